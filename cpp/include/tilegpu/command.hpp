@@ -1,0 +1,109 @@
+// tilegpu/command.hpp -- command buffers: dynamic rendering, draws, dynamic state, copies, queries.
+//
+// Recording validates (errors come before work starts) and keeps what it names alive; nothing is executed until submit.
+// A command buffer may be submitted again (replayed). Source: Vulkan specification, "Command Buffers", "Render Pass" (dynamic
+// rendering), "Drawing Commands", "Copy Commands", "Clear Commands", "Queries".
+#pragma once
+
+#include <optional>
+
+#include "tilegpu/pipeline.hpp"
+#include "tilegpu/stats.hpp"
+
+namespace tilegpu {
+
+class Device;
+
+struct RenderingAttachment {
+  Ptr<ImageView> view;
+  VkAttachmentLoadOp load_op = VK_ATTACHMENT_LOAD_OP_LOAD;     ///< LOAD, CLEAR, DONT_CARE, NONE_EXT
+  VkAttachmentStoreOp store_op = VK_ATTACHMENT_STORE_OP_STORE; ///< STORE, DONT_CARE, NONE
+  VkClearValue clear = {};
+  VkResolveModeFlagBits resolve_mode = VK_RESOLVE_MODE_NONE;
+  Ptr<ImageView> resolve_view;
+};
+
+struct RenderingInfo {
+  VkRect2D render_area = {};           ///< extent 0: the attachments' smallest extent
+  uint32_t layer_count = 1;
+  std::vector<RenderingAttachment> color;  ///< view null: unused slot
+  RenderingAttachment depth, stencil;      ///< view null: absent
+  std::string label;
+};
+
+enum class QueryType : uint8_t { occlusion };
+
+/// Occlusion queries: counts of samples that passed.
+class TILEGPU_API QueryPool {
+ public:
+  QueryPool(QueryType type, uint32_t count) : type(type), values(count, 0), available(count, false) {}
+  const QueryType type;
+  std::vector<uint64_t> values;
+  std::vector<bool> available;
+};
+
+struct ImageRegion {
+  VkImageAspectFlagBits aspect = VK_IMAGE_ASPECT_COLOR_BIT;
+  uint32_t level = 0, layer = 0;
+  int32_t x = 0, y = 0;
+};
+
+namespace exec {
+struct Recording;  // cpp/src/exec/recording.hpp
+}
+
+class TILEGPU_API CommandBuffer {
+ public:
+  explicit CommandBuffer(Ptr<Device> device);
+  ~CommandBuffer();
+  CommandBuffer(const CommandBuffer&) = delete;
+
+  Status begin_rendering(const RenderingInfo& info);
+  Status end_rendering();
+  /// Forgets the open pass; images stay as they were.
+  void discard_rendering();
+
+  void bind_pipeline(Ptr<Pipeline> pipeline);
+  void bind_vertex_buffer(uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B);
+  void bind_index_buffer(Ptr<Buffer> buffer, uint64_t offset_B, VkIndexType type);
+  void bind_descriptor_set(uint32_t set, Ptr<DescriptorSet> descriptors);
+  Status push_constants(uint32_t offset_B, const void* data, uint32_t size_B);
+  void set_viewport(const VkViewport& viewport);  ///< default: the whole framebuffer, depth 0..1
+  void set_scissor(const VkRect2D& scissor);      ///< default: the whole framebuffer
+  void set_blend_constants(const std::array<float, 4>& constants);
+  void set_stencil_reference(VkStencilFaceFlags faces, uint32_t reference);
+  void set_depth_bias(float constant, float clamp, float slope);
+
+  Status draw(uint32_t vertex_count, uint32_t instance_count, uint32_t first_vertex, uint32_t first_instance);
+  Status draw_indexed(uint32_t index_count, uint32_t instance_count, uint32_t first_index, int32_t vertex_offset, uint32_t first_instance);
+  Status draw_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint32_t draw_count, uint32_t stride_B);
+  Status draw_indexed_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint32_t draw_count, uint32_t stride_B);
+  /// `attachment`: colour index, or -1 for depth/stencil with `aspects`.
+  Status clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect);
+  Status begin_query(Ptr<QueryPool> pool, uint32_t query, bool precise);
+  Status end_query(Ptr<QueryPool> pool, uint32_t query);
+
+  Status copy_buffer(Ptr<Buffer> source, Ptr<Buffer> destination, uint64_t source_offset_B, uint64_t destination_offset_B, uint64_t size_B);
+  Status copy_buffer_to_image(Ptr<Buffer> source, uint64_t offset_B, uint32_t row_length_px, Ptr<Image> destination, const ImageRegion& region, uint32_t width_px, uint32_t height_px);
+  Status copy_image_to_buffer(Ptr<Image> source, const ImageRegion& region, uint32_t width_px, uint32_t height_px, Ptr<Buffer> destination, uint64_t offset_B, uint32_t row_length_px);
+  Status copy_image(Ptr<Image> source, const ImageRegion& from, Ptr<Image> destination, const ImageRegion& to, uint32_t width_px, uint32_t height_px);
+  /// Corners as in VkImageBlit: x0 > x1 mirrors.
+  Status blit_image(Ptr<Image> source, uint32_t source_level, uint32_t source_layer, const VkOffset3D source_corners[2], Ptr<Image> destination,
+                    uint32_t destination_level, uint32_t destination_layer, const VkOffset3D destination_corners[2], VkFilter filter);
+  Status resolve_image(Ptr<Image> source, Ptr<Image> destination);
+  Status clear_color_image(Ptr<Image> image, const VkClearColorValue& value);
+  Status clear_depth_stencil_image(Ptr<Image> image, const VkClearDepthStencilValue& value, VkImageAspectFlags aspects);
+  Status generate_mipmaps(Ptr<Image> image);
+  void pipeline_barrier();
+
+  /// One per finished begin/end pair, filled by the last execution.
+  size_t pass_count() const;
+  const PassStats& pass_stats(size_t pass) const;
+
+  exec::Recording& recording() { return *recording_; }
+
+ private:
+  std::unique_ptr<exec::Recording> recording_;
+};
+
+}  // namespace tilegpu

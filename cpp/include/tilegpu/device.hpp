@@ -1,0 +1,71 @@
+// tilegpu/device.hpp -- the device: profile, threads, code generator; its queue, its fences.
+#pragma once
+
+#include "tilegpu/command.hpp"
+
+namespace tilegpu {
+
+struct DeviceCreateInfo {
+  std::string profile = "host";
+  uint32_t threads = 0;        ///< 0: what affinity and cgroup quota allow
+  uint32_t lanes = 0;          ///< 4, 8 or 16; 0: 16 with AVX-512, else 8
+  std::string jit_target;      ///< "" (this CPU), "x86-64-v3", "x86-64-v4"
+  uint32_t bin_px = 0;         ///< side of a bin: 32, 64, 128; 0: chosen from the layout
+  uint32_t vertex_batch = 0;   ///< unique vertices in a batch, 0: 32
+  std::string cache_dir;       ///< "": the user's cache directory; "off": no disk cache
+};
+
+class TILEGPU_API Fence {
+ public:
+  Fence();
+  ~Fence();
+  bool signaled() const;
+  /// Waits at most timeout_ms (negative: for ever). True when signaled.
+  bool wait(int64_t timeout_ms);
+  /// The error of the execution, if there was one (out of memory, cancelled).
+  const Error* error() const;
+  struct State;
+  Ptr<State> state;
+};
+
+struct DeviceInfo {
+  std::string cpu, cpu_features, llvm_version, jit_target, cache_dir, profile;
+  uint32_t lanes = 0, threads = 0;
+};
+
+struct CompileStats {
+  uint64_t pipelines = 0, functions_compiled = 0, functions_from_memory = 0, functions_from_disk = 0;
+  double compile_ms = 0, load_ms = 0;
+};
+
+namespace exec {
+struct DeviceState;  // cpp/src/exec/device_state.hpp
+}
+
+class TILEGPU_API Device : public std::enable_shared_from_this<Device> {
+ public:
+  static Expected<Ptr<Device>> create(const DeviceCreateInfo& info);
+  ~Device();
+  DeviceInfo info() const;
+  CompileStats compile_stats() const;
+  Expected<Ptr<Pipeline>> create_pipeline(GraphicsPipelineCreateInfo info);
+  /// Queues the command buffers in order; returns at once. The fence keeps them alive until it is signaled.
+  Expected<Ptr<Fence>> submit(std::vector<Ptr<CommandBuffer>> command_buffers);
+  /// Ends running and queued work as soon as possible (Ctrl-C); images of the interrupted pass stay as they were where no tile was stored.
+  void cancel();
+  void wait_idle();
+  exec::DeviceState& state() { return *state_; }
+
+ private:
+  Device();
+  std::unique_ptr<exec::DeviceState> state_;
+};
+
+/// The CPU is at least x86-64-v3; otherwise the message says what is missing. Called before any other code runs.
+TILEGPU_API Status check_cpu();
+TILEGPU_API const char* version();
+/// Vulkan's name without prefix, lower case ("r8g8b8a8_srgb"), and back; UNDEFINED / null where unknown.
+TILEGPU_API VkFormat format_from_name(const std::string& name);
+TILEGPU_API std::string format_name(VkFormat format);
+
+}  // namespace tilegpu

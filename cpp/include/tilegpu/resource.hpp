@@ -1,0 +1,141 @@
+// tilegpu/resource.hpp -- device memory, buffers, images, views, samplers: Vulkan's objects with Vulkan's names.
+//
+// Source: Vulkan specification, chapters "Memory Allocation", "Resource Creation", "Samplers".
+#pragma once
+
+#include "tilegpu/types.hpp"
+
+namespace tilegpu {
+
+class Device;
+
+/// Page-aligned host memory, zero at first, committed by the kernel when touched. All of it is host visible and coherent.
+class TILEGPU_API DeviceMemory {
+ public:
+  static Expected<Ptr<DeviceMemory>> allocate(uint64_t size_B);
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  uint8_t* data() const { return data_; }
+  uint64_t size_B() const { return size_B_; }
+
+ private:
+  DeviceMemory() = default;
+  uint8_t* data_ = nullptr;
+  uint64_t size_B_ = 0;
+};
+
+struct BufferCreateInfo {
+  uint64_t size_B = 0;
+  VkBufferUsageFlags usage = 0;
+  std::string label;
+};
+
+class TILEGPU_API Buffer {
+ public:
+  static Expected<Ptr<Buffer>> create(const BufferCreateInfo& info);
+  Status bind(Ptr<DeviceMemory> memory, uint64_t offset_B);
+  const BufferCreateInfo& info() const { return info_; }
+  uint64_t size_B() const { return info_.size_B; }
+  /// Null until bound.
+  uint8_t* data() const { return data_; }
+
+ private:
+  BufferCreateInfo info_;
+  Ptr<DeviceMemory> memory_;
+  uint8_t* data_ = nullptr;
+};
+
+/// How an image lies in memory. `linear` is rows of texels (what NumPy can view); `block_compressed` is lossless, with
+/// headers and 16x16 superblocks, as AFBC.
+enum class ImageTiling : uint8_t { linear, block_compressed };
+
+struct ImageCreateInfo {
+  VkFormat format = VK_FORMAT_UNDEFINED;
+  uint32_t width_px = 1, height_px = 1;
+  uint32_t mip_levels = 1, array_layers = 1;
+  VkSampleCountFlagBits samples = VK_SAMPLE_COUNT_1_BIT;
+  VkImageUsageFlags usage = 0;     ///< TRANSIENT_ATTACHMENT: memory only if a spill needs it
+  VkImageCreateFlags flags = 0;    ///< CUBE_COMPATIBLE
+  ImageTiling tiling = ImageTiling::linear;
+  std::string label;
+};
+
+/// A plane is one aspect stored apart: colour, or depth (D32S8: depth then stencil; D24S8: one packed 32-bit plane, depth in
+/// the low 24 bits). Multisampled images hold sample 0 of the whole level, then sample 1, ...
+struct SubresourceLayout {
+  uint64_t offset_B = 0;      ///< of (level, layer, sample 0) in the image's memory
+  uint64_t row_pitch_B = 0;
+  uint64_t sample_pitch_B = 0;
+  uint64_t size_B = 0;        ///< all samples
+  uint32_t width_px = 0, height_px = 0;
+  uint32_t texel_B = 0;
+};
+
+class TILEGPU_API Image {
+ public:
+  static Expected<Ptr<Image>> create(const ImageCreateInfo& info);
+  uint64_t required_B() const { return required_B_; }
+  Status bind(Ptr<DeviceMemory> memory, uint64_t offset_B);
+  /// Allocates memory of its own if none is bound (transient images: at the first spill).
+  Status ensure_memory();
+  const ImageCreateInfo& info() const { return info_; }
+  uint8_t* data() const { return data_; }
+  /// `aspect` is COLOR, DEPTH or STENCIL (exactly one bit).
+  SubresourceLayout layout(VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer) const;
+  uint32_t sample_count() const { return static_cast<uint32_t>(info_.samples); }
+  /// Which aspects hold defined contents (stored, copied or cleared since creation). Level 0 only is tracked.
+  VkImageAspectFlags defined_aspects = 0;
+  /// Why the contents are undefined, for the message ("store_op of pass 'main' was dont_care").
+  std::string undefined_reason;
+
+ private:
+  ImageCreateInfo info_;
+  Ptr<DeviceMemory> memory_;
+  uint8_t* data_ = nullptr;
+  uint64_t required_B_ = 0;
+  std::vector<uint64_t> plane_offsets_B_;
+};
+
+struct ImageViewCreateInfo {
+  Ptr<Image> image;
+  VkImageViewType type = VK_IMAGE_VIEW_TYPE_2D;
+  VkFormat format = VK_FORMAT_UNDEFINED;  ///< UNDEFINED: the image's
+  VkImageAspectFlags aspects = 0;         ///< 0: all of the format's
+  uint32_t base_level = 0, level_count = VK_REMAINING_MIP_LEVELS;
+  uint32_t base_layer = 0, layer_count = VK_REMAINING_ARRAY_LAYERS;
+  VkComponentMapping swizzle = {};
+};
+
+class TILEGPU_API ImageView {
+ public:
+  static Expected<Ptr<ImageView>> create(const ImageViewCreateInfo& info);
+  const ImageViewCreateInfo& info() const { return info_; }
+  const Ptr<Image>& image() const { return info_.image; }
+
+ private:
+  ImageViewCreateInfo info_;
+};
+
+struct SamplerCreateInfo {
+  VkFilter mag_filter = VK_FILTER_LINEAR, min_filter = VK_FILTER_LINEAR;
+  VkSamplerMipmapMode mipmap_mode = VK_SAMPLER_MIPMAP_MODE_LINEAR;
+  VkSamplerAddressMode address_u = VK_SAMPLER_ADDRESS_MODE_REPEAT, address_v = VK_SAMPLER_ADDRESS_MODE_REPEAT,
+                       address_w = VK_SAMPLER_ADDRESS_MODE_REPEAT;
+  float mip_lod_bias = 0, min_lod = 0, max_lod = VK_LOD_CLAMP_NONE;
+  bool compare_enable = false;
+  VkCompareOp compare_op = VK_COMPARE_OP_NEVER;
+  VkBorderColor border_color = VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK;
+  bool unnormalized_coordinates = false;
+};
+
+class TILEGPU_API Sampler {
+ public:
+  static Expected<Ptr<Sampler>> create(const SamplerCreateInfo& info);
+  const SamplerCreateInfo& info() const { return info_; }
+
+ private:
+  SamplerCreateInfo info_;
+};
+
+}  // namespace tilegpu

@@ -1,0 +1,107 @@
+// tilegpu/shader.hpp -- shader modules: GLSL or SPIR-V in, validated module and reflection out.
+//
+// Source: Vulkan specification, chapter "Shaders"; SPIR-V 1.0 to 1.6 for the Vulkan environment.
+#pragma once
+
+#include <map>
+
+#include "tilegpu/types.hpp"
+
+namespace tilegpu {
+
+struct ShaderMessage {
+  std::string file;
+  int line = 0;
+  std::string text;
+  std::string source_line;
+};
+
+struct GlslSource {
+  std::string text;
+  std::string file = "<string>";
+  VkShaderStageFlagBits stage = VK_SHADER_STAGE_VERTEX_BIT;
+  std::map<std::string, std::string> defines;
+  std::vector<std::string> include_dirs;
+};
+
+/// GLSL 450 to SPIR-V by glslang; the error lists every error with file, line and the source line.
+TILEGPU_API Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source);
+
+/// One member or variable of the shader's interface, flattened enough for a front end to fill it by name.
+struct ReflectedType {
+  enum class Kind : uint8_t { scalar, vector, matrix, array, structure, image, sampler, sampled_image } kind = Kind::scalar;
+  enum class Base : uint8_t { f32, i32, u32, boolean } base = Base::f32;
+  uint32_t rows = 1, columns = 1;          ///< vector: rows; matrix: columns of `rows` components
+  uint32_t array_length = 0;               ///< array: 0 is a run-time array
+  uint32_t array_stride_B = 0, matrix_stride_B = 0;
+  bool row_major = false;
+  uint32_t size_B = 0;                     ///< in its buffer layout; 0 outside buffers and for run-time arrays
+  VkImageViewType dim = VK_IMAGE_VIEW_TYPE_2D;
+  bool multisampled = false, depth_compare = false;
+  struct Member;
+  std::vector<Member> members;             ///< structure: its members; array: exactly one, the element
+};
+struct ReflectedType::Member {
+  std::string name;                        ///< "" when the module is stripped
+  uint32_t offset_B = 0;
+  ReflectedType type;
+};
+
+struct ReflectedVariable {
+  std::string name;
+  uint32_t location = 0, component = 0;
+  ReflectedType type;
+  bool used = true;
+};
+
+struct ReflectedBinding {
+  std::string name;                        ///< variable's name, or the block's where the instance has none
+  std::string block_name;
+  uint32_t set = 0, binding = 0;
+  VkDescriptorType descriptor = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
+  uint32_t count = 1;                      ///< of an array of descriptors
+  uint32_t input_attachment_index = 0;
+  bool readonly = false, writeonly = false;
+  ReflectedType type;
+};
+
+struct ReflectedConstant {
+  std::string name;
+  uint32_t constant_id = 0;
+  ReflectedType type;
+  uint32_t default_bits = 0;
+};
+
+struct Reflection {
+  VkShaderStageFlagBits stage = VK_SHADER_STAGE_VERTEX_BIT;
+  std::string entry_point;
+  std::vector<ReflectedVariable> inputs, outputs;   ///< user-defined only, by location
+  std::vector<ReflectedBinding> bindings;           ///< by (set, binding)
+  bool has_push_constants = false;
+  ReflectedBinding push_constants;                  ///< block; offsets are push-constant offsets
+  std::vector<ReflectedConstant> constants;
+};
+
+namespace shader {
+struct Module;  // the parsed SPIR-V (cpp/src/shader/spirv_module.hpp)
+}
+
+class TILEGPU_API ShaderModule {
+ public:
+  /// Validates (SPIRV-Tools, Vulkan 1.3 environment) and parses; an unsupported capability is an error that names it.
+  static Expected<Ptr<ShaderModule>> create(std::vector<uint32_t> words, std::string label, std::string entry_point = "main");
+  ~ShaderModule();
+  const std::vector<uint32_t>& words() const { return words_; }
+  const std::string& label() const { return label_; }
+  const Reflection& reflection() const { return reflection_; }
+  const shader::Module& module() const { return *module_; }
+
+ private:
+  ShaderModule();
+  std::vector<uint32_t> words_;
+  std::string label_;
+  Reflection reflection_;
+  std::unique_ptr<shader::Module> module_;
+};
+
+}  // namespace tilegpu

@@ -1,0 +1,47 @@
+// framebuffer/tile_io.hpp -- the way between images and tile memory: load, resolve, store of one bin.
+//
+// In: the five pieces (layout.hpp, load.hpp, store.hpp, resolve.hpp, desc_info.hpp) and a bin. Out: tile memory, or images.
+// Between load and store no other code touches an attachment's image. Every byte goes into the worker's ledger.
+#pragma once
+
+#include <array>
+
+#include "framebuffer/tile_memory.hpp"
+#include "stats/ledger.hpp"
+#include "tilegpu/pipeline.hpp"
+
+namespace tilegpu::framebuffer {
+
+struct Framebuffer;  // framebuffer/framebuffer.hpp: the five pieces of one pass
+
+/// The host's tile: planes of a bin in the worker's buffer. Made from the layout piece.
+struct HostTile {
+  uint32_t bin_px = 64;
+  uint32_t samples = 1;
+  std::array<TilePlane, kMaxColorAttachments> color{};
+  TilePlane depth, stencil;                              // words == 0: absent
+  std::array<VkFormat, kMaxColorAttachments> color_format{};
+  VkFormat depth_format = VK_FORMAT_UNDEFINED;           // aspects apart in the tile: depth word (float bits or UNORM), stencil word
+  VkFormat stencil_format = VK_FORMAT_UNDEFINED;
+  uint32_t size_B = 0;
+};
+
+/// `forced_bin_px` 0: the largest of 128.. 32 that fits half of L2 (64 where it fits).
+HostTile make_host_tile(const Framebuffer& framebuffer, uint32_t forced_bin_px, uint32_t l2_B);
+
+struct TileRegion {
+  int32_t x_px = 0, y_px = 0;         // framebuffer coordinates of the bin's first pixel
+  uint32_t layer = 0;
+  bool has_primitives = true;
+};
+
+void load_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger);
+void resolve_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger);
+void store_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, const uint8_t* memory, stats::Ledger& ledger);
+/// True when the bin needs no work at all: no primitives, and no load or store that is `always`.
+bool tile_is_clean(const Framebuffer& framebuffer, const TileRegion& region);
+/// Fills a rectangle (framebuffer coordinates) of the tile with a clear value: vkCmdClearAttachments.
+void clear_in_tile(const HostTile& tile, const TileRegion& region, int attachment, VkImageAspectFlags aspects, const VkClearValue& value,
+                   const VkRect2D& rect, uint8_t* memory);
+
+}  // namespace tilegpu::framebuffer

@@ -1,0 +1,57 @@
+// geometry/geometry.hpp -- the geometry phase: commands in, chunks out.
+//
+// plan_chunks cuts the pass's commands (serial, cheap); process_chunk does one chunk (any thread): indices -> batches of unique
+// vertices -> vertex shader -> primitives -> clip, cull, snap -> records -> bins; gather_bins joins the chunks' runs (serial).
+// Source: seeds, graphics-pipeline-part3-vertex; Vulkan specification, "Drawing Commands", "Fixed-Function Vertex Post-Processing".
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "geometry/records.hpp"
+
+namespace tilegpu::geometry {
+
+/// Draws and clears in the order of recording.
+struct PassCommand {
+  uint32_t draw = 0;                         // index in GeometryPass::draws
+  const exec::ClearCall* clear = nullptr;    // set: a clear, `draw` is unused
+};
+
+struct GeometryPass {
+  std::span<const exec::DrawCall> draws;
+  std::span<const PassCommand> commands;
+  BinGrid grid;
+  VkRect2D render_area{};
+  uint32_t samples = 1;
+  uint32_t vertex_batch = 32;                // unique vertices in a batch, 3..kBatchStride
+  uint64_t loop_budget = 1ull << 20;
+};
+
+/// A piece of one draw: primitives [first_primitive, +count) of instance `instance`.
+struct ChunkPiece {
+  uint32_t draw = 0, instance = 0, first_primitive = 0, primitive_count = 0;
+};
+struct ChunkPlan {
+  std::vector<ChunkPiece> pieces;            // empty: a clear
+  const exec::ClearCall* clear = nullptr;
+};
+
+/// Chunks are cut by primitive count only, never by thread count: the same for any number of threads.
+std::vector<ChunkPlan> plan_chunks(const GeometryPass& pass);
+
+/// Scratch of one thread (batch tags, position arrays, private memory of shaders).
+class GeometryWorker {
+ public:
+  GeometryWorker();
+  ~GeometryWorker();
+  void process_chunk(const GeometryPass& pass, const ChunkPlan& plan, Chunk& chunk);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+void gather_bins(const GeometryPass& pass, std::span<const Chunk* const> chunks, BinnedGeometry& out);
+
+}  // namespace tilegpu::geometry

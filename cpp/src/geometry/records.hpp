@@ -1,0 +1,63 @@
+// geometry/records.hpp -- what the geometry phase leaves for the tile phase.
+//
+// A pass's commands are cut into chunks of consecutive primitives; a chunk is processed by one thread, into its own arenas, so
+// that order is chunk number and no lock is needed. A chunk keeps the shaded vertices of its batches, one 64-byte record for
+// each triangle that survives culling and clipping, and for each bin that it touches the list of its records there.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "exec/recording.hpp"
+
+namespace tilegpu::geometry {
+
+inline constexpr int kSubpixelBits = 8;
+inline constexpr uint32_t kFrontFacing = 1u << 31;
+inline constexpr uint32_t kProvokingShift = 29;         // 2 bits: which of the three vertices
+inline constexpr uint32_t kDrawMask = (1u << 24) - 1;
+
+/// Everything a triangle is, in one cache line. Edges and planes are set up by the tile phase, for visible bins only.
+struct alignas(64) TriangleRecord {
+  int32_t x[3], y[3];      // framebuffer position, 8 subpixel bits, wound so that the area is positive (see record_triangle)
+  float z[3];              // framebuffer depth with bias; not clamped
+  float q[3];              // 1/w
+  uint32_t vertex[3];      // row in Chunk::varyings: batch * kBatchStride * components + slot (pointer offset in floats)
+  uint32_t draw_flags;     // kDrawMask: index in the pass's draws; kProvoking, kFrontFacing
+};
+static_assert(sizeof(TriangleRecord) == 64);
+
+/// Records of one chunk in one bin: entries[first .. first + count).
+struct BinRun {
+  uint32_t bin = 0, first = 0, count = 0;
+};
+
+struct Chunk {
+  const exec::ClearCall* clear = nullptr;   // set: this chunk is one vkCmdClearAttachments and nothing else
+  std::vector<TriangleRecord> records;      // arenas: capacity is kept from frame to frame
+  std::vector<uint32_t> primitive_id;       // beside records, only where a draw of the chunk reads gl_PrimitiveID
+  std::vector<float> varyings;
+  std::vector<uint32_t> entries;            // indices into records, bin by bin
+  std::vector<BinRun> runs;                 // sorted by bin
+  PassStats stats;
+};
+
+/// What a bin is drawn from, in order.
+struct BinSegment {
+  const Chunk* chunk = nullptr;
+  uint32_t first = 0, count = 0;            // in chunk->entries; a clear has count 0
+};
+
+struct BinGrid {
+  uint32_t bin_px = 64;                     // power of two
+  uint32_t columns = 0, rows = 0;           // over the tiling area
+  int32_t origin_x_px = 0, origin_y_px = 0; // of bin 0: multiples of bin_px
+};
+
+struct BinnedGeometry {
+  BinGrid grid;
+  std::vector<BinSegment> segments;         // bin by bin
+  std::vector<uint32_t> first_segment;      // [bins + 1]
+};
+
+}  // namespace tilegpu::geometry

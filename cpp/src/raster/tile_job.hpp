@@ -1,0 +1,51 @@
+// raster/tile_job.hpp -- the tile phase's entry: everything drawn in one bin, in order, into tile memory.
+//
+// In: binned geometry, the pass's draws, a worker with its tile buffer (already loaded). Out: tile memory, counters, query sums.
+// Stages behind it, a file each: primitive_setup (edges, planes), coverage (which samples), depth_stencil (early and late
+// tests), quad_queue (packing), shade (body, late tests, epilogue).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "exec/recording.hpp"
+#include "framebuffer/tile_io.hpp"
+#include "geometry/records.hpp"
+#include "stats/ledger.hpp"
+
+namespace tilegpu::raster {
+
+/// What is the same for all bins of a pass.
+struct PassContext {
+  std::span<const exec::DrawCall> draws;
+  const geometry::BinnedGeometry* geometry = nullptr;
+  framebuffer::HostTile tile;
+  VkRect2D render_area{};
+  uint32_t samples = 1;
+  uint32_t layer = 0;
+  uint32_t query_count = 0;
+  uint32_t lanes = 8;
+  uint64_t loop_budget = 1ull << 20;
+};
+
+/// One for each thread; made once, kept by the pool. Owns the tile buffer, the quad queue, setup arenas and counters.
+class TileWorker {
+ public:
+  TileWorker();
+  ~TileWorker();
+  /// Makes room for this pass (tile.size_B bytes, query_count sums) and clears the counters.
+  void begin_pass(const PassContext& pass);
+  /// Draws the bin; memory was loaded by the caller.
+  void run(const PassContext& pass, uint32_t bin);
+  uint8_t* memory();                        // 64-byte aligned, tile.size_B
+  stats::FragmentCounters& counters();
+  stats::Ledger& ledger();
+  uint64_t query_samples(uint32_t query) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tilegpu::raster

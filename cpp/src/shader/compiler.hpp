@@ -1,0 +1,130 @@
+// shader/compiler.hpp -- what the rest of the core asks of the shader compiler: analyse a stage, compile a stage, compile the
+// sampler functions and the epilogue. One file each behind it: lowering (lower_*.cpp), sampling (sampler_*.cpp), epilogue.cpp.
+//
+// In: parsed SPIR-V and keys. Out: machine code with the signatures of abi.hpp, kept by the Jit for the device's life.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "shader/abi.hpp"
+#include "tilegpu/pipeline.hpp"
+
+namespace tilegpu::shader {
+
+class Jit;  // shader/jit.hpp
+
+enum class Interpolation : uint8_t { smooth, noperspective, flat };
+
+/// One scalar that travels from vertex to fragment shader; its index in the layout is its row in VertexArgs::varyings.
+struct VaryingComponent {
+  uint8_t location = 0, component = 0;
+  Interpolation interpolation = Interpolation::smooth;
+  bool centroid = false, sample = false;
+};
+struct VaryingLayout {
+  std::vector<VaryingComponent> components;   // those that the fragment shader reads, by (location, component)
+  int find(uint32_t location, uint32_t component) const;  // -1: not read
+};
+
+/// Where a pipeline's descriptors end up in the flat tables that code indexes (BufferDescriptor[], TextureDescriptor[]).
+/// Arrays of descriptors take `count` consecutive entries.
+struct BufferSlot {
+  uint32_t set = 0, binding = 0, count = 1, first = 0;  // first: index in the table
+  bool writable = false;
+};
+enum TextureUse : uint8_t { kUseGradient = 1, kUseLod = 2, kUseFetch = 4, kUseGather = 8 };
+struct TextureSlot {
+  uint32_t image_set = 0, image_binding = 0;
+  uint32_t sampler_set = 0, sampler_binding = 0;         // == image's for combined; ~0u for fetch and size queries only
+  uint32_t image_count = 1, sampler_count = 1, first = 0;  // entry = first + image_element * sampler_count + sampler_element
+  uint8_t uses = 0;                                      // TextureUse bits: the functions that must exist
+};
+struct ResourceTable {
+  std::vector<BufferSlot> buffers;
+  std::vector<TextureSlot> textures;
+  uint32_t buffer_entries = 0, texture_entries = 0;
+};
+
+enum class DepthLayout : uint8_t { any, greater, less, unchanged };
+
+/// What the specialised stage does; everything that classification and hidden-surface removal ask.
+struct StageTraits {
+  // vertex
+  uint32_t clip_distances = 0, cull_distances = 0;       // clip first, then cull, in VertexArgs::clip_distance
+  // fragment
+  bool discards = false, writes_depth = false, writes_sample_mask = false, writes_stencil = false;
+  DepthLayout depth_layout = DepthLayout::any;
+  bool reads_sample_mask = false, reads_helper = false, uses_centroid = false;
+  bool per_sample = false;                               // SampleId, SamplePosition or `sample` inputs
+  bool reads_primitive_id = false, reads_front_facing = false, reads_frag_coord = false;
+  bool early_fragment_tests = false;
+  bool reads_tile = false;                               // input attachments
+  uint32_t outputs_written = 0;                          // bit per location
+  std::array<ReflectedType::Base, kMaxTargets> output_base{};
+  bool dual_source = false;
+  // both
+  bool writes_memory = false, atomic_results_used = false, reads_written_memory = false;
+  bool loops = false;
+  uint32_t private_memory_B = 0;                         // of VertexArgs/FragmentArgs::scratch, for N = kMaxLanes
+  std::string side_effect_line;                          // "file:line" of the first, for explanations
+};
+
+Expected<StageTraits> analyze(const ShaderModule& module, const std::vector<std::pair<uint32_t, uint32_t>>& specialization);
+/// The fragment stage's inputs, in layout order.
+Expected<VaryingLayout> varying_layout(const ShaderModule& fragment, const std::vector<std::pair<uint32_t, uint32_t>>& specialization);
+/// Merged over both stages; `fragment` may be null.
+Expected<ResourceTable> resource_table(const ShaderModule& vertex, const ShaderModule* fragment);
+
+struct VertexKey {
+  const ShaderModule* module = nullptr;
+  std::vector<std::pair<uint32_t, uint32_t>> specialization;
+  std::vector<VkVertexInputBindingDescription> bindings;
+  std::vector<VkVertexInputAttributeDescription> attributes;
+  VaryingLayout varyings;
+  ResourceTable resources;
+  bool position_only = false;        // deferred vertex shading: gl_Position and clip distances only
+};
+struct FragmentKey {
+  const ShaderModule* module = nullptr;
+  std::vector<std::pair<uint32_t, uint32_t>> specialization;
+  VaryingLayout varyings;
+  ResourceTable resources;
+  uint32_t samples = 1;
+  bool per_sample = false;           // one invocation a sample (sample shading)
+  bool coverage_only = false;        // sliced: discard, depth, sample mask and colour[0].a (for alpha to coverage) only
+  bool coverage_needs_alpha = false;
+};
+
+/// Sampler functions of one (view, sampler) pair; addresses as in TextureDescriptor.
+struct SamplerKey {
+  VkFormat format = VK_FORMAT_UNDEFINED;         // of the view; depth formats read depth in R, stencil views stencil
+  VkImageAspectFlagBits aspect = VK_IMAGE_ASPECT_COLOR_BIT;
+  VkImageViewType dim = VK_IMAGE_VIEW_TYPE_2D;
+  std::array<VkComponentSwizzle, 4> swizzle{};   // IDENTITY allowed
+  bool multisampled = false;
+  bool has_sampler = false;                      // false: fetch only
+  SamplerCreateInfo sampler;                     // bias, min_lod, max_lod, border are read at run time
+};
+struct SamplerFunctions {
+  const void *gradient = nullptr, *lod = nullptr, *fetch = nullptr, *gather = nullptr;
+};
+
+/// The end of a packet: blend, logic op, masks, conversion, write to the tile. Reads FragmentArgs::color and live_coverage & alive.
+struct EpilogueKey {
+  uint32_t samples = 1;
+  std::array<VkFormat, kMaxTargets> formats{};   // UNDEFINED: no write
+  std::array<VkPipelineColorBlendAttachmentState, kMaxTargets> blend{};
+  bool logic_op_enable = false;
+  VkLogicOp logic_op = VK_LOGIC_OP_COPY;
+  bool alpha_to_one = false;
+  bool per_sample = false;                       // the packet is of one sample: FragmentArgs::sample_index
+};
+
+Expected<VertexFunction> compile_vertex(Jit& jit, const VertexKey& key);
+Expected<FragmentFunction> compile_fragment(Jit& jit, const FragmentKey& key);
+Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint8_t uses);
+Expected<FragmentFunction> compile_epilogue(Jit& jit, const EpilogueKey& key);
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,58 @@
+// shader/jit.hpp -- LLVM behind one class: a target machine, ORC LLJIT, and the object cache (memory, then disk).
+//
+// In: a key (bytes that determine the code) and a callback that fills an LLVM module. Out: the address of the function.
+// Threads may compile at once; requests for the same key share one compile. Source: reference feasibility, "Cache design".
+#pragma once
+
+#include <llvm-c/Core.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "tilegpu/device.hpp"
+#include "tilegpu/types.hpp"
+
+namespace tilegpu::shader {
+
+/// Bytes that determine a function; hashed strongly. Every field that reaches code generation must be added.
+class CodeKey {
+ public:
+  explicit CodeKey(const char* kind);
+  void add_bytes(const void* data, size_t size_B);
+  template <class T>
+  void add(const T& plain) {
+    static_assert(std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T>);
+    add_bytes(&plain, sizeof plain);
+  }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+struct JitCreateInfo {
+  uint32_t lanes = 0;
+  std::string target;      // "", "x86-64-v3", "x86-64-v4"
+  std::string cache_dir;   // "": user's cache directory; "off"
+};
+
+class Jit {
+ public:
+  static Expected<std::unique_ptr<Jit>> create(const JitCreateInfo& info);
+  ~Jit();
+  uint32_t lanes() const { return lanes_; }
+  /// The callback builds exactly one external function called `name` in the module, and returns a Status.
+  using Build = std::function<Status(LLVMModuleRef module, const char* name)>;
+  Expected<void*> function(const CodeKey& key, const Build& build);
+  CompileStats stats() const;
+  void describe(DeviceInfo& info) const;
+
+ private:
+  Jit() = default;
+  struct State;
+  std::unique_ptr<State> state_;
+  uint32_t lanes_ = 0;
+};
+
+}  // namespace tilegpu::shader
