@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <functional>
+#include <memory>
 #include <variant>
 
 #include "pipeline/compiled.hpp"

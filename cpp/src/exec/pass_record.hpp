@@ -1,0 +1,80 @@
+// exec/pass_record.hpp -- a recorded render pass and the command buffer's state while it is recorded.
+//
+// Everything that a draw points to (state, push constants, tables) lives in the pass's deques, whose addresses are stable, so that
+// a recorded pass can be executed again and again without touching it.
+#pragma once
+
+#include <unordered_map>
+
+#include "exec/recording.hpp"
+#include "framebuffer/framebuffer.hpp"
+
+namespace tilegpu::exec {
+
+struct alignas(16) PushBlock {
+  uint8_t bytes[kMaxPushConstants_B] = {};
+};
+
+/// What the application asked for, in order; indirect draws are expanded at each execution.
+struct RecordedCommand {
+  enum class Kind : uint8_t { draw, clear, indirect } kind = Kind::draw;
+  uint32_t index = 0;   // in draws, clears or indirects
+};
+
+struct IndirectDraw {
+  DrawCall base;        // state, push constants, query
+  Ptr<Buffer> buffer;
+  uint64_t offset_B = 0;
+  uint32_t count = 0, stride_B = 0;
+};
+
+/// Descriptors as code sees them; kept by the pass, with the objects that they point into.
+struct BindingTables {
+  std::vector<shader::BufferDescriptor> buffers;
+  std::vector<shader::TextureDescriptor> textures;
+};
+
+struct PassRecord {
+  RenderingInfo info;
+  framebuffer::Framebuffer framebuffer;
+  uint32_t width_px = 0, height_px = 0, samples = 1;
+  VkRect2D render_area{};
+  std::deque<DrawState> states;
+  std::deque<PushBlock> pushes;
+  std::deque<BindingTables> tables;
+  std::deque<ClearCall> clears;
+  std::vector<DrawCall> draws;
+  std::vector<IndirectDraw> indirects;
+  std::vector<RecordedCommand> commands;
+  std::vector<ActiveQuery> queries;
+  std::unordered_map<const ImageView*, std::unique_ptr<shader::ImageViewAbi>> views;
+  std::unordered_map<const Sampler*, std::unique_ptr<shader::SamplerAbi>> samplers;
+  std::vector<std::shared_ptr<const void>> keep_alive;
+  PassStats stats;
+};
+
+struct Recording {
+  Ptr<Device> device;
+  /// Passes and transfers in order; exactly one of the two is set.
+  struct Command {
+    std::unique_ptr<PassRecord> pass;
+    std::function<void()> transfer;
+  };
+  std::vector<Command> commands;
+  std::vector<PassRecord*> finished_passes;
+
+  // State that the next draw takes. The flags say what the last DrawState and PushBlock no longer hold.
+  std::unique_ptr<PassRecord> open;
+  DrawState state;
+  std::array<Ptr<Buffer>, kMaxVertexBindings> vertex_buffers;
+  Ptr<Buffer> index_buffer;
+  std::array<Ptr<DescriptorSet>, kMaxDescriptorSets> sets;
+  std::array<uint64_t, kMaxDescriptorSets> set_versions{};
+  PushBlock push;
+  bool viewport_set = false, scissor_set = false;
+  VkRect2D scissor{};
+  bool state_dirty = true, push_dirty = true, tables_dirty = true;
+  int32_t active_query = -1;
+};
+
+}  // namespace tilegpu::exec

@@ -1,0 +1,45 @@
+// exec/queue.hpp -- the device's queue: one thread that executes submissions in order; fences tell when.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "tilegpu/device.hpp"
+
+namespace tilegpu {
+
+struct Fence::State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool signaled = false;
+  bool failed = false;
+  Error error;
+  std::vector<Ptr<CommandBuffer>> keep_alive;   // until signaled
+};
+
+}  // namespace tilegpu
+
+namespace tilegpu::exec {
+
+class Queue {
+ public:
+  Queue();
+  ~Queue();
+  Queue(const Queue&) = delete;
+  /// `work` runs on the queue's thread; what it returns ends up in the fence.
+  void submit(Ptr<Fence::State> fence, std::function<Status()> work);
+  void wait_idle();
+
+ private:
+  void loop();
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::pair<Ptr<Fence::State>, std::function<Status()>>> pending_;
+  bool stop_ = false, running_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tilegpu::exec

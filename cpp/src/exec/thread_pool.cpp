@@ -1,0 +1,111 @@
+// exec/thread_pool.cpp -- see thread_pool.hpp.
+#include "exec/thread_pool.hpp"
+
+#include <immintrin.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+namespace tilegpu::exec {
+
+namespace {
+
+// cgroup v2: "max 100000" or "200000 100000" in cpu.max of our group or one above it; v1: cpu.cfs_quota_us / cpu.cfs_period_us.
+double cgroup_quota() {
+  double least = 1e9;
+  std::string path;
+  std::ifstream self("/proc/self/cgroup");
+  for (std::string line; std::getline(self, line);)
+    if (line.rfind("0::", 0) == 0) path = line.substr(3);
+  for (;;) {
+    std::ifstream file("/sys/fs/cgroup" + path + "/cpu.max");
+    std::string quota;
+    double period = 0;
+    if (file >> quota >> period && quota != "max" && period > 0) least = std::min(least, std::atof(quota.c_str()) / period);
+    if (path.empty() || path == "/") break;
+    path = path.substr(0, path.find_last_of('/'));
+  }
+  double quota = 0, period = 0;
+  std::ifstream quota_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  if (quota_file >> quota && period_file >> period && quota > 0 && period > 0) least = std::min(least, quota / period);
+  return least;
+}
+
+// Between two phases of a pass a worker waits a few microseconds; sleeping in the kernel would cost more than that.
+constexpr int kSpins = 2000;
+
+}  // namespace
+
+uint32_t usable_threads() {
+  uint32_t threads = std::max(1u, std::thread::hardware_concurrency());
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) threads = std::max(1, CPU_COUNT(&set));
+  const double quota = cgroup_quota();
+  if (quota < threads) threads = std::max(1u, static_cast<uint32_t>(std::ceil(quota)));
+  return threads;
+}
+
+ThreadPool::ThreadPool(uint32_t threads) : threads_(std::max(1u, threads)) {}
+
+ThreadPool::~ThreadPool() {
+  stop_ = true;
+  generation_.fetch_add(1);
+  generation_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::start() {
+  for (uint32_t i = 1; i < threads_; i++) workers_.emplace_back([this, i] { work(i); });
+}
+
+void ThreadPool::run(uint32_t count, const std::function<void(uint32_t, uint32_t)>& job) {
+  if (count == 0) return;
+  if (threads_ == 1 || count == 1) {
+    for (uint32_t i = 0; i < count; i++) job(0, i);
+    return;
+  }
+  if (workers_.empty()) start();
+  job_ = &job;
+  count_ = count;
+  next_.store(0, std::memory_order_relaxed);
+  busy_.store(threads_ - 1, std::memory_order_relaxed);
+  generation_.fetch_add(1, std::memory_order_release);
+  generation_.notify_all();
+  take_jobs(0);
+  for (int spin = 0;; spin++) {
+    const uint32_t busy = busy_.load(std::memory_order_acquire);
+    if (busy == 0) break;
+    if (spin < kSpins) _mm_pause();
+    else busy_.wait(busy, std::memory_order_acquire);
+  }
+}
+
+void ThreadPool::take_jobs(uint32_t worker) {
+  for (;;) {
+    const uint32_t index = next_.fetch_add(1, std::memory_order_relaxed);
+    if (index >= count_) return;
+    (*job_)(worker, index);
+  }
+}
+
+void ThreadPool::work(uint32_t worker) {
+  uint32_t seen = 0;
+  for (;;) {
+    for (int spin = 0; generation_.load(std::memory_order_acquire) == seen; spin++) {
+      if (spin < kSpins) _mm_pause();
+      else generation_.wait(seen, std::memory_order_acquire);
+    }
+    seen++;
+    if (stop_) return;
+    take_jobs(worker);
+    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_all();
+  }
+}
+
+}  // namespace tilegpu::exec

@@ -1,0 +1,42 @@
+// exec/thread_pool.hpp -- the workers of a device: lazy, kept, and no more of them than affinity and cgroup quota allow.
+//
+// run() hands out job numbers by one atomic counter; the caller is worker 0. Order never depends on who takes which job.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace tilegpu::exec {
+
+/// Threads that this process may keep busy: min(affinity mask, cgroup v1/v2 CPU quota rounded up), at least 1.
+uint32_t usable_threads();
+
+class ThreadPool {
+ public:
+  explicit ThreadPool(uint32_t threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  uint32_t threads() const { return threads_; }
+  /// Calls job(worker, index) for every index in [0, count), on at most threads() threads; returns when all are done.
+  /// `worker` is in [0, threads()); no two calls with the same worker overlap. Must not be called from a job.
+  void run(uint32_t count, const std::function<void(uint32_t worker, uint32_t index)>& job);
+
+ private:
+  void start();
+  void work(uint32_t worker);
+  void take_jobs(uint32_t worker);
+
+  const uint32_t threads_;
+  std::vector<std::thread> workers_;           // threads_ - 1, made at the first run that needs them
+  std::atomic<uint32_t> generation_{0};        // grows with every run; waited upon
+  std::atomic<uint32_t> next_{0};
+  std::atomic<uint32_t> busy_{0};
+  uint32_t count_ = 0;
+  const std::function<void(uint32_t, uint32_t)>* job_ = nullptr;
+  std::atomic<bool> stop_{false};
+};
+
+}  // namespace tilegpu::exec

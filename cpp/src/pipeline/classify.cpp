@@ -1,0 +1,82 @@
+// pipeline/classify.cpp -- stage: pipeline creation. In: state and the traits of the specialised shaders. Out: Classification.
+//
+// Source: Vulkan specification, "Fragment Operations" (early tests are legal when nobody can tell), mesa_study 1.10 (discard
+// delays the update, not the kill; side effects forbid the early kill).
+#include "pipeline/classify.hpp"
+
+#include "vk/format.hpp"
+
+namespace tilegpu::pipeline {
+
+namespace {
+
+VkColorComponentFlags components_of(VkFormat format) {
+  const vk::FormatInfo* info = vk::find_format(format);
+  assert(info);
+  VkColorComponentFlags mask = 0;
+  for (uint32_t c = 0; c < 4; c++)
+    if (info->rgba[c].bits) mask |= 1u << c;
+  return mask;
+}
+
+}  // namespace
+
+std::vector<VkPipelineColorBlendAttachmentState> blend_attachments(const GraphicsPipelineCreateInfo& info) {
+  std::vector<VkPipelineColorBlendAttachmentState> states = info.blend.attachments;
+  VkPipelineColorBlendAttachmentState plain{};
+  plain.colorWriteMask = 0xf;
+  states.resize(info.color_formats.size(), plain);
+  return states;
+}
+
+Classification classify(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment) {
+  Classification c;
+  const bool shaded = info.fragment.module != nullptr;
+  const bool kills = shaded && (fragment.discards || fragment.writes_sample_mask || info.multisample.alpha_to_coverage);
+  c.side_effects = shaded && fragment.writes_memory;
+  c.per_sample = shaded && info.multisample.samples > 1 && (fragment.per_sample || (info.multisample.sample_shading && info.multisample.min_sample_shading > 0));
+  if (!fragment.early_fragment_tests) {
+    c.late_test = shaded && (fragment.writes_depth || fragment.writes_stencil || c.side_effects);
+    c.early_test = !c.late_test;
+    c.early_write = c.early_test && !kills;
+  }
+  c.reads_tile = shaded && fragment.reads_tile;
+  c.opaque = shaded && !c.reads_tile;
+  const auto blends = blend_attachments(info);
+  const bool logic_reads = info.blend.logic_op_enable && info.blend.logic_op != VK_LOGIC_OP_COPY;
+  for (size_t i = 0; i < info.color_formats.size(); i++) {
+    if (info.color_formats[i] == VK_FORMAT_UNDEFINED) continue;
+    const VkColorComponentFlags all = components_of(info.color_formats[i]);
+    const bool written = shaded && (fragment.outputs_written >> i & 1) && (blends[i].colorWriteMask & all);
+    const bool partial = (blends[i].colorWriteMask & all) != all;
+    if (written) c.writes_color = true;
+    if (written && (blends[i].blendEnable || logic_reads || partial)) c.reads_tile = true;
+    if (!written || blends[i].blendEnable || logic_reads || partial) c.opaque = false;
+  }
+  if (c.reads_tile) c.opaque = false;
+  return c;
+}
+
+shader::EpilogueKey epilogue_key(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment, const Classification& classification) {
+  shader::EpilogueKey key;
+  key.samples = static_cast<uint32_t>(info.multisample.samples);
+  const auto blends = blend_attachments(info);
+  for (size_t i = 0; i < info.color_formats.size(); i++) {
+    // An attachment that the shader does not write keeps its value (Vulkan: undefined; ours: unchanged).
+    if (info.color_formats[i] == VK_FORMAT_UNDEFINED || !(fragment.outputs_written >> i & 1) || blends[i].colorWriteMask == 0) continue;
+    key.formats[i] = info.color_formats[i];
+    key.blend[i] = blends[i];
+    if (!blends[i].blendEnable) {  // one key for all states that mean the same
+      const VkColorComponentFlags mask = blends[i].colorWriteMask;
+      key.blend[i] = {};
+      key.blend[i].colorWriteMask = mask;
+    }
+  }
+  key.logic_op_enable = info.blend.logic_op_enable;
+  key.logic_op = info.blend.logic_op_enable ? info.blend.logic_op : VK_LOGIC_OP_COPY;
+  key.alpha_to_one = info.multisample.alpha_to_one;
+  key.per_sample = classification.per_sample;
+  return key;
+}
+
+}  // namespace tilegpu::pipeline

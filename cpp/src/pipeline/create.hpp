@@ -1,0 +1,21 @@
+// pipeline/create.hpp -- vkCreateGraphicsPipelines: checks, classification, machine code.
+#pragma once
+
+#include "pipeline/compiled.hpp"
+
+namespace tilegpu::shader {
+class Jit;
+}
+
+namespace tilegpu::pipeline {
+
+/// A null layout is made from the shaders' reflection (one set layout for each set number used).
+Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreateInfo info);
+
+/// Everything that can be said before compiling: stages, vertex input, interface between the stages, targets, layout.
+Status validate(GraphicsPipelineCreateInfo& info);
+
+/// Set layouts that satisfy both stages.
+Expected<Ptr<const PipelineLayout>> layout_from_reflection(const GraphicsPipelineCreateInfo& info);
+
+}  // namespace tilegpu::pipeline
