@@ -1,0 +1,241 @@
+"""What a picture is made of, as plain data that no renderer is needed to build.
+
+A :class:`Frame` is one render pass: attachments and a list of draws. It names no device, so that the same frame is drawn by tilegpu
+(:mod:`tilegpu.scene.render`), by the moderngl reference of ``tilegpu compare``, and by the benchmarks.
+
+Conventions: Vulkan's clip space (x right, y **down**, depth 0..1), row 0 of an image is its top row, a (4, 4) array is the matrix of
+mathematics (``M @ column_vector``), strings are Vulkan's names in lower case without the ``VK_..._`` prefix.
+
+Identity matters: a renderer may keep what it made from a :class:`Texture`, a :class:`Program` or a vertex array for as long as that very
+object lives, so a scene returns the same objects from frame to frame and never writes to an array that it has given away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from tilegpu.scene.camera import OrbitCamera
+
+Array = NDArray[Any]
+Filter = Literal["nearest", "linear"]
+Address = Literal["repeat", "mirrored_repeat", "clamp_to_edge", "clamp_to_border", "mirror_clamp_to_edge"]
+Compare = Literal["never", "less", "equal", "less_or_equal", "greater", "not_equal", "greater_or_equal", "always"]
+Resolve = Literal["none", "pass", "store_cmd"]
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """A sampler, in Vulkan's terms. Equal samplers are interchangeable."""
+
+    min_filter: Filter = "linear"
+    mag_filter: Filter = "linear"
+    mipmap_mode: Filter = "linear"
+    address_u: Address = "repeat"
+    address_v: Address = "repeat"
+    address_w: Address = "repeat"
+    lod_bias: float = 0.0
+    min_lod: float = 0.0
+    max_lod: float = (
+        1000.0  #: 0.25 with mipmap_mode "nearest" uses level 0 alone and still tells minification from magnification
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Texture:
+    """A sampled 2D image with its sampler.
+
+    ``pixels``: (H, W, C) array, C = 1, 2 or 4, of the format's type (uint8 for ``*_unorm`` and ``*_srgb``, float16/float32 for ``*_sfloat``).
+    ``mipmaps``: ``False`` for level 0 alone, ``True`` for a full chain made by the renderer, or the levels from 1 down as arrays
+    (the whole chain or its beginning).
+    """
+
+    pixels: Array
+    format: str = "r8g8b8a8_unorm"
+    mipmaps: bool | Sequence[Array] = True
+    sampler: Sampler = Sampler()
+    label: str = "texture"
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Vertex and fragment shader as Vulkan GLSL (``#version 450``); the files are where the texts came from, for messages.
+
+    ``constants``: specialisation constants by name, value a bool, int or float.
+    """
+
+    vertex: str
+    fragment: str
+    label: str = "program"
+    vertex_file: str = ""
+    fragment_file: str = ""
+    constants: Mapping[str, bool | int | float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Blend:
+    """result = source * src_* op destination * dst_*, for colour and for alpha. The factors' names are Vulkan's."""
+
+    src_color: str = "src_alpha"
+    dst_color: str = "one_minus_src_alpha"
+    color_op: str = "add"
+    src_alpha: str = "one"
+    dst_alpha: str = "one_minus_src_alpha"
+    alpha_op: str = "add"
+
+
+#: What ``blend="alpha"`` stands for.
+ALPHA_BLEND = Blend()
+
+
+@dataclass(frozen=True)
+class State:
+    """Fixed-function state of a draw. Equal states are interchangeable.
+
+    ``blend``: ``None`` (off), ``"alpha"`` (:data:`ALPHA_BLEND`) or a :class:`Blend`; the same for every colour attachment.
+    ``depth_bias``: (constant factor, slope factor), ``None`` for off.
+    """
+
+    cull: Literal["none", "back", "front", "front_and_back"] = "none"
+    front_face: Literal["counter_clockwise", "clockwise"] = "counter_clockwise"  #: as seen on the upright picture
+    depth_test: bool = True
+    depth_write: bool = True
+    depth_compare: Compare = "less"
+    blend: None | Literal["alpha"] | Blend = None
+    topology: Literal["triangle_list", "triangle_strip", "triangle_fan"] = "triangle_list"
+    primitive_restart: bool = False
+    polygon_mode: Literal["fill", "line"] = "fill"
+    alpha_to_coverage: bool = False
+    depth_bias: None | tuple[float, float] = None
+    color_write_mask: str = "rgba"
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """One draw call.
+
+    ``vertices``: structured array whose fields match the vertex shader's inputs by name (else: by order = location), or ``None``
+    for a shader that makes its vertices from ``gl_VertexIndex``. ``indices``: uint16 or uint32, 1-D; then ``count`` and ``first`` count
+    indices, else vertices. ``count = None`` draws all from ``first`` on.
+    ``push``: members of the push constant block by name. ``bind``: by name of the uniform or block: a :class:`Texture`, a mapping
+    (the members of a uniform block), or an array (a buffer's content, raw).
+    """
+
+    program: Program
+    vertices: Array | None = None
+    indices: Array | None = None
+    count: int | None = None
+    first: int = 0
+    instances: int = 1
+    push: Mapping[str, Any] = field(default_factory=dict)
+    bind: Mapping[str, Texture | Mapping[str, Any] | Array] = field(default_factory=dict)
+    state: State = State()
+    label: str = ""
+
+    @property
+    def element_count(self) -> int:
+        """Number of vertices or indices to draw (of one instance)."""
+        if self.count is not None:
+            return self.count
+        source = self.indices if self.indices is not None else self.vertices
+        if source is None:
+            raise ValueError(f"draw '{self.label}': no vertices and no indices, so count must be given")
+        return int(source.shape[0]) - self.first
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One render pass over the whole of its attachments: clear, draw, resolve, store.
+
+    ``resolve``: ``"none"`` (the only choice with one sample), ``"pass"`` (in tile memory; the samples are not stored) or
+    ``"store_cmd"`` (the samples are stored, then resolved by a command outside the pass). Resolves of colour 0 and of all others alike.
+    The single-sampled (or resolved) colour images are stored, in the order of ``color_formats``; depth is stored if ``store_depth``.
+    """
+
+    size: tuple[int, int]  #: (width, height) in pixels
+    samples: int = 1
+    color_formats: tuple[str, ...] = ("r8g8b8a8_unorm",)
+    clear_colors: tuple[tuple[float, float, float, float], ...] = (
+        (0.1, 0.2, 0.3, 1.0),
+    )  #: one for each attachment, or one for all
+    depth_format: str | None = "d32_sfloat"
+    clear_depth: float = 1.0
+    store_depth: bool = False
+    resolve: Resolve = "none"
+    draws: tuple[Draw, ...] = ()
+    label: str = "frame"
+
+    def clear_color(self, attachment: int) -> tuple[float, float, float, float]:
+        """Clear value of one colour attachment."""
+        return self.clear_colors[attachment if len(self.clear_colors) > 1 else 0]
+
+    @property
+    def triangles(self) -> int:
+        """Triangles of all draws, degenerate ones included (primitive restart is not looked at)."""
+        total = 0
+        for draw in self.draws:
+            n = draw.element_count
+            total += (n // 3 if draw.state.topology == "triangle_list" else max(0, n - 2)) * draw.instances
+        return total
+
+
+class Scene:
+    """A thing that can be drawn: base class of the samples and of loaded models.
+
+    ``default_size`` and ``default_samples`` are what the scene is specified with; any other may be asked for. A scene with
+    ``fixed_samples`` is defined by its sample count (``msaa4_pass_resolve``), which then wins over what is asked for.
+    """
+
+    name: str = ""
+    description: str = ""
+    default_size: tuple[int, int] = (1920, 1080)
+    default_samples: int = 1
+    fixed_samples: bool = False
+
+    def camera(self) -> OrbitCamera | None:
+        """A new camera at the scene's own viewpoint, for the viewer; ``None`` if the scene has no viewpoint to move."""
+        return None
+
+    def frame(
+        self,
+        size: tuple[int, int] | None = None,
+        samples: int | None = None,
+        camera: OrbitCamera | None = None,
+        time: float = 0.0,
+    ) -> Frame:
+        """The picture at ``time`` (seconds). ``camera = None`` is the scene's own viewpoint, exactly as specified.
+
+        Raises ``ValueError`` for a size or sample count that makes no sense.
+        """
+        raise NotImplementedError
+
+    def _resolve_request(self, size: tuple[int, int] | None, samples: int | None) -> tuple[tuple[int, int], int]:
+        """Defaults filled in and checked; for :meth:`frame` of the subclasses."""
+        width, height = self.default_size if size is None else size
+        if self.fixed_samples or samples is None:
+            samples = self.default_samples
+        if not (1 <= width <= 16384 and 1 <= height <= 16384):
+            raise ValueError(f"scene '{self.name}': size is {width}x{height}; allowed is 1x1 to 16384x16384")
+        if samples not in (1, 2, 4, 8, 16):
+            raise ValueError(f"scene '{self.name}': samples is {samples}; allowed are 1, 2, 4, 8 and 16")
+        return (int(width), int(height)), int(samples)
+
+
+@dataclass
+class RenderResult:
+    """What a renderer hands back: colour images as (H, W, C) arrays in attachment order, depth if it was stored, statistics if any."""
+
+    images: list[Array]
+    depth: Array | None = None
+    stats: Any = None
+    explain: Any = None
+
+
+def byte_view(array: Array) -> NDArray[np.uint8]:
+    """The bytes of a C-contiguous copy or view of ``array``, 1-D."""
+    return np.ascontiguousarray(array).view(np.uint8).reshape(-1)
