@@ -43,9 +43,18 @@ union Texel {
 };
 
 /// Absent components read 0, 0, 0, 1. Exact: round to nearest even, sRGB within 0.6 ulp of 8 bits, NaN to 0 in fixed point.
+/// Integers saturate. NaNs stored as floats become canonical (quiet, positive). Depth formats hold depth in f[0], S8_UINT stencil in
+/// u[0]; packing depth into D24S8 keeps the stencil bits and into X8_D24 clears nothing but the low 24. D32S8: the depth plane.
 Texel unpack_texel(const FormatInfo& format, const uint8_t* bytes);
 void pack_texel(const FormatInfo& format, const Texel& texel, uint8_t* bytes);
 
+/// Rows of texels; the same results as the scalar functions, with fast paths for the usual formats.
+void unpack_row(const FormatInfo& format, const uint8_t* bytes, uint32_t count, Texel* texels);
+void pack_row(const FormatInfo& format, const Texel* texels, uint32_t count, uint8_t* bytes);
+
+extern const float kSrgbToLinear[256];             // correctly rounded
+extern const float kLinearToSrgbThreshold[257];    // [i]: the smallest float whose code is i or more; [256] is infinity
+extern const float kLinearToSrgbBase[104], kLinearToSrgbSlope[104];  // first guess, see srgb.cpp
 float srgb_to_linear(uint8_t value);
 uint8_t linear_to_srgb(float value);
 float half_to_float(uint16_t bits);
