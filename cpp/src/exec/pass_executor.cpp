@@ -5,6 +5,7 @@
 #include "exec/pass_executor.hpp"
 
 #include <chrono>
+#include <cstring>
 
 #include "exec/pass_record.hpp"
 #include "exec/thread_pool.hpp"
@@ -192,6 +193,7 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
     row.attachment = kAttachmentNames[a];
     for (size_t cause = 0; cause < row.bytes.size(); cause++) row.bytes[cause] = total.bytes[a][cause];
   }
+  for (const ActiveQuery& query : pass.queries) query.pool->values[query.query] = 0;
   for (size_t q = 0; q < pass.queries.size(); q++) {
     uint64_t samples = 0;
     for (raster::TileWorker& worker : s.tile_workers) samples += worker.query_samples(static_cast<uint32_t>(q));

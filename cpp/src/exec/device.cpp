@@ -1,0 +1,169 @@
+// exec/device.cpp -- the device: made from DeviceCreateInfo, gives pipelines, executes command buffers.
+#include <unistd.h>
+
+#include <cctype>
+#include <cstring>
+
+#include "exec/cpu_check.hpp"
+#include "exec/device_state.hpp"
+#include "exec/pass_record.hpp"
+#include "framebuffer/profile.hpp"
+#include "pipeline/create.hpp"
+#include "vk/format.hpp"
+
+namespace tilegpu {
+
+Status check_cpu() {
+  const char* missing = exec::missing_cpu_feature();
+  if (!missing) return Ok{};
+  return Error{VK_ERROR_INCOMPATIBLE_DRIVER, std::string("tilegpu needs an x86-64-v3 CPU (AVX2, FMA, BMI, F16C: Intel since Haswell 2013, AMD since Zen 2017); this one has no ") + missing};
+}
+
+const char* version() { return "0.1.0"; }
+
+VkFormat format_from_name(const std::string& name) {
+  const vk::FormatInfo* info = vk::find_format(name);
+  return info ? info->format : VK_FORMAT_UNDEFINED;
+}
+
+std::string format_name(VkFormat format) {
+  if (format == VK_FORMAT_UNDEFINED) return "none";
+  const vk::FormatInfo* info = vk::find_format(format);
+  return info ? info->name : "VkFormat " + std::to_string(static_cast<int>(format));
+}
+
+Device::Device() : state_(std::make_unique<exec::DeviceState>()) {}
+
+Device::~Device() {
+  exec::DeviceState& s = *state_;
+  if (s.owner_process != 0 && s.owner_process != getpid()) {
+    // Forked child: the threads behind these are the parent's; joining them would wait for ever.
+    (void)s.queue.release();
+    (void)s.executor.release();
+    (void)s.pool.release();
+  }
+  s.queue.reset();  // executes what is pending
+}
+
+Expected<Ptr<Device>> Device::create(const DeviceCreateInfo& info) {
+  if (Status ok = check_cpu(); !ok) return ok.error();
+  const auto invalid = [&](const std::string& text) { return Error{VK_ERROR_INITIALIZATION_FAILED, "Device: " + text}; };
+  if (info.lanes != 0 && info.lanes != 4 && info.lanes != 8 && info.lanes != 16) return invalid("lanes is " + std::to_string(info.lanes) + "; allowed are 4, 8, 16 and 0 (chosen from the CPU)");
+  if (info.bin_px != 0 && info.bin_px != 32 && info.bin_px != 64 && info.bin_px != 128) return invalid("bin_px is " + std::to_string(info.bin_px) + "; allowed are 32, 64, 128 and 0 (chosen from the layout)");
+  if (info.vertex_batch != 0 && (info.vertex_batch < 3 || info.vertex_batch > shader::kBatchStride))
+    return invalid("vertex_batch is " + std::to_string(info.vertex_batch) + "; allowed are 3 to " + std::to_string(shader::kBatchStride) + " and 0 (the default)");
+  if (info.threads > 256) return invalid("threads is " + std::to_string(info.threads) + "; allowed are 1 to 256 and 0 (what affinity and cgroup quota allow)");
+  if (!framebuffer::find_profile(info.profile)) return invalid("profile '" + info.profile + "' is not known; there are " + framebuffer::profile_names());
+  auto jit = shader::Jit::create({info.lanes, info.jit_target, info.cache_dir});
+  if (!jit) return jit.error();
+  Ptr<Device> device(new Device);
+  exec::DeviceState& s = *device->state_;
+  s.info = info;
+  s.threads = info.threads ? info.threads : exec::usable_threads();
+  s.jit = std::move(*jit);
+  return device;
+}
+
+DeviceInfo Device::info() const {
+  DeviceInfo info;
+  state_->jit->describe(info);
+  info.threads = state_->threads;
+  info.profile = state_->info.profile;
+  return info;
+}
+
+CompileStats Device::compile_stats() const {
+  CompileStats stats = state_->jit->stats();
+  stats.pipelines = state_->pipelines;
+  return stats;
+}
+
+Expected<Ptr<Pipeline>> Device::create_pipeline(GraphicsPipelineCreateInfo info) {
+  state_->pipelines++;
+  return pipeline::create_pipeline(*state_->jit, std::move(info));
+}
+
+Expected<Ptr<Fence>> Device::submit(std::vector<Ptr<CommandBuffer>> command_buffers) {
+  for (const auto& cb : command_buffers)
+    if (cb->recording().open) return Error{VK_ERROR_INITIALIZATION_FAILED, "submit: pass '" + cb->recording().open->info.label + "' is still open; call end_rendering first"};
+  exec::DeviceState& s = *state_;
+  s.ensure_threads();
+  auto fence = std::make_shared<Fence>();
+  fence->state->keep_alive = command_buffers;
+  s.cancelled = false;
+  exec::PassOptions options;
+  options.forced_bin_px = s.info.bin_px;
+  options.vertex_batch = s.info.vertex_batch ? s.info.vertex_batch : 32;
+  options.lanes = s.jit->lanes();
+  options.l2_B = static_cast<uint32_t>(std::max(256l * 1024, sysconf(_SC_LEVEL2_CACHE_SIZE)));
+  // The fence keeps the command buffers; the device outlives its queue.
+  s.queue->submit(fence->state, [&s, options, raw = fence->state.get()]() -> Status {
+    for (const auto& cb : raw->keep_alive)
+      for (exec::Recording::Command& command : cb->recording().commands) {
+        if (s.cancelled) return Error{VK_ERROR_DEVICE_LOST, "cancelled"};
+        if (command.transfer) {
+          command.transfer();
+          continue;
+        }
+        if (Status ok = s.executor->execute(*command.pass, options, s.cancelled); !ok) return ok;
+      }
+    return Ok{};
+  });
+  return fence;
+}
+
+void Device::cancel() { state_->cancelled = true; }
+
+void Device::wait_idle() {
+  if (state_->queue && state_->owner_process == getpid()) state_->queue->wait_idle();
+}
+
+}  // namespace tilegpu
+
+namespace tilegpu::exec {
+
+void DeviceState::ensure_threads() {
+  if (owner_process == getpid()) return;
+  // A forked child has the parent's objects but not its threads; they are left alone and replaced.
+  (void)queue.release();
+  (void)executor.release();
+  (void)pool.release();
+  pool = std::make_unique<ThreadPool>(threads);
+  executor = std::make_unique<PassExecutor>(*pool);
+  queue = std::make_unique<Queue>();
+  owner_process = getpid();
+}
+
+Expected<shader::SamplerFunctions> DeviceState::sampler(const ImageView& view, const Sampler* sampler, uint8_t uses) {
+  shader::SamplerKey key;
+  key.format = view.info().format;
+  if (view.info().aspects == VK_IMAGE_ASPECT_STENCIL_BIT) key.aspect = VK_IMAGE_ASPECT_STENCIL_BIT;
+  else if (vk::find_format(key.format)->depth_bits) key.aspect = VK_IMAGE_ASPECT_DEPTH_BIT;
+  key.dim = view.info().type;
+  const VkComponentMapping& swizzle = view.info().swizzle;
+  key.swizzle = {swizzle.r, swizzle.g, swizzle.b, swizzle.a};
+  key.multisampled = view.image()->sample_count() > 1;
+  key.has_sampler = sampler != nullptr;
+  if (sampler) key.sampler = sampler->info();
+  // What is read at run time does not make another function.
+  key.sampler.mip_lod_bias = key.sampler.min_lod = 0;
+  key.sampler.max_lod = VK_LOD_CLAMP_NONE;
+  std::string bytes;
+  const auto add = [&bytes](auto value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); };
+  add(key.format), add(key.aspect), add(key.dim), add(key.multisampled), add(key.has_sampler);
+  for (VkComponentSwizzle c : key.swizzle) add(c);
+  const SamplerCreateInfo& i = key.sampler;
+  add(i.mag_filter), add(i.min_filter), add(i.mipmap_mode), add(i.address_u), add(i.address_v), add(i.address_w), add(i.compare_enable), add(i.compare_op);
+  add(i.border_color), add(i.unnormalized_coordinates);
+  std::lock_guard lock(sampler_mutex);
+  auto& [have, functions] = sampler_functions[bytes];
+  if ((have & uses) != uses) {
+    auto compiled = shader::compile_sampler(*jit, key, static_cast<uint8_t>(have | uses));
+    if (!compiled) return compiled.error();
+    functions = *compiled;
+    have = static_cast<uint8_t>(have | uses);
+  }
+  return functions;
+}
+
+}  // namespace tilegpu::exec
