@@ -1,0 +1,306 @@
+// shader/ir_builder.hpp -- small helpers around LLVM-C, shared by lowering, sampling, math and epilogue.
+//
+// In: an LLVM module and the number of lanes. Out: instructions. A "value" is a scalar or a vector; helpers take the shape from
+// their operands, so that every emitter works on one lane or on N with the same bits. No fast-math flags are ever set, and nothing
+// here calls libm: the intrinsics used (sqrt, fma, floor, ceil, trunc, roundeven, fabs, ctpop, ctlz) are instructions of x86-64-v3.
+#pragma once
+
+#include <llvm-c/Core.h>
+
+#include <cassert>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <vector>
+
+namespace tilegpu::shader {
+
+using Value = LLVMValueRef;
+using Type = LLVMTypeRef;
+using Block = LLVMBasicBlockRef;
+
+class Ir {
+ public:
+  Ir(LLVMModuleRef module_, uint32_t lanes_)
+      : module(module_), context(LLVMGetModuleContext(module_)), builder(LLVMCreateBuilderInContext(context)), lanes(lanes_) {
+    i1 = LLVMInt1TypeInContext(context), i8 = LLVMInt8TypeInContext(context), i16 = LLVMInt16TypeInContext(context);
+    i32 = LLVMInt32TypeInContext(context), i64 = LLVMInt64TypeInContext(context);
+    f16 = LLVMHalfTypeInContext(context), f32 = LLVMFloatTypeInContext(context), f64 = LLVMDoubleTypeInContext(context);
+    ptr = LLVMPointerTypeInContext(context, 0), void_type = LLVMVoidTypeInContext(context);
+    vf32 = vec(f32), vi32 = vec(i32), vi1 = vec(i1);
+  }
+  ~Ir() { LLVMDisposeBuilder(builder); }
+  Ir(const Ir&) = delete;
+  Ir& operator=(const Ir&) = delete;
+
+  LLVMModuleRef module;
+  LLVMContextRef context;
+  LLVMBuilderRef builder;
+  uint32_t lanes;
+  Type i1, i8, i16, i32, i64, f16, f32, f64, ptr, void_type;
+  Type vf32, vi32, vi1;   // `lanes` lanes
+
+  // -- types -------------------------------------------------------------------------------------------------------------------
+  Type vec(Type element) const { return vec(element, lanes); }
+  static Type vec(Type element, uint32_t n) { return n == 1 ? element : LLVMVectorType(element, n); }
+  static Type type_of(Value v) { return LLVMTypeOf(v); }
+  static uint32_t lanes_of(Type t) { return LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetVectorSize(t) : 1; }
+  static uint32_t lanes_of(Value v) { return lanes_of(LLVMTypeOf(v)); }
+  static Type element_of(Type t) { return LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetElementType(t) : t; }
+  /// The shape of `shape` with another element type.
+  static Type like(Value shape, Type element) { return vec(element, lanes_of(shape)); }
+
+  // -- constants ---------------------------------------------------------------------------------------------------------------
+  static Value splat_constant(Value scalar, uint32_t n) {
+    if (n == 1) return scalar;
+    Value elements[64];
+    assert(n <= 64);
+    for (uint32_t k = 0; k < n; ++k) elements[k] = scalar;
+    return LLVMConstVector(elements, n);
+  }
+  Value c1(bool x) const { return LLVMConstInt(i1, x, 0); }
+  Value c8(uint32_t x) const { return LLVMConstInt(i8, x, 0); }
+  Value c32(uint32_t x) const { return LLVMConstInt(i32, x, 0); }
+  Value c64(uint64_t x) const { return LLVMConstInt(i64, x, 0); }
+  Value cf(float x) const { return bits_to_float(x); }
+  /// 32-bit constants of `lanes` lanes.
+  Value ik(uint32_t x) const { return splat_constant(c32(x), lanes); }
+  Value fk(float x) const { return splat_constant(cf(x), lanes); }
+  /// Constants in the shape of a value.
+  Value ik(Value shape, uint32_t x) const { return splat_constant(c32(x), lanes_of(shape)); }
+  Value fk(Value shape, float x) const { return splat_constant(cf(x), lanes_of(shape)); }
+  Value dk(Value shape, double x) const { return splat_constant(LLVMConstReal(f64, x), lanes_of(shape)); }
+  /// An integer constant of the value's own type, whatever its width.
+  static Value same(Value shape, uint64_t x) {
+    return splat_constant(LLVMConstInt(element_of(LLVMTypeOf(shape)), x, 0), lanes_of(shape));
+  }
+  /// <0, 1, 2, ...> as i32.
+  Value lane_index() const {
+    Value elements[64];
+    for (uint32_t k = 0; k < lanes; ++k) elements[k] = c32(k);
+    return lanes == 1 ? elements[0] : LLVMConstVector(elements, lanes);
+  }
+  Value true_mask() const { return splat_constant(c1(true), lanes); }
+  Value false_mask() const { return splat_constant(c1(false), lanes); }
+  static Value zero(Type t) { return LLVMConstNull(t); }
+  static Value poison(Type t) { return LLVMGetPoison(t); }
+
+  // -- arithmetic --------------------------------------------------------------------------------------------------------------
+  Value fadd(Value a, Value b) const { return LLVMBuildFAdd(builder, a, b, ""); }
+  Value fsub(Value a, Value b) const { return LLVMBuildFSub(builder, a, b, ""); }
+  Value fmul(Value a, Value b) const { return LLVMBuildFMul(builder, a, b, ""); }
+  Value fdiv(Value a, Value b) const { return LLVMBuildFDiv(builder, a, b, ""); }
+  Value fneg(Value a) const { return LLVMBuildFNeg(builder, a, ""); }
+  /// One rounding: a * b + c.
+  Value fma(Value a, Value b, Value c) const { return call_intrinsic("llvm.fma", {type_of(a)}, {a, b, c}); }
+  Value sqrt(Value a) const { return unary("llvm.sqrt", a); }
+  Value fabs(Value a) const { return unary("llvm.fabs", a); }
+  Value floor(Value a) const { return unary("llvm.floor", a); }
+  Value ceil(Value a) const { return unary("llvm.ceil", a); }
+  Value ftrunc(Value a) const { return unary("llvm.trunc", a); }
+  Value round_even(Value a) const { return unary("llvm.roundeven", a); }
+  Value copysign(Value magnitude, Value sign) const { return call_intrinsic("llvm.copysign", {type_of(magnitude)}, {magnitude, sign}); }
+  Value add(Value a, Value b) const { return LLVMBuildAdd(builder, a, b, ""); }
+  Value sub(Value a, Value b) const { return LLVMBuildSub(builder, a, b, ""); }
+  Value mul(Value a, Value b) const { return LLVMBuildMul(builder, a, b, ""); }
+  Value neg(Value a) const { return LLVMBuildNeg(builder, a, ""); }
+  Value and_(Value a, Value b) const { return LLVMBuildAnd(builder, a, b, ""); }
+  Value or_(Value a, Value b) const { return LLVMBuildOr(builder, a, b, ""); }
+  Value xor_(Value a, Value b) const { return LLVMBuildXor(builder, a, b, ""); }
+  Value not_(Value a) const { return LLVMBuildNot(builder, a, ""); }
+  /// Shift amounts of 32 and more are poison in LLVM: mask untrusted amounts first.
+  Value shl(Value a, Value b) const { return LLVMBuildShl(builder, a, b, ""); }
+  Value lshr(Value a, Value b) const { return LLVMBuildLShr(builder, a, b, ""); }
+  Value ashr(Value a, Value b) const { return LLVMBuildAShr(builder, a, b, ""); }
+  Value shl(Value a, uint32_t n) const { return n ? shl(a, same(a, n)) : a; }
+  Value lshr(Value a, uint32_t n) const { return n ? lshr(a, same(a, n)) : a; }
+  Value ashr(Value a, uint32_t n) const { return n ? ashr(a, same(a, n)) : a; }
+  Value smin(Value a, Value b) const { return select(slt(a, b), a, b); }
+  Value smax(Value a, Value b) const { return select(sgt(a, b), a, b); }
+  Value umin(Value a, Value b) const { return select(ult(a, b), a, b); }
+  Value umax(Value a, Value b) const { return select(ugt(a, b), a, b); }
+  Value sclamp(Value a, Value low, Value high) const { return smin(smax(a, low), high); }
+
+  // -- comparison and selection ------------------------------------------------------------------------------------------------
+  Value fcmp(LLVMRealPredicate p, Value a, Value b) const { return LLVMBuildFCmp(builder, p, a, b, ""); }
+  Value icmp(LLVMIntPredicate p, Value a, Value b) const { return LLVMBuildICmp(builder, p, a, b, ""); }
+  Value flt(Value a, Value b) const { return fcmp(LLVMRealOLT, a, b); }
+  Value fle(Value a, Value b) const { return fcmp(LLVMRealOLE, a, b); }
+  Value fgt(Value a, Value b) const { return fcmp(LLVMRealOGT, a, b); }
+  Value fge(Value a, Value b) const { return fcmp(LLVMRealOGE, a, b); }
+  Value feq(Value a, Value b) const { return fcmp(LLVMRealOEQ, a, b); }
+  Value fne(Value a, Value b) const { return fcmp(LLVMRealUNE, a, b); }
+  Value is_nan(Value a) const { return fcmp(LLVMRealUNO, a, a); }
+  Value eq(Value a, Value b) const { return icmp(LLVMIntEQ, a, b); }
+  Value ne(Value a, Value b) const { return icmp(LLVMIntNE, a, b); }
+  Value slt(Value a, Value b) const { return icmp(LLVMIntSLT, a, b); }
+  Value sle(Value a, Value b) const { return icmp(LLVMIntSLE, a, b); }
+  Value sgt(Value a, Value b) const { return icmp(LLVMIntSGT, a, b); }
+  Value sge(Value a, Value b) const { return icmp(LLVMIntSGE, a, b); }
+  Value ult(Value a, Value b) const { return icmp(LLVMIntULT, a, b); }
+  Value ule(Value a, Value b) const { return icmp(LLVMIntULE, a, b); }
+  Value ugt(Value a, Value b) const { return icmp(LLVMIntUGT, a, b); }
+  Value uge(Value a, Value b) const { return icmp(LLVMIntUGE, a, b); }
+  Value select(Value condition, Value a, Value b) const { return LLVMBuildSelect(builder, condition, a, b, ""); }
+  /// minps/maxps: the second operand where either is NaN or both are zero.
+  Value fmin_second(Value a, Value b) const { return select(flt(a, b), a, b); }
+  Value fmax_second(Value a, Value b) const { return select(fgt(a, b), a, b); }
+  /// To [low, high] with two instructions; NaN becomes low.
+  Value fclamp(Value a, Value low, Value high) const { return fmin_second(fmax_second(a, low), high); }
+
+  // -- conversion --------------------------------------------------------------------------------------------------------------
+  Value bits(Value v) const { return LLVMBuildBitCast(builder, v, like(v, i32), ""); }   // f32 -> i32, same bits
+  Value as_float(Value v) const { return LLVMBuildBitCast(builder, v, like(v, f32), ""); }
+  Value bitcast(Value v, Type t) const { return LLVMBuildBitCast(builder, v, t, ""); }
+  Value sitofp(Value v) const { return LLVMBuildSIToFP(builder, v, like(v, f32), ""); }
+  Value uitofp(Value v) const { return LLVMBuildUIToFP(builder, v, like(v, f32), ""); }
+  /// The value must be in range (clamped before): poison otherwise. See math.hpp for saturating conversions.
+  Value fptosi(Value v) const { return LLVMBuildFPToSI(builder, v, like(v, i32), ""); }
+  Value to_double(Value v) const { return LLVMBuildFPExt(builder, v, like(v, f64), ""); }
+  Value to_float(Value v) const { return LLVMBuildFPTrunc(builder, v, like(v, f32), ""); }
+  Value zext(Value v, Type element) const { return LLVMBuildZExt(builder, v, like(v, element), ""); }
+  Value sext(Value v, Type element) const { return LLVMBuildSExt(builder, v, like(v, element), ""); }
+  Value trunc(Value v, Type element) const { return LLVMBuildTrunc(builder, v, like(v, element), ""); }
+  /// ~0 / 0 as i32 from an i1 mask, and back.
+  Value mask_to_int(Value m) const { return sext(m, i32); }
+  Value int_to_mask(Value v) const { return ne(v, zero(type_of(v))); }
+
+  // -- lanes -------------------------------------------------------------------------------------------------------------------
+  Value splat(Value scalar) const { return splat(scalar, lanes); }
+  Value splat(Value scalar, uint32_t n) const {
+    if (n == 1) return scalar;
+    Value v = LLVMBuildInsertElement(builder, LLVMGetPoison(LLVMVectorType(type_of(scalar), n)), scalar, c32(0), "");
+    return LLVMBuildShuffleVector(builder, v, LLVMGetPoison(type_of(v)), LLVMConstNull(LLVMVectorType(i32, n)), "");
+  }
+  Value extract(Value v, uint32_t lane) const {
+    return lanes_of(v) == 1 ? v : LLVMBuildExtractElement(builder, v, c32(lane), "");
+  }
+  Value insert(Value v, Value scalar, uint32_t lane) const {
+    return lanes_of(v) == 1 ? scalar : LLVMBuildInsertElement(builder, v, scalar, c32(lane), "");
+  }
+  Value shuffle(Value a, Value b, const std::vector<int>& mask) const {
+    std::vector<Value> elements;
+    for (int m : mask) elements.push_back(m < 0 ? LLVMGetUndef(i32) : c32(static_cast<uint32_t>(m)));
+    return LLVMBuildShuffleVector(builder, a, b, LLVMConstVector(elements.data(), static_cast<unsigned>(elements.size())), "");
+  }
+  Value shuffle(Value a, const std::vector<int>& mask) const { return shuffle(a, LLVMGetPoison(type_of(a)), mask); }
+  /// A bit for each lane of an i1 mask, as i32.
+  Value movemask(Value mask) const {
+    const uint32_t n = lanes_of(mask);
+    if (n == 1) return LLVMBuildZExt(builder, mask, i32, "");
+    Value packed = LLVMBuildBitCast(builder, mask, LLVMIntTypeInContext(context, n), "");
+    return n == 32 ? packed : n > 32 ? LLVMBuildTrunc(builder, packed, i32, "") : LLVMBuildZExt(builder, packed, i32, "");
+  }
+  /// The i1 mask of `n` lanes from the low bits of a scalar i32.
+  Value mask_from_bits(Value word, uint32_t n) const {
+    if (n == 1) return LLVMBuildTrunc(builder, word, i1, "");
+    Value elements[64];
+    for (uint32_t k = 0; k < n; ++k) elements[k] = c32(1u << k);
+    return ne(and_(splat(word, n), LLVMConstVector(elements, n)), LLVMConstNull(LLVMVectorType(i32, n)));
+  }
+  Value any(Value mask) const { return ne(movemask(mask), c32(0)); }
+  Value all(Value mask) const {
+    const uint32_t n = lanes_of(mask);
+    return eq(movemask(mask), c32(n >= 32 ? ~0u : (1u << n) - 1u));
+  }
+
+  // -- memory ------------------------------------------------------------------------------------------------------------------
+  Value offset(Value pointer, Value bytes) const { return LLVMBuildGEP2(builder, i8, pointer, &bytes, 1, ""); }
+  Value offset(Value pointer, uint64_t bytes) const { return bytes ? offset(pointer, c64(bytes)) : pointer; }
+  Value load(Type type, Value pointer, uint32_t align_B) const {
+    Value v = LLVMBuildLoad2(builder, type, pointer, "");
+    LLVMSetAlignment(v, align_B);
+    return v;
+  }
+  void store(Value v, Value pointer, uint32_t align_B) const { LLVMSetAlignment(LLVMBuildStore(builder, v, pointer), align_B); }
+  /// The field of a plain struct at offsetof.
+  Value field(Type type, Value pointer, size_t offset_B, uint32_t align_B = 4) const { return load(type, offset(pointer, offset_B), align_B); }
+  /// One scalar load for each lane, at pointer + offsets[lane] (i32 taken as unsigned, or i64). The caller clamps.
+  Value load_lanes(Type element, Value pointer, Value offsets, uint32_t align_B) const {
+    const uint32_t n = lanes_of(offsets);
+    Value result = LLVMGetPoison(vec(element, n));
+    for (uint32_t k = 0; k < n; ++k) {
+      Value at = extract(offsets, k);
+      if (type_of(at) == i32) at = LLVMBuildZExt(builder, at, i64, "");
+      result = insert(result, load(element, offset(pointer, at), align_B), k);
+    }
+    return result;
+  }
+
+  // -- functions, blocks, calls ------------------------------------------------------------------------------------------------
+  Value function(const char* name, Type type) const { return LLVMAddFunction(module, name, type); }
+  Value current_function() const { return LLVMGetBasicBlockParent(LLVMGetInsertBlock(builder)); }
+  Block current_block() const { return LLVMGetInsertBlock(builder); }
+  Block block(Value fn, const char* name) const { return LLVMAppendBasicBlockInContext(context, fn, name); }
+  Block block(const char* name) const { return block(current_function(), name); }
+  void at(Block b) const { LLVMPositionBuilderAtEnd(builder, b); }
+  void br(Block to) const { LLVMBuildBr(builder, to); }
+  void br(Value condition, Block yes, Block no) const { LLVMBuildCondBr(builder, condition, yes, no); }
+  Value phi(Type type, std::initializer_list<std::pair<Value, Block>> incoming) const {
+    Value p = LLVMBuildPhi(builder, type, "");
+    for (auto [value, from] : incoming) LLVMAddIncoming(p, &value, &from, 1);
+    return p;
+  }
+  /// if (condition) body(); the builder is left after it.
+  template <class Body>
+  void if_then(Value condition, Body&& body) const {
+    Block yes = block("then"), after = block("after");
+    br(condition, yes, after);
+    at(yes);
+    body();
+    br(after);
+    at(after);
+  }
+  /// condition ? yes() : no(), with control flow; both give `count` values of equal types.
+  template <class Yes, class No>
+  std::vector<Value> if_else(Value condition, Yes&& yes, No&& no) const {
+    Block then_block = block("then"), else_block = block("else"), after = block("after");
+    br(condition, then_block, else_block);
+    at(then_block);
+    const std::vector<Value> a = yes();
+    Block then_end = current_block();
+    br(after);
+    at(else_block);
+    const std::vector<Value> b = no();
+    Block else_end = current_block();
+    br(after);
+    at(after);
+    std::vector<Value> result;
+    assert(a.size() == b.size());
+    for (size_t k = 0; k < a.size(); ++k) result.push_back(phi(type_of(a[k]), {{a[k], then_end}, {b[k], else_end}}));
+    return result;
+  }
+  Value call_intrinsic(const char* name, std::initializer_list<Type> overloads, std::initializer_list<Value> arguments) const {
+    const unsigned id = LLVMLookupIntrinsicID(name, std::strlen(name));
+    assert(id != 0);
+    Type types[4];
+    Value values[8];
+    size_t type_count = 0, value_count = 0;
+    for (Type t : overloads) types[type_count++] = t;
+    for (Value v : arguments) values[value_count++] = v;
+    Value fn = LLVMGetIntrinsicDeclaration(module, id, types, type_count);
+    return LLVMBuildCall2(builder, LLVMIntrinsicGetType(context, id, types, type_count), fn, values, static_cast<unsigned>(value_count), "");
+  }
+  Value unary(const char* name, Value a) const { return call_intrinsic(name, {type_of(a)}, {a}); }
+  Value extract_value(Value aggregate, uint32_t k) const { return LLVMBuildExtractValue(builder, aggregate, k, ""); }
+  Value insert_value(Value aggregate, Value v, uint32_t k) const { return LLVMBuildInsertValue(builder, aggregate, v, k, ""); }
+  void add_attribute(Value fn, const char* name) const {
+    const unsigned kind = LLVMGetEnumAttributeKindForName(name, std::strlen(name));
+    LLVMAddAttributeAtIndex(fn, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex), LLVMCreateEnumAttribute(context, kind, 0));
+  }
+  /// noalias, readonly, ... on parameter `index`.
+  void add_parameter_attribute(Value fn, uint32_t index, const char* name) const {
+    const unsigned kind = LLVMGetEnumAttributeKindForName(name, std::strlen(name));
+    LLVMAddAttributeAtIndex(fn, index + 1, LLVMCreateEnumAttribute(context, kind, 0));
+  }
+
+ private:
+  Value bits_to_float(float x) const {
+    // By bits, so that NaN payloads and signed zeros survive the way through a double.
+    uint32_t pattern;
+    std::memcpy(&pattern, &x, 4);
+    return LLVMConstBitCast(c32(pattern), f32);
+  }
+};
+
+}  // namespace tilegpu::shader
