@@ -25,7 +25,8 @@ struct GlslSource {
 };
 
 /// GLSL 450 to SPIR-V by glslang; the error lists every error with file, line and the source line.
-TILEGPU_API Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source);
+/// `messages`, if given, receives the same errors one by one.
+TILEGPU_API Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vector<ShaderMessage>* messages = nullptr);
 
 /// One member or variable of the shader's interface, flattened enough for a front end to fill it by name.
 struct ReflectedType {
