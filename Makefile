@@ -1,0 +1,93 @@
+# Everything from a bare machine: `make demo` renders a picture, `make test` runs all tests. See `make help`.
+PYTHON  ?= python3
+BUILD   ?= build/release
+VENV    := .venv
+PY      := $(VENV)/bin/python
+JOBS    ?= $(shell nproc)
+DEMO    ?= out/demo.png
+PACKAGES := $(shell sed -e 's/\#.*//' packages/debian.txt)
+# ccache makes the second build from scratch quick; it is used where it is installed.
+export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
+ifeq ($(CMAKE_CXX_COMPILER_LAUNCHER),)
+unexport CMAKE_CXX_COMPILER_LAUNCHER
+endif
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-cpp test-python lint wheel test-wheel test-sanitize bench build build-tests system clean distclean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
+
+demo: build ## build everything and render the demo scene to $(DEMO)
+	@mkdir -p $(dir $(DEMO))
+	$(VENV)/bin/tilegpu render demo -o $(DEMO)
+	@echo "The picture is $(abspath $(DEMO)). Turn the model with the mouse: $(VENV)/bin/tilegpu view demo"
+
+test: test-cpp test-python ## C++ tests, then the Python suite
+
+test-cpp: build-tests
+	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+test-python: build $(VENV)/.stamp-test
+	$(PY) -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.stamp-lint ## ruff, mypy and clang-format
+	$(VENV)/bin/ruff check python samples tests benchmarks scripts
+	$(VENV)/bin/mypy
+	$(VENV)/bin/clang-format --dry-run --Werror $$(git ls-files 'cpp/*.cpp' 'cpp/*.hpp')
+
+# --- system packages: a marker for each state of the list, so that the check costs nothing the second time
+system: $(VENV)/.stamp-system
+$(VENV)/.stamp-system: packages/debian.txt scripts/install_packages.sh
+	@sh scripts/install_packages.sh packages/debian.txt
+	@mkdir -p $(VENV) && touch $@
+
+# --- the virtual environment: build tools and what tilegpu imports
+$(VENV)/.stamp-python: pyproject.toml $(VENV)/.stamp-system
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install -q "scikit-build-core>=0.10" "pybind11>=3.0" "numpy>=1.24" "pillow>=10" "moderngl>=5.10" "glfw>=2.6" "pygltflib>=1.16" "trimesh>=4.0"
+	@touch $@
+$(VENV)/.stamp-test: $(VENV)/.stamp-python
+	$(PY) -m pip install -q "pytest>=8" "hypothesis>=6.80"
+	@touch $@
+$(VENV)/.stamp-lint: $(VENV)/.stamp-python
+	$(PY) -m pip install -q "ruff>=0.6" "mypy>=1.11" "clang-format>=18"
+	@touch $@
+
+# --- the extension: pip configures $(BUILD) and installs an editable package once; later ninja builds what changed
+PIP_BUILD = --no-deps --no-build-isolation --config-settings=build-dir=$(BUILD) --config-settings=cmake.define.TILEGPU_TESTS=ON
+$(VENV)/.stamp-package: pyproject.toml CMakeLists.txt $(VENV)/.stamp-python
+	$(PY) -m pip install -q -e . $(PIP_BUILD)
+	@touch $@
+build: $(VENV)/.stamp-package
+	@cmake --build $(BUILD) --target _core
+	@cmake --install $(BUILD) --strip --prefix "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" > /dev/null
+build-tests: build
+	@cmake --build $(BUILD)
+
+wheel: $(VENV)/.stamp-python ## a self-contained wheel in dist/
+	@mkdir -p dist && rm -f dist/tilegpu-*.whl
+	$(PY) -m pip wheel -q . --no-deps --no-build-isolation --config-settings=build-dir=build/wheel -w dist
+	@ls -l dist/*.whl
+
+test-wheel: wheel ## install the wheel in an empty environment and render the README's first triangle
+	sh scripts/test_wheel.sh $(PYTHON) dist/tilegpu-*.whl
+
+# --- AddressSanitizer and UndefinedBehaviorSanitizer, a build of its own; Python is run with the sanitizers' library loaded first
+SANITIZE := build/sanitize
+test-sanitize: build $(VENV)/.stamp-test ## C++ tests and the Python suite under ASan and UBSan
+	cmake -S . -B $(SANITIZE) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTILEGPU_SANITIZE=ON -DPython_EXECUTABLE=$(abspath $(PY)) \
+	  -Dpybind11_DIR="$$($(PY) -m pybind11 --cmakedir)"
+	cmake --build $(SANITIZE)
+	sh scripts/test_sanitize.sh $(SANITIZE) $(VENV) $(PYTEST_ARGS)
+
+bench: build ## the scenes of benchmarks/, timed
+	$(PY) benchmarks/run.py $(BENCH_ARGS)
+
+clean: ## remove what was built; the virtual environment stays
+	rm -rf build dist out $(VENV)/.stamp-package
+
+distclean: clean ## remove the virtual environment too
+	rm -rf $(VENV)
