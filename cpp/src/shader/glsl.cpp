@@ -113,6 +113,7 @@ bool parse_log_line(const std::string& line, const Files& files, ShaderMessage& 
   message.line = static_cast<int>(std::clamp(number, 0l, 1l << 30));
   message.text = *end == ':' ? end + 1 : end;
   message.text.erase(0, message.text.find_first_not_of(' '));
+  while (!message.text.empty() && message.text.back() == ' ') message.text.pop_back();
   if (message.text.compare(0, 5, "'' : ") == 0) message.text.erase(0, 5);
   if (const auto file = files.find(message.file); file != files.end()) message.source_line = line_of(file->second, message.line);
   return true;
