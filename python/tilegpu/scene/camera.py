@@ -1,0 +1,185 @@
+"""Matrices and the orbit camera.
+
+World: right-handed, y up. A camera at the origin looks along -z. Clip space is Vulkan's: y down, depth 0..1. The functions of the
+first half work in float32, operation by operation as ``/work/shared/peers/vkpeer.cpp`` does, so that the reference scenes have the
+same bits; a (4, 4) array is the matrix of mathematics.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Matrix = NDArray[np.float32]
+F = np.float32
+
+
+def identity() -> Matrix:
+    """(4, 4) identity."""
+    return np.eye(4, dtype=F)
+
+
+def multiply(a: Matrix, b: Matrix) -> Matrix:
+    """a @ b of two (4, 4) matrices, each sum in float32 from k = 0 to 3 without fused multiply-add."""
+    out = np.zeros((4, 4), F)
+    for k in range(4):
+        out = out + a[:, k : k + 1] * b[k : k + 1, :]
+    return out
+
+
+def translate(x: float, y: float, z: float) -> Matrix:
+    """(4, 4) translation."""
+    out = identity()
+    out[:3, 3] = x, y, z
+    return out
+
+
+def rotate_x(angle: float) -> Matrix:
+    """(4, 4) right-handed rotation about x; radians."""
+    c, s = F(math.cos(F(angle))), F(math.sin(F(angle)))
+    return np.array([[1, 0, 0, 0], [0, c, -s, 0], [0, s, c, 0], [0, 0, 0, 1]], F)
+
+
+def rotate_y(angle: float) -> Matrix:
+    """(4, 4) right-handed rotation about y; radians."""
+    c, s = F(math.cos(F(angle))), F(math.sin(F(angle)))
+    return np.array([[c, 0, s, 0], [0, 1, 0, 0], [-s, 0, c, 0], [0, 0, 0, 1]], F)
+
+
+def perspective(fov_y_degrees: float, aspect: float, near: float, far: float) -> Matrix:
+    """(4, 4) perspective projection to Vulkan's clip space (y down, depth 0 at ``near``, 1 at ``far``)."""
+    n, f = F(near), F(far)
+    half = F(F(F(fov_y_degrees) * F(0.5)) * F(3.14159265)) / F(180)
+    t = F(1) / F(math.tan(half))
+    out = np.zeros((4, 4), F)
+    out[0, 0] = t / F(aspect)
+    out[1, 1] = -t
+    out[2, 2] = f / (n - f)
+    out[2, 3] = n * f / (n - f)
+    out[3, 2] = -1
+    return out
+
+
+def normalize(v: ArrayLike) -> NDArray[np.float32]:
+    """v / |v| of (..., 3) in float32; the sum of squares from x to z."""
+    a = np.asarray(v, F)
+    x, y, z = a[..., 0:1], a[..., 1:2], a[..., 2:3]
+    out: NDArray[np.float32] = a * (F(1) / np.sqrt(x * x + y * y + z * z))
+    return out
+
+
+@dataclass
+class OrbitCamera:
+    """A camera that looks at ``target`` from ``distance`` away; what the viewer turns, moves and zooms.
+
+    ``yaw`` turns about the world's y axis (0: the camera is on the +z side), ``pitch`` lifts the camera (positive: it looks down).
+    Angles in radians, field of view in degrees. ``radius`` is that of the thing looked at: near and far planes follow from it.
+    """
+
+    target: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    distance: float = 3.0
+    yaw: float = 0.0
+    pitch: float = 0.0
+    fov_y: float = 45.0
+    radius: float = 1.0
+    near: float | None = None
+    far: float | None = None
+    _home: tuple[tuple[float, float, float], float, float, float] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._home = (self.target, self.distance, self.yaw, self.pitch)
+
+    @staticmethod
+    def framing(
+        low: ArrayLike,
+        high: ArrayLike,
+        yaw: float = 0.5,
+        pitch: float = 0.3,
+        fov_y: float = 40.0,
+        points: ArrayLike | None = None,
+        aspect: float = 16 / 9,
+        fill: float = 0.9,
+    ) -> OrbitCamera:
+        """A camera that shows the box from ``low`` to ``high`` as large as fits ``fill`` of the frame.
+
+        ``points``: (N, 3) vertices to fit instead of the box's corners (a tighter fit). ``aspect``: width / height to fit.
+        """
+        lo, hi = np.asarray(low, np.float64), np.asarray(high, np.float64)
+        if points is None:
+            corners = np.array([[(lo, hi)[i >> k & 1][k] for k in range(3)] for i in range(8)])
+        else:
+            corners = np.asarray(points, np.float64).reshape(-1, 3)
+        centre = (lo + hi) / 2
+        radius = max(float(np.linalg.norm(hi - lo)) / 2, 1e-6)
+        camera = OrbitCamera((0.0, 0.0, 0.0), 1.0, yaw, pitch, fov_y, radius)
+        local = (corners - centre) @ camera._axes().T  # in the camera's axes, about the centre
+        tan_y = math.tan(math.radians(fov_y) / 2) * fill
+        tan_x = tan_y * aspect
+        # Alternate: centre the projected extent, then the smallest distance at which every point is inside the frame.
+        shift = np.zeros(2)
+        distance = radius
+        for _ in range(8):
+            x, y, z = local[:, 0] - shift[0], local[:, 1] - shift[1], local[:, 2]
+            distance = float(np.max(np.maximum(np.abs(x) / tan_x, np.abs(y) / tan_y) + z))
+            distance = max(distance, 1e-3 * radius + float(np.max(z)))
+            depth = distance - z
+            px, py = x / depth, y / depth
+            shift = shift + np.array([(px.max() + px.min()) / 2, (py.max() + py.min()) / 2]) * distance
+        axes = camera._axes()
+        target = centre + axes[0] * shift[0] + axes[1] * shift[1]
+        camera.target = (float(target[0]), float(target[1]), float(target[2]))
+        camera.distance = distance
+        camera.__post_init__()
+        return camera
+
+    def _axes(self) -> NDArray[np.float64]:
+        """(3, 3): rows are the camera's right, up and backward axes in the world."""
+        cy, sy, cp, sp = math.cos(self.yaw), math.sin(self.yaw), math.cos(self.pitch), math.sin(self.pitch)
+        return np.array([[cy, 0, -sy], [-sy * sp, cp, -cy * sp], [sy * cp, sp, cy * cp]])
+
+    @property
+    def eye(self) -> NDArray[np.float32]:
+        """(3,) position of the camera in the world."""
+        return (np.array(self.target) + self._axes()[2] * self.distance).astype(F)
+
+    def view(self) -> Matrix:
+        """(4, 4) world to camera."""
+        axes = self._axes()
+        out = np.eye(4)
+        out[:3, :3] = axes
+        out[:3, 3] = -axes @ np.array(self.target)
+        out[2, 3] -= self.distance
+        return out.astype(F)
+
+    def projection(self, aspect: float) -> Matrix:
+        """(4, 4) camera to clip space; ``aspect`` = width / height."""
+        near = self.near if self.near is not None else max(self.distance - 4 * self.radius, self.distance * 0.02)
+        far = self.far if self.far is not None else self.distance + 4 * self.radius
+        return perspective(self.fov_y, aspect, near, far)
+
+    def view_projection(self, aspect: float) -> Matrix:
+        """(4, 4) world to clip space."""
+        return multiply(self.projection(aspect), self.view())
+
+    def rotate(self, yaw: float, pitch: float) -> None:
+        """Turn by angles in radians; pitch stops short of the poles."""
+        self.yaw = math.remainder(self.yaw + yaw, 2 * math.pi)
+        self.pitch = min(max(self.pitch + pitch, -1.55), 1.55)
+
+    def zoom(self, factor: float) -> None:
+        """Multiply the distance (below 1: nearer)."""
+        self.distance = min(max(self.distance * factor, 0.02 * self.radius), 100 * self.radius)
+
+    def pan(self, right: float, up: float) -> None:
+        """Move the target in the picture plane; 1 is the height of the frame."""
+        span = 2 * self.distance * math.tan(math.radians(self.fov_y) / 2)
+        axes = self._axes()
+        target = np.array(self.target) + (axes[0] * right + axes[1] * up) * span
+        self.target = (float(target[0]), float(target[1]), float(target[2]))
+
+    def reset(self) -> None:
+        """Back to where it was made."""
+        self.target, self.distance, self.yaw, self.pitch = self._home
