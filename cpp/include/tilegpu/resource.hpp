@@ -46,8 +46,8 @@ class TILEGPU_API Buffer {
   uint8_t* data_ = nullptr;
 };
 
-/// How an image lies in memory. `linear` is rows of texels (what NumPy can view); `block_compressed` is lossless, with
-/// headers and 16x16 superblocks, as AFBC.
+/// How an image lies in memory. `linear` is rows of texels (what NumPy can view), each row and level 64-byte aligned;
+/// `block_compressed` is lossless, with headers and 16x16 superblocks, as AFBC; it can be an attachment and be copied, not sampled.
 enum class ImageTiling : uint8_t { linear, block_compressed };
 
 struct ImageCreateInfo {
@@ -55,7 +55,7 @@ struct ImageCreateInfo {
   uint32_t width_px = 1, height_px = 1;
   uint32_t mip_levels = 1, array_layers = 1;
   VkSampleCountFlagBits samples = VK_SAMPLE_COUNT_1_BIT;
-  VkImageUsageFlags usage = 0;     ///< TRANSIENT_ATTACHMENT: memory only if a spill needs it
+  VkImageUsageFlags usage = 0;     ///< 0: whatever the format can do. TRANSIENT_ATTACHMENT: memory only if a spill needs it
   VkImageCreateFlags flags = 0;    ///< CUBE_COMPATIBLE
   ImageTiling tiling = ImageTiling::linear;
   std::string label;
@@ -70,6 +70,11 @@ struct SubresourceLayout {
   uint64_t size_B = 0;        ///< all samples
   uint32_t width_px = 0, height_px = 0;
   uint32_t texel_B = 0;
+  // block_compressed only; zero for linear. Superblocks are 16x16 px, row by row: headers at offset_B, then a payload slot each.
+  uint32_t superblocks_x = 0, superblocks_y = 0;
+  uint32_t header_B = 0;          ///< of one superblock: 16, or 32 for texels of 16 bytes
+  uint64_t payload_offset_B = 0;  ///< of the first slot, from offset_B of the sample
+  uint32_t payload_slot_B = 0;    ///< 256 * texel_B
 };
 
 class TILEGPU_API Image {

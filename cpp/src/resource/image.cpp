@@ -1,0 +1,257 @@
+// resource/image.cpp -- images: checks at creation, layout in memory, binding; views and their checks.
+//
+// In: create infos. Out: Image with offsets of every level, layer and sample; ImageView with all defaults resolved.
+// Source: Vulkan specification, "Resource Creation" (images, image views, image layouts of linear tiling).
+#include <algorithm>
+#include <bit>
+
+#include "resource/field_error.hpp"
+#include "resource/image_layout.hpp"
+#include "tilegpu/pipeline.hpp"
+#include "vk/format.hpp"
+
+namespace tilegpu {
+namespace {
+
+constexpr uint32_t kMaxLayers = 2048;
+constexpr uint32_t kMaxSamples = 16;
+constexpr uint64_t kAlignment_B = 64;
+
+uint32_t level_extent(uint32_t base_px, uint32_t level) { return std::max(1u, base_px >> level); }
+
+std::string number(uint64_t value) { return std::to_string(value); }
+
+struct UsageRule {
+  VkImageUsageFlags usage;
+  const char* name;
+  bool allowed;
+  const char* fix;
+};
+
+Status check_usage(const ImageCreateInfo& info, const vk::FormatInfo& format, const std::string& name) {
+  const bool any = format.color_attachment || format.sampled || format.is_depth_stencil();
+  if (!any) {
+    return field_error(name, "format", format.name, "a format for images", "this one is for vertex buffers; use the one with four components",
+                       VK_ERROR_FORMAT_NOT_SUPPORTED);
+  }
+  const bool attachment = format.color_attachment || format.is_depth_stencil();
+  const UsageRule rules[] = {
+      {VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT, "color_attachment", format.color_attachment, "take another format"},
+      {VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT, "depth_stencil_attachment", format.is_depth_stencil(), "take a depth or stencil format"},
+      {VK_IMAGE_USAGE_SAMPLED_BIT, "sampled", format.sampled && info.tiling == ImageTiling::linear,
+       "block-compressed images are attachments and copies only: copy to a linear image"},
+      {VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT, "input_attachment", attachment, "take a format that can be an attachment"},
+      {VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT, "transient_attachment", attachment, "take a format that can be an attachment"},
+      {VK_IMAGE_USAGE_STORAGE_BIT, "storage", false, "storage images are not supported; use a storage buffer"},
+  };
+  for (const UsageRule& rule : rules) {
+    if ((info.usage & rule.usage) && !rule.allowed) {
+      return field_error(name, "usage", std::string(rule.name) + " with format " + format.name, "what the format can do", rule.fix,
+                         VK_ERROR_FORMAT_NOT_SUPPORTED);
+    }
+  }
+  constexpr VkImageUsageFlags kAttachmentUses = VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT | VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT |
+                                                VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT | VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT;
+  if ((info.usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT) && (info.usage & ~kAttachmentUses)) {
+    return field_error(name, "usage", "transient_attachment with sampled or transfer", "transient with attachment usages only",
+                       "drop transient: a transient image never has memory to sample or copy");
+  }
+  return Ok{};
+}
+
+Status check_shape(const ImageCreateInfo& info, const std::string& name) {
+  if (info.width_px == 0 || info.width_px > kMaxImageSize_px || info.height_px == 0 || info.height_px > kMaxImageSize_px) {
+    return field_error(name, "size", number(info.width_px) + "x" + number(info.height_px) + " px", "1 to 16384 px each way",
+                       "give the image at least one pixel, or split it");
+  }
+  const auto level_limit = static_cast<uint32_t>(std::bit_width(std::max(info.width_px, info.height_px)));
+  if (info.mip_levels == 0 || info.mip_levels > level_limit) {
+    return field_error(name, "mip_levels", number(info.mip_levels), "1 to " + number(level_limit) + " for this size", "a full chain ends at 1x1");
+  }
+  if (info.array_layers == 0 || info.array_layers > kMaxLayers) {
+    return field_error(name, "array_layers", number(info.array_layers), "1 to 2048", "");
+  }
+  const auto samples = static_cast<uint32_t>(info.samples);
+  if (samples == 0 || samples > kMaxSamples || !std::has_single_bit(samples)) {
+    return field_error(name, "samples", number(samples), "1, 2, 4, 8 or 16", "");
+  }
+  if (samples > 1 && info.mip_levels > 1) {
+    return field_error(name, "mip_levels", number(info.mip_levels), "1 with " + number(samples) + " samples", "resolve to an image with levels");
+  }
+  if (info.flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT) {
+    if (info.width_px != info.height_px || info.array_layers < 6 || samples > 1) {
+      return field_error(name, "flags", "cube_compatible with " + number(info.width_px) + "x" + number(info.height_px) + " px, " +
+                         number(info.array_layers) + " layers, " + number(samples) + " samples",
+                         "a square with at least 6 layers and 1 sample", "make it square, with a layer for each face");
+    }
+  }
+  return Ok{};
+}
+
+}  // namespace
+
+namespace resource {
+
+uint32_t plane_count(const vk::FormatInfo& format) { return format.format == VK_FORMAT_D32_SFLOAT_S8_UINT ? 2 : 1; }
+
+uint32_t plane_texel_B(const vk::FormatInfo& format, uint32_t plane) {
+  if (format.format == VK_FORMAT_D32_SFLOAT_S8_UINT) return plane == 0 ? 4 : 1;
+  return format.texel_B;
+}
+
+uint32_t plane_of(const vk::FormatInfo& format, VkImageAspectFlags aspect) {
+  return plane_count(format) == 2 && !(aspect & VK_IMAGE_ASPECT_DEPTH_BIT) && (aspect & VK_IMAGE_ASPECT_STENCIL_BIT) ? 1 : 0;
+}
+
+VkImageAspectFlags format_aspects(const vk::FormatInfo& format) {
+  VkImageAspectFlags aspects = 0;
+  if (format.depth_bits) aspects |= VK_IMAGE_ASPECT_DEPTH_BIT;
+  if (format.stencil_bits) aspects |= VK_IMAGE_ASPECT_STENCIL_BIT;
+  if (!aspects) aspects = VK_IMAGE_ASPECT_COLOR_BIT;
+  return aspects;
+}
+
+SubresourceLayout level_layout(const ImageCreateInfo& info, uint32_t texel_B, uint32_t level) {
+  SubresourceLayout out;
+  out.width_px = level_extent(info.width_px, level);
+  out.height_px = level_extent(info.height_px, level);
+  out.texel_B = texel_B;
+  if (info.tiling == ImageTiling::linear) {
+    out.row_pitch_B = (static_cast<uint64_t>(out.width_px) * texel_B + kAlignment_B - 1) / kAlignment_B * kAlignment_B;
+    out.sample_pitch_B = out.row_pitch_B * out.height_px;
+  } else {
+    out.superblocks_x = (out.width_px + kSuperblock_px - 1) / kSuperblock_px;
+    out.superblocks_y = (out.height_px + kSuperblock_px - 1) / kSuperblock_px;
+    out.header_B = texel_B > 8 ? 32 : 16;
+    out.payload_slot_B = kSuperblock_px * kSuperblock_px * texel_B;
+    const uint64_t count = static_cast<uint64_t>(out.superblocks_x) * out.superblocks_y;
+    out.payload_offset_B = (count * out.header_B + kAlignment_B - 1) / kAlignment_B * kAlignment_B;
+    out.row_pitch_B = static_cast<uint64_t>(out.superblocks_x) * out.payload_slot_B;
+    out.sample_pitch_B = out.payload_offset_B + count * out.payload_slot_B;
+  }
+  out.size_B = out.sample_pitch_B * static_cast<uint32_t>(info.samples);
+  return out;
+}
+
+}  // namespace resource
+
+Expected<Ptr<Image>> Image::create(const ImageCreateInfo& info) {
+  const std::string name = object_name("image", info.label);
+  const vk::FormatInfo* format = vk::find_format(info.format);
+  if (!format) {
+    return field_error(name, "format", number(static_cast<uint32_t>(info.format)), "a format that this device knows",
+                       "r8g8b8a8_unorm and d32_sfloat always work", VK_ERROR_FORMAT_NOT_SUPPORTED);
+  }
+  if (Status shape = check_shape(info, name); !shape) return shape.error();
+  if (Status usage = check_usage(info, *format, name); !usage) return usage.error();
+  auto image = std::make_shared<Image>();
+  image->info_ = info;
+  uint64_t end_B = 0;
+  for (uint32_t plane = 0; plane < resource::plane_count(*format); ++plane) {
+    for (uint32_t level = 0; level < info.mip_levels; ++level) {
+      image->plane_offsets_B_.push_back(end_B);
+      // At most 2^14 * 2^14 * 2^4 B * 2^4 samples * 2^11 layers = 2^47: no overflow in 64 bits.
+      const uint64_t layer_B = resource::level_layout(info, resource::plane_texel_B(*format, plane), level).size_B;
+      end_B += layer_B * info.array_layers;
+      end_B = (end_B + kAlignment_B - 1) / kAlignment_B * kAlignment_B;
+    }
+  }
+  image->required_B_ = end_B;
+  return image;
+}
+
+Status Image::bind(Ptr<DeviceMemory> memory, uint64_t offset_B) {
+  const std::string name = object_name("image", info_.label);
+  if (data_) return Error{VK_ERROR_VALIDATION_FAILED_EXT, name + ": memory is bound already; create another image to alias memory"};
+  if (!memory) return field_error(name, "memory", "null", "device memory", "allocate required_B bytes and bind them");
+  if (offset_B % kAlignment_B) return field_error(name, "offset_B", number(offset_B), "a multiple of 64", "round the offset up");
+  if (offset_B > memory->size_B() || required_B_ > memory->size_B() - offset_B) {
+    return field_error(name, "offset_B + required_B", number(offset_B) + " + " + number(required_B_),
+                       "at most the memory's " + number(memory->size_B()), "allocate more memory");
+  }
+  data_ = memory->data() + offset_B;
+  memory_ = std::move(memory);
+  return Ok{};
+}
+
+Status Image::ensure_memory() {
+  if (data_) return Ok{};
+  Expected<Ptr<DeviceMemory>> memory = DeviceMemory::allocate(required_B_);
+  if (!memory) return Error{memory.error().code, object_name("image", info_.label) + ": " + memory.error().message};
+  return bind(*memory, 0);
+}
+
+SubresourceLayout Image::layout(VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer) const {
+  assert(level < info_.mip_levels && layer < info_.array_layers);
+  const vk::FormatInfo& format = *vk::find_format(info_.format);
+  const uint32_t plane = resource::plane_of(format, aspect);
+  SubresourceLayout out = resource::level_layout(info_, resource::plane_texel_B(format, plane), level);
+  out.offset_B = plane_offsets_B_[plane * info_.mip_levels + level] + out.size_B * layer;
+  return out;
+}
+
+namespace {
+
+bool views_layers(VkImageViewType type, uint32_t layers) {
+  switch (type) {
+    case VK_IMAGE_VIEW_TYPE_2D: return layers == 1;
+    case VK_IMAGE_VIEW_TYPE_2D_ARRAY: return layers >= 1;
+    case VK_IMAGE_VIEW_TYPE_CUBE: return layers == 6;
+    case VK_IMAGE_VIEW_TYPE_CUBE_ARRAY: return layers >= 6 && layers % 6 == 0;
+    default: return false;
+  }
+}
+
+bool valid_swizzle(VkComponentSwizzle swizzle) { return swizzle >= VK_COMPONENT_SWIZZLE_IDENTITY && swizzle <= VK_COMPONENT_SWIZZLE_A; }
+
+}  // namespace
+
+Expected<Ptr<ImageView>> ImageView::create(const ImageViewCreateInfo& info) {
+  if (!info.image) return field_error("image view", "image", "null", "an image", "give the view its image");
+  const ImageCreateInfo& image = info.image->info();
+  const std::string name = "view of " + object_name("image", image.label);
+  auto view = std::make_shared<ImageView>();
+  view->info_ = info;
+  ImageViewCreateInfo& out = view->info_;
+  if (out.format == VK_FORMAT_UNDEFINED) out.format = image.format;
+  const vk::FormatInfo* format = vk::find_format(out.format);
+  const vk::FormatInfo& image_format = *vk::find_format(image.format);
+  const bool same_class = format && !format->is_depth_stencil() && !image_format.is_depth_stencil() && format->texel_B == image_format.texel_B &&
+                          (format->color_attachment || format->sampled);
+  if (!format || (out.format != image.format && !same_class)) {
+    return field_error(name, "format", format ? format->name : number(static_cast<uint32_t>(out.format)),
+                       std::string(image_format.name) + ", or for colour any format of " + number(image_format.texel_B) + " bytes", "use the image's format",
+                       VK_ERROR_FORMAT_NOT_SUPPORTED);
+  }
+  const VkImageAspectFlags all = resource::format_aspects(*format);
+  if (out.aspects == 0) out.aspects = all;
+  if (out.aspects & ~all) return field_error(name, "aspects", number(out.aspects), "within " + number(all) + " for " + format->name, "leave it 0 for all");
+  if (out.base_level >= image.mip_levels) {
+    return field_error(name, "base_level", number(out.base_level), "0 to " + number(image.mip_levels - 1), "");
+  }
+  if (out.level_count == VK_REMAINING_MIP_LEVELS) out.level_count = image.mip_levels - out.base_level;
+  if (out.level_count == 0 || out.level_count > image.mip_levels - out.base_level) {
+    return field_error(name, "level_count", number(out.level_count), "1 to " + number(image.mip_levels - out.base_level), "");
+  }
+  if (out.base_layer >= image.array_layers) {
+    return field_error(name, "base_layer", number(out.base_layer), "0 to " + number(image.array_layers - 1), "");
+  }
+  if (out.layer_count == VK_REMAINING_ARRAY_LAYERS) out.layer_count = image.array_layers - out.base_layer;
+  if (out.layer_count == 0 || out.layer_count > image.array_layers - out.base_layer) {
+    return field_error(name, "layer_count", number(out.layer_count), "1 to " + number(image.array_layers - out.base_layer), "");
+  }
+  if (!views_layers(out.type, out.layer_count)) {
+    return field_error(name, "type", "VkImageViewType " + number(static_cast<uint32_t>(out.type)) + " with " + number(out.layer_count) + " layers",
+                       "2d (1 layer), 2d_array, cube (6 layers) or cube_array (a multiple of 6)", "choose the type or the layers to match");
+  }
+  const bool cube = out.type == VK_IMAGE_VIEW_TYPE_CUBE || out.type == VK_IMAGE_VIEW_TYPE_CUBE_ARRAY;
+  if (cube && !(image.flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT)) {
+    return field_error(name, "type", "cube", "2d or 2d_array", "create the image with cube_compatible");
+  }
+  for (VkComponentSwizzle swizzle : {out.swizzle.r, out.swizzle.g, out.swizzle.b, out.swizzle.a}) {
+    if (!valid_swizzle(swizzle)) return field_error(name, "swizzle", number(static_cast<uint32_t>(swizzle)), "identity, zero, one, r, g, b or a", "");
+  }
+  return view;
+}
+
+}  // namespace tilegpu

@@ -1,0 +1,68 @@
+// resource/sampler.cpp -- samplers and their checks.
+//
+// In: SamplerCreateInfo. Out: Sampler. Source: Vulkan specification, "Samplers" (valid usage of VkSamplerCreateInfo).
+#include <cmath>
+
+#include "resource/field_error.hpp"
+#include "tilegpu/resource.hpp"
+
+namespace tilegpu {
+namespace {
+
+constexpr float kMaxLodBias = 15.0f;
+
+bool valid_address(VkSamplerAddressMode mode) { return mode >= VK_SAMPLER_ADDRESS_MODE_REPEAT && mode <= VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE; }
+
+std::string number(uint32_t value) { return std::to_string(value); }
+
+Status check_unnormalized(const SamplerCreateInfo& info) {
+  const auto clamps = [](VkSamplerAddressMode mode) {
+    return mode == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE || mode == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER;
+  };
+  if (info.min_filter != info.mag_filter || info.mipmap_mode != VK_SAMPLER_MIPMAP_MODE_NEAREST || info.min_lod != 0 || info.max_lod != 0 ||
+      !clamps(info.address_u) || !clamps(info.address_v) || info.compare_enable) {
+    return field_error("sampler", "unnormalized_coordinates", "true", "true only with equal filters, mipmap_mode nearest, lod 0 to 0, clamping "
+                       "addresses and no comparison", "set these, or normalise the coordinates");
+  }
+  return Ok{};
+}
+
+}  // namespace
+
+Expected<Ptr<Sampler>> Sampler::create(const SamplerCreateInfo& info) {
+  for (VkFilter filter : {info.mag_filter, info.min_filter}) {
+    if (filter != VK_FILTER_NEAREST && filter != VK_FILTER_LINEAR) {
+      return field_error("sampler", "filter", number(static_cast<uint32_t>(filter)), "nearest or linear", "");
+    }
+  }
+  if (info.mipmap_mode != VK_SAMPLER_MIPMAP_MODE_NEAREST && info.mipmap_mode != VK_SAMPLER_MIPMAP_MODE_LINEAR) {
+    return field_error("sampler", "mipmap_mode", number(static_cast<uint32_t>(info.mipmap_mode)), "nearest or linear", "");
+  }
+  for (VkSamplerAddressMode mode : {info.address_u, info.address_v, info.address_w}) {
+    if (!valid_address(mode)) {
+      return field_error("sampler", "address mode", number(static_cast<uint32_t>(mode)),
+                         "repeat, mirrored_repeat, clamp_to_edge, clamp_to_border or mirror_clamp_to_edge", "");
+    }
+  }
+  if (!(std::fabs(info.mip_lod_bias) <= kMaxLodBias)) {
+    return field_error("sampler", "mip_lod_bias", std::to_string(info.mip_lod_bias), "-15 to 15", "");
+  }
+  if (!(info.min_lod <= info.max_lod)) {
+    return field_error("sampler", "min_lod", std::to_string(info.min_lod), "at most max_lod, " + std::to_string(info.max_lod), "NaN is not a level");
+  }
+  if (info.compare_enable && (info.compare_op < VK_COMPARE_OP_NEVER || info.compare_op > VK_COMPARE_OP_ALWAYS)) {
+    return field_error("sampler", "compare_op", number(static_cast<uint32_t>(info.compare_op)), "a VkCompareOp", "");
+  }
+  if (info.border_color < VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK || info.border_color > VK_BORDER_COLOR_INT_OPAQUE_WHITE) {
+    return field_error("sampler", "border_color", number(static_cast<uint32_t>(info.border_color)),
+                       "one of Vulkan's six; custom border colours are not supported", "");
+  }
+  if (info.unnormalized_coordinates) {
+    if (Status status = check_unnormalized(info); !status) return status.error();
+  }
+  auto sampler = std::make_shared<Sampler>();
+  sampler->info_ = info;
+  return sampler;
+}
+
+}  // namespace tilegpu

@@ -1,0 +1,67 @@
+// resource/view_abi.cpp -- fills the structs through which generated code reads images and samplers.
+//
+// In: ImageView, Sampler. Out: shader::ImageViewAbi, shader::SamplerAbi.
+#include "resource/view_abi.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace tilegpu::resource {
+namespace {
+
+// Read by code that samples a null view; large enough for the widest texel and a whole vector of over-read.
+alignas(64) constexpr uint8_t kZeroTexel[128] = {};
+
+VkImageAspectFlagBits sampled_aspect(VkImageAspectFlags aspects) {
+  if (aspects & VK_IMAGE_ASPECT_COLOR_BIT) return VK_IMAGE_ASPECT_COLOR_BIT;
+  return aspects & VK_IMAGE_ASPECT_DEPTH_BIT ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_STENCIL_BIT;
+}
+
+}  // namespace
+
+void fill_null_view_abi(shader::ImageViewAbi& abi) {
+  abi = {};
+  for (shader::ViewLevel& level : abi.level) level = {kZeroTexel, 0, 1, 1, 0};
+  abi.level_count = abi.layer_count = abi.sample_count = 1;
+}
+
+void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi) {
+  const ImageViewCreateInfo& info = view.info();
+  const Image& image = *info.image;
+  if (!image.data() || image.info().tiling != ImageTiling::linear) {
+    fill_null_view_abi(abi);
+    return;
+  }
+  abi = {};
+  const VkImageAspectFlagBits aspect = sampled_aspect(info.aspects);
+  for (uint32_t i = 0; i < std::size(abi.level); ++i) {
+    // Levels beyond the last repeat it, so that a level clamped too late still reads the image.
+    const uint32_t level = info.base_level + std::min(i, info.level_count - 1);
+    const SubresourceLayout layout = image.layout(aspect, level, info.base_layer);
+    abi.level[i] = {image.data() + layout.offset_B, static_cast<uint32_t>(layout.row_pitch_B), static_cast<int32_t>(layout.width_px),
+                    static_cast<int32_t>(layout.height_px), 0};
+    abi.layer_pitch_B[i] = layout.size_B;
+    abi.sample_pitch_B = layout.sample_pitch_B;
+  }
+  abi.level_count = static_cast<int32_t>(info.level_count);
+  abi.layer_count = static_cast<int32_t>(info.layer_count);
+  abi.sample_count = static_cast<int32_t>(image.sample_count());
+}
+
+void fill_null_sampler_abi(shader::SamplerAbi& abi) { abi = {}; }
+
+void fill_sampler_abi(const Sampler& sampler, bool integer, shader::SamplerAbi& abi) {
+  const SamplerCreateInfo& info = sampler.info();
+  abi = {};
+  abi.mip_lod_bias = info.mip_lod_bias;
+  abi.min_lod = info.min_lod;
+  abi.max_lod = info.max_lod;
+  const bool white = info.border_color == VK_BORDER_COLOR_FLOAT_OPAQUE_WHITE || info.border_color == VK_BORDER_COLOR_INT_OPAQUE_WHITE;
+  const bool transparent =
+      info.border_color == VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK || info.border_color == VK_BORDER_COLOR_INT_TRANSPARENT_BLACK;
+  const float one = integer ? std::bit_cast<float>(1u) : 1.0f;
+  for (int c = 0; c < 3; ++c) abi.border[c] = white ? one : 0.0f;
+  abi.border[3] = transparent ? 0.0f : one;
+}
+
+}  // namespace tilegpu::resource

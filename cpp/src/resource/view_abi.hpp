@@ -1,0 +1,21 @@
+// resource/view_abi.hpp -- views and samplers as generated code sees them.
+//
+// In: ImageView, Sampler. Out: the plain structs of shader/abi.hpp. What is filled here is safe to index with any level, layer and
+// sample that was clamped to the counts given.
+#pragma once
+
+#include "shader/abi.hpp"
+#include "tilegpu/resource.hpp"
+
+namespace tilegpu::resource {
+
+/// The view's depth where it has depth, else its stencil or colour. A view without memory or of a tiling that code can't read becomes
+/// the null view.
+void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi);
+/// One texel of zeros, one level, one layer, one sample.
+void fill_null_view_abi(shader::ImageViewAbi& abi);
+/// `integer`: the view's format is UINT or SINT (or stencil), so that opaque border colours are integer ones.
+void fill_sampler_abi(const Sampler& sampler, bool integer, shader::SamplerAbi& abi);
+void fill_null_sampler_abi(shader::SamplerAbi& abi);
+
+}  // namespace tilegpu::resource
