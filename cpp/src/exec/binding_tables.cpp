@@ -3,6 +3,7 @@
 #include "exec/binding_tables.hpp"
 
 #include "resource/view_abi.hpp"
+#include "vk/format.hpp"
 
 namespace tilegpu::exec {
 
@@ -37,10 +38,12 @@ const shader::ImageViewAbi* view_abi(PassRecord& pass, const Ptr<ImageView>& vie
 }
 
 const shader::SamplerAbi* sampler_abi(PassRecord& pass, const Ptr<Sampler>& sampler, const ImageView& view) {
-  auto& entry = pass.samplers[sampler.get()];
+  // Opaque border colours are integer ones for integer views.
+  const bool integer = vk::find_format(view.info().format)->is_integer() || view.info().aspects == VK_IMAGE_ASPECT_STENCIL_BIT;
+  auto& entry = pass.samplers[{sampler.get(), integer}];
   if (!entry) {
     entry = std::make_unique<shader::SamplerAbi>();
-    resource::fill_sampler_abi(*sampler, view, *entry);
+    resource::fill_sampler_abi(*sampler, integer, *entry);
     pass.keep_alive.push_back(sampler);
   }
   return entry.get();

@@ -4,6 +4,7 @@
 // a recorded pass can be executed again and again without touching it.
 #pragma once
 
+#include <map>
 #include <unordered_map>
 
 #include "exec/recording.hpp"
@@ -48,7 +49,7 @@ struct PassRecord {
   std::vector<RecordedCommand> commands;
   std::vector<ActiveQuery> queries;
   std::unordered_map<const ImageView*, std::unique_ptr<shader::ImageViewAbi>> views;
-  std::unordered_map<const Sampler*, std::unique_ptr<shader::SamplerAbi>> samplers;
+  std::map<std::pair<const Sampler*, bool>, std::unique_ptr<shader::SamplerAbi>> samplers;   // bool: integer view
   std::vector<std::shared_ptr<const void>> keep_alive;
   PassStats stats;
 };
