@@ -1,0 +1,184 @@
+// shader/object_cache.cpp -- the disk cache of compiled objects; see object_cache.hpp.
+#include "shader/object_cache.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace tilegpu::shader {
+namespace {
+
+constexpr char kMagic[8] = {'T', 'G', 'O', 'B', 'J', '0', '0', '1'};
+constexpr uint64_t kMaxEntry_B = 64ull << 20;
+constexpr uint64_t kMaxDirectory_B = 512ull << 20;   // pruned to half of it, oldest first
+
+struct Header {
+  char magic[8];
+  uint64_t key_B, object_B;
+  uint64_t checksum_low, checksum_high;   // of key, then object
+};
+
+uint64_t mix(uint64_t h) {
+  h ^= h >> 32;
+  h *= 0xd6e8feb86659fd93ull;
+  h ^= h >> 29;
+  h *= 0x9fb21c651e98df25ull;
+  return h ^ (h >> 32);
+}
+
+bool make_private_directory(const std::string& path) {
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return false;
+  struct stat s;
+  return lstat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 022) == 0;
+}
+
+void make_parents(const std::string& path) {
+  for (size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) mkdir(path.substr(0, at).c_str(), 0700);
+}
+
+std::string user_cache_directory() {
+  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && xdg[0] == '/') return std::string(xdg) + "/tilegpu";
+  if (const char* home = std::getenv("HOME"); home && home[0] == '/') return std::string(home) + "/.cache/tilegpu";
+  passwd entry, *found = nullptr;
+  char buffer[4096];
+  if (getpwuid_r(geteuid(), &entry, buffer, sizeof buffer, &found) == 0 && found && found->pw_dir) return std::string(found->pw_dir) + "/.cache/tilegpu";
+  return "";
+}
+
+/// Keeps the directory bounded: removes the least recently written entries.
+void prune(const std::string& directory) {
+  struct Entry {
+    int64_t time_s;
+    uint64_t size_B;
+    std::string path;
+  };
+  std::vector<Entry> entries;
+  uint64_t total_B = 0;
+  DIR* dir = opendir(directory.c_str());
+  if (!dir) return;
+  while (const dirent* e = readdir(dir)) {
+    std::string path = directory + "/" + e->d_name;
+    struct stat s;
+    if (lstat(path.c_str(), &s) != 0 || !S_ISREG(s.st_mode)) continue;
+    entries.push_back({static_cast<int64_t>(s.st_mtime), static_cast<uint64_t>(s.st_size), path});
+    total_B += static_cast<uint64_t>(s.st_size);
+  }
+  closedir(dir);
+  if (total_B <= kMaxDirectory_B) return;
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.time_s < b.time_s; });
+  for (const Entry& e : entries) {
+    if (total_B <= kMaxDirectory_B / 2) break;
+    if (unlink(e.path.c_str()) == 0) total_B -= e.size_B;
+  }
+}
+
+bool read_all(int fd, void* data, size_t size_B) {
+  auto* at = static_cast<char*>(data);
+  while (size_B) {
+    const ssize_t n = read(fd, at, size_B);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n, size_B -= static_cast<size_t>(n);
+  }
+  return true;
+}
+
+bool write_all(int fd, const void* data, size_t size_B) {
+  const auto* at = static_cast<const char*>(data);
+  while (size_B) {
+    const ssize_t n = write(fd, at, size_B);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n, size_B -= static_cast<size_t>(n);
+  }
+  return true;
+}
+
+Hash128 checksum(const std::string& key, const std::string& object) {
+  const Hash128 a = hash128(key.data(), key.size()), b = hash128(object.data(), object.size());
+  return {mix(a.low + 3 * b.low), mix(a.high + 5 * b.high)};
+}
+
+}  // namespace
+
+std::string Hash128::hex() const {
+  char text[33];
+  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(high), static_cast<unsigned long long>(low));
+  return text;
+}
+
+Hash128 hash128(const void* data, size_t size_B) {
+  // Two independent chains of multiply and xor-shift over 8-byte words. Keys are compared in full, so that strength against
+  // collisions on purpose is not needed.
+  Hash128 h{0x9e3779b97f4a7c15ull ^ size_B, 0xc2b2ae3d27d4eb4full + size_B};
+  const auto* bytes = static_cast<const uint8_t*>(data);
+  for (size_t at = 0; at < size_B; at += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes + at, std::min<size_t>(8, size_B - at));
+    h.low = mix(h.low ^ word) + 0x165667b19e3779f9ull;
+    h.high = mix(h.high + word * 0xff51afd7ed558ccdull) ^ (h.high << 7);
+  }
+  return {mix(h.low ^ (h.high >> 17)), mix(h.high + h.low)};
+}
+
+ObjectCache::ObjectCache(const std::string& setting) {
+  if (setting == "off") return;
+  const std::string base = setting.empty() ? user_cache_directory() : setting;
+  if (base.empty()) return;
+  const std::string path = base + "/objects";
+  make_parents(path);
+  if (!make_private_directory(path)) return;
+  directory_ = path;
+  prune(directory_);
+}
+
+std::string ObjectCache::path_of(const std::string& key) const { return directory_ + "/" + hash128(key.data(), key.size()).hex(); }
+
+bool ObjectCache::load(const std::string& key, std::string& object) const {
+  if (directory_.empty()) return false;
+  const int fd = open(path_of(key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return false;
+  Header header;
+  std::string stored_key;
+  struct stat s;
+  bool good = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && read_all(fd, &header, sizeof header) &&
+              std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && header.key_B == key.size() && header.object_B <= kMaxEntry_B &&
+              static_cast<uint64_t>(s.st_size) == sizeof header + header.key_B + header.object_B;
+  if (good) {
+    stored_key.resize(header.key_B);
+    object.resize(header.object_B);
+    good = read_all(fd, stored_key.data(), stored_key.size()) && stored_key == key && read_all(fd, object.data(), object.size());
+  }
+  close(fd);
+  if (!good) return false;
+  const Hash128 sum = checksum(key, object);
+  return sum.low == header.checksum_low && sum.high == header.checksum_high;
+}
+
+void ObjectCache::store(const std::string& key, const std::string& object) const {
+  if (directory_.empty() || object.size() > kMaxEntry_B) return;
+  static std::atomic<uint64_t> serial{0};
+  const std::string path = path_of(key);
+  const std::string temporary = path + "." + std::to_string(getpid()) + "." + std::to_string(serial++) + ".tmp";
+  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return;
+  Header header;
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.key_B = key.size(), header.object_B = object.size();
+  const Hash128 sum = checksum(key, object);
+  header.checksum_low = sum.low, header.checksum_high = sum.high;
+  const bool good = write_all(fd, &header, sizeof header) && write_all(fd, key.data(), key.size()) && write_all(fd, object.data(), object.size());
+  if (close(fd) != 0 || !good || rename(temporary.c_str(), path.c_str()) != 0) unlink(temporary.c_str());
+}
+
+}  // namespace tilegpu::shader

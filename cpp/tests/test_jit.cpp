@@ -1,0 +1,180 @@
+// tests/test_jit.cpp -- the code generator: compile, share, cache on disk, refuse what it must refuse.
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "check.hpp"
+#include "shader/ir_builder.hpp"
+#include "shader/jit.hpp"
+#include "shader/object_cache.hpp"
+
+using namespace tilegpu;
+using namespace tilegpu::shader;
+
+namespace {
+
+/// void f(float* p): p[0..lanes-1] = p * p + k
+Jit::Build square_plus(uint32_t lanes, float k) {
+  return [=](LLVMModuleRef module, const char* name) -> Status {
+    Ir ir(module, lanes);
+    Value f = ir.function(name, LLVMFunctionType(ir.void_type, &ir.ptr, 1, 0));
+    ir.at(ir.block(f, "entry"));
+    Value p = LLVMGetParam(f, 0), x = ir.load(ir.vf32, p, 4);
+    ir.store(ir.fadd(ir.fmul(x, x), ir.fk(k)), p, 4);
+    LLVMBuildRetVoid(ir.builder);
+    return Ok{};
+  };
+}
+
+CodeKey key_of(uint32_t n) {
+  CodeKey key("test");
+  key.add(n);
+  return key;
+}
+
+void run_and_check(void* address, float k, uint32_t lanes) {
+  float data[16];
+  for (int i = 0; i < 16; ++i) data[i] = static_cast<float>(i);
+  reinterpret_cast<void (*)(float*)>(address)(data);
+  for (uint32_t i = 0; i < lanes; ++i) CHECK(data[i] == static_cast<float>(i) * static_cast<float>(i) + k);
+}
+
+std::string temporary_directory() {
+  char path[] = "/tmp/tilegpu_test_jit_XXXXXX";
+  return mkdtemp(path);
+}
+
+std::vector<std::string> files_in(const std::string& directory) {
+  std::vector<std::string> names;
+  if (DIR* dir = opendir(directory.c_str())) {
+    while (const dirent* e = readdir(dir)) {
+      if (e->d_name[0] != '.') names.push_back(directory + "/" + e->d_name);
+    }
+    closedir(dir);
+  }
+  return names;
+}
+
+void test_lanes_and_targets() {
+  for (uint32_t lanes : {4u, 8u, 16u}) {
+    auto jit = Jit::create({lanes, "x86-64-v3", "off"});
+    CHECK(jit);
+    auto f = (*jit)->function(key_of(1), square_plus(lanes, 3));
+    CHECK(f);
+    if (f) run_and_check(*f, 3, lanes);
+  }
+  CHECK(!Jit::create({5, "", "off"}));
+  CHECK(!Jit::create({0, "z80", "off"}));
+  auto native = Jit::create({0, "", "off"});
+  CHECK(native);
+  DeviceInfo info;
+  (*native)->describe(info);
+  CHECK(!info.cpu.empty() && !info.llvm_version.empty() && info.lanes == (*native)->lanes());
+}
+
+void test_cache() {
+  const std::string directory = temporary_directory();
+  auto request = [&](CompileStats& stats) {
+    auto jit = Jit::create({8, "", directory});
+    auto f = (*jit)->function(key_of(7), square_plus(8, 2));
+    CHECK(f);
+    if (f) run_and_check(*f, 2, 8);
+    stats = (*jit)->stats();
+  };
+  CompileStats stats;
+  request(stats);
+  CHECK(stats.functions_compiled == 1 && stats.functions_from_disk == 0);
+  request(stats);
+  CHECK(stats.functions_compiled == 0 && stats.functions_from_disk == 1);
+  auto files = files_in(directory + "/objects");
+  CHECK(files.size() == 1);
+  struct stat s;
+  CHECK(stat((directory + "/objects").c_str(), &s) == 0 && (s.st_mode & 0777) == 0700);
+  // Truncated, then rotten in every part: ignored and rewritten.
+  CHECK(truncate(files[0].c_str(), 100) == 0);
+  request(stats);
+  CHECK(stats.functions_compiled == 1);
+  request(stats);
+  CHECK(stats.functions_from_disk == 1);
+  CHECK(stat(files[0].c_str(), &s) == 0);
+  for (off_t at : {off_t{3}, off_t{12}, off_t{30}, off_t{60}, s.st_size - 400, s.st_size - 1}) {
+    {
+      std::fstream file(files[0], std::ios::in | std::ios::out | std::ios::binary);
+      file.seekg(at);
+      const char c = static_cast<char>(file.get() ^ 0x55);
+      file.seekp(at);
+      file.put(c);
+    }
+    request(stats);
+    CHECK(stats.functions_compiled == 1);
+  }
+  // A directory that others may write is not used.
+  CHECK(chmod((directory + "/objects").c_str(), 0777) == 0);
+  request(stats);
+  CHECK(stats.functions_compiled == 1 && stats.functions_from_disk == 0);
+  for (const auto& f : files_in(directory + "/objects")) unlink(f.c_str());
+  rmdir((directory + "/objects").c_str());
+  rmdir(directory.c_str());
+}
+
+void test_sharing() {
+  auto jit = Jit::create({8, "", "off"});
+  std::vector<std::thread> threads;
+  void* found[8][4] = {};
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (uint32_t k = 0; k < 4; ++k) {
+        auto f = (*jit)->function(key_of(k), square_plus(8, static_cast<float>(k)));
+        if (f) found[t][k] = *f;
+      }
+    });
+  }
+  for (auto& t : threads) t.join();
+  for (uint32_t k = 0; k < 4; ++k) {
+    for (int t = 0; t < 8; ++t) CHECK(found[t][k] && found[t][k] == found[0][k]);
+    if (found[0][k]) run_and_check(found[0][k], static_cast<float>(k), 8);
+  }
+  CHECK((*jit)->stats().functions_compiled == 4);
+  CHECK((*jit)->stats().functions_from_memory == 28);
+}
+
+void test_refusals() {
+  auto jit = Jit::create({8, "", "off"});
+  auto fails = [&](uint32_t n, const Jit::Build& build, const char* text) {
+    auto f = (*jit)->function(key_of(n), build);
+    CHECK(!f);
+    if (!f) CHECK_MESSAGE(f.error().message.find(text) != std::string::npos, f.error().message);
+  };
+  fails(100, [](LLVMModuleRef, const char*) -> Status { return Error{VK_ERROR_UNKNOWN, "the shader says no"}; }, "says no");
+  fails(101, [](LLVMModuleRef, const char*) -> Status { return Ok{}; }, "does not define");
+  fails(102, [](LLVMModuleRef module, const char* name) -> Status {   // libm
+    Ir ir(module, 8);
+    Value f = ir.function(name, LLVMFunctionType(ir.f32, &ir.f32, 1, 0));
+    ir.at(ir.block(f, "entry"));
+    LLVMBuildRet(ir.builder, ir.unary("llvm.sin", LLVMGetParam(f, 0)));
+    return Ok{};
+  }, "sinf");
+  fails(103, [](LLVMModuleRef module, const char* name) -> Status {   // no terminator
+    Ir ir(module, 8);
+    Value f = ir.function(name, LLVMFunctionType(ir.f32, &ir.f32, 1, 0));
+    ir.at(ir.block(f, "entry"));
+    ir.fadd(LLVMGetParam(f, 0), ir.cf(1));
+    return Ok{};
+  }, "not valid IR");
+  auto f = (*jit)->function(key_of(100), square_plus(8, 1));   // a failed key may be tried again
+  CHECK(f);
+}
+
+}  // namespace
+
+int main() {
+  test_lanes_and_targets();
+  test_cache();
+  test_sharing();
+  test_refusals();
+  return test::finish("test_jit");
+}
