@@ -1,0 +1,347 @@
+"""glTF 2.0 files: container, buffers, accessors, images; in: a path, out: a validated :class:`Document` of NumPy arrays.
+
+Source: Khronos glTF 2.0 specification, sections 3.6 (accessors, sparse, alignment, normalised integers) and 4 (GLB). Nothing in
+the file is trusted: every index and byte range is checked before it is used, and whatever is wrong is a :class:`ModelError` that
+names the file, the object, the field and the value. What the pieces mean for a picture is in ``model.py``.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import json
+import struct
+import urllib.parse
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+COMPONENT_TYPES: dict[int, np.dtype[Any]] = {
+    5120: np.dtype("<i1"),
+    5121: np.dtype("<u1"),
+    5122: np.dtype("<i2"),
+    5123: np.dtype("<u2"),
+    5125: np.dtype("<u4"),
+    5126: np.dtype("<f4"),
+}
+#: Type name to (columns, rows).
+SHAPES = {"SCALAR": (1, 1), "VEC2": (1, 2), "VEC3": (1, 3), "VEC4": (1, 4), "MAT2": (2, 2), "MAT3": (3, 3), "MAT4": (4, 4)}
+#: Extensions that may stand in extensionsRequired.
+SUPPORTED_EXTENSIONS = frozenset(
+    {
+        "KHR_texture_transform",
+        "KHR_materials_unlit",
+        "KHR_materials_emissive_strength",
+        "KHR_mesh_quantization",
+    }
+)
+_MAX_PIXELS = 16384 * 16384
+
+
+class ModelError(ValueError):
+    """A model file that is malformed, truncated, or needs what is not supported. The message names file, object and field."""
+
+
+class Document:
+    """A parsed glTF file. ``json``: the document as a dictionary, with the top-level lists present and lists of dictionaries."""
+
+    def __init__(self, path: Path, document: dict[str, Any], binary: bytes | None) -> None:
+        self.path = path
+        self.json = document
+        self._binary = binary
+        self._buffers: dict[int, memoryview] = {}
+        self._images: dict[int, Array] = {}
+        self._accessors: dict[tuple[int, bool], Array] = {}
+        self._check_header()
+
+    # ------------------------------------------------------------------------------------------------------ reading
+
+    @staticmethod
+    def load(path: str | Path) -> Document:
+        """Read a .gltf or .glb file; which of the two is told by its content."""
+        path = Path(path)
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise ModelError(f"model '{path}': cannot read the file: {error.strerror or error}") from error
+        binary = None
+        if data[:4] == b"glTF":
+            data, binary = _split_glb(path, data)
+        try:
+            document = json.loads(data.decode("utf-8-sig"))
+        except (UnicodeDecodeError, ValueError, RecursionError) as error:
+            raise ModelError(f"model '{path}': not JSON and not GLB: {error}") from error
+        if not isinstance(document, dict):
+            raise ModelError(f"model '{path}': the document is a {type(document).__name__}; a JSON object is needed")
+        return Document(path, document, binary)
+
+    def _check_header(self) -> None:
+        asset = self.json.get("asset")
+        version = asset.get("version") if isinstance(asset, dict) else None
+        if not isinstance(version, str) or not version.startswith("2."):
+            raise ModelError(f"model '{self.path}': asset.version is {version!r}; only glTF 2.x is read")
+        required = self.json.get("extensionsRequired", [])
+        if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
+            raise ModelError(f"model '{self.path}': extensionsRequired is {required!r}; a list of names is needed")
+        missing = sorted(set(required) - SUPPORTED_EXTENSIONS)
+        if missing:
+            supported = ", ".join(sorted(SUPPORTED_EXTENSIONS))
+            raise ModelError(
+                f"model '{self.path}': extensionsRequired names {', '.join(missing)}, which is not supported; "
+                f"supported are {supported}; export the model without it"
+            )
+        lists = "accessors buffers bufferViews images materials meshes nodes samplers scenes textures".split()
+        for name in lists:
+            value = self.json.setdefault(name, [])
+            if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+                raise ModelError(f"model '{self.path}': {name} is not a list of objects")
+
+    def error(self, where: str, what: str) -> ModelError:
+        """A :class:`ModelError` of this file."""
+        return ModelError(f"model '{self.path}': {where}: {what}")
+
+    def item(self, kind: str, index: Any, where: str) -> dict[str, Any]:
+        """``json[kind][index]`` with the index checked; ``where`` says who refers to it."""
+        table = self.json[kind]
+        if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < len(table):
+            raise self.error(where, f"refers to {kind}[{index!r}]; the file has {len(table)}")
+        return cast("dict[str, Any]", table[index])
+
+    def integer(self, table: dict[str, Any], key: str, where: str, default: int | None = None) -> int:
+        """A non-negative integer field."""
+        value = table.get(key, default)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise self.error(where, f"{key} is {value!r}; a non-negative integer is needed")
+        return value
+
+    def numbers(self, table: dict[str, Any], key: str, count: int, default: list[float], where: str) -> list[float]:
+        """A list of ``count`` finite numbers."""
+        value = table.get(key, default)
+        good = isinstance(value, list) and len(value) == count
+        good = good and all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in value)
+        if not good or not np.all(np.isfinite(np.array(value, np.float64))):
+            raise self.error(where, f"{key} is {value!r}; {count} finite numbers are needed")
+        return [float(x) for x in value]
+
+    def number(self, table: dict[str, Any], key: str, default: float, where: str) -> float:
+        """One finite number."""
+        return self.numbers({key: [table.get(key, default)]}, key, 1, [default], where)[0]
+
+    # -------------------------------------------------------------------------------------------------------- bytes
+
+    def _external(self, uri: str, where: str) -> bytes:
+        """Content of a data URI or of a file beside the document."""
+        if uri.startswith("data:"):
+            head, comma, body = uri.partition(",")
+            if not comma:
+                raise self.error(where, "uri is a data URI without a comma")
+            try:
+                if head.endswith(";base64"):
+                    return base64.b64decode(body, validate=True)
+                return urllib.parse.unquote_to_bytes(body)
+            except (binascii.Error, ValueError) as error:
+                raise self.error(where, f"uri is a data URI whose base64 is broken: {error}") from error
+        if "://" in uri:
+            raise self.error(where, f"uri is '{uri}'; only files beside the model and data URIs are read")
+        folder = self.path.parent.resolve()
+        try:
+            file = (folder / urllib.parse.unquote(uri)).resolve()
+            if not file.is_relative_to(folder):
+                raise self.error(where, f"uri '{uri}' leads out of the model's folder; move the file into it")
+            return file.read_bytes()
+        except OSError as error:
+            raise self.error(where, f"uri '{uri}' cannot be read: {error.strerror or error}") from error
+        except ValueError as error:
+            if isinstance(error, ModelError):
+                raise
+            raise self.error(where, f"uri {uri!r} is no file name: {error}") from error
+
+    def buffer(self, index: Any, where: str) -> memoryview:
+        """Bytes of a buffer, at least its byteLength of them."""
+        table = self.item("buffers", index, where)
+        if index not in self._buffers:
+            here = f"buffers[{index}]"
+            length = self.integer(table, "byteLength", here)
+            uri = table.get("uri")
+            if uri is None:
+                if index != 0 or self._binary is None:
+                    raise self.error(here, "has no uri, and the file has no binary chunk for it")
+                data = self._binary
+            elif isinstance(uri, str):
+                data = self._external(uri, here)
+            else:
+                raise self.error(here, f"uri is {uri!r}; a string is needed")
+            if len(data) < length:
+                raise self.error(here, f"byteLength is {length}, but there are only {len(data)} bytes; is the file truncated?")
+            self._buffers[index] = memoryview(data)[:length]
+        return self._buffers[index]
+
+    def view_bytes(self, index: Any, where: str) -> tuple[memoryview, int]:
+        """Bytes of a buffer view, and its byteStride (0 if it has none)."""
+        table = self.item("bufferViews", index, where)
+        here = f"bufferViews[{index}]"
+        data = self.buffer(table.get("buffer"), here)
+        offset, length = self.integer(table, "byteOffset", here, 0), self.integer(table, "byteLength", here)
+        if offset + length > len(data):
+            raise self.error(here, f"byteOffset {offset} + byteLength {length} is beyond the buffer's {len(data)} bytes")
+        stride = self.integer(table, "byteStride", here, 0)
+        return data[offset : offset + length], stride
+
+    # ---------------------------------------------------------------------------------------------------- accessors
+
+    def _elements(self, view: Any, offset: int, count: int, component: np.dtype[Any], kind: str, where: str) -> Array:
+        """(count, components) of a buffer view; matrices lose their column padding."""
+        columns, rows = SHAPES[kind]
+        # Each column of a matrix starts on a multiple of four bytes.
+        column_B = rows * component.itemsize
+        pitch_B = (column_B + 3) // 4 * 4 if columns > 1 else column_B
+        element_B = pitch_B * (columns - 1) + column_B if columns > 1 else column_B
+        data, stride = self.view_bytes(view, where)
+        stride = stride or (pitch_B * columns if columns > 1 else column_B)
+        if stride < element_B:
+            raise self.error(where, f"the view's byteStride {stride} is less than an element's {element_B} bytes")
+        end = offset + (stride * (count - 1) + element_B if count else 0)
+        if end > len(data):
+            raise self.error(where, f"{count} elements from byte {offset} end at {end}, beyond the view's {len(data)} bytes")
+        raw = np.frombuffer(data, np.uint8)
+        if count == 0:
+            return np.zeros((0, columns * rows), component)
+        rows_of_bytes = np.lib.stride_tricks.as_strided(raw[offset:], (count, element_B), (stride, 1), writeable=False)
+        if columns == 1:
+            return np.ascontiguousarray(rows_of_bytes).view(component)
+        parts = [rows_of_bytes[:, c * pitch_B : c * pitch_B + column_B] for c in range(columns)]
+        return np.ascontiguousarray(np.concatenate(parts, 1)).view(component)
+
+    def accessor(self, index: Any, where: str, kinds: tuple[str, ...], as_float: bool = True) -> Array:
+        """(count, components) of an accessor, sparse substitution applied.
+
+        ``as_float``: converted to float32, normalised integers to [0, 1] or [-1, 1]; else the stored integers.
+        """
+        table = self.item("accessors", index, where)
+        here = f"accessors[{index}]"
+        kind = table.get("type")
+        if kind not in kinds:
+            raise self.error(here, f"type is {kind!r}; {where} needs {' or '.join(kinds)}")
+        key = (cast("int", index), as_float)
+        if key in self._accessors:
+            return self._accessors[key]
+        component = COMPONENT_TYPES.get(cast("int", table.get("componentType")))
+        if component is None:
+            allowed = ", ".join(map(str, COMPONENT_TYPES))
+            raise self.error(here, f"componentType is {table.get('componentType')!r}; allowed are {allowed}")
+        count = self.integer(table, "count", here)
+        size = SHAPES[kind][0] * SHAPES[kind][1]
+        if "bufferView" in table:
+            offset = self.integer(table, "byteOffset", here, 0)
+            values = self._elements(table["bufferView"], offset, count, component, kind, here)
+        else:
+            if count * size > 1 << 28:
+                raise self.error(here, f"count is {count} without a bufferView; that much zero data is refused")
+            values = np.zeros((count, size), component)
+        if "sparse" in table:
+            values = self._sparse(table["sparse"], values, component, kind, here)
+        if as_float:
+            values = _to_float(values, bool(table.get("normalized", False)))
+            if kind != "SCALAR" and not np.all(np.isfinite(values)):
+                raise self.error(here, "has a component that is not a finite number")
+        elif component.kind == "f":
+            raise self.error(here, "componentType is 5126 (float); an integer type is needed here")
+        values.flags.writeable = False
+        self._accessors[key] = values
+        return values
+
+    def _sparse(self, sparse: Any, values: Array, component: np.dtype[Any], kind: str, where: str) -> Array:
+        if not isinstance(sparse, dict) or not all(isinstance(sparse.get(k), dict) for k in ("indices", "values")):
+            raise self.error(where, "sparse needs the objects indices and values")
+        count = self.integer(sparse, "count", f"{where}.sparse")
+        index_type = COMPONENT_TYPES.get(cast("int", sparse["indices"].get("componentType")))
+        if index_type is None or index_type.kind != "u":
+            raise self.error(where, "sparse.indices.componentType must be 5121, 5123 or 5125")
+        parts = []
+        for name, dtype, shape in (("indices", index_type, "SCALAR"), ("values", component, kind)):
+            part = sparse[name]
+            offset = self.integer(part, "byteOffset", f"{where}.sparse.{name}", 0)
+            parts.append(self._elements(part.get("bufferView"), offset, count, dtype, shape, f"{where}.sparse.{name}"))
+        at = parts[0][:, 0].astype(np.int64)
+        if at.size and int(at.max()) >= len(values):
+            raise self.error(where, f"sparse index {int(at.max())} is beyond the accessor's {len(values)} elements")
+        values = values.copy()
+        values[at] = parts[1]
+        return values
+
+    # ------------------------------------------------------------------------------------------------------- images
+
+    def image(self, index: Any, where: str) -> Array:
+        """(H, W, 4) uint8 of an image; the same object at every call."""
+        table = self.item("images", index, where)
+        if index in self._images:
+            return self._images[index]
+        here = f"images[{index}]"
+        if "bufferView" in table:
+            data: bytes | memoryview = self.view_bytes(table["bufferView"], here)[0]
+        elif isinstance(table.get("uri"), str):
+            data = self._external(table["uri"], here)
+        else:
+            raise self.error(here, "has neither a bufferView nor a uri")
+        try:
+            pixels = decode_image(bytes(data))
+        except Exception as error:  # Pillow raises many types for damaged files
+            raise self.error(here, f"cannot be decoded: {error}") from error
+        self._images[index] = pixels
+        return pixels
+
+
+def decode_image(data: bytes) -> Array:
+    """(H, W, 4) uint8 of a PNG, JPEG or any other file that Pillow reads; 16-bit channels are rounded to 8."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(data)) as image:
+        if image.width * image.height > _MAX_PIXELS:
+            raise ValueError(f"{image.width}x{image.height} pixels; at most 16384x16384 are allowed")
+        if image.mode.startswith("I"):
+            grey = ((np.asarray(image, np.float64) / 257) + 0.5).clip(0, 255).astype(np.uint8)
+            pixels = np.dstack([grey, grey, grey, np.full_like(grey, 255)])
+        else:
+            pixels = np.array(image.convert("RGBA"))
+    pixels.flags.writeable = False
+    return pixels
+
+
+def _split_glb(path: Path, data: bytes) -> tuple[bytes, bytes | None]:
+    """JSON and binary chunk of a GLB file."""
+    if len(data) < 20:
+        raise ModelError(f"model '{path}': {len(data)} bytes are too few for a GLB header; is the file truncated?")
+    _, version, length = struct.unpack_from("<III", data)
+    if version != 2:
+        raise ModelError(f"model '{path}': GLB version is {version}; only 2 is read")
+    if length > len(data):
+        raise ModelError(f"model '{path}': the header says {length} bytes, the file has {len(data)}; is it truncated?")
+    chunks: dict[int, bytes] = {}
+    offset = 12
+    while offset + 8 <= length:
+        size, kind = struct.unpack_from("<II", data, offset)
+        offset += 8
+        if offset + size > length:
+            raise ModelError(f"model '{path}': a chunk of {size} bytes at byte {offset} ends beyond the file's {length} bytes")
+        chunks.setdefault(kind, data[offset : offset + size])
+        offset += (size + 3) // 4 * 4
+    if 0x4E4F534A not in chunks:
+        raise ModelError(f"model '{path}': the GLB has no JSON chunk")
+    return chunks[0x4E4F534A], chunks.get(0x004E4942)
+
+
+def _to_float(values: Array, normalized: bool) -> Array:
+    if values.dtype.kind == "f":
+        return values.astype(np.float32)
+    if not normalized:
+        return values.astype(np.float32)
+    scale = float(np.iinfo(values.dtype).max)
+    # Signed: max(c / 127, -1), so that both ends are exact (glTF 2.0, section 3.6.2.2).
+    return np.maximum(values.astype(np.float64) / scale, -1).astype(np.float32)

@@ -1,0 +1,54 @@
+"""The light of models and of the demo: three lights and a sky, as members of the uniform block ``view`` of ``pbr.frag``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tilegpu.scene.camera import OrbitCamera
+
+F = np.float32
+
+
+def direction(yaw: float, pitch: float) -> tuple[float, float, float]:
+    """Unit vector to a light at ``yaw`` about y (0: +z, positive towards +x) and ``pitch`` above the horizon, in degrees."""
+    a, b = math.radians(yaw), math.radians(pitch)
+    return (math.sin(a) * math.cos(b), math.sin(b), math.cos(a) * math.cos(b))
+
+
+def view_block(
+    camera: OrbitCamera,
+    aspect: float,
+    lights: Sequence[tuple[tuple[float, float, float], tuple[float, float, float], float]],
+    sky: tuple[float, float, float],
+    horizon: tuple[float, float, float],
+    ground: tuple[float, float, float],
+    exposure: float = 1.0,
+) -> dict[str, Any]:
+    """Members of ``view``. ``lights``: up to three of (unit direction to the light, colour, size as added roughness)."""
+    directions, colours = np.zeros((3, 4), F), np.zeros((3, 4), F)
+    directions[:, 1] = 1
+    for k, (towards, colour, size) in enumerate(lights):
+        directions[k], colours[k] = (*towards, size), (*colour, 0)
+    return {
+        "view_projection": camera.view_projection(aspect),
+        "eye": np.array([*camera.eye, exposure], F),
+        "light_direction": directions,
+        "light_color": colours,
+        "sky": np.array([*sky, 0], F),
+        "horizon": np.array([*horizon, 0], F),
+        "ground": np.array([*ground, 0], F),
+    }
+
+
+def studio(camera: OrbitCamera, aspect: float, yaw_degrees: float, exposure: float = 1.0) -> dict[str, Any]:
+    """The set-up for models: a warm key light, a cool fill light and a rim light, placed about the direction ``yaw_degrees``."""
+    lights = (
+        (direction(yaw_degrees + 40, 45), (3.0, 2.85, 2.6), 0.08),
+        (direction(yaw_degrees - 65, 15), (0.55, 0.7, 0.95), 0.2),
+        (direction(yaw_degrees + 165, 35), (1.6, 1.7, 1.9), 0.1),
+    )
+    return view_block(camera, aspect, lights, (0.65, 0.75, 0.95), (0.85, 0.86, 0.88), (0.22, 0.2, 0.18), exposure)
