@@ -1,0 +1,110 @@
+"""One result: the same bits for any number of threads and lanes, any bin size and code generation target; and the bits that are committed.
+
+`python -m tests.test_one_result` writes tests/hashes.json anew (after looking at what changed, and why).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+from tilegpu.scene import Frame, scenes
+from tilegpu.scene.render import render
+
+HASHES = Path(__file__).with_name("hashes.json")
+SIZE = (240, 136)
+
+# Scenes that show everything the reference scenes can do; sample counts of the others are covered by their siblings.
+SCENES = [
+    "triangle", "cube", "demo", "fill_opaque_back_to_front", "fill_opaque_front_to_back", "fill_blend", "heavy_overdraw_512",
+    "mesh_100k", "textured_pbr", "msaa1", "msaa4_pass_resolve", "msaa4_store_cmd_resolve", "multisampling2_pass_resolve",
+    "multisampling8_pass_resolve", "multisampling16_pass_resolve", "gbuffer5",
+]  # fmt: skip
+
+# What may not change a single bit. The first is the yardstick.
+CONFIGURATIONS: list[dict[str, Any]] = [
+    {"lanes": 8, "threads": 2},
+    {"lanes": 8, "threads": 1},
+    {"lanes": 8, "threads": 8},
+    {"lanes": 4, "threads": 2},
+    {"lanes": 16, "threads": 2},
+    {"lanes": 8, "threads": 2, "bin_px": 32},
+    {"lanes": 8, "threads": 2, "bin_px": 128},
+    {"lanes": 8, "threads": 2, "vertex_batch": 7},
+    {"lanes": 8, "threads": 2, "jit_target": "x86-64-v3"},
+]
+
+
+def has_avx512() -> bool:
+    return "avx512vl" in Path("/proc/cpuinfo").read_text()
+
+
+def sha(array: np.ndarray) -> str:
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
+
+
+def frame_of(name: str) -> Frame:
+    return scenes()[name].frame(SIZE)
+
+
+def vertex_hash(frame: Frame) -> str:
+    parts = [d.vertices for d in frame.draws if d.vertices is not None] + [d.indices for d in frame.draws if d.indices is not None]
+    unique = {id(p): p for p in parts}.values()
+    return sha(np.concatenate([np.frombuffer(p.tobytes(), np.uint8) for p in unique])) if parts else "none"
+
+
+def image_hashes(device: tg.Device, frame: Frame) -> list[str]:
+    result = render(device, frame)
+    images = list(result.images) + ([result.depth] if result.depth is not None else [])
+    return [sha(np.asarray(image)) for image in images]
+
+
+@pytest.fixture(scope="module")
+def devices() -> Iterator[list[tg.Device]]:
+    yield [tg.Device(**c) for c in CONFIGURATIONS]
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_same_bits_in_every_configuration(devices: list[tg.Device], name: str) -> None:
+    frame = frame_of(name)
+    yardstick = image_hashes(devices[0], frame)
+    for device, configuration in zip(devices[1:], CONFIGURATIONS[1:]):
+        assert image_hashes(device, frame) == yardstick, f"{name} differs with {configuration}"
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_committed_hashes(devices: list[tg.Device], name: str) -> None:
+    committed = json.loads(HASHES.read_text())[name]
+    frame = frame_of(name)
+    assert vertex_hash(frame) == committed["vertices"], "the scene's geometry is not what it was"
+    assert image_hashes(devices[0], frame) == committed["images"], "the picture is not what it was"
+
+
+@pytest.mark.skipif(not has_avx512(), reason="this CPU has no AVX-512: code for x86-64-v4 can't run here")
+@pytest.mark.parametrize("name", SCENES)
+def test_x86_64_v4(devices: list[tg.Device], name: str) -> None:
+    frame = frame_of(name)
+    yardstick = image_hashes(devices[0], frame)
+    for lanes in (8, 16):
+        assert image_hashes(tg.Device(jit_target="x86-64-v4", lanes=lanes), frame) == yardstick
+
+
+def main() -> None:
+    device = tg.Device(**CONFIGURATIONS[0])
+    table = {}
+    for name in SCENES:
+        frame = frame_of(name)
+        table[name] = {"vertices": vertex_hash(frame), "images": image_hashes(device, frame)}
+    HASHES.write_text(json.dumps(table, indent=1) + "\n")
+    print(f"wrote {HASHES}")
+
+
+if __name__ == "__main__":
+    main()
