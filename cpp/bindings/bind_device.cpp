@@ -1,0 +1,108 @@
+// bindings/bind_device.cpp -- tilegpu/device.hpp: device, fences, formats. Long calls run without the GIL; a wait looks for Ctrl-C
+// every 50 ms, cancels the device's work and lets the KeyboardInterrupt through.
+#include "bindings.hpp"
+#include "vk/format.hpp"
+
+namespace tilegpu::bindings {
+namespace {
+
+constexpr int64_t kWaitSlice_ms = 50;
+
+void wait(Device& device, Fence& fence) {
+  bool done = false;
+  while (!done) {
+    {
+      py::gil_scoped_release release;
+      done = fence.wait(kWaitSlice_ms);
+    }
+    if (!done && PyErr_CheckSignals() != 0) {
+      // The exception is kept; the work ends first, so that nothing runs behind the caller's back.
+      py::error_already_set interrupt;
+      {
+        py::gil_scoped_release release;
+        device.cancel();
+        fence.wait(-1);
+      }
+      throw interrupt;
+    }
+  }
+  if (const Error* error = fence.error()) throw CoreError{*error};
+}
+
+py::object format_info(int number) {
+  const vk::FormatInfo* f = vk::find_format(static_cast<VkFormat>(number));
+  if (!f) return py::none();
+  static constexpr const char* kNumeric[] = {"none", "unorm", "snorm", "uscaled", "sscaled", "uint", "sint", "sfloat", "ufloat", "srgb"};
+  py::dict d;
+  d["name"] = f->name;
+  d["texel_B"] = f->texel_B;
+  d["component_count"] = f->component_count;
+  d["component_bits"] = f->rgba[0].bits;
+  d["numeric"] = kNumeric[static_cast<size_t>(f->numeric)];
+  d["depth_bits"] = f->depth_bits;
+  d["stencil_bits"] = f->stencil_bits;
+  d["vertex"] = f->vertex;
+  d["sampled"] = f->sampled;
+  d["linear_filter"] = f->linear_filter;
+  d["color_attachment"] = f->color_attachment;
+  d["blend"] = f->blend;
+  return d;
+}
+
+}  // namespace
+
+void bind_device(py::module_& m) {
+  m.def("version", &version);
+  m.def("format_from_name", [](const std::string& name) { return static_cast<int>(format_from_name(name)); }, py::arg("name"));
+  m.def("format_name", [](int format) { return format_name(static_cast<VkFormat>(format)); }, py::arg("format"));
+  m.def("format_info", &format_info, py::arg("format"));
+
+  py::class_<Fence, Ptr<Fence>>(m, "Fence")
+      .def("signaled", &Fence::signaled)
+      .def("wait", [](Fence& fence, Device& device) { wait(device, fence); }, py::arg("device"));
+
+  py::class_<Device, Ptr<Device>>(m, "Device")
+      .def(py::init([](std::string profile, uint32_t threads, uint32_t lanes, std::string jit_target, uint32_t bin_px, uint32_t vertex_batch, std::string cache_dir) {
+             py::gil_scoped_release release;
+             return unwrap(Device::create({std::move(profile), threads, lanes, std::move(jit_target), bin_px, vertex_batch, std::move(cache_dir)}));
+           }),
+           py::arg("profile"), py::arg("threads"), py::arg("lanes"), py::arg("jit_target"), py::arg("bin_px"), py::arg("vertex_batch"), py::arg("cache_dir"))
+      .def("info",
+           [](const Device& device) {
+             const DeviceInfo i = device.info();
+             py::dict d;
+             d["cpu"] = i.cpu;
+             d["cpu_features"] = i.cpu_features;
+             d["llvm_version"] = i.llvm_version;
+             d["jit_target"] = i.jit_target;
+             d["cache_dir"] = i.cache_dir;
+             d["profile"] = i.profile;
+             d["lanes"] = i.lanes;
+             d["threads"] = i.threads;
+             return d;
+           })
+      .def("compile_stats",
+           [](const Device& device) {
+             const CompileStats s = device.compile_stats();
+             py::dict d;
+             d["pipelines"] = s.pipelines;
+             d["functions_compiled"] = s.functions_compiled;
+             d["functions_from_memory"] = s.functions_from_memory;
+             d["functions_from_disk"] = s.functions_from_disk;
+             d["compile_ms"] = s.compile_ms;
+             d["load_ms"] = s.load_ms;
+             return d;
+           })
+      .def("create_pipeline",
+           [](Device& device, GraphicsPipelineCreateInfo info) {
+             py::gil_scoped_release release;
+             return unwrap(device.create_pipeline(std::move(info)));
+           },
+           py::arg("info"))
+      .def("submit", [](Device& device, std::vector<Ptr<CommandBuffer>> command_buffers) { return unwrap(device.submit(std::move(command_buffers))); },
+           py::arg("command_buffers"), py::call_guard<py::gil_scoped_release>())
+      .def("cancel", &Device::cancel)
+      .def("wait_idle", &Device::wait_idle, py::call_guard<py::gil_scoped_release>());
+}
+
+}  // namespace tilegpu::bindings

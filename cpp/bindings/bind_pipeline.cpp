@@ -1,0 +1,148 @@
+// bindings/bind_pipeline.cpp -- tilegpu/pipeline.hpp: descriptor sets and graphics pipelines. The create-info is filled field by
+// field from Python; its layout is made by the core from the shaders' reflection.
+#include "bindings.hpp"
+
+namespace tilegpu::bindings {
+namespace {
+
+template <class Class, class Object, class Member>
+void bind_enum_field(Class& c, const char* name, Member Object::*field) {
+  c.def_property(
+      name, [field](const Object& o) { return static_cast<int>(o.*field); }, [field](Object& o, int value) { o.*field = static_cast<Member>(value); });
+}
+
+VkStencilOpState stencil_state(int fail, int pass, int depth_fail, int compare, uint32_t compare_mask, uint32_t write_mask, uint32_t reference) {
+  return {static_cast<VkStencilOp>(fail), static_cast<VkStencilOp>(pass), static_cast<VkStencilOp>(depth_fail), static_cast<VkCompareOp>(compare),
+          compare_mask, write_mask, reference};
+}
+
+VkPipelineColorBlendAttachmentState blend_state(bool enable, int src_color, int dst_color, int color_op, int src_alpha, int dst_alpha, int alpha_op, uint32_t write_mask) {
+  return {enable, static_cast<VkBlendFactor>(src_color), static_cast<VkBlendFactor>(dst_color), static_cast<VkBlendOp>(color_op),
+          static_cast<VkBlendFactor>(src_alpha), static_cast<VkBlendFactor>(dst_alpha), static_cast<VkBlendOp>(alpha_op), write_mask};
+}
+
+}  // namespace
+
+void bind_pipeline(py::module_& m) {
+  m.attr("MAX_COLOR_ATTACHMENTS") = kMaxColorAttachments;
+  m.attr("MAX_VERTEX_BINDINGS") = kMaxVertexBindings;
+  m.attr("MAX_PUSH_CONSTANTS_B") = kMaxPushConstants_B;
+  m.attr("MAX_IMAGE_SIZE_PX") = kMaxImageSize_px;
+
+  py::class_<DescriptorSetLayout, Ptr<DescriptorSetLayout>>(m, "DescriptorSetLayout").def_property_readonly("bindings", [](const DescriptorSetLayout& layout) {
+    py::list list;
+    for (const DescriptorBinding& b : layout.bindings) list.append(py::make_tuple(b.binding, static_cast<int>(b.type), b.count));
+    return list;
+  });
+
+  py::class_<DescriptorSet, Ptr<DescriptorSet>>(m, "DescriptorSet")
+      .def(py::init([](Ptr<DescriptorSetLayout> layout) { return std::make_shared<DescriptorSet>(std::move(layout)); }), py::arg("layout"))
+      .def("write_buffer",
+           [](DescriptorSet& set, uint32_t binding, uint32_t element, Ptr<Buffer> buffer, uint64_t offset_B, uint64_t range_B) {
+             unwrap(set.write(binding, element, {std::move(buffer), offset_B, range_B, nullptr, nullptr}));
+           },
+           py::arg("binding"), py::arg("element"), py::arg("buffer").none(false), py::arg("offset_B"), py::arg("range_B"))
+      .def("write_image",
+           [](DescriptorSet& set, uint32_t binding, uint32_t element, Ptr<ImageView> view, Ptr<Sampler> sampler) {
+             Descriptor descriptor;
+             descriptor.view = std::move(view);
+             descriptor.sampler = std::move(sampler);
+             unwrap(set.write(binding, element, std::move(descriptor)));
+           },
+           py::arg("binding"), py::arg("element"), py::arg("view"), py::arg("sampler"));
+
+  py::class_<VkStencilOpState>(m, "StencilOpState")
+      .def(py::init(&stencil_state), py::arg("fail_op"), py::arg("pass_op"), py::arg("depth_fail_op"), py::arg("compare_op"), py::arg("compare_mask"),
+           py::arg("write_mask"), py::arg("reference"));
+  py::class_<VkPipelineColorBlendAttachmentState>(m, "ColorBlendAttachmentState")
+      .def(py::init(&blend_state), py::arg("enable"), py::arg("src_color_factor"), py::arg("dst_color_factor"), py::arg("color_op"), py::arg("src_alpha_factor"),
+           py::arg("dst_alpha_factor"), py::arg("alpha_op"), py::arg("write_mask"));
+
+  py::class_<DepthStencilState> depth_stencil(m, "DepthStencilState");
+  depth_stencil.def_readwrite("depth_test", &DepthStencilState::depth_test)
+      .def_readwrite("depth_write", &DepthStencilState::depth_write)
+      .def_readwrite("depth_bounds_test", &DepthStencilState::depth_bounds_test)
+      .def_readwrite("min_depth_bounds", &DepthStencilState::min_depth_bounds)
+      .def_readwrite("max_depth_bounds", &DepthStencilState::max_depth_bounds)
+      .def_readwrite("stencil_test", &DepthStencilState::stencil_test)
+      .def_readwrite("front", &DepthStencilState::front)
+      .def_readwrite("back", &DepthStencilState::back);
+  bind_enum_field(depth_stencil, "depth_compare", &DepthStencilState::depth_compare);
+
+  py::class_<RasterizationState> rasterization(m, "RasterizationState");
+  rasterization.def_readwrite("depth_clamp", &RasterizationState::depth_clamp)
+      .def_readwrite("rasterizer_discard", &RasterizationState::rasterizer_discard)
+      .def_readwrite("cull_mode", &RasterizationState::cull_mode)
+      .def_readwrite("depth_bias_enable", &RasterizationState::depth_bias_enable)
+      .def_readwrite("depth_bias_constant", &RasterizationState::depth_bias_constant)
+      .def_readwrite("depth_bias_clamp", &RasterizationState::depth_bias_clamp)
+      .def_readwrite("depth_bias_slope", &RasterizationState::depth_bias_slope)
+      .def_readwrite("line_width", &RasterizationState::line_width)
+      .def_readwrite("provoking_vertex_last", &RasterizationState::provoking_vertex_last);
+  bind_enum_field(rasterization, "polygon_mode", &RasterizationState::polygon_mode);
+  bind_enum_field(rasterization, "front_face", &RasterizationState::front_face);
+
+  py::class_<MultisampleState> multisample(m, "MultisampleState");
+  multisample.def_readwrite("sample_shading", &MultisampleState::sample_shading)
+      .def_readwrite("min_sample_shading", &MultisampleState::min_sample_shading)
+      .def_readwrite("sample_mask", &MultisampleState::sample_mask)
+      .def_readwrite("alpha_to_coverage", &MultisampleState::alpha_to_coverage)
+      .def_readwrite("alpha_to_one", &MultisampleState::alpha_to_one);
+  bind_enum_field(multisample, "samples", &MultisampleState::samples);
+
+  py::class_<ColorBlendState> blend(m, "ColorBlendState");
+  blend.def_readwrite("logic_op_enable", &ColorBlendState::logic_op_enable)
+      .def_readwrite("attachments", &ColorBlendState::attachments)
+      .def_readwrite("constants", &ColorBlendState::constants);
+  bind_enum_field(blend, "logic_op", &ColorBlendState::logic_op);
+
+  using Info = GraphicsPipelineCreateInfo;
+  py::class_<Info> info(m, "GraphicsPipelineCreateInfo");
+  info.def(py::init<>())
+      .def("set_stage",
+           [](Info& i, Ptr<ShaderModule> module, std::vector<std::pair<uint32_t, uint32_t>> specialization) {
+             const bool vertex = module->reflection().stage == VK_SHADER_STAGE_VERTEX_BIT;
+             (vertex ? i.vertex : i.fragment) = {std::move(module), std::move(specialization)};
+           },
+           py::arg("module").none(false), py::arg("specialization"))
+      .def("add_vertex_binding",
+           [](Info& i, uint32_t binding, uint32_t stride_B, int rate) { i.vertex_bindings.push_back({binding, stride_B, static_cast<VkVertexInputRate>(rate)}); },
+           py::arg("binding"), py::arg("stride_B"), py::arg("rate"))
+      .def("add_vertex_attribute",
+           [](Info& i, uint32_t location, uint32_t binding, int format, uint32_t offset_B) {
+             i.vertex_attributes.push_back({location, binding, static_cast<VkFormat>(format), offset_B});
+           },
+           py::arg("location"), py::arg("binding"), py::arg("format"), py::arg("offset_B"))
+      .def_readwrite("primitive_restart", &Info::primitive_restart)
+      .def_readonly("rasterization", &Info::rasterization)
+      .def_readonly("multisample", &Info::multisample)
+      .def_readonly("depth_stencil", &Info::depth_stencil)
+      .def_readonly("blend", &Info::blend)
+      .def_property(
+          "color_formats",
+          [](const Info& i) {
+            std::vector<int> formats;
+            for (VkFormat f : i.color_formats) formats.push_back(f);
+            return formats;
+          },
+          [](Info& i, const std::vector<int>& formats) {
+            i.color_formats.clear();
+            for (int f : formats) i.color_formats.push_back(static_cast<VkFormat>(f));
+          })
+      .def_readwrite("label", &Info::label);
+  bind_enum_field(info, "topology", &Info::topology);
+  bind_enum_field(info, "depth_format", &Info::depth_format);
+  bind_enum_field(info, "stencil_format", &Info::stencil_format);
+
+  py::class_<Pipeline, Ptr<Pipeline>>(m, "Pipeline")
+      .def_property_readonly("label", [](const Pipeline& p) { return p.info().label; })
+      .def_property_readonly("push_constants_B", [](const Pipeline& p) { return p.info().layout ? p.info().layout->push_constants_B : 0; })
+      .def_property_readonly("set_layouts", [](const Pipeline& p) {
+        std::vector<Ptr<DescriptorSetLayout>> layouts;
+        if (p.info().layout)
+          for (const auto& set : p.info().layout->sets) layouts.push_back(std::const_pointer_cast<DescriptorSetLayout>(set));
+        return layouts;
+      });
+}
+
+}  // namespace tilegpu::bindings

@@ -1,0 +1,57 @@
+// bindings/bind_stats.cpp -- tilegpu/stats.hpp: a pass's counters as a dictionary; the front end makes it readable.
+#include "bindings.hpp"
+
+namespace tilegpu::bindings {
+namespace {
+
+constexpr const char* kCauses[] = {"load",       "store",       "resolve",          "border_load",       "border_store", "spill_load",
+                                   "spill_store", "saved_clean_tile", "saved_compression", "saved_transaction_elimination"};
+static_assert(std::size(kCauses) == static_cast<size_t>(TrafficCause::count));
+
+py::dict as_dict(const PassStats& s) {
+  py::dict d;
+#define TILEGPU_FIELD(name) d[#name] = s.name
+  TILEGPU_FIELD(draws);
+  TILEGPU_FIELD(indices);
+  TILEGPU_FIELD(vertices_unique_requested);
+  TILEGPU_FIELD(vertices_shaded);
+  TILEGPU_FIELD(vertex_batches);
+  TILEGPU_FIELD(primitives_in);
+  TILEGPU_FIELD(primitives_culled);
+  TILEGPU_FIELD(primitives_clipped);
+  TILEGPU_FIELD(primitives_out);
+  TILEGPU_FIELD(bin_entries);
+  TILEGPU_FIELD(bins);
+  TILEGPU_FIELD(bins_with_primitives);
+  TILEGPU_FIELD(fragments_rasterized);
+  TILEGPU_FIELD(fragments_early_killed);
+  TILEGPU_FIELD(fragments_shaded);
+  TILEGPU_FIELD(fragments_discarded);
+  TILEGPU_FIELD(fragments_late_killed);
+  TILEGPU_FIELD(helper_lanes);
+  TILEGPU_FIELD(idle_lanes);
+  TILEGPU_FIELD(packets);
+  TILEGPU_FIELD(samples_written);
+  TILEGPU_FIELD(tiler_heap_B);
+  TILEGPU_FIELD(peak_arena_B);
+  TILEGPU_FIELD(splits);
+  TILEGPU_FIELD(geometry_ms);
+  TILEGPU_FIELD(tiles_ms);
+#undef TILEGPU_FIELD
+  py::dict traffic;
+  for (const AttachmentTraffic& attachment : s.traffic) {
+    py::dict bytes;
+    for (size_t cause = 0; cause < attachment.bytes.size(); ++cause) bytes[kCauses[cause]] = attachment.bytes[cause];
+    traffic[attachment.attachment.c_str()] = bytes;
+  }
+  d["traffic"] = traffic;
+  return d;
+}
+
+}  // namespace
+
+void bind_stats(py::module_& m) {
+  py::class_<PassStats>(m, "PassStats").def("asdict", &as_dict);
+}
+
+}  // namespace tilegpu::bindings

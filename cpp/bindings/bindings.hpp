@@ -1,0 +1,41 @@
+// bindings/bindings.hpp -- what the binding files share: errors of the core to Python exceptions, one function per topic.
+//
+// The bindings are near 1:1 over cpp/include/tilegpu; enumerations cross as integers, their names are in enum_tables.cpp and
+// python/tilegpu/enums.py. Nothing here validates: the core and the front end do.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "tilegpu/device.hpp"
+
+namespace tilegpu::bindings {
+
+namespace py = pybind11;
+
+/// Carries an Error from the core to the translator, which raises the class of tilegpu.errors that suits the code.
+struct CoreError {
+  Error error;
+};
+
+template <class T>
+T unwrap(Expected<T> result) {
+  if (!result) throw CoreError{result.error()};
+  return std::move(*result);
+}
+inline void unwrap(const Status& status) {
+  if (!status) throw CoreError{status.error()};
+}
+
+void bind_errors(py::module_& m);
+void bind_enums(py::module_& m);
+void bind_shader(py::module_& m);
+void bind_resource(py::module_& m);
+void bind_pixels(py::class_<Image, Ptr<Image>>& image);
+void bind_pipeline(py::module_& m);
+void bind_command(py::module_& m);
+void bind_stats(py::module_& m);
+void bind_device(py::module_& m);
+
+}  // namespace tilegpu::bindings

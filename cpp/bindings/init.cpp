@@ -1,0 +1,17 @@
+// bindings/init.cpp -- the module's init function: the CPU is checked before any code that was compiled for x86-64-v3 runs.
+//
+// Compiled for plain x86-64 and free of templates, so that the linker can't replace a function of it by one of another unit.
+#include <Python.h>
+
+#include "exec/cpu_check.hpp"
+
+extern "C" PyObject* PyInit__core_impl();
+
+extern "C" __attribute__((visibility("default"))) PyObject* PyInit__core() {
+  if (const char* missing = tilegpu::exec::missing_cpu_feature()) {
+    PyErr_Format(PyExc_ImportError,
+                 "tilegpu needs an x86-64-v3 CPU (AVX2, FMA, BMI, F16C: Intel since Haswell 2013, AMD since Zen 2017); this one has no %s", missing);
+    return nullptr;
+  }
+  return PyInit__core_impl();
+}

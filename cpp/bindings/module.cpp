@@ -1,0 +1,15 @@
+// bindings/module.cpp -- tilegpu._core: everything of cpp/include/tilegpu for Python. Entered through init.cpp.
+#include "bindings.hpp"
+
+PYBIND11_MODULE(_core_impl, m) {
+  using namespace tilegpu::bindings;
+  m.doc() = "tilegpu's core, near 1:1; use the tilegpu package instead.";
+  bind_errors(m);
+  bind_enums(m);
+  bind_shader(m);
+  bind_resource(m);
+  bind_pipeline(m);
+  bind_stats(m);
+  bind_command(m);
+  bind_device(m);
+}
