@@ -1,0 +1,22 @@
+"""The reference: the same frames drawn by OpenGL through moderngl, and what differs.
+
+Needs moderngl, EGL with a driver (Mesa's llvmpipe is enough) and the program ``spirv-cross``; where one is missing,
+:func:`unavailable` says which, and pictures kept earlier (:mod:`tilegpu.reference.stored`) stand in.
+"""
+
+from tilegpu.reference.compare import Comparison, Tolerance, compare_frame, side_by_side
+from tilegpu.reference.gl import ReferenceError, ReferencePicture, Renderer, unavailable
+from tilegpu.reference.metrics import Difference, difference
+
+__all__ = [
+    "Comparison",
+    "Difference",
+    "ReferenceError",
+    "ReferencePicture",
+    "Renderer",
+    "Tolerance",
+    "compare_frame",
+    "difference",
+    "side_by_side",
+    "unavailable",
+]

@@ -1,0 +1,431 @@
+"""Draws a :class:`~tilegpu.scene.description.Frame` with OpenGL through moderngl, without a display (EGL).
+
+OpenGL's window has y up and its images have row 0 at the bottom, so the same clip coordinates give the same rows; the winding as
+seen turns round. The provoking vertex is set to the first. Depth is a 24-bit buffer in -1..1 turned to 0..1.
+llvmpipe's shortcuts of texture filtering are switched off (``GALLIVM_PERF=no_filter_hacks``).
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilegpu.reference import blocks, glraw
+from tilegpu.reference.translate import Translated, TranslationError, compile_spirv, spirv_cross, translate, with_constants
+from tilegpu.scene.description import ALPHA_BLEND, Blend, Draw, Frame, Program, State, Texture
+
+if TYPE_CHECKING:
+    import moderngl
+
+
+class ReferenceError(RuntimeError):  # noqa: A001 - tilegpu.reference.ReferenceError reads well
+    """The reference cannot draw this frame, or there is no reference on this machine; the message says why."""
+
+
+@dataclass(frozen=True)
+class GlFormat:
+    """How OpenGL names a format: components, moderngl's type, internal format where it is not the default."""
+
+    components: int
+    dtype: str
+    internal: int | None = None
+    numpy: str = "u1"
+
+
+FORMATS = {
+    "r8_unorm": GlFormat(1, "f1"),
+    "r8g8_unorm": GlFormat(2, "f1"),
+    "r8g8b8a8_unorm": GlFormat(4, "f1"),
+    "r8g8b8a8_srgb": GlFormat(4, "f1", 0x8C43),
+    "r16_sfloat": GlFormat(1, "f2", None, "f2"),
+    "r16g16_sfloat": GlFormat(2, "f2", None, "f2"),
+    "r16g16b16a16_sfloat": GlFormat(4, "f2", None, "f2"),
+    "r32_sfloat": GlFormat(1, "f4", None, "f4"),
+    "r32g32_sfloat": GlFormat(2, "f4", None, "f4"),
+    "r32g32b32a32_sfloat": GlFormat(4, "f4", None, "f4"),
+}
+
+_COMPARE = {
+    "never": "0",
+    "less": "<",
+    "equal": "==",
+    "less_or_equal": "<=",
+    "greater": ">",
+    "not_equal": "!=",
+    "greater_or_equal": ">=",
+    "always": "1",
+}
+_FACTOR = {
+    "zero": 0,
+    "one": 1,
+    "src_color": 0x0300,
+    "one_minus_src_color": 0x0301,
+    "src_alpha": 0x0302,
+    "one_minus_src_alpha": 0x0303,
+    "dst_alpha": 0x0304,
+    "one_minus_dst_alpha": 0x0305,
+    "dst_color": 0x0306,
+    "one_minus_dst_color": 0x0307,
+    "src_alpha_saturate": 0x0308,
+}
+_EQUATION = {"add": 0x8006, "min": 0x8007, "max": 0x8008, "subtract": 0x800A, "reverse_subtract": 0x800B}
+
+
+@dataclass
+class ReferencePicture:
+    """Colour images in attachment order, (H, W, C), row 0 on top, and where they came from."""
+
+    images: list[NDArray[Any]]
+    provenance: dict[str, str] = field(default_factory=dict)
+
+
+def unavailable() -> str | None:
+    """What keeps this machine from drawing the reference; ``None`` if nothing does."""
+    if spirv_cross() is None:
+        return "the program spirv-cross is not installed (apt install spirv-cross)"
+    try:
+        with Renderer.shared() as _:
+            return None
+    except ReferenceError as error:
+        return str(error)
+
+
+def gl_format(name: str) -> GlFormat:
+    """The OpenGL form of a Vulkan format name. Raises :class:`ReferenceError` with the list of those that exist."""
+    if name not in FORMATS:
+        raise ReferenceError(f"the reference has no format {name}; it has {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+class Renderer:
+    """An OpenGL context without a window, and what was made in it: programs, textures and buffers, kept for as long as the
+    scene's objects live."""
+
+    _shared: Renderer | None = None
+
+    def __init__(self) -> None:
+        os.environ.setdefault("GALLIVM_PERF", "no_filter_hacks")
+        try:
+            import moderngl
+        except ImportError as error:
+            raise ReferenceError("moderngl is not installed (pip install moderngl)") from error
+        try:
+            self.ctx: moderngl.Context = moderngl.create_context(standalone=True, backend="egl", require=450)
+        except Exception as error:
+            raise ReferenceError(f"no OpenGL 4.5 context through EGL: {error}") from error
+        self.ctx.provoking_vertex = self.ctx.FIRST_VERTEX_CONVENTION
+        self._programs: dict[tuple[int, str], tuple[moderngl.Program, Translated, Translated]] = {}
+        self._buffers: dict[int, moderngl.Buffer] = {}
+        self._textures: dict[int, moderngl.Texture] = {}
+        self._samplers: dict[Any, moderngl.Sampler] = {}
+
+    @classmethod
+    @contextmanager
+    def shared(cls) -> Iterator[Renderer]:
+        """The process's renderer, its context current."""
+        if cls._shared is None:
+            cls._shared = Renderer()
+        with cls._shared.ctx:
+            yield cls._shared
+
+    @property
+    def max_samples(self) -> int:
+        """The most samples a colour image may have."""
+        return int(self.ctx.max_samples)
+
+    def provenance(self) -> dict[str, str]:
+        """Renderer, driver and library versions."""
+        import moderngl
+
+        info = self.ctx.info
+        return {
+            "renderer": info["GL_RENDERER"],
+            "driver": info["GL_VERSION"],
+            "moderngl": moderngl.__version__,
+            "GALLIVM_PERF": os.environ.get("GALLIVM_PERF", ""),
+        }
+
+    # ---------------------------------------------------------------------------------------------- objects of the context
+    def _program(self, program: Program, tail: str) -> tuple[moderngl.Program, Translated, Translated]:
+        key = (id(program), tail)
+        found = self._programs.get(key)
+        if found is not None:
+            return found
+        try:
+            vertex = translate(compile_spirv(program.vertex, "vertex", program.vertex_file), "vertex", program.label)
+            fragment = translate(
+                compile_spirv(program.fragment, "fragment", program.fragment_file), "fragment", program.label
+            )
+        except TranslationError as error:
+            raise ReferenceError(str(error)) from error
+        fragment_glsl = with_constants(fragment, program.constants)
+        if tail:
+            fragment_glsl = fragment_glsl.replace("void main()", "void shaded_main()") + tail
+        made = self.ctx.program(
+            vertex_shader=with_constants(vertex, program.constants), fragment_shader=fragment_glsl
+        )
+        self._programs[key] = made, vertex, fragment
+        weakref.finalize(program, self._programs.pop, key, None)
+        return self._programs[key]
+
+    def _buffer(self, array: NDArray[Any]) -> moderngl.Buffer:
+        key = id(array)
+        if key not in self._buffers:
+            self._buffers[key] = self.ctx.buffer(np.ascontiguousarray(array).tobytes())
+            weakref.finalize(array, self._buffers.pop, key, None)
+        return self._buffers[key]
+
+    def _texture(self, texture: Texture) -> moderngl.Texture:
+        key = id(texture)
+        if key in self._textures:
+            return self._textures[key]
+        form = gl_format(texture.format)
+        height, width = texture.pixels.shape[:2]
+        made = self.ctx.texture(
+            (width, height),
+            form.components,
+            np.ascontiguousarray(texture.pixels, form.numpy).tobytes(),
+            alignment=1,
+            dtype=form.dtype,
+            internal_format=form.internal,
+        )
+        if texture.mipmaps is True:
+            made.build_mipmaps()
+        elif texture.mipmaps is not False:
+            levels = list(texture.mipmaps)
+            made.build_mipmaps(max_level=len(levels))
+            for level, pixels in enumerate(levels, 1):
+                made.write(np.ascontiguousarray(pixels, form.numpy).tobytes(), level=level, alignment=1)
+        self._textures[key] = made
+        weakref.finalize(texture, self._textures.pop, key, None)
+        return made
+
+    def _use_texture(self, texture: Texture, unit: int) -> None:
+        self._texture(texture).use(unit)
+        if texture.sampler not in self._samplers:
+            made = self.ctx.sampler()
+            glraw.set_sampler(int(made._glo), texture.sampler)
+            self._samplers[texture.sampler] = made
+        self._samplers[texture.sampler].use(unit)
+
+    def framebuffer(
+        self, size: tuple[int, int], samples: int, formats: tuple[str, ...], depth: bool
+    ) -> moderngl.Framebuffer:
+        """A framebuffer of colour textures in these formats, with a depth buffer if asked for."""
+        colors = []
+        for name in formats:
+            form = gl_format(name)
+            colors.append(
+                self.ctx.texture(
+                    size,
+                    form.components,
+                    samples=samples if samples > 1 else 0,
+                    dtype=form.dtype,
+                    internal_format=form.internal,
+                )
+            )
+        attachment = self.ctx.depth_texture(size, samples=samples if samples > 1 else 0) if depth else None
+        return self.ctx.framebuffer(colors, attachment)
+
+    # ---------------------------------------------------------------------------------------------------------------- draws
+    def _set_state(self, state: State, depth: bool, blend_off: bool) -> None:
+        ctx = self.ctx
+        ctx.disable(ctx.DEPTH_TEST | ctx.CULL_FACE | ctx.BLEND)
+        if depth and (state.depth_test or state.depth_write):
+            ctx.enable(ctx.DEPTH_TEST)
+            ctx.depth_func = _COMPARE[state.depth_compare] if state.depth_test else "1"
+        if state.cull != "none":
+            ctx.enable(ctx.CULL_FACE)
+            ctx.cull_face = {"back": "back", "front": "front", "front_and_back": "front_and_back"}[state.cull]
+        ctx.front_face = "cw" if state.front_face == "counter_clockwise" else "ccw"
+        if state.blend is not None and not blend_off:
+            blend = ALPHA_BLEND if state.blend == "alpha" else state.blend
+            assert isinstance(blend, Blend)
+            ctx.enable(ctx.BLEND)
+            ctx.blend_func = tuple(
+                _FACTOR[f] for f in (blend.src_color, blend.dst_color, blend.src_alpha, blend.dst_alpha)
+            )
+            ctx.blend_equation = _EQUATION[blend.color_op], _EQUATION[blend.alpha_op]
+        ctx.wireframe = state.polygon_mode == "line"
+        ctx.polygon_offset = (state.depth_bias[1], state.depth_bias[0]) if state.depth_bias else (0.0, 0.0)
+        for on, capability in (
+            (state.alpha_to_coverage and not blend_off, glraw.SAMPLE_ALPHA_TO_COVERAGE),
+            (state.primitive_restart, glraw.PRIMITIVE_RESTART_FIXED_INDEX),
+        ):
+            (ctx.enable_direct if on else ctx.disable_direct)(capability)
+
+    def _vertex_array(self, program: moderngl.Program, draw: Draw) -> moderngl.VertexArray:
+        import moderngl
+
+        inputs = {name: program[name] for name in program if isinstance(program[name], moderngl.Attribute)}
+        inputs = {name: a for name, a in inputs.items() if not name.startswith("gl_")}
+        index = self._buffer(draw.indices) if draw.indices is not None else None
+        size = draw.indices.dtype.itemsize if draw.indices is not None else 4
+        if draw.vertices is None:
+            return self.ctx.vertex_array(program, [], index, size)
+        dtype = draw.vertices.dtype
+        fields = list(dtype.names or ())
+        by_location = {a.location: name for name, a in inputs.items()}
+        chosen: list[str] = []
+        parts: list[str] = []
+        at = 0
+        for position, field_name in sorted(enumerate(fields), key=lambda item: dtype.fields[item[1]][1]):  # type: ignore[index]
+            kind, offset = dtype.fields[field_name][:2]  # type: ignore[index]
+            base, shape = kind.subdtype if kind.subdtype else (kind, ())
+            count = int(np.prod(shape)) if shape else 1
+            name = field_name if field_name in inputs else by_location.get(position, "")
+            if any(other in inputs for other in fields) and field_name not in inputs:
+                name = ""
+            if offset > at:
+                parts.append(f"{offset - at}x")
+            at = offset + kind.itemsize
+            if not name:
+                parts.append(f"{kind.itemsize}x")
+                continue
+            scalar = inputs[name].shape  # "f", "i" or "I"
+            letter = base.kind if scalar in ("i", "I") else "f"
+            parts.append(f"{count}{letter}{base.itemsize}")
+            chosen.append(name)
+        if dtype.itemsize > at:
+            parts.append(f"{dtype.itemsize - at}x")
+        missing = set(inputs) - set(chosen)
+        if missing:
+            raise ReferenceError(f"draw '{draw.label}': no vertex field for {', '.join(sorted(missing))}")
+        content = [(self._buffer(draw.vertices), " ".join(parts), *chosen)] if chosen else []
+        return self.ctx.vertex_array(program, content, index, size)
+
+    def _bind(self, program: moderngl.Program, stages: tuple[Translated, Translated], draw: Draw) -> list[Any]:
+        import moderngl
+
+        keep: list[Any] = []
+        for stage in stages:
+            types = stage.reflection.get("types", {})
+            for block in stage.reflection.get("push_constants", []):
+                for name, (data, _) in blocks.plain_uniforms(block["type"], types, draw.push, block["name"]).items():
+                    member = program.get(name, None)
+                    if isinstance(member, moderngl.Uniform):
+                        member.write(data.tobytes()[: member.array_length * data.nbytes // max(1, _)])
+        unit = 0
+        seen: set[str] = set()
+        for stage in stages:
+            for entry in stage.reflection.get("textures", []):
+                name = entry["name"]
+                member = program.get(name, None)
+                if name in seen or not isinstance(member, moderngl.Uniform):
+                    continue
+                seen.add(name)
+                value = draw.bind.get(name)
+                if not isinstance(value, Texture):
+                    raise ReferenceError(f"draw '{draw.label}': nothing is bound to the texture '{name}'")
+                member.value = unit
+                self._use_texture(value, unit)
+                unit += 1
+        slot = 0
+        for kind in ("ubos", "ssbos"):
+            for stage in stages:
+                types = stage.reflection.get("types", {})
+                for entry in stage.reflection.get(kind, []):
+                    block_name = types.get(entry["type"], {}).get("name", entry["name"])
+                    value = next((draw.bind[n] for n in (entry["name"], block_name) if n in draw.bind), None)
+                    member = program.get(block_name, None) or program.get(entry["name"], None)
+                    if member is None or (kind, block_name) in keep:
+                        continue
+                    if value is None or isinstance(value, Texture):
+                        raise ReferenceError(f"draw '{draw.label}': nothing is bound to the block '{entry['name']}'")
+                    data = blocks.block_bytes(entry, types, value)  # type: ignore[arg-type]
+                    buffer = self.ctx.buffer(data)
+                    member.binding = slot
+                    (buffer.bind_to_uniform_block if kind == "ubos" else buffer.bind_to_storage_buffer)(slot)
+                    keep += [(kind, block_name), buffer]
+                    slot += 1
+        return keep
+
+    def draw(
+        self,
+        target: moderngl.Framebuffer,
+        draw: Draw,
+        tail: str = "",
+        uniforms: Mapping[str, Any] | None = None,
+        blend_off: bool = False,
+        color_count: int = 1,
+    ) -> None:
+        """One draw into ``target``. ``tail`` is GLSL put behind the fragment shader, whose ``main`` becomes ``shaded_main``."""
+        import moderngl
+
+        program, vertex, fragment = self._program(draw.program, tail)
+        self._set_state(draw.state, target.depth_attachment is not None, blend_off)
+        array = self._vertex_array(program, draw)
+        keep = self._bind(program, (vertex, fragment), draw)
+        for name, value in (uniforms or {}).items():
+            if name in program:
+                program[name].value = value  # type: ignore[union-attr]
+        mask = tuple(c in draw.state.color_write_mask for c in "rgba")
+        attachments = len(target.color_attachments)
+        if attachments == 1:
+            target.color_mask = mask
+        else:
+            target.color_mask = [mask if i < color_count else (True,) * 4 for i in range(attachments)]
+        target.depth_mask = draw.state.depth_write
+        target.use()
+        mode = {
+            "triangle_list": moderngl.TRIANGLES,
+            "triangle_strip": moderngl.TRIANGLE_STRIP,
+            "triangle_fan": moderngl.TRIANGLE_FAN,
+        }[draw.state.topology]
+        array.render(mode, vertices=draw.element_count, first=draw.first, instances=draw.instances)
+        array.release()
+        for item in keep:
+            if isinstance(item, moderngl.Buffer):
+                item.release()
+
+    def clear(self, target: moderngl.Framebuffer, frame: Frame) -> None:
+        """Clears colours (each its own) and depth; colours of sRGB images are linear, as Vulkan's."""
+        everything = (True,) * 4
+        count = len(target.color_attachments)
+        target.color_mask = everything if count == 1 else [everything] * count
+        target.depth_mask = True
+        if count == 1 or len(frame.clear_colors) == 1:
+            target.clear(*frame.clear_color(0), depth=frame.clear_depth)
+            return
+        target.clear(depth=frame.clear_depth)
+        for i, attachment in enumerate(target.color_attachments):
+            one = self.ctx.framebuffer([attachment])
+            one.clear(*frame.clear_color(i))
+            one.release()
+
+    def render(self, frame: Frame) -> ReferencePicture:
+        """The frame's colour images. Raises :class:`ReferenceError` for what OpenGL through moderngl cannot do."""
+        if frame.samples not in (1, 4) or frame.samples > max(1, self.max_samples):
+            raise ReferenceError(f"{frame.samples} samples; the reference has 1 and 4")
+        ctx = self.ctx
+        ctx.enable_direct(glraw.FRAMEBUFFER_SRGB)
+        target = self.framebuffer(frame.size, frame.samples, frame.color_formats, frame.depth_format is not None)
+        self.clear(target, frame)
+        for draw in frame.draws:
+            self.draw(target, draw, color_count=len(frame.color_formats))
+        images = []
+        for attachment, name in zip(target.color_attachments, frame.color_formats, strict=True):
+            source = ctx.framebuffer([attachment])
+            if frame.samples > 1:
+                resolved = self.framebuffer(frame.size, 1, (name,), False)
+                ctx.copy_framebuffer(resolved, source)
+                source = resolved
+            images.append(read(source, name, frame.size))
+        error = ctx.error
+        if error != "GL_NO_ERROR":
+            raise ReferenceError(f"OpenGL reports {error} for frame '{frame.label}'")
+        return ReferencePicture(images, self.provenance())
+
+
+def read(source: moderngl.Framebuffer, format_name: str, size: tuple[int, int]) -> NDArray[Any]:
+    """(H, W, C) of the framebuffer's first colour image."""
+    form = gl_format(format_name)
+    data = source.read(components=form.components, dtype=form.dtype, alignment=1)
+    return np.frombuffer(data, form.numpy).reshape(size[1], size[0], form.components)

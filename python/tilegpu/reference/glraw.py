@@ -1,0 +1,56 @@
+"""The few OpenGL calls that moderngl does not offer, reached through EGL: sampler parameters."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any
+
+from tilegpu.scene.description import Sampler
+
+_FILTER = {"nearest": 0x2600, "linear": 0x2601}
+_MIP_FILTER = {
+    ("nearest", "nearest"): 0x2700,
+    ("linear", "nearest"): 0x2701,
+    ("nearest", "linear"): 0x2702,
+    ("linear", "linear"): 0x2703,
+}
+_WRAP = {
+    "repeat": 0x2901,
+    "mirrored_repeat": 0x8370,
+    "clamp_to_edge": 0x812F,
+    "clamp_to_border": 0x812D,
+    "mirror_clamp_to_edge": 0x8743,
+}
+_MAG_FILTER, _MIN_FILTER, _WRAP_S, _WRAP_T, _WRAP_R = 0x2800, 0x2801, 0x2802, 0x2803, 0x8072
+_MIN_LOD, _MAX_LOD, _LOD_BIAS = 0x813A, 0x813B, 0x8501
+
+#: Capabilities for ``Context.enable_direct``.
+SAMPLE_ALPHA_TO_COVERAGE = 0x809E
+PRIMITIVE_RESTART_FIXED_INDEX = 0x8D69
+FRAMEBUFFER_SRGB = 0x8DB9
+DEPTH_CLAMP = 0x864F
+
+
+@functools.cache
+def _function(name: str, *argument_types: Any) -> Any:
+    egl = ctypes.CDLL("libEGL.so.1")
+    egl.eglGetProcAddress.restype = ctypes.c_void_p
+    egl.eglGetProcAddress.argtypes = [ctypes.c_char_p]
+    address = egl.eglGetProcAddress(name.encode())
+    if not address:
+        raise RuntimeError(f"OpenGL has no {name}")
+    return ctypes.CFUNCTYPE(None, *argument_types)(address)
+
+
+def set_sampler(name: int, sampler: Sampler) -> None:
+    """All parameters of an OpenGL sampler object as Vulkan's sampler has them; the object's context is current."""
+    integer = _function("glSamplerParameteri", ctypes.c_uint, ctypes.c_uint, ctypes.c_int)
+    real = _function("glSamplerParameterf", ctypes.c_uint, ctypes.c_uint, ctypes.c_float)
+    integer(name, _MAG_FILTER, _FILTER[sampler.mag_filter])
+    integer(name, _MIN_FILTER, _MIP_FILTER[sampler.min_filter, sampler.mipmap_mode])
+    for parameter, address in ((_WRAP_S, "address_u"), (_WRAP_T, "address_v"), (_WRAP_R, "address_w")):
+        integer(name, parameter, _WRAP[getattr(sampler, address)])
+    real(name, _MIN_LOD, sampler.min_lod)
+    real(name, _MAX_LOD, sampler.max_lod)
+    real(name, _LOD_BIAS, sampler.lod_bias)
