@@ -2,6 +2,7 @@
 //
 // In: words and an entry point's name. Out: a Module, or an error that names what is broken or unsupported.
 // Source: SPIR-V specification 1.6, section 2.3 "Physical Layout of a SPIR-V Module", 2.4 "Logical Layout".
+#define SPV_ENABLE_UTILITY_CODE
 #include "shader/spirv_module.hpp"
 
 #include <algorithm>
