@@ -96,6 +96,7 @@ void bind_shader(py::module_& m) {
       .def_readonly("input_attachment_index", &ReflectedBinding::input_attachment_index)
       .def_readonly("readonly", &ReflectedBinding::readonly)
       .def_readonly("writeonly", &ReflectedBinding::writeonly)
+      .def_readonly("used", &ReflectedBinding::used)
       .def_readonly("type", &ReflectedBinding::type);
   py::class_<ReflectedConstant>(m, "ReflectedConstant")
       .def_readonly("name", &ReflectedConstant::name)

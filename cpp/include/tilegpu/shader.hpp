@@ -63,6 +63,7 @@ struct ReflectedBinding {
   uint32_t count = 1;                      ///< of an array of descriptors
   uint32_t input_attachment_index = 0;
   bool readonly = false, writeonly = false;
+  bool used = true;                        ///< by a function that the entry point reaches
   ReflectedType type;
 };
 

@@ -141,6 +141,7 @@ struct Checker {
     for (const ShaderModule* module : {info.vertex.module.get(), info.fragment.module.get()}) {
       if (!module) continue;
       for (const ReflectedBinding& b : module->reflection().bindings) {
+        if (!b.used) continue;
         const std::string name = "'" + b.name + "' (set " + std::to_string(b.set) + ", binding " + std::to_string(b.binding) + ")";
         const DescriptorBinding* found = nullptr;
         if (b.set < info.layout->sets.size() && info.layout->sets[b.set])
@@ -167,6 +168,7 @@ Expected<Ptr<const PipelineLayout>> layout_from_reflection(const GraphicsPipelin
   for (const ShaderModule* module : {info.vertex.module.get(), info.fragment.module.get()}) {
     if (!module) continue;
     for (const ReflectedBinding& b : module->reflection().bindings) {
+      if (!b.used) continue;
       const std::string name = "(set " + std::to_string(b.set) + ", binding " + std::to_string(b.binding) + ")";
       if (b.set >= kMaxDescriptorSets) return Error{VK_ERROR_INITIALIZATION_FAILED, "'" + b.name + "' " + name + ": set numbers go from 0 to " + std::to_string(kMaxDescriptorSets - 1)};
       const auto [entry, fresh] = sets[b.set].try_emplace(b.binding, DescriptorBinding{b.binding, b.descriptor, std::max(1u, b.count), VK_SHADER_STAGE_ALL_GRAPHICS});
