@@ -28,14 +28,22 @@ struct GeometryPass {
   uint64_t loop_budget = 1ull << 20;
 };
 
-/// A piece of one draw: primitives [first_primitive, +count) of instance `instance`.
+/// A piece of one draw: primitives [first_primitive, +primitive_count) of instances [instance, +instance_count). More than one
+/// instance only when the piece has all their primitives.
 struct ChunkPiece {
   uint32_t draw = 0, instance = 0, first_primitive = 0, primitive_count = 0;
+  uint32_t instance_count = 1;
+  // Primitive restart only; both relative to DrawCall::first: the index that completes the first primitive, and the one with
+  // which its strip, fan or list begins.
+  uint32_t restart_index = 0, restart_begin = 0;
 };
 struct ChunkPlan {
   std::vector<ChunkPiece> pieces;            // empty: a clear
   const exec::ClearCall* clear = nullptr;
 };
+
+/// Primitives of a chunk, except where strips with primitive restart leave it a little emptier.
+inline constexpr uint32_t kChunkPrimitives = 4096;
 
 /// Chunks are cut by primitive count only, never by thread count: the same for any number of threads.
 std::vector<ChunkPlan> plan_chunks(const GeometryPass& pass);

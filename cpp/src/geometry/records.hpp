@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exec/recording.hpp"
+#include "geometry/arena.hpp"
 
 namespace tilegpu::geometry {
 
@@ -18,11 +19,15 @@ inline constexpr uint32_t kProvokingShift = 29;         // 2 bits: which of the 
 inline constexpr uint32_t kDrawMask = (1u << 24) - 1;
 
 /// Everything a triangle is, in one cache line. Edges and planes are set up by the tile phase, for visible bins only.
+/// Winding: (x1-x0)*(y2-y0) - (x2-x0)*(y1-y0) > 0 with y down (clockwise on the screen), so that for each directed edge a -> b
+/// (0->1, 1->2, 2->0) the function (bx-ax)*(py-ay) - (by-ay)*(px-ax) is positive inside; an edge is a top edge when it is level
+/// and runs to the right, a left edge when it runs up. A triangle that came the other way round has vertices 1 and 2 exchanged.
+/// Positions stay within +-32768 px, so that differences fit in 25 bits and products in 50. Zero-area triangles have no record.
 struct alignas(64) TriangleRecord {
-  int32_t x[3], y[3];      // framebuffer position, 8 subpixel bits, wound so that the area is positive (see record_triangle)
-  float z[3];              // framebuffer depth with bias; not clamped
+  int32_t x[3], y[3];      // framebuffer position, 8 subpixel bits, wound so that the area is positive
+  float z[3];              // framebuffer depth with bias; neither clamped nor rounded to the format
   float q[3];              // 1/w
-  uint32_t vertex[3];      // row in Chunk::varyings: batch * kBatchStride * components + slot (pointer offset in floats)
+  uint32_t vertex[3];      // offset in floats in Chunk::varyings of component 0; component c at + c * kBatchStride
   uint32_t draw_flags;     // kDrawMask: index in the pass's draws; kProvoking, kFrontFacing
 };
 static_assert(sizeof(TriangleRecord) == 64);
@@ -34,11 +39,11 @@ struct BinRun {
 
 struct Chunk {
   const exec::ClearCall* clear = nullptr;   // set: this chunk is one vkCmdClearAttachments and nothing else
-  std::vector<TriangleRecord> records;      // arenas: capacity is kept from frame to frame
-  std::vector<uint32_t> primitive_id;       // beside records, only where a draw of the chunk reads gl_PrimitiveID
-  std::vector<float> varyings;
-  std::vector<uint32_t> entries;            // indices into records, bin by bin
-  std::vector<BinRun> runs;                 // sorted by bin
+  Arena<TriangleRecord> records;            // arenas: capacity is kept from frame to frame
+  Arena<uint32_t> primitive_id;             // beside records, only where a draw of the chunk reads gl_PrimitiveID; else empty
+  Arena<float> varyings;
+  Arena<uint32_t> entries;                  // indices into records, bin by bin
+  Arena<BinRun> runs;                       // sorted by bin
   PassStats stats;
 };
 

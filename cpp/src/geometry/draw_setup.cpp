@@ -1,0 +1,116 @@
+// geometry/draw_setup.cpp -- stage: before vertices. In: a draw's state. Out: DrawSetup, the same numbers in the form that the
+// stages use. Source: Vulkan specification, "Controlling the Viewport", "Primitive Clipping", "Basic Polygon Rasterization",
+// "Depth Bias".
+#include "geometry/draw_setup.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tilegpu::geometry {
+
+namespace {
+
+PrimitiveKind kind_of(VkPrimitiveTopology topology) {
+  switch (topology) {
+    case VK_PRIMITIVE_TOPOLOGY_POINT_LIST: return PrimitiveKind::point;
+    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST:
+    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP: return PrimitiveKind::line;
+    default: return PrimitiveKind::triangle;
+  }
+}
+
+// Nothing is cut in x and y as long as the scissor keeps it inside the viewport anyway; where the viewport ends within the
+// scissor, the view volume's plane takes the guard band's place.
+void side_planes(float scale, float offset, float low_px, float high_px, int32_t first_px, int32_t end_px, SidePlane* low, SidePlane* high) {
+  const float direction = scale < 0 ? -1.0f : 1.0f;
+  if (low_px <= static_cast<float>(first_px))
+    *low = {scale, offset + kGuardBand_px};
+  else
+    *low = {direction, 1.0f};
+  if (high_px >= static_cast<float>(end_px))
+    *high = {-scale, kGuardBand_px - offset};
+  else
+    *high = {-direction, 1.0f};
+}
+
+}  // namespace
+
+SampleGrid sample_grid(uint32_t samples) {
+  int32_t log2_count = 0;
+  while ((2u << log2_count) <= samples && log2_count < 4) log2_count++;
+  return {log2_count == 4 ? 0 : 128 >> log2_count, 8 - log2_count, log2_count};
+}
+
+void setup_draw(const GeometryPass& pass, const exec::DrawState& state, DrawSetup& out) {
+  const GraphicsPipelineCreateInfo& info = state.pipeline->info();
+  const pipeline::Compiled& compiled = state.pipeline->compiled();
+  const RasterizationState& raster = info.rasterization;
+  const VkViewport& viewport = state.viewport;
+  out.state = &state;
+  out.info = &info;
+  out.compiled = &compiled;
+  out.kind = kind_of(info.topology);
+  out.polygon_mode = raster.polygon_mode;
+
+  out.scale_x = viewport.width * 0.5f;
+  out.offset_x = viewport.x + out.scale_x;
+  out.scale_y = viewport.height * 0.5f;
+  out.offset_y = viewport.y + out.scale_y;
+  out.scale_z = viewport.maxDepth - viewport.minDepth;
+  out.offset_z = viewport.minDepth;
+
+  const auto cut = [](int64_t a0, int64_t a1, int64_t b0, int64_t b1, int32_t* first, int32_t* last) {
+    *first = static_cast<int32_t>(std::max(a0, b0));
+    *last = static_cast<int32_t>(std::min(a1, b1) - 1);
+  };
+  const VkRect2D &s = state.scissor, &r = pass.render_area;
+  const auto end = [](int32_t offset, uint32_t extent) { return std::min<int64_t>(int64_t{offset} + extent, 1 << 24); };
+  const auto begin = [](int32_t offset) { return std::clamp<int64_t>(offset, -(1 << 24), 1 << 24); };
+  cut(begin(s.offset.x), end(s.offset.x, s.extent.width), begin(r.offset.x), end(r.offset.x, r.extent.width), &out.x0_px, &out.x1_px);
+  cut(begin(s.offset.y), end(s.offset.y, s.extent.height), begin(r.offset.y), end(r.offset.y, r.extent.height), &out.y0_px, &out.y1_px);
+  // The grid covers the render area; what lies outside it has no bin.
+  cut(out.x0_px, int64_t{out.x1_px} + 1, pass.grid.origin_x_px, pass.grid.origin_x_px + int64_t{pass.grid.columns} * pass.grid.bin_px, &out.x0_px, &out.x1_px);
+  cut(out.y0_px, int64_t{out.y1_px} + 1, pass.grid.origin_y_px, pass.grid.origin_y_px + int64_t{pass.grid.rows} * pass.grid.bin_px, &out.y0_px, &out.y1_px);
+  out.empty = out.x1_px < out.x0_px || out.y1_px < out.y0_px;
+
+  const auto edges = [](float start, float size, float* low, float* high) {
+    *low = std::min(start, start + size);
+    *high = std::max(start, start + size);
+  };
+  float low, high;
+  edges(viewport.x, viewport.width, &low, &high);
+  side_planes(out.scale_x, out.offset_x, low, high, out.x0_px, out.x1_px + 1, &out.side[0], &out.side[1]);
+  edges(viewport.y, viewport.height, &low, &high);
+  side_planes(out.scale_y, out.offset_y, low, high, out.y0_px, out.y1_px + 1, &out.side[2], &out.side[3]);
+
+  out.clip_depth = !raster.depth_clamp;
+  out.clip_distances = std::min<uint32_t>(compiled.vertex_traits.clip_distances, 8);
+  out.cull_distances = std::min<uint32_t>(compiled.vertex_traits.cull_distances, 8);
+  out.components = static_cast<uint32_t>(compiled.varyings.components.size());
+  out.has_flat = false;
+  for (const auto& component : compiled.varyings.components) out.has_flat |= component.interpolation == shader::Interpolation::flat;
+
+  // The specification's area has the other sign: counter-clockwise (positive there) is negative here.
+  out.positive_is_front = raster.front_face == VK_FRONT_FACE_CLOCKWISE;
+  const bool cull_front = raster.cull_mode & VK_CULL_MODE_FRONT_BIT, cull_back = raster.cull_mode & VK_CULL_MODE_BACK_BIT;
+  out.keep_positive = !(out.positive_is_front ? cull_front : cull_back);
+  out.keep_negative = !(out.positive_is_front ? cull_back : cull_front);
+  out.provoking_last = raster.provoking_vertex_last;
+
+  out.bias = raster.depth_bias_enable && (state.depth_bias_constant != 0 || state.depth_bias_slope != 0);
+  out.bias_float = false;
+  out.bias_unit = 0;
+  switch (info.depth_format) {
+    case VK_FORMAT_D16_UNORM:
+    case VK_FORMAT_D16_UNORM_S8_UINT: out.bias_unit = 0x1p-16f; break;
+    case VK_FORMAT_X8_D24_UNORM_PACK32:
+    case VK_FORMAT_D24_UNORM_S8_UINT: out.bias_unit = 0x1p-24f; break;
+    case VK_FORMAT_D32_SFLOAT:
+    case VK_FORMAT_D32_SFLOAT_S8_UINT: out.bias_float = true; break;
+    default: out.bias = false;
+  }
+  const float width = raster.line_width;
+  out.half_line_px = width > 0 && width <= 64 ? width * 0.5f : 0.5f;
+}
+
+}  // namespace tilegpu::geometry

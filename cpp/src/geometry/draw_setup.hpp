@@ -1,0 +1,144 @@
+// geometry/draw_setup.hpp -- what the stages of the geometry phase need of a draw's state, worked out once for each state; the
+// batch of vertices that they hand on; the place to which records go.
+#pragma once
+
+#include "geometry/geometry.hpp"
+#include "shader/abi.hpp"
+#include "tiler/bin_records.hpp"
+
+namespace tilegpu::geometry {
+
+using shader::kBatchStride;
+
+inline constexpr uint32_t kMaxBatchPrimitives = 256;  // a batch ends here even if it could take more with the same vertices
+inline constexpr uint32_t kMaxClipComponents = 16;    // clip and cull distances
+/// x and y are cut here and nowhere nearer: every image fits (16384 px) and 24.8 fixed point keeps room in 32 bits.
+inline constexpr float kGuardBand_px = 32767.0f;
+/// Vertices with less w are cut off. 1/w stays finite.
+inline constexpr float kMinW = 0x1p-120f;
+
+/// Outcodes of a vertex.
+enum : uint32_t {
+  kOutViewLeft = 1u << 0, kOutViewRight = 1u << 1, kOutViewTop = 1u << 2, kOutViewBottom = 1u << 3,  // of the view volume
+  kOutPlane0 = 1u << 4,          // clip planes: near, far, w, then left, right, top, bottom of the guard band
+  kOutNear = kOutPlane0, kOutFar = kOutPlane0 << 1, kOutW = kOutPlane0 << 2, kOutSide0 = kOutPlane0 << 3,
+  kOutBad = 1u << 11,            // a NaN or an infinity among the position or the distances
+  kOutClipDistance0 = 1u << 12,  // up to 8
+  kOutCullDistance0 = 1u << 20,  // up to 8
+};
+inline constexpr uint32_t kOutAllPlanes = 0x7fu * kOutPlane0 | 0xffu * kOutClipDistance0;
+/// All three vertices have it: nothing can be seen.
+inline constexpr uint32_t kRejectIfAll = 0xfu | 0x7u * kOutPlane0 | 0xffu * kOutClipDistance0 | 0xffu * kOutCullDistance0;
+inline constexpr uint32_t kClipPlanes = 7 + 8;
+
+/// Plane of the guard band or the viewport's edge: a * coordinate + b * w >= 0 is inside.
+struct SidePlane {
+  float a = 0, b = 0;
+};
+
+/// Vertices of one primitive.
+enum class PrimitiveKind : uint8_t { point, line, triangle };
+
+struct DrawSetup {
+  const exec::DrawState* state = nullptr;
+  const GraphicsPipelineCreateInfo* info = nullptr;
+  const pipeline::Compiled* compiled = nullptr;
+  PrimitiveKind kind = PrimitiveKind::triangle;
+  VkPolygonMode polygon_mode = VK_POLYGON_MODE_FILL;
+  float scale_x = 0, scale_y = 0, scale_z = 0, offset_x = 0, offset_y = 0, offset_z = 0;  // viewport transform
+  SidePlane side[4];                   // left, right, top, bottom
+  bool clip_depth = true;              // near and far planes cut
+  uint32_t clip_distances = 0, cull_distances = 0;
+  uint32_t components = 0;             // varyings
+  bool has_flat = false;
+  int32_t x0_px = 0, y0_px = 0, x1_px = -1, y1_px = -1;  // inclusive: what may be drawn to
+  bool empty = true;                   // that is nothing
+  bool keep_positive = true, keep_negative = true;       // by sign of the area (y down): not culled
+  bool positive_is_front = false;
+  bool provoking_last = false;
+  bool bias = false;
+  bool bias_float = false;             // depth format is floating point
+  float bias_unit = 0;                 // r of a fixed-point depth format
+  float half_line_px = 0.5f;
+};
+
+void setup_draw(const GeometryPass& pass, const exec::DrawState& state, DrawSetup& out);
+
+/// Where samples lie on one axis: at (first + k * 2^shift) / 256 px, for every standard sample count a regular grid.
+struct SampleGrid {
+  int32_t first = 128, shift = 8, log2_count = 0;
+};
+SampleGrid sample_grid(uint32_t samples);
+
+/// A vertex after the viewport transform.
+struct alignas(16) PostVertex {
+  int32_t x, y;  // 8 subpixel bits
+  float z, q;
+};
+
+struct Batch {
+  alignas(64) float position[4 * kBatchStride];
+  alignas(64) float clip_distance[kMaxClipComponents * kBatchStride];
+  alignas(64) PostVertex post[kBatchStride];
+  alignas(64) uint32_t code[kBatchStride];
+  alignas(64) uint32_t vertex_index[kBatchStride];
+  alignas(64) uint8_t slot[3][kMaxBatchPrimitives + 8];
+  uint32_t vertex_count = 0, primitive_count = 0;
+  uint32_t first_primitive = 0;  // gl_PrimitiveID of the first
+  uint32_t code_or = 0;          // of all vertices
+  uint32_t varyings = 0;         // offset in Chunk::varyings
+};
+
+/// Vertices that clipping made live in batches of their own, filled one after the other.
+struct Output {
+  Chunk* chunk = nullptr;
+  tiler::Binner* binner = nullptr;
+  bool primitive_ids = false;
+  SampleGrid grid;
+  uint32_t extra_varyings = 0, extra_used = kBatchStride;
+  uint64_t survivors = 0;          // primitives with a record
+};
+
+/// A vertex of a record in the making.
+struct RecordVertex {
+  PostVertex post;
+  uint32_t varyings;
+};
+
+/// Outcodes, perspective divide, viewport transform, snapping (vertex_post.cpp).
+void transform_batch(const DrawSetup& draw, Batch& batch);
+/// The same for one vertex that clipping made; false: not a number.
+bool transform_vertex(const DrawSetup& draw, const float position[4], PostVertex& out);
+
+/// Filled triangles of the batch (triangles.cpp).
+void assemble_triangles(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, Output& out);
+/// Triangles of three finished vertices, any winding; tests bounds and area, bins. Returns records written, 0 or 1.
+uint32_t emit_triangle(const DrawSetup& draw, uint32_t flags, const RecordVertex v[3], uint32_t provoking, uint32_t primitive_id, Output& out);
+/// What depth bias adds, for the plane through three vertices.
+float depth_bias(const DrawSetup& draw, const PostVertex& a, const PostVertex& b, const PostVertex& c);
+inline int64_t signed_area(const PostVertex& a, const PostVertex& b, const PostVertex& c) {
+  return int64_t{b.x - a.x} * (c.y - a.y) - int64_t{c.x - a.x} * (b.y - a.y);
+}
+
+/// Cuts and emits a triangle some of whose vertices lie outside a plane (clip.cpp).
+void clip_triangle(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, const uint32_t slot[3], uint32_t primitive_id, Output& out);
+/// A convex polygon of clipped vertices; `area` is twice its signed area, `bias` what depth bias adds.
+inline constexpr uint32_t kMaxPolygon = 3 + kClipPlanes;
+struct ClippedPolygon {
+  uint32_t count = 0;
+  RecordVertex vertex[kMaxPolygon];
+  uint8_t made[kMaxPolygon];       // 1: by clipping (or copied with the provoking vertex's flat values)
+  uint8_t slot[kMaxPolygon];       // of the batch, where not made
+  float weight[kMaxPolygon][3];    // of the primitive's vertices, where made
+  float w[kMaxPolygon];            // clip-space w, where made
+};
+/// Clips `corners` = 2 or 3 vertices; count 0: nothing is left. Varyings of made vertices are not written yet.
+void clip_polygon(const DrawSetup& draw, const Batch& batch, const uint32_t* slot, uint32_t corners, ClippedPolygon& out);
+/// Writes the varyings of made vertices; flat ones come from `provoking`'s slot.
+void write_made_vertices(const DrawSetup& draw, const Batch& batch, const uint32_t* slot, uint32_t corners, uint32_t provoking_slot,
+                         ClippedPolygon& polygon, Output& out);
+
+/// Points, lines, and triangles drawn as either (lines.cpp).
+void assemble_lines_and_points(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, Output& out);
+
+}  // namespace tilegpu::geometry

@@ -1,0 +1,26 @@
+// geometry/index_fetch.hpp -- what comes before vertices: cutting draws into chunks, and the indices of a piece's primitives.
+#pragma once
+
+#include "geometry/arena.hpp"
+#include "geometry/geometry.hpp"
+
+namespace tilegpu::geometry {
+
+/// Three vertex indices for each primitive (lines and points repeat the last), vertex offset not yet added. `bytes` may be
+/// unaligned: it may be the index buffer itself.
+struct IndexTriples {
+  const uint8_t* bytes = nullptr;
+};
+
+/// Primitives of one instance, restart aside.
+uint32_t primitives_of(VkPrimitiveTopology topology, uint32_t vertices);
+bool uses_restart(const exec::DrawCall& draw);
+/// `scratch` holds the triples where they are not in the buffer as such.
+IndexTriples fetch_indices(const exec::DrawCall& draw, const ChunkPiece& piece, Arena<uint32_t>& scratch);
+/// One index; outside the buffer: 0.
+uint32_t read_index(const exec::DrawState& state, uint64_t position);
+
+/// Where a piece of at most kChunkPrimitives primitives begins; the order of a draw with primitive restart.
+std::vector<ChunkPiece> scan_restart(const exec::DrawCall& draw);
+
+}  // namespace tilegpu::geometry

@@ -1,0 +1,133 @@
+// geometry/lines.cpp -- stage: primitive assembly of points and lines, and of triangles in polygon mode line or point. In: a
+// transformed batch. Out: two triangle records for each point (a square of one pixel) or line (a parallelogram).
+//
+// A line is as wide as line_width along the axis on which it advances less ("non-strict" lines): one pixel wide lines cover one
+// pixel in each column or row. Source: Vulkan specification, "Basic Line Segment Rasterization", "Polygon Mode".
+#include <cmath>
+#include <cstdlib>
+
+#include "geometry/draw_setup.hpp"
+
+namespace tilegpu::geometry {
+
+namespace {
+
+RecordVertex moved(const RecordVertex& v, int32_t dx, int32_t dy) {
+  RecordVertex m = v;
+  m.post.x += dx;
+  m.post.y += dy;
+  return m;
+}
+
+uint32_t emit_quad(const DrawSetup& draw, uint32_t flags, const RecordVertex& a0, const RecordVertex& a1, const RecordVertex& b1, const RecordVertex& b0,
+                   bool provoking_is_b, uint32_t primitive_id, Output& out) {
+  const RecordVertex first[3] = {a0, a1, b1}, second[3] = {a0, b1, b0};
+  uint32_t emitted = emit_triangle(draw, flags, first, provoking_is_b ? 2 : 0, primitive_id, out);
+  emitted += emit_triangle(draw, flags, second, provoking_is_b ? 2 : 0, primitive_id, out);
+  return emitted;
+}
+
+void add_bias(RecordVertex& v, float bias) { v.post.z += bias; }
+
+// Both ends exist already as vertices of the batch: as a polygon of two, optionally as copies that take another vertex's flat values.
+void whole_line(const Batch& batch, const uint32_t slot[2], bool copy, ClippedPolygon& line) {
+  line.count = 2;
+  for (uint32_t i = 0; i < 2; i++) {
+    line.vertex[i] = {batch.post[slot[i]], batch.varyings + slot[i]};
+    line.slot[i] = static_cast<uint8_t>(slot[i]);
+    line.made[i] = copy;
+    for (uint32_t k = 0; k < 3; k++) line.weight[i][k] = k == i ? 1.0f : 0.0f;
+    line.w[i] = batch.position[3 * kBatchStride + slot[i]];
+  }
+}
+
+uint32_t emit_line(const DrawSetup& draw, uint32_t flags, const Batch& batch, const uint32_t slot[2], uint32_t provoking_slot, float bias,
+                   uint32_t primitive_id, Output& out) {
+  const uint32_t a = batch.code[slot[0]], b = batch.code[slot[1]];
+  if ((a & b & kRejectIfAll) || ((a | b) & kOutBad)) return 0;
+  ClippedPolygon line;
+  const bool foreign = draw.has_flat && slot[0] != provoking_slot && slot[1] != provoking_slot;
+  if ((a | b) & kOutAllPlanes) {
+    clip_polygon(draw, batch, slot, 2, line);
+    if (line.count != 2) return 0;
+    if (!line.made[0] && !line.made[1] && foreign) whole_line(batch, slot, true, line);
+    out.chunk->stats.primitives_clipped++;
+  } else {
+    whole_line(batch, slot, foreign, line);
+  }
+  write_made_vertices(draw, batch, slot, 2, provoking_slot, line, out);
+  RecordVertex &p = line.vertex[0], &q = line.vertex[1];
+  add_bias(p, bias);
+  add_bias(q, bias);
+  const bool provoking_is_b = !line.made[0] && (line.made[1] || line.slot[1] == provoking_slot) && line.slot[0] != provoking_slot;
+  const auto width = static_cast<int32_t>(std::lrint(draw.half_line_px * 512.0f));
+  const int32_t low = -(width / 2), high = width + low;
+  const int64_t dx = std::llabs(int64_t{q.post.x} - p.post.x), dy = std::llabs(int64_t{q.post.y} - p.post.y);
+  const bool along_x = dx >= dy;
+  const auto side = [&](const RecordVertex& v, int32_t d) { return along_x ? moved(v, 0, d) : moved(v, d, 0); };
+  return emit_quad(draw, flags, side(p, low), side(p, high), side(q, high), side(q, low), provoking_is_b, primitive_id, out);
+}
+
+uint32_t emit_point(const DrawSetup& draw, uint32_t flags, const Batch& batch, uint32_t slot, uint32_t provoking_slot, float bias, uint32_t primitive_id,
+                    Output& out) {
+  constexpr uint32_t kSides = 0xfu * kOutSide0;
+  if (batch.code[slot] & (kRejectIfAll | kSides | kOutBad)) return 0;
+  ClippedPolygon point;
+  const uint32_t slots[2] = {slot, slot};
+  whole_line(batch, slots, draw.has_flat && slot != provoking_slot, point);
+  point.count = 1;
+  write_made_vertices(draw, batch, slots, 2, provoking_slot, point, out);
+  RecordVertex& v = point.vertex[0];
+  add_bias(v, bias);
+  return emit_quad(draw, flags, moved(v, -128, -128), moved(v, 128, -128), moved(v, 128, 128), moved(v, -128, 128), false, primitive_id, out);
+}
+
+}  // namespace
+
+void assemble_lines_and_points(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, Output& out) {
+  for (uint32_t i = 0; i < batch.primitive_count; i++) {
+    const uint32_t slot[3] = {batch.slot[0][i], batch.slot[1][i], batch.slot[2][i]};
+    const uint32_t id = batch.first_primitive + i;
+    uint32_t emitted = 0;
+    if (draw.kind == PrimitiveKind::point) {
+      emitted = emit_point(draw, draw_index | kFrontFacing, batch, slot[0], slot[0], 0, id, out);
+    } else if (draw.kind == PrimitiveKind::line) {
+      emitted = emit_line(draw, draw_index | kFrontFacing, batch, slot, slot[draw.provoking_last ? 1 : 0], 0, id, out);
+    } else {
+      const uint32_t a = batch.code[slot[0]], b = batch.code[slot[1]], c = batch.code[slot[2]];
+      if ((a & b & c & kRejectIfAll) || ((a | b | c) & kOutBad)) continue;
+      // Facing and slope are the triangle's, as far as it is inside.
+      ClippedPolygon polygon;
+      if ((a | b | c) & kOutAllPlanes) {
+        clip_polygon(draw, batch, slot, 3, polygon);
+      } else {
+        polygon.count = 3;
+        for (int k = 0; k < 3; k++) polygon.vertex[k].post = batch.post[slot[k]];
+      }
+      int64_t area = 0, largest = 0;
+      uint32_t largest_at = 1;
+      for (uint32_t k = 1; k + 1 < polygon.count; k++) {
+        const int64_t part = signed_area(polygon.vertex[0].post, polygon.vertex[k].post, polygon.vertex[k + 1].post);
+        area += part;
+        if (std::llabs(part) > largest) {
+          largest = std::llabs(part);
+          largest_at = k;
+        }
+      }
+      if (area == 0 || !(area > 0 ? draw.keep_positive : draw.keep_negative)) continue;
+      const float bias = depth_bias(draw, polygon.vertex[0].post, polygon.vertex[largest_at].post, polygon.vertex[largest_at + 1].post);
+      const uint32_t flags = draw_index | ((area > 0) == draw.positive_is_front ? kFrontFacing : 0);
+      const uint32_t provoking_slot = slot[draw.provoking_last ? 2 : 0];
+      for (uint32_t k = 0; k < 3; k++) {
+        const uint32_t ends[2] = {slot[k], slot[k == 2 ? 0 : k + 1]};
+        if (draw.polygon_mode == VK_POLYGON_MODE_POINT)
+          emitted += emit_point(draw, flags, batch, slot[k], provoking_slot, bias, id, out);
+        else
+          emitted += emit_line(draw, flags, batch, ends, provoking_slot, bias, id, out);
+      }
+    }
+    if (emitted) out.survivors++;
+  }
+}
+
+}  // namespace tilegpu::geometry

@@ -1,0 +1,119 @@
+// geometry/process.cpp -- the geometry phase of one chunk, all its stages in turn. In: a chunk plan. Out: a Chunk.
+#include "geometry/draw_setup.hpp"
+#include "geometry/index_fetch.hpp"
+#include "geometry/vertex_batch.hpp"
+
+namespace tilegpu::geometry {
+
+struct GeometryWorker::State {
+  TagStore tags;
+  Batch batch;
+  DrawSetup draw;
+  tiler::Binner binner;
+  Arena<uint32_t> indices;
+  Arena<uint8_t> scratch;
+  alignas(64) float no_varyings[kBatchStride];
+
+  void process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
+};
+
+GeometryWorker::GeometryWorker() : state_(std::make_unique<State>()) {}
+GeometryWorker::~GeometryWorker() = default;
+
+void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
+  const exec::DrawCall& call = pass.draws[piece.draw];
+  const exec::DrawState& state = *call.state;
+  if (draw.state != &state) setup_draw(pass, state, draw);
+  Chunk& chunk = *out.chunk;
+  PassStats& stats = chunk.stats;
+  stats.primitives_in += uint64_t{piece.primitive_count} * piece.instance_count;
+  const bool draws = !draw.empty && !draw.info->rasterization.rasterizer_discard;
+  if (!draws && !draw.compiled->vertex_traits.writes_memory) return;
+
+  const shader::VertexFunction shade = draw.compiled->vertex;
+  const size_t varying_floats = size_t{draw.components} * kBatchStride;
+  const uint32_t limit = pass.vertex_batch < 3 ? 3 : pass.vertex_batch > kBatchStride ? kBatchStride : pass.vertex_batch;
+  const IndexTriples triples = fetch_indices(call, piece, indices);
+  scratch.resize(draw.compiled->vertex_traits.private_memory_B);
+  out.extra_used = kBatchStride;  // the last draw's have another number of components
+
+  shader::VertexArgs args{};
+  args.bindings = state.vertex_bindings.data();
+  args.push_constants = call.push_constants;
+  args.buffers = state.buffers;
+  args.textures = state.textures;
+  args.vertex_index = batch.vertex_index;
+  args.first_instance = call.first_instance;
+  args.base_vertex = call.indexed ? static_cast<uint32_t>(call.vertex_offset) : call.first;
+  args.draw_index = call.draw_index;
+  args.position = batch.position;
+  args.clip_distance = draw.clip_distances + draw.cull_distances ? batch.clip_distance : nullptr;
+  args.scratch = scratch.data();
+
+  const uint32_t vertex_offset = call.indexed ? static_cast<uint32_t>(call.vertex_offset) : 0;
+  const uint32_t per_primitive = draw.kind == PrimitiveKind::triangle ? 3 : draw.kind == PrimitiveKind::line ? 2 : 1;
+  for (uint32_t i = 0; i < piece.instance_count; i++) {
+    args.instance_index = call.first_instance + piece.instance + i;
+    for (uint32_t done = 0; done < piece.primitive_count;) {
+      batch.first_primitive = piece.first_primitive + done;
+      done += tags.fill(triples.bytes + size_t{done} * 12, piece.primitive_count - done, limit, vertex_offset, batch);
+      const size_t varyings_before = chunk.varyings.size();
+      batch.varyings = static_cast<uint32_t>(varyings_before);
+      args.varyings = varying_floats ? chunk.varyings.extend(varying_floats) : no_varyings;
+      args.count = batch.vertex_count;
+      args.loop_budget = pass.loop_budget;
+      shade(&args);
+      stats.vertex_batches++;
+      stats.vertices_shaded += batch.vertex_count;
+      stats.indices += batch.primitive_count * per_primitive;
+      if (!draws) {
+        chunk.varyings.resize(varyings_before);
+        continue;
+      }
+      transform_batch(draw, batch);
+      const size_t records_before = chunk.records.size();
+      if (draw.kind == PrimitiveKind::triangle && draw.polygon_mode == VK_POLYGON_MODE_FILL)
+        assemble_triangles(draw, piece.draw, batch, out);
+      else
+        assemble_lines_and_points(draw, piece.draw, batch, out);
+      // Nothing was left of the batch: its vertices need not be kept.
+      if (chunk.records.size() == records_before) {
+        chunk.varyings.resize(varyings_before);
+        if (out.extra_varyings >= varyings_before) out.extra_used = kBatchStride;
+      }
+    }
+  }
+}
+
+void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& plan, Chunk& chunk) {
+  State& s = *state_;
+  chunk.clear = plan.clear;
+  chunk.records.clear();
+  chunk.primitive_id.clear();
+  chunk.varyings.clear();
+  chunk.entries.clear();
+  chunk.runs.clear();
+  chunk.stats = PassStats{};
+  if (plan.clear) return;
+
+  Output out;
+  out.chunk = &chunk;
+  out.binner = &s.binner;
+  out.grid = sample_grid(pass.samples);
+  for (const ChunkPiece& piece : plan.pieces)
+    out.primitive_ids |= pass.draws[piece.draw].state->pipeline->compiled().fragment_traits.reads_primitive_id;
+  s.binner.begin(pass.grid, out.grid.first, 256 - (1 << out.grid.shift) + out.grid.first);
+  s.draw.state = nullptr;
+  for (const ChunkPiece& piece : plan.pieces) s.process_piece(pass, piece, out);
+  s.binner.finish(chunk);
+
+  PassStats& stats = chunk.stats;
+  stats.vertices_unique_requested = stats.vertices_shaded;
+  stats.primitives_out = chunk.records.size();
+  stats.primitives_culled = stats.primitives_in - out.survivors;
+  stats.bin_entries = chunk.entries.size();
+  stats.tiler_heap_B = chunk.records.size() * sizeof(TriangleRecord) + chunk.primitive_id.size() * sizeof(uint32_t) +
+                       chunk.varyings.size() * sizeof(float) + chunk.entries.size() * sizeof(uint32_t) + chunk.runs.size() * sizeof(BinRun);
+}
+
+}  // namespace tilegpu::geometry

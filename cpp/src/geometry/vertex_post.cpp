@@ -1,0 +1,62 @@
+// geometry/vertex_post.cpp -- stage: after the vertex shader, eight vertices at a time. In: clip-space positions and distances of
+// a batch. Out: outcodes; framebuffer position snapped to 8 subpixel bits, depth, 1/w. Source: Vulkan specification, "Coordinate
+// Transformations", "Controlling the Viewport", "Primitive Clipping".
+#include <cmath>
+
+#include "geometry/draw_setup.hpp"
+#include "geometry/simd.hpp"
+
+namespace tilegpu::geometry {
+
+void transform_batch(const DrawSetup& draw, Batch& batch) {
+  const Float8 zero = splat8(0.0f), one = splat8(1.0f), subpixels = splat8(256.0f);
+  const Int8 count = splat8(static_cast<int32_t>(batch.vertex_count));
+  const Int8 nothing = splat8(0);
+  const auto bit = [](Int8 outside, uint32_t code) { return outside & splat8(static_cast<int32_t>(code)); };
+  const auto plane = [](const SidePlane& p, Float8 coordinate, Float8 w) { return splat8(p.a) * coordinate + splat8(p.b) * w; };
+  Int8 any = nothing;
+  for (uint32_t v = 0; v < batch.vertex_count; v += 8) {
+    const float* p = batch.position + v;
+    const Float8 x = load8(p), y = load8(p + kBatchStride), z = load8(p + 2 * kBatchStride), w = load8(p + 3 * kBatchStride);
+    // Each test is written as "not inside", so that NaN is outside.
+    Int8 code = bit(~(x + w >= zero), kOutViewLeft) | bit(~(w - x >= zero), kOutViewRight) | bit(~(y + w >= zero), kOutViewTop) |
+                bit(~(w - y >= zero), kOutViewBottom) | bit(~(w - splat8(kMinW) >= zero), kOutW) |
+                bit(~(plane(draw.side[0], x, w) >= zero), kOutSide0) | bit(~(plane(draw.side[1], x, w) >= zero), kOutSide0 << 1) |
+                bit(~(plane(draw.side[2], y, w) >= zero), kOutSide0 << 2) | bit(~(plane(draw.side[3], y, w) >= zero), kOutSide0 << 3);
+    if (draw.clip_depth) code |= bit(~(z >= zero), kOutNear) | bit(~(w - z >= zero), kOutFar);
+    Float8 finite = (x - x) + (y - y) + (z - z) + (w - w);
+    for (uint32_t i = 0; i < draw.clip_distances + draw.cull_distances; i++) {
+      const Float8 distance = load8(batch.clip_distance + i * kBatchStride + v);
+      finite += distance - distance;
+      code |= bit(~(distance >= zero), i < draw.clip_distances ? kOutClipDistance0 << i : kOutCullDistance0 << (i - draw.clip_distances));
+    }
+    code |= bit(~(finite == zero), kOutBad);
+    code &= kIota8 + splat8(static_cast<int32_t>(v)) < count;
+    any |= code;
+    store8(batch.code + v, code);
+
+    const Float8 screen_x = splat8(draw.scale_x) * (x / w) + splat8(draw.offset_x);
+    const Float8 screen_y = splat8(draw.scale_y) * (y / w) + splat8(draw.offset_y);
+    const Float8 depth = splat8(draw.scale_z) * (z / w) + splat8(draw.offset_z);
+    store_rows8(batch.post + v, round_to_int8(screen_x * subpixels), round_to_int8(screen_y * subpixels), depth, one / w);
+  }
+  uint32_t all = 0;
+  for (int i = 0; i < 8; i++) all |= static_cast<uint32_t>(any[i]);
+  batch.code_or = all;
+}
+
+bool transform_vertex(const DrawSetup& draw, const float position[4], PostVertex& out) {
+  const float w = position[3];
+  const float x = draw.scale_x * (position[0] / w) + draw.offset_x;
+  const float y = draw.scale_y * (position[1] / w) + draw.offset_y;
+  out.z = draw.scale_z * (position[2] / w) + draw.offset_z;
+  out.q = 1.0f / w;
+  if (!std::isfinite(x) || !std::isfinite(y) || !std::isfinite(out.z) || !std::isfinite(out.q)) return false;
+  // Rounding can put a point of the guard band's edge a little outside.
+  const auto clamp = [](float v) { return v < -32768.0f ? -32768.0f : v > 32768.0f ? 32768.0f : v; };
+  out.x = round_to_int(clamp(x) * 256.0f);
+  out.y = round_to_int(clamp(y) * 256.0f);
+  return true;
+}
+
+}  // namespace tilegpu::geometry

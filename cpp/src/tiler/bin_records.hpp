@@ -1,0 +1,49 @@
+// tiler/bin_records.hpp -- which bins a record touches, and the sort of a chunk's records by bin.
+//
+// While records are made, the binner notes spans (consecutive records in one bin, or one record in consecutive bins of a row);
+// finish() turns them by a counting sort into Chunk::entries and Chunk::runs.
+#pragma once
+
+#include "geometry/records.hpp"
+
+namespace tilegpu::tiler {
+
+/// Records [record, +record_count) are in each of bins [bin, +bin_count); one of the counts is 1.
+struct BinSpan {
+  uint32_t record, record_count, bin, bin_count;
+};
+
+class Binner {
+ public:
+  /// `first_sample` and `last_sample`: where samples lie in a pixel on either axis, in 1/256 px.
+  void begin(const geometry::BinGrid& grid, int32_t first_sample, int32_t last_sample);
+  const geometry::BinGrid& grid() const { return grid_; }
+  uint32_t shift() const { return shift_; }
+
+  /// A record that touches one bin. Records come in order.
+  void add(uint32_t record, uint32_t bin) {
+    // A mesh stays in a bin for long: extend the last span.
+    if (bin == last_bin_ && record == next_record_) {
+      spans_.back().record_count++;
+      next_record_++;
+      return;
+    }
+    spans_.push_back({record, 1, bin, 1});
+    last_bin_ = bin;
+    next_record_ = record + 1;
+  }
+  /// A record whose bounding box touches columns x0..x1 and rows y0..y1 of bins: those that an edge rejects are left out.
+  void add_box(uint32_t record, const geometry::TriangleRecord& triangle, int32_t x0, int32_t x1, int32_t y0, int32_t y1);
+  void finish(geometry::Chunk& chunk);
+
+ private:
+  geometry::BinGrid grid_;
+  uint32_t shift_ = 6;
+  int32_t first_sample_ = 128, last_sample_ = 128;
+  uint32_t last_bin_ = ~0u, next_record_ = 0;
+  geometry::Arena<BinSpan> spans_;
+  geometry::Arena<uint32_t> count_;     // one a bin, zero between chunks
+  geometry::Arena<uint64_t> touched_;   // one bit a bin, zero between chunks
+};
+
+}  // namespace tilegpu::tiler
