@@ -44,11 +44,11 @@ def view_block(
     }
 
 
-def studio(camera: OrbitCamera, aspect: float, yaw_degrees: float, exposure: float = 1.0) -> dict[str, Any]:
+def studio(camera: OrbitCamera, aspect: float, yaw_degrees: float, exposure: float = 0.62) -> dict[str, Any]:
     """The set-up for models: a warm key light, a cool fill light and a rim light, placed about the direction ``yaw_degrees``."""
     lights = (
-        (direction(yaw_degrees + 40, 45), (3.0, 2.85, 2.6), 0.08),
-        (direction(yaw_degrees - 65, 15), (0.55, 0.7, 0.95), 0.2),
-        (direction(yaw_degrees + 165, 35), (1.6, 1.7, 1.9), 0.1),
+        (direction(yaw_degrees + 40, 45), (2.3, 2.2, 2.0), 0.08),
+        (direction(yaw_degrees - 65, 15), (0.35, 0.45, 0.6), 0.2),
+        (direction(yaw_degrees + 165, 35), (1.2, 1.25, 1.35), 0.1),
     )
-    return view_block(camera, aspect, lights, (0.65, 0.75, 0.95), (0.85, 0.86, 0.88), (0.22, 0.2, 0.18), exposure)
+    return view_block(camera, aspect, lights, (0.36, 0.42, 0.54), (0.5, 0.5, 0.5), (0.1, 0.09, 0.08), exposure)

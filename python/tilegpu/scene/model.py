@@ -54,7 +54,6 @@ class Part:
 class ModelScene(Scene):
     """A model in the studio light, framed by the camera; blended parts are drawn last, back to front."""
 
-    default_size = (1280, 720)
     default_samples = 4
     clear_color = (0.055, 0.06, 0.07, 1.0)  # linear
 
@@ -72,12 +71,25 @@ class ModelScene(Scene):
         points = np.concatenate(used)
         self.low, self.high = points.min(0), points.max(0)
         self._points = points
+        self.default_size = self._natural_size()
         self._blocks = {id(part.material): part.material.block() for part in parts}
         self._textures: dict[int, Mapping[str, Texture]] = {}
 
-    def camera(self, aspect: float = 16 / 9) -> OrbitCamera:
-        """A camera that frames the model for ``aspect`` = width / height."""
-        return OrbitCamera.framing(self.low, self.high, self._yaw, self._pitch, points=self._points, aspect=aspect)
+    def _natural_size(self) -> tuple[int, int]:
+        """About 0.9 megapixels in the model's proportions, so that it fills the frame."""
+        camera = self._framed(1.0)
+        clip = np.c_[self._points, np.ones(len(self._points))] @ camera.view_projection(1.0).astype(np.float64).T
+        extent = np.ptp(clip[:, :2] / clip[:, 3:], axis=0)
+        aspect = float(np.clip(extent[0] / max(extent[1], 1e-6), 0.6, 16 / 9))
+        width = round(math.sqrt(1280 * 720 * aspect) / 16) * 16
+        return width, round(width / aspect / 16) * 16
+
+    def camera(self, aspect: float | None = None) -> OrbitCamera:
+        """A camera that frames the model for ``aspect`` = width / height (default: that of ``default_size``)."""
+        return self._framed(self.default_size[0] / self.default_size[1] if aspect is None else aspect)
+
+    def _framed(self, aspect: float) -> OrbitCamera:
+        return OrbitCamera.framing(self.low, self.high, self._yaw, self._pitch, points=self._points, aspect=aspect, fill=0.94)
 
     def frame(
         self,
@@ -517,7 +529,7 @@ def _load_trimesh(path: Path) -> list[Part]:
     except ImportError as error:
         raise ModelError(f"model '{path}': reading {path.suffix} needs trimesh: pip install 'tilegpu[gltf]'") from error
     try:
-        loaded = trimesh.load(path, process=False, maintain_order=True)
+        loaded = trimesh.load(path, process=False)
     except Exception as error:  # trimesh raises many types for damaged files
         raise ModelError(f"model '{path}': cannot be read: {type(error).__name__}: {error}") from error
     meshes = list(loaded.dump()) if isinstance(loaded, trimesh.Scene) else [loaded]
