@@ -28,6 +28,8 @@ struct RenderingInfo {
   uint32_t layer_count = 1;
   std::vector<RenderingAttachment> color;  ///< view null: unused slot
   RenderingAttachment depth, stencil;      ///< view null: absent
+  /// Multisampled rendering to single-sampled images: the samples to render with, resolved as they are stored. 0: as the attachments.
+  uint32_t single_sampled_samples = 0;
   std::string label;
 };
 

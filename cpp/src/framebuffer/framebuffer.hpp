@@ -1,0 +1,39 @@
+// framebuffer/framebuffer.hpp -- the five pieces of one pass, and the second set of loads and stores for incremental rendering.
+//
+// In: Vulkan's rendering info and a profile. Out: Framebuffer, checked. Source: mesa_study.md 1.4 (Vulkan to ops), 1.8 (spills).
+#pragma once
+
+#include "framebuffer/desc_info.hpp"
+#include "framebuffer/layout.hpp"
+#include "framebuffer/load.hpp"
+#include "framebuffer/resolve.hpp"
+#include "framebuffer/store.hpp"
+#include "tilegpu/command.hpp"
+
+namespace tilegpu::framebuffer {
+
+/// Which part of a split pass is rendered. normal: API load, resolve, API store. first: API load, spill store. middle: spill load,
+/// spill store. last: spill load, resolve, API store.
+enum class Part : uint8_t { normal, first, middle, last };
+
+struct Framebuffer {
+  Layout layout;
+  Load load;              // from Vulkan's load operations
+  Store store;            // from Vulkan's store operations
+  Resolve resolve;
+  DescInfo desc;
+  Load spill_load;        // always the bound views, all samples
+  Store spill_store;
+};
+
+Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::string& profile_name);
+/// Memory for transient images: called before the first spill.
+Status ensure_spill_memory(const Framebuffer& framebuffer);
+/// After the pass: which images hold defined contents now, and why others do not.
+void mark_contents(const Framebuffer& framebuffer, const std::string& pass_label);
+
+inline const Load& load_of(const Framebuffer& f, Part part) { return part == Part::middle || part == Part::last ? f.spill_load : f.load; }
+inline const Store& store_of(const Framebuffer& f, Part part) { return part == Part::first || part == Part::middle ? f.spill_store : f.store; }
+inline bool resolves_in(Part part) { return part == Part::normal || part == Part::last; }
+
+}  // namespace tilegpu::framebuffer

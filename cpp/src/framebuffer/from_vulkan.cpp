@@ -1,0 +1,232 @@
+// framebuffer/from_vulkan.cpp -- Vulkan's attachments with load, store and resolve operations to the five pieces.
+//
+// In: RenderingInfo (checked by rendering_checks.cpp) and the profile. Out: Framebuffer. Source: mesa_study.md 1.3, 1.4, 1.8.
+// Where the host can do more than PanVK: the store reduces any format by any mode, and writes all samples and the reduced one
+// in one go; interleaved depth/stencil images are written one aspect at a time, so that nothing unbound is loaded or stored.
+#include "framebuffer/framebuffer.hpp"
+#include "framebuffer/rendering_checks.hpp"
+#include "resource/field_error.hpp"
+#include "vk/format.hpp"
+
+namespace tilegpu::framebuffer {
+namespace {
+
+MsaaCopy reduction(VkResolveModeFlagBits mode) {
+  switch (mode) {
+    case VK_RESOLVE_MODE_AVERAGE_BIT: return MsaaCopy::average;
+    case VK_RESOLVE_MODE_MIN_BIT: return MsaaCopy::min;
+    case VK_RESOLVE_MODE_MAX_BIT: return MsaaCopy::max;
+    default: return MsaaCopy::sample_zero;
+  }
+}
+
+bool stored_in_blocks(const Ptr<ImageView>& view) { return view && view->image()->info().tiling == ImageTiling::block_compressed; }
+
+/// One target of all pieces at once.
+struct Target {
+  LoadTarget* load;
+  StoreTarget* store;
+  StoreTarget* resolved;
+  ResolveTarget* resolve;
+  LoadTarget* spill_load;
+  StoreTarget* spill_store;
+  ResolveOp own;
+  bool is_color;
+};
+
+struct PassShape {
+  uint32_t samples;
+  bool single_sampled;   // multisampled rendering to single-sampled images
+};
+
+/// How the pass's samples meet an image of the attachment.
+MsaaCopy load_copy(const ImageView& view, uint32_t samples) { return view.image()->sample_count() == samples ? MsaaCopy::all : MsaaCopy::single; }
+
+void map_load(const RenderingAttachment& a, const PassShape& shape, LoadTarget& load) {
+  load.clear = a.clear;
+  switch (a.load_op) {
+    case VK_ATTACHMENT_LOAD_OP_CLEAR:
+      load.in_bounds = LoadOp::clear;
+      load.always = true;
+      break;
+    case VK_ATTACHMENT_LOAD_OP_LOAD: load.in_bounds = LoadOp::image; break;
+    default:
+      // "Don't care" with store op NONE loads: a spill would write the tile over contents that the pass promised to leave alone.
+      load.in_bounds = a.store_op == VK_ATTACHMENT_STORE_OP_NONE ? LoadOp::image : LoadOp::none;
+      break;
+  }
+  load.msaa = load_copy(*a.view, shape.samples);
+  load.view = a.view;
+}
+
+void map_store_and_resolve(const RenderingAttachment& a, const PassShape& shape, const Target& t) {
+  StoreTarget& store = *t.store;
+  store.discard = a.store_op == VK_ATTACHMENT_STORE_OP_DONT_CARE;
+  const bool stores = a.store_op == VK_ATTACHMENT_STORE_OP_STORE;
+  if (stores) {
+    store.store = true;
+    store.view = a.view;
+    if (shape.single_sampled) {
+      const bool average = t.is_color ? !vk::find_format(a.view->info().format)->is_integer() : false;
+      store.msaa = average ? MsaaCopy::average : MsaaCopy::sample_zero;
+    }
+  }
+  if (a.resolve_mode == VK_RESOLVE_MODE_NONE) return;
+  ResolveTarget& resolve = *t.resolve;
+  resolve.in_bounds = {t.own, reduction(a.resolve_mode)};
+  resolve.border = {ResolveOp::image, MsaaCopy::single};
+  resolve.view = a.resolve_view;
+  resolve.own_plane = stores;
+  StoreTarget& resolved = *t.resolved;
+  resolved.store = resolved.always = true;
+  resolved.msaa = MsaaCopy::sample_zero;
+  resolved.view = a.resolve_view;
+}
+
+void map_spill(const RenderingAttachment& a, const Ptr<ImageView>& spill_view, const Target& t) {
+  t.spill_load->in_bounds = t.spill_load->border = LoadOp::image;
+  t.spill_load->msaa = MsaaCopy::all;
+  t.spill_load->view = spill_view;
+  t.spill_load->clear = a.clear;
+  t.spill_store->store = true;
+  t.spill_store->msaa = MsaaCopy::all;
+  t.spill_store->view = spill_view;
+}
+
+/// Rendering many samples to an image of one has nowhere to spill: an image of its own, without memory until then.
+Expected<Ptr<ImageView>> spill_view_of(const RenderingAttachment& a, const Layout& layout) {
+  if (a.view->image()->sample_count() == layout.sample_count) return a.view;
+  ImageCreateInfo info;
+  info.format = a.view->info().format;
+  info.width_px = layout.width_px;
+  info.height_px = layout.height_px;
+  info.array_layers = layout.layer_count;
+  info.samples = static_cast<VkSampleCountFlagBits>(layout.sample_count);
+  info.label = "spill of " + a.view->image()->info().label;
+  Expected<Ptr<Image>> image = Image::create(info);
+  if (!image) return image.error();
+  ImageViewCreateInfo view;
+  view.image = *image;
+  view.type = layout.layer_count > 1 ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D;
+  view.aspects = a.view->info().aspects;
+  return ImageView::create(view);
+}
+
+Target target_of(Framebuffer& f, uint32_t index) {
+  if (index < kMaxColorAttachments) {
+    return {&f.load.rts[index], &f.store.rts[index], &f.store.resolved_rts[index], &f.resolve.rts[index], &f.spill_load.rts[index],
+            &f.spill_store.rts[index], resolve_rt(index), true};
+  }
+  if (index == kMaxColorAttachments) {
+    return {&f.load.z, &f.store.z, &f.store.resolved_z, &f.resolve.z, &f.spill_load.z, &f.spill_store.z, ResolveOp::z, false};
+  }
+  return {&f.load.s, &f.store.s, &f.store.resolved_s, &f.resolve.s, &f.spill_load.s, &f.spill_store.s, ResolveOp::s, false};
+}
+
+/// The tiling area: what stored images need, the API's and the spill's, cut with the framebuffer.
+Box tiling_area(const Framebuffer& f) {
+  bool blocks = false;
+  const auto visit = [&](const Store& store) {
+    for (const auto& t : store.rts) blocks |= t.store && stored_in_blocks(t.view);
+    for (const auto& t : store.resolved_rts) blocks |= t.store && stored_in_blocks(t.view);
+    for (const StoreTarget* t : {&store.z, &store.s, &store.resolved_z, &store.resolved_s}) blocks |= t->store && stored_in_blocks(t->view);
+  };
+  visit(f.store);
+  visit(f.spill_store);
+  const Box& area = f.layout.render_area_px;
+  if (!blocks) return area;
+  const Box whole = {0, 0, static_cast<int32_t>(f.layout.width_px) - 1, static_cast<int32_t>(f.layout.height_px) - 1};
+  return intersect(align(area, 16, 16), whole);
+}
+
+}  // namespace
+
+Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::string& profile_name) {
+  const std::string pass = object_name("pass", info.label);
+  const Profile* profile = find_profile(profile_name);
+  if (!profile) return field_error(pass, "profile", "'" + profile_name + "'", profile_names(), "");
+  Framebuffer f;
+  f.layout.profile = profile;
+  if (Status checked = check_rendering(info, f.layout); !checked) return checked.error();
+  const PassShape shape = {f.layout.sample_count, info.single_sampled_samples != 0};
+
+  const auto map = [&](const RenderingAttachment& a, uint32_t index) -> Status {
+    const Target t = target_of(f, index);
+    map_load(a, shape, *t.load);
+    map_store_and_resolve(a, shape, t);
+    Expected<Ptr<ImageView>> spill = spill_view_of(a, f.layout);
+    if (!spill) return spill.error();
+    map_spill(a, *spill, t);
+    return Ok{};
+  };
+  for (uint32_t i = 0; i < info.color.size(); ++i) {
+    if (!info.color[i].view) continue;
+    if (Status mapped = map(info.color[i], i); !mapped) return mapped.error();
+  }
+  if (info.depth.view) {
+    if (Status mapped = map(info.depth, kMaxColorAttachments); !mapped) return mapped.error();
+  }
+  if (info.stencil.view) {
+    if (Status mapped = map(info.stencil, kMaxColorAttachments + 1); !mapped) return mapped.error();
+  }
+
+  f.layout.tiling_area_px = tiling_area(f);
+  if (Status size = choose_tile_size(f.layout, info.label); !size) return size.error();
+  for (uint32_t i = 0; i < kMaxColorAttachments + 2; ++i) {
+    const Target t = target_of(f, i);
+    if (!t.load->view && !t.spill_load->view) continue;
+    // The border exists only for images written in whole blocks; others are neither read nor written there.
+    const bool blocks = stored_in_blocks(t.spill_store->view) || (t.store->store && stored_in_blocks(t.store->view));
+    if (f.layout.has_border() && blocks) t.load->border = LoadOp::image;
+    if (t.resolve->in_bounds.op != ResolveOp::none) {
+      const bool border = f.layout.has_border() && stored_in_blocks(t.resolved->view);
+      if (!border) t.resolve->border = {};
+      fold_resolve(*t.resolve, *t.resolved, t.own, t.is_color, true, f.layout.sample_count, border);
+    }
+    if (t.load->in_bounds != LoadOp::image && t.load->border != LoadOp::image) t.load->view = nullptr;
+  }
+
+  f.desc.tiler_heap_B = profile->heap_B;
+  f.desc.sample_count = f.layout.sample_count;
+  f.desc.sample_positions = vk::sample_locations(f.layout.sample_count);
+  f.desc.layer_count = f.layout.layer_count;
+  // Depth must fit twice in the depth tile buffer; strictly less, as the driver tests it.
+  const uint64_t depth_tile_B = 4ull * f.layout.sample_count * f.layout.tile_size_px;
+  f.desc.allow_hsr_prepass = profile->fragment_prepass && f.layout.z_format != VK_FORMAT_UNDEFINED &&
+                             (profile->budget_divisor > 1 ? depth_tile_B < f.layout.tile_z_budget_B : 2 * depth_tile_B <= f.layout.tile_z_budget_B);
+  f.desc.allow_forward_pixel_kill = profile->forward_pixel_kill;
+  f.desc.transaction_elimination = profile->transaction_elimination;
+  return f;
+}
+
+Status ensure_spill_memory(const Framebuffer& f) {
+  const auto ensure = [](const StoreTarget& t) -> Status {
+    if (!t.view) return Ok{};
+    return t.view->image()->ensure_memory();
+  };
+  for (const StoreTarget& t : f.spill_store.rts) {
+    if (Status status = ensure(t); !status) return status.error();
+  }
+  if (Status status = ensure(f.spill_store.z); !status) return status.error();
+  return ensure(f.spill_store.s);
+}
+
+void mark_contents(const Framebuffer& f, const std::string& pass_label) {
+  const auto mark = [&](const StoreTarget& t, const Ptr<ImageView>& bound, VkImageAspectFlags aspect) {
+    if (t.store && t.view->info().base_level == 0) t.view->image()->defined_aspects |= aspect;
+    if (t.discard && bound && bound->info().base_level == 0) {
+      bound->image()->defined_aspects &= ~aspect;
+      bound->image()->undefined_reason = "store_op of " + object_name("pass", pass_label) + " was dont_care; set it to store";
+    }
+  };
+  for (uint32_t i = 0; i < kMaxColorAttachments; ++i) {
+    mark(f.store.rts[i], f.spill_store.rts[i].view, VK_IMAGE_ASPECT_COLOR_BIT);
+    mark(f.store.resolved_rts[i], nullptr, VK_IMAGE_ASPECT_COLOR_BIT);
+  }
+  mark(f.store.z, f.spill_store.z.view, VK_IMAGE_ASPECT_DEPTH_BIT);
+  mark(f.store.s, f.spill_store.s.view, VK_IMAGE_ASPECT_STENCIL_BIT);
+  mark(f.store.resolved_z, nullptr, VK_IMAGE_ASPECT_DEPTH_BIT);
+  mark(f.store.resolved_s, nullptr, VK_IMAGE_ASPECT_STENCIL_BIT);
+}
+
+}  // namespace tilegpu::framebuffer

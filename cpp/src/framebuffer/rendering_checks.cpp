@@ -1,0 +1,220 @@
+// framebuffer/rendering_checks.cpp -- every rule that Vulkan has for attachments of dynamic rendering, as errors with a fix.
+//
+// In: RenderingInfo. Out: the layout's sizes, formats and samples, or the first error. Source: Vulkan specification,
+// valid usage of VkRenderingInfo and VkRenderingAttachmentInfo.
+#include "framebuffer/rendering_checks.hpp"
+
+#include <bit>
+
+#include "resource/field_error.hpp"
+#include "vk/format.hpp"
+
+namespace tilegpu::framebuffer {
+namespace {
+
+std::string number(int64_t value) { return std::to_string(value); }
+
+struct Extent {
+  uint32_t width_px, height_px;
+};
+
+Extent view_extent(const ImageView& view) {
+  const ImageCreateInfo& image = view.image()->info();
+  const uint32_t level = view.info().base_level;
+  return {std::max(1u, image.width_px >> level), std::max(1u, image.height_px >> level)};
+}
+
+/// A view in use, for the check that no subresource is bound twice.
+struct Use {
+  const ImageView* view;
+  VkImageAspectFlags aspects;
+  std::string name;
+};
+
+bool overlap(const Use& a, const Use& b) {
+  if (a.view->image() != b.view->image() || !(a.aspects & b.aspects)) return false;
+  const ImageViewCreateInfo &x = a.view->info(), &y = b.view->info();
+  return x.base_level == y.base_level && x.base_layer < y.base_layer + y.layer_count && y.base_layer < x.base_layer + x.layer_count;
+}
+
+struct Checker {
+  const RenderingInfo& info;
+  Layout& layout;
+  std::string pass;
+  std::vector<Use> uses;
+  uint32_t samples = 0;            // of the attachments; 0: none seen yet
+  std::string samples_from;
+
+  Status use(const ImageView& view, VkImageAspectFlags aspect, const std::string& name) {
+    const Use added = {&view, aspect, name};
+    for (const Use& other : uses) {
+      if (overlap(added, other)) {
+        return Error{VK_ERROR_VALIDATION_FAILED_EXT, pass + ": " + name + " and " + other.name + " are the same part of " +
+                     object_name("image", view.image()->info().label) + "; bind each subresource once"};
+      }
+    }
+    uses.push_back(added);
+    return Ok{};
+  }
+
+  Status check_view(const ImageView& view, VkImageAspectFlags aspect, const std::string& name) {
+    const vk::FormatInfo& format = *vk::find_format(view.info().format);
+    const ImageCreateInfo& image = view.image()->info();
+    if (!(view.info().aspects & aspect)) {
+      return field_error(pass, name + ".view", std::string(format.name) + " without that aspect", aspect == VK_IMAGE_ASPECT_COLOR_BIT ? "a colour view" :
+                         aspect == VK_IMAGE_ASPECT_DEPTH_BIT ? "a view with depth" : "a view with stencil", "choose another format or view");
+    }
+    if (aspect == VK_IMAGE_ASPECT_COLOR_BIT && !format.color_attachment) {
+      return field_error(pass, name + ".format", format.name, "a format that can be rendered to", "use r8g8b8a8_unorm or r16g16b16a16_sfloat, for example",
+                         VK_ERROR_FORMAT_NOT_SUPPORTED);
+    }
+    const VkImageUsageFlags needed = aspect == VK_IMAGE_ASPECT_COLOR_BIT ? VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT : VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
+    if (image.usage && !(image.usage & needed)) {
+      return field_error(pass, name + ": usage of " + object_name("image", image.label), number(image.usage),
+                         aspect == VK_IMAGE_ASPECT_COLOR_BIT ? "color_attachment" : "depth_stencil_attachment", "create the image with that usage");
+    }
+    if (view.info().level_count != 1) {
+      return field_error(pass, name + ".view.level_count", number(view.info().level_count), "1", "make a view of the one level to render to");
+    }
+    if (view.info().layer_count < info.layer_count) {
+      return field_error(pass, name + ".view.layer_count", number(view.info().layer_count), "at least the pass's layer_count, " + number(info.layer_count),
+                         "render fewer layers or view more");
+    }
+    return Ok{};
+  }
+
+  Status check_memory(const ImageView& view, bool reads_or_writes, const std::string& name) {
+    if (!reads_or_writes || view.image()->data()) return Ok{};
+    if (view.image()->info().usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT) return view.image()->ensure_memory();
+    return Error{VK_ERROR_VALIDATION_FAILED_EXT, pass + ": " + name + ": " + object_name("image", view.image()->info().label) +
+                 " has no memory; bind memory, or make it transient and neither load nor store it"};
+  }
+
+  Status check_samples(const ImageView& view, const std::string& name) {
+    const uint32_t count = view.image()->sample_count();
+    if (info.single_sampled_samples) {
+      if (count == 1) return Ok{};
+      return field_error(pass, name + ".samples", number(count), "1, because single_sampled_samples is " + number(info.single_sampled_samples),
+                         "use a single-sampled image, or 0 for single_sampled_samples");
+    }
+    if (samples == 0) {
+      samples = count;
+      samples_from = name;
+    } else if (samples != count) {
+      return field_error(pass, name + ".samples", number(count), number(samples) + " as " + samples_from + " has", "give all attachments the same sample count");
+    }
+    return Ok{};
+  }
+
+  Status check_ops(const RenderingAttachment& a, const std::string& name) {
+    const bool load_known = a.load_op == VK_ATTACHMENT_LOAD_OP_LOAD || a.load_op == VK_ATTACHMENT_LOAD_OP_CLEAR || a.load_op == VK_ATTACHMENT_LOAD_OP_DONT_CARE ||
+                            a.load_op == VK_ATTACHMENT_LOAD_OP_NONE_EXT;
+    if (!load_known) return field_error(pass, name + ".load_op", number(a.load_op), "load, clear, dont_care or none", "");
+    const bool store_known = a.store_op == VK_ATTACHMENT_STORE_OP_STORE || a.store_op == VK_ATTACHMENT_STORE_OP_DONT_CARE || a.store_op == VK_ATTACHMENT_STORE_OP_NONE;
+    if (!store_known) return field_error(pass, name + ".store_op", number(a.store_op), "store, dont_care or none", "");
+    return Ok{};
+  }
+
+  Status check_resolve(const RenderingAttachment& a, VkImageAspectFlags aspect, const std::string& name) {
+    if (a.resolve_mode == VK_RESOLVE_MODE_NONE) return Ok{};
+    const bool known = a.resolve_mode == VK_RESOLVE_MODE_AVERAGE_BIT || a.resolve_mode == VK_RESOLVE_MODE_SAMPLE_ZERO_BIT ||
+                       a.resolve_mode == VK_RESOLVE_MODE_MIN_BIT || a.resolve_mode == VK_RESOLVE_MODE_MAX_BIT;
+    if (!known) return field_error(pass, name + ".resolve_mode", number(a.resolve_mode), "none, average, sample_zero, min or max", "");
+    if (!a.resolve_view) return field_error(pass, name + ".resolve_view", "null", "a view, because resolve_mode is set", "give the image to resolve to");
+    const uint32_t count = info.single_sampled_samples ? info.single_sampled_samples : a.view->image()->sample_count();
+    if (count == 1) return field_error(pass, name + ".samples", "1", "2, 4, 8 or 16 where resolve_view is set", "drop the resolve, or use a multisampled image");
+    const vk::FormatInfo& format = *vk::find_format(a.view->info().format);
+    const bool integer = aspect == VK_IMAGE_ASPECT_STENCIL_BIT || (aspect == VK_IMAGE_ASPECT_COLOR_BIT && format.is_integer());
+    if (integer && a.resolve_mode == VK_RESOLVE_MODE_AVERAGE_BIT) {
+      return field_error(pass, name + ".resolve_mode", "average", "sample_zero, min or max for integers", "integers have no average");
+    }
+    const std::string resolve_name = name + ".resolve_view";
+    if (Status view = check_view(*a.resolve_view, aspect, resolve_name); !view) return view.error();
+    if (a.resolve_view->image()->sample_count() != 1) {
+      return field_error(pass, resolve_name + ".samples", number(a.resolve_view->image()->sample_count()), "1", "resolve to a single-sampled image");
+    }
+    if (a.resolve_view->info().format != a.view->info().format) {
+      return field_error(pass, resolve_name + ".format", vk::find_format(a.resolve_view->info().format)->name, std::string(format.name) + " as the attachment",
+                         "give both views the same format");
+    }
+    if (Status memory = check_memory(*a.resolve_view, true, resolve_name); !memory) return memory.error();
+    return use(*a.resolve_view, aspect, resolve_name);
+  }
+
+  void shrink_extent(const ImageView& view) {
+    const Extent extent = view_extent(view);
+    layout.width_px = layout.width_px ? std::min(layout.width_px, extent.width_px) : extent.width_px;
+    layout.height_px = layout.height_px ? std::min(layout.height_px, extent.height_px) : extent.height_px;
+  }
+
+  Status check_attachment(const RenderingAttachment& a, VkImageAspectFlags aspect, const std::string& name) {
+    if (!a.view) {
+      if (a.resolve_view) return field_error(pass, name + ".view", "null", "a view, because resolve_view is set", "");
+      return Ok{};
+    }
+    if (Status ops = check_ops(a, name); !ops) return ops.error();
+    if (Status view = check_view(*a.view, aspect, name); !view) return view.error();
+    if (Status counts = check_samples(*a.view, name); !counts) return counts.error();
+    if (Status once = use(*a.view, aspect, name); !once) return once.error();
+    const bool touches = a.load_op == VK_ATTACHMENT_LOAD_OP_LOAD || a.store_op == VK_ATTACHMENT_STORE_OP_STORE;
+    if (Status memory = check_memory(*a.view, touches, name); !memory) return memory.error();
+    if (Status resolve = check_resolve(a, aspect, name); !resolve) return resolve.error();
+    shrink_extent(*a.view);
+    if (a.resolve_mode != VK_RESOLVE_MODE_NONE) shrink_extent(*a.resolve_view);
+    return Ok{};
+  }
+
+  Status check_area() {
+    const VkRect2D& area = info.render_area;
+    const std::string text = number(area.extent.width) + "x" + number(area.extent.height) + " px at (" + number(area.offset.x) + ", " + number(area.offset.y) + ")";
+    const bool whole = area.extent.width == 0 && area.extent.height == 0;
+    if (layout.width_px == 0) {
+      if (whole) return field_error(pass, "render_area", text, "a size where no attachment gives one", "set render_area");
+      layout.width_px = layout.height_px = kMaxImageSize_px;
+    }
+    if (whole && area.offset.x == 0 && area.offset.y == 0) {
+      layout.render_area_px = {0, 0, static_cast<int32_t>(layout.width_px) - 1, static_cast<int32_t>(layout.height_px) - 1};
+      return Ok{};
+    }
+    const int64_t end_x = static_cast<int64_t>(area.offset.x) + area.extent.width, end_y = static_cast<int64_t>(area.offset.y) + area.extent.height;
+    if (area.offset.x < 0 || area.offset.y < 0 || end_x > layout.width_px || end_y > layout.height_px || area.extent.width == 0 || area.extent.height == 0) {
+      return field_error(pass, "render_area", text, "at least 1x1 px within the framebuffer of " + number(layout.width_px) + "x" + number(layout.height_px) + " px",
+                         "cut it with the smallest attachment");
+    }
+    layout.render_area_px = {area.offset.x, area.offset.y, static_cast<int32_t>(end_x - 1), static_cast<int32_t>(end_y - 1)};
+    return Ok{};
+  }
+};
+
+}  // namespace
+
+Status check_rendering(const RenderingInfo& info, Layout& layout) {
+  Checker checker{info, layout, object_name("pass", info.label), {}, 0, {}};
+  if (info.color.size() > kMaxColorAttachments) {
+    return field_error(checker.pass, "color attachments", number(static_cast<int64_t>(info.color.size())), "at most 8", "render in two passes");
+  }
+  if (info.layer_count == 0) return field_error(checker.pass, "layer_count", "0", "1 or more", "");
+  const uint32_t forced = info.single_sampled_samples;
+  if (forced && (forced > 16 || !std::has_single_bit(forced))) {
+    return field_error(checker.pass, "single_sampled_samples", number(forced), "0, 1, 2, 4, 8 or 16", "");
+  }
+  for (uint32_t i = 0; i < info.color.size(); ++i) {
+    if (Status ok = checker.check_attachment(info.color[i], VK_IMAGE_ASPECT_COLOR_BIT, "color" + number(i)); !ok) return ok.error();
+    if (info.color[i].view) layout.rt_formats[i] = info.color[i].view->info().format;
+  }
+  if (Status ok = checker.check_attachment(info.depth, VK_IMAGE_ASPECT_DEPTH_BIT, "depth"); !ok) return ok.error();
+  if (Status ok = checker.check_attachment(info.stencil, VK_IMAGE_ASPECT_STENCIL_BIT, "stencil"); !ok) return ok.error();
+  if (info.depth.view) layout.z_format = info.depth.view->info().format;
+  if (info.stencil.view) layout.s_format = info.stencil.view->info().format;
+  layout.rt_count = std::max<uint32_t>(1, static_cast<uint32_t>(info.color.size()));
+  layout.layer_count = info.layer_count;
+  layout.sample_count = forced ? forced : std::max(1u, checker.samples);
+  if (Status area = checker.check_area(); !area) return area.error();
+  if (!info.depth.view && !info.stencil.view && std::all_of(info.color.begin(), info.color.end(), [](const auto& a) { return !a.view; })) {
+    layout.width_px = static_cast<uint32_t>(layout.render_area_px.max_x) + 1;
+    layout.height_px = static_cast<uint32_t>(layout.render_area_px.max_y) + 1;
+  }
+  return Ok{};
+}
+
+}  // namespace tilegpu::framebuffer

@@ -1,0 +1,12 @@
+// framebuffer/rendering_checks.hpp -- validation of a pass before work starts; fills the layout's sizes, formats and samples.
+#pragma once
+
+#include "framebuffer/layout.hpp"
+#include "tilegpu/command.hpp"
+
+namespace tilegpu::framebuffer {
+
+/// In: info, layout.profile. Out: width, height, render area, samples, layers, formats of the layout.
+Status check_rendering(const RenderingInfo& info, Layout& layout);
+
+}  // namespace tilegpu::framebuffer

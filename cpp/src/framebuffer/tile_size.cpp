@@ -1,0 +1,101 @@
+// framebuffer/tile_size.cpp -- the layout's tile: bytes a pixel against the profile's tile buffer.
+//
+// In: formats, samples, profile. Out: tile size, allocation, offsets, or an error that names the limit. Source: Mesa's arithmetic as
+// shared/reference/mesa_study.md 1.2 states it, with its golden table; Arm's thresholds in arm-fragment-prepass.txt.
+#include <unistd.h>
+
+#include <bit>
+
+#include "framebuffer/layout.hpp"
+#include "resource/field_error.hpp"
+#include "vk/format.hpp"
+
+namespace tilegpu::framebuffer {
+namespace {
+
+constexpr uint32_t kMinTile_px = 16;
+constexpr uint32_t kAllocAlignment_B = 1024;
+constexpr uint32_t kDepthBytes = 4;        // also without a depth attachment; stencil is free
+constexpr uint32_t kDefaultL2_B = 512 * 1024;
+
+uint32_t ceil_log2(uint32_t value) { return value <= 1 ? 0 : static_cast<uint32_t>(std::bit_width(value - 1)); }
+
+/// Square, or twice as wide as high.
+void set_shape(Layout& layout, uint32_t tile_px) {
+  const uint32_t log2_px = static_cast<uint32_t>(std::bit_width(tile_px)) - 1;
+  layout.tile_size_px = tile_px;
+  layout.tile_width_px = 1u << ((log2_px + 1) / 2);
+  layout.tile_height_px = 1u << (log2_px / 2);
+}
+
+uint32_t host_word_bytes(VkFormat format) {
+  const vk::FormatInfo* info = vk::find_format(format);
+  return info && info->texel_B ? std::max<uint32_t>(4, info->texel_B) : 0;
+}
+
+uint32_t this_machine_l2_B() {
+  static const uint32_t size_B = [] {
+    const long value = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return value > 0 ? static_cast<uint32_t>(value) : kDefaultL2_B;
+  }();
+  return size_B;
+}
+
+}  // namespace
+
+uint32_t tile_bytes(VkFormat format) {
+  const vk::FormatInfo* info = vk::find_format(format);
+  if (!info) return 0;
+  const bool fixed_point = info->numeric == vk::Numeric::unorm || info->numeric == vk::Numeric::srgb;
+  // Blendable fixed point is held unpacked; 16 bits a component are raw to the blender.
+  if (fixed_point && info->rgba[0].bits <= 10) return 4;
+  return std::bit_ceil(static_cast<uint32_t>(info->texel_B));
+}
+
+uint32_t host_bin_px(const Layout& layout, uint32_t l2_B) {
+  uint64_t sample_B = 0;
+  for (uint32_t i = 0; i < layout.rt_count; ++i) sample_B += host_word_bytes(layout.rt_formats[i]);
+  sample_B += layout.z_format != VK_FORMAT_UNDEFINED ? 4 : 0;
+  sample_B += layout.s_format != VK_FORMAT_UNDEFINED ? 4 : 0;
+  const uint64_t pixel_B = sample_B * layout.sample_count;
+  return pixel_B * 64 * 64 <= l2_B / 2 ? 64 : 32;
+}
+
+Status choose_tile_size(Layout& layout, const std::string& pass_label) {
+  const Profile& profile = *layout.profile;
+  if (profile.tile_model == TileModel::none) return Ok{};
+  uint32_t rt_B = 0;
+  for (uint32_t i = 0; i < layout.rt_count; ++i) rt_B += tile_bytes(layout.rt_formats[i]);
+  rt_B = std::max(rt_B, layout.pls_size_B);
+  const uint32_t rt_pixel_B = rt_B * layout.sample_count;
+  const uint32_t z_pixel_B = kDepthBytes * layout.sample_count;
+  if (profile.tile_model == TileModel::host) {
+    const uint32_t side_px = host_bin_px(layout, this_machine_l2_B());
+    layout.tile_rt_budget_B = layout.tile_z_budget_B = this_machine_l2_B() / 2;
+    set_shape(layout, side_px * side_px);
+  } else {
+    layout.tile_rt_budget_B = profile.tile_rt_B / profile.budget_divisor;
+    layout.tile_z_budget_B = profile.tile_z_B / profile.budget_divisor;
+    uint32_t tile_px = std::min(layout.tile_rt_budget_B >> ceil_log2(rt_pixel_B), layout.tile_z_budget_B >> ceil_log2(z_pixel_B));
+    if (tile_px < kMinTile_px && profile.budget_divisor > 1) tile_px *= 2;
+    tile_px = std::min(tile_px, profile.max_tile_px);
+    if (tile_px < kMinTile_px) {
+      return field_error(object_name("pass", pass_label), "colour in tile memory", std::to_string(rt_pixel_B) + " bytes a pixel",
+                         "at most " + std::to_string(profile.tile_rt_B / kMinTile_px) + " on profile " + profile.name + " (a tile buffer of " +
+                             std::to_string(profile.tile_rt_B) + " bytes for 4x4 pixels)",
+                         "use fewer samples, fewer attachments or smaller formats");
+    }
+    set_shape(layout, tile_px);
+  }
+  layout.tile_rt_alloc_B = (rt_pixel_B * layout.tile_size_px + kAllocAlignment_B - 1) / kAllocAlignment_B * kAllocAlignment_B;
+  layout.pipelining_lost = profile.tile_model == TileModel::buffer && profile.budget_divisor > 1 && layout.tile_rt_alloc_B > layout.tile_rt_budget_B;
+  uint32_t offset_B = 0;
+  for (uint32_t i = 0; i < kMaxColorAttachments; ++i) {
+    const bool used = i < layout.rt_count && layout.rt_formats[i] != VK_FORMAT_UNDEFINED;
+    layout.rt_offset_B[i] = used ? offset_B : layout.tile_rt_alloc_B;
+    if (used) offset_B += tile_bytes(layout.rt_formats[i]) * layout.tile_size_px * layout.sample_count;
+  }
+  return Ok{};
+}
+
+}  // namespace tilegpu::framebuffer
