@@ -6,6 +6,7 @@ Needs moderngl, EGL with a driver (Mesa's llvmpipe is enough) and the program ``
 
 from tilegpu.reference.compare import Comparison, Tolerance, compare_frame, side_by_side
 from tilegpu.reference.gl import ReferenceError, ReferencePicture, Renderer, unavailable
+from tilegpu.reference import stored
 from tilegpu.reference.metrics import Difference, difference
 
 __all__ = [

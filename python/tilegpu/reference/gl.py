@@ -8,6 +8,7 @@ llvmpipe's shortcuts of texture filtering are switched off (``GALLIVM_PERF=no_fi
 from __future__ import annotations
 
 import os
+import re
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -95,6 +96,12 @@ def unavailable() -> str | None:
             return None
     except ReferenceError as error:
         return str(error)
+
+
+def instance_name(glsl: str, block: str) -> str:
+    """Name of the variable of a block in SPIRV-Cross's output; the block's own name where it has none."""
+    found = re.search(r"\b(?:uniform|buffer) " + re.escape(block) + r"\s*\{[^}]*\}\s*(\w+)", glsl)
+    return found.group(1) if found else block
 
 
 def gl_format(name: str) -> GlFormat:
@@ -333,7 +340,8 @@ class Renderer:
                 types = stage.reflection.get("types", {})
                 for entry in stage.reflection.get(kind, []):
                     block_name = types.get(entry["type"], {}).get("name", entry["name"])
-                    value = next((draw.bind[n] for n in (entry["name"], block_name) if n in draw.bind), None)
+                    instance = instance_name(stage.glsl, block_name)
+                    value = next((draw.bind[n] for n in (instance, entry["name"], block_name) if n in draw.bind), None)
                     member = program.get(block_name, None) or program.get(entry["name"], None)
                     if member is None or (kind, block_name) in keep:
                         continue

@@ -1,0 +1,57 @@
+"""The command line ``tilegpu``: one module for each command.
+
+Exit codes: 0 fine; 1 failed, or pictures differ by more than the tolerance; 2 the command was not understood or names what does not
+exist; 3 ``compare`` had nothing to compare with. ``TILEGPU_DEBUG=1`` shows the traceback behind a message.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from tilegpu.cli import compare, info, render, scenes, view
+from tilegpu.cli.common import EXIT_FAILED, EXIT_USAGE, Parser, UsageError
+
+__all__ = ["build_parser", "main"]
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    parser = Parser(
+        prog="tilegpu",
+        description="A tile-based GPU in software: renders scenes and models, shows them in a window, compares them with OpenGL.",
+        epilog="SCENE is a name that 'tilegpu scenes' lists; FILE is a model: glTF, GLB, OBJ, PLY, STL.",
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    for module in (scenes, render, view, compare, info):
+        module.add_parser(commands)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line; returns the exit code."""
+    try:
+        options = build_parser().parse_args(arguments)
+    except SystemExit as stop:  # argparse has written its message
+        return int(stop.code or 0)
+    try:
+        return int(options.run(options))
+    except UsageError as error:
+        print(f"tilegpu {options.command}: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except KeyboardInterrupt:
+        print(f"tilegpu {options.command}: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if os.environ.get("TILEGPU_DEBUG"):
+            raise
+        text = str(error) or type(error).__name__
+        if not isinstance(error, (ValueError, OSError, RuntimeError)):
+            text = f"{type(error).__name__}: {text} (an error of tilegpu itself; TILEGPU_DEBUG=1 shows where)"
+        print(f"tilegpu {options.command}: {text}", file=sys.stderr)
+        return EXIT_FAILED

@@ -1,0 +1,110 @@
+"""``tilegpu compare``: the same frame by tilegpu and by OpenGL (moderngl, EGL), and what differs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tilegpu.cli.common import (
+    EXIT_FAILED,
+    EXIT_NO_REFERENCE,
+    EXIT_OK,
+    add_device_options,
+    add_scene_options,
+    load_scene,
+    make_device,
+)
+from tilegpu.cli.render import save_image
+
+if TYPE_CHECKING:
+    from tilegpu.reference import Comparison
+
+_DESCRIPTION = """Renders the same frame with tilegpu and with OpenGL (moderngl over EGL; the shaders are translated from the same
+SPIR-V) and compares. Exit code 0: within tolerance (inside at most 0.5 % of the covered pixels over 2/255 and none over 8/255; at
+geometry edges at most 2 %), 1: not, 3: there is no reference for it here."""
+
+
+def add_parser(commands: Any) -> None:
+    """Adds the command."""
+    parser = commands.add_parser("compare", help="compare with OpenGL", description=_DESCRIPTION)
+    add_scene_options(parser)
+    parser.add_argument("-o", "--output", metavar="DIFF.png", help="write tilegpu's picture, the reference and the difference, amplified")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    add_device_options(parser)
+    parser.set_defaults(run=run)
+
+
+def _text(found: Comparison) -> str:
+    d = found.difference
+    lines = [
+        f"covered           {d.covered_px} pixels, {d.edge_px} of them at geometry edges",
+        f"max difference    {d.max_diff * 255:.2f}/255   (inside {d.max_diff_inside * 255:.2f}/255)",
+        f"RMS               {d.rms * 255:.3f}/255",
+        f"over 2/255        {d.share_over_2:.4%} of the covered pixels",
+        f"  inside          {d.share_over_2_inside:.4%} of the pixels inside; {d.over_8_inside_px} over 8/255",
+        f"  at edges        {d.share_over_2_edges:.4%} of the covered pixels",
+    ]
+    if found.edges is None:
+        lines.append("  (a kept reference has no edge mask: edges count as inside)")
+    return "\n".join(lines)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compares every colour attachment; prints the figures and the verdict."""
+    from tilegpu.reference import ReferenceError, Tolerance, compare_frame, side_by_side, stored, unavailable
+    from tilegpu.scene.render import SceneRenderer
+
+    scene = load_scene(options.scene)
+    frame = scene.frame(options.size, options.samples)
+    missing = unavailable()
+    kept = stored.find(scene.name, frame) if missing else None
+    if missing and kept is None:
+        return _no_reference(options, f"no OpenGL reference on this machine: {missing}; and none is kept for this scene, size and samples")
+    result = SceneRenderer(make_device(options)).render(frame)
+    tolerance = Tolerance()
+    try:
+        if kept is not None:
+            print(f"tilegpu compare: {missing}; comparing with a kept reference of {kept.provenance['renderer']}", file=sys.stderr)
+            found = [stored.compare(kept, frame, result.images)]
+            tolerance = stored.TOLERANCE
+        else:
+            found = compare_frame(frame, result.images)
+    except ReferenceError as error:
+        return _no_reference(options, f"scene '{scene.name}': the reference cannot draw this: {error}")
+    if options.output:
+        path = Path(options.output)
+        for one in found:
+            target = path if one.attachment == 0 else path.with_name(f"{path.stem}.color{one.attachment}{path.suffix}")
+            save_image(side_by_side(one), target)
+    failures = [(one.attachment, text) for one in found for text in tolerance.failures(one.difference)]
+    if options.json:
+        worst = max(found, key=lambda one: (one.difference.share_over_2_inside, one.difference.max_diff))
+        out: dict[str, Any] = {"scene": scene.name, "size": list(frame.size), "samples": frame.samples, **worst.difference.as_dict()}
+        out["within_tolerance"] = not failures
+        out["reference"] = found[0].provenance
+        if len(found) > 1:
+            out["attachments"] = [one.difference.as_dict() for one in found]
+        print(json.dumps(out))
+    else:
+        print(f"{scene.name}, {frame.size[0]}x{frame.size[1]}, {frame.samples} sample(s), against {found[0].provenance['renderer']}")
+        for one in found:
+            if len(found) > 1:
+                print(f"colour {one.attachment} ({frame.color_formats[one.attachment]})")
+            print(_text(one))
+        for attachment, text in failures:
+            print(f"over tolerance, colour {attachment}: {text}")
+        if not failures:
+            print("within tolerance")
+        if options.output:
+            print(f"pictures: {options.output}")
+    return EXIT_FAILED if failures else EXIT_OK
+
+
+def _no_reference(options: argparse.Namespace, reason: str) -> int:
+    if options.json:
+        print(json.dumps({"compared": False, "reason": reason}))
+    print(f"tilegpu compare: {reason}", file=sys.stderr)
+    return EXIT_NO_REFERENCE

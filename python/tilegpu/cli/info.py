@@ -1,0 +1,75 @@
+"""``tilegpu info``: a report to paste into a bug report."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+from tilegpu.cli.common import EXIT_OK
+
+
+def add_parser(commands: Any) -> None:
+    """Adds the command."""
+    parser = commands.add_parser("info", help="version, CPU, lanes, LLVM, threads, cache: a report to paste", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.set_defaults(run=run)
+
+
+def _version_of(distribution: str) -> str:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _cache_size(folder: str) -> str:
+    path = Path(folder)
+    if not folder or folder == "off" or not path.is_dir():
+        return "empty"
+    files = [f for f in path.rglob("*") if f.is_file()]
+    return f"{len(files)} files, {sum(f.stat().st_size for f in files) / 1e6:.1f} MB"
+
+
+def report() -> dict[str, str]:
+    """The lines of the report by name."""
+    import tilegpu
+
+    device = tilegpu.Device()
+    info = device.info
+    if callable(info):
+        info = info()
+    found = info if isinstance(info, dict) else {n: getattr(info, n) for n in dir(info) if not n.startswith("_")}
+    cache = str(found.get("cache_dir", ""))
+    return {
+        "tilegpu": tilegpu.__version__,
+        "cpu": str(found.get("cpu", "")),
+        "lanes": str(found.get("lanes", "")),
+        "jit target": str(found.get("jit_target", "") or "this CPU"),
+        "llvm": str(found.get("llvm_version", "")),
+        "threads": f"{found.get('threads', '')} of {os.cpu_count()}",
+        "profile": str(found.get("profile", "host")),
+        "cache": f"{cache or 'off'} ({_cache_size(cache)})",
+        "python": f"{platform.python_version()} ({platform.python_implementation()})",
+        "system": platform.platform(),
+        "numpy": _version_of("numpy"),
+        "pillow": _version_of("pillow"),
+        "moderngl": _version_of("moderngl"),
+        "glfw": _version_of("glfw"),
+        "pygltflib": _version_of("pygltflib"),
+    }
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints the report."""
+    lines = report()
+    if options.json:
+        print(json.dumps(lines, indent=1))
+    else:
+        for name, value in lines.items():
+            print(f"{name + ':':12} {value}")
+    return EXIT_OK
