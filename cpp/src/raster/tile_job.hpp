@@ -27,6 +27,7 @@ struct PassContext {
   uint32_t query_count = 0;
   uint32_t lanes = 8;
   uint64_t loop_budget = 1ull << 20;
+  bool hidden_surface_removal = true;   // the visibility buffer; the same bits either way
 };
 
 /// One for each thread; made once, kept by the pool. Owns the tile buffer, the quad queue, setup arenas and counters.
@@ -34,6 +35,7 @@ class TileWorker {
  public:
   TileWorker();
   ~TileWorker();
+  TileWorker(TileWorker&&) noexcept;
   /// Makes room for this pass (tile.size_B bytes, query_count sums) and clears the counters.
   void begin_pass(const PassContext& pass);
   /// Draws the bin; memory was loaded by the caller.

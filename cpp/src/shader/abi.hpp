@@ -97,6 +97,7 @@ struct alignas(64) PrimitiveSetup {
   float j0, jx, jy;
   float z0, zx, zy;
   float w1, w2;
+  float z_lo, z_hi;                      // what depth is clamped to: the vertices' range within the allowed one
   const float* varying[3];               // component 0 of each vertex; component c at [c * kBatchStride]
   const float* provoking;                // one of the three
   uint32_t primitive_id;

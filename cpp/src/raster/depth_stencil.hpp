@@ -1,0 +1,87 @@
+// raster/depth_stencil.hpp -- stage: tile phase, depth and stencil tests. In: a primitive's depth plane, coverage, the tile.
+// Out: the samples that pass; depth, stencil (and, for hidden-surface removal, the primitive's number) written for them.
+//
+// A sample's depth is (z0 + zx * (x - anchor_x)) + zy * (y - anchor_y), clamped to the vertices' depths (what exact arithmetic
+// would give inside the triangle: slivers with steep planes stay sane) and to the allowed range; NaN becomes the lower bound.
+// The order is Vulkan's: depth bounds, stencil, depth. The common case (no stencil, no bounds) is a template on comparison,
+// format and write, sixteen pixels at a time; everything else goes through one general function.
+// Source: Vulkan specification, "Fragment Operations": "Depth Bounds Test", "Stencil Test", "Depth Test".
+#pragma once
+
+#include <cstdint>
+
+#include "exec/recording.hpp"
+#include "framebuffer/tile_io.hpp"
+
+namespace tilegpu::raster {
+
+/// What the tests know of a primitive.
+struct PrimitiveDepth {
+  float z0 = 0, zx = 0, zy = 0, anchor_x = 0, anchor_y = 0;
+  float lo = 0, hi = 1;     // clamp: vertices' range cut with the allowed one
+  uint32_t id = 0;          // number in the visibility buffer, not 0
+  uint32_t face = 0;        // 0 front, 1 back: index of TestState::face
+};
+
+struct StencilFace {
+  VkCompareOp compare = VK_COMPARE_OP_ALWAYS;
+  VkStencilOp fail = VK_STENCIL_OP_KEEP, pass = VK_STENCIL_OP_KEEP, depth_fail = VK_STENCIL_OP_KEEP;
+  uint32_t compare_mask = 0xff, write_mask = 0xff, reference = 0;
+};
+
+struct TestState;
+
+/// `pass`: a mask for each sample of each block; bit = pixel in tile order. Positions are framebuffer pixels.
+struct TestFunctions {
+  void (*span)(const TestState&, const PrimitiveDepth&, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px, uint16_t* pass) = nullptr;
+  void (*block)(const TestState&, const PrimitiveDepth&, uint32_t block, int32_t x_px, int32_t y_px, const uint16_t* covered, uint16_t* pass) = nullptr;
+  uint64_t (*quad)(const TestState&, const PrimitiveDepth&, uint32_t tile_pixel, int32_t x_px, int32_t y_px, uint64_t covered) = nullptr;
+};
+
+/// A draw's tests, with the tile's planes.
+struct TestState {
+  uint32_t* depth = nullptr;      // null: no depth attachment
+  uint32_t* stencil = nullptr;
+  uint32_t* ids = nullptr;        // visibility plane, laid out as a plane of one word; null: not written
+  uint32_t samples = 1;
+  const float* positions = nullptr;  // x, y in 0..1 of each sample
+  bool depth_test = false, depth_write = false, bounds_test = false, stencil_test = false, unorm = false;
+  VkCompareOp compare = VK_COMPARE_OP_ALWAYS;
+  double unorm_scale = 0;         // 65535 or 16777215
+  float range_lo = 0, range_hi = 1;   // allowed depth
+  float bounds_lo = 0, bounds_hi = 1;
+  StencilFace face[2];
+  TestFunctions functions;
+
+  bool needs_depth_plane() const { return (depth && depth_test) || stencil_test; }
+  bool writes_stencil() const;
+};
+
+/// State from the pipeline, the draw's dynamic state and the tile. `ids`: visibility plane or null.
+TestState make_test_state(const GraphicsPipelineCreateInfo& info, const exec::DrawState& state, const framebuffer::HostTile& tile, uint8_t* memory,
+                          uint32_t* ids, bool write);
+
+/// Tests and writes a quad after shading. `depth` and `stencil_reference`: a value for each of the four pixels, or null for the
+/// primitive's plane and the state's reference. Returns the samples that pass.
+uint64_t test_late(const TestState& state, const PrimitiveDepth& primitive, uint32_t tile_pixel, int32_t x_px, int32_t y_px, uint64_t covered,
+                   const float* depth, const uint32_t* stencil_reference);
+
+/// x, y pairs of the standard locations in pixels.
+const float* sample_positions(uint32_t samples);
+
+/// Bit 4 * s + p of the samples' masks of a block, for one of its quads; and back.
+inline uint64_t gather_quad(const uint16_t* masks, uint32_t samples, uint32_t quad) {
+  uint64_t bits = 0;
+  for (uint32_t s = 0; s < samples; s++) bits |= static_cast<uint64_t>(masks[s] >> 4 * quad & 0xf) << 4 * s;
+  return bits;
+}
+/// Pixels (4 bits) with any sample in a quad's coverage.
+inline uint32_t covered_pixels(uint64_t coverage) {
+  coverage |= coverage >> 32;
+  coverage |= coverage >> 16;
+  coverage |= coverage >> 8;
+  coverage |= coverage >> 4;
+  return static_cast<uint32_t>(coverage & 0xf);
+}
+
+}  // namespace tilegpu::raster

@@ -1,0 +1,233 @@
+// raster/shade.cpp -- stage: tile phase, shading. In: packed quads. Out: tile memory.
+//
+// The body runs for the packet; then, where the draw has them: discard and the shader's sample mask, alpha to coverage, late
+// depth and stencil tests, occlusion counts; then the epilogue writes what is live. Alpha to coverage is free of dither: the
+// first round(alpha * samples) samples (halves up) stay. Per-sample pipelines run once for each sample that is live anywhere
+// in the packet. Source: Vulkan specification, "Fragment Operations", "Multisample Coverage", "Sample Shading".
+#include <cstring>
+
+#include "raster/worker.hpp"
+
+namespace tilegpu::raster {
+
+namespace {
+
+using shader::FragmentArgs;
+using shader::kMaxLanes;
+
+struct LaneTable {
+  alignas(16) uint32_t lanes[16][4];
+};
+constexpr LaneTable make_lane_table() {
+  LaneTable t{};
+  for (uint32_t bits = 0; bits < 16; bits++)
+    for (uint32_t p = 0; p < 4; p++) t.lanes[bits][p] = bits >> p & 1 ? ~0u : 0;
+  return t;
+}
+constexpr LaneTable kLanes = make_lane_table();
+
+inline void set_alive(FragmentArgs& args, uint32_t quad, uint32_t pixels) { store(args.alive + 4 * quad, load4(kLanes.lanes[pixels])); }
+inline uint32_t alive_pixels(const FragmentArgs& args, uint32_t quad) { return sign_bits(load4(args.alive + 4 * quad)); }
+// The same four pixels for every sample.
+inline uint64_t spread(uint32_t pixels) { return pixels * 0x1111111111111111ull; }
+
+// Samples that the shader's mask and alpha leave of a quad.
+uint64_t mask_of_outputs(const Worker& w, uint32_t quad) {
+  const FragmentArgs& args = w.args;
+  uint64_t mask = ~uint64_t{0};
+  for (uint32_t p = 0; p < 4; p++) {
+    const uint32_t lane = 4 * quad + p;
+    uint32_t samples = ~0u;
+    if (w.shading.sample_mask_out) samples &= args.sample_mask_out[lane];
+    if (w.shading.alpha_to_coverage) {
+      const float alpha = args.color[0][3][lane];
+      const float count = (alpha > 0 ? (alpha < 1 ? alpha : 1.0f) : 0.0f) * static_cast<float>(w.samples) + 0.5f;
+      samples &= (1u << static_cast<uint32_t>(count)) - 1;
+    }
+    for (uint32_t s = 0; s < w.samples; s++)
+      if (!(samples >> s & 1)) mask &= ~(uint64_t{1} << (4 * s + p));
+  }
+  return mask;
+}
+
+// Older primitives of the visibility buffer are hidden by what is written now.
+void clear_ids(Worker& w, uint32_t tile_pixel, uint64_t live) {
+  uint32_t* ids = w.ids + size_t{tile_pixel >> 4} * w.samples * 16 + (tile_pixel & 15);
+  for (uint32_t s = 0; s < w.samples; s++, ids += 16)
+    if (const uint32_t bits = live >> 4 * s & 0xf) store(ids, ~expand4(bits) & load4(ids));
+}
+
+// After the body: what remains of each quad; then the epilogue. `before`: live coverage that the body ran for.
+void finish_packet(Worker& w, uint32_t count, const uint64_t* before) {
+  FragmentArgs& args = w.args;
+  const Shading& sh = w.shading;
+  uint64_t any = 0;
+  for (uint32_t q = 0; q < count; q++) {
+    uint64_t live = before[q];
+    if (sh.discards) {
+      const uint32_t ran = covered_pixels(live);
+      live &= spread(alive_pixels(args, q));
+      w.counters.fragments_discarded += static_cast<uint32_t>(std::popcount(ran & ~covered_pixels(live)));
+    }
+    if (sh.sample_mask_out || sh.alpha_to_coverage) live &= mask_of_outputs(w, q);
+    if (sh.late && live) {
+      const shader::PrimitiveSetup& p = *args.primitive[q];
+      PrimitiveDepth depth;
+      depth.z0 = p.z0;
+      depth.zx = p.zx;
+      depth.zy = p.zy;
+      depth.anchor_x = p.anchor_x;
+      depth.anchor_y = p.anchor_y;
+      depth.lo = p.z_lo;
+      depth.hi = p.z_hi;
+      depth.face = p.front_facing ? 0 : 1;
+      const uint32_t tested = covered_pixels(live);
+      live = test_late(w.late_test, depth, args.tile_pixel[q], args.x_px[q], args.y_px[q], live, sh.shader_depth ? args.depth + 4 * q : nullptr,
+                       sh.shader_stencil ? args.stencil_out + 4 * q : nullptr);
+      w.counters.fragments_late_killed += static_cast<uint32_t>(std::popcount(tested & ~covered_pixels(live)));
+    }
+    if (sh.query >= 0) w.query_samples[static_cast<uint32_t>(sh.query)] += static_cast<uint32_t>(std::popcount(live));
+    if (sh.clears_ids && live) clear_ids(w, args.tile_pixel[q], live);
+    args.live_coverage[q] = live;
+    w.counters.samples_written += static_cast<uint32_t>(std::popcount(live));
+    any |= live;
+  }
+  if (sh.epilogue && any) sh.epilogue(&args);
+}
+
+void run_per_sample(Worker& w, uint32_t count) {
+  FragmentArgs& args = w.args;
+  uint64_t live[shader::kMaxQuads], any = 0;
+  for (uint32_t q = 0; q < count; q++) any |= live[q] = args.live_coverage[q];
+  for (uint32_t s = 0; s < w.samples; s++) {
+    if (!(any >> 4 * s & 0xf)) continue;
+    args.sample_index = s;
+    args.loop_budget = w.pass->loop_budget;
+    uint64_t now[shader::kMaxQuads];
+    for (uint32_t q = 0; q < count; q++) {
+      now[q] = live[q] & uint64_t{0xf} << 4 * s;
+      const uint32_t pixels = static_cast<uint32_t>(now[q] >> 4 * s);
+      args.live_coverage[q] = now[q];
+      set_alive(args, q, pixels);
+      w.counters.fragments_shaded += static_cast<uint32_t>(std::popcount(pixels));
+    }
+    w.counters.packets++;
+    w.shading.fragment(&args);
+    finish_packet(w, count, now);
+  }
+  args.sample_index = 0;
+}
+
+// The packet is filled but for `alive`.
+inline void run_packet(Worker& w, uint32_t count) {
+  FragmentArgs& args = w.args;
+  const Shading& sh = w.shading;
+  if (sh.per_sample) {
+    run_per_sample(w, count);
+    return;
+  }
+  w.counters.packets++;
+  args.loop_budget = w.pass->loop_budget;
+  sh.fragment(&args);
+  if (sh.simple) {
+    sh.epilogue(&args);
+    return;
+  }
+  uint64_t before[shader::kMaxQuads];
+  for (uint32_t q = 0; q < count; q++) before[q] = args.live_coverage[q];
+  finish_packet(w, count, before);
+}
+
+}  // namespace
+
+void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids) {
+  const exec::DrawCall& call = w.pass->draws[draw];
+  const exec::DrawState& state = *call.state;
+  const GraphicsPipelineCreateInfo& info = state.pipeline->info();
+  const pipeline::Compiled& compiled = state.pipeline->compiled();
+  const shader::StageTraits& traits = compiled.fragment_traits;
+  Shading& sh = w.shading;
+  sh.compiled = &compiled;
+  sh.fragment = compiled.fragment;
+  sh.epilogue = compiled.classification.writes_color ? compiled.epilogue : nullptr;
+  sh.discards = traits.discards;
+  sh.late = early != EarlyTests::full && w.late_needed;
+  sh.sample_mask_out = traits.writes_sample_mask;
+  sh.alpha_to_coverage = info.multisample.alpha_to_coverage;
+  sh.per_sample = compiled.classification.per_sample && w.samples > 1;
+  sh.shader_depth = traits.writes_depth && early != EarlyTests::full;
+  sh.shader_stencil = traits.writes_stencil && early != EarlyTests::full;
+  sh.clears_ids = w.hidden_surface_removal && !from_ids && !w.visible.empty() && compiled.classification.writes_color;
+  sh.full_raster = traits.reads_sample_mask || traits.uses_centroid;
+  sh.query = early != EarlyTests::full ? call.query : -1;
+  sh.simple = sh.epilogue && !sh.discards && !sh.late && !sh.sample_mask_out && !sh.alpha_to_coverage && !sh.clears_ids && sh.query < 0;
+  FragmentArgs& args = w.args;
+  args.push_constants = call.push_constants;
+  args.buffers = state.buffers;
+  args.textures = state.textures;
+  std::memcpy(args.blend_constants, state.blend_constants.data(), sizeof args.blend_constants);
+  w.scratch.reserve(traits.private_memory_B + 64);
+  args.scratch = w.scratch.data();
+  args.layer = w.pass->layer;
+}
+
+void shade_packet(Worker& w, const WaitingQuad* const* quads, uint32_t count) {
+  FragmentArgs& args = w.args;
+  const WaitingQuad& first = *quads[0];
+  uint32_t different = 0, apart = first.tile_pixel & (4 * w.quads_per_packet - 1), pixels = 0, samples = 0;
+  for (uint32_t q = 0; q < count; q++) {
+    const WaitingQuad& quad = *quads[q];
+    args.primitive[q] = quad.primitive;
+    args.x_px[q] = w.origin_x_px + quad.x_px;
+    args.y_px[q] = w.origin_y_px + quad.y_px;
+    args.tile_pixel[q] = quad.tile_pixel;
+    args.raster_coverage[q] = quad.raster;
+    args.live_coverage[q] = quad.live;
+    const uint32_t alive = covered_pixels(quad.live);
+    set_alive(args, q, alive);
+    different |= quad.primitive != first.primitive;
+    apart |= quad.tile_pixel ^ (first.tile_pixel + 4 * q);
+    pixels += static_cast<uint32_t>(std::popcount(alive));
+    samples += static_cast<uint32_t>(std::popcount(quad.live));
+  }
+  for (uint32_t q = count; q < w.quads_per_packet; q++) {
+    args.primitive[q] = first.primitive;
+    args.x_px[q] = args.x_px[0];
+    args.y_px[q] = args.y_px[0];
+    args.tile_pixel[q] = first.tile_pixel;
+    args.raster_coverage[q] = args.live_coverage[q] = 0;
+    set_alive(args, q, 0);
+  }
+  args.quad_count = count;
+  args.uniform_primitive = !different;
+  args.full_block = count == w.quads_per_packet && !apart;
+  if (!w.shading.per_sample) w.counters.fragments_shaded += pixels;
+  if (w.shading.simple && !w.shading.per_sample) w.counters.samples_written += samples;
+  w.counters.helper_lanes += 4 * count - pixels;
+  w.counters.idle_lanes += 4 * (w.quads_per_packet - count);
+  run_packet(w, count);
+}
+
+void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t block, int32_t x_px, int32_t y_px) {
+  FragmentArgs& args = w.args;
+  const uint32_t n = w.quads_per_packet;
+  for (uint32_t first = 0; first < 4; first += n) {
+    for (uint32_t q = 0; q < n; q++) {
+      const int32_t quad = static_cast<int32_t>(first + q);
+      args.primitive[q] = primitive;
+      args.x_px[q] = w.origin_x_px + x_px + (quad & 1) * 2;
+      args.y_px[q] = w.origin_y_px + y_px + (quad >> 1) * 2;
+      args.tile_pixel[q] = block * 16 + static_cast<uint32_t>(quad) * 4;
+      args.raster_coverage[q] = args.live_coverage[q] = w.all_samples;
+      set_alive(args, q, 0xf);
+    }
+    args.quad_count = n;
+    args.uniform_primitive = 1;
+    args.full_block = 1;
+    if (!w.shading.per_sample) w.counters.fragments_shaded += 4 * n;
+    if (w.shading.simple && !w.shading.per_sample) w.counters.samples_written += 4 * n * w.samples;
+    run_packet(w, n);
+  }
+}
+
+}  // namespace tilegpu::raster

@@ -1,0 +1,363 @@
+// raster/tile_job.cpp -- stage: tile phase, the job of one bin. In: the bin's segments. Out: tile memory, counters.
+//
+// Each record is covered, tested early where its draw allows that, and goes one of three ways: nothing more (depth only), the
+// visibility buffer (opaque draws: shaded at the flush, once), or the quad queue. A change of draw empties the queue; a draw
+// that needs to see the colours below it, and a clear, flush the visibility buffer first.
+// Source: architecture, "The way of the data", decision 8; Vulkan specification, "Rasterization Order".
+#include "raster/tile_job.hpp"
+
+#include <cassert>
+#include <cstring>
+
+#include "raster/worker.hpp"
+
+namespace tilegpu::raster {
+
+struct TileWorker::State : Worker {};
+
+namespace {
+
+void flush_all(Worker& w) {
+  if (w.queue_count) drain_queue(w, true);
+  if (!w.visible.empty()) hsr::flush_visibility(w);
+}
+
+// May a failed early test be trusted while quads of the same draw, which will write depth later, still wait? Only where each
+// write makes the test harder to pass.
+bool kills_early(const TestState& test) {
+  if (test.stencil_test || test.bounds_test) return false;
+  if (!test.depth_test) return false;
+  switch (test.compare) {
+    case VK_COMPARE_OP_LESS:
+    case VK_COMPARE_OP_LESS_OR_EQUAL:
+    case VK_COMPARE_OP_GREATER:
+    case VK_COMPARE_OP_GREATER_OR_EQUAL: return true;
+    default: return !test.depth_write;
+  }
+}
+
+}  // namespace
+
+PixelRect draw_rect(const Worker& w, const exec::DrawState& state) {
+  const auto low = [](int64_t a, int64_t b, int64_t origin) { return static_cast<int32_t>(std::max<int64_t>(std::max(a, b) - origin, 0)); };
+  const auto high = [&](int64_t a, int64_t b, int64_t origin) { return static_cast<int32_t>(std::clamp<int64_t>(std::min(a, b) - origin, 0, w.bin_px)); };
+  const VkRect2D &s = state.scissor, &r = w.pass->render_area;
+  PixelRect rect;
+  rect.x0 = low(s.offset.x, r.offset.x, w.origin_x_px);
+  rect.y0 = low(s.offset.y, r.offset.y, w.origin_y_px);
+  rect.x1 = high(int64_t{s.offset.x} + s.extent.width, int64_t{r.offset.x} + r.extent.width, w.origin_x_px);
+  rect.y1 = high(int64_t{s.offset.y} + s.extent.height, int64_t{r.offset.y} + r.extent.height, w.origin_y_px);
+  return rect;
+}
+
+uint64_t raster_coverage(const Worker& w, uint32_t draw, const geometry::TriangleRecord& record, int32_t x_px, int32_t y_px) {
+  const exec::DrawState& state = *w.pass->draws[draw].state;
+  const PixelRect rect = draw_rect(w, state);
+  uint64_t coverage = cover_quad(record, w.origin_x_px + x_px, w.origin_y_px + y_px, w.samples);
+  const uint32_t sample_mask = state.pipeline->info().multisample.sample_mask;
+  for (uint32_t s = 0; s < w.samples; s++)
+    for (int32_t p = 0; p < 4; p++) {
+      const int32_t x = x_px + (p & 1), y = y_px + (p >> 1);
+      const bool inside = x >= rect.x0 && x < rect.x1 && y >= rect.y0 && y < rect.y1;
+      if (!inside || !(sample_mask >> s & 1)) coverage &= ~(uint64_t{1} << (4 * s + static_cast<uint32_t>(p)));
+    }
+  return coverage;
+}
+
+namespace {
+
+// What only depends on the state, not on the draw.
+void select_state(Worker& w, const exec::DrawState& state) {
+  const GraphicsPipelineCreateInfo& info = state.pipeline->info();
+  const pipeline::Compiled& compiled = state.pipeline->compiled();
+  const pipeline::Classification& c = compiled.classification;
+  const shader::StageTraits& traits = compiled.fragment_traits;
+  w.state = &state;
+  w.rect = draw_rect(w, state);
+  w.late_test = make_test_state(info, state, w.pass->tile, w.memory.data(), nullptr, true);
+  w.late_needed = w.late_test.depth_test || w.late_test.stencil_test || w.late_test.bounds_test;
+  if (!compiled.fragment || (c.early_test && c.early_write))
+    w.early = EarlyTests::full;
+  else
+    w.early = c.early_test && kills_early(w.late_test) ? EarlyTests::kill : EarlyTests::none;
+  w.route = compiled.fragment ? Route::shade : Route::nothing;
+  const bool plain = !traits.discards && !traits.writes_sample_mask && !info.multisample.alpha_to_coverage && !traits.reads_helper && !c.side_effects;
+  if (w.route == Route::shade && w.hidden_surface_removal && w.early == EarlyTests::full && c.opaque && compiled.epilogue && plain)
+    w.route = Route::visibility;
+  w.test = w.early == EarlyTests::full && w.route == Route::shade
+               ? w.late_test
+               : make_test_state(info, state, w.pass->tile, w.memory.data(), w.route == Route::visibility ? w.ids : nullptr, w.early == EarlyTests::full);
+  w.sample_mask = 0;
+  for (uint32_t s = 0; s < w.samples; s++)
+    if (info.multisample.sample_mask >> s & 1) w.sample_mask |= uint64_t{0xf} << 4 * s;
+  w.masks_samples = w.sample_mask != w.all_samples;
+}
+
+void select_draw(Worker& w, uint32_t draw) {
+  if (w.queue_count) drain_queue(w, true);
+  const exec::DrawCall& call = w.pass->draws[draw];
+  w.draw = draw;
+  if (call.state != w.state) select_state(w, *call.state);
+  w.early_query = w.early == EarlyTests::full ? call.query : -1;
+  if (w.route == Route::shade) {
+    const pipeline::Classification& c = w.state->pipeline->compiled().classification;
+    if (!w.visible.empty() && (c.reads_tile || (c.writes_color && !c.opaque))) hsr::flush_visibility(w);
+    w.setups.reset();
+    bind_shading(w, draw, w.early, false);
+  }
+}
+
+uint32_t count_pixels(const uint16_t* masks, uint32_t samples) {
+  uint32_t any = 0;
+  for (uint32_t s = 0; s < samples; s++) any |= masks[s];
+  return static_cast<uint32_t>(std::popcount(any));
+}
+
+/// Where the coverage of one record goes.
+class RecordSink {
+ public:
+  RecordSink(Worker& w, const geometry::TriangleRecord& record, const geometry::Chunk& chunk) : w_(w), record_(record), chunk_(chunk) {}
+
+  void quad(int32_t x, int32_t y, uint64_t coverage) {
+    coverage &= w_.sample_mask;
+    if (!coverage) return;
+    const uint32_t pixels = covered_pixels(coverage);
+    w_.counters.fragments_rasterized += static_cast<uint32_t>(std::popcount(pixels));
+    const uint32_t block = w_.block_of(x >> 2, y >> 2);
+    const uint32_t tile_pixel = block * 16 + static_cast<uint32_t>((y & 2) * 4 + (x & 2) * 2);
+    uint64_t live = coverage;
+    if (w_.early != EarlyTests::none) {
+      prepare();
+      live = w_.test.functions.quad(w_.test, depth_, tile_pixel, w_.origin_x_px + x, w_.origin_y_px + y, coverage);
+      w_.counters.fragments_early_killed += static_cast<uint32_t>(std::popcount(pixels & ~covered_pixels(live)));
+      if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live));
+      if (!live) return;
+    }
+    if (w_.route == Route::visibility) {
+      w_.dirty[block >> 6] |= uint64_t{1} << (block & 63);
+      seen_ = true;
+    } else if (w_.route == Route::shade) {
+      push_quad(w_, {setup(), tile_pixel, static_cast<uint16_t>(x), static_cast<uint16_t>(y), coverage, live});
+    }
+  }
+
+  void block(int32_t block_x, int32_t block_y, const uint16_t* masks) {
+    uint16_t limited[kMaxSamples];
+    if (w_.masks_samples) {
+      for (uint32_t s = 0; s < w_.samples; s++) limited[s] = w_.sample_mask >> 4 * s & 1 ? masks[s] : 0;
+      masks = limited;
+    }
+    const uint32_t pixels = count_pixels(masks, w_.samples);
+    if (!pixels) return;
+    w_.counters.fragments_rasterized += pixels;
+    const uint32_t block = w_.block_of(block_x, block_y);
+    if (w_.early == EarlyTests::none) {
+      push_block(block, block_x * 4, block_y * 4, masks, masks);
+      return;
+    }
+    prepare();
+    uint16_t live[kMaxSamples];
+    w_.test.functions.block(w_.test, depth_, block, w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4, masks, live);
+    after_tests(block, block_x * 4, block_y * 4, pixels, masks, live);
+  }
+
+  void full_span(int32_t block_x, int32_t block_y, int32_t count) {
+    if (w_.masks_samples) {
+      uint16_t all[kMaxSamples];
+      std::fill_n(all, w_.samples, uint16_t{0xffff});
+      for (int32_t i = 0; i < count; i++) block(block_x + i, block_y, all);
+      return;
+    }
+    w_.counters.fragments_rasterized += 16u * static_cast<uint32_t>(count);
+    const uint32_t first = w_.block_of(block_x, block_y);
+    uint16_t* live = w_.pass_masks.data();
+    if (w_.early != EarlyTests::none) {
+      prepare();
+      w_.test.functions.span(w_.test, depth_, first, static_cast<uint32_t>(count), w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4, live);
+    } else {
+      std::fill_n(live, static_cast<uint32_t>(count) * w_.samples, uint16_t{0xffff});
+    }
+    for (int32_t i = 0; i < count; i++, live += w_.samples) {
+      uint32_t all = 0xffff;
+      for (uint32_t s = 0; s < w_.samples; s++) all &= live[s];
+      const uint32_t block = first + static_cast<uint32_t>(i);
+      if (all == 0xffff) {
+        if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += 16u * w_.samples;
+        if (w_.route == Route::visibility) {
+          w_.dirty[block >> 6] |= uint64_t{1} << (block & 63);
+          seen_ = true;
+        } else if (w_.route == Route::shade) {
+          push_full_block(block, (block_x + i) * 4, block_y * 4);
+        }
+      } else {
+        after_tests(block, (block_x + i) * 4, block_y * 4, 16, kAll, live);
+      }
+    }
+  }
+
+  /// After the last of its samples.
+  void finish() {
+    if (!seen_) return;
+    if (w_.visible_draws.empty() || w_.visible_draws.back() != w_.draw) w_.visible_draws.push_back(w_.draw);
+    w_.visible.push_back({&record_, &chunk_, nullptr, static_cast<uint32_t>(w_.visible_draws.size() - 1)});
+  }
+
+ private:
+  static constexpr uint16_t kAll[kMaxSamples] = {0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff,
+                                                 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff};
+
+  void prepare() {
+    if (ready_) return;
+    ready_ = true;
+    set_up_depth(record_, w_.test, depth_);
+    depth_.id = static_cast<uint32_t>(w_.visible.size()) + 1;
+  }
+  const shader::PrimitiveSetup* setup() {
+    if (!setup_) {
+      // Setups of quads that no longer wait are given back now and then, so that a bin with a million primitives needs no more.
+      if (w_.setups.used() >= kMaxVisible) {
+        drain_queue(w_, true);
+        w_.setups.reset();
+      }
+      shader::PrimitiveSetup* setup = w_.setups.allocate();
+      set_up_primitive(record_, chunk_, w_.test, static_cast<uint32_t>(w_.setups.used()), *setup);
+      setup_ = setup;
+    }
+    return setup_;
+  }
+
+  void after_tests(uint32_t block, int32_t x, int32_t y, uint32_t pixels, const uint16_t* covered, const uint16_t* live) {
+    const uint32_t passed = count_pixels(live, w_.samples);
+    w_.counters.fragments_early_killed += pixels - passed;
+    if (!passed) return;
+    if (w_.early_query >= 0)
+      for (uint32_t s = 0; s < w_.samples; s++) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live[s]));
+    if (w_.route == Route::visibility) {
+      w_.dirty[block >> 6] |= uint64_t{1} << (block & 63);
+      seen_ = true;
+    } else if (w_.route == Route::shade) {
+      push_block(block, x, y, covered, live);
+    }
+  }
+
+  void push_block(uint32_t block, int32_t x, int32_t y, const uint16_t* covered, const uint16_t* live) {
+    for (uint32_t q = 0; q < 4; q++) {
+      const uint64_t bits = gather_quad(live, w_.samples, q);
+      if (!bits) continue;
+      const uint64_t raster = covered == live ? bits : gather_quad(covered, w_.samples, q);
+      push_quad(w_, {setup(), block * 16 + q * 4, static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
+                     static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), raster, bits});
+    }
+  }
+
+  void push_full_block(uint32_t block, int32_t x, int32_t y) {
+    const shader::PrimitiveSetup* primitive = setup();
+    if (!w_.waiting[block]) {
+      shade_block(w_, primitive, block, x, y);
+      return;
+    }
+    for (uint32_t q = 0; q < 4; q++)  // behind the quads that wait there
+      push_quad(w_, {primitive, block * 16 + q * 4, static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
+                     static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), w_.all_samples, w_.all_samples});
+  }
+
+  Worker& w_;
+  const geometry::TriangleRecord& record_;
+  const geometry::Chunk& chunk_;
+  PrimitiveDepth depth_;
+  const shader::PrimitiveSetup* setup_ = nullptr;
+  bool ready_ = false, seen_ = false;
+};
+
+void draw_segment(Worker& w, const geometry::BinSegment& segment) {
+  const geometry::Chunk& chunk = *segment.chunk;
+  const uint32_t* entries = chunk.entries.data() + segment.first;
+  const geometry::TriangleRecord* records = chunk.records.data();
+  for (uint32_t i = 0; i < segment.count; i++) {
+    if (i + 4 < segment.count) __builtin_prefetch(&records[entries[i + 4]]);
+    const geometry::TriangleRecord& record = records[entries[i]];
+    const uint32_t draw = record.draw_flags & geometry::kDrawMask;
+    if (draw != w.draw) select_draw(w, draw);
+    if (w.visible.size() >= kMaxVisible && w.route == Route::visibility) hsr::flush_visibility(w);
+    RecordSink sink(w, record, chunk);
+    cover_triangle(record, w.origin_x_px, w.origin_y_px, w.rect, w.samples, sink);
+    sink.finish();
+  }
+}
+
+}  // namespace
+
+TileWorker::TileWorker() : state_(std::make_unique<State>()) { std::memset(&state_->args, 0, sizeof state_->args); }
+TileWorker::~TileWorker() = default;
+TileWorker::TileWorker(TileWorker&&) noexcept = default;
+
+void TileWorker::begin_pass(const PassContext& pass) {
+  Worker& w = *state_;
+  w.pass = &pass;
+  w.bin_px = pass.tile.bin_px;
+  w.blocks_per_row = w.bin_px / 4;
+  w.samples = pass.samples;
+  w.quads_per_packet = pass.lanes / 4;
+  w.all_samples = w.samples == 16 ? ~uint64_t{0} : (uint64_t{1} << 4 * w.samples) - 1;
+  w.memory.reserve(std::max<uint32_t>(pass.tile.size_B, 64));
+  w.counters = {};
+  w.ledger = {};
+  w.query_samples.assign(pass.query_count, 0);
+  w.hidden_surface_removal = pass.hidden_surface_removal;
+  const size_t blocks = size_t{w.blocks_per_row} * w.blocks_per_row;
+  w.waiting.assign(blocks, 0);
+  w.dirty.assign((blocks + 63) / 64, 0);
+  w.pass_masks.resize(size_t{w.blocks_per_row} * w.samples);
+  w.ids = nullptr;
+  if (w.hidden_surface_removal) {
+    const size_t size_B = blocks * w.samples * 64;
+    w.ids_memory.reserve(size_B);
+    w.ids = reinterpret_cast<uint32_t*>(w.ids_memory.data());
+    std::memset(w.ids, 0, size_B);  // and every flush leaves it zero
+  }
+  w.queue_count = 0;
+  w.visible.clear();
+  w.visible_draws.clear();
+  shader::FragmentArgs& args = w.args;
+  for (uint32_t t = 0; t < shader::kMaxTargets; t++) args.target[t] = pass.tile.color[t].words ? w.memory.data() + pass.tile.color[t].offset_B : nullptr;
+  args.tile_depth = pass.tile.depth.words ? w.memory.data() + pass.tile.depth.offset_B : nullptr;
+  args.tile_stencil = pass.tile.stencil.words ? w.memory.data() + pass.tile.stencil.offset_B : nullptr;
+  args.sample_positions = sample_positions(w.samples);
+}
+
+void TileWorker::run(const PassContext& pass, uint32_t bin) {
+  Worker& w = *state_;
+  w.pass = &pass;
+  const uint32_t mxcsr = _mm_getcsr();
+  _mm_setcsr(0x1f80);  // round to nearest even, denormals kept, no traps: whatever the thread's owner set
+  const geometry::BinnedGeometry& binned = *pass.geometry;
+  const geometry::BinGrid& grid = binned.grid;
+  assert(grid.bin_px == w.bin_px);
+  w.origin_x_px = grid.origin_x_px + static_cast<int32_t>(bin % grid.columns * grid.bin_px);
+  w.origin_y_px = grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px);
+  w.draw = ~0u;
+  w.state = nullptr;
+  for (uint32_t i = binned.first_segment[bin]; i < binned.first_segment[bin + 1]; i++) {
+    const geometry::BinSegment& segment = binned.segments[i];
+    if (const exec::ClearCall* clear = segment.chunk->clear) {
+      flush_all(w);
+      w.draw = ~0u;
+      framebuffer::TileRegion region;
+      region.x_px = w.origin_x_px;
+      region.y_px = w.origin_y_px;
+      region.layer = pass.layer;
+      framebuffer::clear_in_tile(pass.tile, region, clear->attachment, clear->aspects, clear->value, clear->rect, w.memory.data());
+    } else {
+      draw_segment(w, segment);
+    }
+  }
+  flush_all(w);
+  _mm_setcsr(mxcsr);
+}
+
+uint8_t* TileWorker::memory() { return state_->memory.data(); }
+stats::FragmentCounters& TileWorker::counters() { return state_->counters; }
+stats::Ledger& TileWorker::ledger() { return state_->ledger; }
+uint64_t TileWorker::query_samples(uint32_t query) const { return query < state_->query_samples.size() ? state_->query_samples[query] : 0; }
+
+}  // namespace tilegpu::raster

@@ -1,0 +1,170 @@
+// raster/worker.hpp -- the state of one thread in the tile phase: tile buffer, the current draw, waiting quads, the visibility
+// buffer, arenas. A plain struct; the stages are free functions on it. Everything allocated is kept from bin to bin.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "raster/coverage.hpp"
+#include "raster/depth_stencil.hpp"
+#include "raster/primitive_setup.hpp"
+#include "raster/tile_job.hpp"
+
+namespace tilegpu::raster {
+
+inline constexpr uint32_t kQueueQuads = 64;             // waiting at most; one bit each in a word
+inline constexpr uint32_t kMaxVisible = 1u << 16;       // primitives in the visibility buffer before it is flushed
+
+/// 64-byte aligned memory that only grows.
+class AlignedBuffer {
+ public:
+  void reserve(size_t size_B) {
+    if (size_B <= size_B_) return;
+    size_B_ = (size_B + 4095) & ~size_t{4095};
+    data_.reset(static_cast<uint8_t*>(std::aligned_alloc(64, size_B_)));
+    if (!data_) std::abort();
+  }
+  uint8_t* data() const { return data_.get(); }
+  size_t size_B() const { return size_B_; }
+
+ private:
+  struct Free {
+    void operator()(uint8_t* p) const { std::free(p); }
+  };
+  std::unique_ptr<uint8_t, Free> data_;
+  size_t size_B_ = 0;
+};
+
+/// Setups with stable addresses until reset.
+class SetupArena {
+ public:
+  shader::PrimitiveSetup* allocate() {
+    const size_t part = used_ / kPart;
+    if (part == parts_.size()) parts_.push_back(std::make_unique<shader::PrimitiveSetup[]>(kPart));
+    return &parts_[part][used_++ % kPart];
+  }
+  void reset() { used_ = 0; }
+  size_t used() const { return used_; }
+
+ private:
+  static constexpr size_t kPart = 256;
+  std::vector<std::unique_ptr<shader::PrimitiveSetup[]>> parts_;
+  size_t used_ = 0;
+};
+
+struct WaitingQuad {
+  const shader::PrimitiveSetup* primitive;
+  uint32_t tile_pixel;
+  uint16_t x_px, y_px;       // in the bin
+  uint64_t raster, live;
+};
+
+/// A primitive that wrote its number into the visibility buffer.
+struct VisiblePrimitive {
+  const geometry::TriangleRecord* record;
+  const geometry::Chunk* chunk;
+  const shader::PrimitiveSetup* setup;   // made when its first quad is gathered
+  uint32_t draw_slot;
+};
+struct VisibleQuad {
+  uint32_t id, tile_pixel;
+  uint64_t live;
+};
+
+enum class EarlyTests : uint8_t { none, kill, full };     // kill: no write; the test is repeated, with writes, after shading
+enum class Route : uint8_t { nothing, visibility, shade };
+
+/// How quads are shaded: everything that is constant for a draw.
+struct Shading {
+  const pipeline::Compiled* compiled = nullptr;
+  shader::FragmentFunction fragment = nullptr, epilogue = nullptr;
+  bool simple = false;          // the body's outputs go straight to the epilogue
+  bool discards = false, late = false, sample_mask_out = false, alpha_to_coverage = false, per_sample = false;
+  bool shader_depth = false, shader_stencil = false;
+  bool clears_ids = false;      // what is written hides older primitives of the visibility buffer
+  bool full_raster = false;     // the shader asks for the primitive's true coverage
+  int32_t query = -1;           // counted after shading
+};
+
+struct Worker {
+  // -- the pass
+  const PassContext* pass = nullptr;
+  AlignedBuffer memory, ids_memory, scratch;
+  stats::FragmentCounters counters;
+  stats::Ledger ledger;
+  std::vector<uint64_t> query_samples;
+  uint32_t bin_px = 0, blocks_per_row = 0, samples = 1, quads_per_packet = 2;
+  uint64_t all_samples = 0xf;              // coverage of a whole quad
+
+  // -- the bin
+  int32_t origin_x_px = 0, origin_y_px = 0;
+
+  // -- the current draw
+  uint32_t draw = ~0u;
+  const exec::DrawState* state = nullptr;
+  EarlyTests early = EarlyTests::none;
+  Route route = Route::nothing;
+  int32_t early_query = -1;
+  PixelRect rect;
+  uint64_t sample_mask = 0;                // static sample mask, for every pixel of a quad
+  bool masks_samples = false;
+  bool late_needed = false;                // there is something to test after shading
+  TestState test, late_test;
+  Shading shading;                         // of the draw whose quads are packed now
+
+  // -- waiting quads
+  std::array<WaitingQuad, kQueueQuads> queue;
+  uint32_t queue_count = 0;
+  std::vector<uint8_t> waiting;            // per block: quads in the queue
+  SetupArena setups;
+
+  // -- hidden-surface removal
+  bool hidden_surface_removal = false;
+  uint32_t* ids = nullptr;
+  std::vector<VisiblePrimitive> visible;   // id - 1
+  std::vector<uint32_t> visible_draws;     // by slot
+  std::vector<uint64_t> dirty;             // a bit for each block with a number
+  std::vector<VisibleQuad> gathered, sorted;
+  std::vector<uint32_t> slot_first;
+
+  // -- results of tests over a row of blocks
+  std::vector<uint16_t> pass_masks;
+  shader::FragmentArgs args;
+
+  uint32_t block_of(int32_t block_x, int32_t block_y) const { return static_cast<uint32_t>(block_y) * blocks_per_row + static_cast<uint32_t>(block_x); }
+};
+
+// -- tile_job.cpp
+/// Where a draw with this state may write in the bin.
+PixelRect draw_rect(const Worker& w, const exec::DrawState& state);
+/// What a primitive covers of a quad (bin coordinates), as the plain path would have recorded it.
+uint64_t raster_coverage(const Worker& w, uint32_t draw, const geometry::TriangleRecord& record, int32_t x_px, int32_t y_px);
+
+// -- shade.cpp
+/// Points the packet and Worker::shading at a draw. `early`: tests that happened before; `from_ids`: quads come from the visibility buffer.
+void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids);
+/// Shades 1..quads_per_packet quads, which lie at different places.
+void shade_packet(Worker& w, const WaitingQuad* const* quads, uint32_t count);
+/// Shades a whole block of one primitive, all samples of which are live.
+void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t block, int32_t x_px, int32_t y_px);
+
+// -- quad_queue.cpp
+/// Shades waiting quads: all of them, or until few enough wait that a packet may not fill.
+void drain_queue(Worker& w, bool all);
+inline void push_quad(Worker& w, const WaitingQuad& quad) {
+  if (w.queue_count == kQueueQuads) drain_queue(w, false);
+  w.queue[w.queue_count++] = quad;
+  w.waiting[quad.tile_pixel >> 4]++;
+}
+
+}  // namespace tilegpu::raster
+
+namespace tilegpu::hsr {
+
+/// Shades what the visibility buffer holds and clears it. The queue is empty; afterwards Worker::shading is another draw's.
+void flush_visibility(raster::Worker& w);
+
+}  // namespace tilegpu::hsr
