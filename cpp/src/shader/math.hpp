@@ -35,11 +35,15 @@ Value emit_acosh(const Ir& ir, Value x);
 Value emit_atanh(const Ir& ir, Value x);
 
 // -- min, max, rounding ----------------------------------------------------------------------------------------------------------
-/// IEEE minNum/maxNum with everything defined: the other operand where one is NaN, canonical NaN where both are; -0 < +0.
+/// FMin and FMax, one instruction: the second operand where either is NaN or where they are equal (-0 and +0 too).
 Value emit_fmin(const Ir& ir, Value a, Value b);
 Value emit_fmax(const Ir& ir, Value a, Value b);
-/// min(max(x, low), high) of the above.
+/// min(max(x, low), high) of these: NaN becomes low.
 Value emit_fclamp(const Ir& ir, Value x, Value low, Value high);
+/// NMin, NMax, NClamp: a NaN operand gives the other one.
+Value emit_nmin(const Ir& ir, Value a, Value b);
+Value emit_nmax(const Ir& ir, Value a, Value b);
+Value emit_nclamp(const Ir& ir, Value x, Value low, Value high);
 /// -1, 0, +1; NaN gives 0.
 Value emit_fsign(const Ir& ir, Value x);
 /// x - floor(x), below 1 also for tiny negative x.
