@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <deque>
 
 #include "exec/pass_record.hpp"
 #include "exec/thread_pool.hpp"
@@ -14,8 +15,8 @@ namespace tilegpu::exec {
 
 struct PassExecutor::State {
   ThreadPool& pool;
-  std::vector<geometry::GeometryWorker> geometry_workers;
-  std::vector<raster::TileWorker> tile_workers;
+  std::deque<geometry::GeometryWorker> geometry_workers;   // one for each thread
+  std::deque<raster::TileWorker> tile_workers;
   std::vector<std::unique_ptr<geometry::Chunk>> chunks;   // arenas keep their capacity
   std::vector<const geometry::Chunk*> used_chunks;
   std::vector<exec::DrawCall> expanded_draws;             // only where a pass has indirect draws
@@ -87,8 +88,10 @@ geometry::BinGrid bin_grid(const PassRecord& pass, uint32_t bin_px) {
 }  // namespace
 
 PassExecutor::PassExecutor(ThreadPool& pool) : state_(new State{pool, {}, {}, {}, {}, {}, {}, {}}) {
-  state_->geometry_workers.resize(pool.threads());
-  state_->tile_workers.resize(pool.threads());
+  for (uint32_t i = 0; i < pool.threads(); i++) {
+    state_->geometry_workers.emplace_back();
+    state_->tile_workers.emplace_back();
+  }
 }
 PassExecutor::~PassExecutor() = default;
 

@@ -4,14 +4,15 @@
 // Threads may compile at once; requests for the same key share one compile. Source: reference feasibility, "Cache design".
 #pragma once
 
-#include <llvm-c/Core.h>
-
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "tilegpu/device.hpp"
 #include "tilegpu/types.hpp"
+
+// As llvm-c/Types.h has it: who only asks for code needs no LLVM headers.
+typedef struct LLVMOpaqueModule* LLVMModuleRef;
 
 namespace tilegpu::shader {
 

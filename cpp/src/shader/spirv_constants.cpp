@@ -198,7 +198,7 @@ uint64_t scalar_count(const Module& module, const Constants& constants, uint32_t
     case Kind::boolean: case Kind::integer: case Kind::floating: return 1;
     case Kind::vector: return t.count;
     case Kind::matrix: return t.count * scalar_count(module, constants, t.element);
-    case Kind::array: return std::min(kTooMany, std::min(1ull << 30, scalar_count(module, constants, t.element)) * std::min<uint64_t>(1u << 30, array_length(module, constants, type)));
+    case Kind::array: return std::min(kTooMany, std::min<uint64_t>(1ull << 30, scalar_count(module, constants, t.element)) * std::min<uint64_t>(1u << 30, array_length(module, constants, type)));
     case Kind::structure: {
       uint64_t sum = 0;
       for (uint32_t member : t.members) sum = std::min(kTooMany, sum + scalar_count(module, constants, member));
