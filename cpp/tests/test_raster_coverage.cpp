@@ -1,0 +1,202 @@
+// test_raster_coverage.cpp -- coverage of random triangles equals a brute-force reference in 128-bit integers, at all sample
+// counts, bin by bin, with scissor; shared edges are covered once.
+#include <cstdio>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "raster/coverage.hpp"
+#include "raster/primitive_setup.hpp"
+
+using namespace tilegpu;
+using namespace tilegpu::raster;
+
+static int failures = 0;
+#define CHECK(condition)                                                    \
+  do {                                                                      \
+    if (!(condition) && ++failures <= 20) std::printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+  } while (0)
+
+namespace {
+
+constexpr int32_t kBin = 64;
+
+/// Remembers each sample of a bin; a sample that is covered twice by one triangle is an error.
+struct Recorder {
+  uint32_t samples;
+  std::vector<uint8_t> hits;
+  bool twice = false, outside = false;
+  explicit Recorder(uint32_t n) : samples(n), hits(static_cast<size_t>(kBin * kBin) * n) {}
+  void add(int32_t x, int32_t y, uint32_t s) {
+    if (x < 0 || y < 0 || x >= kBin || y >= kBin) {
+      outside = true;
+      return;
+    }
+    uint8_t& h = hits[static_cast<size_t>(y * kBin + x) * samples + s];
+    twice |= h != 0;
+    h = 1;
+  }
+  void full_span(int32_t bx, int32_t by, int32_t count) {
+    for (int32_t i = 0; i < count * 16; i++)
+      for (uint32_t s = 0; s < samples; s++) add(bx * 4 + i % (count * 4), by * 4 + i / (count * 4), s);
+  }
+  void block(int32_t bx, int32_t by, const uint16_t* masks) {
+    for (uint32_t s = 0; s < samples; s++)
+      for (int32_t p = 0; p < 16; p++)
+        if (masks[s] >> p & 1) add(bx * 4 + (p >> 2 & 1) * 2 + (p & 1), by * 4 + (p >> 3) * 2 + (p >> 1 & 1), s);
+  }
+  void quad(int32_t x, int32_t y, uint64_t coverage) {
+    for (uint32_t s = 0; s < samples; s++)
+      for (int32_t p = 0; p < 4; p++)
+        if (coverage >> (4 * s + static_cast<uint32_t>(p)) & 1) add(x + (p & 1), y + (p >> 1), s);
+  }
+};
+
+bool reference(const geometry::TriangleRecord& r, int32_t x_px, int32_t y_px, vk::SampleLocation at) {
+  const __int128 px = static_cast<__int128>(x_px) * 256 + at.x * 16, py = static_cast<__int128>(y_px) * 256 + at.y * 16;
+  for (int a = 0; a < 3; a++) {
+    const int b = (a + 1) % 3;
+    const __int128 dx = static_cast<__int128>(r.x[b]) - r.x[a], dy = static_cast<__int128>(r.y[b]) - r.y[a];
+    const __int128 e = dx * (py - r.y[a]) - dy * (px - r.x[a]);
+    const bool left = dy < 0, top = dy == 0 && dx > 0;
+    if (e < 0 || (e == 0 && !left && !top)) return false;
+  }
+  return true;
+}
+
+int64_t area(const geometry::TriangleRecord& r) {
+  return int64_t{r.x[1] - r.x[0]} * (r.y[2] - r.y[0]) - int64_t{r.x[2] - r.x[0]} * (r.y[1] - r.y[0]);
+}
+
+/// A triangle wound so that its area is positive; false when it has none.
+bool wind(geometry::TriangleRecord& r) {
+  if (area(r) < 0) {
+    std::swap(r.x[1], r.x[2]);
+    std::swap(r.y[1], r.y[2]);
+  }
+  return area(r) > 0;
+}
+
+uint64_t covered_total = 0;
+
+void check_bin(const geometry::TriangleRecord& r, int32_t ox, int32_t oy, const PixelRect& rect, uint32_t samples) {
+  Recorder recorder(samples);
+  cover_triangle(r, ox, oy, rect, samples, recorder);
+  CHECK(!recorder.twice);
+  CHECK(!recorder.outside);
+  const vk::SampleLocation* at = vk::sample_locations(samples);
+  bool equal = true;
+  for (int32_t y = 0; y < kBin; y++)
+    for (int32_t x = 0; x < kBin; x++)
+      for (uint32_t s = 0; s < samples; s++) {
+        const bool in_rect = x >= rect.x0 && x < rect.x1 && y >= rect.y0 && y < rect.y1;
+        const bool expected = in_rect && reference(r, ox + x, oy + y, at[s]);
+        equal &= expected == (recorder.hits[static_cast<size_t>(y * kBin + x) * samples + s] != 0);
+        covered_total += expected;
+      }
+  if (!equal && failures < 5)
+    std::printf("samples %u bin (%d,%d): (%d,%d) (%d,%d) (%d,%d)\n", samples, ox, oy, r.x[0], r.y[0], r.x[1], r.y[1], r.x[2], r.y[2]);
+  CHECK(equal);
+}
+
+void random_triangles() {
+  std::mt19937 rng(7);
+  const auto between = [&](int32_t lo, int32_t hi) { return std::uniform_int_distribution<int32_t>(lo, hi)(rng); };
+  for (uint32_t samples : {1u, 2u, 4u, 8u, 16u}) {
+    const int rounds = samples >= 8 ? 700 : 1500;
+    for (int i = 0; i < rounds; i++) {
+      const int32_t ox = between(0, 3) * 64, oy = between(0, 3) * 64;
+      geometry::TriangleRecord r{};
+      const int kind = i % 9;
+      const int32_t cx = (ox + between(-8, 72)) * 256 + between(0, 255), cy = (oy + between(-8, 72)) * 256 + between(0, 255);
+      for (int k = 0; k < 3; k++) {
+        int32_t reach_x = 0, reach_y = 0;
+        switch (kind) {
+          case 0: reach_x = reach_y = 300; break;                         // about a pixel
+          case 1: reach_x = reach_y = 900; break;                         // a few pixels
+          case 2: reach_x = reach_y = 3000; break;
+          case 3: reach_x = reach_y = 64 * 256; break;
+          case 4: reach_x = 64 * 256, reach_y = 40; break;                // thin
+          case 5: reach_x = 60, reach_y = 64 * 256; break;
+          case 6: reach_x = reach_y = 4000 * 256; break;                  // large
+          case 7: reach_x = reach_y = 32767 * 256; break;                 // guard band
+          default: reach_x = reach_y = 2000; break;                       // on the grid of pixels, below
+        }
+        r.x[k] = cx + between(-reach_x, reach_x);
+        r.y[k] = cy + between(-reach_y, reach_y);
+        if (kind == 8) {
+          r.x[k] = (r.x[k] & ~127);
+          r.y[k] = (r.y[k] & ~127);
+        }
+        if (kind == 7 && k < 2 && (i & 1)) {                               // an edge near the bin
+          r.x[k] = (k ? 32767 : -32768) * 256 + between(0, 255);
+          r.y[k] = cy + between(-64 * 256, 64 * 256);
+        }
+      }
+      if (!wind(r) && i % 7) continue;                                    // some without area stay: they cover nothing
+      PixelRect rect{0, 0, kBin, kBin};
+      if (i % 3 == 0) rect = {between(0, 30), between(0, 30), between(31, 64), between(31, 64)};
+      check_bin(r, ox, oy, rect, samples);
+    }
+  }
+}
+
+// A fan of triangles round a point: each sample of the disc in exactly one of them.
+void shared_edges() {
+  std::mt19937 rng(11);
+  for (uint32_t samples : {1u, 4u, 16u})
+    for (int i = 0; i < 60; i++) {
+      const auto point = [&] {
+        const int32_t grid = i & 1 ? 128 : 1;
+        return static_cast<int32_t>(rng() % (64 * 256)) / grid * grid;
+      };
+      std::vector<uint8_t> count(static_cast<size_t>(kBin * kBin) * samples);
+      // A quad split along both diagonals through a random inner point.
+      const int32_t cx = point() / 4 + 24 * 256, cy = point() / 4 + 24 * 256;
+      const int32_t corner[4][2] = {{0, 0}, {64 * 256, 0}, {64 * 256, 64 * 256}, {0, 64 * 256}};
+      for (int k = 0; k < 4; k++) {
+        geometry::TriangleRecord r{};
+        r.x[0] = cx, r.y[0] = cy;
+        r.x[1] = corner[k][0], r.y[1] = corner[k][1];
+        r.x[2] = corner[(k + 1) % 4][0], r.y[2] = corner[(k + 1) % 4][1];
+        CHECK(wind(r));
+        Recorder recorder(samples);
+        cover_triangle(r, 0, 0, {0, 0, kBin, kBin}, samples, recorder);
+        for (size_t n = 0; n < count.size(); n++) count[n] = static_cast<uint8_t>(count[n] + recorder.hits[n]);
+      }
+      bool once = true;
+      for (uint8_t c : count) once &= c == 1;
+      CHECK(once);
+    }
+}
+
+void single_quads() {
+  std::mt19937 rng(3);
+  for (uint32_t samples : {1u, 2u, 4u, 8u, 16u})
+    for (int i = 0; i < 200; i++) {
+      geometry::TriangleRecord r{};
+      for (int k = 0; k < 3; k++) r.x[k] = static_cast<int32_t>(rng() % 2000), r.y[k] = static_cast<int32_t>(rng() % 2000);
+      if (!wind(r)) continue;
+      Recorder recorder(samples);
+      cover_triangle(r, 0, 0, {0, 0, kBin, kBin}, samples, recorder);
+      for (int32_t y = 0; y < 8; y += 2)
+        for (int32_t x = 0; x < 8; x += 2) {
+          uint64_t expected = 0;
+          for (uint32_t s = 0; s < samples; s++)
+            for (int32_t p = 0; p < 4; p++)
+              if (recorder.hits[static_cast<size_t>((y + (p >> 1)) * kBin + x + (p & 1)) * samples + s]) expected |= uint64_t{1} << (4 * s + static_cast<uint32_t>(p));
+          CHECK(cover_quad(r, x, y, samples) == expected);
+        }
+    }
+}
+
+}  // namespace
+
+int main() {
+  random_triangles();
+  shared_edges();
+  single_quads();
+  CHECK(covered_total > 1000000);
+  std::printf("%llu samples compared inside, %d failures\n", static_cast<unsigned long long>(covered_total), failures);
+  return failures != 0;
+}
