@@ -169,7 +169,10 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
       // Without a layer output every primitive goes to layer 0; a clear of the attachment touches all layers.
       const bool drawn = s.binned.first_segment[bin] != s.binned.first_segment[bin + 1];
       region.has_primitives = drawn && layer == 0;
-      if (framebuffer::tile_is_clean(pass.framebuffer, region)) return;
+      if (framebuffer::tile_is_clean(pass.framebuffer, region)) {
+        framebuffer::count_clean_tile(pass.framebuffer, context.tile, region, worker.ledger());
+        return;
+      }
       framebuffer::load_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger());
       if (region.has_primitives) {
         bins_with_primitives.fetch_add(1, std::memory_order_relaxed);
