@@ -30,6 +30,21 @@ def _scatter(index: Array, values: Array, count: int) -> Array:
     return np.stack([np.bincount(index, values[:, k], count) for k in range(values.shape[1])], -1)
 
 
+def weld(rows: Array) -> Array:
+    """(n,) group number of each row of (n, k) float32 ``rows``: equal rows, equal number (-0 equals 0)."""
+    bits = np.ascontiguousarray(rows.astype(np.float32) + np.float32(0)).view(np.uint32).astype(np.uint64)
+    key = np.zeros(len(bits), np.uint64)
+    for column in bits.T:  # a hash of the row; that no two different rows share one is checked below
+        key = (key ^ column) * np.uint64(0x9E3779B97F4A7C15)
+        key ^= key >> np.uint64(29)
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    group = group.reshape(-1)
+    if not np.array_equal(bits[first[group]], bits):
+        _, group = np.unique(bits, axis=0, return_inverse=True)
+        group = group.reshape(-1)
+    return group
+
+
 def corner_angles(corners: Array) -> Array:
     """(n, 3) angles in radians of triangles (n, 3, 3); 0 where a triangle is degenerate."""
     edges = _unit(np.roll(corners, -1, 1) - corners)
@@ -49,13 +64,12 @@ def smooth_normals(positions: Array, triangles: Array) -> Array:
 
     Vertices at the same position share one normal, whatever their index.
     """
-    _, weld = np.unique(positions, axis=0, return_inverse=True)
-    weld = weld.reshape(-1)
+    same = weld(positions)
     corners = positions[triangles].astype(np.float64)
     face = _unit(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
     weighted = face[:, None, :] * corner_angles(corners)[..., None]
-    sums = _scatter(weld[triangles.reshape(-1)], weighted.reshape(-1, 3), int(weld.max()) + 1 if weld.size else 0)
-    return _unit(sums, np.array([0.0, 0.0, 1.0]))[weld].astype(np.float32)
+    sums = _scatter(same[triangles.reshape(-1)], weighted.reshape(-1, 3), int(same.max()) + 1 if same.size else 0)
+    return _unit(sums, np.array([0.0, 0.0, 1.0]))[same].astype(np.float32)
 
 
 def generate_tangents(positions: Array, normals: Array, uvs: Array, triangles: Array) -> tuple[Array, Array, Array]:
@@ -84,9 +98,7 @@ def generate_tangents(positions: Array, normals: Array, uvs: Array, triangles: A
     corner_sign = np.repeat(sign, 3)
 
     # Weld by position, normal, uv and orientation.
-    keys = np.ascontiguousarray(np.concatenate([positions, normals, uvs], 1).astype(np.float32))
-    _, weld = np.unique(keys + 0.0, axis=0, return_inverse=True)
-    group = weld.reshape(-1)[flat] * 2 + (corner_sign > 0)
+    group = weld(np.concatenate([positions, normals, uvs], 1))[flat] * 2 + (corner_sign > 0)
     _, group = np.unique(group, return_inverse=True)
     group = group.reshape(-1)
     sums = _scatter(group, projected, int(group.max()) + 1 if group.size else 0)

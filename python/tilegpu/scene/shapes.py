@@ -1,0 +1,155 @@
+"""Shapes of the demo: surfaces of revolution, a torus knot, a cut gem. Vertices carry normal, tangent and texture coordinate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tilegpu.scene.mesh import Mesh, grid_indices
+from tilegpu.scene.tangents import generate_tangents
+
+Array = NDArray[Any]
+#: 48 bytes: position, normal, tangent with handedness, texture coordinate.
+DETAIL_VERTEX = np.dtype([("position", "<f4", 3), ("normal", "<f4", 3), ("tangent", "<f4", 4), ("uv", "<f4", 2)])
+
+
+def cos_sin(angles: Array) -> tuple[Array, Array]:
+    """Cosine and sine in float64 through the C library, the same on every CPU whatever NumPy vectorises."""
+    flat = angles.reshape(-1).tolist()
+    cosine, sine = [math.cos(a) for a in flat], [math.sin(a) for a in flat]
+    return np.array(cosine).reshape(angles.shape), np.array(sine).reshape(angles.shape)
+
+
+def _unit(v: Array) -> Array:
+    return v / np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), 1e-20)
+
+
+def _mesh(position: Array, normal: Array, uv: Array, indices: Array) -> Mesh:
+    """Vertices with generated tangents. ``indices``: (n, 3)."""
+    p, n, t = position.reshape(-1, 3), normal.reshape(-1, 3), uv.reshape(-1, 2)
+    tangent, source, triangles = generate_tangents(p, n, t, indices.reshape(-1, 3))
+    vertices = np.empty(len(source), DETAIL_VERTEX)
+    vertices["position"], vertices["normal"], vertices["uv"] = p[source], n[source], t[source]
+    vertices["tangent"] = tangent
+    return Mesh(vertices, triangles.reshape(-1))
+
+
+def curve(points: ArrayLike, steps: int = 8) -> Array:
+    """(n, 2) points of a Catmull-Rom curve through ``points``, ``steps`` to each span."""
+    p = np.asarray(points, np.float64)
+    p = np.vstack([2 * p[0] - p[1], p, 2 * p[-1] - p[-2]])
+    t = (np.arange(steps) / steps)[:, None]
+    spans = []
+    for a, b, c, d in zip(p[:-3], p[1:-2], p[2:-1], p[3:], strict=True):
+        spans.append(0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3))
+    return np.vstack([*spans, p[-2:-1]])
+
+
+def lathe(profile: ArrayLike, segments: int = 64, sharp: float = 35.0, uv_scale: tuple[float, float] = (1.0, 1.0)) -> Mesh:
+    """Surface of revolution about y of a profile of (radius, height), from its lower or inner end outwards round to the upper one.
+
+    Corners of more than ``sharp`` degrees get two normals. u goes round, v along the profile.
+    """
+    p = np.asarray(profile, np.float64)
+    step = np.diff(p, axis=0)
+    length = np.hypot(step[:, 0], step[:, 1])
+    along = np.concatenate([[0], np.cumsum(length)]) / length.sum()
+    face = np.stack([step[:, 1], -step[:, 0]], -1) / length[:, None]  # outward normal of each span
+    rows: list[tuple[Array, Array, float]] = []
+    spans: list[int] = []  # row at which each span begins
+    for k in range(len(p)):
+        before, after = face[max(k - 1, 0)], face[min(k, len(face) - 1)]
+        if 0 < k < len(face) and float(before @ after) < math.cos(math.radians(sharp)):
+            rows += [(p[k], before, along[k]), (p[k], after, along[k])]
+        else:
+            rows.append((p[k], _unit(before + after), along[k]))
+        if k < len(face):
+            spans.append(len(rows) - 1)
+    radius = np.array([r[0] for r in rows])
+    normal2 = np.array([r[1] for r in rows])
+    v = np.array([r[2] for r in rows])
+    c, s = cos_sin(np.arange(segments + 1) * (2 * math.pi / segments))
+    ones = np.ones_like(c)
+    position = np.stack([radius[:, :1] * c, radius[:, 1:] * ones, -radius[:, :1] * s], -1)
+    normal = np.stack([normal2[:, :1] * c, normal2[:, 1:] * ones, -normal2[:, :1] * s], -1)
+    u = np.arange(segments + 1) / segments
+    uv = np.stack(np.broadcast_arrays(u * uv_scale[0], (1 - v[:, None]) * uv_scale[1]), -1)
+    quads = grid_indices(segments, 1).reshape(-1, 3).astype(np.int64)
+    indices = np.concatenate([quads + start * (segments + 1) for start in spans])
+    area = np.linalg.norm(np.cross(*(position.reshape(-1, 3)[indices[:, k]] - position.reshape(-1, 3)[indices[:, 0]] for k in (1, 2))), axis=1)
+    return _mesh(position, normal, uv, indices[area > 1e-12])
+
+
+def torus_knot(
+    p: int = 2, q: int = 3, radius: float = 0.4, depth: float = 0.16, tube: float = 0.1, steps: int = 360, sides: int = 28
+) -> Mesh:
+    """Tube along the (p, q) torus knot; u goes along, v round."""
+    t = np.arange(steps + 1) * (2 * math.pi / steps)
+    cp, sp = cos_sin(p * t)
+    cq, sq = cos_sin(q * t)
+    ring = radius + depth * cq
+    centre = np.stack([ring * cp, depth * sq, ring * sp], -1)
+    d_ring = -depth * q * sq
+    forward = _unit(np.stack([d_ring * cp - ring * p * sp, depth * q * cq, d_ring * sp + ring * p * cp], -1))
+    outward = np.stack([cp * cq, sq, sp * cq], -1)  # normal of the torus: never parallel to the tangent
+    side = _unit(np.cross(forward, outward))
+    up = np.cross(side, forward)
+    c, s = cos_sin(np.arange(sides + 1) * (2 * math.pi / sides))
+    normal = side[:, None] * c[None, :, None] + up[:, None] * s[None, :, None]
+    position = centre[:, None] + tube * normal
+    uv = np.stack(np.broadcast_arrays((np.arange(steps + 1) * (24 / steps))[:, None], np.arange(sides + 1) * (2 / sides)), -1)
+    return _mesh(position, normal, uv, grid_indices(sides, steps).reshape(-1, 3)[:, ::-1])
+
+
+def ball(radius: float, segments: int = 64) -> Mesh:
+    """Sphere about the origin."""
+    c, s = cos_sin(np.linspace(-math.pi / 2, math.pi / 2, segments // 2 + 1))
+    return lathe(np.stack([np.abs(c) * radius, s * radius], -1), segments, sharp=90, uv_scale=(2.0, 1.0))
+
+
+def ring(radius: float, tube: float, segments: int = 96, sides: int = 16) -> Mesh:
+    """Torus about y."""
+    c, s = cos_sin(np.arange(sides + 1) * (2 * math.pi / sides))
+    return lathe(np.stack([radius + tube * c, tube * s], -1), segments, sharp=90)
+
+
+def faceted(corners: Array) -> Mesh:
+    """Flat-shaded mesh of (n, 3, 3) triangles."""
+    corners = np.asarray(corners, np.float64)
+    normal = np.repeat(_unit(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])), 3, 0)
+    uv = np.tile(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), (len(corners), 1))
+    return _mesh(corners.reshape(-1, 3), normal, uv, np.arange(3 * len(corners)).reshape(-1, 3))
+
+
+def gem(radius: float, height: float, sides: int = 8) -> Mesh:
+    """A brilliant: table, crown and pavilion with ``sides`` facets each."""
+    angle = np.arange(sides) * (2 * math.pi / sides)
+    c, s = cos_sin(angle)
+    ch, sh = cos_sin(angle + math.pi / sides)
+    table = np.stack([0.55 * radius * ch, np.full(sides, 0.32 * height), -0.55 * radius * sh], -1)
+    girdle = np.stack([radius * c, np.zeros(sides), -radius * s], -1)
+    top, low = np.array([0, 0.32 * height, 0]), np.array([0, -0.68 * height, 0])
+    faces: list[Sequence[Array]] = []
+    for k in range(sides):
+        n = (k + 1) % sides
+        faces += [
+            (top, table[k], table[n]),
+            (table[k], girdle[n], table[n]),
+            (girdle[k], girdle[n], table[k]),
+            (low, girdle[n], girdle[k]),
+        ]
+    return faceted(np.array(faces))
+
+
+def disc(radius: float, tile: float, segments: int = 96) -> Mesh:
+    """Horizontal disc that faces up; uv = (x, z) / tile."""
+    c, s = cos_sin(np.arange(segments) * (2 * math.pi / segments))
+    position = np.vstack([np.zeros((1, 3)), np.stack([radius * c, 0 * c, -radius * s], -1)])
+    k = np.arange(segments)
+    triangles = np.stack([0 * k, 1 + k, 1 + (k + 1) % segments], -1)
+    normal = np.broadcast_to(np.array([0.0, 1.0, 0.0]), position.shape)
+    return _mesh(position, normal, position[:, [0, 2]] / tile, triangles)
