@@ -8,6 +8,10 @@
 
 namespace tilegpu::geometry {
 
+namespace {
+constexpr float kMaxDepth = 0x1p40f;
+}
+
 void transform_batch(const DrawSetup& draw, Batch& batch) {
   const Float8 zero = splat8(0.0f), one = splat8(1.0f), subpixels = splat8(256.0f);
   const Int8 count = splat8(static_cast<int32_t>(batch.vertex_count));
@@ -37,7 +41,9 @@ void transform_batch(const DrawSetup& draw, Batch& batch) {
 
     const Float8 screen_x = splat8(draw.scale_x) * (x / w) + splat8(draw.offset_x);
     const Float8 screen_y = splat8(draw.scale_y) * (y / w) + splat8(draw.offset_y);
-    const Float8 depth = splat8(draw.scale_z) * (z / w) + splat8(draw.offset_z);
+    Float8 depth = splat8(draw.scale_z) * (z / w) + splat8(draw.offset_z);
+    // Without near and far planes depth may overflow; planes through it must stay finite.
+    depth = depth > splat8(kMaxDepth) ? splat8(kMaxDepth) : depth < splat8(-kMaxDepth) ? splat8(-kMaxDepth) : depth;
     store_rows8(batch.post + v, round_to_int8(screen_x * subpixels), round_to_int8(screen_y * subpixels), depth, one / w);
   }
   uint32_t all = 0;
@@ -50,6 +56,7 @@ bool transform_vertex(const DrawSetup& draw, const float position[4], PostVertex
   const float x = draw.scale_x * (position[0] / w) + draw.offset_x;
   const float y = draw.scale_y * (position[1] / w) + draw.offset_y;
   out.z = draw.scale_z * (position[2] / w) + draw.offset_z;
+  out.z = out.z > kMaxDepth ? kMaxDepth : out.z < -kMaxDepth ? -kMaxDepth : out.z;
   out.q = 1.0f / w;
   if (!std::isfinite(x) || !std::isfinite(y) || !std::isfinite(out.z) || !std::isfinite(out.q)) return false;
   // Rounding can put a point of the guard band's edge a little outside.
