@@ -51,7 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if os.environ.get("TILEGPU_DEBUG"):
             raise
         text = str(error) or type(error).__name__
-        if not isinstance(error, (ValueError, OSError, RuntimeError)):
+        from tilegpu.errors import Error
+
+        if not isinstance(error, (Error, ValueError, OSError, RuntimeError)):
             text = f"{type(error).__name__}: {text} (an error of tilegpu itself; TILEGPU_DEBUG=1 shows where)"
         print(f"tilegpu {options.command}: {text}", file=sys.stderr)
         return EXIT_FAILED

@@ -9,6 +9,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 if TYPE_CHECKING:
@@ -90,7 +91,11 @@ def make_device(options: argparse.Namespace, profile: str | None = None) -> Devi
 def load_scene(name: str) -> Scene:
     """The scene or model of that name. Raises :class:`UsageError` with near names."""
     from tilegpu.scene import find_scene
+    from tilegpu.scene.resources import MODEL_SUFFIXES
 
+    path = Path(name)
+    if path.suffix.lower() in MODEL_SUFFIXES and not path.is_file():
+        raise UsageError(f"there is no file {name}")
     try:
         return find_scene(name)
     except KeyError as error:

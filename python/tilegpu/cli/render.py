@@ -90,12 +90,12 @@ def save_result(result: RenderResult, path: Path) -> list[Path]:
 
 def run(options: argparse.Namespace) -> int:
     """Renders and writes; says where, and how long a frame took."""
-    from tilegpu.scene.render import SceneRenderer
-
     scene = load_scene(options.scene)
     folder = Path(options.output).parent
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}")
+    from tilegpu.scene.render import SceneRenderer
+
     renderer = SceneRenderer(make_device(options))
     statistics: list[Any] = []
     times_ms: list[float] = []

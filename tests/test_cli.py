@@ -1,0 +1,174 @@
+"""The command line: exit codes, messages, files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tilegpu.cli import main
+from tilegpu.cli.common import as_plain, progress
+from tilegpu.cli.render import output_path
+
+Cli = Callable[..., CompletedProcess[str]]
+
+
+def usage_error(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Runs a command that must end with 2, and returns what it says."""
+    assert main(arguments) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "Traceback" not in said.err
+    return said.err
+
+
+def test_scenes_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scenes"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("textured_pbr ") and "1920x1080" in line for line in lines)
+    assert any(line.startswith("msaa4_pass_resolve ") and " 4x " in line for line in lines)
+
+
+def test_wrong_scene_names_near_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    said = usage_error(capsys, "render", "textured_pbrr", "-o", "x.png")
+    assert "textured_pbr" in said.split("did you mean")[1]
+
+
+def test_wrong_command_names_a_near_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "did you mean render?" in usage_error(capsys, "rendre")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["render", "clear", "-o", "x.png", "--size", "640"], "WIDTHxHEIGHT"),
+        (["render", "clear", "-o", "x.png", "--size", "0x5"], "1 to 16384"),
+        (["render", "clear", "-o", "x.png", "--samples", "3"], "1, 2, 4, 8, 16"),
+        (["render", "clear", "-o", "x.png", "--threads", "0"], "at least 1"),
+        (["render", "clear", "-o", "x.png", "--lanes", "5"], "4, 8, 16"),
+        (["render", "clear"], "-o"),
+        (["render", "clear", "-o", "no/such/folder/x.png"], "no folder no/such/folder"),
+        (["render", "nothing.glb", "-o", "x.png"], "nothing.glb"),
+        ([], "COMMAND"),
+    ],
+)
+def test_usage(capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
+    assert said in usage_error(capsys, *arguments)
+
+
+def test_broken_model_is_a_message(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    broken = tmp_path / "broken.glb"
+    broken.write_bytes(b"glTF\x02\x00\x00\x00\xff\xff\x00\x00")
+    assert main(["render", str(broken), "-o", str(tmp_path / "x.png")]) == 1
+    said = capsys.readouterr().err
+    assert "broken.glb" in said
+    assert "an error of tilegpu itself" not in said
+
+
+def test_output_path() -> None:
+    assert output_path("a/turn.png", 7, 100) == Path("a/turn_007.png")
+    assert output_path("turn.png", 0, 1) == Path("turn.png")
+    assert output_path("turn.png", 12, 20000) == Path("turn_00012.png")
+
+
+def test_progress_yields_everything() -> None:
+    assert list(progress(range(5), 5, "x")) == [0, 1, 2, 3, 4]
+
+
+def test_statistics_become_json() -> None:
+    class Stats:
+        def as_dict(self) -> dict[str, object]:
+            return {"n": np.uint64(3), "list": (np.float32(1), None), "inner": {1: "a"}}
+
+    assert json.loads(json.dumps(as_plain(Stats()))) == {"n": 3, "list": [1.0, None], "inner": {"1": "a"}}
+
+
+def test_render_writes_a_png_and_statistics(run_cli: Cli, tmp_path: Path) -> None:
+    done = run_cli("render", "textured_pbr", "-o", "a.png", "--size", "160x90", "--stats", "s.json", "--threads", "1")
+    assert done.returncode == 0, done.stderr
+    assert "a.png" in done.stdout
+    image = np.asarray(Image.open(tmp_path / "a.png"))
+    assert image.shape == (90, 160, 4)
+    assert len(np.unique(image.reshape(-1, 4), axis=0)) > 100
+    statistics = json.loads((tmp_path / "s.json").read_text())
+    assert statistics["scene"] == "textured_pbr"
+    assert len(statistics["frames"]) == 1
+
+
+def test_lanes_and_threads_do_not_change_the_picture(run_cli: Cli, tmp_path: Path) -> None:
+    for name, options in {"a": ["--lanes", "4", "--threads", "1"], "b": ["--lanes", "16", "--threads", "2"]}.items():
+        done = run_cli("render", "heavy_overdraw_512", "-o", f"{name}.npy", "--size", "96x96", *options)
+        assert done.returncode == 0, done.stderr
+    assert np.array_equal(np.load(tmp_path / "a.npy"), np.load(tmp_path / "b.npy"))
+
+
+def test_render_frames_turn_the_camera(run_cli: Cli, tmp_path: Path) -> None:
+    done = run_cli("render", "textured_cube", "-o", "t.png", "--size", "64x64", "--frames", "3")
+    assert done.returncode == 0, done.stderr
+    pictures = [np.asarray(Image.open(tmp_path / f"t_00{i}.png")) for i in range(3)]
+    assert not np.array_equal(pictures[0], pictures[1])
+
+
+def test_render_writes_every_attachment(run_cli: Cli, tmp_path: Path) -> None:
+    done = run_cli("render", "gbuffer5", "-o", "g.npy", "--size", "64x36")
+    assert done.returncode == 0, done.stderr
+    names = ["g.npy", "g.color1.npy", "g.color2.npy", "g.color3.npy", "g.color4.npy"]
+    arrays = [np.load(tmp_path / name) for name in names]
+    assert [a.dtype.name for a in arrays] == ["uint8", "float16", "float16", "uint8", "uint8"]
+
+
+def test_wrong_profile_lists_profiles(run_cli: Cli) -> None:
+    done = run_cli("render", "clear", "-o", "a.png", "--profile", "mali-g75")
+    assert done.returncode in (1, 2)
+    assert "mali-g57" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_info_can_be_pasted(run_cli: Cli) -> None:
+    done = run_cli("info")
+    assert done.returncode == 0, done.stderr
+    for word in ("tilegpu:", "cpu:", "lanes:", "llvm:", "threads:", "cache:"):
+        assert word in done.stdout
+    assert json.loads(run_cli("info", "--json").stdout)["lanes"] in ("4", "8", "16")
+
+
+@pytest.mark.gl
+@pytest.mark.usefixtures("gl")
+def test_compare_prints_json_and_writes_pictures(run_cli: Cli, tmp_path: Path) -> None:
+    done = run_cli("compare", "textured_pbr", "--size", "320x180", "--json", "-o", "d.png")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    assert {"max_diff", "rms", "share_over_2", "share_over_2_inside", "covered_px"} <= set(found)
+    assert found["covered_px"] > 320 * 180 // 4
+    assert Image.open(tmp_path / "d.png").size == (3 * 320 + 16, 180)
+
+
+@pytest.mark.gl
+@pytest.mark.usefixtures("gl")
+def test_compare_says_what_it_cannot_compare(run_cli: Cli) -> None:
+    done = run_cli("compare", "msaa8_pass_resolve", "--size", "64x36", "--json")
+    assert done.returncode == 3
+    assert "8 samples" in json.loads(done.stdout)["reason"]
+
+
+def test_compare_without_spirv_cross_uses_a_kept_picture(run_cli: Cli) -> None:
+    """PATH without spirv-cross: the kept picture stands in, and that is said."""
+    done = run_cli("compare", "textured_pbr", "--size", "320x180", env={"PATH": "/nonexistent"})
+    assert "spirv-cross is not installed" in done.stderr
+    assert "comparing with a kept reference of llvmpipe" in done.stderr
+    assert done.returncode == 0, done.stdout
+    none = run_cli("compare", "textured_pbr", "--size", "64x36", env={"PATH": "/nonexistent"})
+    assert none.returncode == 3
+    assert "none is kept" in none.stderr
+
+
+def test_view_without_a_display_is_a_message(run_cli: Cli) -> None:
+    done = run_cli("view", "clear", env={"DISPLAY": "", "WAYLAND_DISPLAY": "", "XDG_RUNTIME_DIR": ""})
+    assert done.returncode == 1
+    assert "tilegpu render" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,97 @@
+"""The real window, under Xvfb: what it shows, keys, resizing. A process of its own, because glfw wants the main thread."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+
+def run_in_window(display: str, folder: Path, code: str) -> str:
+    """Runs Python code with the display; returns what it prints."""
+    environment = dict(os.environ, DISPLAY=display, LIBGL_ALWAYS_SOFTWARE="1")
+    environment.pop("WAYLAND_DISPLAY", None)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], env=environment, cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def read_xwd(data: bytes) -> np.ndarray:
+    """(H, W, 3) of an X window dump (ZPixmap, true colour); ``bits_per_pixel`` is what the header says."""
+    header = struct.unpack(">25I", data[:100])
+    size, width, height, order, bits, pitch, colors = header[0], header[4], header[5], header[7], header[11], header[12], header[19]
+    rows = np.frombuffer(data, np.uint8, height * pitch, size + 12 * colors).reshape(height, pitch)
+    pixels = rows[:, : width * bits // 8].reshape(height, width, bits // 8)
+    return pixels[..., 2::-1] if order == 0 else pixels[..., -3:]
+
+
+def test_read_xwd() -> None:
+    header = [100, 7, 2, 24, 2, 1, 0, 0, 32, 0, 32, 32, 8, 5, 0, 0, 0, 8, 256, 0, 2, 1, 0, 0, 0]
+    data = struct.pack(">25I", *header) + bytes([1, 2, 3, 0, 4, 5, 6, 0])
+    assert read_xwd(data).tolist() == [[[3, 2, 1], [6, 5, 4]]]
+
+
+def test_window_shows_the_rendered_picture(display: str, tmp_path: Path) -> None:
+    """The dump of the X window equals the scene as rendered, row 0 on top."""
+    if shutil.which("xwd") is None:
+        pytest.skip("xwd is not installed (x11-apps)")
+    code = """
+        import subprocess, numpy as np
+        from tilegpu.scene import find_scene
+        from tilegpu.scene.render import SceneRenderer
+        from tilegpu.viewer import view
+        import tilegpu
+        def hook(glfw, window, state, number):
+            if number == 4:
+                glfw.poll_events()
+                title = glfw.get_window_title(window)
+                title = title.decode() if isinstance(title, bytes) else title
+                open("title.txt", "w").write(title)
+                dump = subprocess.run(["xwd", "-name", title], capture_output=True, check=True).stdout
+                open("window.xwd", "wb").write(dump)
+        scene = find_scene("heavy_overdraw_512")
+        view(scene, size=(320, 240), max_frames=6, screenshot="shot.png", event_hook=hook)
+        image = SceneRenderer(tilegpu.Device()).render(scene.frame((320, 240), camera=scene.camera())).images[0]
+        np.save("expected.npy", image)
+    """
+    run_in_window(display, tmp_path, code)
+    expected = np.load(tmp_path / "expected.npy")[..., :3]
+    assert np.array_equal(np.asarray(Image.open(tmp_path / "shot.png")), expected)
+    assert np.array_equal(read_xwd((tmp_path / "window.xwd").read_bytes()), expected)
+    title = (tmp_path / "title.txt").read_text()
+    assert re.search(r"heavy_overdraw_512  \|  320x240 1x  \|  host  \|  [\d.]+ ms", title)
+
+
+def test_keys_and_resizing_in_the_window(display: str, tmp_path: Path) -> None:
+    """M, W and a new size reach the picture; S writes it."""
+    code = """
+        from tilegpu.scene import find_scene
+        from tilegpu.viewer import view
+        sizes = []
+        def hook(glfw, window, state, number):
+            if number == 1:
+                glfw.set_window_size(window, 200, 150)
+                state.key("m")
+                state.key("w")
+                state.drag(20, 5, pan=False)
+            if number == 6:
+                state.key("s")
+            frame = state.frame()
+            if frame: sizes.append((frame.size, frame.samples))
+        state = view(find_scene("textured_cube"), size=(160, 120), samples=1, max_frames=8, event_hook=hook)
+        print(sizes[0], sizes[-1], state.wireframe, state.screenshots)
+    """
+    out = run_in_window(display, tmp_path, code)
+    assert out.strip() == "((160, 120), 1) ((200, 150), 2) True 1"
+    assert Image.open(tmp_path / "textured_cube_000.png").size == (200, 150)
