@@ -33,7 +33,9 @@ def display() -> Iterator[str]:
         pytest.skip("Xvfb is not installed")
     read_end, write_end = os.pipe()
     command = ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "1280x800x24", "-nolisten", "tcp"]
-    with subprocess.Popen(command, pass_fds=[write_end], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+    with subprocess.Popen(
+        command, pass_fds=[write_end], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as server:
         os.close(write_end)
         try:
             with os.fdopen(read_end) as pipe:
@@ -49,10 +51,18 @@ def display() -> Iterator[str]:
 def run_cli(tmp_path: Path):
     """Calls ``python -m tilegpu`` with arguments in an empty directory; returns the finished process."""
 
-    def run(*arguments: str, env: dict[str, str] | None = None, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+    def run(
+        *arguments: str, env: dict[str, str] | None = None, cwd: Path = tmp_path
+    ) -> subprocess.CompletedProcess[str]:
         environment = dict(os.environ, **(env or {}))
         return subprocess.run(
-            [sys.executable, "-m", "tilegpu", *arguments], capture_output=True, text=True, cwd=cwd, env=environment, timeout=300, check=False
+            [sys.executable, "-m", "tilegpu", *arguments],
+            capture_output=True,
+            text=True,
+            cwd=cwd,
+            env=environment,
+            timeout=300,
+            check=False,
         )
 
     return run

@@ -10,7 +10,6 @@ from subprocess import CompletedProcess
 import numpy as np
 import pytest
 from PIL import Image
-
 from tilegpu.cli import main
 from tilegpu.cli.common import as_plain, progress
 from tilegpu.cli.render import output_path
@@ -108,7 +107,7 @@ def test_lanes_and_threads_do_not_change_the_picture(run_cli: Cli, tmp_path: Pat
 
 
 def test_render_frames_turn_the_camera(run_cli: Cli, tmp_path: Path) -> None:
-    done = run_cli("render", "textured_cube", "-o", "t.png", "--size", "64x64", "--frames", "3")
+    done = run_cli("render", "cube", "-o", "t.png", "--size", "64x64", "--frames", "3")
     assert done.returncode == 0, done.stderr
     pictures = [np.asarray(Image.open(tmp_path / f"t_00{i}.png")) for i in range(3)]
     assert not np.array_equal(pictures[0], pictures[1])

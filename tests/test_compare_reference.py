@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from tilegpu.reference import ReferenceError, Renderer, compare_frame, stored
 from tilegpu.reference.blocks import block_bytes, plain_uniforms
 from tilegpu.reference.edges import edge_mask
@@ -35,7 +34,9 @@ KEPT_FRAMES = [
 ]
 
 
-def rectangle(x0: float, y0: float, x1: float, y1: float, z: float, *colors: tuple[float, float, float, float]) -> np.ndarray:
+def rectangle(
+    x0: float, y0: float, x1: float, y1: float, z: float, *colors: tuple[float, float, float, float]
+) -> np.ndarray:
     """Two triangles; the vertices' colours in turn, so that the provoking vertex can be told."""
     corners = [(x0, y0), (x0, y1), (x1, y0), (x1, y0), (x0, y1), (x1, y1)]
     return np.array([((x, y, z), colors[i % len(colors)]) for i, (x, y) in enumerate(corners)], TYPE)
@@ -94,7 +95,12 @@ class TestDrawing:
 
     def test_write_mask(self) -> None:
         white = (1.0, 1.0, 1.0, 1.0)
-        assert render(frame(draw(rectangle(-1, -1, 1, 1, 0.5, white), color_write_mask="ga")))[0, 0].tolist() == [0, 255, 0, 255]
+        assert render(frame(draw(rectangle(-1, -1, 1, 1, 0.5, white), color_write_mask="ga")))[0, 0].tolist() == [
+            0,
+            255,
+            0,
+            255,
+        ]
 
     def test_samples_that_it_has_not_are_an_error(self) -> None:
         with pytest.raises(ReferenceError, match="8 samples"):
@@ -137,15 +143,29 @@ class TestEdges:
 
     def test_crease_within_a_draw(self) -> None:
         """A roof: two slopes that meet in the middle, one draw."""
-        program = dataclasses.replace(FLAT, vertex=VERTEX.replace("vec4(position, 1.0)", "vec4(position.xy, 0.5 * position.z, position.z)"))
-        roof = [((-2, -2, 2), RED), ((-2, 2, 2), RED), ((0, -1, 1), RED), ((0, -1, 1), RED), ((-2, 2, 2), RED), ((0, 1, 1), RED)]
+        program = dataclasses.replace(
+            FLAT, vertex=VERTEX.replace("vec4(position, 1.0)", "vec4(position.xy, 0.5 * position.z, position.z)")
+        )
+        roof = [
+            ((-2, -2, 2), RED),
+            ((-2, 2, 2), RED),
+            ((0, -1, 1), RED),
+            ((0, -1, 1), RED),
+            ((-2, 2, 2), RED),
+            ((0, 1, 1), RED),
+        ]
         roof += [((-x, y, z), c) for (x, y, z), c in roof]
         edges = edges_of(frame(Draw(program, np.array(roof, TYPE))))
         assert edges[5:43, 31:33].all()
         assert not edges[5:43, 5:28].any()
 
     def test_one_surface_in_front_of_another_within_a_draw(self) -> None:
-        program = dataclasses.replace(FLAT, vertex=VERTEX.replace("vec4(position, 1.0)", "vec4(position.xy * position.z, 0.5 * position.z, position.z)"))
+        program = dataclasses.replace(
+            FLAT,
+            vertex=VERTEX.replace(
+                "vec4(position, 1.0)", "vec4(position.xy * position.z, 0.5 * position.z, position.z)"
+            ),
+        )
         both = np.concatenate([rectangle(-1, -1, 1, 1, 5, RED), rectangle(-0.5, -0.5, 0.5, 0.5, 4.0, RED)])
         what = frame(Draw(program, both, state=State(depth_compare="less_or_equal")))
         edges = edges_of(what)
@@ -153,7 +173,9 @@ class TestEdges:
         assert not edges[15:33, 19:45].any()
 
     def test_discard_makes_edges(self) -> None:
-        cut = dataclasses.replace(FLAT, fragment=FRAGMENT.replace("{ o_color", "{ if (gl_FragCoord.x > 20.0) discard; o_color"))
+        cut = dataclasses.replace(
+            FLAT, fragment=FRAGMENT.replace("{ o_color", "{ if (gl_FragCoord.x > 20.0) discard; o_color")
+        )
         edges = edges_of(frame(Draw(cut, rectangle(-1, -1, 1, 1, 0.5, RED))))
         assert edges[:, 19:21].all()
         assert edges.sum() == 2 * 48

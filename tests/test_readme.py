@@ -19,7 +19,13 @@ def test_first_triangle_runs_in_an_empty_directory(tmp_path: Path) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
     (tmp_path / "program.py").write_text(found.group(1), encoding="utf-8")
-    done = subprocess.run([sys.executable, "-W", "error", tmp_path / "program.py"], cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", tmp_path / "program.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
     image = np.asarray(Image.open(folder / "triangle.png").convert("RGB")).astype(int)

@@ -7,7 +7,6 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tilegpu.scene import find_scene
 from tilegpu.viewer import mapping
 from tilegpu.viewer.state import ViewState
@@ -88,7 +87,9 @@ def test_wireframe_changes_every_draw_and_nothing_else() -> None:
     after = s.frame()
     assert before is not None and after is not None
     assert {d.state.polygon_mode for d in after.draws} == {"line"}
-    assert [d.vertices is e.vertices for d, e in zip(before.draws, after.draws, strict=True)] == [True] * len(before.draws)
+    assert [d.vertices is e.vertices for d, e in zip(before.draws, after.draws, strict=True)] == [True] * len(
+        before.draws
+    )
     s.key("w")
     again = s.frame()
     assert again is not None

@@ -21,7 +21,13 @@ def run_in_window(display: str, folder: Path, code: str) -> str:
     environment = dict(os.environ, DISPLAY=display, LIBGL_ALWAYS_SOFTWARE="1")
     environment.pop("WAYLAND_DISPLAY", None)
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], env=environment, cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", textwrap.dedent(code)],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -30,7 +36,15 @@ def run_in_window(display: str, folder: Path, code: str) -> str:
 def read_xwd(data: bytes) -> np.ndarray:
     """(H, W, 3) of an X window dump (ZPixmap, true colour); ``bits_per_pixel`` is what the header says."""
     header = struct.unpack(">25I", data[:100])
-    size, width, height, order, bits, pitch, colors = header[0], header[4], header[5], header[7], header[11], header[12], header[19]
+    size, width, height, order, bits, pitch, colors = (
+        header[0],
+        header[4],
+        header[5],
+        header[7],
+        header[11],
+        header[12],
+        header[19],
+    )
     rows = np.frombuffer(data, np.uint8, height * pitch, size + 12 * colors).reshape(height, pitch)
     pixels = rows[:, : width * bits // 8].reshape(height, width, bits // 8)
     return pixels[..., 2::-1] if order == 0 else pixels[..., -3:]
@@ -89,9 +103,9 @@ def test_keys_and_resizing_in_the_window(display: str, tmp_path: Path) -> None:
                 state.key("s")
             frame = state.frame()
             if frame: sizes.append((frame.size, frame.samples))
-        state = view(find_scene("textured_cube"), size=(160, 120), samples=1, max_frames=8, event_hook=hook)
+        state = view(find_scene("cube"), size=(160, 120), samples=1, max_frames=8, event_hook=hook)
         print(sizes[0], sizes[-1], state.wireframe, state.screenshots)
     """
     out = run_in_window(display, tmp_path, code)
     assert out.strip() == "((160, 120), 1) ((200, 150), 2) True 1"
-    assert Image.open(tmp_path / "textured_cube_000.png").size == (200, 150)
+    assert Image.open(tmp_path / "cube_000.png").size == (200, 150)

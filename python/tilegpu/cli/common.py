@@ -35,7 +35,9 @@ class Parser(argparse.ArgumentParser):
         if found:
             choices = [c.strip(" '") for c in found.group(2).split(",")]
             near = difflib.get_close_matches(found.group(1), choices, n=1, cutoff=0.5)
-            message = f"'{found.group(1)}' is none of {', '.join(choices)}" + (f"; did you mean {near[0]}?" if near else "")
+            message = f"'{found.group(1)}' is none of {', '.join(choices)}" + (
+                f"; did you mean {near[0]}?" if near else ""
+            )
         self.print_usage(sys.stderr)
         self.exit(EXIT_USAGE, f"{self.prog}: {message}\n")
 
@@ -61,17 +63,29 @@ def positive(text: str) -> int:
 def add_scene_options(parser: argparse.ArgumentParser) -> None:
     """SCENE|FILE, ``--size`` and ``--samples``."""
     parser.add_argument("scene", metavar="SCENE|FILE", help="a scene's name ('tilegpu scenes') or a model file")
-    parser.add_argument("--size", type=parse_size, metavar="WxH", help="size of the picture in pixels (default: the scene's own)")
     parser.add_argument(
-        "--samples", type=int, choices=SAMPLE_COUNTS, metavar="N", help="samples for each pixel: 1, 2, 4, 8 or 16 (default: the scene's own)"
+        "--size", type=parse_size, metavar="WxH", help="size of the picture in pixels (default: the scene's own)"
+    )
+    parser.add_argument(
+        "--samples",
+        type=int,
+        choices=SAMPLE_COUNTS,
+        metavar="N",
+        help="samples for each pixel: 1, 2, 4, 8 or 16 (default: the scene's own)",
     )
 
 
 def add_device_options(parser: argparse.ArgumentParser) -> None:
     """``--threads``, ``--lanes``, ``--profile``."""
-    parser.add_argument("--threads", type=positive, metavar="N", help="threads to render with (default: all that this process may use)")
     parser.add_argument(
-        "--lanes", type=int, choices=LANE_COUNTS, metavar="N", help="fragments that a shader runs on at once: 4, 8 or 16 (default: by CPU)"
+        "--threads", type=positive, metavar="N", help="threads to render with (default: all that this process may use)"
+    )
+    parser.add_argument(
+        "--lanes",
+        type=int,
+        choices=LANE_COUNTS,
+        metavar="N",
+        help="fragments that a shader runs on at once: 4, 8 or 16 (default: by CPU)",
     )
     parser.add_argument("--profile", default="host", metavar="P", help="the GPU to model (default: host)")
 
@@ -131,7 +145,12 @@ def progress(items: Iterable[T], total: int, label: str) -> Iterator[T]:
             width = max(10, min(40, shutil.get_terminal_size().columns - len(label) - 30))
             filled = width * done // total
             left = f"{elapsed / done * (total - done):.0f} s left" if done else ""
-            print(f"\r{label} [{'#' * filled}{'.' * (width - filled)}] {done}/{total} {left}\x1b[K", end="", file=sys.stderr, flush=True)
+            print(
+                f"\r{label} [{'#' * filled}{'.' * (width - filled)}] {done}/{total} {left}\x1b[K",
+                end="",
+                file=sys.stderr,
+                flush=True,
+            )
             shown = True
         yield item
     if shown:

@@ -31,7 +31,12 @@ def add_parser(commands: Any) -> None:
     """Adds the command."""
     parser = commands.add_parser("compare", help="compare with OpenGL", description=_DESCRIPTION)
     add_scene_options(parser)
-    parser.add_argument("-o", "--output", metavar="DIFF.png", help="write tilegpu's picture, the reference and the difference, amplified")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="DIFF.png",
+        help="write tilegpu's picture, the reference and the difference, amplified",
+    )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     add_device_options(parser)
     parser.set_defaults(run=run)
@@ -62,12 +67,18 @@ def run(options: argparse.Namespace) -> int:
     missing = unavailable()
     kept = stored.find(scene.name, frame) if missing else None
     if missing and kept is None:
-        return _no_reference(options, f"no OpenGL reference on this machine: {missing}; and none is kept for this scene, size and samples")
+        return _no_reference(
+            options,
+            f"no OpenGL reference on this machine: {missing}; and none is kept for this scene, size and samples",
+        )
     result = SceneRenderer(make_device(options)).render(frame)
     tolerance = Tolerance()
     try:
         if kept is not None:
-            print(f"tilegpu compare: {missing}; comparing with a kept reference of {kept.provenance['renderer']}", file=sys.stderr)
+            print(
+                f"tilegpu compare: {missing}; comparing with a kept reference of {kept.provenance['renderer']}",
+                file=sys.stderr,
+            )
             found = [stored.compare(kept, frame, result.images)]
             tolerance = stored.TOLERANCE
         else:
@@ -82,14 +93,21 @@ def run(options: argparse.Namespace) -> int:
     failures = [(one.attachment, text) for one in found for text in tolerance.failures(one.difference)]
     if options.json:
         worst = max(found, key=lambda one: (one.difference.share_over_2_inside, one.difference.max_diff))
-        out: dict[str, Any] = {"scene": scene.name, "size": list(frame.size), "samples": frame.samples, **worst.difference.as_dict()}
+        out: dict[str, Any] = {
+            "scene": scene.name,
+            "size": list(frame.size),
+            "samples": frame.samples,
+            **worst.difference.as_dict(),
+        }
         out["within_tolerance"] = not failures
         out["reference"] = found[0].provenance
         if len(found) > 1:
             out["attachments"] = [one.difference.as_dict() for one in found]
         print(json.dumps(out))
     else:
-        print(f"{scene.name}, {frame.size[0]}x{frame.size[1]}, {frame.samples} sample(s), against {found[0].provenance['renderer']}")
+        print(
+            f"{scene.name}, {frame.size[0]}x{frame.size[1]}, {frame.samples} sample(s), against {found[0].provenance['renderer']}"
+        )
         for one in found:
             if len(found) > 1:
                 print(f"colour {one.attachment} ({frame.color_formats[one.attachment]})")

@@ -15,7 +15,9 @@ from tilegpu.cli.common import EXIT_OK
 
 def add_parser(commands: Any) -> None:
     """Adds the command."""
-    parser = commands.add_parser("info", help="version, CPU, lanes, LLVM, threads, cache: a report to paste", description=__doc__)
+    parser = commands.add_parser(
+        "info", help="version, CPU, lanes, LLVM, threads, cache: a report to paste", description=__doc__
+    )
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.set_defaults(run=run)
 

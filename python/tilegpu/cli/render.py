@@ -34,7 +34,11 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=".png, or .npy for the values as they are")
     add_device_options(parser)
     parser.add_argument(
-        "--frames", type=positive, default=1, metavar="N", help="N pictures of one turn of the camera: OUT gets the number before its suffix"
+        "--frames",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="N pictures of one turn of the camera: OUT gets the number before its suffix",
     )
     parser.add_argument("--stats", metavar="S.json", help="write statistics of every frame")
     parser.set_defaults(run=run)
@@ -107,9 +111,18 @@ def run(options: argparse.Namespace) -> int:
         times_ms.append((time.perf_counter() - start) * 1e3)
         written += save_result(result, output_path(options.output, index, options.frames))
         if options.stats:
-            statistics.append({"frame": index, "ms": times_ms[-1], "stats": as_plain(result.stats), "explain": as_plain(result.explain)})
+            statistics.append(
+                {
+                    "frame": index,
+                    "ms": times_ms[-1],
+                    "stats": as_plain(result.stats),
+                    "explain": as_plain(result.explain),
+                }
+            )
     if options.stats:
-        Path(options.stats).write_text(json.dumps({"scene": scene.name, "frames": statistics}, indent=1) + "\n", encoding="utf-8")
+        Path(options.stats).write_text(
+            json.dumps({"scene": scene.name, "frames": statistics}, indent=1) + "\n", encoding="utf-8"
+        )
     size = f"{frame.size[0]}x{frame.size[1]}, {frame.samples} sample{'s' if frame.samples > 1 else ''}"
     if options.frames == 1:
         print(f"{', '.join(map(str, written))}: {scene.name}, {size}, {times_ms[0]:.1f} ms with compilation")

@@ -10,7 +10,9 @@ from tilegpu.cli.common import EXIT_OK
 
 def add_parser(commands: Any) -> None:
     """Adds the command."""
-    parser = commands.add_parser("scenes", help="list the scenes", description="Lists the scenes, with size, samples and content.")
+    parser = commands.add_parser(
+        "scenes", help="list the scenes", description="Lists the scenes, with size, samples and content."
+    )
     parser.set_defaults(run=run)
 
 

@@ -4,9 +4,9 @@ Needs moderngl, EGL with a driver (Mesa's llvmpipe is enough) and the program ``
 :func:`unavailable` says which, and pictures kept earlier (:mod:`tilegpu.reference.stored`) stand in.
 """
 
+from tilegpu.reference import stored
 from tilegpu.reference.compare import Comparison, Tolerance, compare_frame, side_by_side
 from tilegpu.reference.gl import ReferenceError, ReferencePicture, Renderer, unavailable
-from tilegpu.reference import stored
 from tilegpu.reference.metrics import Difference, difference
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "compare_frame",
     "difference",
     "side_by_side",
+    "stored",
     "unavailable",
 ]

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
 from tilegpu.reference.edges import edge_mask
 from tilegpu.reference.gl import Renderer
 from tilegpu.reference.metrics import Difference, difference, differs_from, per_pixel
@@ -31,7 +30,9 @@ class Tolerance:
                 f"{found.share_over_2_inside:.2%} of the pixels inside differ by more than 2/255 (at most {self.inside_share_over_2:.2%})"
             )
         if found.over_8_inside_px > self.inside_over_8_px:
-            out.append(f"{found.over_8_inside_px} pixels inside differ by more than 8/255 (at most {self.inside_over_8_px})")
+            out.append(
+                f"{found.over_8_inside_px} pixels inside differ by more than 8/255 (at most {self.inside_over_8_px})"
+            )
         if found.share_over_2_edges > self.edges_share_over_2:
             out.append(
                 f"pixels at edges that differ by more than 2/255 are {found.share_over_2_edges:.2%} of the picture "
@@ -63,7 +64,9 @@ def clear_value(format_name: str, color: tuple[float, float, float, float], chan
     return value
 
 
-def compare_frame(frame: Frame, ours: list[NDArray[Any]], progress: Callable[[str], None] = lambda _: None) -> list[Comparison]:
+def compare_frame(
+    frame: Frame, ours: list[NDArray[Any]], progress: Callable[[str], None] = lambda _: None
+) -> list[Comparison]:
     """Draws the frame by the reference and compares every colour image of ``ours`` with it.
 
     Raises :class:`~tilegpu.reference.gl.ReferenceError` if the reference cannot draw it.

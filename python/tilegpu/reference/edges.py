@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-
 from tilegpu.reference import glraw
 from tilegpu.reference.gl import Renderer
 from tilegpu.scene.description import Draw, Frame
@@ -109,5 +108,5 @@ def edge_mask(renderer: Renderer, frame: Frame) -> Mask:
             put(i, draw)
         edges |= look()
     if scale > 1:
-        edges = edges.reshape(frame.size[1], scale, frame.size[0], scale).any(axis=(1, 3))
+        edges = np.asarray(edges.reshape(frame.size[1], scale, frame.size[0], scale).any(axis=(1, 3)))
     return edges

@@ -17,16 +17,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-
 from tilegpu.reference import blocks, glraw
-from tilegpu.reference.translate import Translated, TranslationError, compile_spirv, spirv_cross, translate, with_constants
+from tilegpu.reference.translate import (
+    Translated,
+    TranslationError,
+    compile_spirv,
+    spirv_cross,
+    translate,
+    with_constants,
+)
 from tilegpu.scene.description import ALPHA_BLEND, Blend, Draw, Frame, Program, State, Texture
 
 if TYPE_CHECKING:
     import moderngl
 
 
-class ReferenceError(RuntimeError):  # noqa: A001 - tilegpu.reference.ReferenceError reads well
+class ReferenceError(RuntimeError):
     """The reference cannot draw this frame, or there is no reference on this machine; the message says why."""
 
 
@@ -175,9 +181,7 @@ class Renderer:
         fragment_glsl = with_constants(fragment, program.constants)
         if tail:
             fragment_glsl = fragment_glsl.replace("void main()", "void shaded_main()") + tail
-        made = self.ctx.program(
-            vertex_shader=with_constants(vertex, program.constants), fragment_shader=fragment_glsl
-        )
+        made = self.ctx.program(vertex_shader=with_constants(vertex, program.constants), fragment_shader=fragment_glsl)
         self._programs[key] = made, vertex, fragment
         weakref.finalize(program, self._programs.pop, key, None)
         return self._programs[key]
@@ -347,8 +351,8 @@ class Renderer:
                         continue
                     if value is None or isinstance(value, Texture):
                         raise ReferenceError(f"draw '{draw.label}': nothing is bound to the block '{entry['name']}'")
-                    data = blocks.block_bytes(entry, types, value)  # type: ignore[arg-type]
-                    buffer = self.ctx.buffer(data)
+                    content = blocks.block_bytes(entry, types, value)
+                    buffer = self.ctx.buffer(content)
                     member.binding = slot
                     (buffer.bind_to_uniform_block if kind == "ubos" else buffer.bind_to_storage_buffer)(slot)
                     keep += [(kind, block_name), buffer]

@@ -63,12 +63,13 @@ def covered(ours: Image, reference: Image) -> NDArray[np.bool_]:
     border = np.concatenate([reference[0], reference[-1], reference[:, 0], reference[:, -1]])
     values, counts = np.unique(border.reshape(len(border), -1), axis=0, return_counts=True)
     clear = values[counts.argmax()]
-    return differs_from(ours, clear) | differs_from(reference, clear)
+    return np.logical_or(differs_from(ours, clear), differs_from(reference, clear))
 
 
 def differs_from(image: Image, clear: Image, tolerance: float = 0.0) -> NDArray[np.bool_]:
     """(H, W): pixels of which a channel differs from ``clear`` by more than ``tolerance`` (in the image's own units)."""
-    out: NDArray[np.bool_] = (np.abs(image.astype(np.float64) - np.asarray(clear, np.float64)) > tolerance).any(axis=-1)
+    off = np.abs(image.astype(np.float64) - np.asarray(clear, np.float64)) > tolerance
+    out: NDArray[np.bool_] = np.asarray(off.any(axis=-1))
     return out
 
 

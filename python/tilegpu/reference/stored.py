@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
 from tilegpu.reference.compare import Comparison, Tolerance, clear_value
 from tilegpu.reference.gl import Renderer
 from tilegpu.reference.metrics import difference, differs_from
@@ -71,7 +70,12 @@ def keep(scene: str, frame: Frame, where: Path) -> Path:
         raise ValueError(f"scene '{scene}': colour 0 is {frame.color_formats[0]}; only 8-bit RGBA pictures are kept")
     path = where / f"{stem(scene, frame)}.png"
     Image.fromarray(image).save(path, optimize=True)
-    sidecar = {"scene": scene, "size": f"{frame.size[0]}x{frame.size[1]}", "samples": str(frame.samples), **picture.provenance}
+    sidecar = {
+        "scene": scene,
+        "size": f"{frame.size[0]}x{frame.size[1]}",
+        "samples": str(frame.samples),
+        **picture.provenance,
+    }
     path.with_suffix(".json").write_text(json.dumps(sidecar, indent=1) + "\n", encoding="utf-8")
     return path
 

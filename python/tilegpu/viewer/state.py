@@ -101,7 +101,8 @@ class ViewState:
         frame = self.scene.frame(size, self.samples, camera=self.camera, time=self.time)
         if self.wireframe:
             draws = tuple(
-                dataclasses.replace(draw, state=dataclasses.replace(draw.state, polygon_mode="line")) for draw in frame.draws
+                dataclasses.replace(draw, state=dataclasses.replace(draw.state, polygon_mode="line"))
+                for draw in frame.draws
             )
             frame = dataclasses.replace(frame, draws=draws)
         return frame

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
 from tilegpu.scene import Scene
 from tilegpu.viewer.mapping import Size
 from tilegpu.viewer.state import ViewState
@@ -90,7 +89,10 @@ def _attach(glfw: Any, window: Any, state: ViewState) -> None:
         dx, dy = x - last[0], y - last[1]
         last[:] = x, y
         held = [glfw.get_mouse_button(window, b) == glfw.PRESS for b in range(3)]
-        shift = glfw.get_key(window, glfw.KEY_LEFT_SHIFT) == glfw.PRESS or glfw.get_key(window, glfw.KEY_RIGHT_SHIFT) == glfw.PRESS
+        shift = (
+            glfw.get_key(window, glfw.KEY_LEFT_SHIFT) == glfw.PRESS
+            or glfw.get_key(window, glfw.KEY_RIGHT_SHIFT) == glfw.PRESS
+        )
         if any(held) and (dx or dy):
             state.drag(dx, dy, pan=held[1] or held[2] or shift)
 
@@ -117,7 +119,9 @@ def _open(size: Size, title: str) -> tuple[Any, Any]:
     glfw.set_error_callback(lambda _, text: problems.append(text.decode() if isinstance(text, bytes) else str(text)))
     if not glfw.init():
         hint = "" if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") else " (DISPLAY is not set)"
-        raise ViewerError(f"no window system{hint}: {'; '.join(problems) or 'glfw.init failed'}; 'tilegpu render' needs none")
+        raise ViewerError(
+            f"no window system{hint}: {'; '.join(problems) or 'glfw.init failed'}; 'tilegpu render' needs none"
+        )
     glfw.window_hint(glfw.CONTEXT_VERSION_MAJOR, 3)
     glfw.window_hint(glfw.CONTEXT_VERSION_MINOR, 3)
     glfw.window_hint(glfw.OPENGL_PROFILE, glfw.OPENGL_CORE_PROFILE)
