@@ -1,0 +1,267 @@
+// tests/test_math.cpp -- the math emitters against double precision over all exponents; equal bits for 1, 4, 8 and 16 lanes.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "check.hpp"
+#include "shader/jit.hpp"
+#include "shader/math.hpp"
+#include "vk/format.hpp"
+
+using namespace tilegpu;
+using namespace tilegpu::shader;
+
+namespace {
+
+using Emit = std::function<Value(const Ir&, Value, Value)>;
+constexpr uint32_t kChunk = 64;
+
+/// out[i] = f(a[i], b[i]) for kChunk values, `width` at a time. Everything travels as 32-bit patterns.
+using Function = void (*)(const uint32_t* a, const uint32_t* b, uint32_t* out);
+
+Function compile(Jit& jit, const char* name, uint32_t width, bool integer_a, bool integer_b, bool integer_out, const Emit& emit) {
+  CodeKey key("test_math");
+  key.add_bytes(name, std::strlen(name));
+  key.add(width);
+  auto f = jit.function(key, [&](LLVMModuleRef module, const char* symbol) -> Status {
+    Ir ir(module, width);
+    Type parameters[3] = {ir.ptr, ir.ptr, ir.ptr};
+    Value fn = ir.function(symbol, LLVMFunctionType(ir.void_type, parameters, 3, 0));
+    Block entry = ir.block(fn, "entry"), loop = ir.block(fn, "loop"), done = ir.block(fn, "done");
+    ir.at(entry);
+    ir.br(loop);
+    ir.at(loop);
+    Value k = LLVMBuildPhi(ir.builder, ir.i64, "");
+    Value at = ir.shl(k, 2);
+    Value a = ir.load(ir.vi32, ir.offset(LLVMGetParam(fn, 0), at), 4), b = ir.load(ir.vi32, ir.offset(LLVMGetParam(fn, 1), at), 4);
+    Value r = emit(ir, integer_a ? a : ir.as_float(a), integer_b ? b : ir.as_float(b));
+    ir.store(integer_out ? r : ir.bits(r), ir.offset(LLVMGetParam(fn, 2), at), 4);
+    Value next = ir.add(k, ir.c64(width));
+    Value zero = ir.c64(0);
+    Block last = ir.current_block();
+    LLVMAddIncoming(k, &zero, &entry, 1);
+    LLVMAddIncoming(k, &next, &last, 1);
+    ir.br(ir.ult(next, ir.c64(kChunk)), loop, done);
+    ir.at(done);
+    LLVMBuildRetVoid(ir.builder);
+    return Ok{};
+  });
+  if (!CHECK_MESSAGE(f, std::string(name) + (f ? "" : f.error().message))) return nullptr;
+  return reinterpret_cast<Function>(*f);
+}
+
+struct Widths {
+  Function f[4];
+};
+
+Widths compile_all(Jit& jit, const char* name, bool integer_a, bool integer_b, bool integer_out, const Emit& emit) {
+  Widths w{};
+  const uint32_t widths[4] = {1, 4, 8, 16};
+  for (int k = 0; k < 4; ++k) w.f[k] = compile(jit, name, widths[k], integer_a, integer_b, integer_out, emit);
+  return w;
+}
+
+uint32_t canonical(uint32_t bits) { return (bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc00000u : bits; }
+
+/// Runs all widths, checks that they agree (NaN apart from payload), returns the 8-lane results.
+void run(const Widths& w, const std::vector<uint32_t>& a, const std::vector<uint32_t>& b, std::vector<uint32_t>& out, const char* name) {
+  out.resize(a.size());
+  bool agree = true;
+  uint32_t other[kChunk];
+  for (size_t k = 0; k < a.size(); k += kChunk) {
+    w.f[2](&a[k], &b[k], &out[k]);
+    if (k / kChunk % 7) continue;   // the widths on a seventh of the values
+    for (int v : {0, 1, 3}) {
+      w.f[v](&a[k], &b[k], other);
+      for (uint32_t l = 0; l < kChunk; ++l) agree &= canonical(other[l]) == canonical(out[k + l]);
+    }
+  }
+  CHECK_MESSAGE(agree, std::string(name) + " differs between lane counts");
+}
+
+double ulp_error(float got, double want) {
+  if (std::isnan(want)) return std::isnan(got) ? 0 : 1e30;
+  if (std::isinf(want) || std::fabs(want) > 3.4028235677973366e38) return std::isinf(got) && std::signbit(got) == std::signbit(want) ? 0 : std::fabs(got) >= 0x1.fffffep127f && std::signbit(got) == std::signbit(want) ? 1 : 1e30;
+  if (std::isnan(got) || std::isinf(got)) return std::fabs(want) >= 0x1.fffffep127 ? 1 : 1e30;
+  const int exponent = std::max(std::ilogb(std::max(std::fabs(want), 1e-300)), -126);
+  return std::fabs(static_cast<double>(got) - want) / std::ldexp(1.0, exponent - 23);
+}
+
+std::vector<uint32_t> all_patterns(uint32_t stride) {
+  std::vector<uint32_t> v = {0, 0x80000000u, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc00000u, 1, 0x80000001u, 0x007fffffu, 0x00800000u, 0x3f800000u, 0xbf800000u,
+                             0x7f7fffffu, 0xff7fffffu, 0x3f7fffffu, 0x3f800001u, 0x3f3504f3u, 0x3f3504f4u};
+  for (uint64_t bits = 0; bits < (1ull << 32); bits += stride) v.push_back(static_cast<uint32_t>(bits));
+  while (v.size() % kChunk) v.push_back(0);
+  return v;
+}
+
+std::vector<uint32_t> uniform(float low, float high, size_t count, uint32_t seed) {
+  std::mt19937 rng(seed);
+  std::uniform_real_distribution<float> d(low, high);
+  std::vector<uint32_t> v(count / kChunk * kChunk);
+  for (auto& x : v) x = std::bit_cast<uint32_t>(d(rng));
+  return v;
+}
+
+void check_function(Jit& jit, const char* name, Value (*emit)(const Ir&, Value), double (*reference)(double), double limit_ulp, float low, float high, float domain) {
+  const Widths w = compile_all(jit, name, false, false, false, [&](const Ir& ir, Value a, Value) { return emit(ir, a); });
+  if (!w.f[0]) return;
+  double worst = 0;
+  float where = 0;
+  std::vector<uint32_t> out;
+  for (const auto& values : {all_patterns(10007), uniform(low, high, 300000, 1)}) {
+    run(w, values, values, out, name);
+    for (size_t k = 0; k < values.size(); ++k) {
+      const float x = std::bit_cast<float>(values[k]);
+      if (std::fabs(x) > domain && std::isfinite(x)) continue;
+      const double e = ulp_error(std::bit_cast<float>(out[k]), reference(static_cast<double>(x)));
+      if (e > worst) worst = e, where = x;
+    }
+  }
+  std::printf("  %-8s %.3f ulp at %.9g\n", name, worst, static_cast<double>(where));
+  CHECK_MESSAGE(worst <= limit_ulp, std::string(name) + " " + std::to_string(worst) + " ulp at " + std::to_string(where));
+}
+
+void test_functions(Jit& jit) {
+  const float all = INFINITY;
+  check_function(jit, "exp2", emit_exp2, [](double x) { return std::exp2(x); }, 0.9, -130, 130, all);
+  check_function(jit, "exp", emit_exp, [](double x) { return std::exp(x); }, 1.1, -90, 90, all);
+  check_function(jit, "log2", emit_log2, [](double x) { return std::log2(x); }, 1.3, 0, 3, all);
+  check_function(jit, "log", emit_log, [](double x) { return std::log(x); }, 1.0, 0, 3, all);
+  check_function(jit, "sinh", emit_sinh, [](double x) { return std::sinh(x); }, 1.7, -5, 5, all);
+  check_function(jit, "cosh", emit_cosh, [](double x) { return std::cosh(x); }, 1.6, -5, 5, all);
+  check_function(jit, "tanh", emit_tanh, [](double x) { return std::tanh(x); }, 1.4, -3, 3, all);
+  check_function(jit, "asinh", emit_asinh, [](double x) { return std::asinh(x); }, 1.9, -5, 5, all);
+  check_function(jit, "acosh", emit_acosh, [](double x) { return std::acosh(x); }, 2.2, 1, 3, all);
+  check_function(jit, "atanh", emit_atanh, [](double x) { return std::atanh(x); }, 2.0, -1, 1, all);
+  check_function(jit, "sin", emit_sin, [](double x) { return std::sin(x); }, 1.5, -7, 7, 0x1p20f);
+  check_function(jit, "cos", emit_cos, [](double x) { return std::cos(x); }, 1.5, -7, 7, 0x1p20f);
+  check_function(jit, "tan", emit_tan, [](double x) { return std::tan(x); }, 2.9, -7, 7, 0x1p20f);
+  check_function(jit, "asin", emit_asin, [](double x) { return std::asin(x); }, 1.9, -1, 1, all);
+  check_function(jit, "acos", emit_acos, [](double x) { return std::acos(x); }, 1.4, -1, 1, all);
+  check_function(jit, "atan", emit_atan, [](double x) { return std::atan(x); }, 1.5, -4, 4, all);
+}
+
+void check_pairs(Jit& jit, const char* name, Value (*emit)(const Ir&, Value, Value), const std::function<double(double, double)>& reference, double limit,
+                 const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
+  const Widths w = compile_all(jit, name, false, false, false, [&](const Ir& ir, Value x, Value y) { return emit(ir, x, y); });
+  if (!w.f[0]) return;
+  std::vector<uint32_t> out;
+  run(w, a, b, out, name);
+  double worst = 0, wx = 0, wy = 0;
+  for (size_t k = 0; k < a.size(); ++k) {
+    const double x = std::bit_cast<float>(a[k]), y = std::bit_cast<float>(b[k]);
+    const double e = ulp_error(std::bit_cast<float>(out[k]), reference(x, y));
+    if (e > worst) worst = e, wx = x, wy = y;
+  }
+  std::printf("  %-8s %.3f ulp at %.9g, %.9g\n", name, worst, wx, wy);
+  CHECK_MESSAGE(worst <= limit, std::string(name) + " " + std::to_string(worst) + " ulp at " + std::to_string(wx) + ", " + std::to_string(wy));
+}
+
+std::vector<uint32_t> shuffled(std::vector<uint32_t> v, uint32_t seed) {
+  std::mt19937 rng(seed);
+  std::shuffle(v.begin(), v.end(), rng);
+  return v;
+}
+
+double pow_reference(double x, double y) {
+  if (y == 0 || x == 1) return 1;
+  if (std::isnan(x) || std::isnan(y) || x < 0) return NAN;
+  return std::pow(std::fabs(x), y);   // -0 as 0
+}
+
+void test_pairs(Jit& jit) {
+  const size_t n = 400000;
+  check_pairs(jit, "pow", emit_pow, pow_reference, 1.0, uniform(0, 1.2f, n, 3), uniform(-40, 40, n, 4));
+  check_pairs(jit, "pow", emit_pow, pow_reference, 1.0, uniform(0, 1, n, 5), std::vector<uint32_t>(uniform(0, 1, n, 5).size(), std::bit_cast<uint32_t>(2.2f)));
+  check_pairs(jit, "pow", emit_pow, pow_reference, 1.0, uniform(0, 1, n, 6), std::vector<uint32_t>(uniform(0, 1, n, 6).size(), std::bit_cast<uint32_t>(32.0f)));
+  const auto all = all_patterns(20011);
+  check_pairs(jit, "pow", emit_pow, pow_reference, 1.0, all, shuffled(all, 1));
+  check_pairs(jit, "atan2", emit_atan2, [](double y, double x) { return std::atan2(y, x); }, 1.5, uniform(-2, 2, n, 7), uniform(-2, 2, n, 8));
+  check_pairs(jit, "atan2", emit_atan2, [](double y, double x) { return std::atan2(y, x); }, 1.5, all, shuffled(all, 2));
+  // Special cases in all combinations.
+  std::vector<uint32_t> a, b;
+  const float s[] = {0.0f, -0.0f, 1, -1, 2, -2, 0.5f, -0.5f, INFINITY, -INFINITY, NAN, 1e-42f, -1e-42f, 3e38f, -3e38f, 5};
+  for (float x : s) {
+    for (float y : s) a.push_back(std::bit_cast<uint32_t>(x)), b.push_back(std::bit_cast<uint32_t>(y));
+  }
+  check_pairs(jit, "atan2", emit_atan2, [](double y, double x) { return std::atan2(y, x); }, 1.5, a, b);
+  check_pairs(jit, "pow", emit_pow, pow_reference, 1.0, a, b);
+  const auto first = [](double x, double y) { return x < y ? x : y; };
+  check_pairs(jit, "fmin", emit_fmin, first, 0, a, b);
+  check_pairs(jit, "fmax", emit_fmax, [](double x, double y) { return x > y ? x : y; }, 0, a, b);
+  check_pairs(jit, "nmin", emit_nmin, [](double x, double y) { return std::fmin(x, y); }, 0, a, b);
+  check_pairs(jit, "nmax", emit_nmax, [](double x, double y) { return std::fmax(x, y); }, 0, a, b);
+}
+
+void check_exact(Jit& jit, const char* name, bool integer_in, bool integer_b, bool integer_out, const Emit& emit, const std::function<uint32_t(uint32_t, uint32_t)>& reference,
+                 const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
+  const Widths w = compile_all(jit, name, integer_in, integer_b, integer_out, emit);
+  if (!w.f[0]) return;
+  std::vector<uint32_t> out;
+  run(w, a, b, out, name);
+  uint32_t bad = 0, first = 0;
+  for (size_t k = 0; k < a.size(); ++k) {
+    if (out[k] != reference(a[k], b[k])) {
+      if (!bad++) first = static_cast<uint32_t>(k);
+    }
+  }
+  char text[160];
+  std::snprintf(text, sizeof text, "%s: %u wrong, first at %08x %08x: %08x, expected %08x", name, bad, a[first], b[first], out[first], reference(a[first], b[first]));
+  CHECK_MESSAGE(bad == 0, text);
+}
+
+void test_conversions(Jit& jit) {
+  auto f = [](uint32_t bits) { return std::bit_cast<float>(bits); };
+  auto u = [](float x) { return std::bit_cast<uint32_t>(x); };
+  const auto all = all_patterns(9973);
+  auto unary = [](Value (*emit)(const Ir&, Value)) { return Emit([emit](const Ir& ir, Value a, Value) { return emit(ir, a); }); };
+  check_exact(jit, "float_to_int", false, false, true, unary(emit_float_to_int), [&](uint32_t a, uint32_t) {
+    const float x = f(a);
+    return x != x ? 0u : x >= 2147483648.0f ? 0x7fffffffu : x <= -2147483648.0f ? 0x80000000u : static_cast<uint32_t>(static_cast<int32_t>(x));
+  }, all, all);
+  check_exact(jit, "float_to_uint", false, false, true, unary(emit_float_to_uint), [&](uint32_t a, uint32_t) {
+    const float x = f(a);
+    return !(x > 0) ? 0u : x >= 4294967296.0f ? ~0u : static_cast<uint32_t>(x);
+  }, all, all);
+  check_exact(jit, "uint_to_float", true, false, false, unary(emit_uint_to_float), [&](uint32_t a, uint32_t) { return u(static_cast<float>(a)); }, all, all);
+  check_exact(jit, "int_to_float", true, false, false, unary(emit_int_to_float), [&](uint32_t a, uint32_t) { return u(static_cast<float>(static_cast<int32_t>(a))); }, all, all);
+  check_exact(jit, "float_to_half", false, false, true, unary(emit_float_to_half), [&](uint32_t a, uint32_t) { return vk::float_to_half(f(a)); }, all, all);
+  std::vector<uint32_t> halves(65536);
+  for (uint32_t k = 0; k < 65536; ++k) halves[k] = k;
+  check_exact(jit, "half_to_float", true, false, false, unary(emit_half_to_float), [&](uint32_t a, uint32_t) { return u(vk::half_to_float(static_cast<uint16_t>(a))); }, halves, halves);
+  std::vector<uint32_t> exponents = all;
+  std::mt19937 rng(3);
+  for (auto& e : exponents) e = rng() % 4 ? rng() % 600 - 300 : static_cast<uint32_t>(rng());
+  check_exact(jit, "ldexp", false, true, false, [](const Ir& ir, Value a, Value b) { return emit_canonical_nan(ir, emit_ldexp(ir, a, b)); },
+              [&](uint32_t a, uint32_t b) { return canonical(u(std::ldexp(f(a), static_cast<int>(b)))); }, all, exponents);
+  check_exact(jit, "frexp_significand", false, false, false, [](const Ir& ir, Value a, Value) { return emit_canonical_nan(ir, emit_frexp(ir, a).significand); }, [&](uint32_t a, uint32_t) {
+    int e;
+    return canonical(u(std::frexp(f(a), &e)));
+  }, all, all);
+  check_exact(jit, "frexp_exponent", false, false, true, [](const Ir& ir, Value a, Value) { return emit_frexp(ir, a).exponent; }, [&](uint32_t a, uint32_t) {
+    int e = 0;
+    std::frexp(f(a), &e);
+    return static_cast<uint32_t>(std::isfinite(f(a)) ? e : 0);
+  }, all, all);
+  check_exact(jit, "fsign", false, false, false, unary(emit_fsign), [&](uint32_t a, uint32_t) { return f(a) != f(a) ? 0u : f(a) == 0 ? a : u(std::copysign(1.0f, f(a))); }, all, all);
+  check_exact(jit, "fract", false, false, false, [](const Ir& ir, Value a, Value) { return emit_canonical_nan(ir, emit_fract(ir, a)); }, [&](uint32_t a, uint32_t) {
+    const float x = f(a), r = x - std::floor(x);
+    return canonical(u(r >= 1 ? 0x1.fffffep-1f : r));
+  }, all, all);
+}
+
+}  // namespace
+
+int main() {
+  auto jit = Jit::create({8, "x86-64-v3", "off"});
+  if (!CHECK(jit)) return 1;
+  test_functions(**jit);
+  test_pairs(**jit);
+  test_conversions(**jit);
+  return test::finish("test_math");
+}
