@@ -12,7 +12,7 @@ import numpy as np
 
 from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture
 from tilegpu.scene.camera import OrbitCamera, identity, multiply, normalize, perspective, rotate_x, rotate_y, translate
-from tilegpu.scene.mesh import columns, sphere, test_texture_levels
+from tilegpu.scene.mesh import columns, sphere, reference_texture_levels
 from tilegpu.scene.resources import program
 
 F = np.float32
@@ -22,7 +22,7 @@ TURN = multiply(rotate_x(0.5), rotate_y(0.3))
 
 @functools.cache
 def texture(mipmap_mode: str) -> Texture:
-    levels = test_texture_levels()
+    levels = reference_texture_levels()
     return Texture(levels[0], mipmaps=levels[1:], sampler=Sampler(mipmap_mode=mipmap_mode), label="test texture")
 
 

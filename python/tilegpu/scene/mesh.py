@@ -1,6 +1,6 @@
 """Procedural meshes and the test texture, vectorised; structured vertices and uint32 triangle lists.
 
-``sphere``, ``columns`` and ``test_texture_levels`` are those of the reference scenes, bit for bit what
+``sphere``, ``columns`` and ``reference_texture_levels`` are those of the reference scenes, bit for bit what
 ``/work/shared/peers/vkpeer.cpp`` makes (a test compares hashes): float64 and float32 where it uses them, in its order.
 """
 
@@ -152,7 +152,7 @@ def columns() -> tuple[Mesh, NDArray[np.float32]]:
 
 
 @functools.cache
-def test_texture_levels() -> tuple[NDArray[np.uint8], ...]:
+def reference_texture_levels() -> tuple[NDArray[np.uint8], ...]:
     """512x512 RGBA8 test texture and its ten further levels by 2x2 box, (sum + 2) / 4 in integers."""
     y, x = np.mgrid[0:512, 0:512]
     level = np.empty((512, 512, 4), np.uint8)
