@@ -69,6 +69,7 @@ void map_store_and_resolve(const RenderingAttachment& a, const PassShape& shape,
     if (shape.single_sampled) {
       const bool average = t.is_color ? !vk::find_format(a.view->info().format)->is_integer() : false;
       store.msaa = average ? MsaaCopy::average : MsaaCopy::sample_zero;
+      store.always = true;  // after a split, bins without primitives in the last part still wait in the spill image
     }
   }
   if (a.resolve_mode == VK_RESOLVE_MODE_NONE) return;
@@ -91,6 +92,7 @@ void map_spill(const RenderingAttachment& a, const Ptr<ImageView>& spill_view, c
   t.spill_store->store = true;
   t.spill_store->msaa = MsaaCopy::all;
   t.spill_store->view = spill_view;
+  t.spill_store->always = spill_view != a.view;  // an image of its own holds nothing yet
 }
 
 /// Rendering many samples to an image of one has nowhere to spill: an image of its own, without memory until then.
@@ -181,7 +183,8 @@ Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::str
     if (t.resolve->in_bounds.op != ResolveOp::none) {
       const bool border = f.layout.has_border() && stored_in_blocks(t.resolved->view);
       if (!border) t.resolve->border = {};
-      fold_resolve(*t.resolve, *t.resolved, t.own, t.is_color, true, f.layout.sample_count, border);
+      // Samples that are stored too must survive: a border read from the resolve image then needs a plane of its own, unfolded.
+      if (!border || !t.resolve->own_plane) fold_resolve(*t.resolve, *t.resolved, t.own, t.is_color, true, f.layout.sample_count, border);
     }
     if (t.load->in_bounds != LoadOp::image && t.load->border != LoadOp::image) t.load->view = nullptr;
   }

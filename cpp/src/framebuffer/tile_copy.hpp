@@ -1,0 +1,39 @@
+// framebuffer/tile_copy.hpp -- a box of pixels between one sample of a tile's plane and rows of texels.
+//
+// In: plane, rows, box (framebuffer coordinates). Out: the box copied; nothing outside it is written. The only code that knows both
+// layouts; loads, stores, resolves and block compression are calls of it.
+#pragma once
+
+#include "framebuffer/block_rows.hpp"
+#include "framebuffer/layout.hpp"
+#include "resource/reduce.hpp"
+
+namespace tilegpu::framebuffer {
+
+/// One sample of a plane in the worker's buffer, or all of them together with a reducer.
+struct PlaneView {
+  uint8_t* data = nullptr;       // of block 0 and the sample
+  uint32_t block_B = 0;          // from block to block
+  uint32_t words = 1;
+  uint32_t bin_px = 64;
+  int32_t x_px = 0, y_px = 0;    // framebuffer coordinates of the bin
+  uint8_t* block(uint32_t column, uint32_t row) const { return data + (static_cast<size_t>(row) * (bin_px / kBlock_px) + column) * block_B; }
+};
+
+/// Rows of texels whose first texel is framebuffer pixel (x_px, y_px).
+struct RowsView {
+  uint8_t* data = nullptr;
+  size_t pitch_B = 0;
+  uint32_t texel_B = 4;
+  int32_t x_px = 0, y_px = 0;
+  WordField field;
+  uint8_t* at(int32_t x, int32_t y) const { return data + static_cast<size_t>(y - y_px) * pitch_B + static_cast<size_t>(x - x_px) * texel_B; }
+};
+
+void copy_from_rows(const RowsView& rows, const Box& box, const PlaneView& plane);
+/// With a reducer, `plane` is sample 0 and the samples are words * 64 bytes apart. `stream`: past the caches, for whole lines.
+void copy_to_rows(const PlaneView& plane, const Box& box, const resource::Reducer* reducer, bool stream, const RowsView& rows);
+/// One value in every texel of the box of the rows (what storing a cleared tile comes to).
+void fill_rows(const RowsView& rows, const Box& box, const uint32_t* words, bool stream);
+
+}  // namespace tilegpu::framebuffer

@@ -1,0 +1,134 @@
+// framebuffer/tile_store.cpp -- stage: store of one bin. In: tile memory, the store piece. Out: images, ledger.
+//
+// All samples, or reduced to one on the way out (folded resolves), to linear rows or superblocks. Linear images are written inside the
+// render area only; block-compressed ones in whole superblocks of the tiling area, whose border was loaded. Source: mesa_study.md 1.3, 1.5.
+#include <cstring>
+
+#include "framebuffer/tile_targets.hpp"
+
+namespace tilegpu::framebuffer {
+namespace {
+
+/// Larger images would push everything else out of the last-level cache, and are written past it.
+constexpr uint64_t kStreamFrom_B = 64ull << 20;
+
+struct StoreJob {
+  const Target& t;
+  const HostTile& tile;
+  const TileRegion& region;
+  const BinAreas& areas;
+  uint8_t* memory;
+  const StoreTarget& store;
+  const TilePlane& plane;      // the target's, or its plane of resolved values
+  uint32_t plane_samples;
+  TrafficCause cause;
+  const ClearWords* clear;     // not null: the whole box is this value
+};
+
+uint64_t border_pixels(const BinAreas& areas) { return areas.tiling.pixels() - areas.inside.pixels(); }
+
+/// Superblocks of one sample. Pixels of the superblock beyond the framebuffer keep their value.
+uint64_t store_superblocks(const StoreJob& job, const ImageAccess& image, uint32_t sample, const PlaneView& plane, const resource::Reducer* reducer) {
+  resource::Superblock texels;
+  uint64_t written_B = 0;
+  const auto size = static_cast<int32_t>(resource::kSuperblock_px);
+  const Box& box = job.areas.tiling;
+  for (int32_t y = box.min_y / size; y <= box.max_y / size; ++y) {
+    for (int32_t x = box.min_x / size; x <= box.max_x / size; ++x) {
+      const auto address = resource::superblock_address(image.data, image.layout, sample, static_cast<uint32_t>(x), static_cast<uint32_t>(y));
+      const Box whole = {x * size, y * size, x * size + size - 1, y * size + size - 1};
+      const RowsView rows = {texels.texels, static_cast<size_t>(size) * image.layout.texel_B, image.layout.texel_B, whole.min_x, whole.min_y, image.field};
+      const Box part = intersect(box, whole);
+      // The other aspect of an interleaved texel, and pixels of an image larger than the framebuffer, come from memory.
+      if (image.field.mask || !(part == whole)) resource::decode_superblock(address.header, address.payload, image.layout.texel_B, texels);
+      if (job.clear) {
+        fill_rows(rows, part, job.clear->words, false);
+      } else {
+        copy_to_rows(plane, part, reducer, false, rows);
+      }
+      written_B += resource::encode_superblock(texels, image.layout.texel_B, address.header, address.payload);
+    }
+  }
+  return written_B;
+}
+
+void store_target(const StoreJob& job, stats::Ledger& ledger) {
+  const ImageAccess image = image_access(*job.store.view, job.t.aspect, job.region.layer);
+  if (!image.data || job.areas.tiling.empty()) return;
+  const bool all = job.store.msaa == MsaaCopy::all;
+  const uint32_t count = all ? job.plane_samples : 1;
+  const resource::Reducer reducer = tile_reducer(job.t.format, job.t.aspect, all ? MsaaCopy::sample_zero : job.store.msaa, job.plane_samples);
+  const resource::Reducer* reduce = reducer.kind == resource::ReduceKind::copy ? nullptr : &reducer;
+  for (uint32_t s = 0; s < count; ++s) {
+    const PlaneView plane = plane_view(job.tile, job.plane, job.region, job.memory, s);
+    if (!image.blocks) {
+      const Box& box = job.areas.inside;
+      if (box.empty()) continue;
+      const bool stream = job.store.view->image()->required_B() >= kStreamFrom_B;
+      if (job.clear) {
+        fill_rows(image.rows(s), box, job.clear->words, stream);
+      } else {
+        copy_to_rows(plane, box, reduce, stream, image.rows(s));
+      }
+      ledger.add(job.t.index, job.cause, box.pixels() * image.counted_B);
+      continue;
+    }
+    const uint64_t border_B = border_pixels(job.areas) * image.counted_B, raw_B = job.areas.tiling.pixels() * image.counted_B;
+    const uint64_t written_B = store_superblocks(job, image, s, plane, reduce);
+    // The border's share of what was written.
+    const uint64_t border_written_B = written_B * border_B / raw_B;
+    ledger.add(job.t.index, job.cause, written_B - border_written_B);
+    ledger.add(job.t.index, TrafficCause::border_store, border_written_B);
+    if (written_B < raw_B) ledger.add(job.t.index, TrafficCause::saved_compression, raw_B - written_B);
+  }
+}
+
+/// What loading and storing this target's share of a clean bin would have moved.
+uint64_t skipped_bytes(const Target& t, const HostTile& tile, const BinAreas& areas) {
+  uint64_t bytes = 0;
+  const auto texel_B = [&](const ImageView& view) { return image_access(view, t.aspect, 0).counted_B; };
+  if (t.load->in_bounds == LoadOp::image && t.load->view->image()->data()) {
+    bytes += areas.inside.pixels() * texel_B(*t.load->view) * (t.load->msaa == MsaaCopy::all ? tile.samples : 1);
+  }
+  if (t.store->store) bytes += areas.inside.pixels() * texel_B(*t.store->view) * (t.store->msaa == MsaaCopy::all ? tile.samples : 1);
+  if (t.resolved->store) bytes += areas.inside.pixels() * texel_B(*t.resolved->view);
+  return bytes;
+}
+
+}  // namespace
+
+void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& region, const uint8_t* memory, stats::Ledger& ledger, Part part) {
+  const BinAreas areas = bin_areas(f.layout, tile.bin_px, region);
+  const bool spills = part == Part::first || part == Part::middle;
+  auto* data = const_cast<uint8_t*>(memory);  // PlaneView serves loads too; stores only read it
+  for (uint32_t i = 0; i < kTargets; ++i) {
+    const Target t = target_at(f, tile, i, part);
+    if (!t.present()) continue;
+    if (!is_active(f, t, region, part)) {
+      ledger.add(i, TrafficCause::saved_clean_tile, skipped_bytes(t, tile, areas));
+      continue;
+    }
+    ClearWords clear;
+    const bool direct = stores_clear_value(t, region);
+    if (direct) clear = clear_words(t.format, t.aspect, t.load->clear);
+    const ClearWords* value = direct ? &clear : nullptr;
+    if (t.store->store) {
+      store_target({t, tile, region, areas, data, *t.store, *t.plane, tile.samples, spills ? TrafficCause::spill_store : TrafficCause::store, value}, ledger);
+    }
+    if (t.resolved->store) {
+      const bool own = t.resolved_plane->words != 0;
+      store_target({t, tile, region, areas, data, *t.resolved, own ? *t.resolved_plane : *t.plane, own ? 1 : tile.samples, TrafficCause::resolve, value}, ledger);
+    }
+  }
+  _mm_sfence();  // streamed lines are visible before the bin counts as done
+}
+
+void count_clean_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& region, stats::Ledger& ledger, Part part) {
+  const BinAreas areas = bin_areas(f.layout, tile.bin_px, region);
+  for (uint32_t i = 0; i < kTargets; ++i) {
+    const Target t = target_at(f, tile, i, part);
+    if (t.present()) ledger.add(i, TrafficCause::saved_clean_tile, skipped_bytes(t, tile, areas));
+  }
+}
+
+}  // namespace tilegpu::framebuffer
