@@ -20,5 +20,5 @@ done
 awk '/^```python/ { on = 1; next } /^```/ { if (on) exit } on' "$repository/README.md" > "$work/first_triangle.py"
 mkdir "$work/empty"
 (cd "$work/empty" && "$work/venv/bin/python" "$work/first_triangle.py" && test -s triangle.png)
-(cd "$work/empty" && "$work/venv/bin/tilegpu" render first_triangle -o scene.png --size 64x64 && test -s scene.png)
+(cd "$work/empty" && "$work/venv/bin/tilegpu" render triangle -o scene.png --size 64x64 && test -s scene.png)
 echo "the wheel works: $(basename "$wheel")"
