@@ -17,6 +17,7 @@ from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture
 from tilegpu.scene import bake, procedural, shapes
 from tilegpu.scene.camera import OrbitCamera, multiply, rotate_x, rotate_y, translate
 from tilegpu.scene.mesh import Mesh
+from tilegpu.scene.mipmaps import mip_chain
 from tilegpu.scene.resources import program
 
 LIGHTS = ((-4.5, 7.0, 5.0), (6.0, 5.0, 4.0), (2.5, 6.5, -6.0))  # as in demo.frag
@@ -53,7 +54,7 @@ def pedestal(height: float, radius: float, segments: int) -> Mesh:
 
 
 def texture(pixels, srgb=True, **sampler) -> Texture:
-    return Texture(pixels, "r8g8b8a8_srgb" if srgb else "r8g8b8a8_unorm", sampler=Sampler(**sampler))
+    return Texture(pixels, "r8g8b8a8_srgb" if srgb else "r8g8b8a8_unorm", mip_chain(pixels, srgb), Sampler(**sampler))
 
 
 @functools.cache

@@ -9,6 +9,7 @@ import numpy as np
 from tilegpu.scene import Draw, Frame, Scene, State, Texture
 from tilegpu.scene.camera import OrbitCamera, rotate_y
 from tilegpu.scene.mesh import box
+from tilegpu.scene.mipmaps import mip_chain
 from tilegpu.scene.resources import program
 
 
@@ -40,7 +41,8 @@ def crate() -> Texture:
     brightness = np.where(frame, 0.92 + 0.12 * grain, brightness) - 0.45 * (np.abs(border - 34) < 2)
     brightness -= 0.45 * ((np.abs(np.abs(x - y) - 24) < 2) & (border >= 34))
     rgb = np.clip(brightness[..., None] * np.array([196, 140, 84]), 0, 255)
-    return Texture(np.dstack([rgb, np.full((256, 256), 255)]).astype(np.uint8), "r8g8b8a8_srgb", label="crate")
+    pixels = np.dstack([rgb, np.full((256, 256), 255)]).astype(np.uint8)
+    return Texture(pixels, "r8g8b8a8_srgb", mip_chain(pixels, True), label="crate")
 
 
 class Cube(Scene):

@@ -204,7 +204,7 @@ def test_materials_textures_and_samplers(tmp_path: Path) -> None:
     sampler = m.maps["base_color"].sampler
     assert (sampler.min_filter, sampler.mag_filter, sampler.address_u, sampler.address_v) == (
         "nearest", "nearest", "clamp_to_edge", "mirrored_repeat")  # fmt: skip
-    assert m.maps["base_color"].mipmaps is False and m.maps["normal"].mipmaps is True
+    assert m.maps["base_color"].mipmaps is False and [x.shape for x in m.maps["normal"].mipmaps] == [(1, 2, 4), (1, 1, 4)]
     assert m.maps["normal"].pixels.shape == (2, 4, 4)
     assert m.uv_sets == {"base_color": 0, "metal_rough": 1, "normal": 1, "occlusion": 2, "emissive": 1}
     # Corner (1, 0): scaled to (2, 0), turned counter-clockwise (v up) by 90 degrees to (0, -2), moved.
@@ -339,6 +339,22 @@ def test_generated_tangents_follow_the_texture() -> None:
     # The bitangent is up in the image in both: +y.
     for t in (left, right):
         assert np.allclose(np.cross([0, 0, 1], t[:, :3]) * t[:, 3:], [0, 1, 0])
+
+
+def test_mipmaps() -> None:
+    from tilegpu.scene.mipmaps import mip_chain
+
+    pixels = np.random.default_rng(1).integers(0, 256, (12, 10, 4)).astype(np.uint8)
+    levels = mip_chain(pixels, False)
+    assert [x.shape[:2] for x in levels] == [(6, 5), (3, 2), (1, 1)]
+    exact = pixels.reshape(6, 2, 5, 2, 4).astype("f8").mean((1, 3))
+    assert np.abs(levels[0] - exact).max() <= 0.5 + 1 / 257
+    assert np.abs(levels[-1].astype("f8") - pixels.mean((0, 1))).max() < 1.5  # nothing is lost at odd sizes
+    grey = np.zeros((2, 2, 4), np.uint8)
+    grey[0, :, :3] = 255
+    assert mip_chain(grey, True)[0][0, 0].tolist() == [188, 188, 188, 0]  # half the light is code 188
+    for code in range(256):
+        assert np.all(mip_chain(np.full((2, 2, 4), code, np.uint8), True)[0] == code)
 
 
 def test_normals() -> None:

@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu.scene.camera import OrbitCamera
-from tilegpu.scene.description import Address, Draw, Filter, Frame, Sampler, Scene, State, Texture
+from tilegpu.scene.description import Address, Draw, Filter, Frame, Sampler, Scene, Texture
 from tilegpu.scene.gltf import Document, ModelError, decode_image
 from tilegpu.scene.lighting import studio
 from tilegpu.scene.materials import MAPS, Material
+from tilegpu.scene.mipmaps import mip_chain
 from tilegpu.scene.tangents import flat_normals, generate_tangents, smooth_normals
 
 Array = NDArray[Any]
@@ -476,7 +477,8 @@ class _GltfReader:
             sampler, mipmaps = self._sampler(table.get("sampler"), here)
             name = doc.item("images", table["source"], here).get("name") or table.get("name") or here
             texture_format = "r8g8b8a8_srgb" if srgb else "r8g8b8a8_unorm"
-            self._textures[index, srgb] = Texture(pixels, texture_format, mipmaps, sampler, str(name))
+            levels = mip_chain(pixels, srgb) if mipmaps else False
+            self._textures[index, srgb] = Texture(pixels, texture_format, levels, sampler, str(name))
         return self._textures[index, srgb]
 
     def _sampler(self, index: Any, where: str) -> tuple[Sampler, bool]:
@@ -568,7 +570,9 @@ def _trimesh_part(path: Path, mesh: Any, label: str) -> Part:
         pixels = _material_image(mesh.visual)
         pixels = pixels if pixels is not None else image
         if pixels is not None and np.all(np.isfinite(coordinates)):
-            maps["base_color"] = Texture(pixels, "r8g8b8a8_srgb", True, Sampler(), f"{path.stem} texture")
+            maps["base_color"] = Texture(
+                pixels, "r8g8b8a8_srgb", mip_chain(pixels, True), Sampler(), f"{path.stem} texture"
+            )
             uvs = (coordinates.astype(F),)
             base_color = (1.0, 1.0, 1.0, 1.0)
     colors = None

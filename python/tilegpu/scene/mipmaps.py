@@ -1,0 +1,75 @@
+"""Mipmaps of 8-bit images, so that every renderer samples the same texels.
+
+In: (H, W, 4) uint8; out: all further levels. Each level is the box average of the one above, in integers; sRGB colours are averaged
+in linear light. An odd size is reduced with three weighted texels (as in OpenGL's ARB_texture_non_power_of_two, "box of n/m").
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+@functools.cache
+def _srgb_tables() -> tuple[Array, Array]:
+    """uint8 sRGB to 16-bit linear, and back from the upper 12 bits."""
+    code = np.arange(256) / 255
+    linear = np.where(code <= 0.04045, code / 12.92, ((code + 0.055) / 1.055) ** 2.4)
+    # The middle between the linear values of two neighbouring codes is where the one turns into the other.
+    half = (np.arange(255) + 0.5) / 255
+    edges = np.where(half <= 0.04045, half / 12.92, ((half + 0.055) / 1.055) ** 2.4)
+    back = np.searchsorted(edges, np.arange(65536) / 65535).astype(np.uint8)
+    return (linear * 65535 + 0.5).astype(np.uint16), back
+
+
+def _halve(a: Array, axis: int) -> Array:
+    """uint32 sums scaled to the input's range, along one axis."""
+    n = a.shape[axis]
+    if n == 1:
+        return a
+    m = n // 2
+    take = functools.partial(np.take, a, axis=axis)
+    even = np.arange(m) * 2
+    if n % 2 == 0:
+        return (take(even) + take(even + 1) + np.uint32(1)) >> np.uint32(1)
+    shape = [1] * a.ndim
+    shape[axis] = m
+    i = np.arange(m, dtype=np.uint64).reshape(shape)
+    total = take(even) * (np.uint64(m) - i) + take(even + 1) * np.uint64(m) + take(even + 2) * (i + np.uint64(1))
+    return ((total + np.uint64(n // 2)) // np.uint64(n)).astype(np.uint32)
+
+
+def _halve_even(a: Array) -> Array:
+    """2x2 box of an image of even size."""
+    return (a[0::2, 0::2] + a[0::2, 1::2] + a[1::2, 0::2] + a[1::2, 1::2] + np.uint32(2)) >> np.uint32(2)
+
+
+def mip_chain(pixels: Array, srgb: bool) -> tuple[Array, ...]:
+    """Levels 1 to the last of (H, W, 4) uint8 ``pixels``, each (max(1, H >> k), max(1, W >> k), 4) uint8."""
+    to_linear, to_code = _srgb_tables()
+    levels: list[Array] = []
+    if srgb:
+        wide = np.empty(pixels.shape, np.uint32)
+        wide[..., :3] = to_linear[pixels[..., :3]]
+        wide[..., 3] = pixels[..., 3].astype(np.uint32) * np.uint32(257)
+    else:
+        wide = pixels.astype(np.uint32) * np.uint32(257)
+    while wide.shape[0] > 1 or wide.shape[1] > 1:
+        if wide.shape[0] % 2 == 0 and wide.shape[1] % 2 == 0:
+            wide = _halve_even(wide)
+        else:
+            wide = _halve(_halve(wide, 0), 1)
+        level = np.empty(wide.shape, np.uint8)
+        if srgb:
+            level[..., :3] = to_code[wide[..., :3]]
+            level[..., 3] = (wide[..., 3] + np.uint32(128)) // np.uint32(257)
+        else:
+            level[...] = (wide + np.uint32(128)) // np.uint32(257)
+        level.flags.writeable = False
+        levels.append(level)
+    return tuple(levels)
