@@ -12,9 +12,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-
-from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture
-from tilegpu.scene import bake, procedural, shapes
+from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture, bake, procedural, shapes
 from tilegpu.scene.camera import OrbitCamera, multiply, rotate_x, rotate_y, translate
 from tilegpu.scene.mesh import Mesh
 from tilegpu.scene.mipmaps import mip_chain
@@ -68,11 +66,13 @@ def gallery(detail: int = 4) -> tuple[Thing, ...]:
                                       (0.15, 0.06), (0.0, 0.05)], 2 * d), 20 * d, 80, uv_scale=(4, 3))
     column = shapes.lathe([(0, 0), (0.42, 0), (0.42, 0.18), (0.36, 0.24), (0.31, 0.3), (0.26, 4.4), (0.3, 4.5), (0.4, 4.62),
                            (0.4, 4.8), (0, 4.8)], 8 * d)
-    dome = shapes.lathe(shapes.curve([(0.38, 0.0), (0.38, 0.35), (0.36, 0.58), (0.27, 0.76), (0.13, 0.85), (0.0, 0.875)], 2 * d), 20 * d, 80)
+    dome = shapes.lathe(shapes.curve([(0.38, 0.0), (0.38, 0.35), (0.36, 0.58), (0.27, 0.76), (0.13, 0.85), (0.0, 0.875)], 2 * d),
+                        20 * d, 80)
     plinth = shapes.lathe([(0, 0), (0.44, 0), (0.44, 0.035), (0.415, 0.06), (0, 0.06)], 20 * d)
     knob = shapes.ball(0.035, 6 * d)
-    gold, brass = dict(color=(1.0, 0.71, 0.29), metallic=1.0), dict(color=(0.91, 0.68, 0.36), metallic=1.0, roughness=0.22)
-    polished = dict(maps={"base_map": stone}, roughness=0.16, texture_scale=2.0)
+    gold = {"color": (1.0, 0.71, 0.29), "metallic": 1.0}
+    brass = {"color": (0.91, 0.68, 0.36), "metallic": 1.0, "roughness": 0.22}
+    polished = {"maps": {"base_map": stone}, "roughness": 0.16, "texture_scale": 2.0}
     return (
         Thing("middle pedestal", pedestal(0.80, 0.50, 20 * d), **polished),
         Thing("left pedestal", pedestal(0.72, 0.44, 20 * d), (-2.05, 0, -0.25), **polished),

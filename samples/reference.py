@@ -9,10 +9,9 @@ import functools
 from collections.abc import Callable
 
 import numpy as np
-
 from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture
 from tilegpu.scene.camera import OrbitCamera, identity, multiply, normalize, perspective, rotate_x, rotate_y, translate
-from tilegpu.scene.mesh import columns, sphere, reference_texture_levels
+from tilegpu.scene.mesh import columns, reference_texture_levels, sphere
 from tilegpu.scene.resources import program
 
 F = np.float32
@@ -38,7 +37,7 @@ class Reference(Scene):
     def __init__(self, name, description, make, *, size=(1920, 1080), samples=1, resolve="none", view=None,
                  colors=("r8g8b8a8_unorm",), store_depth=False):
         self.name, self.description, self.default_size, self.default_samples = name, description, size, samples
-        self.fixed_samples = name.startswith("msaa") or name.startswith("multisampling")
+        self.fixed_samples = name.startswith(("msaa", "multisampling"))
         self._make: Callable = make
         self._resolve, self._view, self._colors, self._store_depth = resolve, view, colors, store_depth
 
@@ -109,11 +108,11 @@ def sphere_grid(fragment, aspect, camera):
 
 
 def sphere_view(distance):
-    return dict(distance=distance, yaw=-0.3, pitch=0.5, fov_y=45.0, radius=1.05, near=0.5, far=10)
+    return {"distance": distance, "yaw": -0.3, "pitch": 0.5, "fov_y": 45.0, "radius": 1.05, "near": 0.5, "far": 10}
 
 
 def all_scenes():
-    grid_view = dict(distance=12.3, fov_y=45.0, radius=6.4, near=1, far=100)
+    grid_view = {"distance": 12.3, "fov_y": 45.0, "radius": 6.4, "near": 1, "far": 100}
     yield Reference("clear", "colour and depth cleared and stored, no draw", lambda aspect, camera: (), store_depth=True)
     for kind, text in (("opaque_back_to_front", "every layer passes the depth test"),
                        ("opaque_front_to_back", "only the first layer passes"),
@@ -122,7 +121,7 @@ def all_scenes():
                         functools.partial(fill, kind.removeprefix("opaque_")))
     for suffix, size in (("512", (512, 512)), ("1080p", (1920, 1080))):
         yield Reference(f"heavy_overdraw_{suffix}", "100 textured columns of value noise, ten layers a pixel", heavy_overdraw,
-                        size=size, view=dict(target=(0, 0, -9), distance=9, fov_y=60.0, radius=9, near=0.1, far=100))
+                        size=size, view={"target": (0, 0, -9), "distance": 9, "fov_y": 60.0, "radius": 9, "near": 0.1, "far": 100})
     for name, nu, nv in (("mesh_1m", 1000, 500), ("mesh_100k", 320, 156)):
         make = functools.partial(bumpy_sphere, "mesh", nu, nv, 2.85, (0.9, 0.6, 0.3))
         yield Reference(name, f"{2 * nu * nv:,} small triangles in one draw", make, view=sphere_view(2.85))

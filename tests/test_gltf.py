@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import io
 import json
 import math
@@ -13,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from tilegpu.scene.gltf import Document, ModelError
 from tilegpu.scene.model import load_model, triangulate
 from tilegpu.scene.tangents import flat_normals, generate_tangents, smooth_normals, weld
@@ -27,7 +27,13 @@ class Builder:
     """Puts a document together: one buffer, a view and an accessor for each array."""
 
     def __init__(self) -> None:
-        self.json: dict[str, Any] = {"asset": {"version": "2.0"}, "accessors": [], "bufferViews": [], "meshes": [], "nodes": []}
+        self.json: dict[str, Any] = {
+            "asset": {"version": "2.0"},
+            "accessors": [],
+            "bufferViews": [],
+            "meshes": [],
+            "nodes": [],
+        }
         self.data = b""
 
     def view(self, data: bytes, **extra: Any) -> int:
@@ -82,7 +88,9 @@ def test_interleaved_strides_and_normalised_integers(tmp_path: Path) -> None:
     at = {name: record.dtype.fields[name][1] for name in record.dtype.names}
 
     def add(field: str, component: int, kind: str, **extra: Any) -> int:
-        b.json["accessors"].append({"bufferView": view, "byteOffset": at[field], "componentType": component, "count": 3, "type": kind, **extra})
+        b.json["accessors"].append(
+            {"bufferView": view, "byteOffset": at[field], "componentType": component, "count": 3, "type": kind, **extra}
+        )
         return len(b.json["accessors"]) - 1
 
     b.json["materials"] = [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]
@@ -101,7 +109,10 @@ def test_interleaved_strides_and_normalised_integers(tmp_path: Path) -> None:
 @pytest.mark.parametrize("component", ["u1", "u2", "u4"])
 def test_index_types(tmp_path: Path, component: str) -> None:
     b = Builder()
-    b.mesh(attributes={"NORMAL": b.accessor(np.array([[0, 0, 1]] * 3, "f4"))}, indices=b.accessor(np.array([2, 0, 1], component)))
+    b.mesh(
+        attributes={"NORMAL": b.accessor(np.array([[0, 0, 1]] * 3, "f4"))},
+        indices=b.accessor(np.array([2, 0, 1], component)),
+    )
     assert load_model(b.gltf(tmp_path / "a.gltf")).parts[0].indices.tolist() == [2, 0, 1]
 
 
@@ -114,9 +125,17 @@ def test_sparse_accessors(tmp_path: Path) -> None:
         "values": {"bufferView": b.view(np.array([5, 6, 7], "f4").tobytes())},
     }
     b.mesh(attributes={"POSITION": base})
-    assert load_model(b.glb(tmp_path / "a.glb")).parts[0].vertices["position"].tolist() == [[0, 0, 0], [5, 6, 7], [0, 1, 0]]
+    assert load_model(b.glb(tmp_path / "a.glb")).parts[0].vertices["position"].tolist() == [
+        [0, 0, 0],
+        [5, 6, 7],
+        [0, 1, 0],
+    ]
     del b.json["accessors"][base]["bufferView"]  # then the rest is zero
-    assert load_model(b.glb(tmp_path / "b.glb")).parts[0].vertices["position"].tolist() == [[0, 0, 0], [5, 6, 7], [0, 0, 0]]
+    assert load_model(b.glb(tmp_path / "b.glb")).parts[0].vertices["position"].tolist() == [
+        [0, 0, 0],
+        [5, 6, 7],
+        [0, 0, 0],
+    ]
     b.json["accessors"][base]["sparse"]["indices"]["bufferView"] = b.view(np.array([3], "u2").tobytes())
     with pytest.raises(ModelError, match="sparse index 3 is beyond the accessor's 3"):
         load_model(b.glb(tmp_path / "c.glb"))
@@ -126,7 +145,9 @@ def test_matrix_columns_are_padded(tmp_path: Path) -> None:
     b = Builder().mesh()
     columns = np.zeros((2, 3, 4), "u1")  # two mat3 of bytes: three columns, each padded to four bytes
     columns[..., :3] = np.arange(18).reshape(2, 3, 3)
-    b.json["accessors"].append({"bufferView": b.view(columns.tobytes()), "componentType": 5121, "count": 2, "type": "MAT3"})
+    b.json["accessors"].append(
+        {"bufferView": b.view(columns.tobytes()), "componentType": 5121, "count": 2, "type": "MAT3"}
+    )
     document = Document.load(b.glb(tmp_path / "a.glb"))
     assert np.array_equal(document.accessor(1, "test", ("MAT3",)), np.arange(18).reshape(2, 9))
 
@@ -204,7 +225,10 @@ def test_materials_textures_and_samplers(tmp_path: Path) -> None:
     sampler = m.maps["base_color"].sampler
     assert (sampler.min_filter, sampler.mag_filter, sampler.address_u, sampler.address_v) == (
         "nearest", "nearest", "clamp_to_edge", "mirrored_repeat")  # fmt: skip
-    assert m.maps["base_color"].mipmaps is False and [x.shape for x in m.maps["normal"].mipmaps] == [(1, 2, 4), (1, 1, 4)]
+    assert m.maps["base_color"].mipmaps is False and [x.shape for x in m.maps["normal"].mipmaps] == [
+        (1, 2, 4),
+        (1, 1, 4),
+    ]
     assert m.maps["normal"].pixels.shape == (2, 4, 4)
     assert m.uv_sets == {"base_color": 0, "metal_rough": 1, "normal": 1, "occlusion": 2, "emissive": 1}
     # Corner (1, 0): scaled to (2, 0), turned counter-clockwise (v up) by 90 degrees to (0, -2), moved.
@@ -212,12 +236,24 @@ def test_materials_textures_and_samplers(tmp_path: Path) -> None:
     assert np.allclose(part.vertices["uv2"], 0.5)
     draw = scene.frame((32, 32)).draws[0]
     assert draw.state.cull == "none"
-    assert set(draw.bind) == {"view", "material", "base_color_map", "metal_rough_map", "normal_map", "occlusion_map", "emissive_map"}
+    assert set(draw.bind) == {
+        "view",
+        "material",
+        "base_color_map",
+        "metal_rough_map",
+        "normal_map",
+        "occlusion_map",
+        "emissive_map",
+    }
 
 
 def test_blended_draws_come_last_and_back_to_front(tmp_path: Path) -> None:
     b = Builder()
-    b.json["materials"] = [{"alphaMode": "BLEND", "name": "glass"}, {"name": "solid"}, {"alphaMode": "BLEND", "doubleSided": True, "name": "film"}]
+    b.json["materials"] = [
+        {"alphaMode": "BLEND", "name": "glass"},
+        {"name": "solid"},
+        {"alphaMode": "BLEND", "doubleSided": True, "name": "film"},
+    ]
     for k, (material, z) in enumerate([(0, 1.0), (1, 0.0), (2, -1.0)]):
         b.mesh({"translation": [0, 0, z], "name": f"n{k}"}, material=material)
     draws = load_model(b.glb(tmp_path / "a.glb")).frame((32, 32)).draws
@@ -230,7 +266,9 @@ def test_blended_draws_come_last_and_back_to_front(tmp_path: Path) -> None:
 def test_unlit_and_missing_texture_coordinates(tmp_path: Path) -> None:
     b = Builder()
     b.json["images"], b.json["textures"] = [{"bufferView": b.view(png())}], [{"source": 0}]
-    b.json["materials"] = [{"extensions": {"KHR_materials_unlit": {}}, "pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]
+    b.json["materials"] = [
+        {"extensions": {"KHR_materials_unlit": {}}, "pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}
+    ]
     b.mesh(material=0)  # no TEXCOORD_0
     part = load_model(b.glb(tmp_path / "a.glb")).parts[0]
     assert part.material.unlit and not part.material.maps
@@ -250,7 +288,10 @@ def test_an_unknown_required_extension_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda j: j["accessors"][0].update(count=4), r"accessors\[0\]: 4 elements from byte 0 end at 48, beyond the view's 36"),
+        (
+            lambda j: j["accessors"][0].update(count=4),
+            r"accessors\[0\]: 4 elements from byte 0 end at 48, beyond the view's 36",
+        ),
         (lambda j: j["accessors"][0].update(count=-1), r"count is -1"),
         (lambda j: j["accessors"][0].update(byteOffset=4), r"end at 40, beyond"),
         (lambda j: j["accessors"][0].update(componentType=5124), r"componentType is 5124; allowed are"),
@@ -297,7 +338,7 @@ def test_truncated_and_garbled_files_never_crash(tmp_path: Path) -> None:
     b.mesh(material=0, attributes={"TEXCOORD_0": b.accessor(np.zeros((3, 2), "f4"))})
     whole = b.glb(tmp_path / "a.glb").read_bytes()
     path = tmp_path / "cut.glb"
-    for size in [*range(0, 64), *range(64, len(whole), 37)]:
+    for size in [*range(64), *range(64, len(whole), 37)]:
         path.write_bytes(whole[:size])
         with pytest.raises(ModelError):
             load_model(path)
@@ -307,17 +348,16 @@ def test_truncated_and_garbled_files_never_crash(tmp_path: Path) -> None:
         for _ in range(choose.randint(1, 8)):
             data[choose.randrange(12, len(data))] = choose.randrange(256)
         path.write_bytes(data)
-        try:
+        with contextlib.suppress(ModelError):
             load_model(path).frame((16, 16))
-        except ModelError:
-            pass
 
 
 def test_uris(tmp_path: Path) -> None:
     b = Builder().mesh()
     path = b.gltf(tmp_path / "a.gltf")
     document = json.loads(path.read_text())
-    for uri, message in (("data:;base64,@@", "base64 is broken"), ("../up.bin", "leads out of the model's folder"), ("none.bin", "cannot be read"),
+    for uri, message in (("data:;base64,@@", "base64 is broken"), ("../up.bin", "leads out of the model's folder"),
+                         ("none.bin", "cannot be read"),
                          ("http://x/y.bin", "only files beside the model"), ("data:nothing", "without a comma")):  # fmt: skip
         document["buffers"][0]["uri"] = uri
         path.write_text(json.dumps(document))
@@ -388,7 +428,9 @@ def test_obj_ply_stl(tmp_path: Path) -> None:
     corner = part.vertices["uv0"][np.all(part.vertices["position"] == [0, 0, 0], axis=1)]
     assert np.allclose(corner, [0, 1])  # OBJ counts v upwards
     (tmp_path / "bad.stl").write_bytes(b"solid nothing")
-    (tmp_path / "bad.ply").write_bytes(b"ply\nformat binary_little_endian 1.0\nelement vertex 99\nproperty float x\nend_header\n")
+    (tmp_path / "bad.ply").write_bytes(
+        b"ply\nformat binary_little_endian 1.0\nelement vertex 99\nproperty float x\nend_header\n"
+    )
     (tmp_path / "bad.obj").write_text("f 1 2 3\n")
     for name in ("bad.stl", "bad.ply", "bad.obj", "none.obj"):
         with pytest.raises(ModelError, match=name):

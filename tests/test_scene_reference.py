@@ -8,10 +8,9 @@ import time
 
 import numpy as np
 import pytest
-
 from tilegpu.scene import Frame, scenes
 from tilegpu.scene.camera import OrbitCamera, multiply, rotate_x, rotate_y
-from tilegpu.scene.mesh import Random, box, columns, sphere, reference_texture_levels
+from tilegpu.scene.mesh import Random, box, columns, reference_texture_levels, sphere
 
 NAMES = [
     "clear", "fill_opaque_back_to_front", "fill_opaque_front_to_back", "fill_blend", "heavy_overdraw_512", "heavy_overdraw_1080p",
@@ -103,7 +102,7 @@ def test_the_camera_begins_at_the_scenes_own_view(name: str) -> None:
 
 def test_a_size_or_sample_count_that_makes_no_sense_is_an_error() -> None:
     scene = scenes()["mesh_100k"]
-    with pytest.raises(ValueError, match="mesh_100k.*0x5.*16384"):
+    with pytest.raises(ValueError, match=r"mesh_100k.*0x5.*16384"):
         scene.frame((0, 5))
     with pytest.raises(ValueError, match="samples is 3; allowed"):
         scene.frame(samples=3)

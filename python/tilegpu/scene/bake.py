@@ -43,7 +43,9 @@ def dome_points(count: int, distance: float = 40.0) -> Array:
     return np.stack([disc[:, 0], height, disc[:, 1]], -1) * distance
 
 
-def plane_visibility(casters: Array, y: float, half_width: float, size: int, lights: Sequence[Array], centre: tuple[float, float]) -> Array:
+def plane_visibility(
+    casters: Array, y: float, half_width: float, size: int, lights: Sequence[Array], centre: tuple[float, float]
+) -> Array:
     """(size, size, len(lights)) uint8: the share of each light's points seen from the plane at height ``y``.
 
     ``casters``: (n, 3, 3) triangles; those below the plane cast nothing. The image spans ``centre`` -/+ ``half_width`` in x
@@ -71,8 +73,11 @@ def plane_visibility(casters: Array, y: float, half_width: float, size: int, lig
 
 def blur(image: Array, radius: int) -> Array:
     """Box blur of an (H, W, C) uint8 image, edges extended."""
-    a = image.astype(np.float64)
+    a: Array = image.astype(np.float64)
     for axis in (0, 1):
-        padded = np.concatenate([np.repeat(a.take([0], axis), radius, axis), a, np.repeat(a.take([-1], axis), radius, axis)], axis)
-        a = sum(np.take(padded, range(k, k + a.shape[axis]), axis) for k in range(2 * radius + 1)) / (2 * radius + 1)
+        n = a.shape[axis]
+        first, last = np.repeat(a.take([0], axis), radius, axis), np.repeat(a.take([-1], axis), radius, axis)
+        padded = np.concatenate([first, a, last], axis)
+        shifted = [np.take(padded, range(k, k + n), axis) for k in range(2 * radius + 1)]
+        a = np.mean(np.stack(shifted), 0)
     return (a + 0.5).astype(np.uint8)

@@ -50,7 +50,8 @@ class Sampler:
 class Texture:
     """A sampled 2D image with its sampler.
 
-    ``pixels``: (H, W, C) array, C = 1, 2 or 4, of the format's type (uint8 for ``*_unorm`` and ``*_srgb``, float16/float32 for ``*_sfloat``).
+    ``pixels``: (H, W, C) array, C = 1, 2 or 4, of the format's type: uint8 for ``*_unorm`` and ``*_srgb``, float16 or float32
+    for ``*_sfloat``.
     ``mipmaps``: ``False`` for level 0 alone, ``True`` for a full chain made by the renderer, or the levels from 1 down as arrays
     (the whole chain or its beginning).
     """
@@ -106,12 +107,12 @@ class State:
     depth_test: bool = True
     depth_write: bool = True
     depth_compare: Compare = "less"
-    blend: None | Literal["alpha"] | Blend = None
+    blend: Literal["alpha"] | Blend | None = None
     topology: Literal["triangle_list", "triangle_strip", "triangle_fan"] = "triangle_list"
     primitive_restart: bool = False
     polygon_mode: Literal["fill", "line"] = "fill"
     alpha_to_coverage: bool = False
-    depth_bias: None | tuple[float, float] = None
+    depth_bias: tuple[float, float] | None = None
     color_write_mask: str = "rgba"
 
 

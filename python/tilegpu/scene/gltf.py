@@ -30,7 +30,15 @@ COMPONENT_TYPES: dict[int, np.dtype[Any]] = {
     5126: np.dtype("<f4"),
 }
 #: Type name to (columns, rows).
-SHAPES = {"SCALAR": (1, 1), "VEC2": (1, 2), "VEC3": (1, 3), "VEC4": (1, 4), "MAT2": (2, 2), "MAT3": (3, 3), "MAT4": (4, 4)}
+SHAPES = {
+    "SCALAR": (1, 1),
+    "VEC2": (1, 2),
+    "VEC3": (1, 3),
+    "VEC4": (1, 4),
+    "MAT2": (2, 2),
+    "MAT3": (3, 3),
+    "MAT4": (4, 4),
+}
 #: Extensions that may stand in extensionsRequired.
 SUPPORTED_EXTENSIONS = frozenset(
     {
@@ -95,7 +103,18 @@ class Document:
                 f"model '{self.path}': extensionsRequired names {', '.join(missing)}, which is not supported; "
                 f"supported are {supported}; export the model without it"
             )
-        lists = "accessors buffers bufferViews images materials meshes nodes samplers scenes textures".split()
+        lists = [
+            "accessors",
+            "buffers",
+            "bufferViews",
+            "images",
+            "materials",
+            "meshes",
+            "nodes",
+            "samplers",
+            "scenes",
+            "textures",
+        ]
         for name in lists:
             value = self.json.setdefault(name, [])
             if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
@@ -179,7 +198,9 @@ class Document:
             else:
                 raise self.error(here, f"uri is {uri!r}; a string is needed")
             if len(data) < length:
-                raise self.error(here, f"byteLength is {length}, but there are only {len(data)} bytes; is the file truncated?")
+                raise self.error(
+                    here, f"byteLength is {length}, but there are only {len(data)} bytes; is the file truncated?"
+                )
             self._buffers[index] = memoryview(data)[:length]
         return self._buffers[index]
 
@@ -190,7 +211,9 @@ class Document:
         data = self.buffer(table.get("buffer"), here)
         offset, length = self.integer(table, "byteOffset", here, 0), self.integer(table, "byteLength", here)
         if offset + length > len(data):
-            raise self.error(here, f"byteOffset {offset} + byteLength {length} is beyond the buffer's {len(data)} bytes")
+            raise self.error(
+                here, f"byteOffset {offset} + byteLength {length} is beyond the buffer's {len(data)} bytes"
+            )
         stride = self.integer(table, "byteStride", here, 0)
         return data[offset : offset + length], stride
 
@@ -209,7 +232,9 @@ class Document:
             raise self.error(where, f"the view's byteStride {stride} is less than an element's {element_B} bytes")
         end = offset + (stride * (count - 1) + element_B if count else 0)
         if end > len(data):
-            raise self.error(where, f"{count} elements from byte {offset} end at {end}, beyond the view's {len(data)} bytes")
+            raise self.error(
+                where, f"{count} elements from byte {offset} end at {end}, beyond the view's {len(data)} bytes"
+            )
         raw = np.frombuffer(data, np.uint8)
         if count == 0:
             return np.zeros((0, columns * rows), component)
@@ -329,7 +354,9 @@ def _split_glb(path: Path, data: bytes) -> tuple[bytes, bytes | None]:
         size, kind = struct.unpack_from("<II", data, offset)
         offset += 8
         if offset + size > length:
-            raise ModelError(f"model '{path}': a chunk of {size} bytes at byte {offset} ends beyond the file's {length} bytes")
+            raise ModelError(
+                f"model '{path}': a chunk of {size} bytes at byte {offset} ends beyond the file's {length} bytes"
+            )
         chunks.setdefault(kind, data[offset : offset + size])
         offset += (size + 3) // 4 * 4
     if 0x4E4F534A not in chunks:

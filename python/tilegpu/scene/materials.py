@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-
 from tilegpu.scene.description import Program, State, Texture
 from tilegpu.scene.resources import program
 
@@ -62,7 +61,11 @@ class Material:
 
     def textures(self, shader: Program) -> dict[str, Texture]:
         """Textures by the names of the samplers that ``shader`` has."""
-        return {f"{name}_map": self.maps[name] for name in MAPS if name in self.maps and f"#define {name.upper()}_UV " in shader.fragment}
+        return {
+            f"{name}_map": self.maps[name]
+            for name in MAPS
+            if name in self.maps and f"#define {name.upper()}_UV " in shader.fragment
+        }
 
     def states(self, mirrored: bool) -> tuple[State, ...]:
         """State of each draw needed: two for a blended, double-sided material (back faces first), else one.

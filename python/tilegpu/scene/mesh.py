@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
 from tilegpu.scene.camera import normalize
 
 F = np.float32
@@ -114,14 +114,14 @@ def columns() -> tuple[Mesh, NDArray[np.float32]]:
 
     up = np.array([0, 0, 1], F)
     step = F(1.04719755)
-    parts: list[list[float]] = []
+    parts: list[list[Any]] = []
     indices: list[int] = []
     colours: list[list[np.float32]] = []
     for _ in range(100):
         x, z, radius = uniform(-6, 12), F(-2) - F(14) * random.next(), uniform(0.25, 0.35)
         yaw, tx, tz = F(6.2831853) * random.next(), uniform(-0.3, 0.6), uniform(-0.3, 0.6)
         colours.append([uniform(0.3, 0.7) for _ in range(3)])
-        axis = normalize([tx, 1, tz])
+        axis = normalize(np.array([tx, 1, tz], F))
         e1 = normalize(_cross(axis, up))
         e2 = _cross(axis, e1)
         centre = np.array([x, 0, z], F)
@@ -141,9 +141,8 @@ def columns() -> tuple[Mesh, NDArray[np.float32]]:
         for end, normal in ((low, axis * F(-1)), (high, axis)):
             first = len(parts)
             for s in range(6):
-                u = F(0.5) + F(0.5) * F(math.cos(F(s) * step))
-                v = F(0.5) + F(0.5) * F(math.sin(F(s) * step))
-                parts.append([*(end + ring[s] * radius), *normal, u, v])
+                uv = [F(0.5) + F(0.5) * F(f(F(s) * step)) for f in (math.cos, math.sin)]
+                parts.append([*(end + ring[s] * radius), *normal, *uv])
             for s in range(1, 5):
                 indices += [first, first + s, first + s + 1]
     vertices = np.array(parts, F).view(VERTEX).reshape(-1)

@@ -53,6 +53,7 @@ def mip_chain(pixels: Array, srgb: bool) -> tuple[Array, ...]:
     """Levels 1 to the last of (H, W, 4) uint8 ``pixels``, each (max(1, H >> k), max(1, W >> k), 4) uint8."""
     to_linear, to_code = _srgb_tables()
     levels: list[Array] = []
+    wide: Array
     if srgb:
         wide = np.empty(pixels.shape, np.uint32)
         wide[..., :3] = to_linear[pixels[..., :3]]

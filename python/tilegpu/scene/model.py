@@ -16,7 +16,6 @@ from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
-
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Address, Draw, Filter, Frame, Sampler, Scene, Texture
 from tilegpu.scene.gltf import Document, ModelError, decode_image
@@ -90,7 +89,9 @@ class ModelScene(Scene):
         return self._framed(self.default_size[0] / self.default_size[1] if aspect is None else aspect)
 
     def _framed(self, aspect: float) -> OrbitCamera:
-        return OrbitCamera.framing(self.low, self.high, self._yaw, self._pitch, points=self._points, aspect=aspect, fill=0.94)
+        return OrbitCamera.framing(
+            self.low, self.high, self._yaw, self._pitch, points=self._points, aspect=aspect, fill=0.94
+        )
 
     def frame(
         self,
@@ -179,7 +180,9 @@ def build_part(
         flat = triangles.reshape(-1)
         attributes = {name: value[flat] for name, value in attributes.items()}
         triangles = np.arange(flat.size, dtype=np.uint32).reshape(-1, 3)
-        attributes["normal"] = np.repeat(flat_normals(attributes["position"].reshape(-1, 3, 3).astype(np.float64)), 3, 0)
+        attributes["normal"] = np.repeat(
+            flat_normals(attributes["position"].reshape(-1, 3, 3).astype(np.float64)), 3, 0
+        )
         tangents = None
     else:
         attributes["normal"] = normals
@@ -310,7 +313,9 @@ class _GltfReader:
         if index not in self._meshes:
             primitives = mesh.get("primitives")
             if not isinstance(primitives, list) or not all(isinstance(p, dict) for p in primitives):
-                raise self.doc.error(f"meshes[{index}]", f"primitives is {type(primitives).__name__}; a list of objects is needed")
+                raise self.doc.error(
+                    f"meshes[{index}]", f"primitives is {type(primitives).__name__}; a list of objects is needed"
+                )
             made = (self._primitive(p, f"meshes[{index}].primitives[{k}]") for k, p in enumerate(primitives))
             self._meshes[index] = [part for part in made if part is not None]
         return self._meshes[index]
@@ -333,7 +338,9 @@ class _GltfReader:
                 return None
             values = doc.accessor(attributes[name], f"{where}.attributes.{name}", kinds)
             if len(values) != vertex_count:
-                raise doc.error(where, f"{name} has {len(values)} elements, POSITION has {vertex_count}; they must be as many")
+                raise doc.error(
+                    where, f"{name} has {len(values)} elements, POSITION has {vertex_count}; they must be as many"
+                )
             return values
 
         position = doc.accessor(attributes["POSITION"], f"{where}.attributes.POSITION", ("VEC3",))
@@ -405,7 +412,10 @@ class _GltfReader:
             maps[name] = self._texture(info.get("index"), srgb, f"{here}.{key}")
             texcoord, transform = self._coordinates(info, f"{here}.{key}")
             for slot, (other, matrix) in enumerate(coordinates):
-                same = (matrix is None) == (transform is None) and (transform is None or np.array_equal(matrix, transform))
+                if matrix is None or transform is None:
+                    same = matrix is transform
+                else:
+                    same = np.array_equal(matrix, transform)
                 if other == texcoord and same:
                     sets[name] = slot
                     break
@@ -424,7 +434,9 @@ class _GltfReader:
         factor = doc.number(strength, "emissiveStrength", 1.0, here)
         material = Material(
             name=str(table.get("name") or f"material {index}"),
-            base_color=cast("tuple[float, float, float, float]", tuple(doc.numbers(pbr, "baseColorFactor", 4, [1.0] * 4, here))),
+            base_color=cast(
+                "tuple[float, float, float, float]", tuple(doc.numbers(pbr, "baseColorFactor", 4, [1.0] * 4, here))
+            ),
             metallic=doc.number(pbr, "metallicFactor", 1.0, here),
             roughness=doc.number(pbr, "roughnessFactor", 1.0, here),
             emissive=(emissive[0] * factor, emissive[1] * factor, emissive[2] * factor),
@@ -497,9 +509,12 @@ class _GltfReader:
         if minify not in _MIN or magnify not in _MAG:
             raise doc.error(here, f"minFilter {minify!r} or magFilter {magnify!r} is no filter of glTF")
         filter_, between = _MIN[minify]
-        # Without mipmaps: level 0 alone. A maxLod of 0.25 with nearest levels still tells the two filters apart (Vulkan, VkSamplerCreateInfo).
+        # Without mipmaps: level 0 alone. A maxLod of 0.25 with nearest levels still tells the two filters apart
+        # (Vulkan specification, VkSamplerCreateInfo).
         max_lod = 1000.0 if between else 0.25
-        return Sampler(filter_, _MAG[magnify], between or "nearest", wrap[0], wrap[1], max_lod=max_lod), between is not None
+        return Sampler(
+            filter_, _MAG[magnify], between or "nearest", wrap[0], wrap[1], max_lod=max_lod
+        ), between is not None
 
 
 _DEFAULT_MATERIAL = Material(name="default")
@@ -535,7 +550,7 @@ def _load_trimesh(path: Path) -> list[Part]:
     except Exception as error:  # trimesh raises many types for damaged files
         raise ModelError(f"model '{path}': cannot be read: {type(error).__name__}: {error}") from error
     meshes = list(loaded.dump()) if isinstance(loaded, trimesh.Scene) else [loaded]
-    parts = []
+    parts: list[Part] = []
     for mesh in meshes:
         if isinstance(mesh, trimesh.Trimesh) and len(mesh.faces):
             parts.append(_trimesh_part(path, mesh, f"{path.stem} {len(parts)}" if len(meshes) > 1 else path.stem))

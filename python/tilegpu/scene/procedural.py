@@ -101,7 +101,9 @@ def stone(size: int = 512) -> NDArray[np.uint8]:
 def jade(size: int = 512) -> NDArray[np.uint8]:
     """Polished jade; (size, size, 4) sRGB."""
     warp, fine = fractal_noise(size, 4, 6, 71), fractal_noise(size, 16, 5, 73)
-    return to_srgb8(mix(mix([0.06, 0.25, 0.13], [0.30, 0.55, 0.34], smooth(0.25, 0.75, warp)), [0.62, 0.72, 0.52], fine**3))
+    return to_srgb8(
+        mix(mix([0.06, 0.25, 0.13], [0.30, 0.55, 0.34], smooth(0.25, 0.75, warp)), [0.62, 0.72, 0.52], fine**3)
+    )
 
 
 @functools.cache
@@ -120,7 +122,9 @@ def ceramic(size: int = 512) -> NDArray[np.uint8]:
     for line, width in ((0.115, 0.010), (0.20, 0.004), (0.27, 0.012), (0.765, 0.012), (0.80, 0.004), (0.93, 0.02)):
         paint = np.maximum(paint, 1 - smooth(width * 0.8, width, np.abs(y - line)))
     waves = np.abs(((x * 24) % 1) - 0.5) * 2
-    paint = np.maximum(paint, np.where((y > 0.215) & (y < 0.255), 1 - smooth(0.25, 0.4, np.abs(waves - (y - 0.215) / 0.04)), 0))
+    paint = np.maximum(
+        paint, np.where((y > 0.215) & (y < 0.255), 1 - smooth(0.25, 0.4, np.abs(waves - (y - 0.215) / 0.04)), 0)
+    )
     cobalt = mix([0.010, 0.030, 0.20], [0.035, 0.085, 0.38], cloud)
     ground = mix([0.74, 0.75, 0.74], [0.82, 0.82, 0.80], cloud)
     return to_srgb8(ground * (1 - paint[..., None]) + cobalt * paint[..., None])

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
 from tilegpu.scene.mesh import Mesh, grid_indices
 from tilegpu.scene.tangents import generate_tangents
 
@@ -49,7 +48,9 @@ def curve(points: ArrayLike, steps: int = 8) -> Array:
     return np.vstack([*spans, p[-2:-1]])
 
 
-def lathe(profile: ArrayLike, segments: int = 64, sharp: float = 35.0, uv_scale: tuple[float, float] = (1.0, 1.0)) -> Mesh:
+def lathe(
+    profile: ArrayLike, segments: int = 64, sharp: float = 35.0, uv_scale: tuple[float, float] = (1.0, 1.0)
+) -> Mesh:
     """Surface of revolution about y of a profile of (radius, height), from its lower or inner end outwards round to the upper one.
 
     Corners of more than ``sharp`` degrees get two normals. u goes round, v along the profile.
@@ -80,12 +81,19 @@ def lathe(profile: ArrayLike, segments: int = 64, sharp: float = 35.0, uv_scale:
     uv = np.stack(np.broadcast_arrays(u * uv_scale[0], (1 - v[:, None]) * uv_scale[1]), -1)
     quads = grid_indices(segments, 1).reshape(-1, 3).astype(np.int64)
     indices = np.concatenate([quads + start * (segments + 1) for start in spans])
-    area = np.linalg.norm(np.cross(*(position.reshape(-1, 3)[indices[:, k]] - position.reshape(-1, 3)[indices[:, 0]] for k in (1, 2))), axis=1)
+    corner = position.reshape(-1, 3)[indices]
+    area = np.linalg.norm(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]), axis=1)
     return _mesh(position, normal, uv, indices[area > 1e-12])
 
 
 def torus_knot(
-    p: int = 2, q: int = 3, radius: float = 0.4, depth: float = 0.16, tube: float = 0.1, steps: int = 360, sides: int = 28
+    p: int = 2,
+    q: int = 3,
+    radius: float = 0.4,
+    depth: float = 0.16,
+    tube: float = 0.1,
+    steps: int = 360,
+    sides: int = 28,
 ) -> Mesh:
     """Tube along the (p, q) torus knot; u goes along, v round."""
     t = np.arange(steps + 1) * (2 * math.pi / steps)
@@ -101,7 +109,9 @@ def torus_knot(
     c, s = cos_sin(np.arange(sides + 1) * (2 * math.pi / sides))
     normal = side[:, None] * c[None, :, None] + up[:, None] * s[None, :, None]
     position = centre[:, None] + tube * normal
-    uv = np.stack(np.broadcast_arrays((np.arange(steps + 1) * (24 / steps))[:, None], np.arange(sides + 1) * (2 / sides)), -1)
+    uv = np.stack(
+        np.broadcast_arrays((np.arange(steps + 1) * (24 / steps))[:, None], np.arange(sides + 1) * (2 / sides)), -1
+    )
     return _mesh(position, normal, uv, grid_indices(sides, steps).reshape(-1, 3)[:, ::-1])
 
 
