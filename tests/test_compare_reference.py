@@ -13,7 +13,8 @@ from tilegpu.reference import ReferenceError, Renderer, compare_frame, stored
 from tilegpu.reference.blocks import block_bytes, plain_uniforms
 from tilegpu.reference.edges import edge_mask
 from tilegpu.reference.metrics import difference
-from tilegpu.scene import Draw, Frame, Program, State, find_scene
+from tilegpu.scene import Draw, Frame, Program, Sampler, State, Texture, find_scene
+from tilegpu.scene.description import Address
 
 VERTEX = """#version 450
 layout(location = 0) in vec3 position; layout(location = 1) in vec4 color;
@@ -92,6 +93,26 @@ class TestDrawing:
         what = frame(draw(rectangle(-1, -1, 1, 1, 0.5, half)), color_formats=("r8g8b8a8_srgb",))
         pixel = render(what)[0, 0].tolist()
         assert pixel in ([187] * 3 + [255], [188] * 3 + [255])  # 187.5; llvmpipe's conversion is an approximation
+
+    def test_texture_without_mipmaps_and_address_modes(self) -> None:
+        textured = Program(
+            VERTEX.replace("v_color = color", "v_color = vec4(0)"),
+            FRAGMENT.replace("layout", "layout(binding = 0) uniform sampler2D t;\nlayout", 1).replace(
+                "o_color = v_color", "o_color = texture(t, gl_FragCoord.xy / 16.0 - 1.0)"
+            ),
+        )
+        pixels = np.zeros((16, 16, 4), np.uint8)
+        pixels[:, :8], pixels[..., 3] = 200, 255
+
+        def row(address: Address) -> list[int]:
+            texture = Texture(pixels, mipmaps=False, sampler=Sampler(address_u=address, mipmap_mode="linear"))
+            what = Draw(textured, rectangle(-1, -1, 1, 1, 0.5, RED), bind={"t": texture})
+            return render(frame(what))[20, 4::8, 0].tolist()
+
+        assert row("repeat") == [200, 0] * 4
+        assert row("clamp_to_edge") == [200, 200, 200, 0, 0, 0, 0, 0]
+        assert row("mirrored_repeat") == [0, 200, 200, 0, 0, 200, 200, 0]
+        assert row("clamp_to_border") == [0, 0, 200, 0, 0, 0, 0, 0]
 
     def test_write_mask(self) -> None:
         white = (1.0, 1.0, 1.0, 1.0)

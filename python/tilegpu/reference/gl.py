@@ -209,7 +209,9 @@ class Renderer:
         )
         if texture.mipmaps is True:
             made.build_mipmaps()
-        elif texture.mipmaps is not False:
+        elif texture.mipmaps is False:
+            glraw.set_max_level(int(made.glo), 0)
+        else:
             levels = list(texture.mipmaps)
             made.build_mipmaps(max_level=len(levels))
             for level, pixels in enumerate(levels, 1):

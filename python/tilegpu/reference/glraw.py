@@ -1,4 +1,4 @@
-"""The few OpenGL calls that moderngl does not offer, reached through EGL: sampler parameters."""
+"""The few OpenGL calls that moderngl does not offer, reached through EGL: parameters of samplers and textures."""
 
 from __future__ import annotations
 
@@ -54,3 +54,8 @@ def set_sampler(name: int, sampler: Sampler) -> None:
     real(name, _MIN_LOD, sampler.min_lod)
     real(name, _MAX_LOD, sampler.max_lod)
     real(name, _LOD_BIAS, sampler.lod_bias)
+
+
+def set_max_level(name: int, level: int) -> None:
+    """The last mipmap level of an OpenGL texture; without it a texture of one level counts as incomplete."""
+    _function("glTextureParameteri", ctypes.c_uint, ctypes.c_uint, ctypes.c_int)(name, 0x813D, level)
