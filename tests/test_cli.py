@@ -10,6 +10,7 @@ from subprocess import CompletedProcess
 import numpy as np
 import pytest
 from PIL import Image
+
 from tilegpu.cli import main
 from tilegpu.cli.common import as_plain, progress
 from tilegpu.cli.render import output_path

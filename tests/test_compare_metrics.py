@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from tilegpu.reference.compare import Comparison, Tolerance, clear_value, side_by_side
 from tilegpu.reference.metrics import covered, difference, per_pixel
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from tilegpu.reference import ReferenceError, Renderer, compare_frame, stored
 from tilegpu.reference.blocks import block_bytes, plain_uniforms
 from tilegpu.reference.edges import edge_mask

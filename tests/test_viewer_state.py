@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tilegpu.scene import find_scene
 from tilegpu.viewer import mapping
 from tilegpu.viewer.state import ViewState

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from tilegpu.reference.edges import edge_mask
 from tilegpu.reference.gl import Renderer
 from tilegpu.reference.metrics import Difference, difference, differs_from, per_pixel

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+
 from tilegpu.reference import glraw
 from tilegpu.reference.gl import Renderer
 from tilegpu.scene.description import Draw, Frame

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from tilegpu.reference import blocks, glraw
 from tilegpu.reference.translate import (
     Translated,

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from tilegpu.reference.compare import Comparison, Tolerance, clear_value
 from tilegpu.reference.gl import Renderer
 from tilegpu.reference.metrics import difference, differs_from

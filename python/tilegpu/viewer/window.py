@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from tilegpu.scene import Scene
 from tilegpu.viewer.mapping import Size
 from tilegpu.viewer.state import ViewState
