@@ -1,6 +1,7 @@
 // bindings/bind_device.cpp -- tilegpu/device.hpp: device, fences, formats. Long calls run without the GIL; a wait looks for Ctrl-C
 // every 50 ms, cancels the device's work and lets the KeyboardInterrupt through.
 #include "bindings.hpp"
+#include "framebuffer/profile.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::bindings {
@@ -53,6 +54,7 @@ py::object format_info(int number) {
 
 void bind_device(py::module_& m) {
   m.def("version", &version);
+  m.def("profile_names", &framebuffer::profile_names);
   m.def("format_from_name", [](const std::string& name) { return static_cast<int>(format_from_name(name)); }, py::arg("name"));
   m.def("format_name", [](int format) { return format_name(static_cast<VkFormat>(format)); }, py::arg("format"));
   m.def("format_info", &format_info, py::arg("format"));

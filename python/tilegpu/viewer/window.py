@@ -145,11 +145,10 @@ def _window_size(scene: Scene, size: Size | None) -> Size:
 
 def profiles() -> tuple[str, ...]:
     """Names of all GPU profiles, ``host`` first."""
-    import tilegpu
+    from tilegpu import _core
 
-    names = getattr(tilegpu, "profiles", None)
-    found = tuple(names() if callable(names) else names or ())
-    return ("host", *(n for n in found if n != "host"))
+    names = str(_core.profile_names()).split(", ")
+    return ("host", *(n for n in names if n != "host"))
 
 
 def as_rgba(image: NDArray[Any]) -> NDArray[np.uint8]:
