@@ -5,51 +5,72 @@
 
 #include <cstring>
 
+#include "geometry/simd.hpp"
+
 namespace tilegpu::geometry {
 
-TagStore::TagStore() { std::memset(entry_, 0, sizeof entry_); }
+namespace {
+constexpr uint32_t kHashFactor = 0x9e3779b1u;       // odd: multiplication is a permutation, consecutive indices spread evenly
+constexpr uint32_t kHashInverse = 0x0e8b2f51u;
+static_assert(kHashFactor * kHashInverse == 1);
+}  // namespace
+
+TagStore::TagStore() {
+  // A free entry points to an index that has another hash: one that hashes to 0, and for entry 0 one that hashes to 1.
+  std::memset(all_free_, kFree, sizeof all_free_);
+  all_free_[0] = kFree + 1;
+  index_[kFree] = 0;
+  index_[kFree + 1] = (1u << (32 - kLog2Entries)) * kHashInverse;
+}
 
 uint32_t TagStore::fill(const uint8_t* triples, uint32_t count, uint32_t limit, uint32_t vertex_offset, Batch& batch) {
   assert(limit >= 3 && limit <= kBatchStride);
-  if (++generation_ == 1u << 24) {
-    std::memset(entry_, 0, sizeof entry_);
-    generation_ = 1;
-  }
-  const uint64_t generation = generation_;
-  uint32_t vertices = 0, done = 0;
   if (count > kMaxBatchPrimitives) count = kMaxBatchPrimitives;
+  std::memcpy(slot_, all_free_, sizeof all_free_);
+  uint8_t* __restrict const slots = slot_;
+  uint32_t* __restrict const indices = index_;
+  uint8_t* __restrict const out = batch.slot[0];
+  constexpr size_t kRow = sizeof batch.slot[0];
 
-  // Where the index is, or the free entry that it would take.
-  const auto find = [&](uint32_t index) {
-    const uint64_t key = generation << 32 | index;
-    uint32_t at = (index * 0x9e3779b1u) >> (32 - kLog2Entries);
-    while (entry_[at] >> 8 != key && entry_[at] >> 40 == generation) at = (at + 1) & ((1u << kLog2Entries) - 1);
-    return at;
+  // Without branches but for collisions: whether an index is new is hard to predict. The place behind the last vertex is written
+  // in any case and counts if it was new.
+  uint32_t vertices = 0, done = 0;
+  const auto take = [&](uint32_t index) -> uint32_t {
+    uint32_t at = (index * kHashFactor) >> (32 - kLog2Entries);
+    uint32_t slot = slots[at];
+    bool known = indices[slot] == index;
+    while (__builtin_expect(!known & (slot < kFree), 0)) {
+      at = (at + 1) & ((1u << kLog2Entries) - 1);
+      slot = slots[at];
+      known = slot < kFree && indices[slot] == index;
+    }
+    // A known one's entry must not be written: the next look-up would wait for the store.
+    slots[known ? 1u << kLog2Entries : at] = static_cast<uint8_t>(vertices);
+    slot = known ? slot : vertices;
+    indices[vertices] = index;
+    vertices += !known;
+    return slot;
   };
-  const auto is_free = [&](uint32_t at) { return entry_[at] >> 40 != generation; };
-  const auto take = [&](uint32_t index) -> uint8_t {
-    const uint32_t at = find(index);
-    if (!is_free(at)) return static_cast<uint8_t>(entry_[at]);
-    entry_[at] = generation << 40 | uint64_t{index} << 8 | vertices;
-    batch.vertex_index[vertices] = index + vertex_offset;
-    return static_cast<uint8_t>(vertices++);
-  };
-
   for (; done < count; done++) {
     uint32_t index[3];
     std::memcpy(index, triples + size_t{done} * 12, 12);
-    if (vertices + 3 > limit) {
-      uint32_t missing = is_free(find(index[0]));
-      missing += index[1] != index[0] && is_free(find(index[1]));
-      missing += index[2] != index[0] && index[2] != index[1] && is_free(find(index[2]));
-      if (vertices + missing > limit) break;
+    const uint32_t before = vertices;
+    out[done] = static_cast<uint8_t>(take(index[0]));
+    out[kRow + done] = static_cast<uint8_t>(take(index[1]));
+    out[2 * kRow + done] = static_cast<uint8_t>(take(index[2]));
+    if (__builtin_expect(vertices > limit, 0)) {
+      vertices = before;  // this one begins the next batch
+      break;
     }
-    batch.slot[0][done] = take(index[0]);
-    batch.slot[1][done] = take(index[1]);
-    batch.slot[2][done] = take(index[2]);
   }
-  for (uint32_t i = 0; i < 8; i++) batch.slot[0][done + i] = batch.slot[1][done + i] = batch.slot[2][done + i] = 0;
-  for (uint32_t v = vertices; v < kBatchStride; v++) batch.vertex_index[v] = batch.vertex_index[0];
+  for (uint32_t k = 0; k < 3; k++) std::memset(out + k * kRow + done, 0, 8);
+  const Int8 offset = splat8(static_cast<int32_t>(vertex_offset));
+  for (uint32_t v = vertices; v < kBatchStride; v++) indices[v] = indices[0];
+  for (uint32_t v = 0; v < kBatchStride; v += 8) {
+    Int8 index;
+    std::memcpy(&index, indices + v, sizeof index);
+    store8(batch.vertex_index + v, index + offset);
+  }
   batch.vertex_count = vertices;
   batch.primitive_count = done;
   return done;

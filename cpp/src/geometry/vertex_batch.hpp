@@ -5,7 +5,7 @@
 
 namespace tilegpu::geometry {
 
-/// Tags of the batch at hand: vertex index -> slot. Emptied by a new generation, not by writing.
+/// Tags of the batch at hand: vertex index -> slot, a hash table of one byte an entry that points into the list of indices.
 class TagStore {
  public:
   TagStore();
@@ -15,8 +15,10 @@ class TagStore {
 
  private:
   static constexpr uint32_t kLog2Entries = 8;
-  uint64_t entry_[1u << kLog2Entries];  // generation (24 bits), index (32 bits), slot (8 bits)
-  uint64_t generation_ = 0;
+  static constexpr uint32_t kFree = kBatchStride + 8;  // slots from here on mean "free"
+  alignas(64) uint8_t slot_[(1u << kLog2Entries) + 1];  // the last takes what is not to be kept
+  alignas(64) uint8_t all_free_[1u << kLog2Entries];
+  alignas(64) uint32_t index_[kFree + 2];              // of slots; the last two are never equal to what is looked up
 };
 
 }  // namespace tilegpu::geometry
