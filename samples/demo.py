@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+
 from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture, bake, procedural, shapes
 from tilegpu.scene.camera import OrbitCamera, multiply, rotate_x, rotate_y, translate
 from tilegpu.scene.mesh import Mesh

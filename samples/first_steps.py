@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 import numpy as np
+
 from tilegpu.scene import Draw, Frame, Scene, State, Texture
 from tilegpu.scene.camera import OrbitCamera, rotate_y
 from tilegpu.scene.mesh import box

@@ -9,6 +9,7 @@ import functools
 from collections.abc import Callable
 
 import numpy as np
+
 from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture
 from tilegpu.scene.camera import OrbitCamera, identity, multiply, normalize, perspective, rotate_x, rotate_y, translate
 from tilegpu.scene.mesh import columns, reference_texture_levels, sphere

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 from tilegpu.scene.camera import OrbitCamera
 
 F = np.float32

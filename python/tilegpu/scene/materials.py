@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+
 from tilegpu.scene.description import Program, State, Texture
 from tilegpu.scene.resources import program
 

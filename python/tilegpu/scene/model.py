@@ -16,6 +16,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
+
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Address, Draw, Filter, Frame, Sampler, Scene, Texture
 from tilegpu.scene.gltf import Document, ModelError, decode_image

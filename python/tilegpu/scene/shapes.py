@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
 from tilegpu.scene.mesh import Mesh, grid_indices
 from tilegpu.scene.tangents import generate_tangents
 
