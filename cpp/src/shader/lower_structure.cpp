@@ -66,7 +66,7 @@ struct Builder {
   bool block_body(uint32_t region, uint32_t index, uint32_t& from, uint32_t& label, bool& ended);
   bool selection(uint32_t region, const BasicBlock& b, const Instruction& t, uint32_t& from, uint32_t& label, bool& ended);
   bool switch_(uint32_t region, const BasicBlock& b, const Instruction& t, uint32_t& label, bool& ended);
-  bool loop(uint32_t region, uint32_t index);
+  bool loop(uint32_t region, uint32_t index, uint32_t from);
 };
 
 /// Appends blocks from `label` on until control leaves the region.
@@ -83,7 +83,7 @@ bool Builder::sequence(uint32_t region, uint32_t from, uint32_t label) {
     if (visited[index]) return fail("block " + std::to_string(label) + " is reached from two places that share no merge block");
     const BasicBlock& b = f.blocks[index];
     if (b.merge == spv::OpLoopMerge) {
-      if (!loop(region, index)) return false;
+      if (!loop(region, index, from)) return false;
       from = 0, label = b.merge_block;
       if (visited[f.block_of_label.at(label)]) return fail("the merge block of a loop is inside of it");
       continue;
@@ -201,13 +201,15 @@ bool Builder::switch_(uint32_t region, const BasicBlock& b, const Instruction& t
   return true;
 }
 
-bool Builder::loop(uint32_t region, uint32_t index) {
+bool Builder::loop(uint32_t region, uint32_t index, uint32_t from_outside) {
   const BasicBlock& b = f.blocks[index];
   const uint32_t c = new_construct(ConstructKind::loop, region);
   tree.constructs[c].header = b.label;
   tree.constructs[c].merge = b.merge_block;
   tree.constructs[c].continue_label = b.continue_block;
   append_construct(region, c);
+  tree.regions[region].items.back().from = from_outside;
+  tree.regions[region].items.back().to = b.label;
   open.push_back(c);
   const uint32_t body = new_region(region, c, 0);
   uint32_t from = 0, label = 0;

@@ -18,7 +18,7 @@ struct Item {
   uint32_t construct = 0;      // construct: which; jump: whose join
   JumpKind jump = JumpKind::merge;
   uint32_t case_index = 0;     // fallthrough: the case's position in regions
-  uint32_t from = 0, to = 0;   // jump: labels of the edge, for OpPhi
+  uint32_t from = 0, to = 0;   // labels of the edge, for OpPhi: jump; construct: into the loop's header (from 0: none)
 };
 
 /// A straight sequence; its last item is a jump, return, kill or unreachable, or a selection all of whose arms leave.
