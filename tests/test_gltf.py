@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from tilegpu.scene.gltf import Document, ModelError
 from tilegpu.scene.model import load_model, triangulate
 from tilegpu.scene.tangents import flat_normals, generate_tangents, smooth_normals, weld
@@ -150,6 +151,16 @@ def test_matrix_columns_are_padded(tmp_path: Path) -> None:
     )
     document = Document.load(b.glb(tmp_path / "a.glb"))
     assert np.array_equal(document.accessor(1, "test", ("MAT3",)), np.arange(18).reshape(2, 9))
+
+
+def test_normalised_signed_integers_end_at_minus_one(tmp_path: Path) -> None:
+    b = Builder().mesh()
+    for dtype in ("i1", "i2"):
+        ends = np.array([np.iinfo(dtype).min, np.iinfo(dtype).min + 1, 0, np.iinfo(dtype).max], dtype)
+        b.accessor(ends, normalized=True)
+    document = Document.load(b.glb(tmp_path / "a.glb"))
+    for index in (1, 2):
+        assert document.accessor(index, "test", ("SCALAR",))[:, 0].tolist() == [-1, -1, 0, 1]
 
 
 def test_strips_and_fans() -> None:
