@@ -61,10 +61,18 @@ void bind_command(py::module_& m) {
       .def(py::init([](Ptr<Device> device) { return std::make_shared<CommandBuffer>(std::move(device)); }), py::arg("device").none(false))
       .def("begin_rendering",
            [](CommandBuffer& cb, std::vector<RenderingAttachment> color, RenderingAttachment depth, RenderingAttachment stencil, const std::array<int64_t, 4>& area,
-              uint32_t layer_count, std::string label) {
-             unwrap(cb.begin_rendering({rect_of(area), layer_count, std::move(color), std::move(depth), std::move(stencil), std::move(label)}));
+              uint32_t layer_count, uint32_t single_sampled_samples, std::string label) {
+             RenderingInfo info;
+             info.render_area = rect_of(area);
+             info.layer_count = layer_count;
+             info.color = std::move(color);
+             info.depth = std::move(depth);
+             info.stencil = std::move(stencil);
+             info.single_sampled_samples = single_sampled_samples;
+             info.label = std::move(label);
+             unwrap(cb.begin_rendering(info));
            },
-           py::arg("color"), py::arg("depth"), py::arg("stencil"), py::arg("area"), py::arg("layer_count"), py::arg("label"))
+           py::arg("color"), py::arg("depth"), py::arg("stencil"), py::arg("area"), py::arg("layer_count"), py::arg("single_sampled_samples"), py::arg("label"))
       .def("end_rendering", [](CommandBuffer& cb) { unwrap(cb.end_rendering()); })
       .def("discard_rendering", &CommandBuffer::discard_rendering)
       .def("bind_pipeline", &CommandBuffer::bind_pipeline, py::arg("pipeline").none(false))

@@ -1,0 +1,79 @@
+"""tilegpu: a tile-based Vulkan-subset GPU in software.
+
+Real Vulkan shaders and render passes go in, pixels come out, the same bits on any machine; and with them what each pass cost.
+
+>>> import tilegpu as tg
+>>> dev = tg.Device()
+>>> out = dev.image((512, 512), "r8g8b8a8_srgb")
+>>> with dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 1))]) as rp:
+...     pass
+>>> out.numpy().shape
+(512, 512, 4)
+
+Strings are accepted for every enumeration: Vulkan's names, any case, with or without prefix. Row 0 is the top row, y points down, depth is
+0..1. A (4, 4) array is the matrix of mathematics (``M @ v``).
+"""
+
+from __future__ import annotations
+
+from tilegpu import _core
+from tilegpu.buffer import Buffer, BufferSlice
+from tilegpu.device import Device
+from tilegpu.enums import FormatInfo, format_names, parse_format
+from tilegpu.errors import (
+    DeviceLostError,
+    Error,
+    OutOfMemoryError,
+    ShaderError,
+    ShaderMessage,
+    UndefinedContentsError,
+    UnsupportedError,
+    UnusedNameWarning,
+    ValidationError,
+)
+from tilegpu.image import Image, ImageView, Sampler, Texture
+from tilegpu.interface import Interface
+from tilegpu.pipeline import Pipeline
+from tilegpu.render_pass import Attachment, Query, RenderPass
+from tilegpu.shader import compile_glsl
+from tilegpu.stats import PassStats
+from tilegpu.vertex import VertexBinding
+
+__version__: str = _core.version()
+
+
+def format_info(format: str) -> FormatInfo:  # noqa: A002
+    """What a format is: bits, components, numeric type, uses."""
+    return parse_format(format, "format_info")
+
+
+__all__ = [
+    "Attachment",
+    "Buffer",
+    "BufferSlice",
+    "Device",
+    "DeviceLostError",
+    "Error",
+    "FormatInfo",
+    "Image",
+    "ImageView",
+    "Interface",
+    "OutOfMemoryError",
+    "PassStats",
+    "Pipeline",
+    "Query",
+    "RenderPass",
+    "Sampler",
+    "ShaderError",
+    "ShaderMessage",
+    "Texture",
+    "UndefinedContentsError",
+    "UnsupportedError",
+    "UnusedNameWarning",
+    "ValidationError",
+    "VertexBinding",
+    "__version__",
+    "compile_glsl",
+    "format_info",
+    "format_names",
+]

@@ -1,0 +1,58 @@
+"""Memory for the NumPy arguments of a pass: chunks that are used again by later passes of the same device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilegpu import _core
+from tilegpu.buffer import all_usages
+
+if TYPE_CHECKING:
+    from tilegpu.device import Device
+
+_CHUNK_B = 1 << 20
+_ALIGN_B = 64
+_MAX_KEPT = 64
+
+
+class Arena:
+    """Copies arrays and bytes into buffers that live as long as the pass."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self._chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]] = []
+        self._used_B = _CHUNK_B
+        self._usage = all_usages()
+
+    def upload(self, data: NDArray[Any] | bytes) -> _core.Buffer:
+        """A buffer of exactly the data's size (at least one byte) with a copy of it."""
+        source = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data.reshape(-1).view(np.uint8)
+        size_B = max(1, source.nbytes)
+        buffer = _core.Buffer(size_B, self._usage, "argument of draw")
+        if size_B > _CHUNK_B // 4:
+            memory = _core.DeviceMemory(size_B)
+            buffer.bind(memory, 0)
+            np.frombuffer(memoryview(memory), np.uint8)[: source.nbytes] = source
+            return buffer
+        if self._used_B + size_B > _CHUNK_B:
+            self._chunks.append(self._device._take_chunk() or self._new_chunk())
+            self._used_B = 0
+        memory, view = self._chunks[-1]
+        buffer.bind(memory, self._used_B)
+        view[self._used_B : self._used_B + source.nbytes] = source
+        self._used_B += (size_B + _ALIGN_B - 1) // _ALIGN_B * _ALIGN_B
+        return buffer
+
+    @staticmethod
+    def _new_chunk() -> tuple[_core.DeviceMemory, NDArray[np.uint8]]:
+        memory = _core.DeviceMemory(_CHUNK_B)
+        return memory, np.frombuffer(memoryview(memory), np.uint8)
+
+    def recycle(self) -> None:
+        """Gives the chunks back, once the pass was executed."""
+        self._device._give_chunks(self._chunks, _MAX_KEPT)
+        self._chunks = []
+        self._used_B = _CHUNK_B

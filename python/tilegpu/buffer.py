@@ -1,0 +1,182 @@
+"""Buffers: memory that draws read, and shaders write, without a copy in between."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from tilegpu import _core, enums
+from tilegpu.errors import ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_USAGE_ALIASES = {n: f"{n}_buffer" for n in ("uniform", "storage", "index", "vertex", "indirect")}
+
+
+def all_usages() -> int:
+    """Every way to use a buffer, as one mask."""
+    mask = 0
+    for value in _core.ENUMS["buffer_usage"].values():
+        mask |= value
+    return mask
+
+
+def native(array: NDArray[Any]) -> NDArray[Any]:
+    """The array C-contiguous and in this machine's byte order; itself where it is so already."""
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return np.ascontiguousarray(array)
+
+
+def matrix_fields(dtype: np.dtype[Any]) -> list[str]:
+    """Fields of a structured dtype that hold matrices: those of shape (rows, columns)."""
+    if not dtype.names or dtype.fields is None:
+        return []
+    return [n for n in dtype.names if len(dtype.fields[n][0].shape) == 2]
+
+
+def transposed_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype with its matrix fields as they lie in memory for a shader: column by column."""
+    matrices = matrix_fields(dtype)
+    if not matrices or dtype.fields is None or dtype.names is None:
+        return dtype
+    formats: list[Any] = []
+    for name in dtype.names:
+        field = dtype.fields[name][0]
+        formats.append((field.base, field.shape[::-1]) if name in matrices else field)
+    return np.dtype(
+        {
+            "names": list(dtype.names),
+            "formats": formats,
+            "offsets": [dtype.fields[n][1] for n in dtype.names],
+            "itemsize": dtype.itemsize,
+        }
+    )
+
+
+def upload_layout(array: NDArray[Any]) -> NDArray[Any]:
+    """The array as it goes to a buffer: native, contiguous, matrices of structured fields transposed to columns."""
+    array = native(array)
+    matrices = matrix_fields(array.dtype)
+    if not matrices or array.dtype.names is None:
+        return array
+    out = np.zeros(array.shape, transposed_dtype(array.dtype))
+    for name in array.dtype.names:
+        out[name] = np.swapaxes(array[name], -1, -2) if name in matrices else array[name]
+    return out
+
+
+class Buffer:
+    """A buffer with memory of its own. Made by :meth:`tilegpu.Device.buffer`.
+
+    ``size`` in bytes, ``dtype`` of the array that it was made from (``None`` for a size). :meth:`numpy` views the memory without a copy;
+    what is written through it is what the next pass reads.
+    """
+
+    __slots__ = ("_array_dtype", "core", "dtype", "label", "usage")
+
+    def __init__(self, core: _core.Buffer, usage: int, label: str, dtype: np.dtype[Any] | None) -> None:
+        self.core = core
+        self.usage = usage
+        self.label = label
+        self.dtype = dtype
+        self._array_dtype = None if dtype is None else transposed_dtype(dtype)
+
+    @classmethod
+    def create(cls, data: Any, usage: str | Iterable[str] | None, label: str) -> Buffer:
+        """See :meth:`tilegpu.Device.buffer`."""
+        what = f"buffer '{label}'"
+        mask = all_usages() if usage is None else enums.parse_flags("buffer_usage", usage, f"{what}: usage", _USAGE_ALIASES)
+        array: NDArray[Any] | None = None
+        dtype: np.dtype[Any] | None = None
+        if isinstance(data, (int, np.integer)) and not isinstance(data, bool):
+            size_B = int(data)
+            if size_B <= 0:
+                raise ValidationError(f"{what}: size is {size_B}; it must be at least 1 byte")
+        else:
+            if isinstance(data, (bytes, bytearray, memoryview)):
+                array = np.frombuffer(data, np.uint8)
+            else:
+                source = np.asarray(data)
+                if source.dtype.hasobject or source.dtype.kind in "USOmM":
+                    raise ValidationError(f"{what}: data has dtype {source.dtype}; it must be numbers, bytes, or a size in bytes")
+                array = upload_layout(source)
+                dtype = native(source[:0]).dtype if source.ndim else array.dtype
+            size_B = array.nbytes
+            if size_B == 0:
+                raise ValidationError(f"{what}: data is empty; a buffer has at least 1 byte")
+        core = _core.Buffer(size_B, mask, label)
+        core.bind(_core.DeviceMemory(size_B), 0)
+        if array is not None:
+            np.frombuffer(memoryview(core), np.uint8)[...] = array.reshape(-1).view(np.uint8)
+        return cls(core, mask, label, dtype)
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.core.size_B
+
+    def numpy(self, dtype: DTypeLike | None = None, shape: tuple[int, ...] | None = None) -> NDArray[Any]:
+        """Writable view of the memory, without a copy; dtype by default that of the data that the buffer was made from, else uint8.
+
+        Matrix fields of a structured dtype appear as they lie in memory: transposed.
+        """
+        kind = np.dtype(dtype) if dtype is not None else (self._array_dtype or np.dtype(np.uint8))
+        raw: NDArray[Any] = np.frombuffer(memoryview(self.core), np.uint8)
+        if kind.subdtype is not None:
+            base, inner = kind.subdtype
+            count = self.size // kind.itemsize
+            view = raw[: count * kind.itemsize].view(base).reshape(count, *inner)
+        else:
+            view = raw[: self.size // kind.itemsize * kind.itemsize].view(kind)
+        return view if shape is None else view.reshape(shape)
+
+    def write(self, data: Any, offset: int = 0) -> None:
+        """Copies an array or bytes into the buffer from byte ``offset`` on."""
+        array = np.frombuffer(data, np.uint8) if isinstance(data, (bytes, bytearray, memoryview)) else upload_layout(np.asarray(data))
+        if offset < 0 or offset + array.nbytes > self.size:
+            raise ValidationError(
+                f"buffer '{self.label}': write of {array.nbytes} bytes at offset {offset}; the buffer has {self.size} bytes"
+            )
+        np.frombuffer(memoryview(self.core), np.uint8)[offset : offset + array.nbytes] = array.reshape(-1).view(np.uint8)
+
+    def slice(self, offset: int, size: int | None = None) -> BufferSlice:
+        """A part of the buffer, in bytes, to be bound or drawn from."""
+        size = self.size - offset if size is None else size
+        if offset < 0 or size < 0 or offset + size > self.size:
+            raise ValidationError(f"buffer '{self.label}': slice of {size} bytes at offset {offset}; the buffer has {self.size} bytes")
+        return BufferSlice(self, offset, size)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        view = self.numpy()
+        return view.astype(dtype) if dtype is not None and np.dtype(dtype) != view.dtype else (view.copy() if copy else view)
+
+    def __len__(self) -> int:
+        return self.size // (self.dtype.itemsize if self.dtype else 1)
+
+    def __repr__(self) -> str:
+        kind = f", dtype {self.dtype}" if self.dtype is not None else ""
+        return f"<tilegpu.Buffer '{self.label}', {self.size} bytes{kind}>"
+
+
+class BufferSlice:
+    """Bytes ``offset`` to ``offset + size`` of a buffer."""
+
+    __slots__ = ("buffer", "offset", "size")
+
+    def __init__(self, buffer: Buffer, offset: int, size: int) -> None:
+        self.buffer, self.offset, self.size = buffer, offset, size
+
+    def __repr__(self) -> str:
+        return f"<tilegpu.BufferSlice of '{self.buffer.label}', bytes {self.offset} to {self.offset + self.size}>"
+
+
+def require_usage(buffer: Buffer, usage: str, what: str) -> None:
+    """Raises unless the buffer was made for this use."""
+    if not buffer.usage & _core.ENUMS["buffer_usage"][usage]:
+        have = [n for n, bit in _core.ENUMS["buffer_usage"].items() if buffer.usage & bit]
+        short = usage.removesuffix("_buffer")
+        raise ValidationError(f"{what}: buffer '{buffer.label}' has usage {'|'.join(have)}; create it with usage='{short}' too")

@@ -1,0 +1,136 @@
+"""Vulkan's enumerations and formats by name: any case, with or without the ``VK_..._`` prefix and the ``_BIT`` suffix."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from typing import Any
+
+from tilegpu import _core
+from tilegpu.errors import UnsupportedError, ValidationError, candidates
+
+_SUFFIXES = ("_bit", "_khr", "_ext")
+
+
+@functools.lru_cache(maxsize=4096)
+def _normalize(kind: str, text: str) -> str:
+    name = text.strip().lower().replace("-", "_").replace(" ", "_")
+    name = name.removeprefix("vk_")
+    name = name.removeprefix(kind + "_")
+    changed = True
+    while changed:
+        changed = False
+        for suffix in _SUFFIXES:
+            if name.endswith(suffix):
+                name, changed = name.removesuffix(suffix), True
+    return name
+
+
+def allowed(kind: str) -> list[str]:
+    """All names of an enumeration, such as ``"compare_op"``."""
+    return list(_core.ENUMS[kind])
+
+
+def parse(kind: str, value: Any, what: str) -> int:
+    """Value of one name of an enumeration. ``what`` names object and field in the error."""
+    table = _core.ENUMS[kind]
+    if isinstance(value, str):
+        found = table.get(_normalize(kind, value))
+        if found is not None:
+            return found
+    elif isinstance(value, int) and not isinstance(value, bool) and value in table.values():
+        return int(value)
+    raise ValidationError(f"{what} is {value!r}, which is no {kind}{candidates(value, table)}")
+
+
+def parse_flags(kind: str, value: str | Iterable[str] | int, what: str, aliases: dict[str, str] | None = None) -> int:
+    """Names joined by ``|`` or in a sequence, as one bit mask."""
+    if isinstance(value, int):
+        return value
+    names = value.split("|") if isinstance(value, str) else list(value)
+    mask = 0
+    for name in names:
+        text = _normalize(kind, name) if isinstance(name, str) else name
+        mask |= parse(kind, (aliases or {}).get(text, text), what)
+    return mask
+
+
+def name_of(kind: str, value: int) -> str:
+    """Name of a value, for people."""
+    for name, number in _core.ENUMS[kind].items():
+        if number == value:
+            return name
+    return str(value)
+
+
+class FormatInfo:
+    """What a format is; see Vulkan's chapter "Formats"."""
+
+    __slots__ = (
+        "blend", "color_attachment", "component_bits", "component_count", "depth_bits", "linear_filter", "name", "number", "numeric",
+        "sampled", "stencil_bits", "texel_B", "vertex",
+    )  # fmt: skip
+    name: str
+    number: int
+    texel_B: int
+    component_count: int
+    component_bits: int
+    numeric: str
+    depth_bits: int
+    stencil_bits: int
+    vertex: bool
+    sampled: bool
+    linear_filter: bool
+    color_attachment: bool
+    blend: bool
+
+    def __init__(self, number: int, fields: dict[str, Any]) -> None:
+        self.number = number
+        for key, value in fields.items():
+            setattr(self, key, value)
+
+    @property
+    def is_depth_stencil(self) -> bool:
+        """The format has depth or stencil."""
+        return bool(self.depth_bits or self.stencil_bits)
+
+    @property
+    def is_integer(self) -> bool:
+        """The format's colour is integers, not normalised."""
+        return self.numeric in ("uint", "sint")
+
+    @property
+    def aspects(self) -> list[str]:
+        """``["color"]``, or which of ``"depth"`` and ``"stencil"`` there are."""
+        return [n for n, has in (("depth", self.depth_bits), ("stencil", self.stencil_bits)) if has] or ["color"]
+
+
+@functools.lru_cache(maxsize=512)
+def _format_info(number: int) -> FormatInfo | None:
+    fields = _core.format_info(number)
+    return None if fields is None else FormatInfo(number, fields)
+
+
+@functools.lru_cache(maxsize=1)
+def format_names() -> list[str]:
+    """Every format that tilegpu knows."""
+    core, extension = range(1, 185), range(1000340000, 1000340002)
+    return [info.name for n in (*core, *extension) if (info := _format_info(n)) is not None]
+
+
+@functools.lru_cache(maxsize=1024)
+def _parse_format(name: str) -> FormatInfo | None:
+    return _format_info(_core.format_from_name(name.strip()))
+
+
+def parse_format(value: Any, what: str) -> FormatInfo:
+    """Format by name, or of an object with a ``format`` (an image). ``what`` names object and field in the error."""
+    name = getattr(value, "format", value)
+    if isinstance(name, str):
+        info = _parse_format(name)
+        if info is not None:
+            return info
+        raise UnsupportedError(
+            f"{what}: format '{name}' is not known{candidates(name, format_names())}", "VK_ERROR_FORMAT_NOT_SUPPORTED"
+        )
+    raise ValidationError(f"{what} is {value!r}; a format is a name such as 'r8g8b8a8_srgb', or an image")

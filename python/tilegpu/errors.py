@@ -1,0 +1,92 @@
+"""Exceptions of tilegpu. All derive from :class:`Error`; a message names the object, the field, the value, what is allowed and the fix."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+
+class Error(Exception):
+    """Base of all errors of tilegpu. ``code`` is the ``VkResult`` that a Vulkan driver would return, by name."""
+
+    code: str
+
+    def __init__(self, message: str, code: str = "VK_ERROR_UNKNOWN") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class ValidationError(Error, ValueError):
+    """An argument or a combination of arguments is not allowed. Nothing was executed."""
+
+    def __init__(self, message: str, code: str = "VK_ERROR_VALIDATION_FAILED_EXT") -> None:
+        super().__init__(message, code)
+
+
+class UnsupportedError(Error):
+    """Vulkan has it, tilegpu has not (a format, a feature, a capability of SPIR-V); the message names it."""
+
+
+class UndefinedContentsError(ValidationError):
+    """The image holds nothing that could be read; the message says which operation to set."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """The host has not enough memory."""
+
+
+class DeviceLostError(Error):
+    """The work was cancelled, or the device can't go on."""
+
+
+class ShaderMessage(NamedTuple):
+    """One error of a shader compile. ``line`` counts from 1; 0 where the compiler names none."""
+
+    file: str
+    line: int
+    text: str
+    source_line: str
+
+
+class ShaderError(Error):
+    """A shader does not compile or is not valid. ``messages`` has every error of the compile; empty for SPIR-V."""
+
+    messages: tuple[ShaderMessage, ...]
+
+    def __init__(
+        self, message: str, code: str = "VK_ERROR_INVALID_SHADER_NV", messages: Sequence[ShaderMessage] = ()
+    ) -> None:
+        super().__init__(message, code)
+        self.messages = tuple(messages)
+
+
+class UnusedNameWarning(UserWarning):
+    """A name was given that the shader has not or does not use. Shown once for each pipeline and name."""
+
+
+_CLASSES: dict[str, type[Error]] = {
+    "VK_ERROR_OUT_OF_HOST_MEMORY": OutOfMemoryError,
+    "VK_ERROR_OUT_OF_DEVICE_MEMORY": OutOfMemoryError,
+    "VK_ERROR_DEVICE_LOST": DeviceLostError,
+    "VK_ERROR_FEATURE_NOT_PRESENT": UnsupportedError,
+    "VK_ERROR_FORMAT_NOT_SUPPORTED": UnsupportedError,
+    "VK_ERROR_INVALID_SHADER_NV": ShaderError,
+    "VK_ERROR_INITIALIZATION_FAILED": ValidationError,
+    "VK_ERROR_VALIDATION_FAILED_EXT": ValidationError,
+    "VK_ERROR_TOO_MANY_OBJECTS": ValidationError,
+}
+
+
+def from_core(code: str, message: str) -> Error:
+    """The exception for an error value of the core; called by the bindings."""
+    return _CLASSES.get(code, Error)(message, code)
+
+
+def candidates(name: object, known: Iterable[str]) -> str:
+    """``"; did you mean 'x'? There are: a, b, c"`` for error messages."""
+    names = [n for n in known if n]
+    near = difflib.get_close_matches(str(name).lower(), [n.lower() for n in names], n=1, cutoff=0.6)
+    by_lower = {n.lower(): n for n in names}
+    hint = f"; did you mean '{by_lower[near[0]]}'?" if near else ";"
+    return f"{hint} there {'is' if len(names) == 1 else 'are'}: {', '.join(names) if names else 'none'}"

@@ -1,0 +1,393 @@
+"""Images, views, samplers and textures; pixels to NumPy and to files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from tilegpu import _core, enums
+from tilegpu.errors import UndefinedContentsError, ValidationError
+
+if TYPE_CHECKING:
+    from tilegpu.device import Device
+
+_ASPECT_BITS: dict[str, int] = _core.ENUMS["image_aspect"]
+_REMAINING = 0xFFFFFFFF
+_SWIZZLE_LETTERS = {"0": "zero", "1": "one"}
+
+
+class Image:
+    """An image: attachment, texture, or both. Made by :meth:`tilegpu.Device.image` and :meth:`tilegpu.Device.texture`.
+
+    ``size`` is (width, height) in pixels; row 0 is the top row. In arrays the shape is (height, width[, samples], components).
+    """
+
+    def __init__(self, device: Device, core: _core.Image, size: tuple[int, int], format_: enums.FormatInfo, *, samples: int, mip_levels: int,
+                 layers: int, cube: bool, transient: bool, tiling: str, label: str) -> None:  # fmt: skip
+        self.core = core
+        self.size = size
+        self.format_info = format_
+        self.samples = samples
+        self.mip_levels = mip_levels
+        self.layers = layers
+        self.cube = cube
+        self.transient = transient
+        self.tiling = tiling
+        self.label = label
+        self._device = device
+        self._views: dict[tuple[Any, ...], ImageView] = {}
+
+    @classmethod
+    def create(cls, device: Device, size: tuple[int, int], format_: Any, *, samples: int = 1, transient: bool = False, mip_levels: int | None = 1,
+               layers: int | None = None, cube: bool = False, usage: str | Iterable[str] | None = None, tiling: str = "linear",
+               label: str = "") -> Image:  # fmt: skip
+        """See :meth:`tilegpu.Device.image`."""
+        what = f"image '{label}'" if label else "image"
+        info = enums.parse_format(format_, what)
+        width, height = _size_of(size, what)
+        label = label or f"{width}x{height} {info.name}" + (f" {samples}x" if samples != 1 else "")
+        what = f"image '{label}'"
+        if layers is None:
+            layers = 6 if cube else 1
+        full_chain = max(width, height).bit_length()
+        levels = full_chain if mip_levels is None else int(mip_levels)
+        if not 1 <= levels <= full_chain:
+            raise ValidationError(f"{what}: mip_levels is {mip_levels}; a {width}x{height} image has 1 to {full_chain} (None for all)")
+        if cube and (layers % 6 or width != height):
+            raise ValidationError(f"{what}: cube=True takes square images with 6 layers a cube; this is {width}x{height} with {layers} layers")
+        mask = _default_usage(info, transient) if usage is None else enums.parse_flags("image_usage", usage, f"{what}: usage", {"transient": "transient_attachment"})
+        core = _core.Image(info.number, width, height, levels, layers, int(samples), mask, bool(cube), enums.parse("image_tiling", tiling, f"{what}: tiling"), label)
+        if not transient:
+            core.ensure_memory()
+        return cls(device, core, (width, height), info, samples=int(samples), mip_levels=levels, layers=layers, cube=cube, transient=transient, tiling=tiling, label=label)
+
+    @property
+    def width(self) -> int:
+        """Pixels."""
+        return self.size[0]
+
+    @property
+    def height(self) -> int:
+        """Pixels."""
+        return self.size[1]
+
+    @property
+    def format(self) -> str:
+        """Vulkan's name, lower case, without prefix."""
+        return self.format_info.name
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of :meth:`numpy`: (height, width[, samples], components)."""
+        components = 1 if self.format_info.is_depth_stencil else self.format_info.component_count
+        return (self.height, self.width, *((self.samples,) if self.samples > 1 else ()), components)
+
+    def view(self, type: str | None = None, format: str | None = None, aspect: str | None = None, level: int = 0, levels: int | None = None,  # noqa: A002
+             layer: int = 0, layers: int | None = None, swizzle: str | None = None) -> ImageView:  # fmt: skip
+        """A view of some levels and layers.
+
+        ``type``: ``"2d"``, ``"2d_array"``, ``"cube"``, ...; by default what the image is. ``levels`` and ``layers``: how many, ``None`` for the
+        rest. ``swizzle``: four letters of ``rgba01``, such as ``"rrr1"``.
+        """
+        if type is None:
+            type = ("cube" if self.layers == 6 else "cube_array") if self.cube else ("2d_array" if self.layers > 1 and layers != 1 else "2d")  # noqa: A001
+        kind = enums.parse("image_view_type", type, f"view of image '{self.label}': type")
+        number = self.format_info.number if format is None else enums.parse_format(format, f"view of image '{self.label}'").number
+        aspects = 0 if aspect is None else _ASPECT_BITS[self._aspect(aspect)]
+        key = (kind, number, aspects, level, levels, layer, layers, swizzle)
+        found = self._views.get(key)
+        if found is None:
+            core = _core.ImageView(
+                self.core, kind, number, aspects, level, _REMAINING if levels is None else levels, layer,
+                _REMAINING if layers is None else layers, _swizzle(swizzle, f"view of image '{self.label}'"),
+            )  # fmt: skip
+            found = self._views[key] = ImageView(self, core, enums.name_of("image_view_type", kind), level, layer)
+        return found
+
+    def _aspect(self, aspect: str | None) -> str:
+        have = self.format_info.aspects
+        if aspect is None:
+            return have[0]
+        if aspect not in have:
+            raise ValidationError(f"image '{self.label}' has format {self.format} without aspect {aspect!r}; it has: {', '.join(have)}")
+        return aspect
+
+    def _require_readable(self, aspect: str | None, level: int, layer: int) -> str:
+        name = self._aspect(aspect)
+        if not 0 <= level < self.mip_levels or not 0 <= layer < self.layers:
+            raise ValidationError(
+                f"image '{self.label}': level {level}, layer {layer} does not exist; it has {self.mip_levels} levels and {self.layers} layers"
+            )
+        if not self.core.defined_aspects & _ASPECT_BITS[name]:
+            reason = self.core.undefined_reason or "nothing was stored, copied or cleared to it since it was created"
+            fix = "give its attachment store_op='store'"
+            if self.samples > 1:
+                fix += ", or resolve it into a single-sampled image with resolve= and read that"
+            raise UndefinedContentsError(f"image '{self.label}': its {name} contents are undefined: {reason}; {fix}")
+        return name
+
+    def numpy(self, level: int = 0, layer: int = 0, aspect: str | None = None) -> NDArray[Any]:
+        """Copy of one level of one layer: shape (H, W, C), with more than one sample (H, W, samples, C).
+
+        Components of 8, 16 or 32 bits keep their bits: ``*_unorm`` and ``*_srgb`` are unsigned integers (sRGB stays encoded), ``*_sfloat``
+        floats. Packed formats become float32 (or 32-bit integers where they hold integers). Order is R, G, B, A whatever the memory order.
+        Depth is float32 and stencil uint8, with C = 1; ``aspect`` is ``"depth"`` (default) or ``"stencil"``.
+
+        Raises :class:`UndefinedContentsError` for an image that was never stored.
+        """
+        name = self._require_readable(aspect, level, layer)
+        source = self.core if self.tiling == "linear" else self._device._linear_copy(self, level, layer, name)
+        if source is not self.core:
+            level = layer = 0
+        return source.read(_ASPECT_BITS[name], level, layer)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """Read-only view of level 0, layer 0 without a copy, where the format and tiling allow it."""
+        name = self._require_readable(None, 0, 0)
+        if self.samples > 1:
+            raise ValidationError(
+                f"np.asarray: image '{self.label}' has {self.samples} samples; resolve it (resolve= of its attachment) or use image.numpy(), "
+                f"which gives (H, W, {self.samples}, C)"
+            )
+        view = self.core.view(_ASPECT_BITS[name], 0, 0)
+        if view is None:
+            why = f"tiling {self.tiling}" if self.tiling != "linear" else f"format {self.format}"
+            raise ValidationError(f"np.asarray: image '{self.label}' of {why} can't be viewed as an array; use image.numpy(), a converted copy")
+        if dtype is not None and np.dtype(dtype) != view.dtype:
+            if copy is False:
+                raise ValidationError(f"np.asarray: image '{self.label}' is {view.dtype}, not {np.dtype(dtype)}; that needs a copy")
+            return view.astype(dtype)
+        return view.copy() if copy else view
+
+    def save(self, path: str | os.PathLike[str], *, aspect: str | None = None, sample: int | None = None, level: int = 0, layer: int = 0) -> None:
+        """Writes a PNG, or with suffix ``.npy`` the array of :meth:`numpy`.
+
+        PNG has 8 bits: floats are clamped to 0..1, 16-bit values rounded, integers clamped to 0..255; depth is grey, 1 white. An image with
+        more than one sample needs ``sample=`` (or ``.npy``, which takes all).
+        """
+        target = Path(path)
+        name = self._require_readable(aspect, level, layer)
+        if sample is not None and not 0 <= sample < self.samples:
+            raise ValidationError(f"image '{self.label}': sample is {sample}; it has samples 0 to {self.samples - 1}")
+        if target.suffix.lower() == ".npy":
+            array = self.numpy(level, layer, name)
+            np.save(target, array[:, :, sample] if sample is not None and self.samples > 1 else array)
+            return
+        if target.suffix.lower() != ".png":
+            raise ValidationError(f"image '{self.label}': can't save to '{target.name}'; the suffix must be .png or .npy")
+        self._pillow(name, sample, level, layer).save(target, format="PNG")
+
+    def _pillow(self, aspect: str, sample: int | None, level: int, layer: int) -> Any:
+        if self.samples > 1 and sample is None:
+            raise ValidationError(
+                f"image '{self.label}' has {self.samples} samples; resolve it (resolve= of its attachment), or save one with sample=0 to {self.samples - 1}, or all as .npy"
+            )
+        array = self.numpy(level, layer, aspect)
+        if self.samples > 1:
+            array = array[:, :, sample]
+        return to_pillow(array, self.format_info)
+
+    def _repr_png_(self) -> bytes | None:
+        if self.samples > 1 or not self.core.defined_aspects & _ASPECT_BITS[self._aspect(None)]:
+            return None
+        import io
+
+        stream = io.BytesIO()
+        self._pillow(self._aspect(None), None, 0, 0).save(stream, format="PNG")
+        return stream.getvalue()
+
+    def __repr__(self) -> str:
+        parts = [f"{self.width}x{self.height} px", self.format]
+        if self.samples > 1:
+            parts.append(f"{self.samples} samples")
+        if self.layers > 1:
+            parts.append(f"{self.layers} layers")
+        if self.mip_levels > 1:
+            parts.append(f"{self.mip_levels} levels")
+        if self.transient:
+            parts.append("transient")
+        return f"<tilegpu.Image '{self.label}', {', '.join(parts)}>"
+
+
+class ImageView:
+    """Some levels and layers of an image, as one type. Made by :meth:`Image.view`."""
+
+    __slots__ = ("core", "image", "layer", "level", "type")
+
+    def __init__(self, image: Image, core: _core.ImageView, type_: str, level: int, layer: int) -> None:
+        self.image, self.core, self.type, self.level, self.layer = image, core, type_, level, layer
+
+    @property
+    def format(self) -> str:
+        """Format of the image."""
+        return self.image.format
+
+    def __repr__(self) -> str:
+        return f"<tilegpu.ImageView {self.type} of '{self.image.label}'>"
+
+
+class Sampler:
+    """How a texture is read. Made by :meth:`tilegpu.Device.sampler`."""
+
+    __slots__ = ("_text", "core")
+
+    def __init__(self, *, filter: str | None = None, mag_filter: str = "linear", min_filter: str = "linear", mipmap_mode: str = "linear",  # noqa: A002
+                 address: str | Sequence[str] = "repeat", mip_lod_bias: float = 0.0, min_lod: float = 0.0, max_lod: float | None = None,
+                 compare: str | None = None, border_color: str = "float_transparent_black", unnormalized_coordinates: bool = False) -> None:  # fmt: skip
+        if filter is not None:
+            mag_filter = min_filter = mipmap_mode = filter
+        addresses = [address] * 3 if isinstance(address, str) else list(address)
+        if not 1 <= len(addresses) <= 3:
+            raise ValidationError(f"sampler: address is {address!r}; give one mode, or one each for u, v (and w)")
+        addresses += [addresses[-1]] * (3 - len(addresses))
+        info = _core.SamplerCreateInfo()
+        info.mag_filter = enums.parse("filter", mag_filter, "sampler: mag_filter")
+        info.min_filter = enums.parse("filter", min_filter, "sampler: min_filter")
+        info.mipmap_mode = enums.parse("sampler_mipmap_mode", mipmap_mode, "sampler: mipmap_mode")
+        info.address_u, info.address_v, info.address_w = (
+            enums.parse("sampler_address_mode", a, "sampler: address") for a in addresses
+        )
+        info.mip_lod_bias, info.min_lod = float(mip_lod_bias), float(min_lod)
+        info.max_lod = 1000.0 if max_lod is None else float(max_lod)
+        if compare is not None:
+            info.compare_enable = True
+            info.compare_op = enums.parse("compare_op", compare, "sampler: compare")
+        info.border_color = enums.parse("border_color", border_color, "sampler: border_color")
+        info.unnormalized_coordinates = bool(unnormalized_coordinates)
+        self.core = _core.Sampler(info)
+        self._text = f"mag {mag_filter}, min {min_filter}, mip {mipmap_mode}, address {'/'.join(dict.fromkeys(addresses))}"
+
+    def __repr__(self) -> str:
+        return f"<tilegpu.Sampler {self._text}>"
+
+
+class Texture:
+    """An image with a sampler, to be bound as one. Made by :meth:`tilegpu.Device.texture`."""
+
+    __slots__ = ("image", "sampler")
+
+    def __init__(self, image: Image, sampler: Sampler) -> None:
+        self.image, self.sampler = image, sampler
+
+    @property
+    def format(self) -> str:
+        """Format of the image."""
+        return self.image.format
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(width, height) in pixels."""
+        return self.image.size
+
+    def _repr_png_(self) -> bytes | None:
+        return self.image._repr_png_()
+
+    def __repr__(self) -> str:
+        return f"<tilegpu.Texture of {self.image!r}, {self.sampler!r}>"
+
+
+def _size_of(size: Any, what: str) -> tuple[int, int]:
+    try:
+        width, height = (int(v) for v in size)
+    except (TypeError, ValueError):
+        raise ValidationError(f"{what}: size is {size!r}; it must be (width, height) in pixels") from None
+    limit = _core.MAX_IMAGE_SIZE_PX
+    if not (1 <= width <= limit and 1 <= height <= limit):
+        raise ValidationError(f"{what}: size is ({width}, {height}); width and height must be 1 to {limit} pixels")
+    return width, height
+
+
+def _default_usage(info: enums.FormatInfo, transient: bool) -> int:
+    usage = _core.ENUMS["image_usage"]
+    attachment = usage["depth_stencil_attachment"] if info.is_depth_stencil else usage["color_attachment"] if info.color_attachment else 0
+    if transient:
+        return attachment | usage["transient_attachment"] | usage["input_attachment"]
+    mask = attachment | usage["transfer_src"] | usage["transfer_dst"]
+    if attachment:
+        mask |= usage["input_attachment"]
+    if info.sampled:
+        mask |= usage["sampled"]
+    return mask
+
+
+def _swizzle(text: str | None, what: str) -> list[int]:
+    table = _core.ENUMS["component_swizzle"]
+    if text is None:
+        return [table["identity"]] * 4
+    if len(text) != 4 or any(c not in "rgba01" for c in text.lower()):
+        raise ValidationError(f"{what}: swizzle is {text!r}; it must be four letters of 'rgba01', such as 'rrr1'")
+    return [table[_SWIZZLE_LETTERS.get(c, c)] for c in text.lower()]
+
+
+def to_pillow(array: NDArray[Any], info: enums.FormatInfo) -> Any:
+    """(H, W, C) as a Pillow image of 8 bits a component."""
+    from PIL import Image as PillowImage
+
+    if array.dtype.kind == "f":
+        values = np.nan_to_num(array.astype(np.float32), nan=0.0, posinf=1.0, neginf=0.0)
+        data = (np.clip(values, 0.0, 1.0) * np.float32(255) + np.float32(0.5)).astype(np.uint8)
+    elif info.numeric == "unorm" and array.dtype == np.uint16:
+        data = ((array.astype(np.uint32) * 255 + 32767) // 65535).astype(np.uint8)
+    elif info.numeric == "snorm":
+        data = (np.clip(array.astype(np.float32) / np.iinfo(array.dtype).max, 0, 1) * 255 + 0.5).astype(np.uint8)
+    else:
+        data = np.clip(array, 0, 255).astype(np.uint8)
+    if data.shape[2] == 2:
+        data = np.concatenate([data, np.zeros_like(data[:, :, :1])], axis=2)
+    return PillowImage.fromarray(np.ascontiguousarray(data[:, :, 0] if data.shape[2] == 1 else data))
+
+
+def default_texture_format(pixels: NDArray[Any], what: str) -> str:
+    """Format for an array of pixels of which only the shape and dtype are known."""
+    components = {1: "r{0}", 2: "r{0}g{0}", 3: "r{0}g{0}b{0}a{0}", 4: "r{0}g{0}b{0}a{0}"}.get(pixels.shape[-1])
+    kind = {"u1": "8", "u2": "16", "f2": "16", "f4": "32", "f8": "32"}.get(f"{pixels.dtype.kind}{pixels.dtype.itemsize}")
+    if components is None or kind is None:
+        raise ValidationError(f"{what}: pixels of shape {pixels.shape} and dtype {pixels.dtype} have no default format; give format=")
+    return components.format(kind) + ("_sfloat" if pixels.dtype.kind == "f" else "_unorm")
+
+
+def texels_of(pixels: NDArray[Any], info: enums.FormatInfo, what: str) -> NDArray[np.uint8]:
+    """(H, W, C) pixels as tightly packed texels of the format.
+
+    Integers of the format's own width are stored as they are; floats are converted (linear light for ``*_srgb``), uint8 also to float
+    formats as value / 255. A missing alpha is 1.
+    """
+    height, width, components = pixels.shape
+    wanted = info.component_count
+    if components > wanted:
+        raise ValidationError(f"{what}: pixels have {components} components, format {info.name} has {wanted}; drop some, or choose another format")
+    if components < wanted and not (components == 3 and wanted == 4):
+        raise ValidationError(f"{what}: pixels have {components} components, format {info.name} has {wanted}; give all, or choose another format")
+    array = np.ascontiguousarray(pixels if pixels.dtype.isnative else pixels.astype(pixels.dtype.newbyteorder("=")))
+    bits = info.component_bits
+    uniform = info.texel_B * 8 == bits * wanted and bits in (8, 16, 32)
+    kind = {"sfloat": "f", "snorm": "i", "sint": "i"}.get(info.numeric, "u")
+    same = uniform and array.dtype == np.dtype(f"{kind}{bits // 8}")
+    if same and not info.name.startswith("b8g8r8a8") and not info.name.endswith("pack32"):
+        if components < wanted:
+            one: Any = np.iinfo(array.dtype).max if info.numeric in ("unorm", "srgb", "snorm") else 1
+            array = np.concatenate([array, np.full((height, width, 1), one, array.dtype)], axis=2)
+        return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    if info.is_integer:
+        if array.dtype.kind not in "iub":
+            raise ValidationError(f"{what}: pixels are {array.dtype}, format {info.name} holds integers; convert with astype")
+        values = array.astype(np.uint32 if info.numeric == "uint" else np.int32)
+    elif array.dtype == np.uint8 and info.numeric in ("unorm", "srgb", "sfloat", "ufloat"):
+        values = array.astype(np.float32) / np.float32(255)
+        if info.numeric == "srgb":  # stored as it is, only in another order
+            order = [2, 1, 0, 3] if info.name.startswith("b8") else [0, 1, 2, 3]
+            full = np.full((height, width, 4), 255, np.uint8)
+            full[:, :, :components] = array
+            return np.ascontiguousarray(full[:, :, order]).reshape(-1)
+    elif array.dtype.kind == "f":
+        values = array.astype(np.float32)
+    else:
+        raise ValidationError(f"{what}: pixels are {array.dtype}, which can't become {info.name}; give floats, or integers of the format's width")
+    if components < wanted:
+        values = np.concatenate([values, np.ones((height, width, 1), values.dtype)], axis=2)
+    return _core.Image.pack_texels(info.number, np.ascontiguousarray(values).reshape(height * width, wanted))

@@ -1,0 +1,200 @@
+"""What a pipeline's shaders ask for, by name: vertex inputs, outputs, descriptors, push constants, specialisation constants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tilegpu import _core
+from tilegpu.enums import name_of
+from tilegpu.errors import ValidationError
+from tilegpu.structs import StructLayout, type_name
+
+Stages = dict[str, _core.ShaderModule]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A vertex input or a fragment output."""
+
+    name: str
+    location: int
+    component: int
+    type: _core.ReflectedType
+    used: bool
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of a block; ``offset_B`` from the block's start."""
+
+    name: str
+    offset_B: int
+    type: _core.ReflectedType
+
+
+@dataclass
+class Binding:
+    """One descriptor binding, merged over both stages."""
+
+    name: str
+    block_name: str
+    set: int
+    binding: int
+    descriptor: str
+    count: int
+    type: _core.ReflectedType
+    readonly: bool
+    used: bool
+    stages: list[str] = field(default_factory=list)
+    layout: StructLayout | None = None
+
+    @property
+    def title(self) -> str:
+        """Name and numbers, for messages."""
+        return f"'{self.name or '?'}' (set {self.set}, binding {self.binding})"
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A specialisation constant."""
+
+    name: str
+    constant_id: int
+    base: str
+    default: bool | int | float
+    stages: tuple[str, ...]
+
+
+def _default(constant: _core.ReflectedConstant) -> bool | int | float:
+    import struct
+
+    raw = struct.pack("<I", constant.default_bits)
+    base = constant.type.base
+    if base == "bool":
+        return bool(constant.default_bits)
+    value: int | float = struct.unpack({"float": "<f", "int": "<i", "uint": "<I"}[base], raw)[0]
+    return value
+
+
+class Interface:
+    """Printed, it is the table of everything that the shaders name."""
+
+    def __init__(self, label: str, stages: Stages) -> None:
+        self.label = label
+        self.inputs: list[Variable] = []
+        self.outputs: list[Variable] = []
+        self.bindings: dict[tuple[int, int], Binding] = {}
+        self.push_constants: list[Member] = []
+        self.push_layout: StructLayout | None = None
+        self.constants: list[Constant] = []
+        for stage, module in stages.items():
+            self._add_stage(stage, module.reflection)
+        self.names: dict[str, Binding] = {}
+        for binding in self.bindings.values():
+            for name in (binding.block_name, binding.name):
+                if name:
+                    self.names[name] = binding
+
+    def _add_stage(self, stage: str, reflection: _core.Reflection) -> None:
+        if stage == "vertex":
+            self.inputs = [Variable(v.name, v.location, v.component, v.type, v.used) for v in reflection.inputs]
+        if stage == "fragment":
+            self.outputs = [Variable(v.name, v.location, v.component, v.type, v.used) for v in reflection.outputs]
+        for b in reflection.bindings:
+            self._add_binding(stage, b)
+        if reflection.push_constants is not None:
+            self._add_push(stage, reflection.push_constants)
+        for c in reflection.constants:
+            same = next((k for k in self.constants if k.constant_id == c.constant_id and k.name == c.name), None)
+            if same:
+                self.constants[self.constants.index(same)] = Constant(
+                    same.name, same.constant_id, same.base, same.default, (*same.stages, stage)
+                )
+            else:
+                self.constants.append(Constant(c.name, c.constant_id, c.type.base, _default(c), (stage,)))
+
+    def _add_binding(self, stage: str, b: _core.ReflectedBinding) -> None:
+        key = (b.set, b.binding)
+        old = self.bindings.get(key)
+        descriptor = name_of("descriptor_type", b.descriptor)
+        if old is None or (b.used and not old.used):
+            layout = StructLayout(b.type, f"{self.label}: '{b.name}'") if b.type.kind == "structure" else None
+            stages = ([*old.stages] if old else []) + [stage]
+            self.bindings[key] = Binding(
+                b.name, b.block_name, b.set, b.binding, descriptor, b.count, b.type, b.readonly, b.used, stages, layout
+            )
+            return
+        if b.used and old.used and old.descriptor != descriptor:
+            raise ValidationError(
+                f"{self.label}: (set {b.set}, binding {b.binding}) is {old.descriptor} '{old.name}' in the {old.stages[0]} shader "
+                f"and {descriptor} '{b.name}' in the {stage} shader; give them different bindings"
+            )
+        old.stages.append(stage)
+        if b.used:
+            old.count = max(old.count, b.count)
+            old.readonly = old.readonly and b.readonly
+            if old.layout is not None and b.type.size_B > old.type.size_B:
+                old.type, old.layout = b.type, StructLayout(b.type, f"{self.label}: '{b.name}'")
+
+    def _add_push(self, stage: str, block: _core.ReflectedBinding) -> None:
+        """Members of both stages' blocks are one table; a name must mean the same place in both."""
+        if self.push_layout is None or block.type.size_B > self.push_layout.size_B:
+            self.push_layout = StructLayout(block.type, f"{self.label}: push constants")
+        for index, (name, offset_B, type_) in enumerate(block.type.members):
+            key = name or f"_{index}"
+            same = next((m for m in self.push_constants if m.name == key), None)
+            if same is None:
+                self.push_constants.append(Member(key, offset_B, type_))
+            elif same.offset_B != offset_B or type_name(same.type) != type_name(type_):
+                raise ValidationError(
+                    f"{self.label}: push constant '{key}' is {type_name(same.type)} at byte {same.offset_B} in the vertex shader and "
+                    f"{type_name(type_)} at byte {offset_B} in the {stage} shader; declare the same block in both"
+                )
+        layout = self.push_layout
+        for member in self.push_constants:
+            layout.add_member(member.name, member.offset_B, member.type)
+
+    def candidates(self) -> list[str]:
+        """Names of the bindings, numbers where there is no name."""
+        return [b.name or f"(set {b.set}, binding {b.binding})" for b in self.bindings.values()]
+
+    def __str__(self) -> str:
+        lines = [f"Interface of {self.label}"]
+        if self.inputs:
+            lines.append("  vertex inputs")
+            lines += [f"    location {v.location:<2} {type_name(v.type):<10} {v.name or '?'}{_unused(v.used)}" for v in self.inputs]
+        if self.bindings:
+            lines.append("  bindings")
+            for b in self.bindings.values():
+                count = f"[{b.count}]" if b.count != 1 else ""
+                lines.append(f"    set {b.set} binding {b.binding:<2} {b.descriptor + count:<24} {b.name or '?'}  ({', '.join(b.stages)}){_unused(b.used)}")
+                lines += _member_lines(b.type)
+        if self.push_constants:
+            lines.append("  push constants")
+            lines += [f"      {m.offset_B:>4} B  {type_name(m.type):<12} {m.name}" for m in self.push_constants]
+        if self.constants:
+            lines.append("  specialisation constants")
+            lines += [f"    id {c.constant_id:<3} {c.base:<6} {c.name or '?'} = {c.default}  ({', '.join(c.stages)})" for c in self.constants]
+        if self.outputs:
+            lines.append("  colour outputs")
+            lines += [f"    location {v.location:<2} {type_name(v.type):<10} {v.name or '?'}" for v in self.outputs]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def _unused(used: bool) -> str:
+    return "" if used else "  [not used]"
+
+
+def _member_lines(type_: _core.ReflectedType, indent: int = 6) -> list[str]:
+    lines: list[str] = []
+    if type_.kind != "structure":
+        return lines
+    for name, offset_B, member in type_.members:
+        lines.append(f"{' ' * indent}{offset_B:>4} B  {type_name(member):<12} {name or '?'}")
+        inner = member
+        while inner.kind == "array":
+            inner = inner.members[0][2]
+        lines += _member_lines(inner, indent + 4)
+    return lines

@@ -1,0 +1,87 @@
+"""Shaders from GLSL text, files or SPIR-V."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tilegpu import _core, enums
+from tilegpu.errors import ShaderError, ShaderMessage, ValidationError
+
+#: GLSL text, a path of GLSL (.vert, .frag, .glsl) or SPIR-V (.spv), SPIR-V bytes, or a module.
+ShaderSource = str | os.PathLike[str] | bytes | bytearray | memoryview | _core.ShaderModule
+
+_SUFFIXES = (".vert", ".frag", ".glsl", ".spv")
+_MAX_CACHED = 512
+_cache: dict[Any, _core.ShaderModule] = {}
+
+
+def compile_glsl(text: str, stage: str, *, file: str = "", defines: Mapping[str, Any] | None = None,
+                 include: Sequence[str | os.PathLike[str]] = (), label: str = "") -> bytes:  # fmt: skip
+    """SPIR-V 1.6 of a GLSL shader (``#version 450``) for Vulkan 1.3.
+
+    ``stage`` is ``"vertex"`` or ``"fragment"``; ``file`` is what messages call it, and where ``#include "x"`` looks first; ``include`` has
+    more directories. Raises :class:`ShaderError` with every error of the compile in ``messages``.
+    """
+    if not isinstance(text, str):
+        raise ValidationError(f"compile_glsl: text is {type(text).__name__}; it must be a string of GLSL")
+    number = enums.parse("shader_stage", stage, "compile_glsl: stage")
+    name = file or label or f"<{stage} shader>"
+    macros = {str(k): _define(v) for k, v in (defines or {}).items()}
+    words, error, messages = _core.compile_glsl(text, name, number, macros, [os.fspath(d) for d in include])
+    if words is None:
+        raise ShaderError(error, messages=[ShaderMessage(*m) for m in messages])
+    return words
+
+
+def _define(value: Any) -> str:
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    return "" if value is None else str(value)
+
+
+def load(source: ShaderSource, stage: str, *, defines: Mapping[str, Any] | None = None,
+         include: Sequence[str | os.PathLike[str]] = (), label: str = "", file: str = "") -> _core.ShaderModule:  # fmt: skip
+    """A module of one stage from whatever the user gave."""
+    if isinstance(source, _core.ShaderModule):
+        return source
+    name = file or f"{label or 'pipeline'} <{stage} shader>"
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return _core.ShaderModule(bytes(source), name)
+    if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
+        path = Path(source)
+        try:
+            data = path.read_bytes()
+        except OSError as wrong:
+            raise ValidationError(f"{label or 'pipeline'}: can't read {stage} shader '{path}': {wrong.strerror or wrong}") from None
+        if path.suffix == ".spv" or data[:4] in (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03"):
+            return _core.ShaderModule(data, str(path))
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            raise ValidationError(f"{stage} shader '{path}' is neither UTF-8 text nor SPIR-V") from None
+        name = str(path)
+    elif isinstance(source, str):
+        text = source
+    else:
+        raise ValidationError(
+            f"{label or 'pipeline'}: {stage} shader is {type(source).__name__}; give GLSL text, a path, or SPIR-V bytes"
+        )
+    key = None
+    if "#include" not in text:
+        key = (text, name, stage, tuple(sorted((k, _define(v)) for k, v in (defines or {}).items())))
+        found = _cache.get(key)
+        if found is not None:
+            return found
+    module = _core.ShaderModule(compile_glsl(text, stage, file=name, defines=defines, include=include), name)
+    if key is not None:
+        while len(_cache) >= _MAX_CACHED:
+            _cache.pop(next(iter(_cache)), None)
+        _cache[key] = module
+    return module
+
+
+def _is_path(text: str) -> bool:
+    return "\n" not in text and len(text) < 4096 and (text.endswith(_SUFFIXES) or ("{" not in text and Path(text).is_file()))

@@ -1,0 +1,103 @@
+"""What a pass cost, readable."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+_GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
+    "geometry": (
+        ("draws", "draws"), ("indices", "indices"), ("vertices_shaded", "vertices shaded"), ("vertex_batches", "vertex batches"),
+        ("primitives_in", "primitives in"), ("primitives_culled", "primitives culled"), ("primitives_clipped", "primitives clipped"),
+        ("primitives_out", "primitives out"), ("bin_entries", "bin entries"), ("bins_with_primitives", "bins with primitives"), ("bins", "bins"),
+    ),
+    "fragments": (
+        ("fragments_rasterized", "rasterized"), ("fragments_early_killed", "killed by early tests"), ("fragments_shaded", "shaded"),
+        ("fragments_discarded", "discarded"), ("fragments_late_killed", "killed by late tests"), ("samples_written", "samples written"),
+        ("helper_lanes", "helper lanes"), ("idle_lanes", "idle lanes"), ("packets", "packets"),
+    ),
+    "memory and time": (
+        ("tiler_heap_B", "tiler heap (bytes)"), ("peak_arena_B", "peak arena (bytes)"), ("splits", "splits"),
+        ("geometry_ms", "geometry (ms)"), ("tiles_ms", "tiles (ms)"),
+    ),
+}  # fmt: skip
+
+
+class PassStats:
+    """Counters of one executed pass as attributes (``stats.fragments_shaded``); printed, a table; in a notebook too.
+
+    ``traffic`` has the bytes between tile memory and images: ``stats.traffic["color0"]["store"]``. Everything but the two times is the
+    same for any number of threads and lanes.
+    """
+
+    def __init__(self, label: str, values: dict[str, Any]) -> None:
+        self.label = label
+        self._values = values
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self._values[name]
+        except KeyError:
+            raise AttributeError(f"PassStats has no counter '{name}'; there are: {', '.join(self._values)}") from None
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._values]
+
+    @property
+    def vertex_ratio(self) -> float:
+        """Vertices shaded for each vertex that the indices name; 1 is the least work possible."""
+        unique = self._values["vertices_unique_requested"]
+        return self._values["vertices_shaded"] / unique if unique else 0.0
+
+    def asdict(self) -> dict[str, Any]:
+        """All counters, ``traffic`` as nested dictionaries: ready for JSON."""
+        return {**self._values, "traffic": {k: dict(v) for k, v in self._values["traffic"].items()}, "label": self.label}
+
+    def bytes(self, cause: str) -> int:
+        """Bytes of one cause (``"load"``, ``"store"``, ``"resolve"``, ...) over all attachments."""
+        return sum(causes.get(cause, 0) for causes in self._values["traffic"].values())
+
+    def _rows(self) -> list[tuple[str, list[tuple[str, str]]]]:
+        groups: list[tuple[str, list[tuple[str, str]]]] = []
+        for title, fields in _GROUPS.items():
+            rows = [(text, _number(self._values[key])) for key, text in fields if key in self._values]
+            if title == "geometry" and self._values.get("vertices_unique_requested"):
+                rows.append(("shaded for each unique vertex", f"{self.vertex_ratio:.3f}"))
+            groups.append((title, rows))
+        traffic = []
+        for attachment, causes in self._values["traffic"].items():
+            traffic += [(f"{attachment} {cause.replace('_', ' ')}", _bytes(n)) for cause, n in causes.items() if n]
+        if traffic:
+            groups.append(("traffic between tiles and images", traffic))
+        return groups
+
+    def __str__(self) -> str:
+        groups = self._rows()
+        width = max((len(text) for _, rows in groups for text, _ in rows), default=0)
+        value_width = max((len(value) for _, rows in groups for _, value in rows), default=0)
+        lines = [f"pass '{self.label}'"]
+        for title, rows in groups:
+            lines.append(f"  {title}")
+            lines += [f"    {text:<{width}}  {value:>{value_width}}" for text, value in rows]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        parts = [f"<table><caption>pass '{html.escape(self.label)}'</caption>"]
+        for title, rows in self._rows():
+            parts.append(f'<tr><th colspan="2" style="text-align:left">{html.escape(title)}</th></tr>')
+            parts += [f'<tr><td style="text-align:left">{html.escape(t)}</td><td>{html.escape(v)}</td></tr>' for t, v in rows]
+        return "".join(parts) + "</table>"
+
+
+def _number(value: float | int) -> str:
+    return f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
+
+
+def _bytes(count: int) -> str:
+    if count < 1 << 20:
+        return f"{count:,} B"
+    return f"{count / (1 << 20):,.2f} MiB"

@@ -1,0 +1,259 @@
+"""Values to bytes in a shader's layout: blocks of uniform and storage buffers and push constants, by member name.
+
+Offsets, strides and matrix order come from the shader's reflection. A scalar, vector or matrix, alone or in arrays, becomes a strided
+NumPy view on the block's bytes; writing is one assignment. Matrices are those of mathematics: element [r][c] is row r, column c.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilegpu import _core
+from tilegpu.errors import ValidationError, candidates
+
+_DTYPES = {"float": np.dtype("<f4"), "int": np.dtype("<i4"), "uint": np.dtype("<u4"), "bool": np.dtype("<u4")}
+_VECTORS = {"float": "vec", "int": "ivec", "uint": "uvec", "bool": "bvec"}
+
+Type = _core.ReflectedType
+
+
+def type_name(type_: Type) -> str:
+    """GLSL's name of a type, such as ``"mat4"`` or ``"vec3[8]"``."""
+    if type_.kind == "vector":
+        return f"{_VECTORS[type_.base]}{type_.rows}"
+    if type_.kind == "matrix":
+        return f"mat{type_.columns}" if type_.columns == type_.rows else f"mat{type_.columns}x{type_.rows}"
+    if type_.kind == "array":
+        element = type_name(type_.members[0][2])
+        length = str(type_.array_length) if type_.array_length else ""
+        head, bracket, rest = element.partition("[")
+        return f"{head}[{length}]{bracket}{rest}"
+    return {"structure": "struct", "scalar": type_.base}.get(type_.kind, type_.kind)
+
+
+class _Leaf:
+    """A scalar, vector or matrix in any number of arrays: shape and strides of the view on the block."""
+
+    __slots__ = ("dtype", "is_bool", "shape", "strides", "type")
+
+    def __init__(self, type_: Type, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
+        self.type = type_
+        self.dtype = _DTYPES[type_.base]
+        self.is_bool = type_.base == "bool"
+        if type_.kind == "vector":
+            shape, strides = (*shape, type_.rows), (*strides, 4)
+        elif type_.kind == "matrix":
+            shape = (*shape, type_.rows, type_.columns)
+            step = type_.matrix_stride_B
+            strides = (*strides, step, 4) if type_.row_major else (*strides, 4, step)
+        self.shape, self.strides = shape, strides
+
+
+class _Member:
+    """One member of a struct: where it lies and what it is."""
+
+    __slots__ = ("dimensions", "leaf", "name", "offset_B", "runtime", "steps_B", "struct", "type")
+
+    def __init__(self, name: str, offset_B: int, type_: Type) -> None:
+        self.name, self.offset_B, self.type = name, offset_B, type_
+        self.runtime = type_.kind == "array" and type_.array_length == 0
+        dimensions: list[int] = []
+        steps_B: list[int] = []
+        inner = type_
+        while inner.kind == "array":
+            dimensions.append(inner.array_length)
+            steps_B.append(inner.array_stride_B)
+            inner = inner.members[0][2]
+        self.dimensions, self.steps_B = tuple(dimensions), tuple(steps_B)
+        self.struct = _Struct(inner) if inner.kind == "structure" else None
+        self.leaf = None if self.struct else _Leaf(inner, self.dimensions, self.steps_B)
+
+
+class _Struct:
+    """Members by name."""
+
+    __slots__ = ("members", "size_B")
+
+    def __init__(self, type_: Type) -> None:
+        self.size_B = type_.size_B
+        self.members: dict[str, _Member] = {}
+        for index, (name, offset_B, member) in enumerate(type_.members):
+            key = name or f"_{index}"
+            self.members[key] = _Member(key, offset_B, member)
+
+
+def _finite_int(values: NDArray[Any], dtype: np.dtype[Any]) -> bool:
+    info = np.iinfo(dtype)
+    return bool(np.all((values >= info.min) & (values <= info.max)))
+
+
+def _assign(view: NDArray[Any], leaf: _Leaf, value: Any, path: str) -> None:
+    try:
+        array = np.asarray(value)
+    except ValueError as wrong:
+        raise ValidationError(f"{path}: {type_name(leaf.type)} of shape {view.shape} can't be made of this value: {wrong}") from None
+    if array.dtype.kind not in "fiub":
+        raise ValidationError(f"{path} is {value!r}; it must be numbers of shape {view.shape} ({type_name(leaf.type)})")
+    if array.shape != view.shape:
+        raise ValidationError(
+            f"{path} has shape {array.shape}; the shader's {type_name(leaf.type)} takes {_shape_text(view.shape)}"
+        )
+    if leaf.is_bool:
+        view[...] = array.astype(bool)
+        return
+    if leaf.dtype.kind != "f":
+        if array.dtype.kind == "f":
+            if not np.all(array == np.floor(array)):
+                raise ValidationError(f"{path} is {value!r}; the shader's {leaf.type.base} takes whole numbers")
+            array = array.astype(np.int64)
+        if array.dtype.kind != "b" and not _finite_int(array, leaf.dtype):
+            raise ValidationError(f"{path} is {value!r}, outside the range of the shader's {leaf.type.base}")
+    view[...] = array
+
+
+def _shape_text(shape: tuple[int, ...]) -> str:
+    return "a number" if shape == () else f"shape {shape}"
+
+
+class StructLayout:
+    """Packs values by name into the bytes of one block.
+
+    ``name`` is what messages call it. A block may end in a run-time array; its length is that of the value.
+    """
+
+    def __init__(self, type_: Type, name: str) -> None:
+        self.name = name
+        self.size_B = type_.size_B  #: without a run-time array at its end
+        self.struct = _Struct(type_)
+        self._lock = threading.Lock()
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self._fixed = not any(m.runtime for m in self.struct.members.values())
+        self._names = list(self.struct.members)
+        self._block = bytearray(self.size_B)
+        self._views: dict[str, NDArray[Any]] = {}
+        if self._fixed:
+            for key, member in self.struct.members.items():
+                if member.leaf is not None:
+                    self._views[key] = self._view(self._block, member.leaf, member.offset_B)
+
+    def add_member(self, name: str, offset_B: int, type_: Type) -> None:
+        """Adds a member that another stage's block has."""
+        if name not in self.struct.members:
+            self.struct.members[name] = _Member(name, offset_B, type_)
+            self.size_B = max(self.size_B, offset_B + type_.size_B)
+            self._prepare()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the members, in order."""
+        return list(self._names)
+
+    @staticmethod
+    def _view(block: bytearray, leaf: _Leaf, offset_B: int) -> NDArray[Any]:
+        return np.ndarray(leaf.shape, leaf.dtype, buffer=block, offset=offset_B, strides=leaf.strides)
+
+    def check_names(self, fields: Mapping[str, Any]) -> None:
+        """Raises :class:`ValidationError` unless exactly the members are given."""
+        if len(fields) == len(self._names) and all(n in fields for n in self._names):
+            return
+        for given in fields:
+            if given not in self.struct.members:
+                raise ValidationError(f"{self.name} has no member '{given}'{candidates(given, self._names)}")
+        missing = [n for n in self._names if n not in fields]
+        raise ValidationError(
+            f"{self.name}: member {', '.join(repr(m) for m in missing)} is missing; the shader's block has: {', '.join(self._names)}"
+        )
+
+    def pack(self, fields: Mapping[str, Any]) -> bytes:
+        """The bytes of the block. Every member must be given; padding is zero."""
+        self.check_names(fields)
+        if self._fixed:
+            with self._lock:
+                for key in self._names:
+                    view = self._views.get(key)
+                    path = f"{self.name}.{key}"
+                    member = self.struct.members[key]
+                    value = fields[key]
+                    if view is None:
+                        self._write_member(self._block, member, member.offset_B, value, path)
+                    elif view.dtype.kind == "f" and type(value) is np.ndarray and value.dtype.kind == "f" and value.shape == view.shape:
+                        view[...] = value
+                    elif view.shape == () and view.dtype.kind == "f" and type(value) is float:
+                        view[...] = value
+                    else:
+                        assert member.leaf is not None
+                        _assign(view, member.leaf, value, path)
+                return bytes(self._block)
+        block = bytearray(self._runtime_size_B(fields))
+        for key, member in self.struct.members.items():
+            self._write_member(block, member, member.offset_B, fields[key], f"{self.name}.{key}")
+        return bytes(block)
+
+    def _runtime_size_B(self, fields: Mapping[str, Any]) -> int:
+        size_B = self.size_B
+        for key, member in self.struct.members.items():
+            if member.runtime:
+                size_B = max(size_B, member.offset_B + member.steps_B[0] * _length(fields[key], f"{self.name}.{key}"))
+        return size_B
+
+    def _write_member(self, block: bytearray, member: _Member, offset_B: int, value: Any, path: str) -> None:
+        length = _length(value, path) if member.runtime else 0
+        if member.leaf is not None:
+            leaf = member.leaf
+            shape = (length, *leaf.shape[1:]) if member.runtime else leaf.shape
+            view: NDArray[Any] = np.ndarray(shape, leaf.dtype, buffer=block, offset=offset_B, strides=leaf.strides)
+            _assign(view, leaf, value, path)
+            return
+        assert member.struct is not None
+        dimensions = (length, *member.dimensions[1:]) if member.runtime else member.dimensions
+        self._write_structs(block, member.struct, dimensions, member.steps_B, offset_B, value, path)
+
+    def _write_structs(
+        self, block: bytearray, struct: _Struct, dimensions: Sequence[int], steps_B: Sequence[int], offset_B: int, value: Any, path: str
+    ) -> None:  # fmt: skip
+        if not dimensions:
+            fields = _fields_of(value, path)
+            for given in fields:
+                if given not in struct.members:
+                    raise ValidationError(f"{path} has no member '{given}'{candidates(given, struct.members)}")
+            for key, member in struct.members.items():
+                if key not in fields:
+                    raise ValidationError(f"{path}: member '{key}' is missing; the shader's struct has: {', '.join(struct.members)}")
+                self._write_member(block, member, offset_B + member.offset_B, fields[key], f"{path}.{key}")
+            return
+        if isinstance(value, Mapping):  # a mapping of arrays: one array for each member
+            lengths = {k: _length(v, f"{path}.{k}") for k, v in value.items()}
+            wrong = {k: n for k, n in lengths.items() if n != dimensions[0]}
+            if wrong:
+                raise ValidationError(f"{path}: the shader's array has {dimensions[0]} elements, given were {wrong}")
+            value = [{k: v[i] for k, v in value.items()} for i in range(dimensions[0])]
+        if _length(value, path) != dimensions[0]:
+            raise ValidationError(f"{path} has {len(value)} elements; the shader's array has {dimensions[0]}")
+        for i in range(dimensions[0]):
+            self._write_structs(block, struct, dimensions[1:], steps_B[1:], offset_B + i * steps_B[0], value[i], f"{path}[{i}]")
+
+
+def _length(value: Any, path: str) -> int:
+    if isinstance(value, Mapping):
+        return max((_length(v, path) for v in value.values()), default=0)
+    try:
+        return len(value)
+    except TypeError:
+        raise ValidationError(f"{path} is {value!r}; the shader's array takes a sequence") from None
+
+
+def _fields_of(value: Any, path: str) -> Mapping[str, Any]:
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, np.void) and value.dtype.names:
+        return {name: value[name] for name in value.dtype.names}
+    if isinstance(value, np.ndarray) and value.dtype.names and value.shape == ():
+        return {name: value[name] for name in value.dtype.names}
+    raise ValidationError(f"{path} is {value!r}; the shader's struct takes a mapping or a structured NumPy scalar")
