@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "geometry/census.hpp"
 #include "geometry/index_fetch.hpp"
 #include "geometry_fixture.hpp"
 
@@ -234,6 +235,33 @@ void test_vertex_offset_and_instances() {
   CHECK(scene.plans[0].pieces.size() == 1 && scene.plans[0].pieces[0].instance_count == kChunkPrimitives);
 }
 
+void test_census_counts_different_vertices() {
+  Scene scene;
+  shader_config = {};
+  scene.positions = random_points(5000);
+  scene.info.vertex_bindings = {{0, sizeof(Vec4), VK_VERTEX_INPUT_RATE_VERTEX}};
+  std::vector<uint32_t> indices;
+  for (int i = 0; i < 30000; i++) indices.push_back(random_below(3000) * 2);  // some lie outside: one vertex together
+  std::vector<bool> seen(5002);
+  for (uint32_t i : indices) seen[std::min(i, 5001u)] = true;
+  const auto expected = static_cast<uint64_t>(std::count(seen.begin(), seen.end(), true));
+  scene.draw_indexed(indices).vertex_offset = -3;
+  scene.draw_indexed(std::vector<uint8_t>{0, 1, 2, 0, 2, 3}, 50);
+  scene.draw(10);
+  scene.info.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP;
+  scene.draw(10, 0, 3);
+  GeometryPass pass = scene.pass();
+  VertexCensus census;
+  pass.census = &census;
+  for (int frame = 0; frame < 2; frame++) {
+    census.begin(pass);
+    GeometryWorker worker;
+    Chunk chunk;
+    for (const ChunkPlan& plan : plan_chunks(pass)) worker.process_chunk(pass, plan, chunk);
+    CHECK(census.count(pass) == expected + 4 * 50 + 9 + 30);
+  }
+}
+
 void test_plan() {
   Scene scene;
   shader_config = {};
@@ -341,6 +369,7 @@ int main() {
   test_provoking_vertex();
   test_indices_outside_the_buffer_are_zero();
   test_vertex_offset_and_instances();
+  test_census_counts_different_vertices();
   test_plan();
   test_chunks_do_not_depend_on_workers();
   test_records_do_not_depend_on_chunks();

@@ -26,6 +26,7 @@ struct GeometryPass {
   uint32_t samples = 1;
   uint32_t vertex_batch = 32;                // unique vertices in a batch, 3..kBatchStride
   uint64_t loop_budget = 1ull << 20;
+  class VertexCensus* census = nullptr;      // counts different vertices (geometry/census.hpp), if anybody asks
 };
 
 /// A piece of one draw: primitives [first_primitive, +primitive_count) of instances [instance, +instance_count). More than one

@@ -54,19 +54,6 @@ decltype(auto) with_indices(const exec::DrawCall& draw, F&& f) {
 
 VkPrimitiveTopology topology_of(const exec::DrawCall& draw) { return draw.state->pipeline->info().topology; }
 
-uint32_t vertices_per_primitive(VkPrimitiveTopology topology) {
-  switch (topology) {
-    case VK_PRIMITIVE_TOPOLOGY_POINT_LIST: return 1;
-    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST:
-    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP: return 2;
-    default: return 3;
-  }
-}
-
-bool is_list(VkPrimitiveTopology topology) {
-  return topology == VK_PRIMITIVE_TOPOLOGY_POINT_LIST || topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST || topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
-}
-
 // The primitive that `last` completes; its strip or fan began at `begin`.
 template <class Indices>
 inline void primitive_at(const Indices& index, VkPrimitiveTopology topology, bool provoking_last, uint64_t last, uint64_t begin, uint32_t* out) {
@@ -131,6 +118,19 @@ void fetch_restarted(const Indices& index, VkPrimitiveTopology topology, bool pr
 }
 
 }  // namespace
+
+uint32_t vertices_per_primitive(VkPrimitiveTopology topology) {
+  switch (topology) {
+    case VK_PRIMITIVE_TOPOLOGY_POINT_LIST: return 1;
+    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST:
+    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP: return 2;
+    default: return 3;
+  }
+}
+
+bool is_list(VkPrimitiveTopology topology) {
+  return topology == VK_PRIMITIVE_TOPOLOGY_POINT_LIST || topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST || topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
+}
 
 uint32_t primitives_of(VkPrimitiveTopology topology, uint32_t vertices) {
   switch (topology) {

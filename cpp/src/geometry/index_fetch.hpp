@@ -14,6 +14,8 @@ struct IndexTriples {
 
 /// Primitives of one instance, restart aside.
 uint32_t primitives_of(VkPrimitiveTopology topology, uint32_t vertices);
+uint32_t vertices_per_primitive(VkPrimitiveTopology topology);
+bool is_list(VkPrimitiveTopology topology);
 bool uses_restart(const exec::DrawCall& draw);
 /// `scratch` holds the triples where they are not in the buffer as such.
 IndexTriples fetch_indices(const exec::DrawCall& draw, const ChunkPiece& piece, Arena<uint32_t>& scratch);

@@ -1,4 +1,7 @@
 // geometry/process.cpp -- the geometry phase of one chunk, all its stages in turn. In: a chunk plan. Out: a Chunk.
+#include <immintrin.h>
+
+#include "geometry/census.hpp"
 #include "geometry/draw_setup.hpp"
 #include "geometry/index_fetch.hpp"
 #include "geometry/vertex_batch.hpp"
@@ -33,7 +36,8 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   const shader::VertexFunction shade = draw.compiled->vertex;
   const size_t varying_floats = size_t{draw.components} * kBatchStride;
   const uint32_t limit = pass.vertex_batch < 3 ? 3 : pass.vertex_batch > kBatchStride ? kBatchStride : pass.vertex_batch;
-  const IndexTriples triples = fetch_indices(call, piece, indices);
+  const bool sequence = !call.indexed && draw.info->topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
+  const IndexTriples triples = sequence ? IndexTriples{} : fetch_indices(call, piece, indices);
   scratch.resize(draw.compiled->vertex_traits.private_memory_B);
   out.extra_used = kBatchStride;  // the last draw's have another number of components
 
@@ -56,7 +60,11 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
     args.instance_index = call.first_instance + piece.instance + i;
     for (uint32_t done = 0; done < piece.primitive_count;) {
       batch.first_primitive = piece.first_primitive + done;
-      done += tags.fill(triples.bytes + size_t{done} * 12, piece.primitive_count - done, limit, vertex_offset, batch);
+      if (sequence)
+        done += TagStore::fill_sequence(call.first + 3 * batch.first_primitive, piece.primitive_count - done, limit, batch);
+      else
+        done += tags.fill(triples.bytes + size_t{done} * 12, piece.primitive_count - done, limit, vertex_offset, batch);
+      if (pass.census && call.indexed && piece.instance + i == 0) pass.census->mark(piece.draw, batch.vertex_index, batch.vertex_count, vertex_offset);
       const size_t varyings_before = chunk.varyings.size();
       batch.varyings = static_cast<uint32_t>(varyings_before);
       args.varyings = varying_floats ? chunk.varyings.extend(varying_floats) : no_varyings;
@@ -95,6 +103,8 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   chunk.runs.clear();
   chunk.stats = PassStats{};
   if (plan.clear) return;
+  const uint32_t mxcsr = _mm_getcsr();
+  _mm_setcsr(0x1f80);  // round to nearest even, denormals kept, no traps: whatever the thread's owner set
 
   Output out;
   out.chunk = &chunk;
@@ -106,9 +116,9 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   s.draw.state = nullptr;
   for (const ChunkPiece& piece : plan.pieces) s.process_piece(pass, piece, out);
   s.binner.finish(chunk);
+  _mm_setcsr(mxcsr);
 
   PassStats& stats = chunk.stats;
-  stats.vertices_unique_requested = stats.vertices_shaded;
   stats.primitives_out = chunk.records.size();
   stats.primitives_culled = stats.primitives_in - out.survivors;
   stats.bin_entries = chunk.entries.size();

@@ -76,4 +76,21 @@ uint32_t TagStore::fill(const uint8_t* triples, uint32_t count, uint32_t limit, 
   return done;
 }
 
+uint32_t TagStore::fill_sequence(uint32_t first, uint32_t count, uint32_t limit, Batch& batch) {
+  assert(limit >= 3 && limit <= kBatchStride);
+  if (count > limit / 3) count = limit / 3;
+  const uint32_t vertices = count * 3;
+  const Int8 last = splat8(static_cast<int32_t>(vertices - 1));
+  for (uint32_t v = 0; v < kBatchStride; v += 8)
+    store8(batch.vertex_index + v, splat8(static_cast<int32_t>(first)) + min8(kIota8 + splat8(static_cast<int32_t>(v)), last));
+  constexpr uint32_t kMost = kBatchStride / 3;
+  for (uint32_t k = 0; k < 3; k++) {
+    for (uint32_t i = 0; i < kMost; i++) batch.slot[k][i] = static_cast<uint8_t>(3 * i + k);
+    std::memset(batch.slot[k] + count, 0, 8);
+  }
+  batch.vertex_count = vertices;
+  batch.primitive_count = count;
+  return count;
+}
+
 }  // namespace tilegpu::geometry

@@ -12,6 +12,8 @@ class TagStore {
   /// Takes primitives from `triples` (3 indices each, unaligned) until one more would need more than `limit` vertices; fills
   /// batch.vertex_index (padded by repetition, `vertex_offset` added), slot, vertex_count, primitive_count. Returns how many.
   uint32_t fill(const uint8_t* triples, uint32_t count, uint32_t limit, uint32_t vertex_offset, Batch& batch);
+  /// Lists without indices: vertices `first`, first + 1, ... share nothing and need no store.
+  static uint32_t fill_sequence(uint32_t first, uint32_t count, uint32_t limit, Batch& batch);
 
  private:
   static constexpr uint32_t kLog2Entries = 8;

@@ -1,0 +1,40 @@
+// geometry/census.hpp -- how many different vertices the draws of a pass name: the least that any batching could shade.
+//
+// One byte for each vertex of an indexed draw; a batch stores 1 for each of its vertices, whatever the thread. Statistics only.
+#pragma once
+
+#include <atomic>
+
+#include "geometry/arena.hpp"
+#include "geometry/geometry.hpp"
+
+namespace tilegpu::geometry {
+
+class VertexCensus {
+ public:
+  /// Before the chunks of the pass are processed; serial.
+  void begin(const GeometryPass& pass);
+  /// Vertices of instance 0 of a draw, as indices before the vertex offset.
+  void mark(uint32_t draw, const uint32_t* indices, uint32_t count, uint32_t vertex_offset) {
+    const Range range = ranges_[draw];
+    if (!range.size) return;
+    uint8_t* seen = seen_.data() + range.first;
+    for (uint32_t i = 0; i < count; i++) {
+      const uint32_t index = indices[i] - vertex_offset;
+      // Indices beyond the vertex buffers count as one vertex. Plain stores of the same value from several threads.
+      __atomic_store_n(&seen[index < range.size - 1 ? index : range.size - 1], 1, __ATOMIC_RELAXED);
+    }
+  }
+  /// After the chunks: different vertices, times instances, of all draws.
+  uint64_t count(const GeometryPass& pass) const;
+
+ private:
+  struct Range {
+    uint64_t first = 0;
+    uint32_t size = 0;  // 0: not counted here
+  };
+  std::vector<Range> ranges_;  // one a draw
+  Arena<uint8_t> seen_;
+};
+
+}  // namespace tilegpu::geometry
