@@ -9,7 +9,7 @@
 #include <cstring>
 #include <random>
 
-#include "geometry/geometry.hpp"
+#include "geometry/census.hpp"
 
 using namespace tilegpu;
 using namespace tilegpu::geometry;
@@ -122,6 +122,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 16; i++) mvp[i] = static_cast<float>(m.m[i / 4][i % 4]);
 
   GraphicsPipelineCreateInfo info;
+  info.vertex_bindings = {{0, sizeof(Vertex), VK_VERTEX_INPUT_RATE_VERTEX}};
   info.rasterization.cull_mode = VK_CULL_MODE_BACK_BIT;
   auto compiled = std::make_unique<pipeline::Compiled>();
   compiled->vertex = shade;
@@ -144,16 +145,20 @@ int main(int argc, char** argv) {
   pass.grid = {64, 30, 17, 0, 0};
   pass.render_area = {{0, 0}, {1920, 1080}};
 
+  VertexCensus census;
+  pass.census = &census;
   GeometryWorker worker;
   std::vector<Chunk> chunks;
   std::vector<const Chunk*> pointers;
   BinnedGeometry bins;
+  uint64_t unique = 0;
   const double triangles = static_cast<double>(indices.size() / 3);
   double best[3] = {1e9, 1e9, 1e9}, best_plan = 1e9, best_gather = 1e9;  // best[n]: with n shader calls a batch
   for (int frame = 0; frame < 40; frame++) {
     shader_calls = 1 + (frame & 1);
     const double t0 = thread_ns();
     const auto plans = plan_chunks(pass);
+    census.begin(pass);
     const double t1 = thread_ns();
     chunks.resize(plans.size());
     for (size_t i = 0; i < plans.size(); i++) worker.process_chunk(pass, plans[i], chunks[i]);
@@ -161,6 +166,7 @@ int main(int argc, char** argv) {
     pointers.clear();
     for (const Chunk& chunk : chunks) pointers.push_back(&chunk);
     gather_bins(pass, pointers, bins);
+    if (pass.census) unique = census.count(pass);
     const double t3 = thread_ns();
     best[shader_calls] = std::min(best[shader_calls], (t2 - t1) / triangles);
     best_plan = std::min(best_plan, (t1 - t0) / triangles);
@@ -178,6 +184,6 @@ int main(int argc, char** argv) {
   const double clock = cycles_per_ns();
   std::printf("ns a triangle: all %.1f, shader %.1f, rest %.1f (%.0f cycles at %.2f GHz); plan %.2f, gather %.2f\n", best[1], shader, best[1] - shader,
               (best[1] - shader) * clock, clock, best_plan, best_gather);
-  std::printf("vertices shaded %lu in %lu batches, records %lu, entries %lu, heap %.1f MB\n", shaded, batches, records, entries, static_cast<double>(heap_B) / 1e6);
+  std::printf("vertices shaded %lu of %lu in %lu batches, records %lu, entries %lu, heap %.1f MB\n", shaded, unique, batches, records, entries, static_cast<double>(heap_B) / 1e6);
   return 0;
 }
