@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+
 from tilegpu.scene import Frame, scenes
 from tilegpu.scene.camera import OrbitCamera, multiply, rotate_x, rotate_y
 from tilegpu.scene.mesh import Random, box, columns, reference_texture_levels, sphere

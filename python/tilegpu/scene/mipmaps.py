@@ -28,49 +28,49 @@ def _srgb_tables() -> tuple[Array, Array]:
 
 
 def _halve(a: Array, axis: int) -> Array:
-    """uint32 sums scaled to the input's range, along one axis."""
+    """uint16 averages along one axis; the size is halved, rounded down."""
     n = a.shape[axis]
     if n == 1:
         return a
     m = n // 2
-    take = functools.partial(np.take, a, axis=axis)
+    take = functools.partial(np.take, a.astype(np.uint64), axis=axis)
     even = np.arange(m) * 2
-    if n % 2 == 0:
-        return (take(even) + take(even + 1) + np.uint32(1)) >> np.uint32(1)
     shape = [1] * a.ndim
     shape[axis] = m
     i = np.arange(m, dtype=np.uint64).reshape(shape)
-    total = take(even) * (np.uint64(m) - i) + take(even + 1) * np.uint64(m) + take(even + 2) * (i + np.uint64(1))
-    return ((total + np.uint64(n // 2)) // np.uint64(n)).astype(np.uint32)
+    if n % 2 == 0:
+        total, n = take(even) + take(even + 1), 2
+    else:
+        total = take(even) * (np.uint64(m) - i) + take(even + 1) * np.uint64(m) + take(even + 2) * (i + np.uint64(1))
+    return ((total + np.uint64(n // 2)) // np.uint64(n)).astype(np.uint16)
 
 
 def _halve_even(a: Array) -> Array:
-    """2x2 box of an image of even size."""
-    return (a[0::2, 0::2] + a[0::2, 1::2] + a[1::2, 0::2] + a[1::2, 1::2] + np.uint32(2)) >> np.uint32(2)
+    """2x2 box of a uint16 image of even size."""
+    rows = np.add(a[0::2], a[1::2], dtype=np.uint32)
+    total = rows[:, 0::2] + rows[:, 1::2]
+    total += np.uint32(2)
+    total >>= np.uint32(2)
+    return total.astype(np.uint16)
 
 
 def mip_chain(pixels: Array, srgb: bool) -> tuple[Array, ...]:
     """Levels 1 to the last of (H, W, 4) uint8 ``pixels``, each (max(1, H >> k), max(1, W >> k), 4) uint8."""
     to_linear, to_code = _srgb_tables()
     levels: list[Array] = []
-    wide: Array
     if srgb:
-        wide = np.empty(pixels.shape, np.uint32)
-        wide[..., :3] = to_linear[pixels[..., :3]]
-        wide[..., 3] = pixels[..., 3].astype(np.uint32) * np.uint32(257)
+        wide: Array = to_linear[pixels]
+        wide[..., 3] = pixels[..., 3] * np.uint16(257)
     else:
-        wide = pixels.astype(np.uint32) * np.uint32(257)
+        wide = pixels * np.uint16(257)
     while wide.shape[0] > 1 or wide.shape[1] > 1:
         if wide.shape[0] % 2 == 0 and wide.shape[1] % 2 == 0:
             wide = _halve_even(wide)
         else:
             wide = _halve(_halve(wide, 0), 1)
-        level = np.empty(wide.shape, np.uint8)
-        if srgb:
-            level[..., :3] = to_code[wide[..., :3]]
-            level[..., 3] = (wide[..., 3] + np.uint32(128)) // np.uint32(257)
-        else:
-            level[...] = (wide + np.uint32(128)) // np.uint32(257)
+        linear = ((wide.astype(np.uint32) + np.uint32(128)) // np.uint32(257)).astype(np.uint8)
+        level = to_code[wide] if srgb else linear
+        level[..., 3] = linear[..., 3]
         level.flags.writeable = False
         levels.append(level)
     return tuple(levels)
