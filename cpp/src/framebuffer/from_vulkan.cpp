@@ -104,6 +104,7 @@ Expected<Ptr<ImageView>> spill_view_of(const RenderingAttachment& a, const Layou
   info.height_px = layout.height_px;
   info.array_layers = layout.layer_count;
   info.samples = static_cast<VkSampleCountFlagBits>(layout.sample_count);
+  info.tiling = a.view->image()->info().tiling;  // so that the border is spilled where the image has one
   info.label = "spill of " + a.view->image()->info().label;
   Expected<Ptr<Image>> image = Image::create(info);
   if (!image) return image.error();
