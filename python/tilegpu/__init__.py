@@ -1,6 +1,7 @@
 """tilegpu: a tile-based Vulkan-subset GPU in software.
 
-Real Vulkan shaders and render passes go in, pixels come out, the same bits on any machine; and with them what each pass cost.
+Real Vulkan shaders and render passes go in, pixels come out, the same bits on any machine; and with them what each
+pass cost.
 
 >>> import tilegpu as tg
 >>> dev = tg.Device()
@@ -10,7 +11,8 @@ Real Vulkan shaders and render passes go in, pixels come out, the same bits on a
 >>> out.numpy().shape
 (512, 512, 4)
 
-Strings are accepted for every enumeration: Vulkan's names, any case, with or without prefix. Row 0 is the top row, y points down, depth is
+Strings are accepted for every enumeration: Vulkan's names, any case, with or without prefix. Row 0 is the top row,
+y points down, depth is
 0..1. A (4, 4) array is the matrix of mathematics (``M @ v``).
 """
 
@@ -42,7 +44,7 @@ from tilegpu.vertex import VertexBinding
 __version__: str = _core.version()
 
 
-def format_info(format: str) -> FormatInfo:  # noqa: A002
+def format_info(format: str) -> FormatInfo:
     """What a format is: bits, components, numeric type, uses."""
     return parse_format(format, "format_info")
 

@@ -34,7 +34,9 @@ class DescriptorBinder:
         self._bound.clear()
         self._keep.clear()
 
-    def bind(self, commands: _core.CommandBuffer, pipeline: Pipeline, bind: Mapping[Any, Any] | None, what: str) -> None:
+    def bind(
+        self, commands: _core.CommandBuffer, pipeline: Pipeline, bind: Mapping[Any, Any] | None, what: str
+    ) -> None:
         """Binds what the pipeline needs; raises for unknown and missing names."""
         if not bind:
             if pipeline.interface.bindings:
@@ -82,7 +84,9 @@ class DescriptorBinder:
             else:
                 binding = interface.names.get(name)
             if binding is None:
-                raise ValidationError(f"{what}, {pipeline.label}: the shaders have no binding {name!r}{candidates(name, interface.candidates())}")
+                raise ValidationError(
+                    f"{what}, {pipeline.label}: the shaders have no binding {name!r}{candidates(name, interface.candidates())}"
+                )
             slot = (binding.set, binding.binding)
             if slot in values:
                 raise ValidationError(f"{what}, {pipeline.label}: {binding.title} is bound twice")
@@ -108,11 +112,15 @@ class DescriptorBinder:
             return
         if not isinstance(value, (list, tuple)) or len(value) != binding.count:
             given = f"{len(value)} values" if isinstance(value, (list, tuple)) else repr(value)
-            raise ValidationError(f"{what} is an array of {binding.count} descriptors; given is {given}, it must be a list of {binding.count}")
+            raise ValidationError(
+                f"{what} is an array of {binding.count} descriptors; given is {given}, it must be a list of {binding.count}"
+            )
         for element, item in enumerate(value):
             self._write_element(target, binding, element, item, f"{what}[{element}]")
 
-    def _write_element(self, target: _core.DescriptorSet, binding: Binding, element: int, value: Any, what: str) -> None:
+    def _write_element(
+        self, target: _core.DescriptorSet, binding: Binding, element: int, value: Any, what: str
+    ) -> None:
         kind = binding.descriptor
         if kind in ("uniform_buffer", "storage_buffer"):
             buffer, offset_B, size_B = self._buffer(binding, value, what)
@@ -132,16 +140,22 @@ class DescriptorBinder:
             if isinstance(image, Texture):
                 image = image.image
             if not isinstance(given_sampler, Sampler):
-                raise ValidationError(f"{what}: the second of the pair is {given_sampler!r}; it must be a sampler (dev.sampler)")
+                raise ValidationError(
+                    f"{what}: the second of the pair is {given_sampler!r}; it must be a sampler (dev.sampler)"
+                )
         elif isinstance(value, Sampler):
             image, given_sampler = None, value
         if kind in ("combined_image_sampler", "sampler"):
             if given_sampler is None:
-                raise ValidationError(f"{what} is a {kind}; given is {value!r}, it must be {'a texture or (image, sampler)' if kind != 'sampler' else 'a sampler'}")
+                raise ValidationError(
+                    f"{what} is a {kind}; given is {value!r}, it must be {'a texture or (image, sampler)' if kind != 'sampler' else 'a sampler'}"
+                )
             sampler = given_sampler.core
         if kind != "sampler":
             if not isinstance(image, (Image, ImageView)):
-                raise ValidationError(f"{what} is a {kind}; given is {value!r}, it must be {'a texture or (image, sampler)' if sampler or kind == 'combined_image_sampler' else 'an image or a view'}")
+                raise ValidationError(
+                    f"{what} is a {kind}; given is {value!r}, it must be {'a texture or (image, sampler)' if sampler or kind == 'combined_image_sampler' else 'an image or a view'}"
+                )
             view = self._view(binding, image, what).core
         target.write_image(binding.binding, element, view, sampler)
 
@@ -152,28 +166,43 @@ class DescriptorBinder:
             wanted = "2d"
         if isinstance(image, ImageView):
             if image.type != wanted and binding.descriptor != "input_attachment":
-                raise ValidationError(f"{what}: the shader reads a {wanted} image, the view is {image.type}; make it with image.view('{wanted}')")
+                raise ValidationError(
+                    f"{what}: the shader reads a {wanted} image, the view is {image.type}; make it with image.view('{wanted}')"
+                )
             view = image
         else:
             if wanted.startswith("cube") and not image.cube:
-                raise ValidationError(f"{what}: the shader reads a {wanted} image, image '{image.label}' is none; create it with cube=True")
+                raise ValidationError(
+                    f"{what}: the shader reads a {wanted} image, image '{image.label}' is none; create it with cube=True"
+                )
             if wanted == "2d" and image.layers > 1:
-                raise ValidationError(f"{what}: the shader reads a 2d image, image '{image.label}' has {image.layers} layers; bind image.view('2d', layer=, layers=1)")
-            view = image.view(wanted, aspect=image.format_info.aspects[0] if image.format_info.is_depth_stencil else None)
+                raise ValidationError(
+                    f"{what}: the shader reads a 2d image, image '{image.label}' has {image.layers} layers; bind image.view('2d', layer=, layers=1)"
+                )
+            view = image.view(
+                wanted, aspect=image.format_info.aspects[0] if image.format_info.is_depth_stencil else None
+            )
         multisampled = view.image.samples > 1
         if binding.type.multisampled != multisampled and binding.descriptor != "input_attachment":
             have = f"has {view.image.samples} sample{'s' if multisampled else ''}"
             takes = "a multisampled image (sampler2DMS)" if binding.type.multisampled else "a single-sampled image"
-            raise ValidationError(f"{what}: the shader reads {takes}, image '{view.image.label}' {have}" + ("; resolve it first" if multisampled else ""))
+            raise ValidationError(
+                f"{what}: the shader reads {takes}, image '{view.image.label}' {have}"
+                + ("; resolve it first" if multisampled else "")
+            )
         return view
 
     def _buffer(self, binding: Binding, value: Any, what: str) -> tuple[_core.Buffer, int, int]:
         if isinstance(value, (Buffer, BufferSlice)):
-            buffer, offset_B, size_B = (value, 0, value.size) if isinstance(value, Buffer) else (value.buffer, value.offset, value.size)
+            buffer, offset_B, size_B = (
+                (value, 0, value.size) if isinstance(value, Buffer) else (value.buffer, value.offset, value.size)
+            )
             require_usage(buffer, binding.descriptor, what)
             return buffer.core, offset_B, size_B
         if binding.descriptor == "storage_buffer" and not binding.readonly:
-            raise ValidationError(f"{what} is written by the shaders; given is {type(value).__name__}, it must be a tilegpu.Buffer, so that the result can be read")
+            raise ValidationError(
+                f"{what} is written by the shaders; given is {type(value).__name__}, it must be a tilegpu.Buffer, so that the result can be read"
+            )
         data = self._bytes(binding, value, what)
         return self._arena.upload(data), 0, len(data)
 
@@ -192,5 +221,9 @@ class DescriptorBinder:
                 return layout.pack({layout.names[0]: value if array.dtype.hasobject else array})
             if isinstance(value, np.ndarray) and not array.dtype.hasobject and array.nbytes == layout.size_B:
                 return native(array).tobytes()
-            raise ValidationError(f"{what}: an array of shape {array.shape} can't fill the block; give a mapping with: {', '.join(layout.names)}")
-        raise ValidationError(f"{what} is a {binding.descriptor}; given is {value!r}, it must be a tilegpu.Buffer, bytes, a mapping or an array")
+            raise ValidationError(
+                f"{what}: an array of shape {array.shape} can't fill the block; give a mapping with: {', '.join(layout.names)}"
+            )
+        raise ValidationError(
+            f"{what} is a {binding.descriptor}; given is {value!r}, it must be a tilegpu.Buffer, bytes, a mapping or an array"
+        )

@@ -72,7 +72,8 @@ def upload_layout(array: NDArray[Any]) -> NDArray[Any]:
 class Buffer:
     """A buffer with memory of its own. Made by :meth:`tilegpu.Device.buffer`.
 
-    ``size`` in bytes, ``dtype`` of the array that it was made from (``None`` for a size). :meth:`numpy` views the memory without a copy;
+    ``size`` in bytes, ``dtype`` of the array that it was made from (``None`` for a size). :meth:`numpy` views the
+    memory without a copy;
     what is written through it is what the next pass reads.
     """
 
@@ -89,7 +90,11 @@ class Buffer:
     def create(cls, data: Any, usage: str | Iterable[str] | None, label: str) -> Buffer:
         """See :meth:`tilegpu.Device.buffer`."""
         what = f"buffer '{label}'"
-        mask = all_usages() if usage is None else enums.parse_flags("buffer_usage", usage, f"{what}: usage", _USAGE_ALIASES)
+        mask = (
+            all_usages()
+            if usage is None
+            else enums.parse_flags("buffer_usage", usage, f"{what}: usage", _USAGE_ALIASES)
+        )
         array: NDArray[Any] | None = None
         dtype: np.dtype[Any] | None = None
         if isinstance(data, (int, np.integer)) and not isinstance(data, bool):
@@ -102,7 +107,9 @@ class Buffer:
             else:
                 source = np.asarray(data)
                 if source.dtype.hasobject or source.dtype.kind in "USOmM":
-                    raise ValidationError(f"{what}: data has dtype {source.dtype}; it must be numbers, bytes, or a size in bytes")
+                    raise ValidationError(
+                        f"{what}: data has dtype {source.dtype}; it must be numbers, bytes, or a size in bytes"
+                    )
                 array = upload_layout(source)
                 dtype = native(source[:0]).dtype if source.ndim else array.dtype
             size_B = array.nbytes
@@ -120,7 +127,8 @@ class Buffer:
         return self.core.size_B
 
     def numpy(self, dtype: DTypeLike | None = None, shape: tuple[int, ...] | None = None) -> NDArray[Any]:
-        """Writable view of the memory, without a copy; dtype by default that of the data that the buffer was made from, else uint8.
+        """Writable view of the memory, without a copy; dtype by default that of the data that the buffer was made
+        from, else uint8.
 
         Matrix fields of a structured dtype appear as they lie in memory: transposed.
         """
@@ -136,23 +144,35 @@ class Buffer:
 
     def write(self, data: Any, offset: int = 0) -> None:
         """Copies an array or bytes into the buffer from byte ``offset`` on."""
-        array = np.frombuffer(data, np.uint8) if isinstance(data, (bytes, bytearray, memoryview)) else upload_layout(np.asarray(data))
+        array = (
+            np.frombuffer(data, np.uint8)
+            if isinstance(data, (bytes, bytearray, memoryview))
+            else upload_layout(np.asarray(data))
+        )
         if offset < 0 or offset + array.nbytes > self.size:
             raise ValidationError(
                 f"buffer '{self.label}': write of {array.nbytes} bytes at offset {offset}; the buffer has {self.size} bytes"
             )
-        np.frombuffer(memoryview(self.core), np.uint8)[offset : offset + array.nbytes] = array.reshape(-1).view(np.uint8)
+        np.frombuffer(memoryview(self.core), np.uint8)[offset : offset + array.nbytes] = array.reshape(-1).view(
+            np.uint8
+        )
 
     def slice(self, offset: int, size: int | None = None) -> BufferSlice:
         """A part of the buffer, in bytes, to be bound or drawn from."""
         size = self.size - offset if size is None else size
         if offset < 0 or size < 0 or offset + size > self.size:
-            raise ValidationError(f"buffer '{self.label}': slice of {size} bytes at offset {offset}; the buffer has {self.size} bytes")
+            raise ValidationError(
+                f"buffer '{self.label}': slice of {size} bytes at offset {offset}; the buffer has {self.size} bytes"
+            )
         return BufferSlice(self, offset, size)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         view = self.numpy()
-        return view.astype(dtype) if dtype is not None and np.dtype(dtype) != view.dtype else (view.copy() if copy else view)
+        return (
+            view.astype(dtype)
+            if dtype is not None and np.dtype(dtype) != view.dtype
+            else (view.copy() if copy else view)
+        )
 
     def __len__(self) -> int:
         return self.size // (self.dtype.itemsize if self.dtype else 1)
@@ -179,4 +199,6 @@ def require_usage(buffer: Buffer, usage: str, what: str) -> None:
     if not buffer.usage & _core.ENUMS["buffer_usage"][usage]:
         have = [n for n, bit in _core.ENUMS["buffer_usage"].items() if buffer.usage & bit]
         short = usage.removesuffix("_buffer")
-        raise ValidationError(f"{what}: buffer '{buffer.label}' has usage {'|'.join(have)}; create it with usage='{short}' too")
+        raise ValidationError(
+            f"{what}: buffer '{buffer.label}' has usage {'|'.join(have)}; create it with usage='{short}' too"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,15 +27,28 @@ class Device:
     """A software GPU.
 
     ``profile``: ``"host"`` (this CPU) or a GPU whose tile memory is modelled, such as ``"immortalis-g925"``.
-    ``threads``: 0 for what affinity and cgroup quota allow. ``lanes``: 4, 8 or 16 fragments at once, 0 for what the CPU has.
-    ``jit_target``: ``""`` (this CPU), ``"x86-64-v3"`` or ``"x86-64-v4"``. ``bin_px``: 32, 64, 128 or 0 (chosen). ``vertex_batch``: unique vertices
-    shaded together, 0 for the default. ``cache_dir``: where compiled pipelines are kept, ``""`` for the user's cache, ``"off"`` for nowhere.
+    ``threads``: 0 for what affinity and cgroup quota allow. ``lanes``: 4, 8 or 16 fragments at once, 0 for what the
+    CPU has.
+    ``jit_target``: ``""`` (this CPU), ``"x86-64-v3"`` or ``"x86-64-v4"``. ``bin_px``: 32, 64, 128 or 0 (chosen).
+    ``vertex_batch``: unique vertices
+    shaded together, 0 for the default. ``cache_dir``: where compiled pipelines are kept, ``""`` for the user's
+    cache, ``"off"`` for nowhere.
 
     None of these changes a single bit of the result. Threads are made at the first pass, and anew in a forked child.
     """
 
-    def __init__(self, profile: str = "host", *, threads: int = 0, lanes: int = 0, jit_target: str = "", bin_px: int = 0, vertex_batch: int = 0,
-                 cache_dir: Path_ = "", label: str = "") -> None:  # fmt: skip
+    def __init__(
+        self,
+        profile: str = "host",
+        *,
+        threads: int = 0,
+        lanes: int = 0,
+        jit_target: str = "",
+        bin_px: int = 0,
+        vertex_batch: int = 0,
+        cache_dir: Path_ = "",
+        label: str = "",
+    ) -> None:
         for name, value in (("threads", threads), ("lanes", lanes), ("bin_px", bin_px), ("vertex_batch", vertex_batch)):
             if not isinstance(value, (int, np.integer)) or value < 0:
                 raise ValidationError(f"Device: {name} is {value!r}; it must be a whole number, 0 for the default")
@@ -56,35 +70,102 @@ class Device:
 
     # -- objects
 
-    def image(self, size: tuple[int, int], format: Any, *, samples: int = 1, transient: bool = False, mip_levels: int | None = 1,  # noqa: A002
-              layers: int | None = None, cube: bool = False, usage: str | Iterable[str] | None = None, tiling: str = "linear",
-              label: str = "") -> Image:  # fmt: skip
+    def image(
+        self,
+        size: tuple[int, int],
+        format: Any,
+        *,
+        samples: int = 1,
+        transient: bool = False,
+        mip_levels: int | None = 1,
+        layers: int | None = None,
+        cube: bool = False,
+        usage: str | Iterable[str] | None = None,
+        tiling: str = "linear",
+        label: str = "",
+    ) -> Image:
         """An image of ``size`` (width, height) pixels; its contents are undefined until something is stored.
 
-        ``samples``: 1, 2, 4, 8 or 16. ``transient``: an attachment that lives in tile memory only; it has no memory unless a spill needs it.
-        ``mip_levels``: ``None`` for the whole chain. ``cube``: 6 square layers. ``usage``: by default everything that the format allows.
+        ``samples``: 1, 2, 4, 8 or 16. ``transient``: an attachment that lives in tile memory only; it has no memory
+        unless a spill needs it.
+        ``mip_levels``: ``None`` for the whole chain. ``cube``: 6 square layers. ``usage``: by default everything
+        that the format allows.
         ``tiling``: ``"linear"`` (rows, which NumPy can view) or ``"block_compressed"`` (lossless, as AFBC).
         """
-        return Image.create(self, size, format, samples=samples, transient=transient, mip_levels=mip_levels, layers=layers, cube=cube, usage=usage,
-                            tiling=tiling, label=label)  # fmt: skip
+        return Image.create(
+            self,
+            size,
+            format,
+            samples=samples,
+            transient=transient,
+            mip_levels=mip_levels,
+            layers=layers,
+            cube=cube,
+            usage=usage,
+            tiling=tiling,
+            label=label,
+        )
 
-    def sampler(self, *, filter: str | None = None, mag_filter: str = "linear", min_filter: str = "linear", mipmap_mode: str = "linear",  # noqa: A002
-                address: str | Sequence[str] = "repeat", mip_lod_bias: float = 0.0, min_lod: float = 0.0, max_lod: float | None = None,
-                compare: str | None = None, border_color: str = "float_transparent_black", unnormalized_coordinates: bool = False) -> Sampler:  # fmt: skip
+    def sampler(
+        self,
+        *,
+        filter: str | None = None,
+        mag_filter: str = "linear",
+        min_filter: str = "linear",
+        mipmap_mode: str = "linear",
+        address: str | Sequence[str] = "repeat",
+        mip_lod_bias: float = 0.0,
+        min_lod: float = 0.0,
+        max_lod: float | None = None,
+        compare: str | None = None,
+        border_color: str = "float_transparent_black",
+        unnormalized_coordinates: bool = False,
+    ) -> Sampler:
         """A sampler. ``filter`` sets all three filters; ``address`` is one mode or one each for u, v, w; ``max_lod=None`` is no limit."""
-        return Sampler(filter=filter, mag_filter=mag_filter, min_filter=min_filter, mipmap_mode=mipmap_mode, address=address, mip_lod_bias=mip_lod_bias,
-                       min_lod=min_lod, max_lod=max_lod, compare=compare, border_color=border_color, unnormalized_coordinates=unnormalized_coordinates)  # fmt: skip
+        return Sampler(
+            filter=filter,
+            mag_filter=mag_filter,
+            min_filter=min_filter,
+            mipmap_mode=mipmap_mode,
+            address=address,
+            mip_lod_bias=mip_lod_bias,
+            min_lod=min_lod,
+            max_lod=max_lod,
+            compare=compare,
+            border_color=border_color,
+            unnormalized_coordinates=unnormalized_coordinates,
+        )
 
-    def texture(self, pixels: Any, format: Any = None, *, mipmaps: bool | Sequence[Any] = False, cube: bool = False, sampler: Sampler | None = None,  # noqa: A002
-                filter: str | None = None, mag_filter: str = "linear", min_filter: str = "linear", mipmap_mode: str = "linear",  # noqa: A002
-                address: str | Sequence[str] = "repeat", mip_lod_bias: float = 0.0, min_lod: float = 0.0, max_lod: float | None = None,
-                compare: str | None = None, border_color: str = "float_transparent_black", label: str = "") -> Texture:  # fmt: skip
+    def texture(
+        self,
+        pixels: Any,
+        format: Any = None,
+        *,
+        mipmaps: bool | Sequence[Any] = False,
+        cube: bool = False,
+        sampler: Sampler | None = None,
+        filter: str | None = None,
+        mag_filter: str = "linear",
+        min_filter: str = "linear",
+        mipmap_mode: str = "linear",
+        address: str | Sequence[str] = "repeat",
+        mip_lod_bias: float = 0.0,
+        min_lod: float = 0.0,
+        max_lod: float | None = None,
+        compare: str | None = None,
+        border_color: str = "float_transparent_black",
+        label: str = "",
+    ) -> Texture:
         """An image with these pixels and a sampler.
 
-        ``pixels``: (H, W), (H, W, C), or with layers (L, H, W, C); a path or a Pillow image are read through Pillow. Integers of the format's
-        width are stored as they are, floats are converted (linear light for ``*_srgb``); RGB gets an alpha of 1. ``format``: by default
-        ``*_unorm`` or ``*_sfloat`` of the array's width. ``mipmaps``: ``True`` makes the chain by 2x2 boxes; a sequence of arrays is levels 1 and
-        up. ``cube``: 6 layers +x, -x, +y, -y, +z, -z. The sampler's parameters are those of :meth:`sampler`; ``sampler`` takes a ready one.
+        ``pixels``: (H, W), (H, W, C), or with layers (L, H, W, C); a path or a Pillow image are read through
+        Pillow. Integers of the format's
+        width are stored as they are, floats are converted (linear light for ``*_srgb``); RGB gets an alpha of 1.
+        ``format``: by default
+        ``*_unorm`` or ``*_sfloat`` of the array's width. ``mipmaps``: ``True`` makes the chain by 2x2 boxes; a
+        sequence of arrays is levels 1 and
+        up. ``cube``: 6 layers +x, -x, +y, -y, +z, -z. The sampler's parameters are those of :meth:`sampler`;
+        ``sampler`` takes a ready one.
         """
         name = label or (str(pixels) if isinstance(pixels, (str, os.PathLike)) else "")
         what = f"texture '{name}'" if name else "texture"
@@ -95,99 +176,227 @@ class Device:
         chain = max(width, height).bit_length()
         if len(levels) > chain:
             raise ValidationError(f"{what}: {len(levels) - 1} mipmaps given; a {width}x{height} image has {chain - 1}")
-        image = self.image((width, height), info.name, mip_levels=None if mipmaps is True else len(levels), layers=count, cube=cube, label=name)
+        image = self.image(
+            (width, height),
+            info.name,
+            mip_levels=None if mipmaps is True else len(levels),
+            layers=count,
+            cube=cube,
+            label=name,
+        )
         for level, array in enumerate(levels):
             size = (max(1, height >> level), max(1, width >> level))
             if array.shape[0] != count or array.shape[1:3] != size:
-                raise ValidationError(f"{what}: level {level} has shape {array.shape[1:3]} and {array.shape[0]} layer(s); it must be {size} and {count}")
+                raise ValidationError(
+                    f"{what}: level {level} has shape {array.shape[1:3]} and {array.shape[0]} layer(s); it must be {size} and {count}"
+                )
             for layer in range(count):
                 image.core.write(level, layer, texels_of(array[layer], info, what))
         image.core.defined_aspects |= _ASPECTS["color"]
         if mipmaps is True and image.mip_levels > 1:
             self.generate_mipmaps(image)
         if sampler is None:
-            sampler = self.sampler(filter=filter, mag_filter=mag_filter, min_filter=min_filter, mipmap_mode=mipmap_mode, address=address,
-                                   mip_lod_bias=mip_lod_bias, min_lod=min_lod, max_lod=max_lod, compare=compare, border_color=border_color)  # fmt: skip
+            sampler = self.sampler(
+                filter=filter,
+                mag_filter=mag_filter,
+                min_filter=min_filter,
+                mipmap_mode=mipmap_mode,
+                address=address,
+                mip_lod_bias=mip_lod_bias,
+                min_lod=min_lod,
+                max_lod=max_lod,
+                compare=compare,
+                border_color=border_color,
+            )
         return Texture(image, sampler)
 
     def buffer(self, data: Any, *, usage: str | Iterable[str] | None = None, label: str = "buffer") -> Buffer:
         """A buffer with a copy of an array or bytes, or of a size in bytes, then zero.
 
-        ``usage``: some of ``"uniform"``, ``"storage"``, ``"vertex"``, ``"index"``, ``"indirect"``, ``"transfer_src"``, ``"transfer_dst"``, joined by ``|``;
-        by default all. Fields of shape (rows, columns) of a structured array are matrices and are transposed to the shader's columns.
+        ``usage``: some of ``"uniform"``, ``"storage"``, ``"vertex"``, ``"index"``, ``"indirect"``,
+        ``"transfer_src"``, ``"transfer_dst"``, joined by ``|``;
+        by default all. Fields of shape (rows, columns) of a structured array are matrices and are transposed to the
+        shader's columns.
         """
         return Buffer.create(data, usage, label)
 
     def pipeline(
-        self, vert: shader.ShaderSource, frag: shader.ShaderSource | None = None, *, vertex: Any = None, instance: Any = None,
-        color: Any = (), depth: Any = None, stencil: Any = None, samples: int = 1, topology: str = "triangle_list",
-        primitive_restart: bool = False, polygon_mode: str = "fill", cull: str | None = "none", front_face: str = "counter_clockwise",
-        provoking_vertex: str = "first", line_width: float = 1.0, rasterizer_discard: bool = False, depth_test: bool | None = None,
-        depth_write: bool | None = None, depth_compare: str | None = None, depth_bounds: tuple[float, float] | None = None,
-        depth_clamp: bool = False, depth_bias: Any = None, stencil_test: bool | Mapping[str, Any] | None = None,
-        stencil_front: Mapping[str, Any] | None = None, stencil_back: Mapping[str, Any] | None = None, blend: Any = None,
-        blend_constants: Sequence[float] = (0.0, 0.0, 0.0, 0.0), write_mask: Any = None, logic_op: str | None = None,
-        sample_shading: bool | float = False, sample_mask: int = 0xFFFFFFFF, alpha_to_coverage: bool = False, alpha_to_one: bool = False,
-        constants: Mapping[str | int, Any] | None = None, defines: Mapping[str, Any] | None = None, include: Sequence[Path_] = (),
-        vert_file: str = "", frag_file: str = "", label: str = "",
-    ) -> Pipeline:  # fmt: skip
+        self,
+        vert: shader.ShaderSource,
+        frag: shader.ShaderSource | None = None,
+        *,
+        vertex: Any = None,
+        instance: Any = None,
+        color: Any = (),
+        depth: Any = None,
+        stencil: Any = None,
+        samples: int = 1,
+        topology: str = "triangle_list",
+        primitive_restart: bool = False,
+        polygon_mode: str = "fill",
+        cull: str | None = "none",
+        front_face: str = "counter_clockwise",
+        provoking_vertex: str = "first",
+        line_width: float = 1.0,
+        rasterizer_discard: bool = False,
+        depth_test: bool | None = None,
+        depth_write: bool | None = None,
+        depth_compare: str | None = None,
+        depth_bounds: tuple[float, float] | None = None,
+        depth_clamp: bool = False,
+        depth_bias: Any = None,
+        stencil_test: bool | Mapping[str, Any] | None = None,
+        stencil_front: Mapping[str, Any] | None = None,
+        stencil_back: Mapping[str, Any] | None = None,
+        blend: Any = None,
+        blend_constants: Sequence[float] = (0.0, 0.0, 0.0, 0.0),
+        write_mask: Any = None,
+        logic_op: str | None = None,
+        sample_shading: bool | float = False,
+        sample_mask: int = 0xFFFFFFFF,
+        alpha_to_coverage: bool = False,
+        alpha_to_one: bool = False,
+        constants: Mapping[Any, Any] | None = None,
+        defines: Mapping[str, Any] | None = None,
+        include: Sequence[Path_] = (),
+        vert_file: str = "",
+        frag_file: str = "",
+        label: str = "",
+    ) -> Pipeline:
         """Compiles a graphics pipeline.
 
-        Shaders are GLSL text, a path (.vert, .frag, .glsl, .spv) or SPIR-V bytes; ``frag=None`` renders depth only. ``vert_file`` and
+        Shaders are GLSL text, a path (.vert, .frag, .glsl, .spv) or SPIR-V bytes; ``frag=None`` renders depth only.
+        ``vert_file`` and
         ``frag_file`` are what messages call a text.
 
-        ``vertex``: dtype of the vertex array, a list of dtypes (one for each binding) or :class:`tilegpu.VertexBinding`; ``instance``: the same
-        for data that advances with the instance. Fields feed the shader's inputs by name, or by order = location where no name matches.
-        ``color``: formats of the colour attachments, ``depth`` and ``stencil``: formats of these; ``samples``: of all.
+        ``vertex``: dtype of the vertex array, a list of dtypes (one for each binding) or
+        :class:`tilegpu.VertexBinding`; ``instance``: the same
+        for data that advances with the instance. Fields feed the shader's inputs by name, or by order = location
+        where no name matches.
+        ``color``: formats of the colour attachments, ``depth`` and ``stencil``: formats of these; ``samples``: of
+        all.
 
-        ``depth_test`` is on by default where ``depth_compare`` or ``depth`` is given, ``depth_write`` where ``depth_test`` is.
-        ``depth_bias``: (constant, slope) or (constant, clamp, slope). ``stencil_test``: a mapping for both faces with ``fail``, ``pass``,
-        ``depth_fail``, ``compare``, ``compare_mask``, ``write_mask``, ``reference``; ``stencil_front`` and ``stencil_back`` for one.
-        ``blend``: ``None``, ``"alpha"``, ``"premultiplied"``, ``"additive"``, a mapping with ``src_color``, ``dst_color``, ``color_op``, ``src_alpha``,
-        ``dst_alpha``, ``alpha_op``, or a list of these, one for each target. ``write_mask``: letters of ``"rgba"``, or a list.
-        ``sample_shading``: ``True`` or the minimum share. ``constants``: specialisation constants by name or id. ``defines``: GLSL macros.
+        ``depth_test`` is on by default where ``depth_compare`` or ``depth`` is given, ``depth_write`` where
+        ``depth_test`` is.
+        ``depth_bias``: (constant, slope) or (constant, clamp, slope). ``stencil_test``: a mapping for both faces
+        with ``fail``, ``pass``,
+        ``depth_fail``, ``compare``, ``compare_mask``, ``write_mask``, ``reference``; ``stencil_front`` and
+        ``stencil_back`` for one.
+        ``blend``: ``None``, ``"alpha"``, ``"premultiplied"``, ``"additive"``, a mapping with ``src_color``,
+        ``dst_color``, ``color_op``, ``src_alpha``,
+        ``dst_alpha``, ``alpha_op``, or a list of these, one for each target. ``write_mask``: letters of ``"rgba"``,
+        or a list.
+        ``sample_shading``: ``True`` or the minimum share. ``constants``: specialisation constants by name or id.
+        ``defines``: GLSL macros.
         ``include``: directories of ``#include``.
 
-        Raises :class:`ShaderError` with all errors of a compile, :class:`ValidationError` and :class:`UnsupportedError` otherwise.
+        Raises :class:`ShaderError` with all errors of a compile, :class:`ValidationError` and
+        :class:`UnsupportedError` otherwise.
         """
         return pipeline.create(
-            self, vert, frag, vertex=vertex, instance=instance, color=color, depth=depth, stencil=stencil, samples=samples, topology=topology,
-            primitive_restart=primitive_restart, polygon_mode=polygon_mode, cull=cull or "none", front_face=front_face,
-            provoking_vertex=provoking_vertex, line_width=line_width, rasterizer_discard=rasterizer_discard, depth_test=depth_test,
-            depth_write=depth_write, depth_compare=depth_compare, depth_bounds=depth_bounds, depth_clamp=depth_clamp, depth_bias=depth_bias,
-            stencil_test=stencil_test, stencil_front=stencil_front, stencil_back=stencil_back, blend=blend, blend_constants=blend_constants,
-            write_mask=write_mask, logic_op=logic_op, sample_shading=sample_shading, sample_mask=sample_mask, alpha_to_coverage=alpha_to_coverage,
-            alpha_to_one=alpha_to_one, constants=constants, defines=defines, include=include, vert_file=vert_file, frag_file=frag_file, label=label,
-        )  # fmt: skip
+            self,
+            vert,
+            frag,
+            vertex=vertex,
+            instance=instance,
+            color=color,
+            depth=depth,
+            stencil=stencil,
+            samples=samples,
+            topology=topology,
+            primitive_restart=primitive_restart,
+            polygon_mode=polygon_mode,
+            cull=cull or "none",
+            front_face=front_face,
+            provoking_vertex=provoking_vertex,
+            line_width=line_width,
+            rasterizer_discard=rasterizer_discard,
+            depth_test=depth_test,
+            depth_write=depth_write,
+            depth_compare=depth_compare,
+            depth_bounds=depth_bounds,
+            depth_clamp=depth_clamp,
+            depth_bias=depth_bias,
+            stencil_test=stencil_test,
+            stencil_front=stencil_front,
+            stencil_back=stencil_back,
+            blend=blend,
+            blend_constants=blend_constants,
+            write_mask=write_mask,
+            logic_op=logic_op,
+            sample_shading=sample_shading,
+            sample_mask=sample_mask,
+            alpha_to_coverage=alpha_to_coverage,
+            alpha_to_one=alpha_to_one,
+            constants=constants,
+            defines=defines,
+            include=include,
+            vert_file=vert_file,
+            frag_file=frag_file,
+            label=label,
+        )
 
-    def render_pass(self, color: Any = (), depth: Any = None, stencil: Any = None, *, area: Sequence[int] | None = None, layers: int = 1,
-                    label: str = "pass") -> RenderPass:  # fmt: skip
+    def render_pass(
+        self,
+        color: Any = (),
+        depth: Any = None,
+        stencil: Any = None,
+        *,
+        area: Sequence[int] | None = None,
+        layers: int = 1,
+        samples: int = 0,
+        label: str = "pass",
+    ) -> RenderPass:
         """A render pass, to be used in a ``with`` block.
 
-        ``color``: attachments (:class:`tilegpu.Attachment`, or images, which are then loaded and stored); ``None`` leaves a slot unused.
-        ``area``: (x, y, width, height) in pixels, by default all; outside of it nothing changes. ``layers``: of layered rendering.
+        ``color``: attachments (:class:`tilegpu.Attachment`, or images, which are then loaded and stored); ``None``
+        leaves a slot unused.
+        ``area``: (x, y, width, height) in pixels, by default all; outside of it nothing changes. ``layers``: of
+        layered rendering.
+        ``samples``: renders single-sampled images with so many samples, which are resolved as they are stored.
 
-        Leaving the block submits and waits; ``rp.stats`` then says what the pass cost. An exception inside discards the pass and leaves the
+        Leaving the block submits and waits; ``rp.stats`` then says what the pass cost. An exception inside discards
+        the pass and leaves the
         images as they were. Ctrl-C ends a long pass.
         """
-        return RenderPass(self, color, depth, stencil, area, layers, label)
+        return RenderPass(self, color, depth, stencil, area, layers, samples, label)
 
     # -- copies outside passes; all of them have happened when the call returns
 
-    def copy(self, source: Any, destination: Any, *, source_offset: int = 0, destination_offset: int = 0, size: int | None = None,
-             source_level: int = 0, source_layer: int = 0, source_pos: tuple[int, int] = (0, 0), destination_level: int = 0,
-             destination_layer: int = 0, destination_pos: tuple[int, int] = (0, 0), extent: tuple[int, int] | None = None,
-             row_length: int = 0, aspect: str | None = None) -> None:  # fmt: skip
+    def copy(
+        self,
+        source: Any,
+        destination: Any,
+        *,
+        source_offset: int = 0,
+        destination_offset: int = 0,
+        size: int | None = None,
+        source_level: int = 0,
+        source_layer: int = 0,
+        source_pos: tuple[int, int] = (0, 0),
+        destination_level: int = 0,
+        destination_layer: int = 0,
+        destination_pos: tuple[int, int] = (0, 0),
+        extent: tuple[int, int] | None = None,
+        row_length: int = 0,
+        aspect: str | None = None,
+    ) -> None:
         """Copies between buffers and images without conversion; arrays and bytes may be the source too.
 
-        Offsets and ``size`` of buffers are bytes; positions and ``extent`` of images are (x, y) and (width, height) in pixels, by default as much as
-        fits both. ``row_length``: pixels in a row of the buffer, 0 for the extent's width. ``aspect``: ``"depth"`` or ``"stencil"`` of such images.
+        Offsets and ``size`` of buffers are bytes; positions and ``extent`` of images are (x, y) and (width, height)
+        in pixels, by default as much as
+        fits both. ``row_length``: pixels in a row of the buffer, 0 for the extent's width. ``aspect``: ``"depth"``
+        or ``"stencil"`` of such images.
         """
         source, destination = _unwrap(source), _unwrap(destination)
         if not isinstance(source, (Buffer, BufferSlice, Image)):
             source = self.buffer(source, label="source of copy")
         if isinstance(source, BufferSlice):
-            source_offset, size, source = source_offset + source.offset, source.size if size is None else size, source.buffer
+            source_offset, size, source = (
+                source_offset + source.offset,
+                source.size if size is None else size,
+                source.buffer,
+            )
         if isinstance(destination, BufferSlice):
             destination_offset, destination = destination_offset + destination.offset, destination.buffer
         if isinstance(source, Buffer) and isinstance(destination, Buffer):
@@ -196,7 +405,9 @@ class Device:
             return
         image = destination if isinstance(destination, Image) else source
         if not isinstance(image, Image) or not isinstance(destination, (Image, Buffer)):
-            raise ValidationError(f"copy: from {source!r} to {destination!r}; both must be images or buffers (the source may be an array)")
+            raise ValidationError(
+                f"copy: from {source!r} to {destination!r}; both must be images or buffers (the source may be an array)"
+            )
         name = image._aspect(aspect)
         bit = _ASPECTS[name]
         if isinstance(source, Image):
@@ -216,34 +427,73 @@ class Device:
         if isinstance(source, Buffer):
             assert isinstance(destination, Image)
             target = destination
-            self._run(lambda cb: cb.copy_buffer_to_image(source.core, source_offset, row_length, target.core, to_region, width, height))
+            self._run(
+                lambda cb: cb.copy_buffer_to_image(
+                    source.core, source_offset, row_length, target.core, to_region, width, height
+                )
+            )
         elif isinstance(destination, Buffer):
-            self._run(lambda cb: cb.copy_image_to_buffer(source.core, from_region, width, height, destination.core, destination_offset, row_length))
+            self._run(
+                lambda cb: cb.copy_image_to_buffer(
+                    source.core, from_region, width, height, destination.core, destination_offset, row_length
+                )
+            )
         else:
             self._run(lambda cb: cb.copy_image(source.core, from_region, destination.core, to_region, width, height))
         if isinstance(destination, Image) and destination_level == 0:
             destination.core.defined_aspects |= bit
 
-    def blit(self, source: Any, destination: Any, *, filter: str = "linear", source_rect: Sequence[int] | None = None,  # noqa: A002
-             destination_rect: Sequence[int] | None = None, source_level: int = 0, source_layer: int = 0, destination_level: int = 0,
-             destination_layer: int = 0) -> None:  # fmt: skip
+    def blit(
+        self,
+        source: Any,
+        destination: Any,
+        *,
+        filter: str = "linear",
+        source_rect: Sequence[int] | None = None,
+        destination_rect: Sequence[int] | None = None,
+        source_level: int = 0,
+        source_layer: int = 0,
+        destination_level: int = 0,
+        destination_layer: int = 0,
+    ) -> None:
         """Copies with scaling and conversion of the format. Rects are corners (x0, y0, x1, y1); x0 > x1 mirrors."""
         source, destination = _image(source, "blit: source"), _image(destination, "blit: destination")
         source._require_readable(None, source_level, source_layer)
         mode = enums.parse("filter", filter, "blit: filter")
         corners = [
             [0, 0, *_level_size(image, level, (0, 0))] if rect is None else [int(v) for v in rect]
-            for image, level, rect in ((source, source_level, source_rect), (destination, destination_level, destination_rect))
+            for image, level, rect in (
+                (source, source_level, source_rect),
+                (destination, destination_level, destination_rect),
+            )
         ]
-        for name, corner in zip(("source_rect", "destination_rect"), corners):
+        for name, corner in zip(("source_rect", "destination_rect"), corners, strict=True):
             if len(corner) != 4:
                 raise ValidationError(f"blit: {name} is {corner!r}; it must be (x0, y0, x1, y1)")
-        self._run(lambda cb: cb.blit_image(source.core, source_level, source_layer, corners[0], destination.core, destination_level, destination_layer,
-                                           corners[1], mode))  # fmt: skip
+        self._run(
+            lambda cb: cb.blit_image(
+                source.core,
+                source_level,
+                source_layer,
+                corners[0],
+                destination.core,
+                destination_level,
+                destination_layer,
+                corners[1],
+                mode,
+            )
+        )
         if destination_level == 0:
             destination.core.defined_aspects |= _ASPECTS[destination._aspect(None)]
 
-    def clear(self, image: Any, color: Sequence[float] | None = None, *, depth: float | None = None, stencil: int | None = None) -> None:
+    def clear(
+        self,
+        image: Any,
+        color: Sequence[float] | None = None,
+        *,
+        depth: float | None = None,
+        stencil: int | None = None,
+    ) -> None:
         """Fills all levels and layers of an image: (r, g, b, a) for colour, or depth and stencil."""
         target = _image(image, "clear")
         what = f"clear of image '{target.label}'"
@@ -255,12 +505,14 @@ class Device:
             target.core.defined_aspects |= _ASPECTS["color"]
             return
         if color is not None or (depth is None and stencil is None):
-            raise ValidationError(f"{what}: format {target.format} takes {' and '.join(n + '=' for n in target.format_info.aspects)}")
+            raise ValidationError(
+                f"{what}: format {target.format} takes {' and '.join(n + '=' for n in target.format_info.aspects)}"
+            )
         for aspect, number in (("depth", depth), ("stencil", stencil)):
             if number is not None:
                 bit = _ASPECTS[target._aspect(aspect)]
                 value = _clear_depth_stencil(number, aspect, what)
-                self._run(lambda cb, value=value, bit=bit: cb.clear_depth_stencil_image(target.core, value, bit))
+                self._run(functools.partial(_clear_aspect, target.core, value, bit))
                 target.core.defined_aspects |= bit
 
     def generate_mipmaps(self, image: Any) -> None:
@@ -290,7 +542,9 @@ class Device:
         width, height = _level_size(image, level, (0, 0))
         copy = Image.create(self, (width, height), image.format, samples=image.samples, label=f"copy of {image.label}")
         bit = _ASPECTS[aspect]
-        self._run(lambda cb: cb.copy_image(image.core, (bit, level, layer, 0, 0), copy.core, (bit, 0, 0, 0, 0), width, height))
+        self._run(
+            lambda cb: cb.copy_image(image.core, (bit, level, layer, 0, 0), copy.core, (bit, 0, 0, 0, 0), width, height)
+        )
         return copy.core
 
     def _take_chunk(self) -> tuple[_core.DeviceMemory, NDArray[np.uint8]] | None:
@@ -305,6 +559,10 @@ class Device:
         info = self.info
         name = f" '{self.label}'" if self.label else ""
         return f"<tilegpu.Device{name}, profile {self.profile}, {info['threads']} threads, {info['lanes']} lanes>"
+
+
+def _clear_aspect(image: _core.Image, value: _core.ClearValue, aspect: int, commands: _core.CommandBuffer) -> None:
+    commands.clear_depth_stencil_image(image, value, aspect)
 
 
 def _unwrap(value: Any) -> Any:
@@ -346,7 +604,9 @@ def _layers_of(pixels: Any, what: str) -> NDArray[Any]:
     elif array.ndim == 3:
         array = array[None]
     if array.ndim != 4 or not 1 <= array.shape[3] <= 4 or 0 in array.shape:
-        raise ValidationError(f"{what}: pixels have shape {np.shape(pixels)}; it must be (H, W), (H, W, C) or (layers, H, W, C) with C 1 to 4, none of them 0")
+        raise ValidationError(
+            f"{what}: pixels have shape {np.shape(pixels)}; it must be (H, W), (H, W, C) or (layers, H, W, C) with C 1 to 4, none of them 0"
+        )
     return array
 
 
@@ -354,5 +614,3 @@ def _from_pillow(picture: Any) -> NDArray[Any]:
     if picture.mode in ("L", "RGB", "RGBA"):
         return np.asarray(picture)
     return np.asarray(picture.convert("RGBA" if "A" in picture.getbands() or "transparency" in picture.info else "RGB"))
-
-

@@ -67,9 +67,20 @@ class FormatInfo:
     """What a format is; see Vulkan's chapter "Formats"."""
 
     __slots__ = (
-        "blend", "color_attachment", "component_bits", "component_count", "depth_bits", "linear_filter", "name", "number", "numeric",
-        "sampled", "stencil_bits", "texel_B", "vertex",
-    )  # fmt: skip
+        "blend",
+        "color_attachment",
+        "component_bits",
+        "component_count",
+        "depth_bits",
+        "linear_filter",
+        "name",
+        "number",
+        "numeric",
+        "sampled",
+        "stencil_bits",
+        "texel_B",
+        "vertex",
+    )
     name: str
     number: int
     texel_B: int
@@ -125,7 +136,7 @@ def _parse_format(name: str) -> FormatInfo | None:
 
 def parse_format(value: Any, what: str) -> FormatInfo:
     """Format by name, or of an object with a ``format`` (an image). ``what`` names object and field in the error."""
-    name = getattr(value, "format", value)
+    name = value if isinstance(value, str) else getattr(value, "format", value)
     if isinstance(name, str):
         info = _parse_format(name)
         if info is not None:

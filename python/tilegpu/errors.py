@@ -83,10 +83,16 @@ def from_core(code: str, message: str) -> Error:
     return _CLASSES.get(code, Error)(message, code)
 
 
+_MAX_LISTED = 24
+
+
 def candidates(name: object, known: Iterable[str]) -> str:
     """``"; did you mean 'x'? There are: a, b, c"`` for error messages."""
-    names = [n for n in known if n]
-    near = difflib.get_close_matches(str(name).lower(), [n.lower() for n in names], n=1, cutoff=0.6)
-    by_lower = {n.lower(): n for n in names}
+    by_lower = {n.lower(): n for n in known if n}
+    near = difflib.get_close_matches(str(name).lower(), list(by_lower), n=_MAX_LISTED, cutoff=0.6)
     hint = f"; did you mean '{by_lower[near[0]]}'?" if near else ";"
+    names = list(by_lower.values())
+    if len(names) > _MAX_LISTED:
+        names = [by_lower[n] for n in near] or names[:_MAX_LISTED]
+        return f"{hint} among the {len(by_lower)} that there are: {', '.join(names)}"
     return f"{hint} there {'is' if len(names) == 1 else 'are'}: {', '.join(names) if names else 'none'}"

@@ -22,13 +22,28 @@ _SWIZZLE_LETTERS = {"0": "zero", "1": "one"}
 
 
 class Image:
-    """An image: attachment, texture, or both. Made by :meth:`tilegpu.Device.image` and :meth:`tilegpu.Device.texture`.
+    """An image: attachment, texture, or both. Made by :meth:`tilegpu.Device.image` and
+    :meth:`tilegpu.Device.texture`.
 
-    ``size`` is (width, height) in pixels; row 0 is the top row. In arrays the shape is (height, width[, samples], components).
+    ``size`` is (width, height) in pixels; row 0 is the top row. In arrays the shape is (height, width[, samples],
+    components).
     """
 
-    def __init__(self, device: Device, core: _core.Image, size: tuple[int, int], format_: enums.FormatInfo, *, samples: int, mip_levels: int,
-                 layers: int, cube: bool, transient: bool, tiling: str, label: str) -> None:  # fmt: skip
+    def __init__(
+        self,
+        device: Device,
+        core: _core.Image,
+        size: tuple[int, int],
+        format_: enums.FormatInfo,
+        *,
+        samples: int,
+        mip_levels: int,
+        layers: int,
+        cube: bool,
+        transient: bool,
+        tiling: str,
+        label: str,
+    ) -> None:
         self.core = core
         self.size = size
         self.format_info = format_
@@ -43,9 +58,21 @@ class Image:
         self._views: dict[tuple[Any, ...], ImageView] = {}
 
     @classmethod
-    def create(cls, device: Device, size: tuple[int, int], format_: Any, *, samples: int = 1, transient: bool = False, mip_levels: int | None = 1,
-               layers: int | None = None, cube: bool = False, usage: str | Iterable[str] | None = None, tiling: str = "linear",
-               label: str = "") -> Image:  # fmt: skip
+    def create(
+        cls,
+        device: Device,
+        size: tuple[int, int],
+        format_: Any,
+        *,
+        samples: int = 1,
+        transient: bool = False,
+        mip_levels: int | None = 1,
+        layers: int | None = None,
+        cube: bool = False,
+        usage: str | Iterable[str] | None = None,
+        tiling: str = "linear",
+        label: str = "",
+    ) -> Image:
         """See :meth:`tilegpu.Device.image`."""
         what = f"image '{label}'" if label else "image"
         info = enums.parse_format(format_, what)
@@ -57,14 +84,45 @@ class Image:
         full_chain = max(width, height).bit_length()
         levels = full_chain if mip_levels is None else int(mip_levels)
         if not 1 <= levels <= full_chain:
-            raise ValidationError(f"{what}: mip_levels is {mip_levels}; a {width}x{height} image has 1 to {full_chain} (None for all)")
+            raise ValidationError(
+                f"{what}: mip_levels is {mip_levels}; a {width}x{height} image has 1 to {full_chain} (None for all)"
+            )
         if cube and (layers % 6 or width != height):
-            raise ValidationError(f"{what}: cube=True takes square images with 6 layers a cube; this is {width}x{height} with {layers} layers")
-        mask = _default_usage(info, transient) if usage is None else enums.parse_flags("image_usage", usage, f"{what}: usage", {"transient": "transient_attachment"})
-        core = _core.Image(info.number, width, height, levels, layers, int(samples), mask, bool(cube), enums.parse("image_tiling", tiling, f"{what}: tiling"), label)
+            raise ValidationError(
+                f"{what}: cube=True takes square images with 6 layers a cube; this is {width}x{height} with {layers} layers"
+            )
+        mask = (
+            _default_usage(info, transient)
+            if usage is None
+            else enums.parse_flags("image_usage", usage, f"{what}: usage", {"transient": "transient_attachment"})
+        )
+        core = _core.Image(
+            info.number,
+            width,
+            height,
+            levels,
+            layers,
+            int(samples),
+            mask,
+            bool(cube),
+            enums.parse("image_tiling", tiling, f"{what}: tiling"),
+            label,
+        )
         if not transient:
             core.ensure_memory()
-        return cls(device, core, (width, height), info, samples=int(samples), mip_levels=levels, layers=layers, cube=cube, transient=transient, tiling=tiling, label=label)
+        return cls(
+            device,
+            core,
+            (width, height),
+            info,
+            samples=int(samples),
+            mip_levels=levels,
+            layers=layers,
+            cube=cube,
+            transient=transient,
+            tiling=tiling,
+            label=label,
+        )
 
     @property
     def width(self) -> int:
@@ -87,25 +145,50 @@ class Image:
         components = 1 if self.format_info.is_depth_stencil else self.format_info.component_count
         return (self.height, self.width, *((self.samples,) if self.samples > 1 else ()), components)
 
-    def view(self, type: str | None = None, format: str | None = None, aspect: str | None = None, level: int = 0, levels: int | None = None,  # noqa: A002
-             layer: int = 0, layers: int | None = None, swizzle: str | None = None) -> ImageView:  # fmt: skip
+    def view(
+        self,
+        type: str | None = None,
+        format: str | None = None,
+        aspect: str | None = None,
+        level: int = 0,
+        levels: int | None = None,
+        layer: int = 0,
+        layers: int | None = None,
+        swizzle: str | None = None,
+    ) -> ImageView:
         """A view of some levels and layers.
 
-        ``type``: ``"2d"``, ``"2d_array"``, ``"cube"``, ...; by default what the image is. ``levels`` and ``layers``: how many, ``None`` for the
+        ``type``: ``"2d"``, ``"2d_array"``, ``"cube"``, ...; by default what the image is. ``levels`` and
+        ``layers``: how many, ``None`` for the
         rest. ``swizzle``: four letters of ``rgba01``, such as ``"rrr1"``.
         """
         if type is None:
-            type = ("cube" if self.layers == 6 else "cube_array") if self.cube else ("2d_array" if self.layers > 1 and layers != 1 else "2d")  # noqa: A001
+            type = (
+                ("cube" if self.layers == 6 else "cube_array")
+                if self.cube
+                else ("2d_array" if self.layers > 1 and layers != 1 else "2d")
+            )
         kind = enums.parse("image_view_type", type, f"view of image '{self.label}': type")
-        number = self.format_info.number if format is None else enums.parse_format(format, f"view of image '{self.label}'").number
+        number = (
+            self.format_info.number
+            if format is None
+            else enums.parse_format(format, f"view of image '{self.label}'").number
+        )
         aspects = 0 if aspect is None else _ASPECT_BITS[self._aspect(aspect)]
         key = (kind, number, aspects, level, levels, layer, layers, swizzle)
         found = self._views.get(key)
         if found is None:
             core = _core.ImageView(
-                self.core, kind, number, aspects, level, _REMAINING if levels is None else levels, layer,
-                _REMAINING if layers is None else layers, _swizzle(swizzle, f"view of image '{self.label}'"),
-            )  # fmt: skip
+                self.core,
+                kind,
+                number,
+                aspects,
+                level,
+                _REMAINING if levels is None else levels,
+                layer,
+                _REMAINING if layers is None else layers,
+                _swizzle(swizzle, f"view of image '{self.label}'"),
+            )
             found = self._views[key] = ImageView(self, core, enums.name_of("image_view_type", kind), level, layer)
         return found
 
@@ -114,7 +197,9 @@ class Image:
         if aspect is None:
             return have[0]
         if aspect not in have:
-            raise ValidationError(f"image '{self.label}' has format {self.format} without aspect {aspect!r}; it has: {', '.join(have)}")
+            raise ValidationError(
+                f"image '{self.label}' has format {self.format} without aspect {aspect!r}; it has: {', '.join(have)}"
+            )
         return aspect
 
     def _require_readable(self, aspect: str | None, level: int, layer: int) -> str:
@@ -134,8 +219,10 @@ class Image:
     def numpy(self, level: int = 0, layer: int = 0, aspect: str | None = None) -> NDArray[Any]:
         """Copy of one level of one layer: shape (H, W, C), with more than one sample (H, W, samples, C).
 
-        Components of 8, 16 or 32 bits keep their bits: ``*_unorm`` and ``*_srgb`` are unsigned integers (sRGB stays encoded), ``*_sfloat``
-        floats. Packed formats become float32 (or 32-bit integers where they hold integers). Order is R, G, B, A whatever the memory order.
+        Components of 8, 16 or 32 bits keep their bits: ``*_unorm`` and ``*_srgb`` are unsigned integers (sRGB stays
+        encoded), ``*_sfloat``
+        floats. Packed formats become float32 (or 32-bit integers where they hold integers). Order is R, G, B, A
+        whatever the memory order.
         Depth is float32 and stencil uint8, with C = 1; ``aspect`` is ``"depth"`` (default) or ``"stencil"``.
 
         Raises :class:`UndefinedContentsError` for an image that was never stored.
@@ -157,17 +244,30 @@ class Image:
         view = self.core.view(_ASPECT_BITS[name], 0, 0)
         if view is None:
             why = f"tiling {self.tiling}" if self.tiling != "linear" else f"format {self.format}"
-            raise ValidationError(f"np.asarray: image '{self.label}' of {why} can't be viewed as an array; use image.numpy(), a converted copy")
+            raise ValidationError(
+                f"np.asarray: image '{self.label}' of {why} can't be viewed as an array; use image.numpy(), a converted copy"
+            )
         if dtype is not None and np.dtype(dtype) != view.dtype:
             if copy is False:
-                raise ValidationError(f"np.asarray: image '{self.label}' is {view.dtype}, not {np.dtype(dtype)}; that needs a copy")
+                raise ValidationError(
+                    f"np.asarray: image '{self.label}' is {view.dtype}, not {np.dtype(dtype)}; that needs a copy"
+                )
             return view.astype(dtype)
         return view.copy() if copy else view
 
-    def save(self, path: str | os.PathLike[str], *, aspect: str | None = None, sample: int | None = None, level: int = 0, layer: int = 0) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        aspect: str | None = None,
+        sample: int | None = None,
+        level: int = 0,
+        layer: int = 0,
+    ) -> None:
         """Writes a PNG, or with suffix ``.npy`` the array of :meth:`numpy`.
 
-        PNG has 8 bits: floats are clamped to 0..1, 16-bit values rounded, integers clamped to 0..255; depth is grey, 1 white. An image with
+        PNG has 8 bits: floats are clamped to 0..1, 16-bit values rounded, integers clamped to 0..255; depth is
+        grey, 1 white. An image with
         more than one sample needs ``sample=`` (or ``.npy``, which takes all).
         """
         target = Path(path)
@@ -179,7 +279,9 @@ class Image:
             np.save(target, array[:, :, sample] if sample is not None and self.samples > 1 else array)
             return
         if target.suffix.lower() != ".png":
-            raise ValidationError(f"image '{self.label}': can't save to '{target.name}'; the suffix must be .png or .npy")
+            raise ValidationError(
+                f"image '{self.label}': can't save to '{target.name}'; the suffix must be .png or .npy"
+            )
         self._pillow(name, sample, level, layer).save(target, format="PNG")
 
     def _pillow(self, aspect: str, sample: int | None, level: int, layer: int) -> Any:
@@ -236,9 +338,21 @@ class Sampler:
 
     __slots__ = ("_text", "core")
 
-    def __init__(self, *, filter: str | None = None, mag_filter: str = "linear", min_filter: str = "linear", mipmap_mode: str = "linear",  # noqa: A002
-                 address: str | Sequence[str] = "repeat", mip_lod_bias: float = 0.0, min_lod: float = 0.0, max_lod: float | None = None,
-                 compare: str | None = None, border_color: str = "float_transparent_black", unnormalized_coordinates: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self,
+        *,
+        filter: str | None = None,
+        mag_filter: str = "linear",
+        min_filter: str = "linear",
+        mipmap_mode: str = "linear",
+        address: str | Sequence[str] = "repeat",
+        mip_lod_bias: float = 0.0,
+        min_lod: float = 0.0,
+        max_lod: float | None = None,
+        compare: str | None = None,
+        border_color: str = "float_transparent_black",
+        unnormalized_coordinates: bool = False,
+    ) -> None:
         if filter is not None:
             mag_filter = min_filter = mipmap_mode = filter
         addresses = [address] * 3 if isinstance(address, str) else list(address)
@@ -260,7 +374,9 @@ class Sampler:
         info.border_color = enums.parse("border_color", border_color, "sampler: border_color")
         info.unnormalized_coordinates = bool(unnormalized_coordinates)
         self.core = _core.Sampler(info)
-        self._text = f"mag {mag_filter}, min {min_filter}, mip {mipmap_mode}, address {'/'.join(dict.fromkeys(addresses))}"
+        self._text = (
+            f"mag {mag_filter}, min {min_filter}, mip {mipmap_mode}, address {'/'.join(dict.fromkeys(addresses))}"
+        )
 
     def __repr__(self) -> str:
         return f"<tilegpu.Sampler {self._text}>"
@@ -304,7 +420,13 @@ def _size_of(size: Any, what: str) -> tuple[int, int]:
 
 def _default_usage(info: enums.FormatInfo, transient: bool) -> int:
     usage = _core.ENUMS["image_usage"]
-    attachment = usage["depth_stencil_attachment"] if info.is_depth_stencil else usage["color_attachment"] if info.color_attachment else 0
+    attachment = (
+        usage["depth_stencil_attachment"]
+        if info.is_depth_stencil
+        else usage["color_attachment"]
+        if info.color_attachment
+        else 0
+    )
     if transient:
         return attachment | usage["transient_attachment"] | usage["input_attachment"]
     mask = attachment | usage["transfer_src"] | usage["transfer_dst"]
@@ -345,26 +467,36 @@ def to_pillow(array: NDArray[Any], info: enums.FormatInfo) -> Any:
 def default_texture_format(pixels: NDArray[Any], what: str) -> str:
     """Format for an array of pixels of which only the shape and dtype are known."""
     components = {1: "r{0}", 2: "r{0}g{0}", 3: "r{0}g{0}b{0}a{0}", 4: "r{0}g{0}b{0}a{0}"}.get(pixels.shape[-1])
-    kind = {"u1": "8", "u2": "16", "f2": "16", "f4": "32", "f8": "32"}.get(f"{pixels.dtype.kind}{pixels.dtype.itemsize}")
+    kind = {"u1": "8", "u2": "16", "f2": "16", "f4": "32", "f8": "32"}.get(
+        f"{pixels.dtype.kind}{pixels.dtype.itemsize}"
+    )
     if components is None or kind is None:
-        raise ValidationError(f"{what}: pixels of shape {pixels.shape} and dtype {pixels.dtype} have no default format; give format=")
+        raise ValidationError(
+            f"{what}: pixels of shape {pixels.shape} and dtype {pixels.dtype} have no default format; give format="
+        )
     return components.format(kind) + ("_sfloat" if pixels.dtype.kind == "f" else "_unorm")
 
 
 def texels_of(pixels: NDArray[Any], info: enums.FormatInfo, what: str) -> NDArray[np.uint8]:
     """(H, W, C) pixels as tightly packed texels of the format.
 
-    Integers of the format's own width are stored as they are; floats are converted (linear light for ``*_srgb``), uint8 also to float
+    Integers of the format's own width are stored as they are; floats are converted (linear light for ``*_srgb``),
+    uint8 also to float
     formats as value / 255. A missing alpha is 1.
     """
     height, width, components = pixels.shape
     wanted = info.component_count
     if components > wanted:
-        raise ValidationError(f"{what}: pixels have {components} components, format {info.name} has {wanted}; drop some, or choose another format")
+        raise ValidationError(
+            f"{what}: pixels have {components} components, format {info.name} has {wanted}; drop some, or choose another format"
+        )
     if components < wanted and not (components == 3 and wanted == 4):
-        raise ValidationError(f"{what}: pixels have {components} components, format {info.name} has {wanted}; give all, or choose another format")
+        raise ValidationError(
+            f"{what}: pixels have {components} components, format {info.name} has {wanted}; give all, or choose another format"
+        )
     array = np.ascontiguousarray(pixels if pixels.dtype.isnative else pixels.astype(pixels.dtype.newbyteorder("=")))
     bits = info.component_bits
+    values: NDArray[Any]
     uniform = info.texel_B * 8 == bits * wanted and bits in (8, 16, 32)
     kind = {"sfloat": "f", "snorm": "i", "sint": "i"}.get(info.numeric, "u")
     same = uniform and array.dtype == np.dtype(f"{kind}{bits // 8}")
@@ -375,7 +507,9 @@ def texels_of(pixels: NDArray[Any], info: enums.FormatInfo, what: str) -> NDArra
         return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     if info.is_integer:
         if array.dtype.kind not in "iub":
-            raise ValidationError(f"{what}: pixels are {array.dtype}, format {info.name} holds integers; convert with astype")
+            raise ValidationError(
+                f"{what}: pixels are {array.dtype}, format {info.name} holds integers; convert with astype"
+            )
         values = array.astype(np.uint32 if info.numeric == "uint" else np.int32)
     elif array.dtype == np.uint8 and info.numeric in ("unorm", "srgb", "sfloat", "ufloat"):
         values = array.astype(np.float32) / np.float32(255)
@@ -387,7 +521,9 @@ def texels_of(pixels: NDArray[Any], info: enums.FormatInfo, what: str) -> NDArra
     elif array.dtype.kind == "f":
         values = array.astype(np.float32)
     else:
-        raise ValidationError(f"{what}: pixels are {array.dtype}, which can't become {info.name}; give floats, or integers of the format's width")
+        raise ValidationError(
+            f"{what}: pixels are {array.dtype}, which can't become {info.name}; give floats, or integers of the format's width"
+        )
     if components < wanted:
         values = np.concatenate([values, np.ones((height, width, 1), values.dtype)], axis=2)
     return _core.Image.pack_texels(info.number, np.ascontiguousarray(values).reshape(height * width, wanted))

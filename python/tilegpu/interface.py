@@ -162,19 +162,27 @@ class Interface:
         lines = [f"Interface of {self.label}"]
         if self.inputs:
             lines.append("  vertex inputs")
-            lines += [f"    location {v.location:<2} {type_name(v.type):<10} {v.name or '?'}{_unused(v.used)}" for v in self.inputs]
+            lines += [
+                f"    location {v.location:<2} {type_name(v.type):<10} {v.name or '?'}{_unused(v.used)}"
+                for v in self.inputs
+            ]
         if self.bindings:
             lines.append("  bindings")
             for b in self.bindings.values():
                 count = f"[{b.count}]" if b.count != 1 else ""
-                lines.append(f"    set {b.set} binding {b.binding:<2} {b.descriptor + count:<24} {b.name or '?'}  ({', '.join(b.stages)}){_unused(b.used)}")
+                lines.append(
+                    f"    set {b.set} binding {b.binding:<2} {b.descriptor + count:<24} {b.name or '?'}  ({', '.join(b.stages)}){_unused(b.used)}"
+                )
                 lines += _member_lines(b.type)
         if self.push_constants:
             lines.append("  push constants")
             lines += [f"      {m.offset_B:>4} B  {type_name(m.type):<12} {m.name}" for m in self.push_constants]
         if self.constants:
             lines.append("  specialisation constants")
-            lines += [f"    id {c.constant_id:<3} {c.base:<6} {c.name or '?'} = {c.default}  ({', '.join(c.stages)})" for c in self.constants]
+            lines += [
+                f"    id {c.constant_id:<3} {c.base:<6} {c.name or '?'} = {c.default}  ({', '.join(c.stages)})"
+                for c in self.constants
+            ]
         if self.outputs:
             lines.append("  colour outputs")
             lines += [f"    location {v.location:<2} {type_name(v.type):<10} {v.name or '?'}" for v in self.outputs]

@@ -20,8 +20,18 @@ if TYPE_CHECKING:
 
 _ALL_CHANNELS = 0xF
 _PRESETS: dict[str, dict[str, str]] = {
-    "alpha": {"src_color": "src_alpha", "dst_color": "one_minus_src_alpha", "src_alpha": "one", "dst_alpha": "one_minus_src_alpha"},
-    "premultiplied": {"src_color": "one", "dst_color": "one_minus_src_alpha", "src_alpha": "one", "dst_alpha": "one_minus_src_alpha"},
+    "alpha": {
+        "src_color": "src_alpha",
+        "dst_color": "one_minus_src_alpha",
+        "src_alpha": "one",
+        "dst_alpha": "one_minus_src_alpha",
+    },
+    "premultiplied": {
+        "src_color": "one",
+        "dst_color": "one_minus_src_alpha",
+        "src_alpha": "one",
+        "dst_alpha": "one_minus_src_alpha",
+    },
     "additive": {"src_color": "one", "dst_color": "one", "src_alpha": "one", "dst_alpha": "one"},
 }
 _BLEND_KEYS = ("src_color", "dst_color", "color_op", "src_alpha", "dst_alpha", "alpha_op", "write_mask")
@@ -36,8 +46,16 @@ class Pipeline:
     ``interface`` is the table of names that its shaders ask for.
     """
 
-    def __init__(self, core: _core.Pipeline, interface: Interface, layout: VertexLayout, info: _core.GraphicsPipelineCreateInfo, samples: int,
-                 color_formats: list[str | None], state: PipelineState) -> None:  # fmt: skip
+    def __init__(
+        self,
+        core: _core.Pipeline,
+        interface: Interface,
+        layout: VertexLayout,
+        info: _core.GraphicsPipelineCreateInfo,
+        samples: int,
+        color_formats: list[str | None],
+        state: PipelineState,
+    ) -> None:
         self.core = core
         self.label = core.label
         self.interface = interface
@@ -52,14 +70,17 @@ class Pipeline:
     def struct(self, name: str, /, **fields: Any) -> bytes:
         """Bytes of the block ``name`` (of the interface's bindings, or ``"push"``) in the shader's layout.
 
-        Every member must be given by name. A (4, 4) array is the matrix of mathematics; structs are mappings, arrays sequences.
+        Every member must be given by name. A (4, 4) array is the matrix of mathematics; structs are mappings,
+        arrays sequences.
         Raises :class:`ValidationError` with the candidates for wrong and missing names.
         """
         if name == "push" and "push" not in self.interface.names:
             return self.pack_push(fields)
         binding = self.interface.names.get(name)
         if binding is None:
-            raise ValidationError(f"{self.label}: no block '{name}'{candidates(name, [b.name for b in self.interface.bindings.values() if b.layout])}")
+            raise ValidationError(
+                f"{self.label}: no block '{name}'{candidates(name, [b.name for b in self.interface.bindings.values() if b.layout])}"
+            )
         if binding.layout is None:
             raise ValidationError(f"{self.label}: {binding.title} is a {binding.descriptor}, which has no members")
         return binding.layout.pack(fields)
@@ -67,7 +88,9 @@ class Pipeline:
     def pack_push(self, fields: Mapping[str, Any]) -> bytes:
         """Bytes of the push constants."""
         if self.interface.push_layout is None:
-            raise ValidationError(f"{self.label}: the shaders have no push constants, but push= has: {', '.join(map(str, fields)) or 'nothing'}")
+            raise ValidationError(
+                f"{self.label}: the shaders have no push constants, but push= has: {', '.join(map(str, fields)) or 'nothing'}"
+            )
         return self.interface.push_layout.pack(fields)
 
     def warn_unused(self, name: str, what: str) -> None:
@@ -86,7 +109,12 @@ class PipelineState:
 
     __slots__ = ("blend_constants", "depth_bias", "stencil_reference")
 
-    def __init__(self, blend_constants: tuple[float, ...], depth_bias: tuple[float, float, float], stencil_reference: tuple[int, int]) -> None:
+    def __init__(
+        self,
+        blend_constants: tuple[float, ...],
+        depth_bias: tuple[float, float, float],
+        stencil_reference: tuple[int, int],
+    ) -> None:
         self.blend_constants, self.depth_bias, self.stencil_reference = blend_constants, depth_bias, stencil_reference
 
 
@@ -104,16 +132,23 @@ def _write_mask(value: Any, what: str) -> int:
 
 def _blend_attachment(blend: Blend, write_mask: Any, what: str) -> _core.ColorBlendAttachmentState:
     mask = _write_mask(write_mask, f"{what}: write_mask")
-    factor, operation = (lambda v, k: enums.parse("blend_factor", v, f"{what}: {k}")), (lambda v, k: enums.parse("blend_op", v, f"{what}: {k}"))
+    factor, operation = (
+        (lambda v, k: enums.parse("blend_factor", v, f"{what}: {k}")),
+        (lambda v, k: enums.parse("blend_op", v, f"{what}: {k}")),
+    )
     if blend is None or blend is False:
         one, zero, add = factor("one", ""), factor("zero", ""), operation("add", "")
         return _core.ColorBlendAttachmentState(False, one, zero, add, one, zero, add, mask)
     if isinstance(blend, str):
         if blend.lower() not in _PRESETS:
-            raise ValidationError(f"{what} is '{blend}', which is no preset{candidates(blend, _PRESETS)}; or give a dict with {', '.join(_BLEND_KEYS)}")
+            raise ValidationError(
+                f"{what} is '{blend}', which is no preset{candidates(blend, _PRESETS)}; or give a dict with {', '.join(_BLEND_KEYS)}"
+            )
         blend = _PRESETS[blend.lower()]
     if not isinstance(blend, Mapping):
-        raise ValidationError(f"{what} is {blend!r}; it must be None, a preset ({', '.join(_PRESETS)}), a dict, or a list of these, one for each target")
+        raise ValidationError(
+            f"{what} is {blend!r}; it must be None, a preset ({', '.join(_PRESETS)}), a dict, or a list of these, one for each target"
+        )
     for key in blend:
         if key not in _BLEND_KEYS:
             raise ValidationError(f"{what} has no field '{key}'{candidates(key, _BLEND_KEYS)}")
@@ -122,9 +157,15 @@ def _blend_attachment(blend: Blend, write_mask: Any, what: str) -> _core.ColorBl
     if "write_mask" in blend:
         mask = _write_mask(blend["write_mask"], f"{what}: write_mask")
     return _core.ColorBlendAttachmentState(
-        True, factor(color[0], "src_color"), factor(color[1], "dst_color"), operation(color[2], "color_op"),
-        factor(alpha[0], "src_alpha"), factor(alpha[1], "dst_alpha"), operation(alpha[2], "alpha_op"), mask,
-    )  # fmt: skip
+        True,
+        factor(color[0], "src_color"),
+        factor(color[1], "dst_color"),
+        operation(color[2], "color_op"),
+        factor(alpha[0], "src_alpha"),
+        factor(alpha[1], "dst_alpha"),
+        operation(alpha[2], "alpha_op"),
+        mask,
+    )
 
 
 def _stencil_state(fields: Mapping[str, Any], what: str) -> tuple[_core.StencilOpState, int]:
@@ -137,9 +178,14 @@ def _stencil_state(fields: Mapping[str, Any], what: str) -> tuple[_core.StencilO
     operation = lambda key: enums.parse("stencil_op", named.get(key, "keep"), f"{what}: {key}")  # noqa: E731
     reference = int(named.get("reference", 0))
     state = _core.StencilOpState(
-        operation("fail"), operation("pass"), operation("depth_fail"), enums.parse("compare_op", named.get("compare", "always"), f"{what}: compare"),
-        int(named.get("compare_mask", 0xFF)), int(named.get("write_mask", 0xFF)), reference,
-    )  # fmt: skip
+        operation("fail"),
+        operation("pass"),
+        operation("depth_fail"),
+        enums.parse("compare_op", named.get("compare", "always"), f"{what}: compare"),
+        int(named.get("compare_mask", 0xFF)),
+        int(named.get("write_mask", 0xFF)),
+        reference,
+    )
     return state, reference
 
 
@@ -157,7 +203,9 @@ def _constant_bits(value: Any, base: str, what: str) -> int:
     raise ValidationError(f"{what} is {value!r}; the shader's constant is of type {base}")
 
 
-def _specialization(interface: Interface, stages: Stages, constants: Mapping[str | int, Any] | None, label: str) -> dict[str, list[tuple[int, int]]]:
+def _specialization(
+    interface: Interface, stages: Stages, constants: Mapping[Any, Any] | None, label: str
+) -> dict[str, list[tuple[int, int]]]:
     result: dict[str, list[tuple[int, int]]] = {stage: [] for stage in stages}
     for key, value in (constants or {}).items():
         found = [c for c in interface.constants if c.name == key or (c.constant_id == key and not isinstance(key, str))]
@@ -198,19 +246,57 @@ def _depth_bias(value: Any, what: str) -> tuple[float, float, float] | None:
 
 
 def create(
-    device: Device, vert: shader.ShaderSource, frag: shader.ShaderSource | None, *, vertex: Any, instance: Any, color: Any, depth: Any, stencil: Any,
-    samples: int, topology: str, primitive_restart: bool, polygon_mode: str, cull: str, front_face: str, provoking_vertex: str, line_width: float,
-    rasterizer_discard: bool, depth_test: bool | None, depth_write: bool | None, depth_compare: str | None, depth_bounds: tuple[float, float] | None,
-    depth_clamp: bool, depth_bias: Any, stencil_test: Any, stencil_front: Mapping[str, Any] | None, stencil_back: Mapping[str, Any] | None, blend: Any,
-    blend_constants: Sequence[float], write_mask: Any, logic_op: str | None, sample_shading: bool | float, sample_mask: int, alpha_to_coverage: bool,
-    alpha_to_one: bool, constants: Mapping[str | int, Any] | None, defines: Mapping[str, Any] | None, include: Sequence[str | os.PathLike[str]],
-    vert_file: str, frag_file: str, label: str,
-) -> Pipeline:  # fmt: skip
+    device: Device,
+    vert: shader.ShaderSource,
+    frag: shader.ShaderSource | None,
+    *,
+    vertex: Any,
+    instance: Any,
+    color: Any,
+    depth: Any,
+    stencil: Any,
+    samples: int,
+    topology: str,
+    primitive_restart: bool,
+    polygon_mode: str,
+    cull: str,
+    front_face: str,
+    provoking_vertex: str,
+    line_width: float,
+    rasterizer_discard: bool,
+    depth_test: bool | None,
+    depth_write: bool | None,
+    depth_compare: str | None,
+    depth_bounds: tuple[float, float] | None,
+    depth_clamp: bool,
+    depth_bias: Any,
+    stencil_test: Any,
+    stencil_front: Mapping[str, Any] | None,
+    stencil_back: Mapping[str, Any] | None,
+    blend: Any,
+    blend_constants: Sequence[float],
+    write_mask: Any,
+    logic_op: str | None,
+    sample_shading: bool | float,
+    sample_mask: int,
+    alpha_to_coverage: bool,
+    alpha_to_one: bool,
+    constants: Mapping[Any, Any] | None,
+    defines: Mapping[str, Any] | None,
+    include: Sequence[str | os.PathLike[str]],
+    vert_file: str,
+    frag_file: str,
+    label: str,
+) -> Pipeline:
     """See :meth:`tilegpu.Device.pipeline`."""
     what = f"pipeline '{label}'" if label else "pipeline"
-    stages: Stages = {"vertex": shader.load(vert, "vertex", defines=defines, include=include, label=label, file=vert_file)}
+    stages: Stages = {
+        "vertex": shader.load(vert, "vertex", defines=defines, include=include, label=label, file=vert_file)
+    }
     if frag is not None:
-        stages["fragment"] = shader.load(frag, "fragment", defines=defines, include=include, label=label, file=frag_file)
+        stages["fragment"] = shader.load(
+            frag, "fragment", defines=defines, include=include, label=label, file=frag_file
+        )
     for stage, module in stages.items():
         if module.reflection.stage != _core.ENUMS["shader_stage"][stage]:
             raise ValidationError(f"{what}: '{module.label}' is given as the {stage} shader, but it is the other stage")
@@ -241,7 +327,11 @@ def create(
     raster.polygon_mode = enums.parse("polygon_mode", polygon_mode, f"{what}: polygon_mode")
     raster.cull_mode = enums.parse("cull_mode", "none" if cull is None else cull, f"{what}: cull")
     raster.front_face = enums.parse("front_face", front_face, f"{what}: front_face")
-    raster.depth_clamp, raster.rasterizer_discard, raster.line_width = bool(depth_clamp), bool(rasterizer_discard), float(line_width)
+    raster.depth_clamp, raster.rasterizer_discard, raster.line_width = (
+        bool(depth_clamp),
+        bool(rasterizer_discard),
+        float(line_width),
+    )
     if provoking_vertex not in ("first", "last"):
         raise ValidationError(f"{what}: provoking_vertex is {provoking_vertex!r}; it must be 'first' or 'last'")
     raster.provoking_vertex_last = provoking_vertex == "last"
@@ -255,7 +345,9 @@ def create(
     state.depth_write = state.depth_test if depth_write is None else bool(depth_write)
     state.depth_compare = enums.parse("compare_op", depth_compare or "less", f"{what}: depth_compare")
     if state.depth_test and depth_info is None:
-        raise ValidationError(f"{what}: depth is tested, but depth= names no format; give the depth attachment's, such as depth='d32_sfloat'")
+        raise ValidationError(
+            f"{what}: depth is tested, but depth= names no format; give the depth attachment's, such as depth='d32_sfloat'"
+        )
     if depth_bounds is not None:
         state.depth_bounds_test = True
         state.min_depth_bounds, state.max_depth_bounds = (float(v) for v in depth_bounds)
@@ -271,13 +363,17 @@ def create(
         if stencil_info is None and depth_info is not None and depth_info.stencil_bits:
             stencil_info = depth_info
         if state.stencil_test and stencil_info is None:
-            raise ValidationError(f"{what}: stencil is tested, but stencil= names no format; give the attachment's, such as stencil='s8_uint'")
+            raise ValidationError(
+                f"{what}: stencil is tested, but stencil= names no format; give the attachment's, such as stencil='s8_uint'"
+            )
     info.depth_format = 0 if depth_info is None else depth_info.number
     info.stencil_format = 0 if stencil_info is None else stencil_info.number
 
     blends = _per_target(blend, len(colors), f"{what}: blend")
     masks = _per_target(write_mask, len(colors), f"{what}: write_mask")
-    info.blend.attachments = [_blend_attachment(b, m, f"{what}: blend[{i}]") for i, (b, m) in enumerate(zip(blends, masks))]
+    info.blend.attachments = [
+        _blend_attachment(b, m, f"{what}: blend[{i}]") for i, (b, m) in enumerate(zip(blends, masks, strict=True))
+    ]
     values = tuple(float(v) for v in blend_constants)
     if len(values) != 4:
         raise ValidationError(f"{what}: blend_constants is {blend_constants!r}; it must be four numbers, r g b a")
@@ -299,8 +395,15 @@ def create(
     multisample.alpha_to_coverage, multisample.alpha_to_one = bool(alpha_to_coverage), bool(alpha_to_one)
 
     core = device.core.create_pipeline(info)
-    pipeline = Pipeline(core, interface, layout, info, samples, [None if c is None else c.name for c in colors],
-                        PipelineState(values, bias or (0.0, 0.0, 0.0), references))  # fmt: skip
+    pipeline = Pipeline(
+        core,
+        interface,
+        layout,
+        info,
+        samples,
+        [None if c is None else c.name for c in colors],
+        PipelineState(values, bias or (0.0, 0.0, 0.0), references),
+    )
     for name in layout.unused:
         pipeline.warn_unused(f"vertex field {name}", f"the vertex shader does not use the vertex field '{name}'")
     return pipeline

@@ -29,18 +29,29 @@ _MAX_U32 = 0xFFFFFFFF
 class Attachment:
     """An image in a pass: what happens to it before (load), after (store) and to whom it is resolved.
 
-    ``load_op``: ``"load"``, ``"clear"``, ``"dont_care"``, ``"none"``; by default ``"clear"`` if ``clear`` is given, else ``"load"``.
+    ``load_op``: ``"load"``, ``"clear"``, ``"dont_care"``, ``"none"``; by default ``"clear"`` if ``clear`` is given,
+    else ``"load"``.
     ``clear``: r, g, b, a for colour (integers for integer formats), one number for depth or stencil.
     ``store_op``: ``"store"``, ``"dont_care"``, ``"none"``.
-    ``resolve``: a single-sampled image that receives the resolved samples, in tile memory; ``resolve_mode``: ``"average"`` (default for
+    ``resolve``: a single-sampled image that receives the resolved samples, in tile memory; ``resolve_mode``:
+    ``"average"`` (default for
     colour that is not integer), ``"sample_zero"`` (default otherwise), ``"min"``, ``"max"``.
     ``level``, ``layer``: which part of the image, if ``image`` is no view.
     """
 
     __slots__ = ("clear", "image", "layer", "level", "load_op", "resolve", "resolve_mode", "store_op")
 
-    def __init__(self, image: Image | ImageView | Texture, load_op: str | None = None, clear: Any = None, store_op: str = "store",
-                 resolve: Image | ImageView | Texture | None = None, resolve_mode: str | None = None, level: int = 0, layer: int = 0) -> None:  # fmt: skip
+    def __init__(
+        self,
+        image: Image | ImageView | Texture,
+        load_op: str | None = None,
+        clear: Any = None,
+        store_op: str = "store",
+        resolve: Image | ImageView | Texture | None = None,
+        resolve_mode: str | None = None,
+        level: int = 0,
+        layer: int = 0,
+    ) -> None:
         self.image = image
         self.load_op = load_op if load_op is not None else ("clear" if clear is not None else "load")
         self.clear = clear
@@ -66,7 +77,9 @@ class Attachment:
                 f"{what}: level {self.level}, layer {self.layer} and {layers} layer(s) from it; image '{image.label}' has "
                 f"{image.mip_levels} levels and {image.layers} layers"
             )
-        return image.view("2d" if layers == 1 else "2d_array", level=self.level, levels=1, layer=self.layer, layers=layers)
+        return image.view(
+            "2d" if layers == 1 else "2d_array", level=self.level, levels=1, layer=self.layer, layers=layers
+        )
 
     def build(self, aspect: str, layers: int, what: str) -> tuple[_core.RenderingAttachment, ImageView]:
         """The core's attachment and the view that is rendered to."""
@@ -74,16 +87,22 @@ class Attachment:
         info = view.image.format_info
         if aspect == "color":
             if info.is_depth_stencil:
-                raise ValidationError(f"{what}: image '{view.image.label}' has format {info.name}, which is no colour; give it as depth= or stencil=")
+                raise ValidationError(
+                    f"{what}: image '{view.image.label}' has format {info.name}, which is no colour; give it as depth= or stencil="
+                )
             clear = _core.ClearValue.color(info.number, _clear_color(self.clear, f"{what}: clear"))
         else:
             if not (info.depth_bits if aspect == "depth" else info.stencil_bits):
-                raise ValidationError(f"{what}: image '{view.image.label}' has format {info.name}, which has no {aspect}")
+                raise ValidationError(
+                    f"{what}: image '{view.image.label}' has format {info.name}, which has no {aspect}"
+                )
             clear = _clear_depth_stencil(self.clear, aspect, f"{what}: clear")
         load_op = enums.parse("attachment_load_op", self.load_op, f"{what}: load_op")
         store_op = enums.parse("attachment_store_op", self.store_op, f"{what}: store_op")
         if self.clear is not None and load_op != _core.ENUMS["attachment_load_op"]["clear"]:
-            raise ValidationError(f"{what}: clear is given, but load_op is {self.load_op!r}; use load_op='clear', or leave clear out")
+            raise ValidationError(
+                f"{what}: clear is given, but load_op is {self.load_op!r}; use load_op='clear', or leave clear out"
+            )
         resolve_view = None
         mode = _core.ENUMS["resolve_mode"]["none"]
         if self.resolve is not None:
@@ -93,7 +112,9 @@ class Attachment:
             mode = enums.parse("resolve_mode", self.resolve_mode or default, f"{what}: resolve_mode")
         elif self.resolve_mode is not None:
             raise ValidationError(f"{what}: resolve_mode is {self.resolve_mode!r}, but resolve= names no image")
-        core = _core.RenderingAttachment(view.core, load_op, store_op, clear, mode, None if resolve_view is None else resolve_view.core)
+        core = _core.RenderingAttachment(
+            view.core, load_op, store_op, clear, mode, None if resolve_view is None else resolve_view.core
+        )
         return core, view
 
 
@@ -146,14 +167,18 @@ class Query:
     def samples(self) -> int:
         """Samples that passed. Raises before the pass has ended."""
         if not self._pool.available(0):
-            raise ValidationError(f"query of pass '{self._pass.label}': the result is there only after the pass's with block has ended")
+            raise ValidationError(
+                f"query of pass '{self._pass.label}': the result is there only after the pass's with block has ended"
+            )
         return self._pool.value(0)
 
     def __enter__(self) -> Query:
         self._pass._open().begin_query(self._pool, 0, True)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if kind is None:
             self._pass._open().end_query(self._pool, 0)
 
@@ -161,7 +186,17 @@ class Query:
 class RenderPass:
     """A pass that is recorded in a ``with`` block. Made by :meth:`tilegpu.Device.render_pass`; see there."""
 
-    def __init__(self, device: Device, color: Any, depth: Any, stencil: Any, area: Sequence[int] | None, layers: int, label: str) -> None:
+    def __init__(
+        self,
+        device: Device,
+        color: Any,
+        depth: Any,
+        stencil: Any,
+        area: Sequence[int] | None,
+        layers: int,
+        samples: int,
+        label: str,
+    ) -> None:
         self.label = label
         self._device = device
         self._what = f"pass '{label}'"
@@ -170,16 +205,24 @@ class RenderPass:
         elif isinstance(color, (Attachment, Image, ImageView, Texture)):
             color = (color,)
         if len(color) > _core.MAX_COLOR_ATTACHMENTS:
-            raise ValidationError(f"{self._what}: color has {len(color)} attachments; at most {_core.MAX_COLOR_ATTACHMENTS} are allowed")
+            raise ValidationError(
+                f"{self._what}: color has {len(color)} attachments; at most {_core.MAX_COLOR_ATTACHMENTS} are allowed"
+            )
         self._color = [self._attachment(a, f"color[{i}]") for i, a in enumerate(color)]
         self._depth = self._attachment(depth, "depth")
         self._stencil = self._attachment(stencil, "stencil")
         self._area = [0, 0, 0, 0] if area is None else _rect(area, f"{self._what}: area")
         if area is not None and not (self._area[2] and self._area[3]):
-            raise ValidationError(f"{self._what}: area is {tuple(area)!r}; width and height must be at least 1 (None for the whole)")
+            raise ValidationError(
+                f"{self._what}: area is {tuple(area)!r}; width and height must be at least 1 (None for the whole)"
+            )
         if layers < 1:
             raise ValidationError(f"{self._what}: layers is {layers}; it must be at least 1")
-        self._layers = layers
+        if samples not in (0, 2, 4, 8, 16):
+            raise ValidationError(
+                f"{self._what}: samples is {samples!r}; it must be 2, 4, 8 or 16 (multisampled rendering to single-sampled images), or 0"
+            )
+        self._layers, self._samples = layers, samples
         self._commands: _core.CommandBuffer | None = None
         self._stats: PassStats | None = None
         self._views: list[ImageView | None] = []
@@ -189,7 +232,9 @@ class RenderPass:
             return value
         if isinstance(value, (Image, ImageView, Texture)):
             return Attachment(value)
-        raise ValidationError(f"{self._what}: {name} is {value!r}; it must be a tilegpu.Attachment, an image, a view or None")
+        raise ValidationError(
+            f"{self._what}: {name} is {value!r}; it must be a tilegpu.Attachment, an image, a view or None"
+        )
 
     # -- the with block
 
@@ -200,17 +245,30 @@ class RenderPass:
         cores: list[_core.RenderingAttachment] = []
         views: list[ImageView | None] = []
         for number, attachment in enumerate(self._color):
-            core, view = (_core.RenderingAttachment(), None) if attachment is None else attachment.build("color", self._layers, f"{self._what}: color[{number}]")
+            core, view = (
+                (_core.RenderingAttachment(), None)
+                if attachment is None
+                else attachment.build("color", self._layers, f"{self._what}: color[{number}]")
+            )
             cores.append(core)
             views.append(view)
         none = _core.RenderingAttachment()
-        depth, depth_view = (none, None) if self._depth is None else self._depth.build("depth", self._layers, f"{self._what}: depth")
-        stencil, stencil_view = (none, None) if self._stencil is None else self._stencil.build("stencil", self._layers, f"{self._what}: stencil")
+        depth, depth_view = (
+            (none, None) if self._depth is None else self._depth.build("depth", self._layers, f"{self._what}: depth")
+        )
+        stencil, stencil_view = (
+            (none, None)
+            if self._stencil is None
+            else self._stencil.build("stencil", self._layers, f"{self._what}: stencil")
+        )
         present = [v for v in [*views, depth_view, stencil_view] if v is not None]
         if not present:
             raise ValidationError(f"{self._what} has no attachment; give color=[...] or depth=")
-        self._size = (min(max(1, v.image.width >> v.level) for v in present), min(max(1, v.image.height >> v.level) for v in present))
-        commands.begin_rendering(cores, depth, stencil, self._area, self._layers, self.label)
+        self._size = (
+            min(max(1, v.image.width >> v.level) for v in present),
+            min(max(1, v.image.height >> v.level) for v in present),
+        )
+        commands.begin_rendering(cores, depth, stencil, self._area, self._layers, self._samples, self.label)
         self._views = views
         self._commands = commands
         self._arena = Arena(self._device)
@@ -224,7 +282,9 @@ class RenderPass:
         self._scissor: list[int] | None = None
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         commands, self._commands = self._commands, None
         if commands is None:
             return
@@ -243,7 +303,9 @@ class RenderPass:
     def stats(self) -> PassStats:
         """What the pass cost; there once the ``with`` block has ended."""
         if self._stats is None:
-            raise ValidationError(f"{self._what}: stats are there only after its with block has ended without an exception")
+            raise ValidationError(
+                f"{self._what}: stats are there only after its with block has ended without an exception"
+            )
         return self._stats
 
     def _open(self) -> _core.CommandBuffer:
@@ -253,50 +315,107 @@ class RenderPass:
 
     # -- draws
 
-    def draw(self, pipeline: Pipeline, vertices: Any = None, *, indices: Any = None, instances: Any = 1, bind: Mapping[Any, Any] | None = None,
-             push: Mapping[str, Any] | bytes | None = None, first: int = 0, count: int | None = None, vertex_offset: int = 0, first_instance: int = 0,
-             viewport: Sequence[float] | None = None, scissor: Sequence[int] | None = None, stencil_reference: int | tuple[int, int] | None = None,
-             blend_constants: Sequence[float] | None = None, depth_bias: Any = None) -> None:  # fmt: skip
+    def draw(
+        self,
+        pipeline: Pipeline,
+        vertices: Any = None,
+        *,
+        indices: Any = None,
+        instances: Any = 1,
+        bind: Mapping[Any, Any] | None = None,
+        push: Mapping[str, Any] | bytes | None = None,
+        first: int = 0,
+        count: int | None = None,
+        vertex_offset: int = 0,
+        first_instance: int = 0,
+        viewport: Sequence[float] | None = None,
+        scissor: Sequence[int] | None = None,
+        stencil_reference: int | tuple[int, int] | None = None,
+        blend_constants: Sequence[float] | None = None,
+        depth_bias: Any = None,
+    ) -> None:
         """Records one draw.
 
-        ``vertices``: an array with the pipeline's dtype (copied now), a :class:`Buffer` or slice of one, a list of these where the pipeline has
-        several bindings; ``None`` where the shader takes none (then ``count`` is needed). ``indices``: integers, any shape, or a Buffer made
-        from uint8, uint16 or uint32. ``instances``: a number, or the data of the per-instance bindings, whose length is then the number.
-        ``bind``: by name or (set, binding): Buffer, slice, bytes, mapping or array for buffers; Texture or (image, sampler) for textures; image
-        or view; sampler; a list of these for arrays of descriptors. ``push``: push constants by name, or all as bytes.
+        ``vertices``: an array with the pipeline's dtype (copied now), a :class:`Buffer` or slice of one, a list of
+        these where the pipeline has
+        several bindings; ``None`` where the shader takes none (then ``count`` is needed). ``indices``: integers,
+        any shape, or a Buffer made
+        from uint8, uint16 or uint32. ``instances``: a number, or the data of the per-instance bindings, whose
+        length is then the number.
+        ``bind``: by name or (set, binding): Buffer, slice, bytes, mapping or array for buffers; Texture or (image,
+        sampler) for textures; image
+        or view; sampler; a list of these for arrays of descriptors. ``push``: push constants by name, or all as
+        bytes.
         ``first`` and ``count`` count indices if there are any, else vertices; by default all.
-        ``viewport``: (x, y, width, height[, min_depth, max_depth]); ``scissor``: (x, y, width, height); by default the whole framebuffer.
+        ``viewport``: (x, y, width, height[, min_depth, max_depth]); ``scissor``: (x, y, width, height); by default
+        the whole framebuffer.
         ``stencil_reference``: a number, or (front, back). Nothing of this stays for the next draw.
         """
         commands = self._open()
-        available = self._prepare(commands, pipeline, vertices, indices, bind, push, viewport, scissor, stencil_reference, blend_constants, depth_bias)
+        available = self._prepare(
+            commands,
+            pipeline,
+            vertices,
+            indices,
+            bind,
+            push,
+            viewport,
+            scissor,
+            stencil_reference,
+            blend_constants,
+            depth_bias,
+        )
         instance_count = self._instances(commands, pipeline, instances)
         if count is None:
             if available is None:
                 raise ValidationError(f"{self._what}, {pipeline.label}: no vertices and no indices; give count=")
             count = max(0, available - first)
-        if not (0 <= count <= _MAX_U32 and 0 <= first <= _MAX_U32 and 0 <= first_instance <= _MAX_U32 and -0x80000000 <= vertex_offset <= 0x7FFFFFFF):
+        if not (
+            0 <= count <= _MAX_U32
+            and 0 <= first <= _MAX_U32
+            and 0 <= first_instance <= _MAX_U32
+            and -0x80000000 <= vertex_offset <= 0x7FFFFFFF
+        ):
             raise ValidationError(
                 f"{self._what}, {pipeline.label}: first={first}, count={count}, first_instance={first_instance} must be 0 to {_MAX_U32}, "
                 f"vertex_offset={vertex_offset} a 32-bit integer"
             )
         if indices is None:
             if vertex_offset:
-                raise ValidationError(f"{self._what}, {pipeline.label}: vertex_offset={vertex_offset} is for indexed draws; use first=")
+                raise ValidationError(
+                    f"{self._what}, {pipeline.label}: vertex_offset={vertex_offset} is for indexed draws; use first="
+                )
             commands.draw(count, instance_count, first, first_instance)
         else:
             commands.draw_indexed(count, instance_count, first, vertex_offset, first_instance)
 
-    def draw_indirect(self, pipeline: Pipeline, indirect: Any, vertices: Any = None, *, indices: Any = None, instances: Any = None,
-                      bind: Mapping[Any, Any] | None = None, push: Mapping[str, Any] | bytes | None = None, offset: int = 0,
-                      draw_count: int | None = None, stride: int | None = None, viewport: Sequence[float] | None = None,
-                      scissor: Sequence[int] | None = None, stencil_reference: int | tuple[int, int] | None = None,
-                      blend_constants: Sequence[float] | None = None, depth_bias: Any = None) -> None:  # fmt: skip
+    def draw_indirect(
+        self,
+        pipeline: Pipeline,
+        indirect: Any,
+        vertices: Any = None,
+        *,
+        indices: Any = None,
+        instances: Any = None,
+        bind: Mapping[Any, Any] | None = None,
+        push: Mapping[str, Any] | bytes | None = None,
+        offset: int = 0,
+        draw_count: int | None = None,
+        stride: int | None = None,
+        viewport: Sequence[float] | None = None,
+        scissor: Sequence[int] | None = None,
+        stencil_reference: int | tuple[int, int] | None = None,
+        blend_constants: Sequence[float] | None = None,
+        depth_bias: Any = None,
+    ) -> None:
         """Records draws whose parameters lie in memory and are read when the pass runs.
 
-        ``indirect``: a :class:`Buffer` (read at the end of the ``with`` block) or an (n, 4) array of uint32 (vertex count, instance count, first
-        vertex, first instance); with ``indices`` (n, 5): index count, instance count, first index, vertex offset, first instance.
-        ``offset`` and ``stride`` in bytes. The other arguments are those of :meth:`draw`; ``instances`` is the data of per-instance bindings.
+        ``indirect``: a :class:`Buffer` (read at the end of the ``with`` block) or an (n, 4) array of uint32 (vertex
+        count, instance count, first
+        vertex, first instance); with ``indices`` (n, 5): index count, instance count, first index, vertex offset,
+        first instance.
+        ``offset`` and ``stride`` in bytes. The other arguments are those of :meth:`draw`; ``instances`` is the data
+        of per-instance bindings.
         """
         commands = self._open()
         what = f"{self._what}, {pipeline.label}"
@@ -312,20 +431,42 @@ class RenderPass:
         else:
             array = np.atleast_2d(np.asarray(indirect))
             if array.ndim != 2 or array.shape[1] != words or array.dtype.kind not in "iu":
-                raise ValidationError(f"{what}: indirect has shape {array.shape} and dtype {array.dtype}; it must be integers of shape (n, {words})")
+                raise ValidationError(
+                    f"{what}: indirect has shape {array.shape} and dtype {array.dtype}; it must be integers of shape (n, {words})"
+                )
             core = self._arena.upload(np.ascontiguousarray(array.astype(np.int64) & _MAX_U32).astype(np.uint32))
             stride = words * 4
             draw_count = len(array) if draw_count is None else min(draw_count, len(array))
-        self._prepare(commands, pipeline, vertices, indices, bind, push, viewport, scissor, stencil_reference, blend_constants, depth_bias)
+        self._prepare(
+            commands,
+            pipeline,
+            vertices,
+            indices,
+            bind,
+            push,
+            viewport,
+            scissor,
+            stencil_reference,
+            blend_constants,
+            depth_bias,
+        )
         if instances is not None or pipeline.vertex_layout.per_instance:
             self._instances(commands, pipeline, instances)
         commands.draw_indirect(indices is not None, core, offset, draw_count, stride)
 
-    def clear(self, color: Any = None, *, depth: float | None = None, stencil: int | None = None, attachment: int = 0,
-              rect: Sequence[int] | None = None) -> None:  # fmt: skip
+    def clear(
+        self,
+        color: Any = None,
+        *,
+        depth: float | None = None,
+        stencil: int | None = None,
+        attachment: int = 0,
+        rect: Sequence[int] | None = None,
+    ) -> None:
         """Clears attachments inside the pass, in order with the draws.
 
-        ``color``: (r, g, b, a) for colour ``attachment``, or a mapping of these by number. ``rect``: (x, y, width, height), by default all.
+        ``color``: (r, g, b, a) for colour ``attachment``, or a mapping of these by number. ``rect``: (x, y, width,
+        height), by default all.
         """
         commands = self._open()
         area = [0, 0, *self._size] if rect is None else _rect(rect, f"{self._what}: rect of clear")
@@ -335,7 +476,9 @@ class RenderPass:
         for number, value in colors.items():
             view = self._views[number] if 0 <= number < len(self._views) else None
             if view is None:
-                raise ValidationError(f"{self._what}: clear of colour attachment {number}; the pass has {len(self._views)}")
+                raise ValidationError(
+                    f"{self._what}: clear of colour attachment {number}; the pass has {len(self._views)}"
+                )
             values = _clear_color(value, f"{self._what}: clear of color[{number}]")
             commands.clear_attachment(number, 1, _core.ClearValue.color(view.image.format_info.number, values), area)
         for aspect, number in (("depth", depth), ("stencil", stencil)):
@@ -350,11 +493,25 @@ class RenderPass:
 
     # -- the parts of a draw
 
-    def _prepare(self, commands: _core.CommandBuffer, pipeline: Pipeline, vertices: Any, indices: Any, bind: Mapping[Any, Any] | None, push: Any,
-                 viewport: Any, scissor: Any, stencil_reference: Any, blend_constants: Any, depth_bias: Any) -> int | None:  # fmt: skip
+    def _prepare(
+        self,
+        commands: _core.CommandBuffer,
+        pipeline: Pipeline,
+        vertices: Any,
+        indices: Any,
+        bind: Mapping[Any, Any] | None,
+        push: Any,
+        viewport: Any,
+        scissor: Any,
+        stencil_reference: Any,
+        blend_constants: Any,
+        depth_bias: Any,
+    ) -> int | None:
         """Binds everything; returns the number of indices or vertices that there are, if known."""
         if not isinstance(pipeline, Pipeline):
-            raise ValidationError(f"{self._what}: draw's first argument is {pipeline!r}; it must be a pipeline (dev.pipeline)")
+            raise ValidationError(
+                f"{self._what}: draw's first argument is {pipeline!r}; it must be a pipeline (dev.pipeline)"
+            )
         if pipeline is not self._pipeline:
             commands.bind_pipeline(pipeline.core)
             state = pipeline.state
@@ -369,13 +526,19 @@ class RenderPass:
         self._dynamic_state(commands, pipeline, viewport, scissor, stencil_reference, blend_constants, depth_bias)
         return available
 
-    def _source(self, data: Any, dtype: np.dtype[Any] | None, stride_B: int, what: str) -> tuple[_core.Buffer, int, int]:
+    def _source(
+        self, data: Any, dtype: np.dtype[Any] | None, stride_B: int, what: str
+    ) -> tuple[_core.Buffer, int, int]:
         """(buffer, offset, number of elements) of one vertex binding."""
         if isinstance(data, (Buffer, BufferSlice)):
-            buffer, offset, size_B = (data, 0, data.size) if isinstance(data, Buffer) else (data.buffer, data.offset, data.size)
+            buffer, offset, size_B = (
+                (data, 0, data.size) if isinstance(data, Buffer) else (data.buffer, data.offset, data.size)
+            )
             require_usage(buffer, "vertex_buffer", what)
             if not buffer_matches(buffer.dtype, dtype):
-                raise ValidationError(f"{what}: buffer '{buffer.label}' was made from {buffer.dtype}, the pipeline was made for {dtype}")
+                raise ValidationError(
+                    f"{what}: buffer '{buffer.label}' was made from {buffer.dtype}, the pipeline was made for {dtype}"
+                )
             return buffer.core, offset, size_B // max(1, stride_B)
         array, count = vertex_array(data, dtype, what)
         return self._arena.upload(array), 0, count
@@ -390,17 +553,25 @@ class RenderPass:
         numbers = layout.per_vertex
         if vertices is None:
             if numbers:
-                raise ValidationError(f"{self._what}, {pipeline.label}: the vertex shader reads {len(numbers)} vertex binding(s); give vertices=")
+                raise ValidationError(
+                    f"{self._what}, {pipeline.label}: the vertex shader reads {len(numbers)} vertex binding(s); give vertices="
+                )
             return None
         if not numbers:
-            raise ValidationError(f"{self._what}, {pipeline.label}: vertices are given, but the pipeline was made without vertex=; give dev.pipeline the dtype")
+            raise ValidationError(
+                f"{self._what}, {pipeline.label}: vertices are given, but the pipeline was made without vertex=; give dev.pipeline the dtype"
+            )
         sources = list(vertices) if isinstance(vertices, (list, tuple)) and len(numbers) > 1 else [vertices]
         if len(sources) != len(numbers):
-            raise ValidationError(f"{self._what}, {pipeline.label}: {len(sources)} vertex array(s); the pipeline has {len(numbers)} vertex bindings")
+            raise ValidationError(
+                f"{self._what}, {pipeline.label}: {len(sources)} vertex array(s); the pipeline has {len(numbers)} vertex bindings"
+            )
         available: int | None = None
-        for number, data in zip(numbers, sources):
+        for number, data in zip(numbers, sources, strict=True):
             binding = layout.bindings[number]
-            buffer, offset, count = self._source(data, binding.dtype, binding.stride_B, f"{self._what}, {pipeline.label}")
+            buffer, offset, count = self._source(
+                data, binding.dtype, binding.stride_B, f"{self._what}, {pipeline.label}"
+            )
             self._bind_vertex(commands, number, (buffer, offset))
             available = count if available is None else min(available, count)
         return available
@@ -410,19 +581,29 @@ class RenderPass:
         numbers = layout.per_instance
         if isinstance(instances, (int, np.integer)):
             if numbers:
-                raise ValidationError(f"{self._what}, {pipeline.label}: the pipeline has {len(numbers)} per-instance binding(s); give their data as instances=")
+                raise ValidationError(
+                    f"{self._what}, {pipeline.label}: the pipeline has {len(numbers)} per-instance binding(s); give their data as instances="
+                )
             if not 0 <= instances <= _MAX_U32:
-                raise ValidationError(f"{self._what}, {pipeline.label}: instances is {instances}; it must be 0 to {_MAX_U32}")
+                raise ValidationError(
+                    f"{self._what}, {pipeline.label}: instances is {instances}; it must be 0 to {_MAX_U32}"
+                )
             return int(instances)
         if not numbers:
-            raise ValidationError(f"{self._what}, {pipeline.label}: instances is data, but the pipeline was made without instance=; give dev.pipeline the dtype")
+            raise ValidationError(
+                f"{self._what}, {pipeline.label}: instances is data, but the pipeline was made without instance=; give dev.pipeline the dtype"
+            )
         sources = list(instances) if isinstance(instances, (list, tuple)) and len(numbers) > 1 else [instances]
         if instances is None or len(sources) != len(numbers):
-            raise ValidationError(f"{self._what}, {pipeline.label}: instances has {len(sources)} array(s); the pipeline has {len(numbers)} per-instance bindings")
+            raise ValidationError(
+                f"{self._what}, {pipeline.label}: instances has {len(sources)} array(s); the pipeline has {len(numbers)} per-instance bindings"
+            )
         available: int | None = None
-        for number, data in zip(numbers, sources):
+        for number, data in zip(numbers, sources, strict=True):
             binding = layout.bindings[number]
-            buffer, offset, count = self._source(data, binding.dtype, binding.stride_B, f"{self._what}, {pipeline.label}: instances")
+            buffer, offset, count = self._source(
+                data, binding.dtype, binding.stride_B, f"{self._what}, {pipeline.label}: instances"
+            )
             self._bind_vertex(commands, number, (buffer, offset))
             available = count if available is None else min(available, count)
         return available or 0
@@ -430,11 +611,17 @@ class RenderPass:
     def _indices(self, commands: _core.CommandBuffer, pipeline: Pipeline, indices: Any) -> int:
         what = f"{self._what}, {pipeline.label}"
         if isinstance(indices, (Buffer, BufferSlice)):
-            buffer, offset, size_B = (indices, 0, indices.size) if isinstance(indices, Buffer) else (indices.buffer, indices.offset, indices.size)
+            buffer, offset, size_B = (
+                (indices, 0, indices.size)
+                if isinstance(indices, Buffer)
+                else (indices.buffer, indices.offset, indices.size)
+            )
             require_usage(buffer, "index_buffer", f"{what}: indices")
             kind = _INDEX_TYPES.get(buffer.dtype) if buffer.dtype is not None else "uint32"
             if kind is None:
-                raise ValidationError(f"{what}: index buffer '{buffer.label}' was made from {buffer.dtype}; make it from uint8, uint16 or uint32")
+                raise ValidationError(
+                    f"{what}: index buffer '{buffer.label}' was made from {buffer.dtype}; make it from uint8, uint16 or uint32"
+                )
             source = (buffer.core, offset, kind)
             count = size_B // (4 if buffer.dtype is None else buffer.dtype.itemsize)
         else:
@@ -450,7 +637,9 @@ class RenderPass:
         size_B = pipeline.interface.push_layout.size_B if pipeline.interface.push_layout is not None else 0
         if push is None:
             names = ", ".join(m.name for m in pipeline.interface.push_constants)
-            raise ValidationError(f"{self._what}, {pipeline.label}: the shaders have push constants ({names}); give push=")
+            raise ValidationError(
+                f"{self._what}, {pipeline.label}: the shaders have push constants ({names}); give push="
+            )
         if isinstance(push, Mapping):
             data = pipeline.pack_push(push)
         elif isinstance(push, (bytes, bytearray, memoryview)):
@@ -460,22 +649,38 @@ class RenderPass:
         elif isinstance(push, np.ndarray):
             data = push.tobytes()
         else:
-            raise ValidationError(f"{self._what}, {pipeline.label}: push is {push!r}; it must be a mapping by name, or all as bytes")
+            raise ValidationError(
+                f"{self._what}, {pipeline.label}: push is {push!r}; it must be a mapping by name, or all as bytes"
+            )
         if len(data) != size_B:
-            raise ValidationError(f"{self._what}, {pipeline.label}: push has {len(data)} bytes; the shaders' push constants take {size_B}")
+            raise ValidationError(
+                f"{self._what}, {pipeline.label}: push has {len(data)} bytes; the shaders' push constants take {size_B}"
+            )
         if data != self._push:
             commands.push_constants(0, data)
             self._push = data
 
-    def _dynamic_state(self, commands: _core.CommandBuffer, pipeline: Pipeline, viewport: Any, scissor: Any, stencil_reference: Any, blend_constants: Any,
-                       depth_bias: Any) -> None:  # fmt: skip
+    def _dynamic_state(
+        self,
+        commands: _core.CommandBuffer,
+        pipeline: Pipeline,
+        viewport: Any,
+        scissor: Any,
+        stencil_reference: Any,
+        blend_constants: Any,
+        depth_bias: Any,
+    ) -> None:
         what = f"{self._what}, {pipeline.label}"
         if viewport is not None or self._viewport is not None:
-            values = (0.0, 0.0, *map(float, self._size), 0.0, 1.0) if viewport is None else tuple(float(v) for v in viewport)
+            values = (
+                (0.0, 0.0, *map(float, self._size), 0.0, 1.0) if viewport is None else tuple(float(v) for v in viewport)
+            )
             if len(values) == 4:
                 values = (*values, 0.0, 1.0)
             if len(values) != 6 or not np.all(np.isfinite(values)):
-                raise ValidationError(f"{what}: viewport is {viewport!r}; it must be (x, y, width, height[, min_depth, max_depth]), finite numbers")
+                raise ValidationError(
+                    f"{what}: viewport is {viewport!r}; it must be (x, y, width, height[, min_depth, max_depth]), finite numbers"
+                )
             if values != self._viewport:
                 commands.set_viewport(*values)
                 self._viewport = values
@@ -485,18 +690,33 @@ class RenderPass:
                 commands.set_scissor(rect)
                 self._scissor = rect
         state = pipeline.state
-        if stencil_reference is None and blend_constants is None and depth_bias is None and self._dynamic == (state.stencil_reference, state.blend_constants, state.depth_bias):
+        if (
+            stencil_reference is None
+            and blend_constants is None
+            and depth_bias is None
+            and self._dynamic == (state.stencil_reference, state.blend_constants, state.depth_bias)
+        ):
             return
         reference = state.stencil_reference if stencil_reference is None else stencil_reference
-        reference = (int(reference), int(reference)) if isinstance(reference, (int, np.integer)) else tuple(int(v) for v in reference)
+        reference = (
+            (int(reference), int(reference))
+            if isinstance(reference, (int, np.integer))
+            else tuple(int(v) for v in reference)
+        )
         if len(reference) != 2 or not all(0 <= v <= 255 for v in reference):
-            raise ValidationError(f"{what}: stencil_reference is {stencil_reference!r}; it must be 0 to 255, or (front, back)")
+            raise ValidationError(
+                f"{what}: stencil_reference is {stencil_reference!r}; it must be 0 to 255, or (front, back)"
+            )
         constants = state.blend_constants if blend_constants is None else tuple(float(v) for v in blend_constants)
         if len(constants) != 4:
             raise ValidationError(f"{what}: blend_constants is {blend_constants!r}; it must be four numbers, r g b a")
         from tilegpu.pipeline import _depth_bias
 
-        bias = state.depth_bias if depth_bias is None else (_depth_bias(depth_bias, f"{what}: depth_bias") or (0.0, 0.0, 0.0))
+        bias = (
+            state.depth_bias
+            if depth_bias is None
+            else (_depth_bias(depth_bias, f"{what}: depth_bias") or (0.0, 0.0, 0.0))
+        )
         if reference != self._dynamic[0]:
             commands.set_stencil_reference(_FRONT, reference[0])
             commands.set_stencil_reference(_BACK, reference[1])
@@ -509,5 +729,3 @@ class RenderPass:
     def __repr__(self) -> str:
         state = "open" if self._commands is not None else "ended" if self._stats is not None else "not entered"
         return f"<tilegpu.RenderPass '{self.label}', {state}>"
-
-

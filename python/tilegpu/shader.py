@@ -18,11 +18,19 @@ _MAX_CACHED = 512
 _cache: dict[Any, _core.ShaderModule] = {}
 
 
-def compile_glsl(text: str, stage: str, *, file: str = "", defines: Mapping[str, Any] | None = None,
-                 include: Sequence[str | os.PathLike[str]] = (), label: str = "") -> bytes:  # fmt: skip
+def compile_glsl(
+    text: str,
+    stage: str,
+    *,
+    file: str = "",
+    defines: Mapping[str, Any] | None = None,
+    include: Sequence[str | os.PathLike[str]] = (),
+    label: str = "",
+) -> bytes:
     """SPIR-V 1.6 of a GLSL shader (``#version 450``) for Vulkan 1.3.
 
-    ``stage`` is ``"vertex"`` or ``"fragment"``; ``file`` is what messages call it, and where ``#include "x"`` looks first; ``include`` has
+    ``stage`` is ``"vertex"`` or ``"fragment"``; ``file`` is what messages call it, and where ``#include "x"`` looks
+    first; ``include`` has
     more directories. Raises :class:`ShaderError` with every error of the compile in ``messages``.
     """
     if not isinstance(text, str):
@@ -42,8 +50,15 @@ def _define(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def load(source: ShaderSource, stage: str, *, defines: Mapping[str, Any] | None = None,
-         include: Sequence[str | os.PathLike[str]] = (), label: str = "", file: str = "") -> _core.ShaderModule:  # fmt: skip
+def load(
+    source: ShaderSource,
+    stage: str,
+    *,
+    defines: Mapping[str, Any] | None = None,
+    include: Sequence[str | os.PathLike[str]] = (),
+    label: str = "",
+    file: str = "",
+) -> _core.ShaderModule:
     """A module of one stage from whatever the user gave."""
     if isinstance(source, _core.ShaderModule):
         return source
@@ -55,7 +70,9 @@ def load(source: ShaderSource, stage: str, *, defines: Mapping[str, Any] | None 
         try:
             data = path.read_bytes()
         except OSError as wrong:
-            raise ValidationError(f"{label or 'pipeline'}: can't read {stage} shader '{path}': {wrong.strerror or wrong}") from None
+            raise ValidationError(
+                f"{label or 'pipeline'}: can't read {stage} shader '{path}': {wrong.strerror or wrong}"
+            ) from None
         if path.suffix == ".spv" or data[:4] in (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03"):
             return _core.ShaderModule(data, str(path))
         try:
@@ -84,4 +101,8 @@ def load(source: ShaderSource, stage: str, *, defines: Mapping[str, Any] | None 
 
 
 def _is_path(text: str) -> bool:
-    return "\n" not in text and len(text) < 4096 and (text.endswith(_SUFFIXES) or ("{" not in text and Path(text).is_file()))
+    return (
+        "\n" not in text
+        and len(text) < 4096
+        and (text.endswith(_SUFFIXES) or ("{" not in text and Path(text).is_file()))
+    )

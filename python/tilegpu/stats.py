@@ -7,26 +7,44 @@ from typing import Any
 
 _GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
     "geometry": (
-        ("draws", "draws"), ("indices", "indices"), ("vertices_shaded", "vertices shaded"), ("vertex_batches", "vertex batches"),
-        ("primitives_in", "primitives in"), ("primitives_culled", "primitives culled"), ("primitives_clipped", "primitives clipped"),
-        ("primitives_out", "primitives out"), ("bin_entries", "bin entries"), ("bins_with_primitives", "bins with primitives"), ("bins", "bins"),
+        ("draws", "draws"),
+        ("indices", "indices"),
+        ("vertices_shaded", "vertices shaded"),
+        ("vertex_batches", "vertex batches"),
+        ("primitives_in", "primitives in"),
+        ("primitives_culled", "primitives culled"),
+        ("primitives_clipped", "primitives clipped"),
+        ("primitives_out", "primitives out"),
+        ("bin_entries", "bin entries"),
+        ("bins_with_primitives", "bins with primitives"),
+        ("bins", "bins"),
     ),
     "fragments": (
-        ("fragments_rasterized", "rasterized"), ("fragments_early_killed", "killed by early tests"), ("fragments_shaded", "shaded"),
-        ("fragments_discarded", "discarded"), ("fragments_late_killed", "killed by late tests"), ("samples_written", "samples written"),
-        ("helper_lanes", "helper lanes"), ("idle_lanes", "idle lanes"), ("packets", "packets"),
+        ("fragments_rasterized", "rasterized"),
+        ("fragments_early_killed", "killed by early tests"),
+        ("fragments_shaded", "shaded"),
+        ("fragments_discarded", "discarded"),
+        ("fragments_late_killed", "killed by late tests"),
+        ("samples_written", "samples written"),
+        ("helper_lanes", "helper lanes"),
+        ("idle_lanes", "idle lanes"),
+        ("packets", "packets"),
     ),
     "memory and time": (
-        ("tiler_heap_B", "tiler heap (bytes)"), ("peak_arena_B", "peak arena (bytes)"), ("splits", "splits"),
-        ("geometry_ms", "geometry (ms)"), ("tiles_ms", "tiles (ms)"),
+        ("tiler_heap_B", "tiler heap (bytes)"),
+        ("peak_arena_B", "peak arena (bytes)"),
+        ("splits", "splits"),
+        ("geometry_ms", "geometry (ms)"),
+        ("tiles_ms", "tiles (ms)"),
     ),
-}  # fmt: skip
+}
 
 
 class PassStats:
     """Counters of one executed pass as attributes (``stats.fragments_shaded``); printed, a table; in a notebook too.
 
-    ``traffic`` has the bytes between tile memory and images: ``stats.traffic["color0"]["store"]``. Everything but the two times is the
+    ``traffic`` has the bytes between tile memory and images: ``stats.traffic["color0"]["store"]``. Everything but
+    the two times is the
     same for any number of threads and lanes.
     """
 
@@ -53,7 +71,11 @@ class PassStats:
 
     def asdict(self) -> dict[str, Any]:
         """All counters, ``traffic`` as nested dictionaries: ready for JSON."""
-        return {**self._values, "traffic": {k: dict(v) for k, v in self._values["traffic"].items()}, "label": self.label}
+        return {
+            **self._values,
+            "traffic": {k: dict(v) for k, v in self._values["traffic"].items()},
+            "label": self.label,
+        }
 
     def bytes(self, cause: str) -> int:
         """Bytes of one cause (``"load"``, ``"store"``, ``"resolve"``, ...) over all attachments."""
@@ -89,7 +111,9 @@ class PassStats:
         parts = [f"<table><caption>pass '{html.escape(self.label)}'</caption>"]
         for title, rows in self._rows():
             parts.append(f'<tr><th colspan="2" style="text-align:left">{html.escape(title)}</th></tr>')
-            parts += [f'<tr><td style="text-align:left">{html.escape(t)}</td><td>{html.escape(v)}</td></tr>' for t, v in rows]
+            parts += [
+                f'<tr><td style="text-align:left">{html.escape(t)}</td><td>{html.escape(v)}</td></tr>' for t, v in rows
+            ]
         return "".join(parts) + "</table>"
 
 

@@ -1,7 +1,9 @@
 """Values to bytes in a shader's layout: blocks of uniform and storage buffers and push constants, by member name.
 
-Offsets, strides and matrix order come from the shader's reflection. A scalar, vector or matrix, alone or in arrays, becomes a strided
-NumPy view on the block's bytes; writing is one assignment. Matrices are those of mathematics: element [r][c] is row r, column c.
+Offsets, strides and matrix order come from the shader's reflection. A scalar, vector or matrix, alone or in arrays,
+becomes a strided
+NumPy view on the block's bytes; writing is one assignment. Matrices are those of mathematics: element [r][c] is row
+r, column c.
 """
 
 from __future__ import annotations
@@ -96,7 +98,9 @@ def _assign(view: NDArray[Any], leaf: _Leaf, value: Any, path: str) -> None:
     try:
         array = np.asarray(value)
     except ValueError as wrong:
-        raise ValidationError(f"{path}: {type_name(leaf.type)} of shape {view.shape} can't be made of this value: {wrong}") from None
+        raise ValidationError(
+            f"{path}: {type_name(leaf.type)} of shape {view.shape} can't be made of this value: {wrong}"
+        ) from None
     if array.dtype.kind not in "fiub":
         raise ValidationError(f"{path} is {value!r}; it must be numbers of shape {view.shape} ({type_name(leaf.type)})")
     if array.shape != view.shape:
@@ -168,7 +172,7 @@ class StructLayout:
                 raise ValidationError(f"{self.name} has no member '{given}'{candidates(given, self._names)}")
         missing = [n for n in self._names if n not in fields]
         raise ValidationError(
-            f"{self.name}: member {', '.join(repr(m) for m in missing)} is missing; the shader's block has: {', '.join(self._names)}"
+            f"{self.name}: missing {', '.join(repr(m) for m in missing)}; the shader's block has: {', '.join(self._names)}"
         )
 
     def pack(self, fields: Mapping[str, Any]) -> bytes:
@@ -183,9 +187,7 @@ class StructLayout:
                     value = fields[key]
                     if view is None:
                         self._write_member(self._block, member, member.offset_B, value, path)
-                    elif view.dtype.kind == "f" and type(value) is np.ndarray and value.dtype.kind == "f" and value.shape == view.shape:
-                        view[...] = value
-                    elif view.shape == () and view.dtype.kind == "f" and type(value) is float:
+                    elif view.dtype.kind == "f" and _is_ready(value, view.shape):
                         view[...] = value
                     else:
                         assert member.leaf is not None
@@ -216,8 +218,15 @@ class StructLayout:
         self._write_structs(block, member.struct, dimensions, member.steps_B, offset_B, value, path)
 
     def _write_structs(
-        self, block: bytearray, struct: _Struct, dimensions: Sequence[int], steps_B: Sequence[int], offset_B: int, value: Any, path: str
-    ) -> None:  # fmt: skip
+        self,
+        block: bytearray,
+        struct: _Struct,
+        dimensions: Sequence[int],
+        steps_B: Sequence[int],
+        offset_B: int,
+        value: Any,
+        path: str,
+    ) -> None:
         if not dimensions:
             fields = _fields_of(value, path)
             for given in fields:
@@ -225,7 +234,9 @@ class StructLayout:
                     raise ValidationError(f"{path} has no member '{given}'{candidates(given, struct.members)}")
             for key, member in struct.members.items():
                 if key not in fields:
-                    raise ValidationError(f"{path}: member '{key}' is missing; the shader's struct has: {', '.join(struct.members)}")
+                    raise ValidationError(
+                        f"{path}: missing '{key}'; the shader's struct has: {', '.join(struct.members)}"
+                    )
                 self._write_member(block, member, offset_B + member.offset_B, fields[key], f"{path}.{key}")
             return
         if isinstance(value, Mapping):  # a mapping of arrays: one array for each member
@@ -237,7 +248,16 @@ class StructLayout:
         if _length(value, path) != dimensions[0]:
             raise ValidationError(f"{path} has {len(value)} elements; the shader's array has {dimensions[0]}")
         for i in range(dimensions[0]):
-            self._write_structs(block, struct, dimensions[1:], steps_B[1:], offset_B + i * steps_B[0], value[i], f"{path}[{i}]")
+            self._write_structs(
+                block, struct, dimensions[1:], steps_B[1:], offset_B + i * steps_B[0], value[i], f"{path}[{i}]"
+            )
+
+
+def _is_ready(value: Any, shape: tuple[int, ...]) -> bool:
+    """The common cases, which need no further look: a float, or floats in an array of the right shape."""
+    if type(value) is np.ndarray:
+        return value.dtype.kind == "f" and value.shape == shape
+    return type(value) is float and shape == ()
 
 
 def _length(value: Any, path: str) -> int:

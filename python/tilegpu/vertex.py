@@ -48,7 +48,7 @@ class BoundLayout:
 
     stride_B: int
     rate: str
-    dtype: np.dtype[Any] | None   # None: explicit, only buffers and raw bytes fit
+    dtype: np.dtype[Any] | None  # None: explicit, only buffers and raw bytes fit
 
 
 @dataclass
@@ -57,7 +57,7 @@ class VertexLayout:
 
     bindings: list[BoundLayout] = field(default_factory=list)
     attributes: list[tuple[int, int, int, int]] = field(default_factory=list)  # location, binding, format, offset
-    unused: list[str] = field(default_factory=list)                            # names of fields that feed no input
+    unused: list[str] = field(default_factory=list)  # names of fields that feed no input
 
     @property
     def per_vertex(self) -> list[int]:
@@ -112,28 +112,42 @@ def _component_format(item: _Field, wanted: Variable, components: int, what: str
     else:
         raise ValidationError(f"{where} can't be vertex data; use 'f4', 'f2', 'i1' to 'i4' or 'u1' to 'u4'")
     if suffix == "sfloat" and shader != "float":
-        raise ValidationError(f"{where}: the shader's '{wanted.name}' is {type_name(wanted.type)}; use an integer field")
+        raise ValidationError(
+            f"{where}: the shader's '{wanted.name}' is {type_name(wanted.type)}; use an integer field"
+        )
     return enums.parse_format(_LETTERS[components - 1].format(bits) + f"_{suffix}", where).number
 
 
 def _add_attributes(layout: VertexLayout, item: _Field, wanted: Variable, what: str) -> None:
     where = f"{what}: vertex field '{item.name or wanted.name}' of shape {item.shape}"
     if wanted.type.kind == "array":
-        raise ValidationError(f"{where}: the shader's '{wanted.name}' is an array; describe it with tilegpu.VertexBinding")
+        raise ValidationError(
+            f"{where}: the shader's '{wanted.name}' is an array; describe it with tilegpu.VertexBinding"
+        )
     if wanted.type.kind == "matrix":
         rows, columns = wanted.type.rows, wanted.type.columns
         if item.shape != (rows, columns):
-            raise ValidationError(f"{where}: the shader's '{wanted.name}' is {type_name(wanted.type)}, which takes a field of shape ({rows}, {columns})")
+            raise ValidationError(
+                f"{where}: the shader's '{wanted.name}' is {type_name(wanted.type)}, which takes a field of shape ({rows}, {columns})"
+            )
         for column in range(columns):
             number = _component_format(item, wanted, rows, what)
-            layout.attributes.append((wanted.location + column, item.binding, number, item.offset_B + column * rows * item.base.itemsize))
+            layout.attributes.append(
+                (wanted.location + column, item.binding, number, item.offset_B + column * rows * item.base.itemsize)
+            )
         return
     if len(item.shape) > 1:
-        raise ValidationError(f"{where}: the shader's '{wanted.name}' is {type_name(wanted.type)}, which takes a field of shape ({wanted.type.rows},)")
+        raise ValidationError(
+            f"{where}: the shader's '{wanted.name}' is {type_name(wanted.type)}, which takes a field of shape ({wanted.type.rows},)"
+        )
     components = item.shape[0] if item.shape else 1
     if not 1 <= components <= 4:
-        raise ValidationError(f"{where}: the shader's '{wanted.name}' is {type_name(wanted.type)}; 1 to 4 components are allowed")
-    layout.attributes.append((wanted.location, item.binding, _component_format(item, wanted, components, what), item.offset_B))
+        raise ValidationError(
+            f"{where}: the shader's '{wanted.name}' is {type_name(wanted.type)}; 1 to 4 components are allowed"
+        )
+    layout.attributes.append(
+        (wanted.location, item.binding, _component_format(item, wanted, components, what), item.offset_B)
+    )
 
 
 def make_layout(vertex: Any, instance: Any, inputs: Sequence[Variable], what: str) -> VertexLayout:
@@ -162,13 +176,15 @@ def make_layout(vertex: Any, instance: Any, inputs: Sequence[Variable], what: st
             layout.bindings.append(BoundLayout(dtype.itemsize, rate, dtype))
             fields += _fields(number, dtype)
     if len(layout.bindings) > _core.MAX_VERTEX_BINDINGS:
-        raise ValidationError(f"{what}: {len(layout.bindings)} vertex bindings; at most {_core.MAX_VERTEX_BINDINGS} are allowed")
+        raise ValidationError(
+            f"{what}: {len(layout.bindings)} vertex bindings; at most {_core.MAX_VERTEX_BINDINGS} are allowed"
+        )
     wanted = [v for v in inputs if v.location not in explicit]
     by_name = {v.name: v for v in wanted if v.name}
     if any(f.name in by_name for f in fields):
         pairs = [(f, by_name[f.name]) for f in fields if f.name in by_name]
     else:
-        pairs = list(zip(fields, wanted))
+        pairs = list(zip(fields, wanted, strict=False))
     for item, variable in pairs:
         item.used = True
         if variable.used:
@@ -180,7 +196,9 @@ def make_layout(vertex: Any, instance: Any, inputs: Sequence[Variable], what: st
             text = f"{what}: the vertex shader reads '{variable.name}' ({type_name(variable.type)}, location {variable.location}), "
             if not layout.bindings:
                 raise ValidationError(text + "but no vertex= was given; give the dtype of the vertex array")
-            raise ValidationError(text + f"but no field of vertex= feeds it; fields left are: {', '.join(left) or 'none'}")
+            raise ValidationError(
+                text + f"but no field of vertex= feeds it; fields left are: {', '.join(left) or 'none'}"
+            )
     layout.unused = left + [f.name for f, v in pairs if not v.used and f.name]
     return layout
 
@@ -190,20 +208,28 @@ def _convert(array: NDArray[Any], dtype: np.dtype[Any], what: str) -> NDArray[An
     if dtype.names and array.dtype.names:
         missing = [n for n in dtype.names if n not in array.dtype.names]
         if missing:
-            raise ValidationError(f"{what}: vertices have no field {', '.join(map(repr, missing))}; they have: {', '.join(array.dtype.names)}")
+            raise ValidationError(
+                f"{what}: vertices have no field {', '.join(map(repr, missing))}; they have: {', '.join(array.dtype.names)}"
+            )
         out = np.zeros(array.shape, dtype)
         for name in dtype.names:
             if array[name].shape != out[name].shape:
-                raise ValidationError(f"{what}: vertex field '{name}' has shape {array[name].shape[1:]}, the pipeline has {out[name].shape[1:]}")
+                raise ValidationError(
+                    f"{what}: vertex field '{name}' has shape {array[name].shape[1:]}, the pipeline has {out[name].shape[1:]}"
+                )
             out[name] = array[name]
         return out
     if array.dtype.names:
-        raise ValidationError(f"{what}: vertices are structured ({', '.join(array.dtype.names)}), the pipeline was made for plain {dtype}")
+        raise ValidationError(
+            f"{what}: vertices are structured ({', '.join(array.dtype.names)}), the pipeline was made for plain {dtype}"
+        )
     leaves = _fields(0, dtype)
     width = sum(int(np.prod(f.shape, dtype=int)) for f in leaves)
     columns = int(np.prod(array.shape[1:], dtype=int))
     if columns != width:
-        raise ValidationError(f"{what}: vertices of shape {array.shape} have {columns} columns; the pipeline's {dtype} takes {width}")
+        raise ValidationError(
+            f"{what}: vertices of shape {array.shape} have {columns} columns; the pipeline's {dtype} takes {width}"
+        )
     if array.dtype.kind not in "fiub":
         raise ValidationError(f"{what}: vertices have dtype {array.dtype}; the pipeline's is {dtype}")
     flat = array.reshape(len(array), width)
@@ -222,9 +248,13 @@ def vertex_array(data: Any, dtype: np.dtype[Any] | None, what: str) -> tuple[NDA
     """(bytes to upload as an array, number of vertices) for a NumPy argument of a draw."""
     array = np.asarray(data)
     if array.ndim == 0:
-        raise ValidationError(f"{what}: vertices are {data!r}; give an array with one row for each vertex, or a tilegpu.Buffer")
+        raise ValidationError(
+            f"{what}: vertices are {data!r}; give an array with one row for each vertex, or a tilegpu.Buffer"
+        )
     if dtype is None:
-        raise ValidationError(f"{what}: the pipeline's vertex binding is explicit (tilegpu.VertexBinding); give a tilegpu.Buffer")
+        raise ValidationError(
+            f"{what}: the pipeline's vertex binding is explicit (tilegpu.VertexBinding); give a tilegpu.Buffer"
+        )
     array = native(array)
     if dtype.names:
         same = array.dtype == dtype
@@ -256,7 +286,10 @@ def index_array(indices: Any, restart: bool, what: str) -> NDArray[Any]:
     if array.size:
         low, high = int(array.min()), int(array.max())
         if high > 0xFFFFFFFF or low < (-1 if restart else 0):
-            raise ValidationError(f"{what}: indices go from {low} to {high}; allowed are 0 to {0xFFFFFFFF}" + (" (and -1, the restart index)" if restart else ""))
+            raise ValidationError(
+                f"{what}: indices go from {low} to {high}; allowed are 0 to {0xFFFFFFFF}"
+                + (" (and -1, the restart index)" if restart else "")
+            )
     return array.astype(np.uint32)
 
 

@@ -46,8 +46,13 @@ Mask = NDArray[np.bool_]
 
 def _layer_edges(a: NDArray[np.float32], b: NDArray[np.float32]) -> Mask:
     """Edges of one layer: (H, W, 4) place and draw, (H, W, 4) normal."""
-    height, width = a.shape[:2]
-    out = np.zeros((height, width), bool)
+    full = np.zeros(a.shape[:2], bool)
+    rows, columns = np.flatnonzero(a[..., 3].any(axis=1)), np.flatnonzero(a[..., 3].any(axis=0))
+    if not rows.size:
+        return full
+    window = slice(max(0, rows[0] - 1), rows[-1] + 2), slice(max(0, columns[0] - 1), columns[-1] + 2)
+    a, b, out = a[window], b[window], full[window]
+    height, width = out.shape
     for dy, dx in ((0, 1), (1, 0), (1, 1), (1, -1)):
         here = (slice(0, height - dy), slice(max(0, -dx), width - max(0, dx)))
         there = (slice(dy, height), slice(max(0, dx), width - max(0, -dx)))
@@ -61,7 +66,7 @@ def _layer_edges(a: NDArray[np.float32], b: NDArray[np.float32]) -> Mask:
         edge |= covered & (off > _SIN_STEP * length)
         out[here] |= edge
         out[there] |= edge
-    return out
+    return full
 
 
 def edge_mask(renderer: Renderer, frame: Frame) -> Mask:
@@ -108,6 +113,8 @@ def edge_mask(renderer: Renderer, frame: Frame) -> Mask:
         for i, draw in group:
             put(i, draw)
         edges |= look()
+    renderer.free(target)
+    ids.release()
     if scale > 1:
         edges = np.asarray(edges.reshape(frame.size[1], scale, frame.size[0], scale).any(axis=(1, 3)))
     return edges

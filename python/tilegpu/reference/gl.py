@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -135,6 +135,7 @@ class Renderer:
         except Exception as error:
             raise ReferenceError(f"no OpenGL 4.5 context through EGL: {error}") from error
         self.ctx.provoking_vertex = self.ctx.FIRST_VERTEX_CONVENTION
+        self._home = self.ctx.simple_framebuffer((1, 1))  # bound while others are released
         self._programs: dict[tuple[int, str], tuple[moderngl.Program, Translated, Translated]] = {}
         self._buffers: dict[int, moderngl.Buffer] = {}
         self._textures: dict[int, moderngl.Texture] = {}
@@ -167,7 +168,8 @@ class Renderer:
         }
 
     # ---------------------------------------------------------------------------------------------- objects of the context
-    def _program(self, program: Program, tail: str) -> tuple[moderngl.Program, Translated, Translated]:
+    def program(self, program: Program, tail: str = "") -> tuple[moderngl.Program, Translated, Translated]:
+        """The linked program with its two translated stages; ``tail``: see :meth:`draw`."""
         key = (id(program), tail)
         found = self._programs.get(key)
         if found is not None:
@@ -249,12 +251,13 @@ class Renderer:
         return self.ctx.framebuffer(colors, attachment)
 
     # ---------------------------------------------------------------------------------------------------------------- draws
-    def _set_state(self, state: State, depth: bool, blend_off: bool) -> None:
+    def set_state(self, state: State, depth: bool, blend_off: bool) -> None:
+        """Fixed-function state of a draw; ``depth``: there is a depth buffer."""
         ctx = self.ctx
         ctx.disable(ctx.DEPTH_TEST | ctx.CULL_FACE | ctx.BLEND)
-        if depth and (state.depth_test or state.depth_write):
+        if depth and state.depth_test:
             ctx.enable(ctx.DEPTH_TEST)
-            ctx.depth_func = _COMPARE[state.depth_compare] if state.depth_test else "1"
+            ctx.depth_func = _COMPARE[state.depth_compare]
         if state.cull != "none":
             ctx.enable(ctx.CULL_FACE)
             ctx.cull_face = {"back": "back", "front": "front", "front_and_back": "front_and_back"}[state.cull]
@@ -275,7 +278,8 @@ class Renderer:
         ):
             (ctx.enable_direct if on else ctx.disable_direct)(capability)
 
-    def _vertex_array(self, program: moderngl.Program, draw: Draw) -> moderngl.VertexArray:
+    def vertex_array(self, program: moderngl.Program, draw: Draw) -> moderngl.VertexArray:
+        """Vertex fields matched to the program's inputs, by name, else by order = location."""
         import moderngl
 
         inputs = {name: program[name] for name in program if isinstance(program[name], moderngl.Attribute)}
@@ -315,52 +319,65 @@ class Renderer:
         content = [(self._buffer(draw.vertices), " ".join(parts), *chosen)] if chosen else []
         return self.ctx.vertex_array(program, content, index, size)
 
-    def _bind(self, program: moderngl.Program, stages: tuple[Translated, Translated], draw: Draw) -> list[Any]:
+    def prepare_bindings(
+        self, program: moderngl.Program, stages: tuple[Translated, Translated], draw: Draw
+    ) -> tuple[list[tuple[Any, bytes]], Callable[[], None], list[moderngl.Buffer]]:
+        """Push constants as (uniform, bytes), a function that binds textures and blocks, and the blocks' buffers to release."""
         import moderngl
 
-        keep: list[Any] = []
+        constants: list[tuple[Any, bytes]] = []
         for stage in stages:
             types = stage.reflection.get("types", {})
             for block in stage.reflection.get("push_constants", []):
-                for name, (data, _) in blocks.plain_uniforms(block["type"], types, draw.push, block["name"]).items():
+                found = blocks.plain_uniforms(block["type"], types, draw.push, block["name"])
+                for name, (data, count) in found.items():
                     member = program.get(name, None)
-                    if isinstance(member, moderngl.Uniform):
-                        member.write(data.tobytes()[: member.array_length * data.nbytes // max(1, _)])
-        unit = 0
-        seen: set[str] = set()
+                    if isinstance(member, moderngl.Uniform) and all(member is not known for known, _ in constants):
+                        constants.append((member, data.tobytes()[: member.array_length * data.nbytes // max(1, count)]))
+        textures: list[tuple[Any, int, Texture]] = []
         for stage in stages:
             for entry in stage.reflection.get("textures", []):
-                name = entry["name"]
-                member = program.get(name, None)
-                if name in seen or not isinstance(member, moderngl.Uniform):
+                member = program.get(entry["name"], None)
+                if not isinstance(member, moderngl.Uniform) or any(member is known for known, _, _ in textures):
                     continue
-                seen.add(name)
-                value = draw.bind.get(name)
+                value = draw.bind.get(entry["name"])
                 if not isinstance(value, Texture):
-                    raise ReferenceError(f"draw '{draw.label}': nothing is bound to the texture '{name}'")
-                member.value = unit
-                self._use_texture(value, unit)
-                unit += 1
-        slot = 0
+                    raise ReferenceError(f"draw '{draw.label}': nothing is bound to the texture '{entry['name']}'")
+                self._texture(value)
+                textures.append((member, len(textures), value))
+        buffers: list[tuple[Any, int, Any]] = []
+        made: list[moderngl.Buffer] = []
         for kind in ("ubos", "ssbos"):
             for stage in stages:
                 types = stage.reflection.get("types", {})
                 for entry in stage.reflection.get(kind, []):
                     block_name = types.get(entry["type"], {}).get("name", entry["name"])
-                    instance = instance_name(stage.glsl, block_name)
-                    value = next((draw.bind[n] for n in (instance, entry["name"], block_name) if n in draw.bind), None)
+                    names = (instance_name(stage.glsl, block_name), entry["name"], block_name)
+                    content = next((draw.bind[n] for n in names if n in draw.bind), None)
                     member = program.get(block_name, None) or program.get(entry["name"], None)
-                    if member is None or (kind, block_name) in keep:
+                    if member is None or any(member is known for known, _, _ in buffers):
                         continue
-                    if value is None or isinstance(value, Texture):
+                    if content is None or isinstance(content, Texture):
                         raise ReferenceError(f"draw '{draw.label}': nothing is bound to the block '{entry['name']}'")
-                    content = blocks.block_bytes(entry, types, value)
-                    buffer = self.ctx.buffer(content)
-                    member.binding = slot
-                    (buffer.bind_to_uniform_block if kind == "ubos" else buffer.bind_to_storage_buffer)(slot)
-                    keep += [(kind, block_name), buffer]
-                    slot += 1
-        return keep
+                    buffer = self.ctx.buffer(blocks.block_bytes(entry, types, content))  # type: ignore[arg-type]
+                    put = buffer.bind_to_uniform_block if kind == "ubos" else buffer.bind_to_storage_buffer
+                    buffers.append((member, len(buffers), put))
+                    made.append(buffer)
+
+        def bind() -> None:
+            for member, unit, texture in textures:
+                member.value = unit
+                self._use_texture(texture, unit)
+            for member, slot, put in buffers:
+                member.binding = slot
+                put(slot)
+
+        return constants, bind, made
+
+    @staticmethod
+    def mode(draw: Draw) -> int:
+        """OpenGL's number of the draw's topology."""
+        return {"triangle_list": 4, "triangle_strip": 5, "triangle_fan": 6}[draw.state.topology]
 
     def draw(
         self,
@@ -372,12 +389,13 @@ class Renderer:
         color_count: int = 1,
     ) -> None:
         """One draw into ``target``. ``tail`` is GLSL put behind the fragment shader, whose ``main`` becomes ``shaded_main``."""
-        import moderngl
-
-        program, vertex, fragment = self._program(draw.program, tail)
-        self._set_state(draw.state, target.depth_attachment is not None, blend_off)
-        array = self._vertex_array(program, draw)
-        keep = self._bind(program, (vertex, fragment), draw)
+        program, vertex, fragment = self.program(draw.program, tail)
+        self.set_state(draw.state, target.depth_attachment is not None, blend_off)
+        array = self.vertex_array(program, draw)
+        constants, bind, made = self.prepare_bindings(program, (vertex, fragment), draw)
+        bind()
+        for member, data in constants:
+            member.write(data)
         for name, value in (uniforms or {}).items():
             if name in program:
                 program[name].value = value  # type: ignore[union-attr]
@@ -389,16 +407,18 @@ class Renderer:
             target.color_mask = [mask if i < color_count else (True,) * 4 for i in range(attachments)]
         target.depth_mask = draw.state.depth_write
         target.use()
-        mode = {
-            "triangle_list": moderngl.TRIANGLES,
-            "triangle_strip": moderngl.TRIANGLE_STRIP,
-            "triangle_fan": moderngl.TRIANGLE_FAN,
-        }[draw.state.topology]
-        array.render(mode, vertices=draw.element_count, first=draw.first, instances=draw.instances)
+        array.render(self.mode(draw), vertices=draw.element_count, first=draw.first, instances=draw.instances)
         array.release()
-        for item in keep:
-            if isinstance(item, moderngl.Buffer):
-                item.release()
+        for buffer in made:
+            buffer.release()
+
+    def free(self, target: moderngl.Framebuffer) -> None:
+        """Releases a framebuffer and the textures in it."""
+        self._home.use()
+        for attachment in (*target.color_attachments, target.depth_attachment):
+            if attachment is not None:
+                attachment.release()
+        target.release()
 
     def clear(self, target: moderngl.Framebuffer, frame: Frame) -> None:
         """Clears colours (each its own) and depth; colours of sRGB images are linear, as Vulkan's."""
@@ -413,6 +433,7 @@ class Renderer:
         for i, attachment in enumerate(target.color_attachments):
             one = self.ctx.framebuffer([attachment])
             one.clear(*frame.clear_color(i))
+            self._home.use()
             one.release()
 
     def render(self, frame: Frame) -> ReferencePicture:
@@ -431,8 +452,13 @@ class Renderer:
             if frame.samples > 1:
                 resolved = self.framebuffer(frame.size, 1, (name,), False)
                 ctx.copy_framebuffer(resolved, source)
-                source = resolved
-            images.append(read(source, name, frame.size))
+                images.append(read(resolved, name, frame.size))
+                self.free(resolved)
+            else:
+                images.append(read(source, name, frame.size))
+            self._home.use()
+            source.release()
+        self.free(target)
         error = ctx.error
         if error != "GL_NO_ERROR":
             raise ReferenceError(f"OpenGL reports {error} for frame '{frame.label}'")

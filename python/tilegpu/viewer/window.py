@@ -185,7 +185,7 @@ def view(
 
     state = ViewState(scene, samples or scene.default_samples, profile, profiles())
     glfw, window = _open(_window_size(scene, size), f"tilegpu  |  {scene.name}")
-    options: dict[str, int] = {k: v for k, v in (("threads", threads), ("lanes", lanes)) if v is not None}
+    options: dict[str, Any] = {k: v for k, v in (("threads", threads), ("lanes", lanes)) if v is not None}
     renderer: SceneRenderer | None = None
     current_profile = ""
     try:

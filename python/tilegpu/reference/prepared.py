@@ -1,0 +1,77 @@
+"""A frame prepared for drawing again and again by OpenGL: what benchmarks time.
+
+Vertex arrays, uniform values and state are worked out once; a run clears, draws, resolves and waits, and reads nothing back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tilegpu.reference import glraw
+from tilegpu.reference.gl import ReferenceError, Renderer
+from tilegpu.scene.description import Draw, Frame
+
+
+class PreparedFrame:
+    """A frame with its OpenGL objects. Raises :class:`ReferenceError` for what the reference cannot draw."""
+
+    def __init__(self, frame: Frame) -> None:
+        if frame.samples not in (1, 4):
+            raise ReferenceError(f"{frame.samples} samples; the reference has 1 and 4")
+        with Renderer.shared() as renderer:
+            self.renderer, self.frame = renderer, frame
+            renderer.ctx.enable_direct(glraw.FRAMEBUFFER_SRGB)
+            depth = frame.depth_format is not None
+            self.target = renderer.framebuffer(frame.size, frame.samples, frame.color_formats, depth)
+            self.resolves: list[tuple[Any, Any]] = []
+            if frame.samples > 1:
+                for attachment, name in zip(self.target.color_attachments, frame.color_formats, strict=True):
+                    source = renderer.ctx.framebuffer([attachment])
+                    self.resolves.append((renderer.framebuffer(frame.size, 1, (name,), False), source))
+            self.draws = [self._prepare(draw) for draw in frame.draws]
+            self.last: Draw | None = None
+
+    def _prepare(self, draw: Draw) -> tuple[Draw, Callable[[], None], Callable[[], None]]:
+        """The draw, its state and bindings as a call, and the draw itself."""
+        renderer, frame = self.renderer, self.frame
+        program, vertex, fragment = renderer.program(draw.program)
+        array = renderer.vertex_array(program, draw)
+        mask = tuple(c in draw.state.color_write_mask for c in "rgba")
+        count = len(frame.color_formats)
+        constants, bind, _ = renderer.prepare_bindings(program, (vertex, fragment), draw)
+
+        def set_up() -> None:
+            renderer.set_state(draw.state, frame.depth_format is not None, False)
+            self.target.color_mask = mask if count == 1 else [mask] * count
+            self.target.depth_mask = draw.state.depth_write
+            self.target.use()
+            bind()
+
+        mode, n = renderer.mode(draw), draw.element_count
+
+        def go() -> None:
+            for member, data in constants:
+                member.write(data)
+            array.render(mode, vertices=n, first=draw.first, instances=draw.instances)
+
+        return draw, set_up, go
+
+    def run(self) -> None:
+        """Draws the frame and waits for it."""
+        with self.renderer.ctx:
+            self.renderer.clear(self.target, self.frame)
+            last: Draw | None = None
+            for draw, set_up, go in self.draws:
+                same = last is not None and (last.state, last.program, last.bind) == (
+                    draw.state,
+                    draw.program,
+                    draw.bind,
+                )
+                if not same:
+                    set_up()
+                go()
+                last = draw
+            for resolved, source in self.resolves:
+                self.renderer.ctx.copy_framebuffer(resolved, source)
+            self.renderer.ctx.finish()
