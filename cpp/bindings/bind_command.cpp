@@ -167,7 +167,7 @@ void bind_command(py::module_& m) {
       .def("pass_stats", [](const CommandBuffer& cb, size_t pass) {
              if (pass >= cb.pass_count()) throw py::index_error("no such pass");
              return cb.pass_stats(pass);
-           }, py::arg("pass"));
+           }, py::arg("index"));
 }
 
 }  // namespace tilegpu::bindings

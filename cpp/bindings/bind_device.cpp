@@ -59,11 +59,12 @@ void bind_device(py::module_& m) {
   m.def("format_name", [](int format) { return format_name(static_cast<VkFormat>(format)); }, py::arg("format"));
   m.def("format_info", &format_info, py::arg("format"));
 
+  py::class_<Device, Ptr<Device>> device_class(m, "Device");
   py::class_<Fence, Ptr<Fence>>(m, "Fence")
       .def("signaled", &Fence::signaled)
       .def("wait", [](Fence& fence, Device& device) { wait(device, fence); }, py::arg("device"));
 
-  py::class_<Device, Ptr<Device>>(m, "Device")
+  device_class
       .def(py::init([](std::string profile, uint32_t threads, uint32_t lanes, std::string jit_target, uint32_t bin_px, uint32_t vertex_batch, std::string cache_dir) {
              py::gil_scoped_release release;
              return unwrap(Device::create({std::move(profile), threads, lanes, std::move(jit_target), bin_px, vertex_batch, std::move(cache_dir)}));

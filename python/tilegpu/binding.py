@@ -148,13 +148,15 @@ class DescriptorBinder:
         if kind in ("combined_image_sampler", "sampler"):
             if given_sampler is None:
                 raise ValidationError(
-                    f"{what} is a {kind}; given is {value!r}, it must be {'a texture or (image, sampler)' if kind != 'sampler' else 'a sampler'}"
+                    f"{what} is a {kind}; given is {value!r}, it must be "
+                    + ("a sampler" if kind == "sampler" else "a texture or (image, sampler)")
                 )
             sampler = given_sampler.core
         if kind != "sampler":
             if not isinstance(image, (Image, ImageView)):
                 raise ValidationError(
-                    f"{what} is a {kind}; given is {value!r}, it must be {'a texture or (image, sampler)' if sampler or kind == 'combined_image_sampler' else 'an image or a view'}"
+                    f"{what} is a {kind}; given is {value!r}, it must be "
+                    + ("a texture or (image, sampler)" if kind == "combined_image_sampler" else "an image or a view")
                 )
             view = self._view(binding, image, what).core
         target.write_image(binding.binding, element, view, sampler)
@@ -177,7 +179,8 @@ class DescriptorBinder:
                 )
             if wanted == "2d" and image.layers > 1:
                 raise ValidationError(
-                    f"{what}: the shader reads a 2d image, image '{image.label}' has {image.layers} layers; bind image.view('2d', layer=, layers=1)"
+                    f"{what}: the shader reads a 2d image, image '{image.label}' has {image.layers} layers; "
+                    "bind image.view('2d', layer=, layers=1)"
                 )
             view = image.view(
                 wanted, aspect=image.format_info.aspects[0] if image.format_info.is_depth_stencil else None
@@ -201,7 +204,8 @@ class DescriptorBinder:
             return buffer.core, offset_B, size_B
         if binding.descriptor == "storage_buffer" and not binding.readonly:
             raise ValidationError(
-                f"{what} is written by the shaders; given is {type(value).__name__}, it must be a tilegpu.Buffer, so that the result can be read"
+                f"{what} is written by the shaders; given is {type(value).__name__}, it must be a tilegpu.Buffer, "
+                "so that the result can be read"
             )
         data = self._bytes(binding, value, what)
         return self._arena.upload(data), 0, len(data)

@@ -206,7 +206,8 @@ class Image:
         name = self._aspect(aspect)
         if not 0 <= level < self.mip_levels or not 0 <= layer < self.layers:
             raise ValidationError(
-                f"image '{self.label}': level {level}, layer {layer} does not exist; it has {self.mip_levels} levels and {self.layers} layers"
+                f"image '{self.label}': level {level}, layer {layer} does not exist; "
+                f"it has {self.mip_levels} levels and {self.layers} layers"
             )
         if not self.core.defined_aspects & _ASPECT_BITS[name]:
             reason = self.core.undefined_reason or "nothing was stored, copied or cleared to it since it was created"
@@ -238,7 +239,8 @@ class Image:
         name = self._require_readable(None, 0, 0)
         if self.samples > 1:
             raise ValidationError(
-                f"np.asarray: image '{self.label}' has {self.samples} samples; resolve it (resolve= of its attachment) or use image.numpy(), "
+                f"np.asarray: image '{self.label}' has {self.samples} samples; "
+                "resolve it (resolve= of its attachment) or use image.numpy(), "
                 f"which gives (H, W, {self.samples}, C)"
             )
         view = self.core.view(_ASPECT_BITS[name], 0, 0)
@@ -287,7 +289,8 @@ class Image:
     def _pillow(self, aspect: str, sample: int | None, level: int, layer: int) -> Any:
         if self.samples > 1 and sample is None:
             raise ValidationError(
-                f"image '{self.label}' has {self.samples} samples; resolve it (resolve= of its attachment), or save one with sample=0 to {self.samples - 1}, or all as .npy"
+                f"image '{self.label}' has {self.samples} samples; resolve it (resolve= of its attachment), "
+                f"or save one with sample=0 to {self.samples - 1}, or all as .npy"
             )
         array = self.numpy(level, layer, aspect)
         if self.samples > 1:

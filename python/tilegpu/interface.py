@@ -170,8 +170,9 @@ class Interface:
             lines.append("  bindings")
             for b in self.bindings.values():
                 count = f"[{b.count}]" if b.count != 1 else ""
+                kind, stages = b.descriptor + count, ", ".join(b.stages)
                 lines.append(
-                    f"    set {b.set} binding {b.binding:<2} {b.descriptor + count:<24} {b.name or '?'}  ({', '.join(b.stages)}){_unused(b.used)}"
+                    f"    set {b.set} binding {b.binding:<2} {kind:<24} {b.name or '?'}  ({stages}){_unused(b.used)}"
                 )
                 lines += _member_lines(b.type)
         if self.push_constants:

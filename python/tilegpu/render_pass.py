@@ -559,7 +559,8 @@ class RenderPass:
             return None
         if not numbers:
             raise ValidationError(
-                f"{self._what}, {pipeline.label}: vertices are given, but the pipeline was made without vertex=; give dev.pipeline the dtype"
+                f"{self._what}, {pipeline.label}: vertices are given, but the pipeline was made without vertex=; "
+                "give dev.pipeline the dtype"
             )
         sources = list(vertices) if isinstance(vertices, (list, tuple)) and len(numbers) > 1 else [vertices]
         if len(sources) != len(numbers):
@@ -582,7 +583,8 @@ class RenderPass:
         if isinstance(instances, (int, np.integer)):
             if numbers:
                 raise ValidationError(
-                    f"{self._what}, {pipeline.label}: the pipeline has {len(numbers)} per-instance binding(s); give their data as instances="
+                    f"{self._what}, {pipeline.label}: the pipeline has {len(numbers)} per-instance binding(s); "
+                    "give their data as instances="
                 )
             if not 0 <= instances <= _MAX_U32:
                 raise ValidationError(
@@ -591,12 +593,14 @@ class RenderPass:
             return int(instances)
         if not numbers:
             raise ValidationError(
-                f"{self._what}, {pipeline.label}: instances is data, but the pipeline was made without instance=; give dev.pipeline the dtype"
+                f"{self._what}, {pipeline.label}: instances is data, but the pipeline was made without instance=; "
+                "give dev.pipeline the dtype"
             )
         sources = list(instances) if isinstance(instances, (list, tuple)) and len(numbers) > 1 else [instances]
         if instances is None or len(sources) != len(numbers):
             raise ValidationError(
-                f"{self._what}, {pipeline.label}: instances has {len(sources)} array(s); the pipeline has {len(numbers)} per-instance bindings"
+                f"{self._what}, {pipeline.label}: instances has {len(sources)} array(s); "
+                f"the pipeline has {len(numbers)} per-instance bindings"
             )
         available: int | None = None
         for number, data in zip(numbers, sources, strict=True):

@@ -102,7 +102,8 @@ def _component_format(item: _Field, wanted: Variable, components: int, what: str
         if shader == "float":
             if bits == 32:
                 raise ValidationError(
-                    f"{where}: the shader's '{wanted.name}' is a float, and 32-bit integers can't be converted to it; use 'f4', or declare an int in the shader"
+                    f"{where}: the shader's '{wanted.name}' is a float, and 32-bit integers can't be converted to it; "
+                    "use 'f4', or declare an int in the shader"
                 )
             suffix = "snorm" if base.kind == "i" else "unorm"
         else:
