@@ -65,6 +65,13 @@ class Arena {
     size_ += count;
     return first;
   }
+  /// The same where reserve() has made the room.
+  T* extend_reserved(size_t count) {
+    assert(size_ + count <= capacity_);
+    T* first = data_ + size_;
+    size_ += count;
+    return first;
+  }
   void push_back(const T& value) {
     const T copy = value;  // may lie in this very array
     if (size_ == capacity_) grow(size_ + 1);

@@ -172,15 +172,16 @@ void assemble_triangles(const DrawSetup& draw, uint32_t draw_index, const Batch&
     for (; bits; bits &= bits - 1) {
       const int i = __builtin_ctz(bits);
       const uint32_t a = slot0[i];
-      if (cut >> i & 1) {
+      if (__builtin_expect(cut >> i & 1, 0)) {
         const uint32_t slots[3] = {a, slot1[i], slot2[i]};
         clip_triangle(draw, draw_index, batch, slots, batch.first_primitive + first + static_cast<uint32_t>(i), out);
+        chunk.records.reserve(chunk.records.size() + batch.primitive_count - first);
         continue;
       }
       const uint32_t exchange = exchanged >> i & 1;
       const uint32_t b = exchange ? slot2[i] : slot1[i], c = exchange ? slot1[i] : slot2[i];
       const auto index = static_cast<uint32_t>(chunk.records.size());
-      TriangleRecord& record = *chunk.records.extend(1);
+      TriangleRecord& record = *chunk.records.extend_reserved(1);
       store_transposed3(&record, &batch.post[a], &batch.post[b], &batch.post[c]);
       record.vertex[0] = batch.varyings + a;
       record.vertex[1] = batch.varyings + b;

@@ -32,24 +32,21 @@ uint32_t TagStore::fill(const uint8_t* triples, uint32_t count, uint32_t limit, 
   uint8_t* __restrict const out = batch.slot[0];
   constexpr size_t kRow = sizeof batch.slot[0];
 
-  // Without branches but for collisions: whether an index is new is hard to predict. The place behind the last vertex is written
-  // in any case and counts if it was new.
+  // A branch, although whether an index is new can be hard to predict: without one each look-up waits for the store of the one
+  // before, and that costs more (8 to 11 ns a triangle of a grid instead of 6, 21 instead of 18 in random order).
   uint32_t vertices = 0, done = 0;
   const auto take = [&](uint32_t index) -> uint32_t {
     uint32_t at = (index * kHashFactor) >> (32 - kLog2Entries);
     uint32_t slot = slots[at];
-    bool known = indices[slot] == index;
-    while (__builtin_expect(!known & (slot < kFree), 0)) {
+    if (indices[slot] == index) return slot;
+    while (__builtin_expect(slot < kFree, 0)) {
       at = (at + 1) & ((1u << kLog2Entries) - 1);
       slot = slots[at];
-      known = slot < kFree && indices[slot] == index;
+      if (slot < kFree && indices[slot] == index) return slot;
     }
-    // A known one's entry must not be written: the next look-up would wait for the store.
-    slots[known ? 1u << kLog2Entries : at] = static_cast<uint8_t>(vertices);
-    slot = known ? slot : vertices;
+    slots[at] = static_cast<uint8_t>(vertices);
     indices[vertices] = index;
-    vertices += !known;
-    return slot;
+    return vertices++;
   };
   for (; done < count; done++) {
     uint32_t index[3];
