@@ -1,0 +1,95 @@
+// shader/sampler_address.cpp -- one axis of a sample: texel indices after wrapping, and the weight between them.
+//
+// In: a coordinate, the level's size, an integer offset. Out: indices that are in range whatever the coordinate was (NaN and infinity
+// too), the fraction, and for the border mode which of them lie outside. Source: Vulkan specification, "(s,t,r,q,a) to (u,v,w,a)
+// Transformation", "Integer Texel Coordinate Operations", "Wrapping Operation".
+#include "shader/sampler_internal.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+// Beyond this no level has texels; floor and conversion stay exact.
+constexpr float kFar = 0x1p20f;
+
+/// offset mod period, in [0, period), without a division where the offset is 0. Vectors (gather) always divide.
+Value positive_remainder(const Ir& ir, Value offset, Value period) {
+  auto reduce = [&](Value value, Value divisor) {
+    Value r = LLVMBuildSRem(ir.builder, value, divisor, "");
+    return ir.select(ir.slt(r, ir.zero(ir.type_of(r))), ir.add(r, divisor), r);
+  };
+  if (ir.lanes_of(offset) > 1) {
+    // No vector division in the hardware: offsets are a few texels, so 64 is brought into range lane by lane in floats. Exact: both are
+    // small integers, and the quotient's floor is put right by one step each way.
+    Value divisor = ir.splat(period);
+    Value bounded = ir.sclamp(offset, ir.ik(static_cast<uint32_t>(-4096)), ir.ik(4096));
+    Value q = ir.fptosi(ir.floor(ir.fdiv(ir.sitofp(bounded), ir.sitofp(divisor))));
+    Value r = ir.sub(bounded, ir.mul(q, divisor));
+    r = ir.select(ir.slt(r, ir.ik(0)), ir.add(r, divisor), r);
+    return ir.select(ir.sge(r, divisor), ir.sub(r, divisor), r);
+  }
+  return ir.if_else(
+      ir.eq(offset, ir.c32(0)), [&] { return std::vector<Value>{ir.c32(0)}; },
+      [&] { return std::vector<Value>{reduce(ir.sclamp(offset, ir.c32(static_cast<uint32_t>(-4096)), ir.c32(4096)), period)}; })[0];
+}
+
+Value as_vector(const Ir& ir, Value v) { return ir.lanes_of(v) == ir.lanes ? v : ir.splat(v); }
+
+}  // namespace
+
+Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size, Value size_f, Value offset, bool linear) {
+  const Ir& ir = c.ir;
+  const bool unnormalized = c.plan.key.sampler.unnormalized_coordinates;
+  Value size_v = ir.splat(size), last = ir.sub(size_v, ir.ik(1)), zero = ir.ik(0);
+  Value s = coordinate;
+  const bool repeats = !unnormalized && (mode == VK_SAMPLER_ADDRESS_MODE_REPEAT || mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT);
+  const bool mirrors = repeats && mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT;
+  if (mirrors) {
+    s = ir.fma(ir.floor(ir.fmul(s, ir.fk(0.5f))), ir.fk(-2), s);   // 0..2
+  } else if (repeats) {
+    s = ir.fsub(s, ir.floor(s));   // 0..1
+  }
+  Value half = ir.fk(linear ? -0.5f : 0.0f);
+  Value u = unnormalized ? (linear ? ir.fadd(s, half) : s) : linear ? ir.fma(s, size_f, half) : ir.fmul(s, size_f);
+  if (repeats) {
+    // Indices -1 to period - 1: what rounding and NaN may do ends here.
+    Value limit = mirrors ? ir.fadd(size_f, size_f) : size_f;
+    u = ir.fclamp(u, ir.fk(-0.5f), ir.fsub(limit, ir.fk(0.5f)));
+  } else {
+    u = ir.fclamp(u, ir.fk(-kFar), ir.fk(kFar));
+  }
+  Value whole = ir.floor(u);
+  Axis axis;
+  Value low = ir.fptosi(whole), high = nullptr;
+  if (linear) axis.fraction = ir.fsub(u, whole);
+  if (repeats) {
+    Value period = mirrors ? ir.add(size, size) : size, period_v = ir.splat(period);
+    low = ir.add(low, as_vector(ir, positive_remainder(ir, offset, period)));
+    if (linear) high = ir.add(low, ir.ik(1));
+    auto wrap = [&](Value i) {
+      // [-1, 2 * period] to [0, period): unsigned minima, since -1 is the largest number.
+      i = ir.umin(i, ir.add(i, period_v));
+      i = ir.umin(i, ir.sub(i, period_v));
+      i = ir.umin(i, ir.sub(i, period_v));
+      return mirrors ? ir.smin(i, ir.sub(ir.sub(period_v, ir.ik(1)), i)) : i;
+    };
+    low = wrap(low);
+    if (linear) high = wrap(high);
+  } else {
+    low = ir.add(low, ir.sclamp(as_vector(ir, offset), ir.ik(static_cast<uint32_t>(-4096)), ir.ik(4096)));
+    if (linear) high = ir.add(low, ir.ik(1));
+    if (mode == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER) {
+      axis.low_outside = ir.uge(low, size_v);
+      if (linear) axis.high_outside = ir.uge(high, size_v);
+    }
+    auto clamp = [&](Value i) {
+      if (mode == VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE) i = ir.xor_(i, ir.ashr(i, 31));   // -1 - i below 0
+      return ir.smin(ir.smax(i, zero), last);
+    };
+    low = clamp(low);
+    if (linear) high = clamp(high);
+  }
+  axis.low = low, axis.high = high;
+  return axis;
+}
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,528 @@
+// shader/sampler_compile.cpp -- compile_sampler: the functions sample_gradient, sample_lod, fetch and gather of one (view, sampler) pair.
+//
+// In: SamplerKey. Out: machine code with the types of sampler_types.hpp. The lanes are served in groups that share a level (and magnified
+// or not): nearly always one group, so that level data are scalars; a second level is read only where some lane's fraction is not 0.
+// What a lane gets does not depend on its company. Source: Vulkan specification, chapter "Image Operations".
+#include <cstring>
+
+#include "shader/jit.hpp"
+#include "shader/sampler_internal.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+Value parameter(Value fn, uint32_t index) { return LLVMGetParam(fn, index); }
+
+class FunctionBuilder {
+ public:
+  FunctionBuilder(const Ir& ir_, const SamplerPlan& plan_, Value fn_)
+      : ir(ir_), plan(plan_), fn(fn_), c{ir_, plan_, nullptr, nullptr, nullptr, {}, nullptr, nullptr, nullptr, nullptr} {}
+  void gradient();
+  void lod();
+  void fetch();
+  void gather();
+
+ private:
+  void load_context(Value descriptor, Value layer_argument);
+  void sample(Value s, Value t, Value face, Value lambda, Value mask);
+  TexelValues sample_level(Value level_index, Value s, Value t, Value face, bool linear);
+  TexelValues read(const Level& level, Value x, Value y, Value face, Value outside);
+  void four_texels(const Level& level, Value s, Value t, Value face, TexelValues out[4], Axis& ax, Axis& ay);
+  void finish(const TexelValues& raw);
+  void return_values(const std::array<Value, 4>& values);
+  std::vector<Value> pack(const TexelValues& t) const;
+  TexelValues unpack(const std::vector<Value>& v, size_t first = 0) const;
+  TexelValues like_texel(Value fill) const;
+
+  const Ir& ir;
+  const SamplerPlan& plan;
+  Value fn;
+  SamplerContext c;
+  Value current_layer_pitch = nullptr;   // i64 scalar of the level at hand (cubes)
+};
+
+void FunctionBuilder::load_context(Value descriptor, Value layer_argument) {
+  c.view = ir.field(ir.ptr, descriptor, offsetof(TextureDescriptor, view), 8);
+  c.level_count = ir.smax(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, level_count)), ir.c32(1));
+  if (plan.key.has_sampler) c.sampler = ir.field(ir.ptr, descriptor, offsetof(TextureDescriptor, sampler), 8);
+  if (plan.uses_border) {
+    for (uint32_t k = 0; k < 4; ++k) {
+      Value b = ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, border) + 4 * k);
+      if (plan.components[k].kind == ComponentKind::code) b = ir.fmul(b, ir.cf(static_cast<float>(plan.components[k].maximum)));
+      c.border[k] = ir.splat(b);
+    }
+  }
+  if (layer_argument && (plan.array || plan.cube)) {
+    Value count = ir.field(ir.i32, c.view, offsetof(ImageViewAbi, layer_count));
+    if (plan.cube) count = LLVMBuildUDiv(ir.builder, count, ir.c32(6), "");
+    if (!plan.array) {
+      c.layer = ir.ik(0);
+    } else {
+      Value last = ir.smax(ir.sub(count, ir.c32(1)), ir.c32(0));
+      c.layer = ir.fptosi(ir.fclamp(ir.round_even(layer_argument), ir.fk(0), ir.splat(ir.sitofp(last))));
+      if (plan.cube) c.layer = ir.mul(c.layer, ir.ik(6));
+    }
+  }
+}
+
+std::vector<Value> FunctionBuilder::pack(const TexelValues& t) const {
+  std::vector<Value> v;
+  for (Value x : t) {
+    if (x) v.push_back(x);
+  }
+  return v;
+}
+
+/// Component k exists where load_texel would give one.
+TexelValues FunctionBuilder::unpack(const std::vector<Value>& v, size_t first) const {
+  TexelValues t{};
+  for (uint32_t k = 0; k < 4; ++k) {
+    const bool present = plan.needed[k] && (plan.components[k].kind == ComponentKind::code || plan.components[k].kind == ComponentKind::direct);
+    if (present) t[k] = v[first++];
+  }
+  return t;
+}
+
+TexelValues FunctionBuilder::like_texel(Value fill) const { return unpack(std::vector<Value>(4, fill)); }
+
+/// One texel: loaded, border in its place, compared.
+TexelValues FunctionBuilder::read(const Level& level, Value x, Value y, Value face, Value outside) {
+  Value layer_offset = nullptr;
+  if (plan.cube) layer_offset = ir.mul(ir.zext(ir.add(c.layer, face), ir.i64), ir.splat(current_layer_pitch));
+  TexelValues texel = load_texel(c, level, x, y, layer_offset);
+  if (outside) texel = replace_border(c, texel, outside);
+  return plan.compare ? compare_depth(c, texel) : texel;
+}
+
+void FunctionBuilder::four_texels(const Level& level, Value s, Value t, Value face, TexelValues out[4], Axis& ax, Axis& ay) {
+  // Order: (low, low), (high, low), (low, high), (high, high).
+  if (!plan.cube) {
+    ax = address_axis(c, plan.key.sampler.address_u, s, level.width, level.width_f, c.offset_x, true);
+    if (plan.one_dimensional) {
+      out[0] = read(level, ax.low, ir.ik(0), nullptr, ax.low_outside);
+      out[1] = read(level, ax.high, ir.ik(0), nullptr, ax.high_outside);
+      ay = {};
+      return;
+    }
+    ay = address_axis(c, plan.key.sampler.address_v, t, level.height, level.height_f, c.offset_y, true);
+    auto either = [&](Value a, Value b) { return a && b ? ir.or_(a, b) : a ? a : b; };
+    out[0] = read(level, ax.low, ay.low, nullptr, either(ax.low_outside, ay.low_outside));
+    out[1] = read(level, ax.high, ay.low, nullptr, either(ax.high_outside, ay.low_outside));
+    out[2] = read(level, ax.low, ay.high, nullptr, either(ax.low_outside, ay.high_outside));
+    out[3] = read(level, ax.high, ay.high, nullptr, either(ax.high_outside, ay.high_outside));
+    return;
+  }
+  // Cubes: plain indices first; where one leaves the face, all four go through the neighbour's mapping.
+  auto plain = [&](Value coordinate, Value size_f, Axis& axis) {
+    Value u = ir.fclamp(ir.fma(coordinate, size_f, ir.fk(-0.5f)), ir.fk(-0.5f), ir.fsub(size_f, ir.fk(0.5f)));
+    Value whole = ir.floor(u);
+    axis.fraction = ir.fsub(u, whole);
+    axis.low = ir.fptosi(whole);
+    axis.high = ir.add(axis.low, ir.ik(1));
+  };
+  plain(s, level.width_f, ax);
+  plain(t, level.height_f, ay);
+  Value width = ir.splat(level.width);
+  Value leaves = ir.or_(ir.or_(ir.slt(ax.low, ir.ik(0)), ir.sge(ax.high, width)), ir.or_(ir.slt(ay.low, ir.ik(0)), ir.sge(ay.high, width)));
+  const Value xs[4] = {ax.low, ax.high, ax.low, ax.high}, ys[4] = {ay.low, ay.low, ay.high, ay.high};
+  std::vector<Value> mapped = ir.if_else(
+      ir.any(leaves),
+      [&] {
+        std::vector<Value> v;
+        for (int k = 0; k < 4; ++k) {
+          const CubeTexel n = cube_neighbour(ir, face, xs[k], ys[k], level.width);
+          Value inside = ir.and_(ir.ult(xs[k], width), ir.ult(ys[k], width));
+          v.push_back(ir.select(inside, face, n.face));
+          v.push_back(ir.select(inside, xs[k], n.x));
+          v.push_back(ir.select(inside, ys[k], n.y));
+          v.push_back(ir.mask_to_int(n.corner));
+        }
+        return v;
+      },
+      [&] {
+        std::vector<Value> v;
+        for (int k = 0; k < 4; ++k) {
+          v.push_back(face), v.push_back(xs[k]), v.push_back(ys[k]), v.push_back(ir.ik(0));
+        }
+        return v;
+      });
+  std::vector<Value> colors;
+  Value any_corner = nullptr;
+  for (int k = 0; k < 4; ++k) {
+    const TexelValues texel = read(level, mapped[4 * k + 1], mapped[4 * k + 2], mapped[4 * k], nullptr);
+    for (Value v : pack(texel)) colors.push_back(v);
+    any_corner = any_corner ? ir.or_(any_corner, mapped[4 * k + 3]) : mapped[4 * k + 3];
+  }
+  const size_t count = colors.size() / 4;
+  colors = ir.if_else(
+      ir.any(ir.int_to_mask(any_corner)),
+      [&] {
+        std::vector<Value> v = colors;
+        for (size_t k = 0; k < 4; ++k) {
+          Value corner = ir.int_to_mask(mapped[4 * k + 3]);
+          for (size_t n = 0; n < count; ++n) {
+            Value sum = nullptr;
+            for (size_t o = 0; o < 4; ++o) {
+              if (o != k) sum = sum ? ir.fadd(sum, colors[o * count + n]) : colors[o * count + n];
+            }
+            v[k * count + n] = ir.select(corner, ir.fdiv(sum, ir.fk(3)), colors[k * count + n]);
+          }
+        }
+        return v;
+      },
+      [&] { return colors; });
+  for (size_t k = 0; k < 4; ++k) out[k] = unpack(colors, k * count);
+}
+
+TexelValues FunctionBuilder::sample_level(Value level_index, Value s, Value t, Value face, bool linear) {
+  const Level level = load_level(c, level_index);
+  if (plan.cube) current_layer_pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(level_index, ir.i64), 3)), 8);
+  if (!linear) {
+    if (plan.cube) {
+      auto nearest = [&](Value coordinate, Value size_f) {
+        return ir.fptosi(ir.floor(ir.fclamp(ir.fmul(coordinate, size_f), ir.fk(0), ir.fsub(size_f, ir.fk(0.5f)))));
+      };
+      return read(level, nearest(s, level.width_f), nearest(t, level.height_f), face, nullptr);
+    }
+    const Axis ax = address_axis(c, plan.key.sampler.address_u, s, level.width, level.width_f, c.offset_x, false);
+    if (plan.one_dimensional) return read(level, ax.low, ir.ik(0), nullptr, ax.low_outside);
+    const Axis ay = address_axis(c, plan.key.sampler.address_v, t, level.height, level.height_f, c.offset_y, false);
+    Value outside = ax.low_outside && ay.low_outside ? ir.or_(ax.low_outside, ay.low_outside) : ax.low_outside ? ax.low_outside : ay.low_outside;
+    return read(level, ax.low, ay.low, nullptr, outside);
+  }
+  TexelValues texels[4];
+  Axis ax, ay;
+  four_texels(level, s, t, face, texels, ax, ay);
+  const TexelValues top = mix_texels(ir, texels[0], texels[1], ax.fraction);
+  if (plan.one_dimensional) return top;
+  return mix_texels(ir, top, mix_texels(ir, texels[2], texels[3], ax.fraction), ay.fraction);
+}
+
+void FunctionBuilder::finish(const TexelValues& raw) { return_values(finish_texel(c, raw)); }
+
+void FunctionBuilder::return_values(const std::array<Value, 4>& values) {
+  Value result = ir.poison(sampler_result_type(ir));
+  for (uint32_t k = 0; k < 4; ++k) result = ir.insert_value(result, values[k], k);
+  LLVMBuildRet(ir.builder, result);
+}
+
+/// The groups of lanes that share a level; for each, one or two levels.
+void FunctionBuilder::sample(Value s, Value t, Value face, Value lambda, Value mask) {
+  const LevelChoice choice = choose_level(c, lambda);
+  Value id = choice.level;
+  if (choice.magnified) id = ir.or_(id, ir.and_(ir.mask_to_int(choice.magnified), ir.ik(64)));
+  // The id of any lane, through memory.
+  Value id_memory = LLVMBuildAlloca(ir.builder, ir.vi32, "");
+  LLVMSetAlignment(id_memory, 4 * ir.lanes);
+  ir.store(id, id_memory, 4 * ir.lanes);
+  mask = ir.and_(mask, ir.c32((1u << ir.lanes) - 1));
+  const std::vector<Value> initial(pack(like_texel(ir.fk(0))).size(), ir.fk(0));
+
+  Block before = ir.current_block(), groups = ir.block("group"), body = ir.block("group_body"), done = ir.block("done");
+  ir.br(groups);
+  ir.at(groups);
+  Value remaining = LLVMBuildPhi(ir.builder, ir.i32, "");
+  std::vector<Value> result;
+  for (size_t k = 0; k < initial.size(); ++k) result.push_back(LLVMBuildPhi(ir.builder, ir.vf32, ""));
+  ir.br(ir.ne(remaining, ir.c32(0)), body, done);
+
+  ir.at(body);
+  Value first_lane = ir.call_intrinsic("llvm.cttz", {ir.i32}, {remaining, ir.c1(true)});
+  Value group_id = ir.load(ir.i32, ir.offset(id_memory, ir.shl(ir.zext(ir.and_(first_lane, ir.c32(ir.lanes - 1)), ir.i64), 2)), 4);
+  Value members = ir.eq(id, ir.splat(group_id));
+  Value level = choice.magnified ? ir.and_(group_id, ir.c32(63)) : group_id;
+  Value member_bits = ir.and_(ir.movemask(members), remaining);
+
+  auto one_level = [&](Value index) -> std::vector<Value> {
+    if (!choice.magnified) return pack(sample_level(index, s, t, face, plan.linear_min));
+    return ir.if_else(
+        ir.ne(ir.and_(group_id, ir.c32(64)), ir.c32(0)), [&] { return pack(sample_level(index, s, t, face, plan.linear_mag)); },
+        [&] { return pack(sample_level(index, s, t, face, plan.linear_min)); });
+  };
+  std::vector<Value> color;
+  if (!choice.fraction) {
+    color = one_level(level);
+  } else {
+    // The body is emitted once and run for the first level, then for the second where somebody needs it.
+    Value blends = ir.fgt(choice.fraction, ir.fk(0));
+    Value needs_second = ir.ne(ir.and_(ir.movemask(blends), member_bits), ir.c32(0));
+    Block entry = ir.current_block(), levels = ir.block("level"), levels_done = ir.block("levels_done");
+    ir.br(levels);
+    ir.at(levels);
+    Value index = LLVMBuildPhi(ir.builder, ir.i32, ""), second = LLVMBuildPhi(ir.builder, ir.i1, "");
+    std::vector<Value> accumulated;
+    for (size_t k = 0; k < initial.size(); ++k) accumulated.push_back(LLVMBuildPhi(ir.builder, ir.vf32, ""));
+    const std::vector<Value> now = one_level(index);
+    // First time: the color itself. Second: a mix, where the lane has a fraction.
+    Value mixes = ir.and_(ir.splat(second), blends), keeps = ir.splat(second);
+    for (size_t k = 0; k < now.size(); ++k) {
+      Value mixed = ir.fma(ir.fsub(now[k], accumulated[k]), choice.fraction, accumulated[k]);
+      color.push_back(ir.select(mixes, mixed, ir.select(keeps, accumulated[k], now[k])));
+    }
+    Value next = ir.smin(ir.add(index, ir.c32(1)), ir.sub(c.level_count, ir.c32(1)));
+    Block last = ir.current_block();
+    ir.br(ir.and_(needs_second, ir.xor_(second, ir.c1(true))), levels, levels_done);
+    Value no = ir.c1(false), yes = ir.c1(true), zero = ir.fk(0);
+    LLVMAddIncoming(index, &level, &entry, 1), LLVMAddIncoming(index, &next, &last, 1);
+    LLVMAddIncoming(second, &no, &entry, 1), LLVMAddIncoming(second, &yes, &last, 1);
+    for (size_t k = 0; k < accumulated.size(); ++k) LLVMAddIncoming(accumulated[k], &zero, &entry, 1), LLVMAddIncoming(accumulated[k], &color[k], &last, 1);
+    ir.at(levels_done);
+  }
+  Value rest = ir.and_(remaining, ir.not_(member_bits));
+  Block last = ir.current_block();
+  for (size_t k = 0; k < result.size(); ++k) {
+    Value merged = ir.select(members, color[k], result[k]);
+    Value zero = initial[k];
+    LLVMAddIncoming(result[k], &zero, &before, 1);
+    LLVMAddIncoming(result[k], &merged, &last, 1);
+  }
+  LLVMAddIncoming(remaining, &mask, &before, 1);
+  LLVMAddIncoming(remaining, &rest, &last, 1);
+  ir.br(groups);
+  ir.at(done);
+  finish(unpack(result));
+}
+
+void FunctionBuilder::gradient() {
+  using namespace gradient_arg;
+  load_context(parameter(fn, descriptor), parameter(fn, layer));
+  c.dref = parameter(fn, dref);
+  c.offset_x = parameter(fn, offset_x), c.offset_y = parameter(fn, offset_y);
+  if (plan.cube) {
+    const Value v[3] = {parameter(fn, s), parameter(fn, t), parameter(fn, r)};
+    const Value dx[3] = {parameter(fn, dsdx), parameter(fn, dtdx), parameter(fn, drdx)}, dy[3] = {parameter(fn, dsdy), parameter(fn, dtdy), parameter(fn, drdy)};
+    const CubeCoordinates on_face = cube_face(ir, v, dx, dy);
+    Value lambda = lod_of_gradients(c, on_face.dsdx, on_face.dtdx, on_face.dsdy, on_face.dtdy, parameter(fn, bias));
+    return sample(on_face.s, on_face.t, on_face.face, lambda, parameter(fn, mask));
+  }
+  Value lambda = plan.key.sampler.unnormalized_coordinates
+                     ? ir.fk(0)
+                     : lod_of_gradients(c, parameter(fn, dsdx), parameter(fn, dtdx), parameter(fn, dsdy), parameter(fn, dtdy), parameter(fn, bias));
+  sample(parameter(fn, s), parameter(fn, t), nullptr, lambda, parameter(fn, mask));
+}
+
+void FunctionBuilder::lod() {
+  using namespace lod_arg;
+  load_context(parameter(fn, descriptor), parameter(fn, layer));
+  c.dref = parameter(fn, dref);
+  c.offset_x = parameter(fn, offset_x), c.offset_y = parameter(fn, offset_y);
+  Value lambda = plan.key.sampler.unnormalized_coordinates ? ir.fk(0) : lod_explicit(c, parameter(fn, lod_arg::lod));
+  if (plan.cube) {
+    const Value v[3] = {parameter(fn, s), parameter(fn, t), parameter(fn, r)};
+    const CubeCoordinates on_face = cube_face(ir, v, nullptr, nullptr);
+    return sample(on_face.s, on_face.t, on_face.face, lambda, parameter(fn, mask));
+  }
+  sample(parameter(fn, s), parameter(fn, t), nullptr, lambda, parameter(fn, mask));
+}
+
+void FunctionBuilder::fetch() {
+  using namespace fetch_arg;
+  load_context(parameter(fn, descriptor), nullptr);
+  Value x = parameter(fn, fetch_arg::x), y = plan.one_dimensional ? ir.ik(0) : parameter(fn, fetch_arg::y), level_index = parameter(fn, fetch_arg::lod);
+  Value valid = ir.ult(level_index, ir.splat(c.level_count));
+  if (plan.key.multisampled) level_index = ir.ik(0), valid = ir.true_mask();
+  if (plan.array || plan.cube) {
+    Value layer_argument = parameter(fn, fetch_arg::layer);
+    Value count = ir.splat(ir.smax(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, layer_count)), ir.c32(1)));
+    valid = ir.and_(valid, ir.ult(layer_argument, count));
+    c.layer = ir.select(ir.ult(layer_argument, count), layer_argument, ir.ik(0));
+  }
+  Value safe_level = ir.select(valid, level_index, ir.ik(0));
+  Value levels_memory = LLVMBuildAlloca(ir.builder, ir.vi32, "");
+  LLVMSetAlignment(levels_memory, 4 * ir.lanes);
+  ir.store(safe_level, levels_memory, 4 * ir.lanes);
+  Value lanes_wanted = ir.and_(parameter(fn, mask), ir.c32((1u << ir.lanes) - 1));
+  const std::vector<Value> initial(pack(like_texel(ir.fk(0))).size(), ir.fk(0));
+  Block before = ir.current_block(), groups = ir.block("group"), body = ir.block("group_body"), done = ir.block("done");
+  ir.br(groups);
+  ir.at(groups);
+  Value remaining = LLVMBuildPhi(ir.builder, ir.i32, "");
+  std::vector<Value> result;
+  for (size_t k = 0; k < initial.size(); ++k) result.push_back(LLVMBuildPhi(ir.builder, ir.vf32, ""));
+  ir.br(ir.ne(remaining, ir.c32(0)), body, done);
+  ir.at(body);
+  Value first_lane = ir.call_intrinsic("llvm.cttz", {ir.i32}, {remaining, ir.c1(true)});
+  Value group_level = ir.load(ir.i32, ir.offset(levels_memory, ir.shl(ir.zext(ir.and_(first_lane, ir.c32(ir.lanes - 1)), ir.i64), 2)), 4);
+  Value members = ir.eq(safe_level, ir.splat(group_level));
+  const Level level = load_level(c, group_level);
+  Value inside = ir.and_(valid, ir.and_(ir.ult(x, ir.splat(level.width)), ir.ult(y, ir.splat(level.height))));
+  Value offset = level.layer_offset;
+  if (plan.cube) {
+    Value pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(group_level, ir.i64), 3)), 8);
+    offset = ir.mul(ir.zext(c.layer, ir.i64), ir.splat(pitch));
+  }
+  if (plan.key.multisampled) {
+    Value sample_index = parameter(fn, fetch_arg::sample);
+    Value in_range = ir.ult(sample_index, ir.splat(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, sample_count))));
+    inside = ir.and_(inside, in_range);
+    Value pitch = ir.field(ir.i64, c.view, offsetof(ImageViewAbi, sample_pitch_B), 8);
+    Value of_sample = ir.mul(ir.zext(ir.select(in_range, sample_index, ir.ik(0)), ir.i64), ir.splat(pitch));
+    offset = offset ? ir.add(offset, of_sample) : of_sample;
+  }
+  const TexelValues texel = load_texel(c, level, ir.select(inside, x, ir.ik(0)), ir.select(inside, y, ir.ik(0)), offset);
+  const std::vector<Value> loaded = pack(texel);
+  Value wanted = ir.and_(members, inside);
+  Value rest = ir.and_(remaining, ir.not_(ir.movemask(members)));
+  Block last = ir.current_block();
+  for (size_t k = 0; k < result.size(); ++k) {
+    Value merged = ir.select(wanted, loaded[k], result[k]);
+    Value zero = initial[k];
+    LLVMAddIncoming(result[k], &zero, &before, 1);
+    LLVMAddIncoming(result[k], &merged, &last, 1);
+  }
+  LLVMAddIncoming(remaining, &lanes_wanted, &before, 1);
+  LLVMAddIncoming(remaining, &rest, &last, 1);
+  ir.br(groups);
+  ir.at(done);
+  finish(unpack(result));
+}
+
+void FunctionBuilder::gather() {
+  using namespace gather_arg;
+  load_context(parameter(fn, descriptor), parameter(fn, layer));
+  c.dref = parameter(fn, dref);
+  c.offset_x = parameter(fn, offset_x), c.offset_y = parameter(fn, offset_y);
+  Value s = parameter(fn, gather_arg::s), t = parameter(fn, gather_arg::t), face = nullptr;
+  if (plan.cube) {
+    const Value v[3] = {s, t, parameter(fn, r)};
+    const CubeCoordinates on_face = cube_face(ir, v, nullptr, nullptr);
+    s = on_face.s, t = on_face.t, face = on_face.face;
+  }
+  const Level level = load_level(c, ir.c32(0));
+  if (plan.cube) current_layer_pitch = ir.load(ir.i64, c.view, 8);
+  TexelValues texels[4];
+  Axis ax, ay;
+  four_texels(level, s, t, face, texels, ax, ay);
+  if (plan.one_dimensional) texels[2] = texels[0], texels[3] = texels[1];
+  Value wanted = parameter(fn, component);
+  std::array<Value, 4> result;
+  const int order[4] = {2, 3, 1, 0};   // (i0 j1), (i1 j1), (i1 j0), (i0 j0)
+  for (int k = 0; k < 4; ++k) {
+    const std::array<Value, 4> rgba = finish_texel(c, texels[order[k]]);
+    result[k] = rgba[0];
+    for (uint32_t n = 1; n < 4 && !plan.compare; ++n) result[k] = ir.select(ir.eq(wanted, ir.c32(n)), rgba[n], result[k]);
+  }
+  return_values(result);
+}
+
+CodeKey code_key(const SamplerPlan& plan, TextureUse use) {
+  CodeKey code("sampler");
+  const SamplerKey& k = plan.key;
+  const SamplerCreateInfo& s = k.sampler;
+  const bool sampled = use == kUseGradient || use == kUseLod, filtered = use != kUseFetch;
+  // Only what reaches the function's code, in a canonical form.
+  const uint32_t fields[] = {static_cast<uint32_t>(use), static_cast<uint32_t>(k.format), static_cast<uint32_t>(k.aspect), static_cast<uint32_t>(k.dim),
+                             k.multisampled,
+                             filtered ? static_cast<uint32_t>(s.address_u) : 0u, filtered && !plan.one_dimensional ? static_cast<uint32_t>(s.address_v) : 0u,
+                             filtered && plan.compare ? 1u + static_cast<uint32_t>(s.compare_op) : 0u,
+                             filtered && s.unnormalized_coordinates ? 1u : 0u,
+                             sampled ? 1u + plan.linear_mag + 2u * plan.linear_min + 4u * plan.mip_linear : 0u};
+  code.add_bytes(fields, sizeof fields);
+  for (uint32_t c = 0; c < 4; ++c) {
+    const auto swizzle = static_cast<uint32_t>(k.swizzle[c]);
+    code.add(swizzle == VK_COMPONENT_SWIZZLE_IDENTITY ? VK_COMPONENT_SWIZZLE_R + c : swizzle);
+  }
+  return code;
+}
+
+}  // namespace
+
+Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
+  SamplerPlan plan;
+  plan.key = key;
+  plan.format = vk::find_format(key.format);
+  if (!plan.format || !plan.format->sampled) {
+    return Error{VK_ERROR_FORMAT_NOT_SUPPORTED, std::string("sampler: view format ") + (plan.format ? plan.format->name : std::to_string(key.format)) + " cannot be sampled"};
+  }
+  switch (key.dim) {
+    case VK_IMAGE_VIEW_TYPE_1D: plan.one_dimensional = true; break;
+    case VK_IMAGE_VIEW_TYPE_1D_ARRAY: plan.one_dimensional = plan.array = true; break;
+    case VK_IMAGE_VIEW_TYPE_2D: break;
+    case VK_IMAGE_VIEW_TYPE_2D_ARRAY: plan.array = true; break;
+    case VK_IMAGE_VIEW_TYPE_CUBE: plan.cube = true; break;
+    case VK_IMAGE_VIEW_TYPE_CUBE_ARRAY: plan.cube = plan.array = true; break;
+    default: return Error{VK_ERROR_FEATURE_NOT_PRESENT, "sampler: view type " + std::to_string(key.dim) + "; allowed are 1D, 2D, cube and arrays of them"};
+  }
+  const vk::FormatInfo& f = *plan.format;
+  plan.texel_B = f.texel_B;
+  if (f.is_depth_stencil()) {
+    plan.stencil = key.aspect == VK_IMAGE_ASPECT_STENCIL_BIT || f.depth_bits == 0;
+    plan.depth = !plan.stencil;
+    if (f.format == VK_FORMAT_D32_SFLOAT_S8_UINT) plan.texel_B = plan.stencil ? 1 : 4;
+    plan.integer = plan.stencil;
+    plan.components[0] = plan.stencil || f.depth_bits == 32 ? TexelComponent{ComponentKind::direct, 1, false}
+                                                            : TexelComponent{ComponentKind::code, (1u << f.depth_bits) - 1, false};
+    plan.components[3] = {ComponentKind::one, 1, false};
+  } else {
+    plan.integer = f.is_integer();
+    for (uint32_t c = 0; c < 4; ++c) {
+      const uint32_t bits = f.rgba[c].bits;
+      TexelComponent& component = plan.components[c];
+      if (bits == 0) {
+        component.kind = c == 3 ? ComponentKind::one : ComponentKind::zero;
+      } else if (f.numeric == vk::Numeric::unorm || (f.numeric == vk::Numeric::srgb && c == 3)) {
+        component = {ComponentKind::code, (1u << bits) - 1, false};
+      } else if (f.numeric == vk::Numeric::snorm) {
+        component = {ComponentKind::code, (1u << (bits - 1)) - 1, true};
+      } else {
+        component.kind = ComponentKind::direct;
+      }
+    }
+  }
+  plan.compare = key.has_sampler && key.sampler.compare_enable && plan.depth;
+  for (uint32_t c = 0; c < 4; ++c) {
+    const VkComponentSwizzle s = key.swizzle[c];
+    if (s == VK_COMPONENT_SWIZZLE_IDENTITY) plan.needed[c] = true;
+    if (s >= VK_COMPONENT_SWIZZLE_R && s <= VK_COMPONENT_SWIZZLE_A) plan.needed[s - VK_COMPONENT_SWIZZLE_R] = true;
+  }
+  if (plan.depth || plan.stencil || f.format == VK_FORMAT_E5B9G9R9_UFLOAT_PACK32) {
+    for (bool& n : plan.needed) n = true;   // loaded as a whole
+  }
+  if (plan.compare) plan.components[0].kind = f.depth_bits == 32 ? ComponentKind::direct : ComponentKind::code;
+  const SamplerCreateInfo& s = key.sampler;
+  plan.linear_mag = !plan.integer && s.mag_filter == VK_FILTER_LINEAR;
+  plan.linear_min = !plan.integer && s.min_filter == VK_FILTER_LINEAR;
+  plan.mip_linear = !plan.integer && s.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_LINEAR && !s.unnormalized_coordinates;
+  plan.uses_border = key.has_sampler && !plan.cube &&
+                     (s.address_u == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER || (!plan.one_dimensional && s.address_v == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER));
+  return plan;
+}
+
+Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint8_t uses) {
+  Expected<SamplerPlan> plan = make_sampler_plan(key);
+  if (!plan) return plan.error();
+  const uint32_t lanes = jit.lanes();
+  if ((uses & ~kUseFetch) && !key.has_sampler) return Error{VK_ERROR_UNKNOWN, "sampler: sampling needs a sampler, and the descriptor has none"};
+  auto make = [&](TextureUse use, Type (*type)(const Ir&), void (FunctionBuilder::*emit)()) -> Expected<const void*> {
+    Expected<void*> address = jit.function(code_key(*plan, use), [&](LLVMModuleRef module, const char* name) -> Status {
+      Ir ir(module, lanes);
+      Value fn = ir.function(name, type(ir));
+      ir.at(ir.block(fn, "entry"));
+      FunctionBuilder builder(ir, *plan, fn);
+      (builder.*emit)();
+      return Ok{};
+    });
+    if (!address) return address.error();
+    return static_cast<const void*>(*address);
+  };
+  SamplerFunctions functions;
+  struct Use {
+    TextureUse use;
+    Type (*type)(const Ir&);
+    void (FunctionBuilder::*emit)();
+    const void** slot;
+  };
+  const Use table[] = {{kUseGradient, sample_gradient_type, &FunctionBuilder::gradient, &functions.gradient},
+                       {kUseLod, sample_lod_type, &FunctionBuilder::lod, &functions.lod},
+                       {kUseFetch, fetch_type, &FunctionBuilder::fetch, &functions.fetch},
+                       {kUseGather, gather_type, &FunctionBuilder::gather, &functions.gather}};
+  for (const Use& u : table) {
+    if (!(uses & u.use)) continue;
+    Expected<const void*> address = make(u.use, u.type, u.emit);
+    if (!address) return address.error();
+    *u.slot = *address;
+  }
+  return functions;
+}
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,108 @@
+// shader/sampler_internal.hpp -- what the stages of a sampler function share while they emit it.
+//
+// Stages, a file each: sampler_lod.cpp (which level), sampler_address.cpp (which texels, with what weights), sampler_cube.cpp (faces),
+// sampler_texel.cpp (load, unpack, border, finish), sampler_compile.cpp (the functions). A "raw" texel component is what is filtered:
+// fixed-point codes as floats (divided by their maximum once, at the end), other numbers as they are.
+#pragma once
+
+#include <array>
+
+#include "shader/compiler.hpp"
+#include "shader/epilogue_pack.hpp"
+#include "shader/sampler_types.hpp"
+
+namespace tilegpu::shader {
+
+enum class ComponentKind : uint8_t { zero, one, code, direct };
+
+struct TexelComponent {
+  ComponentKind kind = ComponentKind::zero;
+  uint32_t maximum = 1;   // of a code
+  bool is_signed = false;
+};
+
+using TexelValues = std::array<Value, 4>;   // raw; null where the swizzle never asks
+
+/// What is known when the function is made.
+struct SamplerPlan {
+  SamplerKey key;
+  const vk::FormatInfo* format = nullptr;
+  std::array<TexelComponent, 4> components;
+  bool needed[4] = {};
+  uint32_t texel_B = 4;
+  bool depth = false, stencil = false, integer = false, compare = false;
+  bool array = false, cube = false, one_dimensional = false;
+  bool linear_mag = false, linear_min = false, mip_linear = false;
+  bool uses_border = false;
+};
+
+Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key);
+
+/// One mip level; scalars, and splats of the size.
+struct Level {
+  Value data, pitch;               // ptr, i32
+  Value width, height;             // i32 scalars
+  Value width_f, height_f;         // f32 vectors
+  Value layer_offset = nullptr;    // <N x i64>, bytes of the lane's layer (arrays, cubes, samples)
+};
+
+/// What is loaded once per call.
+struct SamplerContext {
+  const Ir& ir;
+  const SamplerPlan& plan;
+  Value view, sampler;             // ImageViewAbi*, SamplerAbi* (null for fetch)
+  Value level_count;               // i32 scalar
+  std::array<Value, 4> border{};   // raw, splat
+  Value dref = nullptr;
+  Value layer = nullptr;           // <N x i32>, clamped; cubes: without the face
+  Value offset_x, offset_y;        // i32 scalars; vectors for gather
+};
+
+Level load_level(const SamplerContext& c, Value level);
+
+// -- LOD (sampler_lod.cpp)
+/// Vulkan's lambda: log2 of the longer scaled derivative, bias, clamp to the sampler's limits.
+Value lod_of_gradients(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy, Value bias);
+Value lod_explicit(const SamplerContext& c, Value lod);
+struct LevelChoice {
+  Value level;        // i32 vector, in the view
+  Value fraction;     // f32 vector, null unless mips are filtered
+  Value magnified;    // i1 vector, null unless the filters differ
+};
+LevelChoice choose_level(const SamplerContext& c, Value lambda);
+
+// -- addressing (sampler_address.cpp)
+struct Axis {
+  Value low, high;            // texel indices in range; high null for nearest
+  Value fraction = nullptr;   // weight of high
+  Value low_outside = nullptr, high_outside = nullptr;   // i1, border only
+};
+/// `coordinate`: normalised unless the sampler says otherwise. `offset`: i32 scalar or vector.
+Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size, Value size_f, Value offset, bool linear);
+
+// -- cubes (sampler_cube.cpp)
+struct CubeCoordinates {
+  Value face;                 // i32
+  Value s, t;                 // 0..1 on the face
+  Value dsdx, dtdx, dsdy, dtdy;   // when gradients were given
+};
+CubeCoordinates cube_face(const Ir& ir, const Value r[3], const Value* drdx, const Value* drdy);
+/// Texels beyond an edge of the face, moved to the neighbour; `corner`: there is none (average of the other three).
+struct CubeTexel {
+  Value face, x, y, corner;
+};
+CubeTexel cube_neighbour(const Ir& ir, Value face, Value x, Value y, Value size);
+
+// -- texels (sampler_texel.cpp)
+/// Raw values at (x, y), in range. `layer_offset` overrides the level's.
+TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset);
+TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside);
+/// Depth against dref: 1 or 0 in component 0.
+TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel);
+/// Codes to numbers, absent components, swizzle.
+std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& raw);
+/// a + w * (b - a): exact where a equals b.
+TexelValues mix_texels(const Ir& ir, const TexelValues& a, const TexelValues& b, Value weight);
+TexelValues select_texels(const Ir& ir, Value condition, const TexelValues& a, const TexelValues& b);
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,75 @@
+// shader/sampler_lod.cpp -- level of detail: from gradients or explicit, bias, clamps, choice of levels and filter.
+//
+// In: scaled coordinates' derivatives or a LOD. Out: level, fraction, magnified or not, lane by lane. Source: Vulkan specification,
+// "Scale Factor Operation, LOD Operation and Image Level(s) Selection"; rho is the longer of the two derivatives' lengths.
+#include <iterator>
+
+#include "shader/sampler_internal.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+constexpr float kMaxLodBias = 16;   // maxSamplerLodBias
+
+/// log2 within 1e-5, exact for powers of two; 0 gives about -127, infinity 128.
+Value approximate_log2(const Ir& ir, Value x) {
+  Value pattern = ir.bits(x);
+  Value exponent = ir.ashr(ir.sub(pattern, ir.ik(x, 0x3f3504f3u)), 23);
+  Value f = ir.fsub(ir.as_float(ir.sub(pattern, ir.shl(exponent, 23))), ir.fk(x, 1));
+  constexpr float kPolynomial[] = {0x1.7154dp+0f, -0x1.714092p-1f, 0x1.eb7194p-2f, -0x1.77bb74p-2f, 0x1.448162p-2f, -0x1.9e4a76p-3f};
+  Value p = ir.fk(x, kPolynomial[std::size(kPolynomial) - 1]);
+  for (size_t k = std::size(kPolynomial) - 1; k-- > 0;) p = ir.fma(p, f, ir.fk(x, kPolynomial[k]));
+  return ir.fma(p, f, ir.sitofp(exponent));
+}
+
+Value clamp_lod(const SamplerContext& c, Value lambda) {
+  const Ir& ir = c.ir;
+  Value low = ir.splat(ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, min_lod))), high = ir.splat(ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, max_lod)));
+  return ir.fclamp(lambda, low, high);   // NaN becomes the lower limit
+}
+
+Value add_bias(const SamplerContext& c, Value lambda, Value bias) {
+  const Ir& ir = c.ir;
+  Value sampler_bias = ir.splat(ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, mip_lod_bias)));
+  Value sum = bias ? ir.fadd(sampler_bias, bias) : sampler_bias;
+  return ir.fadd(lambda, ir.fclamp(sum, ir.fk(-kMaxLodBias), ir.fk(kMaxLodBias)));
+}
+
+}  // namespace
+
+Value lod_of_gradients(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy, Value bias) {
+  const Ir& ir = c.ir;
+  Value width = ir.splat(ir.sitofp(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, level) + offsetof(ViewLevel, width_px))));
+  Value height = ir.splat(ir.sitofp(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, level) + offsetof(ViewLevel, height_px))));
+  auto length_squared = [&](Value ds, Value dt) {
+    Value u = ir.fmul(ds, width);
+    if (c.plan.one_dimensional) return ir.fmul(u, u);
+    Value v = ir.fmul(dt, height);
+    return ir.fma(u, u, ir.fmul(v, v));
+  };
+  // The last maximum makes NaN 0: the logarithm works on bits, and a NaN's sign is nobody's to know.
+  Value rho_squared = ir.fmax_second(ir.fmax_second(length_squared(dsdx, dtdx), length_squared(dsdy, dtdy)), ir.fk(0));
+  Value lambda = ir.fmul(approximate_log2(ir, rho_squared), ir.fk(0.5f));
+  return clamp_lod(c, add_bias(c, lambda, bias));
+}
+
+Value lod_explicit(const SamplerContext& c, Value lod) { return clamp_lod(c, add_bias(c, lod, nullptr)); }
+
+LevelChoice choose_level(const SamplerContext& c, Value lambda) {
+  const Ir& ir = c.ir;
+  LevelChoice choice;
+  choice.magnified = c.plan.linear_mag != c.plan.linear_min ? ir.fle(lambda, ir.fk(0)) : nullptr;
+  Value last = ir.splat(ir.sitofp(ir.sub(c.level_count, ir.c32(1))));
+  Value d = ir.fclamp(lambda, ir.fk(0), last);
+  if (c.plan.mip_linear) {
+    Value whole = ir.floor(d);
+    choice.level = ir.fptosi(whole);
+    choice.fraction = ir.fsub(d, whole);
+  } else {
+    choice.level = ir.fptosi(ir.fmax_second(ir.fsub(ir.ceil(ir.fadd(d, ir.fk(0.5f))), ir.fk(1)), ir.fk(0)));
+    choice.fraction = nullptr;
+  }
+  return choice;
+}
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,173 @@
+// shader/sampler_texel.cpp -- texels: addresses, loads, unpacking, border colour, depth comparison, the end of a sample.
+//
+// In: indices in range. Out: raw components (see sampler_internal.hpp), and from raw ones the function's result. Every read is a scalar
+// load of a lane at a clamped address. Source: Vulkan specification, "Texel Input Operations": format conversion, texel
+// replacement, depth comparison, conversion to RGBA, component swizzle.
+#include "shader/sampler_internal.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+uint32_t low_mask(uint32_t bits) { return bits >= 32 ? ~0u : (1u << bits) - 1u; }
+
+Value load_word(const SamplerContext& c, Value base, Value offsets) {
+  const Ir& ir = c.ir;
+  switch (c.plan.texel_B) {
+    case 1: return ir.zext(ir.load_lanes(ir.i8, base, offsets, 1), ir.i32);
+    case 2: return ir.zext(ir.load_lanes(ir.i16, base, offsets, 2), ir.i32);
+    default: return ir.load_lanes(ir.i32, base, offsets, 4);
+  }
+}
+
+Value component_bits(const Ir& ir, Value word, vk::Component component) {
+  const uint32_t shift = component.shift & 31u;
+  Value raw = ir.lshr(word, shift);
+  return shift + component.bits < 32 ? ir.and_(raw, ir.ik(low_mask(component.bits))) : raw;
+}
+
+}  // namespace
+
+Level load_level(const SamplerContext& c, Value level) {
+  const Ir& ir = c.ir;
+  Value entry = ir.offset(c.view, ir.add(ir.mul(ir.zext(level, ir.i64), ir.c64(sizeof(ViewLevel))), ir.c64(offsetof(ImageViewAbi, level))));
+  Level l;
+  l.data = ir.field(ir.ptr, entry, offsetof(ViewLevel, data), 8);
+  l.pitch = ir.field(ir.i32, entry, offsetof(ViewLevel, row_pitch_B));
+  l.width = ir.smax(ir.field(ir.i32, entry, offsetof(ViewLevel, width_px)), ir.c32(1));
+  l.height = ir.smax(ir.field(ir.i32, entry, offsetof(ViewLevel, height_px)), ir.c32(1));
+  l.width_f = ir.splat(ir.sitofp(l.width));
+  l.height_f = ir.splat(ir.sitofp(l.height));
+  if (c.layer && !c.plan.cube) {
+    Value pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(level, ir.i64), 3)), 8);   // layer_pitch_B is the first field
+    l.layer_offset = ir.mul(ir.zext(c.layer, ir.i64), ir.splat(pitch));
+  }
+  return l;
+}
+static_assert(offsetof(ImageViewAbi, layer_pitch_B) == 0);
+
+TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset) {
+  const Ir& ir = c.ir;
+  const SamplerPlan& plan = c.plan;
+  // A level is at most 4 GB: the offset in it fits 32 unsigned bits.
+  Value offsets = ir.mul(x, ir.ik(plan.texel_B));
+  if (!plan.one_dimensional) offsets = ir.add(ir.mul(y, ir.splat(level.pitch)), offsets);
+  if (!layer_offset) layer_offset = level.layer_offset;
+  if (layer_offset) offsets = ir.add(ir.zext(offsets, ir.i64), layer_offset);
+  Value words[4] = {};
+  auto word = [&](uint32_t w) {
+    if (!words[w]) words[w] = load_word(c, ir.offset(level.data, 4 * w), offsets);
+    return words[w];
+  };
+  TexelValues texel{};
+  if (plan.stencil) {
+    texel[0] = ir.as_float(plan.texel_B == 4 ? ir.lshr(word(0), 24) : word(0));
+    return texel;
+  }
+  if (plan.depth) {
+    Value bits = word(0);
+    if (plan.format->depth_bits == 24) bits = ir.and_(bits, ir.ik(0xffffffu));
+    texel[0] = plan.format->depth_bits == 32 ? ir.as_float(bits) : ir.sitofp(bits);
+    return texel;
+  }
+  if (plan.format->format == VK_FORMAT_E5B9G9R9_UFLOAT_PACK32) {
+    const Value first = word(0);
+    const std::array<Value, 4> all = emit_unpack_texel(ir, *plan.format, &first);
+    for (uint32_t k = 0; k < 3; ++k) texel[k] = all[k];
+    return texel;
+  }
+  for (uint32_t k = 0; k < 4; ++k) {
+    const TexelComponent& component = plan.components[k];
+    if (!plan.needed[k] || component.kind == ComponentKind::zero || component.kind == ComponentKind::one) continue;
+    const vk::Component layout = plan.format->rgba[k];
+    Value raw = component_bits(ir, word(layout.shift >> 5), layout);
+    if (component.kind == ComponentKind::direct) {
+      texel[k] = emit_unpack_component(ir, plan.format->numeric, raw, layout.bits, k == 3);
+    } else if (component.is_signed) {
+      Value code = ir.ashr(ir.shl(raw, 32u - layout.bits), 32u - layout.bits);
+      texel[k] = ir.fmax_second(ir.sitofp(code), ir.fk(-static_cast<float>(component.maximum)));
+    } else {
+      texel[k] = ir.sitofp(raw);
+    }
+  }
+  return texel;
+}
+
+TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside) {
+  TexelValues result{};
+  for (uint32_t k = 0; k < 4; ++k) {
+    if (texel[k]) result[k] = c.ir.select(outside, c.border[k], texel[k]);
+  }
+  return result;
+}
+
+TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel) {
+  const Ir& ir = c.ir;
+  Value depth = texel[0], reference = c.dref, pass = nullptr;
+  if (c.plan.components[0].kind == ComponentKind::code) {
+    // Fixed-point depth: codes compare as their values do, and dref is clamped to what they can be.
+    depth = emit_divide_by_maximum(ir, depth, c.plan.components[0].maximum);
+    reference = ir.fclamp(reference, ir.fk(0), ir.fk(1));
+  }
+  switch (c.plan.key.sampler.compare_op) {
+    case VK_COMPARE_OP_LESS: pass = ir.flt(reference, depth); break;
+    case VK_COMPARE_OP_EQUAL: pass = ir.feq(reference, depth); break;
+    case VK_COMPARE_OP_LESS_OR_EQUAL: pass = ir.fle(reference, depth); break;
+    case VK_COMPARE_OP_GREATER: pass = ir.fgt(reference, depth); break;
+    case VK_COMPARE_OP_NOT_EQUAL: pass = ir.fne(reference, depth); break;
+    case VK_COMPARE_OP_GREATER_OR_EQUAL: pass = ir.fge(reference, depth); break;
+    case VK_COMPARE_OP_ALWAYS: pass = ir.true_mask(); break;
+    default: pass = ir.false_mask(); break;
+  }
+  TexelValues result{};
+  result[0] = ir.select(pass, ir.fk(1), ir.fk(0));
+  return result;
+}
+
+std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& raw) {
+  const Ir& ir = c.ir;
+  const SamplerPlan& plan = c.plan;
+  const Value one = plan.integer ? ir.as_float(ir.ik(1)) : ir.fk(1), zero = ir.fk(0);
+  if (plan.compare) return {raw[0], zero, zero, one};
+  std::array<Value, 4> rgba;
+  for (uint32_t k = 0; k < 4; ++k) {
+    const TexelComponent& component = plan.components[k];
+    if (component.kind == ComponentKind::zero || component.kind == ComponentKind::one) {
+      rgba[k] = component.kind == ComponentKind::one ? one : zero;
+    } else if (!raw[k]) {
+      rgba[k] = zero;   // the swizzle does not ask for it
+    } else {
+      rgba[k] = component.kind == ComponentKind::code ? emit_divide_by_maximum(ir, raw[k], component.maximum) : raw[k];
+    }
+  }
+  std::array<Value, 4> result;
+  for (uint32_t k = 0; k < 4; ++k) {
+    switch (plan.key.swizzle[k]) {
+      case VK_COMPONENT_SWIZZLE_ZERO: result[k] = zero; break;
+      case VK_COMPONENT_SWIZZLE_ONE: result[k] = one; break;
+      case VK_COMPONENT_SWIZZLE_R: result[k] = rgba[0]; break;
+      case VK_COMPONENT_SWIZZLE_G: result[k] = rgba[1]; break;
+      case VK_COMPONENT_SWIZZLE_B: result[k] = rgba[2]; break;
+      case VK_COMPONENT_SWIZZLE_A: result[k] = rgba[3]; break;
+      default: result[k] = rgba[k]; break;
+    }
+  }
+  return result;
+}
+
+TexelValues mix_texels(const Ir& ir, const TexelValues& a, const TexelValues& b, Value weight) {
+  TexelValues result{};
+  for (uint32_t k = 0; k < 4; ++k) {
+    if (a[k]) result[k] = ir.fma(ir.fsub(b[k], a[k]), weight, a[k]);
+  }
+  return result;
+}
+
+TexelValues select_texels(const Ir& ir, Value condition, const TexelValues& a, const TexelValues& b) {
+  TexelValues result{};
+  for (uint32_t k = 0; k < 4; ++k) {
+    if (a[k]) result[k] = ir.select(condition, a[k], b[k]);
+  }
+  return result;
+}
+
+}  // namespace tilegpu::shader
