@@ -5,6 +5,7 @@
 // numbers are gathered into quads, sorted by draw (packets share push constants and descriptors) and packed. Every sample
 // belongs to one quad, so the order cannot matter. Source: architecture, decision 8; Burns and Hunt, "The Visibility Buffer".
 #include <cassert>
+#include <cstring>
 
 #include "raster/worker.hpp"
 
@@ -68,15 +69,45 @@ void sort_by_draw(Worker& w) {
   std::swap(w.gathered, w.sorted);
 }
 
+// Setups of the primitives that are seen, eight at a time.
+void set_up_gathered(Worker& w) {
+  const geometry::TriangleRecord* records[raster::kBatch];
+  shader::PrimitiveSetup* setups[raster::kBatch];
+  uint32_t count = 0;
+  for (const VisibleQuad& quad : w.gathered) {
+    raster::VisiblePrimitive& primitive = w.visible[quad.id - 1];
+    if (primitive.setup) continue;
+    shader::PrimitiveSetup* setup = w.setups.allocate();
+    raster::set_up_references(*primitive.record, *primitive.chunk, w.test, quad.id, *setup);
+    primitive.setup = setup;
+    records[count] = primitive.record;
+    setups[count++] = setup;
+    if (count == raster::kBatch) {
+      raster::set_up_planes(records, setups);
+      count = 0;
+    }
+  }
+  if (!count) return;
+  for (uint32_t i = count; i < raster::kBatch; i++) {
+    records[i] = records[0];
+    setups[i] = &w.unused_setup;
+  }
+  raster::set_up_planes(records, setups);
+}
+
 }  // namespace
 
 void flush_visibility(Worker& w) {
   assert(w.queue_count == 0);
   w.gathered.clear();
-  for (size_t i = 0; i < w.dirty.size(); i++) {
-    for (uint64_t bits = w.dirty[i]; bits; bits &= bits - 1) gather_block(w, static_cast<uint32_t>(i * 64) + static_cast<uint32_t>(std::countr_zero(bits)));
-    w.dirty[i] = 0;
+  for (size_t i = 0; i < w.dirty.size(); i += 8) {  // 64 blocks or more: bins are 32 px wide at least
+    uint64_t bytes;
+    std::memcpy(&bytes, &w.dirty[i], 8);
+    if (!bytes) continue;
+    std::memset(&w.dirty[i], 0, 8);
+    for (; bytes; bytes &= bytes - 1) gather_block(w, static_cast<uint32_t>(i) + static_cast<uint32_t>(std::countr_zero(bytes) >> 3));
   }
+  set_up_gathered(w);
   if (w.visible_draws.size() > 1) sort_by_draw(w);
 
   uint32_t slot = ~0u;
@@ -88,11 +119,6 @@ void flush_visibility(Worker& w) {
       slot = primitive.draw_slot;
       raster::bind_shading(w, w.visible_draws[slot], raster::EarlyTests::full, true);
       per_quad_coverage = w.shading.full_raster;
-    }
-    if (!primitive.setup) {
-      shader::PrimitiveSetup* setup = w.setups.allocate();
-      raster::set_up_primitive(*primitive.record, *primitive.chunk, w.test, quad.id, *setup);
-      primitive.setup = setup;
     }
     const uint32_t tile_pixel = quad.tile_pixel & ~kWholeBlock, block = tile_pixel >> 4;
     const uint32_t x = block % w.blocks_per_row * 4, y = block / w.blocks_per_row * 4;

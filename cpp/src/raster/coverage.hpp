@@ -34,6 +34,9 @@ struct PixelRect {
 
 namespace detail {
 
+/// Extent in subpixels below which a triangle's edges fit 16 bits (see cover_window).
+inline constexpr int32_t kSmallTriangle = 16 * 256;
+
 // x and y in a block of the lanes of the first vector; the second is two rows down.
 inline constexpr int32_t kLaneX[8] = {0, 1, 0, 1, 2, 3, 2, 3};
 inline constexpr int32_t kLaneY[8] = {0, 0, 1, 1, 0, 0, 1, 1};
@@ -327,8 +330,8 @@ inline void cover_triangle(const geometry::TriangleRecord& record, int32_t origi
   box.y1 = std::min(((max_y - high) >> 8) + 1, rect.y1);
   if (box.empty()) return;
   const int32_t window_x = box.x0 & ~1, window_y = box.y0 & ~1;
-  constexpr int32_t kSmall = 16 * 256;
-  if (box.x1 - window_x <= 4 && box.y1 - window_y <= 4 && max_x - min_x < kSmall && max_y - min_y < kSmall) {
+  if (box.x1 - window_x <= 4 && box.y1 - window_y <= 4 && max_x - min_x < detail::kSmallTriangle &&
+      max_y - min_y < detail::kSmallTriangle) {
     if (samples == 1)
       detail::cover_window<false>(x, y, window_x, window_y, rect, samples, sink);
     else

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "raster/setup_batch.hpp"
 #include "raster/simd.hpp"
 #include "vk/sample_locations.hpp"
 
@@ -110,7 +111,8 @@ struct Kernel {
         term_y[2 * s] = depth_term_y(p, kBlockY + (static_cast<float>(y_px) + sample_y));
         term_y[2 * s + 1] = depth_term_y(p, kBlockY + (static_cast<float>(y_px + 2) + sample_y));
       }
-    for (uint32_t b = 0; b < count; b++, x_px += 4)
+    for (uint32_t b = 0; b < count; b++, x_px += 4) {
+      uint32_t any = 0;
       for (uint32_t s = 0; s < samples; s++, word += 16, pass++) {
         f32x8 z0{}, z1{};
         if constexpr (kDepth) {
@@ -120,8 +122,11 @@ struct Kernel {
         }
         const uint32_t low = test<false>(state, z0, offset(state.depth, word), offset(state.ids, word), p.id, all);
         const uint32_t high = test<false>(state, z1, offset(state.depth, word + 8), offset(state.ids, word + 8), p.id, all);
+        any |= low | high << 8;
         *pass = static_cast<uint16_t>(low | high << 8);
       }
+      if constexpr (kIds) state.dirty[first_block + b] |= any != 0;
+    }
   }
 
   static void block(const TestState& state, const PrimitiveDepth& p, uint32_t block, int32_t x_px, int32_t y_px, const uint16_t* covered, uint16_t* pass) {
@@ -131,6 +136,7 @@ struct Kernel {
       return;
     }
     size_t word = size_t{block} * samples * 16;
+    uint32_t any = 0;
     for (uint32_t s = 0; s < samples; s++, word += 16) {
       if (!covered[s]) {
         pass[s] = 0;
@@ -145,8 +151,10 @@ struct Kernel {
       }
       const uint32_t low = test<true>(state, z0, offset(state.depth, word), offset(state.ids, word), p.id, expand8(covered[s] & 0xff));
       const uint32_t high = test<true>(state, z1, offset(state.depth, word + 8), offset(state.ids, word + 8), p.id, expand8(covered[s] >> 8));
+      any |= low | high << 8;
       pass[s] = static_cast<uint16_t>(low | high << 8);
     }
+    if constexpr (kIds) state.dirty[block] |= any != 0;
   }
 
   static uint64_t quad(const TestState& state, const PrimitiveDepth& p, uint32_t tile_pixel, int32_t x_px, int32_t y_px, uint64_t covered) {
@@ -165,10 +173,39 @@ struct Kernel {
       }
       pass |= static_cast<uint64_t>(test<true>(state, z, offset(state.depth, word), offset(state.ids, word), p.id, expand4(bits))) << 4 * s;
     }
+    if constexpr (kIds) state.dirty[tile_pixel >> 4] |= pass != 0;
     return pass;
   }
 
-  static TestFunctions functions() { return {span, block, quad}; }
+  static uint32_t window(const TestState& state, const TriangleBatch& batch, uint32_t lane, uint32_t id, uint32_t, const uint32_t* tile_pixels, int32_t x_px,
+                         int32_t y_px, uint32_t covered) {
+    if constexpr (!kDepth && !kIds) return covered;
+    i32x4 z[4] = {};
+    if constexpr (kDepth) {
+      // Two rows of quads; the terms as in `quad`.
+      const float zx = batch.zx[lane], zy = batch.zy[lane];
+      const f32x8 term_x = batch.z0[lane] + zx * ((kBlockX + (static_cast<float>(x_px) + 0.5f)) - batch.anchor_x[lane]);
+      const f32x8 y = (kBlockY + (static_cast<float>(y_px) + 0.5f)) - batch.anchor_y[lane];
+      const f32x8 y2 = (kBlockY + (static_cast<float>(y_px + 2) + 0.5f)) - batch.anchor_y[lane];
+      const __m256 upper = (__m256)clamp(term_x + zy * y, batch.lo[lane], batch.hi[lane]);
+      const __m256 lower = (__m256)clamp(term_x + zy * y2, batch.lo[lane], batch.hi[lane]);
+      z[0] = (i32x4)_mm256_castps256_ps128(upper);
+      z[1] = (i32x4)_mm256_extractf128_ps(upper, 1);
+      z[2] = (i32x4)_mm256_castps256_ps128(lower);
+      z[3] = (i32x4)_mm256_extractf128_ps(lower, 1);
+    }
+    uint32_t quads = covered | covered >> 1, pass = 0;
+    quads |= quads >> 2;
+    for (quads &= 0x1111; quads; quads &= quads - 1) {
+      const uint32_t shift = static_cast<uint32_t>(std::countr_zero(quads)), at = tile_pixels[shift >> 2];
+      const uint32_t bits = test<true>(state, (f32x4)z[shift >> 2], offset(state.depth, at), offset(state.ids, at), id, expand4(covered >> shift & 0xf));
+      if constexpr (kIds) state.dirty[at >> 4] |= bits != 0;
+      pass |= bits << shift;
+    }
+    return pass;
+  }
+
+  static TestFunctions functions() { return {span, block, quad, window}; }
 };
 
 // -- the general case, four pixels of one sample at a time ---------------------------------------------------------------------
@@ -252,6 +289,17 @@ uint64_t quad_general(const TestState& state, const PrimitiveDepth& p, uint32_t 
     if (state.ids) store(state.ids + word, select(lanes, i32x4{} + static_cast<int32_t>(p.id), load4(state.ids + word)));
     pass |= static_cast<uint64_t>(sign_bits(lanes)) << 4 * s;
   }
+  if (state.ids) state.dirty[tile_pixel >> 4] |= pass != 0;
+  return pass;
+}
+
+uint32_t window_general(const TestState& state, const TriangleBatch& batch, uint32_t lane, uint32_t id, uint32_t face, const uint32_t* tile_pixels, int32_t x_px,
+                        int32_t y_px, uint32_t covered) {
+  const PrimitiveDepth p = batch_depth(batch, lane, id, face);
+  uint32_t pass = 0;
+  for (uint32_t q = 0; q < 4; q++)
+    if (const uint32_t bits = covered >> 4 * q & 0xf)
+      pass |= static_cast<uint32_t>(quad_general(state, p, tile_pixels[q], x_px + static_cast<int32_t>(q & 1) * 2, y_px + static_cast<int32_t>(q >> 1) * 2, bits)) << 4 * q;
   return pass;
 }
 
@@ -283,7 +331,7 @@ TestFunctions choose(bool unorm, bool write, bool ids) {
 
 TestFunctions choose_functions(const TestState& state) {
   const bool bounds = state.bounds_test && state.depth, stencil = state.stencil_test && state.stencil;
-  const TestFunctions general{span_general, block_general, quad_general};
+  const TestFunctions general{span_general, block_general, quad_general, window_general};
   if (bounds || stencil) return general;
   const bool ids = state.ids != nullptr;
   if (!state.depth_test || !state.depth) return choose<VK_COMPARE_OP_ALWAYS>(false, false, ids);
@@ -337,7 +385,7 @@ bool TestState::writes_stencil() const {
 }
 
 TestState make_test_state(const GraphicsPipelineCreateInfo& info, const exec::DrawState& state, const framebuffer::HostTile& tile, uint8_t* memory,
-                          uint32_t* ids, bool write) {
+                          uint32_t* ids, uint8_t* dirty, bool write) {
   TestState t;
   const DepthStencilState& ds = info.depth_stencil;
   t.samples = tile.samples;
@@ -345,6 +393,7 @@ TestState make_test_state(const GraphicsPipelineCreateInfo& info, const exec::Dr
   if (tile.depth.words) t.depth = reinterpret_cast<uint32_t*>(memory + tile.depth.offset_B);
   if (tile.stencil.words) t.stencil = reinterpret_cast<uint32_t*>(memory + tile.stencil.offset_B);
   t.ids = ids;
+  t.dirty = dirty;
   t.depth_test = ds.depth_test && t.depth;
   t.depth_write = ds.depth_write && t.depth_test && write;
   t.bounds_test = ds.depth_bounds_test && t.depth;

@@ -30,12 +30,16 @@ struct StencilFace {
 };
 
 struct TestState;
+struct TriangleBatch;  // setup_batch.hpp
 
 /// `pass`: a mask for each sample of each block; bit = pixel in tile order. Positions are framebuffer pixels.
 struct TestFunctions {
   void (*span)(const TestState&, const PrimitiveDepth&, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px, uint16_t* pass) = nullptr;
   void (*block)(const TestState&, const PrimitiveDepth&, uint32_t block, int32_t x_px, int32_t y_px, const uint16_t* covered, uint16_t* pass) = nullptr;
   uint64_t (*quad)(const TestState&, const PrimitiveDepth&, uint32_t tile_pixel, int32_t x_px, int32_t y_px, uint64_t covered) = nullptr;
+  /// The window of a small triangle (one sample): a lane of a batch, the tile pixels of its four quads, `covered` as in a block.
+  uint32_t (*window)(const TestState&, const TriangleBatch&, uint32_t lane, uint32_t id, uint32_t face, const uint32_t* tile_pixels, int32_t x_px,
+                     int32_t y_px, uint32_t covered) = nullptr;
 };
 
 /// A draw's tests, with the tile's planes.
@@ -43,6 +47,7 @@ struct TestState {
   uint32_t* depth = nullptr;      // null: no depth attachment
   uint32_t* stencil = nullptr;
   uint32_t* ids = nullptr;        // visibility plane, laid out as a plane of one word; null: not written
+  uint8_t* dirty = nullptr;       // with ids: a byte for each block, set where a number was written
   uint32_t samples = 1;
   const float* positions = nullptr;  // x, y in 0..1 of each sample
   bool depth_test = false, depth_write = false, bounds_test = false, stencil_test = false, unorm = false;
@@ -57,9 +62,9 @@ struct TestState {
   bool writes_stencil() const;
 };
 
-/// State from the pipeline, the draw's dynamic state and the tile. `ids`: visibility plane or null.
+/// State from the pipeline, the draw's dynamic state and the tile. `ids`, `dirty`: visibility plane or null.
 TestState make_test_state(const GraphicsPipelineCreateInfo& info, const exec::DrawState& state, const framebuffer::HostTile& tile, uint8_t* memory,
-                          uint32_t* ids, bool write);
+                          uint32_t* ids, uint8_t* dirty, bool write);
 
 /// Tests and writes a quad after shading. `depth` and `stencil_reference`: a value for each of the four pixels, or null for the
 /// primitive's plane and the state's reference. Returns the samples that pass.

@@ -15,18 +15,26 @@
 
 namespace tilegpu::raster {
 
-/// Screen-space gradients of lambda1 and lambda2, per pixel, and the vertices in anchored order.
-struct Barycentrics {
+/// Vertices from the anchor on.
+struct AnchorOrder {
   uint32_t v0, v1, v2;
-  float l1x, l1y, l2x, l2y;
 };
-
-inline Barycentrics make_barycentrics(const geometry::TriangleRecord& r) {
-  Barycentrics b;
+inline AnchorOrder anchor_order(const geometry::TriangleRecord& r) {
+  AnchorOrder b;
   b.v0 = r.q[1] < r.q[0] ? 1u : 0u;
   if (r.q[2] < r.q[b.v0]) b.v0 = 2;
   b.v1 = b.v0 == 2 ? 0 : b.v0 + 1;
   b.v2 = b.v1 == 2 ? 0 : b.v1 + 1;
+  return b;
+}
+
+/// And the screen-space gradients of lambda1 and lambda2, per pixel.
+struct Barycentrics : AnchorOrder {
+  float l1x, l1y, l2x, l2y;
+};
+
+inline Barycentrics make_barycentrics(const geometry::TriangleRecord& r) {
+  Barycentrics b{anchor_order(r), 0, 0, 0, 0};
   const int32_t x1 = r.x[b.v1] - r.x[b.v0], y1 = r.y[b.v1] - r.y[b.v0], x2 = r.x[b.v2] - r.x[b.v0], y2 = r.y[b.v2] - r.y[b.v0];
   const float scale = 256.0f / static_cast<float>(int64_t{x1} * y2 - int64_t{x2} * y1);
   b.l1x = static_cast<float>(y2) * scale;
@@ -38,7 +46,10 @@ inline Barycentrics make_barycentrics(const geometry::TriangleRecord& r) {
 
 /// The vertices' range of depth within the state's; NaN becomes the lower bound.
 inline void limit_depth(float z0, float z1, float z2, const TestState& state, float& lo, float& hi) {
-  const auto limit = [&](float v) { return v > state.range_lo ? (v < state.range_hi ? v : state.range_hi) : state.range_lo; };
+  const auto limit = [&](float v) {
+    const float above = v > state.range_lo ? v : state.range_lo;
+    return above < state.range_hi ? above : state.range_hi;
+  };
   const float lo01 = z0 < z1 ? z0 : z1, hi01 = z0 > z1 ? z0 : z1;
   lo = limit(lo01 < z2 ? lo01 : z2);
   hi = limit(hi01 > z2 ? hi01 : z2);
@@ -57,6 +68,10 @@ inline void set_up_depth(const geometry::TriangleRecord& r, const TestState& sta
   limit_depth(z0, z1, z2, state, out.lo, out.hi);
   out.face = r.draw_flags & geometry::kFrontFacing ? 0 : 1;
 }
+
+/// The fields of a PrimitiveSetup that are not planes.
+void set_up_references(const geometry::TriangleRecord& record, const geometry::Chunk& chunk, const TestState& state, uint32_t order,
+                       shader::PrimitiveSetup& out);
 
 /// Everything that interpolation and late tests need. `record` is in chunk.records; `state` gives the allowed depth.
 void set_up_primitive(const geometry::TriangleRecord& record, const geometry::Chunk& chunk, const TestState& state, uint32_t order,

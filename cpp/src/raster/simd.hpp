@@ -14,6 +14,7 @@ typedef float f32x4 __attribute__((vector_size(16)));
 typedef int32_t i32x4 __attribute__((vector_size(16)));
 typedef float f32x8 __attribute__((vector_size(32)));
 typedef int32_t i32x8 __attribute__((vector_size(32)));
+typedef uint32_t u32x8 __attribute__((vector_size(32)));
 typedef int64_t i64x8 __attribute__((vector_size(64)));
 
 inline uint32_t sign_bits(i32x4 v) { return static_cast<uint32_t>(_mm_movemask_ps((__m128)v)); }

@@ -74,7 +74,7 @@ void select_state(Worker& w, const exec::DrawState& state) {
   const shader::StageTraits& traits = compiled.fragment_traits;
   w.state = &state;
   w.rect = draw_rect(w, state);
-  w.late_test = make_test_state(info, state, w.pass->tile, w.memory.data(), nullptr, true);
+  w.late_test = make_test_state(info, state, w.pass->tile, w.memory.data(), nullptr, nullptr, true);
   w.late_needed = w.late_test.depth_test || w.late_test.stencil_test || w.late_test.bounds_test;
   if (!compiled.fragment || (c.early_test && c.early_write))
     w.early = EarlyTests::full;
@@ -86,7 +86,8 @@ void select_state(Worker& w, const exec::DrawState& state) {
     w.route = Route::visibility;
   w.test = w.early == EarlyTests::full && w.route == Route::shade
                ? w.late_test
-               : make_test_state(info, state, w.pass->tile, w.memory.data(), w.route == Route::visibility ? w.ids : nullptr, w.early == EarlyTests::full);
+               : make_test_state(info, state, w.pass->tile, w.memory.data(), w.route == Route::visibility ? w.ids : nullptr, w.dirty.data(),
+                                 w.early == EarlyTests::full);
   w.sample_mask = 0;
   for (uint32_t s = 0; s < w.samples; s++)
     if (info.multisample.sample_mask >> s & 1) w.sample_mask |= uint64_t{0xf} << 4 * s;
@@ -118,6 +119,42 @@ class RecordSink {
  public:
   RecordSink(Worker& w, const geometry::TriangleRecord& record, const geometry::Chunk& chunk) : w_(w), record_(record), chunk_(chunk) {}
 
+  /// The depth plane was set up with others.
+  void set_depth(const TriangleBatch& batch, uint32_t lane) {
+    depth_ = batch_depth(batch, lane, static_cast<uint32_t>(w_.visible.size()) + 1, record_.draw_flags & geometry::kFrontFacing ? 0 : 1);
+    ready_ = true;
+  }
+
+  /// A small triangle, one sample.
+  void window(const TriangleBatch& batch, uint32_t lane) {
+    uint32_t covered = cover_small(batch, lane);
+    const int32_t x = batch.window_x[lane], y = batch.window_y[lane];
+    if (batch.cut >> lane & 1) covered &= detail::rect_bits(w_.rect, x, y);
+    if (!covered || w_.masks_samples) return;
+    w_.counters.fragments_rasterized += static_cast<uint32_t>(std::popcount(covered));
+    const uint32_t column0 = static_cast<uint32_t>((x >> 2) * 16 + (x & 2) * 2), column1 = static_cast<uint32_t>(((x + 2) >> 2) * 16 + ((x + 2) & 2) * 2);
+    const uint32_t pitch = w_.blocks_per_row * 16;
+    const uint32_t row0 = static_cast<uint32_t>(y >> 2) * pitch + static_cast<uint32_t>(y & 2) * 4;
+    const uint32_t row1 = static_cast<uint32_t>((y + 2) >> 2) * pitch + static_cast<uint32_t>((y + 2) & 2) * 4;
+    const uint32_t tile_pixels[4] = {row0 + column0, row0 + column1, row1 + column0, row1 + column1};
+    uint32_t live = covered;
+    if (w_.early != EarlyTests::none) {
+      live = w_.test.functions.window(w_.test, batch, lane, static_cast<uint32_t>(w_.visible.size()) + 1, record_.draw_flags & geometry::kFrontFacing ? 0 : 1,
+                                      tile_pixels, w_.origin_x_px + x, w_.origin_y_px + y, covered);
+      w_.counters.fragments_early_killed += static_cast<uint32_t>(std::popcount(covered & ~live));
+      if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live));
+      if (!live) return;
+    }
+    if (w_.route == Route::visibility) {
+      seen_ = true;
+    } else if (w_.route == Route::shade) {
+      for (uint32_t q = 0; q < 4; q++)
+        if (const uint32_t bits = live >> 4 * q & 0xf)
+          push_quad(w_, {setup(), tile_pixels[q], static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
+                         static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), covered >> 4 * q & 0xf, bits});
+    }
+  }
+
   void quad(int32_t x, int32_t y, uint64_t coverage) {
     coverage &= w_.sample_mask;
     if (!coverage) return;
@@ -134,7 +171,6 @@ class RecordSink {
       if (!live) return;
     }
     if (w_.route == Route::visibility) {
-      w_.dirty[block >> 6] |= uint64_t{1} << (block & 63);
       seen_ = true;
     } else if (w_.route == Route::shade) {
       push_quad(w_, {setup(), tile_pixel, static_cast<uint16_t>(x), static_cast<uint16_t>(y), coverage, live});
@@ -184,8 +220,7 @@ class RecordSink {
       if (all == 0xffff) {
         if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += 16u * w_.samples;
         if (w_.route == Route::visibility) {
-          w_.dirty[block >> 6] |= uint64_t{1} << (block & 63);
-          seen_ = true;
+              seen_ = true;
         } else if (w_.route == Route::shade) {
           push_full_block(block, (block_x + i) * 4, block_y * 4);
         }
@@ -233,7 +268,6 @@ class RecordSink {
     if (w_.early_query >= 0)
       for (uint32_t s = 0; s < w_.samples; s++) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live[s]));
     if (w_.route == Route::visibility) {
-      w_.dirty[block >> 6] |= uint64_t{1} << (block & 63);
       seen_ = true;
     } else if (w_.route == Route::shade) {
       push_block(block, x, y, covered, live);
@@ -264,7 +298,7 @@ class RecordSink {
   Worker& w_;
   const geometry::TriangleRecord& record_;
   const geometry::Chunk& chunk_;
-  PrimitiveDepth depth_;
+  PrimitiveDepth depth_;      // once ready_
   const shader::PrimitiveSetup* setup_ = nullptr;
   bool ready_ = false, seen_ = false;
 };
@@ -273,15 +307,45 @@ void draw_segment(Worker& w, const geometry::BinSegment& segment) {
   const geometry::Chunk& chunk = *segment.chunk;
   const uint32_t* entries = chunk.entries.data() + segment.first;
   const geometry::TriangleRecord* records = chunk.records.data();
-  for (uint32_t i = 0; i < segment.count; i++) {
-    if (i + 4 < segment.count) __builtin_prefetch(&records[entries[i + 4]]);
-    const geometry::TriangleRecord& record = records[entries[i]];
-    const uint32_t draw = record.draw_flags & geometry::kDrawMask;
+  for (uint32_t i = 0; i < segment.count;) {
+    // Up to eight records of one draw.
+    const geometry::TriangleRecord* batch[kBatch];
+    batch[0] = &records[entries[i]];
+    const uint32_t draw = batch[0]->draw_flags & geometry::kDrawMask;
+    const uint32_t most = std::min(segment.count - i, kBatch);
+    uint32_t count = 1;
+    for (; count < most; count++) {
+      batch[count] = &records[entries[i + count]];
+      if ((batch[count]->draw_flags & geometry::kDrawMask) != draw) break;
+    }
+    i += count;
+    for (uint32_t k = 0; k < kBatch && i + k < segment.count; k++) __builtin_prefetch(&records[entries[i + k]]);
     if (draw != w.draw) select_draw(w, draw);
-    if (w.visible.size() >= kMaxVisible && w.route == Route::visibility) hsr::flush_visibility(w);
-    RecordSink sink(w, record, chunk);
-    cover_triangle(record, w.origin_x_px, w.origin_y_px, w.rect, w.samples, sink);
-    sink.finish();
+    if (w.visible.size() + kBatch > kMaxVisible && w.route == Route::visibility) hsr::flush_visibility(w);
+
+    if (count < kWorthBatching) {
+      for (uint32_t k = 0; k < count; k++) {
+        RecordSink sink(w, *batch[k], chunk);
+        cover_triangle(*batch[k], w.origin_x_px, w.origin_y_px, w.rect, w.samples, sink);
+        sink.finish();
+      }
+      continue;
+    }
+    std::fill(batch + count, batch + kBatch, batch[0]);
+    TriangleBatch setup;
+    prepare_batch(batch, count, w.origin_x_px, w.origin_y_px, w.rect, w.samples, w.test.range_lo, w.test.range_hi, setup);
+    const uint32_t small = w.samples == 1 ? setup.small : 0;
+    for (uint32_t left = ((1u << count) - 1) & ~setup.outside; left; left &= left - 1) {
+      const uint32_t k = static_cast<uint32_t>(std::countr_zero(left));
+      RecordSink sink(w, *batch[k], chunk);
+      if (small >> k & 1) {
+        sink.window(setup, k);
+      } else {
+        sink.set_depth(setup, k);
+        cover_triangle(*batch[k], w.origin_x_px, w.origin_y_px, w.rect, w.samples, sink);
+      }
+      sink.finish();
+    }
   }
 }
 
@@ -306,7 +370,7 @@ void TileWorker::begin_pass(const PassContext& pass) {
   w.hidden_surface_removal = pass.hidden_surface_removal;
   const size_t blocks = size_t{w.blocks_per_row} * w.blocks_per_row;
   w.waiting.assign(blocks, 0);
-  w.dirty.assign((blocks + 63) / 64, 0);
+  w.dirty.assign(blocks, 0);
   w.pass_masks.resize(size_t{w.blocks_per_row} * w.samples);
   w.ids = nullptr;
   if (w.hidden_surface_removal) {

@@ -11,11 +11,13 @@
 #include "raster/coverage.hpp"
 #include "raster/depth_stencil.hpp"
 #include "raster/primitive_setup.hpp"
+#include "raster/setup_batch.hpp"
 #include "raster/tile_job.hpp"
 
 namespace tilegpu::raster {
 
 inline constexpr uint32_t kQueueQuads = 64;             // waiting at most; one bit each in a word
+inline constexpr uint32_t kWorthBatching = 3;           // records that are set up together
 inline constexpr uint32_t kMaxVisible = 1u << 16;       // primitives in the visibility buffer before it is flushed
 
 /// 64-byte aligned memory that only grows.
@@ -126,9 +128,10 @@ struct Worker {
   uint32_t* ids = nullptr;
   std::vector<VisiblePrimitive> visible;   // id - 1
   std::vector<uint32_t> visible_draws;     // by slot
-  std::vector<uint64_t> dirty;             // a bit for each block with a number
+  std::vector<uint8_t> dirty;              // 1 for each block with a number
   std::vector<VisibleQuad> gathered, sorted;
   std::vector<uint32_t> slot_first;
+  shader::PrimitiveSetup unused_setup;     // where the lanes of an incomplete batch write
 
   // -- results of tests over a row of blocks
   std::vector<uint16_t> pass_masks;

@@ -1,0 +1,51 @@
+// raster/setup_batch.hpp -- stage: tile phase, setup of eight triangles at once, a lane each. In: eight records. Out: for the
+// small ones everything that coverage needs, for all the depth plane; or, for those that are shaded, their PrimitiveSetup.
+//
+// The arithmetic is that of primitive_setup.hpp, operation by operation, so that both give the same bits: differences of
+// coordinates fit 25 bits, so that the area is exact in double precision and is rounded to float once, as from 64-bit integers.
+#pragma once
+
+#include "raster/coverage.hpp"
+#include "raster/depth_stencil.hpp"
+#include "shader/abi.hpp"
+
+namespace tilegpu::raster {
+
+inline constexpr uint32_t kBatch = 8;
+
+struct alignas(32) TriangleBatch {
+  uint32_t outside = 0;                     // bit: no sample point of the rectangle in the bounding box
+  uint32_t small = 0;                       // bit: fits a window of 4x4 pixels, see detail::cover_window
+  uint32_t cut = 0;                         // bit: the rectangle cuts the window
+  alignas(32) int32_t window_x[8];          // even, relative to the bin
+  int32_t window_y[8];
+  int32_t at[3][8], pair[3][8];             // edges at the window's first sample point, in subpixels; steps as 16-bit (-dy, dx)
+  float z0[8], zx[8], zy[8], anchor_x[8], anchor_y[8], lo[8], hi[8];
+};
+
+inline PrimitiveDepth batch_depth(const TriangleBatch& b, uint32_t lane, uint32_t id, uint32_t face) {
+  return {b.z0[lane], b.zx[lane], b.zy[lane], b.anchor_x[lane], b.anchor_y[lane], b.lo[lane], b.hi[lane], id, face};
+}
+
+/// `count` of the eight records are meant; the others repeat one of them.
+void prepare_batch(const geometry::TriangleRecord* const* records, uint32_t count, int32_t origin_x_px, int32_t origin_y_px, const PixelRect& rect,
+                   uint32_t samples, float range_lo, float range_hi, TriangleBatch& out);
+
+/// Covered pixels of a small triangle's window (one sample), before the rectangle cuts them.
+inline uint32_t cover_small(const TriangleBatch& b, uint32_t lane) {
+  const __m256i upper = _mm256_setr_epi16(0, 0, 256, 0, 0, 256, 256, 256, 512, 0, 768, 0, 512, 256, 768, 256);
+  const __m256i lower = _mm256_setr_epi16(0, 512, 256, 512, 0, 768, 256, 768, 512, 512, 768, 512, 512, 768, 768, 768);
+  i32x8 out0{}, out1{};
+  for (int k = 0; k < 3; k++) {
+    const __m256i pair = _mm256_set1_epi32(b.pair[k][lane]);
+    const i32x8 at = (i32x8)_mm256_set1_epi32(b.at[k][lane]);
+    out0 |= (i32x8)_mm256_madd_epi16(upper, pair) + at;
+    out1 |= (i32x8)_mm256_madd_epi16(lower, pair) + at;
+  }
+  return ~(sign_bits(out0) | sign_bits(out1) << 8) & 0xffff;
+}
+
+/// Plane part of eight PrimitiveSetups: the fields anchor_x .. w2, which are its first 64 bytes.
+void set_up_planes(const geometry::TriangleRecord* const* records, shader::PrimitiveSetup* const* out);
+
+}  // namespace tilegpu::raster
