@@ -10,6 +10,7 @@
 
 #include "exec/pass_record.hpp"
 #include "exec/thread_pool.hpp"
+#include "geometry/census.hpp"
 
 namespace tilegpu::exec {
 
@@ -22,6 +23,7 @@ struct PassExecutor::State {
   std::vector<exec::DrawCall> expanded_draws;             // only where a pass has indirect draws
   std::vector<geometry::PassCommand> commands;
   geometry::BinnedGeometry binned;
+  geometry::VertexCensus census;
 };
 
 namespace {
@@ -48,7 +50,6 @@ DrawCall read_indirect(const IndirectDraw& indirect, uint32_t i) {
 
 void add_geometry_counters(PassStats& sum, const PassStats& part) {
   sum.indices += part.indices;
-  sum.vertices_unique_requested += part.vertices_unique_requested;
   sum.vertices_shaded += part.vertices_shaded;
   sum.vertex_batches += part.vertex_batches;
   sum.primitives_in += part.primitives_in;
@@ -87,7 +88,7 @@ geometry::BinGrid bin_grid(const PassRecord& pass, uint32_t bin_px) {
 
 }  // namespace
 
-PassExecutor::PassExecutor(ThreadPool& pool) : state_(new State{pool, {}, {}, {}, {}, {}, {}, {}}) {
+PassExecutor::PassExecutor(ThreadPool& pool) : state_(new State{pool, {}, {}, {}, {}, {}, {}, {}, {}}) {
   for (uint32_t i = 0; i < pool.threads(); i++) {
     state_->geometry_workers.emplace_back();
     state_->tile_workers.emplace_back();
@@ -137,6 +138,8 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
   geometry_pass.render_area = pass.render_area;
   geometry_pass.samples = pass.samples;
   geometry_pass.vertex_batch = options.vertex_batch;
+  s.census.begin(geometry_pass);
+  geometry_pass.census = &s.census;
   const std::vector<geometry::ChunkPlan> plans = geometry::plan_chunks(geometry_pass);
   while (s.chunks.size() < plans.size()) s.chunks.push_back(std::make_unique<geometry::Chunk>());
   s.pool.run(static_cast<uint32_t>(plans.size()), [&](uint32_t worker, uint32_t i) {
@@ -148,6 +151,7 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
     s.used_chunks.push_back(s.chunks[i].get());
     add_geometry_counters(pass.stats, s.chunks[i]->stats);
   }
+  pass.stats.vertices_unique_requested = s.census.count(geometry_pass);
   geometry::gather_bins(geometry_pass, s.used_chunks, s.binned);
   const double middle_ms = now_ms();
 
