@@ -102,7 +102,7 @@ Expected<Ptr<Fence>> Device::submit(std::vector<Ptr<CommandBuffer>> command_buff
       for (exec::Recording::Command& command : cb->recording().commands) {
         if (s.cancelled) return Error{VK_ERROR_DEVICE_LOST, "cancelled"};
         if (command.transfer) {
-          command.transfer();
+          command.transfer(*s.pool);
           continue;
         }
         if (Status ok = s.executor->execute(*command.pass, options, s.cancelled); !ok) return ok;

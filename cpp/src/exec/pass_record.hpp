@@ -12,6 +12,8 @@
 
 namespace tilegpu::exec {
 
+class ThreadPool;
+
 struct alignas(16) PushBlock {
   uint8_t bytes[kMaxPushConstants_B] = {};
 };
@@ -59,7 +61,7 @@ struct Recording {
   /// Passes and transfers in order; exactly one of the two is set.
   struct Command {
     std::unique_ptr<PassRecord> pass;
-    std::function<void()> transfer;
+    std::function<void(ThreadPool&)> transfer;
   };
   std::vector<Command> commands;
   std::vector<PassRecord*> finished_passes;
