@@ -36,7 +36,7 @@ def draw(device: tg.Device, triangles: np.ndarray, samples: int, add: bool = Fal
     fmt = "r8_unorm" if add else "r8_uint"
     key = (samples, fmt)
     if key not in _pipelines:
-        blend = {"src": "one", "dst": "one"} if add else None
+        blend = {"src_color": "one", "dst_color": "one"} if add else None
         _pipelines[key] = device.pipeline(
             VERT, COUNT_FRAG if add else FRAG, vertex=np.dtype([("position", "f4", 2)]), color=[fmt], samples=samples, blend=blend
         )
