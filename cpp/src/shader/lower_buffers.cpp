@@ -35,11 +35,7 @@ Lowering::BufferAddress Lowering::buffer_address(const Pointer& p) {
     return a;
   }
   if (auto whole = whole_buffers.find(p.resource); whole != whole_buffers.end()) {
-    a.data = whole->second, a.whole = true;
-    uint64_t size_B = 0;
-    Pointer all;
-    walk_layout(all, m.pointee(p.resource), [&](uint32_t offset_B, Base) { size_B = std::max<uint64_t>(size_B, offset_B + 4ull); });
-    a.static_size_B = size_B;
+    a.data = whole->second.first, a.whole = true, a.static_size_B = whole->second.second;
     return a;
   }
   const BufferSlot* slot = buffer_slot(p.resource);

@@ -115,7 +115,7 @@ struct Lowering {
   std::unordered_map<uint32_t, std::unique_ptr<Variable>> globals;
   std::function<Val(const Instruction&)> interpolate_at;   // fragment
   std::function<Val(const Instruction&)> read_attachment;  // fragment
-  std::unordered_map<uint32_t, Value> whole_buffers;       // uniform buffers checked once: base pointer
+  std::unordered_map<uint32_t, std::pair<Value, uint64_t>> whole_buffers;   // uniform buffers checked once: base, bytes
   uint64_t scratch_used_B = 0;
 
   // -- current point ------------------------------------------------------------------------------------------------------------

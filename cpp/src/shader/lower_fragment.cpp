@@ -1,0 +1,221 @@
+// shader/lower_fragment.cpp -- the fragment entry point: void f(FragmentArgs*) shades one packet of N/4 quads.
+//
+// In: FragmentKey. Out: machine code. Order: inputs (one version for packets of one primitive, one for mixed ones, joined), the body,
+// outputs as 32-bit patterns. A sliced shader (coverage_only) stores only what decides coverage; LLVM removes the rest.
+// Source: Vulkan specification, "Fragment Shaders", "Fragment Operations"; abi.hpp.
+#include "shader/lower_entry.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+size_t color_offset_B(uint32_t location, uint32_t component) {
+  return offsetof(FragmentArgs, color) + (static_cast<size_t>(location) * 4 + component) * kMaxLanes * 4;
+}
+
+struct FragmentBuilder {
+  Lowering& l;
+  const FragmentKey& key;
+  Interpolator inputs;
+
+  struct InputVariable {
+    uint32_t id = 0;
+    std::vector<InterfaceScalar> scalars;
+    std::vector<bool> used;
+  };
+  std::vector<InputVariable> variables;
+
+  void find_inputs();
+  std::vector<Value> compute(bool uniform);
+  Value builtin(const InterfaceScalar& s, const Interpolator::Position& at, const Interpolator::Barycentrics& b, bool uniform);
+  void make_inputs();
+  void write_outputs();
+  Val attachment(const Instruction& i);
+};
+
+void FragmentBuilder::find_inputs() {
+  for (uint32_t id : used_variables(l.m, spv::StorageClassInput)) {
+    InputVariable v;
+    v.id = id, v.scalars = interface_of(l.m, l.constants, id), v.used = used_scalars(l.m, l.constants, id);
+    variables.push_back(std::move(v));
+  }
+}
+
+/// Built-ins whose value is that of the packet; null for those that depend on the primitive.
+Value FragmentBuilder::builtin(const InterfaceScalar& s, const Interpolator::Position& at, const Interpolator::Barycentrics& b, bool uniform) {
+  const Ir& ir = l.ir;
+  switch (static_cast<spv::BuiltIn>(s.builtin)) {
+    case spv::BuiltInFragCoord:
+      if (s.element == 0) return at.x;
+      if (s.element == 1) return at.y;
+      return s.element == 2 ? inputs.plane(offsetof(PrimitiveSetup, z0), at, uniform) : b.q;
+    case spv::BuiltInFrontFacing: {
+      Value front = inputs.field(ir.i32, offsetof(PrimitiveSetup, front_facing), uniform);
+      return l.vary(ir.ne(front, Ir::same(front, 0)));
+    }
+    case spv::BuiltInPrimitiveId: return l.vary(inputs.field(ir.i32, offsetof(PrimitiveSetup, primitive_id), uniform));
+    case spv::BuiltInLayer: return ir.field(ir.i32, l.args, offsetof(FragmentArgs, layer));
+    case spv::BuiltInSampleId: return ir.field(ir.i32, l.args, offsetof(FragmentArgs, sample_index));
+    case spv::BuiltInSamplePosition: {
+      Value index = ir.zext(ir.field(ir.i32, l.args, offsetof(FragmentArgs, sample_index)), ir.i64);
+      Value positions = ir.field(ir.ptr, l.args, offsetof(FragmentArgs, sample_positions), 8);
+      return ir.load(ir.f32, ir.offset(positions, ir.add(ir.shl(index, 3), ir.c64(4 * s.element))), 4);
+    }
+    case spv::BuiltInSampleMask: {
+      if (s.element > 0) return ir.ik(0);
+      Value mask = ir.ik(0);
+      for (uint32_t k = 0; k < key.samples; ++k) mask = ir.or_(mask, ir.select(inputs.covered(k), ir.ik(1u << k), ir.ik(0)));
+      if (!key.per_sample) return mask;
+      Value own = ir.shl(ir.c32(1), ir.and_(ir.field(ir.i32, l.args, offsetof(FragmentArgs, sample_index)), ir.c32(31)));
+      return ir.and_(mask, ir.splat(own));
+    }
+    case spv::BuiltInHelperInvocation: return ir.not_(l.load_mask(l.alive));
+    case spv::BuiltInPointCoord: return ir.cf(0.0f);
+    case spv::BuiltInViewportIndex: return ir.c32(0);
+    default: break;
+  }
+  l.fail("the built-in input " + std::to_string(s.builtin) + " is not supported in fragment shaders");
+  return Ir::zero(l.scalar_type(s.base));
+}
+
+std::vector<Value> FragmentBuilder::compute(bool uniform) {
+  const Ir& ir = l.ir;
+  const Interpolator::Position at = key.per_sample ? inputs.at_sample(ir.field(ir.i32, l.args, offsetof(FragmentArgs, sample_index))) : inputs.centre();
+  const Interpolator::Barycentrics b = inputs.barycentrics(at, uniform);
+  std::optional<Interpolator::Barycentrics> at_centroid;
+  std::vector<Value> result;
+  for (const InputVariable& v : variables) {
+    for (size_t k = 0; k < v.scalars.size() && k < v.used.size(); ++k) {
+      const InterfaceScalar& s = v.scalars[k];
+      if (!v.used[k]) continue;
+      if (s.builtin != kNone) {
+        result.push_back(builtin(s, at, b, uniform));
+        continue;
+      }
+      const int row = key.varyings.find(s.location, s.component);
+      Value x = ir.fk(0.0f);
+      if (row >= 0) {
+        const bool elsewhere = s.centroid && s.interpolation != Interpolation::flat && !key.per_sample;
+        if (elsewhere && !at_centroid) at_centroid = inputs.barycentrics(inputs.centroid(), uniform);
+        x = inputs.interpolate(static_cast<uint32_t>(row), s.interpolation, elsewhere ? *at_centroid : b, uniform);
+      }
+      result.push_back(s.base == Base::f32 ? x : ir.bits(x));
+    }
+  }
+  return result;
+}
+
+void FragmentBuilder::make_inputs() {
+  const Ir& ir = l.ir;
+  std::vector<Value> values;
+  if (ir.lanes == 4) {
+    values = compute(true);
+  } else if (!variables.empty()) {
+    Value uniform = ir.ne(ir.field(ir.i32, l.args, offsetof(FragmentArgs, uniform_primitive)), ir.c32(0));
+    values = ir.if_else(uniform, [&] { return compute(true); }, [&] { return compute(false); });
+  }
+  size_t next = 0;
+  for (InputVariable& v : variables) {
+    const auto& kinds = l.bases(l.m.pointee(v.id));
+    std::vector<Value> scalars;
+    for (size_t k = 0; k < kinds.size(); ++k) {
+      const bool used = k < v.used.size() && v.used[k] && next < values.size();
+      scalars.push_back(used ? values[next++] : Ir::zero(l.scalar_type(kinds[k])));
+    }
+    set_input(l, v.id, std::move(scalars));
+  }
+}
+
+void FragmentBuilder::write_outputs() {
+  const Ir& ir = l.ir;
+  for (uint32_t id : used_variables(l.m, spv::StorageClassOutput)) {
+    const auto scalars = interface_of(l.m, l.constants, id);
+    const auto used = used_scalars(l.m, l.constants, id);
+    const Val v = l.load_variable(*l.globals.at(id), l.m.pointee(id), 0, nullptr);
+    for (size_t k = 0; k < scalars.size() && k < used.size() && k < v.c.size(); ++k) {
+      const InterfaceScalar& s = scalars[k];
+      Value x = l.vary(v.c[k]);
+      if (s.builtin != kNone) {
+        size_t at = 0;
+        switch (static_cast<spv::BuiltIn>(s.builtin)) {
+          case spv::BuiltInFragDepth: at = offsetof(FragmentArgs, depth); break;
+          case spv::BuiltInSampleMask: at = offsetof(FragmentArgs, sample_mask_out); break;
+          case spv::BuiltInFragStencilRefEXT: at = offsetof(FragmentArgs, stencil_out); break;
+          default: l.fail("the built-in output " + std::to_string(s.builtin) + " is not supported in fragment shaders"); return;
+        }
+        if (s.element == 0) ir.store(x, ir.offset(l.args, at), 4 * ir.lanes);
+        continue;
+      }
+      if (!used[k] || s.location >= kMaxTargets || s.component > 3) continue;
+      if (key.coverage_only && !(key.coverage_needs_alpha && s.location == 0 && s.index == 0 && s.component == 3)) continue;
+      const size_t at = s.index == 1 ? offsetof(FragmentArgs, color_source1) + s.component * kMaxLanes * 4 : color_offset_B(s.location, s.component);
+      ir.store(x, ir.offset(l.args, at), 4 * ir.lanes);
+    }
+  }
+}
+
+Val FragmentBuilder::attachment(const Instruction& i) {
+  l.fail("input attachments are not supported in this pass");
+  return l.zero(i.type);
+}
+
+Status build_fragment(const FragmentKey& key, const Constants& constants, const Divergence& divergence, LLVMModuleRef module, const char* name, uint32_t lanes) {
+  Lowering l(module, lanes, key.module->module(), constants, divergence, key.resources);
+  l.fragment = true;
+  const Ir& ir = l.ir;
+  Value f = ir.function(name, LLVMFunctionType(ir.void_type, const_cast<Type*>(&ir.ptr), 1, 0));
+  l.args = LLVMGetParam(f, 0);
+  l.entry = ir.block(f, "entry");
+  LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
+  Block start = ir.block(f, "start");
+  ir.at(start);
+  begin_body(l, offsetof(FragmentArgs, buffers), offsetof(FragmentArgs, textures), offsetof(FragmentArgs, push_constants), offsetof(FragmentArgs, scratch),
+             offsetof(FragmentArgs, loop_budget));
+  l.alive = l.mask_alloca("alive");
+  ir.store(ir.field(ir.vi32, l.args, offsetof(FragmentArgs, alive), 4 * lanes), l.alive, 4 * lanes);
+  bool kills = false, kills_in_loops = false;
+  for (const auto& [id, facts] : divergence.functions) {
+    kills = kills || facts.kills;
+    for (const Construct& c : facts.tree.constructs) kills_in_loops = kills_in_loops || (c.kind == ConstructKind::loop && c.contains_kill);
+  }
+  for (const Instruction& i : l.m.instructions) kills = kills || i.op == spv::OpDemoteToHelperInvocation;
+  if (kills_in_loops) l.killed = l.mask_alloca("killed");
+
+  FragmentBuilder builder{l, key, {l, key}, {}};
+  l.interpolate_at = [&](const Instruction& i) { return builder.inputs.at_other_position(i); };
+  l.read_attachment = [&](const Instruction& i) { return builder.attachment(i); };
+  builder.find_inputs();
+  builder.make_inputs();
+  make_globals(l);
+  run_entry_point(l);
+  builder.write_outputs();
+  if (kills) ir.store(ir.load(ir.vi32, l.alive, 4 * lanes), ir.offset(l.args, offsetof(FragmentArgs, alive)), 4 * lanes);
+  LLVMBuildRetVoid(ir.builder);
+  LLVMBuildBr(l.alloca_builder, start);
+  return l.status;
+}
+
+}  // namespace
+
+Expected<FragmentFunction> compile_fragment(Jit& jit, const FragmentKey& key) {
+  const Module& m = key.module->module();
+  if (m.entry.model != spv::ExecutionModelFragment) return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + key.module->label() + "' is no fragment shader"};
+  CodeKey code("fragment");
+  add_stage(code, m, key.specialization, key.varyings, key.resources);
+  code.add(key.samples);
+  for (bool flag : {key.per_sample, key.coverage_only, key.coverage_needs_alpha}) code.add(static_cast<uint32_t>(flag));
+  Expected<void*> address = jit.function(code, [&](LLVMModuleRef module, const char* name) -> Status {
+    Expected<Constants> constants = evaluate_constants(m, key.specialization);
+    if (!constants) return constants.error();
+    const auto uniform_input = [&](uint32_t id) {
+      const uint32_t builtin = m.decoration(id).builtin;
+      return builtin == spv::BuiltInLayer || builtin == spv::BuiltInSampleId || builtin == spv::BuiltInSamplePosition;
+    };
+    Expected<Divergence> divergence = analyze_divergence(m, *constants, uniform_input);
+    if (!divergence) return divergence.error();
+    return build_fragment(key, *constants, *divergence, module, name, jit.lanes());
+  });
+  if (!address) return Error{address.error().code, "shader '" + key.module->label() + "': " + address.error().message};
+  return reinterpret_cast<FragmentFunction>(*address);
+}
+
+}  // namespace tilegpu::shader
