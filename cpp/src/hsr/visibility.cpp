@@ -72,33 +72,90 @@ void sort_by_draw(Worker& w) {
 // Setups of the primitives that are seen, eight at a time.
 void set_up_gathered(Worker& w) {
   const geometry::TriangleRecord* records[raster::kBatch];
+  const geometry::Chunk* chunks[raster::kBatch];
+  uint32_t orders[raster::kBatch];
   shader::PrimitiveSetup* setups[raster::kBatch];
   uint32_t count = 0;
+  const auto flush = [&] {
+    raster::set_up_primitives(records, chunks, orders, w.test.range_lo, w.test.range_hi, setups);
+    count = 0;
+  };
   for (const VisibleQuad& quad : w.gathered) {
     raster::VisiblePrimitive& primitive = w.visible[quad.id - 1];
     if (primitive.setup) continue;
     shader::PrimitiveSetup* setup = w.setups.allocate();
-    raster::set_up_references(*primitive.record, *primitive.chunk, w.test, quad.id, *setup);
     primitive.setup = setup;
     records[count] = primitive.record;
+    chunks[count] = primitive.chunk;
+    orders[count] = quad.id;
     setups[count++] = setup;
-    if (count == raster::kBatch) {
-      raster::set_up_planes(records, setups);
-      count = 0;
-    }
+    if (count == raster::kBatch) flush();
   }
   if (!count) return;
-  for (uint32_t i = count; i < raster::kBatch; i++) {
-    records[i] = records[0];
-    setups[i] = &w.unused_setup;
+  for (; count < raster::kBatch; count++) {
+    records[count] = records[0];
+    chunks[count] = chunks[0];
+    orders[count] = orders[0];
+    setups[count] = &w.unused_setup;
   }
-  raster::set_up_planes(records, setups);
+  flush();
 }
+
+// Packs the quads of one draw. A quad whose place is already in the open packet waits for the next one.
+class Packer {
+ public:
+  explicit Packer(Worker& w) : w_(w) {}
+  void add(const VisibleQuad& quad) {
+    if (raster::packet_holds(w_, quad.tile_pixel)) {
+      if (count_ == kMost) shade();
+      if (raster::packet_holds(w_, quad.tile_pixel)) {
+        w_.passed_over[count_++] = &quad;
+        return;
+      }
+    }
+    put(quad);
+    if (w_.packet_count == w_.quads_per_packet) shade();
+  }
+  void finish() {
+    while (w_.packet_count) shade();
+  }
+  bool true_coverage = false;
+  uint32_t draw = 0;
+
+ private:
+  static constexpr uint32_t kMost = raster::kPassedOver;
+
+  void put(const VisibleQuad& quad) {
+    const raster::VisiblePrimitive& primitive = w_.visible[quad.id - 1];
+    const uint32_t block = quad.tile_pixel >> 4;
+    const int32_t x = static_cast<int32_t>((block & (w_.blocks_per_row - 1)) * 4 + (quad.tile_pixel >> 1 & 2));
+    const int32_t y = static_cast<int32_t>((block >> w_.row_shift) * 4 + (quad.tile_pixel >> 2 & 2));
+    uint64_t covered = quad.live;
+    if (true_coverage) covered = raster::raster_coverage(w_, draw, *primitive.record, x, y);
+    raster::add_to_packet(w_, primitive.setup, quad.tile_pixel, x, y, covered, quad.live);
+  }
+  // Shades the open packet and opens the next one with what waits.
+  void shade() {
+    raster::shade_packet(w_);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count_; i++) {
+      if (w_.packet_count < w_.quads_per_packet && !raster::packet_holds(w_, w_.passed_over[i]->tile_pixel))
+        put(*w_.passed_over[i]);
+      else
+        w_.passed_over[kept++] = w_.passed_over[i];
+    }
+    count_ = kept;
+    if (w_.packet_count == w_.quads_per_packet) shade();
+  }
+
+  Worker& w_;
+  uint32_t count_ = 0;
+};
 
 }  // namespace
 
 void flush_visibility(Worker& w) {
-  assert(w.queue_count == 0);
+  assert(w.queue_count == 0 && w.packet_count == 0);
   w.gathered.clear();
   for (size_t i = 0; i < w.dirty.size(); i += 8) {  // 64 blocks or more: bins are 32 px wide at least
     uint64_t bytes;
@@ -110,28 +167,26 @@ void flush_visibility(Worker& w) {
   set_up_gathered(w);
   if (w.visible_draws.size() > 1) sort_by_draw(w);
 
-  uint32_t slot = ~0u;
-  bool per_quad_coverage = false;
-  for (const VisibleQuad& quad : w.gathered) {
-    raster::VisiblePrimitive& primitive = w.visible[quad.id - 1];
-    if (primitive.draw_slot != slot) {
-      if (w.queue_count) raster::drain_queue(w, true);
-      slot = primitive.draw_slot;
-      raster::bind_shading(w, w.visible_draws[slot], raster::EarlyTests::full, true);
-      per_quad_coverage = w.shading.full_raster;
+  Packer packer(w);
+  for (size_t first = 0, end = 0; first < w.gathered.size(); first = end) {
+    const uint32_t slot = w.visible[w.gathered[first].id - 1].draw_slot;
+    packer.draw = w.visible_draws[slot];
+    raster::bind_shading(w, packer.draw, raster::EarlyTests::full, true);
+    packer.true_coverage = w.shading.full_raster;
+    // Whole blocks at once, then the quads.
+    for (end = first; end < w.gathered.size(); end++) {
+      const VisibleQuad& quad = w.gathered[end];
+      const raster::VisiblePrimitive& primitive = w.visible[quad.id - 1];
+      if (primitive.draw_slot != slot) break;
+      if (!(quad.tile_pixel & kWholeBlock)) continue;
+      const uint32_t block = (quad.tile_pixel & ~kWholeBlock) >> 4;
+      raster::shade_block(w, primitive.setup, block, static_cast<int32_t>(block & (w.blocks_per_row - 1)) * 4,
+                          static_cast<int32_t>(block >> w.row_shift) * 4);
     }
-    const uint32_t tile_pixel = quad.tile_pixel & ~kWholeBlock, block = tile_pixel >> 4;
-    const uint32_t x = block % w.blocks_per_row * 4, y = block / w.blocks_per_row * 4;
-    if (quad.tile_pixel & kWholeBlock) {
-      raster::shade_block(w, primitive.setup, block, static_cast<int32_t>(x), static_cast<int32_t>(y));
-      continue;
-    }
-    const uint32_t quad_x = x + (tile_pixel >> 1 & 2), quad_y = y + (tile_pixel >> 2 & 2);
-    uint64_t covered = quad.live;
-    if (per_quad_coverage) covered = raster::raster_coverage(w, w.visible_draws[slot], *primitive.record, static_cast<int32_t>(quad_x), static_cast<int32_t>(quad_y));
-    raster::push_quad(w, {primitive.setup, tile_pixel, static_cast<uint16_t>(quad_x), static_cast<uint16_t>(quad_y), covered, quad.live});
+    for (size_t i = first; i < end; i++)
+      if (!(w.gathered[i].tile_pixel & kWholeBlock)) packer.add(w.gathered[i]);
+    packer.finish();
   }
-  if (w.queue_count) raster::drain_queue(w, true);
   w.visible.clear();
   w.visible_draws.clear();
   w.setups.reset();

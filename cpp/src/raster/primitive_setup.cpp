@@ -5,23 +5,6 @@
 
 namespace tilegpu::raster {
 
-void set_up_references(const geometry::TriangleRecord& r, const geometry::Chunk& chunk, const TestState& state, uint32_t order,
-                       shader::PrimitiveSetup& out) {
-  const AnchorOrder b = anchor_order(r);
-  limit_depth(r.z[b.v0], r.z[b.v1], r.z[b.v2], state, out.z_lo, out.z_hi);
-  const float* varyings = chunk.varyings.data();
-  out.varying[0] = varyings + r.vertex[b.v0];
-  out.varying[1] = varyings + r.vertex[b.v1];
-  out.varying[2] = varyings + r.vertex[b.v2];
-  const uint32_t provoking = r.draw_flags >> geometry::kProvokingShift & 3;
-  out.provoking = varyings + r.vertex[provoking < 3 ? provoking : 0];
-  const size_t index = static_cast<size_t>(&r - chunk.records.data());
-  out.primitive_id = index < chunk.primitive_id.size() ? chunk.primitive_id[index] : 0;
-  out.front_facing = r.draw_flags & geometry::kFrontFacing ? 1 : 0;
-  out.draw = r.draw_flags & geometry::kDrawMask;
-  out.order = order;
-}
-
 void set_up_primitive(const geometry::TriangleRecord& r, const geometry::Chunk& chunk, const TestState& state, uint32_t order,
                       shader::PrimitiveSetup& out) {
   const Barycentrics b = make_barycentrics(r);
@@ -44,7 +27,18 @@ void set_up_primitive(const geometry::TriangleRecord& r, const geometry::Chunk& 
   out.zy = dz1 * b.l1y + dz2 * b.l2y;
   out.w1 = 1.0f / q1;
   out.w2 = 1.0f / q2;
-  set_up_references(r, chunk, state, order, out);
+  limit_depth(z0, z1, z2, state, out.z_lo, out.z_hi);
+  const float* varyings = chunk.varyings.data();
+  out.varying[0] = varyings + r.vertex[b.v0];
+  out.varying[1] = varyings + r.vertex[b.v1];
+  out.varying[2] = varyings + r.vertex[b.v2];
+  const uint32_t provoking = r.draw_flags >> geometry::kProvokingShift & 3;
+  out.provoking = varyings + r.vertex[provoking < 3 ? provoking : 0];
+  const size_t index = static_cast<size_t>(&r - chunk.records.data());
+  out.primitive_id = index < chunk.primitive_id.size() ? chunk.primitive_id[index] : 0;
+  out.front_facing = r.draw_flags & geometry::kFrontFacing ? 1 : 0;
+  out.draw = r.draw_flags & geometry::kDrawMask;
+  out.order = order;
 }
 
 uint64_t cover_quad(const geometry::TriangleRecord& r, int32_t x_px, int32_t y_px, uint32_t samples) {

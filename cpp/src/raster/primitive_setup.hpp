@@ -69,10 +69,6 @@ inline void set_up_depth(const geometry::TriangleRecord& r, const TestState& sta
   out.face = r.draw_flags & geometry::kFrontFacing ? 0 : 1;
 }
 
-/// The fields of a PrimitiveSetup that are not planes.
-void set_up_references(const geometry::TriangleRecord& record, const geometry::Chunk& chunk, const TestState& state, uint32_t order,
-                       shader::PrimitiveSetup& out);
-
 /// Everything that interpolation and late tests need. `record` is in chunk.records; `state` gives the allowed depth.
 void set_up_primitive(const geometry::TriangleRecord& record, const geometry::Chunk& chunk, const TestState& state, uint32_t order,
                       shader::PrimitiveSetup& out);

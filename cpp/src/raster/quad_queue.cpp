@@ -11,19 +11,15 @@ void drain_queue(Worker& w, bool all) {
   uint64_t left = w.queue_count == kQueueQuads ? ~uint64_t{0} : (uint64_t{1} << w.queue_count) - 1;
   const uint32_t keep = all ? 0 : kQueueQuads / 4;
   while (static_cast<uint32_t>(std::popcount(left)) > keep) {
-    const WaitingQuad* picked[shader::kMaxQuads];
-    uint32_t count = 0;
-    for (uint64_t bits = left; bits && count < w.quads_per_packet; bits &= bits - 1) {
+    for (uint64_t bits = left; bits && w.packet_count < w.quads_per_packet; bits &= bits - 1) {
       const uint32_t i = static_cast<uint32_t>(std::countr_zero(bits));
-      const uint32_t place = w.queue[i].tile_pixel;
-      bool taken = false;
-      for (uint32_t k = 0; k < count; k++) taken |= picked[k]->tile_pixel == place;
-      if (taken) continue;
-      picked[count++] = &w.queue[i];
+      const WaitingQuad& quad = w.queue[i];
+      if (packet_holds(w, quad.tile_pixel)) continue;
+      add_to_packet(w, quad.primitive, quad.tile_pixel, quad.x_px, quad.y_px, quad.raster, quad.live);
+      w.waiting[quad.tile_pixel >> 4]--;
       left &= ~(uint64_t{1} << i);
     }
-    shade_packet(w, picked, count);
-    for (uint32_t k = 0; k < count; k++) w.waiting[picked[k]->tile_pixel >> 4]--;
+    shade_packet(w);
   }
   uint32_t kept = 0;
   for (; left; left &= left - 1) w.queue[kept++] = w.queue[std::countr_zero(left)];

@@ -9,7 +9,8 @@ namespace {
 
 using geometry::TriangleRecord;
 
-static_assert(offsetof(TriangleRecord, y) == 12 && offsetof(TriangleRecord, z) == 24 && offsetof(TriangleRecord, q) == 36);
+static_assert(offsetof(TriangleRecord, y) == 12 && offsetof(TriangleRecord, z) == 24 && offsetof(TriangleRecord, q) == 36 &&
+              offsetof(TriangleRecord, vertex) == 48 && offsetof(TriangleRecord, draw_flags) == 60);
 static_assert(offsetof(shader::PrimitiveSetup, anchor_x) == 0 && offsetof(shader::PrimitiveSetup, q0) == 8 && offsetof(shader::PrimitiveSetup, i0) == 20 &&
               offsetof(shader::PrimitiveSetup, j0) == 32 && offsetof(shader::PrimitiveSetup, z0) == 44 && offsetof(shader::PrimitiveSetup, w1) == 56);
 
@@ -42,7 +43,7 @@ inline void transpose(__m256* rows) {
 }
 
 struct Records8 {
-  i32x8 x[3], y[3];
+  i32x8 x[3], y[3], vertex[3], flags;
   f32x8 z[3], q[3];
 };
 
@@ -60,10 +61,12 @@ inline Records8 load(const TriangleRecord* const* records) {
     r.x[k] = (i32x8)low[k];
     r.y[k] = (i32x8)low[3 + k];
     r.q[k] = (f32x8)high[1 + k];
+    r.vertex[k] = (i32x8)high[4 + k];
   }
   r.z[0] = (f32x8)low[6];
   r.z[1] = (f32x8)low[7];
   r.z[2] = (f32x8)high[0];
+  r.flags = (i32x8)high[7];
   return r;
 }
 
@@ -72,9 +75,10 @@ struct Anchored8 {
   i32x8 x0, y0;
   f32x8 z0, z1, z2, q0, q1, q2;
   f32x8 l1x, l1y, l2x, l2y;
+  i32x8 vertex0, vertex1, vertex2;
 };
 
-template <bool kWithQ>
+template <bool kShaded>
 inline Anchored8 anchor(const Records8& r) {
   const i32x8 second = r.q[1] < r.q[0];
   const i32x8 third = r.q[2] < pick(second, r.q[1], r.q[0]);
@@ -97,7 +101,10 @@ inline Anchored8 anchor(const Records8& r) {
   a.z0 = v0(r.z);
   a.z1 = v1(r.z);
   a.z2 = v2(r.z);
-  if constexpr (kWithQ) {
+  if constexpr (kShaded) {
+    a.vertex0 = v0(r.vertex);
+    a.vertex1 = v1(r.vertex);
+    a.vertex2 = v2(r.vertex);
     a.q0 = v0(r.q);
     a.q1 = v1(r.q);
     a.q2 = v2(r.q);
@@ -154,8 +161,10 @@ void prepare_batch(const TriangleRecord* const* records, uint32_t count, int32_t
   keep(out.hi, clamp(maximum(maximum(a.z0, a.z1), a.z2), range_lo, range_hi));
 }
 
-void set_up_planes(const TriangleRecord* const* records, shader::PrimitiveSetup* const* out) {
-  const Anchored8 a = anchor<true>(load(records));
+void set_up_primitives(const TriangleRecord* const* records, const geometry::Chunk* const* chunks, const uint32_t* orders, float range_lo, float range_hi,
+                       shader::PrimitiveSetup* const* out) {
+  const Records8 r = load(records);
+  const Anchored8 a = anchor<true>(r);
   const f32x8 dq1 = a.q1 - a.q0, dq2 = a.q2 - a.q0, dz1 = a.z1 - a.z0, dz2 = a.z2 - a.z0, one = splat(1.0f);
   __m256 low[8] = {(__m256)(to_float(a.x0) * (1.0f / 256)), (__m256)(to_float(a.y0) * (1.0f / 256)), (__m256)a.q0, (__m256)(dq1 * a.l1x + dq2 * a.l2x),
                    (__m256)(dq1 * a.l1y + dq2 * a.l2y),     _mm256_setzero_ps(),                     (__m256)(a.q1 * a.l1x), (__m256)(a.q1 * a.l1y)};
@@ -163,10 +172,32 @@ void set_up_planes(const TriangleRecord* const* records, shader::PrimitiveSetup*
                     (__m256)(dz1 * a.l1y + dz2 * a.l2y), (__m256)(one / a.q1), (__m256)(one / a.q2)};
   transpose(low);
   transpose(high);
+  alignas(32) int32_t vertex[4][8];
+  alignas(32) float lo[8], hi[8];
+  keep(vertex[0], a.vertex0);
+  keep(vertex[1], a.vertex1);
+  keep(vertex[2], a.vertex2);
+  const i32x8 provoking = (r.flags >> geometry::kProvokingShift) & 3;
+  keep(vertex[3], pick(provoking == 1, r.vertex[1], pick(provoking == 2, r.vertex[2], r.vertex[0])));
+  keep(lo, clamp(minimum(minimum(a.z0, a.z1), a.z2), range_lo, range_hi));
+  keep(hi, clamp(maximum(maximum(a.z0, a.z1), a.z2), range_lo, range_hi));
   for (int i = 0; i < 8; i++) {
-    float* words = &out[i]->anchor_x;
+    shader::PrimitiveSetup& setup = *out[i];
+    float* words = &setup.anchor_x;
     _mm256_store_ps(words, low[i]);
     _mm256_store_ps(words + 8, high[i]);
+    setup.z_lo = lo[i];
+    setup.z_hi = hi[i];
+    const geometry::Chunk& chunk = *chunks[i];
+    const float* varyings = chunk.varyings.data();
+    for (int k = 0; k < 3; k++) setup.varying[k] = varyings + static_cast<uint32_t>(vertex[k][i]);
+    setup.provoking = varyings + static_cast<uint32_t>(vertex[3][i]);
+    const size_t index = static_cast<size_t>(records[i] - chunk.records.data());
+    setup.primitive_id = index < chunk.primitive_id.size() ? chunk.primitive_id.data()[index] : 0;
+    const uint32_t flags = records[i]->draw_flags;
+    setup.front_facing = flags & geometry::kFrontFacing ? 1 : 0;
+    setup.draw = flags & geometry::kDrawMask;
+    setup.order = orders[i];
   }
 }
 

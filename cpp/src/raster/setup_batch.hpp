@@ -45,7 +45,8 @@ inline uint32_t cover_small(const TriangleBatch& b, uint32_t lane) {
   return ~(sign_bits(out0) | sign_bits(out1) << 8) & 0xffff;
 }
 
-/// Plane part of eight PrimitiveSetups: the fields anchor_x .. w2, which are its first 64 bytes.
-void set_up_planes(const geometry::TriangleRecord* const* records, shader::PrimitiveSetup* const* out);
+/// Eight PrimitiveSetups, as set_up_primitive makes them; chunks[i] is the chunk of records[i].
+void set_up_primitives(const geometry::TriangleRecord* const* records, const geometry::Chunk* const* chunks, const uint32_t* orders, float range_lo,
+                       float range_hi, shader::PrimitiveSetup* const* out);
 
 }  // namespace tilegpu::raster

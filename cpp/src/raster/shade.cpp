@@ -171,30 +171,25 @@ void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids) {
   args.layer = w.pass->layer;
 }
 
-void shade_packet(Worker& w, const WaitingQuad* const* quads, uint32_t count) {
+void shade_packet(Worker& w) {
   FragmentArgs& args = w.args;
-  const WaitingQuad& first = *quads[0];
-  uint32_t different = 0, apart = first.tile_pixel & (4 * w.quads_per_packet - 1), pixels = 0, samples = 0;
+  const uint32_t count = w.packet_count, place = args.tile_pixel[0];
+  const shader::PrimitiveSetup* primitive = args.primitive[0];
+  w.packet_count = 0;
+  uint32_t different = 0, apart = place & (4 * w.quads_per_packet - 1), pixels = 0, samples = 0;
   for (uint32_t q = 0; q < count; q++) {
-    const WaitingQuad& quad = *quads[q];
-    args.primitive[q] = quad.primitive;
-    args.x_px[q] = w.origin_x_px + quad.x_px;
-    args.y_px[q] = w.origin_y_px + quad.y_px;
-    args.tile_pixel[q] = quad.tile_pixel;
-    args.raster_coverage[q] = quad.raster;
-    args.live_coverage[q] = quad.live;
-    const uint32_t alive = covered_pixels(quad.live);
+    const uint32_t alive = covered_pixels(args.live_coverage[q]);
     set_alive(args, q, alive);
-    different |= quad.primitive != first.primitive;
-    apart |= quad.tile_pixel ^ (first.tile_pixel + 4 * q);
+    different |= args.primitive[q] != primitive;
+    apart |= args.tile_pixel[q] ^ (place + 4 * q);
     pixels += static_cast<uint32_t>(std::popcount(alive));
-    samples += static_cast<uint32_t>(std::popcount(quad.live));
+    samples += static_cast<uint32_t>(std::popcount(args.live_coverage[q]));
   }
   for (uint32_t q = count; q < w.quads_per_packet; q++) {
-    args.primitive[q] = first.primitive;
+    args.primitive[q] = primitive;
     args.x_px[q] = args.x_px[0];
     args.y_px[q] = args.y_px[0];
-    args.tile_pixel[q] = first.tile_pixel;
+    args.tile_pixel[q] = place;
     args.raster_coverage[q] = args.live_coverage[q] = 0;
     set_alive(args, q, 0);
   }

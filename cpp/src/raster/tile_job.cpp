@@ -360,6 +360,7 @@ void TileWorker::begin_pass(const PassContext& pass) {
   w.pass = &pass;
   w.bin_px = pass.tile.bin_px;
   w.blocks_per_row = w.bin_px / 4;
+  w.row_shift = static_cast<uint32_t>(std::countr_zero(w.blocks_per_row));
   w.samples = pass.samples;
   w.quads_per_packet = pass.lanes / 4;
   w.all_samples = w.samples == 16 ? ~uint64_t{0} : (uint64_t{1} << 4 * w.samples) - 1;

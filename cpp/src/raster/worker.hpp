@@ -18,6 +18,7 @@ namespace tilegpu::raster {
 
 inline constexpr uint32_t kQueueQuads = 64;             // waiting at most; one bit each in a word
 inline constexpr uint32_t kWorthBatching = 3;           // records that are set up together
+inline constexpr uint32_t kPassedOver = 16;
 inline constexpr uint32_t kMaxVisible = 1u << 16;       // primitives in the visibility buffer before it is flushed
 
 /// 64-byte aligned memory that only grows.
@@ -98,7 +99,7 @@ struct Worker {
   stats::FragmentCounters counters;
   stats::Ledger ledger;
   std::vector<uint64_t> query_samples;
-  uint32_t bin_px = 0, blocks_per_row = 0, samples = 1, quads_per_packet = 2;
+  uint32_t bin_px = 0, blocks_per_row = 0, row_shift = 0, samples = 1, quads_per_packet = 2;
   uint64_t all_samples = 0xf;              // coverage of a whole quad
 
   // -- the bin
@@ -120,6 +121,7 @@ struct Worker {
   // -- waiting quads
   std::array<WaitingQuad, kQueueQuads> queue;
   uint32_t queue_count = 0;
+  uint32_t packet_count = 0;               // quads in the open packet
   std::vector<uint8_t> waiting;            // per block: quads in the queue
   SetupArena setups;
 
@@ -131,6 +133,7 @@ struct Worker {
   std::vector<uint8_t> dirty;              // 1 for each block with a number
   std::vector<VisibleQuad> gathered, sorted;
   std::vector<uint32_t> slot_first;
+  std::array<const VisibleQuad*, kPassedOver> passed_over{};   // gathered quads that wait for another packet
   shader::PrimitiveSetup unused_setup;     // where the lanes of an incomplete batch write
 
   // -- results of tests over a row of blocks
@@ -149,8 +152,24 @@ uint64_t raster_coverage(const Worker& w, uint32_t draw, const geometry::Triangl
 // -- shade.cpp
 /// Points the packet and Worker::shading at a draw. `early`: tests that happened before; `from_ids`: quads come from the visibility buffer.
 void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids);
-/// Shades 1..quads_per_packet quads, which lie at different places.
-void shade_packet(Worker& w, const WaitingQuad* const* quads, uint32_t count);
+/// Puts a quad into the open packet; its place is not there yet. A full packet must be shaded before the next one.
+inline void add_to_packet(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t tile_pixel, int32_t x_px, int32_t y_px, uint64_t raster, uint64_t live) {
+  shader::FragmentArgs& args = w.args;
+  const uint32_t q = w.packet_count++;
+  args.primitive[q] = primitive;
+  args.x_px[q] = w.origin_x_px + x_px;
+  args.y_px[q] = w.origin_y_px + y_px;
+  args.tile_pixel[q] = tile_pixel;
+  args.raster_coverage[q] = raster;
+  args.live_coverage[q] = live;
+}
+inline bool packet_holds(const Worker& w, uint32_t tile_pixel) {
+  bool held = false;
+  for (uint32_t q = 0; q < w.packet_count; q++) held |= w.args.tile_pixel[q] == tile_pixel;
+  return held;
+}
+/// Shades the open packet (one quad or more) and closes it.
+void shade_packet(Worker& w);
 /// Shades a whole block of one primitive, all samples of which are live.
 void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t block, int32_t x_px, int32_t y_px);
 
