@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <utility>
 #include <vector>
 
 namespace tilegpu::shader {
@@ -215,16 +216,60 @@ class Ir {
   void store(Value v, Value pointer, uint32_t align_B) const { LLVMSetAlignment(LLVMBuildStore(builder, v, pointer), align_B); }
   /// The field of a plain struct at offsetof.
   Value field(Type type, Value pointer, size_t offset_B, uint32_t align_B = 4) const { return load(type, offset(pointer, offset_B), align_B); }
+  /// The lanes of an i32 vector (taken as unsigned) or an i64 one as i64 scalars. Two i32 lanes leave the vector at a time.
+  std::vector<Value> lanes_as_i64(Value offsets) const {
+    const uint32_t n = lanes_of(offsets);
+    std::vector<Value> scalars;
+    if (element_of(type_of(offsets)) == i64 || n == 1) {
+      for (uint32_t k = 0; k < n; ++k) scalars.push_back(type_of(extract(offsets, k)) == i64 ? extract(offsets, k) : LLVMBuildZExt(builder, offsets, i64, ""));
+      return scalars;
+    }
+    Value pairs = LLVMBuildBitCast(builder, offsets, vec(i64, n / 2), "");
+    for (uint32_t k = 0; k < n / 2; ++k) {
+      Value both = extract(pairs, k);
+      scalars.push_back(and_(both, c64(0xffffffffu)));
+      scalars.push_back(lshr(both, 32));
+    }
+    return scalars;
+  }
   /// One scalar load for each lane, at pointer + offsets[lane] (i32 taken as unsigned, or i64). The caller clamps.
   Value load_lanes(Type element, Value pointer, Value offsets, uint32_t align_B) const {
-    const uint32_t n = lanes_of(offsets);
-    Value result = LLVMGetPoison(vec(element, n));
-    for (uint32_t k = 0; k < n; ++k) {
-      Value at = extract(offsets, k);
-      if (type_of(at) == i32) at = LLVMBuildZExt(builder, at, i64, "");
-      result = insert(result, load(element, offset(pointer, at), align_B), k);
-    }
+    const std::vector<Value> at = lanes_as_i64(offsets);
+    Value result = LLVMGetPoison(vec(element, lanes_of(offsets)));
+    for (uint32_t k = 0; k < at.size(); ++k) result = insert(result, load(element, offset(pointer, at[k]), align_B), k);
     return result;
+  }
+  /// Two neighbouring 32-bit words for each lane, by one 64-bit load.
+  std::pair<Value, Value> load_lane_pairs(Value pointer, Value offsets) const {
+    const std::vector<Value> at = lanes_as_i64(offsets);
+    const auto n = static_cast<uint32_t>(at.size());
+    const uint32_t chunk = n < 8 ? n : 8;
+    std::vector<Value> low, high;
+    for (uint32_t first = 0; first < n; first += chunk) {
+      // Lanes 0, 1, 4, 5 and 2, 3, 6, 7: one shuffle within 128-bit halves then puts each word in order.
+      std::vector<int> order = chunk == 8 ? std::vector<int>{0, 1, 4, 5, 2, 3, 6, 7} : std::vector<int>{0, 1, 2, 3};
+      const uint32_t half = chunk / 2;
+      Value part[2];
+      for (uint32_t p = 0; p < 2; ++p) {
+        part[p] = LLVMGetPoison(LLVMVectorType(i64, half));
+        for (uint32_t k = 0; k < half; ++k) {
+          part[p] = insert(part[p], load(i64, offset(pointer, at[first + static_cast<uint32_t>(order[p * half + k])]), 4), k);
+        }
+        part[p] = LLVMBuildBitCast(builder, part[p], LLVMVectorType(i32, chunk), "");
+      }
+      for (int word = 0; word < 2; ++word) {
+        std::vector<int> mask(chunk);
+        for (uint32_t k = 0; k < chunk; ++k) mask[static_cast<size_t>(order[k])] = static_cast<int>(2 * k) + word;
+        (word ? high : low).push_back(shuffle(part[0], part[1], mask));
+      }
+    }
+    auto join = [&](const std::vector<Value>& parts) {
+      if (parts.size() == 1) return parts[0];
+      std::vector<int> all(n);
+      for (uint32_t k = 0; k < n; ++k) all[k] = static_cast<int>(k);
+      return shuffle(parts[0], parts[1], all);
+    };
+    return {join(low), join(high)};
   }
 
   // -- functions, blocks, calls ------------------------------------------------------------------------------------------------

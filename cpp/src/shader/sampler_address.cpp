@@ -11,25 +11,27 @@ namespace {
 // Beyond this no level has texels; floor and conversion stay exact.
 constexpr float kFar = 0x1p20f;
 
-/// offset mod period, in [0, period), without a division where the offset is 0. Vectors (gather) always divide.
-Value positive_remainder(const Ir& ir, Value offset, Value period) {
-  auto reduce = [&](Value value, Value divisor) {
-    Value r = LLVMBuildSRem(ir.builder, value, divisor, "");
-    return ir.select(ir.slt(r, ir.zero(ir.type_of(r))), ir.add(r, divisor), r);
-  };
+/// Adds a texel offset to indices in [-1, period), modulo the period. Behind a branch where the offset is a constant 0, as it mostly is.
+Value add_offset(const Ir& ir, Value index, Value offset, Value period) {
+  Value period_v = ir.splat(ir.smax(period, ir.c32(1)));
+  auto once_less = [&](Value i) { return ir.select(ir.sge(i, period_v), ir.sub(i, period_v), i); };
   if (ir.lanes_of(offset) > 1) {
-    // No vector division in the hardware: offsets are a few texels, so 64 is brought into range lane by lane in floats. Exact: both are
-    // small integers, and the quotient's floor is put right by one step each way.
-    Value divisor = ir.splat(period);
+    // No vector division in the hardware: floats are exact for integers of this size, and the quotient's floor is put right by one step
+    // each way.
     Value bounded = ir.sclamp(offset, ir.ik(static_cast<uint32_t>(-4096)), ir.ik(4096));
-    Value q = ir.fptosi(ir.floor(ir.fdiv(ir.sitofp(bounded), ir.sitofp(divisor))));
-    Value r = ir.sub(bounded, ir.mul(q, divisor));
-    r = ir.select(ir.slt(r, ir.ik(0)), ir.add(r, divisor), r);
-    return ir.select(ir.sge(r, divisor), ir.sub(r, divisor), r);
+    Value q = ir.fptosi(ir.floor(ir.fdiv(ir.sitofp(bounded), ir.sitofp(period_v))));
+    Value r = ir.sub(bounded, ir.mul(q, period_v));
+    r = once_less(ir.select(ir.slt(r, ir.ik(0)), ir.add(r, period_v), r));
+    return once_less(ir.add(index, r));
   }
   return ir.if_else(
-      ir.eq(offset, ir.c32(0)), [&] { return std::vector<Value>{ir.c32(0)}; },
-      [&] { return std::vector<Value>{reduce(ir.sclamp(offset, ir.c32(static_cast<uint32_t>(-4096)), ir.c32(4096)), period)}; })[0];
+      ir.eq(offset, ir.c32(0)), [&] { return std::vector<Value>{index}; },
+      [&] {
+        Value bounded = ir.sclamp(offset, ir.c32(static_cast<uint32_t>(-4096)), ir.c32(4096)), divisor = ir.smax(period, ir.c32(1));
+        Value r = LLVMBuildSRem(ir.builder, bounded, divisor, "");
+        r = ir.select(ir.slt(r, ir.c32(0)), ir.add(r, divisor), r);
+        return std::vector<Value>{once_less(ir.add(index, ir.splat(r)))};
+      })[0];
 }
 
 Value as_vector(const Ir& ir, Value v) { return ir.lanes_of(v) == ir.lanes ? v : ir.splat(v); }
@@ -63,17 +65,12 @@ Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coor
   if (linear) axis.fraction = ir.fsub(u, whole);
   if (repeats) {
     Value period = mirrors ? ir.add(size, size) : size, period_v = ir.splat(period);
-    low = ir.add(low, as_vector(ir, positive_remainder(ir, offset, period)));
+    low = add_offset(ir, low, offset, period);   // [-1, period)
     if (linear) high = ir.add(low, ir.ik(1));
-    auto wrap = [&](Value i) {
-      // [-1, 2 * period] to [0, period): unsigned minima, since -1 is the largest number.
-      i = ir.umin(i, ir.add(i, period_v));
-      i = ir.umin(i, ir.sub(i, period_v));
-      i = ir.umin(i, ir.sub(i, period_v));
-      return mirrors ? ir.smin(i, ir.sub(ir.sub(period_v, ir.ik(1)), i)) : i;
-    };
-    low = wrap(low);
-    if (linear) high = wrap(high);
+    // One step: unsigned minima, since -1 is the largest number.
+    auto mirror = [&](Value i) { return mirrors ? ir.smin(i, ir.sub(ir.sub(period_v, ir.ik(1)), i)) : i; };
+    low = mirror(ir.umin(low, ir.add(low, period_v)));
+    if (linear) high = mirror(ir.umin(high, ir.sub(high, period_v)));
   } else {
     low = ir.add(low, ir.sclamp(as_vector(ir, offset), ir.ik(static_cast<uint32_t>(-4096)), ir.ik(4096)));
     if (linear) high = ir.add(low, ir.ik(1));

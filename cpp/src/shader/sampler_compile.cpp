@@ -33,6 +33,7 @@ class FunctionBuilder {
   std::vector<Value> pack(const TexelValues& t) const;
   TexelValues unpack(const std::vector<Value>& v, size_t first = 0) const;
   TexelValues like_texel(Value fill) const;
+  Value predicted(Value id);
 
   const Ir& ir;
   const SamplerPlan& plan;
@@ -106,10 +107,13 @@ void FunctionBuilder::four_texels(const Level& level, Value s, Value t, Value fa
     }
     ay = address_axis(c, plan.key.sampler.address_v, t, level.height, level.height_f, c.offset_y, true);
     auto either = [&](Value a, Value b) { return a && b ? ir.or_(a, b) : a ? a : b; };
-    out[0] = read(level, ax.low, ay.low, nullptr, either(ax.low_outside, ay.low_outside));
-    out[1] = read(level, ax.high, ay.low, nullptr, either(ax.high_outside, ay.low_outside));
-    out[2] = read(level, ax.low, ay.high, nullptr, either(ax.low_outside, ay.high_outside));
-    out[3] = read(level, ax.high, ay.high, nullptr, either(ax.high_outside, ay.high_outside));
+    load_four_texels(c, level, ax, ay, out);
+    Value outside[4] = {either(ax.low_outside, ay.low_outside), either(ax.high_outside, ay.low_outside), either(ax.low_outside, ay.high_outside),
+                        either(ax.high_outside, ay.high_outside)};
+    for (int k = 0; k < 4; ++k) {
+      if (outside[k]) out[k] = replace_border(c, out[k], outside[k]);
+      if (plan.compare) out[k] = compare_depth(c, out[k]);
+    }
     return;
   }
   // Cubes: plain indices first; where one leaves the face, all four go through the neighbour's mapping.
@@ -206,6 +210,35 @@ void FunctionBuilder::return_values(const std::array<Value, 4>& values) {
   LLVMBuildRet(ir.builder, result);
 }
 
+/// The same value, through a jump for each likely one. The level comes at the end of a long chain (the logarithm of the derivatives), and all
+/// addresses wait for it; behind a jump the processor goes on with the predicted level at once. The constants pass through empty
+/// assembly, so that LLVM does not find out that the jumps are for nothing.
+Value FunctionBuilder::predicted(Value id) {
+  constexpr uint32_t kLikely = 8;
+  Type signature = LLVMFunctionType(ir.i32, const_cast<Type*>(&ir.i32), 1, 0);
+  Value opaque = LLVMGetInlineAsm(signature, "", 0, "=r,0", 4, 0, 0, LLVMInlineAsmDialectATT, 0);
+  Block other = ir.block("unlikely"), join = ir.block("predicted");
+  Value jump = LLVMBuildSwitch(ir.builder, id, other, kLikely + 1);
+  std::vector<std::pair<Value, Block>> incoming;
+  for (uint32_t k = 0; k <= kLikely; ++k) {
+    const uint32_t value = k < kLikely ? k : 64;   // 64: magnified
+    if (value == 64 && plan.linear_mag == plan.linear_min) continue;
+    Block b = ir.block("likely");
+    LLVMAddCase(jump, ir.c32(value), b);
+    ir.at(b);
+    Value constant = ir.c32(value);
+    incoming.emplace_back(LLVMBuildCall2(ir.builder, signature, opaque, &constant, 1, ""), b);
+    ir.br(join);
+  }
+  ir.at(other);
+  ir.br(join);
+  incoming.emplace_back(id, other);
+  ir.at(join);
+  Value result = LLVMBuildPhi(ir.builder, ir.i32, "");
+  for (auto [value, block] : incoming) LLVMAddIncoming(result, &value, &block, 1);
+  return result;
+}
+
 /// The groups of lanes that share a level; for each, one or two levels.
 void FunctionBuilder::sample(Value s, Value t, Value face, Value lambda, Value mask) {
   const LevelChoice choice = choose_level(c, lambda);
@@ -228,7 +261,7 @@ void FunctionBuilder::sample(Value s, Value t, Value face, Value lambda, Value m
 
   ir.at(body);
   Value first_lane = ir.call_intrinsic("llvm.cttz", {ir.i32}, {remaining, ir.c1(true)});
-  Value group_id = ir.load(ir.i32, ir.offset(id_memory, ir.shl(ir.zext(ir.and_(first_lane, ir.c32(ir.lanes - 1)), ir.i64), 2)), 4);
+  Value group_id = predicted(ir.load(ir.i32, ir.offset(id_memory, ir.shl(ir.zext(ir.and_(first_lane, ir.c32(ir.lanes - 1)), ir.i64), 2)), 4));
   Value members = ir.eq(id, ir.splat(group_id));
   Value level = choice.magnified ? ir.and_(group_id, ir.c32(63)) : group_id;
   Value member_bits = ir.and_(ir.movemask(members), remaining);

@@ -96,6 +96,9 @@ CubeTexel cube_neighbour(const Ir& ir, Value face, Value x, Value y, Value size)
 // -- texels (sampler_texel.cpp)
 /// Raw values at (x, y), in range. `layer_offset` overrides the level's.
 TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset);
+/// The four texels of a linear filter, (low, low), (high, low), (low, high), (high, high), by four loads or, where every lane's columns
+/// are neighbours in memory, two wide ones.
+void load_four_texels(const SamplerContext& c, const Level& level, const Axis& x, const Axis& y, TexelValues out[4]);
 TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside);
 /// Depth against dref: 1 or 0 in component 0.
 TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel);

@@ -33,8 +33,8 @@ Level load_level(const SamplerContext& c, Value level) {
   Level l;
   l.data = ir.field(ir.ptr, entry, offsetof(ViewLevel, data), 8);
   l.pitch = ir.field(ir.i32, entry, offsetof(ViewLevel, row_pitch_B));
-  l.width = ir.smax(ir.field(ir.i32, entry, offsetof(ViewLevel, width_px)), ir.c32(1));
-  l.height = ir.smax(ir.field(ir.i32, entry, offsetof(ViewLevel, height_px)), ir.c32(1));
+  l.width = ir.field(ir.i32, entry, offsetof(ViewLevel, width_px));     // 1 and more, of null views too
+  l.height = ir.field(ir.i32, entry, offsetof(ViewLevel, height_px));
   l.width_f = ir.splat(ir.sitofp(l.width));
   l.height_f = ir.splat(ir.sitofp(l.height));
   if (c.layer && !c.plan.cube) {
@@ -45,19 +45,23 @@ Level load_level(const SamplerContext& c, Value level) {
 }
 static_assert(offsetof(ImageViewAbi, layer_pitch_B) == 0);
 
-TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset) {
+namespace {
+
+/// Byte offsets of texels from the level's data: i32, or i64 with layers and samples.
+Value texel_offsets(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset) {
+  const Ir& ir = c.ir;
+  // A level is at most 4 GB: the offset in it fits 32 unsigned bits.
+  Value offsets = ir.mul(x, ir.ik(c.plan.texel_B));
+  if (!c.plan.one_dimensional) offsets = ir.add(ir.mul(y, ir.splat(level.pitch)), offsets);
+  if (!layer_offset) layer_offset = level.layer_offset;
+  return layer_offset ? ir.add(ir.zext(offsets, ir.i64), layer_offset) : offsets;
+}
+
+/// `word(w)`: the texel's word w.
+template <class Word>
+TexelValues unpack_raw(const SamplerContext& c, Word&& word) {
   const Ir& ir = c.ir;
   const SamplerPlan& plan = c.plan;
-  // A level is at most 4 GB: the offset in it fits 32 unsigned bits.
-  Value offsets = ir.mul(x, ir.ik(plan.texel_B));
-  if (!plan.one_dimensional) offsets = ir.add(ir.mul(y, ir.splat(level.pitch)), offsets);
-  if (!layer_offset) layer_offset = level.layer_offset;
-  if (layer_offset) offsets = ir.add(ir.zext(offsets, ir.i64), layer_offset);
-  Value words[4] = {};
-  auto word = [&](uint32_t w) {
-    if (!words[w]) words[w] = load_word(c, ir.offset(level.data, 4 * w), offsets);
-    return words[w];
-  };
   TexelValues texel{};
   if (plan.stencil) {
     texel[0] = ir.as_float(plan.texel_B == 4 ? ir.lshr(word(0), 24) : word(0));
@@ -90,6 +94,43 @@ TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Val
     }
   }
   return texel;
+}
+
+}  // namespace
+
+TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset) {
+  Value offsets = texel_offsets(c, level, x, y, layer_offset);
+  Value words[4] = {};
+  return unpack_raw(c, [&](uint32_t w) {
+    if (!words[w]) words[w] = load_word(c, c.ir.offset(level.data, 4 * w), offsets);
+    return words[w];
+  });
+}
+
+void load_four_texels(const SamplerContext& c, const Level& level, const Axis& x, const Axis& y, TexelValues out[4]) {
+  const Ir& ir = c.ir;
+  if (c.plan.texel_B != 4) {
+    out[0] = load_texel(c, level, x.low, y.low, nullptr);
+    out[1] = load_texel(c, level, x.high, y.low, nullptr);
+    out[2] = load_texel(c, level, x.low, y.high, nullptr);
+    out[3] = load_texel(c, level, x.high, y.high, nullptr);
+    return;
+  }
+  Value top = texel_offsets(c, level, x.low, y.low, nullptr), bottom = texel_offsets(c, level, x.low, y.high, nullptr);
+  const std::vector<Value> words = ir.if_else(
+      ir.all(ir.eq(x.high, ir.add(x.low, ir.ik(1)))),
+      [&] {
+        const auto [a, b] = ir.load_lane_pairs(level.data, top);
+        const auto [d, e] = ir.load_lane_pairs(level.data, bottom);
+        return std::vector<Value>{a, b, d, e};
+      },
+      [&] {
+        Value step = ir.shl(ir.sub(x.high, x.low), 2);
+        if (ir.element_of(ir.type_of(top)) == ir.i64) step = ir.sext(step, ir.i64);
+        return std::vector<Value>{load_word(c, level.data, top), load_word(c, level.data, ir.add(top, step)), load_word(c, level.data, bottom),
+                                  load_word(c, level.data, ir.add(bottom, step))};
+      });
+  for (size_t k = 0; k < 4; ++k) out[k] = unpack_raw(c, [&](uint32_t) { return words[k]; });
 }
 
 TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside) {
