@@ -31,8 +31,8 @@ const char* base_name(ReflectedType::Base base) {
 }
 
 // Returns (words as bytes or None, error message, messages): the front end raises ShaderError with the single messages.
-py::tuple compile(std::string text, std::string file, int stage, std::map<std::string, std::string> defines, std::vector<std::string> include_dirs) {
-  GlslSource source{std::move(text), std::move(file), static_cast<VkShaderStageFlagBits>(stage), std::move(defines), std::move(include_dirs)};
+py::tuple compile(std::string glsl, std::string file, int stage, std::map<std::string, std::string> defines, std::vector<std::string> include_dirs) {
+  GlslSource source{std::move(glsl), std::move(file), static_cast<VkShaderStageFlagBits>(stage), std::move(defines), std::move(include_dirs)};
   std::vector<ShaderMessage> messages;
   Expected<std::vector<uint32_t>> words = [&] {
     py::gil_scoped_release release;
@@ -40,8 +40,8 @@ py::tuple compile(std::string text, std::string file, int stage, std::map<std::s
   }();
   if (words) return py::make_tuple(py::bytes(reinterpret_cast<const char*>((*words).data()), (*words).size() * 4), "", py::list());
   py::list list;
-  for (const ShaderMessage& message : messages) list.append(py::make_tuple(message.file, message.line, message.text, message.source_line));
-  return py::make_tuple(py::none(), words.error().message, list);
+  for (const ShaderMessage& message : messages) list.append(py::make_tuple(text(message.file), message.line, text(message.text), text(message.source_line)));
+  return py::make_tuple(py::none(), text(words.error().message), list);
 }
 
 Ptr<ShaderModule> create_module(const py::bytes& code, std::string label, std::string entry_point) {
@@ -77,18 +77,18 @@ void bind_shader(py::module_& m) {
       .def_readonly("depth_compare", &ReflectedType::depth_compare)
       .def_property_readonly("members", [](const ReflectedType& t) {
         py::list members;
-        for (const ReflectedType::Member& member : t.members) members.append(py::make_tuple(member.name, member.offset_B, member.type));
+        for (const ReflectedType::Member& member : t.members) members.append(py::make_tuple(text(member.name), member.offset_B, member.type));
         return members;
       });
   py::class_<ReflectedVariable>(m, "ReflectedVariable")
-      .def_readonly("name", &ReflectedVariable::name)
+      .def_property_readonly("name", [](const ReflectedVariable& r) { return text(r.name); })
       .def_readonly("location", &ReflectedVariable::location)
       .def_readonly("component", &ReflectedVariable::component)
       .def_readonly("type", &ReflectedVariable::type)
       .def_readonly("used", &ReflectedVariable::used);
   py::class_<ReflectedBinding>(m, "ReflectedBinding")
-      .def_readonly("name", &ReflectedBinding::name)
-      .def_readonly("block_name", &ReflectedBinding::block_name)
+      .def_property_readonly("name", [](const ReflectedBinding& r) { return text(r.name); })
+      .def_property_readonly("block_name", [](const ReflectedBinding& r) { return text(r.block_name); })
       .def_readonly("set", &ReflectedBinding::set)
       .def_readonly("binding", &ReflectedBinding::binding)
       .def_property_readonly("descriptor", [](const ReflectedBinding& b) { return static_cast<int>(b.descriptor); })
@@ -99,13 +99,13 @@ void bind_shader(py::module_& m) {
       .def_readonly("used", &ReflectedBinding::used)
       .def_readonly("type", &ReflectedBinding::type);
   py::class_<ReflectedConstant>(m, "ReflectedConstant")
-      .def_readonly("name", &ReflectedConstant::name)
+      .def_property_readonly("name", [](const ReflectedConstant& r) { return text(r.name); })
       .def_readonly("constant_id", &ReflectedConstant::constant_id)
       .def_readonly("type", &ReflectedConstant::type)
       .def_readonly("default_bits", &ReflectedConstant::default_bits);
   py::class_<Reflection>(m, "Reflection")
       .def_property_readonly("stage", [](const Reflection& r) { return static_cast<int>(r.stage); })
-      .def_readonly("entry_point", &Reflection::entry_point)
+      .def_property_readonly("entry_point", [](const Reflection& r) { return text(r.entry_point); })
       .def_readonly("inputs", &Reflection::inputs)
       .def_readonly("outputs", &Reflection::outputs)
       .def_readonly("bindings", &Reflection::bindings)

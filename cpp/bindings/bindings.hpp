@@ -28,6 +28,13 @@ inline void unwrap(const Status& status) {
   if (!status) throw CoreError{status.error()};
 }
 
+/// Names and messages may quote what strangers wrote: bytes that are no UTF-8 become U+FFFD.
+inline py::str text(const std::string& bytes) {
+  PyObject* object = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace");
+  if (!object) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(object);
+}
+
 void bind_errors(py::module_& m);
 void bind_enums(py::module_& m);
 void bind_shader(py::module_& m);

@@ -28,7 +28,7 @@ void bind_errors(py::module_&) {
     try {
       if (pointer) std::rethrow_exception(pointer);
     } catch (const CoreError& e) {
-      const py::object exception = py::module_::import("tilegpu.errors").attr("from_core")(result_name(e.error.code), e.error.message);
+      const py::object exception = py::module_::import("tilegpu.errors").attr("from_core")(result_name(e.error.code), text(e.error.message));
       PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
     }
   });

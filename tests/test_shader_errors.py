@@ -1,0 +1,196 @@
+"""Bad shaders: every error of a compile with its place, SPIR-V that strangers wrote; never a crash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tilegpu as tg
+from tilegpu import shader
+
+GOOD = "#version 450\nlayout(location = 0) in vec3 p;\nvoid main() { gl_Position = vec4(p, 1.0); }\n"
+
+
+def compile_errors(text: str, stage: str = "vertex", **options: object) -> tg.ShaderError:
+    with pytest.raises(tg.ShaderError) as caught:
+        tg.compile_glsl(text, stage, **options)
+    return caught.value
+
+
+def test_every_error_has_file_line_and_source_line() -> None:
+    error = compile_errors("#version 450\nvoid main() {\n  x = 1;\n  gl_Position = y;\n  int z = 1.5;\n}\n", file="a dir/odd:name.vert")
+    places = dict.fromkeys((m.file, m.line, m.source_line.strip()) for m in error.messages)
+    assert list(places) == [
+        ("a dir/odd:name.vert", 3, "x = 1;"),
+        ("a dir/odd:name.vert", 4, "gl_Position = y;"),
+        ("a dir/odd:name.vert", 5, "int z = 1.5;"),
+    ]
+    assert "'x' : undeclared identifier" in error.messages[0].text
+    text = str(error)
+    assert f"{len(error.messages)} errors" in text
+    assert "a dir/odd:name.vert:4: 'y' : undeclared identifier" in text
+    assert "| gl_Position = y;" in text
+    assert error.code == "VK_ERROR_INVALID_SHADER_NV"
+
+
+def test_syntax_error() -> None:
+    error = compile_errors("#version 450\nvoid main() { gl_Position = vec4(1) }\n")
+    assert error.messages[0].line == 2
+    assert "syntax error" in error.messages[0].text
+
+
+def test_missing_main() -> None:
+    assert "Missing entry point" in str(compile_errors("#version 450\nint f() { return 1; }\n"))
+
+
+def test_missing_location_is_named() -> None:
+    assert "requires location" in str(compile_errors("#version 450\nin vec3 p;\nvoid main() { gl_Position = vec4(p, 1); }\n"))
+
+
+def test_stage_is_checked() -> None:
+    with pytest.raises(tg.ValidationError, match="stage is 'geometry', which is no shader_stage.*vertex, fragment"):
+        tg.compile_glsl(GOOD, "geometry")
+
+
+def test_defines() -> None:
+    text = "#version 450\nvoid main() { gl_Position = vec4(N) * VALUE; }\n"
+    assert tg.compile_glsl(text, "vertex", defines={"N": 3, "VALUE": 0.5})
+    assert "'N' : undeclared" in str(compile_errors(text, defines={"VALUE": 1}))
+    assert "define '1x' is not a GLSL name" in str(compile_errors(text, defines={"1x": 1}))
+
+
+def test_include_beside_the_file_and_from_directories(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "half.glsl").write_text("float half_() { return 0.5; }\n")
+    (tmp_path / "local.glsl").write_text('#include "half.glsl"\nvec4 local() { return vec4(half_()); }\n')
+    (tmp_path / "a.vert").write_text('#version 450\n#include "local.glsl"\nvoid main() { gl_Position = local(); }\n')
+    path = str(tmp_path / "a.vert")
+    with pytest.raises(tg.ShaderError, match=r"local.glsl:1: '#include' : .*half.glsl"):
+        shader.load(path, "vertex")
+    assert shader.load(path, "vertex", include=[tmp_path / "lib"]).reflection.entry_point == "main"
+
+
+def test_error_in_an_included_file_names_it(tmp_path: Path) -> None:
+    (tmp_path / "bad.glsl").write_text("int f() { return 1; }\nint g() { return oops; }\n")
+    error = compile_errors('#version 450\n#include "bad.glsl"\nvoid main() { x; }\n', include=[tmp_path])
+    assert error.messages[0].file.endswith("bad.glsl")
+    assert error.messages[0].line == 2
+    assert "oops" in error.messages[0].source_line
+    assert error.messages[-1].line == 3
+
+
+def test_include_that_includes_itself_ends(tmp_path: Path) -> None:
+    (tmp_path / "loop.glsl").write_text('#include "loop.glsl"\n')
+    assert compile_errors('#version 450\n#include "loop.glsl"\nvoid main() {}\n', include=[tmp_path]).messages
+
+
+def test_files_that_are_not_there_or_no_text(tmp_path: Path) -> None:
+    with pytest.raises(tg.ValidationError, match=r"can't read vertex shader 'nowhere.vert': No such file"):
+        shader.load("nowhere.vert", "vertex")
+    (tmp_path / "binary.vert").write_bytes(b"\xff\xfe\x00\x80" * 9)
+    with pytest.raises(tg.ValidationError, match="neither UTF-8 text nor SPIR-V"):
+        shader.load(tmp_path / "binary.vert", "vertex")
+
+
+# -- SPIR-V
+
+
+def words() -> np.ndarray:
+    return np.frombuffer(tg.compile_glsl(GOOD, "vertex"), np.uint32)
+
+
+def module(data: bytes) -> object:
+    return shader.load(data, "vertex")
+
+
+def test_spirv_file_and_bytes(tmp_path: Path) -> None:
+    (tmp_path / "a.spv").write_bytes(words().tobytes())
+    assert shader.load(tmp_path / "a.spv", "vertex").reflection.inputs[0].name == "p"
+    assert shader.load(words().tobytes(), "vertex").reflection.inputs[0].name == "p"
+
+
+def test_spirv_of_the_other_byte_order() -> None:
+    assert shader.load(words().byteswap().tobytes(), "vertex").reflection.inputs[0].name == "p"
+
+
+def test_stripped_module_has_no_names() -> None:
+    stripped = strip(words())
+    reflection = shader.load(stripped.tobytes(), "vertex").reflection
+    assert [(v.name, v.location) for v in reflection.inputs] == [("", 0)]
+
+
+def strip(code: np.ndarray) -> np.ndarray:
+    """Without OpName, OpMemberName, OpLine, OpSource, OpString, OpModuleProcessed."""
+    kept, at = [code[:5]], 5
+    while at < len(code):
+        count, op = int(code[at]) >> 16, int(code[at]) & 0xFFFF
+        if op not in (3, 4, 5, 6, 7, 8, 317, 330):
+            kept.append(code[at : at + count])
+        at += count
+    return np.concatenate(kept)
+
+
+def test_empty() -> None:
+    with pytest.raises(tg.ShaderError, match="has 0 words; a SPIR-V module has at least 5"):
+        module(b"")
+
+
+def test_bytes_that_are_no_words() -> None:
+    with pytest.raises(tg.ShaderError, match="made of 4-byte words, but there are 41 bytes"):
+        module(words().tobytes()[:41])
+
+
+def test_wrong_magic() -> None:
+    with pytest.raises(tg.ShaderError, match="first word is 0x00000000, the magic number is 0x07230203"):
+        module(bytes(64))
+
+
+def test_every_truncation_is_an_error() -> None:
+    code = words()
+    for count in range(len(code)):
+        with pytest.raises(tg.Error):
+            module(code[:count].tobytes())
+
+
+def test_unsupported_capability_is_named() -> None:
+    text = "#version 450\n#extension GL_EXT_shader_explicit_arithmetic_types_float64 : enable\nlayout(location = 0) out vec4 o;\nvoid main() { double d = gl_FragCoord.x; o = vec4(float(d * d)); }\n"
+    with pytest.raises(tg.Error, match="Float64"):
+        shader.load(text, "fragment")
+
+
+def test_wrong_stage_is_said() -> None:
+    device = tg.Device(cache_dir="off")
+    with pytest.raises(tg.ValidationError, match="given as the fragment shader, but it is the other stage"):
+        device.pipeline(GOOD, words().tobytes(), vertex=np.dtype([("p", "f4", 3)]), color=["r8g8b8a8_unorm"])
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 31)), min_size=1, max_size=4))
+def test_flipped_bits_never_crash(flips: list[tuple[int, int]]) -> None:
+    code = words().copy()
+    for index, bit in flips:
+        code[index % len(code)] ^= np.uint32(1 << bit)
+    try:
+        module(code.tobytes())
+    except tg.Error as error:
+        assert str(error)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=400))
+def test_random_bytes_never_crash(data: bytes) -> None:
+    with pytest.raises(tg.Error):
+        module(b"\x03\x02\x23\x07" + data)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=200))
+def test_random_text_never_crashes(text: str) -> None:
+    try:
+        tg.compile_glsl("#version 450\n" + text, "fragment")
+    except tg.ShaderError as error:
+        assert error.messages
