@@ -54,7 +54,7 @@ bool hit(const Vec4 v[3], double x_ndc, double y_ndc, double bary[3], Vec4* at) 
 // (pixels close to a border of the shape are left out), and interpolated varyings and depth are those of the point that is met.
 void test_clipping_keeps_what_is_inside() {
   int compared = 0, covered = 0;
-  for (int round = 0; round < 600; round++) {
+  for (int round = 0; round < 240; round++) {
     Scene scene;
     scene.varyings(4);
     const int mode = round % 4;  // 0: near/far; 1: depth clamp; 2: clip distance; 3: viewport smaller than the scissor
@@ -121,7 +121,7 @@ void test_clipping_keeps_what_is_inside() {
     }
   }
   shader_config.distances = 0;
-  CHECK(compared > 500000 && covered > 50000);
+  CHECK(compared > 200000 && covered > 20000);
 }
 
 // A sheet of triangles that goes through the camera, far beyond the guard band and through near: no sample twice, none missing.
@@ -341,7 +341,7 @@ void test_hostile_positions() {
     scene.draw(3);
     scene.states.back().viewport = viewport;
     scene.run();
-    for (const TriangleRecord& r : scene.records()) CHECK(area(r) > 0);
+    CHECK(scene.records().empty());
   }
 }
 

@@ -73,6 +73,9 @@ void setup_draw(const GeometryPass& pass, const exec::DrawState& state, DrawSetu
   cut(out.y0_px, int64_t{out.y1_px} + 1, pass.grid.origin_y_px, pass.grid.origin_y_px + int64_t{pass.grid.rows} * pass.grid.bin_px, &out.y0_px, &out.y1_px);
   out.empty = out.x1_px < out.x0_px || out.y1_px < out.y0_px;
 
+  // A viewport of NaN or infinities shows nothing.
+  for (const float value : {out.scale_x, out.scale_y, out.scale_z, out.offset_x, out.offset_y, out.offset_z}) out.empty |= !std::isfinite(value);
+
   const auto edges = [](float start, float size, float* low, float* high) {
     *low = std::min(start, start + size);
     *high = std::max(start, start + size);

@@ -35,8 +35,7 @@ void transform_batch(const DrawSetup& draw, Batch& batch) {
       code |= bit(~(distance >= zero), i < draw.clip_distances ? kOutClipDistance0 << i : kOutCullDistance0 << (i - draw.clip_distances));
     }
     code |= bit(~(finite == zero), kOutBad);
-    code &= kIota8 + splat8(static_cast<int32_t>(v)) < count;
-    any |= code;
+    any |= code & (kIota8 + splat8(static_cast<int32_t>(v)) < count);
     store8(batch.code + v, code);
 
     const Float8 screen_x = splat8(draw.scale_x) * (x / w) + splat8(draw.offset_x);
@@ -44,7 +43,9 @@ void transform_batch(const DrawSetup& draw, Batch& batch) {
     Float8 depth = splat8(draw.scale_z) * (z / w) + splat8(draw.offset_z);
     // Without near and far planes depth may overflow; planes through it must stay finite.
     depth = depth > splat8(kMaxDepth) ? splat8(kMaxDepth) : depth < splat8(-kMaxDepth) ? splat8(-kMaxDepth) : depth;
-    store_rows8(batch.post + v, round_to_int8(screen_x * subpixels), round_to_int8(screen_y * subpixels), depth, one / w);
+    // Positions outside a plane mean nothing; what is stored for them only has to be small.
+    const Int8 valid = (code & splat8(static_cast<int32_t>(kOutAllPlanes | kOutBad))) == nothing;
+    store_rows8(batch.post + v, round_to_int8(screen_x * subpixels) & valid, round_to_int8(screen_y * subpixels) & valid, depth, one / w);
   }
   uint32_t all = 0;
   for (int i = 0; i < 8; i++) all |= static_cast<uint32_t>(any[i]);
