@@ -53,8 +53,16 @@ struct WordField {
   int shift = 0;       // of the plane's value
 };
 
-template <uint32_t kTexel_B>
+/// kStream: texels of 8 and 16 bytes go past the caches; their rows fill lines (16 bytes) or half lines next to each other (8 bytes).
+template <uint32_t kTexel_B, bool kStream = false>
 inline void write_block(const uint8_t* block, uint8_t* out, size_t pitch_B) {
+  const auto put = [](uint8_t* p, __m128i v) {
+    if constexpr (kStream) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(p), v);
+    } else {
+      store16(p, v);
+    }
+  };
   const WordRows w0 = rows_of_block(block);
   if constexpr (kTexel_B == 1) {
     const __m128i order = _mm_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
@@ -70,15 +78,15 @@ inline void write_block(const uint8_t* block, uint8_t* out, size_t pitch_B) {
   } else if constexpr (kTexel_B == 8) {
     const WordRows w1 = rows_of_block(block + kWordPlane_B);
     for (int y = 0; y < 4; ++y) {
-      store16(out + y * pitch_B, _mm_unpacklo_epi32(w0.row[y], w1.row[y]));
-      store16(out + y * pitch_B + 16, _mm_unpackhi_epi32(w0.row[y], w1.row[y]));
+      put(out + y * pitch_B, _mm_unpacklo_epi32(w0.row[y], w1.row[y]));
+      put(out + y * pitch_B + 16, _mm_unpackhi_epi32(w0.row[y], w1.row[y]));
     }
   } else {
     const WordRows w1 = rows_of_block(block + kWordPlane_B), w2 = rows_of_block(block + 2 * kWordPlane_B), w3 = rows_of_block(block + 3 * kWordPlane_B);
     for (int y = 0; y < 4; ++y) {
       __m128i v[4] = {w0.row[y], w1.row[y], w2.row[y], w3.row[y]};
       transpose(v);
-      for (int x = 0; x < 4; ++x) store16(out + y * pitch_B + 16 * x, v[x]);
+      for (int x = 0; x < 4; ++x) put(out + y * pitch_B + 16 * x, v[x]);
     }
   }
 }

@@ -54,7 +54,20 @@ size_t cut_offset(const Box& part, const Box& block, size_t texel_B) {
 template <uint32_t kTexel_B, bool kField>
 void from_rows(const RowsView& rows, const Box& box, const PlaneView& plane) {
   const BlockRange range = block_range(plane, box);
+  // Rows of a bin are too short for the hardware to see a stream: the lines of the next rows are asked for while these are copied.
+  const auto prefetch = [&](int32_t first_y) {
+    for (int32_t y = std::max(first_y, box.min_y); y < first_y + 4 && y <= box.max_y; ++y) {
+      const uint8_t* line = rows.at(box.min_x, y);
+      for (size_t at = 0; at < box.width_px() * kTexel_B; at += 64) _mm_prefetch(reinterpret_cast<const char*>(line + at), _MM_HINT_T0);
+    }
+  };
   for (uint32_t row = range.first_row; row <= range.last_row; ++row) {
+    const int32_t next_y = plane.y_px + static_cast<int32_t>((row + 1) * kBlock_px);
+    if (row == range.first_row) {
+      prefetch(next_y - 4);
+      prefetch(next_y);
+    }
+    prefetch(next_y + 4);
     for (uint32_t column = range.first_column; column <= range.last_column; ++column) {
       const Box whole = block_box(plane, column, row);
       uint8_t* block = plane.block(column, row);
@@ -109,7 +122,7 @@ const uint8_t* block_sample(const PlaneView& plane, uint32_t column, uint32_t ro
 
 template <uint32_t kTexel_B, bool kField>
 void to_rows(const PlaneView& plane, const Box& box, const resource::Reducer* reducer, bool stream, const RowsView& rows) {
-  alignas(64) uint8_t scratch[4][4 * kWordPlane_B];
+  alignas(64) uint8_t reduced[4 * kWordPlane_B];   // four blocks of one word, or one of four
   const BlockRange range = block_range(plane, box);
   for (uint32_t row = range.first_row; row <= range.last_row; ++row) {
     for (uint32_t column = range.first_column; column <= range.last_column; ++column) {
@@ -118,7 +131,8 @@ void to_rows(const PlaneView& plane, const Box& box, const resource::Reducer* re
         const Box four = {whole.min_x, whole.min_y, whole.min_x + 15, whole.max_y};
         if (box.contains(four)) {
           const uint8_t* blocks[4];
-          for (uint32_t i = 0; i < 4; ++i) blocks[i] = block_sample(plane, column + i, row, reducer, scratch[i]);
+          if (reducer) resource::reduce_pieces(*reducer, plane.block(column, row), kWordPlane_B, kWordPlane_B, plane.block_B, 4, reduced);
+          for (uint32_t i = 0; i < 4; ++i) blocks[i] = reducer ? reduced + i * kWordPlane_B : plane.block(column + i, row);
           uint8_t* out = rows.at(whole.min_x, whole.min_y);
           if (stream && ((reinterpret_cast<uintptr_t>(out) | rows.pitch_B) & 63) == 0) {
             write_lines<true>(blocks, out, rows.pitch_B);
@@ -129,9 +143,14 @@ void to_rows(const PlaneView& plane, const Box& box, const resource::Reducer* re
           continue;
         }
       }
-      const uint8_t* block = block_sample(plane, column, row, reducer, scratch[0]);
+      const uint8_t* block = block_sample(plane, column, row, reducer, reduced);
       if (box.contains(whole)) {
-        write_any<kTexel_B, kField>(block, rows, rows.at(whole.min_x, whole.min_y), rows.pitch_B);
+        uint8_t* out = rows.at(whole.min_x, whole.min_y);
+        if (kTexel_B >= 8 && stream && ((reinterpret_cast<uintptr_t>(out) | rows.pitch_B) & 15) == 0) {
+          write_block<kTexel_B, true>(block, out, rows.pitch_B);
+        } else {
+          write_any<kTexel_B, kField>(block, rows, out, rows.pitch_B);
+        }
         continue;
       }
       alignas(16) uint8_t cut[4 * kCutPitch_B];

@@ -9,8 +9,9 @@
 namespace tilegpu::framebuffer {
 namespace {
 
-/// Larger images would push everything else out of the last-level cache, and are written past it.
-constexpr uint64_t kStreamFrom_B = 64ull << 20;
+/// From here on whole lines are written past the caches: a line written in a bin is not read again soon, and fetching it first costs
+/// half of the store's time (measured at 1920x1080 RGBA8: 0.45 to 0.8 ms instead of 0.9 to 1.2).
+constexpr uint64_t kStreamFrom_B = 4ull << 20;
 
 struct StoreJob {
   const Target& t;

@@ -16,7 +16,7 @@ namespace tilegpu::resource {
 enum class ReduceMode : uint8_t { sample_zero, average, min, max };
 
 /// How the bytes are to be read: as equal elements, whatever texels they make up, or texel by texel.
-enum class ReduceKind : uint8_t { copy, unorm8, snorm8, unorm16, snorm16, unorm32, half, float32, uint8, sint8, uint16, sint16, uint32, sint32, texel };
+enum class ReduceKind : uint8_t { copy, unorm8, snorm8, unorm16, snorm16, unorm32, half, float32, srgb8, uint8, sint8, uint16, sint16, uint32, sint32, texel };
 
 struct Reducer {
   const vk::FormatInfo* format = nullptr;
@@ -30,5 +30,7 @@ struct Reducer {
 Reducer make_reducer(const vk::FormatInfo& format, VkImageAspectFlags aspect, ReduceMode mode, uint32_t samples, bool words);
 /// `bytes` of each sample, of which sample s begins at source + s * sample_stride_B.
 void reduce(const Reducer& reducer, const uint8_t* source, size_t sample_stride_B, size_t bytes, uint8_t* out);
+/// `count` pieces of `bytes` (a multiple of 32) that are piece_stride_B apart in the source and packed in the result: tile blocks.
+void reduce_pieces(const Reducer& reducer, const uint8_t* source, size_t sample_stride_B, size_t bytes, size_t piece_stride_B, uint32_t count, uint8_t* out);
 
 }  // namespace tilegpu::resource
