@@ -88,7 +88,13 @@ std::vector<uint8_t> render(uint32_t lanes, uint32_t threads, uint32_t bin_px, V
   CHECK(cb->pass_count() == 1);
   CHECK(cb->pass_stats(0).primitives_out == 1);
   CHECK(cb->pass_stats(0).vertices_shaded >= 3);
-  return std::vector<uint8_t>(out->data(), out->data() + width_px * height_px * 4);
+  std::vector<uint8_t> pixels;
+  const SubresourceLayout layout = out->layout(VK_IMAGE_ASPECT_COLOR_BIT, 0, 0);
+  for (uint32_t y = 0; y < height_px; y++) {
+    const uint8_t* row = out->data() + layout.offset_B + y * layout.row_pitch_B;
+    pixels.insert(pixels.end(), row, row + width_px * 4);
+  }
+  return pixels;
 }
 
 void triangle_has_its_colours() {

@@ -3,6 +3,7 @@
 
 #include <cctype>
 #include <cstring>
+#include <thread>
 
 #include "exec/cpu_check.hpp"
 #include "exec/device_state.hpp"
@@ -41,6 +42,14 @@ Device::~Device() {
     (void)s.queue.release();
     (void)s.executor.release();
     (void)s.pool.release();
+  }
+  if (s.queue && s.queue->on_own_thread()) {
+    // The last owner was a command buffer that the queue's thread let go of: a thread can't join itself.
+    std::thread([state = std::move(state_)]() mutable {
+      state->queue.reset();
+      state.reset();
+    }).detach();
+    return;
   }
   s.queue.reset();  // executes what is pending
 }

@@ -32,6 +32,7 @@ class Queue {
   /// `work` runs on the queue's thread; what it returns ends up in the fence.
   void submit(Ptr<Fence::State> fence, std::function<Status()> work);
   void wait_idle();
+  bool on_own_thread() const { return std::this_thread::get_id() == thread_.get_id(); }
 
  private:
   void loop();
