@@ -106,6 +106,8 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
   if (is_constant) {
     p.offset_B = static_cast<uint32_t>(std::min<uint64_t>(p.offset_B + static_cast<uint64_t>(literal) * stride_B, 0xfffffff0u));
   } else {
+    // Three such offsets cannot wrap around to the buffer's start; what is beyond 1 GiB is beyond every buffer.
+    index = ir.umin(index, Ir::same(index, (1u << 30) / std::max(1u, stride_B)));
     p.offset_dynamic = add_index(p.offset_dynamic, ir.mul(index, Ir::same(index, stride_B)));
   }
 }

@@ -66,6 +66,7 @@ struct Builder {
   bool block_body(uint32_t region, uint32_t index, uint32_t& from, uint32_t& label, bool& ended);
   bool selection(uint32_t region, const BasicBlock& b, const Instruction& t, uint32_t& from, uint32_t& label, bool& ended);
   bool switch_(uint32_t region, const BasicBlock& b, const Instruction& t, uint32_t& label, bool& ended);
+  bool order_cases(uint32_t c);
   bool loop(uint32_t region, uint32_t index, uint32_t from);
 };
 
@@ -178,8 +179,6 @@ bool Builder::switch_(uint32_t region, const BasicBlock& b, const Instruction& t
   };
   case_of(m.operand(t, 1)).is_default = true;
   for (uint32_t k = 2; k + 1 < t.count; k += 2) case_of(m.operand(t, k + 1)).literals.push_back(m.operand(t, k));
-  // A case falls through to one that comes later in the module.
-  std::stable_sort(cases.begin(), cases.end(), [&](const Case& x, const Case& y) { return f.block_of_label.at(x.label) < f.block_of_label.at(y.label); });
   append_construct(region, c);
   open.push_back(c);
   tree.constructs[c].cases = cases;
@@ -190,14 +189,55 @@ bool Builder::switch_(uint32_t region, const BasicBlock& b, const Instruction& t
     const bool ok = sequence(r, b.label, cases[arm].label);
     tree.constructs[c].cases[arm].label = cases[arm].label;
     if (!ok) return false;
-    for (const Item& item : tree.regions[r].items) {
-      if (item.kind == ItemKind::jump && item.jump == JumpKind::fallthrough && item.construct == c && item.case_index <= arm) return fail("a case falls through backwards");
-    }
   }
   open.pop_back();
+  if (!order_cases(c)) return false;
   label = b.merge_block;
   if (visited[f.block_of_label.at(label)]) return fail("a merge block is inside of its switch");
   ended = false;
+  return true;
+}
+
+/// Arranges the cases of a switch so that each comes before the one that it falls into.
+bool Builder::order_cases(uint32_t c) {
+  Construct& construct = tree.constructs[c];
+  const auto count = static_cast<uint32_t>(construct.cases.size());
+  std::vector<std::vector<uint32_t>> into(count);
+  std::vector<uint32_t> waiting(count, 0), order, place(count);
+  const auto arm_of = [&](uint32_t r) {
+    for (; r != kNone; r = tree.regions[r].parent) {
+      if (tree.regions[r].construct == c) return tree.regions[r].arm;
+    }
+    return kNone;
+  };
+  for (uint32_t r = construct.regions[0]; r < tree.regions.size(); ++r) {
+    for (const Item& item : tree.regions[r].items) {
+      if (item.kind != ItemKind::jump || item.jump != JumpKind::fallthrough || item.construct != c) continue;
+      into[arm_of(r)].push_back(item.case_index);
+      waiting[item.case_index]++;
+    }
+  }
+  std::vector<bool> placed(count, false);
+  while (order.size() < count) {
+    uint32_t next = kNone;
+    for (uint32_t k = 0; k < count && next == kNone; ++k) {
+      if (!placed[k] && waiting[k] == 0) next = k;
+    }
+    if (next == kNone) return fail("the cases of a switch fall through in a circle");
+    placed[next] = true, place[next] = static_cast<uint32_t>(order.size());
+    order.push_back(next);
+    for (uint32_t target : into[next]) waiting[target]--;
+  }
+  std::vector<Case> cases;
+  std::vector<uint32_t> regions;
+  for (uint32_t k : order) cases.push_back(construct.cases[k]), regions.push_back(construct.regions[k]);
+  for (uint32_t r = construct.regions[0]; r < tree.regions.size(); ++r) {
+    if (tree.regions[r].construct == c) tree.regions[r].arm = place[tree.regions[r].arm];
+    for (Item& item : tree.regions[r].items) {
+      if (item.kind == ItemKind::jump && item.jump == JumpKind::fallthrough && item.construct == c) item.case_index = place[item.case_index];
+    }
+  }
+  construct.cases = std::move(cases), construct.regions = std::move(regions);
   return true;
 }
 
