@@ -4,6 +4,7 @@
 // src0, addresses clamp to the source region; sRGB is filtered in linear space.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -80,6 +81,8 @@ void copy_nearest(const Rows& in, const Rows& out, const std::vector<Tap>& colum
 
 void blit_aspect(const Image& source, uint32_t source_level, uint32_t source_layer, const VkOffset3D s[2], Image& destination, uint32_t destination_level,
                  uint32_t destination_layer, const VkOffset3D d[2], VkFilter filter, RowRange range, VkImageAspectFlagBits aspect) {
+  const RowRange share = share_of(destination, range, static_cast<uint32_t>(std::abs(d[1].y - d[0].y)));
+  if (share.begin == share.end) return;
   const vk::FormatInfo &from = *vk::find_format(source.info().format), &to = *vk::find_format(destination.info().format);
   const TexelRows in = open_texels(source, aspect, source_level, source_layer, 0);
   TexelRows out = open_texels(destination, aspect, destination_level, destination_layer, 0);
@@ -89,8 +92,7 @@ void blit_aspect(const Image& source, uint32_t source_level, uint32_t source_lay
   const auto count = static_cast<uint32_t>(columns.size());
   RowCache cache;
   std::vector<vk::Texel> row(count);
-  const uint32_t end = std::min<uint32_t>(range.end, static_cast<uint32_t>(lines.size()));
-  for (uint32_t i = range.begin; i < end; ++i) {
+  for (uint32_t i = share.begin; i < share.end; ++i) {
     const Tap& line = lines[i];
     if (!linear && from.format == to.format) {
       copy_nearest(in.rows, out.rows, columns, line.first, x0, y0 + i, aspect_field(from, aspect));
@@ -115,7 +117,7 @@ void blit_aspect(const Image& source, uint32_t source_level, uint32_t source_lay
     vk::pack_row(to, row.data(), count, out.rows.at(x0, y0 + i));
   }
   close_texels(out);
-  if (destination_level == 0 && range.begin == 0) destination.defined_aspects |= aspect;
+  if (destination_level == 0 && share.begin == 0) destination.defined_aspects |= aspect;
 }
 
 std::string corner_text(const VkOffset3D corners[2]) {

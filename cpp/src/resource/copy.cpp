@@ -32,8 +32,6 @@ Status check_buffer_image(const char* command, const Buffer& buffer, uint64_t of
   return check_range(command, buffer, offset_B, shape.size_B);
 }
 
-RowRange cut(RowRange rows, uint32_t height_px) { return {std::min(rows.begin, height_px), std::min(rows.end, height_px)}; }
-
 /// One row from or to a field of 32-bit words.
 void field_to_buffer(const uint8_t* texels, AspectField field, uint32_t count, uint8_t* out) {
   for (uint32_t x = 0; x < count; ++x) {
@@ -91,10 +89,11 @@ Status check_copy_buffer_to_image(const Buffer& source, uint64_t offset_B, uint3
 
 void copy_buffer_to_image(const Buffer& source, uint64_t offset_B, uint32_t row_length_px, Image& destination, const ImageRegion& region, uint32_t width_px,
                           uint32_t height_px, RowRange range) {
+  const RowRange rows = share_of(destination, range, height_px);
+  if (rows.begin == rows.end) return;
   const AspectField field = aspect_field(*vk::find_format(destination.info().format), region.aspect);
   const BufferShape shape = buffer_shape(row_length_px, width_px, height_px, field.buffer_B);
   TexelRows texels = open_texels(destination, region.aspect, region.level, region.layer, 0);
-  const RowRange rows = cut(range, height_px);
   for (uint32_t y = rows.begin; y < rows.end; ++y) {
     const uint8_t* in = source.data() + offset_B + shape.pitch_B * y;
     uint8_t* out = texels.rows.at(static_cast<uint32_t>(region.x), static_cast<uint32_t>(region.y) + y);
@@ -118,7 +117,7 @@ void copy_image_to_buffer(const Image& source, const ImageRegion& region, uint32
   const AspectField field = aspect_field(*vk::find_format(source.info().format), region.aspect);
   const BufferShape shape = buffer_shape(row_length_px, width_px, height_px, field.buffer_B);
   const TexelRows texels = open_texels(source, region.aspect, region.level, region.layer, 0);
-  const RowRange rows = cut(range, height_px);
+  const RowRange rows = {std::min(range.begin, height_px), std::min(range.end, height_px)};
   for (uint32_t y = rows.begin; y < rows.end; ++y) {
     const uint8_t* in = texels.rows.at(static_cast<uint32_t>(region.x), static_cast<uint32_t>(region.y) + y);
     uint8_t* out = destination.data() + offset_B + shape.pitch_B * y;
@@ -154,7 +153,8 @@ Status check_copy_image(const Image& source, const ImageRegion& from, const Imag
 
 void copy_image(const Image& source, const ImageRegion& from, Image& destination, const ImageRegion& to, uint32_t width_px, uint32_t height_px, RowRange range) {
   const AspectField field = aspect_field(*vk::find_format(source.info().format), from.aspect);
-  const RowRange rows = cut(range, height_px);
+  const RowRange rows = share_of(destination, range, height_px);
+  if (rows.begin == rows.end) return;
   for (uint32_t s = 0; s < source.sample_count(); ++s) {
     const TexelRows in = open_texels(source, from.aspect, from.level, from.layer, s);
     TexelRows out = open_texels(destination, to.aspect, to.level, to.layer, s);

@@ -34,6 +34,8 @@ Status check_resolve_image(const Image& source, const Image& destination) {
 
 void resolve_image(const Image& source, Image& destination, RowRange range) {
   constexpr VkImageAspectFlagBits kColor = VK_IMAGE_ASPECT_COLOR_BIT;
+  const RowRange share = share_of(destination, range, destination.info().height_px);
+  if (share.begin == share.end) return;
   const vk::FormatInfo& format = *vk::find_format(source.info().format);
   const Reducer reducer = make_reducer(format, kColor, ReduceMode::average, source.sample_count(), false);
   const bool linear = source.info().tiling == ImageTiling::linear;
@@ -41,7 +43,6 @@ void resolve_image(const Image& source, Image& destination, RowRange range) {
     const SubresourceLayout layout = source.layout(kColor, 0, layer);
     TexelRows out = open_texels(destination, kColor, 0, layer, 0);
     const size_t row_B = static_cast<size_t>(layout.width_px) * layout.texel_B;
-    const uint32_t end = std::min(range.end, layout.height_px);
     // Block-compressed samples are decoded side by side first.
     std::vector<uint8_t> decoded;
     const uint8_t* first = linear ? source.data() + layout.offset_B : nullptr;
@@ -55,10 +56,10 @@ void resolve_image(const Image& source, Image& destination, RowRange range) {
       pitch_B = row_B;
       sample_pitch_B = row_B * layout.height_px;
     }
-    for (uint32_t y = range.begin; y < end; ++y) reduce(reducer, first + pitch_B * y, sample_pitch_B, row_B, out.rows.at(0, y));
+    for (uint32_t y = share.begin; y < share.end; ++y) reduce(reducer, first + pitch_B * y, sample_pitch_B, row_B, out.rows.at(0, y));
     close_texels(out);
   }
-  if (range.begin == 0) destination.defined_aspects |= kColor;
+  if (share.begin == 0) destination.defined_aspects |= kColor;
 }
 
 }  // namespace tilegpu::resource

@@ -1,11 +1,19 @@
 // resource/transfer_checks.hpp -- checks that the transfer commands share.
 #pragma once
 
+#include <algorithm>
+
 #include "resource/field_error.hpp"
 #include "resource/texel_rows.hpp"
-#include "tilegpu/command.hpp"
+#include "resource/transfer.hpp"
 
 namespace tilegpu::resource {
+
+/// The rows of the destination that this call does. Superblocks span rows: the call with the first row does a block-compressed image whole.
+inline RowRange share_of(const Image& destination, RowRange range, uint32_t rows) {
+  if (destination.info().tiling == ImageTiling::block_compressed) return range.begin == 0 ? RowRange{0, rows} : RowRange{0, 0};
+  return {std::min(range.begin, rows), std::min(range.end, rows)};
+}
 
 inline Error multisampled_error(const std::string& command, const Image& image, const char* fix) {
   return field_error(command, object_name("image", image.info().label) + ".samples", std::to_string(image.sample_count()), "1", fix);
