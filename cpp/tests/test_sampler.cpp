@@ -354,6 +354,7 @@ struct Lab {
   Trampoline gradient, lod, fetch, gather;
 };
 std::vector<Lab> all_labs;   // 8, 4, 16 lanes
+size_t lab_count = 3;        // in use: where 8 lanes alone must do, 1
 
 bool make_labs() {
   for (uint32_t lanes : {8u, 4u, 16u}) {
@@ -375,7 +376,7 @@ enum class Op { gradient, lod, gather };
 
 /// Sixteen requests through every lane count; `out[lab][request][component]`.
 bool call(const SamplerKey& key, Texture& image, Op op, const Request requests[16], int component, float out[3][16][4]) {
-  for (size_t n = 0; n < all_labs.size(); ++n) {
+  for (size_t n = 0; n < lab_count; ++n) {
     Lab& lab = all_labs[n];
     const uint8_t use = op == Op::gradient ? kUseGradient : op == Op::lod ? kUseLod : kUseGather;
     auto functions = compile_sampler(*lab.jit, key, use);
@@ -434,7 +435,9 @@ void check(const char* what, const SamplerKey& key, Texture& image, Op op, const
   const int component = static_cast<int>(rng() % (key.sampler.compare_enable ? 1 : 4));
   static float out[3][16][4];
   if (!call(key, image, op, requests, component, out)) return;
-  CHECK_MESSAGE(std::memcmp(out[0], out[1], sizeof out[0]) == 0 && std::memcmp(out[0], out[2], sizeof out[0]) == 0, std::string(what) + " differs between lane counts");
+  if (lab_count == 3) {
+    CHECK_MESSAGE(std::memcmp(out[0], out[1], sizeof out[0]) == 0 && std::memcmp(out[0], out[2], sizeof out[0]) == 0, std::string(what) + " differs between lane counts");
+  }
   const Model model{image, key};
   const bool integer = image.stencil || image.format->is_integer();
   for (int k = 0; k < 16; ++k) {
@@ -489,17 +492,20 @@ void test_formats() {
     if (!info || !info->sampled) continue;
     for (bool stencil : {false, true}) {
       if (info->is_depth_stencil() ? (stencil ? !info->stencil_bits : !info->depth_bits) : stencil) continue;
+      lab_count = f % 5 == 2 ? 3 : 1;
       Texture image(info->format, 13, 9, 3, 1, 1, stencil);
       SamplerKey key = basic(info->format);
       if (info->is_depth_stencil()) key.aspect = stencil ? VK_IMAGE_ASPECT_STENCIL_BIT : VK_IMAGE_ASPECT_DEPTH_BIT;
       run("format", key, image, Op::lod, 1.5f, false, 2);
     }
   }
+  lab_count = 3;
 }
 
 void test_address_modes() {
   for (auto [w, h] : {std::pair{16u, 8u}, {5u, 7u}, {1u, 1u}, {3u, 2u}}) {
     for (int mode = 0; mode < 5; ++mode) {
+      lab_count = mode % 3 == 0 ? 3 : 1;
       Texture image(VK_FORMAT_R8G8B8A8_UNORM, w, h, w > 4 ? 3 : 1, 1);
       image.sampler.border[0] = 1, image.sampler.border[3] = 1;
       SamplerKey key = basic(image.format->format);
@@ -515,6 +521,7 @@ void test_address_modes() {
 }
 
 void test_filters_and_lods() {
+  lab_count = 3;
   Texture image(VK_FORMAT_R8G8B8A8_UNORM, 64, 32, 6, 1);
   for (int k = 0; k < 8; ++k) {
     SamplerKey key = basic(image.format->format);
@@ -557,6 +564,7 @@ void test_compare() {
   for (VkFormat f : {VK_FORMAT_D16_UNORM, VK_FORMAT_D32_SFLOAT, VK_FORMAT_D24_UNORM_S8_UINT}) {
     Texture image(f, 16, 16, 4, 6);
     for (int op = 0; op < 8; ++op) {
+      lab_count = op == 3 ? 3 : 1;
       SamplerKey key = basic(f);
       key.aspect = VK_IMAGE_ASPECT_DEPTH_BIT;
       key.sampler.compare_enable = true, key.sampler.compare_op = static_cast<VkCompareOp>(op);
@@ -574,6 +582,7 @@ void test_compare() {
 }
 
 void test_fetch() {
+  lab_count = 3;
   struct Case {
     VkFormat format;
     VkImageViewType dim;

@@ -112,6 +112,7 @@ class Builder {
   void write_sample(Value sample, Value sample_shift);
   void write_target(Target& t, Value sample, Value live_bits, Value full);
   Value live_bits_of(Value sample_shift);
+  Value covers_everything();
 
   const Ir& ir;
   const EpilogueKey& key;
@@ -171,6 +172,18 @@ Value Builder::live_bits_of(Value sample_shift) {
     bits = ir.or_(bits, ir.shl(nibble, 4 * q));
   }
   return ir.and_(bits, packet.alive_bits);
+}
+
+/// i1: the packet is contiguous in the tile, and all samples of all its pixels are live.
+Value Builder::covers_everything() {
+  const uint64_t all = key.samples == 16 ? ~0ull : (1ull << (4 * key.samples)) - 1;
+  Value together = nullptr;
+  for (uint32_t q = 0; q < quads; ++q) {
+    Value coverage = ir.field(ir.i64, args, offsetof(FragmentArgs, live_coverage) + 8 * q, 8);
+    together = together ? ir.and_(together, coverage) : coverage;
+  }
+  Value lanes_alive = ir.eq(packet.alive_bits, ir.c32((1u << ir.lanes) - 1));
+  return ir.and_(ir.and_(packet.contiguous, lanes_alive), ir.eq(ir.and_(together, ir.c64(all)), ir.c64(all)));
 }
 
 void Builder::write_target(Target& t, Value sample, Value live_bits, Value full) {
@@ -270,7 +283,23 @@ void Builder::run() {
     write_sample(sample, ir.shl(sample, 2));
     return;
   }
-  Block before = ir.current_block(), loop = ir.block("samples"), after = ir.block("samples_done");
+  Block loop = ir.block("samples"), after = ir.block("samples_done");
+  // Inside a triangle every sample of every pixel is covered: where nothing is read, that is a row of stores.
+  bool plain = true;
+  for (const Target& t : targets) plain &= !t.blends && !t.keeps_bits && !t.logic;
+  if (plain) {
+    Block stores = ir.block("all_samples"), some = ir.block("some_samples");
+    ir.br(covers_everything(), stores, some);
+    ir.at(stores);
+    for (const Target& t : targets) {
+      for (uint32_t s = 0; s < key.samples; ++s) {
+        for (uint32_t w = 0; w < t.words; ++w) ir.store(t.packed[w], word_address(ir, t, packet, 0, ir.c64(s), key.samples, w), ir.lanes * 4);
+      }
+    }
+    ir.br(after);
+    ir.at(some);
+  }
+  Block before = ir.current_block();
   ir.br(loop);
   ir.at(loop);
   Value sample = LLVMBuildPhi(ir.builder, ir.i64, "");

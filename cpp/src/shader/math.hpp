@@ -26,7 +26,7 @@ Value emit_exp2(const Ir& ir, Value x);
 Value emit_exp(const Ir& ir, Value x);
 Value emit_log2(const Ir& ir, Value x);   // -inf at 0, NaN below
 Value emit_log(const Ir& ir, Value x);
-Value emit_pow(const Ir& ir, Value x, Value y);   // x < 0: NaN; x == 0: 0 or inf by y; pow(x, 0) = 1
+Value emit_pow(const Ir& ir, Value x, Value y);   // x < 0: NaN; x == 0: 0 or inf by y; pow(x, 0) = 1. Constant y of 1..8: products, x < 0 too
 Value emit_sinh(const Ir& ir, Value x);
 Value emit_cosh(const Ir& ir, Value x);
 Value emit_tanh(const Ir& ir, Value x);

@@ -2,7 +2,8 @@
 //
 // In and out: see math.hpp. Coefficients are Chebyshev fits made with 40 digits. Largest errors measured by tests/test_math.cpp
 // against double precision over all signs and exponents, denormal results included, in ulp (Vulkan's limit in parentheses):
-//   exp2 0.9, exp 1.1 (3 + 2|x|); log2 1.2, log 0.9 (3); pow 0.95 (that of exp2(y * log2(x)), hundreds);
+//   exp2 0.9, exp 1.1 (3 + 2|x|); log2 1.2, log 0.9 (3); pow 1.1 for exponents like 2.2, 5 for 32, 8 at the ends of the range
+//   (that of exp2(y * log2(x)), hundreds);
 //   sinh 1.6, cosh 1.5, tanh 1.4, asinh 1.8, acosh 2.1, atanh 1.9 (inherited, thousands of ulp).
 #include "shader/math.hpp"
 
@@ -73,6 +74,33 @@ Value log_special(const Ir& ir, Value x, Value result) {
   return ir.select(nan, ir.as_float(ir.ik(x, 0x7fc00000u)), result);
 }
 
+/// The float that all lanes of a constant share.
+bool constant_splat(Value v, float& value) {
+  if (!LLVMIsConstant(v)) return false;
+  Value first = v;
+  if (Ir::lanes_of(v) > 1) {
+    for (uint32_t k = 0; k < Ir::lanes_of(v); ++k) {
+      Value element = LLVMGetAggregateElement(v, k);
+      if (!element || (k > 0 && element != first)) return false;
+      first = element;
+    }
+  }
+  if (!LLVMIsAConstantFP(first)) return false;
+  LLVMBool inexact = 0;
+  value = static_cast<float>(LLVMConstRealGetDouble(first, &inexact));
+  return value == value && value - value == 0;
+}
+
+/// x^n by squaring, n in 1..8; defined below 0 too.
+Value small_integer_power(const Ir& ir, Value x, int n) {
+  Value result = nullptr;
+  for (Value square = x;; square = ir.fmul(square, square)) {
+    if (n & 1) result = result ? ir.fmul(result, square) : square;
+    n >>= 1;
+    if (!n) return result;
+  }
+}
+
 /// ln(1 + u) for u >= -1, accurate near 0.
 Value log1p(const Ir& ir, Value u) {
   Value w = ir.fadd(ir.fk(u, 1), u);
@@ -111,29 +139,43 @@ Value emit_log(const Ir& ir, Value x) {
 }
 
 Value emit_pow(const Ir& ir, Value x, Value y) {
-  // The logarithm and its product with y in double: an error in the last place of a float logarithm would be multiplied by y.
-  const Reduced r = reduce_log(ir, x);
-  Value f = ir.to_double(r.f);
-  Value p = nullptr;
-  for (double c : {0x1.356867a00919dp-4, -0x1.21b06dcf18491p-3, 0x1.28dc2a1f8b21fp-3, -0x1.25de252967a36p-3, 0x1.45303cb9e911bp-3,
-                   -0x1.7131f0b00899dp-3, 0x1.a63df2a9c24a4p-3, -0x1.ec7352d40ba84p-3, 0x1.277658bc65bd5p-2, -0x1.71546f4839e38p-2,
-                   0x1.ec709ea6af830p-2, -0x1.715476572cf5bp-1, 0x1.71547652a44c3p+0}) {
-    p = p ? ir.fma(p, f, ir.dk(f, c)) : ir.dk(f, c);
+  const Value original = y;
+  float exponent = 0;
+  const bool known = constant_splat(y, exponent);
+  if (known && exponent == 0) return ir.fk(x, 1);
+  if (known && exponent >= 1 && exponent <= 8 && exponent == static_cast<float>(static_cast<int>(exponent))) {
+    return small_integer_power(ir, x, static_cast<int>(exponent));
   }
-  Value log2_x = ir.fma(p, f, ir.to_double(r.e));
-  // x = 0 and infinity: a logarithm beyond every exponent, so that the sign of y decides.
-  Value huge = ir.or_(ir.feq(x, ir.fk(x, 0)), ir.feq(x, ir.fk(x, kInfinity)));
-  Value end = ir.select(ir.feq(x, ir.fk(x, 0)), ir.dk(f, -0x1p200), ir.dk(f, 0x1p200));
-  log2_x = ir.select(huge, end, log2_x);
-  Value t = ir.fmul(log2_x, ir.to_double(y));
-  t = ir.fclamp(t, ir.dk(f, -160), ir.dk(f, 130));
-  Value n = ir.round_even(t);
-  Value fraction = ir.to_float(ir.fsub(t, n));
-  Value result = scale(ir, exp2_fraction(ir, fraction), ir.fptosi(ir.to_float(n)));
-  Value one = ir.or_(ir.feq(y, ir.fk(x, 0)), ir.feq(x, ir.fk(x, 1)));
-  Value nan = ir.or_(ir.fcmp(LLVMRealULT, x, ir.fk(x, 0)), ir.is_nan(y));
-  result = ir.select(nan, ir.as_float(ir.ik(x, 0x7fc00000u)), result);
-  return ir.select(one, ir.fk(x, 1), result);
+  // log2(x) = e + high + low: the product f / ln 2 and the sum with e are carried in two floats, since an error in the last place of one
+  // float would be multiplied by y.
+  const Reduced r = reduce_log(ir, x);
+  Value product = ir.fmul(r.f, ir.fk(x, 0x1.715476p+0f));
+  Value low = ir.fma(r.f, ir.fk(x, 0x1.715476p+0f), ir.fneg(product));
+  low = ir.fma(r.f, ir.fk(x, 0x1.4ae0cp-26f), low);
+  Value tail = horner(ir, r.f, {-0x1.715476p-1f, 0x1.ec7094p-2f, -0x1.71548p-2f, 0x1.277c3ep-2f, -0x1.ec7734p-3f, 0x1.a48376p-3f, -0x1.6efd68p-3f,
+                                0x1.5d01c4p-3f, -0x1.557ac8p-3f, 0x1.900146p-4f});
+  low = ir.fma(ir.fmul(r.f, r.f), tail, low);
+  Value high = ir.fadd(r.e, product);
+  low = ir.fadd(low, ir.fsub(product, ir.fsub(high, r.e)));   // |e| is above |product| or 0
+  // t = y * log2(x), again in two floats. Finite y only: infinities are far beyond every limit.
+  if (!known) y = ir.fclamp(y, ir.fk(x, -0x1p100f), ir.fk(x, 0x1p100f));
+  Value t = ir.fmul(y, high);
+  Value t_low = ir.fma(y, low, ir.fma(y, high, ir.fneg(t)));
+  Value n = ir.round_even(ir.fclamp(ir.fadd(t, t_low), ir.fk(x, -160), ir.fk(x, 130)));
+  Value fraction = ir.fclamp(ir.fadd(ir.fsub(t, n), t_low), ir.fk(x, -1), ir.fk(x, 1));   // beyond +-0.5 only where n was clamped
+  Value p = exp2_fraction(ir, fraction), result;
+  if (known && exponent > -0.8f && exponent < 0.8f) {
+    result = ir.as_float(ir.add(ir.bits(p), ir.shl(ir.fptosi(n), 23)));   // |t| < 122: never denormal
+  } else {
+    result = scale(ir, p, ir.fptosi(n));
+  }
+  Value zero = ir.fk(x, 0), infinity = ir.fk(x, kInfinity), positive = ir.fgt(y, zero);
+  result = ir.select(ir.feq(x, zero), ir.select(positive, zero, infinity), result);
+  result = ir.select(ir.feq(x, infinity), ir.select(positive, infinity, zero), result);
+  result = ir.select(ir.fcmp(LLVMRealULT, x, zero), ir.as_float(ir.ik(x, 0x7fc00000u)), result);
+  if (known) return result;
+  result = ir.select(ir.is_nan(original), ir.as_float(ir.ik(x, 0x7fc00000u)), result);
+  return ir.select(ir.or_(ir.feq(original, zero), ir.feq(x, ir.fk(x, 1))), ir.fk(x, 1), result);
 }
 
 Value emit_sinh(const Ir& ir, Value x) {
