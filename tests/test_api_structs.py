@@ -1,5 +1,6 @@
 """Values to bytes: blocks in the shader's layout, and what is said about wrong ones. Nothing is rendered."""
 
+# ruff: noqa: E501, SIM117, RUF043
 from __future__ import annotations
 
 from typing import Any
@@ -90,7 +91,18 @@ def test_push_constants(interface: Interface) -> None:
 
 def test_interface_prints_names_numbers_offsets_and_types(interface: Interface) -> None:
     text = str(interface)
-    for part in ("position", "set 0 binding 0", "uniform_buffer", "view_proj", "mat4", "float[3]", "128 B", "vec3[]", "push constants", "tint"):
+    for part in (
+        "position",
+        "set 0 binding 0",
+        "uniform_buffer",
+        "view_proj",
+        "mat4",
+        "float[3]",
+        "128 B",
+        "vec3[]",
+        "push constants",
+        "tint",
+    ):
         assert part in text
 
 
@@ -117,28 +129,38 @@ def test_wrong_values(interface: Interface, changes: dict[str, Any], message: st
 
 
 def test_missing_members_are_listed(interface: Interface) -> None:
-    with pytest.raises(tg.ValidationError, match="missing 'eye', 'lights'; the shader's block has: view_proj, eye, taps, lights"):
+    with pytest.raises(
+        tg.ValidationError, match="missing 'eye', 'lights'; the shader's block has: view_proj, eye, taps, lights"
+    ):
         interface.names["camera"].layout.pack({"view_proj": MATRIX, "taps": [1, 2, 3]})
 
 
 @pytest.mark.parametrize(("cell", "message"), [((0.5, 1), "takes whole numbers"), ((2**31, 0), "outside the range")])
 def test_integers_must_fit(interface: Interface, cell: Any, message: str) -> None:
     with pytest.raises(tg.ValidationError, match=message):
-        interface.names["tall"].layout.pack({"rows": np.zeros((3, 2)), "columns": np.zeros((3, 2)), "cell": cell, "on": False})
+        interface.names["tall"].layout.pack(
+            {"rows": np.zeros((3, 2)), "columns": np.zeros((3, 2)), "cell": cell, "on": False}
+        )
 
 
 def test_stages_must_agree_about_push_constants() -> None:
-    vertex = shader.load("#version 450\nlayout(push_constant) uniform P { vec4 a; };\nvoid main() { gl_Position = a; }", "vertex")
+    vertex = shader.load(
+        "#version 450\nlayout(push_constant) uniform P { vec4 a; };\nvoid main() { gl_Position = a; }", "vertex"
+    )
     fragment = shader.load(
         "#version 450\nlayout(push_constant) uniform P { float a; };\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(a); }",
         "fragment",
     )
-    with pytest.raises(tg.ValidationError, match="push constant 'a' is vec4 at byte 0 in the vertex shader and float at byte 0"):
+    with pytest.raises(
+        tg.ValidationError, match="push constant 'a' is vec4 at byte 0 in the vertex shader and float at byte 0"
+    ):
         Interface("pipeline 'p'", {"vertex": vertex, "fragment": fragment})
 
 
 def test_push_constants_of_both_stages_are_one_table() -> None:
-    vertex = shader.load("#version 450\nlayout(push_constant) uniform P { vec4 a; };\nvoid main() { gl_Position = a; }", "vertex")
+    vertex = shader.load(
+        "#version 450\nlayout(push_constant) uniform P { vec4 a; };\nvoid main() { gl_Position = a; }", "vertex"
+    )
     fragment = shader.load(
         "#version 450\nlayout(push_constant) uniform P { layout(offset = 16) float b; };\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(b); }",
         "fragment",

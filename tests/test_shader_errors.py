@@ -1,5 +1,6 @@
 """Bad shaders: every error of a compile with its place, SPIR-V that strangers wrote; never a crash."""
 
+# ruff: noqa: E501, SIM117, RUF043
 from __future__ import annotations
 
 from pathlib import Path
@@ -22,7 +23,9 @@ def compile_errors(text: str, stage: str = "vertex", **options: object) -> tg.Sh
 
 
 def test_every_error_has_file_line_and_source_line() -> None:
-    error = compile_errors("#version 450\nvoid main() {\n  x = 1;\n  gl_Position = y;\n  int z = 1.5;\n}\n", file="a dir/odd:name.vert")
+    error = compile_errors(
+        "#version 450\nvoid main() {\n  x = 1;\n  gl_Position = y;\n  int z = 1.5;\n}\n", file="a dir/odd:name.vert"
+    )
     places = dict.fromkeys((m.file, m.line, m.source_line.strip()) for m in error.messages)
     assert list(places) == [
         ("a dir/odd:name.vert", 3, "x = 1;"),
@@ -48,7 +51,9 @@ def test_missing_main() -> None:
 
 
 def test_missing_location_is_named() -> None:
-    assert "requires location" in str(compile_errors("#version 450\nin vec3 p;\nvoid main() { gl_Position = vec4(p, 1); }\n"))
+    assert "requires location" in str(
+        compile_errors("#version 450\nin vec3 p;\nvoid main() { gl_Position = vec4(p, 1); }\n")
+    )
 
 
 def test_stage_is_checked() -> None:

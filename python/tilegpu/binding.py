@@ -72,7 +72,7 @@ class DescriptorBinder:
         missing = [b for key, b in pipeline.interface.bindings.items() if b.used and key not in given]
         if missing:
             raise ValidationError(
-                f"{what}, {pipeline.label}: bind= lacks {', '.join(f'{b.title}, a {b.descriptor}' for b in missing)}"
+                f"{what}, {pipeline.title}: bind= lacks {', '.join(f'{b.title}, a {b.descriptor}' for b in missing)}"
             )
 
     def _make(self, pipeline: Pipeline, bind: Mapping[Any, Any], what: str) -> list[tuple[int, _core.DescriptorSet]]:
@@ -85,11 +85,11 @@ class DescriptorBinder:
                 binding = interface.names.get(name)
             if binding is None:
                 raise ValidationError(
-                    f"{what}, {pipeline.label}: the shaders have no binding {name!r}{candidates(name, interface.candidates())}"
+                    f"{what}, {pipeline.title}: the shaders have no binding {name!r}{candidates(name, interface.candidates())}"
                 )
             slot = (binding.set, binding.binding)
             if slot in values:
-                raise ValidationError(f"{what}, {pipeline.label}: {binding.title} is bound twice")
+                raise ValidationError(f"{what}, {pipeline.title}: {binding.title} is bound twice")
             values[slot] = value
         self._require_all(pipeline, values, what)
         sets: dict[int, _core.DescriptorSet] = {}
@@ -103,7 +103,7 @@ class DescriptorBinder:
             target = sets.get(binding.set)
             if target is None:
                 target = sets[binding.set] = _core.DescriptorSet(layout)
-            self._write(target, binding, value, f"{what}, {pipeline.label}: {binding.title}")
+            self._write(target, binding, value, f"{what}, {pipeline.title}: {binding.title}")
         return list(sets.items())
 
     def _write(self, target: _core.DescriptorSet, binding: Binding, value: Any, what: str) -> None:

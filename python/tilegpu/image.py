@@ -92,7 +92,7 @@ class Image:
                 f"{what}: cube=True takes square images with 6 layers a cube; this is {width}x{height} with {layers} layers"
             )
         mask = (
-            _default_usage(info, transient)
+            _default_usage(info, transient, tiling)
             if usage is None
             else enums.parse_flags("image_usage", usage, f"{what}: usage", {"transient": "transient_attachment"})
         )
@@ -358,7 +358,7 @@ class Sampler:
     ) -> None:
         if filter is not None:
             mag_filter = min_filter = mipmap_mode = filter
-        addresses = [address] * 3 if isinstance(address, str) else list(address)
+        addresses: list[Any] = list(address) if isinstance(address, (list, tuple)) else [address] * 3
         if not 1 <= len(addresses) <= 3:
             raise ValidationError(f"sampler: address is {address!r}; give one mode, or one each for u, v (and w)")
         addresses += [addresses[-1]] * (3 - len(addresses))
@@ -421,7 +421,7 @@ def _size_of(size: Any, what: str) -> tuple[int, int]:
     return width, height
 
 
-def _default_usage(info: enums.FormatInfo, transient: bool) -> int:
+def _default_usage(info: enums.FormatInfo, transient: bool, tiling: str) -> int:
     usage = _core.ENUMS["image_usage"]
     attachment = (
         usage["depth_stencil_attachment"]
@@ -435,7 +435,7 @@ def _default_usage(info: enums.FormatInfo, transient: bool) -> int:
     mask = attachment | usage["transfer_src"] | usage["transfer_dst"]
     if attachment:
         mask |= usage["input_attachment"]
-    if info.sampled:
+    if info.sampled and "compressed" not in str(tiling).lower():
         mask |= usage["sampled"]
     return mask
 

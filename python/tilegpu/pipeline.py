@@ -58,6 +58,7 @@ class Pipeline:
     ) -> None:
         self.core = core
         self.label = core.label
+        self.title = f"pipeline '{core.label}'"  #: what messages call it
         self.interface = interface
         self.samples = samples
         self.color_formats = color_formats
@@ -79,17 +80,17 @@ class Pipeline:
         binding = self.interface.names.get(name)
         if binding is None:
             raise ValidationError(
-                f"{self.label}: no block '{name}'{candidates(name, [b.name for b in self.interface.bindings.values() if b.layout])}"
+                f"{self.title}: no block '{name}'{candidates(name, [b.name for b in self.interface.bindings.values() if b.layout])}"
             )
         if binding.layout is None:
-            raise ValidationError(f"{self.label}: {binding.title} is a {binding.descriptor}, which has no members")
+            raise ValidationError(f"{self.title}: {binding.title} is a {binding.descriptor}, which has no members")
         return binding.layout.pack(fields)
 
     def pack_push(self, fields: Mapping[str, Any]) -> bytes:
         """Bytes of the push constants."""
         if self.interface.push_layout is None:
             raise ValidationError(
-                f"{self.label}: the shaders have no push constants, but push= has: {', '.join(map(str, fields)) or 'nothing'}"
+                f"{self.title}: the shaders have no push constants, but push= has: {', '.join(map(str, fields)) or 'nothing'}"
             )
         return self.interface.push_layout.pack(fields)
 
@@ -97,7 +98,7 @@ class Pipeline:
         """Warns once for each name."""
         if name not in self._warned:
             self._warned.add(name)
-            warnings.warn(f"{self.label}: {what}", UnusedNameWarning, stacklevel=4)
+            warnings.warn(f"{self.title}: {what}", UnusedNameWarning, stacklevel=4)
 
     def __repr__(self) -> str:
         formats = ", ".join(f or "none" for f in self.color_formats)

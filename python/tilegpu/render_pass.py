@@ -368,7 +368,7 @@ class RenderPass:
         instance_count = self._instances(commands, pipeline, instances)
         if count is None:
             if available is None:
-                raise ValidationError(f"{self._what}, {pipeline.label}: no vertices and no indices; give count=")
+                raise ValidationError(f"{self._what}, {pipeline.title}: no vertices and no indices; give count=")
             count = max(0, available - first)
         if not (
             0 <= count <= _MAX_U32
@@ -377,13 +377,13 @@ class RenderPass:
             and -0x80000000 <= vertex_offset <= 0x7FFFFFFF
         ):
             raise ValidationError(
-                f"{self._what}, {pipeline.label}: first={first}, count={count}, first_instance={first_instance} must be 0 to {_MAX_U32}, "
+                f"{self._what}, {pipeline.title}: first={first}, count={count}, first_instance={first_instance} must be 0 to {_MAX_U32}, "
                 f"vertex_offset={vertex_offset} a 32-bit integer"
             )
         if indices is None:
             if vertex_offset:
                 raise ValidationError(
-                    f"{self._what}, {pipeline.label}: vertex_offset={vertex_offset} is for indexed draws; use first="
+                    f"{self._what}, {pipeline.title}: vertex_offset={vertex_offset} is for indexed draws; use first="
                 )
             commands.draw(count, instance_count, first, first_instance)
         else:
@@ -418,7 +418,7 @@ class RenderPass:
         of per-instance bindings.
         """
         commands = self._open()
-        what = f"{self._what}, {pipeline.label}"
+        what = f"{self._what}, {pipeline.title}"
         words = 4 if indices is None else 5
         if isinstance(indirect, BufferSlice):
             offset, indirect = offset + indirect.offset, indirect.buffer
@@ -554,24 +554,24 @@ class RenderPass:
         if vertices is None:
             if numbers:
                 raise ValidationError(
-                    f"{self._what}, {pipeline.label}: the vertex shader reads {len(numbers)} vertex binding(s); give vertices="
+                    f"{self._what}, {pipeline.title}: the vertex shader reads {len(numbers)} vertex binding(s); give vertices="
                 )
             return None
         if not numbers:
             raise ValidationError(
-                f"{self._what}, {pipeline.label}: vertices are given, but the pipeline was made without vertex=; "
+                f"{self._what}, {pipeline.title}: vertices are given, but the pipeline was made without vertex=; "
                 "give dev.pipeline the dtype"
             )
         sources = list(vertices) if isinstance(vertices, (list, tuple)) and len(numbers) > 1 else [vertices]
         if len(sources) != len(numbers):
             raise ValidationError(
-                f"{self._what}, {pipeline.label}: {len(sources)} vertex array(s); the pipeline has {len(numbers)} vertex bindings"
+                f"{self._what}, {pipeline.title}: {len(sources)} vertex array(s); the pipeline has {len(numbers)} vertex bindings"
             )
         available: int | None = None
         for number, data in zip(numbers, sources, strict=True):
             binding = layout.bindings[number]
             buffer, offset, count = self._source(
-                data, binding.dtype, binding.stride_B, f"{self._what}, {pipeline.label}"
+                data, binding.dtype, binding.stride_B, f"{self._what}, {pipeline.title}"
             )
             self._bind_vertex(commands, number, (buffer, offset))
             available = count if available is None else min(available, count)
@@ -583,37 +583,37 @@ class RenderPass:
         if isinstance(instances, (int, np.integer)):
             if numbers:
                 raise ValidationError(
-                    f"{self._what}, {pipeline.label}: the pipeline has {len(numbers)} per-instance binding(s); "
+                    f"{self._what}, {pipeline.title}: the pipeline has {len(numbers)} per-instance binding(s); "
                     "give their data as instances="
                 )
             if not 0 <= instances <= _MAX_U32:
                 raise ValidationError(
-                    f"{self._what}, {pipeline.label}: instances is {instances}; it must be 0 to {_MAX_U32}"
+                    f"{self._what}, {pipeline.title}: instances is {instances}; it must be 0 to {_MAX_U32}"
                 )
             return int(instances)
         if not numbers:
             raise ValidationError(
-                f"{self._what}, {pipeline.label}: instances is data, but the pipeline was made without instance=; "
+                f"{self._what}, {pipeline.title}: instances is data, but the pipeline was made without instance=; "
                 "give dev.pipeline the dtype"
             )
         sources = list(instances) if isinstance(instances, (list, tuple)) and len(numbers) > 1 else [instances]
         if instances is None or len(sources) != len(numbers):
             raise ValidationError(
-                f"{self._what}, {pipeline.label}: instances has {len(sources)} array(s); "
+                f"{self._what}, {pipeline.title}: instances has {len(sources)} array(s); "
                 f"the pipeline has {len(numbers)} per-instance bindings"
             )
         available: int | None = None
         for number, data in zip(numbers, sources, strict=True):
             binding = layout.bindings[number]
             buffer, offset, count = self._source(
-                data, binding.dtype, binding.stride_B, f"{self._what}, {pipeline.label}: instances"
+                data, binding.dtype, binding.stride_B, f"{self._what}, {pipeline.title}: instances"
             )
             self._bind_vertex(commands, number, (buffer, offset))
             available = count if available is None else min(available, count)
         return available or 0
 
     def _indices(self, commands: _core.CommandBuffer, pipeline: Pipeline, indices: Any) -> int:
-        what = f"{self._what}, {pipeline.label}"
+        what = f"{self._what}, {pipeline.title}"
         if isinstance(indices, (Buffer, BufferSlice)):
             buffer, offset, size_B = (
                 (indices, 0, indices.size)
@@ -642,7 +642,7 @@ class RenderPass:
         if push is None:
             names = ", ".join(m.name for m in pipeline.interface.push_constants)
             raise ValidationError(
-                f"{self._what}, {pipeline.label}: the shaders have push constants ({names}); give push="
+                f"{self._what}, {pipeline.title}: the shaders have push constants ({names}); give push="
             )
         if isinstance(push, Mapping):
             data = pipeline.pack_push(push)
@@ -654,11 +654,11 @@ class RenderPass:
             data = push.tobytes()
         else:
             raise ValidationError(
-                f"{self._what}, {pipeline.label}: push is {push!r}; it must be a mapping by name, or all as bytes"
+                f"{self._what}, {pipeline.title}: push is {push!r}; it must be a mapping by name, or all as bytes"
             )
         if len(data) != size_B:
             raise ValidationError(
-                f"{self._what}, {pipeline.label}: push has {len(data)} bytes; the shaders' push constants take {size_B}"
+                f"{self._what}, {pipeline.title}: push has {len(data)} bytes; the shaders' push constants take {size_B}"
             )
         if data != self._push:
             commands.push_constants(0, data)
@@ -674,7 +674,7 @@ class RenderPass:
         blend_constants: Any,
         depth_bias: Any,
     ) -> None:
-        what = f"{self._what}, {pipeline.label}"
+        what = f"{self._what}, {pipeline.title}"
         if viewport is not None or self._viewport is not None:
             values = (
                 (0.0, 0.0, *map(float, self._size), 0.0, 1.0) if viewport is None else tuple(float(v) for v in viewport)

@@ -161,7 +161,7 @@ class SceneRenderer:
         key = (program, state, dtype, formats)
         found = self._pipelines.get(key)
         if found is None:
-            constants: dict[str | int, Any] = {**program.constants}
+            constants: dict[str, Any] = {**program.constants}
             blend = dataclasses.asdict(state.blend) if isinstance(state.blend, Blend) else state.blend
             with warnings.catch_warnings():
                 # A mesh may carry more than one of its programs reads.
