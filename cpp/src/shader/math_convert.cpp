@@ -63,7 +63,10 @@ Value emit_float_to_half(const Ir& ir, Value x) {
 
 Value emit_half_to_float(const Ir& ir, Value bits) {
   Value half = ir.bitcast(ir.trunc(bits, ir.i16), Ir::like(bits, ir.f16));
-  return emit_canonical_nan(ir, LLVMBuildFPExt(ir.builder, half, Ir::like(bits, ir.f32), ""));
+  Value wide = LLVMBuildFPExt(ir.builder, half, Ir::like(bits, ir.f32), "");
+  // NaN is found in the integer: a comparison of the float is turned into one of halves, which x86-64-v3 does lane by lane.
+  Value nan = ir.ugt(ir.and_(bits, ir.ik(bits, 0x7fffu)), ir.ik(bits, 0x7c00u));
+  return ir.select(nan, ir.as_float(ir.ik(bits, kCanonicalNan)), wide);
 }
 
 Value emit_ldexp(const Ir& ir, Value x, Value n) {
