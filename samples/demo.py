@@ -104,7 +104,7 @@ def floor_light() -> dict:
     casters = np.concatenate([
         (t.mesh.vertices["position"] @ t.matrix(0)[:3, :3].T + np.array(t.place, "f4"))[t.mesh.indices].reshape(-1, 3, 3)
         for t in gallery(1) if t.casts])
-    lights = [*(bake.light_points(p, 0.45, 12) for p in LIGHTS), bake.dome_points(32)]
+    lights = [*(bake.light_points(p, 0.45, 10) for p in LIGHTS), bake.dome_points(28)]
     image = bake.blur(bake.plane_visibility(casters, 0.0, 4.5, 512, lights, (0.0, 0.0)), 2)
     area = {"area": np.array([0, 0, 1 / 9, 0], "f4")}
     return {"light_map": texture(image, False, address_u="clamp_to_edge", address_v="clamp_to_edge"), "area": area}

@@ -48,17 +48,19 @@ def plane_visibility(
 ) -> Array:
     """(size, size, len(lights)) uint8: the share of each light's points seen from the plane at height ``y``.
 
-    ``casters``: (n, 3, 3) triangles; those below the plane cast nothing. The image spans ``centre`` -/+ ``half_width`` in x
+    ``casters``: (n, 3, 3) triangles of closed shapes; those below the plane cast nothing. The image spans ``centre`` -/+ ``half_width`` in x
     (columns) and z (rows).
     """
     from PIL import Image, ImageDraw
 
     casters = casters[(casters[..., 1] > y + 1e-4).all(1)].astype(np.float64)
+    normals = np.cross(casters[:, 1] - casters[:, 0], casters[:, 2] - casters[:, 0])
     out = np.zeros((size, size, len(lights)))
     for channel, points in enumerate(lights):
         for light in points:
-            below = (casters[..., 1] < light[1] - 1e-3).all(1)
-            p = casters[below]
+            # Of a closed shape the side that faces the light is enough.
+            faces = ((light - casters[:, 0]) * normals).sum(1) > 0
+            p = casters[faces & (casters[..., 1] < light[1] - 1e-3).all(1)]
             shadow = light + (p - light) * ((light[1] - y) / (light[1] - p[..., 1:2]))
             xz = (shadow[..., [0, 2]] - np.array(centre) + half_width) * (size / (2 * half_width)) - 0.5
             near = ((xz.max(1) > 0) & (xz.min(1) < size)).all(1)

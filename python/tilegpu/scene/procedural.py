@@ -9,46 +9,54 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[Any]
+F = np.float32
 
 
 def value_noise(size: int, cells: int, seed: int) -> Array:
     """(size, size) smooth periodic noise in 0..1 with ``cells`` lattice points to a side; ``cells`` divides ``size``."""
-    lattice = np.random.Generator(np.random.PCG64(seed)).integers(0, 1 << 24, (cells, cells)) / (1 << 24)
-    at = np.arange(size) * cells // size
-    f = (np.arange(size) * cells % size) / size
+    lattice = np.random.Generator(np.random.PCG64(seed)).integers(0, 1 << 24, (cells, cells)).astype(F) / F(1 << 24)
+    repeat = size // cells
+    f = np.tile(np.arange(repeat, dtype=F) / F(repeat), cells)
     f = f * f * (3 - 2 * f)
-    nxt = (at + 1) % cells
-    rows = lattice[at] * (1 - f)[:, None] + lattice[nxt] * f[:, None]
-    out: Array = rows[:, at] * (1 - f) + rows[:, nxt] * f
+    rows = lattice.repeat(repeat, 0) * (1 - f)[:, None] + np.roll(lattice, -1, 0).repeat(repeat, 0) * f[:, None]
+    out: Array = rows.repeat(repeat, 1) * (1 - f) + np.roll(rows, -1, 1).repeat(repeat, 1) * f
     return out
 
 
 def fractal_noise(size: int, cells: int, octaves: int, seed: int, gain: float = 0.5) -> Array:
     """(size, size) periodic sum of octaves, scaled to about 0..1."""
-    total, weight = np.zeros((size, size)), 0.0
+    total, weight = np.zeros((size, size), F), 0.0
     for k in range(octaves):
         if cells << k > size:
             break
-        total += gain**k * value_noise(size, cells << k, seed + k)
+        total += F(gain**k) * value_noise(size, cells << k, seed + k)
         weight += gain**k
-    return total / weight
+    return total / F(weight)
 
 
 def to_srgb8(linear: ArrayLike) -> NDArray[np.uint8]:
     """(H, W, 3) or (H, W) linear 0..1 to (H, W, 4) uint8 sRGB, opaque."""
-    a = np.clip(np.asarray(linear, np.float64), 0, 1)
+    a = np.asarray(linear, F)
     if a.ndim == 2:
         a = np.repeat(a[..., None], 3, 2)
-    encoded = np.where(a <= 0.0031308, a * 12.92, 1.055 * np.power(a, 1 / 2.4) - 0.055)
     out = np.full((*a.shape[:2], 4), 255, np.uint8)
-    out[..., :3] = (encoded * 255 + 0.5).astype(np.uint8)
+    out[..., :3] = _srgb_table()[(np.clip(a, 0, 1) * F(65535)).astype(np.uint16)]
     return out
+
+
+@functools.cache
+def _srgb_table() -> NDArray[np.uint8]:
+    """(65536,) 16-bit linear to sRGB."""
+    a = np.arange(65536) / 65535
+    encoded = np.where(a <= 0.0031308, a * 12.92, 1.055 * np.power(a, 1 / 2.4) - 0.055)
+    return (encoded * 255 + 0.5).astype(np.uint8)
 
 
 def mix(a: ArrayLike, b: ArrayLike, t: Array) -> Array:
     """(H, W, 3): from colour ``a`` to colour ``b`` by (H, W) ``t``."""
-    t = t[..., None]
-    return np.asarray(a) * (1 - t) + np.asarray(b) * t
+    t = t[..., None].astype(F)
+    out: Array = np.asarray(a, F) * (1 - t) + np.asarray(b, F) * t
+    return out
 
 
 def smooth(low: float, high: float, x: Array) -> Array:
@@ -80,12 +88,12 @@ def marble_floor(size: int = 1024) -> NDArray[np.uint8]:
     light = mix(mix([0.52, 0.48, 0.42], [0.74, 0.71, 0.65], cloud), [0.30, 0.25, 0.19], vein * 0.6)
     y, x = np.mgrid[0:size, 0:size]
     half = size // 2
-    chequer = ((x // half + y // half) & 1).astype(np.float64)
+    chequer = ((x // half + y // half) & 1).astype(F)
     edge = np.minimum(np.minimum(x % half, half - 1 - x % half), np.minimum(y % half, half - 1 - y % half))
     colour = dark * (1 - chequer[..., None]) + light * chequer[..., None]
     # A brass inlay follows the grout.
-    inlay = smooth(5.0, 7.0, edge.astype(np.float64)) * 1.0
-    brass = np.array([0.45, 0.30, 0.10]) * (0.8 + 0.4 * fine[..., None])
+    inlay = smooth(5.0, 7.0, edge.astype(F))
+    brass = np.array([0.45, 0.30, 0.10], F) * (0.8 + 0.4 * fine[..., None])
     return to_srgb8(brass * (1 - inlay[..., None]) + colour * inlay[..., None])
 
 
