@@ -432,6 +432,24 @@ def test_stats_are_attributes_a_table_a_dictionary_and_html(dev: tg.Device, out:
         _ = stats.fragment
 
 
+def test_replay_reads_buffers_anew(dev: tg.Device, out: tg.Image, pipe: tg.Pipeline) -> None:
+    buffer = dev.buffer(quad(RED, x1=0))
+    with dev.render_pass(color=[tg.Attachment(out, clear=BLUE)]) as rp:
+        rp.draw(pipe, buffer)
+        rp.draw(pipe, quad(GREEN, x0=0))
+    first = rp.stats
+    buffer.numpy()["color"] = (1, 1, 1, 1)
+    assert rp.replay().draws == first.draws == 2
+    assert (out.numpy()[:, :4] == 255).all()
+    assert (out.numpy()[:, 4:] == [0, 255, 0, 255]).all()
+
+
+def test_replay_needs_an_ended_pass(dev: tg.Device, out: tg.Image) -> None:
+    rp = dev.render_pass(color=[out], label="p")
+    with pytest.raises(tg.ValidationError, match=r"pass 'p': replay\(\) is for a pass whose with block has ended"):
+        rp.replay()
+
+
 def test_unused_names_warn_once(dev: tg.Device, out: tg.Image) -> None:
     dtype = np.dtype([("position", "f4", 2), ("color", "f4", 4), ("normal", "f4", 3)])
     with pytest.warns(tg.UnusedNameWarning, match="pipeline 'p'.*vertex field 'normal'"):

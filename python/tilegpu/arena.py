@@ -51,8 +51,6 @@ class Arena:
         memory = _core.DeviceMemory(_CHUNK_B)
         return memory, np.frombuffer(memoryview(memory), np.uint8)
 
-    def recycle(self) -> None:
-        """Gives the chunks back, once the pass was executed."""
+    def __del__(self) -> None:
+        # The pass that read the chunks has ended: submissions are waited for before a pass lets go of its arena.
         self._device._give_chunks(self._chunks, _MAX_KEPT)
-        self._chunks = []
-        self._used_B = _CHUNK_B

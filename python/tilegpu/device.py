@@ -6,7 +6,6 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -588,7 +587,7 @@ def _layers_of(pixels: Any, what: str) -> NDArray[Any]:
         from PIL import Image as PillowImage
 
         try:
-            with PillowImage.open(Path(pixels)) as picture:
+            with PillowImage.open(os.fspath(pixels)) as picture:
                 pixels = _from_pillow(picture)
         except OSError as wrong:
             raise ValidationError(f"{what}: can't read '{pixels}': {wrong}") from None

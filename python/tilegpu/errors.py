@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -88,6 +87,8 @@ _MAX_LISTED = 24
 
 def candidates(name: object, known: Iterable[str]) -> str:
     """``"; did you mean 'x'? There are: a, b, c"`` for error messages."""
+    import difflib
+
     by_lower = {n.lower(): n for n in known if n}
     near = difflib.get_close_matches(str(name).lower(), list(by_lower), n=_MAX_LISTED, cutoff=0.6)
     hint = f"; did you mean '{by_lower[near[0]]}'?" if near else ";"

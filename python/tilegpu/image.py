@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -272,18 +271,17 @@ class Image:
         grey, 1 white. An image with
         more than one sample needs ``sample=`` (or ``.npy``, which takes all).
         """
-        target = Path(path)
+        target = os.fspath(path)
+        suffix = os.path.splitext(target)[1].lower()  # noqa: PTH122
         name = self._require_readable(aspect, level, layer)
         if sample is not None and not 0 <= sample < self.samples:
             raise ValidationError(f"image '{self.label}': sample is {sample}; it has samples 0 to {self.samples - 1}")
-        if target.suffix.lower() == ".npy":
+        if suffix == ".npy":
             array = self.numpy(level, layer, name)
             np.save(target, array[:, :, sample] if sample is not None and self.samples > 1 else array)
             return
-        if target.suffix.lower() != ".png":
-            raise ValidationError(
-                f"image '{self.label}': can't save to '{target.name}'; the suffix must be .png or .npy"
-            )
+        if suffix != ".png":
+            raise ValidationError(f"image '{self.label}': can't save to '{target}'; the suffix must be .png or .npy")
         self._pillow(name, sample, level, layer).save(target, format="PNG")
 
     def _pillow(self, aspect: str, sample: int | None, level: int, layer: int) -> Any:

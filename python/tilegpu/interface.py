@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tilegpu import _core
 from tilegpu.enums import name_of
@@ -12,8 +12,7 @@ from tilegpu.structs import StructLayout, type_name
 Stages = dict[str, _core.ShaderModule]
 
 
-@dataclass(frozen=True)
-class Variable:
+class Variable(NamedTuple):
     """A vertex input or a fragment output."""
 
     name: str
@@ -23,8 +22,7 @@ class Variable:
     used: bool
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     """A member of a block; ``offset_B`` from the block's start."""
 
     name: str
@@ -32,21 +30,37 @@ class Member:
     type: _core.ReflectedType
 
 
-@dataclass
 class Binding:
     """One descriptor binding, merged over both stages."""
 
-    name: str
-    block_name: str
-    set: int
-    binding: int
-    descriptor: str
-    count: int
-    type: _core.ReflectedType
-    readonly: bool
-    used: bool
-    stages: list[str] = field(default_factory=list)
-    layout: StructLayout | None = None
+    __slots__ = (
+        "binding",
+        "block_name",
+        "count",
+        "descriptor",
+        "layout",
+        "name",
+        "readonly",
+        "set",
+        "stages",
+        "type",
+        "used",
+    )
+
+    def __init__(
+        self, reflected: _core.ReflectedBinding, descriptor: str, stages: list[str], layout: StructLayout | None
+    ) -> None:
+        self.name: str = reflected.name
+        self.block_name: str = reflected.block_name
+        self.set: int = reflected.set
+        self.binding: int = reflected.binding
+        self.descriptor = descriptor
+        self.count: int = reflected.count
+        self.type: _core.ReflectedType = reflected.type
+        self.readonly: bool = reflected.readonly
+        self.used: bool = reflected.used
+        self.stages = stages
+        self.layout = layout
 
     @property
     def title(self) -> str:
@@ -54,8 +68,7 @@ class Binding:
         return f"'{self.name or '?'}' (set {self.set}, binding {self.binding})"
 
 
-@dataclass(frozen=True)
-class Constant:
+class Constant(NamedTuple):
     """A specialisation constant."""
 
     name: str
@@ -120,9 +133,7 @@ class Interface:
         if old is None or (b.used and not old.used):
             layout = StructLayout(b.type, f"{self.label}: '{b.name}'") if b.type.kind == "structure" else None
             stages = ([*old.stages] if old else []) + [stage]
-            self.bindings[key] = Binding(
-                b.name, b.block_name, b.set, b.binding, descriptor, b.count, b.type, b.readonly, b.used, stages, layout
-            )
+            self.bindings[key] = Binding(b, descriptor, stages, layout)
             return
         if b.used and old.used and old.descriptor != descriptor:
             raise ValidationError(

@@ -224,6 +224,7 @@ class RenderPass:
             )
         self._layers, self._samples = layers, samples
         self._commands: _core.CommandBuffer | None = None
+        self._recorded: _core.CommandBuffer | None = None
         self._stats: PassStats | None = None
         self._views: list[ImageView | None] = []
 
@@ -276,6 +277,8 @@ class RenderPass:
         self._pipeline: Pipeline | None = None
         self._vertex: dict[int, tuple[_core.Buffer, int]] = {}
         self._index: tuple[_core.Buffer, int, str] | None = None
+        self._last_vertices: tuple[Pipeline, Any, int] | None = None
+        self._last_indices: tuple[Any, int] | None = None
         self._push: bytes | None = None
         self._dynamic: tuple[Any, ...] = ()
         self._viewport: tuple[float, ...] | None = None
@@ -293,11 +296,26 @@ class RenderPass:
             return
         try:
             commands.end_rendering()
-            self._device._submit(commands)
-            self._stats = PassStats(self.label, commands.pass_stats(0).asdict())
-            self._arena.recycle()
+            self._execute(commands)
+            self._recorded = commands
         finally:
             self._binder.clear()
+
+    def _execute(self, commands: _core.CommandBuffer) -> None:
+        self._device._submit(commands)
+        self._stats = PassStats(self.label, commands.pass_stats(0).asdict())
+
+    def replay(self) -> PassStats:
+        """Executes the ended pass again, without recording it again, and waits; returns its new statistics.
+
+        Buffers and textures are read as they are now; NumPy arguments are those that were copied at the draws.
+        """
+        if self._recorded is None:
+            raise ValidationError(
+                f"{self._what}: replay() is for a pass whose with block has ended without an exception"
+            )
+        self._execute(self._recorded)
+        return self.stats
 
     @property
     def stats(self) -> PassStats:
@@ -549,8 +567,12 @@ class RenderPass:
             self._vertex[number] = source
 
     def _vertices(self, commands: _core.CommandBuffer, pipeline: Pipeline, vertices: Any) -> int | None:
+        last = self._last_vertices
+        if last is not None and last[0] is pipeline and last[1] is vertices:
+            return last[2]
         layout = pipeline.vertex_layout
         numbers = layout.per_vertex
+        self._last_vertices = None
         if vertices is None:
             if numbers:
                 raise ValidationError(
@@ -575,6 +597,8 @@ class RenderPass:
             )
             self._bind_vertex(commands, number, (buffer, offset))
             available = count if available is None else min(available, count)
+        if isinstance(vertices, (Buffer, BufferSlice)) and available is not None:
+            self._last_vertices = (pipeline, vertices, available)
         return available
 
     def _instances(self, commands: _core.CommandBuffer, pipeline: Pipeline, instances: Any) -> int:
@@ -613,6 +637,10 @@ class RenderPass:
         return available or 0
 
     def _indices(self, commands: _core.CommandBuffer, pipeline: Pipeline, indices: Any) -> int:
+        last = self._last_indices
+        if last is not None and last[0] is indices:
+            return last[1]
+        self._last_indices = None
         what = f"{self._what}, {pipeline.title}"
         if isinstance(indices, (Buffer, BufferSlice)):
             buffer, offset, size_B = (
@@ -635,6 +663,8 @@ class RenderPass:
         if self._index != source:
             commands.bind_index_buffer(source[0], source[1], _core.ENUMS["index_type"][source[2]])
             self._index = source
+        if isinstance(indices, (Buffer, BufferSlice)):
+            self._last_indices = (indices, count)
         return count
 
     def _push_constants(self, commands: _core.CommandBuffer, pipeline: Pipeline, push: Any) -> None:
@@ -674,6 +704,19 @@ class RenderPass:
         blend_constants: Any,
         depth_bias: Any,
     ) -> None:
+        state = pipeline.state
+        default = (state.stencil_reference, state.blend_constants, state.depth_bias)
+        if (
+            viewport is None
+            and scissor is None
+            and stencil_reference is None
+            and blend_constants is None
+            and depth_bias is None
+            and self._viewport is None
+            and self._scissor is None
+            and self._dynamic == default
+        ):
+            return
         what = f"{self._what}, {pipeline.title}"
         if viewport is not None or self._viewport is not None:
             values = (
@@ -693,14 +736,6 @@ class RenderPass:
             if rect != self._scissor:
                 commands.set_scissor(rect)
                 self._scissor = rect
-        state = pipeline.state
-        if (
-            stencil_reference is None
-            and blend_constants is None
-            and depth_bias is None
-            and self._dynamic == (state.stencil_reference, state.blend_constants, state.depth_bias)
-        ):
-            return
         reference = state.stencil_reference if stencil_reference is None else stencil_reference
         reference = (
             (int(reference), int(reference))

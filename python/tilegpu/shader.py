@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from tilegpu import _core, enums
@@ -66,20 +65,21 @@ def load(
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _core.ShaderModule(bytes(source), name)
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
-        path = Path(source)
+        path = os.fspath(source)
         try:
-            data = path.read_bytes()
+            with open(path, "rb") as stream:  # noqa: PTH123 -- pathlib would be imported for this alone
+                data = stream.read()
         except OSError as wrong:
             raise ValidationError(
                 f"{label or 'pipeline'}: can't read {stage} shader '{path}': {wrong.strerror or wrong}"
             ) from None
-        if path.suffix == ".spv" or data[:4] in (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03"):
-            return _core.ShaderModule(data, str(path))
+        if path.endswith(".spv") or data[:4] in (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03"):
+            return _core.ShaderModule(data, path)
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError:
             raise ValidationError(f"{stage} shader '{path}' is neither UTF-8 text nor SPIR-V") from None
-        name = str(path)
+        name = path
     elif isinstance(source, str):
         text = source
     else:
@@ -104,5 +104,5 @@ def _is_path(text: str) -> bool:
     return (
         "\n" not in text
         and len(text) < 4096
-        and (text.endswith(_SUFFIXES) or ("{" not in text and Path(text).is_file()))
+        and (text.endswith(_SUFFIXES) or ("{" not in text and os.path.isfile(text)))  # noqa: PTH113
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 _GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
@@ -108,6 +107,8 @@ class PassStats:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
+        import html
+
         parts = [f"<table><caption>pass '{html.escape(self.label)}'</caption>"]
         for title, rows in self._rows():
             parts.append(f'<tr><th colspan="2" style="text-align:left">{html.escape(title)}</th></tr>')

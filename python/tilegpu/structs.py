@@ -21,6 +21,8 @@ from tilegpu.errors import ValidationError, candidates
 _DTYPES = {"float": np.dtype("<f4"), "int": np.dtype("<i4"), "uint": np.dtype("<u4"), "bool": np.dtype("<u4")}
 _VECTORS = {"float": "vec", "int": "ivec", "uint": "uvec", "bool": "bvec"}
 
+_NUMBERS = {float, int}
+
 Type = _core.ReflectedType
 
 
@@ -141,11 +143,14 @@ class StructLayout:
         self._fixed = not any(m.runtime for m in self.struct.members.values())
         self._names = list(self.struct.members)
         self._block = bytearray(self.size_B)
-        self._views: dict[str, NDArray[Any]] = {}
-        if self._fixed:
-            for key, member in self.struct.members.items():
-                if member.leaf is not None:
-                    self._views[key] = self._view(self._block, member.leaf, member.offset_B)
+        # The common case, members of floats, are views made once; the others are looked at each time.
+        self._floats: list[tuple[str, tuple[int, ...], NDArray[Any]]] = []
+        self._others: list[str] = []
+        for key, member in self.struct.members.items():
+            if self._fixed and member.leaf is not None and member.leaf.type.base == "float":
+                self._floats.append((key, member.leaf.shape, self._view(self._block, member.leaf, member.offset_B)))
+            else:
+                self._others.append(key)
 
     def add_member(self, name: str, offset_B: int, type_: Type) -> None:
         """Adds a member that another stage's block has."""
@@ -159,13 +164,18 @@ class StructLayout:
         """Names of the members, in order."""
         return list(self._names)
 
+    def _leaf(self, key: str) -> _Leaf:
+        leaf = self.struct.members[key].leaf
+        assert leaf is not None
+        return leaf
+
     @staticmethod
     def _view(block: bytearray, leaf: _Leaf, offset_B: int) -> NDArray[Any]:
         return np.ndarray(leaf.shape, leaf.dtype, buffer=block, offset=offset_B, strides=leaf.strides)
 
     def check_names(self, fields: Mapping[str, Any]) -> None:
         """Raises :class:`ValidationError` unless exactly the members are given."""
-        if len(fields) == len(self._names) and all(n in fields for n in self._names):
+        if fields.keys() == self.struct.members.keys():
             return
         for given in fields:
             if given not in self.struct.members:
@@ -180,18 +190,22 @@ class StructLayout:
         self.check_names(fields)
         if self._fixed:
             with self._lock:
-                for key in self._names:
-                    view = self._views.get(key)
-                    path = f"{self.name}.{key}"
-                    member = self.struct.members[key]
+                for key, shape, view in self._floats:
                     value = fields[key]
-                    if view is None:
-                        self._write_member(self._block, member, member.offset_B, value, path)
-                    elif view.dtype.kind == "f" and _is_ready(value, view.shape):
+                    kind = type(value)
+                    if kind is np.ndarray:
+                        ready = value.shape == shape and value.dtype.kind == "f"
+                    elif kind is tuple:
+                        ready = len(shape) == 1 and len(value) == shape[0] and _NUMBERS.issuperset(map(type, value))
+                    else:
+                        ready = kind is float and shape == ()
+                    if ready:
                         view[...] = value
                     else:
-                        assert member.leaf is not None
-                        _assign(view, member.leaf, value, path)
+                        _assign(view, self._leaf(key), value, f"{self.name}.{key}")
+                for key in self._others:
+                    member = self.struct.members[key]
+                    self._write_member(self._block, member, member.offset_B, fields[key], f"{self.name}.{key}")
                 return bytes(self._block)
         block = bytearray(self._runtime_size_B(fields))
         for key, member in self.struct.members.items():
@@ -251,13 +265,6 @@ class StructLayout:
             self._write_structs(
                 block, struct, dimensions[1:], steps_B[1:], offset_B + i * steps_B[0], value[i], f"{path}[{i}]"
             )
-
-
-def _is_ready(value: Any, shape: tuple[int, ...]) -> bool:
-    """The common cases, which need no further look: a float, or floats in an array of the right shape."""
-    if type(value) is np.ndarray:
-        return value.dtype.kind == "f" and value.shape == shape
-    return type(value) is float and shape == ()
 
 
 def _length(value: Any, path: str) -> int:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from tilegpu import _core, enums
 from tilegpu.buffer import matrix_fields, native, transposed_dtype, upload_layout
@@ -18,8 +17,7 @@ from tilegpu.structs import type_name
 _LETTERS = ("r{0}", "r{0}g{0}", "r{0}g{0}b{0}", "r{0}g{0}b{0}a{0}")
 
 
-@dataclass(frozen=True)
-class VertexBinding:
+class VertexBinding(NamedTuple):
     """One vertex buffer, said explicitly: ``attributes`` are (location, format, offset in bytes).
 
     ``rate`` is ``"vertex"`` or ``"instance"``.
@@ -30,52 +28,47 @@ class VertexBinding:
     rate: str = "vertex"
 
 
-@dataclass
 class _Field:
     """One field of a dtype that may feed an input."""
 
-    binding: int
-    name: str
-    base: np.dtype[Any]
-    shape: tuple[int, ...]
-    offset_B: int
-    used: bool = False
+    __slots__ = ("base", "binding", "name", "offset_B", "shape", "used")
+
+    def __init__(self, binding: int, name: str, base: np.dtype[Any], shape: tuple[int, ...], offset_B: int) -> None:
+        self.binding, self.name, self.base, self.shape, self.offset_B = binding, name, base, shape, offset_B
+        self.used = False
 
 
-@dataclass
-class BoundLayout:
+class BoundLayout(NamedTuple):
     """What draws need of one binding."""
 
     stride_B: int
     rate: str
-    dtype: np.dtype[Any] | None  # None: explicit, only buffers and raw bytes fit
+    dtype: np.dtype[Any] | None  #: None: explicit, only buffers fit
 
 
-@dataclass
 class VertexLayout:
     """Bindings and attributes of a pipeline."""
 
-    bindings: list[BoundLayout] = field(default_factory=list)
-    attributes: list[tuple[int, int, int, int]] = field(default_factory=list)  # location, binding, format, offset
-    unused: list[str] = field(default_factory=list)  # names of fields that feed no input
+    def __init__(self) -> None:
+        self.bindings: list[BoundLayout] = []
+        self.attributes: list[tuple[int, int, int, int]] = []  #: location, binding, format, offset
+        self.unused: list[str] = []  #: names of fields that feed no input
+        self.per_vertex: list[int] = []
+        self.per_instance: list[int] = []
 
-    @property
-    def per_vertex(self) -> list[int]:
-        """Numbers of the bindings that advance with the vertex."""
-        return [i for i, b in enumerate(self.bindings) if b.rate == "vertex"]
-
-    @property
-    def per_instance(self) -> list[int]:
-        """Numbers of the bindings that advance with the instance."""
-        return [i for i, b in enumerate(self.bindings) if b.rate == "instance"]
+    def finish(self) -> VertexLayout:
+        """Remembers which bindings advance with the vertex and which with the instance."""
+        self.per_vertex = [i for i, b in enumerate(self.bindings) if b.rate == "vertex"]
+        self.per_instance = [i for i, b in enumerate(self.bindings) if b.rate == "instance"]
+        return self
 
 
 def _as_list(value: Any) -> list[Any]:
     if value is None:
         return []
-    if isinstance(value, list) and not all(isinstance(v, tuple) for v in value):
-        return value
-    if isinstance(value, tuple) and any(isinstance(v, (np.dtype, VertexBinding)) for v in value):
+    if isinstance(value, VertexBinding):
+        return [value]
+    if isinstance(value, (list, tuple)) and any(isinstance(v, (np.dtype, VertexBinding, list)) for v in value):
         return list(value)
     return [value]
 
@@ -201,7 +194,7 @@ def make_layout(vertex: Any, instance: Any, inputs: Sequence[Variable], what: st
                 text + f"but no field of vertex= feeds it; fields left are: {', '.join(left) or 'none'}"
             )
     layout.unused = left + [f.name for f, v in pairs if not v.used and f.name]
-    return layout
+    return layout.finish()
 
 
 def _convert(array: NDArray[Any], dtype: np.dtype[Any], what: str) -> NDArray[Any]:
@@ -292,8 +285,3 @@ def index_array(indices: Any, restart: bool, what: str) -> NDArray[Any]:
                 + (" (and -1, the restart index)" if restart else "")
             )
     return array.astype(np.uint32)
-
-
-def dtype_of(value: DTypeLike) -> np.dtype[Any]:
-    """np.dtype, for callers that hold only a DTypeLike."""
-    return np.dtype(value)
