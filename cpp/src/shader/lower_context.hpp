@@ -188,6 +188,7 @@ struct Lowering {
 
   // -- lower_glsl450.cpp ------------------------------------------------------------------------------------------------------------
   Val glsl450(const Instruction& i);
+  Val constant_power(const Instruction& i);
   Val determinant_or_inverse(const Instruction& i, bool inverse);
   Val pack(uint32_t op, const Val& v, uint32_t type);
 

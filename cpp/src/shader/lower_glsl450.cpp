@@ -95,6 +95,32 @@ Val Lowering::determinant_or_inverse(const Instruction& i, bool inverse) {
   return r;
 }
 
+/// pow(x, n) with a constant n = 1, 2, ... 16 as products: exacter and quicker than the general way. Empty: not of that kind.
+Val Lowering::constant_power(const Instruction& i) {
+  const Constant* exponent = constants.find(m.operand(i, 3));
+  Val none, r{i.type, {}};
+  if (!exponent || exponent->words.empty()) return none;
+  uint32_t n = 0;
+  for (uint32_t k = 1; k <= 16; ++k) {
+    const float f = static_cast<float>(k);
+    uint32_t bits;
+    std::memcpy(&bits, &f, 4);
+    if (bits == exponent->words[0]) n = k;
+  }
+  for (uint32_t word : exponent->words) {
+    if (n == 0 || word != exponent->words[0]) return none;
+  }
+  for (Value x : value(m.operand(i, 2)).c) {
+    Value result = nullptr;
+    for (uint32_t rest = n; rest; rest >>= 1) {
+      if (rest & 1) result = result ? ir.fmul(result, x) : x;
+      if (rest > 1) x = ir.fmul(x, x);
+    }
+    r.c.push_back(result);
+  }
+  return r;
+}
+
 Val Lowering::glsl450(const Instruction& i) {
   const uint32_t op = m.operand(i, 1);
   const auto arg = [&](uint32_t k) { return value(m.operand(i, k + 2)); };
@@ -157,7 +183,9 @@ Val Lowering::glsl450(const Instruction& i) {
     case GLSLstd450Acosh: return map1([&](Value x) { return emit_acosh(ir, x); });
     case GLSLstd450Atanh: return map1([&](Value x) { return emit_atanh(ir, x); });
     case GLSLstd450Atan2: return map2([&](Value y, Value x) { return emit_atan2(ir, y, x); });
-    case GLSLstd450Pow: return map2([&](Value x, Value y) { return emit_pow(ir, x, y); });
+    case GLSLstd450Pow:
+      if (Val power = constant_power(i); !power.c.empty()) return power;
+      return map2([&](Value x, Value y) { return emit_pow(ir, x, y); });
     case GLSLstd450Exp: return map1([&](Value x) { return emit_exp(ir, x); });
     case GLSLstd450Log: return map1([&](Value x) { return emit_log(ir, x); });
     case GLSLstd450Exp2: return map1([&](Value x) { return emit_exp2(ir, x); });

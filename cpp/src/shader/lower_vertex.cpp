@@ -77,9 +77,10 @@ std::vector<Value> VertexBuilder::fetch(const VkVertexInputAttributeDescription&
     Value room = LLVMBuildUDiv(ir.builder, ir.sub(size_B, ir.c64(end_B)), ir.c64(b->stride), "");
     last = ir.trunc(ir.umin(room, ir.c64(0xffffffffu)), ir.i32);
   }
+  // Where not even one element fits, element 0 is read from a page of zeros.
+  last = ir.select(any, last, ir.c32(0));
   Value base = ir.select(any, ir.offset(data, a.offset), l.zero_page(64));
-  Value limit = Lowering::is_varying(element) ? ir.splat(last) : last;
-  Value inside = ir.and_(ir.ule(element, limit), Lowering::is_varying(element) ? ir.splat(any) : any);
+  Value inside = ir.ule(element, Lowering::is_varying(element) ? ir.splat(last) : last);
   Value safe = ir.select(inside, element, Ir::same(element, 0));
 
   std::vector<Value> address;   // one, or one for each lane
