@@ -296,7 +296,7 @@ uint32_t reduce_component(const vk::FormatInfo& format, ReduceMode mode, const u
   };
   if (mode != ReduceMode::average) {
     // Codes grow with values in fixed point, in sRGB and in unsigned floats below NaN.
-    const uint32_t infinity = 31u << (c.bits - 5);
+    const uint32_t infinity = is_float ? 31u << (c.bits - 5) : 0;
     int32_t best = code(0);
     for (uint32_t s = 1; s < samples; ++s) {
       const int32_t value = code(s);
