@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "raster/setup_batch.hpp"
 #include "raster/simd.hpp"
@@ -70,10 +71,11 @@ template <VkCompareOp kOp, bool kUnorm, bool kWrite, bool kIds>
 struct Kernel {
   static constexpr bool kReads = kOp != VK_COMPARE_OP_ALWAYS;
   static constexpr bool kDepth = kReads || kWrite;
+  static constexpr bool kBounds = kWrite && (kOp == VK_COMPARE_OP_LESS || kOp == VK_COMPARE_OP_LESS_OR_EQUAL);
 
   // One vector: compares, writes, returns the lanes that pass. kMasked: only lanes of `mask` take part.
   template <bool kMasked, class V>
-  static inline uint32_t test(const TestState& state, typename Lanes<V>::Float z, uint32_t* depth, uint32_t* ids, uint32_t id, V mask) {
+  static inline uint32_t test(const TestState& state, typename Lanes<V>::Float z, uint32_t* depth, uint32_t* ids, uint32_t id, V mask, V& after) {
     V pass = mask;
     if constexpr (kDepth) {
       V now;
@@ -87,7 +89,10 @@ struct Kernel {
         pass = compare_depth<kOp, kUnorm>(now, old);
         if constexpr (kMasked) pass &= mask;
       }
-      if constexpr (kWrite) store(depth, kReads || kMasked ? select(pass, now, old) : now);
+      if constexpr (kWrite) {
+        after = kReads || kMasked ? select(pass, now, old) : now;
+        store(depth, after);
+      }
     }
     if constexpr (kIds) {
       const V number = V{} + static_cast<int32_t>(id);
@@ -96,14 +101,15 @@ struct Kernel {
     return sign_bits(pass);
   }
 
-  static void span(const TestState& state, const PrimitiveDepth& p, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px, uint16_t* pass) {
+  static uint32_t span(const TestState& state, const PrimitiveDepth& p, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px, uint16_t* pass) {
     if constexpr (!kDepth && !kIds) {
       std::fill_n(pass, size_t{count} * state.samples, uint16_t{0xffff});
-      return;
+      return 16 * count;
     }
     const uint32_t samples = state.samples;
     const i32x8 all = i32x8{} - 1;
     size_t word = size_t{first_block} * samples * 16;
+    uint32_t passed = 0;
     f32x8 term_y[32];
     if constexpr (kDepth)
       for (uint32_t s = 0; s < samples; s++) {
@@ -113,6 +119,7 @@ struct Kernel {
       }
     for (uint32_t b = 0; b < count; b++, x_px += 4) {
       uint32_t any = 0;
+      i32x8 after[2] = {}, most = i32x8{} + INT32_MIN;
       for (uint32_t s = 0; s < samples; s++, word += 16, pass++) {
         f32x8 z0{}, z1{};
         if constexpr (kDepth) {
@@ -120,13 +127,18 @@ struct Kernel {
           z0 = clamp(term_x + term_y[2 * s], p.lo, p.hi);
           z1 = clamp(term_x + term_y[2 * s + 1], p.lo, p.hi);
         }
-        const uint32_t low = test<false>(state, z0, offset(state.depth, word), offset(state.ids, word), p.id, all);
-        const uint32_t high = test<false>(state, z1, offset(state.depth, word + 8), offset(state.ids, word + 8), p.id, all);
+        const uint32_t low = test<false>(state, z0, offset(state.depth, word), offset(state.ids, word), p.id, all, after[0]);
+        const uint32_t high = test<false>(state, z1, offset(state.depth, word + 8), offset(state.ids, word + 8), p.id, all, after[1]);
+        if constexpr (kBounds) most = maximum(most, maximum(after[0], after[1]));
         any |= low | high << 8;
         *pass = static_cast<uint16_t>(low | high << 8);
       }
+      passed += static_cast<uint32_t>(std::popcount(any));
+      if constexpr (kBounds)
+        if (state.far && any) state.far[first_block + b] = largest(most);
       if constexpr (kIds) state.dirty[first_block + b] |= any != 0;
     }
+    return passed;
   }
 
   static void block(const TestState& state, const PrimitiveDepth& p, uint32_t block, int32_t x_px, int32_t y_px, const uint16_t* covered, uint16_t* pass) {
@@ -136,7 +148,8 @@ struct Kernel {
       return;
     }
     size_t word = size_t{block} * samples * 16;
-    uint32_t any = 0;
+    uint32_t any = 0, tested = 0;
+    i32x8 after[2] = {}, most = i32x8{} + INT32_MIN;
     for (uint32_t s = 0; s < samples; s++, word += 16) {
       if (!covered[s]) {
         pass[s] = 0;
@@ -149,11 +162,15 @@ struct Kernel {
         z0 = clamp(term_x + depth_term_y(p, kBlockY + (static_cast<float>(y_px) + sample_y)), p.lo, p.hi);
         z1 = clamp(term_x + depth_term_y(p, kBlockY + (static_cast<float>(y_px + 2) + sample_y)), p.lo, p.hi);
       }
-      const uint32_t low = test<true>(state, z0, offset(state.depth, word), offset(state.ids, word), p.id, expand8(covered[s] & 0xff));
-      const uint32_t high = test<true>(state, z1, offset(state.depth, word + 8), offset(state.ids, word + 8), p.id, expand8(covered[s] >> 8));
+      const uint32_t low = test<true>(state, z0, offset(state.depth, word), offset(state.ids, word), p.id, expand8(covered[s] & 0xff), after[0]);
+      const uint32_t high = test<true>(state, z1, offset(state.depth, word + 8), offset(state.ids, word + 8), p.id, expand8(covered[s] >> 8), after[1]);
+      if constexpr (kBounds) most = maximum(most, maximum(after[0], after[1]));
+      tested++;
       any |= low | high << 8;
       pass[s] = static_cast<uint16_t>(low | high << 8);
     }
+    if constexpr (kBounds)
+      if (state.far && any && tested == samples) state.far[block] = largest(most);
     if constexpr (kIds) state.dirty[block] |= any != 0;
   }
 
@@ -162,6 +179,7 @@ struct Kernel {
     const uint32_t samples = state.samples;
     size_t word = size_t{tile_pixel >> 4} * samples * 16 + (tile_pixel & 15);
     uint64_t pass = 0;
+    i32x4 after{};
     for (uint32_t s = 0; s < samples; s++, word += 16) {
       const uint32_t bits = covered >> 4 * s & 0xf;
       if (!bits) continue;
@@ -171,7 +189,7 @@ struct Kernel {
         z = depth_term_x(p, kQuadX + (static_cast<float>(x_px) + sample_x)) + depth_term_y(p, kQuadY + (static_cast<float>(y_px) + sample_y));
         z = clamp(z, p.lo, p.hi);
       }
-      pass |= static_cast<uint64_t>(test<true>(state, z, offset(state.depth, word), offset(state.ids, word), p.id, expand4(bits))) << 4 * s;
+      pass |= static_cast<uint64_t>(test<true>(state, z, offset(state.depth, word), offset(state.ids, word), p.id, expand4(bits), after)) << 4 * s;
     }
     if constexpr (kIds) state.dirty[tile_pixel >> 4] |= pass != 0;
     return pass;
@@ -180,7 +198,7 @@ struct Kernel {
   static uint32_t window(const TestState& state, const TriangleBatch& batch, uint32_t lane, uint32_t id, uint32_t, const uint32_t* tile_pixels, int32_t x_px,
                          int32_t y_px, uint32_t covered) {
     if constexpr (!kDepth && !kIds) return covered;
-    i32x4 z[4] = {};
+    i32x4 z[4] = {}, after{};
     if constexpr (kDepth) {
       // Two rows of quads; the terms as in `quad`.
       const float zx = batch.zx[lane], zy = batch.zy[lane];
@@ -198,7 +216,7 @@ struct Kernel {
     quads |= quads >> 2;
     for (quads &= 0x1111; quads; quads &= quads - 1) {
       const uint32_t shift = static_cast<uint32_t>(std::countr_zero(quads)), at = tile_pixels[shift >> 2];
-      const uint32_t bits = test<true>(state, (f32x4)z[shift >> 2], offset(state.depth, at), offset(state.ids, at), id, expand4(covered >> shift & 0xf));
+      const uint32_t bits = test<true>(state, (f32x4)z[shift >> 2], offset(state.depth, at), offset(state.ids, at), id, expand4(covered >> shift & 0xf), after);
       if constexpr (kIds) state.dirty[at >> 4] |= bits != 0;
       pass |= bits << shift;
     }
@@ -313,10 +331,17 @@ void block_general(const TestState& state, const PrimitiveDepth& p, uint32_t blo
   }
 }
 
-void span_general(const TestState& state, const PrimitiveDepth& p, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px, uint16_t* pass) {
+uint32_t span_general(const TestState& state, const PrimitiveDepth& p, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px, uint16_t* pass) {
   uint16_t covered[16];
   std::fill_n(covered, 16, uint16_t{0xffff});
-  for (uint32_t b = 0; b < count; b++) block_general(state, p, first_block + b, x_px + static_cast<int32_t>(b) * 4, y_px, covered, pass + b * state.samples);
+  uint32_t passed = 0;
+  for (uint32_t b = 0; b < count; b++, pass += state.samples) {
+    block_general(state, p, first_block + b, x_px + static_cast<int32_t>(b) * 4, y_px, covered, pass);
+    uint32_t any = 0;
+    for (uint32_t s = 0; s < state.samples; s++) any |= pass[s];
+    passed += static_cast<uint32_t>(std::popcount(any));
+  }
+  return passed;
 }
 
 template <VkCompareOp kOp>
@@ -377,15 +402,32 @@ const float* sample_positions(uint32_t samples) {
   }
 }
 
-bool TestState::writes_stencil() const {
-  if (!stencil || !stencil_test) return false;
-  for (const StencilFace& f : face)
-    if ((f.write_mask & 255) && (f.fail != VK_STENCIL_OP_KEEP || f.pass != VK_STENCIL_OP_KEEP || f.depth_fail != VK_STENCIL_OP_KEEP)) return true;
-  return false;
+bool TestState::breaks_far() const {
+  if (!depth_test || !depth_write) return false;
+  switch (compare) {
+    case VK_COMPARE_OP_NEVER:
+    case VK_COMPARE_OP_LESS:
+    case VK_COMPARE_OP_LESS_OR_EQUAL:
+    case VK_COMPARE_OP_EQUAL: return false;
+    default: return true;
+  }
+}
+
+uint32_t hidden_blocks(const TestState& state, const PrimitiveDepth& p, uint32_t first_block, int32_t x_px, int32_t y_px) {
+  if (!std::isfinite(p.z0) || !std::isfinite(p.zx) || !std::isfinite(p.zy)) return 0;
+  // The corner with the least depth: a sample point with one sample, else the block's edge.
+  const float near = state.samples == 1 ? 0.5f : 0.0f, wide = state.samples == 1 ? 3.5f : 4.0f;
+  const f32x8 block_x = {0, 4, 8, 12, 16, 20, 24, 28};
+  const f32x8 x = block_x + (static_cast<float>(x_px) + (p.zx >= 0 ? near : wide));
+  const f32x8 y = f32x8{} + (static_cast<float>(y_px) + (p.zy >= 0 ? near : wide));
+  const f32x8 z = clamp(depth_term_x(p, x) + depth_term_y(p, y), p.lo, p.hi);
+  const i32x8 least = state.unorm ? to_unorm(z, state.unorm_scale) : (i32x8)z;
+  const i32x8 bound = load8(reinterpret_cast<const uint32_t*>(state.far + first_block));
+  return sign_bits(state.compare == VK_COMPARE_OP_LESS ? least >= bound : least > bound);
 }
 
 TestState make_test_state(const GraphicsPipelineCreateInfo& info, const exec::DrawState& state, const framebuffer::HostTile& tile, uint8_t* memory,
-                          uint32_t* ids, uint8_t* dirty, bool write) {
+                          uint32_t* ids, uint8_t* dirty, int32_t* far, bool write) {
   TestState t;
   const DepthStencilState& ds = info.depth_stencil;
   t.samples = tile.samples;
@@ -417,6 +459,8 @@ TestState make_test_state(const GraphicsPipelineCreateInfo& info, const exec::Dr
   t.face[0] = make_face(ds.front, state.stencil_reference_front);
   t.face[1] = make_face(ds.back, state.stencil_reference_back);
   t.functions = choose_functions(t);
+  const bool bounded = t.compare == VK_COMPARE_OP_LESS || t.compare == VK_COMPARE_OP_LESS_OR_EQUAL;
+  if (t.depth_test && bounded && !t.stencil_test && !t.bounds_test) t.far = far;
   return t;
 }
 

@@ -34,7 +34,8 @@ struct TriangleBatch;  // setup_batch.hpp
 
 /// `pass`: a mask for each sample of each block; bit = pixel in tile order. Positions are framebuffer pixels.
 struct TestFunctions {
-  void (*span)(const TestState&, const PrimitiveDepth&, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px, uint16_t* pass) = nullptr;
+  /// Whole blocks side by side; returns how many pixels have a sample that passes.
+  uint32_t (*span)(const TestState&, const PrimitiveDepth&, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px, uint16_t* pass) = nullptr;
   void (*block)(const TestState&, const PrimitiveDepth&, uint32_t block, int32_t x_px, int32_t y_px, const uint16_t* covered, uint16_t* pass) = nullptr;
   uint64_t (*quad)(const TestState&, const PrimitiveDepth&, uint32_t tile_pixel, int32_t x_px, int32_t y_px, uint64_t covered) = nullptr;
   /// The window of a small triangle (one sample): a lane of a batch, the tile pixels of its four quads, `covered` as in a block.
@@ -48,6 +49,7 @@ struct TestState {
   uint32_t* stencil = nullptr;
   uint32_t* ids = nullptr;        // visibility plane, laid out as a plane of one word; null: not written
   uint8_t* dirty = nullptr;       // with ids: a byte for each block, set where a number was written
+  int32_t* far = nullptr;         // with LESS and LESS_OR_EQUAL: a bound of each block's depth words, see hidden_blocks
   uint32_t samples = 1;
   const float* positions = nullptr;  // x, y in 0..1 of each sample
   bool depth_test = false, depth_write = false, bounds_test = false, stencil_test = false, unorm = false;
@@ -58,13 +60,20 @@ struct TestState {
   StencilFace face[2];
   TestFunctions functions;
 
-  bool needs_depth_plane() const { return (depth && depth_test) || stencil_test; }
-  bool writes_stencil() const;
+  /// The bounds in `far` would not hold any more: depth may grow.
+  bool breaks_far() const;
 };
 
-/// State from the pipeline, the draw's dynamic state and the tile. `ids`, `dirty`: visibility plane or null.
+/// Blocks of up to eight side by side (bit: block) of which nothing can pass: their smallest depth of the primitive is not in
+/// front of the bound in `far`, which is at least every depth word of the block (compared as signed integers: the order of floats
+/// from 0 on; negative words and NaNs only arise from loaded images and never make a bound too small for a depth from 0 on to
+/// be wrongly hidden). The expression of depth is monotone in x and in y, rounding included, so that its least value over
+/// a block is its value at a corner.
+uint32_t hidden_blocks(const TestState& state, const PrimitiveDepth& primitive, uint32_t first_block, int32_t x_px, int32_t y_px);
+
+/// State from the pipeline, the draw's dynamic state and the tile. `ids`, `dirty`: visibility plane or null; `far`: bounds or null.
 TestState make_test_state(const GraphicsPipelineCreateInfo& info, const exec::DrawState& state, const framebuffer::HostTile& tile, uint8_t* memory,
-                          uint32_t* ids, uint8_t* dirty, bool write);
+                          uint32_t* ids, uint8_t* dirty, int32_t* far, bool write);
 
 /// Tests and writes a quad after shading. `depth` and `stencil_reference`: a value for each of the four pixels, or null for the
 /// primitive's plane and the state's reference. Returns the samples that pass.

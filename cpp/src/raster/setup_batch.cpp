@@ -17,7 +17,6 @@ static_assert(offsetof(shader::PrimitiveSetup, anchor_x) == 0 && offsetof(shader
 inline f32x8 minimum(f32x8 a, f32x8 b) { return (f32x8)_mm256_min_ps((__m256)a, (__m256)b); }  // a < b ? a : b
 inline f32x8 maximum(f32x8 a, f32x8 b) { return (f32x8)_mm256_max_ps((__m256)a, (__m256)b); }  // a > b ? a : b
 inline i32x8 minimum(i32x8 a, i32x8 b) { return (i32x8)_mm256_min_epi32((__m256i)a, (__m256i)b); }
-inline i32x8 maximum(i32x8 a, i32x8 b) { return (i32x8)_mm256_max_epi32((__m256i)a, (__m256i)b); }
 inline f32x8 pick(i32x8 mask, f32x8 yes, f32x8 no) { return (f32x8)_mm256_blendv_ps((__m256)no, (__m256)yes, (__m256)mask); }
 inline i32x8 pick(i32x8 mask, i32x8 yes, i32x8 no) { return (i32x8)_mm256_blendv_ps((__m256)no, (__m256)yes, (__m256)mask); }
 inline f32x8 to_float(i32x8 v) { return __builtin_convertvector(v, f32x8); }
@@ -131,12 +130,22 @@ void prepare_batch(const TriangleRecord* const* records, uint32_t count, int32_t
   const int32_t low = samples == 1 ? 127 : 0, high = samples == 1 ? 128 : 0, centre = samples == 1 ? 128 : 0;
   const i32x8 box_x0 = maximum((min_x + low) >> 8, i32x8{} + rect.x0), box_x1 = minimum(((max_x - high) >> 8) + 1, i32x8{} + rect.x1);
   const i32x8 box_y0 = maximum((min_y + low) >> 8, i32x8{} + rect.y0), box_y1 = minimum(((max_y - high) >> 8) + 1, i32x8{} + rect.y1);
-  const i32x8 window_x = box_x0 & ~1, window_y = box_y0 & ~1;
+  i32x8 window_x = box_x0 & ~1, window_y = box_y0 & ~1;
   const uint32_t used = (1u << count) - 1;
   out.outside = sign_bits((box_x0 >= box_x1) | (box_y0 >= box_y1)) & used;
   const i32x8 extent = i32x8{} + detail::kSmallTriangle;
-  out.small = sign_bits((box_x1 - window_x <= 4) & (box_y1 - window_y <= 4) & (max_x - min_x < extent) & (max_y - min_y < extent)) & used & ~out.outside;
-  out.cut = sign_bits((window_x < rect.x0) | (window_y < rect.y0) | (window_x + 4 > rect.x1) | (window_y + 4 > rect.y1));
+  const i32x8 compact = (max_x - min_x < extent) & (max_y - min_y < extent);
+  i32x8 small = (box_x1 - window_x <= 4) & (box_y1 - window_y <= 4) & compact;
+  if (samples > 1) small = i32x8{};
+  window_x &= small | ~3;
+  window_y &= small | ~3;
+  out.small = sign_bits(small) & used & ~out.outside;
+  out.medium = sign_bits(compact) & used & ~out.outside & ~out.small;
+  keep(out.end_x, box_x1);
+  keep(out.end_y, box_y1);
+  // The last block may end beyond the box.
+  const i32x8 last_x = window_x + ((box_x1 - window_x + 3) & ~3), last_y = window_y + ((box_y1 - window_y + 3) & ~3);
+  out.cut = sign_bits((window_x < rect.x0) | (window_y < rect.y0) | (last_x > rect.x1) | (last_y > rect.y1));
   keep(out.window_x, window_x);
   keep(out.window_y, window_y);
   const i32x8 px = window_x * 256 + centre, py = window_y * 256 + centre;

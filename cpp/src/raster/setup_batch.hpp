@@ -15,10 +15,12 @@ inline constexpr uint32_t kBatch = 8;
 
 struct alignas(32) TriangleBatch {
   uint32_t outside = 0;                     // bit: no sample point of the rectangle in the bounding box
-  uint32_t small = 0;                       // bit: fits a window of 4x4 pixels, see detail::cover_window
+  uint32_t small = 0;                       // bit: fits a window of 4x4 pixels from an even pixel on (one sample only)
+  uint32_t medium = 0;                      // bit: not small, below kSmallTriangle; the window is whole blocks from a multiple of 4 on
   uint32_t cut = 0;                         // bit: the rectangle cuts the window
-  alignas(32) int32_t window_x[8];          // even, relative to the bin
+  alignas(32) int32_t window_x[8];          // relative to the bin
   int32_t window_y[8];
+  int32_t end_x[8], end_y[8];               // of the bounding box, cut with the rectangle
   int32_t at[3][8], pair[3][8];             // edges at the window's first sample point, in subpixels; steps as 16-bit (-dy, dx)
   float z0[8], zx[8], zy[8], anchor_x[8], anchor_y[8], lo[8], hi[8];
 };
@@ -31,19 +33,31 @@ inline PrimitiveDepth batch_depth(const TriangleBatch& b, uint32_t lane, uint32_
 void prepare_batch(const geometry::TriangleRecord* const* records, uint32_t count, int32_t origin_x_px, int32_t origin_y_px, const PixelRect& rect,
                    uint32_t samples, float range_lo, float range_hi, TriangleBatch& out);
 
-/// Covered pixels of a small triangle's window (one sample), before the rectangle cuts them.
-inline uint32_t cover_small(const TriangleBatch& b, uint32_t lane) {
-  const __m256i upper = _mm256_setr_epi16(0, 0, 256, 0, 0, 256, 256, 256, 512, 0, 768, 0, 512, 256, 768, 256);
-  const __m256i lower = _mm256_setr_epi16(0, 512, 256, 512, 0, 768, 256, 768, 512, 512, 768, 512, 512, 768, 768, 768);
-  i32x8 out0{}, out1{};
-  for (int k = 0; k < 3; k++) {
-    const __m256i pair = _mm256_set1_epi32(b.pair[k][lane]);
-    const i32x8 at = (i32x8)_mm256_set1_epi32(b.at[k][lane]);
-    out0 |= (i32x8)_mm256_madd_epi16(upper, pair) + at;
-    out1 |= (i32x8)_mm256_madd_epi16(lower, pair) + at;
+/// The edges of one triangle of a batch, ready for 4x4 pixels at a time.
+struct BatchEdges {
+  __m256i pair[3], at[3];
+
+  BatchEdges(const TriangleBatch& b, uint32_t lane) {
+    for (int k = 0; k < 3; k++) {
+      pair[k] = _mm256_set1_epi32(b.pair[k][lane]);
+      at[k] = _mm256_set1_epi32(b.at[k][lane]);
+    }
   }
-  return ~(sign_bits(out0) | sign_bits(out1) << 8) & 0xffff;
-}
+  /// Pixels whose sample point at (x, y) subpixels from the window's first one, and on from there, is inside. x, y >= 0.
+  uint32_t covered(int32_t x, int32_t y) const {
+    // Pairs (x, y) of 16 bits for a multiply-add: dx * y - dy * x.
+    const __m256i upper = _mm256_setr_epi16(0, 0, 256, 0, 0, 256, 256, 256, 512, 0, 768, 0, 512, 256, 768, 256);
+    const __m256i lower = _mm256_setr_epi16(0, 512, 256, 512, 0, 768, 256, 768, 512, 512, 768, 512, 512, 768, 768, 768);
+    const __m256i from = _mm256_set1_epi32(x | y << 16);
+    const __m256i p0 = _mm256_add_epi16(upper, from), p1 = _mm256_add_epi16(lower, from);
+    i32x8 out0{}, out1{};
+    for (int k = 0; k < 3; k++) {
+      out0 |= (i32x8)_mm256_add_epi32(_mm256_madd_epi16(p0, pair[k]), at[k]);
+      out1 |= (i32x8)_mm256_add_epi32(_mm256_madd_epi16(p1, pair[k]), at[k]);
+    }
+    return ~(sign_bits(out0) | sign_bits(out1) << 8) & 0xffff;
+  }
+};
 
 /// Eight PrimitiveSetups, as set_up_primitive makes them; chunks[i] is the chunk of records[i].
 void set_up_primitives(const geometry::TriangleRecord* const* records, const geometry::Chunk* const* chunks, const uint32_t* orders, float range_lo,

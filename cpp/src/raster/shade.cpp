@@ -146,6 +146,7 @@ void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids) {
   const GraphicsPipelineCreateInfo& info = state.pipeline->info();
   const pipeline::Compiled& compiled = state.pipeline->compiled();
   const shader::StageTraits& traits = compiled.fragment_traits;
+  w.block_primitive = nullptr;
   Shading& sh = w.shading;
   sh.compiled = &compiled;
   sh.fragment = compiled.fragment;
@@ -206,21 +207,34 @@ void shade_packet(Worker& w) {
 void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t block, int32_t x_px, int32_t y_px) {
   FragmentArgs& args = w.args;
   const uint32_t n = w.quads_per_packet;
-  for (uint32_t first = 0; first < 4; first += n) {
+  // What the block before left is right where nobody changes `alive` and live coverage.
+  if (w.block_primitive != primitive || !w.shading.simple || w.shading.per_sample) {
     for (uint32_t q = 0; q < n; q++) {
-      const int32_t quad = static_cast<int32_t>(first + q);
       args.primitive[q] = primitive;
-      args.x_px[q] = w.origin_x_px + x_px + (quad & 1) * 2;
-      args.y_px[q] = w.origin_y_px + y_px + (quad >> 1) * 2;
-      args.tile_pixel[q] = block * 16 + static_cast<uint32_t>(quad) * 4;
       args.raster_coverage[q] = args.live_coverage[q] = w.all_samples;
       set_alive(args, q, 0xf);
     }
     args.quad_count = n;
     args.uniform_primitive = 1;
     args.full_block = 1;
+    w.block_primitive = primitive;
+  }
+  for (uint32_t first = 0; first < 4; first += n) {
+    for (uint32_t q = 0; q < n; q++) {
+      const int32_t quad = static_cast<int32_t>(first + q);
+      args.x_px[q] = w.origin_x_px + x_px + (quad & 1) * 2;
+      args.y_px[q] = w.origin_y_px + y_px + (quad >> 1) * 2;
+      args.tile_pixel[q] = block * 16 + static_cast<uint32_t>(quad) * 4;
+    }
+    if (!w.shading.simple || w.shading.per_sample) {
+      for (uint32_t q = 0; q < n; q++) {
+        args.live_coverage[q] = w.all_samples;
+        set_alive(args, q, 0xf);
+      }
+    } else {
+      w.counters.samples_written += 4 * n * w.samples;
+    }
     if (!w.shading.per_sample) w.counters.fragments_shaded += 4 * n;
-    if (w.shading.simple && !w.shading.per_sample) w.counters.samples_written += 4 * n * w.samples;
     run_packet(w, n);
   }
 }

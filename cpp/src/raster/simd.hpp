@@ -42,6 +42,15 @@ struct Lanes<i32x4> {
 inline i32x8 select(i32x8 mask, i32x8 yes, i32x8 no) { return (i32x8)_mm256_blendv_epi8((__m256i)no, (__m256i)yes, (__m256i)mask); }
 inline i32x4 select(i32x4 mask, i32x4 yes, i32x4 no) { return (i32x4)_mm_blendv_epi8((__m128i)no, (__m128i)yes, (__m128i)mask); }
 
+inline i32x8 maximum(i32x8 a, i32x8 b) { return (i32x8)_mm256_max_epi32((__m256i)a, (__m256i)b); }
+/// Of all lanes.
+inline int32_t largest(i32x8 v) {
+  __m128i m = _mm_max_epi32(_mm256_castsi256_si128((__m256i)v), _mm256_extracti128_si256((__m256i)v, 1));
+  m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0x4e));
+  m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0xb1));
+  return _mm_cvtsi128_si32(m);
+}
+
 /// lo where z is NaN or below, hi where above; a zero that meets a zero bound takes the bound's sign.
 inline f32x8 clamp(f32x8 z, float lo, float hi) {
   return (f32x8)_mm256_min_ps(_mm256_max_ps((__m256)z, _mm256_set1_ps(lo)), _mm256_set1_ps(hi));

@@ -74,7 +74,10 @@ void select_state(Worker& w, const exec::DrawState& state) {
   const shader::StageTraits& traits = compiled.fragment_traits;
   w.state = &state;
   w.rect = draw_rect(w, state);
-  w.late_test = make_test_state(info, state, w.pass->tile, w.memory.data(), nullptr, nullptr, true);
+  int32_t* far = w.hierarchical_z ? w.far.data() : nullptr;
+  w.late_test = make_test_state(info, state, w.pass->tile, w.memory.data(), nullptr, nullptr, far, true);
+  if (w.far_broken) std::fill(w.far.begin(), w.far.end(), INT32_MAX);
+  w.far_broken = w.late_test.breaks_far();
   w.late_needed = w.late_test.depth_test || w.late_test.stencil_test || w.late_test.bounds_test;
   if (!compiled.fragment || (c.early_test && c.early_write))
     w.early = EarlyTests::full;
@@ -86,7 +89,7 @@ void select_state(Worker& w, const exec::DrawState& state) {
     w.route = Route::visibility;
   w.test = w.early == EarlyTests::full && w.route == Route::shade
                ? w.late_test
-               : make_test_state(info, state, w.pass->tile, w.memory.data(), w.route == Route::visibility ? w.ids : nullptr, w.dirty.data(),
+               : make_test_state(info, state, w.pass->tile, w.memory.data(), w.route == Route::visibility ? w.ids : nullptr, w.dirty.data(), far,
                                  w.early == EarlyTests::full);
   w.sample_mask = 0;
   for (uint32_t s = 0; s < w.samples; s++)
@@ -127,7 +130,7 @@ class RecordSink {
 
   /// A small triangle, one sample.
   void window(const TriangleBatch& batch, uint32_t lane) {
-    uint32_t covered = cover_small(batch, lane);
+    uint32_t covered = BatchEdges(batch, lane).covered(0, 0);
     const int32_t x = batch.window_x[lane], y = batch.window_y[lane];
     if (batch.cut >> lane & 1) covered &= detail::rect_bits(w_.rect, x, y);
     if (!covered || w_.masks_samples) return;
@@ -153,6 +156,31 @@ class RecordSink {
           push_quad(w_, {setup(), tile_pixels[q], static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
                          static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), covered >> 4 * q & 0xf, bits});
     }
+  }
+
+  /// A triangle of some blocks, not small; the depth plane is set.
+  void blocks(const TriangleBatch& batch, uint32_t lane) {
+    const BatchEdges edges(batch, lane);
+    const bool cut = batch.cut >> lane & 1;
+    const int32_t x0 = batch.window_x[lane], y0 = batch.window_y[lane], x1 = batch.end_x[lane], y1 = batch.end_y[lane];
+    const vk::SampleLocation* at = vk::sample_locations(w_.samples);
+    for (int32_t y = y0; y < y1; y += 4)
+      for (int32_t x = x0; x < x1; x += 4) {
+        const uint32_t allowed = cut ? detail::rect_bits(w_.rect, x, y) : 0xffff;
+        const int32_t dx = (x - x0) * 256, dy = (y - y0) * 256;
+        uint16_t masks[kMaxSamples];
+        if (w_.samples == 1) {
+          masks[0] = static_cast<uint16_t>(edges.covered(dx, dy) & allowed);
+          if (masks[0] == 0xffff)
+            full_span(x >> 2, y >> 2, 1);
+          else if (masks[0])
+            block(x >> 2, y >> 2, masks);
+          continue;
+        }
+        uint32_t any = 0;
+        for (uint32_t s = 0; s < w_.samples; s++) any |= masks[s] = static_cast<uint16_t>(edges.covered(dx + at[s].x * 16, dy + at[s].y * 16) & allowed);
+        if (any) block(x >> 2, y >> 2, masks);
+      }
   }
 
   void quad(int32_t x, int32_t y, uint64_t coverage) {
@@ -205,27 +233,20 @@ class RecordSink {
       return;
     }
     w_.counters.fragments_rasterized += 16u * static_cast<uint32_t>(count);
-    const uint32_t first = w_.block_of(block_x, block_y);
-    uint16_t* live = w_.pass_masks.data();
-    if (w_.early != EarlyTests::none) {
-      prepare();
-      w_.test.functions.span(w_.test, depth_, first, static_cast<uint32_t>(count), w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4, live);
-    } else {
-      std::fill_n(live, static_cast<uint32_t>(count) * w_.samples, uint16_t{0xffff});
+    if (w_.early == EarlyTests::none || !w_.test.far) {
+      test_span(block_x, block_y, count);
+      return;
     }
-    for (int32_t i = 0; i < count; i++, live += w_.samples) {
-      uint32_t all = 0xffff;
-      for (uint32_t s = 0; s < w_.samples; s++) all &= live[s];
-      const uint32_t block = first + static_cast<uint32_t>(i);
-      if (all == 0xffff) {
-        if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += 16u * w_.samples;
-        if (w_.route == Route::visibility) {
-              seen_ = true;
-        } else if (w_.route == Route::shade) {
-          push_full_block(block, (block_x + i) * 4, block_y * 4);
-        }
-      } else {
-        after_tests(block, (block_x + i) * 4, block_y * 4, 16, kAll, live);
+    prepare();
+    for (int32_t i = 0; i < count; i += 8) {
+      const int32_t n = std::min(count - i, 8);
+      const uint32_t present = (1u << n) - 1;
+      const uint32_t hidden = present & hidden_blocks(w_.test, depth_, w_.block_of(block_x + i, block_y), w_.origin_x_px + (block_x + i) * 4, w_.origin_y_px + block_y * 4);
+      w_.counters.fragments_early_killed += 16u * static_cast<uint32_t>(std::popcount(hidden));
+      for (uint32_t left = present & ~hidden; left;) {
+        const int32_t first = std::countr_zero(left), run = std::countr_one(left >> first);
+        left &= ~(((1u << run) - 1) << first);
+        test_span(block_x + i + first, block_y, run);
       }
     }
   }
@@ -240,6 +261,34 @@ class RecordSink {
  private:
   static constexpr uint16_t kAll[kMaxSamples] = {0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff,
                                                  0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff};
+
+  // Whole blocks side by side: tests, and on from there.
+  void test_span(int32_t block_x, int32_t block_y, int32_t count) {
+    const uint32_t first = w_.block_of(block_x, block_y), blocks = static_cast<uint32_t>(count);
+    uint16_t* live = w_.pass_masks.data();
+    uint32_t passed = 16 * blocks;
+    if (w_.early != EarlyTests::none) {
+      prepare();
+      passed = w_.test.functions.span(w_.test, depth_, first, blocks, w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4, live);
+      w_.counters.fragments_early_killed += 16 * blocks - passed;
+      if (!passed) return;
+      if (w_.early_query >= 0)
+        for (uint32_t i = 0; i < blocks * w_.samples; i++) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live[i]));
+    } else {
+      std::fill_n(live, blocks * w_.samples, uint16_t{0xffff});
+    }
+    if (w_.route == Route::visibility) seen_ = true;
+    if (w_.route != Route::shade) return;
+    for (uint32_t i = 0; i < blocks; i++, live += w_.samples) {
+      uint32_t all = 0xffff;
+      for (uint32_t s = 0; s < w_.samples; s++) all &= live[s];
+      const int32_t x = (block_x + static_cast<int32_t>(i)) * 4, y = block_y * 4;
+      if (all == 0xffff)
+        push_full_block(first + i, x, y);
+      else
+        push_block(first + i, x, y, kAll, live);
+    }
+  }
 
   void prepare() {
     if (ready_) return;
@@ -334,12 +383,14 @@ void draw_segment(Worker& w, const geometry::BinSegment& segment) {
     std::fill(batch + count, batch + kBatch, batch[0]);
     TriangleBatch setup;
     prepare_batch(batch, count, w.origin_x_px, w.origin_y_px, w.rect, w.samples, w.test.range_lo, w.test.range_hi, setup);
-    const uint32_t small = w.samples == 1 ? setup.small : 0;
     for (uint32_t left = ((1u << count) - 1) & ~setup.outside; left; left &= left - 1) {
       const uint32_t k = static_cast<uint32_t>(std::countr_zero(left));
       RecordSink sink(w, *batch[k], chunk);
-      if (small >> k & 1) {
+      if (setup.small >> k & 1) {
         sink.window(setup, k);
+      } else if (setup.medium >> k & 1) {
+        sink.set_depth(setup, k);
+        sink.blocks(setup, k);
       } else {
         sink.set_depth(setup, k);
         cover_triangle(*batch[k], w.origin_x_px, w.origin_y_px, w.rect, w.samples, sink);
@@ -373,6 +424,8 @@ void TileWorker::begin_pass(const PassContext& pass) {
   w.waiting.assign(blocks, 0);
   w.dirty.assign(blocks, 0);
   w.pass_masks.resize(size_t{w.blocks_per_row} * w.samples);
+  w.hierarchical_z = pass.hierarchical_z;
+  w.far.resize(blocks + 8);  // eight are read at once
   w.ids = nullptr;
   if (w.hidden_surface_removal) {
     const size_t size_B = blocks * w.samples * 64;
@@ -402,11 +455,15 @@ void TileWorker::run(const PassContext& pass, uint32_t bin) {
   w.origin_y_px = grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px);
   w.draw = ~0u;
   w.state = nullptr;
+  w.far_broken = false;
+  std::fill(w.far.begin(), w.far.end(), INT32_MAX);
   for (uint32_t i = binned.first_segment[bin]; i < binned.first_segment[bin + 1]; i++) {
     const geometry::BinSegment& segment = binned.segments[i];
     if (const exec::ClearCall* clear = segment.chunk->clear) {
       flush_all(w);
       w.draw = ~0u;
+      w.state = nullptr;
+      std::fill(w.far.begin(), w.far.end(), INT32_MAX);
       framebuffer::TileRegion region;
       region.x_px = w.origin_x_px;
       region.y_px = w.origin_y_px;

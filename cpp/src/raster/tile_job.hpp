@@ -28,6 +28,7 @@ struct PassContext {
   uint32_t lanes = 8;
   uint64_t loop_budget = 1ull << 20;
   bool hidden_surface_removal = true;   // the visibility buffer; the same bits either way
+  bool hierarchical_z = true;           // bounds of depth per block; the same bits either way
 };
 
 /// One for each thread; made once, kept by the pool. Owns the tile buffer, the quad queue, setup arenas and counters.

@@ -122,6 +122,7 @@ struct Worker {
   std::array<WaitingQuad, kQueueQuads> queue;
   uint32_t queue_count = 0;
   uint32_t packet_count = 0;               // quads in the open packet
+  const shader::PrimitiveSetup* block_primitive = nullptr;   // args hold a whole block of it, but for the place
   std::vector<uint8_t> waiting;            // per block: quads in the queue
   SetupArena setups;
 
@@ -135,6 +136,11 @@ struct Worker {
   std::vector<uint32_t> slot_first;
   std::array<const VisibleQuad*, kPassedOver> passed_over{};   // gathered quads that wait for another packet
   shader::PrimitiveSetup unused_setup;     // where the lanes of an incomplete batch write
+
+  // -- hierarchical depth
+  bool hierarchical_z = false;
+  std::vector<int32_t> far;                // per block, INT32_MAX: unknown; see hidden_blocks
+  bool far_broken = false;                 // the current draw may make depth grow: the bounds end with it
 
   // -- results of tests over a row of blocks
   std::vector<uint16_t> pass_masks;
@@ -156,6 +162,7 @@ void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids);
 inline void add_to_packet(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t tile_pixel, int32_t x_px, int32_t y_px, uint64_t raster, uint64_t live) {
   shader::FragmentArgs& args = w.args;
   const uint32_t q = w.packet_count++;
+  w.block_primitive = nullptr;
   args.primitive[q] = primitive;
   args.x_px[q] = w.origin_x_px + x_px;
   args.y_px[q] = w.origin_y_px + y_px;
