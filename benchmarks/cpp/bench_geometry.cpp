@@ -39,7 +39,7 @@ Matrix rotation(int axis, double angle) {
   return r;
 }
 
-float mvp[16];  // row-major
+float mvp[16];         // row-major
 int shader_calls = 1;  // 2: to find out what one costs
 
 double thread_ns() {
@@ -69,7 +69,8 @@ __attribute__((optimize("O3"), noinline)) void shade_once(shader::VertexArgs* a)
   for (uint32_t v = 0; v < a->count; v++) {
     const Vertex& in = vertices[a->vertex_index[v]];
     for (int r = 0; r < 4; r++)
-      a->position[r * kStride + v] = mvp[4 * r] * in.position[0] + mvp[4 * r + 1] * in.position[1] + mvp[4 * r + 2] * in.position[2] + mvp[4 * r + 3];
+      a->position[r * kStride + v] =
+          mvp[4 * r] * in.position[0] + mvp[4 * r + 1] * in.position[1] + mvp[4 * r + 2] * in.position[2] + mvp[4 * r + 3];
     for (int c = 0; c < 3; c++) a->varyings[c * kStride + v] = in.normal[c];
     for (int c = 0; c < 2; c++) a->varyings[(3 + c) * kStride + v] = in.uv[c];
   }
@@ -182,8 +183,9 @@ int main(int argc, char** argv) {
   }
   const double shader = best[2] - best[1];
   const double clock = cycles_per_ns();
-  std::printf("ns a triangle: all %.1f, shader %.1f, rest %.1f (%.0f cycles at %.2f GHz); plan %.2f, gather %.2f\n", best[1], shader, best[1] - shader,
-              (best[1] - shader) * clock, clock, best_plan, best_gather);
-  std::printf("vertices shaded %lu of %lu in %lu batches, records %lu, entries %lu, heap %.1f MB\n", shaded, unique, batches, records, entries, static_cast<double>(heap_B) / 1e6);
+  std::printf("ns a triangle: all %.1f, shader %.1f, rest %.1f (%.0f cycles at %.2f GHz); plan %.2f, gather %.2f\n", best[1], shader,
+              best[1] - shader, (best[1] - shader) * clock, clock, best_plan, best_gather);
+  std::printf("vertices shaded %lu of %lu in %lu batches, records %lu, entries %lu, heap %.1f MB\n", shaded, unique, batches, records,
+              entries, static_cast<double>(heap_B) / 1e6);
   return 0;
 }

@@ -24,8 +24,8 @@ struct Vec4 {
 /// What the stand-in shader does besides positions.
 struct ShaderConfig {
   uint32_t components = 0;
-  uint32_t distances = 0;                       // clip and cull distances, from binding 1: 4 floats a vertex
-  std::vector<uint32_t>* log = nullptr;         // vertex indices in the order of shading
+  uint32_t distances = 0;                // clip and cull distances, from binding 1: 4 floats a vertex
+  std::vector<uint32_t>* log = nullptr;  // vertex indices in the order of shading
 };
 inline ShaderConfig shader_config;
 
@@ -36,13 +36,17 @@ inline Vec4 fetch(const shader::VertexBinding& binding, uint32_t index) {
   return v;
 }
 
-/// Varying c of a vertex: linear in its clip-space position, so that interpolation can be checked anywhere.
+/// Varying c of a vertex (4: from binding 1, any): linear in its clip-space position, so that interpolation can be checked anywhere.
 inline float varying_of(const Vec4& p, uint32_t c) {
   switch (c % 4) {
-    case 0: return p.x;
-    case 1: return p.y;
-    case 2: return p.z;
-    default: return p.w;
+    case 0:
+      return p.x;
+    case 1:
+      return p.y;
+    case 2:
+      return p.z;
+    default:
+      return p.w;
   }
 }
 
@@ -52,7 +56,8 @@ inline void vertex_function(shader::VertexArgs* a) {
     p.x += static_cast<float>(a->instance_index) * p.w;
     const float position[4] = {p.x, p.y, p.z, p.w};
     for (int c = 0; c < 4; c++) a->position[c * shader::kBatchStride + v] = position[c];
-    for (uint32_t c = 0; c < shader_config.components; c++) a->varyings[c * shader::kBatchStride + v] = varying_of(p, c);
+    for (uint32_t c = 0; c < shader_config.components; c++)
+      a->varyings[c * shader::kBatchStride + v] = c == 4 ? fetch(a->bindings[1], a->vertex_index[v]).w : varying_of(p, c);
     if (a->clip_distance) {
       const Vec4 d = fetch(a->bindings[1], a->vertex_index[v]);
       const float distance[4] = {d.x, d.y, d.z, d.w};
@@ -71,7 +76,7 @@ struct Scene {
   std::vector<ChunkPlan> plans;
   std::vector<std::unique_ptr<Chunk>> chunks;
   BinnedGeometry bins;
-  GraphicsPipelineCreateInfo info;                      // of the next draw
+  GraphicsPipelineCreateInfo info;  // of the next draw
   pipeline::Compiled compiled;
   std::deque<std::vector<uint8_t>> index_memory;
 
@@ -189,6 +194,8 @@ inline bool covers(const TriangleRecord& t, int64_t x, int64_t y) {
 }
 
 /// Clip-space position of a point of a 64x64 (or width x height) picture, w = 1.
-inline Vec4 at_px(float x, float y, float z = 0.5f, float width = 64, float height = 64) { return {x / (width * 0.5f) - 1, y / (height * 0.5f) - 1, z, 1}; }
+inline Vec4 at_px(float x, float y, float z = 0.5f, float width = 64, float height = 64) {
+  return {x / (width * 0.5f) - 1, y / (height * 0.5f) - 1, z, 1};
+}
 
 }  // namespace fixture

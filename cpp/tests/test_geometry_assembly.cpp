@@ -16,12 +16,14 @@ uint32_t random_below(uint32_t n) { return static_cast<uint32_t>(rng() % n); }
 
 std::vector<Vec4> random_points(uint32_t count) {
   std::vector<Vec4> points;
-  for (uint32_t i = 0; i < count; i++) points.push_back(at_px(static_cast<float>(random_below(640)) / 10.0f, static_cast<float>(random_below(640)) / 10.0f));
+  for (uint32_t i = 0; i < count; i++)
+    points.push_back(at_px(static_cast<float>(random_below(640)) / 10.0f, static_cast<float>(random_below(640)) / 10.0f));
   return points;
 }
 
 bool same_shape(const TriangleRecord& a, const TriangleRecord& b) {
-  return !std::memcmp(a.x, b.x, sizeof a.x) && !std::memcmp(a.y, b.y, sizeof a.y) && !std::memcmp(a.z, b.z, sizeof a.z) && !std::memcmp(a.q, b.q, sizeof a.q);
+  return !std::memcmp(a.x, b.x, sizeof a.x) && !std::memcmp(a.y, b.y, sizeof a.y) && !std::memcmp(a.z, b.z, sizeof a.z) &&
+         !std::memcmp(a.q, b.q, sizeof a.q);
 }
 
 // The vertices that a batch store of `limit` would shade, by linear search.
@@ -58,7 +60,7 @@ void test_vertex_reuse_is_what_a_search_finds() {
           indices.push_back(kind == 0   ? base + ((t & 1) + k) % 3 + (k == 2 ? 256 : 0)  // a grid, rows 256 apart: the hash's bad case
                             : kind == 1 ? random_below(40)
                             : kind == 2 ? random_below(100000)
-                                        : random_below(5));                              // few vertices, many triangles
+                                        : random_below(5));  // few vertices, many triangles
       }
       Scene scene;
       scene.vertex_batch = limit;
@@ -101,7 +103,7 @@ std::vector<uint32_t> as_list(VkPrimitiveTopology topology, const std::vector<ui
 }
 
 template <class T>
-void check_topology(VkPrimitiveTopology topology, bool restart, uint32_t count) {
+void check_topology(VkPrimitiveTopology topology, bool restart, uint32_t count, uint32_t instances = 1) {
   std::vector<T> indices;
   std::vector<uint32_t> wide;
   const uint32_t points = sizeof(T) == 1 ? 200 : 250;
@@ -116,9 +118,9 @@ void check_topology(VkPrimitiveTopology topology, bool restart, uint32_t count) 
   a.compiled.fragment_traits.reads_primitive_id = b.compiled.fragment_traits.reads_primitive_id = true;
   a.info.topology = topology;
   a.info.primitive_restart = restart;
-  a.draw_indexed(indices);
+  a.draw_indexed(indices, instances);
   a.run();
-  b.draw_indexed(as_list(topology, wide, marker, restart));
+  b.draw_indexed(as_list(topology, wide, marker, restart), instances);
   b.run();
   const auto ra = a.records(), rb = b.records();
   CHECK(ra.size() == rb.size());
@@ -140,6 +142,7 @@ void test_strips_fans_and_restart_are_lists() {
         check_topology<uint8_t>(topology, restart, count);
         check_topology<uint16_t>(topology, restart, count);
         check_topology<uint32_t>(topology, restart, count);
+        check_topology<uint16_t>(topology, restart, count, 3);
       }
     }
   }
@@ -356,7 +359,8 @@ void test_records_do_not_depend_on_chunks() {
   for (size_t i = 0; i < std::min(a.size(), b.size()); i++) {
     CHECK(same_shape(a[i], b[i]));
     for (int v = 0; v < 3; v++)
-      for (uint32_t c = 0; c < 4; c++) CHECK(one.chunks[0]->varyings[a[i].vertex[v] + c * 32] == many.chunks[0]->varyings[b[i].vertex[v] + c * 32]);
+      for (uint32_t c = 0; c < 4; c++)
+        CHECK(one.chunks[0]->varyings[a[i].vertex[v] + c * 32] == many.chunks[0]->varyings[b[i].vertex[v] + c * 32]);
   }
 }
 

@@ -34,10 +34,12 @@ void test_bins_are_complete_and_in_order() {
     scene.height_px = 100;
     for (int i = 0; i < 40; i++) {
       // From a fraction of a pixel to far beyond the picture; many thin ones.
-      const float size = std::exp2(uniform(-2, 9)), cx = uniform(-20, 170), cy = uniform(-20, 120), thin = i % 3 ? 1 : 0.02f, turn = uniform(0, 6.28f);
+      const float size = std::exp2(uniform(-2, 9)), cx = uniform(-20, 170), cy = uniform(-20, 120), thin = i % 3 ? 1 : 0.02f,
+                  turn = uniform(0, 6.28f);
       for (int k = 0; k < 3; k++) {
         const float u = uniform(-size, size), v = uniform(-size, size) * thin;
-        scene.positions.push_back(at_px(cx + u * std::cos(turn) - v * std::sin(turn), cy + u * std::sin(turn) + v * std::cos(turn), 0.5f, 150, 100));
+        scene.positions.push_back(
+            at_px(cx + u * std::cos(turn) - v * std::sin(turn), cy + u * std::sin(turn) + v * std::cos(turn), 0.5f, 150, 100));
       }
     }
     scene.draw(60);
@@ -80,14 +82,19 @@ void test_bins_are_complete_and_in_order() {
             const TriangleRecord& record = chunk->records[r];
             const VkRect2D cut = (record.draw_flags & kDrawMask) == 0 ? scissor : VkRect2D{{0, 0}, {150, 100}};
             bool covered = false;
-            const auto inside = [](uint32_t v, int32_t offset, uint32_t extent) { return static_cast<int32_t>(v) >= offset && v < static_cast<uint32_t>(offset) + extent; };
+            const auto inside = [](uint32_t v, int32_t offset, uint32_t extent) {
+              return static_cast<int32_t>(v) >= offset && v < static_cast<uint32_t>(offset) + extent;
+            };
             for (uint32_t y = y0; y < std::min(y0 + scene.bin_px, 100u) && !covered; y++)
               for (uint32_t x = x0; x < std::min(x0 + scene.bin_px, 150u) && !covered; x++)
-                for (uint32_t s = 0; s < scene.samples && !covered && inside(x, cut.offset.x, cut.extent.width) && inside(y, cut.offset.y, cut.extent.height); s++) {
+                for (uint32_t s = 0; s < scene.samples && !covered && inside(x, cut.offset.x, cut.extent.width) &&
+                                     inside(y, cut.offset.y, cut.extent.height);
+                     s++) {
                   const auto location = vk::sample_locations(scene.samples)[s];
                   covered = covers(record, x * 256 + location.x * 16u, y * 256 + location.y * 16u);
                 }
-            const bool listed = std::any_of(list.begin(), list.end(), [&](const Listed& l) { return l.chunk == chunk.get() && l.record == r; });
+            const bool listed =
+                std::any_of(list.begin(), list.end(), [&](const Listed& l) { return l.chunk == chunk.get() && l.record == r; });
             CHECK(listed || !covered);
             needed += covered;
           }

@@ -14,7 +14,9 @@ constexpr uint64_t kMostBytes = 64u << 20;  // of a pass; draws beyond count as 
 // Vertices that a draw can name: as many as its largest vertex buffer has, or as its index type can.
 uint64_t vertices_of(const exec::DrawCall& draw) {
   const exec::DrawState& state = *draw.state;
-  uint64_t most = state.index_type == VK_INDEX_TYPE_UINT8_EXT ? 1u << 8 : state.index_type == VK_INDEX_TYPE_UINT16 ? 1u << 16 : uint64_t{1} << 32;
+  uint64_t most = state.index_type == VK_INDEX_TYPE_UINT8_EXT ? 1u << 8
+                  : state.index_type == VK_INDEX_TYPE_UINT16  ? 1u << 16
+                                                              : uint64_t{1} << 32;
   uint64_t bound = 0;
   for (const VkVertexInputBindingDescription& binding : state.pipeline->info().vertex_bindings)
     if (binding.inputRate == VK_VERTEX_INPUT_RATE_VERTEX && binding.stride && binding.binding < kMaxVertexBindings)

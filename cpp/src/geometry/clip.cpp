@@ -15,9 +15,9 @@ namespace {
 
 struct ClipVertex {
   float position[4];
-  float weight[3];               // of the primitive's vertices
-  float distance[kClipPlanes];   // to the planes at hand
-  int slot;                      // in the batch; -1: made here
+  float weight[3];              // of the primitive's vertices
+  float distance[kClipPlanes];  // to the planes at hand
+  int slot;                     // in the batch; -1: made here
 };
 
 // The same expressions as in transform_batch, so that the sign agrees with the outcode.
@@ -25,14 +25,22 @@ float plane_distance(const DrawSetup& draw, const Batch& batch, uint32_t slot, u
   const float x = batch.position[slot], y = batch.position[kBatchStride + slot];
   const float z = batch.position[2 * kBatchStride + slot], w = batch.position[3 * kBatchStride + slot];
   switch (plane) {
-    case 0: return z;
-    case 1: return w - z;
-    case 2: return w - kMinW;
-    case 3: return draw.side[0].a * x + draw.side[0].b * w;
-    case 4: return draw.side[1].a * x + draw.side[1].b * w;
-    case 5: return draw.side[2].a * y + draw.side[2].b * w;
-    case 6: return draw.side[3].a * y + draw.side[3].b * w;
-    default: return batch.clip_distance[(plane - 7) * kBatchStride + slot];
+    case 0:
+      return z;
+    case 1:
+      return w - z;
+    case 2:
+      return w - kMinW;
+    case 3:
+      return draw.side[0].a * x + draw.side[0].b * w;
+    case 4:
+      return draw.side[1].a * x + draw.side[1].b * w;
+    case 5:
+      return draw.side[2].a * y + draw.side[2].b * w;
+    case 6:
+      return draw.side[3].a * y + draw.side[3].b * w;
+    default:
+      return batch.clip_distance[(plane - 7) * kBatchStride + slot];
   }
 }
 
@@ -81,7 +89,8 @@ void clip_polygon(const DrawSetup& draw, const Batch& batch, const uint32_t* slo
       const ClipVertex& a = from[i];
       const ClipVertex& b = from[i + 1 == count ? 0 : i + 1];
       const bool a_in = a.distance[p] >= 0, b_in = b.distance[p] >= 0;
-      if (a_in != b_in && kept < kMaxPolygon) to[kept++] = a_in ? cut_edge(a, b, p, planes[p], plane_count) : cut_edge(b, a, p, planes[p], plane_count);
+      if (a_in != b_in && kept < kMaxPolygon)
+        to[kept++] = a_in ? cut_edge(a, b, p, planes[p], plane_count) : cut_edge(b, a, p, planes[p], plane_count);
       if (b_in && kept < kMaxPolygon) to[kept++] = b;
     }
     std::swap(from, to);
@@ -131,7 +140,8 @@ void write_made_vertices(const DrawSetup& draw, const Batch& batch, const uint32
       for (uint32_t k = 0; k < corners; k++) {
         float weight = polygon.weight[i][k];
         if (weight == 0) continue;
-        if (interpolation == shader::Interpolation::noperspective) weight = weight * batch.position[3 * kBatchStride + slot[k]] / polygon.w[i];
+        if (interpolation == shader::Interpolation::noperspective)
+          weight = weight * batch.position[3 * kBatchStride + slot[k]] / polygon.w[i];
         const float term = weight * values[slot[k]];
         sum = begun ? sum + term : term;
         begun = true;
@@ -141,7 +151,8 @@ void write_made_vertices(const DrawSetup& draw, const Batch& batch, const uint32
   }
 }
 
-void clip_triangle(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, const uint32_t slot[3], uint32_t primitive_id, Output& out) {
+void clip_triangle(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, const uint32_t slot[3], uint32_t primitive_id,
+                   Output& out) {
   ClippedPolygon polygon;
   clip_polygon(draw, batch, slot, 3, polygon);
   if (polygon.count < 3) return;

@@ -12,16 +12,20 @@ namespace {
 
 PrimitiveKind kind_of(VkPrimitiveTopology topology) {
   switch (topology) {
-    case VK_PRIMITIVE_TOPOLOGY_POINT_LIST: return PrimitiveKind::point;
+    case VK_PRIMITIVE_TOPOLOGY_POINT_LIST:
+      return PrimitiveKind::point;
     case VK_PRIMITIVE_TOPOLOGY_LINE_LIST:
-    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP: return PrimitiveKind::line;
-    default: return PrimitiveKind::triangle;
+    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP:
+      return PrimitiveKind::line;
+    default:
+      return PrimitiveKind::triangle;
   }
 }
 
 // Nothing is cut in x and y as long as the scissor keeps it inside the viewport anyway; where the viewport ends within the
 // scissor, the view volume's plane takes the guard band's place.
-void side_planes(float scale, float offset, float low_px, float high_px, int32_t first_px, int32_t end_px, SidePlane* low, SidePlane* high) {
+void side_planes(float scale, float offset, float low_px, float high_px, int32_t first_px, int32_t end_px, SidePlane* low,
+                 SidePlane* high) {
   const float direction = scale < 0 ? -1.0f : 1.0f;
   if (low_px <= static_cast<float>(first_px))
     *low = {scale, offset + kGuardBand_px};
@@ -69,12 +73,15 @@ void setup_draw(const GeometryPass& pass, const exec::DrawState& state, DrawSetu
   cut(begin(s.offset.x), end(s.offset.x, s.extent.width), begin(r.offset.x), end(r.offset.x, r.extent.width), &out.x0_px, &out.x1_px);
   cut(begin(s.offset.y), end(s.offset.y, s.extent.height), begin(r.offset.y), end(r.offset.y, r.extent.height), &out.y0_px, &out.y1_px);
   // The grid covers the render area; what lies outside it has no bin.
-  cut(out.x0_px, int64_t{out.x1_px} + 1, pass.grid.origin_x_px, pass.grid.origin_x_px + int64_t{pass.grid.columns} * pass.grid.bin_px, &out.x0_px, &out.x1_px);
-  cut(out.y0_px, int64_t{out.y1_px} + 1, pass.grid.origin_y_px, pass.grid.origin_y_px + int64_t{pass.grid.rows} * pass.grid.bin_px, &out.y0_px, &out.y1_px);
+  cut(out.x0_px, int64_t{out.x1_px} + 1, pass.grid.origin_x_px, pass.grid.origin_x_px + int64_t{pass.grid.columns} * pass.grid.bin_px,
+      &out.x0_px, &out.x1_px);
+  cut(out.y0_px, int64_t{out.y1_px} + 1, pass.grid.origin_y_px, pass.grid.origin_y_px + int64_t{pass.grid.rows} * pass.grid.bin_px,
+      &out.y0_px, &out.y1_px);
   out.empty = out.x1_px < out.x0_px || out.y1_px < out.y0_px;
 
   // A viewport of NaN or infinities shows nothing.
-  for (const float value : {out.scale_x, out.scale_y, out.scale_z, out.offset_x, out.offset_y, out.offset_z}) out.empty |= !std::isfinite(value);
+  for (const float value : {out.scale_x, out.scale_y, out.scale_z, out.offset_x, out.offset_y, out.offset_z})
+    out.empty |= !std::isfinite(value);
 
   const auto edges = [](float start, float size, float* low, float* high) {
     *low = std::min(start, start + size);
@@ -105,12 +112,19 @@ void setup_draw(const GeometryPass& pass, const exec::DrawState& state, DrawSetu
   out.bias_unit = 0;
   switch (info.depth_format) {
     case VK_FORMAT_D16_UNORM:
-    case VK_FORMAT_D16_UNORM_S8_UINT: out.bias_unit = 0x1p-16f; break;
+    case VK_FORMAT_D16_UNORM_S8_UINT:
+      out.bias_unit = 0x1p-16f;
+      break;
     case VK_FORMAT_X8_D24_UNORM_PACK32:
-    case VK_FORMAT_D24_UNORM_S8_UINT: out.bias_unit = 0x1p-24f; break;
+    case VK_FORMAT_D24_UNORM_S8_UINT:
+      out.bias_unit = 0x1p-24f;
+      break;
     case VK_FORMAT_D32_SFLOAT:
-    case VK_FORMAT_D32_SFLOAT_S8_UINT: out.bias_float = true; break;
-    default: out.bias = false;
+    case VK_FORMAT_D32_SFLOAT_S8_UINT:
+      out.bias_float = true;
+      break;
+    default:
+      out.bias = false;
   }
   const float width = raster.line_width;
   out.half_line_px = width > 0 && width <= 64 ? width * 0.5f : 0.5f;

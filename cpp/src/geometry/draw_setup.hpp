@@ -19,9 +19,15 @@ inline constexpr float kMinW = 0x1p-120f;
 
 /// Outcodes of a vertex.
 enum : uint32_t {
-  kOutViewLeft = 1u << 0, kOutViewRight = 1u << 1, kOutViewTop = 1u << 2, kOutViewBottom = 1u << 3,  // of the view volume
-  kOutPlane0 = 1u << 4,          // clip planes: near, far, w, then left, right, top, bottom of the guard band
-  kOutNear = kOutPlane0, kOutFar = kOutPlane0 << 1, kOutW = kOutPlane0 << 2, kOutSide0 = kOutPlane0 << 3,
+  kOutViewLeft = 1u << 0,
+  kOutViewRight = 1u << 1,
+  kOutViewTop = 1u << 2,
+  kOutViewBottom = 1u << 3,  // of the view volume
+  kOutPlane0 = 1u << 4,      // clip planes: near, far, w, then left, right, top, bottom of the guard band
+  kOutNear = kOutPlane0,
+  kOutFar = kOutPlane0 << 1,
+  kOutW = kOutPlane0 << 2,
+  kOutSide0 = kOutPlane0 << 3,
   kOutBad = 1u << 11,            // a NaN or an infinity among the position or the distances
   kOutClipDistance0 = 1u << 12,  // up to 8
   kOutCullDistance0 = 1u << 20,  // up to 8
@@ -46,19 +52,19 @@ struct DrawSetup {
   PrimitiveKind kind = PrimitiveKind::triangle;
   VkPolygonMode polygon_mode = VK_POLYGON_MODE_FILL;
   float scale_x = 0, scale_y = 0, scale_z = 0, offset_x = 0, offset_y = 0, offset_z = 0;  // viewport transform
-  SidePlane side[4];                   // left, right, top, bottom
-  bool clip_depth = true;              // near and far planes cut
+  SidePlane side[4];                                                                      // left, right, top, bottom
+  bool clip_depth = true;                                                                 // near and far planes cut
   uint32_t clip_distances = 0, cull_distances = 0;
-  uint32_t components = 0;             // varyings
+  uint32_t components = 0;  // varyings
   bool has_flat = false;
   int32_t x0_px = 0, y0_px = 0, x1_px = -1, y1_px = -1;  // inclusive: what may be drawn to
-  bool empty = true;                   // that is nothing
+  bool empty = true;                                     // that is nothing
   bool keep_positive = true, keep_negative = true;       // by sign of the area (y down): not culled
   bool positive_is_front = false;
   bool provoking_last = false;
   bool bias = false;
-  bool bias_float = false;             // depth format is floating point
-  float bias_unit = 0;                 // r of a fixed-point depth format
+  bool bias_float = false;  // depth format is floating point
+  float bias_unit = 0;      // r of a fixed-point depth format
   float half_line_px = 0.5f;
 };
 
@@ -96,7 +102,7 @@ struct Output {
   bool primitive_ids = false;
   SampleGrid grid;
   uint32_t extra_varyings = 0, extra_used = kBatchStride;
-  uint64_t survivors = 0;          // primitives with a record
+  uint64_t survivors = 0;  // primitives with a record
 };
 
 /// A vertex of a record in the making.
@@ -113,7 +119,8 @@ bool transform_vertex(const DrawSetup& draw, const float position[4], PostVertex
 /// Filled triangles of the batch (triangles.cpp).
 void assemble_triangles(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, Output& out);
 /// Triangles of three finished vertices, any winding; tests bounds and area, bins. Returns records written, 0 or 1.
-uint32_t emit_triangle(const DrawSetup& draw, uint32_t flags, const RecordVertex v[3], uint32_t provoking, uint32_t primitive_id, Output& out);
+uint32_t emit_triangle(const DrawSetup& draw, uint32_t flags, const RecordVertex v[3], uint32_t provoking, uint32_t primitive_id,
+                       Output& out);
 /// What depth bias adds, for the plane through three vertices.
 float depth_bias(const DrawSetup& draw, const PostVertex& a, const PostVertex& b, const PostVertex& c);
 inline int64_t signed_area(const PostVertex& a, const PostVertex& b, const PostVertex& c) {
@@ -121,16 +128,17 @@ inline int64_t signed_area(const PostVertex& a, const PostVertex& b, const PostV
 }
 
 /// Cuts and emits a triangle some of whose vertices lie outside a plane (clip.cpp).
-void clip_triangle(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, const uint32_t slot[3], uint32_t primitive_id, Output& out);
+void clip_triangle(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, const uint32_t slot[3], uint32_t primitive_id,
+                   Output& out);
 /// A convex polygon of clipped vertices; `area` is twice its signed area, `bias` what depth bias adds.
 inline constexpr uint32_t kMaxPolygon = 3 + kClipPlanes;
 struct ClippedPolygon {
   uint32_t count = 0;
   RecordVertex vertex[kMaxPolygon];
-  uint8_t made[kMaxPolygon];       // 1: by clipping (or copied with the provoking vertex's flat values)
-  uint8_t slot[kMaxPolygon];       // of the batch, where not made
-  float weight[kMaxPolygon][3];    // of the primitive's vertices, where made
-  float w[kMaxPolygon];            // clip-space w, where made
+  uint8_t made[kMaxPolygon];     // 1: by clipping (or copied with the provoking vertex's flat values)
+  uint8_t slot[kMaxPolygon];     // of the batch, where not made
+  float weight[kMaxPolygon][3];  // of the primitive's vertices, where made
+  float w[kMaxPolygon];          // clip-space w, where made
 };
 /// Clips `corners` = 2 or 3 vertices; count 0: nothing is left. Varyings of made vertices are not written yet.
 void clip_polygon(const DrawSetup& draw, const Batch& batch, const uint32_t* slot, uint32_t corners, ClippedPolygon& out);

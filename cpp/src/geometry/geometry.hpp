@@ -14,8 +14,8 @@ namespace tilegpu::geometry {
 
 /// Draws and clears in the order of recording.
 struct PassCommand {
-  uint32_t draw = 0;                         // index in GeometryPass::draws
-  const exec::ClearCall* clear = nullptr;    // set: a clear, `draw` is unused
+  uint32_t draw = 0;                       // index in GeometryPass::draws
+  const exec::ClearCall* clear = nullptr;  // set: a clear, `draw` is unused
 };
 
 struct GeometryPass {
@@ -24,9 +24,9 @@ struct GeometryPass {
   BinGrid grid;
   VkRect2D render_area{};
   uint32_t samples = 1;
-  uint32_t vertex_batch = 32;                // unique vertices in a batch, 3..kBatchStride
+  uint32_t vertex_batch = 32;  // unique vertices in a batch, 3..kBatchStride
   uint64_t loop_budget = 1ull << 20;
-  class VertexCensus* census = nullptr;      // counts different vertices (geometry/census.hpp), if anybody asks
+  class VertexCensus* census = nullptr;  // counts different vertices (geometry/census.hpp), if anybody asks
 };
 
 /// A piece of one draw: primitives [first_primitive, +primitive_count) of instances [instance, +instance_count). More than one
@@ -39,7 +39,7 @@ struct ChunkPiece {
   uint32_t restart_index = 0, restart_begin = 0;
 };
 struct ChunkPlan {
-  std::vector<ChunkPiece> pieces;            // empty: a clear
+  std::vector<ChunkPiece> pieces;  // empty: a clear
   const exec::ClearCall* clear = nullptr;
 };
 

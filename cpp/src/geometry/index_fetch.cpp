@@ -13,8 +13,8 @@ template <class T>
 struct IndexView {
   using Type = T;
   const uint8_t* data;
-  uint64_t count;      // whole indices in the buffer
-  uint64_t first;      // of the draw
+  uint64_t count;  // whole indices in the buffer
+  uint64_t first;  // of the draw
   static constexpr T kRestart = static_cast<T>(~T{0});
   uint32_t operator()(uint64_t position) const {
     const uint64_t i = first + position;
@@ -46,9 +46,12 @@ decltype(auto) with_indices(const exec::DrawCall& draw, F&& f) {
   const uint64_t size_B = state.index_data ? state.index_size_B : 0;
   if (!draw.indexed) return f(Sequence{draw.first});
   switch (state.index_type) {
-    case VK_INDEX_TYPE_UINT8_EXT: return f(IndexView<uint8_t>{state.index_data, size_B, draw.first});
-    case VK_INDEX_TYPE_UINT16: return f(IndexView<uint16_t>{state.index_data, size_B / 2, draw.first});
-    default: return f(IndexView<uint32_t>{state.index_data, size_B / 4, draw.first});
+    case VK_INDEX_TYPE_UINT8_EXT:
+      return f(IndexView<uint8_t>{state.index_data, size_B, draw.first});
+    case VK_INDEX_TYPE_UINT16:
+      return f(IndexView<uint16_t>{state.index_data, size_B / 2, draw.first});
+    default:
+      return f(IndexView<uint32_t>{state.index_data, size_B / 4, draw.first});
   }
 }
 
@@ -56,9 +59,12 @@ VkPrimitiveTopology topology_of(const exec::DrawCall& draw) { return draw.state-
 
 // The primitive that `last` completes; its strip or fan began at `begin`.
 template <class Indices>
-inline void primitive_at(const Indices& index, VkPrimitiveTopology topology, bool provoking_last, uint64_t last, uint64_t begin, uint32_t* out) {
+inline void primitive_at(const Indices& index, VkPrimitiveTopology topology, bool provoking_last, uint64_t last, uint64_t begin,
+                         uint32_t* out) {
   switch (topology) {
-    case VK_PRIMITIVE_TOPOLOGY_POINT_LIST: out[0] = out[1] = out[2] = index(last); break;
+    case VK_PRIMITIVE_TOPOLOGY_POINT_LIST:
+      out[0] = out[1] = out[2] = index(last);
+      break;
     case VK_PRIMITIVE_TOPOLOGY_LINE_LIST:
     case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP:
       out[0] = index(last - 1);
@@ -97,7 +103,8 @@ void fetch_plain(const Indices& index, VkPrimitiveTopology topology, bool provok
 }
 
 template <class Indices>
-void fetch_restarted(const Indices& index, VkPrimitiveTopology topology, bool provoking_last, const ChunkPiece& piece, uint64_t end, uint32_t* out) {
+void fetch_restarted(const Indices& index, VkPrimitiveTopology topology, bool provoking_last, const ChunkPiece& piece, uint64_t end,
+                     uint32_t* out) {
   const uint64_t vertices = vertices_per_primitive(topology);
   const bool list = is_list(topology);
   uint64_t begin = piece.restart_begin;
@@ -121,26 +128,36 @@ void fetch_restarted(const Indices& index, VkPrimitiveTopology topology, bool pr
 
 uint32_t vertices_per_primitive(VkPrimitiveTopology topology) {
   switch (topology) {
-    case VK_PRIMITIVE_TOPOLOGY_POINT_LIST: return 1;
+    case VK_PRIMITIVE_TOPOLOGY_POINT_LIST:
+      return 1;
     case VK_PRIMITIVE_TOPOLOGY_LINE_LIST:
-    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP: return 2;
-    default: return 3;
+    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP:
+      return 2;
+    default:
+      return 3;
   }
 }
 
 bool is_list(VkPrimitiveTopology topology) {
-  return topology == VK_PRIMITIVE_TOPOLOGY_POINT_LIST || topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST || topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
+  return topology == VK_PRIMITIVE_TOPOLOGY_POINT_LIST || topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST ||
+         topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
 }
 
 uint32_t primitives_of(VkPrimitiveTopology topology, uint32_t vertices) {
   switch (topology) {
-    case VK_PRIMITIVE_TOPOLOGY_POINT_LIST: return vertices;
-    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST: return vertices / 2;
-    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP: return vertices < 2 ? 0 : vertices - 1;
-    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST: return vertices / 3;
+    case VK_PRIMITIVE_TOPOLOGY_POINT_LIST:
+      return vertices;
+    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST:
+      return vertices / 2;
+    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP:
+      return vertices < 2 ? 0 : vertices - 1;
+    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST:
+      return vertices / 3;
     case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP:
-    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN: return vertices < 3 ? 0 : vertices - 2;
-    default: return 0;  // refused when the pipeline is made
+    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN:
+      return vertices < 3 ? 0 : vertices - 2;
+    default:
+      return 0;  // refused when the pipeline is made
   }
 }
 
@@ -157,7 +174,8 @@ IndexTriples fetch_indices(const exec::DrawCall& draw, const ChunkPiece& piece, 
   const VkPrimitiveTopology topology = topology_of(draw);
   const bool restart = uses_restart(draw);
   const exec::DrawState& state = *draw.state;
-  if (draw.indexed && !restart && topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST && state.index_type == VK_INDEX_TYPE_UINT32 && state.index_data) {
+  if (draw.indexed && !restart && topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST && state.index_type == VK_INDEX_TYPE_UINT32 &&
+      state.index_data) {
     const uint64_t begin = uint64_t{draw.first} + uint64_t{piece.first_primitive} * 3;
     if (begin + uint64_t{piece.primitive_count} * 3 <= state.index_size_B / 4) return {state.index_data + begin * 4};
   }

@@ -19,8 +19,8 @@ RecordVertex moved(const RecordVertex& v, int32_t dx, int32_t dy) {
   return m;
 }
 
-uint32_t emit_quad(const DrawSetup& draw, uint32_t flags, const RecordVertex& a0, const RecordVertex& a1, const RecordVertex& b1, const RecordVertex& b0,
-                   bool provoking_is_b, uint32_t primitive_id, Output& out) {
+uint32_t emit_quad(const DrawSetup& draw, uint32_t flags, const RecordVertex& a0, const RecordVertex& a1, const RecordVertex& b1,
+                   const RecordVertex& b0, bool provoking_is_b, uint32_t primitive_id, Output& out) {
   const RecordVertex first[3] = {a0, a1, b1}, second[3] = {a0, b1, b0};
   uint32_t emitted = emit_triangle(draw, flags, first, provoking_is_b ? 2 : 0, primitive_id, out);
   emitted += emit_triangle(draw, flags, second, provoking_is_b ? 2 : 0, primitive_id, out);
@@ -68,8 +68,8 @@ uint32_t emit_line(const DrawSetup& draw, uint32_t flags, const Batch& batch, co
   return emit_quad(draw, flags, side(p, low), side(p, high), side(q, high), side(q, low), provoking_is_b, primitive_id, out);
 }
 
-uint32_t emit_point(const DrawSetup& draw, uint32_t flags, const Batch& batch, uint32_t slot, uint32_t provoking_slot, float bias, uint32_t primitive_id,
-                    Output& out) {
+uint32_t emit_point(const DrawSetup& draw, uint32_t flags, const Batch& batch, uint32_t slot, uint32_t provoking_slot, float bias,
+                    uint32_t primitive_id, Output& out) {
   constexpr uint32_t kSides = 0xfu * kOutSide0;
   if (batch.code[slot] & (kRejectIfAll | kSides | kOutBad)) return 0;
   ClippedPolygon point;
@@ -79,7 +79,8 @@ uint32_t emit_point(const DrawSetup& draw, uint32_t flags, const Batch& batch, u
   write_made_vertices(draw, batch, slots, 2, provoking_slot, point, out);
   RecordVertex& v = point.vertex[0];
   add_bias(v, bias);
-  return emit_quad(draw, flags, moved(v, -128, -128), moved(v, 128, -128), moved(v, 128, 128), moved(v, -128, 128), false, primitive_id, out);
+  return emit_quad(draw, flags, moved(v, -128, -128), moved(v, 128, -128), moved(v, 128, 128), moved(v, -128, 128), false, primitive_id,
+                   out);
 }
 
 }  // namespace

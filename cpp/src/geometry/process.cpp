@@ -64,7 +64,8 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
         done += TagStore::fill_sequence(call.first + 3 * batch.first_primitive, piece.primitive_count - done, limit, batch);
       else
         done += tags.fill(triples.bytes + size_t{done} * 12, piece.primitive_count - done, limit, vertex_offset, batch);
-      if (pass.census && call.indexed && piece.instance + i == 0) pass.census->mark(piece.draw, batch.vertex_index, batch.vertex_count, vertex_offset);
+      if (pass.census && call.indexed && piece.instance + i == 0)
+        pass.census->mark(piece.draw, batch.vertex_index, batch.vertex_count, vertex_offset);
       const size_t varyings_before = chunk.varyings.size();
       batch.varyings = static_cast<uint32_t>(varyings_before);
       args.varyings = varying_floats ? chunk.varyings.extend(varying_floats) : no_varyings;

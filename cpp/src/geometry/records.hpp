@@ -15,7 +15,7 @@ namespace tilegpu::geometry {
 
 inline constexpr int kSubpixelBits = 8;
 inline constexpr uint32_t kFrontFacing = 1u << 31;
-inline constexpr uint32_t kProvokingShift = 29;         // 2 bits: which of the three vertices
+inline constexpr uint32_t kProvokingShift = 29;  // 2 bits: which of the three vertices
 inline constexpr uint32_t kDrawMask = (1u << 24) - 1;
 
 /// Everything a triangle is, in one cache line. Edges and planes are set up by the tile phase, for visible bins only.
@@ -24,11 +24,11 @@ inline constexpr uint32_t kDrawMask = (1u << 24) - 1;
 /// and runs to the right, a left edge when it runs up. A triangle that came the other way round has vertices 1 and 2 exchanged.
 /// Positions stay within +-32768 px, so that differences fit in 25 bits and products in 50. Zero-area triangles have no record.
 struct alignas(64) TriangleRecord {
-  int32_t x[3], y[3];      // framebuffer position, 8 subpixel bits, wound so that the area is positive
-  float z[3];              // framebuffer depth with bias; neither clamped nor rounded to the format
-  float q[3];              // 1/w
-  uint32_t vertex[3];      // offset in floats in Chunk::varyings of component 0; component c at + c * kBatchStride
-  uint32_t draw_flags;     // kDrawMask: index in the pass's draws; kProvoking, kFrontFacing
+  int32_t x[3], y[3];   // framebuffer position, 8 subpixel bits, wound so that the area is positive
+  float z[3];           // framebuffer depth with bias; neither clamped nor rounded to the format
+  float q[3];           // 1/w
+  uint32_t vertex[3];   // offset in floats in Chunk::varyings of component 0; component c at + c * kBatchStride
+  uint32_t draw_flags;  // kDrawMask: index in the pass's draws; kProvoking, kFrontFacing
 };
 static_assert(sizeof(TriangleRecord) == 64);
 
@@ -38,31 +38,31 @@ struct BinRun {
 };
 
 struct Chunk {
-  const exec::ClearCall* clear = nullptr;   // set: this chunk is one vkCmdClearAttachments and nothing else
-  Arena<TriangleRecord> records;            // arenas: capacity is kept from frame to frame
-  Arena<uint32_t> primitive_id;             // beside records, only where a draw of the chunk reads gl_PrimitiveID; else empty
+  const exec::ClearCall* clear = nullptr;  // set: this chunk is one vkCmdClearAttachments and nothing else
+  Arena<TriangleRecord> records;           // arenas: capacity is kept from frame to frame
+  Arena<uint32_t> primitive_id;            // beside records, only where a draw of the chunk reads gl_PrimitiveID; else empty
   Arena<float> varyings;
-  Arena<uint32_t> entries;                  // indices into records, bin by bin
-  Arena<BinRun> runs;                       // sorted by bin
+  Arena<uint32_t> entries;  // indices into records, bin by bin
+  Arena<BinRun> runs;       // sorted by bin
   PassStats stats;
 };
 
 /// What a bin is drawn from, in order.
 struct BinSegment {
   const Chunk* chunk = nullptr;
-  uint32_t first = 0, count = 0;            // in chunk->entries; a clear has count 0
+  uint32_t first = 0, count = 0;  // in chunk->entries; a clear has count 0
 };
 
 struct BinGrid {
-  uint32_t bin_px = 64;                     // power of two
-  uint32_t columns = 0, rows = 0;           // over the tiling area
-  int32_t origin_x_px = 0, origin_y_px = 0; // of bin 0: multiples of bin_px
+  uint32_t bin_px = 64;                      // power of two
+  uint32_t columns = 0, rows = 0;            // over the tiling area
+  int32_t origin_x_px = 0, origin_y_px = 0;  // of bin 0: multiples of bin_px
 };
 
 struct BinnedGeometry {
   BinGrid grid;
-  std::vector<BinSegment> segments;         // bin by bin
-  std::vector<uint32_t> first_segment;      // [bins + 1]
+  std::vector<BinSegment> segments;     // bin by bin
+  std::vector<uint32_t> first_segment;  // [bins + 1]
 };
 
 }  // namespace tilegpu::geometry

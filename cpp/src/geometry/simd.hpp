@@ -25,8 +25,12 @@ inline void store8(int32_t* p, Int8 v) { _mm256_storeu_si256(reinterpret_cast<__
 inline void store8(uint32_t* p, Int8 v) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), reinterpret_cast<__m256i>(v)); }
 inline void store8(float* p, Float8 v) { _mm256_storeu_ps(p, reinterpret_cast<__m256>(v)); }
 
-inline Int8 min8(Int8 a, Int8 b) { return reinterpret_cast<Int8>(_mm256_min_epi32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b))); }
-inline Int8 max8(Int8 a, Int8 b) { return reinterpret_cast<Int8>(_mm256_max_epi32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b))); }
+inline Int8 min8(Int8 a, Int8 b) {
+  return reinterpret_cast<Int8>(_mm256_min_epi32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+}
+inline Int8 max8(Int8 a, Int8 b) {
+  return reinterpret_cast<Int8>(_mm256_max_epi32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+}
 
 /// Round to nearest even; out of range and NaN give INT32_MIN.
 inline Int8 round_to_int8(Float8 v) { return reinterpret_cast<Int8>(_mm256_cvtps_epi32(reinterpret_cast<__m256>(v))); }

@@ -64,7 +64,8 @@ float depth_bias(const DrawSetup& draw, const PostVertex& a, const PostVertex& b
   return std::isfinite(bias) ? bias : 0.0f;
 }
 
-uint32_t emit_triangle(const DrawSetup& draw, uint32_t flags, const RecordVertex v[3], uint32_t provoking, uint32_t primitive_id, Output& out) {
+uint32_t emit_triangle(const DrawSetup& draw, uint32_t flags, const RecordVertex v[3], uint32_t provoking, uint32_t primitive_id,
+                       Output& out) {
   const int64_t area = signed_area(v[0].post, v[1].post, v[2].post);
   if (area == 0) return 0;
   const bool exchange = area < 0;

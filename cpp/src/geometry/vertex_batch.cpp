@@ -10,7 +10,7 @@
 namespace tilegpu::geometry {
 
 namespace {
-constexpr uint32_t kHashFactor = 0x9e3779b1u;       // odd: multiplication is a permutation, consecutive indices spread evenly
+constexpr uint32_t kHashFactor = 0x9e3779b1u;  // odd: multiplication is a permutation, consecutive indices spread evenly
 constexpr uint32_t kHashInverse = 0x0e8b2f51u;
 static_assert(kHashFactor * kHashInverse == 1);
 }  // namespace

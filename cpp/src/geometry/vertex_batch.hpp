@@ -20,7 +20,7 @@ class TagStore {
   static constexpr uint32_t kFree = kBatchStride + 8;  // slots from here on mean "free"
   alignas(64) uint8_t slot_[1u << kLog2Entries];
   alignas(64) uint8_t all_free_[1u << kLog2Entries];
-  alignas(64) uint32_t index_[kFree + 2];              // of slots; the last two are never equal to what is looked up
+  alignas(64) uint32_t index_[kFree + 2];  // of slots; the last two are never equal to what is looked up
 };
 
 }  // namespace tilegpu::geometry

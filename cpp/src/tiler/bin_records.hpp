@@ -42,8 +42,8 @@ class Binner {
   int32_t first_sample_ = 128, last_sample_ = 128;
   uint32_t last_bin_ = ~0u, next_record_ = 0;
   geometry::Arena<BinSpan> spans_;
-  geometry::Arena<uint32_t> count_;     // one a bin, zero between chunks
-  geometry::Arena<uint64_t> touched_;   // one bit a bin, zero between chunks
+  geometry::Arena<uint32_t> count_;    // one a bin, zero between chunks
+  geometry::Arena<uint64_t> touched_;  // one bit a bin, zero between chunks
 };
 
 }  // namespace tilegpu::tiler
