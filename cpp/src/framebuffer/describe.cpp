@@ -1,0 +1,241 @@
+// framebuffer/describe.cpp -- JSON of the five pieces; lint.
+//
+// In, out: see describe.hpp.
+#include "framebuffer/describe.hpp"
+
+#include "vk/format.hpp"
+
+namespace tilegpu::framebuffer {
+namespace {
+
+/// Builds one JSON object, member by member.
+class Object {
+ public:
+  Object& text(const char* key, const std::string& value) { return raw(key, quote(value)); }
+  Object& number(const char* key, uint64_t value) { return raw(key, std::to_string(value)); }
+  Object& boolean(const char* key, bool value) { return raw(key, value ? "true" : "false"); }
+  Object& raw(const char* key, const std::string& json) {
+    if (!body_.empty()) body_.append(", ");
+    body_.append(quote(key)).append(": ").append(json);
+    return *this;
+  }
+  std::string json() const { return std::string("{").append(body_).append("}"); }
+
+  static std::string quote(const std::string& value) {
+    std::string out = "\"";
+    for (const char c : value) {
+      if (c == '"' || c == '\\') {
+        out += '\\';
+        out += c;
+      } else if (static_cast<unsigned char>(c) < 0x20) {
+        constexpr const char* kHex = "0123456789abcdef";
+        out += "\\u00";
+        out += kHex[c >> 4 & 15];
+        out += kHex[c & 15];
+      } else {
+        out += c;
+      }
+    }
+    out += '"';
+    return out;
+  }
+
+ private:
+  std::string body_;
+};
+
+std::string name_of(VkFormat format) {
+  const vk::FormatInfo* info = vk::find_format(format);
+  return info ? info->name : "none";
+}
+
+std::string box_json(const Box& box) {
+  std::string out = "[";
+  for (int32_t value : {box.min_x, box.min_y, box.max_x, box.max_y}) out.append(out.size() > 1 ? ", " : "").append(std::to_string(value));
+  out += ']';
+  return out;
+}
+
+const char* name_of(LoadOp op) {
+  constexpr const char* kNames[] = {"none", "clear", "image"};
+  return kNames[static_cast<int>(op)];
+}
+
+const char* name_of(MsaaCopy copy) {
+  constexpr const char* kNames[] = {"all", "single", "identical", "sample_zero", "average", "min", "max"};
+  return kNames[static_cast<int>(copy)];
+}
+
+const char* name_of(ResolveOp op) {
+  constexpr const char* kNames[] = {"none", "image", "color0", "color1", "color2", "color3", "color4", "color5", "color6", "color7", "depth", "stencil"};
+  return kNames[static_cast<int>(op)];
+}
+
+std::string name_of(const Ptr<ImageView>& view) {
+  if (!view) return "none";
+  const std::string& label = view->image()->info().label;
+  return label.empty() ? std::string("image ") + name_of(view->info().format) : label;
+}
+
+std::string json_of(const LoadTarget& t) {
+  return Object().text("in_bounds", name_of(t.in_bounds)).text("border", name_of(t.border)).boolean("always", t.always).text("msaa", name_of(t.msaa)).text("image", name_of(t.view)).json();
+}
+
+std::string json_of(const StoreTarget& t) {
+  return Object().boolean("store", t.store).boolean("always", t.always).text("msaa", t.store ? name_of(t.msaa) : "none").text("image", name_of(t.view)).json();
+}
+
+std::string json_of(const ResolveSide& side) {
+  return Object().text("from", name_of(side.op)).text("msaa", side.op == ResolveOp::none ? "none" : name_of(side.msaa)).json();
+}
+
+std::string json_of(const ResolveTarget& t) {
+  return Object().raw("in_bounds", json_of(t.in_bounds)).raw("border", json_of(t.border)).text("image", name_of(t.view)).boolean("own_plane", t.own_plane).json();
+}
+
+std::string attachment_name(uint32_t index) {
+  if (index == kMaxColorAttachments) return "depth";
+  return index > kMaxColorAttachments ? std::string("stencil") : std::string("color").append(std::to_string(index));
+}
+
+/// One member for each target that the layout has: "color0", ..., "depth", "stencil".
+template <class Get>
+std::string targets_json(const Layout& layout, Get get) {
+  Object out;
+  for (uint32_t i = 0; i < layout.rt_count; ++i) {
+    if (layout.rt_formats[i] != VK_FORMAT_UNDEFINED) out.raw(attachment_name(i).c_str(), get(i));
+  }
+  if (layout.z_format != VK_FORMAT_UNDEFINED) out.raw("depth", get(kMaxColorAttachments));
+  if (layout.s_format != VK_FORMAT_UNDEFINED) out.raw("stencil", get(kMaxColorAttachments + 1));
+  return out.json();
+}
+
+template <class Pieces>
+const auto& target_of(const Pieces& pieces, uint32_t index) {
+  return index < kMaxColorAttachments ? pieces.rts[index] : index == kMaxColorAttachments ? pieces.z : pieces.s;
+}
+
+const StoreTarget& resolved_of(const Store& store, uint32_t index) {
+  return index < kMaxColorAttachments ? store.resolved_rts[index] : index == kMaxColorAttachments ? store.resolved_z : store.resolved_s;
+}
+
+std::string mebibytes(uint64_t bytes) {
+  const uint64_t tenths = (bytes * 10 + (1 << 19)) >> 20;
+  if (tenths == 0) return std::to_string(bytes) + " B";
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MiB";
+}
+
+uint64_t traffic(const PassStats& stats, const std::string& attachment, TrafficCause cause) {
+  for (const AttachmentTraffic& row : stats.traffic) {
+    if (row.attachment == attachment) return row.bytes[static_cast<size_t>(cause)];
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string describe(const Layout& layout) {
+  std::string formats = "[", offsets = "[";
+  for (uint32_t i = 0; i < layout.rt_count; ++i) {
+    formats.append(i ? ", " : "").append(Object::quote(name_of(layout.rt_formats[i])));
+    offsets.append(i ? ", " : "").append(std::to_string(layout.rt_offset_B[i]));
+  }
+  return Object()
+      .text("profile", layout.profile ? layout.profile->name : "none")
+      .number("width_px", layout.width_px)
+      .number("height_px", layout.height_px)
+      .number("layers", layout.layer_count)
+      .number("samples", layout.sample_count)
+      .raw("color_formats", formats + "]")
+      .text("depth_format", name_of(layout.z_format))
+      .text("stencil_format", name_of(layout.s_format))
+      .raw("render_area_px", box_json(layout.render_area_px))
+      .raw("tiling_area_px", box_json(layout.tiling_area_px))
+      .boolean("has_border", layout.has_border())
+      .number("tile_width_px", layout.tile_width_px)
+      .number("tile_height_px", layout.tile_height_px)
+      .number("tile_color_B", layout.tile_rt_alloc_B)
+      .number("tile_color_budget_B", layout.tile_rt_budget_B)
+      .number("tile_depth_budget_B", layout.tile_z_budget_B)
+      .raw("color_offsets_B", offsets + "]")
+      .boolean("pipelining_lost", layout.pipelining_lost)
+      .json();
+}
+
+std::string describe(const Load& load, const Layout& layout) {
+  return targets_json(layout, [&](uint32_t i) { return json_of(target_of(load, i)); });
+}
+
+std::string describe(const Store& store, const Layout& layout) {
+  return targets_json(layout, [&](uint32_t i) {
+    return Object().raw("samples", json_of(target_of(store, i))).raw("resolved", json_of(resolved_of(store, i))).json();
+  });
+}
+
+std::string describe(const Resolve& resolve, const Layout& layout) {
+  return targets_json(layout, [&](uint32_t i) { return json_of(target_of(resolve, i)); });
+}
+
+std::string describe(const DescInfo& desc) {
+  std::string positions = "[";
+  for (uint32_t s = 0; s < desc.sample_count && desc.sample_positions; ++s) {
+    positions.append(s ? ", [" : "[").append(std::to_string(desc.sample_positions[s].x)).append(", ").append(std::to_string(desc.sample_positions[s].y)).append("]");
+  }
+  return Object()
+      .number("tiler_heap_B", desc.tiler_heap_B)
+      .raw("sample_positions_16ths", positions + "]")
+      .boolean("allow_hsr_prepass", desc.allow_hsr_prepass)
+      .boolean("allow_forward_pixel_kill", desc.allow_forward_pixel_kill)
+      .boolean("provoking_vertex_first", desc.provoking_vertex_first)
+      .boolean("transaction_elimination", desc.transaction_elimination)
+      .number("layers", desc.layer_count)
+      .json();
+}
+
+std::string describe(const Framebuffer& f) {
+  return Object()
+      .raw("layout", describe(f.layout))
+      .raw("load", describe(f.load, f.layout))
+      .raw("store", describe(f.store, f.layout))
+      .raw("resolve", describe(f.resolve, f.layout))
+      .raw("desc", describe(f.desc))
+      .raw("spill_load", describe(f.spill_load, f.layout))
+      .raw("spill_store", describe(f.spill_store, f.layout))
+      .json();
+}
+
+std::vector<std::string> lint(const Framebuffer& f, const PassStats& stats, uint32_t cleared_in_pass) {
+  std::vector<std::string> lines;
+  for (uint32_t i = 0; i < kMaxColorAttachments + 2; ++i) {
+    const StoreTarget& store = target_of(f.store, i);
+    const LoadTarget& load = target_of(f.load, i);
+    const std::string name = attachment_name(i);
+    const uint64_t stored_B = traffic(stats, name, TrafficCause::store), loaded_B = traffic(stats, name, TrafficCause::load);
+    if (store.store && resolved_of(f.store, i).store) {
+      lines.push_back(name + ": all samples are stored although the pass resolves them; store_op dont_care saves " + mebibytes(stored_B));
+    } else if (store.store && i >= kMaxColorAttachments) {
+      lines.push_back(name + ": is stored; if nothing reads it after the pass, store_op dont_care saves " + mebibytes(stored_B));
+    } else if (store.store && f.layout.sample_count > 1 && store.msaa == MsaaCopy::all) {
+      lines.push_back(name + ": all samples are stored; resolving in the pass with store_op dont_care saves " +
+                      mebibytes(stored_B - stored_B / f.layout.sample_count) + ", and reading them back");
+    }
+    if (load.in_bounds == LoadOp::image && (cleared_in_pass >> i & 1)) {
+      lines.push_back(name + ": is loaded and then cleared; load_op clear saves " + mebibytes(loaded_B));
+    } else if (load.in_bounds == LoadOp::image && !store.store && !resolved_of(f.store, i).store && !store.discard && loaded_B) {
+      lines.push_back(name + ": store_op none makes the pass load it, so that its contents survive a split; store_op dont_care saves " + mebibytes(loaded_B));
+    }
+    const uint64_t border_B = traffic(stats, name, TrafficCause::border_load) + traffic(stats, name, TrafficCause::border_store);
+    if (border_B) lines.push_back(name + ": the render area is not aligned to 16x16 px; aligning it saves " + mebibytes(border_B));
+  }
+  if (f.layout.profile && f.layout.profile->tile_model == TileModel::buffer && f.layout.tile_size_px < f.layout.profile->max_tile_px) {
+    uint32_t pixel_B = 0;
+    for (uint32_t i = 0; i < f.layout.rt_count; ++i) pixel_B += tile_bytes(f.layout.rt_formats[i]) * f.layout.sample_count;
+    lines.push_back("layout: " + std::to_string(pixel_B) + " bytes of colour a pixel shrink the tile of " + f.layout.profile->name + " to " + std::to_string(f.layout.tile_width_px) + "x" +
+                    std::to_string(f.layout.tile_height_px) + " px; fewer samples or smaller formats give back up to " + std::to_string(f.layout.profile->max_tile_px) + " px");
+  }
+  if (f.layout.pipelining_lost) lines.push_back("layout: the tile takes the half of the tile buffer that the next tile would use; tiles do not overlap");
+  if (stats.splits) lines.push_back("pass: the tiler heap was full " + std::to_string(stats.splits) + " times; each split spills and loads every attachment");
+  return lines;
+}
+
+}  // namespace tilegpu::framebuffer
