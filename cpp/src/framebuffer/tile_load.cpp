@@ -1,6 +1,6 @@
 // framebuffer/tile_load.cpp -- stage: load of one bin. In: the load piece, images. Out: tile memory, ledger.
 //
-// Clears clear, images are read inside the render area and in the border, each as its own operation says; targets of clean bins
+// Clears clear ("don't care" starts at zero), images are read inside the render area and in the border, each as its own operation says; targets of clean bins
 // are left alone. Source: mesa_study.md 1.1 (loads), 1.7 (clean tiles), 1.8 (spills).
 #include "framebuffer/tile_targets.hpp"
 
@@ -45,9 +45,8 @@ void load_box(const Target& t, const HostTile& tile, const TileRegion& region, c
 }
 
 /// All samples of the blocks that the box touches: pixels outside it are loaded afterwards or never used.
-void clear_blocks(const Target& t, const HostTile& tile, const TileRegion& region, const Box& box, uint8_t* memory) {
+void clear_blocks(const Target& t, const HostTile& tile, const TileRegion& region, const Box& box, const ClearWords& clear, uint8_t* memory) {
   if (box.empty()) return;
-  const ClearWords clear = clear_words(t.format, t.aspect, t.load->clear);
   const uint32_t row_blocks = tile.bin_px / kBlock_px;
   const auto first_row = static_cast<uint32_t>(box.min_y - region.y_px) / kBlock_px, last_row = static_cast<uint32_t>(box.max_y - region.y_px) / kBlock_px;
   uint8_t* out = memory + t.plane->offset_B + static_cast<size_t>(first_row) * row_blocks * t.plane->block_B;
@@ -70,7 +69,11 @@ void load_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& reg
   for (uint32_t i = 0; i < kTargets; ++i) {
     const Target t = target_at(f, tile, i, part);
     if (!t.present() || !is_active(f, t, region, part)) continue;
-    if (t.load->in_bounds == LoadOp::clear && !stores_clear_value(t, region)) clear_blocks(t, tile, region, areas.inside, memory);
+    if (t.load->in_bounds == LoadOp::clear && !stores_clear_value(t, region)) {
+      clear_blocks(t, tile, region, areas.inside, clear_words(t.format, t.aspect, t.load->clear), memory);
+    }
+    // Undefined is not random: what another bin left in this worker's buffer would make pictures depend on threads.
+    if (t.load->in_bounds == LoadOp::none) clear_blocks(t, tile, region, areas.inside, ClearWords{}, memory);
     if (t.load->in_bounds != LoadOp::image && t.load->border != LoadOp::image) continue;
     const ImageAccess image = image_access(*t.load->view, t.aspect, region.layer);
     if (t.load->in_bounds == LoadOp::image) {
