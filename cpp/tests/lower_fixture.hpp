@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include <spirv-tools/optimizer.hpp>
+
 #include "check.hpp"
 #include "shader/compiler.hpp"
 #include "shader/jit.hpp"
@@ -36,13 +38,21 @@ inline Jit& jit_of(uint32_t lanes) {
   return *jit;
 }
 
-inline Ptr<ShaderModule> shader_of(const std::string& text, VkShaderStageFlagBits stage) {
+/// `optimized`: through spirv-opt -O, which turns variables into OpPhi and inlines functions.
+inline Ptr<ShaderModule> shader_of(const std::string& text, VkShaderStageFlagBits stage, bool optimized = false) {
   GlslSource source;
   source.text = text, source.stage = stage;
   Expected<std::vector<uint32_t>> words = compile_glsl(source);
   if (!words) {
     CHECK_MESSAGE(false, words.error().message);
     return nullptr;
+  }
+  if (optimized) {
+    spvtools::Optimizer optimizer(SPV_ENV_VULKAN_1_3);
+    optimizer.RegisterPerformancePasses();
+    std::vector<uint32_t> better;
+    CHECK(optimizer.Run(words->data(), words->size(), &better));
+    *words = better;
   }
   Expected<Ptr<ShaderModule>> module = ShaderModule::create(*words, "test");
   if (!module) {

@@ -83,7 +83,7 @@ struct Frame {
   std::unordered_map<uint32_t, Pointer> pointers;
   std::unordered_map<uint32_t, ImageValue> images;
   std::unordered_map<uint32_t, std::unique_ptr<Variable>> variables;
-  std::unordered_map<uint32_t, std::unique_ptr<Variable>> slots;   // of OpPhi and escaping ids
+  std::unordered_map<uint32_t, std::unique_ptr<Variable>> slots;   // of OpPhi; ~id: of escaping ids
   std::unordered_map<uint32_t, const Instruction*> delayed;        // products that their only sum fuses
   std::vector<ConstructState> constructs;
   std::unique_ptr<Variable> result;
@@ -167,7 +167,7 @@ struct Lowering {
   uint32_t cost(uint32_t r, size_t first = 0) const;
   void edge(uint32_t from, uint32_t to, uint32_t region);
   void kill(bool demote);
-  Variable& slot_of(uint32_t id, uint32_t type);
+  Variable& slot_of(uint32_t id, uint32_t type, bool escaping);
   bool same_node(uint32_t inner, uint32_t outer_region) const;
 
   // -- lower_instructions.cpp -----------------------------------------------------------------------------------------------------

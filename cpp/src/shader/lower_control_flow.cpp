@@ -95,8 +95,9 @@ bool Lowering::same_node(uint32_t inner, uint32_t outer) const {
   return a.size() <= b.size();
 }
 
-Variable& Lowering::slot_of(uint32_t id, uint32_t type) {
-  auto& slot = frame().slots[id];
+/// Of an OpPhi: what its edges store; escaping: what its definition stores for other regions.
+Variable& Lowering::slot_of(uint32_t id, uint32_t type, bool escaping) {
+  auto& slot = frame().slots[escaping ? ~id : id];
   if (!slot) {
     slot = new_variable(type, d.is_varying(id), false, "slot");
     // Zero at the function's start: lanes that arrive by no edge (after discard) read defined bits.
@@ -122,7 +123,7 @@ void Lowering::edge(uint32_t from, uint32_t to, uint32_t r) {
   }
   const uint32_t target = tree.region_of_block[index];
   const bool masked = exec && target != kNone && !same_node(r, target);
-  for (auto& [i, v] : moves) store_variable(slot_of(i->id, i->type), v, 0, nullptr, masked ? exec : nullptr);
+  for (auto& [i, v] : moves) store_variable(slot_of(i->id, i->type, false), v, 0, nullptr, masked ? exec : nullptr);
 }
 
 void Lowering::region(uint32_t r) {

@@ -81,12 +81,7 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
     case spv::OpUndef: return define(i.id, zero(i.type));
     case spv::OpPhi: {
       if (i.count == 2) return define(i.id, value(o(0)));
-      Variable& slot = slot_of(i.id, i.type);
-      Val v = load_variable(slot, i.type, 0, nullptr);
-      // An escaping OpPhi shares its slot: it is read again where it is used.
-      if (i.id < d.escape.size() && d.escape[i.id]) return;
-      frame().values[i.id] = std::move(v);
-      return;
+      return define(i.id, load_variable(slot_of(i.id, i.type, false), i.type, 0, nullptr));
     }
     case spv::OpVariable: {
       const uint32_t type = m.type(i.type).element;

@@ -76,7 +76,7 @@ Val Lowering::zero(uint32_t type) {
 Val Lowering::value(uint32_t id) {
   if (constants.find(id)) return constant(id);
   if (id < d.escape.size() && d.escape[id]) {
-    auto slot = frame().slots.find(id);
+    auto slot = frame().slots.find(~id);
     if (slot != frame().slots.end()) return load_variable(*slot->second, slot->second->type, 0, nullptr);
   }
   auto found = frame().values.find(id);
@@ -102,7 +102,7 @@ void Lowering::define(uint32_t id, Val v) {
     v = zero(type);
   }
   if (id < d.escape.size() && d.escape[id]) {
-    Variable& slot = slot_of(id, type);
+    Variable& slot = slot_of(id, type, true);
     store_variable(slot, v, 0, nullptr, d.escape[id] == 2 ? exec : nullptr);
   }
   frame().values[id] = std::move(v);
