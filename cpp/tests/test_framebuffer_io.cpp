@@ -574,6 +574,61 @@ void undefined_is_not_random() {
   CHECK(plane.values[plane.index(info.color[0].view->info().base_layer, 0, 63, 63)][0] == 0, "leftovers of another bin");
 }
 
+/// Transaction elimination: equal blocks are not written, changed ones are, writes from outside are noticed, and the image is the same.
+void equal_blocks_are_not_written() {
+  Random random(11);
+  ImageCreateInfo create;
+  create.format = VK_FORMAT_R8G8B8A8_UNORM;
+  create.width_px = 100;
+  create.height_px = 75;
+  const Ptr<Image> image = must(Image::create(create), "image");
+  must(image->ensure_memory(), "memory");
+  ImageViewCreateInfo v;
+  v.image = image;
+  RenderingInfo info;
+  info.color.resize(1);
+  info.color[0].view = must(ImageView::create(v), "view");
+  info.color[0].load_op = VK_ATTACHMENT_LOAD_OP_CLEAR;
+  info.color[0].clear.color = {{0.5f, 0.25f, 0.0f, 1.0f}};
+  const fb::Framebuffer f = must(fb::make_framebuffer(info, "mali-g725"), "framebuffer");
+  CHECK(f.desc.transaction_elimination && f.store.rts[0].eliminate, "the profile eliminates");
+  CHECK(!must(fb::make_framebuffer(info, "host"), "framebuffer").desc.transaction_elimination, "the host does not");
+  const fb::HostTile tile = fb::make_host_tile(f, 32, 512 * 1024);
+  auto* memory = static_cast<uint8_t*>(std::aligned_alloc(64, tile.size_B));
+  // A frame with one pixel that is not the clear colour; the bytes stored and saved.
+  const auto frame = [&](uint32_t px, uint32_t py, bool primitives) {
+    stats::Ledger ledger;
+    fb::prepare_signatures(f);
+    for (uint32_t y = 0; y < create.height_px; y += 32) {
+      for (uint32_t x = 0; x < create.width_px; x += 32) {
+        const fb::TileRegion region{static_cast<int32_t>(x), static_cast<int32_t>(y), 0, primitives};
+        fb::load_tile(f, tile, region, memory, ledger);
+        if (primitives && px / 32 == x / 32 && py / 32 == y / 32) std::memset(memory + 4 * fb::tile_word_index(fb::tile_pixel_index(px - x, py - y, 32), 0, 0, 1, 1), 0x77, 4);
+        fb::store_tile(f, tile, region, memory, ledger);
+      }
+    }
+    const Plane plane = snapshot(*image, VK_IMAGE_ASPECT_COLOR_BIT);
+    for (uint32_t y = 0; y < create.height_px; ++y) {
+      for (uint32_t x = 0; x < create.width_px; ++x) {
+        const uint32_t want = primitives && x == px && y == py ? 0x77777777u : 0xff004080u;
+        CHECK(plane.values[plane.index(0, 0, x, y)][0] == want, "(%u, %u): %08x", x, y, plane.values[plane.index(0, 0, x, y)][0]);
+      }
+    }
+    return std::pair(ledger.bytes[0][static_cast<size_t>(TrafficCause::store)], ledger.bytes[0][static_cast<size_t>(TrafficCause::saved_transaction_elimination)]);
+  };
+  const uint64_t all_B = 100 * 75 * 4;
+  CHECK(frame(5, 5, true) == (std::pair{all_B, uint64_t{0}}), "the first frame is written");
+  CHECK(frame(5, 5, true) == (std::pair{uint64_t{0}, all_B}), "the same frame is not");
+  CHECK(frame(6, 6, true) == (std::pair{uint64_t{1024}, all_B - 1024}), "one block changed");
+  CHECK(frame(99, 74, true) == (std::pair{uint64_t{1024 + 4 * 11 * 4}, all_B - 1024 - 4 * 11 * 4}), "one block back, one cut block at the corner");
+  CHECK(frame(0, 0, false) == (std::pair{uint64_t{4 * 11 * 4}, all_B - 4 * 11 * 4}), "cleared bins without primitives too");
+  image->data()[0] ^= 1;
+  CHECK(frame(0, 0, false).first == 1024, "a write from outside that nobody announced");
+  image->tile_signatures.clear();
+  CHECK(frame(0, 0, false).first == all_B, "forgotten signatures");
+  std::free(memory);
+}
+
 /// The ledger's sums, recomputed from the geometry: a frame whose size is no multiple of the bin.
 void ledger_is_exact() {
   for (uint32_t samples : {1u, 2u, 4u, 8u, 16u}) {
@@ -636,6 +691,7 @@ int main(int argc, char** argv) {
     for (uint32_t seed = 1; seed <= 400; ++seed) run_pass(seed, ledger);
     unbound_aspect_survives();
     undefined_is_not_random();
+    equal_blocks_are_not_written();
     ledger_is_exact();
   }
   std::printf(failures ? "test_framebuffer_io: %d failures\n" : "test_framebuffer_io: ok\n", failures);

@@ -91,6 +91,9 @@ class TILEGPU_API Image {
   uint32_t sample_count() const { return static_cast<uint32_t>(info_.samples); }
   /// Which aspects hold defined contents (stored, copied or cleared since creation). Level 0 only is tracked.
   VkImageAspectFlags defined_aspects = 0;
+  /// Transaction elimination: a signature of each 16x16-pixel block of each layer as it was last stored; 0: unknown. Empty until a
+  /// profile that eliminates stores here. Writes from outside passes empty it.
+  std::vector<uint64_t> tile_signatures;
   /// Why the contents are undefined, for the message ("store_op of pass 'main' was dont_care").
   std::string undefined_reason;
 

@@ -156,6 +156,7 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
   const double middle_ms = now_ms();
 
   // Tile phase.
+  framebuffer::prepare_signatures(pass.framebuffer);
   const geometry::BinGrid& grid = s.binned.grid;
   const uint32_t bins = grid.columns * grid.rows;
   context.geometry = &s.binned;

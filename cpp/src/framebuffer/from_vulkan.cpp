@@ -142,6 +142,28 @@ Box tiling_area(const Framebuffer& f) {
   return intersect(align(area, 16, 16), whole);
 }
 
+/// An image that transaction elimination can watch: one sample, one level, kept in memory, in rows.
+bool can_eliminate(const StoreTarget& t, VkImageUsageFlags never) {
+  if (!t.store) return false;
+  const ImageCreateInfo& image = t.view->image()->info();
+  return image.samples == VK_SAMPLE_COUNT_1_BIT && image.mip_levels == 1 && image.tiling == ImageTiling::linear && !(image.usage & never);
+}
+
+/// One colour target of the pass, one with signatures if there is one (mesa_study.md 1.9). Tiles must hold whole 16x16 blocks.
+void choose_elimination(Framebuffer& f) {
+  const Layout& layout = f.layout;
+  f.desc.transaction_elimination = false;
+  if (!layout.profile->transaction_elimination || layout.tile_width_px < 16 || layout.tile_height_px < 16) return;
+  StoreTarget* chosen = nullptr;
+  for (uint32_t i = 0; i < layout.rt_count; ++i) {
+    for (StoreTarget* t : {&f.store.rts[i], &f.store.resolved_rts[i]}) {
+      if (!can_eliminate(*t, VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT)) continue;
+      if (!chosen || (chosen->view->image()->tile_signatures.empty() && !t->view->image()->tile_signatures.empty())) chosen = t;
+    }
+  }
+  if (chosen) chosen->eliminate = f.desc.transaction_elimination = true;
+}
+
 }  // namespace
 
 Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::string& profile_name) {
@@ -199,7 +221,7 @@ Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::str
   f.desc.allow_hsr_prepass = profile->fragment_prepass && f.layout.z_format != VK_FORMAT_UNDEFINED &&
                              (profile->budget_divisor > 1 ? depth_tile_B < f.layout.tile_z_budget_B : 2 * depth_tile_B <= f.layout.tile_z_budget_B);
   f.desc.allow_forward_pixel_kill = profile->forward_pixel_kill;
-  f.desc.transaction_elimination = profile->transaction_elimination;
+  choose_elimination(f);
   return f;
 }
 

@@ -53,6 +53,65 @@ uint64_t store_superblocks(const StoreJob& job, const ImageAccess& image, uint32
   return written_B;
 }
 
+/// Quick and with every bit of the input in every bit of the result; never 0, which means unknown.
+uint64_t signature(const uint8_t* bytes, size_t size_B) {
+  uint64_t hash = 0x9e3779b97f4a7c15ull;
+  for (size_t at = 0; at < size_B; at += 8) {
+    uint64_t word;
+    std::memcpy(&word, bytes + at, 8);
+    hash = (hash ^ word) * 0xff51afd7ed558ccdull;
+    hash ^= hash >> 32;
+  }
+  return hash ? hash : 1;
+}
+
+/// Whole 16x16 blocks whose signature is the last one's, confirmed by their bytes, stay where they are. Returns the bytes not written.
+uint64_t store_changed_blocks(const StoreJob& job, const ImageAccess& image, const PlaneView& plane, const resource::Reducer* reducer) {
+  resource::Superblock texels;
+  uint64_t saved_B = 0;
+  const auto size = static_cast<int32_t>(resource::kSuperblock_px);
+  const Box& box = job.areas.inside;
+  const uint32_t texel_B = image.layout.texel_B, columns = (image.layout.width_px + 15) / 16, rows_of_blocks = (image.layout.height_px + 15) / 16;
+  const RowsView target = image.rows(0);
+  std::vector<uint64_t>& signatures = job.store.view->image()->tile_signatures;
+  const size_t layer_first = static_cast<size_t>(job.store.view->info().base_layer + job.region.layer) * columns * rows_of_blocks;
+  for (int32_t y = box.min_y / size; y <= box.max_y / size; ++y) {
+    for (int32_t x = box.min_x / size; x <= box.max_x / size; ++x) {
+      const size_t index = layer_first + static_cast<size_t>(y) * columns + static_cast<size_t>(x);
+      const Box block = {x * size, y * size, std::min((x + 1) * size, static_cast<int32_t>(image.layout.width_px)) - 1,
+                         std::min((y + 1) * size, static_cast<int32_t>(image.layout.height_px)) - 1};
+      const Box part = intersect(box, block);
+      const RowsView rows = {texels.texels, static_cast<size_t>(size) * texel_B, texel_B, block.min_x, block.min_y, {}};
+      const size_t row_B = static_cast<size_t>(part.width_px()) * texel_B;
+      if (!(part == block) || index >= signatures.size()) {
+        if (index < signatures.size()) signatures[index] = 0;
+        if (job.clear) {
+          fill_rows(target, part, job.clear->words, false);
+        } else {
+          copy_to_rows(plane, part, reducer, false, target);
+        }
+        continue;
+      }
+      if (row_B < rows.pitch_B) std::memset(texels.texels, 0, sizeof texels.texels);  // blocks at the image's edge
+      if (job.clear) {
+        fill_rows(rows, part, job.clear->words, false);
+      } else {
+        copy_to_rows(plane, part, reducer, false, rows);
+      }
+      const uint64_t now = signature(texels.texels, part.height_px() * rows.pitch_B);
+      bool same = now == signatures[index];
+      for (int32_t row = part.min_y; same && row <= part.max_y; ++row) same = std::memcmp(target.at(part.min_x, row), rows.at(part.min_x, row), row_B) == 0;
+      if (same) {
+        saved_B += part.pixels() * texel_B;
+        continue;
+      }
+      signatures[index] = now;
+      for (int32_t row = part.min_y; row <= part.max_y; ++row) std::memcpy(target.at(part.min_x, row), rows.at(part.min_x, row), row_B);
+    }
+  }
+  return saved_B;
+}
+
 void store_target(const StoreJob& job, stats::Ledger& ledger) {
   const ImageAccess image = image_access(*job.store.view, job.t.aspect, job.region.layer);
   if (!image.data || job.areas.tiling.empty()) return;
@@ -65,6 +124,12 @@ void store_target(const StoreJob& job, stats::Ledger& ledger) {
     if (!image.blocks) {
       const Box& box = job.areas.inside;
       if (box.empty()) continue;
+      if (job.store.eliminate) {
+        const uint64_t saved_B = store_changed_blocks(job, image, plane, reduce);
+        ledger.add(job.t.index, job.cause, box.pixels() * image.counted_B - saved_B);
+        ledger.add(job.t.index, TrafficCause::saved_transaction_elimination, saved_B);
+        continue;
+      }
       const bool stream = job.store.view->image()->required_B() >= kStreamFrom_B;
       if (job.clear) {
         fill_rows(image.rows(s), box, job.clear->words, stream);
@@ -122,6 +187,23 @@ void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& re
     }
   }
   _mm_sfence();  // streamed lines are visible before the bin counts as done
+}
+
+void prepare_signatures(const Framebuffer& f) {
+  const auto prepare = [](const StoreTarget& t) {
+    if (!t.store) return;
+    Image& image = *t.view->image();
+    if (!t.eliminate) {
+      image.tile_signatures.clear();
+      return;
+    }
+    const ImageCreateInfo& info = image.info();
+    image.tile_signatures.resize(static_cast<size_t>((info.width_px + 15) / 16) * ((info.height_px + 15) / 16) * info.array_layers);
+  };
+  for (uint32_t i = 0; i < kMaxColorAttachments; ++i) {
+    prepare(f.store.rts[i]);
+    prepare(f.store.resolved_rts[i]);
+  }
 }
 
 void count_clean_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& region, stats::Ledger& ledger, Part part) {

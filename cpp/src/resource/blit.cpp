@@ -117,7 +117,9 @@ void blit_aspect(const Image& source, uint32_t source_level, uint32_t source_lay
     vk::pack_row(to, row.data(), count, out.rows.at(x0, y0 + i));
   }
   close_texels(out);
-  if (destination_level == 0 && share.begin == 0) destination.defined_aspects |= aspect;
+  if (share.begin != 0) return;
+  if (destination_level == 0) destination.defined_aspects |= aspect;
+  destination.tile_signatures.clear();
 }
 
 std::string corner_text(const VkOffset3D corners[2]) {

@@ -59,7 +59,9 @@ void resolve_image(const Image& source, Image& destination, RowRange range) {
     for (uint32_t y = share.begin; y < share.end; ++y) reduce(reducer, first + pitch_B * y, sample_pitch_B, row_B, out.rows.at(0, y));
     close_texels(out);
   }
-  if (share.begin == 0) destination.defined_aspects |= kColor;
+  if (share.begin != 0) return;
+  destination.defined_aspects |= kColor;
+  destination.tile_signatures.clear();
 }
 
 }  // namespace tilegpu::resource
