@@ -150,4 +150,4 @@ def hammered(size: int = 512) -> NDArray[np.uint8]:
             cy, cx = np.floor(y) + dy, np.floor(x) + dx
             point = jitter[cy.astype(int) % cells, cx.astype(int) % cells]
             nearest = np.minimum(nearest, (cy + point[..., 0] - y) ** 2 + (cx + point[..., 1] - x) ** 2)
-    return normal_map(np.minimum(nearest, 0.8), 5.0)
+    return normal_map(np.minimum(nearest, 0.8), 3.5)
