@@ -2,8 +2,8 @@
 
 OpenGL's window has y up and its images have row 0 at the bottom, so the same clip coordinates give the same rows; the winding as
 seen turns round. The provoking vertex is set to the first. Depth is a 24-bit buffer in -1..1 turned to 0..1.
-llvmpipe's shortcuts of texture filtering are switched off: approximate levels of detail (``GALLIVM_PERF=no_filter_hacks``) and 8-bit
-weights (``no_aos_sampling``); sRGB textures are decoded before they are uploaded.
+llvmpipe's shortcuts of texture filtering are switched off: approximate levels of detail (``GALLIVM_PERF=no_filter_hacks``) and
+8-bit weights (``no_aos_sampling``).
 """
 
 from __future__ import annotations
@@ -106,16 +106,6 @@ def unavailable() -> str | None:
         return str(error)
 
 
-def _srgb_to_half(pixels: NDArray[np.uint8]) -> NDArray[np.float16]:
-    """sRGB texels decoded exactly, as half floats: llvmpipe decodes by a polynomial that is off by a tenth in dark tones."""
-    value = np.arange(256) / 255
-    table = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4).astype(np.float16)
-    out = table[pixels]
-    if pixels.shape[-1] == 4:
-        out[..., 3] = (pixels[..., 3] / 255).astype(np.float16)
-    return out
-
-
 def instance_name(glsl: str, block: str) -> str:
     """Name of the variable of a block in SPIRV-Cross's output; the block's own name where it has none."""
     found = re.search(r"\b(?:uniform|buffer) " + re.escape(block) + r"\s*\{[^}]*\}\s*(\w+)", glsl)
@@ -212,16 +202,14 @@ class Renderer:
         if key in self._textures:
             return self._textures[key]
         form = gl_format(texture.format)
-        decode = (
-            _srgb_to_half
-            if texture.format.endswith("_srgb")
-            else lambda pixels: np.ascontiguousarray(pixels, form.numpy)
-        )
-        if texture.format.endswith("_srgb"):
-            form = GlFormat(form.components, "f2", None, "f2")
         height, width = texture.pixels.shape[:2]
         made = self.ctx.texture(
-            (width, height), form.components, decode(texture.pixels).tobytes(), alignment=1, dtype=form.dtype
+            (width, height),
+            form.components,
+            np.ascontiguousarray(texture.pixels, form.numpy).tobytes(),
+            alignment=1,
+            dtype=form.dtype,
+            internal_format=form.internal,
         )
         if texture.mipmaps is True:
             made.build_mipmaps()
@@ -231,7 +219,7 @@ class Renderer:
             levels = list(texture.mipmaps)
             made.build_mipmaps(max_level=len(levels))
             for level, pixels in enumerate(levels, 1):
-                made.write(decode(pixels).tobytes(), level=level, alignment=1)
+                made.write(np.ascontiguousarray(pixels, form.numpy).tobytes(), level=level, alignment=1)
         self._textures[key] = made
         weakref.finalize(texture, self._textures.pop, key, None)
         return made
