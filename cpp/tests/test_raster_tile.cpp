@@ -95,6 +95,8 @@ struct Scene {
   std::vector<exec::DrawCall> draws;
   geometry::Chunk chunk;   // all records, in order
   uint32_t query_count = 0;
+  uint32_t clear_before = ~0u;   // record before which a rectangle of the colour attachment is cleared
+  exec::ClearCall clear;
 };
 
 struct Image {
@@ -261,16 +263,31 @@ Image render_reference(const Scene& scene) {
   image.clear(scene.samples, scene.depth_format);
   image.queries.assign(scene.query_count, 0);
   Reference reference{scene, image};
-  for (uint32_t i = 0; i < scene.chunk.records.size(); i++) reference.draw_record(scene.chunk.records[i], i);
+  for (uint32_t i = 0; i < scene.chunk.records.size(); i++) {
+    if (i == scene.clear_before)
+      for (int32_t y = 0; y < kImage_px; y++)
+        for (int32_t x = 0; x < kImage_px; x++) {
+          const VkRect2D& r = scene.clear.rect;
+          if (x < r.offset.x || y < r.offset.y || x >= r.offset.x + static_cast<int32_t>(r.extent.width) || y >= r.offset.y + static_cast<int32_t>(r.extent.height)) continue;
+          for (uint32_t s = 0; s < scene.samples; s++) {
+            const size_t at = static_cast<size_t>(y * kImage_px + x) * scene.samples + s;
+            if (scene.clear.attachment == 0) image.color[at] = scene.clear.value.color.uint32[0];
+            if (scene.clear.attachment < 0) image.depth[at] = reference.depth_word(scene.clear.value.depthStencil.depth);
+          }
+        }
+    reference.draw_record(scene.chunk.records[i], i);
+  }
   return image;
 }
 
 // -- the tile phase ----------------------------------------------------------------------------------------------------------------
 
-Image render_tiles(const Scene& scene, uint32_t lanes, uint32_t bin_px, bool hidden_surface_removal, stats::FragmentCounters* counters = nullptr) {
+Image render_tiles(const Scene& scene, uint32_t lanes, uint32_t bin_px, bool hidden_surface_removal, bool hierarchical_z,
+                   stats::FragmentCounters* counters = nullptr) {
   Image image;
   image.clear(scene.samples, scene.depth_format);
-  geometry::Chunk chunk = scene.chunk;
+  geometry::Chunk chunk = scene.chunk, clear_chunk;
+  clear_chunk.clear = &scene.clear;
   geometry::BinnedGeometry binned;
   const uint32_t side = kImage_px / bin_px;
   binned.grid = {bin_px, side, side, 0, 0};
@@ -278,7 +295,12 @@ Image render_tiles(const Scene& scene, uint32_t lanes, uint32_t bin_px, bool hid
     binned.first_segment.push_back(static_cast<uint32_t>(binned.segments.size()));
     const uint32_t first = static_cast<uint32_t>(chunk.entries.size());
     for (uint32_t i = 0; i < chunk.records.size(); i++) chunk.entries.push_back(i);   // bins decide themselves what they see
-    binned.segments.push_back({&chunk, first, static_cast<uint32_t>(chunk.records.size())});
+    const uint32_t count = static_cast<uint32_t>(chunk.records.size()), cut = std::min(scene.clear_before, count);
+    binned.segments.push_back({&chunk, first, cut});
+    if (cut < count) {
+      binned.segments.push_back({&clear_chunk, 0, 0});
+      binned.segments.push_back({&chunk, first + cut, count - cut});
+    }
   }
   binned.first_segment.push_back(static_cast<uint32_t>(binned.segments.size()));
 
@@ -290,6 +312,7 @@ Image render_tiles(const Scene& scene, uint32_t lanes, uint32_t bin_px, bool hid
   pass.query_count = scene.query_count;
   pass.render_area = {{0, 0}, {kImage_px, kImage_px}};
   pass.hidden_surface_removal = hidden_surface_removal;
+  pass.hierarchical_z = hierarchical_z;
   pass.tile.bin_px = bin_px;
   pass.tile.samples = scene.samples;
   const uint32_t plane_B = bin_px * bin_px * scene.samples * 4, block_B = scene.samples * 64;
@@ -334,7 +357,7 @@ void compare_all(const Scene& scene, const char* what) {
   for (uint32_t bin_px : {32u, 64u, 128u})
     for (uint32_t lanes : {4u, 8u, 16u})
       for (bool hsr : {false, true}) {
-        const Image image = render_tiles(scene, lanes, bin_px, hsr);
+        const Image image = render_tiles(scene, lanes, bin_px, hsr, lanes != 16);
         const bool equal = image == expected;
         if (!equal) {
           size_t differ[3] = {};
@@ -516,7 +539,7 @@ void order_of_blending() {
 void everything_mixed() {
   std::mt19937 rng(4);
   const VkCompareOp ops[] = {VK_COMPARE_OP_LESS, VK_COMPARE_OP_LESS, VK_COMPARE_OP_LESS_OR_EQUAL, VK_COMPARE_OP_GREATER, VK_COMPARE_OP_ALWAYS, VK_COMPARE_OP_EQUAL, VK_COMPARE_OP_NOT_EQUAL};
-  for (int round = 0; round < 24; round++) {
+  for (int round = 0; round < 15; round++) {
     Scene scene;
     scene.samples = 1u << round % 5;
     const int draws = scene.samples > 4 ? 8 : 14;
@@ -545,9 +568,41 @@ void everything_mixed() {
       const int triangles = 4 + static_cast<int>(rng() % 12);
       for (int i = 0; i < triangles; i++) add_triangle(scene, rng, some_reach(rng));
     }
+    if (round & 1) {
+      scene.clear_before = static_cast<uint32_t>(scene.chunk.records.size() / 2);
+      scene.clear.attachment = round & 2 ? 0 : -1;
+      scene.clear.aspects = round & 2 ? VK_IMAGE_ASPECT_COLOR_BIT : VK_IMAGE_ASPECT_DEPTH_BIT;
+      if (round & 2)
+        scene.clear.value.color.uint32[0] = 0x5a5a5a5a;
+      else
+        scene.clear.value.depthStencil.depth = 0.5f;
+      scene.clear.rect = {{10, 21}, {77, 60}};
+    }
     finish(scene);
     compare_all(scene, "mixed");
     if (failures) return;
+  }
+}
+
+// Large triangles in layers: most blocks are hidden or wholly in front.
+void layers() {
+  std::mt19937 rng(8);
+  for (uint32_t round = 0; round < 8; round++) {
+    Scene scene;
+    scene.samples = round % 3 == 2 ? 4 : 1;
+    scene.depth_format = round & 1 ? VK_FORMAT_D16_UNORM : VK_FORMAT_D32_SFLOAT;
+    for (uint32_t d = 0; d < 6; d++) {
+      DrawOptions o;
+      const VkCompareOp ops[] = {VK_COMPARE_OP_LESS, VK_COMPARE_OP_LESS_OR_EQUAL, round % 4 == 3 ? VK_COMPARE_OP_GREATER : VK_COMPARE_OP_LESS};
+      o.depth_stencil = depth_state(ops[rng() % 3], rng() % 4 != 0);
+      if (rng() % 4 == 0) o.flags = kDiscard;
+      o.blends = rng() % 4 == 0;
+      o.query = static_cast<int32_t>(d);
+      add_draw(scene, o);
+      for (int i = 0; i < 6; i++) add_triangle(scene, rng, 60000);
+    }
+    finish(scene);
+    compare_all(scene, "layers");
   }
 }
 
@@ -587,13 +642,13 @@ void counters_are_sums() {
   for (int i = 0; i < 60; i++) add_triangle(scene, rng, 4000);
   finish(scene);
   stats::FragmentCounters first, other;
-  render_tiles(scene, 8, 64, false, &first);
+  render_tiles(scene, 8, 64, false, true, &first);
   CHECK(first.fragments_rasterized == first.fragments_early_killed + first.fragments_shaded);
   CHECK(first.samples_written == first.fragments_shaded && first.fragments_shaded > 1000);
   CHECK(first.packets * 8 == first.fragments_shaded + first.helper_lanes + first.idle_lanes);
-  render_tiles(scene, 16, 32, false, &other);
+  render_tiles(scene, 16, 32, false, false, &other);
   CHECK(other.fragments_rasterized == first.fragments_rasterized && other.fragments_shaded == first.fragments_shaded);
-  render_tiles(scene, 8, 64, true, &other);
+  render_tiles(scene, 8, 64, true, true, &other);
   CHECK(other.fragments_rasterized == first.fragments_rasterized && other.fragments_shaded < first.fragments_shaded);
   CHECK(other.packets * 8 == other.fragments_shaded + other.helper_lanes + other.idle_lanes);
 }
@@ -606,6 +661,7 @@ int main() {
   depth_operations();
   stencil_operations();
   order_of_blending();
+  layers();
   everything_mixed();
   CHECK(!repeated_place);
   std::printf("%d failures\n", failures);
