@@ -204,6 +204,17 @@ void test_pairs(Jit& jit) {
   }
   check_pairs(jit, "atan2", emit_atan2, [](double y, double x) { return std::atan2(y, x); }, 1.5, a, b);
   check_pairs(jit, "pow", emit_pow, pow_reference, kPowLimit_ulp, a, b);
+  check_pairs(jit, "fdiv", [](const Ir& ir, Value x, Value y) { return emit_fdiv(ir, x, y, false); }, [](double x, double y) { return x / y; }, 0.501, uniform(-2, 2, n, 9), uniform(-2, 2, n, 10));
+  check_pairs(jit, "fdiv shared", [](const Ir& ir, Value x, Value y) { return emit_fdiv(ir, x, y, true); }, [](double x, double y) { return x / y; }, 1.6, uniform(-2, 2, n, 9), uniform(-2, 2, n, 10));
+  for (float divisor : {3.14159265f, 255.0f, 0.125f, -7.0f, 1e-30f, 65535.0f}) {
+    const std::string name = "fdiv" + std::to_string(divisor);
+    const Widths w = compile_all(jit, name.c_str(), false, false, false, [&](const Ir& ir, Value x, Value) { return emit_fdiv(ir, x, ir.fk(x, divisor), false); });
+    std::vector<uint32_t> out;
+    run(w, all, all, out, name.c_str());
+    double worst = 0;
+    for (size_t k = 0; k < all.size(); ++k) worst = std::max(worst, ulp_error(std::bit_cast<float>(out[k]), static_cast<double>(std::bit_cast<float>(all[k])) / static_cast<double>(divisor)));
+    CHECK_MESSAGE(worst <= 1, name + " " + std::to_string(worst));
+  }
   const auto first = [](double x, double y) { return x < y ? x : y; };
   check_pairs(jit, "fmin", emit_fmin, first, 0, a, b);
   check_pairs(jit, "fmax", emit_fmax, [](double x, double y) { return x > y ? x : y; }, 0, a, b);

@@ -71,6 +71,20 @@ class Ir {
   Value ik(Value shape, uint32_t x) const { return splat_constant(c32(x), lanes_of(shape)); }
   Value fk(Value shape, float x) const { return splat_constant(cf(x), lanes_of(shape)); }
   Value dk(Value shape, double x) const { return splat_constant(LLVMConstReal(f64, x), lanes_of(shape)); }
+  /// True where `v` is a finite f32 constant, the same on all lanes.
+  static bool constant_float(Value v, float& value) {
+    if (!LLVMIsConstant(v)) return false;
+    Value first = v;
+    for (uint32_t k = 0; k < lanes_of(v) && lanes_of(v) > 1; ++k) {
+      Value element = LLVMGetAggregateElement(v, k);
+      if (!element || (k > 0 && element != first)) return false;
+      first = element;
+    }
+    if (!LLVMIsAConstantFP(first)) return false;
+    LLVMBool inexact = 0;
+    value = static_cast<float>(LLVMConstRealGetDouble(first, &inexact));
+    return value - value == 0;
+  }
   /// An integer constant of the value's own type, whatever its width.
   static Value same(Value shape, uint64_t x) {
     return splat_constant(LLVMConstInt(element_of(LLVMTypeOf(shape)), x, 0), lanes_of(shape));

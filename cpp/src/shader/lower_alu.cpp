@@ -3,6 +3,8 @@
 // In: instructions without side effects. Out: values. Everything is defined on every lane: division by zero gives zero (all ones for
 // no operation of Vulkan), shifts take 5 bits, conversions saturate. Dot and matrix products are chains of fused multiply-adds.
 // Source: SPIR-V specification 1.6, sections 3.32.11 "Conversion" to 3.32.16 "Derivative"; Vulkan, "Precision and Operation".
+#include <algorithm>
+
 #include "shader/lower_context.hpp"
 #include "shader/math.hpp"
 
@@ -236,7 +238,11 @@ bool Lowering::alu(const Instruction& i) {
       if (fused_sum(i)) return true;
       return map2([&](Value x, Value y) { return i.op == spv::OpFAdd ? ir.fadd(x, y) : ir.fsub(x, y); });
     case spv::OpFMul: return map2([&](Value x, Value y) { return ir.fmul(x, y); });
-    case spv::OpFDiv: return map2([&](Value x, Value y) { return ir.fdiv(x, y); });
+    case spv::OpFDiv: {
+      const Val divisor = value(o(1));
+      const bool shared = divisor.c.size() > 1 && std::all_of(divisor.c.begin(), divisor.c.end(), [&](Value v) { return v == divisor.c[0]; });
+      return map2([&](Value x, Value y) { return emit_fdiv(ir, x, y, shared); });
+    }
     case spv::OpFNegate: return map1([&](Value x) { return ir.fneg(x); });
     case spv::OpFRem: return map2([&](Value x, Value y) { return ir.fma(ir.fneg(ir.ftrunc(ir.fdiv(x, y))), y, x); });
     case spv::OpFMod: return map2([&](Value x, Value y) { return ir.fma(ir.fneg(ir.floor(ir.fdiv(x, y))), y, x); });

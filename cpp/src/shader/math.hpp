@@ -34,6 +34,11 @@ Value emit_asinh(const Ir& ir, Value x);
 Value emit_acosh(const Ir& ir, Value x);
 Value emit_atanh(const Ir& ir, Value x);
 
+// -- division ---------------------------------------------------------------------------------------------------------------------
+/// x / y. IEEE, but for two cases (Vulkan allows 2.5 ulp): constants y are multiplied by their reciprocal in two floats (0.51 ulp),
+/// and `shared` divisors (a vector divided by a scalar) by one reciprocal (1.5 ulp), which is the same value for every component.
+Value emit_fdiv(const Ir& ir, Value x, Value y, bool shared);
+
 // -- min, max, rounding ----------------------------------------------------------------------------------------------------------
 /// FMin and FMax, one instruction: the second operand where either is NaN or where they are equal (-0 and +0 too).
 Value emit_fmin(const Ir& ir, Value a, Value b);

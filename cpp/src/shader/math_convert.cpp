@@ -4,6 +4,8 @@
 // every lane count. Source: Vulkan specification, "Precision and Operation of SPIR-V Instructions"; IEEE 754-2019, 9.6.
 #include "shader/math.hpp"
 
+#include <cmath>
+
 namespace tilegpu::shader {
 namespace {
 
@@ -12,6 +14,21 @@ constexpr uint32_t kCanonicalNan = 0x7fc00000u;
 }  // namespace
 
 Value emit_canonical_nan(const Ir& ir, Value x) { return ir.select(ir.is_nan(x), ir.as_float(ir.ik(x, kCanonicalNan)), x); }
+
+Value emit_fdiv(const Ir& ir, Value x, Value y, bool shared) {
+  float divisor = 0;
+  if (Ir::constant_float(y, divisor) && std::fabs(divisor) > 0x1p-120f && std::fabs(divisor) < 0x1p120f) {
+    // High towards zero, so that both parts have one sign: an infinite x would give infinity - infinity.
+    const double reciprocal = 1.0 / static_cast<double>(divisor);
+    auto high = static_cast<float>(reciprocal);
+    if (std::fabs(static_cast<double>(high)) > std::fabs(reciprocal)) high = std::nextafter(high, 0.0f);
+    const auto low = static_cast<float>(reciprocal - static_cast<double>(high));
+    if (low == 0) return ir.fmul(x, ir.fk(x, high));
+    return ir.fma(x, ir.fk(x, high), ir.fmul(x, ir.fk(x, low)));
+  }
+  if (!shared) return ir.fdiv(x, y);
+  return ir.fmul(x, ir.fdiv(ir.fk(y, 1), y));
+}
 
 Value emit_fmin(const Ir& ir, Value a, Value b) { return ir.fmin_second(a, b); }
 Value emit_fmax(const Ir& ir, Value a, Value b) { return ir.fmax_second(a, b); }

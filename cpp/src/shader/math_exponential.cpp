@@ -74,23 +74,6 @@ Value log_special(const Ir& ir, Value x, Value result) {
   return ir.select(nan, ir.as_float(ir.ik(x, 0x7fc00000u)), result);
 }
 
-/// The float that all lanes of a constant share.
-bool constant_splat(Value v, float& value) {
-  if (!LLVMIsConstant(v)) return false;
-  Value first = v;
-  if (Ir::lanes_of(v) > 1) {
-    for (uint32_t k = 0; k < Ir::lanes_of(v); ++k) {
-      Value element = LLVMGetAggregateElement(v, k);
-      if (!element || (k > 0 && element != first)) return false;
-      first = element;
-    }
-  }
-  if (!LLVMIsAConstantFP(first)) return false;
-  LLVMBool inexact = 0;
-  value = static_cast<float>(LLVMConstRealGetDouble(first, &inexact));
-  return value == value && value - value == 0;
-}
-
 /// x^n by squaring, n in 1..8; defined below 0 too.
 Value small_integer_power(const Ir& ir, Value x, int n) {
   Value result = nullptr;
@@ -141,7 +124,7 @@ Value emit_log(const Ir& ir, Value x) {
 Value emit_pow(const Ir& ir, Value x, Value y) {
   const Value original = y;
   float exponent = 0;
-  const bool known = constant_splat(y, exponent);
+  const bool known = Ir::constant_float(y, exponent);
   if (known && exponent == 0) return ir.fk(x, 1);
   if (known && exponent >= 1 && exponent <= 8 && exponent == static_cast<float>(static_cast<int>(exponent))) {
     return small_integer_power(ir, x, static_cast<int>(exponent));
