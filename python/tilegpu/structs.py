@@ -171,7 +171,10 @@ class StructLayout:
 
     @staticmethod
     def _view(block: bytearray, leaf: _Leaf, offset_B: int) -> NDArray[Any]:
-        return np.ndarray(leaf.shape, leaf.dtype, buffer=block, offset=offset_B, strides=leaf.strides)
+        try:
+            return np.ndarray(leaf.shape, leaf.dtype, buffer=block, offset=offset_B, strides=leaf.strides)
+        except ValueError:
+            raise ValidationError(f"a member at byte {offset_B} does not fit its block of {len(block)} bytes") from None
 
     def check_names(self, fields: Mapping[str, Any]) -> None:
         """Raises :class:`ValidationError` unless exactly the members are given."""

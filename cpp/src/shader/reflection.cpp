@@ -42,6 +42,14 @@ struct Reflector {
     type.base = base_of(module.type(image.element));
   }
 
+  /// Bytes of `count` elements; elements that overlap (strange modules have such strides) still end inside.
+  uint32_t extent_B(uint32_t stride_B, uint32_t count, uint32_t element_B) {
+    if (count == 0 || stride_B == 0) return 0;
+    const uint64_t size_B = std::max(uint64_t{stride_B} * count, uint64_t{stride_B} * (count - 1) + element_B);
+    if (size_B > UINT32_MAX) wrong = "an array of its interface is larger than 4 GiB";
+    return static_cast<uint32_t>(size_B);
+  }
+
   /// `layout` is the decoration of the member that holds the type: matrices take their stride and order from it.
   ReflectedType type_of(uint32_t id, const Decorations& layout, int depth) {
     ReflectedType type;
@@ -71,7 +79,7 @@ struct Reflector {
         type.columns = info.count;
         type.row_major = layout.row_major;
         type.matrix_stride_B = layout.matrix_stride_B;
-        type.size_B = type.matrix_stride_B * (type.row_major ? type.rows : type.columns);
+        type.size_B = extent_B(type.matrix_stride_B, type.row_major ? type.rows : type.columns, 4 * (type.row_major ? type.columns : type.rows));
         break;
       }
       case Kind::array:
@@ -81,9 +89,7 @@ struct Reflector {
         type.array_length = info.kind == Kind::array ? array_length(module, constants, id) : 0;
         type.members.push_back({"", 0, type_of(info.element, layout, depth + 1)});
         type.base = type.members[0].type.base;
-        const uint64_t size_B = uint64_t{type.array_stride_B} * type.array_length;
-        if (size_B > UINT32_MAX) wrong = "an array of its interface is larger than 4 GiB";
-        type.size_B = static_cast<uint32_t>(size_B);
+        type.size_B = extent_B(type.array_stride_B, type.array_length, type.members[0].type.size_B);
         break;
       }
       case Kind::structure:
