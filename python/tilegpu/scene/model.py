@@ -7,6 +7,7 @@ Texture transforms are applied to the texture coordinates here, so a shader sees
 
 from __future__ import annotations
 
+import functools
 import io
 import math
 from collections.abc import Iterator, Mapping
@@ -45,6 +46,11 @@ class Part:
     def attributes(self) -> tuple[str, ...]:
         """Names of the vertex fields."""
         return tuple(self.vertices.dtype.names or ())
+
+    @functools.cached_property
+    def mirrored(self) -> bool:
+        """Whether the matrix turns the winding round."""
+        return bool(np.linalg.det(self.matrix[:3, :3].astype(np.float64)) < 0)
 
     def world_positions(self) -> Array:
         """(V, 3) float64 positions in the world."""
@@ -128,8 +134,7 @@ class ModelScene(Scene):
         shader = part.material.program(uv_count, "color" in names, "tangent" in names)
         bind: dict[str, Any] = {"view": view, "material": self._blocks[id(part.material)]}
         bind.update(part.material.textures(shader))
-        mirrored = bool(np.linalg.det(part.matrix[:3, :3].astype(np.float64)) < 0)
-        for state in part.material.states(mirrored):
+        for state in part.material.states(part.mirrored):
             yield Draw(
                 shader,
                 part.vertices,
