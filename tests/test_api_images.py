@@ -1,6 +1,6 @@
 """Images, textures and buffers from Python: what is a view, what is a copy, files, and every message about wrong arguments."""
 
-# ruff: noqa: E501, SIM117, RUF043
+# ruff: noqa: E501
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """The package as a guest of a process: import time, forks, threads, Ctrl-C."""
 
-# ruff: noqa: E501, SIM117, RUF043
+# ruff: noqa: E501
 from __future__ import annotations
 
 import os

@@ -1,6 +1,6 @@
 """Values to bytes: blocks in the shader's layout, and what is said about wrong ones. Nothing is rendered."""
 
-# ruff: noqa: E501, SIM117, RUF043
+# ruff: noqa: E501
 from __future__ import annotations
 
 from typing import Any

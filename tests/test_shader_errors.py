@@ -1,6 +1,6 @@
 """Bad shaders: every error of a compile with its place, SPIR-V that strangers wrote; never a crash."""
 
-# ruff: noqa: E501, SIM117, RUF043
+# ruff: noqa: E501, RUF043
 from __future__ import annotations
 
 from pathlib import Path
