@@ -39,6 +39,10 @@ CONFIGURATIONS: list[dict[str, Any]] = [
     {"lanes": 8, "threads": 2, "bin_px": 128},
     {"lanes": 8, "threads": 2, "vertex_batch": 7},
     {"lanes": 8, "threads": 2, "jit_target": "x86-64-v3"},
+    {"lanes": 8, "threads": 2, "tiler_heap": 1 << 20},
+    {"lanes": 8, "threads": 1, "tiler_heap": 1 << 15},
+    {"lanes": 8, "threads": 2, "hidden_surface_removal": False},
+    {"lanes": 16, "threads": 2, "hierarchical_z": False},
 ]
 
 

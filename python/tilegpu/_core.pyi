@@ -404,7 +404,17 @@ class Fence:
 
 class Device:
     def __init__(
-        self, profile: str, threads: int, lanes: int, jit_target: str, bin_px: int, vertex_batch: int, cache_dir: str
+        self,
+        profile: str,
+        threads: int,
+        lanes: int,
+        jit_target: str,
+        bin_px: int,
+        vertex_batch: int,
+        cache_dir: str,
+        tiler_heap_B: int = 0,
+        hidden_surface_removal: bool = True,
+        hierarchical_z: bool = True,
     ) -> None: ...
     def cancel(self) -> None: ...
     def compile_stats(self) -> dict[str, Any]: ...

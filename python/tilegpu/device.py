@@ -29,9 +29,10 @@ class Device:
     ``threads``: 0 for what affinity and cgroup quota allow. ``lanes``: 4, 8 or 16 fragments at once, 0 for what the
     CPU has.
     ``jit_target``: ``""`` (this CPU), ``"x86-64-v3"`` or ``"x86-64-v4"``. ``bin_px``: 32, 64, 128 or 0 (chosen).
-    ``vertex_batch``: unique vertices
-    shaded together, 0 for the default. ``cache_dir``: where compiled pipelines are kept, ``""`` for the user's
-    cache, ``"off"`` for nowhere.
+    ``vertex_batch``: unique vertices shaded together, 0 for the default. ``cache_dir``: where compiled pipelines are
+    kept, ``""`` for the user's cache, ``"off"`` for nowhere. ``tiler_heap``: bytes of binned geometry beyond which a
+    pass is split (incremental rendering), 0 for the profile's. ``hidden_surface_removal``, ``hierarchical_z``: the
+    visibility buffer and the depth bounds of blocks; off to compare.
 
     None of these changes a single bit of the result. Threads are made at the first pass, and anew in a forked child.
     """
@@ -46,13 +47,33 @@ class Device:
         bin_px: int = 0,
         vertex_batch: int = 0,
         cache_dir: Path_ = "",
+        tiler_heap: int = 0,
+        hidden_surface_removal: bool = True,
+        hierarchical_z: bool = True,
         label: str = "",
     ) -> None:
-        for name, value in (("threads", threads), ("lanes", lanes), ("bin_px", bin_px), ("vertex_batch", vertex_batch)):
+        for name, value in (
+            ("threads", threads),
+            ("lanes", lanes),
+            ("bin_px", bin_px),
+            ("vertex_batch", vertex_batch),
+            ("tiler_heap", tiler_heap),
+        ):
             if not isinstance(value, (int, np.integer)) or value < 0:
                 raise ValidationError(f"Device: {name} is {value!r}; it must be a whole number, 0 for the default")
         self.label = label
-        self.core = _core.Device(profile, threads, lanes, jit_target, bin_px, vertex_batch, os.fspath(cache_dir))
+        self.core = _core.Device(
+            profile,
+            threads,
+            lanes,
+            jit_target,
+            bin_px,
+            vertex_batch,
+            os.fspath(cache_dir),
+            tiler_heap,
+            hidden_surface_removal,
+            hierarchical_z,
+        )
         self.profile = profile
         self._lock = threading.Lock()
         self._chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]] = []

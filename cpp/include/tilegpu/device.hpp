@@ -13,6 +13,10 @@ struct DeviceCreateInfo {
   uint32_t bin_px = 0;         ///< side of a bin: 32, 64, 128; 0: chosen from the layout
   uint32_t vertex_batch = 0;   ///< unique vertices in a batch, 0: 32
   std::string cache_dir;       ///< "": the user's cache directory; "off": no disk cache
+  uint64_t tiler_heap_B = 0;   ///< beyond it a pass is split (incremental rendering); 0: the profile's
+  // What never changes a bit of the result, only the work; off for comparison.
+  bool hidden_surface_removal = true;   ///< the visibility buffer of the tile
+  bool hierarchical_z = true;           ///< depth bounds for each block
 };
 
 class TILEGPU_API Fence {

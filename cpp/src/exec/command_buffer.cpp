@@ -104,6 +104,8 @@ Expected<exec::DrawCall> resolve_draw(Recording& r, bool indexed) {
 Status add_draw(Recording& r, exec::DrawCall draw) {
   PassRecord& pass = *r.open;
   if (pass.draws.size() >= geometry::kDrawMask) return invalid(pass_name(pass) + ": more than " + std::to_string(geometry::kDrawMask) + " draws in one pass");
+  if (uint64_t{draw.count} * draw.instance_count > exec::kMaxDrawVertices)
+    return invalid(pass_name(pass) + ": a draw of " + std::to_string(draw.count) + " vertices in " + std::to_string(draw.instance_count) + " instances; at most 2^36 vertices in all are allowed");
   pass.commands.push_back({RecordedCommand::Kind::draw, static_cast<uint32_t>(pass.draws.size())});
   pass.draws.push_back(draw);
   return Ok{};

@@ -104,6 +104,9 @@ Expected<Ptr<Fence>> Device::submit(std::vector<Ptr<CommandBuffer>> command_buff
   options.forced_bin_px = s.info.bin_px;
   options.vertex_batch = s.info.vertex_batch ? s.info.vertex_batch : 32;
   options.lanes = s.jit->lanes();
+  options.tiler_heap_B = s.info.tiler_heap_B;
+  options.hidden_surface_removal = s.info.hidden_surface_removal;
+  options.hierarchical_z = s.info.hierarchical_z;
   options.l2_B = static_cast<uint32_t>(std::max(256l * 1024, sysconf(_SC_LEVEL2_CACHE_SIZE)));
   // The fence keeps the command buffers; the device outlives its queue.
   s.queue->submit(fence->state, [&s, options, raw = fence->state.get()]() -> Status {

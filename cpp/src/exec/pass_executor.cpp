@@ -1,9 +1,13 @@
 // exec/pass_executor.cpp -- stage: execution of a render pass. In: PassRecord. Out: images, PassStats, query sums.
 //
 // Two phases, each spread over all workers by chunk and by bin number. Nothing depends on who does what: chunks are cut by
-// primitive count, bins are independent, and counters are sums. Source: architecture, "The way of the data".
+// primitive count, bins are independent, and counters are sums. When the chunks' records no longer fit the tiler's heap, what
+// there is is rendered and spilled, and the pass goes on from there (incremental rendering): the heap is counted in primitive
+// order, chunk by chunk, so that the splits are the same for any number of threads.
+// Source: architecture, "The way of the data"; mesa_study 1.8.
 #include "exec/pass_executor.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <deque>
@@ -19,10 +23,11 @@ struct PassExecutor::State {
   std::deque<geometry::GeometryWorker> geometry_workers;   // one for each thread
   std::deque<raster::TileWorker> tile_workers;
   std::vector<std::unique_ptr<geometry::Chunk>> chunks;   // arenas keep their capacity
-  std::vector<const geometry::Chunk*> used_chunks;
+  std::vector<const geometry::Chunk*> used_chunks;        // of the part that is being gathered, in order
   std::vector<exec::DrawCall> expanded_draws;             // only where a pass has indirect draws
   std::vector<geometry::PassCommand> commands;
   geometry::BinnedGeometry binned;
+  std::vector<uint8_t> bin_drawn;                         // by any part
   geometry::VertexCensus census;
 };
 
@@ -45,6 +50,7 @@ DrawCall read_indirect(const IndirectDraw& indirect, uint32_t i) {
   draw.vertex_offset = indirect.base.indexed ? static_cast<int32_t>(words[3]) : 0;
   draw.first_instance = words[indirect.base.indexed ? 4 : 3];
   draw.draw_index = i;
+  if (draw.count) draw.instance_count = static_cast<uint32_t>(std::min<uint64_t>(draw.instance_count, kMaxDrawVertices / draw.count));
   return draw;
 }
 
@@ -86,9 +92,42 @@ geometry::BinGrid bin_grid(const PassRecord& pass, uint32_t bin_px) {
   return grid;
 }
 
+// The commands of this execution, with indirect draws read now: their buffers may have been written by earlier work.
+std::span<const DrawCall> expand_commands(const PassRecord& pass, std::vector<DrawCall>& expanded, std::vector<geometry::PassCommand>& commands) {
+  commands.clear();
+  if (!pass.indirects.empty()) expanded = pass.draws;
+  for (const RecordedCommand& c : pass.commands) {
+    if (c.kind == RecordedCommand::Kind::clear) commands.push_back({0, &pass.clears[c.index]});
+    if (c.kind == RecordedCommand::Kind::draw) commands.push_back({c.index, nullptr});
+    if (c.kind != RecordedCommand::Kind::indirect) continue;
+    const IndirectDraw& indirect = pass.indirects[c.index];
+    for (uint32_t i = 0; i < indirect.count; i++) {
+      commands.push_back({static_cast<uint32_t>(expanded.size()), nullptr});
+      expanded.push_back(read_indirect(indirect, i));
+    }
+  }
+  if (pass.indirects.empty()) return pass.draws;
+  return expanded;
+}
+
+void fill_traffic(const PassRecord& pass, const stats::Ledger& total, PassStats& stats) {
+  for (uint32_t a = 0; a < stats::kLedgerAttachments; a++) {
+    const bool bound = a < 8 ? a < pass.info.color.size() && pass.info.color[a].view : a == stats::kLedgerDepth ? !!pass.info.depth.view : !!pass.info.stencil.view;
+    if (!bound) continue;
+    AttachmentTraffic& row = stats.traffic.emplace_back();
+    row.attachment = kAttachmentNames[a];
+    for (size_t cause = 0; cause < row.bytes.size(); cause++) row.bytes[cause] = total.bytes[a][cause];
+  }
+}
+
+// At most this many chunks are in memory beyond the heap: the bound of the geometry phase's memory.
+constexpr uint32_t kWaveChunks = 64;
+// Chunks shrink with the heap, so that a small one is split where it is full and not 4096 primitives later.
+constexpr uint64_t kHeapPerPrimitive_B = 1024;
+
 }  // namespace
 
-PassExecutor::PassExecutor(ThreadPool& pool) : state_(new State{pool, {}, {}, {}, {}, {}, {}, {}, {}}) {
+PassExecutor::PassExecutor(ThreadPool& pool) : state_(new State{pool, {}, {}, {}, {}, {}, {}, {}, {}, {}}) {
   for (uint32_t i = 0; i < pool.threads(); i++) {
     state_->geometry_workers.emplace_back();
     state_->tile_workers.emplace_back();
@@ -96,72 +135,12 @@ PassExecutor::PassExecutor(ThreadPool& pool) : state_(new State{pool, {}, {}, {}
 }
 PassExecutor::~PassExecutor() = default;
 
-Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled) {
+// The tile phase of one part of the pass: all bins, from load to store.
+void PassExecutor::render_part(const PassRecord& pass, raster::PassContext& context, framebuffer::Part part, const std::atomic<bool>& cancelled) {
   State& s = *state_;
-  pass.stats = {};
-  const double start_ms = now_ms();
-
-  // Commands, with indirect draws read now: their buffers may have been written by earlier work.
-  std::span<const DrawCall> draws = pass.draws;
-  s.commands.clear();
-  if (pass.indirects.empty()) {
-    for (const RecordedCommand& c : pass.commands)
-      s.commands.push_back(c.kind == RecordedCommand::Kind::clear ? geometry::PassCommand{0, &pass.clears[c.index]} : geometry::PassCommand{c.index, nullptr});
-  } else {
-    s.expanded_draws = pass.draws;
-    for (const RecordedCommand& c : pass.commands) {
-      if (c.kind == RecordedCommand::Kind::clear) s.commands.push_back({0, &pass.clears[c.index]});
-      if (c.kind == RecordedCommand::Kind::draw) s.commands.push_back({c.index, nullptr});
-      if (c.kind != RecordedCommand::Kind::indirect) continue;
-      const IndirectDraw& indirect = pass.indirects[c.index];
-      for (uint32_t i = 0; i < indirect.count; i++) {
-        s.commands.push_back({static_cast<uint32_t>(s.expanded_draws.size()), nullptr});
-        s.expanded_draws.push_back(read_indirect(indirect, i));
-      }
-    }
-    draws = s.expanded_draws;
-  }
-  for (const geometry::PassCommand& c : s.commands) pass.stats.draws += c.clear == nullptr;
-
-  // Geometry phase.
-  raster::PassContext context;
-  context.draws = draws;
-  context.tile = framebuffer::make_host_tile(pass.framebuffer, options.forced_bin_px, options.l2_B);
-  context.render_area = pass.render_area;
-  context.samples = pass.samples;
-  context.query_count = static_cast<uint32_t>(pass.queries.size());
-  context.lanes = options.lanes;
-  geometry::GeometryPass geometry_pass;
-  geometry_pass.draws = draws;
-  geometry_pass.commands = s.commands;
-  geometry_pass.grid = bin_grid(pass, context.tile.bin_px);
-  geometry_pass.render_area = pass.render_area;
-  geometry_pass.samples = pass.samples;
-  geometry_pass.vertex_batch = options.vertex_batch;
-  s.census.begin(geometry_pass);
-  geometry_pass.census = &s.census;
-  const std::vector<geometry::ChunkPlan> plans = geometry::plan_chunks(geometry_pass);
-  while (s.chunks.size() < plans.size()) s.chunks.push_back(std::make_unique<geometry::Chunk>());
-  s.pool.run(static_cast<uint32_t>(plans.size()), [&](uint32_t worker, uint32_t i) {
-    if (!cancelled.load(std::memory_order_relaxed)) s.geometry_workers[worker].process_chunk(geometry_pass, plans[i], *s.chunks[i]);
-  });
-  if (cancelled) return Error{VK_ERROR_DEVICE_LOST, "pass '" + pass.info.label + "' was cancelled before its tiles; its images are as they were"};
-  s.used_chunks.clear();
-  for (size_t i = 0; i < plans.size(); i++) {
-    s.used_chunks.push_back(s.chunks[i].get());
-    add_geometry_counters(pass.stats, s.chunks[i]->stats);
-  }
-  pass.stats.vertices_unique_requested = s.census.count(geometry_pass);
-  geometry::gather_bins(geometry_pass, s.used_chunks, s.binned);
-  const double middle_ms = now_ms();
-
-  // Tile phase.
-  framebuffer::prepare_signatures(pass.framebuffer);
   const geometry::BinGrid& grid = s.binned.grid;
   const uint32_t bins = grid.columns * grid.rows;
   context.geometry = &s.binned;
-  for (raster::TileWorker& worker : s.tile_workers) worker.begin_pass(context);
-  std::atomic<uint32_t> bins_with_primitives{0};
   for (uint32_t layer = 0; layer < std::max(1u, pass.info.layer_count); layer++) {
     context.layer = layer;
     s.pool.run(bins, [&](uint32_t w, uint32_t bin) {
@@ -171,49 +150,118 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
       region.x_px = grid.origin_x_px + static_cast<int32_t>(bin % grid.columns * grid.bin_px);
       region.y_px = grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px);
       region.layer = layer;
-      // Without a layer output every primitive goes to layer 0; a clear of the attachment touches all layers.
+      // Without a layer output every primitive goes to layer 0.
       const bool drawn = s.binned.first_segment[bin] != s.binned.first_segment[bin + 1];
       region.has_primitives = drawn && layer == 0;
-      if (framebuffer::tile_is_clean(pass.framebuffer, region)) {
-        framebuffer::count_clean_tile(pass.framebuffer, context.tile, region, worker.ledger());
+      if (framebuffer::tile_is_clean(pass.framebuffer, region, part)) {
+        framebuffer::count_clean_tile(pass.framebuffer, context.tile, region, worker.ledger(), part);
         return;
       }
-      framebuffer::load_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger());
+      framebuffer::load_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
       if (region.has_primitives) {
-        bins_with_primitives.fetch_add(1, std::memory_order_relaxed);
+        s.bin_drawn[bin] = 1;
         worker.run(context, bin);
       }
-      framebuffer::resolve_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger());
-      framebuffer::store_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger());
+      if (framebuffer::resolves_in(part)) framebuffer::resolve_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
+      framebuffer::store_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
     });
   }
+}
 
+Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled) {
+  State& s = *state_;
+  pass.stats = {};
   PassStats& stats = pass.stats;
-  stats.bins = bins;
-  stats.bins_with_primitives = bins_with_primitives;
+  const double start_ms = now_ms();
+  const std::span<const DrawCall> draws = expand_commands(pass, s.expanded_draws, s.commands);
+  for (const geometry::PassCommand& c : s.commands) stats.draws += c.clear == nullptr;
+
+  raster::PassContext context;
+  context.draws = draws;
+  context.tile = framebuffer::make_host_tile(pass.framebuffer, options.forced_bin_px, options.l2_B);
+  context.render_area = pass.render_area;
+  context.samples = pass.samples;
+  context.query_count = static_cast<uint32_t>(pass.queries.size());
+  context.lanes = options.lanes;
+  context.hidden_surface_removal = options.hidden_surface_removal;
+  context.hierarchical_z = options.hierarchical_z;
+  const uint64_t heap_B = options.tiler_heap_B ? options.tiler_heap_B : pass.framebuffer.desc.tiler_heap_B;
+  geometry::GeometryPass geometry_pass;
+  geometry_pass.draws = draws;
+  geometry_pass.commands = s.commands;
+  geometry_pass.grid = bin_grid(pass, context.tile.bin_px);
+  geometry_pass.render_area = pass.render_area;
+  geometry_pass.samples = pass.samples;
+  geometry_pass.vertex_batch = options.vertex_batch;
+  geometry_pass.chunk_primitives = static_cast<uint32_t>(std::clamp<uint64_t>(heap_B / kHeapPerPrimitive_B, 1, geometry::kChunkPrimitives));
+  s.census.begin(geometry_pass);
+  geometry_pass.census = &s.census;
+  const std::vector<geometry::ChunkPlan> plans = geometry::plan_chunks(geometry_pass);
+  for (raster::TileWorker& worker : s.tile_workers) worker.begin_pass(context);
+  framebuffer::prepare_signatures(pass.framebuffer);
+  s.bin_drawn.assign(size_t{geometry_pass.grid.columns} * geometry_pass.grid.rows, 0);
+
+  // Waves of chunks; a part is rendered whenever the next chunk would not fit the heap.
+  uint64_t used_B = 0;
+  double tiles_ms = 0;
+  s.used_chunks.clear();
+  const auto flush = [&](framebuffer::Part part) {
+    geometry::gather_bins(geometry_pass, s.used_chunks, s.binned);
+    const double before_ms = now_ms();
+    render_part(pass, context, part, cancelled);
+    tiles_ms += now_ms() - before_ms;
+  };
+  for (size_t done = 0; done < plans.size();) {
+    const size_t held = s.used_chunks.size();
+    const uint32_t wave = static_cast<uint32_t>(std::min<size_t>(kWaveChunks, plans.size() - done));
+    while (s.chunks.size() < held + wave) s.chunks.push_back(std::make_unique<geometry::Chunk>());
+    s.pool.run(wave, [&](uint32_t worker, uint32_t i) {
+      if (!cancelled.load(std::memory_order_relaxed)) s.geometry_workers[worker].process_chunk(geometry_pass, plans[done + i], *s.chunks[held + i]);
+    });
+    if (cancelled) break;
+    for (uint32_t i = 0; i < wave; i++) {
+      const geometry::Chunk* chunk = s.chunks[held + i].get();
+      add_geometry_counters(stats, chunk->stats);
+      if (!s.used_chunks.empty() && used_B + chunk->stats.tiler_heap_B > heap_B) {
+        if (stats.splits == 0)
+          if (Status ok = framebuffer::ensure_spill_memory(pass.framebuffer); !ok) return ok;
+        flush(stats.splits == 0 ? framebuffer::Part::first : framebuffer::Part::middle);
+        stats.splits++;
+        s.used_chunks.clear();
+        used_B = 0;
+      }
+      s.used_chunks.push_back(chunk);
+      used_B += chunk->stats.tiler_heap_B;
+    }
+    done += wave;
+    // What was rendered gives its arenas to the next wave: chunks still in use move to the front.
+    for (size_t i = 0; i < s.used_chunks.size(); i++) {
+      size_t at = i;
+      while (s.chunks[at].get() != s.used_chunks[i]) at++;
+      std::swap(s.chunks[i], s.chunks[at]);
+    }
+  }
+  if (!cancelled) flush(stats.splits ? framebuffer::Part::last : framebuffer::Part::normal);
+  if (cancelled)
+    return Error{VK_ERROR_DEVICE_LOST, "pass '" + pass.info.label + "' was cancelled; its images are as they were, but for tiles that were finished before"};
+
+  stats.vertices_unique_requested = s.census.count(geometry_pass);
+  stats.bins = s.bin_drawn.size();
+  stats.bins_with_primitives = static_cast<uint64_t>(std::count(s.bin_drawn.begin(), s.bin_drawn.end(), 1));
   stats::Ledger total;
   for (raster::TileWorker& worker : s.tile_workers) {
     add_fragment_counters(stats, worker.counters());
     for (uint32_t a = 0; a < stats::kLedgerAttachments; a++)
       for (size_t cause = 0; cause < static_cast<size_t>(TrafficCause::count); cause++) total.bytes[a][cause] += worker.ledger().bytes[a][cause];
   }
-  for (uint32_t a = 0; a < stats::kLedgerAttachments; a++) {
-    const bool bound = a < 8 ? a < pass.info.color.size() && pass.info.color[a].view : a == stats::kLedgerDepth ? !!pass.info.depth.view : !!pass.info.stencil.view;
-    if (!bound) continue;
-    AttachmentTraffic& row = stats.traffic.emplace_back();
-    row.attachment = kAttachmentNames[a];
-    for (size_t cause = 0; cause < row.bytes.size(); cause++) row.bytes[cause] = total.bytes[a][cause];
-  }
+  fill_traffic(pass, total, stats);
   for (const ActiveQuery& query : pass.queries) query.pool->values[query.query] = 0;
   for (size_t q = 0; q < pass.queries.size(); q++) {
-    uint64_t samples = 0;
-    for (raster::TileWorker& worker : s.tile_workers) samples += worker.query_samples(static_cast<uint32_t>(q));
-    pass.queries[q].pool->values[pass.queries[q].query] += samples;
+    for (raster::TileWorker& worker : s.tile_workers) pass.queries[q].pool->values[pass.queries[q].query] += worker.query_samples(static_cast<uint32_t>(q));
     pass.queries[q].pool->available[pass.queries[q].query] = true;
   }
-  stats.geometry_ms = middle_ms - start_ms;
-  stats.tiles_ms = now_ms() - middle_ms;
-  if (cancelled) return Error{VK_ERROR_DEVICE_LOST, "pass '" + pass.info.label + "' was cancelled while its tiles were rendered; part of its images is new"};
+  stats.tiles_ms = tiles_ms;
+  stats.geometry_ms = now_ms() - start_ms - tiles_ms;
   framebuffer::mark_contents(pass.framebuffer, pass.info.label);
   return Ok{};
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 
+#include "framebuffer/framebuffer.hpp"
 #include "geometry/geometry.hpp"
 #include "raster/tile_job.hpp"
 #include "tilegpu/types.hpp"
@@ -15,6 +16,8 @@ struct PassRecord;
 
 struct PassOptions {
   uint32_t forced_bin_px = 0, vertex_batch = 32, lanes = 8, l2_B = 512 * 1024;
+  uint64_t tiler_heap_B = 0;            // 0: the profile's
+  bool hidden_surface_removal = true, hierarchical_z = true;
 };
 
 /// Keeps arenas, chunks and workers from frame to frame, so that a steady state takes no memory from the system.
@@ -26,6 +29,7 @@ class PassExecutor {
   Status execute(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled);
 
  private:
+  void render_part(const PassRecord& pass, raster::PassContext& context, framebuffer::Part part, const std::atomic<bool>& cancelled);
   struct State;
   std::unique_ptr<State> state_;
 };

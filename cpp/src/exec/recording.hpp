@@ -13,6 +13,9 @@
 
 namespace tilegpu::exec {
 
+/// Of one draw, over all instances: its plan must fit memory. More is an error; in indirect draws the instances are cut.
+inline constexpr uint64_t kMaxDrawVertices = uint64_t{1} << 36;
+
 /// State that consecutive draws usually share; a draw points to it, so that ten thousand draws copy it once.
 struct DrawState {
   Ptr<Pipeline> pipeline;

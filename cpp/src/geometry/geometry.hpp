@@ -12,6 +12,9 @@
 
 namespace tilegpu::geometry {
 
+/// Primitives of a chunk, except where strips with primitive restart leave it a little emptier.
+inline constexpr uint32_t kChunkPrimitives = 4096;
+
 /// Draws and clears in the order of recording.
 struct PassCommand {
   uint32_t draw = 0;                       // index in GeometryPass::draws
@@ -26,6 +29,7 @@ struct GeometryPass {
   uint32_t samples = 1;
   uint32_t vertex_batch = 32;  // unique vertices in a batch, 3..kBatchStride
   uint64_t loop_budget = 1ull << 20;
+  uint32_t chunk_primitives = kChunkPrimitives;  // less where a small heap must be split finely
   class VertexCensus* census = nullptr;  // counts different vertices (geometry/census.hpp), if anybody asks
 };
 
@@ -42,9 +46,6 @@ struct ChunkPlan {
   std::vector<ChunkPiece> pieces;  // empty: a clear
   const exec::ClearCall* clear = nullptr;
 };
-
-/// Primitives of a chunk, except where strips with primitive restart leave it a little emptier.
-inline constexpr uint32_t kChunkPrimitives = 4096;
 
 /// Chunks are cut by primitive count only, never by thread count: the same for any number of threads.
 std::vector<ChunkPlan> plan_chunks(const GeometryPass& pass);

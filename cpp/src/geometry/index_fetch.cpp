@@ -192,7 +192,7 @@ IndexTriples fetch_indices(const exec::DrawCall& draw, const ChunkPiece& piece, 
   return {reinterpret_cast<const uint8_t*>(scratch.data())};
 }
 
-std::vector<ChunkPiece> scan_restart(const exec::DrawCall& draw) {
+std::vector<ChunkPiece> scan_restart(const exec::DrawCall& draw, uint32_t limit) {
   std::vector<ChunkPiece> pieces;
   const VkPrimitiveTopology topology = topology_of(draw);
   if (primitives_of(topology, 3) == 0) return pieces;
@@ -207,7 +207,7 @@ std::vector<ChunkPiece> scan_restart(const exec::DrawCall& draw) {
         continue;
       }
       if (last - begin + 1 < vertices) continue;
-      if (pieces.empty() || pieces.back().primitive_count == kChunkPrimitives) {
+      if (pieces.empty() || pieces.back().primitive_count == limit) {
         ChunkPiece piece;
         piece.first_primitive = total;
         piece.restart_index = static_cast<uint32_t>(last);

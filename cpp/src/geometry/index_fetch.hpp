@@ -22,7 +22,7 @@ IndexTriples fetch_indices(const exec::DrawCall& draw, const ChunkPiece& piece, 
 /// One index; outside the buffer: 0.
 uint32_t read_index(const exec::DrawState& state, uint64_t position);
 
-/// Where a piece of at most kChunkPrimitives primitives begins; the order of a draw with primitive restart.
-std::vector<ChunkPiece> scan_restart(const exec::DrawCall& draw);
+/// Where a piece of at most `limit` primitives begins; the order of a draw with primitive restart.
+std::vector<ChunkPiece> scan_restart(const exec::DrawCall& draw, uint32_t limit);
 
 }  // namespace tilegpu::geometry

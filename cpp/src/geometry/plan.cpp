@@ -12,12 +12,13 @@ namespace {
 struct Planner {
   std::vector<ChunkPlan> plans;
   uint32_t room = 0;  // primitives that the last plan still takes
+  uint32_t limit = kChunkPrimitives;
 
   void add(const ChunkPiece& piece) {
     const uint32_t primitives = piece.primitive_count * piece.instance_count;
     if (primitives > room) {
       plans.emplace_back();
-      room = kChunkPrimitives;
+      room = limit;
     }
     plans.back().pieces.push_back(piece);
     room -= primitives;
@@ -29,7 +30,7 @@ struct Planner {
     for (uint32_t instance = 0; instance < instances;) {
       if (room == 0) {
         plans.emplace_back();
-        room = kChunkPrimitives;
+        room = limit;
       }
       piece.instance = instance;
       if (primitives <= room) {
@@ -43,7 +44,7 @@ struct Planner {
       piece.instance_count = 1;
       for (uint32_t first = 0; first < primitives; first += piece.primitive_count) {
         piece.first_primitive = first;
-        piece.primitive_count = std::min(primitives - first, room ? room : kChunkPrimitives);
+        piece.primitive_count = std::min(primitives - first, room ? room : limit);
         add(piece);
       }
       instance++;
@@ -56,7 +57,7 @@ struct Planner {
       if (pieces.size() == 1) {
         const uint32_t primitives = pieces[0].primitive_count;
         pieces[0].instance_count =
-            std::min(instances - instance, std::max(1u, (primitives <= room ? room : kChunkPrimitives) / primitives));
+            std::min(instances - instance, std::max(1u, (primitives <= room ? room : limit) / primitives));
       }
       for (ChunkPiece& piece : pieces) {
         piece.draw = draw;
@@ -71,7 +72,9 @@ struct Planner {
 }  // namespace
 
 std::vector<ChunkPlan> plan_chunks(const GeometryPass& pass) {
+  assert(pass.chunk_primitives >= 1 && pass.chunk_primitives <= kChunkPrimitives);
   Planner planner;
+  planner.limit = pass.chunk_primitives;
   for (const PassCommand& command : pass.commands) {
     if (command.clear) {
       planner.plans.emplace_back();
@@ -83,7 +86,7 @@ std::vector<ChunkPlan> plan_chunks(const GeometryPass& pass) {
     const exec::DrawCall& draw = pass.draws[command.draw];
     if (draw.count == 0 || draw.instance_count == 0) continue;
     if (uses_restart(draw)) {
-      planner.add_restarted(command.draw, draw.instance_count, scan_restart(draw));
+      planner.add_restarted(command.draw, draw.instance_count, scan_restart(draw, pass.chunk_primitives));
     } else if (const uint32_t primitives = primitives_of(draw.state->pipeline->info().topology, draw.count)) {
       planner.add_plain(command.draw, draw.instance_count, primitives);
     }
