@@ -342,6 +342,21 @@ def test_positions_that_are_no_numbers(tmp_path: Path, value: float) -> None:
         load_model(b.glb(tmp_path / "a.glb"))
 
 
+@pytest.mark.parametrize("scale", [0.0, 1e-30, 1e-6, 1e6, 1e14, 1e18, 3e38])
+def test_sizes_from_nothing_to_the_largest_float(tmp_path: Path, scale: float) -> None:
+    b = Builder()
+    b.mesh(attributes={"POSITION": b.accessor(TRIANGLE * np.float32(scale))})
+    path = b.glb(tmp_path / "a.glb")
+    if scale > 1e15:
+        with pytest.raises(ModelError, match="from the origin; at most 1e15"):
+            load_model(path)
+        return
+    frame = load_model(path).frame()
+    assert 1 <= frame.size[0] <= 4096 and 1 <= frame.size[1] <= 4096
+    if scale >= 1e-6:
+        assert np.all(np.isfinite(frame.draws[0].bind["view"]["view_projection"]))
+
+
 def test_truncated_and_garbled_files_never_crash(tmp_path: Path) -> None:
     b = Builder()
     b.json["images"], b.json["textures"] = [{"bufferView": b.view(png())}], [{"source": 0}]

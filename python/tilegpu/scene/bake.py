@@ -48,8 +48,8 @@ def plane_visibility(
 ) -> Array:
     """(size, size, len(lights)) uint8: the share of each light's points seen from the plane at height ``y``.
 
-    ``casters``: (n, 3, 3) triangles of closed shapes; those below the plane cast nothing. The image spans ``centre`` -/+ ``half_width`` in x
-    (columns) and z (rows).
+    ``casters``: (n, 3, 3) triangles of closed shapes; those below the plane cast nothing. The image spans
+    ``centre`` -/+ ``half_width`` in x (columns) and z (rows).
     """
     from PIL import Image, ImageDraw
 

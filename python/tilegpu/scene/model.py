@@ -78,6 +78,11 @@ class ModelScene(Scene):
         points = np.concatenate(used)
         self.low, self.high = points.min(0), points.max(0)
         self._points = points
+        if not np.abs(points).max() < 1e15:
+            largest = float(np.abs(points).max())
+            raise ModelError(
+                f"model '{name}': a position is {largest:.3g} from the origin; at most 1e15 can be projected"
+            )
         self.default_size = self._natural_size()
         self._blocks = {id(part.material): part.material.block() for part in parts}
         self._textures: dict[int, Mapping[str, Texture]] = {}
