@@ -165,7 +165,7 @@ struct Lowering {
   Block region_end(uint32_t r);
   Block node_end(uint32_t r);                     // where control goes when no lane is left
   uint32_t cost(uint32_t r, size_t first = 0) const;
-  void edge(uint32_t from, uint32_t to, uint32_t region);
+  void edge(uint32_t from, uint32_t to, uint32_t region, bool into_sibling = false);
   void kill(bool demote);
   Variable& slot_of(uint32_t id, uint32_t type, bool escaping);
   bool same_node(uint32_t inner, uint32_t outer_region) const;

@@ -107,7 +107,7 @@ Variable& Lowering::slot_of(uint32_t id, uint32_t type, bool escaping) {
 }
 
 /// Values of the OpPhi of block `to` on the edge from block `from`.
-void Lowering::edge(uint32_t from, uint32_t to, uint32_t r) {
+void Lowering::edge(uint32_t from, uint32_t to, uint32_t r, bool into_sibling) {
   if (from == 0) return;
   const FunctionTree& tree = frame().facts->tree;
   const uint32_t index = tree.function->block_of_label.at(to);
@@ -122,7 +122,7 @@ void Lowering::edge(uint32_t from, uint32_t to, uint32_t r) {
     }
   }
   const uint32_t target = tree.region_of_block[index];
-  const bool masked = exec && target != kNone && !same_node(r, target);
+  const bool masked = exec && target != kNone && (into_sibling || !same_node(r, target));
   for (auto& [i, v] : moves) store_variable(slot_of(i->id, i->type, false), v, 0, nullptr, masked ? exec : nullptr);
 }
 
@@ -148,8 +148,9 @@ void Lowering::region(uint32_t r) {
 
 void Lowering::jump(uint32_t r, const Item& item) {
   const FunctionFacts& f = *frame().facts;
-  edge(item.from, item.to, r);
   ConstructState& state = frame().constructs[item.construct];
+  // A case of a divergent switch that others fall into also has lanes that came from the header.
+  edge(item.from, item.to, r, item.jump == JumpKind::fallthrough && state.cases.empty());
   const bool masked = Divergence::is_masked(f, r, item);
   if (masked) {
     if (item.jump == JumpKind::merge) add_to_mask(state.gone, exec);
