@@ -7,6 +7,9 @@
 //   sinh 1.6, cosh 1.5, tanh 1.4, asinh 1.8, acosh 2.1, atanh 1.9 (inherited, thousands of ulp).
 #include "shader/math.hpp"
 
+#include <cmath>
+#include <iterator>
+
 namespace tilegpu::shader {
 namespace {
 
@@ -51,12 +54,13 @@ struct Reduced {
   Value e;          // f32
 };
 
-Reduced reduce_log(const Ir& ir, Value x) {
-  Value denormal = ir.flt(x, ir.fk(x, 0x1p-126f));
-  Value pattern = ir.bits(ir.select(denormal, ir.fmul(x, ir.fk(x, 0x1p24f)), x));
+/// Finite results for every x, also where they mean nothing (x below 0, infinite, NaN; denormal without `denormals`).
+Reduced reduce_log(const Ir& ir, Value x, bool denormals = true) {
+  Value denormal = denormals ? ir.flt(x, ir.fk(x, 0x1p-126f)) : nullptr;
+  Value pattern = ir.bits(denormals ? ir.select(denormal, ir.fmul(x, ir.fk(x, 0x1p24f)), x) : x);
   Value exponent = ir.ashr(ir.sub(pattern, ir.ik(x, 0x3f3504f3u)), 23);
   Value m = ir.as_float(ir.sub(pattern, ir.shl(exponent, 23)));
-  exponent = ir.sub(exponent, ir.select(denormal, ir.ik(x, 24), ir.ik(x, 0)));
+  if (denormals) exponent = ir.sub(exponent, ir.select(denormal, ir.ik(x, 24), ir.ik(x, 0)));
   return {ir.fsub(m, ir.fk(x, 1)), ir.sitofp(exponent)};
 }
 
@@ -129,9 +133,9 @@ Value emit_pow(const Ir& ir, Value x, Value y) {
   if (known && exponent >= 1 && exponent <= 8 && exponent == static_cast<float>(static_cast<int>(exponent))) {
     return small_integer_power(ir, x, static_cast<int>(exponent));
   }
-  // log2(x) = e + high + low: the product f / ln 2 and the sum with e are carried in two floats, since an error in the last place of one
+  // Denormal x count as 0, as Vulkan allows. log2(x) = e + high + low: the product f / ln 2 and the sum with e are carried in two floats, since an error in the last place of one
   // float would be multiplied by y.
-  const Reduced r = reduce_log(ir, x);
+  const Reduced r = reduce_log(ir, x, false);
   Value product = ir.fmul(r.f, ir.fk(x, 0x1.715476p+0f));
   Value low = ir.fma(r.f, ir.fk(x, 0x1.715476p+0f), ir.fneg(product));
   low = ir.fma(r.f, ir.fk(x, 0x1.4ae0cp-26f), low);
@@ -144,16 +148,24 @@ Value emit_pow(const Ir& ir, Value x, Value y) {
   if (!known) y = ir.fclamp(y, ir.fk(x, -0x1p100f), ir.fk(x, 0x1p100f));
   Value t = ir.fmul(y, high);
   Value t_low = ir.fma(y, low, ir.fma(y, high, ir.fneg(t)));
-  Value n = ir.round_even(ir.fclamp(ir.fadd(t, t_low), ir.fk(x, -160), ir.fk(x, 130)));
-  Value fraction = ir.fclamp(ir.fadd(ir.fsub(t, n), t_low), ir.fk(x, -1), ir.fk(x, 1));   // beyond +-0.5 only where n was clamped
+  Value sum = ir.fadd(t, t_low), n, fraction;
+  if (known && std::fabs(exponent) < 1024) {
+    // |t| < 2^18: the fraction needs no clamp, and n only where it can leave the exponents.
+    n = ir.round_even(sum);
+    fraction = ir.fadd(ir.fsub(t, n), t_low);
+    if (!(std::fabs(exponent) < 0.8f)) n = ir.fclamp(n, ir.fk(x, -160), ir.fk(x, 130));
+  } else {
+    n = ir.round_even(ir.fclamp(sum, ir.fk(x, -160), ir.fk(x, 130)));
+    fraction = ir.fclamp(ir.fadd(ir.fsub(t, n), t_low), ir.fk(x, -1), ir.fk(x, 1));   // beyond +-0.5 only where n was clamped
+  }
   Value p = exp2_fraction(ir, fraction), result;
-  if (known && exponent > -0.8f && exponent < 0.8f) {
-    result = ir.as_float(ir.add(ir.bits(p), ir.shl(ir.fptosi(n), 23)));   // |t| < 122: never denormal
+  if (known && std::fabs(exponent) < 0.8f) {
+    result = ir.as_float(ir.add(ir.bits(p), ir.shl(ir.fptosi(n), 23)));   // |t| < 104: never denormal
   } else {
     result = scale(ir, p, ir.fptosi(n));
   }
   Value zero = ir.fk(x, 0), infinity = ir.fk(x, kInfinity), positive = ir.fgt(y, zero);
-  result = ir.select(ir.feq(x, zero), ir.select(positive, zero, infinity), result);
+  result = ir.select(ir.flt(x, ir.fk(x, 0x1p-126f)), ir.select(positive, zero, infinity), result);
   result = ir.select(ir.feq(x, infinity), ir.select(positive, infinity, zero), result);
   result = ir.select(ir.fcmp(LLVMRealULT, x, zero), ir.as_float(ir.ik(x, 0x7fc00000u)), result);
   if (known) return result;
