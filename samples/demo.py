@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture, bake, procedural, shapes
-from tilegpu.scene.camera import OrbitCamera, multiply, rotate_x, rotate_y, translate
+from tilegpu.scene.camera import OrbitCamera, multiply, rotate_x, rotate_y, transform, translate
 from tilegpu.scene.mesh import Mesh
 from tilegpu.scene.mipmaps import mip_chain
 from tilegpu.scene.resources import program
@@ -102,7 +102,7 @@ def gallery(detail: int = 4) -> tuple[Thing, ...]:
 def floor_light() -> dict:
     """What the floor binds: its map of shadows, and where that lies."""
     casters = np.concatenate([
-        (t.mesh.vertices["position"] @ t.matrix(0)[:3, :3].T + np.array(t.place, "f4"))[t.mesh.indices].reshape(-1, 3, 3)
+        (transform(t.matrix(0)[:3, :3], t.mesh.vertices["position"]) + np.array(t.place, "f4"))[t.mesh.indices].reshape(-1, 3, 3)
         for t in gallery(1) if t.casts])
     lights = [*(bake.light_points(p, 0.45, 10) for p in LIGHTS), bake.dome_points(28)]
     image = bake.blur(bake.plane_visibility(casters, 0.0, 4.5, 512, lights, (0.0, 0.0)), 2)

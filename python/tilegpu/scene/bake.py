@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tilegpu.scene.shapes import cos_sin
+
 Array = NDArray[Any]
 
 
@@ -21,15 +23,16 @@ def spiral(count: int) -> Array:
     k = np.arange(count)
     r = np.sqrt((k + 0.5) / count)
     angle = k * (math.pi * (3 - math.sqrt(5)))
-    return np.stack([r * np.cos(angle), r * np.sin(angle)], -1)
+    c, s = cos_sin(angle)
+    return np.stack([r * c, r * s], -1)
 
 
 def light_points(position: Sequence[float], radius: float, count: int) -> Array:
     """(count, 3) points of a disc about ``position`` that faces the origin."""
     centre = np.asarray(position, np.float64)
-    axis = centre / np.linalg.norm(centre)
+    axis = centre / math.hypot(*position)
     right = np.cross([0.0, 1.0, 0.0], axis)
-    right /= np.linalg.norm(right)
+    right /= math.hypot(*right)
     up = np.cross(axis, right)
     disc = spiral(count) * radius
     out: Array = centre + disc[:, :1] * right + disc[:, 1:] * up

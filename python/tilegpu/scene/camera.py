@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -71,6 +72,13 @@ def normalize(v: ArrayLike) -> NDArray[np.float32]:
     return out
 
 
+def transform(matrix: NDArray[Any], points: NDArray[Any]) -> NDArray[Any]:
+    """(..., 3) points times a (3, 3) matrix: products and sums in a fixed order, so the same bits on every CPU (BLAS is not)."""
+    x, y, z = points[..., 0:1], points[..., 1:2], points[..., 2:3]
+    out: NDArray[Any] = x * matrix[:, 0] + y * matrix[:, 1] + z * matrix[:, 2]
+    return out
+
+
 @dataclass
 class OrbitCamera:
     """A camera that looks at ``target`` from ``distance`` away; what the viewer turns, moves and zooms.
@@ -113,9 +121,9 @@ class OrbitCamera:
         else:
             corners = np.asarray(points, np.float64).reshape(-1, 3)
         centre = (lo + hi) / 2
-        radius = max(float(np.linalg.norm(hi - lo)) / 2, 1e-6)
+        radius = max(math.dist(hi.tolist(), lo.tolist()) / 2, 1e-6)
         camera = OrbitCamera((0.0, 0.0, 0.0), 1.0, yaw, pitch, fov_y, radius)
-        local = (corners - centre) @ camera._axes().T  # in the camera's axes, about the centre
+        local = transform(camera._axes(), corners - centre)  # in the camera's axes, about the centre
         tan_y = math.tan(math.radians(fov_y) / 2) * fill
         tan_x = tan_y * aspect
         # Alternate: centre the projected extent, then the smallest distance at which every point is inside the frame.
@@ -150,7 +158,7 @@ class OrbitCamera:
         axes = self._axes()
         out = np.eye(4)
         out[:3, :3] = axes
-        out[:3, 3] = -axes @ np.array(self.target)
+        out[:3, 3] = -transform(axes, np.array(self.target))
         out[2, 3] -= self.distance
         return out.astype(F)
 

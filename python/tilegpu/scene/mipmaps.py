@@ -7,6 +7,7 @@ in linear light. An odd size is reduced with three weighted texels (as in OpenGL
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,14 @@ Array = NDArray[Any]
 @functools.cache
 def _srgb_tables() -> tuple[Array, Array]:
     """uint8 sRGB to 16-bit linear, and back from the upper 12 bits."""
-    code = np.arange(256) / 255
-    linear = np.where(code <= 0.04045, code / 12.92, ((code + 0.055) / 1.055) ** 2.4)
+
+    def decode(code: float) -> float:
+        # math.pow, not NumPy's: the same bits on every CPU.
+        return code / 12.92 if code <= 0.04045 else math.pow((code + 0.055) / 1.055, 2.4)
+
+    linear = np.array([decode(k / 255) for k in range(256)])
     # The middle between the linear values of two neighbouring codes is where the one turns into the other.
-    half = (np.arange(255) + 0.5) / 255
-    edges = np.where(half <= 0.04045, half / 12.92, ((half + 0.055) / 1.055) ** 2.4)
+    edges = [decode((k + 0.5) / 255) for k in range(255)]
     back = np.searchsorted(edges, np.arange(65536) / 65535).astype(np.uint8)
     return (linear * 65535 + 0.5).astype(np.uint16), back
 

@@ -18,7 +18,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tilegpu.scene.camera import OrbitCamera
+from tilegpu.scene.camera import OrbitCamera, transform
 from tilegpu.scene.description import Address, Draw, Filter, Frame, Sampler, Scene, Texture
 from tilegpu.scene.gltf import Document, ModelError, decode_image
 from tilegpu.scene.lighting import studio
@@ -55,7 +55,7 @@ class Part:
     def world_positions(self) -> Array:
         """(V, 3) float64 positions in the world."""
         m = self.matrix.astype(np.float64)
-        return cast("Array", self.vertices["position"].astype(np.float64) @ m[:3, :3].T + m[:3, 3])
+        return transform(m[:3, :3], self.vertices["position"].astype(np.float64)) + m[:3, 3]
 
 
 class ModelScene(Scene):
@@ -279,7 +279,8 @@ class _GltfReader:
             here = f"nodes[{index}]"
             if index in ancestors or len(ancestors) > _MAX_DEPTH:
                 raise doc.error(here, "is its own ancestor, or the tree is deeper than 256 nodes")
-            matrix = parent @ self._matrix(node, here)
+            own = self._matrix(node, here)
+            matrix = (parent[:, :, None] * own[None]).sum(1)  # elementwise, not BLAS: the same bits on every CPU
             if "mesh" in node:
                 label = node.get("name") or doc.item("meshes", node["mesh"], here).get("name") or f"mesh {node['mesh']}"
                 for part in self._mesh(node["mesh"], here):
@@ -380,15 +381,15 @@ class _GltfReader:
         uvs: list[Array] = []
         dropped: set[str] = set()
         remap: dict[int, int] = {}
-        for slot, (texcoord, transform) in enumerate(coordinates):
+        for slot, (texcoord, matrix) in enumerate(coordinates):
             uv = get(f"TEXCOORD_{texcoord}", "VEC2")
             if uv is None:  # the specification leaves this open: such a map is not applied
                 dropped |= {name for name, used in material.uv_sets.items() if used == slot}
                 continue
             remap[slot] = len(uvs)
-            if transform is not None:
-                homogeneous = np.concatenate([uv.astype(np.float64), np.ones((vertex_count, 1))], 1)
-                uv = (homogeneous @ transform.T).astype(F)
+            if matrix is not None:
+                u, v = uv[:, :1].astype(np.float64), uv[:, 1:].astype(np.float64)
+                uv = (u * matrix[:, 0] + v * matrix[:, 1] + matrix[:, 2]).astype(F)
             uvs.append(uv)
         if dropped:
             maps = {name: value for name, value in material.maps.items() if name not in dropped}

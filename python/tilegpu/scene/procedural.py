@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,14 @@ Array = NDArray[Any]
 F = np.float32
 
 
+def random_numbers(seed: int, count: int) -> Array:
+    """(count,) float32 in [0, 1): the upper 24 bits of a PCG64 stream, which NumPy keeps the same from version to version."""
+    return (np.random.PCG64(seed).random_raw(count) >> np.uint64(40)).astype(F) / F(1 << 24)
+
+
 def value_noise(size: int, cells: int, seed: int) -> Array:
     """(size, size) smooth periodic noise in 0..1 with ``cells`` lattice points to a side; ``cells`` divides ``size``."""
-    lattice = np.random.Generator(np.random.PCG64(seed)).integers(0, 1 << 24, (cells, cells)).astype(F) / F(1 << 24)
+    lattice = random_numbers(seed, cells * cells).reshape(cells, cells)
     repeat = size // cells
     f = np.tile(np.arange(repeat, dtype=F) / F(repeat), cells)
     f = f * f * (3 - 2 * f)
@@ -47,9 +53,9 @@ def to_srgb8(linear: ArrayLike) -> NDArray[np.uint8]:
 @functools.cache
 def _srgb_table() -> NDArray[np.uint8]:
     """(65536,) 16-bit linear to sRGB."""
-    a = np.arange(65536) / 65535
-    encoded = np.where(a <= 0.0031308, a * 12.92, 1.055 * np.power(a, 1 / 2.4) - 0.055)
-    return (encoded * 255 + 0.5).astype(np.uint8)
+    a = [k / 65535 for k in range(65536)]
+    encoded = [v * 12.92 if v <= 0.0031308 else 1.055 * math.pow(v, 1 / 2.4) - 0.055 for v in a]
+    return (np.array(encoded) * 255 + 0.5).astype(np.uint8)
 
 
 def mix(a: ArrayLike, b: ArrayLike, t: Array) -> Array:
@@ -110,7 +116,11 @@ def jade(size: int = 512) -> NDArray[np.uint8]:
     """Polished jade; (size, size, 4) sRGB."""
     warp, fine = fractal_noise(size, 4, 6, 71), fractal_noise(size, 16, 5, 73)
     return to_srgb8(
-        mix(mix([0.06, 0.25, 0.13], [0.30, 0.55, 0.34], smooth(0.25, 0.75, warp)), [0.62, 0.72, 0.52], fine**3)
+        mix(
+            mix([0.06, 0.25, 0.13], [0.30, 0.55, 0.34], smooth(0.25, 0.75, warp)),
+            [0.62, 0.72, 0.52],
+            fine * fine * fine,
+        )
     )
 
 
@@ -142,7 +152,7 @@ def ceramic(size: int = 512) -> NDArray[np.uint8]:
 def hammered(size: int = 512) -> NDArray[np.uint8]:
     """Normal map of hammered metal: dimples about jittered centres; (size, size, 4)."""
     cells = 16
-    jitter = np.random.Generator(np.random.PCG64(3)).integers(0, 1 << 16, (cells, cells, 2)) / (1 << 16)
+    jitter = random_numbers(3, cells * cells * 2).reshape(cells, cells, 2)
     y, x = np.mgrid[0:size, 0:size] * (cells / size)
     nearest = np.full((size, size), 9.0)
     for dy in (-1, 0, 1):

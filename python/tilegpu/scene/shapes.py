@@ -45,7 +45,9 @@ def curve(points: ArrayLike, steps: int = 8) -> Array:
     t = (np.arange(steps) / steps)[:, None]
     spans = []
     for a, b, c, d in zip(p[:-3], p[1:-2], p[2:-1], p[3:], strict=True):
-        spans.append(0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3))
+        spans.append(
+            0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * (t * t) + (3 * b - a - 3 * c + d) * (t * t * t))
+        )
     return np.vstack([*spans, p[-2:-1]])
 
 
