@@ -4,7 +4,7 @@ Needs moderngl, EGL with a driver (Mesa's llvmpipe is enough) and the program ``
 :func:`unavailable` says which, and pictures kept earlier (:mod:`tilegpu.reference.stored`) stand in.
 """
 
-from tilegpu.reference import stored
+from tilegpu.reference import explained, stored
 from tilegpu.reference.compare import Comparison, Tolerance, compare_frame, side_by_side
 from tilegpu.reference.gl import ReferenceError, ReferencePicture, Renderer, unavailable
 from tilegpu.reference.metrics import Difference, difference
@@ -18,6 +18,7 @@ __all__ = [
     "Tolerance",
     "compare_frame",
     "difference",
+    "explained",
     "side_by_side",
     "stored",
     "unavailable",
