@@ -174,6 +174,25 @@ struct Kernel {
     if constexpr (kIds) state.dirty[block] |= any != 0;
   }
 
+  static uint32_t single(const TestState& state, const PrimitiveDepth& p, uint32_t block, int32_t x_px, int32_t y_px, uint32_t covered) {
+    if constexpr (!kDepth && !kIds) return covered;
+    const size_t word = size_t{block} * 16;
+    f32x8 z0{}, z1{};
+    if constexpr (kDepth) {
+      const f32x8 term_x = depth_term_x(p, kBlockX + (static_cast<float>(x_px) + 0.5f));
+      z0 = clamp(term_x + depth_term_y(p, kBlockY + (static_cast<float>(y_px) + 0.5f)), p.lo, p.hi);
+      z1 = clamp(term_x + depth_term_y(p, kBlockY + (static_cast<float>(y_px + 2) + 0.5f)), p.lo, p.hi);
+    }
+    i32x8 after[2] = {};
+    const uint32_t low = test<true>(state, z0, offset(state.depth, word), offset(state.ids, word), p.id, expand8(covered & 0xff), after[0]);
+    const uint32_t high = test<true>(state, z1, offset(state.depth, word + 8), offset(state.ids, word + 8), p.id, expand8(covered >> 8), after[1]);
+    const uint32_t pass = low | high << 8;
+    if constexpr (kBounds)
+      if (state.far && pass) state.far[block] = largest(maximum(after[0], after[1]));
+    if constexpr (kIds) state.dirty[block] |= pass != 0;
+    return pass;
+  }
+
   static uint64_t quad(const TestState& state, const PrimitiveDepth& p, uint32_t tile_pixel, int32_t x_px, int32_t y_px, uint64_t covered) {
     if constexpr (!kDepth && !kIds) return covered;
     const uint32_t samples = state.samples;
@@ -223,7 +242,7 @@ struct Kernel {
     return pass;
   }
 
-  static TestFunctions functions() { return {span, block, quad, window}; }
+  static TestFunctions functions() { return {span, block, single, quad, window}; }
 };
 
 // -- the general case, four pixels of one sample at a time ---------------------------------------------------------------------
@@ -331,6 +350,13 @@ void block_general(const TestState& state, const PrimitiveDepth& p, uint32_t blo
   }
 }
 
+uint32_t single_general(const TestState& state, const PrimitiveDepth& p, uint32_t block, int32_t x_px, int32_t y_px, uint32_t covered) {
+  const uint16_t mask = static_cast<uint16_t>(covered);
+  uint16_t pass;
+  block_general(state, p, block, x_px, y_px, &mask, &pass);
+  return pass;
+}
+
 uint32_t span_general(const TestState& state, const PrimitiveDepth& p, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px, uint16_t* pass) {
   uint16_t covered[16];
   std::fill_n(covered, 16, uint16_t{0xffff});
@@ -356,7 +382,7 @@ TestFunctions choose(bool unorm, bool write, bool ids) {
 
 TestFunctions choose_functions(const TestState& state) {
   const bool bounds = state.bounds_test && state.depth, stencil = state.stencil_test && state.stencil;
-  const TestFunctions general{span_general, block_general, quad_general, window_general};
+  const TestFunctions general{span_general, block_general, single_general, quad_general, window_general};
   if (bounds || stencil) return general;
   const bool ids = state.ids != nullptr;
   if (!state.depth_test || !state.depth) return choose<VK_COMPARE_OP_ALWAYS>(false, false, ids);

@@ -17,10 +17,10 @@ namespace tilegpu::raster {
 
 /// What the tests know of a primitive.
 struct PrimitiveDepth {
-  float z0 = 0, zx = 0, zy = 0, anchor_x = 0, anchor_y = 0;
-  float lo = 0, hi = 1;     // clamp: vertices' range cut with the allowed one
-  uint32_t id = 0;          // number in the visibility buffer, not 0
-  uint32_t face = 0;        // 0 front, 1 back: index of TestState::face
+  float z0, zx, zy, anchor_x, anchor_y;
+  float lo, hi;             // clamp: vertices' range cut with the allowed one
+  uint32_t id;              // number in the visibility buffer, not 0
+  uint32_t face;            // 0 front, 1 back: index of TestState::face
 };
 
 struct StencilFace {
@@ -37,6 +37,8 @@ struct TestFunctions {
   /// Whole blocks side by side; returns how many pixels have a sample that passes.
   uint32_t (*span)(const TestState&, const PrimitiveDepth&, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px, uint16_t* pass) = nullptr;
   void (*block)(const TestState&, const PrimitiveDepth&, uint32_t block, int32_t x_px, int32_t y_px, const uint16_t* covered, uint16_t* pass) = nullptr;
+  /// The same with one sample; returns the pixels that pass.
+  uint32_t (*single)(const TestState&, const PrimitiveDepth&, uint32_t block, int32_t x_px, int32_t y_px, uint32_t covered) = nullptr;
   uint64_t (*quad)(const TestState&, const PrimitiveDepth&, uint32_t tile_pixel, int32_t x_px, int32_t y_px, uint64_t covered) = nullptr;
   /// The window of a small triangle (one sample): a lane of a batch, the tile pixels of its four quads, `covered` as in a block.
   uint32_t (*window)(const TestState&, const TriangleBatch&, uint32_t lane, uint32_t id, uint32_t face, const uint32_t* tile_pixels, int32_t x_px,

@@ -80,6 +80,7 @@ void finish_packet(Worker& w, uint32_t count, const uint64_t* before) {
       depth.anchor_y = p.anchor_y;
       depth.lo = p.z_lo;
       depth.hi = p.z_hi;
+      depth.id = 0;
       depth.face = p.front_facing ? 0 : 1;
       const uint32_t tested = covered_pixels(live);
       live = test_late(w.late_test, depth, args.tile_pixel[q], args.x_px[q], args.y_px[q], live, sh.shader_depth ? args.depth + 4 * q : nullptr,

@@ -4,6 +4,7 @@
 // visibility buffer (opaque draws: shaded at the flush, once), or the quad queue. A change of draw empties the queue; a draw
 // that needs to see the colours below it, and a clear, flush the visibility buffer first.
 // Source: architecture, "The way of the data", decision 8; Vulkan specification, "Rasterization Order".
+#include "hsr/explain.hpp"
 #include "raster/tile_job.hpp"
 
 #include <cassert>
@@ -71,7 +72,6 @@ void select_state(Worker& w, const exec::DrawState& state) {
   const GraphicsPipelineCreateInfo& info = state.pipeline->info();
   const pipeline::Compiled& compiled = state.pipeline->compiled();
   const pipeline::Classification& c = compiled.classification;
-  const shader::StageTraits& traits = compiled.fragment_traits;
   w.state = &state;
   w.rect = draw_rect(w, state);
   int32_t* far = w.hierarchical_z ? w.far.data() : nullptr;
@@ -84,9 +84,7 @@ void select_state(Worker& w, const exec::DrawState& state) {
   else
     w.early = c.early_test && kills_early(w.late_test) ? EarlyTests::kill : EarlyTests::none;
   w.route = compiled.fragment ? Route::shade : Route::nothing;
-  const bool plain = !traits.discards && !traits.writes_sample_mask && !info.multisample.alpha_to_coverage && !traits.reads_helper && !c.side_effects;
-  if (w.route == Route::shade && w.hidden_surface_removal && w.early == EarlyTests::full && c.opaque && compiled.epilogue && plain)
-    w.route = Route::visibility;
+  if (w.route == Route::shade && !hsr::visibility_obstacle(info, compiled, w.hidden_surface_removal)) w.route = Route::visibility;
   w.test = w.early == EarlyTests::full && w.route == Route::shade
                ? w.late_test
                : make_test_state(info, state, w.pass->tile, w.memory.data(), w.route == Route::visibility ? w.ids : nullptr, w.dirty.data(), far,
@@ -158,8 +156,21 @@ class RecordSink {
     }
   }
 
-  /// A triangle of some blocks, not small; the depth plane is set.
-  void blocks(const TriangleBatch& batch, uint32_t lane) {
+  /// A triangle of some blocks, not small, one sample; the depth plane is set.
+  __attribute__((noinline)) void blocks(const TriangleBatch& batch, uint32_t lane) {
+    const BatchEdges edges(batch, lane);
+    const bool cut = batch.cut >> lane & 1;
+    const int32_t x0 = batch.window_x[lane], y0 = batch.window_y[lane], x1 = batch.end_x[lane], y1 = batch.end_y[lane];
+    for (int32_t y = y0; y < y1; y += 4)
+      for (int32_t x = x0; x < x1; x += 4) {
+        uint32_t covered = edges.covered((x - x0) * 256, (y - y0) * 256);
+        if (cut) covered &= detail::rect_bits(w_.rect, x, y);
+        if (covered) single_block(x >> 2, y >> 2, covered);
+      }
+  }
+
+  /// The same with more samples.
+  __attribute__((noinline)) void blocks_of_samples(const TriangleBatch& batch, uint32_t lane) {
     const BatchEdges edges(batch, lane);
     const bool cut = batch.cut >> lane & 1;
     const int32_t x0 = batch.window_x[lane], y0 = batch.window_y[lane], x1 = batch.end_x[lane], y1 = batch.end_y[lane];
@@ -169,14 +180,6 @@ class RecordSink {
         const uint32_t allowed = cut ? detail::rect_bits(w_.rect, x, y) : 0xffff;
         const int32_t dx = (x - x0) * 256, dy = (y - y0) * 256;
         uint16_t masks[kMaxSamples];
-        if (w_.samples == 1) {
-          masks[0] = static_cast<uint16_t>(edges.covered(dx, dy) & allowed);
-          if (masks[0] == 0xffff)
-            full_span(x >> 2, y >> 2, 1);
-          else if (masks[0])
-            block(x >> 2, y >> 2, masks);
-          continue;
-        }
         uint32_t any = 0;
         for (uint32_t s = 0; s < w_.samples; s++) any |= masks[s] = static_cast<uint16_t>(edges.covered(dx + at[s].x * 16, dy + at[s].y * 16) & allowed);
         if (any) block(x >> 2, y >> 2, masks);
@@ -206,6 +209,10 @@ class RecordSink {
   }
 
   void block(int32_t block_x, int32_t block_y, const uint16_t* masks) {
+    if (w_.samples == 1) {
+      single_block(block_x, block_y, masks[0]);
+      return;
+    }
     uint16_t limited[kMaxSamples];
     if (w_.masks_samples) {
       for (uint32_t s = 0; s < w_.samples; s++) limited[s] = w_.sample_mask >> 4 * s & 1 ? masks[s] : 0;
@@ -261,6 +268,31 @@ class RecordSink {
  private:
   static constexpr uint16_t kAll[kMaxSamples] = {0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff,
                                                  0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff};
+
+  // A block with one sample.
+  void single_block(int32_t block_x, int32_t block_y, uint32_t covered) {
+    if (w_.masks_samples) return;
+    w_.counters.fragments_rasterized += static_cast<uint32_t>(std::popcount(covered));
+    const uint32_t block = w_.block_of(block_x, block_y);
+    uint32_t live = covered;
+    if (w_.early != EarlyTests::none) {
+      prepare();
+      live = w_.test.functions.single(w_.test, depth_, block, w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4, covered);
+      w_.counters.fragments_early_killed += static_cast<uint32_t>(std::popcount(covered & ~live));
+      if (!live) return;
+      if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live));
+    }
+    if (w_.route == Route::visibility) {
+      seen_ = true;
+      return;
+    }
+    if (w_.route != Route::shade) return;
+    const uint16_t covered_mask = static_cast<uint16_t>(covered), live_mask = static_cast<uint16_t>(live);
+    if (live == 0xffff)
+      push_full_block(block, block_x * 4, block_y * 4);
+    else
+      push_block(block, block_x * 4, block_y * 4, &covered_mask, &live_mask);
+  }
 
   // Whole blocks side by side: tests, and on from there.
   void test_span(int32_t block_x, int32_t block_y, int32_t count) {
@@ -390,7 +422,10 @@ void draw_segment(Worker& w, const geometry::BinSegment& segment) {
         sink.window(setup, k);
       } else if (setup.medium >> k & 1) {
         sink.set_depth(setup, k);
-        sink.blocks(setup, k);
+        if (w.samples == 1)
+          sink.blocks(setup, k);
+        else
+          sink.blocks_of_samples(setup, k);
       } else {
         sink.set_depth(setup, k);
         cover_triangle(*batch[k], w.origin_x_px, w.origin_y_px, w.rect, w.samples, sink);
