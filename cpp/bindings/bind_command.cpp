@@ -167,6 +167,20 @@ void bind_command(py::module_& m) {
       .def("pass_stats", [](const CommandBuffer& cb, size_t pass) {
              if (pass >= cb.pass_count()) throw py::index_error("no such pass");
              return cb.pass_stats(pass);
+           }, py::arg("index"))
+      .def("explain", [](const CommandBuffer& cb, size_t pass) {
+             if (pass >= cb.pass_count()) throw py::index_error("no such pass");
+             py::list rows;
+             for (const DrawExplanation& e : cb.explain(pass)) {
+               py::dict row;
+               row["first_draw"] = e.first_draw;
+               row["draws"] = e.draw_count;
+               row["pipeline"] = e.pipeline;
+               row["early_tests_off"] = e.early_tests_off;
+               row["visibility_off"] = e.visibility_off;
+               rows.append(row);
+             }
+             return rows;
            }, py::arg("index"));
 }
 

@@ -13,6 +13,7 @@ from tilegpu.arena import Arena
 from tilegpu.binding import DescriptorBinder
 from tilegpu.buffer import Buffer, BufferSlice, require_usage
 from tilegpu.errors import ValidationError
+from tilegpu.explain import Explanation
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.pipeline import Pipeline
 from tilegpu.stats import PassStats
@@ -226,6 +227,7 @@ class RenderPass:
         self._commands: _core.CommandBuffer | None = None
         self._recorded: _core.CommandBuffer | None = None
         self._stats: PassStats | None = None
+        self._explanation: Explanation | None = None
         self._views: list[ImageView | None] = []
 
     def _attachment(self, value: Any, name: str) -> Attachment | None:
@@ -304,6 +306,7 @@ class RenderPass:
     def _execute(self, commands: _core.CommandBuffer) -> None:
         self._device._submit(commands)
         self._stats = PassStats(self.label, commands.pass_stats(0).asdict())
+        self._explanation = Explanation(self.label, commands.explain(0))
 
     def replay(self) -> PassStats:
         """Executes the ended pass again, without recording it again, and waits; returns its new statistics.
@@ -325,6 +328,14 @@ class RenderPass:
                 f"{self._what}: stats are there only after its with block has ended without an exception"
             )
         return self._stats
+
+    def explain(self) -> Explanation:
+        """Per draw: which hidden-surface removal was on, and why not; there once the ``with`` block has ended."""
+        if self._stats is None or self._explanation is None:
+            raise ValidationError(
+                f"{self._what}: explain() has an answer only after its with block has ended without an exception"
+            )
+        return self._explanation
 
     def _open(self) -> _core.CommandBuffer:
         if self._commands is None:

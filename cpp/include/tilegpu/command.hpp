@@ -50,6 +50,13 @@ struct ImageRegion {
   int32_t x = 0, y = 0;
 };
 
+/// Consecutive draws of one state: which techniques they got; a reason where one is off ("" where it is on).
+struct DrawExplanation {
+  uint32_t first_draw = 0, draw_count = 0;
+  std::string pipeline;
+  std::string early_tests_off, visibility_off;
+};
+
 namespace exec {
 struct Recording;  // cpp/src/exec/recording.hpp
 }
@@ -101,6 +108,9 @@ class TILEGPU_API CommandBuffer {
   /// One per finished begin/end pair, filled by the last execution.
   size_t pass_count() const;
   const PassStats& pass_stats(size_t pass) const;
+
+  /// What became of the draws of a finished pass, and why: one entry for each run of draws with the same state.
+  std::vector<DrawExplanation> explain(size_t pass) const;
 
   exec::Recording& recording() { return *recording_; }
 

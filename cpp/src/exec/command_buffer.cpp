@@ -8,6 +8,7 @@
 
 #include "exec/binding_tables.hpp"
 #include "framebuffer/framebuffer.hpp"
+#include "hsr/explain.hpp"
 
 namespace tilegpu {
 
@@ -303,6 +304,34 @@ size_t CommandBuffer::pass_count() const { return recording_->finished_passes.si
 const PassStats& CommandBuffer::pass_stats(size_t pass) const {
   assert(pass < recording_->finished_passes.size());
   return recording_->finished_passes[pass]->stats;
+}
+
+std::vector<DrawExplanation> CommandBuffer::explain(size_t pass) const {
+  assert(pass < recording_->finished_passes.size());
+  const PassRecord& record = *recording_->finished_passes[pass];
+  const bool enabled = recording_->device->state().info.hidden_surface_removal;
+  std::vector<DrawExplanation> rows;
+  const Pipeline* last = nullptr;
+  const auto add = [&](const exec::DrawCall& draw, uint32_t number, uint32_t count) {
+    const Pipeline* pipeline = draw.state->pipeline.get();
+    if (pipeline == last) {
+      rows.back().draw_count += count;
+      return;
+    }
+    last = pipeline;
+    const char* early = hsr::early_test_obstacle(pipeline->info(), pipeline->compiled());
+    const char* visibility = hsr::visibility_obstacle(pipeline->info(), pipeline->compiled(), enabled);
+    rows.push_back({number, count, pipeline->info().label, early ? early : "", visibility ? visibility : ""});
+  };
+  uint32_t number = 0;
+  for (const RecordedCommand& command : record.commands) {
+    if (command.kind == RecordedCommand::Kind::clear) continue;
+    const bool indirect = command.kind == RecordedCommand::Kind::indirect;
+    const uint32_t count = indirect ? record.indirects[command.index].count : 1;
+    add(indirect ? record.indirects[command.index].base : record.draws[command.index], number, count);
+    number += count;
+  }
+  return rows;
 }
 
 }  // namespace tilegpu
