@@ -99,9 +99,9 @@ void report(const char* what, const Bench& b, const std::vector<geometry::Triang
   stats::FragmentCounters c;
   if (only && !std::strstr(what, only)) return;
   const double cycles = measure(b, records, c);
-  std::printf("%-44s %u spp, hsr %d: %8.1f cycles per %s (%.2f px per triangle, %llu shaded, %llu packets)\n", what, b.samples, b.hsr, cycles / units, unit,
-              static_cast<double>(c.fragments_rasterized) / static_cast<double>(records.size()), static_cast<unsigned long long>(c.fragments_shaded),
-              static_cast<unsigned long long>(c.packets));
+  std::printf("%-44s %u spp, hsr %d: %8.1f cycles per %s (%.2f px per triangle, %llu shaded, %llu packets)\n", what, b.samples, b.hsr,
+              cycles / units, unit, static_cast<double>(c.fragments_rasterized) / static_cast<double>(records.size()),
+              static_cast<unsigned long long>(c.fragments_shaded), static_cast<unsigned long long>(c.packets));
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ using namespace tilegpu;
 using namespace tilegpu::raster;
 
 static int failures = 0;
-#define CHECK(condition)                                                    \
-  do {                                                                      \
+#define CHECK(condition)                                                                              \
+  do {                                                                                                \
     if (!(condition) && ++failures <= 20) std::printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
   } while (0)
 
@@ -112,15 +112,33 @@ void random_triangles() {
       for (int k = 0; k < 3; k++) {
         int32_t reach_x = 0, reach_y = 0;
         switch (kind) {
-          case 0: reach_x = reach_y = 300; break;                         // about a pixel
-          case 1: reach_x = reach_y = 900; break;                         // a few pixels
-          case 2: reach_x = reach_y = 3000; break;
-          case 3: reach_x = reach_y = 64 * 256; break;
-          case 4: reach_x = 64 * 256, reach_y = 40; break;                // thin
-          case 5: reach_x = 60, reach_y = 64 * 256; break;
-          case 6: reach_x = reach_y = 4000 * 256; break;                  // large
-          case 7: reach_x = reach_y = 32767 * 256; break;                 // guard band
-          default: reach_x = reach_y = 2000; break;                       // on the grid of pixels, below
+          case 0:
+            reach_x = reach_y = 300;
+            break;  // about a pixel
+          case 1:
+            reach_x = reach_y = 900;
+            break;  // a few pixels
+          case 2:
+            reach_x = reach_y = 3000;
+            break;
+          case 3:
+            reach_x = reach_y = 64 * 256;
+            break;
+          case 4:
+            reach_x = 64 * 256, reach_y = 40;
+            break;  // thin
+          case 5:
+            reach_x = 60, reach_y = 64 * 256;
+            break;
+          case 6:
+            reach_x = reach_y = 4000 * 256;
+            break;  // large
+          case 7:
+            reach_x = reach_y = 32767 * 256;
+            break;  // guard band
+          default:
+            reach_x = reach_y = 2000;
+            break;  // on the grid of pixels, below
         }
         r.x[k] = cx + between(-reach_x, reach_x);
         r.y[k] = cy + between(-reach_y, reach_y);
@@ -128,12 +146,12 @@ void random_triangles() {
           r.x[k] = (r.x[k] & ~127);
           r.y[k] = (r.y[k] & ~127);
         }
-        if (kind == 7 && k < 2 && (i & 1)) {                               // an edge near the bin
+        if (kind == 7 && k < 2 && (i & 1)) {  // an edge near the bin
           r.x[k] = (k ? 32767 : -32768) * 256 + between(0, 255);
           r.y[k] = cy + between(-64 * 256, 64 * 256);
         }
       }
-      if (!wind(r) && i % 7) continue;                                    // some without area stay: they cover nothing
+      if (!wind(r) && i % 7) continue;  // some without area stay: they cover nothing
       PixelRect rect{0, 0, kBin, kBin};
       if (i % 3 == 0) rect = {between(0, 30), between(0, 30), between(31, 64), between(31, 64)};
       check_bin(r, ox, oy, rect, samples);
@@ -184,7 +202,8 @@ void single_quads() {
           uint64_t expected = 0;
           for (uint32_t s = 0; s < samples; s++)
             for (int32_t p = 0; p < 4; p++)
-              if (recorder.hits[static_cast<size_t>((y + (p >> 1)) * kBin + x + (p & 1)) * samples + s]) expected |= uint64_t{1} << (4 * s + static_cast<uint32_t>(p));
+              if (recorder.hits[static_cast<size_t>((y + (p >> 1)) * kBin + x + (p & 1)) * samples + s])
+                expected |= uint64_t{1} << (4 * s + static_cast<uint32_t>(p));
           CHECK(cover_quad(r, x, y, samples) == expected);
         }
     }

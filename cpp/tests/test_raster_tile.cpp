@@ -17,8 +17,8 @@
 using namespace tilegpu;
 
 static int failures = 0;
-#define CHECK(condition)                                                    \
-  do {                                                                      \
+#define CHECK(condition)                                                                              \
+  do {                                                                                                \
     if (!(condition) && ++failures <= 30) std::printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
   } while (0)
 
@@ -54,7 +54,8 @@ void body(shader::FragmentArgs* args) {
       const int32_t x = args->x_px[q] + static_cast<int32_t>(p & 1), y = args->y_px[q] + static_cast<int32_t>(p >> 1);
       uint32_t coverage = 0;
       for (uint32_t s = 0; s < push.samples; s++) coverage |= static_cast<uint32_t>(args->raster_coverage[q] >> (4 * s + p) & 1) << s;
-      const uint32_t c = shade_color(push, args->primitive[q]->primitive_id, x, y, args->sample_index, push.flags & kReadsCoverage ? coverage : 0);
+      const uint32_t c =
+          shade_color(push, args->primitive[q]->primitive_id, x, y, args->sample_index, push.flags & kReadsCoverage ? coverage : 0);
       std::memcpy(&args->color[0][0][lane], &c, 4);
       args->color[0][3][lane] = static_cast<float>(c & 255) / 255.0f;
       if (push.flags & kDiscard && (c >> 8 & 3) == 0) args->alive[lane] = 0;
@@ -93,9 +94,9 @@ struct Scene {
   std::vector<std::unique_ptr<exec::DrawState>> states;
   std::vector<Push> push;
   std::vector<exec::DrawCall> draws;
-  geometry::Chunk chunk;   // all records, in order
+  geometry::Chunk chunk;  // all records, in order
   uint32_t query_count = 0;
-  uint32_t clear_before = ~0u;   // record before which a rectangle of the colour attachment is cleared
+  uint32_t clear_before = ~0u;  // record before which a rectangle of the colour attachment is cleared
   exec::ClearCall clear;
 };
 
@@ -120,27 +121,43 @@ struct Image {
 
 bool compare(VkCompareOp op, double a, double b) {
   switch (op) {
-    case VK_COMPARE_OP_NEVER: return false;
-    case VK_COMPARE_OP_LESS: return a < b;
-    case VK_COMPARE_OP_EQUAL: return a == b;
-    case VK_COMPARE_OP_LESS_OR_EQUAL: return a <= b;
-    case VK_COMPARE_OP_GREATER: return a > b;
-    case VK_COMPARE_OP_NOT_EQUAL: return a != b;
-    case VK_COMPARE_OP_GREATER_OR_EQUAL: return a >= b;
-    default: return true;
+    case VK_COMPARE_OP_NEVER:
+      return false;
+    case VK_COMPARE_OP_LESS:
+      return a < b;
+    case VK_COMPARE_OP_EQUAL:
+      return a == b;
+    case VK_COMPARE_OP_LESS_OR_EQUAL:
+      return a <= b;
+    case VK_COMPARE_OP_GREATER:
+      return a > b;
+    case VK_COMPARE_OP_NOT_EQUAL:
+      return a != b;
+    case VK_COMPARE_OP_GREATER_OR_EQUAL:
+      return a >= b;
+    default:
+      return true;
   }
 }
 
 uint32_t apply(VkStencilOp op, uint32_t old, uint32_t reference) {
   switch (op) {
-    case VK_STENCIL_OP_ZERO: return 0;
-    case VK_STENCIL_OP_REPLACE: return reference & 255;
-    case VK_STENCIL_OP_INCREMENT_AND_CLAMP: return old == 255 ? 255 : old + 1;
-    case VK_STENCIL_OP_DECREMENT_AND_CLAMP: return old == 0 ? 0 : old - 1;
-    case VK_STENCIL_OP_INVERT: return ~old & 255;
-    case VK_STENCIL_OP_INCREMENT_AND_WRAP: return (old + 1) & 255;
-    case VK_STENCIL_OP_DECREMENT_AND_WRAP: return (old - 1) & 255;
-    default: return old;
+    case VK_STENCIL_OP_ZERO:
+      return 0;
+    case VK_STENCIL_OP_REPLACE:
+      return reference & 255;
+    case VK_STENCIL_OP_INCREMENT_AND_CLAMP:
+      return old == 255 ? 255 : old + 1;
+    case VK_STENCIL_OP_DECREMENT_AND_CLAMP:
+      return old == 0 ? 0 : old - 1;
+    case VK_STENCIL_OP_INVERT:
+      return ~old & 255;
+    case VK_STENCIL_OP_INCREMENT_AND_WRAP:
+      return (old + 1) & 255;
+    case VK_STENCIL_OP_DECREMENT_AND_WRAP:
+      return (old - 1) & 255;
+    default:
+      return old;
   }
 }
 
@@ -210,10 +227,13 @@ struct Reference {
     for (int32_t y = 0; y < kImage_px; y++)
       for (int32_t x = 0; x < kImage_px; x++) {
         const int32_t left = scissor.offset.x, top = scissor.offset.y;
-        if (x < left || y < top || x >= left + static_cast<int32_t>(scissor.extent.width) || y >= top + static_cast<int32_t>(scissor.extent.height)) continue;
+        if (x < left || y < top || x >= left + static_cast<int32_t>(scissor.extent.width) ||
+            y >= top + static_cast<int32_t>(scissor.extent.height))
+          continue;
         const uint64_t quad = raster::cover_quad(r, x & ~1, y & ~1, scene.samples);
         uint32_t coverage = 0;
-        for (uint32_t s = 0; s < scene.samples; s++) coverage |= static_cast<uint32_t>(quad >> (4 * s + static_cast<uint32_t>((y & 1) * 2 + (x & 1))) & 1) << s;
+        for (uint32_t s = 0; s < scene.samples; s++)
+          coverage |= static_cast<uint32_t>(quad >> (4 * s + static_cast<uint32_t>((y & 1) * 2 + (x & 1))) & 1) << s;
         coverage &= info.multisample.sample_mask;
         if (!coverage) continue;
         uint32_t live = coverage;
@@ -238,7 +258,9 @@ struct Reference {
           bool keep = true;
           if (push.flags & kDiscard && (v >> 8 & 3) == 0) keep = false;
           if (push.flags & kMask && !(v >> 4 >> s & 1)) keep = false;
-          if (push.flags & kAlpha && s >= static_cast<uint32_t>(static_cast<float>(v & 255) / 255.0f * static_cast<float>(scene.samples) + 0.5f)) keep = false;
+          if (push.flags & kAlpha &&
+              s >= static_cast<uint32_t>(static_cast<float>(v & 255) / 255.0f * static_cast<float>(scene.samples) + 0.5f))
+            keep = false;
           if (!keep) live &= ~(1u << s);
         }
         if (!early) {
@@ -268,7 +290,9 @@ Image render_reference(const Scene& scene) {
       for (int32_t y = 0; y < kImage_px; y++)
         for (int32_t x = 0; x < kImage_px; x++) {
           const VkRect2D& r = scene.clear.rect;
-          if (x < r.offset.x || y < r.offset.y || x >= r.offset.x + static_cast<int32_t>(r.extent.width) || y >= r.offset.y + static_cast<int32_t>(r.extent.height)) continue;
+          if (x < r.offset.x || y < r.offset.y || x >= r.offset.x + static_cast<int32_t>(r.extent.width) ||
+              y >= r.offset.y + static_cast<int32_t>(r.extent.height))
+            continue;
           for (uint32_t s = 0; s < scene.samples; s++) {
             const size_t at = static_cast<size_t>(y * kImage_px + x) * scene.samples + s;
             if (scene.clear.attachment == 0) image.color[at] = scene.clear.value.color.uint32[0];
@@ -294,7 +318,7 @@ Image render_tiles(const Scene& scene, uint32_t lanes, uint32_t bin_px, bool hid
   for (uint32_t bin = 0; bin < side * side; bin++) {
     binned.first_segment.push_back(static_cast<uint32_t>(binned.segments.size()));
     const uint32_t first = static_cast<uint32_t>(chunk.entries.size());
-    for (uint32_t i = 0; i < chunk.records.size(); i++) chunk.entries.push_back(i);   // bins decide themselves what they see
+    for (uint32_t i = 0; i < chunk.records.size(); i++) chunk.entries.push_back(i);  // bins decide themselves what they see
     const uint32_t count = static_cast<uint32_t>(chunk.records.size()), cut = std::min(scene.clear_before, count);
     binned.segments.push_back({&chunk, first, cut});
     if (cut < count) {
@@ -366,8 +390,9 @@ void compare_all(const Scene& scene, const char* what) {
             differ[1] += image.depth[i] != expected.depth[i];
             differ[2] += image.stencil[i] != expected.stencil[i];
           }
-          std::printf("%s: %u samples, bins %u, lanes %u, hsr %d: %zu colours, %zu depths, %zu stencils differ, queries %s\n", what, scene.samples, bin_px, lanes, hsr,
-                      differ[0], differ[1], differ[2], image.queries == expected.queries ? "equal" : "differ");
+          std::printf("%s: %u samples, bins %u, lanes %u, hsr %d: %zu colours, %zu depths, %zu stencils differ, queries %s\n", what,
+                      scene.samples, bin_px, lanes, hsr, differ[0], differ[1], differ[2],
+                      image.queries == expected.queries ? "equal" : "differ");
         }
         CHECK(equal);
         if (failures > 5) return;
@@ -439,7 +464,7 @@ void add_triangle(Scene& scene, std::mt19937& rng, int32_t reach) {
     r.z[k] = static_cast<float>(between(-200, 1200)) / 1000.0f;
     r.q[k] = static_cast<float>(between(1, 1000)) / 100.0f;
   }
-  if (between(0, 3) == 0) r.z[1] = r.z[2] = r.z[0] = static_cast<float>(between(0, 4)) / 4.0f;   // equal depths
+  if (between(0, 3) == 0) r.z[1] = r.z[2] = r.z[0] = static_cast<float>(between(0, 4)) / 4.0f;  // equal depths
   if (between(0, 40) == 0) r.z[between(0, 2)] = std::numeric_limits<float>::quiet_NaN();
   if (between(0, 40) == 0) r.z[between(0, 2)] = std::numeric_limits<float>::infinity();
   const int64_t area = int64_t{r.x[1] - r.x[0]} * (r.y[2] - r.y[0]) - int64_t{r.x[2] - r.x[0]} * (r.y[1] - r.y[0]);
@@ -538,7 +563,8 @@ void order_of_blending() {
 
 void everything_mixed() {
   std::mt19937 rng(4);
-  const VkCompareOp ops[] = {VK_COMPARE_OP_LESS, VK_COMPARE_OP_LESS, VK_COMPARE_OP_LESS_OR_EQUAL, VK_COMPARE_OP_GREATER, VK_COMPARE_OP_ALWAYS, VK_COMPARE_OP_EQUAL, VK_COMPARE_OP_NOT_EQUAL};
+  const VkCompareOp ops[] = {VK_COMPARE_OP_LESS,   VK_COMPARE_OP_LESS,  VK_COMPARE_OP_LESS_OR_EQUAL, VK_COMPARE_OP_GREATER,
+                             VK_COMPARE_OP_ALWAYS, VK_COMPARE_OP_EQUAL, VK_COMPARE_OP_NOT_EQUAL};
   for (int round = 0; round < 15; round++) {
     Scene scene;
     scene.samples = 1u << round % 5;
@@ -548,11 +574,13 @@ void everything_mixed() {
       if (rng() % 5) o.depth_stencil = depth_state(ops[rng() % std::size(ops)], rng() % 4 != 0);
       if (rng() % 8 == 0) {
         o.depth_stencil.stencil_test = true;
-        o.depth_stencil.front = {VK_STENCIL_OP_INVERT, VK_STENCIL_OP_INCREMENT_AND_WRAP, VK_STENCIL_OP_ZERO, VK_COMPARE_OP_NOT_EQUAL, 0xff, 0xff, 0};
+        o.depth_stencil.front = {
+            VK_STENCIL_OP_INVERT, VK_STENCIL_OP_INCREMENT_AND_WRAP, VK_STENCIL_OP_ZERO, VK_COMPARE_OP_NOT_EQUAL, 0xff, 0xff, 0};
         o.depth_stencil.back = {VK_STENCIL_OP_REPLACE, VK_STENCIL_OP_KEEP, VK_STENCIL_OP_KEEP, VK_COMPARE_OP_EQUAL, 0x0f, 0xff, 0};
       }
       if (rng() % 2) {
-        const uint32_t flags[] = {kDiscard, kDepth, kMask, kAlpha, kPerSample, kReadsCoverage, kDiscard | kPerSample, kDepth | kDiscard, kMask | kReadsCoverage};
+        const uint32_t flags[] = {
+            kDiscard, kDepth, kMask, kAlpha, kPerSample, kReadsCoverage, kDiscard | kPerSample, kDepth | kDiscard, kMask | kReadsCoverage};
         o.flags = flags[rng() % std::size(flags)];
       }
       o.blends = rng() % 4 == 0;
@@ -561,7 +589,9 @@ void everything_mixed() {
       o.early_fragment_tests = rng() % 8 == 0 && !(o.flags & kDepth);
       o.depth_clamp = rng() % 6 == 0;
       if (rng() % 6 == 0) o.sample_mask = rng();
-      if (rng() % 4 == 0) o.scissor = {{static_cast<int32_t>(rng() % 50), static_cast<int32_t>(rng() % 50)}, {static_cast<uint32_t>(rng() % 78), static_cast<uint32_t>(rng() % 78)}};
+      if (rng() % 4 == 0)
+        o.scissor = {{static_cast<int32_t>(rng() % 50), static_cast<int32_t>(rng() % 50)},
+                     {static_cast<uint32_t>(rng() % 78), static_cast<uint32_t>(rng() % 78)}};
       if (rng() % 3 == 0) o.query = static_cast<int32_t>(rng() % 3);
       if (!o.shaded) o.flags = 0;
       add_draw(scene, o);
@@ -593,7 +623,8 @@ void layers() {
     scene.depth_format = round & 1 ? VK_FORMAT_D16_UNORM : VK_FORMAT_D32_SFLOAT;
     for (uint32_t d = 0; d < 6; d++) {
       DrawOptions o;
-      const VkCompareOp ops[] = {VK_COMPARE_OP_LESS, VK_COMPARE_OP_LESS_OR_EQUAL, round % 4 == 3 ? VK_COMPARE_OP_GREATER : VK_COMPARE_OP_LESS};
+      const VkCompareOp ops[] = {VK_COMPARE_OP_LESS, VK_COMPARE_OP_LESS_OR_EQUAL,
+                                 round % 4 == 3 ? VK_COMPARE_OP_GREATER : VK_COMPARE_OP_LESS};
       o.depth_stencil = depth_state(ops[rng() % 3], rng() % 4 != 0);
       if (rng() % 4 == 0) o.flags = kDiscard;
       o.blends = rng() % 4 == 0;

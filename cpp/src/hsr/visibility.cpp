@@ -32,7 +32,8 @@ void gather_place(Worker& w, uint32_t* ids, uint32_t tile_pixel) {
     return;
   }
   uint64_t left = 0;
-  for (uint32_t s = 0; s < w.samples; s++) left |= static_cast<uint64_t>(~raster::sign_bits(raster::load4(ids + 16 * s) == 0) & 0xf) << 4 * s;
+  for (uint32_t s = 0; s < w.samples; s++)
+    left |= static_cast<uint64_t>(~raster::sign_bits(raster::load4(ids + 16 * s) == 0) & 0xf) << 4 * s;
   while (left) {
     const int at = std::countr_zero(left);
     const uint32_t id = ids[16 * (at >> 2) + (at & 3)];

@@ -115,7 +115,8 @@ struct VectorOf<int64_t> {
 };
 
 template <class T, bool kMulti, class Sink>
-void traverse(const UnitEdge* edges, uint32_t edge_count, const PixelRect& region, const PixelRect& clip, bool clipped, uint32_t samples, Sink& sink) {
+void traverse(const UnitEdge* edges, uint32_t edge_count, const PixelRect& region, const PixelRect& clip, bool clipped, uint32_t samples,
+              Sink& sink) {
   using V = typename VectorOf<T>::Type;
   constexpr T kUnits = kMulti ? 16 : 1;  // a pixel
   const int32_t width = region.x1 - region.x0, height = region.y1 - region.y0;
@@ -233,7 +234,8 @@ void traverse(const UnitEdge* edges, uint32_t edge_count, const PixelRect& regio
 
 /// Triangles of a few pixels: one window of 4x4 pixels from an even pixel on, all edges at once in 32 bits.
 template <bool kMulti, class Sink>
-void cover_window(const int32_t* x, const int32_t* y, int32_t window_x, int32_t window_y, const PixelRect& rect, uint32_t samples, Sink& sink) {
+void cover_window(const int32_t* x, const int32_t* y, int32_t window_x, int32_t window_y, const PixelRect& rect, uint32_t samples,
+                  Sink& sink) {
   // Pairs (x, y) of 16 bits for a multiply-add: dx * y - dy * x, in subpixels.
   const __m256i lane = _mm256_setr_epi16(0, 0, 256, 0, 0, 256, 256, 256, 512, 0, 768, 0, 512, 256, 768, 256);
   const int32_t centre = kMulti ? 0 : 128;
@@ -291,7 +293,8 @@ void cover_large(const int32_t* x, const int32_t* y, const PixelRect& box, const
     const int n = k == 2 ? 0 : k + 1;
     const int32_t dx = x[n] - x[k], dy = y[n] - y[k];
     const int64_t bias = dy < 0 || (dy == 0 && dx > 0) ? 0 : -1;
-    const int64_t at = int64_t{dx} * (int64_t{region.y0} * 256 + kCentre - y[k]) - int64_t{dy} * (int64_t{region.x0} * 256 + kCentre - x[k]) + bias;
+    const int64_t at =
+        int64_t{dx} * (int64_t{region.y0} * 256 + kCentre - y[k]) - int64_t{dy} * (int64_t{region.x0} * 256 + kCentre - x[k]) + bias;
     const UnitEdge edge{at >> kShift, -dy, dx};
     if (edge.c + reach_x * std::max(edge.ux, 0) + reach_y * std::max(edge.uy, 0) < 0) return;
     if (edge.c + reach_x * std::min(edge.ux, 0) + reach_y * std::min(edge.uy, 0) >= 0) continue;
@@ -315,10 +318,11 @@ void cover_large(const int32_t* x, const int32_t* y, const PixelRect& box, const
 
 /// Coordinates of the record relative to the bin's corner (origin in pixels). `rect`: bin, scissor and render area, cut.
 template <class Sink>
-inline void cover_triangle(const geometry::TriangleRecord& record, int32_t origin_x_px, int32_t origin_y_px, const PixelRect& rect, uint32_t samples,
-                           Sink& sink) {
+inline void cover_triangle(const geometry::TriangleRecord& record, int32_t origin_x_px, int32_t origin_y_px, const PixelRect& rect,
+                           uint32_t samples, Sink& sink) {
   const int32_t ox = origin_x_px * 256, oy = origin_y_px * 256;
-  const int32_t x[3] = {record.x[0] - ox, record.x[1] - ox, record.x[2] - ox}, y[3] = {record.y[0] - oy, record.y[1] - oy, record.y[2] - oy};
+  const int32_t x[3] = {record.x[0] - ox, record.x[1] - ox, record.x[2] - ox},
+                y[3] = {record.y[0] - oy, record.y[1] - oy, record.y[2] - oy};
   const int32_t min_x = std::min(std::min(x[0], x[1]), x[2]), max_x = std::max(std::max(x[0], x[1]), x[2]);
   const int32_t min_y = std::min(std::min(y[0], y[1]), y[2]), max_y = std::max(std::max(y[0], y[1]), y[2]);
   // Pixels with a sample point in the bounding box: the centre, or any of the pixel's points.

@@ -75,7 +75,8 @@ struct Kernel {
 
   // One vector: compares, writes, returns the lanes that pass. kMasked: only lanes of `mask` take part.
   template <bool kMasked, class V>
-  static inline uint32_t test(const TestState& state, typename Lanes<V>::Float z, uint32_t* depth, uint32_t* ids, uint32_t id, V mask, V& after) {
+  static inline uint32_t test(const TestState& state, typename Lanes<V>::Float z, uint32_t* depth, uint32_t* ids, uint32_t id, V mask,
+                              V& after) {
     V pass = mask;
     if constexpr (kDepth) {
       V now;
@@ -101,7 +102,8 @@ struct Kernel {
     return sign_bits(pass);
   }
 
-  static uint32_t span(const TestState& state, const PrimitiveDepth& p, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px, uint16_t* pass) {
+  static uint32_t span(const TestState& state, const PrimitiveDepth& p, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px,
+                       uint16_t* pass) {
     if constexpr (!kDepth && !kIds) {
       std::fill_n(pass, size_t{count} * state.samples, uint16_t{0xffff});
       return 16 * count;
@@ -141,7 +143,8 @@ struct Kernel {
     return passed;
   }
 
-  static void block(const TestState& state, const PrimitiveDepth& p, uint32_t block, int32_t x_px, int32_t y_px, const uint16_t* covered, uint16_t* pass) {
+  static void block(const TestState& state, const PrimitiveDepth& p, uint32_t block, int32_t x_px, int32_t y_px, const uint16_t* covered,
+                    uint16_t* pass) {
     const uint32_t samples = state.samples;
     if constexpr (!kDepth && !kIds) {
       std::copy_n(covered, samples, pass);
@@ -162,8 +165,10 @@ struct Kernel {
         z0 = clamp(term_x + depth_term_y(p, kBlockY + (static_cast<float>(y_px) + sample_y)), p.lo, p.hi);
         z1 = clamp(term_x + depth_term_y(p, kBlockY + (static_cast<float>(y_px + 2) + sample_y)), p.lo, p.hi);
       }
-      const uint32_t low = test<true>(state, z0, offset(state.depth, word), offset(state.ids, word), p.id, expand8(covered[s] & 0xff), after[0]);
-      const uint32_t high = test<true>(state, z1, offset(state.depth, word + 8), offset(state.ids, word + 8), p.id, expand8(covered[s] >> 8), after[1]);
+      const uint32_t low =
+          test<true>(state, z0, offset(state.depth, word), offset(state.ids, word), p.id, expand8(covered[s] & 0xff), after[0]);
+      const uint32_t high =
+          test<true>(state, z1, offset(state.depth, word + 8), offset(state.ids, word + 8), p.id, expand8(covered[s] >> 8), after[1]);
       if constexpr (kBounds) most = maximum(most, maximum(after[0], after[1]));
       tested++;
       any |= low | high << 8;
@@ -185,7 +190,8 @@ struct Kernel {
     }
     i32x8 after[2] = {};
     const uint32_t low = test<true>(state, z0, offset(state.depth, word), offset(state.ids, word), p.id, expand8(covered & 0xff), after[0]);
-    const uint32_t high = test<true>(state, z1, offset(state.depth, word + 8), offset(state.ids, word + 8), p.id, expand8(covered >> 8), after[1]);
+    const uint32_t high =
+        test<true>(state, z1, offset(state.depth, word + 8), offset(state.ids, word + 8), p.id, expand8(covered >> 8), after[1]);
     const uint32_t pass = low | high << 8;
     if constexpr (kBounds)
       if (state.far && pass) state.far[block] = largest(maximum(after[0], after[1]));
@@ -205,17 +211,19 @@ struct Kernel {
       f32x4 z{};
       if constexpr (kDepth) {
         const float sample_x = state.positions[2 * s], sample_y = state.positions[2 * s + 1];
-        z = depth_term_x(p, kQuadX + (static_cast<float>(x_px) + sample_x)) + depth_term_y(p, kQuadY + (static_cast<float>(y_px) + sample_y));
+        z = depth_term_x(p, kQuadX + (static_cast<float>(x_px) + sample_x)) +
+            depth_term_y(p, kQuadY + (static_cast<float>(y_px) + sample_y));
         z = clamp(z, p.lo, p.hi);
       }
-      pass |= static_cast<uint64_t>(test<true>(state, z, offset(state.depth, word), offset(state.ids, word), p.id, expand4(bits), after)) << 4 * s;
+      pass |= static_cast<uint64_t>(test<true>(state, z, offset(state.depth, word), offset(state.ids, word), p.id, expand4(bits), after))
+              << 4 * s;
     }
     if constexpr (kIds) state.dirty[tile_pixel >> 4] |= pass != 0;
     return pass;
   }
 
-  static uint32_t window(const TestState& state, const TriangleBatch& batch, uint32_t lane, uint32_t id, uint32_t, const uint32_t* tile_pixels, int32_t x_px,
-                         int32_t y_px, uint32_t covered) {
+  static uint32_t window(const TestState& state, const TriangleBatch& batch, uint32_t lane, uint32_t id, uint32_t,
+                         const uint32_t* tile_pixels, int32_t x_px, int32_t y_px, uint32_t covered) {
     if constexpr (!kDepth && !kIds) return covered;
     i32x4 z[4] = {}, after{};
     if constexpr (kDepth) {
@@ -235,7 +243,8 @@ struct Kernel {
     quads |= quads >> 2;
     for (quads &= 0x1111; quads; quads &= quads - 1) {
       const uint32_t shift = static_cast<uint32_t>(std::countr_zero(quads)), at = tile_pixels[shift >> 2];
-      const uint32_t bits = test<true>(state, (f32x4)z[shift >> 2], offset(state.depth, at), offset(state.ids, at), id, expand4(covered >> shift & 0xf), after);
+      const uint32_t bits = test<true>(state, (f32x4)z[shift >> 2], offset(state.depth, at), offset(state.ids, at), id,
+                                       expand4(covered >> shift & 0xf), after);
       if constexpr (kIds) state.dirty[at >> 4] |= bits != 0;
       pass |= bits << shift;
     }
@@ -250,27 +259,43 @@ struct Kernel {
 template <class V>
 i32x4 compare_with(VkCompareOp op, V a, V b) {
   switch (op) {
-    case VK_COMPARE_OP_NEVER: return i32x4{};
-    case VK_COMPARE_OP_LESS: return a < b;
-    case VK_COMPARE_OP_EQUAL: return a == b;
-    case VK_COMPARE_OP_LESS_OR_EQUAL: return a <= b;
-    case VK_COMPARE_OP_GREATER: return a > b;
-    case VK_COMPARE_OP_NOT_EQUAL: return a != b;
-    case VK_COMPARE_OP_GREATER_OR_EQUAL: return a >= b;
-    default: return i32x4{} - 1;
+    case VK_COMPARE_OP_NEVER:
+      return i32x4{};
+    case VK_COMPARE_OP_LESS:
+      return a < b;
+    case VK_COMPARE_OP_EQUAL:
+      return a == b;
+    case VK_COMPARE_OP_LESS_OR_EQUAL:
+      return a <= b;
+    case VK_COMPARE_OP_GREATER:
+      return a > b;
+    case VK_COMPARE_OP_NOT_EQUAL:
+      return a != b;
+    case VK_COMPARE_OP_GREATER_OR_EQUAL:
+      return a >= b;
+    default:
+      return i32x4{} - 1;
   }
 }
 
 i32x4 stencil_op(VkStencilOp op, i32x4 old, i32x4 reference) {
   switch (op) {
-    case VK_STENCIL_OP_ZERO: return i32x4{};
-    case VK_STENCIL_OP_REPLACE: return reference;
-    case VK_STENCIL_OP_INCREMENT_AND_CLAMP: return select(old == 255, old, old + 1);
-    case VK_STENCIL_OP_DECREMENT_AND_CLAMP: return select(old == 0, old, old - 1);
-    case VK_STENCIL_OP_INVERT: return ~old & 255;
-    case VK_STENCIL_OP_INCREMENT_AND_WRAP: return (old + 1) & 255;
-    case VK_STENCIL_OP_DECREMENT_AND_WRAP: return (old - 1) & 255;
-    default: return old;
+    case VK_STENCIL_OP_ZERO:
+      return i32x4{};
+    case VK_STENCIL_OP_REPLACE:
+      return reference;
+    case VK_STENCIL_OP_INCREMENT_AND_CLAMP:
+      return select(old == 255, old, old + 1);
+    case VK_STENCIL_OP_DECREMENT_AND_CLAMP:
+      return select(old == 0, old, old - 1);
+    case VK_STENCIL_OP_INVERT:
+      return ~old & 255;
+    case VK_STENCIL_OP_INCREMENT_AND_WRAP:
+      return (old + 1) & 255;
+    case VK_STENCIL_OP_DECREMENT_AND_WRAP:
+      return (old - 1) & 255;
+    default:
+      return old;
   }
 }
 
@@ -320,7 +345,8 @@ uint64_t quad_general(const TestState& state, const PrimitiveDepth& p, uint32_t 
     const uint32_t bits = covered >> 4 * s & 0xf;
     if (!bits) continue;
     const float sample_x = state.positions[2 * s], sample_y = state.positions[2 * s + 1];
-    f32x4 z = depth_term_x(p, kQuadX + (static_cast<float>(x_px) + sample_x)) + depth_term_y(p, kQuadY + (static_cast<float>(y_px) + sample_y));
+    f32x4 z =
+        depth_term_x(p, kQuadX + (static_cast<float>(x_px) + sample_x)) + depth_term_y(p, kQuadY + (static_cast<float>(y_px) + sample_y));
     z = clamp(z, p.lo, p.hi);
     const i32x4 lanes = test_general(state, p.face, z, reference, word, expand4(bits));
     if (state.ids) store(state.ids + word, select(lanes, i32x4{} + static_cast<int32_t>(p.id), load4(state.ids + word)));
@@ -330,22 +356,26 @@ uint64_t quad_general(const TestState& state, const PrimitiveDepth& p, uint32_t 
   return pass;
 }
 
-uint32_t window_general(const TestState& state, const TriangleBatch& batch, uint32_t lane, uint32_t id, uint32_t face, const uint32_t* tile_pixels, int32_t x_px,
-                        int32_t y_px, uint32_t covered) {
+uint32_t window_general(const TestState& state, const TriangleBatch& batch, uint32_t lane, uint32_t id, uint32_t face,
+                        const uint32_t* tile_pixels, int32_t x_px, int32_t y_px, uint32_t covered) {
   const PrimitiveDepth p = batch_depth(batch, lane, id, face);
   uint32_t pass = 0;
   for (uint32_t q = 0; q < 4; q++)
     if (const uint32_t bits = covered >> 4 * q & 0xf)
-      pass |= static_cast<uint32_t>(quad_general(state, p, tile_pixels[q], x_px + static_cast<int32_t>(q & 1) * 2, y_px + static_cast<int32_t>(q >> 1) * 2, bits)) << 4 * q;
+      pass |= static_cast<uint32_t>(quad_general(state, p, tile_pixels[q], x_px + static_cast<int32_t>(q & 1) * 2,
+                                                 y_px + static_cast<int32_t>(q >> 1) * 2, bits))
+              << 4 * q;
   return pass;
 }
 
-void block_general(const TestState& state, const PrimitiveDepth& p, uint32_t block, int32_t x_px, int32_t y_px, const uint16_t* covered, uint16_t* pass) {
+void block_general(const TestState& state, const PrimitiveDepth& p, uint32_t block, int32_t x_px, int32_t y_px, const uint16_t* covered,
+                   uint16_t* pass) {
   std::fill_n(pass, state.samples, uint16_t{0});
   for (uint32_t q = 0; q < 4; q++) {
     const uint64_t bits = gather_quad(covered, state.samples, q);
     if (!bits) continue;
-    const uint64_t passed = quad_general(state, p, block * 16 + q * 4, x_px + static_cast<int32_t>(q & 1) * 2, y_px + static_cast<int32_t>(q >> 1) * 2, bits);
+    const uint64_t passed =
+        quad_general(state, p, block * 16 + q * 4, x_px + static_cast<int32_t>(q & 1) * 2, y_px + static_cast<int32_t>(q >> 1) * 2, bits);
     for (uint32_t s = 0; s < state.samples; s++) pass[s] = static_cast<uint16_t>(pass[s] | (passed >> 4 * s & 0xf) << 4 * q);
   }
 }
@@ -357,7 +387,8 @@ uint32_t single_general(const TestState& state, const PrimitiveDepth& p, uint32_
   return pass;
 }
 
-uint32_t span_general(const TestState& state, const PrimitiveDepth& p, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px, uint16_t* pass) {
+uint32_t span_general(const TestState& state, const PrimitiveDepth& p, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px,
+                      uint16_t* pass) {
   uint16_t covered[16];
   std::fill_n(covered, 16, uint16_t{0xffff});
   uint32_t passed = 0;
@@ -387,13 +418,20 @@ TestFunctions choose_functions(const TestState& state) {
   const bool ids = state.ids != nullptr;
   if (!state.depth_test || !state.depth) return choose<VK_COMPARE_OP_ALWAYS>(false, false, ids);
   switch (state.compare) {
-    case VK_COMPARE_OP_LESS: return choose<VK_COMPARE_OP_LESS>(state.unorm, state.depth_write, ids);
-    case VK_COMPARE_OP_LESS_OR_EQUAL: return choose<VK_COMPARE_OP_LESS_OR_EQUAL>(state.unorm, state.depth_write, ids);
-    case VK_COMPARE_OP_GREATER: return choose<VK_COMPARE_OP_GREATER>(state.unorm, state.depth_write, ids);
-    case VK_COMPARE_OP_GREATER_OR_EQUAL: return choose<VK_COMPARE_OP_GREATER_OR_EQUAL>(state.unorm, state.depth_write, ids);
-    case VK_COMPARE_OP_EQUAL: return choose<VK_COMPARE_OP_EQUAL>(state.unorm, state.depth_write, ids);
-    case VK_COMPARE_OP_ALWAYS: return choose<VK_COMPARE_OP_ALWAYS>(state.unorm, state.depth_write, ids);
-    default: return general;
+    case VK_COMPARE_OP_LESS:
+      return choose<VK_COMPARE_OP_LESS>(state.unorm, state.depth_write, ids);
+    case VK_COMPARE_OP_LESS_OR_EQUAL:
+      return choose<VK_COMPARE_OP_LESS_OR_EQUAL>(state.unorm, state.depth_write, ids);
+    case VK_COMPARE_OP_GREATER:
+      return choose<VK_COMPARE_OP_GREATER>(state.unorm, state.depth_write, ids);
+    case VK_COMPARE_OP_GREATER_OR_EQUAL:
+      return choose<VK_COMPARE_OP_GREATER_OR_EQUAL>(state.unorm, state.depth_write, ids);
+    case VK_COMPARE_OP_EQUAL:
+      return choose<VK_COMPARE_OP_EQUAL>(state.unorm, state.depth_write, ids);
+    case VK_COMPARE_OP_ALWAYS:
+      return choose<VK_COMPARE_OP_ALWAYS>(state.unorm, state.depth_write, ids);
+    default:
+      return general;
   }
 }
 
@@ -420,11 +458,16 @@ alignas(64) constexpr auto kPositions16 = make_positions<16>();
 
 const float* sample_positions(uint32_t samples) {
   switch (samples) {
-    case 2: return kPositions2.data();
-    case 4: return kPositions4.data();
-    case 8: return kPositions8.data();
-    case 16: return kPositions16.data();
-    default: return kPositions1.data();
+    case 2:
+      return kPositions2.data();
+    case 4:
+      return kPositions4.data();
+    case 8:
+      return kPositions8.data();
+    case 16:
+      return kPositions16.data();
+    default:
+      return kPositions1.data();
   }
 }
 
@@ -434,8 +477,10 @@ bool TestState::breaks_far() const {
     case VK_COMPARE_OP_NEVER:
     case VK_COMPARE_OP_LESS:
     case VK_COMPARE_OP_LESS_OR_EQUAL:
-    case VK_COMPARE_OP_EQUAL: return false;
-    default: return true;
+    case VK_COMPARE_OP_EQUAL:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -452,8 +497,8 @@ uint32_t hidden_blocks(const TestState& state, const PrimitiveDepth& p, uint32_t
   return sign_bits(state.compare == VK_COMPARE_OP_LESS ? least >= bound : least > bound);
 }
 
-TestState make_test_state(const GraphicsPipelineCreateInfo& info, const exec::DrawState& state, const framebuffer::HostTile& tile, uint8_t* memory,
-                          uint32_t* ids, uint8_t* dirty, int32_t* far, bool write) {
+TestState make_test_state(const GraphicsPipelineCreateInfo& info, const exec::DrawState& state, const framebuffer::HostTile& tile,
+                          uint8_t* memory, uint32_t* ids, uint8_t* dirty, int32_t* far, bool write) {
   TestState t;
   const DepthStencilState& ds = info.depth_stencil;
   t.samples = tile.samples;
@@ -469,10 +514,15 @@ TestState make_test_state(const GraphicsPipelineCreateInfo& info, const exec::Dr
   t.compare = ds.depth_compare;
   switch (tile.depth_format) {
     case VK_FORMAT_D16_UNORM:
-    case VK_FORMAT_D16_UNORM_S8_UINT: t.unorm = true, t.unorm_scale = 65535; break;
+    case VK_FORMAT_D16_UNORM_S8_UINT:
+      t.unorm = true, t.unorm_scale = 65535;
+      break;
     case VK_FORMAT_X8_D24_UNORM_PACK32:
-    case VK_FORMAT_D24_UNORM_S8_UINT: t.unorm = true, t.unorm_scale = 16777215; break;
-    default: break;
+    case VK_FORMAT_D24_UNORM_S8_UINT:
+      t.unorm = true, t.unorm_scale = 16777215;
+      break;
+    default:
+      break;
   }
   // Without depth clamp Vulkan still limits depth to 0..1 (VK_EXT_depth_range_unrestricted is not offered).
   if (info.rasterization.depth_clamp) {

@@ -18,9 +18,9 @@ namespace tilegpu::raster {
 /// What the tests know of a primitive.
 struct PrimitiveDepth {
   float z0, zx, zy, anchor_x, anchor_y;
-  float lo, hi;             // clamp: vertices' range cut with the allowed one
-  uint32_t id;              // number in the visibility buffer, not 0
-  uint32_t face;            // 0 front, 1 back: index of TestState::face
+  float lo, hi;   // clamp: vertices' range cut with the allowed one
+  uint32_t id;    // number in the visibility buffer, not 0
+  uint32_t face;  // 0 front, 1 back: index of TestState::face
 };
 
 struct StencilFace {
@@ -35,29 +35,31 @@ struct TriangleBatch;  // setup_batch.hpp
 /// `pass`: a mask for each sample of each block; bit = pixel in tile order. Positions are framebuffer pixels.
 struct TestFunctions {
   /// Whole blocks side by side; returns how many pixels have a sample that passes.
-  uint32_t (*span)(const TestState&, const PrimitiveDepth&, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px, uint16_t* pass) = nullptr;
-  void (*block)(const TestState&, const PrimitiveDepth&, uint32_t block, int32_t x_px, int32_t y_px, const uint16_t* covered, uint16_t* pass) = nullptr;
+  uint32_t (*span)(const TestState&, const PrimitiveDepth&, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px,
+                   uint16_t* pass) = nullptr;
+  void (*block)(const TestState&, const PrimitiveDepth&, uint32_t block, int32_t x_px, int32_t y_px, const uint16_t* covered,
+                uint16_t* pass) = nullptr;
   /// The same with one sample; returns the pixels that pass.
   uint32_t (*single)(const TestState&, const PrimitiveDepth&, uint32_t block, int32_t x_px, int32_t y_px, uint32_t covered) = nullptr;
   uint64_t (*quad)(const TestState&, const PrimitiveDepth&, uint32_t tile_pixel, int32_t x_px, int32_t y_px, uint64_t covered) = nullptr;
   /// The window of a small triangle (one sample): a lane of a batch, the tile pixels of its four quads, `covered` as in a block.
-  uint32_t (*window)(const TestState&, const TriangleBatch&, uint32_t lane, uint32_t id, uint32_t face, const uint32_t* tile_pixels, int32_t x_px,
-                     int32_t y_px, uint32_t covered) = nullptr;
+  uint32_t (*window)(const TestState&, const TriangleBatch&, uint32_t lane, uint32_t id, uint32_t face, const uint32_t* tile_pixels,
+                     int32_t x_px, int32_t y_px, uint32_t covered) = nullptr;
 };
 
 /// A draw's tests, with the tile's planes.
 struct TestState {
-  uint32_t* depth = nullptr;      // null: no depth attachment
+  uint32_t* depth = nullptr;  // null: no depth attachment
   uint32_t* stencil = nullptr;
-  uint32_t* ids = nullptr;        // visibility plane, laid out as a plane of one word; null: not written
-  uint8_t* dirty = nullptr;       // with ids: a byte for each block, set where a number was written
-  int32_t* far = nullptr;         // with LESS and LESS_OR_EQUAL: a bound of each block's depth words, see hidden_blocks
+  uint32_t* ids = nullptr;   // visibility plane, laid out as a plane of one word; null: not written
+  uint8_t* dirty = nullptr;  // with ids: a byte for each block, set where a number was written
+  int32_t* far = nullptr;    // with LESS and LESS_OR_EQUAL: a bound of each block's depth words, see hidden_blocks
   uint32_t samples = 1;
   const float* positions = nullptr;  // x, y in 0..1 of each sample
   bool depth_test = false, depth_write = false, bounds_test = false, stencil_test = false, unorm = false;
   VkCompareOp compare = VK_COMPARE_OP_ALWAYS;
-  double unorm_scale = 0;         // 65535 or 16777215
-  float range_lo = 0, range_hi = 1;   // allowed depth
+  double unorm_scale = 0;            // 65535 or 16777215
+  float range_lo = 0, range_hi = 1;  // allowed depth
   float bounds_lo = 0, bounds_hi = 1;
   StencilFace face[2];
   TestFunctions functions;
@@ -74,13 +76,13 @@ struct TestState {
 uint32_t hidden_blocks(const TestState& state, const PrimitiveDepth& primitive, uint32_t first_block, int32_t x_px, int32_t y_px);
 
 /// State from the pipeline, the draw's dynamic state and the tile. `ids`, `dirty`: visibility plane or null; `far`: bounds or null.
-TestState make_test_state(const GraphicsPipelineCreateInfo& info, const exec::DrawState& state, const framebuffer::HostTile& tile, uint8_t* memory,
-                          uint32_t* ids, uint8_t* dirty, int32_t* far, bool write);
+TestState make_test_state(const GraphicsPipelineCreateInfo& info, const exec::DrawState& state, const framebuffer::HostTile& tile,
+                          uint8_t* memory, uint32_t* ids, uint8_t* dirty, int32_t* far, bool write);
 
 /// Tests and writes a quad after shading. `depth` and `stencil_reference`: a value for each of the four pixels, or null for the
 /// primitive's plane and the state's reference. Returns the samples that pass.
-uint64_t test_late(const TestState& state, const PrimitiveDepth& primitive, uint32_t tile_pixel, int32_t x_px, int32_t y_px, uint64_t covered,
-                   const float* depth, const uint32_t* stencil_reference);
+uint64_t test_late(const TestState& state, const PrimitiveDepth& primitive, uint32_t tile_pixel, int32_t x_px, int32_t y_px,
+                   uint64_t covered, const float* depth, const uint32_t* stencil_reference);
 
 /// x, y pairs of the standard locations in pixels.
 const float* sample_positions(uint32_t samples);

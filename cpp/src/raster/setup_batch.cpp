@@ -11,8 +11,9 @@ using geometry::TriangleRecord;
 
 static_assert(offsetof(TriangleRecord, y) == 12 && offsetof(TriangleRecord, z) == 24 && offsetof(TriangleRecord, q) == 36 &&
               offsetof(TriangleRecord, vertex) == 48 && offsetof(TriangleRecord, draw_flags) == 60);
-static_assert(offsetof(shader::PrimitiveSetup, anchor_x) == 0 && offsetof(shader::PrimitiveSetup, q0) == 8 && offsetof(shader::PrimitiveSetup, i0) == 20 &&
-              offsetof(shader::PrimitiveSetup, j0) == 32 && offsetof(shader::PrimitiveSetup, z0) == 44 && offsetof(shader::PrimitiveSetup, w1) == 56);
+static_assert(offsetof(shader::PrimitiveSetup, anchor_x) == 0 && offsetof(shader::PrimitiveSetup, q0) == 8 &&
+              offsetof(shader::PrimitiveSetup, i0) == 20 && offsetof(shader::PrimitiveSetup, j0) == 32 &&
+              offsetof(shader::PrimitiveSetup, z0) == 44 && offsetof(shader::PrimitiveSetup, w1) == 56);
 
 inline f32x8 minimum(f32x8 a, f32x8 b) { return (f32x8)_mm256_min_ps((__m256)a, (__m256)b); }  // a < b ? a : b
 inline f32x8 maximum(f32x8 a, f32x8 b) { return (f32x8)_mm256_max_ps((__m256)a, (__m256)b); }  // a > b ? a : b
@@ -88,7 +89,9 @@ inline Anchored8 anchor(const Records8& r) {
   a.x0 = v0(r.x);
   a.y0 = v0(r.y);
   const i32x8 x1 = v1(r.x) - a.x0, y1 = v1(r.y) - a.y0, x2 = v2(r.x) - a.x0, y2 = v2(r.y) - a.y0;
-  const auto half = [](i32x8 v, int part) { return _mm256_cvtepi32_pd(part ? _mm256_extracti128_si256((__m256i)v, 1) : _mm256_castsi256_si128((__m256i)v)); };
+  const auto half = [](i32x8 v, int part) {
+    return _mm256_cvtepi32_pd(part ? _mm256_extracti128_si256((__m256i)v, 1) : _mm256_castsi256_si128((__m256i)v));
+  };
   const auto area = [&](int part) {
     return _mm256_cvtpd_ps(_mm256_sub_pd(_mm256_mul_pd(half(x1, part), half(y2, part)), _mm256_mul_pd(half(x2, part), half(y1, part))));
   };
@@ -116,8 +119,8 @@ inline void keep(float* to, f32x8 v) { _mm256_store_ps(to, (__m256)v); }
 
 }  // namespace
 
-void prepare_batch(const TriangleRecord* const* records, uint32_t count, int32_t origin_x_px, int32_t origin_y_px, const PixelRect& rect, uint32_t samples,
-                   float range_lo, float range_hi, TriangleBatch& out) {
+void prepare_batch(const TriangleRecord* const* records, uint32_t count, int32_t origin_x_px, int32_t origin_y_px, const PixelRect& rect,
+                   uint32_t samples, float range_lo, float range_hi, TriangleBatch& out) {
   const Records8 r = load(records);
   i32x8 x[3], y[3];
   for (int k = 0; k < 3; k++) {
@@ -170,15 +173,27 @@ void prepare_batch(const TriangleRecord* const* records, uint32_t count, int32_t
   keep(out.hi, clamp(maximum(maximum(a.z0, a.z1), a.z2), range_lo, range_hi));
 }
 
-void set_up_primitives(const TriangleRecord* const* records, const geometry::Chunk* const* chunks, const uint32_t* orders, float range_lo, float range_hi,
-                       shader::PrimitiveSetup* const* out) {
+void set_up_primitives(const TriangleRecord* const* records, const geometry::Chunk* const* chunks, const uint32_t* orders, float range_lo,
+                       float range_hi, shader::PrimitiveSetup* const* out) {
   const Records8 r = load(records);
   const Anchored8 a = anchor<true>(r);
   const f32x8 dq1 = a.q1 - a.q0, dq2 = a.q2 - a.q0, dz1 = a.z1 - a.z0, dz2 = a.z2 - a.z0, one = splat(1.0f);
-  __m256 low[8] = {(__m256)(to_float(a.x0) * (1.0f / 256)), (__m256)(to_float(a.y0) * (1.0f / 256)), (__m256)a.q0, (__m256)(dq1 * a.l1x + dq2 * a.l2x),
-                   (__m256)(dq1 * a.l1y + dq2 * a.l2y),     _mm256_setzero_ps(),                     (__m256)(a.q1 * a.l1x), (__m256)(a.q1 * a.l1y)};
-  __m256 high[8] = {_mm256_setzero_ps(), (__m256)(a.q2 * a.l2x), (__m256)(a.q2 * a.l2y), (__m256)a.z0, (__m256)(dz1 * a.l1x + dz2 * a.l2x),
-                    (__m256)(dz1 * a.l1y + dz2 * a.l2y), (__m256)(one / a.q1), (__m256)(one / a.q2)};
+  __m256 low[8] = {(__m256)(to_float(a.x0) * (1.0f / 256)),
+                   (__m256)(to_float(a.y0) * (1.0f / 256)),
+                   (__m256)a.q0,
+                   (__m256)(dq1 * a.l1x + dq2 * a.l2x),
+                   (__m256)(dq1 * a.l1y + dq2 * a.l2y),
+                   _mm256_setzero_ps(),
+                   (__m256)(a.q1 * a.l1x),
+                   (__m256)(a.q1 * a.l1y)};
+  __m256 high[8] = {_mm256_setzero_ps(),
+                    (__m256)(a.q2 * a.l2x),
+                    (__m256)(a.q2 * a.l2y),
+                    (__m256)a.z0,
+                    (__m256)(dz1 * a.l1x + dz2 * a.l2x),
+                    (__m256)(dz1 * a.l1y + dz2 * a.l2y),
+                    (__m256)(one / a.q1),
+                    (__m256)(one / a.q2)};
   transpose(low);
   transpose(high);
   alignas(32) int32_t vertex[4][8];

@@ -14,14 +14,14 @@ namespace tilegpu::raster {
 inline constexpr uint32_t kBatch = 8;
 
 struct alignas(32) TriangleBatch {
-  uint32_t outside = 0;                     // bit: no sample point of the rectangle in the bounding box
-  uint32_t small = 0;                       // bit: fits a window of 4x4 pixels from an even pixel on (one sample only)
-  uint32_t medium = 0;                      // bit: not small, below kSmallTriangle; the window is whole blocks from a multiple of 4 on
-  uint32_t cut = 0;                         // bit: the rectangle cuts the window
-  alignas(32) int32_t window_x[8];          // relative to the bin
+  uint32_t outside = 0;             // bit: no sample point of the rectangle in the bounding box
+  uint32_t small = 0;               // bit: fits a window of 4x4 pixels from an even pixel on (one sample only)
+  uint32_t medium = 0;              // bit: not small, below kSmallTriangle; the window is whole blocks from a multiple of 4 on
+  uint32_t cut = 0;                 // bit: the rectangle cuts the window
+  alignas(32) int32_t window_x[8];  // relative to the bin
   int32_t window_y[8];
-  int32_t end_x[8], end_y[8];               // of the bounding box, cut with the rectangle
-  int32_t at[3][8], pair[3][8];             // edges at the window's first sample point, in subpixels; steps as 16-bit (-dy, dx)
+  int32_t end_x[8], end_y[8];    // of the bounding box, cut with the rectangle
+  int32_t at[3][8], pair[3][8];  // edges at the window's first sample point, in subpixels; steps as 16-bit (-dy, dx)
   float z0[8], zx[8], zy[8], anchor_x[8], anchor_y[8], lo[8], hi[8];
 };
 
@@ -30,8 +30,8 @@ inline PrimitiveDepth batch_depth(const TriangleBatch& b, uint32_t lane, uint32_
 }
 
 /// `count` of the eight records are meant; the others repeat one of them.
-void prepare_batch(const geometry::TriangleRecord* const* records, uint32_t count, int32_t origin_x_px, int32_t origin_y_px, const PixelRect& rect,
-                   uint32_t samples, float range_lo, float range_hi, TriangleBatch& out);
+void prepare_batch(const geometry::TriangleRecord* const* records, uint32_t count, int32_t origin_x_px, int32_t origin_y_px,
+                   const PixelRect& rect, uint32_t samples, float range_lo, float range_hi, TriangleBatch& out);
 
 /// The edges of one triangle of a batch, ready for 4x4 pixels at a time.
 struct BatchEdges {
@@ -60,7 +60,7 @@ struct BatchEdges {
 };
 
 /// Eight PrimitiveSetups, as set_up_primitive makes them; chunks[i] is the chunk of records[i].
-void set_up_primitives(const geometry::TriangleRecord* const* records, const geometry::Chunk* const* chunks, const uint32_t* orders, float range_lo,
-                       float range_hi, shader::PrimitiveSetup* const* out);
+void set_up_primitives(const geometry::TriangleRecord* const* records, const geometry::Chunk* const* chunks, const uint32_t* orders,
+                       float range_lo, float range_hi, shader::PrimitiveSetup* const* out);
 
 }  // namespace tilegpu::raster

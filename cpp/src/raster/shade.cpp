@@ -83,8 +83,8 @@ void finish_packet(Worker& w, uint32_t count, const uint64_t* before) {
       depth.id = 0;
       depth.face = p.front_facing ? 0 : 1;
       const uint32_t tested = covered_pixels(live);
-      live = test_late(w.late_test, depth, args.tile_pixel[q], args.x_px[q], args.y_px[q], live, sh.shader_depth ? args.depth + 4 * q : nullptr,
-                       sh.shader_stencil ? args.stencil_out + 4 * q : nullptr);
+      live = test_late(w.late_test, depth, args.tile_pixel[q], args.x_px[q], args.y_px[q], live,
+                       sh.shader_depth ? args.depth + 4 * q : nullptr, sh.shader_stencil ? args.stencil_out + 4 * q : nullptr);
       w.counters.fragments_late_killed += static_cast<uint32_t>(std::popcount(tested & ~covered_pixels(live)));
     }
     if (sh.query >= 0) w.query_samples[static_cast<uint32_t>(sh.query)] += static_cast<uint32_t>(std::popcount(live));

@@ -4,8 +4,8 @@
 // visibility buffer (opaque draws: shaded at the flush, once), or the quad queue. A change of draw empties the queue; a draw
 // that needs to see the colours below it, and a clear, flush the visibility buffer first.
 // Source: architecture, "The way of the data", decision 8; Vulkan specification, "Rasterization Order".
-#include "hsr/explain.hpp"
 #include "raster/tile_job.hpp"
+#include "hsr/explain.hpp"
 
 #include <cassert>
 #include <cstring>
@@ -32,8 +32,10 @@ bool kills_early(const TestState& test) {
     case VK_COMPARE_OP_LESS:
     case VK_COMPARE_OP_LESS_OR_EQUAL:
     case VK_COMPARE_OP_GREATER:
-    case VK_COMPARE_OP_GREATER_OR_EQUAL: return true;
-    default: return !test.depth_write;
+    case VK_COMPARE_OP_GREATER_OR_EQUAL:
+      return true;
+    default:
+      return !test.depth_write;
   }
 }
 
@@ -41,7 +43,9 @@ bool kills_early(const TestState& test) {
 
 PixelRect draw_rect(const Worker& w, const exec::DrawState& state) {
   const auto low = [](int64_t a, int64_t b, int64_t origin) { return static_cast<int32_t>(std::max<int64_t>(std::max(a, b) - origin, 0)); };
-  const auto high = [&](int64_t a, int64_t b, int64_t origin) { return static_cast<int32_t>(std::clamp<int64_t>(std::min(a, b) - origin, 0, w.bin_px)); };
+  const auto high = [&](int64_t a, int64_t b, int64_t origin) {
+    return static_cast<int32_t>(std::clamp<int64_t>(std::min(a, b) - origin, 0, w.bin_px));
+  };
   const VkRect2D &s = state.scissor, &r = w.pass->render_area;
   PixelRect rect;
   rect.x0 = low(s.offset.x, r.offset.x, w.origin_x_px);
@@ -87,8 +91,8 @@ void select_state(Worker& w, const exec::DrawState& state) {
   if (w.route == Route::shade && !hsr::visibility_obstacle(info, compiled, w.hidden_surface_removal)) w.route = Route::visibility;
   w.test = w.early == EarlyTests::full && w.route == Route::shade
                ? w.late_test
-               : make_test_state(info, state, w.pass->tile, w.memory.data(), w.route == Route::visibility ? w.ids : nullptr, w.dirty.data(), far,
-                                 w.early == EarlyTests::full);
+               : make_test_state(info, state, w.pass->tile, w.memory.data(), w.route == Route::visibility ? w.ids : nullptr, w.dirty.data(),
+                                 far, w.early == EarlyTests::full);
   w.sample_mask = 0;
   for (uint32_t s = 0; s < w.samples; s++)
     if (info.multisample.sample_mask >> s & 1) w.sample_mask |= uint64_t{0xf} << 4 * s;
@@ -133,15 +137,17 @@ class RecordSink {
     if (batch.cut >> lane & 1) covered &= detail::rect_bits(w_.rect, x, y);
     if (!covered || w_.masks_samples) return;
     w_.counters.fragments_rasterized += static_cast<uint32_t>(std::popcount(covered));
-    const uint32_t column0 = static_cast<uint32_t>((x >> 2) * 16 + (x & 2) * 2), column1 = static_cast<uint32_t>(((x + 2) >> 2) * 16 + ((x + 2) & 2) * 2);
+    const uint32_t column0 = static_cast<uint32_t>((x >> 2) * 16 + (x & 2) * 2),
+                   column1 = static_cast<uint32_t>(((x + 2) >> 2) * 16 + ((x + 2) & 2) * 2);
     const uint32_t pitch = w_.blocks_per_row * 16;
     const uint32_t row0 = static_cast<uint32_t>(y >> 2) * pitch + static_cast<uint32_t>(y & 2) * 4;
     const uint32_t row1 = static_cast<uint32_t>((y + 2) >> 2) * pitch + static_cast<uint32_t>((y + 2) & 2) * 4;
     const uint32_t tile_pixels[4] = {row0 + column0, row0 + column1, row1 + column0, row1 + column1};
     uint32_t live = covered;
     if (w_.early != EarlyTests::none) {
-      live = w_.test.functions.window(w_.test, batch, lane, static_cast<uint32_t>(w_.visible.size()) + 1, record_.draw_flags & geometry::kFrontFacing ? 0 : 1,
-                                      tile_pixels, w_.origin_x_px + x, w_.origin_y_px + y, covered);
+      live = w_.test.functions.window(w_.test, batch, lane, static_cast<uint32_t>(w_.visible.size()) + 1,
+                                      record_.draw_flags & geometry::kFrontFacing ? 0 : 1, tile_pixels, w_.origin_x_px + x,
+                                      w_.origin_y_px + y, covered);
       w_.counters.fragments_early_killed += static_cast<uint32_t>(std::popcount(covered & ~live));
       if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live));
       if (!live) return;
@@ -181,7 +187,8 @@ class RecordSink {
         const int32_t dx = (x - x0) * 256, dy = (y - y0) * 256;
         uint16_t masks[kMaxSamples];
         uint32_t any = 0;
-        for (uint32_t s = 0; s < w_.samples; s++) any |= masks[s] = static_cast<uint16_t>(edges.covered(dx + at[s].x * 16, dy + at[s].y * 16) & allowed);
+        for (uint32_t s = 0; s < w_.samples; s++)
+          any |= masks[s] = static_cast<uint16_t>(edges.covered(dx + at[s].x * 16, dy + at[s].y * 16) & allowed);
         if (any) block(x >> 2, y >> 2, masks);
       }
   }
@@ -248,7 +255,8 @@ class RecordSink {
     for (int32_t i = 0; i < count; i += 8) {
       const int32_t n = std::min(count - i, 8);
       const uint32_t present = (1u << n) - 1;
-      const uint32_t hidden = present & hidden_blocks(w_.test, depth_, w_.block_of(block_x + i, block_y), w_.origin_x_px + (block_x + i) * 4, w_.origin_y_px + block_y * 4);
+      const uint32_t hidden = present & hidden_blocks(w_.test, depth_, w_.block_of(block_x + i, block_y),
+                                                      w_.origin_x_px + (block_x + i) * 4, w_.origin_y_px + block_y * 4);
       w_.counters.fragments_early_killed += 16u * static_cast<uint32_t>(std::popcount(hidden));
       for (uint32_t left = present & ~hidden; left;) {
         const int32_t first = std::countr_zero(left), run = std::countr_one(left >> first);
@@ -305,7 +313,8 @@ class RecordSink {
       w_.counters.fragments_early_killed += 16 * blocks - passed;
       if (!passed) return;
       if (w_.early_query >= 0)
-        for (uint32_t i = 0; i < blocks * w_.samples; i++) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live[i]));
+        for (uint32_t i = 0; i < blocks * w_.samples; i++)
+          w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live[i]));
     } else {
       std::fill_n(live, blocks * w_.samples, uint16_t{0xffff});
     }
@@ -347,7 +356,8 @@ class RecordSink {
     w_.counters.fragments_early_killed += pixels - passed;
     if (!passed) return;
     if (w_.early_query >= 0)
-      for (uint32_t s = 0; s < w_.samples; s++) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live[s]));
+      for (uint32_t s = 0; s < w_.samples; s++)
+        w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live[s]));
     if (w_.route == Route::visibility) {
       seen_ = true;
     } else if (w_.route == Route::shade) {
@@ -379,7 +389,7 @@ class RecordSink {
   Worker& w_;
   const geometry::TriangleRecord& record_;
   const geometry::Chunk& chunk_;
-  PrimitiveDepth depth_;      // once ready_
+  PrimitiveDepth depth_;  // once ready_
   const shader::PrimitiveSetup* setup_ = nullptr;
   bool ready_ = false, seen_ = false;
 };
@@ -472,7 +482,8 @@ void TileWorker::begin_pass(const PassContext& pass) {
   w.visible.clear();
   w.visible_draws.clear();
   shader::FragmentArgs& args = w.args;
-  for (uint32_t t = 0; t < shader::kMaxTargets; t++) args.target[t] = pass.tile.color[t].words ? w.memory.data() + pass.tile.color[t].offset_B : nullptr;
+  for (uint32_t t = 0; t < shader::kMaxTargets; t++)
+    args.target[t] = pass.tile.color[t].words ? w.memory.data() + pass.tile.color[t].offset_B : nullptr;
   args.tile_depth = pass.tile.depth.words ? w.memory.data() + pass.tile.depth.offset_B : nullptr;
   args.tile_stencil = pass.tile.stencil.words ? w.memory.data() + pass.tile.stencil.offset_B : nullptr;
   args.sample_positions = sample_positions(w.samples);

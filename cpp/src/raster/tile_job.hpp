@@ -27,8 +27,8 @@ struct PassContext {
   uint32_t query_count = 0;
   uint32_t lanes = 8;
   uint64_t loop_budget = 1ull << 20;
-  bool hidden_surface_removal = true;   // the visibility buffer; the same bits either way
-  bool hierarchical_z = true;           // bounds of depth per block; the same bits either way
+  bool hidden_surface_removal = true;  // the visibility buffer; the same bits either way
+  bool hierarchical_z = true;          // bounds of depth per block; the same bits either way
 };
 
 /// One for each thread; made once, kept by the pool. Owns the tile buffer, the quad queue, setup arenas and counters.
@@ -41,7 +41,7 @@ class TileWorker {
   void begin_pass(const PassContext& pass);
   /// Draws the bin; memory was loaded by the caller.
   void run(const PassContext& pass, uint32_t bin);
-  uint8_t* memory();                        // 64-byte aligned, tile.size_B
+  uint8_t* memory();  // 64-byte aligned, tile.size_B
   stats::FragmentCounters& counters();
   stats::Ledger& ledger();
   uint64_t query_samples(uint32_t query) const;

@@ -16,10 +16,10 @@
 
 namespace tilegpu::raster {
 
-inline constexpr uint32_t kQueueQuads = 64;             // waiting at most; one bit each in a word
-inline constexpr uint32_t kWorthBatching = 3;           // records that are set up together
+inline constexpr uint32_t kQueueQuads = 64;    // waiting at most; one bit each in a word
+inline constexpr uint32_t kWorthBatching = 3;  // records that are set up together
 inline constexpr uint32_t kPassedOver = 16;
-inline constexpr uint32_t kMaxVisible = 1u << 16;       // primitives in the visibility buffer before it is flushed
+inline constexpr uint32_t kMaxVisible = 1u << 16;  // primitives in the visibility buffer before it is flushed
 
 /// 64-byte aligned memory that only grows.
 class AlignedBuffer {
@@ -61,7 +61,7 @@ class SetupArena {
 struct WaitingQuad {
   const shader::PrimitiveSetup* primitive;
   uint32_t tile_pixel;
-  uint16_t x_px, y_px;       // in the bin
+  uint16_t x_px, y_px;  // in the bin
   uint64_t raster, live;
 };
 
@@ -69,7 +69,7 @@ struct WaitingQuad {
 struct VisiblePrimitive {
   const geometry::TriangleRecord* record;
   const geometry::Chunk* chunk;
-  const shader::PrimitiveSetup* setup;   // made when its first quad is gathered
+  const shader::PrimitiveSetup* setup;  // made when its first quad is gathered
   uint32_t draw_slot;
 };
 struct VisibleQuad {
@@ -77,19 +77,19 @@ struct VisibleQuad {
   uint64_t live;
 };
 
-enum class EarlyTests : uint8_t { none, kill, full };     // kill: no write; the test is repeated, with writes, after shading
+enum class EarlyTests : uint8_t { none, kill, full };  // kill: no write; the test is repeated, with writes, after shading
 enum class Route : uint8_t { nothing, visibility, shade };
 
 /// How quads are shaded: everything that is constant for a draw.
 struct Shading {
   const pipeline::Compiled* compiled = nullptr;
   shader::FragmentFunction fragment = nullptr, epilogue = nullptr;
-  bool simple = false;          // the body's outputs go straight to the epilogue
+  bool simple = false;  // the body's outputs go straight to the epilogue
   bool discards = false, late = false, sample_mask_out = false, alpha_to_coverage = false, per_sample = false;
   bool shader_depth = false, shader_stencil = false;
-  bool clears_ids = false;      // what is written hides older primitives of the visibility buffer
-  bool full_raster = false;     // the shader asks for the primitive's true coverage
-  int32_t query = -1;           // counted after shading
+  bool clears_ids = false;   // what is written hides older primitives of the visibility buffer
+  bool full_raster = false;  // the shader asks for the primitive's true coverage
+  int32_t query = -1;        // counted after shading
 };
 
 struct Worker {
@@ -100,7 +100,7 @@ struct Worker {
   stats::Ledger ledger;
   std::vector<uint64_t> query_samples;
   uint32_t bin_px = 0, blocks_per_row = 0, row_shift = 0, samples = 1, quads_per_packet = 2;
-  uint64_t all_samples = 0xf;              // coverage of a whole quad
+  uint64_t all_samples = 0xf;  // coverage of a whole quad
 
   // -- the bin
   int32_t origin_x_px = 0, origin_y_px = 0;
@@ -112,41 +112,43 @@ struct Worker {
   Route route = Route::nothing;
   int32_t early_query = -1;
   PixelRect rect;
-  uint64_t sample_mask = 0;                // static sample mask, for every pixel of a quad
+  uint64_t sample_mask = 0;  // static sample mask, for every pixel of a quad
   bool masks_samples = false;
-  bool late_needed = false;                // there is something to test after shading
+  bool late_needed = false;  // there is something to test after shading
   TestState test, late_test;
-  Shading shading;                         // of the draw whose quads are packed now
+  Shading shading;  // of the draw whose quads are packed now
 
   // -- waiting quads
   std::array<WaitingQuad, kQueueQuads> queue;
   uint32_t queue_count = 0;
-  uint32_t packet_count = 0;               // quads in the open packet
-  const shader::PrimitiveSetup* block_primitive = nullptr;   // args hold a whole block of it, but for the place
-  std::vector<uint8_t> waiting;            // per block: quads in the queue
+  uint32_t packet_count = 0;                                // quads in the open packet
+  const shader::PrimitiveSetup* block_primitive = nullptr;  // args hold a whole block of it, but for the place
+  std::vector<uint8_t> waiting;                             // per block: quads in the queue
   SetupArena setups;
 
   // -- hidden-surface removal
   bool hidden_surface_removal = false;
   uint32_t* ids = nullptr;
-  std::vector<VisiblePrimitive> visible;   // id - 1
-  std::vector<uint32_t> visible_draws;     // by slot
-  std::vector<uint8_t> dirty;              // 1 for each block with a number
+  std::vector<VisiblePrimitive> visible;  // id - 1
+  std::vector<uint32_t> visible_draws;    // by slot
+  std::vector<uint8_t> dirty;             // 1 for each block with a number
   std::vector<VisibleQuad> gathered, sorted;
   std::vector<uint32_t> slot_first;
-  std::array<const VisibleQuad*, kPassedOver> passed_over{};   // gathered quads that wait for another packet
-  shader::PrimitiveSetup unused_setup;     // where the lanes of an incomplete batch write
+  std::array<const VisibleQuad*, kPassedOver> passed_over{};  // gathered quads that wait for another packet
+  shader::PrimitiveSetup unused_setup;                        // where the lanes of an incomplete batch write
 
   // -- hierarchical depth
   bool hierarchical_z = false;
-  std::vector<int32_t> far;                // per block, INT32_MAX: unknown; see hidden_blocks
-  bool far_broken = false;                 // the current draw may make depth grow: the bounds end with it
+  std::vector<int32_t> far;  // per block, INT32_MAX: unknown; see hidden_blocks
+  bool far_broken = false;   // the current draw may make depth grow: the bounds end with it
 
   // -- results of tests over a row of blocks
   std::vector<uint16_t> pass_masks;
   shader::FragmentArgs args;
 
-  uint32_t block_of(int32_t block_x, int32_t block_y) const { return static_cast<uint32_t>(block_y) * blocks_per_row + static_cast<uint32_t>(block_x); }
+  uint32_t block_of(int32_t block_x, int32_t block_y) const {
+    return static_cast<uint32_t>(block_y) * blocks_per_row + static_cast<uint32_t>(block_x);
+  }
 };
 
 // -- tile_job.cpp
@@ -159,7 +161,8 @@ uint64_t raster_coverage(const Worker& w, uint32_t draw, const geometry::Triangl
 /// Points the packet and Worker::shading at a draw. `early`: tests that happened before; `from_ids`: quads come from the visibility buffer.
 void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids);
 /// Puts a quad into the open packet; its place is not there yet. A full packet must be shaded before the next one.
-inline void add_to_packet(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t tile_pixel, int32_t x_px, int32_t y_px, uint64_t raster, uint64_t live) {
+inline void add_to_packet(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t tile_pixel, int32_t x_px, int32_t y_px,
+                          uint64_t raster, uint64_t live) {
   shader::FragmentArgs& args = w.args;
   const uint32_t q = w.packet_count++;
   w.block_primitive = nullptr;
