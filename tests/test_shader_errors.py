@@ -199,3 +199,72 @@ def test_random_text_never_crashes(text: str) -> None:
         tg.compile_glsl("#version 450\n" + text, "fragment")
     except tg.ShaderError as error:
         assert error.messages
+
+
+MUTATED_VERTEX = """#version 450
+layout(push_constant) uniform P { mat4 m; vec4 a[3]; int n; };
+layout(location = 0) in vec3 p;
+layout(location = 1) in uvec2 q;
+layout(location = 0) out vec4 c;
+layout(location = 1) flat out int k;
+vec4 f(int i) { vec4 s = vec4(0); for (int j = 0; j < i; ++j) { if (j == 5) break; s += a[j % 3]; } return s; }
+void main() { gl_Position = m * vec4(p, 1) + vec4(gl_InstanceIndex); c = f(int(q.x)) + vec4(gl_VertexIndex); k = int(q.y) + n; }"""
+MUTATED_FRAGMENT = """#version 450
+layout(set = 0, binding = 0) uniform U { vec4 t; mat3 m; float list[4]; } u;
+layout(set = 0, binding = 1) uniform sampler2D s;
+layout(set = 0, binding = 2) buffer B { uint x[]; } b;
+layout(location = 0) in vec4 c;
+layout(location = 1) flat in int k;
+layout(location = 0) out vec4 o;
+struct S { vec2 a; float b[3]; };
+void main() {
+  S z; z.a = c.xy; z.b[0] = c.z; z.b[1] = dFdx(c.x); z.b[2] = 1;
+  float w = z.b[k % 3];
+  switch (k) { case 0: w += 1; break; case 2: w *= 2; break; default: w -= 1; }
+  while (w > 4.0) { w *= 0.5; if (w < 0.1) continue; }
+  if (c.w < 0.0) discard;
+  b.x[k] = uint(w);
+  uint q = atomicAdd(b.x[1], 2u);
+  o = texture(s, c.xy) * u.t + vec4(u.m * c.xyz, u.list[k & 3]) + vec4(w) + float(q);
+}"""
+
+
+def body(code: np.ndarray) -> int:
+    """Index of the first OpFunction."""
+    at = 5
+    while int(code[at]) & 0xFFFF != 54:
+        at += int(code[at]) >> 16
+    return at
+
+
+def test_mutated_functions_are_drawn_or_refused() -> None:
+    """Operands of function bodies swapped at random: what still validates must run within bounds."""
+    rng = np.random.default_rng(5)
+    device = tg.Device(cache_dir="off", threads=1)
+    good = [
+        np.frombuffer(tg.compile_glsl(text, stage), np.uint32)
+        for text, stage in ((MUTATED_VERTEX, "vertex"), (MUTATED_FRAGMENT, "fragment"))
+    ]
+    dtype = np.dtype([("p", "f4", 3), ("q", "u4", 2)])
+    vertices = np.zeros(6, dtype)
+    vertices["p"], vertices["q"] = rng.random((6, 3)) * 4 - 2, rng.integers(0, 5, (6, 2))
+    out = device.image((16, 16), "r8g8b8a8_unorm")
+    texture = device.texture(rng.integers(0, 255, (4, 4, 4), dtype=np.uint8))
+    drawn = 0
+    for round_ in range(250):
+        codes = [code.copy() for code in good]
+        code = codes[rng.integers(0, 2)]
+        first = body(code)
+        for _ in range(0 if round_ == 0 else int(rng.integers(1, 3))):
+            code[rng.integers(first, len(code))] = code[rng.integers(first, len(code))]
+        try:
+            pipe = device.pipeline(codes[0].tobytes(), codes[1].tobytes(), vertex=dtype, color=[out])
+            used = [(key, b) for key, b in pipe.interface.bindings.items() if b.used]
+            bind = {key: texture if b.layout is None else device.buffer(max(64, b.layout.size_B)) for key, b in used}
+            push = bytes(pipe.interface.push_layout.size_B) if pipe.interface.push_layout else None
+            with device.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))]) as rp:
+                rp.draw(pipe, vertices, bind=bind, push=push)
+            drawn += 1
+        except tg.Error as error:
+            assert str(error)
+    assert drawn > 1
