@@ -124,6 +124,8 @@ def as_plain(value: Any) -> Any:
         convert = getattr(value, name, None)
         if callable(convert):
             return as_plain(convert())
+    if isinstance(getattr(value, "rows", None), list):
+        return as_plain(value.rows)
     if isinstance(value, dict):
         return {str(k): as_plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
