@@ -210,7 +210,15 @@ void Lowering::kill(bool demote) {
 
 /// After a construct that lanes may have left for an outer join: skip the rest when none is left.
 void Lowering::after_construct(uint32_t r, uint32_t c, size_t position) {
-  const ConstructFacts& facts = frame().facts->constructs[c];
+  const FunctionFacts& f = *frame().facts;
+  const ConstructFacts& facts = f.constructs[c];
+  if (fragment && f.tree.constructs[c].contains_kill && frames.size() == 1 && Divergence::nodes(f, r).empty() && cost(r, position) >= 24) {
+    // All fragments of the packet are discarded: nobody needs what follows.
+    Block next = ir.block("alive");
+    ir.br(ir.any(load_mask(alive)), next, frame().end);
+    ir.at(next);
+    return;
+  }
   if (facts.outer_jumps.empty() || !exec || cost(r, position) < 24) return;
   Block next = ir.block("some");
   ir.br(ir.any(exec), next, node_end(r));

@@ -154,7 +154,7 @@ void FragmentBuilder::write_outputs() {
 }
 
 Val FragmentBuilder::attachment(const Instruction& i) {
-  l.fail("input attachments are not supported in this pass");
+  l.fail("input attachments (subpassInput) are not supported; use a texture of an earlier pass");
   return l.zero(i.type);
 }
 
