@@ -483,6 +483,90 @@ def test_block_compressed_image_reads_as_any_other(dev: tg.Device, pipe: tg.Pipe
         np.asarray(image)
 
 
+@pytest.mark.parametrize("samples", [1, 4])
+@pytest.mark.parametrize(
+    "name", ["d16_unorm", "x8_d24_unorm_pack32", "d24_unorm_s8_uint", "d32_sfloat", "d32_sfloat_s8_uint", "s8_uint"]
+)
+def test_depth_and_stencil_formats_read_back(dev: tg.Device, name: str, samples: int, tmp_path: Any) -> None:
+    image = dev.image((10, 6), name, samples=samples)
+    aspects = tg.format_info(name).aspects
+    depth = tg.Attachment(image, clear=0.75) if "depth" in aspects else None
+    stencil = tg.Attachment(image, clear=9) if "stencil" in aspects else None
+    pipe = dev.pipeline(
+        FULL,
+        depth=image if depth else None,
+        stencil=image if stencil else None,
+        samples=samples,
+        stencil_test={"pass": "increment_and_clamp"} if stencil else None,
+    )
+    with dev.render_pass(depth=depth, stencil=stencil) as rp:
+        rp.draw(pipe, count=3, scissor=(0, 0, 5, 6))
+    expected = {"depth": (0.5, 0.75, np.float32), "stencil": (10, 9, np.uint8)}
+    for aspect in aspects:
+        left, right, dtype = expected[aspect]
+        array = image.numpy(aspect=aspect)
+        assert array.shape == image.shape
+        assert array.dtype == dtype
+        np.testing.assert_allclose(array[:, :5], left, atol=1e-5)
+        np.testing.assert_allclose(array[:, 5:], right, atol=1e-5)
+        image.save(tmp_path / "z.png", aspect=aspect, sample=samples - 1)
+
+
+def test_levels_and_layers_as_attachments(dev: tg.Device) -> None:
+    mips = dev.image((8, 8), "r8g8b8a8_unorm", mip_levels=None)
+    for level in range(4):
+        with dev.render_pass(color=[tg.Attachment(mips, clear=(level / 5, 0, 0, 1), level=level)]):
+            pass
+    assert [mips.numpy(level=level)[0, 0, 0] for level in range(4)] == [0, 51, 102, 153]
+    cube = dev.image((4, 4), "r8g8b8a8_unorm", cube=True)
+    for layer in range(6):
+        with dev.render_pass(color=[tg.Attachment(cube, clear=(layer / 5, 0, 0, 1), layer=layer)]):
+            pass
+    frag = fragment("o_color = texture(t, vec3(0, 0, 1));", "layout(set = 0, binding = 0) uniform samplerCube t;")
+    assert solid(dev, frag, {"bind": {"t": (cube, dev.sampler(filter="nearest"))}}).tolist() == [204, 0, 0, 255]
+
+
+def test_shadow_sampler_compares(dev: tg.Device) -> None:
+    depth = dev.image((4, 4), "d32_sfloat")
+    dev.clear(depth, depth=0.5)
+    frag = fragment(
+        "o_color = vec4(texture(t, vec3(0.5, 0.5, 0.4)), texture(t, vec3(0.5, 0.5, 0.6)), 0, 1);",
+        "layout(set = 0, binding = 0) uniform sampler2DShadow t;",
+    )
+    bind = {"t": (depth, dev.sampler(compare="less", filter="nearest"))}
+    assert solid(dev, frag, {"bind": bind}).tolist() == [255, 0, 0, 255]
+
+
+def test_multisampled_texture_is_fetched(dev: tg.Device) -> None:
+    image = dev.image((4, 4), "r8g8b8a8_unorm", samples=4)
+    with dev.render_pass(color=[tg.Attachment(image, clear=(0.2, 0.4, 0.6, 1))]):
+        pass
+    frag = fragment("o_color = texelFetch(t, ivec2(1, 1), 2);", "layout(set = 0, binding = 0) uniform sampler2DMS t;")
+    sampler = dev.sampler(filter="nearest")
+    assert solid(dev, frag, {"bind": {"t": (image, sampler)}}).tolist() == [51, 102, 153, 255]
+    resolved = dev.texture(np.zeros((4, 4, 4), np.uint8))
+    with pytest.raises(
+        tg.ValidationError, match="the shader reads a multisampled image .sampler2DMS., image .* has 1 sample"
+    ):
+        solid(dev, frag, {"bind": {"t": resolved}})
+    single = fragment("o_color = texture(t, vec2(0));", "layout(set = 0, binding = 0) uniform sampler2D t;")
+    with pytest.raises(
+        tg.ValidationError, match="reads a single-sampled image, image .* has 4 samples; resolve it first"
+    ):
+        solid(dev, single, {"bind": {"t": (image, sampler)}})
+
+
+def test_largest_and_smallest_images(dev: tg.Device) -> None:
+    big = dev.image((16384, 16384), "r8_unorm")
+    with dev.render_pass(color=[tg.Attachment(big, clear=(1,))], area=(16380, 16380, 4, 4)):
+        pass
+    assert np.asarray(big)[-5:, -5:, 0].tolist() == [[0] * 5] + [[0, 255, 255, 255, 255]] * 4
+    one = dev.image((1, 1), "r8_unorm")
+    with dev.render_pass(color=[tg.Attachment(one, clear=(1,))]):
+        pass
+    assert one.numpy().tolist() == [[[255]]]
+
+
 # -- messages of pipelines
 
 FORMATS = {"color": ["r8g8b8a8_unorm"]}
