@@ -17,7 +17,6 @@ import numpy as np
 import tilegpu as tg
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Blend, Draw, Frame, Program, RenderResult, Scene, State, Texture
-from tilegpu.stats import PassStats
 
 #: Uploads that no frame named for so many frames are let go.
 _KEEP_FRAMES = 8
@@ -75,7 +74,7 @@ class SceneRenderer:
             self._recording = self._record(frame)
             self._kept.sweep(self._frame_number)
         else:
-            self._recording.replay(self.device)
+            self._recording.render_pass.replay()
         done = self._recording
         if frame.resolve == "store_cmd":
             for source, target in zip(done.targets.color, done.targets.readable, strict=True):
@@ -83,7 +82,7 @@ class SceneRenderer:
         images = [image.numpy() for image in done.targets.readable] if read else []
         depth_image = done.targets.depth
         depth = depth_image.numpy() if read and frame.store_depth and depth_image is not None else None
-        return RenderResult(images, depth, done.stats, done.explain)
+        return RenderResult(images, depth, done.render_pass.stats, done.render_pass.explain())
 
     # ------------------------------------------------------------------------------------------------------ targets
 
@@ -138,8 +137,7 @@ class SceneRenderer:
         with render_pass:
             for draw in frame.draws:
                 self._draw(render_pass, frame, draw)
-            commands = render_pass._open()
-        return _Recording(frame, targets, render_pass, commands)
+        return _Recording(frame, targets, render_pass)
 
     def _draw(self, render_pass: tg.RenderPass, frame: Frame, draw: Draw) -> None:
         dtype = None if draw.vertices is None else draw.vertices.dtype
@@ -242,19 +240,11 @@ class SceneRenderer:
 
 
 class _Recording:
-    """A frame's commands, to be submitted again."""
+    """A frame's pass, to be executed again."""
 
-    def __init__(self, frame: Frame, targets: _Targets, render_pass: tg.RenderPass, commands: Any) -> None:
+    def __init__(self, frame: Frame, targets: _Targets, render_pass: tg.RenderPass) -> None:
         self.frame, self.targets = frame, targets
-        self._commands = commands
-        self.stats = render_pass.stats
-        explain = getattr(render_pass, "explain", None)
-        self.explain = explain() if callable(explain) else None
-
-    def replay(self, device: tg.Device) -> None:
-        """Submits and waits."""
-        device._submit(self._commands)
-        self.stats = PassStats(self.frame.label, self._commands.pass_stats(0).asdict())
+        self.render_pass = render_pass
 
 
 def render(
