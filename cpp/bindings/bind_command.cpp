@@ -168,6 +168,14 @@ void bind_command(py::module_& m) {
              if (pass >= cb.pass_count()) throw py::index_error("no such pass");
              return cb.pass_stats(pass);
            }, py::arg("index"))
+      .def("describe_framebuffer", [](const CommandBuffer& cb, size_t pass) {
+             if (pass >= cb.pass_count()) throw py::index_error("no such pass");
+             return cb.describe_framebuffer(pass);
+           }, py::arg("index"))
+      .def("lint", [](const CommandBuffer& cb, size_t pass) {
+             if (pass >= cb.pass_count()) throw py::index_error("no such pass");
+             return cb.lint(pass);
+           }, py::arg("index"))
       .def("explain", [](const CommandBuffer& cb, size_t pass) {
              if (pass >= cb.pass_count()) throw py::index_error("no such pass");
              py::list rows;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -328,6 +329,47 @@ class RenderPass:
                 f"{self._what}: stats are there only after its with block has ended without an exception"
             )
         return self._stats
+
+    def _piece(self, name: str) -> dict[str, Any]:
+        if self._recorded is None:
+            raise ValidationError(
+                f"{self._what}: {name} is known only after its with block has ended without an exception"
+            )
+        pieces: dict[str, dict[str, Any]] = json.loads(self._recorded.describe_framebuffer(0))
+        return pieces[name]
+
+    @property
+    def layout(self) -> dict[str, Any]:
+        """First of the framebuffer's five pieces: formats, samples, areas, tile size and its allocation in tile memory."""
+        return self._piece("layout")
+
+    @property
+    def load(self) -> dict[str, Any]:
+        """Second piece: what a tile starts with, per target, inside the render area and in the border around it."""
+        return self._piece("load")
+
+    @property
+    def store(self) -> dict[str, Any]:
+        """Third piece: what leaves the tile, per target, and where to."""
+        return self._piece("store")
+
+    @property
+    def resolve(self) -> dict[str, Any]:
+        """Fourth piece: the copy inside tile memory at the end of the pass; empty where the store does it on its way out."""
+        return self._piece("resolve")
+
+    @property
+    def desc(self) -> dict[str, Any]:
+        """Fifth piece: tiler heap, sample positions, and what else is neither layout nor operation."""
+        return self._piece("desc")
+
+    def lint(self) -> list[str]:
+        """What costs bytes without need, a line each, with the bytes; empty if there is nothing to say."""
+        if self._recorded is None:
+            raise ValidationError(
+                f"{self._what}: lint() has an answer only after its with block has ended without an exception"
+            )
+        return self._recorded.lint(0)
 
     def explain(self) -> Explanation:
         """Per draw: which hidden-surface removal was on, and why not; there once the ``with`` block has ended."""

@@ -112,6 +112,11 @@ class TILEGPU_API CommandBuffer {
   /// What became of the draws of a finished pass, and why: one entry for each run of draws with the same state.
   std::vector<DrawExplanation> explain(size_t pass) const;
 
+  /// The five pieces of a finished pass's framebuffer as JSON: layout, load, store, resolve, desc, spill_load, spill_store.
+  std::string describe_framebuffer(size_t pass) const;
+  /// What costs bytes without need in a finished pass, a line each, with the bytes.
+  std::vector<std::string> lint(size_t pass) const;
+
   exec::Recording& recording() { return *recording_; }
 
  private:

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "exec/binding_tables.hpp"
+#include "framebuffer/describe.hpp"
 #include "framebuffer/framebuffer.hpp"
 #include "hsr/explain.hpp"
 
@@ -332,6 +333,29 @@ std::vector<DrawExplanation> CommandBuffer::explain(size_t pass) const {
     number += count;
   }
   return rows;
+}
+
+std::string CommandBuffer::describe_framebuffer(size_t pass) const {
+  assert(pass < recording_->finished_passes.size());
+  return framebuffer::describe(recording_->finished_passes[pass]->framebuffer);
+}
+
+std::vector<std::string> CommandBuffer::lint(size_t pass) const {
+  assert(pass < recording_->finished_passes.size());
+  const PassRecord& record = *recording_->finished_passes[pass];
+  // Whole targets that a command clears before any draw: bit i for colour i, 8 depth, 9 stencil.
+  uint32_t cleared = 0;
+  for (const RecordedCommand& command : record.commands) {
+    if (command.kind != RecordedCommand::Kind::clear) break;
+    const exec::ClearCall& clear = record.clears[command.index];
+    const bool whole = clear.rect.offset.x <= record.render_area.offset.x && clear.rect.offset.y <= record.render_area.offset.y &&
+                       clear.rect.extent.width >= record.render_area.extent.width && clear.rect.extent.height >= record.render_area.extent.height;
+    if (!whole) continue;
+    if (clear.attachment >= 0) cleared |= 1u << clear.attachment;
+    if (clear.attachment < 0 && (clear.aspects & VK_IMAGE_ASPECT_DEPTH_BIT)) cleared |= 1u << 8;
+    if (clear.attachment < 0 && (clear.aspects & VK_IMAGE_ASPECT_STENCIL_BIT)) cleared |= 1u << 9;
+  }
+  return framebuffer::lint(record.framebuffer, record.stats, cleared);
 }
 
 }  // namespace tilegpu

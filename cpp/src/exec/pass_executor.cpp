@@ -150,15 +150,20 @@ void PassExecutor::render_part(const PassRecord& pass, raster::PassContext& cont
       region.x_px = grid.origin_x_px + static_cast<int32_t>(bin % grid.columns * grid.bin_px);
       region.y_px = grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px);
       region.layer = layer;
-      // Without a layer output every primitive goes to layer 0.
+      // Without a layer output every primitive goes to layer 0; clears inside the pass reach all layers.
       const bool drawn = s.binned.first_segment[bin] != s.binned.first_segment[bin + 1];
-      region.has_primitives = drawn && layer == 0;
+      const bool only_clears = layer > 0 && drawn && !pass.clears.empty();
+      region.has_primitives = (drawn && layer == 0) || only_clears;
       if (framebuffer::tile_is_clean(pass.framebuffer, region, part)) {
         framebuffer::count_clean_tile(pass.framebuffer, context.tile, region, worker.ledger(), part);
         return;
       }
       framebuffer::load_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
-      if (region.has_primitives) {
+      if (only_clears) {
+        for (uint32_t i = s.binned.first_segment[bin]; i < s.binned.first_segment[bin + 1]; i++)
+          if (const ClearCall* clear = s.binned.segments[i].chunk->clear)
+            framebuffer::clear_in_tile(context.tile, region, clear->attachment, clear->aspects, clear->value, clear->rect, worker.memory());
+      } else if (region.has_primitives) {
         s.bin_drawn[bin] = 1;
         worker.run(context, bin);
       }

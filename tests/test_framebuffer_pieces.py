@@ -1,0 +1,155 @@
+"""The framebuffer's five pieces as Python shows them, the ledger's arithmetic, splits of a pass, layered clears."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+from tilegpu.scene import scenes
+from tilegpu.scene.render import render
+
+SIZE = (203, 131)  # no multiple of any tile
+
+VERT = """#version 450
+void main() { gl_Position = vec4(gl_VertexIndex == 1 ? 3.0 : -1.0, gl_VertexIndex == 2 ? 3.0 : -1.0, 0.5, 1.0); }"""
+FRAG = """#version 450
+layout(location = 0) out vec4 o_color;
+void main() { o_color = vec4(gl_FragCoord.xy / 256.0, 0.5, 1.0); }"""
+
+
+def attachments(device: tg.Device, samples: int) -> tuple[tg.Image, tg.Image]:
+    return device.image(SIZE, "r8g8b8a8_unorm", samples=samples), device.image(SIZE, "r8g8b8a8_unorm")
+
+
+@pytest.mark.parametrize("samples", [2, 4, 8, 16])
+def test_samples_moved_in_tile_against_separate(samples: int) -> None:
+    """The article's arithmetic: store all, read all, write one is 2n + 1 samples a pixel, resolving in the tile is one."""
+    device = tg.Device()
+    pipe = device.pipeline(VERT, FRAG, color=["r8g8b8a8_unorm"], samples=samples)
+    texels = SIZE[0] * SIZE[1]
+
+    many, one = attachments(device, samples)
+    with device.render_pass(color=[tg.Attachment(many, clear=(0, 0, 0, 1), store_op="none", resolve=one)]) as rp:
+        rp.draw(pipe, count=3)
+    in_tile = sum(rp.stats.traffic["color0"][c] for c in ("load", "store", "resolve"))
+    assert rp.store["color0"]["samples"]["store"] is False
+
+    kept, separate = attachments(device, samples)
+    with device.render_pass(color=[tg.Attachment(kept, clear=(0, 0, 0, 1), store_op="store")]) as rp:
+        rp.draw(pipe, count=3)
+    stored = rp.stats.traffic["color0"]["store"]
+    device.resolve(kept, separate)
+    moved = stored + texels * 4 * samples + texels * 4  # the pass stores all; the resolve reads all and writes one
+    assert in_tile == texels * 4
+    assert stored == texels * 4 * samples
+    assert moved / in_tile == 2 * samples + 1
+    assert (one.numpy() == separate.numpy()).all()
+
+
+def test_the_article_s_factors() -> None:
+    assert [2 * n + 1 for n in (2, 4, 8, 16)] == [5, 9, 17, 33]
+
+
+@pytest.mark.parametrize(
+    ("profile", "formats", "samples", "tile"),
+    [
+        ("mali-g57", ["r8g8b8a8_unorm"], 1, (16, 16)),
+        ("mali-g57", ["r8g8b8a8_unorm"] * 4, 4, (16, 8)),
+        ("mali-g610", ["r16g16b16a16_sfloat"], 4, (32, 16)),
+        ("mali-g720", ["r8g8b8a8_unorm"], 16, (16, 16)),
+        ("mali-g725", ["r8g8b8a8_unorm"], 4, (64, 32)),
+        ("immortalis-g925", ["r32g32b32a32_sfloat"], 1, (64, 64)),
+        ("immortalis-g925", ["r32g32b32a32_sfloat"] * 2, 1, (64, 32)),
+        ("immortalis-g925", ["r32g32b32a32_sfloat"] * 3, 1, (32, 32)),
+    ],
+)
+def test_tile_sizes_of_profiles(profile: str, formats: list[str], samples: int, tile: tuple[int, int]) -> None:
+    device = tg.Device(profile=profile)
+    images = [device.image((64, 64), f, samples=samples) for f in formats]
+    with device.render_pass(color=[tg.Attachment(i, clear=(0, 0, 0, 0)) for i in images]) as rp:
+        pass
+    assert (rp.layout["tile_width_px"], rp.layout["tile_height_px"]) == tile
+
+
+def test_a_layout_that_a_profile_cannot_hold_is_an_error() -> None:
+    device = tg.Device(profile="mali-g57")
+    images = [device.image((64, 64), "r32g32b32a32_sfloat", samples=16) for _ in range(8)]
+    with pytest.raises(tg.Error, match="mali-g57"):
+        with device.render_pass(color=[tg.Attachment(i, clear=(0, 0, 0, 0)) for i in images]):
+            pass
+
+
+def test_dont_care_with_store_none_loads() -> None:
+    """The documented corner case: contents must survive."""
+    device = tg.Device()
+    image = device.image((32, 32), "r8g8b8a8_unorm")
+    with device.render_pass(color=[tg.Attachment(image, clear=(1, 0, 0, 1))]):
+        pass
+    with device.render_pass(color=[tg.Attachment(image, load_op="dont_care", store_op="none")]) as rp:
+        pass
+    assert rp.load["color0"]["in_bounds"] == "image"
+    assert (image.numpy() == (255, 0, 0, 255)).all()
+
+
+@pytest.mark.parametrize(
+    "area", [(0, 0, 203, 131), (5, 7, 100, 64), (64, 64, 64, 64), (202, 130, 1, 1), (63, 1, 2, 129)]
+)
+@pytest.mark.parametrize("samples", [1, 4])
+def test_outside_the_render_area_nothing_changes(area: tuple[int, int, int, int], samples: int) -> None:
+    device = tg.Device()
+    before = np.random.default_rng(7).integers(0, 256, (SIZE[1], SIZE[0], 4), np.uint8)
+    target = device.image(SIZE, "r8g8b8a8_unorm")
+    target.write(before)
+    pipe = device.pipeline(VERT, FRAG, color=["r8g8b8a8_unorm"], samples=samples)
+    color = tg.Attachment(target, clear=(0, 0, 0, 1))
+    if samples > 1:
+        color = tg.Attachment(
+            device.image(SIZE, "r8g8b8a8_unorm", samples=samples),
+            clear=(0, 0, 0, 1),
+            store_op="dont_care",
+            resolve=target,
+        )
+    with device.render_pass(color=[color], area=area) as rp:
+        rp.draw(pipe, count=3)
+    x, y, w, h = area
+    after = target.numpy()
+    inside = np.zeros(SIZE[::-1], bool)
+    inside[y : y + h, x : x + w] = True
+    assert (after[~inside] == before[~inside]).all()
+    assert (after[inside][:, 2] == 128).all()
+    assert sum(rp.stats.traffic["color0"][c] for c in ("load", "border_load")) == 0
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_splits_are_the_same_for_any_number_of_threads(threads: int) -> None:
+    frame = scenes()["mesh_100k"].frame((160, 90))
+    whole = render(tg.Device(threads=2), frame)
+    split = render(tg.Device(threads=threads, tiler_heap=300_000), frame)
+    other = render(tg.Device(threads=2, tiler_heap=300_000), frame)
+    assert whole.stats.splits == 0
+    assert split.stats.splits == other.stats.splits > 3
+    assert split.stats.traffic == other.stats.traffic
+    assert split.stats.traffic["color0"]["spill_store"] > 0 and split.stats.traffic["color0"]["spill_load"] > 0
+    assert (split.images[0] == whole.images[0]).all()
+
+
+def test_clear_inside_a_layered_pass_reaches_every_layer() -> None:
+    device = tg.Device()
+    image = device.image((40, 40), "r8g8b8a8_unorm", layers=3)
+    with device.render_pass(color=[tg.Attachment(image, clear=(0, 0, 0, 1))], layers=3) as rp:
+        rp.clear((0, 1, 0, 1), rect=(8, 8, 16, 16))
+    for layer in range(3):
+        picture = image.numpy(layer=layer)
+        assert (picture[8:24, 8:24] == (0, 255, 0, 255)).all() and (picture[:8] == (0, 0, 0, 255)).all()
+
+
+def test_lint_names_what_a_mobile_engineer_would() -> None:
+    device = tg.Device()
+    many, one = attachments(device, 4)
+    with device.render_pass(color=[tg.Attachment(many, clear=(0, 0, 0, 1), store_op="store", resolve=one)]) as rp:
+        pass
+    assert any("color0" in line and "resolves" in line for line in rp.lint())
+    with device.render_pass(color=[tg.Attachment(many, clear=(0, 0, 0, 1), store_op="dont_care", resolve=one)]) as rp:
+        pass
+    assert rp.lint() == []
