@@ -100,7 +100,7 @@ def test_outside_the_render_area_nothing_changes(area: tuple[int, int, int, int]
     device = tg.Device()
     before = np.random.default_rng(7).integers(0, 256, (SIZE[1], SIZE[0], 4), np.uint8)
     target = device.image(SIZE, "r8g8b8a8_unorm")
-    target.write(before)
+    device.copy(before, target)
     pipe = device.pipeline(VERT, FRAG, color=["r8g8b8a8_unorm"], samples=samples)
     color = tg.Attachment(target, clear=(0, 0, 0, 1))
     if samples > 1:
