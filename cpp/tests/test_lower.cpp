@@ -396,19 +396,19 @@ void test_buffers() {
 
 void test_vertex_fetch() {
   const char* text =
-      "#version 450\nlayout(location=0) in vec4 a; layout(location=2) in vec4 b; layout(location=3) in uvec4 c; layout(location=4) in vec2 d;\n"
-      "layout(location=0) out vec4 r; layout(location=1) out vec4 s; layout(location=2) flat out uvec4 t; out float gl_ClipDistance[2];\n"
-      "void main() { gl_Position = a; r = a; s = b + vec4(d, 0, 0); t = c; gl_ClipDistance[0] = a.x; gl_ClipDistance[1] = float(gl_VertexIndex + gl_InstanceIndex); }\n";
+      "#version 450\nlayout(location=0) in vec4 a; layout(location=2) in vec4 b; layout(location=3) in uvec4 c; layout(location=4) in vec2 d; layout(location=5) in ivec3 e;\n"
+      "layout(location=0) out vec4 r; layout(location=1) out vec4 s; layout(location=2) flat out uvec4 t; layout(location=3) flat out ivec3 w; out float gl_ClipDistance[2];\n"
+      "void main() { gl_Position = a; r = a; s = b + vec4(d, 0, 0); t = c; w = e; gl_ClipDistance[0] = a.x; gl_ClipDistance[1] = float(gl_VertexIndex + gl_InstanceIndex); }\n";
   Ptr<ShaderModule> module = shader_of(text, VK_SHADER_STAGE_VERTEX_BIT);
   if (!module) return;
   for (uint32_t lanes : kWidths) {
     VertexKey key;
     key.module = module.get();
-    for (uint8_t n = 0; n < 3; ++n) {
+    for (uint8_t n = 0; n < 4; ++n) {
       for (uint8_t c = 0; c < 4; ++c) key.varyings.components.push_back({n, c});
     }
     key.bindings = {{0, 20, VK_VERTEX_INPUT_RATE_VERTEX}, {1, 8, VK_VERTEX_INPUT_RATE_INSTANCE}};
-    key.attributes = {{0, 0, VK_FORMAT_R32G32B32_SFLOAT, 0}, {2, 0, VK_FORMAT_R8G8B8A8_UNORM, 12}, {3, 0, VK_FORMAT_R16G16_UINT, 16}, {4, 1, VK_FORMAT_R16G16_SNORM, 4}};
+    key.attributes = {{0, 0, VK_FORMAT_R32G32B32_SFLOAT, 0}, {2, 0, VK_FORMAT_R8G8B8A8_UNORM, 12}, {3, 0, VK_FORMAT_R16G16_UINT, 16}, {4, 1, VK_FORMAT_R16G16_SNORM, 4}, {5, 0, VK_FORMAT_R32G32B32_SINT, 8}};
     Expected<VertexFunction> f = compile_vertex(jit_of(lanes), key);
     if (!f) {
       CHECK_MESSAGE(false, f.error().message);
@@ -428,7 +428,7 @@ void test_vertex_fetch() {
     VertexBinding bindings[2] = {{data.data(), data.size()}, {instances.data(), instances.size()}};
     uint32_t index[32];
     for (uint32_t k = 0; k < 32; ++k) index[k] = k == 30 ? 0xffffffffu : k;
-    std::vector<float> varyings(12 * 32), position(4 * 32), clip(2 * 32);
+    std::vector<float> varyings(16 * 32), position(4 * 32), clip(2 * 32);
     VertexArgs args{};
     args.bindings = bindings, args.vertex_index = index, args.count = 32, args.instance_index = 3, args.loop_budget = 100;
     args.position = position.data(), args.varyings = varyings.data(), args.clip_distance = clip.data();
@@ -452,6 +452,11 @@ void test_vertex_fetch() {
       const bool whole = in && v + 1 < kStored;   // the last vertex lacks two bytes
       if (whole) std::memcpy(t, &data[v * 20 + 16], 4);
       CHECK(as_uint(varyings[8 * 32 + v]) == t[0] && as_uint(varyings[9 * 32 + v]) == t[1]);
+      for (uint32_t c = 0; c < 3; ++c) {
+        uint32_t word = 0;
+        if (whole) std::memcpy(&word, &data[v * 20 + 8 + 4 * c], 4);
+        CHECK(as_uint(varyings[(12 + c) * 32 + v]) == word);
+      }
       CHECK(as_uint(varyings[10 * 32 + v]) == 0 && as_uint(varyings[11 * 32 + v]) == 1);
     }
   }

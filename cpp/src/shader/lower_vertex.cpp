@@ -25,6 +25,7 @@ struct VertexBuilder {
     auto found = std::find_if(key.bindings.begin(), key.bindings.end(), [&](const auto& b) { return b.binding == number; });
     return found == key.bindings.end() ? nullptr : &*found;
   }
+  std::vector<Value> load_rows(const std::vector<Value>& address, int64_t from_B);
   std::vector<Value> fetch(const VkVertexInputAttributeDescription& a);
   Value convert(const vk::FormatInfo& format, const vk::Component& c, Value word);
   Value builtin(const InterfaceScalar& s);
@@ -55,6 +56,37 @@ Value VertexBuilder::convert(const vk::FormatInfo& format, const vk::Component& 
   }
 }
 
+/// 16 bytes at each lane's address, as four vectors of words.
+std::vector<Value> VertexBuilder::load_rows(const std::vector<Value>& address, int64_t from_B) {
+  const Ir& ir = l.ir;
+  const auto n = static_cast<int>(ir.lanes);
+  Value a[4];   // lanes k, k + 4, k + 8, ...
+  for (uint32_t k = 0; k < 4; ++k) {
+    std::vector<Value> parts;
+    for (uint32_t lane = k; lane < ir.lanes; lane += 4) parts.push_back(ir.load(Ir::vec(ir.i32, 4), ir.offset(address[lane], static_cast<uint64_t>(from_B)), 1));
+    while (parts.size() > 1) {
+      std::vector<Value> joined;
+      for (size_t p = 0; p < parts.size(); p += 2) {
+        std::vector<int> mask;
+        for (int m = 0; m < static_cast<int>(2 * Ir::lanes_of(parts[p])); ++m) mask.push_back(m);
+        joined.push_back(ir.shuffle(parts[p], parts[p + 1], mask));
+      }
+      parts = joined;
+    }
+    a[k] = parts[0];
+  }
+  const auto interleave = [&](Value x, Value y, int first, int step) {   // step 1: words (x0 y0 x1 y1); 2: pairs
+    std::vector<int> mask;
+    for (int g = 0; g < n; g += 4) {
+      if (step == 1) mask.insert(mask.end(), {g + first, n + g + first, g + first + 1, n + g + first + 1});
+      else mask.insert(mask.end(), {g + first, g + first + 1, n + g + first, n + g + first + 1});
+    }
+    return ir.shuffle(x, y, mask);
+  };
+  Value t0 = interleave(a[0], a[1], 0, 1), t1 = interleave(a[0], a[1], 2, 1), t2 = interleave(a[2], a[3], 0, 1), t3 = interleave(a[2], a[3], 2, 1);
+  return {interleave(t0, t2, 0, 2), interleave(t0, t2, 2, 2), interleave(t1, t3, 0, 2), interleave(t1, t3, 2, 2)};
+}
+
 /// Four components as the format gives them: floats, or integers in i32. Absent ones are 0, 0, 0, 1.
 std::vector<Value> VertexBuilder::fetch(const VkVertexInputAttributeDescription& a) {
   const Ir& ir = l.ir;
@@ -79,7 +111,7 @@ std::vector<Value> VertexBuilder::fetch(const VkVertexInputAttributeDescription&
   }
   // Where not even one element fits, element 0 is read from a page of zeros.
   last = ir.select(any, last, ir.c32(0));
-  Value base = ir.select(any, ir.offset(data, a.offset), l.zero_page(64));
+  Value base = ir.select(any, ir.offset(data, a.offset), ir.offset(l.zero_page(64), uint64_t{16}));
   Value inside = ir.ule(element, Lowering::is_varying(element) ? ir.splat(last) : last);
   Value safe = ir.select(inside, element, Ir::same(element, 0));
 
@@ -94,9 +126,44 @@ std::vector<Value> VertexBuilder::fetch(const VkVertexInputAttributeDescription&
     if (bytes < 4) v = ir.zext(v, ir.i32);
     return ir.select(inside, v, Ir::zero(Ir::type_of(v)));
   };
+  // Three and four whole words of varying elements: 16 bytes of each lane, transposed. The word before the element makes up for
+  // the fourth one of three (which may be outside); at offset 0 there is none, and lanes near the end are read word by word.
+  std::vector<Value> rows;
+  const bool words = lanes >= 4 && format->component_count >= 3 && format->texel_B == 4u * format->component_count;
+  if (words && (format->component_count == 4 || a.offset >= 4)) {
+    rows = load_rows(address, format->component_count == 4 ? 0 : -4);
+    if (format->component_count == 3) rows.erase(rows.begin());
+  } else if (words) {
+    const uint64_t wide_B = 16 + a.offset;
+    Value room = ir.uge(size_B, ir.c64(wide_B));
+    Value last_wide = b->stride ? LLVMBuildUDiv(ir.builder, ir.sub(size_B, ir.c64(wide_B)), ir.c64(b->stride), "") : ir.c64(0xffffffffu);
+    last_wide = ir.trunc(ir.umin(last_wide, ir.c64(0xffffffffu)), ir.i32);
+    Value wide = ir.and_(room, ir.all(ir.ule(safe, ir.splat(last_wide))));
+    rows = ir.if_else(
+        wide,
+        [&] {
+          std::vector<Value> r = load_rows(address, 0);
+          r.resize(3);
+          return r;
+        },
+        [&] {
+          std::vector<Value> r;
+          for (uint32_t k = 0; k < 3; ++k) {
+            Value v = LLVMGetPoison(ir.vi32);
+            for (uint32_t lane = 0; lane < lanes; ++lane) v = ir.insert(v, ir.load(ir.i32, ir.offset(address[lane], uint64_t{4} * k), 1), lane);
+            r.push_back(v);
+          }
+          return r;
+        });
+  }
+  for (Value& row : rows) row = ir.select(inside, row, Ir::zero(Ir::type_of(row)));
   std::vector<Value> result;
   for (uint32_t k = 0; k < 4; ++k) {
     const vk::Component& c = format->rgba[k];
+    if (c.bits == 32 && !rows.empty()) {
+      result.push_back(format->numeric == vk::Numeric::sfloat ? ir.as_float(rows[c.shift / 32]) : rows[c.shift / 32]);
+      continue;
+    }
     if (c.bits == 0) {
       const uint32_t one = format->is_integer() ? 1 : 0x3f800000;
       result.push_back(format->is_integer() ? ir.c32(k == 3 ? one : 0) : LLVMConstBitCast(ir.c32(k == 3 ? one : 0), ir.f32));
