@@ -160,7 +160,7 @@ void test_program(uint32_t seed) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  const uint32_t first = count > 1 ? static_cast<uint32_t>(std::atoi(arguments[1])) : 1, programs = count > 2 ? static_cast<uint32_t>(std::atoi(arguments[2])) : 12;
+  const uint32_t first = count > 1 ? static_cast<uint32_t>(std::atoi(arguments[1])) : 1, programs = count > 2 ? static_cast<uint32_t>(std::atoi(arguments[2])) : 6;
   for (uint32_t seed = first; seed < first + programs; ++seed) test_program(seed);
   return finish("test_lower_random");
 }
