@@ -47,7 +47,7 @@ $(VENV)/.stamp-system: packages/debian.txt scripts/install_packages.sh
 # --- the virtual environment: build tools and what tilegpu imports
 $(VENV)/.stamp-python: pyproject.toml $(VENV)/.stamp-system
 	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install -q "scikit-build-core>=0.10" "pybind11>=3.0" "numpy>=1.24" "pillow>=10" "moderngl>=5.10" "glfw>=2.6" "pygltflib>=1.16" "trimesh>=4.0"
+	$(PY) -m pip install -q "scikit-build-core>=0.10" "pybind11>=3.0" "numpy>=1.24" "pillow>=10" "moderngl>=5.10" "glfw>=2.6" "trimesh>=4.0"
 	@touch $@
 $(VENV)/.stamp-test: $(VENV)/.stamp-python
 	$(PY) -m pip install -q "pytest>=8" "hypothesis>=6.80"

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracle.coverage import SUBPIXEL, covered
 
 import tilegpu as tg
-from tests.oracle.coverage import SUBPIXEL, covered
 
 SIZE = 64  # a power of two: NDC and the viewport transform are exact for coordinates of 1/256 pixel
 

@@ -79,7 +79,7 @@ def devices() -> Iterator[list[tg.Device]]:
 def test_same_bits_in_every_configuration(devices: list[tg.Device], name: str) -> None:
     frame = frame_of(name)
     yardstick = image_hashes(devices[0], frame)
-    for device, configuration in zip(devices[1:], CONFIGURATIONS[1:]):
+    for device, configuration in zip(devices[1:], CONFIGURATIONS[1:], strict=True):
         assert image_hashes(device, frame) == yardstick, f"{name} differs with {configuration}"
 
 

@@ -62,7 +62,6 @@ def report() -> dict[str, str]:
         "pillow": _version_of("pillow"),
         "moderngl": _version_of("moderngl"),
         "glfw": _version_of("glfw"),
-        "pygltflib": _version_of("pygltflib"),
     }
 
 
