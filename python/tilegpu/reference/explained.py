@@ -1,5 +1,7 @@
-"""Pixels inside that differ by more than 8/255 and are known: how many at most, and why. Looked at one by one at the default size.
+"""Pixels inside that differ by more than 8/255 and are known: how many at most, and the likely reason.
 
+The neighbourhoods were looked at for BoxTextured, Duck, teapot and NormalTangentTest; the other reasons are inferred from the
+scenes' samplers and from lists of the values, and the limits from measured counts. Take them as a list of what is still to be proved.
 A count is of pixels at the scene's own size and samples; at another size it scales with the area, and one pixel more is allowed.
 """
 
