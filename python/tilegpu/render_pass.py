@@ -228,7 +228,6 @@ class RenderPass:
         self._commands: _core.CommandBuffer | None = None
         self._recorded: _core.CommandBuffer | None = None
         self._stats: PassStats | None = None
-        self._explanation: Explanation | None = None
         self._views: list[ImageView | None] = []
 
     def _attachment(self, value: Any, name: str) -> Attachment | None:
@@ -307,7 +306,6 @@ class RenderPass:
     def _execute(self, commands: _core.CommandBuffer) -> None:
         self._device._submit(commands)
         self._stats = PassStats(self.label, commands.pass_stats(0).asdict())
-        self._explanation = Explanation(self.label, commands.explain(0))
 
     def replay(self) -> PassStats:
         """Executes the ended pass again, without recording it again, and waits; returns its new statistics.
@@ -331,11 +329,7 @@ class RenderPass:
         return self._stats
 
     def _piece(self, name: str) -> dict[str, Any]:
-        if self._recorded is None:
-            raise ValidationError(
-                f"{self._what}: {name} is known only after its with block has ended without an exception"
-            )
-        pieces: dict[str, dict[str, Any]] = json.loads(self._recorded.describe_framebuffer(0))
+        pieces: dict[str, dict[str, Any]] = json.loads(self._ended(f"{name} is known").describe_framebuffer(0))
         return pieces[name]
 
     @property
@@ -365,19 +359,17 @@ class RenderPass:
 
     def lint(self) -> list[str]:
         """What costs bytes without need, a line each, with the bytes; empty if there is nothing to say."""
-        if self._recorded is None:
-            raise ValidationError(
-                f"{self._what}: lint() has an answer only after its with block has ended without an exception"
-            )
-        return self._recorded.lint(0)
+        return self._ended("lint() has an answer").lint(0)
 
     def explain(self) -> Explanation:
         """Per draw: which hidden-surface removal was on, and why not; there once the ``with`` block has ended."""
-        if self._stats is None or self._explanation is None:
-            raise ValidationError(
-                f"{self._what}: explain() has an answer only after its with block has ended without an exception"
-            )
-        return self._explanation
+        return Explanation(self.label, self._ended("explain() has an answer").explain(0))
+
+    def _ended(self, what: str) -> _core.CommandBuffer:
+        """The recorded pass, for what is known only once it has ended."""
+        if self._recorded is None:
+            raise ValidationError(f"{self._what}: {what} only after its with block has ended without an exception")
+        return self._recorded
 
     def _open(self) -> _core.CommandBuffer:
         if self._commands is None:

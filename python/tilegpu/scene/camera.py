@@ -1,7 +1,7 @@
 """Matrices and the orbit camera.
 
 World: right-handed, y up. A camera at the origin looks along -z. Clip space is Vulkan's: y down, depth 0..1. The functions of the
-first half work in float32, operation by operation as ``/work/shared/peers/vkpeer.cpp`` does, so that the reference scenes have the
+first half work in float32, operation by operation as the reference program ``vkpeer`` does, so that the reference scenes have the
 same bits; a (4, 4) array is the matrix of mathematics.
 """
 

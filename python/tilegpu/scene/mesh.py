@@ -1,7 +1,7 @@
 """Procedural meshes and the test texture, vectorised; structured vertices and uint32 triangle lists.
 
 ``sphere``, ``columns`` and ``reference_texture_levels`` are those of the reference scenes, bit for bit what
-``/work/shared/peers/vkpeer.cpp`` makes (a test compares hashes): float64 and float32 where it uses them, in its order.
+the reference program ``vkpeer`` makes (a test compares hashes): float64 and float32 where it uses them, in its order.
 """
 
 from __future__ import annotations
