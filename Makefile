@@ -53,7 +53,7 @@ $(VENV)/.stamp-test: $(VENV)/.stamp-python
 	$(PY) -m pip install -q "pytest>=8" "hypothesis>=6.80"
 	@touch $@
 $(VENV)/.stamp-lint: $(VENV)/.stamp-python
-	$(PY) -m pip install -q "ruff>=0.6" "mypy>=1.11" "clang-format>=18"
+	$(PY) -m pip install -q "ruff>=0.6" "mypy>=1.11" "clang-format==19.1.7"
 	@touch $@
 
 # --- the extension: pip configures $(BUILD) and installs an editable package once; later ninja builds what changed

@@ -41,155 +41,223 @@ ImageRegion region_of(const std::tuple<uint32_t, uint32_t, uint32_t, int32_t, in
 }  // namespace
 
 void bind_command(py::module_& m) {
-  py::class_<VkClearValue>(m, "ClearValue").def_static("color", &clear_color, py::arg("format"), py::arg("values")).def_static("depth_stencil", &clear_depth_stencil, py::arg("depth"), py::arg("stencil"));
+  py::class_<VkClearValue>(m, "ClearValue")
+      .def_static("color", &clear_color, py::arg("format"), py::arg("values"))
+      .def_static("depth_stencil", &clear_depth_stencil, py::arg("depth"), py::arg("stencil"));
 
   py::class_<RenderingAttachment>(m, "RenderingAttachment")
-      .def(py::init([](Ptr<ImageView> view, int load_op, int store_op, const VkClearValue& clear, int resolve_mode, Ptr<ImageView> resolve_view) {
-             return RenderingAttachment{std::move(view), static_cast<VkAttachmentLoadOp>(load_op), static_cast<VkAttachmentStoreOp>(store_op), clear,
-                                        static_cast<VkResolveModeFlagBits>(resolve_mode), std::move(resolve_view)};
+      .def(py::init([](Ptr<ImageView> view, int load_op, int store_op, const VkClearValue& clear, int resolve_mode,
+                       Ptr<ImageView> resolve_view) {
+             return RenderingAttachment{
+                 std::move(view), static_cast<VkAttachmentLoadOp>(load_op),         static_cast<VkAttachmentStoreOp>(store_op),
+                 clear,           static_cast<VkResolveModeFlagBits>(resolve_mode), std::move(resolve_view)};
            }),
            py::arg("view"), py::arg("load_op"), py::arg("store_op"), py::arg("clear"), py::arg("resolve_mode"), py::arg("resolve_view"))
       .def(py::init<>());
 
   py::class_<QueryPool, Ptr<QueryPool>>(m, "QueryPool")
       .def(py::init([](uint32_t count) { return std::make_shared<QueryPool>(QueryType::occlusion, count); }), py::arg("count"))
-      .def("value", [](const QueryPool& pool, size_t query) { return pool.values.at(query); }, py::arg("query"))
+      .def(
+          "value", [](const QueryPool& pool, size_t query) { return pool.values.at(query); }, py::arg("query"))
       .def("available", [](const QueryPool& pool, size_t query) { return static_cast<bool>(pool.available.at(query)); }, py::arg("query"));
 
   using Region = std::tuple<uint32_t, uint32_t, uint32_t, int32_t, int32_t>;
   py::class_<CommandBuffer, Ptr<CommandBuffer>>(m, "CommandBuffer")
       .def(py::init([](Ptr<Device> device) { return std::make_shared<CommandBuffer>(std::move(device)); }), py::arg("device").none(false))
-      .def("begin_rendering",
-           [](CommandBuffer& cb, std::vector<RenderingAttachment> color, RenderingAttachment depth, RenderingAttachment stencil, const std::array<int64_t, 4>& area,
-              uint32_t layer_count, uint32_t single_sampled_samples, std::string label) {
-             RenderingInfo info;
-             info.render_area = rect_of(area);
-             info.layer_count = layer_count;
-             info.color = std::move(color);
-             info.depth = std::move(depth);
-             info.stencil = std::move(stencil);
-             info.single_sampled_samples = single_sampled_samples;
-             info.label = std::move(label);
-             unwrap(cb.begin_rendering(info));
-           },
-           py::arg("color"), py::arg("depth"), py::arg("stencil"), py::arg("area"), py::arg("layer_count"), py::arg("single_sampled_samples"), py::arg("label"))
+      .def(
+          "begin_rendering",
+          [](CommandBuffer& cb, std::vector<RenderingAttachment> color, RenderingAttachment depth, RenderingAttachment stencil,
+             const std::array<int64_t, 4>& area, uint32_t layer_count, uint32_t single_sampled_samples, std::string label) {
+            RenderingInfo info;
+            info.render_area = rect_of(area);
+            info.layer_count = layer_count;
+            info.color = std::move(color);
+            info.depth = std::move(depth);
+            info.stencil = std::move(stencil);
+            info.single_sampled_samples = single_sampled_samples;
+            info.label = std::move(label);
+            unwrap(cb.begin_rendering(info));
+          },
+          py::arg("color"), py::arg("depth"), py::arg("stencil"), py::arg("area"), py::arg("layer_count"),
+          py::arg("single_sampled_samples"), py::arg("label"))
       .def("end_rendering", [](CommandBuffer& cb) { unwrap(cb.end_rendering()); })
       .def("discard_rendering", &CommandBuffer::discard_rendering)
       .def("bind_pipeline", &CommandBuffer::bind_pipeline, py::arg("pipeline").none(false))
-      .def("bind_vertex_buffer",
-           [](CommandBuffer& cb, uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B) {
-             if (binding >= kMaxVertexBindings) throw py::index_error("vertex binding out of range");
-             cb.bind_vertex_buffer(binding, std::move(buffer), offset_B);
-           },
-           py::arg("binding"), py::arg("buffer"), py::arg("offset_B"))
-      .def("bind_index_buffer", [](CommandBuffer& cb, Ptr<Buffer> buffer, uint64_t offset_B, int type) { cb.bind_index_buffer(std::move(buffer), offset_B, static_cast<VkIndexType>(type)); },
-           py::arg("buffer"), py::arg("offset_B"), py::arg("type"))
-      .def("bind_descriptor_set",
-           [](CommandBuffer& cb, uint32_t set, Ptr<DescriptorSet> descriptors) {
-             if (set >= kMaxDescriptorSets) throw py::index_error("descriptor set out of range");
-             cb.bind_descriptor_set(set, std::move(descriptors));
-           },
-           py::arg("set"), py::arg("descriptors"))
-      .def("push_constants",
-           [](CommandBuffer& cb, uint32_t offset_B, const py::bytes& data) {
-             const std::string_view view = data;
-             unwrap(cb.push_constants(offset_B, view.data(), static_cast<uint32_t>(std::min<size_t>(view.size(), UINT32_MAX))));
-           },
-           py::arg("offset_B"), py::arg("data"))
-      .def("set_viewport",
-           [](CommandBuffer& cb, float x, float y, float width, float height, float min_depth, float max_depth) { cb.set_viewport({x, y, width, height, min_depth, max_depth}); },
-           py::arg("x"), py::arg("y"), py::arg("width"), py::arg("height"), py::arg("min_depth"), py::arg("max_depth"))
-      .def("set_scissor", [](CommandBuffer& cb, const std::array<int64_t, 4>& rect) { cb.set_scissor(rect_of(rect)); }, py::arg("rect"))
+      .def(
+          "bind_vertex_buffer",
+          [](CommandBuffer& cb, uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B) {
+            if (binding >= kMaxVertexBindings) throw py::index_error("vertex binding out of range");
+            cb.bind_vertex_buffer(binding, std::move(buffer), offset_B);
+          },
+          py::arg("binding"), py::arg("buffer"), py::arg("offset_B"))
+      .def(
+          "bind_index_buffer",
+          [](CommandBuffer& cb, Ptr<Buffer> buffer, uint64_t offset_B, int type) {
+            cb.bind_index_buffer(std::move(buffer), offset_B, static_cast<VkIndexType>(type));
+          },
+          py::arg("buffer"), py::arg("offset_B"), py::arg("type"))
+      .def(
+          "bind_descriptor_set",
+          [](CommandBuffer& cb, uint32_t set, Ptr<DescriptorSet> descriptors) {
+            if (set >= kMaxDescriptorSets) throw py::index_error("descriptor set out of range");
+            cb.bind_descriptor_set(set, std::move(descriptors));
+          },
+          py::arg("set"), py::arg("descriptors"))
+      .def(
+          "push_constants",
+          [](CommandBuffer& cb, uint32_t offset_B, const py::bytes& data) {
+            const std::string_view view = data;
+            unwrap(cb.push_constants(offset_B, view.data(), static_cast<uint32_t>(std::min<size_t>(view.size(), UINT32_MAX))));
+          },
+          py::arg("offset_B"), py::arg("data"))
+      .def(
+          "set_viewport",
+          [](CommandBuffer& cb, float x, float y, float width, float height, float min_depth, float max_depth) {
+            cb.set_viewport({x, y, width, height, min_depth, max_depth});
+          },
+          py::arg("x"), py::arg("y"), py::arg("width"), py::arg("height"), py::arg("min_depth"), py::arg("max_depth"))
+      .def(
+          "set_scissor", [](CommandBuffer& cb, const std::array<int64_t, 4>& rect) { cb.set_scissor(rect_of(rect)); }, py::arg("rect"))
       .def("set_blend_constants", &CommandBuffer::set_blend_constants, py::arg("constants"))
       .def("set_stencil_reference", &CommandBuffer::set_stencil_reference, py::arg("faces"), py::arg("reference"))
       .def("set_depth_bias", &CommandBuffer::set_depth_bias, py::arg("constant"), py::arg("clamp"), py::arg("slope"))
-      .def("draw", [](CommandBuffer& cb, uint32_t count, uint32_t instances, uint32_t first, uint32_t first_instance) { unwrap(cb.draw(count, instances, first, first_instance)); },
-           py::arg("vertex_count"), py::arg("instance_count"), py::arg("first_vertex"), py::arg("first_instance"))
-      .def("draw_indexed",
-           [](CommandBuffer& cb, uint32_t count, uint32_t instances, uint32_t first, int32_t vertex_offset, uint32_t first_instance) {
-             unwrap(cb.draw_indexed(count, instances, first, vertex_offset, first_instance));
-           },
-           py::arg("index_count"), py::arg("instance_count"), py::arg("first_index"), py::arg("vertex_offset"), py::arg("first_instance"))
-      .def("draw_indirect",
-           [](CommandBuffer& cb, bool indexed, Ptr<Buffer> buffer, uint64_t offset_B, uint32_t count, uint32_t stride_B) {
-             unwrap(indexed ? cb.draw_indexed_indirect(std::move(buffer), offset_B, count, stride_B) : cb.draw_indirect(std::move(buffer), offset_B, count, stride_B));
-           },
-           py::arg("indexed"), py::arg("buffer"), py::arg("offset_B"), py::arg("draw_count"), py::arg("stride_B"))
-      .def("clear_attachment",
-           [](CommandBuffer& cb, int attachment, uint32_t aspects, const VkClearValue& value, const std::array<int64_t, 4>& rect) {
-             unwrap(cb.clear_attachment(attachment, aspects, value, rect_of(rect)));
-           },
-           py::arg("attachment"), py::arg("aspects"), py::arg("value"), py::arg("rect"))
-      .def("begin_query", [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t query, bool precise) { unwrap(cb.begin_query(std::move(pool), query, precise)); },
-           py::arg("pool"), py::arg("query"), py::arg("precise"))
-      .def("end_query", [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t query) { unwrap(cb.end_query(std::move(pool), query)); }, py::arg("pool"), py::arg("query"))
-      .def("copy_buffer",
-           [](CommandBuffer& cb, Ptr<Buffer> source, Ptr<Buffer> destination, uint64_t source_offset_B, uint64_t destination_offset_B, uint64_t size_B) {
-             unwrap(cb.copy_buffer(std::move(source), std::move(destination), source_offset_B, destination_offset_B, size_B));
-           },
-           py::arg("source"), py::arg("destination"), py::arg("source_offset_B"), py::arg("destination_offset_B"), py::arg("size_B"))
-      .def("copy_buffer_to_image",
-           [](CommandBuffer& cb, Ptr<Buffer> source, uint64_t offset_B, uint32_t row_length_px, Ptr<Image> destination, const Region& region, uint32_t width_px, uint32_t height_px) {
-             unwrap(cb.copy_buffer_to_image(std::move(source), offset_B, row_length_px, std::move(destination), region_of(region), width_px, height_px));
-           },
-           py::arg("source"), py::arg("offset_B"), py::arg("row_length_px"), py::arg("destination"), py::arg("region"), py::arg("width_px"), py::arg("height_px"))
-      .def("copy_image_to_buffer",
-           [](CommandBuffer& cb, Ptr<Image> source, const Region& region, uint32_t width_px, uint32_t height_px, Ptr<Buffer> destination, uint64_t offset_B, uint32_t row_length_px) {
-             unwrap(cb.copy_image_to_buffer(std::move(source), region_of(region), width_px, height_px, std::move(destination), offset_B, row_length_px));
-           },
-           py::arg("source"), py::arg("region"), py::arg("width_px"), py::arg("height_px"), py::arg("destination"), py::arg("offset_B"), py::arg("row_length_px"))
-      .def("copy_image",
-           [](CommandBuffer& cb, Ptr<Image> source, const Region& from, Ptr<Image> destination, const Region& to, uint32_t width_px, uint32_t height_px) {
-             unwrap(cb.copy_image(std::move(source), region_of(from), std::move(destination), region_of(to), width_px, height_px));
-           },
-           py::arg("source"), py::arg("source_region"), py::arg("destination"), py::arg("destination_region"), py::arg("width_px"), py::arg("height_px"))
-      .def("blit_image",
-           [](CommandBuffer& cb, Ptr<Image> source, uint32_t source_level, uint32_t source_layer, const std::array<int32_t, 4>& from, Ptr<Image> destination,
-              uint32_t destination_level, uint32_t destination_layer, const std::array<int32_t, 4>& to, int filter) {
-             const VkOffset3D source_corners[2] = {{from[0], from[1], 0}, {from[2], from[3], 1}};
-             const VkOffset3D destination_corners[2] = {{to[0], to[1], 0}, {to[2], to[3], 1}};
-             unwrap(cb.blit_image(std::move(source), source_level, source_layer, source_corners, std::move(destination), destination_level, destination_layer,
-                                  destination_corners, static_cast<VkFilter>(filter)));
-           },
-           py::arg("source"), py::arg("source_level"), py::arg("source_layer"), py::arg("source_corners"), py::arg("destination"), py::arg("destination_level"),
-           py::arg("destination_layer"), py::arg("destination_corners"), py::arg("filter"))
-      .def("resolve_image", [](CommandBuffer& cb, Ptr<Image> source, Ptr<Image> destination) { unwrap(cb.resolve_image(std::move(source), std::move(destination))); },
-           py::arg("source"), py::arg("destination"))
-      .def("clear_color_image", [](CommandBuffer& cb, Ptr<Image> image, const VkClearValue& value) { unwrap(cb.clear_color_image(std::move(image), value.color)); },
-           py::arg("image"), py::arg("value"))
-      .def("clear_depth_stencil_image",
-           [](CommandBuffer& cb, Ptr<Image> image, const VkClearValue& value, uint32_t aspects) {
-             unwrap(cb.clear_depth_stencil_image(std::move(image), value.depthStencil, aspects));
-           },
-           py::arg("image"), py::arg("value"), py::arg("aspects"))
-      .def("generate_mipmaps", [](CommandBuffer& cb, Ptr<Image> image) { unwrap(cb.generate_mipmaps(std::move(image))); }, py::arg("image"))
+      .def(
+          "draw",
+          [](CommandBuffer& cb, uint32_t count, uint32_t instances, uint32_t first, uint32_t first_instance) {
+            unwrap(cb.draw(count, instances, first, first_instance));
+          },
+          py::arg("vertex_count"), py::arg("instance_count"), py::arg("first_vertex"), py::arg("first_instance"))
+      .def(
+          "draw_indexed",
+          [](CommandBuffer& cb, uint32_t count, uint32_t instances, uint32_t first, int32_t vertex_offset, uint32_t first_instance) {
+            unwrap(cb.draw_indexed(count, instances, first, vertex_offset, first_instance));
+          },
+          py::arg("index_count"), py::arg("instance_count"), py::arg("first_index"), py::arg("vertex_offset"), py::arg("first_instance"))
+      .def(
+          "draw_indirect",
+          [](CommandBuffer& cb, bool indexed, Ptr<Buffer> buffer, uint64_t offset_B, uint32_t count, uint32_t stride_B) {
+            unwrap(indexed ? cb.draw_indexed_indirect(std::move(buffer), offset_B, count, stride_B)
+                           : cb.draw_indirect(std::move(buffer), offset_B, count, stride_B));
+          },
+          py::arg("indexed"), py::arg("buffer"), py::arg("offset_B"), py::arg("draw_count"), py::arg("stride_B"))
+      .def(
+          "clear_attachment",
+          [](CommandBuffer& cb, int attachment, uint32_t aspects, const VkClearValue& value, const std::array<int64_t, 4>& rect) {
+            unwrap(cb.clear_attachment(attachment, aspects, value, rect_of(rect)));
+          },
+          py::arg("attachment"), py::arg("aspects"), py::arg("value"), py::arg("rect"))
+      .def(
+          "begin_query",
+          [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t query, bool precise) {
+            unwrap(cb.begin_query(std::move(pool), query, precise));
+          },
+          py::arg("pool"), py::arg("query"), py::arg("precise"))
+      .def(
+          "end_query", [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t query) { unwrap(cb.end_query(std::move(pool), query)); },
+          py::arg("pool"), py::arg("query"))
+      .def(
+          "copy_buffer",
+          [](CommandBuffer& cb, Ptr<Buffer> source, Ptr<Buffer> destination, uint64_t source_offset_B, uint64_t destination_offset_B,
+             uint64_t size_B) {
+            unwrap(cb.copy_buffer(std::move(source), std::move(destination), source_offset_B, destination_offset_B, size_B));
+          },
+          py::arg("source"), py::arg("destination"), py::arg("source_offset_B"), py::arg("destination_offset_B"), py::arg("size_B"))
+      .def(
+          "copy_buffer_to_image",
+          [](CommandBuffer& cb, Ptr<Buffer> source, uint64_t offset_B, uint32_t row_length_px, Ptr<Image> destination, const Region& region,
+             uint32_t width_px, uint32_t height_px) {
+            unwrap(cb.copy_buffer_to_image(std::move(source), offset_B, row_length_px, std::move(destination), region_of(region), width_px,
+                                           height_px));
+          },
+          py::arg("source"), py::arg("offset_B"), py::arg("row_length_px"), py::arg("destination"), py::arg("region"), py::arg("width_px"),
+          py::arg("height_px"))
+      .def(
+          "copy_image_to_buffer",
+          [](CommandBuffer& cb, Ptr<Image> source, const Region& region, uint32_t width_px, uint32_t height_px, Ptr<Buffer> destination,
+             uint64_t offset_B, uint32_t row_length_px) {
+            unwrap(cb.copy_image_to_buffer(std::move(source), region_of(region), width_px, height_px, std::move(destination), offset_B,
+                                           row_length_px));
+          },
+          py::arg("source"), py::arg("region"), py::arg("width_px"), py::arg("height_px"), py::arg("destination"), py::arg("offset_B"),
+          py::arg("row_length_px"))
+      .def(
+          "copy_image",
+          [](CommandBuffer& cb, Ptr<Image> source, const Region& from, Ptr<Image> destination, const Region& to, uint32_t width_px,
+             uint32_t height_px) {
+            unwrap(cb.copy_image(std::move(source), region_of(from), std::move(destination), region_of(to), width_px, height_px));
+          },
+          py::arg("source"), py::arg("source_region"), py::arg("destination"), py::arg("destination_region"), py::arg("width_px"),
+          py::arg("height_px"))
+      .def(
+          "blit_image",
+          [](CommandBuffer& cb, Ptr<Image> source, uint32_t source_level, uint32_t source_layer, const std::array<int32_t, 4>& from,
+             Ptr<Image> destination, uint32_t destination_level, uint32_t destination_layer, const std::array<int32_t, 4>& to, int filter) {
+            const VkOffset3D source_corners[2] = {{from[0], from[1], 0}, {from[2], from[3], 1}};
+            const VkOffset3D destination_corners[2] = {{to[0], to[1], 0}, {to[2], to[3], 1}};
+            unwrap(cb.blit_image(std::move(source), source_level, source_layer, source_corners, std::move(destination), destination_level,
+                                 destination_layer, destination_corners, static_cast<VkFilter>(filter)));
+          },
+          py::arg("source"), py::arg("source_level"), py::arg("source_layer"), py::arg("source_corners"), py::arg("destination"),
+          py::arg("destination_level"), py::arg("destination_layer"), py::arg("destination_corners"), py::arg("filter"))
+      .def(
+          "resolve_image",
+          [](CommandBuffer& cb, Ptr<Image> source, Ptr<Image> destination) {
+            unwrap(cb.resolve_image(std::move(source), std::move(destination)));
+          },
+          py::arg("source"), py::arg("destination"))
+      .def(
+          "clear_color_image",
+          [](CommandBuffer& cb, Ptr<Image> image, const VkClearValue& value) {
+            unwrap(cb.clear_color_image(std::move(image), value.color));
+          },
+          py::arg("image"), py::arg("value"))
+      .def(
+          "clear_depth_stencil_image",
+          [](CommandBuffer& cb, Ptr<Image> image, const VkClearValue& value, uint32_t aspects) {
+            unwrap(cb.clear_depth_stencil_image(std::move(image), value.depthStencil, aspects));
+          },
+          py::arg("image"), py::arg("value"), py::arg("aspects"))
+      .def(
+          "generate_mipmaps", [](CommandBuffer& cb, Ptr<Image> image) { unwrap(cb.generate_mipmaps(std::move(image))); }, py::arg("image"))
       .def("pass_count", &CommandBuffer::pass_count)
-      .def("pass_stats", [](const CommandBuffer& cb, size_t pass) {
-             if (pass >= cb.pass_count()) throw py::index_error("no such pass");
-             return cb.pass_stats(pass);
-           }, py::arg("index"))
-      .def("describe_framebuffer", [](const CommandBuffer& cb, size_t pass) {
-             if (pass >= cb.pass_count()) throw py::index_error("no such pass");
-             return cb.describe_framebuffer(pass);
-           }, py::arg("index"))
-      .def("lint", [](const CommandBuffer& cb, size_t pass) {
-             if (pass >= cb.pass_count()) throw py::index_error("no such pass");
-             return cb.lint(pass);
-           }, py::arg("index"))
-      .def("explain", [](const CommandBuffer& cb, size_t pass) {
-             if (pass >= cb.pass_count()) throw py::index_error("no such pass");
-             py::list rows;
-             for (const DrawExplanation& e : cb.explain(pass)) {
-               py::dict row;
-               row["first_draw"] = e.first_draw;
-               row["draws"] = e.draw_count;
-               row["pipeline"] = e.pipeline;
-               row["early_tests_off"] = e.early_tests_off;
-               row["visibility_off"] = e.visibility_off;
-               rows.append(row);
-             }
-             return rows;
-           }, py::arg("index"));
+      .def(
+          "pass_stats",
+          [](const CommandBuffer& cb, size_t pass) {
+            if (pass >= cb.pass_count()) throw py::index_error("no such pass");
+            return cb.pass_stats(pass);
+          },
+          py::arg("index"))
+      .def(
+          "describe_framebuffer",
+          [](const CommandBuffer& cb, size_t pass) {
+            if (pass >= cb.pass_count()) throw py::index_error("no such pass");
+            return cb.describe_framebuffer(pass);
+          },
+          py::arg("index"))
+      .def(
+          "lint",
+          [](const CommandBuffer& cb, size_t pass) {
+            if (pass >= cb.pass_count()) throw py::index_error("no such pass");
+            return cb.lint(pass);
+          },
+          py::arg("index"))
+      .def(
+          "explain",
+          [](const CommandBuffer& cb, size_t pass) {
+            if (pass >= cb.pass_count()) throw py::index_error("no such pass");
+            py::list rows;
+            for (const DrawExplanation& e : cb.explain(pass)) {
+              py::dict row;
+              row["first_draw"] = e.first_draw;
+              row["draws"] = e.draw_count;
+              row["pipeline"] = e.pipeline;
+              row["early_tests_off"] = e.early_tests_off;
+              row["visibility_off"] = e.visibility_off;
+              rows.append(row);
+            }
+            return rows;
+          },
+          py::arg("index"));
 }
 
 }  // namespace tilegpu::bindings

@@ -65,14 +65,15 @@ void bind_device(py::module_& m) {
       .def("wait", [](Fence& fence, Device& device) { wait(device, fence); }, py::arg("device"));
 
   device_class
-      .def(py::init([](std::string profile, uint32_t threads, uint32_t lanes, std::string jit_target, uint32_t bin_px, uint32_t vertex_batch, std::string cache_dir,
-                        uint64_t tiler_heap_B, bool hidden_surface_removal, bool hierarchical_z) {
-             py::gil_scoped_release release;
-             return unwrap(Device::create({std::move(profile), threads, lanes, std::move(jit_target), bin_px, vertex_batch, std::move(cache_dir), tiler_heap_B,
-                                           hidden_surface_removal, hierarchical_z}));
-           }),
-           py::arg("profile"), py::arg("threads"), py::arg("lanes"), py::arg("jit_target"), py::arg("bin_px"), py::arg("vertex_batch"), py::arg("cache_dir"),
-           py::arg("tiler_heap_B") = 0, py::arg("hidden_surface_removal") = true, py::arg("hierarchical_z") = true)
+      .def(
+          py::init([](std::string profile, uint32_t threads, uint32_t lanes, std::string jit_target, uint32_t bin_px, uint32_t vertex_batch,
+                      std::string cache_dir, uint64_t tiler_heap_B, bool hidden_surface_removal, bool hierarchical_z) {
+            py::gil_scoped_release release;
+            return unwrap(Device::create({std::move(profile), threads, lanes, std::move(jit_target), bin_px, vertex_batch,
+                                          std::move(cache_dir), tiler_heap_B, hidden_surface_removal, hierarchical_z}));
+          }),
+          py::arg("profile"), py::arg("threads"), py::arg("lanes"), py::arg("jit_target"), py::arg("bin_px"), py::arg("vertex_batch"),
+          py::arg("cache_dir"), py::arg("tiler_heap_B") = 0, py::arg("hidden_surface_removal") = true, py::arg("hierarchical_z") = true)
       .def("info",
            [](const Device& device) {
              const DeviceInfo i = device.info();
@@ -99,14 +100,17 @@ void bind_device(py::module_& m) {
              d["load_ms"] = s.load_ms;
              return d;
            })
-      .def("create_pipeline",
-           [](Device& device, GraphicsPipelineCreateInfo info) {
-             py::gil_scoped_release release;
-             return unwrap(device.create_pipeline(std::move(info)));
-           },
-           py::arg("info"))
-      .def("submit", [](Device& device, std::vector<Ptr<CommandBuffer>> command_buffers) { return unwrap(device.submit(std::move(command_buffers))); },
-           py::arg("command_buffers"), py::call_guard<py::gil_scoped_release>())
+      .def(
+          "create_pipeline",
+          [](Device& device, GraphicsPipelineCreateInfo info) {
+            py::gil_scoped_release release;
+            return unwrap(device.create_pipeline(std::move(info)));
+          },
+          py::arg("info"))
+      .def(
+          "submit",
+          [](Device& device, std::vector<Ptr<CommandBuffer>> command_buffers) { return unwrap(device.submit(std::move(command_buffers))); },
+          py::arg("command_buffers"), py::call_guard<py::gil_scoped_release>())
       .def("cancel", &Device::cancel)
       .def("wait_idle", &Device::wait_idle, py::call_guard<py::gil_scoped_release>());
 }

@@ -6,19 +6,33 @@ namespace tilegpu::bindings {
 namespace {
 
 template <class Class, class Object, class Member>
-void bind_enum_field(Class& c, const char* name, Member Object::*field) {
+void bind_enum_field(Class& c, const char* name, Member Object::* field) {
   c.def_property(
-      name, [field](const Object& o) { return static_cast<int>(o.*field); }, [field](Object& o, int value) { o.*field = static_cast<Member>(value); });
+      name, [field](const Object& o) { return static_cast<int>(o.*field); },
+      [field](Object& o, int value) { o.*field = static_cast<Member>(value); });
 }
 
-VkStencilOpState stencil_state(int fail, int pass, int depth_fail, int compare, uint32_t compare_mask, uint32_t write_mask, uint32_t reference) {
-  return {static_cast<VkStencilOp>(fail), static_cast<VkStencilOp>(pass), static_cast<VkStencilOp>(depth_fail), static_cast<VkCompareOp>(compare),
-          compare_mask, write_mask, reference};
+VkStencilOpState stencil_state(int fail, int pass, int depth_fail, int compare, uint32_t compare_mask, uint32_t write_mask,
+                               uint32_t reference) {
+  return {static_cast<VkStencilOp>(fail),
+          static_cast<VkStencilOp>(pass),
+          static_cast<VkStencilOp>(depth_fail),
+          static_cast<VkCompareOp>(compare),
+          compare_mask,
+          write_mask,
+          reference};
 }
 
-VkPipelineColorBlendAttachmentState blend_state(bool enable, int src_color, int dst_color, int color_op, int src_alpha, int dst_alpha, int alpha_op, uint32_t write_mask) {
-  return {enable, static_cast<VkBlendFactor>(src_color), static_cast<VkBlendFactor>(dst_color), static_cast<VkBlendOp>(color_op),
-          static_cast<VkBlendFactor>(src_alpha), static_cast<VkBlendFactor>(dst_alpha), static_cast<VkBlendOp>(alpha_op), write_mask};
+VkPipelineColorBlendAttachmentState blend_state(bool enable, int src_color, int dst_color, int color_op, int src_alpha, int dst_alpha,
+                                                int alpha_op, uint32_t write_mask) {
+  return {enable,
+          static_cast<VkBlendFactor>(src_color),
+          static_cast<VkBlendFactor>(dst_color),
+          static_cast<VkBlendOp>(color_op),
+          static_cast<VkBlendFactor>(src_alpha),
+          static_cast<VkBlendFactor>(dst_alpha),
+          static_cast<VkBlendOp>(alpha_op),
+          write_mask};
 }
 
 }  // namespace
@@ -29,34 +43,37 @@ void bind_pipeline(py::module_& m) {
   m.attr("MAX_PUSH_CONSTANTS_B") = kMaxPushConstants_B;
   m.attr("MAX_IMAGE_SIZE_PX") = kMaxImageSize_px;
 
-  py::class_<DescriptorSetLayout, Ptr<DescriptorSetLayout>>(m, "DescriptorSetLayout").def_property_readonly("bindings", [](const DescriptorSetLayout& layout) {
-    py::list list;
-    for (const DescriptorBinding& b : layout.bindings) list.append(py::make_tuple(b.binding, static_cast<int>(b.type), b.count));
-    return list;
-  });
+  py::class_<DescriptorSetLayout, Ptr<DescriptorSetLayout>>(m, "DescriptorSetLayout")
+      .def_property_readonly("bindings", [](const DescriptorSetLayout& layout) {
+        py::list list;
+        for (const DescriptorBinding& b : layout.bindings) list.append(py::make_tuple(b.binding, static_cast<int>(b.type), b.count));
+        return list;
+      });
 
   py::class_<DescriptorSet, Ptr<DescriptorSet>>(m, "DescriptorSet")
       .def(py::init([](Ptr<DescriptorSetLayout> layout) { return std::make_shared<DescriptorSet>(std::move(layout)); }), py::arg("layout"))
-      .def("write_buffer",
-           [](DescriptorSet& set, uint32_t binding, uint32_t element, Ptr<Buffer> buffer, uint64_t offset_B, uint64_t range_B) {
-             unwrap(set.write(binding, element, {std::move(buffer), offset_B, range_B, nullptr, nullptr}));
-           },
-           py::arg("binding"), py::arg("element"), py::arg("buffer").none(false), py::arg("offset_B"), py::arg("range_B"))
-      .def("write_image",
-           [](DescriptorSet& set, uint32_t binding, uint32_t element, Ptr<ImageView> view, Ptr<Sampler> sampler) {
-             Descriptor descriptor;
-             descriptor.view = std::move(view);
-             descriptor.sampler = std::move(sampler);
-             unwrap(set.write(binding, element, std::move(descriptor)));
-           },
-           py::arg("binding"), py::arg("element"), py::arg("view"), py::arg("sampler"));
+      .def(
+          "write_buffer",
+          [](DescriptorSet& set, uint32_t binding, uint32_t element, Ptr<Buffer> buffer, uint64_t offset_B, uint64_t range_B) {
+            unwrap(set.write(binding, element, {std::move(buffer), offset_B, range_B, nullptr, nullptr}));
+          },
+          py::arg("binding"), py::arg("element"), py::arg("buffer").none(false), py::arg("offset_B"), py::arg("range_B"))
+      .def(
+          "write_image",
+          [](DescriptorSet& set, uint32_t binding, uint32_t element, Ptr<ImageView> view, Ptr<Sampler> sampler) {
+            Descriptor descriptor;
+            descriptor.view = std::move(view);
+            descriptor.sampler = std::move(sampler);
+            unwrap(set.write(binding, element, std::move(descriptor)));
+          },
+          py::arg("binding"), py::arg("element"), py::arg("view"), py::arg("sampler"));
 
   py::class_<VkStencilOpState>(m, "StencilOpState")
-      .def(py::init(&stencil_state), py::arg("fail_op"), py::arg("pass_op"), py::arg("depth_fail_op"), py::arg("compare_op"), py::arg("compare_mask"),
-           py::arg("write_mask"), py::arg("reference"));
+      .def(py::init(&stencil_state), py::arg("fail_op"), py::arg("pass_op"), py::arg("depth_fail_op"), py::arg("compare_op"),
+           py::arg("compare_mask"), py::arg("write_mask"), py::arg("reference"));
   py::class_<VkPipelineColorBlendAttachmentState>(m, "ColorBlendAttachmentState")
-      .def(py::init(&blend_state), py::arg("enable"), py::arg("src_color_factor"), py::arg("dst_color_factor"), py::arg("color_op"), py::arg("src_alpha_factor"),
-           py::arg("dst_alpha_factor"), py::arg("alpha_op"), py::arg("write_mask"));
+      .def(py::init(&blend_state), py::arg("enable"), py::arg("src_color_factor"), py::arg("dst_color_factor"), py::arg("color_op"),
+           py::arg("src_alpha_factor"), py::arg("dst_alpha_factor"), py::arg("alpha_op"), py::arg("write_mask"));
 
   py::class_<DepthStencilState> depth_stencil(m, "DepthStencilState");
   depth_stencil.def_readwrite("depth_test", &DepthStencilState::depth_test)
@@ -99,20 +116,25 @@ void bind_pipeline(py::module_& m) {
   using Info = GraphicsPipelineCreateInfo;
   py::class_<Info> info(m, "GraphicsPipelineCreateInfo");
   info.def(py::init<>())
-      .def("set_stage",
-           [](Info& i, Ptr<ShaderModule> module, std::vector<std::pair<uint32_t, uint32_t>> specialization) {
-             const bool vertex = module->reflection().stage == VK_SHADER_STAGE_VERTEX_BIT;
-             (vertex ? i.vertex : i.fragment) = {std::move(module), std::move(specialization)};
-           },
-           py::arg("module").none(false), py::arg("specialization"))
-      .def("add_vertex_binding",
-           [](Info& i, uint32_t binding, uint32_t stride_B, int rate) { i.vertex_bindings.push_back({binding, stride_B, static_cast<VkVertexInputRate>(rate)}); },
-           py::arg("binding"), py::arg("stride_B"), py::arg("rate"))
-      .def("add_vertex_attribute",
-           [](Info& i, uint32_t location, uint32_t binding, int format, uint32_t offset_B) {
-             i.vertex_attributes.push_back({location, binding, static_cast<VkFormat>(format), offset_B});
-           },
-           py::arg("location"), py::arg("binding"), py::arg("format"), py::arg("offset_B"))
+      .def(
+          "set_stage",
+          [](Info& i, Ptr<ShaderModule> module, std::vector<std::pair<uint32_t, uint32_t>> specialization) {
+            const bool vertex = module->reflection().stage == VK_SHADER_STAGE_VERTEX_BIT;
+            (vertex ? i.vertex : i.fragment) = {std::move(module), std::move(specialization)};
+          },
+          py::arg("module").none(false), py::arg("specialization"))
+      .def(
+          "add_vertex_binding",
+          [](Info& i, uint32_t binding, uint32_t stride_B, int rate) {
+            i.vertex_bindings.push_back({binding, stride_B, static_cast<VkVertexInputRate>(rate)});
+          },
+          py::arg("binding"), py::arg("stride_B"), py::arg("rate"))
+      .def(
+          "add_vertex_attribute",
+          [](Info& i, uint32_t location, uint32_t binding, int format, uint32_t offset_B) {
+            i.vertex_attributes.push_back({location, binding, static_cast<VkFormat>(format), offset_B});
+          },
+          py::arg("location"), py::arg("binding"), py::arg("format"), py::arg("offset_B"))
       .def_readwrite("primitive_restart", &Info::primitive_restart)
       .def_readonly("rasterization", &Info::rasterization)
       .def_readonly("multisample", &Info::multisample)

@@ -14,9 +14,9 @@ namespace {
 /// How a format's colour shows in NumPy.
 struct ArrayFormat {
   std::string dtype;
-  uint32_t component_B = 0;   // of the array
-  bool same_bits = false;     // every component is a byte-aligned field of component_B bytes
-  bool same_order = false;    // and they lie in R, G, B, A order without gaps: memory can be viewed
+  uint32_t component_B = 0;  // of the array
+  bool same_bits = false;    // every component is a byte-aligned field of component_B bytes
+  bool same_order = false;   // and they lie in R, G, B, A order without gaps: memory can be viewed
 };
 
 ArrayFormat array_format(const vk::FormatInfo& format) {
@@ -30,7 +30,8 @@ ArrayFormat array_format(const vk::FormatInfo& format) {
     if (component.shift != c * bits) result.same_order = false;
   }
   result.same_order = result.same_order && result.same_bits && format.texel_B * 8u == uint32_t{bits} * format.component_count;
-  const bool is_signed = format.numeric == vk::Numeric::sint || format.numeric == vk::Numeric::snorm || format.numeric == vk::Numeric::sscaled;
+  const bool is_signed =
+      format.numeric == vk::Numeric::sint || format.numeric == vk::Numeric::snorm || format.numeric == vk::Numeric::sscaled;
   if (!result.same_bits) {
     result.dtype = format.numeric == vk::Numeric::uint ? "u4" : format.numeric == vk::Numeric::sint ? "i4" : "f4";
     result.component_B = 4;
@@ -49,8 +50,7 @@ const vk::FormatInfo& format_of(const Image& image) {
 }
 
 SubresourceLayout subresource(const Image& image, VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer) {
-  if (level >= image.info().mip_levels || layer >= image.info().array_layers)
-    throw py::index_error("level or layer outside the image");
+  if (level >= image.info().mip_levels || layer >= image.info().array_layers) throw py::index_error("level or layer outside the image");
   if (image.info().tiling != ImageTiling::linear) throw py::value_error("pixels of this tiling are read through a copy");
   if (!image.data()) throw py::value_error("the image has no memory");
   return image.layout(aspect, level, layer);
@@ -89,7 +89,8 @@ py::array read_color(const Image& image, uint32_t level, uint32_t layer) {
     }
     for (uint32_t x = 0; x < layout.width_px; ++x, source += format.texel_B, out += step_B) {
       if (how.same_bits) {
-        for (uint32_t c = 0; c < components; ++c) std::memcpy(out + c * how.component_B, source + format.rgba[c].shift / 8, how.component_B);
+        for (uint32_t c = 0; c < components; ++c)
+          std::memcpy(out + c * how.component_B, source + format.rgba[c].shift / 8, how.component_B);
       } else {
         const vk::Texel texel = vk::unpack_texel(format, source);
         std::memcpy(out, texel.u, element_B);
@@ -174,14 +175,16 @@ void write(Image& image, uint32_t level, uint32_t layer, const py::buffer& texel
   const auto* source = static_cast<const uint8_t*>(info.ptr);
   image.tile_signatures.clear();  // a write from outside passes
   py::gil_scoped_release release;
-  for (uint32_t y = 0; y < layout.height_px; ++y) std::memcpy(image.data() + layout.offset_B + y * layout.row_pitch_B, source + y * row_B, row_B);
+  for (uint32_t y = 0; y < layout.height_px; ++y)
+    std::memcpy(image.data() + layout.offset_B + y * layout.row_pitch_B, source + y * row_B, row_B);
 }
 
 /// Packs (n, components) float32 or 32-bit integers into texels of the format.
 py::array_t<uint8_t> pack_texels(int format_number, const py::array& values) {
   const vk::FormatInfo* format = vk::find_format(static_cast<VkFormat>(format_number));
   if (!format) throw py::value_error("unknown format");
-  if (values.ndim() != 2 || values.itemsize() != 4 || !(values.flags() & py::array::c_style)) throw py::value_error("values must be (n, C) of 4-byte numbers");
+  if (values.ndim() != 2 || values.itemsize() != 4 || !(values.flags() & py::array::c_style))
+    throw py::value_error("values must be (n, C) of 4-byte numbers");
   const auto count = static_cast<size_t>(values.shape(0));
   const auto components = std::min<size_t>(4, static_cast<size_t>(values.shape(1)));
   const auto source_step = static_cast<size_t>(values.shape(1));
@@ -201,13 +204,14 @@ py::array_t<uint8_t> pack_texels(int format_number, const py::array& values) {
 
 void bind_pixels(py::class_<Image, Ptr<Image>>& image) {
   image
-      .def("read",
-           [](const Image& i, uint32_t aspect, uint32_t level, uint32_t layer) {
-             if (aspect == VK_IMAGE_ASPECT_DEPTH_BIT) return read_depth(i, level, layer);
-             if (aspect == VK_IMAGE_ASPECT_STENCIL_BIT) return read_stencil(i, level, layer);
-             return read_color(i, level, layer);
-           },
-           py::arg("aspect"), py::arg("level"), py::arg("layer"))
+      .def(
+          "read",
+          [](const Image& i, uint32_t aspect, uint32_t level, uint32_t layer) {
+            if (aspect == VK_IMAGE_ASPECT_DEPTH_BIT) return read_depth(i, level, layer);
+            if (aspect == VK_IMAGE_ASPECT_STENCIL_BIT) return read_stencil(i, level, layer);
+            return read_color(i, level, layer);
+          },
+          py::arg("aspect"), py::arg("level"), py::arg("layer"))
       .def("view", &view, py::arg("aspect"), py::arg("level"), py::arg("layer"))
       .def("write", &write, py::arg("level"), py::arg("layer"), py::arg("texels"))
       .def_static("pack_texels", &pack_texels, py::arg("format"), py::arg("values"));

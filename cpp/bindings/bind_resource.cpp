@@ -24,10 +24,13 @@ void bind_resource(py::module_& m) {
       .def_buffer([](DeviceMemory& memory) { return bytes_of(memory.data(), memory.size_B()); });
 
   py::class_<Buffer, Ptr<Buffer>>(m, "Buffer", py::buffer_protocol())
-      .def(py::init([](uint64_t size_B, uint32_t usage, std::string label) { return unwrap(Buffer::create({size_B, usage, std::move(label)})); }), py::arg("size_B"),
-           py::arg("usage"), py::arg("label"))
-      .def("bind", [](Buffer& buffer, Ptr<DeviceMemory> memory, uint64_t offset_B) { unwrap(buffer.bind(std::move(memory), offset_B)); }, py::arg("memory"),
-           py::arg("offset_B"))
+      .def(py::init([](uint64_t size_B, uint32_t usage, std::string label) {
+             return unwrap(Buffer::create({size_B, usage, std::move(label)}));
+           }),
+           py::arg("size_B"), py::arg("usage"), py::arg("label"))
+      .def(
+          "bind", [](Buffer& buffer, Ptr<DeviceMemory> memory, uint64_t offset_B) { unwrap(buffer.bind(std::move(memory), offset_B)); },
+          py::arg("memory"), py::arg("offset_B"))
       .def_property_readonly("size_B", &Buffer::size_B)
       .def_property_readonly("usage", [](const Buffer& buffer) { return buffer.info().usage; })
       .def_property_readonly("label", [](const Buffer& buffer) { return buffer.info().label; })
@@ -35,8 +38,8 @@ void bind_resource(py::module_& m) {
 
   py::class_<Image, Ptr<Image>> image(m, "Image");
   image
-      .def(py::init([](int format, uint32_t width_px, uint32_t height_px, uint32_t mip_levels, uint32_t array_layers, uint32_t samples, uint32_t usage, bool cube,
-                       int tiling, std::string label) {
+      .def(py::init([](int format, uint32_t width_px, uint32_t height_px, uint32_t mip_levels, uint32_t array_layers, uint32_t samples,
+                       uint32_t usage, bool cube, int tiling, std::string label) {
              ImageCreateInfo info;
              info.format = static_cast<VkFormat>(format);
              info.width_px = width_px;
@@ -50,9 +53,11 @@ void bind_resource(py::module_& m) {
              info.label = std::move(label);
              return unwrap(Image::create(info));
            }),
-           py::arg("format"), py::arg("width_px"), py::arg("height_px"), py::arg("mip_levels"), py::arg("array_layers"), py::arg("samples"), py::arg("usage"),
-           py::arg("cube"), py::arg("tiling"), py::arg("label"))
-      .def("bind", [](Image& i, Ptr<DeviceMemory> memory, uint64_t offset_B) { unwrap(i.bind(std::move(memory), offset_B)); }, py::arg("memory"), py::arg("offset_B"))
+           py::arg("format"), py::arg("width_px"), py::arg("height_px"), py::arg("mip_levels"), py::arg("array_layers"), py::arg("samples"),
+           py::arg("usage"), py::arg("cube"), py::arg("tiling"), py::arg("label"))
+      .def(
+          "bind", [](Image& i, Ptr<DeviceMemory> memory, uint64_t offset_B) { unwrap(i.bind(std::move(memory), offset_B)); },
+          py::arg("memory"), py::arg("offset_B"))
       .def("ensure_memory", [](Image& i) { unwrap(i.ensure_memory()); })
       .def_property_readonly("has_memory", [](const Image& i) { return i.data() != nullptr; })
       .def_property_readonly("required_B", &Image::required_B)
@@ -61,33 +66,32 @@ void bind_resource(py::module_& m) {
   bind_pixels(image);
 
   py::class_<ImageView, Ptr<ImageView>>(m, "ImageView")
-      .def(py::init([](Ptr<Image> source, int type, int format, uint32_t aspects, uint32_t base_level, uint32_t level_count, uint32_t base_layer,
-                       uint32_t layer_count, const std::array<int, 4>& swizzle) {
-             return unwrap(ImageView::create({std::move(source), static_cast<VkImageViewType>(type), static_cast<VkFormat>(format), aspects, base_level, level_count,
-                                              base_layer, layer_count, swizzle_of(swizzle)}));
+      .def(py::init([](Ptr<Image> source, int type, int format, uint32_t aspects, uint32_t base_level, uint32_t level_count,
+                       uint32_t base_layer, uint32_t layer_count, const std::array<int, 4>& swizzle) {
+             return unwrap(ImageView::create({std::move(source), static_cast<VkImageViewType>(type), static_cast<VkFormat>(format), aspects,
+                                              base_level, level_count, base_layer, layer_count, swizzle_of(swizzle)}));
            }),
-           py::arg("image"), py::arg("type"), py::arg("format"), py::arg("aspects"), py::arg("base_level"), py::arg("level_count"), py::arg("base_layer"),
-           py::arg("layer_count"), py::arg("swizzle"));
+           py::arg("image"), py::arg("type"), py::arg("format"), py::arg("aspects"), py::arg("base_level"), py::arg("level_count"),
+           py::arg("base_layer"), py::arg("layer_count"), py::arg("swizzle"));
 
   py::class_<SamplerCreateInfo>(m, "SamplerCreateInfo")
       .def(py::init<>())
-#define TILEGPU_ENUM(name, type) \
-  .def_property(#name, [](const SamplerCreateInfo& i) { return static_cast<int>(i.name); }, [](SamplerCreateInfo& i, int v) { i.name = static_cast<type>(v); })
-      TILEGPU_ENUM(mag_filter, VkFilter)
-      TILEGPU_ENUM(min_filter, VkFilter)
-      TILEGPU_ENUM(mipmap_mode, VkSamplerMipmapMode)
-      TILEGPU_ENUM(address_u, VkSamplerAddressMode)
-      TILEGPU_ENUM(address_v, VkSamplerAddressMode)
-      TILEGPU_ENUM(address_w, VkSamplerAddressMode)
-      TILEGPU_ENUM(compare_op, VkCompareOp)
-      TILEGPU_ENUM(border_color, VkBorderColor)
+#define TILEGPU_ENUM(name, type)                                                  \
+  .def_property(                                                                  \
+      #name, [](const SamplerCreateInfo& i) { return static_cast<int>(i.name); }, \
+      [](SamplerCreateInfo& i, int v) { i.name = static_cast<type>(v); })
+          TILEGPU_ENUM(mag_filter, VkFilter) TILEGPU_ENUM(min_filter, VkFilter) TILEGPU_ENUM(mipmap_mode, VkSamplerMipmapMode)
+              TILEGPU_ENUM(address_u, VkSamplerAddressMode) TILEGPU_ENUM(address_v, VkSamplerAddressMode)
+                  TILEGPU_ENUM(address_w, VkSamplerAddressMode) TILEGPU_ENUM(compare_op, VkCompareOp)
+                      TILEGPU_ENUM(border_color, VkBorderColor)
 #undef TILEGPU_ENUM
       .def_readwrite("mip_lod_bias", &SamplerCreateInfo::mip_lod_bias)
       .def_readwrite("min_lod", &SamplerCreateInfo::min_lod)
       .def_readwrite("max_lod", &SamplerCreateInfo::max_lod)
       .def_readwrite("compare_enable", &SamplerCreateInfo::compare_enable)
       .def_readwrite("unnormalized_coordinates", &SamplerCreateInfo::unnormalized_coordinates);
-  py::class_<Sampler, Ptr<Sampler>>(m, "Sampler").def(py::init([](const SamplerCreateInfo& info) { return unwrap(Sampler::create(info)); }), py::arg("info"));
+  py::class_<Sampler, Ptr<Sampler>>(m, "Sampler")
+      .def(py::init([](const SamplerCreateInfo& info) { return unwrap(Sampler::create(info)); }), py::arg("info"));
 }
 
 }  // namespace tilegpu::bindings

@@ -8,31 +8,45 @@ namespace {
 
 const char* kind_name(ReflectedType::Kind kind) {
   switch (kind) {
-    case ReflectedType::Kind::scalar: return "scalar";
-    case ReflectedType::Kind::vector: return "vector";
-    case ReflectedType::Kind::matrix: return "matrix";
-    case ReflectedType::Kind::array: return "array";
-    case ReflectedType::Kind::structure: return "structure";
-    case ReflectedType::Kind::image: return "image";
-    case ReflectedType::Kind::sampler: return "sampler";
-    case ReflectedType::Kind::sampled_image: return "sampled_image";
+    case ReflectedType::Kind::scalar:
+      return "scalar";
+    case ReflectedType::Kind::vector:
+      return "vector";
+    case ReflectedType::Kind::matrix:
+      return "matrix";
+    case ReflectedType::Kind::array:
+      return "array";
+    case ReflectedType::Kind::structure:
+      return "structure";
+    case ReflectedType::Kind::image:
+      return "image";
+    case ReflectedType::Kind::sampler:
+      return "sampler";
+    case ReflectedType::Kind::sampled_image:
+      return "sampled_image";
   }
   return "";
 }
 
 const char* base_name(ReflectedType::Base base) {
   switch (base) {
-    case ReflectedType::Base::f32: return "float";
-    case ReflectedType::Base::i32: return "int";
-    case ReflectedType::Base::u32: return "uint";
-    case ReflectedType::Base::boolean: return "bool";
+    case ReflectedType::Base::f32:
+      return "float";
+    case ReflectedType::Base::i32:
+      return "int";
+    case ReflectedType::Base::u32:
+      return "uint";
+    case ReflectedType::Base::boolean:
+      return "bool";
   }
   return "";
 }
 
 // Returns (words as bytes or None, error message, messages): the front end raises ShaderError with the single messages.
-py::tuple compile(std::string glsl, std::string file, int stage, std::map<std::string, std::string> defines, std::vector<std::string> include_dirs) {
-  GlslSource source{std::move(glsl), std::move(file), static_cast<VkShaderStageFlagBits>(stage), std::move(defines), std::move(include_dirs)};
+py::tuple compile(std::string glsl, std::string file, int stage, std::map<std::string, std::string> defines,
+                  std::vector<std::string> include_dirs) {
+  GlslSource source{std::move(glsl), std::move(file), static_cast<VkShaderStageFlagBits>(stage), std::move(defines),
+                    std::move(include_dirs)};
   std::vector<ShaderMessage> messages;
   Expected<std::vector<uint32_t>> words = [&] {
     py::gil_scoped_release release;
@@ -40,7 +54,8 @@ py::tuple compile(std::string glsl, std::string file, int stage, std::map<std::s
   }();
   if (words) return py::make_tuple(py::bytes(reinterpret_cast<const char*>((*words).data()), (*words).size() * 4), "", py::list());
   py::list list;
-  for (const ShaderMessage& message : messages) list.append(py::make_tuple(text(message.file), message.line, text(message.text), text(message.source_line)));
+  for (const ShaderMessage& message : messages)
+    list.append(py::make_tuple(text(message.file), message.line, text(message.text), text(message.source_line)));
   return py::make_tuple(py::none(), text(words.error().message), list);
 }
 
@@ -49,8 +64,8 @@ Ptr<ShaderModule> create_module(const py::bytes& code, std::string label, std::s
   Py_ssize_t size_B = 0;
   if (PyBytes_AsStringAndSize(code.ptr(), &data, &size_B) != 0) throw py::error_already_set();
   if (size_B % 4 != 0)
-    throw CoreError{{VK_ERROR_INVALID_SHADER_NV, "shader '" + label + "': SPIR-V is made of 4-byte words, but there are " + std::to_string(size_B) +
-                                                     " bytes; the file is truncated or is no SPIR-V"}};
+    throw CoreError{{VK_ERROR_INVALID_SHADER_NV, "shader '" + label + "': SPIR-V is made of 4-byte words, but there are " +
+                                                     std::to_string(size_B) + " bytes; the file is truncated or is no SPIR-V"}};
   std::vector<uint32_t> words(static_cast<size_t>(size_B) / 4);
   if (size_B) std::memcpy(words.data(), data, static_cast<size_t>(size_B));
   py::gil_scoped_release release;
@@ -77,7 +92,8 @@ void bind_shader(py::module_& m) {
       .def_readonly("depth_compare", &ReflectedType::depth_compare)
       .def_property_readonly("members", [](const ReflectedType& t) {
         py::list members;
-        for (const ReflectedType::Member& member : t.members) members.append(py::make_tuple(text(member.name), member.offset_B, member.type));
+        for (const ReflectedType::Member& member : t.members)
+          members.append(py::make_tuple(text(member.name), member.offset_B, member.type));
         return members;
       });
   py::class_<ReflectedVariable>(m, "ReflectedVariable")
@@ -109,16 +125,17 @@ void bind_shader(py::module_& m) {
       .def_readonly("inputs", &Reflection::inputs)
       .def_readonly("outputs", &Reflection::outputs)
       .def_readonly("bindings", &Reflection::bindings)
-      .def_property_readonly("push_constants", [](const Reflection& r) -> py::object {
-        return r.has_push_constants ? py::cast(r.push_constants) : py::none();
-      })
+      .def_property_readonly(
+          "push_constants",
+          [](const Reflection& r) -> py::object { return r.has_push_constants ? py::cast(r.push_constants) : py::none(); })
       .def_readonly("constants", &Reflection::constants);
 
   py::class_<ShaderModule, Ptr<ShaderModule>>(m, "ShaderModule")
       .def(py::init(&create_module), py::arg("code"), py::arg("label"), py::arg("entry_point") = "main")
       .def_property_readonly("label", &ShaderModule::label)
       .def_property_readonly("reflection", &ShaderModule::reflection, py::return_value_policy::reference_internal)
-      .def_property_readonly("spirv", [](const ShaderModule& s) { return py::bytes(reinterpret_cast<const char*>(s.words().data()), s.words().size() * 4); });
+      .def_property_readonly(
+          "spirv", [](const ShaderModule& s) { return py::bytes(reinterpret_cast<const char*>(s.words().data()), s.words().size() * 4); });
 }
 
 }  // namespace tilegpu::bindings

@@ -4,8 +4,8 @@
 namespace tilegpu::bindings {
 namespace {
 
-constexpr const char* kCauses[] = {"load",       "store",       "resolve",          "border_load",       "border_store", "spill_load",
-                                   "spill_store", "saved_clean_tile", "saved_compression", "saved_transaction_elimination"};
+constexpr const char* kCauses[] = {"load",       "store",       "resolve",          "border_load",       "border_store",
+                                   "spill_load", "spill_store", "saved_clean_tile", "saved_compression", "saved_transaction_elimination"};
 static_assert(std::size(kCauses) == static_cast<size_t>(TrafficCause::count));
 
 py::dict as_dict(const PassStats& s) {
@@ -50,8 +50,6 @@ py::dict as_dict(const PassStats& s) {
 
 }  // namespace
 
-void bind_stats(py::module_& m) {
-  py::class_<PassStats>(m, "PassStats").def("asdict", &as_dict);
-}
+void bind_stats(py::module_& m) { py::class_<PassStats>(m, "PassStats").def("asdict", &as_dict); }
 
 }  // namespace tilegpu::bindings

@@ -21,72 +21,142 @@ py::dict table(std::initializer_list<Entry> entries) {
 
 py::dict make_tables() {
   py::dict t;
-  t["compare_op"] = table({{"never", VK_COMPARE_OP_NEVER}, {"less", VK_COMPARE_OP_LESS}, {"equal", VK_COMPARE_OP_EQUAL},
-                           {"less_or_equal", VK_COMPARE_OP_LESS_OR_EQUAL}, {"greater", VK_COMPARE_OP_GREATER}, {"not_equal", VK_COMPARE_OP_NOT_EQUAL},
-                           {"greater_or_equal", VK_COMPARE_OP_GREATER_OR_EQUAL}, {"always", VK_COMPARE_OP_ALWAYS}});
-  t["stencil_op"] = table({{"keep", VK_STENCIL_OP_KEEP}, {"zero", VK_STENCIL_OP_ZERO}, {"replace", VK_STENCIL_OP_REPLACE},
-                           {"increment_and_clamp", VK_STENCIL_OP_INCREMENT_AND_CLAMP}, {"decrement_and_clamp", VK_STENCIL_OP_DECREMENT_AND_CLAMP},
-                           {"invert", VK_STENCIL_OP_INVERT}, {"increment_and_wrap", VK_STENCIL_OP_INCREMENT_AND_WRAP},
+  t["compare_op"] = table({{"never", VK_COMPARE_OP_NEVER},
+                           {"less", VK_COMPARE_OP_LESS},
+                           {"equal", VK_COMPARE_OP_EQUAL},
+                           {"less_or_equal", VK_COMPARE_OP_LESS_OR_EQUAL},
+                           {"greater", VK_COMPARE_OP_GREATER},
+                           {"not_equal", VK_COMPARE_OP_NOT_EQUAL},
+                           {"greater_or_equal", VK_COMPARE_OP_GREATER_OR_EQUAL},
+                           {"always", VK_COMPARE_OP_ALWAYS}});
+  t["stencil_op"] = table({{"keep", VK_STENCIL_OP_KEEP},
+                           {"zero", VK_STENCIL_OP_ZERO},
+                           {"replace", VK_STENCIL_OP_REPLACE},
+                           {"increment_and_clamp", VK_STENCIL_OP_INCREMENT_AND_CLAMP},
+                           {"decrement_and_clamp", VK_STENCIL_OP_DECREMENT_AND_CLAMP},
+                           {"invert", VK_STENCIL_OP_INVERT},
+                           {"increment_and_wrap", VK_STENCIL_OP_INCREMENT_AND_WRAP},
                            {"decrement_and_wrap", VK_STENCIL_OP_DECREMENT_AND_WRAP}});
-  t["cull_mode"] = table({{"none", VK_CULL_MODE_NONE}, {"front", VK_CULL_MODE_FRONT_BIT}, {"back", VK_CULL_MODE_BACK_BIT},
+  t["cull_mode"] = table({{"none", VK_CULL_MODE_NONE},
+                          {"front", VK_CULL_MODE_FRONT_BIT},
+                          {"back", VK_CULL_MODE_BACK_BIT},
                           {"front_and_back", VK_CULL_MODE_FRONT_AND_BACK}});
   t["front_face"] = table({{"counter_clockwise", VK_FRONT_FACE_COUNTER_CLOCKWISE}, {"clockwise", VK_FRONT_FACE_CLOCKWISE}});
   t["polygon_mode"] = table({{"fill", VK_POLYGON_MODE_FILL}, {"line", VK_POLYGON_MODE_LINE}, {"point", VK_POLYGON_MODE_POINT}});
-  t["primitive_topology"] = table({{"point_list", VK_PRIMITIVE_TOPOLOGY_POINT_LIST}, {"line_list", VK_PRIMITIVE_TOPOLOGY_LINE_LIST},
-                                   {"line_strip", VK_PRIMITIVE_TOPOLOGY_LINE_STRIP}, {"triangle_list", VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST},
-                                   {"triangle_strip", VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP}, {"triangle_fan", VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN}});
-  t["attachment_load_op"] = table({{"load", VK_ATTACHMENT_LOAD_OP_LOAD}, {"clear", VK_ATTACHMENT_LOAD_OP_CLEAR},
-                                   {"dont_care", VK_ATTACHMENT_LOAD_OP_DONT_CARE}, {"none", VK_ATTACHMENT_LOAD_OP_NONE_EXT}});
-  t["attachment_store_op"] = table({{"store", VK_ATTACHMENT_STORE_OP_STORE}, {"dont_care", VK_ATTACHMENT_STORE_OP_DONT_CARE},
-                                    {"none", VK_ATTACHMENT_STORE_OP_NONE}});
-  t["resolve_mode"] = table({{"none", VK_RESOLVE_MODE_NONE}, {"sample_zero", VK_RESOLVE_MODE_SAMPLE_ZERO_BIT}, {"average", VK_RESOLVE_MODE_AVERAGE_BIT},
-                             {"min", VK_RESOLVE_MODE_MIN_BIT}, {"max", VK_RESOLVE_MODE_MAX_BIT}});
-  t["blend_factor"] = table({{"zero", VK_BLEND_FACTOR_ZERO}, {"one", VK_BLEND_FACTOR_ONE}, {"src_color", VK_BLEND_FACTOR_SRC_COLOR},
-                             {"one_minus_src_color", VK_BLEND_FACTOR_ONE_MINUS_SRC_COLOR}, {"dst_color", VK_BLEND_FACTOR_DST_COLOR},
-                             {"one_minus_dst_color", VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR}, {"src_alpha", VK_BLEND_FACTOR_SRC_ALPHA},
-                             {"one_minus_src_alpha", VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA}, {"dst_alpha", VK_BLEND_FACTOR_DST_ALPHA},
-                             {"one_minus_dst_alpha", VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA}, {"constant_color", VK_BLEND_FACTOR_CONSTANT_COLOR},
-                             {"one_minus_constant_color", VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_COLOR}, {"constant_alpha", VK_BLEND_FACTOR_CONSTANT_ALPHA},
-                             {"one_minus_constant_alpha", VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_ALPHA}, {"src_alpha_saturate", VK_BLEND_FACTOR_SRC_ALPHA_SATURATE},
-                             {"src1_color", VK_BLEND_FACTOR_SRC1_COLOR}, {"one_minus_src1_color", VK_BLEND_FACTOR_ONE_MINUS_SRC1_COLOR},
-                             {"src1_alpha", VK_BLEND_FACTOR_SRC1_ALPHA}, {"one_minus_src1_alpha", VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA}});
-  t["blend_op"] = table({{"add", VK_BLEND_OP_ADD}, {"subtract", VK_BLEND_OP_SUBTRACT}, {"reverse_subtract", VK_BLEND_OP_REVERSE_SUBTRACT},
-                         {"min", VK_BLEND_OP_MIN}, {"max", VK_BLEND_OP_MAX}});
-  t["logic_op"] = table({{"clear", VK_LOGIC_OP_CLEAR}, {"and", VK_LOGIC_OP_AND}, {"and_reverse", VK_LOGIC_OP_AND_REVERSE}, {"copy", VK_LOGIC_OP_COPY},
-                         {"and_inverted", VK_LOGIC_OP_AND_INVERTED}, {"no_op", VK_LOGIC_OP_NO_OP}, {"xor", VK_LOGIC_OP_XOR}, {"or", VK_LOGIC_OP_OR},
-                         {"nor", VK_LOGIC_OP_NOR}, {"equivalent", VK_LOGIC_OP_EQUIVALENT}, {"invert", VK_LOGIC_OP_INVERT},
-                         {"or_reverse", VK_LOGIC_OP_OR_REVERSE}, {"copy_inverted", VK_LOGIC_OP_COPY_INVERTED}, {"or_inverted", VK_LOGIC_OP_OR_INVERTED},
-                         {"nand", VK_LOGIC_OP_NAND}, {"set", VK_LOGIC_OP_SET}});
+  t["primitive_topology"] = table({{"point_list", VK_PRIMITIVE_TOPOLOGY_POINT_LIST},
+                                   {"line_list", VK_PRIMITIVE_TOPOLOGY_LINE_LIST},
+                                   {"line_strip", VK_PRIMITIVE_TOPOLOGY_LINE_STRIP},
+                                   {"triangle_list", VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST},
+                                   {"triangle_strip", VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP},
+                                   {"triangle_fan", VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN}});
+  t["attachment_load_op"] = table({{"load", VK_ATTACHMENT_LOAD_OP_LOAD},
+                                   {"clear", VK_ATTACHMENT_LOAD_OP_CLEAR},
+                                   {"dont_care", VK_ATTACHMENT_LOAD_OP_DONT_CARE},
+                                   {"none", VK_ATTACHMENT_LOAD_OP_NONE_EXT}});
+  t["attachment_store_op"] = table(
+      {{"store", VK_ATTACHMENT_STORE_OP_STORE}, {"dont_care", VK_ATTACHMENT_STORE_OP_DONT_CARE}, {"none", VK_ATTACHMENT_STORE_OP_NONE}});
+  t["resolve_mode"] = table({{"none", VK_RESOLVE_MODE_NONE},
+                             {"sample_zero", VK_RESOLVE_MODE_SAMPLE_ZERO_BIT},
+                             {"average", VK_RESOLVE_MODE_AVERAGE_BIT},
+                             {"min", VK_RESOLVE_MODE_MIN_BIT},
+                             {"max", VK_RESOLVE_MODE_MAX_BIT}});
+  t["blend_factor"] = table({{"zero", VK_BLEND_FACTOR_ZERO},
+                             {"one", VK_BLEND_FACTOR_ONE},
+                             {"src_color", VK_BLEND_FACTOR_SRC_COLOR},
+                             {"one_minus_src_color", VK_BLEND_FACTOR_ONE_MINUS_SRC_COLOR},
+                             {"dst_color", VK_BLEND_FACTOR_DST_COLOR},
+                             {"one_minus_dst_color", VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR},
+                             {"src_alpha", VK_BLEND_FACTOR_SRC_ALPHA},
+                             {"one_minus_src_alpha", VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA},
+                             {"dst_alpha", VK_BLEND_FACTOR_DST_ALPHA},
+                             {"one_minus_dst_alpha", VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA},
+                             {"constant_color", VK_BLEND_FACTOR_CONSTANT_COLOR},
+                             {"one_minus_constant_color", VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_COLOR},
+                             {"constant_alpha", VK_BLEND_FACTOR_CONSTANT_ALPHA},
+                             {"one_minus_constant_alpha", VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_ALPHA},
+                             {"src_alpha_saturate", VK_BLEND_FACTOR_SRC_ALPHA_SATURATE},
+                             {"src1_color", VK_BLEND_FACTOR_SRC1_COLOR},
+                             {"one_minus_src1_color", VK_BLEND_FACTOR_ONE_MINUS_SRC1_COLOR},
+                             {"src1_alpha", VK_BLEND_FACTOR_SRC1_ALPHA},
+                             {"one_minus_src1_alpha", VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA}});
+  t["blend_op"] = table({{"add", VK_BLEND_OP_ADD},
+                         {"subtract", VK_BLEND_OP_SUBTRACT},
+                         {"reverse_subtract", VK_BLEND_OP_REVERSE_SUBTRACT},
+                         {"min", VK_BLEND_OP_MIN},
+                         {"max", VK_BLEND_OP_MAX}});
+  t["logic_op"] = table({{"clear", VK_LOGIC_OP_CLEAR},
+                         {"and", VK_LOGIC_OP_AND},
+                         {"and_reverse", VK_LOGIC_OP_AND_REVERSE},
+                         {"copy", VK_LOGIC_OP_COPY},
+                         {"and_inverted", VK_LOGIC_OP_AND_INVERTED},
+                         {"no_op", VK_LOGIC_OP_NO_OP},
+                         {"xor", VK_LOGIC_OP_XOR},
+                         {"or", VK_LOGIC_OP_OR},
+                         {"nor", VK_LOGIC_OP_NOR},
+                         {"equivalent", VK_LOGIC_OP_EQUIVALENT},
+                         {"invert", VK_LOGIC_OP_INVERT},
+                         {"or_reverse", VK_LOGIC_OP_OR_REVERSE},
+                         {"copy_inverted", VK_LOGIC_OP_COPY_INVERTED},
+                         {"or_inverted", VK_LOGIC_OP_OR_INVERTED},
+                         {"nand", VK_LOGIC_OP_NAND},
+                         {"set", VK_LOGIC_OP_SET}});
   t["filter"] = table({{"nearest", VK_FILTER_NEAREST}, {"linear", VK_FILTER_LINEAR}});
   t["sampler_mipmap_mode"] = table({{"nearest", VK_SAMPLER_MIPMAP_MODE_NEAREST}, {"linear", VK_SAMPLER_MIPMAP_MODE_LINEAR}});
-  t["sampler_address_mode"] = table({{"repeat", VK_SAMPLER_ADDRESS_MODE_REPEAT}, {"mirrored_repeat", VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT},
-                                     {"clamp_to_edge", VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE}, {"clamp_to_border", VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER},
+  t["sampler_address_mode"] = table({{"repeat", VK_SAMPLER_ADDRESS_MODE_REPEAT},
+                                     {"mirrored_repeat", VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT},
+                                     {"clamp_to_edge", VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE},
+                                     {"clamp_to_border", VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER},
                                      {"mirror_clamp_to_edge", VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE}});
-  t["border_color"] = table({{"float_transparent_black", VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK}, {"int_transparent_black", VK_BORDER_COLOR_INT_TRANSPARENT_BLACK},
-                             {"float_opaque_black", VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK}, {"int_opaque_black", VK_BORDER_COLOR_INT_OPAQUE_BLACK},
-                             {"float_opaque_white", VK_BORDER_COLOR_FLOAT_OPAQUE_WHITE}, {"int_opaque_white", VK_BORDER_COLOR_INT_OPAQUE_WHITE}});
-  t["image_aspect"] = table({{"color", VK_IMAGE_ASPECT_COLOR_BIT}, {"depth", VK_IMAGE_ASPECT_DEPTH_BIT}, {"stencil", VK_IMAGE_ASPECT_STENCIL_BIT}});
-  t["image_usage"] = table({{"transfer_src", VK_IMAGE_USAGE_TRANSFER_SRC_BIT}, {"transfer_dst", VK_IMAGE_USAGE_TRANSFER_DST_BIT},
-                            {"sampled", VK_IMAGE_USAGE_SAMPLED_BIT}, {"storage", VK_IMAGE_USAGE_STORAGE_BIT},
-                            {"color_attachment", VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT}, {"depth_stencil_attachment", VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT},
-                            {"transient_attachment", VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT}, {"input_attachment", VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT}});
-  t["buffer_usage"] = table({{"transfer_src", VK_BUFFER_USAGE_TRANSFER_SRC_BIT}, {"transfer_dst", VK_BUFFER_USAGE_TRANSFER_DST_BIT},
-                             {"uniform_buffer", VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT}, {"storage_buffer", VK_BUFFER_USAGE_STORAGE_BUFFER_BIT},
-                             {"index_buffer", VK_BUFFER_USAGE_INDEX_BUFFER_BIT}, {"vertex_buffer", VK_BUFFER_USAGE_VERTEX_BUFFER_BIT},
+  t["border_color"] = table({{"float_transparent_black", VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK},
+                             {"int_transparent_black", VK_BORDER_COLOR_INT_TRANSPARENT_BLACK},
+                             {"float_opaque_black", VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK},
+                             {"int_opaque_black", VK_BORDER_COLOR_INT_OPAQUE_BLACK},
+                             {"float_opaque_white", VK_BORDER_COLOR_FLOAT_OPAQUE_WHITE},
+                             {"int_opaque_white", VK_BORDER_COLOR_INT_OPAQUE_WHITE}});
+  t["image_aspect"] =
+      table({{"color", VK_IMAGE_ASPECT_COLOR_BIT}, {"depth", VK_IMAGE_ASPECT_DEPTH_BIT}, {"stencil", VK_IMAGE_ASPECT_STENCIL_BIT}});
+  t["image_usage"] = table({{"transfer_src", VK_IMAGE_USAGE_TRANSFER_SRC_BIT},
+                            {"transfer_dst", VK_IMAGE_USAGE_TRANSFER_DST_BIT},
+                            {"sampled", VK_IMAGE_USAGE_SAMPLED_BIT},
+                            {"storage", VK_IMAGE_USAGE_STORAGE_BIT},
+                            {"color_attachment", VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT},
+                            {"depth_stencil_attachment", VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT},
+                            {"transient_attachment", VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT},
+                            {"input_attachment", VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT}});
+  t["buffer_usage"] = table({{"transfer_src", VK_BUFFER_USAGE_TRANSFER_SRC_BIT},
+                             {"transfer_dst", VK_BUFFER_USAGE_TRANSFER_DST_BIT},
+                             {"uniform_buffer", VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT},
+                             {"storage_buffer", VK_BUFFER_USAGE_STORAGE_BUFFER_BIT},
+                             {"index_buffer", VK_BUFFER_USAGE_INDEX_BUFFER_BIT},
+                             {"vertex_buffer", VK_BUFFER_USAGE_VERTEX_BUFFER_BIT},
                              {"indirect_buffer", VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT}});
-  t["image_tiling"] = table({{"linear", static_cast<int>(ImageTiling::linear)}, {"block_compressed", static_cast<int>(ImageTiling::block_compressed)}});
-  t["image_view_type"] = table({{"1d", VK_IMAGE_VIEW_TYPE_1D}, {"2d", VK_IMAGE_VIEW_TYPE_2D}, {"3d", VK_IMAGE_VIEW_TYPE_3D}, {"cube", VK_IMAGE_VIEW_TYPE_CUBE},
-                                {"1d_array", VK_IMAGE_VIEW_TYPE_1D_ARRAY}, {"2d_array", VK_IMAGE_VIEW_TYPE_2D_ARRAY},
+  t["image_tiling"] =
+      table({{"linear", static_cast<int>(ImageTiling::linear)}, {"block_compressed", static_cast<int>(ImageTiling::block_compressed)}});
+  t["image_view_type"] = table({{"1d", VK_IMAGE_VIEW_TYPE_1D},
+                                {"2d", VK_IMAGE_VIEW_TYPE_2D},
+                                {"3d", VK_IMAGE_VIEW_TYPE_3D},
+                                {"cube", VK_IMAGE_VIEW_TYPE_CUBE},
+                                {"1d_array", VK_IMAGE_VIEW_TYPE_1D_ARRAY},
+                                {"2d_array", VK_IMAGE_VIEW_TYPE_2D_ARRAY},
                                 {"cube_array", VK_IMAGE_VIEW_TYPE_CUBE_ARRAY}});
-  t["component_swizzle"] = table({{"identity", VK_COMPONENT_SWIZZLE_IDENTITY}, {"zero", VK_COMPONENT_SWIZZLE_ZERO}, {"one", VK_COMPONENT_SWIZZLE_ONE},
-                                  {"r", VK_COMPONENT_SWIZZLE_R}, {"g", VK_COMPONENT_SWIZZLE_G}, {"b", VK_COMPONENT_SWIZZLE_B}, {"a", VK_COMPONENT_SWIZZLE_A}});
+  t["component_swizzle"] = table({{"identity", VK_COMPONENT_SWIZZLE_IDENTITY},
+                                  {"zero", VK_COMPONENT_SWIZZLE_ZERO},
+                                  {"one", VK_COMPONENT_SWIZZLE_ONE},
+                                  {"r", VK_COMPONENT_SWIZZLE_R},
+                                  {"g", VK_COMPONENT_SWIZZLE_G},
+                                  {"b", VK_COMPONENT_SWIZZLE_B},
+                                  {"a", VK_COMPONENT_SWIZZLE_A}});
   t["vertex_input_rate"] = table({{"vertex", VK_VERTEX_INPUT_RATE_VERTEX}, {"instance", VK_VERTEX_INPUT_RATE_INSTANCE}});
   t["index_type"] = table({{"uint8", VK_INDEX_TYPE_UINT8_EXT}, {"uint16", VK_INDEX_TYPE_UINT16}, {"uint32", VK_INDEX_TYPE_UINT32}});
-  t["descriptor_type"] = table({{"sampler", VK_DESCRIPTOR_TYPE_SAMPLER}, {"combined_image_sampler", VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER},
-                                {"sampled_image", VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE}, {"storage_image", VK_DESCRIPTOR_TYPE_STORAGE_IMAGE},
+  t["descriptor_type"] = table({{"sampler", VK_DESCRIPTOR_TYPE_SAMPLER},
+                                {"combined_image_sampler", VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER},
+                                {"sampled_image", VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE},
+                                {"storage_image", VK_DESCRIPTOR_TYPE_STORAGE_IMAGE},
                                 {"uniform_texel_buffer", VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER},
-                                {"storage_texel_buffer", VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER}, {"uniform_buffer", VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER},
-                                {"storage_buffer", VK_DESCRIPTOR_TYPE_STORAGE_BUFFER}, {"input_attachment", VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT}});
+                                {"storage_texel_buffer", VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER},
+                                {"uniform_buffer", VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER},
+                                {"storage_buffer", VK_DESCRIPTOR_TYPE_STORAGE_BUFFER},
+                                {"input_attachment", VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT}});
   t["shader_stage"] = table({{"vertex", VK_SHADER_STAGE_VERTEX_BIT}, {"fragment", VK_SHADER_STAGE_FRAGMENT_BIT}});
   return t;
 }

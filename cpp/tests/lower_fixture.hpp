@@ -80,7 +80,7 @@ struct TestBuffer {
 /// A vertex shader used as a kernel: attributes in, varyings out, 32 vertices.
 struct VertexRun {
   uint32_t count = kBatchStride;
-  std::map<uint32_t, std::vector<float>> attributes;   // location -> 4 * count floats (or bits)
+  std::map<uint32_t, std::vector<float>> attributes;  // location -> 4 * count floats (or bits)
   std::vector<BufferDescriptor> buffers;
   std::vector<uint8_t> push = std::vector<uint8_t>(256, 0);
   Specialization specialization;
@@ -88,14 +88,16 @@ struct VertexRun {
   uint64_t loop_budget = 1 << 20;
   // out
   float position[4 * kBatchStride] = {};
-  std::vector<float> varyings;                         // (location * 4 + component) * kBatchStride + vertex
+  std::vector<float> varyings;  // (location * 4 + component) * kBatchStride + vertex
   float clip[8 * kBatchStride] = {};
   std::string error;
 
   uint32_t bits(uint32_t location, uint32_t component, uint32_t vertex) const {
     return std::bit_cast<uint32_t>(varyings[(location * 4 + component) * kBatchStride + vertex]);
   }
-  float value(uint32_t location, uint32_t component, uint32_t vertex) const { return varyings[(location * 4 + component) * kBatchStride + vertex]; }
+  float value(uint32_t location, uint32_t component, uint32_t vertex) const {
+    return varyings[(location * 4 + component) * kBatchStride + vertex];
+  }
 
   bool run(const ShaderModule& module, uint32_t lanes, uint32_t locations) {
     VertexKey key;
@@ -120,7 +122,8 @@ struct VertexRun {
     for (uint32_t k = 0; k < kBatchStride; ++k) index[k] = k;
     std::vector<uint8_t> scratch(1 << 21);
     VertexArgs args{};
-    args.bindings = bindings.data(), args.push_constants = push.data(), args.buffers = buffers.data(), args.vertex_index = index, args.count = count;
+    args.bindings = bindings.data(), args.push_constants = push.data(), args.buffers = buffers.data(), args.vertex_index = index,
+    args.count = count;
     args.instance_index = instance_index;
     args.position = position, args.varyings = varyings.data(), args.clip_distance = clip;
     args.scratch = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~uintptr_t{63});
@@ -138,10 +141,10 @@ struct FragmentRun {
   std::vector<TextureDescriptor> textures;
   std::vector<uint8_t> push = std::vector<uint8_t>(256, 0);
   Specialization specialization;
-  float vertex[3][64] = {};                     // row of the varying layout -> value at each vertex
-  float weight[3] = {1, 1, 1};                  // w of each vertex
-  uint64_t coverage = ~0ull;                    // for every quad
-  uint32_t alive = ~0u;                         // bit for each lane
+  float vertex[3][64] = {};     // row of the varying layout -> value at each vertex
+  float weight[3] = {1, 1, 1};  // w of each vertex
+  uint64_t coverage = ~0ull;    // for every quad
+  uint32_t alive = ~0u;         // bit for each lane
   std::vector<float> sample_positions = {0.5f, 0.5f};
   uint32_t sample_index = 0;
   FragmentArgs args{};
@@ -184,7 +187,8 @@ struct FragmentRun {
     }
     for (uint32_t k = 0; k < kMaxLanes; ++k) args.alive[k] = (alive >> k) & 1 ? ~0u : 0u;
     args.quad_count = lanes / 4, args.uniform_primitive = !mixed, args.sample_index = sample_index;
-    args.push_constants = push.data(), args.buffers = buffers.data(), args.textures = textures.data(), args.sample_positions = sample_positions.data();
+    args.push_constants = push.data(), args.buffers = buffers.data(), args.textures = textures.data(),
+    args.sample_positions = sample_positions.data();
     static std::vector<uint8_t> scratch(1 << 21);
     args.scratch = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~uintptr_t{63});
     args.loop_budget = 1 << 20;
@@ -192,7 +196,9 @@ struct FragmentRun {
     return true;
   }
   float out(uint32_t location, uint32_t component, uint32_t lane) const { return args.color[location][component][lane]; }
-  uint32_t out_bits(uint32_t location, uint32_t component, uint32_t lane) const { return std::bit_cast<uint32_t>(args.color[location][component][lane]); }
+  uint32_t out_bits(uint32_t location, uint32_t component, uint32_t lane) const {
+    return std::bit_cast<uint32_t>(args.color[location][component][lane]);
+  }
   static int32_t lane_x(uint32_t lane, int32_t x_px = 4) { return x_px + static_cast<int32_t>(2 * (lane / 4) + (lane & 1)); }
   static int32_t lane_y(uint32_t lane, int32_t y_px = 6) { return y_px + static_cast<int32_t>((lane >> 1) & 1); }
 };

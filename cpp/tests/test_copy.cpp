@@ -31,10 +31,12 @@ int failures = 0;
 template <class T>
 void expect_error(const Expected<T>& result, const std::string& words) {
   CHECK(!result, "no error, expected '%s'", words.c_str());
-  if (!result) CHECK(result.error().message.find(words) != std::string::npos, "'%s' does not say '%s'", result.error().message.c_str(), words.c_str());
+  if (!result)
+    CHECK(result.error().message.find(words) != std::string::npos, "'%s' does not say '%s'", result.error().message.c_str(), words.c_str());
 }
 
-Ptr<Image> make_image(VkFormat format, uint32_t width, uint32_t height, uint32_t levels = 1, uint32_t layers = 1, uint32_t samples = 1, ImageTiling tiling = ImageTiling::linear) {
+Ptr<Image> make_image(VkFormat format, uint32_t width, uint32_t height, uint32_t levels = 1, uint32_t layers = 1, uint32_t samples = 1,
+                      ImageTiling tiling = ImageTiling::linear) {
   ImageCreateInfo info;
   info.format = format;
   info.width_px = width;
@@ -62,7 +64,8 @@ std::vector<uint8_t> random_bytes(size_t count, std::mt19937& random) {
   return bytes;
 }
 
-vk::Texel texel_at(const Image& image, uint32_t level, uint32_t layer, uint32_t s, uint32_t x, uint32_t y, VkImageAspectFlagBits aspect = VK_IMAGE_ASPECT_COLOR_BIT) {
+vk::Texel texel_at(const Image& image, uint32_t level, uint32_t layer, uint32_t s, uint32_t x, uint32_t y,
+                   VkImageAspectFlagBits aspect = VK_IMAGE_ASPECT_COLOR_BIT) {
   const TexelRows t = open_texels(image, aspect, level, layer, s);
   return vk::unpack_texel(*vk::find_format(image.info().format), t.rows.at(x, y));
 }
@@ -100,9 +103,11 @@ void copies_round_trip() {
     VkImageAspectFlagBits aspect;
     uint32_t buffer_B;
   };
-  const Case cases[] = {{VK_FORMAT_R8G8B8A8_UNORM, VK_IMAGE_ASPECT_COLOR_BIT, 4}, {VK_FORMAT_R8_UINT, VK_IMAGE_ASPECT_COLOR_BIT, 1}, {VK_FORMAT_R32G32B32A32_SFLOAT, VK_IMAGE_ASPECT_COLOR_BIT, 16},
-                        {VK_FORMAT_D16_UNORM, VK_IMAGE_ASPECT_DEPTH_BIT, 2}, {VK_FORMAT_D32_SFLOAT_S8_UINT, VK_IMAGE_ASPECT_DEPTH_BIT, 4}, {VK_FORMAT_D32_SFLOAT_S8_UINT, VK_IMAGE_ASPECT_STENCIL_BIT, 1},
-                        {VK_FORMAT_D24_UNORM_S8_UINT, VK_IMAGE_ASPECT_DEPTH_BIT, 4}, {VK_FORMAT_D24_UNORM_S8_UINT, VK_IMAGE_ASPECT_STENCIL_BIT, 1}};
+  const Case cases[] = {
+      {VK_FORMAT_R8G8B8A8_UNORM, VK_IMAGE_ASPECT_COLOR_BIT, 4},       {VK_FORMAT_R8_UINT, VK_IMAGE_ASPECT_COLOR_BIT, 1},
+      {VK_FORMAT_R32G32B32A32_SFLOAT, VK_IMAGE_ASPECT_COLOR_BIT, 16}, {VK_FORMAT_D16_UNORM, VK_IMAGE_ASPECT_DEPTH_BIT, 2},
+      {VK_FORMAT_D32_SFLOAT_S8_UINT, VK_IMAGE_ASPECT_DEPTH_BIT, 4},   {VK_FORMAT_D32_SFLOAT_S8_UINT, VK_IMAGE_ASPECT_STENCIL_BIT, 1},
+      {VK_FORMAT_D24_UNORM_S8_UINT, VK_IMAGE_ASPECT_DEPTH_BIT, 4},    {VK_FORMAT_D24_UNORM_S8_UINT, VK_IMAGE_ASPECT_STENCIL_BIT, 1}};
   for (const Case& c : cases) {
     for (ImageTiling tiling : {ImageTiling::linear, ImageTiling::block_compressed}) {
       const Ptr<Image> a = make_image(c.format, 53, 41, 2, 2, 1, tiling), b = make_image(c.format, 61, 47, 1, 1, 1, tiling);
@@ -157,18 +162,24 @@ void blits() {
   struct Case {
     VkFormat from, to;
     VkFilter filter;
-    double tolerance;   // of the destination's real values
+    double tolerance;  // of the destination's real values
   };
-  const Case cases[] = {{VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_UNORM, VK_FILTER_NEAREST, 0}, {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R32G32B32A32_SFLOAT, VK_FILTER_LINEAR, 1e-6},
-                        {VK_FORMAT_R8G8B8A8_SRGB, VK_FORMAT_R32G32B32A32_SFLOAT, VK_FILTER_LINEAR, 1e-6}, {VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_B8G8R8A8_UNORM, VK_FILTER_LINEAR, 0.51 / 255},
-                        {VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R5G6B5_UNORM_PACK16, VK_FILTER_NEAREST, 0.51 / 31}, {VK_FORMAT_R8G8B8A8_UINT, VK_FORMAT_R16G16B16A16_UINT, VK_FILTER_NEAREST, 0}};
+  const Case cases[] = {{VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_UNORM, VK_FILTER_NEAREST, 0},
+                        {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R32G32B32A32_SFLOAT, VK_FILTER_LINEAR, 1e-6},
+                        {VK_FORMAT_R8G8B8A8_SRGB, VK_FORMAT_R32G32B32A32_SFLOAT, VK_FILTER_LINEAR, 1e-6},
+                        {VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_B8G8R8A8_UNORM, VK_FILTER_LINEAR, 0.51 / 255},
+                        {VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R5G6B5_UNORM_PACK16, VK_FILTER_NEAREST, 0.51 / 31},
+                        {VK_FORMAT_R8G8B8A8_UINT, VK_FORMAT_R16G16B16A16_UINT, VK_FILTER_NEAREST, 0}};
   for (const Case& c : cases) {
     for (int round = 0; round < 8; ++round) {
-      const int w = 1 + static_cast<int>(random() % 30), h = 1 + static_cast<int>(random() % 30), dw = 1 + static_cast<int>(random() % 40), dh = 1 + static_cast<int>(random() % 40);
-      const Ptr<Image> a = make_image(c.from, static_cast<uint32_t>(w), static_cast<uint32_t>(h)), b = make_image(c.to, static_cast<uint32_t>(dw) + 3, static_cast<uint32_t>(dh) + 2);
+      const int w = 1 + static_cast<int>(random() % 30), h = 1 + static_cast<int>(random() % 30), dw = 1 + static_cast<int>(random() % 40),
+                dh = 1 + static_cast<int>(random() % 40);
+      const Ptr<Image> a = make_image(c.from, static_cast<uint32_t>(w), static_cast<uint32_t>(h)),
+                       b = make_image(c.to, static_cast<uint32_t>(dw) + 3, static_cast<uint32_t>(dh) + 2);
       fill_random(*a, random);
       const bool mirror_x = round & 1, mirror_y = round & 2;
-      const VkOffset3D from[2] = {{mirror_x ? w : 0, mirror_y ? h : 0, 0}, {mirror_x ? 0 : w, mirror_y ? 0 : h, 1}}, to[2] = {{3, 2, 0}, {dw + 3, dh + 2, 1}};
+      const VkOffset3D from[2] = {{mirror_x ? w : 0, mirror_y ? h : 0, 0}, {mirror_x ? 0 : w, mirror_y ? 0 : h, 1}},
+                       to[2] = {{3, 2, 0}, {dw + 3, dh + 2, 1}};
       CHECK(bool(check_blit_image(*a, 0, 0, from, *b, 0, 0, to, c.filter)), "check");
       blit_image(*a, 0, 0, from, *b, 0, 0, to, c.filter, {0, 5});
       blit_image(*a, 0, 0, from, *b, 0, 0, to, c.filter, {5, ~0u});
@@ -185,10 +196,13 @@ void blits() {
             };
             double want;
             if (c.filter == VK_FILTER_NEAREST) {
-              if (std::fabs(u - std::round(u)) < 1e-9 || std::fabs(v - std::round(v)) < 1e-9) continue;   // on an edge either neighbour is right
-              want = source(static_cast<uint32_t>(std::clamp<double>(std::floor(u), 0, w - 1)), static_cast<uint32_t>(std::clamp<double>(std::floor(v), 0, h - 1)));
+              if (std::fabs(u - std::round(u)) < 1e-9 || std::fabs(v - std::round(v)) < 1e-9)
+                continue;  // on an edge either neighbour is right
+              want = source(static_cast<uint32_t>(std::clamp<double>(std::floor(u), 0, w - 1)),
+                            static_cast<uint32_t>(std::clamp<double>(std::floor(v), 0, h - 1)));
             } else {
-              want = naive_axis(v - 0.5, h, [&](uint32_t sy) { return naive_axis(u - 0.5, w, [&](uint32_t sx) { return source(sx, sy); }); });
+              want =
+                  naive_axis(v - 0.5, h, [&](uint32_t sy) { return naive_axis(u - 0.5, w, [&](uint32_t sx) { return source(sx, sy); }); });
             }
             const double value = vk::find_format(c.to)->is_integer() ? got.u[k] : got.f[k];
             CHECK(std::fabs(value - want) <= c.tolerance + 1e-12, "%d to %d (%d, %d)[%d]: %g, want %g", c.from, c.to, x, y, k, value, want);
@@ -208,7 +222,8 @@ void mipmaps() {
   generate_mipmaps(*even);
   for (uint32_t level = 1; level < 6; ++level) {
     const SubresourceLayout l = even->layout(VK_IMAGE_ASPECT_COLOR_BIT, level, 1);
-    const Rows in = rows_of(*even, VK_IMAGE_ASPECT_COLOR_BIT, level - 1, 1, 0), out = rows_of(*even, VK_IMAGE_ASPECT_COLOR_BIT, level, 1, 0);
+    const Rows in = rows_of(*even, VK_IMAGE_ASPECT_COLOR_BIT, level - 1, 1, 0),
+               out = rows_of(*even, VK_IMAGE_ASPECT_COLOR_BIT, level, 1, 0);
     for (uint32_t y = 0; y < l.height_px; ++y) {
       for (uint32_t x = 0; x < l.width_px; ++x) {
         for (uint32_t c = 0; c < 4; ++c) {
@@ -247,10 +262,12 @@ void clears() {
 
 void resolves() {
   std::mt19937 random(4);
-  for (VkFormat format : {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SRGB, VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R5G6B5_UNORM_PACK16, VK_FORMAT_R8_UINT, VK_FORMAT_R32_SFLOAT}) {
+  for (VkFormat format : {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SRGB, VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R5G6B5_UNORM_PACK16,
+                          VK_FORMAT_R8_UINT, VK_FORMAT_R32_SFLOAT}) {
     for (uint32_t samples : {2u, 4u, 8u, 16u}) {
       for (ImageTiling tiling : {ImageTiling::linear, ImageTiling::block_compressed}) {
-        const Ptr<Image> a = make_image(format, 35, 9, 1, 2, samples, tiling), b = make_image(format, 35, 9, 1, 2, 1, samples == 8 ? ImageTiling::block_compressed : ImageTiling::linear);
+        const Ptr<Image> a = make_image(format, 35, 9, 1, 2, samples, tiling),
+                         b = make_image(format, 35, 9, 1, 2, 1, samples == 8 ? ImageTiling::block_compressed : ImageTiling::linear);
         fill_random(*a, random);
         CHECK(bool(check_resolve_image(*a, *b)), "check");
         resolve_image(*a, *b, {0, 4});
@@ -268,7 +285,10 @@ void resolves() {
                 double mean = 0;
                 for (uint32_t s = 0; s < samples; ++s) mean += texel_at(*a, 0, layer, s, x, y).f[c] / static_cast<double>(samples);
                 // Half a code of the destination around the mean; sRGB by its steepest step.
-                const double slack = format == VK_FORMAT_R32_SFLOAT ? 1e-7 : f.numeric == vk::Numeric::sfloat ? 5e-4 : f.numeric == vk::Numeric::srgb ? 0.0046 : 0.5001 / ((1 << f.rgba[c].bits) - 1);
+                const double slack = format == VK_FORMAT_R32_SFLOAT     ? 1e-7
+                                     : f.numeric == vk::Numeric::sfloat ? 5e-4
+                                     : f.numeric == vk::Numeric::srgb   ? 0.0046
+                                                                        : 0.5001 / ((1 << f.rgba[c].bits) - 1);
                 CHECK(std::fabs(got.f[c] - mean) <= slack, "%s %u samples: %g, want %g", f.name, samples, got.f[c], mean);
               }
             }
@@ -280,7 +300,8 @@ void resolves() {
 }
 
 void refusals() {
-  const Ptr<Image> image = make_image(VK_FORMAT_R8G8B8A8_UNORM, 16, 16), many = make_image(VK_FORMAT_R8G8B8A8_UNORM, 16, 16, 1, 1, 4), depth = make_image(VK_FORMAT_D32_SFLOAT, 16, 16);
+  const Ptr<Image> image = make_image(VK_FORMAT_R8G8B8A8_UNORM, 16, 16), many = make_image(VK_FORMAT_R8G8B8A8_UNORM, 16, 16, 1, 1, 4),
+                   depth = make_image(VK_FORMAT_D32_SFLOAT, 16, 16);
   const Ptr<Image> wide = make_image(VK_FORMAT_R16G16B16A16_SFLOAT, 16, 16), integer = make_image(VK_FORMAT_R8G8B8A8_UINT, 16, 16);
   const Ptr<Buffer> buffer = make_buffer(1024);
   const ImageRegion origin{};

@@ -31,7 +31,12 @@ Ptr<ShaderModule> module(const char* text, VkShaderStageFlagBits stage) {
 }
 
 Ptr<Image> image(VkFormat format, VkSampleCountFlagBits samples, uint32_t width_px, uint32_t height_px) {
-  auto result = Image::create({.format = format, .width_px = width_px, .height_px = height_px, .samples = samples, .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT, .label = "image"});
+  auto result = Image::create({.format = format,
+                               .width_px = width_px,
+                               .height_px = height_px,
+                               .samples = samples,
+                               .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
+                               .label = "image"});
   CHECK(result);
   if ((*result)->info().samples == VK_SAMPLE_COUNT_1_BIT) CHECK((*result)->ensure_memory());
   return *result;
@@ -103,7 +108,8 @@ void triangle_has_its_colours() {
   const auto at = [&](int x, int y) { return &pixels[(y * 200 + x) * 4]; };
   CHECK(at(5, 5)[0] == 51 && at(5, 5)[1] == 102 && at(5, 5)[2] == 153 && at(5, 5)[3] == 255);  // the clear colour
   const uint8_t* middle = at(100, 76);  // about the centroid: all three about a third
-  CHECK_MESSAGE(middle[0] > 60 && middle[1] > 60 && middle[2] > 60 && middle[3] == 255, std::to_string(middle[0]) + " " + std::to_string(middle[1]) + " " + std::to_string(middle[2]));
+  CHECK_MESSAGE(middle[0] > 60 && middle[1] > 60 && middle[2] > 60 && middle[3] == 255,
+                std::to_string(middle[0]) + " " + std::to_string(middle[1]) + " " + std::to_string(middle[2]));
   CHECK(at(100, 36)[0] > 200);  // the top corner is red
 }
 

@@ -22,7 +22,8 @@ constexpr uint32_t kTilePixels = 8 * 8;
 std::mt19937 rng(1);
 
 float random_color() {
-  static const float special[] = {0.0f, -0.0f, 1.0f, 0.5f, -1.0f, 2.0f, 1e30f, -1e30f, INFINITY, -INFINITY, NAN, 1e-40f, 0.0031308f, 65504.0f, 65520.0f, 1e-6f};
+  static const float special[] = {0.0f,     -0.0f,     1.0f, 0.5f,   -1.0f,      2.0f,     1e30f,    -1e30f,
+                                  INFINITY, -INFINITY, NAN,  1e-40f, 0.0031308f, 65504.0f, 65520.0f, 1e-6f};
   if (rng() % 8 == 0) return special[rng() % std::size(special)];
   return std::uniform_real_distribution<float>(-0.2f, 1.2f)(rng);
 }
@@ -41,32 +42,53 @@ struct Model {
     return x;
   }
 
-  static float factor(const vk::FormatInfo& f, VkBlendFactor factor, int c, const float* s, const float* s1, const float* d, const float* k) {
+  static float factor(const vk::FormatInfo& f, VkBlendFactor factor, int c, const float* s, const float* s1, const float* d,
+                      const float* k) {
     auto om = [&](float x) { return clamp_to(f, 1 - x); };
     switch (factor) {
-      case VK_BLEND_FACTOR_ZERO: return 0;
-      case VK_BLEND_FACTOR_ONE: return 1;
-      case VK_BLEND_FACTOR_SRC_COLOR: return s[c];
-      case VK_BLEND_FACTOR_ONE_MINUS_SRC_COLOR: return om(s[c]);
-      case VK_BLEND_FACTOR_DST_COLOR: return d[c];
-      case VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR: return om(d[c]);
-      case VK_BLEND_FACTOR_SRC_ALPHA: return s[3];
-      case VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA: return om(s[3]);
-      case VK_BLEND_FACTOR_DST_ALPHA: return d[3];
-      case VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA: return om(d[3]);
-      case VK_BLEND_FACTOR_CONSTANT_COLOR: return k[c];
-      case VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_COLOR: return om(k[c]);
-      case VK_BLEND_FACTOR_CONSTANT_ALPHA: return k[3];
-      case VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_ALPHA: return om(k[3]);
-      case VK_BLEND_FACTOR_SRC_ALPHA_SATURATE: return c == 3 ? 1 : (s[3] < om(d[3]) ? s[3] : om(d[3]));
-      case VK_BLEND_FACTOR_SRC1_COLOR: return s1[c];
-      case VK_BLEND_FACTOR_ONE_MINUS_SRC1_COLOR: return om(s1[c]);
-      case VK_BLEND_FACTOR_SRC1_ALPHA: return s1[3];
-      default: return om(s1[3]);
+      case VK_BLEND_FACTOR_ZERO:
+        return 0;
+      case VK_BLEND_FACTOR_ONE:
+        return 1;
+      case VK_BLEND_FACTOR_SRC_COLOR:
+        return s[c];
+      case VK_BLEND_FACTOR_ONE_MINUS_SRC_COLOR:
+        return om(s[c]);
+      case VK_BLEND_FACTOR_DST_COLOR:
+        return d[c];
+      case VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR:
+        return om(d[c]);
+      case VK_BLEND_FACTOR_SRC_ALPHA:
+        return s[3];
+      case VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA:
+        return om(s[3]);
+      case VK_BLEND_FACTOR_DST_ALPHA:
+        return d[3];
+      case VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA:
+        return om(d[3]);
+      case VK_BLEND_FACTOR_CONSTANT_COLOR:
+        return k[c];
+      case VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_COLOR:
+        return om(k[c]);
+      case VK_BLEND_FACTOR_CONSTANT_ALPHA:
+        return k[3];
+      case VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_ALPHA:
+        return om(k[3]);
+      case VK_BLEND_FACTOR_SRC_ALPHA_SATURATE:
+        return c == 3 ? 1 : (s[3] < om(d[3]) ? s[3] : om(d[3]));
+      case VK_BLEND_FACTOR_SRC1_COLOR:
+        return s1[c];
+      case VK_BLEND_FACTOR_ONE_MINUS_SRC1_COLOR:
+        return om(s1[c]);
+      case VK_BLEND_FACTOR_SRC1_ALPHA:
+        return s1[3];
+      default:
+        return om(s1[3]);
     }
   }
 
-  static float equation(const vk::FormatInfo& f, VkBlendOp op, VkBlendFactor sf, VkBlendFactor df, int c, const float* s, const float* s1, const float* d, const float* k) {
+  static float equation(const vk::FormatInfo& f, VkBlendOp op, VkBlendFactor sf, VkBlendFactor df, int c, const float* s, const float* s1,
+                        const float* d, const float* k) {
     if (op == VK_BLEND_OP_MIN) return s[c] < d[c] ? s[c] : d[c];
     if (op == VK_BLEND_OP_MAX) return s[c] > d[c] ? s[c] : d[c];
     const float a = s[c], fa = factor(f, sf, c, s, s1, d, k), b = d[c], fb = factor(f, df, c, s, s1, d, k);
@@ -82,8 +104,9 @@ struct Model {
   }
 
   static uint64_t logic(VkLogicOp op, uint64_t s, uint64_t d) {
-    const bool table[16][4] = {{0, 0, 0, 0}, {0, 0, 0, 1}, {0, 0, 1, 0}, {0, 0, 1, 1}, {0, 1, 0, 0}, {0, 1, 0, 1}, {0, 1, 1, 0}, {0, 1, 1, 1},
-                               {1, 0, 0, 0}, {1, 0, 0, 1}, {1, 0, 1, 0}, {1, 0, 1, 1}, {1, 1, 0, 0}, {1, 1, 0, 1}, {1, 1, 1, 0}, {1, 1, 1, 1}};
+    const bool table[16][4] = {{0, 0, 0, 0}, {0, 0, 0, 1}, {0, 0, 1, 0}, {0, 0, 1, 1}, {0, 1, 0, 0}, {0, 1, 0, 1},
+                               {0, 1, 1, 0}, {0, 1, 1, 1}, {1, 0, 0, 0}, {1, 0, 0, 1}, {1, 0, 1, 0}, {1, 0, 1, 1},
+                               {1, 1, 0, 0}, {1, 1, 0, 1}, {1, 1, 1, 0}, {1, 1, 1, 1}};
     // Vulkan's order of VkLogicOp follows the truth table with (s, d) = 11 in the lowest bit, except for its own listing.
     static const int truth[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     uint64_t r = 0;
@@ -112,8 +135,9 @@ struct Model {
       }
       if (key.alpha_to_one) s1[3] = 1;
       for (int c = 0; c < 4; ++c) {
-        color.f[c] = c < 3 ? equation(f, blend.colorBlendOp, blend.srcColorBlendFactor, blend.dstColorBlendFactor, c, s, s1, destination.f, k)
-                           : equation(f, blend.alphaBlendOp, blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor, c, s, s1, destination.f, k);
+        color.f[c] =
+            c < 3 ? equation(f, blend.colorBlendOp, blend.srcColorBlendFactor, blend.dstColorBlendFactor, c, s, s1, destination.f, k)
+                  : equation(f, blend.alphaBlendOp, blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor, c, s, s1, destination.f, k);
       }
     }
     vk::pack_texel(f, color, reinterpret_cast<uint8_t*>(now));
@@ -139,7 +163,8 @@ struct Model {
       for (uint32_t s = 0; s < key.samples; ++s) {
         if (key.per_sample && s != args.sample_index) continue;
         for (uint32_t lane = 0; lane < args.quad_count * 4; ++lane) {
-          if (args.alive[lane] && (args.live_coverage[lane / 4] >> (4 * s + lane % 4) & 1)) write_pixel(t, args.tile_pixel[lane / 4] + lane % 4, s, lane);
+          if (args.alive[lane] && (args.live_coverage[lane / 4] >> (4 * s + lane % 4) & 1))
+            write_pixel(t, args.tile_pixel[lane / 4] + lane % 4, s, lane);
         }
       }
     }
@@ -169,8 +194,9 @@ void fill_args(FragmentArgs& args, uint32_t lanes, uint32_t samples, Shape shape
   std::shuffle(order, order + kTilePixels / 4, rng);
   for (uint32_t q = 0; q < kMaxQuads; ++q) {
     args.tile_pixel[q] = shape == Shape::full ? first + 4 * q : distinct ? order[q] : static_cast<uint32_t>(rng()) % 4 * 4;
-    args.live_coverage[q] = shape == Shape::partial ? (static_cast<uint64_t>(rng()) << 32 | rng()) & (static_cast<uint64_t>(rng()) << 32 | rng()) : ~0ull;
-    if (q >= quads || q >= args.quad_count) args.tile_pixel[q] = 0x7fffffff;   // must not be touched
+    args.live_coverage[q] =
+        shape == Shape::partial ? (static_cast<uint64_t>(rng()) << 32 | rng()) & (static_cast<uint64_t>(rng()) << 32 | rng()) : ~0ull;
+    if (q >= quads || q >= args.quad_count) args.tile_pixel[q] = 0x7fffffff;  // must not be touched
   }
   for (uint32_t& lane : args.alive) lane = shape == Shape::partial && rng() % 4 == 0 ? 0 : ~0u;
   args.sample_index = static_cast<uint32_t>(rng()) % samples;
@@ -197,7 +223,8 @@ bool run_case(Jit& jit, const EpilogueKey& key, Shape shape, const char* what) {
     const uint32_t words = f->texel_B <= 4 ? 1 : f->texel_B / 4, size = kTilePixels * key.samples * words;
     memory[t].reset(static_cast<uint8_t*>(std::aligned_alloc(64, size * 4)));
     expected[t].resize(size);
-    for (uint32_t k = 0; k < size; ++k) expected[t][k] = f->texel_B < 4 ? static_cast<uint32_t>(rng()) & ((1u << (f->texel_B * 8)) - 1) : static_cast<uint32_t>(rng());
+    for (uint32_t k = 0; k < size; ++k)
+      expected[t][k] = f->texel_B < 4 ? static_cast<uint32_t>(rng()) & ((1u << (f->texel_B * 8)) - 1) : static_cast<uint32_t>(rng());
     if (f->numeric == vk::Numeric::sfloat) {
       // Tile memory holds what was packed: canonical texels.
       for (uint32_t p = 0; p < kTilePixels; ++p) {
@@ -221,7 +248,8 @@ bool run_case(Jit& jit, const EpilogueKey& key, Shape shape, const char* what) {
     for (size_t k = 0; k < expected[t].size(); ++k) {
       if (words[k] == expected[t][k]) continue;
       char text[200];
-      std::snprintf(text, sizeof text, "%s %s lanes %u target %u word %zu: %08x, expected %08x", what, vk::find_format(key.formats[t])->name, jit.lanes(), t, k, words[k], expected[t][k]);
+      std::snprintf(text, sizeof text, "%s %s lanes %u target %u word %zu: %08x, expected %08x", what,
+                    vk::find_format(key.formats[t])->name, jit.lanes(), t, k, words[k], expected[t][k]);
       CHECK_MESSAGE(false, text);
       return false;
     }
@@ -263,8 +291,16 @@ void test_formats(Jit& jit) {
 }
 
 void test_blending(Jit& jit) {
-  const VkFormat formats[] = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SNORM, VK_FORMAT_B8G8R8A8_SRGB, VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R32G32B32A32_SFLOAT,
-                              VK_FORMAT_R5G6B5_UNORM_PACK16, VK_FORMAT_A2B10G10R10_UNORM_PACK32, VK_FORMAT_R16G16_UNORM, VK_FORMAT_B10G11R11_UFLOAT_PACK32, VK_FORMAT_R8_UNORM};
+  const VkFormat formats[] = {VK_FORMAT_R8G8B8A8_UNORM,
+                              VK_FORMAT_R8G8B8A8_SNORM,
+                              VK_FORMAT_B8G8R8A8_SRGB,
+                              VK_FORMAT_R16G16B16A16_SFLOAT,
+                              VK_FORMAT_R32G32B32A32_SFLOAT,
+                              VK_FORMAT_R5G6B5_UNORM_PACK16,
+                              VK_FORMAT_A2B10G10R10_UNORM_PACK32,
+                              VK_FORMAT_R16G16_UNORM,
+                              VK_FORMAT_B10G11R11_UFLOAT_PACK32,
+                              VK_FORMAT_R8_UNORM};
   auto random_factor = [&] { return static_cast<VkBlendFactor>(rng() % (VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA + 1)); };
   auto random_op = [&] { return static_cast<VkBlendOp>(rng() % 5); };
   for (VkFormat format : formats) {
@@ -272,24 +308,28 @@ void test_blending(Jit& jit) {
       EpilogueKey key = one_target(format, k % 4 == 3 ? 4 : 1);
       auto& b = key.blend[0];
       b.blendEnable = 1;
-      b.srcColorBlendFactor = k ? random_factor() : VK_BLEND_FACTOR_SRC_ALPHA, b.dstColorBlendFactor = k ? random_factor() : VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA;
-      b.srcAlphaBlendFactor = k ? random_factor() : VK_BLEND_FACTOR_ONE, b.dstAlphaBlendFactor = k ? random_factor() : VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA;
+      b.srcColorBlendFactor = k ? random_factor() : VK_BLEND_FACTOR_SRC_ALPHA,
+      b.dstColorBlendFactor = k ? random_factor() : VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA;
+      b.srcAlphaBlendFactor = k ? random_factor() : VK_BLEND_FACTOR_ONE,
+      b.dstAlphaBlendFactor = k ? random_factor() : VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA;
       b.colorBlendOp = k ? random_op() : VK_BLEND_OP_ADD, b.alphaBlendOp = k ? random_op() : VK_BLEND_OP_ADD;
       if (k % 5 == 4) b.colorWriteMask = static_cast<uint32_t>(rng()) & 15;
       key.alpha_to_one = k == 6;
       char what[100];
-      std::snprintf(what, sizeof what, "blend %d*s %d %d*d, %d %d %d", b.srcColorBlendFactor, b.colorBlendOp, b.dstColorBlendFactor, b.srcAlphaBlendFactor, b.alphaBlendOp, b.dstAlphaBlendFactor);
+      std::snprintf(what, sizeof what, "blend %d*s %d %d*d, %d %d %d", b.srcColorBlendFactor, b.colorBlendOp, b.dstColorBlendFactor,
+                    b.srcAlphaBlendFactor, b.alphaBlendOp, b.dstAlphaBlendFactor);
       for (Shape shape : {Shape::full, Shape::all_live, Shape::partial, Shape::full, Shape::partial}) run_case(jit, key, shape, what);
     }
   }
 }
 
 void test_logic_ops(Jit& jit) {
-  for (VkFormat format : {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R16_UINT, VK_FORMAT_R32G32_SINT, VK_FORMAT_R8G8B8A8_SRGB, VK_FORMAT_R32_SFLOAT}) {
+  for (VkFormat format :
+       {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R16_UINT, VK_FORMAT_R32G32_SINT, VK_FORMAT_R8G8B8A8_SRGB, VK_FORMAT_R32_SFLOAT}) {
     for (uint32_t op = jit.lanes() == 8 ? 0 : jit.lanes() / 4; op < 16; op += jit.lanes() == 8 ? 1 : 5) {
       EpilogueKey key = one_target(format);
       key.logic_op_enable = true, key.logic_op = static_cast<VkLogicOp>(op);
-      key.blend[0].blendEnable = op & 1;   // ignored
+      key.blend[0].blendEnable = op & 1;  // ignored
       if (op == 5) key.blend[0].colorWriteMask = 6;
       for (Shape shape : {Shape::full, Shape::partial}) run_case(jit, key, shape, "logic op");
     }
@@ -311,7 +351,7 @@ void test_samples(Jit& jit) {
 void test_many_targets(Jit& jit) {
   EpilogueKey key;
   key.samples = 2;
-  key.formats = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_UNDEFINED, VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R8_UNORM,
+  key.formats = {VK_FORMAT_R8G8B8A8_UNORM,      VK_FORMAT_UNDEFINED,     VK_FORMAT_R16G16B16A16_SFLOAT,     VK_FORMAT_R8_UNORM,
                  VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_B8G8R8A8_SRGB, VK_FORMAT_B10G11R11_UFLOAT_PACK32, VK_FORMAT_R5G6B5_UNORM_PACK16};
   for (auto& b : key.blend) b.colorWriteMask = 15;
   key.blend[7].colorWriteMask = 0;
@@ -337,7 +377,8 @@ void test_srgb_thresholds(Jit& jit) {
   while (values.size() % jit.lanes()) values.push_back(0);
   uint32_t bad = 0;
   for (size_t k = 0; k < values.size(); k += jit.lanes()) {
-    for (uint32_t l = 0; l < jit.lanes(); ++l) args.color[0][0][l] = values[k + l], args.color[0][1][l] = 0, args.color[0][2][l] = values[values.size() - 1 - k - l];
+    for (uint32_t l = 0; l < jit.lanes(); ++l)
+      args.color[0][0][l] = values[k + l], args.color[0][1][l] = 0, args.color[0][2][l] = values[values.size() - 1 - k - l];
     (*function)(&args);
     for (uint32_t l = 0; l < jit.lanes(); ++l) bad += (tile[l] & 255) != vk::linear_to_srgb(values[k + l]);
   }
@@ -369,7 +410,8 @@ int main() {
     test_srgb_thresholds(**jit);
     test_refusals(**jit);
     const CompileStats stats = (*jit)->stats();
-    std::printf("lanes %u: %llu functions, %.2f ms each\n", lanes, static_cast<unsigned long long>(stats.functions_compiled), stats.compile_ms / static_cast<double>(stats.functions_compiled));
+    std::printf("lanes %u: %llu functions, %.2f ms each\n", lanes, static_cast<unsigned long long>(stats.functions_compiled),
+                stats.compile_ms / static_cast<double>(stats.functions_compiled));
   }
   return test::finish("test_epilogue");
 }

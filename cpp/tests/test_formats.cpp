@@ -18,15 +18,15 @@ using vk::Numeric;
 namespace {
 
 int failures = 0;
-#define CHECK(condition, ...)                                     \
-  do {                                                            \
-    if (!(condition)) {                                           \
-      if (++failures <= 40) {                                     \
+#define CHECK(condition, ...)                                       \
+  do {                                                              \
+    if (!(condition)) {                                             \
+      if (++failures <= 40) {                                       \
         std::printf("%s:%d: %s: ", __FILE__, __LINE__, #condition); \
-        std::printf(__VA_ARGS__);                                 \
-        std::printf("\n");                                        \
-      }                                                           \
-    }                                                             \
+        std::printf(__VA_ARGS__);                                   \
+        std::printf("\n");                                          \
+      }                                                             \
+    }                                                               \
   } while (false)
 
 std::vector<const FormatInfo*> all_formats() {
@@ -124,7 +124,8 @@ void table_agrees_with_names() {
     CHECK(f->texel_B * 8 == p.total, "%s", f->name);
     for (int c = 0; c < 4; ++c) {
       CHECK(f->rgba[c].bits == p.bits[c], "%s component %d", f->name, c);
-      if (p.bits[c]) CHECK(f->rgba[c].shift == p.shift[c], "%s component %d: shift %d, name says %d", f->name, c, f->rgba[c].shift, p.shift[c]);
+      if (p.bits[c])
+        CHECK(f->rgba[c].shift == p.shift[c], "%s component %d: shift %d, name says %d", f->name, c, f->rgba[c].shift, p.shift[c]);
     }
   }
   CHECK(vk::find_format("no_such_format") == nullptr, "found");
@@ -156,7 +157,8 @@ void unpack_is_exact() {
         } else if (p.numeric == "sint") {
           CHECK(t.i[c] == static_cast<int32_t>(want), "%s", f->name);
         } else {
-          CHECK(t.f[c] == static_cast<float>(want) || (std::isnan(want) && std::isnan(t.f[c])), "%s[%d]: %.9g, want %.9g", f->name, c, t.f[c], want);
+          CHECK(t.f[c] == static_cast<float>(want) || (std::isnan(want) && std::isnan(t.f[c])), "%s[%d]: %.9g, want %.9g", f->name, c,
+                t.f[c], want);
         }
       }
     }
@@ -198,7 +200,7 @@ void pack_is_nearest() {
       float value = static_cast<float>(unit(random));
       if (p.numeric == "uscaled" || p.numeric == "sscaled") value *= 300.0f;
       if (p.numeric == "sfloat" || p.numeric == "ufloat") value = std::ldexp(value, static_cast<int>(random() % 45) - 28);
-      if (i < 64 && (p.numeric == "unorm" || p.numeric == "uscaled")) {   // ties
+      if (i < 64 && (p.numeric == "unorm" || p.numeric == "uscaled")) {  // ties
         value = static_cast<float>(i * 0.5 / (p.numeric == "unorm" ? std::ldexp(1.0, p.bits[0]) - 1 : 1.0));
       }
       vk::Texel t;
@@ -221,7 +223,7 @@ void pack_is_nearest() {
           continue;
         }
         const double got = decode(p, c, code);
-        if (std::isinf(got)) {   // half only: from the middle between 65504 and 65536 on
+        if (std::isinf(got)) {  // half only: from the middle between 65504 and 65536 on
           CHECK(p.numeric == "sfloat" && std::fabs(v) >= 65520, "%s: %g became infinite", f->name, v);
           continue;
         }
@@ -234,7 +236,8 @@ void pack_is_nearest() {
           const double other_error = std::fabs(other - v);
           const double slack = 1e-13 * std::max(1.0, std::fabs(v));
           CHECK(error <= other_error + slack, "%s[%d]: %.9g gives %.9g, nearer is %.9g", f->name, c, value, got, other);
-          if (std::fabs(error - other_error) < slack * 1e-2 && error > 0) CHECK(code % 2 == 0, "%s[%d]: tie of %.9g went to odd", f->name, c, value);
+          if (std::fabs(error - other_error) < slack * 1e-2 && error > 0)
+            CHECK(code % 2 == 0, "%s[%d]: tie of %.9g went to odd", f->name, c, value);
         }
       }
     }
@@ -289,7 +292,8 @@ void integers_saturate() {
 }
 
 void depth_formats() {
-  for (auto [format, bits, bytes] : {std::tuple{VK_FORMAT_D16_UNORM, 16, 2}, {VK_FORMAT_X8_D24_UNORM_PACK32, 24, 4}, {VK_FORMAT_D24_UNORM_S8_UINT, 24, 4}}) {
+  for (auto [format, bits, bytes] :
+       {std::tuple{VK_FORMAT_D16_UNORM, 16, 2}, {VK_FORMAT_X8_D24_UNORM_PACK32, 24, 4}, {VK_FORMAT_D24_UNORM_S8_UINT, 24, 4}}) {
     const FormatInfo& f = *vk::find_format(format);
     const double top = std::ldexp(1.0, bits) - 1;
     for (float depth : {0.0f, 1.0f, 0.5f, 0.25f, 1e-6f, 0.999999f, 1.5f, -1.0f, NAN}) {
@@ -316,7 +320,8 @@ void shared_exponent() {
     vk::pack_texel(f, t, reinterpret_cast<uint8_t*>(&word));
     const vk::Texel back = vk::unpack_texel(f, reinterpret_cast<uint8_t*>(&word));
     const float largest = std::max({t.f[0], t.f[1], t.f[2]});
-    for (int c = 0; c < 3; ++c) CHECK(std::fabs(back.f[c] - std::min(t.f[c], 65408.0f)) <= largest / 512 + 1e-7f, "%g became %g", t.f[c], back.f[c]);
+    for (int c = 0; c < 3; ++c)
+      CHECK(std::fabs(back.f[c] - std::min(t.f[c], 65408.0f)) <= largest / 512 + 1e-7f, "%g became %g", t.f[c], back.f[c]);
   }
 }
 
@@ -340,7 +345,8 @@ void rows_equal_texels() {
     vk::unpack_row(*f, bytes, 32, row);
     for (int i = 0; i < 32; ++i) {
       const vk::Texel one = vk::unpack_texel(*f, bytes + i * f->texel_B);
-      for (int c = 0; c < 4; ++c) CHECK(row[i].u[c] == one.u[c] || (row[i].f[c] != row[i].f[c] && one.f[c] != one.f[c]), "%s texel %d", f->name, i);
+      for (int c = 0; c < 4; ++c)
+        CHECK(row[i].u[c] == one.u[c] || (row[i].f[c] != row[i].f[c] && one.f[c] != one.f[c]), "%s texel %d", f->name, i);
     }
   }
 }

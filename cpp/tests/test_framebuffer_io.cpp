@@ -33,14 +33,16 @@ int failures = 0;
 
 using Random = std::mt19937;
 
-using Words = std::array<uint32_t, 4>;   // a sample's value as tile memory holds it
+using Words = std::array<uint32_t, 4>;  // a sample's value as tile memory holds it
 
 /// One aspect of an image, every sample of every texel of level 0, as tile words.
 struct Plane {
   uint32_t width = 0, height = 0, layers = 0, samples = 0;
   std::vector<Words> values;
   std::vector<uint8_t> undefined;
-  size_t index(uint32_t layer, uint32_t s, uint32_t x, uint32_t y) const { return ((static_cast<size_t>(layer) * samples + s) * height + y) * width + x; }
+  size_t index(uint32_t layer, uint32_t s, uint32_t x, uint32_t y) const {
+    return ((static_cast<size_t>(layer) * samples + s) * height + y) * width + x;
+  }
 };
 
 Plane snapshot(const Image& image, VkImageAspectFlagBits aspect) {
@@ -70,7 +72,8 @@ Words random_value(const vk::FormatInfo& format, VkImageAspectFlagBits aspect, R
   if (aspect == VK_IMAGE_ASPECT_STENCIL_BIT) {
     w[0] = random() & 255;
   } else if (aspect == VK_IMAGE_ASPECT_DEPTH_BIT) {
-    w[0] = format.depth_bits == 32 ? std::bit_cast<uint32_t>(static_cast<float>(random() % 4096) / 4096.0f) : random() & ((1u << format.depth_bits) - 1);
+    w[0] = format.depth_bits == 32 ? std::bit_cast<uint32_t>(static_cast<float>(random() % 4096) / 4096.0f)
+                                   : random() & ((1u << format.depth_bits) - 1);
   } else if (format.is_integer()) {
     uint8_t bytes[16];
     for (uint8_t& b : bytes) b = static_cast<uint8_t>(random());
@@ -114,17 +117,18 @@ void fill_random(Image& image, Random& random) {
 }
 
 /// Samples to one, by the definition, one component at a time.
-Words naive_reduce(const vk::FormatInfo& format, VkImageAspectFlagBits aspect, VkResolveModeFlagBits mode, const std::vector<Words>& samples) {
+Words naive_reduce(const vk::FormatInfo& format, VkImageAspectFlagBits aspect, VkResolveModeFlagBits mode,
+                   const std::vector<Words>& samples) {
   const size_t n = samples.size();
   if (mode == VK_RESOLVE_MODE_SAMPLE_ZERO_BIT) return samples[0];
-  const auto pick = [&](auto value_of) {   // the extreme by a key
+  const auto pick = [&](auto value_of) {  // the extreme by a key
     size_t best = 0;
     for (size_t s = 1; s < n; ++s) {
       if (mode == VK_RESOLVE_MODE_MAX_BIT ? value_of(s) > value_of(best) : value_of(s) < value_of(best)) best = s;
     }
     return best;
   };
-  const auto rounded = [&](int64_t sum) {   // sum / n to nearest even
+  const auto rounded = [&](int64_t sum) {  // sum / n to nearest even
     const auto count = static_cast<int64_t>(n);
     int64_t q = sum >= 0 ? sum / count : -((-sum + count - 1) / count);
     const int64_t rest = sum - q * count;
@@ -134,7 +138,8 @@ Words naive_reduce(const vk::FormatInfo& format, VkImageAspectFlagBits aspect, V
   if (aspect == VK_IMAGE_ASPECT_STENCIL_BIT) return samples[pick([&](size_t s) { return samples[s][0]; })];
   if (aspect == VK_IMAGE_ASPECT_DEPTH_BIT) {
     if (mode != VK_RESOLVE_MODE_AVERAGE_BIT) {
-      return samples[pick([&](size_t s) { return format.depth_bits == 32 ? static_cast<double>(std::bit_cast<float>(samples[s][0])) : samples[s][0]; })];
+      return samples[pick(
+          [&](size_t s) { return format.depth_bits == 32 ? static_cast<double>(std::bit_cast<float>(samples[s][0])) : samples[s][0]; })];
     }
     Words out{};
     if (format.depth_bits == 32) {
@@ -152,7 +157,9 @@ Words naive_reduce(const vk::FormatInfo& format, VkImageAspectFlagBits aspect, V
   for (int c = 0; c < 4; ++c) {
     const vk::Component component = format.rgba[c];
     if (!component.bits) continue;
-    const auto raw = [&](size_t s) { return samples[s][component.shift / 32] >> (component.shift % 32) & (component.bits == 32 ? ~0u : (1u << component.bits) - 1); };
+    const auto raw = [&](size_t s) {
+      return samples[s][component.shift / 32] >> (component.shift % 32) & (component.bits == 32 ? ~0u : (1u << component.bits) - 1);
+    };
     const auto as_signed = [&](size_t s) { return static_cast<int32_t>(raw(s) << (32 - component.bits)) >> (32 - component.bits); };
     const auto real = [&](size_t s) { return vk::unpack_texel(format, reinterpret_cast<const uint8_t*>(samples[s].data())).f[c]; };
     uint32_t code = 0;
@@ -194,11 +201,30 @@ Words naive_reduce(const vk::FormatInfo& format, VkImageAspectFlagBits aspect, V
   return out;
 }
 
-constexpr VkFormat kColors[] = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SRGB, VK_FORMAT_B8G8R8A8_UNORM, VK_FORMAT_R8_UNORM, VK_FORMAT_R8G8_UNORM, VK_FORMAT_R16_SFLOAT,
-                                VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_R32_UINT, VK_FORMAT_R16G16B16A16_SINT, VK_FORMAT_R5G6B5_UNORM_PACK16,
-                                VK_FORMAT_A2B10G10R10_UNORM_PACK32, VK_FORMAT_B10G11R11_UFLOAT_PACK32, VK_FORMAT_R8G8B8A8_SNORM, VK_FORMAT_R16G16_UNORM, VK_FORMAT_R16G16B16A16_SNORM,
-                                VK_FORMAT_R8G8B8A8_UINT, VK_FORMAT_R32G32_SFLOAT, VK_FORMAT_R5G5B5A1_UNORM_PACK16, VK_FORMAT_R8_SRGB, VK_FORMAT_R32G32B32A32_SINT, VK_FORMAT_R8_SINT};
-constexpr VkFormat kDepths[] = {VK_FORMAT_D16_UNORM, VK_FORMAT_X8_D24_UNORM_PACK32, VK_FORMAT_D24_UNORM_S8_UINT, VK_FORMAT_D32_SFLOAT, VK_FORMAT_D32_SFLOAT_S8_UINT, VK_FORMAT_S8_UINT};
+constexpr VkFormat kColors[] = {VK_FORMAT_R8G8B8A8_UNORM,
+                                VK_FORMAT_R8G8B8A8_SRGB,
+                                VK_FORMAT_B8G8R8A8_UNORM,
+                                VK_FORMAT_R8_UNORM,
+                                VK_FORMAT_R8G8_UNORM,
+                                VK_FORMAT_R16_SFLOAT,
+                                VK_FORMAT_R16G16B16A16_SFLOAT,
+                                VK_FORMAT_R32G32B32A32_SFLOAT,
+                                VK_FORMAT_R32_UINT,
+                                VK_FORMAT_R16G16B16A16_SINT,
+                                VK_FORMAT_R5G6B5_UNORM_PACK16,
+                                VK_FORMAT_A2B10G10R10_UNORM_PACK32,
+                                VK_FORMAT_B10G11R11_UFLOAT_PACK32,
+                                VK_FORMAT_R8G8B8A8_SNORM,
+                                VK_FORMAT_R16G16_UNORM,
+                                VK_FORMAT_R16G16B16A16_SNORM,
+                                VK_FORMAT_R8G8B8A8_UINT,
+                                VK_FORMAT_R32G32_SFLOAT,
+                                VK_FORMAT_R5G5B5A1_UNORM_PACK16,
+                                VK_FORMAT_R8_SRGB,
+                                VK_FORMAT_R32G32B32A32_SINT,
+                                VK_FORMAT_R8_SINT};
+constexpr VkFormat kDepths[] = {VK_FORMAT_D16_UNORM,  VK_FORMAT_X8_D24_UNORM_PACK32, VK_FORMAT_D24_UNORM_S8_UINT,
+                                VK_FORMAT_D32_SFLOAT, VK_FORMAT_D32_SFLOAT_S8_UINT,  VK_FORMAT_S8_UINT};
 
 template <class T>
 T must(Expected<T> value, const char* what) {
@@ -209,7 +235,8 @@ T must(Expected<T> value, const char* what) {
   return *value;
 }
 
-Ptr<ImageView> make_view(VkFormat format, uint32_t width, uint32_t height, uint32_t layers, uint32_t samples, bool blocks, bool bound, Random& random) {
+Ptr<ImageView> make_view(VkFormat format, uint32_t width, uint32_t height, uint32_t layers, uint32_t samples, bool blocks, bool bound,
+                         Random& random) {
   ImageCreateInfo info;
   info.format = format;
   info.width_px = width + random() % 9;
@@ -232,12 +259,12 @@ Ptr<ImageView> make_view(VkFormat format, uint32_t width, uint32_t height, uint3
 
 /// One attachment aspect of a random pass, with the model's images.
 struct Slot {
-  uint32_t target;               // 0..7 colour, 8 depth, 9 stencil
+  uint32_t target;  // 0..7 colour, 8 depth, 9 stencil
   RenderingAttachment a;
   VkImageAspectFlagBits aspect;
   const vk::FormatInfo* format;
-  Plane image, resolved;         // the model's
-  Plane tile;                    // the model's samples in the pass, framebuffer-sized
+  Plane image, resolved;  // the model's
+  Plane tile;             // the model's samples in the pass, framebuffer-sized
 };
 
 /// A draw of the test: random values into random samples of random pixels of some bins.
@@ -305,17 +332,22 @@ Pass random_pass(Random& random) {
   info.layer_count = pass.layers;
   info.single_sampled_samples = single_sampled ? pass.samples : 0;
   const uint32_t x = random() % pass.width, y = random() % pass.height;
-  if (random() % 3) info.render_area = {{static_cast<int32_t>(x), static_cast<int32_t>(y)}, {1 + static_cast<uint32_t>(random()) % (pass.width - x), 1 + static_cast<uint32_t>(random()) % (pass.height - y)}};
+  if (random() % 3)
+    info.render_area = {{static_cast<int32_t>(x), static_cast<int32_t>(y)},
+                        {1 + static_cast<uint32_t>(random()) % (pass.width - x), 1 + static_cast<uint32_t>(random()) % (pass.height - y)}};
   const auto attachment = [&](VkFormat format, bool depth_or_stencil, bool integer) {
     RenderingAttachment a;
-    const VkAttachmentLoadOp loads[] = {VK_ATTACHMENT_LOAD_OP_LOAD, VK_ATTACHMENT_LOAD_OP_CLEAR, VK_ATTACHMENT_LOAD_OP_CLEAR, VK_ATTACHMENT_LOAD_OP_DONT_CARE, VK_ATTACHMENT_LOAD_OP_NONE_EXT};
-    const VkAttachmentStoreOp stores[] = {VK_ATTACHMENT_STORE_OP_STORE, VK_ATTACHMENT_STORE_OP_STORE, VK_ATTACHMENT_STORE_OP_DONT_CARE, VK_ATTACHMENT_STORE_OP_NONE};
+    const VkAttachmentLoadOp loads[] = {VK_ATTACHMENT_LOAD_OP_LOAD, VK_ATTACHMENT_LOAD_OP_CLEAR, VK_ATTACHMENT_LOAD_OP_CLEAR,
+                                        VK_ATTACHMENT_LOAD_OP_DONT_CARE, VK_ATTACHMENT_LOAD_OP_NONE_EXT};
+    const VkAttachmentStoreOp stores[] = {VK_ATTACHMENT_STORE_OP_STORE, VK_ATTACHMENT_STORE_OP_STORE, VK_ATTACHMENT_STORE_OP_DONT_CARE,
+                                          VK_ATTACHMENT_STORE_OP_NONE};
     a.load_op = loads[random() % 5];
     a.store_op = stores[random() % 4];
     const uint32_t image_samples = single_sampled ? 1 : pass.samples;
     a.view = make_view(format, pass.width, pass.height, pass.layers, image_samples, any_blocks && random() % 2, true, random);
     if (pass.samples > 1 && !single_sampled && random() % 2) {
-      const VkResolveModeFlagBits modes[] = {VK_RESOLVE_MODE_SAMPLE_ZERO_BIT, VK_RESOLVE_MODE_MIN_BIT, VK_RESOLVE_MODE_MAX_BIT, VK_RESOLVE_MODE_AVERAGE_BIT, VK_RESOLVE_MODE_AVERAGE_BIT};
+      const VkResolveModeFlagBits modes[] = {VK_RESOLVE_MODE_SAMPLE_ZERO_BIT, VK_RESOLVE_MODE_MIN_BIT, VK_RESOLVE_MODE_MAX_BIT,
+                                             VK_RESOLVE_MODE_AVERAGE_BIT, VK_RESOLVE_MODE_AVERAGE_BIT};
       a.resolve_mode = modes[random() % (integer || depth_or_stencil ? 3 : 5)];
       a.resolve_view = make_view(format, pass.width, pass.height, pass.layers, 1, any_blocks && random() % 2, true, random);
     }
@@ -336,7 +368,7 @@ Pass random_pass(Random& random) {
     const VkFormat format = kDepths[random() % std::size(kDepths)];
     const vk::FormatInfo& f = *vk::find_format(format);
     RenderingAttachment depth = attachment(format, true, false);
-    RenderingAttachment stencil = depth;   // the same images, operations of its own
+    RenderingAttachment stencil = depth;  // the same images, operations of its own
     stencil.load_op = random() % 2 ? VK_ATTACHMENT_LOAD_OP_LOAD : VK_ATTACHMENT_LOAD_OP_CLEAR;
     depth.clear = random_clear(f, VK_IMAGE_ASPECT_DEPTH_BIT, random);
     stencil.clear = random_clear(f, VK_IMAGE_ASPECT_STENCIL_BIT, random);
@@ -360,7 +392,8 @@ void model_begin(Pass& pass, const fb::Layout& layout) {
     tile.values.resize(static_cast<size_t>(tile.width) * tile.height * tile.layers * tile.samples);
     tile.undefined.resize(tile.values.size());
     const uint32_t base_layer = slot.a.view->info().base_layer;
-    const bool loads = slot.a.load_op == VK_ATTACHMENT_LOAD_OP_LOAD || (slot.a.load_op != VK_ATTACHMENT_LOAD_OP_CLEAR && slot.a.store_op == VK_ATTACHMENT_STORE_OP_NONE);
+    const bool loads = slot.a.load_op == VK_ATTACHMENT_LOAD_OP_LOAD ||
+                       (slot.a.load_op != VK_ATTACHMENT_LOAD_OP_CLEAR && slot.a.store_op == VK_ATTACHMENT_STORE_OP_NONE);
     for (uint32_t layer = 0; layer < pass.layers; ++layer) {
       for (uint32_t s = 0; s < pass.samples; ++s) {
         for (uint32_t y = 0; y < tile.height; ++y) {
@@ -371,7 +404,7 @@ void model_begin(Pass& pass, const fb::Layout& layout) {
             } else if (loads) {
               tile.values[at] = slot.image.values[slot.image.index(base_layer + layer, std::min(s, slot.image.samples - 1), x, y)];
             } else {
-              tile.undefined[at] = 1;   // zero in bins that are touched, what the image had in others
+              tile.undefined[at] = 1;  // zero in bins that are touched, what the image had in others
             }
           }
         }
@@ -406,7 +439,8 @@ void model_end(Pass& pass, const fb::Layout& layout) {
             }
           } else if (slot.a.store_op == VK_ATTACHMENT_STORE_OP_STORE) {
             const bool average = slot.aspect == VK_IMAGE_ASPECT_COLOR_BIT && !slot.format->is_integer();
-            image.values[image.index(to, 0, x, y)] = naive_reduce(*slot.format, slot.aspect, average ? VK_RESOLVE_MODE_AVERAGE_BIT : VK_RESOLVE_MODE_SAMPLE_ZERO_BIT, values);
+            image.values[image.index(to, 0, x, y)] =
+                naive_reduce(*slot.format, slot.aspect, average ? VK_RESOLVE_MODE_AVERAGE_BIT : VK_RESOLVE_MODE_SAMPLE_ZERO_BIT, values);
             image.undefined[image.index(to, 0, x, y)] = undefined;
           } else if (slot.a.store_op == VK_ATTACHMENT_STORE_OP_DONT_CARE) {
             for (uint32_t s = 0; s < image.samples; ++s) image.undefined[image.index(to, s, x, y)] = 1;
@@ -436,8 +470,9 @@ void compare(const Plane& want, const Image& image, VkImageAspectFlagBits aspect
           const size_t at = want.index(layer, s, x, y);
           if (want.undefined[at] || want.values[at] == got.values[at]) continue;
           if (wrong++ == 0) {
-            CHECK(false, "%s %s %s layer %u sample %u (%u, %u): %08x %08x, want %08x %08x", text.c_str(), what, vk::find_format(image.info().format)->name, layer, s, x, y,
-                  got.values[at][0], got.values[at][1], want.values[at][0], want.values[at][1]);
+            CHECK(false, "%s %s %s layer %u sample %u (%u, %u): %08x %08x, want %08x %08x", text.c_str(), what,
+                  vk::find_format(image.info().format)->name, layer, s, x, y, got.values[at][0], got.values[at][1], want.values[at][0],
+                  want.values[at][1]);
           }
         }
       }
@@ -445,7 +480,9 @@ void compare(const Plane& want, const Image& image, VkImageAspectFlagBits aspect
   }
 }
 
-fb::TilePlane plane_of(const fb::HostTile& tile, uint32_t target) { return target < 8 ? tile.color[target] : target == 8 ? tile.depth : tile.stencil; }
+fb::TilePlane plane_of(const fb::HostTile& tile, uint32_t target) {
+  return target < 8 ? tile.color[target] : target == 8 ? tile.depth : tile.stencil;
+}
 
 void run_pass(uint32_t seed, stats::Ledger& ledger) {
   Random random(seed);
@@ -478,7 +515,8 @@ void run_pass(uint32_t seed, stats::Ledger& ledger) {
           }
           fb::load_tile(f, tile, region, memory, ledger, part);
           const uint32_t writes = region.has_primitives ? random() % 300 : 0;
-          const fb::Box inside = fb::intersect(area, {bx, by, bx + static_cast<int32_t>(bin_px) - 1, by + static_cast<int32_t>(bin_px) - 1});
+          const fb::Box inside =
+              fb::intersect(area, {bx, by, bx + static_cast<int32_t>(bin_px) - 1, by + static_cast<int32_t>(bin_px) - 1});
           if (writes && !inside.empty() && random() % 4 == 0) {
             // A clear inside the pass, of one slot.
             Slot& slot = pass.slots[random() % pass.slots.size()];
@@ -499,12 +537,15 @@ void run_pass(uint32_t seed, stats::Ledger& ledger) {
           }
           for (uint32_t w = 0; w < writes && !inside.empty(); ++w) {
             Slot& slot = pass.slots[random() % pass.slots.size()];
-            const uint32_t x = static_cast<uint32_t>(inside.min_x) + static_cast<uint32_t>(random()) % inside.width_px(), y = static_cast<uint32_t>(inside.min_y) + static_cast<uint32_t>(random()) % inside.height_px();
+            const uint32_t x = static_cast<uint32_t>(inside.min_x) + static_cast<uint32_t>(random()) % inside.width_px(),
+                           y = static_cast<uint32_t>(inside.min_y) + static_cast<uint32_t>(random()) % inside.height_px();
             const uint32_t s = static_cast<uint32_t>(random()) % pass.samples;
             const Words value = random_value(*slot.format, slot.aspect, random);
             const fb::TilePlane plane = plane_of(tile, slot.target);
             for (uint32_t word = 0; word < plane.words; ++word) {
-              const size_t at = fb::tile_word_index(fb::tile_pixel_index(x - static_cast<uint32_t>(bx), y - static_cast<uint32_t>(by), bin_px), s, word, pass.samples, plane.words);
+              const size_t at =
+                  fb::tile_word_index(fb::tile_pixel_index(x - static_cast<uint32_t>(bx), y - static_cast<uint32_t>(by), bin_px), s, word,
+                                      pass.samples, plane.words);
               std::memcpy(memory + plane.offset_B + 4 * at, &value[word], 4);
             }
             const size_t at = slot.tile.index(layer, s, x, y);
@@ -603,7 +644,8 @@ void equal_blocks_are_not_written() {
       for (uint32_t x = 0; x < create.width_px; x += 32) {
         const fb::TileRegion region{static_cast<int32_t>(x), static_cast<int32_t>(y), 0, primitives};
         fb::load_tile(f, tile, region, memory, ledger);
-        if (primitives && px / 32 == x / 32 && py / 32 == y / 32) std::memset(memory + 4 * fb::tile_word_index(fb::tile_pixel_index(px - x, py - y, 32), 0, 0, 1, 1), 0x77, 4);
+        if (primitives && px / 32 == x / 32 && py / 32 == y / 32)
+          std::memset(memory + 4 * fb::tile_word_index(fb::tile_pixel_index(px - x, py - y, 32), 0, 0, 1, 1), 0x77, 4);
         fb::store_tile(f, tile, region, memory, ledger);
       }
     }
@@ -614,13 +656,15 @@ void equal_blocks_are_not_written() {
         CHECK(plane.values[plane.index(0, 0, x, y)][0] == want, "(%u, %u): %08x", x, y, plane.values[plane.index(0, 0, x, y)][0]);
       }
     }
-    return std::pair(ledger.bytes[0][static_cast<size_t>(TrafficCause::store)], ledger.bytes[0][static_cast<size_t>(TrafficCause::saved_transaction_elimination)]);
+    return std::pair(ledger.bytes[0][static_cast<size_t>(TrafficCause::store)],
+                     ledger.bytes[0][static_cast<size_t>(TrafficCause::saved_transaction_elimination)]);
   };
   const uint64_t all_B = 100 * 75 * 4;
   CHECK(frame(5, 5, true) == (std::pair{all_B, uint64_t{0}}), "the first frame is written");
   CHECK(frame(5, 5, true) == (std::pair{uint64_t{0}, all_B}), "the same frame is not");
   CHECK(frame(6, 6, true) == (std::pair{uint64_t{1024}, all_B - 1024}), "one block changed");
-  CHECK(frame(99, 74, true) == (std::pair{uint64_t{1024 + 4 * 11 * 4}, all_B - 1024 - 4 * 11 * 4}), "one block back, one cut block at the corner");
+  CHECK(frame(99, 74, true) == (std::pair{uint64_t{1024 + 4 * 11 * 4}, all_B - 1024 - 4 * 11 * 4}),
+        "one block back, one cut block at the corner");
   CHECK(frame(0, 0, false) == (std::pair{uint64_t{4 * 11 * 4}, all_B - 4 * 11 * 4}), "cleared bins without primitives too");
   image->data()[0] ^= 1;
   CHECK(frame(0, 0, false).first == 1024, "a write from outside that nobody announced");
@@ -674,8 +718,10 @@ void ledger_is_exact() {
       const uint64_t frame_B = uint64_t{kWidth} * kHeight * 4;
       const auto sum = [&](TrafficCause cause) { return ledger.bytes[0][static_cast<size_t>(cause)]; };
       CHECK(sum(TrafficCause::load) == 0, "clears load nothing");
-      CHECK(sum(TrafficCause::store) == (samples > 1 && !store_too ? 0 : samples * frame_B), "%u samples: stored %llu", samples, static_cast<unsigned long long>(sum(TrafficCause::store)));
-      CHECK(sum(TrafficCause::resolve) == (samples > 1 ? frame_B : 0), "%u samples: resolved %llu", samples, static_cast<unsigned long long>(sum(TrafficCause::resolve)));
+      CHECK(sum(TrafficCause::store) == (samples > 1 && !store_too ? 0 : samples * frame_B), "%u samples: stored %llu", samples,
+            static_cast<unsigned long long>(sum(TrafficCause::store)));
+      CHECK(sum(TrafficCause::resolve) == (samples > 1 ? frame_B : 0), "%u samples: resolved %llu", samples,
+            static_cast<unsigned long long>(sum(TrafficCause::resolve)));
     }
   }
 }

@@ -34,24 +34,66 @@ constexpr VkFormat kRgba8 = VK_FORMAT_R8G8B8A8_UNORM, kRgba16f = VK_FORMAT_R16G1
 
 // shared/reference/mesa_study.md 1.2, and the thresholds of arm-fragment-prepass.txt.
 constexpr Golden kGolden[] = {
-    {"mali-g57", kRgba8, 1, 1, 16, 16, false},   {"mali-g57", kRgba8, 1, 4, 16, 16, false},  {"mali-g57", kRgba8, 1, 8, 16, 8, false},   {"mali-g57", kRgba8, 1, 16, 8, 8, false},
-    {"mali-g57", kRgba32f, 1, 1, 16, 16, false}, {"mali-g57", kRgba32f, 1, 4, 16, 8, false}, {"mali-g57", kRgba32f, 1, 8, 8, 8, false},  {"mali-g57", kRgba32f, 1, 16, 8, 4, false},
-    {"mali-g57", kRgba8, 4, 1, 16, 16, false},   {"mali-g57", kRgba8, 4, 4, 16, 8, false},   {"mali-g57", kRgba8, 4, 8, 8, 8, false},    {"mali-g57", kRgba8, 4, 16, 8, 4, false},
-    {"mali-g57", kRgba32f, 8, 1, 8, 8, false},   {"mali-g57", kRgba32f, 8, 4, 4, 4, false},  {"mali-g57", kRgba32f, 8, 8, 4, 4, true},   {"mali-g57", kRgba32f, 8, 16, 0, 0, false},
-    {"mali-g610", kRgba8, 1, 1, 32, 32, false},  {"mali-g610", kRgba8, 1, 4, 32, 16, false}, {"mali-g610", kRgba8, 1, 8, 16, 16, false}, {"mali-g610", kRgba8, 1, 16, 16, 8, false},
-    {"mali-g610", kRgba16f, 1, 1, 32, 32, false},{"mali-g610", kRgba16f, 1, 4, 32, 16, false},{"mali-g610", kRgba16f, 1, 8, 16, 16, false},{"mali-g610", kRgba16f, 1, 16, 16, 8, false},
-    {"mali-g610", kRgba8, 4, 1, 32, 32, false},  {"mali-g610", kRgba8, 4, 4, 16, 16, false}, {"mali-g610", kRgba8, 4, 8, 16, 8, false},  {"mali-g610", kRgba8, 4, 16, 8, 8, false},
-    {"mali-g610", kRgba32f, 8, 1, 16, 8, false}, {"mali-g610", kRgba32f, 8, 4, 8, 4, false}, {"mali-g610", kRgba32f, 8, 8, 4, 4, false}, {"mali-g610", kRgba32f, 8, 16, 4, 4, true},
-    {"mali-g720", kRgba8, 1, 1, 64, 64, false},  {"mali-g720", kRgba8, 1, 4, 32, 32, false}, {"mali-g720", kRgba8, 1, 8, 32, 16, false}, {"mali-g720", kRgba8, 1, 16, 16, 16, false},
-    {"mali-g720", kRgba16f, 1, 1, 64, 64, false},{"mali-g720", kRgba16f, 1, 4, 32, 32, false},{"mali-g720", kRgba16f, 1, 8, 32, 16, false},{"mali-g720", kRgba16f, 1, 16, 16, 16, false},
-    {"mali-g725", kRgba8, 1, 1, 64, 64, false},  {"mali-g725", kRgba8, 1, 4, 64, 32, false}, {"mali-g725", kRgba8, 1, 8, 32, 32, false}, {"mali-g725", kRgba8, 1, 16, 32, 16, false},
-    {"mali-g725", kRgba16f, 1, 1, 64, 64, false},{"mali-g725", kRgba16f, 1, 4, 32, 32, false},{"mali-g725", kRgba16f, 1, 8, 32, 16, false},{"mali-g725", kRgba16f, 1, 16, 16, 16, false},
-    {"mali-g725", kRgba8, 4, 1, 64, 32, false},  {"mali-g725", kRgba8, 4, 4, 32, 16, false}, {"mali-g725", kRgba8, 4, 8, 16, 16, false}, {"mali-g725", kRgba8, 4, 16, 16, 8, false},
-    {"mali-g725", kRgba32f, 8, 1, 16, 16, false},{"mali-g725", kRgba32f, 8, 4, 8, 8, false}, {"mali-g725", kRgba32f, 8, 8, 8, 4, false}, {"mali-g725", kRgba32f, 8, 16, 4, 4, false},
-    {"immortalis-g925", kRgba32f, 1, 1, 64, 64, false},   // 128 bits a pixel
-    {"immortalis-g925", kRgba32f, 2, 1, 64, 32, false},   // 256
-    {"immortalis-g925", kRgba8, 5, 1, 64, 32, false},     // beyond 128
-    {"immortalis-g925", kRgba32f, 3, 1, 32, 32, false},   // beyond 256
+    {"mali-g57", kRgba8, 1, 1, 16, 16, false},
+    {"mali-g57", kRgba8, 1, 4, 16, 16, false},
+    {"mali-g57", kRgba8, 1, 8, 16, 8, false},
+    {"mali-g57", kRgba8, 1, 16, 8, 8, false},
+    {"mali-g57", kRgba32f, 1, 1, 16, 16, false},
+    {"mali-g57", kRgba32f, 1, 4, 16, 8, false},
+    {"mali-g57", kRgba32f, 1, 8, 8, 8, false},
+    {"mali-g57", kRgba32f, 1, 16, 8, 4, false},
+    {"mali-g57", kRgba8, 4, 1, 16, 16, false},
+    {"mali-g57", kRgba8, 4, 4, 16, 8, false},
+    {"mali-g57", kRgba8, 4, 8, 8, 8, false},
+    {"mali-g57", kRgba8, 4, 16, 8, 4, false},
+    {"mali-g57", kRgba32f, 8, 1, 8, 8, false},
+    {"mali-g57", kRgba32f, 8, 4, 4, 4, false},
+    {"mali-g57", kRgba32f, 8, 8, 4, 4, true},
+    {"mali-g57", kRgba32f, 8, 16, 0, 0, false},
+    {"mali-g610", kRgba8, 1, 1, 32, 32, false},
+    {"mali-g610", kRgba8, 1, 4, 32, 16, false},
+    {"mali-g610", kRgba8, 1, 8, 16, 16, false},
+    {"mali-g610", kRgba8, 1, 16, 16, 8, false},
+    {"mali-g610", kRgba16f, 1, 1, 32, 32, false},
+    {"mali-g610", kRgba16f, 1, 4, 32, 16, false},
+    {"mali-g610", kRgba16f, 1, 8, 16, 16, false},
+    {"mali-g610", kRgba16f, 1, 16, 16, 8, false},
+    {"mali-g610", kRgba8, 4, 1, 32, 32, false},
+    {"mali-g610", kRgba8, 4, 4, 16, 16, false},
+    {"mali-g610", kRgba8, 4, 8, 16, 8, false},
+    {"mali-g610", kRgba8, 4, 16, 8, 8, false},
+    {"mali-g610", kRgba32f, 8, 1, 16, 8, false},
+    {"mali-g610", kRgba32f, 8, 4, 8, 4, false},
+    {"mali-g610", kRgba32f, 8, 8, 4, 4, false},
+    {"mali-g610", kRgba32f, 8, 16, 4, 4, true},
+    {"mali-g720", kRgba8, 1, 1, 64, 64, false},
+    {"mali-g720", kRgba8, 1, 4, 32, 32, false},
+    {"mali-g720", kRgba8, 1, 8, 32, 16, false},
+    {"mali-g720", kRgba8, 1, 16, 16, 16, false},
+    {"mali-g720", kRgba16f, 1, 1, 64, 64, false},
+    {"mali-g720", kRgba16f, 1, 4, 32, 32, false},
+    {"mali-g720", kRgba16f, 1, 8, 32, 16, false},
+    {"mali-g720", kRgba16f, 1, 16, 16, 16, false},
+    {"mali-g725", kRgba8, 1, 1, 64, 64, false},
+    {"mali-g725", kRgba8, 1, 4, 64, 32, false},
+    {"mali-g725", kRgba8, 1, 8, 32, 32, false},
+    {"mali-g725", kRgba8, 1, 16, 32, 16, false},
+    {"mali-g725", kRgba16f, 1, 1, 64, 64, false},
+    {"mali-g725", kRgba16f, 1, 4, 32, 32, false},
+    {"mali-g725", kRgba16f, 1, 8, 32, 16, false},
+    {"mali-g725", kRgba16f, 1, 16, 16, 16, false},
+    {"mali-g725", kRgba8, 4, 1, 64, 32, false},
+    {"mali-g725", kRgba8, 4, 4, 32, 16, false},
+    {"mali-g725", kRgba8, 4, 8, 16, 16, false},
+    {"mali-g725", kRgba8, 4, 16, 16, 8, false},
+    {"mali-g725", kRgba32f, 8, 1, 16, 16, false},
+    {"mali-g725", kRgba32f, 8, 4, 8, 8, false},
+    {"mali-g725", kRgba32f, 8, 8, 8, 4, false},
+    {"mali-g725", kRgba32f, 8, 16, 4, 4, false},
+    {"immortalis-g925", kRgba32f, 1, 1, 64, 64, false},  // 128 bits a pixel
+    {"immortalis-g925", kRgba32f, 2, 1, 64, 32, false},  // 256
+    {"immortalis-g925", kRgba8, 5, 1, 64, 32, false},    // beyond 128
+    {"immortalis-g925", kRgba32f, 3, 1, 32, 32, false},  // beyond 256
 };
 
 void tile_sizes_are_golden() {
@@ -68,19 +110,23 @@ void tile_sizes_are_golden() {
       continue;
     }
     CHECK(bool(status), "%s", g.profile);
-    CHECK(layout.tile_width_px == g.width && layout.tile_height_px == g.height && layout.pipelining_lost == g.pipelining_lost, "%s %u x format %d, %u samples: %ux%u%s", g.profile,
-          g.count, g.format, g.samples, layout.tile_width_px, layout.tile_height_px, layout.pipelining_lost ? " np" : "");
+    CHECK(layout.tile_width_px == g.width && layout.tile_height_px == g.height && layout.pipelining_lost == g.pipelining_lost,
+          "%s %u x format %d, %u samples: %ux%u%s", g.profile, g.count, g.format, g.samples, layout.tile_width_px, layout.tile_height_px,
+          layout.pipelining_lost ? " np" : "");
     CHECK(layout.tile_rt_alloc_B % 1024 == 0, "allocation");
   }
 }
 
 void tile_bytes_as_the_driver_counts() {
-  CHECK(tile_bytes(VK_FORMAT_R8_UNORM) == 4 && tile_bytes(VK_FORMAT_R5G6B5_UNORM_PACK16) == 4 && tile_bytes(VK_FORMAT_R8G8B8A8_SRGB) == 4, "blendable");
-  CHECK(tile_bytes(VK_FORMAT_R16_SFLOAT) == 2 && tile_bytes(VK_FORMAT_R8_UINT) == 1 && tile_bytes(kRgba32f) == 16 && tile_bytes(VK_FORMAT_R16_UNORM) == 2, "raw");
+  CHECK(tile_bytes(VK_FORMAT_R8_UNORM) == 4 && tile_bytes(VK_FORMAT_R5G6B5_UNORM_PACK16) == 4 && tile_bytes(VK_FORMAT_R8G8B8A8_SRGB) == 4,
+        "blendable");
+  CHECK(tile_bytes(VK_FORMAT_R16_SFLOAT) == 2 && tile_bytes(VK_FORMAT_R8_UINT) == 1 && tile_bytes(kRgba32f) == 16 &&
+            tile_bytes(VK_FORMAT_R16_UNORM) == 2,
+        "raw");
 }
 
-Ptr<ImageView> view(VkFormat format, uint32_t samples = 1, uint32_t width = 100, uint32_t height = 60, ImageTiling tiling = ImageTiling::linear, VkImageUsageFlags usage = 0,
-                    bool memory = true) {
+Ptr<ImageView> view(VkFormat format, uint32_t samples = 1, uint32_t width = 100, uint32_t height = 60,
+                    ImageTiling tiling = ImageTiling::linear, VkImageUsageFlags usage = 0, bool memory = true) {
   ImageCreateInfo info;
   info.format = format;
   info.width_px = width;
@@ -105,7 +151,8 @@ RenderingAttachment attachment(Ptr<ImageView> v, VkAttachmentLoadOp load, VkAtta
   return a;
 }
 
-constexpr auto kLoad = VK_ATTACHMENT_LOAD_OP_LOAD, kClear = VK_ATTACHMENT_LOAD_OP_CLEAR, kLoadDontCare = VK_ATTACHMENT_LOAD_OP_DONT_CARE, kLoadNone = VK_ATTACHMENT_LOAD_OP_NONE_EXT;
+constexpr auto kLoad = VK_ATTACHMENT_LOAD_OP_LOAD, kClear = VK_ATTACHMENT_LOAD_OP_CLEAR, kLoadDontCare = VK_ATTACHMENT_LOAD_OP_DONT_CARE,
+               kLoadNone = VK_ATTACHMENT_LOAD_OP_NONE_EXT;
 constexpr auto kStore = VK_ATTACHMENT_STORE_OP_STORE, kDontCare = VK_ATTACHMENT_STORE_OP_DONT_CARE, kNone = VK_ATTACHMENT_STORE_OP_NONE;
 
 Framebuffer make(const RenderingInfo& info, const char* profile = "host") {
@@ -124,18 +171,22 @@ void loads_are_mapped() {
     LoadOp in_bounds;
     bool always;
   };
-  const Row rows[] = {{kClear, kStore, LoadOp::clear, true},        {kClear, kNone, LoadOp::clear, true},          {kLoad, kStore, LoadOp::image, false},
-                      {kLoad, kDontCare, LoadOp::image, false},     {kLoadDontCare, kStore, LoadOp::none, false},  {kLoadDontCare, kDontCare, LoadOp::none, false},
-                      {kLoadDontCare, kNone, LoadOp::image, false}, {kLoadNone, kNone, LoadOp::image, false},      {kLoadNone, kStore, LoadOp::none, false}};
+  const Row rows[] = {{kClear, kStore, LoadOp::clear, true},        {kClear, kNone, LoadOp::clear, true},
+                      {kLoad, kStore, LoadOp::image, false},        {kLoad, kDontCare, LoadOp::image, false},
+                      {kLoadDontCare, kStore, LoadOp::none, false}, {kLoadDontCare, kDontCare, LoadOp::none, false},
+                      {kLoadDontCare, kNone, LoadOp::image, false}, {kLoadNone, kNone, LoadOp::image, false},
+                      {kLoadNone, kStore, LoadOp::none, false}};
   for (const Row& row : rows) {
     RenderingInfo info;
     info.color.push_back(attachment(view(kRgba8), row.load, row.store));
     const Framebuffer f = make(info);
     const LoadTarget& load = f.load.rts[0];
-    CHECK(load.in_bounds == row.in_bounds && load.always == row.always && load.border == LoadOp::none, "load %d store %d", row.load, row.store);
+    CHECK(load.in_bounds == row.in_bounds && load.always == row.always && load.border == LoadOp::none, "load %d store %d", row.load,
+          row.store);
     CHECK((load.view != nullptr) == (row.in_bounds == LoadOp::image), "view only for images");
     CHECK(f.store.rts[0].store == (row.store == kStore) && !f.store.rts[0].always && f.store.rts[0].msaa == MsaaCopy::all, "store");
-    CHECK(f.spill_load.rts[0].in_bounds == LoadOp::image && f.spill_store.rts[0].store && !f.spill_store.rts[0].always, "spills always go to the bound view");
+    CHECK(f.spill_load.rts[0].in_bounds == LoadOp::image && f.spill_store.rts[0].store && !f.spill_store.rts[0].always,
+          "spills always go to the bound view");
     CHECK(f.spill_store.rts[0].view == info.color[0].view, "spill view");
   }
 }
@@ -147,23 +198,29 @@ void resolves_are_mapped_and_folded() {
   info.color[0].resolve_view = view(kRgba8);
   Framebuffer f = make(info);
   CHECK(!f.store.rts[0].store, "samples never leave the tile");
-  CHECK(f.store.resolved_rts[0].store && f.store.resolved_rts[0].always && f.store.resolved_rts[0].msaa == MsaaCopy::average, "folded into the store");
+  CHECK(f.store.resolved_rts[0].store && f.store.resolved_rts[0].always && f.store.resolved_rts[0].msaa == MsaaCopy::average,
+        "folded into the store");
   CHECK(f.resolve.rts[0].in_bounds.op == ResolveOp::none && f.resolve.rts[0].border.op == ResolveOp::none, "nothing left to resolve");
   info.color[0].store_op = kStore;
   f = make(info);
-  CHECK(f.store.rts[0].store && f.store.rts[0].msaa == MsaaCopy::all && f.store.resolved_rts[0].msaa == MsaaCopy::average, "both in one go");
+  CHECK(f.store.rts[0].store && f.store.rts[0].msaa == MsaaCopy::all && f.store.resolved_rts[0].msaa == MsaaCopy::average,
+        "both in one go");
 
   // A block-compressed resolve image and an unaligned area: the border comes from the resolve image.
   info.color[0].resolve_view = view(kRgba8, 1, 100, 60, ImageTiling::block_compressed);
   info.render_area = {{3, 5}, {40, 20}};
   info.color[0].store_op = kDontCare;
   f = make(info);
-  CHECK(f.layout.tiling_area_px == (Box{0, 0, 47, 31}), "tiling area %d..%d %d..%d", f.layout.tiling_area_px.min_x, f.layout.tiling_area_px.max_x, f.layout.tiling_area_px.min_y, f.layout.tiling_area_px.max_y);
-  CHECK(f.resolve.rts[0].border.op == ResolveOp::image && f.resolve.rts[0].in_bounds.op == ResolveOp::none && f.store.resolved_rts[0].msaa == MsaaCopy::average,
+  CHECK(f.layout.tiling_area_px == (Box{0, 0, 47, 31}), "tiling area %d..%d %d..%d", f.layout.tiling_area_px.min_x,
+        f.layout.tiling_area_px.max_x, f.layout.tiling_area_px.min_y, f.layout.tiling_area_px.max_y);
+  CHECK(f.resolve.rts[0].border.op == ResolveOp::image && f.resolve.rts[0].in_bounds.op == ResolveOp::none &&
+            f.store.resolved_rts[0].msaa == MsaaCopy::average,
         "inside folds, the border is read");
   info.color[0].store_op = kStore;
   f = make(info);
-  CHECK(f.resolve.rts[0].own_plane && f.resolve.rts[0].in_bounds.op == ResolveOp::rt0 && f.store.resolved_rts[0].msaa == MsaaCopy::sample_zero, "the samples survive in a plane apart");
+  CHECK(f.resolve.rts[0].own_plane && f.resolve.rts[0].in_bounds.op == ResolveOp::rt0 &&
+            f.store.resolved_rts[0].msaa == MsaaCopy::sample_zero,
+        "the samples survive in a plane apart");
   CHECK(make_host_tile(f, 32, 1 << 19).resolved_color[0].words == 1, "plane");
   info.render_area = {{0, 0}, {100, 60}};
   f = make(info);
@@ -176,11 +233,18 @@ void fold_rules() {
     bool has_border, folds;
     MsaaCopy store;
   };
-  const ResolveSide own_average = {ResolveOp::rt2, MsaaCopy::average}, own_zero = {ResolveOp::rt2, MsaaCopy::sample_zero}, own_same = {ResolveOp::rt2, MsaaCopy::identical},
-                    other = {ResolveOp::rt1, MsaaCopy::average}, image = {ResolveOp::image, MsaaCopy::single}, image_all = {ResolveOp::image, MsaaCopy::all};
-  const Row rows[] = {{own_average, {}, false, true, MsaaCopy::average}, {own_average, own_average, true, true, MsaaCopy::average}, {own_average, own_zero, true, false, MsaaCopy::sample_zero},
-                      {own_average, own_same, true, true, MsaaCopy::average}, {own_same, own_average, true, true, MsaaCopy::average}, {own_same, own_same, true, true, MsaaCopy::sample_zero},
-                      {other, {}, false, false, MsaaCopy::sample_zero}, {image, image, true, false, MsaaCopy::sample_zero}, {own_average, image, true, false, MsaaCopy::average},
+  const ResolveSide own_average = {ResolveOp::rt2, MsaaCopy::average}, own_zero = {ResolveOp::rt2, MsaaCopy::sample_zero},
+                    own_same = {ResolveOp::rt2, MsaaCopy::identical}, other = {ResolveOp::rt1, MsaaCopy::average},
+                    image = {ResolveOp::image, MsaaCopy::single}, image_all = {ResolveOp::image, MsaaCopy::all};
+  const Row rows[] = {{own_average, {}, false, true, MsaaCopy::average},
+                      {own_average, own_average, true, true, MsaaCopy::average},
+                      {own_average, own_zero, true, false, MsaaCopy::sample_zero},
+                      {own_average, own_same, true, true, MsaaCopy::average},
+                      {own_same, own_average, true, true, MsaaCopy::average},
+                      {own_same, own_same, true, true, MsaaCopy::sample_zero},
+                      {other, {}, false, false, MsaaCopy::sample_zero},
+                      {image, image, true, false, MsaaCopy::sample_zero},
+                      {own_average, image, true, false, MsaaCopy::average},
                       {own_average, image_all, true, false, MsaaCopy::average}};
   int index = 0;
   for (const Row& row : rows) {
@@ -192,7 +256,8 @@ void fold_rules() {
     store.msaa = MsaaCopy::sample_zero;
     const bool done = fold_resolve(resolve, store, ResolveOp::rt2, true, true, 4, row.has_border);
     CHECK(done == row.folds && store.msaa == row.store, "row %d: folded %d, store %d", index, done, static_cast<int>(store.msaa));
-    if (row.in_bounds.op == ResolveOp::rt2 && row.border.op == ResolveOp::image) CHECK(resolve.in_bounds.op == ResolveOp::none && resolve.border.op == ResolveOp::image, "row %d", index);
+    if (row.in_bounds.op == ResolveOp::rt2 && row.border.op == ResolveOp::image)
+      CHECK(resolve.in_bounds.op == ResolveOp::none && resolve.border.op == ResolveOp::image, "row %d", index);
     ++index;
   }
   ResolveTarget resolve;
@@ -201,7 +266,8 @@ void fold_rules() {
   store.store = true;
   store.msaa = MsaaCopy::sample_zero;
   CHECK(!fold_resolve(resolve, store, ResolveOp::rt2, true, true, 1, false), "one sample has nothing to fold");
-  CHECK(!fold_resolve(resolve, store, ResolveOp::rt2, true, false, 4, false) && resolve.in_bounds.op == ResolveOp::rt2, "a format that the store cannot average");
+  CHECK(!fold_resolve(resolve, store, ResolveOp::rt2, true, false, 4, false) && resolve.in_bounds.op == ResolveOp::rt2,
+        "a format that the store cannot average");
 }
 
 void borders_only_for_blocks() {
@@ -211,7 +277,8 @@ void borders_only_for_blocks() {
   info.render_area = {{17, 1}, {20, 20}};
   const Framebuffer f = make(info);
   CHECK(f.layout.tiling_area_px == (Box{16, 0, 47, 31}), "aligned to 16x16");
-  CHECK(f.load.rts[0].border == LoadOp::none && f.load.rts[1].border == LoadOp::image && f.load.rts[1].in_bounds == LoadOp::clear, "clear inside, load the border, of blocks only");
+  CHECK(f.load.rts[0].border == LoadOp::none && f.load.rts[1].border == LoadOp::image && f.load.rts[1].in_bounds == LoadOp::clear,
+        "clear inside, load the border, of blocks only");
   info.render_area = {{90, 50}, {10, 10}};
   CHECK(make(info).layout.tiling_area_px == (Box{80, 48, 99, 59}), "cut with the framebuffer");
 }
@@ -276,7 +343,8 @@ void errors_are_clear() {
   info.layer_count = 0;
   expect_error(info, "layer_count is 0");
   expect_error(one(attachment(view(kRgba8, 1, 100, 60, ImageTiling::linear, 0, false), kClear, kStore)), "has no memory");
-  expect_error(one(attachment(view(kRgba8, 1, 100, 60, ImageTiling::linear, VK_IMAGE_USAGE_SAMPLED_BIT), kClear, kStore)), "color_attachment");
+  expect_error(one(attachment(view(kRgba8, 1, 100, 60, ImageTiling::linear, VK_IMAGE_USAGE_SAMPLED_BIT), kClear, kStore)),
+               "color_attachment");
   expect_error(one(attachment(view(kRgba8), static_cast<VkAttachmentLoadOp>(77), kStore)), "load_op is 77");
   expect_error(one(attachment(view(kRgba8), kClear, static_cast<VkAttachmentStoreOp>(77))), "store_op is 77");
   expect_error(one(attachment(view(kRgba8), kClear, kStore)), "profile is 'nothing'", "nothing");
@@ -317,7 +385,8 @@ void contents_are_marked() {
   info.depth = attachment(view(VK_FORMAT_D24_UNORM_S8_UINT, 4), kClear, kStore);
   mark_contents(make(info), "main");
   CHECK(info.color[0].view->image()->defined_aspects == 0u, "not stored");
-  CHECK(info.color[0].view->image()->undefined_reason.find("pass 'main' was dont_care") != std::string::npos, "reason: %s", info.color[0].view->image()->undefined_reason.c_str());
+  CHECK(info.color[0].view->image()->undefined_reason.find("pass 'main' was dont_care") != std::string::npos, "reason: %s",
+        info.color[0].view->image()->undefined_reason.c_str());
   CHECK(info.color[0].resolve_view->image()->defined_aspects == static_cast<VkImageAspectFlags>(VK_IMAGE_ASPECT_COLOR_BIT), "resolved");
   CHECK(info.depth.view->image()->defined_aspects == static_cast<VkImageAspectFlags>(VK_IMAGE_ASPECT_DEPTH_BIT), "depth only");
 }

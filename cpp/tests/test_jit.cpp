@@ -151,21 +151,27 @@ void test_refusals() {
   };
   fails(100, [](LLVMModuleRef, const char*) -> Status { return Error{VK_ERROR_UNKNOWN, "the shader says no"}; }, "says no");
   fails(101, [](LLVMModuleRef, const char*) -> Status { return Ok{}; }, "does not define");
-  fails(102, [](LLVMModuleRef module, const char* name) -> Status {   // libm
-    Ir ir(module, 8);
-    Value f = ir.function(name, LLVMFunctionType(ir.f32, &ir.f32, 1, 0));
-    ir.at(ir.block(f, "entry"));
-    LLVMBuildRet(ir.builder, ir.unary("llvm.sin", LLVMGetParam(f, 0)));
-    return Ok{};
-  }, "sinf");
-  fails(103, [](LLVMModuleRef module, const char* name) -> Status {   // no terminator
-    Ir ir(module, 8);
-    Value f = ir.function(name, LLVMFunctionType(ir.f32, &ir.f32, 1, 0));
-    ir.at(ir.block(f, "entry"));
-    ir.fadd(LLVMGetParam(f, 0), ir.cf(1));
-    return Ok{};
-  }, "not valid IR");
-  auto f = (*jit)->function(key_of(100), square_plus(8, 1));   // a failed key may be tried again
+  fails(
+      102,
+      [](LLVMModuleRef module, const char* name) -> Status {  // libm
+        Ir ir(module, 8);
+        Value f = ir.function(name, LLVMFunctionType(ir.f32, &ir.f32, 1, 0));
+        ir.at(ir.block(f, "entry"));
+        LLVMBuildRet(ir.builder, ir.unary("llvm.sin", LLVMGetParam(f, 0)));
+        return Ok{};
+      },
+      "sinf");
+  fails(
+      103,
+      [](LLVMModuleRef module, const char* name) -> Status {  // no terminator
+        Ir ir(module, 8);
+        Value f = ir.function(name, LLVMFunctionType(ir.f32, &ir.f32, 1, 0));
+        ir.at(ir.block(f, "entry"));
+        ir.fadd(LLVMGetParam(f, 0), ir.cf(1));
+        return Ok{};
+      },
+      "not valid IR");
+  auto f = (*jit)->function(key_of(100), square_plus(8, 1));  // a failed key may be tried again
   CHECK(f);
 }
 

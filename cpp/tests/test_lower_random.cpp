@@ -20,22 +20,34 @@ struct Generator {
   std::string variable() { return "v" + std::to_string(pick(6)); }
   std::string value() {
     switch (pick(8)) {
-      case 0: return std::to_string(pick(9) - 2);
-      case 1: return std::string("i.") + "xyzw"[pick(4)];
-      case 2: return "t[" + variable() + " & 7]";
-      case 3: return names.empty() ? variable() : names[static_cast<size_t>(pick(static_cast<int>(names.size())))];
-      case 4: return "u";   // uniform
-      default: return variable();
+      case 0:
+        return std::to_string(pick(9) - 2);
+      case 1:
+        return std::string("i.") + "xyzw"[pick(4)];
+      case 2:
+        return "t[" + variable() + " & 7]";
+      case 3:
+        return names.empty() ? variable() : names[static_cast<size_t>(pick(static_cast<int>(names.size())))];
+      case 4:
+        return "u";  // uniform
+      default:
+        return variable();
     }
   }
   std::string expression() {
     switch (pick(7)) {
-      case 0: return value() + " * " + value();
-      case 1: return value() + " - " + value();
-      case 2: return "(" + value() + " ^ " + value() + ")";
-      case 3: return "(" + condition() + " ? " + value() + " : " + value() + ")";
-      case 4: return !*returns && pick(3) == 0 ? "f(" + value() + ", " + value() + ")" : value() + " + 1";
-      default: return value() + " + " + value();
+      case 0:
+        return value() + " * " + value();
+      case 1:
+        return value() + " - " + value();
+      case 2:
+        return "(" + value() + " ^ " + value() + ")";
+      case 3:
+        return "(" + condition() + " ? " + value() + " : " + value() + ")";
+      case 4:
+        return !*returns && pick(3) == 0 ? "f(" + value() + ", " + value() + ")" : value() + " + 1";
+      default:
+        return value() + " + " + value();
     }
   }
   std::string condition() {
@@ -55,9 +67,13 @@ struct Generator {
     budget--;
     const int kind = depth > 5 ? pick(3) : pick(14);
     switch (kind) {
-      case 3: case 4: return "if (" + condition() + ") {\n" + block(1 + pick(3)) + "}\n";
-      case 5: return "if (" + condition() + ") {\n" + block(1 + pick(3)) + "} else {\n" + block(1 + pick(3)) + "}\n";
-      case 6: case 7: {
+      case 3:
+      case 4:
+        return "if (" + condition() + ") {\n" + block(1 + pick(3)) + "}\n";
+      case 5:
+        return "if (" + condition() + ") {\n" + block(1 + pick(3)) + "} else {\n" + block(1 + pick(3)) + "}\n";
+      case 6:
+      case 7: {
         const std::string k = "k" + std::to_string(counters++);
         const std::string limit = pick(2) ? std::to_string(1 + pick(4)) : "(" + value() + " & 3)";
         loops++;
@@ -83,17 +99,24 @@ struct Generator {
       case 9:
         if (loops && !in_switch) return "if (" + condition() + ") break;\n";
         return in_switch ? "if (" + condition() + ") break;\n" : variable() + " += 3;\n";
-      case 10: return loops ? "if (" + condition() + ") continue;\n" : variable() + " ^= 5;\n";
-      case 11: return pick(4) == 0 ? "if (" + condition() + ") return" + std::string(returns) + ";\n" : "t[" + value() + " & 7] = " + expression() + ";\n";
-      case 12: return "t[" + value() + " & 7] += " + value() + ";\n";
-      default: return variable() + " = " + expression() + ";\n";
+      case 10:
+        return loops ? "if (" + condition() + ") continue;\n" : variable() + " ^= 5;\n";
+      case 11:
+        return pick(4) == 0 ? "if (" + condition() + ") return" + std::string(returns) + ";\n"
+                            : "t[" + value() + " & 7] = " + expression() + ";\n";
+      case 12:
+        return "t[" + value() + " & 7] += " + value() + ";\n";
+      default:
+        return variable() + " = " + expression() + ";\n";
     }
   }
   const char* returns = "";
 
   std::string program() {
-    std::string text = "#version 450\nlayout(location=0) in vec4 a; layout(location=1) in ivec4 i; layout(location=0) flat out ivec4 s0; layout(location=1) flat out ivec4 s1;\n"
-                       "layout(push_constant) uniform P { int u; };\nint t[8];\nint v0, v1, v2, v3, v4, v5;\n";
+    std::string text =
+        "#version 450\nlayout(location=0) in vec4 a; layout(location=1) in ivec4 i; layout(location=0) flat out ivec4 s0; "
+        "layout(location=1) flat out ivec4 s1;\n"
+        "layout(push_constant) uniform P { int u; };\nint t[8];\nint v0, v1, v2, v3, v4, v5;\n";
     returns = " v2";
     text += "int f(int x, int y) {\nint v6 = x;\n";
     depth = 4;
@@ -104,8 +127,11 @@ struct Generator {
     depth = 0;
     budget = 60;
     text += "void body() {\n" + block(12) + "}\n";
-    text += "void main() { gl_Position = vec4(0); s0 = s1 = ivec4(0); for (int k = 0; k < 8; ++k) t[k] = k * i.x; v0 = i.x; v1 = i.y; v2 = i.z; v3 = i.w; v4 = u; v5 = 1;\n"
-            "body(); s0 = ivec4(v0, v1, v2, v3); s1 = ivec4(v4, v5, t[0] + t[1] * 3 + t[2] * 5 + t[3] * 7, t[4] + t[5] * 3 + t[6] * 5 + t[7] * 7); }\n";
+    text +=
+        "void main() { gl_Position = vec4(0); s0 = s1 = ivec4(0); for (int k = 0; k < 8; ++k) t[k] = k * i.x; v0 = i.x; v1 = i.y; v2 = "
+        "i.z; v3 = i.w; v4 = u; v5 = 1;\n"
+        "body(); s0 = ivec4(v0, v1, v2, v3); s1 = ivec4(v4, v5, t[0] + t[1] * 3 + t[2] * 5 + t[3] * 7, t[4] + t[5] * 3 + t[6] * 5 + t[7] * "
+        "7); }\n";
     return text;
   }
 };
@@ -152,7 +178,9 @@ void test_program(uint32_t seed) {
       for (uint32_t v = 0; v < kBatchStride; ++v) {
         for (uint32_t c = 0; c < 8; ++c) same = same && r.bits(c / 4, c % 4, v) == want[v * 8 + c];
       }
-      if (!CHECK_MESSAGE(same, "seed " + std::to_string(seed) + " lanes " + std::to_string(lanes) + (optimized ? " optimised" : "")) && test::failures == 1) std::fputs(text.c_str(), stderr);
+      if (!CHECK_MESSAGE(same, "seed " + std::to_string(seed) + " lanes " + std::to_string(lanes) + (optimized ? " optimised" : "")) &&
+          test::failures == 1)
+        std::fputs(text.c_str(), stderr);
     }
   }
 }
@@ -160,7 +188,8 @@ void test_program(uint32_t seed) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  const uint32_t first = count > 1 ? static_cast<uint32_t>(std::atoi(arguments[1])) : 1, programs = count > 2 ? static_cast<uint32_t>(std::atoi(arguments[2])) : 6;
+  const uint32_t first = count > 1 ? static_cast<uint32_t>(std::atoi(arguments[1])) : 1,
+                 programs = count > 2 ? static_cast<uint32_t>(std::atoi(arguments[2])) : 6;
   for (uint32_t seed = first; seed < first + programs; ++seed) test_program(seed);
   return finish("test_lower_random");
 }

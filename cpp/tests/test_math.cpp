@@ -17,7 +17,7 @@ using namespace tilegpu::shader;
 
 namespace {
 
-constexpr double kPowLimit_ulp = 9;   // near 1 for small exponents, more as |y log2 x| nears 128
+constexpr double kPowLimit_ulp = 9;  // near 1 for small exponents, more as |y log2 x| nears 128
 using Emit = std::function<Value(const Ir&, Value, Value)>;
 constexpr uint32_t kChunk = 64;
 
@@ -75,7 +75,7 @@ void run(const Widths& w, const std::vector<uint32_t>& a, const std::vector<uint
   uint32_t other[kChunk];
   for (size_t k = 0; k < a.size(); k += kChunk) {
     w.f[2](&a[k], &b[k], &out[k]);
-    if (k / kChunk % 7) continue;   // the widths on a seventh of the values
+    if (k / kChunk % 7) continue;  // the widths on a seventh of the values
     for (int v : {0, 1, 3}) {
       w.f[v](&a[k], &b[k], other);
       for (uint32_t l = 0; l < kChunk; ++l) agree &= canonical(other[l]) == canonical(out[k + l]);
@@ -86,14 +86,18 @@ void run(const Widths& w, const std::vector<uint32_t>& a, const std::vector<uint
 
 double ulp_error(float got, double want) {
   if (std::isnan(want)) return std::isnan(got) ? 0 : 1e30;
-  if (std::isinf(want) || std::fabs(want) > 3.4028235677973366e38) return std::isinf(got) && std::signbit(got) == std::signbit(want) ? 0 : std::fabs(got) >= 0x1.fffffep127f && std::signbit(got) == std::signbit(want) ? 1 : 1e30;
+  if (std::isinf(want) || std::fabs(want) > 3.4028235677973366e38)
+    return std::isinf(got) && std::signbit(got) == std::signbit(want)                     ? 0
+           : std::fabs(got) >= 0x1.fffffep127f && std::signbit(got) == std::signbit(want) ? 1
+                                                                                          : 1e30;
   if (std::isnan(got) || std::isinf(got)) return std::fabs(want) >= 0x1.fffffep127 ? 1 : 1e30;
   const int exponent = std::max(std::ilogb(std::max(std::fabs(want), 1e-300)), -126);
   return std::fabs(static_cast<double>(got) - want) / std::ldexp(1.0, exponent - 23);
 }
 
 std::vector<uint32_t> all_patterns(uint32_t stride) {
-  std::vector<uint32_t> v = {0, 0x80000000u, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc00000u, 1, 0x80000001u, 0x007fffffu, 0x00800000u, 0x3f800000u, 0xbf800000u,
+  std::vector<uint32_t> v = {0,           0x80000000u, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc00000u,
+                             1,           0x80000001u, 0x007fffffu, 0x00800000u, 0x3f800000u, 0xbf800000u,
                              0x7f7fffffu, 0xff7fffffu, 0x3f7fffffu, 0x3f800001u, 0x3f3504f3u, 0x3f3504f4u};
   for (uint64_t bits = 0; bits < (1ull << 32); bits += stride) v.push_back(static_cast<uint32_t>(bits));
   while (v.size() % kChunk) v.push_back(0);
@@ -108,7 +112,8 @@ std::vector<uint32_t> uniform(float low, float high, size_t count, uint32_t seed
   return v;
 }
 
-void check_function(Jit& jit, const char* name, Value (*emit)(const Ir&, Value), double (*reference)(double), double limit_ulp, float low, float high, float domain) {
+void check_function(Jit& jit, const char* name, Value (*emit)(const Ir&, Value), double (*reference)(double), double limit_ulp, float low,
+                    float high, float domain) {
   const Widths w = compile_all(jit, name, false, false, false, [&](const Ir& ir, Value a, Value) { return emit(ir, a); });
   if (!w.f[0]) return;
   double worst = 0;
@@ -148,26 +153,32 @@ void test_functions(Jit& jit) {
 }
 
 double pow_reference(double x, double y) {
-  if (x > 0 && x < 0x1p-126) x = 0;   // denormals count as 0
+  if (x > 0 && x < 0x1p-126) x = 0;  // denormals count as 0
   if (y == 0 || x == 1) return 1;
   if (std::isnan(x) || std::isnan(y) || x < 0) return NAN;
-  return std::pow(std::fabs(x), y);   // -0 as 0
+  return std::pow(std::fabs(x), y);  // -0 as 0
 }
 
 /// Constant exponents take shorter ways.
 void test_constant_exponents(Jit& jit) {
-  check_function(jit, "pow2.2", [](const Ir& ir, Value x) { return emit_pow(ir, x, ir.fk(x, 2.2f)); },
-                 [](double x) { return pow_reference(x, static_cast<double>(2.2f)); }, 4.5, 0, 1, INFINITY);
-  check_function(jit, "pow0.45", [](const Ir& ir, Value x) { return emit_pow(ir, x, ir.fk(x, 1 / 2.2f)); },
-                 [](double x) { return pow_reference(x, static_cast<double>(1 / 2.2f)); }, 2, 0, 1, INFINITY);
-  check_function(jit, "pow-0.5", [](const Ir& ir, Value x) { return emit_pow(ir, x, ir.fk(x, -0.5f)); },
-                 [](double x) { return pow_reference(x, -0.5); }, 2, 0, 1, INFINITY);
-  check_function(jit, "pow5", [](const Ir& ir, Value x) { return emit_pow(ir, x, ir.fk(x, 5)); }, [](double x) { return std::pow(x, 5.0); }, 3, -1, 1, 1e7f);
-  check_function(jit, "pow0", [](const Ir& ir, Value x) { return emit_pow(ir, x, ir.fk(x, 0)); }, [](double) { return 1.0; }, 0, -1, 1, INFINITY);
+  check_function(
+      jit, "pow2.2", [](const Ir& ir, Value x) { return emit_pow(ir, x, ir.fk(x, 2.2f)); },
+      [](double x) { return pow_reference(x, static_cast<double>(2.2f)); }, 4.5, 0, 1, INFINITY);
+  check_function(
+      jit, "pow0.45", [](const Ir& ir, Value x) { return emit_pow(ir, x, ir.fk(x, 1 / 2.2f)); },
+      [](double x) { return pow_reference(x, static_cast<double>(1 / 2.2f)); }, 2, 0, 1, INFINITY);
+  check_function(
+      jit, "pow-0.5", [](const Ir& ir, Value x) { return emit_pow(ir, x, ir.fk(x, -0.5f)); },
+      [](double x) { return pow_reference(x, -0.5); }, 2, 0, 1, INFINITY);
+  check_function(
+      jit, "pow5", [](const Ir& ir, Value x) { return emit_pow(ir, x, ir.fk(x, 5)); }, [](double x) { return std::pow(x, 5.0); }, 3, -1, 1,
+      1e7f);
+  check_function(
+      jit, "pow0", [](const Ir& ir, Value x) { return emit_pow(ir, x, ir.fk(x, 0)); }, [](double) { return 1.0; }, 0, -1, 1, INFINITY);
 }
 
-void check_pairs(Jit& jit, const char* name, Value (*emit)(const Ir&, Value, Value), const std::function<double(double, double)>& reference, double limit,
-                 const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
+void check_pairs(Jit& jit, const char* name, Value (*emit)(const Ir&, Value, Value), const std::function<double(double, double)>& reference,
+                 double limit, const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
   const Widths w = compile_all(jit, name, false, false, false, [&](const Ir& ir, Value x, Value y) { return emit(ir, x, y); });
   if (!w.f[0]) return;
   std::vector<uint32_t> out;
@@ -179,7 +190,8 @@ void check_pairs(Jit& jit, const char* name, Value (*emit)(const Ir&, Value, Val
     if (e > worst) worst = e, wx = x, wy = y;
   }
   std::printf("  %-8s %.3f ulp at %.9g, %.9g\n", name, worst, wx, wy);
-  CHECK_MESSAGE(worst <= limit, std::string(name) + " " + std::to_string(worst) + " ulp at " + std::to_string(wx) + ", " + std::to_string(wy));
+  CHECK_MESSAGE(worst <= limit,
+                std::string(name) + " " + std::to_string(worst) + " ulp at " + std::to_string(wx) + ", " + std::to_string(wy));
 }
 
 std::vector<uint32_t> shuffled(std::vector<uint32_t> v, uint32_t seed) {
@@ -191,11 +203,14 @@ std::vector<uint32_t> shuffled(std::vector<uint32_t> v, uint32_t seed) {
 void test_pairs(Jit& jit) {
   const size_t n = 400000;
   check_pairs(jit, "pow", emit_pow, pow_reference, kPowLimit_ulp, uniform(0, 1.2f, n, 3), uniform(-40, 40, n, 4));
-  check_pairs(jit, "pow", emit_pow, pow_reference, kPowLimit_ulp, uniform(0, 1, n, 5), std::vector<uint32_t>(uniform(0, 1, n, 5).size(), std::bit_cast<uint32_t>(2.2f)));
-  check_pairs(jit, "pow", emit_pow, pow_reference, kPowLimit_ulp, uniform(0, 1, n, 6), std::vector<uint32_t>(uniform(0, 1, n, 6).size(), std::bit_cast<uint32_t>(32.0f)));
+  check_pairs(jit, "pow", emit_pow, pow_reference, kPowLimit_ulp, uniform(0, 1, n, 5),
+              std::vector<uint32_t>(uniform(0, 1, n, 5).size(), std::bit_cast<uint32_t>(2.2f)));
+  check_pairs(jit, "pow", emit_pow, pow_reference, kPowLimit_ulp, uniform(0, 1, n, 6),
+              std::vector<uint32_t>(uniform(0, 1, n, 6).size(), std::bit_cast<uint32_t>(32.0f)));
   const auto all = all_patterns(20011);
   check_pairs(jit, "pow", emit_pow, pow_reference, kPowLimit_ulp, all, shuffled(all, 1));
-  check_pairs(jit, "atan2", emit_atan2, [](double y, double x) { return std::atan2(y, x); }, 1.5, uniform(-2, 2, n, 7), uniform(-2, 2, n, 8));
+  check_pairs(
+      jit, "atan2", emit_atan2, [](double y, double x) { return std::atan2(y, x); }, 1.5, uniform(-2, 2, n, 7), uniform(-2, 2, n, 8));
   check_pairs(jit, "atan2", emit_atan2, [](double y, double x) { return std::atan2(y, x); }, 1.5, all, shuffled(all, 2));
   // Special cases in all combinations.
   std::vector<uint32_t> a, b;
@@ -205,15 +220,22 @@ void test_pairs(Jit& jit) {
   }
   check_pairs(jit, "atan2", emit_atan2, [](double y, double x) { return std::atan2(y, x); }, 1.5, a, b);
   check_pairs(jit, "pow", emit_pow, pow_reference, kPowLimit_ulp, a, b);
-  check_pairs(jit, "fdiv", [](const Ir& ir, Value x, Value y) { return emit_fdiv(ir, x, y, false); }, [](double x, double y) { return x / y; }, 0.501, uniform(-2, 2, n, 9), uniform(-2, 2, n, 10));
-  check_pairs(jit, "fdiv shared", [](const Ir& ir, Value x, Value y) { return emit_fdiv(ir, x, y, true); }, [](double x, double y) { return x / y; }, 1.6, uniform(-2, 2, n, 9), uniform(-2, 2, n, 10));
+  check_pairs(
+      jit, "fdiv", [](const Ir& ir, Value x, Value y) { return emit_fdiv(ir, x, y, false); }, [](double x, double y) { return x / y; },
+      0.501, uniform(-2, 2, n, 9), uniform(-2, 2, n, 10));
+  check_pairs(
+      jit, "fdiv shared", [](const Ir& ir, Value x, Value y) { return emit_fdiv(ir, x, y, true); },
+      [](double x, double y) { return x / y; }, 1.6, uniform(-2, 2, n, 9), uniform(-2, 2, n, 10));
   for (float divisor : {3.14159265f, 255.0f, 0.125f, -7.0f, 1e-30f, 65535.0f}) {
     const std::string name = "fdiv" + std::to_string(divisor);
-    const Widths w = compile_all(jit, name.c_str(), false, false, false, [&](const Ir& ir, Value x, Value) { return emit_fdiv(ir, x, ir.fk(x, divisor), false); });
+    const Widths w = compile_all(jit, name.c_str(), false, false, false,
+                                 [&](const Ir& ir, Value x, Value) { return emit_fdiv(ir, x, ir.fk(x, divisor), false); });
     std::vector<uint32_t> out;
     run(w, all, all, out, name.c_str());
     double worst = 0;
-    for (size_t k = 0; k < all.size(); ++k) worst = std::max(worst, ulp_error(std::bit_cast<float>(out[k]), static_cast<double>(std::bit_cast<float>(all[k])) / static_cast<double>(divisor)));
+    for (size_t k = 0; k < all.size(); ++k)
+      worst = std::max(
+          worst, ulp_error(std::bit_cast<float>(out[k]), static_cast<double>(std::bit_cast<float>(all[k])) / static_cast<double>(divisor)));
     CHECK_MESSAGE(worst <= 1, name + " " + std::to_string(worst));
   }
   const auto first = [](double x, double y) { return x < y ? x : y; };
@@ -223,8 +245,9 @@ void test_pairs(Jit& jit) {
   check_pairs(jit, "nmax", emit_nmax, [](double x, double y) { return std::fmax(x, y); }, 0, a, b);
 }
 
-void check_exact(Jit& jit, const char* name, bool integer_in, bool integer_b, bool integer_out, const Emit& emit, const std::function<uint32_t(uint32_t, uint32_t)>& reference,
-                 const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
+void check_exact(Jit& jit, const char* name, bool integer_in, bool integer_b, bool integer_out, const Emit& emit,
+                 const std::function<uint32_t(uint32_t, uint32_t)>& reference, const std::vector<uint32_t>& a,
+                 const std::vector<uint32_t>& b) {
   const Widths w = compile_all(jit, name, integer_in, integer_b, integer_out, emit);
   if (!w.f[0]) return;
   std::vector<uint32_t> out;
@@ -236,7 +259,8 @@ void check_exact(Jit& jit, const char* name, bool integer_in, bool integer_b, bo
     }
   }
   char text[160];
-  std::snprintf(text, sizeof text, "%s: %u wrong, first at %08x %08x: %08x, expected %08x", name, bad, a[first], b[first], out[first], reference(a[first], b[first]));
+  std::snprintf(text, sizeof text, "%s: %u wrong, first at %08x %08x: %08x, expected %08x", name, bad, a[first], b[first], out[first],
+                reference(a[first], b[first]));
   CHECK_MESSAGE(bad == 0, text);
 }
 
@@ -245,39 +269,71 @@ void test_conversions(Jit& jit) {
   auto u = [](float x) { return std::bit_cast<uint32_t>(x); };
   const auto all = all_patterns(9973);
   auto unary = [](Value (*emit)(const Ir&, Value)) { return Emit([emit](const Ir& ir, Value a, Value) { return emit(ir, a); }); };
-  check_exact(jit, "float_to_int", false, false, true, unary(emit_float_to_int), [&](uint32_t a, uint32_t) {
-    const float x = f(a);
-    return x != x ? 0u : x >= 2147483648.0f ? 0x7fffffffu : x <= -2147483648.0f ? 0x80000000u : static_cast<uint32_t>(static_cast<int32_t>(x));
-  }, all, all);
-  check_exact(jit, "float_to_uint", false, false, true, unary(emit_float_to_uint), [&](uint32_t a, uint32_t) {
-    const float x = f(a);
-    return !(x > 0) ? 0u : x >= 4294967296.0f ? ~0u : static_cast<uint32_t>(x);
-  }, all, all);
-  check_exact(jit, "uint_to_float", true, false, false, unary(emit_uint_to_float), [&](uint32_t a, uint32_t) { return u(static_cast<float>(a)); }, all, all);
-  check_exact(jit, "int_to_float", true, false, false, unary(emit_int_to_float), [&](uint32_t a, uint32_t) { return u(static_cast<float>(static_cast<int32_t>(a))); }, all, all);
-  check_exact(jit, "float_to_half", false, false, true, unary(emit_float_to_half), [&](uint32_t a, uint32_t) { return vk::float_to_half(f(a)); }, all, all);
+  check_exact(
+      jit, "float_to_int", false, false, true, unary(emit_float_to_int),
+      [&](uint32_t a, uint32_t) {
+        const float x = f(a);
+        return x != x                ? 0u
+               : x >= 2147483648.0f  ? 0x7fffffffu
+               : x <= -2147483648.0f ? 0x80000000u
+                                     : static_cast<uint32_t>(static_cast<int32_t>(x));
+      },
+      all, all);
+  check_exact(
+      jit, "float_to_uint", false, false, true, unary(emit_float_to_uint),
+      [&](uint32_t a, uint32_t) {
+        const float x = f(a);
+        return !(x > 0) ? 0u : x >= 4294967296.0f ? ~0u : static_cast<uint32_t>(x);
+      },
+      all, all);
+  check_exact(
+      jit, "uint_to_float", true, false, false, unary(emit_uint_to_float), [&](uint32_t a, uint32_t) { return u(static_cast<float>(a)); },
+      all, all);
+  check_exact(
+      jit, "int_to_float", true, false, false, unary(emit_int_to_float),
+      [&](uint32_t a, uint32_t) { return u(static_cast<float>(static_cast<int32_t>(a))); }, all, all);
+  check_exact(
+      jit, "float_to_half", false, false, true, unary(emit_float_to_half), [&](uint32_t a, uint32_t) { return vk::float_to_half(f(a)); },
+      all, all);
   std::vector<uint32_t> halves(65536);
   for (uint32_t k = 0; k < 65536; ++k) halves[k] = k;
-  check_exact(jit, "half_to_float", true, false, false, unary(emit_half_to_float), [&](uint32_t a, uint32_t) { return u(vk::half_to_float(static_cast<uint16_t>(a))); }, halves, halves);
+  check_exact(
+      jit, "half_to_float", true, false, false, unary(emit_half_to_float),
+      [&](uint32_t a, uint32_t) { return u(vk::half_to_float(static_cast<uint16_t>(a))); }, halves, halves);
   std::vector<uint32_t> exponents = all;
   std::mt19937 rng(3);
   for (auto& e : exponents) e = rng() % 4 ? rng() % 600 - 300 : static_cast<uint32_t>(rng());
-  check_exact(jit, "ldexp", false, true, false, [](const Ir& ir, Value a, Value b) { return emit_canonical_nan(ir, emit_ldexp(ir, a, b)); },
-              [&](uint32_t a, uint32_t b) { return canonical(u(std::ldexp(f(a), static_cast<int>(b)))); }, all, exponents);
-  check_exact(jit, "frexp_significand", false, false, false, [](const Ir& ir, Value a, Value) { return emit_canonical_nan(ir, emit_frexp(ir, a).significand); }, [&](uint32_t a, uint32_t) {
-    int e;
-    return canonical(u(std::frexp(f(a), &e)));
-  }, all, all);
-  check_exact(jit, "frexp_exponent", false, false, true, [](const Ir& ir, Value a, Value) { return emit_frexp(ir, a).exponent; }, [&](uint32_t a, uint32_t) {
-    int e = 0;
-    std::frexp(f(a), &e);
-    return static_cast<uint32_t>(std::isfinite(f(a)) ? e : 0);
-  }, all, all);
-  check_exact(jit, "fsign", false, false, false, unary(emit_fsign), [&](uint32_t a, uint32_t) { return f(a) != f(a) ? 0u : f(a) == 0 ? a : u(std::copysign(1.0f, f(a))); }, all, all);
-  check_exact(jit, "fract", false, false, false, [](const Ir& ir, Value a, Value) { return emit_canonical_nan(ir, emit_fract(ir, a)); }, [&](uint32_t a, uint32_t) {
-    const float x = f(a), r = x - std::floor(x);
-    return canonical(u(r >= 1 ? 0x1.fffffep-1f : r));
-  }, all, all);
+  check_exact(
+      jit, "ldexp", false, true, false, [](const Ir& ir, Value a, Value b) { return emit_canonical_nan(ir, emit_ldexp(ir, a, b)); },
+      [&](uint32_t a, uint32_t b) { return canonical(u(std::ldexp(f(a), static_cast<int>(b)))); }, all, exponents);
+  check_exact(
+      jit, "frexp_significand", false, false, false,
+      [](const Ir& ir, Value a, Value) { return emit_canonical_nan(ir, emit_frexp(ir, a).significand); },
+      [&](uint32_t a, uint32_t) {
+        int e;
+        return canonical(u(std::frexp(f(a), &e)));
+      },
+      all, all);
+  check_exact(
+      jit, "frexp_exponent", false, false, true, [](const Ir& ir, Value a, Value) { return emit_frexp(ir, a).exponent; },
+      [&](uint32_t a, uint32_t) {
+        int e = 0;
+        std::frexp(f(a), &e);
+        return static_cast<uint32_t>(std::isfinite(f(a)) ? e : 0);
+      },
+      all, all);
+  check_exact(
+      jit, "fsign", false, false, false, unary(emit_fsign),
+      [&](uint32_t a, uint32_t) { return f(a) != f(a) ? 0u
+                                         : f(a) == 0  ? a
+                                                      : u(std::copysign(1.0f, f(a))); }, all, all);
+  check_exact(
+      jit, "fract", false, false, false, [](const Ir& ir, Value a, Value) { return emit_canonical_nan(ir, emit_fract(ir, a)); },
+      [&](uint32_t a, uint32_t) {
+        const float x = f(a), r = x - std::floor(x);
+        return canonical(u(r >= 1 ? 0x1.fffffep-1f : r));
+      },
+      all, all);
 }
 
 }  // namespace

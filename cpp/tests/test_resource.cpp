@@ -47,7 +47,8 @@ Ptr<Image> make(const ImageCreateInfo& info) {
 template <class T>
 void expect_error(const Expected<T>& result, const std::string& words) {
   CHECK(!result, "no error, expected '%s'", words.c_str());
-  if (!result) CHECK(result.error().message.find(words) != std::string::npos, "'%s' does not say '%s'", result.error().message.c_str(), words.c_str());
+  if (!result)
+    CHECK(result.error().message.find(words) != std::string::npos, "'%s' does not say '%s'", result.error().message.c_str(), words.c_str());
 }
 
 void memory_and_buffers() {
@@ -73,7 +74,8 @@ void refusals_of_images() {
   expect_error(Image::create(image_info(VK_FORMAT_UNDEFINED, 4, 4)), "image 'albedo': format");
   expect_error(Image::create(image_info(VK_FORMAT_BC1_RGB_UNORM_BLOCK, 4, 4)), "format");
   expect_error(Image::create(image_info(VK_FORMAT_R8G8B8_UNORM, 4, 4)), "vertex buffers");
-  for (auto [w, h] : {std::pair{0u, 4u}, {4u, 0u}, {16385u, 1u}, {1u, ~0u}}) expect_error(Image::create(image_info(VK_FORMAT_R8_UNORM, w, h)), "1 to 16384 px");
+  for (auto [w, h] : {std::pair{0u, 4u}, {4u, 0u}, {16385u, 1u}, {1u, ~0u}})
+    expect_error(Image::create(image_info(VK_FORMAT_R8_UNORM, w, h)), "1 to 16384 px");
   ImageCreateInfo info = image_info(VK_FORMAT_R8G8B8A8_UNORM, 16, 8);
   info.mip_levels = 6;
   expect_error(Image::create(info), "mip_levels is 6, allowed is 1 to 5");
@@ -108,7 +110,8 @@ void refusals_of_images() {
 
 /// No two subresources overlap, all lie inside, every start is aligned.
 void layouts_do_not_overlap() {
-  for (VkFormat format : {VK_FORMAT_R8_UNORM, VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_D32_SFLOAT_S8_UINT, VK_FORMAT_D24_UNORM_S8_UINT}) {
+  for (VkFormat format : {VK_FORMAT_R8_UNORM, VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_D32_SFLOAT_S8_UINT,
+                          VK_FORMAT_D24_UNORM_S8_UINT}) {
     for (uint32_t samples : {1u, 4u}) {
       for (ImageTiling tiling : {ImageTiling::linear, ImageTiling::block_compressed}) {
         ImageCreateInfo info = image_info(format, 37, 21);
@@ -127,7 +130,8 @@ void layouts_do_not_overlap() {
               CHECK(l.offset_B % 64 == 0 && l.row_pitch_B % l.texel_B == 0, "alignment");
               CHECK(l.width_px == std::max(1u, 37u >> level) && l.height_px == std::max(1u, 21u >> level), "extent");
               CHECK(l.size_B == l.sample_pitch_B * samples, "size");
-              if (tiling == ImageTiling::linear) CHECK(l.sample_pitch_B >= l.row_pitch_B * l.height_px && l.row_pitch_B >= l.width_px * l.texel_B, "rows");
+              if (tiling == ImageTiling::linear)
+                CHECK(l.sample_pitch_B >= l.row_pitch_B * l.height_px && l.row_pitch_B >= l.width_px * l.texel_B, "rows");
               ranges.insert({l.offset_B, l.offset_B + l.size_B});
             }
           }
@@ -170,7 +174,9 @@ void views() {
   expect_error(ImageView::create(v), "with 8 layers");
   v.type = VK_IMAGE_VIEW_TYPE_2D_ARRAY;
   auto all = ImageView::create(v);
-  CHECK(all && (*all)->info().level_count == 6 && (*all)->info().layer_count == 8 && (*all)->info().format == info.format && (*all)->info().aspects == VK_IMAGE_ASPECT_COLOR_BIT, "defaults are filled in");
+  CHECK(all && (*all)->info().level_count == 6 && (*all)->info().layer_count == 8 && (*all)->info().format == info.format &&
+            (*all)->info().aspects == VK_IMAGE_ASPECT_COLOR_BIT,
+        "defaults are filled in");
   v.format = VK_FORMAT_R8G8B8A8_SRGB;
   CHECK(bool(ImageView::create(v)), "another format of the same size");
   v.format = VK_FORMAT_R16_SFLOAT;
@@ -205,7 +211,8 @@ void views() {
   resource::fill_view_abi(**ImageView::create(v), abi);
   const SubresourceLayout level4 = image->layout(VK_IMAGE_ASPECT_COLOR_BIT, 4, 2);
   CHECK(abi.level_count == 2 && abi.layer_count == 6 && abi.sample_count == 1, "counts");
-  CHECK(abi.level[0].data == image->data() + level4.offset_B && abi.level[0].width_px == 2 && abi.layer_pitch_B[0] == level4.size_B, "level 0 of the view");
+  CHECK(abi.level[0].data == image->data() + level4.offset_B && abi.level[0].width_px == 2 && abi.layer_pitch_B[0] == level4.size_B,
+        "level 0 of the view");
   CHECK(abi.level[1].width_px == 1 && abi.level[15].data == abi.level[1].data, "levels beyond the last repeat it");
 }
 

@@ -79,7 +79,7 @@ struct Texture {
     memory.resize(total);
     for (auto& b : memory) b = static_cast<uint8_t>(rng());
     if (!stencil && (format->numeric == vk::Numeric::sfloat || format->numeric == vk::Numeric::ufloat)) {
-      for (size_t at = 0; at + texel_B <= total; at += texel_B) {   // numbers, not NaN
+      for (size_t at = 0; at + texel_B <= total; at += texel_B) {  // numbers, not NaN
         vk::Texel t;
         for (float& c : t.f) c = std::uniform_real_distribution<float>(0, 1)(rng);
         if (format->depth_bits) {
@@ -95,14 +95,16 @@ struct Texture {
       view.level[l].data = memory.data() + offsets[from];
       view.layer_pitch_B[l] = view.layer_pitch_B[from];
     }
-    view.level_count = static_cast<int32_t>(levels), view.layer_count = static_cast<int32_t>(layers), view.sample_count = static_cast<int32_t>(samples);
+    view.level_count = static_cast<int32_t>(levels), view.layer_count = static_cast<int32_t>(layers),
+    view.sample_count = static_cast<int32_t>(samples);
     sampler.min_lod = -1000, sampler.max_lod = 1000;
     descriptor.view = &view, descriptor.sampler = &sampler;
   }
 
   vk::Texel texel(uint32_t level, uint32_t layer, uint32_t sample, int x, int y) const {
     const ViewLevel& l = view.level[level];
-    const uint8_t* at = l.data + layer * view.layer_pitch_B[level] + sample * view.sample_pitch_B + static_cast<size_t>(y) * l.row_pitch_B + static_cast<size_t>(x) * texel_B;
+    const uint8_t* at = l.data + layer * view.layer_pitch_B[level] + sample * view.sample_pitch_B + static_cast<size_t>(y) * l.row_pitch_B +
+                        static_cast<size_t>(x) * texel_B;
     uint8_t bytes[16] = {};
     std::memcpy(bytes, at, texel_B);
     if (stencil) {
@@ -126,19 +128,24 @@ struct Request {
 
 struct Answer {
   double v[4] = {};
-  bool unsure = false;   // too near a discontinuity to tell
+  bool unsure = false;  // too near a discontinuity to tell
 };
 
 int wrap(VkSamplerAddressMode mode, int i, int n, bool& outside) {
   switch (mode) {
-    case VK_SAMPLER_ADDRESS_MODE_REPEAT: return ((i % n) + n) % n;
+    case VK_SAMPLER_ADDRESS_MODE_REPEAT:
+      return ((i % n) + n) % n;
     case VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT: {
       const int m = ((i % (2 * n)) + 2 * n) % (2 * n) - n;
       return n - 1 - (m >= 0 ? m : -(1 + m));
     }
-    case VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER: outside |= i < 0 || i >= n; return std::clamp(i, 0, n - 1);
-    case VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE: return std::clamp(i >= 0 ? i : -(1 + i), 0, n - 1);
-    default: return std::clamp(i, 0, n - 1);
+    case VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER:
+      outside |= i < 0 || i >= n;
+      return std::clamp(i, 0, n - 1);
+    case VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE:
+      return std::clamp(i >= 0 ? i : -(1 + i), 0, n - 1);
+    default:
+      return std::clamp(i, 0, n - 1);
   }
 }
 
@@ -159,14 +166,26 @@ struct Model {
     return t;
   }
 
-  static void direction(int face, double s, double t, double v[3]) {   // s, t in -1..1
+  static void direction(int face, double s, double t, double v[3]) {  // s, t in -1..1
     switch (face) {
-      case 0: v[0] = 1, v[2] = -s, v[1] = -t; break;
-      case 1: v[0] = -1, v[2] = s, v[1] = -t; break;
-      case 2: v[1] = 1, v[0] = s, v[2] = t; break;
-      case 3: v[1] = -1, v[0] = s, v[2] = -t; break;
-      case 4: v[2] = 1, v[0] = s, v[1] = -t; break;
-      default: v[2] = -1, v[0] = -s, v[1] = -t; break;
+      case 0:
+        v[0] = 1, v[2] = -s, v[1] = -t;
+        break;
+      case 1:
+        v[0] = -1, v[2] = s, v[1] = -t;
+        break;
+      case 2:
+        v[1] = 1, v[0] = s, v[2] = t;
+        break;
+      case 3:
+        v[1] = -1, v[0] = s, v[2] = -t;
+        break;
+      case 4:
+        v[2] = 1, v[0] = s, v[1] = -t;
+        break;
+      default:
+        v[2] = -1, v[0] = -s, v[1] = -t;
+        break;
     }
   }
   static int face_of(const double v[3], double& s, double& t) {
@@ -198,7 +217,8 @@ struct Model {
   bool near_integer(double u) const { return std::fabs(u - std::nearbyint(u)) < 2e-4; }
 
   /// Four texels of a level (or one) with weights, at face-local or plain coordinates.
-  void footprint(uint32_t level, int layer, int face, double s, double t, const Request& q, bool linear, double texels[4][4], double& fx, double& fy, bool& unsure) const {
+  void footprint(uint32_t level, int layer, int face, double s, double t, const Request& q, bool linear, double texels[4][4], double& fx,
+                 double& fy, bool& unsure) const {
     const ViewLevel& l = image.view.level[level];
     const bool plain = key.sampler.unnormalized_coordinates;
     double u = plain ? s : s * l.width_px, v = one_d() ? 0.5 : plain ? t : t * l.height_px;
@@ -216,14 +236,15 @@ struct Model {
         const bool ox = x < 0 || x >= n, oy = y < 0 || y >= n;
         int f = face;
         if (ox && oy) {
-          texels[k][0] = -1e300;   // corner: below
+          texels[k][0] = -1e300;  // corner: below
           continue;
         }
         if (ox || oy) {
           double w[3], ns, nt;
           direction(face, (2 * x + 1.0) / n - 1, (2 * y + 1.0) / n - 1, w);
           f = face_of(w, ns, nt);
-          x = std::clamp(static_cast<int>(std::floor((ns + 1) / 2 * n)), 0, n - 1), y = std::clamp(static_cast<int>(std::floor((nt + 1) / 2 * n)), 0, n - 1);
+          x = std::clamp(static_cast<int>(std::floor((ns + 1) / 2 * n)), 0, n - 1),
+          y = std::clamp(static_cast<int>(std::floor((nt + 1) / 2 * n)), 0, n - 1);
         }
         value(level, layer * 6 + f, x, y, false, q.dref, texels[k]);
         continue;
@@ -247,19 +268,33 @@ struct Model {
     if (key.sampler.compare_enable && image.format->depth_bits) return;
     for (int c = 0; c < 4; ++c) {
       switch (key.swizzle[static_cast<size_t>(c)]) {
-        case VK_COMPONENT_SWIZZLE_ZERO: v[c] = 0; break;
-        case VK_COMPONENT_SWIZZLE_ONE: v[c] = 1; break;
-        case VK_COMPONENT_SWIZZLE_R: v[c] = in[0]; break;
-        case VK_COMPONENT_SWIZZLE_G: v[c] = in[1]; break;
-        case VK_COMPONENT_SWIZZLE_B: v[c] = in[2]; break;
-        case VK_COMPONENT_SWIZZLE_A: v[c] = in[3]; break;
-        default: break;
+        case VK_COMPONENT_SWIZZLE_ZERO:
+          v[c] = 0;
+          break;
+        case VK_COMPONENT_SWIZZLE_ONE:
+          v[c] = 1;
+          break;
+        case VK_COMPONENT_SWIZZLE_R:
+          v[c] = in[0];
+          break;
+        case VK_COMPONENT_SWIZZLE_G:
+          v[c] = in[1];
+          break;
+        case VK_COMPONENT_SWIZZLE_B:
+          v[c] = in[2];
+          break;
+        case VK_COMPONENT_SWIZZLE_A:
+          v[c] = in[3];
+          break;
+        default:
+          break;
       }
     }
   }
 
   int layer_of(double layer) const {
-    const bool array = key.dim == VK_IMAGE_VIEW_TYPE_2D_ARRAY || key.dim == VK_IMAGE_VIEW_TYPE_CUBE_ARRAY || key.dim == VK_IMAGE_VIEW_TYPE_1D_ARRAY;
+    const bool array =
+        key.dim == VK_IMAGE_VIEW_TYPE_2D_ARRAY || key.dim == VK_IMAGE_VIEW_TYPE_CUBE_ARRAY || key.dim == VK_IMAGE_VIEW_TYPE_1D_ARRAY;
     const int count = cube() ? image.view.layer_count / 6 : image.view.layer_count;
     return array ? static_cast<int>(std::clamp(std::nearbyint(layer), 0.0, count - 1.0)) : 0;
   }
@@ -299,7 +334,8 @@ struct Model {
     uint32_t first, second;
     double fraction = 0;
     if (key.sampler.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_LINEAR && !integer) {
-      first = static_cast<uint32_t>(std::floor(d)), second = std::min(first + 1, static_cast<uint32_t>(image.view.level_count - 1)), fraction = d - first;
+      first = static_cast<uint32_t>(std::floor(d)), second = std::min(first + 1, static_cast<uint32_t>(image.view.level_count - 1)),
+      fraction = d - first;
     } else {
       a.unsure |= near_integer(d + 0.5) && d > 0;
       first = second = static_cast<uint32_t>(std::max(0.0, std::ceil(d + 0.5) - 1));
@@ -310,7 +346,9 @@ struct Model {
       double texels[4][4] = {}, fx, fy;
       footprint(k ? second : first, layer, face, s, t, q, linear, texels, fx, fy, a.unsure);
       for (int c = 0; c < 4; ++c) {
-        level_value[k][c] = linear ? (texels[0][c] * (1 - fx) + texels[1][c] * fx) * (1 - fy) + (texels[2][c] * (1 - fx) + texels[3][c] * fx) * fy : texels[0][c];
+        level_value[k][c] =
+            linear ? (texels[0][c] * (1 - fx) + texels[1][c] * fx) * (1 - fy) + (texels[2][c] * (1 - fx) + texels[3][c] * fx) * fy
+                   : texels[0][c];
       }
     }
     for (int c = 0; c < 4; ++c) a.v[c] = level_value[0][c] * (1 - fraction) + level_value[1][c] * fraction;
@@ -370,7 +408,8 @@ Trampoline make_trampoline(Jit& jit, const char* name, Type (*type)(const Ir&), 
       arguments.push_back(ir.field(types[k], LLVMGetParam(fn, 1), at, 4));
     }
     Value result = call_sampler(ir, callee, slot, arguments.data(), static_cast<uint32_t>(arguments.size()));
-    for (uint32_t c = 0; c < 4; ++c) ir.store(ir.extract_value(result, c), ir.offset(LLVMGetParam(fn, 2), c * sizeof(float) * kMaxLanes), 4);
+    for (uint32_t c = 0; c < 4; ++c)
+      ir.store(ir.extract_value(result, c), ir.offset(LLVMGetParam(fn, 2), c * sizeof(float) * kMaxLanes), 4);
     LLVMBuildRetVoid(ir.builder);
     return Ok{};
   });
@@ -382,8 +421,8 @@ struct Lab {
   std::unique_ptr<Jit> jit;
   Trampoline gradient, lod, fetch, gather;
 };
-std::vector<Lab> all_labs;   // 8, 4, 16 lanes
-size_t lab_count = 3;        // in use: where 8 lanes alone must do, 1
+std::vector<Lab> all_labs;  // 8, 4, 16 lanes
+size_t lab_count = 3;       // in use: where 8 lanes alone must do, 1
 
 bool make_labs() {
   for (uint32_t lanes : {8u, 4u, 16u}) {
@@ -410,7 +449,8 @@ bool call(const SamplerKey& key, Texture& image, Op op, const Request requests[1
     const uint8_t use = op == Op::gradient ? kUseGradient : op == Op::lod ? kUseLod : kUseGather;
     auto functions = compile_sampler(*lab.jit, key, use);
     if (!CHECK_MESSAGE(functions, functions ? "" : functions.error().message)) return false;
-    image.descriptor.sample_gradient = functions->gradient, image.descriptor.sample_lod = functions->lod, image.descriptor.gather = functions->gather;
+    image.descriptor.sample_gradient = functions->gradient, image.descriptor.sample_lod = functions->lod,
+    image.descriptor.gather = functions->gather;
     const uint32_t lanes = lab.jit->lanes();
     for (uint32_t base = 0; base < 16; base += lanes) {
       Arguments a{};
@@ -420,20 +460,25 @@ bool call(const SamplerKey& key, Texture& image, Op op, const Request requests[1
         auto put = [&](uint32_t parameter, double v) { a.v[parameter - 1][l] = static_cast<float>(v); };
         if (op == Op::gradient) {
           using namespace gradient_arg;
-          put(s, q.s), put(t, q.t), put(r, q.r), put(dsdx, q.dx[0]), put(dtdx, q.dx[1]), put(drdx, q.dx[2]), put(dsdy, q.dy[0]), put(dtdy, q.dy[1]), put(drdy, q.dy[2]);
+          put(s, q.s), put(t, q.t), put(r, q.r), put(dsdx, q.dx[0]), put(dtdx, q.dx[1]), put(drdx, q.dx[2]), put(dsdy, q.dy[0]),
+              put(dtdy, q.dy[1]), put(drdy, q.dy[2]);
           put(bias, q.bias), put(dref, q.dref), put(layer, q.layer);
         } else if (op == Op::lod) {
-          put(lod_arg::s, q.s), put(lod_arg::t, q.t), put(lod_arg::r, q.r), put(lod_arg::lod, q.lod), put(lod_arg::dref, q.dref), put(lod_arg::layer, q.layer);
+          put(lod_arg::s, q.s), put(lod_arg::t, q.t), put(lod_arg::r, q.r), put(lod_arg::lod, q.lod), put(lod_arg::dref, q.dref),
+              put(lod_arg::layer, q.layer);
         } else {
-          put(gather_arg::s, q.s), put(gather_arg::t, q.t), put(gather_arg::r, q.r), put(gather_arg::dref, q.dref), put(gather_arg::layer, q.layer);
-          a.v[gather_arg::offset_x - 1][l] = std::bit_cast<float>(q.offset_x), a.v[gather_arg::offset_y - 1][l] = std::bit_cast<float>(q.offset_y);
+          put(gather_arg::s, q.s), put(gather_arg::t, q.t), put(gather_arg::r, q.r), put(gather_arg::dref, q.dref),
+              put(gather_arg::layer, q.layer);
+          a.v[gather_arg::offset_x - 1][l] = std::bit_cast<float>(q.offset_x),
+                                     a.v[gather_arg::offset_y - 1][l] = std::bit_cast<float>(q.offset_y);
         }
       }
       const uint32_t mask = (1u << lanes) - 1;
       if (op == Op::gather) {
         a.scalar[0] = static_cast<uint32_t>(component), a.scalar[1] = mask;
       } else {
-        a.scalar[0] = static_cast<uint32_t>(requests[0].offset_x), a.scalar[1] = static_cast<uint32_t>(requests[0].offset_y), a.scalar[2] = mask;
+        a.scalar[0] = static_cast<uint32_t>(requests[0].offset_x), a.scalar[1] = static_cast<uint32_t>(requests[0].offset_y),
+        a.scalar[2] = mask;
       }
       (op == Op::gradient ? lab.gradient : op == Op::lod ? lab.lod : lab.gather)(&image.descriptor, &a, result);
       for (uint32_t l = 0; l < lanes; ++l) {
@@ -452,7 +497,7 @@ Request random_request(Op op, bool cube, float span) {
   const float scale = std::exp2(static_cast<float>(uniform(-9, -1)));
   for (int k = 0; k < 3; ++k) q.dx[k] = uniform(-scale, scale), q.dy[k] = uniform(-scale, scale);
   if (op == Op::gather) q.offset_x = static_cast<int>(rng() % 40) - 20, q.offset_y = static_cast<int>(rng() % 40) - 20;
-  if (cube && rng() % 3 == 0) q.s = q.t * (1 + uniform(-0.02f, 0.02f)) * (rng() % 2 ? 1 : -1);   // near edges
+  if (cube && rng() % 3 == 0) q.s = q.t * (1 + uniform(-0.02f, 0.02f)) * (rng() % 2 ? 1 : -1);  // near edges
   if (cube && rng() % 6 == 0) q.s = q.t * (1 + uniform(-0.02f, 0.02f)), q.r = q.t * (1 + uniform(-0.02f, 0.02f));
   if (cube) q.offset_x = q.offset_y = 0;
   // What the code sees is float.
@@ -465,7 +510,8 @@ void check(const char* what, const SamplerKey& key, Texture& image, Op op, const
   static float out[3][16][4];
   if (!call(key, image, op, requests, component, out)) return;
   if (lab_count == 3) {
-    CHECK_MESSAGE(std::memcmp(out[0], out[1], sizeof out[0]) == 0 && std::memcmp(out[0], out[2], sizeof out[0]) == 0, std::string(what) + " differs between lane counts");
+    CHECK_MESSAGE(std::memcmp(out[0], out[1], sizeof out[0]) == 0 && std::memcmp(out[0], out[2], sizeof out[0]) == 0,
+                  std::string(what) + " differs between lane counts");
   }
   const Model model{image, key};
   const bool integer = image.stencil || image.format->is_integer();
@@ -477,8 +523,9 @@ void check(const char* what, const SamplerKey& key, Texture& image, Op op, const
       const double tolerance = integer ? 0 : 2e-4 * std::max(1.0, std::fabs(want.v[c]));
       if (std::fabs(got - want.v[c]) <= tolerance) continue;
       char text[400];
-      std::snprintf(text, sizeof text, "%s %s dim %d op %d request %d component %d: %g, expected %g (s %g t %g r %g lod %g)", what, image.format->name, key.dim, static_cast<int>(op), k, c, got, want.v[c],
-                    requests[k].s, requests[k].t, requests[k].r, requests[k].lod);
+      std::snprintf(text, sizeof text, "%s %s dim %d op %d request %d component %d: %g, expected %g (s %g t %g r %g lod %g)", what,
+                    image.format->name, key.dim, static_cast<int>(op), k, c, got, want.v[c], requests[k].s, requests[k].t, requests[k].r,
+                    requests[k].lod);
       CHECK_MESSAGE(false, text);
       return;
     }
@@ -494,7 +541,7 @@ void run(const char* what, SamplerKey key, Texture& image, Op op, float span = 2
     for (Request& q : requests) q = random_request(op, cube, span);
     for (Request& q : requests) {
       if (op != Op::gather) q.offset_x = offsets ? requests[0].offset_x : 0, q.offset_y = offsets ? requests[0].offset_y : 0;
-      if (n != 1) continue;   // one round with one LOD for all
+      if (n != 1) continue;  // one round with one LOD for all
       q.lod = requests[0].lod;
       std::copy_n(requests[0].dx, 3, q.dx);
       std::copy_n(requests[0].dy, 3, q.dy);
@@ -538,7 +585,8 @@ void test_address_modes() {
       Texture image(VK_FORMAT_R8G8B8A8_UNORM, w, h, w > 4 ? 3 : 1, 1);
       image.sampler.border[0] = 1, image.sampler.border[3] = 1;
       SamplerKey key = basic(image.format->format);
-      key.sampler.address_u = static_cast<VkSamplerAddressMode>(mode), key.sampler.address_v = static_cast<VkSamplerAddressMode>((mode + w) % 5);
+      key.sampler.address_u = static_cast<VkSamplerAddressMode>(mode),
+      key.sampler.address_v = static_cast<VkSamplerAddressMode>((mode + w) % 5);
       run("address linear", key, image, Op::gradient);
       run("address offset", key, image, Op::lod, 4, true);
       run("address gather", key, image, Op::gather, 4);
@@ -576,8 +624,9 @@ void test_dimensions() {
     VkImageViewType dim;
     uint32_t w, h, layers;
   };
-  for (const Case& c : {Case{VK_IMAGE_VIEW_TYPE_1D, 17, 1, 1}, Case{VK_IMAGE_VIEW_TYPE_1D_ARRAY, 16, 1, 4}, Case{VK_IMAGE_VIEW_TYPE_2D_ARRAY, 12, 20, 5}, Case{VK_IMAGE_VIEW_TYPE_CUBE, 8, 8, 6},
-                        Case{VK_IMAGE_VIEW_TYPE_CUBE, 1, 1, 6}, Case{VK_IMAGE_VIEW_TYPE_CUBE_ARRAY, 16, 16, 18}}) {
+  for (const Case& c :
+       {Case{VK_IMAGE_VIEW_TYPE_1D, 17, 1, 1}, Case{VK_IMAGE_VIEW_TYPE_1D_ARRAY, 16, 1, 4}, Case{VK_IMAGE_VIEW_TYPE_2D_ARRAY, 12, 20, 5},
+        Case{VK_IMAGE_VIEW_TYPE_CUBE, 8, 8, 6}, Case{VK_IMAGE_VIEW_TYPE_CUBE, 1, 1, 6}, Case{VK_IMAGE_VIEW_TYPE_CUBE_ARRAY, 16, 16, 18}}) {
     Texture image(VK_FORMAT_R8G8B8A8_UNORM, c.w, c.h, c.w > 1 ? 3 : 1, c.layers);
     SamplerKey key = basic(image.format->format, c.dim);
     for (int filter = 0; filter < 2; ++filter) {
@@ -617,8 +666,10 @@ void test_fetch() {
     VkImageViewType dim;
     uint32_t layers, samples;
   };
-  for (const Case& c : {Case{VK_FORMAT_R8G8B8A8_UNORM, VK_IMAGE_VIEW_TYPE_2D, 1, 1}, Case{VK_FORMAT_R16G16_UINT, VK_IMAGE_VIEW_TYPE_2D_ARRAY, 3, 1}, Case{VK_FORMAT_R8G8B8A8_SRGB, VK_IMAGE_VIEW_TYPE_2D, 1, 4},
-                        Case{VK_FORMAT_R32G32B32A32_SINT, VK_IMAGE_VIEW_TYPE_2D_ARRAY, 2, 8}, Case{VK_FORMAT_R5G6B5_UNORM_PACK16, VK_IMAGE_VIEW_TYPE_1D, 1, 1}}) {
+  for (const Case& c :
+       {Case{VK_FORMAT_R8G8B8A8_UNORM, VK_IMAGE_VIEW_TYPE_2D, 1, 1}, Case{VK_FORMAT_R16G16_UINT, VK_IMAGE_VIEW_TYPE_2D_ARRAY, 3, 1},
+        Case{VK_FORMAT_R8G8B8A8_SRGB, VK_IMAGE_VIEW_TYPE_2D, 1, 4}, Case{VK_FORMAT_R32G32B32A32_SINT, VK_IMAGE_VIEW_TYPE_2D_ARRAY, 2, 8},
+        Case{VK_FORMAT_R5G6B5_UNORM_PACK16, VK_IMAGE_VIEW_TYPE_1D, 1, 1}}) {
     const bool one_d = c.dim == VK_IMAGE_VIEW_TYPE_1D;
     Texture image(c.format, 11, one_d ? 1 : 6, c.samples > 1 ? 1 : 3, c.layers, c.samples);
     SamplerKey key = basic(c.format, c.dim);
@@ -634,13 +685,16 @@ void test_fetch() {
         float result[4][kMaxLanes];
         int x[16], y[16], layer[16], level[16], sample[16];
         for (uint32_t l = 0; l < lanes; ++l) {
-          x[l] = static_cast<int>(rng() % 14) - 2, y[l] = one_d ? 0 : static_cast<int>(rng() % 9) - 2, layer[l] = static_cast<int>(rng() % 4) - (rng() % 8 == 0), level[l] = static_cast<int>(rng() % 4), sample[l] = static_cast<int>(rng() % 9);
+          x[l] = static_cast<int>(rng() % 14) - 2, y[l] = one_d ? 0 : static_cast<int>(rng() % 9) - 2,
+          layer[l] = static_cast<int>(rng() % 4) - (rng() % 8 == 0), level[l] = static_cast<int>(rng() % 4),
+          sample[l] = static_cast<int>(rng() % 9);
           if (c.layers == 1) layer[l] = 0;
           if (c.samples == 1) sample[l] = 0;
           if (key.multisampled) level[l] = 0;
           if (n % 8 == 7) x[l] = static_cast<int>(rng()), level[l] = static_cast<int>(rng());
           using namespace fetch_arg;
-          a.v[fetch_arg::x - 1][l] = std::bit_cast<float>(x[l]), a.v[fetch_arg::y - 1][l] = std::bit_cast<float>(y[l]), a.v[fetch_arg::layer - 1][l] = std::bit_cast<float>(layer[l]);
+          a.v[fetch_arg::x - 1][l] = std::bit_cast<float>(x[l]), a.v[fetch_arg::y - 1][l] = std::bit_cast<float>(y[l]),
+                             a.v[fetch_arg::layer - 1][l] = std::bit_cast<float>(layer[l]);
           a.v[fetch_arg::lod - 1][l] = std::bit_cast<float>(level[l]), a.v[fetch_arg::sample - 1][l] = std::bit_cast<float>(sample[l]);
         }
         a.scalar[0] = (1u << lanes) - 1;
@@ -648,10 +702,12 @@ void test_fetch() {
         bool good = true;
         for (uint32_t l = 0; l < lanes; ++l) {
           vk::Texel want{};
-          const bool valid = (key.multisampled || (level[l] >= 0 && level[l] < image.view.level_count)) && layer[l] >= 0 && layer[l] < image.view.layer_count && sample[l] >= 0 && sample[l] < image.view.sample_count;
+          const bool valid = (key.multisampled || (level[l] >= 0 && level[l] < image.view.level_count)) && layer[l] >= 0 &&
+                             layer[l] < image.view.layer_count && sample[l] >= 0 && sample[l] < image.view.sample_count;
           const ViewLevel& lv = image.view.level[valid && !key.multisampled ? level[l] : 0];
           if (valid && x[l] >= 0 && x[l] < lv.width_px && y[l] >= 0 && y[l] < lv.height_px) {
-            want = image.texel(key.multisampled ? 0 : static_cast<uint32_t>(level[l]), static_cast<uint32_t>(layer[l]), static_cast<uint32_t>(sample[l]), x[l], y[l]);
+            want = image.texel(key.multisampled ? 0 : static_cast<uint32_t>(level[l]), static_cast<uint32_t>(layer[l]),
+                               static_cast<uint32_t>(sample[l]), x[l], y[l]);
           } else if (image.format->rgba[3].bits == 0) {
             image.format->is_integer() ? static_cast<void>(want.u[3] = 1) : static_cast<void>(want.f[3] = 1);
           }
@@ -665,7 +721,8 @@ void test_fetch() {
 
 /// NaN, infinity, huge and negative everything: no read outside (the guard pages say so), results within the texels' range.
 void test_robustness() {
-  const float odd[] = {NAN, INFINITY, -INFINITY, 3e38f, -3e38f, 1e-44f, -1e-44f, -0.0f, 1, 0, 16777216.0f, -1e-9f, 0.99999994f, 1e9f, -1e9f, 4294967296.0f};
+  const float odd[] = {NAN, INFINITY, -INFINITY,   3e38f,  -3e38f,      1e-44f, -1e-44f, -0.0f,
+                       1,   0,        16777216.0f, -1e-9f, 0.99999994f, 1e9f,   -1e9f,   4294967296.0f};
   for (VkImageViewType dim : {VK_IMAGE_VIEW_TYPE_2D, VK_IMAGE_VIEW_TYPE_2D_ARRAY, VK_IMAGE_VIEW_TYPE_CUBE, VK_IMAGE_VIEW_TYPE_CUBE_ARRAY}) {
     for (int mode = 0; mode < 5; ++mode) {
       const bool cube = dim == VK_IMAGE_VIEW_TYPE_CUBE || dim == VK_IMAGE_VIEW_TYPE_CUBE_ARRAY;
@@ -680,7 +737,8 @@ void test_robustness() {
           for (int n = 0; n < 10; ++n) {
             Request requests[16];
             for (Request& q : requests) {
-              q.s = odd[rng() % 16], q.t = odd[rng() % 16], q.r = odd[rng() % 16], q.layer = odd[rng() % 16], q.lod = odd[rng() % 16], q.bias = odd[rng() % 16];
+              q.s = odd[rng() % 16], q.t = odd[rng() % 16], q.r = odd[rng() % 16], q.layer = odd[rng() % 16], q.lod = odd[rng() % 16],
+              q.bias = odd[rng() % 16];
               for (int k = 0; k < 3; ++k) q.dx[k] = odd[rng() % 16], q.dy[k] = odd[rng() % 16];
               q.offset_x = n % 2 ? static_cast<int>(rng()) : 0, q.offset_y = n % 3 ? static_cast<int>(rng()) : 0;
             }
@@ -721,7 +779,7 @@ void test_constant() {
 void test_refusals() {
   Jit& jit = *all_labs[0].jit;
   CHECK(!compile_sampler(jit, basic(VK_FORMAT_UNDEFINED), kUseFetch));
-  CHECK(!compile_sampler(jit, basic(VK_FORMAT_R8G8B8A8_UNORM), kUseGradient));   // no sampler
+  CHECK(!compile_sampler(jit, basic(VK_FORMAT_R8G8B8A8_UNORM), kUseGradient));  // no sampler
   CHECK(!compile_sampler(jit, basic(VK_FORMAT_R8G8B8A8_UNORM, VK_IMAGE_VIEW_TYPE_3D), kUseFetch));
 }
 
@@ -740,7 +798,8 @@ int main() {
   test_refusals();
   for (Lab& lab : all_labs) {
     const CompileStats stats = lab.jit->stats();
-    std::printf("lanes %u: %llu functions, %.2f ms each\n", lab.jit->lanes(), static_cast<unsigned long long>(stats.functions_compiled), stats.compile_ms / static_cast<double>(stats.functions_compiled));
+    std::printf("lanes %u: %llu functions, %.2f ms each\n", lab.jit->lanes(), static_cast<unsigned long long>(stats.functions_compiled),
+                stats.compile_ms / static_cast<double>(stats.functions_compiled));
   }
   return test::finish("test_sampler");
 }

@@ -45,14 +45,17 @@ void test_reflection() {
   CHECK(items.set == 1 && items.binding == 3 && items.descriptor == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER && items.readonly);
   const auto& members = scene.type.members;
   CHECK(members.size() == 4);
-  CHECK(members[0].offset_B == 0 && members[0].type.kind == ReflectedType::Kind::matrix && members[0].type.matrix_stride_B == 16 && !members[0].type.row_major);
+  CHECK(members[0].offset_B == 0 && members[0].type.kind == ReflectedType::Kind::matrix && members[0].type.matrix_stride_B == 16 &&
+        !members[0].type.row_major);
   CHECK(members[1].offset_B == 64 && members[1].type.row_major && members[1].type.size_B == 48);
   CHECK(members[2].offset_B == 112 && members[2].type.array_length == 2 && members[2].type.array_stride_B == 16);
   CHECK(members[2].type.members[0].type.members[1].name == "power" && members[2].type.members[0].type.members[1].offset_B == 12);
   CHECK(members[3].offset_B == 144 && scene.type.size_B == 148);
-  CHECK(items.type.members[1].type.array_length == 0 && items.type.members[1].type.array_stride_B == 8 && items.type.members[1].offset_B == 8);
+  CHECK(items.type.members[1].type.array_length == 0 && items.type.members[1].type.array_stride_B == 8 &&
+        items.type.members[1].offset_B == 8);
   CHECK(r.has_push_constants && r.push_constants.type.members[0].offset_B == 16 && r.push_constants.type.size_B == 32);
-  CHECK(r.constants.size() == 1 && r.constants[0].name == "kTaps" && r.constants[0].constant_id == 7 && r.constants[0].default_bits == static_cast<uint32_t>(-3));
+  CHECK(r.constants.size() == 1 && r.constants[0].name == "kTaps" && r.constants[0].constant_id == 7 &&
+        r.constants[0].default_bits == static_cast<uint32_t>(-3));
 }
 
 void test_all_errors_of_a_compile() {
@@ -75,18 +78,20 @@ void test_words_of_strangers() {
   std::vector<uint32_t> swapped = good;
   for (uint32_t& word : swapped) word = __builtin_bswap32(word);
   CHECK(ShaderModule::create(swapped, "swapped"));
-  for (size_t count = 0; count < good.size(); ++count) CHECK(!ShaderModule::create({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(count)}, "truncated"));
+  for (size_t count = 0; count < good.size(); ++count)
+    CHECK(!ShaderModule::create({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(count)}, "truncated"));
   CHECK(!ShaderModule::create(std::vector<uint32_t>(64, 0xdeadbeefu), "magic"));
   CHECK(!ShaderModule::create(good, "entry point", "nowhere"));
 }
 
 void test_descriptor_sets() {
   auto layout = std::make_shared<DescriptorSetLayout>();
-  layout->bindings = {{0, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1}, {4, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 2}, {5, VK_DESCRIPTOR_TYPE_SAMPLER, 1}};
+  layout->bindings = {
+      {0, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1}, {4, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 2}, {5, VK_DESCRIPTOR_TYPE_SAMPLER, 1}};
   DescriptorSet set(layout);
   auto buffer = Buffer::create({64, VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, "b"});
   auto memory = DeviceMemory::allocate(64);
-  CHECK(!set.write(0, 0, {*buffer, 0, VK_WHOLE_SIZE, nullptr, nullptr}));   // no memory yet
+  CHECK(!set.write(0, 0, {*buffer, 0, VK_WHOLE_SIZE, nullptr, nullptr}));  // no memory yet
   CHECK((*buffer)->bind(*memory, 0));
   CHECK(set.version() == 0 && !set.find(0, 0));
   CHECK(set.write(0, 0, {*buffer, 16, 32, nullptr, nullptr}));

@@ -16,15 +16,15 @@ class Device;
 
 struct RenderingAttachment {
   Ptr<ImageView> view;
-  VkAttachmentLoadOp load_op = VK_ATTACHMENT_LOAD_OP_LOAD;     ///< LOAD, CLEAR, DONT_CARE, NONE_EXT
-  VkAttachmentStoreOp store_op = VK_ATTACHMENT_STORE_OP_STORE; ///< STORE, DONT_CARE, NONE
+  VkAttachmentLoadOp load_op = VK_ATTACHMENT_LOAD_OP_LOAD;      ///< LOAD, CLEAR, DONT_CARE, NONE_EXT
+  VkAttachmentStoreOp store_op = VK_ATTACHMENT_STORE_OP_STORE;  ///< STORE, DONT_CARE, NONE
   VkClearValue clear = {};
   VkResolveModeFlagBits resolve_mode = VK_RESOLVE_MODE_NONE;
   Ptr<ImageView> resolve_view;
 };
 
 struct RenderingInfo {
-  VkRect2D render_area = {};           ///< extent 0: the attachments' smallest extent
+  VkRect2D render_area = {};  ///< extent 0: the attachments' smallest extent
   uint32_t layer_count = 1;
   std::vector<RenderingAttachment> color;  ///< view null: unused slot
   RenderingAttachment depth, stencil;      ///< view null: absent
@@ -93,12 +93,16 @@ class TILEGPU_API CommandBuffer {
   Status end_query(Ptr<QueryPool> pool, uint32_t query);
 
   Status copy_buffer(Ptr<Buffer> source, Ptr<Buffer> destination, uint64_t source_offset_B, uint64_t destination_offset_B, uint64_t size_B);
-  Status copy_buffer_to_image(Ptr<Buffer> source, uint64_t offset_B, uint32_t row_length_px, Ptr<Image> destination, const ImageRegion& region, uint32_t width_px, uint32_t height_px);
-  Status copy_image_to_buffer(Ptr<Image> source, const ImageRegion& region, uint32_t width_px, uint32_t height_px, Ptr<Buffer> destination, uint64_t offset_B, uint32_t row_length_px);
-  Status copy_image(Ptr<Image> source, const ImageRegion& from, Ptr<Image> destination, const ImageRegion& to, uint32_t width_px, uint32_t height_px);
+  Status copy_buffer_to_image(Ptr<Buffer> source, uint64_t offset_B, uint32_t row_length_px, Ptr<Image> destination,
+                              const ImageRegion& region, uint32_t width_px, uint32_t height_px);
+  Status copy_image_to_buffer(Ptr<Image> source, const ImageRegion& region, uint32_t width_px, uint32_t height_px, Ptr<Buffer> destination,
+                              uint64_t offset_B, uint32_t row_length_px);
+  Status copy_image(Ptr<Image> source, const ImageRegion& from, Ptr<Image> destination, const ImageRegion& to, uint32_t width_px,
+                    uint32_t height_px);
   /// Corners as in VkImageBlit: x0 > x1 mirrors.
-  Status blit_image(Ptr<Image> source, uint32_t source_level, uint32_t source_layer, const VkOffset3D source_corners[2], Ptr<Image> destination,
-                    uint32_t destination_level, uint32_t destination_layer, const VkOffset3D destination_corners[2], VkFilter filter);
+  Status blit_image(Ptr<Image> source, uint32_t source_level, uint32_t source_layer, const VkOffset3D source_corners[2],
+                    Ptr<Image> destination, uint32_t destination_level, uint32_t destination_layer, const VkOffset3D destination_corners[2],
+                    VkFilter filter);
   Status resolve_image(Ptr<Image> source, Ptr<Image> destination);
   Status clear_color_image(Ptr<Image> image, const VkClearColorValue& value);
   Status clear_depth_stencil_image(Ptr<Image> image, const VkClearDepthStencilValue& value, VkImageAspectFlags aspects);

@@ -111,7 +111,7 @@ struct GraphicsPipelineCreateInfo {
   MultisampleState multisample;
   DepthStencilState depth_stencil;
   ColorBlendState blend;
-  std::vector<VkFormat> color_formats;   ///< UNDEFINED: attachment unused by this pipeline
+  std::vector<VkFormat> color_formats;  ///< UNDEFINED: attachment unused by this pipeline
   VkFormat depth_format = VK_FORMAT_UNDEFINED, stencil_format = VK_FORMAT_UNDEFINED;
   std::string label;
 };

@@ -55,8 +55,8 @@ struct ImageCreateInfo {
   uint32_t width_px = 1, height_px = 1;
   uint32_t mip_levels = 1, array_layers = 1;
   VkSampleCountFlagBits samples = VK_SAMPLE_COUNT_1_BIT;
-  VkImageUsageFlags usage = 0;     ///< 0: whatever the format can do. TRANSIENT_ATTACHMENT: memory only if a spill needs it
-  VkImageCreateFlags flags = 0;    ///< CUBE_COMPATIBLE
+  VkImageUsageFlags usage = 0;   ///< 0: whatever the format can do. TRANSIENT_ATTACHMENT: memory only if a spill needs it
+  VkImageCreateFlags flags = 0;  ///< CUBE_COMPATIBLE
   ImageTiling tiling = ImageTiling::linear;
   std::string label;
 };
@@ -64,10 +64,10 @@ struct ImageCreateInfo {
 /// A plane is one aspect stored apart: colour, or depth (D32S8: depth then stencil; D24S8: one packed 32-bit plane, depth in
 /// the low 24 bits). Multisampled images hold sample 0 of the whole level, then sample 1, ...
 struct SubresourceLayout {
-  uint64_t offset_B = 0;      ///< of (level, layer, sample 0) in the image's memory
+  uint64_t offset_B = 0;  ///< of (level, layer, sample 0) in the image's memory
   uint64_t row_pitch_B = 0;
   uint64_t sample_pitch_B = 0;
-  uint64_t size_B = 0;        ///< all samples
+  uint64_t size_B = 0;  ///< all samples
   uint32_t width_px = 0, height_px = 0;
   uint32_t texel_B = 0;
   // block_compressed only; zero for linear. Superblocks are 16x16 px, row by row: headers at offset_B, then a payload slot each.

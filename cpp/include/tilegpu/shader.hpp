@@ -32,18 +32,18 @@ TILEGPU_API Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& sourc
 struct ReflectedType {
   enum class Kind : uint8_t { scalar, vector, matrix, array, structure, image, sampler, sampled_image } kind = Kind::scalar;
   enum class Base : uint8_t { f32, i32, u32, boolean } base = Base::f32;
-  uint32_t rows = 1, columns = 1;          ///< vector: rows; matrix: columns of `rows` components
-  uint32_t array_length = 0;               ///< array: 0 is a run-time array
+  uint32_t rows = 1, columns = 1;  ///< vector: rows; matrix: columns of `rows` components
+  uint32_t array_length = 0;       ///< array: 0 is a run-time array
   uint32_t array_stride_B = 0, matrix_stride_B = 0;
   bool row_major = false;
-  uint32_t size_B = 0;                     ///< in its buffer layout; 0 outside buffers and for run-time arrays
+  uint32_t size_B = 0;  ///< in its buffer layout; 0 outside buffers and for run-time arrays
   VkImageViewType dim = VK_IMAGE_VIEW_TYPE_2D;
   bool multisampled = false, depth_compare = false;
   struct Member;
-  std::vector<Member> members;             ///< structure: its members; array: exactly one, the element
+  std::vector<Member> members;  ///< structure: its members; array: exactly one, the element
 };
 struct ReflectedType::Member {
-  std::string name;                        ///< "" when the module is stripped
+  std::string name;  ///< "" when the module is stripped
   uint32_t offset_B = 0;
   ReflectedType type;
 };
@@ -56,14 +56,14 @@ struct ReflectedVariable {
 };
 
 struct ReflectedBinding {
-  std::string name;                        ///< variable's name, or the block's where the instance has none
+  std::string name;  ///< variable's name, or the block's where the instance has none
   std::string block_name;
   uint32_t set = 0, binding = 0;
   VkDescriptorType descriptor = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
-  uint32_t count = 1;                      ///< of an array of descriptors
+  uint32_t count = 1;  ///< of an array of descriptors
   uint32_t input_attachment_index = 0;
   bool readonly = false, writeonly = false;
-  bool used = true;                        ///< by a function that the entry point reaches
+  bool used = true;  ///< by a function that the entry point reaches
   ReflectedType type;
 };
 
@@ -77,10 +77,10 @@ struct ReflectedConstant {
 struct Reflection {
   VkShaderStageFlagBits stage = VK_SHADER_STAGE_VERTEX_BIT;
   std::string entry_point;
-  std::vector<ReflectedVariable> inputs, outputs;   ///< user-defined only, by location
-  std::vector<ReflectedBinding> bindings;           ///< by (set, binding)
+  std::vector<ReflectedVariable> inputs, outputs;  ///< user-defined only, by location
+  std::vector<ReflectedBinding> bindings;          ///< by (set, binding)
   bool has_push_constants = false;
-  ReflectedBinding push_constants;                  ///< block; offsets are push-constant offsets
+  ReflectedBinding push_constants;  ///< block; offsets are push-constant offsets
   std::vector<ReflectedConstant> constants;
 };
 

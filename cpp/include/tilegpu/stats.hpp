@@ -11,7 +11,17 @@ namespace tilegpu {
 
 /// Why bytes crossed between tile memory and an image (or did not: the saved_* rows).
 enum class TrafficCause : uint8_t {
-  load, store, resolve, border_load, border_store, spill_load, spill_store, saved_clean_tile, saved_compression, saved_transaction_elimination, count
+  load,
+  store,
+  resolve,
+  border_load,
+  border_store,
+  spill_load,
+  spill_store,
+  saved_clean_tile,
+  saved_compression,
+  saved_transaction_elimination,
+  count
 };
 
 /// Bytes of one attachment aspect, by cause. `attachment` is "color0".."color7", "depth", "stencil".
@@ -25,14 +35,14 @@ struct PassStats {
   uint64_t indices = 0, vertices_unique_requested = 0, vertices_shaded = 0, vertex_batches = 0;
   uint64_t primitives_in = 0, primitives_culled = 0, primitives_clipped = 0, primitives_out = 0;
   uint64_t bin_entries = 0, bins = 0, bins_with_primitives = 0;
-  uint64_t fragments_rasterized = 0;   ///< covered pixels of each primitive, before any test
-  uint64_t fragments_early_killed = 0; ///< all samples failed early depth or stencil
-  uint64_t fragments_shaded = 0;       ///< non-helper invocations of the fragment shader
+  uint64_t fragments_rasterized = 0;    ///< covered pixels of each primitive, before any test
+  uint64_t fragments_early_killed = 0;  ///< all samples failed early depth or stencil
+  uint64_t fragments_shaded = 0;        ///< non-helper invocations of the fragment shader
   uint64_t fragments_discarded = 0, fragments_late_killed = 0;
   uint64_t helper_lanes = 0, idle_lanes = 0, packets = 0;
   uint64_t samples_written = 0;
   uint64_t tiler_heap_B = 0, peak_arena_B = 0;
-  uint32_t splits = 0;                 ///< incremental rendering
+  uint32_t splits = 0;  ///< incremental rendering
   std::vector<AttachmentTraffic> traffic;
   double geometry_ms = 0, tiles_ms = 0;
 };

@@ -24,7 +24,8 @@ const Descriptor* find(const std::array<Ptr<DescriptorSet>, kMaxDescriptorSets>&
 }
 
 Error unbound(const Pipeline& pipeline, uint32_t set, uint32_t binding, uint32_t element) {
-  return {VK_ERROR_INITIALIZATION_FAILED, binding_name(pipeline, set, binding, element) + " is used by the shader, but nothing is bound there"};
+  return {VK_ERROR_INITIALIZATION_FAILED,
+          binding_name(pipeline, set, binding, element) + " is used by the shader, but nothing is bound there"};
 }
 
 const shader::ImageViewAbi* view_abi(PassRecord& pass, const Ptr<ImageView>& view) {
@@ -51,7 +52,9 @@ const shader::SamplerAbi* sampler_abi(PassRecord& pass, const Ptr<Sampler>& samp
 
 // An image that a pass writes can't be sampled in it: the tile has what the image has not (Vulkan: feedback loop).
 bool is_attachment(const PassRecord& pass, const Image* image) {
-  const auto hit = [&](const RenderingAttachment& a) { return (a.view && a.view->image().get() == image) || (a.resolve_view && a.resolve_view->image().get() == image); };
+  const auto hit = [&](const RenderingAttachment& a) {
+    return (a.view && a.view->image().get() == image) || (a.resolve_view && a.resolve_view->image().get() == image);
+  };
   for (const auto& a : pass.info.color)
     if (hit(a)) return true;
   return hit(pass.info.depth) || hit(pass.info.stencil);
@@ -59,7 +62,8 @@ bool is_attachment(const PassRecord& pass, const Image* image) {
 
 }  // namespace
 
-Status build_tables(DeviceState& device, PassRecord& pass, const Pipeline& pipeline, const std::array<Ptr<DescriptorSet>, kMaxDescriptorSets>& sets, DrawState& state) {
+Status build_tables(DeviceState& device, PassRecord& pass, const Pipeline& pipeline,
+                    const std::array<Ptr<DescriptorSet>, kMaxDescriptorSets>& sets, DrawState& state) {
   const shader::ResourceTable& resources = pipeline.compiled().resources;
   BindingTables& tables = pass.tables.emplace_back();
   tables.buffers.resize(resources.buffer_entries);
@@ -68,7 +72,9 @@ Status build_tables(DeviceState& device, PassRecord& pass, const Pipeline& pipel
     for (uint32_t element = 0; element < slot.count; element++) {
       const Descriptor* d = find(sets, slot.set, slot.binding, element);
       if (!d || !d->buffer) return unbound(pipeline, slot.set, slot.binding, element);
-      if (!d->buffer->data()) return Error{VK_ERROR_INITIALIZATION_FAILED, binding_name(pipeline, slot.set, slot.binding, element) + ": buffer '" + d->buffer->info().label + "' has no memory bound"};
+      if (!d->buffer->data())
+        return Error{VK_ERROR_INITIALIZATION_FAILED, binding_name(pipeline, slot.set, slot.binding, element) + ": buffer '" +
+                                                         d->buffer->info().label + "' has no memory bound"};
       const uint64_t offset_B = std::min(d->offset_B, d->buffer->size_B());
       tables.buffers[slot.first + element] = {d->buffer->data() + offset_B, std::min(d->range_B, d->buffer->size_B() - offset_B)};
       pass.keep_alive.push_back(d->buffer);
@@ -78,9 +84,12 @@ Status build_tables(DeviceState& device, PassRecord& pass, const Pipeline& pipel
       const Descriptor* image = find(sets, slot.image_set, slot.image_binding, i);
       if (!image || !image->view) return unbound(pipeline, slot.image_set, slot.image_binding, i);
       const std::string name = binding_name(pipeline, slot.image_set, slot.image_binding, i);
-      if (!image->view->image()->data()) return Error{VK_ERROR_INITIALIZATION_FAILED, name + ": image '" + image->view->image()->info().label + "' has no memory bound"};
+      if (!image->view->image()->data())
+        return Error{VK_ERROR_INITIALIZATION_FAILED, name + ": image '" + image->view->image()->info().label + "' has no memory bound"};
       if (is_attachment(pass, image->view->image().get()))
-        return Error{VK_ERROR_INITIALIZATION_FAILED, name + ": image '" + image->view->image()->info().label + "' is an attachment of this pass and can't be sampled in it; sample it in a later pass"};
+        return Error{VK_ERROR_INITIALIZATION_FAILED,
+                     name + ": image '" + image->view->image()->info().label +
+                         "' is an attachment of this pass and can't be sampled in it; sample it in a later pass"};
       const bool sampled = slot.sampler_set != ~0u;
       for (uint32_t j = 0; j < slot.sampler_count; j++) {
         const Sampler* sampler = nullptr;
@@ -94,7 +103,8 @@ Status build_tables(DeviceState& device, PassRecord& pass, const Pipeline& pipel
         }
         auto functions = device.sampler(*image->view, sampler, slot.uses);
         if (!functions) return Error{functions.error().code, name + ": " + functions.error().message};
-        tables.textures[slot.first + i * slot.sampler_count + j] = {view_abi(pass, image->view), sampler_block, functions->gradient, functions->lod, functions->fetch, functions->gather};
+        tables.textures[slot.first + i * slot.sampler_count + j] = {
+            view_abi(pass, image->view), sampler_block, functions->gradient, functions->lod, functions->fetch, functions->gather};
       }
     }
   state.buffers = tables.buffers.data();

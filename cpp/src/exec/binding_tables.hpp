@@ -6,8 +6,9 @@
 
 namespace tilegpu::exec {
 
-/// Adds the tables for `pipeline` with `sets` to the pass and sets state.buffers and state.textures. A binding that the shaders use and that
-/// was not written is an error that names it.
-Status build_tables(DeviceState& device, PassRecord& pass, const Pipeline& pipeline, const std::array<Ptr<DescriptorSet>, kMaxDescriptorSets>& sets, DrawState& state);
+/// Adds the tables for `pipeline` with `sets` to the pass and sets state.buffers and state.textures. A binding that the shaders use and
+/// that was not written is an error that names it.
+Status build_tables(DeviceState& device, PassRecord& pass, const Pipeline& pipeline,
+                    const std::array<Ptr<DescriptorSet>, kMaxDescriptorSets>& sets, DrawState& state);
 
 }  // namespace tilegpu::exec

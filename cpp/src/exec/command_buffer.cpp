@@ -14,8 +14,8 @@
 namespace tilegpu {
 
 using exec::PassRecord;
-using exec::Recording;
 using exec::RecordedCommand;
+using exec::Recording;
 
 namespace {
 
@@ -36,8 +36,8 @@ Status check_targets(const PassRecord& pass, const Pipeline& pipeline) {
   const GraphicsPipelineCreateInfo& info = pipeline.info();
   const std::string who = pass_name(pass) + ", pipeline '" + info.label + "': ";
   if (static_cast<uint32_t>(info.multisample.samples) != pass.samples)
-    return invalid(who + "the pipeline is made for " + std::to_string(info.multisample.samples) + " samples, the pass has " + std::to_string(pass.samples) +
-                   "; create the pipeline with samples=" + std::to_string(pass.samples));
+    return invalid(who + "the pipeline is made for " + std::to_string(info.multisample.samples) + " samples, the pass has " +
+                   std::to_string(pass.samples) + "; create the pipeline with samples=" + std::to_string(pass.samples));
   const auto format_of = [](const RenderingAttachment& a) {
     if (!a.view) return VK_FORMAT_UNDEFINED;
     return a.view->info().format != VK_FORMAT_UNDEFINED ? a.view->info().format : a.view->image()->info().format;
@@ -47,18 +47,22 @@ Status check_targets(const PassRecord& pass, const Pipeline& pipeline) {
     const VkFormat of_pipeline = i < info.color_formats.size() ? info.color_formats[i] : VK_FORMAT_UNDEFINED;
     const VkFormat of_pass = i < pass.info.color.size() ? format_of(pass.info.color[i]) : VK_FORMAT_UNDEFINED;
     if (of_pipeline != of_pass)
-      return invalid(who + "color[" + std::to_string(i) + "] has format " + format_name(of_pass) + " in the pass and " + format_name(of_pipeline) +
-                     " in the pipeline; they must be the same");
+      return invalid(who + "color[" + std::to_string(i) + "] has format " + format_name(of_pass) + " in the pass and " +
+                     format_name(of_pipeline) + " in the pipeline; they must be the same");
   }
   const VkFormat depth = format_of(pass.info.depth), stencil = format_of(pass.info.stencil);
   if (info.depth_stencil.depth_test && depth == VK_FORMAT_UNDEFINED)
-    return invalid(who + "the pipeline tests depth, but the pass has no depth attachment; give the pass depth=, or create the pipeline with depth_test=False");
+    return invalid(who +
+                   "the pipeline tests depth, but the pass has no depth attachment; give the pass depth=, or create the pipeline with "
+                   "depth_test=False");
   if (info.depth_stencil.stencil_test && stencil == VK_FORMAT_UNDEFINED)
     return invalid(who + "the pipeline tests stencil, but the pass has no stencil attachment; give the pass stencil=");
   if (depth != VK_FORMAT_UNDEFINED && info.depth_format != depth)
-    return invalid(who + "depth has format " + format_name(depth) + " in the pass and " + format_name(info.depth_format) + " in the pipeline; they must be the same");
+    return invalid(who + "depth has format " + format_name(depth) + " in the pass and " + format_name(info.depth_format) +
+                   " in the pipeline; they must be the same");
   if (info.depth_stencil.stencil_test && info.stencil_format != stencil)
-    return invalid(who + "stencil has format " + format_name(stencil) + " in the pass and " + format_name(info.stencil_format) + " in the pipeline; they must be the same");
+    return invalid(who + "stencil has format " + format_name(stencil) + " in the pass and " + format_name(info.stencil_format) +
+                   " in the pipeline; they must be the same");
   return Ok{};
 }
 
@@ -74,9 +78,11 @@ Expected<exec::DrawCall> resolve_draw(Recording& r, bool indexed) {
     if (Status ok = check_targets(pass, pipeline); !ok) return ok.error();
     for (const auto& binding : pipeline.info().vertex_bindings)
       if (!r.vertex_buffers[binding.binding])
-        return invalid(pass_name(pass) + ", pipeline '" + pipeline.info().label + "': vertex buffer binding " + std::to_string(binding.binding) + " is not bound");
+        return invalid(pass_name(pass) + ", pipeline '" + pipeline.info().label + "': vertex buffer binding " +
+                       std::to_string(binding.binding) + " is not bound");
   }
-  if (indexed && !r.state.index_data) return invalid(pass_name(pass) + ": indexed draw without an index buffer; call bind_index_buffer first");
+  if (indexed && !r.state.index_data)
+    return invalid(pass_name(pass) + ": indexed draw without an index buffer; call bind_index_buffer first");
   if (r.state_dirty || r.tables_dirty) {
     if (r.tables_dirty) {
       if (Status ok = exec::build_tables(r.device->state(), pass, pipeline, r.sets, r.state); !ok) return ok.error();
@@ -105,9 +111,11 @@ Expected<exec::DrawCall> resolve_draw(Recording& r, bool indexed) {
 
 Status add_draw(Recording& r, exec::DrawCall draw) {
   PassRecord& pass = *r.open;
-  if (pass.draws.size() >= geometry::kDrawMask) return invalid(pass_name(pass) + ": more than " + std::to_string(geometry::kDrawMask) + " draws in one pass");
+  if (pass.draws.size() >= geometry::kDrawMask)
+    return invalid(pass_name(pass) + ": more than " + std::to_string(geometry::kDrawMask) + " draws in one pass");
   if (uint64_t{draw.count} * draw.instance_count > exec::kMaxDrawVertices)
-    return invalid(pass_name(pass) + ": a draw of " + std::to_string(draw.count) + " vertices in " + std::to_string(draw.instance_count) + " instances; at most 2^36 vertices in all are allowed");
+    return invalid(pass_name(pass) + ": a draw of " + std::to_string(draw.count) + " vertices in " + std::to_string(draw.instance_count) +
+                   " instances; at most 2^36 vertices in all are allowed");
   pass.commands.push_back({RecordedCommand::Kind::draw, static_cast<uint32_t>(pass.draws.size())});
   pass.draws.push_back(draw);
   return Ok{};
@@ -118,11 +126,12 @@ Status add_indirect(Recording& r, bool indexed, Ptr<Buffer> buffer, uint64_t off
   if (!buffer || !buffer->data()) return invalid("draw_indirect: the buffer is null or has no memory bound");
   if (offset_B % 4) return invalid("draw_indirect: offset_B is " + std::to_string(offset_B) + "; it must be a multiple of 4");
   if (count > 1 && (stride_B % 4 || stride_B < command_B))
-    return invalid("draw_indirect: stride_B is " + std::to_string(stride_B) + "; it must be a multiple of 4 and at least " + std::to_string(command_B));
+    return invalid("draw_indirect: stride_B is " + std::to_string(stride_B) + "; it must be a multiple of 4 and at least " +
+                   std::to_string(command_B));
   const uint64_t end = count == 0 ? offset_B : offset_B + uint64_t{count - 1} * stride_B + command_B;
   if (end > buffer->size_B())
-    return invalid("draw_indirect: " + std::to_string(count) + " commands from byte " + std::to_string(offset_B) + " end at byte " + std::to_string(end) + ", buffer '" + buffer->info().label +
-                   "' has " + std::to_string(buffer->size_B()));
+    return invalid("draw_indirect: " + std::to_string(count) + " commands from byte " + std::to_string(offset_B) + " end at byte " +
+                   std::to_string(end) + ", buffer '" + buffer->info().label + "' has " + std::to_string(buffer->size_B()));
   auto base = resolve_draw(r, indexed);
   if (!base) return base.error();
   PassRecord& pass = *r.open;
@@ -138,7 +147,8 @@ CommandBuffer::~CommandBuffer() = default;
 
 Status CommandBuffer::begin_rendering(const RenderingInfo& info) {
   Recording& r = *recording_;
-  if (r.open) return invalid("begin_rendering of pass '" + info.label + "': " + pass_name(*r.open) + " is still open; call end_rendering first");
+  if (r.open)
+    return invalid("begin_rendering of pass '" + info.label + "': " + pass_name(*r.open) + " is still open; call end_rendering first");
   auto pass = std::make_unique<PassRecord>();
   pass->info = info;
   auto framebuffer = framebuffer::make_framebuffer(info, r.device->state().info.profile);
@@ -149,7 +159,8 @@ Status CommandBuffer::begin_rendering(const RenderingInfo& info) {
   pass->height_px = layout.height_px;
   pass->samples = layout.sample_count;
   const auto& area = layout.render_area_px;
-  pass->render_area = {{area.min_x, area.min_y}, {static_cast<uint32_t>(area.max_x - area.min_x + 1), static_cast<uint32_t>(area.max_y - area.min_y + 1)}};
+  pass->render_area = {{area.min_x, area.min_y},
+                       {static_cast<uint32_t>(area.max_x - area.min_x + 1), static_cast<uint32_t>(area.max_y - area.min_y + 1)}};
   r.open = std::move(pass);
   r.state_dirty = r.push_dirty = r.tables_dirty = true;
   r.active_query = -1;
@@ -209,7 +220,8 @@ void CommandBuffer::bind_descriptor_set(uint32_t set, Ptr<DescriptorSet> descrip
 
 Status CommandBuffer::push_constants(uint32_t offset_B, const void* data, uint32_t size_B) {
   if (offset_B > kMaxPushConstants_B || size_B > kMaxPushConstants_B - offset_B)
-    return invalid("push_constants: bytes " + std::to_string(offset_B) + " to " + std::to_string(uint64_t{offset_B} + size_B) + "; at most " + std::to_string(kMaxPushConstants_B) + " are allowed");
+    return invalid("push_constants: bytes " + std::to_string(offset_B) + " to " + std::to_string(uint64_t{offset_B} + size_B) +
+                   "; at most " + std::to_string(kMaxPushConstants_B) + " are allowed");
   std::memcpy(recording_->push.bytes + offset_B, data, size_B);
   recording_->push_dirty = true;
   return Ok{};
@@ -249,7 +261,8 @@ Status CommandBuffer::draw(uint32_t vertex_count, uint32_t instance_count, uint3
   return add_draw(*recording_, *call);
 }
 
-Status CommandBuffer::draw_indexed(uint32_t index_count, uint32_t instance_count, uint32_t first_index, int32_t vertex_offset, uint32_t first_instance) {
+Status CommandBuffer::draw_indexed(uint32_t index_count, uint32_t instance_count, uint32_t first_index, int32_t vertex_offset,
+                                   uint32_t first_instance) {
   auto call = resolve_draw(*recording_, true);
   if (!call) return call.error();
   call->first = first_index;
@@ -273,9 +286,12 @@ Status CommandBuffer::clear_attachment(int attachment, VkImageAspectFlags aspect
   PassRecord& pass = *r.open;
   const int colors = static_cast<int>(pass.info.color.size());
   if (attachment >= colors || (attachment >= 0 && !pass.info.color[attachment].view))
-    return invalid(pass_name(pass) + ": clear_attachment " + std::to_string(attachment) + ": the pass has " + std::to_string(colors) + " colour attachments");
-  if (attachment < 0 && (aspects & VK_IMAGE_ASPECT_DEPTH_BIT) && !pass.info.depth.view) return invalid(pass_name(pass) + ": clear_attachment of depth: the pass has no depth attachment");
-  if (attachment < 0 && (aspects & VK_IMAGE_ASPECT_STENCIL_BIT) && !pass.info.stencil.view) return invalid(pass_name(pass) + ": clear_attachment of stencil: the pass has no stencil attachment");
+    return invalid(pass_name(pass) + ": clear_attachment " + std::to_string(attachment) + ": the pass has " + std::to_string(colors) +
+                   " colour attachments");
+  if (attachment < 0 && (aspects & VK_IMAGE_ASPECT_DEPTH_BIT) && !pass.info.depth.view)
+    return invalid(pass_name(pass) + ": clear_attachment of depth: the pass has no depth attachment");
+  if (attachment < 0 && (aspects & VK_IMAGE_ASPECT_STENCIL_BIT) && !pass.info.stencil.view)
+    return invalid(pass_name(pass) + ": clear_attachment of stencil: the pass has no stencil attachment");
   exec::ClearCall clear{attachment, aspects, value, intersect(rect, pass.render_area)};
   pass.commands.push_back({RecordedCommand::Kind::clear, static_cast<uint32_t>(pass.clears.size())});
   pass.clears.push_back(clear);
@@ -286,8 +302,11 @@ Status CommandBuffer::begin_query(Ptr<QueryPool> pool, uint32_t query, bool prec
   (void)precise;  // counts are exact either way
   Recording& r = *recording_;
   if (!r.open) return invalid("begin_query: no pass is open");
-  if (query >= pool->values.size()) return invalid(pass_name(*r.open) + ": begin_query " + std::to_string(query) + ": the pool has " + std::to_string(pool->values.size()) + " queries");
-  if (r.active_query >= 0) return invalid(pass_name(*r.open) + ": begin_query while another occlusion query is active; call end_query first");
+  if (query >= pool->values.size())
+    return invalid(pass_name(*r.open) + ": begin_query " + std::to_string(query) + ": the pool has " + std::to_string(pool->values.size()) +
+                   " queries");
+  if (r.active_query >= 0)
+    return invalid(pass_name(*r.open) + ": begin_query while another occlusion query is active; call end_query first");
   r.active_query = static_cast<int32_t>(r.open->queries.size());
   r.open->queries.push_back({std::move(pool), query});
   return Ok{};
@@ -349,7 +368,8 @@ std::vector<std::string> CommandBuffer::lint(size_t pass) const {
     if (command.kind != RecordedCommand::Kind::clear) break;
     const exec::ClearCall& clear = record.clears[command.index];
     const bool whole = clear.rect.offset.x <= record.render_area.offset.x && clear.rect.offset.y <= record.render_area.offset.y &&
-                       clear.rect.extent.width >= record.render_area.extent.width && clear.rect.extent.height >= record.render_area.extent.height;
+                       clear.rect.extent.width >= record.render_area.extent.width &&
+                       clear.rect.extent.height >= record.render_area.extent.height;
     if (!whole) continue;
     if (clear.attachment >= 0) cleared |= 1u << clear.attachment;
     if (clear.attachment < 0 && (clear.aspects & VK_IMAGE_ASPECT_DEPTH_BIT)) cleared |= 1u << 8;

@@ -16,7 +16,8 @@ using exec::ThreadPool;
 Status add(Recording& recording, Status check, std::function<void(ThreadPool&)> work) {
   if (!check) return check;
   if (recording.open)
-    return Error{VK_ERROR_INITIALIZATION_FAILED, "a transfer was recorded inside pass '" + recording.open->info.label + "'; transfers belong outside passes, call end_rendering first"};
+    return Error{VK_ERROR_INITIALIZATION_FAILED, "a transfer was recorded inside pass '" + recording.open->info.label +
+                                                     "'; transfers belong outside passes, call end_rendering first"};
   recording.commands.push_back({nullptr, std::move(work)});
   return Ok{};
 }
@@ -37,46 +38,59 @@ Status check_objects(bool there, const char* command) {
 
 }  // namespace
 
-Status CommandBuffer::copy_buffer(Ptr<Buffer> source, Ptr<Buffer> destination, uint64_t source_offset_B, uint64_t destination_offset_B, uint64_t size_B) {
+Status CommandBuffer::copy_buffer(Ptr<Buffer> source, Ptr<Buffer> destination, uint64_t source_offset_B, uint64_t destination_offset_B,
+                                  uint64_t size_B) {
   if (Status ok = check_objects(source && destination, "copy_buffer"); !ok) return ok;
   return add(*recording_, resource::check_copy_buffer(*source, *destination, source_offset_B, destination_offset_B, size_B),
              [=](ThreadPool&) { resource::copy_buffer(*source, *destination, source_offset_B, destination_offset_B, size_B); });
 }
 
-Status CommandBuffer::copy_buffer_to_image(Ptr<Buffer> source, uint64_t offset_B, uint32_t row_length_px, Ptr<Image> destination, const ImageRegion& region, uint32_t width_px,
-                                           uint32_t height_px) {
+Status CommandBuffer::copy_buffer_to_image(Ptr<Buffer> source, uint64_t offset_B, uint32_t row_length_px, Ptr<Image> destination,
+                                           const ImageRegion& region, uint32_t width_px, uint32_t height_px) {
   if (Status ok = check_objects(source && destination, "copy_buffer_to_image"); !ok) return ok;
-  return add(*recording_, resource::check_copy_buffer_to_image(*source, offset_B, row_length_px, *destination, region, width_px, height_px), [=](ThreadPool& pool) {
-    share_rows(pool, height_px, [&](resource::RowRange rows) { resource::copy_buffer_to_image(*source, offset_B, row_length_px, *destination, region, width_px, height_px, rows); });
-  });
+  return add(*recording_, resource::check_copy_buffer_to_image(*source, offset_B, row_length_px, *destination, region, width_px, height_px),
+             [=](ThreadPool& pool) {
+               share_rows(pool, height_px, [&](resource::RowRange rows) {
+                 resource::copy_buffer_to_image(*source, offset_B, row_length_px, *destination, region, width_px, height_px, rows);
+               });
+             });
 }
 
-Status CommandBuffer::copy_image_to_buffer(Ptr<Image> source, const ImageRegion& region, uint32_t width_px, uint32_t height_px, Ptr<Buffer> destination, uint64_t offset_B,
-                                           uint32_t row_length_px) {
+Status CommandBuffer::copy_image_to_buffer(Ptr<Image> source, const ImageRegion& region, uint32_t width_px, uint32_t height_px,
+                                           Ptr<Buffer> destination, uint64_t offset_B, uint32_t row_length_px) {
   if (Status ok = check_objects(source && destination, "copy_image_to_buffer"); !ok) return ok;
-  return add(*recording_, resource::check_copy_image_to_buffer(*source, region, width_px, height_px, *destination, offset_B, row_length_px), [=](ThreadPool& pool) {
-    share_rows(pool, height_px, [&](resource::RowRange rows) { resource::copy_image_to_buffer(*source, region, width_px, height_px, *destination, offset_B, row_length_px, rows); });
-  });
+  return add(*recording_, resource::check_copy_image_to_buffer(*source, region, width_px, height_px, *destination, offset_B, row_length_px),
+             [=](ThreadPool& pool) {
+               share_rows(pool, height_px, [&](resource::RowRange rows) {
+                 resource::copy_image_to_buffer(*source, region, width_px, height_px, *destination, offset_B, row_length_px, rows);
+               });
+             });
 }
 
-Status CommandBuffer::copy_image(Ptr<Image> source, const ImageRegion& from, Ptr<Image> destination, const ImageRegion& to, uint32_t width_px, uint32_t height_px) {
+Status CommandBuffer::copy_image(Ptr<Image> source, const ImageRegion& from, Ptr<Image> destination, const ImageRegion& to,
+                                 uint32_t width_px, uint32_t height_px) {
   if (Status ok = check_objects(source && destination, "copy_image"); !ok) return ok;
   return add(*recording_, resource::check_copy_image(*source, from, *destination, to, width_px, height_px), [=](ThreadPool& pool) {
     // Within one image rows may overlap in order: one piece.
     if (source == destination) return resource::copy_image(*source, from, *destination, to, width_px, height_px);
-    share_rows(pool, height_px, [&](resource::RowRange rows) { resource::copy_image(*source, from, *destination, to, width_px, height_px, rows); });
+    share_rows(pool, height_px,
+               [&](resource::RowRange rows) { resource::copy_image(*source, from, *destination, to, width_px, height_px, rows); });
   });
 }
 
-Status CommandBuffer::blit_image(Ptr<Image> source, uint32_t source_level, uint32_t source_layer, const VkOffset3D source_corners[2], Ptr<Image> destination,
-                                 uint32_t destination_level, uint32_t destination_layer, const VkOffset3D destination_corners[2], VkFilter filter) {
+Status CommandBuffer::blit_image(Ptr<Image> source, uint32_t source_level, uint32_t source_layer, const VkOffset3D source_corners[2],
+                                 Ptr<Image> destination, uint32_t destination_level, uint32_t destination_layer,
+                                 const VkOffset3D destination_corners[2], VkFilter filter) {
   if (Status ok = check_objects(source && destination, "blit_image"); !ok) return ok;
   const std::array<VkOffset3D, 2> from{source_corners[0], source_corners[1]}, to{destination_corners[0], destination_corners[1]};
   const uint32_t rows = std::max(1u, destination->info().height_px >> std::min(destination_level, 31u));
-  return add(*recording_, resource::check_blit_image(*source, source_level, source_layer, from.data(), *destination, destination_level, destination_layer, to.data(), filter),
+  return add(*recording_,
+             resource::check_blit_image(*source, source_level, source_layer, from.data(), *destination, destination_level,
+                                        destination_layer, to.data(), filter),
              [=](ThreadPool& pool) {
                share_rows(pool, rows, [&](resource::RowRange range) {
-                 resource::blit_image(*source, source_level, source_layer, from.data(), *destination, destination_level, destination_layer, to.data(), filter, range);
+                 resource::blit_image(*source, source_level, source_layer, from.data(), *destination, destination_level, destination_layer,
+                                      to.data(), filter, range);
                });
              });
 }
@@ -95,7 +109,8 @@ Status CommandBuffer::clear_color_image(Ptr<Image> image, const VkClearColorValu
 
 Status CommandBuffer::clear_depth_stencil_image(Ptr<Image> image, const VkClearDepthStencilValue& value, VkImageAspectFlags aspects) {
   if (Status ok = check_objects(!!image, "clear_depth_stencil_image"); !ok) return ok;
-  return add(*recording_, resource::check_clear_depth_stencil_image(*image, aspects), [=](ThreadPool&) { resource::clear_depth_stencil_image(*image, value, aspects); });
+  return add(*recording_, resource::check_clear_depth_stencil_image(*image, aspects),
+             [=](ThreadPool&) { resource::clear_depth_stencil_image(*image, value, aspects); });
 }
 
 Status CommandBuffer::generate_mipmaps(Ptr<Image> image) {

@@ -17,7 +17,10 @@ namespace tilegpu {
 Status check_cpu() {
   const char* missing = exec::missing_cpu_feature();
   if (!missing) return Ok{};
-  return Error{VK_ERROR_INCOMPATIBLE_DRIVER, std::string("tilegpu needs an x86-64-v3 CPU (AVX2, FMA, BMI, F16C: Intel since Haswell 2013, AMD since Zen 2017); this one has no ") + missing};
+  return Error{
+      VK_ERROR_INCOMPATIBLE_DRIVER,
+      std::string("tilegpu needs an x86-64-v3 CPU (AVX2, FMA, BMI, F16C: Intel since Haswell 2013, AMD since Zen 2017); this one has no ") +
+          missing};
 }
 
 const char* version() { return "0.1.0"; }
@@ -57,12 +60,17 @@ Device::~Device() {
 Expected<Ptr<Device>> Device::create(const DeviceCreateInfo& info) {
   if (Status ok = check_cpu(); !ok) return ok.error();
   const auto invalid = [&](const std::string& text) { return Error{VK_ERROR_INITIALIZATION_FAILED, "Device: " + text}; };
-  if (info.lanes != 0 && info.lanes != 4 && info.lanes != 8 && info.lanes != 16) return invalid("lanes is " + std::to_string(info.lanes) + "; allowed are 4, 8, 16 and 0 (chosen from the CPU)");
-  if (info.bin_px != 0 && info.bin_px != 32 && info.bin_px != 64 && info.bin_px != 128) return invalid("bin_px is " + std::to_string(info.bin_px) + "; allowed are 32, 64, 128 and 0 (chosen from the layout)");
+  if (info.lanes != 0 && info.lanes != 4 && info.lanes != 8 && info.lanes != 16)
+    return invalid("lanes is " + std::to_string(info.lanes) + "; allowed are 4, 8, 16 and 0 (chosen from the CPU)");
+  if (info.bin_px != 0 && info.bin_px != 32 && info.bin_px != 64 && info.bin_px != 128)
+    return invalid("bin_px is " + std::to_string(info.bin_px) + "; allowed are 32, 64, 128 and 0 (chosen from the layout)");
   if (info.vertex_batch != 0 && (info.vertex_batch < 3 || info.vertex_batch > shader::kBatchStride))
-    return invalid("vertex_batch is " + std::to_string(info.vertex_batch) + "; allowed are 3 to " + std::to_string(shader::kBatchStride) + " and 0 (the default)");
-  if (info.threads > 256) return invalid("threads is " + std::to_string(info.threads) + "; allowed are 1 to 256 and 0 (what affinity and cgroup quota allow)");
-  if (!framebuffer::find_profile(info.profile)) return invalid("profile '" + info.profile + "' is not known; there are " + framebuffer::profile_names());
+    return invalid("vertex_batch is " + std::to_string(info.vertex_batch) + "; allowed are 3 to " + std::to_string(shader::kBatchStride) +
+                   " and 0 (the default)");
+  if (info.threads > 256)
+    return invalid("threads is " + std::to_string(info.threads) + "; allowed are 1 to 256 and 0 (what affinity and cgroup quota allow)");
+  if (!framebuffer::find_profile(info.profile))
+    return invalid("profile '" + info.profile + "' is not known; there are " + framebuffer::profile_names());
   auto jit = shader::Jit::create({info.lanes, info.jit_target, info.cache_dir});
   if (!jit) return jit.error();
   Ptr<Device> device(new Device);
@@ -94,7 +102,9 @@ Expected<Ptr<Pipeline>> Device::create_pipeline(GraphicsPipelineCreateInfo info)
 
 Expected<Ptr<Fence>> Device::submit(std::vector<Ptr<CommandBuffer>> command_buffers) {
   for (const auto& cb : command_buffers)
-    if (cb->recording().open) return Error{VK_ERROR_INITIALIZATION_FAILED, "submit: pass '" + cb->recording().open->info.label + "' is still open; call end_rendering first"};
+    if (cb->recording().open)
+      return Error{VK_ERROR_INITIALIZATION_FAILED,
+                   "submit: pass '" + cb->recording().open->info.label + "' is still open; call end_rendering first"};
   exec::DeviceState& s = *state_;
   s.ensure_threads();
   auto fence = std::make_shared<Fence>();
@@ -149,8 +159,10 @@ void DeviceState::ensure_threads() {
 Expected<shader::SamplerFunctions> DeviceState::sampler(const ImageView& view, const Sampler* sampler, uint8_t uses) {
   shader::SamplerKey key;
   key.format = view.info().format;
-  if (view.info().aspects == VK_IMAGE_ASPECT_STENCIL_BIT) key.aspect = VK_IMAGE_ASPECT_STENCIL_BIT;
-  else if (vk::find_format(key.format)->depth_bits) key.aspect = VK_IMAGE_ASPECT_DEPTH_BIT;
+  if (view.info().aspects == VK_IMAGE_ASPECT_STENCIL_BIT)
+    key.aspect = VK_IMAGE_ASPECT_STENCIL_BIT;
+  else if (vk::find_format(key.format)->depth_bits)
+    key.aspect = VK_IMAGE_ASPECT_DEPTH_BIT;
   key.dim = view.info().type;
   const VkComponentMapping& swizzle = view.info().swizzle;
   key.swizzle = {swizzle.r, swizzle.g, swizzle.b, swizzle.a};
@@ -165,7 +177,8 @@ Expected<shader::SamplerFunctions> DeviceState::sampler(const ImageView& view, c
   add(key.format), add(key.aspect), add(key.dim), add(key.multisampled), add(key.has_sampler);
   for (VkComponentSwizzle c : key.swizzle) add(c);
   const SamplerCreateInfo& i = key.sampler;
-  add(i.mag_filter), add(i.min_filter), add(i.mipmap_mode), add(i.address_u), add(i.address_v), add(i.address_w), add(i.compare_enable), add(i.compare_op);
+  add(i.mag_filter), add(i.min_filter), add(i.mipmap_mode), add(i.address_u), add(i.address_v), add(i.address_w), add(i.compare_enable),
+      add(i.compare_op);
   add(i.border_color), add(i.unnormalized_coordinates);
   std::lock_guard lock(sampler_mutex);
   auto& [have, functions] = sampler_functions[bytes];

@@ -20,14 +20,14 @@ namespace tilegpu::exec {
 
 struct PassExecutor::State {
   ThreadPool& pool;
-  std::deque<geometry::GeometryWorker> geometry_workers;   // one for each thread
+  std::deque<geometry::GeometryWorker> geometry_workers;  // one for each thread
   std::deque<raster::TileWorker> tile_workers;
-  std::vector<std::unique_ptr<geometry::Chunk>> chunks;   // arenas keep their capacity
-  std::vector<const geometry::Chunk*> used_chunks;        // of the part that is being gathered, in order
-  std::vector<exec::DrawCall> expanded_draws;             // only where a pass has indirect draws
+  std::vector<std::unique_ptr<geometry::Chunk>> chunks;  // arenas keep their capacity
+  std::vector<const geometry::Chunk*> used_chunks;       // of the part that is being gathered, in order
+  std::vector<exec::DrawCall> expanded_draws;            // only where a pass has indirect draws
   std::vector<geometry::PassCommand> commands;
   geometry::BinnedGeometry binned;
-  std::vector<uint8_t> bin_drawn;                         // by any part
+  std::vector<uint8_t> bin_drawn;  // by any part
   geometry::VertexCensus census;
 };
 
@@ -35,7 +35,8 @@ namespace {
 
 double now_ms() { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-constexpr const char* kAttachmentNames[stats::kLedgerAttachments] = {"color0", "color1", "color2", "color3", "color4", "color5", "color6", "color7", "depth", "stencil"};
+constexpr const char* kAttachmentNames[stats::kLedgerAttachments] = {"color0", "color1", "color2", "color3", "color4",
+                                                                     "color5", "color6", "color7", "depth",  "stencil"};
 
 // Reads one VkDraw(Indexed)IndirectCommand; what lies outside the buffer reads zero, that is: draws nothing.
 DrawCall read_indirect(const IndirectDraw& indirect, uint32_t i) {
@@ -93,7 +94,8 @@ geometry::BinGrid bin_grid(const PassRecord& pass, uint32_t bin_px) {
 }
 
 // The commands of this execution, with indirect draws read now: their buffers may have been written by earlier work.
-std::span<const DrawCall> expand_commands(const PassRecord& pass, std::vector<DrawCall>& expanded, std::vector<geometry::PassCommand>& commands) {
+std::span<const DrawCall> expand_commands(const PassRecord& pass, std::vector<DrawCall>& expanded,
+                                          std::vector<geometry::PassCommand>& commands) {
   commands.clear();
   if (!pass.indirects.empty()) expanded = pass.draws;
   for (const RecordedCommand& c : pass.commands) {
@@ -112,7 +114,9 @@ std::span<const DrawCall> expand_commands(const PassRecord& pass, std::vector<Dr
 
 void fill_traffic(const PassRecord& pass, const stats::Ledger& total, PassStats& stats) {
   for (uint32_t a = 0; a < stats::kLedgerAttachments; a++) {
-    const bool bound = a < 8 ? a < pass.info.color.size() && pass.info.color[a].view : a == stats::kLedgerDepth ? !!pass.info.depth.view : !!pass.info.stencil.view;
+    const bool bound = a < 8                      ? a < pass.info.color.size() && pass.info.color[a].view
+                       : a == stats::kLedgerDepth ? !!pass.info.depth.view
+                                                  : !!pass.info.stencil.view;
     if (!bound) continue;
     AttachmentTraffic& row = stats.traffic.emplace_back();
     row.attachment = kAttachmentNames[a];
@@ -136,7 +140,8 @@ PassExecutor::PassExecutor(ThreadPool& pool) : state_(new State{pool, {}, {}, {}
 PassExecutor::~PassExecutor() = default;
 
 // The tile phase of one part of the pass: all bins, from load to store.
-void PassExecutor::render_part(const PassRecord& pass, raster::PassContext& context, framebuffer::Part part, const std::atomic<bool>& cancelled) {
+void PassExecutor::render_part(const PassRecord& pass, raster::PassContext& context, framebuffer::Part part,
+                               const std::atomic<bool>& cancelled) {
   State& s = *state_;
   const geometry::BinGrid& grid = s.binned.grid;
   const uint32_t bins = grid.columns * grid.rows;
@@ -167,7 +172,8 @@ void PassExecutor::render_part(const PassRecord& pass, raster::PassContext& cont
         s.bin_drawn[bin] = 1;
         worker.run(context, bin);
       }
-      if (framebuffer::resolves_in(part)) framebuffer::resolve_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
+      if (framebuffer::resolves_in(part))
+        framebuffer::resolve_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
       framebuffer::store_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
     });
   }
@@ -221,7 +227,8 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
     const uint32_t wave = static_cast<uint32_t>(std::min<size_t>(kWaveChunks, plans.size() - done));
     while (s.chunks.size() < held + wave) s.chunks.push_back(std::make_unique<geometry::Chunk>());
     s.pool.run(wave, [&](uint32_t worker, uint32_t i) {
-      if (!cancelled.load(std::memory_order_relaxed)) s.geometry_workers[worker].process_chunk(geometry_pass, plans[done + i], *s.chunks[held + i]);
+      if (!cancelled.load(std::memory_order_relaxed))
+        s.geometry_workers[worker].process_chunk(geometry_pass, plans[done + i], *s.chunks[held + i]);
     });
     if (cancelled) break;
     for (uint32_t i = 0; i < wave; i++) {
@@ -248,7 +255,8 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
   }
   if (!cancelled) flush(stats.splits ? framebuffer::Part::last : framebuffer::Part::normal);
   if (cancelled)
-    return Error{VK_ERROR_DEVICE_LOST, "pass '" + pass.info.label + "' was cancelled; its images are as they were, but for tiles that were finished before"};
+    return Error{VK_ERROR_DEVICE_LOST,
+                 "pass '" + pass.info.label + "' was cancelled; its images are as they were, but for tiles that were finished before"};
 
   stats.vertices_unique_requested = s.census.count(geometry_pass);
   stats.bins = s.bin_drawn.size();
@@ -257,12 +265,14 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
   for (raster::TileWorker& worker : s.tile_workers) {
     add_fragment_counters(stats, worker.counters());
     for (uint32_t a = 0; a < stats::kLedgerAttachments; a++)
-      for (size_t cause = 0; cause < static_cast<size_t>(TrafficCause::count); cause++) total.bytes[a][cause] += worker.ledger().bytes[a][cause];
+      for (size_t cause = 0; cause < static_cast<size_t>(TrafficCause::count); cause++)
+        total.bytes[a][cause] += worker.ledger().bytes[a][cause];
   }
   fill_traffic(pass, total, stats);
   for (const ActiveQuery& query : pass.queries) query.pool->values[query.query] = 0;
   for (size_t q = 0; q < pass.queries.size(); q++) {
-    for (raster::TileWorker& worker : s.tile_workers) pass.queries[q].pool->values[pass.queries[q].query] += worker.query_samples(static_cast<uint32_t>(q));
+    for (raster::TileWorker& worker : s.tile_workers)
+      pass.queries[q].pool->values[pass.queries[q].query] += worker.query_samples(static_cast<uint32_t>(q));
     pass.queries[q].pool->available[pass.queries[q].query] = true;
   }
   stats.tiles_ms = tiles_ms;

@@ -21,11 +21,11 @@ struct alignas(16) PushBlock {
 /// What the application asked for, in order; indirect draws are expanded at each execution.
 struct RecordedCommand {
   enum class Kind : uint8_t { draw, clear, indirect } kind = Kind::draw;
-  uint32_t index = 0;   // in draws, clears or indirects
+  uint32_t index = 0;  // in draws, clears or indirects
 };
 
 struct IndirectDraw {
-  DrawCall base;        // state, push constants, query
+  DrawCall base;  // state, push constants, query
   Ptr<Buffer> buffer;
   uint64_t offset_B = 0;
   uint32_t count = 0, stride_B = 0;
@@ -51,7 +51,7 @@ struct PassRecord {
   std::vector<RecordedCommand> commands;
   std::vector<ActiveQuery> queries;
   std::unordered_map<const ImageView*, std::unique_ptr<shader::ImageViewAbi>> views;
-  std::map<std::pair<const Sampler*, bool>, std::unique_ptr<shader::SamplerAbi>> samplers;   // bool: integer view
+  std::map<std::pair<const Sampler*, bool>, std::unique_ptr<shader::SamplerAbi>> samplers;  // bool: integer view
   std::vector<std::shared_ptr<const void>> keep_alive;
   PassStats stats;
 };

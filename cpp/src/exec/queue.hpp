@@ -17,7 +17,7 @@ struct Fence::State {
   bool signaled = false;
   bool failed = false;
   Error error;
-  std::vector<Ptr<CommandBuffer>> keep_alive;   // until signaled
+  std::vector<Ptr<CommandBuffer>> keep_alive;  // until signaled
 };
 
 }  // namespace tilegpu

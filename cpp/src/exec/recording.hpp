@@ -21,14 +21,14 @@ struct DrawState {
   Ptr<Pipeline> pipeline;
   std::array<shader::VertexBinding, kMaxVertexBindings> vertex_bindings{};
   const uint8_t* index_data = nullptr;
-  uint64_t index_size_B = 0;               // from index_data on; reads outside give 0
+  uint64_t index_size_B = 0;  // from index_data on; reads outside give 0
   VkIndexType index_type = VK_INDEX_TYPE_UINT32;
   VkViewport viewport{};
-  VkRect2D scissor{};                      // already cut with the framebuffer and the render area
+  VkRect2D scissor{};  // already cut with the framebuffer and the render area
   std::array<float, 4> blend_constants{};
   uint32_t stencil_reference_front = 0, stencil_reference_back = 0;
   float depth_bias_constant = 0, depth_bias_clamp = 0, depth_bias_slope = 0;
-  const shader::BufferDescriptor* buffers = nullptr;    // flat tables, see shader::ResourceTable
+  const shader::BufferDescriptor* buffers = nullptr;  // flat tables, see shader::ResourceTable
   const shader::TextureDescriptor* textures = nullptr;
 };
 
@@ -36,16 +36,16 @@ struct DrawCall {
   const DrawState* state = nullptr;
   const uint8_t* push_constants = nullptr;  // kMaxPushConstants_B bytes, 16-byte aligned
   bool indexed = false;
-  uint32_t first = 0, count = 0;            // vertices or indices
+  uint32_t first = 0, count = 0;  // vertices or indices
   uint32_t instance_count = 1, first_instance = 0;
   int32_t vertex_offset = 0;
-  uint32_t draw_index = 0;                  // gl_DrawID of indirect draws
-  int32_t query = -1;                       // active occlusion query, index in PassCommands::queries, or -1
+  uint32_t draw_index = 0;  // gl_DrawID of indirect draws
+  int32_t query = -1;       // active occlusion query, index in PassCommands::queries, or -1
 };
 
 /// vkCmdClearAttachments, in order with the draws.
 struct ClearCall {
-  int attachment = 0;                       // colour index; -1: depth/stencil
+  int attachment = 0;  // colour index; -1: depth/stencil
   VkImageAspectFlags aspects = 0;
   VkClearValue value{};
   VkRect2D rect{};

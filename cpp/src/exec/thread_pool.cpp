@@ -81,8 +81,10 @@ void ThreadPool::run(uint32_t count, const std::function<void(uint32_t, uint32_t
   for (int spin = 0;; spin++) {
     const uint32_t busy = busy_.load(std::memory_order_acquire);
     if (busy == 0) break;
-    if (spin < kSpins) _mm_pause();
-    else busy_.wait(busy, std::memory_order_acquire);
+    if (spin < kSpins)
+      _mm_pause();
+    else
+      busy_.wait(busy, std::memory_order_acquire);
   }
 }
 
@@ -98,8 +100,10 @@ void ThreadPool::work(uint32_t worker) {
   uint32_t seen = 0;
   for (;;) {
     for (int spin = 0; generation_.load(std::memory_order_acquire) == seen; spin++) {
-      if (spin < kSpins) _mm_pause();
-      else generation_.wait(seen, std::memory_order_acquire);
+      if (spin < kSpins)
+        _mm_pause();
+      else
+        generation_.wait(seen, std::memory_order_acquire);
     }
     seen++;
     if (stop_) return;

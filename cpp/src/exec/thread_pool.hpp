@@ -30,8 +30,8 @@ class ThreadPool {
   void take_jobs(uint32_t worker);
 
   const uint32_t threads_;
-  std::vector<std::thread> workers_;           // threads_ - 1, made at the first run that needs them
-  std::atomic<uint32_t> generation_{0};        // grows with every run; waited upon
+  std::vector<std::thread> workers_;     // threads_ - 1, made at the first run that needs them
+  std::atomic<uint32_t> generation_{0};  // grows with every run; waited upon
   std::atomic<uint32_t> next_{0};
   std::atomic<uint32_t> busy_{0};
   uint32_t count_ = 0;

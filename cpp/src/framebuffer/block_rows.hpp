@@ -49,8 +49,8 @@ inline void transpose(__m128i v[4]) {
 
 /// Part of a 32-bit image word that a plane owns (depth or stencil of D24S8). mask 0: the texel is the plane's alone.
 struct WordField {
-  uint32_t mask = 0;   // in the image's word
-  int shift = 0;       // of the plane's value
+  uint32_t mask = 0;  // in the image's word
+  int shift = 0;      // of the plane's value
 };
 
 /// kStream: texels of 8 and 16 bytes go past the caches; their rows fill lines (16 bytes) or half lines next to each other (8 bytes).
@@ -82,7 +82,8 @@ inline void write_block(const uint8_t* block, uint8_t* out, size_t pitch_B) {
       put(out + y * pitch_B + 16, _mm_unpackhi_epi32(w0.row[y], w1.row[y]));
     }
   } else {
-    const WordRows w1 = rows_of_block(block + kWordPlane_B), w2 = rows_of_block(block + 2 * kWordPlane_B), w3 = rows_of_block(block + 3 * kWordPlane_B);
+    const WordRows w1 = rows_of_block(block + kWordPlane_B), w2 = rows_of_block(block + 2 * kWordPlane_B),
+                   w3 = rows_of_block(block + 3 * kWordPlane_B);
     for (int y = 0; y < 4; ++y) {
       __m128i v[4] = {w0.row[y], w1.row[y], w2.row[y], w3.row[y]};
       transpose(v);

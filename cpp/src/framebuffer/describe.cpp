@@ -67,7 +67,8 @@ const char* name_of(MsaaCopy copy) {
 }
 
 const char* name_of(ResolveOp op) {
-  constexpr const char* kNames[] = {"none", "image", "color0", "color1", "color2", "color3", "color4", "color5", "color6", "color7", "depth", "stencil"};
+  constexpr const char* kNames[] = {"none",   "image",  "color0", "color1", "color2", "color3",
+                                    "color4", "color5", "color6", "color7", "depth",  "stencil"};
   return kNames[static_cast<int>(op)];
 }
 
@@ -78,11 +79,22 @@ std::string name_of(const Ptr<ImageView>& view) {
 }
 
 std::string json_of(const LoadTarget& t) {
-  return Object().text("in_bounds", name_of(t.in_bounds)).text("border", name_of(t.border)).boolean("always", t.always).text("msaa", name_of(t.msaa)).text("image", name_of(t.view)).json();
+  return Object()
+      .text("in_bounds", name_of(t.in_bounds))
+      .text("border", name_of(t.border))
+      .boolean("always", t.always)
+      .text("msaa", name_of(t.msaa))
+      .text("image", name_of(t.view))
+      .json();
 }
 
 std::string json_of(const StoreTarget& t) {
-  return Object().boolean("store", t.store).boolean("always", t.always).text("msaa", t.store ? name_of(t.msaa) : "none").text("image", name_of(t.view)).json();
+  return Object()
+      .boolean("store", t.store)
+      .boolean("always", t.always)
+      .text("msaa", t.store ? name_of(t.msaa) : "none")
+      .text("image", name_of(t.view))
+      .json();
 }
 
 std::string json_of(const ResolveSide& side) {
@@ -90,7 +102,12 @@ std::string json_of(const ResolveSide& side) {
 }
 
 std::string json_of(const ResolveTarget& t) {
-  return Object().raw("in_bounds", json_of(t.in_bounds)).raw("border", json_of(t.border)).text("image", name_of(t.view)).boolean("own_plane", t.own_plane).json();
+  return Object()
+      .raw("in_bounds", json_of(t.in_bounds))
+      .raw("border", json_of(t.border))
+      .text("image", name_of(t.view))
+      .boolean("own_plane", t.own_plane)
+      .json();
 }
 
 std::string attachment_name(uint32_t index) {
@@ -179,7 +196,11 @@ std::string describe(const Resolve& resolve, const Layout& layout) {
 std::string describe(const DescInfo& desc) {
   std::string positions = "[";
   for (uint32_t s = 0; s < desc.sample_count && desc.sample_positions; ++s) {
-    positions.append(s ? ", [" : "[").append(std::to_string(desc.sample_positions[s].x)).append(", ").append(std::to_string(desc.sample_positions[s].y)).append("]");
+    positions.append(s ? ", [" : "[")
+        .append(std::to_string(desc.sample_positions[s].x))
+        .append(", ")
+        .append(std::to_string(desc.sample_positions[s].y))
+        .append("]");
   }
   return Object()
       .number("tiler_heap_B", desc.tiler_heap_B)
@@ -222,7 +243,8 @@ std::vector<std::string> lint(const Framebuffer& f, const PassStats& stats, uint
     if (load.in_bounds == LoadOp::image && (cleared_in_pass >> i & 1)) {
       lines.push_back(name + ": is loaded and then cleared; load_op clear saves " + mebibytes(loaded_B));
     } else if (load.in_bounds == LoadOp::image && !store.store && !resolved_of(f.store, i).store && !store.discard && loaded_B) {
-      lines.push_back(name + ": store_op none makes the pass load it, so that its contents survive a split; store_op dont_care saves " + mebibytes(loaded_B));
+      lines.push_back(name + ": store_op none makes the pass load it, so that its contents survive a split; store_op dont_care saves " +
+                      mebibytes(loaded_B));
     }
     const uint64_t border_B = traffic(stats, name, TrafficCause::border_load) + traffic(stats, name, TrafficCause::border_store);
     if (border_B) lines.push_back(name + ": the render area is not aligned to 16x16 px; aligning it saves " + mebibytes(border_B));
@@ -230,11 +252,15 @@ std::vector<std::string> lint(const Framebuffer& f, const PassStats& stats, uint
   if (f.layout.profile && f.layout.profile->tile_model == TileModel::buffer && f.layout.tile_size_px < f.layout.profile->max_tile_px) {
     uint32_t pixel_B = 0;
     for (uint32_t i = 0; i < f.layout.rt_count; ++i) pixel_B += tile_bytes(f.layout.rt_formats[i]) * f.layout.sample_count;
-    lines.push_back("layout: " + std::to_string(pixel_B) + " bytes of colour a pixel shrink the tile of " + f.layout.profile->name + " to " + std::to_string(f.layout.tile_width_px) + "x" +
-                    std::to_string(f.layout.tile_height_px) + " px; fewer samples or smaller formats give back up to " + std::to_string(f.layout.profile->max_tile_px) + " px");
+    lines.push_back("layout: " + std::to_string(pixel_B) + " bytes of colour a pixel shrink the tile of " + f.layout.profile->name +
+                    " to " + std::to_string(f.layout.tile_width_px) + "x" + std::to_string(f.layout.tile_height_px) +
+                    " px; fewer samples or smaller formats give back up to " + std::to_string(f.layout.profile->max_tile_px) + " px");
   }
-  if (f.layout.pipelining_lost) lines.push_back("layout: the tile takes the half of the tile buffer that the next tile would use; tiles do not overlap");
-  if (stats.splits) lines.push_back("pass: the tiler heap was full " + std::to_string(stats.splits) + " times; each split spills and loads every attachment");
+  if (f.layout.pipelining_lost)
+    lines.push_back("layout: the tile takes the half of the tile buffer that the next tile would use; tiles do not overlap");
+  if (stats.splits)
+    lines.push_back("pass: the tiler heap was full " + std::to_string(stats.splits) +
+                    " times; each split spills and loads every attachment");
   return lines;
 }
 

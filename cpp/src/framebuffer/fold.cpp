@@ -17,17 +17,22 @@ bool folds(const ResolveSide& side, ResolveOp own, bool is_color, bool can_avera
   if (side.op != own) return false;
   switch (side.msaa) {
     case MsaaCopy::identical:
-    case MsaaCopy::sample_zero: return true;
-    case MsaaCopy::average: return can_average;
+    case MsaaCopy::sample_zero:
+      return true;
+    case MsaaCopy::average:
+      return can_average;
     case MsaaCopy::min:
-    case MsaaCopy::max: return can_average || !is_color;
-    default: return false;
+    case MsaaCopy::max:
+      return can_average || !is_color;
+    default:
+      return false;
   }
 }
 
 }  // namespace
 
-bool fold_resolve(ResolveTarget& resolve, StoreTarget& store, ResolveOp own, bool is_color, bool can_average, uint32_t samples, bool has_border) {
+bool fold_resolve(ResolveTarget& resolve, StoreTarget& store, ResolveOp own, bool is_color, bool can_average, uint32_t samples,
+                  bool has_border) {
   if (samples <= 1 || !store.store || store.msaa != MsaaCopy::sample_zero) return false;
   lower_image(resolve.in_bounds);
   lower_image(resolve.border);

@@ -18,11 +18,11 @@ enum class Part : uint8_t { normal, first, middle, last };
 
 struct Framebuffer {
   Layout layout;
-  Load load;              // from Vulkan's load operations
-  Store store;            // from Vulkan's store operations
+  Load load;    // from Vulkan's load operations
+  Store store;  // from Vulkan's store operations
   Resolve resolve;
   DescInfo desc;
-  Load spill_load;        // always the bound views, all samples
+  Load spill_load;  // always the bound views, all samples
   Store spill_store;
 };
 
@@ -36,7 +36,9 @@ Status ensure_spill_memory(const Framebuffer& framebuffer);
 void mark_contents(const Framebuffer& framebuffer, const std::string& pass_label);
 
 inline const Load& load_of(const Framebuffer& f, Part part) { return part == Part::middle || part == Part::last ? f.spill_load : f.load; }
-inline const Store& store_of(const Framebuffer& f, Part part) { return part == Part::first || part == Part::middle ? f.spill_store : f.store; }
+inline const Store& store_of(const Framebuffer& f, Part part) {
+  return part == Part::first || part == Part::middle ? f.spill_store : f.store;
+}
 inline bool resolves_in(Part part) { return part == Part::normal || part == Part::last; }
 
 }  // namespace tilegpu::framebuffer

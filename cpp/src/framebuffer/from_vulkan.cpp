@@ -13,10 +13,14 @@ namespace {
 
 MsaaCopy reduction(VkResolveModeFlagBits mode) {
   switch (mode) {
-    case VK_RESOLVE_MODE_AVERAGE_BIT: return MsaaCopy::average;
-    case VK_RESOLVE_MODE_MIN_BIT: return MsaaCopy::min;
-    case VK_RESOLVE_MODE_MAX_BIT: return MsaaCopy::max;
-    default: return MsaaCopy::sample_zero;
+    case VK_RESOLVE_MODE_AVERAGE_BIT:
+      return MsaaCopy::average;
+    case VK_RESOLVE_MODE_MIN_BIT:
+      return MsaaCopy::min;
+    case VK_RESOLVE_MODE_MAX_BIT:
+      return MsaaCopy::max;
+    default:
+      return MsaaCopy::sample_zero;
   }
 }
 
@@ -36,11 +40,13 @@ struct Target {
 
 struct PassShape {
   uint32_t samples;
-  bool single_sampled;   // multisampled rendering to single-sampled images
+  bool single_sampled;  // multisampled rendering to single-sampled images
 };
 
 /// How the pass's samples meet an image of the attachment.
-MsaaCopy load_copy(const ImageView& view, uint32_t samples) { return view.image()->sample_count() == samples ? MsaaCopy::all : MsaaCopy::single; }
+MsaaCopy load_copy(const ImageView& view, uint32_t samples) {
+  return view.image()->sample_count() == samples ? MsaaCopy::all : MsaaCopy::single;
+}
 
 void map_load(const RenderingAttachment& a, const PassShape& shape, LoadTarget& load) {
   load.clear = a.clear;
@@ -49,7 +55,9 @@ void map_load(const RenderingAttachment& a, const PassShape& shape, LoadTarget& 
       load.in_bounds = LoadOp::clear;
       load.always = true;
       break;
-    case VK_ATTACHMENT_LOAD_OP_LOAD: load.in_bounds = LoadOp::image; break;
+    case VK_ATTACHMENT_LOAD_OP_LOAD:
+      load.in_bounds = LoadOp::image;
+      break;
     default:
       // "Don't care" with store op NONE loads: a spill would write the tile over contents that the pass promised to leave alone.
       load.in_bounds = a.store_op == VK_ATTACHMENT_STORE_OP_NONE ? LoadOp::image : LoadOp::none;
@@ -117,8 +125,14 @@ Expected<Ptr<ImageView>> spill_view_of(const RenderingAttachment& a, const Layou
 
 Target target_of(Framebuffer& f, uint32_t index) {
   if (index < kMaxColorAttachments) {
-    return {&f.load.rts[index], &f.store.rts[index], &f.store.resolved_rts[index], &f.resolve.rts[index], &f.spill_load.rts[index],
-            &f.spill_store.rts[index], resolve_rt(index), true};
+    return {&f.load.rts[index],
+            &f.store.rts[index],
+            &f.store.resolved_rts[index],
+            &f.resolve.rts[index],
+            &f.spill_load.rts[index],
+            &f.spill_store.rts[index],
+            resolve_rt(index),
+            true};
   }
   if (index == kMaxColorAttachments) {
     return {&f.load.z, &f.store.z, &f.store.resolved_z, &f.resolve.z, &f.spill_load.z, &f.spill_store.z, ResolveOp::z, false};
@@ -218,8 +232,9 @@ Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::str
   f.desc.layer_count = f.layout.layer_count;
   // Depth must fit twice in the depth tile buffer; strictly less, as the driver tests it.
   const uint64_t depth_tile_B = 4ull * f.layout.sample_count * f.layout.tile_size_px;
-  f.desc.allow_hsr_prepass = profile->fragment_prepass && f.layout.z_format != VK_FORMAT_UNDEFINED &&
-                             (profile->budget_divisor > 1 ? depth_tile_B < f.layout.tile_z_budget_B : 2 * depth_tile_B <= f.layout.tile_z_budget_B);
+  f.desc.allow_hsr_prepass =
+      profile->fragment_prepass && f.layout.z_format != VK_FORMAT_UNDEFINED &&
+      (profile->budget_divisor > 1 ? depth_tile_B < f.layout.tile_z_budget_B : 2 * depth_tile_B <= f.layout.tile_z_budget_B);
   f.desc.allow_forward_pixel_kill = profile->forward_pixel_kill;
   choose_elimination(f);
   return f;

@@ -34,26 +34,27 @@ inline Box align(const Box& box, int32_t x_px, int32_t y_px) {
 }
 
 struct Layout {
-  uint32_t width_px = 0, height_px = 0;    // smallest extent of the attachments; without any: the render area's end
-  Box render_area_px;                      // "in bounds" is in here
-  Box tiling_area_px;                      // grown to what stored images need (block-compressed: 16x16), cut with the framebuffer
+  uint32_t width_px = 0, height_px = 0;  // smallest extent of the attachments; without any: the render area's end
+  Box render_area_px;                    // "in bounds" is in here
+  Box tiling_area_px;                    // grown to what stored images need (block-compressed: 16x16), cut with the framebuffer
   uint32_t sample_count = 1;
   uint32_t layer_count = 1;
   uint32_t rt_count = 0;
-  std::array<VkFormat, kMaxColorAttachments> rt_formats{};   // UNDEFINED: unused
+  std::array<VkFormat, kMaxColorAttachments> rt_formats{};  // UNDEFINED: unused
   VkFormat z_format = VK_FORMAT_UNDEFINED, s_format = VK_FORMAT_UNDEFINED;
-  uint32_t pls_size_B = 0;                 // pixel local storage a sample; overlaps the colour
+  uint32_t pls_size_B = 0;  // pixel local storage a sample; overlaps the colour
   // Tile memory of the profile. All zero for profiles that do not model it (adreno).
   uint32_t tile_rt_budget_B = 0, tile_z_budget_B = 0;
   uint32_t tile_size_px = 0, tile_width_px = 0, tile_height_px = 0;
   uint32_t tile_rt_alloc_B = 0;
   std::array<uint32_t, kMaxColorAttachments> rt_offset_B{};  // unused: the end of the allocation
-  bool pipelining_lost = false;            // the allocation needs the half that the next tile would use
+  bool pipelining_lost = false;                              // the allocation needs the half that the next tile would use
   const Profile* profile = nullptr;
 
   bool has_border() const { return !(tiling_area_px == render_area_px); }
   bool fully_covered() const {
-    return render_area_px.min_x == 0 && render_area_px.min_y == 0 && render_area_px.width_px() == width_px && render_area_px.height_px() == height_px;
+    return render_area_px.min_x == 0 && render_area_px.min_y == 0 && render_area_px.width_px() == width_px &&
+           render_area_px.height_px() == height_px;
   }
 };
 

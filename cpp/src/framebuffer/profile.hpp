@@ -10,21 +10,21 @@
 namespace tilegpu::framebuffer {
 
 enum class TileModel : uint8_t {
-  host,      // bins sized for the caches of this CPU
-  buffer,    // a tile buffer of fixed size: tiles shrink with bytes a pixel
-  none       // not modelled (adreno: this profile models LRZ only)
+  host,    // bins sized for the caches of this CPU
+  buffer,  // a tile buffer of fixed size: tiles shrink with bytes a pixel
+  none     // not modelled (adreno: this profile models LRZ only)
 };
 
 struct Profile {
   const char* name;
-  const char* description;       // for people: what is modelled
+  const char* description;  // for people: what is modelled
   TileModel tile_model;
-  uint32_t tile_rt_B;            // colour tile buffer
-  uint32_t tile_z_B;             // depth tile buffer
-  uint32_t budget_divisor;       // 2: half is kept for the next tile (pipelining)
-  uint32_t max_tile_px;          // pixels of the largest tile
-  uint32_t lrz_generation;       // 0: no LRZ; Adreno 6xx generations 1 to 3, 7xx 4
-  bool fragment_prepass;         // two-pass hidden-surface removal (Arm)
+  uint32_t tile_rt_B;       // colour tile buffer
+  uint32_t tile_z_B;        // depth tile buffer
+  uint32_t budget_divisor;  // 2: half is kept for the next tile (pipelining)
+  uint32_t max_tile_px;     // pixels of the largest tile
+  uint32_t lrz_generation;  // 0: no LRZ; Adreno 6xx generations 1 to 3, 7xx 4
+  bool fragment_prepass;    // two-pass hidden-surface removal (Arm)
   bool forward_pixel_kill;
   bool transaction_elimination;  // per-tile signatures
   uint64_t heap_B;               // tiler heap

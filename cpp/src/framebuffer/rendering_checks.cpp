@@ -42,7 +42,7 @@ struct Checker {
   Layout& layout;
   std::string pass;
   std::vector<Use> uses;
-  uint32_t samples = 0;            // of the attachments; 0: none seen yet
+  uint32_t samples = 0;  // of the attachments; 0: none seen yet
   std::string samples_from;
 
   Status use(const ImageView& view, VkImageAspectFlags aspect, const std::string& name) {
@@ -50,7 +50,7 @@ struct Checker {
     for (const Use& other : uses) {
       if (overlap(added, other)) {
         return Error{VK_ERROR_VALIDATION_FAILED_EXT, pass + ": " + name + " and " + other.name + " are the same part of " +
-                     object_name("image", view.image()->info().label) + "; bind each subresource once"};
+                                                         object_name("image", view.image()->info().label) + "; bind each subresource once"};
       }
     }
     uses.push_back(added);
@@ -61,24 +61,30 @@ struct Checker {
     const vk::FormatInfo& format = *vk::find_format(view.info().format);
     const ImageCreateInfo& image = view.image()->info();
     if (!(view.info().aspects & aspect)) {
-      return field_error(pass, name + ".view", std::string(format.name) + " without that aspect", aspect == VK_IMAGE_ASPECT_COLOR_BIT ? "a colour view" :
-                         aspect == VK_IMAGE_ASPECT_DEPTH_BIT ? "a view with depth" : "a view with stencil", "choose another format or view");
+      return field_error(pass, name + ".view", std::string(format.name) + " without that aspect",
+                         aspect == VK_IMAGE_ASPECT_COLOR_BIT   ? "a colour view"
+                         : aspect == VK_IMAGE_ASPECT_DEPTH_BIT ? "a view with depth"
+                                                               : "a view with stencil",
+                         "choose another format or view");
     }
     if (aspect == VK_IMAGE_ASPECT_COLOR_BIT && !format.color_attachment) {
-      return field_error(pass, name + ".format", format.name, "a format that can be rendered to", "use r8g8b8a8_unorm or r16g16b16a16_sfloat, for example",
-                         VK_ERROR_FORMAT_NOT_SUPPORTED);
+      return field_error(pass, name + ".format", format.name, "a format that can be rendered to",
+                         "use r8g8b8a8_unorm or r16g16b16a16_sfloat, for example", VK_ERROR_FORMAT_NOT_SUPPORTED);
     }
-    const VkImageUsageFlags needed = aspect == VK_IMAGE_ASPECT_COLOR_BIT ? VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT : VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
+    const VkImageUsageFlags needed =
+        aspect == VK_IMAGE_ASPECT_COLOR_BIT ? VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT : VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
     if (image.usage && !(image.usage & needed)) {
       return field_error(pass, name + ": usage of " + object_name("image", image.label), number(image.usage),
-                         aspect == VK_IMAGE_ASPECT_COLOR_BIT ? "color_attachment" : "depth_stencil_attachment", "create the image with that usage");
+                         aspect == VK_IMAGE_ASPECT_COLOR_BIT ? "color_attachment" : "depth_stencil_attachment",
+                         "create the image with that usage");
     }
     if (view.info().level_count != 1) {
-      return field_error(pass, name + ".view.level_count", number(view.info().level_count), "1", "make a view of the one level to render to");
+      return field_error(pass, name + ".view.level_count", number(view.info().level_count), "1",
+                         "make a view of the one level to render to");
     }
     if (view.info().layer_count < info.layer_count) {
-      return field_error(pass, name + ".view.layer_count", number(view.info().layer_count), "at least the pass's layer_count, " + number(info.layer_count),
-                         "render fewer layers or view more");
+      return field_error(pass, name + ".view.layer_count", number(view.info().layer_count),
+                         "at least the pass's layer_count, " + number(info.layer_count), "render fewer layers or view more");
     }
     return Ok{};
   }
@@ -87,30 +93,33 @@ struct Checker {
     if (!reads_or_writes || view.image()->data()) return Ok{};
     if (view.image()->info().usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT) return view.image()->ensure_memory();
     return Error{VK_ERROR_VALIDATION_FAILED_EXT, pass + ": " + name + ": " + object_name("image", view.image()->info().label) +
-                 " has no memory; bind memory, or make it transient and neither load nor store it"};
+                                                     " has no memory; bind memory, or make it transient and neither load nor store it"};
   }
 
   Status check_samples(const ImageView& view, const std::string& name) {
     const uint32_t count = view.image()->sample_count();
     if (info.single_sampled_samples) {
       if (count == 1) return Ok{};
-      return field_error(pass, name + ".samples", number(count), "1, because single_sampled_samples is " + number(info.single_sampled_samples),
+      return field_error(pass, name + ".samples", number(count),
+                         "1, because single_sampled_samples is " + number(info.single_sampled_samples),
                          "use a single-sampled image, or 0 for single_sampled_samples");
     }
     if (samples == 0) {
       samples = count;
       samples_from = name;
     } else if (samples != count) {
-      return field_error(pass, name + ".samples", number(count), number(samples) + " as " + samples_from + " has", "give all attachments the same sample count");
+      return field_error(pass, name + ".samples", number(count), number(samples) + " as " + samples_from + " has",
+                         "give all attachments the same sample count");
     }
     return Ok{};
   }
 
   Status check_ops(const RenderingAttachment& a, const std::string& name) {
-    const bool load_known = a.load_op == VK_ATTACHMENT_LOAD_OP_LOAD || a.load_op == VK_ATTACHMENT_LOAD_OP_CLEAR || a.load_op == VK_ATTACHMENT_LOAD_OP_DONT_CARE ||
-                            a.load_op == VK_ATTACHMENT_LOAD_OP_NONE_EXT;
+    const bool load_known = a.load_op == VK_ATTACHMENT_LOAD_OP_LOAD || a.load_op == VK_ATTACHMENT_LOAD_OP_CLEAR ||
+                            a.load_op == VK_ATTACHMENT_LOAD_OP_DONT_CARE || a.load_op == VK_ATTACHMENT_LOAD_OP_NONE_EXT;
     if (!load_known) return field_error(pass, name + ".load_op", number(a.load_op), "load, clear, dont_care or none", "");
-    const bool store_known = a.store_op == VK_ATTACHMENT_STORE_OP_STORE || a.store_op == VK_ATTACHMENT_STORE_OP_DONT_CARE || a.store_op == VK_ATTACHMENT_STORE_OP_NONE;
+    const bool store_known = a.store_op == VK_ATTACHMENT_STORE_OP_STORE || a.store_op == VK_ATTACHMENT_STORE_OP_DONT_CARE ||
+                             a.store_op == VK_ATTACHMENT_STORE_OP_NONE;
     if (!store_known) return field_error(pass, name + ".store_op", number(a.store_op), "store, dont_care or none", "");
     return Ok{};
   }
@@ -120,9 +129,12 @@ struct Checker {
     const bool known = a.resolve_mode == VK_RESOLVE_MODE_AVERAGE_BIT || a.resolve_mode == VK_RESOLVE_MODE_SAMPLE_ZERO_BIT ||
                        a.resolve_mode == VK_RESOLVE_MODE_MIN_BIT || a.resolve_mode == VK_RESOLVE_MODE_MAX_BIT;
     if (!known) return field_error(pass, name + ".resolve_mode", number(a.resolve_mode), "none, average, sample_zero, min or max", "");
-    if (!a.resolve_view) return field_error(pass, name + ".resolve_view", "null", "a view, because resolve_mode is set", "give the image to resolve to");
+    if (!a.resolve_view)
+      return field_error(pass, name + ".resolve_view", "null", "a view, because resolve_mode is set", "give the image to resolve to");
     const uint32_t count = info.single_sampled_samples ? info.single_sampled_samples : a.view->image()->sample_count();
-    if (count == 1) return field_error(pass, name + ".samples", "1", "2, 4, 8 or 16 where resolve_view is set", "drop the resolve, or use a multisampled image");
+    if (count == 1)
+      return field_error(pass, name + ".samples", "1", "2, 4, 8 or 16 where resolve_view is set",
+                         "drop the resolve, or use a multisampled image");
     const vk::FormatInfo& format = *vk::find_format(a.view->info().format);
     const bool integer = aspect == VK_IMAGE_ASPECT_STENCIL_BIT || (aspect == VK_IMAGE_ASPECT_COLOR_BIT && format.is_integer());
     if (integer && a.resolve_mode == VK_RESOLVE_MODE_AVERAGE_BIT) {
@@ -131,11 +143,12 @@ struct Checker {
     const std::string resolve_name = name + ".resolve_view";
     if (Status view = check_view(*a.resolve_view, aspect, resolve_name); !view) return view.error();
     if (a.resolve_view->image()->sample_count() != 1) {
-      return field_error(pass, resolve_name + ".samples", number(a.resolve_view->image()->sample_count()), "1", "resolve to a single-sampled image");
+      return field_error(pass, resolve_name + ".samples", number(a.resolve_view->image()->sample_count()), "1",
+                         "resolve to a single-sampled image");
     }
     if (a.resolve_view->info().format != a.view->info().format) {
-      return field_error(pass, resolve_name + ".format", vk::find_format(a.resolve_view->info().format)->name, std::string(format.name) + " as the attachment",
-                         "give both views the same format");
+      return field_error(pass, resolve_name + ".format", vk::find_format(a.resolve_view->info().format)->name,
+                         std::string(format.name) + " as the attachment", "give both views the same format");
     }
     if (Status memory = check_memory(*a.resolve_view, true, resolve_name); !memory) return memory.error();
     return use(*a.resolve_view, aspect, resolve_name);
@@ -166,7 +179,8 @@ struct Checker {
 
   Status check_area() {
     const VkRect2D& area = info.render_area;
-    const std::string text = number(area.extent.width) + "x" + number(area.extent.height) + " px at (" + number(area.offset.x) + ", " + number(area.offset.y) + ")";
+    const std::string text = number(area.extent.width) + "x" + number(area.extent.height) + " px at (" + number(area.offset.x) + ", " +
+                             number(area.offset.y) + ")";
     const bool whole = area.extent.width == 0 && area.extent.height == 0;
     if (layout.width_px == 0) {
       if (whole) return field_error(pass, "render_area", text, "a size where no attachment gives one", "set render_area");
@@ -176,9 +190,12 @@ struct Checker {
       layout.render_area_px = {0, 0, static_cast<int32_t>(layout.width_px) - 1, static_cast<int32_t>(layout.height_px) - 1};
       return Ok{};
     }
-    const int64_t end_x = static_cast<int64_t>(area.offset.x) + area.extent.width, end_y = static_cast<int64_t>(area.offset.y) + area.extent.height;
-    if (area.offset.x < 0 || area.offset.y < 0 || end_x > layout.width_px || end_y > layout.height_px || area.extent.width == 0 || area.extent.height == 0) {
-      return field_error(pass, "render_area", text, "at least 1x1 px within the framebuffer of " + number(layout.width_px) + "x" + number(layout.height_px) + " px",
+    const int64_t end_x = static_cast<int64_t>(area.offset.x) + area.extent.width,
+                  end_y = static_cast<int64_t>(area.offset.y) + area.extent.height;
+    if (area.offset.x < 0 || area.offset.y < 0 || end_x > layout.width_px || end_y > layout.height_px || area.extent.width == 0 ||
+        area.extent.height == 0) {
+      return field_error(pass, "render_area", text,
+                         "at least 1x1 px within the framebuffer of " + number(layout.width_px) + "x" + number(layout.height_px) + " px",
                          "cut it with the smallest attachment");
     }
     layout.render_area_px = {area.offset.x, area.offset.y, static_cast<int32_t>(end_x - 1), static_cast<int32_t>(end_y - 1)};
@@ -191,7 +208,8 @@ struct Checker {
 Status check_rendering(const RenderingInfo& info, Layout& layout) {
   Checker checker{info, layout, object_name("pass", info.label), {}, 0, {}};
   if (info.color.size() > kMaxColorAttachments) {
-    return field_error(checker.pass, "color attachments", number(static_cast<int64_t>(info.color.size())), "at most 8", "render in two passes");
+    return field_error(checker.pass, "color attachments", number(static_cast<int64_t>(info.color.size())), "at most 8",
+                       "render in two passes");
   }
   if (info.layer_count == 0) return field_error(checker.pass, "layer_count", "0", "1 or more", "");
   const uint32_t forced = info.single_sampled_samples;

@@ -12,10 +12,10 @@ namespace tilegpu::framebuffer {
 
 struct StoreTarget {
   bool store = false;
-  bool always = false;             // also from tiles that no primitive touches
-  bool discard = false;            // Vulkan's DONT_CARE: the bound image's contents are undefined after the pass
-  bool eliminate = false;          // transaction elimination: blocks equal to what is there already are not written
-  MsaaCopy msaa = MsaaCopy::all;   // `all` to an image of as many samples; any reduction to one of a single sample
+  bool always = false;            // also from tiles that no primitive touches
+  bool discard = false;           // Vulkan's DONT_CARE: the bound image's contents are undefined after the pass
+  bool eliminate = false;         // transaction elimination: blocks equal to what is there already are not written
+  MsaaCopy msaa = MsaaCopy::all;  // `all` to an image of as many samples; any reduction to one of a single sample
   Ptr<ImageView> view;
 };
 

@@ -6,7 +6,8 @@
 namespace tilegpu::framebuffer {
 namespace {
 
-void clear_plane(const HostTile& tile, const TilePlane& plane, const TileRegion& region, const Box& box, const ClearWords& clear, uint8_t* memory) {
+void clear_plane(const HostTile& tile, const TilePlane& plane, const TileRegion& region, const Box& box, const ClearWords& clear,
+                 uint8_t* memory) {
   const PlaneView view = plane_view(tile, plane, region, memory, 0);
   const auto column = [&](int32_t x) { return static_cast<uint32_t>(x - region.x_px) / kBlock_px; };
   const auto row = [&](int32_t y) { return static_cast<uint32_t>(y - region.y_px) / kBlock_px; };
@@ -16,7 +17,8 @@ void clear_plane(const HostTile& tile, const TilePlane& plane, const TileRegion&
       // Pixels of the block that lie in the box, in the block's own order.
       alignas(32) uint32_t inside[kPixelsPerBlock];
       for (uint32_t p = 0; p < kPixelsPerBlock; ++p) {
-        const int32_t x = x0 + static_cast<int32_t>(((p >> 2) & 1) * 2 + (p & 1)), y = y0 + static_cast<int32_t>((p >> 3) * 2 + ((p >> 1) & 1));
+        const int32_t x = x0 + static_cast<int32_t>(((p >> 2) & 1) * 2 + (p & 1)),
+                      y = y0 + static_cast<int32_t>((p >> 3) * 2 + ((p >> 1) & 1));
         inside[p] = x >= box.min_x && x <= box.max_x && y >= box.min_y && y <= box.max_y ? ~0u : 0u;
       }
       auto* words = reinterpret_cast<__m256i*>(view.block(bx, by));
@@ -35,18 +37,20 @@ void clear_plane(const HostTile& tile, const TilePlane& plane, const TileRegion&
 
 }  // namespace
 
-void clear_in_tile(const HostTile& tile, const TileRegion& region, int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect,
-                   uint8_t* memory) {
+void clear_in_tile(const HostTile& tile, const TileRegion& region, int attachment, VkImageAspectFlags aspects, const VkClearValue& value,
+                   const VkRect2D& rect, uint8_t* memory) {
   const auto side = static_cast<int32_t>(tile.bin_px);
   const Box bin = {region.x_px, region.y_px, region.x_px + side - 1, region.y_px + side - 1};
-  const int64_t end_x = static_cast<int64_t>(rect.offset.x) + rect.extent.width - 1, end_y = static_cast<int64_t>(rect.offset.y) + rect.extent.height - 1;
+  const int64_t end_x = static_cast<int64_t>(rect.offset.x) + rect.extent.width - 1,
+                end_y = static_cast<int64_t>(rect.offset.y) + rect.extent.height - 1;
   if (end_x < bin.min_x || end_y < bin.min_y) return;
-  const Box box = {std::max(rect.offset.x, bin.min_x), std::max(rect.offset.y, bin.min_y), static_cast<int32_t>(std::min<int64_t>(end_x, bin.max_x)),
-                   static_cast<int32_t>(std::min<int64_t>(end_y, bin.max_y))};
+  const Box box = {std::max(rect.offset.x, bin.min_x), std::max(rect.offset.y, bin.min_y),
+                   static_cast<int32_t>(std::min<int64_t>(end_x, bin.max_x)), static_cast<int32_t>(std::min<int64_t>(end_y, bin.max_y))};
   if (box.empty()) return;
   if (attachment >= 0) {
     if (static_cast<uint32_t>(attachment) >= kMaxColorAttachments || tile.color[attachment].words == 0) return;
-    clear_plane(tile, tile.color[attachment], region, box, clear_words(tile.color_format[attachment], VK_IMAGE_ASPECT_COLOR_BIT, value), memory);
+    clear_plane(tile, tile.color[attachment], region, box, clear_words(tile.color_format[attachment], VK_IMAGE_ASPECT_COLOR_BIT, value),
+                memory);
     return;
   }
   if ((aspects & VK_IMAGE_ASPECT_DEPTH_BIT) && tile.depth.words) {

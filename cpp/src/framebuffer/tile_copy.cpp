@@ -122,7 +122,7 @@ const uint8_t* block_sample(const PlaneView& plane, uint32_t column, uint32_t ro
 
 template <uint32_t kTexel_B, bool kField>
 void to_rows(const PlaneView& plane, const Box& box, const resource::Reducer* reducer, bool stream, const RowsView& rows) {
-  alignas(64) uint8_t reduced[4 * kWordPlane_B];   // four blocks of one word, or one of four
+  alignas(64) uint8_t reduced[4 * kWordPlane_B];  // four blocks of one word, or one of four
   const BlockRange range = block_range(plane, box);
   for (uint32_t row = range.first_row; row <= range.last_row; ++row) {
     for (uint32_t column = range.first_column; column <= range.last_column; ++column) {
@@ -170,22 +170,32 @@ void to_rows(const PlaneView& plane, const Box& box, const resource::Reducer* re
 void copy_from_rows(const RowsView& rows, const Box& box, const PlaneView& plane) {
   if (box.empty()) return;
   switch (rows.texel_B) {
-    case 1: return from_rows<1, false>(rows, box, plane);
-    case 2: return from_rows<2, false>(rows, box, plane);
-    case 8: return from_rows<8, false>(rows, box, plane);
-    case 16: return from_rows<16, false>(rows, box, plane);
-    default: return rows.field.mask ? from_rows<4, true>(rows, box, plane) : from_rows<4, false>(rows, box, plane);
+    case 1:
+      return from_rows<1, false>(rows, box, plane);
+    case 2:
+      return from_rows<2, false>(rows, box, plane);
+    case 8:
+      return from_rows<8, false>(rows, box, plane);
+    case 16:
+      return from_rows<16, false>(rows, box, plane);
+    default:
+      return rows.field.mask ? from_rows<4, true>(rows, box, plane) : from_rows<4, false>(rows, box, plane);
   }
 }
 
 void copy_to_rows(const PlaneView& plane, const Box& box, const resource::Reducer* reducer, bool stream, const RowsView& rows) {
   if (box.empty()) return;
   switch (rows.texel_B) {
-    case 1: return to_rows<1, false>(plane, box, reducer, stream, rows);
-    case 2: return to_rows<2, false>(plane, box, reducer, stream, rows);
-    case 8: return to_rows<8, false>(plane, box, reducer, stream, rows);
-    case 16: return to_rows<16, false>(plane, box, reducer, stream, rows);
-    default: return rows.field.mask ? to_rows<4, true>(plane, box, reducer, stream, rows) : to_rows<4, false>(plane, box, reducer, stream, rows);
+    case 1:
+      return to_rows<1, false>(plane, box, reducer, stream, rows);
+    case 2:
+      return to_rows<2, false>(plane, box, reducer, stream, rows);
+    case 8:
+      return to_rows<8, false>(plane, box, reducer, stream, rows);
+    case 16:
+      return to_rows<16, false>(plane, box, reducer, stream, rows);
+    default:
+      return rows.field.mask ? to_rows<4, true>(plane, box, reducer, stream, rows) : to_rows<4, false>(plane, box, reducer, stream, rows);
   }
 }
 

@@ -12,12 +12,14 @@ namespace tilegpu::framebuffer {
 
 /// One sample of a plane in the worker's buffer, or all of them together with a reducer.
 struct PlaneView {
-  uint8_t* data = nullptr;       // of block 0 and the sample
-  uint32_t block_B = 0;          // from block to block
+  uint8_t* data = nullptr;  // of block 0 and the sample
+  uint32_t block_B = 0;     // from block to block
   uint32_t words = 1;
   uint32_t bin_px = 64;
-  int32_t x_px = 0, y_px = 0;    // framebuffer coordinates of the bin
-  uint8_t* block(uint32_t column, uint32_t row) const { return data + (static_cast<size_t>(row) * (bin_px / kBlock_px) + column) * block_B; }
+  int32_t x_px = 0, y_px = 0;  // framebuffer coordinates of the bin
+  uint8_t* block(uint32_t column, uint32_t row) const {
+    return data + (static_cast<size_t>(row) * (bin_px / kBlock_px) + column) * block_B;
+  }
 };
 
 /// Rows of texels whose first texel is framebuffer pixel (x_px, y_px).
@@ -27,7 +29,9 @@ struct RowsView {
   uint32_t texel_B = 4;
   int32_t x_px = 0, y_px = 0;
   WordField field;
-  uint8_t* at(int32_t x, int32_t y) const { return data + static_cast<size_t>(y - y_px) * pitch_B + static_cast<size_t>(x - x_px) * texel_B; }
+  uint8_t* at(int32_t x, int32_t y) const {
+    return data + static_cast<size_t>(y - y_px) * pitch_B + static_cast<size_t>(x - x_px) * texel_B;
+  }
 };
 
 void copy_from_rows(const RowsView& rows, const Box& box, const PlaneView& plane);

@@ -12,7 +12,7 @@
 
 namespace tilegpu::framebuffer {
 
-struct Framebuffer;  // framebuffer/framebuffer.hpp: the five pieces of one pass
+struct Framebuffer;         // framebuffer/framebuffer.hpp: the five pieces of one pass
 enum class Part : uint8_t;  // framebuffer/framebuffer.hpp: which part of a split pass; 0 is a pass that is not split
 
 /// The host's tile: planes of a bin in the worker's buffer. Made from the layout piece.
@@ -20,9 +20,9 @@ struct HostTile {
   uint32_t bin_px = 64;
   uint32_t samples = 1;
   std::array<TilePlane, kMaxColorAttachments> color{};
-  TilePlane depth, stencil;                              // words == 0: absent
+  TilePlane depth, stencil;  // words == 0: absent
   std::array<VkFormat, kMaxColorAttachments> color_format{};
-  VkFormat depth_format = VK_FORMAT_UNDEFINED;           // aspects apart in the tile: depth word (float bits or UNORM), stencil word
+  VkFormat depth_format = VK_FORMAT_UNDEFINED;  // aspects apart in the tile: depth word (float bits or UNORM), stencil word
   VkFormat stencil_format = VK_FORMAT_UNDEFINED;
   /// Results of resolves whose samples are stored too (hardware takes a second render target for them); words == 0: absent. One sample.
   std::array<TilePlane, kMaxColorAttachments> resolved_color{};
@@ -34,7 +34,7 @@ struct HostTile {
 HostTile make_host_tile(const Framebuffer& framebuffer, uint32_t forced_bin_px, uint32_t l2_B);
 
 struct TileRegion {
-  int32_t x_px = 0, y_px = 0;         // framebuffer coordinates of the bin's first pixel
+  int32_t x_px = 0, y_px = 0;  // framebuffer coordinates of the bin's first pixel
   uint32_t layer = 0;
   bool has_primitives = true;
 };
@@ -43,12 +43,13 @@ void load_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileR
                Part part = Part{});
 void resolve_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger,
                   Part part = Part{});
-void store_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, const uint8_t* memory, stats::Ledger& ledger,
-                Part part = Part{});
+void store_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, const uint8_t* memory,
+                stats::Ledger& ledger, Part part = Part{});
 /// True when the bin needs no work at all: no primitives, and no load or store that is `always`.
 bool tile_is_clean(const Framebuffer& framebuffer, const TileRegion& region, Part part = Part{});
 /// What skipping a clean bin saved, by attachment (saved_clean_tile).
-void count_clean_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, stats::Ledger& ledger, Part part = Part{});
+void count_clean_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, stats::Ledger& ledger,
+                      Part part = Part{});
 /// Fills a rectangle (framebuffer coordinates) of the tile with a clear value: vkCmdClearAttachments.
 void clear_in_tile(const HostTile& tile, const TileRegion& region, int attachment, VkImageAspectFlags aspects, const VkClearValue& value,
                    const VkRect2D& rect, uint8_t* memory);

@@ -1,7 +1,7 @@
 // framebuffer/tile_load.cpp -- stage: load of one bin. In: the load piece, images. Out: tile memory, ledger.
 //
-// Clears clear ("don't care" starts at zero), images are read inside the render area and in the border, each as its own operation says; targets of clean bins
-// are left alone. Source: mesa_study.md 1.1 (loads), 1.7 (clean tiles), 1.8 (spills).
+// Clears clear ("don't care" starts at zero), images are read inside the render area and in the border, each as its own operation says;
+// targets of clean bins are left alone. Source: mesa_study.md 1.1 (loads), 1.7 (clean tiles), 1.8 (spills).
 #include "framebuffer/tile_targets.hpp"
 
 namespace tilegpu::framebuffer {
@@ -14,10 +14,12 @@ uint64_t load_superblocks(const ImageAccess& image, uint32_t sample, const Box& 
   const auto size = static_cast<int32_t>(resource::kSuperblock_px);
   for (int32_t y = box.min_y / size; y <= box.max_y / size; ++y) {
     for (int32_t x = box.min_x / size; x <= box.max_x / size; ++x) {
-      const auto address = resource::superblock_address(image.data, image.layout, sample, static_cast<uint32_t>(x), static_cast<uint32_t>(y));
+      const auto address =
+          resource::superblock_address(image.data, image.layout, sample, static_cast<uint32_t>(x), static_cast<uint32_t>(y));
       read_B += resource::decode_superblock(address.header, address.payload, image.layout.texel_B, texels);
       const Box whole = {x * size, y * size, x * size + size - 1, y * size + size - 1};
-      const RowsView rows = {texels.texels, static_cast<size_t>(size) * image.layout.texel_B, image.layout.texel_B, whole.min_x, whole.min_y, image.field};
+      const RowsView rows = {
+          texels.texels, static_cast<size_t>(size) * image.layout.texel_B, image.layout.texel_B, whole.min_x, whole.min_y, image.field};
       copy_from_rows(rows, intersect(box, whole), plane);
     }
   }
@@ -25,8 +27,8 @@ uint64_t load_superblocks(const ImageAccess& image, uint32_t sample, const Box& 
 }
 
 /// The box of every sample of the target, from its load view.
-void load_box(const Target& t, const HostTile& tile, const TileRegion& region, const ImageAccess& image, const Box& box, TrafficCause cause, uint8_t* memory,
-              stats::Ledger& ledger) {
+void load_box(const Target& t, const HostTile& tile, const TileRegion& region, const ImageAccess& image, const Box& box, TrafficCause cause,
+              uint8_t* memory, stats::Ledger& ledger) {
   if (box.empty() || !image.data) return;
   const uint32_t image_samples = t.load->msaa == MsaaCopy::single ? 1 : tile.samples;
   for (uint32_t s = 0; s < tile.samples; ++s) {
@@ -45,10 +47,12 @@ void load_box(const Target& t, const HostTile& tile, const TileRegion& region, c
 }
 
 /// All samples of the blocks that the box touches: pixels outside it are loaded afterwards or never used.
-void clear_blocks(const Target& t, const HostTile& tile, const TileRegion& region, const Box& box, const ClearWords& clear, uint8_t* memory) {
+void clear_blocks(const Target& t, const HostTile& tile, const TileRegion& region, const Box& box, const ClearWords& clear,
+                  uint8_t* memory) {
   if (box.empty()) return;
   const uint32_t row_blocks = tile.bin_px / kBlock_px;
-  const auto first_row = static_cast<uint32_t>(box.min_y - region.y_px) / kBlock_px, last_row = static_cast<uint32_t>(box.max_y - region.y_px) / kBlock_px;
+  const auto first_row = static_cast<uint32_t>(box.min_y - region.y_px) / kBlock_px,
+             last_row = static_cast<uint32_t>(box.max_y - region.y_px) / kBlock_px;
   uint8_t* out = memory + t.plane->offset_B + static_cast<size_t>(first_row) * row_blocks * t.plane->block_B;
   const size_t word_planes = static_cast<size_t>(last_row - first_row + 1) * row_blocks * tile.samples;
   __m256i values[4];

@@ -25,9 +25,9 @@ constexpr uint32_t tile_pixel_index(uint32_t x, uint32_t y, uint32_t bin_width_p
 
 /// One attachment's plane.
 struct TilePlane {
-  uint32_t offset_B = 0;   // in the worker's buffer, multiple of 64
-  uint32_t words = 0;      // per sample: 1, 2, 4; 0: no attachment
-  uint32_t block_B = 0;    // samples * words * 64
+  uint32_t offset_B = 0;  // in the worker's buffer, multiple of 64
+  uint32_t words = 0;     // per sample: 1, 2, 4; 0: no attachment
+  uint32_t block_B = 0;   // samples * words * 64
 };
 
 constexpr size_t tile_word_index(uint32_t pixel_index, uint32_t sample, uint32_t word, uint32_t samples, uint32_t words) {

@@ -50,7 +50,8 @@ ClearWords to_words(VkFormat format, VkImageAspectFlagBits aspect, const vk::Tex
 }
 
 /// The pixels of a block from another target (or the own one), samples reduced.
-BlockWords read_target(const Target& from, const HostTile& tile, const TileRegion& region, uint32_t column, uint32_t row, MsaaCopy copy, uint8_t* memory) {
+BlockWords read_target(const Target& from, const HostTile& tile, const TileRegion& region, uint32_t column, uint32_t row, MsaaCopy copy,
+                       uint8_t* memory) {
   BlockWords out{};
   const PlaneView plane = plane_view(tile, *from.plane, region, memory, 0);
   const resource::Reducer reducer = tile_reducer(from.format, from.aspect, copy, tile.samples);
@@ -80,7 +81,9 @@ BlockWords read_image(const Target& t, const TileRegion& region, const Box& part
     const auto column = static_cast<uint32_t>(x / size), row = static_cast<uint32_t>(y / size);
     const auto address = resource::superblock_address(image.data, image.layout, s, column, row);
     resource::decode_superblock(address.header, address.payload, image.layout.texel_B, texels);
-    const RowsView rows = {texels.texels, static_cast<size_t>(size) * image.layout.texel_B, image.layout.texel_B, x / size * size, y / size * size, image.field};
+    const RowsView rows = {texels.texels,        static_cast<size_t>(size) * image.layout.texel_B,
+                           image.layout.texel_B, x / size * size,
+                           y / size * size,      image.field};
     copy_from_rows(rows, part, plane);
   }
   const resource::Reducer reducer = tile_reducer(t.format, t.aspect, samples == 1 ? MsaaCopy::sample_zero : copy, samples);
@@ -89,8 +92,8 @@ BlockWords read_image(const Target& t, const TileRegion& region, const Box& part
 }
 
 /// What one side of a target's resolve gives for a part of a block.
-BlockWords resolve_part(const Framebuffer& f, const Target& t, const HostTile& tile, const TileRegion& region, const ResolveSide& side, const Box& part,
-                        uint32_t column, uint32_t row, uint8_t* memory) {
+BlockWords resolve_part(const Framebuffer& f, const Target& t, const HostTile& tile, const TileRegion& region, const ResolveSide& side,
+                        const Box& part, uint32_t column, uint32_t row, uint8_t* memory) {
   if (side.op == ResolveOp::image) return read_image(t, region, part, side.msaa);
   const Target from = target_at(f, tile, source_index(side.op), Part::normal);
   if (!from.present()) return BlockWords{};
@@ -104,8 +107,8 @@ BlockWords resolve_part(const Framebuffer& f, const Target& t, const HostTile& t
   return out;
 }
 
-void write_part(const Target& t, const HostTile& tile, const TileRegion& region, uint32_t column, uint32_t row, uint32_t pixels, const BlockWords& block,
-                uint8_t* memory) {
+void write_part(const Target& t, const HostTile& tile, const TileRegion& region, uint32_t column, uint32_t row, uint32_t pixels,
+                const BlockWords& block, uint8_t* memory) {
   const bool own = t.resolved_plane->words != 0;
   const PlaneView plane = plane_view(tile, own ? *t.resolved_plane : *t.plane, region, memory, 0);
   uint8_t* out = plane.block(column, row);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint32_t kMinTile_px = 16;
 constexpr uint32_t kAllocAlignment_B = 1024;
-constexpr uint32_t kDepthBytes = 4;        // also without a depth attachment; stencil is free
+constexpr uint32_t kDepthBytes = 4;  // also without a depth attachment; stencil is free
 constexpr uint32_t kDefaultL2_B = 512 * 1024;
 
 uint32_t ceil_log2(uint32_t value) { return value <= 1 ? 0 : static_cast<uint32_t>(std::bit_width(value - 1)); }
@@ -81,14 +81,15 @@ Status choose_tile_size(Layout& layout, const std::string& pass_label) {
     tile_px = std::min(tile_px, profile.max_tile_px);
     if (tile_px < kMinTile_px) {
       return field_error(object_name("pass", pass_label), "colour in tile memory", std::to_string(rt_pixel_B) + " bytes a pixel",
-                         "at most " + std::to_string(profile.tile_rt_B / kMinTile_px) + " on profile " + profile.name + " (a tile buffer of " +
-                             std::to_string(profile.tile_rt_B) + " bytes for 4x4 pixels)",
+                         "at most " + std::to_string(profile.tile_rt_B / kMinTile_px) + " on profile " + profile.name +
+                             " (a tile buffer of " + std::to_string(profile.tile_rt_B) + " bytes for 4x4 pixels)",
                          "use fewer samples, fewer attachments or smaller formats");
     }
     set_shape(layout, tile_px);
   }
   layout.tile_rt_alloc_B = (rt_pixel_B * layout.tile_size_px + kAllocAlignment_B - 1) / kAllocAlignment_B * kAllocAlignment_B;
-  layout.pipelining_lost = profile.tile_model == TileModel::buffer && profile.budget_divisor > 1 && layout.tile_rt_alloc_B > layout.tile_rt_budget_B;
+  layout.pipelining_lost =
+      profile.tile_model == TileModel::buffer && profile.budget_divisor > 1 && layout.tile_rt_alloc_B > layout.tile_rt_budget_B;
   uint32_t offset_B = 0;
   for (uint32_t i = 0; i < kMaxColorAttachments; ++i) {
     const bool used = i < layout.rt_count && layout.rt_formats[i] != VK_FORMAT_UNDEFINED;

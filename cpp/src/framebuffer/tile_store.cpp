@@ -20,25 +20,28 @@ struct StoreJob {
   const BinAreas& areas;
   uint8_t* memory;
   const StoreTarget& store;
-  const TilePlane& plane;      // the target's, or its plane of resolved values
+  const TilePlane& plane;  // the target's, or its plane of resolved values
   uint32_t plane_samples;
   TrafficCause cause;
-  const ClearWords* clear;     // not null: the whole box is this value
+  const ClearWords* clear;  // not null: the whole box is this value
 };
 
 uint64_t border_pixels(const BinAreas& areas) { return areas.tiling.pixels() - areas.inside.pixels(); }
 
 /// Superblocks of one sample. Pixels of the superblock beyond the framebuffer keep their value.
-uint64_t store_superblocks(const StoreJob& job, const ImageAccess& image, uint32_t sample, const PlaneView& plane, const resource::Reducer* reducer) {
+uint64_t store_superblocks(const StoreJob& job, const ImageAccess& image, uint32_t sample, const PlaneView& plane,
+                           const resource::Reducer* reducer) {
   resource::Superblock texels;
   uint64_t written_B = 0;
   const auto size = static_cast<int32_t>(resource::kSuperblock_px);
   const Box& box = job.areas.tiling;
   for (int32_t y = box.min_y / size; y <= box.max_y / size; ++y) {
     for (int32_t x = box.min_x / size; x <= box.max_x / size; ++x) {
-      const auto address = resource::superblock_address(image.data, image.layout, sample, static_cast<uint32_t>(x), static_cast<uint32_t>(y));
+      const auto address =
+          resource::superblock_address(image.data, image.layout, sample, static_cast<uint32_t>(x), static_cast<uint32_t>(y));
       const Box whole = {x * size, y * size, x * size + size - 1, y * size + size - 1};
-      const RowsView rows = {texels.texels, static_cast<size_t>(size) * image.layout.texel_B, image.layout.texel_B, whole.min_x, whole.min_y, image.field};
+      const RowsView rows = {
+          texels.texels, static_cast<size_t>(size) * image.layout.texel_B, image.layout.texel_B, whole.min_x, whole.min_y, image.field};
       const Box part = intersect(box, whole);
       // The other aspect of an interleaved texel, and pixels of an image larger than the framebuffer, come from memory.
       if (image.field.mask || !(part == whole)) resource::decode_superblock(address.header, address.payload, image.layout.texel_B, texels);
@@ -71,7 +74,8 @@ uint64_t store_changed_blocks(const StoreJob& job, const ImageAccess& image, con
   uint64_t saved_B = 0;
   const auto size = static_cast<int32_t>(resource::kSuperblock_px);
   const Box& box = job.areas.inside;
-  const uint32_t texel_B = image.layout.texel_B, columns = (image.layout.width_px + 15) / 16, rows_of_blocks = (image.layout.height_px + 15) / 16;
+  const uint32_t texel_B = image.layout.texel_B, columns = (image.layout.width_px + 15) / 16,
+                 rows_of_blocks = (image.layout.height_px + 15) / 16;
   const RowsView target = image.rows(0);
   std::vector<uint64_t>& signatures = job.store.view->image()->tile_signatures;
   const size_t layer_first = static_cast<size_t>(job.store.view->info().base_layer + job.region.layer) * columns * rows_of_blocks;
@@ -100,7 +104,8 @@ uint64_t store_changed_blocks(const StoreJob& job, const ImageAccess& image, con
       }
       const uint64_t now = signature(texels.texels, part.height_px() * rows.pitch_B);
       bool same = now == signatures[index];
-      for (int32_t row = part.min_y; same && row <= part.max_y; ++row) same = std::memcmp(target.at(part.min_x, row), rows.at(part.min_x, row), row_B) == 0;
+      for (int32_t row = part.min_y; same && row <= part.max_y; ++row)
+        same = std::memcmp(target.at(part.min_x, row), rows.at(part.min_x, row), row_B) == 0;
       if (same) {
         saved_B += part.pixels() * texel_B;
         continue;
@@ -117,7 +122,8 @@ void store_target(const StoreJob& job, stats::Ledger& ledger) {
   if (!image.data || job.areas.tiling.empty()) return;
   const bool all = job.store.msaa == MsaaCopy::all;
   const uint32_t count = all ? job.plane_samples : 1;
-  const resource::Reducer reducer = tile_reducer(job.t.format, job.t.aspect, all ? MsaaCopy::sample_zero : job.store.msaa, job.plane_samples);
+  const resource::Reducer reducer =
+      tile_reducer(job.t.format, job.t.aspect, all ? MsaaCopy::sample_zero : job.store.msaa, job.plane_samples);
   const resource::Reducer* reduce = reducer.kind == resource::ReduceKind::copy ? nullptr : &reducer;
   for (uint32_t s = 0; s < count; ++s) {
     const PlaneView plane = plane_view(job.tile, job.plane, job.region, job.memory, s);
@@ -163,7 +169,8 @@ uint64_t skipped_bytes(const Target& t, const HostTile& tile, const BinAreas& ar
 
 }  // namespace
 
-void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& region, const uint8_t* memory, stats::Ledger& ledger, Part part) {
+void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& region, const uint8_t* memory, stats::Ledger& ledger,
+                Part part) {
   const BinAreas areas = bin_areas(f.layout, tile.bin_px, region);
   const bool spills = part == Part::first || part == Part::middle;
   auto* data = const_cast<uint8_t*>(memory);  // PlaneView serves loads too; stores only read it
@@ -179,11 +186,15 @@ void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& re
     if (direct) clear = clear_words(t.format, t.aspect, t.load->clear);
     const ClearWords* value = direct ? &clear : nullptr;
     if (t.store->store) {
-      store_target({t, tile, region, areas, data, *t.store, *t.plane, tile.samples, spills ? TrafficCause::spill_store : TrafficCause::store, value}, ledger);
+      store_target(
+          {t, tile, region, areas, data, *t.store, *t.plane, tile.samples, spills ? TrafficCause::spill_store : TrafficCause::store, value},
+          ledger);
     }
     if (t.resolved->store) {
       const bool own = t.resolved_plane->words != 0;
-      store_target({t, tile, region, areas, data, *t.resolved, own ? *t.resolved_plane : *t.plane, own ? 1 : tile.samples, TrafficCause::resolve, value}, ledger);
+      store_target({t, tile, region, areas, data, *t.resolved, own ? *t.resolved_plane : *t.plane, own ? 1 : tile.samples,
+                    TrafficCause::resolve, value},
+                   ledger);
     }
   }
   _mm_sfence();  // streamed lines are visible before the bin counts as done

@@ -46,12 +46,28 @@ Pieces pieces_at(const Framebuffer& f, uint32_t index, Part part) {
 Target target_at(const Framebuffer& f, const HostTile& tile, uint32_t index, Part part) {
   const Pieces p = pieces_at(f, index, part);
   if (index < kMaxColorAttachments) {
-    return {index, p.load, p.store, p.resolved, p.resolve, &tile.color[index], &tile.resolved_color[index], tile.color_format[index], VK_IMAGE_ASPECT_COLOR_BIT};
+    return {index,
+            p.load,
+            p.store,
+            p.resolved,
+            p.resolve,
+            &tile.color[index],
+            &tile.resolved_color[index],
+            tile.color_format[index],
+            VK_IMAGE_ASPECT_COLOR_BIT};
   }
   if (index == kDepthTarget) {
     return {index, p.load, p.store, p.resolved, p.resolve, &tile.depth, &tile.resolved_depth, tile.depth_format, VK_IMAGE_ASPECT_DEPTH_BIT};
   }
-  return {index, p.load, p.store, p.resolved, p.resolve, &tile.stencil, &tile.resolved_stencil, tile.stencil_format, VK_IMAGE_ASPECT_STENCIL_BIT};
+  return {index,
+          p.load,
+          p.store,
+          p.resolved,
+          p.resolve,
+          &tile.stencil,
+          &tile.resolved_stencil,
+          tile.stencil_format,
+          VK_IMAGE_ASPECT_STENCIL_BIT};
 }
 
 bool is_active(const Framebuffer& f, const Target& t, const TileRegion& region, Part part) {
@@ -70,8 +86,8 @@ bool tile_is_clean(const Framebuffer& f, const TileRegion& region, Part part) {
 }
 
 bool stores_clear_value(const Target& t, const TileRegion& region) {
-  return !region.has_primitives && t.load->in_bounds == LoadOp::clear && t.load->border == LoadOp::none && t.resolve->in_bounds.op == ResolveOp::none &&
-         t.resolve->border.op == ResolveOp::none && t.resolved_plane->words == 0;
+  return !region.has_primitives && t.load->in_bounds == LoadOp::clear && t.load->border == LoadOp::none &&
+         t.resolve->in_bounds.op == ResolveOp::none && t.resolve->border.op == ResolveOp::none && t.resolved_plane->words == 0;
 }
 
 BinAreas bin_areas(const Layout& layout, uint32_t bin_px, const TileRegion& region) {
@@ -108,7 +124,12 @@ ImageAccess image_access(const ImageView& view, VkImageAspectFlagBits aspect, ui
 }
 
 PlaneView plane_view(const HostTile& tile, const TilePlane& plane, const TileRegion& region, uint8_t* memory, uint32_t sample) {
-  return {memory + plane.offset_B + static_cast<size_t>(sample) * plane.words * kWordPlane_B, plane.block_B, plane.words, tile.bin_px, region.x_px, region.y_px};
+  return {memory + plane.offset_B + static_cast<size_t>(sample) * plane.words * kWordPlane_B,
+          plane.block_B,
+          plane.words,
+          tile.bin_px,
+          region.x_px,
+          region.y_px};
 }
 
 ClearWords clear_words(VkFormat format, VkImageAspectFlagBits aspect, const VkClearValue& value) {
@@ -161,7 +182,9 @@ HostTile make_host_tile(const Framebuffer& f, uint32_t forced_bin_px, uint32_t l
     tile.stencil_format = layout.s_format;
     add_plane(tile.stencil, 1, tile.samples);
   }
-  const auto wants_plane = [](const ResolveTarget& r) { return r.own_plane && (r.in_bounds.op != ResolveOp::none || r.border.op != ResolveOp::none); };
+  const auto wants_plane = [](const ResolveTarget& r) {
+    return r.own_plane && (r.in_bounds.op != ResolveOp::none || r.border.op != ResolveOp::none);
+  };
   for (uint32_t i = 0; i < layout.rt_count; ++i) {
     if (tile.color[i].words && wants_plane(f.resolve.rts[i])) add_plane(tile.resolved_color[i], tile.color[i].words, 1);
   }

@@ -10,7 +10,7 @@
 
 namespace tilegpu::framebuffer {
 
-inline constexpr uint32_t kTargets = kMaxColorAttachments + 2;   // colours, depth, stencil: the ledger's order
+inline constexpr uint32_t kTargets = kMaxColorAttachments + 2;  // colours, depth, stencil: the ledger's order
 inline constexpr uint32_t kDepthTarget = kMaxColorAttachments, kStencilTarget = kMaxColorAttachments + 1;
 
 /// One attachment aspect with its share of every piece, for the part of the pass that is rendered.
@@ -42,11 +42,11 @@ BinAreas bin_areas(const Layout& layout, uint32_t bin_px, const TileRegion& regi
 
 /// An image as an attachment: one level, one layer, one aspect.
 struct ImageAccess {
-  uint8_t* data = nullptr;          // of the image; null: no memory
+  uint8_t* data = nullptr;  // of the image; null: no memory
   SubresourceLayout layout;
   WordField field;
-  uint32_t counted_B = 0;           // of a texel, for the ledger: D24S8 is 3 of depth and 1 of stencil
-  bool blocks = false;              // block-compressed
+  uint32_t counted_B = 0;  // of a texel, for the ledger: D24S8 is 3 of depth and 1 of stencil
+  bool blocks = false;     // block-compressed
   RowsView rows(uint32_t sample) const {
     return {data + layout.offset_B + layout.sample_pitch_B * sample, layout.row_pitch_B, layout.texel_B, 0, 0, field};
   }

@@ -30,7 +30,7 @@ struct GeometryPass {
   uint32_t vertex_batch = 32;  // unique vertices in a batch, 3..kBatchStride
   uint64_t loop_budget = 1ull << 20;
   uint32_t chunk_primitives = kChunkPrimitives;  // less where a small heap must be split finely
-  class VertexCensus* census = nullptr;  // counts different vertices (geometry/census.hpp), if anybody asks
+  class VertexCensus* census = nullptr;          // counts different vertices (geometry/census.hpp), if anybody asks
 };
 
 /// A piece of one draw: primitives [first_primitive, +primitive_count) of instances [instance, +instance_count). More than one

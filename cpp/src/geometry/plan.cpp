@@ -56,8 +56,7 @@ struct Planner {
     for (uint32_t instance = 0; instance < instances;) {
       if (pieces.size() == 1) {
         const uint32_t primitives = pieces[0].primitive_count;
-        pieces[0].instance_count =
-            std::min(instances - instance, std::max(1u, (primitives <= room ? room : limit) / primitives));
+        pieces[0].instance_count = std::min(instances - instance, std::max(1u, (primitives <= room ? room : limit) / primitives));
       }
       for (ChunkPiece& piece : pieces) {
         piece.draw = draw;

@@ -9,7 +9,8 @@ const char* early_test_obstacle(const GraphicsPipelineCreateInfo& info, const pi
   if (!compiled.fragment || (c.early_test && c.early_write)) return nullptr;
   if (traits.writes_depth) return "the fragment shader writes gl_FragDepth: tests come after shading";
   if (traits.writes_stencil) return "the fragment shader writes the stencil value: tests come after shading";
-  if (c.side_effects) return "the fragment shader writes memory and does not ask for early_fragment_tests: even fragments that fail must run";
+  if (c.side_effects)
+    return "the fragment shader writes memory and does not ask for early_fragment_tests: even fragments that fail must run";
   if (traits.discards) return "the fragment shader discards: tested early, written after shading";
   if (traits.writes_sample_mask) return "the fragment shader writes gl_SampleMask: tested early, written after shading";
   if (info.multisample.alpha_to_coverage) return "alpha to coverage: tested early, written after shading";

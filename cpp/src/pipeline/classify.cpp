@@ -34,7 +34,8 @@ Classification classify(const GraphicsPipelineCreateInfo& info, const shader::St
   const bool shaded = info.fragment.module != nullptr;
   const bool kills = shaded && (fragment.discards || fragment.writes_sample_mask || info.multisample.alpha_to_coverage);
   c.side_effects = shaded && fragment.writes_memory;
-  c.per_sample = shaded && info.multisample.samples > 1 && (fragment.per_sample || (info.multisample.sample_shading && info.multisample.min_sample_shading > 0));
+  c.per_sample = shaded && info.multisample.samples > 1 &&
+                 (fragment.per_sample || (info.multisample.sample_shading && info.multisample.min_sample_shading > 0));
   if (!fragment.early_fragment_tests) {
     c.late_test = shaded && (fragment.writes_depth || fragment.writes_stencil || c.side_effects);
     c.early_test = !c.late_test;
@@ -57,7 +58,8 @@ Classification classify(const GraphicsPipelineCreateInfo& info, const shader::St
   return c;
 }
 
-shader::EpilogueKey epilogue_key(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment, const Classification& classification) {
+shader::EpilogueKey epilogue_key(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment,
+                                 const Classification& classification) {
   shader::EpilogueKey key;
   key.samples = static_cast<uint32_t>(info.multisample.samples);
   const auto blends = blend_attachments(info);

@@ -8,7 +8,8 @@ namespace tilegpu::pipeline {
 Classification classify(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment);
 
 /// The same state as the epilogue needs it: unused attachments, formats, blend defaults filled in.
-shader::EpilogueKey epilogue_key(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment, const Classification& classification);
+shader::EpilogueKey epilogue_key(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment,
+                                 const Classification& classification);
 
 /// Blend states, one for each colour format; where the application gave none: no blending, all components written.
 std::vector<VkPipelineColorBlendAttachmentState> blend_attachments(const GraphicsPipelineCreateInfo& info);

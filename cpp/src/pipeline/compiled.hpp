@@ -8,14 +8,14 @@ namespace tilegpu::pipeline {
 /// What the fixed functions must do for the pipeline's fragments, and when. Source: Vulkan specification, "Fragment Operations"
 /// and "Early Fragment Test"; mesa_study 1.10 for the split of update and kill.
 struct Classification {
-  bool early_test = true;        // depth/stencil tests may kill before shading
-  bool early_write = true;       // and may write then (else: written after shading)
-  bool late_test = false;        // the test itself happens after shading
-  bool opaque = false;           // writes all components of every attachment, no blending, logic op copy, no tile read
-  bool reads_tile = false;       // blending, logic op, partial write masks, input attachments: order within a pixel matters
+  bool early_test = true;   // depth/stencil tests may kill before shading
+  bool early_write = true;  // and may write then (else: written after shading)
+  bool late_test = false;   // the test itself happens after shading
+  bool opaque = false;      // writes all components of every attachment, no blending, logic op copy, no tile read
+  bool reads_tile = false;  // blending, logic op, partial write masks, input attachments: order within a pixel matters
   bool side_effects = false;
   bool per_sample = false;
-  bool writes_color = false;     // any attachment at all
+  bool writes_color = false;  // any attachment at all
 };
 
 struct Compiled {
@@ -23,11 +23,11 @@ struct Compiled {
   shader::VaryingLayout varyings;
   shader::ResourceTable resources;
   shader::VertexFunction vertex = nullptr;
-  shader::FragmentFunction fragment = nullptr;   // null: no fragment shader
-  shader::FragmentFunction epilogue = nullptr;   // null: nothing to write
+  shader::FragmentFunction fragment = nullptr;  // null: no fragment shader
+  shader::FragmentFunction epilogue = nullptr;  // null: nothing to write
   Classification classification;
   uint32_t samples = 1;
-  uint64_t shader_id = 0;                        // equal: quads may share a packet (same fragment and epilogue functions)
+  uint64_t shader_id = 0;  // equal: quads may share a packet (same fragment and epilogue functions)
 };
 
 }  // namespace tilegpu::pipeline

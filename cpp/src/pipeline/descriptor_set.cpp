@@ -11,16 +11,26 @@ namespace {
 
 const char* descriptor_name(VkDescriptorType type) {
   switch (type) {
-    case VK_DESCRIPTOR_TYPE_SAMPLER: return "sampler";
-    case VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER: return "combined_image_sampler";
-    case VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE: return "sampled_image";
-    case VK_DESCRIPTOR_TYPE_STORAGE_IMAGE: return "storage_image";
-    case VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER: return "uniform_texel_buffer";
-    case VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER: return "storage_texel_buffer";
-    case VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER: return "uniform_buffer";
-    case VK_DESCRIPTOR_TYPE_STORAGE_BUFFER: return "storage_buffer";
-    case VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT: return "input_attachment";
-    default: return "unknown descriptor";
+    case VK_DESCRIPTOR_TYPE_SAMPLER:
+      return "sampler";
+    case VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER:
+      return "combined_image_sampler";
+    case VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE:
+      return "sampled_image";
+    case VK_DESCRIPTOR_TYPE_STORAGE_IMAGE:
+      return "storage_image";
+    case VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER:
+      return "uniform_texel_buffer";
+    case VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER:
+      return "storage_texel_buffer";
+    case VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER:
+      return "uniform_buffer";
+    case VK_DESCRIPTOR_TYPE_STORAGE_BUFFER:
+      return "storage_buffer";
+    case VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT:
+      return "input_attachment";
+    default:
+      return "unknown descriptor";
   }
 }
 
@@ -35,17 +45,22 @@ std::string check(VkDescriptorType type, const Descriptor& descriptor) {
       if (!buffer || view || sampler) return "needs a buffer";
       if (!descriptor.buffer->data()) return "needs a buffer with memory; bind memory to it first";
       if (descriptor.offset_B > descriptor.buffer->size_B())
-        return "has offset " + std::to_string(descriptor.offset_B) + " B outside its buffer of " + std::to_string(descriptor.buffer->size_B()) + " B";
-      if (descriptor.range_B != VK_WHOLE_SIZE && descriptor.range_B > descriptor.buffer->size_B() - descriptor.offset_B)
-        return "has range " + std::to_string(descriptor.range_B) + " B from offset " + std::to_string(descriptor.offset_B) + " B; its buffer has " +
+        return "has offset " + std::to_string(descriptor.offset_B) + " B outside its buffer of " +
                std::to_string(descriptor.buffer->size_B()) + " B";
+      if (descriptor.range_B != VK_WHOLE_SIZE && descriptor.range_B > descriptor.buffer->size_B() - descriptor.offset_B)
+        return "has range " + std::to_string(descriptor.range_B) + " B from offset " + std::to_string(descriptor.offset_B) +
+               " B; its buffer has " + std::to_string(descriptor.buffer->size_B()) + " B";
       return {};
-    case VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER: return view && sampler && !buffer ? "" : "needs an image view and a sampler";
-    case VK_DESCRIPTOR_TYPE_SAMPLER: return sampler && !buffer ? "" : "needs a sampler";
+    case VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER:
+      return view && sampler && !buffer ? "" : "needs an image view and a sampler";
+    case VK_DESCRIPTOR_TYPE_SAMPLER:
+      return sampler && !buffer ? "" : "needs a sampler";
     case VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE:
     case VK_DESCRIPTOR_TYPE_STORAGE_IMAGE:
-    case VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT: return view && !buffer ? "" : "needs an image view";
-    default: return "is of a type that tilegpu does not know";
+    case VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT:
+      return view && !buffer ? "" : "needs an image view";
+    default:
+      return "is of a type that tilegpu does not know";
   }
 }
 

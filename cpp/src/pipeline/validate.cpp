@@ -21,10 +21,14 @@ std::string names_of(const std::vector<ReflectedVariable>& variables) {
 
 const char* base_name(ReflectedType::Base base) {
   switch (base) {
-    case ReflectedType::Base::f32: return "float";
-    case ReflectedType::Base::i32: return "int";
-    case ReflectedType::Base::u32: return "uint";
-    default: return "bool";
+    case ReflectedType::Base::f32:
+      return "float";
+    case ReflectedType::Base::i32:
+      return "int";
+    case ReflectedType::Base::u32:
+      return "uint";
+    default:
+      return "bool";
   }
 }
 
@@ -56,10 +60,12 @@ struct Checker {
 
   Status vertex_input() const {
     if (info.vertex_bindings.size() > kMaxVertexBindings)
-      return error("vertex_bindings has " + std::to_string(info.vertex_bindings.size()) + " entries; at most " + std::to_string(kMaxVertexBindings) + " are allowed");
+      return error("vertex_bindings has " + std::to_string(info.vertex_bindings.size()) + " entries; at most " +
+                   std::to_string(kMaxVertexBindings) + " are allowed");
     std::map<uint32_t, const VkVertexInputAttributeDescription*> by_location;
     for (const auto& b : info.vertex_bindings)
-      if (b.binding >= kMaxVertexBindings) return error("vertex binding " + std::to_string(b.binding) + ": numbers go from 0 to " + std::to_string(kMaxVertexBindings - 1));
+      if (b.binding >= kMaxVertexBindings)
+        return error("vertex binding " + std::to_string(b.binding) + ": numbers go from 0 to " + std::to_string(kMaxVertexBindings - 1));
     for (const auto& a : info.vertex_attributes) {
       const std::string name = "vertex attribute at location " + std::to_string(a.location);
       if (!by_location.emplace(a.location, &a).second) return error(name + " is given twice");
@@ -74,12 +80,13 @@ struct Checker {
       for (uint32_t l = input.location; l < input.location + count; l++) {
         const auto found = by_location.find(l);
         if (found == by_location.end())
-          return error("the vertex shader reads '" + input.name + "' (location " + std::to_string(l) + "), but no vertex attribute feeds that location");
+          return error("the vertex shader reads '" + input.name + "' (location " + std::to_string(l) +
+                       "), but no vertex attribute feeds that location");
         const auto base = base_of_format(*vk::find_format(found->second->format));
         const auto wanted = innermost(input.type).base;
         if ((base == ReflectedType::Base::f32) != (wanted == ReflectedType::Base::f32))
-          return error("vertex attribute at location " + std::to_string(l) + " has format " + format_name(found->second->format) + ", but the shader's '" + input.name +
-                       "' is of base type " + base_name(wanted) + "; use a format of that kind");
+          return error("vertex attribute at location " + std::to_string(l) + " has format " + format_name(found->second->format) +
+                       ", but the shader's '" + input.name + "' is of base type " + base_name(wanted) + "; use a format of that kind");
       }
     }
     return Ok{};
@@ -91,9 +98,11 @@ struct Checker {
       if (!input.used) continue;
       const uint32_t count = locations_of(input.type);
       for (uint32_t l = input.location; l < input.location + count; l++) {
-        const bool fed = std::any_of(outputs.begin(), outputs.end(), [&](const ReflectedVariable& o) { return l >= o.location && l < o.location + locations_of(o.type); });
+        const bool fed = std::any_of(outputs.begin(), outputs.end(),
+                                     [&](const ReflectedVariable& o) { return l >= o.location && l < o.location + locations_of(o.type); });
         if (!fed)
-          return error("the fragment shader reads '" + input.name + "' (location " + std::to_string(l) + "), which the vertex shader does not write; it writes " + names_of(outputs));
+          return error("the fragment shader reads '" + input.name + "' (location " + std::to_string(l) +
+                       "), which the vertex shader does not write; it writes " + names_of(outputs));
       }
     }
     return Ok{};
@@ -101,36 +110,45 @@ struct Checker {
 
   Status targets() const {
     if (info.color_formats.size() > kMaxColorAttachments)
-      return error("color has " + std::to_string(info.color_formats.size()) + " formats; at most " + std::to_string(kMaxColorAttachments) + " attachments are allowed");
+      return error("color has " + std::to_string(info.color_formats.size()) + " formats; at most " + std::to_string(kMaxColorAttachments) +
+                   " attachments are allowed");
     if (info.blend.attachments.size() > info.color_formats.size())
-      return error("blend has " + std::to_string(info.blend.attachments.size()) + " entries for " + std::to_string(info.color_formats.size()) + " colour attachments");
+      return error("blend has " + std::to_string(info.blend.attachments.size()) + " entries for " +
+                   std::to_string(info.color_formats.size()) + " colour attachments");
     for (size_t i = 0; i < info.color_formats.size(); i++) {
       if (info.color_formats[i] == VK_FORMAT_UNDEFINED) continue;
       const std::string name = "color[" + std::to_string(i) + "]";
       const vk::FormatInfo* format = vk::find_format(info.color_formats[i]);
-      if (!format || !format->color_attachment) return error(name + ": format " + format_name(info.color_formats[i]) + " can't be a colour attachment");
+      if (!format || !format->color_attachment)
+        return error(name + ": format " + format_name(info.color_formats[i]) + " can't be a colour attachment");
       if (i < info.blend.attachments.size() && info.blend.attachments[i].blendEnable && format->is_integer())
-        return error(name + ": blending is enabled, but format " + std::string(format->name) + " holds integers; Vulkan blends only normalised and float formats");
+        return error(name + ": blending is enabled, but format " + std::string(format->name) +
+                     " holds integers; Vulkan blends only normalised and float formats");
       if (!info.fragment.module) continue;
       for (const ReflectedVariable& output : info.fragment.module->reflection().outputs)
         if (output.location == i && innermost(output.type).base != base_of_format(*format) &&
             (format->is_integer() || innermost(output.type).base != ReflectedType::Base::f32))
-          return error(name + " has format " + format->name + ", but the fragment shader's '" + output.name + "' is of base type " + base_name(innermost(output.type).base));
+          return error(name + " has format " + format->name + ", but the fragment shader's '" + output.name + "' is of base type " +
+                       base_name(innermost(output.type).base));
     }
     const auto depth_ok = [](VkFormat f, bool stencil) {
       const vk::FormatInfo* format = vk::find_format(f);
       return format && (stencil ? format->stencil_bits : format->depth_bits);
     };
     if (info.depth_format != VK_FORMAT_UNDEFINED && !depth_ok(info.depth_format, false))
-      return error("depth: format " + format_name(info.depth_format) + " has no depth; use d16_unorm, x8_d24_unorm_pack32, d24_unorm_s8_uint, d32_sfloat or d32_sfloat_s8_uint");
+      return error("depth: format " + format_name(info.depth_format) +
+                   " has no depth; use d16_unorm, x8_d24_unorm_pack32, d24_unorm_s8_uint, d32_sfloat or d32_sfloat_s8_uint");
     if (info.stencil_format != VK_FORMAT_UNDEFINED && !depth_ok(info.stencil_format, true))
-      return error("stencil: format " + format_name(info.stencil_format) + " has no stencil; use s8_uint, d24_unorm_s8_uint or d32_sfloat_s8_uint");
+      return error("stencil: format " + format_name(info.stencil_format) +
+                   " has no stencil; use s8_uint, d24_unorm_s8_uint or d32_sfloat_s8_uint");
     const uint32_t samples = static_cast<uint32_t>(info.multisample.samples);
     if (samples != 1 && samples != 2 && samples != 4 && samples != 8 && samples != 16)
       return error("samples is " + std::to_string(samples) + "; allowed are 1, 2, 4, 8 and 16");
     if (info.multisample.alpha_to_coverage && info.fragment.module && !info.color_formats.empty()) {
       const auto& outputs = info.fragment.module->reflection().outputs;
-      const bool alpha = std::any_of(outputs.begin(), outputs.end(), [](const ReflectedVariable& o) { return o.location == 0 && o.type.rows * std::max(1u, o.type.columns) >= 4; });
+      const bool alpha = std::any_of(outputs.begin(), outputs.end(), [](const ReflectedVariable& o) {
+        return o.location == 0 && o.type.rows * std::max(1u, o.type.columns) >= 4;
+      });
       if (!alpha) return error("alpha_to_coverage needs a fragment shader output with an alpha component at location 0");
     }
     return Ok{};
@@ -148,12 +166,15 @@ struct Checker {
           for (const auto& candidate : info.layout->sets[b.set]->bindings)
             if (candidate.binding == b.binding) found = &candidate;
         if (!found) return error("the shader uses " + name + ", which the pipeline layout does not have");
-        if (b.count > found->count) return error("the shader's " + name + " is an array of " + std::to_string(b.count) + ", the layout has " + std::to_string(found->count));
+        if (b.count > found->count)
+          return error("the shader's " + name + " is an array of " + std::to_string(b.count) + ", the layout has " +
+                       std::to_string(found->count));
       }
       if (module->reflection().has_push_constants) {
         const auto& block = module->reflection().push_constants.type;
         if (block.size_B > info.layout->push_constants_B)
-          return error("the shader's push constants take " + std::to_string(block.size_B) + " bytes, the layout has " + std::to_string(info.layout->push_constants_B));
+          return error("the shader's push constants take " + std::to_string(block.size_B) + " bytes, the layout has " +
+                       std::to_string(info.layout->push_constants_B));
       }
     }
     return Ok{};
@@ -170,13 +191,18 @@ Expected<Ptr<const PipelineLayout>> layout_from_reflection(const GraphicsPipelin
     for (const ReflectedBinding& b : module->reflection().bindings) {
       if (!b.used) continue;
       const std::string name = "(set " + std::to_string(b.set) + ", binding " + std::to_string(b.binding) + ")";
-      if (b.set >= kMaxDescriptorSets) return Error{VK_ERROR_INITIALIZATION_FAILED, "'" + b.name + "' " + name + ": set numbers go from 0 to " + std::to_string(kMaxDescriptorSets - 1)};
-      const auto [entry, fresh] = sets[b.set].try_emplace(b.binding, DescriptorBinding{b.binding, b.descriptor, std::max(1u, b.count), VK_SHADER_STAGE_ALL_GRAPHICS});
+      if (b.set >= kMaxDescriptorSets)
+        return Error{VK_ERROR_INITIALIZATION_FAILED,
+                     "'" + b.name + "' " + name + ": set numbers go from 0 to " + std::to_string(kMaxDescriptorSets - 1)};
+      const auto [entry, fresh] = sets[b.set].try_emplace(
+          b.binding, DescriptorBinding{b.binding, b.descriptor, std::max(1u, b.count), VK_SHADER_STAGE_ALL_GRAPHICS});
       if (!fresh && entry->second.type != b.descriptor)
-        return Error{VK_ERROR_INITIALIZATION_FAILED, "'" + b.name + "' " + name + " is one type of descriptor in the vertex shader and another in the fragment shader"};
+        return Error{VK_ERROR_INITIALIZATION_FAILED,
+                     "'" + b.name + "' " + name + " is one type of descriptor in the vertex shader and another in the fragment shader"};
       entry->second.count = std::max(entry->second.count, b.count);
     }
-    if (module->reflection().has_push_constants) layout->push_constants_B = std::max(layout->push_constants_B, module->reflection().push_constants.type.size_B);
+    if (module->reflection().has_push_constants)
+      layout->push_constants_B = std::max(layout->push_constants_B, module->reflection().push_constants.type.size_B);
   }
   for (const auto& [number, bindings] : sets) {
     layout->sets.resize(number + 1);
@@ -190,7 +216,8 @@ Expected<Ptr<const PipelineLayout>> layout_from_reflection(const GraphicsPipelin
 Status validate(GraphicsPipelineCreateInfo& info) {
   const Checker check{info, "pipeline '" + info.label + "': "};
   if (!info.vertex.module) return check.error("no vertex shader");
-  if (info.vertex.module->reflection().stage != VK_SHADER_STAGE_VERTEX_BIT) return check.error("module '" + info.vertex.module->label() + "' is not a vertex shader");
+  if (info.vertex.module->reflection().stage != VK_SHADER_STAGE_VERTEX_BIT)
+    return check.error("module '" + info.vertex.module->label() + "' is not a vertex shader");
   if (info.fragment.module && info.fragment.module->reflection().stage != VK_SHADER_STAGE_FRAGMENT_BIT)
     return check.error("module '" + info.fragment.module->label() + "' is not a fragment shader");
   if (Status ok = check.vertex_input(); !ok) return ok;
@@ -204,7 +231,8 @@ Status validate(GraphicsPipelineCreateInfo& info) {
     info.layout = *layout;
   }
   if (info.layout->push_constants_B > kMaxPushConstants_B)
-    return check.error("push constants take " + std::to_string(info.layout->push_constants_B) + " bytes; at most " + std::to_string(kMaxPushConstants_B) + " are allowed");
+    return check.error("push constants take " + std::to_string(info.layout->push_constants_B) + " bytes; at most " +
+                       std::to_string(kMaxPushConstants_B) + " are allowed");
   return Ok{};
 }
 

@@ -61,7 +61,8 @@ struct RowCache {
   }
 };
 
-void copy_nearest(const Rows& in, const Rows& out, const std::vector<Tap>& columns, uint32_t source_y, uint32_t x0, uint32_t y, AspectField field) {
+void copy_nearest(const Rows& in, const Rows& out, const std::vector<Tap>& columns, uint32_t source_y, uint32_t x0, uint32_t y,
+                  AspectField field) {
   const uint8_t* row = in.at(0, source_y);
   uint8_t* target = out.at(x0, y);
   const uint32_t texel_B = in.texel_B;
@@ -79,15 +80,17 @@ void copy_nearest(const Rows& in, const Rows& out, const std::vector<Tap>& colum
   }
 }
 
-void blit_aspect(const Image& source, uint32_t source_level, uint32_t source_layer, const VkOffset3D s[2], Image& destination, uint32_t destination_level,
-                 uint32_t destination_layer, const VkOffset3D d[2], VkFilter filter, RowRange range, VkImageAspectFlagBits aspect) {
+void blit_aspect(const Image& source, uint32_t source_level, uint32_t source_layer, const VkOffset3D s[2], Image& destination,
+                 uint32_t destination_level, uint32_t destination_layer, const VkOffset3D d[2], VkFilter filter, RowRange range,
+                 VkImageAspectFlagBits aspect) {
   const RowRange share = share_of(destination, range, static_cast<uint32_t>(std::abs(d[1].y - d[0].y)));
   if (share.begin == share.end) return;
   const vk::FormatInfo &from = *vk::find_format(source.info().format), &to = *vk::find_format(destination.info().format);
   const TexelRows in = open_texels(source, aspect, source_level, source_layer, 0);
   TexelRows out = open_texels(destination, aspect, destination_level, destination_layer, 0);
   const bool linear = filter == VK_FILTER_LINEAR;
-  const std::vector<Tap> columns = make_taps(s[0].x, s[1].x, d[0].x, d[1].x, linear), lines = make_taps(s[0].y, s[1].y, d[0].y, d[1].y, linear);
+  const std::vector<Tap> columns = make_taps(s[0].x, s[1].x, d[0].x, d[1].x, linear),
+                         lines = make_taps(s[0].y, s[1].y, d[0].y, d[1].y, linear);
   const auto x0 = static_cast<uint32_t>(std::min(d[0].x, d[1].x)), y0 = static_cast<uint32_t>(std::min(d[0].y, d[1].y));
   const auto count = static_cast<uint32_t>(columns.size());
   RowCache cache;
@@ -124,12 +127,14 @@ void blit_aspect(const Image& source, uint32_t source_level, uint32_t source_lay
 
 std::string corner_text(const VkOffset3D corners[2]) {
   std::string text;
-  for (int i = 0; i < 2; ++i) text.append(i ? " to (" : "(").append(std::to_string(corners[i].x)).append(", ").append(std::to_string(corners[i].y)).append(")");
+  for (int i = 0; i < 2; ++i)
+    text.append(i ? " to (" : "(").append(std::to_string(corners[i].x)).append(", ").append(std::to_string(corners[i].y)).append(")");
   return text;
 }
 
 Status check_corners(const Image& image, uint32_t level, const VkOffset3D corners[2], const char* side) {
-  const auto width = static_cast<int32_t>(std::max(1u, image.info().width_px >> level)), height = static_cast<int32_t>(std::max(1u, image.info().height_px >> level));
+  const auto width = static_cast<int32_t>(std::max(1u, image.info().width_px >> level)),
+             height = static_cast<int32_t>(std::max(1u, image.info().height_px >> level));
   bool inside = corners[0].x != corners[1].x && corners[0].y != corners[1].y;
   for (int i = 0; i < 2; ++i) inside = inside && corners[i].x >= 0 && corners[i].x <= width && corners[i].y >= 0 && corners[i].y <= height;
   if (inside) return Ok{};
@@ -139,44 +144,58 @@ Status check_corners(const Image& image, uint32_t level, const VkOffset3D corner
 
 }  // namespace
 
-Status check_blit_image(const Image& source, uint32_t source_level, uint32_t source_layer, const VkOffset3D source_corners[2], const Image& destination,
-                        uint32_t destination_level, uint32_t destination_layer, const VkOffset3D destination_corners[2], VkFilter filter) {
+Status check_blit_image(const Image& source, uint32_t source_level, uint32_t source_layer, const VkOffset3D source_corners[2],
+                        const Image& destination, uint32_t destination_level, uint32_t destination_layer,
+                        const VkOffset3D destination_corners[2], VkFilter filter) {
   constexpr const char* kCommand = "blit_image";
   const vk::FormatInfo &a = *vk::find_format(source.info().format), &b = *vk::find_format(destination.info().format);
   const auto one_aspect = [](VkImageAspectFlags aspects) { return aspects & (~aspects + 1); };
-  if (Status ok = check_subresource(kCommand, source, one_aspect(format_aspects(a)), source_level, source_layer, "source"); !ok) return ok.error();
-  if (Status ok = check_subresource(kCommand, destination, one_aspect(format_aspects(b)), destination_level, destination_layer, "destination"); !ok) return ok.error();
+  if (Status ok = check_subresource(kCommand, source, one_aspect(format_aspects(a)), source_level, source_layer, "source"); !ok)
+    return ok.error();
+  if (Status ok =
+          check_subresource(kCommand, destination, one_aspect(format_aspects(b)), destination_level, destination_layer, "destination");
+      !ok)
+    return ok.error();
   for (const Image* image : {&source, &destination}) {
     if (image->sample_count() != 1) return multisampled_error(kCommand, *image, "resolve it first");
   }
   if (class_of(a) != class_of(b) || (class_of(a) == Class::depth && a.format != b.format)) {
-    return field_error(kCommand, "destination format", b.name, std::string("a format of the same kind as ") + a.name + " (unsigned, signed, other; depth and stencil: the same)", "");
+    return field_error(kCommand, "destination format", b.name,
+                       std::string("a format of the same kind as ") + a.name + " (unsigned, signed, other; depth and stencil: the same)",
+                       "");
   }
   if (!b.is_depth_stencil() && !b.color_attachment) {
     return field_error(kCommand, "destination format", b.name, "a format that can be rendered to", "", VK_ERROR_FORMAT_NOT_SUPPORTED);
   }
-  if (filter != VK_FILTER_NEAREST && filter != VK_FILTER_LINEAR) return field_error(kCommand, "filter", std::to_string(filter), "nearest or linear", "");
+  if (filter != VK_FILTER_NEAREST && filter != VK_FILTER_LINEAR)
+    return field_error(kCommand, "filter", std::to_string(filter), "nearest or linear", "");
   if (filter == VK_FILTER_LINEAR && class_of(a) != Class::real) {
-    return field_error(kCommand, "filter", "linear", std::string("nearest for ") + a.name, "integers, depth and stencil are not interpolated");
+    return field_error(kCommand, "filter", "linear", std::string("nearest for ") + a.name,
+                       "integers, depth and stencil are not interpolated");
   }
   if (Status ok = check_corners(source, source_level, source_corners, "source"); !ok) return ok.error();
   if (Status ok = check_corners(destination, destination_level, destination_corners, "destination"); !ok) return ok.error();
   if (&source == &destination && source_level == destination_level && source_layer == destination_layer) {
-    const auto apart = [](int32_t a0, int32_t a1, int32_t b0, int32_t b1) { return std::max(a0, a1) <= std::min(b0, b1) || std::max(b0, b1) <= std::min(a0, a1); };
+    const auto apart = [](int32_t a0, int32_t a1, int32_t b0, int32_t b1) {
+      return std::max(a0, a1) <= std::min(b0, b1) || std::max(b0, b1) <= std::min(a0, a1);
+    };
     if (!apart(source_corners[0].x, source_corners[1].x, destination_corners[0].x, destination_corners[1].x) &&
         !apart(source_corners[0].y, source_corners[1].y, destination_corners[0].y, destination_corners[1].y)) {
-      return Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(kCommand) + ": source and destination overlap in " + object_name("image", source.info().label) + "; blit through another image"};
+      return Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(kCommand) + ": source and destination overlap in " +
+                                                       object_name("image", source.info().label) + "; blit through another image"};
     }
   }
   return Ok{};
 }
 
 void blit_image(const Image& source, uint32_t source_level, uint32_t source_layer, const VkOffset3D source_corners[2], Image& destination,
-                uint32_t destination_level, uint32_t destination_layer, const VkOffset3D destination_corners[2], VkFilter filter, RowRange rows) {
+                uint32_t destination_level, uint32_t destination_layer, const VkOffset3D destination_corners[2], VkFilter filter,
+                RowRange rows) {
   const VkImageAspectFlags aspects = format_aspects(*vk::find_format(source.info().format));
   for (VkImageAspectFlagBits aspect : {VK_IMAGE_ASPECT_COLOR_BIT, VK_IMAGE_ASPECT_DEPTH_BIT, VK_IMAGE_ASPECT_STENCIL_BIT}) {
     if (aspects & aspect) {
-      blit_aspect(source, source_level, source_layer, source_corners, destination, destination_level, destination_layer, destination_corners, filter, rows, aspect);
+      blit_aspect(source, source_level, source_layer, source_corners, destination, destination_level, destination_layer,
+                  destination_corners, filter, rows, aspect);
     }
   }
 }

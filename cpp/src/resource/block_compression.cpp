@@ -13,7 +13,7 @@ namespace {
 constexpr uint32_t kModeSolid = 0, kModeDelta = 1, kModeRaw = 2;
 constexpr uint32_t kBurst_B = 16;
 constexpr uint32_t kBlocks = 16, kBlockTexels = 16;
-constexpr uint32_t kHeaderValue_B = 8;   // offset of the solid value
+constexpr uint32_t kHeaderValue_B = 8;  // offset of the solid value
 
 struct Header {
   uint32_t payload_B, mode;
@@ -97,7 +97,8 @@ uint32_t decode_superblock(const uint8_t* header, const uint8_t* payload, uint32
   Header h;
   std::memcpy(&h, header, sizeof h);
   if (h.payload_B == 0 || h.mode == kModeSolid) {
-    for (uint32_t t = 0; t < kSuperblockTexels; ++t) std::memcpy(out.texels + t * static_cast<size_t>(texel_B), header + kHeaderValue_B, texel_B);
+    for (uint32_t t = 0; t < kSuperblockTexels; ++t)
+      std::memcpy(out.texels + t * static_cast<size_t>(texel_B), header + kHeaderValue_B, texel_B);
     return header_B;
   }
   const uint32_t payload_B = std::min(h.payload_B, raw_B);

@@ -57,8 +57,8 @@ void clear_aspect(Image& image, VkImageAspectFlagBits aspect, const uint8_t* tex
 
 Status check_clear_color_image(const Image& image) {
   if (vk::find_format(image.info().format)->is_depth_stencil()) {
-    return field_error("clear_color_image", object_name("image", image.info().label) + ".format", vk::find_format(image.info().format)->name, "a colour format",
-                       "use clear_depth_stencil_image");
+    return field_error("clear_color_image", object_name("image", image.info().label) + ".format",
+                       vk::find_format(image.info().format)->name, "a colour format", "use clear_depth_stencil_image");
   }
   return check_has_memory("clear_color_image", image);
 }

@@ -21,14 +21,15 @@ BufferShape buffer_shape(uint32_t row_length_px, uint32_t width_px, uint32_t hei
   return {pitch_B, height_px ? pitch_B * (height_px - 1) + static_cast<uint64_t>(width_px) * texel_B : 0};
 }
 
-Status check_buffer_image(const char* command, const Buffer& buffer, uint64_t offset_B, uint32_t row_length_px, const Image& image, const ImageRegion& region,
-                          uint32_t width_px, uint32_t height_px, const char* side) {
+Status check_buffer_image(const char* command, const Buffer& buffer, uint64_t offset_B, uint32_t row_length_px, const Image& image,
+                          const ImageRegion& region, uint32_t width_px, uint32_t height_px, const char* side) {
   if (Status ok = check_region(command, image, region, width_px, height_px, side); !ok) return ok.error();
   if (image.sample_count() != 1) return multisampled_error(command, image, "resolve it first");
   if (row_length_px && row_length_px < width_px) {
     return field_error(command, "row_length_px", number(row_length_px), "0 or at least width_px, " + number(width_px), "");
   }
-  const BufferShape shape = buffer_shape(row_length_px, width_px, height_px, aspect_field(*vk::find_format(image.info().format), region.aspect).buffer_B);
+  const BufferShape shape =
+      buffer_shape(row_length_px, width_px, height_px, aspect_field(*vk::find_format(image.info().format), region.aspect).buffer_B);
   return check_range(command, buffer, offset_B, shape.size_B);
 }
 
@@ -69,27 +70,31 @@ void mark_defined(Image& image, const ImageRegion& region, RowRange rows) {
 
 }  // namespace
 
-Status check_copy_buffer(const Buffer& source, const Buffer& destination, uint64_t source_offset_B, uint64_t destination_offset_B, uint64_t size_B) {
+Status check_copy_buffer(const Buffer& source, const Buffer& destination, uint64_t source_offset_B, uint64_t destination_offset_B,
+                         uint64_t size_B) {
   if (Status ok = check_range("copy_buffer", source, source_offset_B, size_B); !ok) return ok.error();
   if (Status ok = check_range("copy_buffer", destination, destination_offset_B, size_B); !ok) return ok.error();
   const uint64_t distance_B = std::max(source_offset_B, destination_offset_B) - std::min(source_offset_B, destination_offset_B);
   if (&source == &destination && distance_B < size_B) {
-    return Error{VK_ERROR_VALIDATION_FAILED_EXT, "copy_buffer: source and destination overlap in " + object_name("buffer", source.info().label) + "; copy in two steps"};
+    return Error{VK_ERROR_VALIDATION_FAILED_EXT,
+                 "copy_buffer: source and destination overlap in " + object_name("buffer", source.info().label) + "; copy in two steps"};
   }
   return Ok{};
 }
 
-void copy_buffer(const Buffer& source, const Buffer& destination, uint64_t source_offset_B, uint64_t destination_offset_B, uint64_t size_B) {
+void copy_buffer(const Buffer& source, const Buffer& destination, uint64_t source_offset_B, uint64_t destination_offset_B,
+                 uint64_t size_B) {
   std::memmove(destination.data() + destination_offset_B, source.data() + source_offset_B, size_B);
 }
 
-Status check_copy_buffer_to_image(const Buffer& source, uint64_t offset_B, uint32_t row_length_px, const Image& destination, const ImageRegion& region,
-                                  uint32_t width_px, uint32_t height_px) {
-  return check_buffer_image("copy_buffer_to_image", source, offset_B, row_length_px, destination, region, width_px, height_px, "destination");
+Status check_copy_buffer_to_image(const Buffer& source, uint64_t offset_B, uint32_t row_length_px, const Image& destination,
+                                  const ImageRegion& region, uint32_t width_px, uint32_t height_px) {
+  return check_buffer_image("copy_buffer_to_image", source, offset_B, row_length_px, destination, region, width_px, height_px,
+                            "destination");
 }
 
-void copy_buffer_to_image(const Buffer& source, uint64_t offset_B, uint32_t row_length_px, Image& destination, const ImageRegion& region, uint32_t width_px,
-                          uint32_t height_px, RowRange range) {
+void copy_buffer_to_image(const Buffer& source, uint64_t offset_B, uint32_t row_length_px, Image& destination, const ImageRegion& region,
+                          uint32_t width_px, uint32_t height_px, RowRange range) {
   const RowRange rows = share_of(destination, range, height_px);
   if (rows.begin == rows.end) return;
   const AspectField field = aspect_field(*vk::find_format(destination.info().format), region.aspect);
@@ -108,13 +113,13 @@ void copy_buffer_to_image(const Buffer& source, uint64_t offset_B, uint32_t row_
   mark_defined(destination, region, rows);
 }
 
-Status check_copy_image_to_buffer(const Image& source, const ImageRegion& region, uint32_t width_px, uint32_t height_px, const Buffer& destination,
-                                  uint64_t offset_B, uint32_t row_length_px) {
+Status check_copy_image_to_buffer(const Image& source, const ImageRegion& region, uint32_t width_px, uint32_t height_px,
+                                  const Buffer& destination, uint64_t offset_B, uint32_t row_length_px) {
   return check_buffer_image("copy_image_to_buffer", destination, offset_B, row_length_px, source, region, width_px, height_px, "source");
 }
 
-void copy_image_to_buffer(const Image& source, const ImageRegion& region, uint32_t width_px, uint32_t height_px, const Buffer& destination, uint64_t offset_B,
-                          uint32_t row_length_px, RowRange range) {
+void copy_image_to_buffer(const Image& source, const ImageRegion& region, uint32_t width_px, uint32_t height_px, const Buffer& destination,
+                          uint64_t offset_B, uint32_t row_length_px, RowRange range) {
   const AspectField field = aspect_field(*vk::find_format(source.info().format), region.aspect);
   const BufferShape shape = buffer_shape(row_length_px, width_px, height_px, field.buffer_B);
   const TexelRows texels = open_texels(source, region.aspect, region.level, region.layer, 0);
@@ -130,29 +135,35 @@ void copy_image_to_buffer(const Image& source, const ImageRegion& region, uint32
   }
 }
 
-Status check_copy_image(const Image& source, const ImageRegion& from, const Image& destination, const ImageRegion& to, uint32_t width_px, uint32_t height_px) {
+Status check_copy_image(const Image& source, const ImageRegion& from, const Image& destination, const ImageRegion& to, uint32_t width_px,
+                        uint32_t height_px) {
   constexpr const char* kCommand = "copy_image";
   if (Status ok = check_region(kCommand, source, from, width_px, height_px, "source"); !ok) return ok.error();
   if (Status ok = check_region(kCommand, destination, to, width_px, height_px, "destination"); !ok) return ok.error();
   const vk::FormatInfo &a = *vk::find_format(source.info().format), &b = *vk::find_format(destination.info().format);
-  const bool compatible = a.is_depth_stencil() || b.is_depth_stencil() ? a.format == b.format && from.aspect == to.aspect : a.texel_B == b.texel_B;
+  const bool compatible =
+      a.is_depth_stencil() || b.is_depth_stencil() ? a.format == b.format && from.aspect == to.aspect : a.texel_B == b.texel_B;
   if (!compatible) {
-    return field_error(kCommand, "destination format", b.name, std::string("a format of the same texel size as ") + a.name + " (depth and stencil: the same format)",
+    return field_error(kCommand, "destination format", b.name,
+                       std::string("a format of the same texel size as ") + a.name + " (depth and stencil: the same format)",
                        "use blit_image to convert");
   }
   if (source.sample_count() != destination.sample_count()) {
-    return field_error(kCommand, "destination samples", number(destination.sample_count()), number(source.sample_count()) + " as the source", "use resolve_image");
+    return field_error(kCommand, "destination samples", number(destination.sample_count()),
+                       number(source.sample_count()) + " as the source", "use resolve_image");
   }
   if (&source == &destination && from.level == to.level && from.layer == to.layer && from.aspect == to.aspect) {
     const auto apart = [](int32_t p, int32_t q, uint32_t size) { return std::abs(static_cast<int64_t>(p) - q) >= size; };
     if (!apart(from.x, to.x, width_px) && !apart(from.y, to.y, height_px)) {
-      return Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(kCommand) + ": source and destination overlap in " + object_name("image", source.info().label) + "; copy through another image"};
+      return Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(kCommand) + ": source and destination overlap in " +
+                                                       object_name("image", source.info().label) + "; copy through another image"};
     }
   }
   return Ok{};
 }
 
-void copy_image(const Image& source, const ImageRegion& from, Image& destination, const ImageRegion& to, uint32_t width_px, uint32_t height_px, RowRange range) {
+void copy_image(const Image& source, const ImageRegion& from, Image& destination, const ImageRegion& to, uint32_t width_px,
+                uint32_t height_px, RowRange range) {
   const AspectField field = aspect_field(*vk::find_format(source.info().format), from.aspect);
   const RowRange rows = share_of(destination, range, height_px);
   if (rows.begin == rows.end) return;

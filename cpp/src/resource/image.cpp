@@ -31,13 +31,14 @@ struct UsageRule {
 Status check_usage(const ImageCreateInfo& info, const vk::FormatInfo& format, const std::string& name) {
   const bool any = format.color_attachment || format.sampled || format.is_depth_stencil();
   if (!any) {
-    return field_error(name, "format", format.name, "a format for images", "this one is for vertex buffers; use the one with four components",
-                       VK_ERROR_FORMAT_NOT_SUPPORTED);
+    return field_error(name, "format", format.name, "a format for images",
+                       "this one is for vertex buffers; use the one with four components", VK_ERROR_FORMAT_NOT_SUPPORTED);
   }
   const bool attachment = format.color_attachment || format.is_depth_stencil();
   const UsageRule rules[] = {
       {VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT, "color_attachment", format.color_attachment, "take another format"},
-      {VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT, "depth_stencil_attachment", format.is_depth_stencil(), "take a depth or stencil format"},
+      {VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT, "depth_stencil_attachment", format.is_depth_stencil(),
+       "take a depth or stencil format"},
       {VK_IMAGE_USAGE_SAMPLED_BIT, "sampled", format.sampled && info.tiling == ImageTiling::linear,
        "block-compressed images are attachments and copies only: copy to a linear image"},
       {VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT, "input_attachment", attachment, "take a format that can be an attachment"},
@@ -66,7 +67,8 @@ Status check_shape(const ImageCreateInfo& info, const std::string& name) {
   }
   const auto level_limit = static_cast<uint32_t>(std::bit_width(std::max(info.width_px, info.height_px)));
   if (info.mip_levels == 0 || info.mip_levels > level_limit) {
-    return field_error(name, "mip_levels", number(info.mip_levels), "1 to " + number(level_limit) + " for this size", "a full chain ends at 1x1");
+    return field_error(name, "mip_levels", number(info.mip_levels), "1 to " + number(level_limit) + " for this size",
+                       "a full chain ends at 1x1");
   }
   if (info.array_layers == 0 || info.array_layers > kMaxLayers) {
     return field_error(name, "array_layers", number(info.array_layers), "1 to 2048", "");
@@ -76,12 +78,14 @@ Status check_shape(const ImageCreateInfo& info, const std::string& name) {
     return field_error(name, "samples", number(samples), "1, 2, 4, 8 or 16", "");
   }
   if (samples > 1 && info.mip_levels > 1) {
-    return field_error(name, "mip_levels", number(info.mip_levels), "1 with " + number(samples) + " samples", "resolve to an image with levels");
+    return field_error(name, "mip_levels", number(info.mip_levels), "1 with " + number(samples) + " samples",
+                       "resolve to an image with levels");
   }
   if (info.flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT) {
     if (info.width_px != info.height_px || info.array_layers < 6 || samples > 1) {
-      return field_error(name, "flags", "cube_compatible with " + number(info.width_px) + "x" + number(info.height_px) + " px, " +
-                         number(info.array_layers) + " layers, " + number(samples) + " samples",
+      return field_error(name, "flags",
+                         "cube_compatible with " + number(info.width_px) + "x" + number(info.height_px) + " px, " +
+                             number(info.array_layers) + " layers, " + number(samples) + " samples",
                          "a square with at least 6 layers and 1 sample", "make it square, with a layer for each face");
     }
   }
@@ -194,11 +198,16 @@ namespace {
 
 bool views_layers(VkImageViewType type, uint32_t layers) {
   switch (type) {
-    case VK_IMAGE_VIEW_TYPE_2D: return layers == 1;
-    case VK_IMAGE_VIEW_TYPE_2D_ARRAY: return layers >= 1;
-    case VK_IMAGE_VIEW_TYPE_CUBE: return layers == 6;
-    case VK_IMAGE_VIEW_TYPE_CUBE_ARRAY: return layers >= 6 && layers % 6 == 0;
-    default: return false;
+    case VK_IMAGE_VIEW_TYPE_2D:
+      return layers == 1;
+    case VK_IMAGE_VIEW_TYPE_2D_ARRAY:
+      return layers >= 1;
+    case VK_IMAGE_VIEW_TYPE_CUBE:
+      return layers == 6;
+    case VK_IMAGE_VIEW_TYPE_CUBE_ARRAY:
+      return layers >= 6 && layers % 6 == 0;
+    default:
+      return false;
   }
 }
 
@@ -216,16 +225,17 @@ Expected<Ptr<ImageView>> ImageView::create(const ImageViewCreateInfo& info) {
   if (out.format == VK_FORMAT_UNDEFINED) out.format = image.format;
   const vk::FormatInfo* format = vk::find_format(out.format);
   const vk::FormatInfo& image_format = *vk::find_format(image.format);
-  const bool same_class = format && !format->is_depth_stencil() && !image_format.is_depth_stencil() && format->texel_B == image_format.texel_B &&
-                          (format->color_attachment || format->sampled);
+  const bool same_class = format && !format->is_depth_stencil() && !image_format.is_depth_stencil() &&
+                          format->texel_B == image_format.texel_B && (format->color_attachment || format->sampled);
   if (!format || (out.format != image.format && !same_class)) {
     return field_error(name, "format", format ? format->name : number(static_cast<uint32_t>(out.format)),
-                       std::string(image_format.name) + ", or for colour any format of " + number(image_format.texel_B) + " bytes", "use the image's format",
-                       VK_ERROR_FORMAT_NOT_SUPPORTED);
+                       std::string(image_format.name) + ", or for colour any format of " + number(image_format.texel_B) + " bytes",
+                       "use the image's format", VK_ERROR_FORMAT_NOT_SUPPORTED);
   }
   const VkImageAspectFlags all = resource::format_aspects(*format);
   if (out.aspects == 0) out.aspects = all;
-  if (out.aspects & ~all) return field_error(name, "aspects", number(out.aspects), "within " + number(all) + " for " + format->name, "leave it 0 for all");
+  if (out.aspects & ~all)
+    return field_error(name, "aspects", number(out.aspects), "within " + number(all) + " for " + format->name, "leave it 0 for all");
   if (out.base_level >= image.mip_levels) {
     return field_error(name, "base_level", number(out.base_level), "0 to " + number(image.mip_levels - 1), "");
   }
@@ -241,7 +251,8 @@ Expected<Ptr<ImageView>> ImageView::create(const ImageViewCreateInfo& info) {
     return field_error(name, "layer_count", number(out.layer_count), "1 to " + number(image.array_layers - out.base_layer), "");
   }
   if (!views_layers(out.type, out.layer_count)) {
-    return field_error(name, "type", "VkImageViewType " + number(static_cast<uint32_t>(out.type)) + " with " + number(out.layer_count) + " layers",
+    return field_error(name, "type",
+                       "VkImageViewType " + number(static_cast<uint32_t>(out.type)) + " with " + number(out.layer_count) + " layers",
                        "2d (1 layer), 2d_array, cube (6 layers) or cube_array (a multiple of 6)", "choose the type or the layers to match");
   }
   const bool cube = out.type == VK_IMAGE_VIEW_TYPE_CUBE || out.type == VK_IMAGE_VIEW_TYPE_CUBE_ARRAY;
@@ -249,7 +260,8 @@ Expected<Ptr<ImageView>> ImageView::create(const ImageViewCreateInfo& info) {
     return field_error(name, "type", "cube", "2d or 2d_array", "create the image with cube_compatible");
   }
   for (VkComponentSwizzle swizzle : {out.swizzle.r, out.swizzle.g, out.swizzle.b, out.swizzle.a}) {
-    if (!valid_swizzle(swizzle)) return field_error(name, "swizzle", number(static_cast<uint32_t>(swizzle)), "identity, zero, one, r, g, b or a", "");
+    if (!valid_swizzle(swizzle))
+      return field_error(name, "swizzle", number(static_cast<uint32_t>(swizzle)), "identity, zero, one, r, g, b or a", "");
   }
   return view;
 }

@@ -44,7 +44,8 @@ Expected<Ptr<DeviceMemory>> DeviceMemory::allocate(uint64_t size_B) {
   const uint64_t request_B = huge ? mapped_B + kHugePage_B : mapped_B;
   void* address = mmap(nullptr, request_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) {
-    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, "device memory: the system refused " + std::to_string(size_B) + " bytes; close other programs or use smaller images"};
+    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY,
+                 "device memory: the system refused " + std::to_string(size_B) + " bytes; close other programs or use smaller images"};
   }
   auto* data = static_cast<uint8_t*>(address);
   if (huge) {

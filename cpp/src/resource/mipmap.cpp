@@ -29,9 +29,15 @@ void box_level(const Rows& in, const Rows& out) {
   for (uint32_t y = 0; y < out.height_px; ++y) {
     const uint8_t *top = in.at(0, 2 * y), *bottom = in.at(0, 2 * y + 1);
     switch (in.texel_B) {
-      case 1: box_row<1>(top, bottom, out.width_px, out.at(0, y)); break;
-      case 2: box_row<2>(top, bottom, out.width_px, out.at(0, y)); break;
-      default: box_row<4>(top, bottom, out.width_px, out.at(0, y)); break;
+      case 1:
+        box_row<1>(top, bottom, out.width_px, out.at(0, y));
+        break;
+      case 2:
+        box_row<2>(top, bottom, out.width_px, out.at(0, y));
+        break;
+      default:
+        box_row<4>(top, bottom, out.width_px, out.at(0, y));
+        break;
     }
   }
 }
@@ -43,8 +49,8 @@ Status check_generate_mipmaps(const Image& image) {
   if (Status ok = check_has_memory(kCommand, image); !ok) return ok.error();
   const vk::FormatInfo& format = *vk::find_format(image.info().format);
   if (format.is_depth_stencil() || !format.color_attachment) {
-    return field_error(kCommand, object_name("image", image.info().label) + ".format", format.name, "a colour format that can be rendered to",
-                       "upload the levels yourself", VK_ERROR_FORMAT_NOT_SUPPORTED);
+    return field_error(kCommand, object_name("image", image.info().label) + ".format", format.name,
+                       "a colour format that can be rendered to", "upload the levels yourself", VK_ERROR_FORMAT_NOT_SUPPORTED);
   }
   return Ok{};
 }
@@ -55,14 +61,17 @@ void generate_mipmaps(Image& image) {
   const bool linear_tiling = info.tiling == ImageTiling::linear;
   for (uint32_t layer = 0; layer < info.array_layers; ++layer) {
     for (uint32_t level = 1; level < info.mip_levels; ++level) {
-      const SubresourceLayout from = image.layout(VK_IMAGE_ASPECT_COLOR_BIT, level - 1, layer), to = image.layout(VK_IMAGE_ASPECT_COLOR_BIT, level, layer);
+      const SubresourceLayout from = image.layout(VK_IMAGE_ASPECT_COLOR_BIT, level - 1, layer),
+                              to = image.layout(VK_IMAGE_ASPECT_COLOR_BIT, level, layer);
       if (linear_tiling && is_unorm8(format) && from.width_px % 2 == 0 && from.height_px % 2 == 0) {
-        box_level(rows_of(image, VK_IMAGE_ASPECT_COLOR_BIT, level - 1, layer, 0), rows_of(image, VK_IMAGE_ASPECT_COLOR_BIT, level, layer, 0));
+        box_level(rows_of(image, VK_IMAGE_ASPECT_COLOR_BIT, level - 1, layer, 0),
+                  rows_of(image, VK_IMAGE_ASPECT_COLOR_BIT, level, layer, 0));
         continue;
       }
       const VkOffset3D source[2] = {{0, 0, 0}, {static_cast<int32_t>(from.width_px), static_cast<int32_t>(from.height_px), 1}};
       const VkOffset3D destination[2] = {{0, 0, 0}, {static_cast<int32_t>(to.width_px), static_cast<int32_t>(to.height_px), 1}};
-      blit_image(image, level - 1, layer, source, image, level, layer, destination, format.is_integer() ? VK_FILTER_NEAREST : VK_FILTER_LINEAR);
+      blit_image(image, level - 1, layer, source, image, level, layer, destination,
+                 format.is_integer() ? VK_FILTER_NEAREST : VK_FILTER_LINEAR);
     }
   }
 }

@@ -135,7 +135,9 @@ __m256i average_half(const Samples& in, size_t offset) {
   const __m256 scale = _mm256_set1_ps(1.0f / kSamples);
   __m128i halves[2];
   for (int part = 0; part < 2; ++part) {
-    const auto value = [&](uint32_t s) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in.source + s * in.stride_B + offset + 16 * part))); };
+    const auto value = [&](uint32_t s) {
+      return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in.source + s * in.stride_B + offset + 16 * part)));
+    };
     halves[part] = half_bits(_mm256_mul_ps(tree<kSamples>(value, [](__m256 a, __m256 b) { return _mm256_add_ps(a, b); }), scale));
   }
   return _mm256_setr_m128i(halves[0], halves[1]);
@@ -146,7 +148,9 @@ __m256i average_float32(const Samples& in, size_t offset) {
   const __m256d scale = _mm256_set1_pd(1.0 / kSamples);
   __m128 halves[2];
   for (int part = 0; part < 2; ++part) {
-    const auto value = [&](uint32_t s) { return _mm256_cvtps_pd(_mm_loadu_ps(reinterpret_cast<const float*>(in.source + s * in.stride_B + offset + 16 * part))); };
+    const auto value = [&](uint32_t s) {
+      return _mm256_cvtps_pd(_mm_loadu_ps(reinterpret_cast<const float*>(in.source + s * in.stride_B + offset + 16 * part)));
+    };
     halves[part] = _mm256_cvtpd_ps(_mm256_mul_pd(tree<kSamples>(value, [](__m256d a, __m256d b) { return _mm256_add_pd(a, b); }), scale));
   }
   return _mm256_castps_si256(canonical(_mm256_setr_m128(halves[0], halves[1])));
@@ -179,7 +183,9 @@ __m256i average_srgb8(const Samples& in, size_t offset) {
   __m256i result = _mm256_setzero_si256();
   for (int c = 0; c < 3; ++c) {
     const __m128i shift = _mm_cvtsi32_si128(8 * c);
-    const auto value = [&](uint32_t s) { return _mm256_i32gather_ps(vk::kSrgbToLinear, _mm256_and_si256(_mm256_srl_epi32(in.at(s, offset), shift), byte), 4); };
+    const auto value = [&](uint32_t s) {
+      return _mm256_i32gather_ps(vk::kSrgbToLinear, _mm256_and_si256(_mm256_srl_epi32(in.at(s, offset), shift), byte), 4);
+    };
     const __m256i code = encode_srgb(_mm256_mul_ps(tree<kSamples>(value, [](__m256 a, __m256 b) { return _mm256_add_ps(a, b); }), scale));
     result = _mm256_or_si256(result, _mm256_sll_epi32(code, shift));
   }
@@ -198,22 +204,31 @@ __m256i extreme(ReduceKind kind, __m256i a, __m256i b, bool is_max) {
   switch (kind) {
     case ReduceKind::unorm8:
     case ReduceKind::srgb8:
-    case ReduceKind::uint8: return is_max ? _mm256_max_epu8(a, b) : _mm256_min_epu8(a, b);
+    case ReduceKind::uint8:
+      return is_max ? _mm256_max_epu8(a, b) : _mm256_min_epu8(a, b);
     case ReduceKind::snorm8:
-    case ReduceKind::sint8: return is_max ? _mm256_max_epi8(a, b) : _mm256_min_epi8(a, b);
+    case ReduceKind::sint8:
+      return is_max ? _mm256_max_epi8(a, b) : _mm256_min_epi8(a, b);
     case ReduceKind::unorm16:
-    case ReduceKind::uint16: return is_max ? _mm256_max_epu16(a, b) : _mm256_min_epu16(a, b);
+    case ReduceKind::uint16:
+      return is_max ? _mm256_max_epu16(a, b) : _mm256_min_epu16(a, b);
     case ReduceKind::snorm16:
-    case ReduceKind::sint16: return is_max ? _mm256_max_epi16(a, b) : _mm256_min_epi16(a, b);
+    case ReduceKind::sint16:
+      return is_max ? _mm256_max_epi16(a, b) : _mm256_min_epi16(a, b);
     case ReduceKind::unorm32:
-    case ReduceKind::uint32: return is_max ? _mm256_max_epu32(a, b) : _mm256_min_epu32(a, b);
-    case ReduceKind::sint32: return is_max ? _mm256_max_epi32(a, b) : _mm256_min_epi32(a, b);
-    case ReduceKind::float32: return _mm256_castps_si256(extreme_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), is_max));
+    case ReduceKind::uint32:
+      return is_max ? _mm256_max_epu32(a, b) : _mm256_min_epu32(a, b);
+    case ReduceKind::sint32:
+      return is_max ? _mm256_max_epi32(a, b) : _mm256_min_epi32(a, b);
+    case ReduceKind::float32:
+      return _mm256_castps_si256(extreme_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), is_max));
     case ReduceKind::half: {
       const auto half = [&](__m128i x, __m128i y) { return half_bits(extreme_ps(_mm256_cvtph_ps(x), _mm256_cvtph_ps(y), is_max)); };
-      return _mm256_setr_m128i(half(_mm256_castsi256_si128(a), _mm256_castsi256_si128(b)), half(_mm256_extracti128_si256(a, 1), _mm256_extracti128_si256(b, 1)));
+      return _mm256_setr_m128i(half(_mm256_castsi256_si128(a), _mm256_castsi256_si128(b)),
+                               half(_mm256_extracti128_si256(a, 1), _mm256_extracti128_si256(b, 1)));
     }
-    default: return a;
+    default:
+      return a;
   }
 }
 
@@ -226,8 +241,10 @@ bool has_average(ReduceKind kind) {
     case ReduceKind::unorm32:
     case ReduceKind::half:
     case ReduceKind::float32:
-    case ReduceKind::srgb8: return true;
-    default: return false;
+    case ReduceKind::srgb8:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -257,24 +274,36 @@ void extreme_all(ReduceKind kind, bool is_max, Samples in, const Pieces& pieces,
 template <uint32_t kSamples>
 void average_elements(ReduceKind kind, const Samples& in, const Pieces& pieces, uint8_t* out) {
   switch (kind) {
-    case ReduceKind::unorm8: return average_all<average_unorm8<kSamples>>(in, pieces, out);
-    case ReduceKind::snorm8: return average_all<average_snorm8<kSamples>>(in, pieces, out);
-    case ReduceKind::unorm16: return average_all<average_unorm16<kSamples>>(in, pieces, out);
-    case ReduceKind::snorm16: return average_all<average_snorm16<kSamples>>(in, pieces, out);
-    case ReduceKind::unorm32: return average_all<average_unorm32<kSamples>>(in, pieces, out);
-    case ReduceKind::half: return average_all<average_half<kSamples>>(in, pieces, out);
-    case ReduceKind::srgb8: return average_all<average_srgb8<kSamples>>(in, pieces, out);
-    default: return average_all<average_float32<kSamples>>(in, pieces, out);
+    case ReduceKind::unorm8:
+      return average_all<average_unorm8<kSamples>>(in, pieces, out);
+    case ReduceKind::snorm8:
+      return average_all<average_snorm8<kSamples>>(in, pieces, out);
+    case ReduceKind::unorm16:
+      return average_all<average_unorm16<kSamples>>(in, pieces, out);
+    case ReduceKind::snorm16:
+      return average_all<average_snorm16<kSamples>>(in, pieces, out);
+    case ReduceKind::unorm32:
+      return average_all<average_unorm32<kSamples>>(in, pieces, out);
+    case ReduceKind::half:
+      return average_all<average_half<kSamples>>(in, pieces, out);
+    case ReduceKind::srgb8:
+      return average_all<average_srgb8<kSamples>>(in, pieces, out);
+    default:
+      return average_all<average_float32<kSamples>>(in, pieces, out);
   }
 }
 
 void reduce_elements(const Reducer& r, const Samples& in, const Pieces& pieces, uint8_t* out) {
   if (r.mode != ReduceMode::average) return extreme_all(r.kind, r.mode == ReduceMode::max, in, pieces, out);
   switch (in.count) {
-    case 2: return average_elements<2>(r.kind, in, pieces, out);
-    case 4: return average_elements<4>(r.kind, in, pieces, out);
-    case 8: return average_elements<8>(r.kind, in, pieces, out);
-    default: return average_elements<16>(r.kind, in, pieces, out);
+    case 2:
+      return average_elements<2>(r.kind, in, pieces, out);
+    case 4:
+      return average_elements<4>(r.kind, in, pieces, out);
+    case 8:
+      return average_elements<8>(r.kind, in, pieces, out);
+    default:
+      return average_elements<16>(r.kind, in, pieces, out);
   }
 }
 
@@ -328,7 +357,8 @@ void reduce_texels(const Reducer& r, const uint8_t* source, size_t sample_stride
     if (keeps_equal && bytes - at >= kStep_B) {
       const __m256i first = load32(source + at);
       __m256i difference = _mm256_setzero_si256();
-      for (uint32_t s = 1; s < r.samples; ++s) difference = _mm256_or_si256(difference, _mm256_xor_si256(first, load32(source + s * sample_stride_B + at)));
+      for (uint32_t s = 1; s < r.samples; ++s)
+        difference = _mm256_or_si256(difference, _mm256_xor_si256(first, load32(source + s * sample_stride_B + at)));
       if (_mm256_testz_si256(difference, difference)) {
         store32(out + at, first);
         at += kStep_B;
@@ -372,12 +402,18 @@ ReduceKind kind_of(const vk::FormatInfo& format, VkImageAspectFlags aspect, bool
   if (bits != 8 && bits != 16 && bits != 32) return ReduceKind::texel;
   if (format.numeric == vk::Numeric::srgb && format.texel_B == 4) return ReduceKind::srgb8;  // alpha is the high byte in RGBA and BGRA
   switch (format.numeric) {
-    case vk::Numeric::unorm: return bits == 8 ? ReduceKind::unorm8 : ReduceKind::unorm16;
-    case vk::Numeric::snorm: return bits == 8 ? ReduceKind::snorm8 : ReduceKind::snorm16;
-    case vk::Numeric::sfloat: return bits == 16 ? ReduceKind::half : ReduceKind::float32;
-    case vk::Numeric::uint: return integer_kind(bits, false);
-    case vk::Numeric::sint: return integer_kind(bits, true);
-    default: return ReduceKind::texel;
+    case vk::Numeric::unorm:
+      return bits == 8 ? ReduceKind::unorm8 : ReduceKind::unorm16;
+    case vk::Numeric::snorm:
+      return bits == 8 ? ReduceKind::snorm8 : ReduceKind::snorm16;
+    case vk::Numeric::sfloat:
+      return bits == 16 ? ReduceKind::half : ReduceKind::float32;
+    case vk::Numeric::uint:
+      return integer_kind(bits, false);
+    case vk::Numeric::sint:
+      return integer_kind(bits, true);
+    default:
+      return ReduceKind::texel;
   }
 }
 
@@ -413,12 +449,14 @@ void reduce(const Reducer& r, const uint8_t* source, size_t sample_stride_B, siz
   std::memcpy(out + whole_B, result, rest_B);
 }
 
-void reduce_pieces(const Reducer& r, const uint8_t* source, size_t sample_stride_B, size_t bytes, size_t piece_stride_B, uint32_t count, uint8_t* out) {
+void reduce_pieces(const Reducer& r, const uint8_t* source, size_t sample_stride_B, size_t bytes, size_t piece_stride_B, uint32_t count,
+                   uint8_t* out) {
   if (r.kind == ReduceKind::copy || r.kind == ReduceKind::texel) {
     for (uint32_t i = 0; i < count; ++i) reduce(r, source + i * piece_stride_B, sample_stride_B, bytes, out + i * bytes);
     return;
   }
-  reduce_elements(r, {source, sample_stride_B, r.samples, static_cast<int>(std::bit_width(r.samples)) - 1}, {bytes, piece_stride_B, count}, out);
+  reduce_elements(r, {source, sample_stride_B, r.samples, static_cast<int>(std::bit_width(r.samples)) - 1}, {bytes, piece_stride_B, count},
+                  out);
 }
 
 }  // namespace tilegpu::resource

@@ -16,12 +16,14 @@ Status check_resolve_image(const Image& source, const Image& destination) {
   const ImageCreateInfo &a = source.info(), &b = destination.info();
   const vk::FormatInfo& format = *vk::find_format(a.format);
   if (format.is_depth_stencil()) {
-    return field_error(kCommand, "source format", format.name, "a colour format", "resolve depth and stencil in the pass, with resolve_mode");
+    return field_error(kCommand, "source format", format.name, "a colour format",
+                       "resolve depth and stencil in the pass, with resolve_mode");
   }
   if (source.sample_count() == 1) return field_error(kCommand, "source samples", "1", "2, 4, 8 or 16", "use copy_image");
   if (destination.sample_count() != 1) return multisampled_error(kCommand, destination, "resolve to a single-sampled image");
   if (a.format != b.format) {
-    return field_error(kCommand, "destination format", vk::find_format(b.format)->name, std::string(format.name) + " as the source", "resolve, then blit to convert");
+    return field_error(kCommand, "destination format", vk::find_format(b.format)->name, std::string(format.name) + " as the source",
+                       "resolve, then blit to convert");
   }
   if (a.width_px != b.width_px || a.height_px != b.height_px || a.array_layers > b.array_layers) {
     const auto text = [](const ImageCreateInfo& i) {

@@ -11,7 +11,9 @@ namespace {
 
 constexpr float kMaxLodBias = 15.0f;
 
-bool valid_address(VkSamplerAddressMode mode) { return mode >= VK_SAMPLER_ADDRESS_MODE_REPEAT && mode <= VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE; }
+bool valid_address(VkSamplerAddressMode mode) {
+  return mode >= VK_SAMPLER_ADDRESS_MODE_REPEAT && mode <= VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE;
+}
 
 std::string number(uint32_t value) { return std::to_string(value); }
 
@@ -21,8 +23,10 @@ Status check_unnormalized(const SamplerCreateInfo& info) {
   };
   if (info.min_filter != info.mag_filter || info.mipmap_mode != VK_SAMPLER_MIPMAP_MODE_NEAREST || info.min_lod != 0 || info.max_lod != 0 ||
       !clamps(info.address_u) || !clamps(info.address_v) || info.compare_enable) {
-    return field_error("sampler", "unnormalized_coordinates", "true", "true only with equal filters, mipmap_mode nearest, lod 0 to 0, clamping "
-                       "addresses and no comparison", "set these, or normalise the coordinates");
+    return field_error("sampler", "unnormalized_coordinates", "true",
+                       "true only with equal filters, mipmap_mode nearest, lod 0 to 0, clamping "
+                       "addresses and no comparison",
+                       "set these, or normalise the coordinates");
   }
   return Ok{};
 }
@@ -48,7 +52,8 @@ Expected<Ptr<Sampler>> Sampler::create(const SamplerCreateInfo& info) {
     return field_error("sampler", "mip_lod_bias", std::to_string(info.mip_lod_bias), "-15 to 15", "");
   }
   if (!(info.min_lod <= info.max_lod)) {
-    return field_error("sampler", "min_lod", std::to_string(info.min_lod), "at most max_lod, " + std::to_string(info.max_lod), "NaN is not a level");
+    return field_error("sampler", "min_lod", std::to_string(info.min_lod), "at most max_lod, " + std::to_string(info.max_lod),
+                       "NaN is not a level");
   }
   if (info.compare_enable && (info.compare_op < VK_COMPARE_OP_NEVER || info.compare_op > VK_COMPARE_OP_ALWAYS)) {
     return field_error("sampler", "compare_op", number(static_cast<uint32_t>(info.compare_op)), "a VkCompareOp", "");

@@ -16,7 +16,8 @@ template <class Row>
 void for_superblock_rows(const TexelRows& t, uint32_t column, uint32_t row, uint8_t* superblock, Row visit) {
   const uint32_t x = column * kSuperblock_px, y = row * kSuperblock_px, texel_B = t.layout.texel_B;
   const uint32_t width = std::min(kSuperblock_px, t.layout.width_px - x), height = std::min(kSuperblock_px, t.layout.height_px - y);
-  for (uint32_t i = 0; i < height; ++i) visit(superblock + static_cast<size_t>(i) * kSuperblock_px * texel_B, t.rows.at(x, y + i), static_cast<size_t>(width) * texel_B);
+  for (uint32_t i = 0; i < height; ++i)
+    visit(superblock + static_cast<size_t>(i) * kSuperblock_px * texel_B, t.rows.at(x, y + i), static_cast<size_t>(width) * texel_B);
 }
 
 }  // namespace
@@ -46,7 +47,8 @@ TexelRows open_texels(const Image& image, VkImageAspectFlagBits aspect, uint32_t
     for (uint32_t column = 0; column < t.layout.superblocks_x; ++column) {
       const SuperblockAddress address = superblock_address(t.image_data, t.layout, sample, column, row);
       decode_superblock(address.header, address.payload, t.layout.texel_B, block);
-      for_superblock_rows(t, column, row, block.texels, [](uint8_t* in_block, uint8_t* in_rows, size_t size_B) { std::memcpy(in_rows, in_block, size_B); });
+      for_superblock_rows(t, column, row, block.texels,
+                          [](uint8_t* in_block, uint8_t* in_rows, size_t size_B) { std::memcpy(in_rows, in_block, size_B); });
     }
   }
   return t;
@@ -59,7 +61,8 @@ void close_texels(TexelRows& t) {
     for (uint32_t column = 0; column < t.layout.superblocks_x; ++column) {
       const SuperblockAddress address = superblock_address(t.image_data, t.layout, t.sample, column, row);
       decode_superblock(address.header, address.payload, t.layout.texel_B, block);
-      for_superblock_rows(t, column, row, block.texels, [](uint8_t* in_block, uint8_t* in_rows, size_t size_B) { std::memcpy(in_block, in_rows, size_B); });
+      for_superblock_rows(t, column, row, block.texels,
+                          [](uint8_t* in_block, uint8_t* in_rows, size_t size_B) { std::memcpy(in_block, in_rows, size_B); });
       encode_superblock(block, t.layout.texel_B, address.header, address.payload);
     }
   }

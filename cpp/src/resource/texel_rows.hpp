@@ -13,13 +13,13 @@ namespace tilegpu::resource {
 struct AspectField {
   uint32_t mask = 0;
   int shift = 0;
-  uint32_t buffer_B = 0;   // of a texel in a buffer
+  uint32_t buffer_B = 0;  // of a texel in a buffer
 };
 AspectField aspect_field(const vk::FormatInfo& format, VkImageAspectFlags aspect);
 
 struct TexelRows {
   Rows rows;
-  std::vector<uint8_t> decoded;   // empty for linear images
+  std::vector<uint8_t> decoded;  // empty for linear images
   SubresourceLayout layout;
   uint8_t* image_data = nullptr;
   uint32_t sample = 0;

@@ -21,7 +21,8 @@ inline Error multisampled_error(const std::string& command, const Image& image, 
 
 inline Status check_has_memory(const std::string& command, const Image& image) {
   if (image.data()) return Ok{};
-  return Error{VK_ERROR_VALIDATION_FAILED_EXT, command + ": " + object_name("image", image.info().label) + " has no memory; bind memory first (transient images cannot be copied)"};
+  return Error{VK_ERROR_VALIDATION_FAILED_EXT, command + ": " + object_name("image", image.info().label) +
+                                                   " has no memory; bind memory first (transient images cannot be copied)"};
 }
 
 inline Status check_range(const std::string& command, const Buffer& buffer, uint64_t offset_B, uint64_t size_B) {
@@ -34,12 +35,14 @@ inline Status check_range(const std::string& command, const Buffer& buffer, uint
   return Ok{};
 }
 
-inline Status check_subresource(const std::string& command, const Image& image, VkImageAspectFlags aspect, uint32_t level, uint32_t layer, const char* side) {
+inline Status check_subresource(const std::string& command, const Image& image, VkImageAspectFlags aspect, uint32_t level, uint32_t layer,
+                                const char* side) {
   const std::string name = std::string(side) + " " + object_name("image", image.info().label);
   if (Status memory = check_has_memory(command, image); !memory) return memory.error();
   const VkImageAspectFlags all = format_aspects(*vk::find_format(image.info().format));
   if ((aspect & all) == 0 || (aspect & (aspect - 1)) != 0 || (aspect & ~all) != 0) {
-    return field_error(command, name + ": aspect", std::to_string(aspect), "one aspect of the format (mask " + std::to_string(all) + ")", "");
+    return field_error(command, name + ": aspect", std::to_string(aspect), "one aspect of the format (mask " + std::to_string(all) + ")",
+                       "");
   }
   if (level >= image.info().mip_levels) {
     return field_error(command, name + ": level", std::to_string(level), "0 to " + std::to_string(image.info().mip_levels - 1), "");
@@ -50,14 +53,18 @@ inline Status check_subresource(const std::string& command, const Image& image, 
   return Ok{};
 }
 
-inline Status check_region(const std::string& command, const Image& image, const ImageRegion& region, uint32_t width_px, uint32_t height_px, const char* side) {
+inline Status check_region(const std::string& command, const Image& image, const ImageRegion& region, uint32_t width_px, uint32_t height_px,
+                           const char* side) {
   if (Status ok = check_subresource(command, image, region.aspect, region.level, region.layer, side); !ok) return ok.error();
   const SubresourceLayout layout = image.layout(region.aspect, region.level, region.layer);
   const int64_t end_x = static_cast<int64_t>(region.x) + width_px, end_y = static_cast<int64_t>(region.y) + height_px;
   if (width_px == 0 || height_px == 0 || region.x < 0 || region.y < 0 || end_x > layout.width_px || end_y > layout.height_px) {
-    return field_error(command, std::string(side) + " region of " + object_name("image", image.info().label),
-                       std::to_string(width_px) + "x" + std::to_string(height_px) + " px at (" + std::to_string(region.x) + ", " + std::to_string(region.y) + ")",
-                       "at least 1x1 px within the level's " + std::to_string(layout.width_px) + "x" + std::to_string(layout.height_px) + " px", "cut it with the image");
+    return field_error(
+        command, std::string(side) + " region of " + object_name("image", image.info().label),
+        std::to_string(width_px) + "x" + std::to_string(height_px) + " px at (" + std::to_string(region.x) + ", " +
+            std::to_string(region.y) + ")",
+        "at least 1x1 px within the level's " + std::to_string(layout.width_px) + "x" + std::to_string(layout.height_px) + " px",
+        "cut it with the image");
   }
   return Ok{};
 }

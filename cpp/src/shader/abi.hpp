@@ -26,7 +26,7 @@ struct BufferDescriptor {
 
 /// One mip level of a view. Texels lie in rows.
 struct ViewLevel {
-  const uint8_t* data;        // layer 0, sample 0
+  const uint8_t* data;  // layer 0, sample 0
   uint32_t row_pitch_B;
   int32_t width_px, height_px;
   uint32_t _pad;
@@ -34,10 +34,10 @@ struct ViewLevel {
 
 /// A sampled image view as code sees it; texel format is baked into the functions.
 struct ImageViewAbi {
-  uint64_t layer_pitch_B[kMaxMipLevels + 1];   // per level
+  uint64_t layer_pitch_B[kMaxMipLevels + 1];  // per level
   ViewLevel level[kMaxMipLevels + 1];
   int32_t level_count;
-  int32_t layer_count;                         // cube: 6 * cubes
+  int32_t layer_count;  // cube: 6 * cubes
   int32_t sample_count;
   uint32_t _pad;
   uint64_t sample_pitch_B;
@@ -46,7 +46,7 @@ struct ImageViewAbi {
 /// What is not baked into the sampler's function.
 struct SamplerAbi {
   float mip_lod_bias, min_lod, max_lod, _pad;
-  float border[4];                             // as float bits or integers, by the view's type
+  float border[4];  // as float bits or integers, by the view's type
 };
 
 /// Sampler functions are reached through the descriptor. Their LLVM types are made by shader/sampler_types.hpp, vectors pass in
@@ -54,36 +54,36 @@ struct SamplerAbi {
 struct TextureDescriptor {
   const ImageViewAbi* view;
   const SamplerAbi* sampler;
-  const void* sample_gradient;   // explicit or computed gradients (+ bias)
-  const void* sample_lod;        // explicit LOD
-  const void* fetch;             // integer coordinates, no sampler
+  const void* sample_gradient;  // explicit or computed gradients (+ bias)
+  const void* sample_lod;       // explicit LOD
+  const void* fetch;            // integer coordinates, no sampler
   const void* gather;
 };
 
 /// One vertex buffer binding as bound.
 struct VertexBinding {
   const uint8_t* data;
-  uint64_t size_B;               // from data on
+  uint64_t size_B;  // from data on
 };
 
 /// One call shades `count` (1..kBatchStride) vertices.
 struct VertexArgs {
-  const VertexBinding* bindings;         // [kMaxVertexBindings]
+  const VertexBinding* bindings;  // [kMaxVertexBindings]
   const uint8_t* push_constants;
   const BufferDescriptor* buffers;
   const TextureDescriptor* textures;
-  const uint32_t* vertex_index;          // [kBatchStride], gl_VertexIndex (vertex offset added); padded by repetition
+  const uint32_t* vertex_index;  // [kBatchStride], gl_VertexIndex (vertex offset added); padded by repetition
   uint32_t count;
-  uint32_t instance_index;               // gl_InstanceIndex
+  uint32_t instance_index;  // gl_InstanceIndex
   uint32_t first_instance;
   uint32_t base_vertex;
   uint32_t draw_index;
   uint32_t _pad;
-  float* position;                       // 4 components, component-major (kBatchStride)
-  float* varyings;                       // VaryingLayout::component_count components, component-major
-  float* clip_distance;                  // or null; component-major
-  uint8_t* scratch;                      // private memory of the thread: PrivateMemory::size_B bytes for N lanes
-  uint64_t loop_budget;                  // iterations left for the call; at 0 loops end
+  float* position;       // 4 components, component-major (kBatchStride)
+  float* varyings;       // VaryingLayout::component_count components, component-major
+  float* clip_distance;  // or null; component-major
+  uint8_t* scratch;      // private memory of the thread: PrivateMemory::size_B bytes for N lanes
+  uint64_t loop_budget;  // iterations left for the call; at 0 loops end
 };
 
 /// Set up by the tile phase for a primitive: what interpolation needs. Planes are relative to the anchor: value at pixel-relative
@@ -97,42 +97,42 @@ struct alignas(64) PrimitiveSetup {
   float j0, jx, jy;
   float z0, zx, zy;
   float w1, w2;
-  float z_lo, z_hi;                      // what depth is clamped to: the vertices' range within the allowed one
-  const float* varying[3];               // component 0 of each vertex; component c at [c * kBatchStride]
-  const float* provoking;                // one of the three
+  float z_lo, z_hi;         // what depth is clamped to: the vertices' range within the allowed one
+  const float* varying[3];  // component 0 of each vertex; component c at [c * kBatchStride]
+  const float* provoking;   // one of the three
   uint32_t primitive_id;
-  uint32_t front_facing;                 // 0 or 1
-  uint32_t draw;                         // index of the draw in the pass
-  uint32_t order;                        // position in the bin's order (identity for hidden-surface removal)
+  uint32_t front_facing;  // 0 or 1
+  uint32_t draw;          // index of the draw in the pass
+  uint32_t order;         // position in the bin's order (identity for hidden-surface removal)
 };
 
 /// One packet of N/4 quads; inputs by the packer, outputs by the shader's body, then read by late tests and the epilogue.
 struct alignas(64) FragmentArgs {
   // -- outputs of the body, inputs of the epilogue; component-major, lane-minor ([t][c][lane] with lane stride kMaxLanes)
-  float color[kMaxTargets][4][kMaxLanes];       // bit patterns for integer targets
-  float color_source1[4][kMaxLanes];            // dual-source blending
-  float depth[kMaxLanes];                       // gl_FragDepth, where written
-  uint32_t sample_mask_out[kMaxLanes];          // gl_SampleMask, where written; else untouched
+  float color[kMaxTargets][4][kMaxLanes];  // bit patterns for integer targets
+  float color_source1[4][kMaxLanes];       // dual-source blending
+  float depth[kMaxLanes];                  // gl_FragDepth, where written
+  uint32_t sample_mask_out[kMaxLanes];     // gl_SampleMask, where written; else untouched
   uint32_t stencil_out[kMaxLanes];
-  uint32_t alive[kMaxLanes];                    // ~0: not discarded (and not a lane outside the primitive), 0: dead. In and out.
+  uint32_t alive[kMaxLanes];  // ~0: not discarded (and not a lane outside the primitive), 0: dead. In and out.
   // -- inputs, per quad
-  const PrimitiveSetup* primitive[kMaxQuads];   // unused quads repeat the first
-  int32_t x_px[kMaxQuads], y_px[kMaxQuads];     // top-left pixel, framebuffer coordinates
-  uint32_t tile_pixel[kMaxQuads];               // index of pixel 0 in the tile: block * 16 + quad_in_block * 4
-  uint64_t raster_coverage[kMaxQuads];          // bit 4*s + p: pixel p, sample s; what the shader may see
-  uint64_t live_coverage[kMaxQuads];            // what may be written (after early tests); shader kill is in `alive`
+  const PrimitiveSetup* primitive[kMaxQuads];  // unused quads repeat the first
+  int32_t x_px[kMaxQuads], y_px[kMaxQuads];    // top-left pixel, framebuffer coordinates
+  uint32_t tile_pixel[kMaxQuads];              // index of pixel 0 in the tile: block * 16 + quad_in_block * 4
+  uint64_t raster_coverage[kMaxQuads];         // bit 4*s + p: pixel p, sample s; what the shader may see
+  uint64_t live_coverage[kMaxQuads];           // what may be written (after early tests); shader kill is in `alive`
   // -- inputs, uniform
-  uint32_t quad_count;                          // 1..N/4
-  uint32_t uniform_primitive;                   // 1: all quads are of primitive[0]
-  uint32_t full_block;                          // 1: the quads are contiguous in the tile from tile_pixel[0] and quad_count == N/4
-  uint32_t sample_index;                        // per-sample shading: gl_SampleID, else 0
+  uint32_t quad_count;         // 1..N/4
+  uint32_t uniform_primitive;  // 1: all quads are of primitive[0]
+  uint32_t full_block;         // 1: the quads are contiguous in the tile from tile_pixel[0] and quad_count == N/4
+  uint32_t sample_index;       // per-sample shading: gl_SampleID, else 0
   const uint8_t* push_constants;
   const BufferDescriptor* buffers;
   const TextureDescriptor* textures;
-  uint8_t* target[kMaxTargets];                 // tile memory of each colour attachment, see framebuffer/tile_memory.hpp
+  uint8_t* target[kMaxTargets];  // tile memory of each colour attachment, see framebuffer/tile_memory.hpp
   uint8_t* tile_depth;
   uint8_t* tile_stencil;
-  const float* sample_positions;                // x, y pairs in 0..1, of the pass's sample count
+  const float* sample_positions;  // x, y pairs in 0..1, of the pass's sample count
   uint8_t* scratch;
   uint64_t loop_budget;
   float blend_constants[4];
@@ -141,6 +141,6 @@ struct alignas(64) FragmentArgs {
 };
 
 using VertexFunction = void (*)(VertexArgs*);
-using FragmentFunction = void (*)(FragmentArgs*);   // body, and epilogue
+using FragmentFunction = void (*)(FragmentArgs*);  // body, and epilogue
 
 }  // namespace tilegpu::shader

@@ -21,7 +21,8 @@ void each_instruction(const Module& m, F&& visit) {
 }
 
 /// Bytes of scratch that a function's variables take, calls included; the same rule as Lowering::new_variable.
-uint64_t scratch_of(const Module& m, const Constants& constants, const Divergence& d, uint32_t function, std::map<uint32_t, uint64_t>& known) {
+uint64_t scratch_of(const Module& m, const Constants& constants, const Divergence& d, uint32_t function,
+                    std::map<uint32_t, uint64_t>& known) {
   if (auto found = known.find(function); found != known.end()) return found->second;
   uint64_t own_B = 0, calls_B = 0;
   const auto add = [&](uint32_t type, bool dynamic) {
@@ -43,16 +44,33 @@ uint64_t scratch_of(const Module& m, const Constants& constants, const Divergenc
 
 void fragment_builtins(StageTraits& t, uint32_t builtin, bool output) {
   switch (static_cast<spv::BuiltIn>(builtin)) {
-    case spv::BuiltInFragDepth: t.writes_depth = true; break;
-    case spv::BuiltInSampleMask: (output ? t.writes_sample_mask : t.reads_sample_mask) = true; break;
-    case spv::BuiltInFragStencilRefEXT: t.writes_stencil = true; break;
+    case spv::BuiltInFragDepth:
+      t.writes_depth = true;
+      break;
+    case spv::BuiltInSampleMask:
+      (output ? t.writes_sample_mask : t.reads_sample_mask) = true;
+      break;
+    case spv::BuiltInFragStencilRefEXT:
+      t.writes_stencil = true;
+      break;
     case spv::BuiltInSampleId:
-    case spv::BuiltInSamplePosition: t.per_sample = true; break;
-    case spv::BuiltInHelperInvocation: t.reads_helper = true; break;
-    case spv::BuiltInPrimitiveId: t.reads_primitive_id = true; break;
-    case spv::BuiltInFrontFacing: t.reads_front_facing = true; break;
-    case spv::BuiltInFragCoord: t.reads_frag_coord = true; break;
-    default: break;
+    case spv::BuiltInSamplePosition:
+      t.per_sample = true;
+      break;
+    case spv::BuiltInHelperInvocation:
+      t.reads_helper = true;
+      break;
+    case spv::BuiltInPrimitiveId:
+      t.reads_primitive_id = true;
+      break;
+    case spv::BuiltInFrontFacing:
+      t.reads_front_facing = true;
+      break;
+    case spv::BuiltInFragCoord:
+      t.reads_frag_coord = true;
+      break;
+    default:
+      break;
   }
 }
 
@@ -110,9 +128,11 @@ struct TextureBuilder {
     if (sampler) s.sampler_set = ds.set == kNone ? 0 : ds.set, s.sampler_binding = ds.binding;
     if (sampler && sampler != image) s.sampler_count = count_of(sampler);
     for (TextureSlot& known : table.textures) {
-      if (known.image_set == s.image_set && known.image_binding == s.image_binding && known.sampler_set == s.sampler_set && known.sampler_binding == s.sampler_binding) {
+      if (known.image_set == s.image_set && known.image_binding == s.image_binding && known.sampler_set == s.sampler_set &&
+          known.sampler_binding == s.sampler_binding) {
         known.uses |= uses;
-        known.image_count = std::max(known.image_count, s.image_count), known.sampler_count = std::max(known.sampler_count, s.sampler_count);
+        known.image_count = std::max(known.image_count, s.image_count),
+        known.sampler_count = std::max(known.sampler_count, s.sampler_count);
         return;
       }
     }
@@ -152,7 +172,8 @@ Status add_resources(const Module& m, ResourceTable& table) {
     BufferSlot s;
     s.set = deco.set == kNone ? 0 : deco.set, s.binding = deco.binding, s.count = builder.count_of(id);
     s.writable = (storage == spv::StorageClassStorageBuffer || m.decoration(block).buffer_block) && !deco.nonwritable;
-    auto known = std::find_if(table.buffers.begin(), table.buffers.end(), [&](const BufferSlot& k) { return k.set == s.set && k.binding == s.binding; });
+    auto known = std::find_if(table.buffers.begin(), table.buffers.end(),
+                              [&](const BufferSlot& k) { return k.set == s.set && k.binding == s.binding; });
     if (known == table.buffers.end()) {
       table.buffers.push_back(s);
     } else {
@@ -162,20 +183,36 @@ Status add_resources(const Module& m, ResourceTable& table) {
   each_instruction(m, [&](const Instruction& i) {
     const uint32_t first = m.operand(i, 0);
     switch (i.op) {
-      case spv::OpImageSampleImplicitLod: case spv::OpImageSampleDrefImplicitLod: case spv::OpImageSampleProjImplicitLod: case spv::OpImageSampleProjDrefImplicitLod:
+      case spv::OpImageSampleImplicitLod:
+      case spv::OpImageSampleDrefImplicitLod:
+      case spv::OpImageSampleProjImplicitLod:
+      case spv::OpImageSampleProjDrefImplicitLod:
         builder.use(first, fragment ? kUseGradient : kUseLod);
         break;
-      case spv::OpImageSampleExplicitLod: case spv::OpImageSampleDrefExplicitLod: case spv::OpImageSampleProjExplicitLod: case spv::OpImageSampleProjDrefExplicitLod: {
+      case spv::OpImageSampleExplicitLod:
+      case spv::OpImageSampleDrefExplicitLod:
+      case spv::OpImageSampleProjExplicitLod:
+      case spv::OpImageSampleProjDrefExplicitLod: {
         const bool dref = i.op == spv::OpImageSampleDrefExplicitLod || i.op == spv::OpImageSampleProjDrefExplicitLod;
         builder.use(first, m.operand(i, dref ? 3 : 2) & spv::ImageOperandsGradMask ? kUseGradient : kUseLod);
         break;
       }
-      case spv::OpImageFetch: builder.use(first, kUseFetch); break;
-      case spv::OpImageGather: case spv::OpImageDrefGather: builder.use(first, kUseGather); break;
-      case spv::OpImageQuerySize: case spv::OpImageQuerySizeLod: case spv::OpImageQueryLevels: case spv::OpImageQuerySamples: case spv::OpImageQueryLod:
+      case spv::OpImageFetch:
+        builder.use(first, kUseFetch);
+        break;
+      case spv::OpImageGather:
+      case spv::OpImageDrefGather:
+        builder.use(first, kUseGather);
+        break;
+      case spv::OpImageQuerySize:
+      case spv::OpImageQuerySizeLod:
+      case spv::OpImageQueryLevels:
+      case spv::OpImageQuerySamples:
+      case spv::OpImageQueryLod:
         builder.use(first, 0);
         break;
-      default: break;
+      default:
+        break;
     }
   });
   return Ok{};
@@ -207,8 +244,9 @@ Expected<StageTraits> analyze(const ShaderModule& shader_module, const Specializ
     }
   }
   if (private_B > kMaxPrivateMemory_B) {
-    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, "shader '" + shader_module.label() + "': private arrays take " + std::to_string(private_B / kMaxLanes) +
-                                                    " bytes an invocation; the limit is " + std::to_string(kMaxPrivateMemory_B / kMaxLanes)};
+    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, "shader '" + shader_module.label() + "': private arrays take " +
+                                                    std::to_string(private_B / kMaxLanes) + " bytes an invocation; the limit is " +
+                                                    std::to_string(kMaxPrivateMemory_B / kMaxLanes)};
   }
   t.private_memory_B = static_cast<uint32_t>(private_B);
 
@@ -242,7 +280,9 @@ Expected<StageTraits> analyze(const ShaderModule& shader_module, const Specializ
           t.dual_source = true;
         } else {
           t.outputs_written |= 1u << s.location;
-          t.output_base[s.location] = s.base == Base::f32 ? ReflectedType::Base::f32 : s.is_signed ? ReflectedType::Base::i32 : ReflectedType::Base::u32;
+          t.output_base[s.location] = s.base == Base::f32 ? ReflectedType::Base::f32
+                                      : s.is_signed       ? ReflectedType::Base::i32
+                                                          : ReflectedType::Base::u32;
         }
       }
     }
@@ -281,19 +321,24 @@ Expected<VaryingLayout> varying_layout(const ShaderModule& fragment, const Speci
     for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {
       const InterfaceScalar& s = scalars[k];
       if (!used[k] || s.builtin != kNone) continue;
-      if (s.location > 255 || s.component > 3) return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + fragment.label() + "': input location " + std::to_string(s.location) + " is above 255"};
-      layout.components.push_back({static_cast<uint8_t>(s.location), static_cast<uint8_t>(s.component), s.interpolation, s.centroid, s.sample});
+      if (s.location > 255 || s.component > 3)
+        return Error{VK_ERROR_INVALID_SHADER_NV,
+                     "shader '" + fragment.label() + "': input location " + std::to_string(s.location) + " is above 255"};
+      layout.components.push_back(
+          {static_cast<uint8_t>(s.location), static_cast<uint8_t>(s.component), s.interpolation, s.centroid, s.sample});
     }
   }
   std::sort(layout.components.begin(), layout.components.end(), [](const VaryingComponent& a, const VaryingComponent& b) {
     return std::pair(a.location, a.component) < std::pair(b.location, b.component);
   });
   layout.components.erase(std::unique(layout.components.begin(), layout.components.end(),
-                                      [](const VaryingComponent& a, const VaryingComponent& b) { return a.location == b.location && a.component == b.component; }),
+                                      [](const VaryingComponent& a, const VaryingComponent& b) {
+                                        return a.location == b.location && a.component == b.component;
+                                      }),
                           layout.components.end());
   if (layout.components.size() > kMaxVaryingComponents) {
-    return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + fragment.label() + "': it reads " + std::to_string(layout.components.size()) + " varying components; the limit is " +
-                                                 std::to_string(kMaxVaryingComponents)};
+    return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + fragment.label() + "': it reads " + std::to_string(layout.components.size()) +
+                                                 " varying components; the limit is " + std::to_string(kMaxVaryingComponents)};
   }
   return layout;
 }
@@ -304,16 +349,19 @@ Expected<ResourceTable> resource_table(const ShaderModule& vertex, const ShaderM
   if (fragment) {
     if (Status s = add_resources(fragment->module(), table); !s) return s.error();
   }
-  std::sort(table.buffers.begin(), table.buffers.end(), [](const BufferSlot& a, const BufferSlot& b) { return std::pair(a.set, a.binding) < std::pair(b.set, b.binding); });
+  std::sort(table.buffers.begin(), table.buffers.end(),
+            [](const BufferSlot& a, const BufferSlot& b) { return std::pair(a.set, a.binding) < std::pair(b.set, b.binding); });
   constexpr uint64_t kMaxEntries = 65536;
   uint64_t buffers = 0, textures = 0;
-  for (BufferSlot& s : table.buffers) s.first = static_cast<uint32_t>(buffers), buffers = std::min<uint64_t>(kMaxEntries + 1, buffers + s.count);
+  for (BufferSlot& s : table.buffers)
+    s.first = static_cast<uint32_t>(buffers), buffers = std::min<uint64_t>(kMaxEntries + 1, buffers + s.count);
   for (TextureSlot& s : table.textures) {
     s.first = static_cast<uint32_t>(textures);
     textures = std::min<uint64_t>(kMaxEntries + 1, textures + static_cast<uint64_t>(s.image_count) * s.sampler_count);
   }
   if (buffers > kMaxEntries || textures > kMaxEntries) {
-    return Error{VK_ERROR_OUT_OF_POOL_MEMORY, "shader '" + vertex.label() + "': the descriptor arrays have more than " + std::to_string(kMaxEntries) + " elements, the limit"};
+    return Error{VK_ERROR_OUT_OF_POOL_MEMORY, "shader '" + vertex.label() + "': the descriptor arrays have more than " +
+                                                  std::to_string(kMaxEntries) + " elements, the limit"};
   }
   table.buffer_entries = static_cast<uint32_t>(buffers);
   table.texture_entries = static_cast<uint32_t>(textures);

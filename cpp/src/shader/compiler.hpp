@@ -24,7 +24,7 @@ struct VaryingComponent {
   bool centroid = false, sample = false;
 };
 struct VaryingLayout {
-  std::vector<VaryingComponent> components;   // those that the fragment shader reads, by (location, component)
+  std::vector<VaryingComponent> components;               // those that the fragment shader reads, by (location, component)
   int find(uint32_t location, uint32_t component) const;  // -1: not read
 };
 
@@ -37,9 +37,9 @@ struct BufferSlot {
 enum TextureUse : uint8_t { kUseGradient = 1, kUseLod = 2, kUseFetch = 4, kUseGather = 8 };
 struct TextureSlot {
   uint32_t image_set = 0, image_binding = 0;
-  uint32_t sampler_set = 0, sampler_binding = 0;         // == image's for combined; ~0u for fetch and size queries only
+  uint32_t sampler_set = 0, sampler_binding = 0;           // == image's for combined; ~0u for fetch and size queries only
   uint32_t image_count = 1, sampler_count = 1, first = 0;  // entry = first + image_element * sampler_count + sampler_element
-  uint8_t uses = 0;                                      // TextureUse bits: the functions that must exist
+  uint8_t uses = 0;                                        // TextureUse bits: the functions that must exist
 };
 struct ResourceTable {
   std::vector<BufferSlot> buffers;
@@ -52,23 +52,23 @@ enum class DepthLayout : uint8_t { any, greater, less, unchanged };
 /// What the specialised stage does; everything that classification and hidden-surface removal ask.
 struct StageTraits {
   // vertex
-  uint32_t clip_distances = 0, cull_distances = 0;       // clip first, then cull, in VertexArgs::clip_distance
+  uint32_t clip_distances = 0, cull_distances = 0;  // clip first, then cull, in VertexArgs::clip_distance
   // fragment
   bool discards = false, writes_depth = false, writes_sample_mask = false, writes_stencil = false;
   DepthLayout depth_layout = DepthLayout::any;
   bool reads_sample_mask = false, reads_helper = false, uses_centroid = false;
-  bool per_sample = false;                               // SampleId, SamplePosition or `sample` inputs
+  bool per_sample = false;  // SampleId, SamplePosition or `sample` inputs
   bool reads_primitive_id = false, reads_front_facing = false, reads_frag_coord = false;
   bool early_fragment_tests = false;
-  bool reads_tile = false;                               // input attachments
-  uint32_t outputs_written = 0;                          // bit per location
+  bool reads_tile = false;       // input attachments
+  uint32_t outputs_written = 0;  // bit per location
   std::array<ReflectedType::Base, kMaxTargets> output_base{};
   bool dual_source = false;
   // both
   bool writes_memory = false, atomic_results_used = false, reads_written_memory = false;
   bool loops = false;
-  uint32_t private_memory_B = 0;                         // of VertexArgs/FragmentArgs::scratch, for N = kMaxLanes
-  std::string side_effect_line;                          // "file:line" of the first, for explanations
+  uint32_t private_memory_B = 0;  // of VertexArgs/FragmentArgs::scratch, for N = kMaxLanes
+  std::string side_effect_line;   // "file:line" of the first, for explanations
 };
 
 Expected<StageTraits> analyze(const ShaderModule& module, const std::vector<std::pair<uint32_t, uint32_t>>& specialization);
@@ -84,7 +84,7 @@ struct VertexKey {
   std::vector<VkVertexInputAttributeDescription> attributes;
   VaryingLayout varyings;
   ResourceTable resources;
-  bool position_only = false;        // deferred vertex shading: gl_Position and clip distances only
+  bool position_only = false;  // deferred vertex shading: gl_Position and clip distances only
 };
 struct FragmentKey {
   const ShaderModule* module = nullptr;
@@ -92,20 +92,20 @@ struct FragmentKey {
   VaryingLayout varyings;
   ResourceTable resources;
   uint32_t samples = 1;
-  bool per_sample = false;           // one invocation a sample (sample shading)
-  bool coverage_only = false;        // sliced: discard, depth, sample mask and colour[0].a (for alpha to coverage) only
+  bool per_sample = false;     // one invocation a sample (sample shading)
+  bool coverage_only = false;  // sliced: discard, depth, sample mask and colour[0].a (for alpha to coverage) only
   bool coverage_needs_alpha = false;
 };
 
 /// Sampler functions of one (view, sampler) pair; addresses as in TextureDescriptor.
 struct SamplerKey {
-  VkFormat format = VK_FORMAT_UNDEFINED;         // of the view; depth formats read depth in R, stencil views stencil
+  VkFormat format = VK_FORMAT_UNDEFINED;  // of the view; depth formats read depth in R, stencil views stencil
   VkImageAspectFlagBits aspect = VK_IMAGE_ASPECT_COLOR_BIT;
   VkImageViewType dim = VK_IMAGE_VIEW_TYPE_2D;
-  std::array<VkComponentSwizzle, 4> swizzle{};   // IDENTITY allowed
+  std::array<VkComponentSwizzle, 4> swizzle{};  // IDENTITY allowed
   bool multisampled = false;
-  bool has_sampler = false;                      // false: fetch only
-  SamplerCreateInfo sampler;                     // bias, min_lod, max_lod, border are read at run time
+  bool has_sampler = false;   // false: fetch only
+  SamplerCreateInfo sampler;  // bias, min_lod, max_lod, border are read at run time
 };
 struct SamplerFunctions {
   const void *gradient = nullptr, *lod = nullptr, *fetch = nullptr, *gather = nullptr;
@@ -114,12 +114,12 @@ struct SamplerFunctions {
 /// The end of a packet: blend, logic op, masks, conversion, write to the tile. Reads FragmentArgs::color and live_coverage & alive.
 struct EpilogueKey {
   uint32_t samples = 1;
-  std::array<VkFormat, kMaxTargets> formats{};   // UNDEFINED: no write
+  std::array<VkFormat, kMaxTargets> formats{};  // UNDEFINED: no write
   std::array<VkPipelineColorBlendAttachmentState, kMaxTargets> blend{};
   bool logic_op_enable = false;
   VkLogicOp logic_op = VK_LOGIC_OP_COPY;
   bool alpha_to_one = false;
-  bool per_sample = false;                       // the packet is of one sample: FragmentArgs::sample_index
+  bool per_sample = false;  // the packet is of one sample: FragmentArgs::sample_index
 };
 
 Expected<VertexFunction> compile_vertex(Jit& jit, const VertexKey& key);

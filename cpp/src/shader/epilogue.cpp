@@ -20,24 +20,26 @@ struct Target {
   const vk::FormatInfo* format = nullptr;
   VkPipelineColorBlendAttachmentState blend{};
   uint32_t words = 1;
-  uint32_t mask[4] = {};      // bits that are written, by word
-  bool blends = false, logic = false, keeps_bits = false;   // keeps_bits: some bits of the texel stay
+  uint32_t mask[4] = {};                                   // bits that are written, by word
+  bool blends = false, logic = false, keeps_bits = false;  // keeps_bits: some bits of the texel stay
   Value pointer = nullptr;
   std::array<Value, 4> source{};
-  Value packed[4] = {};       // when nothing of the tile is read for the value
+  Value packed[4] = {};  // when nothing of the tile is read for the value
 };
 
 struct Packet {
-  Value quad_offset[kMaxQuads];   // i64: bytes of sample 0, word 0 of a one-word, one-sample plane (block * 64 + quad * 16)
-  Value block[kMaxQuads];         // i64
-  Value within[kMaxQuads];        // i64: quad * 16 bytes
-  Value contiguous;               // i1
-  Value alive_bits;               // i32, a bit a lane, quads in use only
+  Value quad_offset[kMaxQuads];  // i64: bytes of sample 0, word 0 of a one-word, one-sample plane (block * 64 + quad * 16)
+  Value block[kMaxQuads];        // i64
+  Value within[kMaxQuads];       // i64: quad * 16 bytes
+  Value contiguous;              // i1
+  Value alive_bits;              // i32, a bit a lane, quads in use only
 };
 
 Type lane_array(const Ir& ir) { return ir.vf32; }
 
-Value load_color(const Ir& ir, Value args, size_t offset_B) { return ir.field(lane_array(ir), args, offset_B, 4 * ir.lanes < 64 ? 4 * ir.lanes : 64); }
+Value load_color(const Ir& ir, Value args, size_t offset_B) {
+  return ir.field(lane_array(ir), args, offset_B, 4 * ir.lanes < 64 ? 4 * ir.lanes : 64);
+}
 
 bool logic_op_reads(VkLogicOp op) {
   return op != VK_LOGIC_OP_COPY && op != VK_LOGIC_OP_COPY_INVERTED && op != VK_LOGIC_OP_CLEAR && op != VK_LOGIC_OP_SET;
@@ -45,22 +47,38 @@ bool logic_op_reads(VkLogicOp op) {
 
 Value emit_logic_op(const Ir& ir, VkLogicOp op, Value s, Value d) {
   switch (op) {
-    case VK_LOGIC_OP_CLEAR: return ir.ik(s, 0);
-    case VK_LOGIC_OP_AND: return ir.and_(s, d);
-    case VK_LOGIC_OP_AND_REVERSE: return ir.and_(s, ir.not_(d));
-    case VK_LOGIC_OP_AND_INVERTED: return ir.and_(ir.not_(s), d);
-    case VK_LOGIC_OP_NO_OP: return d;
-    case VK_LOGIC_OP_XOR: return ir.xor_(s, d);
-    case VK_LOGIC_OP_OR: return ir.or_(s, d);
-    case VK_LOGIC_OP_NOR: return ir.not_(ir.or_(s, d));
-    case VK_LOGIC_OP_EQUIVALENT: return ir.not_(ir.xor_(s, d));
-    case VK_LOGIC_OP_INVERT: return ir.not_(d);
-    case VK_LOGIC_OP_OR_REVERSE: return ir.or_(s, ir.not_(d));
-    case VK_LOGIC_OP_COPY_INVERTED: return ir.not_(s);
-    case VK_LOGIC_OP_OR_INVERTED: return ir.or_(ir.not_(s), d);
-    case VK_LOGIC_OP_NAND: return ir.not_(ir.and_(s, d));
-    case VK_LOGIC_OP_SET: return ir.ik(s, ~0u);
-    default: return s;
+    case VK_LOGIC_OP_CLEAR:
+      return ir.ik(s, 0);
+    case VK_LOGIC_OP_AND:
+      return ir.and_(s, d);
+    case VK_LOGIC_OP_AND_REVERSE:
+      return ir.and_(s, ir.not_(d));
+    case VK_LOGIC_OP_AND_INVERTED:
+      return ir.and_(ir.not_(s), d);
+    case VK_LOGIC_OP_NO_OP:
+      return d;
+    case VK_LOGIC_OP_XOR:
+      return ir.xor_(s, d);
+    case VK_LOGIC_OP_OR:
+      return ir.or_(s, d);
+    case VK_LOGIC_OP_NOR:
+      return ir.not_(ir.or_(s, d));
+    case VK_LOGIC_OP_EQUIVALENT:
+      return ir.not_(ir.xor_(s, d));
+    case VK_LOGIC_OP_INVERT:
+      return ir.not_(d);
+    case VK_LOGIC_OP_OR_REVERSE:
+      return ir.or_(s, ir.not_(d));
+    case VK_LOGIC_OP_COPY_INVERTED:
+      return ir.not_(s);
+    case VK_LOGIC_OP_OR_INVERTED:
+      return ir.or_(ir.not_(s), d);
+    case VK_LOGIC_OP_NAND:
+      return ir.not_(ir.and_(s, d));
+    case VK_LOGIC_OP_SET:
+      return ir.ik(s, ~0u);
+    default:
+      return s;
   }
 }
 
@@ -196,21 +214,24 @@ void Builder::write_target(Target& t, Value sample, Value live_bits, Value full)
         full,
         [&] {
           std::vector<Value> words;
-          for (uint32_t w = 0; w < t.words; ++w) words.push_back(ir.load(ir.vi32, word_address(ir, t, packet, 0, sample, key.samples, w), align_B));
+          for (uint32_t w = 0; w < t.words; ++w)
+            words.push_back(ir.load(ir.vi32, word_address(ir, t, packet, 0, sample, key.samples, w), align_B));
           return words;
         },
         [&] {
           std::vector<Value> words;
           for (uint32_t w = 0; w < t.words; ++w) {
             std::vector<Value> parts;
-            for (uint32_t q = 0; q < quads; ++q) parts.push_back(ir.load(quad_type, word_address(ir, t, packet, q, sample, key.samples, w), 16));
+            for (uint32_t q = 0; q < quads; ++q)
+              parts.push_back(ir.load(quad_type, word_address(ir, t, packet, q, sample, key.samples, w), 16));
             words.push_back(concatenate(ir, parts));
           }
           return words;
         });
     std::array<Value, 4> source1{};
     if (blend_uses_source1(t.blend)) {
-      for (uint32_t c = 0; c < 4; ++c) source1[c] = load_color(ir, args, offsetof(FragmentArgs, color_source1) + c * sizeof(float) * kMaxLanes);
+      for (uint32_t c = 0; c < 4; ++c)
+        source1[c] = load_color(ir, args, offsetof(FragmentArgs, color_source1) + c * sizeof(float) * kMaxLanes);
       if (key.alpha_to_one) source1[3] = ir.fk(1);
     }
     std::array<Value, 4> constants;
@@ -293,7 +314,8 @@ void Builder::run() {
     ir.at(stores);
     for (const Target& t : targets) {
       for (uint32_t s = 0; s < key.samples; ++s) {
-        for (uint32_t w = 0; w < t.words; ++w) ir.store(t.packed[w], word_address(ir, t, packet, 0, ir.c64(s), key.samples, w), ir.lanes * 4);
+        for (uint32_t w = 0; w < t.words; ++w)
+          ir.store(t.packed[w], word_address(ir, t, packet, 0, ir.c64(s), key.samples, w), ir.lanes * 4);
       }
     }
     ir.br(after);
@@ -321,8 +343,12 @@ CodeKey code_key(const EpilogueKey& key) {
     if (key.formats[k] == VK_FORMAT_UNDEFINED) continue;
     const VkPipelineColorBlendAttachmentState& b = key.blend[k];
     const uint32_t blend[8] = {b.blendEnable,
-                               static_cast<uint32_t>(b.srcColorBlendFactor), static_cast<uint32_t>(b.dstColorBlendFactor), static_cast<uint32_t>(b.colorBlendOp),
-                               static_cast<uint32_t>(b.srcAlphaBlendFactor), static_cast<uint32_t>(b.dstAlphaBlendFactor), static_cast<uint32_t>(b.alphaBlendOp),
+                               static_cast<uint32_t>(b.srcColorBlendFactor),
+                               static_cast<uint32_t>(b.dstColorBlendFactor),
+                               static_cast<uint32_t>(b.colorBlendOp),
+                               static_cast<uint32_t>(b.srcAlphaBlendFactor),
+                               static_cast<uint32_t>(b.dstAlphaBlendFactor),
+                               static_cast<uint32_t>(b.alphaBlendOp),
                                b.colorWriteMask};
     // Factors of a blend that is off do not make another variant.
     if (b.blendEnable) {
@@ -348,7 +374,8 @@ Expected<FragmentFunction> compile_epilogue(Jit& jit, const EpilogueKey& key) {
     const vk::FormatInfo* format = vk::find_format(key.formats[k]);
     if (!format || !format->color_attachment) {
       return Error{VK_ERROR_FORMAT_NOT_SUPPORTED, "epilogue: colour attachment " + std::to_string(k) + " has format " +
-                                                      (format ? format->name : std::to_string(key.formats[k])) + ", which is no colour attachment format"};
+                                                      (format ? format->name : std::to_string(key.formats[k])) +
+                                                      ", which is no colour attachment format"};
     }
   }
   const uint32_t lanes = jit.lanes();

@@ -38,31 +38,48 @@ Value factor(const Ir& ir, const Inputs& in, VkBlendFactor f, uint32_t c, Range 
     return range == Range::snorm ? clamp_range(ir, r, range) : r;
   };
   switch (f) {
-    case VK_BLEND_FACTOR_SRC_COLOR: return in.source[c];
-    case VK_BLEND_FACTOR_ONE_MINUS_SRC_COLOR: return one_minus(in.source[c]);
-    case VK_BLEND_FACTOR_DST_COLOR: return in.destination[c];
-    case VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR: return one_minus(in.destination[c]);
-    case VK_BLEND_FACTOR_SRC_ALPHA: return in.source[3];
-    case VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA: return one_minus(in.source[3]);
-    case VK_BLEND_FACTOR_DST_ALPHA: return in.destination[3];
-    case VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA: return one_minus(in.destination[3]);
-    case VK_BLEND_FACTOR_CONSTANT_COLOR: return in.constants[c];
-    case VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_COLOR: return one_minus(in.constants[c]);
-    case VK_BLEND_FACTOR_CONSTANT_ALPHA: return in.constants[3];
-    case VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_ALPHA: return one_minus(in.constants[3]);
+    case VK_BLEND_FACTOR_SRC_COLOR:
+      return in.source[c];
+    case VK_BLEND_FACTOR_ONE_MINUS_SRC_COLOR:
+      return one_minus(in.source[c]);
+    case VK_BLEND_FACTOR_DST_COLOR:
+      return in.destination[c];
+    case VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR:
+      return one_minus(in.destination[c]);
+    case VK_BLEND_FACTOR_SRC_ALPHA:
+      return in.source[3];
+    case VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA:
+      return one_minus(in.source[3]);
+    case VK_BLEND_FACTOR_DST_ALPHA:
+      return in.destination[3];
+    case VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA:
+      return one_minus(in.destination[3]);
+    case VK_BLEND_FACTOR_CONSTANT_COLOR:
+      return in.constants[c];
+    case VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_COLOR:
+      return one_minus(in.constants[c]);
+    case VK_BLEND_FACTOR_CONSTANT_ALPHA:
+      return in.constants[3];
+    case VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_ALPHA:
+      return one_minus(in.constants[3]);
     case VK_BLEND_FACTOR_SRC_ALPHA_SATURATE:
       return c == 3 ? ir.fk(in.source[3], 1) : ir.fmin_second(in.source[3], one_minus(in.destination[3]));
-    case VK_BLEND_FACTOR_SRC1_COLOR: return in.source1[c];
-    case VK_BLEND_FACTOR_ONE_MINUS_SRC1_COLOR: return one_minus(in.source1[c]);
-    case VK_BLEND_FACTOR_SRC1_ALPHA: return in.source1[3];
-    case VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA: return one_minus(in.source1[3]);
-    default: return ir.fk(in.source[0], f == VK_BLEND_FACTOR_ZERO ? 0.0f : 1.0f);
+    case VK_BLEND_FACTOR_SRC1_COLOR:
+      return in.source1[c];
+    case VK_BLEND_FACTOR_ONE_MINUS_SRC1_COLOR:
+      return one_minus(in.source1[c]);
+    case VK_BLEND_FACTOR_SRC1_ALPHA:
+      return in.source1[3];
+    case VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA:
+      return one_minus(in.source1[3]);
+    default:
+      return ir.fk(in.source[0], f == VK_BLEND_FACTOR_ZERO ? 0.0f : 1.0f);
   }
 }
 
 /// v * factor; null for ZERO.
 struct Term {
-  Value value = nullptr, multiplier = nullptr;   // multiplier null: 1
+  Value value = nullptr, multiplier = nullptr;  // multiplier null: 1
 };
 
 Term term(const Ir& ir, const Inputs& in, Value v, VkBlendFactor f, uint32_t c, Range range) {
@@ -86,16 +103,23 @@ Value combine(const Ir& ir, Term s, Term d, VkBlendOp op) {
 Value equation(const Ir& ir, const Inputs& in, uint32_t c, VkBlendFactor sf, VkBlendFactor df, VkBlendOp op, Range range) {
   Value result = nullptr;
   switch (op) {
-    case VK_BLEND_OP_MIN: result = ir.fmin_second(in.source[c], in.destination[c]); break;
-    case VK_BLEND_OP_MAX: result = ir.fmax_second(in.source[c], in.destination[c]); break;
-    default: result = combine(ir, term(ir, in, in.source[c], sf, c, range), term(ir, in, in.destination[c], df, c, range), op); break;
+    case VK_BLEND_OP_MIN:
+      result = ir.fmin_second(in.source[c], in.destination[c]);
+      break;
+    case VK_BLEND_OP_MAX:
+      result = ir.fmax_second(in.source[c], in.destination[c]);
+      break;
+    default:
+      result = combine(ir, term(ir, in, in.source[c], sf, c, range), term(ir, in, in.destination[c], df, c, range), op);
+      break;
   }
   return result ? result : ir.fk(in.source[c], 0);
 }
 
 bool complementary(VkBlendFactor s, VkBlendFactor d) {
   auto pair = [&](VkBlendFactor a, VkBlendFactor b) { return (s == a && d == b) || (s == b && d == a); };
-  return pair(VK_BLEND_FACTOR_SRC_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA) || pair(VK_BLEND_FACTOR_DST_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA) ||
+  return pair(VK_BLEND_FACTOR_SRC_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA) ||
+         pair(VK_BLEND_FACTOR_DST_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA) ||
          pair(VK_BLEND_FACTOR_CONSTANT_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_ALPHA);
 }
 

@@ -27,7 +27,7 @@ Value sign_extend(const Ir& ir, Value raw, uint32_t bits) { return bits == 32 ? 
 
 /// Low bits of the result hold the value; higher bits are those of the magic number.
 Value unorm_bits(const Ir& ir, Value x, uint32_t bits, PackHints hints) {
-  if (!hints.above_zero) x = ir.fmax_second(x, ir.fk(x, 0));   // NaN to 0
+  if (!hints.above_zero) x = ir.fmax_second(x, ir.fk(x, 0));  // NaN to 0
   if (!hints.below_one) x = ir.fmin_second(x, ir.fk(x, 1));
   return ir.bits(ir.fma(x, ir.fk(x, static_cast<float>(low_mask(bits))), ir.fk(x, kMagic)));
 }
@@ -44,12 +44,13 @@ Value ufloat_bits(const Ir& ir, Value x, uint32_t mantissa_bits) {
   x = ir.fmax_second(x, ir.fk(x, 0));
   Value pattern = ir.bits(x);
   // Denormals: 2^(14 + mantissa_bits) makes the last place 1.
-  Value denormal = ir.sub(ir.bits(ir.fma(ir.fmin_second(x, ir.fk(x, 0x1p-14f)), ir.fk(x, std::ldexp(1.0f, 14 + static_cast<int>(mantissa_bits))), ir.fk(x, kMagic))),
+  Value denormal = ir.sub(ir.bits(ir.fma(ir.fmin_second(x, ir.fk(x, 0x1p-14f)),
+                                         ir.fk(x, std::ldexp(1.0f, 14 + static_cast<int>(mantissa_bits))), ir.fk(x, kMagic))),
                           ir.ik(pattern, 0x4b000000u));
   Value odd = ir.and_(ir.lshr(pattern, drop), ir.ik(pattern, 1));
   Value rounded = ir.lshr(ir.add(ir.add(pattern, ir.ik(pattern, (1u << (drop - 1)) - 1)), odd), drop);
   rounded = ir.sub(rounded, ir.ik(pattern, 112u << mantissa_bits));
-  rounded = ir.umin(rounded, ir.ik(pattern, infinity - 1));   // finite values stay finite
+  rounded = ir.umin(rounded, ir.ik(pattern, infinity - 1));  // finite values stay finite
   Value result = ir.select(ir.flt(x, ir.fk(x, 0x1p-14f)), denormal, rounded);
   result = ir.select(ir.eq(pattern, ir.ik(pattern, 0x7f800000u)), ir.ik(pattern, infinity), result);
   return ir.select(nan, ir.ik(pattern, infinity | 1), result);
@@ -69,8 +70,8 @@ Value unpack_ufloat(const Ir& ir, Value raw, uint32_t mantissa_bits) {
 /// half to decide, the exact thresholds do (about one packet in fifty).
 void srgb_codes(const Ir& ir, const Value* components, uint32_t count, Value* codes) {
   // Minimax on [0.0031306^(1/4), 1] of 255 * (1.055 q^(5/3) - 0.055), error 1.2e-4.
-  constexpr float kPolynomial[8] = {-14.93831729888916f, 32.003910064697266f, 369.8125f, -285.81878662109375f,
-                                    292.3650207519531f, -212.61915588378906f, 91.53321075439453f, -17.33843994140625f};
+  constexpr float kPolynomial[8] = {-14.93831729888916f, 32.003910064697266f,  369.8125f,          -285.81878662109375f,
+                                    292.3650207519531f,  -212.61915588378906f, 91.53321075439453f, -17.33843994140625f};
   Value clamped[4];
   Value unsure = nullptr;
   for (uint32_t c = 0; c < count; ++c) {
@@ -142,17 +143,24 @@ Value emit_unpack_component(const Ir& ir, vk::Numeric numeric, Value raw, uint32
     case vk::Numeric::srgb:
       if (!alpha) return emit_srgb_to_linear(ir, raw);
       [[fallthrough]];
-    case vk::Numeric::unorm: return emit_divide_by_maximum(ir, ir.sitofp(raw), low_mask(bits));
+    case vk::Numeric::unorm:
+      return emit_divide_by_maximum(ir, ir.sitofp(raw), low_mask(bits));
     case vk::Numeric::snorm: {
       Value v = ir.sitofp(sign_extend(ir, raw, bits));
       return ir.fmax_second(emit_divide_by_maximum(ir, v, low_mask(bits - 1)), ir.fk(raw, -1));
     }
-    case vk::Numeric::uscaled: return emit_uint_to_float(ir, raw);
-    case vk::Numeric::sscaled: return ir.sitofp(sign_extend(ir, raw, bits));
-    case vk::Numeric::sfloat: return bits == 16 ? emit_half_to_float(ir, raw) : ir.as_float(raw);
-    case vk::Numeric::ufloat: return unpack_ufloat(ir, raw, bits - 5);
-    case vk::Numeric::sint: return ir.as_float(sign_extend(ir, raw, bits));
-    default: return ir.as_float(raw);
+    case vk::Numeric::uscaled:
+      return emit_uint_to_float(ir, raw);
+    case vk::Numeric::sscaled:
+      return ir.sitofp(sign_extend(ir, raw, bits));
+    case vk::Numeric::sfloat:
+      return bits == 16 ? emit_half_to_float(ir, raw) : ir.as_float(raw);
+    case vk::Numeric::ufloat:
+      return unpack_ufloat(ir, raw, bits - 5);
+    case vk::Numeric::sint:
+      return ir.as_float(sign_extend(ir, raw, bits));
+    default:
+      return ir.as_float(raw);
   }
 }
 
@@ -199,10 +207,18 @@ void emit_pack_texel(const Ir& ir, const vk::FormatInfo& format, const std::arra
           break;
         }
         [[fallthrough]];
-      case vk::Numeric::unorm: raw = unorm_bits(ir, rgba[c], bits, hints), clean = false; break;
-      case vk::Numeric::snorm: raw = ir.and_(snorm_bits(ir, rgba[c], bits), ir.ik(rgba[c], low_mask(bits))); break;
-      case vk::Numeric::ufloat: raw = ufloat_bits(ir, rgba[c], bits - 5); break;
-      case vk::Numeric::sfloat: raw = bits == 16 ? emit_float_to_half(ir, rgba[c]) : ir.bits(emit_canonical_nan(ir, rgba[c])); break;
+      case vk::Numeric::unorm:
+        raw = unorm_bits(ir, rgba[c], bits, hints), clean = false;
+        break;
+      case vk::Numeric::snorm:
+        raw = ir.and_(snorm_bits(ir, rgba[c], bits), ir.ik(rgba[c], low_mask(bits)));
+        break;
+      case vk::Numeric::ufloat:
+        raw = ufloat_bits(ir, rgba[c], bits - 5);
+        break;
+      case vk::Numeric::sfloat:
+        raw = bits == 16 ? emit_float_to_half(ir, rgba[c]) : ir.bits(emit_canonical_nan(ir, rgba[c]));
+        break;
       case vk::Numeric::uint:
         raw = ir.bits(rgba[c]);
         if (bits < 32) raw = ir.umin(raw, ir.ik(raw, low_mask(bits)));
@@ -214,7 +230,9 @@ void emit_pack_texel(const Ir& ir, const vk::FormatInfo& format, const std::arra
           raw = ir.and_(ir.sclamp(raw, ir.ik(raw, ~high), ir.ik(raw, high)), ir.ik(raw, low_mask(bits)));
         }
         break;
-      default: assert(false && "not an attachment format"); raw = ir.ik(rgba[c], 0);
+      default:
+        assert(false && "not an attachment format");
+        raw = ir.ik(rgba[c], 0);
     }
     insert_bits(ir, words, component, raw, clean);
   }
@@ -227,7 +245,8 @@ uint32_t component_mask(const vk::FormatInfo& format, uint32_t word, uint32_t wr
   uint32_t mask = 0;
   for (uint32_t c = 0; c < 4; ++c) {
     const vk::Component component = format.rgba[c];
-    if (component.bits && component.shift >> 5 == word && (write_mask >> c & 1)) mask |= low_mask(component.bits) << (component.shift & 31u);
+    if (component.bits && component.shift >> 5 == word && (write_mask >> c & 1))
+      mask |= low_mask(component.bits) << (component.shift & 31u);
   }
   return mask;
 }

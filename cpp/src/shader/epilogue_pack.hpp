@@ -21,8 +21,8 @@ std::array<Value, 4> emit_unpack_texel(const Ir& ir, const vk::FormatInfo& forma
 
 /// What is known about the components, to leave clamps out.
 struct PackHints {
-  bool above_zero = false;   // not NaN and not below 0 (UNORM, sRGB)
-  bool below_one = false;    // not NaN and not above 1 by more than 2^-20 (UNORM, not sRGB)
+  bool above_zero = false;  // not NaN and not below 0 (UNORM, sRGB)
+  bool below_one = false;   // not NaN and not above 1 by more than 2^-20 (UNORM, not sRGB)
 };
 /// Writes format words; bits outside the components are 0. Needs control flow for sRGB (a rare exact path).
 void emit_pack_texel(const Ir& ir, const vk::FormatInfo& format, const std::array<Value, 4>& rgba, Value* words, PackHints hints = {});

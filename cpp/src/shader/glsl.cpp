@@ -88,7 +88,8 @@ bool parse_log_line(const std::string& line, const Files& files, ShaderMessage& 
   static const std::string kPrefix = "ERROR: ";
   if (line.compare(0, kPrefix.size(), kPrefix) != 0) return false;
   const std::string rest = line.substr(kPrefix.size());
-  if (rest.find("compilation errors.  No code generated") != std::string::npos || rest.find("compilation terminated") != std::string::npos) return false;
+  if (rest.find("compilation errors.  No code generated") != std::string::npos || rest.find("compilation terminated") != std::string::npos)
+    return false;
   size_t after_file = std::string::npos;
   for (const auto& [name, text] : files) {
     if (rest.compare(0, name.size(), name) == 0 && rest.size() > name.size() && rest[name.size()] == ':') {
@@ -99,8 +100,8 @@ bool parse_log_line(const std::string& line, const Files& files, ShaderMessage& 
   if (after_file == std::string::npos) {
     const size_t colon = rest.find(':');
     const size_t second = colon == std::string::npos ? colon : rest.find(':', colon + 1);
-    const bool numbered =
-        second != std::string::npos && second > colon + 1 && std::all_of(rest.begin() + colon + 1, rest.begin() + second, [](char c) { return c >= '0' && c <= '9'; });
+    const bool numbered = second != std::string::npos && second > colon + 1 &&
+                          std::all_of(rest.begin() + colon + 1, rest.begin() + second, [](char c) { return c >= '0' && c <= '9'; });
     if (!numbered) {
       message.text = rest;
       return true;
@@ -182,7 +183,11 @@ Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vect
     return fail();
   }
   if (source.text.size() > kMaxSource_B) {
-    messages.push_back({source.file, 0, "the text has " + std::to_string(source.text.size()) + " bytes; at most " + std::to_string(kMaxSource_B) + " are allowed", {}});
+    messages.push_back(
+        {source.file,
+         0,
+         "the text has " + std::to_string(source.text.size()) + " bytes; at most " + std::to_string(kMaxSource_B) + " are allowed",
+         {}});
     return fail();
   }
   std::string preamble;

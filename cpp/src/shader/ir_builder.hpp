@@ -39,7 +39,7 @@ class Ir {
   LLVMBuilderRef builder;
   uint32_t lanes;
   Type i1, i8, i16, i32, i64, f16, f32, f64, ptr, void_type;
-  Type vf32, vi32, vi1;   // `lanes` lanes
+  Type vf32, vi32, vi1;  // `lanes` lanes
 
   // -- types -------------------------------------------------------------------------------------------------------------------
   Type vec(Type element) const { return vec(element, lanes); }
@@ -86,9 +86,7 @@ class Ir {
     return value - value == 0;
   }
   /// An integer constant of the value's own type, whatever its width.
-  static Value same(Value shape, uint64_t x) {
-    return splat_constant(LLVMConstInt(element_of(LLVMTypeOf(shape)), x, 0), lanes_of(shape));
-  }
+  static Value same(Value shape, uint64_t x) { return splat_constant(LLVMConstInt(element_of(LLVMTypeOf(shape)), x, 0), lanes_of(shape)); }
   /// <0, 1, 2, ...> as i32.
   Value lane_index() const {
     Value elements[64];
@@ -164,7 +162,7 @@ class Ir {
   Value fclamp(Value a, Value low, Value high) const { return fmin_second(fmax_second(a, low), high); }
 
   // -- conversion --------------------------------------------------------------------------------------------------------------
-  Value bits(Value v) const { return LLVMBuildBitCast(builder, v, like(v, i32), ""); }   // f32 -> i32, same bits
+  Value bits(Value v) const { return LLVMBuildBitCast(builder, v, like(v, i32), ""); }  // f32 -> i32, same bits
   Value as_float(Value v) const { return LLVMBuildBitCast(builder, v, like(v, f32), ""); }
   Value bitcast(Value v, Type t) const { return LLVMBuildBitCast(builder, v, t, ""); }
   Value sitofp(Value v) const { return LLVMBuildSIToFP(builder, v, like(v, f32), ""); }
@@ -187,9 +185,7 @@ class Ir {
     Value v = LLVMBuildInsertElement(builder, LLVMGetPoison(LLVMVectorType(type_of(scalar), n)), scalar, c32(0), "");
     return LLVMBuildShuffleVector(builder, v, LLVMGetPoison(type_of(v)), LLVMConstNull(LLVMVectorType(i32, n)), "");
   }
-  Value extract(Value v, uint32_t lane) const {
-    return lanes_of(v) == 1 ? v : LLVMBuildExtractElement(builder, v, c32(lane), "");
-  }
+  Value extract(Value v, uint32_t lane) const { return lanes_of(v) == 1 ? v : LLVMBuildExtractElement(builder, v, c32(lane), ""); }
   Value insert(Value v, Value scalar, uint32_t lane) const {
     return lanes_of(v) == 1 ? scalar : LLVMBuildInsertElement(builder, v, scalar, c32(lane), "");
   }
@@ -229,13 +225,16 @@ class Ir {
   }
   void store(Value v, Value pointer, uint32_t align_B) const { LLVMSetAlignment(LLVMBuildStore(builder, v, pointer), align_B); }
   /// The field of a plain struct at offsetof.
-  Value field(Type type, Value pointer, size_t offset_B, uint32_t align_B = 4) const { return load(type, offset(pointer, offset_B), align_B); }
+  Value field(Type type, Value pointer, size_t offset_B, uint32_t align_B = 4) const {
+    return load(type, offset(pointer, offset_B), align_B);
+  }
   /// The lanes of an i32 vector (taken as unsigned) or an i64 one as i64 scalars. Two i32 lanes leave the vector at a time.
   std::vector<Value> lanes_as_i64(Value offsets) const {
     const uint32_t n = lanes_of(offsets);
     std::vector<Value> scalars;
     if (element_of(type_of(offsets)) == i64 || n == 1) {
-      for (uint32_t k = 0; k < n; ++k) scalars.push_back(type_of(extract(offsets, k)) == i64 ? extract(offsets, k) : LLVMBuildZExt(builder, offsets, i64, ""));
+      for (uint32_t k = 0; k < n; ++k)
+        scalars.push_back(type_of(extract(offsets, k)) == i64 ? extract(offsets, k) : LLVMBuildZExt(builder, offsets, i64, ""));
       return scalars;
     }
     Value pairs = LLVMBuildBitCast(builder, offsets, vec(i64, n / 2), "");
@@ -338,7 +337,8 @@ class Ir {
     for (Type t : overloads) types[type_count++] = t;
     for (Value v : arguments) values[value_count++] = v;
     Value fn = LLVMGetIntrinsicDeclaration(module, id, types, type_count);
-    return LLVMBuildCall2(builder, LLVMIntrinsicGetType(context, id, types, type_count), fn, values, static_cast<unsigned>(value_count), "");
+    return LLVMBuildCall2(builder, LLVMIntrinsicGetType(context, id, types, type_count), fn, values, static_cast<unsigned>(value_count),
+                          "");
   }
   Value unary(const char* name, Value a) const { return call_intrinsic(name, {type_of(a)}, {a}); }
   Value extract_value(Value aggregate, uint32_t k) const { return LLVMBuildExtractValue(builder, aggregate, k, ""); }

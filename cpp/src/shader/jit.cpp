@@ -6,6 +6,7 @@
 // Source: reference feasibility, sections 1 and 2 ("codegen level 2, slim pass pipeline", "code model small").
 #include "shader/jit.hpp"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
@@ -15,7 +16,6 @@
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
-#include <dlfcn.h>
 #include <sys/stat.h>
 
 #include <chrono>
@@ -35,7 +35,8 @@ namespace {
 
 // SPIR-V-shaped IR is variables and redundant scalar code; vectorisers, loop and inter-procedural passes find nothing in it.
 // instcombine's fixpoint check is a fatal error in LLVM 19 unless it is turned off.
-constexpr const char* kPasses = "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint;max-iterations=1>,simplifycfg,early-cse,dce)";
+constexpr const char* kPasses =
+    "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint;max-iterations=1>,simplifycfg,early-cse,dce)";
 constexpr uint32_t kCodeVersion = 1;
 
 double now_ms() {
@@ -134,7 +135,7 @@ struct Entry {
 CodeKey::CodeKey(const char* kind) : bytes_(kind, std::strlen(kind) + 1) {}
 
 void CodeKey::add_bytes(const void* data, size_t size_B) {
-  const uint64_t length = size_B;   // lengths make the concatenation unambiguous
+  const uint64_t length = size_B;  // lengths make the concatenation unambiguous
   bytes_.append(reinterpret_cast<const char*>(&length), sizeof length);
   bytes_.append(static_cast<const char*>(data), size_B);
 }
@@ -147,7 +148,7 @@ struct Jit::State {
   LLVMOrcLLJITRef lljit = nullptr;
   std::unique_ptr<ObjectCache> cache;
 
-  std::mutex mutex;   // of everything below
+  std::mutex mutex;  // of everything below
   std::condition_variable finished;
   std::unordered_map<std::string, std::shared_ptr<Entry>> entries;
   std::vector<LLVMTargetMachineRef> idle_machines;
@@ -179,7 +180,8 @@ struct Jit::State {
     idle_machines.push_back(m);
   }
   Expected<std::string> compile(const Build& build, const std::string& name, const char* kind);
-  Expected<std::string> emit(LLVMModuleRef module, LLVMTargetMachineRef machine, ContextHolder& holder, const std::string& name, const char* kind);
+  Expected<std::string> emit(LLVMModuleRef module, LLVMTargetMachineRef machine, ContextHolder& holder, const std::string& name,
+                             const char* kind);
   Expected<void*> link(const std::string& object, const std::string& name);
   Expected<void*> make(const std::string& full_key, const CodeKey& key, const Build& build);
 };
@@ -207,13 +209,15 @@ Expected<std::string> Jit::State::compile(const Build& build, const std::string&
 Expected<std::string> Jit::State::emit(LLVMModuleRef module, LLVMTargetMachineRef machine, ContextHolder& holder, const std::string& name,
                                        const char* kind) {
   char* message = nullptr;
-  const std::string dump = dump_directory.empty() ? "" : dump_directory + "/" + kind + "_" + name.substr(3, 12) + "_" + std::to_string(lanes);
+  const std::string dump =
+      dump_directory.empty() ? "" : dump_directory + "/" + kind + "_" + name.substr(3, 12) + "_" + std::to_string(lanes);
   auto write_ir = [&](const char* suffix) {
     char* problem = nullptr;
     if (LLVMPrintModuleToFile(module, (dump + suffix).c_str(), &problem) && problem) take_message(problem);
   };
   if (!dump.empty()) write_ir(".before.ll");
-  if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message)) return error(std::string("generated code for ") + kind + " is not valid IR: " + take_message(message));
+  if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message))
+    return error(std::string("generated code for ") + kind + " is not valid IR: " + take_message(message));
   take_message(message);
   message = nullptr;
   if (LLVMValueRef f = LLVMGetNamedFunction(module, name.c_str()); !f || LLVMIsDeclaration(f)) {
@@ -222,7 +226,8 @@ Expected<std::string> Jit::State::emit(LLVMModuleRef module, LLVMTargetMachineRe
   const unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
     // No exception passes through generated code: no unwind tables to register.
-    LLVMAddAttributeAtIndex(f, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex), LLVMCreateEnumAttribute(holder.context, nounwind, 0));
+    LLVMAddAttributeAtIndex(f, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
+                            LLVMCreateEnumAttribute(holder.context, nounwind, 0));
   }
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
   LLVMErrorRef failed = LLVMRunPasses(module, kPasses, machine, options);
@@ -230,25 +235,29 @@ Expected<std::string> Jit::State::emit(LLVMModuleRef module, LLVMTargetMachineRe
   if (failed) return error("LLVM passes: " + take_error(failed));
   if (!dump.empty()) {
     write_ir(".after.ll");
-    LLVMModuleRef copy = LLVMCloneModule(module);   // code generation changes the module
-    if (LLVMTargetMachineEmitToFile(machine, copy, const_cast<char*>((dump + ".s").c_str()), LLVMAssemblyFile, &message)) take_message(message);
+    LLVMModuleRef copy = LLVMCloneModule(module);  // code generation changes the module
+    if (LLVMTargetMachineEmitToFile(machine, copy, const_cast<char*>((dump + ".s").c_str()), LLVMAssemblyFile, &message))
+      take_message(message);
     message = nullptr;
     LLVMDisposeModule(copy);
   }
   LLVMMemoryBufferRef buffer = nullptr;
-  if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &buffer)) return error("LLVM code generation: " + take_message(message));
+  if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &buffer))
+    return error("LLVM code generation: " + take_message(message));
   std::string object(LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
   LLVMDisposeMemoryBuffer(buffer);
   if (!holder.messages.empty()) return error("LLVM code generation: " + holder.messages);
   Expected<std::string> foreign = foreign_symbol(object);
   if (!foreign) return foreign.error();
-  if (!foreign->empty()) return error(std::string("generated code for ") + kind + " calls '" + *foreign + "', which no library of tilegpu provides");
+  if (!foreign->empty())
+    return error(std::string("generated code for ") + kind + " calls '" + *foreign + "', which no library of tilegpu provides");
   return object;
 }
 
 Expected<void*> Jit::State::link(const std::string& object, const std::string& name) {
   LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(object.data(), object.size(), name.c_str());
-  if (LLVMErrorRef e = LLVMOrcLLJITAddObjectFile(lljit, LLVMOrcLLJITGetMainJITDylib(lljit), buffer)) return error("linking: " + take_error(e));
+  if (LLVMErrorRef e = LLVMOrcLLJITAddObjectFile(lljit, LLVMOrcLLJITGetMainJITDylib(lljit), buffer))
+    return error("linking: " + take_error(e));
   LLVMOrcExecutorAddress address = 0;
   if (LLVMErrorRef e = LLVMOrcLLJITLookup(lljit, &address, name.c_str())) return error("linking: " + take_error(e));
   return reinterpret_cast<void*>(static_cast<uintptr_t>(address));
@@ -301,7 +310,8 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
     s.features = take_message(LLVMGetHostCPUFeatures());
     s.requested_target = "native";
   } else if (info.target == "x86-64-v3" || info.target == "x86-64-v4") {
-    if (info.target == "x86-64-v4" && !wide) return error("device: jit_target is 'x86-64-v4', but this CPU has no AVX-512; use '' or 'x86-64-v3'");
+    if (info.target == "x86-64-v4" && !wide)
+      return error("device: jit_target is 'x86-64-v4', but this CPU has no AVX-512; use '' or 'x86-64-v3'");
     wide = info.target == "x86-64-v4";
     s.cpu = s.requested_target = info.target;
   } else {
@@ -314,7 +324,8 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   }
   s.triple = take_message(LLVMGetDefaultTargetTriple());
   char* message = nullptr;
-  if (LLVMGetTargetFromTriple(s.triple.c_str(), &s.target, &message)) return error("LLVM has no target '" + s.triple + "': " + take_message(message));
+  if (LLVMGetTargetFromTriple(s.triple.c_str(), &s.target, &message))
+    return error("LLVM has no target '" + s.triple + "': " + take_message(message));
   LLVMTargetMachineRef machine = s.make_machine();
   if (!machine) return error("LLVM cannot generate code for '" + s.cpu + "'");
   s.idle_machines.push_back(machine);
@@ -322,7 +333,8 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(s.make_machine()));
   if (LLVMErrorRef e = LLVMOrcCreateLLJIT(&s.lljit, builder)) return error("LLVM ORC: " + take_error(e));
   // Errors come back from lookups; nothing is printed.
-  LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(s.lljit), [](void*, LLVMErrorRef e) { LLVMConsumeError(e); }, nullptr);
+  LLVMOrcExecutionSessionSetErrorReporter(
+      LLVMOrcLLJITGetExecutionSession(s.lljit), [](void*, LLVMErrorRef e) { LLVMConsumeError(e); }, nullptr);
   s.cache = std::make_unique<ObjectCache>(info.cache_dir);
 
   unsigned major = 0, minor = 0, patch = 0;
@@ -331,7 +343,8 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   auto add = [&](const std::string& text) { environment.add_bytes(text.data(), text.size()); };
   environment.add(kCodeVersion);
   environment.add(s.lanes);
-  for (size_t size_B : {sizeof(FragmentArgs), sizeof(VertexArgs), sizeof(PrimitiveSetup), sizeof(TextureDescriptor), sizeof(ImageViewAbi), sizeof(SamplerAbi)}) {
+  for (size_t size_B : {sizeof(FragmentArgs), sizeof(VertexArgs), sizeof(PrimitiveSetup), sizeof(TextureDescriptor), sizeof(ImageViewAbi),
+                        sizeof(SamplerAbi)}) {
     environment.add(static_cast<uint64_t>(size_B));
   }
   add(build_identity());
@@ -367,7 +380,7 @@ Expected<void*> Jit::function(const CodeKey& key, const Build& build) {
       entry->address = *made;
     } else {
       entry->error = made.error();
-      s.entries.erase(full_key);   // a later request may try again
+      s.entries.erase(full_key);  // a later request may try again
     }
   }
   s.finished.notify_all();

@@ -34,8 +34,8 @@ class CodeKey {
 
 struct JitCreateInfo {
   uint32_t lanes = 0;
-  std::string target;      // "", "x86-64-v3", "x86-64-v4"
-  std::string cache_dir;   // "": user's cache directory; "off"
+  std::string target;     // "", "x86-64-v3", "x86-64-v4"
+  std::string cache_dir;  // "": user's cache directory; "off"
 };
 
 class Jit {

@@ -19,12 +19,16 @@ Value Lowering::divide(spv::Op op, Value a, Value b) {
   Value safe = ir.select(bad, Ir::same(b, 1), b);
   Value by_zero = ir.eq(b, zero);
   switch (op) {
-    case spv::OpUDiv: return ir.select(by_zero, zero, LLVMBuildUDiv(ir.builder, a, safe, ""));
-    case spv::OpSDiv: return ir.select(by_zero, zero, LLVMBuildSDiv(ir.builder, a, safe, ""));
-    case spv::OpUMod: return ir.select(by_zero, zero, LLVMBuildURem(ir.builder, a, safe, ""));
-    default: break;
+    case spv::OpUDiv:
+      return ir.select(by_zero, zero, LLVMBuildUDiv(ir.builder, a, safe, ""));
+    case spv::OpSDiv:
+      return ir.select(by_zero, zero, LLVMBuildSDiv(ir.builder, a, safe, ""));
+    case spv::OpUMod:
+      return ir.select(by_zero, zero, LLVMBuildURem(ir.builder, a, safe, ""));
+    default:
+      break;
   }
-  Value r = LLVMBuildSRem(ir.builder, a, safe, "");   // 0 where bad
+  Value r = LLVMBuildSRem(ir.builder, a, safe, "");  // 0 where bad
   if (op == spv::OpSRem) return r;
   Value turn = ir.and_(ir.ne(r, zero), ir.slt(ir.xor_(r, safe), zero));
   return ir.select(turn, ir.add(r, safe), r);
@@ -39,11 +43,15 @@ Value Lowering::derivative(spv::Op op, Value v) {
     return ir.shuffle(v, mask);
   };
   switch (op) {
-    case spv::OpDPdxFine: return ir.fsub(pick(1, 1, 3, 3), pick(0, 0, 2, 2));
-    case spv::OpDPdyFine: return ir.fsub(pick(2, 3, 2, 3), pick(0, 1, 0, 1));
+    case spv::OpDPdxFine:
+      return ir.fsub(pick(1, 1, 3, 3), pick(0, 0, 2, 2));
+    case spv::OpDPdyFine:
+      return ir.fsub(pick(2, 3, 2, 3), pick(0, 1, 0, 1));
     case spv::OpDPdy:
-    case spv::OpDPdyCoarse: return ir.fsub(pick(2, 2, 2, 2), pick(0, 0, 0, 0));
-    default: return ir.fsub(pick(1, 1, 1, 1), pick(0, 0, 0, 0));
+    case spv::OpDPdyCoarse:
+      return ir.fsub(pick(2, 2, 2, 2), pick(0, 0, 0, 0));
+    default:
+      return ir.fsub(pick(1, 1, 1, 1), pick(0, 0, 0, 0));
   }
 }
 
@@ -90,7 +98,7 @@ bool Lowering::fused_sum(const Instruction& i) {
   Val x, y, other;
   factors(terms[product], x, y);
   const uint32_t other_id = terms[1 - product];
-  if (frame().delayed.count(other_id)) {   // both are products: the first is fused, the second rounded
+  if (frame().delayed.count(other_id)) {  // both are products: the first is fused, the second rounded
     Val u, v;
     factors(other_id, u, v);
     for (size_t k = 0; k < u.c.size(); ++k) {
@@ -154,9 +162,12 @@ bool Lowering::composite(const Instruction& i) {
       const auto& kinds = bases(i.type);
       for (uint32_t k = 2; k < i.count; ++k) {
         const size_t from = o(k);
-        if (from < a.c.size()) v.c.push_back(a.c[from]);
-        else if (from - a.c.size() < b.c.size()) v.c.push_back(b.c[from - a.c.size()]);
-        else v.c.push_back(Ir::zero(scalar_type(kinds[0])));
+        if (from < a.c.size())
+          v.c.push_back(a.c[from]);
+        else if (from - a.c.size() < b.c.size())
+          v.c.push_back(b.c[from - a.c.size()]);
+        else
+          v.c.push_back(Ir::zero(scalar_type(kinds[0])));
       }
       define(i.id, v);
       return true;
@@ -186,7 +197,8 @@ bool Lowering::composite(const Instruction& i) {
       define(i.id, r);
       return true;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -237,34 +249,67 @@ bool Lowering::alu(const Instruction& i) {
     case spv::OpFSub:
       if (fused_sum(i)) return true;
       return map2([&](Value x, Value y) { return i.op == spv::OpFAdd ? ir.fadd(x, y) : ir.fsub(x, y); });
-    case spv::OpFMul: return map2([&](Value x, Value y) { return ir.fmul(x, y); });
+    case spv::OpFMul:
+      return map2([&](Value x, Value y) { return ir.fmul(x, y); });
     case spv::OpFDiv: {
       const Val divisor = value(o(1));
-      const bool shared = divisor.c.size() > 1 && std::all_of(divisor.c.begin(), divisor.c.end(), [&](Value v) { return v == divisor.c[0]; });
+      const bool shared =
+          divisor.c.size() > 1 && std::all_of(divisor.c.begin(), divisor.c.end(), [&](Value v) { return v == divisor.c[0]; });
       return map2([&](Value x, Value y) { return emit_fdiv(ir, x, y, shared); });
     }
-    case spv::OpFNegate: return map1([&](Value x) { return ir.fneg(x); });
-    case spv::OpFRem: return map2([&](Value x, Value y) { return ir.fma(ir.fneg(ir.ftrunc(ir.fdiv(x, y))), y, x); });
-    case spv::OpFMod: return map2([&](Value x, Value y) { return ir.fma(ir.fneg(ir.floor(ir.fdiv(x, y))), y, x); });
-    case spv::OpIAdd: return map2([&](Value x, Value y) { return ir.add(x, y); });
-    case spv::OpISub: return map2([&](Value x, Value y) { return ir.sub(x, y); });
-    case spv::OpIMul: return map2([&](Value x, Value y) { return ir.mul(x, y); });
-    case spv::OpSNegate: return map1([&](Value x) { return ir.neg(x); });
-    case spv::OpUDiv: case spv::OpSDiv: case spv::OpUMod: case spv::OpSRem: case spv::OpSMod:
+    case spv::OpFNegate:
+      return map1([&](Value x) { return ir.fneg(x); });
+    case spv::OpFRem:
+      return map2([&](Value x, Value y) { return ir.fma(ir.fneg(ir.ftrunc(ir.fdiv(x, y))), y, x); });
+    case spv::OpFMod:
+      return map2([&](Value x, Value y) { return ir.fma(ir.fneg(ir.floor(ir.fdiv(x, y))), y, x); });
+    case spv::OpIAdd:
+      return map2([&](Value x, Value y) { return ir.add(x, y); });
+    case spv::OpISub:
+      return map2([&](Value x, Value y) { return ir.sub(x, y); });
+    case spv::OpIMul:
+      return map2([&](Value x, Value y) { return ir.mul(x, y); });
+    case spv::OpSNegate:
+      return map1([&](Value x) { return ir.neg(x); });
+    case spv::OpUDiv:
+    case spv::OpSDiv:
+    case spv::OpUMod:
+    case spv::OpSRem:
+    case spv::OpSMod:
       return map2([&](Value x, Value y) { return divide(i.op, x, y); });
-    case spv::OpIAddCarry: case spv::OpISubBorrow: case spv::OpUMulExtended: return wide(false, i.op);
-    case spv::OpSMulExtended: return wide(true, i.op);
-    case spv::OpShiftLeftLogical: return map2([&](Value x, Value y) { return ir.shl(x, finite_shift(y)); });
-    case spv::OpShiftRightLogical: return map2([&](Value x, Value y) { return ir.lshr(x, finite_shift(y)); });
-    case spv::OpShiftRightArithmetic: return map2([&](Value x, Value y) { return ir.ashr(x, finite_shift(y)); });
-    case spv::OpBitwiseOr: case spv::OpLogicalOr: return map2([&](Value x, Value y) { return ir.or_(x, y); });
-    case spv::OpBitwiseAnd: case spv::OpLogicalAnd: return map2([&](Value x, Value y) { return ir.and_(x, y); });
-    case spv::OpBitwiseXor: case spv::OpLogicalNotEqual: return map2([&](Value x, Value y) { return ir.xor_(x, y); });
-    case spv::OpLogicalEqual: return map2([&](Value x, Value y) { return ir.not_(ir.xor_(x, y)); });
-    case spv::OpNot: case spv::OpLogicalNot: return map1([&](Value x) { return ir.not_(x); });
-    case spv::OpBitReverse: return map1([&](Value x) { return ir.unary("llvm.bitreverse", x); });
-    case spv::OpBitCount: return map1([&](Value x) { return ir.unary("llvm.ctpop", x); });
-    case spv::OpBitFieldInsert: case spv::OpBitFieldSExtract: case spv::OpBitFieldUExtract: {
+    case spv::OpIAddCarry:
+    case spv::OpISubBorrow:
+    case spv::OpUMulExtended:
+      return wide(false, i.op);
+    case spv::OpSMulExtended:
+      return wide(true, i.op);
+    case spv::OpShiftLeftLogical:
+      return map2([&](Value x, Value y) { return ir.shl(x, finite_shift(y)); });
+    case spv::OpShiftRightLogical:
+      return map2([&](Value x, Value y) { return ir.lshr(x, finite_shift(y)); });
+    case spv::OpShiftRightArithmetic:
+      return map2([&](Value x, Value y) { return ir.ashr(x, finite_shift(y)); });
+    case spv::OpBitwiseOr:
+    case spv::OpLogicalOr:
+      return map2([&](Value x, Value y) { return ir.or_(x, y); });
+    case spv::OpBitwiseAnd:
+    case spv::OpLogicalAnd:
+      return map2([&](Value x, Value y) { return ir.and_(x, y); });
+    case spv::OpBitwiseXor:
+    case spv::OpLogicalNotEqual:
+      return map2([&](Value x, Value y) { return ir.xor_(x, y); });
+    case spv::OpLogicalEqual:
+      return map2([&](Value x, Value y) { return ir.not_(ir.xor_(x, y)); });
+    case spv::OpNot:
+    case spv::OpLogicalNot:
+      return map1([&](Value x) { return ir.not_(x); });
+    case spv::OpBitReverse:
+      return map1([&](Value x) { return ir.unary("llvm.bitreverse", x); });
+    case spv::OpBitCount:
+      return map1([&](Value x) { return ir.unary("llvm.ctpop", x); });
+    case spv::OpBitFieldInsert:
+    case spv::OpBitFieldSExtract:
+    case spv::OpBitFieldUExtract: {
       const bool insert = i.op == spv::OpBitFieldInsert;
       const Val base = value(o(0)), other = insert ? value(o(1)) : base;
       Value offset = scalar(o(insert ? 2 : 1)), count = scalar(o(insert ? 3 : 2));
@@ -291,22 +336,31 @@ bool Lowering::alu(const Instruction& i) {
       define(i.id, r);
       return true;
     }
-    case spv::OpConvertFToS: return map1([&](Value x) { return emit_float_to_int(ir, x); });
-    case spv::OpConvertFToU: return map1([&](Value x) { return emit_float_to_uint(ir, x); });
-    case spv::OpConvertSToF: return map1([&](Value x) { return emit_int_to_float(ir, x); });
-    case spv::OpConvertUToF: return map1([&](Value x) { return emit_uint_to_float(ir, x); });
-    case spv::OpUConvert: case spv::OpSConvert: case spv::OpFConvert: return map1([&](Value x) { return x; });
-    case spv::OpQuantizeToF16: return map1([&](Value x) {
-      // Denormal halves are flushed to zero, with their sign.
-      Value half = emit_float_to_half(ir, x);
-      Value tiny = ir.eq(ir.and_(half, Ir::same(half, 0x7c00)), Ir::same(half, 0));
-      return emit_half_to_float(ir, ir.select(tiny, ir.and_(half, Ir::same(half, 0x8000)), half));
-    });
+    case spv::OpConvertFToS:
+      return map1([&](Value x) { return emit_float_to_int(ir, x); });
+    case spv::OpConvertFToU:
+      return map1([&](Value x) { return emit_float_to_uint(ir, x); });
+    case spv::OpConvertSToF:
+      return map1([&](Value x) { return emit_int_to_float(ir, x); });
+    case spv::OpConvertUToF:
+      return map1([&](Value x) { return emit_uint_to_float(ir, x); });
+    case spv::OpUConvert:
+    case spv::OpSConvert:
+    case spv::OpFConvert:
+      return map1([&](Value x) { return x; });
+    case spv::OpQuantizeToF16:
+      return map1([&](Value x) {
+        // Denormal halves are flushed to zero, with their sign.
+        Value half = emit_float_to_half(ir, x);
+        Value tiny = ir.eq(ir.and_(half, Ir::same(half, 0x7c00)), Ir::same(half, 0));
+        return emit_half_to_float(ir, ir.select(tiny, ir.and_(half, Ir::same(half, 0x8000)), half));
+      });
     case spv::OpBitcast: {
       const Val a = value(o(0));
       const auto& kinds = bases(i.type);
       Val r{i.type, {}};
-      for (size_t k = 0; k < a.c.size() && k < kinds.size(); ++k) r.c.push_back(kinds[k] == Base::f32 ? ir.as_float(a.c[k]) : ir.bits(a.c[k]));
+      for (size_t k = 0; k < a.c.size() && k < kinds.size(); ++k)
+        r.c.push_back(kinds[k] == Base::f32 ? ir.as_float(a.c[k]) : ir.bits(a.c[k]));
       define(i.id, r);
       return true;
     }
@@ -317,30 +371,54 @@ bool Lowering::alu(const Instruction& i) {
       define(i.id, r);
       return true;
     }
-    case spv::OpFOrdEqual: return compare_f(LLVMRealOEQ);
-    case spv::OpFUnordEqual: return compare_f(LLVMRealUEQ);
-    case spv::OpFOrdNotEqual: return compare_f(LLVMRealONE);
-    case spv::OpFUnordNotEqual: return compare_f(LLVMRealUNE);
-    case spv::OpFOrdLessThan: return compare_f(LLVMRealOLT);
-    case spv::OpFUnordLessThan: return compare_f(LLVMRealULT);
-    case spv::OpFOrdGreaterThan: return compare_f(LLVMRealOGT);
-    case spv::OpFUnordGreaterThan: return compare_f(LLVMRealUGT);
-    case spv::OpFOrdLessThanEqual: return compare_f(LLVMRealOLE);
-    case spv::OpFUnordLessThanEqual: return compare_f(LLVMRealULE);
-    case spv::OpFOrdGreaterThanEqual: return compare_f(LLVMRealOGE);
-    case spv::OpFUnordGreaterThanEqual: return compare_f(LLVMRealUGE);
-    case spv::OpIEqual: return compare_i(LLVMIntEQ);
-    case spv::OpINotEqual: return compare_i(LLVMIntNE);
-    case spv::OpUGreaterThan: return compare_i(LLVMIntUGT);
-    case spv::OpSGreaterThan: return compare_i(LLVMIntSGT);
-    case spv::OpUGreaterThanEqual: return compare_i(LLVMIntUGE);
-    case spv::OpSGreaterThanEqual: return compare_i(LLVMIntSGE);
-    case spv::OpULessThan: return compare_i(LLVMIntULT);
-    case spv::OpSLessThan: return compare_i(LLVMIntSLT);
-    case spv::OpULessThanEqual: return compare_i(LLVMIntULE);
-    case spv::OpSLessThanEqual: return compare_i(LLVMIntSLE);
-    case spv::OpIsNan: return map1([&](Value x) { return ir.is_nan(x); });
-    case spv::OpIsInf: return map1([&](Value x) { return ir.feq(ir.fabs(x), ir.as_float(Ir::same(ir.bits(x), 0x7f800000u))); });
+    case spv::OpFOrdEqual:
+      return compare_f(LLVMRealOEQ);
+    case spv::OpFUnordEqual:
+      return compare_f(LLVMRealUEQ);
+    case spv::OpFOrdNotEqual:
+      return compare_f(LLVMRealONE);
+    case spv::OpFUnordNotEqual:
+      return compare_f(LLVMRealUNE);
+    case spv::OpFOrdLessThan:
+      return compare_f(LLVMRealOLT);
+    case spv::OpFUnordLessThan:
+      return compare_f(LLVMRealULT);
+    case spv::OpFOrdGreaterThan:
+      return compare_f(LLVMRealOGT);
+    case spv::OpFUnordGreaterThan:
+      return compare_f(LLVMRealUGT);
+    case spv::OpFOrdLessThanEqual:
+      return compare_f(LLVMRealOLE);
+    case spv::OpFUnordLessThanEqual:
+      return compare_f(LLVMRealULE);
+    case spv::OpFOrdGreaterThanEqual:
+      return compare_f(LLVMRealOGE);
+    case spv::OpFUnordGreaterThanEqual:
+      return compare_f(LLVMRealUGE);
+    case spv::OpIEqual:
+      return compare_i(LLVMIntEQ);
+    case spv::OpINotEqual:
+      return compare_i(LLVMIntNE);
+    case spv::OpUGreaterThan:
+      return compare_i(LLVMIntUGT);
+    case spv::OpSGreaterThan:
+      return compare_i(LLVMIntSGT);
+    case spv::OpUGreaterThanEqual:
+      return compare_i(LLVMIntUGE);
+    case spv::OpSGreaterThanEqual:
+      return compare_i(LLVMIntSGE);
+    case spv::OpULessThan:
+      return compare_i(LLVMIntULT);
+    case spv::OpSLessThan:
+      return compare_i(LLVMIntSLT);
+    case spv::OpULessThanEqual:
+      return compare_i(LLVMIntULE);
+    case spv::OpSLessThanEqual:
+      return compare_i(LLVMIntSLE);
+    case spv::OpIsNan:
+      return map1([&](Value x) { return ir.is_nan(x); });
+    case spv::OpIsInf:
+      return map1([&](Value x) { return ir.feq(ir.fabs(x), ir.as_float(Ir::same(ir.bits(x), 0x7f800000u))); });
     case spv::OpAny:
     case spv::OpAll: {
       const Val a = value(o(0));
@@ -353,7 +431,9 @@ bool Lowering::alu(const Instruction& i) {
       define(i.id, {i.type, {r}});
       return true;
     }
-    case spv::OpDot: define(i.id, dot(value(o(0)), value(o(1)), i.type)); return true;
+    case spv::OpDot:
+      define(i.id, dot(value(o(0)), value(o(1)), i.type));
+      return true;
     case spv::OpVectorTimesScalar:
     case spv::OpMatrixTimesScalar: {
       const Val a = value(o(0));
@@ -376,7 +456,8 @@ bool Lowering::alu(const Instruction& i) {
       const Val v = value(o(0)), a = value(o(1));
       const uint32_t rows = width(matrix.element);
       Val r{i.type, {}};
-      for (uint32_t c = 0; c < matrix.count; ++c) r.c.push_back(dot(v, {0, {a.c.begin() + c * rows, a.c.begin() + (c + 1) * rows}}, 0).c[0]);
+      for (uint32_t c = 0; c < matrix.count; ++c)
+        r.c.push_back(dot(v, {0, {a.c.begin() + c * rows, a.c.begin() + (c + 1) * rows}}, 0).c[0]);
       define(i.id, r);
       return true;
     }
@@ -405,15 +486,24 @@ bool Lowering::alu(const Instruction& i) {
       define(i.id, r);
       return true;
     }
-    case spv::OpDPdx: case spv::OpDPdy: case spv::OpDPdxFine: case spv::OpDPdyFine: case spv::OpDPdxCoarse: case spv::OpDPdyCoarse:
+    case spv::OpDPdx:
+    case spv::OpDPdy:
+    case spv::OpDPdxFine:
+    case spv::OpDPdyFine:
+    case spv::OpDPdxCoarse:
+    case spv::OpDPdyCoarse:
       return map1([&](Value x) { return derivative(i.op, x); });
-    case spv::OpFwidth: case spv::OpFwidthFine: case spv::OpFwidthCoarse: {
+    case spv::OpFwidth:
+    case spv::OpFwidthFine:
+    case spv::OpFwidthCoarse: {
       const bool fine = i.op == spv::OpFwidthFine;
       return map1([&](Value x) {
-        return ir.fadd(ir.fabs(derivative(fine ? spv::OpDPdxFine : spv::OpDPdx, x)), ir.fabs(derivative(fine ? spv::OpDPdyFine : spv::OpDPdy, x)));
+        return ir.fadd(ir.fabs(derivative(fine ? spv::OpDPdxFine : spv::OpDPdx, x)),
+                       ir.fabs(derivative(fine ? spv::OpDPdyFine : spv::OpDPdy, x)));
       });
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -19,22 +19,52 @@ Val Lowering::atomic(const Instruction& i) {
   Value operand = nullptr, comparator = nullptr;
   LLVMAtomicRMWBinOp op = LLVMAtomicRMWBinOpAdd;
   switch (i.op) {
-    case spv::OpAtomicLoad: operand = ir.c32(0), op = LLVMAtomicRMWBinOpOr; break;
+    case spv::OpAtomicLoad:
+      operand = ir.c32(0), op = LLVMAtomicRMWBinOpOr;
+      break;
     case spv::OpAtomicStore:
-    case spv::OpAtomicExchange: operand = scalar(o(3)), op = LLVMAtomicRMWBinOpXchg; break;
-    case spv::OpAtomicCompareExchange: operand = scalar(o(4)), comparator = scalar(o(5)); break;
-    case spv::OpAtomicIIncrement: operand = ir.c32(1); break;
-    case spv::OpAtomicIDecrement: operand = ir.c32(~0u); break;
-    case spv::OpAtomicIAdd: operand = scalar(o(3)); break;
-    case spv::OpAtomicISub: operand = scalar(o(3)), op = LLVMAtomicRMWBinOpSub; break;
-    case spv::OpAtomicSMin: operand = scalar(o(3)), op = LLVMAtomicRMWBinOpMin; break;
-    case spv::OpAtomicUMin: operand = scalar(o(3)), op = LLVMAtomicRMWBinOpUMin; break;
-    case spv::OpAtomicSMax: operand = scalar(o(3)), op = LLVMAtomicRMWBinOpMax; break;
-    case spv::OpAtomicUMax: operand = scalar(o(3)), op = LLVMAtomicRMWBinOpUMax; break;
-    case spv::OpAtomicAnd: operand = scalar(o(3)), op = LLVMAtomicRMWBinOpAnd; break;
-    case spv::OpAtomicOr: operand = scalar(o(3)), op = LLVMAtomicRMWBinOpOr; break;
-    case spv::OpAtomicXor: operand = scalar(o(3)), op = LLVMAtomicRMWBinOpXor; break;
-    default: fail(op_name(i.op) + " is not supported"); return none;
+    case spv::OpAtomicExchange:
+      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpXchg;
+      break;
+    case spv::OpAtomicCompareExchange:
+      operand = scalar(o(4)), comparator = scalar(o(5));
+      break;
+    case spv::OpAtomicIIncrement:
+      operand = ir.c32(1);
+      break;
+    case spv::OpAtomicIDecrement:
+      operand = ir.c32(~0u);
+      break;
+    case spv::OpAtomicIAdd:
+      operand = scalar(o(3));
+      break;
+    case spv::OpAtomicISub:
+      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpSub;
+      break;
+    case spv::OpAtomicSMin:
+      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpMin;
+      break;
+    case spv::OpAtomicUMin:
+      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpUMin;
+      break;
+    case spv::OpAtomicSMax:
+      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpMax;
+      break;
+    case spv::OpAtomicUMax:
+      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpUMax;
+      break;
+    case spv::OpAtomicAnd:
+      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpAnd;
+      break;
+    case spv::OpAtomicOr:
+      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpOr;
+      break;
+    case spv::OpAtomicXor:
+      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpXor;
+      break;
+    default:
+      fail(op_name(i.op) + " is not supported");
+      return none;
   }
   const bool is_load = i.op == spv::OpAtomicLoad;
   Value mask = is_load ? exec : write_mask();
@@ -55,8 +85,8 @@ Val Lowering::atomic(const Instruction& i) {
         old = ir.load(ir.i32, address, 4);
         LLVMSetOrdering(old, LLVMAtomicOrderingMonotonic);
       } else if (comparator) {
-        Value pair = LLVMBuildAtomicCmpXchg(ir.builder, address, ir.extract(comparator, lane), ir.extract(operand, lane), LLVMAtomicOrderingMonotonic,
-                                            LLVMAtomicOrderingMonotonic, 0);
+        Value pair = LLVMBuildAtomicCmpXchg(ir.builder, address, ir.extract(comparator, lane), ir.extract(operand, lane),
+                                            LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, 0);
         old = ir.extract_value(pair, 0);
       } else {
         old = LLVMBuildAtomicRMW(ir.builder, op, address, ir.extract(operand, lane), LLVMAtomicOrderingMonotonic, 0);

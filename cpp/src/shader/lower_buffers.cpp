@@ -104,14 +104,21 @@ void Lowering::walk_layout(const Pointer& p, uint32_t type, const std::function<
       const TypeInfo& t = l.m.type(type);
       at = std::min<uint64_t>(at, 0xfffffff0u);
       switch (t.kind) {
-        case Kind::boolean: visit(static_cast<uint32_t>(at), Base::boolean); break;
-        case Kind::integer: visit(static_cast<uint32_t>(at), Base::i32); break;
-        case Kind::floating: visit(static_cast<uint32_t>(at), Base::f32); break;
+        case Kind::boolean:
+          visit(static_cast<uint32_t>(at), Base::boolean);
+          break;
+        case Kind::integer:
+          visit(static_cast<uint32_t>(at), Base::i32);
+          break;
+        case Kind::floating:
+          visit(static_cast<uint32_t>(at), Base::f32);
+          break;
         case Kind::vector:
           for (uint32_t k = 0; k < t.count; ++k) go(t.element, at + k * component_stride_B, false, 0, 4);
           break;
         case Kind::matrix:
-          for (uint32_t k = 0; k < t.count; ++k) go(t.element, at + static_cast<uint64_t>(k) * (row_major ? 4 : matrix_stride_B), false, 0, row_major ? matrix_stride_B : 4);
+          for (uint32_t k = 0; k < t.count; ++k)
+            go(t.element, at + static_cast<uint64_t>(k) * (row_major ? 4 : matrix_stride_B), false, 0, row_major ? matrix_stride_B : 4);
           break;
         case Kind::array: {
           const uint32_t stride_B = l.m.decorations_array_stride(type), length = array_length(l.m, l.constants, type);
@@ -124,7 +131,8 @@ void Lowering::walk_layout(const Pointer& p, uint32_t type, const std::function<
             go(t.members[k], at + (member.offset_B == kNone ? 0 : member.offset_B), member.row_major, member.matrix_stride_B, 4);
           }
           break;
-        default: break;
+        default:
+          break;
       }
     }
   };
@@ -186,7 +194,8 @@ Val Lowering::array_length_of(const Instruction& i) {
   }
   const uint32_t offset_B = m.member(p.type, member).offset_B, stride_B = std::max(1u, m.decorations_array_stride(block.members[member]));
   const BufferAddress a = buffer_address(p);
-  Value room = ir.select(ir.ugt(a.size_B, Ir::same(a.size_B, offset_B)), ir.sub(a.size_B, Ir::same(a.size_B, offset_B)), Ir::same(a.size_B, 0));
+  Value room =
+      ir.select(ir.ugt(a.size_B, Ir::same(a.size_B, offset_B)), ir.sub(a.size_B, Ir::same(a.size_B, offset_B)), Ir::same(a.size_B, 0));
   return {i.type, {ir.trunc(LLVMBuildUDiv(ir.builder, room, Ir::same(room, stride_B), ""), ir.i32)}};
 }
 

@@ -1,7 +1,8 @@
 // shader/lower_context.hpp -- the state of lowering one entry point to LLVM IR, shared by the files lower_*.cpp.
 //
 // In: a Module, its constants, Divergence. Out: instructions in an LLVM function. A SPIR-V value is a list of scalars (composites
-// flattened); each is uniform (an LLVM scalar) or varying (a vector of N lanes). Booleans are i1. The execution mask is null where all lanes run.
+// flattened); each is uniform (an LLVM scalar) or varying (a vector of N lanes). Booleans are i1. The execution mask is null where all
+// lanes run.
 //   lower_structure, lower_divergence   analyses
 //   lower_control_flow.cpp              masks, selections, switches, loops, calls, OpPhi
 //   lower_instructions.cpp              dispatch; lower_alu.cpp, lower_glsl450.cpp: arithmetic
@@ -36,44 +37,44 @@ struct Val {
 struct Variable {
   enum class Form : uint8_t { registers, memory, values };
   Form form = Form::registers;
-  uint32_t type = 0;               // of the content
+  uint32_t type = 0;  // of the content
   bool varying = false;
-  std::vector<Value> slots;        // registers: allocas; values: read-only SSA values
-  Value memory = nullptr;          // memory: word k at k * 4 * (varying ? lanes : 1); booleans as i32
+  std::vector<Value> slots;  // registers: allocas; values: read-only SSA values
+  Value memory = nullptr;    // memory: word k at k * 4 * (varying ? lanes : 1); booleans as i32
 };
 
 struct Pointer {
   enum class Space : uint8_t { none, variable, buffer, push_constants, resource };
   Space space = Space::none;
-  uint32_t type = 0;               // pointee
+  uint32_t type = 0;  // pointee
   // variable
   Variable* variable = nullptr;
-  uint32_t word = 0;               // constant part of the flat index
-  Value word_dynamic = nullptr;    // i32, in range
+  uint32_t word = 0;             // constant part of the flat index
+  Value word_dynamic = nullptr;  // i32, in range
   // buffer, push_constants, resource
   uint32_t resource = 0;           // module variable
   Value element = nullptr;         // index in the descriptor array; null: 0
   uint32_t offset_B = 0;           // constant part
   Value offset_dynamic = nullptr;  // i32
   bool row_major = false;
-  uint32_t matrix_stride_B = 0;    // of the matrix that the pointer is (in)
-  uint32_t component_stride_B = 4; // of a vector: matrix_stride_B for a column of a row-major matrix
+  uint32_t matrix_stride_B = 0;     // of the matrix that the pointer is (in)
+  uint32_t component_stride_B = 4;  // of a vector: matrix_stride_B for a column of a row-major matrix
 };
 
 /// OpTypeImage, OpTypeSampler and OpTypeSampledImage values.
 struct ImageValue {
-  uint32_t image = 0, sampler = 0; // module variables; the same for combined ones; 0: none
-  Value image_element = nullptr, sampler_element = nullptr;   // null: 0
+  uint32_t image = 0, sampler = 0;                           // module variables; the same for combined ones; 0: none
+  Value image_element = nullptr, sampler_element = nullptr;  // null: 0
 };
 
 struct ConstructState {
-  Value entry_exec = nullptr;      // mask on entry, and after the construct but for outer jumps
-  Value gone = nullptr, gone_continue = nullptr;   // allocas: lanes that wait at the merge block, the continue target
-  Value loop_mask = nullptr;       // alloca: lanes in the loop
+  Value entry_exec = nullptr;                     // mask on entry, and after the construct but for outer jumps
+  Value gone = nullptr, gone_continue = nullptr;  // allocas: lanes that wait at the merge block, the continue target
+  Value loop_mask = nullptr;                      // alloca: lanes in the loop
   Block merge = nullptr, continue_ = nullptr, latch = nullptr;
-  std::vector<Block> arm_end;      // divergent selections and switches
-  std::vector<Block> cases;        // uniform switch
-  std::vector<Value> fall;         // divergent switch: allocas of lanes that fall into a case
+  std::vector<Block> arm_end;  // divergent selections and switches
+  std::vector<Block> cases;    // uniform switch
+  std::vector<Value> fall;     // divergent switch: allocas of lanes that fall into a case
 };
 
 /// One inlined call.
@@ -83,16 +84,22 @@ struct Frame {
   std::unordered_map<uint32_t, Pointer> pointers;
   std::unordered_map<uint32_t, ImageValue> images;
   std::unordered_map<uint32_t, std::unique_ptr<Variable>> variables;
-  std::unordered_map<uint32_t, std::unique_ptr<Variable>> slots;   // of OpPhi; ~id: of escaping ids
-  std::unordered_map<uint32_t, const Instruction*> delayed;        // products that their only sum fuses
+  std::unordered_map<uint32_t, std::unique_ptr<Variable>> slots;  // of OpPhi; ~id: of escaping ids
+  std::unordered_map<uint32_t, const Instruction*> delayed;       // products that their only sum fuses
   std::vector<ConstructState> constructs;
   std::unique_ptr<Variable> result;
   Block end = nullptr;
 };
 
 struct Lowering {
-  Lowering(LLVMModuleRef module, uint32_t lanes, const Module& spirv, const Constants& spirv_constants, const Divergence& divergence, const ResourceTable& table)
-      : ir(module, lanes), m(spirv), constants(spirv_constants), d(divergence), resources(table), alloca_builder(LLVMCreateBuilderInContext(ir.context)) {}
+  Lowering(LLVMModuleRef module, uint32_t lanes, const Module& spirv, const Constants& spirv_constants, const Divergence& divergence,
+           const ResourceTable& table)
+      : ir(module, lanes),
+        m(spirv),
+        constants(spirv_constants),
+        d(divergence),
+        resources(table),
+        alloca_builder(LLVMCreateBuilderInContext(ir.context)) {}
   ~Lowering() { LLVMDisposeBuilder(alloca_builder); }
 
   Ir ir;
@@ -103,23 +110,23 @@ struct Lowering {
   LLVMBuilderRef alloca_builder;
   bool fragment = false;
   Status status = Ok{};
-  uint64_t lowered = 0;            // counted against kMaxLoweredInstructions
+  uint64_t lowered = 0;  // counted against kMaxLoweredInstructions
 
   // -- set by the entry points --------------------------------------------------------------------------------------------------
   Value args = nullptr, scratch = nullptr;
-  Block entry = nullptr;                          // allocas and what is loaded once
+  Block entry = nullptr;  // allocas and what is loaded once
   Value buffers = nullptr, textures = nullptr, push_constants = nullptr;
-  Value budget = nullptr;                         // alloca i64
-  Value alive = nullptr;                          // alloca: lanes that may write, i32 masks
-  Value killed = nullptr;                         // alloca: lanes that discarded; null where no loop contains a discard
+  Value budget = nullptr;  // alloca i64
+  Value alive = nullptr;   // alloca: lanes that may write, i32 masks
+  Value killed = nullptr;  // alloca: lanes that discarded; null where no loop contains a discard
   std::unordered_map<uint32_t, std::unique_ptr<Variable>> globals;
-  std::function<Val(const Instruction&)> interpolate_at;   // fragment
-  std::function<Val(const Instruction&)> read_attachment;  // fragment
-  std::unordered_map<uint32_t, std::pair<Value, uint64_t>> whole_buffers;   // uniform buffers checked once: base, bytes
+  std::function<Val(const Instruction&)> interpolate_at;                   // fragment
+  std::function<Val(const Instruction&)> read_attachment;                  // fragment
+  std::unordered_map<uint32_t, std::pair<Value, uint64_t>> whole_buffers;  // uniform buffers checked once: base, bytes
   uint64_t scratch_used_B = 0;
 
   // -- current point ------------------------------------------------------------------------------------------------------------
-  Value exec = nullptr;                           // null: all lanes
+  Value exec = nullptr;  // null: all lanes
   std::vector<Frame*> frames;
   Frame& frame() { return *frames.back(); }
   const Instruction* current = nullptr;
@@ -136,34 +143,34 @@ struct Lowering {
   Val constant(uint32_t id);
   Val zero(uint32_t type);
   Val value(uint32_t id);
-  Value scalar(uint32_t id);                      // first component
+  Value scalar(uint32_t id);  // first component
   void define(uint32_t id, Val v);
   static bool is_varying(Value v) { return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind; }
-  Value vary(Value v) const;                      // splats uniform values
-  void unify(Value& a, Value& b) const;           // both the same shape
+  Value vary(Value v) const;             // splats uniform values
+  void unify(Value& a, Value& b) const;  // both the same shape
   Value bool_to_int(Value v) const { return ir.zext(v, ir.i32); }
-  Value select(Value condition, Value a, Value b) const;   // any mixture of shapes
-  Value uniform(Value v);                         // fails where the value is varying
+  Value select(Value condition, Value a, Value b) const;  // any mixture of shapes
+  Value uniform(Value v);                                 // fails where the value is varying
 
   // -- lower_control_flow.cpp -----------------------------------------------------------------------------------------------------
-  Value mask_alloca(const char* name);            // all false
+  Value mask_alloca(const char* name);  // all false
   Value load_mask(Value slot) const { return ir.int_to_mask(ir.load(ir.vi32, slot, 4)); }
   void store_mask(Value slot, Value mask) const;  // null: all
   void add_to_mask(Value slot, Value mask) const;
   Value exec_mask() const { return exec ? exec : ir.true_mask(); }
-  Value and_masks(Value a, Value b) const;        // null: all
-  Value write_mask();                             // exec and alive, null: all
+  Value and_masks(Value a, Value b) const;  // null: all
+  Value write_mask();                       // exec and alive, null: all
   void call(Frame& callee, const FunctionFacts& facts);
   void region(uint32_t r);
   void jump(uint32_t r, const Item& item);
-  void leave(uint32_t r, const Item& item);       // return, kill, unreachable
+  void leave(uint32_t r, const Item& item);  // return, kill, unreachable
   void selection(uint32_t r, uint32_t c);
   void switch_(uint32_t r, uint32_t c);
   void loop(uint32_t r, const Item& item);
   void after_construct(uint32_t r, uint32_t c, size_t position);
   Value remaining(Value mask, const std::set<Join>& joins);
   Block region_end(uint32_t r);
-  Block node_end(uint32_t r);                     // where control goes when no lane is left
+  Block node_end(uint32_t r);  // where control goes when no lane is left
   uint32_t cost(uint32_t r, size_t first = 0) const;
   void edge(uint32_t from, uint32_t to, uint32_t region, bool into_sibling = false);
   void kill(bool demote);
@@ -196,7 +203,7 @@ struct Lowering {
   Pointer pointer(uint32_t id);
   Pointer access_chain(const Instruction& i);
   void access_step(Pointer& p, uint32_t index_id);
-  Value add_index(Value sum, Value term) const;   // null: nothing
+  Value add_index(Value sum, Value term) const;  // null: nothing
   Value clamp_index(Value index, uint32_t length) const;
   std::unique_ptr<Variable> new_variable(uint32_t type, bool varying, bool memory, const char* name);
   void zero_variable(Variable& v);
@@ -208,8 +215,8 @@ struct Lowering {
 
   // -- lower_buffers.cpp, lower_atomics.cpp ----------------------------------------------------------------------------------------------
   struct BufferAddress {
-    Value data = nullptr, size_B = nullptr;       // scalars, or vectors where the element varies
-    bool whole = false;                           // constant offsets need no check
+    Value data = nullptr, size_B = nullptr;  // scalars, or vectors where the element varies
+    bool whole = false;                      // constant offsets need no check
     uint64_t static_size_B = 0;
   };
   BufferAddress buffer_address(const Pointer& p);
@@ -229,7 +236,7 @@ struct Lowering {
 
  private:
   struct Use {
-    uint32_t count = 0, user = 0;   // operands that name an id, and the last instruction that does
+    uint32_t count = 0, user = 0;  // operands that name an id, and the last instruction that does
   };
   std::vector<Use> uses_;
   std::unordered_map<uint32_t, std::vector<Base>> bases_;

@@ -17,9 +17,7 @@ Value Lowering::mask_alloca(const char* name) {
 
 void Lowering::store_mask(Value slot, Value mask) const { ir.store(ir.mask_to_int(mask ? mask : ir.true_mask()), slot, ir.lanes * 4); }
 
-void Lowering::add_to_mask(Value slot, Value mask) const {
-  store_mask(slot, mask ? ir.or_(load_mask(slot), mask) : nullptr);
-}
+void Lowering::add_to_mask(Value slot, Value mask) const { store_mask(slot, mask ? ir.or_(load_mask(slot), mask) : nullptr); }
 
 Value Lowering::and_masks(Value a, Value b) const {
   if (!a) return b;
@@ -50,10 +48,29 @@ uint32_t Lowering::cost(uint32_t r, size_t first) const {
     const BasicBlock& b = tree.function->blocks[item.block];
     for (uint32_t n = b.first; n < b.end; ++n) {
       switch (m.instructions[n].op) {
-        case spv::OpAccessChain: case spv::OpInBoundsAccessChain: case spv::OpLoad: case spv::OpCompositeExtract: case spv::OpCompositeConstruct:
-        case spv::OpVectorShuffle: case spv::OpBranch: case spv::OpLine: case spv::OpNoLine: break;
-        case spv::OpFunctionCall: case spv::OpExtInst: sum += 20; break;
-        case spv::OpUDiv: case spv::OpSDiv: case spv::OpSRem: case spv::OpSMod: case spv::OpUMod: case spv::OpFMod: case spv::OpFRem: sum += 20; break;
+        case spv::OpAccessChain:
+        case spv::OpInBoundsAccessChain:
+        case spv::OpLoad:
+        case spv::OpCompositeExtract:
+        case spv::OpCompositeConstruct:
+        case spv::OpVectorShuffle:
+        case spv::OpBranch:
+        case spv::OpLine:
+        case spv::OpNoLine:
+          break;
+        case spv::OpFunctionCall:
+        case spv::OpExtInst:
+          sum += 20;
+          break;
+        case spv::OpUDiv:
+        case spv::OpSDiv:
+        case spv::OpSRem:
+        case spv::OpSMod:
+        case spv::OpUMod:
+        case spv::OpFMod:
+        case spv::OpFRem:
+          sum += 20;
+          break;
         default:
           sum += m.instructions[n].op >= spv::OpImageSampleImplicitLod && m.instructions[n].op <= spv::OpImageWrite ? 100 : 2;
           if (m.instructions[n].op >= spv::OpAtomicLoad && m.instructions[n].op <= spv::OpAtomicXor) sum += 100;
@@ -69,9 +86,12 @@ Block Lowering::region_end(uint32_t r) {
   ConstructState& state = frame().constructs[c];
   switch (tree.constructs[c].kind) {
     case ConstructKind::selection:
-    case ConstructKind::switch_: return state.arm_end.empty() ? state.merge : state.arm_end[tree.regions[r].arm];
-    case ConstructKind::loop: return tree.regions[r].arm == 0 ? state.continue_ : state.latch;
-    case ConstructKind::function: break;
+    case ConstructKind::switch_:
+      return state.arm_end.empty() ? state.merge : state.arm_end[tree.regions[r].arm];
+    case ConstructKind::loop:
+      return tree.regions[r].arm == 0 ? state.continue_ : state.latch;
+    case ConstructKind::function:
+      break;
   }
   return frame().end;
 }
@@ -84,7 +104,8 @@ Block Lowering::node_end(uint32_t r) {
     const ConstructKind kind = f.tree.constructs[c].kind;
     const ConstructFacts& facts = f.constructs[c];
     if (kind == ConstructKind::function) break;
-    if (kind == ConstructKind::loop ? facts.node || (facts.continue_node && f.tree.regions[r].arm == 0) : facts.divergent || facts.node) return region_end(r);
+    if (kind == ConstructKind::loop ? facts.node || (facts.continue_node && f.tree.regions[r].arm == 0) : facts.divergent || facts.node)
+      return region_end(r);
   }
   return frame().end;
 }
@@ -132,15 +153,21 @@ void Lowering::region(uint32_t r) {
   for (size_t k = 0; k < items.size() && !failed(); ++k) {
     const Item& item = items[k];
     switch (item.kind) {
-      case ItemKind::block: block(tree.function->blocks[item.block], r); break;
+      case ItemKind::block:
+        block(tree.function->blocks[item.block], r);
+        break;
       case ItemKind::construct:
         if (tree.constructs[item.construct].kind == ConstructKind::selection) selection(r, item.construct);
         if (tree.constructs[item.construct].kind == ConstructKind::switch_) switch_(r, item.construct);
         if (tree.constructs[item.construct].kind == ConstructKind::loop) loop(r, item);
         after_construct(r, item.construct, k + 1);
         break;
-      case ItemKind::jump: jump(r, item); return;
-      default: leave(r, item); return;
+      case ItemKind::jump:
+        jump(r, item);
+        return;
+      default:
+        leave(r, item);
+        return;
     }
   }
   ir.br(region_end(r));
@@ -170,8 +197,12 @@ void Lowering::jump(uint32_t r, const Item& item) {
       ir.br(state.arm_end[f.tree.regions[arm].arm]);
       break;
     }
-    case JumpKind::continue_: ir.br(state.continue_); break;
-    case JumpKind::back: ir.br(state.latch); break;
+    case JumpKind::continue_:
+      ir.br(state.continue_);
+      break;
+    case JumpKind::back:
+      ir.br(state.latch);
+      break;
     case JumpKind::fallthrough:
       if (!state.cases.empty()) {
         ir.br(state.cases[item.case_index]);
@@ -188,7 +219,8 @@ void Lowering::leave(uint32_t r, const Item& item) {
   if (item.kind == ItemKind::return_) {
     const Instruction& i = m.instructions[f.tree.function->blocks[item.block].terminator];
     const bool node = f.constructs[0].node;
-    if (i.op == spv::OpReturnValue && frame().result) store_variable(*frame().result, value(m.operand(i, 0)), 0, nullptr, node ? exec : nullptr);
+    if (i.op == spv::OpReturnValue && frame().result)
+      store_variable(*frame().result, value(m.operand(i, 0)), 0, nullptr, node ? exec : nullptr);
     if (Divergence::is_masked(f, r, item)) {
       add_to_mask(frame().constructs[0].gone, exec);
       ir.br(node_end(r));

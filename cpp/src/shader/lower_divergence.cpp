@@ -9,10 +9,10 @@ namespace tilegpu::shader {
 namespace {
 
 struct Access {
-  uint32_t region = 0, order = 0;   // order: index of the instruction
+  uint32_t region = 0, order = 0;  // order: index of the instruction
   bool load = false, store = false, whole = false;
-  bool varying_value = false;       // store
-  bool partial = false;             // store in a node of a called function
+  bool varying_value = false;  // store
+  bool partial = false;        // store in a node of a called function
   bool call = false;
 };
 
@@ -22,9 +22,11 @@ struct Analysis {
   const std::function<bool(uint32_t)>& uniform_input;
   Divergence d;
   bool changed = true;
-  std::map<uint32_t, std::map<uint32_t, std::vector<Access>>> accesses;   // function -> root -> accesses
+  std::map<uint32_t, std::map<uint32_t, std::vector<Access>>> accesses;  // function -> root -> accesses
   std::unordered_map<uint32_t, uint32_t> function_of_parameter;
-  struct Definition { uint32_t function, region; };
+  struct Definition {
+    uint32_t function, region;
+  };
   std::unordered_map<uint32_t, Definition> defined;
 
   void set_varying(uint32_t id) {
@@ -150,13 +152,16 @@ void Analysis::escapes(uint32_t id, FunctionFacts& f) {
 
 bool Analysis::load_varies(const Instruction& i) const {
   const uint32_t pointer = m.operand(i, 0), root = pointer_root(m, pointer);
-  if (root != pointer && varies(pointer)) return true;   // an index varies
+  if (root != pointer && varies(pointer)) return true;  // an index varies
   switch (m.type(m.type_of(pointer)).storage) {
-    case spv::StorageClassInput: return function_of_parameter.count(root) || !uniform_input(root);
+    case spv::StorageClassInput:
+      return function_of_parameter.count(root) || !uniform_input(root);
     case spv::StorageClassFunction:
     case spv::StorageClassPrivate:
-    case spv::StorageClassOutput: return varies(root);
-    default: return function_of_parameter.count(root) && varies(root);
+    case spv::StorageClassOutput:
+      return varies(root);
+    default:
+      return function_of_parameter.count(root) && varies(root);
   }
 }
 
@@ -190,28 +195,44 @@ bool Analysis::result_varies(const FunctionFacts&, const Instruction& i) {
     return false;
   };
   switch (i.op) {
-    case spv::OpVariable: return false;   // see variables()
-    case spv::OpLoad: return load_varies(i);
+    case spv::OpVariable:
+      return false;  // see variables()
+    case spv::OpLoad:
+      return load_varies(i);
     case spv::OpAccessChain:
     case spv::OpInBoundsAccessChain: {
       const Instruction* base = m.find(o(0));
-      const bool chain = base && (base->op == spv::OpAccessChain || base->op == spv::OpInBoundsAccessChain || base->op == spv::OpCopyObject);
+      const bool chain =
+          base && (base->op == spv::OpAccessChain || base->op == spv::OpInBoundsAccessChain || base->op == spv::OpCopyObject);
       return (chain && varies(o(0))) || any(1, i.count);
     }
-    case spv::OpCompositeExtract: return any(0, 1);
+    case spv::OpCompositeExtract:
+      return any(0, 1);
     case spv::OpCompositeInsert:
-    case spv::OpVectorShuffle: return any(0, 2);
+    case spv::OpVectorShuffle:
+      return any(0, 2);
     case spv::OpExtInst:
       if (o(0) != m.glsl450) return false;
-      if (o(1) >= 76 && o(1) <= 78) return true;   // interpolateAt*
+      if (o(1) >= 76 && o(1) <= 78) return true;  // interpolateAt*
       return any(2, i.count);
-    case spv::OpFunctionCall: return d.functions.at(o(0)).return_varying;
-    case spv::OpArrayLength: return varies(o(0));
-    case spv::OpImageQuerySize: case spv::OpImageQuerySizeLod: case spv::OpImageQueryLevels: case spv::OpImageQuerySamples: return any(0, 2);
-    case spv::OpImageQueryLod: case spv::OpIsHelperInvocationEXT: return true;
-    case spv::OpImage: case spv::OpSampledImage: return any(0, 2);
+    case spv::OpFunctionCall:
+      return d.functions.at(o(0)).return_varying;
+    case spv::OpArrayLength:
+      return varies(o(0));
+    case spv::OpImageQuerySize:
+    case spv::OpImageQuerySizeLod:
+    case spv::OpImageQueryLevels:
+    case spv::OpImageQuerySamples:
+      return any(0, 2);
+    case spv::OpImageQueryLod:
+    case spv::OpIsHelperInvocationEXT:
+      return true;
+    case spv::OpImage:
+    case spv::OpSampledImage:
+      return any(0, 2);
     default:
-      if ((i.op >= spv::OpImageSampleImplicitLod && i.op <= spv::OpImageRead) || (i.op >= spv::OpAtomicLoad && i.op <= spv::OpAtomicXor)) return true;
+      if ((i.op >= spv::OpImageSampleImplicitLod && i.op <= spv::OpImageRead) || (i.op >= spv::OpAtomicLoad && i.op <= spv::OpAtomicXor))
+        return true;
       return any(0, i.count);
   }
 }
@@ -227,7 +248,8 @@ void Analysis::call(uint32_t caller, FunctionFacts&, const Instruction& i, uint3
       continue;
     }
     const uint32_t root = pointer_root(m, argument);
-    const bool local = type.storage == spv::StorageClassFunction || type.storage == spv::StorageClassPrivate || type.storage == spv::StorageClassOutput;
+    const bool local =
+        type.storage == spv::StorageClassFunction || type.storage == spv::StorageClassPrivate || type.storage == spv::StorageClassOutput;
     if (varies(argument) || (local && varies(root))) set_varying(parameter);
     if (!local) continue;
     Access a{region, index};
@@ -267,10 +289,11 @@ void Analysis::values(uint32_t id, FunctionFacts& f) {
       }
       if (i.op == spv::OpVariable && i.count > 1) accesses[id][i.id].push_back({region, k, false, true, true, false, false, false});
       if (i.op == spv::OpExtInst && o(0) == m.glsl450) {
-        if (o(1) == 35 || o(1) == 51) access(o(3), false, true, varies(o(2)));   // Modf, Frexp
+        if (o(1) == 35 || o(1) == 51) access(o(3), false, true, varies(o(2)));  // Modf, Frexp
         if (o(1) >= 76 && o(1) <= 78) access(o(2), true, false, false);
       }
-      if (i.op == spv::OpReturnValue && (varies(o(0)) || f.constructs[0].node) && !f.return_varying) f.return_varying = true, changed = true;
+      if (i.op == spv::OpReturnValue && (varies(o(0)) || f.constructs[0].node) && !f.return_varying)
+        f.return_varying = true, changed = true;
       if (i.id && !varies(i.id) && (i.op == spv::OpPhi ? phi_varies(f, i, b) : result_varies(f, i))) set_varying(i.id);
     }
   });
@@ -300,7 +323,8 @@ void Analysis::nodes(FunctionFacts& f) {
         for (uint32_t walk = r; walk != kNone && f.tree.regions[walk].construct != target; walk = f.tree.regions[walk].parent) {
           const uint32_t passed = f.tree.regions[walk].construct;
           if (f.constructs[passed].outer_jumps.insert(target * 2 + to_continue).second) changed = again = true;
-          if (f.tree.constructs[passed].kind == ConstructKind::loop && !f.constructs[passed].node) f.constructs[passed].node = changed = again = true;
+          if (f.tree.constructs[passed].kind == ConstructKind::loop && !f.constructs[passed].node)
+            f.constructs[passed].node = changed = again = true;
         }
       }
     }
@@ -347,7 +371,8 @@ bool Analysis::variable_varies(uint32_t root, const FunctionFacts& f, const std:
     // One store before the node, in the same iteration of whatever loop is around both.
     if (!f.tree.encloses(before->region, deepest_region)) return true;
     uint32_t node_region = deepest_region;
-    while (f.tree.regions[node_region].parent != kNone && in_node(f, f.tree.regions[node_region].parent, deepest)) node_region = f.tree.regions[node_region].parent;
+    while (f.tree.regions[node_region].parent != kNone && in_node(f, f.tree.regions[node_region].parent, deepest))
+      node_region = f.tree.regions[node_region].parent;
     for (const Access& a : list) {
       if (&a != before && a.order < before->order) return true;
     }
@@ -428,7 +453,8 @@ bool Divergence::is_masked(const FunctionFacts& f, uint32_t region, const Item& 
     const ConstructKind kind = f.tree.constructs[c].kind;
     if (c == target) {
       // Leaving a loop's body for its merge block passes those that wait at the continue target.
-      return kind == ConstructKind::loop && item.kind == ItemKind::jump && item.jump == JumpKind::merge && f.tree.regions[r].arm == 0 && facts.continue_node;
+      return kind == ConstructKind::loop && item.kind == ItemKind::jump && item.jump == JumpKind::merge && f.tree.regions[r].arm == 0 &&
+             facts.continue_node;
     }
     if ((kind == ConstructKind::selection || kind == ConstructKind::switch_) && (facts.divergent || facts.node)) return true;
     if (kind == ConstructKind::loop && (facts.node || (facts.continue_node && f.tree.regions[r].arm == 0))) return true;
@@ -436,7 +462,8 @@ bool Divergence::is_masked(const FunctionFacts& f, uint32_t region, const Item& 
   return false;
 }
 
-Expected<Divergence> analyze_divergence(const Module& module, const Constants& constants, const std::function<bool(uint32_t)>& uniform_input) {
+Expected<Divergence> analyze_divergence(const Module& module, const Constants& constants,
+                                        const std::function<bool(uint32_t)>& uniform_input) {
   Analysis a{module, constants, uniform_input, {}};
   if (Status s = a.prepare(); !s) return s.error();
   while (a.changed) {
@@ -450,7 +477,8 @@ Expected<Divergence> analyze_divergence(const Module& module, const Constants& c
   }
   for (auto& [id, roots] : a.accesses) {
     for (auto& [root, list] : roots) {
-      if (module.type(module.type_of(root)).storage == spv::StorageClassFunction && !a.function_of_parameter.count(root)) a.unmasked(a.d.functions.at(id), list);
+      if (module.type(module.type_of(root)).storage == spv::StorageClassFunction && !a.function_of_parameter.count(root))
+        a.unmasked(a.d.functions.at(id), list);
     }
   }
   return std::move(a.d);

@@ -26,16 +26,17 @@ struct ConstructFacts {
 struct FunctionFacts {
   FunctionTree tree;
   std::vector<ConstructFacts> constructs;
-  bool kills = false;          // contains discard, calls included
+  bool kills = false;  // contains discard, calls included
   bool return_varying = false;
 };
 
 struct Divergence {
   std::map<uint32_t, FunctionFacts> functions;
-  std::vector<uint8_t> varying;          // [bound] values; variables and pointer parameters: their content
-  std::vector<uint8_t> escape;           // [bound] 0: used only where its block dominates by structure; 1: elsewhere; 2: also after a loop that lanes leave separately
-  std::vector<uint8_t> dynamic;          // [bound] variables and parameters that are indexed with non-constants
-  std::vector<uint8_t> unmasked_store;   // [instructions] stores whose inactive lanes nobody reads
+  std::vector<uint8_t> varying;  // [bound] values; variables and pointer parameters: their content
+  std::vector<uint8_t> escape;   // [bound] 0: used only where its block dominates by structure; 1: elsewhere; 2: also after a loop that
+                                 // lanes leave separately
+  std::vector<uint8_t> dynamic;  // [bound] variables and parameters that are indexed with non-constants
+  std::vector<uint8_t> unmasked_store;  // [instructions] stores whose inactive lanes nobody reads
 
   /// Ids of the nodes around a region, innermost first.
   static std::vector<uint32_t> nodes(const FunctionFacts& f, uint32_t region);
@@ -45,7 +46,8 @@ struct Divergence {
 };
 
 /// `uniform_input(variable)`: an input whose value is the same for all lanes.
-Expected<Divergence> analyze_divergence(const Module& module, const Constants& constants, const std::function<bool(uint32_t)>& uniform_input);
+Expected<Divergence> analyze_divergence(const Module& module, const Constants& constants,
+                                        const std::function<bool(uint32_t)>& uniform_input);
 
 /// The variable or parameter that a pointer is made of; 0: none.
 uint32_t pointer_root(const Module& module, uint32_t pointer);

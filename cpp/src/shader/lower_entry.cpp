@@ -13,9 +13,13 @@ constexpr uint32_t kMaxWholeBuffer_B = 4096;
 uint64_t block_size(const Module& m, const Constants& constants, uint32_t type, bool row_major, uint32_t matrix_stride_B) {
   const TypeInfo& t = m.type(type);
   switch (t.kind) {
-    case Kind::vector: return 4ull * t.count;
-    case Kind::matrix: return row_major ? static_cast<uint64_t>(matrix_stride_B) * m.type(t.element).count : static_cast<uint64_t>(matrix_stride_B) * t.count;
-    case Kind::array: return static_cast<uint64_t>(m.decorations_array_stride(type)) * array_length(m, constants, type);
+    case Kind::vector:
+      return 4ull * t.count;
+    case Kind::matrix:
+      return row_major ? static_cast<uint64_t>(matrix_stride_B) * m.type(t.element).count
+                       : static_cast<uint64_t>(matrix_stride_B) * t.count;
+    case Kind::array:
+      return static_cast<uint64_t>(m.decorations_array_stride(type)) * array_length(m, constants, type);
     case Kind::structure: {
       uint64_t end = 0;
       for (uint32_t k = 0; k < t.members.size(); ++k) {
@@ -26,8 +30,12 @@ uint64_t block_size(const Module& m, const Constants& constants, uint32_t type, 
       }
       return end;
     }
-    case Kind::integer: case Kind::floating: case Kind::boolean: return 4;
-    default: return 0;
+    case Kind::integer:
+    case Kind::floating:
+    case Kind::boolean:
+      return 4;
+    default:
+      return 0;
   }
 }
 
@@ -41,7 +49,8 @@ void check_whole_buffers(Lowering& l) {
     const BufferSlot* slot = l.buffer_slot(id);
     if (!slot || size_B == 0 || size_B > kMaxWholeBuffer_B) continue;
     Value descriptor = ir.offset(l.buffers, slot->first * sizeof(BufferDescriptor));
-    Value data = ir.field(ir.ptr, descriptor, offsetof(BufferDescriptor, data), 8), bound_B = ir.field(ir.i64, descriptor, offsetof(BufferDescriptor, size_B), 8);
+    Value data = ir.field(ir.ptr, descriptor, offsetof(BufferDescriptor, data), 8),
+          bound_B = ir.field(ir.i64, descriptor, offsetof(BufferDescriptor, size_B), 8);
     Value copy = l.alloca_of(LLVMArrayType2(ir.i8, size_B), "uniforms", 16);
     const auto base = ir.if_else(
         ir.uge(bound_B, ir.c64(size_B)), [&] { return std::vector<Value>{data}; },
@@ -100,7 +109,8 @@ void run_entry_point(Lowering& l) {
   l.call(frame, l.d.functions.at(l.m.entry.function));
 }
 
-void add_stage(CodeKey& key, const Module& m, const Specialization& specialization, const VaryingLayout& varyings, const ResourceTable& resources) {
+void add_stage(CodeKey& key, const Module& m, const Specialization& specialization, const VaryingLayout& varyings,
+               const ResourceTable& resources) {
   key.add_bytes(m.words.data(), m.words.size() * 4);
   key.add_bytes(m.entry.name.data(), m.entry.name.size());
   const auto word = [&](uint32_t w) { key.add(w); };
@@ -108,12 +118,14 @@ void add_stage(CodeKey& key, const Module& m, const Specialization& specializati
   word(static_cast<uint32_t>(specialization.size()));
   for (auto [id, bits] : specialization) word(id), word(bits);
   word(static_cast<uint32_t>(varyings.components.size()));
-  for (const VaryingComponent& c : varyings.components) word(c.location), word(c.component), word(static_cast<uint32_t>(c.interpolation)), word(c.centroid), word(c.sample);
+  for (const VaryingComponent& c : varyings.components)
+    word(c.location), word(c.component), word(static_cast<uint32_t>(c.interpolation)), word(c.centroid), word(c.sample);
   word(static_cast<uint32_t>(resources.buffers.size()));
   for (const BufferSlot& s : resources.buffers) word(s.set), word(s.binding), word(s.count), word(s.first), word(s.writable);
   word(static_cast<uint32_t>(resources.textures.size()));
   for (const TextureSlot& s : resources.textures) {
-    word(s.image_set), word(s.image_binding), word(s.sampler_set), word(s.sampler_binding), word(s.image_count), word(s.sampler_count), word(s.first), word(s.uses);
+    word(s.image_set), word(s.image_binding), word(s.sampler_set), word(s.sampler_binding), word(s.image_count), word(s.sampler_count),
+        word(s.first), word(s.uses);
   }
 }
 

@@ -13,7 +13,8 @@ void make_globals(Lowering& l);
 /// Inlines the entry point.
 void run_entry_point(Lowering& l);
 /// Adds what determines a stage's code.
-void add_stage(CodeKey& key, const Module& m, const Specialization& specialization, const VaryingLayout& varyings, const ResourceTable& resources);
+void add_stage(CodeKey& key, const Module& m, const Specialization& specialization, const VaryingLayout& varyings,
+               const ResourceTable& resources);
 /// An input made of ready values; a copy in memory where it is indexed dynamically.
 void set_input(Lowering& l, uint32_t variable, std::vector<Value> scalars);
 
@@ -23,25 +24,25 @@ struct Interpolator {
   const FragmentKey& key;
 
   struct Position {
-    Value x = nullptr, y = nullptr;      // framebuffer coordinates, <N x float>
+    Value x = nullptr, y = nullptr;  // framebuffer coordinates, <N x float>
   };
   struct Barycentrics {
-    Value q = nullptr;                   // 1/w
-    Value b1 = nullptr, b2 = nullptr;    // perspective
-    Value l1 = nullptr, l2 = nullptr;    // linear on the screen
+    Value q = nullptr;                 // 1/w
+    Value b1 = nullptr, b2 = nullptr;  // perspective
+    Value l1 = nullptr, l2 = nullptr;  // linear on the screen
   };
   /// One field of PrimitiveSetup: a scalar when uniform, else a vector by quad.
   Value field(Type type, size_t offset_B, bool uniform);
-  Value varying_row(uint32_t vertex, uint32_t row, bool uniform);   // vertex 3: the provoking one
-  Value quads_to_lanes(Value by_quad);   // <N/4 x T> to <N x T>
-  Value pixel(size_t offset_B);          // x_px or y_px of each lane's pixel, as float
+  Value varying_row(uint32_t vertex, uint32_t row, bool uniform);  // vertex 3: the provoking one
+  Value quads_to_lanes(Value by_quad);                             // <N/4 x T> to <N x T>
+  Value pixel(size_t offset_B);                                    // x_px or y_px of each lane's pixel, as float
   Position centre();
-  Position at_sample(Value index);       // scalar or vector i32
+  Position at_sample(Value index);  // scalar or vector i32
   Position centroid();
   Value plane(size_t first_B, const Position& p, bool uniform);
   Barycentrics barycentrics(const Position& p, bool uniform);
   Value interpolate(uint32_t row, Interpolation how, const Barycentrics& b, bool uniform);
-  Value covered(uint32_t sample);        // <N x i1> from raster_coverage
+  Value covered(uint32_t sample);  // <N x i1> from raster_coverage
   Val at_other_position(const Instruction& i);
 };
 

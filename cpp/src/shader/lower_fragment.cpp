@@ -41,7 +41,8 @@ void FragmentBuilder::find_inputs() {
 }
 
 /// Built-ins whose value is that of the packet; null for those that depend on the primitive.
-Value FragmentBuilder::builtin(const InterfaceScalar& s, const Interpolator::Position& at, const Interpolator::Barycentrics& b, bool uniform) {
+Value FragmentBuilder::builtin(const InterfaceScalar& s, const Interpolator::Position& at, const Interpolator::Barycentrics& b,
+                               bool uniform) {
   const Ir& ir = l.ir;
   switch (static_cast<spv::BuiltIn>(s.builtin)) {
     case spv::BuiltInFragCoord:
@@ -52,9 +53,12 @@ Value FragmentBuilder::builtin(const InterfaceScalar& s, const Interpolator::Pos
       Value front = inputs.field(ir.i32, offsetof(PrimitiveSetup, front_facing), uniform);
       return l.vary(ir.ne(front, Ir::same(front, 0)));
     }
-    case spv::BuiltInPrimitiveId: return l.vary(inputs.field(ir.i32, offsetof(PrimitiveSetup, primitive_id), uniform));
-    case spv::BuiltInLayer: return ir.field(ir.i32, l.args, offsetof(FragmentArgs, layer));
-    case spv::BuiltInSampleId: return ir.field(ir.i32, l.args, offsetof(FragmentArgs, sample_index));
+    case spv::BuiltInPrimitiveId:
+      return l.vary(inputs.field(ir.i32, offsetof(PrimitiveSetup, primitive_id), uniform));
+    case spv::BuiltInLayer:
+      return ir.field(ir.i32, l.args, offsetof(FragmentArgs, layer));
+    case spv::BuiltInSampleId:
+      return ir.field(ir.i32, l.args, offsetof(FragmentArgs, sample_index));
     case spv::BuiltInSamplePosition: {
       Value index = ir.zext(ir.field(ir.i32, l.args, offsetof(FragmentArgs, sample_index)), ir.i64);
       Value positions = ir.field(ir.ptr, l.args, offsetof(FragmentArgs, sample_positions), 8);
@@ -68,10 +72,14 @@ Value FragmentBuilder::builtin(const InterfaceScalar& s, const Interpolator::Pos
       Value own = ir.shl(ir.c32(1), ir.and_(ir.field(ir.i32, l.args, offsetof(FragmentArgs, sample_index)), ir.c32(31)));
       return ir.and_(mask, ir.splat(own));
     }
-    case spv::BuiltInHelperInvocation: return ir.not_(l.load_mask(l.alive));
-    case spv::BuiltInPointCoord: return ir.cf(0.0f);
-    case spv::BuiltInViewportIndex: return ir.c32(0);
-    default: break;
+    case spv::BuiltInHelperInvocation:
+      return ir.not_(l.load_mask(l.alive));
+    case spv::BuiltInPointCoord:
+      return ir.cf(0.0f);
+    case spv::BuiltInViewportIndex:
+      return ir.c32(0);
+    default:
+      break;
   }
   l.fail("the built-in input " + std::to_string(s.builtin) + " is not supported in fragment shaders");
   return Ir::zero(l.scalar_type(s.base));
@@ -79,7 +87,8 @@ Value FragmentBuilder::builtin(const InterfaceScalar& s, const Interpolator::Pos
 
 std::vector<Value> FragmentBuilder::compute(bool uniform) {
   const Ir& ir = l.ir;
-  const Interpolator::Position at = key.per_sample ? inputs.at_sample(ir.field(ir.i32, l.args, offsetof(FragmentArgs, sample_index))) : inputs.centre();
+  const Interpolator::Position at =
+      key.per_sample ? inputs.at_sample(ir.field(ir.i32, l.args, offsetof(FragmentArgs, sample_index))) : inputs.centre();
   const Interpolator::Barycentrics b = inputs.barycentrics(at, uniform);
   std::optional<Interpolator::Barycentrics> at_centroid;
   std::vector<Value> result;
@@ -137,17 +146,26 @@ void FragmentBuilder::write_outputs() {
       if (s.builtin != kNone) {
         size_t at = 0;
         switch (static_cast<spv::BuiltIn>(s.builtin)) {
-          case spv::BuiltInFragDepth: at = offsetof(FragmentArgs, depth); break;
-          case spv::BuiltInSampleMask: at = offsetof(FragmentArgs, sample_mask_out); break;
-          case spv::BuiltInFragStencilRefEXT: at = offsetof(FragmentArgs, stencil_out); break;
-          default: l.fail("the built-in output " + std::to_string(s.builtin) + " is not supported in fragment shaders"); return;
+          case spv::BuiltInFragDepth:
+            at = offsetof(FragmentArgs, depth);
+            break;
+          case spv::BuiltInSampleMask:
+            at = offsetof(FragmentArgs, sample_mask_out);
+            break;
+          case spv::BuiltInFragStencilRefEXT:
+            at = offsetof(FragmentArgs, stencil_out);
+            break;
+          default:
+            l.fail("the built-in output " + std::to_string(s.builtin) + " is not supported in fragment shaders");
+            return;
         }
         if (s.element == 0) ir.store(x, ir.offset(l.args, at), 4 * ir.lanes);
         continue;
       }
       if (!used[k] || s.location >= kMaxTargets || s.component > 3) continue;
       if (key.coverage_only && !(key.coverage_needs_alpha && s.location == 0 && s.index == 0 && s.component == 3)) continue;
-      const size_t at = s.index == 1 ? offsetof(FragmentArgs, color_source1) + s.component * kMaxLanes * 4 : color_offset_B(s.location, s.component);
+      const size_t at =
+          s.index == 1 ? offsetof(FragmentArgs, color_source1) + s.component * kMaxLanes * 4 : color_offset_B(s.location, s.component);
       ir.store(x, ir.offset(l.args, at), 4 * ir.lanes);
     }
   }
@@ -158,7 +176,8 @@ Val FragmentBuilder::attachment(const Instruction& i) {
   return l.zero(i.type);
 }
 
-Status build_fragment(const FragmentKey& key, const Constants& constants, const Divergence& divergence, LLVMModuleRef module, const char* name, uint32_t lanes) {
+Status build_fragment(const FragmentKey& key, const Constants& constants, const Divergence& divergence, LLVMModuleRef module,
+                      const char* name, uint32_t lanes) {
   Lowering l(module, lanes, key.module->module(), constants, divergence, key.resources);
   l.fragment = true;
   const Ir& ir = l.ir;
@@ -168,8 +187,8 @@ Status build_fragment(const FragmentKey& key, const Constants& constants, const 
   LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
   Block start = ir.block(f, "start");
   ir.at(start);
-  begin_body(l, offsetof(FragmentArgs, buffers), offsetof(FragmentArgs, textures), offsetof(FragmentArgs, push_constants), offsetof(FragmentArgs, scratch),
-             offsetof(FragmentArgs, loop_budget));
+  begin_body(l, offsetof(FragmentArgs, buffers), offsetof(FragmentArgs, textures), offsetof(FragmentArgs, push_constants),
+             offsetof(FragmentArgs, scratch), offsetof(FragmentArgs, loop_budget));
   l.alive = l.mask_alloca("alive");
   ir.store(ir.field(ir.vi32, l.args, offsetof(FragmentArgs, alive), 4 * lanes), l.alive, 4 * lanes);
   bool kills = false, kills_in_loops = false;
@@ -198,7 +217,8 @@ Status build_fragment(const FragmentKey& key, const Constants& constants, const 
 
 Expected<FragmentFunction> compile_fragment(Jit& jit, const FragmentKey& key) {
   const Module& m = key.module->module();
-  if (m.entry.model != spv::ExecutionModelFragment) return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + key.module->label() + "' is no fragment shader"};
+  if (m.entry.model != spv::ExecutionModelFragment)
+    return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + key.module->label() + "' is no fragment shader"};
   CodeKey code("fragment");
   add_stage(code, m, key.specialization, key.varyings, key.resources);
   code.add(key.samples);

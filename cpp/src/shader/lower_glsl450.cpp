@@ -32,12 +32,15 @@ Val Lowering::pack(uint32_t op, const Val& v, uint32_t type) {
     Value f = ir.fdiv(ir.sitofp(x), ir.fk(x, static_cast<float>((1u << (is_signed ? bits - 1 : bits)) - 1)));
     return is_signed ? emit_fmax(ir, f, ir.fk(f, -1.0f)) : f;
   };
-  const bool is_signed = op == GLSLstd450PackSnorm4x8 || op == GLSLstd450PackSnorm2x16 || op == GLSLstd450UnpackSnorm4x8 || op == GLSLstd450UnpackSnorm2x16;
-  const bool bytes = op == GLSLstd450PackSnorm4x8 || op == GLSLstd450PackUnorm4x8 || op == GLSLstd450UnpackSnorm4x8 || op == GLSLstd450UnpackUnorm4x8;
+  const bool is_signed =
+      op == GLSLstd450PackSnorm4x8 || op == GLSLstd450PackSnorm2x16 || op == GLSLstd450UnpackSnorm4x8 || op == GLSLstd450UnpackSnorm2x16;
+  const bool bytes =
+      op == GLSLstd450PackSnorm4x8 || op == GLSLstd450PackUnorm4x8 || op == GLSLstd450UnpackSnorm4x8 || op == GLSLstd450UnpackUnorm4x8;
   const uint32_t bits = bytes ? 8 : 16, parts = bytes ? 4 : 2;
   Val r{type, {}};
   if (op == GLSLstd450UnpackHalf2x16) {
-    for (uint32_t k = 0; k < 2; ++k) r.c.push_back(emit_half_to_float(ir, k ? ir.lshr(v.c[0], 16) : ir.and_(v.c[0], Ir::same(v.c[0], 0xffff))));
+    for (uint32_t k = 0; k < 2; ++k)
+      r.c.push_back(emit_half_to_float(ir, k ? ir.lshr(v.c[0], 16) : ir.and_(v.c[0], Ir::same(v.c[0], 0xffff))));
     return r;
   }
   if (op >= GLSLstd450UnpackSnorm2x16) {
@@ -46,8 +49,9 @@ Val Lowering::pack(uint32_t op, const Val& v, uint32_t type) {
   }
   Value word = nullptr;
   for (uint32_t k = 0; k < parts && k < v.c.size(); ++k) {
-    Value x = op == GLSLstd450PackHalf2x16 ? emit_float_to_half(ir, v.c[k])
-                                           : to_fixed(v.c[k], static_cast<float>((1u << (is_signed ? bits - 1 : bits)) - 1), is_signed ? -1.0f : 0.0f);
+    Value x = op == GLSLstd450PackHalf2x16
+                  ? emit_float_to_half(ir, v.c[k])
+                  : to_fixed(v.c[k], static_cast<float>((1u << (is_signed ? bits - 1 : bits)) - 1), is_signed ? -1.0f : 0.0f);
     x = ir.shl(ir.and_(x, Ir::same(x, (1u << bits) - 1)), bits * k);
     if (word) unify(word, x);
     word = word ? ir.or_(word, x) : x;
@@ -64,7 +68,8 @@ Val Lowering::determinant_or_inverse(const Instruction& i, bool inverse) {
   for (Value x : a.c) varying = varying || is_varying(x);
   for (Value& x : a.c) x = varying ? vary(x) : x;
   // Determinant of the submatrix of the given rows and columns.
-  std::function<Value(std::vector<uint32_t>, std::vector<uint32_t>)> minor = [&](std::vector<uint32_t> rows, std::vector<uint32_t> columns) -> Value {
+  std::function<Value(std::vector<uint32_t>, std::vector<uint32_t>)> minor = [&](std::vector<uint32_t> rows,
+                                                                                 std::vector<uint32_t> columns) -> Value {
     if (rows.size() == 1) return a.c[columns[0] * n + rows[0]];
     Value sum = nullptr;
     for (size_t k = 0; k < columns.size(); ++k) {
@@ -72,8 +77,10 @@ Val Lowering::determinant_or_inverse(const Instruction& i, bool inverse) {
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(k));
       Value factor = a.c[columns[k] * n + rows[0]];
       Value part = minor({rows.begin() + 1, rows.end()}, rest);
-      if (!sum) sum = ir.fmul(factor, part);
-      else sum = ir.fma(k & 1 ? ir.fneg(factor) : factor, part, sum);
+      if (!sum)
+        sum = ir.fmul(factor, part);
+      else
+        sum = ir.fma(k & 1 ? ir.fneg(factor) : factor, part, sum);
     }
     return sum;
   };
@@ -85,7 +92,7 @@ Val Lowering::determinant_or_inverse(const Instruction& i, bool inverse) {
   Val r{i.type, {}};
   for (uint32_t column = 0; column < n; ++column) {
     for (uint32_t row = 0; row < n; ++row) {
-      std::vector<uint32_t> rows = all, columns = all;   // the transposed cofactor
+      std::vector<uint32_t> rows = all, columns = all;  // the transposed cofactor
       rows.erase(rows.begin() + column);
       columns.erase(columns.begin() + row);
       Value x = ir.fmul(minor(rows, columns), scale);
@@ -159,41 +166,73 @@ Val Lowering::glsl450(const Instruction& i) {
   const auto inverse_sqrt = [&](Value x) { return ir.fdiv(k(x, 1.0f), ir.sqrt(x)); };
   switch (op) {
     case GLSLstd450Round:
-    case GLSLstd450RoundEven: return map1([&](Value x) { return ir.round_even(x); });
-    case GLSLstd450Trunc: return map1([&](Value x) { return ir.ftrunc(x); });
-    case GLSLstd450FAbs: return map1([&](Value x) { return ir.fabs(x); });
-    case GLSLstd450SAbs: return map1([&](Value x) { return ir.select(ir.slt(x, Ir::same(x, 0)), ir.neg(x), x); });
-    case GLSLstd450FSign: return map1([&](Value x) { return emit_fsign(ir, x); });
-    case GLSLstd450SSign: return map1([&](Value x) { return ir.or_(ir.ashr(x, 31), ir.lshr(ir.neg(x), 31)); });
-    case GLSLstd450Floor: return map1([&](Value x) { return ir.floor(x); });
-    case GLSLstd450Ceil: return map1([&](Value x) { return ir.ceil(x); });
-    case GLSLstd450Fract: return map1([&](Value x) { return emit_fract(ir, x); });
-    case GLSLstd450Radians: return map1([&](Value x) { return ir.fmul(x, k(x, kPi / 180.0f)); });
-    case GLSLstd450Degrees: return map1([&](Value x) { return ir.fmul(x, k(x, 180.0f / kPi)); });
-    case GLSLstd450Sin: return map1([&](Value x) { return emit_sin(ir, x); });
-    case GLSLstd450Cos: return map1([&](Value x) { return emit_cos(ir, x); });
-    case GLSLstd450Tan: return map1([&](Value x) { return emit_tan(ir, x); });
-    case GLSLstd450Asin: return map1([&](Value x) { return emit_asin(ir, x); });
-    case GLSLstd450Acos: return map1([&](Value x) { return emit_acos(ir, x); });
-    case GLSLstd450Atan: return map1([&](Value x) { return emit_atan(ir, x); });
-    case GLSLstd450Sinh: return map1([&](Value x) { return emit_sinh(ir, x); });
-    case GLSLstd450Cosh: return map1([&](Value x) { return emit_cosh(ir, x); });
-    case GLSLstd450Tanh: return map1([&](Value x) { return emit_tanh(ir, x); });
-    case GLSLstd450Asinh: return map1([&](Value x) { return emit_asinh(ir, x); });
-    case GLSLstd450Acosh: return map1([&](Value x) { return emit_acosh(ir, x); });
-    case GLSLstd450Atanh: return map1([&](Value x) { return emit_atanh(ir, x); });
-    case GLSLstd450Atan2: return map2([&](Value y, Value x) { return emit_atan2(ir, y, x); });
+    case GLSLstd450RoundEven:
+      return map1([&](Value x) { return ir.round_even(x); });
+    case GLSLstd450Trunc:
+      return map1([&](Value x) { return ir.ftrunc(x); });
+    case GLSLstd450FAbs:
+      return map1([&](Value x) { return ir.fabs(x); });
+    case GLSLstd450SAbs:
+      return map1([&](Value x) { return ir.select(ir.slt(x, Ir::same(x, 0)), ir.neg(x), x); });
+    case GLSLstd450FSign:
+      return map1([&](Value x) { return emit_fsign(ir, x); });
+    case GLSLstd450SSign:
+      return map1([&](Value x) { return ir.or_(ir.ashr(x, 31), ir.lshr(ir.neg(x), 31)); });
+    case GLSLstd450Floor:
+      return map1([&](Value x) { return ir.floor(x); });
+    case GLSLstd450Ceil:
+      return map1([&](Value x) { return ir.ceil(x); });
+    case GLSLstd450Fract:
+      return map1([&](Value x) { return emit_fract(ir, x); });
+    case GLSLstd450Radians:
+      return map1([&](Value x) { return ir.fmul(x, k(x, kPi / 180.0f)); });
+    case GLSLstd450Degrees:
+      return map1([&](Value x) { return ir.fmul(x, k(x, 180.0f / kPi)); });
+    case GLSLstd450Sin:
+      return map1([&](Value x) { return emit_sin(ir, x); });
+    case GLSLstd450Cos:
+      return map1([&](Value x) { return emit_cos(ir, x); });
+    case GLSLstd450Tan:
+      return map1([&](Value x) { return emit_tan(ir, x); });
+    case GLSLstd450Asin:
+      return map1([&](Value x) { return emit_asin(ir, x); });
+    case GLSLstd450Acos:
+      return map1([&](Value x) { return emit_acos(ir, x); });
+    case GLSLstd450Atan:
+      return map1([&](Value x) { return emit_atan(ir, x); });
+    case GLSLstd450Sinh:
+      return map1([&](Value x) { return emit_sinh(ir, x); });
+    case GLSLstd450Cosh:
+      return map1([&](Value x) { return emit_cosh(ir, x); });
+    case GLSLstd450Tanh:
+      return map1([&](Value x) { return emit_tanh(ir, x); });
+    case GLSLstd450Asinh:
+      return map1([&](Value x) { return emit_asinh(ir, x); });
+    case GLSLstd450Acosh:
+      return map1([&](Value x) { return emit_acosh(ir, x); });
+    case GLSLstd450Atanh:
+      return map1([&](Value x) { return emit_atanh(ir, x); });
+    case GLSLstd450Atan2:
+      return map2([&](Value y, Value x) { return emit_atan2(ir, y, x); });
     case GLSLstd450Pow:
       if (Val power = constant_power(i); !power.c.empty()) return power;
       return map2([&](Value x, Value y) { return emit_pow(ir, x, y); });
-    case GLSLstd450Exp: return map1([&](Value x) { return emit_exp(ir, x); });
-    case GLSLstd450Log: return map1([&](Value x) { return emit_log(ir, x); });
-    case GLSLstd450Exp2: return map1([&](Value x) { return emit_exp2(ir, x); });
-    case GLSLstd450Log2: return map1([&](Value x) { return emit_log2(ir, x); });
-    case GLSLstd450Sqrt: return map1([&](Value x) { return ir.sqrt(x); });
-    case GLSLstd450InverseSqrt: return map1(inverse_sqrt);
-    case GLSLstd450Determinant: return determinant_or_inverse(i, false);
-    case GLSLstd450MatrixInverse: return determinant_or_inverse(i, true);
+    case GLSLstd450Exp:
+      return map1([&](Value x) { return emit_exp(ir, x); });
+    case GLSLstd450Log:
+      return map1([&](Value x) { return emit_log(ir, x); });
+    case GLSLstd450Exp2:
+      return map1([&](Value x) { return emit_exp2(ir, x); });
+    case GLSLstd450Log2:
+      return map1([&](Value x) { return emit_log2(ir, x); });
+    case GLSLstd450Sqrt:
+      return map1([&](Value x) { return ir.sqrt(x); });
+    case GLSLstd450InverseSqrt:
+      return map1(inverse_sqrt);
+    case GLSLstd450Determinant:
+      return determinant_or_inverse(i, false);
+    case GLSLstd450MatrixInverse:
+      return determinant_or_inverse(i, true);
     case GLSLstd450Modf:
     case GLSLstd450ModfStruct: {
       Val whole = map1([&](Value x) { return ir.ftrunc(x); });
@@ -210,26 +249,38 @@ Val Lowering::glsl450(const Instruction& i) {
       return part;
     }
     case GLSLstd450FMin:
-    case GLSLstd450NMin: return map2([&](Value x, Value y) { return emit_fmin(ir, x, y); });
+    case GLSLstd450NMin:
+      return map2([&](Value x, Value y) { return emit_fmin(ir, x, y); });
     case GLSLstd450FMax:
-    case GLSLstd450NMax: return map2([&](Value x, Value y) { return emit_fmax(ir, x, y); });
+    case GLSLstd450NMax:
+      return map2([&](Value x, Value y) { return emit_fmax(ir, x, y); });
     case GLSLstd450FClamp:
-    case GLSLstd450NClamp: return map3([&](Value x, Value low, Value high) { return emit_fclamp(ir, x, low, high); });
-    case GLSLstd450UMin: return map2([&](Value x, Value y) { return ir.umin(x, y); });
-    case GLSLstd450SMin: return map2([&](Value x, Value y) { return ir.smin(x, y); });
-    case GLSLstd450UMax: return map2([&](Value x, Value y) { return ir.umax(x, y); });
-    case GLSLstd450SMax: return map2([&](Value x, Value y) { return ir.smax(x, y); });
-    case GLSLstd450UClamp: return map3([&](Value x, Value low, Value high) { return ir.umin(ir.umax(x, low), high); });
-    case GLSLstd450SClamp: return map3([&](Value x, Value low, Value high) { return ir.smin(ir.smax(x, low), high); });
+    case GLSLstd450NClamp:
+      return map3([&](Value x, Value low, Value high) { return emit_fclamp(ir, x, low, high); });
+    case GLSLstd450UMin:
+      return map2([&](Value x, Value y) { return ir.umin(x, y); });
+    case GLSLstd450SMin:
+      return map2([&](Value x, Value y) { return ir.smin(x, y); });
+    case GLSLstd450UMax:
+      return map2([&](Value x, Value y) { return ir.umax(x, y); });
+    case GLSLstd450SMax:
+      return map2([&](Value x, Value y) { return ir.smax(x, y); });
+    case GLSLstd450UClamp:
+      return map3([&](Value x, Value low, Value high) { return ir.umin(ir.umax(x, low), high); });
+    case GLSLstd450SClamp:
+      return map3([&](Value x, Value low, Value high) { return ir.smin(ir.smax(x, low), high); });
     // Exact at both ends: a = 0 gives x, a = 1 gives y.
-    case GLSLstd450FMix: return map3([&](Value x, Value y, Value a) { return ir.fma(a, y, ir.fma(ir.fneg(a), x, x)); });
-    case GLSLstd450Step: return map2([&](Value edge, Value x) { return ir.select(ir.flt(x, edge), k(x, 0.0f), k(x, 1.0f)); });
+    case GLSLstd450FMix:
+      return map3([&](Value x, Value y, Value a) { return ir.fma(a, y, ir.fma(ir.fneg(a), x, x)); });
+    case GLSLstd450Step:
+      return map2([&](Value edge, Value x) { return ir.select(ir.flt(x, edge), k(x, 0.0f), k(x, 1.0f)); });
     case GLSLstd450SmoothStep:
       return map3([&](Value e0, Value e1, Value x) {
         Value t = emit_fclamp(ir, ir.fdiv(ir.fsub(x, e0), ir.fsub(e1, e0)), k(x, 0.0f), k(x, 1.0f));
         return ir.fmul(ir.fmul(t, t), ir.fma(k(x, -2.0f), t, k(x, 3.0f)));
       });
-    case GLSLstd450Fma: return map3([&](Value x, Value y, Value z) { return ir.fma(x, y, z); });
+    case GLSLstd450Fma:
+      return map3([&](Value x, Value y, Value z) { return ir.fma(x, y, z); });
     case GLSLstd450Frexp:
     case GLSLstd450FrexpStruct: {
       Val a = arg(0), significand{i.type, {}}, exponent;
@@ -244,9 +295,18 @@ Val Lowering::glsl450(const Instruction& i) {
       }
       return significand;
     }
-    case GLSLstd450Ldexp: return map2([&](Value x, Value n) { return emit_ldexp(ir, x, n); });
-    case GLSLstd450PackSnorm4x8: case GLSLstd450PackUnorm4x8: case GLSLstd450PackSnorm2x16: case GLSLstd450PackUnorm2x16: case GLSLstd450PackHalf2x16:
-    case GLSLstd450UnpackSnorm2x16: case GLSLstd450UnpackUnorm2x16: case GLSLstd450UnpackHalf2x16: case GLSLstd450UnpackSnorm4x8: case GLSLstd450UnpackUnorm4x8:
+    case GLSLstd450Ldexp:
+      return map2([&](Value x, Value n) { return emit_ldexp(ir, x, n); });
+    case GLSLstd450PackSnorm4x8:
+    case GLSLstd450PackUnorm4x8:
+    case GLSLstd450PackSnorm2x16:
+    case GLSLstd450PackUnorm2x16:
+    case GLSLstd450PackHalf2x16:
+    case GLSLstd450UnpackSnorm2x16:
+    case GLSLstd450UnpackUnorm2x16:
+    case GLSLstd450UnpackHalf2x16:
+    case GLSLstd450UnpackSnorm4x8:
+    case GLSLstd450UnpackUnorm4x8:
       return pack(op, arg(0), i.type);
     case GLSLstd450Length: {
       const Val a = arg(0);
@@ -319,12 +379,17 @@ Val Lowering::glsl450(const Instruction& i) {
         Value zeros = ir.call_intrinsic("llvm.cttz", {Ir::type_of(x)}, {x, ir.c1(false)});
         return ir.select(ir.eq(x, Ir::same(x, 0)), Ir::same(x, ~0ull), zeros);
       });
-    case GLSLstd450FindSMsb: return map1([&](Value x) { return find_high_bit(ir, ir.xor_(x, ir.ashr(x, 31))); });
-    case GLSLstd450FindUMsb: return map1([&](Value x) { return find_high_bit(ir, x); });
-    case GLSLstd450InterpolateAtCentroid: case GLSLstd450InterpolateAtSample: case GLSLstd450InterpolateAtOffset:
+    case GLSLstd450FindSMsb:
+      return map1([&](Value x) { return find_high_bit(ir, ir.xor_(x, ir.ashr(x, 31))); });
+    case GLSLstd450FindUMsb:
+      return map1([&](Value x) { return find_high_bit(ir, x); });
+    case GLSLstd450InterpolateAtCentroid:
+    case GLSLstd450InterpolateAtSample:
+    case GLSLstd450InterpolateAtOffset:
       if (interpolate_at) return interpolate_at(i);
       break;
-    default: break;
+    default:
+      break;
   }
   fail("instruction " + std::to_string(op) + " of GLSL.std.450 is not supported");
   return zero(i.type);

@@ -41,7 +41,7 @@ struct ImageBuilder {
   const Instruction& i;
   const Ir& ir = l.ir;
   ImageValue image;
-  TypeInfo type;              // of the image
+  TypeInfo type;  // of the image
 
   uint32_t o(uint32_t k) const { return l.m.operand(i, k); }
   Value float_lanes(Value v) const { return l.vary(v); }
@@ -79,7 +79,9 @@ const TextureSlot* ImageBuilder::slot() const {
   const auto set = [&](uint32_t id) { return m.decoration(id).set == kNone ? 0u : m.decoration(id).set; };
   for (const TextureSlot& s : l.resources.textures) {
     if (s.image_set != set(image.image) || s.image_binding != m.decoration(image.image).binding) continue;
-    if (!image.sampler ? s.sampler_set == ~0u : s.sampler_set == set(image.sampler) && s.sampler_binding == m.decoration(image.sampler).binding) return &s;
+    if (!image.sampler ? s.sampler_set == ~0u
+                       : s.sampler_set == set(image.sampler) && s.sampler_binding == m.decoration(image.sampler).binding)
+      return &s;
   }
   // A fetch or query of the image of a pair: any entry has the view.
   for (const TextureSlot& s : l.resources.textures) {
@@ -100,7 +102,8 @@ Value ImageBuilder::descriptor_index() {
     Value element = l.clamp_index(image.image_element, s->image_count);
     index = l.add_index(index, ir.mul(element, Ir::same(element, s->sampler_count)));
   }
-  if (image.sampler && image.sampler != image.image && image.sampler_element) index = l.add_index(index, l.clamp_index(image.sampler_element, s->sampler_count));
+  if (image.sampler && image.sampler != image.image && image.sampler_element)
+    index = l.add_index(index, l.clamp_index(image.sampler_element, s->sampler_count));
   return index;
 }
 
@@ -135,7 +138,8 @@ std::vector<Value> ImageBuilder::call(Type function, size_t offset_B, std::vecto
   Value chosen = ir.load(ir.i32, ir.offset(indices, ir.shl(ir.zext(lane, ir.i64), 2)), 4);
   Value same = ir.eq(index, ir.splat(chosen));
   const auto texel = one(chosen, ir.and_(ir.movemask(same), left));
-  for (uint32_t k = 0; k < 4; ++k) ir.store(ir.select(same, texel[k], ir.load(ir.vf32, results[k], 4 * ir.lanes)), results[k], 4 * ir.lanes);
+  for (uint32_t k = 0; k < 4; ++k)
+    ir.store(ir.select(same, texel[k], ir.load(ir.vf32, results[k], 4 * ir.lanes)), results[k], 4 * ir.lanes);
   ir.store(ir.and_(left, ir.not_(ir.movemask(same))), rest, 4);
   ir.br(check);
   ir.at(done);
@@ -177,12 +181,12 @@ Val ImageBuilder::coordinate(uint32_t id, bool projected, Value& dref) {
 }
 
 void ImageBuilder::sample() {
-  const bool projected = i.op == spv::OpImageSampleProjImplicitLod || i.op == spv::OpImageSampleProjExplicitLod || i.op == spv::OpImageSampleProjDrefImplicitLod ||
-                         i.op == spv::OpImageSampleProjDrefExplicitLod;
-  const bool compares = i.op == spv::OpImageSampleDrefImplicitLod || i.op == spv::OpImageSampleDrefExplicitLod || i.op == spv::OpImageSampleProjDrefImplicitLod ||
-                        i.op == spv::OpImageSampleProjDrefExplicitLod;
-  const bool is_explicit = i.op == spv::OpImageSampleExplicitLod || i.op == spv::OpImageSampleDrefExplicitLod || i.op == spv::OpImageSampleProjExplicitLod ||
-                           i.op == spv::OpImageSampleProjDrefExplicitLod;
+  const bool projected = i.op == spv::OpImageSampleProjImplicitLod || i.op == spv::OpImageSampleProjExplicitLod ||
+                         i.op == spv::OpImageSampleProjDrefImplicitLod || i.op == spv::OpImageSampleProjDrefExplicitLod;
+  const bool compares = i.op == spv::OpImageSampleDrefImplicitLod || i.op == spv::OpImageSampleDrefExplicitLod ||
+                        i.op == spv::OpImageSampleProjDrefImplicitLod || i.op == spv::OpImageSampleProjDrefExplicitLod;
+  const bool is_explicit = i.op == spv::OpImageSampleExplicitLod || i.op == spv::OpImageSampleDrefExplicitLod ||
+                           i.op == spv::OpImageSampleProjExplicitLod || i.op == spv::OpImageSampleProjDrefExplicitLod;
   const Operands ops = read_operands(l.m, i, compares ? 3 : 2);
   Value dref = compares ? l.scalar(o(2)) : nullptr;
   const Val c = coordinate(o(1), projected, dref);
@@ -309,9 +313,11 @@ void ImageBuilder::query_lod() {
   Value unused = nullptr;
   const Val c = coordinate(o(1), false, unused);
   Value index = descriptor_index();
-  if (Lowering::is_varying(index) || type.dim == spv::DimCube) return l.fail("OpImageQueryLod is supported for 2D textures with one descriptor only");
+  if (Lowering::is_varying(index) || type.dim == spv::DimCube)
+    return l.fail("OpImageQueryLod is supported for 2D textures with one descriptor only");
   Value at = descriptor(index);
-  Value view = ir.field(ir.ptr, at, offsetof(TextureDescriptor, view), 8), sampler = ir.field(ir.ptr, at, offsetof(TextureDescriptor, sampler), 8);
+  Value view = ir.field(ir.ptr, at, offsetof(TextureDescriptor, view), 8),
+        sampler = ir.field(ir.ptr, at, offsetof(TextureDescriptor, sampler), 8);
   Value squares[2];
   for (uint32_t direction = 0; direction < 2; ++direction) {
     Value sum = ir.fk(0.0f);
@@ -325,7 +331,8 @@ void ImageBuilder::query_lod() {
   }
   Value lod = ir.fmul(emit_log2(ir, ir.fmax_second(squares[0], squares[1])), ir.fk(0.5f));
   lod = ir.fadd(lod, ir.splat(ir.field(ir.f32, sampler, offsetof(SamplerAbi, mip_lod_bias))));
-  Value limited = emit_fclamp(ir, lod, ir.splat(ir.field(ir.f32, sampler, offsetof(SamplerAbi, min_lod))), ir.splat(ir.field(ir.f32, sampler, offsetof(SamplerAbi, max_lod))));
+  Value limited = emit_fclamp(ir, lod, ir.splat(ir.field(ir.f32, sampler, offsetof(SamplerAbi, min_lod))),
+                              ir.splat(ir.field(ir.f32, sampler, offsetof(SamplerAbi, max_lod))));
   Value top = ir.sub(ir.field(ir.i32, view, offsetof(ImageViewAbi, level_count)), ir.c32(1));
   Value accessed = emit_fclamp(ir, limited, ir.fk(0.0f), ir.splat(ir.sitofp(top)));
   l.define(i.id, {i.type, {accessed, limited}});
@@ -356,35 +363,49 @@ bool Lowering::image(const Instruction& i) {
       frame().images[i.id] = v;
       return true;
     }
-    case spv::OpImage: frame().images[i.id] = image_value(first); return true;
+    case spv::OpImage:
+      frame().images[i.id] = image_value(first);
+      return true;
     case spv::OpImageRead:
       if (read_attachment) {
         define(i.id, read_attachment(i));
         return true;
       }
       return false;
-    default: break;
+    default:
+      break;
   }
   if (i.op < spv::OpImageSampleImplicitLod || i.op > spv::OpImageQuerySamples) return false;
   ImageBuilder b{*this, i};
   switch (i.op) {
-    case spv::OpImageSampleImplicitLod: case spv::OpImageSampleExplicitLod: case spv::OpImageSampleDrefImplicitLod: case spv::OpImageSampleDrefExplicitLod:
-    case spv::OpImageSampleProjImplicitLod: case spv::OpImageSampleProjExplicitLod: case spv::OpImageSampleProjDrefImplicitLod: case spv::OpImageSampleProjDrefExplicitLod:
+    case spv::OpImageSampleImplicitLod:
+    case spv::OpImageSampleExplicitLod:
+    case spv::OpImageSampleDrefImplicitLod:
+    case spv::OpImageSampleDrefExplicitLod:
+    case spv::OpImageSampleProjImplicitLod:
+    case spv::OpImageSampleProjExplicitLod:
+    case spv::OpImageSampleProjDrefImplicitLod:
+    case spv::OpImageSampleProjDrefExplicitLod:
       if (b.select_image(first)) b.sample();
       return true;
     case spv::OpImageFetch:
       if (b.select_image(first)) b.fetch();
       return true;
-    case spv::OpImageGather: case spv::OpImageDrefGather:
+    case spv::OpImageGather:
+    case spv::OpImageDrefGather:
       if (b.select_image(first)) b.gather();
       return true;
-    case spv::OpImageQuerySizeLod: case spv::OpImageQuerySize: case spv::OpImageQueryLevels: case spv::OpImageQuerySamples:
+    case spv::OpImageQuerySizeLod:
+    case spv::OpImageQuerySize:
+    case spv::OpImageQueryLevels:
+    case spv::OpImageQuerySamples:
       if (b.select_image(first)) b.query();
       return true;
     case spv::OpImageQueryLod:
       if (b.select_image(first)) b.query_lod();
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -18,7 +18,9 @@ Value Interpolator::quads_to_lanes(Value by_quad) {
 
 Value Interpolator::field(Type type, size_t offset_B, bool uniform) {
   const Ir& ir = l.ir;
-  const auto of_quad = [&](uint32_t quad) { return ir.field(type, ir.field(ir.ptr, l.args, offsetof(FragmentArgs, primitive) + quad * 8, 8), offset_B); };
+  const auto of_quad = [&](uint32_t quad) {
+    return ir.field(type, ir.field(ir.ptr, l.args, offsetof(FragmentArgs, primitive) + quad * 8, 8), offset_B);
+  };
   if (uniform || ir.lanes == 4) return uniform ? of_quad(0) : ir.splat(of_quad(0));
   Value quads = LLVMGetPoison(Ir::vec(type, ir.lanes / 4));
   for (uint32_t quad = 0; quad < ir.lanes / 4; ++quad) quads = ir.insert(quads, of_quad(quad), quad);

@@ -75,10 +75,24 @@ void Lowering::function_call(const Instruction& i) {
 void Lowering::instruction(const Instruction& i, uint32_t index) {
   const auto o = [&](uint32_t k) { return m.operand(i, k); };
   switch (i.op) {
-    case spv::OpNop: case spv::OpLine: case spv::OpNoLine: case spv::OpSelectionMerge: case spv::OpLoopMerge: case spv::OpBranch:
-    case spv::OpBranchConditional: case spv::OpSwitch: case spv::OpReturn: case spv::OpReturnValue: case spv::OpKill: case spv::OpUnreachable:
-    case spv::OpTerminateInvocation: case spv::OpMemoryBarrier: case spv::OpControlBarrier: return;
-    case spv::OpUndef: return define(i.id, zero(i.type));
+    case spv::OpNop:
+    case spv::OpLine:
+    case spv::OpNoLine:
+    case spv::OpSelectionMerge:
+    case spv::OpLoopMerge:
+    case spv::OpBranch:
+    case spv::OpBranchConditional:
+    case spv::OpSwitch:
+    case spv::OpReturn:
+    case spv::OpReturnValue:
+    case spv::OpKill:
+    case spv::OpUnreachable:
+    case spv::OpTerminateInvocation:
+    case spv::OpMemoryBarrier:
+    case spv::OpControlBarrier:
+      return;
+    case spv::OpUndef:
+      return define(i.id, zero(i.type));
     case spv::OpPhi: {
       if (i.count == 2) return define(i.id, value(o(0)));
       return define(i.id, load_variable(slot_of(i.id, i.type, false), i.type, 0, nullptr));
@@ -106,20 +120,27 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
       }
       return define(i.id, load(pointer(o(0))));
     }
-    case spv::OpStore: return store(pointer(o(0)), value(o(1)), !d.unmasked_store[index]);
+    case spv::OpStore:
+      return store(pointer(o(0)), value(o(1)), !d.unmasked_store[index]);
     case spv::OpCopyMemory: {
       Pointer to = pointer(o(0));
       return store(to, load(pointer(o(1))), true);
     }
     case spv::OpAccessChain:
-    case spv::OpInBoundsAccessChain: frame().pointers[i.id] = access_chain(i); return;
-    case spv::OpFunctionCall: return function_call(i);
-    case spv::OpArrayLength: return define(i.id, array_length_of(i));
+    case spv::OpInBoundsAccessChain:
+      frame().pointers[i.id] = access_chain(i);
+      return;
+    case spv::OpFunctionCall:
+      return function_call(i);
+    case spv::OpArrayLength:
+      return define(i.id, array_length_of(i));
     case spv::OpExtInst:
       if (o(0) == m.glsl450) return define(i.id, glsl450(i));
-      return;   // non-semantic
-    case spv::OpDemoteToHelperInvocation: return kill(true);
-    case spv::OpIsHelperInvocationEXT: return define(i.id, {i.type, {alive ? ir.not_(load_mask(alive)) : ir.c1(false)}});
+      return;  // non-semantic
+    case spv::OpDemoteToHelperInvocation:
+      return kill(true);
+    case spv::OpIsHelperInvocationEXT:
+      return define(i.id, {i.type, {alive ? ir.not_(load_mask(alive)) : ir.c1(false)}});
     case spv::OpCopyObject:
       if (m.type(i.type).kind == Kind::pointer) {
         frame().pointers[i.id] = pointer(o(0));
@@ -130,8 +151,10 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
         return;
       }
       return define(i.id, value(o(0)));
-    case spv::OpCopyLogical: return define(i.id, value(o(0)));
-    default: break;
+    case spv::OpCopyLogical:
+      return define(i.id, value(o(0)));
+    default:
+      break;
   }
   if (i.op >= spv::OpAtomicLoad && i.op <= spv::OpAtomicXor) {
     Val v = atomic(i);

@@ -15,7 +15,12 @@ struct Walk {
   void go(uint32_t type, InterfaceScalar& at) {
     const TypeInfo& t = m.type(type);
     switch (t.kind) {
-      case Kind::boolean: case Kind::integer: case Kind::floating: scalar(t, at, at.component); next(at); break;
+      case Kind::boolean:
+      case Kind::integer:
+      case Kind::floating:
+        scalar(t, at, at.component);
+        next(at);
+        break;
       case Kind::vector:
         for (uint32_t k = 0; k < t.count; ++k) scalar(m.type(t.element), at, at.component + k);
         next(at);
@@ -38,7 +43,8 @@ struct Walk {
           if (member.builtin == kNone) at.location = part.location;
         }
         break;
-      default: break;
+      default:
+        break;
     }
   }
   static void decorate(InterfaceScalar& at, const Decorations& d) {
@@ -101,7 +107,7 @@ std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint
           uint64_t first = 0;
           for (uint32_t n = 1; n < i.count; ++n) {
             const TypeInfo& t = m.type(type);
-            if (!constants.find(m.operand(i, n))) break;   // dynamic: everything from here on
+            if (!constants.find(m.operand(i, n))) break;  // dynamic: everything from here on
             const uint32_t index = constants.word(m.operand(i, n));
             if (t.kind == Kind::structure) {
               if (index >= t.members.size()) break;
@@ -116,7 +122,9 @@ std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint
         } else {
           const auto operands = m.operands(i);
           // Operands that are literals could look like the id: components of extracts and shuffles.
-          const size_t ids = i.op == spv::OpCompositeExtract ? 1 : i.op == spv::OpCompositeInsert || i.op == spv::OpVectorShuffle ? 2 : operands.size();
+          const size_t ids = i.op == spv::OpCompositeExtract                                  ? 1
+                             : i.op == spv::OpCompositeInsert || i.op == spv::OpVectorShuffle ? 2
+                                                                                              : operands.size();
           for (size_t n = 0; n < operands.size() && n < ids; ++n) {
             if (operands[n] == variable) mark(0, count);
           }
@@ -137,8 +145,15 @@ std::vector<uint32_t> resource_roots(const Module& m, uint32_t id) {
     const Instruction* i = m.find(at);
     if (!i || !seen.insert(at).second) continue;
     switch (i->op) {
-      case spv::OpVariable: result.push_back(at); break;
-      case spv::OpLoad: case spv::OpAccessChain: case spv::OpInBoundsAccessChain: case spv::OpCopyObject: case spv::OpImage: case spv::OpSampledImage:
+      case spv::OpVariable:
+        result.push_back(at);
+        break;
+      case spv::OpLoad:
+      case spv::OpAccessChain:
+      case spv::OpInBoundsAccessChain:
+      case spv::OpCopyObject:
+      case spv::OpImage:
+      case spv::OpSampledImage:
         work.push_back(m.operand(*i, 0));
         break;
       case spv::OpFunctionParameter:
@@ -155,7 +170,8 @@ std::vector<uint32_t> resource_roots(const Module& m, uint32_t id) {
           }
         }
         break;
-      default: break;
+      default:
+        break;
     }
   }
   std::sort(result.begin(), result.end());

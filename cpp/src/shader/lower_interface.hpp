@@ -10,9 +10,9 @@
 namespace tilegpu::shader {
 
 struct InterfaceScalar {
-  uint32_t location = kNone, component = 0, index = 0;   // location kNone: a built-in
-  uint32_t builtin = kNone;                              // spv::BuiltIn
-  uint32_t element = 0;                                  // built-in: index of the scalar in it
+  uint32_t location = kNone, component = 0, index = 0;  // location kNone: a built-in
+  uint32_t builtin = kNone;                             // spv::BuiltIn
+  uint32_t element = 0;                                 // built-in: index of the scalar in it
   Base base = Base::f32;
   bool is_signed = false;
   Interpolation interpolation = Interpolation::smooth;

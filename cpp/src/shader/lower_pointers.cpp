@@ -36,11 +36,18 @@ Pointer Lowering::pointer(uint32_t id) {
   if (i && i->op == spv::OpVariable) {
     p.resource = id;
     switch (m.storage_of(id)) {
-      case spv::StorageClassPushConstant: p.space = Pointer::Space::push_constants; return p;
+      case spv::StorageClassPushConstant:
+        p.space = Pointer::Space::push_constants;
+        return p;
       case spv::StorageClassUniform:
-      case spv::StorageClassStorageBuffer: p.space = Pointer::Space::buffer; return p;
-      case spv::StorageClassUniformConstant: p.space = Pointer::Space::resource; return p;
-      default: break;
+      case spv::StorageClassStorageBuffer:
+        p.space = Pointer::Space::buffer;
+        return p;
+      case spv::StorageClassUniformConstant:
+        p.space = Pointer::Space::resource;
+        return p;
+      default:
+        break;
     }
   }
   // A chain of another region of this function, skipped by structure but reached by dominance: made again here.

@@ -10,13 +10,13 @@
 namespace tilegpu::shader {
 namespace {
 
-constexpr uint32_t kMaxDepth = 200;   // of nested constructs
+constexpr uint32_t kMaxDepth = 200;  // of nested constructs
 
 struct Builder {
   const Module& m;
   const Function& f;
   FunctionTree& tree;
-  std::vector<uint32_t> open;          // constructs around the current point, outermost first
+  std::vector<uint32_t> open;  // constructs around the current point, outermost first
   std::vector<bool> visited;
   uint32_t order = 0;
   Status status = Ok{};
@@ -107,14 +107,24 @@ bool Builder::block_body(uint32_t region, uint32_t index, uint32_t& from, uint32
   from = b.label;
   ended = false;
   switch (t.op) {
-    case spv::OpBranch: label = m.operand(t, 0); return true;
-    case spv::OpBranchConditional: return selection(region, b, t, from, label, ended);
-    case spv::OpSwitch: return switch_(region, b, t, label, ended);
+    case spv::OpBranch:
+      label = m.operand(t, 0);
+      return true;
+    case spv::OpBranchConditional:
+      return selection(region, b, t, from, label, ended);
+    case spv::OpSwitch:
+      return switch_(region, b, t, label, ended);
     case spv::OpReturn:
-    case spv::OpReturnValue: item.kind = ItemKind::return_; break;
+    case spv::OpReturnValue:
+      item.kind = ItemKind::return_;
+      break;
     case spv::OpKill:
-    case spv::OpTerminateInvocation: item.kind = ItemKind::kill; break;
-    default: item.kind = ItemKind::unreachable; break;
+    case spv::OpTerminateInvocation:
+      item.kind = ItemKind::kill;
+      break;
+    default:
+      item.kind = ItemKind::unreachable;
+      break;
   }
   append(region, item);
   ended = true;
@@ -145,7 +155,7 @@ bool Builder::selection(uint32_t region, const BasicBlock& b, const Instruction&
       if (next && !leaves) return fail("the branch of block " + std::to_string(b.label) + " has no merge block");
       if (!next && !(leaves && arm == 0)) {
         next = targets[arm];
-        continue;   // an empty arm: falls to the end of the selection
+        continue;  // an empty arm: falls to the end of the selection
       }
     }
     if (!sequence(r, b.label, targets[arm])) return false;
@@ -234,7 +244,8 @@ bool Builder::order_cases(uint32_t c) {
   for (uint32_t r = construct.regions[0]; r < tree.regions.size(); ++r) {
     if (tree.regions[r].construct == c) tree.regions[r].arm = place[tree.regions[r].arm];
     for (Item& item : tree.regions[r].items) {
-      if (item.kind == ItemKind::jump && item.jump == JumpKind::fallthrough && item.construct == c) item.case_index = place[item.case_index];
+      if (item.kind == ItemKind::jump && item.jump == JumpKind::fallthrough && item.construct == c)
+        item.case_index = place[item.case_index];
     }
   }
   construct.cases = std::move(cases), construct.regions = std::move(regions);
@@ -261,7 +272,7 @@ bool Builder::loop(uint32_t region, uint32_t index, uint32_t from_outside) {
   if (continue_index != index && !visited[continue_index]) {
     if (!sequence(tail, 0, b.continue_block)) return false;
   } else {
-    Item back;   // a loop of one block, or a continue block that nobody reaches
+    Item back;  // a loop of one block, or a continue block that nobody reaches
     back.kind = ItemKind::jump, back.construct = c, back.jump = JumpKind::back;
     append(tail, back);
   }

@@ -8,9 +8,15 @@ namespace tilegpu::shader {
 bool flatten(const Module& m, const Constants& constants, uint32_t type, std::vector<Base>& out) {
   const TypeInfo& t = m.type(type);
   switch (t.kind) {
-    case Kind::boolean: out.push_back(Base::boolean); return true;
-    case Kind::integer: out.push_back(Base::i32); return true;
-    case Kind::floating: out.push_back(Base::f32); return true;
+    case Kind::boolean:
+      out.push_back(Base::boolean);
+      return true;
+    case Kind::integer:
+      out.push_back(Base::i32);
+      return true;
+    case Kind::floating:
+      out.push_back(Base::f32);
+      return true;
     case Kind::vector:
     case Kind::matrix:
       for (uint32_t k = 0; k < t.count; ++k) flatten(m, constants, t.element, out);
@@ -23,7 +29,8 @@ bool flatten(const Module& m, const Constants& constants, uint32_t type, std::ve
       for (uint32_t member : t.members) all = flatten(m, constants, member, out) && all;
       return all;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -98,7 +105,8 @@ void Lowering::define(uint32_t id, Val v) {
   const uint32_t type = m.type_of(id);
   v.type = type;
   if (v.c.size() != bases(type).size()) {
-    fail("instruction " + std::to_string(id) + " gives " + std::to_string(v.c.size()) + " scalars for " + std::to_string(bases(type).size()));
+    fail("instruction " + std::to_string(id) + " gives " + std::to_string(v.c.size()) + " scalars for " +
+         std::to_string(bases(type).size()));
     v = zero(type);
   }
   if (id < d.escape.size() && d.escape[id]) {

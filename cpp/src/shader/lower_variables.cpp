@@ -25,7 +25,8 @@ std::unique_ptr<Variable> Lowering::new_variable(uint32_t type, bool varying, bo
     if (count > kMaxStackWords) {
       v->memory = ir.offset(scratch, scratch_used_B);
       scratch_used_B += static_cast<uint64_t>(count) * 4 * kMaxLanes;
-      if (scratch_used_B > kMaxPrivateMemory_B) fail("private arrays take more than " + std::to_string(kMaxPrivateMemory_B / kMaxLanes) + " bytes an invocation, the limit");
+      if (scratch_used_B > kMaxPrivateMemory_B)
+        fail("private arrays take more than " + std::to_string(kMaxPrivateMemory_B / kMaxLanes) + " bytes an invocation, the limit");
     } else {
       v->memory = alloca_of(LLVMArrayType2(ir.i32, std::max(count, 1u) * (varying ? ir.lanes : 1)), name, ir.lanes * 4);
     }
@@ -114,10 +115,14 @@ void Lowering::store_variable(Variable& v, const Val& value, uint32_t word, Valu
 
 Val Lowering::load(const Pointer& p) {
   switch (p.space) {
-    case Pointer::Space::variable: return load_variable(*p.variable, p.type, p.word, p.word_dynamic);
+    case Pointer::Space::variable:
+      return load_variable(*p.variable, p.type, p.word, p.word_dynamic);
     case Pointer::Space::buffer:
-    case Pointer::Space::push_constants: return load_buffer(p);
-    default: fail("a pointer is read that has no memory"); return zero(p.type);
+    case Pointer::Space::push_constants:
+      return load_buffer(p);
+    default:
+      fail("a pointer is read that has no memory");
+      return zero(p.type);
   }
 }
 
@@ -129,9 +134,14 @@ void Lowering::store(const Pointer& p, const Val& v, bool masked) {
     return;
   }
   switch (p.space) {
-    case Pointer::Space::variable: store_variable(*p.variable, typed, p.word, p.word_dynamic, masked ? exec : nullptr); break;
-    case Pointer::Space::buffer: store_buffer(p, typed); break;
-    default: fail("a pointer is written that has no writable memory");
+    case Pointer::Space::variable:
+      store_variable(*p.variable, typed, p.word, p.word_dynamic, masked ? exec : nullptr);
+      break;
+    case Pointer::Space::buffer:
+      store_buffer(p, typed);
+      break;
+    default:
+      fail("a pointer is written that has no writable memory");
   }
 }
 

@@ -14,8 +14,8 @@ namespace {
 struct VertexBuilder {
   Lowering& l;
   const VertexKey& key;
-  Value first = nullptr;     // slot of lane 0, i32
-  Value index = nullptr;     // gl_VertexIndex of the lanes
+  Value first = nullptr;  // slot of lane 0, i32
+  Value index = nullptr;  // gl_VertexIndex of the lanes
 
   const VkVertexInputAttributeDescription* attribute(uint32_t location) const {
     auto found = std::find_if(key.attributes.begin(), key.attributes.end(), [&](const auto& a) { return a.location == location; });
@@ -37,22 +37,27 @@ struct VertexBuilder {
 Value VertexBuilder::convert(const vk::FormatInfo& format, const vk::Component& c, Value word) {
   const Ir& ir = l.ir;
   const uint32_t shift = c.shift % 32;
-  const auto is_signed = format.numeric == vk::Numeric::sint || format.numeric == vk::Numeric::snorm || format.numeric == vk::Numeric::sscaled;
+  const auto is_signed =
+      format.numeric == vk::Numeric::sint || format.numeric == vk::Numeric::snorm || format.numeric == vk::Numeric::sscaled;
   Value x = word;
   if (c.bits < 32) {
     x = ir.shl(x, 32 - c.bits - shift);
     x = is_signed ? ir.ashr(x, 32 - c.bits) : ir.lshr(x, 32 - c.bits);
   }
   switch (format.numeric) {
-    case vk::Numeric::unorm: return ir.fdiv(ir.sitofp(x), ir.fk(x, static_cast<float>((1ull << c.bits) - 1)));
+    case vk::Numeric::unorm:
+      return ir.fdiv(ir.sitofp(x), ir.fk(x, static_cast<float>((1ull << c.bits) - 1)));
     case vk::Numeric::snorm: {
       Value f = ir.fdiv(ir.sitofp(x), ir.fk(x, static_cast<float>((1ull << (c.bits - 1)) - 1)));
       return ir.fmax_second(f, ir.fk(f, -1.0f));
     }
     case vk::Numeric::uscaled:
-    case vk::Numeric::sscaled: return ir.sitofp(x);
-    case vk::Numeric::sfloat: return c.bits == 16 ? emit_half_to_float(ir, x) : ir.as_float(x);
-    default: return x;
+    case vk::Numeric::sscaled:
+      return ir.sitofp(x);
+    case vk::Numeric::sfloat:
+      return c.bits == 16 ? emit_half_to_float(ir, x) : ir.as_float(x);
+    default:
+      return x;
   }
 }
 
@@ -60,10 +65,11 @@ Value VertexBuilder::convert(const vk::FormatInfo& format, const vk::Component& 
 std::vector<Value> VertexBuilder::load_rows(const std::vector<Value>& address, int64_t from_B) {
   const Ir& ir = l.ir;
   const auto n = static_cast<int>(ir.lanes);
-  Value a[4];   // lanes k, k + 4, k + 8, ...
+  Value a[4];  // lanes k, k + 4, k + 8, ...
   for (uint32_t k = 0; k < 4; ++k) {
     std::vector<Value> parts;
-    for (uint32_t lane = k; lane < ir.lanes; lane += 4) parts.push_back(ir.load(Ir::vec(ir.i32, 4), ir.offset(address[lane], static_cast<uint64_t>(from_B)), 1));
+    for (uint32_t lane = k; lane < ir.lanes; lane += 4)
+      parts.push_back(ir.load(Ir::vec(ir.i32, 4), ir.offset(address[lane], static_cast<uint64_t>(from_B)), 1));
     while (parts.size() > 1) {
       std::vector<Value> joined;
       for (size_t p = 0; p < parts.size(); p += 2) {
@@ -75,15 +81,18 @@ std::vector<Value> VertexBuilder::load_rows(const std::vector<Value>& address, i
     }
     a[k] = parts[0];
   }
-  const auto interleave = [&](Value x, Value y, int first, int step) {   // step 1: words (x0 y0 x1 y1); 2: pairs
+  const auto interleave = [&](Value x, Value y, int first, int step) {  // step 1: words (x0 y0 x1 y1); 2: pairs
     std::vector<int> mask;
     for (int g = 0; g < n; g += 4) {
-      if (step == 1) mask.insert(mask.end(), {g + first, n + g + first, g + first + 1, n + g + first + 1});
-      else mask.insert(mask.end(), {g + first, g + first + 1, n + g + first, n + g + first + 1});
+      if (step == 1)
+        mask.insert(mask.end(), {g + first, n + g + first, g + first + 1, n + g + first + 1});
+      else
+        mask.insert(mask.end(), {g + first, g + first + 1, n + g + first, n + g + first + 1});
     }
     return ir.shuffle(x, y, mask);
   };
-  Value t0 = interleave(a[0], a[1], 0, 1), t1 = interleave(a[0], a[1], 2, 1), t2 = interleave(a[2], a[3], 0, 1), t3 = interleave(a[2], a[3], 2, 1);
+  Value t0 = interleave(a[0], a[1], 0, 1), t1 = interleave(a[0], a[1], 2, 1), t2 = interleave(a[2], a[3], 0, 1),
+        t3 = interleave(a[2], a[3], 2, 1);
   return {interleave(t0, t2, 0, 2), interleave(t0, t2, 2, 2), interleave(t1, t3, 0, 2), interleave(t1, t3, 2, 2)};
 }
 
@@ -98,7 +107,8 @@ std::vector<Value> VertexBuilder::fetch(const VkVertexInputAttributeDescription&
   }
   Value source = ir.field(ir.ptr, l.args, offsetof(VertexArgs, bindings), 8);
   source = ir.offset(source, a.binding * sizeof(VertexBinding));
-  Value data = ir.field(ir.ptr, source, offsetof(VertexBinding, data), 8), size_B = ir.field(ir.i64, source, offsetof(VertexBinding, size_B), 8);
+  Value data = ir.field(ir.ptr, source, offsetof(VertexBinding, data), 8),
+        size_B = ir.field(ir.i64, source, offsetof(VertexBinding, size_B), 8);
   const bool by_instance = b->inputRate == VK_VERTEX_INPUT_RATE_INSTANCE;
   Value element = by_instance ? ir.field(ir.i32, l.args, offsetof(VertexArgs, instance_index)) : index;
   // The last element that lies inside, so that one comparison of indices bounds every address.
@@ -115,9 +125,10 @@ std::vector<Value> VertexBuilder::fetch(const VkVertexInputAttributeDescription&
   Value inside = ir.ule(element, Lowering::is_varying(element) ? ir.splat(last) : last);
   Value safe = ir.select(inside, element, Ir::same(element, 0));
 
-  std::vector<Value> address;   // one, or one for each lane
+  std::vector<Value> address;  // one, or one for each lane
   const uint32_t lanes = Ir::lanes_of(safe);
-  for (uint32_t lane = 0; lane < lanes; ++lane) address.push_back(ir.offset(base, ir.mul(ir.zext(ir.extract(safe, lane), ir.i64), ir.c64(b->stride))));
+  for (uint32_t lane = 0; lane < lanes; ++lane)
+    address.push_back(ir.offset(base, ir.mul(ir.zext(ir.extract(safe, lane), ir.i64), ir.c64(b->stride))));
   // Words of the element: each is loaded once, in its natural width.
   const auto load_bits = [&](uint32_t at_B, uint32_t bytes) {
     const Type type = bytes == 4 ? ir.i32 : bytes == 2 ? ir.i16 : ir.i8;
@@ -150,7 +161,8 @@ std::vector<Value> VertexBuilder::fetch(const VkVertexInputAttributeDescription&
           std::vector<Value> r;
           for (uint32_t k = 0; k < 3; ++k) {
             Value v = LLVMGetPoison(ir.vi32);
-            for (uint32_t lane = 0; lane < lanes; ++lane) v = ir.insert(v, ir.load(ir.i32, ir.offset(address[lane], uint64_t{4} * k), 1), lane);
+            for (uint32_t lane = 0; lane < lanes; ++lane)
+              v = ir.insert(v, ir.load(ir.i32, ir.offset(address[lane], uint64_t{4} * k), 1), lane);
             r.push_back(v);
           }
           return r;
@@ -183,12 +195,18 @@ std::vector<Value> VertexBuilder::fetch(const VkVertexInputAttributeDescription&
 Value VertexBuilder::builtin(const InterfaceScalar& s) {
   const Ir& ir = l.ir;
   switch (static_cast<spv::BuiltIn>(s.builtin)) {
-    case spv::BuiltInVertexIndex: return index;
-    case spv::BuiltInInstanceIndex: return ir.field(ir.i32, l.args, offsetof(VertexArgs, instance_index));
-    case spv::BuiltInBaseVertex: return ir.field(ir.i32, l.args, offsetof(VertexArgs, base_vertex));
-    case spv::BuiltInBaseInstance: return ir.field(ir.i32, l.args, offsetof(VertexArgs, first_instance));
-    case spv::BuiltInDrawIndex: return ir.field(ir.i32, l.args, offsetof(VertexArgs, draw_index));
-    default: break;
+    case spv::BuiltInVertexIndex:
+      return index;
+    case spv::BuiltInInstanceIndex:
+      return ir.field(ir.i32, l.args, offsetof(VertexArgs, instance_index));
+    case spv::BuiltInBaseVertex:
+      return ir.field(ir.i32, l.args, offsetof(VertexArgs, base_vertex));
+    case spv::BuiltInBaseInstance:
+      return ir.field(ir.i32, l.args, offsetof(VertexArgs, first_instance));
+    case spv::BuiltInDrawIndex:
+      return ir.field(ir.i32, l.args, offsetof(VertexArgs, draw_index));
+    default:
+      break;
   }
   l.fail("the built-in input " + std::to_string(s.builtin) + " is not supported in vertex shaders");
   return ir.c32(0);
@@ -273,7 +291,8 @@ void VertexBuilder::write_outputs() {
   }
 }
 
-Status build_vertex(const VertexKey& key, const Constants& constants, const Divergence& divergence, LLVMModuleRef module, const char* name, uint32_t lanes) {
+Status build_vertex(const VertexKey& key, const Constants& constants, const Divergence& divergence, LLVMModuleRef module, const char* name,
+                    uint32_t lanes) {
   Lowering l(module, lanes, key.module->module(), constants, divergence, key.resources);
   const Ir& ir = l.ir;
   Value f = ir.function(name, LLVMFunctionType(ir.void_type, const_cast<Type*>(&ir.ptr), 1, 0));
@@ -282,8 +301,8 @@ Status build_vertex(const VertexKey& key, const Constants& constants, const Dive
   LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
   Block start = ir.block(f, "start");
   ir.at(start);
-  begin_body(l, offsetof(VertexArgs, buffers), offsetof(VertexArgs, textures), offsetof(VertexArgs, push_constants), offsetof(VertexArgs, scratch),
-             offsetof(VertexArgs, loop_budget));
+  begin_body(l, offsetof(VertexArgs, buffers), offsetof(VertexArgs, textures), offsetof(VertexArgs, push_constants),
+             offsetof(VertexArgs, scratch), offsetof(VertexArgs, loop_budget));
   l.alive = l.mask_alloca("alive");
   Value next = l.alloca_of(ir.i32, "next", 4);
   Value count = ir.umin(ir.field(ir.i32, l.args, offsetof(VertexArgs, count)), ir.c32(kBatchStride));
@@ -314,7 +333,8 @@ Status build_vertex(const VertexKey& key, const Constants& constants, const Dive
 
 Expected<VertexFunction> compile_vertex(Jit& jit, const VertexKey& key) {
   const Module& m = key.module->module();
-  if (m.entry.model != spv::ExecutionModelVertex) return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + key.module->label() + "' is no vertex shader"};
+  if (m.entry.model != spv::ExecutionModelVertex)
+    return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + key.module->label() + "' is no vertex shader"};
   CodeKey code("vertex");
   add_stage(code, m, key.specialization, key.varyings, key.resources);
   const auto word = [&](uint32_t w) { code.add(w); };
@@ -328,7 +348,8 @@ Expected<VertexFunction> compile_vertex(Jit& jit, const VertexKey& key) {
     if (!constants) return constants.error();
     const auto uniform_input = [&](uint32_t id) {
       const uint32_t builtin = m.decoration(id).builtin;
-      return builtin == spv::BuiltInInstanceIndex || builtin == spv::BuiltInBaseInstance || builtin == spv::BuiltInBaseVertex || builtin == spv::BuiltInDrawIndex;
+      return builtin == spv::BuiltInInstanceIndex || builtin == spv::BuiltInBaseInstance || builtin == spv::BuiltInBaseVertex ||
+             builtin == spv::BuiltInDrawIndex;
     };
     Expected<Divergence> divergence = analyze_divergence(m, *constants, uniform_input);
     if (!divergence) return divergence.error();

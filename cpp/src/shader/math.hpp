@@ -16,7 +16,7 @@ namespace tilegpu::shader {
 Value emit_sin(const Ir& ir, Value x);
 Value emit_cos(const Ir& ir, Value x);
 Value emit_tan(const Ir& ir, Value x);
-Value emit_asin(const Ir& ir, Value x);   // NaN outside -1..1
+Value emit_asin(const Ir& ir, Value x);  // NaN outside -1..1
 Value emit_acos(const Ir& ir, Value x);
 Value emit_atan(const Ir& ir, Value x);
 Value emit_atan2(const Ir& ir, Value y, Value x);
@@ -24,9 +24,10 @@ Value emit_atan2(const Ir& ir, Value y, Value x);
 // -- exponentials ----------------------------------------------------------------------------------------------------------------
 Value emit_exp2(const Ir& ir, Value x);
 Value emit_exp(const Ir& ir, Value x);
-Value emit_log2(const Ir& ir, Value x);   // -inf at 0, NaN below
+Value emit_log2(const Ir& ir, Value x);  // -inf at 0, NaN below
 Value emit_log(const Ir& ir, Value x);
-Value emit_pow(const Ir& ir, Value x, Value y);   // x < 0: NaN; x == 0: 0 or inf by y; pow(x, 0) = 1. Constant y of 1..8: products, x < 0 too
+Value emit_pow(const Ir& ir, Value x,
+               Value y);  // x < 0: NaN; x == 0: 0 or inf by y; pow(x, 0) = 1. Constant y of 1..8: products, x < 0 too
 Value emit_sinh(const Ir& ir, Value x);
 Value emit_cosh(const Ir& ir, Value x);
 Value emit_tanh(const Ir& ir, Value x);
@@ -57,9 +58,9 @@ Value emit_fract(const Ir& ir, Value x);
 Value emit_canonical_nan(const Ir& ir, Value x);
 
 // -- conversions -----------------------------------------------------------------------------------------------------------------
-Value emit_float_to_int(const Ir& ir, Value x);    // towards zero, saturating, NaN to 0
+Value emit_float_to_int(const Ir& ir, Value x);  // towards zero, saturating, NaN to 0
 Value emit_float_to_uint(const Ir& ir, Value x);
-Value emit_int_to_float(const Ir& ir, Value x);    // round to nearest even
+Value emit_int_to_float(const Ir& ir, Value x);  // round to nearest even
 Value emit_uint_to_float(const Ir& ir, Value x);
 /// Half bits in the low 16 bits of i32. Round to nearest even, overflow to infinity, NaN to 0x7e00, denormals kept.
 Value emit_float_to_half(const Ir& ir, Value x);
@@ -67,7 +68,7 @@ Value emit_half_to_float(const Ir& ir, Value bits);
 /// x * 2^n for any n (i32), one rounding where the result is denormal.
 Value emit_ldexp(const Ir& ir, Value x, Value n);
 struct Frexp {
-  Value significand, exponent;   // magnitude in [0.5, 1); 0, inf and NaN give themselves and 0
+  Value significand, exponent;  // magnitude in [0.5, 1); 0, inf and NaN give themselves and 0
 };
 Frexp emit_frexp(const Ir& ir, Value x);
 

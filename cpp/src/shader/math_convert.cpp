@@ -57,9 +57,9 @@ Value emit_float_to_int(const Ir& ir, Value x) {
 }
 
 Value emit_float_to_uint(const Ir& ir, Value x) {
-  Value clamped = ir.fclamp(x, ir.fk(x, 0), ir.fk(x, 0x1.fffffep31f));   // NaN to 0
+  Value clamped = ir.fclamp(x, ir.fk(x, 0), ir.fk(x, 0x1.fffffep31f));  // NaN to 0
   Value upper = ir.fge(clamped, ir.fk(x, 0x1p31f));
-  Value low = ir.select(upper, ir.fsub(clamped, ir.fk(x, 0x1p31f)), clamped);   // exact
+  Value low = ir.select(upper, ir.fsub(clamped, ir.fk(x, 0x1p31f)), clamped);  // exact
   Value result = ir.xor_(ir.fptosi(low), ir.select(upper, ir.ik(x, 0x80000000u), ir.ik(x, 0)));
   return ir.select(ir.fge(x, ir.fk(x, 0x1p32f)), ir.ik(x, ~0u), result);
 }
@@ -73,7 +73,7 @@ Value emit_uint_to_float(const Ir& ir, Value x) {
 }
 
 Value emit_float_to_half(const Ir& ir, Value x) {
-  Value half = LLVMBuildFPTrunc(ir.builder, x, Ir::like(x, ir.f16), "");   // vcvtps2ph, round to nearest even
+  Value half = LLVMBuildFPTrunc(ir.builder, x, Ir::like(x, ir.f16), "");  // vcvtps2ph, round to nearest even
   Value result = ir.zext(ir.bitcast(half, Ir::like(x, ir.i16)), ir.i32);
   return ir.select(ir.is_nan(x), ir.ik(x, 0x7e00u), result);
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr float kInfinity = __builtin_inff();
 constexpr float kLn2High = 0x1.62e43p-1f, kLn2Low = -0x1.05c61p-29f;
 
-Value horner(const Ir& ir, Value x, std::initializer_list<float> coefficients) {   // lowest power first
+Value horner(const Ir& ir, Value x, std::initializer_list<float> coefficients) {  // lowest power first
   Value sum = nullptr;
   for (auto c = std::rbegin(coefficients); c != std::rend(coefficients); ++c) sum = sum ? ir.fma(sum, x, ir.fk(x, *c)) : ir.fk(x, *c);
   return sum;
@@ -50,8 +50,8 @@ Value exp_scaled(const Ir& ir, Value x, int shift) {
 }
 
 struct Reduced {
-  Value f;          // x = 2^e * (1 + f), f in [-0.293, 0.414], exact
-  Value e;          // f32
+  Value f;  // x = 2^e * (1 + f), f in [-0.293, 0.414], exact
+  Value e;  // f32
 };
 
 /// Finite results for every x, also where they mean nothing (x below 0, infinite, NaN; denormal without `denormals`).
@@ -66,15 +66,16 @@ Reduced reduce_log(const Ir& ir, Value x, bool denormals = true) {
 
 /// (ln(1 + f) - f) / f^2; 3e-8.
 Value log_tail(const Ir& ir, Value f) {
-  return horner(ir, f, {-0x1.fffffep-2f, 0x1.555554p-2f, -0x1.00020cp-2f, 0x1.99a012p-3f, -0x1.54837ep-3f, 0x1.22ea4ap-3f, -0x1.0cda54p-3f,
-                        0x1.049008p-3f, -0x1.3a50c2p-4f});
+  return horner(ir, f,
+                {-0x1.fffffep-2f, 0x1.555554p-2f, -0x1.00020cp-2f, 0x1.99a012p-3f, -0x1.54837ep-3f, 0x1.22ea4ap-3f, -0x1.0cda54p-3f,
+                 0x1.049008p-3f, -0x1.3a50c2p-4f});
 }
 
 /// Zero, negative, infinite and NaN arguments of a logarithm.
 Value log_special(const Ir& ir, Value x, Value result) {
   result = ir.select(ir.feq(x, ir.fk(x, kInfinity)), x, result);
   result = ir.select(ir.feq(x, ir.fk(x, 0)), ir.fk(x, -kInfinity), result);
-  Value nan = ir.fcmp(LLVMRealULT, x, ir.fk(x, 0));   // below zero or NaN
+  Value nan = ir.fcmp(LLVMRealULT, x, ir.fk(x, 0));  // below zero or NaN
   return ir.select(nan, ir.as_float(ir.ik(x, 0x7fc00000u)), result);
 }
 
@@ -133,17 +134,18 @@ Value emit_pow(const Ir& ir, Value x, Value y) {
   if (known && exponent >= 1 && exponent <= 8 && exponent == static_cast<float>(static_cast<int>(exponent))) {
     return small_integer_power(ir, x, static_cast<int>(exponent));
   }
-  // Denormal x count as 0, as Vulkan allows. log2(x) = e + high + low: the product f / ln 2 and the sum with e are carried in two floats, since an error in the last place of one
-  // float would be multiplied by y.
+  // Denormal x count as 0, as Vulkan allows. log2(x) = e + high + low: the product f / ln 2 and the sum with e are carried in two floats,
+  // since an error in the last place of one float would be multiplied by y.
   const Reduced r = reduce_log(ir, x, false);
   Value product = ir.fmul(r.f, ir.fk(x, 0x1.715476p+0f));
   Value low = ir.fma(r.f, ir.fk(x, 0x1.715476p+0f), ir.fneg(product));
   low = ir.fma(r.f, ir.fk(x, 0x1.4ae0cp-26f), low);
-  Value tail = horner(ir, r.f, {-0x1.715476p-1f, 0x1.ec7094p-2f, -0x1.71548p-2f, 0x1.277c3ep-2f, -0x1.ec7734p-3f, 0x1.a48376p-3f, -0x1.6efd68p-3f,
-                                0x1.5d01c4p-3f, -0x1.557ac8p-3f, 0x1.900146p-4f});
+  Value tail = horner(ir, r.f,
+                      {-0x1.715476p-1f, 0x1.ec7094p-2f, -0x1.71548p-2f, 0x1.277c3ep-2f, -0x1.ec7734p-3f, 0x1.a48376p-3f, -0x1.6efd68p-3f,
+                       0x1.5d01c4p-3f, -0x1.557ac8p-3f, 0x1.900146p-4f});
   low = ir.fma(ir.fmul(r.f, r.f), tail, low);
   Value high = ir.fadd(r.e, product);
-  low = ir.fadd(low, ir.fsub(product, ir.fsub(high, r.e)));   // |e| is above |product| or 0
+  low = ir.fadd(low, ir.fsub(product, ir.fsub(high, r.e)));  // |e| is above |product| or 0
   // t = y * log2(x), again in two floats. Finite y only: infinities are far beyond every limit.
   if (!known) y = ir.fclamp(y, ir.fk(x, -0x1p100f), ir.fk(x, 0x1p100f));
   Value t = ir.fmul(y, high);
@@ -156,11 +158,11 @@ Value emit_pow(const Ir& ir, Value x, Value y) {
     if (!(std::fabs(exponent) < 0.8f)) n = ir.fclamp(n, ir.fk(x, -160), ir.fk(x, 130));
   } else {
     n = ir.round_even(ir.fclamp(sum, ir.fk(x, -160), ir.fk(x, 130)));
-    fraction = ir.fclamp(ir.fadd(ir.fsub(t, n), t_low), ir.fk(x, -1), ir.fk(x, 1));   // beyond +-0.5 only where n was clamped
+    fraction = ir.fclamp(ir.fadd(ir.fsub(t, n), t_low), ir.fk(x, -1), ir.fk(x, 1));  // beyond +-0.5 only where n was clamped
   }
   Value p = exp2_fraction(ir, fraction), result;
   if (known && std::fabs(exponent) < 0.8f) {
-    result = ir.as_float(ir.add(ir.bits(p), ir.shl(ir.fptosi(n), 23)));   // |t| < 104: never denormal
+    result = ir.as_float(ir.add(ir.bits(p), ir.shl(ir.fptosi(n), 23)));  // |t| < 104: never denormal
   } else {
     result = scale(ir, p, ir.fptosi(n));
   }
@@ -176,7 +178,7 @@ Value emit_pow(const Ir& ir, Value x, Value y) {
 Value emit_sinh(const Ir& ir, Value x) {
   Value a = ir.fabs(x), square = ir.fmul(x, x);
   Value small = ir.fma(ir.fmul(a, square), horner(ir, square, {0x1.555556p-3f, 0x1.11111ep-7f, 0x1.a009p-13f, 0x1.78a70ep-19f}), a);
-  Value half = exp_scaled(ir, a, -1);   // e^a / 2: finite where sinh is
+  Value half = exp_scaled(ir, a, -1);  // e^a / 2: finite where sinh is
   Value large = ir.fsub(half, ir.fdiv(ir.fk(x, 0.25f), half));
   return ir.copysign(ir.select(ir.flt(a, ir.fk(x, 1)), small, large), x);
 }
@@ -188,7 +190,9 @@ Value emit_cosh(const Ir& ir, Value x) {
 
 Value emit_tanh(const Ir& ir, Value x) {
   Value a = ir.fabs(x), square = ir.fmul(x, x);
-  Value small = ir.fma(ir.fmul(a, square), horner(ir, square, {-0x1.555556p-2f, 0x1.1110eap-3f, -0x1.ba08c4p-5f, 0x1.64a976p-6f, -0x1.116a16p-7f, 0x1.2c83cp-9f}), a);
+  Value small =
+      ir.fma(ir.fmul(a, square),
+             horner(ir, square, {-0x1.555556p-2f, 0x1.1110eap-3f, -0x1.ba08c4p-5f, 0x1.64a976p-6f, -0x1.116a16p-7f, 0x1.2c83cp-9f}), a);
   Value e = exp_scaled(ir, ir.fadd(a, a), 0);
   Value large = ir.fsub(ir.fk(x, 1), ir.fdiv(ir.fk(x, 2), ir.fadd(e, ir.fk(x, 1))));
   return ir.copysign(ir.select(ir.flt(a, ir.fk(x, 0.625f)), small, large), x);

@@ -18,8 +18,8 @@ Value horner(const Ir& ir, Value x, std::initializer_list<float> coefficients) {
 }
 
 struct Angle {
-  Value r, square;     // in [-pi/4, pi/4]
-  Value quadrant;      // i32, low two bits count
+  Value r, square;  // in [-pi/4, pi/4]
+  Value quadrant;   // i32, low two bits count
 };
 
 Angle reduce(const Ir& ir, Value x) {
@@ -39,29 +39,30 @@ Angle reduce(const Ir& ir, Value x) {
   return angle;
 }
 
-Value sine(const Ir& ir, const Angle& a) {   // 3e-11 relative
+Value sine(const Ir& ir, const Angle& a) {  // 3e-11 relative
   Value q = horner(ir, a.square, {-0x1.555556p-3f, 0x1.11110ep-7f, -0x1.a013a6p-13f, 0x1.6dbdc6p-19f});
   return ir.fma(ir.fmul(a.r, a.square), q, a.r);
 }
 
-Value cosine(const Ir& ir, const Angle& a) {   // 2e-9 * r^4
+Value cosine(const Ir& ir, const Angle& a) {  // 2e-9 * r^4
   Value q = horner(ir, a.square, {0x1.555554p-5f, -0x1.6c12d2p-10f, 0x1.9bd858p-16f});
   Value half = ir.fmul(a.square, ir.fk(a.r, 0.5f));
   Value w = ir.fsub(ir.fk(a.r, 1), half);
-  Value lost = ir.fsub(ir.fsub(ir.fk(a.r, 1), w), half);   // of the subtraction
+  Value lost = ir.fsub(ir.fsub(ir.fk(a.r, 1), w), half);  // of the subtraction
   return ir.fadd(w, ir.fma(ir.fmul(a.square, a.square), q, lost));
 }
 
 Value odd(const Ir& ir, Value quadrant) { return ir.ne(ir.and_(quadrant, ir.ik(quadrant, 1)), ir.ik(quadrant, 0)); }
-Value flip_sign(const Ir& ir, Value x, Value quadrant) {   // negative where bit 1 is set
+Value flip_sign(const Ir& ir, Value x, Value quadrant) {  // negative where bit 1 is set
   return ir.as_float(ir.xor_(ir.bits(x), ir.shl(ir.and_(quadrant, ir.ik(quadrant, 2)), 30)));
 }
 
 /// atan(t) for t in [0, 1]; 2.5e-9.
 Value atan_unit(const Ir& ir, Value t) {
   Value square = ir.fmul(t, t);
-  Value q = horner(ir, square, {-0x1.555556p-2f, 0x1.999956p-3f, -0x1.248952p-3f, 0x1.c62cdap-4f, -0x1.6dd8fep-4f, 0x1.2006f8p-4f, -0x1.9115a4p-5f,
-                                0x1.aefb2cp-6f, -0x1.2ba6b6p-7f, 0x1.86406cp-10f});
+  Value q = horner(ir, square,
+                   {-0x1.555556p-2f, 0x1.999956p-3f, -0x1.248952p-3f, 0x1.c62cdap-4f, -0x1.6dd8fep-4f, 0x1.2006f8p-4f, -0x1.9115a4p-5f,
+                    0x1.aefb2cp-6f, -0x1.2ba6b6p-7f, 0x1.86406cp-10f});
   return ir.fma(ir.fmul(t, square), q, t);
 }
 
@@ -83,7 +84,7 @@ Value minus(const Ir& ir, float high, float low, Value v) { return ir.fadd(ir.fs
 Value emit_sin(const Ir& ir, Value x) {
   const Angle a = reduce(ir, x);
   Value result = flip_sign(ir, ir.select(odd(ir, a.quadrant), cosine(ir, a), sine(ir, a)), a.quadrant);
-  return ir.select(ir.feq(x, ir.fk(x, 0)), x, result);   // -0 stays
+  return ir.select(ir.feq(x, ir.fk(x, 0)), x, result);  // -0 stays
 }
 
 Value emit_cos(const Ir& ir, Value x) {
@@ -128,11 +129,11 @@ Value emit_atan2(const Ir& ir, Value y, Value x) {
   Value numerator = ir.select(steep, b, a), denominator = ir.select(steep, a, b);
   Value infinity = ir.fk(x, __builtin_inff());
   Value t = ir.fdiv(numerator, denominator);
-  t = ir.select(ir.feq(numerator, infinity), ir.fk(x, 1), t);          // both infinite
-  t = ir.select(ir.feq(denominator, ir.fk(x, 0)), ir.fk(x, 0), t);     // both zero
+  t = ir.select(ir.feq(numerator, infinity), ir.fk(x, 1), t);       // both infinite
+  t = ir.select(ir.feq(denominator, ir.fk(x, 0)), ir.fk(x, 0), t);  // both zero
   Value r = atan_unit(ir, t);
   r = ir.select(steep, minus(ir, kHalfPiHigh, kHalfPiLow, r), r);
-  Value left = ir.slt(ir.bits(x), ir.ik(x, 0));   // -0 too
+  Value left = ir.slt(ir.bits(x), ir.ik(x, 0));  // -0 too
   r = ir.select(left, minus(ir, kPiHigh, kPiLow, r), r);
   r = ir.select(ir.or_(ir.is_nan(x), ir.is_nan(y)), ir.as_float(ir.ik(x, 0x7fc00000u)), r);
   return ir.copysign(r, y);

@@ -20,12 +20,12 @@ namespace {
 
 constexpr char kMagic[8] = {'T', 'G', 'O', 'B', 'J', '0', '0', '1'};
 constexpr uint64_t kMaxEntry_B = 64ull << 20;
-constexpr uint64_t kMaxDirectory_B = 512ull << 20;   // pruned to half of it, oldest first
+constexpr uint64_t kMaxDirectory_B = 512ull << 20;  // pruned to half of it, oldest first
 
 struct Header {
   char magic[8];
   uint64_t key_B, object_B;
-  uint64_t checksum_low, checksum_high;   // of key, then object
+  uint64_t checksum_low, checksum_high;  // of key, then object
 };
 
 uint64_t mix(uint64_t h) {
@@ -51,7 +51,8 @@ std::string user_cache_directory() {
   if (const char* home = std::getenv("HOME"); home && home[0] == '/') return std::string(home) + "/.cache/tilegpu";
   passwd entry, *found = nullptr;
   char buffer[4096];
-  if (getpwuid_r(geteuid(), &entry, buffer, sizeof buffer, &found) == 0 && found && found->pw_dir) return std::string(found->pw_dir) + "/.cache/tilegpu";
+  if (getpwuid_r(geteuid(), &entry, buffer, sizeof buffer, &found) == 0 && found && found->pw_dir)
+    return std::string(found->pw_dir) + "/.cache/tilegpu";
   return "";
 }
 
@@ -177,7 +178,8 @@ void ObjectCache::store(const std::string& key, const std::string& object) const
   header.key_B = key.size(), header.object_B = object.size();
   const Hash128 sum = checksum(key, object);
   header.checksum_low = sum.low, header.checksum_high = sum.high;
-  const bool good = write_all(fd, &header, sizeof header) && write_all(fd, key.data(), key.size()) && write_all(fd, object.data(), object.size());
+  const bool good =
+      write_all(fd, &header, sizeof header) && write_all(fd, key.data(), key.size()) && write_all(fd, object.data(), object.size());
   if (close(fd) != 0 || !good || rename(temporary.c_str(), path.c_str()) != 0) unlink(temporary.c_str());
 }
 

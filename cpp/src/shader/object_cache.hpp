@@ -1,8 +1,8 @@
 // shader/object_cache.hpp -- compiled objects on disk: one file per key, in a directory that only the user can write.
 //
 // In: a key (every byte that determines the code, the generator's build included) and object bytes. Out: the bytes, or nothing.
-// An entry holds its whole key, so a hash collision cannot deliver wrong code; a checksum finds truncation and rot. Objects are native code:
-// a directory of another user, or writable by others, is not used. Source: reference feasibility, "Cache design".
+// An entry holds its whole key, so a hash collision cannot deliver wrong code; a checksum finds truncation and rot. Objects are native
+// code: a directory of another user, or writable by others, is not used. Source: reference feasibility, "Cache design".
 #pragma once
 
 #include <cstdint>

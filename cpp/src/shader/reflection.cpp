@@ -15,10 +15,14 @@ constexpr uint64_t kMaxReflectedMembers = 65536;
 
 VkImageViewType view_type(const TypeInfo& image) {
   switch (image.dim) {
-    case spv::Dim1D: return image.arrayed ? VK_IMAGE_VIEW_TYPE_1D_ARRAY : VK_IMAGE_VIEW_TYPE_1D;
-    case spv::Dim3D: return VK_IMAGE_VIEW_TYPE_3D;
-    case spv::DimCube: return image.arrayed ? VK_IMAGE_VIEW_TYPE_CUBE_ARRAY : VK_IMAGE_VIEW_TYPE_CUBE;
-    default: return image.arrayed ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D;
+    case spv::Dim1D:
+      return image.arrayed ? VK_IMAGE_VIEW_TYPE_1D_ARRAY : VK_IMAGE_VIEW_TYPE_1D;
+    case spv::Dim3D:
+      return VK_IMAGE_VIEW_TYPE_3D;
+    case spv::DimCube:
+      return image.arrayed ? VK_IMAGE_VIEW_TYPE_CUBE_ARRAY : VK_IMAGE_VIEW_TYPE_CUBE;
+    default:
+      return image.arrayed ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D;
   }
 }
 
@@ -27,7 +31,7 @@ struct Reflector {
   const Constants constants;
   Reflection result;
   uint64_t members = 0;
-  std::string wrong;   // first thing that can't be reflected
+  std::string wrong;  // first thing that can't be reflected
 
   ReflectedType::Base base_of(const TypeInfo& scalar) const {
     if (scalar.kind == Kind::boolean) return ReflectedType::Base::boolean;
@@ -79,7 +83,8 @@ struct Reflector {
         type.columns = info.count;
         type.row_major = layout.row_major;
         type.matrix_stride_B = layout.matrix_stride_B;
-        type.size_B = extent_B(type.matrix_stride_B, type.row_major ? type.rows : type.columns, 4 * (type.row_major ? type.columns : type.rows));
+        type.size_B =
+            extent_B(type.matrix_stride_B, type.row_major ? type.rows : type.columns, 4 * (type.row_major ? type.columns : type.rows));
         break;
       }
       case Kind::array:
@@ -109,12 +114,15 @@ struct Reflector {
         type.kind = ReflectedType::Kind::image;
         fill_image(info, type);
         break;
-      case Kind::sampler: type.kind = ReflectedType::Kind::sampler; break;
+      case Kind::sampler:
+        type.kind = ReflectedType::Kind::sampler;
+        break;
       case Kind::sampled_image:
         type.kind = ReflectedType::Kind::sampled_image;
         fill_image(module.type(info.element), type);
         break;
-      default: break;
+      default:
+        break;
     }
     return type;
   }
@@ -168,7 +176,8 @@ struct Reflector {
     if (storage == spv::StorageClassUniform) return VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
     if (type.kind == Kind::sampler) return VK_DESCRIPTOR_TYPE_SAMPLER;
     const TypeInfo& image = type.kind == Kind::sampled_image ? module.type(type.element) : type;
-    if (image.dim == spv::DimBuffer) return image.sampled == 2 ? VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER;
+    if (image.dim == spv::DimBuffer)
+      return image.sampled == 2 ? VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER;
     if (type.kind == Kind::sampled_image) return VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
     if (image.dim == spv::DimSubpassData) return VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT;
     return image.sampled == 2 ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE : VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE;
@@ -179,7 +188,8 @@ struct Reflector {
     ReflectedBinding binding;
     uint32_t type_id = module.pointee(id);
     uint64_t count = 1;
-    for (int depth = 0; depth < kMaxDepth && (module.type(type_id).kind == Kind::array || module.type(type_id).kind == Kind::runtime_array); ++depth) {
+    for (int depth = 0; depth < kMaxDepth && (module.type(type_id).kind == Kind::array || module.type(type_id).kind == Kind::runtime_array);
+         ++depth) {
       count *= module.type(type_id).kind == Kind::array ? array_length(module, constants, type_id) : 1;
       if (count > kMaxReflectedMembers) {
         wrong = "'" + module.name(id) + "' is an array of more than " + std::to_string(kMaxReflectedMembers) + " descriptors";
@@ -227,21 +237,27 @@ struct Reflector {
           break;
         case spv::StorageClassUniform:
         case spv::StorageClassUniformConstant:
-        case spv::StorageClassStorageBuffer: result.bindings.push_back(binding_of(id)); break;
+        case spv::StorageClassStorageBuffer:
+          result.bindings.push_back(binding_of(id));
+          break;
         case spv::StorageClassPushConstant:
           if (listed || is_used(id)) {
             result.has_push_constants = true;
             result.push_constants = binding_of(id);
           }
           break;
-        default: break;
+        default:
+          break;
       }
     }
-    const auto by_location = [](const ReflectedVariable& a, const ReflectedVariable& b) { return std::pair(a.location, a.component) < std::pair(b.location, b.component); };
+    const auto by_location = [](const ReflectedVariable& a, const ReflectedVariable& b) {
+      return std::pair(a.location, a.component) < std::pair(b.location, b.component);
+    };
     std::stable_sort(result.inputs.begin(), result.inputs.end(), by_location);
     std::stable_sort(result.outputs.begin(), result.outputs.end(), by_location);
-    std::stable_sort(result.bindings.begin(), result.bindings.end(),
-                     [](const ReflectedBinding& a, const ReflectedBinding& b) { return std::pair(a.set, a.binding) < std::pair(b.set, b.binding); });
+    std::stable_sort(result.bindings.begin(), result.bindings.end(), [](const ReflectedBinding& a, const ReflectedBinding& b) {
+      return std::pair(a.set, a.binding) < std::pair(b.set, b.binding);
+    });
     for (uint32_t id : module.constants) {
       const Decorations& decoration = module.decoration(id);
       if (decoration.spec_id == kNone) continue;

@@ -38,7 +38,8 @@ Value as_vector(const Ir& ir, Value v) { return ir.lanes_of(v) == ir.lanes ? v :
 
 }  // namespace
 
-Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size, Value size_f, Value offset, bool linear) {
+Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size, Value size_f, Value offset,
+                  bool linear) {
   const Ir& ir = c.ir;
   const bool unnormalized = c.plan.key.sampler.unnormalized_coordinates;
   Value size_v = ir.splat(size), last = ir.sub(size_v, ir.ik(1)), zero = ir.ik(0);
@@ -46,9 +47,9 @@ Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coor
   const bool repeats = !unnormalized && (mode == VK_SAMPLER_ADDRESS_MODE_REPEAT || mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT);
   const bool mirrors = repeats && mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT;
   if (mirrors) {
-    s = ir.fma(ir.floor(ir.fmul(s, ir.fk(0.5f))), ir.fk(-2), s);   // 0..2
+    s = ir.fma(ir.floor(ir.fmul(s, ir.fk(0.5f))), ir.fk(-2), s);  // 0..2
   } else if (repeats) {
-    s = ir.fsub(s, ir.floor(s));   // 0..1
+    s = ir.fsub(s, ir.floor(s));  // 0..1
   }
   Value half = ir.fk(linear ? -0.5f : 0.0f);
   Value u = unnormalized ? (linear ? ir.fadd(s, half) : s) : linear ? ir.fma(s, size_f, half) : ir.fmul(s, size_f);
@@ -65,7 +66,7 @@ Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coor
   if (linear) axis.fraction = ir.fsub(u, whole);
   if (repeats) {
     Value period = mirrors ? ir.add(size, size) : size, period_v = ir.splat(period);
-    low = add_offset(ir, low, offset, period);   // [-1, period)
+    low = add_offset(ir, low, offset, period);  // [-1, period)
     if (linear) high = ir.add(low, ir.ik(1));
     // One step: unsigned minima, since -1 is the largest number.
     auto mirror = [&](Value i) { return mirrors ? ir.smin(i, ir.sub(ir.sub(period_v, ir.ik(1)), i)) : i; };
@@ -79,7 +80,7 @@ Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coor
       if (linear) axis.high_outside = ir.uge(high, size_v);
     }
     auto clamp = [&](Value i) {
-      if (mode == VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE) i = ir.xor_(i, ir.ashr(i, 31));   // -1 - i below 0
+      if (mode == VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE) i = ir.xor_(i, ir.ashr(i, 31));  // -1 - i below 0
       return ir.smin(ir.smax(i, zero), last);
     };
     low = clamp(low);

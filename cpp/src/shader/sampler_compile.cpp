@@ -39,7 +39,7 @@ class FunctionBuilder {
   const SamplerPlan& plan;
   Value fn;
   SamplerContext c;
-  Value current_layer_pitch = nullptr;   // i64 scalar of the level at hand (cubes)
+  Value current_layer_pitch = nullptr;  // i64 scalar of the level at hand (cubes)
 };
 
 void FunctionBuilder::load_context(Value descriptor, Value layer_argument) {
@@ -78,7 +78,8 @@ std::vector<Value> FunctionBuilder::pack(const TexelValues& t) const {
 TexelValues FunctionBuilder::unpack(const std::vector<Value>& v, size_t first) const {
   TexelValues t{};
   for (uint32_t k = 0; k < 4; ++k) {
-    const bool present = plan.needed[k] && (plan.components[k].kind == ComponentKind::code || plan.components[k].kind == ComponentKind::direct);
+    const bool present =
+        plan.needed[k] && (plan.components[k].kind == ComponentKind::code || plan.components[k].kind == ComponentKind::direct);
     if (present) t[k] = v[first++];
   }
   return t;
@@ -108,8 +109,8 @@ void FunctionBuilder::four_texels(const Level& level, Value s, Value t, Value fa
     ay = address_axis(c, plan.key.sampler.address_v, t, level.height, level.height_f, c.offset_y, true);
     auto either = [&](Value a, Value b) { return a && b ? ir.or_(a, b) : a ? a : b; };
     load_four_texels(c, level, ax, ay, out);
-    Value outside[4] = {either(ax.low_outside, ay.low_outside), either(ax.high_outside, ay.low_outside), either(ax.low_outside, ay.high_outside),
-                        either(ax.high_outside, ay.high_outside)};
+    Value outside[4] = {either(ax.low_outside, ay.low_outside), either(ax.high_outside, ay.low_outside),
+                        either(ax.low_outside, ay.high_outside), either(ax.high_outside, ay.high_outside)};
     for (int k = 0; k < 4; ++k) {
       if (outside[k]) out[k] = replace_border(c, out[k], outside[k]);
       if (plan.compare) out[k] = compare_depth(c, out[k]);
@@ -191,7 +192,9 @@ TexelValues FunctionBuilder::sample_level(Value level_index, Value s, Value t, V
     const Axis ax = address_axis(c, plan.key.sampler.address_u, s, level.width, level.width_f, c.offset_x, false);
     if (plan.one_dimensional) return read(level, ax.low, ir.ik(0), nullptr, ax.low_outside);
     const Axis ay = address_axis(c, plan.key.sampler.address_v, t, level.height, level.height_f, c.offset_y, false);
-    Value outside = ax.low_outside && ay.low_outside ? ir.or_(ax.low_outside, ay.low_outside) : ax.low_outside ? ax.low_outside : ay.low_outside;
+    Value outside = ax.low_outside && ay.low_outside ? ir.or_(ax.low_outside, ay.low_outside)
+                    : ax.low_outside                 ? ax.low_outside
+                                                     : ay.low_outside;
     return read(level, ax.low, ay.low, nullptr, outside);
   }
   TexelValues texels[4];
@@ -210,8 +213,8 @@ void FunctionBuilder::return_values(const std::array<Value, 4>& values) {
   LLVMBuildRet(ir.builder, result);
 }
 
-/// The same value, through a jump for each likely one. The level comes at the end of a long chain (the logarithm of the derivatives), and all
-/// addresses wait for it; behind a jump the processor goes on with the predicted level at once. The constants pass through empty
+/// The same value, through a jump for each likely one. The level comes at the end of a long chain (the logarithm of the derivatives), and
+/// all addresses wait for it; behind a jump the processor goes on with the predicted level at once. The constants pass through empty
 /// assembly, so that LLVM does not find out that the jumps are for nothing.
 Value FunctionBuilder::predicted(Value id) {
   constexpr uint32_t kLikely = 8;
@@ -221,7 +224,7 @@ Value FunctionBuilder::predicted(Value id) {
   Value jump = LLVMBuildSwitch(ir.builder, id, other, kLikely + 1);
   std::vector<std::pair<Value, Block>> incoming;
   for (uint32_t k = 0; k <= kLikely; ++k) {
-    const uint32_t value = k < kLikely ? k : 64;   // 64: magnified
+    const uint32_t value = k < kLikely ? k : 64;  // 64: magnified
     if (value == 64 && plan.linear_mag == plan.linear_min) continue;
     Block b = ir.block("likely");
     LLVMAddCase(jump, ir.c32(value), b);
@@ -261,7 +264,8 @@ void FunctionBuilder::sample(Value s, Value t, Value face, Value lambda, Value m
 
   ir.at(body);
   Value first_lane = ir.call_intrinsic("llvm.cttz", {ir.i32}, {remaining, ir.c1(true)});
-  Value group_id = predicted(ir.load(ir.i32, ir.offset(id_memory, ir.shl(ir.zext(ir.and_(first_lane, ir.c32(ir.lanes - 1)), ir.i64), 2)), 4));
+  Value group_id =
+      predicted(ir.load(ir.i32, ir.offset(id_memory, ir.shl(ir.zext(ir.and_(first_lane, ir.c32(ir.lanes - 1)), ir.i64), 2)), 4));
   Value members = ir.eq(id, ir.splat(group_id));
   Value level = choice.magnified ? ir.and_(group_id, ir.c32(63)) : group_id;
   Value member_bits = ir.and_(ir.movemask(members), remaining);
@@ -298,7 +302,8 @@ void FunctionBuilder::sample(Value s, Value t, Value face, Value lambda, Value m
     Value no = ir.c1(false), yes = ir.c1(true), zero = ir.fk(0);
     LLVMAddIncoming(index, &level, &entry, 1), LLVMAddIncoming(index, &next, &last, 1);
     LLVMAddIncoming(second, &no, &entry, 1), LLVMAddIncoming(second, &yes, &last, 1);
-    for (size_t k = 0; k < accumulated.size(); ++k) LLVMAddIncoming(accumulated[k], &zero, &entry, 1), LLVMAddIncoming(accumulated[k], &color[k], &last, 1);
+    for (size_t k = 0; k < accumulated.size(); ++k)
+      LLVMAddIncoming(accumulated[k], &zero, &entry, 1), LLVMAddIncoming(accumulated[k], &color[k], &last, 1);
     ir.at(levels_done);
   }
   Value rest = ir.and_(remaining, ir.not_(member_bits));
@@ -323,14 +328,16 @@ void FunctionBuilder::gradient() {
   c.offset_x = parameter(fn, offset_x), c.offset_y = parameter(fn, offset_y);
   if (plan.cube) {
     const Value v[3] = {parameter(fn, s), parameter(fn, t), parameter(fn, r)};
-    const Value dx[3] = {parameter(fn, dsdx), parameter(fn, dtdx), parameter(fn, drdx)}, dy[3] = {parameter(fn, dsdy), parameter(fn, dtdy), parameter(fn, drdy)};
+    const Value dx[3] = {parameter(fn, dsdx), parameter(fn, dtdx), parameter(fn, drdx)},
+                dy[3] = {parameter(fn, dsdy), parameter(fn, dtdy), parameter(fn, drdy)};
     const CubeCoordinates on_face = cube_face(ir, v, dx, dy);
     Value lambda = lod_of_gradients(c, on_face.dsdx, on_face.dtdx, on_face.dsdy, on_face.dtdy, parameter(fn, bias));
     return sample(on_face.s, on_face.t, on_face.face, lambda, parameter(fn, mask));
   }
-  Value lambda = plan.key.sampler.unnormalized_coordinates
-                     ? ir.fk(0)
-                     : lod_of_gradients(c, parameter(fn, dsdx), parameter(fn, dtdx), parameter(fn, dsdy), parameter(fn, dtdy), parameter(fn, bias));
+  Value lambda =
+      plan.key.sampler.unnormalized_coordinates
+          ? ir.fk(0)
+          : lod_of_gradients(c, parameter(fn, dsdx), parameter(fn, dtdx), parameter(fn, dsdy), parameter(fn, dtdy), parameter(fn, bias));
   sample(parameter(fn, s), parameter(fn, t), nullptr, lambda, parameter(fn, mask));
 }
 
@@ -351,7 +358,8 @@ void FunctionBuilder::lod() {
 void FunctionBuilder::fetch() {
   using namespace fetch_arg;
   load_context(parameter(fn, descriptor), nullptr);
-  Value x = parameter(fn, fetch_arg::x), y = plan.one_dimensional ? ir.ik(0) : parameter(fn, fetch_arg::y), level_index = parameter(fn, fetch_arg::lod);
+  Value x = parameter(fn, fetch_arg::x), y = plan.one_dimensional ? ir.ik(0) : parameter(fn, fetch_arg::y),
+        level_index = parameter(fn, fetch_arg::lod);
   Value valid = ir.ult(level_index, ir.splat(c.level_count));
   if (plan.key.multisampled) level_index = ir.ik(0), valid = ir.true_mask();
   if (plan.array || plan.cube) {
@@ -429,7 +437,7 @@ void FunctionBuilder::gather() {
   if (plan.one_dimensional) texels[2] = texels[0], texels[3] = texels[1];
   Value wanted = parameter(fn, component);
   std::array<Value, 4> result;
-  const int order[4] = {2, 3, 1, 0};   // (i0 j1), (i1 j1), (i1 j0), (i0 j0)
+  const int order[4] = {2, 3, 1, 0};  // (i0 j1), (i1 j1), (i1 j0), (i0 j0)
   for (int k = 0; k < 4; ++k) {
     const std::array<Value, 4> rgba = finish_texel(c, texels[order[k]]);
     result[k] = rgba[0];
@@ -444,9 +452,13 @@ CodeKey code_key(const SamplerPlan& plan, TextureUse use) {
   const SamplerCreateInfo& s = k.sampler;
   const bool sampled = use == kUseGradient || use == kUseLod, filtered = use != kUseFetch;
   // Only what reaches the function's code, in a canonical form.
-  const uint32_t fields[] = {static_cast<uint32_t>(use), static_cast<uint32_t>(k.format), static_cast<uint32_t>(k.aspect), static_cast<uint32_t>(k.dim),
+  const uint32_t fields[] = {static_cast<uint32_t>(use),
+                             static_cast<uint32_t>(k.format),
+                             static_cast<uint32_t>(k.aspect),
+                             static_cast<uint32_t>(k.dim),
                              k.multisampled,
-                             filtered ? static_cast<uint32_t>(s.address_u) : 0u, filtered && !plan.one_dimensional ? static_cast<uint32_t>(s.address_v) : 0u,
+                             filtered ? static_cast<uint32_t>(s.address_u) : 0u,
+                             filtered && !plan.one_dimensional ? static_cast<uint32_t>(s.address_v) : 0u,
                              filtered && plan.compare ? 1u + static_cast<uint32_t>(s.compare_op) : 0u,
                              filtered && s.unnormalized_coordinates ? 1u : 0u,
                              sampled ? 1u + plan.linear_mag + 2u * plan.linear_min + 4u * plan.mip_linear : 0u};
@@ -465,16 +477,30 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
   plan.key = key;
   plan.format = vk::find_format(key.format);
   if (!plan.format || !plan.format->sampled) {
-    return Error{VK_ERROR_FORMAT_NOT_SUPPORTED, std::string("sampler: view format ") + (plan.format ? plan.format->name : std::to_string(key.format)) + " cannot be sampled"};
+    return Error{VK_ERROR_FORMAT_NOT_SUPPORTED, std::string("sampler: view format ") +
+                                                    (plan.format ? plan.format->name : std::to_string(key.format)) + " cannot be sampled"};
   }
   switch (key.dim) {
-    case VK_IMAGE_VIEW_TYPE_1D: plan.one_dimensional = true; break;
-    case VK_IMAGE_VIEW_TYPE_1D_ARRAY: plan.one_dimensional = plan.array = true; break;
-    case VK_IMAGE_VIEW_TYPE_2D: break;
-    case VK_IMAGE_VIEW_TYPE_2D_ARRAY: plan.array = true; break;
-    case VK_IMAGE_VIEW_TYPE_CUBE: plan.cube = true; break;
-    case VK_IMAGE_VIEW_TYPE_CUBE_ARRAY: plan.cube = plan.array = true; break;
-    default: return Error{VK_ERROR_FEATURE_NOT_PRESENT, "sampler: view type " + std::to_string(key.dim) + "; allowed are 1D, 2D, cube and arrays of them"};
+    case VK_IMAGE_VIEW_TYPE_1D:
+      plan.one_dimensional = true;
+      break;
+    case VK_IMAGE_VIEW_TYPE_1D_ARRAY:
+      plan.one_dimensional = plan.array = true;
+      break;
+    case VK_IMAGE_VIEW_TYPE_2D:
+      break;
+    case VK_IMAGE_VIEW_TYPE_2D_ARRAY:
+      plan.array = true;
+      break;
+    case VK_IMAGE_VIEW_TYPE_CUBE:
+      plan.cube = true;
+      break;
+    case VK_IMAGE_VIEW_TYPE_CUBE_ARRAY:
+      plan.cube = plan.array = true;
+      break;
+    default:
+      return Error{VK_ERROR_FEATURE_NOT_PRESENT,
+                   "sampler: view type " + std::to_string(key.dim) + "; allowed are 1D, 2D, cube and arrays of them"};
   }
   const vk::FormatInfo& f = *plan.format;
   plan.texel_B = f.texel_B;
@@ -509,7 +535,7 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
     if (s >= VK_COMPONENT_SWIZZLE_R && s <= VK_COMPONENT_SWIZZLE_A) plan.needed[s - VK_COMPONENT_SWIZZLE_R] = true;
   }
   if (plan.depth || plan.stencil || f.format == VK_FORMAT_E5B9G9R9_UFLOAT_PACK32) {
-    for (bool& n : plan.needed) n = true;   // loaded as a whole
+    for (bool& n : plan.needed) n = true;  // loaded as a whole
   }
   if (plan.compare) plan.components[0].kind = f.depth_bits == 32 ? ComponentKind::direct : ComponentKind::code;
   const SamplerCreateInfo& s = key.sampler;
@@ -517,7 +543,8 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
   plan.linear_min = !plan.integer && s.min_filter == VK_FILTER_LINEAR;
   plan.mip_linear = !plan.integer && s.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_LINEAR && !s.unnormalized_coordinates;
   plan.uses_border = key.has_sampler && !plan.cube &&
-                     (s.address_u == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER || (!plan.one_dimensional && s.address_v == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER));
+                     (s.address_u == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER ||
+                      (!plan.one_dimensional && s.address_v == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER));
   return plan;
 }
 
@@ -525,7 +552,8 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
   Expected<SamplerPlan> plan = make_sampler_plan(key);
   if (!plan) return plan.error();
   const uint32_t lanes = jit.lanes();
-  if ((uses & ~kUseFetch) && !key.has_sampler) return Error{VK_ERROR_UNKNOWN, "sampler: sampling needs a sampler, and the descriptor has none"};
+  if ((uses & ~kUseFetch) && !key.has_sampler)
+    return Error{VK_ERROR_UNKNOWN, "sampler: sampling needs a sampler, and the descriptor has none"};
   auto make = [&](TextureUse use, Type (*type)(const Ir&), void (FunctionBuilder::*emit)()) -> Expected<const void*> {
     Expected<void*> address = jit.function(code_key(*plan, use), [&](LLVMModuleRef module, const char* name) -> Status {
       Ir ir(module, lanes);

@@ -9,7 +9,7 @@ namespace tilegpu::shader {
 namespace {
 
 struct Selected {
-  Value sc, tc, rc;   // rc: the major axis' own component, with sign
+  Value sc, tc, rc;  // rc: the major axis' own component, with sign
 };
 
 /// sc, tc of a vector on given faces; `negate` for floats or integers.
@@ -60,7 +60,8 @@ CubeCoordinates cube_face(const Ir& ir, const Value r[3], const Value* drdx, con
 
 CubeTexel cube_neighbour(const Ir& ir, Value face, Value x, Value y, Value size) {
   // Texel centres as integer vectors: twice the distance from the face's centre; the face itself is at +-size, and texels inside are at
-  // most size - 1. One step outside is size + 1 there and size here: it becomes the neighbour's plane, and the old plane its outermost texel.
+  // most size - 1. One step outside is size + 1 there and size here: it becomes the neighbour's plane, and the old plane its outermost
+  // texel.
   Value n = ir.splat(size), one = ir.ik(1), last = ir.sub(n, one);
   Value outside_x = ir.ugt(x, last), outside_y = ir.ugt(y, last);
   CubeTexel result;
@@ -86,7 +87,8 @@ CubeTexel cube_neighbour(const Ir& ir, Value face, Value x, Value y, Value size)
   // The new face is where a component reaches the plane.
   auto reaches = [&](Value c) { return ir.or_(ir.eq(c, n), ir.eq(c, ir.neg(n))); };
   auto sign_bit = [&](Value c) { return ir.lshr(c, 31); };
-  result.face = ir.select(reaches(v[0]), sign_bit(v[0]), ir.select(reaches(v[1]), ir.add(sign_bit(v[1]), ir.ik(2)), ir.add(sign_bit(v[2]), ir.ik(4))));
+  result.face = ir.select(reaches(v[0]), sign_bit(v[0]),
+                          ir.select(reaches(v[1]), ir.add(sign_bit(v[1]), ir.ik(2)), ir.add(sign_bit(v[2]), ir.ik(4))));
   const Selected p = project(ir, result.face, v, [&](Value c) { return ir.neg(c); });
   auto index = [&](Value c) { return ir.sclamp(ir.ashr(ir.add(c, last), 1), ir.ik(0), last); };
   result.x = index(p.sc), result.y = index(p.tc);

@@ -17,11 +17,11 @@ enum class ComponentKind : uint8_t { zero, one, code, direct };
 
 struct TexelComponent {
   ComponentKind kind = ComponentKind::zero;
-  uint32_t maximum = 1;   // of a code
+  uint32_t maximum = 1;  // of a code
   bool is_signed = false;
 };
 
-using TexelValues = std::array<Value, 4>;   // raw; null where the swizzle never asks
+using TexelValues = std::array<Value, 4>;  // raw; null where the swizzle never asks
 
 /// What is known when the function is made.
 struct SamplerPlan {
@@ -40,22 +40,22 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key);
 
 /// One mip level; scalars, and splats of the size.
 struct Level {
-  Value data, pitch;               // ptr, i32
-  Value width, height;             // i32 scalars
-  Value width_f, height_f;         // f32 vectors
-  Value layer_offset = nullptr;    // <N x i64>, bytes of the lane's layer (arrays, cubes, samples)
+  Value data, pitch;             // ptr, i32
+  Value width, height;           // i32 scalars
+  Value width_f, height_f;       // f32 vectors
+  Value layer_offset = nullptr;  // <N x i64>, bytes of the lane's layer (arrays, cubes, samples)
 };
 
 /// What is loaded once per call.
 struct SamplerContext {
   const Ir& ir;
   const SamplerPlan& plan;
-  Value view, sampler;             // ImageViewAbi*, SamplerAbi* (null for fetch)
-  Value level_count;               // i32 scalar
-  std::array<Value, 4> border{};   // raw, splat
+  Value view, sampler;            // ImageViewAbi*, SamplerAbi* (null for fetch)
+  Value level_count;              // i32 scalar
+  std::array<Value, 4> border{};  // raw, splat
   Value dref = nullptr;
-  Value layer = nullptr;           // <N x i32>, clamped; cubes: without the face
-  Value offset_x, offset_y;        // i32 scalars; vectors for gather
+  Value layer = nullptr;     // <N x i32>, clamped; cubes: without the face
+  Value offset_x, offset_y;  // i32 scalars; vectors for gather
 };
 
 Level load_level(const SamplerContext& c, Value level);
@@ -65,26 +65,27 @@ Level load_level(const SamplerContext& c, Value level);
 Value lod_of_gradients(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy, Value bias);
 Value lod_explicit(const SamplerContext& c, Value lod);
 struct LevelChoice {
-  Value level;        // i32 vector, in the view
-  Value fraction;     // f32 vector, null unless mips are filtered
-  Value magnified;    // i1 vector, null unless the filters differ
+  Value level;      // i32 vector, in the view
+  Value fraction;   // f32 vector, null unless mips are filtered
+  Value magnified;  // i1 vector, null unless the filters differ
 };
 LevelChoice choose_level(const SamplerContext& c, Value lambda);
 
 // -- addressing (sampler_address.cpp)
 struct Axis {
-  Value low, high;            // texel indices in range; high null for nearest
-  Value fraction = nullptr;   // weight of high
-  Value low_outside = nullptr, high_outside = nullptr;   // i1, border only
+  Value low, high;                                      // texel indices in range; high null for nearest
+  Value fraction = nullptr;                             // weight of high
+  Value low_outside = nullptr, high_outside = nullptr;  // i1, border only
 };
 /// `coordinate`: normalised unless the sampler says otherwise. `offset`: i32 scalar or vector.
-Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size, Value size_f, Value offset, bool linear);
+Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size, Value size_f, Value offset,
+                  bool linear);
 
 // -- cubes (sampler_cube.cpp)
 struct CubeCoordinates {
-  Value face;                 // i32
-  Value s, t;                 // 0..1 on the face
-  Value dsdx, dtdx, dsdy, dtdy;   // when gradients were given
+  Value face;                    // i32
+  Value s, t;                    // 0..1 on the face
+  Value dsdx, dtdx, dsdy, dtdy;  // when gradients were given
 };
 CubeCoordinates cube_face(const Ir& ir, const Value r[3], const Value* drdx, const Value* drdy);
 /// Texels beyond an edge of the face, moved to the neighbour; `corner`: there is none (average of the other three).

@@ -9,7 +9,7 @@
 namespace tilegpu::shader {
 namespace {
 
-constexpr float kMaxLodBias = 16;   // maxSamplerLodBias
+constexpr float kMaxLodBias = 16;  // maxSamplerLodBias
 
 /// log2 within 1e-5, exact for powers of two; 0 gives about -127, infinity 128.
 Value approximate_log2(const Ir& ir, Value x) {
@@ -24,8 +24,9 @@ Value approximate_log2(const Ir& ir, Value x) {
 
 Value clamp_lod(const SamplerContext& c, Value lambda) {
   const Ir& ir = c.ir;
-  Value low = ir.splat(ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, min_lod))), high = ir.splat(ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, max_lod)));
-  return ir.fclamp(lambda, low, high);   // NaN becomes the lower limit
+  Value low = ir.splat(ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, min_lod))),
+        high = ir.splat(ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, max_lod)));
+  return ir.fclamp(lambda, low, high);  // NaN becomes the lower limit
 }
 
 Value add_bias(const SamplerContext& c, Value lambda, Value bias) {

@@ -13,9 +13,12 @@ uint32_t low_mask(uint32_t bits) { return bits >= 32 ? ~0u : (1u << bits) - 1u; 
 Value load_word(const SamplerContext& c, Value base, Value offsets) {
   const Ir& ir = c.ir;
   switch (c.plan.texel_B) {
-    case 1: return ir.zext(ir.load_lanes(ir.i8, base, offsets, 1), ir.i32);
-    case 2: return ir.zext(ir.load_lanes(ir.i16, base, offsets, 2), ir.i32);
-    default: return ir.load_lanes(ir.i32, base, offsets, 4);
+    case 1:
+      return ir.zext(ir.load_lanes(ir.i8, base, offsets, 1), ir.i32);
+    case 2:
+      return ir.zext(ir.load_lanes(ir.i16, base, offsets, 2), ir.i32);
+    default:
+      return ir.load_lanes(ir.i32, base, offsets, 4);
   }
 }
 
@@ -33,12 +36,12 @@ Level load_level(const SamplerContext& c, Value level) {
   Level l;
   l.data = ir.field(ir.ptr, entry, offsetof(ViewLevel, data), 8);
   l.pitch = ir.field(ir.i32, entry, offsetof(ViewLevel, row_pitch_B));
-  l.width = ir.field(ir.i32, entry, offsetof(ViewLevel, width_px));     // 1 and more, of null views too
+  l.width = ir.field(ir.i32, entry, offsetof(ViewLevel, width_px));  // 1 and more, of null views too
   l.height = ir.field(ir.i32, entry, offsetof(ViewLevel, height_px));
   l.width_f = ir.splat(ir.sitofp(l.width));
   l.height_f = ir.splat(ir.sitofp(l.height));
   if (c.layer && !c.plan.cube) {
-    Value pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(level, ir.i64), 3)), 8);   // layer_pitch_B is the first field
+    Value pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(level, ir.i64), 3)), 8);  // layer_pitch_B is the first field
     l.layer_offset = ir.mul(ir.zext(c.layer, ir.i64), ir.splat(pitch));
   }
   return l;
@@ -127,8 +130,8 @@ void load_four_texels(const SamplerContext& c, const Level& level, const Axis& x
       [&] {
         Value step = ir.shl(ir.sub(x.high, x.low), 2);
         if (ir.element_of(ir.type_of(top)) == ir.i64) step = ir.sext(step, ir.i64);
-        return std::vector<Value>{load_word(c, level.data, top), load_word(c, level.data, ir.add(top, step)), load_word(c, level.data, bottom),
-                                  load_word(c, level.data, ir.add(bottom, step))};
+        return std::vector<Value>{load_word(c, level.data, top), load_word(c, level.data, ir.add(top, step)),
+                                  load_word(c, level.data, bottom), load_word(c, level.data, ir.add(bottom, step))};
       });
   for (size_t k = 0; k < 4; ++k) out[k] = unpack_raw(c, [&](uint32_t) { return words[k]; });
 }
@@ -150,14 +153,30 @@ TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel) {
     reference = ir.fclamp(reference, ir.fk(0), ir.fk(1));
   }
   switch (c.plan.key.sampler.compare_op) {
-    case VK_COMPARE_OP_LESS: pass = ir.flt(reference, depth); break;
-    case VK_COMPARE_OP_EQUAL: pass = ir.feq(reference, depth); break;
-    case VK_COMPARE_OP_LESS_OR_EQUAL: pass = ir.fle(reference, depth); break;
-    case VK_COMPARE_OP_GREATER: pass = ir.fgt(reference, depth); break;
-    case VK_COMPARE_OP_NOT_EQUAL: pass = ir.fne(reference, depth); break;
-    case VK_COMPARE_OP_GREATER_OR_EQUAL: pass = ir.fge(reference, depth); break;
-    case VK_COMPARE_OP_ALWAYS: pass = ir.true_mask(); break;
-    default: pass = ir.false_mask(); break;
+    case VK_COMPARE_OP_LESS:
+      pass = ir.flt(reference, depth);
+      break;
+    case VK_COMPARE_OP_EQUAL:
+      pass = ir.feq(reference, depth);
+      break;
+    case VK_COMPARE_OP_LESS_OR_EQUAL:
+      pass = ir.fle(reference, depth);
+      break;
+    case VK_COMPARE_OP_GREATER:
+      pass = ir.fgt(reference, depth);
+      break;
+    case VK_COMPARE_OP_NOT_EQUAL:
+      pass = ir.fne(reference, depth);
+      break;
+    case VK_COMPARE_OP_GREATER_OR_EQUAL:
+      pass = ir.fge(reference, depth);
+      break;
+    case VK_COMPARE_OP_ALWAYS:
+      pass = ir.true_mask();
+      break;
+    default:
+      pass = ir.false_mask();
+      break;
   }
   TexelValues result{};
   result[0] = ir.select(pass, ir.fk(1), ir.fk(0));
@@ -175,7 +194,7 @@ std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& ra
     if (component.kind == ComponentKind::zero || component.kind == ComponentKind::one) {
       rgba[k] = component.kind == ComponentKind::one ? one : zero;
     } else if (!raw[k]) {
-      rgba[k] = zero;   // the swizzle does not ask for it
+      rgba[k] = zero;  // the swizzle does not ask for it
     } else {
       rgba[k] = component.kind == ComponentKind::code ? emit_divide_by_maximum(ir, raw[k], component.maximum) : raw[k];
     }
@@ -183,13 +202,27 @@ std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& ra
   std::array<Value, 4> result;
   for (uint32_t k = 0; k < 4; ++k) {
     switch (plan.key.swizzle[k]) {
-      case VK_COMPONENT_SWIZZLE_ZERO: result[k] = zero; break;
-      case VK_COMPONENT_SWIZZLE_ONE: result[k] = one; break;
-      case VK_COMPONENT_SWIZZLE_R: result[k] = rgba[0]; break;
-      case VK_COMPONENT_SWIZZLE_G: result[k] = rgba[1]; break;
-      case VK_COMPONENT_SWIZZLE_B: result[k] = rgba[2]; break;
-      case VK_COMPONENT_SWIZZLE_A: result[k] = rgba[3]; break;
-      default: result[k] = rgba[k]; break;
+      case VK_COMPONENT_SWIZZLE_ZERO:
+        result[k] = zero;
+        break;
+      case VK_COMPONENT_SWIZZLE_ONE:
+        result[k] = one;
+        break;
+      case VK_COMPONENT_SWIZZLE_R:
+        result[k] = rgba[0];
+        break;
+      case VK_COMPONENT_SWIZZLE_G:
+        result[k] = rgba[1];
+        break;
+      case VK_COMPONENT_SWIZZLE_B:
+        result[k] = rgba[2];
+        break;
+      case VK_COMPONENT_SWIZZLE_A:
+        result[k] = rgba[3];
+        break;
+      default:
+        result[k] = rgba[k];
+        break;
     }
   }
   return result;

@@ -24,8 +24,10 @@ std::string hex(uint32_t word) {
 /// Empty, or what is wrong with the header. Words of the other byte order are turned round.
 std::string check_header(std::vector<uint32_t>& words) {
   if (words.size() < kHeader_words)
-    return "has " + std::to_string(words.size()) + " words; a SPIR-V module has at least " + std::to_string(kHeader_words) + ", the file is truncated or is no SPIR-V";
-  if (words.size() > kMaxModule_words) return "has " + std::to_string(words.size()) + " words; at most " + std::to_string(kMaxModule_words) + " are allowed";
+    return "has " + std::to_string(words.size()) + " words; a SPIR-V module has at least " + std::to_string(kHeader_words) +
+           ", the file is truncated or is no SPIR-V";
+  if (words.size() > kMaxModule_words)
+    return "has " + std::to_string(words.size()) + " words; at most " + std::to_string(kMaxModule_words) + " are allowed";
   if (words[0] == __builtin_bswap32(kMagic))
     for (uint32_t& word : words) word = __builtin_bswap32(word);
   if (words[0] != kMagic) return "is no SPIR-V: its first word is " + hex(words[0]) + ", the magic number is " + hex(kMagic);

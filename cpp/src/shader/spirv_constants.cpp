@@ -19,44 +19,112 @@ Error error(const std::string& message) { return {VK_ERROR_INVALID_SHADER_NV, "S
 bool scalar_op(spv::Op op, uint32_t a, uint32_t b, uint32_t c, uint32_t& r) {
   const auto sa = static_cast<int32_t>(a), sb = static_cast<int32_t>(b);
   switch (op) {
-    case spv::OpSNegate: r = 0u - a; break;
-    case spv::OpNot: r = ~a; break;
-    case spv::OpIAdd: r = a + b; break;
-    case spv::OpISub: r = a - b; break;
-    case spv::OpIMul: r = a * b; break;
-    case spv::OpUDiv: r = b ? a / b : 0; break;
-    case spv::OpUMod: r = b ? a % b : 0; break;
-    case spv::OpSDiv: r = b == 0 ? 0 : b == ~0u ? 0u - a : static_cast<uint32_t>(sa / sb); break;
-    case spv::OpSRem: r = b == 0 || b == ~0u ? 0 : static_cast<uint32_t>(sa % sb); break;
+    case spv::OpSNegate:
+      r = 0u - a;
+      break;
+    case spv::OpNot:
+      r = ~a;
+      break;
+    case spv::OpIAdd:
+      r = a + b;
+      break;
+    case spv::OpISub:
+      r = a - b;
+      break;
+    case spv::OpIMul:
+      r = a * b;
+      break;
+    case spv::OpUDiv:
+      r = b ? a / b : 0;
+      break;
+    case spv::OpUMod:
+      r = b ? a % b : 0;
+      break;
+    case spv::OpSDiv:
+      r = b == 0 ? 0 : b == ~0u ? 0u - a : static_cast<uint32_t>(sa / sb);
+      break;
+    case spv::OpSRem:
+      r = b == 0 || b == ~0u ? 0 : static_cast<uint32_t>(sa % sb);
+      break;
     case spv::OpSMod: {
       const int32_t m = b == 0 || b == ~0u ? 0 : sa % sb;
       r = static_cast<uint32_t>(m != 0 && (m < 0) != (sb < 0) ? m + sb : m);
       break;
     }
-    case spv::OpShiftRightLogical: r = a >> (b & 31); break;
-    case spv::OpShiftRightArithmetic: r = static_cast<uint32_t>(sa >> (b & 31)); break;
-    case spv::OpShiftLeftLogical: r = a << (b & 31); break;
-    case spv::OpBitwiseOr: r = a | b; break;
-    case spv::OpBitwiseXor: r = a ^ b; break;
-    case spv::OpBitwiseAnd: r = a & b; break;
-    case spv::OpLogicalOr: r = a | b; break;
-    case spv::OpLogicalAnd: r = a & b; break;
-    case spv::OpLogicalNot: r = !a; break;
-    case spv::OpLogicalEqual: r = a == b; break;
-    case spv::OpLogicalNotEqual: r = a != b; break;
-    case spv::OpSelect: r = a ? b : c; break;
-    case spv::OpIEqual: r = a == b; break;
-    case spv::OpINotEqual: r = a != b; break;
-    case spv::OpULessThan: r = a < b; break;
-    case spv::OpSLessThan: r = sa < sb; break;
-    case spv::OpUGreaterThan: r = a > b; break;
-    case spv::OpSGreaterThan: r = sa > sb; break;
-    case spv::OpULessThanEqual: r = a <= b; break;
-    case spv::OpSLessThanEqual: r = sa <= sb; break;
-    case spv::OpUGreaterThanEqual: r = a >= b; break;
-    case spv::OpSGreaterThanEqual: r = sa >= sb; break;
-    case spv::OpSConvert: case spv::OpUConvert: case spv::OpFConvert: case spv::OpQuantizeToF16: r = a; return op != spv::OpQuantizeToF16;
-    default: return false;
+    case spv::OpShiftRightLogical:
+      r = a >> (b & 31);
+      break;
+    case spv::OpShiftRightArithmetic:
+      r = static_cast<uint32_t>(sa >> (b & 31));
+      break;
+    case spv::OpShiftLeftLogical:
+      r = a << (b & 31);
+      break;
+    case spv::OpBitwiseOr:
+      r = a | b;
+      break;
+    case spv::OpBitwiseXor:
+      r = a ^ b;
+      break;
+    case spv::OpBitwiseAnd:
+      r = a & b;
+      break;
+    case spv::OpLogicalOr:
+      r = a | b;
+      break;
+    case spv::OpLogicalAnd:
+      r = a & b;
+      break;
+    case spv::OpLogicalNot:
+      r = !a;
+      break;
+    case spv::OpLogicalEqual:
+      r = a == b;
+      break;
+    case spv::OpLogicalNotEqual:
+      r = a != b;
+      break;
+    case spv::OpSelect:
+      r = a ? b : c;
+      break;
+    case spv::OpIEqual:
+      r = a == b;
+      break;
+    case spv::OpINotEqual:
+      r = a != b;
+      break;
+    case spv::OpULessThan:
+      r = a < b;
+      break;
+    case spv::OpSLessThan:
+      r = sa < sb;
+      break;
+    case spv::OpUGreaterThan:
+      r = a > b;
+      break;
+    case spv::OpSGreaterThan:
+      r = sa > sb;
+      break;
+    case spv::OpULessThanEqual:
+      r = a <= b;
+      break;
+    case spv::OpSLessThanEqual:
+      r = sa <= sb;
+      break;
+    case spv::OpUGreaterThanEqual:
+      r = a >= b;
+      break;
+    case spv::OpSGreaterThanEqual:
+      r = sa >= sb;
+      break;
+    case spv::OpSConvert:
+    case spv::OpUConvert:
+    case spv::OpFConvert:
+    case spv::OpQuantizeToF16:
+      r = a;
+      return op != spv::OpQuantizeToF16;
+    default:
+      return false;
   }
   return true;
 }
@@ -106,7 +174,9 @@ Status Evaluator::spec_op(const Instruction& i, Constant& c) {
     for (uint32_t k = 3; k < i.count; ++k) {
       const uint32_t index = m.operand(i, k);
       const size_t from = index;
-      c.words.push_back(from < a.words.size() ? a.words[from] : from - a.words.size() < b.words.size() ? b.words[from - a.words.size()] : 0);
+      c.words.push_back(from < a.words.size()                    ? a.words[from]
+                        : from - a.words.size() < b.words.size() ? b.words[from - a.words.size()]
+                                                                 : 0);
     }
     return Ok{};
   }
@@ -124,7 +194,9 @@ Status Evaluator::spec_op(const Instruction& i, Constant& c) {
     return Ok{};
   }
   for (uint64_t k = 0; k < count; ++k) {
-    const auto word = [&](const Constant& x) { return x.words.empty() ? 0u : x.words[x.words.size() == 1 ? 0 : std::min<size_t>(k, x.words.size() - 1)]; };
+    const auto word = [&](const Constant& x) {
+      return x.words.empty() ? 0u : x.words[x.words.size() == 1 ? 0 : std::min<size_t>(k, x.words.size() - 1)];
+    };
     uint32_t r = 0;
     if (!scalar_op(op, word(a), word(b), word(d), r)) return error("OpSpecConstantOp with " + op_name(op) + " is not supported");
     c.words.push_back(r);
@@ -136,13 +208,28 @@ Status Evaluator::evaluate(const Instruction& i) {
   Constant c;
   c.type = i.type;
   const uint64_t count = scalar_count(m, out, i.type);
-  if (count > kMaxConstantWords) return error("constant " + std::to_string(i.id) + " has " + std::to_string(count) + " scalars; the limit is " + std::to_string(kMaxConstantWords));
+  if (count > kMaxConstantWords)
+    return error("constant " + std::to_string(i.id) + " has " + std::to_string(count) + " scalars; the limit is " +
+                 std::to_string(kMaxConstantWords));
   switch (i.op) {
-    case spv::OpConstantTrue: case spv::OpSpecConstantTrue: c.words = {1}; break;
-    case spv::OpConstantFalse: case spv::OpSpecConstantFalse: c.words = {0}; break;
-    case spv::OpConstant: case spv::OpSpecConstant: c.words = {m.operand(i, 0)}; break;
-    case spv::OpConstantNull: case spv::OpUndef: c.words.assign(count, 0); break;
-    case spv::OpConstantComposite: case spv::OpSpecConstantComposite:
+    case spv::OpConstantTrue:
+    case spv::OpSpecConstantTrue:
+      c.words = {1};
+      break;
+    case spv::OpConstantFalse:
+    case spv::OpSpecConstantFalse:
+      c.words = {0};
+      break;
+    case spv::OpConstant:
+    case spv::OpSpecConstant:
+      c.words = {m.operand(i, 0)};
+      break;
+    case spv::OpConstantNull:
+    case spv::OpUndef:
+      c.words.assign(count, 0);
+      break;
+    case spv::OpConstantComposite:
+    case spv::OpSpecConstantComposite:
       for (uint32_t part : m.operands(i)) {
         const Constant* p = out.find(part);
         if (!p) return error("constant " + std::to_string(i.id) + " has a part that is no constant before it");
@@ -154,7 +241,8 @@ Status Evaluator::evaluate(const Instruction& i) {
     case spv::OpSpecConstantOp:
       if (Status s = spec_op(i, c); !s) return s;
       break;
-    default: return Ok{};
+    default:
+      return Ok{};
   }
   const uint32_t spec_id = m.decoration(i.id).spec_id;
   if (spec_id != kNone && c.words.size() == 1) {
@@ -192,19 +280,27 @@ uint32_t array_length(const Module& module, const Constants& constants, uint32_t
 }
 
 uint64_t scalar_count(const Module& module, const Constants& constants, uint32_t type) {
-  constexpr uint64_t kTooMany = 1ull << 40;   // saturates, so that nothing overflows
+  constexpr uint64_t kTooMany = 1ull << 40;  // saturates, so that nothing overflows
   const TypeInfo& t = module.type(type);
   switch (t.kind) {
-    case Kind::boolean: case Kind::integer: case Kind::floating: return 1;
-    case Kind::vector: return t.count;
-    case Kind::matrix: return t.count * scalar_count(module, constants, t.element);
-    case Kind::array: return std::min(kTooMany, std::min<uint64_t>(1ull << 30, scalar_count(module, constants, t.element)) * std::min<uint64_t>(1u << 30, array_length(module, constants, type)));
+    case Kind::boolean:
+    case Kind::integer:
+    case Kind::floating:
+      return 1;
+    case Kind::vector:
+      return t.count;
+    case Kind::matrix:
+      return t.count * scalar_count(module, constants, t.element);
+    case Kind::array:
+      return std::min(kTooMany, std::min<uint64_t>(1ull << 30, scalar_count(module, constants, t.element)) *
+                                    std::min<uint64_t>(1u << 30, array_length(module, constants, type)));
     case Kind::structure: {
       uint64_t sum = 0;
       for (uint32_t member : t.members) sum = std::min(kTooMany, sum + scalar_count(module, constants, member));
       return sum;
     }
-    default: return 0;
+    default:
+      return 0;
   }
 }
 

@@ -49,7 +49,8 @@ struct Reader {
 /// Words into instructions.
 Status Reader::split() {
   const std::vector<uint32_t>& w = m.words;
-  if (w.size() < 5 || w[0] != spv::MagicNumber) return error("this is no SPIR-V module (the first word is not 0x07230203, or the module has fewer than 5 words)");
+  if (w.size() < 5 || w[0] != spv::MagicNumber)
+    return error("this is no SPIR-V module (the first word is not 0x07230203, or the module has fewer than 5 words)");
   m.version = w[1];
   m.bound = w[3];
   if (m.bound == 0 || m.bound > 4u * 1024 * 1024) return error("the id bound is " + std::to_string(m.bound) + "; allowed are 1 to 4194304");
@@ -63,8 +64,10 @@ Status Reader::split() {
   while (at < w.size()) {
     const uint32_t length = w[at] >> 16;
     const auto op = static_cast<spv::Op>(w[at] & 0xffff);
-    if (length == 0 || length > w.size() - at) return error("the instruction at word " + std::to_string(at) + " has length " + std::to_string(length));
-    if (m.instructions.size() >= kMaxSpirvInstructions) return error("the module has more than " + std::to_string(kMaxSpirvInstructions) + " instructions, the limit");
+    if (length == 0 || length > w.size() - at)
+      return error("the instruction at word " + std::to_string(at) + " has length " + std::to_string(length));
+    if (m.instructions.size() >= kMaxSpirvInstructions)
+      return error("the module has more than " + std::to_string(kMaxSpirvInstructions) + " instructions, the limit");
     Instruction i;
     i.op = op;
     bool has_result = false, has_type = false;
@@ -101,32 +104,83 @@ Status Reader::split() {
 void Reader::decorate(Decorations& d, const Instruction& i, uint32_t operand) {
   const uint32_t value = m.operand(i, operand + 1);
   switch (static_cast<spv::Decoration>(m.operand(i, operand))) {
-    case spv::DecorationLocation: d.location = value; break;
-    case spv::DecorationComponent: d.component = value; break;
-    case spv::DecorationIndex: d.index = value; break;
-    case spv::DecorationDescriptorSet: d.set = value; break;
-    case spv::DecorationBinding: d.binding = value; break;
-    case spv::DecorationInputAttachmentIndex: d.input_attachment = value; break;
-    case spv::DecorationSpecId: d.spec_id = value; break;
-    case spv::DecorationBuiltIn: d.builtin = value; break;
-    case spv::DecorationOffset: d.offset_B = value; break;
-    case spv::DecorationArrayStride: d.array_stride_B = value; break;
-    case spv::DecorationMatrixStride: d.matrix_stride_B = value; break;
-    case spv::DecorationRowMajor: d.row_major = true; break;
-    case spv::DecorationBlock: d.block = true; break;
-    case spv::DecorationBufferBlock: d.buffer_block = true; break;
-    case spv::DecorationFlat: d.flat = true; break;
-    case spv::DecorationNoPerspective: d.noperspective = true; break;
-    case spv::DecorationCentroid: d.centroid = true; break;
-    case spv::DecorationSample: d.sample = true; break;
-    case spv::DecorationNonWritable: d.nonwritable = true; break;
-    case spv::DecorationNonReadable: d.nonreadable = true; break;
-    case spv::DecorationCoherent: d.coherent = true; break;
-    case spv::DecorationVolatile: d.volatile_ = true; break;
-    case spv::DecorationNoContraction: d.no_contraction = true; break;
-    case spv::DecorationInvariant: d.invariant = true; break;
-    case spv::DecorationRelaxedPrecision: d.relaxed_precision = true; break;
-    default: break;
+    case spv::DecorationLocation:
+      d.location = value;
+      break;
+    case spv::DecorationComponent:
+      d.component = value;
+      break;
+    case spv::DecorationIndex:
+      d.index = value;
+      break;
+    case spv::DecorationDescriptorSet:
+      d.set = value;
+      break;
+    case spv::DecorationBinding:
+      d.binding = value;
+      break;
+    case spv::DecorationInputAttachmentIndex:
+      d.input_attachment = value;
+      break;
+    case spv::DecorationSpecId:
+      d.spec_id = value;
+      break;
+    case spv::DecorationBuiltIn:
+      d.builtin = value;
+      break;
+    case spv::DecorationOffset:
+      d.offset_B = value;
+      break;
+    case spv::DecorationArrayStride:
+      d.array_stride_B = value;
+      break;
+    case spv::DecorationMatrixStride:
+      d.matrix_stride_B = value;
+      break;
+    case spv::DecorationRowMajor:
+      d.row_major = true;
+      break;
+    case spv::DecorationBlock:
+      d.block = true;
+      break;
+    case spv::DecorationBufferBlock:
+      d.buffer_block = true;
+      break;
+    case spv::DecorationFlat:
+      d.flat = true;
+      break;
+    case spv::DecorationNoPerspective:
+      d.noperspective = true;
+      break;
+    case spv::DecorationCentroid:
+      d.centroid = true;
+      break;
+    case spv::DecorationSample:
+      d.sample = true;
+      break;
+    case spv::DecorationNonWritable:
+      d.nonwritable = true;
+      break;
+    case spv::DecorationNonReadable:
+      d.nonreadable = true;
+      break;
+    case spv::DecorationCoherent:
+      d.coherent = true;
+      break;
+    case spv::DecorationVolatile:
+      d.volatile_ = true;
+      break;
+    case spv::DecorationNoContraction:
+      d.no_contraction = true;
+      break;
+    case spv::DecorationInvariant:
+      d.invariant = true;
+      break;
+    case spv::DecorationRelaxedPrecision:
+      d.relaxed_precision = true;
+      break;
+    default:
+      break;
   }
 }
 
@@ -138,8 +192,12 @@ Status Reader::read_type(const Instruction& i) {
   const auto part = [&](uint32_t id) { return valid(id) && m.types[id].kind != Kind::none && id != i.id; };
   bool parts_ok = true;
   switch (i.op) {
-    case spv::OpTypeVoid: t.kind = Kind::void_; break;
-    case spv::OpTypeBool: t.kind = Kind::boolean; break;
+    case spv::OpTypeVoid:
+      t.kind = Kind::void_;
+      break;
+    case spv::OpTypeBool:
+      t.kind = Kind::boolean;
+      break;
     case spv::OpTypeInt:
       t.kind = Kind::integer, t.width_bits = o(0), t.is_signed = o(1) != 0;
       if (t.width_bits != 32) return error("integers of " + std::to_string(t.width_bits) + " bits are not supported; use 32");
@@ -153,13 +211,19 @@ Status Reader::read_type(const Instruction& i) {
       t.kind = i.op == spv::OpTypeVector ? Kind::vector : Kind::matrix, t.element = o(0), t.count = o(1), parts_ok = part(t.element);
       if (t.count < 2 || t.count > 4) return error("vectors and matrices have 2 to 4 components, not " + std::to_string(t.count));
       break;
-    case spv::OpTypeArray: t.kind = Kind::array, t.element = o(0), t.length_id = o(1), parts_ok = part(t.element) && valid(t.length_id); break;
-    case spv::OpTypeRuntimeArray: t.kind = Kind::runtime_array, t.element = o(0), parts_ok = part(t.element); break;
+    case spv::OpTypeArray:
+      t.kind = Kind::array, t.element = o(0), t.length_id = o(1), parts_ok = part(t.element) && valid(t.length_id);
+      break;
+    case spv::OpTypeRuntimeArray:
+      t.kind = Kind::runtime_array, t.element = o(0), parts_ok = part(t.element);
+      break;
     case spv::OpTypeStruct:
       t.kind = Kind::structure, t.members.assign(m.words.begin() + i.first, m.words.begin() + i.first + i.count);
       for (uint32_t member : t.members) parts_ok = parts_ok && part(member);
       break;
-    case spv::OpTypePointer: t.kind = Kind::pointer, t.storage = static_cast<spv::StorageClass>(o(0)), t.element = o(1), parts_ok = part(t.element); break;
+    case spv::OpTypePointer:
+      t.kind = Kind::pointer, t.storage = static_cast<spv::StorageClass>(o(0)), t.element = o(1), parts_ok = part(t.element);
+      break;
     case spv::OpTypeFunction:
       t.kind = Kind::function, t.element = o(0), parts_ok = part(t.element) && i.count >= 1;
       if (parts_ok) t.members.assign(m.words.begin() + i.first + 1, m.words.begin() + i.first + i.count);
@@ -169,9 +233,14 @@ Status Reader::read_type(const Instruction& i) {
       t.kind = Kind::image, t.element = o(0), t.dim = static_cast<spv::Dim>(o(1)), t.depth = o(2) == 1, t.arrayed = o(3) != 0;
       t.multisampled = o(4) != 0, t.sampled = o(5), t.format = static_cast<spv::ImageFormat>(o(6)), parts_ok = part(t.element);
       break;
-    case spv::OpTypeSampler: t.kind = Kind::sampler; break;
-    case spv::OpTypeSampledImage: t.kind = Kind::sampled_image, t.element = o(0), parts_ok = part(t.element); break;
-    default: return error(op_name(i.op) + " is not supported");
+    case spv::OpTypeSampler:
+      t.kind = Kind::sampler;
+      break;
+    case spv::OpTypeSampledImage:
+      t.kind = Kind::sampled_image, t.element = o(0), parts_ok = part(t.element);
+      break;
+    default:
+      return error(op_name(i.op) + " is not supported");
   }
   if (!parts_ok) return error("type " + std::to_string(i.id) + " is made of ids that are no types");
   return Ok{};
@@ -185,7 +254,8 @@ Status Reader::read_declarations() {
     switch (i.op) {
       case spv::OpCapability:
         m.capabilities.push_back(static_cast<spv::Capability>(o(0)));
-        if (const char* name = unsupported_capability(m.capabilities.back())) return error(std::string("capability ") + name + " is not supported");
+        if (const char* name = unsupported_capability(m.capabilities.back()))
+          return error(std::string("capability ") + name + " is not supported");
         break;
       case spv::OpExtInstImport: {
         const std::string name = literal(m, i, 0);
@@ -218,8 +288,12 @@ Status Reader::read_declarations() {
         modes[{o(0), 0}].push_back({static_cast<spv::ExecutionMode>(o(1)), values});
         break;
       }
-      case spv::OpString: m.strings[i.id] = literal(m, i, 0); break;
-      case spv::OpName: m.names[o(0)] = literal(m, i, 1); break;
+      case spv::OpString:
+        m.strings[i.id] = literal(m, i, 0);
+        break;
+      case spv::OpName:
+        m.names[o(0)] = literal(m, i, 1);
+        break;
       case spv::OpMemberName: {
         auto& names = m.member_names[o(0)];
         if (o(1) > 65535) break;
@@ -238,27 +312,54 @@ Status Reader::read_declarations() {
         break;
       }
       case spv::OpGroupDecorate:
-      case spv::OpGroupMemberDecorate: return error(op_name(i.op) + " is not supported; use OpDecorate");
-      case spv::OpFunction: in_function = true; break;
-      case spv::OpFunctionEnd: in_function = false; break;
+      case spv::OpGroupMemberDecorate:
+        return error(op_name(i.op) + " is not supported; use OpDecorate");
+      case spv::OpFunction:
+        in_function = true;
+        break;
+      case spv::OpFunctionEnd:
+        in_function = false;
+        break;
       case spv::OpVariable:
         if (!in_function) m.global_variables.push_back(i.id);
         if (m.type(i.type).kind != Kind::pointer) return error("variable " + std::to_string(i.id) + " has no pointer type");
         break;
-      case spv::OpTypeVoid: case spv::OpTypeBool: case spv::OpTypeInt: case spv::OpTypeFloat: case spv::OpTypeVector: case spv::OpTypeMatrix:
-      case spv::OpTypeArray: case spv::OpTypeRuntimeArray: case spv::OpTypeStruct: case spv::OpTypePointer: case spv::OpTypeFunction:
-      case spv::OpTypeImage: case spv::OpTypeSampler: case spv::OpTypeSampledImage:
-      case spv::OpTypeEvent: case spv::OpTypeOpaque: case spv::OpTypeForwardPointer:
+      case spv::OpTypeVoid:
+      case spv::OpTypeBool:
+      case spv::OpTypeInt:
+      case spv::OpTypeFloat:
+      case spv::OpTypeVector:
+      case spv::OpTypeMatrix:
+      case spv::OpTypeArray:
+      case spv::OpTypeRuntimeArray:
+      case spv::OpTypeStruct:
+      case spv::OpTypePointer:
+      case spv::OpTypeFunction:
+      case spv::OpTypeImage:
+      case spv::OpTypeSampler:
+      case spv::OpTypeSampledImage:
+      case spv::OpTypeEvent:
+      case spv::OpTypeOpaque:
+      case spv::OpTypeForwardPointer:
         if (Status s = read_type(i); !s) return s;
         break;
-      case spv::OpConstantTrue: case spv::OpConstantFalse: case spv::OpConstant: case spv::OpConstantComposite: case spv::OpConstantNull:
-      case spv::OpSpecConstantTrue: case spv::OpSpecConstantFalse: case spv::OpSpecConstant: case spv::OpSpecConstantComposite: case spv::OpSpecConstantOp:
+      case spv::OpConstantTrue:
+      case spv::OpConstantFalse:
+      case spv::OpConstant:
+      case spv::OpConstantComposite:
+      case spv::OpConstantNull:
+      case spv::OpSpecConstantTrue:
+      case spv::OpSpecConstantFalse:
+      case spv::OpSpecConstant:
+      case spv::OpSpecConstantComposite:
+      case spv::OpSpecConstantOp:
         m.constants.push_back(i.id);
         break;
       case spv::OpUndef:
         if (!in_function) m.constants.push_back(i.id);
         break;
-      default: break;
+      default:
+        break;
     }
   }
   if (!found_entry) return error("there is no vertex or fragment entry point '" + entry_name + "'");
@@ -296,13 +397,20 @@ Status Reader::read_functions() {
         if (!b) return error(op_name(i.op) + " outside of a block");
         b->merge = i.op, b->merge_block = o(0), b->continue_block = i.op == spv::OpLoopMerge ? o(1) : 0;
         break;
-      case spv::OpBranch: case spv::OpBranchConditional: case spv::OpSwitch: case spv::OpReturn: case spv::OpReturnValue: case spv::OpKill:
-      case spv::OpUnreachable: case spv::OpTerminateInvocation:
+      case spv::OpBranch:
+      case spv::OpBranchConditional:
+      case spv::OpSwitch:
+      case spv::OpReturn:
+      case spv::OpReturnValue:
+      case spv::OpKill:
+      case spv::OpUnreachable:
+      case spv::OpTerminateInvocation:
         if (!b) return error(op_name(i.op) + " outside of a block");
         b->terminator = k, b->end = k + 1;
         b = nullptr;
         break;
-      default: break;
+      default:
+        break;
     }
   }
   if (f || b) return error("the last function does not end");
@@ -319,7 +427,8 @@ Status Reader::read_functions() {
       if (block.merge != spv::OpNop) targets.push_back(block.merge_block);
       if (block.merge == spv::OpLoopMerge) targets.push_back(block.continue_block);
       for (uint32_t label : targets) {
-        if (!function.block_of_label.count(label)) return error("a branch in function " + std::to_string(id) + " leads to " + std::to_string(label) + ", which is no block of it");
+        if (!function.block_of_label.count(label))
+          return error("a branch in function " + std::to_string(id) + " leads to " + std::to_string(label) + ", which is no block of it");
       }
     }
   }
@@ -347,7 +456,7 @@ Status Reader::read_calls() {
       for (uint32_t k = b.first; k < b.end; ++k) {
         const Instruction& i = m.instructions[k];
         for (uint32_t word : m.operands(i)) {
-          if (word < m.bound) m.used[word] = true;   // literals may mark too much; nothing depends on that
+          if (word < m.bound) m.used[word] = true;  // literals may mark too much; nothing depends on that
         }
         if (i.op == spv::OpFunctionCall && !visit(m.operand(i, 0), depth + 1)) return false;
       }

@@ -18,38 +18,55 @@
 
 namespace tilegpu::shader {
 
-using Specialization = std::vector<std::pair<uint32_t, uint32_t>>;   // (constant_id, 32-bit pattern)
+using Specialization = std::vector<std::pair<uint32_t, uint32_t>>;  // (constant_id, 32-bit pattern)
 
 struct Instruction {
   spv::Op op = spv::OpNop;
-  uint32_t type = 0;      // result type's id, 0: none
-  uint32_t id = 0;        // result id, 0: none
-  uint32_t first = 0;     // index of the first operand (after type and result) in Module::words
-  uint32_t count = 0;     // operands
-  uint32_t line = 0;      // index in Module::lines; 0: unknown
+  uint32_t type = 0;   // result type's id, 0: none
+  uint32_t id = 0;     // result id, 0: none
+  uint32_t first = 0;  // index of the first operand (after type and result) in Module::words
+  uint32_t count = 0;  // operands
+  uint32_t line = 0;   // index in Module::lines; 0: unknown
 };
 
 struct SourceLine {
-  uint32_t file = 0;      // id of an OpString
+  uint32_t file = 0;  // id of an OpString
   uint32_t line = 0;
 };
 
-enum class Kind : uint8_t { none, void_, boolean, integer, floating, vector, matrix, array, runtime_array, structure, pointer, function, image, sampler, sampled_image };
+enum class Kind : uint8_t {
+  none,
+  void_,
+  boolean,
+  integer,
+  floating,
+  vector,
+  matrix,
+  array,
+  runtime_array,
+  structure,
+  pointer,
+  function,
+  image,
+  sampler,
+  sampled_image
+};
 
 struct TypeInfo {
   Kind kind = Kind::none;
   uint32_t id = 0;
-  uint32_t width_bits = 0;             // integer, floating
+  uint32_t width_bits = 0;  // integer, floating
   bool is_signed = false;
-  uint32_t element = 0;                // vector, matrix (its column type), array, runtime_array, pointer (pointee), sampled_image (image), image (sampled type), function (return type)
-  uint32_t count = 0;                  // vector: components; matrix: columns
-  uint32_t length_id = 0;              // array: the constant
-  std::vector<uint32_t> members;       // structure; function: parameters
-  spv::StorageClass storage = spv::StorageClassMax;   // pointer
+  uint32_t element = 0;  // vector, matrix (its column type), array, runtime_array, pointer (pointee), sampled_image (image), image (sampled
+                         // type), function (return type)
+  uint32_t count = 0;    // vector: components; matrix: columns
+  uint32_t length_id = 0;                            // array: the constant
+  std::vector<uint32_t> members;                     // structure; function: parameters
+  spv::StorageClass storage = spv::StorageClassMax;  // pointer
   // image
   spv::Dim dim = spv::Dim2D;
   bool depth = false, arrayed = false, multisampled = false;
-  uint32_t sampled = 0;                // 1: with a sampler, 2: storage or input attachment
+  uint32_t sampled = 0;  // 1: with a sampler, 2: storage or input attachment
   spv::ImageFormat format = spv::ImageFormatUnknown;
 };
 
@@ -60,7 +77,7 @@ struct Decorations {
   uint32_t location = kNone, component = kNone, index = 0;
   uint32_t set = kNone, binding = kNone, input_attachment = kNone;
   uint32_t spec_id = kNone;
-  uint32_t builtin = kNone;            // spv::BuiltIn
+  uint32_t builtin = kNone;  // spv::BuiltIn
   uint32_t offset_B = kNone, array_stride_B = 0, matrix_stride_B = 0;
   bool row_major = false, block = false, buffer_block = false;
   bool flat = false, noperspective = false, centroid = false, sample = false;
@@ -70,24 +87,24 @@ struct Decorations {
 
 struct BasicBlock {
   uint32_t label = 0;
-  uint32_t first = 0, end = 0;         // in Module::instructions; the label excluded, merge and terminator included
-  uint32_t terminator = 0;             // index of the terminator (== end - 1)
-  spv::Op merge = spv::OpNop;          // OpSelectionMerge, OpLoopMerge or OpNop
-  uint32_t merge_block = 0, continue_block = 0;   // labels
+  uint32_t first = 0, end = 0;                   // in Module::instructions; the label excluded, merge and terminator included
+  uint32_t terminator = 0;                       // index of the terminator (== end - 1)
+  spv::Op merge = spv::OpNop;                    // OpSelectionMerge, OpLoopMerge or OpNop
+  uint32_t merge_block = 0, continue_block = 0;  // labels
 };
 
 struct Function {
   uint32_t id = 0, type = 0, return_type = 0;
-  std::vector<uint32_t> parameters;    // ids
-  std::vector<BasicBlock> blocks;      // in the module's order (dominance order)
+  std::vector<uint32_t> parameters;  // ids
+  std::vector<BasicBlock> blocks;    // in the module's order (dominance order)
   std::unordered_map<uint32_t, uint32_t> block_of_label;
 };
 
 struct EntryPoint {
   spv::ExecutionModel model = spv::ExecutionModelMax;
   std::string name;
-  uint32_t function = 0;               // id
-  std::vector<uint32_t> interface;     // variables
+  uint32_t function = 0;            // id
+  std::vector<uint32_t> interface;  // variables
   std::vector<std::pair<spv::ExecutionMode, std::vector<uint32_t>>> modes;
   bool has_mode(spv::ExecutionMode mode) const;
 };
@@ -95,24 +112,24 @@ struct EntryPoint {
 struct Module {
   std::vector<uint32_t> words;
   uint32_t version = 0, bound = 0;
-  std::vector<Instruction> instructions;             // all of them, in order
-  std::vector<uint32_t> definition;                  // [bound] index in instructions; kNone: undefined
-  std::vector<TypeInfo> types;                       // [bound]; kind none where the id is no type
-  std::vector<Decorations> decorations;              // [bound]
-  std::unordered_map<uint32_t, std::vector<Decorations>> member_decorations;   // of structure types
+  std::vector<Instruction> instructions;                                      // all of them, in order
+  std::vector<uint32_t> definition;                                           // [bound] index in instructions; kNone: undefined
+  std::vector<TypeInfo> types;                                                // [bound]; kind none where the id is no type
+  std::vector<Decorations> decorations;                                       // [bound]
+  std::unordered_map<uint32_t, std::vector<Decorations>> member_decorations;  // of structure types
   std::unordered_map<uint32_t, std::string> names;
   std::unordered_map<uint32_t, std::vector<std::string>> member_names;
-  std::unordered_map<uint32_t, std::string> strings; // OpString
+  std::unordered_map<uint32_t, std::string> strings;  // OpString
   std::vector<SourceLine> lines;
-  std::vector<uint32_t> global_variables;            // ids of module-scope OpVariable
-  std::vector<uint32_t> constants;                   // ids of OpConstant*, OpSpecConstant*, OpUndef at module scope, in order
+  std::vector<uint32_t> global_variables;  // ids of module-scope OpVariable
+  std::vector<uint32_t> constants;         // ids of OpConstant*, OpSpecConstant*, OpUndef at module scope, in order
   std::vector<spv::Capability> capabilities;
-  uint32_t glsl450 = 0;                              // id of the extended instruction set, 0: not imported
-  std::vector<uint32_t> other_instruction_sets;      // non-semantic ones: their instructions are skipped
+  uint32_t glsl450 = 0;                          // id of the extended instruction set, 0: not imported
+  std::vector<uint32_t> other_instruction_sets;  // non-semantic ones: their instructions are skipped
   EntryPoint entry;
-  std::map<uint32_t, Function> functions;            // by id
-  std::vector<uint32_t> reachable;                   // functions that the entry point calls, itself first
-  std::vector<bool> used;                            // [bound] variables and constants that reachable functions name
+  std::map<uint32_t, Function> functions;  // by id
+  std::vector<uint32_t> reachable;         // functions that the entry point calls, itself first
+  std::vector<bool> used;                  // [bound] variables and constants that reachable functions name
 
   uint32_t operand(const Instruction& i, uint32_t k) const { return k < i.count ? words[i.first + k] : 0; }
   std::span<const uint32_t> operands(const Instruction& i) const { return {words.data() + i.first, i.count}; }
@@ -124,7 +141,7 @@ struct Module {
   const Decorations& decoration(uint32_t id) const { return decorations[id < bound ? id : 0]; }
   /// Of a member; the default where nothing was decorated.
   const Decorations& member(uint32_t structure, uint32_t k) const;
-  std::string name(uint32_t id) const;               // "" when stripped
+  std::string name(uint32_t id) const;  // "" when stripped
   std::string member_name(uint32_t structure, uint32_t k) const;
   spv::StorageClass storage_of(uint32_t variable) const;
   /// Pointee type of a variable.

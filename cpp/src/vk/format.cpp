@@ -27,11 +27,14 @@ struct Row {
 constexpr uint32_t uses_of(Numeric numeric) {
   switch (numeric) {
     case Numeric::uint:
-    case Numeric::sint: return kSampled | kColor;
+    case Numeric::sint:
+      return kSampled | kColor;
     case Numeric::uscaled:
     case Numeric::sscaled:
-    case Numeric::none: return 0;
-    default: return kSampled | kFilter | kColor | kBlend;
+    case Numeric::none:
+      return 0;
+    default:
+      return kSampled | kFilter | kColor | kBlend;
   }
 }
 
@@ -48,51 +51,83 @@ constexpr Row array_row(VkFormat format, const char* name, uint8_t bits, uint8_t
   return {format, name, static_cast<uint8_t>(bits * count / 8), numeric, uses, equal_components(bits, count, bgra)};
 }
 
-constexpr Row packed_row(VkFormat format, const char* name, uint8_t texel_B, Numeric numeric, uint32_t uses, Component r, Component g, Component b,
-                         Component a) {
+constexpr Row packed_row(VkFormat format, const char* name, uint8_t texel_B, Numeric numeric, uint32_t uses, Component r, Component g,
+                         Component b, Component a) {
   return {format, name, texel_B, numeric, uses, {r, g, b, a}};
 }
 
-#define TILEGPU_NORMS(E, e, bits, count)                                                                              \
-  array_row(VK_FORMAT_##E##_UNORM, #e "_unorm", bits, count, Numeric::unorm),                                         \
-      array_row(VK_FORMAT_##E##_SNORM, #e "_snorm", bits, count, Numeric::snorm),                                     \
-      array_row(VK_FORMAT_##E##_USCALED, #e "_uscaled", bits, count, Numeric::uscaled),                               \
+#define TILEGPU_NORMS(E, e, bits, count)                                                \
+  array_row(VK_FORMAT_##E##_UNORM, #e "_unorm", bits, count, Numeric::unorm),           \
+      array_row(VK_FORMAT_##E##_SNORM, #e "_snorm", bits, count, Numeric::snorm),       \
+      array_row(VK_FORMAT_##E##_USCALED, #e "_uscaled", bits, count, Numeric::uscaled), \
       array_row(VK_FORMAT_##E##_SSCALED, #e "_sscaled", bits, count, Numeric::sscaled)
-#define TILEGPU_INTEGERS(E, e, bits, count)                                       \
-  array_row(VK_FORMAT_##E##_UINT, #e "_uint", bits, count, Numeric::uint),        \
+#define TILEGPU_INTEGERS(E, e, bits, count)                                \
+  array_row(VK_FORMAT_##E##_UINT, #e "_uint", bits, count, Numeric::uint), \
       array_row(VK_FORMAT_##E##_SINT, #e "_sint", bits, count, Numeric::sint)
 #define TILEGPU_FLOAT(E, e, bits, count) array_row(VK_FORMAT_##E##_SFLOAT, #e "_sfloat", bits, count, Numeric::sfloat)
 #define TILEGPU_SRGB(E, e, count) array_row(VK_FORMAT_##E##_SRGB, #e "_srgb", 8, count, Numeric::srgb)
 #define TILEGPU_BGRA(N, n) array_row(VK_FORMAT_B8G8R8A8_##N, "b8g8r8a8_" #n, 8, 4, Numeric::n, true)
 #define TILEGPU_ABGR(N, n) array_row(VK_FORMAT_A8B8G8R8_##N##_PACK32, "a8b8g8r8_" #n "_pack32", 8, 4, Numeric::n)
-#define TILEGPU_A2BGR(N, n)                                                                                                   \
-  packed_row(VK_FORMAT_A2B10G10R10_##N##_PACK32, "a2b10g10r10_" #n "_pack32", 4, Numeric::n, uses_of(Numeric::n) | kVertex,   \
-             {10, 0}, {10, 10}, {10, 20}, {2, 30}),                                                                           \
-      packed_row(VK_FORMAT_A2R10G10B10_##N##_PACK32, "a2r10g10b10_" #n "_pack32", 4, Numeric::n, uses_of(Numeric::n) | kVertex, \
-                 {10, 20}, {10, 10}, {10, 0}, {2, 30})
+#define TILEGPU_A2BGR(N, n)                                                                                                               \
+  packed_row(VK_FORMAT_A2B10G10R10_##N##_PACK32, "a2b10g10r10_" #n "_pack32", 4, Numeric::n, uses_of(Numeric::n) | kVertex, {10, 0},      \
+             {10, 10}, {10, 20}, {2, 30}),                                                                                                \
+      packed_row(VK_FORMAT_A2R10G10B10_##N##_PACK32, "a2r10g10b10_" #n "_pack32", 4, Numeric::n, uses_of(Numeric::n) | kVertex, {10, 20}, \
+                 {10, 10}, {10, 0}, {2, 30})
 
 constexpr uint32_t kUnorm = uses_of(Numeric::unorm);
 
 constexpr Row kRows[] = {
-    TILEGPU_NORMS(R8, r8, 8, 1), TILEGPU_INTEGERS(R8, r8, 8, 1), TILEGPU_SRGB(R8, r8, 1),
-    TILEGPU_NORMS(R8G8, r8g8, 8, 2), TILEGPU_INTEGERS(R8G8, r8g8, 8, 2), TILEGPU_SRGB(R8G8, r8g8, 2),
-    TILEGPU_NORMS(R8G8B8, r8g8b8, 8, 3), TILEGPU_INTEGERS(R8G8B8, r8g8b8, 8, 3),
-    TILEGPU_NORMS(R8G8B8A8, r8g8b8a8, 8, 4), TILEGPU_INTEGERS(R8G8B8A8, r8g8b8a8, 8, 4), TILEGPU_SRGB(R8G8B8A8, r8g8b8a8, 4),
-    TILEGPU_BGRA(UNORM, unorm), TILEGPU_BGRA(SNORM, snorm), TILEGPU_BGRA(USCALED, uscaled), TILEGPU_BGRA(SSCALED, sscaled),
-    TILEGPU_BGRA(UINT, uint), TILEGPU_BGRA(SINT, sint), TILEGPU_BGRA(SRGB, srgb),
-    TILEGPU_ABGR(UNORM, unorm), TILEGPU_ABGR(SNORM, snorm), TILEGPU_ABGR(USCALED, uscaled), TILEGPU_ABGR(SSCALED, sscaled),
-    TILEGPU_ABGR(UINT, uint), TILEGPU_ABGR(SINT, sint), TILEGPU_ABGR(SRGB, srgb),
-    TILEGPU_NORMS(R16, r16, 16, 1), TILEGPU_INTEGERS(R16, r16, 16, 1), TILEGPU_FLOAT(R16, r16, 16, 1),
-    TILEGPU_NORMS(R16G16, r16g16, 16, 2), TILEGPU_INTEGERS(R16G16, r16g16, 16, 2), TILEGPU_FLOAT(R16G16, r16g16, 16, 2),
-    TILEGPU_NORMS(R16G16B16, r16g16b16, 16, 3), TILEGPU_INTEGERS(R16G16B16, r16g16b16, 16, 3), TILEGPU_FLOAT(R16G16B16, r16g16b16, 16, 3),
-    TILEGPU_NORMS(R16G16B16A16, r16g16b16a16, 16, 4), TILEGPU_INTEGERS(R16G16B16A16, r16g16b16a16, 16, 4),
+    TILEGPU_NORMS(R8, r8, 8, 1),
+    TILEGPU_INTEGERS(R8, r8, 8, 1),
+    TILEGPU_SRGB(R8, r8, 1),
+    TILEGPU_NORMS(R8G8, r8g8, 8, 2),
+    TILEGPU_INTEGERS(R8G8, r8g8, 8, 2),
+    TILEGPU_SRGB(R8G8, r8g8, 2),
+    TILEGPU_NORMS(R8G8B8, r8g8b8, 8, 3),
+    TILEGPU_INTEGERS(R8G8B8, r8g8b8, 8, 3),
+    TILEGPU_NORMS(R8G8B8A8, r8g8b8a8, 8, 4),
+    TILEGPU_INTEGERS(R8G8B8A8, r8g8b8a8, 8, 4),
+    TILEGPU_SRGB(R8G8B8A8, r8g8b8a8, 4),
+    TILEGPU_BGRA(UNORM, unorm),
+    TILEGPU_BGRA(SNORM, snorm),
+    TILEGPU_BGRA(USCALED, uscaled),
+    TILEGPU_BGRA(SSCALED, sscaled),
+    TILEGPU_BGRA(UINT, uint),
+    TILEGPU_BGRA(SINT, sint),
+    TILEGPU_BGRA(SRGB, srgb),
+    TILEGPU_ABGR(UNORM, unorm),
+    TILEGPU_ABGR(SNORM, snorm),
+    TILEGPU_ABGR(USCALED, uscaled),
+    TILEGPU_ABGR(SSCALED, sscaled),
+    TILEGPU_ABGR(UINT, uint),
+    TILEGPU_ABGR(SINT, sint),
+    TILEGPU_ABGR(SRGB, srgb),
+    TILEGPU_NORMS(R16, r16, 16, 1),
+    TILEGPU_INTEGERS(R16, r16, 16, 1),
+    TILEGPU_FLOAT(R16, r16, 16, 1),
+    TILEGPU_NORMS(R16G16, r16g16, 16, 2),
+    TILEGPU_INTEGERS(R16G16, r16g16, 16, 2),
+    TILEGPU_FLOAT(R16G16, r16g16, 16, 2),
+    TILEGPU_NORMS(R16G16B16, r16g16b16, 16, 3),
+    TILEGPU_INTEGERS(R16G16B16, r16g16b16, 16, 3),
+    TILEGPU_FLOAT(R16G16B16, r16g16b16, 16, 3),
+    TILEGPU_NORMS(R16G16B16A16, r16g16b16a16, 16, 4),
+    TILEGPU_INTEGERS(R16G16B16A16, r16g16b16a16, 16, 4),
     TILEGPU_FLOAT(R16G16B16A16, r16g16b16a16, 16, 4),
-    TILEGPU_INTEGERS(R32, r32, 32, 1), TILEGPU_FLOAT(R32, r32, 32, 1),
-    TILEGPU_INTEGERS(R32G32, r32g32, 32, 2), TILEGPU_FLOAT(R32G32, r32g32, 32, 2),
-    TILEGPU_INTEGERS(R32G32B32, r32g32b32, 32, 3), TILEGPU_FLOAT(R32G32B32, r32g32b32, 32, 3),
-    TILEGPU_INTEGERS(R32G32B32A32, r32g32b32a32, 32, 4), TILEGPU_FLOAT(R32G32B32A32, r32g32b32a32, 32, 4),
-    TILEGPU_A2BGR(UNORM, unorm), TILEGPU_A2BGR(SNORM, snorm), TILEGPU_A2BGR(USCALED, uscaled), TILEGPU_A2BGR(SSCALED, sscaled),
-    TILEGPU_A2BGR(UINT, uint), TILEGPU_A2BGR(SINT, sint),
+    TILEGPU_INTEGERS(R32, r32, 32, 1),
+    TILEGPU_FLOAT(R32, r32, 32, 1),
+    TILEGPU_INTEGERS(R32G32, r32g32, 32, 2),
+    TILEGPU_FLOAT(R32G32, r32g32, 32, 2),
+    TILEGPU_INTEGERS(R32G32B32, r32g32b32, 32, 3),
+    TILEGPU_FLOAT(R32G32B32, r32g32b32, 32, 3),
+    TILEGPU_INTEGERS(R32G32B32A32, r32g32b32a32, 32, 4),
+    TILEGPU_FLOAT(R32G32B32A32, r32g32b32a32, 32, 4),
+    TILEGPU_A2BGR(UNORM, unorm),
+    TILEGPU_A2BGR(SNORM, snorm),
+    TILEGPU_A2BGR(USCALED, uscaled),
+    TILEGPU_A2BGR(SSCALED, sscaled),
+    TILEGPU_A2BGR(UINT, uint),
+    TILEGPU_A2BGR(SINT, sint),
     packed_row(VK_FORMAT_R4G4_UNORM_PACK8, "r4g4_unorm_pack8", 1, Numeric::unorm, kUnorm, {4, 4}, {4, 0}, {}, {}),
     packed_row(VK_FORMAT_R4G4B4A4_UNORM_PACK16, "r4g4b4a4_unorm_pack16", 2, Numeric::unorm, kUnorm, {4, 12}, {4, 8}, {4, 4}, {4, 0}),
     packed_row(VK_FORMAT_B4G4R4A4_UNORM_PACK16, "b4g4r4a4_unorm_pack16", 2, Numeric::unorm, kUnorm, {4, 4}, {4, 8}, {4, 12}, {4, 0}),
@@ -103,10 +138,11 @@ constexpr Row kRows[] = {
     packed_row(VK_FORMAT_R5G5B5A1_UNORM_PACK16, "r5g5b5a1_unorm_pack16", 2, Numeric::unorm, kUnorm, {5, 11}, {5, 6}, {5, 1}, {1, 0}),
     packed_row(VK_FORMAT_B5G5R5A1_UNORM_PACK16, "b5g5r5a1_unorm_pack16", 2, Numeric::unorm, kUnorm, {5, 1}, {5, 6}, {5, 11}, {1, 0}),
     packed_row(VK_FORMAT_A1R5G5B5_UNORM_PACK16, "a1r5g5b5_unorm_pack16", 2, Numeric::unorm, kUnorm, {5, 10}, {5, 5}, {5, 0}, {1, 15}),
-    packed_row(VK_FORMAT_B10G11R11_UFLOAT_PACK32, "b10g11r11_ufloat_pack32", 4, Numeric::ufloat, uses_of(Numeric::ufloat) | kVertex, {11, 0},
-               {11, 11}, {10, 22}, {}),
+    packed_row(VK_FORMAT_B10G11R11_UFLOAT_PACK32, "b10g11r11_ufloat_pack32", 4, Numeric::ufloat, uses_of(Numeric::ufloat) | kVertex,
+               {11, 0}, {11, 11}, {10, 22}, {}),
     // The shared exponent (5 bits at 27) is not a component; conversion knows it by the format.
-    packed_row(VK_FORMAT_E5B9G9R9_UFLOAT_PACK32, "e5b9g9r9_ufloat_pack32", 4, Numeric::ufloat, kSampled | kFilter, {9, 0}, {9, 9}, {9, 18}, {}),
+    packed_row(VK_FORMAT_E5B9G9R9_UFLOAT_PACK32, "e5b9g9r9_ufloat_pack32", 4, Numeric::ufloat, kSampled | kFilter, {9, 0}, {9, 9}, {9, 18},
+               {}),
 };
 
 struct DepthRow {
@@ -127,7 +163,7 @@ constexpr DepthRow kDepthRows[] = {
 
 struct Tables {
   std::vector<FormatInfo> formats;
-  std::array<const FormatInfo*, 256> core{};                     // Vulkan 1.0 formats are small numbers
+  std::array<const FormatInfo*, 256> core{};  // Vulkan 1.0 formats are small numbers
   std::unordered_map<uint32_t, const FormatInfo*> extensions;
   std::unordered_map<std::string, const FormatInfo*> names;
 

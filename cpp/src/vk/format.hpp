@@ -14,17 +14,17 @@ namespace tilegpu::vk {
 enum class Numeric : uint8_t { none, unorm, snorm, uscaled, sscaled, uint, sint, sfloat, ufloat, srgb };
 
 struct Component {
-  uint8_t bits = 0;    // 0: absent
-  uint8_t shift = 0;   // bit offset from the texel's least significant bit (little endian)
+  uint8_t bits = 0;   // 0: absent
+  uint8_t shift = 0;  // bit offset from the texel's least significant bit (little endian)
 };
 
 struct FormatInfo {
   VkFormat format = VK_FORMAT_UNDEFINED;
-  const char* name = "undefined";      // Vulkan's, without prefix, lower case
+  const char* name = "undefined";  // Vulkan's, without prefix, lower case
   uint8_t texel_B = 0;
-  uint8_t component_count = 0;         // colour components
-  Numeric numeric = Numeric::none;     // of colour; depth formats: of depth
-  std::array<Component, 4> rgba{};     // in R, G, B, A order whatever the memory order
+  uint8_t component_count = 0;      // colour components
+  Numeric numeric = Numeric::none;  // of colour; depth formats: of depth
+  std::array<Component, 4> rgba{};  // in R, G, B, A order whatever the memory order
   uint8_t depth_bits = 0, stencil_bits = 0;
   bool vertex = false, sampled = false, linear_filter = false, color_attachment = false, blend = false;
   bool is_depth_stencil() const { return depth_bits || stencil_bits; }
@@ -33,7 +33,7 @@ struct FormatInfo {
 
 /// Null for formats that the device does not know.
 const FormatInfo* find_format(VkFormat format);
-const FormatInfo* find_format(const std::string& name);   // any case, with or without VK_FORMAT_
+const FormatInfo* find_format(const std::string& name);  // any case, with or without VK_FORMAT_
 
 /// A texel as four components: floats, or 32-bit integers in the same bits for *_UINT and *_SINT.
 union Texel {
@@ -52,16 +52,16 @@ void pack_texel(const FormatInfo& format, const Texel& texel, uint8_t* bytes);
 void unpack_row(const FormatInfo& format, const uint8_t* bytes, uint32_t count, Texel* texels);
 void pack_row(const FormatInfo& format, const Texel* texels, uint32_t count, uint8_t* bytes);
 
-extern const float kSrgbToLinear[256];             // correctly rounded
-extern const float kLinearToSrgbThreshold[257];    // [i]: the smallest float whose code is i or more; [256] is infinity
+extern const float kSrgbToLinear[256];                               // correctly rounded
+extern const float kLinearToSrgbThreshold[257];                      // [i]: the smallest float whose code is i or more; [256] is infinity
 extern const float kLinearToSrgbBase[104], kLinearToSrgbSlope[104];  // first guess, see srgb.cpp
 float srgb_to_linear(uint8_t value);
 uint8_t linear_to_srgb(float value);
 float half_to_float(uint16_t bits);
 uint16_t float_to_half(float value);
-float ufloat_to_float(uint32_t bits, int mantissa_bits);       // 11- and 10-bit floats: 6 and 5 mantissa bits
+float ufloat_to_float(uint32_t bits, int mantissa_bits);  // 11- and 10-bit floats: 6 and 5 mantissa bits
 uint32_t float_to_ufloat(float value, int mantissa_bits);
-uint32_t depth_to_unorm(float depth, int bits);                // clamps, round to nearest even
+uint32_t depth_to_unorm(float depth, int bits);  // clamps, round to nearest even
 float unorm_to_depth(uint32_t value, int bits);
 
 }  // namespace tilegpu::vk

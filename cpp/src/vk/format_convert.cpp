@@ -61,21 +61,31 @@ uint32_t canonical_float(float value) { return value == value ? std::bit_cast<ui
 
 float component_to_float(Numeric numeric, uint32_t raw, int bits, bool alpha) {
   switch (numeric) {
-    case Numeric::unorm: return unorm_to_float(raw, bits);
-    case Numeric::snorm: return snorm_to_float(raw, bits);
-    case Numeric::uscaled: return static_cast<float>(raw);
-    case Numeric::sscaled: return static_cast<float>(sign_extend(raw, bits));
-    case Numeric::sfloat: return bits == 16 ? half_to_float(static_cast<uint16_t>(raw)) : std::bit_cast<float>(raw);
-    case Numeric::ufloat: return ufloat_to_float(raw, bits - 5);
-    case Numeric::srgb: return alpha ? unorm_to_float(raw, bits) : srgb_to_linear(static_cast<uint8_t>(raw));
-    default: return 0;
+    case Numeric::unorm:
+      return unorm_to_float(raw, bits);
+    case Numeric::snorm:
+      return snorm_to_float(raw, bits);
+    case Numeric::uscaled:
+      return static_cast<float>(raw);
+    case Numeric::sscaled:
+      return static_cast<float>(sign_extend(raw, bits));
+    case Numeric::sfloat:
+      return bits == 16 ? half_to_float(static_cast<uint16_t>(raw)) : std::bit_cast<float>(raw);
+    case Numeric::ufloat:
+      return ufloat_to_float(raw, bits - 5);
+    case Numeric::srgb:
+      return alpha ? unorm_to_float(raw, bits) : srgb_to_linear(static_cast<uint8_t>(raw));
+    default:
+      return 0;
   }
 }
 
 uint32_t float_to_component(Numeric numeric, float value, int bits, bool alpha) {
   switch (numeric) {
-    case Numeric::unorm: return float_to_unorm(value, bits);
-    case Numeric::snorm: return float_to_snorm(value, bits);
+    case Numeric::unorm:
+      return float_to_unorm(value, bits);
+    case Numeric::snorm:
+      return float_to_snorm(value, bits);
     case Numeric::uscaled: {
       const double top = low_mask(bits);
       return static_cast<uint32_t>(round_even(value > 0 ? std::min<double>(value, top) : 0.0));
@@ -84,10 +94,14 @@ uint32_t float_to_component(Numeric numeric, float value, int bits, bool alpha) 
       const double top = low_mask(bits - 1);
       return static_cast<uint32_t>(round_even(value == value ? std::clamp<double>(value, -top - 1, top) : 0.0));
     }
-    case Numeric::sfloat: return bits == 16 ? float_to_half(value) : canonical_float(value);
-    case Numeric::ufloat: return float_to_ufloat(value, bits - 5);
-    case Numeric::srgb: return alpha ? float_to_unorm(value, bits) : linear_to_srgb(value);
-    default: return 0;
+    case Numeric::sfloat:
+      return bits == 16 ? float_to_half(value) : canonical_float(value);
+    case Numeric::ufloat:
+      return float_to_ufloat(value, bits - 5);
+    case Numeric::srgb:
+      return alpha ? float_to_unorm(value, bits) : linear_to_srgb(value);
+    default:
+      return 0;
   }
 }
 
@@ -157,7 +171,8 @@ Texel unpack_texel(const FormatInfo& format, const uint8_t* bytes) {
   if (format.depth_bits) {
     uint32_t word = 0;
     std::memcpy(&word, bytes, format.depth_bits == 16 ? 2 : 4);
-    texel.f[0] = format.depth_bits == 32 ? std::bit_cast<float>(word) : unorm_to_depth(word & low_mask(format.depth_bits), format.depth_bits);
+    texel.f[0] =
+        format.depth_bits == 32 ? std::bit_cast<float>(word) : unorm_to_depth(word & low_mask(format.depth_bits), format.depth_bits);
     texel.f[3] = 1;
     return texel;
   }
