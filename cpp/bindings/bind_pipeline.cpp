@@ -151,6 +151,16 @@ void bind_pipeline(py::module_& m) {
             i.color_formats.clear();
             for (int f : formats) i.color_formats.push_back(static_cast<VkFormat>(f));
           })
+      .def(
+          "set_input_attachments",
+          [](Info& i, const std::vector<std::optional<uint32_t>>& color, std::optional<uint32_t> depth, std::optional<uint32_t> stencil) {
+            i.input_attachments.color.fill(VK_ATTACHMENT_UNUSED);
+            for (size_t k = 0; k < color.size() && k < kMaxColorAttachments; k++)
+              if (color[k]) i.input_attachments.color[k] = *color[k];
+            i.input_attachments.depth = depth.value_or(VK_ATTACHMENT_UNUSED);
+            i.input_attachments.stencil = stencil.value_or(VK_ATTACHMENT_UNUSED);
+          },
+          py::arg("color"), py::arg("depth"), py::arg("stencil"))
       .def_readwrite("label", &Info::label);
   bind_enum_field(info, "topology", &Info::topology);
   bind_enum_field(info, "depth_format", &Info::depth_format);

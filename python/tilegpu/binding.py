@@ -69,7 +69,11 @@ class DescriptorBinder:
 
     @staticmethod
     def _require_all(pipeline: Pipeline, given: Any, what: str) -> None:
-        missing = [b for key, b in pipeline.interface.bindings.items() if b.used and key not in given]
+        missing = [
+            b
+            for key, b in pipeline.interface.bindings.items()
+            if b.used and key not in given and b.descriptor != "input_attachment"
+        ]
         if missing:
             raise ValidationError(
                 f"{what}, {pipeline.title}: bind= lacks {', '.join(f'{b.title}, a {b.descriptor}' for b in missing)}"
@@ -122,6 +126,11 @@ class DescriptorBinder:
         self, target: _core.DescriptorSet, binding: Binding, element: int, value: Any, what: str
     ) -> None:
         kind = binding.descriptor
+        if kind == "input_attachment":
+            raise ValidationError(
+                f"{what} is an input attachment, which reads the pass's own attachment: bind nothing for it "
+                "(dev.pipeline's input_attachments= says which)"
+            )
         if kind in ("uniform_buffer", "storage_buffer"):
             buffer, offset_B, size_B = self._buffer(binding, value, what)
             minimum_B = binding.layout.size_B if binding.layout is not None else 0
@@ -164,10 +173,8 @@ class DescriptorBinder:
     @staticmethod
     def _view(binding: Binding, image: Image | ImageView, what: str) -> ImageView:
         wanted = enums.name_of("image_view_type", binding.type.dim)
-        if binding.descriptor == "input_attachment":
-            wanted = "2d"
         if isinstance(image, ImageView):
-            if image.type != wanted and binding.descriptor != "input_attachment":
+            if image.type != wanted:
                 raise ValidationError(
                     f"{what}: the shader reads a {wanted} image, the view is {image.type}; make it with image.view('{wanted}')"
                 )
@@ -186,7 +193,7 @@ class DescriptorBinder:
                 wanted, aspect=image.format_info.aspects[0] if image.format_info.is_depth_stencil else None
             )
         multisampled = view.image.samples > 1
-        if binding.type.multisampled != multisampled and binding.descriptor != "input_attachment":
+        if binding.type.multisampled != multisampled:
             have = f"has {view.image.samples} sample{'s' if multisampled else ''}"
             takes = "a multisampled image (sampler2DMS)" if binding.type.multisampled else "a single-sampled image"
             raise ValidationError(

@@ -276,6 +276,7 @@ class Device:
         sample_mask: int = 0xFFFFFFFF,
         alpha_to_coverage: bool = False,
         alpha_to_one: bool = False,
+        input_attachments: Sequence[str | None] | None = None,
         constants: Mapping[Any, Any] | None = None,
         defines: Mapping[str, Any] | None = None,
         include: Sequence[Path_] = (),
@@ -306,6 +307,10 @@ class Device:
         ``dst_color``, ``color_op``, ``src_alpha``,
         ``dst_alpha``, ``alpha_op``, or a list of these, one for each target. ``write_mask``: letters of ``"rgba"``,
         or a list.
+        ``input_attachments``: what ``subpassInput`` variables read, by ``input_attachment_index``: a list of ``"color0"``
+        to ``"color7"``, ``"depth"``, ``"stencil"`` and ``None``; by default index i reads colour i, and variables
+        without an index depth (float) or stencil (uint). They read the tile at the fragment's own pixel, after all
+        earlier primitives; nothing is bound for them (Vulkan: dynamic rendering local read).
         ``sample_shading``: ``True`` or the minimum share. ``constants``: specialisation constants by name or id.
         ``defines``: GLSL macros.
         ``include``: directories of ``#include``.
@@ -348,6 +353,7 @@ class Device:
             sample_mask=sample_mask,
             alpha_to_coverage=alpha_to_coverage,
             alpha_to_one=alpha_to_one,
+            input_attachments=input_attachments,
             constants=constants,
             defines=defines,
             include=include,

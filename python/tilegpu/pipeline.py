@@ -246,6 +246,24 @@ def _depth_bias(value: Any, what: str) -> tuple[float, float, float] | None:
     raise ValidationError(f"{what} is {value!r}; give (constant, slope), (constant, clamp, slope), or a dict of these")
 
 
+def _input_attachments(info: _core.GraphicsPipelineCreateInfo, names: Sequence[str | None], what: str) -> None:
+    """From "what does index i read" to Vulkan's "which index has attachment i"."""
+    indices: dict[str, int] = {}
+    allowed = [f"color{i}" for i in range(_core.MAX_COLOR_ATTACHMENTS)] + ["depth", "stencil"]
+    for index, name in enumerate([names] if isinstance(names, str) else names):
+        if name is None:
+            continue
+        if name not in allowed:
+            raise ValidationError(
+                f"{what}: input_attachments[{index}] is {name!r}{candidates(str(name), allowed)}; or None for an index that is not used"
+            )
+        if name in indices:
+            raise ValidationError(f"{what}: input_attachments names {name!r} twice, at {indices[name]} and {index}")
+        indices[name] = index
+    colors = [indices.get(f"color{i}") for i in range(_core.MAX_COLOR_ATTACHMENTS)]
+    info.set_input_attachments(colors, indices.get("depth"), indices.get("stencil"))
+
+
 def create(
     device: Device,
     vert: shader.ShaderSource,
@@ -282,6 +300,7 @@ def create(
     sample_mask: int,
     alpha_to_coverage: bool,
     alpha_to_one: bool,
+    input_attachments: Sequence[str | None] | None,
     constants: Mapping[Any, Any] | None,
     defines: Mapping[str, Any] | None,
     include: Sequence[str | os.PathLike[str]],
@@ -394,6 +413,9 @@ def create(
         raise ValidationError(f"{what}: sample_mask is {sample_mask!r}; it must be a 32-bit mask")
     multisample.sample_mask = int(sample_mask)
     multisample.alpha_to_coverage, multisample.alpha_to_one = bool(alpha_to_coverage), bool(alpha_to_one)
+
+    if input_attachments is not None:
+        _input_attachments(info, input_attachments, what)
 
     core = device.core.create_pipeline(info)
     pipeline = Pipeline(

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "tilegpu/resource.hpp"
 #include "tilegpu/shader.hpp"
@@ -100,6 +101,13 @@ struct ColorBlendState {
   std::array<float, 4> constants = {};
 };
 
+/// VkRenderingInputAttachmentIndexInfo: which attachment a shader's InputAttachmentIndex reads, in the tile, at its own pixel.
+struct InputAttachmentIndices {
+  std::array<uint32_t, kMaxColorAttachments> color = {0, 1, 2, 3, 4, 5, 6, 7};  ///< of each attachment; VK_ATTACHMENT_UNUSED: not read
+  /// Absent: variables without InputAttachmentIndex read it (float: depth, uint: stencil). VK_ATTACHMENT_UNUSED: not read.
+  std::optional<uint32_t> depth, stencil;
+};
+
 struct GraphicsPipelineCreateInfo {
   ShaderStage vertex, fragment;  ///< fragment.module may be null (depth only)
   Ptr<const PipelineLayout> layout;
@@ -113,6 +121,7 @@ struct GraphicsPipelineCreateInfo {
   ColorBlendState blend;
   std::vector<VkFormat> color_formats;  ///< UNDEFINED: attachment unused by this pipeline
   VkFormat depth_format = VK_FORMAT_UNDEFINED, stencil_format = VK_FORMAT_UNDEFINED;
+  InputAttachmentIndices input_attachments;
   std::string label;
 };
 

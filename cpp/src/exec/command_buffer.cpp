@@ -63,6 +63,14 @@ Status check_targets(const PassRecord& pass, const Pipeline& pipeline) {
   if (info.depth_stencil.stencil_test && info.stencil_format != stencil)
     return invalid(who + "stencil has format " + format_name(stencil) + " in the pass and " + format_name(info.stencil_format) +
                    " in the pipeline; they must be the same");
+  for (const shader::InputSource& input : pipeline.compiled().inputs) {
+    const bool of_depth = input.target == shader::kInputDepth;
+    if (!of_depth && input.target != shader::kInputStencil) continue;
+    const VkFormat of_pass = of_depth ? depth : stencil;
+    if (of_pass != input.format)
+      return invalid(who + "the fragment shader reads " + (of_depth ? "depth" : "stencil") + " as an input attachment; its format is " +
+                     format_name(of_pass) + " in the pass and " + format_name(input.format) + " in the pipeline; they must be the same");
+  }
   return Ok{};
 }
 

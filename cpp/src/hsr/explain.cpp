@@ -11,6 +11,8 @@ const char* early_test_obstacle(const GraphicsPipelineCreateInfo& info, const pi
   if (traits.writes_stencil) return "the fragment shader writes the stencil value: tests come after shading";
   if (c.side_effects)
     return "the fragment shader writes memory and does not ask for early_fragment_tests: even fragments that fail must run";
+  if (traits.reads_tile && !c.early_write && !traits.discards && !traits.writes_sample_mask && !info.multisample.alpha_to_coverage)
+    return "the fragment shader reads the depth or stencil that the draw writes: written after shading";
   if (traits.discards) return "the fragment shader discards: tested early, written after shading";
   if (traits.writes_sample_mask) return "the fragment shader writes gl_SampleMask: tested early, written after shading";
   if (info.multisample.alpha_to_coverage) return "alpha to coverage: tested early, written after shading";

@@ -29,7 +29,8 @@ std::vector<VkPipelineColorBlendAttachmentState> blend_attachments(const Graphic
   return states;
 }
 
-Classification classify(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment) {
+Classification classify(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment,
+                        const std::vector<shader::InputSource>& inputs) {
   Classification c;
   const bool shaded = info.fragment.module != nullptr;
   const bool kills = shaded && (fragment.discards || fragment.writes_sample_mask || info.multisample.alpha_to_coverage);
@@ -40,6 +41,21 @@ Classification classify(const GraphicsPipelineCreateInfo& info, const shader::St
     c.late_test = shaded && (fragment.writes_depth || fragment.writes_stencil || c.side_effects);
     c.early_test = !c.late_test;
     c.early_write = c.early_test && !kills;
+  }
+  // Depth or stencil that the draw both reads and writes: written after shading, so that a fragment sees what earlier primitives
+  // left and not its own. Where the shader asks for early tests it sees its own, and primitives go one by one.
+  const DepthStencilState& ds = info.depth_stencil;
+  const auto writes_stencil = [](const VkStencilOpState& face) {
+    return face.writeMask && (face.failOp != VK_STENCIL_OP_KEEP || face.passOp != VK_STENCIL_OP_KEEP || face.depthFailOp != VK_STENCIL_OP_KEEP);
+  };
+  for (const shader::InputSource& input : inputs) {
+    const bool depth = input.target == shader::kInputDepth && ds.depth_test && ds.depth_write;
+    const bool stencil = input.target == shader::kInputStencil && ds.stencil_test && (writes_stencil(ds.front) || writes_stencil(ds.back));
+    if (!depth && !stencil) continue;
+    if (fragment.early_fragment_tests)
+      c.pins_order = true;
+    else
+      c.early_write = false;
   }
   c.reads_tile = shaded && fragment.reads_tile;
   c.opaque = shaded && !c.reads_tile;

@@ -5,7 +5,9 @@
 
 namespace tilegpu::pipeline {
 
-Classification classify(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment);
+/// `inputs`: what input_sources made of the fragment stage's input attachments.
+Classification classify(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment,
+                        const std::vector<shader::InputSource>& inputs = {});
 
 /// The same state as the epilogue needs it: unused attachments, formats, blend defaults filled in.
 shader::EpilogueKey epilogue_key(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment,

@@ -13,6 +13,7 @@ struct Classification {
   bool late_test = false;   // the test itself happens after shading
   bool opaque = false;      // writes all components of every attachment, no blending, logic op copy, no tile read
   bool reads_tile = false;  // blending, logic op, partial write masks, input attachments: order within a pixel matters
+  bool pins_order = false;  // reads a depth or stencil value that its own early tests write: each primitive is shaded before the next
   bool side_effects = false;
   bool per_sample = false;
   bool writes_color = false;  // any attachment at all
@@ -22,6 +23,7 @@ struct Compiled {
   shader::StageTraits vertex_traits, fragment_traits;
   shader::VaryingLayout varyings;
   shader::ResourceTable resources;
+  std::vector<shader::InputSource> inputs;  // input attachments, mapped to planes of the tile
   shader::VertexFunction vertex = nullptr;
   shader::FragmentFunction fragment = nullptr;  // null: no fragment shader
   shader::FragmentFunction epilogue = nullptr;  // null: nothing to write

@@ -4,6 +4,7 @@
 
 #include "pipeline/classify.hpp"
 #include "pipeline/create.hpp"
+#include "pipeline/input_attachments.hpp"
 #include "shader/jit.hpp"
 
 namespace tilegpu {
@@ -48,7 +49,10 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreate
   auto resources = shader::resource_table(*info.vertex.module, info.fragment.module.get());
   if (!resources) return Error{resources.error().code, who + resources.error().message};
   compiled->resources = *resources;
-  compiled->classification = classify(info, compiled->fragment_traits);
+  auto inputs = input_sources(info, compiled->fragment_traits);
+  if (!inputs) return Error{inputs.error().code, who + inputs.error().message};
+  compiled->inputs = std::move(*inputs);
+  compiled->classification = classify(info, compiled->fragment_traits, compiled->inputs);
 
   shader::VertexKey vertex;
   vertex.module = info.vertex.module.get();
@@ -67,6 +71,7 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreate
     fragment.specialization = info.fragment.specialization;
     fragment.varyings = compiled->varyings;
     fragment.resources = compiled->resources;
+    fragment.inputs = compiled->inputs;
     fragment.samples = compiled->samples;
     fragment.per_sample = compiled->classification.per_sample;
     auto code = shader::compile_fragment(jit, fragment);

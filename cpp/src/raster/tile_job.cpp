@@ -82,6 +82,7 @@ void select_state(Worker& w, const exec::DrawState& state) {
   w.late_test = make_test_state(info, state, w.pass->tile, w.memory.data(), nullptr, nullptr, far, true);
   if (w.far_broken) std::fill(w.far.begin(), w.far.end(), INT32_MAX);
   w.far_broken = w.late_test.breaks_far();
+  w.one_by_one = c.pins_order;
   w.late_needed = w.late_test.depth_test || w.late_test.stencil_test || w.late_test.bounds_test;
   if (!compiled.fragment || (c.early_test && c.early_write))
     w.early = EarlyTests::full;
@@ -419,6 +420,7 @@ void draw_segment(Worker& w, const geometry::BinSegment& segment) {
         RecordSink sink(w, *batch[k], chunk);
         cover_triangle(*batch[k], w.origin_x_px, w.origin_y_px, w.rect, w.samples, sink);
         sink.finish();
+        if (w.one_by_one && w.queue_count) drain_queue(w, true);
       }
       continue;
     }
@@ -441,6 +443,7 @@ void draw_segment(Worker& w, const geometry::BinSegment& segment) {
         cover_triangle(*batch[k], w.origin_x_px, w.origin_y_px, w.rect, w.samples, sink);
       }
       sink.finish();
+      if (w.one_by_one && w.queue_count) drain_queue(w, true);
     }
   }
 }
@@ -487,6 +490,11 @@ void TileWorker::begin_pass(const PassContext& pass) {
   args.tile_depth = pass.tile.depth.words ? w.memory.data() + pass.tile.depth.offset_B : nullptr;
   args.tile_stencil = pass.tile.stencil.words ? w.memory.data() + pass.tile.stencil.offset_B : nullptr;
   args.sample_positions = sample_positions(w.samples);
+  const VkRect2D& area = pass.render_area;
+  args.area_x0_px = area.offset.x;
+  args.area_y0_px = area.offset.y;
+  args.area_x1_px = area.offset.x + static_cast<int32_t>(area.extent.width);
+  args.area_y1_px = area.offset.y + static_cast<int32_t>(area.extent.height);
 }
 
 void TileWorker::run(const PassContext& pass, uint32_t bin) {

@@ -114,6 +114,7 @@ struct Worker {
   PixelRect rect;
   uint64_t sample_mask = 0;  // static sample mask, for every pixel of a quad
   bool masks_samples = false;
+  bool one_by_one = false;   // each primitive is shaded before the next is tested (Classification::pins_order)
   bool late_needed = false;  // there is something to test after shading
   TestState test, late_test;
   Shading shading;  // of the draw whose quads are packed now

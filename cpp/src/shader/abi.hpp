@@ -136,6 +136,7 @@ struct alignas(64) FragmentArgs {
   uint8_t* scratch;
   uint64_t loop_budget;
   float blend_constants[4];
+  int32_t area_x0_px, area_y0_px, area_x1_px, area_y1_px;  // the render area, end excluded: input attachments read 0 outside it
   uint32_t layer;
   uint32_t _pad[3];
 };

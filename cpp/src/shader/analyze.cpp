@@ -301,7 +301,20 @@ Expected<StageTraits> analyze(const ShaderModule& shader_module, const Specializ
   for (uint32_t id : used_variables(m, spv::StorageClassUniformConstant)) {
     uint32_t type = m.pointee(id);
     while (m.type(type).kind == Kind::array) type = m.type(type).element;
-    if (m.type(type).kind == Kind::image && m.type(type).dim == spv::DimSubpassData) t.reads_tile = true;
+    const TypeInfo& image = m.type(type);
+    if (image.kind != Kind::image || image.dim != spv::DimSubpassData) continue;
+    t.reads_tile = true;
+    InputAttachment input;
+    input.variable = id;
+    input.index = m.decoration(id).input_attachment;
+    if (m.type(m.pointee(id)).kind == Kind::array) input.count = array_length(m, *constants, m.pointee(id));
+    const TypeInfo& texel = m.type(image.element);
+    input.base = texel.kind == Kind::floating ? ReflectedType::Base::f32
+                 : texel.is_signed            ? ReflectedType::Base::i32
+                                              : ReflectedType::Base::u32;
+    input.multisampled = image.multisampled;
+    input.name = m.name(id);
+    t.input_attachments.push_back(std::move(input));
   }
   t.early_fragment_tests = m.entry.has_mode(spv::ExecutionModeEarlyFragmentTests);
   if (m.entry.has_mode(spv::ExecutionModeDepthGreater)) t.depth_layout = DepthLayout::greater;

@@ -49,6 +49,23 @@ struct ResourceTable {
 
 enum class DepthLayout : uint8_t { any, greater, less, unchanged };
 
+/// A variable of type subpassInput or subpassInputMS that the stage uses.
+struct InputAttachment {
+  uint32_t variable = 0;         // SPIR-V id
+  uint32_t index = ~0u;          // InputAttachmentIndex, of the first element; ~0u: the variable has none
+  uint32_t count = 1;            // elements of an array
+  ReflectedType::Base base = {};  // f32, i32 or u32
+  bool multisampled = false;
+  std::string name;
+};
+/// One element of it as the pipeline maps it: a plane of the tile.
+struct InputSource {
+  uint32_t variable = 0, element = 0;
+  uint32_t target = 0;  // 0..7 colour, kInputDepth, kInputStencil
+  VkFormat format = VK_FORMAT_UNDEFINED;
+};
+inline constexpr uint32_t kInputDepth = kMaxTargets, kInputStencil = kMaxTargets + 1;
+
 /// What the specialised stage does; everything that classification and hidden-surface removal ask.
 struct StageTraits {
   // vertex
@@ -61,6 +78,7 @@ struct StageTraits {
   bool reads_primitive_id = false, reads_front_facing = false, reads_frag_coord = false;
   bool early_fragment_tests = false;
   bool reads_tile = false;       // input attachments
+  std::vector<InputAttachment> input_attachments;
   uint32_t outputs_written = 0;  // bit per location
   std::array<ReflectedType::Base, kMaxTargets> output_base{};
   bool dual_source = false;
@@ -91,6 +109,7 @@ struct FragmentKey {
   std::vector<std::pair<uint32_t, uint32_t>> specialization;
   VaryingLayout varyings;
   ResourceTable resources;
+  std::vector<InputSource> inputs;  // of all input attachments, by (variable, element)
   uint32_t samples = 1;
   bool per_sample = false;     // one invocation a sample (sample shading)
   bool coverage_only = false;  // sliced: discard, depth, sample mask and colour[0].a (for alpha to coverage) only

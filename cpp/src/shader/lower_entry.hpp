@@ -46,4 +46,7 @@ struct Interpolator {
   Val at_other_position(const Instruction& i);
 };
 
+/// OpImageRead of an input attachment (lower_attachment.cpp).
+Val read_input_attachment(Interpolator& at, const Instruction& i);
+
 }  // namespace tilegpu::shader

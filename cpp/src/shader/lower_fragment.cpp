@@ -29,7 +29,6 @@ struct FragmentBuilder {
   Value builtin(const InterfaceScalar& s, const Interpolator::Position& at, const Interpolator::Barycentrics& b, bool uniform);
   void make_inputs();
   void write_outputs();
-  Val attachment(const Instruction& i);
 };
 
 void FragmentBuilder::find_inputs() {
@@ -171,11 +170,6 @@ void FragmentBuilder::write_outputs() {
   }
 }
 
-Val FragmentBuilder::attachment(const Instruction& i) {
-  l.fail("input attachments (subpassInput) are not supported; use a texture of an earlier pass");
-  return l.zero(i.type);
-}
-
 Status build_fragment(const FragmentKey& key, const Constants& constants, const Divergence& divergence, LLVMModuleRef module,
                       const char* name, uint32_t lanes) {
   Lowering l(module, lanes, key.module->module(), constants, divergence, key.resources);
@@ -201,7 +195,7 @@ Status build_fragment(const FragmentKey& key, const Constants& constants, const 
 
   FragmentBuilder builder{l, key, {l, key}, {}};
   l.interpolate_at = [&](const Instruction& i) { return builder.inputs.at_other_position(i); };
-  l.read_attachment = [&](const Instruction& i) { return builder.attachment(i); };
+  l.read_attachment = [&](const Instruction& i) { return read_input_attachment(builder.inputs, i); };
   builder.find_inputs();
   builder.make_inputs();
   make_globals(l);
@@ -222,6 +216,9 @@ Expected<FragmentFunction> compile_fragment(Jit& jit, const FragmentKey& key) {
   CodeKey code("fragment");
   add_stage(code, m, key.specialization, key.varyings, key.resources);
   code.add(key.samples);
+  for (const InputSource& input : key.inputs) {
+    for (uint32_t word : {input.variable, input.element, input.target, static_cast<uint32_t>(input.format)}) code.add(word);
+  }
   for (bool flag : {key.per_sample, key.coverage_only, key.coverage_needs_alpha}) code.add(static_cast<uint32_t>(flag));
   Expected<void*> address = jit.function(code, [&](LLVMModuleRef module, const char* name) -> Status {
     Expected<Constants> constants = evaluate_constants(m, key.specialization);

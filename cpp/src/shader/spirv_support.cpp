@@ -12,6 +12,7 @@ const char* unsupported_capability(spv::Capability capability) {
     case spv::CapabilityMatrix:
     case spv::CapabilityShader:
     case spv::CapabilityInputAttachment:
+    case spv::CapabilityInputAttachmentArrayDynamicIndexing:
     case spv::CapabilitySampled1D:
     case spv::CapabilitySampledCubeArray:
     case spv::CapabilityImageGatherExtended:
@@ -118,8 +119,6 @@ const char* unsupported_capability(spv::Capability capability) {
       return "UniformAndStorageBuffer8BitAccess";
     case spv::CapabilityRuntimeDescriptorArray:
       return "RuntimeDescriptorArray";
-    case spv::CapabilityInputAttachmentArrayDynamicIndexing:
-      return "InputAttachmentArrayDynamicIndexing";
     case spv::CapabilityGroupNonUniform:
       return "GroupNonUniform";
     case spv::CapabilityGroupNonUniformVote:

@@ -1,0 +1,97 @@
+// pipeline/input_attachments.cpp -- stage: pipeline creation. In: the fragment stage's input attachments, the pipeline's formats, and
+// its InputAttachmentIndices. Out: the plane of the tile and the format that each reads, or what does not fit.
+//
+// Source: Vulkan specification, "Fragment Input Attachment Interface", VkRenderingInputAttachmentIndexInfo (dynamic rendering local
+// read). A single-sampled input in a multisampled pass, and the other way round, is an error there, and is one here.
+#include "pipeline/input_attachments.hpp"
+
+#include "tilegpu/device.hpp"
+#include "vk/format.hpp"
+
+namespace tilegpu::pipeline {
+
+namespace {
+
+using Base = ReflectedType::Base;
+
+constexpr uint32_t kNoIndex = ~0u;
+
+const char* base_name(Base base) { return base == Base::f32 ? "float" : base == Base::i32 ? "int" : "uint"; }
+
+Base base_of(VkFormat format, uint32_t target) {
+  if (target == shader::kInputDepth) return Base::f32;
+  if (target == shader::kInputStencil) return Base::u32;
+  const vk::FormatInfo& f = *vk::find_format(format);
+  return f.numeric == vk::Numeric::uint ? Base::u32 : f.numeric == vk::Numeric::sint ? Base::i32 : Base::f32;
+}
+
+std::string target_name(uint32_t target) {
+  if (target == shader::kInputDepth) return "depth";
+  return target == shader::kInputStencil ? std::string("stencil") : "color[" + std::to_string(target) + "]";
+}
+
+VkFormat format_of(const GraphicsPipelineCreateInfo& info, uint32_t target) {
+  if (target == shader::kInputDepth) return info.depth_format;
+  if (target == shader::kInputStencil) return info.stencil_format;
+  return target < info.color_formats.size() ? info.color_formats[target] : VK_FORMAT_UNDEFINED;
+}
+
+/// The attachments that have this index; kNoIndex: those that are read without one.
+std::vector<uint32_t> targets_at(const InputAttachmentIndices& indices, uint32_t index, Base base) {
+  std::vector<uint32_t> targets;
+  if (index == kNoIndex) {
+    if (base == Base::f32 && !indices.depth) targets.push_back(shader::kInputDepth);
+    if (base != Base::f32 && !indices.stencil) targets.push_back(shader::kInputStencil);
+    return targets;
+  }
+  for (uint32_t i = 0; i < kMaxColorAttachments; i++)
+    if (indices.color[i] == index) targets.push_back(i);
+  if (indices.depth == index) targets.push_back(shader::kInputDepth);
+  if (indices.stencil == index) targets.push_back(shader::kInputStencil);
+  return targets;
+}
+
+std::string mapping_text(const GraphicsPipelineCreateInfo& info) {
+  std::string text;
+  const auto add = [&](uint32_t target, std::optional<uint32_t> index) {
+    if (format_of(info, target) == VK_FORMAT_UNDEFINED || index == VK_ATTACHMENT_UNUSED) return;
+    text += (text.empty() ? "" : ", ") + (index ? "index " + std::to_string(*index) : std::string("no index")) + " is " + target_name(target);
+  };
+  for (uint32_t i = 0; i < kMaxColorAttachments; i++) add(i, info.input_attachments.color[i]);
+  add(shader::kInputDepth, info.input_attachments.depth);
+  add(shader::kInputStencil, info.input_attachments.stencil);
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+Expected<std::vector<shader::InputSource>> input_sources(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment) {
+  std::vector<shader::InputSource> sources;
+  const auto wrong = [](const std::string& text) { return Error{VK_ERROR_INITIALIZATION_FAILED, text}; };
+  const bool multisampled = info.multisample.samples != VK_SAMPLE_COUNT_1_BIT;
+  for (const shader::InputAttachment& input : fragment.input_attachments) {
+    const std::string name = "input attachment '" + input.name + "'";
+    if (input.multisampled != multisampled)
+      return wrong(name + " is a " + (input.multisampled ? "subpassInputMS" : "subpassInput") + ", and the pipeline has " +
+                   std::to_string(info.multisample.samples) + " samples; " +
+                   (multisampled ? "declare it subpassInputMS and read subpassLoad(" + input.name + ", gl_SampleID)"
+                                 : std::string("declare it subpassInput")));
+    for (uint32_t element = 0; element < input.count; element++) {
+      const uint32_t index = input.index == kNoIndex ? kNoIndex : input.index + element;
+      const std::string at =
+          index == kNoIndex ? name + " (without input_attachment_index)" : name + " (input_attachment_index " + std::to_string(index) + ")";
+      const std::vector<uint32_t> targets = targets_at(info.input_attachments, index, input.base);
+      if (targets.size() > 1) return wrong(at + " names " + target_name(targets[0]) + " and " + target_name(targets[1]) + "; give each an index of its own");
+      if (targets.empty() || format_of(info, targets[0]) == VK_FORMAT_UNDEFINED)
+        return wrong(at + " reads no attachment of this pipeline; there are: " + mapping_text(info));
+      const VkFormat format = format_of(info, targets[0]);
+      if (base_of(format, targets[0]) != input.base)
+        return wrong(at + " is of base type " + base_name(input.base) + ", but " + target_name(targets[0]) + " has format " +
+                     format_name(format) + ", which reads as " + base_name(base_of(format, targets[0])));
+      sources.push_back({input.variable, element, targets[0], format});
+    }
+  }
+  return sources;
+}
+
+}  // namespace tilegpu::pipeline
