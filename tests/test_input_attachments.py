@@ -120,7 +120,10 @@ void main() {{ o_value = {load("old", samples)}.r * 1664525u + v_id; }}"""
     ({"src_color": "one", "dst_color": "one", "color_op": "max"}, "max(old, new)"),
     ({"src_color": "dst_color", "dst_color": "zero"}, "old * new"),
 ])  # fmt: skip
-@pytest.mark.parametrize("format_", ["r8g8b8a8_unorm", "b8g8r8a8_srgb", "r16g16b16a16_sfloat", "a2b10g10r10_unorm_pack32", "b10g11r11_ufloat_pack32"])
+@pytest.mark.parametrize(
+    "format_",
+    ["r8g8b8a8_unorm", "b8g8r8a8_srgb", "r16g16b16a16_sfloat", "a2b10g10r10_unorm_pack32", "b10g11r11_ufloat_pack32"],
+)
 def test_programmable_blending_is_fixed_function_blending(samples: int, preset: dict[str, str], formula: str, format_: str) -> None:
     rects = random_rectangles(5, 30)
     body = """vec4 new = vec4(float(v_id % 5u) / 4.0, float(v_id % 3u) / 8.0, float(v_id % 7u) / 8.0, 0.25);"""

@@ -46,7 +46,8 @@ Classification classify(const GraphicsPipelineCreateInfo& info, const shader::St
   // left and not its own. Where the shader asks for early tests it sees its own, and primitives go one by one.
   const DepthStencilState& ds = info.depth_stencil;
   const auto writes_stencil = [](const VkStencilOpState& face) {
-    return face.writeMask && (face.failOp != VK_STENCIL_OP_KEEP || face.passOp != VK_STENCIL_OP_KEEP || face.depthFailOp != VK_STENCIL_OP_KEEP);
+    return face.writeMask &&
+           (face.failOp != VK_STENCIL_OP_KEEP || face.passOp != VK_STENCIL_OP_KEEP || face.depthFailOp != VK_STENCIL_OP_KEEP);
   };
   for (const shader::InputSource& input : inputs) {
     const bool depth = input.target == shader::kInputDepth && ds.depth_test && ds.depth_write;

@@ -55,7 +55,8 @@ std::string mapping_text(const GraphicsPipelineCreateInfo& info) {
   std::string text;
   const auto add = [&](uint32_t target, std::optional<uint32_t> index) {
     if (format_of(info, target) == VK_FORMAT_UNDEFINED || index == VK_ATTACHMENT_UNUSED) return;
-    text += (text.empty() ? "" : ", ") + (index ? "index " + std::to_string(*index) : std::string("no index")) + " is " + target_name(target);
+    text +=
+        (text.empty() ? "" : ", ") + (index ? "index " + std::to_string(*index) : std::string("no index")) + " is " + target_name(target);
   };
   for (uint32_t i = 0; i < kMaxColorAttachments; i++) add(i, info.input_attachments.color[i]);
   add(shader::kInputDepth, info.input_attachments.depth);
@@ -81,7 +82,8 @@ Expected<std::vector<shader::InputSource>> input_sources(const GraphicsPipelineC
       const std::string at =
           index == kNoIndex ? name + " (without input_attachment_index)" : name + " (input_attachment_index " + std::to_string(index) + ")";
       const std::vector<uint32_t> targets = targets_at(info.input_attachments, index, input.base);
-      if (targets.size() > 1) return wrong(at + " names " + target_name(targets[0]) + " and " + target_name(targets[1]) + "; give each an index of its own");
+      if (targets.size() > 1)
+        return wrong(at + " names " + target_name(targets[0]) + " and " + target_name(targets[1]) + "; give each an index of its own");
       if (targets.empty() || format_of(info, targets[0]) == VK_FORMAT_UNDEFINED)
         return wrong(at + " reads no attachment of this pipeline; there are: " + mapping_text(info));
       const VkFormat format = format_of(info, targets[0]);

@@ -51,9 +51,9 @@ enum class DepthLayout : uint8_t { any, greater, less, unchanged };
 
 /// A variable of type subpassInput or subpassInputMS that the stage uses.
 struct InputAttachment {
-  uint32_t variable = 0;         // SPIR-V id
-  uint32_t index = ~0u;          // InputAttachmentIndex, of the first element; ~0u: the variable has none
-  uint32_t count = 1;            // elements of an array
+  uint32_t variable = 0;          // SPIR-V id
+  uint32_t index = ~0u;           // InputAttachmentIndex, of the first element; ~0u: the variable has none
+  uint32_t count = 1;             // elements of an array
   ReflectedType::Base base = {};  // f32, i32 or u32
   bool multisampled = false;
   std::string name;
@@ -77,7 +77,7 @@ struct StageTraits {
   bool per_sample = false;  // SampleId, SamplePosition or `sample` inputs
   bool reads_primitive_id = false, reads_front_facing = false, reads_frag_coord = false;
   bool early_fragment_tests = false;
-  bool reads_tile = false;       // input attachments
+  bool reads_tile = false;  // input attachments
   std::vector<InputAttachment> input_attachments;
   uint32_t outputs_written = 0;  // bit per location
   std::array<ReflectedType::Base, kMaxTargets> output_base{};

@@ -102,7 +102,7 @@ Val read_input_attachment(Interpolator& at, const Instruction& i) {
   Value sample = ir.c32(0), valid = reader.inside();
   const uint32_t operands = l.m.operand(i, 2);
   const uint32_t harmless = spv::ImageOperandsSignExtendMask | spv::ImageOperandsZeroExtendMask | spv::ImageOperandsNonPrivateTexelMask |
-                                 spv::ImageOperandsVolatileTexelMask | spv::ImageOperandsNontemporalMask;
+                            spv::ImageOperandsVolatileTexelMask | spv::ImageOperandsNontemporalMask;
   if (operands & ~(harmless | spv::ImageOperandsSampleMask)) {
     l.fail("an input attachment is read with image operands other than Sample");
     return result;
