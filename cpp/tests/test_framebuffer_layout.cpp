@@ -383,7 +383,7 @@ void contents_are_marked() {
   info.color[0].resolve_mode = VK_RESOLVE_MODE_AVERAGE_BIT;
   info.color[0].resolve_view = view(kRgba8);
   info.depth = attachment(view(VK_FORMAT_D24_UNORM_S8_UINT, 4), kClear, kStore);
-  mark_contents(make(info), "main");
+  mark_contents(make(info), 0, "main");
   CHECK(info.color[0].view->image()->defined_aspects == 0u, "not stored");
   CHECK(info.color[0].view->image()->undefined_reason.find("pass 'main' was dont_care") != std::string::npos, "reason: %s",
         info.color[0].view->image()->undefined_reason.c_str());

@@ -124,6 +124,26 @@ void fill_traffic(const PassRecord& pass, const stats::Ledger& total, PassStats&
   }
 }
 
+// Targets that a draw or a clear may write: bit i colour i, 8 depth, 9 stencil.
+uint32_t written_targets(const PassRecord& pass) {
+  uint32_t written = 0;
+  for (const ClearCall& clear : pass.clears) {
+    if (clear.attachment >= 0) written |= 1u << clear.attachment;
+    if (clear.attachment < 0 && (clear.aspects & VK_IMAGE_ASPECT_DEPTH_BIT)) written |= 1u << stats::kLedgerDepth;
+    if (clear.attachment < 0 && (clear.aspects & VK_IMAGE_ASPECT_STENCIL_BIT)) written |= 1u << stats::kLedgerStencil;
+  }
+  const Pipeline* last = nullptr;
+  const auto add = [&](const DrawCall& draw) {
+    const Pipeline* pipeline = draw.state->pipeline.get();
+    if (pipeline == last) return;
+    last = pipeline;
+    written |= pipeline->compiled().written_targets;
+  };
+  for (const DrawCall& draw : pass.draws) add(draw);
+  for (const IndirectDraw& indirect : pass.indirects) add(indirect.base);
+  return written;
+}
+
 // At most this many chunks are in memory beyond the heap: the bound of the geometry phase's memory.
 constexpr uint32_t kWaveChunks = 64;
 // Chunks shrink with the heap, so that a small one is split where it is full and not 4096 primitives later.
@@ -277,7 +297,7 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
   }
   stats.tiles_ms = tiles_ms;
   stats.geometry_ms = now_ms() - start_ms - tiles_ms;
-  framebuffer::mark_contents(pass.framebuffer, pass.info.label);
+  framebuffer::mark_contents(pass.framebuffer, written_targets(pass), pass.info.label);
   return Ok{};
 }
 

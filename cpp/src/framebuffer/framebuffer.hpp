@@ -32,8 +32,9 @@ Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::str
 void prepare_signatures(const Framebuffer& framebuffer);
 /// Memory for transient images: called before the first spill.
 Status ensure_spill_memory(const Framebuffer& framebuffer);
-/// After the pass: which images hold defined contents now, and why others do not.
-void mark_contents(const Framebuffer& framebuffer, const std::string& pass_label);
+/// After the pass: which images hold defined contents now, and why others do not. `written`: targets that the pass's commands wrote
+/// (bit i colour i, 8 depth, 9 stencil): with store op NONE those are undefined, for a split would have spilled over them.
+void mark_contents(const Framebuffer& framebuffer, uint32_t written, const std::string& pass_label);
 
 inline const Load& load_of(const Framebuffer& f, Part part) { return part == Part::middle || part == Part::last ? f.spill_load : f.load; }
 inline const Store& store_of(const Framebuffer& f, Part part) {

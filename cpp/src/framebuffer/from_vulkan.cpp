@@ -69,6 +69,7 @@ void map_load(const RenderingAttachment& a, const PassShape& shape, LoadTarget& 
 
 void map_store_and_resolve(const RenderingAttachment& a, const PassShape& shape, const Target& t) {
   StoreTarget& store = *t.store;
+  store.bound = a.view;
   store.discard = a.store_op == VK_ATTACHMENT_STORE_OP_DONT_CARE;
   const bool stores = a.store_op == VK_ATTACHMENT_STORE_OP_STORE;
   if (stores) {
@@ -252,22 +253,26 @@ Status ensure_spill_memory(const Framebuffer& f) {
   return ensure(f.spill_store.s);
 }
 
-void mark_contents(const Framebuffer& f, const std::string& pass_label) {
-  const auto mark = [&](const StoreTarget& t, const Ptr<ImageView>& bound, VkImageAspectFlags aspect) {
+void mark_contents(const Framebuffer& f, uint32_t written, const std::string& pass_label) {
+  const auto define = [](const StoreTarget& t, VkImageAspectFlags aspect) {
     if (t.store && t.view->info().base_level == 0) t.view->image()->defined_aspects |= aspect;
-    if (t.discard && bound && bound->info().base_level == 0) {
-      bound->image()->defined_aspects &= ~aspect;
-      bound->image()->undefined_reason = "store_op of " + object_name("pass", pass_label) + " was dont_care; set it to store";
-    }
+  };
+  const auto mark = [&](const StoreTarget& t, const LoadTarget& load, bool wrote, VkImageAspectFlags aspect) {
+    define(t, aspect);
+    const bool lost = t.discard || (!t.store && (wrote || load.in_bounds == LoadOp::clear));
+    if (!lost || !t.bound || t.bound->info().base_level != 0) return;
+    t.bound->image()->defined_aspects &= ~aspect;
+    t.bound->image()->undefined_reason = "store_op of " + object_name("pass", pass_label) +
+                                       (t.discard ? " was dont_care; set it to store" : " was none, but the pass wrote to it; set it to store");
   };
   for (uint32_t i = 0; i < kMaxColorAttachments; ++i) {
-    mark(f.store.rts[i], f.spill_store.rts[i].view, VK_IMAGE_ASPECT_COLOR_BIT);
-    mark(f.store.resolved_rts[i], nullptr, VK_IMAGE_ASPECT_COLOR_BIT);
+    mark(f.store.rts[i], f.load.rts[i], written >> i & 1, VK_IMAGE_ASPECT_COLOR_BIT);
+    define(f.store.resolved_rts[i], VK_IMAGE_ASPECT_COLOR_BIT);
   }
-  mark(f.store.z, f.spill_store.z.view, VK_IMAGE_ASPECT_DEPTH_BIT);
-  mark(f.store.s, f.spill_store.s.view, VK_IMAGE_ASPECT_STENCIL_BIT);
-  mark(f.store.resolved_z, nullptr, VK_IMAGE_ASPECT_DEPTH_BIT);
-  mark(f.store.resolved_s, nullptr, VK_IMAGE_ASPECT_STENCIL_BIT);
+  mark(f.store.z, f.load.z, written >> kMaxColorAttachments & 1, VK_IMAGE_ASPECT_DEPTH_BIT);
+  mark(f.store.s, f.load.s, written >> (kMaxColorAttachments + 1) & 1, VK_IMAGE_ASPECT_STENCIL_BIT);
+  define(f.store.resolved_z, VK_IMAGE_ASPECT_DEPTH_BIT);
+  define(f.store.resolved_s, VK_IMAGE_ASPECT_STENCIL_BIT);
 }
 
 }  // namespace tilegpu::framebuffer

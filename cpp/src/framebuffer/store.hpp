@@ -17,6 +17,7 @@ struct StoreTarget {
   bool eliminate = false;         // transaction elimination: blocks equal to what is there already are not written
   MsaaCopy msaa = MsaaCopy::all;  // `all` to an image of as many samples; any reduction to one of a single sample
   Ptr<ImageView> view;
+  Ptr<ImageView> bound;  // the attachment, also where nothing is stored: whose contents the pass may leave undefined
 };
 
 struct Store {

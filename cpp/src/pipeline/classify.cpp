@@ -19,7 +19,26 @@ VkColorComponentFlags components_of(VkFormat format) {
   return mask;
 }
 
+bool writes_stencil(const DepthStencilState& ds) {
+  const auto face = [](const VkStencilOpState& f) {
+    return f.writeMask && (f.failOp != VK_STENCIL_OP_KEEP || f.passOp != VK_STENCIL_OP_KEEP || f.depthFailOp != VK_STENCIL_OP_KEEP);
+  };
+  return ds.stencil_test && (face(ds.front) || face(ds.back));
+}
+
 }  // namespace
+
+uint32_t written_targets(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment) {
+  const DepthStencilState& ds = info.depth_stencil;
+  uint32_t written = 0;
+  if (ds.depth_test && ds.depth_write && info.depth_format != VK_FORMAT_UNDEFINED) written |= 1u << shader::kInputDepth;
+  if (info.stencil_format != VK_FORMAT_UNDEFINED && writes_stencil(ds)) written |= 1u << shader::kInputStencil;
+  if (!info.fragment.module) return written;
+  const auto blends = blend_attachments(info);
+  for (size_t i = 0; i < info.color_formats.size(); i++)
+    if (info.color_formats[i] != VK_FORMAT_UNDEFINED && (fragment.outputs_written >> i & 1) && blends[i].colorWriteMask) written |= 1u << i;
+  return written;
+}
 
 std::vector<VkPipelineColorBlendAttachmentState> blend_attachments(const GraphicsPipelineCreateInfo& info) {
   std::vector<VkPipelineColorBlendAttachmentState> states = info.blend.attachments;
@@ -45,13 +64,9 @@ Classification classify(const GraphicsPipelineCreateInfo& info, const shader::St
   // Depth or stencil that the draw both reads and writes: written after shading, so that a fragment sees what earlier primitives
   // left and not its own. Where the shader asks for early tests it sees its own, and primitives go one by one.
   const DepthStencilState& ds = info.depth_stencil;
-  const auto writes_stencil = [](const VkStencilOpState& face) {
-    return face.writeMask &&
-           (face.failOp != VK_STENCIL_OP_KEEP || face.passOp != VK_STENCIL_OP_KEEP || face.depthFailOp != VK_STENCIL_OP_KEEP);
-  };
   for (const shader::InputSource& input : inputs) {
     const bool depth = input.target == shader::kInputDepth && ds.depth_test && ds.depth_write;
-    const bool stencil = input.target == shader::kInputStencil && ds.stencil_test && (writes_stencil(ds.front) || writes_stencil(ds.back));
+    const bool stencil = input.target == shader::kInputStencil && writes_stencil(ds);
     if (!depth && !stencil) continue;
     if (fragment.early_fragment_tests)
       c.pins_order = true;

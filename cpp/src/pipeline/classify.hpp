@@ -9,6 +9,9 @@ namespace tilegpu::pipeline {
 Classification classify(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment,
                         const std::vector<shader::InputSource>& inputs = {});
 
+/// Compiled::written_targets.
+uint32_t written_targets(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment);
+
 /// The same state as the epilogue needs it: unused attachments, formats, blend defaults filled in.
 shader::EpilogueKey epilogue_key(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment,
                                  const Classification& classification);

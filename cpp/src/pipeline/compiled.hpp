@@ -28,6 +28,7 @@ struct Compiled {
   shader::FragmentFunction fragment = nullptr;  // null: no fragment shader
   shader::FragmentFunction epilogue = nullptr;  // null: nothing to write
   Classification classification;
+  uint32_t written_targets = 0;  // bit i: colour i may be written; 8: depth, 9: stencil
   uint32_t samples = 1;
   uint64_t shader_id = 0;  // equal: quads may share a packet (same fragment and epilogue functions)
 };

@@ -54,6 +54,8 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreate
   compiled->inputs = std::move(*inputs);
   compiled->classification = classify(info, compiled->fragment_traits, compiled->inputs);
 
+  compiled->written_targets = written_targets(info, compiled->fragment_traits);
+
   shader::VertexKey vertex;
   vertex.module = info.vertex.module.get();
   vertex.specialization = info.vertex.specialization;
