@@ -262,8 +262,9 @@ void mark_contents(const Framebuffer& f, uint32_t written, const std::string& pa
     const bool lost = t.discard || (!t.store && (wrote || load.in_bounds == LoadOp::clear));
     if (!lost || !t.bound || t.bound->info().base_level != 0) return;
     t.bound->image()->defined_aspects &= ~aspect;
-    t.bound->image()->undefined_reason = "store_op of " + object_name("pass", pass_label) +
-                                       (t.discard ? " was dont_care; set it to store" : " was none, but the pass wrote to it; set it to store");
+    t.bound->image()->undefined_reason =
+        "store_op of " + object_name("pass", pass_label) +
+        (t.discard ? " was dont_care; set it to store" : " was none, but the pass wrote to it; set it to store");
   };
   for (uint32_t i = 0; i < kMaxColorAttachments; ++i) {
     mark(f.store.rts[i], f.load.rts[i], written >> i & 1, VK_IMAGE_ASPECT_COLOR_BIT);
