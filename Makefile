@@ -15,7 +15,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python lint wheel test-wheel test-sanitize bench build build-tests system clean distclean
+.PHONY: help demo test test-cpp test-python compare lint wheel test-wheel test-sanitize bench build build-tests system clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -32,6 +32,10 @@ test-cpp: build-tests
 
 test-python: build $(VENV)/.stamp-test
 	$(PY) -m pytest $(PYTEST_ARGS)
+
+ASSETS ?= $(wildcard ../shared/assets)
+compare: build ## every scene (and every model in ASSETS=folder) against OpenGL, as a table
+	$(PY) scripts/compare_all.py $(if $(ASSETS),--assets $(ASSETS)) -o out/compare.md
 
 lint: $(VENV)/.stamp-lint ## ruff, mypy and clang-format
 	$(VENV)/bin/ruff check python samples tests benchmarks scripts

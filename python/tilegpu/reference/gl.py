@@ -2,8 +2,8 @@
 
 OpenGL's window has y up and its images have row 0 at the bottom, so the same clip coordinates give the same rows; the winding as
 seen turns round. The provoking vertex is set to the first. Depth is a 24-bit buffer in -1..1 turned to 0..1.
-llvmpipe's shortcuts of texture filtering are switched off: approximate levels of detail (``GALLIVM_PERF=no_filter_hacks``) and
-8-bit weights (``no_aos_sampling``).
+llvmpipe's shortcuts of texture filtering are switched off: approximate levels of detail (``GALLIVM_PERF=no_filter_hacks``), 8-bit
+weights (``no_aos_sampling``), and its logarithm, which no switch reaches (:mod:`tilegpu.reference.lod`; ``exact_lod``).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu.reference import blocks, glraw
+from tilegpu.reference.lod import with_exact_lod
 from tilegpu.reference.translate import (
     Translated,
     TranslationError,
@@ -137,19 +138,25 @@ class Renderer:
             raise ReferenceError(f"no OpenGL 4.5 context through EGL: {error}") from error
         self.ctx.provoking_vertex = self.ctx.FIRST_VERTEX_CONVENTION
         self._home = self.ctx.simple_framebuffer((1, 1))  # bound while others are released
-        self._programs: dict[tuple[int, str], tuple[moderngl.Program, Translated, Translated]] = {}
+        self.exact_lod = False  #: LODs as the specification writes them, not as the driver approximates them
+        self._programs: dict[tuple[int, str, bool], tuple[moderngl.Program, Translated, Translated]] = {}
         self._buffers: dict[int, moderngl.Buffer] = {}
         self._textures: dict[int, moderngl.Texture] = {}
         self._samplers: dict[Any, moderngl.Sampler] = {}
 
     @classmethod
     @contextmanager
-    def shared(cls) -> Iterator[Renderer]:
-        """The process's renderer, its context current."""
+    def shared(cls, exact_lod: bool = False) -> Iterator[Renderer]:
+        """The process's renderer, its context current. ``exact_lod``: see :mod:`tilegpu.reference.lod`."""
         if cls._shared is None:
             cls._shared = Renderer()
-        with cls._shared.ctx:
-            yield cls._shared
+        renderer = cls._shared
+        before, renderer.exact_lod = renderer.exact_lod, exact_lod
+        try:
+            with renderer.ctx:
+                yield renderer
+        finally:
+            renderer.exact_lod = before
 
     @property
     def max_samples(self) -> int:
@@ -166,12 +173,13 @@ class Renderer:
             "driver": info["GL_VERSION"],
             "moderngl": moderngl.__version__,
             "GALLIVM_PERF": os.environ.get("GALLIVM_PERF", ""),
+            "lod": "by the specification's formula, in the shader" if self.exact_lod else "the driver's",
         }
 
     # ---------------------------------------------------------------------------------------------- objects of the context
     def program(self, program: Program, tail: str = "") -> tuple[moderngl.Program, Translated, Translated]:
         """The linked program with its two translated stages; ``tail``: see :meth:`draw`."""
-        key = (id(program), tail)
+        key = (id(program), tail, self.exact_lod)
         found = self._programs.get(key)
         if found is not None:
             return found
@@ -183,6 +191,8 @@ class Renderer:
         except TranslationError as error:
             raise ReferenceError(str(error)) from error
         fragment_glsl = with_constants(fragment, program.constants)
+        if self.exact_lod:
+            fragment_glsl = with_exact_lod(fragment_glsl)
         if tail:
             fragment_glsl = fragment_glsl.replace("void main()", "void shaded_main()") + tail
         made = self.ctx.program(vertex_shader=with_constants(vertex, program.constants), fragment_shader=fragment_glsl)
@@ -321,7 +331,7 @@ class Renderer:
         return self.ctx.vertex_array(program, content, index, size)
 
     def prepare_bindings(
-        self, program: moderngl.Program, stages: tuple[Translated, Translated], draw: Draw
+        self, program: moderngl.Program, stages: tuple[Translated, ...], draw: Draw
     ) -> tuple[list[tuple[Any, bytes]], Callable[[], None], list[moderngl.Buffer]]:
         """Push constants as (uniform, bytes), a function that binds textures and blocks, and the blocks' buffers to release."""
         import moderngl

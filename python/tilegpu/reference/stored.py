@@ -64,7 +64,7 @@ def keep(scene: str, frame: Frame, where: Path) -> Path:
     """Draws the frame by the reference and keeps its colour 0 with provenance; returns the picture's path."""
     from PIL import Image
 
-    with Renderer.shared() as renderer:
+    with Renderer.shared(exact_lod=True) as renderer:
         picture = renderer.render(frame)
     image: NDArray[Any] = picture.images[0]
     if image.dtype != np.uint8 or image.shape[2] != 4:

@@ -62,15 +62,18 @@ class SceneRenderer:
         self._pipelines: dict[Any, tg.Pipeline] = {}
         self._targets: tuple[Any, _Targets] | None = None
         self._recording: _Recording | None = None
+        self._shift_px = (0.0, 0.0)
 
-    def render(self, frame: Frame, read: bool = True) -> RenderResult:
+    def render(self, frame: Frame, read: bool = True, shift_px: tuple[float, float] = (0.0, 0.0)) -> RenderResult:
         """Draws a frame.
 
         ``read = False`` leaves the pictures in the device's images (``images`` is then empty), for benchmarks.
+        ``shift_px`` moves what is drawn by (x, y) pixels, fractions included; comparisons ask with it what a rounding can change.
         Raises :class:`tilegpu.Error` for what the device can't do; the message names the draw's program.
         """
         self._frame_number += 1
-        if self._recording is None or self._recording.frame is not frame:
+        if self._recording is None or self._recording.frame is not frame or self._shift_px != shift_px:
+            self._shift_px = shift_px
             self._recording = self._record(frame)
             self._kept.sweep(self._frame_number)
         else:
@@ -83,6 +86,12 @@ class SceneRenderer:
         depth_image = done.targets.depth
         depth = depth_image.numpy() if read and frame.store_depth and depth_image is not None else None
         return RenderResult(images, depth, done.render_pass.stats, done.render_pass.explain())
+
+    def render_to_images(self, frame: Frame) -> list[tg.Image]:
+        """Draws a frame; the colour images that the pass wrote, with all their samples. They are the next frame's too."""
+        self.render(frame, read=False)
+        assert self._recording is not None
+        return self._recording.targets.color
 
     # ------------------------------------------------------------------------------------------------------ targets
 
@@ -152,6 +161,7 @@ class SceneRenderer:
             push=self._push(pipeline, draw.push),
             first=draw.first,
             count=draw.element_count,
+            viewport=(*self._shift_px, *map(float, frame.size)) if any(self._shift_px) else None,
         )
 
     def _pipeline(self, frame: Frame, program: Program, state: State, dtype: Any) -> tg.Pipeline:
