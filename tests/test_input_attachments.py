@@ -19,9 +19,9 @@ CONFIGURATIONS: list[dict[str, Any]] = [
     {"lanes": 16},
     {"lanes": 8, "threads": 2},
     {"lanes": 4, "threads": 1, "bin_px": 32},
-    {"lanes": 16, "bin_px": 128, "hidden_surface_removal": False},
+    {"lanes": 16, "bin_px": 128, "hsr": ["hierarchical_z"]},
     {"lanes": 8, "tiler_heap": 1 << 12},  # splits after nearly every rectangle
-    {"lanes": 4, "tiler_heap": 1 << 14, "hierarchical_z": False},
+    {"lanes": 4, "tiler_heap": 1 << 14, "hsr": ["visibility_buffer"]},
 ]
 # Sample locations in 1/16 pixel (Vulkan specification, "Multisampling").
 LOCATIONS = {1: [(8, 8)], 4: [(6, 2), (14, 6), (2, 10), (10, 14)]}

@@ -41,8 +41,11 @@ CONFIGURATIONS: list[dict[str, Any]] = [
     {"lanes": 8, "threads": 2, "jit_target": "x86-64-v3"},
     {"lanes": 8, "threads": 2, "tiler_heap": 1 << 20},
     {"lanes": 8, "threads": 1, "tiler_heap": 1 << 15},
-    {"lanes": 8, "threads": 2, "hidden_surface_removal": False},
-    {"lanes": 16, "threads": 2, "hierarchical_z": False},
+    {"lanes": 8, "threads": 2, "hsr": ["hierarchical_z"]},
+    {"lanes": 16, "threads": 2, "hsr": ["visibility_buffer"]},
+    {"lanes": 8, "threads": 2, "hsr": "off"},
+    {"lanes": 8, "threads": 2, "hsr": ["depth_filter:three_plane"]},
+    {"lanes": 16, "threads": 2, "hsr": ["visibility_buffer", "depth_filter:two_plane_skip"]},
 ]
 
 

@@ -73,7 +73,7 @@ double measure(const Bench& b, const std::vector<geometry::TriangleRecord>& reco
   pass.samples = b.samples;
   pass.lanes = b.lanes;
   pass.render_area = {{0, 0}, {4096, 4096}};
-  pass.hidden_surface_removal = b.hsr;
+  pass.hsr.visibility_buffer = b.hsr;
   pass.tile.bin_px = b.bin_px;
   pass.tile.samples = b.samples;
   const uint32_t plane_B = b.bin_px * b.bin_px * b.samples * 4;

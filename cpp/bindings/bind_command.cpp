@@ -67,7 +67,8 @@ void bind_command(py::module_& m) {
       .def(
           "begin_rendering",
           [](CommandBuffer& cb, std::vector<RenderingAttachment> color, RenderingAttachment depth, RenderingAttachment stencil,
-             const std::array<int64_t, 4>& area, uint32_t layer_count, uint32_t single_sampled_samples, std::string label) {
+             const std::array<int64_t, 4>& area, uint32_t layer_count, uint32_t single_sampled_samples, std::string label,
+             std::optional<HiddenSurfaceRemoval> hsr) {
             RenderingInfo info;
             info.render_area = rect_of(area);
             info.layer_count = layer_count;
@@ -76,10 +77,11 @@ void bind_command(py::module_& m) {
             info.stencil = std::move(stencil);
             info.single_sampled_samples = single_sampled_samples;
             info.label = std::move(label);
+            info.hsr = hsr;
             unwrap(cb.begin_rendering(info));
           },
           py::arg("color"), py::arg("depth"), py::arg("stencil"), py::arg("area"), py::arg("layer_count"),
-          py::arg("single_sampled_samples"), py::arg("label"))
+          py::arg("single_sampled_samples"), py::arg("label"), py::arg("hsr") = py::none())
       .def("end_rendering", [](CommandBuffer& cb) { unwrap(cb.end_rendering()); })
       .def("discard_rendering", &CommandBuffer::discard_rendering)
       .def("bind_pipeline", &CommandBuffer::bind_pipeline, py::arg("pipeline").none(false))

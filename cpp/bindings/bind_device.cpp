@@ -59,21 +59,39 @@ void bind_device(py::module_& m) {
   m.def("format_name", [](int format) { return format_name(static_cast<VkFormat>(format)); }, py::arg("format"));
   m.def("format_info", &format_info, py::arg("format"));
 
+  py::enum_<DepthFilter>(m, "DepthFilter")
+      .value("off", DepthFilter::off)
+      .value("one_plane", DepthFilter::one_plane)
+      .value("two_plane", DepthFilter::two_plane)
+      .value("three_plane", DepthFilter::three_plane)
+      .value("two_plane_skip", DepthFilter::two_plane_skip);
+  py::class_<HiddenSurfaceRemoval>(m, "HiddenSurfaceRemoval")
+      .def(py::init<>())
+      .def_readwrite("visibility_buffer", &HiddenSurfaceRemoval::visibility_buffer)
+      .def_readwrite("hierarchical_z", &HiddenSurfaceRemoval::hierarchical_z)
+      .def_readwrite("pre_pass", &HiddenSurfaceRemoval::pre_pass)
+      .def_readwrite("forward_pixel_kill", &HiddenSurfaceRemoval::forward_pixel_kill)
+      .def_readwrite("deferred_vertex_shading", &HiddenSurfaceRemoval::deferred_vertex_shading)
+      .def_readwrite("low_resolution_z", &HiddenSurfaceRemoval::low_resolution_z)
+      .def_readwrite("depth_filter", &HiddenSurfaceRemoval::depth_filter)
+      .def_readwrite("depth_filter_position", &HiddenSurfaceRemoval::depth_filter_position);
+  m.def("default_hsr", &framebuffer::default_hsr, py::arg("profile"));
+
   py::class_<Device, Ptr<Device>> device_class(m, "Device");
   py::class_<Fence, Ptr<Fence>>(m, "Fence")
       .def("signaled", &Fence::signaled)
       .def("wait", [](Fence& fence, Device& device) { wait(device, fence); }, py::arg("device"));
 
   device_class
-      .def(
-          py::init([](std::string profile, uint32_t threads, uint32_t lanes, std::string jit_target, uint32_t bin_px, uint32_t vertex_batch,
-                      std::string cache_dir, uint64_t tiler_heap_B, bool hidden_surface_removal, bool hierarchical_z) {
-            py::gil_scoped_release release;
-            return unwrap(Device::create({std::move(profile), threads, lanes, std::move(jit_target), bin_px, vertex_batch,
-                                          std::move(cache_dir), tiler_heap_B, hidden_surface_removal, hierarchical_z}));
-          }),
-          py::arg("profile"), py::arg("threads"), py::arg("lanes"), py::arg("jit_target"), py::arg("bin_px"), py::arg("vertex_batch"),
-          py::arg("cache_dir"), py::arg("tiler_heap_B") = 0, py::arg("hidden_surface_removal") = true, py::arg("hierarchical_z") = true)
+      .def(py::init([](std::string profile, uint32_t threads, uint32_t lanes, std::string jit_target, uint32_t bin_px,
+                       uint32_t vertex_batch, std::string cache_dir, uint64_t tiler_heap_B, std::optional<HiddenSurfaceRemoval> hsr) {
+             py::gil_scoped_release release;
+             return unwrap(Device::create({std::move(profile), threads, lanes, std::move(jit_target), bin_px, vertex_batch,
+                                           std::move(cache_dir), tiler_heap_B, hsr}));
+           }),
+           py::arg("profile"), py::arg("threads"), py::arg("lanes"), py::arg("jit_target"), py::arg("bin_px"), py::arg("vertex_batch"),
+           py::arg("cache_dir"), py::arg("tiler_heap_B") = 0, py::arg("hsr") = py::none())
+      .def_property_readonly("hsr", &Device::hsr)
       .def("info",
            [](const Device& device) {
              const DeviceInfo i = device.info();

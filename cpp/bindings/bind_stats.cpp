@@ -45,6 +45,17 @@ py::dict as_dict(const PassStats& s) {
     traffic[attachment.attachment.c_str()] = bytes;
   }
   d["traffic"] = traffic;
+  py::dict filter;
+#define TILEGPU_FIELD(name) filter[#name] = s.depth_filter.name
+  TILEGPU_FIELD(position);
+  TILEGPU_FIELD(samples_in_front);
+  TILEGPU_FIELD(samples_survived);
+  TILEGPU_FIELD(samples_rejected);
+  TILEGPU_FIELD(samples_failed);
+  TILEGPU_FIELD(reads_skipped);
+  TILEGPU_FIELD(lines);
+#undef TILEGPU_FIELD
+  d["depth_filter"] = filter;
   return d;
 }
 

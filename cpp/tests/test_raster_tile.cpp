@@ -335,8 +335,8 @@ Image render_tiles(const Scene& scene, uint32_t lanes, uint32_t bin_px, bool hid
   pass.lanes = lanes;
   pass.query_count = scene.query_count;
   pass.render_area = {{0, 0}, {kImage_px, kImage_px}};
-  pass.hidden_surface_removal = hidden_surface_removal;
-  pass.hierarchical_z = hierarchical_z;
+  pass.hsr.visibility_buffer = hidden_surface_removal;
+  pass.hsr.hierarchical_z = hierarchical_z;
   pass.tile.bin_px = bin_px;
   pass.tile.samples = scene.samples;
   const uint32_t plane_B = bin_px * bin_px * scene.samples * 4, block_B = scene.samples * 64;

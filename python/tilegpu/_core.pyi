@@ -1,7 +1,7 @@
 """Types of the extension module; made from its docstrings by pybind11-stubgen, then tidied by hand."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -286,6 +286,28 @@ class Pipeline:
     @property
     def set_layouts(self) -> list[DescriptorSetLayout | None]: ...
 
+class DepthFilter:
+    off: ClassVar[DepthFilter]
+    one_plane: ClassVar[DepthFilter]
+    two_plane: ClassVar[DepthFilter]
+    three_plane: ClassVar[DepthFilter]
+    two_plane_skip: ClassVar[DepthFilter]
+    @property
+    def name(self) -> str: ...
+
+class HiddenSurfaceRemoval:
+    visibility_buffer: bool
+    hierarchical_z: bool
+    pre_pass: bool
+    forward_pixel_kill: bool
+    deferred_vertex_shading: bool
+    low_resolution_z: bool
+    depth_filter: DepthFilter
+    depth_filter_position: int
+    def __init__(self) -> None: ...
+
+def default_hsr(profile: str) -> HiddenSurfaceRemoval: ...
+
 class PassStats:
     def asdict(self) -> dict[str, Any]: ...
 
@@ -326,6 +348,7 @@ class CommandBuffer:
         layer_count: int,
         single_sampled_samples: int,
         label: str,
+        hsr: HiddenSurfaceRemoval | None = None,
     ) -> None: ...
     def bind_descriptor_set(self, set: int, descriptors: DescriptorSet) -> None: ...
     def bind_index_buffer(self, buffer: Buffer, offset_B: int, type: int) -> None: ...
@@ -417,9 +440,10 @@ class Device:
         vertex_batch: int,
         cache_dir: str,
         tiler_heap_B: int = 0,
-        hidden_surface_removal: bool = True,
-        hierarchical_z: bool = True,
+        hsr: HiddenSurfaceRemoval | None = None,
     ) -> None: ...
+    @property
+    def hsr(self) -> HiddenSurfaceRemoval: ...
     def cancel(self) -> None: ...
     def compile_stats(self) -> dict[str, Any]: ...
     def create_pipeline(self, info: GraphicsPipelineCreateInfo) -> Pipeline: ...

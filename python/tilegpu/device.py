@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from tilegpu import _core, enums, pipeline, shader
 from tilegpu.buffer import Buffer, BufferSlice
 from tilegpu.errors import ValidationError
+from tilegpu.hsr import names as hsr_names
+from tilegpu.hsr import parse as parse_hsr
 from tilegpu.image import Image, ImageView, Sampler, Texture, default_texture_format, texels_of
 from tilegpu.pipeline import Pipeline
 from tilegpu.render_pass import RenderPass, _clear_color, _clear_depth_stencil
@@ -31,8 +33,8 @@ class Device:
     ``jit_target``: ``""`` (this CPU), ``"x86-64-v3"`` or ``"x86-64-v4"``. ``bin_px``: 32, 64, 128 or 0 (chosen).
     ``vertex_batch``: unique vertices shaded together, 0 for the default. ``cache_dir``: where compiled pipelines are
     kept, ``""`` for the user's cache, ``"off"`` for nowhere. ``tiler_heap``: bytes of binned geometry beyond which a
-    pass is split (incremental rendering), 0 for the profile's. ``hidden_surface_removal``, ``hierarchical_z``: the
-    visibility buffer and the depth bounds of blocks; off to compare.
+    pass is split (incremental rendering), 0 for the profile's. ``hsr``: the hidden-surface removal of
+    passes that do not choose their own: ``"default"`` (the profile's), ``"off"``, ``"all"`` or names (:mod:`tilegpu.hsr`).
 
     None of these changes a single bit of the result. Threads are made at the first pass, and anew in a forked child.
     """
@@ -48,8 +50,7 @@ class Device:
         vertex_batch: int = 0,
         cache_dir: Path_ = "",
         tiler_heap: int = 0,
-        hidden_surface_removal: bool = True,
-        hierarchical_z: bool = True,
+        hsr: str | Iterable[str] = "default",
         label: str = "",
     ) -> None:
         for name, value in (
@@ -71,8 +72,7 @@ class Device:
             vertex_batch,
             os.fspath(cache_dir),
             tiler_heap,
-            hidden_surface_removal,
-            hierarchical_z,
+            None if hsr == "default" else parse_hsr(hsr, profile, "Device"),
         )
         self.profile = profile
         self._lock = threading.Lock()
@@ -82,6 +82,11 @@ class Device:
     def info(self) -> dict[str, Any]:
         """CPU, lanes, threads, LLVM, cache directory, profile."""
         return self.core.info()
+
+    @property
+    def hsr(self) -> tuple[str, ...]:
+        """The hidden-surface removal of passes that do not choose their own; names as :mod:`tilegpu.hsr` has them."""
+        return hsr_names(self.core.hsr)
 
     @property
     def compile_stats(self) -> dict[str, Any]:
@@ -371,6 +376,7 @@ class Device:
         area: Sequence[int] | None = None,
         layers: int = 1,
         samples: int = 0,
+        hsr: str | Iterable[str] | None = None,
         label: str = "pass",
     ) -> RenderPass:
         """A render pass, to be used in a ``with`` block.
@@ -380,12 +386,13 @@ class Device:
         ``area``: (x, y, width, height) in pixels, by default all; outside of it nothing changes. ``layers``: of
         layered rendering.
         ``samples``: renders single-sampled images with so many samples, which are resolved as they are stored.
+        ``hsr``: this pass's hidden-surface removal (:mod:`tilegpu.hsr`); ``None`` for the device's.
 
         Leaving the block submits and waits; ``rp.stats`` then says what the pass cost. An exception inside discards
         the pass and leaves the
         images as they were. Ctrl-C ends a long pass.
         """
-        return RenderPass(self, color, depth, stencil, area, layers, samples, label)
+        return RenderPass(self, color, depth, stencil, area, layers, samples, label, hsr)
 
     # -- copies outside passes; all of them have happened when the call returns
 

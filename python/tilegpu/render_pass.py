@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from tilegpu.binding import DescriptorBinder
 from tilegpu.buffer import Buffer, BufferSlice, require_usage
 from tilegpu.errors import ValidationError
 from tilegpu.explain import Explanation
+from tilegpu.hsr import parse as parse_hsr
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.pipeline import Pipeline
 from tilegpu.stats import PassStats
@@ -198,6 +199,7 @@ class RenderPass:
         layers: int,
         samples: int,
         label: str,
+        hsr: str | Iterable[str] | None = None,
     ) -> None:
         self.label = label
         self._device = device
@@ -225,6 +227,7 @@ class RenderPass:
                 f"{self._what}: samples is {samples!r}; it must be 2, 4, 8 or 16 (multisampled rendering to single-sampled images), or 0"
             )
         self._layers, self._samples = layers, samples
+        self._hsr = None if hsr is None else parse_hsr(hsr, device.profile, self._what)
         self._commands: _core.CommandBuffer | None = None
         self._recorded: _core.CommandBuffer | None = None
         self._stats: PassStats | None = None
@@ -271,7 +274,9 @@ class RenderPass:
             min(max(1, v.image.width >> v.level) for v in present),
             min(max(1, v.image.height >> v.level) for v in present),
         )
-        commands.begin_rendering(cores, depth, stencil, self._area, self._layers, self._samples, self.label)
+        commands.begin_rendering(
+            cores, depth, stencil, self._area, self._layers, self._samples, self.label, self._hsr
+        )
         self._views = views
         self._commands = commands
         self._arena = Arena(self._device)

@@ -7,6 +7,7 @@
 
 #include <optional>
 
+#include "tilegpu/hidden_surface_removal.hpp"
 #include "tilegpu/pipeline.hpp"
 #include "tilegpu/stats.hpp"
 
@@ -30,6 +31,7 @@ struct RenderingInfo {
   RenderingAttachment depth, stencil;      ///< view null: absent
   /// Multisampled rendering to single-sampled images: the samples to render with, resolved as they are stored. 0: as the attachments.
   uint32_t single_sampled_samples = 0;
+  std::optional<HiddenSurfaceRemoval> hsr;  ///< none: the device's
   std::string label;
 };
 

@@ -7,16 +7,14 @@ namespace tilegpu {
 
 struct DeviceCreateInfo {
   std::string profile = "host";
-  uint32_t threads = 0;       ///< 0: what affinity and cgroup quota allow
-  uint32_t lanes = 0;         ///< 4, 8 or 16; 0: 16 with AVX-512, else 8
-  std::string jit_target;     ///< "" (this CPU), "x86-64-v3", "x86-64-v4"
-  uint32_t bin_px = 0;        ///< side of a bin: 32, 64, 128; 0: chosen from the layout
-  uint32_t vertex_batch = 0;  ///< unique vertices in a batch, 0: 32
-  std::string cache_dir;      ///< "": the user's cache directory; "off": no disk cache
-  uint64_t tiler_heap_B = 0;  ///< beyond it a pass is split (incremental rendering); 0: the profile's
-  // What never changes a bit of the result, only the work; off for comparison.
-  bool hidden_surface_removal = true;  ///< the visibility buffer of the tile
-  bool hierarchical_z = true;          ///< depth bounds for each block
+  uint32_t threads = 0;                     ///< 0: what affinity and cgroup quota allow
+  uint32_t lanes = 0;                       ///< 4, 8 or 16; 0: 16 with AVX-512, else 8
+  std::string jit_target;                   ///< "" (this CPU), "x86-64-v3", "x86-64-v4"
+  uint32_t bin_px = 0;                      ///< side of a bin: 32, 64, 128; 0: chosen from the layout
+  uint32_t vertex_batch = 0;                ///< unique vertices in a batch, 0: 32
+  std::string cache_dir;                    ///< "": the user's cache directory; "off": no disk cache
+  uint64_t tiler_heap_B = 0;                ///< beyond it a pass is split (incremental rendering); 0: the profile's
+  std::optional<HiddenSurfaceRemoval> hsr;  ///< of passes that do not say otherwise; none: the profile's
 };
 
 class TILEGPU_API Fence {
@@ -52,6 +50,8 @@ class TILEGPU_API Device : public std::enable_shared_from_this<Device> {
   ~Device();
   DeviceInfo info() const;
   CompileStats compile_stats() const;
+  /// What passes use that do not say otherwise.
+  const HiddenSurfaceRemoval& hsr() const;
   Expected<Ptr<Pipeline>> create_pipeline(GraphicsPipelineCreateInfo info);
   /// Queues the command buffers in order; returns at once. The fence keeps them alive until it is signaled.
   Expected<Ptr<Fence>> submit(std::vector<Ptr<CommandBuffer>> command_buffers);

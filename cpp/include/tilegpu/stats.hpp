@@ -30,6 +30,15 @@ struct AttachmentTraffic {
   std::array<uint64_t, static_cast<size_t>(TrafficCause::count)> bytes{};
 };
 
+/// What the depth filter did in a pass; at one sample a pixel a sample is a fragment.
+struct DepthFilterStats {
+  uint32_t position = 0;  ///< of the planes in this pass, in 16ths of the depth range; 0: no filter
+  uint64_t samples_in_front = 0, samples_survived = 0, samples_rejected = 0;  ///< the paper's FP, SP, RP
+  uint64_t samples_failed = 0;                                                ///< not rejected, but failed the full depth test
+  uint64_t reads_skipped = 0;                                                 ///< passed without a look at the stored depth
+  uint64_t lines = 0;  ///< lines of 64 pixels of the filter's memory that were touched
+};
+
 struct PassStats {
   uint64_t draws = 0;
   uint64_t indices = 0, vertices_unique_requested = 0, vertices_shaded = 0, vertex_batches = 0;
@@ -44,6 +53,7 @@ struct PassStats {
   uint64_t tiler_heap_B = 0, peak_arena_B = 0;
   uint32_t splits = 0;  ///< incremental rendering
   std::vector<AttachmentTraffic> traffic;
+  DepthFilterStats depth_filter;
   double geometry_ms = 0, tiles_ms = 0;
 };
 

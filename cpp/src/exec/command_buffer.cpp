@@ -337,7 +337,7 @@ const PassStats& CommandBuffer::pass_stats(size_t pass) const {
 std::vector<DrawExplanation> CommandBuffer::explain(size_t pass) const {
   assert(pass < recording_->finished_passes.size());
   const PassRecord& record = *recording_->finished_passes[pass];
-  const bool enabled = recording_->device->state().info.hidden_surface_removal;
+  const bool enabled = record.info.hsr.value_or(recording_->device->hsr()).visibility_buffer;
   std::vector<DrawExplanation> rows;
   const Pipeline* last = nullptr;
   const auto add = [&](const exec::DrawCall& draw, uint32_t number, uint32_t count) {

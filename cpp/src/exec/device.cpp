@@ -76,6 +76,7 @@ Expected<Ptr<Device>> Device::create(const DeviceCreateInfo& info) {
   Ptr<Device> device(new Device);
   exec::DeviceState& s = *device->state_;
   s.info = info;
+  if (!info.hsr) s.info.hsr = framebuffer::default_hsr(info.profile);
   s.threads = info.threads ? info.threads : exec::usable_threads();
   s.jit = std::move(*jit);
   return device;
@@ -94,6 +95,8 @@ CompileStats Device::compile_stats() const {
   stats.pipelines = state_->pipelines;
   return stats;
 }
+
+const HiddenSurfaceRemoval& Device::hsr() const { return *state_->info.hsr; }
 
 Expected<Ptr<Pipeline>> Device::create_pipeline(GraphicsPipelineCreateInfo info) {
   state_->pipelines++;
@@ -115,8 +118,7 @@ Expected<Ptr<Fence>> Device::submit(std::vector<Ptr<CommandBuffer>> command_buff
   options.vertex_batch = s.info.vertex_batch ? s.info.vertex_batch : 32;
   options.lanes = s.jit->lanes();
   options.tiler_heap_B = s.info.tiler_heap_B;
-  options.hidden_surface_removal = s.info.hidden_surface_removal;
-  options.hierarchical_z = s.info.hierarchical_z;
+  options.hsr = hsr();
   options.l2_B = static_cast<uint32_t>(std::max(256l * 1024, sysconf(_SC_LEVEL2_CACHE_SIZE)));
   // The fence keeps the command buffers; the device outlives its queue.
   s.queue->submit(fence->state, [&s, options, raw = fence->state.get()]() -> Status {

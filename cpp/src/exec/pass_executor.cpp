@@ -12,6 +12,7 @@
 #include <cstring>
 #include <deque>
 
+#include "exec/depth_filter_positions.hpp"
 #include "exec/pass_record.hpp"
 #include "exec/thread_pool.hpp"
 #include "geometry/census.hpp"
@@ -29,6 +30,7 @@ struct PassExecutor::State {
   geometry::BinnedGeometry binned;
   std::vector<uint8_t> bin_drawn;  // by any part
   geometry::VertexCensus census;
+  FilterPositions filter_positions;
 };
 
 namespace {
@@ -151,7 +153,7 @@ constexpr uint64_t kHeapPerPrimitive_B = 1024;
 
 }  // namespace
 
-PassExecutor::PassExecutor(ThreadPool& pool) : state_(new State{pool, {}, {}, {}, {}, {}, {}, {}, {}, {}}) {
+PassExecutor::PassExecutor(ThreadPool& pool) : state_(new State{pool, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}) {
   for (uint32_t i = 0; i < pool.threads(); i++) {
     state_->geometry_workers.emplace_back();
     state_->tile_workers.emplace_back();
@@ -166,6 +168,7 @@ void PassExecutor::render_part(const PassRecord& pass, raster::PassContext& cont
   const geometry::BinGrid& grid = s.binned.grid;
   const uint32_t bins = grid.columns * grid.rows;
   context.geometry = &s.binned;
+  if (part == framebuffer::Part::middle || part == framebuffer::Part::last) context.depth_holds_far = false;
   for (uint32_t layer = 0; layer < std::max(1u, pass.info.layer_count); layer++) {
     context.layer = layer;
     s.pool.run(bins, [&](uint32_t w, uint32_t bin) {
@@ -214,8 +217,8 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
   context.samples = pass.samples;
   context.query_count = static_cast<uint32_t>(pass.queries.size());
   context.lanes = options.lanes;
-  context.hidden_surface_removal = options.hidden_surface_removal;
-  context.hierarchical_z = options.hierarchical_z;
+  context.hsr = pass.info.hsr.value_or(options.hsr);
+  hsr::FilterPosition* filter_position = begin_depth_filter(pass, s.filter_positions, context);
   const uint64_t heap_B = options.tiler_heap_B ? options.tiler_heap_B : pass.framebuffer.desc.tiler_heap_B;
   geometry::GeometryPass geometry_pass;
   geometry_pass.draws = draws;
@@ -289,6 +292,13 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
         total.bytes[a][cause] += worker.ledger().bytes[a][cause];
   }
   fill_traffic(pass, total, stats);
+  if (filter_position) {
+    hsr::FilterCounters filtered;
+    for (raster::TileWorker& worker : s.tile_workers) filtered.add(worker.filter_counters());
+    stats.depth_filter = {filter_position->position, filtered.front,         filtered.survived, filtered.rejected,
+                          filtered.failed,           filtered.reads_skipped, filtered.lines};
+    filter_position->adapt(filtered);
+  }
   for (const ActiveQuery& query : pass.queries) query.pool->values[query.query] = 0;
   for (size_t q = 0; q < pass.queries.size(); q++) {
     for (raster::TileWorker& worker : s.tile_workers)

@@ -43,6 +43,8 @@ const Profile* find_profile(const std::string& name) {
   return nullptr;
 }
 
+HiddenSurfaceRemoval default_hsr(const std::string&) { return {}; }
+
 std::string profile_names() {
   std::string names;
   for (const Profile& profile : kProfiles) {

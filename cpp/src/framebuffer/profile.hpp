@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "tilegpu/hidden_surface_removal.hpp"
+
 namespace tilegpu::framebuffer {
 
 enum class TileModel : uint8_t {
@@ -31,6 +33,8 @@ struct Profile {
   const char* source;
 };
 
+/// What passes of a profile use that do not say otherwise; for unknown names that of `host`.
+HiddenSurfaceRemoval default_hsr(const std::string& profile);
 /// Null for unknown names.
 const Profile* find_profile(const std::string& name);
 /// "host, immortalis-g925, ...": for messages.

@@ -22,7 +22,7 @@ const char* early_test_obstacle(const GraphicsPipelineCreateInfo& info, const pi
 const char* visibility_obstacle(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled, bool enabled) {
   const pipeline::Classification& c = compiled.classification;
   const shader::StageTraits& traits = compiled.fragment_traits;
-  if (!enabled) return "switched off for this device (hidden_surface_removal)";
+  if (!enabled) return "switched off (hsr)";
   if (!compiled.fragment) return "nothing is shaded";
   if (const char* obstacle = early_test_obstacle(info, compiled)) return obstacle;
   if (c.side_effects) return "the fragment shader writes memory: every fragment that passes must run";

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "raster/depth_plane.hpp"
 #include "raster/setup_batch.hpp"
 #include "raster/simd.hpp"
 #include "vk/sample_locations.hpp"
@@ -17,16 +18,6 @@ const f32x8 kBlockX = {0, 1, 0, 1, 2, 3, 2, 3};
 const f32x8 kBlockY = {0, 0, 1, 1, 0, 0, 1, 1};
 const f32x4 kQuadX = {0, 1, 0, 1};
 const f32x4 kQuadY = {0, 0, 1, 1};
-
-// The one expression of depth: every path must evaluate it in this order.
-template <class F>
-F depth_term_x(const PrimitiveDepth& p, F pixel_x) {
-  return p.z0 + p.zx * (pixel_x - p.anchor_x);
-}
-template <class F>
-F depth_term_y(const PrimitiveDepth& p, F pixel_y) {
-  return p.zy * (pixel_y - p.anchor_y);
-}
 
 // -- the common case: depth test only ------------------------------------------------------------------------------------------
 
@@ -558,7 +549,12 @@ uint64_t test_late(const TestState& state, const PrimitiveDepth& p, uint32_t til
       z = depth_term_x(p, kQuadX + (static_cast<float>(x_px) + sample_x)) + depth_term_y(p, kQuadY + (static_cast<float>(y_px) + sample_y));
       z = clamp(z, p.lo, p.hi);
     }
-    pass |= static_cast<uint64_t>(sign_bits(test_general(state, p.face, z, reference, word, expand4(bits)))) << 4 * s;
+    const uint32_t passed = sign_bits(test_general(state, p.face, z, reference, word, expand4(bits)));
+    if (state.filter && state.depth_write) {
+      const i32x4 now = state.unorm ? to_unorm(z, state.unorm_scale) : (i32x4)z;
+      state.filter->raise(word, reinterpret_cast<const int32_t*>(&now), passed);
+    }
+    pass |= static_cast<uint64_t>(passed) << 4 * s;
   }
   return pass;
 }

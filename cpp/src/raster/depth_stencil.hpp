@@ -12,6 +12,7 @@
 
 #include "exec/recording.hpp"
 #include "framebuffer/tile_io.hpp"
+#include "hsr/depth_filter.hpp"
 
 namespace tilegpu::raster {
 
@@ -63,6 +64,10 @@ struct TestState {
   float bounds_lo = 0, bounds_hi = 1;
   StencilFace face[2];
   TestFunctions functions;
+  // With a depth filter `functions` are those of filtered_tests.hpp, which ask the filter and then these:
+  hsr::TileFilter* filter = nullptr;
+  TestFunctions unfiltered;
+  bool filter_rejects = false;
 
   /// The bounds in `far` would not hold any more: depth may grow.
   bool breaks_far() const;

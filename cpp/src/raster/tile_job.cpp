@@ -10,6 +10,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "raster/filtered_tests.hpp"
 #include "raster/worker.hpp"
 
 namespace tilegpu::raster {
@@ -94,6 +95,12 @@ void select_state(Worker& w, const exec::DrawState& state) {
                ? w.late_test
                : make_test_state(info, state, w.pass->tile, w.memory.data(), w.route == Route::visibility ? w.ids : nullptr, w.dirty.data(),
                                  far, w.early == EarlyTests::full);
+  if (w.filter.on()) {
+    if (w.filter_broken) w.filter.forget();
+    w.filter_broken = breaks_filter(w.late_test);
+    install_filter(w.test, w.filter);
+    w.late_test.filter = &w.filter;
+  }
   w.sample_mask = 0;
   for (uint32_t s = 0; s < w.samples; s++)
     if (info.multisample.sample_mask >> s & 1) w.sample_mask |= uint64_t{0xf} << 4 * s;
@@ -467,13 +474,14 @@ void TileWorker::begin_pass(const PassContext& pass) {
   w.counters = {};
   w.ledger = {};
   w.query_samples.assign(pass.query_count, 0);
-  w.hidden_surface_removal = pass.hidden_surface_removal;
+  w.hidden_surface_removal = pass.hsr.visibility_buffer;
   const size_t blocks = size_t{w.blocks_per_row} * w.blocks_per_row;
   w.waiting.assign(blocks, 0);
   w.dirty.assign(blocks, 0);
   w.pass_masks.resize(size_t{w.blocks_per_row} * w.samples);
-  w.hierarchical_z = pass.hierarchical_z;
+  w.hierarchical_z = pass.hsr.hierarchical_z;
   w.far.resize(blocks + 8);  // eight are read at once
+  w.filter.begin_pass(pass.filter_planes, w.samples, w.bin_px);
   w.ids = nullptr;
   if (w.hidden_surface_removal) {
     const size_t size_B = blocks * w.samples * 64;
@@ -509,7 +517,8 @@ void TileWorker::run(const PassContext& pass, uint32_t bin) {
   w.origin_y_px = grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px);
   w.draw = ~0u;
   w.state = nullptr;
-  w.far_broken = false;
+  w.far_broken = w.filter_broken = false;
+  w.filter.begin_bin(pass.depth_holds_far);
   std::fill(w.far.begin(), w.far.end(), INT32_MAX);
   for (uint32_t i = binned.first_segment[bin]; i < binned.first_segment[bin + 1]; i++) {
     const geometry::BinSegment& segment = binned.segments[i];
@@ -518,6 +527,8 @@ void TileWorker::run(const PassContext& pass, uint32_t bin) {
       w.draw = ~0u;
       w.state = nullptr;
       std::fill(w.far.begin(), w.far.end(), INT32_MAX);
+      w.filter_broken = false;
+      if (w.filter.on()) w.filter.forget();
       framebuffer::TileRegion region;
       region.x_px = w.origin_x_px;
       region.y_px = w.origin_y_px;
@@ -533,6 +544,7 @@ void TileWorker::run(const PassContext& pass, uint32_t bin) {
 
 uint8_t* TileWorker::memory() { return state_->memory.data(); }
 stats::FragmentCounters& TileWorker::counters() { return state_->counters; }
+const hsr::FilterCounters& TileWorker::filter_counters() const { return state_->filter.counters; }
 stats::Ledger& TileWorker::ledger() { return state_->ledger; }
 uint64_t TileWorker::query_samples(uint32_t query) const { return query < state_->query_samples.size() ? state_->query_samples[query] : 0; }
 

@@ -12,6 +12,7 @@
 #include "exec/recording.hpp"
 #include "framebuffer/tile_io.hpp"
 #include "geometry/records.hpp"
+#include "hsr/depth_filter.hpp"
 #include "stats/ledger.hpp"
 
 namespace tilegpu::raster {
@@ -27,8 +28,9 @@ struct PassContext {
   uint32_t query_count = 0;
   uint32_t lanes = 8;
   uint64_t loop_budget = 1ull << 20;
-  bool hidden_surface_removal = true;  // the visibility buffer; the same bits either way
-  bool hierarchical_z = true;          // bounds of depth per block; the same bits either way
+  HiddenSurfaceRemoval hsr;         // the same bits whatever it says
+  hsr::FilterPlanes filter_planes;  // the depth filter of this frame; none: off
+  bool depth_holds_far = false;     // every bin begins with depth 1: cleared, and nothing loaded
 };
 
 /// One for each thread; made once, kept by the pool. Owns the tile buffer, the quad queue, setup arenas and counters.
@@ -44,6 +46,7 @@ class TileWorker {
   uint8_t* memory();  // 64-byte aligned, tile.size_B
   stats::FragmentCounters& counters();
   stats::Ledger& ledger();
+  const hsr::FilterCounters& filter_counters() const;
   uint64_t query_samples(uint32_t query) const;
 
  private:

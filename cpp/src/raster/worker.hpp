@@ -143,6 +143,10 @@ struct Worker {
   std::vector<int32_t> far;  // per block, INT32_MAX: unknown; see hidden_blocks
   bool far_broken = false;   // the current draw may make depth grow: the bounds end with it
 
+  // -- the adaptive depth filter
+  hsr::TileFilter filter;
+  bool filter_broken = false;  // the same for what it knows
+
   // -- results of tests over a row of blocks
   std::vector<uint16_t> pass_masks;
   shader::FragmentArgs args;

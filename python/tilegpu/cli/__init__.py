@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from tilegpu.cli import compare, info, render, scenes, view
+from tilegpu.cli import bench, compare, info, render, scenes, view
 from tilegpu.cli.common import EXIT_FAILED, EXIT_USAGE, Parser, UsageError
 
 __all__ = ["build_parser", "main"]
@@ -25,7 +25,7 @@ def build_parser() -> argparse.ArgumentParser:
         epilog="SCENE is a name that 'tilegpu scenes' lists; FILE is a model: glTF, GLB, OBJ, PLY, STL.",
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
-    for module in (scenes, render, view, compare, info):
+    for module in (scenes, render, view, compare, bench, info):
         module.add_parser(commands)
     return parser
 

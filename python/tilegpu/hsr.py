@@ -1,0 +1,89 @@
+"""Which hidden-surface removal a device or a pass uses: names to switches and back.
+
+A choice is ``"default"`` (the profile's), ``"off"``, ``"all"`` or names from :data:`TECHNIQUES`. No choice changes a bit of an
+attachment, of an occlusion count or of memory written without races; statistics of invocations do change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tilegpu import _core
+from tilegpu.errors import ValidationError
+
+#: Names, and the field of the core's structure.
+TECHNIQUES = {
+    "visibility_buffer": "visibility_buffer",
+    "hierarchical_z": "hierarchical_z",
+    "pre_pass": "pre_pass",
+    "forward_pixel_kill": "forward_pixel_kill",
+    "deferred_vertex_shading": "deferred_vertex_shading",
+    "lrz": "low_resolution_z",
+    "depth_filter": "depth_filter",
+}
+#: Techniques that this version has.
+AVAILABLE = ("visibility_buffer", "hierarchical_z", "depth_filter")
+_FILTERS = ("one_plane", "two_plane", "three_plane", "two_plane_skip")
+_DEFAULT_FILTER = "two_plane_skip"
+
+Choice = str | Iterable[str]
+
+
+def _off() -> _core.HiddenSurfaceRemoval:
+    chosen = _core.HiddenSurfaceRemoval()
+    chosen.visibility_buffer = chosen.hierarchical_z = False
+    return chosen
+
+
+def _set_filter(chosen: _core.HiddenSurfaceRemoval, mode: str, what: str) -> None:
+    """``mode``: a filter's name, or that and ``@`` and the position (1 to 15) at which it is held."""
+    name, at, position = mode.partition("@")
+    if name not in _FILTERS:
+        raise ValidationError(f"{what}: hsr: depth filter '{name}' is not known; there are {', '.join(_FILTERS)}")
+    if at and not (position.isdecimal() and 1 <= int(position) <= 15):
+        raise ValidationError(
+            f"{what}: hsr: depth filter's position is '{position}'; it must be 1 to 15 (16ths of the depth range)"
+        )
+    chosen.depth_filter = getattr(_core.DepthFilter, name)
+    chosen.depth_filter_position = int(position) if at else 0
+
+
+def parse(choice: Choice, profile: str, what: str) -> _core.HiddenSurfaceRemoval:
+    """Switches of a choice; ``what`` names the object in messages. Raises :class:`tilegpu.ValidationError`."""
+    if isinstance(choice, str):
+        if choice == "default":
+            return _core.default_hsr(profile)
+        if choice == "off":
+            return _off()
+        choice = AVAILABLE if choice == "all" else (choice,)
+    chosen = _off()
+    for name in choice:
+        technique, colon, mode = str(name).partition(":")
+        if technique not in TECHNIQUES or (colon and technique != "depth_filter"):
+            raise ValidationError(
+                f"{what}: hsr: '{name}' is not known; there are {', '.join(AVAILABLE)} (depth_filter also as 'depth_filter:MODE' with "
+                f"{', '.join(_FILTERS)}), and 'default', 'off', 'all'"
+            )
+        if technique not in AVAILABLE:
+            raise ValidationError(
+                f"{what}: hsr: '{technique}' is not available in this version; there are {', '.join(AVAILABLE)}"
+            )
+        if technique == "depth_filter":
+            _set_filter(chosen, mode if colon else _DEFAULT_FILTER, what)
+        else:
+            setattr(chosen, TECHNIQUES[technique], True)
+    return chosen
+
+
+def names(chosen: _core.HiddenSurfaceRemoval) -> tuple[str, ...]:
+    """The switches that are on, as :func:`parse` takes them."""
+    found = []
+    for name, field in TECHNIQUES.items():
+        value = getattr(chosen, field)
+        if name == "depth_filter":
+            if value != _core.DepthFilter.off:
+                held = f"@{chosen.depth_filter_position}" if chosen.depth_filter_position else ""
+                found.append(f"depth_filter:{value.name}{held}")
+        elif value:
+            found.append(name)
+    return tuple(found)
