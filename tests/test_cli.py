@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from PIL import Image
 from tilegpu.cli import main
 from tilegpu.cli.common import as_plain, progress
 from tilegpu.cli.render import output_path
+from tilegpu.scene import Frame, RenderResult
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -54,6 +56,7 @@ def test_wrong_command_names_a_near_one(capsys: pytest.CaptureFixture[str]) -> N
         (["render", "clear"], "-o"),
         (["render", "clear", "-o", "no/such/folder/x.png"], "no folder no/such/folder"),
         (["render", "nothing.glb", "-o", "x.png"], "nothing.glb"),
+        (["render", "clear", "-o", "x.png", "--profile", "mali-g720x"], "did you mean mali-g720?"),
         ([], "COMMAND"),
     ],
 )
@@ -64,10 +67,17 @@ def test_usage(capsys: pytest.CaptureFixture[str], arguments: list[str], said: s
 def test_broken_model_is_a_message(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     broken = tmp_path / "broken.glb"
     broken.write_bytes(b"glTF\x02\x00\x00\x00\xff\xff\x00\x00")
-    assert main(["render", str(broken), "-o", str(tmp_path / "x.png")]) == 1
+    assert main(["render", str(broken), "-o", str(tmp_path / "x.png")]) == 2
     said = capsys.readouterr().err
     assert "broken.glb" in said
     assert "an error of tilegpu itself" not in said
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    import tilegpu
+
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"tilegpu {tilegpu.__version__}\n"
 
 
 def test_output_path() -> None:
@@ -146,6 +156,27 @@ def test_compare_prints_json_and_writes_pictures(run_cli: Cli, tmp_path: Path) -
     assert {"max_diff", "rms", "share_over_2", "share_over_2_inside", "covered_px"} <= set(found)
     assert found["covered_px"] > 320 * 180 // 4
     assert Image.open(tmp_path / "d.png").size == (3 * 320 + 16, 180)
+
+
+@pytest.mark.gl
+@pytest.mark.usefixtures("gl")
+def test_compare_over_tolerance_is_1(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """One wrong pixel in the middle of a picture is enough, and is named."""
+    from tilegpu.scene.render import SceneRenderer
+
+    render = SceneRenderer.render
+
+    def spoilt(self: SceneRenderer, frame: Frame, *arguments: Any, **more: Any) -> RenderResult:
+        result = render(self, frame, *arguments, **more)
+        for image in result.images:
+            image[40, 30, 0] ^= 64
+        return result
+
+    monkeypatch.setattr(SceneRenderer, "render", spoilt)
+    assert main(["compare", "fill_blend", "--size", "64x64"]) == 1
+    said = capsys.readouterr().out
+    assert "pixel (30, 40), 64/255: unexplained" in said
+    assert "1 of 1 pixels inside that differ by more than 8/255 are unexplained" in said
 
 
 @pytest.mark.gl

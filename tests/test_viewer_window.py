@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import os
 import re
 import shutil
@@ -109,3 +110,52 @@ def test_keys_and_resizing_in_the_window(display: str, tmp_path: Path) -> None:
     out = run_in_window(display, tmp_path, code)
     assert out.strip() == "((160, 120), 1) ((200, 150), 2) True 1"
     assert Image.open(tmp_path / "cube_000.png").size == (200, 150)
+
+
+def test_real_keys_and_mouse_reach_the_window(display: str, tmp_path: Path) -> None:
+    """Events that the X server makes (XTEST), not calls of the state: keys, a drag, the wheel."""
+    if ctypes.util.find_library("Xtst") is None:
+        pytest.skip("libXtst is not installed")
+    code = """
+        import ctypes, ctypes.util, time
+        from tilegpu.scene import find_scene
+        from tilegpu.viewer import view
+        x11, xtst = (ctypes.CDLL(ctypes.util.find_library(name)) for name in ("X11", "Xtst"))
+        x11.XOpenDisplay.restype = ctypes.c_void_p
+        x11.XStringToKeysym.restype = ctypes.c_ulong
+        server = ctypes.c_void_p(x11.XOpenDisplay(None))
+        def key(name):
+            code = x11.XKeysymToKeycode(server, ctypes.c_ulong(x11.XStringToKeysym(name)))
+            for down in (1, 0):
+                xtst.XTestFakeKeyEvent(server, code, down, 0)
+        def move(x, y):
+            xtst.XTestFakeMotionEvent(server, -1, x, y, 0)
+        def button(number, down):
+            xtst.XTestFakeButtonEvent(server, number, down, 0)
+        cameras = []
+        def hook(glfw, window, state, number):
+            cameras.append((state.camera.yaw, state.camera.distance))
+            x, y = glfw.get_window_pos(window)
+            if number == 1:
+                glfw.focus_window(window)
+                move(x + 40, y + 60)
+            if number == 3:
+                for name in (b"m", b"w", b"p", b"s"):
+                    key(name)
+            if number == 6:
+                button(1, 1)
+            if number in (8, 9, 10):
+                move(x + 20 * number - 100, y + 60)
+            if number == 12:
+                button(1, 0)
+            if number == 14:
+                button(4, 1), button(4, 0)
+            x11.XFlush(server)
+            time.sleep(0.03)
+        state = view(find_scene("cube"), size=(160, 120), samples=1, max_frames=20, event_hook=hook)
+        turned, nearer = cameras[-1][0] != cameras[5][0], cameras[-1][1] < cameras[5][1]
+        print(state.samples, state.wireframe, state.profile, state.screenshots, turned, nearer)
+    """
+    out = run_in_window(display, tmp_path, code)
+    assert out.strip() == "2 True immortalis-g925 1 True True"
+    assert Image.open(tmp_path / "cube_000.png").size == (160, 120)

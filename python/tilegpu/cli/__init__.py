@@ -1,7 +1,7 @@
 """The command line ``tilegpu``: one module for each command.
 
 Exit codes: 0 fine; 1 failed, or pictures differ by more than the tolerance; 2 the command was not understood or names what does not
-exist; 3 ``compare`` had nothing to compare with. ``TILEGPU_DEBUG=1`` shows the traceback behind a message.
+exist or is no model; 3 ``compare`` had nothing to compare with. ``TILEGPU_DEBUG=1`` shows the traceback behind a message.
 """
 
 from __future__ import annotations
@@ -17,6 +17,16 @@ from tilegpu.cli.common import EXIT_FAILED, EXIT_USAGE, Parser, UsageError
 __all__ = ["build_parser", "main"]
 
 
+class _Version(argparse.Action):
+    """Prints the version; the library is loaded only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        import tilegpu
+
+        print(f"tilegpu {tilegpu.__version__}")
+        parser.exit()
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
     parser = Parser(
@@ -24,7 +34,8 @@ def build_parser() -> argparse.ArgumentParser:
         description="A tile-based GPU in software: renders scenes and models, shows them in a window, compares them with OpenGL.",
         epilog="SCENE is a name that 'tilegpu scenes' lists; FILE is a model: glTF, GLB, OBJ, PLY, STL.",
     )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for module in (scenes, render, view, compare, bench, info):
         module.add_parser(commands)
     return parser
@@ -32,10 +43,14 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
+    parser = build_parser()
     try:
-        options = build_parser().parse_args(arguments)
+        options = parser.parse_args(arguments)
     except SystemExit as stop:  # argparse has written its message
         return int(stop.code or 0)
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return EXIT_USAGE
     try:
         return int(options.run(options))
     except UsageError as error:

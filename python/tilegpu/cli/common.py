@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class UsageError(Exception):
-    """The command names something that does not exist or makes no sense; exit code 2."""
+    """The command names something that does not exist, cannot be read or makes no sense; exit code 2."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -60,6 +60,18 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def profile_name(text: str) -> str:
+    """The name of a GPU profile; for argparse."""
+    from tilegpu import _core
+
+    names = _core.profile_names().split(", ")
+    if text not in names:
+        near = difflib.get_close_matches(text, names, n=1, cutoff=0.4)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise argparse.ArgumentTypeError(f"profile is '{text}'; there are {', '.join(names)}{hint}")
+    return text
+
+
 def add_scene_options(parser: argparse.ArgumentParser) -> None:
     """SCENE|FILE, ``--size`` and ``--samples``."""
     parser.add_argument("scene", metavar="SCENE|FILE", help="a scene's name ('tilegpu scenes') or a model file")
@@ -87,7 +99,13 @@ def add_device_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="fragments that a shader runs on at once: 4, 8 or 16 (default: by CPU)",
     )
-    parser.add_argument("--profile", default="host", metavar="P", help="the GPU to model (default: host)")
+    parser.add_argument(
+        "--profile",
+        type=profile_name,
+        default="host",
+        metavar="P",
+        help="the GPU to model: host, immortalis-g925, ... (default: host; a wrong name lists them)",
+    )
 
 
 def make_device(options: argparse.Namespace, profile: str | None = None) -> Device:
@@ -103,8 +121,9 @@ def make_device(options: argparse.Namespace, profile: str | None = None) -> Devi
 
 
 def load_scene(name: str) -> Scene:
-    """The scene or model of that name. Raises :class:`UsageError` with near names."""
+    """The scene or model of that name. Raises :class:`UsageError` with near names, or with what is wrong in the model's file."""
     from tilegpu.scene import find_scene
+    from tilegpu.scene.gltf import ModelError
     from tilegpu.scene.resources import MODEL_SUFFIXES
 
     path = Path(name)
@@ -114,7 +133,7 @@ def load_scene(name: str) -> Scene:
         return find_scene(name)
     except KeyError as error:
         raise UsageError(str(error.args[0])) from None
-    except FileNotFoundError as error:
+    except (FileNotFoundError, ModelError) as error:
         raise UsageError(str(error)) from None
 
 

@@ -37,6 +37,16 @@ def _cache_size(folder: str) -> str:
     return f"{len(files)} files, {sum(f.stat().st_size for f in files) / 1e6:.1f} MB"
 
 
+def _cpu_model() -> str:
+    """The processor's name as the system tells it, "" where it does not."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name") and ":" in line)
+    return next(names, "")
+
+
 def report() -> dict[str, str]:
     """The lines of the report by name."""
     import tilegpu
@@ -49,7 +59,7 @@ def report() -> dict[str, str]:
     cache = str(found.get("cache_dir", ""))
     return {
         "tilegpu": tilegpu.__version__,
-        "cpu": str(found.get("cpu", "")),
+        "cpu": f"{_cpu_model()} ({found.get('cpu', '')})".strip(),
         "lanes": str(found.get("lanes", "")),
         "jit target": str(found.get("jit_target", "") or "this CPU"),
         "llvm": str(found.get("llvm_version", "")),
