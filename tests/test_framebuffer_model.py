@@ -27,9 +27,9 @@ BLOCKS = 8
 
 DEVICES: list[dict[str, Any]] = [
     {},
-    {"bin_px": 32, "lanes": 8, "hidden_surface_removal": False},
+    {"bin_px": 32, "lanes": 8, "hsr": ["hierarchical_z"]},
     {"bin_px": 32, "lanes": 4, "threads": 1, "tiler_heap": 1},
-    {"tiler_heap": 1, "hierarchical_z": False},
+    {"tiler_heap": 1, "hsr": ["visibility_buffer"]},
     {"profile": "immortalis-g925"},
     {"profile": "mali-g725", "bin_px": 32, "tiler_heap": 1},
     {"profile": "mali-g57", "bin_px": 32},
