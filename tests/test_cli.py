@@ -203,3 +203,14 @@ def test_view_without_a_display_is_a_message(run_cli: Cli) -> None:
     assert done.returncode == 1
     assert "tilegpu render" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_bench_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "-h"]) == 0
+    said = capsys.readouterr().out
+    assert "peers" in said and "depth-filter" in said
+    assert "WHAT" in usage_error(capsys, "bench")
+    assert "NAME=ICD" in usage_error(capsys, "bench", "peers", "--vulkan", "x")
+    assert "does not exist" in usage_error(
+        capsys, "bench", "peers", "--vkpeer", "/no/vkpeer", "--vulkan", "x=/no/icd.json"
+    )

@@ -1,0 +1,258 @@
+"""``tilegpu bench peers``: the reference scenes on tilegpu and on other renderers, by turns in one run.
+
+Peers are OpenGL through moderngl (here Mesa's llvmpipe) and any Vulkan driver, through the program ``vkpeer`` that draws the very same
+scenes: ``--vkpeer PATH --vulkan NAME=ICD.json``. A peer that was asked for and is missing ends the run. Timed is what a frame costs from
+the submission of recorded commands until the image is complete; recording from Python, and frames whose transform changes every time,
+are columns of their own. The pictures of the same run are compared, so that nobody is fast by drawing less.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import math
+import os
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import tilegpu as tg
+from tilegpu.bench.timing import by_turns, machine, ratio_of
+from tilegpu.scene import Frame, find_scene
+from tilegpu.scene.render import SceneRenderer
+
+SCENES = (
+    "clear", "fill_opaque_back_to_front", "fill_opaque_front_to_back", "fill_blend", "heavy_overdraw_512", "heavy_overdraw_1080p",
+    "mesh_100k", "mesh_1m", "textured_pbr", "msaa1", "msaa4_pass_resolve", "multisampling1", "multisampling4_pass_resolve", "gbuffer5",
+    "draws_10k",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Row:
+    """One scene and one peer. ``ratio``: the peer's time over ours, median of the rounds, with its least and greatest.
+
+    ``differ``: share of the pixels whose colour differs by more than 2/255 from ours, ``None`` where the peer has no picture.
+    """
+
+    scene: str
+    tilegpu_ms: float
+    peer: str
+    peer_ms: float
+    ratio: float
+    ratio_min: float
+    ratio_max: float
+    differ: float | None
+
+
+@dataclass(frozen=True)
+class VulkanPeer:
+    """A driver: its ICD file, drawn on by vkpeer."""
+
+    name: str
+    icd: Path
+    program: Path
+
+    def run(self, scene: str, seconds: float, pictures: Path) -> tuple[float, NDArray[np.uint8] | None]:
+        """Median milliseconds and the picture. Raises ``RuntimeError`` with the program's own words."""
+        log = pictures / "vkpeer.json"
+        environment = os.environ | {
+            "VK_ICD_FILENAMES": str(self.icd),
+            "VK_DRIVER_FILES": str(self.icd),
+            "MESA_SHADER_CACHE_DISABLE": "true",
+        }
+        command = [
+            str(self.program),
+            "--scene",
+            scene,
+            "--time",
+            f"{seconds:g}",
+            "--attempts",
+            "1",
+            "--json",
+            str(log),
+            "--out",
+        ]
+        done = subprocess.run([*command, str(pictures)], env=environment, capture_output=True, text=True, check=False)
+        rows = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+        found = [row for row in rows if row.get("scene") == scene and not row.get("skipped")]
+        if done.returncode or not found:
+            words = (done.stderr or done.stdout).strip().splitlines()
+            raise RuntimeError(f"peer '{self.name}' did not draw {scene}: {words[-1] if words else 'no output'}")
+        return float(found[0]["median_ms"]), _read_ppm(pictures / f"{scene}.ppm")
+
+
+def _read_ppm(path: Path) -> NDArray[np.uint8] | None:
+    if not path.exists():
+        return None
+    kind, size, _, pixels = path.read_bytes().split(b"\n", 3)
+    if kind != b"P6":
+        return None
+    width, height = map(int, size.split())
+    return np.frombuffer(pixels, np.uint8, width * height * 3).reshape(height, width, 3)
+
+
+def _share_over_2(ours: NDArray[Any], theirs: NDArray[Any] | None) -> float | None:
+    if theirs is None or ours.dtype != np.uint8 or ours.shape[:2] != theirs.shape[:2]:
+        return None
+    difference = np.abs(ours[..., :3].astype(np.int16) - theirs[..., :3])
+    return float((difference.max(-1) > 2).mean())
+
+
+def _turned(frame: Frame, angle: float) -> Frame:
+    """The frame with every draw's transform nudged: what a frame from the application brings that no cache can know."""
+    draws = []
+    c, s = math.cos(angle), math.sin(angle)
+    nudge = np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], np.float32)
+    for draw in frame.draws:
+        push = dict(draw.push)
+        if "mvp" in push:
+            push["mvp"] = nudge @ np.asarray(push["mvp"], np.float32)
+        draws.append(dataclasses.replace(draw, push=push))
+    return dataclasses.replace(frame, draws=tuple(draws))
+
+
+def _moving(renderer: SceneRenderer, frame: Frame) -> Callable[[], None]:
+    frames = [_turned(frame, 1e-4 * k) for k in range(1, 9)]
+    state = {"next": 0}
+
+    def run() -> None:
+        renderer.render(frames[state["next"] % len(frames)], read=False)
+        state["next"] += 1
+
+    return run
+
+
+def measure(
+    scene: str, gl: bool, vulkan: Sequence[VulkanPeer], seconds: float, rounds: int, moving: bool
+) -> tuple[list[Row], float | None]:
+    """Rows of one scene, and milliseconds of a frame that is recorded anew with another transform (``None`` unless asked for)."""
+    frame = find_scene(scene).frame()
+    renderer = SceneRenderer(tg.Device())
+    picture = renderer.render(frame).images[0]
+    runs: dict[str, Callable[[], object]] = {"tilegpu": lambda: renderer.render(frame, read=False)}
+    differ: dict[str, float | None] = {}
+    if gl:
+        from tilegpu.reference.gl import Renderer
+        from tilegpu.reference.prepared import PreparedFrame
+
+        prepared = PreparedFrame(frame)
+        runs["gl"] = prepared.run
+        with Renderer.shared() as reference:
+            differ["gl"] = _share_over_2(picture, reference.render(frame).images[0])
+    times: dict[str, list[float]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(rounds):
+            for name, found in by_turns(runs, seconds / rounds, 1).items():
+                times.setdefault(name, []).extend(found)
+            for peer in vulkan:
+                peer_ms, shown = peer.run(scene, seconds / rounds, Path(folder))
+                times.setdefault(peer.name, []).append(peer_ms)
+                differ[peer.name] = _share_over_2(picture, shown)
+    ours = times.pop("tilegpu")
+    rows = [
+        Row(scene, statistics.median(ours), name, statistics.median(theirs), *ratio_of(ours, theirs), differ.get(name))
+        for name, theirs in times.items()
+    ]
+    if not rows:
+        rows = [Row(scene, statistics.median(ours), "none", math.nan, math.nan, math.nan, math.nan, None)]
+    if not moving:
+        return rows, None
+    return rows, statistics.median(by_turns({"moving": _moving(renderer, frame)}, seconds / rounds, 1)["moving"])
+
+
+def add_parser(commands: Any) -> None:
+    """Adds the command."""
+    parser = commands.add_parser(
+        "peers",
+        help="the reference scenes beside OpenGL and Vulkan drivers, by turns",
+        description=(__doc__ or "").split("\n\n", 1)[1].replace("\n", " "),
+    )
+    parser.add_argument("--scene", action="append", metavar="NAME", help="one scene (again for more; default: all)")
+    parser.add_argument("--no-gl", action="store_true", help="leave OpenGL out")
+    parser.add_argument(
+        "--vkpeer", metavar="PATH", type=Path, help="the program that draws the scenes on Vulkan drivers"
+    )
+    parser.add_argument(
+        "--vulkan",
+        action="append",
+        default=[],
+        metavar="NAME=ICD",
+        help="a driver's ICD file, with a name (again for more)",
+    )
+    parser.add_argument(
+        "--time", type=float, default=1.5, metavar="SECONDS", help="for each scene and renderer (default 1.5)"
+    )
+    parser.add_argument("--rounds", type=int, default=3, help="turns (default 3)")
+    parser.add_argument("--moving", action="store_true", help="also frames recorded anew with another transform")
+    parser.add_argument("--json", action="store_true", help="print rows as JSON")
+    parser.set_defaults(run=run)
+
+
+def _vulkan_peers(options: argparse.Namespace) -> list[VulkanPeer]:
+    peers = []
+    for text in options.vulkan:
+        name, equals, icd = text.partition("=")
+        if not equals or not name:
+            raise ValueError(
+                f"--vulkan is '{text}'; it must be NAME=ICD, such as lavapipe=/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"
+            )
+        if options.vkpeer is None:
+            raise ValueError("--vulkan needs --vkpeer PATH, the program that draws the scenes on a Vulkan driver")
+        for what, path in (("--vkpeer", options.vkpeer), (f"--vulkan {name}", Path(icd))):
+            if not path.is_file():
+                raise ValueError(f"{what}: {path} does not exist")
+        peers.append(VulkanPeer(name, Path(icd), options.vkpeer))
+    return peers
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs the command; a peer that fails ends it."""
+    os.environ.setdefault("GALLIVM_PERF", "")  # comparisons switch llvmpipe's shortcuts off; here it may take them
+    peers = _vulkan_peers(options)
+    rows: list[Row] = []
+    if not options.json:
+        print(", ".join(f"{k} {v}" for k, v in machine().items()))
+        print(
+            f"{'scene':28}{'tilegpu ms':>11}  {'peer':8}{'ms':>10}{'ratio':>7}  {'spread':13}{'differ':>8}{'moving ms':>11}"
+        )
+    for scene in options.scene or SCENES:
+        found, moving_ms = measure(scene, not options.no_gl, peers, options.time, options.rounds, options.moving)
+        rows += found
+        if not options.json:
+            _print(found, moving_ms)
+    if options.json:
+        print(json.dumps([asdict(row) for row in rows], indent=1))
+    elif rows and rows[0].peer != "none":
+        _print_mean(rows)
+    return 0
+
+
+def _print(rows: Iterable[Row], moving_ms: float | None) -> None:
+    for row in rows:
+        differ = "-" if row.differ is None else f"{row.differ:.2%}"
+        moving = "" if moving_ms is None else f"{moving_ms:11.2f}"
+        print(
+            f"{row.scene:28}{row.tilegpu_ms:11.2f}  {row.peer:8}{row.peer_ms:10.2f}{row.ratio:7.2f}  "
+            f"{row.ratio_min:5.2f} ..{row.ratio_max:5.2f}{differ:>8}{moving}",
+            flush=True,
+        )
+
+
+def _print_mean(rows: Sequence[Row]) -> None:
+    """Geometric mean over the scenes of the ratio to the fastest peer, clear left out."""
+    fastest: dict[str, float] = {}
+    for row in rows:
+        if row.scene != "clear":
+            fastest[row.scene] = min(row.ratio, fastest.get(row.scene, math.inf))
+    if fastest:
+        mean = math.exp(sum(math.log(r) for r in fastest.values()) / len(fastest))
+        print(f"geometric mean over {len(fastest)} scenes, to the fastest peer of each: {mean:.2f}")
