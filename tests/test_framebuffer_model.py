@@ -147,7 +147,7 @@ class Case:
             self.depth = self.stencil = self.target({"depth": depth, "stencil": depth}, stored_samples)
             self.depth_resolve = self.stencil_resolve = self.target({"depth": depth, "stencil": depth}, 1)
         else:
-            both = depth is not None and depth.startswith("d24") or stencil is not None and stencil.startswith("d24")
+            both = (depth is not None and depth.startswith("d24")) or (stencil is not None and stencil.startswith("d24"))
             self.depth, self.depth_resolve = (self.depth_target("depth", depth, n, both) for n in (stored_samples, 1))
             self.stencil, self.stencil_resolve = (self.depth_target("stencil", stencil, n, both) for n in (stored_samples, 1))
 
@@ -155,7 +155,7 @@ class Case:
         if format_ is None:
             return None
         # Of an interleaved image of which one aspect is bound, the other must survive.
-        return self.target({a: format_ for a in (("depth", "stencil") if both else (aspect,))}, samples)
+        return self.target(dict.fromkeys(("depth", "stencil") if both else (aspect,), format_), samples)
 
     def target(self, formats: dict[str, str], samples: int) -> Target:
         rng = self.rng
@@ -290,7 +290,7 @@ class Case:
         vertices = np.zeros(corners.size // 2, VERTEX)
         vertices["position"][:, :2] = corners.reshape(-1, 2) / (width, height) * 2 - 1
         vertices["position"][:, 2] = z
-        made = [a for a in p.attachments[: len(self.colors)]]
+        made = list(p.attachments[: len(self.colors)])
         codes = [random_codes(rng, a.plane.kind) for a in made if a is not None]
         push = np.zeros((3, 4), np.uint32)
         for i, code in zip([i for i, a in enumerate(made) if a is not None], codes, strict=True):
@@ -325,7 +325,7 @@ class Case:
     @staticmethod
     def compare_layer(got: np.ndarray, plane: model.Plane, layer: int, what: str) -> None:
         codes, known = plane.codes[layer], plane.known[layer]
-        got = got.reshape(codes.shape[:3] + (-1,))
+        got = got.reshape((*codes.shape[:3], -1))
         kind = plane.kind
         if kind.color is None:
             have = got[..., 0].astype(np.float64)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 import tilegpu as tg
 from tilegpu.bench.timing import by_turns, machine, ratio_of
+from tilegpu.cli.common import UsageError
 from tilegpu.scene import Frame, find_scene
 from tilegpu.scene.render import SceneRenderer
 
@@ -202,14 +203,14 @@ def _vulkan_peers(options: argparse.Namespace) -> list[VulkanPeer]:
     for text in options.vulkan:
         name, equals, icd = text.partition("=")
         if not equals or not name:
-            raise ValueError(
+            raise UsageError(
                 f"--vulkan is '{text}'; it must be NAME=ICD, such as lavapipe=/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"
             )
         if options.vkpeer is None:
-            raise ValueError("--vulkan needs --vkpeer PATH, the program that draws the scenes on a Vulkan driver")
+            raise UsageError("--vulkan needs --vkpeer PATH, the program that draws the scenes on a Vulkan driver")
         for what, path in (("--vkpeer", options.vkpeer), (f"--vulkan {name}", Path(icd))):
             if not path.is_file():
-                raise ValueError(f"{what}: {path} does not exist")
+                raise UsageError(f"{what}: {path} does not exist")
         peers.append(VulkanPeer(name, Path(icd), options.vkpeer))
     return peers
 

@@ -44,8 +44,10 @@ def build_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
     parser = build_parser()
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        options = parser.parse_args(arguments)
+        # argparse can't hand options on to a parser that is built later.
+        options = bench.options(words[1:]) if words[:1] == ["bench"] else parser.parse_args(words)
     except SystemExit as stop:  # argparse has written its message
         return int(stop.code or 0)
     if options.command is None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+from collections.abc import Sequence
 from typing import Any
 
 from tilegpu.cli.common import Parser
@@ -16,22 +17,16 @@ _MODULES = ("peers", "depth_filter")
 
 
 def add_parser(commands: Any) -> None:
-    """Adds the command; what follows it is for :func:`run`."""
-    parser = commands.add_parser(
-        "bench", help="measure: peers, the seeds' experiments ('tilegpu bench -h' lists them)", add_help=False
-    )
-    parser.add_argument("what", nargs=argparse.REMAINDER)
-    parser.set_defaults(run=run)
+    """Adds the command's line of help; its arguments are parsed by :func:`options`."""
+    commands.add_parser("bench", help="measure: peers, the seeds' experiments ('tilegpu bench -h' lists them)")
 
 
-def run(options: argparse.Namespace) -> int:
-    """Parses and runs the rest of the command line."""
+def options(arguments: Sequence[str]) -> argparse.Namespace:
+    """Parses what follows ``tilegpu bench``. Raises ``SystemExit`` as argparse does."""
     parser = Parser(prog="tilegpu bench", description="Measures one thing and prints a table, or JSON with --json.")
     group = parser.add_subparsers(dest="bench", metavar="WHAT", required=True, parser_class=Parser)
     for name in _MODULES:
         importlib.import_module(f"tilegpu.bench.{name}").add_parser(group)
-    try:
-        chosen = parser.parse_args(options.what)
-    except SystemExit as stop:  # argparse has written its message
-        return int(stop.code or 0)
-    return int(chosen.run(chosen))
+    chosen = parser.parse_args(arguments)
+    chosen.command = f"bench {chosen.bench}"
+    return chosen
