@@ -288,6 +288,7 @@ class RenderPass:
         self._last_indices: tuple[Any, int] | None = None
         self._push: bytes | None = None
         self._dynamic: tuple[Any, ...] = ()
+        self._pipelines_own: tuple[Any, ...] = ()  # what the bound pipeline says where the draw says nothing
         self._viewport: tuple[float, ...] | None = None
         self._scissor: list[int] | None = None
         return self
@@ -583,7 +584,7 @@ class RenderPass:
         if pipeline is not self._pipeline:
             commands.bind_pipeline(pipeline.core)
             state = pipeline.state
-            self._dynamic = (state.stencil_reference, state.blend_constants, state.depth_bias)
+            self._dynamic = self._pipelines_own = (state.stencil_reference, state.blend_constants, state.depth_bias)
             self._pipeline = pipeline
         available = self._vertices(commands, pipeline, vertices)
         if indices is not None:
@@ -591,7 +592,17 @@ class RenderPass:
         self._binder.bind(commands, pipeline, bind, self._what)
         if push is not None or pipeline.interface.push_layout is not None:
             self._push_constants(commands, pipeline, push)
-        self._dynamic_state(commands, pipeline, viewport, scissor, stencil_reference, blend_constants, depth_bias)
+        if (
+            self._dynamic is not self._pipelines_own
+            or viewport is not None
+            or scissor is not None
+            or stencil_reference is not None
+            or blend_constants is not None
+            or depth_bias is not None
+            or self._viewport is not None
+            or self._scissor is not None
+        ):
+            self._dynamic_state(commands, pipeline, viewport, scissor, stencil_reference, blend_constants, depth_bias)
         return available
 
     def _source(
@@ -724,7 +735,7 @@ class RenderPass:
             raise ValidationError(
                 f"{self._what}, {pipeline.title}: the shaders have push constants ({names}); give push="
             )
-        if isinstance(push, Mapping):
+        if type(push) is dict or isinstance(push, Mapping):  # the second question alone costs a tenth of a draw
             data = pipeline.pack_push(push)
         elif isinstance(push, (bytes, bytearray, memoryview)):
             data = bytes(push)
@@ -755,18 +766,6 @@ class RenderPass:
         depth_bias: Any,
     ) -> None:
         state = pipeline.state
-        default = (state.stencil_reference, state.blend_constants, state.depth_bias)
-        if (
-            viewport is None
-            and scissor is None
-            and stencil_reference is None
-            and blend_constants is None
-            and depth_bias is None
-            and self._viewport is None
-            and self._scissor is None
-            and self._dynamic == default
-        ):
-            return
         what = f"{self._what}, {pipeline.title}"
         if viewport is not None or self._viewport is not None:
             values = (
@@ -813,7 +812,8 @@ class RenderPass:
             commands.set_blend_constants(list(constants))
         if bias != self._dynamic[2]:
             commands.set_depth_bias(*bias)
-        self._dynamic = (reference, constants, bias)
+        now = (reference, constants, bias)
+        self._dynamic = self._pipelines_own if now == self._pipelines_own else now
 
     def __repr__(self) -> str:
         state = "open" if self._commands is not None else "ended" if self._stats is not None else "not entered"
