@@ -152,3 +152,30 @@ def test_lint_names_what_a_mobile_engineer_would() -> None:
     with device.render_pass(color=[tg.Attachment(many, clear=(0, 0, 0, 1), store_op="dont_care", resolve=one)]) as rp:
         pass
     assert rp.lint() == []
+
+
+@pytest.mark.parametrize("heap", [0, 1])
+def test_tiles_are_the_ledger_tile_by_tile(heap: int) -> None:
+    device = tg.Device(bin_px=32, tiler_heap=heap)
+    target = device.image(SIZE, "r8g8b8a8_unorm", layers=2)
+    device.clear(target, (0.5, 0.5, 0.5, 1))
+    pipe = device.pipeline(VERT, FRAG, color=["r8g8b8a8_unorm"])
+    with device.render_pass(color=[target], area=(5, 7, 150, 100), layers=2, trace=True) as rp:
+        rp.draw(pipe, count=3, scissor=(10, 10, 60, 30))
+        rp.clear((0, 0, 0, 0), rect=(100, 40, 20, 20))
+    tiles = rp.tiles()
+    assert len(tiles) == rp.stats.bins * 2 * (rp.stats.splits + 1)
+    for attachment, causes in rp.stats.traffic.items():
+        for cause, total in causes.items():
+            assert sum(t["traffic"][attachment][cause] for t in tiles) == total, cause
+    at = {(t["x"], t["y"], t["layer"]): t for t in tiles if t["part"] in ("normal", "last")}
+    first = at[0, 0, 0]
+    assert first["has_primitives"] or rp.stats.splits
+    if not rp.stats.splits:
+        assert first["traffic"]["color0"]["load"] == first["traffic"]["color0"]["store"] == 27 * 25 * 4
+        assert at[128, 96, 0]["traffic"]["color0"]["store"] == 0
+        assert at[128, 96, 0]["traffic"]["color0"]["saved_clean_tile"] == 2 * 27 * 11 * 4
+    with device.render_pass(color=[target]) as plain:
+        pass
+    with pytest.raises(tg.Error, match="trace=True"):
+        plain.tiles()

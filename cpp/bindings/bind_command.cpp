@@ -68,7 +68,7 @@ void bind_command(py::module_& m) {
           "begin_rendering",
           [](CommandBuffer& cb, std::vector<RenderingAttachment> color, RenderingAttachment depth, RenderingAttachment stencil,
              const std::array<int64_t, 4>& area, uint32_t layer_count, uint32_t single_sampled_samples, std::string label,
-             std::optional<HiddenSurfaceRemoval> hsr) {
+             std::optional<HiddenSurfaceRemoval> hsr, bool trace_tiles) {
             RenderingInfo info;
             info.render_area = rect_of(area);
             info.layer_count = layer_count;
@@ -78,10 +78,12 @@ void bind_command(py::module_& m) {
             info.single_sampled_samples = single_sampled_samples;
             info.label = std::move(label);
             info.hsr = hsr;
+            info.trace_tiles = trace_tiles;
             unwrap(cb.begin_rendering(info));
           },
           py::arg("color"), py::arg("depth"), py::arg("stencil"), py::arg("area"), py::arg("layer_count"),
-          py::arg("single_sampled_samples"), py::arg("label"), py::arg("hsr") = py::none())
+          py::arg("single_sampled_samples"), py::arg("label"), py::arg("hsr") = py::none(),
+          py::arg("trace_tiles") = false)
       .def("end_rendering", [](CommandBuffer& cb) { unwrap(cb.end_rendering()); })
       .def("discard_rendering", &CommandBuffer::discard_rendering)
       .def("bind_pipeline", &CommandBuffer::bind_pipeline, py::arg("pipeline").none(false))
@@ -227,6 +229,13 @@ void bind_command(py::module_& m) {
           [](const CommandBuffer& cb, size_t pass) {
             if (pass >= cb.pass_count()) throw py::index_error("no such pass");
             return cb.pass_stats(pass);
+          },
+          py::arg("index"))
+      .def(
+          "tile_trace",
+          [](const CommandBuffer& cb, size_t pass) {
+            if (pass >= cb.pass_count()) throw py::index_error("no such pass");
+            return tile_trace(cb.tile_trace(pass), cb.pass_stats(pass));
           },
           py::arg("index"))
       .def(

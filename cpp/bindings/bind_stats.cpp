@@ -4,9 +4,25 @@
 namespace tilegpu::bindings {
 namespace {
 
-constexpr const char* kCauses[] = {"load",       "store",       "resolve",          "border_load",       "border_store",
-                                   "spill_load", "spill_store", "saved_clean_tile", "saved_compression", "saved_transaction_elimination"};
+constexpr const char* kCauses[] = {"load",
+                                   "clear",
+                                   "store",
+                                   "resolve",
+                                   "border_load",
+                                   "border_store",
+                                   "spill_load",
+                                   "spill_store",
+                                   "saved_clean_tile",
+                                   "saved_compression",
+                                   "saved_transaction_elimination"};
 static_assert(std::size(kCauses) == static_cast<size_t>(TrafficCause::count));
+
+template <class Bytes>
+py::dict causes_of(const Bytes& bytes) {
+  py::dict d;
+  for (size_t cause = 0; cause < bytes.size(); ++cause) d[kCauses[cause]] = bytes[cause];
+  return d;
+}
 
 py::dict as_dict(const PassStats& s) {
   py::dict d;
@@ -39,11 +55,7 @@ py::dict as_dict(const PassStats& s) {
   TILEGPU_FIELD(tiles_ms);
 #undef TILEGPU_FIELD
   py::dict traffic;
-  for (const AttachmentTraffic& attachment : s.traffic) {
-    py::dict bytes;
-    for (size_t cause = 0; cause < attachment.bytes.size(); ++cause) bytes[kCauses[cause]] = attachment.bytes[cause];
-    traffic[attachment.attachment.c_str()] = bytes;
-  }
+  for (const AttachmentTraffic& attachment : s.traffic) traffic[attachment.attachment.c_str()] = causes_of(attachment.bytes);
   d["traffic"] = traffic;
   py::dict filter;
 #define TILEGPU_FIELD(name) filter[#name] = s.depth_filter.name
@@ -60,6 +72,25 @@ py::dict as_dict(const PassStats& s) {
 }
 
 }  // namespace
+
+py::list tile_trace(const std::vector<TileTrace>& trace, const PassStats& stats) {
+  constexpr const char* kParts[] = {"normal", "first", "middle", "last"};
+  py::list tiles;
+  for (const TileTrace& t : trace) {
+    py::dict d;
+    d["x"] = t.x_px;
+    d["y"] = t.y_px;
+    d["size"] = t.size_px;
+    d["layer"] = t.layer;
+    d["part"] = kParts[t.part];
+    d["has_primitives"] = t.has_primitives;
+    py::dict traffic;
+    for (size_t a = 0; a < t.bytes.size(); ++a) traffic[stats.traffic[a].attachment.c_str()] = causes_of(t.bytes[a]);
+    d["traffic"] = traffic;
+    tiles.append(d);
+  }
+  return tiles;
+}
 
 void bind_stats(py::module_& m) { py::class_<PassStats>(m, "PassStats").def("asdict", &as_dict); }
 

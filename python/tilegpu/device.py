@@ -377,6 +377,7 @@ class Device:
         layers: int = 1,
         samples: int = 0,
         hsr: str | Iterable[str] | None = None,
+        trace: bool = False,
         label: str = "pass",
     ) -> RenderPass:
         """A render pass, to be used in a ``with`` block.
@@ -387,12 +388,13 @@ class Device:
         layered rendering.
         ``samples``: renders single-sampled images with so many samples, which are resolved as they are stored.
         ``hsr``: this pass's hidden-surface removal (:mod:`tilegpu.hsr`); ``None`` for the device's.
+        ``trace``: keep what moved for each tile, for :meth:`RenderPass.tiles`.
 
         Leaving the block submits and waits; ``rp.stats`` then says what the pass cost. An exception inside discards
         the pass and leaves the
         images as they were. Ctrl-C ends a long pass.
         """
-        return RenderPass(self, color, depth, stencil, area, layers, samples, label, hsr)
+        return RenderPass(self, color, depth, stencil, area, layers, samples, label, hsr, trace)
 
     # -- copies outside passes; all of them have happened when the call returns
 

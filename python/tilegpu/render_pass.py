@@ -200,8 +200,10 @@ class RenderPass:
         samples: int,
         label: str,
         hsr: str | Iterable[str] | None = None,
+        trace: bool = False,
     ) -> None:
         self.label = label
+        self._trace = bool(trace)
         self._device = device
         self._what = f"pass '{label}'"
         if color is None:
@@ -275,7 +277,7 @@ class RenderPass:
             min(max(1, v.image.height >> v.level) for v in present),
         )
         commands.begin_rendering(
-            cores, depth, stencil, self._area, self._layers, self._samples, self.label, self._hsr
+            cores, depth, stencil, self._area, self._layers, self._samples, self.label, self._hsr, self._trace
         )
         self._views = views
         self._commands = commands
@@ -362,6 +364,19 @@ class RenderPass:
     def desc(self) -> dict[str, Any]:
         """Fifth piece: tiler heap, sample positions, and what else is neither layout nor operation."""
         return self._piece("desc")
+
+    def tiles(self) -> list[dict[str, Any]]:
+        """What moved for each tile, for a pass made with ``trace=True``: a dictionary each, part by part, layer by layer,
+        row by row.
+
+        ``x``, ``y``, ``size``: the tile's place and side in pixels (tiles of the host, cut with the framebuffer); ``layer``;
+        ``part``: ``"normal"``, or ``"first"``, ``"middle"``, ``"last"`` of a pass that was split; ``has_primitives``;
+        ``traffic``: bytes by attachment and cause, as in ``rp.stats.traffic``, whose sum they are.
+        """
+        commands = self._ended("tiles() are known")
+        if not self._trace:
+            raise ValidationError(f"{self._what}: tiles() needs dev.render_pass(..., trace=True)")
+        return commands.tile_trace(0)
 
     def lint(self) -> list[str]:
         """What costs bytes without need, a line each, with the bytes; empty if there is nothing to say."""

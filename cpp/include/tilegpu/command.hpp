@@ -32,6 +32,7 @@ struct RenderingInfo {
   /// Multisampled rendering to single-sampled images: the samples to render with, resolved as they are stored. 0: as the attachments.
   uint32_t single_sampled_samples = 0;
   std::optional<HiddenSurfaceRemoval> hsr;  ///< none: the device's
+  bool trace_tiles = false;  ///< keep what moved for each bin: CommandBuffer::tile_trace
   std::string label;
 };
 
@@ -114,6 +115,9 @@ class TILEGPU_API CommandBuffer {
   /// One per finished begin/end pair, filled by the last execution.
   size_t pass_count() const;
   const PassStats& pass_stats(size_t pass) const;
+
+  /// What moved for each bin of a finished pass, part by part, layer by layer, row by row; empty without RenderingInfo::trace_tiles.
+  const std::vector<TileTrace>& tile_trace(size_t pass) const;
 
   /// What became of the draws of a finished pass, and why: one entry for each run of draws with the same state.
   std::vector<DrawExplanation> explain(size_t pass) const;

@@ -12,6 +12,7 @@ namespace tilegpu {
 /// Why bytes crossed between tile memory and an image (or did not: the saved_* rows).
 enum class TrafficCause : uint8_t {
   load,
+  clear,  ///< always 0: a clear reads nothing
   store,
   resolve,
   border_load,
@@ -37,6 +38,15 @@ struct DepthFilterStats {
   uint64_t samples_failed = 0;                                                ///< not rejected, but failed the full depth test
   uint64_t reads_skipped = 0;                                                 ///< passed without a look at the stored depth
   uint64_t lines = 0;  ///< lines of 64 pixels of the filter's memory that were touched
+};
+
+/// What moved for one bin of the tile phase, in one part of a split pass (RenderingInfo::trace_tiles).
+struct TileTrace {
+  int32_t x_px = 0, y_px = 0;  ///< framebuffer coordinates
+  uint32_t size_px = 0, layer = 0;
+  uint32_t part = 0;  ///< 0: the pass is not split, 1: first part, 2: one in between, 3: last
+  bool has_primitives = false;
+  std::vector<std::array<uint64_t, static_cast<size_t>(TrafficCause::count)>> bytes;  ///< of each attachment, as in PassStats::traffic
 };
 
 struct PassStats {

@@ -334,6 +334,11 @@ const PassStats& CommandBuffer::pass_stats(size_t pass) const {
   return recording_->finished_passes[pass]->stats;
 }
 
+const std::vector<TileTrace>& CommandBuffer::tile_trace(size_t pass) const {
+  assert(pass < recording_->finished_passes.size());
+  return recording_->finished_passes[pass]->tile_trace;
+}
+
 std::vector<DrawExplanation> CommandBuffer::explain(size_t pass) const {
   assert(pass < recording_->finished_passes.size());
   const PassRecord& record = *recording_->finished_passes[pass];

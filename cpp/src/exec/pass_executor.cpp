@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <deque>
+#include <optional>
 
 #include "exec/depth_filter_positions.hpp"
 #include "exec/pass_record.hpp"
@@ -114,18 +115,6 @@ std::span<const DrawCall> expand_commands(const PassRecord& pass, std::vector<Dr
   return expanded;
 }
 
-void fill_traffic(const PassRecord& pass, const stats::Ledger& total, PassStats& stats) {
-  for (uint32_t a = 0; a < stats::kLedgerAttachments; a++) {
-    const bool bound = a < 8                      ? a < pass.info.color.size() && pass.info.color[a].view
-                       : a == stats::kLedgerDepth ? !!pass.info.depth.view
-                                                  : !!pass.info.stencil.view;
-    if (!bound) continue;
-    AttachmentTraffic& row = stats.traffic.emplace_back();
-    row.attachment = kAttachmentNames[a];
-    for (size_t cause = 0; cause < row.bytes.size(); cause++) row.bytes[cause] = total.bytes[a][cause];
-  }
-}
-
 // Targets that a draw or a clear may write: bit i colour i, 8 depth, 9 stencil.
 uint32_t written_targets(const PassRecord& pass) {
   uint32_t written = 0;
@@ -146,6 +135,33 @@ uint32_t written_targets(const PassRecord& pass) {
   return written;
 }
 
+/// Which attachments have a row in PassStats::traffic.
+bool is_bound(const PassRecord& pass, uint32_t attachment) {
+  if (attachment < 8) return attachment < pass.info.color.size() && pass.info.color[attachment].view;
+  return !!(attachment == stats::kLedgerDepth ? pass.info.depth.view : pass.info.stencil.view);
+}
+
+void fill_traffic(const PassRecord& pass, const stats::Ledger& total, PassStats& stats) {
+  for (uint32_t a = 0; a < stats::kLedgerAttachments; a++) {
+    if (!is_bound(pass, a)) continue;
+    AttachmentTraffic& row = stats.traffic.emplace_back();
+    row.attachment = kAttachmentNames[a];
+    for (size_t cause = 0; cause < row.bytes.size(); cause++) row.bytes[cause] = total.bytes[a][cause];
+  }
+}
+
+/// What a bin added to its worker's ledger.
+TileTrace trace_of(const PassRecord& pass, const framebuffer::TileRegion& region, uint32_t bin_px, framebuffer::Part part,
+                   const stats::Ledger& before, const stats::Ledger& after) {
+  TileTrace trace{region.x_px, region.y_px, bin_px, region.layer, static_cast<uint32_t>(part), region.has_primitives, {}};
+  for (uint32_t a = 0; a < stats::kLedgerAttachments; a++) {
+    if (!is_bound(pass, a)) continue;
+    auto& bytes = trace.bytes.emplace_back();
+    for (size_t cause = 0; cause < bytes.size(); cause++) bytes[cause] = after.bytes[a][cause] - before.bytes[a][cause];
+  }
+  return trace;
+}
+
 // At most this many chunks are in memory beyond the heap: the bound of the geometry phase's memory.
 constexpr uint32_t kWaveChunks = 64;
 // Chunks shrink with the heap, so that a small one is split where it is full and not 4096 primitives later.
@@ -162,8 +178,7 @@ PassExecutor::PassExecutor(ThreadPool& pool) : state_(new State{pool, {}, {}, {}
 PassExecutor::~PassExecutor() = default;
 
 // The tile phase of one part of the pass: all bins, from load to store.
-void PassExecutor::render_part(const PassRecord& pass, raster::PassContext& context, framebuffer::Part part,
-                               const std::atomic<bool>& cancelled) {
+void PassExecutor::render_part(PassRecord& pass, raster::PassContext& context, framebuffer::Part part, const std::atomic<bool>& cancelled) {
   State& s = *state_;
   const geometry::BinGrid& grid = s.binned.grid;
   const uint32_t bins = grid.columns * grid.rows;
@@ -171,6 +186,8 @@ void PassExecutor::render_part(const PassRecord& pass, raster::PassContext& cont
   if (part == framebuffer::Part::middle || part == framebuffer::Part::last) context.depth_holds_far = false;
   for (uint32_t layer = 0; layer < std::max(1u, pass.info.layer_count); layer++) {
     context.layer = layer;
+    const size_t first_trace = pass.tile_trace.size();
+    if (pass.info.trace_tiles) pass.tile_trace.resize(first_trace + bins);
     s.pool.run(bins, [&](uint32_t w, uint32_t bin) {
       if (cancelled.load(std::memory_order_relaxed)) return;
       raster::TileWorker& worker = s.tile_workers[w];
@@ -182,8 +199,14 @@ void PassExecutor::render_part(const PassRecord& pass, raster::PassContext& cont
       const bool drawn = s.binned.first_segment[bin] != s.binned.first_segment[bin + 1];
       const bool only_clears = layer > 0 && drawn && !pass.clears.empty();
       region.has_primitives = (drawn && layer == 0) || only_clears;
+      std::optional<stats::Ledger> before;
+      if (pass.info.trace_tiles) before = worker.ledger();
+      const auto keep_trace = [&] {
+        if (before) pass.tile_trace[first_trace + bin] = trace_of(pass, region, grid.bin_px, part, *before, worker.ledger());
+      };
       if (framebuffer::tile_is_clean(pass.framebuffer, region, part)) {
         framebuffer::count_clean_tile(pass.framebuffer, context.tile, region, worker.ledger(), part);
+        keep_trace();
         return;
       }
       framebuffer::load_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
@@ -198,6 +221,7 @@ void PassExecutor::render_part(const PassRecord& pass, raster::PassContext& cont
       if (framebuffer::resolves_in(part))
         framebuffer::resolve_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
       framebuffer::store_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
+      keep_trace();
     });
   }
 }
@@ -205,6 +229,7 @@ void PassExecutor::render_part(const PassRecord& pass, raster::PassContext& cont
 Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled) {
   State& s = *state_;
   pass.stats = {};
+  pass.tile_trace.clear();
   PassStats& stats = pass.stats;
   const double start_ms = now_ms();
   const std::span<const DrawCall> draws = expand_commands(pass, s.expanded_draws, s.commands);

@@ -29,7 +29,7 @@ class PassExecutor {
   Status execute(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled);
 
  private:
-  void render_part(const PassRecord& pass, raster::PassContext& context, framebuffer::Part part, const std::atomic<bool>& cancelled);
+  void render_part(PassRecord& pass, raster::PassContext& context, framebuffer::Part part, const std::atomic<bool>& cancelled);
   struct State;
   std::unique_ptr<State> state_;
 };

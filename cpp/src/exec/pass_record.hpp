@@ -54,6 +54,7 @@ struct PassRecord {
   std::map<std::pair<const Sampler*, bool>, std::unique_ptr<shader::SamplerAbi>> samplers;  // bool: integer view
   std::vector<std::shared_ptr<const void>> keep_alive;
   PassStats stats;
+  std::vector<TileTrace> tile_trace;
 };
 
 struct Recording {

@@ -11,15 +11,36 @@ namespace tilegpu::stats {
 inline constexpr uint32_t kLedgerAttachments = 10;  // colour 0..7, depth, stencil
 inline constexpr uint32_t kLedgerDepth = 8, kLedgerStencil = 9;
 
+#ifdef TILEGPU_NO_LEDGER
+inline constexpr bool kCounting = false;  // for benchmarks/ledger_cost.py: what the same work costs uncounted
+#else
+inline constexpr bool kCounting = true;
+#endif
+
+/// A sum; compiled away, with what only it needs, where nothing is counted.
+class Count {
+ public:
+  void operator+=(uint64_t more) {
+    if constexpr (kCounting) sum_ += more;
+  }
+  void operator++(int) { *this += 1; }
+  operator uint64_t() const { return sum_; }
+
+ private:
+  uint64_t sum_ = 0;
+};
+
 struct Ledger {
   uint64_t bytes[kLedgerAttachments][static_cast<size_t>(TrafficCause::count)] = {};
-  void add(uint32_t attachment, TrafficCause cause, uint64_t count_B) { bytes[attachment][static_cast<size_t>(cause)] += count_B; }
+  void add(uint32_t attachment, TrafficCause cause, uint64_t count_B) {
+    if constexpr (kCounting) bytes[attachment][static_cast<size_t>(cause)] += count_B;
+  }
 };
 
 /// Counters of the tile phase. Names as in PassStats.
 struct FragmentCounters {
-  uint64_t fragments_rasterized = 0, fragments_early_killed = 0, fragments_shaded = 0, fragments_discarded = 0, fragments_late_killed = 0;
-  uint64_t helper_lanes = 0, idle_lanes = 0, packets = 0, samples_written = 0;
+  Count fragments_rasterized, fragments_early_killed, fragments_shaded, fragments_discarded, fragments_late_killed;
+  Count helper_lanes, idle_lanes, packets, samples_written;
 };
 
 }  // namespace tilegpu::stats
