@@ -15,7 +15,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python compare lint wheel test-wheel test-sanitize bench build build-tests system clean distclean
+.PHONY: help demo test test-cpp test-python compare lint wheel test-wheel test-sanitize bench bench-guard build build-tests system clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -89,6 +89,13 @@ test-sanitize: build $(VENV)/.stamp-test ## C++ tests and the Python suite under
 
 bench: build ## the scenes of benchmarks/, timed
 	$(PY) benchmarks/run.py $(BENCH_ARGS)
+
+# --- work counted, not timed; valgrind is wanted by nothing else
+$(VENV)/.stamp-valgrind: packages/guard.txt scripts/install_packages.sh
+	@sh scripts/install_packages.sh packages/guard.txt
+	@touch $@
+bench-guard: build $(VENV)/.stamp-valgrind ## instructions of fixed scenes and shaders against benchmarks/guard.json (GUARD_ARGS=--update)
+	$(PY) benchmarks/guard.py --core $(BUILD)/_core.*.so $(GUARD_ARGS)
 
 clean: ## remove what was built; the virtual environment stays
 	rm -rf build dist out $(VENV)/.stamp-package

@@ -1,0 +1,26 @@
+"""Draws one reference scene, small, so many times: what ``guard.py`` counts the instructions of. Not for use by hand.
+
+python guard_scene.py SCENE WIDTHxHEIGHT FRAMES
+"""
+
+from __future__ import annotations
+
+import sys
+
+import tilegpu
+from tilegpu.scene import find_scene
+from tilegpu.scene.render import SceneRenderer
+
+
+def main() -> None:
+    """One thread, 8 lanes, x86-64-v3: valgrind knows no AVX-512."""
+    name, size, frames = sys.argv[1:]
+    width, height = map(int, size.split("x"))
+    frame = find_scene(name).frame((width, height))
+    device = tilegpu.Device(threads=1, lanes=8, jit_target="x86-64-v3")
+    renderer = SceneRenderer(device)
+    for _ in range(int(frames)):
+        renderer.render(frame, read=False)
+
+
+main()
