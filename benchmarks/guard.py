@@ -133,9 +133,8 @@ def compare(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
         before = old["frames"].get(scene)
         if not before or figures["instructions"] <= before["instructions"] * LIMIT:
             continue
-        grown.append(
-            f"{scene}: a frame takes {figures['instructions']:,} instructions, {_growth(before['instructions'], figures['instructions'])}"
-        )
+        growth = _growth(before["instructions"], figures["instructions"])
+        grown.append(f"{scene}: a frame takes {figures['instructions']:,} instructions, {growth}")
         for name, count in figures["functions"].items():
             earlier = before["functions"].get(name, 0)
             if count - earlier > 0.005 * before["instructions"]:
