@@ -18,6 +18,7 @@ from tilegpu.reference import Renderer, Tolerance, compare_frame, explained, pri
 from tilegpu.reference.lod import with_exact_lod
 from tilegpu.scene import Draw, Frame, Program, Sampler, State, Texture, find_scene
 from tilegpu.scene.render import SceneRenderer
+from tilegpu.scene.resources import scenes
 
 ASSETS = Path(os.environ.get("TILEGPU_ASSETS") or Path(__file__).resolve().parents[2] / "shared" / "assets")
 ALL = os.environ.get("TILEGPU_COMPARE") == "all"
@@ -201,6 +202,9 @@ QUICK: list[tuple[str, tuple[int, int] | None]] = [
     ("mesh_100k", (640, 360)),
     ("textured_pbr", (640, 360)),
     ("multisampling4_pass_resolve", (640, 360)),
+    ("msaa2_pass_resolve", (480, 270)),
+    ("msaa8_store_cmd_resolve", (480, 270)),
+    ("multisampling16_pass_resolve", (480, 270)),
     ("gbuffer5", (640, 360)),
     ("demo", (480, 270)),
     ("box_textured/BoxTextured.glb", (480, 488)),
@@ -208,11 +212,7 @@ QUICK: list[tuple[str, tuple[int, int] | None]] = [
     ("house/house.glb", (640, 360)),
     ("sheen_cloth/SheenCloth.gltf", (608, 376)),
 ]
-SCENES = [
-    "clear", "fill_opaque_back_to_front", "fill_opaque_front_to_back", "fill_blend", "heavy_overdraw_512", "heavy_overdraw_1080p",
-    "mesh_1m", "mesh_100k", "textured_pbr", "msaa1", "msaa4_pass_resolve", "msaa4_store_cmd_resolve", "multisampling1",
-    "multisampling4_pass_resolve", "multisampling4_store_cmd_resolve", "gbuffer5", "draws_10k", "demo", "cube", "triangle",
-]  # fmt: skip
+SCENES = list(scenes())
 MODELS = [
     "alpha_blend_mode_test/AlphaBlendModeTest.glb", "box_textured/BoxTextured.glb", "duck/Duck.glb", "flight_helmet/FlightHelmet.gltf",
     "house/house.glb", "normal_tangent_test/NormalTangentTest.glb", "sheen_cloth/SheenCloth.gltf", "skull/skull.obj",

@@ -124,9 +124,25 @@ class TestDrawing:
             255,
         ]
 
-    def test_samples_that_it_has_not_are_an_error(self) -> None:
-        with pytest.raises(ReferenceError, match="8 samples"):
-            render(frame(samples=8, resolve="pass"))
+    def test_samples_that_nobody_has_are_an_error(self) -> None:
+        with pytest.raises(ReferenceError, match="3 samples; there are 1, 2, 4, 8, 16"):
+            render(frame(samples=3, resolve="pass"))
+        with pytest.raises(ReferenceError, match="alpha to coverage with 8 samples"):
+            render(frame(draw(rectangle(-1, -1, 1, 1, 0.5, RED), alpha_to_coverage=True), samples=8, resolve="pass"))
+
+    @pytest.mark.parametrize("scene", ["multisampling4_pass_resolve", "cube", "msaa4_pass_resolve"])
+    def test_a_picture_for_each_sample_is_the_drivers_multisampling(
+        self, scene: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """What stands in for 2, 8 and 16 samples gives with 4 what the driver gives: edges, shading at the centre, sRGB resolve."""
+        what = find_scene(scene).frame((320, 180), 4)
+        with Renderer.shared(exact_lod=True) as renderer:
+            native = renderer.render(what).images[0]
+            monkeypatch.setattr(renderer, "has_samples", lambda count: count == 1)
+            together = renderer.render(what).images[0]
+        found = difference(together, native)
+        assert found.share_over_2 < 1e-3
+        assert found.rms < 0.5 / 255
 
     def test_unknown_format_is_an_error_that_lists(self) -> None:
         with pytest.raises(ReferenceError, match="r8g8b8a8_unorm"):

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilegpu.reference import primitives
+from tilegpu.reference import primitives, samples
 from tilegpu.reference.gl import Renderer
 from tilegpu.reference.metrics import per_pixel
 from tilegpu.scene.description import Frame, Texture
@@ -79,7 +79,7 @@ def explain(renderer: SceneRenderer, frame: Frame, found: list[Comparison]) -> F
         if one.edges is not None:
             over &= ~one.edges
         out.pixels += [Pixel(int(x), int(y), one.attachment, float(size[y, x])) for y, x in np.argwhere(over)]
-    if not out.pixels or len(out.pixels) > MAX_PIXELS or frame.samples not in primitives.SAMPLE_LOCATIONS:
+    if not out.pixels or len(out.pixels) > MAX_PIXELS or frame.samples not in samples.LOCATIONS:
         return out
     reproduced = _reproduced(renderer, frame, found, out.pixels)
     mine = primitives.ours(renderer, frame)
@@ -136,16 +136,17 @@ def _sample(
     geometry: primitives.Triangles, frame: Frame, pixel: Pixel, sample: int, a: NDArray[Any], b: NDArray[Any]
 ) -> tuple[str, str]:
     """(reason or "", what was found) for a sample at which the renderers show different primitives."""
-    dx, dy = primitives.SAMPLE_LOCATIONS[frame.samples][sample]
+    dx, dy = samples.LOCATIONS[frame.samples][sample]
     x, y = pixel.x + dx, pixel.y + dy
     near = geometry.near(pixel.x, pixel.y)
 
     def which(value: NDArray[Any]) -> tuple[float, float] | None:
-        """Edge distance and depth at the sample of the triangle that has this number and this depth at the pixel's centre."""
+        """Edge distance and depth at the sample of the triangle that has this number and nearly this depth."""
         same = near[(geometry.primitive[near] == int(value[0])) & (geometry.draw[near] == int(value[1]))]
         if value[0] < 0 or not same.size:
             return None
-        depths = [abs(geometry.at(int(t), pixel.x + 0.5, pixel.y + 0.5)[1] - float(value[2])) for t in same]
+        centre = pixel.x + 0.5, pixel.y + 0.5
+        depths = [min(abs(geometry.at(int(t), *at)[1] - float(value[2])) for at in (centre, (x, y))) for t in same]
         return geometry.at(int(same[int(np.argmin(depths))]), x, y)
 
     one, other = which(a), which(b)

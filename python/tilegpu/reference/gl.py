@@ -8,6 +8,7 @@ weights (``no_aos_sampling``), and its logarithm, which no switch reaches (:mod:
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import weakref
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilegpu.reference import blocks, glraw
+from tilegpu.reference import blocks, glraw, samples
 from tilegpu.reference.lod import with_exact_lod
 from tilegpu.reference.translate import (
     Translated,
@@ -139,7 +140,9 @@ class Renderer:
         self.ctx.provoking_vertex = self.ctx.FIRST_VERTEX_CONVENTION
         self._home = self.ctx.simple_framebuffer((1, 1))  # bound while others are released
         self.exact_lod = False  #: LODs as the specification writes them, not as the driver approximates them
-        self._programs: dict[tuple[int, str, bool], tuple[moderngl.Program, Translated, Translated]] = {}
+        #: Where the picture is moved to and its inputs are taken, for sample counts that the driver has not.
+        self.shift_px: tuple[float, float] | None = None
+        self._programs: dict[tuple[int, str, bool, bool], tuple[moderngl.Program, Translated, Translated]] = {}
         self._buffers: dict[int, moderngl.Buffer] = {}
         self._textures: dict[int, moderngl.Texture] = {}
         self._samplers: dict[Any, moderngl.Sampler] = {}
@@ -179,7 +182,7 @@ class Renderer:
     # ---------------------------------------------------------------------------------------------- objects of the context
     def program(self, program: Program, tail: str = "") -> tuple[moderngl.Program, Translated, Translated]:
         """The linked program with its two translated stages; ``tail``: see :meth:`draw`."""
-        key = (id(program), tail, self.exact_lod)
+        key = (id(program), tail, self.exact_lod, self.shift_px is not None)
         found = self._programs.get(key)
         if found is not None:
             return found
@@ -193,6 +196,8 @@ class Renderer:
         fragment_glsl = with_constants(fragment, program.constants)
         if self.exact_lod:
             fragment_glsl = with_exact_lod(fragment_glsl)
+        if self.shift_px is not None:
+            fragment_glsl = samples.at_pixel_centre(fragment_glsl)
         if tail:
             fragment_glsl = fragment_glsl.replace("void main()", "void shaded_main()") + tail
         made = self.ctx.program(vertex_shader=with_constants(vertex, program.constants), fragment_shader=fragment_glsl)
@@ -418,6 +423,10 @@ class Renderer:
             target.color_mask = [mask if i < color_count else (True,) * 4 for i in range(attachments)]
         target.depth_mask = draw.state.depth_write
         target.use()
+        if self.shift_px is not None:
+            if "tg_offset" in program:
+                program["tg_offset"].value = self.shift_px  # type: ignore[union-attr]
+            glraw.set_viewport(*self.shift_px, *target.size)
         array.render(self.mode(draw), vertices=draw.element_count, first=draw.first, instances=draw.instances)
         array.release()
         for buffer in made:
@@ -447,10 +456,32 @@ class Renderer:
             self._home.use()
             one.release()
 
+    def has_samples(self, count: int) -> bool:
+        """Whether the driver has images of so many samples at Vulkan's standard locations."""
+        return count == 1 or (count == 4 and self.max_samples >= 4)
+
+    def _render_by_sample(self, frame: Frame) -> ReferencePicture:
+        if frame.samples not in samples.LOCATIONS:
+            raise ReferenceError(f"{frame.samples} samples; there are {', '.join(map(str, samples.LOCATIONS))}")
+        if any(draw.state.alpha_to_coverage for draw in frame.draws):
+            raise ReferenceError(f"alpha to coverage with {frame.samples} samples; the reference has it with 1 and 4")
+        if any(draw.state.polygon_mode != "fill" for draw in frame.draws):
+            raise ReferenceError(f"lines with {frame.samples} samples; the reference has them with 1 and 4")
+        single = dataclasses.replace(frame, samples=1, resolve="none")
+        pictures = []
+        try:
+            for sample in range(frame.samples):
+                self.shift_px = samples.shift_px(frame.samples, sample)
+                pictures.append(self.render(single).images)
+        finally:
+            self.shift_px = None
+        images = [samples.resolve([p[i] for p in pictures], name) for i, name in enumerate(frame.color_formats)]
+        return ReferencePicture(images, self.provenance() | {"samples_by": "one picture for each sample"})
+
     def render(self, frame: Frame) -> ReferencePicture:
         """The frame's colour images. Raises :class:`ReferenceError` for what OpenGL through moderngl cannot do."""
-        if frame.samples not in (1, 4) or frame.samples > max(1, self.max_samples):
-            raise ReferenceError(f"{frame.samples} samples; the reference has 1 and 4")
+        if not self.has_samples(frame.samples):
+            return self._render_by_sample(frame)
         ctx = self.ctx
         ctx.enable_direct(glraw.FRAMEBUFFER_SRGB)
         target = self.framebuffer(frame.size, frame.samples, frame.color_formats, frame.depth_format is not None)

@@ -59,3 +59,9 @@ def set_sampler(name: int, sampler: Sampler) -> None:
 def set_max_level(name: int, level: int) -> None:
     """The last mipmap level of an OpenGL texture; without it a texture of one level counts as incomplete."""
     _function("glTextureParameteri", ctypes.c_uint, ctypes.c_uint, ctypes.c_int)(name, 0x813D, level)
+
+
+def set_viewport(x: float, y: float, width: float, height: float) -> None:
+    """The viewport, with fractions of a pixel."""
+    real = ctypes.c_float
+    _function("glViewportIndexedf", ctypes.c_uint, real, real, real, real)(0, x, y, width, height)

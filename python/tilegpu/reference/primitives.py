@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tilegpu.reference import samples
 from tilegpu.reference.gl import ReferenceError, Renderer
 from tilegpu.reference.translate import compile_spirv, translate, with_constants
 from tilegpu.scene.description import Draw, Frame, Program
@@ -23,8 +24,6 @@ from tilegpu.scene.description import Draw, Frame, Program
 if TYPE_CHECKING:
     from tilegpu.scene.render import SceneRenderer
 
-#: Vulkan's standard sample locations, of a pixel's width, for the counts that the reference has.
-SAMPLE_LOCATIONS = {1: ((0.5, 0.5),), 4: ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))}
 #: In frames of more draws than these all draws count as the first: the number is a constant of the shader.
 MAX_DRAWS = 32
 _FORMAT = "r32g32b32a32_sfloat"
@@ -79,7 +78,16 @@ def ours(renderer: SceneRenderer, frame: Frame) -> NDArray[np.float32]:
 
 
 def reference(renderer: Renderer, frame: Frame) -> NDArray[np.float32]:
-    """The same by OpenGL. The renderer's context is current."""
+    """The same by OpenGL (depth: at the sample, for counts that the driver has not). The renderer's context is current."""
+    if not renderer.has_samples(frame.samples):
+        planes = []
+        try:
+            for sample in range(frame.samples):
+                renderer.shift_px = samples.shift_px(frame.samples, sample)
+                planes.append(reference(renderer, dataclasses.replace(frame, samples=1, resolve="none")))
+        finally:
+            renderer.shift_px = None
+        return np.concatenate(planes, axis=2)
     colors = len(frame.color_formats)
     width, height = frame.size
     target = renderer.framebuffer(frame.size, frame.samples, (*frame.color_formats, _FORMAT), True)
