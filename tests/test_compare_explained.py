@@ -94,6 +94,42 @@ class TestLevelOfDetail:
         assert 0.03 < error < 0.0435  # half of the largest error of log2 by straight lines, 0.0861
 
 
+def test_nearest_texels_against_float64(renderer: SceneRenderer) -> None:
+    """A tilted plane with a number in each texel: wrong ones may only be where a subpixel's shift reaches the texel's border."""
+    size, texels = (160, 120), 64
+    y, x = np.mgrid[:texels, :texels]
+    pixels = np.stack([x, y, 0 * x, 0 * x + 255], axis=-1).astype(np.uint8)
+    texture = Texture(pixels, mipmaps=False, sampler=Sampler("nearest", "nearest", "nearest"))
+    vertex = """#version 450
+    layout(location = 0) in vec4 position; layout(location = 1) in vec2 uv; layout(location = 0) out vec2 v_uv;
+    void main() { gl_Position = position; v_uv = uv; }"""
+    fragment = """#version 450
+    layout(binding = 0) uniform sampler2D t; layout(location = 0) in vec2 v_uv; layout(location = 0) out vec4 o_color;
+    void main() { o_color = texture(t, v_uv); }"""
+    corners = [(-1.31, -1.17, 1.3), (1.22, -1.4, 2.2), (-1.73, 1.34, 0.9)]
+    points = [((px * w, py * w, 0.5 * w, w), (px * 0.7 + 0.1, py * 0.9)) for px, py, w in corners]
+    vertices = np.array(points, [("position", "f4", 4), ("uv", "f4", 2)])
+    draw = Draw(Program(vertex, fragment), vertices, bind={"t": texture})
+    image = renderer.render(Frame(size, clear_colors=((0, 0, 1, 0),), draws=(draw,))).images[0]
+
+    clip, uv = vertices["position"].astype(float), vertices["uv"].astype(float)
+    screen = (clip[:, :2] / clip[:, 3:] + 1) * np.array(size) / 2
+    planes = np.linalg.inv(np.c_[screen, np.ones(3)]) / clip[None, :, 3]
+
+    def at(dx: float, dy: float) -> np.ndarray:
+        """(H, W, 2): texel coordinates, moved by a part of a pixel."""
+        rows, columns = np.mgrid[: size[1], : size[0]] + 0.5
+        weights = np.stack([columns + dx, rows + dy, np.ones_like(rows)], axis=-1) @ planes
+        return np.asarray(weights @ uv / weights.sum(-1, keepdims=True) * texels)
+
+    covered = image[..., 3] == 255
+    exact = at(0, 0)
+    reach = np.abs(at(1 / 256, 0) - exact) + np.abs(at(0, 1 / 256) - exact) + 1e-4
+    clear_cut = covered & (np.abs(exact - np.rint(exact)) > reach).all(-1)
+    assert clear_cut.sum() > 0.9 * covered.sum() > 5000
+    assert np.array_equal(image[clear_cut][:, :2], np.floor(exact[clear_cut]).astype(int) % texels)
+
+
 def test_shaders_that_sample_otherwise_are_left_alone() -> None:
     shadow = "#version 450\nuniform sampler2DShadow s;\nvoid main() { texture(s, vec3(0)); }"
     assert with_exact_lod(shadow) == shadow
