@@ -2,44 +2,66 @@
 //
 // Clears clear ("don't care" starts at zero), images are read inside the render area and in the border, each as its own operation says;
 // targets of clean bins are left alone. Source: mesa_study.md 1.1 (loads), 1.7 (clean tiles), 1.8 (spills).
+#include <algorithm>
+#include <span>
+
 #include "framebuffer/tile_targets.hpp"
 
 namespace tilegpu::framebuffer {
 namespace {
 
-/// One sample of a block-compressed image: every superblock that the box touches is decoded and its part copied.
-uint64_t load_superblocks(const ImageAccess& image, uint32_t sample, const Box& box, const PlaneView& plane) {
+/// One sample of a block-compressed image: every superblock that the boxes touch is decoded once and its parts are copied. Superblocks
+/// that touch `read_already` are not counted. Returns the bytes read.
+uint64_t load_superblocks(const ImageAccess& image, uint32_t sample, std::span<const Box> boxes, const Box& read_already,
+                          const PlaneView& plane) {
   resource::Superblock texels;
   uint64_t read_B = 0;
   const auto size = static_cast<int32_t>(resource::kSuperblock_px);
-  for (int32_t y = box.min_y / size; y <= box.max_y / size; ++y) {
-    for (int32_t x = box.min_x / size; x <= box.max_x / size; ++x) {
+  Box all;
+  for (const Box& box : boxes) {
+    if (box.empty()) continue;
+    all = all.empty() ? box
+                      : Box{std::min(all.min_x, box.min_x), std::min(all.min_y, box.min_y), std::max(all.max_x, box.max_x),
+                            std::max(all.max_y, box.max_y)};
+  }
+  if (all.empty()) return 0;
+  for (int32_t y = all.min_y / size; y <= all.max_y / size; ++y) {
+    for (int32_t x = all.min_x / size; x <= all.max_x / size; ++x) {
+      const Box whole = {x * size, y * size, x * size + size - 1, y * size + size - 1};
+      const auto touches = [&](const Box& box) { return !box.empty() && !intersect(box, whole).empty(); };
+      if (std::none_of(boxes.begin(), boxes.end(), touches)) continue;
       const auto address =
           resource::superblock_address(image.data, image.layout, sample, static_cast<uint32_t>(x), static_cast<uint32_t>(y));
-      read_B += resource::decode_superblock(address.header, address.payload, image.layout.texel_B, texels);
-      const Box whole = {x * size, y * size, x * size + size - 1, y * size + size - 1};
+      const uint64_t block_B = resource::decode_superblock(address.header, address.payload, image.layout.texel_B, texels);
+      if (!touches(read_already)) read_B += block_B;
       const RowsView rows = {
           texels.texels, static_cast<size_t>(size) * image.layout.texel_B, image.layout.texel_B, whole.min_x, whole.min_y, image.field};
-      copy_from_rows(rows, intersect(box, whole), plane);
+      for (const Box& box : boxes)
+        if (touches(box)) copy_from_rows(rows, intersect(box, whole), plane);
     }
   }
   return read_B;
 }
 
-/// The box of every sample of the target, from its load view.
-void load_box(const Target& t, const HostTile& tile, const TileRegion& region, const ImageAccess& image, const Box& box, TrafficCause cause,
-              uint8_t* memory, stats::Ledger& ledger) {
-  if (box.empty() || !image.data) return;
+/// The boxes of every sample of the target, from its load view; what lies in `read_already` was counted before.
+void load_boxes(const Target& t, const HostTile& tile, const TileRegion& region, const ImageAccess& image, std::span<const Box> boxes,
+                const Box& read_already, TrafficCause cause, uint8_t* memory, stats::Ledger& ledger) {
+  if (!image.data) return;
   const uint32_t image_samples = t.load->msaa == MsaaCopy::single ? 1 : tile.samples;
+  uint64_t pixels = 0;
+  for (const Box& box : boxes) pixels += box.pixels();
+  if (pixels == 0) return;
+  const uint64_t raw_B = pixels * image.counted_B;
   for (uint32_t s = 0; s < tile.samples; ++s) {
     const uint32_t from = std::min(s, image_samples - 1);
     const PlaneView plane = plane_view(tile, *t.plane, region, memory, s);
     if (!image.blocks) {
-      copy_from_rows(image.rows(from), box, plane);
-      if (s < image_samples) ledger.add(t.index, cause, box.pixels() * image.counted_B);
+      for (const Box& box : boxes)
+        if (!box.empty()) copy_from_rows(image.rows(from), box, plane);
+      if (s < image_samples) ledger.add(t.index, cause, raw_B);
       continue;
     }
-    const uint64_t raw_B = box.pixels() * image.counted_B, read_B = load_superblocks(image, from, box, plane);
+    const uint64_t read_B = load_superblocks(image, from, boxes, read_already, plane);
     if (s >= image_samples) continue;
     ledger.add(t.index, cause, read_B);
     if (read_B < raw_B) ledger.add(t.index, TrafficCause::saved_compression, raw_B - read_B);
@@ -81,10 +103,12 @@ void load_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& reg
     if (t.load->in_bounds != LoadOp::image && t.load->border != LoadOp::image) continue;
     const ImageAccess image = image_access(*t.load->view, t.aspect, region.layer);
     if (t.load->in_bounds == LoadOp::image) {
-      load_box(t, tile, region, image, areas.inside, spilled ? TrafficCause::spill_load : TrafficCause::load, memory, ledger);
+      load_boxes(t, tile, region, image, {&areas.inside, 1}, Box{}, spilled ? TrafficCause::spill_load : TrafficCause::load, memory,
+                 ledger);
     }
     if (t.load->border == LoadOp::image && f.layout.has_border()) {
-      for (const Box& box : areas.border) load_box(t, tile, region, image, box, TrafficCause::border_load, memory, ledger);
+      const Box already = t.load->in_bounds == LoadOp::image ? areas.inside : Box{};
+      load_boxes(t, tile, region, image, areas.border, already, TrafficCause::border_load, memory, ledger);
     }
   }
 }
