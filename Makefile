@@ -15,7 +15,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python compare lint wheel test-wheel test-sanitize bench bench-guard build build-tests system clean distclean
+.PHONY: help demo test test-cpp test-python compare lint wheel test-wheel test-sanitize fuzz bench bench-guard build build-tests system clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -86,6 +86,9 @@ test-sanitize: build $(VENV)/.stamp-test ## C++ tests and the Python suite under
 	  -Dpybind11_DIR="$$($(PY) -m pybind11 --cmakedir)"
 	cmake --build $(SANITIZE)
 	sh scripts/test_sanitize.sh $(SANITIZE) $(VENV) $(PYTEST_ARGS)
+
+fuzz: build $(VENV)/.stamp-test ## random passes against the whole-framebuffer model: FUZZ_CASES of them from FUZZ_SEED on
+	TILEGPU_FUZZ_CASES=$(or $(FUZZ_CASES),5000) TILEGPU_FUZZ_SEED=$(or $(FUZZ_SEED),1) $(PY) -m pytest -q tests/test_framebuffer_model.py
 
 bench: build ## the scenes of benchmarks/, timed
 	$(PY) benchmarks/run.py $(BENCH_ARGS)

@@ -38,9 +38,12 @@ def render(scene: str) -> None:
 
 
 def build(folder: Path, ledger: bool) -> None:
-    pybind = subprocess.run([sys.executable, "-m", "pybind11", "--cmakedir"], capture_output=True, text=True, check=True).stdout.strip()
-    configure = ["cmake", "-S", REPOSITORY, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", "-DTILEGPU_TESTS=OFF",
-                 f"-DTILEGPU_LEDGER={'ON' if ledger else 'OFF'}", f"-DPython_EXECUTABLE={sys.executable}", f"-Dpybind11_DIR={pybind}"]  # fmt: skip
+    pybind = subprocess.check_output([sys.executable, "-m", "pybind11", "--cmakedir"], text=True).strip()
+    definitions = {
+        "CMAKE_BUILD_TYPE": "Release", "TILEGPU_TESTS": "OFF", "TILEGPU_LEDGER": "ON" if ledger else "OFF",
+        "Python_EXECUTABLE": sys.executable, "pybind11_DIR": pybind,
+    }  # fmt: skip
+    configure = ["cmake", "-S", REPOSITORY, "-B", folder, *(f"-D{k}={v}" for k, v in definitions.items())]
     subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--build", folder, "--target", "_core", "-j", str(os.cpu_count())], check=True, stdout=subprocess.DEVNULL)
 
@@ -95,7 +98,8 @@ def main() -> int:
             (on, picture), (off, other) = (count(paths[n], scene, Path(temporary) / "cache") for n in ("on", "off"))
             if picture != other:
                 raise RuntimeError(f"scene {scene}: the pictures differ")
-            rows.append({"scene": scene, "instructions_with": on, "instructions_without": off, "cost_percent": round(100 * (on / off - 1), 3)})
+            cost = round(100 * (on / off - 1), 3)
+            rows.append({"scene": scene, "instructions_with": on, "instructions_without": off, "cost_percent": cost})
     if options.json:
         print(json.dumps(rows, indent=1))
         return 0

@@ -25,7 +25,7 @@ def test_bytes_of_both_ways() -> None:
         assert new.load_B == new.border_B == 0
         assert new.store_B == 37 * 30 * 4 * samples
     blocks = rows["block_compressed", 1, "border"]
-    assert blocks.load_B == 0 and 0 < blocks.border_B
+    assert blocks.load_B == 0 and blocks.border_B > 0
     assert rows["block_compressed", 1, "old"].load_B > 0
 
 
