@@ -179,3 +179,37 @@ def test_tiles_are_the_ledger_tile_by_tile(heap: int) -> None:
         pass
     with pytest.raises(tg.Error, match="trace=True"):
         plain.tiles()
+
+
+def test_lint_of_splits_profiles_and_shrunk_tiles() -> None:
+    device = tg.Device(profile="mali-g57", tiler_heap=1)
+    images = [device.image((64, 64), "r32g32b32a32_sfloat") for _ in range(8)]
+    pipe = device.pipeline(VERT, FRAG, color=[i.format for i in images])
+    with device.render_pass(color=[tg.Attachment(i, clear=(0, 0, 0, 0)) for i in images]) as rp:
+        for _ in range(3):
+            rp.draw(pipe, count=3)
+    assert rp.stats.splits and "Mesa" in rp.layout["profile_source"]
+    lines = rp.lint()
+    spilled = rp.stats.bytes("spill_load") + rp.stats.bytes("spill_store")
+    assert any("tiler heap was full" in x and f"{spilled / (1 << 20):.1f} MiB" in x for x in lines), lines
+    assert any("shrink the tile of mali-g57 to 8x8" in x and "128 bytes" in x for x in lines), lines
+
+
+def test_what_does_not_fit_together_is_an_error() -> None:
+    """Sample counts of the attachments, formats and sample counts of resolves, the pipeline's against the pass's."""
+    device = tg.Device()
+    one, four = attachments(device, 4)[::-1]
+    other = device.image(SIZE, "r16g16b16a16_sfloat")
+    with pytest.raises(tg.Error, match=r"samples is 4.*1 as color0 has"), device.render_pass(color=[one, four]):
+        pass
+    with (
+        pytest.raises(tg.Error, match=r"resolve_view.format is r16g16b16a16_sfloat.*r8g8b8a8_unorm"),
+        device.render_pass(color=[tg.Attachment(four, clear=(0, 0, 0, 0), resolve=other)]),
+    ):
+        pass
+    with pytest.raises(tg.Error, match="resolve"), device.render_pass(color=[tg.Attachment(one, resolve=other)]):
+        pass
+    with pytest.raises(tg.Error, match="made for 1 samples, the pass has 4"), device.render_pass(color=[four]) as rp:
+        rp.draw(device.pipeline(VERT, FRAG, color=[four.format]), count=3)
+    with pytest.raises(tg.Error, match=r"r16g16b16a16_sfloat in the pass and r8g8b8a8_unorm"), device.render_pass(color=[other]) as rp:
+        rp.draw(device.pipeline(VERT, FRAG, color=[one.format]), count=3)

@@ -159,6 +159,7 @@ std::string describe(const Layout& layout) {
   }
   return Object()
       .text("profile", layout.profile ? layout.profile->name : "none")
+      .text("profile_source", layout.profile ? layout.profile->source : "")
       .number("width_px", layout.width_px)
       .number("height_px", layout.height_px)
       .number("layers", layout.layer_count)
@@ -256,11 +257,19 @@ std::vector<std::string> lint(const Framebuffer& f, const PassStats& stats, uint
                     " to " + std::to_string(f.layout.tile_width_px) + "x" + std::to_string(f.layout.tile_height_px) +
                     " px; fewer samples or smaller formats give back up to " + std::to_string(f.layout.profile->max_tile_px) + " px");
   }
-  if (f.layout.pipelining_lost)
-    lines.push_back("layout: the tile takes the half of the tile buffer that the next tile would use; tiles do not overlap");
-  if (stats.splits)
-    lines.push_back("pass: the tiler heap was full " + std::to_string(stats.splits) +
-                    " times; each split spills and loads every attachment");
+  if (f.layout.pipelining_lost) {
+    lines.push_back("layout: the tile takes " + std::to_string(f.layout.tile_rt_alloc_B) +
+                    " bytes of colour, the half of the tile buffer is " + std::to_string(f.layout.tile_rt_budget_B) +
+                    "; the next tile has no room, tiles do not overlap");
+  }
+  if (stats.splits) {
+    uint64_t spilled_B = 0;
+    for (uint32_t i = 0; i < kMaxColorAttachments + 2; ++i)
+      spilled_B +=
+          traffic(stats, attachment_name(i), TrafficCause::spill_load) + traffic(stats, attachment_name(i), TrafficCause::spill_store);
+    lines.push_back("pass: the tiler heap was full " + std::to_string(stats.splits) + " times; splits spilled and loaded again " +
+                    mebibytes(spilled_B) + "; draw less geometry in one pass");
+  }
   return lines;
 }
 

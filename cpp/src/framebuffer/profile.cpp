@@ -15,23 +15,24 @@ constexpr Profile kProfiles[] = {
      1024 * MiB, "measured on the machine that runs it"},
     // The article: 64x64 up to 128 bits a pixel, 64x32 up to 256, then 32x32: 64 KiB of colour, all of it used for one tile.
     {"immortalis-g925", "tile memory, fragment prepass and forward pixel kill as Arm's article states them", TileModel::buffer, 64 * KiB,
-     64 * KiB, 1, 64 * 64, 0, true, true, true, 128 * MiB, "arm-fragment-prepass.txt, tile size thresholds; heap: a model"},
+     64 * KiB, 1, 64 * 64, 0, true, true, true, 128 * MiB,
+     "Arm, article on the fragment prepass of Immortalis-G925: thresholds of tile sizes; heap: a model"},
     // Mesa's panfrost model table: tile buffer sizes {colour, depth}; half is the budget, the other half is for pipelining.
     {"mali-g725", "tile memory as Mesa's driver programs it, fragment prepass, forward pixel kill", TileModel::buffer, 64 * KiB, 64 * KiB,
-     2, 64 * 64, 0, true, true, true, 128 * MiB, "mesa_study.md 1.2 (v13)"},
+     2, 64 * 64, 0, true, true, true, 128 * MiB, "Mesa, panfrost's table of models (architecture 13): tile buffers; heap: a model"},
     {"mali-g720", "tile memory as Mesa's driver programs it, forward pixel kill", TileModel::buffer, 64 * KiB, 32 * KiB, 2, 64 * 64, 0,
-     false, true, true, 128 * MiB, "mesa_study.md 1.2 (v12)"},
+     false, true, true, 128 * MiB, "Mesa, panfrost's table of models (architecture 12): tile buffers; heap: a model"},
     {"mali-g610", "tile memory as Mesa's driver programs it, forward pixel kill", TileModel::buffer, 32 * KiB, 16 * KiB, 2, 32 * 32, 0,
-     false, true, true, 128 * MiB, "mesa_study.md 1.2 (v10)"},
+     false, true, true, 128 * MiB, "Mesa, panfrost's table of models (architecture 10): tile buffers; heap: a model"},
     {"mali-g57", "tile memory as Mesa's driver programs it, forward pixel kill", TileModel::buffer, 16 * KiB, 8 * KiB, 2, 16 * 16, 0, false,
-     true, true, 128 * MiB, "mesa_study.md 1.2 (v9)"},
+     true, true, 128 * MiB, "Mesa, panfrost's table of models (architecture 9): tile buffers; heap: a model"},
     // Turnip's LRZ; tile memory (GMEM) and binning of these GPUs are not modelled, bins are the host's.
     {"adreno-a630", "low-resolution Z only; tile memory is not modelled", TileModel::none, 0, 0, 1, 0, 1, false, false, false, 128 * MiB,
-     "adreno-lrz.txt"},
+     "Mesa, Turnip's documentation and code of LRZ; heap: a model"},
     {"adreno-a650", "low-resolution Z with direction tracking only; tile memory is not modelled", TileModel::none, 0, 0, 1, 0, 2, false,
-     false, false, 128 * MiB, "adreno-lrz.txt"},
+     false, false, 128 * MiB, "Mesa, Turnip's documentation and code of LRZ; heap: a model"},
     {"adreno-a740", "bidirectional low-resolution Z only; tile memory is not modelled", TileModel::none, 0, 0, 1, 0, 4, false, false, false,
-     128 * MiB, "adreno-lrz.txt"},
+     128 * MiB, "Mesa, Turnip's documentation and code of LRZ; heap: a model"},
 };
 
 }  // namespace
