@@ -6,7 +6,10 @@ tie-breaking rule; each is two triangles, whose shared diagonal belongs to one o
 
 from __future__ import annotations
 
+import importlib.util
+import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -409,3 +412,19 @@ def _explain(device: tg.Device, pipe: tg.Pipeline, image: tg.Image) -> Any:
     with device.render_pass(color=[image]) as rp:
         rp.draw(pipe, count=3)
     return rp.explain()
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+def test_the_sample_keeps_its_g_buffer_in_the_tile(samples: int) -> None:
+    path = Path(__file__).resolve().parent.parent / "samples" / "deferred.py"
+    spec = importlib.util.spec_from_file_location("deferred_sample", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tg.UnusedNameWarning)
+        lit, rp = module.render(tg.Device(), (96, 54), samples)
+    for name in ("color0", "color1", "depth"):
+        assert sum(rp.stats.traffic[name].values()) == 0
+    picture = lit.numpy()[..., :3]
+    assert picture[5, 48].max() < 70 and picture[45, 70].max() > 150  # the sky, the lit floor
