@@ -46,6 +46,7 @@ CONFIGURATIONS: list[dict[str, Any]] = [
     {"lanes": 8, "threads": 2, "hsr": "off"},
     {"lanes": 8, "threads": 2, "hsr": ["depth_filter:three_plane"]},
     {"lanes": 16, "threads": 2, "hsr": ["visibility_buffer", "depth_filter:two_plane_skip"]},
+    {"lanes": 8, "threads": 2, "compress_samples": False},
 ]
 
 

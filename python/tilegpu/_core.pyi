@@ -443,6 +443,7 @@ class Device:
         cache_dir: str,
         tiler_heap_B: int = 0,
         hsr: HiddenSurfaceRemoval | None = None,
+        compress_samples: bool = True,
     ) -> None: ...
     @property
     def hsr(self) -> HiddenSurfaceRemoval: ...

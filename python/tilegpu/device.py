@@ -35,6 +35,7 @@ class Device:
     kept, ``""`` for the user's cache, ``"off"`` for nowhere. ``tiler_heap``: bytes of binned geometry beyond which a
     pass is split (incremental rendering), 0 for the profile's. ``hsr``: the hidden-surface removal of
     passes that do not choose their own: ``"default"`` (the profile's), ``"off"``, ``"all"`` or names (:mod:`tilegpu.hsr`).
+    ``compress_samples``: equal samples are kept once; off to compare.
 
     None of these changes a single bit of the result. Threads are made at the first pass, and anew in a forked child.
     """
@@ -51,6 +52,7 @@ class Device:
         cache_dir: Path_ = "",
         tiler_heap: int = 0,
         hsr: str | Iterable[str] = "default",
+        compress_samples: bool = True,
         label: str = "",
     ) -> None:
         for name, value in (
@@ -73,6 +75,7 @@ class Device:
             os.fspath(cache_dir),
             tiler_heap,
             None if hsr == "default" else parse_hsr(hsr, profile, "Device"),
+            compress_samples,
         )
         self.profile = profile
         self._lock = threading.Lock()

@@ -15,6 +15,7 @@ struct DeviceCreateInfo {
   std::string cache_dir;                    ///< "": the user's cache directory; "off": no disk cache
   uint64_t tiler_heap_B = 0;                ///< beyond it a pass is split (incremental rendering); 0: the profile's
   std::optional<HiddenSurfaceRemoval> hsr;  ///< of passes that do not say otherwise; none: the profile's
+  bool compress_samples = true;             ///< equal samples kept once, depth as planes: the same bits, off to compare
 };
 
 class TILEGPU_API Fence {

@@ -119,6 +119,7 @@ Expected<Ptr<Fence>> Device::submit(std::vector<Ptr<CommandBuffer>> command_buff
   options.lanes = s.jit->lanes();
   options.tiler_heap_B = s.info.tiler_heap_B;
   options.hsr = hsr();
+  options.compress_samples = s.info.compress_samples;
   options.l2_B = static_cast<uint32_t>(std::max(256l * 1024, sysconf(_SC_LEVEL2_CACHE_SIZE)));
   // The fence keeps the command buffers; the device outlives its queue.
   s.queue->submit(fence->state, [&s, options, raw = fence->state.get()]() -> Status {

@@ -184,6 +184,11 @@ void PassExecutor::render_part(PassRecord& pass, raster::PassContext& context, f
   const uint32_t bins = grid.columns * grid.rows;
   context.geometry = &s.binned;
   if (part == framebuffer::Part::middle || part == framebuffer::Part::last) context.depth_holds_far = false;
+  const framebuffer::DeferredDepth deferred = framebuffer::defers_depth(pass.framebuffer, context.tile, part);
+  context.block_lists = deferred.possible && context.compress_samples && context.hsr.visibility_buffer && !context.hsr.pre_pass &&
+                        !context.filter_planes.count;
+  context.depth_background = deferred.background;
+  context.keeps_depth = deferred.kept;
   for (uint32_t layer = 0; layer < std::max(1u, pass.info.layer_count); layer++) {
     context.layer = layer;
     const size_t first_trace = pass.tile_trace.size();
@@ -209,6 +214,7 @@ void PassExecutor::render_part(PassRecord& pass, raster::PassContext& context, f
         keep_trace();
         return;
       }
+      region.clears_depth = !(context.block_lists && region.has_primitives && !only_clears);
       framebuffer::load_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
       if (only_clears) {
         for (uint32_t i = s.binned.first_segment[bin]; i < s.binned.first_segment[bin + 1]; i++)
@@ -237,13 +243,14 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
 
   raster::PassContext context;
   context.draws = draws;
-  context.tile = framebuffer::make_host_tile(pass.framebuffer, options.forced_bin_px, options.l2_B);
+  context.tile = framebuffer::make_host_tile(pass.framebuffer, options.forced_bin_px, options.l2_B, options.compress_samples);
   context.render_area = pass.render_area;
   context.samples = pass.samples;
   context.query_count = static_cast<uint32_t>(pass.queries.size());
   context.lanes = options.lanes;
   context.hsr = pass.info.hsr.value_or(options.hsr);
   hsr::FilterPosition* filter_position = begin_depth_filter(pass, s.filter_positions, context);
+  context.compress_samples = options.compress_samples;
   const uint64_t heap_B = options.tiler_heap_B ? options.tiler_heap_B : pass.framebuffer.desc.tiler_heap_B;
   geometry::GeometryPass geometry_pass;
   geometry_pass.draws = draws;

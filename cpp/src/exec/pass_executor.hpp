@@ -18,6 +18,7 @@ struct PassOptions {
   uint32_t forced_bin_px = 0, vertex_batch = 32, lanes = 8, l2_B = 512 * 1024;
   uint64_t tiler_heap_B = 0;  // 0: the profile's
   HiddenSurfaceRemoval hsr;   // of passes that do not say otherwise
+  bool compress_samples = true;
 };
 
 /// Keeps arenas, chunks and workers from frame to frame, so that a steady state takes no memory from the system.

@@ -113,10 +113,15 @@ void write_lines(const uint8_t* const blocks[4], uint8_t* out, size_t pitch_B) {
 
 /// Where a block's single sample is: in the plane, or reduced into `scratch`.
 const uint8_t* block_sample(const PlaneView& plane, uint32_t column, uint32_t row, const resource::Reducer* reducer, uint8_t* scratch) {
-  const uint8_t* block = plane.block(column, row);
+  const uint8_t* block = source_block(plane, column, row);
   if (!reducer) return block;
   const size_t size_B = static_cast<size_t>(plane.words) * kWordPlane_B;
-  resource::reduce(*reducer, block, size_B, size_B, scratch);
+  if (!plane.is_equal(column, row)) {
+    resource::reduce(*reducer, block, size_B, size_B, scratch);
+    return scratch;
+  }
+  if (resource::keeps_equal(*reducer)) return block;
+  resource::reduce(*reducer, block, 0, size_B, scratch);  // every sample is the first one
   return scratch;
 }
 
@@ -131,8 +136,14 @@ void to_rows(const PlaneView& plane, const Box& box, const resource::Reducer* re
         const Box four = {whole.min_x, whole.min_y, whole.min_x + 15, whole.max_y};
         if (box.contains(four)) {
           const uint8_t* blocks[4];
-          if (reducer) resource::reduce_pieces(*reducer, plane.block(column, row), kWordPlane_B, kWordPlane_B, plane.block_B, 4, reduced);
-          for (uint32_t i = 0; i < 4; ++i) blocks[i] = reducer ? reduced + i * kWordPlane_B : plane.block(column + i, row);
+          uint32_t equal = 0;
+          for (uint32_t i = 0; i < 4; ++i) equal += plane.is_equal(column + i, row);
+          if (reducer && !equal) {
+            resource::reduce_pieces(*reducer, plane.block(column, row), kWordPlane_B, kWordPlane_B, plane.block_B, 4, reduced);
+            for (uint32_t i = 0; i < 4; ++i) blocks[i] = reduced + i * kWordPlane_B;
+          } else {
+            for (uint32_t i = 0; i < 4; ++i) blocks[i] = block_sample(plane, column + i, row, reducer, reduced + i * kWordPlane_B);
+          }
           uint8_t* out = rows.at(whole.min_x, whole.min_y);
           if (stream && ((reinterpret_cast<uintptr_t>(out) | rows.pitch_B) & 63) == 0) {
             write_lines<true>(blocks, out, rows.pitch_B);

@@ -17,6 +17,10 @@ struct PlaneView {
   uint32_t words = 1;
   uint32_t bin_px = 64;
   int32_t x_px = 0, y_px = 0;  // framebuffer coordinates of the bin
+  // Reading only: blocks whose byte is not 0 have equal samples, kept in sample 0, which is so far before `data`. Null: none.
+  const uint8_t* equal = nullptr;
+  size_t to_first_B = 0;
+  bool is_equal(uint32_t column, uint32_t row) const { return equal && equal[row * (bin_px / kBlock_px) + column]; }
   uint8_t* block(uint32_t column, uint32_t row) const {
     return data + (static_cast<size_t>(row) * (bin_px / kBlock_px) + column) * block_B;
   }
@@ -35,6 +39,12 @@ struct RowsView {
 };
 
 void copy_from_rows(const RowsView& rows, const Box& box, const PlaneView& plane);
+/// The block's sample, or sample 0 in its place.
+inline const uint8_t* source_block(const PlaneView& plane, uint32_t column, uint32_t row) {
+  const uint8_t* own = plane.block(column, row);
+  return plane.is_equal(column, row) ? own - plane.to_first_B : own;
+}
+
 /// With a reducer, `plane` is sample 0 and the samples are words * 64 bytes apart. `stream`: past the caches, for whole lines.
 void copy_to_rows(const PlaneView& plane, const Box& box, const resource::Reducer* reducer, bool stream, const RowsView& rows);
 /// One value in every texel of the box of the rows (what storing a cleared tile comes to).

@@ -27,24 +27,35 @@ struct HostTile {
   /// Results of resolves whose samples are stored too (hardware takes a second render target for them); words == 0: absent. One sample.
   std::array<TilePlane, kMaxColorAttachments> resolved_color{};
   TilePlane resolved_depth, resolved_stencil;
+  uint32_t equal_quads_B = 0;  // offset of the blocks' bytes of equal_quads.hpp; 0: samples are never kept once
   uint32_t size_B = 0;
 };
 
 /// `forced_bin_px` 0: the largest of 128.. 32 that fits half of L2 (64 where it fits).
-HostTile make_host_tile(const Framebuffer& framebuffer, uint32_t forced_bin_px, uint32_t l2_B);
+/// `keep_once`: equal samples are kept once (equal_quads.hpp).
+HostTile make_host_tile(const Framebuffer& framebuffer, uint32_t forced_bin_px, uint32_t l2_B, bool keep_once = false);
 
 struct TileRegion {
   int32_t x_px = 0, y_px = 0;  // framebuffer coordinates of the bin's first pixel
   uint32_t layer = 0;
   bool has_primitives = true;
+  bool clears_depth = true;  // false: who draws in the bin starts from DeferredDepth::background
 };
+
+/// Depth of several samples may start as one value for the whole bin, which nobody writes to the plane.
+struct DeferredDepth {
+  bool possible = false;    // there is no depth, or it is cleared everywhere
+  uint32_t background = 0;  // the word
+  bool kept = true;         // depth is stored or resolved after drawing
+};
+DeferredDepth defers_depth(const Framebuffer& framebuffer, const HostTile& tile, Part part);
 
 void load_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger,
                Part part = Part{});
 void resolve_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger,
                   Part part = Part{});
-void store_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, const uint8_t* memory,
-                stats::Ledger& ledger, Part part = Part{});
+void store_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger,
+                Part part = Part{});
 /// True when the bin needs no work at all: no primitives, and no load or store that is `always`.
 bool tile_is_clean(const Framebuffer& framebuffer, const TileRegion& region, Part part = Part{});
 /// What skipping a clean bin saved, by attachment (saved_clean_tile).

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "framebuffer/equal_quads.hpp"
 #include "framebuffer/tile_targets.hpp"
 
 namespace tilegpu::framebuffer {
@@ -68,38 +69,73 @@ void load_boxes(const Target& t, const HostTile& tile, const TileRegion& region,
   }
 }
 
-/// All samples of the blocks that the box touches: pixels outside it are loaded afterwards or never used.
+/// All samples (or the first) of the blocks that the box touches: pixels outside it are loaded afterwards or never used.
 void clear_blocks(const Target& t, const HostTile& tile, const TileRegion& region, const Box& box, const ClearWords& clear,
-                  uint8_t* memory) {
+                  bool first_sample, uint8_t* memory) {
   if (box.empty()) return;
   const uint32_t row_blocks = tile.bin_px / kBlock_px;
   const auto first_row = static_cast<uint32_t>(box.min_y - region.y_px) / kBlock_px,
              last_row = static_cast<uint32_t>(box.max_y - region.y_px) / kBlock_px;
   uint8_t* out = memory + t.plane->offset_B + static_cast<size_t>(first_row) * row_blocks * t.plane->block_B;
-  const size_t word_planes = static_cast<size_t>(last_row - first_row + 1) * row_blocks * tile.samples;
+  const size_t blocks = static_cast<size_t>(last_row - first_row + 1) * row_blocks;
+  const size_t block_samples = first_sample ? 1 : tile.samples;
   __m256i values[4];
   for (uint32_t w = 0; w < t.plane->words; ++w) values[w] = _mm256_set1_epi32(static_cast<int>(clear.words[w]));
-  for (size_t i = 0; i < word_planes; ++i) {
-    for (uint32_t w = 0; w < t.plane->words; ++w, out += kWordPlane_B) {
-      _mm256_store_si256(reinterpret_cast<__m256i*>(out), values[w]);
-      _mm256_store_si256(reinterpret_cast<__m256i*>(out + 32), values[w]);
+  for (size_t b = 0; b < blocks; ++b, out += t.plane->block_B) {
+    uint8_t* word = out;
+    for (size_t s = 0; s < block_samples; ++s) {
+      for (uint32_t w = 0; w < t.plane->words; ++w, word += kWordPlane_B) {
+        _mm256_store_si256(reinterpret_cast<__m256i*>(word), values[w]);
+        _mm256_store_si256(reinterpret_cast<__m256i*>(word + 32), values[w]);
+      }
     }
   }
 }
 
+/// No colour comes from an image with more than one value for a pixel.
+bool loads_equal_samples(const Framebuffer& f, const HostTile& tile, Part part) {
+  if (!tile.equal_quads_B) return false;
+  for (uint32_t i = 0; i < kMaxColorAttachments; ++i) {
+    const Target t = target_at(f, tile, i, part);
+    if (!t.present()) continue;
+    if (t.load->in_bounds == LoadOp::image || t.load->border == LoadOp::image) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+DeferredDepth defers_depth(const Framebuffer& f, const HostTile& tile, Part part) {
+  DeferredDepth out;
+  if (tile.samples == 1) return out;
+  const Target t = target_at(f, tile, kDepthTarget, part);
+  out.possible = !t.present() || (t.load->in_bounds != LoadOp::image && t.load->border != LoadOp::image);
+  out.kept = t.present();
+  if (!t.present() || !out.possible) return out;
+  if (t.load->in_bounds == LoadOp::clear) out.background = clear_words(t.format, t.aspect, t.load->clear).words[0];
+  const auto reads = [](const ResolveTarget& r) { return r.in_bounds.op == ResolveOp::z || r.border.op == ResolveOp::z; };
+  out.kept = t.store->store || t.resolved->store || t.resolve->in_bounds.op != ResolveOp::none || t.resolve->border.op != ResolveOp::none ||
+             reads(f.resolve.s) || std::any_of(f.resolve.rts.begin(), f.resolve.rts.end(), reads);
+  return out;
+}
 
 void load_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger, Part part) {
   const BinAreas areas = bin_areas(f.layout, tile.bin_px, region);
   const bool spilled = part == Part::middle || part == Part::last;
+  const bool once = loads_equal_samples(f, tile, part);
+  if (uint8_t* equal = equal_quads(tile, memory)) {
+    std::memset(equal, once ? 0xf : 0, static_cast<size_t>(tile.bin_px / kBlock_px) * (tile.bin_px / kBlock_px));
+  }
   for (uint32_t i = 0; i < kTargets; ++i) {
     const Target t = target_at(f, tile, i, part);
     if (!t.present() || !is_active(f, t, region, part)) continue;
+    if (i == kDepthTarget && !region.clears_depth) continue;
+    const bool first = once && i < kMaxColorAttachments;
     if (t.load->in_bounds == LoadOp::clear && !stores_clear_value(t, region)) {
-      clear_blocks(t, tile, region, areas.inside, clear_words(t.format, t.aspect, t.load->clear), memory);
+      clear_blocks(t, tile, region, areas.inside, clear_words(t.format, t.aspect, t.load->clear), first, memory);
     }
     // Undefined is not random: what another bin left in this worker's buffer would make pictures depend on threads.
-    if (t.load->in_bounds == LoadOp::none) clear_blocks(t, tile, region, areas.inside, ClearWords{}, memory);
+    if (t.load->in_bounds == LoadOp::none) clear_blocks(t, tile, region, areas.inside, ClearWords{}, first, memory);
     if (t.load->in_bounds != LoadOp::image && t.load->border != LoadOp::image) continue;
     const ImageAccess image = image_access(*t.load->view, t.aspect, region.layer);
     if (t.load->in_bounds == LoadOp::image) {

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "framebuffer/equal_quads.hpp"
 #include "framebuffer/tile_targets.hpp"
 
 namespace tilegpu::framebuffer {
@@ -148,6 +149,7 @@ void resolve_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& 
     if (t.present() && resolves(t) && is_active(f, t, region, part)) targets[count++] = t;
   }
   if (count == 0) return;
+  expand_quads(tile, memory);
   const BinAreas areas = bin_areas(f.layout, tile.bin_px, region);
   const uint32_t row_blocks = tile.bin_px / kBlock_px;
   for (uint32_t row = 0; row < row_blocks; ++row) {

@@ -4,6 +4,7 @@
 // render area only; block-compressed ones in whole superblocks of the tiling area, whose border was loaded. Source: mesa_study.md 1.3, 1.5.
 #include <cstring>
 
+#include "framebuffer/equal_quads.hpp"
 #include "framebuffer/tile_targets.hpp"
 
 namespace tilegpu::framebuffer {
@@ -126,7 +127,10 @@ void store_target(const StoreJob& job, stats::Ledger& ledger) {
       tile_reducer(job.t.format, job.t.aspect, all ? MsaaCopy::sample_zero : job.store.msaa, job.plane_samples);
   const resource::Reducer* reduce = reducer.kind == resource::ReduceKind::copy ? nullptr : &reducer;
   for (uint32_t s = 0; s < count; ++s) {
-    const PlaneView plane = plane_view(job.tile, job.plane, job.region, job.memory, s);
+    // Colour planes with all samples may keep them once.
+    const bool once = job.t.aspect == VK_IMAGE_ASPECT_COLOR_BIT && &job.plane == job.t.plane;
+    const PlaneView plane =
+        once ? color_view(job.tile, job.plane, job.region, job.memory, s) : plane_view(job.tile, job.plane, job.region, job.memory, s);
     if (!image.blocks) {
       const Box& box = job.areas.inside;
       if (box.empty()) continue;
@@ -169,11 +173,10 @@ uint64_t skipped_bytes(const Target& t, const HostTile& tile, const BinAreas& ar
 
 }  // namespace
 
-void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& region, const uint8_t* memory, stats::Ledger& ledger,
-                Part part) {
+void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger, Part part) {
   const BinAreas areas = bin_areas(f.layout, tile.bin_px, region);
   const bool spills = part == Part::first || part == Part::middle;
-  auto* data = const_cast<uint8_t*>(memory);  // PlaneView serves loads too; stores only read it
+  settle_quads(tile, memory);
   for (uint32_t i = 0; i < kTargets; ++i) {
     const Target t = target_at(f, tile, i, part);
     if (!t.present()) continue;
@@ -186,13 +189,13 @@ void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& re
     if (direct) clear = clear_words(t.format, t.aspect, t.load->clear);
     const ClearWords* value = direct ? &clear : nullptr;
     if (t.store->store) {
-      store_target(
-          {t, tile, region, areas, data, *t.store, *t.plane, tile.samples, spills ? TrafficCause::spill_store : TrafficCause::store, value},
-          ledger);
+      store_target({t, tile, region, areas, memory, *t.store, *t.plane, tile.samples,
+                    spills ? TrafficCause::spill_store : TrafficCause::store, value},
+                   ledger);
     }
     if (t.resolved->store) {
       const bool own = t.resolved_plane->words != 0;
-      store_target({t, tile, region, areas, data, *t.resolved, own ? *t.resolved_plane : *t.plane, own ? 1 : tile.samples,
+      store_target({t, tile, region, areas, memory, *t.resolved, own ? *t.resolved_plane : *t.plane, own ? 1 : tile.samples,
                     TrafficCause::resolve, value},
                    ledger);
     }

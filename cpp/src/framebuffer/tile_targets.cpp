@@ -3,8 +3,11 @@
 // In: the pieces. Out: see tile_targets.hpp and tile_io.hpp. Source of the clean-tile rule: mesa_study.md 1.7.
 #include "framebuffer/tile_targets.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+
+#include "framebuffer/equal_quads.hpp"
 
 namespace tilegpu::framebuffer {
 namespace {
@@ -132,6 +135,13 @@ PlaneView plane_view(const HostTile& tile, const TilePlane& plane, const TileReg
           region.y_px};
 }
 
+PlaneView color_view(const HostTile& tile, const TilePlane& plane, const TileRegion& region, uint8_t* memory, uint32_t sample) {
+  PlaneView view = plane_view(tile, plane, region, memory, sample);
+  view.equal = equal_quads(tile, memory);
+  view.to_first_B = static_cast<size_t>(sample) * plane.words * kWordPlane_B;
+  return view;
+}
+
 ClearWords clear_words(VkFormat format, VkImageAspectFlagBits aspect, const VkClearValue& value) {
   ClearWords out{};
   const vk::FormatInfo& info = *vk::find_format(format);
@@ -156,7 +166,7 @@ resource::Reducer tile_reducer(VkFormat format, VkImageAspectFlagBits aspect, Ms
   return resource::make_reducer(*vk::find_format(format), aspect, mode, samples, true);
 }
 
-HostTile make_host_tile(const Framebuffer& f, uint32_t forced_bin_px, uint32_t l2_B) {
+HostTile make_host_tile(const Framebuffer& f, uint32_t forced_bin_px, uint32_t l2_B, bool keep_once) {
   HostTile tile;
   const Layout& layout = f.layout;
   tile.samples = layout.sample_count;
@@ -190,6 +200,11 @@ HostTile make_host_tile(const Framebuffer& f, uint32_t forced_bin_px, uint32_t l
   }
   if (tile.depth.words && wants_plane(f.resolve.z)) add_plane(tile.resolved_depth, 1, 1);
   if (tile.stencil.words && wants_plane(f.resolve.s)) add_plane(tile.resolved_stencil, 1, 1);
+  const bool has_color = std::any_of(tile.color.begin(), tile.color.end(), [](const TilePlane& p) { return p.words != 0; });
+  if (keep_once && tile.samples > 1 && has_color) {
+    tile.equal_quads_B = tile.size_B;
+    tile.size_B += (blocks + 63) & ~63u;
+  }
   return tile;
 }
 

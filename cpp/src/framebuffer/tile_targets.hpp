@@ -54,6 +54,8 @@ struct ImageAccess {
 ImageAccess image_access(const ImageView& view, VkImageAspectFlagBits aspect, uint32_t layer);
 
 PlaneView plane_view(const HostTile& tile, const TilePlane& plane, const TileRegion& region, uint8_t* memory, uint32_t sample);
+/// The same of a colour plane with all samples, for reading after settle_quads.
+PlaneView color_view(const HostTile& tile, const TilePlane& plane, const TileRegion& region, uint8_t* memory, uint32_t sample);
 /// A clear value as the words of a sample.
 struct ClearWords {
   uint32_t words[4];

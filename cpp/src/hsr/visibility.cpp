@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "framebuffer/equal_quads.hpp"
 #include "raster/worker.hpp"
 
 namespace tilegpu::hsr {
@@ -45,6 +46,17 @@ void gather_place(Worker& w, uint32_t* ids, uint32_t tile_pixel) {
   }
 }
 
+// Bits 4 * sample + pixel for each of the four quads.
+void quads_of(SampleMasks masks, uint64_t* quads) {
+  const __m256i nibble = _mm256_set1_epi16(15), weight = _mm256_set1_epi32(1 | 16 << 16);
+  __m256i left = (__m256i)masks;
+  for (uint32_t q = 0; q < 4; q++, left = _mm256_srli_epi16(left, 4)) {
+    const __m256i pairs = _mm256_madd_epi16(_mm256_and_si256(left, nibble), weight);
+    const __m128i words = _mm_packus_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
+    quads[q] = static_cast<uint64_t>(_mm_cvtsi128_si64(_mm_packus_epi16(words, words)));
+  }
+}
+
 void gather_block(Worker& w, uint32_t block) {
   uint32_t* ids = w.ids + size_t{block} * w.samples * 16;
   const uint32_t vectors = w.samples * 2;
@@ -54,9 +66,34 @@ void gather_block(Worker& w, uint32_t block) {
   if (!raster::sign_bits(differs != 0)) {
     if (ids[0]) w.gathered.push_back({ids[0], block * 16 | kWholeBlock, 0});
   } else {
+    if (w.equal && w.equal[block]) framebuffer::expand_block(w.pass->tile, block, w.memory.data());
     for (uint32_t q = 0; q < 4; q++) gather_place(w, ids + 4 * q, block * 16 + 4 * q);
   }
   for (uint32_t i = 0; i < vectors; i++) raster::store(ids + 8 * i, raster::i32x8{});
+}
+
+// The quads of a block in whose list are all of its samples, or a whole block.
+void gather_list(Worker& w, uint32_t block) {
+  BlockLists& lists = w.lists;
+  BlockEntry* list = lists.entries + size_t{block} * kBlockEntries;
+  const uint32_t count = lists.count[block];
+  const auto equal = [](SampleMasks a, SampleMasks b) { return none(a ^ b); };
+  if (count == 1 && equal(list[0].masks, lists.all)) {
+    w.gathered.push_back({list[0].id, block * 16 | kWholeBlock, 0});
+  } else {
+    // Colours of which nothing will be left need not be expanded.
+    if (w.equal && none(lists.free[block]))
+      w.equal[block] = 0;
+    else if (w.equal && w.equal[block])
+      framebuffer::expand_block(w.pass->tile, block, w.memory.data());
+    for (uint32_t i = 0; i < count; i++) {
+      uint64_t live[4];
+      quads_of(list[i].masks, live);
+      for (uint32_t q = 0; q < 4; q++)
+        if (live[q]) w.gathered.push_back({list[i].id, block * 16 + 4 * q, live[q]});
+    }
+  }
+  for (uint32_t i = 0; i < count; i++) list[i].id = 0;
 }
 
 // Stable, by draw; the result is in w.gathered.
@@ -164,6 +201,11 @@ void flush_visibility(Worker& w) {
     if (!bytes) continue;
     std::memset(&w.dirty[i], 0, 8);
     for (; bytes; bytes &= bytes - 1) gather_block(w, static_cast<uint32_t>(i) + static_cast<uint32_t>(std::countr_zero(bytes) >> 3));
+  }
+  if (w.lists.active) {
+    for (uint32_t block = 0; block < w.lists.count.size(); block++)
+      if (w.lists.count[block] && w.lists.count[block] != kInBuffers) gather_list(w, block);
+    if (!w.last_flush) expand_lists(w);
   }
   set_up_gathered(w);
   if (w.visible_draws.size() > 1) sort_by_draw(w);

@@ -12,6 +12,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
 #include "geometry/records.hpp"
 #include "raster/simd.hpp"
@@ -76,7 +77,7 @@ inline uint16_t rect_bits(const PixelRect& rect, int32_t x, int32_t y) {
 
 template <class Sink>
 void fill_rect(const PixelRect& rect, uint32_t samples, Sink& sink) {
-  uint16_t masks[kMaxSamples];
+  uint16_t masks[kMaxSamples] = {};
   const auto part = [&](int32_t x, int32_t y) {
     std::fill_n(masks, samples, rect_bits(rect, x, y));
     sink.block(x >> 2, y >> 2, masks);
@@ -94,6 +95,48 @@ void fill_rect(const PixelRect& rect, uint32_t samples, Sink& sink) {
     if (rect.x0 < full_x0) part(full_x0 - 4, y);
     sink.full_span(full_x0 >> 2, y >> 2, (full_x1 - full_x0) >> 2);
     if (full_x1 < rect.x1) part(full_x1, y);
+  }
+}
+
+// x and y of the lanes where two vectors hold quads 0 and 2, and 1 and 3 (two columns on).
+inline constexpr int32_t kPairX[8] = {0, 1, 0, 1, 0, 1, 0, 1};
+inline constexpr int32_t kPairY[8] = {0, 0, 1, 1, 2, 2, 3, 3};
+
+/// Masks of all samples of a block, two samples at a time. `base`: kEdges edges at the pixels' corners, in the order above;
+/// `offsets`: to each sample. Returns any of the masks' bits (in the low or the high half). `allowed`: the same mask in both halves.
+template <int kEdges>
+inline uint32_t cover_samples(const i32x8 (*base)[2], const int32_t* const* offsets, uint32_t samples, uint32_t allowed, uint16_t* masks) {
+  uint32_t any = 0;
+  for (uint32_t s = 0; s < samples; s += 2) {
+    i32x8 out[2][2] = {};
+    for (uint32_t i = 0; i < 2; i++)
+      for (int e = 0; e < kEdges; e++) {
+        const int32_t offset = offsets[e][s + i];
+        out[i][0] |= base[e][0] + offset;
+        out[i][1] |= base[e][1] + offset;
+      }
+    const __m256i first = _mm256_packs_epi32((__m256i)out[0][0], (__m256i)out[0][1]);
+    const __m256i second = _mm256_packs_epi32((__m256i)out[1][0], (__m256i)out[1][1]);
+    const __m256i both = _mm256_permute4x64_epi64(_mm256_packs_epi16(first, second), _MM_SHUFFLE(3, 1, 2, 0));
+    const uint32_t two = ~static_cast<uint32_t>(_mm256_movemask_epi8(both)) & allowed;
+    std::memcpy(masks + s, &two, 4);
+    any |= two;
+  }
+  return any;
+}
+/// The same for 0 to 3 edges.
+inline uint32_t cover_samples(uint32_t edges, const i32x8 (*base)[2], const int32_t* const* offsets, uint32_t samples, uint32_t allowed,
+                              uint16_t* masks) {
+  switch (edges) {
+    case 1:
+      return cover_samples<1>(base, offsets, samples, allowed, masks);
+    case 2:
+      return cover_samples<2>(base, offsets, samples, allowed, masks);
+    case 3:
+      return cover_samples<3>(base, offsets, samples, allowed, masks);
+    default:
+      std::fill_n(masks, samples, static_cast<uint16_t>(allowed));
+      return allowed;
   }
 }
 
@@ -119,6 +162,7 @@ void traverse(const UnitEdge* edges, uint32_t edge_count, const PixelRect& regio
               Sink& sink) {
   using V = typename VectorOf<T>::Type;
   constexpr T kUnits = kMulti ? 16 : 1;  // a pixel
+  constexpr bool kPairs = kMulti && sizeof(T) == 4;
   const int32_t width = region.x1 - region.x0, height = region.y1 - region.y0;
   V block_offset[3][2], pixel_offset[3][2];
   T block_max[3], block_min[3], window_max[3], window_min[3], x_step[3], y_step[3];
@@ -132,6 +176,10 @@ void traverse(const UnitEdge* edges, uint32_t edge_count, const PixelRect& regio
     const V px = lane_x * x_step[e], py = lane_y * y_step[e];
     pixel_offset[e][0] = px + py;
     pixel_offset[e][1] = pixel_offset[e][0] + 2 * y_step[e];
+    if constexpr (kPairs) {
+      for (int lane = 0; lane < 8; lane++) pixel_offset[e][0][lane] = kPairX[lane] * x_step[e] + kPairY[lane] * y_step[e];
+      pixel_offset[e][1] = pixel_offset[e][0] + 2 * x_step[e];
+    }
     block_offset[e][0] = (column * x_step[e] + row * y_step[e]) * 4;
     block_offset[e][1] = block_offset[e][0] + 8 * y_step[e];
     constexpr T kBlockReach = kMulti ? 63 : 3, kWindowReach = kMulti ? 255 : 15;
@@ -160,23 +208,28 @@ void traverse(const UnitEdge* edges, uint32_t edge_count, const PixelRect& regio
       if (outside) continue;
       const int32_t columns = std::min((width - wx + 3) >> 2, 4);
       const uint32_t present = (0x1111u * ((1u << columns) - 1)) & ((1u << 4 * rows) - 1);
-      uint32_t full = present, part = 0;
+      uint32_t full = present, part = 0, edge_cuts[3] = {};  // blocks by edge
       if (!inside) {
         V out0{}, out1{}, cut0{}, cut1{};
         for (uint32_t e = 0; e < edge_count; e++) {
           const V v0 = block_offset[e][0] + at[e], v1 = block_offset[e][1] + at[e];
           out0 |= v0 + block_max[e];
           out1 |= v1 + block_max[e];
-          cut0 |= v0 + block_min[e];
-          cut1 |= v1 + block_min[e];
+          if constexpr (kPairs) {
+            edge_cuts[e] = sign_bits(v0 + block_min[e]) | sign_bits(v1 + block_min[e]) << 8;
+          } else {
+            cut0 |= v0 + block_min[e];
+            cut1 |= v1 + block_min[e];
+          }
         }
         const uint32_t live = present & ~(sign_bits(out0) | sign_bits(out1) << 8);
-        const uint32_t cut = sign_bits(cut0) | sign_bits(cut1) << 8;
+        uint32_t cut = sign_bits(cut0) | sign_bits(cut1) << 8;
+        if constexpr (kPairs) cut = edge_cuts[0] | edge_cuts[1] | edge_cuts[2];
         full = live & ~cut;
         part = live & cut;
       }
       const int32_t base_x = region.x0 + wx, base_y = region.y0 + wy;
-      uint16_t masks[kMaxSamples];
+      uint16_t masks[kMaxSamples] = {};
       if (clipped) {
         // Blocks that the scissor cuts leave the set of full ones.
         for (uint32_t bits = full | part; bits; bits &= bits - 1) {
@@ -213,6 +266,19 @@ void traverse(const UnitEdge* edges, uint32_t edge_count, const PixelRect& regio
           }
           masks[0] = static_cast<uint16_t>(~(sign_bits(out0) | sign_bits(out1) << 8) & allowed);
           if (masks[0]) sink.block((base_x + bx) >> 2, (base_y + by) >> 2, masks);
+        } else if constexpr (kPairs) {
+          // Only the edges that cut this block.
+          i32x8 base[3][2];
+          const int32_t* offsets[3];
+          uint32_t used = 0;
+          for (uint32_t e = 0; e < edge_count; e++) {
+            if (!(edge_cuts[e] >> b & 1)) continue;
+            base[used][0] = pixel_offset[e][0] + corner[e];
+            base[used][1] = pixel_offset[e][1] + corner[e];
+            offsets[used++] = sample_offset[e];
+          }
+          if (cover_samples(used, base, offsets, samples, allowed * 0x10001u, masks))
+            sink.block((base_x + bx) >> 2, (base_y + by) >> 2, masks);
         } else {
           uint32_t any = 0;
           for (uint32_t s = 0; s < samples; s++) {

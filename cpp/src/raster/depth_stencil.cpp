@@ -14,11 +14,6 @@ namespace tilegpu::raster {
 
 namespace {
 
-const f32x8 kBlockX = {0, 1, 0, 1, 2, 3, 2, 3};
-const f32x8 kBlockY = {0, 0, 1, 1, 0, 0, 1, 1};
-const f32x4 kQuadX = {0, 1, 0, 1};
-const f32x4 kQuadY = {0, 0, 1, 1};
-
 // -- the common case: depth test only ------------------------------------------------------------------------------------------
 
 template <VkCompareOp kOp, bool kUnorm>
@@ -488,6 +483,21 @@ uint32_t hidden_blocks(const TestState& state, const PrimitiveDepth& p, uint32_t
   return sign_bits(state.compare == VK_COMPARE_OP_LESS ? least >= bound : least > bound);
 }
 
+void depth_encoding(VkFormat format, bool& unorm, double& scale) {
+  switch (format) {
+    case VK_FORMAT_D16_UNORM:
+    case VK_FORMAT_D16_UNORM_S8_UINT:
+      unorm = true, scale = 65535;
+      break;
+    case VK_FORMAT_X8_D24_UNORM_PACK32:
+    case VK_FORMAT_D24_UNORM_S8_UINT:
+      unorm = true, scale = 16777215;
+      break;
+    default:
+      unorm = false, scale = 0;
+  }
+}
+
 TestState make_test_state(const GraphicsPipelineCreateInfo& info, const exec::DrawState& state, const framebuffer::HostTile& tile,
                           uint8_t* memory, uint32_t* ids, uint8_t* dirty, int32_t* far, bool write) {
   TestState t;
@@ -503,18 +513,7 @@ TestState make_test_state(const GraphicsPipelineCreateInfo& info, const exec::Dr
   t.bounds_test = ds.depth_bounds_test && t.depth;
   t.stencil_test = ds.stencil_test && t.stencil;
   t.compare = ds.depth_compare;
-  switch (tile.depth_format) {
-    case VK_FORMAT_D16_UNORM:
-    case VK_FORMAT_D16_UNORM_S8_UINT:
-      t.unorm = true, t.unorm_scale = 65535;
-      break;
-    case VK_FORMAT_X8_D24_UNORM_PACK32:
-    case VK_FORMAT_D24_UNORM_S8_UINT:
-      t.unorm = true, t.unorm_scale = 16777215;
-      break;
-    default:
-      break;
-  }
+  depth_encoding(tile.depth_format, t.unorm, t.unorm_scale);
   // Without depth clamp Vulkan still limits depth to 0..1 (VK_EXT_depth_range_unrestricted is not offered).
   if (info.rasterization.depth_clamp) {
     const auto limit = [](float v) { return v > 0 ? std::min(v, 1.0f) : 0.0f; };

@@ -80,6 +80,9 @@ struct TestState {
 /// a block is its value at a corner.
 uint32_t hidden_blocks(const TestState& state, const PrimitiveDepth& primitive, uint32_t first_block, int32_t x_px, int32_t y_px);
 
+/// Fixed-point depth, and 2^bits - 1; else floats.
+void depth_encoding(VkFormat format, bool& unorm, double& scale);
+
 /// State from the pipeline, the draw's dynamic state and the tile. `ids`, `dirty`: visibility plane or null; `far`: bounds or null.
 TestState make_test_state(const GraphicsPipelineCreateInfo& info, const exec::DrawState& state, const framebuffer::HostTile& tile,
                           uint8_t* memory, uint32_t* ids, uint8_t* dirty, int32_t* far, bool write);

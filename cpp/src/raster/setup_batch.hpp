@@ -59,6 +59,52 @@ struct BatchEdges {
   }
 };
 
+/// The same for several samples, block by block of the window.
+struct SampleEdges {
+  i32x4 corner, step_x, step_y;  // lanes 0 to 2: each edge at a block's corner, and to the next block
+  i32x4 most, least;             // how far its samples' values reach from there; lane 3 of `least`: 0
+  i32x8 pixels[3][2];            // detail::kPairX, kPairY
+  int32_t offsets[3][kMaxSamples];
+
+  SampleEdges(const TriangleBatch& b, uint32_t lane, uint32_t samples) {
+    i32x4 ux{}, uy{};
+    corner = i32x4{};
+    const vk::SampleLocation* at = vk::sample_locations(samples);
+    for (int k = 0; k < 3; k++) {
+      const int32_t pair = b.pair[k][lane];
+      ux[k] = static_cast<int16_t>(pair);
+      uy[k] = pair >> 16;
+      corner[k] = b.at[k][lane];
+      // Pairs (x, y) of 16 bits for a multiply-add.
+      const __m256i edge = _mm256_set1_epi32(pair);
+      const __m256i left = _mm256_setr_epi16(0, 0, 256, 0, 0, 256, 256, 256, 0, 512, 256, 512, 0, 768, 256, 768);
+      pixels[k][0] = (i32x8)_mm256_madd_epi16(left, edge);
+      pixels[k][1] = pixels[k][0] + ux[k] * 512;
+      for (uint32_t s = 0; s < samples; s++) offsets[k][s] = (ux[k] * at[s].x + uy[k] * at[s].y) * 16;
+    }
+    step_x = ux * 1024;
+    step_y = uy * 1024;
+    constexpr int32_t kReach = 3 * 256 + 15 * 16;  // sample points lie on a grid of 1/16
+    const i32x4 right = (i32x4)_mm_max_epi32((__m128i)ux, _mm_setzero_si128()),
+                down = (i32x4)_mm_max_epi32((__m128i)uy, _mm_setzero_si128());
+    most = (right + down) * kReach;
+    least = (ux + uy - right - down) * kReach;
+  }
+  /// Masks of the block; any bit.
+  uint32_t cover(i32x4 at, uint32_t samples, uint32_t allowed, uint16_t* masks) const {
+    i32x8 base[3][2];
+    const int32_t* used[3];
+    uint32_t count = 0;
+    for (uint32_t cuts = sign_bits(at + least) & 7; cuts; cuts &= cuts - 1) {
+      const int k = std::countr_zero(cuts);
+      base[count][0] = pixels[k][0] + at[k];
+      base[count][1] = pixels[k][1] + at[k];
+      used[count++] = offsets[k];
+    }
+    return detail::cover_samples(count, base, used, samples, allowed, masks);
+  }
+};
+
 /// Eight PrimitiveSetups, as set_up_primitive makes them; chunks[i] is the chunk of records[i].
 void set_up_primitives(const geometry::TriangleRecord* const* records, const geometry::Chunk* const* chunks, const uint32_t* orders,
                        float range_lo, float range_hi, shader::PrimitiveSetup* const* out);

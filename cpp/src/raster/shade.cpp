@@ -6,6 +6,7 @@
 // in the packet. Source: Vulkan specification, "Fragment Operations", "Multisample Coverage", "Sample Shading".
 #include <cstring>
 
+#include "framebuffer/equal_quads.hpp"
 #include "raster/worker.hpp"
 
 namespace tilegpu::raster {
@@ -57,6 +58,27 @@ void clear_ids(Worker& w, uint32_t tile_pixel, uint64_t live) {
     if (const uint32_t bits = live >> 4 * s & 0xf) store(ids, ~expand4(bits) & load4(ids));
 }
 
+// Before the epilogue: quads of which all samples are written alike keep one; those that were equal and will not be are expanded.
+// The epilogue then sees the first sample's coverage alone, or all of it. A packet holds a place once.
+inline void keep_once(Worker& w, uint32_t count) {
+  FragmentArgs& args = w.args;
+  const Shading& sh = w.shading;
+  for (uint32_t q = 0; q < count; q++) {
+    const uint64_t live = args.live_coverage[q];
+    if (!live) continue;
+    const uint32_t block = args.tile_pixel[q] >> 4, quad = args.tile_pixel[q] >> 2 & 3;
+    const uint8_t bit = static_cast<uint8_t>(1u << quad);
+    uint8_t& equal = w.equal[block];
+    if (live == w.all_samples && sh.keeps_once && (sh.replaces || equal & bit)) {
+      equal |= bit;
+      args.live_coverage[q] = 0xf;
+    } else if (equal & bit) {
+      framebuffer::expand_quad(w.pass->tile, block, quad, w.memory.data());
+      equal = static_cast<uint8_t>(equal & ~bit);
+    }
+  }
+}
+
 // After the body: what remains of each quad; then the epilogue. `before`: live coverage that the body ran for.
 void finish_packet(Worker& w, uint32_t count, const uint64_t* before) {
   FragmentArgs& args = w.args;
@@ -93,7 +115,9 @@ void finish_packet(Worker& w, uint32_t count, const uint64_t* before) {
     w.counters.samples_written += static_cast<uint32_t>(std::popcount(live));
     any |= live;
   }
-  if (sh.epilogue && any) sh.epilogue(&args);
+  if (!sh.epilogue || !any) return;
+  if (sh.checks_once) keep_once(w, count);
+  sh.epilogue(&args);
 }
 
 void run_per_sample(Worker& w, uint32_t count) {
@@ -119,8 +143,8 @@ void run_per_sample(Worker& w, uint32_t count) {
   args.sample_index = 0;
 }
 
-// The packet is filled but for `alive`.
-inline void run_packet(Worker& w, uint32_t count) {
+// The packet is filled but for `alive`. `checks_once`: whole quads may be kept once, others must be expanded.
+inline void run_packet(Worker& w, uint32_t count, bool checks_once) {
   FragmentArgs& args = w.args;
   const Shading& sh = w.shading;
   if (sh.per_sample) {
@@ -131,6 +155,7 @@ inline void run_packet(Worker& w, uint32_t count) {
   args.loop_budget = w.pass->loop_budget;
   sh.fragment(&args);
   if (sh.simple) {
+    if (checks_once) keep_once(w, count);
     sh.epilogue(&args);
     return;
   }
@@ -160,6 +185,12 @@ void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids) {
   sh.shader_depth = traits.writes_depth && early != EarlyTests::full;
   sh.shader_stencil = traits.writes_stencil && early != EarlyTests::full;
   sh.clears_ids = w.hidden_surface_removal && !from_ids && !w.visible.empty() && compiled.classification.writes_color;
+  // A shader that reads the tile finds every sample in its place.
+  // Quads of the visibility buffer lie in blocks that were expanded before.
+  sh.checks_once = w.equal && !from_ids;
+  sh.keeps_once = w.equal && !traits.reads_tile && !sh.per_sample;
+  sh.replaces = compiled.classification.opaque;
+  if (w.equal && traits.reads_tile) framebuffer::expand_quads(w.pass->tile, w.memory.data());
   sh.full_raster = traits.reads_sample_mask || traits.uses_centroid;
   sh.query = early != EarlyTests::full ? call.query : -1;
   sh.simple = sh.epilogue && !sh.discards && !sh.late && !sh.sample_mask_out && !sh.alpha_to_coverage && !sh.clears_ids && sh.query < 0;
@@ -202,17 +233,32 @@ void shade_packet(Worker& w) {
   if (w.shading.simple && !w.shading.per_sample) w.counters.samples_written += samples;
   w.counters.helper_lanes += 4 * count - pixels;
   w.counters.idle_lanes += 4 * (w.quads_per_packet - count);
-  run_packet(w, count);
+  run_packet(w, count, w.shading.checks_once);
 }
 
 void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t block, int32_t x_px, int32_t y_px) {
   FragmentArgs& args = w.args;
   const uint32_t n = w.quads_per_packet;
   // What the block before left is right where nobody changes `alive` and live coverage.
-  if (w.block_primitive != primitive || !w.shading.simple || w.shading.per_sample) {
+  const bool simple = w.shading.simple && !w.shading.per_sample;
+  uint64_t live = w.all_samples;
+  bool once = false;
+  if (w.equal) {
+    once = simple && w.shading.keeps_once && (w.shading.replaces || w.equal[block] == 0xf);
+    if (once) {
+      w.equal[block] = 0xf;
+      live = 0xf;
+    } else if (w.equal[block] && !w.shading.checks_once) {
+      framebuffer::expand_block(w.pass->tile, block, w.memory.data());
+    }
+  }
+  const bool checks = w.shading.checks_once && !once;
+  const bool repeats = simple && !checks;
+  if (w.block_primitive != primitive || !repeats || args.live_coverage[0] != live) {
     for (uint32_t q = 0; q < n; q++) {
       args.primitive[q] = primitive;
-      args.raster_coverage[q] = args.live_coverage[q] = w.all_samples;
+      args.raster_coverage[q] = w.all_samples;
+      args.live_coverage[q] = live;
       set_alive(args, q, 0xf);
     }
     args.quad_count = n;
@@ -227,16 +273,15 @@ void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t bl
       args.y_px[q] = w.origin_y_px + y_px + (quad >> 1) * 2;
       args.tile_pixel[q] = block * 16 + static_cast<uint32_t>(quad) * 4;
     }
-    if (!w.shading.simple || w.shading.per_sample) {
+    if (!repeats) {
       for (uint32_t q = 0; q < n; q++) {
-        args.live_coverage[q] = w.all_samples;
+        args.live_coverage[q] = live;
         set_alive(args, q, 0xf);
       }
-    } else {
-      w.counters.samples_written += 4 * n * w.samples;
     }
+    if (simple) w.counters.samples_written += 4 * n * w.samples;
     if (!w.shading.per_sample) w.counters.fragments_shaded += 4 * n;
-    run_packet(w, n);
+    run_packet(w, n, checks);
   }
 }
 

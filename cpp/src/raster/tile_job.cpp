@@ -10,6 +10,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "framebuffer/equal_quads.hpp"
 #include "raster/filtered_tests.hpp"
 #include "raster/worker.hpp"
 
@@ -101,6 +102,11 @@ void select_state(Worker& w, const exec::DrawState& state) {
     install_filter(w.test, w.filter);
     w.late_test.filter = &w.filter;
   }
+  w.list_draw = false;
+  if (w.lists.active) {
+    w.list_draw = w.route == Route::visibility && w.early == EarlyTests::full && hsr::serves(w.test, w.list_test);
+    if (!w.list_draw) hsr::expand_lists(w);
+  }
   w.sample_mask = 0;
   for (uint32_t s = 0; s < w.samples; s++)
     if (info.multisample.sample_mask >> s & 1) w.sample_mask |= uint64_t{0xf} << 4 * s;
@@ -185,20 +191,19 @@ class RecordSink {
 
   /// The same with more samples.
   __attribute__((noinline)) void blocks_of_samples(const TriangleBatch& batch, uint32_t lane) {
-    const BatchEdges edges(batch, lane);
     const bool cut = batch.cut >> lane & 1;
     const int32_t x0 = batch.window_x[lane], y0 = batch.window_y[lane], x1 = batch.end_x[lane], y1 = batch.end_y[lane];
-    const vk::SampleLocation* at = vk::sample_locations(w_.samples);
-    for (int32_t y = y0; y < y1; y += 4)
-      for (int32_t x = x0; x < x1; x += 4) {
+    const SampleEdges edges(batch, lane, w_.samples);
+    i32x4 row = edges.corner;
+    for (int32_t y = y0; y < y1; y += 4, row += edges.step_y) {
+      i32x4 corner = row;
+      for (int32_t x = x0; x < x1; x += 4, corner += edges.step_x) {
+        if (sign_bits(corner + edges.most) & 7) continue;  // all of the block is outside an edge
         const uint32_t allowed = cut ? detail::rect_bits(w_.rect, x, y) : 0xffff;
-        const int32_t dx = (x - x0) * 256, dy = (y - y0) * 256;
-        uint16_t masks[kMaxSamples];
-        uint32_t any = 0;
-        for (uint32_t s = 0; s < w_.samples; s++)
-          any |= masks[s] = static_cast<uint16_t>(edges.covered(dx + at[s].x * 16, dy + at[s].y * 16) & allowed);
-        if (any) block(x >> 2, y >> 2, masks);
+        alignas(32) uint16_t masks[kMaxSamples] = {};
+        if (edges.cover(corner, w_.samples, allowed * 0x10001u, masks)) block(x >> 2, y >> 2, masks);
       }
+    }
   }
 
   void quad(int32_t x, int32_t y, uint64_t coverage) {
@@ -207,6 +212,7 @@ class RecordSink {
     const uint32_t pixels = covered_pixels(coverage);
     w_.counters.fragments_rasterized += static_cast<uint32_t>(std::popcount(pixels));
     const uint32_t block = w_.block_of(x >> 2, y >> 2);
+    if (w_.list_draw && list_quad(block, x, y, coverage)) return;
     const uint32_t tile_pixel = block * 16 + static_cast<uint32_t>((y & 2) * 4 + (x & 2) * 2);
     uint64_t live = coverage;
     if (w_.early != EarlyTests::none) {
@@ -228,15 +234,16 @@ class RecordSink {
       single_block(block_x, block_y, masks[0]);
       return;
     }
-    uint16_t limited[kMaxSamples];
+    uint16_t limited[kMaxSamples] = {};
     if (w_.masks_samples) {
       for (uint32_t s = 0; s < w_.samples; s++) limited[s] = w_.sample_mask >> 4 * s & 1 ? masks[s] : 0;
       masks = limited;
     }
+    const uint32_t block = w_.block_of(block_x, block_y);
+    if (w_.list_draw && list_block(block, block_x, block_y, hsr::load_masks(masks) & w_.lists.all)) return;
     const uint32_t pixels = count_pixels(masks, w_.samples);
     if (!pixels) return;
     w_.counters.fragments_rasterized += pixels;
-    const uint32_t block = w_.block_of(block_x, block_y);
     if (w_.early == EarlyTests::none) {
       push_block(block, block_x * 4, block_y * 4, masks, masks);
       return;
@@ -249,7 +256,7 @@ class RecordSink {
 
   void full_span(int32_t block_x, int32_t block_y, int32_t count) {
     if (w_.masks_samples) {
-      uint16_t all[kMaxSamples];
+      uint16_t all[kMaxSamples] = {};
       std::fill_n(all, w_.samples, uint16_t{0xffff});
       for (int32_t i = 0; i < count; i++) block(block_x + i, block_y, all);
       return;
@@ -310,8 +317,57 @@ class RecordSink {
       push_block(block, block_x * 4, block_y * 4, &covered_mask, &live_mask);
   }
 
-  // Whole blocks side by side: tests, and on from there.
+  // A block of the list; false: it is in the buffers (now).
+  bool list_block(uint32_t block, int32_t block_x, int32_t block_y, hsr::SampleMasks covered) {
+    if (w_.lists.count[block] >= hsr::kBlockEntries) {
+      if (w_.lists.count[block] != hsr::kInBuffers) hsr::expand_list(w_, block);
+      return false;
+    }
+    const uint32_t pixels = static_cast<uint32_t>(std::popcount(hsr::pixels_of(covered)));
+    if (!pixels) return true;
+    w_.counters.fragments_rasterized += pixels;
+    test_list(block, block_x, block_y, covered, pixels);
+    return true;
+  }
+  bool list_quad(uint32_t block, int32_t x, int32_t y, uint64_t coverage) {
+    if (w_.lists.count[block] >= hsr::kBlockEntries) {
+      if (w_.lists.count[block] != hsr::kInBuffers) hsr::expand_list(w_, block);
+      return false;
+    }
+    const int32_t shift = (y & 2) * 4 + (x & 2) * 2;
+    hsr::SampleMasks covered{};
+    for (uint32_t s = 0; s < w_.samples; s++) covered[s] = static_cast<uint16_t>((coverage >> 4 * s & 0xf) << shift);
+    test_list(block, x >> 2, y >> 2, covered, static_cast<uint32_t>(std::popcount(covered_pixels(coverage))));
+    return true;
+  }
+  // `pixels` of it were counted as rasterized.
+  void test_list(uint32_t block, int32_t block_x, int32_t block_y, hsr::SampleMasks covered, uint32_t pixels) {
+    prepare();
+    const uint32_t next = static_cast<uint32_t>(w_.lists.planes.size());
+    const hsr::SampleMasks pass =
+        hsr::insert(w_, depth_, listed_ ? next - 1 : next, block, w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4, covered);
+    const uint32_t passed = static_cast<uint32_t>(std::popcount(hsr::pixels_of(pass)));
+    w_.counters.fragments_early_killed += pixels - passed;
+    if (!passed) return;
+    if (!listed_) w_.lists.planes.push_back(depth_);
+    listed_ = true;
+    seen_ = true;
+    if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += hsr::count_samples(pass);
+  }
+
+  // Whole blocks side by side: tests, and on from there. They are counted as rasterized.
   void test_span(int32_t block_x, int32_t block_y, int32_t count) {
+    if (!w_.list_draw) return test_buffers(block_x, block_y, count);
+    for (int32_t i = 0; i < count; i++) {
+      const uint32_t block = w_.block_of(block_x + i, block_y);
+      if (w_.lists.count[block] >= hsr::kBlockEntries && w_.lists.count[block] != hsr::kInBuffers) hsr::expand_list(w_, block);
+      if (w_.lists.count[block] == hsr::kInBuffers)
+        test_buffers(block_x + i, block_y, 1);
+      else
+        test_list(block, block_x + i, block_y, w_.lists.all, 16);
+    }
+  }
+  void test_buffers(int32_t block_x, int32_t block_y, int32_t count) {
     const uint32_t first = w_.block_of(block_x, block_y), blocks = static_cast<uint32_t>(count);
     uint16_t* live = w_.pass_masks.data();
     uint32_t passed = 16 * blocks;
@@ -399,7 +455,7 @@ class RecordSink {
   const geometry::Chunk& chunk_;
   PrimitiveDepth depth_;  // once ready_
   const shader::PrimitiveSetup* setup_ = nullptr;
-  bool ready_ = false, seen_ = false;
+  bool ready_ = false, seen_ = false, listed_ = false;
 };
 
 void draw_segment(Worker& w, const geometry::BinSegment& segment) {
@@ -503,6 +559,7 @@ void TileWorker::begin_pass(const PassContext& pass) {
   args.area_y0_px = area.offset.y;
   args.area_x1_px = area.offset.x + static_cast<int32_t>(area.extent.width);
   args.area_y1_px = area.offset.y + static_cast<int32_t>(area.extent.height);
+  w.equal = framebuffer::equal_quads(pass.tile, w.memory.data());
 }
 
 void TileWorker::run(const PassContext& pass, uint32_t bin) {
@@ -520,10 +577,14 @@ void TileWorker::run(const PassContext& pass, uint32_t bin) {
   w.far_broken = w.filter_broken = false;
   w.filter.begin_bin(pass.depth_holds_far);
   std::fill(w.far.begin(), w.far.end(), INT32_MAX);
+  w.last_flush = false;
+  w.lists.active = w.list_draw = false;
+  if (pass.block_lists) hsr::begin_lists(w, pass.depth_background);
   for (uint32_t i = binned.first_segment[bin]; i < binned.first_segment[bin + 1]; i++) {
     const geometry::BinSegment& segment = binned.segments[i];
     if (const exec::ClearCall* clear = segment.chunk->clear) {
       flush_all(w);
+      hsr::expand_lists(w);
       w.draw = ~0u;
       w.state = nullptr;
       std::fill(w.far.begin(), w.far.end(), INT32_MAX);
@@ -538,7 +599,9 @@ void TileWorker::run(const PassContext& pass, uint32_t bin) {
       draw_segment(w, segment);
     }
   }
+  w.last_flush = true;
   flush_all(w);
+  if (pass.keeps_depth) hsr::expand_lists(w);
   _mm_setcsr(mxcsr);
 }
 

@@ -8,6 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "hsr/block_list.hpp"
+#include "raster/aligned_buffer.hpp"
 #include "raster/coverage.hpp"
 #include "raster/depth_stencil.hpp"
 #include "raster/primitive_setup.hpp"
@@ -20,26 +22,6 @@ inline constexpr uint32_t kQueueQuads = 64;    // waiting at most; one bit each 
 inline constexpr uint32_t kWorthBatching = 3;  // records that are set up together
 inline constexpr uint32_t kPassedOver = 16;
 inline constexpr uint32_t kMaxVisible = 1u << 16;  // primitives in the visibility buffer before it is flushed
-
-/// 64-byte aligned memory that only grows.
-class AlignedBuffer {
- public:
-  void reserve(size_t size_B) {
-    if (size_B <= size_B_) return;
-    size_B_ = (size_B + 4095) & ~size_t{4095};
-    data_.reset(static_cast<uint8_t*>(std::aligned_alloc(64, size_B_)));
-    if (!data_) std::abort();
-  }
-  uint8_t* data() const { return data_.get(); }
-  size_t size_B() const { return size_B_; }
-
- private:
-  struct Free {
-    void operator()(uint8_t* p) const { std::free(p); }
-  };
-  std::unique_ptr<uint8_t, Free> data_;
-  size_t size_B_ = 0;
-};
 
 /// Setups with stable addresses until reset.
 class SetupArena {
@@ -88,6 +70,9 @@ struct Shading {
   bool discards = false, late = false, sample_mask_out = false, alpha_to_coverage = false, per_sample = false;
   bool shader_depth = false, shader_stencil = false;
   bool clears_ids = false;   // what is written hides older primitives of the visibility buffer
+  bool checks_once = false;  // quads of the packet may be kept once
+  bool keeps_once = false;   // quads all of whose samples are written alike keep one (equal_quads.hpp) ...
+  bool replaces = false;     // ... even where they were different before: nothing of the old colours stays
   bool full_raster = false;  // the shader asks for the primitive's true coverage
   int32_t query = -1;        // counted after shading
 };
@@ -101,6 +86,7 @@ struct Worker {
   std::vector<uint64_t> query_samples;
   uint32_t bin_px = 0, blocks_per_row = 0, row_shift = 0, samples = 1, quads_per_packet = 2;
   uint64_t all_samples = 0xf;  // coverage of a whole quad
+  uint8_t* equal = nullptr;    // framebuffer/equal_quads.hpp; null: every sample is always there
 
   // -- the bin
   int32_t origin_x_px = 0, origin_y_px = 0;
@@ -137,6 +123,12 @@ struct Worker {
   std::vector<uint32_t> slot_first;
   std::array<const VisibleQuad*, kPassedOver> passed_over{};  // gathered quads that wait for another packet
   shader::PrimitiveSetup unused_setup;                        // where the lanes of an incomplete batch write
+
+  // -- several samples: what is seen of a block as a list of primitives
+  hsr::BlockLists lists;
+  hsr::ListTest list_test;  // of the current draw ...
+  bool list_draw = false;   // ... if lists serve it
+  bool last_flush = false;  // nothing is drawn in the bin any more
 
   // -- hierarchical depth
   bool hierarchical_z = false;

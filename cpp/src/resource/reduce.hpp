@@ -45,6 +45,19 @@ struct Reducer {
 
 /// `words`: texels lie in tile memory, one or more 32-bit words each (depth as UNORM or float word, stencil as word); else as in images.
 Reducer make_reducer(const vk::FormatInfo& format, VkImageAspectFlags aspect, ReduceMode mode, uint32_t samples, bool words);
+/// Equal samples reduce to their own bits, whatever they are (-128 of 8-bit SNORM and odd NaNs do not).
+inline bool keeps_equal(const Reducer& r) {
+  switch (r.kind) {
+    case ReduceKind::snorm8:
+    case ReduceKind::snorm16:
+    case ReduceKind::half:
+    case ReduceKind::float32:
+    case ReduceKind::texel:
+      return false;
+    default:
+      return true;
+  }
+}
 /// `bytes` of each sample, of which sample s begins at source + s * sample_stride_B.
 void reduce(const Reducer& reducer, const uint8_t* source, size_t sample_stride_B, size_t bytes, uint8_t* out);
 /// `count` pieces of `bytes` (a multiple of 32) that are piece_stride_B apart in the source and packed in the result: tile blocks.

@@ -131,6 +131,9 @@ class Builder {
   void write_target(Target& t, Value sample, Value live_bits, Value full);
   Value live_bits_of(Value sample_shift);
   Value covers_everything();
+  Value covered_samples();
+  void write_covered_samples();
+  void store_where(Value mask, Value value, Value address, uint32_t align_B);
 
   const Ir& ir;
   const EpilogueKey& key;
@@ -283,6 +286,75 @@ void Builder::write_sample(Value sample, Value sample_shift) {
   ir.at(done);
 }
 
+/// i64: bit 4 * s is set where sample s of any pixel is live.
+Value Builder::covered_samples() {
+  Value any = ir.c64(0);
+  for (uint32_t q = 0; q < quads; ++q) any = ir.or_(any, ir.field(ir.i64, args, offsetof(FragmentArgs, live_coverage) + 8 * q, 8));
+  any = ir.or_(any, ir.lshr(any, 2));
+  any = ir.or_(any, ir.lshr(any, 1));
+  return ir.and_(any, ir.c64(0x1111111111111111ull >> (64 - 4 * key.samples)));
+}
+
+void Builder::store_where(Value mask, Value value, Value address, uint32_t align_B) {
+  if (Ir::lanes_of(value) == 16) {  // AVX-512 stores under a mask
+    ir.call_intrinsic("llvm.masked.store", {ir.type_of(value), ir.ptr}, {value, address, ir.c32(align_B), mask});
+  } else {
+    ir.store(ir.select(mask, value, ir.load(ir.type_of(value), address, align_B)), address, align_B);
+  }
+}
+
+/// Colours that replace what is there, to the covered samples: each lane holds its pixel's coverage, bit 4 * s for sample s.
+void Builder::write_covered_samples() {
+  Value coverage = ir.field(Ir::vec(ir.i32, 2 * quads), args, offsetof(FragmentArgs, live_coverage), 8);
+  Value alive = ir.mask_to_int(ir.mask_from_bits(packet.alive_bits, ir.lanes));
+  Value pixel = ir.and_(ir.lane_index(), ir.ik(3));
+  Value halves[2];
+  for (int half = 0; half < 2; ++half) {
+    std::vector<int> order;
+    for (uint32_t k = 0; k < ir.lanes; ++k) order.push_back(static_cast<int>(k / 4 * 2) + half);
+    halves[half] = ir.and_(ir.lshr(ir.shuffle(coverage, order), pixel), alive);
+  }
+  const auto each_sample = [&](auto&& write) {
+    Block loop = ir.block("covered_samples"), done = ir.block("covered_samples_done"), before = ir.current_block();
+    ir.br(loop);
+    ir.at(loop);
+    Value sample = LLVMBuildPhi(ir.builder, ir.i64, ""), bits = LLVMBuildPhi(ir.builder, ir.vi32, "");
+    write(sample, ir.ne(ir.and_(bits, ir.ik(1)), ir.zero(ir.vi32)));
+    Value next = ir.add(sample, ir.c64(1)), next_bits = ir.lshr(bits, 4);
+    if (key.samples > 8) next_bits = ir.select(ir.eq(next, ir.c64(8)), halves[1], next_bits);
+    Block last = ir.current_block();
+    ir.br(ir.ult(next, ir.c64(key.samples)), loop, done);
+    Value zero = ir.c64(0);
+    LLVMAddIncoming(sample, &zero, &before, 1);
+    LLVMAddIncoming(sample, &next, &last, 1);
+    LLVMAddIncoming(bits, &halves[0], &before, 1);
+    LLVMAddIncoming(bits, &next_bits, &last, 1);
+    ir.at(done);
+  };
+  ir.if_else(
+      packet.contiguous,
+      [&] {
+        each_sample([&](Value sample, Value mask) {
+          for (const Target& t : targets)
+            for (uint32_t w = 0; w < t.words; ++w)
+              store_where(mask, t.packed[w], word_address(ir, t, packet, 0, sample, key.samples, w), ir.lanes * 4);
+        });
+        return std::vector<Value>{};
+      },
+      [&] {
+        // Slots beyond quad_count are not covered; they lie where the first one does.
+        each_sample([&](Value sample, Value mask) {
+          for (uint32_t q = 0; q < quads; ++q) {
+            Value quad_mask = quad_of(ir, mask, q);
+            for (const Target& t : targets)
+              for (uint32_t w = 0; w < t.words; ++w)
+                store_where(quad_mask, quad_of(ir, t.packed[w], q), word_address(ir, t, packet, q, sample, key.samples, w), 16);
+          }
+        });
+        return std::vector<Value>{};
+      });
+}
+
 void Builder::run() {
   find_targets();
   if (targets.empty()) return;
@@ -304,7 +376,15 @@ void Builder::run() {
     write_sample(sample, ir.shl(sample, 2));
     return;
   }
-  Block loop = ir.block("samples"), after = ir.block("samples_done");
+  Block after = ir.block("samples_done");
+  // Samples that are kept once: only the first is to be written.
+  Value covered = covered_samples();
+  Block once = ir.block("one_sample"), several = ir.block("several_samples");
+  ir.br(ir.ule(covered, ir.c64(1)), once, several);
+  ir.at(once);
+  write_sample(ir.c64(0), ir.c64(0));
+  ir.br(after);
+  ir.at(several);
   // Inside a triangle every sample of every pixel is covered: where nothing is read, that is a row of stores.
   bool plain = true;
   for (const Target& t : targets) plain &= !t.blends && !t.keeps_bits && !t.logic;
@@ -320,23 +400,27 @@ void Builder::run() {
     }
     ir.br(after);
     ir.at(some);
+    write_covered_samples();
+    ir.br(after);
+    ir.at(after);
+    return;
   }
-  Block before = ir.current_block();
+  Block loop = ir.block("samples"), before = ir.current_block();
   ir.br(loop);
   ir.at(loop);
-  Value sample = LLVMBuildPhi(ir.builder, ir.i64, "");
-  write_sample(sample, ir.shl(sample, 2));
-  Value next = ir.add(sample, ir.c64(1));
+  Value left = LLVMBuildPhi(ir.builder, ir.i64, "");
+  Value shift = ir.call_intrinsic("llvm.cttz", {ir.i64}, {left, ir.c1(true)});
+  write_sample(ir.lshr(shift, 2), shift);
+  Value next = ir.and_(left, ir.sub(left, ir.c64(1)));
   Block last = ir.current_block();
-  ir.br(ir.ult(next, ir.c64(key.samples)), loop, after);
-  Value zero = ir.c64(0);
-  LLVMAddIncoming(sample, &zero, &before, 1);
-  LLVMAddIncoming(sample, &next, &last, 1);
+  ir.br(ir.ne(next, ir.c64(0)), loop, after);
+  LLVMAddIncoming(left, &covered, &before, 1);
+  LLVMAddIncoming(left, &next, &last, 1);
   ir.at(after);
 }
 
 CodeKey code_key(const EpilogueKey& key) {
-  CodeKey code("epilogue");
+  CodeKey code("epilogue 2");
   code.add(key.samples);
   for (uint32_t k = 0; k < kMaxTargets; ++k) {
     code.add(static_cast<uint32_t>(key.formats[k]));
