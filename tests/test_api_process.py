@@ -127,6 +127,7 @@ def test_ctrl_c_ends_a_long_pass() -> None:
         f"""
         import os, signal, threading, time
         import tilegpu as tg
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored under nohup
         device = tg.Device(cache_dir="off")
         pipe = device.pipeline({FULL!r}, {SLOW!r}, color=["r8_unorm"])
         out = device.image((8192, 8192), "r8_unorm")

@@ -364,7 +364,7 @@ def test_truncated_and_garbled_files_never_crash(tmp_path: Path) -> None:
     b.mesh(material=0, attributes={"TEXCOORD_0": b.accessor(np.zeros((3, 2), "f4"))})
     whole = b.glb(tmp_path / "a.glb").read_bytes()
     path = tmp_path / "cut.glb"
-    for size in [*range(64), *range(64, len(whole), 37)]:
+    for size in range(len(whole)):
         path.write_bytes(whole[:size])
         with pytest.raises(ModelError):
             load_model(path)

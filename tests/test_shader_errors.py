@@ -3,6 +3,7 @@
 # ruff: noqa: E501, RUF043
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -238,8 +239,8 @@ def body(code: np.ndarray) -> int:
 
 
 def test_mutated_functions_are_drawn_or_refused() -> None:
-    """Operands of function bodies swapped at random: what still validates must run within bounds."""
-    rng = np.random.default_rng(5)
+    """Operands of function bodies swapped at random: what still validates must run within bounds. `make fuzz` runs more."""
+    rng = np.random.default_rng(int(os.environ.get("TILEGPU_FUZZ_SEED", "5")))
     device = tg.Device(cache_dir="off", threads=1)
     good = [
         np.frombuffer(tg.compile_glsl(text, stage), np.uint32)
@@ -251,7 +252,7 @@ def test_mutated_functions_are_drawn_or_refused() -> None:
     out = device.image((16, 16), "r8g8b8a8_unorm")
     texture = device.texture(rng.integers(0, 255, (4, 4, 4), dtype=np.uint8))
     drawn = 0
-    for round_ in range(250):
+    for round_ in range(int(os.environ.get("TILEGPU_FUZZ_CASES", "250"))):
         codes = [code.copy() for code in good]
         code = codes[rng.integers(0, 2)]
         first = body(code)

@@ -53,6 +53,7 @@ py::tuple compile(std::string glsl, std::string file, int stage, std::map<std::s
     return compile_glsl(source, &messages);
   }();
   if (words) return py::make_tuple(py::bytes(reinterpret_cast<const char*>((*words).data()), (*words).size() * 4), "", py::list());
+  if (words.error().code == VK_ERROR_OUT_OF_DEVICE_MEMORY) throw CoreError{words.error()};  // not the shader's fault
   py::list list;
   for (const ShaderMessage& message : messages)
     list.append(py::make_tuple(text(message.file), message.line, text(message.text), text(message.source_line)));

@@ -1,5 +1,6 @@
 // bindings/errors.cpp -- Error values of the core become exceptions of tilegpu.errors, which chooses the class by the code.
 #include "bindings.hpp"
+#include "stats/host_memory.hpp"
 
 namespace tilegpu::bindings {
 namespace {
@@ -33,6 +34,11 @@ const char* result_name(VkResult code) {
   }
 }
 
+void raise(const Error& error) {
+  const py::object exception = py::module_::import("tilegpu.errors").attr("from_core")(result_name(error.code), text(error.message));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+}
+
 }  // namespace
 
 void bind_errors(py::module_&) {
@@ -40,9 +46,9 @@ void bind_errors(py::module_&) {
     try {
       if (pointer) std::rethrow_exception(pointer);
     } catch (const CoreError& e) {
-      const py::object exception =
-          py::module_::import("tilegpu.errors").attr("from_core")(result_name(e.error.code), text(e.error.message));
-      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+      raise(e.error);
+    } catch (const std::bad_alloc& refused) {
+      raise({VK_ERROR_OUT_OF_HOST_MEMORY, "the system refused " + stats::refused_text(refused, "this call")});
     }
   });
 }

@@ -3,6 +3,7 @@
 
 #include <cctype>
 #include <cstring>
+#include <system_error>
 #include <thread>
 
 #include "exec/cpu_check.hpp"
@@ -10,6 +11,7 @@
 #include "exec/pass_record.hpp"
 #include "framebuffer/profile.hpp"
 #include "pipeline/create.hpp"
+#include "stats/host_memory.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu {
@@ -103,12 +105,13 @@ Expected<Ptr<Pipeline>> Device::create_pipeline(GraphicsPipelineCreateInfo info)
   return pipeline::create_pipeline(*state_->jit, std::move(info));
 }
 
-Expected<Ptr<Fence>> Device::submit(std::vector<Ptr<CommandBuffer>> command_buffers) {
+namespace {
+
+Expected<Ptr<Fence>> submit_or_throw(exec::DeviceState& s, std::vector<Ptr<CommandBuffer>> command_buffers) {
   for (const auto& cb : command_buffers)
     if (cb->recording().open)
       return Error{VK_ERROR_INITIALIZATION_FAILED,
                    "submit: pass '" + cb->recording().open->info.label + "' is still open; call end_rendering first"};
-  exec::DeviceState& s = *state_;
   s.ensure_threads();
   auto fence = std::make_shared<Fence>();
   fence->state->keep_alive = command_buffers;
@@ -118,7 +121,7 @@ Expected<Ptr<Fence>> Device::submit(std::vector<Ptr<CommandBuffer>> command_buff
   options.vertex_batch = s.info.vertex_batch ? s.info.vertex_batch : 32;
   options.lanes = s.jit->lanes();
   options.tiler_heap_B = s.info.tiler_heap_B;
-  options.hsr = hsr();
+  options.hsr = *s.info.hsr;
   options.compress_samples = s.info.compress_samples;
   options.l2_B = static_cast<uint32_t>(std::max(256l * 1024, sysconf(_SC_LEVEL2_CACHE_SIZE)));
   // The fence keeps the command buffers; the device outlives its queue.
@@ -137,6 +140,21 @@ Expected<Ptr<Fence>> Device::submit(std::vector<Ptr<CommandBuffer>> command_buff
   return fence;
 }
 
+}  // namespace
+
+Expected<Ptr<Fence>> Device::submit(std::vector<Ptr<CommandBuffer>> command_buffers) {
+  const auto refused = [](const char* what) {
+    return Error{VK_ERROR_OUT_OF_HOST_MEMORY, std::string("submit: the system refused ") + what + "; end other threads or raise the limit"};
+  };
+  try {
+    return submit_or_throw(*state_, std::move(command_buffers));
+  } catch (const std::system_error&) {
+    return refused("the thread that executes submissions");
+  } catch (const std::bad_alloc&) {
+    return refused("memory for what a submission keeps");
+  }
+}
+
 void Device::cancel() { state_->cancelled = true; }
 
 void Device::wait_idle() {
@@ -149,13 +167,15 @@ namespace tilegpu::exec {
 
 void DeviceState::ensure_threads() {
   if (owner_process == getpid()) return;
+  stats::prepare_thread();
   // A forked child has the parent's objects but not its threads; they are left alone and replaced.
+  auto new_pool = std::make_unique<ThreadPool>(threads);
+  auto new_executor = std::make_unique<PassExecutor>(*new_pool);
+  auto new_queue = std::make_unique<Queue>();
   (void)queue.release();
   (void)executor.release();
   (void)pool.release();
-  pool = std::make_unique<ThreadPool>(threads);
-  executor = std::make_unique<PassExecutor>(*pool);
-  queue = std::make_unique<Queue>();
+  pool = std::move(new_pool), executor = std::move(new_executor), queue = std::move(new_queue);
   owner_process = getpid();
 }
 

@@ -17,6 +17,7 @@
 #include "exec/pass_record.hpp"
 #include "exec/thread_pool.hpp"
 #include "geometry/census.hpp"
+#include "stats/host_memory.hpp"
 
 namespace tilegpu::exec {
 
@@ -32,6 +33,17 @@ struct PassExecutor::State {
   std::vector<uint8_t> bin_drawn;  // by any part
   geometry::VertexCensus census;
   FilterPositions filter_positions;
+  const char* phase = "";  // for the message when memory runs out
+
+  explicit State(ThreadPool& p) : pool(p) {}
+  /// Gives everything back; takes no memory itself.
+  void release() {
+    geometry_workers.clear(), tile_workers.clear(), chunks.clear(), used_chunks.clear(), expanded_draws.clear(), commands.clear();
+    binned = geometry::BinnedGeometry();
+    bin_drawn.clear();
+    census = geometry::VertexCensus();
+    filter_positions = FilterPositions();
+  }
 };
 
 namespace {
@@ -169,12 +181,7 @@ constexpr uint64_t kHeapPerPrimitive_B = 1024;
 
 }  // namespace
 
-PassExecutor::PassExecutor(ThreadPool& pool) : state_(new State{pool, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}) {
-  for (uint32_t i = 0; i < pool.threads(); i++) {
-    state_->geometry_workers.emplace_back();
-    state_->tile_workers.emplace_back();
-  }
-}
+PassExecutor::PassExecutor(ThreadPool& pool) : state_(new State{pool}) {}
 PassExecutor::~PassExecutor() = default;
 
 // The tile phase of one part of the pass: all bins, from load to store.
@@ -233,7 +240,29 @@ void PassExecutor::render_part(PassRecord& pass, raster::PassContext& context, f
 }
 
 Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled) {
+  try {
+    return run(pass, options, cancelled);
+  } catch (const std::bad_alloc& refused) {
+    // Half-written arenas mean nothing, and what they hold may be all there was.
+    state_->release();
+    pass.stats = {};
+    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY,
+                 "pass '" + pass.info.label + "': the system refused " + stats::refused_text(refused, state_->phase) +
+                     "; the pass is not done, and its images are as they were, but for tiles that were finished before; draw fewer "
+                     "primitives in one pass, use smaller images, or give the process more memory"};
+  }
+}
+
+void PassExecutor::make_workers() {
   State& s = *state_;
+  while (s.geometry_workers.size() < s.pool.threads()) s.geometry_workers.emplace_back();
+  while (s.tile_workers.size() < s.pool.threads()) s.tile_workers.emplace_back();
+}
+
+Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled) {
+  State& s = *state_;
+  s.phase = "setting a pass up";
+  make_workers();
   pass.stats = {};
   pass.tile_trace.clear();
   PassStats& stats = pass.stats;
@@ -268,14 +297,17 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
   s.bin_drawn.assign(size_t{geometry_pass.grid.columns} * geometry_pass.grid.rows, 0);
 
   // Waves of chunks; a part is rendered whenever the next chunk would not fit the heap.
+  s.phase = "the geometry phase";
   uint64_t used_B = 0;
   double tiles_ms = 0;
   s.used_chunks.clear();
   const auto flush = [&](framebuffer::Part part) {
     geometry::gather_bins(geometry_pass, s.used_chunks, s.binned);
     const double before_ms = now_ms();
+    s.phase = "the tile phase";
     render_part(pass, context, part, cancelled);
     tiles_ms += now_ms() - before_ms;
+    s.phase = "the geometry phase";
   };
   for (size_t done = 0; done < plans.size();) {
     const size_t held = s.used_chunks.size();

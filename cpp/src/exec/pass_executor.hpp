@@ -26,11 +26,14 @@ class PassExecutor {
  public:
   explicit PassExecutor(ThreadPool& pool);
   ~PassExecutor();
-  /// Fills pass.stats and the query pools; VK_ERROR_DEVICE_LOST with "cancelled" when `cancelled` was raised.
+  /// Fills pass.stats and the query pools; VK_ERROR_DEVICE_LOST with "cancelled" when `cancelled` was raised;
+  /// VK_ERROR_OUT_OF_DEVICE_MEMORY when the system refuses working memory: what the executor kept is given back, the next pass may do.
   Status execute(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled);
 
  private:
   void render_part(PassRecord& pass, raster::PassContext& context, framebuffer::Part part, const std::atomic<bool>& cancelled);
+  Status run(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled);
+  void make_workers();
   struct State;
   std::unique_ptr<State> state_;
 };

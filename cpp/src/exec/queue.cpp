@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include "stats/host_memory.hpp"
+
 namespace tilegpu {
 
 Fence::Fence() : state(std::make_shared<State>()) {}
@@ -32,6 +34,20 @@ const Error* Fence::error() const {
 
 namespace tilegpu::exec {
 
+namespace {
+
+// Passes turn a lack of memory into an error that names them; what is left are transfers.
+Status run(const std::function<Status()>& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc& refused) {
+    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, "a transfer: the system refused " + stats::refused_text(refused, "its working memory") +
+                                                    "; use smaller images or give the process more memory"};
+  }
+}
+
+}  // namespace
+
 Queue::Queue() : thread_([this] { loop(); }) {}
 
 Queue::~Queue() {
@@ -57,6 +73,7 @@ void Queue::wait_idle() {
 }
 
 void Queue::loop() {
+  stats::prepare_thread();
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return stop_ || !pending_.empty(); });
@@ -65,7 +82,7 @@ void Queue::loop() {
     pending_.pop_front();
     running_ = true;
     lock.unlock();
-    const Status status = work();
+    const Status status = run(work);
     work = nullptr;
     std::vector<Ptr<CommandBuffer>> keep_alive;  // dropped outside the fence's lock
     {

@@ -10,6 +10,10 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <system_error>
+#include <utility>
+
+#include "stats/host_memory.hpp"
 
 namespace tilegpu::exec {
 
@@ -61,20 +65,26 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::start() {
-  for (uint32_t i = 1; i < threads_; i++) workers_.emplace_back([this, i] { work(i); });
+  // With fewer threads than wanted the result is the same.
+  started_ = true;
+  try {
+    workers_.reserve(threads_ - 1);
+    for (uint32_t i = 1; i < threads_; i++) workers_.emplace_back([this, i] { work(i); });
+  } catch (const std::system_error&) {
+  }
 }
 
 void ThreadPool::run(uint32_t count, const std::function<void(uint32_t, uint32_t)>& job) {
   if (count == 0) return;
-  if (threads_ == 1 || count == 1) {
+  if (threads_ != 1 && count != 1 && !started_) start();
+  if (workers_.empty() || count == 1) {
     for (uint32_t i = 0; i < count; i++) job(0, i);
     return;
   }
-  if (workers_.empty()) start();
   job_ = &job;
   count_ = count;
   next_.store(0, std::memory_order_relaxed);
-  busy_.store(threads_ - 1, std::memory_order_relaxed);
+  busy_.store(static_cast<uint32_t>(workers_.size()), std::memory_order_relaxed);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
   take_jobs(0);
@@ -86,17 +96,32 @@ void ThreadPool::run(uint32_t count, const std::function<void(uint32_t, uint32_t
     else
       busy_.wait(busy, std::memory_order_acquire);
   }
+  if (failure_) {
+    out_of_memory_.clear();
+    std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+}
+
+// The only exception that a job may end with; it must not leave the thread.
+void ThreadPool::take_job(uint32_t worker, uint32_t index) {
+  try {
+    (*job_)(worker, index);
+  } catch (const std::bad_alloc&) {
+    next_.store(count_, std::memory_order_relaxed);
+    if (!out_of_memory_.test_and_set()) failure_ = std::current_exception();
+  }
 }
 
 void ThreadPool::take_jobs(uint32_t worker) {
   for (;;) {
     const uint32_t index = next_.fetch_add(1, std::memory_order_relaxed);
     if (index >= count_) return;
-    (*job_)(worker, index);
+    take_job(worker, index);
   }
 }
 
 void ThreadPool::work(uint32_t worker) {
+  stats::prepare_thread();
   uint32_t seen = 0;
   for (;;) {
     for (int spin = 0; generation_.load(std::memory_order_acquire) == seen; spin++) {

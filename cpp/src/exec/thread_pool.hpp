@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -22,21 +23,26 @@ class ThreadPool {
   uint32_t threads() const { return threads_; }
   /// Calls job(worker, index) for every index in [0, count), on at most threads() threads; returns when all are done.
   /// `worker` is in [0, threads()); no two calls with the same worker overlap. Must not be called from a job.
+  /// When memory runs out in a job (std::bad_alloc), the jobs not yet begun are dropped and the exception goes on from here.
   void run(uint32_t count, const std::function<void(uint32_t worker, uint32_t index)>& job);
 
  private:
   void start();
   void work(uint32_t worker);
   void take_jobs(uint32_t worker);
+  void take_job(uint32_t worker, uint32_t index);
 
   const uint32_t threads_;
-  std::vector<std::thread> workers_;     // threads_ - 1, made at the first run that needs them
+  std::vector<std::thread> workers_;  // threads_ - 1, made at the first run that needs them; fewer where the system refuses
+  bool started_ = false;
   std::atomic<uint32_t> generation_{0};  // grows with every run; waited upon
   std::atomic<uint32_t> next_{0};
   std::atomic<uint32_t> busy_{0};
   uint32_t count_ = 0;
   const std::function<void(uint32_t, uint32_t)>* job_ = nullptr;
   std::atomic<bool> stop_{false};
+  std::atomic_flag out_of_memory_;  // of the current run; who sets it writes failure_
+  std::exception_ptr failure_;
 };
 
 }  // namespace tilegpu::exec

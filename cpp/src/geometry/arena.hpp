@@ -5,12 +5,12 @@
 
 #include <cassert>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
-#include <new>
 #include <type_traits>
 #include <utility>
+
+#include "stats/host_memory.hpp"
 
 namespace tilegpu::geometry {
 
@@ -28,7 +28,7 @@ class Arena {
     swap(other);
     return *this;
   }
-  ~Arena() { std::free(data_); }
+  ~Arena() { stats::free_host(data_); }
 
   T* data() { return data_; }
   const T* data() const { return data_; }
@@ -92,10 +92,9 @@ class Arena {
     if (capacity < capacity_ * 2) capacity = capacity_ * 2;
     if (capacity < 64) capacity = 64;
     const size_t bytes = (capacity * sizeof(T) + kAlign_B - 1) / kAlign_B * kAlign_B;
-    void* memory = std::aligned_alloc(kAlign_B, bytes);
-    if (!memory) throw std::bad_alloc();
+    void* memory = stats::allocate_host(bytes, "records of the geometry phase");
     if (size_) std::memcpy(memory, static_cast<const void*>(data_), size_ * sizeof(T));
-    std::free(data_);
+    stats::free_host(data_);
     data_ = static_cast<T*>(memory);
     capacity_ = capacity;
   }

@@ -3,8 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
+
+#include "stats/host_memory.hpp"
 
 namespace tilegpu::raster {
 
@@ -12,16 +13,17 @@ class AlignedBuffer {
  public:
   void reserve(size_t size_B) {
     if (size_B <= size_B_) return;
-    size_B_ = (size_B + 4095) & ~size_t{4095};
-    data_.reset(static_cast<uint8_t*>(std::aligned_alloc(64, size_B_)));
-    if (!data_) std::abort();
+    data_.reset(), size_B_ = 0;  // where the system refuses, the buffer is empty
+    const size_t wanted_B = (size_B + 4095) & ~size_t{4095};
+    data_.reset(static_cast<uint8_t*>(stats::allocate_host(wanted_B, "the memory of a tile")));
+    size_B_ = wanted_B;
   }
   uint8_t* data() const { return data_.get(); }
   size_t size_B() const { return size_B_; }
 
  private:
   struct Free {
-    void operator()(uint8_t* p) const { std::free(p); }
+    void operator()(uint8_t* p) const { stats::free_host(p); }
   };
   std::unique_ptr<uint8_t, Free> data_;
   size_t size_B_ = 0;

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <bit>
-#include <cstdlib>
 #include <memory>
 #include <vector>
 

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <sstream>
 
+#include "stats/host_memory.hpp"
 #include "tilegpu/shader.hpp"
 
 namespace tilegpu {
@@ -166,6 +167,7 @@ std::string make_preamble(const GlslSource& source, std::string& preamble) {
 }  // namespace
 
 Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vector<ShaderMessage>* messages_out) {
+  if (Status room = stats::check_compile_memory("a shader in GLSL"); !room) return room.error();
   static std::once_flag initialised;
   std::call_once(initialised, [] { glslang::InitializeProcess(); });
 

@@ -29,6 +29,7 @@
 
 #include "shader/abi.hpp"
 #include "shader/object_cache.hpp"
+#include "stats/host_memory.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -278,6 +279,7 @@ Expected<void*> Jit::State::make(const std::string& full_key, const CodeKey& key
       }
     }
   }
+  if (Status room = stats::check_compile_memory("the code generator"); !room) return room.error();
   Expected<std::string> compiled = compile(build, name, key.bytes().c_str());
   if (!compiled) return compiled.error();
   Expected<void*> address = link(*compiled, name);

@@ -4,6 +4,7 @@
 // buffers whose size is known and that are as large as their block are read without checks (a copy stands in for smaller ones).
 // Source: Vulkan specification, "Robust Buffer Access", VK_EXT_robustness2; "Offset and Stride Assignment".
 #include "shader/lower_context.hpp"
+#include "shader/math.hpp"
 
 namespace tilegpu::shader {
 
@@ -151,6 +152,13 @@ Val Lowering::load_buffer(const Pointer& p) {
 void Lowering::store_buffer(const Pointer& p, const Val& v) {
   const BufferAddress a = buffer_address(p);
   Value mask = write_mask();
+  // Which NaN an operation gives depends on the order that LLVM chose for its operands: one is stored. What uintBitsToFloat
+  // gives to the store at once keeps its bits.
+  Val canonical = v;
+  for (Value& x : canonical.c) {
+    const bool is_float = Ir::type_of(x) == ir.f32 || Ir::type_of(x) == ir.vf32;
+    if (is_float && !LLVMIsABitCastInst(x)) x = emit_canonical_nan(ir, x);
+  }
   std::vector<uint32_t> offsets;
   walk_layout(p, p.type, [&](uint32_t offset_B, Base) { offsets.push_back(offset_B); });
   Value dynamic = p.offset_dynamic;
@@ -164,7 +172,7 @@ void Lowering::store_buffer(const Pointer& p, const Val& v) {
       Value offset = dynamic ? ir.add(ir.extract(dynamic, lane), ir.c32(offsets[k])) : ir.c32(offsets[k]);
       Value at = ir.zext(offset, ir.i64);
       Value ok = ir.ule(ir.add(at, ir.c64(4)), size_B);
-      Value x = ir.extract(v.c[k], lane);
+      Value x = ir.extract(canonical.c[k], lane);
       if (Ir::type_of(x) == ir.i1) x = bool_to_int(x);
       ir.store(x, ir.select(ok, ir.offset(data, at), sink), 1);
     }

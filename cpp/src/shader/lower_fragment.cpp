@@ -80,7 +80,7 @@ Value FragmentBuilder::builtin(const InterfaceScalar& s, const Interpolator::Pos
     default:
       break;
   }
-  l.fail("the built-in input " + std::to_string(s.builtin) + " is not supported in fragment shaders");
+  l.fail("the built-in input " + builtin_name(s.builtin) + " is not supported in fragment shaders");
   return Ir::zero(l.scalar_type(s.base));
 }
 
@@ -155,7 +155,7 @@ void FragmentBuilder::write_outputs() {
             at = offsetof(FragmentArgs, stencil_out);
             break;
           default:
-            l.fail("the built-in output " + std::to_string(s.builtin) + " is not supported in fragment shaders");
+            l.fail("the built-in output " + builtin_name(s.builtin) + " is not supported in fragment shaders");
             return;
         }
         if (s.element == 0) ir.store(x, ir.offset(l.args, at), 4 * ir.lanes);

@@ -5,6 +5,7 @@
 
 #include "shader/reflection.hpp"
 #include "shader/spirv_module.hpp"
+#include "stats/host_memory.hpp"
 #include "tilegpu/shader.hpp"
 
 namespace tilegpu {
@@ -42,6 +43,7 @@ ShaderModule::~ShaderModule() = default;
 Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, std::string label, std::string entry_point) {
   const auto invalid = [&](const std::string& text) { return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + label + "' " + text}; };
   if (std::string wrong = check_header(words); !wrong.empty()) return invalid(wrong);
+  if (Status room = stats::check_compile_memory("shader '" + label + "'"); !room) return room.error();
 
   spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_3);
   std::string messages;

@@ -178,6 +178,8 @@ uint32_t array_length(const Module& module, const Constants& constants, uint32_t
 const char* unsupported_capability(spv::Capability capability);
 /// "OpFoo" for messages; "Op123" for unknown ones.
 std::string op_name(spv::Op op);
+/// "ClipDistance (gl_ClipDistance)", for messages.
+std::string builtin_name(uint32_t builtin);
 
 /// The largest module that is compiled; more is an error that names the limit.
 inline constexpr uint32_t kMaxSpirvInstructions = 200000;

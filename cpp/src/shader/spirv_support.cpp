@@ -164,6 +164,43 @@ const char* unsupported_capability(spv::Capability capability) {
   }
 }
 
+std::string builtin_name(uint32_t builtin) {
+  switch (static_cast<spv::BuiltIn>(builtin)) {
+    case spv::BuiltInPosition:
+      return "Position (gl_Position)";
+    case spv::BuiltInPointSize:
+      return "PointSize (gl_PointSize)";
+    case spv::BuiltInClipDistance:
+      return "ClipDistance (gl_ClipDistance)";
+    case spv::BuiltInCullDistance:
+      return "CullDistance (gl_CullDistance)";
+    case spv::BuiltInPrimitiveId:
+      return "PrimitiveId (gl_PrimitiveID)";
+    case spv::BuiltInLayer:
+      return "Layer (gl_Layer)";
+    case spv::BuiltInViewportIndex:
+      return "ViewportIndex (gl_ViewportIndex)";
+    case spv::BuiltInViewIndex:
+      return "ViewIndex (gl_ViewIndex)";
+    case spv::BuiltInDeviceIndex:
+      return "DeviceIndex (gl_DeviceIndex)";
+    case spv::BuiltInSubgroupSize:
+      return "SubgroupSize (gl_SubgroupSize)";
+    case spv::BuiltInSubgroupLocalInvocationId:
+      return "SubgroupLocalInvocationId (gl_SubgroupInvocationID)";
+    case spv::BuiltInBaryCoordKHR:
+      return "BaryCoordKHR (gl_BaryCoordEXT)";
+    case spv::BuiltInFullyCoveredEXT:
+      return "FullyCoveredEXT";
+    case spv::BuiltInPrimitiveShadingRateKHR:
+      return "PrimitiveShadingRateKHR";
+    case spv::BuiltInShadingRateKHR:
+      return "ShadingRateKHR";
+    default:
+      return "number " + std::to_string(builtin) + " of SPIR-V's list";
+  }
+}
+
 std::string op_name(spv::Op op) {
   const char* name = spvOpcodeString(static_cast<uint32_t>(op));
   return name && *name && std::string(name) != "unknown" ? std::string("Op") + name
