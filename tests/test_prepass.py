@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.oracle.coverage import covered, snap
 
 import tilegpu as tg
-from tests.oracle.coverage import covered, snap
 
 DTYPE = np.dtype([("position", "<f4", 3), ("id", "<u4")])
 HEAD = "#version 450\nlayout(location = 0) flat in uint v_id;\n"
@@ -31,7 +31,8 @@ COUNT = "layout(set = 0, binding = 0) buffer Count { uint count[]; };\n"
 COUNTING = BOTH + COUNT + "void main() { atomicAdd(count[v_id], 1u); o0 = paint(); o1 = paint().wzyx; }"
 COUNTING_HOLES = BOTH + COUNT + f"void main() {{ if ({HOLES}) discard; atomicAdd(count[v_id], 1u); o0 = paint(); o1 = paint().wzyx; }}"
 STORING = (
-    BOTH + COUNT + "void main() { count[v_id * 4096u + uint(gl_FragCoord.y) * 64u + uint(gl_FragCoord.x)] = v_id + 7u; o0 = paint(); o1 = paint(); }"
+    BOTH + COUNT + "void main() { count[v_id * 4096u + uint(gl_FragCoord.y) * 64u + uint(gl_FragCoord.x)] = v_id + 7u; "
+    "o0 = paint(); o1 = paint(); }"
 )
 EARLY = "layout(early_fragment_tests) in;\n"
 TILE = BOTH + "layout(input_attachment_index = 0, set = 0, binding = 1) uniform subpassInput old;\n" + (
@@ -108,7 +109,9 @@ class Kit:
             )  # fmt: skip
         return self._pipelines[key]
 
-    def draw(self, scene: list[tuple[str, np.ndarray, bool]], hsr: Any, samples: int = 1, side: int = SIDE_PX) -> tuple[list[Any], tg.RenderPass]:
+    def draw(
+        self, scene: list[tuple[str, np.ndarray, bool]], hsr: Any, samples: int = 1, side: int = SIDE_PX
+    ) -> tuple[list[Any], tg.RenderPass]:
         """Attachments, query counts and storage; and the pass."""
         dev = self.device
         images = [dev.image((side, side), f, samples=samples) for f in ("r8g8b8a8_unorm", "r8g8b8a8_unorm", "d32_sfloat", "s8_uint")]
@@ -200,8 +203,14 @@ def test_the_article_s_example_with_blue_incompatible(kit: Kit) -> None:
 
 KINDS |= {
     "rule tile and depth": (TILE, LESS),
-    "rule atomic result": (BOTH + COUNT + "void main() { uint n = atomicAdd(count[0], 1u); o0 = paint() * float(n & 1u); o1 = paint(); }", {}),
-    "rule read and write": (BOTH + COUNT + "void main() { count[v_id] = count[v_id + 100u] + 1u; o0 = paint(); o1 = paint(); }", {}),
+    "rule atomic result": (
+        BOTH + COUNT + "void main() { uint n = atomicAdd(count[0], 1u); o0 = paint() * float(n & 1u); o1 = paint(); }",
+        {},
+    ),
+    "rule read and write": (
+        BOTH + COUNT + "void main() { count[v_id] = count[v_id + 100u] + 1u; o0 = paint(); o1 = paint(); }",
+        {},
+    ),
     "rule centroid": (
         BOTH.replace("flat in uint v_id;\n", "flat in uint v_id;\nlayout(location = 1) centroid in vec2 v_at;\n")
         + "void main() { o0 = paint() + v_at.x; o1 = paint(); }",
@@ -236,7 +245,8 @@ def test_each_rule_is_named_and_no_other(kit: Kit, rule: str, kinds: list[str], 
     scene = [(kind, vertices(whole, [0.5 - 0.1 * i], [i + 1]), False) for i, kind in enumerate(kinds)]
     if "rule centroid" in kinds:  # its own vertex shader
         kit._pipelines[("rule centroid", 1)] = kit.device.pipeline(
-            VERT.replace("void main() {", "layout(location = 1) out vec2 v_at;\nvoid main() { v_at = position.xy;"), KINDS["rule centroid"][0],
+            VERT.replace("void main() {", "layout(location = 1) out vec2 v_at;\nvoid main() { v_at = position.xy;"),
+            KINDS["rule centroid"][0],
             vertex=DTYPE, color=["r8g8b8a8_unorm"] * 2, depth="d32_sfloat", stencil="s8_uint", label="rule centroid", **LESS,
         )  # fmt: skip
     _, rp = kit.draw(scene, ["pre_pass"])
@@ -286,6 +296,10 @@ def test_a_clear_ends_it(kit: Kit) -> None:
 
 # -- same bits ------------------------------------------------------------------------------------------------------------------
 
+HOLDABLE = [
+    "opaque", "discard", "blend", "blend discard", "shader depth", "one target", "tile", "counting", "counting holes", "storing",
+    "counting blend", "stencil", "blend stencil", "no depth", "greater", "early discard, no depth", "mask", "depth only",
+]  # fmt: skip
 CONFIGURATIONS = [list(c) for n in range(1, 5) for c in itertools.combinations(TECHNIQUES, n)]
 
 
@@ -299,8 +313,7 @@ def test_same_bits_whatever_is_on(kit: Kit, seed: int, samples: int) -> None:
     kinds = [k for k in KINDS if not k.startswith("rule")]
     # Two scenes in three are of what a pre-pass can hold, mostly.
     if seed % 3:
-        kinds = ["opaque", "discard", "blend", "blend discard", "shader depth", "one target", "tile", "counting", "counting holes", "storing",
-                 "counting blend", "stencil", "blend stencil", "no depth", "greater", "early discard, no depth", "mask", "depth only"]  # fmt: skip
+        kinds = HOLDABLE
     for _ in range(2):
         scene = random_scene(rng, kinds)
         want, _ = kit.draw(scene, "off", samples)
