@@ -47,6 +47,10 @@ CONFIGURATIONS: list[dict[str, Any]] = [
     {"lanes": 8, "threads": 2, "hsr": ["depth_filter:three_plane"]},
     {"lanes": 16, "threads": 2, "hsr": ["visibility_buffer", "depth_filter:two_plane_skip"]},
     {"lanes": 8, "threads": 2, "compress_samples": False},
+    {"lanes": 8, "threads": 2, "hsr": ["pre_pass", "hierarchical_z"]},
+    {"lanes": 16, "threads": 2, "hsr": ["pre_pass", "forward_pixel_kill", "depth_filter:two_plane"]},
+    {"lanes": 8, "threads": 2, "profile": "immortalis-g925"},
+    {"lanes": 4, "threads": 1, "profile": "mali-g57"},
 ]
 
 

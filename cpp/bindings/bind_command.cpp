@@ -264,6 +264,17 @@ void bind_command(py::module_& m) {
               row["pipeline"] = e.pipeline;
               row["early_tests_off"] = e.early_tests_off;
               row["visibility_off"] = e.visibility_off;
+              py::list techniques;
+              for (const TechniqueExplanation& t : e.techniques) {
+                py::dict technique;
+                technique["technique"] = t.technique;
+                technique["state"] = t.state;
+                technique["rule"] = t.rule;
+                technique["reason"] = t.reason;
+                technique["by_draw"] = t.by_draw;
+                techniques.append(technique);
+              }
+              row["techniques"] = techniques;
               rows.append(row);
             }
             return rows;

@@ -48,6 +48,18 @@ py::dict as_dict(const PassStats& s) {
   TILEGPU_FIELD(idle_lanes);
   TILEGPU_FIELD(packets);
   TILEGPU_FIELD(samples_written);
+  TILEGPU_FIELD(primitives_culled_by_prepass);
+  TILEGPU_FIELD(fragments_killed_by_prepass);
+  TILEGPU_FIELD(fragments_killed_by_fpk);
+  TILEGPU_FIELD(fragments_killed_by_hierarchical_z);
+  TILEGPU_FIELD(fragments_killed_by_lrz);
+  TILEGPU_FIELD(sliced_invocations);
+  TILEGPU_FIELD(lrz_primitives_rejected);
+  TILEGPU_FIELD(lrz_blocks_rejected);
+  TILEGPU_FIELD(lrz_feedback_blocks);
+  TILEGPU_FIELD(vertices_shaded_deferred);
+  TILEGPU_FIELD(vertices_shaded_position_only);
+  TILEGPU_FIELD(varyings_saved_B);
   TILEGPU_FIELD(tiler_heap_B);
   TILEGPU_FIELD(peak_arena_B);
   TILEGPU_FIELD(splits);
@@ -68,6 +80,18 @@ py::dict as_dict(const PassStats& s) {
   TILEGPU_FIELD(lines);
 #undef TILEGPU_FIELD
   d["depth_filter"] = filter;
+  py::list stops;
+  for (const PrepassStop& stop : s.prepass_stops) {
+    py::dict row;
+    row["draw"] = stop.draw;
+    row["rule"] = stop.rule;
+    row["reason"] = stop.reason;
+    row["because_of"] = stop.because_of;
+    row["tiles"] = stop.tiles;
+    stops.append(row);
+  }
+  d["prepass_stops"] = stops;
+  d["prepass_tiles"] = s.prepass_tiles;
   return d;
 }
 

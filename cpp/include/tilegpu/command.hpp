@@ -32,7 +32,7 @@ struct RenderingInfo {
   /// Multisampled rendering to single-sampled images: the samples to render with, resolved as they are stored. 0: as the attachments.
   uint32_t single_sampled_samples = 0;
   std::optional<HiddenSurfaceRemoval> hsr;  ///< none: the device's
-  bool trace_tiles = false;  ///< keep what moved for each bin: CommandBuffer::tile_trace
+  bool trace_tiles = false;                 ///< keep what moved for each bin: CommandBuffer::tile_trace
   std::string label;
 };
 
@@ -53,11 +53,21 @@ struct ImageRegion {
   int32_t x = 0, y = 0;
 };
 
+/// One technique of hidden-surface removal and some draws.
+struct TechniqueExplanation {
+  std::string technique;  ///< "pre_pass", "forward_pixel_kill", "lrz", ...
+  std::string state;      ///< "on", "off", "stopped" (by an earlier draw or by this one)
+  std::string rule;       ///< of the source ("1.2"), "" where it has no number
+  std::string reason;     ///< the state or the shader's line; "" where it is on
+  int32_t by_draw = -1;   ///< stopped: the draw that broke it first
+};
+
 /// Consecutive draws of one state: which techniques they got; a reason where one is off ("" where it is on).
 struct DrawExplanation {
   uint32_t first_draw = 0, draw_count = 0;
   std::string pipeline;
   std::string early_tests_off, visibility_off;
+  std::vector<TechniqueExplanation> techniques;
 };
 
 namespace exec {

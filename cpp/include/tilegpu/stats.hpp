@@ -49,6 +49,14 @@ struct TileTrace {
   std::vector<std::array<uint64_t, static_cast<size_t>(TrafficCause::count)>> bytes;  ///< of each attachment, as in PassStats::traffic
 };
 
+/// Where the pre-pass ended before a tile's last draw.
+struct PrepassStop {
+  uint32_t draw = 0;  ///< the first draw that is not compatible there
+  std::string rule, reason;
+  int32_t because_of = -1;  ///< the earlier draw that the rule is about, if there is one
+  uint64_t tiles = 0;
+};
+
 struct PassStats {
   uint64_t draws = 0;
   uint64_t indices = 0, vertices_unique_requested = 0, vertices_shaded = 0, vertex_batches = 0;
@@ -60,10 +68,20 @@ struct PassStats {
   uint64_t fragments_discarded = 0, fragments_late_killed = 0;
   uint64_t helper_lanes = 0, idle_lanes = 0, packets = 0;
   uint64_t samples_written = 0;
+  // Hidden-surface removal. Killed fragments never ran the shader; each is counted once, by who killed it.
+  uint64_t primitives_culled_by_prepass = 0;  ///< recorded by the pre-pass in a tile, without a visible sample at its end
+  uint64_t fragments_killed_by_prepass = 0;   ///< passed their tests in order, but a later opaque primitive covers them
+  uint64_t fragments_killed_by_fpk = 0;       ///< waited in the queue when a later opaque quad covered them
+  uint64_t fragments_killed_by_hierarchical_z = 0, fragments_killed_by_lrz = 0;  ///< in blocks that were rejected as a whole
+  uint64_t sliced_invocations = 0;                                               ///< of shaders cut down to what decides coverage
+  uint64_t lrz_primitives_rejected = 0, lrz_blocks_rejected = 0, lrz_feedback_blocks = 0;
+  uint64_t vertices_shaded_position_only = 0, vertices_shaded_deferred = 0, varyings_saved_B = 0;  ///< deferred vertex shading
   uint64_t tiler_heap_B = 0, peak_arena_B = 0;
   uint32_t splits = 0;  ///< incremental rendering
   std::vector<AttachmentTraffic> traffic;
   DepthFilterStats depth_filter;
+  std::vector<PrepassStop> prepass_stops;  ///< by draw
+  uint64_t prepass_tiles = 0;              ///< in which a pre-pass ran
   double geometry_ms = 0, tiles_ms = 0;
 };
 

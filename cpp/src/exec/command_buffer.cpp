@@ -342,19 +342,22 @@ const std::vector<TileTrace>& CommandBuffer::tile_trace(size_t pass) const {
 std::vector<DrawExplanation> CommandBuffer::explain(size_t pass) const {
   assert(pass < recording_->finished_passes.size());
   const PassRecord& record = *recording_->finished_passes[pass];
-  const bool enabled = record.info.hsr.value_or(recording_->device->hsr()).visibility_buffer;
+  const HiddenSurfaceRemoval chosen = record.info.hsr.value_or(recording_->device->hsr());
   std::vector<DrawExplanation> rows;
   const Pipeline* last = nullptr;
   const auto add = [&](const exec::DrawCall& draw, uint32_t number, uint32_t count) {
     const Pipeline* pipeline = draw.state->pipeline.get();
-    if (pipeline == last) {
+    const bool stops = std::any_of(record.stats.prepass_stops.begin(), record.stats.prepass_stops.end(),
+                                   [&](const PrepassStop& stop) { return stop.draw == number || stop.draw + 1 == number; });
+    if (pipeline == last && !stops) {
       rows.back().draw_count += count;
       return;
     }
     last = pipeline;
     const char* early = hsr::early_test_obstacle(pipeline->info(), pipeline->compiled());
-    const char* visibility = hsr::visibility_obstacle(pipeline->info(), pipeline->compiled(), enabled);
-    rows.push_back({number, count, pipeline->info().label, early ? early : "", visibility ? visibility : ""});
+    const char* visibility = hsr::visibility_obstacle(pipeline->info(), pipeline->compiled(), chosen.visibility_buffer);
+    rows.push_back({number, count, pipeline->info().label, early ? early : "", visibility ? visibility : "", {}});
+    rows.back().techniques.push_back(hsr::explain_forward_kill(pipeline->info(), pipeline->compiled(), chosen.forward_pixel_kill));
   };
   uint32_t number = 0;
   for (const RecordedCommand& command : record.commands) {
@@ -364,6 +367,8 @@ std::vector<DrawExplanation> CommandBuffer::explain(size_t pass) const {
     add(indirect ? record.indirects[command.index].base : record.draws[command.index], number, count);
     number += count;
   }
+  for (DrawExplanation& row : rows)
+    row.techniques.insert(row.techniques.begin(), hsr::explain_prepass(record.stats, row.first_draw, row.draw_count, chosen.pre_pass));
   return rows;
 }
 

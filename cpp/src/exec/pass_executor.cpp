@@ -12,6 +12,7 @@
 #include <cstring>
 #include <deque>
 #include <optional>
+#include <tuple>
 
 #include "exec/depth_filter_positions.hpp"
 #include "exec/pass_record.hpp"
@@ -74,6 +75,8 @@ void add_geometry_counters(PassStats& sum, const PassStats& part) {
   sum.indices += part.indices;
   sum.vertices_shaded += part.vertices_shaded;
   sum.vertex_batches += part.vertex_batches;
+  sum.vertices_shaded_position_only += part.vertices_shaded_position_only;
+  sum.varyings_saved_B += part.varyings_saved_B;
   sum.primitives_in += part.primitives_in;
   sum.primitives_culled += part.primitives_culled;
   sum.primitives_clipped += part.primitives_clipped;
@@ -93,6 +96,16 @@ void add_fragment_counters(PassStats& sum, const stats::FragmentCounters& part) 
   sum.idle_lanes += part.idle_lanes;
   sum.packets += part.packets;
   sum.samples_written += part.samples_written;
+  sum.primitives_culled_by_prepass += part.primitives_culled_by_prepass;
+  sum.fragments_killed_by_prepass += part.fragments_killed_by_prepass;
+  sum.fragments_killed_by_fpk += part.fragments_killed_by_fpk;
+  sum.fragments_killed_by_hierarchical_z += part.fragments_killed_by_hierarchical_z;
+  sum.fragments_killed_by_lrz += part.fragments_killed_by_lrz;
+  sum.sliced_invocations += part.sliced_invocations;
+  sum.lrz_primitives_rejected += part.lrz_primitives_rejected;
+  sum.lrz_blocks_rejected += part.lrz_blocks_rejected;
+  sum.lrz_feedback_blocks += part.lrz_feedback_blocks;
+  sum.vertices_shaded_deferred += part.vertices_shaded_deferred;
 }
 
 geometry::BinGrid bin_grid(const PassRecord& pass, uint32_t bin_px) {
@@ -277,6 +290,7 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   context.samples = pass.samples;
   context.query_count = static_cast<uint32_t>(pass.queries.size());
   context.lanes = options.lanes;
+  context.fpk_quads = options.fpk_quads;
   context.hsr = pass.info.hsr.value_or(options.hsr);
   hsr::FilterPosition* filter_position = begin_depth_filter(pass, s.filter_positions, context);
   context.compress_samples = options.compress_samples;
@@ -351,11 +365,15 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   stats::Ledger total;
   for (raster::TileWorker& worker : s.tile_workers) {
     add_fragment_counters(stats, worker.counters());
+    worker.add_prepass_stops(stats);
     for (uint32_t a = 0; a < stats::kLedgerAttachments; a++)
       for (size_t cause = 0; cause < static_cast<size_t>(TrafficCause::count); cause++)
         total.bytes[a][cause] += worker.ledger().bytes[a][cause];
   }
   fill_traffic(pass, total, stats);
+  std::sort(stats.prepass_stops.begin(), stats.prepass_stops.end(), [](const PrepassStop& a, const PrepassStop& b) {
+    return std::tie(a.draw, a.rule, a.because_of, a.reason) < std::tie(b.draw, b.rule, b.because_of, b.reason);
+  });
   if (filter_position) {
     hsr::FilterCounters filtered;
     for (raster::TileWorker& worker : s.tile_workers) filtered.add(worker.filter_counters());

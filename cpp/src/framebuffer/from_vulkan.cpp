@@ -236,7 +236,7 @@ Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::str
   f.desc.allow_hsr_prepass =
       profile->fragment_prepass && f.layout.z_format != VK_FORMAT_UNDEFINED &&
       (profile->budget_divisor > 1 ? depth_tile_B < f.layout.tile_z_budget_B : 2 * depth_tile_B <= f.layout.tile_z_budget_B);
-  f.desc.allow_forward_pixel_kill = profile->forward_pixel_kill;
+  f.desc.allow_forward_pixel_kill = profile->fpk_quads != 0;
   choose_elimination(f);
   return f;
 }

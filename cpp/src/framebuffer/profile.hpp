@@ -21,13 +21,13 @@ struct Profile {
   const char* name;
   const char* description;  // for people: what is modelled
   TileModel tile_model;
-  uint32_t tile_rt_B;       // colour tile buffer
-  uint32_t tile_z_B;        // depth tile buffer
-  uint32_t budget_divisor;  // 2: half is kept for the next tile (pipelining)
-  uint32_t max_tile_px;     // pixels of the largest tile
-  uint32_t lrz_generation;  // 0: no LRZ; Adreno 6xx generations 1 to 3, 7xx 4
-  bool fragment_prepass;    // two-pass hidden-surface removal (Arm)
-  bool forward_pixel_kill;
+  uint32_t tile_rt_B;            // colour tile buffer
+  uint32_t tile_z_B;             // depth tile buffer
+  uint32_t budget_divisor;       // 2: half is kept for the next tile (pipelining)
+  uint32_t max_tile_px;          // pixels of the largest tile
+  uint32_t lrz_generation;       // 0: no LRZ; Adreno 6xx generations 1 to 3, 7xx 4
+  bool fragment_prepass;         // two-pass hidden-surface removal (Arm)
+  uint32_t fpk_quads;            // forward pixel kill's queue, in quads; 0: none
   bool transaction_elimination;  // per-tile signatures
   uint64_t heap_B;               // tiler heap
   const char* source;

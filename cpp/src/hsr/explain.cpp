@@ -35,4 +35,57 @@ const char* visibility_obstacle(const GraphicsPipelineCreateInfo& info, const pi
   return nullptr;
 }
 
+const char* forward_kill_obstacle(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled, bool& half) {
+  const pipeline::Classification& c = compiled.classification;
+  half = false;
+  if (!compiled.fragment) return "nothing is shaded";
+  if (const char* obstacle = early_test_obstacle(info, compiled)) return obstacle;
+  const uint32_t colors = c.writes_color ? compiled.written_targets & 0xff : 0;
+  const bool kills = colors && c.overwritten_colors == colors && !c.kills && !compiled.fragment_traits.reads_tile;
+  half = true;
+  if (kills && c.side_effects) return "kills, but is never killed: the fragment shader writes memory";
+  if (c.side_effects) {
+    half = false;
+    return "the fragment shader writes memory, and what it draws is not opaque";
+  }
+  if (!kills) return "can be killed, but does not kill: not opaque";
+  half = false;
+  return nullptr;
+}
+
+TechniqueExplanation explain_forward_kill(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled, bool enabled) {
+  if (!enabled) return {"forward_pixel_kill", "off", "", "switched off (hsr)", -1};
+  bool half = false;
+  const char* obstacle = forward_kill_obstacle(info, compiled, half);
+  return {"forward_pixel_kill", obstacle && !half ? "off" : "on", "", obstacle ? obstacle : "", -1};
+}
+
+TechniqueExplanation explain_prepass(const PassStats& stats, uint32_t first_draw, uint32_t count, bool enabled) {
+  if (!enabled) return {"pre_pass", "off", "", "switched off (hsr)", -1};
+  const PrepassStop* here = nullptr;
+  uint64_t tiles_here = 0, tiles_before = 0;
+  const PrepassStop* before = nullptr;
+  for (const PrepassStop& stop : stats.prepass_stops) {
+    if (stop.draw >= first_draw + count) continue;
+    if (stop.draw >= first_draw) {
+      if (!here) here = &stop;
+      tiles_here += stop.tiles;
+    } else {
+      if (!before) before = &stop;
+      tiles_before += stop.tiles;
+    }
+  }
+  const auto in_tiles = [&](uint64_t tiles) { return std::to_string(tiles) + " of " + std::to_string(stats.prepass_tiles) + " tiles"; };
+  if (here) {
+    std::string reason = here->reason + ", in " + in_tiles(tiles_here);
+    if (here->because_of >= 0) reason += " (that is draw " + std::to_string(here->because_of) + ")";
+    return {"pre_pass", "stopped", here->rule, reason, static_cast<int32_t>(here->draw)};
+  }
+  if (before)
+    return {"pre_pass", "stopped", "",
+            "draw " + std::to_string(before->draw) + " ended the pre-pass before it, in " + in_tiles(tiles_before),
+            static_cast<int32_t>(before->draw)};
+  return {"pre_pass", "on", "", "", -1};
+}
+
 }  // namespace tilegpu::hsr

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "pipeline/compiled.hpp"
+#include "tilegpu/command.hpp"
 
 namespace tilegpu::hsr {
 
@@ -12,5 +13,11 @@ namespace tilegpu::hsr {
 const char* visibility_obstacle(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled, bool enabled);
 /// Why depth and stencil are not both tested and written before shading.
 const char* early_test_obstacle(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled);
+
+/// Why the draws' quads neither kill those that wait nor are killed; null where they do both; `half`: they do one of the two.
+const char* forward_kill_obstacle(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled, bool& half);
+/// The pre-pass and consecutive draws, from what became of it in the tiles; `stats` of a pass that was executed.
+TechniqueExplanation explain_prepass(const PassStats& stats, uint32_t first_draw, uint32_t count, bool enabled);
+TechniqueExplanation explain_forward_kill(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled, bool enabled);
 
 }  // namespace tilegpu::hsr

@@ -4,6 +4,7 @@
 // Opaque draws without side effects only write depth and their number when they are rasterized. Here each touched block's
 // numbers are gathered into quads, sorted by draw (packets share push constants and descriptors) and packed. Every sample
 // belongs to one quad, so the order cannot matter. Source: architecture, decision 8; Burns and Hunt, "The Visibility Buffer".
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -69,7 +70,23 @@ void gather_block(Worker& w, uint32_t block) {
     if (w.equal && w.equal[block]) framebuffer::expand_block(w.pass->tile, block, w.memory.data());
     for (uint32_t q = 0; q < 4; q++) gather_place(w, ids + 4 * q, block * 16 + 4 * q);
   }
-  for (uint32_t i = 0; i < vectors; i++) raster::store(ids + 8 * i, raster::i32x8{});
+  if (w.prepass.replays.empty())
+    for (uint32_t i = 0; i < vectors; i++) raster::store(ids + 8 * i, raster::i32x8{});
+}
+
+// After a pre-pass: draws with side effects are drawn again, all their fragments; the others are counted.
+void settle_prepass(Worker& w) {
+  if (!w.prepass.replays.empty()) {
+    const auto runs_all = [&](const VisibleQuad& quad) {
+      const uint32_t draw = w.visible_draws[w.visible[quad.id - 1].draw_slot];
+      return w.pass->draws[draw].state->pipeline->compiled().classification.side_effects;
+    };
+    w.gathered.erase(std::remove_if(w.gathered.begin(), w.gathered.end(), runs_all), w.gathered.end());
+  }
+  uint64_t seen = 0;
+  for (const VisibleQuad& quad : w.gathered)
+    seen += quad.tile_pixel & kWholeBlock ? 16 : static_cast<uint32_t>(std::popcount(raster::covered_pixels(quad.live)));
+  w.counters.fragments_killed_by_prepass += w.prepass.recorded - seen;
 }
 
 // The quads of a block in whose list are all of its samples, or a whole block.
@@ -207,7 +224,10 @@ void flush_visibility(Worker& w) {
       if (w.lists.count[block] && w.lists.count[block] != kInBuffers) gather_list(w, block);
     if (!w.last_flush) expand_lists(w);
   }
+  if (w.phase == raster::Phase::main) settle_prepass(w);
   set_up_gathered(w);
+  if (w.phase == raster::Phase::main)
+    for (const raster::VisiblePrimitive& primitive : w.visible) w.counters.primitives_culled_by_prepass += !primitive.setup;
   if (w.visible_draws.size() > 1) sort_by_draw(w);
 
   Packer packer(w);
@@ -230,9 +250,11 @@ void flush_visibility(Worker& w) {
       if (!(w.gathered[i].tile_pixel & kWholeBlock)) packer.add(w.gathered[i]);
     packer.finish();
   }
+  w.bound_draw = ~0u;
+  w.setups.reset();
+  if (!w.prepass.replays.empty()) return;  // the main phase asks the ids, and ends with them
   w.visible.clear();
   w.visible_draws.clear();
-  w.setups.reset();
 }
 
 }  // namespace tilegpu::hsr

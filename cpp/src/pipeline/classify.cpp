@@ -53,6 +53,8 @@ Classification classify(const GraphicsPipelineCreateInfo& info, const shader::St
   Classification c;
   const bool shaded = info.fragment.module != nullptr;
   const bool kills = shaded && (fragment.discards || fragment.writes_sample_mask || info.multisample.alpha_to_coverage);
+  c.kills = kills;
+  c.needs_slice = kills || (shaded && !fragment.early_fragment_tests && (fragment.writes_depth || fragment.writes_stencil));
   c.side_effects = shaded && fragment.writes_memory;
   c.per_sample = shaded && info.multisample.samples > 1 &&
                  (fragment.per_sample || (info.multisample.sample_shading && info.multisample.min_sample_shading > 0));
@@ -84,6 +86,7 @@ Classification classify(const GraphicsPipelineCreateInfo& info, const shader::St
     const bool partial = (blends[i].colorWriteMask & all) != all;
     if (written) c.writes_color = true;
     if (written && (blends[i].blendEnable || logic_reads || partial)) c.reads_tile = true;
+    if (written && !blends[i].blendEnable && !logic_reads && !partial) c.overwritten_colors |= 1u << i;
     if (!written || blends[i].blendEnable || logic_reads || partial) c.opaque = false;
   }
   if (c.reads_tile) c.opaque = false;

@@ -17,6 +17,10 @@ struct Classification {
   bool side_effects = false;
   bool per_sample = false;
   bool writes_color = false;  // any attachment at all
+  bool kills = false;         // the shader or its alpha changes coverage
+  // The shader decides coverage or what is tested, and is asked before depth and stencil are final: known from its slice.
+  bool needs_slice = false;
+  uint32_t overwritten_colors = 0;  // bit i: attachment i is written, all components, whatever it held
 };
 
 struct Compiled {
@@ -27,6 +31,7 @@ struct Compiled {
   shader::VertexFunction vertex = nullptr;
   shader::FragmentFunction fragment = nullptr;  // null: no fragment shader
   shader::FragmentFunction epilogue = nullptr;  // null: nothing to write
+  shader::FragmentFunction slice = nullptr;     // the fragment shader up to known coverage; where Classification::needs_slice
   Classification classification;
   uint32_t written_targets = 0;  // bit i: colour i may be written; 8: depth, 9: stencil
   uint32_t samples = 1;

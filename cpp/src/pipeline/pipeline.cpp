@@ -79,6 +79,13 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreate
     auto code = shader::compile_fragment(jit, fragment);
     if (!code) return Error{code.error().code, who + "fragment shader: " + code.error().message};
     compiled->fragment = *code;
+    if (compiled->classification.needs_slice) {
+      fragment.coverage_only = true;
+      fragment.coverage_needs_alpha = info.multisample.alpha_to_coverage;
+      auto slice = shader::compile_fragment(jit, fragment);
+      if (!slice) return Error{slice.error().code, who + "fragment shader: " + slice.error().message};
+      compiled->slice = *slice;
+    }
     if (compiled->classification.writes_color) {
       auto epilogue = shader::compile_epilogue(jit, epilogue_key(info, compiled->fragment_traits, compiled->classification));
       if (!epilogue) return Error{epilogue.error().code, who + "epilogue: " + epilogue.error().message};

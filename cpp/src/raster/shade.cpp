@@ -79,6 +79,28 @@ inline void keep_once(Worker& w, uint32_t count) {
   }
 }
 
+// The pre-pass: this primitive is seen there now.
+void record_ids(Worker& w, uint32_t tile_pixel, uint64_t live, uint32_t id) {
+  uint32_t* ids = w.ids + size_t{tile_pixel >> 4} * w.samples * 16 + (tile_pixel & 15);
+  for (uint32_t s = 0; s < w.samples; s++, ids += 16)
+    if (const uint32_t bits = live >> 4 * s & 0xf) store(ids, select(expand4(bits), i32x4{} + static_cast<int32_t>(id), load4(ids)));
+  w.dirty[tile_pixel >> 4] = 1;
+}
+
+// The main phase: what is left of a quad that had to run whatever is seen of it.
+uint64_t kept_samples(const Worker& w, uint32_t tile_pixel, uint64_t live, uint32_t id) {
+  switch (w.shading.keeps) {
+    case Keeps::owned:
+      return live & hsr::owned_samples(w, tile_pixel, live, id);
+    case Keeps::not_overdrawn:
+      return live & ~hsr::overdrawn_samples(w, tile_pixel, live, w.prepass.replay_ids);
+    case Keeps::none:
+      return 0;
+    default:
+      return live;
+  }
+}
+
 // After the body: what remains of each quad; then the epilogue. `before`: live coverage that the body ran for.
 void finish_packet(Worker& w, uint32_t count, const uint64_t* before) {
   FragmentArgs& args = w.args;
@@ -109,10 +131,15 @@ void finish_packet(Worker& w, uint32_t count, const uint64_t* before) {
                        sh.shader_depth ? args.depth + 4 * q : nullptr, sh.shader_stencil ? args.stencil_out + 4 * q : nullptr);
       w.counters.fragments_late_killed += static_cast<uint32_t>(std::popcount(tested & ~covered_pixels(live)));
     }
+    if (sh.keeps != Keeps::all && live) live = kept_samples(w, args.tile_pixel[q], live, args.primitive[q]->order);
+    if (sh.writes_ids && live) {
+      record_ids(w, args.tile_pixel[q], live, args.primitive[q]->order);
+      w.prepass.recorded += static_cast<uint32_t>(std::popcount(covered_pixels(live)));
+    }
     if (sh.query >= 0) w.query_samples[static_cast<uint32_t>(sh.query)] += static_cast<uint32_t>(std::popcount(live));
     if (sh.clears_ids && live) clear_ids(w, args.tile_pixel[q], live);
     args.live_coverage[q] = live;
-    w.counters.samples_written += static_cast<uint32_t>(std::popcount(live));
+    if (!sh.slice) w.counters.samples_written += static_cast<uint32_t>(std::popcount(live));
     any |= live;
   }
   if (!sh.epilogue || !any) return;
@@ -134,7 +161,7 @@ void run_per_sample(Worker& w, uint32_t count) {
       const uint32_t pixels = static_cast<uint32_t>(now[q] >> 4 * s);
       args.live_coverage[q] = now[q];
       set_alive(args, q, pixels);
-      w.counters.fragments_shaded += static_cast<uint32_t>(std::popcount(pixels));
+      (w.shading.slice ? w.counters.sliced_invocations : w.counters.fragments_shaded) += static_cast<uint32_t>(std::popcount(pixels));
     }
     w.counters.packets++;
     w.shading.fragment(&args);
@@ -192,8 +219,28 @@ void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids) {
   sh.replaces = compiled.classification.opaque;
   if (w.equal && traits.reads_tile) framebuffer::expand_quads(w.pass->tile, w.memory.data());
   sh.full_raster = traits.reads_sample_mask || traits.uses_centroid;
-  sh.query = early != EarlyTests::full ? call.query : -1;
-  sh.simple = sh.epilogue && !sh.discards && !sh.late && !sh.sample_mask_out && !sh.alpha_to_coverage && !sh.clears_ids && sh.query < 0;
+  sh.query = early != EarlyTests::full && w.phase != Phase::main ? call.query : -1;
+  sh.slice = w.phase == Phase::pre && !from_ids;
+  sh.writes_ids = sh.slice && w.prepass.verdict.opaque;
+  sh.keeps = Keeps::all;
+  if (sh.slice) {
+    sh.fragment = compiled.slice;
+    sh.epilogue = nullptr;
+  }
+  if (w.phase != Phase::ordinary) sh.clears_ids = false;
+  if (w.phase == Phase::main && !from_ids) {
+    const bool writes_zs = compiled.written_targets >> shader::kInputDepth & 3;
+    if (w.prepass.opaque_replay || writes_zs) sh.late = false;  // the pre-pass did it
+    if (w.prepass.opaque_replay)
+      sh.keeps = Keeps::owned;
+    else if (!compiled.classification.writes_color)
+      sh.keeps = Keeps::none;
+    else if (compiled.classification.side_effects)
+      sh.keeps = Keeps::not_overdrawn;
+  }
+  w.bound_draw = draw;
+  sh.simple = !sh.slice && sh.keeps == Keeps::all && sh.epilogue && !sh.discards && !sh.late && !sh.sample_mask_out &&
+              !sh.alpha_to_coverage && !sh.clears_ids && sh.query < 0;
   FragmentArgs& args = w.args;
   args.push_constants = call.push_constants;
   args.buffers = state.buffers;
@@ -229,7 +276,7 @@ void shade_packet(Worker& w) {
   args.quad_count = count;
   args.uniform_primitive = !different;
   args.full_block = count == w.quads_per_packet && !apart;
-  if (!w.shading.per_sample) w.counters.fragments_shaded += pixels;
+  if (!w.shading.per_sample) (w.shading.slice ? w.counters.sliced_invocations : w.counters.fragments_shaded) += pixels;
   if (w.shading.simple && !w.shading.per_sample) w.counters.samples_written += samples;
   w.counters.helper_lanes += 4 * count - pixels;
   w.counters.idle_lanes += 4 * (w.quads_per_packet - count);
@@ -280,7 +327,7 @@ void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t bl
       }
     }
     if (simple) w.counters.samples_written += 4 * n * w.samples;
-    if (!w.shading.per_sample) w.counters.fragments_shaded += 4 * n;
+    if (!w.shading.per_sample) (w.shading.slice ? w.counters.sliced_invocations : w.counters.fragments_shaded) += 4 * n;
     run_packet(w, n, checks);
   }
 }

@@ -21,7 +21,7 @@ struct TileWorker::State : Worker {};
 namespace {
 
 void flush_all(Worker& w) {
-  if (w.queue_count) drain_queue(w, true);
+  release_queue(w);
   if (!w.visible.empty()) hsr::flush_visibility(w);
 }
 
@@ -85,13 +85,23 @@ void select_state(Worker& w, const exec::DrawState& state) {
   if (w.far_broken) std::fill(w.far.begin(), w.far.end(), INT32_MAX);
   w.far_broken = w.late_test.breaks_far();
   w.one_by_one = c.pins_order;
+  const hsr::Verdict& verdict = w.prepass.verdict;
   w.late_needed = w.late_test.depth_test || w.late_test.stencil_test || w.late_test.bounds_test;
   if (!compiled.fragment || (c.early_test && c.early_write))
     w.early = EarlyTests::full;
   else
     w.early = c.early_test && kills_early(w.late_test) ? EarlyTests::kill : EarlyTests::none;
   w.route = compiled.fragment ? Route::shade : Route::nothing;
-  if (w.route == Route::shade && !hsr::visibility_obstacle(info, compiled, w.hidden_surface_removal)) w.route = Route::visibility;
+  if (w.phase == Phase::pre) {
+    if (!c.needs_slice || !compiled.fragment) {
+      w.early = EarlyTests::full;
+      w.route = verdict.opaque ? Route::visibility : Route::nothing;
+    }
+  } else if (w.phase == Phase::main) {
+    if (c.side_effects && (w.prepass.opaque_replay || verdict.writes_zs))
+      w.early = EarlyTests::none;  // depth is final, every fragment runs
+  } else if (w.route == Route::shade && !hsr::visibility_obstacle(info, compiled, w.hidden_surface_removal))
+    w.route = Route::visibility;
   w.test = w.early == EarlyTests::full && w.route == Route::shade
                ? w.late_test
                : make_test_state(info, state, w.pass->tile, w.memory.data(), w.route == Route::visibility ? w.ids : nullptr, w.dirty.data(),
@@ -114,16 +124,32 @@ void select_state(Worker& w, const exec::DrawState& state) {
 }
 
 void select_draw(Worker& w, uint32_t draw) {
-  if (w.queue_count) drain_queue(w, true);
+  if (!w.kill.retains) release_queue(w);
   const exec::DrawCall& call = w.pass->draws[draw];
   w.draw = draw;
-  if (call.state != w.state) select_state(w, *call.state);
-  w.early_query = w.early == EarlyTests::full ? call.query : -1;
+  if (call.state != w.state || w.phase != Phase::ordinary) select_state(w, *call.state);
+  w.early_query = w.early == EarlyTests::full && w.phase != Phase::main ? call.query : -1;
+  const pipeline::Compiled& compiled = w.state->pipeline->compiled();
+  const pipeline::Classification& c = compiled.classification;
+  if (w.kill.on) {
+    KillQueue& kill = w.kill;
+    const uint8_t colors = static_cast<uint8_t>(compiled.written_targets);
+    kill.retains = w.phase == Phase::ordinary && !w.hidden_surface_removal && w.route == Route::shade && w.early == EarlyTests::full &&
+                   !compiled.fragment_traits.reads_tile;
+    if (!kill.retains) release_queue(w);
+    kill.colors = colors;
+    kill.killer = w.route == Route::shade && w.early == EarlyTests::full && !c.kills && !compiled.fragment_traits.reads_tile &&
+                  w.phase == Phase::ordinary && colors && c.overwritten_colors == colors;
+    kill.victim = !c.side_effects && w.early == EarlyTests::full;
+  }
   if (w.route == Route::shade) {
-    const pipeline::Classification& c = w.state->pipeline->compiled().classification;
-    if (!w.visible.empty() && (c.reads_tile || (c.writes_color && !c.opaque))) hsr::flush_visibility(w);
-    w.setups.reset();
-    bind_shading(w, draw, w.early, false);
+    if (w.phase == Phase::ordinary && !w.visible.empty() && (c.reads_tile || (c.writes_color && !c.opaque))) hsr::flush_visibility(w);
+    if (w.kill.on && w.phase != Phase::pre) {
+      if (w.kill.first == w.kill.end && !w.queue_count) w.setups.reset();
+    } else {
+      w.setups.reset();
+      bind_shading(w, draw, w.early, false);
+    }
   }
 }
 
@@ -136,7 +162,11 @@ uint32_t count_pixels(const uint16_t* masks, uint32_t samples) {
 /// Where the coverage of one record goes.
 class RecordSink {
  public:
-  RecordSink(Worker& w, const geometry::TriangleRecord& record, const geometry::Chunk& chunk) : w_(w), record_(record), chunk_(chunk) {}
+  RecordSink(Worker& w, const geometry::TriangleRecord& record, const geometry::Chunk& chunk) : w_(w), record_(record), chunk_(chunk) {
+    if (w.phase != Phase::main || !w.prepass.opaque_replay) return;
+    uint32_t& next = w.prepass.replay_next;
+    if (next < w.visible.size() && w.visible[next].record == &record) id_ = ++next;
+  }
 
   /// The depth plane was set up with others.
   void set_depth(const TriangleBatch& batch, uint32_t lane) {
@@ -167,12 +197,12 @@ class RecordSink {
       if (!live) return;
     }
     if (w_.route == Route::visibility) {
-      seen_ = true;
+      see(live);
     } else if (w_.route == Route::shade) {
       for (uint32_t q = 0; q < 4; q++)
         if (const uint32_t bits = live >> 4 * q & 0xf)
-          push_quad(w_, {setup(), tile_pixels[q], static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
-                         static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), covered >> 4 * q & 0xf, bits});
+          push({setup(), tile_pixels[q], static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
+                static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), covered >> 4 * q & 0xf, bits});
     }
   }
 
@@ -223,9 +253,9 @@ class RecordSink {
       if (!live) return;
     }
     if (w_.route == Route::visibility) {
-      seen_ = true;
+      see(covered_pixels(live));
     } else if (w_.route == Route::shade) {
-      push_quad(w_, {setup(), tile_pixel, static_cast<uint16_t>(x), static_cast<uint16_t>(y), coverage, live});
+      push({setup(), tile_pixel, static_cast<uint16_t>(x), static_cast<uint16_t>(y), coverage, live});
     }
   }
 
@@ -273,6 +303,7 @@ class RecordSink {
       const uint32_t hidden = present & hidden_blocks(w_.test, depth_, w_.block_of(block_x + i, block_y),
                                                       w_.origin_x_px + (block_x + i) * 4, w_.origin_y_px + block_y * 4);
       w_.counters.fragments_early_killed += 16u * static_cast<uint32_t>(std::popcount(hidden));
+      w_.counters.fragments_killed_by_hierarchical_z += 16u * static_cast<uint32_t>(std::popcount(hidden));
       for (uint32_t left = present & ~hidden; left;) {
         const int32_t first = std::countr_zero(left), run = std::countr_one(left >> first);
         left &= ~(((1u << run) - 1) << first);
@@ -306,7 +337,7 @@ class RecordSink {
       if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live));
     }
     if (w_.route == Route::visibility) {
-      seen_ = true;
+      see(live);
       return;
     }
     if (w_.route != Route::shade) return;
@@ -382,7 +413,10 @@ class RecordSink {
     } else {
       std::fill_n(live, blocks * w_.samples, uint16_t{0xffff});
     }
-    if (w_.route == Route::visibility) seen_ = true;
+    if (w_.route == Route::visibility) {
+      seen_ = true;
+      w_.prepass.recorded += passed;
+    }
     if (w_.route != Route::shade) return;
     for (uint32_t i = 0; i < blocks; i++, live += w_.samples) {
       uint32_t all = 0xffff;
@@ -405,11 +439,13 @@ class RecordSink {
     if (!setup_) {
       // Setups of quads that no longer wait are given back now and then, so that a bin with a million primitives needs no more.
       if (w_.setups.used() >= kMaxVisible) {
-        drain_queue(w_, true);
+        release_queue(w_);
         w_.setups.reset();
       }
       shader::PrimitiveSetup* setup = w_.setups.allocate();
       set_up_primitive(record_, chunk_, w_.test, static_cast<uint32_t>(w_.setups.used()), *setup);
+      if (w_.phase == Phase::pre) setup->order = static_cast<uint32_t>(w_.visible.size()) + 1;
+      if (w_.phase == Phase::main) setup->order = id_;
       setup_ = setup;
     }
     return setup_;
@@ -424,6 +460,7 @@ class RecordSink {
         w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live[s]));
     if (w_.route == Route::visibility) {
       seen_ = true;
+      w_.prepass.recorded += passed;
     } else if (w_.route == Route::shade) {
       push_block(block, x, y, covered, live);
     }
@@ -434,20 +471,40 @@ class RecordSink {
       const uint64_t bits = gather_quad(live, w_.samples, q);
       if (!bits) continue;
       const uint64_t raster = covered == live ? bits : gather_quad(covered, w_.samples, q);
-      push_quad(w_, {setup(), block * 16 + q * 4, static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
-                     static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), raster, bits});
+      push({setup(), block * 16 + q * 4, static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
+            static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), raster, bits});
     }
   }
 
   void push_full_block(uint32_t block, int32_t x, int32_t y) {
     const shader::PrimitiveSetup* primitive = setup();
-    if (!w_.waiting[block]) {
+    if (w_.phase == Phase::pre) seen_ = w_.prepass.verdict.opaque;
+    if (!w_.waiting[block] && !w_.kill.on && w_.phase != Phase::main) {
       shade_block(w_, primitive, block, x, y);
       return;
     }
     for (uint32_t q = 0; q < 4; q++)  // behind the quads that wait there
-      push_quad(w_, {primitive, block * 16 + q * 4, static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
-                     static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), w_.all_samples, w_.all_samples});
+      push({primitive, block * 16 + q * 4, static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
+            static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), w_.all_samples, w_.all_samples});
+  }
+
+  // Its number is in the ids now.
+  void see(uint32_t pixels) {
+    seen_ = true;
+    w_.prepass.recorded += static_cast<uint32_t>(std::popcount(pixels));
+  }
+
+  void push(WaitingQuad quad) {
+    if (w_.phase == Phase::pre) {
+      seen_ = w_.prepass.verdict.opaque;
+    } else if (w_.phase == Phase::main && !w_.state->pipeline->compiled().classification.side_effects) {
+      const uint64_t hidden = hsr::overdrawn_samples(w_, quad.tile_pixel, quad.live, w_.prepass.replay_ids);
+      w_.counters.fragments_killed_by_prepass +=
+          static_cast<uint32_t>(std::popcount(covered_pixels(quad.live) & ~covered_pixels(quad.live & ~hidden)));
+      quad.live &= ~hidden;
+      if (!quad.live) return;
+    }
+    emit_quad(w_, quad);
   }
 
   Worker& w_;
@@ -456,34 +513,65 @@ class RecordSink {
   PrimitiveDepth depth_;  // once ready_
   const shader::PrimitiveSetup* setup_ = nullptr;
   bool ready_ = false, seen_ = false, listed_ = false;
+  uint32_t id_ = 0;  // main phase: in the ids; 0: nothing of it is seen
 };
 
-void draw_segment(Worker& w, const geometry::BinSegment& segment) {
+// The main phase draws these entries again.
+void note_replay(Worker& w, const geometry::BinSegment& segment, uint32_t first, uint32_t count) {
+  std::vector<Replay>& replays = w.prepass.replays;
+  if (!replays.empty()) {
+    Replay& last = replays.back();
+    if (last.segment == &segment && last.draw == w.draw && last.first + last.count == first) {
+      last.count += count;
+      return;
+    }
+  }
+  replays.push_back({&segment, first, count, w.draw, static_cast<uint32_t>(w.visible.size()), !w.prepass.skips, w.prepass.verdict.opaque});
+}
+
+}  // namespace
+
+uint32_t draw_entries(Worker& w, const geometry::BinSegment& segment, uint32_t from, uint32_t to) {
   const geometry::Chunk& chunk = *segment.chunk;
   const uint32_t* entries = chunk.entries.data() + segment.first;
   const geometry::TriangleRecord* records = chunk.records.data();
-  for (uint32_t i = 0; i < segment.count;) {
+  for (uint32_t i = from; i < to;) {
     // Up to eight records of one draw.
     const geometry::TriangleRecord* batch[kBatch];
     batch[0] = &records[entries[i]];
     const uint32_t draw = batch[0]->draw_flags & geometry::kDrawMask;
-    const uint32_t most = std::min(segment.count - i, kBatch);
+    const uint32_t most = std::min(to - i, kBatch);
     uint32_t count = 1;
     for (; count < most; count++) {
       batch[count] = &records[entries[i + count]];
       if ((batch[count]->draw_flags & geometry::kDrawMask) != draw) break;
     }
+    if (w.phase == Phase::pre) {
+      if (w.visible.size() + kBatch > kMaxVisible) return i;
+      if (draw != w.draw) {
+        if (!hsr::enter_prepass_draw(w, draw)) return i;
+        if (w.prepass.skips) {
+          release_queue(w);
+          w.draw = draw;
+          w.state = nullptr;
+        }
+      }
+    }
     i += count;
-    for (uint32_t k = 0; k < kBatch && i + k < segment.count; k++) __builtin_prefetch(&records[entries[i + k]]);
+    for (uint32_t k = 0; k < kBatch && i + k < to; k++) __builtin_prefetch(&records[entries[i + k]]);
     if (draw != w.draw) select_draw(w, draw);
-    if (w.visible.size() + kBatch > kMaxVisible && w.route == Route::visibility) hsr::flush_visibility(w);
+    if (w.phase == Phase::pre) {
+      if (w.prepass.replays_draw) note_replay(w, segment, i - count, count);
+      if (w.prepass.skips) continue;
+    }
+    if (w.phase == Phase::ordinary && w.visible.size() + kBatch > kMaxVisible && w.route == Route::visibility) hsr::flush_visibility(w);
 
     if (count < kWorthBatching) {
       for (uint32_t k = 0; k < count; k++) {
         RecordSink sink(w, *batch[k], chunk);
         cover_triangle(*batch[k], w.origin_x_px, w.origin_y_px, w.rect, w.samples, sink);
         sink.finish();
-        if (w.one_by_one && w.queue_count) drain_queue(w, true);
+        if (w.one_by_one) release_queue(w);
       }
       continue;
     }
@@ -506,12 +594,11 @@ void draw_segment(Worker& w, const geometry::BinSegment& segment) {
         cover_triangle(*batch[k], w.origin_x_px, w.origin_y_px, w.rect, w.samples, sink);
       }
       sink.finish();
-      if (w.one_by_one && w.queue_count) drain_queue(w, true);
+      if (w.one_by_one) release_queue(w);
     }
   }
+  return to;
 }
-
-}  // namespace
 
 TileWorker::TileWorker() : state_(std::make_unique<State>()) { std::memset(&state_->args, 0, sizeof state_->args); }
 TileWorker::~TileWorker() = default;
@@ -538,8 +625,21 @@ void TileWorker::begin_pass(const PassContext& pass) {
   w.hierarchical_z = pass.hsr.hierarchical_z;
   w.far.resize(blocks + 8);  // eight are read at once
   w.filter.begin_pass(pass.filter_planes, w.samples, w.bin_px);
+  w.prepass.enabled = pass.hsr.pre_pass;
+  w.prepass.stops.clear();
+  w.prepass.tiles = 0;
+  w.phase = Phase::ordinary;
+  w.kill.on = pass.hsr.forward_pixel_kill;
+  w.kill.retains = false;
+  if (w.kill.on) {
+    w.kill.capacity = std::max(1u, pass.fpk_quads);
+    w.kill.quads.resize(w.kill.capacity);
+    w.kill.newest.assign(blocks * 4, 0);
+    w.kill.first = w.kill.end = 0;
+  }
+  w.bound_draw = ~0u;
   w.ids = nullptr;
-  if (w.hidden_surface_removal) {
+  if (w.hidden_surface_removal || w.prepass.enabled) {
     const size_t size_B = blocks * w.samples * 64;
     w.ids_memory.reserve(size_B);
     w.ids = reinterpret_cast<uint32_t*>(w.ids_memory.data());
@@ -580,7 +680,9 @@ void TileWorker::run(const PassContext& pass, uint32_t bin) {
   w.last_flush = false;
   w.lists.active = w.list_draw = false;
   if (pass.block_lists) hsr::begin_lists(w, pass.depth_background);
-  for (uint32_t i = binned.first_segment[bin]; i < binned.first_segment[bin + 1]; i++) {
+  bool may_start = w.prepass.enabled;
+  const uint32_t end = binned.first_segment[bin + 1];
+  for (uint32_t i = binned.first_segment[bin]; i < end; i++) {
     const geometry::BinSegment& segment = binned.segments[i];
     if (const exec::ClearCall* clear = segment.chunk->clear) {
       flush_all(w);
@@ -596,7 +698,15 @@ void TileWorker::run(const PassContext& pass, uint32_t bin) {
       region.layer = pass.layer;
       framebuffer::clear_in_tile(pass.tile, region, clear->attachment, clear->aspects, clear->value, clear->rect, w.memory.data());
     } else {
-      draw_segment(w, segment);
+      // Clears before the first draw come before the pre-pass; one after it ends it.
+      uint32_t at = 0;
+      while (may_start) may_start = hsr::run_prepass(w, i, at, end);
+      if (i == end) break;
+      const geometry::BinSegment& rest = binned.segments[i];
+      if (rest.chunk->clear)
+        i--;
+      else
+        draw_entries(w, rest, at, rest.count);
     }
   }
   w.last_flush = true;
@@ -609,6 +719,22 @@ uint8_t* TileWorker::memory() { return state_->memory.data(); }
 stats::FragmentCounters& TileWorker::counters() { return state_->counters; }
 const hsr::FilterCounters& TileWorker::filter_counters() const { return state_->filter.counters; }
 stats::Ledger& TileWorker::ledger() { return state_->ledger; }
+void TileWorker::add_prepass_stops(PassStats& stats) const {
+  stats.prepass_tiles += state_->prepass.tiles;
+  for (const PrepassStopCount& stop : state_->prepass.stops) {
+    const hsr::Verdict& v = stop.verdict;
+    std::string reason = v.reason;
+    if (v.line && !v.line->empty()) reason += " (" + *v.line + ")";
+    const auto same = [&](const PrepassStop& other) {
+      return other.draw == stop.draw && other.rule == v.rule && other.reason == reason && other.because_of == v.because_of;
+    };
+    const auto found = std::find_if(stats.prepass_stops.begin(), stats.prepass_stops.end(), same);
+    if (found != stats.prepass_stops.end())
+      found->tiles += stop.tiles;
+    else
+      stats.prepass_stops.push_back({stop.draw, v.rule, std::move(reason), v.because_of, stop.tiles});
+  }
+}
 uint64_t TileWorker::query_samples(uint32_t query) const { return query < state_->query_samples.size() ? state_->query_samples[query] : 0; }
 
 }  // namespace tilegpu::raster

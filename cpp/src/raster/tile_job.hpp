@@ -30,6 +30,7 @@ struct PassContext {
   uint64_t loop_budget = 1ull << 20;
   HiddenSurfaceRemoval hsr;         // the same bits whatever it says
   hsr::FilterPlanes filter_planes;  // the depth filter of this frame; none: off
+  uint32_t fpk_quads = 64;          // capacity of forward pixel kill's queue
   bool depth_holds_far = false;     // every bin begins with depth 1: cleared, and nothing loaded
   bool compress_samples = false;    // may keep what is equal or plane once; the same bits either way
   bool block_lists = false;         // several samples: see hsr/block_list.hpp; the depth plane was not cleared ...
@@ -52,6 +53,8 @@ class TileWorker {
   stats::Ledger& ledger();
   const hsr::FilterCounters& filter_counters() const;
   uint64_t query_samples(uint32_t query) const;
+  /// Adds this worker's part to the pass's list, by draw.
+  void add_prepass_stops(PassStats& stats) const;
 
  private:
   struct State;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hsr/block_list.hpp"
+#include "hsr/prepass_rules.hpp"
 #include "raster/aligned_buffer.hpp"
 #include "raster/coverage.hpp"
 #include "raster/depth_stencil.hpp"
@@ -60,6 +61,11 @@ struct VisibleQuad {
 
 enum class EarlyTests : uint8_t { none, kill, full };  // kill: no write; the test is repeated, with writes, after shading
 enum class Route : uint8_t { nothing, visibility, shade };
+/// pre: tests, ids, no colours; main: what the pre-pass could not shade from the ids, in order. See hsr/prepass.hpp.
+enum class Phase : uint8_t { ordinary, pre, main };
+/// main phase, what is left of a quad once the shader ran: nothing more to find out; samples that its primitive owns; samples
+/// that no later primitive owns; nothing (only side effects).
+enum class Keeps : uint8_t { all, owned, not_overdrawn, none };
 
 /// How quads are shaded: everything that is constant for a draw.
 struct Shading {
@@ -73,7 +79,55 @@ struct Shading {
   bool keeps_once = false;   // quads all of whose samples are written alike keep one (equal_quads.hpp) ...
   bool replaces = false;     // ... even where they were different before: nothing of the old colours stays
   bool full_raster = false;  // the shader asks for the primitive's true coverage
-  int32_t query = -1;        // counted after shading
+  bool slice = false;        // pre-pass: only coverage is wanted
+  bool writes_ids = false;   // pre-pass: what passes is recorded
+  Keeps keeps = Keeps::all;
+  int32_t query = -1;  // counted after shading
+};
+
+/// Entries of a draw that the main phase rasterizes again.
+struct Replay {
+  const geometry::BinSegment* segment;
+  uint32_t first, count, draw;
+  uint32_t ids;             // primitives recorded before it
+  bool rasterized, opaque;  // rasterized: in the pre-pass too
+};
+struct PrepassStopCount {
+  uint32_t draw;
+  hsr::Verdict verdict;
+  uint64_t tiles;
+};
+
+/// The fragment pre-pass of the bin.
+struct PrePass {
+  bool enabled = false;
+  hsr::TileHistory history;
+  hsr::Verdict verdict;  // pre: of the current draw
+  bool skips = false;    // pre: nothing to find out about the current draw
+  bool replays_draw = false;
+  std::vector<Replay> replays;
+  uint32_t replay_ids = 0, replay_next = 0;  // main
+  bool opaque_replay = false;
+  uint64_t recorded = 0;  // fragments
+  std::vector<PrepassStopCount> stops;
+  uint64_t tiles = 0;
+};
+
+/// Forward pixel kill: quads in order, waiting before the packing queue.
+struct KillQuad {
+  WaitingQuad quad;
+  uint32_t draw, previous;  // previous: older quad at the same place, as in newest
+  EarlyTests early;
+  bool victim;
+  uint8_t colors;
+};
+struct KillQueue {
+  bool on = false;
+  bool killer = false, victim = false, retains = false;  // of the current draw
+  uint8_t colors = 0;
+  uint32_t capacity = 64, first = 0, end = 0;  // numbers of quads, from 1 on; quad n is at [n % capacity]
+  std::vector<KillQuad> quads;
+  std::vector<uint32_t> newest;  // by place: number of the newest waiting quad; at most `first`: none
 };
 
 struct Worker {
@@ -111,6 +165,11 @@ struct Worker {
   const shader::PrimitiveSetup* block_primitive = nullptr;  // args hold a whole block of it, but for the place
   std::vector<uint8_t> waiting;                             // per block: quads in the queue
   SetupArena setups;
+
+  Phase phase = Phase::ordinary;
+  PrePass prepass;
+  KillQueue kill;
+  uint32_t bound_draw = ~0u;  // that Worker::shading is of
 
   // -- hidden-surface removal
   bool hidden_surface_removal = false;
@@ -150,6 +209,8 @@ struct Worker {
 // -- tile_job.cpp
 /// Where a draw with this state may write in the bin.
 PixelRect draw_rect(const Worker& w, const exec::DrawState& state);
+/// Draws entries [from, to) of a segment. Pre-pass: stops at the first that it cannot hold. Returns where it stopped.
+uint32_t draw_entries(Worker& w, const geometry::BinSegment& segment, uint32_t from, uint32_t to);
 /// What a primitive covers of a quad (bin coordinates), as the plain path would have recorded it.
 uint64_t raster_coverage(const Worker& w, uint32_t draw, const geometry::TriangleRecord& record, int32_t x_px, int32_t y_px);
 
@@ -188,9 +249,30 @@ inline void push_quad(Worker& w, const WaitingQuad& quad) {
   w.waiting[quad.tile_pixel >> 4]++;
 }
 
+/// Everything that waits, of all draws, is shaded.
+void release_queue(Worker& w);
+/// Forward pixel kill: the quad waits; where its draw is a killer, what waits behind it is not shaded any more.
+void push_kill_quad(Worker& w, const WaitingQuad& quad);
+inline void emit_quad(Worker& w, const WaitingQuad& quad) {
+  if (w.kill.on && w.phase != Phase::pre)
+    push_kill_quad(w, quad);
+  else
+    push_quad(w, quad);
+}
+
 }  // namespace tilegpu::raster
 
 namespace tilegpu::hsr {
+
+/// Samples of a quad whose visible primitive is `id`; whose visible primitive came after the first `ids`.
+uint64_t owned_samples(const raster::Worker& w, uint32_t tile_pixel, uint64_t live, uint32_t id);
+uint64_t overdrawn_samples(const raster::Worker& w, uint32_t tile_pixel, uint64_t live, uint32_t ids);
+
+/// Pre-pass and main pass from entry `at` of segment `segment` on; both move to where ordinary drawing goes on. True: there the
+/// next pre-pass may begin (this one was full), false: nothing more in this bin is compatible.
+bool run_prepass(raster::Worker& w, uint32_t& segment, uint32_t& at, uint32_t end);
+/// The next draw of the pre-pass; false: it ends here.
+bool enter_prepass_draw(raster::Worker& w, uint32_t draw);
 
 /// Shades what the visibility buffer holds and clears it. The queue is empty; afterwards Worker::shading is another draw's.
 void flush_visibility(raster::Worker& w);

@@ -9,6 +9,20 @@
 namespace tilegpu::shader {
 namespace {
 
+bool crosses_lanes(spv::Op op) {
+  switch (op) {
+    case spv::OpImageSampleImplicitLod:
+    case spv::OpImageSampleDrefImplicitLod:
+    case spv::OpImageSampleProjImplicitLod:
+    case spv::OpImageSampleProjDrefImplicitLod:
+    case spv::OpImageQueryLod:
+      return true;
+    default:
+      return (op >= spv::OpDPdx && op <= spv::OpFwidthCoarse) ||
+             (op >= spv::OpGroupNonUniformElect && op <= spv::OpGroupNonUniformQuadSwap);
+  }
+}
+
 bool is_atomic(spv::Op op) { return op >= spv::OpAtomicLoad && op <= spv::OpAtomicXor; }
 
 template <class F>
@@ -251,7 +265,14 @@ Expected<StageTraits> analyze(const ShaderModule& shader_module, const Specializ
   t.private_memory_B = static_cast<uint32_t>(private_B);
 
   each_instruction(m, [&](const Instruction& i) {
-    if (i.op == spv::OpKill || i.op == spv::OpTerminateInvocation || i.op == spv::OpDemoteToHelperInvocation) t.discards = fragment;
+    if (i.op == spv::OpKill || i.op == spv::OpTerminateInvocation || i.op == spv::OpDemoteToHelperInvocation) {
+      if (!t.discards) t.discard_line = m.source_of(i);
+      t.discards = fragment;
+    }
+    if (crosses_lanes(i.op)) {
+      if (!t.crosses_lanes) t.cross_lane_line = m.source_of(i);
+      t.crosses_lanes = true;
+    }
     if (i.op == spv::OpLoopMerge) t.loops = true;
     if (i.op == spv::OpIsHelperInvocationEXT) t.reads_helper = true;
     if (i.op == spv::OpExtInst && m.operand(i, 0) == m.glsl450 && m.operand(i, 1) == 76) t.uses_centroid = true;

@@ -85,8 +85,10 @@ struct StageTraits {
   // both
   bool writes_memory = false, atomic_results_used = false, reads_written_memory = false;
   bool loops = false;
+  bool crosses_lanes = false;     // derivatives, sampling with a computed level, subgroup operations: neighbours' values count
   uint32_t private_memory_B = 0;  // of VertexArgs/FragmentArgs::scratch, for N = kMaxLanes
   std::string side_effect_line;   // "file:line" of the first, for explanations
+  std::string discard_line, cross_lane_line;
 };
 
 Expected<StageTraits> analyze(const ShaderModule& module, const std::vector<std::pair<uint32_t, uint32_t>>& specialization);

@@ -174,6 +174,7 @@ Status build_fragment(const FragmentKey& key, const Constants& constants, const 
                       const char* name, uint32_t lanes) {
   Lowering l(module, lanes, key.module->module(), constants, divergence, key.resources);
   l.fragment = true;
+  l.drops_writes = key.coverage_only;
   const Ir& ir = l.ir;
   Value f = ir.function(name, LLVMFunctionType(ir.void_type, const_cast<Type*>(&ir.ptr), 1, 0));
   l.args = LLVMGetParam(f, 0);

@@ -41,6 +41,9 @@ struct Ledger {
 struct FragmentCounters {
   Count fragments_rasterized, fragments_early_killed, fragments_shaded, fragments_discarded, fragments_late_killed;
   Count helper_lanes, idle_lanes, packets, samples_written;
+  Count primitives_culled_by_prepass, fragments_killed_by_prepass, fragments_killed_by_fpk;
+  Count fragments_killed_by_hierarchical_z, fragments_killed_by_lrz, sliced_invocations;
+  Count lrz_primitives_rejected, lrz_blocks_rejected, lrz_feedback_blocks, vertices_shaded_deferred;
 };
 
 }  // namespace tilegpu::stats

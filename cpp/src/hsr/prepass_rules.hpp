@@ -1,0 +1,37 @@
+// hsr/prepass_rules.hpp -- the fragment pre-pass: which draws of a tile it can hold, and the rule that ends it.
+//
+// In: a pipeline and what the tile's draws before it did. Out: a verdict; the tile phase and the explanations ask the same function.
+// Source: Arm, "Hidden Surface Removal in Immortalis-G925: The Fragment Prepass" (rules 1 to 6); where the article leaves cases open
+// the API's rules win (7 and 8, and a case of queries).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "pipeline/compiled.hpp"
+
+namespace tilegpu::hsr {
+
+/// What the compatible draws of a tile did so far.
+struct TileHistory {
+  uint32_t written_colors = 0;  // bit per attachment
+  int32_t first_writer[shader::kMaxTargets] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  int32_t first_non_opaque = -1;       // draw
+  uint32_t tested_by_non_opaque = 0;   // bits kInputDepth, kInputStencil: tested or read by a non-opaque draw
+  int32_t first_tester[2] = {-1, -1};  // depth, stencil: by which first
+};
+
+struct Verdict {
+  bool compatible = true;
+  bool opaque = false;  // overwrites what the tile's draws before it wrote
+  bool writes_zs = false;
+  const char* rule = "";  // where it is not compatible
+  const char* reason = "";
+  const std::string* line = nullptr;  // of the shader, where the rule is about one
+  int32_t because_of = -1;            // an earlier draw
+};
+
+/// Judges the next draw of a tile and, where it is compatible, adds it to the history. `counts`: an occlusion query is active.
+Verdict judge(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled, uint32_t draw, bool counts, TileHistory& history);
+
+}  // namespace tilegpu::hsr

@@ -1,0 +1,131 @@
+"""``tilegpu bench hsr``: each technique of hidden-surface removal alone, all together and none, on the same frames.
+
+Columns are those of Arm's table as far as this program counts them: primitives, fragments rasterized, killed and by whom, shaded, the
+ideal (visible fragments), lanes, bytes, milliseconds. Runs are interleaved, times are medians. Arithmetic and texture operations
+are not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import statistics
+import time
+from typing import Any
+
+import numpy as np
+
+from tilegpu.cli.common import EXIT_OK, load_scene, parse_size, positive
+
+SCENES = ("heavy_overdraw_512", "fill_opaque_back_to_front", "textured_pbr", "mesh_100k")
+#: What is compared: a name, and what ``hsr=`` takes.
+CHOICES: dict[str, Any] = {
+    "off": "off",
+    "hierarchical_z": ["hierarchical_z"],
+    "visibility_buffer": ["visibility_buffer"],
+    "pre_pass": ["pre_pass"],
+    "forward_pixel_kill": ["forward_pixel_kill"],
+    "depth_filter": ["depth_filter"],
+    "default": "default",
+    "all": "all",
+}
+ORDERS = ("given", "reversed", "random", "near_to_far", "far_to_near")
+COUNTERS = (
+    "primitives_out", "fragments_rasterized", "fragments_early_killed", "fragments_killed_by_hierarchical_z",
+    "primitives_culled_by_prepass", "fragments_killed_by_prepass",
+    "fragments_killed_by_fpk", "fragments_shaded", "sliced_invocations", "helper_lanes", "idle_lanes",
+)  # fmt: skip
+
+
+def add_parser(commands: Any) -> None:
+    """Adds the benchmark."""
+    parser = commands.add_parser("hsr", help="hidden-surface removal: each technique alone and all together", description=__doc__)
+    parser.add_argument("scenes", nargs="*", metavar="SCENE", help=f"default: {', '.join(SCENES)}")
+    parser.add_argument("--size", type=parse_size, metavar="WxH", help="default: the scenes' own")
+    parser.add_argument(
+        "--order",
+        action="append",
+        choices=ORDERS,
+        help="of draws; may be repeated (default: given); the sorted ones by the mean z of a draw's vertices: the scenes look along -z",
+    )
+    parser.add_argument("--hsr", action="append", choices=list(CHOICES), help="may be repeated (default: all of them)")
+    parser.add_argument("--rounds", type=positive, default=5, help="runs of each, interleaved (default: 5)")
+    parser.add_argument("--json", action="store_true", help="rows as JSON")
+    parser.set_defaults(run=run)
+
+
+def reorder(draws: list[Any], order: str) -> list[Any]:
+    """The draws in another order; ``random`` is the same at every run."""
+    if order == "reversed":
+        return draws[::-1]
+    if order == "random":
+        return [draws[i] for i in np.random.default_rng(1).permutation(len(draws))]
+    if order == "given":
+        return draws
+
+    def mean_z(draw: Any) -> float:
+        name = next(n for n in draw.vertices.dtype.names if draw.vertices.dtype[n].shape in ((3,), (4,)))
+        vertices = draw.vertices[name][:, 2]
+        if draw.indices is not None:
+            used = draw.indices.reshape(-1)[draw.first :]
+            vertices = vertices[used[: draw.count] if draw.count is not None else used]
+        return float(vertices.mean())
+
+    return sorted(draws, key=mean_z, reverse=order == "near_to_far")
+
+
+def measure(scene: Any, size: tuple[int, int] | None, order: str, choices: list[str], rounds: int) -> list[dict[str, Any]]:
+    """A row for each choice: ``scene``, ``order``, ``hsr``, :data:`COUNTERS`, ``fragments_visible`` (``None`` with more than one
+    sample), ``lanes_per_fragment``, ``bytes``, ``ms`` (median) and ``ms_all``."""
+    import tilegpu
+    from tilegpu.scene.render import SceneRenderer
+
+    frame = scene.frame(size)
+    frame = dataclasses.replace(frame, draws=reorder(list(frame.draws), order))
+    rows = []
+    renderers = [SceneRenderer(tilegpu.Device(hsr=CHOICES[c])) for c in choices]
+    visible = None
+    if frame.samples == 1 and frame.depth_format is not None:
+        depth = SceneRenderer(tilegpu.Device()).render(dataclasses.replace(frame, store_depth=True)).depth
+        assert depth is not None
+        visible = int((depth != depth.dtype.type(1)).sum())
+    times_ms: list[list[float]] = [[] for _ in choices]
+    results = [r.render(frame, read=False) for r in renderers]
+    for _ in range(rounds):
+        for renderer, times in zip(renderers, times_ms, strict=True):
+            start = time.perf_counter()
+            renderer.render(frame, read=False)
+            times.append((time.perf_counter() - start) * 1e3)
+    for choice, result, times in zip(choices, results, times_ms, strict=True):
+        counters = {name: int(getattr(result.stats, name)) for name in COUNTERS}
+        lanes = counters["fragments_shaded"] + counters["sliced_invocations"] + counters["helper_lanes"] + counters["idle_lanes"]
+        traffic = result.stats.traffic
+        rows.append(
+            {
+                "scene": scene.name, "order": order, "hsr": choice, **counters, "fragments_visible": visible,
+                "lanes_per_fragment": lanes / max(1, counters["fragments_shaded"]),
+                "bytes": sum(traffic[a][c] for a in traffic for c in traffic[a] if not c.startswith("saved")),
+                "ms": statistics.median(times), "ms_all": times,
+            }
+        )  # fmt: skip
+    return rows
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measures and prints."""
+    rows = []
+    for name in options.scenes or SCENES:
+        for order in options.order or ["given"]:
+            rows += measure(load_scene(name), options.size, order, options.hsr or list(CHOICES), options.rounds)
+    if options.json:
+        print(json.dumps(rows, indent=1))
+        return EXIT_OK
+    print(f"{'scene':26} {'order':12} {'hsr':19} {'rasterized':>12} {'early':>12} {'pre-pass':>12} {'waiting':>10} {'shaded':>12} "
+          f"{'ideal':>10} {'lanes':>6} {'ms':>8}")  # fmt: skip
+    for r in rows:
+        ideal = "" if r["fragments_visible"] is None else f"{r['fragments_visible']:,}"
+        print(f"{r['scene']:26} {r['order']:12} {r['hsr']:19} {r['fragments_rasterized']:12,} {r['fragments_early_killed']:12,} "
+              f"{r['fragments_killed_by_prepass']:12,} {r['fragments_killed_by_fpk']:10,} {r['fragments_shaded']:12,} {ideal:>10} "
+              f"{r['lanes_per_fragment']:6.2f} {r['ms']:8.2f}")  # fmt: skip
+    return EXIT_OK
