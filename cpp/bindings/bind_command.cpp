@@ -264,6 +264,7 @@ void bind_command(py::module_& m) {
               row["pipeline"] = e.pipeline;
               row["early_tests_off"] = e.early_tests_off;
               row["visibility_off"] = e.visibility_off;
+              row["low_resolution_z_off"] = e.low_resolution_z_off;
               rows.append(row);
             }
             return rows;

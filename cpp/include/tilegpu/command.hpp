@@ -58,6 +58,7 @@ struct DrawExplanation {
   uint32_t first_draw = 0, draw_count = 0;
   std::string pipeline;
   std::string early_tests_off, visibility_off;
+  std::string low_resolution_z_off;  ///< "what is off: why"; with the draw that caused it, where that is another one
 };
 
 namespace exec {

@@ -58,6 +58,8 @@ struct PassStats {
   uint64_t fragments_early_killed = 0;  ///< all samples failed early depth or stencil
   uint64_t fragments_shaded = 0;        ///< non-helper invocations of the fragment shader
   uint64_t fragments_discarded = 0, fragments_late_killed = 0;
+  /// Low-resolution Z: bin entries tested and left out, 4x4-pixel blocks left out of those that were not.
+  uint64_t lrz_primitives_tested = 0, lrz_primitives_rejected = 0, lrz_blocks_rejected = 0;
   uint64_t helper_lanes = 0, idle_lanes = 0, packets = 0;
   uint64_t samples_written = 0;
   uint64_t tiler_heap_B = 0, peak_arena_B = 0;

@@ -344,25 +344,30 @@ std::vector<DrawExplanation> CommandBuffer::explain(size_t pass) const {
   const PassRecord& record = *recording_->finished_passes[pass];
   const bool enabled = record.info.hsr.value_or(recording_->device->hsr()).visibility_buffer;
   std::vector<DrawExplanation> rows;
+  const bool lrz = record.info.hsr.value_or(recording_->device->hsr()).low_resolution_z;
   const Pipeline* last = nullptr;
-  const auto add = [&](const exec::DrawCall& draw, uint32_t number, uint32_t count) {
+  uint32_t number = 0;
+  // `index`: of the draw when the pass is executed; that is what the rules of low-resolution Z count.
+  const auto add = [&](const exec::DrawCall& draw, uint32_t index, uint32_t count) {
     const Pipeline* pipeline = draw.state->pipeline.get();
-    if (pipeline == last) {
+    const std::string low = index < record.lrz_decisions.size() ? hsr::describe(record.lrz_decisions[index], static_cast<int32_t>(index))
+                                                                : std::string(lrz ? "not executed yet" : "switched off (hsr)");
+    number += count;
+    if (pipeline == last && rows.back().low_resolution_z_off == low) {
       rows.back().draw_count += count;
       return;
     }
     last = pipeline;
     const char* early = hsr::early_test_obstacle(pipeline->info(), pipeline->compiled());
     const char* visibility = hsr::visibility_obstacle(pipeline->info(), pipeline->compiled(), enabled);
-    rows.push_back({number, count, pipeline->info().label, early ? early : "", visibility ? visibility : ""});
+    rows.push_back({number - count, count, pipeline->info().label, early ? early : "", visibility ? visibility : "", low});
   };
-  uint32_t number = 0;
+  uint32_t expanded = static_cast<uint32_t>(record.draws.size());
   for (const RecordedCommand& command : record.commands) {
-    if (command.kind == RecordedCommand::Kind::clear) continue;
-    const bool indirect = command.kind == RecordedCommand::Kind::indirect;
-    const uint32_t count = indirect ? record.indirects[command.index].count : 1;
-    add(indirect ? record.indirects[command.index].base : record.draws[command.index], number, count);
-    number += count;
+    if (command.kind == RecordedCommand::Kind::draw) add(record.draws[command.index], command.index, 1);
+    if (command.kind != RecordedCommand::Kind::indirect) continue;
+    const exec::IndirectDraw& indirect = record.indirects[command.index];
+    for (uint32_t i = 0; i < indirect.count; i++) add(indirect.base, expanded++, 1);
   }
   return rows;
 }

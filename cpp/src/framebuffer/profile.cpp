@@ -29,7 +29,7 @@ constexpr Profile kProfiles[] = {
     // Turnip's LRZ; tile memory (GMEM) and binning of these GPUs are not modelled, bins are the host's.
     {"adreno-a630", "low-resolution Z only; tile memory is not modelled", TileModel::none, 0, 0, 1, 0, 1, false, false, false, 128 * MiB,
      "Mesa, Turnip's documentation and code of LRZ; heap: a model"},
-    {"adreno-a650", "low-resolution Z with direction tracking only; tile memory is not modelled", TileModel::none, 0, 0, 1, 0, 2, false,
+    {"adreno-a650", "low-resolution Z with direction tracking only; tile memory is not modelled", TileModel::none, 0, 0, 1, 0, 3, false,
      false, false, 128 * MiB, "Mesa, Turnip's documentation and code of LRZ; heap: a model"},
     {"adreno-a740", "bidirectional low-resolution Z only; tile memory is not modelled", TileModel::none, 0, 0, 1, 0, 4, false, false, false,
      128 * MiB, "Mesa, Turnip's documentation and code of LRZ; heap: a model"},
@@ -44,7 +44,12 @@ const Profile* find_profile(const std::string& name) {
   return nullptr;
 }
 
-HiddenSurfaceRemoval default_hsr(const std::string&) { return {}; }
+HiddenSurfaceRemoval default_hsr(const std::string& name) {
+  HiddenSurfaceRemoval hsr;
+  const Profile* profile = find_profile(name);
+  hsr.low_resolution_z = profile && profile->lrz_generation;
+  return hsr;
+}
 
 std::string profile_names() {
   std::string names;

@@ -15,6 +15,10 @@
 #include "hsr/depth_filter.hpp"
 #include "stats/ledger.hpp"
 
+namespace tilegpu::hsr {
+struct LrzPass;  // hsr/lrz_pass.hpp
+}
+
 namespace tilegpu::raster {
 
 /// What is the same for all bins of a pass.
@@ -30,6 +34,7 @@ struct PassContext {
   uint64_t loop_budget = 1ull << 20;
   HiddenSurfaceRemoval hsr;         // the same bits whatever it says
   hsr::FilterPlanes filter_planes;  // the depth filter of this frame; none: off
+  const hsr::LrzPass* lrz = nullptr;  // low-resolution Z, complete; null: off
   bool depth_holds_far = false;     // every bin begins with depth 1: cleared, and nothing loaded
   bool compress_samples = false;    // may keep what is equal or plane once; the same bits either way
   bool block_lists = false;         // several samples: see hsr/block_list.hpp; the depth plane was not cleared ...

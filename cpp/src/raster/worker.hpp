@@ -10,6 +10,7 @@
 
 #include "hsr/block_list.hpp"
 #include "raster/aligned_buffer.hpp"
+#include "hsr/lrz_test.hpp"
 #include "raster/coverage.hpp"
 #include "raster/depth_stencil.hpp"
 #include "raster/primitive_setup.hpp"
@@ -138,6 +139,8 @@ struct Worker {
   // -- the adaptive depth filter
   hsr::TileFilter filter;
   bool filter_broken = false;  // the same for what it knows
+
+  hsr::LrzBin lrz;
 
   // -- results of tests over a row of blocks
   std::vector<uint16_t> pass_masks;
