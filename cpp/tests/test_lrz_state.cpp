@@ -206,8 +206,8 @@ void test_stencil_rules() {
   constexpr VkStencilOp K = VK_STENCIL_OP_KEEP, R = VK_STENCIL_OP_REPLACE;
   constexpr VkCompareOp kAlways = VK_COMPARE_OP_ALWAYS, kNever = VK_COMPARE_OP_NEVER, kEqual = VK_COMPARE_OP_EQUAL;
   constexpr Case cases[] = {
-      {kAlways, K, K, K, false, false}, {kAlways, R, K, K, false, false}, {kAlways, K, R, K, false, true},  {kAlways, K, K, R, true, true},
-      {kNever, K, K, K, false, false},  {kNever, R, K, K, true, true},    {kNever, K, R, R, false, false},  {kEqual, K, K, K, false, false},
+      {kAlways, K, K, K, false, false}, {kAlways, R, K, K, false, false}, {kAlways, K, R, K, false, true}, {kAlways, K, K, R, true, true},
+      {kNever, K, K, K, false, false},  {kNever, R, K, K, true, true},    {kNever, K, R, R, false, false}, {kEqual, K, K, K, false, false},
       {kEqual, R, K, K, true, true},    {kEqual, K, R, K, false, true},   {kEqual, K, K, R, true, true},
   };
   for (const Case& c : cases) {
@@ -223,7 +223,7 @@ void test_z_mode() {
   using M = LrzZMode;
   LrzDrawFacts d = opaque();
   CHECK(lrz_z_mode(d) == M::early_z);
-  for (bool LrzDrawFacts::*kill : {&LrzDrawFacts::discards, &LrzDrawFacts::writes_sample_mask, &LrzDrawFacts::alpha_to_coverage}) {
+  for (bool LrzDrawFacts::* kill : {&LrzDrawFacts::discards, &LrzDrawFacts::writes_sample_mask, &LrzDrawFacts::alpha_to_coverage}) {
     d = opaque();
     d.*kill = true;
     CHECK(lrz_z_mode(d) == M::early_z_late_z);
@@ -279,14 +279,14 @@ void test_passes() {
     p = {};
     p.several_depth_images = true;
     CHECK(first(generation, p).severity == S::off_pass);
-    for (bool LrzPassFacts::*fact : {&LrzPassFacts::single_sampled, &LrzPassFacts::density_map_offset}) {
+    for (bool LrzPassFacts::* fact : {&LrzPassFacts::single_sampled, &LrzPassFacts::density_map_offset}) {
       p = {};
       p.*fact = true;
       CHECK(first(generation, p).severity == S::none);
       p.load_op = VK_ATTACHMENT_LOAD_OP_LOAD;
       CHECK(first(generation, p).severity == S::off_pass);
     }
-    for (bool LrzPassFacts::*fact : {&LrzPassFacts::secondaries, &LrzPassFacts::suspends}) {
+    for (bool LrzPassFacts::* fact : {&LrzPassFacts::secondaries, &LrzPassFacts::suspends}) {
       p = {};
       p.*fact = true;
       CHECK(first(generation, p).severity == (tracked ? S::none : S::off_pass));

@@ -31,7 +31,13 @@ class Explanation:
             return str(first) if count == 1 else f"{first}-{first + count - 1}"
 
         return [
-            (numbers(r), r["pipeline"], state(r["early_tests_off"]), state(r["visibility_off"]), r["low_resolution_z_off"] or "on")
+            (
+                numbers(r),
+                r["pipeline"],
+                state(r["early_tests_off"]),
+                state(r["visibility_off"]),
+                r["low_resolution_z_off"] or "on",
+            )
             for r in self.rows
         ]
 

@@ -268,8 +268,14 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
   hsr::LrzPassInfo lrz_info;
   const uint32_t lrz_generation = context.hsr.low_resolution_z ? lrz_generation_of(*pass.framebuffer.layout.profile) : 0;
   if (lrz_generation) {
-    lrz_info = {lrz_generation, &pass.info, context.tile.depth.words ? context.tile.depth_format : VK_FORMAT_UNDEFINED,
-                context.tile.stencil.words != 0, pass.samples, pass.width_px, pass.height_px, pass.render_area};
+    lrz_info = {lrz_generation,
+                &pass.info,
+                context.tile.depth.words ? context.tile.depth_format : VK_FORMAT_UNDEFINED,
+                context.tile.stencil.words != 0,
+                pass.samples,
+                pass.width_px,
+                pass.height_px,
+                pass.render_area};
     s.lrz_cache.begin(lrz_info, s.commands, draws, s.lrz);
     if (s.lrz.view) context.lrz = &s.lrz;
     pass.lrz_decisions = s.lrz.decisions;

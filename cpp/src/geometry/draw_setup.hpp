@@ -103,8 +103,8 @@ struct Output {
   bool primitive_ids = false;
   SampleGrid grid;
   uint32_t extra_varyings = 0, extra_used = kBatchStride;
-  uint64_t survivors = 0;  // primitives with a record
-  hsr::LrzWriter lrz;      // of the draw
+  uint64_t survivors = 0;                    // primitives with a record
+  hsr::LrzWriter lrz;                        // of the draw
   int32_t lrz_reach_x = 0, lrz_reach_y = 0;  // a triangle whose last pixel is not so far from its first covers no texel
 };
 

@@ -126,8 +126,12 @@ void lrz_insert(const LrzWriter& w, const geometry::TriangleRecord& r) {
   int32_t x0 = std::max(w.x0, (min_x - w.first_sample + 255) >> 8), x1 = std::min(w.x1, ((max_x - w.last_sample) >> 8) + 1);
   int32_t y0 = std::max(w.y0, (min_y - w.first_sample + 255) >> 8), y1 = std::min(w.y1, ((max_y - w.last_sample) >> 8) + 1);
   if (x0 >= x1 || y0 >= y1) return;
-  const auto first = [](int32_t low, int32_t area, uint32_t shift) { return low <= area ? area >> shift : (low + (1 << shift) - 1) >> shift; };
-  const auto end = [](int32_t high, int32_t area, uint32_t shift) { return high >= area ? (area + (1 << shift) - 1) >> shift : high >> shift; };
+  const auto first = [](int32_t low, int32_t area, uint32_t shift) {
+    return low <= area ? area >> shift : (low + (1 << shift) - 1) >> shift;
+  };
+  const auto end = [](int32_t high, int32_t area, uint32_t shift) {
+    return high >= area ? (area + (1 << shift) - 1) >> shift : high >> shift;
+  };
   const int32_t column0 = first(x0, w.area_x0, b.texel.shift_x), column1 = end(x1, w.area_x1, b.texel.shift_x);
   const int32_t row0 = first(y0, w.area_y0, b.texel.shift_y), row1 = end(y1, w.area_y1, b.texel.shift_y);
   if (column0 >= column1 || row0 >= row1) return;

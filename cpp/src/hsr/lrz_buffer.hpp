@@ -72,11 +72,11 @@ void lrz_clear(LrzBuffer& buffer, uint32_t generation, LrzDirection direction, V
 
 /// A draw that writes: what its triangles have in common.
 struct LrzWriter {
-  LrzBuffer* buffer = nullptr;         // null: does not write
-  float range_lo = 0, range_hi = 1;    // allowed depth
-  int32_t x0 = 0, y0 = 0, x1 = 0, y1 = 0;          // scissor, px, exclusive
+  LrzBuffer* buffer = nullptr;                                 // null: does not write
+  float range_lo = 0, range_hi = 1;                            // allowed depth
+  int32_t x0 = 0, y0 = 0, x1 = 0, y1 = 0;                      // scissor, px, exclusive
   int32_t area_x0 = 0, area_y0 = 0, area_x1 = 0, area_y1 = 0;  // render area
-  int32_t first_sample = 128, last_sample = 128;   // of a pixel, in 1/256 px on either axis
+  int32_t first_sample = 128, last_sample = 128;               // of a pixel, in 1/256 px on either axis
 };
 /// Texels all of whose samples in the render area the triangle covers.
 void lrz_insert(const LrzWriter& writer, const geometry::TriangleRecord& record);

@@ -108,7 +108,8 @@ void LrzCache::begin(const LrzPassInfo& info, std::span<const geometry::PassComm
     }
     const exec::DrawCall& draw = draws[command.draw];
     if (draw.state != last)
-      draw_facts = lrz_draw_facts(draw.state->pipeline->info(), draw.state->pipeline->compiled(), false, facts.depth_attachment, info.has_stencil);
+      draw_facts =
+          lrz_draw_facts(draw.state->pipeline->info(), draw.state->pipeline->compiled(), false, facts.depth_attachment, info.has_stencil);
     last = draw.state;
     draw_facts.query = draw.query >= 0;
     LrzDecision& decision = out.decisions[command.draw];

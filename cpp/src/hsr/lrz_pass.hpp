@@ -8,8 +8,8 @@
 #include <memory>
 #include <span>
 
-#include "hsr/lrz_buffer.hpp"
 #include "geometry/geometry.hpp"
+#include "hsr/lrz_buffer.hpp"
 #include "tilegpu/command.hpp"
 
 namespace tilegpu::hsr {
@@ -23,17 +23,17 @@ struct LrzView {
   uint64_t content_version = 0;  // of the image when the pass ended
   bool kept = false;             // the pass covered the whole view and stored depth
   LrzState state;
-  LrzBuffer buffer[2];           // by lrz_index(direction)
+  LrzBuffer buffer[2];  // by lrz_index(direction)
   bool has_buffer[2] = {};
 };
 
 /// One pass, ready for both phases.
 struct LrzPass {
-  LrzView* view = nullptr;              // null: the pass has no low-resolution Z
-  std::vector<LrzDecision> decisions;   // by draw; a clear has none
-  std::vector<LrzDrawFacts> facts;      // scratch
-  LrzBuffer* buffer[2] = {};            // null: nobody tests or writes this direction
-  bool feedback = false;                // some draw wrote depth that the buffer does not know
+  LrzView* view = nullptr;             // null: the pass has no low-resolution Z
+  std::vector<LrzDecision> decisions;  // by draw; a clear has none
+  std::vector<LrzDrawFacts> facts;     // scratch
+  LrzBuffer* buffer[2] = {};           // null: nobody tests or writes this direction
+  bool feedback = false;               // some draw wrote depth that the buffer does not know
   LrzWriter writer_base;
   LrzWriter writer(const exec::DrawCall& draw, uint32_t index) const;
 };

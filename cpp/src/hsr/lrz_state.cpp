@@ -97,8 +97,8 @@ LrzDirection add_direction_rules(LrzState& s, const LrzDrawFacts& d, Verdict& v)
 }  // namespace
 
 const char* lrz_severity_name(LrzSeverity severity) {
-  constexpr const char* kNames[] = {"on", "write off for the draw", "write off for the rest of the pass", "off for the draw", "off for the pass",
-                                    "invalid until clear"};
+  constexpr const char* kNames[] = {
+      "on", "write off for the draw", "write off for the rest of the pass", "off for the draw", "off for the pass", "invalid until clear"};
   return kNames[static_cast<size_t>(severity)];
 }
 
@@ -129,8 +129,7 @@ LrzZMode lrz_z_mode(const LrzDrawFacts& d) {
   const bool writes = d.depth_write || (d.stencil_test && ((d.front.writeMask | d.back.writeMask) & 0xff));
   const bool late_write = (may_kill(d) && (writes || d.query)) || (d.reads_tile && writes);
   if (!late_write) return LrzZMode::early_z;
-  const bool stencil_on_fail =
-      d.stencil_test && (lrz_stencil_written_on_depth_fail(d.front) || lrz_stencil_written_on_depth_fail(d.back));
+  const bool stencil_on_fail = d.stencil_test && (lrz_stencil_written_on_depth_fail(d.front) || lrz_stencil_written_on_depth_fail(d.back));
   return stencil_on_fail || d.per_sample || !d.depth_test ? LrzZMode::late_z : LrzZMode::early_z_late_z;
 }
 

@@ -20,12 +20,12 @@ enum class LrzDirection : uint8_t { unknown, less, greater };
 
 /// What a rule takes away, weakest first. A draw's decision reports the strongest that hit it.
 enum class LrzSeverity : uint8_t {
-  none,             // tested, and written if the draw writes depth
-  write_off_draw,   // tested; does not write while binning (its depth may come back as feedback)
-  write_off_pass,   // tested; neither this draw nor any later one of the pass writes
-  off_draw,         // not tested, not written
-  off_pass,         // the pass has no low-resolution Z
-  invalid           // no use of it until a pass clears depth
+  none,            // tested, and written if the draw writes depth
+  write_off_draw,  // tested; does not write while binning (its depth may come back as feedback)
+  write_off_pass,  // tested; neither this draw nor any later one of the pass writes
+  off_draw,        // not tested, not written
+  off_pass,        // the pass has no low-resolution Z
+  invalid          // no use of it until a pass clears depth
 };
 const char* lrz_severity_name(LrzSeverity severity);
 
@@ -33,15 +33,16 @@ const char* lrz_severity_name(LrzSeverity severity);
 enum class LrzZMode : uint8_t { early_z, early_z_late_z, late_z };
 
 /// Generations as in Profile::lrz_generation.
-inline constexpr uint32_t kLrzGpuTracking = 3;    // direction and depth view are tracked beside the buffer: it survives passes that load depth
+inline constexpr uint32_t kLrzGpuTracking =
+    3;  // direction and depth view are tracked beside the buffer: it survives passes that load depth
 inline constexpr uint32_t kLrzBidirectional = 4;  // a buffer for each direction; a clear value is kept exactly
 
 /// What the table asks about a pass. The last four do not exist in this API and stay false.
 struct LrzPassFacts {
   bool depth_attachment = true;
   VkAttachmentLoadOp load_op = VK_ATTACHMENT_LOAD_OP_CLEAR;
-  bool same_view = false;      // with LOAD: the buffer was left by a pass on the same level and layer of the image
-  bool contents_kept = false;  // with LOAD: nobody else wrote the image since (copies, blits, clears, other passes)
+  bool same_view = false;       // with LOAD: the buffer was left by a pass on the same level and layer of the image
+  bool contents_kept = false;   // with LOAD: nobody else wrote the image since (copies, blits, clears, other passes)
   bool single_sampled = false;  // multisampled rendering to a single-sampled image
   bool several_depth_images = false, density_map_offset = false, secondaries = false, suspends = false;
 };
@@ -58,10 +59,10 @@ struct LrzDrawFacts {
   shader::DepthLayout depth_layout = shader::DepthLayout::any;
   bool discards = false, writes_sample_mask = false, alpha_to_coverage = false;
   bool per_sample = false, reads_tile = false;
-  bool masks_samples = false;    // the pipeline's static sample mask
-  bool writes_color = false;     // any component of any attachment
+  bool masks_samples = false;     // the pipeline's static sample mask
+  bool writes_color = false;      // any component of any attachment
   bool overwrites_color = false;  // all of them, whatever was there: no blending, no logic op that reads, full masks, every attachment
-  bool query = false;            // inside an occlusion query
+  bool query = false;             // inside an occlusion query
 };
 LrzDrawFacts lrz_draw_facts(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled, bool query, bool has_depth,
                             bool has_stencil);
@@ -87,7 +88,7 @@ std::string describe(const LrzDecision& decision, int32_t number);
 /// Between the draws of a pass, and, from kLrzGpuTracking on, between passes.
 struct LrzState {
   uint32_t generation = 0;
-  bool off = true;    // for the pass
+  bool off = true;  // for the pass
   bool valid = false;
   bool writes_off = false;
   bool color_tested = false;  // a draw with depth test wrote colour

@@ -89,8 +89,8 @@ void lrz_select_draw(LrzBin& bin, uint32_t draw) {
   bin.greater = d.direction == LrzDirection::greater;
 }
 
-bool lrz_hides(const LrzBin& bin, const geometry::TriangleRecord& r, const raster::TestState& range, int32_t origin_x_px, int32_t origin_y_px,
-               const raster::PixelRect& rect) {
+bool lrz_hides(const LrzBin& bin, const geometry::TriangleRecord& r, const raster::TestState& range, int32_t origin_x_px,
+               int32_t origin_y_px, const raster::PixelRect& rect) {
   const LrzBinSide& side = *bin.now;
   float lo, hi;
   raster::limit_depth(r.z[0], r.z[1], r.z[2], range, lo, hi);
@@ -109,7 +109,8 @@ bool lrz_hides(const LrzBin& bin, const geometry::TriangleRecord& r, const raste
     const i32x8 column = lane + x;
     i32x8 most = i32x8{} + INT32_MIN;
     for (int32_t y = row0; y <= row1; y++)
-      most = raster::maximum(most, raster::load8(reinterpret_cast<const uint32_t*>(&side.texel[static_cast<size_t>(y) * bin.pitch + static_cast<size_t>(x)])));
+      most = raster::maximum(
+          most, raster::load8(reinterpret_cast<const uint32_t*>(&side.texel[static_cast<size_t>(y) * bin.pitch + static_cast<size_t>(x)])));
     if (raster::sign_bits((column >= column0) & (column <= column1) & (most >= key))) return false;
   }
   return true;

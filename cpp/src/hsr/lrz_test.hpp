@@ -17,11 +17,11 @@ namespace tilegpu::hsr {
 
 /// The bin's part of one direction's buffer.
 struct LrzBinSide {
-  bool useful = false;             // some threshold can reject something
-  int32_t tightest = INT32_MAX;    // the least threshold of the bin, and the greatest
+  bool useful = false;           // some threshold can reject something
+  int32_t tightest = INT32_MAX;  // the least threshold of the bin, and the greatest
   int32_t loosest = INT32_MAX;
-  std::vector<int32_t> texel;      // rows of `pitch` texels, a multiple of 8; beyond the image INT32_MIN
-  std::vector<int32_t> block;      // for each 4x4 block of the bin the greatest threshold of its texels
+  std::vector<int32_t> texel;  // rows of `pitch` texels, a multiple of 8; beyond the image INT32_MIN
+  std::vector<int32_t> block;  // for each 4x4 block of the bin the greatest threshold of its texels
 };
 
 struct LrzBin {

@@ -32,8 +32,8 @@ struct PassContext {
   uint32_t query_count = 0;
   uint32_t lanes = 8;
   uint64_t loop_budget = 1ull << 20;
-  HiddenSurfaceRemoval hsr;         // the same bits whatever it says
-  hsr::FilterPlanes filter_planes;  // the depth filter of this frame; none: off
+  HiddenSurfaceRemoval hsr;           // the same bits whatever it says
+  hsr::FilterPlanes filter_planes;    // the depth filter of this frame; none: off
   const hsr::LrzPass* lrz = nullptr;  // low-resolution Z, complete; null: off
   bool depth_holds_far = false;     // every bin begins with depth 1: cleared, and nothing loaded
   bool compress_samples = false;    // may keep what is equal or plane once; the same bits either way
