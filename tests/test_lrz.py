@@ -194,7 +194,9 @@ def test_same_bits(worlds: list[World], seed: int) -> None:
     for world, configuration in zip(worlds[1:], CONFIGURATIONS[1:], strict=True):
         results, _ = play(world, what)
         for i, (a, b) in enumerate(zip(yardstick, results, strict=True)):
-            assert np.array_equal(a.view(np.uint8), b.view(np.uint8)), f"scene {seed}, result {i} differs with {configuration}"
+            assert np.array_equal(a.view(np.uint8), b.view(np.uint8)), (
+                f"scene {seed}, result {i} differs with {configuration}"
+            )
 
 
 def test_random_scenes_reject_something(worlds: list[World]) -> None:
@@ -207,7 +209,9 @@ def test_random_scenes_reject_something(worlds: list[World]) -> None:
 
 
 def layer_of(z: float, slope: float = 0.0) -> np.ndarray:
-    return np.array([(-1, -1, z - slope, 1), (3, -1, z + slope, 1), (-1, 3, z, 1)], np.float32).view([("position", "f4", 4)])[:, 0]
+    return np.array([(-1, -1, z - slope, 1), (3, -1, z + slope, 1), (-1, 3, z, 1)], np.float32).view(
+        [("position", "f4", 4)]
+    )[:, 0]
 
 
 def stack(world: World, order: list[float], kind: str = "less", clear: float = 1.0, **options: Any) -> tg.PassStats:
@@ -236,7 +240,11 @@ def test_any_order_rejects_the_same(worlds: list[World], kind: str) -> None:
 
 def test_statistics_do_not_depend_on_threads() -> None:
     what = scene(3)
-    sums = [play(World(profile="adreno-a740", threads=t, bin_px=32, tiler_heap=h), what)[1] for h in (0, 1024) for t in (1, 2, 5)]
+    sums = [
+        play(World(profile="adreno-a740", threads=t, bin_px=32, tiler_heap=h), what)[1]
+        for h in (0, 1024)
+        for t in (1, 2, 5)
+    ]
     assert sums[0] == sums[1] == sums[2] and sums[3] == sums[4] == sums[5]
 
 
@@ -274,7 +282,9 @@ def test_reuse_between_passes(worlds: list[World]) -> None:
     assert cpu_tracked.lrz_primitives_tested == 0 and "tracked by the CPU" in rows[0]["low_resolution_z_off"]
     for world in worlds[2:4]:
         stats, rows = reuse(world, {})
-        assert stats.lrz_primitives_rejected == stats.lrz_primitives_tested > 0 and rows[0]["low_resolution_z_off"] == ""
+        assert (
+            stats.lrz_primitives_rejected == stats.lrz_primitives_tested > 0 and rows[0]["low_resolution_z_off"] == ""
+        )
         stats, rows = reuse(world, {"layer": 1})
         assert stats.lrz_primitives_tested == 0 and "the depth view is another one" in rows[0]["low_resolution_z_off"]
         stats, rows = reuse(world, {"touched": True})
@@ -368,6 +378,8 @@ def test_precision_experiment() -> None:
                                     ("less", above, False), ("less_or_equal", above, False)):  # fmt: skip
             with dev.render_pass(color=[tg.Attachment(c, clear=(0, 0, 0, 0)) for c in color], depth=tg.Attachment(z, clear=float(clear)),
                                  stencil=tg.Attachment(z, clear=0)) as rp:  # fmt: skip
-                rp.draw(world.pipeline(kind, 1, "d32_sfloat_s8_uint"), layer_of(float(value)), push={"color": (1, 1, 1, 1)})
+                rp.draw(
+                    world.pipeline(kind, 1, "d32_sfloat_s8_uint"), layer_of(float(value)), push={"color": (1, 1, 1, 1)}
+                )
             assert np.all(color[0].numpy() == (255 if passes else 0)), (profile, kind, value)
             assert rp.stats.lrz_primitives_rejected == 0
