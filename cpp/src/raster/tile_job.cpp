@@ -235,6 +235,10 @@ class RecordSink {
       single_block(block_x, block_y, masks[0]);
       return;
     }
+    if (w_.lrz.now) {
+      prepare();
+      if (lrz_hidden(block_x, block_y, 1)) return;
+    }
     uint16_t limited[kMaxSamples] = {};
     if (w_.masks_samples) {
       for (uint32_t s = 0; s < w_.samples; s++) limited[s] = w_.sample_mask >> 4 * s & 1 ? masks[s] : 0;
@@ -244,10 +248,6 @@ class RecordSink {
     if (w_.list_draw && list_block(block, block_x, block_y, hsr::load_masks(masks) & w_.lists.all)) return;
     const uint32_t pixels = count_pixels(masks, w_.samples);
     if (!pixels) return;
-    if (w_.lrz.now) {
-      prepare();
-      if (lrz_hidden(block_x, block_y, 1)) return;
-    }
     w_.counters.fragments_rasterized += pixels;
     if (w_.early == EarlyTests::none) {
       push_block(block, block_x * 4, block_y * 4, masks, masks);

@@ -35,11 +35,11 @@ struct PassContext {
   HiddenSurfaceRemoval hsr;           // the same bits whatever it says
   hsr::FilterPlanes filter_planes;    // the depth filter of this frame; none: off
   const hsr::LrzPass* lrz = nullptr;  // low-resolution Z, complete; null: off
-  bool depth_holds_far = false;     // every bin begins with depth 1: cleared, and nothing loaded
-  bool compress_samples = false;    // may keep what is equal or plane once; the same bits either way
-  bool block_lists = false;         // several samples: see hsr/block_list.hpp; the depth plane was not cleared ...
-  uint32_t depth_background = 0;    // ... to this word
-  bool keeps_depth = true;          // depth leaves the tile, or is resolved
+  bool depth_holds_far = false;       // every bin begins with depth 1: cleared, and nothing loaded
+  bool compress_samples = false;      // may keep what is equal or plane once; the same bits either way
+  bool block_lists = false;           // several samples: see hsr/block_list.hpp; the depth plane was not cleared ...
+  uint32_t depth_background = 0;      // ... to this word
+  bool keeps_depth = true;            // depth leaves the tile, or is resolved
 };
 
 /// One for each thread; made once, kept by the pool. Owns the tile buffer, the quad queue, setup arenas and counters.

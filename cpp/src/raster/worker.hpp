@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "hsr/block_list.hpp"
-#include "raster/aligned_buffer.hpp"
 #include "hsr/lrz_test.hpp"
+#include "raster/aligned_buffer.hpp"
 #include "raster/coverage.hpp"
 #include "raster/depth_stencil.hpp"
 #include "raster/primitive_setup.hpp"
