@@ -275,6 +275,7 @@ void bind_command(py::module_& m) {
                 techniques.append(technique);
               }
               row["techniques"] = techniques;
+              row["low_resolution_z_off"] = e.low_resolution_z_off;
               rows.append(row);
             }
             return rows;

@@ -40,6 +40,9 @@ py::dict as_dict(const PassStats& s) {
   TILEGPU_FIELD(bins);
   TILEGPU_FIELD(bins_with_primitives);
   TILEGPU_FIELD(fragments_rasterized);
+  TILEGPU_FIELD(lrz_primitives_tested);
+  TILEGPU_FIELD(lrz_primitives_rejected);
+  TILEGPU_FIELD(lrz_blocks_rejected);
   TILEGPU_FIELD(fragments_early_killed);
   TILEGPU_FIELD(fragments_shaded);
   TILEGPU_FIELD(fragments_discarded);

@@ -5,18 +5,19 @@ from __future__ import annotations
 import html
 from typing import Any
 
-_HEADINGS = ("draws", "pipeline", "early tests", "visibility buffer")
+_HEADINGS = ("draws", "pipeline", "early tests", "visibility buffer", "low-resolution Z")
 
 
 class Explanation:
     """For each run of draws with the same pipeline: which techniques were on, and the reason where one was off or stopped.
 
     *Early tests*: depth and stencil are tested and written before shading. *Visibility buffer*: the tile remembers the visible
-    primitive of each sample and shades it once, whatever the order of draws. *Pre-pass*: Arm's fragment pre-pass; "stopped" names the
-    rule of the article, what broke it, and in how many tiles. Printed, a table; ``rows`` are plain dictionaries with ``first_draw``,
-    ``draws``, ``pipeline``, ``early_tests_off`` and ``visibility_off`` ("" where the technique was on), and ``techniques``: a list of
-    dictionaries with ``technique``, ``state`` ("on", "off", "stopped"), ``rule``, ``reason`` and ``by_draw`` (the draw that broke it
-    first, -1 for none).
+    primitive of each sample and shades it once, whatever the order of draws. *Low-resolution Z*: what was off (the draw's test, its
+    write, writes of the rest of the pass, everything until a clear), the rule, and the draw that broke it where that is another one.
+    *Pre-pass*: Arm's fragment pre-pass; "stopped" names the rule of the article, what broke it, and in how many tiles. Printed, a
+    table; ``rows`` are plain dictionaries with ``first_draw``, ``draws``, ``pipeline``, ``early_tests_off``, ``visibility_off`` and
+    ``low_resolution_z_off`` ("" where the technique was on), and ``techniques``: a list of dictionaries with ``technique``, ``state``
+    ("on", "off", "stopped"), ``rule``, ``reason`` and ``by_draw`` (the draw that broke it first, -1 for none).
     """
 
     def __init__(self, label: str, rows: list[dict[str, Any]]) -> None:
@@ -45,6 +46,7 @@ class Explanation:
                 r["pipeline"],
                 state(r["early_tests_off"]),
                 state(r["visibility_off"]),
+                r["low_resolution_z_off"] or "on",
                 *map(technique, r["techniques"]),
             )
             for r in self.rows

@@ -22,7 +22,7 @@ TECHNIQUES = {
     "depth_filter": "depth_filter",
 }
 #: Techniques that this version has.
-AVAILABLE = ("visibility_buffer", "hierarchical_z", "pre_pass", "forward_pixel_kill", "depth_filter")
+AVAILABLE = ("visibility_buffer", "hierarchical_z", "pre_pass", "forward_pixel_kill", "lrz", "depth_filter")
 _FILTERS = ("one_plane", "two_plane", "three_plane", "two_plane_skip")
 _DEFAULT_FILTER = "two_plane_skip"
 

@@ -21,6 +21,8 @@ _GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
     "fragments": (
         ("fragments_rasterized", "rasterized"),
         ("fragments_early_killed", "killed by early tests"),
+        ("lrz_primitives_rejected", "primitives hidden by low-resolution Z"),
+        ("lrz_blocks_rejected", "4x4 blocks hidden by low-resolution Z"),
         ("fragments_shaded", "shaded"),
         ("fragments_discarded", "discarded"),
         ("fragments_late_killed", "killed by late tests"),

@@ -68,6 +68,7 @@ struct DrawExplanation {
   std::string pipeline;
   std::string early_tests_off, visibility_off;
   std::vector<TechniqueExplanation> techniques;
+  std::string low_resolution_z_off;  ///< "what is off: why"; with the draw that caused it, where that is another one
 };
 
 namespace exec {

@@ -94,6 +94,9 @@ class TILEGPU_API Image {
   /// Transaction elimination: a signature of each 16x16-pixel block of each layer as it was last stored; 0: unknown. Empty until a
   /// profile that eliminates stores here. Writes from outside passes empty it.
   std::vector<uint64_t> tile_signatures;
+  /// Grows with everything that writes the image: passes, copies, blits, clears, resolves. What was derived from the contents is stale
+  /// then.
+  uint64_t content_version = 0;
   /// Why the contents are undefined, for the message ("store_op of pass 'main' was dont_care").
   std::string undefined_reason;
 

@@ -66,6 +66,8 @@ struct PassStats {
   uint64_t fragments_early_killed = 0;  ///< all samples failed early depth or stencil
   uint64_t fragments_shaded = 0;        ///< non-helper invocations of the fragment shader
   uint64_t fragments_discarded = 0, fragments_late_killed = 0;
+  /// Low-resolution Z: bin entries tested and left out, 4x4-pixel blocks left out of those that were not.
+  uint64_t lrz_primitives_tested = 0, lrz_primitives_rejected = 0, lrz_blocks_rejected = 0;
   uint64_t helper_lanes = 0, idle_lanes = 0, packets = 0;
   uint64_t samples_written = 0;
   // Hidden-surface removal. Killed fragments never ran the shader; each is counted once, by who killed it.

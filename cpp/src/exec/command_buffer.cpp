@@ -345,27 +345,32 @@ std::vector<DrawExplanation> CommandBuffer::explain(size_t pass) const {
   const HiddenSurfaceRemoval chosen = record.info.hsr.value_or(recording_->device->hsr());
   std::vector<DrawExplanation> rows;
   const Pipeline* last = nullptr;
-  const auto add = [&](const exec::DrawCall& draw, uint32_t number, uint32_t count) {
+  uint32_t number = 0;
+  // `index`: of the draw when the pass is executed; that is what the rules of low-resolution Z count.
+  const auto add = [&](const exec::DrawCall& draw, uint32_t index, uint32_t count) {
     const Pipeline* pipeline = draw.state->pipeline.get();
     const bool stops = std::any_of(record.stats.prepass_stops.begin(), record.stats.prepass_stops.end(),
                                    [&](const PrepassStop& stop) { return stop.draw == number || stop.draw + 1 == number; });
-    if (pipeline == last && !stops) {
+    const std::string low = index < record.lrz_decisions.size()
+                                ? hsr::describe(record.lrz_decisions[index], static_cast<int32_t>(index))
+                                : std::string(chosen.low_resolution_z ? "not executed yet" : "switched off (hsr)");
+    number += count;
+    if (pipeline == last && !stops && rows.back().low_resolution_z_off == low) {
       rows.back().draw_count += count;
       return;
     }
     last = pipeline;
     const char* early = hsr::early_test_obstacle(pipeline->info(), pipeline->compiled());
     const char* visibility = hsr::visibility_obstacle(pipeline->info(), pipeline->compiled(), chosen.visibility_buffer);
-    rows.push_back({number, count, pipeline->info().label, early ? early : "", visibility ? visibility : "", {}});
+    rows.push_back({number - count, count, pipeline->info().label, early ? early : "", visibility ? visibility : "", {}, low});
     rows.back().techniques.push_back(hsr::explain_forward_kill(pipeline->info(), pipeline->compiled(), chosen.forward_pixel_kill));
   };
-  uint32_t number = 0;
+  uint32_t expanded = static_cast<uint32_t>(record.draws.size());
   for (const RecordedCommand& command : record.commands) {
-    if (command.kind == RecordedCommand::Kind::clear) continue;
-    const bool indirect = command.kind == RecordedCommand::Kind::indirect;
-    const uint32_t count = indirect ? record.indirects[command.index].count : 1;
-    add(indirect ? record.indirects[command.index].base : record.draws[command.index], number, count);
-    number += count;
+    if (command.kind == RecordedCommand::Kind::draw) add(record.draws[command.index], command.index, 1);
+    if (command.kind != RecordedCommand::Kind::indirect) continue;
+    const exec::IndirectDraw& indirect = record.indirects[command.index];
+    for (uint32_t i = 0; i < indirect.count; i++) add(indirect.base, expanded++, 1);
   }
   for (DrawExplanation& row : rows)
     row.techniques.insert(row.techniques.begin(), hsr::explain_prepass(record.stats, row.first_draw, row.draw_count, chosen.pre_pass));

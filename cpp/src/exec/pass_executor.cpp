@@ -18,6 +18,8 @@
 #include "exec/pass_record.hpp"
 #include "exec/thread_pool.hpp"
 #include "geometry/census.hpp"
+#include "hsr/lrz_pass.hpp"
+#include "hsr/lrz_test.hpp"
 #include "stats/host_memory.hpp"
 
 namespace tilegpu::exec {
@@ -34,6 +36,8 @@ struct PassExecutor::State {
   std::vector<uint8_t> bin_drawn;  // by any part
   geometry::VertexCensus census;
   FilterPositions filter_positions;
+  hsr::LrzCache lrz_cache;
+  hsr::LrzPass lrz;
   const char* phase = "";  // for the message when memory runs out
 
   explicit State(ThreadPool& p) : pool(p) {}
@@ -44,6 +48,8 @@ struct PassExecutor::State {
     bin_drawn.clear();
     census = geometry::VertexCensus();
     filter_positions = FilterPositions();
+    lrz_cache = hsr::LrzCache();
+    lrz = hsr::LrzPass();
   }
 };
 
@@ -92,6 +98,9 @@ void add_fragment_counters(PassStats& sum, const stats::FragmentCounters& part) 
   sum.fragments_shaded += part.fragments_shaded;
   sum.fragments_discarded += part.fragments_discarded;
   sum.fragments_late_killed += part.fragments_late_killed;
+  sum.lrz_primitives_tested += part.lrz_primitives_tested;
+  sum.lrz_primitives_rejected += part.lrz_primitives_rejected;
+  sum.lrz_blocks_rejected += part.lrz_blocks_rejected;
   sum.helper_lanes += part.helper_lanes;
   sum.idle_lanes += part.idle_lanes;
   sum.packets += part.packets;
@@ -187,6 +196,11 @@ TileTrace trace_of(const PassRecord& pass, const framebuffer::TileRegion& region
   return trace;
 }
 
+// Profiles without low-resolution Z get the newest when it is asked for.
+uint32_t lrz_generation_of(const framebuffer::Profile& profile) {
+  return profile.lrz_generation ? profile.lrz_generation : hsr::kLrzBidirectional;
+}
+
 // At most this many chunks are in memory beyond the heap: the bound of the geometry phase's memory.
 constexpr uint32_t kWaveChunks = 64;
 // Chunks shrink with the heap, so that a small one is split where it is full and not 4096 primitives later.
@@ -244,6 +258,8 @@ void PassExecutor::render_part(PassRecord& pass, raster::PassContext& context, f
         s.bin_drawn[bin] = 1;
         worker.run(context, bin);
       }
+      if (framebuffer::resolves_in(part) && context.lrz && layer == 0 && region.has_primitives)
+        hsr::lrz_feedback(*context.lrz, context.tile, worker.memory(), region.x_px, region.y_px);
       if (framebuffer::resolves_in(part))
         framebuffer::resolve_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
       framebuffer::store_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
@@ -294,6 +310,23 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   context.hsr = pass.info.hsr.value_or(options.hsr);
   hsr::FilterPosition* filter_position = begin_depth_filter(pass, s.filter_positions, context);
   context.compress_samples = options.compress_samples;
+  hsr::LrzPassInfo lrz_info;
+  const uint32_t lrz_generation = context.hsr.low_resolution_z ? lrz_generation_of(*pass.framebuffer.layout.profile) : 0;
+  if (lrz_generation) {
+    lrz_info = {lrz_generation,
+                &pass.info,
+                context.tile.depth.words ? context.tile.depth_format : VK_FORMAT_UNDEFINED,
+                context.tile.stencil.words != 0,
+                pass.samples,
+                pass.width_px,
+                pass.height_px,
+                pass.render_area};
+    s.lrz_cache.begin(lrz_info, s.commands, draws, s.lrz);
+    if (s.lrz.view) context.lrz = &s.lrz;
+    pass.lrz_decisions = s.lrz.decisions;
+  } else {
+    pass.lrz_decisions.clear();
+  }
   const uint64_t heap_B = options.tiler_heap_B ? options.tiler_heap_B : pass.framebuffer.desc.tiler_heap_B;
   geometry::GeometryPass geometry_pass;
   geometry_pass.draws = draws;
@@ -303,6 +336,7 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   geometry_pass.samples = pass.samples;
   geometry_pass.vertex_batch = options.vertex_batch;
   geometry_pass.chunk_primitives = static_cast<uint32_t>(std::clamp<uint64_t>(heap_B / kHeapPerPrimitive_B, 1, geometry::kChunkPrimitives));
+  geometry_pass.lrz = context.lrz;
   s.census.begin(geometry_pass);
   geometry_pass.census = &s.census;
   const std::vector<geometry::ChunkPlan> plans = geometry::plan_chunks(geometry_pass);
@@ -355,6 +389,14 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
     }
   }
   if (!cancelled) flush(stats.splits ? framebuffer::Part::last : framebuffer::Part::normal);
+  const auto written = [](const Ptr<ImageView>& view) {
+    if (view) view->image()->content_version++;
+  };
+  const framebuffer::StoreTarget& depth_store = pass.framebuffer.store.z;
+  const bool stores_depth = depth_store.store && depth_store.msaa == framebuffer::MsaaCopy::all && depth_store.view == pass.info.depth.view;
+  written(pass.info.depth.view);
+  written(pass.info.depth.resolve_view);
+  if (lrz_generation) s.lrz_cache.end(lrz_info, s.lrz, stores_depth && !cancelled);
   if (cancelled)
     return Error{VK_ERROR_DEVICE_LOST,
                  "pass '" + pass.info.label + "' was cancelled; its images are as they were, but for tiles that were finished before"};

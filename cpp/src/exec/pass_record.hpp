@@ -9,6 +9,7 @@
 
 #include "exec/recording.hpp"
 #include "framebuffer/framebuffer.hpp"
+#include "hsr/lrz_state.hpp"
 
 namespace tilegpu::exec {
 
@@ -55,6 +56,7 @@ struct PassRecord {
   std::vector<std::shared_ptr<const void>> keep_alive;
   PassStats stats;
   std::vector<TileTrace> tile_trace;
+  std::vector<hsr::LrzDecision> lrz_decisions;  // of the last execution, by draw (indirect ones expanded); empty: switched off
 };
 
 struct Recording {

@@ -30,7 +30,7 @@ constexpr Profile kProfiles[] = {
     // Turnip's LRZ; tile memory (GMEM) and binning of these GPUs are not modelled, bins are the host's.
     {"adreno-a630", "low-resolution Z only; tile memory is not modelled", TileModel::none, 0, 0, 1, 0, 1, false, 0, false, 128 * MiB,
      "Mesa, Turnip's documentation and code of LRZ; heap: a model"},
-    {"adreno-a650", "low-resolution Z with direction tracking only; tile memory is not modelled", TileModel::none, 0, 0, 1, 0, 2, false, 0,
+    {"adreno-a650", "low-resolution Z with direction tracking only; tile memory is not modelled", TileModel::none, 0, 0, 1, 0, 3, false, 0,
      false, 128 * MiB, "Mesa, Turnip's documentation and code of LRZ; heap: a model"},
     {"adreno-a740", "bidirectional low-resolution Z only; tile memory is not modelled", TileModel::none, 0, 0, 1, 0, 4, false, 0, false,
      128 * MiB, "Mesa, Turnip's documentation and code of LRZ; heap: a model"},
@@ -48,6 +48,7 @@ const Profile* find_profile(const std::string& name) {
 HiddenSurfaceRemoval default_hsr(const std::string& name) {
   HiddenSurfaceRemoval hsr;
   const Profile* profile = find_profile(name);
+  hsr.low_resolution_z = profile && profile->lrz_generation;
   if (!profile || profile->tile_model != TileModel::buffer) return hsr;
   // Arm's: no visibility buffer of their own; hierarchical depth is a choice of this program and costs nothing.
   hsr.visibility_buffer = false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "geometry/geometry.hpp"
+#include "hsr/lrz_buffer.hpp"
 #include "shader/abi.hpp"
 #include "tiler/bin_records.hpp"
 
@@ -102,7 +103,9 @@ struct Output {
   bool primitive_ids = false;
   SampleGrid grid;
   uint32_t extra_varyings = 0, extra_used = kBatchStride;
-  uint64_t survivors = 0;  // primitives with a record
+  uint64_t survivors = 0;                    // primitives with a record
+  hsr::LrzWriter lrz;                        // of the draw
+  int32_t lrz_reach_x = 0, lrz_reach_y = 0;  // a triangle whose last pixel is not so far from its first covers no texel
 };
 
 /// A vertex of a record in the making.

@@ -10,6 +10,10 @@
 
 #include "geometry/records.hpp"
 
+namespace tilegpu::hsr {
+struct LrzPass;  // hsr/lrz_pass.hpp
+}
+
 namespace tilegpu::geometry {
 
 /// Primitives of a chunk, except where strips with primitive restart leave it a little emptier.
@@ -30,6 +34,7 @@ struct GeometryPass {
   uint32_t vertex_batch = 32;  // unique vertices in a batch, 3..kBatchStride
   uint64_t loop_budget = 1ull << 20;
   uint32_t chunk_primitives = kChunkPrimitives;  // less where a small heap must be split finely
+  const hsr::LrzPass* lrz = nullptr;             // low-resolution Z that binning writes; null: off
   class VertexCensus* census = nullptr;          // counts different vertices (geometry/census.hpp), if anybody asks
 };
 

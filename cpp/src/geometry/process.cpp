@@ -5,6 +5,7 @@
 #include "geometry/draw_setup.hpp"
 #include "geometry/index_fetch.hpp"
 #include "geometry/vertex_batch.hpp"
+#include "hsr/lrz_pass.hpp"
 
 namespace tilegpu::geometry {
 
@@ -40,6 +41,12 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   const IndexTriples triples = sequence ? IndexTriples{} : fetch_indices(call, piece, indices);
   scratch.resize(draw.compiled->vertex_traits.private_memory_B);
   out.extra_used = kBatchStride;  // the last draw's have another number of components
+  out.lrz = pass.lrz ? pass.lrz->writer(call, piece.draw) : hsr::LrzWriter{};
+  if (out.lrz.buffer) {
+    // A texel that the render area cuts may be narrow; those on its edge are left to triangles that cover more.
+    out.lrz_reach_x = static_cast<int32_t>(out.lrz.buffer->texel.width_px()) - 1;
+    out.lrz_reach_y = static_cast<int32_t>(out.lrz.buffer->texel.height_px()) - 1;
+  }
 
   shader::VertexArgs args{};
   args.bindings = state.vertex_bindings.data();

@@ -91,6 +91,7 @@ uint32_t emit_triangle(const DrawSetup& draw, uint32_t flags, const RecordVertex
   record.vertex[2] = c->varyings;
   record.draw_flags = flags | provoking_flag(provoking, exchange);
   if (out.primitive_ids) chunk.primitive_id.push_back(primitive_id);
+  if (out.lrz.buffer && box.x1 - box.x0 >= out.lrz_reach_x && box.y1 - box.y0 >= out.lrz_reach_y) hsr::lrz_insert(out.lrz, record);
 
   const BinGrid& grid = out.binner->grid();
   const uint32_t shift = out.binner->shift();
@@ -162,6 +163,8 @@ void assemble_triangles(const DrawSetup& draw, uint32_t draw_index, const Batch&
     const Int8 bx0 = (px0 - origin_x) >> shift, bx1 = (px1 - origin_x) >> shift;
     const Int8 by0 = (py0 - origin_y) >> shift, by1 = (py1 - origin_y) >> shift;
     const uint32_t one_bin = mask_bits8((bx0 == bx1) & (by0 == by1));
+    uint32_t wide = 0;  // may cover a texel of low-resolution Z
+    if (out.lrz.buffer) wide = mask_bits8((px1 - px0 >= splat8(out.lrz_reach_x)) & (py1 - py0 >= splat8(out.lrz_reach_y)));
     alignas(32) int32_t bin[8], box[4][8];
     store8(bin, by0 * columns + bx0);
     if (bits & ~one_bin) {
@@ -193,6 +196,7 @@ void assemble_triangles(const DrawSetup& draw, uint32_t draw_index, const Batch&
         for (float& z : record.z) z += bias;
       }
       if (out.primitive_ids) chunk.primitive_id.push_back(batch.first_primitive + first + static_cast<uint32_t>(i));
+      if (wide >> i & 1) hsr::lrz_insert(out.lrz, record);
       if (one_bin >> i & 1)
         out.binner->add(index, static_cast<uint32_t>(bin[i]));
       else

@@ -142,6 +142,7 @@ void select_draw(Worker& w, uint32_t draw) {
                   w.phase == Phase::ordinary && colors && c.overwritten_colors == colors;
     kill.victim = !c.side_effects && w.early == EarlyTests::full;
   }
+  hsr::lrz_select_draw(w.lrz, draw);
   if (w.route == Route::shade) {
     if (w.phase == Phase::ordinary && !w.visible.empty() && (c.reads_tile || (c.writes_color && !c.opaque))) hsr::flush_visibility(w);
     if (w.kill.on && w.phase != Phase::pre) {
@@ -264,6 +265,10 @@ class RecordSink {
       single_block(block_x, block_y, masks[0]);
       return;
     }
+    if (w_.lrz.now) {
+      prepare();
+      if (lrz_hidden(block_x, block_y, 1)) return;
+    }
     uint16_t limited[kMaxSamples] = {};
     if (w_.masks_samples) {
       for (uint32_t s = 0; s < w_.samples; s++) limited[s] = w_.sample_mask >> 4 * s & 1 ? masks[s] : 0;
@@ -291,6 +296,24 @@ class RecordSink {
       for (int32_t i = 0; i < count; i++) block(block_x + i, block_y, all);
       return;
     }
+    if (w_.lrz.now) {
+      prepare();
+      for (int32_t i = 0; i < count; i += 8) {
+        const uint32_t present = (1u << std::min(count - i, 8)) - 1;
+        uint32_t left = present & ~lrz_hidden(block_x + i, block_y, present);
+        while (left) {
+          const int32_t first = std::countr_zero(left), run = std::countr_one(left >> first);
+          left &= ~(((1u << run) - 1) << first);
+          seen_span(block_x + i + first, block_y, run);
+        }
+      }
+    } else {
+      seen_span(block_x, block_y, count);
+    }
+  }
+
+  // What low-resolution Z left of a row of whole blocks.
+  void seen_span(int32_t block_x, int32_t block_y, int32_t count) {
     w_.counters.fragments_rasterized += 16u * static_cast<uint32_t>(count);
     if (w_.early == EarlyTests::none || !w_.test.far) {
       test_span(block_x, block_y, count);
@@ -323,9 +346,21 @@ class RecordSink {
   static constexpr uint16_t kAll[kMaxSamples] = {0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff,
                                                  0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff};
 
+  // Blocks (of up to eight side by side, by bit) that low-resolution Z hides; only where it is tested.
+  uint32_t lrz_hidden(int32_t block_x, int32_t block_y, uint32_t present) {
+    const uint32_t hidden = present & hsr::lrz_hidden_blocks(w_.lrz, depth_, w_.samples, w_.block_of(block_x, block_y),
+                                                             w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4);
+    w_.counters.lrz_blocks_rejected += static_cast<uint32_t>(std::popcount(hidden));
+    return hidden;
+  }
+
   // A block with one sample.
   void single_block(int32_t block_x, int32_t block_y, uint32_t covered) {
     if (w_.masks_samples) return;
+    if (w_.lrz.now) {
+      prepare();
+      if (lrz_hidden(block_x, block_y, 1)) return;
+    }
     w_.counters.fragments_rasterized += static_cast<uint32_t>(std::popcount(covered));
     const uint32_t block = w_.block_of(block_x, block_y);
     uint32_t live = covered;
@@ -566,6 +601,18 @@ uint32_t draw_entries(Worker& w, const geometry::BinSegment& segment, uint32_t f
     }
     if (w.phase == Phase::ordinary && w.visible.size() + kBatch > kMaxVisible && w.route == Route::visibility) hsr::flush_visibility(w);
 
+    if (w.lrz.now) {
+      uint32_t kept = 0;
+      for (uint32_t k = 0; k < count; k++) {
+        batch[kept] = batch[k];
+        kept += !hsr::lrz_hides(w.lrz, *batch[k], w.test, w.origin_x_px, w.origin_y_px, w.rect);
+      }
+      w.counters.lrz_primitives_tested += count;
+      w.counters.lrz_primitives_rejected += count - kept;
+      count = kept;
+      if (!count) continue;
+    }
+
     if (count < kWorthBatching) {
       for (uint32_t k = 0; k < count; k++) {
         RecordSink sink(w, *batch[k], chunk);
@@ -676,6 +723,7 @@ void TileWorker::run(const PassContext& pass, uint32_t bin) {
   w.state = nullptr;
   w.far_broken = w.filter_broken = false;
   w.filter.begin_bin(pass.depth_holds_far);
+  hsr::lrz_begin_bin(w.lrz, pass.lrz, w.origin_x_px, w.origin_y_px, w.bin_px);
   std::fill(w.far.begin(), w.far.end(), INT32_MAX);
   w.last_flush = false;
   w.lists.active = w.list_draw = false;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hsr/block_list.hpp"
+#include "hsr/lrz_test.hpp"
 #include "hsr/prepass_rules.hpp"
 #include "raster/aligned_buffer.hpp"
 #include "raster/coverage.hpp"
@@ -196,6 +197,8 @@ struct Worker {
   // -- the adaptive depth filter
   hsr::TileFilter filter;
   bool filter_broken = false;  // the same for what it knows
+
+  hsr::LrzBin lrz;
 
   // -- results of tests over a row of blocks
   std::vector<uint16_t> pass_masks;

@@ -123,6 +123,7 @@ void blit_aspect(const Image& source, uint32_t source_level, uint32_t source_lay
   if (share.begin != 0) return;
   if (destination_level == 0) destination.defined_aspects |= aspect;
   destination.tile_signatures.clear();
+  destination.content_version++;
 }
 
 std::string corner_text(const VkOffset3D corners[2]) {

@@ -51,6 +51,7 @@ void clear_aspect(Image& image, VkImageAspectFlagBits aspect, const uint8_t* tex
   }
   image.defined_aspects |= aspect;
   image.tile_signatures.clear();
+  image.content_version++;
 }
 
 }  // namespace

@@ -64,7 +64,10 @@ void field_to_field(const uint8_t* in, AspectField field, uint32_t count, uint8_
 }
 
 void mark_defined(Image& image, const ImageRegion& region, RowRange rows) {
-  if (rows.begin == 0) image.tile_signatures.clear();
+  if (rows.begin == 0) {
+    image.tile_signatures.clear();
+    image.content_version++;
+  }
   if (region.level == 0 && rows.begin == 0) image.defined_aspects |= region.aspect;
 }
 

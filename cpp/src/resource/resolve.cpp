@@ -64,6 +64,7 @@ void resolve_image(const Image& source, Image& destination, RowRange range) {
   if (share.begin != 0) return;
   destination.defined_aspects |= kColor;
   destination.tile_signatures.clear();
+  destination.content_version++;
 }
 
 }  // namespace tilegpu::resource

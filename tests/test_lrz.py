@@ -1,0 +1,385 @@
+"""Low-resolution Z: the same bits on and off over random scenes, rejections where there should be some, reasons, reuse between passes.
+
+``TILEGPU_FUZZ=N`` draws N times as many random scenes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+
+SIZE = (72, 52)  # ends inside texels and inside bins
+SCENES = 14 * int(os.environ.get("TILEGPU_FUZZ", "1"))
+
+VERT = """#version 450
+layout(location = 0) in vec4 position;
+void main() { gl_Position = position; }"""
+HEAD = """#version 450
+layout(push_constant) uniform PC { vec4 color; } pc;
+layout(location = 0) out vec4 o_color;
+"""
+TWO = HEAD + "layout(location = 1) out vec4 o_second;\n"
+COUNTER = "layout(set = 0, binding = 0) buffer Counter { uint passed; } counter;\n"
+EARLY = "layout(early_fragment_tests) in;\n"
+BOTH = "o_color = pc.color; o_second = pc.color.bgra;"
+DISCARD = "if (((int(gl_FragCoord.x) ^ int(gl_FragCoord.y)) & 3) == 1) discard; "
+FRAGS: dict[str, str | None] = {
+    "plain": TWO + "void main() { " + BOTH + " }",
+    "one_target": HEAD + "void main() { o_color = pc.color; }",
+    "discard": TWO + "void main() { " + DISCARD + BOTH + " }",
+    "early_discard": TWO + EARLY + "void main() { " + DISCARD + BOTH + " }",
+    "depth": TWO + "void main() { gl_FragDepth = fract(pc.color.r * 3.0 + gl_FragCoord.x * 0.01); " + BOTH + " }",
+    "depth_greater": TWO
+    + "layout(depth_greater) out float gl_FragDepth;\nvoid main() { gl_FragDepth = gl_FragCoord.z + 0.1; "
+    + BOTH
+    + " }",
+    "mask": TWO + "void main() { gl_SampleMask[0] = int(gl_FragCoord.x) & 15; " + BOTH + " }",
+    "count": TWO + COUNTER + "void main() { atomicAdd(counter.passed, 1u); " + BOTH + " }",
+    "count_early": TWO + EARLY + COUNTER + "void main() { atomicAdd(counter.passed, 1u); " + BOTH + " }",
+    "none": None,
+}  # fmt: skip
+
+STENCIL: list[dict[str, Any]] = [
+    {"pass": "increment_and_clamp"},
+    {"compare": "equal", "reference": 0},
+    {"depth_fail": "invert"},
+    {"compare": "never", "fail": "increment_and_wrap"},
+]
+# What a draw may be. Most are plain, so that there is something to reject and something that rejects.
+KINDS: dict[str, dict[str, Any]] = {
+    **{f"{op}": {"depth_compare": op} for op in ("less", "less_or_equal", "greater", "greater_or_equal")},
+    **{f"{op} read": {"depth_compare": op, "depth_write": False} for op in ("less", "greater", "equal", "always", "never", "not_equal")},
+    "equal": {"depth_compare": "equal"},
+    "always": {"depth_compare": "always"},
+    "not_equal": {"depth_compare": "not_equal"},
+    "no test": {"depth_test": False, "depth_write": False},
+    "blend": {"depth_compare": "less", "blend": "alpha"},
+    "blend read": {"depth_compare": "less", "blend": "alpha", "depth_write": False},
+    "masked": {"depth_compare": "less", "write_mask": ["rg", "rgba"]},
+    "depth only": {"depth_compare": "less", "frag": "none"},
+    "bounds": {"depth_compare": "less", "depth_bounds": (0.3, 0.8)},
+    "clamp": {"depth_compare": "less", "depth_clamp": True},
+    "bias": {"depth_compare": "less", "depth_bias": (400.0, 0.5)},
+    "sample mask": {"depth_compare": "less", "sample_mask": 0b0111},
+    "one_target": {"depth_compare": "less", "frag": "one_target"},
+    **{f"{f}": {"depth_compare": "less", "frag": f} for f in FRAGS if f not in ("plain", "none", "one_target")},
+    "a2c": {"depth_compare": "less", "alpha_to_coverage": True},
+    **{f"stencil {i}": {"depth_compare": "less", "stencil_test": s} for i, s in enumerate(STENCIL)},
+}  # fmt: skip
+PLAIN = ("less", "less_or_equal", "less", "less", "greater", "less read", "discard")
+FORMAT = "r8g8b8a8_unorm"
+
+CONFIGURATIONS: list[dict[str, Any]] = [
+    {"profile": "host", "hsr": "off"},
+    {"profile": "adreno-a630", "bin_px": 32, "threads": 1},
+    {"profile": "adreno-a650", "tiler_heap": 1024, "lanes": 8},
+    {"profile": "adreno-a740", "hsr": ("lrz",), "threads": 4},
+    {"profile": "host", "hsr": ("visibility_buffer", "hierarchical_z", "lrz"), "bin_px": 128, "lanes": 4},
+]
+
+
+class World:
+    """A device with its pipelines, made when they are asked for."""
+
+    def __init__(self, **configuration: Any) -> None:
+        self.device = tg.Device(**configuration)
+        self.pipelines: dict[tuple[str, int, str], tg.Pipeline] = {}
+
+    def pipeline(self, kind: str, samples: int, depth: str) -> tg.Pipeline:
+        key = (kind, samples, depth)
+        if key not in self.pipelines:
+            state = dict(KINDS[kind])
+            frag = FRAGS[state.pop("frag", "plain")]
+            self.pipelines[key] = self.device.pipeline(
+                VERT, frag, vertex=np.dtype([("position", "f4", 4)]), color=[FORMAT] * 2, depth=depth, stencil=depth,
+                samples=samples, label=kind, **state,
+            )  # fmt: skip
+        return self.pipelines[key]
+
+
+@pytest.fixture(scope="module")
+def worlds() -> Iterator[list[World]]:
+    yield [World(**c) for c in CONFIGURATIONS]
+
+
+def triangles(rng: np.random.Generator) -> np.ndarray:
+    """One to four triangles: slanted, big, small, covering everything; some reach out of the depth range."""
+    out = np.ones((rng.integers(1, 5), 3, 4), np.float32)
+    for t in out:
+        if rng.random() < 0.5:
+            t[:, :2] = np.array([(-1, -1), (3, -1), (-1, 3)]) + rng.uniform(-0.4, 0.4, 2)
+        else:
+            t[:, :2] = rng.uniform(-1.2, 1.2, (3, 2)) * rng.choice([0.2, 1.0, 3.0])
+        base = rng.choice([rng.uniform(0, 1), rng.integers(0, 9) / 8])
+        t[:, 2] = base + rng.choice([0.0, 0.0, 0.3, 1.0]) * rng.uniform(-1, 1, 3)
+        t *= rng.uniform(0.5, 2, (3, 1)).astype(np.float32)  # w
+    return out.reshape(-1, 4)
+
+
+def scene(seed: int) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    kinds = list(KINDS)
+    passes = []
+    for p in range(int(rng.integers(1, 4))):
+        steps: list[tuple[Any, ...]] = []
+        odd = rng.random() * 0.5  # share of draws that are not plain
+        for _ in range(int(rng.integers(3, 10))):
+            if rng.random() < 0.03:
+                steps.append(("clear", *rng.choice(["depth", "color", "stencil"], 1), rng.random()))
+            kind = str(rng.choice(kinds)) if rng.random() < odd else str(rng.choice(PLAIN[: 3 if odd < 0.3 else None]))
+            scissor = (5, 7, 40, 31) if rng.random() < 0.1 else None
+            viewport = (0, 0, *SIZE, 0.2, 0.7) if rng.random() < 0.1 else None
+            steps.append(("draw", kind, triangles(rng), rng.random(4), scissor, viewport, rng.random() < 0.08))
+        load = "clear" if p == 0 else str(rng.choice(["load", "load", "clear"]))
+        touched = p > 0 and rng.random() < 0.15
+        area = (8, 8, 40, 30) if rng.random() < 0.1 else None
+        passes.append((load, float(rng.choice([1.0, 1.0, 0.0, 0.6])), int(rng.random() < 0.2), area, touched, steps))
+    depth = str(rng.choice(["d32_sfloat_s8_uint", "d24_unorm_s8_uint"]))
+    return {"samples": int(rng.choice([1, 1, 4])), "depth": depth, "passes": passes}
+
+
+def play(world: World, what: dict[str, Any]) -> tuple[list[np.ndarray], dict[str, int]]:
+    """All that may not change, and sums of statistics."""
+    dev, samples = world.device, what["samples"]
+    color = [dev.image(SIZE, FORMAT, samples=samples) for _ in range(2)]
+    depth = dev.image(SIZE, what["depth"], samples=samples, layers=2)
+    counter = dev.buffer(np.zeros(2, np.uint32))
+    results: list[np.ndarray] = []
+    sums = dict.fromkeys(("lrz_primitives_tested", "lrz_primitives_rejected", "lrz_blocks_rejected", "splits"), 0)
+    dev.clear(depth, depth=1.0, stencil=0)
+    for load, value, layer, area, touched, steps in what["passes"]:
+        if touched:
+            dev.clear(depth, depth=0.9, stencil=0)
+        attachments = [tg.Attachment(c, load, (0, 0, 0, 1) if load == "clear" else None) for c in color]
+        z = tg.Attachment(depth, load, value if load == "clear" else None, layer=layer)
+        s = tg.Attachment(depth, load, 0 if load == "clear" else None, layer=layer)
+        counts = []
+        with dev.render_pass(color=attachments, depth=z, stencil=s, area=area) as rp:
+            for step in steps:
+                if step[0] == "clear":
+                    rp.clear(**{step[1]: {"depth": step[2], "stencil": 2, "color": {0: (step[2], 0, 0, 1)}}[step[1]]})
+                    continue
+                _, kind, vertices, tint, scissor, viewport, query = step
+                pipeline = world.pipeline(kind, samples, what["depth"])
+                arguments: dict[str, Any] = {"scissor": scissor, "viewport": viewport}
+                if KINDS[kind].get("frag") != "none":
+                    arguments["push"] = {"color": tint.astype(np.float32)}
+                if kind.startswith("count"):
+                    arguments["bind"] = {(0, 0): counter}
+                if query:
+                    with rp.query() as q:
+                        rp.draw(pipeline, vertices.view([("position", "f4", 4)])[:, 0], **arguments)
+                    counts.append(q)
+                else:
+                    rp.draw(pipeline, vertices.view([("position", "f4", 4)])[:, 0], **arguments)
+        results.append(np.array([q.samples for q in counts]))
+        for key in sums:
+            sums[key] += getattr(rp.stats, key)
+        results += [c.numpy() for c in color]
+        results += [depth.numpy(layer=layer, aspect=a) for a in ("depth", "stencil")]
+    results.append(counter.numpy(np.uint32))
+    return results, sums
+
+
+@pytest.mark.parametrize("seed", range(SCENES))
+def test_same_bits(worlds: list[World], seed: int) -> None:
+    what = scene(seed)
+    yardstick, _ = play(worlds[0], what)
+    for world, configuration in zip(worlds[1:], CONFIGURATIONS[1:], strict=True):
+        results, _ = play(world, what)
+        for i, (a, b) in enumerate(zip(yardstick, results, strict=True)):
+            assert np.array_equal(a.view(np.uint8), b.view(np.uint8)), (
+                f"scene {seed}, result {i} differs with {configuration}"
+            )
+
+
+def test_random_scenes_reject_something(worlds: list[World]) -> None:
+    """The property above says nothing if nothing is ever rejected."""
+    for world in worlds[1:]:
+        sums = [play(world, scene(seed))[1] for seed in range(6)]
+        assert sum(s["lrz_primitives_rejected"] for s in sums) > 20
+        assert sum(s["lrz_blocks_rejected"] for s in sums) > 20
+    assert any(play(worlds[2], scene(seed))[1]["splits"] for seed in range(6))
+
+
+def layer_of(z: float, slope: float = 0.0) -> np.ndarray:
+    return np.array([(-1, -1, z - slope, 1), (3, -1, z + slope, 1), (-1, 3, z, 1)], np.float32).view(
+        [("position", "f4", 4)]
+    )[:, 0]
+
+
+def stack(world: World, order: list[float], kind: str = "less", clear: float = 1.0, **options: Any) -> tg.PassStats:
+    dev = world.device
+    color = [dev.image((128, 128), FORMAT) for _ in range(2)]
+    depth = dev.image((128, 128), "d32_sfloat_s8_uint")
+    with dev.render_pass(color=[tg.Attachment(c, clear=(0, 0, 0, 0)) for c in color], depth=tg.Attachment(depth, clear=clear),
+                         stencil=tg.Attachment(depth, clear=0), **options) as rp:  # fmt: skip
+        for z in order:
+            rp.draw(world.pipeline(kind, 1, "d32_sfloat_s8_uint"), layer_of(z), push={"color": (z, 0, 0, 1)})
+    assert np.all(depth.numpy(aspect="depth") == np.float32(min(order) if "less" in kind else max(order)))
+    return rp.stats
+
+
+@pytest.mark.parametrize("kind", ["less", "less_or_equal", "greater", "greater_or_equal"])
+def test_any_order_rejects_the_same(worlds: list[World], kind: str) -> None:
+    """Binning sees all draws before anything is rendered: of eight layers in any order only the visible one is rasterized."""
+    z = [0.1, 0.3, 0.5, 0.7, 0.2, 0.9, 0.4, 0.6]
+    clear = 1.0 if "less" in kind else 0.0
+    for world in worlds[1:4]:
+        for order in (z, sorted(z), sorted(z, reverse=True)):
+            stats = stack(world, order, kind, clear)
+            assert stats.fragments_rasterized == 128 * 128
+            assert stats.lrz_primitives_rejected == 7 * stats.lrz_primitives_tested // 8 > 0
+
+
+def test_statistics_do_not_depend_on_threads() -> None:
+    what = scene(3)
+    sums = [
+        play(World(profile="adreno-a740", threads=t, bin_px=32, tiler_heap=h), what)[1]
+        for h in (0, 1024)
+        for t in (1, 2, 5)
+    ]
+    assert sums[0] == sums[1] == sums[2] and sums[3] == sums[4] == sums[5]
+
+
+def test_switches(worlds: list[World]) -> None:
+    assert stack(worlds[0], [0.5, 0.2]).lrz_primitives_tested == 0
+    assert stack(worlds[0], [0.5, 0.2], hsr=("lrz",)).lrz_primitives_rejected > 0
+    assert stack(worlds[1], [0.5, 0.2], hsr="off").lrz_primitives_tested == 0
+    for profile in ("adreno-a630", "adreno-a650", "adreno-a740"):
+        assert "lrz" in tg.hsr.names(tg.Device(profile).core.hsr)
+
+
+def reuse(world: World, second: dict[str, Any]) -> tuple[tg.PassStats, Any]:
+    """A pass with a near layer, then one that loads depth and draws behind it."""
+    dev = world.device
+    color = [dev.image((128, 128), FORMAT) for _ in range(2)]
+    depth = dev.image((128, 128), "d32_sfloat_s8_uint", layers=2)
+    dev.clear(depth, depth=1.0, stencil=0)
+    kind = second.get("kind", "less")
+    for number in range(2):
+        if number and second.get("touched"):
+            dev.clear(depth, depth=0.25, stencil=0)
+        clear = number == 0
+        z = tg.Attachment(depth, clear=1.0) if clear else tg.Attachment(depth, "load", layer=second.get("layer", 0))
+        s = tg.Attachment(depth, clear=0) if clear else tg.Attachment(depth, "load", layer=second.get("layer", 0))
+        with dev.render_pass(color=[tg.Attachment(c, clear=(0, 0, 0, 0)) for c in color], depth=z, stencil=s) as rp:
+            for depth_of in (0.25,) if clear else (0.5, 0.75):
+                pipeline = world.pipeline(kind if clear else "less read", 1, "d32_sfloat_s8_uint")
+                rp.draw(pipeline, layer_of(depth_of), push={"color": (1, 1, 1, 1)})
+    return rp.stats, rp.explain().rows
+
+
+def test_reuse_between_passes(worlds: list[World]) -> None:
+    """From a650 on, for the same view, if nobody else wrote the image."""
+    cpu_tracked, rows = reuse(worlds[1], {})
+    assert cpu_tracked.lrz_primitives_tested == 0 and "tracked by the CPU" in rows[0]["low_resolution_z_off"]
+    for world in worlds[2:4]:
+        stats, rows = reuse(world, {})
+        assert (
+            stats.lrz_primitives_rejected == stats.lrz_primitives_tested > 0 and rows[0]["low_resolution_z_off"] == ""
+        )
+        stats, rows = reuse(world, {"layer": 1})
+        assert stats.lrz_primitives_tested == 0 and "the depth view is another one" in rows[0]["low_resolution_z_off"]
+        stats, rows = reuse(world, {"touched": True})
+        assert stats.lrz_primitives_tested == 0 and "written outside the pass" in rows[0]["low_resolution_z_off"]
+
+
+def test_feedback(worlds: list[World]) -> None:
+    """A draw that discards cannot write while binning; what it left in the tile serves the next pass."""
+    dev = worlds[2].device
+    stats, _ = reuse(worlds[2], {"kind": "discard"})
+    assert stats.lrz_primitives_rejected == 0  # holes in every texel: nothing to learn
+    frag = TWO + "void main() { if (pc.color.a < 0.0) discard; " + BOTH + " }"  # never does, but nobody knows
+    worlds[2].pipelines[("whole", 1, "d32_sfloat_s8_uint")] = dev.pipeline(
+        VERT, frag, vertex=np.dtype([("position", "f4", 4)]), color=[FORMAT] * 2, depth="d32_sfloat_s8_uint",
+        stencil="d32_sfloat_s8_uint", depth_compare="less", label="whole",
+    )  # fmt: skip
+    stats, _ = reuse(worlds[2], {"kind": "whole"})
+    assert stats.lrz_primitives_rejected == stats.lrz_primitives_tested > 0
+
+
+REASONS = {
+    "no test": "off for the draw: no depth test",
+    "equal": "off for the draw: depth compare is EQUAL",
+    "never read": "off for the draw: depth compare is NEVER",
+    "always read": "off for the draw: depth compare is ALWAYS",
+    "always": "invalid until clear: depth compare is ALWAYS, with depth write",
+    "not_equal": "invalid until clear: depth compare is NOT_EQUAL, with depth write",
+    "greater read": "off for the draw: depth compare has the other direction",
+    "greater": "invalid until clear: the direction of depth writes changed",
+    "depth": "off for the draw: the fragment shader writes gl_FragDepth",
+    "depth_greater": "write off for the draw: the fragment shader may move depth",
+    "count": "off for the draw: the fragment shader writes memory",
+    "count_early": "write off for the rest of the pass: the fragment shader writes memory for what passes",
+    "discard": "write off for the draw: the fragment shader discards",
+    "early_discard": "write off for the rest of the pass: writes depth before the shader discards",
+    "mask": "write off for the draw: the fragment shader writes gl_SampleMask",
+    "blend": "write off for the rest of the pass: writes depth over colour that it does not replace",
+    "masked": "write off for the rest of the pass: writes depth over colour that it does not replace",
+    "one_target": "write off for the rest of the pass: writes depth over colour that it does not replace",
+    "depth only": "write off for the rest of the pass: writes depth and no colour after",
+    "bounds": "write off for the rest of the pass: the depth bounds test",
+    "stencil 0": "write off for the rest of the pass: what is written to stencil depends",
+    "stencil 1": "write off for the rest of the pass: the stencil test may kill",
+    "stencil 2": "off for the draw: stencil is written where the depth test fails",
+    "less": "",
+    "blend read": "",
+    "clamp": "",
+    "bias": "",
+}
+
+
+def test_explanations(worlds: list[World]) -> None:
+    """The draw after an ordinary one: this rule and no other; and what the next ordinary draw gets from it."""
+    world = worlds[1]
+    dev = world.device
+    depth = "d32_sfloat_s8_uint"
+    color, z = [dev.image((32, 32), FORMAT) for _ in range(2)], dev.image((32, 32), depth)
+    counter = dev.buffer(np.zeros(2, np.uint32))
+    for kind, reason in REASONS.items():
+        with dev.render_pass(color=[tg.Attachment(c, clear=(0, 0, 0, 0)) for c in color], depth=tg.Attachment(z, clear=1.0),
+                             stencil=tg.Attachment(z, clear=0)) as rp:  # fmt: skip
+            for k in ("less", kind, "less_or_equal"):
+                arguments: dict[str, Any] = {} if k == "depth only" else {"push": {"color": (1, 1, 1, 1)}}
+                if k.startswith("count"):
+                    arguments["bind"] = {(0, 0): counter}
+                rp.draw(world.pipeline(k, 1, depth), layer_of(0.5), **arguments)
+        rows = [r["low_resolution_z_off"] for r in rp.explain().rows for _ in range(r["draws"])]
+        assert rows[0] == "" and rows[1].startswith(reason) and (reason or not rows[1]), (kind, rows)
+        lasting = reason.startswith(("invalid", "write off for the rest")) or kind == "stencil 2"
+        assert rows[2].endswith("(draw 1)") == lasting and bool(rows[2]) == lasting, (kind, rows)
+    with dev.render_pass(color=[tg.Attachment(c, clear=(0, 0, 0, 0)) for c in color], depth=tg.Attachment(z, clear=1.0),
+                         stencil=tg.Attachment(z, clear=0)) as rp:  # fmt: skip
+        with rp.query() as query:
+            rp.draw(world.pipeline("less", 1, depth), layer_of(0.5), push={"color": (1, 1, 1, 1)})
+        rp.draw(world.pipeline("less", 1, depth), layer_of(0.25), push={"color": (1, 1, 1, 1)})
+    rows = [r["low_resolution_z_off"] for r in rp.explain().rows]
+    assert rows == ["off for the draw: an occlusion query counts what passes",
+                    "write off for the rest of the pass: an occlusion query counts what passes (draw 0)"]  # fmt: skip
+    assert query.samples == 32 * 32
+
+
+def test_precision_experiment() -> None:
+    """Mesa's lrz.rst: a clear value below the buffer's epsilon; draws one float beside it."""
+    clear = np.float32(2.0**-17)
+    above, below = np.nextafter(clear, np.float32(1)), np.nextafter(clear, np.float32(0))
+    for profile in ("adreno-a630", "adreno-a650", "adreno-a740"):
+        world = World(profile=profile)
+        dev = world.device
+        color, z = [dev.image((16, 16), FORMAT) for _ in range(2)], dev.image((16, 16), "d32_sfloat_s8_uint")
+        for kind, value, passes in (("greater", above, True), ("greater", below, False), ("less", below, True),
+                                    ("less", above, False), ("less_or_equal", above, False)):  # fmt: skip
+            with dev.render_pass(color=[tg.Attachment(c, clear=(0, 0, 0, 0)) for c in color], depth=tg.Attachment(z, clear=float(clear)),
+                                 stencil=tg.Attachment(z, clear=0)) as rp:  # fmt: skip
+                rp.draw(
+                    world.pipeline(kind, 1, "d32_sfloat_s8_uint"), layer_of(float(value)), push={"color": (1, 1, 1, 1)}
+                )
+            assert np.all(color[0].numpy() == (255 if passes else 0)), (profile, kind, value)
+            assert rp.stats.lrz_primitives_rejected == 0
