@@ -55,14 +55,7 @@ py::dict as_dict(const PassStats& s) {
   TILEGPU_FIELD(fragments_killed_by_prepass);
   TILEGPU_FIELD(fragments_killed_by_fpk);
   TILEGPU_FIELD(fragments_killed_by_hierarchical_z);
-  TILEGPU_FIELD(fragments_killed_by_lrz);
   TILEGPU_FIELD(sliced_invocations);
-  TILEGPU_FIELD(lrz_primitives_rejected);
-  TILEGPU_FIELD(lrz_blocks_rejected);
-  TILEGPU_FIELD(lrz_feedback_blocks);
-  TILEGPU_FIELD(vertices_shaded_deferred);
-  TILEGPU_FIELD(vertices_shaded_position_only);
-  TILEGPU_FIELD(varyings_saved_B);
   TILEGPU_FIELD(tiler_heap_B);
   TILEGPU_FIELD(peak_arena_B);
   TILEGPU_FIELD(splits);

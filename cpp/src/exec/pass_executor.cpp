@@ -81,8 +81,6 @@ void add_geometry_counters(PassStats& sum, const PassStats& part) {
   sum.indices += part.indices;
   sum.vertices_shaded += part.vertices_shaded;
   sum.vertex_batches += part.vertex_batches;
-  sum.vertices_shaded_position_only += part.vertices_shaded_position_only;
-  sum.varyings_saved_B += part.varyings_saved_B;
   sum.primitives_in += part.primitives_in;
   sum.primitives_culled += part.primitives_culled;
   sum.primitives_clipped += part.primitives_clipped;
@@ -109,12 +107,7 @@ void add_fragment_counters(PassStats& sum, const stats::FragmentCounters& part) 
   sum.fragments_killed_by_prepass += part.fragments_killed_by_prepass;
   sum.fragments_killed_by_fpk += part.fragments_killed_by_fpk;
   sum.fragments_killed_by_hierarchical_z += part.fragments_killed_by_hierarchical_z;
-  sum.fragments_killed_by_lrz += part.fragments_killed_by_lrz;
   sum.sliced_invocations += part.sliced_invocations;
-  sum.lrz_primitives_rejected += part.lrz_primitives_rejected;
-  sum.lrz_blocks_rejected += part.lrz_blocks_rejected;
-  sum.lrz_feedback_blocks += part.lrz_feedback_blocks;
-  sum.vertices_shaded_deferred += part.vertices_shaded_deferred;
 }
 
 geometry::BinGrid bin_grid(const PassRecord& pass, uint32_t bin_px) {

@@ -43,8 +43,7 @@ struct FragmentCounters {
   Count lrz_primitives_tested, lrz_primitives_rejected, lrz_blocks_rejected;
   Count helper_lanes, idle_lanes, packets, samples_written;
   Count primitives_culled_by_prepass, fragments_killed_by_prepass, fragments_killed_by_fpk;
-  Count fragments_killed_by_hierarchical_z, fragments_killed_by_lrz, sliced_invocations;
-  Count lrz_primitives_rejected, lrz_blocks_rejected, lrz_feedback_blocks, vertices_shaded_deferred;
+  Count fragments_killed_by_hierarchical_z, sliced_invocations;
 };
 
 }  // namespace tilegpu::stats
