@@ -301,6 +301,11 @@ HOLDABLE = [
     "counting blend", "stencil", "blend stencil", "no depth", "greater", "early discard, no depth", "mask", "depth only",
 ]  # fmt: skip
 CONFIGURATIONS = [list(c) for n in range(1, 5) for c in itertools.combinations(TECHNIQUES, n)]
+# The techniques of others beside them.
+OTHERS: list[Any] = [
+    ["lrz"], ["lrz", "pre_pass"], ["lrz", "pre_pass", "forward_pixel_kill"], ["lrz", "visibility_buffer"],
+    ["depth_filter:three_plane", "pre_pass"], ["depth_filter:two_plane_skip", "lrz", "forward_pixel_kill"], "all",
+]  # fmt: skip
 
 
 def equal(a: list[Any], b: list[Any]) -> bool:
@@ -317,7 +322,7 @@ def test_same_bits_whatever_is_on(kit: Kit, seed: int, samples: int) -> None:
     for _ in range(2):
         scene = random_scene(rng, kinds)
         want, _ = kit.draw(scene, "off", samples)
-        for hsr in CONFIGURATIONS:
+        for hsr in [*CONFIGURATIONS, *OTHERS]:
             got, _ = kit.draw(scene, hsr, samples)
             assert equal(want, got), f"{hsr} differs: {[(k, q) for k, _, q in scene]}"
 

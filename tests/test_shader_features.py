@@ -189,8 +189,6 @@ def test_case(devices: list[tg.Device], case: Case) -> None:
 
 
 UNSUPPORTED = [
-    ("fragment", "in float gl_ClipDistance[1];", "o.x = gl_ClipDistance[0];", "ClipDistance"),
-    ("fragment", "in float gl_CullDistance[1];", "o.x = gl_CullDistance[0];", "CullDistance"),
     ("fragment", "", "o.x = gl_ViewportIndex;", "MultiViewport"),
     ("fragment", "#extension GL_EXT_multiview : enable\n", "o.x = gl_ViewIndex;", "MultiView"),
     ("fragment", "#extension GL_KHR_shader_subgroup_basic : enable\n", "o.x = gl_SubgroupSize;", "GroupNonUniform"),
@@ -243,6 +241,38 @@ void main() { o = vec4(seen); }"""
         assert (image[:, SIDE // 2 :] == (9, 4, 4, 1)).all(), (
             "instance 5 is culled, instance 4 of the second draw is on top"
         )
+
+
+def test_clip_and_cull_distances_reach_the_fragment_shader(devices: list[tg.Device]) -> None:
+    """Interpolated like any input, perspective included; what the vertex shader did not write reads zero or is undefined."""
+    vert = """#version 450
+layout(location = 0) in vec4 position; layout(location = 1) in float value;
+out gl_PerVertex { vec4 gl_Position; float gl_ClipDistance[2]; float gl_CullDistance[1]; };
+void main() { gl_Position = position; gl_ClipDistance[0] = value; gl_ClipDistance[1] = value - 4.0; gl_CullDistance[0] = 10.0 - value; }"""
+    frag = """#version 450
+in float gl_ClipDistance[2]; in float gl_CullDistance[1];
+layout(location = 0) out vec4 o;
+void main() { o = vec4(gl_ClipDistance[0], gl_ClipDistance[1], gl_CullDistance[0], 1.0); }"""
+    vertices = np.zeros(3, np.dtype([("position", "f4", 4), ("value", "f4")]))
+    vertices["position"] = [(-1, -1, 0, 1), (3, -1, 0, 1), (-4, 12, 0, 4)]
+    vertices["value"] = [2, 5, 11]
+    x, y = np.meshgrid((np.arange(SIDE) + 0.5) / (2 * SIDE), (np.arange(SIDE) + 0.5) / (2 * SIDE))
+    a = np.stack([1 - x - y, x, y])
+    w, value = np.array([1, 1, 4])[:, None, None], np.array([2, 5, 11])[:, None, None]
+    expected = (a * value / w).sum(axis=0) / (a / w).sum(axis=0)
+    kept = expected >= 4  # the second clip distance cuts here
+    clear = np.abs(expected - 4) > 1e-3
+    assert kept.any() and not kept.all()
+    for device in devices:
+        out = device.image((SIDE, SIDE), "r32g32b32a32_sfloat")
+        pipe = device.pipeline(vert, frag, vertex=vertices.dtype, color=[out])
+        with device.render_pass(color=[tg.Attachment(out, clear=GONE)]) as rp:
+            rp.draw(pipe, vertices)
+        image = out.numpy()
+        assert (image[~kept & clear] == GONE).all()
+        shown = kept & clear
+        for channel, want in enumerate((expected, expected - 4, 10 - expected)):
+            np.testing.assert_allclose(image[shown][:, channel], want[shown], rtol=1e-4, atol=5e-4)  # vertices are snapped
 
 
 QUALIFIED = """#version 450

@@ -82,8 +82,7 @@ void bind_command(py::module_& m) {
             unwrap(cb.begin_rendering(info));
           },
           py::arg("color"), py::arg("depth"), py::arg("stencil"), py::arg("area"), py::arg("layer_count"),
-          py::arg("single_sampled_samples"), py::arg("label"), py::arg("hsr") = py::none(),
-          py::arg("trace_tiles") = false)
+          py::arg("single_sampled_samples"), py::arg("label"), py::arg("hsr") = py::none(), py::arg("trace_tiles") = false)
       .def("end_rendering", [](CommandBuffer& cb) { unwrap(cb.end_rendering()); })
       .def("discard_rendering", &CommandBuffer::discard_rendering)
       .def("bind_pipeline", &CommandBuffer::bind_pipeline, py::arg("pipeline").none(false))

@@ -71,11 +71,11 @@ struct PassStats {
   uint64_t helper_lanes = 0, idle_lanes = 0, packets = 0;
   uint64_t samples_written = 0;
   // Hidden-surface removal. Killed fragments never ran the shader; each is counted once, by who killed it.
-  uint64_t primitives_culled_by_prepass = 0;  ///< recorded by the pre-pass in a tile, without a visible sample at its end
-  uint64_t fragments_killed_by_prepass = 0;   ///< passed their tests in order, but a later opaque primitive covers them
-  uint64_t fragments_killed_by_fpk = 0;       ///< waited in the queue when a later opaque quad covered them
+  uint64_t primitives_culled_by_prepass = 0;        ///< recorded by the pre-pass in a tile, without a visible sample at its end
+  uint64_t fragments_killed_by_prepass = 0;         ///< passed their tests in order, but a later opaque primitive covers them
+  uint64_t fragments_killed_by_fpk = 0;             ///< waited in the queue when a later opaque quad covered them
   uint64_t fragments_killed_by_hierarchical_z = 0;  ///< in blocks that were rejected as a whole
-  uint64_t sliced_invocations = 0;                                               ///< of shaders cut down to what decides coverage
+  uint64_t sliced_invocations = 0;                  ///< of shaders cut down to what decides coverage
   uint64_t tiler_heap_B = 0, peak_arena_B = 0;
   uint32_t splits = 0;  ///< incremental rendering
   std::vector<AttachmentTraffic> traffic;

@@ -354,10 +354,17 @@ Expected<VaryingLayout> varying_layout(const ShaderModule& fragment, const Speci
     const auto used = used_scalars(m, *constants, id);
     for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {
       const InterfaceScalar& s = scalars[k];
-      if (!used[k] || s.builtin != kNone) continue;
-      if (s.location > 255 || s.component > 3)
-        return Error{VK_ERROR_INVALID_SHADER_NV,
-                     "shader '" + fragment.label() + "': input location " + std::to_string(s.location) + " is above 255"};
+      if (!used[k]) continue;
+      const bool clip = s.builtin == spv::BuiltInClipDistance, cull = s.builtin == spv::BuiltInCullDistance;
+      if (clip || cull) {
+        layout.components.push_back({static_cast<uint8_t>(clip ? kClipDistanceLocation : kCullDistanceLocation),
+                                     static_cast<uint8_t>(s.element), Interpolation::smooth, s.centroid, s.sample});
+        continue;
+      }
+      if (s.builtin != kNone) continue;
+      if (s.location >= kClipDistanceLocation || s.component > 3)
+        return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + fragment.label() + "': input location " + std::to_string(s.location) +
+                                                     " is above " + std::to_string(kClipDistanceLocation - 1)};
       layout.components.push_back(
           {static_cast<uint8_t>(s.location), static_cast<uint8_t>(s.component), s.interpolation, s.centroid, s.sample});
     }

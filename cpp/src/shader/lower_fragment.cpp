@@ -95,11 +95,14 @@ std::vector<Value> FragmentBuilder::compute(bool uniform) {
     for (size_t k = 0; k < v.scalars.size() && k < v.used.size(); ++k) {
       const InterfaceScalar& s = v.scalars[k];
       if (!v.used[k]) continue;
-      if (s.builtin != kNone) {
+      const bool clip = s.builtin == spv::BuiltInClipDistance, cull = s.builtin == spv::BuiltInCullDistance;
+      if (s.builtin != kNone && !clip && !cull) {
         result.push_back(builtin(s, at, b, uniform));
         continue;
       }
-      const int row = key.varyings.find(s.location, s.component);
+      const int row = clip   ? key.varyings.find(kClipDistanceLocation, s.element)
+                      : cull ? key.varyings.find(kCullDistanceLocation, s.element)
+                             : key.varyings.find(s.location, s.component);
       Value x = ir.fk(0.0f);
       if (row >= 0) {
         const bool elsewhere = s.centroid && s.interpolation != Interpolation::flat && !key.per_sample;

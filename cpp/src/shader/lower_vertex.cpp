@@ -267,6 +267,15 @@ void VertexBuilder::write_outputs() {
     }
     for (size_t k = 0; k < scalars.size() && k < used.size() && k < v.c.size(); ++k) {
       const InterfaceScalar& s = scalars[k];
+      const bool clip = s.builtin == spv::BuiltInClipDistance, cull = s.builtin == spv::BuiltInCullDistance;
+      if ((clip || cull) && !key.position_only) {
+        // The fragment shader may read it too.
+        const int row = key.varyings.find(clip ? kClipDistanceLocation : kCullDistanceLocation, s.element);
+        if (row >= 0) {
+          written[static_cast<size_t>(row)] = true;
+          put(offsetof(VertexArgs, varyings), static_cast<uint32_t>(row), v.c[k]);
+        }
+      }
       if (s.builtin == spv::BuiltInPosition) {
         put(offsetof(VertexArgs, position), s.element, v.c[k]);
         position = true;

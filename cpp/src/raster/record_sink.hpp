@@ -1,0 +1,411 @@
+// raster/record_sink.hpp -- stage: tile phase, what becomes of a record's coverage. In: covered samples by window, quad, block or row
+// of blocks (coverage.hpp). Out: early tests done; quads in the queue, numbers in the visibility buffer, or nothing more.
+//
+// One sink for each record; included by tile_job.cpp alone, so that the compiler sees coverage, tests and sink at once.
+// Source: architecture, decision 8; Vulkan specification, "Fragment Operations" (early tests).
+#pragma once
+
+#include <cstring>
+
+#include "raster/worker.hpp"
+
+namespace tilegpu::raster {
+
+inline uint32_t count_pixels(const uint16_t* masks, uint32_t samples) {
+  uint32_t any = 0;
+  for (uint32_t s = 0; s < samples; s++) any |= masks[s];
+  return static_cast<uint32_t>(std::popcount(any));
+}
+
+/// Where the coverage of one record goes.
+class RecordSink {
+ public:
+  RecordSink(Worker& w, const geometry::TriangleRecord& record, const geometry::Chunk& chunk) : w_(w), record_(record), chunk_(chunk) {
+    if (w.phase != Phase::main || !w.prepass.opaque_replay) return;
+    uint32_t& next = w.prepass.replay_next;
+    if (next < w.visible.size() && w.visible[next].record == &record) id_ = ++next;
+  }
+
+  /// The depth plane was set up with others.
+  void set_depth(const TriangleBatch& batch, uint32_t lane) {
+    depth_ = batch_depth(batch, lane, static_cast<uint32_t>(w_.visible.size()) + 1, record_.draw_flags & geometry::kFrontFacing ? 0 : 1);
+    ready_ = true;
+  }
+
+  /// A small triangle, one sample.
+  void window(const TriangleBatch& batch, uint32_t lane) {
+    uint32_t covered = BatchEdges(batch, lane).covered(0, 0);
+    const int32_t x = batch.window_x[lane], y = batch.window_y[lane];
+    if (batch.cut >> lane & 1) covered &= detail::rect_bits(w_.rect, x, y);
+    if (!covered || w_.masks_samples) return;
+    w_.counters.fragments_rasterized += static_cast<uint32_t>(std::popcount(covered));
+    const uint32_t column0 = static_cast<uint32_t>((x >> 2) * 16 + (x & 2) * 2),
+                   column1 = static_cast<uint32_t>(((x + 2) >> 2) * 16 + ((x + 2) & 2) * 2);
+    const uint32_t pitch = w_.blocks_per_row * 16;
+    const uint32_t row0 = static_cast<uint32_t>(y >> 2) * pitch + static_cast<uint32_t>(y & 2) * 4;
+    const uint32_t row1 = static_cast<uint32_t>((y + 2) >> 2) * pitch + static_cast<uint32_t>((y + 2) & 2) * 4;
+    const uint32_t tile_pixels[4] = {row0 + column0, row0 + column1, row1 + column0, row1 + column1};
+    uint32_t live = covered;
+    if (w_.early != EarlyTests::none) {
+      live = w_.test.functions.window(w_.test, batch, lane, static_cast<uint32_t>(w_.visible.size()) + 1,
+                                      record_.draw_flags & geometry::kFrontFacing ? 0 : 1, tile_pixels, w_.origin_x_px + x,
+                                      w_.origin_y_px + y, covered);
+      w_.counters.fragments_early_killed += static_cast<uint32_t>(std::popcount(covered & ~live));
+      if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live));
+      if (!live) return;
+    }
+    if (w_.route == Route::visibility) {
+      see(live);
+    } else if (w_.route == Route::shade) {
+      for (uint32_t q = 0; q < 4; q++)
+        if (const uint32_t bits = live >> 4 * q & 0xf)
+          push({setup(), tile_pixels[q], static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
+                static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), covered >> 4 * q & 0xf, bits});
+    }
+  }
+
+  /// A triangle of some blocks, not small, one sample; the depth plane is set.
+  __attribute__((noinline)) void blocks(const TriangleBatch& batch, uint32_t lane) {
+    const BatchEdges edges(batch, lane);
+    const bool cut = batch.cut >> lane & 1;
+    const int32_t x0 = batch.window_x[lane], y0 = batch.window_y[lane], x1 = batch.end_x[lane], y1 = batch.end_y[lane];
+    for (int32_t y = y0; y < y1; y += 4)
+      for (int32_t x = x0; x < x1; x += 4) {
+        uint32_t covered = edges.covered((x - x0) * 256, (y - y0) * 256);
+        if (cut) covered &= detail::rect_bits(w_.rect, x, y);
+        if (covered) single_block(x >> 2, y >> 2, covered);
+      }
+  }
+
+  /// The same with more samples.
+  __attribute__((noinline)) void blocks_of_samples(const TriangleBatch& batch, uint32_t lane) {
+    const bool cut = batch.cut >> lane & 1;
+    const int32_t x0 = batch.window_x[lane], y0 = batch.window_y[lane], x1 = batch.end_x[lane], y1 = batch.end_y[lane];
+    const SampleEdges edges(batch, lane, w_.samples);
+    i32x4 row = edges.corner;
+    for (int32_t y = y0; y < y1; y += 4, row += edges.step_y) {
+      i32x4 corner = row;
+      for (int32_t x = x0; x < x1; x += 4, corner += edges.step_x) {
+        if (sign_bits(corner + edges.most) & 7) continue;  // all of the block is outside an edge
+        const uint32_t allowed = cut ? detail::rect_bits(w_.rect, x, y) : 0xffff;
+        alignas(32) uint16_t masks[kMaxSamples] = {};
+        if (edges.cover(corner, w_.samples, allowed * 0x10001u, masks)) block(x >> 2, y >> 2, masks);
+      }
+    }
+  }
+
+  void quad(int32_t x, int32_t y, uint64_t coverage) {
+    coverage &= w_.sample_mask;
+    if (!coverage) return;
+    const uint32_t pixels = covered_pixels(coverage);
+    w_.counters.fragments_rasterized += static_cast<uint32_t>(std::popcount(pixels));
+    const uint32_t block = w_.block_of(x >> 2, y >> 2);
+    if (w_.list_draw && list_quad(block, x, y, coverage)) return;
+    const uint32_t tile_pixel = block * 16 + static_cast<uint32_t>((y & 2) * 4 + (x & 2) * 2);
+    uint64_t live = coverage;
+    if (w_.early != EarlyTests::none) {
+      prepare();
+      live = w_.test.functions.quad(w_.test, depth_, tile_pixel, w_.origin_x_px + x, w_.origin_y_px + y, coverage);
+      w_.counters.fragments_early_killed += static_cast<uint32_t>(std::popcount(pixels & ~covered_pixels(live)));
+      if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live));
+      if (!live) return;
+    }
+    if (w_.route == Route::visibility) {
+      see(covered_pixels(live));
+    } else if (w_.route == Route::shade) {
+      push({setup(), tile_pixel, static_cast<uint16_t>(x), static_cast<uint16_t>(y), coverage, live});
+    }
+  }
+
+  void block(int32_t block_x, int32_t block_y, const uint16_t* masks) {
+    if (w_.samples == 1) {
+      single_block(block_x, block_y, masks[0]);
+      return;
+    }
+    if (w_.lrz.now) {
+      prepare();
+      if (lrz_hidden(block_x, block_y, 1)) return;
+    }
+    uint16_t limited[kMaxSamples] = {};
+    if (w_.masks_samples) {
+      for (uint32_t s = 0; s < w_.samples; s++) limited[s] = w_.sample_mask >> 4 * s & 1 ? masks[s] : 0;
+      masks = limited;
+    }
+    const uint32_t block = w_.block_of(block_x, block_y);
+    if (w_.list_draw && list_block(block, block_x, block_y, hsr::load_masks(masks) & w_.lists.all)) return;
+    const uint32_t pixels = count_pixels(masks, w_.samples);
+    if (!pixels) return;
+    w_.counters.fragments_rasterized += pixels;
+    if (w_.early == EarlyTests::none) {
+      push_block(block, block_x * 4, block_y * 4, masks, masks);
+      return;
+    }
+    prepare();
+    uint16_t live[kMaxSamples];
+    w_.test.functions.block(w_.test, depth_, block, w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4, masks, live);
+    after_tests(block, block_x * 4, block_y * 4, pixels, masks, live);
+  }
+
+  void full_span(int32_t block_x, int32_t block_y, int32_t count) {
+    if (w_.masks_samples) {
+      uint16_t all[kMaxSamples] = {};
+      std::fill_n(all, w_.samples, uint16_t{0xffff});
+      for (int32_t i = 0; i < count; i++) block(block_x + i, block_y, all);
+      return;
+    }
+    if (w_.lrz.now) {
+      prepare();
+      for (int32_t i = 0; i < count; i += 8) {
+        const uint32_t present = (1u << std::min(count - i, 8)) - 1;
+        uint32_t left = present & ~lrz_hidden(block_x + i, block_y, present);
+        while (left) {
+          const int32_t first = std::countr_zero(left), run = std::countr_one(left >> first);
+          left &= ~(((1u << run) - 1) << first);
+          seen_span(block_x + i + first, block_y, run);
+        }
+      }
+    } else {
+      seen_span(block_x, block_y, count);
+    }
+  }
+
+  // What low-resolution Z left of a row of whole blocks.
+  void seen_span(int32_t block_x, int32_t block_y, int32_t count) {
+    w_.counters.fragments_rasterized += 16u * static_cast<uint32_t>(count);
+    if (w_.early == EarlyTests::none || !w_.test.far) {
+      test_span(block_x, block_y, count);
+      return;
+    }
+    prepare();
+    for (int32_t i = 0; i < count; i += 8) {
+      const int32_t n = std::min(count - i, 8);
+      const uint32_t present = (1u << n) - 1;
+      const uint32_t hidden = present & hidden_blocks(w_.test, depth_, w_.block_of(block_x + i, block_y),
+                                                      w_.origin_x_px + (block_x + i) * 4, w_.origin_y_px + block_y * 4);
+      w_.counters.fragments_early_killed += 16u * static_cast<uint32_t>(std::popcount(hidden));
+      w_.counters.fragments_killed_by_hierarchical_z += 16u * static_cast<uint32_t>(std::popcount(hidden));
+      for (uint32_t left = present & ~hidden; left;) {
+        const int32_t first = std::countr_zero(left), run = std::countr_one(left >> first);
+        left &= ~(((1u << run) - 1) << first);
+        test_span(block_x + i + first, block_y, run);
+      }
+    }
+  }
+
+  /// After the last of its samples.
+  void finish() {
+    if (!seen_) return;
+    if (w_.visible_draws.empty() || w_.visible_draws.back() != w_.draw) w_.visible_draws.push_back(w_.draw);
+    w_.visible.push_back({&record_, &chunk_, nullptr, static_cast<uint32_t>(w_.visible_draws.size() - 1)});
+  }
+
+ private:
+  static constexpr uint16_t kAll[kMaxSamples] = {0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff,
+                                                 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff};
+
+  // Blocks (of up to eight side by side, by bit) that low-resolution Z hides; only where it is tested.
+  uint32_t lrz_hidden(int32_t block_x, int32_t block_y, uint32_t present) {
+    const uint32_t hidden = present & hsr::lrz_hidden_blocks(w_.lrz, depth_, w_.samples, w_.block_of(block_x, block_y),
+                                                             w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4);
+    w_.counters.lrz_blocks_rejected += static_cast<uint32_t>(std::popcount(hidden));
+    return hidden;
+  }
+
+  // A block with one sample.
+  void single_block(int32_t block_x, int32_t block_y, uint32_t covered) {
+    if (w_.masks_samples) return;
+    if (w_.lrz.now) {
+      prepare();
+      if (lrz_hidden(block_x, block_y, 1)) return;
+    }
+    w_.counters.fragments_rasterized += static_cast<uint32_t>(std::popcount(covered));
+    const uint32_t block = w_.block_of(block_x, block_y);
+    uint32_t live = covered;
+    if (w_.early != EarlyTests::none) {
+      prepare();
+      live = w_.test.functions.single(w_.test, depth_, block, w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4, covered);
+      w_.counters.fragments_early_killed += static_cast<uint32_t>(std::popcount(covered & ~live));
+      if (!live) return;
+      if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live));
+    }
+    if (w_.route == Route::visibility) {
+      see(live);
+      return;
+    }
+    if (w_.route != Route::shade) return;
+    const uint16_t covered_mask = static_cast<uint16_t>(covered), live_mask = static_cast<uint16_t>(live);
+    if (live == 0xffff)
+      push_full_block(block, block_x * 4, block_y * 4);
+    else
+      push_block(block, block_x * 4, block_y * 4, &covered_mask, &live_mask);
+  }
+
+  // A block of the list; false: it is in the buffers (now).
+  bool list_block(uint32_t block, int32_t block_x, int32_t block_y, hsr::SampleMasks covered) {
+    if (w_.lists.count[block] >= hsr::kBlockEntries) {
+      if (w_.lists.count[block] != hsr::kInBuffers) hsr::expand_list(w_, block);
+      return false;
+    }
+    const uint32_t pixels = static_cast<uint32_t>(std::popcount(hsr::pixels_of(covered)));
+    if (!pixels) return true;
+    w_.counters.fragments_rasterized += pixels;
+    test_list(block, block_x, block_y, covered, pixels);
+    return true;
+  }
+  bool list_quad(uint32_t block, int32_t x, int32_t y, uint64_t coverage) {
+    if (w_.lists.count[block] >= hsr::kBlockEntries) {
+      if (w_.lists.count[block] != hsr::kInBuffers) hsr::expand_list(w_, block);
+      return false;
+    }
+    const int32_t shift = (y & 2) * 4 + (x & 2) * 2;
+    hsr::SampleMasks covered{};
+    for (uint32_t s = 0; s < w_.samples; s++) covered[s] = static_cast<uint16_t>((coverage >> 4 * s & 0xf) << shift);
+    test_list(block, x >> 2, y >> 2, covered, static_cast<uint32_t>(std::popcount(covered_pixels(coverage))));
+    return true;
+  }
+  // `pixels` of it were counted as rasterized.
+  void test_list(uint32_t block, int32_t block_x, int32_t block_y, hsr::SampleMasks covered, uint32_t pixels) {
+    prepare();
+    const uint32_t next = static_cast<uint32_t>(w_.lists.planes.size());
+    const hsr::SampleMasks pass =
+        hsr::insert(w_, depth_, listed_ ? next - 1 : next, block, w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4, covered);
+    const uint32_t passed = static_cast<uint32_t>(std::popcount(hsr::pixels_of(pass)));
+    w_.counters.fragments_early_killed += pixels - passed;
+    if (!passed) return;
+    if (!listed_) w_.lists.planes.push_back(depth_);
+    listed_ = true;
+    seen_ = true;
+    if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += hsr::count_samples(pass);
+  }
+
+  // Whole blocks side by side: tests, and on from there. They are counted as rasterized.
+  void test_span(int32_t block_x, int32_t block_y, int32_t count) {
+    if (!w_.list_draw) return test_buffers(block_x, block_y, count);
+    for (int32_t i = 0; i < count; i++) {
+      const uint32_t block = w_.block_of(block_x + i, block_y);
+      if (w_.lists.count[block] >= hsr::kBlockEntries && w_.lists.count[block] != hsr::kInBuffers) hsr::expand_list(w_, block);
+      if (w_.lists.count[block] == hsr::kInBuffers)
+        test_buffers(block_x + i, block_y, 1);
+      else
+        test_list(block, block_x + i, block_y, w_.lists.all, 16);
+    }
+  }
+  void test_buffers(int32_t block_x, int32_t block_y, int32_t count) {
+    const uint32_t first = w_.block_of(block_x, block_y), blocks = static_cast<uint32_t>(count);
+    uint16_t* live = w_.pass_masks.data();
+    uint32_t passed = 16 * blocks;
+    if (w_.early != EarlyTests::none) {
+      prepare();
+      passed = w_.test.functions.span(w_.test, depth_, first, blocks, w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4, live);
+      w_.counters.fragments_early_killed += 16 * blocks - passed;
+      if (!passed) return;
+      if (w_.early_query >= 0)
+        for (uint32_t i = 0; i < blocks * w_.samples; i++)
+          w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live[i]));
+    } else {
+      std::fill_n(live, blocks * w_.samples, uint16_t{0xffff});
+    }
+    if (w_.route == Route::visibility) {
+      seen_ = true;
+      w_.prepass.recorded += passed;
+    }
+    if (w_.route != Route::shade) return;
+    for (uint32_t i = 0; i < blocks; i++, live += w_.samples) {
+      uint32_t all = 0xffff;
+      for (uint32_t s = 0; s < w_.samples; s++) all &= live[s];
+      const int32_t x = (block_x + static_cast<int32_t>(i)) * 4, y = block_y * 4;
+      if (all == 0xffff)
+        push_full_block(first + i, x, y);
+      else
+        push_block(first + i, x, y, kAll, live);
+    }
+  }
+
+  void prepare() {
+    if (ready_) return;
+    ready_ = true;
+    set_up_depth(record_, w_.test, depth_);
+    depth_.id = static_cast<uint32_t>(w_.visible.size()) + 1;
+  }
+  const shader::PrimitiveSetup* setup() {
+    if (!setup_) {
+      // Setups of quads that no longer wait are given back now and then, so that a bin with a million primitives needs no more.
+      if (w_.setups.used() >= kMaxVisible) {
+        release_queue(w_);
+        w_.setups.reset();
+      }
+      shader::PrimitiveSetup* setup = w_.setups.allocate();
+      set_up_primitive(record_, chunk_, w_.test, static_cast<uint32_t>(w_.setups.used()), *setup);
+      if (w_.phase == Phase::pre) setup->order = static_cast<uint32_t>(w_.visible.size()) + 1;
+      if (w_.phase == Phase::main) setup->order = id_;
+      setup_ = setup;
+    }
+    return setup_;
+  }
+
+  void after_tests(uint32_t block, int32_t x, int32_t y, uint32_t pixels, const uint16_t* covered, const uint16_t* live) {
+    const uint32_t passed = count_pixels(live, w_.samples);
+    w_.counters.fragments_early_killed += pixels - passed;
+    if (!passed) return;
+    if (w_.early_query >= 0)
+      for (uint32_t s = 0; s < w_.samples; s++)
+        w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live[s]));
+    if (w_.route == Route::visibility) {
+      seen_ = true;
+      w_.prepass.recorded += passed;
+    } else if (w_.route == Route::shade) {
+      push_block(block, x, y, covered, live);
+    }
+  }
+
+  void push_block(uint32_t block, int32_t x, int32_t y, const uint16_t* covered, const uint16_t* live) {
+    for (uint32_t q = 0; q < 4; q++) {
+      const uint64_t bits = gather_quad(live, w_.samples, q);
+      if (!bits) continue;
+      const uint64_t raster = covered == live ? bits : gather_quad(covered, w_.samples, q);
+      push({setup(), block * 16 + q * 4, static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
+            static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), raster, bits});
+    }
+  }
+
+  void push_full_block(uint32_t block, int32_t x, int32_t y) {
+    const shader::PrimitiveSetup* primitive = setup();
+    if (w_.phase == Phase::pre) seen_ = w_.prepass.verdict.opaque;
+    if (!w_.waiting[block] && !w_.kill.on && w_.phase != Phase::main) {
+      shade_block(w_, primitive, block, x, y);
+      return;
+    }
+    for (uint32_t q = 0; q < 4; q++)  // behind the quads that wait there
+      push({primitive, block * 16 + q * 4, static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
+            static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), w_.all_samples, w_.all_samples});
+  }
+
+  // Its number is in the ids now.
+  void see(uint32_t pixels) {
+    seen_ = true;
+    w_.prepass.recorded += static_cast<uint32_t>(std::popcount(pixels));
+  }
+
+  void push(WaitingQuad quad) {
+    if (w_.phase == Phase::pre) {
+      seen_ = w_.prepass.verdict.opaque;
+    } else if (w_.phase == Phase::main && !w_.state->pipeline->compiled().classification.side_effects) {
+      const uint64_t hidden = hsr::overdrawn_samples(w_, quad.tile_pixel, quad.live, w_.prepass.replay_ids);
+      w_.counters.fragments_killed_by_prepass +=
+          static_cast<uint32_t>(std::popcount(covered_pixels(quad.live) & ~covered_pixels(quad.live & ~hidden)));
+      quad.live &= ~hidden;
+      if (!quad.live) return;
+    }
+    emit_quad(w_, quad);
+  }
+
+  Worker& w_;
+  const geometry::TriangleRecord& record_;
+  const geometry::Chunk& chunk_;
+  PrimitiveDepth depth_;  // once ready_
+  const shader::PrimitiveSetup* setup_ = nullptr;
+  bool ready_ = false, seen_ = false, listed_ = false;
+  uint32_t id_ = 0;  // main phase: in the ids; 0: nothing of it is seen
+};
+
+}  // namespace tilegpu::raster
