@@ -6,7 +6,7 @@ build=$1 venv=$2
 shift 2
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-ctest --test-dir "$build" --output-on-failure
+ctest --test-dir "$build" --output-on-failure -j "$(nproc)"
 
 site=$(pwd)/$build/site
 rm -rf "$site" && mkdir -p "$site"
