@@ -212,10 +212,13 @@ void PassExecutor::render_part(PassRecord& pass, raster::PassContext& context, f
   context.geometry = &s.binned;
   if (part == framebuffer::Part::middle || part == framebuffer::Part::last) context.depth_holds_far = false;
   const framebuffer::DeferredDepth deferred = framebuffer::defers_depth(pass.framebuffer, context.tile, part);
-  context.block_lists = deferred.possible && context.compress_samples && context.hsr.visibility_buffer && !context.hsr.pre_pass &&
-                        !context.filter_planes.count;
+  const bool keeps_blocks =
+      context.compress_samples && context.hsr.visibility_buffer && !context.hsr.pre_pass && !context.filter_planes.count;
+  context.block_lists = keeps_blocks && deferred.possible && context.samples > 1;
+  context.block_covers = keeps_blocks && context.hsr.hierarchical_z && context.samples == 1 && context.tile.depth.words;
+  context.depth_known = deferred.possible;
   context.depth_background = deferred.background;
-  context.keeps_depth = deferred.kept;
+  context.keeps_depth = deferred.kept || context.lrz;
   for (uint32_t layer = 0; layer < std::max(1u, pass.info.layer_count); layer++) {
     context.layer = layer;
     const size_t first_trace = pass.tile_trace.size();

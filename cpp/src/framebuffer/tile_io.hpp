@@ -42,7 +42,7 @@ struct TileRegion {
   bool clears_depth = true;  // false: who draws in the bin starts from DeferredDepth::background
 };
 
-/// Depth of several samples may start as one value for the whole bin, which nobody writes to the plane.
+/// Depth may start as one value for the whole bin; where there are several samples nobody writes it to the plane.
 struct DeferredDepth {
   bool possible = false;    // there is no depth, or it is cleared everywhere
   uint32_t background = 0;  // the word

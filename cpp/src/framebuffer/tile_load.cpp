@@ -107,7 +107,6 @@ bool loads_equal_samples(const Framebuffer& f, const HostTile& tile, Part part) 
 
 DeferredDepth defers_depth(const Framebuffer& f, const HostTile& tile, Part part) {
   DeferredDepth out;
-  if (tile.samples == 1) return out;
   const Target t = target_at(f, tile, kDepthTarget, part);
   out.possible = !t.present() || (t.load->in_bounds != LoadOp::image && t.load->border != LoadOp::image);
   out.kept = t.present();

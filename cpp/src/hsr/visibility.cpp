@@ -59,6 +59,11 @@ void quads_of(SampleMasks masks, uint64_t* quads) {
 }
 
 void gather_block(Worker& w, uint32_t block) {
+  if (w.covers.any)
+    if (const uint32_t id = release_cover(w, block)) {
+      w.gathered.push_back({id, block * 16 | kWholeBlock, 0});
+      return;
+    }
   uint32_t* ids = w.ids + size_t{block} * w.samples * 16;
   const uint32_t vectors = w.samples * 2;
   const raster::i32x8 first = raster::i32x8{} + static_cast<int32_t>(ids[0]);
@@ -219,6 +224,8 @@ void flush_visibility(Worker& w) {
     std::memset(&w.dirty[i], 0, 8);
     for (; bytes; bytes &= bytes - 1) gather_block(w, static_cast<uint32_t>(i) + static_cast<uint32_t>(std::countr_zero(bytes) >> 3));
   }
+  w.covers.any = false;
+  w.covers.planes.clear();
   if (w.lists.active) {
     for (uint32_t block = 0; block < w.lists.count.size(); block++)
       if (w.lists.count[block] && w.lists.count[block] != kInBuffers) gather_list(w, block);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "hsr/block_cover.hpp"
 #include "raster/depth_plane.hpp"
 #include "raster/setup_batch.hpp"
 #include "raster/simd.hpp"
@@ -123,7 +124,10 @@ struct Kernel {
       }
       passed += static_cast<uint32_t>(std::popcount(any));
       if constexpr (kBounds)
-        if (state.far && any) state.far[first_block + b] = largest(most);
+        if (state.far && any) {
+          state.far[first_block + b] = largest(most);
+          if (state.near) state.near[first_block + b] = smallest(minimum(after[0], after[1]));  // one sample
+        }
       if constexpr (kIds) state.dirty[first_block + b] |= any != 0;
     }
     return passed;
@@ -180,7 +184,10 @@ struct Kernel {
         test<true>(state, z1, offset(state.depth, word + 8), offset(state.ids, word + 8), p.id, expand8(covered >> 8), after[1]);
     const uint32_t pass = low | high << 8;
     if constexpr (kBounds)
-      if (state.far && pass) state.far[block] = largest(maximum(after[0], after[1]));
+      if (state.far && pass) {
+        state.far[block] = largest(maximum(after[0], after[1]));
+        if (state.near) state.near[block] = smallest(minimum(after[0], after[1]));
+      }
     if constexpr (kIds) state.dirty[block] |= pass != 0;
     return pass;
   }
@@ -204,6 +211,8 @@ struct Kernel {
       pass |= static_cast<uint64_t>(test<true>(state, z, offset(state.depth, word), offset(state.ids, word), p.id, expand4(bits), after))
               << 4 * s;
     }
+    if constexpr (kBounds)
+      if (state.near && pass) state.near[tile_pixel >> 4] = hsr::kNearUnknown;
     if constexpr (kIds) state.dirty[tile_pixel >> 4] |= pass != 0;
     return pass;
   }
@@ -231,6 +240,8 @@ struct Kernel {
       const uint32_t shift = static_cast<uint32_t>(std::countr_zero(quads)), at = tile_pixels[shift >> 2];
       const uint32_t bits = test<true>(state, (f32x4)z[shift >> 2], offset(state.depth, at), offset(state.ids, at), id,
                                        expand4(covered >> shift & 0xf), after);
+      if constexpr (kBounds)
+        if (state.near && bits) state.near[at >> 4] = hsr::kNearUnknown;
       if constexpr (kIds) state.dirty[at >> 4] |= bits != 0;
       pass |= bits << shift;
     }

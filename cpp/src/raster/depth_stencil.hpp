@@ -55,6 +55,7 @@ struct TestState {
   uint32_t* ids = nullptr;   // visibility plane, laid out as a plane of one word; null: not written
   uint8_t* dirty = nullptr;  // with ids: a byte for each block, set where a number was written
   int32_t* far = nullptr;    // with LESS and LESS_OR_EQUAL: a bound of each block's depth words, see hidden_blocks
+  int32_t* near = nullptr;   // with far: the other bound, while hsr/block_cover.hpp asks for it
   uint32_t samples = 1;
   const float* positions = nullptr;  // x, y in 0..1 of each sample
   bool depth_test = false, depth_write = false, bounds_test = false, stencil_test = false, unorm = false;

@@ -46,6 +46,9 @@ class RecordSink {
     const uint32_t row1 = static_cast<uint32_t>((y + 2) >> 2) * pitch + static_cast<uint32_t>((y + 2) & 2) * 4;
     const uint32_t tile_pixels[4] = {row0 + column0, row0 + column1, row1 + column0, row1 + column1};
     uint32_t live = covered;
+    if (w_.covers.any)
+      for (uint32_t q = 0; q < 4; q++)
+        if (covered >> 4 * q & 0xf) expand_cover(tile_pixels[q] >> 4);
     if (w_.early != EarlyTests::none) {
       live = w_.test.functions.window(w_.test, batch, lane, static_cast<uint32_t>(w_.visible.size()) + 1,
                                       record_.draw_flags & geometry::kFrontFacing ? 0 : 1, tile_pixels, w_.origin_x_px + x,
@@ -101,6 +104,7 @@ class RecordSink {
     w_.counters.fragments_rasterized += static_cast<uint32_t>(std::popcount(pixels));
     const uint32_t block = w_.block_of(x >> 2, y >> 2);
     if (w_.list_draw && list_quad(block, x, y, coverage)) return;
+    if (w_.covers.any) expand_cover(block);
     const uint32_t tile_pixel = block * 16 + static_cast<uint32_t>((y & 2) * 4 + (x & 2) * 2);
     uint64_t live = coverage;
     if (w_.early != EarlyTests::none) {
@@ -179,12 +183,20 @@ class RecordSink {
     prepare();
     for (int32_t i = 0; i < count; i += 8) {
       const int32_t n = std::min(count - i, 8);
-      const uint32_t present = (1u << n) - 1;
-      const uint32_t hidden = present & hidden_blocks(w_.test, depth_, w_.block_of(block_x + i, block_y),
-                                                      w_.origin_x_px + (block_x + i) * 4, w_.origin_y_px + block_y * 4);
+      const uint32_t present = (1u << n) - 1, first_block = w_.block_of(block_x + i, block_y);
+      const int32_t x_px = w_.origin_x_px + (block_x + i) * 4, y_px = w_.origin_y_px + block_y * 4;
+      uint32_t hidden, held = 0;
+      if (w_.cover_draw) {
+        const hsr::CoverSides sides = hsr::cover_blocks(w_, depth_, held_, first_block, x_px, y_px, present);
+        hidden = sides.hidden;
+        held = sides.held;
+        if (held) take(held);
+      } else {
+        hidden = present & hidden_blocks(w_.test, depth_, first_block, x_px, y_px);
+      }
       w_.counters.fragments_early_killed += 16u * static_cast<uint32_t>(std::popcount(hidden));
       w_.counters.fragments_killed_by_hierarchical_z += 16u * static_cast<uint32_t>(std::popcount(hidden));
-      for (uint32_t left = present & ~hidden; left;) {
+      for (uint32_t left = present & ~hidden & ~held; left;) {
         const int32_t first = std::countr_zero(left), run = std::countr_one(left >> first);
         left &= ~(((1u << run) - 1) << first);
         test_span(block_x + i + first, block_y, run);
@@ -221,6 +233,7 @@ class RecordSink {
     w_.counters.fragments_rasterized += static_cast<uint32_t>(std::popcount(covered));
     const uint32_t block = w_.block_of(block_x, block_y);
     uint32_t live = covered;
+    if (w_.covers.any) expand_cover(block);
     if (w_.early != EarlyTests::none) {
       prepare();
       live = w_.test.functions.single(w_.test, depth_, block, w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4, covered);
@@ -238,6 +251,17 @@ class RecordSink {
       push_full_block(block, block_x * 4, block_y * 4);
     else
       push_block(block, block_x * 4, block_y * 4, &covered_mask, &live_mask);
+  }
+
+  // Whole blocks (by bit) that passed and are the primitive's.
+  void take(uint32_t blocks) {
+    const uint32_t pixels = 16u * static_cast<uint32_t>(std::popcount(blocks));
+    seen_ = true;
+    w_.prepass.recorded += pixels;
+    if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += pixels;
+  }
+  void expand_cover(uint32_t block) {
+    if (w_.covers.plane[block]) hsr::expand_cover(w_, block);
   }
 
   // A block of the list; false: it is in the buffers (now).
@@ -294,6 +318,8 @@ class RecordSink {
     const uint32_t first = w_.block_of(block_x, block_y), blocks = static_cast<uint32_t>(count);
     uint16_t* live = w_.pass_masks.data();
     uint32_t passed = 16 * blocks;
+    if (w_.covers.any)
+      for (uint32_t i = 0; i < blocks; i++) expand_cover(first + i);
     if (w_.early != EarlyTests::none) {
       prepare();
       passed = w_.test.functions.span(w_.test, depth_, first, blocks, w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4, live);
@@ -404,7 +430,7 @@ class RecordSink {
   const geometry::Chunk& chunk_;
   PrimitiveDepth depth_;  // once ready_
   const shader::PrimitiveSetup* setup_ = nullptr;
-  bool ready_ = false, seen_ = false, listed_ = false;
+  bool ready_ = false, seen_ = false, listed_ = false, held_ = false;
   uint32_t id_ = 0;  // main phase: in the ids; 0: nothing of it is seen
 };
 

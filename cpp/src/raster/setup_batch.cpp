@@ -17,7 +17,6 @@ static_assert(offsetof(shader::PrimitiveSetup, anchor_x) == 0 && offsetof(shader
 
 inline f32x8 minimum(f32x8 a, f32x8 b) { return (f32x8)_mm256_min_ps((__m256)a, (__m256)b); }  // a < b ? a : b
 inline f32x8 maximum(f32x8 a, f32x8 b) { return (f32x8)_mm256_max_ps((__m256)a, (__m256)b); }  // a > b ? a : b
-inline i32x8 minimum(i32x8 a, i32x8 b) { return (i32x8)_mm256_min_epi32((__m256i)a, (__m256i)b); }
 inline f32x8 pick(i32x8 mask, f32x8 yes, f32x8 no) { return (f32x8)_mm256_blendv_ps((__m256)no, (__m256)yes, (__m256)mask); }
 inline i32x8 pick(i32x8 mask, i32x8 yes, i32x8 no) { return (i32x8)_mm256_blendv_ps((__m256)no, (__m256)yes, (__m256)mask); }
 inline f32x8 to_float(i32x8 v) { return __builtin_convertvector(v, f32x8); }

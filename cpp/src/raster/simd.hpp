@@ -43,7 +43,14 @@ inline i32x8 select(i32x8 mask, i32x8 yes, i32x8 no) { return (i32x8)_mm256_blen
 inline i32x4 select(i32x4 mask, i32x4 yes, i32x4 no) { return (i32x4)_mm_blendv_epi8((__m128i)no, (__m128i)yes, (__m128i)mask); }
 
 inline i32x8 maximum(i32x8 a, i32x8 b) { return (i32x8)_mm256_max_epi32((__m256i)a, (__m256i)b); }
+inline i32x8 minimum(i32x8 a, i32x8 b) { return (i32x8)_mm256_min_epi32((__m256i)a, (__m256i)b); }
 /// Of all lanes.
+inline int32_t smallest(i32x8 v) {
+  __m128i m = _mm_min_epi32(_mm256_castsi256_si128((__m256i)v), _mm256_extracti128_si256((__m256i)v, 1));
+  m = _mm_min_epi32(m, _mm_shuffle_epi32(m, 0x4e));
+  m = _mm_min_epi32(m, _mm_shuffle_epi32(m, 0xb1));
+  return _mm_cvtsi128_si32(m);
+}
 inline int32_t largest(i32x8 v) {
   __m128i m = _mm_max_epi32(_mm256_castsi256_si128((__m256i)v), _mm256_extracti128_si256((__m256i)v, 1));
   m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0x4e));

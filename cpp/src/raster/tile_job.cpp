@@ -118,6 +118,15 @@ void select_state(Worker& w, const exec::DrawState& state) {
     w.list_draw = w.route == Route::visibility && w.early == EarlyTests::full && hsr::serves(w.test, w.list_test);
     if (!w.list_draw) hsr::expand_lists(w);
   }
+  if (w.covers.active) {
+    w.cover_draw = w.phase == Phase::ordinary && w.route == Route::visibility && w.early == EarlyTests::full && hsr::covers_serve(w.test);
+    if (w.cover_draw) {
+      w.test.near = w.covers.near.data();
+    } else {
+      hsr::expand_covers(w);
+      if (w.late_test.depth_write) hsr::forget_near(w);
+    }
+  }
   w.sample_mask = 0;
   for (uint32_t s = 0; s < w.samples; s++)
     if (info.multisample.sample_mask >> s & 1) w.sample_mask |= uint64_t{0xf} << 4 * s;
@@ -271,7 +280,7 @@ void TileWorker::begin_pass(const PassContext& pass) {
   w.hidden_surface_removal = pass.hsr.visibility_buffer;
   const size_t blocks = size_t{w.blocks_per_row} * w.blocks_per_row;
   w.waiting.assign(blocks, 0);
-  w.dirty.assign(blocks, 0);
+  w.dirty.assign(blocks + 8, 0);  // eight are written at once
   w.pass_masks.resize(size_t{w.blocks_per_row} * w.samples);
   w.hierarchical_z = pass.hsr.hierarchical_z;
   w.far.resize(blocks + 8);  // eight are read at once
@@ -330,8 +339,9 @@ void TileWorker::run(const PassContext& pass, uint32_t bin) {
   hsr::lrz_begin_bin(w.lrz, pass.lrz, w.origin_x_px, w.origin_y_px, w.bin_px);
   std::fill(w.far.begin(), w.far.end(), INT32_MAX);
   w.last_flush = false;
-  w.lists.active = w.list_draw = false;
+  w.lists.active = w.list_draw = w.covers.active = w.covers.any = w.cover_draw = false;
   if (pass.block_lists) hsr::begin_lists(w, pass.depth_background);
+  if (pass.block_covers) hsr::begin_covers(w, pass.depth_known, pass.depth_background);
   bool may_start = w.prepass.enabled;
   const uint32_t end = binned.first_segment[bin + 1];
   for (uint32_t i = binned.first_segment[bin]; i < end; i++) {
@@ -343,6 +353,7 @@ void TileWorker::run(const PassContext& pass, uint32_t bin) {
       w.state = nullptr;
       std::fill(w.far.begin(), w.far.end(), INT32_MAX);
       w.filter_broken = false;
+      if (w.covers.active) hsr::forget_near(w);
       if (w.filter.on()) w.filter.forget();
       framebuffer::TileRegion region;
       region.x_px = w.origin_x_px;

@@ -40,7 +40,9 @@ struct PassContext {
   bool compress_samples = false;      // may keep what is equal or plane once; the same bits either way
   bool block_lists = false;           // several samples: see hsr/block_list.hpp; the depth plane was not cleared ...
   uint32_t depth_background = 0;      // ... to this word
-  bool keeps_depth = true;            // depth leaves the tile, or is resolved
+  bool block_covers = false;          // one sample: see hsr/block_cover.hpp
+  bool depth_known = false;           // every depth word was cleared to depth_background
+  bool keeps_depth = true;            // depth leaves the tile, is resolved, or read after drawing
 };
 
 /// One for each thread; made once, kept by the pool. Owns the tile buffer, the quad queue, setup arenas and counters.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "hsr/block_cover.hpp"
 #include "hsr/block_list.hpp"
 #include "hsr/lrz_test.hpp"
 #include "hsr/prepass_rules.hpp"
@@ -177,7 +178,7 @@ struct Worker {
   uint32_t* ids = nullptr;
   std::vector<VisiblePrimitive> visible;  // id - 1
   std::vector<uint32_t> visible_draws;    // by slot
-  std::vector<uint8_t> dirty;             // 1 for each block with a number
+  std::vector<uint8_t> dirty;             // 1 for each block with a number; and eight more
   std::vector<VisibleQuad> gathered, sorted;
   std::vector<uint32_t> slot_first;
   std::array<const VisibleQuad*, kPassedOver> passed_over{};  // gathered quads that wait for another packet
@@ -188,6 +189,10 @@ struct Worker {
   hsr::ListTest list_test;  // of the current draw ...
   bool list_draw = false;   // ... if lists serve it
   bool last_flush = false;  // nothing is drawn in the bin any more
+
+  // -- one sample: blocks that one primitive holds
+  hsr::BlockCovers covers;
+  bool cover_draw = false;  // the current draw may take blocks
 
   // -- hierarchical depth
   bool hierarchical_z = false;
