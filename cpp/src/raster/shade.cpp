@@ -29,6 +29,10 @@ constexpr LaneTable kLanes = make_lane_table();
 
 inline void set_alive(FragmentArgs& args, uint32_t quad, uint32_t pixels) { store(args.alive + 4 * quad, load4(kLanes.lanes[pixels])); }
 inline uint32_t alive_pixels(const FragmentArgs& args, uint32_t quad) { return sign_bits(load4(args.alive + 4 * quad)); }
+inline void place_packet(FragmentArgs& args, i32x4 x_px, i32x4 y_px) {
+  store(reinterpret_cast<uint32_t*>(args.x_px), x_px);
+  store(reinterpret_cast<uint32_t*>(args.y_px), y_px);
+}
 // The same four pixels for every sample.
 inline uint64_t spread(uint32_t pixels) { return pixels * 0x1111111111111111ull; }
 
@@ -314,12 +318,10 @@ void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t bl
     w.block_primitive = primitive;
   }
   for (uint32_t first = 0; first < 4; first += n) {
-    for (uint32_t q = 0; q < n; q++) {
-      const int32_t quad = static_cast<int32_t>(first + q);
-      args.x_px[q] = w.origin_x_px + x_px + (quad & 1) * 2;
-      args.y_px[q] = w.origin_y_px + y_px + (quad >> 1) * 2;
-      args.tile_pixel[q] = block * 16 + static_cast<uint32_t>(quad) * 4;
-    }
+    // Whole vectors, as the body reads them: a load that spans several stores waits until they left the store buffer.
+    const i32x4 quad = i32x4{0, 1, 2, 3} + static_cast<int32_t>(first);
+    place_packet(args, (quad & 1) * 2 + (w.origin_x_px + x_px), (quad >> 1) * 2 + (w.origin_y_px + y_px));
+    store(args.tile_pixel, quad * 4 + static_cast<int32_t>(block * 16));
     if (!repeats) {
       for (uint32_t q = 0; q < n; q++) {
         args.live_coverage[q] = live;

@@ -38,6 +38,7 @@ class Ir {
   LLVMContextRef context;
   LLVMBuilderRef builder;
   uint32_t lanes;
+  bool gathers = false;  // the CPU's gather instructions are faster than a load for each lane (Jit::gathers)
   Type i1, i8, i16, i32, i64, f16, f32, f64, ptr, void_type;
   Type vf32, vi32, vi1;  // `lanes` lanes
 
@@ -245,8 +246,21 @@ class Ir {
     }
     return scalars;
   }
-  /// One scalar load for each lane, at pointer + offsets[lane] (i32 taken as unsigned, or i64). The caller clamps.
+  /// A gather of as many elements as there are offsets, every lane of it.
+  Value gather(Type element, Value pointer, Value offsets, uint32_t align_B) const {
+    const uint32_t n = lanes_of(offsets);
+    Value at = element_of(type_of(offsets)) == i64 ? offsets : zext(offsets, i64);
+    Value pointers = LLVMBuildGEP2(builder, i8, pointer, &at, 1, "");
+    Type result = vec(element, n);
+    return call_intrinsic("llvm.masked.gather", {result, vec(ptr, n)},
+                          {pointers, c32(align_B), splat_constant(c1(true), n), LLVMGetPoison(result)});
+  }
+  bool gathers_lanes(Type element, Value offsets) const {
+    return gathers && lanes_of(offsets) >= 8 && (element == i32 || element == f32 || element == i64);
+  }
+  /// One load for each lane, at pointer + offsets[lane] (i32 taken as unsigned, or i64). The caller clamps.
   Value load_lanes(Type element, Value pointer, Value offsets, uint32_t align_B) const {
+    if (gathers_lanes(element, offsets)) return gather(element, pointer, offsets, align_B);
     const std::vector<Value> at = lanes_as_i64(offsets);
     Value result = LLVMGetPoison(vec(element, lanes_of(offsets)));
     for (uint32_t k = 0; k < at.size(); ++k) result = insert(result, load(element, offset(pointer, at[k]), align_B), k);
@@ -254,6 +268,7 @@ class Ir {
   }
   /// Two neighbouring 32-bit words for each lane, by one 64-bit load.
   std::pair<Value, Value> load_lane_pairs(Value pointer, Value offsets) const {
+    if (gathers_lanes(i64, offsets)) return gather_lane_pairs(pointer, offsets);
     const std::vector<Value> at = lanes_as_i64(offsets);
     const auto n = static_cast<uint32_t>(at.size());
     const uint32_t chunk = n < 8 ? n : 8;
@@ -283,6 +298,20 @@ class Ir {
       return shuffle(parts[0], parts[1], all);
     };
     return {join(low), join(high)};
+  }
+
+  std::pair<Value, Value> gather_lane_pairs(Value pointer, Value offsets) const {
+    const uint32_t n = lanes_of(offsets);
+    std::vector<Value> parts;
+    for (uint32_t first = 0; first < n; first += 8) {
+      std::vector<int> eight(8);
+      for (uint32_t k = 0; k < 8; ++k) eight[k] = static_cast<int>(first + k);
+      Value part = n == 8 ? offsets : shuffle(offsets, offsets, eight);
+      parts.push_back(LLVMBuildBitCast(builder, gather(i64, pointer, part, 4), LLVMVectorType(i32, 16), ""));
+    }
+    std::vector<int> low(n), high(n);
+    for (uint32_t k = 0; k < n; ++k) low[k] = static_cast<int>(2 * k), high[k] = static_cast<int>(2 * k + 1);
+    return {shuffle(parts.front(), parts.back(), low), shuffle(parts.front(), parts.back(), high)};
   }
 
   // -- functions, blocks, calls ------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -104,6 +105,34 @@ Expected<std::string> foreign_symbol(const std::string& object) {
   return std::string();
 }
 
+/// TILEGPU_PERF_MAP=1: names and places of generated functions where `perf report` looks for them, /tmp/perf-PID.map.
+void add_to_perf_map(const std::string& object, uint64_t address, const std::string& name, const char* kind) {
+  static const bool wanted = [] {
+    const char* v = std::getenv("TILEGPU_PERF_MAP");
+    return v && *v == '1';
+  }();
+  if (!wanted) return;
+  uint64_t size_B = 0;  // the function's symbol; foreign_symbol has checked the file
+  const auto* base = reinterpret_cast<const uint8_t*>(object.data());
+  Elf64_Ehdr header;
+  std::memcpy(&header, base, sizeof header);
+  for (uint32_t k = 0; k < header.e_shnum; ++k) {
+    Elf64_Shdr section;
+    std::memcpy(&section, base + header.e_shoff + k * sizeof section, sizeof section);
+    if (section.sh_type != SHT_SYMTAB) continue;
+    for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= section.sh_size; at += sizeof(Elf64_Sym)) {
+      Elf64_Sym symbol;
+      std::memcpy(&symbol, base + section.sh_offset + at, sizeof symbol);
+      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF) size_B = std::max<uint64_t>(size_B, symbol.st_size);
+    }
+  }
+  if (FILE* file = std::fopen(("/tmp/perf-" + std::to_string(getpid()) + ".map").c_str(), "a")) {
+    std::fprintf(file, "%llx %llx %s %s\n", static_cast<unsigned long long>(address), static_cast<unsigned long long>(size_B), kind,
+                 name.substr(3, 12).c_str());
+    std::fclose(file);
+  }
+}
+
 struct ContextHolder {
   LLVMContextRef context = LLVMContextCreate();
   std::string messages;
@@ -120,10 +149,18 @@ struct ContextHolder {
   ~ContextHolder() { LLVMContextDispose(context); }
 };
 
+bool has_feature(const std::string& list, const char* feature) {
+  return ("," + list + ",").find("," + std::string(feature) + ",") != std::string::npos;
+}
+
 bool host_has_avx512() {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
 }
+
+/// Gathers of 64-bit pairs take 0.6 times the time of scalar loads where they are not slowed by microcode: on Intel's CPUs from
+/// Sapphire Rapids on, which the half-precision instructions tell (hypervisors hide the model).
+bool host_gathers_fast() { return __builtin_cpu_is("intel") && has_feature(take_message(LLVMGetHostCPUFeatures()), "+avx512fp16"); }
 
 struct Entry {
   bool done = false;
@@ -272,6 +309,7 @@ Expected<void*> Jit::State::make(const std::string& full_key, const CodeKey& key
     if (Expected<std::string> foreign = foreign_symbol(object); foreign && foreign->empty()) {
       Expected<void*> address = link(object, name);
       if (address) {
+        add_to_perf_map(object, reinterpret_cast<uintptr_t>(*address), name, key.bytes().c_str());
         std::lock_guard lock(mutex);
         stats.functions_from_disk++;
         stats.load_ms += now_ms() - start;
@@ -284,6 +322,7 @@ Expected<void*> Jit::State::make(const std::string& full_key, const CodeKey& key
   if (!compiled) return compiled.error();
   Expected<void*> address = link(*compiled, name);
   if (!address) return address;
+  add_to_perf_map(*compiled, reinterpret_cast<uintptr_t>(*address), name, key.bytes().c_str());
   cache->store(full_key, *compiled);
   std::lock_guard lock(mutex);
   stats.functions_compiled++;
@@ -319,6 +358,8 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   } else {
     return error("device: jit_target is '" + info.target + "'; allowed are '' (this CPU), 'x86-64-v3' and 'x86-64-v4'");
   }
+  jit->gathers_ = wide && info.target.empty() && host_gathers_fast();
+  if (const char* gathers = std::getenv("TILEGPU_GATHERS"); gathers && *gathers) jit->gathers_ = wide && *gathers == '1';
   jit->lanes_ = s.lanes = info.lanes ? info.lanes : wide ? 16 : 8;
   if (const char* dump = std::getenv("TILEGPU_DUMP"); dump && *dump) {
     s.dump_directory = dump;
@@ -345,6 +386,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   auto add = [&](const std::string& text) { environment.add_bytes(text.data(), text.size()); };
   environment.add(kCodeVersion);
   environment.add(s.lanes);
+  environment.add(uint32_t{jit->gathers_});
   for (size_t size_B : {sizeof(FragmentArgs), sizeof(VertexArgs), sizeof(PrimitiveSetup), sizeof(TextureDescriptor), sizeof(ImageViewAbi),
                         sizeof(SamplerAbi)}) {
     environment.add(static_cast<uint64_t>(size_B));

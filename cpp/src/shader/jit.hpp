@@ -43,6 +43,8 @@ class Jit {
   static Expected<std::unique_ptr<Jit>> create(const JitCreateInfo& info);
   ~Jit();
   uint32_t lanes() const { return lanes_; }
+  /// Whether code for this target loads lanes by gather instructions. The same bits either way.
+  bool gathers() const { return gathers_; }
   /// The callback builds exactly one external function called `name` in the module, and returns a Status.
   using Build = std::function<Status(LLVMModuleRef module, const char* name)>;
   Expected<void*> function(const CodeKey& key, const Build& build);
@@ -54,6 +56,7 @@ class Jit {
   struct State;
   std::unique_ptr<State> state_;
   uint32_t lanes_ = 0;
+  bool gathers_ = false;
 };
 
 }  // namespace tilegpu::shader

@@ -557,6 +557,7 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
   auto make = [&](TextureUse use, Type (*type)(const Ir&), void (FunctionBuilder::*emit)()) -> Expected<const void*> {
     Expected<void*> address = jit.function(code_key(*plan, use), [&](LLVMModuleRef module, const char* name) -> Status {
       Ir ir(module, lanes);
+      ir.gathers = jit.gathers();
       Value fn = ir.function(name, type(ir));
       ir.at(ir.block(fn, "entry"));
       FunctionBuilder builder(ir, *plan, fn);
