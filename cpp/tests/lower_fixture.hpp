@@ -185,7 +185,7 @@ struct FragmentRun {
       args.x_px[k] = x_px + static_cast<int32_t>(2 * k), args.y_px[k] = y_px;
       args.raster_coverage[k] = args.live_coverage[k] = coverage;
     }
-    for (uint32_t k = 0; k < kMaxLanes; ++k) args.alive[k] = (alive >> k) & 1 ? ~0u : 0u;
+    args.alive = alive;
     args.quad_count = lanes / 4, args.uniform_primitive = !mixed, args.sample_index = sample_index;
     args.push_constants = push.data(), args.buffers = buffers.data(), args.textures = textures.data(),
     args.sample_positions = sample_positions.data();

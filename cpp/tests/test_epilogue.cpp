@@ -163,7 +163,7 @@ struct Model {
       for (uint32_t s = 0; s < key.samples; ++s) {
         if (key.per_sample && s != args.sample_index) continue;
         for (uint32_t lane = 0; lane < args.quad_count * 4; ++lane) {
-          if (args.alive[lane] && (args.live_coverage[lane / 4] >> (4 * s + lane % 4) & 1))
+          if ((args.alive >> lane & 1) && (args.live_coverage[lane / 4] >> (4 * s + lane % 4) & 1))
             write_pixel(t, args.tile_pixel[lane / 4] + lane % 4, s, lane);
         }
       }
@@ -198,7 +198,8 @@ void fill_args(FragmentArgs& args, uint32_t lanes, uint32_t samples, Shape shape
         shape == Shape::partial ? (static_cast<uint64_t>(rng()) << 32 | rng()) & (static_cast<uint64_t>(rng()) << 32 | rng()) : ~0ull;
     if (q >= quads || q >= args.quad_count) args.tile_pixel[q] = 0x7fffffff;  // must not be touched
   }
-  for (uint32_t& lane : args.alive) lane = shape == Shape::partial && rng() % 4 == 0 ? 0 : ~0u;
+  args.alive = 0;
+  for (uint32_t lane = 0; lane < kMaxLanes; ++lane) args.alive |= shape == Shape::partial && rng() % 4 == 0 ? 0 : 1u << lane;
   args.sample_index = static_cast<uint32_t>(rng()) % samples;
 }
 

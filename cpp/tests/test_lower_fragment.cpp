@@ -132,7 +132,7 @@ void test_discard() {
       const bool helper = lane == 1;
       // k == x is reached only where k + 1 == x did not leave before: never for x > 0.
       const bool dead = x == 6;
-      CHECK_MESSAGE((run->args.alive[lane] != 0) == !(helper || dead), "alive of lane " + std::to_string(lane));
+      CHECK_MESSAGE(((run->args.alive >> lane & 1) != 0) == !(helper || dead), "alive of lane " + std::to_string(lane));
       if (!dead && !helper) counts[x]++, counts[32 + x] = static_cast<uint32_t>(x);
       const int even = x & ~1;
       CHECK_MESSAGE(run->out(0, 0, lane) == static_cast<float>((even + 1) * (even + 1) - even * even),
@@ -154,7 +154,7 @@ void test_discard() {
       demote, [](FragmentRun&) {},
       [](const FragmentRun& run, uint32_t lane, int32_t px, int32_t) {
         CHECK(run.out(0, 0, lane) == 2 && run.out(0, 1, lane) == (px == 4 ? 1.0f : 0.0f));
-        CHECK((run.args.alive[lane] != 0) == (px != 4 && px != 5));
+        CHECK(((run.args.alive >> lane & 1) != 0) == (px != 4 && px != 5));
       });
 }
 
@@ -177,7 +177,7 @@ void test_outputs() {
         [&](const FragmentRun& run, uint32_t lane, int32_t px, int32_t) {
           CHECK(run.layout.components.size() == 1);
           const double x = px + 0.5;
-          CHECK((run.args.alive[lane] != 0) == !(x > 8));
+          CHECK(((run.args.alive >> lane & 1) != 0) == !(x > 8));
           CHECK(near(run.out(0, 3, lane), x, 1e-5) && near(run.args.depth[lane], x / 2, 1e-5) &&
                 run.args.sample_mask_out[lane] == static_cast<uint32_t>(px));
           CHECK(run.out(0, 0, lane) == (coverage_only ? 0.0f : 1.0f) && run.out_bits(2, 3, lane) == (coverage_only ? 0u : 8u) &&

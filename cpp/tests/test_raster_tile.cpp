@@ -58,7 +58,7 @@ void body(shader::FragmentArgs* args) {
           shade_color(push, args->primitive[q]->primitive_id, x, y, args->sample_index, push.flags & kReadsCoverage ? coverage : 0);
       std::memcpy(&args->color[0][0][lane], &c, 4);
       args->color[0][3][lane] = static_cast<float>(c & 255) / 255.0f;
-      if (push.flags & kDiscard && (c >> 8 & 3) == 0) args->alive[lane] = 0;
+      if (push.flags & kDiscard && (c >> 8 & 3) == 0) args->alive &= ~(1u << lane);
       if (push.flags & kDepth) args->depth[lane] = static_cast<float>(c >> 16) / 65535.0f;
       if (push.flags & kMask) args->sample_mask_out[lane] = c >> 4;
       if (push.flags & kStencilOut) args->stencil_out[lane] = c >> 7;
@@ -83,7 +83,7 @@ void epilogue(shader::FragmentArgs* args) {
         const uint32_t lane = 4 * q + p;
         uint32_t now;
         std::memcpy(&now, &args->color[0][0][lane], 4);
-        const bool live = args->alive[lane] && args->live_coverage[q] >> (4 * s + p) & 1;
+        const bool live = args->alive >> lane & 1 && args->live_coverage[q] >> (4 * s + p) & 1;
         target[word(q, s) + p] = live ? (kBlend ? blend(old[s][lane], now) : now) : old[s][lane];
       }
 }

@@ -32,13 +32,18 @@ void write_depth(Worker& w, const PrimitiveDepth& p, uint32_t block) {
 
 }  // namespace
 
+void reset_far(Worker& w, int32_t far) {
+  std::fill(w.far.begin(), w.far.end(), far);
+  std::fill(w.window_far.begin(), w.window_far.end(), far);
+}
+
 void begin_covers(Worker& w, bool known, uint32_t background) {
   BlockCovers& c = w.covers;
   const size_t blocks = size_t{w.blocks_per_row} * w.blocks_per_row + 8;  // eight are read at once
   c.active = true;
   c.any = false;
   c.near.assign(blocks, known ? static_cast<int32_t>(background) : kNearUnknown);
-  if (known) std::fill(w.far.begin(), w.far.end(), static_cast<int32_t>(background));
+  if (known) reset_far(w, static_cast<int32_t>(background));
   c.plane.assign(blocks, 0);
   c.planes.clear();
 }
@@ -48,36 +53,66 @@ bool covers_serve(const raster::TestState& test) {
   return less && test.far && test.ids && test.depth_write && !test.stencil_test && !test.bounds_test;
 }
 
+namespace {
+
+// The words of a primitive at the corners of eight blocks where it is nearest and farthest.
+struct Corners {
+  i32x8 near, far;
+};
+inline Corners corners_of(const raster::TestState& test, const PrimitiveDepth& p, f32x8 left, f32x8 top) {
+  const f32x8 right = left + 3.0f, bottom = top + 3.0f;
+  const bool grows_x = p.zx >= 0, grows_y = p.zy >= 0;
+  const f32x8 near = raster::clamp(depth_term_x(p, grows_x ? left : right) + depth_term_y(p, grows_y ? top : bottom), p.lo, p.hi);
+  const f32x8 far = raster::clamp(depth_term_x(p, grows_x ? right : left) + depth_term_y(p, grows_y ? bottom : top), p.lo, p.hi);
+  if (test.unorm) return {raster::to_unorm(near, test.unorm_scale), raster::to_unorm(far, test.unorm_scale)};
+  return {(i32x8)near, (i32x8)far};
+}
+inline uint32_t hidden_by(const raster::TestState& test, i32x8 near, i32x8 old_far) {
+  return raster::sign_bits(test.compare == VK_COMPARE_OP_LESS ? near >= old_far : near > old_far);
+}
+inline uint32_t won_by(const raster::TestState& test, i32x8 far, i32x8 old_near, i32x8 old_far) {
+  const bool less = test.compare == VK_COMPARE_OP_LESS;
+  if (test.unorm) return raster::sign_bits(less ? far < old_near : far <= old_near);
+  // As floats, for zeros; and no NaN is there, which no depth is in front of.
+  const i32x8 wins = less ? (f32x8)far < (f32x8)old_near : (f32x8)far <= (f32x8)old_near;
+  return raster::sign_bits(wins & (old_far <= 0x7f800000));
+}
+inline bool finite(const PrimitiveDepth& p) { return std::isfinite(p.z0) && std::isfinite(p.zx) && std::isfinite(p.zy); }
+
+// The index of the primitive's plane, plus 1.
+inline uint32_t plane_of(BlockCovers& c, const PrimitiveDepth& p, bool& listed) {
+  if (!listed) c.planes.push_back(p);
+  listed = true;
+  c.any = true;
+  return static_cast<uint32_t>(c.planes.size());
+}
+
+// Two rows of four words.
+inline i32x8 load_rows(const void* words, size_t pitch) {
+  const auto* at = static_cast<const int32_t*>(words);
+  return (i32x8)_mm256_set_m128i(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at + pitch)),
+                                 _mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
+}
+inline void store_rows(void* words, size_t pitch, i32x8 v) {
+  auto* at = static_cast<int32_t*>(words);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(at), _mm256_castsi256_si128((__m256i)v));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(at + pitch), _mm256_extracti128_si256((__m256i)v, 1));
+}
+
+}  // namespace
+
 CoverSides cover_blocks(Worker& w, const PrimitiveDepth& p, bool& listed, uint32_t first_block, int32_t x_px, int32_t y_px,
                         uint32_t present) {
-  if (!std::isfinite(p.z0) || !std::isfinite(p.zx) || !std::isfinite(p.zy)) return {0, 0};
+  if (!finite(p)) return {0, 0};
   BlockCovers& c = w.covers;
-  const raster::TestState& test = w.test;
-  // The sample points with the least and the greatest depth.
   const f32x8 block_x = {0, 4, 8, 12, 16, 20, 24, 28};
-  const f32x8 left = block_x + (static_cast<float>(x_px) + 0.5f), right = left + 3.0f;
-  const float top = static_cast<float>(y_px) + 0.5f, bottom = top + 3.0f;
-  const bool grows_x = p.zx >= 0, grows_y = p.zy >= 0;
-  const f32x8 near_z = raster::clamp(depth_term_x(p, grows_x ? left : right) + depth_term_y(p, grows_y ? top : bottom), p.lo, p.hi);
-  const f32x8 far_z = raster::clamp(depth_term_x(p, grows_x ? right : left) + depth_term_y(p, grows_y ? bottom : top), p.lo, p.hi);
-  const i32x8 near = test.unorm ? raster::to_unorm(near_z, test.unorm_scale) : (i32x8)near_z;
-  const i32x8 far = test.unorm ? raster::to_unorm(far_z, test.unorm_scale) : (i32x8)far_z;
+  const auto [near, far] = corners_of(w.test, p, block_x + (static_cast<float>(x_px) + 0.5f), f32x8{} + (static_cast<float>(y_px) + 0.5f));
   const i32x8 old_near = load(c.near.data() + first_block), old_far = load(w.far.data() + first_block);
-  const bool less = test.compare == VK_COMPARE_OP_LESS;
-  const uint32_t hidden = raster::sign_bits(less ? near >= old_far : near > old_far) & present;
-  i32x8 wins;
-  if (test.unorm)
-    wins = less ? far < old_near : far <= old_near;
-  else  // as floats, for zeros; and no NaN is there, which no depth is in front of
-    wins = (less ? far_z < (f32x8)old_near : far_z <= (f32x8)old_near) & (old_far <= 0x7f800000);
-  const uint32_t held = raster::sign_bits(wins) & present & ~hidden;
+  const uint32_t hidden = hidden_by(w.test, near, old_far) & present;
+  const uint32_t held = won_by(w.test, far, old_near, old_far) & present & ~hidden;
   if (!held) return {hidden, 0};
-  if (!listed) {
-    c.planes.push_back(p);
-    listed = true;
-  }
   const i32x8 mask = raster::expand8(held);
-  const i32x8 plane = i32x8{} + static_cast<int32_t>(c.planes.size());
+  const i32x8 plane = i32x8{} + static_cast<int32_t>(plane_of(c, p, listed));
   store(c.near.data() + first_block, raster::select(mask, near, old_near));
   store(w.far.data() + first_block, raster::select(mask, far, old_far));
   store(c.plane.data() + first_block, raster::select(mask, plane, load(c.plane.data() + first_block)));
@@ -85,8 +120,57 @@ CoverSides cover_blocks(Worker& w, const PrimitiveDepth& p, bool& listed, uint32
   std::memcpy(&dirty, &w.dirty[first_block], 8);
   dirty |= _pdep_u64(held, 0x0101010101010101u);
   std::memcpy(&w.dirty[first_block], &dirty, 8);
-  c.any = true;
   return {hidden, held};
+}
+
+CoverSides cover_window(Worker& w, const PrimitiveDepth& p, bool& listed, uint32_t first_block, int32_t x_px, int32_t y_px, uint32_t full,
+                        uint32_t part) {
+  if (!finite(p)) return {0, 0};
+  const raster::TestState& test = w.test;
+  const uint32_t pitch = w.blocks_per_row;
+  int32_t& bound = w.window_far[((first_block >> w.row_shift) >> 2) * (pitch >> 2) + ((first_block & (pitch - 1)) >> 2)];
+  const float left = static_cast<float>(x_px) + 0.5f, top = static_cast<float>(y_px) + 0.5f;
+  {
+    const raster::f32x4 x = raster::f32x4{} + (p.zx >= 0 ? left : left + 15.0f), y = raster::f32x4{} + (p.zy >= 0 ? top : top + 15.0f);
+    const raster::f32x4 z = raster::clamp(depth_term_x(p, x) + depth_term_y(p, y), p.lo, p.hi);
+    const int32_t near = (test.unorm ? raster::to_unorm(z, test.unorm_scale) : (raster::i32x4)z)[0];
+    if (test.compare == VK_COMPARE_OP_LESS ? near >= bound : near > bound) return {full | part, 0};
+  }
+  BlockCovers& c = w.covers;
+  const f32x8 across = {0, 4, 8, 12, 0, 4, 8, 12}, down = {0, 0, 0, 0, 4, 4, 4, 4};
+  CoverSides sides{0, 0};
+  i32x8 most = i32x8{} + INT32_MIN;
+  for (uint32_t half = 0; half < 2; half++) {
+    const uint32_t first = first_block + 2 * half * pitch, shift = 8 * half;
+    const auto [near, far] = corners_of(test, p, across + left, down + (top + 8.0f * static_cast<float>(half)));
+    const i32x8 old_far = load_rows(w.far.data() + first, pitch);
+    const uint32_t hidden = hidden_by(test, near, old_far);
+    sides.hidden |= hidden << shift;
+    i32x8 now_far = old_far;
+    if (w.cover_draw) {
+      const i32x8 old_near = load_rows(c.near.data() + first, pitch);
+      const uint32_t held = won_by(test, far, old_near, old_far) & full >> shift & 0xff & ~hidden;
+      if (held) {
+        sides.held |= held << shift;
+        const i32x8 mask = raster::expand8(held);
+        const i32x8 plane = i32x8{} + static_cast<int32_t>(plane_of(c, p, listed));
+        now_far = raster::select(mask, far, old_far);
+        store_rows(c.near.data() + first, pitch, raster::select(mask, near, old_near));
+        store_rows(w.far.data() + first, pitch, now_far);
+        store_rows(c.plane.data() + first, pitch, raster::select(mask, plane, load_rows(c.plane.data() + first, pitch)));
+        for (uint32_t row = 0; row < 2; row++) {
+          uint32_t dirty;
+          std::memcpy(&dirty, &w.dirty[first + row * pitch], 4);
+          dirty |= _pdep_u32(held >> 4 * row & 0xf, 0x01010101u);
+          std::memcpy(&w.dirty[first + row * pitch], &dirty, 4);
+        }
+      }
+    }
+    most = raster::maximum(most, now_far);
+  }
+  bound = raster::largest(most);
+  sides.hidden &= full | part;
+  return sides;
 }
 
 void expand_cover(Worker& w, uint32_t block) {

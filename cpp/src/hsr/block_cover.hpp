@@ -1,11 +1,11 @@
 // hsr/block_cover.hpp -- stage: tile phase, one sample. A 4x4 block that one primitive covers whole, in front of all that was there,
 // is kept as that primitive's number instead of 16 depths and 16 numbers: up to eight blocks side by side by a few instructions.
 //
-// In: a row of wholly covered blocks. Out: which of them are hidden, which are held by the primitive now; the others take the plain
-// tests. Near and far bounds of a block's depth words decide, and they are exact: depth is monotone in x and in y, rounding
-// included, so that its extremes over a block are its words at two corners. A held block's depths and numbers are
-// written (expanded) when anything else comes to it. The results are those of the plain buffers, bit for bit.
-// Sources: architecture, decision 6; Greene, Kass and Miller, "Hierarchical Z-buffer visibility".
+// In: wholly covered blocks, in a row or in a window of four by four. Out: which of them are hidden, which are held by the primitive now;
+// the others take the plain tests. Near and far bounds of a block's depth words decide, and they are exact: depth is monotone in x and in
+// y, rounding included, so that its extremes over a block are its words at two corners. A held block's depths and numbers are written
+// (expanded) when anything else comes to it. The results are those of the plain buffers, bit for bit. Sources: architecture, decision 6;
+// Greene, Kass and Miller, "Hierarchical Z-buffer visibility".
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,13 @@ struct CoverSides {
 /// Tests `present` blocks that the primitive covers whole; those that it wins are held by it from now on: it has a number.
 CoverSides cover_blocks(raster::Worker& w, const raster::PrimitiveDepth& p, bool& listed, uint32_t first_block, int32_t x_px, int32_t y_px,
                         uint32_t present);
+
+/// The same for a window of 16x16 pixels (bit: row-major block in it; in `hidden` of partly covered ones too), for one sample and any
+/// test with bounds; nothing is held where `w.cover_draw` is false. A bound of the window's own comes first.
+CoverSides cover_window(raster::Worker& w, const raster::PrimitiveDepth& p, bool& listed, uint32_t first_block, int32_t x_px, int32_t y_px,
+                        uint32_t full, uint32_t part);
+/// Bounds of depth begin anew: nothing is known, or all is `far`.
+void reset_far(raster::Worker& w, int32_t far);
 
 /// Writes a held block's depths and numbers to the plain buffers.
 void expand_cover(raster::Worker& w, uint32_t block);

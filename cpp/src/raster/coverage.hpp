@@ -32,6 +32,9 @@ struct PixelRect {
 //   full_span(block_x, block_y, count)         `count` wholly covered blocks side by side (block coordinates in the bin)
 //   block(block_x, block_y, const uint16_t*)   a mask for each sample; bit = pixel in tile order
 //   quad(x_px, y_px, coverage)                 even bin coordinates; bit 4 * sample + pixel
+// and for one sample:
+//   window_blocks(block_x, block_y, full, part)  four by four blocks, wholly and partly covered ones (bits); draws the former, returns
+//                                                which of the latter are hidden: for them hidden_part(mask) instead of block
 
 namespace detail {
 
@@ -247,6 +250,11 @@ void traverse(const UnitEdge* edges, uint32_t edge_count, const PixelRect& regio
           }
         }
       }
+      uint32_t hidden = 0;
+      if constexpr (!kMulti) {
+        hidden = sink.window_blocks(base_x >> 2, base_y >> 2, full, part);
+        full = 0;
+      }
       while (full) {
         const int32_t b = std::countr_zero(full);
         const int32_t run = std::countr_one((full >> b) & ((1u << (4 - (b & 3))) - 1));
@@ -265,7 +273,10 @@ void traverse(const UnitEdge* edges, uint32_t edge_count, const PixelRect& regio
             out1 |= pixel_offset[e][1] + corner[e];
           }
           masks[0] = static_cast<uint16_t>(~(sign_bits(out0) | sign_bits(out1) << 8) & allowed);
-          if (masks[0]) sink.block((base_x + bx) >> 2, (base_y + by) >> 2, masks);
+          if (hidden >> b & 1)
+            sink.hidden_part(masks[0]);
+          else if (masks[0])
+            sink.block((base_x + bx) >> 2, (base_y + by) >> 2, masks);
         } else if constexpr (kPairs) {
           // Only the edges that cut this block.
           i32x8 base[3][2];
@@ -347,8 +358,9 @@ void cover_window(const int32_t* x, const int32_t* y, int32_t window_x, int32_t 
 
 template <bool kMulti, class Sink>
 void cover_large(const int32_t* x, const int32_t* y, const PixelRect& box, const PixelRect& rect, uint32_t samples, Sink& sink) {
-  // The region is the box, grown to whole blocks.
-  const PixelRect region{box.x0 & ~3, box.y0 & ~3, (box.x1 + 3) & ~3, (box.y1 + 3) & ~3};
+  // The region is the box, grown to whole blocks; with one sample its windows are those that have bounds of depth.
+  constexpr int32_t kAlign = kMulti ? 3 : 15;
+  const PixelRect region{box.x0 & ~kAlign, box.y0 & ~kAlign, (box.x1 + 3) & ~3, (box.y1 + 3) & ~3};
   constexpr int32_t kShift = kMulti ? 4 : 8, kCentre = kMulti ? 0 : 128;
   const int64_t reach_x = kMulti ? (region.x1 - region.x0) * 16 - 1 : region.x1 - region.x0 - 1;
   const int64_t reach_y = kMulti ? (region.y1 - region.y0) * 16 - 1 : region.y1 - region.y0 - 1;

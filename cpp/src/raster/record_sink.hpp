@@ -173,6 +173,30 @@ class RecordSink {
     }
   }
 
+  /// The blocks of a window of 16x16 pixels that are covered whole, and by part (bit: row-major); one sample. Draws the former;
+  /// returns which of the latter are hidden: only counted, by hidden_part, not drawn.
+  uint32_t window_blocks(int32_t block_x, int32_t block_y, uint32_t full, uint32_t part) {
+    uint32_t hidden = 0;
+    if (w_.early != EarlyTests::none && w_.test.far && !w_.lrz.now && !w_.masks_samples) {
+      prepare();
+      const hsr::CoverSides sides = hsr::cover_window(w_, depth_, held_, w_.block_of(block_x, block_y), w_.origin_x_px + block_x * 4,
+                                                      w_.origin_y_px + block_y * 4, full, part);
+      hidden = sides.hidden;
+      if (sides.held) take(sides.held);
+      w_.counters.fragments_rasterized += 16u * static_cast<uint32_t>(std::popcount(full));
+      count_hidden(16u * static_cast<uint32_t>(std::popcount(full & hidden)));
+      each_run(full & ~hidden & ~sides.held, [&](int32_t x, int32_t y, int32_t run) { test_span(block_x + x, block_y + y, run); });
+    } else {
+      each_run(full, [&](int32_t x, int32_t y, int32_t run) { full_span(block_x + x, block_y + y, run); });
+    }
+    return hidden & part;
+  }
+  void hidden_part(uint32_t covered) {
+    const uint32_t pixels = static_cast<uint32_t>(std::popcount(covered));
+    w_.counters.fragments_rasterized += pixels;
+    count_hidden(pixels);
+  }
+
   // What low-resolution Z left of a row of whole blocks.
   void seen_span(int32_t block_x, int32_t block_y, int32_t count) {
     w_.counters.fragments_rasterized += 16u * static_cast<uint32_t>(count);
@@ -194,8 +218,7 @@ class RecordSink {
       } else {
         hidden = present & hidden_blocks(w_.test, depth_, first_block, x_px, y_px);
       }
-      w_.counters.fragments_early_killed += 16u * static_cast<uint32_t>(std::popcount(hidden));
-      w_.counters.fragments_killed_by_hierarchical_z += 16u * static_cast<uint32_t>(std::popcount(hidden));
+      count_hidden(16u * static_cast<uint32_t>(std::popcount(hidden)));
       for (uint32_t left = present & ~hidden & ~held; left;) {
         const int32_t first = std::countr_zero(left), run = std::countr_one(left >> first);
         left &= ~(((1u << run) - 1) << first);
@@ -253,6 +276,20 @@ class RecordSink {
       push_block(block, block_x * 4, block_y * 4, &covered_mask, &live_mask);
   }
 
+  void count_hidden(uint32_t pixels) {
+    w_.counters.fragments_early_killed += pixels;
+    w_.counters.fragments_killed_by_hierarchical_z += pixels;
+  }
+  // Runs of bits in the rows of a window.
+  template <class Run>
+  static void each_run(uint32_t blocks, Run&& run) {
+    while (blocks) {
+      const int32_t b = std::countr_zero(blocks);
+      const int32_t count = std::countr_one((blocks >> b) & ((1u << (4 - (b & 3))) - 1));
+      blocks &= ~(((1u << count) - 1) << b);
+      run(b & 3, b >> 2, count);
+    }
+  }
   // Whole blocks (by bit) that passed and are the primitive's.
   void take(uint32_t blocks) {
     const uint32_t pixels = 16u * static_cast<uint32_t>(std::popcount(blocks));

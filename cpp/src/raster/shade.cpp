@@ -16,19 +16,10 @@ namespace {
 using shader::FragmentArgs;
 using shader::kMaxLanes;
 
-struct LaneTable {
-  alignas(16) uint32_t lanes[16][4];
-};
-constexpr LaneTable make_lane_table() {
-  LaneTable t{};
-  for (uint32_t bits = 0; bits < 16; bits++)
-    for (uint32_t p = 0; p < 4; p++) t.lanes[bits][p] = bits >> p & 1 ? ~0u : 0;
-  return t;
+inline void set_alive(FragmentArgs& args, uint32_t quad, uint32_t pixels) {
+  args.alive = (args.alive & ~(0xfu << 4 * quad)) | pixels << 4 * quad;
 }
-constexpr LaneTable kLanes = make_lane_table();
-
-inline void set_alive(FragmentArgs& args, uint32_t quad, uint32_t pixels) { store(args.alive + 4 * quad, load4(kLanes.lanes[pixels])); }
-inline uint32_t alive_pixels(const FragmentArgs& args, uint32_t quad) { return sign_bits(load4(args.alive + 4 * quad)); }
+inline uint32_t alive_pixels(const FragmentArgs& args, uint32_t quad) { return args.alive >> 4 * quad & 0xf; }
 inline void place_packet(FragmentArgs& args, i32x4 x_px, i32x4 y_px) {
   store(reinterpret_cast<uint32_t*>(args.x_px), x_px);
   store(reinterpret_cast<uint32_t*>(args.y_px), y_px);
@@ -260,13 +251,13 @@ void shade_packet(Worker& w) {
   const uint32_t count = w.packet_count, place = args.tile_pixel[0];
   const shader::PrimitiveSetup* primitive = args.primitive[0];
   w.packet_count = 0;
-  uint32_t different = 0, apart = place & (4 * w.quads_per_packet - 1), pixels = 0, samples = 0;
+  uint32_t different = 0, apart = place & (4 * w.quads_per_packet - 1), samples = 0;
+  args.alive = 0;
   for (uint32_t q = 0; q < count; q++) {
     const uint32_t alive = covered_pixels(args.live_coverage[q]);
     set_alive(args, q, alive);
     different |= args.primitive[q] != primitive;
     apart |= args.tile_pixel[q] ^ (place + 4 * q);
-    pixels += static_cast<uint32_t>(std::popcount(alive));
     samples += static_cast<uint32_t>(std::popcount(args.live_coverage[q]));
   }
   for (uint32_t q = count; q < w.quads_per_packet; q++) {
@@ -275,8 +266,11 @@ void shade_packet(Worker& w) {
     args.y_px[q] = args.y_px[0];
     args.tile_pixel[q] = place;
     args.raster_coverage[q] = args.live_coverage[q] = 0;
-    set_alive(args, q, 0);
   }
+  // As whole vectors: see shade_block.
+  place_packet(args, i32x4{args.x_px[0], args.x_px[1], args.x_px[2], args.x_px[3]},
+               i32x4{args.y_px[0], args.y_px[1], args.y_px[2], args.y_px[3]});
+  const uint32_t pixels = static_cast<uint32_t>(std::popcount(args.alive));
   args.quad_count = count;
   args.uniform_primitive = !different;
   args.full_block = count == w.quads_per_packet && !apart;
@@ -310,8 +304,8 @@ void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t bl
       args.primitive[q] = primitive;
       args.raster_coverage[q] = w.all_samples;
       args.live_coverage[q] = live;
-      set_alive(args, q, 0xf);
     }
+    args.alive = (1u << 4 * n) - 1;
     args.quad_count = n;
     args.uniform_primitive = 1;
     args.full_block = 1;
@@ -325,8 +319,8 @@ void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t bl
     if (!repeats) {
       for (uint32_t q = 0; q < n; q++) {
         args.live_coverage[q] = live;
-        set_alive(args, q, 0xf);
       }
+      args.alive = (1u << 4 * n) - 1;
     }
     if (simple) w.counters.samples_written += 4 * n * w.samples;
     if (!w.shading.per_sample) (w.shading.slice ? w.counters.sliced_invocations : w.counters.fragments_shaded) += 4 * n;

@@ -83,7 +83,7 @@ void select_state(Worker& w, const exec::DrawState& state) {
   w.rect = draw_rect(w, state);
   int32_t* far = w.hierarchical_z ? w.far.data() : nullptr;
   w.late_test = make_test_state(info, state, w.pass->tile, w.memory.data(), nullptr, nullptr, far, true);
-  if (w.far_broken) std::fill(w.far.begin(), w.far.end(), INT32_MAX);
+  if (w.far_broken) hsr::reset_far(w, INT32_MAX);
   w.far_broken = w.late_test.breaks_far();
   w.one_by_one = c.pins_order;
   const hsr::Verdict& verdict = w.prepass.verdict;
@@ -284,6 +284,7 @@ void TileWorker::begin_pass(const PassContext& pass) {
   w.pass_masks.resize(size_t{w.blocks_per_row} * w.samples);
   w.hierarchical_z = pass.hsr.hierarchical_z;
   w.far.resize(blocks + 8);  // eight are read at once
+  w.window_far.resize(blocks / 16);
   w.filter.begin_pass(pass.filter_planes, w.samples, w.bin_px);
   w.prepass.enabled = pass.hsr.pre_pass;
   w.prepass.stops.clear();
@@ -337,7 +338,7 @@ void TileWorker::run(const PassContext& pass, uint32_t bin) {
   w.far_broken = w.filter_broken = false;
   w.filter.begin_bin(pass.depth_holds_far);
   hsr::lrz_begin_bin(w.lrz, pass.lrz, w.origin_x_px, w.origin_y_px, w.bin_px);
-  std::fill(w.far.begin(), w.far.end(), INT32_MAX);
+  hsr::reset_far(w, INT32_MAX);
   w.last_flush = false;
   w.lists.active = w.list_draw = w.covers.active = w.covers.any = w.cover_draw = false;
   if (pass.block_lists) hsr::begin_lists(w, pass.depth_background);
@@ -351,7 +352,7 @@ void TileWorker::run(const PassContext& pass, uint32_t bin) {
       hsr::expand_lists(w);
       w.draw = ~0u;
       w.state = nullptr;
-      std::fill(w.far.begin(), w.far.end(), INT32_MAX);
+      hsr::reset_far(w, INT32_MAX);
       w.filter_broken = false;
       if (w.covers.active) hsr::forget_near(w);
       if (w.filter.on()) w.filter.forget();

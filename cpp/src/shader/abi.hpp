@@ -114,7 +114,6 @@ struct alignas(64) FragmentArgs {
   float depth[kMaxLanes];                  // gl_FragDepth, where written
   uint32_t sample_mask_out[kMaxLanes];     // gl_SampleMask, where written; else untouched
   uint32_t stencil_out[kMaxLanes];
-  uint32_t alive[kMaxLanes];  // ~0: not discarded (and not a lane outside the primitive), 0: dead. In and out.
   // -- inputs, per quad
   const PrimitiveSetup* primitive[kMaxQuads];  // unused quads repeat the first
   int32_t x_px[kMaxQuads], y_px[kMaxQuads];    // top-left pixel, framebuffer coordinates
@@ -126,6 +125,7 @@ struct alignas(64) FragmentArgs {
   uint32_t uniform_primitive;  // 1: all quads are of primitive[0]
   uint32_t full_block;         // 1: the quads are contiguous in the tile from tile_pixel[0] and quad_count == N/4
   uint32_t sample_index;       // per-sample shading: gl_SampleID, else 0
+  uint32_t alive;              // a bit for each lane: not discarded, and not outside the primitive. In and out.
   const uint8_t* push_constants;
   const BufferDescriptor* buffers;
   const TextureDescriptor* textures;
@@ -138,7 +138,7 @@ struct alignas(64) FragmentArgs {
   float blend_constants[4];
   int32_t area_x0_px, area_y0_px, area_x1_px, area_y1_px;  // the render area, end excluded: input attachments read 0 outside it
   uint32_t layer;
-  uint32_t _pad[3];
+  uint32_t _pad[2];
 };
 
 using VertexFunction = void (*)(VertexArgs*);

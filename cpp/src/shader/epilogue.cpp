@@ -179,10 +179,8 @@ void Builder::load_packet() {
     packet.within[q] = ir.shl(ir.and_(pixel, ir.c64(12)), 2);
   }
   packet.contiguous = ir.ne(ir.field(ir.i32, args, offsetof(FragmentArgs, full_block)), ir.c32(0));
-  Value alive = ir.field(ir.vi32, args, offsetof(FragmentArgs, alive), 4 * ir.lanes);
-  // The sign is the mask: a lane is ~0 or 0.
   Value in_use = ir.sub(ir.shl(ir.c32(1), ir.shl(ir.umin(count, ir.c32(quads)), 2)), ir.c32(1));
-  packet.alive_bits = ir.and_(ir.movemask(ir.slt(alive, ir.zero(ir.vi32))), in_use);
+  packet.alive_bits = ir.and_(ir.field(ir.i32, args, offsetof(FragmentArgs, alive)), in_use);
 }
 
 Value Builder::live_bits_of(Value sample_shift) {

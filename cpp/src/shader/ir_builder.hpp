@@ -206,6 +206,8 @@ class Ir {
   /// The i1 mask of `n` lanes from the low bits of a scalar i32.
   Value mask_from_bits(Value word, uint32_t n) const {
     if (n == 1) return LLVMBuildTrunc(builder, word, i1, "");
+    if (n == 8 || n == 16)  // a mask register, where the CPU has them
+      return LLVMBuildBitCast(builder, LLVMBuildTrunc(builder, word, n == 8 ? i8 : i16, ""), LLVMVectorType(i1, n), "");
     Value elements[64];
     for (uint32_t k = 0; k < n; ++k) elements[k] = c32(1u << k);
     return ne(and_(splat(word, n), LLVMConstVector(elements, n)), LLVMConstNull(LLVMVectorType(i32, n)));

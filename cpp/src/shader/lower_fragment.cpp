@@ -188,7 +188,7 @@ Status build_fragment(const FragmentKey& key, const Constants& constants, const 
   begin_body(l, offsetof(FragmentArgs, buffers), offsetof(FragmentArgs, textures), offsetof(FragmentArgs, push_constants),
              offsetof(FragmentArgs, scratch), offsetof(FragmentArgs, loop_budget));
   l.alive = l.mask_alloca("alive");
-  ir.store(ir.field(ir.vi32, l.args, offsetof(FragmentArgs, alive), 4 * lanes), l.alive, 4 * lanes);
+  l.store_mask(l.alive, ir.mask_from_bits(ir.field(ir.i32, l.args, offsetof(FragmentArgs, alive)), lanes));
   bool kills = false, kills_in_loops = false;
   for (const auto& [id, facts] : divergence.functions) {
     kills = kills || facts.kills;
@@ -205,7 +205,7 @@ Status build_fragment(const FragmentKey& key, const Constants& constants, const 
   make_globals(l);
   run_entry_point(l);
   builder.write_outputs();
-  if (kills) ir.store(ir.load(ir.vi32, l.alive, 4 * lanes), ir.offset(l.args, offsetof(FragmentArgs, alive)), 4 * lanes);
+  if (kills) ir.store(ir.movemask(l.load_mask(l.alive)), ir.offset(l.args, offsetof(FragmentArgs, alive)), 4);
   LLVMBuildRetVoid(ir.builder);
   LLVMBuildBr(l.alloca_builder, start);
   return l.status;
