@@ -238,6 +238,20 @@ void bind_command(py::module_& m) {
           },
           py::arg("index"))
       .def(
+          "trace_fragments",
+          [](CommandBuffer& cb, size_t pass, bool maps, std::vector<std::array<int32_t, 2>> pixels, bool dry, bool timed) {
+            if (pass >= cb.pass_count()) throw py::index_error("no such pass");
+            unwrap(cb.trace_fragments(pass, {maps, std::move(pixels), dry, timed}));
+          },
+          py::arg("index"), py::arg("maps"), py::arg("pixels"), py::arg("dry"), py::arg("timed") = false)
+      .def(
+          "fragment_trace",
+          [](const CommandBuffer& cb, size_t pass) {
+            if (pass >= cb.pass_count()) throw py::index_error("no such pass");
+            return fragment_trace(cb.fragment_trace(pass));
+          },
+          py::arg("index"))
+      .def(
           "describe_framebuffer",
           [](const CommandBuffer& cb, size_t pass) {
             if (pass >= cb.pass_count()) throw py::index_error("no such pass");

@@ -47,5 +47,7 @@ void bind_device(py::module_& m);
 
 /// CommandBuffer::tile_trace as a list of dictionaries (bind_stats.cpp).
 py::list tile_trace(const std::vector<TileTrace>& trace, const PassStats& stats);
+/// CommandBuffer::fragment_trace as a dictionary (bind_trace.cpp); None without one.
+py::object fragment_trace(const PassTrace* trace);
 
 }  // namespace tilegpu::bindings

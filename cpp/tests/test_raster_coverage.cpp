@@ -57,7 +57,7 @@ struct Recorder {
     window_x = bx, window_y = by;
     return hidden;
   }
-  void hidden_part(uint32_t mask) {
+  void hidden_part(int32_t, int32_t, uint32_t mask) {
     const int b = std::countr_zero(hidden);
     hidden &= hidden - 1;
     const uint16_t one = static_cast<uint16_t>(mask);

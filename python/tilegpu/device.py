@@ -380,7 +380,7 @@ class Device:
         layers: int = 1,
         samples: int = 0,
         hsr: str | Iterable[str] | None = None,
-        trace: bool = False,
+        trace: bool | str | Sequence[Any] = False,
         label: str = "pass",
     ) -> RenderPass:
         """A render pass, to be used in a ``with`` block.
@@ -391,7 +391,9 @@ class Device:
         layered rendering.
         ``samples``: renders single-sampled images with so many samples, which are resolved as they are stored.
         ``hsr``: this pass's hidden-surface removal (:mod:`tilegpu.hsr`); ``None`` for the device's.
-        ``trace``: keep what moved for each tile, for :meth:`RenderPass.tiles`.
+        ``trace``: ``True``: keep what moved for each tile, for :meth:`RenderPass.tiles`; ``"fragments"``: that, and what became of
+        every fragment (:meth:`RenderPass.heatmap`, costs in :meth:`RenderPass.explain`) of this very execution; a pixel ``(x, y)`` or a
+        list of them: that, and their histories (:meth:`RenderPass.why`). The last two take several times as long.
 
         Leaving the block submits and waits; ``rp.stats`` then says what the pass cost. An exception inside discards
         the pass and leaves the

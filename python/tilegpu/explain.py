@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
 from typing import Any
+
+from tilegpu.errors import Error
 
 _HEADINGS = ("draws", "pipeline", "early tests", "visibility buffer", "low-resolution Z")
 
@@ -18,11 +21,63 @@ class Explanation:
     table; ``rows`` are plain dictionaries with ``first_draw``, ``draws``, ``pipeline``, ``early_tests_off``, ``visibility_off`` and
     ``low_resolution_z_off`` ("" where the technique was on), and ``techniques``: a list of dictionaries with ``technique``, ``state``
     ("on", "off", "stopped"), ``rule``, ``reason`` and ``by_draw`` (the draw that broke it first, -1 for none).
+
+    What it cost is in :attr:`costs`, and in the table when it is printed.
     """
 
-    def __init__(self, label: str, rows: list[dict[str, Any]]) -> None:
+    def __init__(
+        self, label: str, rows: list[dict[str, Any]], costs: Callable[[], list[dict[str, Any]]] | None = None
+    ) -> None:
         self.label = label
         self.rows = rows
+        self._ask = costs
+        self._costs: list[dict[str, Any]] | None = None
+
+    @property
+    def costs(self) -> list[dict[str, Any]]:
+        """For each draw: ``fragments_rasterized``, ``fragments_shaded``, ``sliced_invocations``, ``fragments_discarded``,
+        ``fragments_late_killed``, ``fragments_overwritten`` (shaded, and nothing of them is left in any attachment), and
+        ``covered_by``, most first: dictionaries with ``by_draw`` (-1: a clear), ``fragments``, and the primitive of that draw which
+        covered most: ``top_primitive``, ``top_instance``, ``top_fragments``.
+
+        Asked for the first time, the pass is executed again with a trace, unless it was traced: see :meth:`RenderPass.why`.
+        """
+        if self._costs is None:
+            self._costs = [] if self._ask is None else self._ask()
+            self._ask = None
+        return self._costs
+
+    def unseen(self) -> str:
+        """A table of the draws that shaded fragments nobody sees, the dearest first."""
+        draws = [
+            (c["fragments_overwritten"] + c["fragments_discarded"] + c["fragments_late_killed"], i, c)
+            for i, c in enumerate(self.costs)
+        ]
+        rows: list[tuple[str, ...]] = [("draw", "shaded", "overwritten", "discarded", "failed late", "covered by")]
+        for unseen, i, c in sorted(draws, key=lambda d: (-d[0], d[1])):
+            if not unseen:
+                break
+            counts = ("fragments_shaded", "fragments_overwritten", "fragments_discarded", "fragments_late_killed")
+            rows.append((str(i), *(f"{c[name]:,}" for name in counts), ", ".join(map(_cover, c["covered_by"][:3]))))
+        shaded = sum(c["fragments_shaded"] for c in self.costs)
+        total = sum(d[0] for d in draws)
+        head = f"shaded and not seen: {total:,} of {shaded:,} fragments"
+        if len(rows) == 1:
+            return head
+        widths = [max(len(row[i]) for row in rows) for i in range(5)]
+        most = 20
+        lines = [head]
+        for row in rows[: most + 1]:
+            lines.append("  " + "  ".join([*(c.rjust(w) for c, w in zip(row, widths, strict=False)), row[-1]]))
+        if len(rows) > most + 1:
+            lines.append(f"  and {len(rows) - most - 1} draws with fewer")
+        return "\n".join(lines)
+
+    def _unseen_or_why_not(self) -> str:
+        try:
+            return self.unseen() if self.costs else ""
+        except Error as error:
+            return f"what it cost is not known: {error}"
 
     def _headings(self) -> tuple[str, ...]:
         techniques = self.rows[0]["techniques"] if self.rows else []
@@ -59,7 +114,7 @@ class Explanation:
         for row in table:
             cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
             lines.append("  " + "  ".join([*cells, row[-1]]))
-        return "\n".join(lines)
+        return "\n".join([*lines, *filter(None, [self._unseen_or_why_not()])])
 
     __repr__ = __str__
 
@@ -70,4 +125,12 @@ class Explanation:
         body = "".join(cells(row, "td") for row in self._table())
         return (
             f"<table><caption>pass '{html.escape(self.label)}'</caption>{cells(self._headings(), 'th')}{body}</table>"
+            f"<pre>{html.escape(self._unseen_or_why_not())}</pre>"
         )
+
+
+def _cover(cover: dict[str, Any]) -> str:
+    if cover["by_draw"] < 0:
+        return f"a clear ({cover['fragments']:,})"
+    top = f"primitive {cover['top_primitive']}" + (f" of instance {cover['top_instance']}" if cover["top_instance"] else "")
+    return f"draw {cover['by_draw']} ({cover['fragments']:,}; {top}: {cover['top_fragments']:,})"

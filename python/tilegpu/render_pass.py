@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tilegpu import _core, enums
 from tilegpu.arena import Arena
@@ -15,6 +16,7 @@ from tilegpu.binding import DescriptorBinder
 from tilegpu.buffer import Buffer, BufferSlice, require_usage
 from tilegpu.errors import ValidationError
 from tilegpu.explain import Explanation
+from tilegpu.history import HEATMAPS, PixelHistory, parse_trace, pixel_history, tile_time_map
 from tilegpu.hsr import parse as parse_hsr
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.pipeline import Pipeline
@@ -200,12 +202,13 @@ class RenderPass:
         samples: int,
         label: str,
         hsr: str | Iterable[str] | None = None,
-        trace: bool = False,
+        trace: bool | str | Sequence[Any] = False,
     ) -> None:
         self.label = label
-        self._trace = bool(trace)
         self._device = device
         self._what = f"pass '{label}'"
+        self._trace, self._trace_fragments, self._trace_pixels = parse_trace(trace, self._what)
+        self._found: dict[str, Any] | None = None  # of the last fragment trace with maps
         if color is None:
             color = ()
         elif isinstance(color, (Attachment, Image, ImageView, Texture)):
@@ -312,8 +315,11 @@ class RenderPass:
             self._binder.clear()
 
     def _execute(self, commands: _core.CommandBuffer) -> None:
+        if self._trace_fragments:
+            commands.trace_fragments(0, True, self._trace_pixels, False)
         self._device._submit(commands)
         self._stats = PassStats(self.label, commands.pass_stats(0).asdict())
+        self._found = commands.fragment_trace(0) if self._trace_fragments else None
 
     def replay(self) -> PassStats:
         """Executes the ended pass again, without recording it again, and waits; returns its new statistics.
@@ -384,7 +390,69 @@ class RenderPass:
 
     def explain(self) -> Explanation:
         """Per draw: which hidden-surface removal was on, and why not; there once the ``with`` block has ended."""
-        return Explanation(self.label, self._ended("explain() has an answer").explain(0))
+        return Explanation(self.label, self._ended("explain() has an answer").explain(0), self._costs)
+
+    def why(self, x: int, y: int, sample: int | None = None) -> PixelHistory:
+        """The history of a pixel (framebuffer coordinates) and a sample, or all its samples: every fragment that reached it, in API
+        order, and what became of it at which stage.
+
+        The ended pass is executed again for the pixel's tile, beside its images. Buffers and textures are read as they are now.
+        A pass that loads images, was split or whose shaders write memory can't be repeated: name its pixels in advance,
+        ``dev.render_pass(..., trace=[(x, y)])``. Raises :class:`tilegpu.ValidationError` where neither is the case, or for a
+        pixel or sample that is not there.
+        """
+        commands = self._ended("why() has an answer")
+        width, height = self._size
+        if not (0 <= x < width and 0 <= y < height):
+            raise ValidationError(f"{self._what}: why({x}, {y}): the framebuffer is {width} x {height} px")
+        samples = int(self.layout["samples"])
+        if sample is not None and not 0 <= sample < samples:
+            raise ValidationError(f"{self._what}: why(): sample is {sample}; the pass has {samples}")
+        if self._found is not None and (x, y) in self._trace_pixels:
+            events = self._found["events"][self._trace_pixels.index((x, y))]
+        else:
+            commands.trace_fragments(0, False, [(x, y)], True)
+            self._device._submit(commands)
+            events = commands.fragment_trace(0)["events"][0]
+        pipelines: list[str] = []
+        for row in commands.explain(0):
+            pipelines += [row["pipeline"]] * row["draws"]
+        return pixel_history(self.label, x, y, range(samples) if sample is None else [sample], events, pipelines)
+
+    def heatmap(self, kind: str) -> NDArray[Any]:
+        """A number for each pixel of the framebuffer, (height, width).
+
+        ``kind``: a key of :data:`tilegpu.history.HEATMAPS`. Counts of fragments are int32, and sum up to the counter of
+        ``rp.stats`` exactly; ``"tile_ms"`` is float64, in milliseconds, and of a new execution (best of three for each tile).
+        Raises :class:`tilegpu.ValidationError` for a pass that can't be repeated (see :meth:`why`) and was not
+        made with ``trace="fragments"``.
+        """
+        if kind not in HEATMAPS:
+            raise ValidationError(f"{self._what}: heatmap '{kind}' is not known; there are {', '.join(HEATMAPS)}")
+        if kind != "tile_ms":
+            result: NDArray[Any] = self._fragments()["maps"][kind]
+            return result.copy()
+        commands = self._ended("heatmap() has an answer")
+        runs = []
+        for _ in range(3):
+            commands.trace_fragments(0, False, [], True, True)
+            self._device._submit(commands)
+            runs.append(commands.fragment_trace(0)["tiles"])
+        tiles = [(x, y, side, min(run[i][3] for run in runs)) for i, (x, y, side, _) in enumerate(runs[0])]
+        return tile_time_map(self._size, tiles)
+
+    def _fragments(self) -> dict[str, Any]:
+        """Maps and costs: from the execution if it was traced, else from another one."""
+        commands = self._ended("what became of its fragments is known")
+        if self._found is None:
+            commands.trace_fragments(0, True, [], True)
+            self._device._submit(commands)
+            self._found = commands.fragment_trace(0)
+            assert self._found is not None
+        return self._found
+
+    def _costs(self) -> list[dict[str, Any]]:
+        return list(self._fragments()["draws"])
 
     def _ended(self, what: str) -> _core.CommandBuffer:
         """The recorded pass, for what is known only once it has ended."""

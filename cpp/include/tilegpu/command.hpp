@@ -10,6 +10,7 @@
 #include "tilegpu/hidden_surface_removal.hpp"
 #include "tilegpu/pipeline.hpp"
 #include "tilegpu/stats.hpp"
+#include "tilegpu/trace.hpp"
 
 namespace tilegpu {
 
@@ -129,6 +130,12 @@ class TILEGPU_API CommandBuffer {
 
   /// What moved for each bin of a finished pass, part by part, layer by layer, row by row; empty without RenderingInfo::trace_tiles.
   const std::vector<TileTrace>& tile_trace(size_t pass) const;
+
+  /// The next execution of a finished pass is traced, and leaves its findings in fragment_trace. A dry one runs beside what happens
+  /// to the images, and must be able to repeat the last: an error where the pass loads images, was split, or its shaders write memory.
+  Status trace_fragments(size_t pass, const TraceRequest& request);
+  /// Of the last traced execution; null: there was none.
+  const PassTrace* fragment_trace(size_t pass) const;
 
   /// What became of the draws of a finished pass, and why: one entry for each run of draws with the same state.
   std::vector<DrawExplanation> explain(size_t pass) const;

@@ -339,6 +339,45 @@ const std::vector<TileTrace>& CommandBuffer::tile_trace(size_t pass) const {
   return recording_->finished_passes[pass]->tile_trace;
 }
 
+Status CommandBuffer::trace_fragments(size_t pass, const TraceRequest& request) {
+  assert(pass < recording_->finished_passes.size());
+  PassRecord& record = *recording_->finished_passes[pass];
+  if (request.dry) {
+    const auto refuse = [&](const std::string& why) {
+      return invalid(pass_name(record) + " cannot be traced after its end: " + why +
+                     "; ask before, while it is recorded: dev.render_pass(..., trace=[(x, y)]) or trace='fragments'");
+    };
+    const framebuffer::Framebuffer& f = record.framebuffer;
+    const auto loads = [](const framebuffer::LoadTarget& t) {
+      return t.in_bounds == framebuffer::LoadOp::image || t.border == framebuffer::LoadOp::image;
+    };
+    for (size_t i = 0; i < f.load.rts.size(); i++)
+      if (loads(f.load.rts[i]))
+        return refuse("it begins with what color[" + std::to_string(i) + "] held (load), and that is not there any more");
+    if (loads(f.load.z)) return refuse("it begins with the depth that the image held (load), and that is not there any more");
+    if (loads(f.load.s)) return refuse("it begins with the stencil that the image held (load), and that is not there any more");
+    if (record.stats.splits) return refuse("the tiler's heap was full and the pass was split");
+    const auto writes = [](const exec::DrawCall& draw) {
+      const pipeline::Compiled& compiled = draw.state->pipeline->compiled();
+      return compiled.fragment_traits.writes_memory || compiled.vertex_traits.writes_memory;
+    };
+    for (const exec::DrawCall& draw : record.draws)
+      if (writes(draw)) return refuse("the shaders of pipeline '" + draw.state->pipeline->info().label + "' write memory, and would again");
+    for (const exec::IndirectDraw& draw : record.indirects)
+      if (writes(draw.base))
+        return refuse("the shaders of pipeline '" + draw.base.state->pipeline->info().label + "' write memory, and would again");
+  }
+  record.trace_request = request;
+  record.trace.reset();
+  return Ok{};
+}
+
+const PassTrace* CommandBuffer::fragment_trace(size_t pass) const {
+  assert(pass < recording_->finished_passes.size());
+  const std::optional<PassTrace>& trace = recording_->finished_passes[pass]->trace;
+  return trace ? &*trace : nullptr;
+}
+
 std::vector<DrawExplanation> CommandBuffer::explain(size_t pass) const {
   assert(pass < recording_->finished_passes.size());
   const PassRecord& record = *recording_->finished_passes[pass];

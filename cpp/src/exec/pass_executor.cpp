@@ -21,6 +21,7 @@
 #include "hsr/lrz_pass.hpp"
 #include "hsr/lrz_test.hpp"
 #include "stats/host_memory.hpp"
+#include "trace/fragment_trace.hpp"
 
 namespace tilegpu::exec {
 
@@ -28,6 +29,9 @@ struct PassExecutor::State {
   ThreadPool& pool;
   std::deque<geometry::GeometryWorker> geometry_workers;  // one for each thread
   std::deque<raster::TileWorker> tile_workers;
+  std::deque<raster::TracedTileWorker> traced_workers;  // while a pass is traced
+  std::unique_ptr<trace::State> trace;                  // of that pass
+  bool dry = false, timed = false;
   std::vector<std::unique_ptr<geometry::Chunk>> chunks;  // arenas keep their capacity
   std::vector<const geometry::Chunk*> used_chunks;       // of the part that is being gathered, in order
   std::vector<exec::DrawCall> expanded_draws;            // only where a pass has indirect draws
@@ -210,6 +214,7 @@ void PassExecutor::render_part(PassRecord& pass, raster::PassContext& context, f
   const geometry::BinGrid& grid = s.binned.grid;
   const uint32_t bins = grid.columns * grid.rows;
   context.geometry = &s.binned;
+  if (s.trace) s.trace->keeps_bins = part == framebuffer::Part::first || part == framebuffer::Part::middle;
   if (part == framebuffer::Part::middle || part == framebuffer::Part::last) context.depth_holds_far = false;
   const framebuffer::DeferredDepth deferred = framebuffer::defers_depth(pass.framebuffer, context.tile, part);
   const bool keeps_blocks =
@@ -223,9 +228,8 @@ void PassExecutor::render_part(PassRecord& pass, raster::PassContext& context, f
     context.layer = layer;
     const size_t first_trace = pass.tile_trace.size();
     if (pass.info.trace_tiles) pass.tile_trace.resize(first_trace + bins);
-    s.pool.run(bins, [&](uint32_t w, uint32_t bin) {
+    const auto render_bin = [&](auto& worker, uint32_t bin) {
       if (cancelled.load(std::memory_order_relaxed)) return;
-      raster::TileWorker& worker = s.tile_workers[w];
       framebuffer::TileRegion region;
       region.x_px = grid.origin_x_px + static_cast<int32_t>(bin % grid.columns * grid.bin_px);
       region.y_px = grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px);
@@ -239,7 +243,7 @@ void PassExecutor::render_part(PassRecord& pass, raster::PassContext& context, f
       const auto keep_trace = [&] {
         if (before) pass.tile_trace[first_trace + bin] = trace_of(pass, region, grid.bin_px, part, *before, worker.ledger());
       };
-      if (framebuffer::tile_is_clean(pass.framebuffer, region, part)) {
+      if (!s.dry && framebuffer::tile_is_clean(pass.framebuffer, region, part)) {
         framebuffer::count_clean_tile(pass.framebuffer, context.tile, region, worker.ledger(), part);
         keep_trace();
         return;
@@ -254,19 +258,34 @@ void PassExecutor::render_part(PassRecord& pass, raster::PassContext& context, f
         s.bin_drawn[bin] = 1;
         worker.run(context, bin);
       }
+      if (s.dry) return;
       if (framebuffer::resolves_in(part) && context.lrz && layer == 0 && region.has_primitives)
         hsr::lrz_feedback(*context.lrz, context.tile, worker.memory(), region.x_px, region.y_px);
       if (framebuffer::resolves_in(part))
         framebuffer::resolve_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
       framebuffer::store_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
       keep_trace();
+    };
+    s.pool.run(bins, [&](uint32_t w, uint32_t bin) {
+      if (!s.trace) {
+        render_bin(s.tile_workers[w], bin);
+      } else if (s.timed) {
+        const double begin_ms = now_ms();
+        render_bin(s.tile_workers[w], bin);
+        s.trace->result.tile_ms[bin].ms += now_ms() - begin_ms;
+      } else if (s.trace->maps || !s.dry ||
+                 trace::watches(*s.trace, grid.origin_x_px + static_cast<int32_t>(bin % grid.columns * grid.bin_px),
+                                grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px))) {
+        render_bin(s.traced_workers[w], bin);
+      }
     });
   }
 }
 
 Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled) {
   try {
-    return run(pass, options, cancelled);
+    if (!pass.trace_request) return run(pass, options, cancelled);
+    return run_traced(pass, options, cancelled);
   } catch (const std::bad_alloc& refused) {
     // Half-written arenas mean nothing, and what they hold may be all there was.
     state_->release();
@@ -278,10 +297,62 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
   }
 }
 
+// What the traced workers found, in the pass's trace.
+void PassExecutor::finish_trace() {
+  State& s = *state_;
+  trace::Covers covers;
+  for (const raster::TracedTileWorker& worker : s.traced_workers) worker.add_trace(*s.trace, covers);
+  trace::finish_pass(*s.trace, covers);
+}
+
 void PassExecutor::make_workers() {
   State& s = *state_;
   while (s.geometry_workers.size() < s.pool.threads()) s.geometry_workers.emplace_back();
   while (s.tile_workers.size() < s.pool.threads()) s.tile_workers.emplace_back();
+}
+
+Status PassExecutor::run_traced(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled) {
+  State& s = *state_;
+  s.trace = std::make_unique<trace::State>();
+  s.dry = pass.trace_request->dry;
+  s.timed = pass.trace_request->timed;
+  // A dry run is the last one again: the filter stands where it stood, and afterwards everything is as it was.
+  struct Before {
+    PassStats stats;
+    std::vector<TileTrace> tiles;
+    std::vector<hsr::LrzDecision> decisions;
+    std::optional<HiddenSurfaceRemoval> hsr;
+    hsr::LrzCache lrz_cache;
+    FilterPositions positions;
+  } before;
+  const auto exchange = [&] {
+    if (!s.dry) return;
+    std::swap(before.stats, pass.stats);
+    std::swap(before.tiles, pass.tile_trace);
+    std::swap(before.decisions, pass.lrz_decisions);
+    std::swap(before.hsr, pass.info.hsr);
+    std::swap(before.lrz_cache, s.lrz_cache);
+    std::swap(before.positions, s.filter_positions);
+  };
+  before.hsr = pass.info.hsr.value_or(options.hsr);
+  if (pass.stats.depth_filter.position) before.hsr->depth_filter_position = pass.stats.depth_filter.position;
+  exchange();
+  const auto end = [&] {
+    exchange();
+    if (s.dry) pass.trace_request.reset();
+    s.trace.reset();
+    s.traced_workers.clear();
+    s.dry = s.timed = false;
+  };
+  try {
+    Status done = run(pass, options, cancelled);
+    if (done) pass.trace = std::move(s.trace->result);
+    end();
+    return done;
+  } catch (const std::bad_alloc&) {
+    end();
+    throw;
+  }
 }
 
 Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled) {
@@ -333,11 +404,22 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   geometry_pass.vertex_batch = options.vertex_batch;
   geometry_pass.chunk_primitives = static_cast<uint32_t>(std::clamp<uint64_t>(heap_B / kHeapPerPrimitive_B, 1, geometry::kChunkPrimitives));
   geometry_pass.lrz = context.lrz;
+  if (s.trace) {
+    std::vector<uint32_t> draw_number(draws.size());
+    uint32_t number = 0;
+    for (const geometry::PassCommand& c : s.commands)
+      if (!c.clear) draw_number[c.draw] = number++;
+    trace::begin_pass(*s.trace, *pass.trace_request, pass.width_px, pass.height_px, geometry_pass.grid, std::move(draw_number));
+    geometry_pass.traced = !s.timed;
+    context.trace = s.trace.get();
+    while (!s.timed && s.traced_workers.size() < s.pool.threads()) s.traced_workers.emplace_back();
+  }
   s.census.begin(geometry_pass);
   geometry_pass.census = &s.census;
   const std::vector<geometry::ChunkPlan> plans = geometry::plan_chunks(geometry_pass);
   for (raster::TileWorker& worker : s.tile_workers) worker.begin_pass(context);
-  framebuffer::prepare_signatures(pass.framebuffer);
+  for (raster::TracedTileWorker& worker : s.traced_workers) worker.begin_pass(context);
+  if (!s.dry) framebuffer::prepare_signatures(pass.framebuffer);
   s.bin_drawn.assign(size_t{geometry_pass.grid.columns} * geometry_pass.grid.rows, 0);
 
   // Waves of chunks; a part is rendered whenever the next chunk would not fit the heap.
@@ -385,6 +467,11 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
     }
   }
   if (!cancelled) flush(stats.splits ? framebuffer::Part::last : framebuffer::Part::normal);
+  if (s.dry) {
+    if (cancelled) return Error{VK_ERROR_DEVICE_LOST, "pass '" + pass.info.label + "' was cancelled while it was traced"};
+    finish_trace();
+    return Ok{};
+  }
   const auto written = [](const Ptr<ImageView>& view) {
     if (view) view->image()->content_version++;
   };
@@ -401,13 +488,16 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   stats.bins = s.bin_drawn.size();
   stats.bins_with_primitives = static_cast<uint64_t>(std::count(s.bin_drawn.begin(), s.bin_drawn.end(), 1));
   stats::Ledger total;
-  for (raster::TileWorker& worker : s.tile_workers) {
+  const auto add = [&](auto& worker) {
     add_fragment_counters(stats, worker.counters());
     worker.add_prepass_stops(stats);
     for (uint32_t a = 0; a < stats::kLedgerAttachments; a++)
       for (size_t cause = 0; cause < static_cast<size_t>(TrafficCause::count); cause++)
         total.bytes[a][cause] += worker.ledger().bytes[a][cause];
-  }
+  };
+  for (raster::TileWorker& worker : s.tile_workers) add(worker);
+  for (raster::TracedTileWorker& worker : s.traced_workers) add(worker);
+  if (s.trace) finish_trace();
   fill_traffic(pass, total, stats);
   std::sort(stats.prepass_stops.begin(), stats.prepass_stops.end(), [](const PrepassStop& a, const PrepassStop& b) {
     return std::tie(a.draw, a.rule, a.because_of, a.reason) < std::tie(b.draw, b.rule, b.because_of, b.reason);
@@ -415,12 +505,15 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   if (filter_position) {
     hsr::FilterCounters filtered;
     for (raster::TileWorker& worker : s.tile_workers) filtered.add(worker.filter_counters());
+    for (raster::TracedTileWorker& worker : s.traced_workers) filtered.add(worker.filter_counters());
     stats.depth_filter = {filter_position->position, filtered.front,         filtered.survived, filtered.rejected,
                           filtered.failed,           filtered.reads_skipped, filtered.lines};
     filter_position->adapt(filtered);
   }
   for (const ActiveQuery& query : pass.queries) query.pool->values[query.query] = 0;
   for (size_t q = 0; q < pass.queries.size(); q++) {
+    for (raster::TracedTileWorker& worker : s.traced_workers)
+      pass.queries[q].pool->values[pass.queries[q].query] += worker.query_samples(static_cast<uint32_t>(q));
     for (raster::TileWorker& worker : s.tile_workers)
       pass.queries[q].pool->values[pass.queries[q].query] += worker.query_samples(static_cast<uint32_t>(q));
     pass.queries[q].pool->available[pass.queries[q].query] = true;

@@ -35,6 +35,8 @@ class PassExecutor {
   void render_part(PassRecord& pass, raster::PassContext& context, framebuffer::Part part, const std::atomic<bool>& cancelled);
   Status run(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled);
   void make_workers();
+  void finish_trace();
+  Status run_traced(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled);
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -35,6 +35,7 @@ struct GeometryPass {
   uint64_t loop_budget = 1ull << 20;
   uint32_t chunk_primitives = kChunkPrimitives;  // less where a small heap must be split finely
   const hsr::LrzPass* lrz = nullptr;             // low-resolution Z that binning writes; null: off
+  bool traced = false;                           // chunks say which primitive and instance a record is of
   class VertexCensus* census = nullptr;          // counts different vertices (geometry/census.hpp), if anybody asks
 };
 

@@ -65,6 +65,7 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   const uint32_t per_primitive = draw.kind == PrimitiveKind::triangle ? 3 : draw.kind == PrimitiveKind::line ? 2 : 1;
   for (uint32_t i = 0; i < piece.instance_count; i++) {
     args.instance_index = call.first_instance + piece.instance + i;
+    if (pass.traced) chunk.instances.push_back({static_cast<uint32_t>(chunk.records.size()), piece.instance + i});
     for (uint32_t done = 0; done < piece.primitive_count;) {
       batch.first_primitive = piece.first_primitive + done;
       if (sequence)
@@ -106,6 +107,7 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   chunk.clear = plan.clear;
   chunk.records.clear();
   chunk.primitive_id.clear();
+  chunk.instances.clear();
   chunk.varyings.clear();
   chunk.entries.clear();
   chunk.runs.clear();
@@ -120,6 +122,8 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   out.grid = sample_grid(pass.samples);
   for (const ChunkPiece& piece : plan.pieces)
     out.primitive_ids |= pass.draws[piece.draw].state->pipeline->compiled().fragment_traits.reads_primitive_id;
+  const bool counts_ids = out.primitive_ids;  // the heap is the same whether the pass is traced or not
+  out.primitive_ids |= pass.traced;
   s.binner.begin(pass.grid, out.grid.first, 256 - (1 << out.grid.shift) + out.grid.first);
   s.draw.state = nullptr;
   for (const ChunkPiece& piece : plan.pieces) s.process_piece(pass, piece, out);
@@ -130,7 +134,7 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   stats.primitives_out = chunk.records.size();
   stats.primitives_culled = stats.primitives_in - out.survivors;
   stats.bin_entries = chunk.entries.size();
-  stats.tiler_heap_B = chunk.records.size() * sizeof(TriangleRecord) + chunk.primitive_id.size() * sizeof(uint32_t) +
+  stats.tiler_heap_B = chunk.records.size() * sizeof(TriangleRecord) + (counts_ids ? chunk.primitive_id.size() * sizeof(uint32_t) : 0) +
                        chunk.varyings.size() * sizeof(float) + chunk.entries.size() * sizeof(uint32_t) + chunk.runs.size() * sizeof(BinRun);
 }
 

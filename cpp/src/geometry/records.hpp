@@ -41,6 +41,10 @@ struct Chunk {
   const exec::ClearCall* clear = nullptr;  // set: this chunk is one vkCmdClearAttachments and nothing else
   Arena<TriangleRecord> records;           // arenas: capacity is kept from frame to frame
   Arena<uint32_t> primitive_id;            // beside records, only where a draw of the chunk reads gl_PrimitiveID; else empty
+  struct InstanceRun {
+    uint32_t first_record, instance;
+  };
+  std::vector<InstanceRun> instances;  // only where the pass is traced; then primitive_id is there too
   Arena<float> varyings;
   Arena<uint32_t> entries;  // indices into records, bin by bin
   Arena<BinRun> runs;       // sorted by bin

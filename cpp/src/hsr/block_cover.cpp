@@ -48,10 +48,12 @@ void begin_covers(Worker& w, bool known, uint32_t background) {
   c.planes.clear();
 }
 
+#ifndef TILEGPU_TRACED
 bool covers_serve(const raster::TestState& test) {
   const bool less = test.compare == VK_COMPARE_OP_LESS || test.compare == VK_COMPARE_OP_LESS_OR_EQUAL;
   return less && test.far && test.ids && test.depth_write && !test.stencil_test && !test.bounds_test;
 }
+#endif
 
 namespace {
 

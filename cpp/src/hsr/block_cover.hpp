@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "raster/depth_stencil.hpp"
+#include "raster/variant.hpp"
 
 namespace tilegpu::raster {
 struct Worker;

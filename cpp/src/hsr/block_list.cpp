@@ -39,12 +39,15 @@ SampleMasks compare(const BlockLists& lists, const ListTest& test, const Primiti
 
 }  // namespace
 
+#ifndef TILEGPU_TRACED
 uint32_t count_samples(SampleMasks m) {
   uint32_t count = 0;
   for (int i = 0; i < 4; i++) count += static_cast<uint32_t>(std::popcount(reinterpret_cast<const uint64_t*>(&m)[i]));
   return count;
 }
+#endif
 
+#ifndef TILEGPU_TRACED
 bool serves(const raster::TestState& test, ListTest& out) {
   out = {};
   if (test.stencil_test || test.bounds_test) return false;
@@ -55,6 +58,7 @@ bool serves(const raster::TestState& test, ListTest& out) {
   out.bias = test.compare == VK_COMPARE_OP_LESS_OR_EQUAL || test.compare == VK_COMPARE_OP_GREATER_OR_EQUAL ? 1 : 0;
   return out.always || test.compare == VK_COMPARE_OP_LESS || test.compare == VK_COMPARE_OP_GREATER || out.bias;
 }
+#endif
 
 void begin_lists(Worker& w, uint32_t background) {
   BlockLists& lists = w.lists;

@@ -13,6 +13,7 @@
 
 #include "raster/aligned_buffer.hpp"
 #include "raster/depth_plane.hpp"
+#include "raster/variant.hpp"
 
 namespace tilegpu::raster {
 struct Worker;

@@ -60,8 +60,10 @@ void replay(Worker& w) {
     // What the pre-pass counted is not counted again.
     const auto rasterized = w.counters.fragments_rasterized, killed = w.counters.fragments_early_killed,
                by_blocks = w.counters.fragments_killed_by_hierarchical_z;
+    if constexpr (kTraced) trace::mute(w, r.rasterized);
     raster::draw_entries(w, *r.segment, r.first, r.first + r.count);
     raster::release_queue(w);
+    if constexpr (kTraced) trace::mute(w, false);
     if (r.rasterized) {
       w.counters.fragments_rasterized = rasterized;
       w.counters.fragments_early_killed = killed;

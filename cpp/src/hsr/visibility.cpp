@@ -145,6 +145,7 @@ void set_up_gathered(Worker& w) {
     if (primitive.setup) continue;
     shader::PrimitiveSetup* setup = w.setups.allocate();
     primitive.setup = setup;
+    if constexpr (kTraced) trace::set_up(w, setup, {primitive.record, primitive.chunk});
     records[count] = primitive.record;
     chunks[count] = primitive.chunk;
     orders[count] = quad.id;
@@ -232,6 +233,10 @@ void flush_visibility(Worker& w) {
     if (!w.last_flush) expand_lists(w);
   }
   if (w.phase == raster::Phase::main) settle_prepass(w);
+  if constexpr (kTraced)
+    for (const VisibleQuad& quad : w.gathered)
+      for (uint32_t q = 0; q < (quad.tile_pixel & kWholeBlock ? 4 : 1); q++)
+        trace::seen(w, (quad.tile_pixel & ~kWholeBlock) + 4 * q, quad.tile_pixel & kWholeBlock ? w.all_samples : quad.live);
   set_up_gathered(w);
   if (w.phase == raster::Phase::main)
     for (const raster::VisiblePrimitive& primitive : w.visible) w.counters.primitives_culled_by_prepass += !primitive.setup;
@@ -257,6 +262,7 @@ void flush_visibility(Worker& w) {
       if (!(w.gathered[i].tile_pixel & kWholeBlock)) packer.add(w.gathered[i]);
     packer.finish();
   }
+  if constexpr (kTraced) trace::flushed(w);
   w.bound_draw = ~0u;
   w.setups.reset();
   if (!w.prepass.replays.empty()) return;  // the main phase asks the ids, and ends with them

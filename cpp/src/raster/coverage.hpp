@@ -34,7 +34,7 @@ struct PixelRect {
 //   quad(x_px, y_px, coverage)                 even bin coordinates; bit 4 * sample + pixel
 // and for one sample:
 //   window_blocks(block_x, block_y, full, part)  four by four blocks, wholly and partly covered ones (bits); draws the former, returns
-//                                                which of the latter are hidden: for them hidden_part(mask) instead of block
+//                                                which of the latter are hidden: for them hidden_part(block_x, block_y, mask) instead
 
 namespace detail {
 
@@ -274,7 +274,7 @@ void traverse(const UnitEdge* edges, uint32_t edge_count, const PixelRect& regio
           }
           masks[0] = static_cast<uint16_t>(~(sign_bits(out0) | sign_bits(out1) << 8) & allowed);
           if (hidden >> b & 1)
-            sink.hidden_part(masks[0]);
+            sink.hidden_part((base_x + bx) >> 2, (base_y + by) >> 2, masks[0]);
           else if (masks[0])
             sink.block((base_x + bx) >> 2, (base_y + by) >> 2, masks);
         } else if constexpr (kPairs) {

@@ -60,6 +60,7 @@ void push_kill_quad(Worker& w, const WaitingQuad& quad) {
       if (old.victim && !(old.colors & ~k.colors)) {
         const uint64_t left = old.quad.live & ~quad.live;
         w.counters.fragments_killed_by_fpk += static_cast<uint32_t>(std::popcount(covered_pixels(old.quad.live) & ~covered_pixels(left)));
+        if constexpr (kTraced) trace::killed_waiting(w, old.quad, left, quad);
         old.quad.live = left;
       }
       n = old.previous;

@@ -45,6 +45,8 @@ class RecordSink {
     const uint32_t row0 = static_cast<uint32_t>(y >> 2) * pitch + static_cast<uint32_t>(y & 2) * 4;
     const uint32_t row1 = static_cast<uint32_t>((y + 2) >> 2) * pitch + static_cast<uint32_t>((y + 2) & 2) * 4;
     const uint32_t tile_pixels[4] = {row0 + column0, row0 + column1, row1 + column0, row1 + column1};
+    if constexpr (kTraced)
+      for (uint32_t q = 0; q < 4; q++) trace::rasterized(w_, source(), tile_pixels[q], covered >> 4 * q & 0xf);
     uint32_t live = covered;
     if (w_.covers.any)
       for (uint32_t q = 0; q < 4; q++)
@@ -53,6 +55,8 @@ class RecordSink {
       live = w_.test.functions.window(w_.test, batch, lane, static_cast<uint32_t>(w_.visible.size()) + 1,
                                       record_.draw_flags & geometry::kFrontFacing ? 0 : 1, tile_pixels, w_.origin_x_px + x,
                                       w_.origin_y_px + y, covered);
+      if constexpr (kTraced)
+        for (uint32_t q = 0; q < 4; q++) trace::tested(w_, source(), tile_pixels[q], covered >> 4 * q & 0xf, live >> 4 * q & 0xf);
       w_.counters.fragments_early_killed += static_cast<uint32_t>(std::popcount(covered & ~live));
       if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live));
       if (!live) return;
@@ -103,6 +107,7 @@ class RecordSink {
     const uint32_t pixels = covered_pixels(coverage);
     w_.counters.fragments_rasterized += static_cast<uint32_t>(std::popcount(pixels));
     const uint32_t block = w_.block_of(x >> 2, y >> 2);
+    if constexpr (kTraced) trace::rasterized(w_, source(), block * 16 + static_cast<uint32_t>((y & 2) * 4 + (x & 2) * 2), coverage);
     if (w_.list_draw && list_quad(block, x, y, coverage)) return;
     if (w_.covers.any) expand_cover(block);
     const uint32_t tile_pixel = block * 16 + static_cast<uint32_t>((y & 2) * 4 + (x & 2) * 2);
@@ -110,6 +115,7 @@ class RecordSink {
     if (w_.early != EarlyTests::none) {
       prepare();
       live = w_.test.functions.quad(w_.test, depth_, tile_pixel, w_.origin_x_px + x, w_.origin_y_px + y, coverage);
+      if constexpr (kTraced) trace::tested(w_, source(), tile_pixel, coverage, live);
       w_.counters.fragments_early_killed += static_cast<uint32_t>(std::popcount(pixels & ~covered_pixels(live)));
       if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live));
       if (!live) return;
@@ -140,6 +146,7 @@ class RecordSink {
     const uint32_t pixels = count_pixels(masks, w_.samples);
     if (!pixels) return;
     w_.counters.fragments_rasterized += pixels;
+    if constexpr (kTraced) trace::rasterized_block(w_, source(), block, masks);
     if (w_.early == EarlyTests::none) {
       push_block(block, block_x * 4, block_y * 4, masks, masks);
       return;
@@ -147,6 +154,7 @@ class RecordSink {
     prepare();
     uint16_t live[kMaxSamples];
     w_.test.functions.block(w_.test, depth_, block, w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4, masks, live);
+    if constexpr (kTraced) trace::tested_block(w_, source(), block, masks, live);
     after_tests(block, block_x * 4, block_y * 4, pixels, masks, live);
   }
 
@@ -179,27 +187,39 @@ class RecordSink {
     uint32_t hidden = 0;
     if (w_.early != EarlyTests::none && w_.test.far && !w_.lrz.now && !w_.masks_samples) {
       prepare();
+      if constexpr (kTraced)
+        each_run(full, [&](int32_t x, int32_t y, int32_t run) {
+          for (int32_t i = 0; i < run; i++) trace::rasterized_block(w_, source(), w_.block_of(block_x + x + i, block_y + y), kAll);
+        });
       const hsr::CoverSides sides = hsr::cover_window(w_, depth_, held_, w_.block_of(block_x, block_y), w_.origin_x_px + block_x * 4,
                                                       w_.origin_y_px + block_y * 4, full, part);
       hidden = sides.hidden;
       if (sides.held) take(sides.held);
       w_.counters.fragments_rasterized += 16u * static_cast<uint32_t>(std::popcount(full));
       count_hidden(16u * static_cast<uint32_t>(std::popcount(full & hidden)));
+      if constexpr (kTraced) trace_sides(block_x, block_y, 4, full & hidden, sides.held);
       each_run(full & ~hidden & ~sides.held, [&](int32_t x, int32_t y, int32_t run) { test_span(block_x + x, block_y + y, run); });
     } else {
       each_run(full, [&](int32_t x, int32_t y, int32_t run) { full_span(block_x + x, block_y + y, run); });
     }
     return hidden & part;
   }
-  void hidden_part(uint32_t covered) {
+  void hidden_part([[maybe_unused]] int32_t block_x, [[maybe_unused]] int32_t block_y, uint32_t covered) {
     const uint32_t pixels = static_cast<uint32_t>(std::popcount(covered));
     w_.counters.fragments_rasterized += pixels;
     count_hidden(pixels);
+    if constexpr (kTraced) {
+      const uint16_t mask = static_cast<uint16_t>(covered);
+      trace::rasterized_block(w_, source(), w_.block_of(block_x, block_y), &mask);
+      trace::hierarchical_z(w_, source(), w_.block_of(block_x, block_y), &mask);
+    }
   }
 
   // What low-resolution Z left of a row of whole blocks.
   void seen_span(int32_t block_x, int32_t block_y, int32_t count) {
     w_.counters.fragments_rasterized += 16u * static_cast<uint32_t>(count);
+    if constexpr (kTraced)
+      for (int32_t i = 0; i < count; i++) trace::rasterized_block(w_, source(), w_.block_of(block_x + i, block_y), kAll);
     if (w_.early == EarlyTests::none || !w_.test.far) {
       test_span(block_x, block_y, count);
       return;
@@ -219,6 +239,7 @@ class RecordSink {
         hidden = present & hidden_blocks(w_.test, depth_, first_block, x_px, y_px);
       }
       count_hidden(16u * static_cast<uint32_t>(std::popcount(hidden)));
+      if constexpr (kTraced) trace_sides(block_x + i, block_y, 8, hidden, held);
       for (uint32_t left = present & ~hidden & ~held; left;) {
         const int32_t first = std::countr_zero(left), run = std::countr_one(left >> first);
         left &= ~(((1u << run) - 1) << first);
@@ -243,6 +264,8 @@ class RecordSink {
     const uint32_t hidden = present & hsr::lrz_hidden_blocks(w_.lrz, depth_, w_.samples, w_.block_of(block_x, block_y),
                                                              w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4);
     w_.counters.lrz_blocks_rejected += static_cast<uint32_t>(std::popcount(hidden));
+    if constexpr (kTraced)
+      for (uint32_t left = hidden; left; left &= left - 1) trace::lrz_block(w_, source(), block_x + std::countr_zero(left), block_y);
     return hidden;
   }
 
@@ -255,12 +278,18 @@ class RecordSink {
     }
     w_.counters.fragments_rasterized += static_cast<uint32_t>(std::popcount(covered));
     const uint32_t block = w_.block_of(block_x, block_y);
+    const uint16_t covered_now = static_cast<uint16_t>(covered);
+    if constexpr (kTraced) trace::rasterized_block(w_, source(), block, &covered_now);
     uint32_t live = covered;
     if (w_.covers.any) expand_cover(block);
     if (w_.early != EarlyTests::none) {
       prepare();
       live = w_.test.functions.single(w_.test, depth_, block, w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4, covered);
       w_.counters.fragments_early_killed += static_cast<uint32_t>(std::popcount(covered & ~live));
+      if constexpr (kTraced) {
+        const uint16_t live_now = static_cast<uint16_t>(live);
+        trace::tested_block(w_, source(), block, &covered_now, &live_now);
+      }
       if (!live) return;
       if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live));
     }
@@ -310,6 +339,7 @@ class RecordSink {
     const uint32_t pixels = static_cast<uint32_t>(std::popcount(hsr::pixels_of(covered)));
     if (!pixels) return true;
     w_.counters.fragments_rasterized += pixels;
+    if constexpr (kTraced) trace::rasterized_block(w_, source(), block, reinterpret_cast<const uint16_t*>(&covered));
     test_list(block, block_x, block_y, covered, pixels);
     return true;
   }
@@ -332,8 +362,9 @@ class RecordSink {
         hsr::insert(w_, depth_, listed_ ? next - 1 : next, block, w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4, covered);
     const uint32_t passed = static_cast<uint32_t>(std::popcount(hsr::pixels_of(pass)));
     w_.counters.fragments_early_killed += pixels - passed;
+    if (passed && !listed_) w_.lists.planes.push_back(depth_);
+    if constexpr (kTraced) trace_listed(block, covered, pass);
     if (!passed) return;
-    if (!listed_) w_.lists.planes.push_back(depth_);
     listed_ = true;
     seen_ = true;
     if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += hsr::count_samples(pass);
@@ -361,6 +392,8 @@ class RecordSink {
       prepare();
       passed = w_.test.functions.span(w_.test, depth_, first, blocks, w_.origin_x_px + block_x * 4, w_.origin_y_px + block_y * 4, live);
       w_.counters.fragments_early_killed += 16 * blocks - passed;
+      if constexpr (kTraced)
+        for (uint32_t i = 0; i < blocks; i++) trace::tested_block(w_, source(), first + i, kAll, live + i * w_.samples);
       if (!passed) return;
       if (w_.early_query >= 0)
         for (uint32_t i = 0; i < blocks * w_.samples; i++)
@@ -402,6 +435,7 @@ class RecordSink {
       if (w_.phase == Phase::pre) setup->order = static_cast<uint32_t>(w_.visible.size()) + 1;
       if (w_.phase == Phase::main) setup->order = id_;
       setup_ = setup;
+      if constexpr (kTraced) trace::set_up(w_, setup, source());
     }
     return setup_;
   }
@@ -456,10 +490,24 @@ class RecordSink {
       const uint64_t hidden = hsr::overdrawn_samples(w_, quad.tile_pixel, quad.live, w_.prepass.replay_ids);
       w_.counters.fragments_killed_by_prepass +=
           static_cast<uint32_t>(std::popcount(covered_pixels(quad.live) & ~covered_pixels(quad.live & ~hidden)));
+      if constexpr (kTraced) trace::killed_main_pass(w_, source(), quad.tile_pixel, quad.live, hidden);
       quad.live &= ~hidden;
       if (!quad.live) return;
     }
     emit_quad(w_, quad);
+  }
+
+  trace::Source source() const { return {&record_, &chunk_}; }
+  // Whole blocks in rows of `pitch` (bits): hidden by hierarchical Z; held by the primitive.
+  void trace_sides(int32_t block_x, int32_t block_y, int32_t pitch, uint32_t hidden, uint32_t held) {
+    for (int32_t b = 0; b < 32; b++) {
+      const uint32_t block = (hidden | held) >> b & 1 ? w_.block_of(block_x + b % pitch, block_y + b / pitch) : 0;
+      if (hidden >> b & 1) trace::hierarchical_z(w_, source(), block, kAll);
+      if (held >> b & 1) trace::tested_block(w_, source(), block, kAll, kAll);
+    }
+  }
+  void trace_listed(uint32_t block, const hsr::SampleMasks& covered, const hsr::SampleMasks& pass) {
+    trace::tested_block(w_, source(), block, reinterpret_cast<const uint16_t*>(&covered), reinterpret_cast<const uint16_t*>(&pass));
   }
 
   Worker& w_;

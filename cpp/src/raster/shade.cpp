@@ -103,12 +103,18 @@ void finish_packet(Worker& w, uint32_t count, const uint64_t* before) {
   uint64_t any = 0;
   for (uint32_t q = 0; q < count; q++) {
     uint64_t live = before[q];
+    if constexpr (kTraced) trace::shading(w, q, live);
     if (sh.discards) {
       const uint32_t ran = covered_pixels(live);
       live &= spread(alive_pixels(args, q));
       w.counters.fragments_discarded += static_cast<uint32_t>(std::popcount(ran & ~covered_pixels(live)));
+      if constexpr (kTraced) trace::left(w, q, FragmentStep::discarded, before[q], live);
     }
-    if (sh.sample_mask_out || sh.alpha_to_coverage) live &= mask_of_outputs(w, q);
+    if (sh.sample_mask_out || sh.alpha_to_coverage) {
+      const uint64_t all = live;
+      live &= mask_of_outputs(w, q);
+      if constexpr (kTraced) trace::left(w, q, FragmentStep::masked, all, live);
+    }
     if (sh.late && live) {
       const shader::PrimitiveSetup& p = *args.primitive[q];
       PrimitiveDepth depth;
@@ -121,25 +127,41 @@ void finish_packet(Worker& w, uint32_t count, const uint64_t* before) {
       depth.hi = p.z_hi;
       depth.id = 0;
       depth.face = p.front_facing ? 0 : 1;
+      const uint64_t all = live;
       const uint32_t tested = covered_pixels(live);
       live = test_late(w.late_test, depth, args.tile_pixel[q], args.x_px[q], args.y_px[q], live,
                        sh.shader_depth ? args.depth + 4 * q : nullptr, sh.shader_stencil ? args.stencil_out + 4 * q : nullptr);
       w.counters.fragments_late_killed += static_cast<uint32_t>(std::popcount(tested & ~covered_pixels(live)));
+      if constexpr (kTraced) trace::left(w, q, FragmentStep::late_test, all, live);
     }
-    if (sh.keeps != Keeps::all && live) live = kept_samples(w, args.tile_pixel[q], live, args.primitive[q]->order);
+    if (sh.keeps != Keeps::all && live) {
+      const uint64_t all = live;
+      live = kept_samples(w, args.tile_pixel[q], live, args.primitive[q]->order);
+      if constexpr (kTraced) trace::left(w, q, FragmentStep::not_owned, all, live);
+    }
     if (sh.writes_ids && live) {
       record_ids(w, args.tile_pixel[q], live, args.primitive[q]->order);
+      if constexpr (kTraced) trace::recorded(w, q, live);
       w.prepass.recorded += static_cast<uint32_t>(std::popcount(covered_pixels(live)));
     }
     if (sh.query >= 0) w.query_samples[static_cast<uint32_t>(sh.query)] += static_cast<uint32_t>(std::popcount(live));
-    if (sh.clears_ids && live) clear_ids(w, args.tile_pixel[q], live);
+    if (sh.clears_ids && live) {
+      if constexpr (kTraced) trace::cleared_ids(w, q, live);
+      clear_ids(w, args.tile_pixel[q], live);
+    }
+    if constexpr (kTraced) trace::finished(w, q, live);
     args.live_coverage[q] = live;
     if (!sh.slice) w.counters.samples_written += static_cast<uint32_t>(std::popcount(live));
     any |= live;
   }
   if (!sh.epilogue || !any) return;
+  uint64_t written[shader::kMaxQuads];
+  if constexpr (kTraced)
+    for (uint32_t q = 0; q < count; q++) trace::before_epilogue(w, q, written[q] = args.live_coverage[q]);
   if (sh.checks_once) keep_once(w, count);
   sh.epilogue(&args);
+  if constexpr (kTraced)
+    for (uint32_t q = 0; q < count; q++) trace::after_epilogue(w, q, written[q]);
 }
 
 void run_per_sample(Worker& w, uint32_t count) {
@@ -234,7 +256,7 @@ void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids) {
       sh.keeps = Keeps::not_overdrawn;
   }
   w.bound_draw = draw;
-  sh.simple = !sh.slice && sh.keeps == Keeps::all && sh.epilogue && !sh.discards && !sh.late && !sh.sample_mask_out &&
+  sh.simple = !kTraced && !sh.slice && sh.keeps == Keeps::all && sh.epilogue && !sh.discards && !sh.late && !sh.sample_mask_out &&
               !sh.alpha_to_coverage && !sh.clears_ids && sh.query < 0;
   FragmentArgs& args = w.args;
   args.push_constants = call.push_constants;

@@ -4,8 +4,10 @@
 // visibility buffer (opaque draws: shaded at the flush, once), or the quad queue. A change of draw empties the queue; a draw
 // that needs to see the colours below it, and a clear, flush the visibility buffer first.
 // Source: architecture, "The way of the data", decision 8; Vulkan specification, "Rasterization Order".
-#include "raster/tile_job.hpp"
+#include "raster/variant.hpp"
+
 #include "hsr/explain.hpp"
+#include "raster/tile_job.hpp"
 
 #include <cassert>
 #include <cstring>
@@ -17,7 +19,8 @@
 
 namespace tilegpu::raster {
 
-struct TileWorker::State : Worker {};
+template <bool kWithTrace>
+struct BasicTileWorker<kWithTrace>::State : Worker {};
 
 namespace {
 
@@ -218,7 +221,10 @@ uint32_t draw_entries(Worker& w, const geometry::BinSegment& segment, uint32_t f
       uint32_t kept = 0;
       for (uint32_t k = 0; k < count; k++) {
         batch[kept] = batch[k];
-        kept += !hsr::lrz_hides(w.lrz, *batch[k], w.test, w.origin_x_px, w.origin_y_px, w.rect);
+        const bool hides = hsr::lrz_hides(w.lrz, *batch[k], w.test, w.origin_x_px, w.origin_y_px, w.rect);
+        if constexpr (kTraced)
+          if (hides) trace::lrz_primitive(w, {batch[k], &chunk});
+        kept += !hides;
       }
       w.counters.lrz_primitives_tested += count;
       w.counters.lrz_primitives_rejected += count - kept;
@@ -260,11 +266,17 @@ uint32_t draw_entries(Worker& w, const geometry::BinSegment& segment, uint32_t f
   return to;
 }
 
-TileWorker::TileWorker() : state_(std::make_unique<State>()) { std::memset(&state_->args, 0, sizeof state_->args); }
-TileWorker::~TileWorker() = default;
-TileWorker::TileWorker(TileWorker&&) noexcept = default;
+template <bool kWithTrace>
+BasicTileWorker<kWithTrace>::BasicTileWorker() : state_(std::make_unique<State>()) {
+  std::memset(&state_->args, 0, sizeof state_->args);
+}
+template <bool kWithTrace>
+BasicTileWorker<kWithTrace>::~BasicTileWorker() = default;
+template <bool kWithTrace>
+BasicTileWorker<kWithTrace>::BasicTileWorker(BasicTileWorker&&) noexcept = default;
 
-void TileWorker::begin_pass(const PassContext& pass) {
+template <bool kWithTrace>
+void BasicTileWorker<kWithTrace>::begin_pass(const PassContext& pass) {
   Worker& w = *state_;
   w.pass = &pass;
   w.bin_px = pass.tile.bin_px;
@@ -277,6 +289,10 @@ void TileWorker::begin_pass(const PassContext& pass) {
   w.counters = {};
   w.ledger = {};
   w.query_samples.assign(pass.query_count, 0);
+#ifdef TILEGPU_TRACED
+  w.trace = {};
+  w.trace.pass = pass.trace;
+#endif
   w.hidden_surface_removal = pass.hsr.visibility_buffer;
   const size_t blocks = size_t{w.blocks_per_row} * w.blocks_per_row;
   w.waiting.assign(blocks, 0);
@@ -323,7 +339,8 @@ void TileWorker::begin_pass(const PassContext& pass) {
   w.equal = framebuffer::equal_quads(pass.tile, w.memory.data());
 }
 
-void TileWorker::run(const PassContext& pass, uint32_t bin) {
+template <bool kWithTrace>
+void BasicTileWorker<kWithTrace>::run(const PassContext& pass, uint32_t bin) {
   Worker& w = *state_;
   w.pass = &pass;
   const uint32_t mxcsr = _mm_getcsr();
@@ -343,6 +360,7 @@ void TileWorker::run(const PassContext& pass, uint32_t bin) {
   w.lists.active = w.list_draw = w.covers.active = w.covers.any = w.cover_draw = false;
   if (pass.block_lists) hsr::begin_lists(w, pass.depth_background);
   if (pass.block_covers) hsr::begin_covers(w, pass.depth_known, pass.depth_background);
+  if constexpr (kTraced) trace::begin_bin(w, bin);
   bool may_start = w.prepass.enabled;
   const uint32_t end = binned.first_segment[bin + 1];
   for (uint32_t i = binned.first_segment[bin]; i < end; i++) {
@@ -360,6 +378,7 @@ void TileWorker::run(const PassContext& pass, uint32_t bin) {
       region.x_px = w.origin_x_px;
       region.y_px = w.origin_y_px;
       region.layer = pass.layer;
+      if constexpr (kTraced) trace::cleared(w, *clear);
       framebuffer::clear_in_tile(pass.tile, region, clear->attachment, clear->aspects, clear->value, clear->rect, w.memory.data());
     } else {
       // Clears before the first draw come before the pre-pass; one after it ends it.
@@ -376,14 +395,28 @@ void TileWorker::run(const PassContext& pass, uint32_t bin) {
   w.last_flush = true;
   flush_all(w);
   if (pass.keeps_depth) hsr::expand_lists(w);
+  if constexpr (kTraced) trace::end_bin(w, bin);
   _mm_setcsr(mxcsr);
 }
 
-uint8_t* TileWorker::memory() { return state_->memory.data(); }
-stats::FragmentCounters& TileWorker::counters() { return state_->counters; }
-const hsr::FilterCounters& TileWorker::filter_counters() const { return state_->filter.counters; }
-stats::Ledger& TileWorker::ledger() { return state_->ledger; }
-void TileWorker::add_prepass_stops(PassStats& stats) const {
+template <bool kWithTrace>
+uint8_t* BasicTileWorker<kWithTrace>::memory() {
+  return state_->memory.data();
+}
+template <bool kWithTrace>
+stats::FragmentCounters& BasicTileWorker<kWithTrace>::counters() {
+  return state_->counters;
+}
+template <bool kWithTrace>
+const hsr::FilterCounters& BasicTileWorker<kWithTrace>::filter_counters() const {
+  return state_->filter.counters;
+}
+template <bool kWithTrace>
+stats::Ledger& BasicTileWorker<kWithTrace>::ledger() {
+  return state_->ledger;
+}
+template <bool kWithTrace>
+void BasicTileWorker<kWithTrace>::add_prepass_stops(PassStats& stats) const {
   stats.prepass_tiles += state_->prepass.tiles;
   for (const PrepassStopCount& stop : state_->prepass.stops) {
     const hsr::Verdict& v = stop.verdict;
@@ -399,6 +432,17 @@ void TileWorker::add_prepass_stops(PassStats& stats) const {
       stats.prepass_stops.push_back({stop.draw, v.rule, std::move(reason), v.because_of, stop.tiles});
   }
 }
-uint64_t TileWorker::query_samples(uint32_t query) const { return query < state_->query_samples.size() ? state_->query_samples[query] : 0; }
+template <bool kWithTrace>
+uint64_t BasicTileWorker<kWithTrace>::query_samples(uint32_t query) const {
+  return query < state_->query_samples.size() ? state_->query_samples[query] : 0;
+}
+template <bool kWithTrace>
+void BasicTileWorker<kWithTrace>::add_trace([[maybe_unused]] trace::State& pass, [[maybe_unused]] trace::Covers& covers) const {
+#ifdef TILEGPU_TRACED
+  state_->trace.add_to(pass, covers);
+#endif
+}
+
+template class BasicTileWorker<kTraced>;
 
 }  // namespace tilegpu::raster

@@ -18,6 +18,10 @@
 namespace tilegpu::hsr {
 struct LrzPass;  // hsr/lrz_pass.hpp
 }
+namespace tilegpu::trace {
+struct State;  // trace/fragment_trace.hpp
+struct Covers;
+}  // namespace tilegpu::trace
 
 namespace tilegpu::raster {
 
@@ -42,15 +46,18 @@ struct PassContext {
   uint32_t depth_background = 0;      // ... to this word
   bool block_covers = false;          // one sample: see hsr/block_cover.hpp
   bool depth_known = false;           // every depth word was cleared to depth_background
+  trace::State* trace = nullptr;      // of traced workers
   bool keeps_depth = true;            // depth leaves the tile, is resolved, or read after drawing
 };
 
 /// One for each thread; made once, kept by the pool. Owns the tile buffer, the quad queue, setup arenas and counters.
-class TileWorker {
+/// kWithTrace: the second build of the tile phase (variant.hpp), which also notes what becomes of each fragment.
+template <bool kWithTrace>
+class BasicTileWorker {
  public:
-  TileWorker();
-  ~TileWorker();
-  TileWorker(TileWorker&&) noexcept;
+  BasicTileWorker();
+  ~BasicTileWorker();
+  BasicTileWorker(BasicTileWorker&&) noexcept;
   /// Makes room for this pass (tile.size_B bytes, query_count sums) and clears the counters.
   void begin_pass(const PassContext& pass);
   /// Draws the bin; memory was loaded by the caller.
@@ -62,10 +69,14 @@ class TileWorker {
   uint64_t query_samples(uint32_t query) const;
   /// Adds this worker's part to the pass's list, by draw.
   void add_prepass_stops(PassStats& stats) const;
+  /// Of a traced worker: what it noted for the pass.
+  void add_trace(trace::State& pass, trace::Covers& covers) const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
+using TileWorker = BasicTileWorker<false>;
+using TracedTileWorker = BasicTileWorker<true>;
 
 }  // namespace tilegpu::raster

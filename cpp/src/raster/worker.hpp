@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "raster/variant.hpp"
+
 #include "hsr/block_cover.hpp"
 #include "hsr/block_list.hpp"
 #include "hsr/lrz_test.hpp"
@@ -17,6 +19,7 @@
 #include "raster/primitive_setup.hpp"
 #include "raster/setup_batch.hpp"
 #include "raster/tile_job.hpp"
+#include "trace/fragment_trace.hpp"
 
 namespace tilegpu::raster {
 
@@ -209,6 +212,9 @@ struct Worker {
   // -- results of tests over a row of blocks
   std::vector<uint16_t> pass_masks;
   shader::FragmentArgs args;
+#ifdef TILEGPU_TRACED
+  trace::WorkerTrace trace;
+#endif
 
   uint32_t block_of(int32_t block_x, int32_t block_y) const {
     return static_cast<uint32_t>(block_y) * blocks_per_row + static_cast<uint32_t>(block_x);

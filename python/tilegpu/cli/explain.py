@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tilegpu.cli.common import EXIT_OK, UsageError, add_scene_options, as_plain, load_scene
+
+if TYPE_CHECKING:
+    from tilegpu.render_pass import RenderPass
 
 
 def add_parser(commands: Any) -> None:
@@ -22,6 +27,14 @@ def add_parser(commands: Any) -> None:
         metavar="T",
         help="default, off, all, or names with commas: visibility_buffer, pre_pass, ... (default: the profile's)",
     )
+    parser.add_argument(
+        "--pixel",
+        action="append",
+        type=parse_pixel,
+        metavar="X,Y[,S]",
+        help="the history of a pixel, or of its sample S: every fragment that reached it; may be repeated",
+    )
+    parser.add_argument("--heatmaps", metavar="DIR", help="writes overdraw, shaded, killed by whom, ... there, as PNG")
     parser.add_argument("--json", action="store_true", help="as JSON, with the pass's statistics")
     parser.set_defaults(run=run)
 
@@ -37,13 +50,31 @@ def run(options: argparse.Namespace) -> int:
         device = tilegpu.Device(profile=options.profile, hsr=choice)
     except tilegpu.ValidationError as error:
         raise UsageError(str(error)) from None
-    result = SceneRenderer(device).render(scene.frame(options.size, options.samples))
+    renderer = SceneRenderer(device)
+    result = renderer.render(scene.frame(options.size, options.samples))
+    render_pass = renderer.render_pass
+    try:
+        histories = [render_pass.why(*pixel) for pixel in options.pixel or ()]
+    except tilegpu.ValidationError as error:
+        raise UsageError(str(error)) from None
+    written = write_heatmaps(render_pass, Path(options.heatmaps)) if options.heatmaps else []
     if options.json:
         print(
             json.dumps(
-                {"scene": scene.name, "explain": as_plain(result.explain), "stats": as_plain(result.stats)}, indent=1
+                {
+                    "scene": scene.name,
+                    "explain": as_plain(result.explain),
+                    "costs": as_plain(result.explain.costs),
+                    "stats": as_plain(result.stats),
+                    "pixels": [as_plain(dataclasses.asdict(h)) for h in histories],
+                    "heatmaps": written,
+                },
+                indent=1,
             )
         )
+        return EXIT_OK
+    if histories:
+        print("\n".join(map(str, histories)))
         return EXIT_OK
     print(result.explain)
     stats = result.stats
@@ -52,4 +83,41 @@ def run(options: argparse.Namespace) -> int:
         f"{stats.fragments_killed_by_prepass:,} by the pre-pass, {stats.fragments_killed_by_fpk:,} by forward pixel kill, "
         f"{stats.fragments_shaded:,} shaded"
     )
+    if written:
+        print("\n".join(written))
     return EXIT_OK
+
+
+def parse_pixel(text: str) -> tuple[int, ...]:
+    """``X,Y`` or ``X,Y,SAMPLE``."""
+    parts = text.split(",")
+    if len(parts) not in (2, 3) or not all(p.isdecimal() for p in parts):
+        raise argparse.ArgumentTypeError(f"'{text}' is no pixel; write X,Y or X,Y,SAMPLE")
+    return tuple(map(int, parts))
+
+
+def write_heatmaps(render_pass: RenderPass, directory: Path) -> list[str]:
+    """The maps of a pass as PNG, one pixel for each of the framebuffer's; a line for each file. Black is 0, pale yellow the greatest."""
+    from PIL import Image
+
+    from tilegpu.history import HEATMAPS, KILLERS, killers_picture, ramp_picture
+
+    directory.mkdir(parents=True, exist_ok=True)
+    maps = {kind: render_pass.heatmap(kind) for kind in HEATMAPS}
+    lines = []
+
+    def write(name: str, picture: Any, text: str) -> None:
+        path = directory / f"{name}.png"
+        Image.fromarray(picture).save(path)
+        lines.append(f"{path}: {text}")
+
+    for kind, values in maps.items():
+        if not values.any():
+            continue
+        name = {"rasterized": "overdraw", "tile_ms": "tile_time"}.get(kind, kind)
+        form = ".3g" if kind == "tile_ms" else ","
+        unit = f"up to {values.max():{form}}, sum {values.sum():{form}}"
+        write(name, ramp_picture(values), f"{HEATMAPS[kind]}; {unit}")
+    colours = ", ".join(f"{name} #{r:02x}{g:02x}{b:02x}" for name, (r, g, b) in KILLERS.items())
+    write("killed_by", killers_picture(maps), f"who killed fragments: {colours}")
+    return lines

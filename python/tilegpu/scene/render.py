@@ -87,6 +87,12 @@ class SceneRenderer:
         depth = depth_image.numpy() if read and frame.store_depth and depth_image is not None else None
         return RenderResult(images, depth, done.render_pass.stats, done.render_pass.explain())
 
+    @property
+    def render_pass(self) -> tg.RenderPass:
+        """The pass of the frame that was drawn last; it can be asked (``why``, ``heatmap``)."""
+        assert self._recording is not None
+        return self._recording.render_pass
+
     def render_to_images(self, frame: Frame) -> list[tg.Image]:
         """Draws a frame; the colour images that the pass wrote, with all their samples. They are the next frame's too."""
         self.render(frame, read=False)

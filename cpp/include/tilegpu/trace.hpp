@@ -1,0 +1,103 @@
+// tilegpu/trace.hpp -- what became of every fragment of a pass: what to trace, and what was found.
+//
+// A traced pass runs the tile phase's second build (src/trace/), whose results and counters are those of the first, bit for bit.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace tilegpu {
+
+/// Counts for each pixel; summed over the picture they are PassStats' counters of the same names.
+enum class FragmentMap : uint8_t {
+  rasterized,         ///< fragments_rasterized
+  early_killed,       ///< fragments_early_killed; those of hierarchical Z included
+  hierarchical_z,     ///< fragments_killed_by_hierarchical_z
+  pre_pass,           ///< fragments_killed_by_prepass
+  forward_kill,       ///< fragments_killed_by_fpk
+  shaded,             ///< fragments_shaded
+  sliced,             ///< sliced_invocations
+  discarded,          ///< fragments_discarded
+  late_killed,        ///< fragments_late_killed
+  visibility_buffer,  ///< passed the early tests, and a later primitive took its place before it was shaded; no counter of PassStats
+  overwritten,        ///< shaded, and nothing of it is left in any attachment; no counter of PassStats
+  count
+};
+
+/// One step in the history of a sample.
+enum class FragmentStep : uint8_t {
+  rasterized,          ///< covers the sample
+  lrz_primitive,       ///< rejected by low-resolution Z with its whole primitive
+  lrz_block,           ///< rejected by low-resolution Z with its 4x4 block
+  hierarchical_z,      ///< rejected by the tile's hierarchical Z
+  early_test,          ///< failed the early depth, stencil or bounds test
+  early_pass,          ///< passed it
+  hidden_visibility,   ///< was in the visibility buffer, and a later primitive took its place
+  hidden_pre_pass,     ///< the same in the pre-pass
+  killed_main_pass,    ///< the main pass: a later opaque primitive is seen there
+  forward_pixel_kill,  ///< killed while it waited
+  sliced,              ///< its sliced shader ran (pre-pass)
+  shaded,              ///< its shader ran
+  discarded,           ///< ... and discarded it
+  masked,              ///< the shader's sample mask or alpha to coverage took the sample away
+  late_test,           ///< failed the late test
+  not_owned,           ///< the shader ran (side effects), but another primitive is seen there
+  written,             ///< replaced what was there
+  blended,             ///< what was there still counts
+  depth_stencil_only,  ///< passed the tests; nothing is shaded
+  overwritten,         ///< a later write took its place
+  cleared,             ///< a clear inside the pass took its place
+  count
+};
+
+struct TraceRequest {
+  bool maps = false;                           ///< FragmentMap and DrawTrace; without: only the pixels' tiles are traced
+  std::vector<std::array<int32_t, 2>> pixels;  ///< x, y in the framebuffer
+  bool dry = false;                            ///< an execution that leaves no mark: no store, no query, no statistics
+  bool timed = false;                          ///< dry, and not traced at all: PassTrace::tile_ms of the ordinary tile phase
+};
+
+struct FragmentId {
+  int64_t draw = -1;  ///< in the order of commands; -1: nobody
+  uint32_t primitive = 0, instance = 0;
+};
+
+struct FragmentEvent {
+  FragmentStep step = FragmentStep::rasterized;
+  uint8_t sample = 0;
+  FragmentId fragment, by;
+  float depth = 0;                          ///< of the fragment at the sample
+  float depth_before = 0, depth_after = 0;  ///< stored, around the test
+  uint32_t stencil_before = 0, stencil_after = 0;
+  /// Of each attachment that exists: around the write. Integer formats: the integers.
+  std::vector<std::array<double, 4>> color_before, color_after;
+};
+
+/// What covered fragments of a draw that had been shaded.
+struct TraceCover {
+  int64_t by_draw = -1;  ///< -1: a clear inside the pass
+  uint64_t fragments = 0;
+  FragmentId top;  ///< the primitive of that draw which covered most, and how many
+  uint64_t top_fragments = 0;
+};
+struct DrawTrace {
+  uint64_t rasterized = 0, shaded = 0, sliced = 0, discarded = 0, late_killed = 0, overwritten = 0;
+  std::vector<TraceCover> covers;  ///< most first
+};
+
+struct PassTrace {
+  TraceRequest request;
+  uint32_t width_px = 0, height_px = 0;
+  std::array<std::vector<int32_t>, static_cast<size_t>(FragmentMap::count)> maps;  ///< rows of width_px; empty without request.maps
+  std::vector<DrawTrace> draws;                                                    ///< in the order of commands
+  std::vector<std::vector<FragmentEvent>> events;                                  ///< for each of request.pixels, as they happened
+  struct TileTime {
+    int32_t x_px = 0, y_px = 0;
+    uint32_t size_px = 0;
+    double ms = 0;
+  };
+  std::vector<TileTime> tile_ms;  ///< all parts and layers of a tile
+};
+
+}  // namespace tilegpu
