@@ -160,13 +160,36 @@ def split() -> Picture.Image:
     return draw(image.numpy(), rp, "color0")
 
 
+def heatmaps() -> Picture.Image:
+    """Overdraw, what is shaded without hidden-surface removal (the same scale), who kills by default, and by the pre-pass and LRZ."""
+    from tilegpu.history import killers_picture, ramp_picture
+
+    frame = find_scene("heavy_overdraw_512").frame((240, 240))
+    passes = {}
+    for hsr in ("off", "default", ("pre_pass", "lrz")):
+        renderer = SceneRenderer(tg.Device(hsr=hsr))
+        renderer.render(frame, read=False)
+        passes[hsr] = renderer.render_pass
+    most = float(passes["off"].heatmap("rasterized").max())
+    kinds = ("rasterized", "early_killed", "hierarchical_z", "visibility_buffer", "pre_pass", "forward_kill", "late_killed", "discarded")
+    parts = [
+        ramp_picture(passes["off"].heatmap("rasterized"), most),
+        ramp_picture(passes["off"].heatmap("shaded"), most),
+        *(killers_picture({k: passes[hsr].heatmap(k) for k in kinds}) for hsr in ("default", ("pre_pass", "lrz"))),
+    ]
+    picture = Picture.new("RGB", (4 * 240 + 3 * 8, 240), (255, 255, 255))
+    for i, part in enumerate(parts):
+        picture.paste(Picture.fromarray(part), (i * 248, 0))
+    return picture
+
+
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else REPOSITORY / "docs" / "images"
     folder.mkdir(parents=True, exist_ok=True)
     device = tg.Device(bin_px=TILE)
     for name, picture in (
         ("deferred", deferred(device)), ("clean", clean(device)), ("border", border(device)),
-        ("elimination", elimination()), ("split", split()),
+        ("elimination", elimination()), ("split", split()), ("heatmaps", heatmaps()),
     ):  # fmt: skip
         path = folder / f"gallery_{name}.png"
         picture.quantize(255, dither=Picture.Dither.NONE).save(path, optimize=True)

@@ -27,8 +27,6 @@ struct Recorder {
   uint32_t samples;
   std::vector<uint8_t> hits;
   bool twice = false, outside = false;
-  uint32_t hidden = 0;
-  int32_t window_x = 0, window_y = 0;
   explicit Recorder(uint32_t n) : samples(n), hits(static_cast<size_t>(kBin * kBin) * n) {}
   void add(int32_t x, int32_t y, uint32_t s) {
     if (x < 0 || y < 0 || x >= kBin || y >= kBin) {
@@ -48,20 +46,16 @@ struct Recorder {
       for (int32_t p = 0; p < 16; p++)
         if (masks[s] >> p & 1) add(bx * 4 + (p >> 2 & 1) * 2 + (p & 1), by * 4 + (p >> 3) * 2 + (p >> 1 & 1), s);
   }
-  // Some are called hidden: they come as hidden_part, which says where only by its order.
+  // Some are called hidden: they come as hidden_part.
   uint32_t window_blocks(int32_t bx, int32_t by, uint32_t full, uint32_t part) {
     outside |= bx % 4 || by % 4 || (full & part);
     for (uint32_t b = 0; b < 16; b++)
       if (full >> b & 1) full_span(bx + static_cast<int32_t>(b & 3), by + static_cast<int32_t>(b >> 2), 1);
-    hidden = part & 0x8421;
-    window_x = bx, window_y = by;
-    return hidden;
+    return part & 0x8421;
   }
-  void hidden_part(int32_t, int32_t, uint32_t mask) {
-    const int b = std::countr_zero(hidden);
-    hidden &= hidden - 1;
+  void hidden_part(int32_t bx, int32_t by, uint32_t mask) {
     const uint16_t one = static_cast<uint16_t>(mask);
-    block(window_x + (b & 3), window_y + (b >> 2), &one);
+    block(bx, by, &one);
   }
   void quad(int32_t x, int32_t y, uint64_t coverage) {
     for (uint32_t s = 0; s < samples; s++)

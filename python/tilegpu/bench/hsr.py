@@ -1,8 +1,9 @@
 """``tilegpu bench hsr``: each technique of hidden-surface removal alone, all together and none, on the same frames.
 
 Columns are those of Arm's table as far as this program counts them: primitives, fragments rasterized, killed and by whom, shaded, the
-ideal (visible fragments), lanes, bytes, milliseconds. Runs are interleaved, times are medians. Arithmetic and texture operations
-are not counted.
+ideal (visible fragments), arithmetic and texture operations of fragment shaders (each draw's shaded fragments, traced in a run of their
+own, times what its shader executes for one: see operations.py; sliced shaders are not in it), lanes, bytes, milliseconds. Runs are
+interleaved, times are medians.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from tilegpu.bench import operations
 from tilegpu.cli.common import EXIT_OK, load_scene, parse_size, positive
 
 SCENES = ("heavy_overdraw_512", "fill_opaque_back_to_front", "textured_pbr", "mesh_100k")
@@ -75,9 +77,24 @@ def reorder(draws: list[Any], order: str) -> list[Any]:
     return sorted(draws, key=mean_z, reverse=order == "near_to_far")
 
 
+def operations_of(frame: Any, costs: list[dict[str, Any]]) -> operations.Operations:
+    """What the fragment shaders of a frame executed; ``costs``: of its draws, as :attr:`tilegpu.explain.Explanation.costs`."""
+    from tilegpu.shader import load
+
+    total = operations.Operations()
+    for draw, cost in zip(frame.draws, costs, strict=True):
+        if draw.program.fragment is None or not cost["fragments_shaded"]:
+            continue
+        module = load(draw.program.fragment, "fragment", file=draw.program.fragment_file)
+        constants = {c.constant_id: int(v) for c in module.reflection.constants if (v := draw.program.constants.get(c.name)) is not None}
+        total += operations.count(module.spirv, constants) * cost["fragments_shaded"]
+    return total
+
+
 def measure(scene: Any, size: tuple[int, int] | None, order: str, choices: list[str], rounds: int) -> list[dict[str, Any]]:
     """A row for each choice: ``scene``, ``order``, ``hsr``, :data:`COUNTERS`, ``fragments_visible`` (``None`` with more than one
-    sample), ``lanes_per_fragment``, ``bytes``, ``ms`` (median) and ``ms_all``."""
+    sample), ``arithmetic_operations``, ``texture_operations``, ``operations_exact`` (False: both sides of branches are in the count),
+    ``lanes_per_fragment``, ``bytes``, ``ms`` (median) and ``ms_all``."""
     import tilegpu
     from tilegpu.scene.render import SceneRenderer
 
@@ -97,13 +114,15 @@ def measure(scene: Any, size: tuple[int, int] | None, order: str, choices: list[
             start = time.perf_counter()
             renderer.render(frame, read=False)
             times.append((time.perf_counter() - start) * 1e3)
-    for choice, result, times in zip(choices, results, times_ms, strict=True):
+    for choice, renderer, result, times in zip(choices, renderers, results, times_ms, strict=True):
+        executed = operations_of(frame, renderer.render_pass.explain().costs)
         counters = {name: int(getattr(result.stats, name)) for name in COUNTERS}
         lanes = counters["fragments_shaded"] + counters["sliced_invocations"] + counters["helper_lanes"] + counters["idle_lanes"]
         traffic = result.stats.traffic
         rows.append(
             {
                 "scene": scene.name, "order": order, "hsr": choice, **counters, "fragments_visible": visible,
+                "arithmetic_operations": executed.arithmetic, "texture_operations": executed.texture, "operations_exact": executed.exact,
                 "lanes_per_fragment": lanes / max(1, counters["fragments_shaded"]),
                 "bytes": sum(traffic[a][c] for a in traffic for c in traffic[a] if not c.startswith("saved")),
                 "ms": statistics.median(times), "ms_all": times,
@@ -122,10 +141,11 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps(rows, indent=1))
         return EXIT_OK
     print(f"{'scene':26} {'order':12} {'hsr':19} {'rasterized':>12} {'early':>12} {'pre-pass':>12} {'waiting':>10} {'shaded':>12} "
-          f"{'ideal':>10} {'lanes':>6} {'ms':>8}")  # fmt: skip
+          f"{'ideal':>10} {'arithmetic':>14} {'texture':>11} {'MB':>7} {'lanes':>6} {'ms':>8}")  # fmt: skip
     for r in rows:
         ideal = "" if r["fragments_visible"] is None else f"{r['fragments_visible']:,}"
         print(f"{r['scene']:26} {r['order']:12} {r['hsr']:19} {r['fragments_rasterized']:12,} {r['fragments_early_killed']:12,} "
               f"{r['fragments_killed_by_prepass']:12,} {r['fragments_killed_by_fpk']:10,} {r['fragments_shaded']:12,} {ideal:>10} "
-              f"{r['lanes_per_fragment']:6.2f} {r['ms']:8.2f}")  # fmt: skip
+              f"{'' if r['operations_exact'] else '<'}{r['arithmetic_operations']:,}".rjust(14),
+              f"{r['texture_operations']:11,} {r['bytes'] / 1e6:7.2f} {r['lanes_per_fragment']:6.2f} {r['ms']:8.2f}")  # fmt: skip
     return EXIT_OK
