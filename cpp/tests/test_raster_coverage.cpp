@@ -53,6 +53,7 @@ struct Recorder {
       if (full >> b & 1) full_span(bx + static_cast<int32_t>(b & 3), by + static_cast<int32_t>(b >> 2), 1);
     return part & 0x8421;
   }
+  bool prefers_windows() const { return true; }
   void hidden_part(int32_t bx, int32_t by, uint32_t mask) {
     const uint16_t one = static_cast<uint16_t>(mask);
     block(bx, by, &one);

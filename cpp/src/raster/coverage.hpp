@@ -33,6 +33,7 @@ struct PixelRect {
 //   block(block_x, block_y, const uint16_t*)   a mask for each sample; bit = pixel in tile order
 //   quad(x_px, y_px, coverage)                 even bin coordinates; bit 4 * sample + pixel
 // and for one sample:
+//   prefers_windows()                            whether window_blocks is better than full_span where all of a window is covered
 //   window_blocks(block_x, block_y, full, part)  four by four blocks, wholly and partly covered ones (bits); draws the former, returns
 //                                                which of the latter are hidden: for them hidden_part(block_x, block_y, mask) instead
 
@@ -79,7 +80,7 @@ inline uint16_t rect_bits(const PixelRect& rect, int32_t x, int32_t y) {
 }
 
 template <class Sink>
-void fill_rect(const PixelRect& rect, uint32_t samples, Sink& sink) {
+void fill_blocks(const PixelRect& rect, uint32_t samples, Sink& sink) {
   uint16_t masks[kMaxSamples] = {};
   const auto part = [&](int32_t x, int32_t y) {
     std::fill_n(masks, samples, rect_bits(rect, x, y));
@@ -99,6 +100,24 @@ void fill_rect(const PixelRect& rect, uint32_t samples, Sink& sink) {
     sink.full_span(full_x0 >> 2, y >> 2, (full_x1 - full_x0) >> 2);
     if (full_x1 < rect.x1) part(full_x1, y);
   }
+}
+
+/// Everything in the rectangle is covered. With one sample whole windows of 16x16 pixels go together.
+template <class Sink>
+void fill_rect(const PixelRect& rect, uint32_t samples, Sink& sink) {
+  const PixelRect inner{(rect.x0 + 15) & ~15, (rect.y0 + 15) & ~15, rect.x1 & ~15, rect.y1 & ~15};
+  if (samples > 1 || inner.empty() || !sink.prefers_windows()) {
+    fill_blocks(rect, samples, sink);
+    return;
+  }
+  const PixelRect edges[4] = {{rect.x0, rect.y0, rect.x1, inner.y0},
+                              {rect.x0, inner.y0, inner.x0, inner.y1},
+                              {inner.x1, inner.y0, rect.x1, inner.y1},
+                              {rect.x0, inner.y1, rect.x1, rect.y1}};
+  for (const PixelRect& edge : edges)
+    if (!edge.empty()) fill_blocks(edge, samples, sink);
+  for (int32_t y = inner.y0; y < inner.y1; y += 16)
+    for (int32_t x = inner.x0; x < inner.x1; x += 16) sink.window_blocks(x >> 2, y >> 2, 0xffff, 0);
 }
 
 // x and y of the lanes where two vectors hold quads 0 and 2, and 1 and 3 (two columns on).

@@ -185,7 +185,7 @@ class RecordSink {
   /// returns which of the latter are hidden: only counted, by hidden_part, not drawn.
   uint32_t window_blocks(int32_t block_x, int32_t block_y, uint32_t full, uint32_t part) {
     uint32_t hidden = 0;
-    if (w_.early != EarlyTests::none && w_.test.far && !w_.lrz.now && !w_.masks_samples) {
+    if (prefers_windows()) {
       prepare();
       if constexpr (kTraced)
         each_run(full, [&](int32_t x, int32_t y, int32_t run) {
@@ -204,6 +204,7 @@ class RecordSink {
     }
     return hidden & part;
   }
+  bool prefers_windows() const { return w_.early != EarlyTests::none && w_.test.far && !w_.lrz.now && !w_.masks_samples; }
   void hidden_part([[maybe_unused]] int32_t block_x, [[maybe_unused]] int32_t block_y, uint32_t covered) {
     const uint32_t pixels = static_cast<uint32_t>(std::popcount(covered));
     w_.counters.fragments_rasterized += pixels;
