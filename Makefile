@@ -15,7 +15,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python compare lint wheel test-wheel test-sanitize fuzz bench bench-guard build build-tests system clean distclean
+.PHONY: help demo test test-cpp test-python compare lint wheel test-wheel test-sanitize fuzz bench bench-msaa bench-guard build build-tests system clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -98,6 +98,10 @@ bench: build ## the scenes of benchmarks/, timed
 $(VENV)/.stamp-valgrind: packages/guard.txt scripts/install_packages.sh
 	@sh scripts/install_packages.sh packages/guard.txt
 	@touch $@
+bench-msaa: build ## what several samples cost, beside the least that storing and averaging them costs here
+	$(CXX) -O3 -march=x86-64-v3 -std=c++20 -pthread benchmarks/cpp/bench_resolve.cpp -o $(BUILD)/bench_resolve
+	$(PY) -m tilegpu bench msaa --kernel $(BUILD)/bench_resolve $(BENCH_ARGS)
+
 bench-guard: build $(VENV)/.stamp-valgrind ## instructions of fixed scenes and shaders against benchmarks/guard.json (GUARD_ARGS=--update)
 	$(PY) benchmarks/guard.py --core $(BUILD)/_core.*.so $(GUARD_ARGS)
 

@@ -4,13 +4,18 @@ The scenes ``multisampling`` (one model that fills the view) and ``msaa`` (tiny 
 never leave the tile. ``separate``: all are stored, read again and averaged by ``vkCmdResolveImage``, as framebuffer abstractions without
 resolves do it. Samples moved come from the pass's ledger; the command's share is what its definition says: all samples read, one
 written. Frames are timed by turns, submit until the image is complete; ratios are medians of ratios of neighbouring frames.
+
+With ``--kernel PROGRAM`` (``make bench-msaa`` builds it from benchmarks/cpp/bench_resolve.cpp) the least that storing all samples and
+averaging them can cost on this machine stands beside what ``separate`` costs beyond ``in_tile``.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import statistics
+import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -135,6 +140,26 @@ def compressed_rows(
     return out
 
 
+def kernel_ms(program: str, threads: int) -> dict[int, float]:
+    """Milliseconds by sample count of benchmarks/cpp/bench_resolve.cpp at 1920x1080, the faster of its two ways."""
+    text = subprocess.run([program, str(threads)], capture_output=True, text=True, check=True).stdout
+    found = re.findall(r"(\d+) samples: +([\d.]+) ms past the caches, +([\d.]+) through", text)
+    return {int(n): min(float(a), float(b)) for n, a, b in found}
+
+
+def beyond_in_tile(rows: Sequence[Row], kernels: Sequence[dict[int, float]]) -> list[dict[str, Any]]:
+    """For each scene and count: what ``separate`` costs beyond ``in_tile``, and the kernel's time, in milliseconds."""
+    ms = {(row.scene, row.samples, row.mode): row.ms for row in rows}
+    out = []
+    for scene, samples, mode in ms:
+        if mode != "separate":
+            continue
+        least = statistics.median(kernel[samples] for kernel in kernels)
+        beyond = ms[scene, samples, "separate"] - ms[scene, samples, "in_tile"]
+        out.append({"scene": scene, "samples": samples, "beyond_in_tile_ms": beyond, "kernel_ms": least})
+    return out
+
+
 def add_parser(commands: Any) -> None:
     """Adds the command."""
     parser = commands.add_parser(
@@ -148,6 +173,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--frames", type=int, default=11, help="timed frames of each row (default 11)")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--profile", default="immortalis-g925", help="of the second table (default immortalis-g925)")
+    parser.add_argument("--kernel", metavar="PROGRAM", help="bench_resolve: the least that storing and averaging costs here")
     parser.add_argument("--json", action="store_true", help="print rows as JSON")
     parser.set_defaults(run=run)
 
@@ -161,10 +187,18 @@ def run(options: argparse.Namespace) -> int:
     except ValueError:
         raise UsageError(f"--size is '{options.size}'; it must be WIDTHxHEIGHT, such as 1920x1080") from None
     size, families, samples = (width, height), options.scene or SCENES, options.samples or SAMPLES
-    rows, ratios = measure(tg.Device(threads=options.threads), families, samples, size, max(options.frames, 1))
+    if options.kernel and size != (1920, 1080):
+        raise UsageError("--kernel is for --size 1920x1080, the only size that it knows")
+    device = tg.Device(threads=options.threads)
+    threads = int(device.info["threads"])
+    kernels = [kernel_ms(options.kernel, threads)] if options.kernel else []
+    rows, ratios = measure(device, families, samples, size, max(options.frames, 1))
+    if options.kernel:
+        kernels.append(kernel_ms(options.kernel, threads))
+    beyond = beyond_in_tile(rows, kernels) if kernels else []
     compressed = compressed_rows(options.profile, families, samples, size)
     if options.json:
-        print(json.dumps([asdict(row) for row in rows] + compressed, indent=1))
+        print(json.dumps([asdict(row) for row in rows] + compressed + beyond, indent=1))
         return 0
     print(f"{'scene':15}{'samples':>8} {'mode':10}{'moved/px':>9}{'MB':>9}{'ms':>9}")
     for row in rows:
@@ -173,6 +207,12 @@ def run(options: argparse.Namespace) -> int:
         )
     for label, value in ratios.items():
         print(f"{label}: {value:.2f}")
+    for line in beyond:
+        share = line["kernel_ms"] / line["beyond_in_tile_ms"] if line["beyond_in_tile_ms"] > 0 else float("inf")
+        print(
+            f"{line['scene']}, {line['samples']} samples: separate costs {line['beyond_in_tile_ms']:.2f} ms beyond in the tile; "
+            f"the least for storing and averaging is {line['kernel_ms']:.2f} ms here ({share:.0%})"
+        )
     print(f"\neverything on ({options.profile}, block-compressed images):")
     for entry in compressed:
         print(
