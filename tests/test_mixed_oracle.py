@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,11 @@ from tests.oracle.fragment_ops import StencilFace
 from tests.oracle.mixed import Draw, Kind, Result, run
 
 import tilegpu as tg
+from tilegpu.cli import main
 from tilegpu.history import MAP_COUNTERS, PixelHistory
 
 SIDE_PX = 24
+MOST_NUMBERS = 40  # primitives of a scene
 DTYPE = np.dtype([("position", "<f4", 3), ("id", "<u4")])
 VERT = """#version 450
 layout(location = 0) in vec3 position; layout(location = 1) in uint id;
@@ -46,9 +50,12 @@ KINDS = {
     "counting early": Kind(counts=True, early=True),
     "counting holes": Kind(counts=True, holes=True),
     "counting blend": Kind(counts=True, blend=True, depth_write=False),
+    "storing": Kind(stores=True),
+    "storing holes": Kind(stores=True, holes=True, depth_write=False),
+    "alpha to coverage": Kind(alpha_to_coverage=True),
     "reads": Kind(reads=True, depth_write=False),
 }
-OPAQUE = ("opaque", "holes", "own depth", "own mask", "increment")
+OPAQUE = ("opaque", "holes", "own depth", "own mask", "increment", "alpha to coverage")
 CHOICES: dict[str, Any] = {
     "default": "default",
     "off": "off",
@@ -72,6 +79,8 @@ def fragment_shader(kind: Kind, samples: int) -> str | None:
     lines += ["layout(location = 0) out vec4 o0;", "layout(location = 1) out vec4 o1;"]
     if kind.counts:
         lines.append("layout(set = 0, binding = 0) buffer Count { uint count[]; };")
+    if kind.stores:
+        lines.append("layout(set = 0, binding = 2) writeonly buffer Store { uint stored[]; };")
     if kind.reads:
         lines.append(f"layout(input_attachment_index = 0, set = 0, binding = 1) uniform subpassInput{ms[0]} old;")
     lines.append("void main() { int x = int(gl_FragCoord.x), y = int(gl_FragCoord.y);")
@@ -79,6 +88,8 @@ def fragment_shader(kind: Kind, samples: int) -> str | None:
         lines.append("if ((x * 7 + y * 5 + int(n)) % 3 == 0) discard;")
     if kind.counts:
         lines.append("atomicAdd(count[n], 1u);")
+    if kind.stores:
+        lines.append(f"stored[n * {SIDE_PX * SIDE_PX}u + uint(y * {SIDE_PX} + x)] = n + 7u;")
     if kind.own_depth:
         lines.append("gl_FragDepth = float((x * 3 + y * 5 + int(n) * 7) % 16) / 16.0;")
     if kind.own_mask:
@@ -96,6 +107,7 @@ def state_of(kind: Kind) -> dict[str, Any]:
         "depth_write": kind.depth_write and kind.compare is not None,
         "depth_compare": kind.compare or "always",
         "write_mask": list(kind.masks),
+        "alpha_to_coverage": kind.alpha_to_coverage,
     }
     if kind.blend:
         halves = {"src_color": "src_alpha", "dst_color": "one_minus_src_alpha"}
@@ -130,6 +142,7 @@ class Kit:
         formats = ("r32g32b32a32_sfloat", "r8g8b8a8_unorm", "d32_sfloat", "s8_uint")
         images = [dev.image((side, side), f, samples=samples) for f in formats]
         count = dev.buffer(np.zeros(1 << 10, np.uint32), usage="storage")
+        marks = dev.buffer(np.zeros(MOST_NUMBERS * side * side, np.uint32), usage="storage")
         queries = []
         with dev.render_pass(
             color=[
@@ -146,7 +159,7 @@ class Kit:
                 array["position"][..., :2] = draw.corners / side * 2 - 1
                 array["position"][..., 2] = draw.depth[:, None]
                 array["id"] = draw.numbers[:, None]
-                bind = {"Count": count} if draw.kind.counts else None
+                bind = {"Count": count} if draw.kind.counts else {"Store": marks} if draw.kind.stores else None
                 pipeline = self.pipeline(draw.kind, samples)
                 if counted and i % 3 == 0:  # not everywhere: an active query changes what techniques may do
                     with rp.query() as query:
@@ -157,7 +170,8 @@ class Kit:
         arrays = [image.numpy().reshape(side, side, samples, -1) for image in images]
         return {
             "color": arrays[0], "code": arrays[1], "depth": arrays[2][..., 0], "stencil": arrays[3][..., 0],
-            "counts": np.frombuffer(count.numpy().tobytes(), np.uint32), "queries": [q.samples for q in queries],
+            "counts": np.frombuffer(count.numpy().tobytes(), np.uint32),
+            "stored": np.frombuffer(marks.numpy().tobytes(), np.uint32), "queries": [q.samples for q in queries],
         }, rp  # fmt: skip
 
 
@@ -189,6 +203,10 @@ def check(got: dict[str, Any], expected: Result, what: Any) -> None:
     for number, count in expected.counts.items():
         counts[number] = count
     np.testing.assert_array_equal(got["counts"], counts, err_msg=str(what))
+    stored = np.zeros((MOST_NUMBERS, SIDE_PX, SIDE_PX), np.uint32)
+    for number, x, y in expected.stored:
+        stored[number, y, x] = number + 7
+    np.testing.assert_array_equal(got["stored"].reshape(stored.shape), stored, err_msg=str(what))
     assert got["queries"] == expected.passed[::3], what
 
 
@@ -282,7 +300,7 @@ def colors(got: dict[str, Any], at: tuple[int, int, int]) -> list[np.ndarray]:
 def test_history_after_the_pass(kit: Kit) -> None:
     """Asked afterwards, the pass is executed again for the tile, and nothing shows that: images, statistics, queries, storage."""
     rng = np.random.default_rng(5)
-    kinds = [k for k, v in KINDS.items() if not v.counts]
+    kinds = [k for k, v in KINDS.items() if not v.counts and not v.stores]
     for name, hsr in CHOICES.items():
         scene = random_scene(rng, kinds)
         before, traced = kit.draw(scene, hsr, 1, trace=[(3, 4)])
@@ -381,3 +399,72 @@ def test_stopped_techniques_name_the_draw(kit: Kit) -> None:
     assert stopped[0]["by_draw"] == 3
     assert "draw 1" in stopped[0]["reason"]
     assert all(t["by_draw"] == 3 for t in stopped)
+
+
+def test_instances_indirect_draws_and_clears(kit: Kit) -> None:
+    """Draws are numbered in the order of commands, indirect ones by their part; a clear inside the pass is somebody's end, too."""
+    dev = kit.device
+    vert = """#version 450
+layout(location = 0) flat out uint n;
+void main() {
+    vec2 at = vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4.0 - 1.0;
+    gl_Position = vec4(at, 0.5 - 0.125 * gl_InstanceIndex, 1.0); n = gl_InstanceIndex;
+}"""
+    frag = """#version 450
+layout(location = 0) flat in uint n; layout(location = 0) out vec4 o; void main() { o = vec4(n + 1u) / 4.0; }"""
+    pipe = dev.pipeline(vert, frag, color=["r8g8b8a8_unorm"], depth="d32_sfloat", depth_test=True, label="instances")
+    image, depth = dev.image((40, 40), "r8g8b8a8_unorm"), dev.image((40, 40), "d32_sfloat")
+    commands = dev.buffer(np.array([[3, 1, 0, 2], [3, 1, 0, 3]], np.uint32), usage="indirect")
+    with dev.render_pass(color=[tg.Attachment(image, clear=(0, 0, 0, 0))], depth=tg.Attachment(depth, clear=1.0), hsr="off") as rp:
+        rp.draw(pipe, count=3, instances=2)
+        rp.clear((0, 0, 0, 1), rect=(0, 0, 20, 40))
+        rp.draw_indirect(pipe, commands, draw_count=2)
+        rp.draw(pipe, count=3)
+    left, right = rp.why(5, 5), rp.why(30, 30)
+    assert [(f.draw, f.instance) for f in left.fragments] == [(0, 0), (0, 1), (1, 0), (2, 0), (3, 0)]
+    assert [f.fate for f in left.fragments] == ["overwritten", "cleared", "overwritten", "written", "early_test"]
+    assert [f.fate for f in right.fragments] == ["overwritten", "overwritten", "overwritten", "written", "early_test"]
+    assert left.fragments[0].steps[-1].by == (0, 1, 0)
+    assert right.fragments[1].steps[-1].by == (1, 0, 0)
+    costs = rp.explain().costs
+    assert [c["fragments_overwritten"] for c in costs] == [3200, 1600, 0, 0]
+    assert {c["by_draw"]: c["fragments"] for c in costs[0]["covered_by"]} == {0: 1600, -1: 800, 1: 800}
+    assert "a clear (800)" in str(rp.explain())
+
+
+def test_split_pass_is_traced_while_it_runs() -> None:
+    """A tiler heap for one chunk: bins come again, and what covers may be of another part."""
+    kit = Kit(lanes=16, threads=2, bin_px=32, tiler_heap=1)
+    rng = np.random.default_rng(2)
+    for _ in range(3):
+        scene = random_scene(rng, [k for k in KINDS if k != "alpha to coverage"])
+        expected = run(scene, SIDE_PX, 1, CLEAR)
+        got, rp = kit.draw(scene, "default", 1, trace=[(11, 12)])
+        check(got, expected, "split")
+        assert rp.stats.splits
+        history = rp.why(11, 12)
+        assert sorted((f.draw, f.primitive) for f in history.survivors) == sorted(expected.seen[12 * SIDE_PX + 11])
+        for map_name, counter in MAP_COUNTERS.items():
+            assert rp.heatmap(map_name).sum() == getattr(rp.stats, counter), map_name
+        with pytest.raises(tg.Error, match=r"split.*trace="):
+            rp.why(0, 0)
+        again = rp.replay()
+        assert again.fragments_shaded == rp.heatmap("shaded").sum()
+
+
+def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scene = ["explain", "heavy_overdraw_512", "--size", "64x64"]
+    assert main([*scene, "--pixel", "30,31", "--pixel", "1,1,0"]) == 0
+    said = capsys.readouterr().out
+    assert "pixel (30, 31), sample 0" in said
+    assert "written: (" in said
+    assert main([*scene, "--heatmaps", str(tmp_path), "--hsr", "off"]) == 0
+    assert "shaded and not seen: " in capsys.readouterr().out
+    names = {p.name for p in tmp_path.iterdir()}
+    assert {"overdraw.png", "shaded.png", "overwritten.png", "killed_by.png", "tile_time.png"} <= names
+    assert main([*scene, "--pixel", "64,0"]) == 2
+    assert "64 x 64" in capsys.readouterr().err
+    assert main([*scene, "--json", "--pixel", "30,31"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["costs"]) == 100
+    assert found["pixels"][0]["fragments"]

@@ -43,7 +43,9 @@ class Kind:
     holes: bool = False  # discards some pixels
     own_depth: bool = False  # writes gl_FragDepth
     own_mask: bool = False  # writes gl_SampleMask
+    alpha_to_coverage: bool = False
     counts: bool = False  # an atomic for each invocation that was not discarded
+    stores: bool = False  # each invocation that was not discarded leaves its mark in a place of its own
     early: bool = False  # early_fragment_tests
     reads: bool = False  # target 0 gets a half of what its sample 0 held, and a half of its own colour
 
@@ -76,6 +78,7 @@ class Result:
     depth: np.ndarray
     stencil: np.ndarray
     counts: dict[int, int] = field(default_factory=dict)
+    stored: set[tuple[int, int, int]] = field(default_factory=set)  # number, x, y
     passed: list[int] = field(default_factory=list)  # samples, by draw: what an occlusion query counts
     covered: np.ndarray | None = None  # (h, w, s): fragments that reach the sample
     seen: list[list[tuple[int, int]]] = field(default_factory=list)  # by sample (flat index): (draw, primitive) of what is left
@@ -142,6 +145,9 @@ def run(draws: list[Draw], side: int, samples: int, clear: dict[str, Any]) -> Re
             if kind.own_mask:
                 for s in range(samples):
                     killed[..., s] |= (number * 5 + x + y) >> s & 1 == 0
+            if kind.alpha_to_coverage:
+                kept = int(np.floor(float(color0(number)[3]) * samples + 0.5))  # which samples is the implementation's: the first
+                killed |= np.arange(samples) >= kept
             discarded = holes(x, y, number) if kind.holes else np.zeros((side, side), bool)
             if kind.early:
                 passed = tests(kind, coverage, depth)
@@ -154,6 +160,8 @@ def run(draws: list[Draw], side: int, samples: int, clear: dict[str, Any]) -> Re
                 total += int(passed.sum())
             if kind.counts:
                 out.counts[number] = out.counts.get(number, 0) + int(ran.sum())
+            if kind.stores:
+                out.stored |= {(number, int(px), int(py)) for py, px in np.argwhere(ran)}
             if not kind.shader:
                 continue
             source0 = np.broadcast_to(color0(number), (*shape, 4))
