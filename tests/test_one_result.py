@@ -51,6 +51,9 @@ CONFIGURATIONS: list[dict[str, Any]] = [
     {"lanes": 16, "threads": 2, "hsr": ["pre_pass", "forward_pixel_kill", "depth_filter:two_plane"]},
     {"lanes": 8, "threads": 2, "profile": "immortalis-g925"},
     {"lanes": 4, "threads": 1, "profile": "mali-g57"},
+    {"lanes": 16, "threads": 2, "hsr": ["deferred_vertex_shading", "visibility_buffer", "hierarchical_z"]},
+    {"lanes": 4, "threads": 2, "hsr": "all"},
+    {"lanes": 8, "threads": 1, "hsr": ["deferred_vertex_shading"], "tiler_heap": 1 << 15},
 ]
 
 

@@ -304,6 +304,8 @@ CONFIGURATIONS = [list(c) for n in range(1, 5) for c in itertools.combinations(T
 # The techniques of others beside them.
 OTHERS: list[Any] = [
     ["lrz"], ["lrz", "pre_pass"], ["lrz", "pre_pass", "forward_pixel_kill"], ["lrz", "visibility_buffer"],
+    ["deferred_vertex_shading"], ["deferred_vertex_shading", "pre_pass"],
+    ["deferred_vertex_shading", "visibility_buffer", "forward_pixel_kill"],
     ["depth_filter:three_plane", "pre_pass"], ["depth_filter:two_plane_skip", "lrz", "forward_pixel_kill"], "all",
 ]  # fmt: skip
 
@@ -405,7 +407,9 @@ def test_forward_pixel_kill_goes_on_after_the_pre_pass(kit: Kit) -> None:
 
 
 def test_profiles_choose(kit: Kit) -> None:
-    assert tg.Device(profile="immortalis-g925").hsr == ("hierarchical_z", "pre_pass", "forward_pixel_kill")
+    assert tg.Device(profile="immortalis-g925").hsr == (
+        "hierarchical_z", "pre_pass", "forward_pixel_kill", "deferred_vertex_shading",
+    )  # fmt: skip
     assert tg.Device(profile="mali-g57").hsr == ("hierarchical_z", "forward_pixel_kill")
     with pytest.raises(tg.ValidationError, match="'prepass' is not known"):
         tg.Device(hsr=["prepass"])

@@ -56,6 +56,10 @@ py::dict as_dict(const PassStats& s) {
   TILEGPU_FIELD(fragments_killed_by_fpk);
   TILEGPU_FIELD(fragments_killed_by_hierarchical_z);
   TILEGPU_FIELD(sliced_invocations);
+  TILEGPU_FIELD(vertices_position_shaded);
+  TILEGPU_FIELD(vertices_shaded_in_tiles);
+  TILEGPU_FIELD(primitives_deferred);
+  TILEGPU_FIELD(varyings_deferred_B);
   TILEGPU_FIELD(tiler_heap_B);
   TILEGPU_FIELD(peak_arena_B);
   TILEGPU_FIELD(splits);

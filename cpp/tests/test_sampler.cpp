@@ -407,7 +407,7 @@ Trampoline make_trampoline(Jit& jit, const char* name, Type (*type)(const Ir&), 
       const size_t at = vector ? sizeof(float) * kMaxLanes * vectors++ : offsetof(Arguments, scalar) + 4 * scalars++;
       arguments.push_back(ir.field(types[k], LLVMGetParam(fn, 1), at, 4));
     }
-    Value result = call_sampler(ir, callee, slot, arguments.data(), static_cast<uint32_t>(arguments.size()));
+    Value result = call_sampler(ir, callee, slot, arguments.data(), static_cast<uint32_t>(arguments.size()), false);
     for (uint32_t c = 0; c < 4; ++c)
       ir.store(ir.extract_value(result, c), ir.offset(LLVMGetParam(fn, 2), c * sizeof(float) * kMaxLanes), 4);
     LLVMBuildRetVoid(ir.builder);

@@ -17,10 +17,11 @@ class Explanation:
     *Early tests*: depth and stencil are tested and written before shading. *Visibility buffer*: the tile remembers the visible
     primitive of each sample and shades it once, whatever the order of draws. *Low-resolution Z*: what was off (the draw's test, its
     write, writes of the rest of the pass, everything until a clear), the rule, and the draw that broke it where that is another one.
-    *Pre-pass*: Arm's fragment pre-pass; "stopped" names the rule of the article, what broke it, and in how many tiles. Printed, a
-    table; ``rows`` are plain dictionaries with ``first_draw``, ``draws``, ``pipeline``, ``early_tests_off``, ``visibility_off`` and
-    ``low_resolution_z_off`` ("" where the technique was on), and ``techniques``: a list of dictionaries with ``technique``, ``state``
-    ("on", "off", "stopped"), ``rule``, ``reason`` and ``by_draw`` (the draw that broke it first, -1 for none).
+    *Pre-pass*: Arm's fragment pre-pass; "stopped" names the rule of the article, what broke it, and in how many tiles. *Deferred
+    vertex shading*: whether small triangles leave all but their positions to the tiles. Printed, a table; ``rows`` are plain
+    dictionaries with ``first_draw``, ``draws``, ``pipeline``, ``early_tests_off``, ``visibility_off`` and ``low_resolution_z_off`` (""
+    where the technique was on), and ``techniques``: a list of dictionaries with ``technique``, ``state`` ("on", "off", "stopped"),
+    ``rule``, ``reason`` and ``by_draw`` (the draw that broke it first, -1 for none).
 
     What it cost is in :attr:`costs`, and in the table when it is printed.
     """

@@ -21,8 +21,6 @@ TECHNIQUES = {
     "lrz": "low_resolution_z",
     "depth_filter": "depth_filter",
 }
-#: Techniques that this version has.
-AVAILABLE = ("visibility_buffer", "hierarchical_z", "pre_pass", "forward_pixel_kill", "lrz", "depth_filter")
 _FILTERS = ("one_plane", "two_plane", "three_plane", "two_plane_skip")
 _DEFAULT_FILTER = "two_plane_skip"
 
@@ -55,18 +53,14 @@ def parse(choice: Choice, profile: str, what: str) -> _core.HiddenSurfaceRemoval
             return _core.default_hsr(profile)
         if choice == "off":
             return _off()
-        choice = AVAILABLE if choice == "all" else (choice,)
+        choice = tuple(TECHNIQUES) if choice == "all" else (choice,)
     chosen = _off()
     for name in choice:
         technique, colon, mode = str(name).partition(":")
         if technique not in TECHNIQUES or (colon and technique != "depth_filter"):
             raise ValidationError(
-                f"{what}: hsr: '{name}' is not known; there are {', '.join(AVAILABLE)} (depth_filter also as 'depth_filter:MODE' with "
+                f"{what}: hsr: '{name}' is not known; there are {', '.join(TECHNIQUES)} (depth_filter also as 'depth_filter:MODE' with "
                 f"{', '.join(_FILTERS)}), and 'default', 'off', 'all'"
-            )
-        if technique not in AVAILABLE:
-            raise ValidationError(
-                f"{what}: hsr: '{technique}' is not available in this version; there are {', '.join(AVAILABLE)}"
             )
         if technique == "depth_filter":
             _set_filter(chosen, mode if colon else _DEFAULT_FILTER, what)

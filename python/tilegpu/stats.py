@@ -38,6 +38,12 @@ _GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
         ("fragments_killed_by_hierarchical_z", "fragments killed by hierarchical Z"),
         ("sliced_invocations", "invocations of sliced shaders"),
     ),
+    "deferred vertex shading": (
+        ("vertices_position_shaded", "vertices shaded for their position alone"),
+        ("vertices_shaded_in_tiles", "vertices shaded in tiles"),
+        ("primitives_deferred", "primitives deferred"),
+        ("varyings_deferred_B", "varyings not written (bytes)"),
+    ),
     "memory and time": (
         ("tiler_heap_B", "tiler heap (bytes)"),
         ("peak_arena_B", "peak arena (bytes)"),

@@ -76,6 +76,11 @@ struct PassStats {
   uint64_t fragments_killed_by_fpk = 0;             ///< waited in the queue when a later opaque quad covered them
   uint64_t fragments_killed_by_hierarchical_z = 0;  ///< in blocks that were rejected as a whole
   uint64_t sliced_invocations = 0;                  ///< of shaders cut down to what decides coverage
+  // Deferred vertex shading. vertices_shaded counts whole vertex shaders of the geometry phase only.
+  uint64_t vertices_position_shaded = 0;  ///< positions alone, in the geometry phase
+  uint64_t vertices_shaded_in_tiles = 0;  ///< whole vertices of primitives that are seen, in each bin where they are
+  uint64_t primitives_deferred = 0;       ///< of primitives_out
+  uint64_t varyings_deferred_B = 0;       ///< that the geometry phase did not write
   uint64_t tiler_heap_B = 0, peak_arena_B = 0;
   uint32_t splits = 0;  ///< incremental rendering
   std::vector<AttachmentTraffic> traffic;

@@ -10,6 +10,7 @@
 #include "framebuffer/describe.hpp"
 #include "framebuffer/framebuffer.hpp"
 #include "hsr/explain.hpp"
+#include "pipeline/create.hpp"
 
 namespace tilegpu {
 
@@ -88,6 +89,8 @@ Expected<exec::DrawCall> resolve_draw(Recording& r, bool indexed) {
       if (!r.vertex_buffers[binding.binding])
         return invalid(pass_name(pass) + ", pipeline '" + pipeline.info().label + "': vertex buffer binding " +
                        std::to_string(binding.binding) + " is not bound");
+    if (pass.info.hsr.value_or(r.device->hsr()).deferred_vertex_shading && !hsr::deferral_obstacle(pipeline.info(), pipeline.compiled()))
+      if (auto slice = pipeline::position_shader(*r.device->state().jit, pipeline); !slice) return slice.error();
   }
   if (indexed && !r.state.index_data)
     return invalid(pass_name(pass) + ": indexed draw without an index buffer; call bind_index_buffer first");
@@ -392,9 +395,11 @@ std::vector<DrawExplanation> CommandBuffer::explain(size_t pass) const {
                                    [&](const PrepassStop& stop) { return stop.draw == number || stop.draw + 1 == number; });
     const std::string low = index < record.lrz_decisions.size()
                                 ? hsr::describe(record.lrz_decisions[index], static_cast<int32_t>(index))
-                                : std::string(chosen.low_resolution_z ? "not executed yet" : "switched off (hsr)");
+                                : std::string(chosen.low_resolution_z ? "off: not executed yet" : "off: switched off (hsr)");
+    TechniqueExplanation deferral =
+        hsr::explain_deferral(record.vertex_deferral, index, pipeline->info(), pipeline->compiled(), chosen.deferred_vertex_shading);
     number += count;
-    if (pipeline == last && !stops && rows.back().low_resolution_z_off == low) {
+    if (pipeline == last && !stops && rows.back().low_resolution_z_off == low && rows.back().techniques.back().reason == deferral.reason) {
       rows.back().draw_count += count;
       return;
     }
@@ -403,6 +408,7 @@ std::vector<DrawExplanation> CommandBuffer::explain(size_t pass) const {
     const char* visibility = hsr::visibility_obstacle(pipeline->info(), pipeline->compiled(), chosen.visibility_buffer);
     rows.push_back({number - count, count, pipeline->info().label, early ? early : "", visibility ? visibility : "", {}, low});
     rows.back().techniques.push_back(hsr::explain_forward_kill(pipeline->info(), pipeline->compiled(), chosen.forward_pixel_kill));
+    rows.back().techniques.push_back(std::move(deferral));
   };
   uint32_t expanded = static_cast<uint32_t>(record.draws.size());
   for (const RecordedCommand& command : record.commands) {

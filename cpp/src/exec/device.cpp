@@ -123,7 +123,9 @@ Expected<Ptr<Fence>> submit_or_throw(exec::DeviceState& s, std::vector<Ptr<Comma
   options.tiler_heap_B = s.info.tiler_heap_B;
   options.hsr = *s.info.hsr;
   options.compress_samples = s.info.compress_samples;
-  if (const uint32_t quads = framebuffer::find_profile(s.info.profile)->fpk_quads) options.fpk_quads = quads;
+  const framebuffer::Profile& profile = *framebuffer::find_profile(s.info.profile);
+  if (profile.fpk_quads) options.fpk_quads = profile.fpk_quads;
+  options.deferred_triangle_px2 = profile.deferred_triangle_px2;
   options.l2_B = static_cast<uint32_t>(std::max(256l * 1024, sysconf(_SC_LEVEL2_CACHE_SIZE)));
   // The fence keeps the command buffers; the device outlives its queue.
   s.queue->submit(fence->state, [&s, options, raw = fence->state.get()]() -> Status {

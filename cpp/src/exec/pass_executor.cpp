@@ -20,6 +20,7 @@
 #include "geometry/census.hpp"
 #include "hsr/lrz_pass.hpp"
 #include "hsr/lrz_test.hpp"
+#include "hsr/vertex_deferral.hpp"
 #include "stats/host_memory.hpp"
 #include "trace/fragment_trace.hpp"
 
@@ -92,6 +93,9 @@ void add_geometry_counters(PassStats& sum, const PassStats& part) {
   sum.bin_entries += part.bin_entries;
   sum.tiler_heap_B += part.tiler_heap_B;
   sum.peak_arena_B += part.peak_arena_B;
+  sum.vertices_position_shaded += part.vertices_position_shaded;
+  sum.primitives_deferred += part.primitives_deferred;
+  sum.varyings_deferred_B += part.varyings_deferred_B;
 }
 
 void add_fragment_counters(PassStats& sum, const stats::FragmentCounters& part) {
@@ -112,6 +116,7 @@ void add_fragment_counters(PassStats& sum, const stats::FragmentCounters& part) 
   sum.fragments_killed_by_fpk += part.fragments_killed_by_fpk;
   sum.fragments_killed_by_hierarchical_z += part.fragments_killed_by_hierarchical_z;
   sum.sliced_invocations += part.sliced_invocations;
+  sum.vertices_shaded_in_tiles += part.vertices_shaded_in_tiles;
 }
 
 geometry::BinGrid bin_grid(const PassRecord& pass, uint32_t bin_px) {
@@ -394,6 +399,9 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   } else {
     pass.lrz_decisions.clear();
   }
+  pass.vertex_deferral.clear();
+  if (context.hsr.deferred_vertex_shading) hsr::decide_deferral(draws, pass.info, pass.vertex_deferral);
+  context.deferral = pass.vertex_deferral;
   const uint64_t heap_B = options.tiler_heap_B ? options.tiler_heap_B : pass.framebuffer.desc.tiler_heap_B;
   geometry::GeometryPass geometry_pass;
   geometry_pass.draws = draws;
@@ -404,6 +412,8 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   geometry_pass.vertex_batch = options.vertex_batch;
   geometry_pass.chunk_primitives = static_cast<uint32_t>(std::clamp<uint64_t>(heap_B / kHeapPerPrimitive_B, 1, geometry::kChunkPrimitives));
   geometry_pass.lrz = context.lrz;
+  geometry_pass.deferral = context.deferral;
+  geometry_pass.deferred_triangle_px2 = options.deferred_triangle_px2;
   if (s.trace) {
     std::vector<uint32_t> draw_number(draws.size());
     uint32_t number = 0;

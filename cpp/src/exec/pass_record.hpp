@@ -10,6 +10,7 @@
 #include "exec/recording.hpp"
 #include "framebuffer/framebuffer.hpp"
 #include "hsr/lrz_state.hpp"
+#include "hsr/vertex_deferral.hpp"
 #include "tilegpu/trace.hpp"
 
 namespace tilegpu::exec {
@@ -57,9 +58,10 @@ struct PassRecord {
   std::vector<std::shared_ptr<const void>> keep_alive;
   PassStats stats;
   std::vector<TileTrace> tile_trace;
-  std::optional<TraceRequest> trace_request;    // of the next execution
-  std::optional<PassTrace> trace;               // of the last one that was traced
-  std::vector<hsr::LrzDecision> lrz_decisions;  // of the last execution, by draw (indirect ones expanded); empty: switched off
+  std::optional<TraceRequest> trace_request;         // of the next execution
+  std::optional<PassTrace> trace;                    // of the last one that was traced
+  std::vector<hsr::LrzDecision> lrz_decisions;       // of the last execution, by draw (indirect ones expanded); empty: switched off
+  std::vector<hsr::VertexDeferral> vertex_deferral;  // the same for deferred vertex shading
 };
 
 struct Recording {

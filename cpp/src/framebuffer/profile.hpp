@@ -28,6 +28,8 @@ struct Profile {
   uint32_t lrz_generation;       // 0: no LRZ; Adreno 6xx generations 1 to 3, 7xx 4
   bool fragment_prepass;         // two-pass hidden-surface removal (Arm)
   uint32_t fpk_quads;            // forward pixel kill's queue, in quads; 0: none
+  bool deferred_vertices;        // deferred vertex shading (Arm)
+  float deferred_triangle_px2;   // of triangles whose bounding box is not larger, where it is on
   bool transaction_elimination;  // per-tile signatures
   uint64_t heap_B;               // tiler heap
   const char* source;

@@ -12,7 +12,8 @@
 
 namespace tilegpu::hsr {
 struct LrzPass;  // hsr/lrz_pass.hpp
-}
+struct VertexDeferral;
+}  // namespace tilegpu::hsr
 
 namespace tilegpu::geometry {
 
@@ -33,10 +34,12 @@ struct GeometryPass {
   uint32_t samples = 1;
   uint32_t vertex_batch = 32;  // unique vertices in a batch, 3..kBatchStride
   uint64_t loop_budget = 1ull << 20;
-  uint32_t chunk_primitives = kChunkPrimitives;  // less where a small heap must be split finely
-  const hsr::LrzPass* lrz = nullptr;             // low-resolution Z that binning writes; null: off
-  bool traced = false;                           // chunks say which primitive and instance a record is of
-  class VertexCensus* census = nullptr;          // counts different vertices (geometry/census.hpp), if anybody asks
+  uint32_t chunk_primitives = kChunkPrimitives;   // less where a small heap must be split finely
+  const hsr::LrzPass* lrz = nullptr;              // low-resolution Z that binning writes; null: off
+  bool traced = false;                            // chunks say which primitive and instance a record is of
+  std::span<const hsr::VertexDeferral> deferral;  // deferred vertex shading, by draw; empty: off
+  float deferred_triangle_px2 = 0;                // bounding box of the largest triangle that is deferred
+  class VertexCensus* census = nullptr;           // counts different vertices (geometry/census.hpp), if anybody asks
 };
 
 /// A piece of one draw: primitives [first_primitive, +primitive_count) of instances [instance, +instance_count). More than one

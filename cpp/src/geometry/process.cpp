@@ -2,10 +2,12 @@
 #include <immintrin.h>
 
 #include "geometry/census.hpp"
+#include "geometry/deferred.hpp"
 #include "geometry/draw_setup.hpp"
 #include "geometry/index_fetch.hpp"
 #include "geometry/vertex_batch.hpp"
 #include "hsr/lrz_pass.hpp"
+#include "hsr/vertex_deferral.hpp"
 
 namespace tilegpu::geometry {
 
@@ -35,6 +37,7 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   if (!draws && !draw.compiled->vertex_traits.writes_memory) return;
 
   const shader::VertexFunction shade = draw.compiled->vertex;
+  const shader::VertexFunction position = pass.deferral.empty() ? nullptr : pass.deferral[piece.draw].position;
   const size_t varying_floats = size_t{draw.components} * kBatchStride;
   const uint32_t limit = pass.vertex_batch < 3 ? 3 : pass.vertex_batch > kBatchStride ? kBatchStride : pass.vertex_batch;
   const bool sequence = !call.indexed && draw.info->topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
@@ -75,20 +78,47 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
       if (pass.census && call.indexed && piece.instance + i == 0)
         pass.census->mark(piece.draw, batch.vertex_index, batch.vertex_count, vertex_offset);
       const size_t varyings_before = chunk.varyings.size();
-      batch.varyings = static_cast<uint32_t>(varyings_before);
-      args.varyings = varying_floats ? chunk.varyings.extend(varying_floats) : no_varyings;
       args.count = batch.vertex_count;
       args.loop_budget = pass.loop_budget;
-      shade(&args);
+      const auto shade_whole = [&] {
+        batch.varyings = static_cast<uint32_t>(varyings_before);
+        args.varyings = varying_floats ? chunk.varyings.extend(varying_floats) : no_varyings;
+        args.loop_budget = pass.loop_budget;
+        shade(&args);
+        stats.vertices_shaded += batch.vertex_count;
+      };
       stats.vertex_batches++;
-      stats.vertices_shaded += batch.vertex_count;
       stats.indices += batch.primitive_count * per_primitive;
-      if (!draws) {
-        chunk.varyings.resize(varyings_before);
-        continue;
-      }
-      transform_batch(draw, batch);
       const size_t records_before = chunk.records.size();
+      if (position) {
+        position(&args);
+        stats.vertices_position_shaded += batch.vertex_count;
+        transform_batch(draw, batch);
+        if (!cuts_triangles(batch)) {
+          batch.varyings = 0;
+          assemble_triangles(draw, piece.draw, batch, out);
+          const size_t made = chunk.records.size() - records_before;
+          if (all_small(chunk, records_before, pass.deferred_triangle_px2)) {
+            if (!made) continue;
+            defer_records(chunk, records_before, batch, args.instance_index);
+            stats.primitives_deferred += made;
+            stats.varyings_deferred_B += varying_floats * sizeof(float);
+            continue;
+          }
+          shade_whole();
+          for (size_t i = records_before; i < chunk.records.size(); i++)
+            for (uint32_t& vertex : chunk.records[i].vertex) vertex += batch.varyings;
+          continue;
+        }
+        shade_whole();
+      } else {
+        shade_whole();
+        if (!draws) {
+          chunk.varyings.resize(varyings_before);
+          continue;
+        }
+        transform_batch(draw, batch);
+      }
       if (draw.kind == PrimitiveKind::triangle && draw.polygon_mode == VK_POLYGON_MODE_FILL)
         assemble_triangles(draw, piece.draw, batch, out);
       else
@@ -109,6 +139,7 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   chunk.primitive_id.clear();
   chunk.instances.clear();
   chunk.varyings.clear();
+  chunk.deferred_instances.clear();
   chunk.entries.clear();
   chunk.runs.clear();
   chunk.stats = PassStats{};
@@ -135,7 +166,8 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   stats.primitives_culled = stats.primitives_in - out.survivors;
   stats.bin_entries = chunk.entries.size();
   stats.tiler_heap_B = chunk.records.size() * sizeof(TriangleRecord) + (counts_ids ? chunk.primitive_id.size() * sizeof(uint32_t) : 0) +
-                       chunk.varyings.size() * sizeof(float) + chunk.entries.size() * sizeof(uint32_t) + chunk.runs.size() * sizeof(BinRun);
+                       chunk.varyings.size() * sizeof(float) + chunk.deferred_instances.size() * sizeof(DeferredRun) +
+                       chunk.entries.size() * sizeof(uint32_t) + chunk.runs.size() * sizeof(BinRun);
 }
 
 }  // namespace tilegpu::geometry

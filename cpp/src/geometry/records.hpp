@@ -17,6 +17,7 @@ inline constexpr int kSubpixelBits = 8;
 inline constexpr uint32_t kFrontFacing = 1u << 31;
 inline constexpr uint32_t kProvokingShift = 29;  // 2 bits: which of the three vertices
 inline constexpr uint32_t kDrawMask = (1u << 24) - 1;
+inline constexpr uint32_t kDeferred = 1u << 24;  // deferred vertex shading: the tile phase shades the vertices
 
 /// Everything a triangle is, in one cache line. Edges and planes are set up by the tile phase, for visible bins only.
 /// Winding: (x1-x0)*(y2-y0) - (x2-x0)*(y1-y0) > 0 with y down (clockwise on the screen), so that for each directed edge a -> b
@@ -27,14 +28,19 @@ struct alignas(64) TriangleRecord {
   int32_t x[3], y[3];   // framebuffer position, 8 subpixel bits, wound so that the area is positive
   float z[3];           // framebuffer depth with bias; neither clamped nor rounded to the format
   float q[3];           // 1/w
-  uint32_t vertex[3];   // offset in floats in Chunk::varyings of component 0; component c at + c * kBatchStride
-  uint32_t draw_flags;  // kDrawMask: index in the pass's draws; kProvoking, kFrontFacing
+  uint32_t vertex[3];   // offset in floats in Chunk::varyings of component 0; component c at + c * kBatchStride. Deferred: gl_VertexIndex
+  uint32_t draw_flags;  // kDrawMask: index in the pass's draws; kProvoking, kFrontFacing, kDeferred
 };
 static_assert(sizeof(TriangleRecord) == 64);
 
 /// Records of one chunk in one bin: entries[first .. first + count).
 struct BinRun {
   uint32_t bin = 0, first = 0, count = 0;
+};
+
+/// Deferred records from `first` on, up to the next run, are of this gl_InstanceIndex.
+struct DeferredRun {
+  uint32_t first = 0, instance = 0;
 };
 
 struct Chunk {
@@ -46,8 +52,9 @@ struct Chunk {
   };
   std::vector<InstanceRun> instances;  // only where the pass is traced; then primitive_id is there too
   Arena<float> varyings;
-  Arena<uint32_t> entries;  // indices into records, bin by bin
-  Arena<BinRun> runs;       // sorted by bin
+  Arena<DeferredRun> deferred_instances;  // sorted by record
+  Arena<uint32_t> entries;                // indices into records, bin by bin
+  Arena<BinRun> runs;                     // sorted by bin
   PassStats stats;
 };
 

@@ -162,6 +162,12 @@ void set_up_gathered(Worker& w) {
   flush();
 }
 
+// Deferred vertex shading: what was set up for this flush gets its vertices.
+void shade_vertices(Worker& w) {
+  for (const VisibleQuad& quad : w.gathered) w.vertices.want(w.visible[quad.id - 1].setup);
+  w.vertices.resolve({*w.pass, w.counters});
+}
+
 // Packs the quads of one draw. A quad whose place is already in the open packet waits for the next one.
 class Packer {
  public:
@@ -238,6 +244,7 @@ void flush_visibility(Worker& w) {
       for (uint32_t q = 0; q < (quad.tile_pixel & kWholeBlock ? 4 : 1); q++)
         trace::seen(w, (quad.tile_pixel & ~kWholeBlock) + 4 * q, quad.tile_pixel & kWholeBlock ? w.all_samples : quad.live);
   set_up_gathered(w);
+  if (!w.pass->deferral.empty()) shade_vertices(w);
   if (w.phase == raster::Phase::main)
     for (const raster::VisiblePrimitive& primitive : w.visible) w.counters.primitives_culled_by_prepass += !primitive.setup;
   if (w.visible_draws.size() > 1) sort_by_draw(w);
@@ -265,6 +272,7 @@ void flush_visibility(Worker& w) {
   if constexpr (kTraced) trace::flushed(w);
   w.bound_draw = ~0u;
   w.setups.reset();
+  w.vertices.reset_if_large();
   if (!w.prepass.replays.empty()) return;  // the main phase asks the ids, and ends with them
   w.visible.clear();
   w.visible_draws.clear();

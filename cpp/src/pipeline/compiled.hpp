@@ -34,6 +34,12 @@ struct Compiled {
   shader::FragmentFunction slice = nullptr;     // the fragment shader up to known coverage; where Classification::needs_slice
   Classification classification;
   uint32_t written_targets = 0;  // bit i: colour i may be written; 8: depth, 9: stencil
+  // Deferred vertex shading: the vertex shader cut down to positions, made when a pass first asks for it (position_shader, through an
+  // atomic_ref); what the
+  // vertex shader reads, and what either shader writes, of the tables in `resources`.
+  mutable shader::VertexFunction position = nullptr;
+  std::vector<shader::BufferSlot> vertex_buffers, written_buffers;
+  std::vector<shader::TextureSlot> vertex_textures;
   uint32_t samples = 1;
   uint64_t shader_id = 0;  // equal: quads may share a packet (same fragment and epilogue functions)
 };

@@ -1,4 +1,6 @@
 // pipeline/pipeline.cpp -- stage: pipeline creation. In: GraphicsPipelineCreateInfo. Out: a Pipeline with its machine code.
+#include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -27,7 +29,51 @@ uint64_t shader_identity(shader::FragmentFunction body, shader::FragmentFunction
   return identities.try_emplace({body, epilogue}, identities.size() + 1).first->second;
 }
 
+shader::VertexKey vertex_key(const GraphicsPipelineCreateInfo& info, const Compiled& compiled) {
+  shader::VertexKey key;
+  key.module = info.vertex.module.get();
+  key.specialization = info.vertex.specialization;
+  key.bindings = info.vertex_bindings;
+  key.attributes = info.vertex_attributes;
+  key.varyings = compiled.varyings;
+  key.resources = compiled.resources;
+  return key;
+}
+
+// Which parts of the tables the vertex shader reads and which are written.
+Status find_memory(const GraphicsPipelineCreateInfo& info, Compiled& compiled) {
+  auto of_vertex = shader::resource_table(*info.vertex.module, nullptr);
+  if (!of_vertex) return of_vertex.error();
+  for (const shader::BufferSlot& slot : compiled.resources.buffers) {
+    const auto same = [&](const shader::BufferSlot& other) { return other.set == slot.set && other.binding == slot.binding; };
+    const auto& read = of_vertex->buffers;
+    if (std::any_of(read.begin(), read.end(), same)) compiled.vertex_buffers.push_back(slot);
+    for (const shader::StageTraits* traits : {&compiled.vertex_traits, &compiled.fragment_traits})
+      for (const auto& [set, binding] : traits->written_bindings)
+        if (slot.set == set && slot.binding == binding) compiled.written_buffers.push_back(slot);
+  }
+  for (const shader::TextureSlot& slot : compiled.resources.textures) {
+    const auto same = [&](const shader::TextureSlot& other) {
+      return other.image_set == slot.image_set && other.image_binding == slot.image_binding;
+    };
+    if (std::any_of(of_vertex->textures.begin(), of_vertex->textures.end(), same)) compiled.vertex_textures.push_back(slot);
+  }
+  return Ok{};
+}
+
 }  // namespace
+
+Expected<shader::VertexFunction> position_shader(shader::Jit& jit, const Pipeline& pipeline) {
+  const Compiled& compiled = pipeline.compiled();
+  if (const shader::VertexFunction known = std::atomic_ref(compiled.position).load(std::memory_order_acquire)) return known;
+  shader::VertexKey key = vertex_key(pipeline.info(), compiled);
+  key.position_only = true;
+  auto code = shader::compile_vertex(jit, key);  // one compile for threads that ask at once
+  if (!code)
+    return Error{code.error().code, "pipeline '" + pipeline.info().label + "': vertex shader, positions only: " + code.error().message};
+  std::atomic_ref(compiled.position).store(*code, std::memory_order_release);
+  return *code;
+}
 
 Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreateInfo info) {
   if (Status ok = validate(info); !ok) return ok.error();
@@ -56,14 +102,8 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreate
 
   compiled->written_targets = written_targets(info, compiled->fragment_traits);
 
-  shader::VertexKey vertex;
-  vertex.module = info.vertex.module.get();
-  vertex.specialization = info.vertex.specialization;
-  vertex.bindings = info.vertex_bindings;
-  vertex.attributes = info.vertex_attributes;
-  vertex.varyings = compiled->varyings;
-  vertex.resources = compiled->resources;
-  auto vertex_code = shader::compile_vertex(jit, vertex);
+  if (Status found = find_memory(info, *compiled); !found) return Error{found.error().code, who + found.error().message};
+  auto vertex_code = shader::compile_vertex(jit, vertex_key(info, *compiled));
   if (!vertex_code) return Error{vertex_code.error().code, who + "vertex shader: " + vertex_code.error().message};
   compiled->vertex = *vertex_code;
 

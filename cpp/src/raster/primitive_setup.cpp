@@ -1,6 +1,8 @@
 // raster/primitive_setup.cpp -- see primitive_setup.hpp.
 #include "raster/primitive_setup.hpp"
 
+#include <algorithm>
+
 #include "vk/sample_locations.hpp"
 
 namespace tilegpu::raster {
@@ -28,17 +30,37 @@ void set_up_primitive(const geometry::TriangleRecord& r, const geometry::Chunk& 
   out.w1 = 1.0f / q1;
   out.w2 = 1.0f / q2;
   limit_depth(z0, z1, z2, state, out.z_lo, out.z_hi);
-  const float* varyings = chunk.varyings.data();
-  out.varying[0] = varyings + r.vertex[b.v0];
-  out.varying[1] = varyings + r.vertex[b.v1];
-  out.varying[2] = varyings + r.vertex[b.v2];
-  const uint32_t provoking = r.draw_flags >> geometry::kProvokingShift & 3;
-  out.provoking = varyings + r.vertex[provoking < 3 ? provoking : 0];
+  out.deferred = 0;
+  if (r.draw_flags & geometry::kDeferred) {
+    defer_vertices(r, chunk, out);
+  } else {
+    const float* varyings = chunk.varyings.data();
+    out.varying[0] = varyings + r.vertex[b.v0];
+    out.varying[1] = varyings + r.vertex[b.v1];
+    out.varying[2] = varyings + r.vertex[b.v2];
+    const uint32_t provoking = r.draw_flags >> geometry::kProvokingShift & 3;
+    out.provoking = varyings + r.vertex[provoking < 3 ? provoking : 0];
+  }
   const size_t index = static_cast<size_t>(&r - chunk.records.data());
   out.primitive_id = index < chunk.primitive_id.size() ? chunk.primitive_id[index] : 0;
   out.front_facing = r.draw_flags & geometry::kFrontFacing ? 1 : 0;
   out.draw = r.draw_flags & geometry::kDrawMask;
   out.order = order;
+}
+
+void defer_vertices(const geometry::TriangleRecord& r, const geometry::Chunk& chunk, shader::PrimitiveSetup& out) {
+  const AnchorOrder b = anchor_order(r);
+  const auto name = [&](uint32_t vertex) { return reinterpret_cast<const float*>(uintptr_t{r.vertex[vertex]}); };
+  out.varying[0] = name(b.v0);
+  out.varying[1] = name(b.v1);
+  out.varying[2] = name(b.v2);
+  const uint32_t provoking = r.draw_flags >> geometry::kProvokingShift & 3;
+  out.provoking = name(provoking < 3 ? provoking : 0);
+  const auto index = static_cast<uint32_t>(&r - chunk.records.data());
+  const auto after = std::upper_bound(chunk.deferred_instances.begin(), chunk.deferred_instances.end(), index,
+                                      [](uint32_t at, const geometry::DeferredRun& run) { return at < run.first; });
+  out.instance = after[-1].instance;
+  out.deferred = 1;
 }
 
 uint64_t cover_quad(const geometry::TriangleRecord& r, int32_t x_px, int32_t y_px, uint32_t samples) {

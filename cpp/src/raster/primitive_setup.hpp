@@ -73,6 +73,9 @@ inline void set_up_depth(const geometry::TriangleRecord& r, const TestState& sta
 void set_up_primitive(const geometry::TriangleRecord& record, const geometry::Chunk& chunk, const TestState& state, uint32_t order,
                       shader::PrimitiveSetup& out);
 
+/// Of a record whose vertices are deferred: names instead of addresses, until raster/vertex_store.hpp has shaded them.
+void defer_vertices(const geometry::TriangleRecord& record, const geometry::Chunk& chunk, shader::PrimitiveSetup& out);
+
 /// Covered samples of one quad (framebuffer pixel of its corner), exactly as cover_triangle finds them without scissor.
 uint64_t cover_quad(const geometry::TriangleRecord& record, int32_t x_px, int32_t y_px, uint32_t samples);
 

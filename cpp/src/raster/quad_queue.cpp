@@ -12,6 +12,10 @@
 namespace tilegpu::raster {
 
 void drain_queue(Worker& w, bool all) {
+  if (w.shading.deferred) {
+    for (uint32_t i = 0; i < w.queue_count; i++) w.vertices.want(w.queue[i].primitive);
+    w.vertices.resolve({*w.pass, w.counters});
+  }
   uint64_t left = w.queue_count == kQueueQuads ? ~uint64_t{0} : (uint64_t{1} << w.queue_count) - 1;
   const uint32_t keep = all ? 0 : kQueueQuads / 4;
   while (static_cast<uint32_t>(std::popcount(left)) > keep) {

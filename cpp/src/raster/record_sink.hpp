@@ -430,6 +430,7 @@ class RecordSink {
       if (w_.setups.used() >= kMaxVisible) {
         release_queue(w_);
         w_.setups.reset();
+        w_.vertices.reset_if_large();
       }
       shader::PrimitiveSetup* setup = w_.setups.allocate();
       set_up_primitive(record_, chunk_, w_.test, static_cast<uint32_t>(w_.setups.used()), *setup);

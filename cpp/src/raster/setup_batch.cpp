@@ -1,7 +1,10 @@
 // raster/setup_batch.cpp -- see setup_batch.hpp.
 #include "raster/setup_batch.hpp"
 
+#include <bit>
 #include <cstddef>
+
+#include "raster/primitive_setup.hpp"
 
 namespace tilegpu::raster {
 
@@ -9,6 +12,7 @@ namespace {
 
 using geometry::TriangleRecord;
 
+static_assert(geometry::kDeferred << 7 == 1u << 31);
 static_assert(offsetof(TriangleRecord, y) == 12 && offsetof(TriangleRecord, z) == 24 && offsetof(TriangleRecord, q) == 36 &&
               offsetof(TriangleRecord, vertex) == 48 && offsetof(TriangleRecord, draw_flags) == 60);
 static_assert(offsetof(shader::PrimitiveSetup, anchor_x) == 0 && offsetof(shader::PrimitiveSetup, q0) == 8 &&
@@ -212,15 +216,23 @@ void set_up_primitives(const TriangleRecord* const* records, const geometry::Chu
     setup.z_lo = lo[i];
     setup.z_hi = hi[i];
     const geometry::Chunk& chunk = *chunks[i];
-    const float* varyings = chunk.varyings.data();
-    for (int k = 0; k < 3; k++) setup.varying[k] = varyings + static_cast<uint32_t>(vertex[k][i]);
-    setup.provoking = varyings + static_cast<uint32_t>(vertex[3][i]);
+    // As numbers: where vertices are deferred these are no addresses, and are replaced below.
+    const auto varyings = reinterpret_cast<uintptr_t>(chunk.varyings.data());
+    const auto at = [&](int k) { return reinterpret_cast<const float*>(varyings + sizeof(float) * static_cast<uint32_t>(vertex[k][i])); };
+    for (int k = 0; k < 3; k++) setup.varying[k] = at(k);
+    setup.provoking = at(3);
     const size_t index = static_cast<size_t>(records[i] - chunk.records.data());
     setup.primitive_id = index < chunk.primitive_id.size() ? chunk.primitive_id.data()[index] : 0;
     const uint32_t flags = records[i]->draw_flags;
     setup.front_facing = flags & geometry::kFrontFacing ? 1 : 0;
     setup.draw = flags & geometry::kDrawMask;
     setup.order = orders[i];
+    setup.deferred = 0;
+  }
+  const uint32_t deferred = sign_bits(r.flags << 7);  // kDeferred
+  for (uint32_t left = deferred; left; left &= left - 1) {
+    const int i = std::countr_zero(left);
+    defer_vertices(*records[i], *chunks[i], *out[i]);
   }
 }
 

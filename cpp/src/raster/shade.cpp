@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "framebuffer/equal_quads.hpp"
+#include "hsr/vertex_deferral.hpp"
 #include "raster/worker.hpp"
 
 namespace tilegpu::raster {
@@ -255,6 +256,7 @@ void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids) {
     else if (compiled.classification.side_effects)
       sh.keeps = Keeps::not_overdrawn;
   }
+  sh.deferred = !from_ids && !w.pass->deferral.empty() && w.pass->deferral[draw].position;
   w.bound_draw = draw;
   sh.simple = !kTraced && !sh.slice && sh.keeps == Keeps::all && sh.epilogue && !sh.discards && !sh.late && !sh.sample_mask_out &&
               !sh.alpha_to_coverage && !sh.clears_ids && sh.query < 0;
@@ -306,6 +308,10 @@ void shade_packet(Worker& w) {
 void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t block, int32_t x_px, int32_t y_px) {
   FragmentArgs& args = w.args;
   const uint32_t n = w.quads_per_packet;
+  if (w.shading.deferred && primitive->deferred) {
+    w.vertices.want(primitive);
+    w.vertices.resolve({*w.pass, w.counters});
+  }
   // What the block before left is right where nobody changes `alive` and live coverage.
   const bool simple = w.shading.simple && !w.shading.per_sample;
   uint64_t live = w.all_samples;

@@ -162,6 +162,7 @@ void select_draw(Worker& w, uint32_t draw) {
       if (w.kill.first == w.kill.end && !w.queue_count) w.setups.reset();
     } else {
       w.setups.reset();
+      w.vertices.reset_if_large();
       bind_shading(w, draw, w.early, false);
     }
   }
@@ -357,6 +358,7 @@ void BasicTileWorker<kWithTrace>::run(const PassContext& pass, uint32_t bin) {
   hsr::lrz_begin_bin(w.lrz, pass.lrz, w.origin_x_px, w.origin_y_px, w.bin_px);
   hsr::reset_far(w, INT32_MAX);
   w.last_flush = false;
+  if (!pass.deferral.empty()) w.vertices.reset();
   w.lists.active = w.list_draw = w.covers.active = w.covers.any = w.cover_draw = false;
   if (pass.block_lists) hsr::begin_lists(w, pass.depth_background);
   if (pass.block_covers) hsr::begin_covers(w, pass.depth_known, pass.depth_background);

@@ -17,7 +17,8 @@
 
 namespace tilegpu::hsr {
 struct LrzPass;  // hsr/lrz_pass.hpp
-}
+struct VertexDeferral;
+}  // namespace tilegpu::hsr
 namespace tilegpu::trace {
 struct State;  // trace/fragment_trace.hpp
 struct Covers;
@@ -36,18 +37,19 @@ struct PassContext {
   uint32_t query_count = 0;
   uint32_t lanes = 8;
   uint64_t loop_budget = 1ull << 20;
-  HiddenSurfaceRemoval hsr;           // the same bits whatever it says
-  hsr::FilterPlanes filter_planes;    // the depth filter of this frame; none: off
-  const hsr::LrzPass* lrz = nullptr;  // low-resolution Z, complete; null: off
-  uint32_t fpk_quads = 64;            // capacity of forward pixel kill's queue
-  bool depth_holds_far = false;       // every bin begins with depth 1: cleared, and nothing loaded
-  bool compress_samples = false;      // may keep what is equal or plane once; the same bits either way
-  bool block_lists = false;           // several samples: see hsr/block_list.hpp; the depth plane was not cleared ...
-  uint32_t depth_background = 0;      // ... to this word
-  bool block_covers = false;          // one sample: see hsr/block_cover.hpp
-  bool depth_known = false;           // every depth word was cleared to depth_background
-  trace::State* trace = nullptr;      // of traced workers
-  bool keeps_depth = true;            // depth leaves the tile, is resolved, or read after drawing
+  HiddenSurfaceRemoval hsr;                       // the same bits whatever it says
+  hsr::FilterPlanes filter_planes;                // the depth filter of this frame; none: off
+  const hsr::LrzPass* lrz = nullptr;              // low-resolution Z, complete; null: off
+  std::span<const hsr::VertexDeferral> deferral;  // deferred vertex shading, by draw; empty: off
+  uint32_t fpk_quads = 64;                        // capacity of forward pixel kill's queue
+  bool depth_holds_far = false;                   // every bin begins with depth 1: cleared, and nothing loaded
+  bool compress_samples = false;                  // may keep what is equal or plane once; the same bits either way
+  bool block_lists = false;                       // several samples: see hsr/block_list.hpp; the depth plane was not cleared ...
+  uint32_t depth_background = 0;                  // ... to this word
+  bool block_covers = false;                      // one sample: see hsr/block_cover.hpp
+  bool depth_known = false;                       // every depth word was cleared to depth_background
+  trace::State* trace = nullptr;                  // of traced workers
+  bool keeps_depth = true;                        // depth leaves the tile, is resolved, or read after drawing
 };
 
 /// One for each thread; made once, kept by the pool. Owns the tile buffer, the quad queue, setup arenas and counters.

@@ -19,6 +19,7 @@
 #include "raster/primitive_setup.hpp"
 #include "raster/setup_batch.hpp"
 #include "raster/tile_job.hpp"
+#include "raster/vertex_store.hpp"
 #include "trace/fragment_trace.hpp"
 
 namespace tilegpu::raster {
@@ -86,6 +87,7 @@ struct Shading {
   bool full_raster = false;  // the shader asks for the primitive's true coverage
   bool slice = false;        // pre-pass: only coverage is wanted
   bool writes_ids = false;   // pre-pass: what passes is recorded
+  bool deferred = false;     // vertices of its primitives may not be shaded yet
   Keeps keeps = Keeps::all;
   int32_t query = -1;  // counted after shading
 };
@@ -208,6 +210,7 @@ struct Worker {
   bool filter_broken = false;  // the same for what it knows
 
   hsr::LrzBin lrz;
+  VertexStore vertices;  // deferred vertex shading
 
   // -- results of tests over a row of blocks
   std::vector<uint16_t> pass_masks;

@@ -83,7 +83,7 @@ struct VertexArgs {
   float* varyings;       // VaryingLayout::component_count components, component-major
   float* clip_distance;  // or null; component-major
   uint8_t* scratch;      // private memory of the thread: PrivateMemory::size_B bytes for N lanes
-  uint64_t loop_budget;  // iterations left for the call; at 0 loops end
+  uint64_t loop_budget;  // iterations for each N vertices of the call; at 0 loops end
 };
 
 /// Set up by the tile phase for a primitive: what interpolation needs. Planes are relative to the anchor: value at pixel-relative
@@ -104,7 +104,11 @@ struct alignas(64) PrimitiveSetup {
   uint32_t front_facing;  // 0 or 1
   uint32_t draw;          // index of the draw in the pass
   uint32_t order;         // position in the bin's order (identity for hidden-surface removal)
+  // Deferred vertex shading: 1: varying[] and provoking hold gl_VertexIndex until raster/vertex_store.hpp makes them addresses.
+  uint32_t deferred;
+  uint32_t instance;  // gl_InstanceIndex; where deferred
 };
+static_assert(sizeof(PrimitiveSetup) == 128);
 
 /// One packet of N/4 quads; inputs by the packer, outputs by the shader's body, then read by late tests and the epilogue.
 struct alignas(64) FragmentArgs {

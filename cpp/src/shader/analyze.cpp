@@ -121,6 +121,8 @@ void memory_traits(const Module& m, StageTraits& t) {
       if (std::find(atomic_ids.begin(), atomic_ids.end(), word) != atomic_ids.end()) t.atomic_results_used = true;
     }
   });
+  for (uint32_t root : written)
+    t.written_bindings.push_back({m.decoration(root).set == kNone ? 0 : m.decoration(root).set, m.decoration(root).binding});
   t.reads_written_memory = std::any_of(read.begin(), read.end(), [&](uint32_t id) { return id && written.count(id); });
 }
 

@@ -88,9 +88,10 @@ struct StageTraits {
   // both
   bool writes_memory = false, atomic_results_used = false, reads_written_memory = false;
   bool loops = false;
-  bool crosses_lanes = false;     // derivatives, sampling with a computed level, subgroup operations: neighbours' values count
-  uint32_t private_memory_B = 0;  // of VertexArgs/FragmentArgs::scratch, for N = kMaxLanes
-  std::string side_effect_line;   // "file:line" of the first, for explanations
+  bool crosses_lanes = false;  // derivatives, sampling with a computed level, subgroup operations: neighbours' values count
+  std::vector<std::pair<uint32_t, uint32_t>> written_bindings;  // (set, binding) of storage buffers that stores and atomics reach
+  uint32_t private_memory_B = 0;                                // of VertexArgs/FragmentArgs::scratch, for N = kMaxLanes
+  std::string side_effect_line;                                 // "file:line" of the first, for explanations
   std::string discard_line, cross_lane_line;
 };
 
@@ -107,7 +108,7 @@ struct VertexKey {
   std::vector<VkVertexInputAttributeDescription> attributes;
   VaryingLayout varyings;
   ResourceTable resources;
-  bool position_only = false;  // deferred vertex shading: gl_Position and clip distances only
+  bool position_only = false;  // sliced, for deferred vertex shading: gl_Position, clip and cull distances only
 };
 struct FragmentKey {
   const ShaderModule* module = nullptr;

@@ -378,6 +378,18 @@ class Ir {
     const unsigned kind = LLVMGetEnumAttributeKindForName(name, std::strlen(name));
     LLVMAddAttributeAtIndex(fn, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex), LLVMCreateEnumAttribute(context, kind, 0));
   }
+  /// A call that only reads memory and comes back.
+  void mark_removable(Value call) const {
+    constexpr uint64_t kReads = 0x15;  // llvm::MemoryEffects: Ref in each of its locations of two bits
+    const auto add = [&](const char* name, uint64_t value) {
+      const unsigned kind = LLVMGetEnumAttributeKindForName(name, std::strlen(name));
+      LLVMAddCallSiteAttribute(call, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
+                               LLVMCreateEnumAttribute(context, kind, value));
+    };
+    add("memory", kReads);
+    add("willreturn", 0);
+    add("nounwind", 0);
+  }
   /// noalias, readonly, ... on parameter `index`.
   void add_parameter_attribute(Value fn, uint32_t index, const char* name) const {
     const unsigned kind = LLVMGetEnumAttributeKindForName(name, std::strlen(name));

@@ -39,7 +39,9 @@ namespace {
 // instcombine's fixpoint check is a fatal error in LLVM 19 unless it is turned off.
 constexpr const char* kPasses =
     "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint;max-iterations=1>,simplifycfg,early-cse,dce)";
-constexpr uint32_t kCodeVersion = 1;
+constexpr const char* kSlicePasses =
+    "function(adce,simplifycfg,loop(loop-deletion),instcombine<no-verify-fixpoint;max-iterations=1>,adce,simplifycfg<no-keep-loops>)";
+constexpr uint32_t kCodeVersion = 2;
 
 double now_ms() {
   using namespace std::chrono;
@@ -269,6 +271,10 @@ Expected<std::string> Jit::State::emit(LLVMModuleRef module, LLVMTargetMachineRe
   }
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
   LLVMErrorRef failed = LLVMRunPasses(module, kPasses, machine, options);
+  const unsigned slice = LLVMGetEnumAttributeKindForName(kSliceAttribute, std::strlen(kSliceAttribute));
+  if (!failed && LLVMGetEnumAttributeAtIndex(LLVMGetNamedFunction(module, name.c_str()),
+                                             static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex), slice))
+    failed = LLVMRunPasses(module, kSlicePasses, machine, options);
   LLVMDisposePassBuilderOptions(options);
   if (failed) return error("LLVM passes: " + take_error(failed));
   if (!dump.empty()) {
@@ -393,7 +399,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   }
   add(build_identity());
   add(std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch));
-  add(s.cpu), add(s.features), add(kPasses), add(s.triple), add("O2 pic small");
+  add(s.cpu), add(s.features), add(kPasses), add(kSlicePasses), add(s.triple), add("O2 pic small");
   s.prefix = environment.bytes();
   return jit;
 }

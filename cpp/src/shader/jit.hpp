@@ -32,6 +32,10 @@ class CodeKey {
   std::string bytes_;
 };
 
+/// A function with this attribute is a slice: what it does not store is removed with the control flow and the loops around it. Loops
+/// end (they have a budget), which is what the attribute tells LLVM.
+inline constexpr const char* kSliceAttribute = "mustprogress";
+
 struct JitCreateInfo {
   uint32_t lanes = 0;
   std::string target;     // "", "x86-64-v3", "x86-64-v4"

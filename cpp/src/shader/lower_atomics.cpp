@@ -15,7 +15,7 @@ Val Lowering::atomic(const Instruction& i) {
     fail(op_name(i.op) + " is supported on 32-bit integers in storage buffers only");
     return none;
   }
-  if (drops_writes && i.op != spv::OpAtomicLoad) return none;  // results of atomics are never used where a shader is sliced
+  if (slice && i.op != spv::OpAtomicLoad) return none;  // results of atomics are never used where a shader is sliced
   const BufferAddress a = buffer_address(p);
   Value operand = nullptr, comparator = nullptr;
   LLVMAtomicRMWBinOp op = LLVMAtomicRMWBinOpAdd;

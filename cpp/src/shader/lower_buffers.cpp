@@ -150,7 +150,7 @@ Val Lowering::load_buffer(const Pointer& p) {
 
 /// Lanes write one after the other; those that are inactive, dead or helpers do not.
 void Lowering::store_buffer(const Pointer& p, const Val& v) {
-  if (drops_writes) return;
+  if (slice) return;
   const BufferAddress a = buffer_address(p);
   Value mask = write_mask();
   // Which NaN an operation gives depends on the order that LLVM chose for its operands: one is stored. What uintBitsToFloat

@@ -109,7 +109,7 @@ struct Lowering {
   const ResourceTable& resources;
   LLVMBuilderRef alloca_builder;
   bool fragment = false;
-  bool drops_writes = false;  // a sliced shader: memory is written when the whole one runs
+  bool slice = false;  // memory is written when the whole shader runs, and what nobody uses of a texture is not read
   Status status = Ok{};
   uint64_t lowered = 0;  // counted against kMaxLoweredInstructions
 

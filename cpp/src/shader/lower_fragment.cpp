@@ -177,9 +177,10 @@ Status build_fragment(const FragmentKey& key, const Constants& constants, const 
                       const char* name, uint32_t lanes) {
   Lowering l(module, lanes, key.module->module(), constants, divergence, key.resources);
   l.fragment = true;
-  l.drops_writes = key.coverage_only;
+  l.slice = key.coverage_only;
   const Ir& ir = l.ir;
   Value f = ir.function(name, LLVMFunctionType(ir.void_type, const_cast<Type*>(&ir.ptr), 1, 0));
+  if (l.slice) ir.add_attribute(f, kSliceAttribute);
   l.args = LLVMGetParam(f, 0);
   l.entry = ir.block(f, "entry");
   LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);

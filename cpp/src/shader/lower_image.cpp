@@ -112,7 +112,7 @@ std::vector<Value> ImageBuilder::call(Type function, size_t offset_B, std::vecto
   Value index = descriptor_index();
   const auto one = [&](Value at, Value mask) {
     arguments[0] = descriptor(at), arguments[mask_index] = mask;
-    Value r = call_sampler(ir, function, offset_B, arguments.data(), static_cast<uint32_t>(arguments.size()));
+    Value r = call_sampler(ir, function, offset_B, arguments.data(), static_cast<uint32_t>(arguments.size()), l.slice);
     std::vector<Value> texel;
     for (uint32_t k = 0; k < 4; ++k) texel.push_back(ir.extract_value(r, k));
     return texel;

@@ -1,6 +1,8 @@
 // shader/lower_vertex.cpp -- the vertex entry point: void f(VertexArgs*) shades up to kBatchStride vertices, N at a time.
 //
-// In: VertexKey. Out: machine code. Attributes are fetched in their Vulkan format; reads beyond the bound range give zero.
+// In: VertexKey. Out: machine code. Attributes are fetched in their Vulkan format; reads beyond the bound range give zero. A sliced
+// shader (position_only) stores gl_Position, clip and cull distances; LLVM removes the rest. Both come from the same expressions in the
+// same order, and LLVM fuses or reorders none of them, so what the slice stores has the bits of the whole shader's.
 // Source: Vulkan specification, "Fixed-Function Vertex Processing", "Vertex Input Extraction"; abi.hpp.
 #include <algorithm>
 
@@ -303,8 +305,10 @@ void VertexBuilder::write_outputs() {
 Status build_vertex(const VertexKey& key, const Constants& constants, const Divergence& divergence, LLVMModuleRef module, const char* name,
                     uint32_t lanes) {
   Lowering l(module, lanes, key.module->module(), constants, divergence, key.resources);
+  l.slice = key.position_only;
   const Ir& ir = l.ir;
   Value f = ir.function(name, LLVMFunctionType(ir.void_type, const_cast<Type*>(&ir.ptr), 1, 0));
+  if (l.slice) ir.add_attribute(f, kSliceAttribute);
   l.args = LLVMGetParam(f, 0);
   l.entry = ir.block(f, "entry");
   LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
@@ -320,6 +324,8 @@ Status build_vertex(const VertexKey& key, const Constants& constants, const Dive
   ir.br(ir.ne(count, ir.c32(0)), body, done);
   ir.at(body);
 
+  // Loops of these vertices take nothing from the next ones: a slice that needs none of them has none.
+  ir.store(ir.field(ir.i64, l.args, offsetof(VertexArgs, loop_budget)), l.budget, 8);
   VertexBuilder builder{l, key};
   builder.first = ir.load(ir.i32, next, 4);
   Value indices = ir.field(ir.ptr, l.args, offsetof(VertexArgs, vertex_index), 8);

@@ -64,9 +64,12 @@ inline Type gather_type(const Ir& ir) {
 }
 
 /// Calls the function that is in `descriptor` at `slot_offset_B` (offsetof(TextureDescriptor, sample_gradient), ...).
-inline Value call_sampler(const Ir& ir, Type type, size_t slot_offset_B, Value* arguments, uint32_t count) {
+/// `removable`: LLVM may leave the call out where nobody uses its result.
+inline Value call_sampler(const Ir& ir, Type type, size_t slot_offset_B, Value* arguments, uint32_t count, bool removable) {
   Value callee = ir.field(ir.ptr, arguments[0], slot_offset_B, 8);
-  return LLVMBuildCall2(ir.builder, type, callee, arguments, count, "");
+  Value call = LLVMBuildCall2(ir.builder, type, callee, arguments, count, "");
+  if (removable) ir.mark_removable(call);
+  return call;
 }
 
 }  // namespace tilegpu::shader

@@ -43,7 +43,7 @@ struct FragmentCounters {
   Count lrz_primitives_tested, lrz_primitives_rejected, lrz_blocks_rejected;
   Count helper_lanes, idle_lanes, packets, samples_written;
   Count primitives_culled_by_prepass, fragments_killed_by_prepass, fragments_killed_by_fpk;
-  Count fragments_killed_by_hierarchical_z, sliced_invocations;
+  Count fragments_killed_by_hierarchical_z, sliced_invocations, vertices_shaded_in_tiles;
 };
 
 }  // namespace tilegpu::stats

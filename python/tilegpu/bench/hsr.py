@@ -28,6 +28,7 @@ CHOICES: dict[str, Any] = {
     "visibility_buffer": ["visibility_buffer"],
     "pre_pass": ["pre_pass"],
     "forward_pixel_kill": ["forward_pixel_kill"],
+    "deferred_vertex_shading": ["deferred_vertex_shading"],
     "depth_filter": ["depth_filter"],
     "default": "default",
     "all": "all",
@@ -140,11 +141,11 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(rows, indent=1))
         return EXIT_OK
-    print(f"{'scene':26} {'order':12} {'hsr':19} {'rasterized':>12} {'early':>12} {'pre-pass':>12} {'waiting':>10} {'shaded':>12} "
+    print(f"{'scene':26} {'order':12} {'hsr':23} {'rasterized':>12} {'early':>12} {'pre-pass':>12} {'waiting':>10} {'shaded':>12} "
           f"{'ideal':>10} {'arithmetic':>14} {'texture':>11} {'MB':>7} {'lanes':>6} {'ms':>8}")  # fmt: skip
     for r in rows:
         ideal = "" if r["fragments_visible"] is None else f"{r['fragments_visible']:,}"
-        print(f"{r['scene']:26} {r['order']:12} {r['hsr']:19} {r['fragments_rasterized']:12,} {r['fragments_early_killed']:12,} "
+        print(f"{r['scene']:26} {r['order']:12} {r['hsr']:23} {r['fragments_rasterized']:12,} {r['fragments_early_killed']:12,} "
               f"{r['fragments_killed_by_prepass']:12,} {r['fragments_killed_by_fpk']:10,} {r['fragments_shaded']:12,} {ideal:>10} "
               f"{'' if r['operations_exact'] else '<'}{r['arithmetic_operations']:,}".rjust(14),
               f"{r['texture_operations']:11,} {r['bytes'] / 1e6:7.2f} {r['lanes_per_fragment']:6.2f} {r['ms']:8.2f}")  # fmt: skip

@@ -1,0 +1,120 @@
+// hsr/vertex_deferral.cpp -- see vertex_deferral.hpp.
+#include "hsr/vertex_deferral.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+namespace tilegpu::hsr {
+
+namespace {
+
+struct Written {
+  const uint8_t* data;
+  uint64_t size_B;
+  int32_t draw;  // -1: an attachment
+
+  bool touches(const uint8_t* other, uint64_t other_B) const { return other < data + size_B && data < other + other_B; }
+};
+
+// What the pass may write: attachments when tiles are stored, and storage buffers.
+std::vector<Written> written_memory(std::span<const exec::DrawCall> draws, const RenderingInfo& pass) {
+  std::vector<Written> written;
+  const auto add_view = [&](const Ptr<ImageView>& view) {
+    if (view && view->image()->data()) written.push_back({view->image()->data(), view->image()->required_B(), -1});
+  };
+  const auto add = [&](const RenderingAttachment& a) { add_view(a.view), add_view(a.resolve_view); };
+  for (const RenderingAttachment& color : pass.color) add(color);
+  add(pass.depth);
+  add(pass.stencil);
+  const exec::DrawState* last = nullptr;
+  for (size_t i = 0; i < draws.size(); i++) {
+    const exec::DrawState& state = *draws[i].state;
+    if (&state == last) continue;
+    last = &state;
+    for (const shader::BufferSlot& slot : state.pipeline->compiled().written_buffers)
+      for (uint32_t k = slot.first; k < slot.first + slot.count; k++) {
+        const shader::BufferDescriptor& buffer = state.buffers[k];
+        const auto known = [&](const Written& w) { return w.data == buffer.data && w.size_B == buffer.size_B; };
+        if (buffer.size_B && std::none_of(written.begin(), written.end(), known))
+          written.push_back({buffer.data, buffer.size_B, static_cast<int32_t>(i)});
+      }
+  }
+  return written;
+}
+
+VertexDeferral decide(const exec::DrawState& state, std::span<const Written> written) {
+  const pipeline::Compiled& compiled = state.pipeline->compiled();
+  VertexDeferral decision;
+  if (const char* obstacle = deferral_obstacle(state.pipeline->info(), compiled)) {
+    decision.reason = obstacle;
+    return decision;
+  }
+  const auto refuse = [&](const char* reason, const uint8_t* data, uint64_t size_B) {
+    for (const Written& w : written)
+      if (w.touches(data, size_B)) {
+        decision.reason = w.draw < 0 ? "the vertex shader reads memory that an attachment of the pass is stored to" : reason;
+        decision.by_draw = w.draw;
+        return true;
+      }
+    return false;
+  };
+  for (const VkVertexInputBindingDescription& binding : state.pipeline->info().vertex_bindings) {
+    const shader::VertexBinding& bound = state.vertex_bindings[binding.binding];
+    if (refuse("a vertex buffer is memory that a shader of the pass may write", bound.data, bound.size_B)) return decision;
+  }
+  for (const shader::BufferSlot& slot : compiled.vertex_buffers)
+    for (uint32_t k = slot.first; k < slot.first + slot.count; k++)
+      if (refuse("the vertex shader reads a buffer that a shader of the pass may write", state.buffers[k].data, state.buffers[k].size_B))
+        return decision;
+  for (const shader::TextureSlot& slot : compiled.vertex_textures)
+    for (uint32_t k = slot.first; k < slot.first + slot.image_count * slot.sampler_count; k++) {
+      const shader::ImageViewAbi& view = *state.textures[k].view;
+      for (int32_t level = 0; level < view.level_count; level++)
+        if (refuse("the vertex shader reads a texture in memory that a shader of the pass may write", view.level[level].data,
+                   view.layer_pitch_B[level] * static_cast<uint64_t>(view.layer_count)))
+          return decision;
+    }
+  decision.position = std::atomic_ref(compiled.position).load(std::memory_order_acquire);
+  if (!decision.position) decision.reason = "the pipeline has no slice of its vertex shader";
+  return decision;
+}
+
+}  // namespace
+
+const char* deferral_obstacle(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled) {
+  if (compiled.vertex_traits.writes_memory) return "the vertex shader writes memory: each vertex is shaded as the API says";
+  if (info.rasterization.rasterizer_discard) return "nothing is rasterized";
+  const bool lines = info.topology == VK_PRIMITIVE_TOPOLOGY_POINT_LIST || info.topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST ||
+                     info.topology == VK_PRIMITIVE_TOPOLOGY_LINE_STRIP || info.rasterization.polygon_mode != VK_POLYGON_MODE_FILL;
+  if (lines) return "points and lines: only filled triangles are deferred";
+  if (!compiled.fragment && !compiled.slice) return "nothing is shaded";
+  if (compiled.varyings.components.empty())
+    return "the fragment shader reads nothing but the position from the vertex shader: there is nothing to defer";
+  if (compiled.vertex_traits.crosses_lanes) return "the vertex shader looks at other vertices (subgroup operations)";
+  return nullptr;
+}
+
+void decide_deferral(std::span<const exec::DrawCall> draws, const RenderingInfo& pass, std::vector<VertexDeferral>& out) {
+  out.clear();
+  const std::vector<Written> written = written_memory(draws, pass);
+  const exec::DrawState* last = nullptr;
+  for (const exec::DrawCall& draw : draws) {
+    out.push_back(draw.state == last ? out.back() : decide(*draw.state, written));
+    last = draw.state;
+  }
+}
+
+TechniqueExplanation explain_deferral(std::span<const VertexDeferral> decisions, uint32_t draw, const GraphicsPipelineCreateInfo& info,
+                                      const pipeline::Compiled& compiled, bool enabled) {
+  constexpr const char* kName = "deferred_vertex_shading";
+  if (!enabled) return {kName, "off", "", "switched off (hsr)", -1};
+  if (draw < decisions.size()) {
+    const VertexDeferral& d = decisions[draw];
+    if (d.position) return {kName, "on", "", "", -1};
+    return {kName, "off", "", d.by_draw < 0 ? d.reason : d.reason + (" (draw " + std::to_string(d.by_draw) + ")"), d.by_draw};
+  }
+  const char* obstacle = deferral_obstacle(info, compiled);
+  return {kName, "off", "", obstacle ? obstacle : "not executed yet", -1};
+}
+
+}  // namespace tilegpu::hsr
