@@ -468,3 +468,28 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     found = json.loads(capsys.readouterr().out)
     assert len(found["costs"]) == 100
     assert found["pixels"][0]["fragments"]
+
+
+def test_indirect_draws_have_their_numbers_in_explanations(kit: Kit) -> None:
+    """An indirect draw before the one that ends the pre-pass: numbers are places in the order of commands."""
+    dev = kit.device
+    vert = """#version 450
+void main() { gl_Position = vec4(vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4.0 - 1.0, 0.5, 1.0); }"""
+    frag = "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(0.5); }"
+    state: dict[str, Any] = {"color": ["r8g8b8a8_unorm"], "depth": "d32_sfloat", "depth_test": True}
+    opaque = dev.pipeline(vert, frag, label="opaque", depth_compare="less_or_equal", **state)
+    blend = dev.pipeline(vert, frag, label="blend", depth_compare="less_or_equal", blend="alpha", **state)
+    other = dev.pipeline(vert, frag, label="other", depth_compare="greater", **state)
+    image, depth = dev.image((40, 40), "r8g8b8a8_unorm"), dev.image((40, 40), "d32_sfloat")
+    commands = dev.buffer(np.array([[3, 1, 0, 0]] * 3, np.uint32), usage="indirect")
+    with dev.render_pass(
+        color=[tg.Attachment(image, clear=(0, 0, 0, 0))], depth=tg.Attachment(depth, clear=1.0), hsr=["pre_pass", "lrz"]
+    ) as rp:
+        rp.draw_indirect(opaque, commands, draw_count=3)
+        rp.draw(blend, count=3)
+        rp.draw(other, count=3)
+    rows = rp.explain().rows
+    stopped = [t for r in rows for t in r["techniques"] if t["technique"] == "pre_pass" and t["state"] == "stopped"]
+    assert {t["by_draw"] for t in stopped} == {3}
+    assert {stop["draw"] for stop in rp.stats.prepass_stops} == {3}
+    assert not any(f"(draw {n})" in r["low_resolution_z_off"] for r in rows for n in (0, 1))

@@ -394,7 +394,7 @@ std::vector<DrawExplanation> CommandBuffer::explain(size_t pass) const {
     const bool stops = std::any_of(record.stats.prepass_stops.begin(), record.stats.prepass_stops.end(),
                                    [&](const PrepassStop& stop) { return stop.draw == number || stop.draw + 1 == number; });
     const std::string low = index < record.lrz_decisions.size()
-                                ? hsr::describe(record.lrz_decisions[index], static_cast<int32_t>(index))
+                                ? hsr::describe(record.lrz_decisions[index], static_cast<int32_t>(number))
                                 : std::string(chosen.low_resolution_z ? "off: not executed yet" : "off: switched off (hsr)");
     TechniqueExplanation deferral =
         hsr::explain_deferral(record.vertex_deferral, index, pipeline->info(), pipeline->compiled(), chosen.deferred_vertex_shading);

@@ -151,6 +151,15 @@ std::span<const DrawCall> expand_commands(const PassRecord& pass, std::vector<Dr
   return expanded;
 }
 
+// Indirect draws stand behind the others in the execution's list; for people, draws are numbered in the order of commands.
+std::vector<uint32_t> draw_numbers(const std::vector<geometry::PassCommand>& commands, size_t draws) {
+  std::vector<uint32_t> numbers(draws);
+  uint32_t number = 0;
+  for (const geometry::PassCommand& c : commands)
+    if (!c.clear) numbers[c.draw] = number++;
+  return numbers;
+}
+
 // Targets that a draw or a clear may write: bit i colour i, 8 depth, 9 stencil.
 uint32_t written_targets(const PassRecord& pass) {
   uint32_t written = 0;
@@ -415,11 +424,8 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   geometry_pass.deferral = context.deferral;
   geometry_pass.deferred_triangle_px2 = options.deferred_triangle_px2;
   if (s.trace) {
-    std::vector<uint32_t> draw_number(draws.size());
-    uint32_t number = 0;
-    for (const geometry::PassCommand& c : s.commands)
-      if (!c.clear) draw_number[c.draw] = number++;
-    trace::begin_pass(*s.trace, *pass.trace_request, pass.width_px, pass.height_px, geometry_pass.grid, std::move(draw_number));
+    trace::begin_pass(*s.trace, *pass.trace_request, pass.width_px, pass.height_px, geometry_pass.grid,
+                      draw_numbers(s.commands, draws.size()));
     geometry_pass.traced = !s.timed;
     context.trace = s.trace.get();
     while (!s.timed && s.traced_workers.size() < s.pool.threads()) s.traced_workers.emplace_back();
@@ -509,6 +515,15 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   for (raster::TracedTileWorker& worker : s.traced_workers) add(worker);
   if (s.trace) finish_trace();
   fill_traffic(pass, total, stats);
+  if (!pass.indirects.empty()) {
+    const std::vector<uint32_t> numbers = draw_numbers(s.commands, draws.size());
+    for (PrepassStop& stop : stats.prepass_stops) {
+      if (stop.draw < numbers.size()) stop.draw = numbers[stop.draw];
+      if (stop.because_of >= 0) stop.because_of = static_cast<int32_t>(numbers[static_cast<size_t>(stop.because_of)]);
+    }
+    for (hsr::LrzDecision& decision : pass.lrz_decisions)
+      if (decision.cause >= 0) decision.cause = static_cast<int32_t>(numbers[static_cast<size_t>(decision.cause)]);
+  }
   std::sort(stats.prepass_stops.begin(), stats.prepass_stops.end(), [](const PrepassStop& a, const PrepassStop& b) {
     return std::tie(a.draw, a.rule, a.because_of, a.reason) < std::tie(b.draw, b.rule, b.because_of, b.reason);
   });

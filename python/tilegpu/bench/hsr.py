@@ -29,13 +29,15 @@ CHOICES: dict[str, Any] = {
     "pre_pass": ["pre_pass"],
     "forward_pixel_kill": ["forward_pixel_kill"],
     "deferred_vertex_shading": ["deferred_vertex_shading"],
+    "lrz": ["lrz"],
     "depth_filter": ["depth_filter"],
     "default": "default",
     "all": "all",
 }
 ORDERS = ("given", "reversed", "random", "near_to_far", "far_to_near")
 COUNTERS = (
-    "primitives_out", "fragments_rasterized", "fragments_early_killed", "fragments_killed_by_hierarchical_z",
+    "primitives_out", "lrz_primitives_rejected", "lrz_blocks_rejected",
+    "fragments_rasterized", "fragments_early_killed", "fragments_killed_by_hierarchical_z",
     "primitives_culled_by_prepass", "fragments_killed_by_prepass",
     "fragments_killed_by_fpk", "fragments_shaded", "sliced_invocations", "helper_lanes", "idle_lanes",
 )  # fmt: skip

@@ -55,16 +55,17 @@ def run(options: argparse.Namespace) -> int:
     render_pass = renderer.render_pass
     try:
         histories = [render_pass.why(*pixel) for pixel in options.pixel or ()]
+        written = write_heatmaps(render_pass, Path(options.heatmaps)) if options.heatmaps else []
+        costs = result.explain.costs if options.json else []
     except tilegpu.ValidationError as error:
         raise UsageError(str(error)) from None
-    written = write_heatmaps(render_pass, Path(options.heatmaps)) if options.heatmaps else []
     if options.json:
         print(
             json.dumps(
                 {
                     "scene": scene.name,
                     "explain": as_plain(result.explain),
-                    "costs": as_plain(result.explain.costs),
+                    "costs": as_plain(costs),
                     "stats": as_plain(result.stats),
                     "pixels": [as_plain(dataclasses.asdict(h)) for h in histories],
                     "heatmaps": written,
