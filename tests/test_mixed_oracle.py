@@ -65,6 +65,7 @@ CHOICES: dict[str, Any] = {
     "forward_pixel_kill": ["forward_pixel_kill"],
     "lrz": ["lrz"],
     "depth_filter": ["depth_filter"],
+    "deferred_vertex_shading": ["deferred_vertex_shading"],
 }
 CLEAR: dict[str, Any] = {"color": (0.25, 0.5, 0.75, 1.0), "code": (51, 102, 153, 204), "depth": 0.625, "stencil": 2}
 
