@@ -370,7 +370,10 @@ def test_each_technique_names_itself(kit: Kit, name: str) -> None:
     first, second, third = history.fragments
     if name == "hierarchical_z":
         assert (first.fate, second.fate, third.fate) == ("written", "hierarchical_z", "hierarchical_z")
-        assert second.steps[-1].depth[0] == 0.25
+        assert second.steps[-1].depth == (0.25, 0.25)
+        assert [step.step for step in first.steps] == ["rasterized", "early_pass", "shaded", "written"]
+        assert first.steps[1].depth == (0.625, 0.25)
+        assert first.steps[2].depth is None
         return
     assert first.fate == TECHNIQUE_STEPS[name]
     assert second.survives

@@ -68,6 +68,9 @@ _FATES = {
     "cleared": "written, then cleared",
 }
 
+#: Steps that know what was stored.
+_LOOKS = {"rasterized", "hierarchical_z", "early_test", "early_pass", "late_test", "written", "blended"}
+
 
 @dataclasses.dataclass(frozen=True)
 class FragmentStep:
@@ -77,14 +80,15 @@ class FragmentStep:
     ``"hidden_visibility"``, ``"hidden_pre_pass"``, ``"killed_main_pass"``, ``"forward_pixel_kill"``, ``"sliced"``, ``"shaded"``,
     ``"discarded"``, ``"masked"``, ``"late_test"`` (failed), ``"not_owned"``, ``"written"``, ``"blended"``, ``"depth_stencil_only"``,
     ``"overwritten"``, ``"cleared"``. ``by``: (draw, instance, primitive) that did it, or ``None``.
-    ``depth``, ``stencil``: stored values before and after, in the image's precision. ``color``: for each colour attachment the four
+    ``depth``, ``stencil``: stored values before and after, in the image's precision; ``None`` where the step has nothing to do with them.
+    ``color``: for each colour attachment the four
     components before and after, only where they were written.
     """
 
     step: str
     by: tuple[int, int, int] | None
-    depth: tuple[float, float]
-    stencil: tuple[int, int]
+    depth: tuple[float, float] | None
+    stencil: tuple[int, int] | None
     color: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...]
 
 
@@ -117,7 +121,7 @@ class FragmentHistory:
         text = _FATES[last.step]
         if last.by is not None:
             text += f" by {_name(last.by)}"
-        if last.step in ("early_test", "hierarchical_z", "late_test"):
+        if last.step in ("early_test", "hierarchical_z", "late_test") and last.depth and last.stencil:
             text += f" (stored depth {last.depth[0]:.7g}, stencil {last.stencil[0]})"
         writes = [s for s in self.steps if s.step in ("written", "blended")]
         if writes:
@@ -194,8 +198,8 @@ def pixel_history(
                     FragmentStep(
                         e["step"],
                         e["by"],
-                        (e["depth_before"], e["depth_after"]),
-                        (e["stencil_before"], e["stencil_after"]),
+                        (e["depth_before"], e["depth_after"]) if e["step"] in _LOOKS else None,
+                        (e["stencil_before"], e["stencil_after"]) if e["step"] in _LOOKS else None,
                         tuple(
                             (tuple(a), tuple(b)) for a, b in zip(e["color_before"], e["color_after"], strict=True)
                         ),
