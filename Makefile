@@ -87,9 +87,9 @@ test-sanitize: build $(VENV)/.stamp-test ## C++ tests and the Python suite under
 	cmake --build $(SANITIZE)
 	sh scripts/test_sanitize.sh $(SANITIZE) $(VENV) $(PYTEST_ARGS)
 
-fuzz: build $(VENV)/.stamp-test ## FUZZ_CASES random passes against the model and as many mutated shaders, from FUZZ_SEED on
+fuzz: build $(VENV)/.stamp-test ## FUZZ_CASES random passes against the model, as many mutated shaders and mutated glTF documents, from FUZZ_SEED on
 	TILEGPU_FUZZ_CASES=$(or $(FUZZ_CASES),5000) TILEGPU_FUZZ_SEED=$(or $(FUZZ_SEED),1) $(PY) -m pytest -q \
-	  tests/test_framebuffer_model.py tests/test_shader_errors.py
+	  tests/test_framebuffer_model.py tests/test_shader_errors.py tests/test_gltf.py
 
 bench: build ## the scenes of benchmarks/, timed
 	$(PY) benchmarks/run.py $(BENCH_ARGS)

@@ -7,8 +7,11 @@ import contextlib
 import io
 import json
 import math
+import os
 import random
 import struct
+import urllib.parse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -315,6 +318,16 @@ def test_an_unknown_required_extension_is_named(tmp_path: Path) -> None:
         (lambda j: j["meshes"][0]["primitives"][0].update(mode=9), r"mode is 9"),
         (lambda j: j["meshes"][0]["primitives"][0].update(material=0), r"refers to materials\[0\]; the file has 0"),
         (lambda j: j["meshes"][0].update(primitives=3), r"primitives is int"),
+        (lambda j: j["accessors"][0].update(componentType=[]), r"componentType is \[\]; allowed are"),
+        (lambda j: j["accessors"][0].update(count="3"), r"count is '3'; a non-negative integer"),
+        (lambda j: j["accessors"][0].update(count=2.5), r"count is 2.5; a non-negative integer"),
+        (lambda j: j["accessors"][0].update(normalized="false"), r"normalized is 'false'; true or false is needed"),
+        (lambda j: j["meshes"][0]["primitives"][0].update(mode=True), r"mode is True; allowed are 0, 1"),
+        (lambda j: j["nodes"][0].update(translation="123"), r"translation is '123'; 3 finite numbers"),
+        (lambda j: j["nodes"][0].update(translation=[0, 10**400, 0]), r"translation is .*; 3 finite numbers"),
+        (lambda j: j["nodes"][0].update(scale=[1, 1, 1e39]), r"scale is .*; 3 finite numbers are needed, at most 3.4e38"),
+        (lambda j: j["nodes"][0].update(children=3), r"children is 3; a list of indices"),
+        (lambda j: j["nodes"][0].update(mesh=0.5), r"refers to meshes\[0.5\]"),
         (lambda j: j["nodes"][0].update(mesh=3), r"nodes\[0\]: refers to meshes\[3\]"),
         (lambda j: j["nodes"][0].update(rotation=[0, 0, 0, 0]), r"quaternion of length 0"),
         (lambda j: j["nodes"][0].update(matrix=[1, 2]), r"matrix is \[1, 2\]; 16 finite numbers"),
@@ -376,6 +389,144 @@ def test_truncated_and_garbled_files_never_crash(tmp_path: Path) -> None:
         path.write_bytes(data)
         with contextlib.suppress(ModelError):
             load_model(path).frame((16, 16))
+
+
+#: What may stand in any place of a document: wrong types, numbers that fit nothing, names that are no text.
+ODD = [None, True, False, -1, 1, 1.5, 3.0, 10**18, 2**63, 10**400, 1e300, math.nan, math.inf, "", "x", "\ud800", "\0",
+       [], [[]], [1, 2], [10**400] * 3, {}, {"a": 1}]  # fmt: skip
+
+
+def document_with_everything() -> Builder:
+    b = Builder()
+    b.json["images"] = [{"bufferView": b.view(png())}]
+    b.json["samplers"] = [{"minFilter": 9728, "magFilter": 9728, "wrapS": 33071, "wrapT": 33648}]
+    b.json["textures"] = [{"source": 0, "sampler": 0, "name": "t"}]
+    transform = {"KHR_texture_transform": {"offset": [0.25, 0], "rotation": 1.0, "scale": [2, 3], "texCoord": 0}}
+    b.json["materials"] = [
+        {
+            "name": "m",
+            "pbrMetallicRoughness": {
+                "baseColorFactor": [1, 0.5, 0.25, 1],
+                "metallicFactor": 0.3,
+                "roughnessFactor": 0.7,
+                "baseColorTexture": {"index": 0, "extensions": transform},
+            },
+            "normalTexture": {"index": 0, "scale": 0.5},
+            "occlusionTexture": {"index": 0, "texCoord": 0, "strength": 0.8},
+            "emissiveFactor": [1, 0.5, 0],
+            "extensions": {"KHR_materials_emissive_strength": {"emissiveStrength": 4}, "KHR_materials_unlit": {}},
+            "alphaMode": "MASK",
+            "alphaCutoff": 0.25,
+            "doubleSided": True,
+        }
+    ]
+    base = b.accessor(TRIANGLE, normalized=False)
+    b.json["bufferViews"][-1]["byteStride"] = 12
+    b.json["accessors"][base]["sparse"] = {
+        "count": 1,
+        "indices": {"bufferView": b.view(np.array([1], "u2").tobytes()), "componentType": 5123, "byteOffset": 0},
+        "values": {"bufferView": b.view(np.array([5, 6, 7], "f4").tobytes()), "byteOffset": 0},
+    }
+    attributes = {
+        "POSITION": base,
+        "NORMAL": b.accessor(np.array([[0, 0, 1]] * 3, "f4")),
+        "TEXCOORD_0": b.accessor(np.array([[0, 0], [1, 0], [0, 1]], "f4")),
+    }
+    node = {"translation": [1, 2, 3], "rotation": [0, 0, 0, 1], "scale": [1, 1, 1], "name": "n"}
+    b.mesh(node, material=0, mode=4, indices=b.accessor(np.array([0, 1, 2], "u2")), attributes=attributes)
+    b.json["nodes"].append({"children": [0], "matrix": np.eye(4).reshape(-1).tolist()})
+    b.json["scenes"], b.json["scene"] = [{"nodes": [1]}], 0
+    b.json["extensionsRequired"] = b.json["extensionsUsed"] = ["KHR_texture_transform"]
+    return b
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if at:
+        yield at
+    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield from places(value[key], (*at, key))
+
+
+@pytest.mark.filterwarnings("error")
+def test_odd_values_at_any_place_of_the_document_never_crash(tmp_path: Path) -> None:
+    b = document_with_everything()
+    path = b.gltf(tmp_path / "a.gltf")
+    load_model(path).frame((16, 16))
+    whole = path.read_text()
+    cases = [(at, odd, scenes) for at in places(b.json) for odd in [*ODD, "missing"] for scenes in (True, False)]
+    refused = 0
+    count = int(os.environ.get("TILEGPU_FUZZ_CASES", "1500"))  # all of the nearly 11,000 take half a minute
+    choose = random.Random(int(os.environ.get("TILEGPU_FUZZ_SEED", "1")))
+    for at, odd, scenes in choose.sample(cases, min(count, len(cases))):
+        document = json.loads(whole)
+        if not scenes and at[0] not in ("scene", "scenes"):
+            del document["scenes"], document["scene"]
+        table = document
+        for key in at[:-1]:
+            table = table[key]
+        if odd == "missing":
+            del table[at[-1]]
+        else:
+            table[at[-1]] = odd
+        path.write_text(json.dumps(document))
+        try:
+            load_model(path).frame((16, 16))
+        except ModelError as error:
+            assert "a.gltf" in str(error)
+            refused += 1
+    assert refused > 0
+
+
+def test_legal_files_that_are_seldom_written(tmp_path: Path) -> None:
+    """What the specification allows, or lets readers overlook, and many do not expect; each must give the same triangle."""
+    b = Builder().mesh()
+    glb = b.glb(tmp_path / "a.glb").read_bytes()
+    path = b.gltf(tmp_path / "a.gltf")
+    text = path.read_text()
+
+    def same(data: bytes) -> bool:
+        path.write_bytes(data)
+        return bool(np.array_equal(load_model(path).parts[0].vertices["position"], TRIANGLE))
+
+    def changed(*at: Any, value: Any) -> bytes:
+        document = table = json.loads(text)
+        for key in at[:-1]:
+            table = table[key]
+        table[at[-1]] = value
+        return json.dumps(document, ensure_ascii=False).encode()
+
+    body = base64.b64encode(b.data).decode()
+    (tmp_path / "drei Ecken ä.bin").write_bytes(b.data)
+    for uri in (
+        f"data:application/gltf-buffer;base64,{body}",
+        f"data:;base64,{body}",
+        "data:application/octet-stream," + urllib.parse.quote(b.data),
+        "drei%20Ecken%20%C3%A4.bin",
+        "drei Ecken ä.bin",
+    ):
+        assert same(changed("buffers", 0, "uri", value=uri)), uri
+    for extras in ({"a": 1}, [1, 2], "text", 3, None):  # "extras" may be of any type
+        for at in (("extras",), ("asset", "extras"), ("nodes", 0, "extras"), ("accessors", 0, "extras")):
+            assert same(changed(*at, value=extras)), (at, extras)
+    for at in (("tool",), ("nodes", 0, "self"), ("buffers", 0, "name"), ("accessors", 0, "from")):  # unknown fields
+        assert same(changed(*at, value={"cls": [None, 1]})), at
+    assert same(changed("meshes", 0, "primitives", 0, "attributes", "_SELF", value=0))
+    assert same(changed("meshes", 0, "primitives", 0, "targets", value=[{"POSITION": 0}]))
+    assert same(changed("accessors", 0, "count", value=3.0))  # JSON has one kind of number
+    assert same(changed("nodes", 0, "name", value="三角形 \u0000"))
+    assert same(b"\xef\xbb\xbf" + text.encode())  # a byte order mark, forbidden to writers alone
+    for kind in (0x31545845, 0xFFFE0001):  # a chunk of another kind is to be ignored; the second is no text
+        longer = glb + struct.pack("<II", 4, kind) + b"abcd"
+        assert same(longer[:8] + struct.pack("<I", len(longer)) + longer[12:])
+    assert same(glb + b"more")  # after the length that the header says
+
+
+def test_a_tree_that_doubles_at_each_level_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tilegpu.scene.model._MAX_VISITS", 5_000)  # the real limit is reached after ten seconds
+    b = Builder().mesh()
+    b.json["nodes"] = [{"children": [k + 1, k + 1]} for k in range(200)] + [{}]
+    with pytest.raises(ModelError, match="more than 5,000; a node may have one parent only"):
+        load_model(b.glb(tmp_path / "a.glb"))
 
 
 def test_uris(tmp_path: Path) -> None:

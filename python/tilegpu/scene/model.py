@@ -30,6 +30,7 @@ Array = NDArray[Any]
 F = np.float32
 _MAX_DEPTH = 256
 _MAX_PARTS = 100_000
+_MAX_VISITS = 500_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +65,12 @@ class ModelScene(Scene):
     default_samples = 4
     clear_color = (0.055, 0.06, 0.07, 1.0)  # linear
 
-    def __init__(self, name: str, parts: list[Part], yaw: float = 0.45, pitch: float = 0.22) -> None:
+    def __init__(
+        self, name: str, parts: list[Part], yaw: float = 0.45, pitch: float = 0.22, path: str | Path | None = None
+    ) -> None:
+        source = name if path is None else path  # for messages
         if not parts:
-            raise ModelError(f"model '{name}': has no triangles to draw")
+            raise ModelError(f"model '{source}': has no triangles to draw")
         self.name = name
         self.parts = parts
         triangles = sum(part.indices.size // 3 for part in parts)
@@ -81,7 +85,7 @@ class ModelScene(Scene):
         if not np.abs(points).max() < 1e15:
             largest = float(np.abs(points).max())
             raise ModelError(
-                f"model '{name}': a position is {largest:.3g} from the origin; at most 1e15 can be projected"
+                f"model '{source}': a position is {largest:.3g} from the origin; at most 1e15 can be projected"
             )
         self.default_size = self._natural_size()
         self._blocks = {id(part.material): part.material.block() for part in parts}
@@ -159,9 +163,11 @@ def load_model(path: str | Path) -> ModelScene:
     path = Path(path)
     if not path.is_file():
         raise ModelError(f"model '{path}': there is no such file")
-    if path.suffix.lower() in (".obj", ".ply", ".stl"):
-        return ModelScene(path.stem, _load_trimesh(path))
-    return ModelScene(path.stem, _GltfReader(Document.load(path)).parts())
+    # Transforms that overflow give infinite positions, which ModelScene refuses by name; NumPy's warning would only come before.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if path.suffix.lower() in (".obj", ".ply", ".stl"):
+            return ModelScene(path.stem, _load_trimesh(path), path=path)
+        return ModelScene(path.stem, _GltfReader(Document.load(path)).parts(), path=path)
 
 
 # --------------------------------------------------------------------------------------------------- building vertices
@@ -267,14 +273,19 @@ class _GltfReader:
             roots = doc.item("scenes", index, "scene").get("nodes", [])
             where = f"scenes[{index}]"
         else:  # no scene: every node that is nobody's child
-            children = {c for node in table["nodes"] for c in node.get("children", []) if isinstance(c, int)}
+            lists = [node.get("children") for node in table["nodes"]]
+            children = {c for cs in lists if isinstance(cs, list) for c in cs if isinstance(c, int)}
             roots, where = [k for k in range(len(table["nodes"])) if k not in children], "nodes"
         if not isinstance(roots, list):
             raise doc.error(where, f"nodes is {roots!r}; a list of indices is needed")
         out: list[Part] = []
         stack: list[tuple[Any, Array, tuple[int, ...], str]] = [(n, np.eye(4), (), where) for n in reversed(roots)]
+        visits = 0
         while stack:
             index, parent, ancestors, where = stack.pop()
+            visits += 1
+            if visits > _MAX_VISITS:  # children that are named twice double the tree at each level
+                raise doc.error(where, f"the tree of nodes has more than {_MAX_VISITS:,}; a node may have one parent only")
             node = doc.item("nodes", index, where)
             here = f"nodes[{index}]"
             if index in ancestors or len(ancestors) > _MAX_DEPTH:
@@ -334,11 +345,9 @@ class _GltfReader:
 
     def _primitive(self, primitive: dict[str, Any], where: str) -> Part | None:
         doc = self.doc
-        mode = primitive.get("mode", 4)
-        if mode in (0, 1, 2, 3):
+        mode = doc.choice(primitive, "mode", {k: k for k in range(7)}, where, 4)
+        if mode < 4:
             return None  # points and lines have no triangles
-        if mode not in (4, 5, 6):
-            raise doc.error(where, f"mode is {mode!r}; allowed are 0 to 6")
         attributes = primitive.get("attributes")
         if not isinstance(attributes, dict):
             raise doc.error(where, "attributes is not an object")
@@ -438,9 +447,7 @@ class _GltfReader:
                 scalars["normal_scale"] = doc.number(info, "scale", 1.0, f"{here}.{key}")
             if name == "occlusion":
                 scalars["occlusion_strength"] = doc.number(info, "strength", 1.0, f"{here}.{key}")
-        mode = table.get("alphaMode", "OPAQUE")
-        if mode not in ("OPAQUE", "MASK", "BLEND"):
-            raise doc.error(here, f"alphaMode is {mode!r}; allowed are OPAQUE, MASK and BLEND")
+        mode = doc.choice(table, "alphaMode", {name: name for name in ("OPAQUE", "MASK", "BLEND")}, here, "OPAQUE")
         strength = self._object(extensions, "KHR_materials_emissive_strength", here)
         emissive = doc.numbers(table, "emissiveFactor", 3, [0.0, 0.0, 0.0], here)
         factor = doc.number(strength, "emissiveStrength", 1.0, here)
@@ -454,7 +461,7 @@ class _GltfReader:
             emissive=(emissive[0] * factor, emissive[1] * factor, emissive[2] * factor),
             alpha_mode=cast("Literal['OPAQUE', 'MASK', 'BLEND']", mode),
             alpha_cutoff=doc.number(table, "alphaCutoff", 0.5, here),
-            double_sided=bool(table.get("doubleSided", False)),
+            double_sided=doc.flag(table, "doubleSided", here),
             unlit="KHR_materials_unlit" in extensions,
             maps=maps,
             uv_sets=sets,
@@ -511,21 +518,14 @@ class _GltfReader:
         doc = self.doc
         table = doc.item("samplers", index, where)
         here = f"samplers[{index}]"
-        wrap: list[Address] = []
-        for key in ("wrapS", "wrapT"):
-            value = table.get(key, 10497)
-            if value not in _WRAP:
-                raise doc.error(here, f"{key} is {value!r}; allowed are {', '.join(map(str, _WRAP))}")
-            wrap.append(_WRAP[value])
-        minify, magnify = table.get("minFilter", 9987), table.get("magFilter", 9729)
-        if minify not in _MIN or magnify not in _MAG:
-            raise doc.error(here, f"minFilter {minify!r} or magFilter {magnify!r} is no filter of glTF")
-        filter_, between = _MIN[minify]
+        wrap_u, wrap_v = (doc.choice(table, key, _WRAP, here, 10497) for key in ("wrapS", "wrapT"))
+        filter_, between = doc.choice(table, "minFilter", _MIN, here, 9987)
+        magnify = doc.choice(table, "magFilter", _MAG, here, 9729)
         # Without mipmaps: level 0 alone. A maxLod of 0.25 with nearest levels still tells the two filters apart
         # (Vulkan specification, VkSamplerCreateInfo).
         max_lod = 1000.0 if between else 0.25
         return Sampler(
-            filter_, _MAG[magnify], between or "nearest", wrap[0], wrap[1], max_lod=max_lod
+            filter_, magnify, between or "nearest", wrap_u, wrap_v, max_lod=max_lod
         ), between is not None
 
 
