@@ -383,3 +383,51 @@ def test_precision_experiment() -> None:
                 )
             assert np.all(color[0].numpy() == (255 if passes else 0)), (profile, kind, value)
             assert rp.stats.lrz_primitives_rejected == 0
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+@pytest.mark.parametrize("clear_inside", [False, True])
+def test_layered_passes(worlds: list[World], samples: int, clear_inside: bool) -> None:
+    """The buffer is of the first layer, where draws go; clears reach all layers. A later pass on the same first layer goes on with the
+    buffer however many layers it has, one on another layer does not."""
+    layers = 3
+    yardstick: list[np.ndarray] = []
+    for world, configuration in zip(worlds, CONFIGURATIONS, strict=True):
+        dev = world.device
+        color = dev.image((128, 128), FORMAT, samples=samples, layers=layers)
+        depth = dev.image((128, 128), "d32_sfloat_s8_uint", samples=samples, layers=layers)
+        second = dev.image((128, 128), FORMAT, samples=samples, layers=layers)
+        for image in (color, second):
+            dev.clear(image, (0.3, 0.3, 0.3, 1))
+        dev.clear(depth, depth=0.75, stencil=3)
+        pipeline = world.pipeline("less", samples, "d32_sfloat_s8_uint")
+        # first layer, layers, load, depths of what is drawn
+        passes = [(1, 2, "clear", (0.25, 0.5, 0.6)), (1, 1, "load", (0.375,)), (1, 2, "load", (0.2, 0.3)), (2, 1, "load", (0.8, 0.1))]
+        stats, reasons = [], []
+        for first, count, load, depths in passes:
+            z = tg.Attachment(depth, load, 1.0 if load == "clear" else None, layer=first)
+            s = tg.Attachment(depth, load, 0 if load == "clear" else None, layer=first)
+            colors = [tg.Attachment(c, load, (0, 0, 0, 1) if load == "clear" else None, layer=first) for c in (color, second)]
+            with dev.render_pass(color=colors, depth=z, stencil=s, layers=count) as rp:
+                for i, value in enumerate(depths):
+                    if clear_inside and i == 1:
+                        rp.clear(depth=0.55, rect=(8, 8, 90, 70))
+                    rp.draw(pipeline, layer_of(value), push={"color": (value, 0.5, 0, 1)})
+            stats.append(rp.stats)
+            reasons.append(rp.explain().rows[0]["low_resolution_z_off"])
+        images = [i.numpy(layer=k) for i in (color, second) for k in range(layers)]
+        images += [depth.numpy(layer=k, aspect=a) for k in range(layers) for a in ("depth", "stencil")]
+        if not yardstick:
+            yardstick = images
+        for i, (a, b) in enumerate(zip(yardstick, images, strict=True)):
+            assert np.array_equal(a.view(np.uint8), b.view(np.uint8)), f"image {i} differs with {configuration}"
+        if configuration.get("hsr") == "off":
+            continue
+        if not clear_inside:
+            assert stats[0].lrz_primitives_rejected > 0
+            if configuration["profile"] != "adreno-a630":  # tracked by the CPU: nothing is kept between passes
+                assert stats[1].lrz_primitives_rejected == stats[1].lrz_primitives_tested > 0 and reasons[1] == ""
+        assert stats[3].lrz_primitives_tested == 0 and reasons[3]
+    # Layers at (20, 20): untouched; the nearest since the last clear; what the last pass drew.
+    found = [float(yardstick[2 * layers + 2 * k].reshape(128, 128, -1)[20, 20].max()) for k in range(layers)]
+    assert found == [0.75, float(np.float32(0.3 if clear_inside else 0.2)), float(np.float32(0.1))]

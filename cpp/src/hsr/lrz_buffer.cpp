@@ -110,6 +110,15 @@ void lrz_clear(LrzBuffer& b, uint32_t generation, LrzDirection direction, VkForm
   b.touched.assign((bits + 63) / 64, b.fast_clear ? 0 : ~uint64_t{0});
 }
 
+namespace {
+
+int64_t floor_quotient(int64_t a, int64_t positive) {
+  const int64_t quotient = a / positive;
+  return quotient - (a % positive < 0);
+}
+
+}  // namespace
+
 void lrz_insert(const LrzWriter& w, const geometry::TriangleRecord& r) {
   LrzBuffer& b = *w.buffer;
   raster::TestState range;
@@ -152,8 +161,19 @@ void lrz_insert(const LrzWriter& w, const geometry::TriangleRecord& r) {
     const int64_t bottom = int64_t{std::min((row + 1) * height, w.area_y1) - 1} * 256 + w.last_sample;
     const float z_y = static_cast<float>((p.zy >= 0) == less ? bottom : top) * scale;
     const float term_y = p.zy * (z_y - p.anchor_y);
+    // Where each edge is crossed in this row bounds the columns; one more on either side, because the render area may cut those.
+    int64_t from = column0, to = column1;
+    for (int k = 0; k < 3; k++) {
+      const int64_t corner = dy[k] > 0 ? int64_t{width - 1} * 256 + w.last_sample : w.first_sample;
+      const int64_t at_zero = dx[k] * ((dx[k] > 0 ? top : bottom) - r.y[k]) - dy[k] * (corner - r.x[k]) + bias[k];
+      const int64_t step = dy[k] * width * 256;
+      if (step > 0) to = std::min(to, floor_quotient(at_zero, step) + 2);
+      if (step < 0) from = std::max(from, -floor_quotient(at_zero, -step) - 1);
+      if (step == 0 && at_zero < 0) to = from;
+    }
+    if (from >= to) continue;
     bool was_inside = false;
-    for (int32_t column = column0; column < column1; column++) {
+    for (int32_t column = static_cast<int32_t>(from); column < to; column++) {
       const int64_t left = int64_t{std::max(column * width, w.area_x0)} * 256 + w.first_sample;
       const int64_t right = int64_t{std::min((column + 1) * width, w.area_x1) - 1} * 256 + w.last_sample;
       bool inside = true;
