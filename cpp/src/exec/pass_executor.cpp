@@ -39,6 +39,10 @@ struct PassExecutor::State {
   std::vector<geometry::PassCommand> commands;
   geometry::BinnedGeometry binned;
   std::vector<uint8_t> bin_drawn;  // by any part
+  struct BinRun {
+    uint32_t first, columns;
+  };
+  std::vector<BinRun> bin_runs;  // of a layer
   geometry::VertexCensus census;
   FilterPositions filter_positions;
   hsr::LrzCache lrz_cache;
@@ -280,6 +284,32 @@ void PassExecutor::render_part(PassRecord& pass, raster::PassContext& context, f
       framebuffer::store_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
       keep_trace();
     };
+    if (!s.trace && !pass.info.trace_tiles && framebuffer::stores_clear_values(pass.framebuffer, context.tile, part)) {
+      // Bins side by side that only get their clear value are filled by whole rows of pixels.
+      const auto drawn = [&](uint32_t bin) { return s.binned.first_segment[bin] != s.binned.first_segment[bin + 1]; };
+      s.bin_runs.clear();
+      for (uint32_t bin = 0; bin < bins; bin++) {
+        const bool goes_on = bin % grid.columns && !drawn(bin) && !drawn(bin - 1);
+        if (goes_on)
+          s.bin_runs.back().columns++;
+        else
+          s.bin_runs.push_back({bin, 1});
+      }
+      s.pool.run(static_cast<uint32_t>(s.bin_runs.size()), [&](uint32_t w, uint32_t run) {
+        const auto [bin, columns] = s.bin_runs[run];
+        if (columns == 1) return render_bin(s.tile_workers[w], bin);
+        if (cancelled.load(std::memory_order_relaxed)) return;
+        framebuffer::TileRegion region;
+        region.x_px = grid.origin_x_px + static_cast<int32_t>(bin % grid.columns * grid.bin_px);
+        region.y_px = grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px);
+        region.layer = layer;
+        region.columns = columns;
+        region.has_primitives = false;
+        raster::TileWorker& worker = s.tile_workers[w];
+        framebuffer::store_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
+      });
+      continue;
+    }
     s.pool.run(bins, [&](uint32_t w, uint32_t bin) {
       if (!s.trace) {
         render_bin(s.tile_workers[w], bin);

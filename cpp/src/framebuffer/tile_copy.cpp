@@ -229,8 +229,14 @@ void fill_rows(const RowsView& rows, const Box& box, const uint32_t* words, bool
   alignas(32) uint8_t pattern[32];
   for (uint32_t at = 0; at < sizeof pattern; at += rows.texel_B) std::memcpy(pattern + at, words, rows.texel_B);
   const __m256i value = _mm256_load_si256(reinterpret_cast<const __m256i*>(pattern));
-  const size_t row_B = static_cast<size_t>(box.width_px()) * rows.texel_B;
-  for (int32_t y = box.min_y; y <= box.max_y; ++y) {
+  size_t row_B = static_cast<size_t>(box.width_px()) * rows.texel_B;
+  int32_t last = box.max_y;
+  if (row_B == rows.pitch_B) {  // the rows lie behind one another
+    row_B *= box.height_px();
+    last = box.min_y;
+    stream = false;
+  }
+  for (int32_t y = box.min_y; y <= last; ++y) {
     uint8_t* out = rows.at(box.min_x, y);
     size_t at = 0;
     if (stream && (reinterpret_cast<uintptr_t>(out) & 63) == 0) {
@@ -238,7 +244,7 @@ void fill_rows(const RowsView& rows, const Box& box, const uint32_t* words, bool
     } else {
       for (; at + 32 <= row_B; at += 32) _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + at), value);
     }
-    std::memcpy(out + at, pattern, row_B - at);
+    if (at < row_B) std::memcpy(out + at, pattern, row_B - at);
   }
 }
 

@@ -40,7 +40,12 @@ struct TileRegion {
   uint32_t layer = 0;
   bool has_primitives = true;
   bool clears_depth = true;  // false: who draws in the bin starts from DeferredDepth::background
+  uint32_t columns = 1;      // bins side by side; more than one only for store_tile where stores_clear_values holds
 };
+
+/// Whether bins without primitives need nothing but that their clear values are stored, by rows of pixels: then bins side by side may be
+/// stored at once.
+bool stores_clear_values(const Framebuffer& framebuffer, const HostTile& tile, Part part);
 
 /// Depth may start as one value for the whole bin; where there are several samples nobody writes it to the plane.
 struct DeferredDepth {

@@ -126,8 +126,9 @@ void load_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& reg
     std::memset(equal, once ? 0xf : 0, static_cast<size_t>(tile.bin_px / kBlock_px) * (tile.bin_px / kBlock_px));
   }
   for (uint32_t i = 0; i < kTargets; ++i) {
+    if (!is_present(tile, i)) continue;
     const Target t = target_at(f, tile, i, part);
-    if (!t.present() || !is_active(f, t, region, part)) continue;
+    if (!is_active(f, t, region, part)) continue;
     if (i == kDepthTarget && !region.clears_depth) continue;
     const bool first = once && i < kMaxColorAttachments;
     if (t.load->in_bounds == LoadOp::clear && !stores_clear_value(t, region)) {

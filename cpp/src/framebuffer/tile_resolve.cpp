@@ -145,8 +145,9 @@ void resolve_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& 
   Target targets[kTargets];
   uint32_t count = 0;
   for (uint32_t i = 0; i < kTargets; ++i) {
+    if (!is_present(tile, i)) continue;
     const Target t = target_at(f, tile, i, part);
-    if (t.present() && resolves(t) && is_active(f, t, region, part)) targets[count++] = t;
+    if (resolves(t) && is_active(f, t, region, part)) targets[count++] = t;
   }
   if (count == 0) return;
   expand_quads(tile, memory);

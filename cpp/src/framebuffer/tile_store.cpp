@@ -176,10 +176,10 @@ uint64_t skipped_bytes(const Target& t, const HostTile& tile, const BinAreas& ar
 void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger, Part part) {
   const BinAreas areas = bin_areas(f.layout, tile.bin_px, region);
   const bool spills = part == Part::first || part == Part::middle;
-  settle_quads(tile, memory);
+  if (region.columns == 1) settle_quads(tile, memory);
   for (uint32_t i = 0; i < kTargets; ++i) {
+    if (!is_present(tile, i)) continue;
     const Target t = target_at(f, tile, i, part);
-    if (!t.present()) continue;
     if (!is_active(f, t, region, part)) {
       ledger.add(i, TrafficCause::saved_clean_tile, skipped_bytes(t, tile, areas));
       continue;

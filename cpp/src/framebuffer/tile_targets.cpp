@@ -93,9 +93,25 @@ bool stores_clear_value(const Target& t, const TileRegion& region) {
          t.resolve->in_bounds.op == ResolveOp::none && t.resolve->border.op == ResolveOp::none && t.resolved_plane->words == 0;
 }
 
+bool stores_clear_values(const Framebuffer& f, const HostTile& tile, Part part) {
+  TileRegion region;
+  region.has_primitives = false;
+  if (tile_is_clean(f, region, part)) return false;
+  const auto by_rows = [](const StoreTarget& s) {
+    return !s.store || (!s.eliminate && s.view->image()->info().tiling != ImageTiling::block_compressed);
+  };
+  for (uint32_t i = 0; i < kTargets; ++i) {
+    if (!is_present(tile, i)) continue;
+    const Target t = target_at(f, tile, i, part);
+    if (!is_active(f, t, region, part)) continue;
+    if (!stores_clear_value(t, region) || !by_rows(*t.store) || !by_rows(*t.resolved)) return false;
+  }
+  return true;
+}
+
 BinAreas bin_areas(const Layout& layout, uint32_t bin_px, const TileRegion& region) {
   const auto side = static_cast<int32_t>(bin_px);
-  const Box bin = {region.x_px, region.y_px, region.x_px + side - 1, region.y_px + side - 1};
+  const Box bin = {region.x_px, region.y_px, region.x_px + side * static_cast<int32_t>(region.columns) - 1, region.y_px + side - 1};
   BinAreas areas;
   areas.tiling = intersect(bin, layout.tiling_area_px);
   areas.inside = intersect(bin, layout.render_area_px);

@@ -27,6 +27,11 @@ struct Target {
   bool present() const { return plane->words != 0; }
 };
 
+/// Whether the pass has the target at all.
+inline bool is_present(const HostTile& tile, uint32_t index) {
+  const TilePlane& plane = index < kMaxColorAttachments ? tile.color[index] : index == kDepthTarget ? tile.depth : tile.stencil;
+  return plane.words != 0;
+}
 Target target_at(const Framebuffer& f, const HostTile& tile, uint32_t index, Part part);
 /// False: the bin's pixels of this target need neither load nor store.
 bool is_active(const Framebuffer& f, const Target& t, const TileRegion& region, Part part);
