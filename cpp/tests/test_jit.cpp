@@ -3,11 +3,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
 #include <thread>
 
 #include "check.hpp"
+#include "shader/compile_crew.hpp"
 #include "shader/ir_builder.hpp"
 #include "shader/jit.hpp"
 #include "shader/object_cache.hpp"
@@ -142,6 +146,50 @@ void test_sharing() {
   CHECK((*jit)->stats().functions_from_memory == 28);
 }
 
+/// Tasks that have to be compiled overlap: each waits in its build until both have begun.
+void test_crew() {
+  auto jit = Jit::create({8, "", "off"});
+  std::mutex mutex;
+  std::condition_variable both;
+  int begun = 0;
+  bool met[2] = {};
+  void* found[4] = {};
+  const auto task = [&](uint32_t k, bool waits) {
+    return [&, k, waits]() -> Status {
+      auto f = (*jit)->function(key_of(k), [&, k, waits](LLVMModuleRef module, const char* name) {
+        if (waits) {
+          std::unique_lock lock(mutex);
+          begun++;
+          both.notify_all();
+          met[k] = both.wait_for(lock, std::chrono::seconds(20), [&] { return begun == 2; });
+        }
+        return square_plus(8, static_cast<float>(k))(module, name);
+      });
+      if (!f) return f.error();
+      found[k] = *f;
+      return Ok{};
+    };
+  };
+  CHECK(run_compiles(2, {task(0, true), task(1, true)}));
+  CHECK(met[0] && met[1]);
+  for (uint32_t k = 0; k < 2; ++k) {
+    CHECK(found[k]);
+    if (found[k]) run_and_check(found[k], static_cast<float>(k), 8);
+  }
+  // What is there already needs no other thread; the first error in the tasks' order is the one that is told.
+  const auto here = std::this_thread::get_id();
+  int elsewhere = 0;
+  const auto known = [&]() -> Status {
+    elsewhere += std::this_thread::get_id() != here;
+    return task(0, false)();
+  };
+  CHECK(run_compiles(8, {known, known, known}));
+  CHECK(elsewhere == 0);
+  const auto fails = [](const char* text) { return [text]() -> Status { return Error{VK_ERROR_UNKNOWN, text}; }; };
+  Status failed = run_compiles(2, {task(2, false), fails("first"), fails("second"), task(3, false)});
+  CHECK(!failed && failed.error().message == "first" && found[2] && found[3]);
+}
+
 void test_refusals() {
   auto jit = Jit::create({8, "", "off"});
   auto fails = [&](uint32_t n, const Jit::Build& build, const char* text) {
@@ -181,6 +229,7 @@ int main() {
   test_lanes_and_targets();
   test_cache();
   test_sharing();
+  test_crew();
   test_refusals();
   return test::finish("test_jit");
 }

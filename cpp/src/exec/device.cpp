@@ -102,7 +102,7 @@ const HiddenSurfaceRemoval& Device::hsr() const { return *state_->info.hsr; }
 
 Expected<Ptr<Pipeline>> Device::create_pipeline(GraphicsPipelineCreateInfo info) {
   state_->pipelines++;
-  return pipeline::create_pipeline(*state_->jit, std::move(info));
+  return pipeline::create_pipeline(*state_->jit, std::move(info), state_->threads);
 }
 
 namespace {

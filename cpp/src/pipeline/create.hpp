@@ -10,7 +10,8 @@ class Jit;
 namespace tilegpu::pipeline {
 
 /// A null layout is made from the shaders' reflection (one set layout for each set number used).
-Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreateInfo info);
+/// What has to be compiled is compiled by up to `threads` threads.
+Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreateInfo info, uint32_t threads = 1);
 
 /// Everything that can be said before compiling: stages, vertex input, interface between the stages, targets, layout.
 Status validate(GraphicsPipelineCreateInfo& info);

@@ -1,13 +1,15 @@
 // pipeline/pipeline.cpp -- stage: pipeline creation. In: GraphicsPipelineCreateInfo. Out: a Pipeline with its machine code.
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "pipeline/classify.hpp"
 #include "pipeline/create.hpp"
 #include "pipeline/input_attachments.hpp"
-#include "shader/jit.hpp"
+#include "shader/compile_crew.hpp"
 
 namespace tilegpu {
 
@@ -75,7 +77,7 @@ Expected<shader::VertexFunction> position_shader(shader::Jit& jit, const Pipelin
   return *code;
 }
 
-Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreateInfo info) {
+Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreateInfo info, uint32_t threads) {
   if (Status ok = validate(info); !ok) return ok.error();
   auto compiled = std::make_unique<Compiled>();
   compiled->samples = static_cast<uint32_t>(info.multisample.samples);
@@ -103,12 +105,19 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreate
   compiled->written_targets = written_targets(info, compiled->fragment_traits);
 
   if (Status found = find_memory(info, *compiled); !found) return Error{found.error().code, who + found.error().message};
-  auto vertex_code = shader::compile_vertex(jit, vertex_key(info, *compiled));
-  if (!vertex_code) return Error{vertex_code.error().code, who + "vertex shader: " + vertex_code.error().message};
-  compiled->vertex = *vertex_code;
-
+  // The longest first: the body of the fragment shader takes about half of the time.
+  std::vector<std::function<Status()>> compiles;
+  const auto add = [&](auto& slot, const char* what, auto compile) {
+    compiles.push_back([&slot, &who, what, compile]() -> Status {
+      auto code = compile();
+      if (!code) return Error{code.error().code, who + what + ": " + code.error().message};
+      slot = *code;
+      return Ok{};
+    });
+  };
+  shader::FragmentKey fragment, slice;
+  shader::EpilogueKey epilogue;
   if (info.fragment.module) {
-    shader::FragmentKey fragment;
     fragment.module = info.fragment.module.get();
     fragment.specialization = info.fragment.specialization;
     fragment.varyings = compiled->varyings;
@@ -116,21 +125,23 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreate
     fragment.inputs = compiled->inputs;
     fragment.samples = compiled->samples;
     fragment.per_sample = compiled->classification.per_sample;
-    auto code = shader::compile_fragment(jit, fragment);
-    if (!code) return Error{code.error().code, who + "fragment shader: " + code.error().message};
-    compiled->fragment = *code;
+    add(compiled->fragment, "fragment shader", [&] { return shader::compile_fragment(jit, fragment); });
     if (compiled->classification.needs_slice) {
-      fragment.coverage_only = true;
-      fragment.coverage_needs_alpha = info.multisample.alpha_to_coverage;
-      auto slice = shader::compile_fragment(jit, fragment);
-      if (!slice) return Error{slice.error().code, who + "fragment shader: " + slice.error().message};
-      compiled->slice = *slice;
+      slice = fragment;
+      slice.coverage_only = true;
+      slice.coverage_needs_alpha = info.multisample.alpha_to_coverage;
+      add(compiled->slice, "fragment shader", [&] { return shader::compile_fragment(jit, slice); });
     }
-    if (compiled->classification.writes_color) {
-      auto epilogue = shader::compile_epilogue(jit, epilogue_key(info, compiled->fragment_traits, compiled->classification));
-      if (!epilogue) return Error{epilogue.error().code, who + "epilogue: " + epilogue.error().message};
-      compiled->epilogue = *epilogue;
-    }
+  }
+  const shader::VertexKey vertex = vertex_key(info, *compiled);
+  add(compiled->vertex, "vertex shader", [&] { return shader::compile_vertex(jit, vertex); });
+  if (info.fragment.module && compiled->classification.writes_color) {
+    epilogue = epilogue_key(info, compiled->fragment_traits, compiled->classification);
+    add(compiled->epilogue, "epilogue", [&] { return shader::compile_epilogue(jit, epilogue); });
+  }
+  if (Status ok = shader::run_compiles(threads, compiles); !ok) return ok.error();
+
+  if (info.fragment.module) {
     // A fragment shader without any effect need not run.
     const auto& c = compiled->classification;
     const auto& t = compiled->fragment_traits;

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "shader/abi.hpp"
+#include "shader/compile_crew.hpp"
 #include "shader/object_cache.hpp"
 #include "stats/host_memory.hpp"
 
@@ -324,6 +325,7 @@ Expected<void*> Jit::State::make(const std::string& full_key, const CodeKey& key
     }
   }
   if (Status room = stats::check_compile_memory("the code generator"); !room) return room.error();
+  before_compile();
   Expected<std::string> compiled = compile(build, name, key.bytes().c_str());
   if (!compiled) return compiled.error();
   Expected<void*> address = link(*compiled, name);
