@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -269,3 +270,33 @@ def test_mutated_functions_are_drawn_or_refused() -> None:
         except tg.Error as error:
             assert str(error)
     assert drawn > 1
+
+
+def test_second_process_neither_compiles_nor_validates(tmp_path: Path) -> None:
+    """What a device's disk cache knows: GLSL, validity, machine code. Shaders with #include are read again: files change."""
+    vertex = "#version 450\nvoid main() { gl_Position = vec4(0.0); }"
+    fragment = "#version 450\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(GREY); }"
+
+    def make(defines: dict[str, str], include: bool = False) -> dict[str, Any]:
+        shader._cache.clear()  # as another process would start
+        device = tg.Device(cache_dir=tmp_path / "cache", threads=1)
+        text = fragment.replace("void", '#include "grey.glsl"\nvoid') if include else fragment
+        device.pipeline(vertex, text, color=["r8g8b8a8_unorm"], defines=defines, include=[tmp_path])
+        return device.compile_stats
+
+    cold, warm, other = make({"GREY": "0.5"}), make({"GREY": "0.5"}), make({"GREY": "0.25"})
+    assert (cold["glsl_compiled"], cold["glsl_from_disk"], cold["modules_validated"]) == (2, 0, 2)
+    assert (warm["glsl_compiled"], warm["glsl_from_disk"], warm["modules_validated"]) == (0, 2, 0)
+    assert (warm["functions_compiled"], warm["functions_from_disk"]) == (0, 3)
+    assert (other["glsl_compiled"], other["glsl_from_disk"], other["modules_validated"]) == (2, 0, 1)
+    for grey, compiled in (("0.5", 2), ("0.75", 1)):  # the vertex shader includes nothing
+        (tmp_path / "grey.glsl").write_text(f"#define GREY {grey}\n")
+        assert make({}, include=True)["glsl_compiled"] == compiled
+    # What never was valid is never known to be.
+    broken = words().copy()
+    broken[-1] = 0
+    for _ in range(2):
+        device = tg.Device(cache_dir=tmp_path / "cache", threads=1)
+        with pytest.raises(tg.ShaderError):
+            shader.load(broken.tobytes(), "vertex", device=device.core)
+        assert device.compile_stats["modules_validated"] == 1

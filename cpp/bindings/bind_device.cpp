@@ -115,6 +115,9 @@ void bind_device(py::module_& m) {
              d["functions_compiled"] = s.functions_compiled;
              d["functions_from_memory"] = s.functions_from_memory;
              d["functions_from_disk"] = s.functions_from_disk;
+             d["glsl_compiled"] = s.glsl_compiled;
+             d["glsl_from_disk"] = s.glsl_from_disk;
+             d["modules_validated"] = s.modules_validated;
              d["compile_ms"] = s.compile_ms;
              d["load_ms"] = s.load_ms;
              return d;

@@ -44,13 +44,13 @@ const char* base_name(ReflectedType::Base base) {
 
 // Returns (words as bytes or None, error message, messages): the front end raises ShaderError with the single messages.
 py::tuple compile(std::string glsl, std::string file, int stage, std::map<std::string, std::string> defines,
-                  std::vector<std::string> include_dirs) {
+                  std::vector<std::string> include_dirs, Device* device) {
   GlslSource source{std::move(glsl), std::move(file), static_cast<VkShaderStageFlagBits>(stage), std::move(defines),
                     std::move(include_dirs)};
   std::vector<ShaderMessage> messages;
   Expected<std::vector<uint32_t>> words = [&] {
     py::gil_scoped_release release;
-    return compile_glsl(source, &messages);
+    return device ? device->compile_glsl(source, &messages) : compile_glsl(source, &messages);
   }();
   if (words) return py::make_tuple(py::bytes(reinterpret_cast<const char*>((*words).data()), (*words).size() * 4), "", py::list());
   if (words.error().code == VK_ERROR_OUT_OF_DEVICE_MEMORY) throw CoreError{words.error()};  // not the shader's fault
@@ -60,7 +60,7 @@ py::tuple compile(std::string glsl, std::string file, int stage, std::map<std::s
   return py::make_tuple(py::none(), text(words.error().message), list);
 }
 
-Ptr<ShaderModule> create_module(const py::bytes& code, std::string label, std::string entry_point) {
+Ptr<ShaderModule> create_module(const py::bytes& code, std::string label, std::string entry_point, Device* device) {
   char* data = nullptr;
   Py_ssize_t size_B = 0;
   if (PyBytes_AsStringAndSize(code.ptr(), &data, &size_B) != 0) throw py::error_already_set();
@@ -70,13 +70,15 @@ Ptr<ShaderModule> create_module(const py::bytes& code, std::string label, std::s
   std::vector<uint32_t> words(static_cast<size_t>(size_B) / 4);
   if (size_B) std::memcpy(words.data(), data, static_cast<size_t>(size_B));
   py::gil_scoped_release release;
+  if (device) return unwrap(device->create_shader_module(std::move(words), std::move(label), std::move(entry_point)));
   return unwrap(ShaderModule::create(std::move(words), std::move(label), std::move(entry_point)));
 }
 
 }  // namespace
 
 void bind_shader(py::module_& m) {
-  m.def("compile_glsl", &compile, py::arg("text"), py::arg("file"), py::arg("stage"), py::arg("defines"), py::arg("include_dirs"));
+  m.def("compile_glsl", &compile, py::arg("text"), py::arg("file"), py::arg("stage"), py::arg("defines"), py::arg("include_dirs"),
+        py::arg("device") = py::none());
 
   py::class_<ReflectedType>(m, "ReflectedType")
       .def_property_readonly("kind", [](const ReflectedType& t) { return kind_name(t.kind); })
@@ -132,7 +134,7 @@ void bind_shader(py::module_& m) {
       .def_readonly("constants", &Reflection::constants);
 
   py::class_<ShaderModule, Ptr<ShaderModule>>(m, "ShaderModule")
-      .def(py::init(&create_module), py::arg("code"), py::arg("label"), py::arg("entry_point") = "main")
+      .def(py::init(&create_module), py::arg("code"), py::arg("label"), py::arg("entry_point") = "main", py::arg("device") = py::none())
       .def_property_readonly("label", &ShaderModule::label)
       .def_property_readonly("reflection", &ShaderModule::reflection, py::return_value_policy::reference_internal)
       .def_property_readonly(

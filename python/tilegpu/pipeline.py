@@ -311,11 +311,13 @@ def create(
     """See :meth:`tilegpu.Device.pipeline`."""
     what = f"pipeline '{label}'" if label else "pipeline"
     stages: Stages = {
-        "vertex": shader.load(vert, "vertex", defines=defines, include=include, label=label, file=vert_file)
+        "vertex": shader.load(
+            vert, "vertex", defines=defines, include=include, label=label, file=vert_file, device=device.core
+        )
     }
     if frag is not None:
         stages["fragment"] = shader.load(
-            frag, "fragment", defines=defines, include=include, label=label, file=frag_file
+            frag, "fragment", defines=defines, include=include, label=label, file=frag_file, device=device.core
         )
     for stage, module in stages.items():
         if module.reflection.stage != _core.ENUMS["shader_stage"][stage]:

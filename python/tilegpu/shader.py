@@ -25,19 +25,20 @@ def compile_glsl(
     defines: Mapping[str, Any] | None = None,
     include: Sequence[str | os.PathLike[str]] = (),
     label: str = "",
+    device: _core.Device | None = None,
 ) -> bytes:
     """SPIR-V 1.6 of a GLSL shader (``#version 450``) for Vulkan 1.3.
 
     ``stage`` is ``"vertex"`` or ``"fragment"``; ``file`` is what messages call it, and where ``#include "x"`` looks
     first; ``include`` has
-    more directories. Raises :class:`ShaderError` with every error of the compile in ``messages``.
+    more directories. With a ``device`` (:attr:`tilegpu.Device.core`) its disk cache is used. Raises :class:`ShaderError` with every error of the compile in ``messages``.
     """
     if not isinstance(text, str):
         raise ValidationError(f"compile_glsl: text is {type(text).__name__}; it must be a string of GLSL")
     number = enums.parse("shader_stage", stage, "compile_glsl: stage")
     name = file or label or f"<{stage} shader>"
     macros = {str(k): _define(v) for k, v in (defines or {}).items()}
-    words, error, messages = _core.compile_glsl(text, name, number, macros, [os.fspath(d) for d in include])
+    words, error, messages = _core.compile_glsl(text, name, number, macros, [os.fspath(d) for d in include], device)
     if words is None:
         raise ShaderError(error, messages=[ShaderMessage(*m) for m in messages])
     return words
@@ -57,13 +58,14 @@ def load(
     include: Sequence[str | os.PathLike[str]] = (),
     label: str = "",
     file: str = "",
+    device: _core.Device | None = None,
 ) -> _core.ShaderModule:
-    """A module of one stage from whatever the user gave."""
+    """A module of one stage from whatever the user gave; through the disk cache of ``device``, if there is one."""
     if isinstance(source, _core.ShaderModule):
         return source
     name = file or f"{label or 'pipeline'} <{stage} shader>"
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return _core.ShaderModule(bytes(source), name)
+        return _core.ShaderModule(bytes(source), name, device=device)
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         path = os.fspath(source)
         try:
@@ -74,7 +76,7 @@ def load(
                 f"{label or 'pipeline'}: can't read {stage} shader '{path}': {wrong.strerror or wrong}"
             ) from None
         if path.endswith(".spv") or data[:4] in (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03"):
-            return _core.ShaderModule(data, path)
+            return _core.ShaderModule(data, path, device=device)
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError:
@@ -92,7 +94,8 @@ def load(
         found = _cache.get(key)
         if found is not None:
             return found
-    module = _core.ShaderModule(compile_glsl(text, stage, file=name, defines=defines, include=include), name)
+    words = compile_glsl(text, stage, file=name, defines=defines, include=include, device=device)
+    module = _core.ShaderModule(words, name, device=device)
     if key is not None:
         while len(_cache) >= _MAX_CACHED:
             _cache.pop(next(iter(_cache)), None)

@@ -38,6 +38,7 @@ struct DeviceInfo {
 
 struct CompileStats {
   uint64_t pipelines = 0, functions_compiled = 0, functions_from_memory = 0, functions_from_disk = 0;
+  uint64_t glsl_compiled = 0, glsl_from_disk = 0, modules_validated = 0;
   double compile_ms = 0, load_ms = 0;
 };
 
@@ -53,6 +54,10 @@ class TILEGPU_API Device : public std::enable_shared_from_this<Device> {
   CompileStats compile_stats() const;
   /// What passes use that do not say otherwise.
   const HiddenSurfaceRemoval& hsr() const;
+  /// As tilegpu::compile_glsl, through the device's disk cache (but for shaders with #include).
+  Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vector<ShaderMessage>* messages = nullptr);
+  /// As ShaderModule::create; words that the disk cache knows to be valid are not validated again.
+  Expected<Ptr<ShaderModule>> create_shader_module(std::vector<uint32_t> words, std::string label, std::string entry_point = "main");
   Expected<Ptr<Pipeline>> create_pipeline(GraphicsPipelineCreateInfo info);
   /// Queues the command buffers in order; returns at once. The fence keeps them alive until it is signaled.
   Expected<Ptr<Fence>> submit(std::vector<Ptr<CommandBuffer>> command_buffers);

@@ -91,7 +91,9 @@ struct Module;  // the parsed SPIR-V (cpp/src/shader/spirv_module.hpp)
 class TILEGPU_API ShaderModule {
  public:
   /// Validates (SPIRV-Tools, Vulkan 1.3 environment) and parses; an unsupported capability is an error that names it.
-  static Expected<Ptr<ShaderModule>> create(std::vector<uint32_t> words, std::string label, std::string entry_point = "main");
+  /// `known_valid`: these very words were found valid before; they are only parsed.
+  static Expected<Ptr<ShaderModule>> create(std::vector<uint32_t> words, std::string label, std::string entry_point = "main",
+                                            bool known_valid = false);
   ~ShaderModule();
   const std::vector<uint32_t>& words() const { return words_; }
   const std::string& label() const { return label_; }

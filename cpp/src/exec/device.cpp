@@ -95,6 +95,8 @@ DeviceInfo Device::info() const {
 CompileStats Device::compile_stats() const {
   CompileStats stats = state_->jit->stats();
   stats.pipelines = state_->pipelines;
+  stats.glsl_compiled = state_->glsl_compiled, stats.glsl_from_disk = state_->glsl_from_disk;
+  stats.modules_validated = state_->modules_validated;
   return stats;
 }
 

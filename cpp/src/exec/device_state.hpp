@@ -19,7 +19,7 @@ struct DeviceState {
   uint32_t threads = 1;
   std::unique_ptr<shader::Jit> jit;
   std::atomic<bool> cancelled{false};
-  std::atomic<uint64_t> pipelines{0};
+  std::atomic<uint64_t> pipelines{0}, glsl_compiled{0}, glsl_from_disk{0}, modules_validated{0};
 
   std::mutex sampler_mutex;
   std::map<std::string, std::pair<uint8_t, shader::SamplerFunctions>> sampler_functions;  // by the key's bytes; uses that exist

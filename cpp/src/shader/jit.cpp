@@ -439,6 +439,10 @@ Expected<void*> Jit::function(const CodeKey& key, const Build& build) {
   return made;
 }
 
+bool Jit::load_bytes(const CodeKey& key, std::string& bytes) const { return state_->cache->load(state_->prefix + key.bytes(), bytes); }
+
+void Jit::store_bytes(const CodeKey& key, const std::string& bytes) const { state_->cache->store(state_->prefix + key.bytes(), bytes); }
+
 CompileStats Jit::stats() const {
   std::lock_guard lock(state_->mutex);
   return state_->stats;

@@ -52,6 +52,9 @@ class Jit {
   /// The callback builds exactly one external function called `name` in the module, and returns a Status.
   using Build = std::function<Status(LLVMModuleRef module, const char* name)>;
   Expected<void*> function(const CodeKey& key, const Build& build);
+  /// Bytes of any kind in the disk cache. False when there are none.
+  bool load_bytes(const CodeKey& key, std::string& bytes) const;
+  void store_bytes(const CodeKey& key, const std::string& bytes) const;
   CompileStats stats() const;
   void describe(DeviceInfo& info) const;
 

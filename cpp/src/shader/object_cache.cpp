@@ -20,6 +20,7 @@ namespace {
 
 constexpr char kMagic[8] = {'T', 'G', 'O', 'B', 'J', '0', '0', '1'};
 constexpr uint64_t kMaxEntry_B = 64ull << 20;
+constexpr uint64_t kStoresBetweenPrunes = 128;
 constexpr uint64_t kMaxDirectory_B = 512ull << 20;  // pruned to half of it, oldest first
 
 struct Header {
@@ -56,7 +57,7 @@ std::string user_cache_directory() {
   return "";
 }
 
-/// Keeps the directory bounded: removes the least recently written entries.
+/// Keeps the directory bounded: removes the least recently written entries. Looks at every file, so it is not for every start.
 void prune(const std::string& directory) {
   struct Entry {
     int64_t time_s;
@@ -140,7 +141,6 @@ ObjectCache::ObjectCache(const std::string& setting) {
   make_parents(path);
   if (!make_private_directory(path)) return;
   directory_ = path;
-  prune(directory_);
 }
 
 std::string ObjectCache::path_of(const std::string& key) const { return directory_ + "/" + hash128(key.data(), key.size()).hex(); }
@@ -181,6 +181,8 @@ void ObjectCache::store(const std::string& key, const std::string& object) const
   const bool good =
       write_all(fd, &header, sizeof header) && write_all(fd, key.data(), key.size()) && write_all(fd, object.data(), object.size());
   if (close(fd) != 0 || !good || rename(temporary.c_str(), path.c_str()) != 0) unlink(temporary.c_str());
+  // By the key's hash, so that no process has to count: one store in kStoresBetweenPrunes.
+  if (hash128(key.data(), key.size()).low % kStoresBetweenPrunes == 0) prune(directory_);
 }
 
 }  // namespace tilegpu::shader

@@ -35,16 +35,8 @@ std::string check_header(std::vector<uint32_t>& words) {
   return {};
 }
 
-}  // namespace
-
-ShaderModule::ShaderModule() = default;
-ShaderModule::~ShaderModule() = default;
-
-Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, std::string label, std::string entry_point) {
-  const auto invalid = [&](const std::string& text) { return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + label + "' " + text}; };
-  if (std::string wrong = check_header(words); !wrong.empty()) return invalid(wrong);
-  if (Status room = stats::check_compile_memory("shader '" + label + "'"); !room) return room.error();
-
+/// Empty, or what SPIRV-Tools says against the words.
+std::string validate(const std::vector<uint32_t>& words) {
   spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_3);
   std::string messages;
   size_t message_count = 0;
@@ -57,7 +49,23 @@ Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, st
   options.SetUniformBufferStandardLayout(true);
   options.SetScalarBlockLayout(true);
   options.SetFriendlyNames(true);
-  if (!tools.Validate(words.data(), words.size(), options)) return invalid("is not valid SPIR-V for Vulkan 1.3:" + messages);
+  if (!tools.Validate(words.data(), words.size(), options)) return "is not valid SPIR-V for Vulkan 1.3:" + messages;
+  return {};
+}
+
+}  // namespace
+
+ShaderModule::ShaderModule() = default;
+ShaderModule::~ShaderModule() = default;
+
+Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, std::string label, std::string entry_point,
+                                                 bool known_valid) {
+  const auto invalid = [&](const std::string& text) { return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + label + "' " + text}; };
+  if (std::string wrong = check_header(words); !wrong.empty()) return invalid(wrong);
+  if (Status room = stats::check_compile_memory("shader '" + label + "'"); !room) return room.error();
+
+  if (!known_valid)
+    if (std::string wrong = validate(words); !wrong.empty()) return invalid(wrong);
 
   auto module = shader::parse(words, entry_point);
   if (!module) return Error{module.error().code, "shader '" + label + "': " + module.error().message};

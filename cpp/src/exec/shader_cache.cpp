@@ -1,0 +1,56 @@
+// exec/shader_cache.cpp -- shaders through the device's disk cache: GLSL that was compiled and SPIR-V that was found valid before.
+//
+// In: GLSL or words. Out: the same as without the cache. glslang's first shader in a process costs tens of milliseconds (its built-in
+// functions are parsed), SPIRV-Tools' validator more than the rest of a pipeline that is on disk. An entry holds its whole key; the
+// directory is as trusted as for the machine code beside it.
+#include <cstring>
+
+#include "exec/device_state.hpp"
+#include "shader/jit.hpp"
+
+namespace tilegpu {
+namespace {
+
+void add_text(shader::CodeKey& key, const std::string& text) { key.add_bytes(text.data(), text.size()); }
+
+}  // namespace
+
+Expected<std::vector<uint32_t>> Device::compile_glsl(const GlslSource& source, std::vector<ShaderMessage>* messages) {
+  exec::DeviceState& s = *state_;
+  // Files that are included may change.
+  bool fixed = source.text.find("#include") == std::string::npos;
+  shader::CodeKey key("glsl");
+  key.add(static_cast<uint32_t>(source.stage));
+  add_text(key, source.file), add_text(key, source.text);
+  for (const auto& [name, value] : source.defines) {
+    add_text(key, name), add_text(key, value);
+    fixed = fixed && value.find("include") == std::string::npos;
+  }
+  std::string bytes;
+  if (fixed && s.jit->load_bytes(key, bytes) && bytes.size() % 4 == 0) {
+    std::vector<uint32_t> words(bytes.size() / 4);
+    std::memcpy(words.data(), bytes.data(), bytes.size());
+    s.glsl_from_disk++;
+    return words;
+  }
+  s.glsl_compiled++;
+  auto words = tilegpu::compile_glsl(source, messages);
+  if (words && fixed) s.jit->store_bytes(key, std::string(reinterpret_cast<const char*>(words->data()), words->size() * 4));
+  return words;
+}
+
+Expected<Ptr<ShaderModule>> Device::create_shader_module(std::vector<uint32_t> words, std::string label, std::string entry_point) {
+  exec::DeviceState& s = *state_;
+  shader::CodeKey key("valid SPIR-V");
+  key.add_bytes(words.data(), words.size() * 4);
+  std::string nothing;
+  const bool known = s.jit->load_bytes(key, nothing);
+  auto module = ShaderModule::create(std::move(words), std::move(label), std::move(entry_point), known);
+  if (!known) {
+    s.modules_validated++;
+    if (module) s.jit->store_bytes(key, "");
+  }
+  return module;
+}
+
+}  // namespace tilegpu
