@@ -31,7 +31,8 @@ def compile_glsl(
 
     ``stage`` is ``"vertex"`` or ``"fragment"``; ``file`` is what messages call it, and where ``#include "x"`` looks
     first; ``include`` has
-    more directories. With a ``device`` (:attr:`tilegpu.Device.core`) its disk cache is used. Raises :class:`ShaderError` with every error of the compile in ``messages``.
+    more directories. With a ``device`` (:attr:`tilegpu.Device.core`) its disk cache is used.
+    Raises :class:`ShaderError` with every error of the compile in ``messages``.
     """
     if not isinstance(text, str):
         raise ValidationError(f"compile_glsl: text is {type(text).__name__}; it must be a string of GLSL")
