@@ -45,7 +45,9 @@ COUNTERS = (
 
 def add_parser(commands: Any) -> None:
     """Adds the benchmark."""
-    parser = commands.add_parser("hsr", help="hidden-surface removal: each technique alone and all together", description=__doc__)
+    parser = commands.add_parser(
+        "hsr", help="hidden-surface removal: each technique alone and all together", description=__doc__
+    )
     parser.add_argument("scenes", nargs="*", metavar="SCENE", help=f"default: {', '.join(SCENES)}")
     parser.add_argument("--size", type=parse_size, metavar="WxH", help="default: the scenes' own")
     parser.add_argument(
@@ -89,12 +91,18 @@ def operations_of(frame: Any, costs: list[dict[str, Any]]) -> operations.Operati
         if draw.program.fragment is None or not cost["fragments_shaded"]:
             continue
         module = load(draw.program.fragment, "fragment", file=draw.program.fragment_file)
-        constants = {c.constant_id: int(v) for c in module.reflection.constants if (v := draw.program.constants.get(c.name)) is not None}
+        constants = {
+            c.constant_id: int(v)
+            for c in module.reflection.constants
+            if (v := draw.program.constants.get(c.name)) is not None
+        }
         total += operations.count(module.spirv, constants) * cost["fragments_shaded"]
     return total
 
 
-def measure(scene: Any, size: tuple[int, int] | None, order: str, choices: list[str], rounds: int) -> list[dict[str, Any]]:
+def measure(
+    scene: Any, size: tuple[int, int] | None, order: str, choices: list[str], rounds: int
+) -> list[dict[str, Any]]:
     """A row for each choice: ``scene``, ``order``, ``hsr``, :data:`COUNTERS`, ``fragments_visible`` (``None`` with more than one
     sample), ``arithmetic_operations``, ``texture_operations``, ``operations_exact`` (False: both sides of branches are in the count),
     ``lanes_per_fragment``, ``bytes``, ``ms`` (median) and ``ms_all``."""
@@ -120,7 +128,12 @@ def measure(scene: Any, size: tuple[int, int] | None, order: str, choices: list[
     for choice, renderer, result, times in zip(choices, renderers, results, times_ms, strict=True):
         executed = operations_of(frame, renderer.render_pass.explain().costs)
         counters = {name: int(getattr(result.stats, name)) for name in COUNTERS}
-        lanes = counters["fragments_shaded"] + counters["sliced_invocations"] + counters["helper_lanes"] + counters["idle_lanes"]
+        lanes = (
+            counters["fragments_shaded"]
+            + counters["sliced_invocations"]
+            + counters["helper_lanes"]
+            + counters["idle_lanes"]
+        )
         traffic = result.stats.traffic
         rows.append(
             {

@@ -180,7 +180,10 @@ class _Module:
             return None
         counter = load[1][2]
         stores = [
-            (label, a[1]) for label in (*before, *inside) for op, a in blocks[label].instructions if op == 62 and a[0] == counter
+            (label, a[1])
+            for label in (*before, *inside)
+            for op, a in blocks[label].instructions
+            if op == 62 and a[0] == counter
         ]
         first = [value for label, value in stores if label in before]
         steps = [(label, value) for label, value in stores if label in inside]

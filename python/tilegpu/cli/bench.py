@@ -13,7 +13,7 @@ from typing import Any
 from tilegpu.cli.common import Parser
 
 #: Modules of :mod:`tilegpu.bench` with ``add_parser``.
-_MODULES = ("peers", "passes", "msaa", "hsr", "depth_filter")
+_MODULES = ("peers", "passes", "msaa", "hsr", "depth_filter", "scaling", "startup")
 
 
 def add_parser(commands: Any) -> None:
