@@ -2,7 +2,7 @@
 
 One picture, drawn by a shader from the number of the vertex, so that the scene itself takes no memory: a grid of triangles that covers the
 view, in as many layers as asked, back to front. Every point of a series runs in a process of its own; its memory is what the process
-grew by from before its first pass, images included and also given alone. ``heap`` is the tiler's (binned geometry at once).
+grew by from before its first pass, images included and also given alone. ``heap`` is what the tiler took for binned geometry, over all splits.
 ``growth`` is the exponent between a point and the one before it:
 1 is as fast as the work (triangles, pixels, ...), 0 is for nothing. Times: submit until the image is complete, median; recording from
 Python is a column of its own.
@@ -116,6 +116,16 @@ def measure_point(point: dict[str, int], seconds: float) -> dict[str, Any]:
     }
 
 
+def measure_apart(point: dict[str, int], seconds: float) -> dict[str, Any]:
+    """One row, measured in a process of its own."""
+    command = [sys.executable, "-m", "tilegpu.bench.scaling", json.dumps(point), str(seconds)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"bench scaling: {point}: {done.stderr.strip().splitlines()[-1]}")
+    row: dict[str, Any] = json.loads(done.stdout)
+    return row
+
+
 def points(series: str, threads: int) -> list[dict[str, int]]:
     """The points of a series; ``threads`` is how many there are."""
     values = SERIES[series] or tuple(sorted({min(1 << k, threads) for k in range(threads.bit_length() + 1)}))
@@ -149,11 +159,7 @@ def run_series(series: str, seconds: float, limit: int | None = None) -> list[di
     for point in points(series, tg.Device().info["threads"]):
         if limit is not None and point[series] > limit:
             continue
-        command = [sys.executable, "-m", "tilegpu.bench.scaling", json.dumps(point), str(seconds)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise RuntimeError(f"bench scaling: {series} {point[series]}: {done.stderr.strip().splitlines()[-1]}")
-        rows.append({"series": series, **json.loads(done.stdout)})
+        rows.append({"series": series, **measure_apart(point, seconds)})
     for row, exponent in zip(rows, growth(series, rows), strict=True):
         row["growth"] = exponent
     return rows
