@@ -2,7 +2,7 @@
 
 One picture, drawn by a shader from the number of the vertex, so that the scene itself takes no memory: a grid of triangles that covers the
 view, in as many layers as asked, back to front. Every point of a series runs in a process of its own; its memory is what the process
-grew by from before its first pass, images included and also given alone. ``heap`` is what the tiler took for binned geometry, over all splits.
+grew by from before its first pass, images included and also given alone. ``heap`` is what the tiler took for binned geometry, in all.
 ``growth`` is the exponent between a point and the one before it:
 1 is as fast as the work (triangles, pixels, ...), 0 is for nothing. Times: submit until the image is complete, median; recording from
 Python is a column of its own.
@@ -191,10 +191,16 @@ def write_plots(rows: Sequence[dict[str, Any]], path: Path) -> None:
         axis.set(xlabel=name.replace("_px", " (px, square)"), ylabel="ms")
         axis.set_ylim(min(r["ms"] for r in here) / 2, max(r["ms"] for r in here) * 2)
         axis.grid(alpha=0.3)
+        plain = pyplot.matplotlib.ticker.LogFormatter(minor_thresholds=(2, 0.4))
         memory = axis.twinx()
         memory.loglog(x, [max(row["peak_B"], 1) / 2**20 for row in here], "s--", color="tab:red", label="peak MiB")
         memory.loglog(x, [row["images_B"] / 2**20 for row in here], "--", color="tab:pink", label="image MiB")
         memory.set_ylabel("MiB")
+        for side in (axis.yaxis, memory.yaxis):
+            side.set_major_formatter(plain)
+            side.set_minor_formatter(plain)
+        axis.set_xticks(x, [f"{v:,}" if v < 10_000 else f"{v:.0e}".replace("e+0", "e") for v in x], fontsize=8)
+        axis.tick_params(axis="x", which="minor", labelbottom=False)
         if axis is axes.flat[0]:
             handles = [*axis.get_legend_handles_labels()[0], *memory.get_legend_handles_labels()[0]]
             axis.legend(handles, [h.get_label() for h in handles], fontsize=8)
