@@ -105,7 +105,7 @@ def hot_functions(scene: str, size: str, folder: Path, seconds: float) -> list[s
         return []
     data = folder / f"{scene}.perf"
     command = [perf, "record", "-q", "-F", "2000", "-o", str(data), sys.executable, "-c", _FRAMES, scene, size]
-    environment = {**os.environ, "TILEGPU_PERF_MAP": "1"}
+    environment = {**os.environ, "TILEGPU_PERF_MAP": "1", "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run([*command, str(seconds)], capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
         return []
@@ -120,7 +120,7 @@ def hot_functions(scene: str, size: str, folder: Path, seconds: float) -> list[s
         match = re.match(r"\s*([0-9.]+)%\s+\[[.k]\]\s+(.*?)\s*$", line)
         if not match:
             continue
-        name = match.group(2)
+        name = re.sub(r"\s{2,}.*", "", match.group(2))
         if re.match(r"(fragment|vertex|sampler|epilogue)\b", name) or re.match(r"0x0*[0-9a-f]{9,}$", name):
             name = name.split()[0] if not name.startswith("0x") else "generated code"
         else:
