@@ -140,35 +140,38 @@ CoverSides cover_window(Worker& w, const PrimitiveDepth& p, bool& listed, uint32
   }
   BlockCovers& c = w.covers;
   const f32x8 across = {0, 4, 8, 12, 0, 4, 8, 12}, down = {0, 0, 0, 0, 4, 4, 4, 4};
-  CoverSides sides{0, 0};
-  i32x8 most = i32x8{} + INT32_MIN;
-  for (uint32_t half = 0; half < 2; half++) {
-    const uint32_t first = first_block + 2 * half * pitch, shift = 8 * half;
-    const auto [near, far] = corners_of(test, p, across + left, down + (top + 8.0f * static_cast<float>(half)));
-    const i32x8 old_far = load_rows(w.far.data() + first, pitch);
-    const uint32_t hidden = hidden_by(test, near, old_far);
-    sides.hidden |= hidden << shift;
-    i32x8 now_far = old_far;
-    if (w.cover_draw) {
-      const i32x8 old_near = load_rows(c.near.data() + first, pitch);
-      const uint32_t held = won_by(test, far, old_near, old_far) & full >> shift & 0xff & ~hidden;
-      if (held) {
-        sides.held |= held << shift;
-        const i32x8 mask = raster::expand8(held);
-        const i32x8 plane = i32x8{} + static_cast<int32_t>(plane_of(c, p, listed));
-        now_far = raster::select(mask, far, old_far);
-        store_rows(c.near.data() + first, pitch, raster::select(mask, near, old_near));
-        store_rows(w.far.data() + first, pitch, now_far);
-        store_rows(c.plane.data() + first, pitch, raster::select(mask, plane, load_rows(c.plane.data() + first, pitch)));
-        for (uint32_t row = 0; row < 2; row++) {
-          uint32_t dirty;
-          std::memcpy(&dirty, &w.dirty[first + row * pitch], 4);
-          dirty |= _pdep_u32(held >> 4 * row & 0xf, 0x01010101u);
-          std::memcpy(&w.dirty[first + row * pitch], &dirty, 4);
-        }
+  // Both halves are decided before anything is written: the places in memory are then known once.
+  int32_t* const far_at = w.far.data() + first_block;
+  const Corners upper = corners_of(test, p, across + left, down + top), lower = corners_of(test, p, across + left, down + (top + 8.0f));
+  const i32x8 upper_far = load_rows(far_at, pitch), lower_far = load_rows(far_at + 2 * pitch, pitch);
+  CoverSides sides{hidden_by(test, upper.near, upper_far) | hidden_by(test, lower.near, lower_far) << 8, 0};
+  i32x8 most = raster::maximum(upper_far, lower_far);
+  if (w.cover_draw) {
+    int32_t* const near_at = c.near.data() + first_block;
+    const i32x8 upper_near = load_rows(near_at, pitch), lower_near = load_rows(near_at + 2 * pitch, pitch);
+    sides.held =
+        (won_by(test, upper.far, upper_near, upper_far) | won_by(test, lower.far, lower_near, lower_far) << 8) & full & ~sides.hidden;
+    if (sides.held) {
+      const i32x8 plane = i32x8{} + static_cast<int32_t>(plane_of(c, p, listed));
+      uint32_t* const plane_at = c.plane.data() + first_block;
+      uint8_t* const dirty_at = w.dirty.data() + first_block;
+      const i32x8 first = raster::expand8(sides.held & 0xff), second = raster::expand8(sides.held >> 8);
+      const i32x8 now_upper = raster::select(first, upper.far, upper_far), now_lower = raster::select(second, lower.far, lower_far);
+      store_rows(near_at, pitch, raster::select(first, upper.near, upper_near));
+      store_rows(near_at + 2 * pitch, pitch, raster::select(second, lower.near, lower_near));
+      store_rows(far_at, pitch, now_upper);
+      store_rows(far_at + 2 * pitch, pitch, now_lower);
+      store_rows(plane_at, pitch, raster::select(first, plane, load_rows(plane_at, pitch)));
+      store_rows(plane_at + 2 * pitch, pitch, raster::select(second, plane, load_rows(plane_at + 2 * pitch, pitch)));
+      const uint64_t bytes[2] = {_pdep_u64(sides.held & 0xff, 0x0101010101010101u), _pdep_u64(sides.held >> 8, 0x0101010101010101u)};
+      for (uint32_t row = 0; row < 4; row++) {
+        uint32_t dirty;
+        std::memcpy(&dirty, dirty_at + row * pitch, 4);
+        dirty |= static_cast<uint32_t>(bytes[row >> 1] >> 32 * (row & 1));
+        std::memcpy(dirty_at + row * pitch, &dirty, 4);
       }
+      most = raster::maximum(now_upper, now_lower);
     }
-    most = raster::maximum(most, now_far);
   }
   bound = raster::largest(most);
   sides.hidden &= full | part;

@@ -185,8 +185,13 @@ struct Kernel {
     const uint32_t pass = low | high << 8;
     if constexpr (kBounds)
       if (state.far && pass) {
-        state.far[block] = largest(maximum(after[0], after[1]));
-        if (state.near) state.near[block] = smallest(minimum(after[0], after[1]));
+        if (state.near) {
+          const Ends both = ends(after[0], after[1]);
+          state.near[block] = both.least;
+          state.far[block] = both.most;
+        } else {
+          state.far[block] = largest(maximum(after[0], after[1]));
+        }
       }
     if constexpr (kIds) state.dirty[block] |= pass != 0;
     return pass;

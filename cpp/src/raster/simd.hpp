@@ -51,6 +51,20 @@ inline int32_t smallest(i32x8 v) {
   m = _mm_min_epi32(m, _mm_shuffle_epi32(m, 0xb1));
   return _mm_cvtsi128_si32(m);
 }
+/// Both ends of all lanes of two vectors at once.
+struct Ends {
+  int32_t least, most;
+};
+inline Ends ends(i32x8 a, i32x8 b) {
+  // The least is the complement of the most complement.
+  const __m256i most = _mm256_max_epi32((__m256i)a, (__m256i)b), least = _mm256_max_epi32((__m256i)~a, (__m256i)~b);
+  __m128i m = _mm_max_epi32(_mm256_castsi256_si128(most), _mm256_extracti128_si256(most, 1));
+  __m128i l = _mm_max_epi32(_mm256_castsi256_si128(least), _mm256_extracti128_si256(least, 1));
+  __m128i both = _mm_max_epi32(_mm_unpacklo_epi64(m, l), _mm_unpackhi_epi64(m, l));  // two of the most, two of the least
+  both = _mm_max_epi32(both, _mm_shuffle_epi32(both, 0xb1));
+  const int64_t pair = _mm_cvtsi128_si64(_mm_shuffle_epi32(both, 0x08));
+  return {~static_cast<int32_t>(pair >> 32), static_cast<int32_t>(pair)};
+}
 inline int32_t largest(i32x8 v) {
   __m128i m = _mm_max_epi32(_mm256_castsi256_si128((__m256i)v), _mm256_extracti128_si256((__m256i)v, 1));
   m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0x4e));
