@@ -32,27 +32,13 @@ from pathlib import Path
 from typing import Any
 
 import tilegpu
+from tilegpu.bench import peers
+from tilegpu.bench.msaa import MOVES
 from tilegpu.scene import find_scene
 from tilegpu.scene.render import SceneRenderer
 
 HERE = Path(__file__).resolve().parent
-SCENES = (
-    "fill_opaque_back_to_front",
-    "fill_opaque_front_to_back",
-    "fill_blend",
-    "heavy_overdraw_1080p",
-    "mesh_100k",
-    "mesh_1m",
-    "textured_pbr",
-    "msaa1",
-    "msaa4_pass_resolve",
-    "multisampling1",
-    "multisampling4_pass_resolve",
-    "gbuffer5",
-    "draws_10k",
-)
-#: Causes of the ledger that move bytes.
-MOVES = ("load", "clear", "store", "resolve", "border_load", "border_store", "spill_load", "spill_store")
+SCENES = tuple(name for name in peers.SCENES if name not in ("clear", "heavy_overdraw_512"))
 BEGIN, END = "<!-- limits: written by benchmarks/limits.py -->", "<!-- limits: end -->"
 _FRAMES = """
 import sys, tilegpu

@@ -20,26 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import tilegpu
+from tilegpu.bench.peers import SCENES
 from tilegpu.scene import Frame, find_scene
 from tilegpu.scene.render import SceneRenderer
-
-DEFAULT = (
-    "clear",
-    "fill_opaque_back_to_front",
-    "fill_opaque_front_to_back",
-    "fill_blend",
-    "heavy_overdraw_512",
-    "heavy_overdraw_1080p",
-    "mesh_100k",
-    "mesh_1m",
-    "textured_pbr",
-    "msaa1",
-    "msaa4_pass_resolve",
-    "multisampling1",
-    "multisampling4_pass_resolve",
-    "gbuffer5",
-    "draws_10k",
-)
 
 
 def tilegpu_runner(frame: Frame, options: argparse.Namespace) -> Callable[[], None]:
@@ -107,7 +90,7 @@ def main() -> int:
     info = tilegpu.Device(threads=options.threads, lanes=options.lanes).info
     print(f"tilegpu {tilegpu.__version__} | {info['cpu']} | {info['threads']} threads | {info['lanes']} lanes")
     lines: list[dict[str, Any]] = []
-    for name in options.scenes or DEFAULT:
+    for name in options.scenes or SCENES:
         frame = find_scene(name).frame()
         runners = {"tilegpu": tilegpu_runner(frame, options)}
         if options.gl:

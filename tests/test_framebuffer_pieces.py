@@ -213,3 +213,32 @@ def test_what_does_not_fit_together_is_an_error() -> None:
         rp.draw(device.pipeline(VERT, FRAG, color=[four.format]), count=3)
     with pytest.raises(tg.Error, match=r"r16g16b16a16_sfloat in the pass and r8g8b8a8_unorm"), device.render_pass(color=[other]) as rp:
         rp.draw(device.pipeline(VERT, FRAG, color=[one.format]), count=3)
+
+
+@pytest.mark.parametrize("area", [None, (5, 3, 181, 117), (64, 0, 139, 131)])
+@pytest.mark.parametrize("samples", [1, 4])
+@pytest.mark.parametrize("drawn", [False, True])
+def test_cleared_tiles_side_by_side(area: tuple[int, int, int, int] | None, samples: int, drawn: bool) -> None:
+    """Tiles without primitives are filled by whole rows; where each tile's traffic is asked for, one by one. Same bits, same bytes."""
+    device = tg.Device(bin_px=32)
+    pipe = device.pipeline(VERT, FRAG, color=["r8g8b8a8_unorm", "r16_sfloat"], depth="d24_unorm_s8_uint", samples=samples)
+    results = []
+    for trace in (False, True):
+        formats = ("r8g8b8a8_unorm", "r16_sfloat", "d24_unorm_s8_uint")
+        color, half, depth = (device.image(SIZE, f, samples=samples) for f in formats)
+        for image, value in ((color, (0.9, 0.1, 0.4, 0.3)), (half, (0.25, 0, 0, 0))):
+            device.clear(image, value)
+        device.clear(depth, depth=0.75, stencil=9)
+        with device.render_pass(
+            color=[tg.Attachment(color, clear=(0.1, 0.6, 1, 1)), tg.Attachment(half, clear=(-3.5, 0, 0, 0))],
+            depth=tg.Attachment(depth, clear=0.5),
+            area=area,
+            trace=trace,
+        ) as rp:
+            if drawn:
+                rp.draw(pipe, count=3, scissor=(70, 40, 50, 20))
+        planes = [color.numpy(), half.numpy(), depth.numpy(), depth.numpy(aspect="stencil")]
+        results.append((planes, rp.stats.traffic))
+    for a, b in zip(results[0][0], results[1][0], strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert results[0][1] == results[1][1]

@@ -29,7 +29,7 @@ SCENES = ("multisampling", "msaa")
 SAMPLES = (1, 2, 4, 8, 16)
 MODES = ("in_tile", "separate")
 #: Causes of the ledger that move bytes (the others say what was saved).
-_MOVES = ("load", "clear", "store", "resolve", "border_load", "border_store", "spill_load", "spill_store")
+MOVES = ("load", "clear", "store", "resolve", "border_load", "border_store", "spill_load", "spill_store")
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class _CompressingDevice(tg.Device):
 
 
 def _pass_bytes(traffic: dict[str, dict[str, int]]) -> int:
-    return sum(traffic["color0"].get(cause, 0) for cause in _MOVES)
+    return sum(traffic["color0"].get(cause, 0) for cause in MOVES)
 
 
 def moved_bytes(device: tg.Device, family: str, samples: int, mode: str, size: tuple[int, int]) -> int:
