@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <span>
 
 #include "framebuffer/equal_quads.hpp"
 #include "raster/worker.hpp"
@@ -15,68 +16,55 @@ namespace tilegpu::hsr {
 
 namespace {
 
-using raster::VisibleQuad;
 using raster::Worker;
-
-constexpr uint32_t kWholeBlock = 0x80000000u;  // mark in VisibleQuad::tile_pixel: all samples of all 16 pixels
-
-// Quads of one place: a primitive each.
-void gather_place(Worker& w, uint32_t* ids, uint32_t tile_pixel) {
-  if (w.samples == 1) {
-    const raster::i32x4 numbers = raster::load4(ids);
-    uint32_t left = ~raster::sign_bits(numbers == 0) & 0xf;
-    while (left) {
-      const uint32_t id = ids[std::countr_zero(left)];
-      const uint32_t same = raster::sign_bits(numbers == static_cast<int32_t>(id));
-      w.gathered.push_back({id, tile_pixel, same});
-      left &= ~same;
-    }
-    return;
-  }
-  uint64_t left = 0;
-  for (uint32_t s = 0; s < w.samples; s++)
-    left |= static_cast<uint64_t>(~raster::sign_bits(raster::load4(ids + 16 * s) == 0) & 0xf) << 4 * s;
-  while (left) {
-    const int at = std::countr_zero(left);
-    const uint32_t id = ids[16 * (at >> 2) + (at & 3)];
-    uint64_t same = 0;
-    for (uint32_t s = static_cast<uint32_t>(at >> 2); s < w.samples; s++)
-      same |= static_cast<uint64_t>(raster::sign_bits(raster::load4(ids + 16 * s) == static_cast<int32_t>(id))) << 4 * s;
-    w.gathered.push_back({id, tile_pixel, same});
-    left &= ~same;
-  }
-}
-
-// Bits 4 * sample + pixel for each of the four quads.
-void quads_of(SampleMasks masks, uint64_t* quads) {
-  const __m256i nibble = _mm256_set1_epi16(15), weight = _mm256_set1_epi32(1 | 16 << 16);
-  __m256i left = (__m256i)masks;
-  for (uint32_t q = 0; q < 4; q++, left = _mm256_srli_epi16(left, 4)) {
-    const __m256i pairs = _mm256_madd_epi16(_mm256_and_si256(left, nibble), weight);
-    const __m128i words = _mm_packus_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
-    quads[q] = static_cast<uint64_t>(_mm_cvtsi128_si64(_mm_packus_epi16(words, words)));
-  }
-}
 
 void gather_block(Worker& w, uint32_t block) {
   if (w.covers.any)
     if (const uint32_t id = release_cover(w, block)) {
-      w.gathered.push_back({id, block * 16 | kWholeBlock, 0});
+      w.strata.add_whole(id, block);
       return;
     }
   uint32_t* ids = w.ids + size_t{block} * w.samples * 16;
   const uint32_t vectors = w.samples * 2;
-  const raster::i32x8 first = raster::i32x8{} + static_cast<int32_t>(ids[0]);
-  raster::i32x8 differs{};
-  for (uint32_t i = 0; i < vectors; i++) differs |= raster::load8(ids + 8 * i) ^ first;
-  if (!raster::sign_bits(differs != 0)) {
-    if (ids[0]) w.gathered.push_back({ids[0], block * 16 | kWholeBlock, 0});
+  if (w.wide && w.samples == 1) {
+    gather_numbers_wide(ids, block, w.strata);
   } else {
-    if (w.equal && w.equal[block]) framebuffer::expand_block(w.pass->tile, block, w.memory.data());
-    for (uint32_t q = 0; q < 4; q++) gather_place(w, ids + 4 * q, block * 16 + 4 * q);
+    const raster::i32x8 first = raster::i32x8{} + static_cast<int32_t>(ids[0]);
+    raster::i32x8 differs{};
+    for (uint32_t i = 0; i < vectors; i++) differs |= raster::load8(ids + 8 * i) ^ first;
+    if (!raster::sign_bits(differs != 0)) {
+      if (ids[0]) w.strata.add_whole(ids[0], block);
+    } else {
+      if (w.equal && w.equal[block]) framebuffer::expand_block(w.pass->tile, block, w.memory.data());
+      gather_numbers(ids, w.samples, block, w.strata);
+    }
   }
   if (w.prepass.replays.empty())
     for (uint32_t i = 0; i < vectors; i++) raster::store(ids + 8 * i, raster::i32x8{});
+}
+
+// The quads of a block in whose list are all of its samples, or a whole block.
+void gather_list(Worker& w, uint32_t block) {
+  BlockLists& lists = w.lists;
+  BlockEntry* list = lists.entries + size_t{block} * kBlockEntries;
+  const uint32_t count = lists.count[block];
+  if (count == 1 && none(list[0].masks ^ lists.all)) {
+    w.strata.add_whole(list[0].id, block);
+  } else {
+    // Colours of which nothing will be left need not be expanded.
+    if (w.equal && none(lists.free[block]))
+      w.equal[block] = 0;
+    else if (w.equal && w.equal[block])
+      framebuffer::expand_block(w.pass->tile, block, w.memory.data());
+    gather_entries(list, count, w.samples, block, w.strata);
+  }
+  for (uint32_t i = 0; i < count; i++) list[i].id = 0;
+}
+
+// All strata behind each other in w.gathered.
+void join_strata(Worker& w) {
+  w.gathered.clear();
+  for (const auto& stratum : w.strata.of) w.gathered.append(stratum.data(), stratum.size());
 }
 
 // After a pre-pass: draws with side effects are drawn again, all their fragments; the others are counted.
@@ -86,36 +74,12 @@ void settle_prepass(Worker& w) {
       const uint32_t draw = w.visible_draws[w.visible[quad.id - 1].draw_slot];
       return w.pass->draws[draw].state->pipeline->compiled().classification.side_effects;
     };
-    w.gathered.erase(std::remove_if(w.gathered.begin(), w.gathered.end(), runs_all), w.gathered.end());
+    w.gathered.resize(static_cast<size_t>(std::remove_if(w.gathered.begin(), w.gathered.end(), runs_all) - w.gathered.begin()));
   }
   uint64_t seen = 0;
   for (const VisibleQuad& quad : w.gathered)
     seen += quad.tile_pixel & kWholeBlock ? 16 : static_cast<uint32_t>(std::popcount(raster::covered_pixels(quad.live)));
   w.counters.fragments_killed_by_prepass += w.prepass.recorded - seen;
-}
-
-// The quads of a block in whose list are all of its samples, or a whole block.
-void gather_list(Worker& w, uint32_t block) {
-  BlockLists& lists = w.lists;
-  BlockEntry* list = lists.entries + size_t{block} * kBlockEntries;
-  const uint32_t count = lists.count[block];
-  const auto equal = [](SampleMasks a, SampleMasks b) { return none(a ^ b); };
-  if (count == 1 && equal(list[0].masks, lists.all)) {
-    w.gathered.push_back({list[0].id, block * 16 | kWholeBlock, 0});
-  } else {
-    // Colours of which nothing will be left need not be expanded.
-    if (w.equal && none(lists.free[block]))
-      w.equal[block] = 0;
-    else if (w.equal && w.equal[block])
-      framebuffer::expand_block(w.pass->tile, block, w.memory.data());
-    for (uint32_t i = 0; i < count; i++) {
-      uint64_t live[4];
-      quads_of(list[i].masks, live);
-      for (uint32_t q = 0; q < 4; q++)
-        if (live[q]) w.gathered.push_back({list[i].id, block * 16 + 4 * q, live[q]});
-    }
-  }
-  for (uint32_t i = 0; i < count; i++) list[i].id = 0;
 }
 
 // Stable, by draw; the result is in w.gathered.
@@ -129,7 +93,7 @@ void sort_by_draw(Worker& w) {
   std::swap(w.gathered, w.sorted);
 }
 
-// Setups of the primitives that are seen, eight at a time.
+// Setups of the primitives that are seen, eight at a time, in order of their numbers.
 void set_up_gathered(Worker& w) {
   const geometry::TriangleRecord* records[raster::kBatch];
   const geometry::Chunk* chunks[raster::kBatch];
@@ -140,17 +104,26 @@ void set_up_gathered(Worker& w) {
     raster::set_up_primitives(records, chunks, orders, w.test.range_lo, w.test.range_hi, setups);
     count = 0;
   };
-  for (const VisibleQuad& quad : w.gathered) {
-    raster::VisiblePrimitive& primitive = w.visible[quad.id - 1];
-    if (primitive.setup) continue;
-    shader::PrimitiveSetup* setup = w.setups.allocate();
-    primitive.setup = setup;
-    if constexpr (kTraced) trace::set_up(w, setup, {primitive.record, primitive.chunk});
-    records[count] = primitive.record;
-    chunks[count] = primitive.chunk;
-    orders[count] = quad.id;
-    setups[count++] = setup;
-    if (count == raster::kBatch) flush();
+  // A byte for each: whether a number came before is hard to foretell.
+  const size_t bytes = (w.visible.size() + 8) & ~size_t{7};
+  w.seen.assign(bytes, 0);
+  uint8_t* const seen = w.seen.data();
+  for (const VisibleQuad& quad : w.gathered) seen[quad.id - 1] = 1;
+  for (size_t first = 0; first < bytes; first += 8) {
+    uint64_t marks;
+    std::memcpy(&marks, seen + first, 8);
+    for (; marks; marks &= marks - 1) {
+      const uint32_t index = static_cast<uint32_t>(first) + static_cast<uint32_t>(std::countr_zero(marks) >> 3);
+      raster::VisiblePrimitive& primitive = w.visible[index];
+      shader::PrimitiveSetup* setup = w.setups.allocate();
+      primitive.setup = setup;
+      if constexpr (kTraced) trace::set_up(w, setup, {primitive.record, primitive.chunk});
+      records[count] = primitive.record;
+      chunks[count] = primitive.chunk;
+      orders[count] = index + 1;
+      setups[count++] = setup;
+      if (count == raster::kBatch) flush();
+    }
   }
   if (!count) return;
   for (; count < raster::kBatch; count++) {
@@ -172,6 +145,20 @@ void shade_vertices(Worker& w) {
 class Packer {
  public:
   explicit Packer(Worker& w) : w_(w) {}
+  void add(std::span<const VisibleQuad> quads) {
+    const bool at_once = w_.quads_per_packet == raster::kGatheredQuads && !true_coverage;
+    for (size_t i = 0; i < quads.size();) {
+      if (at_once && i + raster::kGatheredQuads <= quads.size() && raster::apart(&quads[i])) {
+        raster::shade_gathered(w_, &quads[i]);
+        i += raster::kGatheredQuads;
+        continue;
+      }
+      // One by one for a while, then packets begin anew.
+      const size_t end = at_once ? std::min(quads.size(), i + kWhile) : quads.size();
+      for (; i < end; i++) add(quads[i]);
+      finish();
+    }
+  }
   void add(const VisibleQuad& quad) {
     if (raster::packet_holds(w_, quad.tile_pixel)) {
       if (count_ == kMost) shade();
@@ -191,6 +178,7 @@ class Packer {
 
  private:
   static constexpr uint32_t kMost = raster::kPassedOver;
+  static constexpr size_t kWhile = 64;
 
   void put(const VisibleQuad& quad) {
     const raster::VisiblePrimitive& primitive = w_.visible[quad.id - 1];
@@ -223,7 +211,7 @@ class Packer {
 
 void flush_visibility(Worker& w) {
   assert(w.queue_count == 0 && w.packet_count == 0);
-  w.gathered.clear();
+  w.strata.clear();
   for (size_t i = 0; i < w.dirty.size(); i += 8) {  // 64 blocks or more: bins are 32 px wide at least
     uint64_t bytes;
     std::memcpy(&bytes, &w.dirty[i], 8);
@@ -238,6 +226,7 @@ void flush_visibility(Worker& w) {
       if (w.lists.count[block] && w.lists.count[block] != kInBuffers) gather_list(w, block);
     if (!w.last_flush) expand_lists(w);
   }
+  join_strata(w);
   if (w.phase == raster::Phase::main) settle_prepass(w);
   if constexpr (kTraced)
     for (const VisibleQuad& quad : w.gathered)
@@ -255,18 +244,17 @@ void flush_visibility(Worker& w) {
     packer.draw = w.visible_draws[slot];
     raster::bind_shading(w, packer.draw, raster::EarlyTests::full, true);
     packer.true_coverage = w.shading.full_raster;
-    // Whole blocks at once, then the quads.
-    for (end = first; end < w.gathered.size(); end++) {
-      const VisibleQuad& quad = w.gathered[end];
-      const raster::VisiblePrimitive& primitive = w.visible[quad.id - 1];
-      if (primitive.draw_slot != slot) break;
-      if (!(quad.tile_pixel & kWholeBlock)) continue;
-      const uint32_t block = (quad.tile_pixel & ~kWholeBlock) >> 4;
-      raster::shade_block(w, primitive.setup, block, static_cast<int32_t>(block & (w.blocks_per_row - 1)) * 4,
+    const auto draws = [&](const VisibleQuad& quad) { return w.visible[quad.id - 1].draw_slot == slot; };
+    end = first;
+    for (; end < w.gathered.size() && w.gathered[end].tile_pixel & kWholeBlock && draws(w.gathered[end]); end++) {
+      const uint32_t block = (w.gathered[end].tile_pixel & ~kWholeBlock) >> 4;
+      raster::shade_block(w, w.visible[w.gathered[end].id - 1].setup, block, static_cast<int32_t>(block & (w.blocks_per_row - 1)) * 4,
                           static_cast<int32_t>(block >> w.row_shift) * 4);
     }
-    for (size_t i = first; i < end; i++)
-      if (!(w.gathered[i].tile_pixel & kWholeBlock)) packer.add(w.gathered[i]);
+    const size_t quads = end;
+    if (w.visible_draws.size() == 1) end = w.gathered.size();
+    while (end < w.gathered.size() && draws(w.gathered[end])) end++;
+    packer.add({w.gathered.data() + quads, end - quads});
     packer.finish();
   }
   if constexpr (kTraced) trace::flushed(w);

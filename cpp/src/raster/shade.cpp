@@ -305,6 +305,45 @@ void shade_packet(Worker& w) {
   run_packet(w, count, w.shading.checks_once);
 }
 
+void shade_gathered(Worker& w, const VisibleQuad* quads) {
+  static_assert(kGatheredQuads == shader::kMaxQuads);
+  FragmentArgs& args = w.args;
+  w.block_primitive = nullptr;
+  // Columns of four quads: numbers and places, samples.
+  const auto load = [&](uint32_t q) { return _mm_load_si128(reinterpret_cast<const __m128i*>(quads + q)); };
+  const __m128i a = load(0), b = load(1), c = load(2), d = load(3);
+  const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
+  const i32x4 ids = (i32x4)_mm_unpacklo_epi64(ab, cd), places = (i32x4)_mm_unpackhi_epi64(ab, cd);
+  const __m256i live = _mm256_set_m128i(_mm_unpackhi_epi64(c, d), _mm_unpackhi_epi64(a, b));
+  for (uint32_t q = 0; q < kGatheredQuads; q++) args.primitive[q] = w.visible[quads[q].id - 1].setup;
+  const i32x4 block = places >> 4, row_shift = i32x4{} + static_cast<int32_t>(w.row_shift);
+  place_packet(args, (block & static_cast<int32_t>(w.blocks_per_row - 1)) * 4 + ((places >> 1) & 2) + w.origin_x_px,
+               (block >> row_shift) * 4 + ((places >> 2) & 2) + w.origin_y_px);
+  store(args.tile_pixel, places);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(args.raster_coverage), live);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(args.live_coverage), live);
+  uint32_t alive = 0, samples = 0;
+  if (w.samples == 1) {
+    alive = static_cast<uint32_t>(quads[0].live | quads[1].live << 4 | quads[2].live << 8 | quads[3].live << 12);
+    samples = static_cast<uint32_t>(std::popcount(alive));
+  } else {
+    for (uint32_t q = 0; q < kGatheredQuads; q++) {
+      alive |= covered_pixels(quads[q].live) << 4 * q;
+      samples += static_cast<uint32_t>(std::popcount(quads[q].live));
+    }
+  }
+  args.alive = alive;
+  args.quad_count = kGatheredQuads;
+  args.uniform_primitive = sign_bits(ids == (i32x4)_mm_shuffle_epi32((__m128i)ids, 0)) == 0xf;
+  const i32x4 whole = (i32x4)_mm_and_si128(_mm_shuffle_epi32((__m128i)places, 0), _mm_set1_epi32(~15)) + i32x4{0, 4, 8, 12};
+  args.full_block = sign_bits(places == whole) == 0xf;
+  const uint32_t pixels = static_cast<uint32_t>(std::popcount(alive));
+  if (!w.shading.per_sample) (w.shading.slice ? w.counters.sliced_invocations : w.counters.fragments_shaded) += pixels;
+  if (w.shading.simple && !w.shading.per_sample) w.counters.samples_written += samples;
+  w.counters.helper_lanes += 4 * kGatheredQuads - pixels;
+  run_packet(w, kGatheredQuads, w.shading.checks_once);
+}
+
 void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t block, int32_t x_px, int32_t y_px) {
   FragmentArgs& args = w.args;
   const uint32_t n = w.quads_per_packet;

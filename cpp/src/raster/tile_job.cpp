@@ -285,6 +285,7 @@ void BasicTileWorker<kWithTrace>::begin_pass(const PassContext& pass) {
   w.row_shift = static_cast<uint32_t>(std::countr_zero(w.blocks_per_row));
   w.samples = pass.samples;
   w.quads_per_packet = pass.lanes / 4;
+  w.wide = wide_vectors(pass.lanes);
   w.all_samples = w.samples == 16 ? ~uint64_t{0} : (uint64_t{1} << 4 * w.samples) - 1;
   w.memory.reserve(std::max<uint32_t>(pass.tile.size_B, 64));
   w.counters = {};

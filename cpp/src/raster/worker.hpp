@@ -13,6 +13,7 @@
 #include "hsr/block_list.hpp"
 #include "hsr/lrz_test.hpp"
 #include "hsr/prepass_rules.hpp"
+#include "hsr/quad_strata.hpp"
 #include "raster/aligned_buffer.hpp"
 #include "raster/coverage.hpp"
 #include "raster/depth_stencil.hpp"
@@ -20,6 +21,7 @@
 #include "raster/setup_batch.hpp"
 #include "raster/tile_job.hpp"
 #include "raster/vertex_store.hpp"
+#include "raster/wide.hpp"
 #include "trace/fragment_trace.hpp"
 
 namespace tilegpu::raster {
@@ -60,10 +62,7 @@ struct VisiblePrimitive {
   const shader::PrimitiveSetup* setup;  // made when its first quad is gathered
   uint32_t draw_slot;
 };
-struct VisibleQuad {
-  uint32_t id, tile_pixel;
-  uint64_t live;
-};
+using hsr::VisibleQuad;
 
 enum class EarlyTests : uint8_t { none, kill, full };  // kill: no write; the test is repeated, with writes, after shading
 enum class Route : uint8_t { nothing, visibility, shade };
@@ -146,6 +145,7 @@ struct Worker {
   std::vector<uint64_t> query_samples;
   uint32_t bin_px = 0, blocks_per_row = 0, row_shift = 0, samples = 1, quads_per_packet = 2;
   uint64_t all_samples = 0xf;  // coverage of a whole quad
+  bool wide = false;           // wide.hpp
   uint8_t* equal = nullptr;    // framebuffer/equal_quads.hpp; null: every sample is always there
 
   // -- the bin
@@ -184,7 +184,9 @@ struct Worker {
   std::vector<VisiblePrimitive> visible;  // id - 1
   std::vector<uint32_t> visible_draws;    // by slot
   std::vector<uint8_t> dirty;             // 1 for each block with a number; and eight more
-  std::vector<VisibleQuad> gathered, sorted;
+  hsr::QuadStrata strata;
+  geometry::Arena<VisibleQuad> gathered, sorted;
+  std::vector<uint8_t> seen;  // of `visible`, at a flush: 1 where a quad was gathered
   std::vector<uint32_t> slot_first;
   std::array<const VisibleQuad*, kPassedOver> passed_over{};  // gathered quads that wait for another packet
   shader::PrimitiveSetup unused_setup;                        // where the lanes of an incomplete batch write
@@ -255,6 +257,16 @@ inline bool packet_holds(const Worker& w, uint32_t tile_pixel) {
 }
 /// Shades the open packet (one quad or more) and closes it.
 void shade_packet(Worker& w);
+/// Quads of one packet of 16 lanes, all of the draw that is bound, at places of their own: shaded without the open packet, which is empty.
+/// Their primitives are set up; raster coverage is the live one.
+inline constexpr uint32_t kGatheredQuads = 4;
+void shade_gathered(Worker& w, const VisibleQuad* quads);
+inline bool apart(const VisibleQuad* quads) {
+  const i32x4 places = {static_cast<int32_t>(quads[0].tile_pixel), static_cast<int32_t>(quads[1].tile_pixel),
+                        static_cast<int32_t>(quads[2].tile_pixel), static_cast<int32_t>(quads[3].tile_pixel)};
+  const i32x4 turned = (i32x4)_mm_shuffle_epi32((__m128i)places, 0x39), opposite = (i32x4)_mm_shuffle_epi32((__m128i)places, 0x4e);
+  return !sign_bits((places == turned) | (places == opposite));
+}
 /// Shades a whole block of one primitive, all samples of which are live.
 void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t block, int32_t x_px, int32_t y_px);
 

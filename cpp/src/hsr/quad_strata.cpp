@@ -1,0 +1,157 @@
+// hsr/quad_strata.cpp -- see quad_strata.hpp.
+#include "hsr/quad_strata.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "raster/simd.hpp"
+#include "raster/wide.hpp"
+
+namespace tilegpu::hsr {
+
+namespace {
+
+using raster::i32x4;
+
+constexpr uint32_t kPlaces = 4;
+
+// Where the next primitive at each place goes.
+class Cursors {
+ public:
+  Cursors(QuadStrata& out, bool all_places, uint32_t most_rest) : out_(out) {
+    for (uint32_t s = QuadStrata::first; s <= QuadStrata::third; s++) to_[s] = room(s, kPlaces);
+    to_[QuadStrata::rest] = room(QuadStrata::rest, most_rest);
+    VisibleQuad* aligned = room(QuadStrata::aligned, kPlaces);
+    if (all_places) out.of[QuadStrata::aligned].extend_reserved(kPlaces);
+    for (uint32_t q = 0; q < kPlaces; q++) place_[q] = all_places ? aligned + q : nullptr;
+  }
+  // Does nothing where `live` is 0, without a branch.
+  void add(uint32_t q, const VisibleQuad& quad) {
+    VisibleQuad*& cursor = to_[at_[q]];
+    VisibleQuad* to = place_[q] ? place_[q] : cursor;
+    *to = quad;
+    const bool some = quad.live != 0;
+    cursor += some && !place_[q];
+    if (some) place_[q] = nullptr;
+    at_[q] = std::min<uint32_t>(at_[q] + some, QuadStrata::rest);
+  }
+  void finish() {
+    for (uint32_t s = QuadStrata::first; s <= QuadStrata::rest; s++)
+      out_.of[s].extend_reserved(static_cast<size_t>(to_[s] - (out_.of[s].data() + out_.of[s].size())));
+  }
+
+ private:
+  // One more: `add` writes before it knows.
+  VisibleQuad* room(uint32_t stratum, uint32_t count) {
+    auto& quads = out_.of[stratum];
+    quads.reserve(quads.size() + count + 1);
+    return quads.data() + quads.size();
+  }
+
+  QuadStrata& out_;
+  VisibleQuad* to_[QuadStrata::kCount] = {};
+  VisibleQuad* place_[kPlaces];
+  uint32_t at_[kPlaces] = {QuadStrata::first, QuadStrata::first, QuadStrata::first, QuadStrata::first};
+};
+
+// Bits 4 * sample + pixel for each of the four quads.
+void quads_of(SampleMasks masks, uint32_t samples, uint64_t* quads) {
+  if (samples <= 4) {
+    const uint64_t words = static_cast<uint64_t>(_mm_cvtsi128_si64(_mm256_castsi256_si128((__m256i)masks)));
+    for (uint32_t q = 0; q < kPlaces; q++) quads[q] = _pext_u64(words, 0x000f000f000f000full << 4 * q);
+    return;
+  }
+  const __m256i nibble = _mm256_set1_epi16(15), weight = _mm256_set1_epi32(1 | 16 << 16);
+  __m256i left = (__m256i)masks;
+  for (uint32_t q = 0; q < kPlaces; q++, left = _mm256_srli_epi16(left, 4)) {
+    const __m256i pairs = _mm256_madd_epi16(_mm256_and_si256(left, nibble), weight);
+    const __m128i words = _mm_packus_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
+    quads[q] = static_cast<uint64_t>(_mm_cvtsi128_si64(_mm_packus_epi16(words, words)));
+  }
+}
+
+bool all_places(uint32_t pixels) {
+  pixels |= pixels >> 2;
+  pixels |= pixels >> 1;
+  return (pixels & 0x1111) == 0x1111;
+}
+
+}  // namespace
+
+void gather_numbers(const uint32_t* ids, uint32_t samples, uint32_t block, QuadStrata& out) {
+  uint32_t pixels = 0;
+  for (uint32_t s = 0; s < samples; s++)
+    for (uint32_t half = 0; half < 2; half++)
+      pixels |= (~raster::sign_bits(raster::load8(ids + 16 * s + 8 * half) == 0) & 0xff) << 8 * half;
+  Cursors cursors(out, all_places(pixels), 64 * kPlaces);
+  for (uint32_t q = 0; q < kPlaces; q++) {
+    const uint32_t* at_place = ids + 4 * q;
+    uint64_t left = 0;
+    for (uint32_t s = 0; s < samples; s++)
+      left |= static_cast<uint64_t>(~raster::sign_bits(raster::load4(at_place + 16 * s) == 0) & 0xf) << 4 * s;
+    while (left) {
+      const int at = std::countr_zero(left);
+      const uint32_t id = at_place[16 * (at >> 2) + (at & 3)];
+      uint64_t same = 0;
+      for (uint32_t s = static_cast<uint32_t>(at >> 2); s < samples; s++)
+        same |= static_cast<uint64_t>(raster::sign_bits(raster::load4(at_place + 16 * s) == static_cast<int32_t>(id))) << 4 * s;
+      cursors.add(q, {id, block * 16 + 4 * q, same});
+      left &= ~same;
+    }
+  }
+  cursors.finish();
+}
+
+void gather_entries(const BlockEntry* list, uint32_t count, uint32_t samples, uint32_t block, QuadStrata& out) {
+  SampleMasks any{};
+  for (uint32_t i = 0; i < count; i++) any |= list[i].masks;
+  Cursors cursors(out, all_places(pixels_of(any)), count * kPlaces);
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t live[kPlaces];
+    quads_of(list[i].masks, samples, live);
+    for (uint32_t q = 0; q < kPlaces; q++) cursors.add(q, {list[i].id, block * 16 + 4 * q, live[q]});
+  }
+  cursors.finish();
+}
+
+TILEGPU_WIDE void gather_numbers_wide(const uint32_t* ids, uint32_t block, QuadStrata& out) {
+  const __m512i numbers = _mm512_load_si512(ids);
+  const uint32_t differ = _mm512_cmpneq_epi32_mask(numbers, _mm512_broadcastd_epi32(_mm512_castsi512_si128(numbers)));
+  if (!differ) {
+    if (ids[0]) out.add_whole(ids[0], block);
+    return;
+  }
+  // Bit: the pixel's number is that of the place's first, second, third, fourth pixel.
+  const __mmask16 e0 = _mm512_cmpeq_epi32_mask(numbers, _mm512_shuffle_epi32(numbers, _MM_PERM_AAAA));
+  const __mmask16 e1 = _mm512_cmpeq_epi32_mask(numbers, _mm512_shuffle_epi32(numbers, _MM_PERM_BBBB));
+  const __mmask16 e2 = _mm512_cmpeq_epi32_mask(numbers, _mm512_shuffle_epi32(numbers, _MM_PERM_CCCC));
+  const __mmask16 e3 = _mm512_cmpeq_epi32_mask(numbers, _mm512_shuffle_epi32(numbers, _MM_PERM_DDDD));
+  __m512i same = _mm512_maskz_set1_epi32(e0, 1);
+  same = _mm512_mask_or_epi32(same, e1, same, _mm512_set1_epi32(2));
+  same = _mm512_mask_or_epi32(same, e2, same, _mm512_set1_epi32(4));
+  same = _mm512_mask_or_epi32(same, e3, same, _mm512_set1_epi32(8));
+  const uint32_t known = (uint32_t{e0} & 0xeeee) | (uint32_t{e1} & 0xcccc) | (uint32_t{e2} & 0x8888);
+  uint32_t left = _mm512_test_epi32_mask(numbers, numbers) & ~known;
+  const __m512i places = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int32_t>(block * 16)),
+                                          _mm512_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12));
+  // Rows of four quads: number and place; samples.
+  const __m512i pair = _mm512_setr_epi32(0, 16, 0, 0, 1, 17, 0, 0, 2, 18, 0, 0, 3, 19, 0, 0);
+  const __m512i third = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0);
+  const auto take = [&](uint32_t stratum) TILEGPU_WIDE {
+    const uint32_t before = (left << 1 & 0xeeee) | (left << 2 & 0xcccc) | (left << 3 & 0x8888);
+    const __mmask16 now = static_cast<__mmask16>(left & ~before);
+    left &= before;
+    const uint32_t count = static_cast<uint32_t>(std::popcount(uint32_t{now}));
+    auto& quads = out.of[stratum == QuadStrata::first && count == kPlaces ? QuadStrata::aligned : stratum];
+    quads.reserve(quads.size() + kPlaces);
+    __m512i rows =
+        _mm512_maskz_permutex2var_epi32(0x3333, _mm512_maskz_compress_epi32(now, numbers), pair, _mm512_maskz_compress_epi32(now, places));
+    rows = _mm512_mask_permutexvar_epi32(rows, 0x4444, third, _mm512_maskz_compress_epi32(now, same));
+    _mm512_storeu_si512(quads.data() + quads.size(), rows);
+    quads.extend_reserved(count);
+  };
+  take(QuadStrata::first);
+  for (uint32_t stratum = QuadStrata::second; left; stratum++) take(stratum);
+}
+
+}  // namespace tilegpu::hsr
