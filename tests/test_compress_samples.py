@@ -126,6 +126,7 @@ def test_same_samples(devices: list[tg.Device], seed: int, samples: int) -> None
         got = draw_pass(device, 100 * seed + samples, samples)
         if samples > 1 or device is not devices[1]:  # in draws that discard, what waits depends on lanes and bins
             got[-1] = expected[-1]
+        got[-1][1] = expected[-1][1]  # and what is killed early on the order of drawing (near_to_far.hpp)
         for a, b in zip(expected, got, strict=True):
             np.testing.assert_array_equal(a.view(np.uint8), b.view(np.uint8))
 

@@ -69,11 +69,13 @@ inline Corners corners_of(const raster::TestState& test, const PrimitiveDepth& p
   if (test.unorm) return {raster::to_unorm(near, test.unorm_scale), raster::to_unorm(far, test.unorm_scale)};
   return {(i32x8)near, (i32x8)far};
 }
+// In API order what is equal is hidden with LESS and wins with LESS_OR_EQUAL; in any order neither is known of a whole block.
+inline bool hides_equal(const raster::TestState& test) { return test.compare == VK_COMPARE_OP_LESS && !test.any_order; }
 inline uint32_t hidden_by(const raster::TestState& test, i32x8 near, i32x8 old_far) {
-  return raster::sign_bits(test.compare == VK_COMPARE_OP_LESS ? near >= old_far : near > old_far);
+  return raster::sign_bits(hides_equal(test) ? near >= old_far : near > old_far);
 }
 inline uint32_t won_by(const raster::TestState& test, i32x8 far, i32x8 old_near, i32x8 old_far) {
-  const bool less = test.compare == VK_COMPARE_OP_LESS;
+  const bool less = test.compare == VK_COMPARE_OP_LESS || test.any_order;
   if (test.unorm) return raster::sign_bits(less ? far < old_near : far <= old_near);
   // As floats, for zeros; and no NaN is there, which no depth is in front of.
   const i32x8 wins = less ? (f32x8)far < (f32x8)old_near : (f32x8)far <= (f32x8)old_near;
@@ -136,7 +138,7 @@ CoverSides cover_window(Worker& w, const PrimitiveDepth& p, bool& listed, uint32
     const raster::f32x4 x = raster::f32x4{} + (p.zx >= 0 ? left : left + 15.0f), y = raster::f32x4{} + (p.zy >= 0 ? top : top + 15.0f);
     const raster::f32x4 z = raster::clamp(depth_term_x(p, x) + depth_term_y(p, y), p.lo, p.hi);
     const int32_t near = (test.unorm ? raster::to_unorm(z, test.unorm_scale) : (raster::i32x4)z)[0];
-    if (test.compare == VK_COMPARE_OP_LESS ? near >= bound : near > bound) return {full | part, 0};
+    if (hides_equal(test) ? near >= bound : near > bound) return {full | part, 0};
   }
   BlockCovers& c = w.covers;
   const f32x8 across = {0, 4, 8, 12, 0, 4, 8, 12}, down = {0, 0, 0, 0, 4, 4, 4, 4};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cmath>
 
 #include "hsr/block_cover.hpp"
@@ -54,7 +55,8 @@ inline i32x4 compare_depth(i32x4 now, i32x4 old) {
 
 inline uint32_t* offset(uint32_t* words, size_t at) { return words ? words + at : nullptr; }
 
-template <VkCompareOp kOp, bool kUnorm, bool kWrite, bool kIds>
+// kAnyOrder: of equal depths the primitive that API order lets win, by its number; 0 is what was there before all of them.
+template <VkCompareOp kOp, bool kUnorm, bool kWrite, bool kIds, bool kAnyOrder = false>
 struct Kernel {
   static constexpr bool kReads = kOp != VK_COMPARE_OP_ALWAYS;
   static constexpr bool kDepth = kReads || kWrite;
@@ -74,7 +76,13 @@ struct Kernel {
       V old{};
       if constexpr (kReads || kMasked) old = Lanes<V>::load(depth);
       if constexpr (kReads) {
-        pass = compare_depth<kOp, kUnorm>(now, old);
+        if constexpr (kAnyOrder) {
+          const V number = V{} + static_cast<int32_t>(id), before = Lanes<V>::load(ids);
+          const V wins = kOp == VK_COMPARE_OP_LESS ? number < before : number > before;
+          pass = compare_depth<VK_COMPARE_OP_LESS, kUnorm>(now, old) | (compare_depth<VK_COMPARE_OP_EQUAL, kUnorm>(now, old) & wins);
+        } else {
+          pass = compare_depth<kOp, kUnorm>(now, old);
+        }
         if constexpr (kMasked) pass &= mask;
       }
       if constexpr (kWrite) {
@@ -437,6 +445,11 @@ TestFunctions choose_functions(const TestState& state) {
   }
 }
 
+template <VkCompareOp kOp>
+TestFunctions choose_any_order(bool unorm) {
+  return unorm ? Kernel<kOp, true, true, true, true>::functions() : Kernel<kOp, false, true, true, true>::functions();
+}
+
 StencilFace make_face(const VkStencilOpState& op, uint32_t reference) {
   return {op.compareOp, op.failOp, op.passOp, op.depthFailOp, op.compareMask, op.writeMask, reference};
 }
@@ -484,6 +497,12 @@ bool TestState::breaks_far() const {
     default:
       return true;
   }
+}
+
+TestFunctions any_order_functions(const TestState& state) {
+  assert(state.samples == 1 && state.ids && state.depth_write);
+  return state.compare == VK_COMPARE_OP_LESS ? choose_any_order<VK_COMPARE_OP_LESS>(state.unorm)
+                                             : choose_any_order<VK_COMPARE_OP_LESS_OR_EQUAL>(state.unorm);
 }
 
 uint32_t hidden_blocks(const TestState& state, const PrimitiveDepth& p, uint32_t first_block, int32_t x_px, int32_t y_px) {

@@ -58,6 +58,7 @@ struct TestState {
   int32_t* near = nullptr;   // with far: the other bound, while hsr/block_cover.hpp asks for it
   uint32_t samples = 1;
   const float* positions = nullptr;  // x, y in 0..1 of each sample
+  bool any_order = false;            // with ids, LESS or LESS_OR_EQUAL: of equal depths the number decides, see near_to_far.hpp
   bool depth_test = false, depth_write = false, bounds_test = false, stencil_test = false, unorm = false;
   VkCompareOp compare = VK_COMPARE_OP_ALWAYS;
   double unorm_scale = 0;            // 65535 or 16777215
@@ -87,6 +88,9 @@ void depth_encoding(VkFormat format, bool& unorm, double& scale);
 /// State from the pipeline, the draw's dynamic state and the tile. `ids`, `dirty`: visibility plane or null; `far`: bounds or null.
 TestState make_test_state(const GraphicsPipelineCreateInfo& info, const exec::DrawState& state, const framebuffer::HostTile& tile,
                           uint8_t* memory, uint32_t* ids, uint8_t* dirty, int32_t* far, bool write);
+
+/// One sample, ids, depth written, LESS or LESS_OR_EQUAL: the same tests for primitives that come in any order.
+TestFunctions any_order_functions(const TestState& state);
 
 /// Tests and writes a quad after shading. `depth` and `stencil_reference`: a value for each of the four pixels, or null for the
 /// primitive's plane and the state's reference. Returns the samples that pass.

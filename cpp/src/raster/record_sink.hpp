@@ -20,7 +20,9 @@ inline uint32_t count_pixels(const uint16_t* masks, uint32_t samples) {
 /// Where the coverage of one record goes.
 class RecordSink {
  public:
-  RecordSink(Worker& w, const geometry::TriangleRecord& record, const geometry::Chunk& chunk) : w_(w), record_(record), chunk_(chunk) {
+  /// `number`: in the visibility buffer; 0: the next, given once something of it is seen.
+  RecordSink(Worker& w, const geometry::TriangleRecord& record, const geometry::Chunk& chunk, uint32_t number = 0)
+      : w_(w), record_(record), chunk_(chunk), number_(number ? number : static_cast<uint32_t>(w.visible.size()) + 1), numbered_(number) {
     if (w.phase != Phase::main || !w.prepass.opaque_replay) return;
     uint32_t& next = w.prepass.replay_next;
     if (next < w.visible.size() && w.visible[next].record == &record) id_ = ++next;
@@ -28,7 +30,7 @@ class RecordSink {
 
   /// The depth plane was set up with others.
   void set_depth(const TriangleBatch& batch, uint32_t lane) {
-    depth_ = batch_depth(batch, lane, static_cast<uint32_t>(w_.visible.size()) + 1, record_.draw_flags & geometry::kFrontFacing ? 0 : 1);
+    depth_ = batch_depth(batch, lane, number_, record_.draw_flags & geometry::kFrontFacing ? 0 : 1);
     ready_ = true;
   }
 
@@ -52,9 +54,8 @@ class RecordSink {
       for (uint32_t q = 0; q < 4; q++)
         if (covered >> 4 * q & 0xf) expand_cover(tile_pixels[q] >> 4);
     if (w_.early != EarlyTests::none) {
-      live = w_.test.functions.window(w_.test, batch, lane, static_cast<uint32_t>(w_.visible.size()) + 1,
-                                      record_.draw_flags & geometry::kFrontFacing ? 0 : 1, tile_pixels, w_.origin_x_px + x,
-                                      w_.origin_y_px + y, covered);
+      live = w_.test.functions.window(w_.test, batch, lane, number_, record_.draw_flags & geometry::kFrontFacing ? 0 : 1, tile_pixels,
+                                      w_.origin_x_px + x, w_.origin_y_px + y, covered);
       if constexpr (kTraced)
         for (uint32_t q = 0; q < 4; q++) trace::tested(w_, source(), tile_pixels[q], covered >> 4 * q & 0xf, live >> 4 * q & 0xf);
       w_.counters.fragments_early_killed += static_cast<uint32_t>(std::popcount(covered & ~live));
@@ -251,7 +252,7 @@ class RecordSink {
 
   /// After the last of its samples.
   void finish() {
-    if (!seen_) return;
+    if (!seen_ || numbered_) return;
     if (w_.visible_draws.empty() || w_.visible_draws.back() != w_.draw) w_.visible_draws.push_back(w_.draw);
     w_.visible.push_back({&record_, &chunk_, nullptr, static_cast<uint32_t>(w_.visible_draws.size() - 1)});
   }
@@ -422,7 +423,7 @@ class RecordSink {
     if (ready_) return;
     ready_ = true;
     set_up_depth(record_, w_.test, depth_);
-    depth_.id = static_cast<uint32_t>(w_.visible.size()) + 1;
+    depth_.id = number_;
   }
   const shader::PrimitiveSetup* setup() {
     if (!setup_) {
@@ -518,6 +519,8 @@ class RecordSink {
   PrimitiveDepth depth_;  // once ready_
   const shader::PrimitiveSetup* setup_ = nullptr;
   bool ready_ = false, seen_ = false, listed_ = false, held_ = false;
+  const uint32_t number_;
+  const bool numbered_;
   uint32_t id_ = 0;  // main phase: in the ids; 0: nothing of it is seen
 };
 

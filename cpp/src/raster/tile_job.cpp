@@ -14,6 +14,7 @@
 
 #include "framebuffer/equal_quads.hpp"
 #include "raster/filtered_tests.hpp"
+#include "raster/near_to_far.hpp"
 #include "raster/record_sink.hpp"
 #include "raster/worker.hpp"
 
@@ -136,6 +137,8 @@ void select_state(Worker& w, const exec::DrawState& state) {
   w.masks_samples = w.sample_mask != w.all_samples;
 }
 
+}  // namespace
+
 void select_draw(Worker& w, uint32_t draw) {
   if (!w.kill.retains) release_queue(w);
   const exec::DrawCall& call = w.pass->draws[draw];
@@ -168,6 +171,8 @@ void select_draw(Worker& w, uint32_t draw) {
   }
 }
 
+namespace {
+
 // The main phase draws these entries again.
 void note_replay(Worker& w, const geometry::BinSegment& segment, uint32_t first, uint32_t count) {
   std::vector<Replay>& replays = w.prepass.replays;
@@ -181,7 +186,51 @@ void note_replay(Worker& w, const geometry::BinSegment& segment, uint32_t first,
   replays.push_back({&segment, first, count, w.draw, static_cast<uint32_t>(w.visible.size()), !w.prepass.skips, w.prepass.verdict.opaque});
 }
 
+// Covers and tests up to kBatch records of the current draw; kNumbered: `numbers` are theirs in the visibility buffer already.
+template <bool kNumbered>
+inline void draw_batch(Worker& w, const geometry::TriangleRecord** batch, const geometry::Chunk* const* chunks, const uint32_t* numbers,
+                       uint32_t count) {
+  const auto sink_of = [&](uint32_t k) { return RecordSink(w, *batch[k], *chunks[kNumbered ? k : 0], kNumbered ? numbers[k] : 0); };
+  if (count < kWorthBatching) {
+    for (uint32_t k = 0; k < count; k++) {
+      RecordSink sink = sink_of(k);
+      cover_triangle(*batch[k], w.origin_x_px, w.origin_y_px, w.rect, w.samples, sink);
+      sink.finish();
+      if (w.one_by_one) release_queue(w);
+    }
+    return;
+  }
+  std::fill(batch + count, batch + kBatch, batch[0]);
+  TriangleBatch setup;
+  prepare_batch(batch, count, w.origin_x_px, w.origin_y_px, w.rect, w.samples, w.test.range_lo, w.test.range_hi, setup);
+  for (uint32_t left = ((1u << count) - 1) & ~setup.outside; left; left &= left - 1) {
+    const uint32_t k = static_cast<uint32_t>(std::countr_zero(left));
+    RecordSink sink = sink_of(k);
+    if (setup.small >> k & 1) {
+      sink.window(setup, k);
+    } else if (setup.medium >> k & 1) {
+      sink.set_depth(setup, k);
+      if (w.samples == 1)
+        sink.blocks(setup, k);
+      else
+        sink.blocks_of_samples(setup, k);
+    } else {
+      sink.set_depth(setup, k);
+      cover_triangle(*batch[k], w.origin_x_px, w.origin_y_px, w.rect, w.samples, sink);
+    }
+    sink.finish();
+    if (w.one_by_one) release_queue(w);
+  }
+}
+
 }  // namespace
+
+#ifndef TILEGPU_TRACED
+void draw_any_order(Worker& w, const geometry::TriangleRecord** batch, const geometry::Chunk* const* chunks, const uint32_t* numbers,
+                    uint32_t count) {
+  draw_batch<true>(w, batch, chunks, numbers, count);
+}
+#endif
 
 uint32_t draw_entries(Worker& w, const geometry::BinSegment& segment, uint32_t from, uint32_t to) {
   const geometry::Chunk& chunk = *segment.chunk;
@@ -233,39 +282,43 @@ uint32_t draw_entries(Worker& w, const geometry::BinSegment& segment, uint32_t f
       if (!count) continue;
     }
 
-    if (count < kWorthBatching) {
-      for (uint32_t k = 0; k < count; k++) {
-        RecordSink sink(w, *batch[k], chunk);
-        cover_triangle(*batch[k], w.origin_x_px, w.origin_y_px, w.rect, w.samples, sink);
-        sink.finish();
-        if (w.one_by_one) release_queue(w);
-      }
-      continue;
-    }
-    std::fill(batch + count, batch + kBatch, batch[0]);
-    TriangleBatch setup;
-    prepare_batch(batch, count, w.origin_x_px, w.origin_y_px, w.rect, w.samples, w.test.range_lo, w.test.range_hi, setup);
-    for (uint32_t left = ((1u << count) - 1) & ~setup.outside; left; left &= left - 1) {
-      const uint32_t k = static_cast<uint32_t>(std::countr_zero(left));
-      RecordSink sink(w, *batch[k], chunk);
-      if (setup.small >> k & 1) {
-        sink.window(setup, k);
-      } else if (setup.medium >> k & 1) {
-        sink.set_depth(setup, k);
-        if (w.samples == 1)
-          sink.blocks(setup, k);
-        else
-          sink.blocks_of_samples(setup, k);
-      } else {
-        sink.set_depth(setup, k);
-        cover_triangle(*batch[k], w.origin_x_px, w.origin_y_px, w.rect, w.samples, sink);
-      }
-      sink.finish();
-      if (w.one_by_one) release_queue(w);
-    }
+    const geometry::Chunk* const only = &chunk;
+    draw_batch<false>(w, batch, &only, nullptr, count);
   }
   return to;
 }
+
+namespace {
+
+// The rest of a segment from entry `at` on; and those that follow, as far as they may change places with it. `i` moves to the last one.
+void draw_rest(Worker& w, uint32_t& i, uint32_t at, uint32_t end, [[maybe_unused]] bool& any_order) {
+  const std::vector<geometry::BinSegment>& segments = w.pass->geometry->segments;
+  if constexpr (!kTraced) {  // what is traced happens in API order
+    while (any_order && i < end && !segments[i].chunk->clear) {
+      const geometry::BinSegment& segment = segments[i];
+      if (at == segment.count) {
+        i++;
+        at = 0;
+      } else if (!draw_near_to_far(w, i, at, end, any_order) && any_order) {
+        // A draw that stays in its place.
+        const geometry::Chunk& chunk = *segment.chunk;
+        const auto draw_at = [&](uint32_t k) {
+          return chunk.records.data()[chunk.entries.data()[segment.first + k]].draw_flags & geometry::kDrawMask;
+        };
+        uint32_t to = at + 1;
+        while (to < segment.count && draw_at(to) == draw_at(at)) to++;
+        draw_entries(w, segment, at, to);
+        at = to;
+      }
+    }
+  }
+  if (i < end && !segments[i].chunk->clear)
+    draw_entries(w, segments[i], at, segments[i].count);
+  else
+    i--;
+}
+
+}  // namespace
 
 template <bool kWithTrace>
 BasicTileWorker<kWithTrace>::BasicTileWorker() : state_(std::make_unique<State>()) {
@@ -364,7 +417,7 @@ void BasicTileWorker<kWithTrace>::run(const PassContext& pass, uint32_t bin) {
   if (pass.block_lists) hsr::begin_lists(w, pass.depth_background);
   if (pass.block_covers) hsr::begin_covers(w, pass.depth_known, pass.depth_background);
   if constexpr (kTraced) trace::begin_bin(w, bin);
-  bool may_start = w.prepass.enabled;
+  bool may_start = w.prepass.enabled, any_order = !kTraced && begin_any_order(w);
   const uint32_t end = binned.first_segment[bin + 1];
   for (uint32_t i = binned.first_segment[bin]; i < end; i++) {
     const geometry::BinSegment& segment = binned.segments[i];
@@ -375,6 +428,7 @@ void BasicTileWorker<kWithTrace>::run(const PassContext& pass, uint32_t bin) {
       w.state = nullptr;
       hsr::reset_far(w, INT32_MAX);
       w.filter_broken = false;
+      any_order = !kTraced && begin_any_order(w);
       if (w.covers.active) hsr::forget_near(w);
       if (w.filter.on()) w.filter.forget();
       framebuffer::TileRegion region;
@@ -392,7 +446,7 @@ void BasicTileWorker<kWithTrace>::run(const PassContext& pass, uint32_t bin) {
       if (rest.chunk->clear)
         i--;
       else
-        draw_entries(w, rest, at, rest.count);
+        draw_rest(w, i, at, end, any_order);
     }
   }
   w.last_flush = true;

@@ -229,6 +229,11 @@ struct Worker {
 // -- tile_job.cpp
 /// Where a draw with this state may write in the bin.
 PixelRect draw_rect(const Worker& w, const exec::DrawState& state);
+/// Makes a draw the current one: its tests, where its fragments go.
+void select_draw(Worker& w, uint32_t draw);
+/// Up to kBatch records that have their numbers in the visibility buffer already; w.test is that of any order (near_to_far.hpp).
+void draw_any_order(Worker& w, const geometry::TriangleRecord** batch, const geometry::Chunk* const* chunks, const uint32_t* numbers,
+                    uint32_t count);
 /// Draws entries [from, to) of a segment. Pre-pass: stops at the first that it cannot hold. Returns where it stopped.
 uint32_t draw_entries(Worker& w, const geometry::BinSegment& segment, uint32_t from, uint32_t to);
 /// What a primitive covers of a quad (bin coordinates), as the plain path would have recorded it.

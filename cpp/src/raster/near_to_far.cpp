@@ -1,0 +1,167 @@
+// raster/near_to_far.cpp -- see near_to_far.hpp.
+#include "raster/near_to_far.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "hsr/explain.hpp"
+#include "raster/worker.hpp"
+
+namespace tilegpu::raster {
+
+namespace {
+
+constexpr uint32_t kMost = 256;      // entries of a run: with more of them in a bin they are small
+constexpr uint32_t kAsked = 8;       // entries that are looked at for their size
+constexpr uint32_t kLargePart = 16;  // of a bin's area: worth the place in an order
+constexpr uint32_t kClasses = 64;    // of depth
+
+struct Entry {
+  const geometry::TriangleRecord* record;
+  const geometry::Chunk* chunk;
+  float near;
+};
+
+// Pixels of the bounding box, cut with the bin.
+uint32_t area_px(const Worker& w, const geometry::TriangleRecord& r) {
+  const auto extent = [&](const int32_t* at, int32_t origin) {
+    const int32_t low = std::max((std::min(std::min(at[0], at[1]), at[2]) >> geometry::kSubpixelBits) - origin, 0);
+    const int32_t high =
+        std::min((std::max(std::max(at[0], at[1]), at[2]) >> geometry::kSubpixelBits) - origin + 1, static_cast<int32_t>(w.bin_px));
+    return static_cast<uint32_t>(std::max(high - low, 0));
+  };
+  return extent(r.x, w.origin_x_px) * extent(r.y, w.origin_y_px);
+}
+
+// Large triangles, several deep?
+bool worth_it(const Worker& w, const geometry::BinnedGeometry& binned, uint32_t segment, uint32_t at, uint32_t end) {
+  uint32_t count = 0;
+  for (uint32_t i = segment, from = at; i < end && !binned.segments[i].chunk->clear; i++, from = 0) {
+    count += binned.segments[i].count - from;
+    if (count > kMost) return false;
+  }
+  if (count < 2) return false;
+  const uint32_t asked = std::min(count, kAsked);
+  uint64_t area = 0;
+  for (uint32_t k = 0; k < asked; k++) {
+    uint32_t number = at + k * count / asked, i = segment;
+    for (; number >= binned.segments[i].count; i++) number -= binned.segments[i].count;
+    const geometry::BinSegment& s = binned.segments[i];
+    area += area_px(w, s.chunk->records.data()[s.chunk->entries.data()[s.first + number]]);
+  }
+  const uint64_t bin = uint64_t{w.bin_px} * w.bin_px;
+  return area * kLargePart >= bin * asked && area * count >= 2 * bin * asked;
+}
+
+// Whether a draw with this state may change places with those of the worker's current one.
+bool tested_alike(const Worker& w, const exec::DrawState& state) {
+  const GraphicsPipelineCreateInfo& info = state.pipeline->info();
+  const pipeline::Compiled& compiled = state.pipeline->compiled();
+  const pipeline::Classification& c = compiled.classification;
+  if (!compiled.fragment || !c.early_test || !c.early_write || c.pins_order) return false;
+  if (hsr::visibility_obstacle(info, compiled, w.hidden_surface_removal)) return false;
+  if (info.multisample.sample_mask != w.state->pipeline->info().multisample.sample_mask) return false;
+  const TestState test =
+      make_test_state(info, state, w.pass->tile, nullptr, w.test.ids, w.test.dirty, w.hierarchical_z ? w.test.far : nullptr, true);
+  const PixelRect rect = draw_rect(w, state);
+  return hsr::covers_serve(test) && test.compare == w.test.compare && test.range_lo == w.test.range_lo &&
+         test.range_hi == w.test.range_hi && rect.x0 == w.rect.x0 && rect.y0 == w.rect.y0 && rect.x1 == w.rect.x1 && rect.y1 == w.rect.y1;
+}
+
+}  // namespace
+
+bool begin_any_order(const Worker& w) { return w.covers.active && w.phase == Phase::ordinary && !w.pass->lrz && !w.filter.on(); }
+
+bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, bool& again) {
+  const geometry::BinnedGeometry& binned = *w.pass->geometry;
+  if (!worth_it(w, binned, segment, at, end)) {
+    again = false;
+    return false;
+  }
+  const auto record_at = [&](const geometry::BinSegment& s, uint32_t entry) -> const geometry::TriangleRecord& {
+    return s.chunk->records.data()[s.chunk->entries.data()[s.first + entry]];
+  };
+  const auto draw_of = [](const geometry::TriangleRecord& r) { return r.draw_flags & geometry::kDrawMask; };
+  const geometry::BinSegment& first_segment = binned.segments[segment];
+  if (at == first_segment.count) return false;
+  const uint32_t first_draw = draw_of(record_at(first_segment, at));
+  if (first_draw != w.draw) select_draw(w, first_draw);
+  if (!w.cover_draw || w.masks_samples || w.one_by_one || w.early_query >= 0) return false;
+  if (w.visible.size() + kMost > kMaxVisible) hsr::flush_visibility(w);
+
+  // The run, in API order: each primitive has its number now.
+  std::array<Entry, kMost> run;
+  uint32_t count = 0;
+  uint32_t draw = ~0u;
+  const exec::DrawState* alike = w.state;
+  float least = INFINITY, most = -INFINITY;
+  bool in_order = true;
+  const size_t primitives = w.visible.size(), draws = w.visible_draws.size();
+  const uint32_t first_number = static_cast<uint32_t>(primitives) + 1;
+  uint32_t i = segment, entry = at;
+  for (; i < end && !binned.segments[i].chunk->clear; i++, entry = 0) {
+    const geometry::BinSegment& s = binned.segments[i];
+    for (; entry < s.count; entry++) {
+      const geometry::TriangleRecord& r = record_at(s, entry);
+      if (draw_of(r) != draw) {
+        const exec::DrawCall& call = w.pass->draws[draw_of(r)];
+        if (call.query >= 0) break;
+        if (call.state != alike && !tested_alike(w, *call.state)) break;
+        alike = call.state;
+        draw = draw_of(r);
+        w.visible_draws.push_back(draw);
+      }
+      const float near = std::min(std::min(r.z[0], r.z[1]), r.z[2]);
+      in_order &= near >= most || count == 0;
+      least = std::min(least, near);
+      most = std::max(most, near);
+      run[count++] = {&r, s.chunk, near};
+      w.visible.push_back({&r, s.chunk, nullptr, static_cast<uint32_t>(w.visible_draws.size() - 1)});
+    }
+    if (entry < s.count) break;
+  }
+
+  if (in_order) {  // API order will do, and its tests
+    w.visible.resize(primitives);
+    w.visible_draws.resize(draws);
+    for (; segment < i; segment++, at = 0) draw_entries(w, binned.segments[segment], at, binned.segments[segment].count);
+    if (entry > at && i < end) draw_entries(w, binned.segments[i], at, entry);
+    at = entry;
+    return true;
+  }
+
+  // Classes of depth, near ones first; a NaN is anywhere.
+  std::array<uint8_t, kMost> depth_class;
+  std::array<uint16_t, kClasses + 1> first_of{};
+  const float scale = most > least ? static_cast<float>(kClasses) / (most - least) : 0.0f;
+  for (uint32_t k = 0; k < count; k++) {
+    const float place = (run[k].near - least) * scale;
+    depth_class[k] = static_cast<uint8_t>(place > 0 ? std::min(place, static_cast<float>(kClasses - 1)) : 0.0f);
+    first_of[depth_class[k] + 1u]++;
+  }
+  for (uint32_t k = 0; k < kClasses; k++) first_of[k + 1] = static_cast<uint16_t>(first_of[k + 1] + first_of[k]);
+  std::array<uint16_t, kMost> order;
+  for (uint32_t k = 0; k < count; k++) order[first_of[depth_class[k]]++] = static_cast<uint16_t>(k);
+
+  w.test.any_order = true;
+  w.test.functions = any_order_functions(w.test);
+  const geometry::TriangleRecord* batch[kBatch];
+  const geometry::Chunk* chunks[kBatch];
+  uint32_t numbers[kBatch];
+  for (uint32_t k = 0; k < count;) {
+    uint32_t n = 0;
+    for (; n < kBatch && k < count; n++, k++) {
+      batch[n] = run[order[k]].record;
+      chunks[n] = run[order[k]].chunk;
+      numbers[n] = first_number + order[k];
+    }
+    draw_any_order(w, batch, chunks, numbers, n);
+  }
+  w.draw = ~0u;  // the next draw's state is chosen anew
+  w.state = nullptr;
+  segment = i;
+  at = entry;
+  return true;
+}
+
+}  // namespace tilegpu::raster
