@@ -484,6 +484,11 @@ bool call(const SamplerKey& key, Texture& image, Op op, const Request requests[1
       for (uint32_t l = 0; l < lanes; ++l) {
         for (int c = 0; c < 4; ++c) out[n][base + l][c] = result[c][l];
       }
+      if (op == Op::gather) continue;
+      a.scalar[2] = mask | kWithoutAlpha;
+      float without[4][kMaxLanes];
+      (op == Op::gradient ? lab.gradient : lab.lod)(&image.descriptor, &a, without);
+      for (int c = 0; c < 3; ++c) CHECK(std::memcmp(without[c], result[c], lanes * sizeof(float)) == 0);
     }
   }
   return true;

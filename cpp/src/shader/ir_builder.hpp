@@ -268,10 +268,10 @@ class Ir {
     for (uint32_t k = 0; k < at.size(); ++k) result = insert(result, load(element, offset(pointer, at[k]), align_B), k);
     return result;
   }
-  /// Two neighbouring 32-bit words for each lane, by one 64-bit load.
-  std::pair<Value, Value> load_lane_pairs(Value pointer, Value offsets) const {
-    if (gathers_lanes(i64, offsets)) return gather_lane_pairs(pointer, offsets);
-    const std::vector<Value> at = lanes_as_i64(offsets);
+  /// Two neighbouring 32-bit words for each lane, by one 64-bit load. Offsets in units of 1 byte, or of 4 (i32 below 2^31).
+  std::pair<Value, Value> load_lane_pairs(Value pointer, Value offsets, uint32_t unit_B = 1) const {
+    if (gathers_lanes(i64, offsets)) return gather_lane_pairs(pointer, offsets, unit_B);
+    const std::vector<Value> at = lanes_as_i64(unit_B == 4 ? shl(offsets, 2) : offsets);
     const auto n = static_cast<uint32_t>(at.size());
     const uint32_t chunk = n < 8 ? n : 8;
     std::vector<Value> low, high;
@@ -302,14 +302,21 @@ class Ir {
     return {join(low), join(high)};
   }
 
-  std::pair<Value, Value> gather_lane_pairs(Value pointer, Value offsets) const {
+  std::pair<Value, Value> gather_lane_pairs(Value pointer, Value offsets, uint32_t unit_B) const {
     const uint32_t n = lanes_of(offsets);
     std::vector<Value> parts;
     for (uint32_t first = 0; first < n; first += 8) {
       std::vector<int> eight(8);
       for (uint32_t k = 0; k < 8; ++k) eight[k] = static_cast<int>(first + k);
-      Value part = n == 8 ? offsets : shuffle(offsets, offsets, eight);
-      parts.push_back(LLVMBuildBitCast(builder, gather(i64, pointer, part, 4), LLVMVectorType(i32, 16), ""));
+      Value part = n == 8 ? offsets : shuffle(offsets, offsets, eight), words = nullptr;
+      if (unit_B == 4) {
+        // LLVM would extend the indices to 64 bits first.
+        words = call_intrinsic("llvm.x86.avx512.mask.gather.dpq.512", {},
+                               {zero(vec(i64, 8)), pointer, part, splat_constant(c1(true), 8), c32(4)});
+      } else {
+        words = gather(i64, pointer, part, 4);
+      }
+      parts.push_back(LLVMBuildBitCast(builder, words, LLVMVectorType(i32, 16), ""));
     }
     std::vector<int> low(n), high(n);
     for (uint32_t k = 0; k < n; ++k) low[k] = static_cast<int>(2 * k), high[k] = static_cast<int>(2 * k + 1);

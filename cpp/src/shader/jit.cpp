@@ -5,6 +5,7 @@
 // before the optimiser sees it (LLVM aborts on broken IR), and the object may refer to nothing but memset and memcpy.
 // Source: reference feasibility, sections 1 and 2 ("codegen level 2, slim pass pipeline", "code model small").
 #include "shader/jit.hpp"
+#include "shader/sampler_types.hpp"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -277,6 +278,7 @@ Expected<std::string> Jit::State::emit(LLVMModuleRef module, LLVMTargetMachineRe
                                              static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex), slice))
     failed = LLVMRunPasses(module, kSlicePasses, machine, options);
   LLVMDisposePassBuilderOptions(options);
+  if (!failed) leave_out_alpha(module);
   if (failed) return error("LLVM passes: " + take_error(failed));
   if (!dump.empty()) {
     write_ir(".after.ll");

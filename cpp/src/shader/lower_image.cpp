@@ -113,6 +113,8 @@ std::vector<Value> ImageBuilder::call(Type function, size_t offset_B, std::vecto
   const auto one = [&](Value at, Value mask) {
     arguments[0] = descriptor(at), arguments[mask_index] = mask;
     Value r = call_sampler(ir, function, offset_B, arguments.data(), static_cast<uint32_t>(arguments.size()), l.slice);
+    if (offset_B == offsetof(TextureDescriptor, sample_gradient) || offset_B == offsetof(TextureDescriptor, sample_lod))
+      mark_alpha_optional(ir, r, mask_index);
     std::vector<Value> texel;
     for (uint32_t k = 0; k < 4; ++k) texel.push_back(ir.extract_value(r, k));
     return texel;

@@ -13,30 +13,39 @@ constexpr float kFar = 0x1p20f;
 
 /// Adds a texel offset to indices in [-1, period), modulo the period. Behind a branch where the offset is a constant 0, as it mostly is.
 Value add_offset(const Ir& ir, Value index, Value offset, Value period) {
-  Value period_v = ir.splat(ir.smax(period, ir.c32(1)));
+  Value period_v = ir.smax(ir.splat(period), ir.ik(1));
   auto once_less = [&](Value i) { return ir.select(ir.sge(i, period_v), ir.sub(i, period_v), i); };
-  if (ir.lanes_of(offset) > 1) {
+  auto add_vector = [&](Value offset_v) {
     // No vector division in the hardware: floats are exact for integers of this size, and the quotient's floor is put right by one step
     // each way.
-    Value bounded = ir.sclamp(offset, ir.ik(static_cast<uint32_t>(-4096)), ir.ik(4096));
+    Value bounded = ir.sclamp(offset_v, ir.ik(static_cast<uint32_t>(-4096)), ir.ik(4096));
     Value q = ir.fptosi(ir.floor(ir.fdiv(ir.sitofp(bounded), ir.sitofp(period_v))));
     Value r = ir.sub(bounded, ir.mul(q, period_v));
     r = once_less(ir.select(ir.slt(r, ir.ik(0)), ir.add(r, period_v), r));
     return once_less(ir.add(index, r));
-  }
+  };
+  if (ir.lanes_of(offset) > 1) return add_vector(offset);
   return ir.if_else(
       ir.eq(offset, ir.c32(0)), [&] { return std::vector<Value>{index}; },
-      [&] {
-        Value bounded = ir.sclamp(offset, ir.c32(static_cast<uint32_t>(-4096)), ir.c32(4096)), divisor = ir.smax(period, ir.c32(1));
-        Value r = LLVMBuildSRem(ir.builder, bounded, divisor, "");
-        r = ir.select(ir.slt(r, ir.c32(0)), ir.add(r, divisor), r);
-        return std::vector<Value>{once_less(ir.add(index, ir.splat(r)))};
-      })[0];
+      [&] { return std::vector<Value>{add_vector(ir.splat(offset))}; })[0];
+}
+
+bool repeats(const SamplerContext& c, VkSamplerAddressMode mode) {
+  return !c.plan.key.sampler.unnormalized_coordinates &&
+         (mode == VK_SAMPLER_ADDRESS_MODE_REPEAT || mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT);
 }
 
 Value as_vector(const Ir& ir, Value v) { return ir.lanes_of(v) == ir.lanes ? v : ir.splat(v); }
 
 }  // namespace
+
+Value fold_coordinate(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate) {
+  const Ir& ir = c.ir;
+  if (!repeats(c, mode)) return coordinate;
+  const bool mirrors = mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT;
+  Value s = mirrors ? ir.fma(ir.floor(ir.fmul(coordinate, ir.fk(0.5f))), ir.fk(-2), coordinate) : ir.fsub(coordinate, ir.floor(coordinate));
+  return ir.fclamp(s, ir.fk(0), ir.fk(mirrors ? 2 : 1));  // against NaN
+}
 
 Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size, Value size_f, Value offset,
                   bool linear) {
@@ -44,19 +53,13 @@ Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coor
   const bool unnormalized = c.plan.key.sampler.unnormalized_coordinates;
   Value size_v = ir.splat(size), last = ir.sub(size_v, ir.ik(1)), zero = ir.ik(0);
   Value s = coordinate;
-  const bool repeats = !unnormalized && (mode == VK_SAMPLER_ADDRESS_MODE_REPEAT || mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT);
+  const bool repeats = tilegpu::shader::repeats(c, mode);
   const bool mirrors = repeats && mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT;
-  if (mirrors) {
-    s = ir.fma(ir.floor(ir.fmul(s, ir.fk(0.5f))), ir.fk(-2), s);  // 0..2
-  } else if (repeats) {
-    s = ir.fsub(s, ir.floor(s));  // 0..1
-  }
   Value half = ir.fk(linear ? -0.5f : 0.0f);
   Value u = unnormalized ? (linear ? ir.fadd(s, half) : s) : linear ? ir.fma(s, size_f, half) : ir.fmul(s, size_f);
   if (repeats) {
-    // Indices -1 to period - 1: what rounding and NaN may do ends here.
-    Value limit = mirrors ? ir.fadd(size_f, size_f) : size_f;
-    u = ir.fclamp(u, ir.fk(-0.5f), ir.fsub(limit, ir.fk(0.5f)));
+    // Indices -1 to period - 1. With a linear filter they are: a folded coordinate gives -0.5 to period - 0.5, and sizes are exact.
+    if (!linear) u = ir.fmin_second(u, ir.fsub(mirrors ? ir.fadd(size_f, size_f) : size_f, ir.fk(0.5f)));
   } else {
     u = ir.fclamp(u, ir.fk(-kFar), ir.fk(kFar));
   }

@@ -34,6 +34,7 @@ class FunctionBuilder {
   TexelValues unpack(const std::vector<Value>& v, size_t first = 0) const;
   TexelValues like_texel(Value fill) const;
   Value predicted(Value id);
+  void fold(Value& s, Value& t) const;
 
   const Ir& ir;
   const SamplerPlan& plan;
@@ -199,10 +200,31 @@ TexelValues FunctionBuilder::sample_level(Value level_index, Value s, Value t, V
   }
   TexelValues texels[4];
   Axis ax, ay;
-  four_texels(level, s, t, face, texels, ax, ay);
-  const TexelValues top = mix_texels(ir, texels[0], texels[1], ax.fraction);
-  if (plan.one_dimensional) return top;
-  return mix_texels(ir, top, mix_texels(ir, texels[2], texels[3], ax.fraction), ay.fraction);
+  auto filter = [&] {
+    const TexelValues top = mix_texels(ir, texels[0], texels[1], ax.fraction);
+    if (plan.one_dimensional) return top;
+    return mix_texels(ir, top, mix_texels(ir, texels[2], texels[3], ax.fraction), ay.fraction);
+  };
+  if (!c.wants_alpha) {
+    four_texels(level, s, t, face, texels, ax, ay);
+    return filter();
+  }
+  ax = address_axis(c, plan.key.sampler.address_u, s, level.width, level.width_f, c.offset_x, true);
+  ay = address_axis(c, plan.key.sampler.address_v, t, level.height, level.height_f, c.offset_y, true);
+  const std::array<Value, 4> words = load_four_words(c, level, ax, ay);
+  auto unpack_words = [&](uint32_t components) {
+    for (size_t k = 0; k < 4; ++k) texels[k] = unpack_word(c, words[k], components);
+  };
+  unpack_words(7);
+  TexelValues color = filter();
+  color[3] = ir.if_else(
+      c.wants_alpha,
+      [&] {
+        unpack_words(8);
+        return std::vector<Value>{filter()[3]};
+      },
+      [&] { return std::vector<Value>{ir.fk(0)}; })[0];
+  return color;
 }
 
 void FunctionBuilder::finish(const TexelValues& raw) { return_values(finish_texel(c, raw)); }
@@ -242,9 +264,17 @@ Value FunctionBuilder::predicted(Value id) {
   return result;
 }
 
+void FunctionBuilder::fold(Value& s, Value& t) const {
+  if (plan.cube) return;
+  s = fold_coordinate(c, plan.key.sampler.address_u, s);
+  if (!plan.one_dimensional) t = fold_coordinate(c, plan.key.sampler.address_v, t);
+}
+
 /// The groups of lanes that share a level; for each, one or two levels.
 void FunctionBuilder::sample(Value s, Value t, Value face, Value lambda, Value mask) {
   const LevelChoice choice = choose_level(c, lambda);
+  fold(s, t);
+  if (plan.alpha_alone) c.wants_alpha = ir.eq(ir.and_(mask, ir.c32(kWithoutAlpha)), ir.c32(0));
   Value id = choice.level;
   if (choice.magnified) id = ir.or_(id, ir.and_(ir.mask_to_int(choice.magnified), ir.ik(64)));
   // The id of any lane, through memory.
@@ -290,12 +320,18 @@ void FunctionBuilder::sample(Value s, Value t, Value face, Value lambda, Value m
     std::vector<Value> accumulated;
     for (size_t k = 0; k < initial.size(); ++k) accumulated.push_back(LLVMBuildPhi(ir.builder, ir.vf32, ""));
     const std::vector<Value> now = one_level(index);
-    // First time: the color itself. Second: a mix, where the lane has a fraction.
-    Value mixes = ir.and_(ir.splat(second), blends), keeps = ir.splat(second);
-    for (size_t k = 0; k < now.size(); ++k) {
-      Value mixed = ir.fma(ir.fsub(now[k], accumulated[k]), choice.fraction, accumulated[k]);
-      color.push_back(ir.select(mixes, mixed, ir.select(keeps, accumulated[k], now[k])));
-    }
+    // First time: the color itself. Second: a mix, where the lane has a fraction; finite numbers keep their bits at a fraction of 0.
+    color = ir.if_else(
+        second,
+        [&] {
+          std::vector<Value> mixed;
+          for (size_t k = 0; k < now.size(); ++k) {
+            Value v = ir.fma(ir.fsub(now[k], accumulated[k]), choice.fraction, accumulated[k]);
+            mixed.push_back(plan.finite ? v : ir.select(blends, v, accumulated[k]));
+          }
+          return mixed;
+        },
+        [&] { return now; });
     Value next = ir.smin(ir.add(index, ir.c32(1)), ir.sub(c.level_count, ir.c32(1)));
     Block last = ir.current_block();
     ir.br(ir.and_(needs_second, ir.xor_(second, ir.c1(true))), levels, levels_done);
@@ -316,9 +352,12 @@ void FunctionBuilder::sample(Value s, Value t, Value face, Value lambda, Value m
   }
   LLVMAddIncoming(remaining, &mask, &before, 1);
   LLVMAddIncoming(remaining, &rest, &last, 1);
-  ir.br(groups);
+  // All lanes in one group, as mostly: no need to select.
+  ir.br(ir.eq(member_bits, mask), done, groups);
   ir.at(done);
-  finish(unpack(result));
+  std::vector<Value> all;
+  for (size_t k = 0; k < result.size(); ++k) all.push_back(ir.phi(ir.vf32, {{result[k], groups}, {color[k], last}}));
+  finish(unpack(all));
 }
 
 void FunctionBuilder::gradient() {
@@ -433,6 +472,7 @@ void FunctionBuilder::gather() {
   if (plan.cube) current_layer_pitch = ir.load(ir.i64, c.view, 8);
   TexelValues texels[4];
   Axis ax, ay;
+  fold(s, t);
   four_texels(level, s, t, face, texels, ax, ay);
   if (plan.one_dimensional) texels[2] = texels[0], texels[3] = texels[1];
   Value wanted = parameter(fn, component);
@@ -545,6 +585,16 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
   plan.uses_border = key.has_sampler && !plan.cube &&
                      (s.address_u == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER ||
                       (!plan.one_dimensional && s.address_v == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER));
+  plan.finite = !plan.uses_border;
+  for (const TexelComponent& c : plan.components)
+    plan.finite = plan.finite && (c.kind != ComponentKind::direct || f.numeric == vk::Numeric::srgb);
+  plan.alpha_alone = plan.components[3].kind == ComponentKind::code && plan.texel_B == 4 && !plan.cube && !plan.one_dimensional &&
+                     !plan.uses_border && !plan.compare;
+  for (uint32_t c = 0; c < 4; ++c) {
+    const VkComponentSwizzle from = key.swizzle[c];
+    const bool takes_alpha = from == VK_COMPONENT_SWIZZLE_A || (from == VK_COMPONENT_SWIZZLE_IDENTITY && c == 3);
+    plan.alpha_alone = plan.alpha_alone && takes_alpha == (c == 3);
+  }
   return plan;
 }
 

@@ -34,6 +34,8 @@ struct SamplerPlan {
   bool array = false, cube = false, one_dimensional = false;
   bool linear_mag = false, linear_min = false, mip_linear = false;
   bool uses_border = false;
+  bool finite = false;       // raw components are never infinite or NaN
+  bool alpha_alone = false;  // alpha is a code that only the result's alpha takes: left out where the caller does not want it
 };
 
 Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key);
@@ -54,8 +56,9 @@ struct SamplerContext {
   Value level_count;              // i32 scalar
   std::array<Value, 4> border{};  // raw, splat
   Value dref = nullptr;
-  Value layer = nullptr;     // <N x i32>, clamped; cubes: without the face
-  Value offset_x, offset_y;  // i32 scalars; vectors for gather
+  Value wants_alpha = nullptr;  // i1 scalar; null: always
+  Value layer = nullptr;        // <N x i32>, clamped; cubes: without the face
+  Value offset_x, offset_y;     // i32 scalars; vectors for gather
 };
 
 Level load_level(const SamplerContext& c, Value level);
@@ -77,7 +80,9 @@ struct Axis {
   Value fraction = nullptr;                             // weight of high
   Value low_outside = nullptr, high_outside = nullptr;  // i1, border only
 };
-/// `coordinate`: normalised unless the sampler says otherwise. `offset`: i32 scalar or vector.
+/// What does not depend on the level: repeating coordinates folded to one period. NaN becomes 0 there.
+Value fold_coordinate(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate);
+/// `coordinate`: folded; normalised unless the sampler says otherwise. `offset`: i32 scalar or vector.
 Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size, Value size_f, Value offset,
                   bool linear);
 
@@ -100,6 +105,9 @@ TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Val
 /// The four texels of a linear filter, (low, low), (high, low), (low, high), (high, high), by four loads or, where every lane's columns
 /// are neighbours in memory, two wide ones.
 void load_four_texels(const SamplerContext& c, const Level& level, const Axis& x, const Axis& y, TexelValues out[4]);
+/// The same for texels of 4 bytes in two steps: words, and of a word the components whose bits are set.
+std::array<Value, 4> load_four_words(const SamplerContext& c, const Level& level, const Axis& x, const Axis& y);
+TexelValues unpack_word(const SamplerContext& c, Value word, uint32_t components);
 TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside);
 /// Depth against dref: 1 or 0 in component 0.
 TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel);

@@ -38,8 +38,8 @@ Level load_level(const SamplerContext& c, Value level) {
   l.pitch = ir.field(ir.i32, entry, offsetof(ViewLevel, row_pitch_B));
   l.width = ir.field(ir.i32, entry, offsetof(ViewLevel, width_px));  // 1 and more, of null views too
   l.height = ir.field(ir.i32, entry, offsetof(ViewLevel, height_px));
-  l.width_f = ir.splat(ir.sitofp(l.width));
-  l.height_f = ir.splat(ir.sitofp(l.height));
+  l.width_f = ir.sitofp(ir.splat(l.width));  // in this order: one instruction from memory to all lanes
+  l.height_f = ir.sitofp(ir.splat(l.height));
   if (c.layer && !c.plan.cube) {
     Value pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(level, ir.i64), 3)), 8);  // layer_pitch_B is the first field
     l.layer_offset = ir.mul(ir.zext(c.layer, ir.i64), ir.splat(pitch));
@@ -62,7 +62,7 @@ Value texel_offsets(const SamplerContext& c, const Level& level, Value x, Value 
 
 /// `word(w)`: the texel's word w.
 template <class Word>
-TexelValues unpack_raw(const SamplerContext& c, Word&& word) {
+TexelValues unpack_raw(const SamplerContext& c, Word&& word, uint32_t components = 15) {
   const Ir& ir = c.ir;
   const SamplerPlan& plan = c.plan;
   TexelValues texel{};
@@ -84,7 +84,8 @@ TexelValues unpack_raw(const SamplerContext& c, Word&& word) {
   }
   for (uint32_t k = 0; k < 4; ++k) {
     const TexelComponent& component = plan.components[k];
-    if (!plan.needed[k] || component.kind == ComponentKind::zero || component.kind == ComponentKind::one) continue;
+    if (!plan.needed[k] || !(components >> k & 1) || component.kind == ComponentKind::zero || component.kind == ComponentKind::one)
+      continue;
     const vk::Component layout = plan.format->rgba[k];
     Value raw = component_bits(ir, word(layout.shift >> 5), layout);
     if (component.kind == ComponentKind::direct) {
@@ -110,8 +111,35 @@ TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Val
   });
 }
 
-void load_four_texels(const SamplerContext& c, const Level& level, const Axis& x, const Axis& y, TexelValues out[4]) {
+std::array<Value, 4> load_four_words(const SamplerContext& c, const Level& level, const Axis& x, const Axis& y) {
   const Ir& ir = c.ir;
+  // Without layers in texels, not bytes: their numbers are positive as 32 signed bits, which is what gathers take.
+  const bool in_texels = !level.layer_offset;
+  Value pitch = in_texels ? ir.splat(ir.lshr(level.pitch, 2)) : nullptr;
+  auto texels_at = [&](Value row) { return in_texels ? ir.add(ir.mul(row, pitch), x.low) : texel_offsets(c, level, x.low, row, nullptr); };
+  Value top = texels_at(y.low), bottom = texels_at(y.high);
+  const uint32_t unit_B = in_texels ? 4 : 1;
+  const std::vector<Value> words = ir.if_else(
+      ir.all(ir.eq(x.high, ir.add(x.low, ir.ik(1)))),
+      [&] {
+        const auto [a, b] = ir.load_lane_pairs(level.data, top, unit_B);
+        const auto [d, e] = ir.load_lane_pairs(level.data, bottom, unit_B);
+        return std::vector<Value>{a, b, d, e};
+      },
+      [&] {
+        Value step = ir.sub(x.high, x.low);
+        if (!in_texels) step = ir.sext(ir.shl(step, 2), ir.i64);
+        auto load = [&](Value at) { return load_word(c, level.data, in_texels ? ir.shl(at, 2) : at); };
+        return std::vector<Value>{load(top), load(ir.add(top, step)), load(bottom), load(ir.add(bottom, step))};
+      });
+  return {words[0], words[1], words[2], words[3]};
+}
+
+TexelValues unpack_word(const SamplerContext& c, Value word, uint32_t components) {
+  return unpack_raw(c, [&](uint32_t) { return word; }, components);
+}
+
+void load_four_texels(const SamplerContext& c, const Level& level, const Axis& x, const Axis& y, TexelValues out[4]) {
   if (c.plan.texel_B != 4) {
     out[0] = load_texel(c, level, x.low, y.low, nullptr);
     out[1] = load_texel(c, level, x.high, y.low, nullptr);
@@ -119,21 +147,8 @@ void load_four_texels(const SamplerContext& c, const Level& level, const Axis& x
     out[3] = load_texel(c, level, x.high, y.high, nullptr);
     return;
   }
-  Value top = texel_offsets(c, level, x.low, y.low, nullptr), bottom = texel_offsets(c, level, x.low, y.high, nullptr);
-  const std::vector<Value> words = ir.if_else(
-      ir.all(ir.eq(x.high, ir.add(x.low, ir.ik(1)))),
-      [&] {
-        const auto [a, b] = ir.load_lane_pairs(level.data, top);
-        const auto [d, e] = ir.load_lane_pairs(level.data, bottom);
-        return std::vector<Value>{a, b, d, e};
-      },
-      [&] {
-        Value step = ir.shl(ir.sub(x.high, x.low), 2);
-        if (ir.element_of(ir.type_of(top)) == ir.i64) step = ir.sext(step, ir.i64);
-        return std::vector<Value>{load_word(c, level.data, top), load_word(c, level.data, ir.add(top, step)),
-                                  load_word(c, level.data, bottom), load_word(c, level.data, ir.add(bottom, step))};
-      });
-  for (size_t k = 0; k < 4; ++k) out[k] = unpack_raw(c, [&](uint32_t) { return words[k]; });
+  const std::array<Value, 4> words = load_four_words(c, level, x, y);
+  for (size_t k = 0; k < 4; ++k) out[k] = unpack_word(c, words[k], 15);
 }
 
 TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside) {

@@ -17,6 +17,9 @@
 
 namespace tilegpu::shader {
 
+/// In `mask` of sample_gradient and sample_lod: nobody wants the result's alpha, which is then undefined.
+inline constexpr uint32_t kWithoutAlpha = 1u << 31;
+
 /// Positions of the arguments; each enumerator is a parameter index.
 namespace gradient_arg {
 enum : uint32_t { descriptor, s, t, dsdx, dtdx, dsdy, dtdy, bias, dref, layer, r, drdx, drdy, offset_x, offset_y, mask, count };
@@ -71,5 +74,10 @@ inline Value call_sampler(const Ir& ir, Type type, size_t slot_offset_B, Value* 
   if (removable) ir.mark_removable(call);
   return call;
 }
+
+/// The argument `mask_index` of this call may get kWithoutAlpha.
+void mark_alpha_optional(const Ir& ir, Value call, uint32_t mask_index);
+/// Sets it where the result's alpha is not used; after the module's passes.
+void leave_out_alpha(LLVMModuleRef module);
 
 }  // namespace tilegpu::shader
