@@ -71,6 +71,7 @@ KINDS: dict[str, tuple[str | None, dict[str, Any]]] = {
     "early discard": (EARLY + DISCARD.replace("#version 450\n", ""), LESS),
     "early discard, no depth": (EARLY + DISCARD.replace("#version 450\n", ""), {}),
     "tile": (TILE, TEST_ONLY),
+    "tile beside derivatives": (TILE.replace("+ paint()", "+ paint() + fwidth(gl_FragCoord).yxyx * 0.125"), {}),
     "mask in": (MASK_IN, LESS),
 }
 TECHNIQUES = ["visibility_buffer", "hierarchical_z", "pre_pass", "forward_pixel_kill"]
@@ -218,6 +219,18 @@ KINDS |= {
     ),
     "rule helper": (BOTH + "void main() { o0 = gl_HelperInvocation ? vec4(0) : paint(); o1 = paint(); }", LESS),
     "rule derivative": (TILE.replace("fract(", "dFdx("), {}),
+    "rule derivative of a copy": (
+        TILE.replace("void main", "vec4 twice(vec4 a) { vec4 b[2]; b[1] = a; b[1].x *= 2.0; return b[1]; }\nvoid main").replace(
+            "fract(subpassLoad(old)", "dFdx(twice(subpassLoad(old))"
+        ),
+        {},
+    ),
+    "rule derivative of a choice": (
+        TILE.replace(
+            "o0 = fract(subpassLoad(old) * 1.7 + paint());", "vec4 c = paint(); if (subpassLoad(old).x > 0.3) c *= 2.0; o0 = dFdx(c);"
+        ),
+        {},
+    ),
     "stencil fails": (PLAIN, {**LESS, "stencil_test": FAIL_OPS}),
     "blend reads stencil": (PLAIN, {"blend": "alpha", "stencil_test": ODD}),
 }
@@ -233,6 +246,8 @@ RULES: list[tuple[str, list[str], int, str, int]] = [
     ("4", ["opaque", "rule centroid"], 1, "centroid", -1),
     ("4", ["opaque", "rule helper"], 1, "gl_HelperInvocation", -1),
     ("5", ["opaque", "rule derivative"], 1, "neighbours", -1),
+    ("5", ["opaque", "rule derivative of a copy"], 1, "neighbours", -1),
+    ("5", ["opaque", "rule derivative of a choice"], 1, "neighbours", -1),
     ("6", ["opaque", "early discard"], 1, "early_fragment_tests", -1),
     ("7", ["opaque", "blend reads stencil", "stencil fails"], 2, "changes stencil where it fails", 1),
     ("8", ["opaque", "counting early"], 1, "early tests", -1),
@@ -272,6 +287,7 @@ def test_rule_5_with_more_samples(kit: Kit, samples: int) -> None:
 @pytest.mark.parametrize("kinds", [
     ["opaque", "blend", "opaque"], ["opaque", "discard", "shader depth", "mask"], ["counting", "opaque", "storing"],
     ["depth only", "opaque", "depth only"], ["stencil", "opaque", "stencil where it fails"], ["opaque", "tile", "opaque"],
+    ["opaque", "tile beside derivatives", "opaque"],
     ["opaque", "one target", "opaque"], ["blend", "blend discard", "channels"], ["counting blend", "opaque"],
     ["early discard, no depth", "opaque"], ["no depth", "greater", "blend"],
 ])  # fmt: skip

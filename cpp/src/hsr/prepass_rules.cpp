@@ -48,9 +48,9 @@ Verdict judge_alone(const GraphicsPipelineCreateInfo& info, const pipeline::Comp
   if (t.reads_sample_mask) return stop("4", "the rasterizer's coverage is needed: gl_SampleMaskIn");
   if (t.reads_helper) return stop("4", "the rasterizer's coverage is needed: gl_HelperInvocation");
   if (t.reads_tile && info.multisample.samples > 1) return stop("5", "reads the tile (input attachment) with more than one sample");
-  if (t.reads_tile && t.crosses_lanes)
-    return stop("5", "reads the tile (input attachment) where neighbours may see it: derivatives, a computed level or subgroups",
-                &t.cross_lane_line);
+  if (t.tile_crosses_lanes)
+    return stop("5", "what it reads from the tile (input attachment) reaches its neighbours: a derivative, a computed level or subgroups",
+                &t.tile_cross_line);
   const bool writes_zs = compiled.written_targets & (kDepthBit | kStencilBit);
   if (t.early_fragment_tests && c.kills && writes_zs)
     return stop("6", "early_fragment_tests, depth or stencil is written, and the fragment shader changes coverage", &t.discard_line);

@@ -56,6 +56,61 @@ uint64_t scratch_of(const Module& m, const Constants& constants, const Divergenc
   return known[function] = own_B + calls_B;
 }
 
+// Where values that come from the tile go, until nothing new is found: through results, variables and calls. An operation that looks at
+// neighbours is reached by its operand (of a sample: the coordinate), or by a condition anywhere, which decides whether it runs. Literal
+// operands that look like such an id only make the answer yes.
+void tile_traits(const Module& m, StageTraits& t) {
+  std::set<uint32_t> from_tile;
+  bool decides = false, changed = true;
+  const auto reached = [&](uint32_t id) { return from_tile.count(id) != 0; };
+  const auto reach = [&](uint32_t id) { changed |= id && from_tile.insert(id).second; };
+  while (changed) {
+    changed = false;
+    each_instruction(m, [&](const Instruction& i) {
+      const auto operands = m.operands(i);
+      const bool any = std::any_of(operands.begin(), operands.end(), reached);
+      switch (i.op) {
+        case spv::OpImageRead:
+          reach(i.id);  // fragment shaders read no other images: storage images are refused
+          break;
+        case spv::OpStore:
+        case spv::OpCopyMemory:
+          if (any)
+            for (uint32_t root : resource_roots(m, m.operand(i, 0))) reach(root);
+          break;
+        case spv::OpBranchConditional:
+        case spv::OpSwitch:
+          decides |= reached(m.operand(i, 0));
+          break;
+        case spv::OpFunctionCall: {
+          const Function& f = m.functions.at(m.operand(i, 0));
+          for (uint32_t p = 0; p < f.parameters.size(); ++p)
+            if (reached(m.operand(i, p + 1))) reach(f.parameters[p]);
+          for (const BasicBlock& b : f.blocks)
+            for (uint32_t k = b.first; k < b.end; ++k)
+              if (m.instructions[k].op == spv::OpReturnValue && reached(m.operand(m.instructions[k], 0))) reach(i.id);
+          break;
+        }
+        default:
+          // A load through a parameter is of what the caller passed.
+          if (i.op == spv::OpLoad)
+            for (uint32_t root : resource_roots(m, m.operand(i, 0)))
+              if (reached(root)) reach(i.id);
+          if (any) reach(i.id);
+      }
+    });
+  }
+  each_instruction(m, [&](const Instruction& i) {
+    if (t.tile_crosses_lanes || !crosses_lanes(i.op)) return;
+    const auto operands = m.operands(i);
+    const bool samples = i.op >= spv::OpImageSampleImplicitLod && i.op <= spv::OpImageQueryLod;
+    const bool any = samples ? reached(m.operand(i, 1)) : std::any_of(operands.begin(), operands.end(), reached);
+    if (!any && !decides) return;
+    t.tile_crosses_lanes = true;
+    t.tile_cross_line = m.source_of(i);
+  });
+}
+
 void fragment_builtins(StageTraits& t, uint32_t builtin, bool output) {
   switch (static_cast<spv::BuiltIn>(builtin)) {
     case spv::BuiltInFragDepth:
@@ -271,10 +326,7 @@ Expected<StageTraits> analyze(const ShaderModule& shader_module, const Specializ
       if (!t.discards) t.discard_line = m.source_of(i);
       t.discards = fragment;
     }
-    if (crosses_lanes(i.op)) {
-      if (!t.crosses_lanes) t.cross_lane_line = m.source_of(i);
-      t.crosses_lanes = true;
-    }
+    if (crosses_lanes(i.op)) t.crosses_lanes = true;
     if (i.op == spv::OpLoopMerge) t.loops = true;
     if (i.op == spv::OpIsHelperInvocationEXT) t.reads_helper = true;
     if (i.op == spv::OpExtInst && m.operand(i, 0) == m.glsl450 && m.operand(i, 1) == 76) t.uses_centroid = true;
@@ -339,6 +391,7 @@ Expected<StageTraits> analyze(const ShaderModule& shader_module, const Specializ
     input.name = m.name(id);
     t.input_attachments.push_back(std::move(input));
   }
+  if (t.reads_tile && t.crosses_lanes) tile_traits(m, t);
   t.early_fragment_tests = m.entry.has_mode(spv::ExecutionModeEarlyFragmentTests);
   if (m.entry.has_mode(spv::ExecutionModeDepthGreater)) t.depth_layout = DepthLayout::greater;
   if (m.entry.has_mode(spv::ExecutionModeDepthLess)) t.depth_layout = DepthLayout::less;

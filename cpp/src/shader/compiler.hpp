@@ -88,11 +88,12 @@ struct StageTraits {
   // both
   bool writes_memory = false, atomic_results_used = false, reads_written_memory = false;
   bool loops = false;
-  bool crosses_lanes = false;  // derivatives, sampling with a computed level, subgroup operations: neighbours' values count
+  bool tile_crosses_lanes = false;  // what was read from the tile reaches neighbours: a derivative, a coordinate with a computed level
+  bool crosses_lanes = false;       // derivatives, sampling with a computed level, subgroup operations: neighbours' values count
   std::vector<std::pair<uint32_t, uint32_t>> written_bindings;  // (set, binding) of storage buffers that stores and atomics reach
   uint32_t private_memory_B = 0;                                // of VertexArgs/FragmentArgs::scratch, for N = kMaxLanes
   std::string side_effect_line;                                 // "file:line" of the first, for explanations
-  std::string discard_line, cross_lane_line;
+  std::string discard_line, tile_cross_line;
 };
 
 Expected<StageTraits> analyze(const ShaderModule& module, const std::vector<std::pair<uint32_t, uint32_t>>& specialization);
