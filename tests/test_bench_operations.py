@@ -58,10 +58,21 @@ def test_no_spirv() -> None:
 
 def test_bench_hsr_has_the_columns() -> None:
     scene = load_scene("heavy_overdraw_512")
-    rows = hsr.measure(scene, (64, 64), "given", ["off", "default"], 1)
+    rows = hsr.measure(scene, (64, 64), ["given"], ["off", "default"], 1)
     off, default = rows
     assert off["operations_exact"]
     assert off["texture_operations"] % off["fragments_shaded"] == 0
     assert off["arithmetic_operations"] * default["fragments_shaded"] == default["arithmetic_operations"] * off["fragments_shaded"]
     assert default["arithmetic_operations"] > 0
     assert off["bytes"] == default["bytes"] > 0
+
+
+def test_bench_hsr_compares_orders_turn_by_turn() -> None:
+    scene = load_scene("heavy_overdraw_512")
+    rows = hsr.measure(scene, (64, 64), ["given", "far_to_near"], ["off", "default"], 3)
+    assert [(r["order"], r["hsr"]) for r in rows] == [(o, h) for o in ("given", "far_to_near") for h in ("off", "default")]
+    assert rows[1]["fragments_shaded"] == rows[3]["fragments_shaded"] < rows[0]["fragments_shaded"] < rows[2]["fragments_shaded"]
+    assert [r["over_first_order"] for r in rows[:2]] == [1, 1]
+    assert [rows[i]["over_first_hsr"] for i in (0, 2)] == [1, 1]
+    ratios = sorted(a / b for a, b in zip(rows[3]["ms_all"], rows[1]["ms_all"], strict=True))
+    assert rows[3]["over_first_order"] == ratios[1]

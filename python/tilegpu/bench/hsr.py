@@ -2,8 +2,9 @@
 
 Columns are those of Arm's table as far as this program counts them: primitives, fragments rasterized, killed and by whom, shaded, the
 ideal (visible fragments), arithmetic and texture operations of fragment shaders (each draw's shaded fragments, traced in a run of their
-own, times what its shader executes for one: see operations.py; sliced shaders are not in it), lanes, bytes, milliseconds. Runs are
-interleaved, times are medians.
+own, times what its shader executes for one: see operations.py; sliced shaders are not in it), lanes, bytes, milliseconds. Runs of a
+scene are interleaved, orders too; times are medians, and ratios (to the first order asked for; to the first technique) medians of the
+ratios of each turn.
 """
 
 from __future__ import annotations
@@ -101,32 +102,40 @@ def operations_of(frame: Any, costs: list[dict[str, Any]]) -> operations.Operati
 
 
 def measure(
-    scene: Any, size: tuple[int, int] | None, order: str, choices: list[str], rounds: int
+    scene: Any, size: tuple[int, int] | None, orders: list[str], choices: list[str], rounds: int
 ) -> list[dict[str, Any]]:
-    """A row for each choice: ``scene``, ``order``, ``hsr``, :data:`COUNTERS`, ``fragments_visible`` (``None`` with more than one
-    sample), ``arithmetic_operations``, ``texture_operations``, ``operations_exact`` (False: both sides of branches are in the count),
-    ``lanes_per_fragment``, ``bytes``, ``ms`` (median) and ``ms_all``."""
+    """A row for each order and choice, all by turns: ``scene``, ``order``, ``hsr``, :data:`COUNTERS`, ``fragments_visible`` (``None``
+    with more than one sample), ``arithmetic_operations``, ``texture_operations``, ``operations_exact`` (False: both sides of branches
+    are in the count), ``lanes_per_fragment``, ``bytes``, ``ms`` (median), ``ms_all``; ``over_first_order`` and ``over_first_hsr``: the
+    median of the ratios, turn by turn, to the same in the first order, and to the first choice in the same order."""
     import tilegpu
     from tilegpu.scene.render import SceneRenderer
 
-    frame = scene.frame(size)
-    frame = dataclasses.replace(frame, draws=reorder(list(frame.draws), order))
-    rows = []
-    renderers = [SceneRenderer(tilegpu.Device(hsr=CHOICES[c])) for c in choices]
+    given = scene.frame(size)
+    frames = {order: dataclasses.replace(given, draws=reorder(list(given.draws), order)) for order in orders}
     visible = None
-    if frame.samples == 1 and frame.depth_format is not None:
-        depth = SceneRenderer(tilegpu.Device()).render(dataclasses.replace(frame, store_depth=True)).depth
+    if given.samples == 1 and given.depth_format is not None:
+        depth = SceneRenderer(tilegpu.Device()).render(dataclasses.replace(given, store_depth=True)).depth
         assert depth is not None
         visible = int((depth != depth.dtype.type(1)).sum())
-    times_ms: list[list[float]] = [[] for _ in choices]
-    results = [r.render(frame, read=False) for r in renderers]
+    runs = {
+        (order, choice): SceneRenderer(tilegpu.Device(hsr=CHOICES[choice])) for order in orders for choice in choices
+    }
+    results = {key: renderer.render(frames[key[0]], read=False) for key, renderer in runs.items()}
+    times_ms: dict[tuple[str, str], list[float]] = {key: [] for key in runs}
     for _ in range(rounds):
-        for renderer, times in zip(renderers, times_ms, strict=True):
+        for key, renderer in runs.items():
             start = time.perf_counter()
-            renderer.render(frame, read=False)
-            times.append((time.perf_counter() - start) * 1e3)
-    for choice, renderer, result, times in zip(choices, renderers, results, times_ms, strict=True):
-        executed = operations_of(frame, renderer.render_pass.explain().costs)
+            renderer.render(frames[key[0]], read=False)
+            times_ms[key].append((time.perf_counter() - start) * 1e3)
+
+    def ratio(key: tuple[str, str], other: tuple[str, str]) -> float:
+        return statistics.median(a / b for a, b in zip(times_ms[key], times_ms[other], strict=True))
+
+    rows = []
+    for (order, choice), renderer in runs.items():
+        result, times = results[order, choice], times_ms[order, choice]
+        executed = operations_of(frames[order], renderer.render_pass.explain().costs)
         counters = {name: int(getattr(result.stats, name)) for name in COUNTERS}
         lanes = (
             counters["fragments_shaded"]
@@ -141,7 +150,8 @@ def measure(
                 "arithmetic_operations": executed.arithmetic, "texture_operations": executed.texture, "operations_exact": executed.exact,
                 "lanes_per_fragment": lanes / max(1, counters["fragments_shaded"]),
                 "bytes": sum(traffic[a][c] for a in traffic for c in traffic[a] if not c.startswith("saved")),
-                "ms": statistics.median(times), "ms_all": times,
+                "ms": statistics.median(times), "ms_all": times, "over_first_order": ratio((order, choice), (orders[0], choice)),
+                "over_first_hsr": ratio((order, choice), (order, choices[0])),
             }
         )  # fmt: skip
     return rows
@@ -151,17 +161,19 @@ def run(options: argparse.Namespace) -> int:
     """Measures and prints."""
     rows = []
     for name in options.scenes or SCENES:
-        for order in options.order or ["given"]:
-            rows += measure(load_scene(name), options.size, order, options.hsr or list(CHOICES), options.rounds)
+        orders = list(dict.fromkeys(options.order or ["given"]))
+        choices = list(dict.fromkeys(options.hsr or CHOICES))
+        rows += measure(load_scene(name), options.size, orders, choices, options.rounds)
     if options.json:
         print(json.dumps(rows, indent=1))
         return EXIT_OK
     print(f"{'scene':26} {'order':12} {'hsr':23} {'rasterized':>12} {'early':>12} {'pre-pass':>12} {'waiting':>10} {'shaded':>12} "
-          f"{'ideal':>10} {'arithmetic':>14} {'texture':>11} {'MB':>7} {'lanes':>6} {'ms':>8}")  # fmt: skip
+          f"{'ideal':>10} {'arithmetic':>14} {'texture':>11} {'MB':>7} {'lanes':>6} {'ms':>8} {'/order':>6} {'/hsr':>6}")  # fmt: skip
     for r in rows:
         ideal = "" if r["fragments_visible"] is None else f"{r['fragments_visible']:,}"
         print(f"{r['scene']:26} {r['order']:12} {r['hsr']:23} {r['fragments_rasterized']:12,} {r['fragments_early_killed']:12,} "
               f"{r['fragments_killed_by_prepass']:12,} {r['fragments_killed_by_fpk']:10,} {r['fragments_shaded']:12,} {ideal:>10} "
               f"{'' if r['operations_exact'] else '<'}{r['arithmetic_operations']:,}".rjust(14),
-              f"{r['texture_operations']:11,} {r['bytes'] / 1e6:7.2f} {r['lanes_per_fragment']:6.2f} {r['ms']:8.2f}")  # fmt: skip
+              f"{r['texture_operations']:11,} {r['bytes'] / 1e6:7.2f} {r['lanes_per_fragment']:6.2f} {r['ms']:8.2f} "
+              f"{r['over_first_order']:6.2f} {r['over_first_hsr']:6.2f}")  # fmt: skip
     return EXIT_OK
