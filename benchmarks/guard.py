@@ -59,6 +59,14 @@ def package(core: Path, folder: Path) -> Path:
     return folder
 
 
+def function_name(signature: str) -> str:
+    """Without namespaces that say nothing, result and parameters: ``void tilegpu::raster::(anonymous namespace)::f<int>(int)`` is
+    ``raster::f<int>``."""
+    name = re.sub(r"\((?:anonymous namespace\)::|\w+\)(?=\d))", "", signature)  # and casts of template arguments
+    start = re.search(r"(?:^|\s)(tilegpu::)", name.split("<")[0])
+    return name[start.start(1) if start else 0 :].split("(")[0].replace("tilegpu::", "")
+
+
 def self_costs(path: Path) -> Counter[str]:
     """Instructions by function of a callgrind file: of the core and of generated code (``shader code``)."""
     names: dict[str, dict[str, str]] = {"ob": {}, "fn": {}}
@@ -82,7 +90,7 @@ def self_costs(path: Path) -> Counter[str]:
             words = line.split()
             cost = int(words[1]) if len(words) > 1 else 0  # a line without an instruction of its own
             if "_core.cpython" in now["ob"]:
-                costs[now["fn"].split("(")[0].removeprefix("tilegpu::")] += cost
+                costs[function_name(now["fn"])] += cost
             elif now["ob"] in ("", "???"):
                 costs["shader code"] += cost
     return costs
