@@ -287,7 +287,7 @@ def test_second_process_neither_compiles_nor_validates(tmp_path: Path) -> None:
     cold, warm, other = make({"GREY": "0.5"}), make({"GREY": "0.5"}), make({"GREY": "0.25"})
     assert (cold["glsl_compiled"], cold["glsl_from_disk"], cold["modules_validated"]) == (2, 0, 2)
     assert (warm["glsl_compiled"], warm["glsl_from_disk"], warm["modules_validated"]) == (0, 2, 0)
-    assert (warm["functions_compiled"], warm["functions_from_disk"]) == (0, 3)
+    assert (warm["functions_compiled"], warm["functions_from_disk"]) == (0, 4)  # vertex, fragment, epilogue, the last two as one
     assert (other["glsl_compiled"], other["glsl_from_disk"], other["modules_validated"]) == (2, 0, 1)
     for grey, compiled in (("0.5", 2), ("0.75", 1)):  # the vertex shader includes nothing
         (tmp_path / "grey.glsl").write_text(f"#define GREY {grey}\n")

@@ -246,10 +246,16 @@ void flush_visibility(Worker& w) {
     packer.true_coverage = w.shading.full_raster;
     const auto draws = [&](const VisibleQuad& quad) { return w.visible[quad.id - 1].draw_slot == slot; };
     end = first;
-    for (; end < w.gathered.size() && w.gathered[end].tile_pixel & kWholeBlock && draws(w.gathered[end]); end++) {
-      const uint32_t block = (w.gathered[end].tile_pixel & ~kWholeBlock) >> 4;
-      raster::shade_block(w, w.visible[w.gathered[end].id - 1].setup, block, static_cast<int32_t>(block & (w.blocks_per_row - 1)) * 4,
-                          static_cast<int32_t>(block >> w.row_shift) * 4);
+    while (end < w.gathered.size() && w.gathered[end].tile_pixel & kWholeBlock && draws(w.gathered[end])) {
+      const VisibleQuad& quad = w.gathered[end];
+      const uint32_t block = (quad.tile_pixel & ~kWholeBlock) >> 4, column = block & (w.blocks_per_row - 1);
+      uint32_t run = 1;  // of the same primitive, side by side
+      while (column + run < w.blocks_per_row && end + run < w.gathered.size() && w.gathered[end + run].id == quad.id &&
+             w.gathered[end + run].tile_pixel == quad.tile_pixel + 16 * run)
+        run++;
+      raster::shade_blocks(w, w.visible[quad.id - 1].setup, block, run, static_cast<int32_t>(column) * 4,
+                           static_cast<int32_t>(block >> w.row_shift) * 4);
+      end += run;
     }
     const size_t quads = end;
     if (w.visible_draws.size() == 1) end = w.gathered.size();

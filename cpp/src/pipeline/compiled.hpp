@@ -31,6 +31,7 @@ struct Compiled {
   shader::VertexFunction vertex = nullptr;
   shader::FragmentFunction fragment = nullptr;  // null: no fragment shader
   shader::FragmentFunction epilogue = nullptr;  // null: nothing to write
+  shader::BlocksFunction blocks = nullptr;      // both over whole blocks; null where they go one by one
   shader::FragmentFunction slice = nullptr;     // the fragment shader up to known coverage; where Classification::needs_slice
   Classification classification;
   uint32_t written_targets = 0;  // bit i: colour i may be written; 8: depth, 9: stencil

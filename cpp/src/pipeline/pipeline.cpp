@@ -138,6 +138,8 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreate
   if (info.fragment.module && compiled->classification.writes_color) {
     epilogue = epilogue_key(info, compiled->fragment_traits, compiled->classification);
     add(compiled->epilogue, "epilogue", [&] { return shader::compile_epilogue(jit, epilogue); });
+    if (!info.multisample.alpha_to_coverage && shader::suits_blocks(fragment, compiled->fragment_traits))
+      add(compiled->blocks, "fragment shader and epilogue", [&] { return shader::compile_blocks(jit, fragment, epilogue); });
   }
   if (Status ok = shader::run_compiles(threads, compiles); !ok) return ok.error();
 

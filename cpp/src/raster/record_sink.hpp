@@ -302,7 +302,7 @@ class RecordSink {
     if (w_.route != Route::shade) return;
     const uint16_t covered_mask = static_cast<uint16_t>(covered), live_mask = static_cast<uint16_t>(live);
     if (live == 0xffff)
-      push_full_block(block, block_x * 4, block_y * 4);
+      push_full_blocks(block, 1, block_x * 4, block_y * 4);
     else
       push_block(block, block_x * 4, block_y * 4, &covered_mask, &live_mask);
   }
@@ -400,22 +400,27 @@ class RecordSink {
       if (w_.early_query >= 0)
         for (uint32_t i = 0; i < blocks * w_.samples; i++)
           w_.query_samples[static_cast<uint32_t>(w_.early_query)] += static_cast<uint32_t>(std::popcount(live[i]));
-    } else {
-      std::fill_n(live, blocks * w_.samples, uint16_t{0xffff});
     }
     if (w_.route == Route::visibility) {
       seen_ = true;
       w_.prepass.recorded += passed;
     }
     if (w_.route != Route::shade) return;
-    for (uint32_t i = 0; i < blocks; i++, live += w_.samples) {
+    if (w_.early == EarlyTests::none) return push_full_blocks(first, blocks, block_x * 4, block_y * 4);
+    const auto is_full = [&](uint32_t i) {
       uint32_t all = 0xffff;
-      for (uint32_t s = 0; s < w_.samples; s++) all &= live[s];
+      for (uint32_t s = 0; s < w_.samples; s++) all &= live[i * w_.samples + s];
+      return all == 0xffff;
+    };
+    for (uint32_t i = 0; i < blocks;) {
+      uint32_t run = 0;
+      while (i + run < blocks && is_full(i + run)) run++;
       const int32_t x = (block_x + static_cast<int32_t>(i)) * 4, y = block_y * 4;
-      if (all == 0xffff)
-        push_full_block(first + i, x, y);
+      if (run)
+        push_full_blocks(first + i, run, x, y);
       else
-        push_block(first + i, x, y, kAll, live);
+        push_block(first + i, x, y, kAll, live + i * w_.samples);
+      i += std::max(run, 1u);
     }
   }
 
@@ -468,16 +473,24 @@ class RecordSink {
     }
   }
 
-  void push_full_block(uint32_t block, int32_t x, int32_t y) {
+  void push_full_blocks(uint32_t block, uint32_t count, int32_t x, int32_t y) {
     const shader::PrimitiveSetup* primitive = setup();
     if (w_.phase == Phase::pre) seen_ = w_.prepass.verdict.opaque;
-    if (!w_.waiting[block] && !w_.kill.on && w_.phase != Phase::main) {
-      shade_block(w_, primitive, block, x, y);
-      return;
+    const bool direct = !w_.kill.on && w_.phase != Phase::main;
+    for (const uint32_t end = block + count; block < end;) {
+      uint32_t run = 0;
+      while (direct && block + run < end && !w_.waiting[block + run]) run++;
+      if (run) {
+        shade_blocks(w_, primitive, block, run, x, y);
+      } else {
+        for (uint32_t q = 0; q < 4; q++)  // behind the quads that wait there
+          push({primitive, block * 16 + q * 4, static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
+                static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), w_.all_samples, w_.all_samples});
+        run = 1;
+      }
+      block += run;
+      x += static_cast<int32_t>(run) * 4;
     }
-    for (uint32_t q = 0; q < 4; q++)  // behind the quads that wait there
-      push({primitive, block * 16 + q * 4, static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
-            static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), w_.all_samples, w_.all_samples});
   }
 
   // Its number is in the ids now.

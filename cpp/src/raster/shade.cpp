@@ -260,6 +260,7 @@ void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids) {
   w.bound_draw = draw;
   sh.simple = !kTraced && !sh.slice && sh.keeps == Keeps::all && sh.epilogue && !sh.discards && !sh.late && !sh.sample_mask_out &&
               !sh.alpha_to_coverage && !sh.clears_ids && sh.query < 0;
+  sh.blocks = sh.simple && (w.samples == 1 || w.equal) ? compiled.blocks : nullptr;
   FragmentArgs& args = w.args;
   args.push_constants = call.push_constants;
   args.buffers = state.buffers;
@@ -344,40 +345,49 @@ void shade_gathered(Worker& w, const VisibleQuad* quads) {
   run_packet(w, kGatheredQuads, w.shading.checks_once);
 }
 
+namespace {
+
+// The packet is a whole block of the primitive, but for its place.
+void hold_block(Worker& w, const shader::PrimitiveSetup* primitive, uint64_t live) {
+  FragmentArgs& args = w.args;
+  const uint32_t n = w.quads_per_packet;
+  for (uint32_t q = 0; q < n; q++) {
+    args.primitive[q] = primitive;
+    args.raster_coverage[q] = w.all_samples;
+    args.live_coverage[q] = live;
+  }
+  args.alive = (1u << 4 * n) - 1;
+  args.quad_count = n;
+  args.uniform_primitive = 1;
+  args.full_block = 1;
+  w.block_primitive = primitive;
+}
+
+// Colours of the block are kept once from here on: one sample, or all of a quad's are written alike.
+inline bool keep_block_once(Worker& w, uint32_t block) {
+  if (!w.equal) return true;
+  if (!w.shading.keeps_once || !(w.shading.replaces || w.equal[block] == 0xf)) return false;
+  w.equal[block] = 0xf;
+  return true;
+}
+
 void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t block, int32_t x_px, int32_t y_px) {
   FragmentArgs& args = w.args;
   const uint32_t n = w.quads_per_packet;
-  if (w.shading.deferred && primitive->deferred) {
-    w.vertices.want(primitive);
-    w.vertices.resolve({*w.pass, w.counters});
-  }
   // What the block before left is right where nobody changes `alive` and live coverage.
   const bool simple = w.shading.simple && !w.shading.per_sample;
   uint64_t live = w.all_samples;
   bool once = false;
   if (w.equal) {
-    once = simple && w.shading.keeps_once && (w.shading.replaces || w.equal[block] == 0xf);
-    if (once) {
-      w.equal[block] = 0xf;
+    once = simple && keep_block_once(w, block);
+    if (once)
       live = 0xf;
-    } else if (w.equal[block] && !w.shading.checks_once) {
+    else if (w.equal[block] && !w.shading.checks_once)
       framebuffer::expand_block(w.pass->tile, block, w.memory.data());
-    }
   }
   const bool checks = w.shading.checks_once && !once;
   const bool repeats = simple && !checks;
-  if (w.block_primitive != primitive || !repeats || args.live_coverage[0] != live) {
-    for (uint32_t q = 0; q < n; q++) {
-      args.primitive[q] = primitive;
-      args.raster_coverage[q] = w.all_samples;
-      args.live_coverage[q] = live;
-    }
-    args.alive = (1u << 4 * n) - 1;
-    args.quad_count = n;
-    args.uniform_primitive = 1;
-    args.full_block = 1;
-    w.block_primitive = primitive;
-  }
+  if (w.block_primitive != primitive || !repeats || args.live_coverage[0] != live) hold_block(w, primitive, live);
   for (uint32_t first = 0; first < 4; first += n) {
     // Whole vectors, as the body reads them: a load that spans several stores waits until they left the store buffer.
     const i32x4 quad = i32x4{0, 1, 2, 3} + static_cast<int32_t>(first);
@@ -392,6 +402,37 @@ void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t bl
     if (simple) w.counters.samples_written += 4 * n * w.samples;
     if (!w.shading.per_sample) (w.shading.slice ? w.counters.sliced_invocations : w.counters.fragments_shaded) += 4 * n;
     run_packet(w, n, checks);
+  }
+}
+
+}  // namespace
+
+void shade_blocks(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t block, uint32_t count, int32_t x_px, int32_t y_px) {
+  if (w.shading.deferred && primitive->deferred) {
+    w.vertices.want(primitive);
+    w.vertices.resolve({*w.pass, w.counters});
+  }
+  const uint32_t n = w.quads_per_packet;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t run = 0;
+    if (w.shading.blocks)
+      while (i + run < count && keep_block_once(w, block + i + run)) run++;
+    const int32_t x = x_px + static_cast<int32_t>(i) * 4;
+    if (run == 0) {
+      shade_block(w, primitive, block + i, x, y_px);
+      continue;
+    }
+    const uint64_t live = w.equal ? 0xf : w.all_samples;
+    if (w.block_primitive != primitive || w.args.live_coverage[0] != live) hold_block(w, primitive, live);
+    for (uint32_t first = 0; first < 4; first += n) {
+      const int32_t quad = static_cast<int32_t>(first);
+      w.shading.blocks(&w.args, (block + i) * 16 + first * 4, w.origin_x_px + x + (quad & 1) * 2, w.origin_y_px + y_px + (quad >> 1) * 2,
+                       run);
+    }
+    w.counters.packets += uint64_t{run} * (4 / n);
+    w.counters.samples_written += uint64_t{run} * 16 * w.samples;
+    w.counters.fragments_shaded += uint64_t{run} * 16;
+    i += run - 1;
   }
 }
 

@@ -76,7 +76,8 @@ enum class Keeps : uint8_t { all, owned, not_overdrawn, none };
 struct Shading {
   const pipeline::Compiled* compiled = nullptr;
   shader::FragmentFunction fragment = nullptr, epilogue = nullptr;
-  bool simple = false;  // the body's outputs go straight to the epilogue
+  shader::BlocksFunction blocks = nullptr;  // both in one; null: block by block
+  bool simple = false;                      // the body's outputs go straight to the epilogue
   bool discards = false, late = false, sample_mask_out = false, alpha_to_coverage = false, per_sample = false;
   bool shader_depth = false, shader_stencil = false;
   bool clears_ids = false;   // what is written hides older primitives of the visibility buffer
@@ -272,8 +273,8 @@ inline bool apart(const VisibleQuad* quads) {
   const i32x4 turned = (i32x4)_mm_shuffle_epi32((__m128i)places, 0x39), opposite = (i32x4)_mm_shuffle_epi32((__m128i)places, 0x4e);
   return !sign_bits((places == turned) | (places == opposite));
 }
-/// Shades a whole block of one primitive, all samples of which are live.
-void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t block, int32_t x_px, int32_t y_px);
+/// Shades whole blocks of one primitive, side by side, all samples of which are live; (x_px, y_px): the first one's place in the bin.
+void shade_blocks(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t block, uint32_t count, int32_t x_px, int32_t y_px);
 
 // -- quad_queue.cpp
 /// Shades waiting quads: all of them, or until few enough wait that a packet may not fill.

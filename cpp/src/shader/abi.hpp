@@ -147,5 +147,9 @@ struct alignas(64) FragmentArgs {
 
 using VertexFunction = void (*)(VertexArgs*);
 using FragmentFunction = void (*)(FragmentArgs*);  // body, and epilogue
+/// Body and epilogue over the packets that begin at `tile_pixel`, at (x_px, y_px), and at the same place of the `blocks` - 1 blocks (1 or
+/// more in all) to the right. All pixels are of primitive[0] and live; their first sample is written. Reads nothing else that is of a
+/// packet, and leaves FragmentArgs as it is.
+using BlocksFunction = void (*)(FragmentArgs*, uint64_t tile_pixel, int32_t x_px, int32_t y_px, uint32_t blocks);
 
 }  // namespace tilegpu::shader

@@ -152,5 +152,9 @@ Expected<VertexFunction> compile_vertex(Jit& jit, const VertexKey& key);
 Expected<FragmentFunction> compile_fragment(Jit& jit, const FragmentKey& key);
 Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint8_t uses);
 Expected<FragmentFunction> compile_epilogue(Jit& jit, const EpilogueKey& key);
+/// Both in one function over whole blocks: the values stay in registers, and what is the same for all is made once. The bits are those of
+/// the two. Worth it, and possible, where a body is short and asks nothing but its place and its primitive.
+bool suits_blocks(const FragmentKey& key, const StageTraits& traits);
+Expected<BlocksFunction> compile_blocks(Jit& jit, const FragmentKey& key, const EpilogueKey& epilogue);
 
 }  // namespace tilegpu::shader

@@ -8,6 +8,7 @@
 
 #include "framebuffer/tile_memory.hpp"
 #include "shader/compiler.hpp"
+#include "shader/epilogue.hpp"
 #include "shader/epilogue_blend.hpp"
 #include "shader/epilogue_pack.hpp"
 #include "shader/jit.hpp"
@@ -123,11 +124,17 @@ class Builder {
  public:
   Builder(const Ir& ir_, const EpilogueKey& key_, Value args_) : ir(ir_), key(key_), args(args_) {}
   void run();
+  void run_whole(const WholePacket& whole);
 
  private:
   void find_targets();
   void load_packet();
   void write_sample(Value sample, Value sample_shift);
+  void read_sources(Target& t, const WholePacket* whole);
+  std::vector<Value> blended(const Target& t, const std::vector<Value>& old, const WholePacket* whole);
+  bool reads_words(const Target& t) const { return t.keeps_bits || (t.logic && logic_op_reads(key.logic_op)); }
+  std::vector<Value> load_whole(const Target& t, Value sample);
+  void write_whole(const Target& t, Value sample, const std::vector<Value>& values);
   void write_target(Target& t, Value sample, Value live_bits, Value full);
   Value live_bits_of(Value sample_shift);
   Value covers_everything();
@@ -205,20 +212,70 @@ Value Builder::covers_everything() {
   return ir.and_(ir.and_(packet.contiguous, lanes_alive), ir.eq(ir.and_(together, ir.c64(all)), ir.c64(all)));
 }
 
+/// A value that does not change from packet to packet.
+template <class Make>
+Value once(const Ir& ir, const WholePacket* whole, Make&& make) {
+  if (!whole) return make();
+  Block here = ir.current_block();
+  ir.at(whole->once);
+  Value v = make();
+  ir.at(here);
+  return v;
+}
+
+void Builder::read_sources(Target& t, const WholePacket* whole) {
+  t.pointer = once(ir, whole, [&] { return ir.field(ir.ptr, args, offsetof(FragmentArgs, target) + 8 * t.index, 8); });
+  for (uint32_t c = 0; c < 4; ++c) {
+    t.source[c] = whole && whole->color[t.index][c]
+                      ? whole->color[t.index][c]
+                      : load_color(ir, args, offsetof(FragmentArgs, color) + (t.index * 4 + c) * sizeof(float) * kMaxLanes);
+  }
+  if (key.alpha_to_one && !t.format->is_integer()) t.source[3] = ir.fk(1);
+  if (!t.blends) emit_pack_texel(ir, *t.format, t.source, t.packed);
+}
+
+std::vector<Value> Builder::blended(const Target& t, const std::vector<Value>& old, const WholePacket* whole) {
+  std::array<Value, 4> source1{};
+  if (blend_uses_source1(t.blend)) {
+    for (uint32_t c = 0; c < 4; ++c)
+      source1[c] = whole && whole->source1[c] ? whole->source1[c]
+                                              : load_color(ir, args, offsetof(FragmentArgs, color_source1) + c * sizeof(float) * kMaxLanes);
+    if (key.alpha_to_one) source1[3] = ir.fk(1);
+  }
+  std::array<Value, 4> constants;
+  for (uint32_t c = 0; c < 4; ++c)
+    constants[c] = once(ir, whole, [&] { return ir.splat(ir.field(ir.f32, args, offsetof(FragmentArgs, blend_constants) + 4 * c)); });
+  const std::array<Value, 4> destination = emit_unpack_texel(ir, *t.format, old.data());
+  std::array<PackHints, 4> hints;
+  const std::array<Value, 4> color = emit_blend(ir, *t.format, t.blend, t.source, source1, destination, constants, hints);
+  Value words[4];
+  emit_pack_texel(ir, *t.format, color, words, hints);
+  return {words, words + t.words};
+}
+
+std::vector<Value> Builder::load_whole(const Target& t, Value sample) {
+  std::vector<Value> words;
+  for (uint32_t w = 0; w < t.words; ++w)
+    words.push_back(ir.load(ir.vi32, word_address(ir, t, packet, 0, sample, key.samples, w), ir.lanes * 4));
+  return words;
+}
+
+void Builder::write_whole(const Target& t, Value sample, const std::vector<Value>& values) {
+  for (uint32_t w = 0; w < t.words; ++w) {
+    if (!t.mask[w]) continue;
+    Value address = word_address(ir, t, packet, 0, sample, key.samples, w);
+    Value old = reads_words(t) ? ir.load(ir.vi32, address, ir.lanes * 4) : ir.zero(ir.vi32);
+    ir.store(merge_word(ir, key, t, w, values[w], old), address, ir.lanes * 4);
+  }
+}
+
 void Builder::write_target(Target& t, Value sample, Value live_bits, Value full) {
-  const uint32_t lanes = ir.lanes, align_B = lanes * 4;
   const Type quad_type = Ir::vec(ir.i32, 4);
   std::vector<Value> values(t.packed, t.packed + t.words);
   if (t.blends) {
     // Whole packets read the tile in one go, others quad by quad; the arithmetic is the same.
     std::vector<Value> old = ir.if_else(
-        full,
-        [&] {
-          std::vector<Value> words;
-          for (uint32_t w = 0; w < t.words; ++w)
-            words.push_back(ir.load(ir.vi32, word_address(ir, t, packet, 0, sample, key.samples, w), align_B));
-          return words;
-        },
+        full, [&] { return load_whole(t, sample); },
         [&] {
           std::vector<Value> words;
           for (uint32_t w = 0; w < t.words; ++w) {
@@ -229,31 +286,12 @@ void Builder::write_target(Target& t, Value sample, Value live_bits, Value full)
           }
           return words;
         });
-    std::array<Value, 4> source1{};
-    if (blend_uses_source1(t.blend)) {
-      for (uint32_t c = 0; c < 4; ++c)
-        source1[c] = load_color(ir, args, offsetof(FragmentArgs, color_source1) + c * sizeof(float) * kMaxLanes);
-      if (key.alpha_to_one) source1[3] = ir.fk(1);
-    }
-    std::array<Value, 4> constants;
-    for (uint32_t c = 0; c < 4; ++c) constants[c] = ir.splat(ir.field(ir.f32, args, offsetof(FragmentArgs, blend_constants) + 4 * c));
-    const std::array<Value, 4> destination = emit_unpack_texel(ir, *t.format, old.data());
-    PackHints hints;
-    const std::array<Value, 4> blended = emit_blend(ir, *t.format, t.blend, t.source, source1, destination, constants, hints);
-    Value words[4];
-    emit_pack_texel(ir, *t.format, blended, words, hints);
-    values.assign(words, words + t.words);
+    values = blended(t, old, nullptr);
   }
-  const bool reads_word = t.keeps_bits || (t.logic && logic_op_reads(key.logic_op));
   ir.if_else(
       full,
       [&] {
-        for (uint32_t w = 0; w < t.words; ++w) {
-          if (!t.mask[w]) continue;
-          Value address = word_address(ir, t, packet, 0, sample, key.samples, w);
-          Value old = reads_word ? ir.load(ir.vi32, address, align_B) : ir.zero(ir.vi32);
-          ir.store(merge_word(ir, key, t, w, values[w], old), address, align_B);
-        }
+        write_whole(t, sample, values);
         return std::vector<Value>{};
       },
       [&] {
@@ -357,14 +395,7 @@ void Builder::run() {
   find_targets();
   if (targets.empty()) return;
   load_packet();
-  for (Target& t : targets) {
-    t.pointer = ir.field(ir.ptr, args, offsetof(FragmentArgs, target) + 8 * t.index, 8);
-    for (uint32_t c = 0; c < 4; ++c) {
-      t.source[c] = load_color(ir, args, offsetof(FragmentArgs, color) + (t.index * 4 + c) * sizeof(float) * kMaxLanes);
-    }
-    if (key.alpha_to_one && !t.format->is_integer()) t.source[3] = ir.fk(1);
-    if (!t.blends) emit_pack_texel(ir, *t.format, t.source, t.packed);
-  }
+  for (Target& t : targets) read_sources(t, nullptr);
   if (key.samples == 1) {
     write_sample(ir.c64(0), ir.c64(0));
     return;
@@ -417,8 +448,21 @@ void Builder::run() {
   ir.at(after);
 }
 
-CodeKey code_key(const EpilogueKey& key) {
-  CodeKey code("epilogue 2");
+/// Every pixel of one packet in the tile, the first sample of each.
+void Builder::run_whole(const WholePacket& whole) {
+  find_targets();
+  packet.quad_offset[0] = ir.shl(whole.tile_pixel, 2);
+  packet.block[0] = ir.lshr(whole.tile_pixel, 4);
+  packet.within[0] = ir.shl(ir.and_(whole.tile_pixel, ir.c64(12)), 2);
+  for (Target& t : targets) {
+    read_sources(t, &whole);
+    write_whole(t, ir.c64(0), t.blends ? blended(t, load_whole(t, ir.c64(0)), &whole) : std::vector<Value>(t.packed, t.packed + t.words));
+  }
+}
+
+}  // namespace
+
+void add_epilogue(CodeKey& code, const EpilogueKey& key) {
   code.add(key.samples);
   for (uint32_t k = 0; k < kMaxTargets; ++k) {
     code.add(static_cast<uint32_t>(key.formats[k]));
@@ -442,10 +486,11 @@ CodeKey code_key(const EpilogueKey& key) {
   code.add(static_cast<uint32_t>(key.logic_op_enable ? 1 + key.logic_op : 0));
   code.add(static_cast<uint32_t>(key.alpha_to_one));
   code.add(static_cast<uint32_t>(key.per_sample));
-  return code;
 }
 
-}  // namespace
+void emit_whole_packet(const Ir& ir, const EpilogueKey& key, Value args, const WholePacket& packet) {
+  Builder(ir, key, args).run_whole(packet);
+}
 
 Expected<FragmentFunction> compile_epilogue(Jit& jit, const EpilogueKey& key) {
   if (key.samples == 0 || key.samples > 16 || (key.samples & (key.samples - 1))) {
@@ -461,7 +506,9 @@ Expected<FragmentFunction> compile_epilogue(Jit& jit, const EpilogueKey& key) {
     }
   }
   const uint32_t lanes = jit.lanes();
-  Expected<void*> address = jit.function(code_key(key), [&key, lanes](LLVMModuleRef module, const char* name) -> Status {
+  CodeKey code("epilogue 3");
+  add_epilogue(code, key);
+  Expected<void*> address = jit.function(code, [&key, lanes](LLVMModuleRef module, const char* name) -> Status {
     Ir ir(module, lanes);
     Value fn = ir.function(name, LLVMFunctionType(ir.void_type, &ir.ptr, 1, 0));
     ir.add_parameter_attribute(fn, 0, "noalias");

@@ -116,19 +116,46 @@ Value equation(const Ir& ir, const Inputs& in, uint32_t c, VkBlendFactor sf, VkB
   return result ? result : ir.fk(in.source[c], 0);
 }
 
-bool complementary(VkBlendFactor s, VkBlendFactor d) {
-  auto pair = [&](VkBlendFactor a, VkBlendFactor b) { return (s == a && d == b) || (s == b && d == a); };
-  return pair(VK_BLEND_FACTOR_SRC_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA) ||
-         pair(VK_BLEND_FACTOR_DST_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA) ||
-         pair(VK_BLEND_FACTOR_CONSTANT_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_ALPHA);
+/// In the alpha channel colours are alphas.
+VkBlendFactor factor_of(VkBlendFactor f, uint32_t c) {
+  if (c < 3) return f;
+  switch (f) {
+    case VK_BLEND_FACTOR_SRC_COLOR:
+      return VK_BLEND_FACTOR_SRC_ALPHA;
+    case VK_BLEND_FACTOR_ONE_MINUS_SRC_COLOR:
+      return VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA;
+    case VK_BLEND_FACTOR_DST_COLOR:
+      return VK_BLEND_FACTOR_DST_ALPHA;
+    case VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR:
+      return VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA;
+    case VK_BLEND_FACTOR_CONSTANT_COLOR:
+      return VK_BLEND_FACTOR_CONSTANT_ALPHA;
+    case VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_COLOR:
+      return VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_ALPHA;
+    default:
+      return f;
+  }
 }
 
-/// Inputs are in [0, 1] (UNORM): can the result leave it?
-PackHints result_hints(VkBlendFactor s, VkBlendFactor d, VkBlendOp op) {
+/// A sum that stays in [0, 1]: s * f + d * (1 - f), or s + d - s * d.
+bool is_mixture(VkBlendFactor s, VkBlendFactor d, uint32_t c) {
+  auto pair = [&](VkBlendFactor a, VkBlendFactor b) { return (s == a && d == b) || (s == b && d == a); };
+  const bool screen = (s == VK_BLEND_FACTOR_ONE && d == factor_of(VK_BLEND_FACTOR_ONE_MINUS_SRC_COLOR, c)) ||
+                      (s == factor_of(VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR, c) && d == VK_BLEND_FACTOR_ONE);
+  return screen || pair(VK_BLEND_FACTOR_SRC_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA) ||
+         pair(VK_BLEND_FACTOR_DST_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA) ||
+         pair(VK_BLEND_FACTOR_CONSTANT_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_ALPHA) ||
+         pair(VK_BLEND_FACTOR_SRC_COLOR, VK_BLEND_FACTOR_ONE_MINUS_SRC_COLOR) ||
+         pair(VK_BLEND_FACTOR_DST_COLOR, VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR) ||
+         pair(VK_BLEND_FACTOR_CONSTANT_COLOR, VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_COLOR);
+}
+
+/// Inputs are in [0, 1] (UNORM): can component c of the result leave it?
+PackHints result_hints(VkBlendFactor s, VkBlendFactor d, VkBlendOp op, uint32_t c) {
   PackHints h;
   h.above_zero = op == VK_BLEND_OP_ADD || op == VK_BLEND_OP_MIN || op == VK_BLEND_OP_MAX;
   h.below_one = op == VK_BLEND_OP_SUBTRACT || op == VK_BLEND_OP_REVERSE_SUBTRACT || op == VK_BLEND_OP_MIN || op == VK_BLEND_OP_MAX ||
-                s == VK_BLEND_FACTOR_ZERO || d == VK_BLEND_FACTOR_ZERO || complementary(s, d);
+                s == VK_BLEND_FACTOR_ZERO || d == VK_BLEND_FACTOR_ZERO || is_mixture(factor_of(s, c), factor_of(d, c), c);
   return h;
 }
 
@@ -146,7 +173,8 @@ bool blend_uses_source1(const VkPipelineColorBlendAttachmentState& b) {
 
 std::array<Value, 4> emit_blend(const Ir& ir, const vk::FormatInfo& format, const VkPipelineColorBlendAttachmentState& blend,
                                 const std::array<Value, 4>& source, const std::array<Value, 4>& source1,
-                                const std::array<Value, 4>& destination, const std::array<Value, 4>& constants, PackHints& hints) {
+                                const std::array<Value, 4>& destination, const std::array<Value, 4>& constants,
+                                std::array<PackHints, 4>& hints) {
   const Range range = format.numeric == vk::Numeric::unorm || format.numeric == vk::Numeric::srgb ? Range::unorm
                       : format.numeric == vk::Numeric::snorm                                      ? Range::snorm
                                                                                                   : Range::unlimited;
@@ -167,10 +195,8 @@ std::array<Value, 4> emit_blend(const Ir& ir, const vk::FormatInfo& format, cons
   }
   result[3] = equation(ir, in, 3, blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor, blend.alphaBlendOp, range);
   if (range == Range::unorm) {
-    const PackHints color = result_hints(blend.srcColorBlendFactor, blend.dstColorBlendFactor, blend.colorBlendOp);
-    const PackHints alpha = result_hints(blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor, blend.alphaBlendOp);
-    hints.above_zero = color.above_zero && alpha.above_zero;
-    hints.below_one = color.below_one && alpha.below_one;
+    for (uint32_t c = 0; c < 3; ++c) hints[c] = result_hints(blend.srcColorBlendFactor, blend.dstColorBlendFactor, blend.colorBlendOp, c);
+    hints[3] = result_hints(blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor, blend.alphaBlendOp, 3);
   }
   return result;
 }

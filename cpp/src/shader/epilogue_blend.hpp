@@ -13,9 +13,10 @@ namespace tilegpu::shader {
 bool blend_is_copy(const VkPipelineColorBlendAttachmentState& blend);
 bool blend_uses_source1(const VkPipelineColorBlendAttachmentState& blend);
 
-/// `hints`: what is known of the result, for packing.
+/// `hints`: what is known of each component of the result, for packing.
 std::array<Value, 4> emit_blend(const Ir& ir, const vk::FormatInfo& format, const VkPipelineColorBlendAttachmentState& blend,
                                 const std::array<Value, 4>& source, const std::array<Value, 4>& source1,
-                                const std::array<Value, 4>& destination, const std::array<Value, 4>& constants, PackHints& hints);
+                                const std::array<Value, 4>& destination, const std::array<Value, 4>& constants,
+                                std::array<PackHints, 4>& hints);
 
 }  // namespace tilegpu::shader

@@ -184,7 +184,8 @@ std::array<Value, 4> emit_unpack_texel(const Ir& ir, const vk::FormatInfo& forma
   return rgba;
 }
 
-void emit_pack_texel(const Ir& ir, const vk::FormatInfo& format, const std::array<Value, 4>& rgba, Value* words, PackHints hints) {
+void emit_pack_texel(const Ir& ir, const vk::FormatInfo& format, const std::array<Value, 4>& rgba, Value* words,
+                     const std::array<PackHints, 4>& hints) {
   for (uint32_t w = 0; w < texel_words(format); ++w) words[w] = nullptr;
   Value srgb[4] = {};
   if (format.numeric == vk::Numeric::srgb) {
@@ -208,7 +209,7 @@ void emit_pack_texel(const Ir& ir, const vk::FormatInfo& format, const std::arra
         }
         [[fallthrough]];
       case vk::Numeric::unorm:
-        raw = unorm_bits(ir, rgba[c], bits, hints), clean = false;
+        raw = unorm_bits(ir, rgba[c], bits, hints[c]), clean = false;
         break;
       case vk::Numeric::snorm:
         raw = ir.and_(snorm_bits(ir, rgba[c], bits), ir.ik(rgba[c], low_mask(bits)));

@@ -19,13 +19,14 @@ Value emit_unpack_component(const Ir& ir, vk::Numeric numeric, Value raw, uint32
 /// Absent components are 0, 0, 0, 1.
 std::array<Value, 4> emit_unpack_texel(const Ir& ir, const vk::FormatInfo& format, const Value* words);
 
-/// What is known about the components, to leave clamps out.
+/// What is known about a component, to leave clamps out.
 struct PackHints {
   bool above_zero = false;  // not NaN and not below 0 (UNORM, sRGB)
   bool below_one = false;   // not NaN and not above 1 by more than 2^-20 (UNORM, not sRGB)
 };
 /// Writes format words; bits outside the components are 0. Needs control flow for sRGB (a rare exact path).
-void emit_pack_texel(const Ir& ir, const vk::FormatInfo& format, const std::array<Value, 4>& rgba, Value* words, PackHints hints = {});
+void emit_pack_texel(const Ir& ir, const vk::FormatInfo& format, const std::array<Value, 4>& rgba, Value* words,
+                     const std::array<PackHints, 4>& hints = {});
 
 /// Words of a texel in tile memory: 1, 2 or 4.
 inline uint32_t texel_words(const vk::FormatInfo& format) { return format.texel_B <= 4 ? 1u : format.texel_B / 4u; }

@@ -22,6 +22,7 @@ void set_input(Lowering& l, uint32_t variable, std::vector<Value> scalars);
 struct Interpolator {
   Lowering& l;
   const FragmentKey& key;
+  Block once = nullptr;  // blocks: open, before the loop over packets, all of primitive[0]
 
   struct Position {
     Value x = nullptr, y = nullptr;  // framebuffer coordinates, <N x float>
@@ -31,6 +32,17 @@ struct Interpolator {
     Value b1 = nullptr, b2 = nullptr;  // perspective
     Value l1 = nullptr, l2 = nullptr;  // linear on the screen
   };
+  Position place;  // blocks: centres of the packet's pixels
+  /// A value of the primitive: made once where the packets are known to share it.
+  template <class Make>
+  Value of_primitive(Make&& make) {
+    if (!once) return make();
+    Block here = l.ir.current_block();
+    l.ir.at(once);
+    Value v = make();
+    l.ir.at(here);
+    return v;
+  }
   /// One field of PrimitiveSetup: a scalar when uniform, else a vector by quad.
   Value field(Type type, size_t offset_B, bool uniform);
   Value varying_row(uint32_t vertex, uint32_t row, bool uniform);  // vertex 3: the provoking one

@@ -1,8 +1,10 @@
-// shader/lower_fragment.cpp -- the fragment entry point: void f(FragmentArgs*) shades one packet of N/4 quads.
+// shader/lower_fragment.cpp -- the fragment entry point: void f(FragmentArgs*) shades one packet of N/4 quads; and the same with the
+// epilogue behind it, in a loop over whole blocks.
 //
 // In: FragmentKey. Out: machine code. Order: inputs (one version for packets of one primitive, one for mixed ones, joined), the body,
 // outputs as 32-bit patterns. A sliced shader (coverage_only) stores only what decides coverage; LLVM removes the rest.
 // Source: Vulkan specification, "Fragment Shaders", "Fragment Operations"; abi.hpp.
+#include "shader/epilogue.hpp"
 #include "shader/lower_entry.hpp"
 
 namespace tilegpu::shader {
@@ -28,7 +30,7 @@ struct FragmentBuilder {
   std::vector<Value> compute(bool uniform);
   Value builtin(const InterfaceScalar& s, const Interpolator::Position& at, const Interpolator::Barycentrics& b, bool uniform);
   void make_inputs();
-  void write_outputs();
+  void write_outputs(WholePacket* packet);
 };
 
 void FragmentBuilder::find_inputs() {
@@ -118,7 +120,7 @@ std::vector<Value> FragmentBuilder::compute(bool uniform) {
 void FragmentBuilder::make_inputs() {
   const Ir& ir = l.ir;
   std::vector<Value> values;
-  if (ir.lanes == 4) {
+  if (ir.lanes == 4 || inputs.once) {
     values = compute(true);
   } else if (!variables.empty()) {
     Value uniform = ir.ne(ir.field(ir.i32, l.args, offsetof(FragmentArgs, uniform_primitive)), ir.c32(0));
@@ -136,7 +138,8 @@ void FragmentBuilder::make_inputs() {
   }
 }
 
-void FragmentBuilder::write_outputs() {
+/// To FragmentArgs, or (colours only) to `packet`.
+void FragmentBuilder::write_outputs(WholePacket* packet) {
   const Ir& ir = l.ir;
   for (uint32_t id : used_variables(l.m, spv::StorageClassOutput)) {
     const auto scalars = interface_of(l.m, l.constants, id);
@@ -166,6 +169,11 @@ void FragmentBuilder::write_outputs() {
       }
       if (!used[k] || s.location >= kMaxTargets || s.component > 3) continue;
       if (key.coverage_only && !(key.coverage_needs_alpha && s.location == 0 && s.index == 0 && s.component == 3)) continue;
+      if (packet) {
+        (s.index == 1 ? packet->source1[s.component] : packet->color[s.location][s.component]) =
+            Ir::element_of(Ir::type_of(x)) == ir.i32 ? ir.as_float(x) : x;
+        continue;
+      }
       const size_t at =
           s.index == 1 ? offsetof(FragmentArgs, color_source1) + s.component * kMaxLanes * 4 : color_offset_B(s.location, s.component);
       ir.store(x, ir.offset(l.args, at), 4 * ir.lanes);
@@ -205,36 +213,137 @@ Status build_fragment(const FragmentKey& key, const Constants& constants, const 
   builder.make_inputs();
   make_globals(l);
   run_entry_point(l);
-  builder.write_outputs();
+  builder.write_outputs(nullptr);
   if (kills) ir.store(ir.movemask(l.load_mask(l.alive)), ir.offset(l.args, offsetof(FragmentArgs, alive)), 4);
   LLVMBuildRetVoid(ir.builder);
   LLVMBuildBr(l.alloca_builder, start);
   return l.status;
 }
 
-}  // namespace
+/// void f(FragmentArgs*, tile_pixel, x_px, y_px, blocks): see BlocksFunction.
+Status build_blocks(const FragmentKey& key, const EpilogueKey& epilogue, const Constants& constants, const Divergence& divergence,
+                    LLVMModuleRef module, const char* name, uint32_t lanes) {
+  Lowering l(module, lanes, key.module->module(), constants, divergence, key.resources);
+  l.fragment = true;
+  const Ir& ir = l.ir;
+  Type parameters[] = {ir.ptr, ir.i64, ir.i32, ir.i32, ir.i32};
+  Value f = ir.function(name, LLVMFunctionType(ir.void_type, parameters, 5, 0));
+  ir.add_parameter_attribute(f, 0, "noalias");
+  l.args = LLVMGetParam(f, 0);
+  l.entry = ir.block(f, "entry");
+  LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
+  Block start = ir.block(f, "start"), once = ir.block(f, "once"), loop = ir.block(f, "packet"), end = ir.block(f, "end");
+  ir.at(start);
+  begin_body(l, offsetof(FragmentArgs, buffers), offsetof(FragmentArgs, textures), offsetof(FragmentArgs, push_constants),
+             offsetof(FragmentArgs, scratch), offsetof(FragmentArgs, loop_budget));
+  ir.br(once);
+  ir.at(once);
+  // Lane 4q+p: pixel p of quad q. Sums of such small numbers and halves are exact, so a step of 4 gives the bits of a new conversion.
+  const auto centres = [&](Value corner, uint32_t bit) {
+    Value steps[kMaxLanes];
+    for (uint32_t lane = 0; lane < lanes; ++lane) steps[lane] = ir.c32((lane >> (2 + bit) & 1) * 2 + (lane >> bit & 1));
+    return ir.fadd(ir.sitofp(ir.add(ir.splat(corner), LLVMConstVector(steps, lanes))), ir.fk(0.5f));
+  };
+  Value first_x = centres(LLVMGetParam(f, 2), 0), y = centres(LLVMGetParam(f, 3), 1);
+  ir.at(loop);
+  Value x = LLVMBuildPhi(ir.builder, ir.vf32, ""), pixel = LLVMBuildPhi(ir.builder, ir.i64, ""),
+        left = LLVMBuildPhi(ir.builder, ir.i32, "");
 
-Expected<FragmentFunction> compile_fragment(Jit& jit, const FragmentKey& key) {
-  const Module& m = key.module->module();
-  if (m.entry.model != spv::ExecutionModelFragment)
-    return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + key.module->label() + "' is no fragment shader"};
-  CodeKey code("fragment");
-  add_stage(code, m, key.specialization, key.varyings, key.resources);
+  FragmentBuilder builder{l, key, {l, key, once, {x, y}}, {}};
+  l.interpolate_at = [&](const Instruction& i) { return builder.inputs.at_other_position(i); };
+  builder.find_inputs();
+  builder.make_inputs();
+  make_globals(l);
+  run_entry_point(l);
+  WholePacket packet;
+  packet.once = once;
+  packet.tile_pixel = pixel;
+  builder.write_outputs(&packet);
+  emit_whole_packet(ir, epilogue, l.args, packet);
+  Value next_x = ir.fadd(x, ir.fk(4.0f)), next_pixel = ir.add(pixel, ir.c64(16)), next_left = ir.sub(left, ir.c32(1));
+  Block last = ir.current_block();
+  ir.br(ir.ne(next_left, ir.c32(0)), loop, end);
+  const auto comes_from = [&](Value phi, Value first, Value next) {
+    LLVMAddIncoming(phi, &first, &once, 1);
+    LLVMAddIncoming(phi, &next, &last, 1);
+  };
+  comes_from(x, first_x, next_x);
+  comes_from(pixel, LLVMGetParam(f, 1), next_pixel);
+  comes_from(left, LLVMGetParam(f, 4), next_left);
+  ir.at(once);
+  ir.br(loop);
+  ir.at(end);
+  LLVMBuildRetVoid(ir.builder);
+  LLVMBuildBr(l.alloca_builder, start);
+  return l.status;
+}
+
+void add_fragment(CodeKey& code, const FragmentKey& key) {
+  add_stage(code, key.module->module(), key.specialization, key.varyings, key.resources);
   code.add(key.samples);
   for (const InputSource& input : key.inputs) {
     for (uint32_t word : {input.variable, input.element, input.target, static_cast<uint32_t>(input.format)}) code.add(word);
   }
   for (bool flag : {key.per_sample, key.coverage_only, key.coverage_needs_alpha}) code.add(static_cast<uint32_t>(flag));
-  Expected<void*> address = jit.function(code, [&](LLVMModuleRef module, const char* name) -> Status {
-    Expected<Constants> constants = evaluate_constants(m, key.specialization);
-    if (!constants) return constants.error();
-    const auto uniform_input = [&](uint32_t id) {
-      const uint32_t builtin = m.decoration(id).builtin;
-      return builtin == spv::BuiltInLayer || builtin == spv::BuiltInSampleId || builtin == spv::BuiltInSamplePosition;
-    };
-    Expected<Divergence> divergence = analyze_divergence(m, *constants, uniform_input);
-    if (!divergence) return divergence.error();
-    return build_fragment(key, *constants, *divergence, module, name, jit.lanes());
+}
+
+/// Evaluates and analyses the module, then build(constants, divergence).
+template <class Build>
+Status analyse_and_build(const FragmentKey& key, Build&& build) {
+  const Module& m = key.module->module();
+  Expected<Constants> constants = evaluate_constants(m, key.specialization);
+  if (!constants) return constants.error();
+  const auto uniform_input = [&](uint32_t id) {
+    const uint32_t builtin = m.decoration(id).builtin;
+    return builtin == spv::BuiltInLayer || builtin == spv::BuiltInSampleId || builtin == spv::BuiltInSamplePosition;
+  };
+  Expected<Divergence> divergence = analyze_divergence(m, *constants, uniform_input);
+  if (!divergence) return divergence.error();
+  return build(*constants, *divergence);
+}
+
+// Beyond this the calls and stores between body and epilogue are a small part of the time, and the code is compiled twice for nothing.
+constexpr uint32_t kMostBlockInstructions = 16;
+
+}  // namespace
+
+bool suits_blocks(const FragmentKey& key, const StageTraits& traits) {
+  const Module& m = key.module->module();
+  if (key.per_sample || traits.discards || traits.writes_depth || traits.writes_sample_mask || traits.writes_stencil || traits.reads_tile ||
+      traits.reads_sample_mask || traits.reads_helper || traits.uses_centroid || traits.per_sample || traits.writes_memory || traits.loops)
+    return false;
+  if (!used_variables(m, spv::StorageClassUniformConstant).empty()) return false;
+  uint32_t instructions = 0;
+  for (uint32_t id : m.reachable) {
+    const auto function = m.functions.find(id);
+    if (function == m.functions.end()) return false;
+    for (const BasicBlock& b : function->second.blocks) instructions += b.end - b.first;
+  }
+  return instructions <= kMostBlockInstructions;
+}
+
+Expected<BlocksFunction> compile_blocks(Jit& jit, const FragmentKey& key, const EpilogueKey& epilogue) {
+  CodeKey code("blocks");
+  add_fragment(code, key);
+  add_epilogue(code, epilogue);
+  Expected<void*> address = jit.function(code, [&](LLVMModuleRef module, const char* name) {
+    return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
+      return build_blocks(key, epilogue, constants, divergence, module, name, jit.lanes());
+    });
+  });
+  if (!address) return Error{address.error().code, "shader '" + key.module->label() + "': " + address.error().message};
+  return reinterpret_cast<BlocksFunction>(*address);
+}
+
+Expected<FragmentFunction> compile_fragment(Jit& jit, const FragmentKey& key) {
+  if (key.module->module().entry.model != spv::ExecutionModelFragment)
+    return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + key.module->label() + "' is no fragment shader"};
+  CodeKey code("fragment");
+  add_fragment(code, key);
+  Expected<void*> address = jit.function(code, [&](LLVMModuleRef module, const char* name) {
+    return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
+      return build_fragment(key, constants, divergence, module, name, jit.lanes());
+    });
   });
   if (!address) return Error{address.error().code, "shader '" + key.module->label() + "': " + address.error().message};
   return reinterpret_cast<FragmentFunction>(*address);

@@ -43,6 +43,7 @@ Value Interpolator::varying_row(uint32_t vertex, uint32_t row, bool uniform) {
 Value Interpolator::pixel(size_t offset_B) {
   const Ir& ir = l.ir;
   const bool is_y = offset_B == offsetof(FragmentArgs, y_px);
+  if (once) return ir.fsub(is_y ? place.y : place.x, ir.fk(0.5f));
   Value corner = ir.field(Ir::vec(ir.i32, ir.lanes / 4), l.args, offset_B);
   Value steps[kMaxLanes];
   for (uint32_t lane = 0; lane < ir.lanes; ++lane) steps[lane] = ir.c32(is_y ? (lane >> 1) & 1 : lane & 1);
@@ -50,6 +51,7 @@ Value Interpolator::pixel(size_t offset_B) {
 }
 
 Interpolator::Position Interpolator::centre() {
+  if (once) return place;
   return {l.ir.fadd(pixel(offsetof(FragmentArgs, x_px)), l.ir.fk(0.5f)), l.ir.fadd(pixel(offsetof(FragmentArgs, y_px)), l.ir.fk(0.5f))};
 }
 
@@ -95,7 +97,7 @@ Interpolator::Position Interpolator::centroid() {
 
 Value Interpolator::plane(size_t first_B, const Position& p, bool uniform) {
   const Ir& ir = l.ir;
-  const auto get = [&](size_t at) { return l.vary(field(ir.f32, at, uniform)); };
+  const auto get = [&](size_t at) { return of_primitive([&] { return l.vary(field(ir.f32, at, uniform)); }); };
   Value dx = ir.fsub(p.x, get(offsetof(PrimitiveSetup, anchor_x))), dy = ir.fsub(p.y, get(offsetof(PrimitiveSetup, anchor_y)));
   return ir.fma(get(first_B + 8), dy, ir.fma(get(first_B + 4), dx, get(first_B)));
 }
@@ -107,18 +109,19 @@ Interpolator::Barycentrics Interpolator::barycentrics(const Position& p, bool un
   Value i = plane(offsetof(PrimitiveSetup, i0), p, uniform), j = plane(offsetof(PrimitiveSetup, j0), p, uniform);
   Value w = ir.fdiv(ir.fk(1.0f), b.q);
   b.b1 = ir.fmul(i, w), b.b2 = ir.fmul(j, w);
-  b.l1 = ir.fmul(i, l.vary(field(ir.f32, offsetof(PrimitiveSetup, w1), uniform)));
-  b.l2 = ir.fmul(j, l.vary(field(ir.f32, offsetof(PrimitiveSetup, w2), uniform)));
+  b.l1 = ir.fmul(i, of_primitive([&] { return l.vary(field(ir.f32, offsetof(PrimitiveSetup, w1), uniform)); }));
+  b.l2 = ir.fmul(j, of_primitive([&] { return l.vary(field(ir.f32, offsetof(PrimitiveSetup, w2), uniform)); }));
   return b;
 }
 
 Value Interpolator::interpolate(uint32_t row, Interpolation how, const Barycentrics& b, bool uniform) {
   const Ir& ir = l.ir;
-  if (how == Interpolation::flat) return l.vary(varying_row(3, row, uniform));
-  Value v0 = varying_row(0, row, uniform);
-  Value d1 = l.vary(ir.fsub(varying_row(1, row, uniform), v0)), d2 = l.vary(ir.fsub(varying_row(2, row, uniform), v0));
+  if (how == Interpolation::flat) return of_primitive([&] { return l.vary(varying_row(3, row, uniform)); });
+  Value v0 = of_primitive([&] { return varying_row(0, row, uniform); });
+  const auto edge = [&](uint32_t vertex) { return of_primitive([&] { return l.vary(ir.fsub(varying_row(vertex, row, uniform), v0)); }); };
+  Value d1 = edge(1), d2 = edge(2);
   const bool smooth = how == Interpolation::smooth;
-  return ir.fma(smooth ? b.b2 : b.l2, d2, ir.fma(smooth ? b.b1 : b.l1, d1, l.vary(v0)));
+  return ir.fma(smooth ? b.b2 : b.l2, d2, ir.fma(smooth ? b.b1 : b.l1, d1, of_primitive([&] { return l.vary(v0); })));
 }
 
 /// interpolateAtCentroid, interpolateAtSample, interpolateAtOffset.
@@ -141,11 +144,12 @@ Val Interpolator::at_other_position(const Instruction& i) {
     at = centre();
     at.x = l.ir.fadd(at.x, l.vary(offset.c[0])), at.y = l.ir.fadd(at.y, l.vary(offset.c[1]));
   }
-  const Barycentrics b = barycentrics(at, false);
+  const bool uniform = once != nullptr;
+  const Barycentrics b = barycentrics(at, uniform);
   for (uint32_t k = 0; k < l.width(i.type) && p.word + k < scalars.size(); ++k) {
     const InterfaceScalar& s = scalars[p.word + k];
     const int row = key.varyings.find(s.location, s.component);
-    result.c.push_back(row < 0 ? l.ir.fk(0.0f) : interpolate(static_cast<uint32_t>(row), s.interpolation, b, false));
+    result.c.push_back(row < 0 ? l.ir.fk(0.0f) : interpolate(static_cast<uint32_t>(row), s.interpolation, b, uniform));
   }
   return result;
 }

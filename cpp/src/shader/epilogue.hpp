@@ -1,0 +1,25 @@
+// shader/epilogue.hpp -- the end of a whole packet as instructions, for functions that hold the shader's body too (lower_fragment.cpp).
+//
+// In: the body's outputs as values. Out: words in tile memory, bit for bit those of compile_epilogue for a packet that is whole.
+#pragma once
+
+#include <array>
+
+#include "shader/compiler.hpp"
+#include "shader/ir_builder.hpp"
+#include "shader/jit.hpp"
+
+namespace tilegpu::shader {
+
+/// N pixels side by side in the tile, all live. Only their first sample is written.
+struct WholePacket {
+  Block once = nullptr;                                   // open; gets what is the same for every packet of the call
+  Value tile_pixel = nullptr;                             // i64, of lane 0
+  std::array<std::array<Value, 4>, kMaxTargets> color{};  // null: as in FragmentArgs
+  std::array<Value, 4> source1{};
+};
+void emit_whole_packet(const Ir& ir, const EpilogueKey& key, Value args, const WholePacket& packet);
+/// Adds what determines the epilogue's code.
+void add_epilogue(CodeKey& code, const EpilogueKey& key);
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,229 @@
+// tests/test_blocks.cpp -- body and epilogue in one function over whole blocks, against the two one after another: the same bits in the
+// tile.
+#include <random>
+
+#include "lower_fixture.hpp"
+#include "shader/epilogue_pack.hpp"
+#include "vk/format.hpp"
+
+using namespace tilegpu;
+using namespace tilegpu::test;
+
+namespace {
+
+constexpr uint32_t kBlocks = 8;  // in a row
+std::mt19937 rng(7);
+
+struct Free {
+  void operator()(void* p) const { std::free(p); }
+};
+using Tile = std::unique_ptr<uint8_t, Free>;
+
+float random_value(float low, float high) {
+  static const float special[] = {0.0f, -0.0f, 1.0f, 0.25f, 2.0f, -1.0f, INFINITY, NAN, 1e-40f};
+  if (rng() % 6 == 0) return special[rng() % std::size(special)];
+  return std::uniform_real_distribution<float>(low, high)(rng);
+}
+
+struct Case {
+  const char* name;
+  std::string body;
+  EpilogueKey epilogue;
+};
+
+PrimitiveSetup random_primitive(float (&rows)[3][16 * kBatchStride]) {
+  PrimitiveSetup p{};
+  const auto small = [] { return std::uniform_real_distribution<float>(-0.02f, 0.02f)(rng); };
+  const bool affine = rng() % 2, constant = rng() % 3 == 0;
+  p.anchor_x = 103.5f, p.anchor_y = 37.25f;
+  p.q0 = 1, p.qx = affine ? 0 : small(), p.qy = affine ? 0 : small();
+  p.i0 = 0.3f, p.ix = small(), p.iy = small();
+  p.j0 = 0.4f, p.jx = small(), p.jy = small();
+  p.z0 = 0.5f, p.zx = small(), p.zy = small();
+  p.w1 = 1, p.w2 = affine ? 1 : 2;
+  for (uint32_t row = 0; row < 16; ++row)
+    for (int v = 0; v < 3; ++v) rows[v][row * kBatchStride] = constant && v > 0 ? rows[0][row * kBatchStride] : random_value(-0.2f, 1.2f);
+  for (int v = 0; v < 3; ++v) p.varying[v] = rows[v];
+  p.provoking = rows[0];
+  p.primitive_id = 5, p.front_facing = rng() % 2;
+  return p;
+}
+
+void run_case(const Case& c, uint32_t lanes) {
+  auto module = shader_of("#version 450\n" + c.body, VK_SHADER_STAGE_FRAGMENT_BIT);
+  if (!module) return;
+  FragmentKey key;
+  key.module = module.get();
+  key.samples = c.epilogue.samples;
+  auto layout = varying_layout(*module, {});
+  auto table = resource_table(*module, nullptr);
+  if (!CHECK(layout && table)) return;
+  key.varyings = *layout, key.resources = *table;
+  auto body = compile_fragment(jit_of(lanes), key);
+  auto epilogue = compile_epilogue(jit_of(lanes), c.epilogue);
+  auto blocks = compile_blocks(jit_of(lanes), key, c.epilogue);
+  if (!CHECK_MESSAGE(body && epilogue && blocks, std::string(c.name) + (blocks ? "" : ": " + blocks.error().message))) return;
+
+  for (uint32_t count : {1u, 3u, 5u}) {
+    static float rows[3][16 * kBatchStride];
+    const PrimitiveSetup primitive = random_primitive(rows);
+    uint8_t push[128];
+    for (uint32_t k = 0; k < 32; ++k) {
+      const float value = random_value(-0.5f, 1.5f);
+      std::memcpy(push + 4 * k, &value, 4);
+    }
+    auto args = std::make_unique<FragmentArgs>();
+    *args = {};
+    for (auto& target : args->color)
+      for (auto& component : target)
+        for (float& lane : component) lane = 0.75f;  // what a shader leaves out
+    for (float& k : args->blend_constants) k = random_value(0, 1);
+    args->push_constants = push;
+    args->layer = 3;
+    for (uint32_t q = 0; q < kMaxQuads; ++q) {
+      args->primitive[q] = &primitive;
+      args->raster_coverage[q] = args->live_coverage[q] = 0xf;
+    }
+    args->alive = (1u << lanes) - 1, args->quad_count = lanes / 4, args->uniform_primitive = args->full_block = 1;
+    Tile expected[kMaxTargets], actual[kMaxTargets];
+    size_t size_B[kMaxTargets] = {};
+    for (uint32_t t = 0; t < kMaxTargets; ++t) {
+      const auto* f = vk::find_format(c.epilogue.formats[t]);
+      if (!f) continue;
+      size_B[t] = size_t{kBlocks} * 64 * texel_words(*f) * c.epilogue.samples;
+      expected[t].reset(static_cast<uint8_t*>(std::aligned_alloc(64, size_B[t])));
+      actual[t].reset(static_cast<uint8_t*>(std::aligned_alloc(64, size_B[t])));
+      for (size_t k = 0; k < size_B[t]; ++k) expected[t].get()[k] = static_cast<uint8_t>(rng());
+      // Half floats beyond one are rarely canonical texels: small ones are.
+      if (f->numeric == vk::Numeric::sfloat)
+        for (size_t k = 0; k < size_B[t]; ++k) expected[t].get()[k] &= 0x3b;
+      std::memcpy(actual[t].get(), expected[t].get(), size_B[t]);
+    }
+    const uint32_t first_block = static_cast<uint32_t>(rng()) % (kBlocks - count + 1);
+    const int32_t x_px = 96 + static_cast<int32_t>(rng() % 64) * 4, y_px = 32 + static_cast<int32_t>(rng() % 16) * 4;
+
+    for (uint32_t t = 0; t < kMaxTargets; ++t) args->target[t] = expected[t].get();
+    for (uint32_t b = 0; b < count; ++b)
+      for (uint32_t first = 0; first < 4; first += lanes / 4) {
+        for (uint32_t q = 0; q < lanes / 4; ++q) {
+          const uint32_t quad = first + q;
+          args->x_px[q] = x_px + static_cast<int32_t>(b * 4 + (quad & 1) * 2);
+          args->y_px[q] = y_px + static_cast<int32_t>((quad >> 1) * 2);
+          args->tile_pixel[q] = (first_block + b) * 16 + quad * 4;
+        }
+        (*body)(args.get());
+        (*epilogue)(args.get());
+      }
+
+    for (auto& target : args->color)
+      for (auto& component : target)
+        for (float& lane : component) lane = 0.75f;
+    for (uint32_t t = 0; t < kMaxTargets; ++t) args->target[t] = actual[t].get();
+    for (uint32_t first = 0; first < 4; first += lanes / 4)
+      (*blocks)(args.get(), first_block * 16 + first * 4, x_px + static_cast<int32_t>(first & 1) * 2,
+                y_px + static_cast<int32_t>(first >> 1) * 2, count);
+    for (uint32_t t = 0; t < kMaxTargets; ++t)
+      if (size_B[t])
+        CHECK_MESSAGE(std::memcmp(expected[t].get(), actual[t].get(), size_B[t]) == 0,
+                      std::string(c.name) + ", lanes " + std::to_string(lanes) + ", target " + std::to_string(t));
+  }
+}
+
+EpilogueKey target(VkFormat format, uint32_t samples = 1) {
+  EpilogueKey key;
+  key.samples = samples;
+  key.formats[0] = format;
+  key.blend[0].colorWriteMask = 15;
+  return key;
+}
+
+EpilogueKey blended(VkFormat format, VkBlendFactor s, VkBlendFactor d, VkBlendFactor sa, VkBlendFactor da, uint32_t samples = 1) {
+  EpilogueKey key = target(format, samples);
+  key.blend[0] = {1, s, d, VK_BLEND_OP_ADD, sa, da, VK_BLEND_OP_ADD, 15};
+  return key;
+}
+
+const char* const kColor = "layout(location=0) in vec4 c; layout(location=0) out vec4 o; void main() { o = c; }";
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (VkFormat format : {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_B8G8R8A8_SRGB, VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R32G32B32A32_SFLOAT,
+                          VK_FORMAT_R5G6B5_UNORM_PACK16, VK_FORMAT_B10G11R11_UFLOAT_PACK32, VK_FORMAT_R16G16_UNORM}) {
+    all.push_back({"copy", kColor, target(format)});
+    all.push_back({"over", kColor,
+                   blended(format, VK_BLEND_FACTOR_SRC_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA, VK_BLEND_FACTOR_ONE,
+                           VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA)});
+  }
+  all.push_back({"constants", kColor,
+                 blended(VK_FORMAT_R8G8B8A8_UNORM, VK_BLEND_FACTOR_CONSTANT_COLOR, VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_ALPHA,
+                         VK_BLEND_FACTOR_ONE, VK_BLEND_FACTOR_ONE)});
+  all.push_back({"first sample", kColor, target(VK_FORMAT_R8G8B8A8_UNORM, 4)});
+  all.push_back({"first sample, blended", kColor,
+                 blended(VK_FORMAT_R16G16B16A16_SFLOAT, VK_BLEND_FACTOR_SRC_ALPHA, VK_BLEND_FACTOR_ONE, VK_BLEND_FACTOR_ONE,
+                         VK_BLEND_FACTOR_ZERO, 8)});
+  EpilogueKey masked = target(VK_FORMAT_R8G8B8A8_UNORM);
+  masked.blend[0].colorWriteMask = 5;
+  all.push_back({"mask", kColor, masked});
+  EpilogueKey logic = target(VK_FORMAT_R8G8B8A8_UNORM);
+  logic.logic_op_enable = true, logic.logic_op = VK_LOGIC_OP_XOR;
+  all.push_back({"logic op", kColor, logic});
+  all.push_back({"second source",
+                 "layout(location=0) in vec4 c; layout(location=0, index=0) out vec4 o; layout(location=0, index=1) out vec4 p;"
+                 "void main() { o = c; p = c.wzyx; }",
+                 blended(VK_FORMAT_R8G8B8A8_UNORM, VK_BLEND_FACTOR_SRC1_COLOR, VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA, VK_BLEND_FACTOR_ONE,
+                         VK_BLEND_FACTOR_SRC1_ALPHA)});
+  all.push_back({"push constants, a branch and derivatives",
+                 "layout(push_constant) uniform P { vec4 a; vec4 b; } p; layout(location=0) in vec2 u; layout(location=0) out vec4 o;"
+                 "void main() { o = p.a; if (u.x > 0.4) o += p.b * u.y; o.z = fwidth(u.x) * 9.0; }",
+                 blended(VK_FORMAT_R8G8B8A8_UNORM, VK_BLEND_FACTOR_ONE, VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA, VK_BLEND_FACTOR_ONE,
+                         VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA)});
+  all.push_back({"place and primitive",
+                 "layout(location=0) noperspective in vec2 u; layout(location=1) flat in int k; layout(location=0) out vec4 o;"
+                 "void main() { o = gl_FragCoord / 512.0; if (gl_FrontFacing) o.y = u.y + interpolateAtOffset(u.x, vec2(0.25));"
+                 "o.w = float(gl_PrimitiveID + (k & 1)) / 9.0; }",
+                 target(VK_FORMAT_R16G16B16A16_SFLOAT)});
+  EpilogueKey several = target(VK_FORMAT_R8G8B8A8_UNORM);
+  several.formats[2] = VK_FORMAT_R32G32_UINT, several.blend[2].colorWriteMask = 15;
+  several.formats[3] = VK_FORMAT_R16G16B16A16_SFLOAT;
+  several.blend[3] =
+      blended(VK_FORMAT_R16G16B16A16_SFLOAT, VK_BLEND_FACTOR_ONE, VK_BLEND_FACTOR_ONE, VK_BLEND_FACTOR_ONE, VK_BLEND_FACTOR_ONE).blend[0];
+  all.push_back(
+      {"several targets, a component left out",
+       "layout(location=0) in vec4 c; layout(location=0) out vec3 o; layout(location=2) out uvec2 n; layout(location=3) out vec4 h;"
+       "void main() { o = c.xyz; n = uvec2(gl_FragCoord.xy); h = c.yzwx; }",
+       several});
+  return all;
+}
+
+void test_refused() {
+  const auto suits = [](const std::string& body) {
+    auto module = shader_of("#version 450\n" + body, VK_SHADER_STAGE_FRAGMENT_BIT);
+    if (!module) return true;
+    FragmentKey key;
+    key.module = module.get();
+    auto traits = analyze(*module, {});
+    return CHECK(traits) && suits_blocks(key, *traits);
+  };
+  CHECK(suits(kColor));
+  CHECK(!suits("layout(location=0) in vec4 c; layout(location=0) out vec4 o; void main() { if (c.x > 0.5) discard; o = c; }"));
+  CHECK(!suits("layout(location=0) in vec4 c; layout(location=0) out vec4 o; void main() { gl_FragDepth = c.x; o = c; }"));
+  CHECK(!suits("layout(set=0, binding=0) uniform sampler2D t; layout(location=0) out vec4 o; void main() { o = texture(t, vec2(0)); }"));
+  CHECK(!suits("layout(location=0) out vec4 o; void main() { o = vec4(float(gl_HelperInvocation)); }"));
+  CHECK(
+      !suits("layout(location=0) flat in int n; layout(location=0) out vec4 o;"
+             "void main() { o = vec4(0); for (int k = 0; k < n; ++k) o = o * 0.5 + 1.0; }"));
+  // Long bodies are worth no second compile.
+  std::string sum = "layout(location=0) in vec4 c; layout(location=0) out vec4 o; void main() { o = c";
+  for (int k = 0; k < 20; ++k) sum += " * c + c";
+  CHECK(!suits(sum + "; }"));
+  CHECK(!suits("layout(location=0) sample in vec4 c; layout(location=0) out vec4 o; void main() { o = c; }"));
+}
+
+}  // namespace
+
+int main() {
+  for (const Case& c : cases())
+    for (uint32_t lanes : {4u, 8u, 16u}) run_case(c, lanes);
+  test_refused();
+  return finish("test_blocks");
+}
