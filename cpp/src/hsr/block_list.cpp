@@ -97,6 +97,21 @@ SampleMasks insert(Worker& w, const PrimitiveDepth& p, uint32_t plane, uint32_t 
   BlockEntry* list = lists.entries + size_t{block} * kBlockEntries;
   uint32_t count = lists.count[block], kept = 0;
   int32_t most = INT32_MIN;
+  const SampleMasks taken = covered & ~lists.free[block];
+  const bool before_background = test.always || farthest < static_cast<int32_t>(lists.background) * test.sign + test.bias;
+  if (none(taken) && before_background) {
+    // Neighbours of a mesh do not overlap: only the background is there.
+    const SampleMasks free = lists.free[block] & ~covered;
+    lists.free[block] = free;
+    list[count] = {covered, p.id, plane, range.near, range.far};
+    lists.count[block] = static_cast<uint8_t>(count + 1);
+    if (w.test.far) {
+      for (uint32_t i = 0; i <= count; i++) most = std::max(most, list[i].far);
+      if (!none(free)) most = std::max(most, static_cast<int32_t>(lists.background));
+      w.far[block] = most;
+    }
+    return covered;
+  }
   for (uint32_t i = 0; i < count; i++) {
     BlockEntry& entry = list[i];
     const SampleMasks overlap = pass & entry.masks;

@@ -154,4 +154,55 @@ TILEGPU_WIDE void gather_numbers_wide(const uint32_t* ids, uint32_t block, QuadS
   for (uint32_t stratum = QuadStrata::second; left; stratum++) take(stratum);
 }
 
+TILEGPU_WIDE void gather_entries_wide(const BlockEntry* list, uint32_t count, uint32_t samples, uint32_t block, QuadStrata& out) {
+  SampleMasks any{};
+  for (uint32_t i = 0; i < count; i++) any |= list[i].masks;
+  VisibleQuad* to[QuadStrata::kCount];
+  for (uint32_t s = QuadStrata::aligned; s <= QuadStrata::rest; s++) {
+    auto& quads = out.of[s];
+    quads.reserve(quads.size() + (s == QuadStrata::rest ? count + 1 : 2) * kPlaces);  // rows of four are stored
+    to[s] = quads.data() + quads.size();
+  }
+  const bool whole = all_places(pixels_of(any));
+  const __m256i places = _mm256_setr_epi64x(int64_t{block} << 36, (int64_t{block} * 16 + 4) << 32, (int64_t{block} * 16 + 8) << 32,
+                                            (int64_t{block} * 16 + 12) << 32);
+  const __m512i rows_of = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+  uint32_t at[QuadStrata::kCount + 1] = {};  // places (by bit) whose next primitive goes to the stratum
+  at[QuadStrata::first] = 0xf;
+  for (uint32_t i = 0; i < count; i++) {
+    alignas(32) uint64_t live[kPlaces];
+    __m256i lives;
+    if (samples <= 4) {
+      const uint64_t words = static_cast<uint64_t>(_mm_cvtsi128_si64(_mm256_castsi256_si128((__m256i)list[i].masks)));
+      const auto place = [&](uint32_t q) { return static_cast<int64_t>(_pext_u64(words, 0x000f000f000f000full << 4 * q)); };
+      lives = _mm256_setr_epi64x(place(0), place(1), place(2), place(3));
+    } else {
+      quads_of(list[i].masks, samples, live);
+      lives = _mm256_load_si256(reinterpret_cast<const __m256i*>(live));
+    }
+    const __m256i names = _mm256_or_si256(places, _mm256_set1_epi64x(int64_t{list[i].id}));
+    const __m512i rows = _mm512_permutex2var_epi64(_mm512_castsi256_si512(names), rows_of, _mm512_castsi256_si512(lives));
+    uint32_t left = _mm256_test_epi64_mask(lives, lives), moved = 0;
+    uint32_t s = QuadStrata::first;
+    for (; left; s++) {
+      const uint32_t now = s == QuadStrata::rest ? left : left & at[s];
+      left &= ~now;
+      at[s] = (at[s] & ~now) | moved;
+      moved = now;
+      if (!now) continue;
+      const __mmask8 pairs = static_cast<__mmask8>(_pdep_u32(now, 0x55) * 3);
+      if (s == QuadStrata::first && whole) {
+        _mm512_mask_storeu_epi64(to[QuadStrata::aligned], pairs, rows);
+      } else {
+        _mm512_storeu_si512(to[s], _mm512_maskz_compress_epi64(pairs, rows));
+        to[s] += std::popcount(now);
+      }
+    }
+    at[s] |= moved;
+  }
+  if (whole) out.of[QuadStrata::aligned].extend_reserved(kPlaces);
+  for (uint32_t s = QuadStrata::first; s <= QuadStrata::rest; s++)
+    out.of[s].extend_reserved(static_cast<size_t>(to[s] - (out.of[s].data() + out.of[s].size())));
+}
+
 }  // namespace tilegpu::hsr

@@ -37,5 +37,6 @@ void gather_numbers(const uint32_t* ids, uint32_t samples, uint32_t block, QuadS
 void gather_numbers_wide(const uint32_t* ids, uint32_t block, QuadStrata& out);
 /// From a list of primitives and their samples.
 void gather_entries(const BlockEntry* list, uint32_t count, uint32_t samples, uint32_t block, QuadStrata& out);
+void gather_entries_wide(const BlockEntry* list, uint32_t count, uint32_t samples, uint32_t block, QuadStrata& out);
 
 }  // namespace tilegpu::hsr

@@ -56,7 +56,7 @@ void gather_list(Worker& w, uint32_t block) {
       w.equal[block] = 0;
     else if (w.equal && w.equal[block])
       framebuffer::expand_block(w.pass->tile, block, w.memory.data());
-    gather_entries(list, count, w.samples, block, w.strata);
+    (w.wide ? gather_entries_wide : gather_entries)(list, count, w.samples, block, w.strata);
   }
   for (uint32_t i = 0; i < count; i++) list[i].id = 0;
 }

@@ -72,6 +72,17 @@ class RecordSink {
     }
   }
 
+  /// A triangle of some blocks, not small, where Worker::wide_blocks serves.
+  void wide_blocks(const TriangleBatch& batch, uint32_t lane) {
+    const PixelCounts pixels = w_.wide_blocks(w_.test, batch, lane, number_, w_.place);
+    w_.counters.fragments_rasterized += pixels.covered;
+    w_.counters.fragments_early_killed += pixels.covered - pixels.passed;
+    if (!pixels.passed) return;
+    if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += pixels.passed;
+    seen_ = true;
+    w_.prepass.recorded += pixels.passed;
+  }
+
   /// A triangle of some blocks, not small, one sample; the depth plane is set.
   __attribute__((noinline)) void blocks(const TriangleBatch& batch, uint32_t lane) {
     const BatchEdges edges(batch, lane);
@@ -87,6 +98,23 @@ class RecordSink {
 
   /// The same with more samples.
   __attribute__((noinline)) void blocks_of_samples(const TriangleBatch& batch, uint32_t lane) {
+    if (w_.wide) {
+      CoveredBlock blocks[kMediumBlocks + 1];
+      const uint32_t count = cover_samples_wide(batch, lane, w_.samples, w_.rect, blocks);
+      const bool lists = !kTraced && w_.list_draw && !w_.lrz.now && !w_.masks_samples;
+      for (uint32_t i = 0; i < count; i++) {
+        const uint32_t at = w_.block_of(blocks[i].x, blocks[i].y);
+        if (!lists || w_.lists.count[at] >= hsr::kBlockEntries) {
+          block(blocks[i].x, blocks[i].y, blocks[i].masks);
+          continue;
+        }
+        const hsr::SampleMasks covered = hsr::load_masks(blocks[i].masks);
+        const uint32_t pixels = static_cast<uint32_t>(std::popcount(hsr::pixels_of(covered)));
+        w_.counters.fragments_rasterized += pixels;
+        test_list(at, blocks[i].x, blocks[i].y, covered, pixels);
+      }
+      return;
+    }
     const bool cut = batch.cut >> lane & 1;
     const int32_t x0 = batch.window_x[lane], y0 = batch.window_y[lane], x1 = batch.end_x[lane], y1 = batch.end_y[lane];
     const SampleEdges edges(batch, lane, w_.samples);

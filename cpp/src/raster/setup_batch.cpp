@@ -221,6 +221,7 @@ void set_up_primitives(const TriangleRecord* const* records, const geometry::Chu
     const auto at = [&](int k) { return reinterpret_cast<const float*>(varyings + sizeof(float) * static_cast<uint32_t>(vertex[k][i])); };
     for (int k = 0; k < 3; k++) setup.varying[k] = at(k);
     setup.provoking = at(3);
+    for (int c = 0; c < 3; c++) __builtin_prefetch(reinterpret_cast<const char*>(setup.varying[0]) + 128 * c);
     const size_t index = static_cast<size_t>(records[i] - chunk.records.data());
     setup.primitive_id = index < chunk.primitive_id.size() ? chunk.primitive_id.data()[index] : 0;
     const uint32_t flags = records[i]->draw_flags;

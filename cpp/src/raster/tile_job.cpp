@@ -135,6 +135,9 @@ void select_state(Worker& w, const exec::DrawState& state) {
   for (uint32_t s = 0; s < w.samples; s++)
     if (info.multisample.sample_mask >> s & 1) w.sample_mask |= uint64_t{0xf} << 4 * s;
   w.masks_samples = w.sample_mask != w.all_samples;
+  w.place = {w.origin_x_px, w.origin_y_px, w.blocks_per_row, w.rect};
+  const bool wide = !kTraced && w.wide && w.route == Route::visibility && w.early == EarlyTests::full && !w.masks_samples;
+  w.wide_blocks = wide ? wide_blocks(w.test) : nullptr;
 }
 
 }  // namespace
@@ -208,6 +211,8 @@ inline void draw_batch(Worker& w, const geometry::TriangleRecord** batch, const 
     RecordSink sink = sink_of(k);
     if (setup.small >> k & 1) {
       sink.window(setup, k);
+    } else if (!kNumbered && setup.medium >> k & 1 && w.wide_blocks && !w.covers.any && !w.lrz.now) {
+      sink.wide_blocks(setup, k);
     } else if (setup.medium >> k & 1) {
       sink.set_depth(setup, k);
       if (w.samples == 1)
@@ -394,6 +399,19 @@ void BasicTileWorker<kWithTrace>::begin_pass(const PassContext& pass) {
   w.equal = framebuffer::equal_quads(pass.tile, w.memory.data());
 }
 
+namespace {
+
+// What the next segments begin with is on its way while this one is drawn.
+void prefetch_segments(const geometry::BinnedGeometry& binned, uint32_t now, uint32_t end) {
+  const auto entries = [](const geometry::BinSegment& segment) { return segment.chunk->entries.data() + segment.first; };
+  if (now + 2 < end) __builtin_prefetch(entries(binned.segments[now + 2]));
+  if (now + 1 >= end) return;
+  const geometry::BinSegment& next = binned.segments[now + 1];
+  for (uint32_t k = 0; k < std::min(next.count, kBatch); k++) __builtin_prefetch(next.chunk->records.data() + entries(next)[k]);
+}
+
+}  // namespace
+
 template <bool kWithTrace>
 void BasicTileWorker<kWithTrace>::run(const PassContext& pass, uint32_t bin) {
   Worker& w = *state_;
@@ -421,6 +439,7 @@ void BasicTileWorker<kWithTrace>::run(const PassContext& pass, uint32_t bin) {
   const uint32_t end = binned.first_segment[bin + 1];
   for (uint32_t i = binned.first_segment[bin]; i < end; i++) {
     const geometry::BinSegment& segment = binned.segments[i];
+    prefetch_segments(binned, i, end);
     if (const exec::ClearCall* clear = segment.chunk->clear) {
       flush_all(w);
       hsr::expand_lists(w);

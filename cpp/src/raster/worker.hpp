@@ -22,6 +22,7 @@
 #include "raster/tile_job.hpp"
 #include "raster/vertex_store.hpp"
 #include "raster/wide.hpp"
+#include "raster/wide_tests.hpp"
 #include "trace/fragment_trace.hpp"
 
 namespace tilegpu::raster {
@@ -164,6 +165,8 @@ struct Worker {
   bool one_by_one = false;   // each primitive is shaded before the next is tested (Classification::pins_order)
   bool late_needed = false;  // there is something to test after shading
   TestState test, late_test;
+  WideBlocks wide_blocks = nullptr;  // of `test`, where the draw goes to the visibility buffer; else null
+  BinPlace place{};
   Shading shading;  // of the draw whose quads are packed now
 
   // -- waiting quads
