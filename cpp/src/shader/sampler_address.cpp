@@ -47,27 +47,32 @@ Value fold_coordinate(const SamplerContext& c, VkSamplerAddressMode mode, Value 
   return ir.fclamp(s, ir.fk(0), ir.fk(mirrors ? 2 : 1));  // against NaN
 }
 
-Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size, Value size_f, Value offset,
-                  bool linear) {
+AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear) {
   const Ir& ir = c.ir;
-  const bool unnormalized = c.plan.key.sampler.unnormalized_coordinates;
-  Value size_v = ir.splat(size), last = ir.sub(size_v, ir.ik(1)), zero = ir.ik(0);
-  Value s = coordinate;
-  const bool repeats = tilegpu::shader::repeats(c, mode);
-  const bool mirrors = repeats && mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT;
+  const bool unnormalized = c.plan.key.sampler.unnormalized_coordinates, mirrors = mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT;
   Value half = ir.fk(linear ? -0.5f : 0.0f);
-  Value u = unnormalized ? (linear ? ir.fadd(s, half) : s) : linear ? ir.fma(s, size_f, half) : ir.fmul(s, size_f);
-  if (repeats) {
+  Value u = unnormalized ? (linear ? ir.fadd(coordinate, half) : coordinate)
+            : linear     ? ir.fma(coordinate, size_f, half)
+                         : ir.fmul(coordinate, size_f);
+  if (repeats(c, mode)) {
     // Indices -1 to period - 1. With a linear filter they are: a folded coordinate gives -0.5 to period - 0.5, and sizes are exact.
     if (!linear) u = ir.fmin_second(u, ir.fsub(mirrors ? ir.fadd(size_f, size_f) : size_f, ir.fk(0.5f)));
   } else {
     u = ir.fclamp(u, ir.fk(-kFar), ir.fk(kFar));
   }
   Value whole = ir.floor(u);
+  return {ir.fptosi(whole), linear ? ir.fsub(u, whole) : nullptr};
+}
+
+Axis wrap_axis(const SamplerContext& c, VkSamplerAddressMode mode, const AxisPosition& at, Value size, Value offset) {
+  const Ir& ir = c.ir;
+  const bool linear = at.fraction;
+  Value size_v = ir.splat(size), last = ir.sub(size_v, ir.ik(1)), zero = ir.ik(0);
+  Value low = at.low, high = nullptr;
   Axis axis;
-  Value low = ir.fptosi(whole), high = nullptr;
-  if (linear) axis.fraction = ir.fsub(u, whole);
-  if (repeats) {
+  axis.fraction = at.fraction;
+  if (repeats(c, mode)) {
+    const bool mirrors = mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT;
     Value period = mirrors ? ir.add(size, size) : size, period_v = ir.splat(period);
     low = add_offset(ir, low, offset, period);  // [-1, period)
     if (linear) high = ir.add(low, ir.ik(1));
@@ -91,6 +96,11 @@ Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coor
   }
   axis.low = low, axis.high = high;
   return axis;
+}
+
+Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size, Value size_f, Value offset,
+                  bool linear) {
+  return wrap_axis(c, mode, place_on_axis(c, mode, coordinate, size_f, linear), size, offset);
 }
 
 }  // namespace tilegpu::shader

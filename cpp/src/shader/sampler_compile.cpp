@@ -27,6 +27,7 @@ class FunctionBuilder {
   void sample(Value s, Value t, Value face, Value lambda, Value mask);
   TexelValues sample_level(Value level_index, Value s, Value t, Value face, bool linear);
   TexelValues read(const Level& level, Value x, Value y, Value face, Value outside);
+  FourWords four_words(const Level& level, Value s, Value t) const;
   void four_texels(const Level& level, Value s, Value t, Value face, TexelValues out[4], Axis& ax, Axis& ay);
   void finish(const TexelValues& raw);
   void return_values(const std::array<Value, 4>& values);
@@ -97,8 +98,29 @@ TexelValues FunctionBuilder::read(const Level& level, Value x, Value y, Value fa
   return plan.compare ? compare_depth(c, texel) : texel;
 }
 
+FourWords FunctionBuilder::four_words(const Level& level, Value s, Value t) const {
+  return load_four_words(c, level, place_on_axis(c, plan.key.sampler.address_u, s, level.width_f, true),
+                         place_on_axis(c, plan.key.sampler.address_v, t, level.height_f, true));
+}
+
 void FunctionBuilder::four_texels(const Level& level, Value s, Value t, Value face, TexelValues out[4], Axis& ax, Axis& ay) {
   // Order: (low, low), (high, low), (low, high), (high, high).
+  auto replace_and_compare = [&] {
+    auto either = [&](Value a, Value b) { return a && b ? ir.or_(a, b) : a ? a : b; };
+    Value outside[4] = {either(ax.low_outside, ay.low_outside), either(ax.high_outside, ay.low_outside),
+                        either(ax.low_outside, ay.high_outside), either(ax.high_outside, ay.high_outside)};
+    for (int k = 0; k < 4; ++k) {
+      if (outside[k]) out[k] = replace_border(c, out[k], outside[k]);
+      if (plan.compare) out[k] = compare_depth(c, out[k]);
+    }
+  };
+  if (!plan.cube && !plan.one_dimensional && plan.texel_B == 4) {
+    const FourWords four = four_words(level, s, t);
+    ax = four.x, ay = four.y;
+    for (size_t k = 0; k < 4; ++k) out[k] = unpack_word(c, four.words[k], 15);
+    replace_and_compare();
+    return;
+  }
   if (!plan.cube) {
     ax = address_axis(c, plan.key.sampler.address_u, s, level.width, level.width_f, c.offset_x, true);
     if (plan.one_dimensional) {
@@ -108,14 +130,9 @@ void FunctionBuilder::four_texels(const Level& level, Value s, Value t, Value fa
       return;
     }
     ay = address_axis(c, plan.key.sampler.address_v, t, level.height, level.height_f, c.offset_y, true);
-    auto either = [&](Value a, Value b) { return a && b ? ir.or_(a, b) : a ? a : b; };
-    load_four_texels(c, level, ax, ay, out);
-    Value outside[4] = {either(ax.low_outside, ay.low_outside), either(ax.high_outside, ay.low_outside),
-                        either(ax.low_outside, ay.high_outside), either(ax.high_outside, ay.high_outside)};
-    for (int k = 0; k < 4; ++k) {
-      if (outside[k]) out[k] = replace_border(c, out[k], outside[k]);
-      if (plan.compare) out[k] = compare_depth(c, out[k]);
-    }
+    const Value xs[4] = {ax.low, ax.high, ax.low, ax.high}, ys[4] = {ay.low, ay.low, ay.high, ay.high};
+    for (int k = 0; k < 4; ++k) out[k] = load_texel(c, level, xs[k], ys[k], nullptr);
+    replace_and_compare();
     return;
   }
   // Cubes: plain indices first; where one leaves the face, all four go through the neighbour's mapping.
@@ -209,11 +226,10 @@ TexelValues FunctionBuilder::sample_level(Value level_index, Value s, Value t, V
     four_texels(level, s, t, face, texels, ax, ay);
     return filter();
   }
-  ax = address_axis(c, plan.key.sampler.address_u, s, level.width, level.width_f, c.offset_x, true);
-  ay = address_axis(c, plan.key.sampler.address_v, t, level.height, level.height_f, c.offset_y, true);
-  const std::array<Value, 4> words = load_four_words(c, level, ax, ay);
+  const FourWords four = four_words(level, s, t);
+  ax = four.x, ay = four.y;
   auto unpack_words = [&](uint32_t components) {
-    for (size_t k = 0; k < 4; ++k) texels[k] = unpack_word(c, words[k], components);
+    for (size_t k = 0; k < 4; ++k) texels[k] = unpack_word(c, four.words[k], components);
   };
   unpack_words(7);
   TexelValues color = filter();

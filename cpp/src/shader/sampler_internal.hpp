@@ -82,7 +82,13 @@ struct Axis {
 };
 /// What does not depend on the level: repeating coordinates folded to one period. NaN becomes 0 there.
 Value fold_coordinate(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate);
-/// `coordinate`: folded; normalised unless the sampler says otherwise. `offset`: i32 scalar or vector.
+/// Before wrapping: the lower texel's index, and the weight of the next one (null for nearest).
+struct AxisPosition {
+  Value low, fraction;
+};
+AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear);
+Axis wrap_axis(const SamplerContext& c, VkSamplerAddressMode mode, const AxisPosition& at, Value size, Value offset);
+/// Both. `coordinate`: folded; normalised unless the sampler says otherwise. `offset`: i32 scalar or vector.
 Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size, Value size_f, Value offset,
                   bool linear);
 
@@ -102,11 +108,14 @@ CubeTexel cube_neighbour(const Ir& ir, Value face, Value x, Value y, Value size)
 // -- texels (sampler_texel.cpp)
 /// Raw values at (x, y), in range. `layer_offset` overrides the level's.
 TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset);
-/// The four texels of a linear filter, (low, low), (high, low), (low, high), (high, high), by four loads or, where every lane's columns
-/// are neighbours in memory, two wide ones.
-void load_four_texels(const SamplerContext& c, const Level& level, const Axis& x, const Axis& y, TexelValues out[4]);
-/// The same for texels of 4 bytes in two steps: words, and of a word the components whose bits are set.
-std::array<Value, 4> load_four_words(const SamplerContext& c, const Level& level, const Axis& x, const Axis& y);
+/// The four texels of a linear filter, (low, low), (high, low), (low, high), (high, high), of 4 bytes each: two wide loads for a lane where
+/// every lane's columns are neighbours in memory. Where all lanes' four texels lie inside of the level, nothing is wrapped.
+struct FourWords {
+  std::array<Value, 4> words;
+  Axis x, y;  // only fractions and borders
+};
+FourWords load_four_words(const SamplerContext& c, const Level& level, const AxisPosition& x, const AxisPosition& y);
+/// The components of a word whose bits are set.
 TexelValues unpack_word(const SamplerContext& c, Value word, uint32_t components);
 TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside);
 /// Depth against dref: 1 or 0 in component 0.

@@ -1,7 +1,7 @@
 // shader/sampler_texel.cpp -- texels: addresses, loads, unpacking, border colour, depth comparison, the end of a sample.
 //
-// In: indices in range. Out: raw components (see sampler_internal.hpp), and from raw ones the function's result. Every read is a scalar
-// load of a lane at a clamped address. Source: Vulkan specification, "Texel Input Operations": format conversion, texel
+// In: indices in range, or before wrapping. Out: raw components (see sampler_internal.hpp), and from raw ones the function's result. A read is a
+// lane's load or gather at an address in range. Source: Vulkan specification, "Texel Input Operations": format conversion, texel
 // replacement, depth comparison, conversion to RGBA, component swizzle.
 #include "shader/sampler_internal.hpp"
 
@@ -111,44 +111,66 @@ TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Val
   });
 }
 
-std::array<Value, 4> load_four_words(const SamplerContext& c, const Level& level, const Axis& x, const Axis& y) {
+FourWords load_four_words(const SamplerContext& c, const Level& level, const AxisPosition& x, const AxisPosition& y) {
   const Ir& ir = c.ir;
   // Without layers in texels, not bytes: their numbers are positive as 32 signed bits, which is what gathers take.
   const bool in_texels = !level.layer_offset;
-  Value pitch = in_texels ? ir.splat(ir.lshr(level.pitch, 2)) : nullptr;
-  auto texels_at = [&](Value row) { return in_texels ? ir.add(ir.mul(row, pitch), x.low) : texel_offsets(c, level, x.low, row, nullptr); };
-  Value top = texels_at(y.low), bottom = texels_at(y.high);
   const uint32_t unit_B = in_texels ? 4 : 1;
-  const std::vector<Value> words = ir.if_else(
-      ir.all(ir.eq(x.high, ir.add(x.low, ir.ik(1)))),
-      [&] {
-        const auto [a, b] = ir.load_lane_pairs(level.data, top, unit_B);
-        const auto [d, e] = ir.load_lane_pairs(level.data, bottom, unit_B);
-        return std::vector<Value>{a, b, d, e};
-      },
-      [&] {
-        Value step = ir.sub(x.high, x.low);
-        if (!in_texels) step = ir.sext(ir.shl(step, 2), ir.i64);
-        auto load = [&](Value at) { return load_word(c, level.data, in_texels ? ir.shl(at, 2) : at); };
-        return std::vector<Value>{load(top), load(ir.add(top, step)), load(bottom), load(ir.add(bottom, step))};
-      });
-  return {words[0], words[1], words[2], words[3]};
+  Value pitch = in_texels ? ir.splat(ir.lshr(level.pitch, 2)) : nullptr;
+  auto texel_at = [&](Value column, Value row) {
+    return in_texels ? ir.add(ir.mul(row, pitch), column) : texel_offsets(c, level, column, row, nullptr);
+  };
+  auto pairs = [&](Value first_row, Value top, Value second_row, Value bottom) {
+    const auto [a, b] = ir.load_lane_pairs(first_row, top, unit_B);
+    const auto [d, e] = ir.load_lane_pairs(second_row, bottom, unit_B);
+    return std::vector<Value>{a, b, d, e};
+  };
+  const SamplerCreateInfo& s = c.plan.key.sampler;
+  const bool borders[2] = {s.address_u == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER, s.address_v == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER};
+  auto wrapped = [&] {
+    const Axis ax = wrap_axis(c, s.address_u, x, level.width, c.offset_x), ay = wrap_axis(c, s.address_v, y, level.height, c.offset_y);
+    Value top = texel_at(ax.low, ay.low), bottom = texel_at(ax.low, ay.high);
+    std::vector<Value> v = ir.if_else(
+        ir.all(ir.eq(ax.high, ir.add(ax.low, ir.ik(1)))), [&] { return pairs(level.data, top, level.data, bottom); },
+        [&] {
+          Value step = ir.sub(ax.high, ax.low);
+          if (!in_texels) step = ir.sext(ir.shl(step, 2), ir.i64);
+          auto load = [&](Value at) { return load_word(c, level.data, in_texels ? ir.shl(at, 2) : at); };
+          return std::vector<Value>{load(top), load(ir.add(top, step)), load(bottom), load(ir.add(bottom, step))};
+        });
+    if (borders[0]) v.push_back(ax.low_outside), v.push_back(ax.high_outside);
+    if (borders[1]) v.push_back(ay.low_outside), v.push_back(ay.high_outside);
+    return v;
+  };
+  std::vector<Value> values;
+  if (ir.lanes_of(c.offset_x) > 1) {
+    values = wrapped();
+  } else {
+    auto has_next = [&](Value index, Value size) { return ir.ult(index, ir.sub(ir.splat(size), ir.ik(1))); };
+    Value inside = ir.all(ir.and_(has_next(x.low, level.width), has_next(y.low, level.height)));
+    values = ir.if_else(
+        ir.and_(inside, ir.eq(ir.or_(c.offset_x, c.offset_y), ir.c32(0))),
+        [&] {
+          Value top = texel_at(x.low, y.low);
+          std::vector<Value> v = pairs(level.data, top, ir.offset(level.data, ir.zext(level.pitch, ir.i64)), top);
+          for (bool border : borders) {
+            if (border) v.push_back(ir.false_mask()), v.push_back(ir.false_mask());
+          }
+          return v;
+        },
+        wrapped);
+  }
+  FourWords result;
+  for (size_t k = 0; k < 4; ++k) result.words[k] = values[k];
+  result.x.fraction = x.fraction, result.y.fraction = y.fraction;
+  size_t next = 4;
+  if (borders[0]) result.x.low_outside = values[next], result.x.high_outside = values[next + 1], next += 2;
+  if (borders[1]) result.y.low_outside = values[next], result.y.high_outside = values[next + 1];
+  return result;
 }
 
 TexelValues unpack_word(const SamplerContext& c, Value word, uint32_t components) {
   return unpack_raw(c, [&](uint32_t) { return word; }, components);
-}
-
-void load_four_texels(const SamplerContext& c, const Level& level, const Axis& x, const Axis& y, TexelValues out[4]) {
-  if (c.plan.texel_B != 4) {
-    out[0] = load_texel(c, level, x.low, y.low, nullptr);
-    out[1] = load_texel(c, level, x.high, y.low, nullptr);
-    out[2] = load_texel(c, level, x.low, y.high, nullptr);
-    out[3] = load_texel(c, level, x.high, y.high, nullptr);
-    return;
-  }
-  const std::array<Value, 4> words = load_four_words(c, level, x, y);
-  for (size_t k = 0; k < 4; ++k) out[k] = unpack_word(c, words[k], 15);
 }
 
 TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside) {
