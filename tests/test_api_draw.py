@@ -336,6 +336,22 @@ def test_textures_and_samplers(dev: tg.Device) -> None:
     assert solid(dev, array, {"bind": {"t": [texture, other]}}).tolist() == [40, 30, 20, 10]
 
 
+@pytest.mark.parametrize(
+    ("body", "alpha"),
+    [
+        ("o_color = texture(t, vec2(0.4));", 40),
+        ("vec4 c = texture(t, vec2(0.4)); c.rgb *= 1.0; o_color = vec4(c.rgb, c.a);", 40),
+        ("o_color = vec4(texture(t, vec2(0.4)).rgb, textureLod(t, vec2(0.6), 0.0).a);", 40),
+        ("vec4 c = vec4(0); if (gl_FragCoord.x > 0.0) c = texture(t, vec2(0.4)); o_color = c;", 40),
+        ("o_color = vec4(texture(t, vec2(0.4)).rgb, 1.0);", 255),
+    ],
+)
+def test_alpha_is_left_out_of_samples_only_where_nobody_uses_it(dev: tg.Device, body: str, alpha: int) -> None:
+    texture = dev.texture(np.full((4, 4, 4), (10, 20, 30, 40), np.uint8), filter="linear")
+    frag = fragment(body, "layout(set = 0, binding = 0) uniform sampler2D t;")
+    assert solid(dev, frag, {"bind": {"t": texture}}).tolist() == [10, 20, 30, alpha]
+
+
 def test_cube_and_array_textures(dev: tg.Device) -> None:
     faces = np.zeros((6, 2, 2, 4), np.uint8)
     faces[:] = np.arange(6)[:, None, None, None] * 40
