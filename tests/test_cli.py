@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -15,6 +16,7 @@ from PIL import Image
 from tilegpu.cli import main
 from tilegpu.cli.common import as_plain, progress
 from tilegpu.cli.render import output_path
+from tilegpu.reference import unavailable
 from tilegpu.scene import Frame, RenderResult
 
 Cli = Callable[..., CompletedProcess[str]]
@@ -216,3 +218,28 @@ def test_bench_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert "does not exist" in usage_error(
         capsys, "bench", "peers", "--vkpeer", "/no/vkpeer", "--vulkan", "x=/no/icd.json"
     )
+    file = sys.executable
+    assert "x needs --vkpeer PATH" in usage_error(capsys, "bench", "peers", "--vulkan", f"x={file}")
+    assert "program: /no/vk does" in usage_error(capsys, "bench", "peers", "--vulkan", f"x={file},/no/vk")
+    assert "NAME=PYTHON" in usage_error(capsys, "bench", "peers", "--opengl", file)
+    assert "/no/python does" in usage_error(capsys, "bench", "peers", "--opengl", "x=/no/python")
+    assert "called 'gl'" in usage_error(capsys, "bench", "peers", "--opengl", f"gl={file}")
+
+
+def test_bench_peers_draws_in_other_processes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """OpenGL in another Python draws the same picture; a program named beside an ICD is run instead of vkpeer's."""
+    if unavailable():
+        pytest.skip(f"reference: {unavailable()}")
+    vk = tmp_path / "vk"
+    vk.write_text(
+        f"#!{sys.executable}\n"
+        "import json, pathlib, sys\n"
+        "at = dict(zip(sys.argv[1::2], sys.argv[2::2]))\n"
+        "pathlib.Path(at['--json']).write_text(json.dumps({'scene': at['--scene'], 'median_ms': 2.0}))\n"
+    )
+    vk.chmod(0o755)
+    arguments = ["--vulkan", f"made={vk},{vk}", "--opengl", f"other={sys.executable}", "--no-gl"]
+    assert main(["bench", "peers", "--scene", "clear", "--rounds", "1", "--time", "0.01", "--json", *arguments]) == 0
+    made, other = json.loads(capsys.readouterr().out)
+    assert made["peer"] == "made" and made["peer_ms"] == 2.0 and made["differ"] is None
+    assert other["peer"] == "other" and other["peer_ms"] > 0 and other["differ"] == 0

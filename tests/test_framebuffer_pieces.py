@@ -75,7 +75,10 @@ def test_tile_sizes_of_profiles(profile: str, formats: list[str], samples: int, 
 def test_a_layout_that_a_profile_cannot_hold_is_an_error() -> None:
     device = tg.Device(profile="mali-g57")
     images = [device.image((64, 64), "r32g32b32a32_sfloat", samples=16) for _ in range(8)]
-    with pytest.raises(tg.Error, match="mali-g57"), device.render_pass(color=[tg.Attachment(i, clear=(0, 0, 0, 0)) for i in images]):
+    with (
+        pytest.raises(tg.Error, match="mali-g57"),
+        device.render_pass(color=[tg.Attachment(i, clear=(0, 0, 0, 0)) for i in images]),
+    ):
         pass
 
 
@@ -131,6 +134,9 @@ def test_splits_are_the_same_for_any_number_of_threads(threads: int) -> None:
     assert split.stats.traffic == other.stats.traffic
     assert split.stats.traffic["color0"]["spill_store"] > 0 and split.stats.traffic["color0"]["spill_load"] > 0
     assert (split.images[0] == whole.images[0]).all()
+    # One wave of chunks holds the whole pass; beyond the heap only a part of it is in memory at once: more than the heap by one wave.
+    assert whole.stats.peak_arena_B == whole.stats.tiler_heap_B
+    assert 300_000 < split.stats.peak_arena_B == other.stats.peak_arena_B < split.stats.tiler_heap_B / 2
 
 
 def test_clear_inside_a_layered_pass_reaches_every_layer() -> None:
@@ -211,7 +217,10 @@ def test_what_does_not_fit_together_is_an_error() -> None:
         pass
     with pytest.raises(tg.Error, match="made for 1 samples, the pass has 4"), device.render_pass(color=[four]) as rp:
         rp.draw(device.pipeline(VERT, FRAG, color=[four.format]), count=3)
-    with pytest.raises(tg.Error, match=r"r16g16b16a16_sfloat in the pass and r8g8b8a8_unorm"), device.render_pass(color=[other]) as rp:
+    with (
+        pytest.raises(tg.Error, match=r"r16g16b16a16_sfloat in the pass and r8g8b8a8_unorm"),
+        device.render_pass(color=[other]) as rp,
+    ):
         rp.draw(device.pipeline(VERT, FRAG, color=[one.format]), count=3)
 
 
@@ -221,7 +230,9 @@ def test_what_does_not_fit_together_is_an_error() -> None:
 def test_cleared_tiles_side_by_side(area: tuple[int, int, int, int] | None, samples: int, drawn: bool) -> None:
     """Tiles without primitives are filled by whole rows; where each tile's traffic is asked for, one by one. Same bits, same bytes."""
     device = tg.Device(bin_px=32)
-    pipe = device.pipeline(VERT, FRAG, color=["r8g8b8a8_unorm", "r16_sfloat"], depth="d24_unorm_s8_uint", samples=samples)
+    pipe = device.pipeline(
+        VERT, FRAG, color=["r8g8b8a8_unorm", "r16_sfloat"], depth="d24_unorm_s8_uint", samples=samples
+    )
     results = []
     for trace in (False, True):
         formats = ("r8g8b8a8_unorm", "r16_sfloat", "d24_unorm_s8_uint")

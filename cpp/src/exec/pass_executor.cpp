@@ -96,7 +96,6 @@ void add_geometry_counters(PassStats& sum, const PassStats& part) {
   sum.primitives_out += part.primitives_out;
   sum.bin_entries += part.bin_entries;
   sum.tiler_heap_B += part.tiler_heap_B;
-  sum.peak_arena_B += part.peak_arena_B;
   sum.vertices_position_shaded += part.vertices_position_shaded;
   sum.primitives_deferred += part.primitives_deferred;
   sum.varyings_deferred_B += part.varyings_deferred_B;
@@ -490,6 +489,9 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
         s.geometry_workers[worker].process_chunk(geometry_pass, plans[done + i], *s.chunks[held + i]);
     });
     if (cancelled) break;
+    uint64_t in_memory_B = used_B;
+    for (uint32_t i = 0; i < wave; i++) in_memory_B += s.chunks[held + i]->stats.tiler_heap_B;
+    stats.peak_arena_B = std::max(stats.peak_arena_B, in_memory_B);
     for (uint32_t i = 0; i < wave; i++) {
       const geometry::Chunk* chunk = s.chunks[held + i].get();
       add_geometry_counters(stats, chunk->stats);

@@ -1,7 +1,9 @@
 """``tilegpu bench peers``: the reference scenes on tilegpu and on other renderers, by turns in one run.
 
-Peers are OpenGL through moderngl (here Mesa's llvmpipe) and any Vulkan driver, through the program ``vkpeer`` that draws the very same
-scenes: ``--vkpeer PATH --vulkan NAME=ICD.json``. A peer that was asked for and is missing ends the run. Timed is what a frame costs from
+Peers are OpenGL through moderngl (here Mesa's llvmpipe), OpenGL in a Python of its own (``--opengl NAME=PYTHON``), and any Vulkan
+driver, through the program ``vkpeer`` that draws the very same scenes: ``--vkpeer PATH --vulkan NAME=ICD[,PROGRAM]``. PYTHON and
+PROGRAM may be scripts that start Python or vkpeer with another loader and other libraries: so drivers that need a newer system take
+part. A peer that was asked for and is missing ends the run. Timed is what a frame costs from
 the submission of recorded commands until the image is complete; recording from Python, and frames whose transform changes every time,
 are columns of their own. The pictures of the same run are compared, so that nobody is fast by drawing less.
 """
@@ -15,6 +17,7 @@ import math
 import os
 import statistics
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -91,6 +94,28 @@ class VulkanPeer:
         return float(found[0]["median_ms"]), _read_ppm(pictures / f"{scene}.ppm")
 
 
+@dataclass(frozen=True)
+class OpenGLPeer:
+    """OpenGL in a process of its own: a Python interpreter, or a script that starts one with other libraries."""
+
+    name: str
+    python: Path
+
+    def run(self, scene: str, seconds: float, pictures: Path) -> tuple[float, NDArray[np.uint8] | None]:
+        """Median milliseconds and the picture. Raises ``RuntimeError`` with the interpreter's last words."""
+        shown = pictures / f"{self.name}.npy"
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+            "MESA_SHADER_CACHE_DISABLE": "true",
+        }
+        command = [str(self.python), "-m", "tilegpu.bench.gl_peer", scene, f"{seconds:g}", str(shown)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            words = (done.stderr or done.stdout).strip().splitlines()
+            raise RuntimeError(f"peer '{self.name}' did not draw {scene}: {words[-1] if words else 'no output'}")
+        return float(done.stdout.split()[-1]), np.load(shown)
+
+
 def _read_ppm(path: Path) -> NDArray[np.uint8] | None:
     if not path.exists():
         return None
@@ -133,7 +158,7 @@ def _moving(renderer: SceneRenderer, frame: Frame) -> Callable[[], None]:
 
 
 def measure(
-    scene: str, gl: bool, vulkan: Sequence[VulkanPeer], seconds: float, rounds: int, moving: bool
+    scene: str, gl: bool, others: Sequence[VulkanPeer | OpenGLPeer], seconds: float, rounds: int, moving: bool
 ) -> tuple[list[Row], float | None]:
     """Rows of one scene, and milliseconds of a frame that is recorded anew with another transform (``None`` unless asked for)."""
     frame = find_scene(scene).frame()
@@ -154,7 +179,7 @@ def measure(
         for _ in range(rounds):
             for name, found in by_turns(runs, seconds / rounds, 1).items():
                 times.setdefault(name, []).extend(found)
-            for peer in vulkan:
+            for peer in others:
                 peer_ms, shown = peer.run(scene, seconds / rounds, Path(folder))
                 times.setdefault(peer.name, []).append(peer_ms)
                 differ[peer.name] = _share_over_2(picture, shown)
@@ -186,8 +211,15 @@ def add_parser(commands: Any) -> None:
         "--vulkan",
         action="append",
         default=[],
-        metavar="NAME=ICD",
-        help="a driver's ICD file, with a name (again for more)",
+        metavar="NAME=ICD[,PROGRAM]",
+        help="a driver's ICD file, with a name (again for more); PROGRAM draws on it instead of --vkpeer's",
+    )
+    parser.add_argument(
+        "--opengl",
+        action="append",
+        default=[],
+        metavar="NAME=PYTHON",
+        help="OpenGL in a process of this Python, or of a script that starts one with other libraries (again for more)",
     )
     parser.add_argument(
         "--time", type=float, default=1.5, metavar="SECONDS", help="for each scene and renderer (default 1.5)"
@@ -198,27 +230,48 @@ def add_parser(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
-def _vulkan_peers(options: argparse.Namespace) -> list[VulkanPeer]:
-    peers = []
+def _peers(options: argparse.Namespace) -> list[VulkanPeer | OpenGLPeer]:
+    """The peers that run in processes of their own."""
+    peers: list[VulkanPeer | OpenGLPeer] = []
     for text in options.vulkan:
-        name, equals, icd = text.partition("=")
+        name, equals, rest = text.partition("=")
         if not equals or not name:
             raise UsageError(
-                f"--vulkan is '{text}'; it must be NAME=ICD, such as lavapipe=/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"
+                f"--vulkan is '{text}'; it must be NAME=ICD[,PROGRAM], such as lavapipe=/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"
             )
-        if options.vkpeer is None:
-            raise UsageError("--vulkan needs --vkpeer PATH, the program that draws the scenes on a Vulkan driver")
-        for what, path in (("--vkpeer", options.vkpeer), (f"--vulkan {name}", Path(icd))):
-            if not path.is_file():
-                raise UsageError(f"{what}: {path} does not exist")
-        peers.append(VulkanPeer(name, Path(icd), options.vkpeer))
+        icd, _, own = rest.partition(",")
+        program = Path(own) if own else options.vkpeer
+        if program is None:
+            raise UsageError(
+                f"--vulkan {name} needs --vkpeer PATH, the program that draws the scenes on a Vulkan driver, or NAME=ICD,PROGRAM"
+            )
+        _must_be_files(("program" if own else "--vkpeer", program), (f"--vulkan {name}", Path(icd)))
+        peers.append(VulkanPeer(name, Path(icd), program))
+    for text in options.opengl:
+        name, equals, python = text.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--opengl is '{text}'; it must be NAME=PYTHON, such as other=/usr/bin/python3")
+        _must_be_files((f"--opengl {name}", Path(python)))
+        peers.append(OpenGLPeer(name, Path(python)))
+    names = ["tilegpu", *([] if options.no_gl else ["gl"]), *(peer.name for peer in peers)]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(
+                f"two peers are called '{name}'; names of --vulkan and --opengl must differ, also from 'gl' and 'tilegpu'"
+            )
     return peers
+
+
+def _must_be_files(*named: tuple[str, Path]) -> None:
+    for what, path in named:
+        if not path.is_file():
+            raise UsageError(f"{what}: {path} does not exist")
 
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command; a peer that fails ends it."""
     os.environ.setdefault("GALLIVM_PERF", "")  # comparisons switch llvmpipe's shortcuts off; here it may take them
-    peers = _vulkan_peers(options)
+    peers = _peers(options)
     rows: list[Row] = []
     if not options.json:
         print(", ".join(f"{k} {v}" for k, v in machine().items()))
