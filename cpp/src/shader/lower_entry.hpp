@@ -45,6 +45,7 @@ struct Interpolator {
   }
   /// One field of PrimitiveSetup: a scalar when uniform, else a vector by quad.
   Value field(Type type, size_t offset_B, bool uniform);
+  Value four_fields(size_t offset_B);                              // of the setup's floats, of every quad
   Value varying_row(uint32_t vertex, uint32_t row, bool uniform);  // vertex 3: the provoking one
   Value quads_to_lanes(Value by_quad);                             // <N/4 x T> to <N x T>
   Value pixel(size_t offset_B);                                    // x_px or y_px of each lane's pixel, as float
@@ -56,6 +57,12 @@ struct Interpolator {
   Value interpolate(uint32_t row, Interpolation how, const Barycentrics& b, bool uniform);
   Value covered(uint32_t sample);  // <N x i1> from raster_coverage
   Val at_other_position(const Instruction& i);
+
+  struct FourFields {
+    LLVMBasicBlockRef block = nullptr;  // where they are known
+    Value values = nullptr;
+  };
+  FourFields four_fields_[4] = {{}, {}, {}, {}};
 };
 
 /// OpImageRead of an input attachment (lower_attachment.cpp).

@@ -16,8 +16,34 @@ Value Interpolator::quads_to_lanes(Value by_quad) {
   return l.ir.shuffle(by_quad, mask);
 }
 
+// Four floats of every quad's setup at once: quad q's are in lanes 4q to 4q + 3, where one shuffle within 128 bits spreads each of them.
+// Loads of single floats would take as many instructions for each of the four as this takes for all.
+Value Interpolator::four_fields(size_t offset_B) {
+  const Ir& ir = l.ir;
+  const LLVMBasicBlockRef here = ir.current_block();
+  FourFields& kept = four_fields_[offset_B / 16];
+  if (kept.block == here) return kept.values;
+  std::vector<Value> parts;
+  for (uint32_t quad = 0; quad < ir.lanes / 4; ++quad) {
+    Value setup = ir.field(ir.ptr, l.args, offsetof(FragmentArgs, primitive) + quad * 8, 8);
+    parts.push_back(ir.field(Ir::vec(ir.f32, 4), setup, offset_B, 16));
+  }
+  for (; parts.size() > 1; parts.resize(parts.size() / 2)) {
+    std::vector<int> both;
+    for (uint32_t lane = 0; lane < ir.lanes / parts.size() * 2; ++lane) both.push_back(static_cast<int>(lane));
+    for (size_t k = 0; k < parts.size() / 2; ++k) parts[k] = ir.shuffle(parts[2 * k], parts[2 * k + 1], both);
+  }
+  kept = {here, parts[0]};
+  return parts[0];
+}
+
 Value Interpolator::field(Type type, size_t offset_B, bool uniform) {
   const Ir& ir = l.ir;
+  if (!uniform && ir.lanes > 4 && type == ir.f32 && offset_B < sizeof(four_fields_) / sizeof(four_fields_[0]) * 16) {
+    std::vector<int> mask;
+    for (uint32_t lane = 0; lane < ir.lanes; ++lane) mask.push_back(static_cast<int>(lane & ~3u) + static_cast<int>(offset_B % 16 / 4));
+    return ir.shuffle(four_fields(offset_B & ~size_t{15}), mask);
+  }
   const auto of_quad = [&](uint32_t quad) {
     return ir.field(type, ir.field(ir.ptr, l.args, offsetof(FragmentArgs, primitive) + quad * 8, 8), offset_B);
   };
