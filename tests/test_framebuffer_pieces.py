@@ -224,6 +224,36 @@ def test_what_does_not_fit_together_is_an_error() -> None:
         rp.draw(device.pipeline(VERT, FRAG, color=[one.format]), count=3)
 
 
+@pytest.mark.parametrize("area", [None, (3, 2, 2090, 37), (1, 0, 1501, 40)])
+def test_long_rows_of_clear_values(area: tuple[int, int, int, int] | None) -> None:
+    """Rows from 1024 bytes on are filled by a string instruction: texels of every size, ends that are no whole word, nothing beyond."""
+    device = tg.Device(bin_px=32)
+    formats = ("r8_unorm", "r16_sfloat", "r8g8b8a8_unorm", "r16g16b16a16_sfloat", "r32g32b32a32_sfloat", "d32_sfloat")
+    x, y, w, h = area or (0, 0, 2101, 41)
+    inside = np.zeros((41, 2101), bool)
+    inside[y : y + h, x : x + w] = True
+    results = []
+    for trace in (False, True):  # each tile's traffic is asked for: tiles one by one, whose rows are short
+        images = [device.image((2101, 41), f) for f in formats]
+        for image in images[:-1]:
+            device.clear(image, (0.75, 0.5, 0.25, 1))
+        device.clear(images[-1], depth=0.75)
+        before = [image.numpy() for image in images]
+        with device.render_pass(
+            color=[tg.Attachment(image, clear=(0.1, 0.3, 0.6, 0.9)) for image in images[:-1]],
+            depth=tg.Attachment(images[-1], clear=0.125),
+            area=area,
+            trace=trace,
+        ):
+            pass
+        results.append([image.numpy() for image in images])
+        for now, then in zip(results[-1], before, strict=True):
+            np.testing.assert_array_equal(now[~inside], then[~inside])
+            assert (now[inside] == now[y, x]).all() and (now[y, x] != then[y, x]).any()
+    for a, b in zip(*results, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 @pytest.mark.parametrize("area", [None, (5, 3, 181, 117), (64, 0, 139, 131)])
 @pytest.mark.parametrize("samples", [1, 4])
 @pytest.mark.parametrize("drawn", [False, True])

@@ -318,7 +318,7 @@ class RenderPass:
         if self._trace_fragments:
             commands.trace_fragments(0, True, self._trace_pixels, False)
         self._device._submit(commands)
-        self._stats = PassStats(self.label, commands.pass_stats(0).asdict())
+        self._stats = PassStats(self.label, commands.pass_stats(0))
         self._found = commands.fragment_trace(0) if self._trace_fragments else None
 
     def replay(self) -> PassStats:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
+
+from tilegpu import _core
 
 _GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
     "geometry": (
@@ -62,9 +65,14 @@ class PassStats:
     same for any number of threads and lanes.
     """
 
-    def __init__(self, label: str, values: dict[str, Any]) -> None:
+    def __init__(self, label: str, counters: _core.PassStats) -> None:
         self.label = label
-        self._values = values
+        self._counters = counters  # a copy, made when the pass had ended
+
+    @functools.cached_property
+    def _values(self) -> dict[str, Any]:
+        """Made when someone asks: frames that only draw do not pay for it."""
+        return self._counters.asdict()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -81,9 +81,9 @@ struct PassStats {
   uint64_t vertices_shaded_in_tiles = 0;  ///< whole vertices of primitives that are seen, in each bin where they are
   uint64_t primitives_deferred = 0;       ///< of primitives_out
   uint64_t varyings_deferred_B = 0;       ///< that the geometry phase did not write
-  uint64_t tiler_heap_B = 0;  ///< binned geometry that the pass wrote, over all its parts
-  uint64_t peak_arena_B = 0;  ///< most of it in memory at once: what waits for its tiles, and the chunks of one wave
-  uint32_t splits = 0;  ///< incremental rendering
+  uint64_t tiler_heap_B = 0;              ///< binned geometry that the pass wrote, over all its parts
+  uint64_t peak_arena_B = 0;              ///< most of it in memory at once: what waits for its tiles, and the chunks of one wave
+  uint32_t splits = 0;                    ///< incremental rendering
   std::vector<AttachmentTraffic> traffic;
   DepthFilterStats depth_filter;
   std::vector<PrepassStop> prepass_stops;  ///< by draw

@@ -220,6 +220,9 @@ constexpr uint32_t kWaveChunks = 64;
 // Chunks shrink with the heap, so that a small one is split where it is full and not 4096 primitives later.
 constexpr uint64_t kHeapPerPrimitive_B = 1024;
 
+// Runs of bins that only get their clear value are cut so that threads end together: half a run waits on average.
+constexpr uint32_t kClearRunsPerThread = 8;
+
 }  // namespace
 
 PassExecutor::PassExecutor(ThreadPool& pool) : state_(new State{pool}) {}
@@ -287,8 +290,9 @@ void PassExecutor::render_part(PassRecord& pass, raster::PassContext& context, f
       // Bins side by side that only get their clear value are filled by whole rows of pixels.
       const auto drawn = [&](uint32_t bin) { return s.binned.first_segment[bin] != s.binned.first_segment[bin + 1]; };
       s.bin_runs.clear();
+      const uint32_t longest = bins / (kClearRunsPerThread * s.pool.threads()) + 1;
       for (uint32_t bin = 0; bin < bins; bin++) {
-        const bool goes_on = bin % grid.columns && !drawn(bin) && !drawn(bin - 1);
+        const bool goes_on = bin % grid.columns && !drawn(bin) && !drawn(bin - 1) && s.bin_runs.back().columns < longest;
         if (goes_on)
           s.bin_runs.back().columns++;
         else

@@ -210,6 +210,16 @@ void copy_to_rows(const PlaneView& plane, const Box& box, const resource::Reduce
   }
 }
 
+namespace {
+
+// From here on the processor's own fill is the quickest: it takes lines without fetching them first, as streamed stores do, but leaves
+// them in the caches (measured, one thread, 1920x1080 RGBA8 and D32: 0.62 ms, streamed 0.72, ordinary stores 0.67 to 1.6; memset 0.62).
+constexpr size_t kStringFrom_B = 1024;
+
+void fill_words(uint8_t* out, uint64_t word, size_t count) { asm volatile("rep stosq" : "+D"(out), "+c"(count) : "a"(word) : "memory"); }
+
+}  // namespace
+
 void fill_rows(const RowsView& rows, const Box& box, const uint32_t* words, bool stream) {
   if (box.empty()) return;
   if (rows.field.mask) {
@@ -236,10 +246,16 @@ void fill_rows(const RowsView& rows, const Box& box, const uint32_t* words, bool
     last = box.min_y;
     stream = false;
   }
+  uint64_t word;
+  std::memcpy(&word, pattern, sizeof word);
+  const bool string = row_B >= kStringFrom_B && rows.texel_B <= sizeof word;
   for (int32_t y = box.min_y; y <= last; ++y) {
     uint8_t* out = rows.at(box.min_x, y);
     size_t at = 0;
-    if (stream && (reinterpret_cast<uintptr_t>(out) & 63) == 0) {
+    if (string) {
+      fill_words(out, word, row_B / sizeof word);
+      at = row_B / sizeof word * sizeof word;
+    } else if (stream && (reinterpret_cast<uintptr_t>(out) & 63) == 0) {
       for (; at + 32 <= row_B; at += 32) _mm256_stream_si256(reinterpret_cast<__m256i*>(out + at), value);
     } else {
       for (; at + 32 <= row_B; at += 32) _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + at), value);

@@ -67,7 +67,8 @@ class SceneRenderer:
     def render(self, frame: Frame, read: bool = True, shift_px: tuple[float, float] = (0.0, 0.0)) -> RenderResult:
         """Draws a frame.
 
-        ``read = False`` leaves the pictures in the device's images (``images`` is then empty), for benchmarks.
+        ``read = False`` leaves the pictures in the device's images (``images`` is then empty) and the pass unexplained
+        (``explain`` is ``None``), for benchmarks.
         ``shift_px`` moves what is drawn by (x, y) pixels, fractions included; comparisons ask with it what a rounding can change.
         Raises :class:`tilegpu.Error` for what the device can't do; the message names the draw's program.
         """
@@ -85,7 +86,7 @@ class SceneRenderer:
         images = [image.numpy() for image in done.targets.readable] if read else []
         depth_image = done.targets.depth
         depth = depth_image.numpy() if read and frame.store_depth and depth_image is not None else None
-        return RenderResult(images, depth, done.render_pass.stats, done.render_pass.explain())
+        return RenderResult(images, depth, done.render_pass.stats, done.render_pass.explain() if read else None)
 
     @property
     def render_pass(self) -> tg.RenderPass:
