@@ -22,7 +22,7 @@ FRAG = """#version 450
 layout(location = 0) in vec3 v_color;   layout(location = 0) out vec4 o_color;
 void main() { o_color = vec4(v_color, 0.5); }"""
 DISCARD = FRAG.replace("{ o", "{ if ((int(gl_FragCoord.x) & 3) == 0) discard; o")
-# Draws that may change places come twice as often as those that stay in theirs.
+# Draws that may change places, and draws that stay in theirs.
 FREE: list[dict[str, Any]] = [{"depth_compare": "less"}, {"depth_compare": "less_or_equal"}]
 FIXED: list[dict[str, Any]] = [
     {"depth_compare": "less", "blend": "alpha", "depth_write": False},

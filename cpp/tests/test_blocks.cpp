@@ -2,6 +2,7 @@
 // tile.
 #include <random>
 
+#include "epilogue_fixture.hpp"
 #include "lower_fixture.hpp"
 #include "shader/epilogue_pack.hpp"
 #include "vk/format.hpp"
@@ -129,16 +130,8 @@ void run_case(const Case& c, uint32_t lanes) {
   }
 }
 
-EpilogueKey target(VkFormat format, uint32_t samples = 1) {
-  EpilogueKey key;
-  key.samples = samples;
-  key.formats[0] = format;
-  key.blend[0].colorWriteMask = 15;
-  return key;
-}
-
 EpilogueKey blended(VkFormat format, VkBlendFactor s, VkBlendFactor d, VkBlendFactor sa, VkBlendFactor da, uint32_t samples = 1) {
-  EpilogueKey key = target(format, samples);
+  EpilogueKey key = one_target(format, samples);
   key.blend[0] = {1, s, d, VK_BLEND_OP_ADD, sa, da, VK_BLEND_OP_ADD, 15};
   return key;
 }
@@ -149,7 +142,7 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   for (VkFormat format : {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_B8G8R8A8_SRGB, VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R32G32B32A32_SFLOAT,
                           VK_FORMAT_R5G6B5_UNORM_PACK16, VK_FORMAT_B10G11R11_UFLOAT_PACK32, VK_FORMAT_R16G16_UNORM}) {
-    all.push_back({"copy", kColor, target(format)});
+    all.push_back({"copy", kColor, one_target(format)});
     all.push_back({"over", kColor,
                    blended(format, VK_BLEND_FACTOR_SRC_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA, VK_BLEND_FACTOR_ONE,
                            VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA)});
@@ -157,14 +150,14 @@ std::vector<Case> cases() {
   all.push_back({"constants", kColor,
                  blended(VK_FORMAT_R8G8B8A8_UNORM, VK_BLEND_FACTOR_CONSTANT_COLOR, VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_ALPHA,
                          VK_BLEND_FACTOR_ONE, VK_BLEND_FACTOR_ONE)});
-  all.push_back({"first sample", kColor, target(VK_FORMAT_R8G8B8A8_UNORM, 4)});
+  all.push_back({"first sample", kColor, one_target(VK_FORMAT_R8G8B8A8_UNORM, 4)});
   all.push_back({"first sample, blended", kColor,
                  blended(VK_FORMAT_R16G16B16A16_SFLOAT, VK_BLEND_FACTOR_SRC_ALPHA, VK_BLEND_FACTOR_ONE, VK_BLEND_FACTOR_ONE,
                          VK_BLEND_FACTOR_ZERO, 8)});
-  EpilogueKey masked = target(VK_FORMAT_R8G8B8A8_UNORM);
+  EpilogueKey masked = one_target(VK_FORMAT_R8G8B8A8_UNORM);
   masked.blend[0].colorWriteMask = 5;
   all.push_back({"mask", kColor, masked});
-  EpilogueKey logic = target(VK_FORMAT_R8G8B8A8_UNORM);
+  EpilogueKey logic = one_target(VK_FORMAT_R8G8B8A8_UNORM);
   logic.logic_op_enable = true, logic.logic_op = VK_LOGIC_OP_XOR;
   all.push_back({"logic op", kColor, logic});
   all.push_back({"second source",
@@ -181,8 +174,8 @@ std::vector<Case> cases() {
                  "layout(location=0) noperspective in vec2 u; layout(location=1) flat in int k; layout(location=0) out vec4 o;"
                  "void main() { o = gl_FragCoord / 512.0; if (gl_FrontFacing) o.y = u.y + interpolateAtOffset(u.x, vec2(0.25));"
                  "o.w = float(gl_PrimitiveID + (k & 1)) / 9.0; }",
-                 target(VK_FORMAT_R16G16B16A16_SFLOAT)});
-  EpilogueKey several = target(VK_FORMAT_R8G8B8A8_UNORM);
+                 one_target(VK_FORMAT_R16G16B16A16_SFLOAT)});
+  EpilogueKey several = one_target(VK_FORMAT_R8G8B8A8_UNORM);
   several.formats[2] = VK_FORMAT_R32G32_UINT, several.blend[2].colorWriteMask = 15;
   several.formats[3] = VK_FORMAT_R16G16B16A16_SFLOAT;
   several.blend[3] =

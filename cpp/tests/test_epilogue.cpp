@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "epilogue_fixture.hpp"
 #include "framebuffer/tile_memory.hpp"
 #include "shader/compiler.hpp"
 #include "shader/jit.hpp"
@@ -14,6 +15,7 @@
 
 using namespace tilegpu;
 using namespace tilegpu::shader;
+using tilegpu::test::one_target;
 using framebuffer::tile_word_index;
 
 namespace {
@@ -257,14 +259,6 @@ bool run_case(Jit& jit, const EpilogueKey& key, Shape shape, const char* what) {
     CHECK(true);
   }
   return true;
-}
-
-EpilogueKey one_target(VkFormat format, uint32_t samples = 1) {
-  EpilogueKey key;
-  key.samples = samples;
-  key.formats[0] = format;
-  key.blend[0].colorWriteMask = 15;
-  return key;
 }
 
 std::vector<VkFormat> attachment_formats() {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
+#include <cmath>
 
 #include "hsr/explain.hpp"
 #include "raster/worker.hpp"
@@ -46,8 +48,7 @@ bool worth_it(const Worker& w, const geometry::BinnedGeometry& binned, uint32_t 
   for (uint32_t k = 0; k < asked; k++) {
     uint32_t number = at + k * count / asked, i = segment;
     for (; number >= binned.segments[i].count; i++) number -= binned.segments[i].count;
-    const geometry::BinSegment& s = binned.segments[i];
-    area += area_px(w, s.chunk->records.data()[s.chunk->entries.data()[s.first + number]]);
+    area += area_px(w, record_of(binned.segments[i], number));
   }
   const uint64_t bin = uint64_t{w.bin_px} * w.bin_px;
   return area * kLargePart >= bin * asked && area * count >= 2 * bin * asked;
@@ -74,17 +75,12 @@ bool begin_any_order(const Worker& w) { return w.covers.active && w.phase == Pha
 
 bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, bool& again) {
   const geometry::BinnedGeometry& binned = *w.pass->geometry;
+  assert(at < binned.segments[segment].count);
   if (!worth_it(w, binned, segment, at, end)) {
     again = false;
     return false;
   }
-  const auto record_at = [&](const geometry::BinSegment& s, uint32_t entry) -> const geometry::TriangleRecord& {
-    return s.chunk->records.data()[s.chunk->entries.data()[s.first + entry]];
-  };
-  const auto draw_of = [](const geometry::TriangleRecord& r) { return r.draw_flags & geometry::kDrawMask; };
-  const geometry::BinSegment& first_segment = binned.segments[segment];
-  if (at == first_segment.count) return false;
-  const uint32_t first_draw = draw_of(record_at(first_segment, at));
+  const uint32_t first_draw = draw_of(record_of(binned.segments[segment], at));
   if (first_draw != w.draw) select_draw(w, first_draw);
   if (!w.cover_draw || w.masks_samples || w.one_by_one || w.early_query >= 0) return false;
   if (w.visible.size() + kMost > kMaxVisible) hsr::flush_visibility(w);
@@ -102,7 +98,7 @@ bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, 
   for (; i < end && !binned.segments[i].chunk->clear; i++, entry = 0) {
     const geometry::BinSegment& s = binned.segments[i];
     for (; entry < s.count; entry++) {
-      const geometry::TriangleRecord& r = record_at(s, entry);
+      const geometry::TriangleRecord& r = record_of(s, entry);
       if (draw_of(r) != draw) {
         const exec::DrawCall& call = w.pass->draws[draw_of(r)];
         if (call.query >= 0) break;

@@ -245,12 +245,12 @@ uint32_t draw_entries(Worker& w, const geometry::BinSegment& segment, uint32_t f
     // Up to eight records of one draw.
     const geometry::TriangleRecord* batch[kBatch];
     batch[0] = &records[entries[i]];
-    const uint32_t draw = batch[0]->draw_flags & geometry::kDrawMask;
+    const uint32_t draw = draw_of(*batch[0]);
     const uint32_t most = std::min(to - i, kBatch);
     uint32_t count = 1;
     for (; count < most; count++) {
       batch[count] = &records[entries[i + count]];
-      if ((batch[count]->draw_flags & geometry::kDrawMask) != draw) break;
+      if (draw_of(*batch[count]) != draw) break;
     }
     if (w.phase == Phase::pre) {
       if (w.visible.size() + kBatch > kMaxVisible) return i;
@@ -306,12 +306,8 @@ void draw_rest(Worker& w, uint32_t& i, uint32_t at, uint32_t end, [[maybe_unused
         at = 0;
       } else if (!draw_near_to_far(w, i, at, end, any_order) && any_order) {
         // A draw that stays in its place.
-        const geometry::Chunk& chunk = *segment.chunk;
-        const auto draw_at = [&](uint32_t k) {
-          return chunk.records.data()[chunk.entries.data()[segment.first + k]].draw_flags & geometry::kDrawMask;
-        };
         uint32_t to = at + 1;
-        while (to < segment.count && draw_at(to) == draw_at(at)) to++;
+        while (to < segment.count && draw_of(record_of(segment, to)) == draw_of(record_of(segment, at))) to++;
         draw_entries(w, segment, at, to);
         at = to;
       }
@@ -407,7 +403,7 @@ void prefetch_segments(const geometry::BinnedGeometry& binned, uint32_t now, uin
   if (now + 2 < end) __builtin_prefetch(entries(binned.segments[now + 2]));
   if (now + 1 >= end) return;
   const geometry::BinSegment& next = binned.segments[now + 1];
-  for (uint32_t k = 0; k < std::min(next.count, kBatch); k++) __builtin_prefetch(next.chunk->records.data() + entries(next)[k]);
+  for (uint32_t k = 0; k < std::min(next.count, kBatch); k++) __builtin_prefetch(&record_of(next, k));
 }
 
 }  // namespace

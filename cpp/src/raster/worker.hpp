@@ -230,6 +230,12 @@ struct Worker {
   }
 };
 
+/// Entry of a bin's segment; the draw that it is of.
+inline const geometry::TriangleRecord& record_of(const geometry::BinSegment& segment, uint32_t entry) {
+  return segment.chunk->records.data()[segment.chunk->entries.data()[segment.first + entry]];
+}
+inline uint32_t draw_of(const geometry::TriangleRecord& record) { return record.draw_flags & geometry::kDrawMask; }
+
 // -- tile_job.cpp
 /// Where a draw with this state may write in the bin.
 PixelRect draw_rect(const Worker& w, const exec::DrawState& state);
