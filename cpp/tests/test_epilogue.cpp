@@ -15,8 +15,8 @@
 
 using namespace tilegpu;
 using namespace tilegpu::shader;
-using tilegpu::test::one_target;
 using framebuffer::tile_word_index;
+using tilegpu::test::one_target;
 
 namespace {
 
