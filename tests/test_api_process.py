@@ -91,11 +91,32 @@ def test_threads_share_a_device() -> None:
             wrong.append(error)
 
     threads = [threading.Thread(target=work, args=(n,)) for n in range(0, 240, 40)]
-    for thread in threads:
+    for thread in threads[:4]:
         thread.start()
+    before = threading.stack_size(64 * 1024)  # too little to render on
+    try:
+        for thread in threads[4:]:
+            thread.start()
+    finally:
+        threading.stack_size(before)
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_who_waits_takes_its_turn_behind_what_was_submitted() -> None:
+    device = tg.Device(cache_dir="off", threads=2)
+    pipe = device.pipeline(FULL, SLOW, color=["r8_unorm"])
+    out = device.image((64, 64), "r8_unorm")
+    with device.render_pass(color=[tg.Attachment(out, clear=(0,))]) as slow:
+        slow.draw(pipe, count=3)
+    assert slow._recorded is not None
+    for _ in range(3):
+        fences = [device.core.submit([slow._recorded]) for _ in range(2)]
+        with device.render_pass(color=[tg.Attachment(out, clear=(1,))]):
+            pass
+        assert all(fence.signaled() for fence in fences)
+        assert (out.numpy() == 255).all()
 
 
 def test_other_python_threads_run_while_a_pass_renders() -> None:

@@ -1,5 +1,8 @@
 // bindings/bind_device.cpp -- tilegpu/device.hpp: device, fences, formats. Long calls run without the GIL; a wait looks for Ctrl-C
 // every 50 ms, cancels the device's work and lets the KeyboardInterrupt through.
+#include <chrono>
+#include <optional>
+
 #include "bindings.hpp"
 #include "framebuffer/profile.hpp"
 #include "vk/format.hpp"
@@ -8,6 +11,29 @@ namespace tilegpu::bindings {
 namespace {
 
 constexpr int64_t kWaitSlice_ms = 50;
+
+// Executes on the calling thread where that is possible. Ctrl-C is looked for as below.
+void submit_and_wait(Device& device, const std::vector<Ptr<CommandBuffer>>& command_buffers) {
+  using Clock = std::chrono::steady_clock;
+  std::optional<py::error_already_set> interrupt;
+  Clock::time_point asked = Clock::now();
+  const auto poll = [&] {
+    if (interrupt || Clock::now() - asked < std::chrono::milliseconds(kWaitSlice_ms)) return;
+    py::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) {
+      interrupt.emplace();
+      device.cancel();
+    }
+    asked = Clock::now();
+  };
+  Status done = Ok{};
+  {
+    py::gil_scoped_release release;
+    done = device.submit_and_wait(command_buffers, poll);
+  }
+  if (interrupt) throw *interrupt;
+  if (!done) throw CoreError{done.error()};
+}
 
 void wait(Device& device, Fence& fence) {
   bool done = false;
@@ -133,6 +159,7 @@ void bind_device(py::module_& m) {
           "submit",
           [](Device& device, std::vector<Ptr<CommandBuffer>> command_buffers) { return unwrap(device.submit(std::move(command_buffers))); },
           py::arg("command_buffers"), py::call_guard<py::gil_scoped_release>())
+      .def("submit_and_wait", &submit_and_wait, py::arg("command_buffers"))
       .def("cancel", &Device::cancel)
       .def("wait_idle", &Device::wait_idle, py::call_guard<py::gil_scoped_release>());
 }

@@ -576,7 +576,7 @@ class Device:
         self._submit(commands)
 
     def _submit(self, commands: _core.CommandBuffer) -> None:
-        self.core.submit([commands]).wait(self.core)
+        self.core.submit_and_wait([commands])
 
     def _linear_copy(self, image: Image, level: int, layer: int, aspect: str) -> _core.Image:
         width, height = _level_size(image, level, (0, 0))

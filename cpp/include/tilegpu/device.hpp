@@ -1,6 +1,8 @@
 // tilegpu/device.hpp -- the device: profile, threads, code generator; its queue, its fences.
 #pragma once
 
+#include <functional>
+
 #include "tilegpu/command.hpp"
 
 namespace tilegpu {
@@ -61,6 +63,10 @@ class TILEGPU_API Device : public std::enable_shared_from_this<Device> {
   Expected<Ptr<Pipeline>> create_pipeline(GraphicsPipelineCreateInfo info);
   /// Queues the command buffers in order; returns at once. The fence keeps them alive until it is signaled.
   Expected<Ptr<Fence>> submit(std::vector<Ptr<CommandBuffer>> command_buffers);
+  /// vkQueueSubmit and vkWaitForFences in one: where nothing else runs or waits, the calling thread is the first of the workers, so that
+  /// nobody has to be woken for a small pass. `poll` (may be empty) is called from the calling thread every few milliseconds at best, and
+  /// may call cancel(). Returns the error of the execution.
+  Status submit_and_wait(const std::vector<Ptr<CommandBuffer>>& command_buffers, const std::function<void()>& poll);
   /// Ends running and queued work as soon as possible (Ctrl-C); images of the interrupted pass stay as they were where no tile was stored.
   void cancel();
   void wait_idle();

@@ -67,16 +67,35 @@ void Queue::submit(Ptr<Fence::State> fence, std::function<Status()> work) {
   changed_.notify_all();
 }
 
+bool Queue::run_here(const std::function<Status()>& work, Status& status) {
+  {
+    std::lock_guard lock(mutex_);
+    if (running_ || !pending_.empty()) return false;
+    running_ = true;
+  }
+  status = run(work);
+  bool others;
+  {
+    std::lock_guard lock(mutex_);
+    running_ = false;
+    others = waiting_ != 0 || !pending_.empty();
+  }
+  if (others) changed_.notify_all();
+  return true;
+}
+
 void Queue::wait_idle() {
   std::unique_lock lock(mutex_);
+  waiting_++;
   changed_.wait(lock, [this] { return pending_.empty() && !running_; });
+  waiting_--;
 }
 
 void Queue::loop() {
   stats::prepare_thread();
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return stop_ || !pending_.empty(); });
+    changed_.wait(lock, [this] { return !running_ && (stop_ || !pending_.empty()); });
     if (pending_.empty()) return;  // stop only when everything submitted was executed
     auto [fence, work] = std::move(pending_.front());
     pending_.pop_front();

@@ -1,4 +1,4 @@
-// exec/queue.hpp -- the device's queue: one thread that executes submissions in order; fences tell when.
+// exec/queue.hpp -- the device's queue: submissions in order, executed by a thread of its own or by who waits for them; fences tell when.
 #pragma once
 
 #include <condition_variable>
@@ -31,6 +31,8 @@ class Queue {
   Queue(const Queue&) = delete;
   /// `work` runs on the queue's thread; what it returns ends up in the fence.
   void submit(Ptr<Fence::State> fence, std::function<Status()> work);
+  /// Runs `work` on the calling thread, in its turn: only where nothing runs and nothing waits. False: not done, submit it.
+  bool run_here(const std::function<Status()>& work, Status& status);
   void wait_idle();
   bool on_own_thread() const { return std::this_thread::get_id() == thread_.get_id(); }
 
@@ -40,6 +42,7 @@ class Queue {
   std::condition_variable changed_;
   std::deque<std::pair<Ptr<Fence::State>, std::function<Status()>>> pending_;
   bool stop_ = false, running_ = false;
+  int waiting_ = 0;  // in wait_idle()
   std::thread thread_;
 };
 

@@ -78,7 +78,10 @@ void ThreadPool::run(uint32_t count, const std::function<void(uint32_t, uint32_t
   if (count == 0) return;
   if (threads_ != 1 && count != 1 && !started_) start();
   if (workers_.empty() || count == 1) {
-    for (uint32_t i = 0; i < count; i++) job(0, i);
+    for (uint32_t i = 0; i < count; i++) {
+      if (poll_) (*poll_)();
+      job(0, i);
+    }
     return;
   }
   job_ = &job;
@@ -116,6 +119,7 @@ void ThreadPool::take_jobs(uint32_t worker) {
   for (;;) {
     const uint32_t index = next_.fetch_add(1, std::memory_order_relaxed);
     if (index >= count_) return;
+    if (poll_ && worker == 0) (*poll_)();
     take_job(worker, index);
   }
 }

@@ -25,6 +25,8 @@ class ThreadPool {
   /// `worker` is in [0, threads()); no two calls with the same worker overlap. Must not be called from a job.
   /// When memory runs out in a job (std::bad_alloc), the jobs not yet begun are dropped and the exception goes on from here.
   void run(uint32_t count, const std::function<void(uint32_t worker, uint32_t index)>& job);
+  /// What run()'s caller calls before each job that it takes; null: nothing.
+  void set_poll(const std::function<void()>* poll) { poll_ = poll; }
 
  private:
   void start();
@@ -40,6 +42,7 @@ class ThreadPool {
   std::atomic<uint32_t> busy_{0};
   uint32_t count_ = 0;
   const std::function<void(uint32_t, uint32_t)>* job_ = nullptr;
+  const std::function<void()>* poll_ = nullptr;
   std::atomic<bool> stop_{false};
   std::atomic_flag out_of_memory_;  // of the current run; who sets it writes failure_
   std::exception_ptr failure_;
