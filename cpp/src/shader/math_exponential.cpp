@@ -2,9 +2,9 @@
 //
 // In and out: see math.hpp. Coefficients are Chebyshev fits made with 40 digits. Largest errors measured by tests/test_math.cpp
 // against double precision over all signs and exponents, denormal results included, in ulp (Vulkan's limit in parentheses):
-//   exp2 0.9, exp 1.1 (3 + 2|x|); log2 1.2, log 0.9 (3); pow 1.1 for exponents like 2.2, 5 for 32, 8 at the ends of the range
-//   (that of exp2(y * log2(x)), hundreds);
-//   sinh 1.6, cosh 1.5, tanh 1.4, asinh 1.8, acosh 2.1, atanh 1.9 (inherited, thousands of ulp).
+//   exp2 0.9, exp 1.1 (3 + 2|x|); log2 1.2, log 0.9 (3); pow at most 0.54 of what Vulkan allows (that of exp2(y * log2(x)), 20 ulp at
+//   0.1^2.2 and hundreds at the ends of the range), and exact for exponents of 1 to 8 but for the products' rounding; sinh 1.6, cosh 1.5,
+//   tanh 1.4, asinh 1.8, acosh 2.1, atanh 1.9 (inherited, thousands of ulp).
 #include "shader/math.hpp"
 
 #include <cmath>
@@ -54,13 +54,13 @@ struct Reduced {
   Value e;  // f32
 };
 
-/// Finite results for every x, also where they mean nothing (x below 0, infinite, NaN; denormal without `denormals`).
-Reduced reduce_log(const Ir& ir, Value x, bool denormals = true) {
-  Value denormal = denormals ? ir.flt(x, ir.fk(x, 0x1p-126f)) : nullptr;
-  Value pattern = ir.bits(denormals ? ir.select(denormal, ir.fmul(x, ir.fk(x, 0x1p24f)), x) : x);
+/// Finite results for every x, also where they mean nothing (x below 0, infinite, NaN).
+Reduced reduce_log(const Ir& ir, Value x) {
+  Value denormal = ir.flt(x, ir.fk(x, 0x1p-126f));
+  Value pattern = ir.bits(ir.select(denormal, ir.fmul(x, ir.fk(x, 0x1p24f)), x));
   Value exponent = ir.ashr(ir.sub(pattern, ir.ik(x, 0x3f3504f3u)), 23);
   Value m = ir.as_float(ir.sub(pattern, ir.shl(exponent, 23)));
-  if (denormals) exponent = ir.sub(exponent, ir.select(denormal, ir.ik(x, 24), ir.ik(x, 0)));
+  exponent = ir.sub(exponent, ir.select(denormal, ir.ik(x, 24), ir.ik(x, 0)));
   return {ir.fsub(m, ir.fk(x, 1)), ir.sitofp(exponent)};
 }
 
@@ -69,6 +69,13 @@ Value log_tail(const Ir& ir, Value f) {
   return horner(ir, f,
                 {-0x1.fffffep-2f, 0x1.555554p-2f, -0x1.00020cp-2f, 0x1.99a012p-3f, -0x1.54837ep-3f, 0x1.22ea4ap-3f, -0x1.0cda54p-3f,
                  0x1.049008p-3f, -0x1.3a50c2p-4f});
+}
+
+/// 2^23 log2(1 + f) / f; 5.3e-8 2^23 in the product with f.
+Value log2_quotient(const Ir& ir, Value f) {
+  return horner(ir, f,
+                {0x1.715472p+23f, -0x1.7155bap+22f, 0x1.ec7b64p+21f, -0x1.70babap+21f, 0x1.2596aap+21f, -0x1.0011e4p+21f, 0x1.e52662p+20f,
+                 -0x1.2a7cccp+20f});
 }
 
 /// Zero, negative, infinite and NaN arguments of a logarithm.
@@ -127,52 +134,53 @@ Value emit_log(const Ir& ir, Value x) {
 }
 
 Value emit_pow(const Ir& ir, Value x, Value y) {
-  const Value original = y;
   float exponent = 0;
   const bool known = Ir::constant_float(y, exponent);
   if (known && exponent == 0) return ir.fk(x, 1);
+  if (known && exponent == 0.5f) return ir.sqrt(x);
   if (known && exponent >= 1 && exponent <= 8 && exponent == static_cast<float>(static_cast<int>(exponent))) {
     return small_integer_power(ir, x, static_cast<int>(exponent));
   }
-  // Denormal x count as 0, as Vulkan allows. log2(x) = e + high + low: the product f / ln 2 and the sum with e are carried in two floats,
-  // since an error in the last place of one float would be multiplied by y.
-  const Reduced r = reduce_log(ir, x, false);
-  Value product = ir.fmul(r.f, ir.fk(x, 0x1.715476p+0f));
-  Value low = ir.fma(r.f, ir.fk(x, 0x1.715476p+0f), ir.fneg(product));
-  low = ir.fma(r.f, ir.fk(x, 0x1.4ae0cp-26f), low);
-  Value tail = horner(ir, r.f,
-                      {-0x1.715476p-1f, 0x1.ec7094p-2f, -0x1.71548p-2f, 0x1.277c3ep-2f, -0x1.ec7734p-3f, 0x1.a48376p-3f, -0x1.6efd68p-3f,
-                       0x1.5d01c4p-3f, -0x1.557ac8p-3f, 0x1.900146p-4f});
-  low = ir.fma(ir.fmul(r.f, r.f), tail, low);
-  Value high = ir.fadd(r.e, product);
-  low = ir.fadd(low, ir.fsub(product, ir.fsub(high, r.e)));  // |e| is above |product| or 0
-  // t = y * log2(x), again in two floats. Finite y only: infinities are far beyond every limit.
-  if (!known) y = ir.fclamp(y, ir.fk(x, -0x1p100f), ir.fk(x, 0x1p100f));
-  Value t = ir.fmul(y, high);
-  Value t_low = ir.fma(y, low, ir.fma(y, high, ir.fneg(t)));
-  Value sum = ir.fadd(t, t_low), n, fraction;
-  if (known && std::fabs(exponent) < 1024) {
-    // |t| < 2^18: the fraction needs no clamp, and n only where it can leave the exponents.
-    n = ir.round_even(sum);
-    fraction = ir.fadd(ir.fsub(t, n), t_low);
-    if (!(std::fabs(exponent) < 0.8f)) n = ir.fclamp(n, ir.fk(x, -160), ir.fk(x, 130));
+  // L = 2^23 log2(x): the exponent stays where it is in the pattern. Of positive normal x; other patterns give some L in [-128, 130] 2^23.
+  // Denormal x count as 0, and denormal results become 0, as Vulkan allows.
+  constexpr float kOne = 0x1p23f, kMinimum = 0x1p-126f, kMaximum = 0x1.fffffep127f, kRound = 0x1.8p23f;
+  constexpr float kHighest = 128.49f, kLowest = -190;             // of y log2(x): beyond them all is infinity, or 0
+  const bool narrow = known && exponent > 0 && exponent < 0.99f;  // |t| < 126 for all x: no end of the range is reached
+  const bool positive = narrow || (known && exponent > 1 && exponent < 0x1p14f);
+  Value zero = ir.fk(x, 0), infinity = ir.fk(x, kInfinity), nan = ir.as_float(ir.ik(x, 0x7fc00000u)), pattern = ir.bits(x);
+  if (!narrow) pattern = ir.smax(pattern, ir.ik(x, 0));  // negative numbers, and -0
+  Value e = ir.and_(ir.sub(pattern, ir.ik(x, 0x3f3504f3u)), ir.ik(x, 0xff800000u));
+  Value f = ir.fsub(ir.as_float(ir.sub(pattern, e)), ir.fk(x, 1));
+  Value l = ir.fma(f, log2_quotient(ir, f), ir.sitofp(e));
+  // t = y log2(x) = n + r. The sum with 1.5 * 2^23 rounds to the whole number n and leaves it in the low bits.
+  Value t = nullptr, shifted = nullptr, r = nullptr;
+  if (positive) {
+    Value scaled = ir.fk(x, exponent / kOne);
+    if (exponent > 1) l = ir.fmin_second(l, ir.fk(x, kHighest / exponent * kOne));
+    if (exponent * -128 < kLowest) l = ir.fmax_second(l, ir.fk(x, kLowest / exponent * kOne));
+    shifted = ir.fma(scaled, l, ir.fk(x, kRound));
+    r = ir.fma(scaled, l, ir.fneg(ir.fsub(shifted, ir.fk(x, kRound))));
   } else {
-    n = ir.round_even(ir.fclamp(sum, ir.fk(x, -160), ir.fk(x, 130)));
-    fraction = ir.fclamp(ir.fadd(ir.fsub(t, n), t_low), ir.fk(x, -1), ir.fk(x, 1));  // beyond +-0.5 only where n was clamped
+    t = ir.fclamp(ir.fmul(y, ir.fmul(l, ir.fk(x, 1 / kOne))), ir.fk(x, kLowest), ir.fk(x, kHighest));
+    shifted = ir.fadd(t, ir.fk(x, kRound));
+    r = ir.fsub(t, ir.fsub(shifted, ir.fk(x, kRound)));
   }
-  Value p = exp2_fraction(ir, fraction), result;
-  if (known && std::fabs(exponent) < 0.8f) {
-    result = ir.as_float(ir.add(ir.bits(p), ir.shl(ir.fptosi(n), 23)));  // |t| < 104: never denormal
-  } else {
-    result = scale(ir, p, ir.fptosi(n));
+  Value p =
+      ir.fma(horner(ir, r, {0x1.62e42ap-1f, 0x1.ebf9bcp-3f, 0x1.c6b752p-5f, 0x1.3cea84p-7f, 0x1.5bba58p-10f}), r, ir.fk(x, 1));  // 1.1e-7
+  Value scaled = ir.add(ir.bits(p), ir.shl(ir.bits(shifted), 23));
+  if (narrow) {
+    Value result = ir.select(ir.flt(x, ir.fk(x, kMinimum)), zero, ir.as_float(scaled));
+    result = ir.select(ir.fcmp(LLVMRealUGT, x, ir.fk(x, kMaximum)), x, result);  // infinity, NaN
+    return ir.select(ir.flt(x, zero), nan, result);
   }
-  Value zero = ir.fk(x, 0), infinity = ir.fk(x, kInfinity), positive = ir.fgt(y, zero);
-  result = ir.select(ir.flt(x, ir.fk(x, 0x1p-126f)), ir.select(positive, zero, infinity), result);
-  result = ir.select(ir.feq(x, infinity), ir.select(positive, infinity, zero), result);
-  result = ir.select(ir.fcmp(LLVMRealULT, x, zero), ir.as_float(ir.ik(x, 0x7fc00000u)), result);
-  if (known) return result;
-  result = ir.select(ir.is_nan(original), ir.as_float(ir.ik(x, 0x7fc00000u)), result);
-  return ir.select(ir.or_(ir.feq(original, zero), ir.feq(x, ir.fk(x, 1))), ir.fk(x, 1), result);
+  // Exponents from 255 on become infinity, those up to 0 (as signed numbers) zero.
+  Value result = ir.as_float(ir.select(ir.slt(scaled, ir.ik(x, 0x00800000u)), ir.ik(x, 0), ir.smin(scaled, ir.ik(x, 0x7f800000u))));
+  if (positive) return ir.select(ir.fcmp(LLVMRealULT, x, zero), nan, result);  // 0 and infinity came out by themselves
+  Value grows = ir.fgt(y, zero);
+  result = ir.select(ir.flt(x, ir.fk(x, kMinimum)), ir.select(grows, zero, infinity), result);
+  result = ir.select(ir.feq(x, infinity), ir.select(grows, infinity, zero), result);
+  result = ir.select(ir.or_(ir.fcmp(LLVMRealULT, x, zero), ir.is_nan(y)), nan, result);
+  return ir.select(ir.or_(ir.feq(y, zero), ir.feq(x, ir.fk(x, 1))), ir.fk(x, 1), result);
 }
 
 Value emit_sinh(const Ir& ir, Value x) {
