@@ -35,6 +35,25 @@ void write_depth(Worker& w, const PrimitiveDepth& p, uint32_t block) {
 void reset_far(Worker& w, int32_t far) {
   std::fill(w.far.begin(), w.far.end(), far);
   std::fill(w.window_far.begin(), w.window_far.end(), far);
+  w.stale.clear();
+}
+
+void refresh_bounds(Worker& w) {
+  if (!w.stale.any) return;
+  const framebuffer::TilePlane& plane = w.pass->tile.depth;
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(w.memory.data() + plane.offset_B);
+  const uint32_t blocks = w.blocks_per_row * w.blocks_per_row;
+  for (uint32_t first = 0; first < blocks; first += 32) {
+    const __m256i marks = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w.stale.block + first));
+    for (uint32_t left = static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpgt_epi8(marks, _mm256_setzero_si256()))); left;
+         left &= left - 1) {
+      const uint32_t block = first + static_cast<uint32_t>(std::countr_zero(left));
+      const raster::Ends both = raster::ends(raster::load8(words + size_t{block} * 16), raster::load8(words + size_t{block} * 16 + 8));
+      w.far[block] = both.most;
+      if (w.covers.active) w.covers.near[block] = both.least;
+    }
+  }
+  w.stale.clear();
 }
 
 void begin_covers(Worker& w, bool known, uint32_t background) {

@@ -50,6 +50,8 @@ CoverSides cover_window(raster::Worker& w, const raster::PrimitiveDepth& p, bool
                         uint32_t full, uint32_t part);
 /// Bounds of depth begin anew: nothing is known, or all is `far`.
 void reset_far(raster::Worker& w, int32_t far);
+/// One sample: bounds of the blocks that small and medium triangles wrote to, before a large one asks them.
+void refresh_bounds(raster::Worker& w);
 
 /// Writes a held block's depths and numbers to the plain buffers.
 void expand_cover(raster::Worker& w, uint32_t block);

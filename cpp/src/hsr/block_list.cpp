@@ -2,7 +2,10 @@
 #include "hsr/block_list.hpp"
 
 #include <algorithm>
+#include <cstring>
 
+#include "raster/covered_blocks.hpp"
+#include "raster/wide.hpp"
 #include "raster/worker.hpp"
 
 namespace tilegpu::hsr {
@@ -78,6 +81,7 @@ void begin_lists(Worker& w, uint32_t background) {
   raster::depth_encoding(tile.depth_format, lists.unorm, lists.scale);
   lists.positions = raster::sample_positions(w.samples);
   lists.samples = w.samples;
+  if (lists.depth) reset_far(w, static_cast<int32_t>(background));
 }
 
 SampleMasks insert(Worker& w, const PrimitiveDepth& p, uint32_t plane, uint32_t block, int32_t x_px, int32_t y_px, SampleMasks covered) {
@@ -151,6 +155,138 @@ SampleMasks insert(Worker& w, const PrimitiveDepth& p, uint32_t plane, uint32_t 
   }
   lists.count[block] = static_cast<uint8_t>(kept);
   return pass;
+}
+
+namespace {
+
+// Of `kWords` * 4 samples.
+template <uint32_t kWords>
+struct Words {
+  uint64_t at[kWords];
+};
+template <uint32_t kWords>
+uint32_t pixels_of(const Words<kWords>& m) {
+  uint64_t any = 0;
+  for (uint64_t word : m.at) any |= word;
+  any |= any >> 32;
+  return static_cast<uint32_t>(any | any >> 16) & 0xffff;
+}
+
+// Of each block, as depth_range.
+struct Ranges {
+  alignas(64) int32_t near[raster::CoveredBlocks::kMost + 16], far[raster::CoveredBlocks::kMost + 16];
+};
+
+void find_ranges(const Worker& w, const raster::TriangleBatch& b, const raster::CoveredBlocks& blocks, Ranges& out) {
+  for (uint32_t i = 0; i < blocks.count; i++) {
+    const raster::DepthRange range = raster::depth_range(raster::batch_depth(b, blocks.lane[i], 0, 0), w.origin_x_px + blocks.x[i] * 4,
+                                                         w.origin_y_px + blocks.y[i] * 4, w.lists.unorm, w.lists.scale);
+    out.near[i] = range.near;
+    out.far[i] = range.far;
+  }
+}
+
+TILEGPU_WIDE void find_ranges_wide(const Worker& w, const raster::TriangleBatch& b, const raster::CoveredBlocks& blocks, Ranges& out) {
+  const auto of_lanes = [](const float* values) TILEGPU_WIDE { return _mm512_castps256_ps512(_mm256_load_ps(values)); };
+  const __m512 z0 = of_lanes(b.z0), zx = of_lanes(b.zx), zy = of_lanes(b.zy), anchor_x = of_lanes(b.anchor_x),
+               anchor_y = of_lanes(b.anchor_y), lo = of_lanes(b.lo), hi = of_lanes(b.hi);
+  constexpr int kNotFinite = 0x99;  // NaN, infinity
+  const uint32_t wild =
+      _mm512_fpclass_ps_mask(z0, kNotFinite) | _mm512_fpclass_ps_mask(zx, kNotFinite) | _mm512_fpclass_ps_mask(zy, kNotFinite);
+  const auto bytes = [](const uint8_t* at)
+                         TILEGPU_WIDE { return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at))); };
+  const __m512 zero = _mm512_setzero_ps(), four = _mm512_set1_ps(4);
+  for (uint32_t i = 0; i < blocks.count; i += 16) {
+    const __m512i lane = bytes(blocks.lane + i);
+    const auto own = [&](__m512 v) TILEGPU_WIDE { return _mm512_permutexvar_ps(lane, v); };
+    const auto pixel = [&](const uint8_t* at, int32_t origin_px) TILEGPU_WIDE {
+      return _mm512_cvtepi32_ps(_mm512_add_epi32(_mm512_slli_epi32(bytes(at), 2), _mm512_set1_epi32(origin_px)));
+    };
+    const __m512 x = pixel(blocks.x + i, w.origin_x_px), y = pixel(blocks.y + i, w.origin_y_px);
+    const __m512 slope_x = own(zx), slope_y = own(zy), from_x = own(anchor_x), from_y = own(anchor_y), first = own(z0), least = own(lo),
+                 most = own(hi);
+    const __mmask16 rises_x = _mm512_cmp_ps_mask(slope_x, zero, _CMP_GE_OQ), rises_y = _mm512_cmp_ps_mask(slope_y, zero, _CMP_GE_OQ);
+    const auto at = [&](__mmask16 on_x, __mmask16 on_y) TILEGPU_WIDE {
+      const __m512 px = _mm512_mask_add_ps(x, on_x, x, four), py = _mm512_mask_add_ps(y, on_y, y, four);
+      const __m512 z = _mm512_add_ps(_mm512_add_ps(first, _mm512_mul_ps(slope_x, _mm512_sub_ps(px, from_x))),
+                                     _mm512_mul_ps(slope_y, _mm512_sub_ps(py, from_y)));
+      return _mm512_min_ps(_mm512_max_ps(z, least), most);
+    };
+    __m512 near = at(static_cast<__mmask16>(~rises_x), static_cast<__mmask16>(~rises_y)), far = at(rises_x, rises_y);
+    if (wild) [[unlikely]] {
+      const __mmask16 mine =
+          _mm512_test_epi32_mask(_mm512_sllv_epi32(_mm512_set1_epi32(1), lane), _mm512_set1_epi32(static_cast<int>(wild)));
+      near = _mm512_mask_mov_ps(near, mine, least);
+      far = _mm512_mask_mov_ps(far, mine, most);
+    }
+    _mm512_store_ps(out.near + i, near);
+    _mm512_store_ps(out.far + i, far);
+  }
+}
+
+template <uint32_t kWords>
+ListedBlocks insert_words(Worker& w, const raster::TriangleBatch& batch, const raster::CoveredBlocks& blocks, uint32_t first_number,
+                          DrawBlock draw, void* context) {
+  BlockLists& lists = w.lists;
+  const ListTest test = w.list_test;
+  const bool bounded = !test.always && w.test.far;
+  const int32_t background = static_cast<int32_t>(lists.background) * test.sign + test.bias;
+  Ranges ranges;
+  (w.wide && !lists.unorm ? find_ranges_wide : find_ranges)(w, batch, blocks, ranges);
+  // Planes of all lanes, in any case: whether one is seen is hard to foretell.
+  const uint32_t first_plane = static_cast<uint32_t>(lists.planes.size());
+  for (uint32_t lane = 0; lane < raster::kBatch; lane++) lists.planes.push_back(raster::batch_depth(batch, lane, 0, 0));
+  ListedBlocks done{0, 0, 0};
+  for (uint32_t i = 0; i < blocks.count; i++) {
+    const uint32_t lane = blocks.lane[i], block = w.block_of(blocks.x[i], blocks.y[i]), listed = lists.count[block];
+    const uint32_t number = first_number + static_cast<uint32_t>(std::popcount(done.seen & ((1u << lane) - 1)));
+    if (listed >= kBlockEntries) {
+      done.seen |= uint32_t{draw(w, batch, blocks, i, number, context)} << lane;
+      continue;
+    }
+    Words<kWords> covered;
+    std::memcpy(&covered, blocks.masks[i], sizeof covered);
+    const uint32_t pixels = static_cast<uint32_t>(std::popcount(pixels_of(covered)));
+    done.covered += pixels;
+    const int32_t near = ranges.near[i], far = ranges.far[i];
+    const int32_t nearest = test.sign > 0 ? near : -far, farthest = test.sign > 0 ? far : -near;
+    if (bounded && nearest - test.bias >= w.far[block]) continue;
+    uint64_t* const free = reinterpret_cast<uint64_t*>(&lists.free[block]);
+    uint64_t taken = 0, left = 0;
+    for (uint32_t k = 0; k < kWords; k++) taken |= covered.at[k] & ~free[k];
+    if (taken || !(test.always || farthest < background)) {
+      const SampleMasks pass = insert(w, raster::batch_depth(batch, lane, number, 0), first_plane + lane, block,
+                                      w.origin_x_px + blocks.x[i] * 4, w.origin_y_px + blocks.y[i] * 4, load_masks(blocks.masks[i]));
+      const uint32_t passed = static_cast<uint32_t>(std::popcount(hsr::pixels_of(pass)));
+      done.passed += passed;
+      done.seen |= uint32_t{passed != 0} << lane;
+      continue;
+    }
+    // As `insert` does it: only the background is there.
+    for (uint32_t k = 0; k < kWords; k++) left |= free[k] ^= covered.at[k];
+    BlockEntry* const list = lists.entries + size_t{block} * kBlockEntries;
+    list[listed] = {load_masks(blocks.masks[i]), number, first_plane + lane, near, far};
+    lists.count[block] = static_cast<uint8_t>(listed + 1);
+    done.passed += pixels;
+    done.seen |= 1u << lane;
+    if (!w.test.far) continue;
+    if (left) {  // the bound holds the background: nothing of it goes away
+      w.far[block] = std::max(w.far[block], far);
+    } else {
+      int32_t most = INT32_MIN;
+      for (uint32_t k = 0; k <= listed; k++) most = std::max(most, list[k].far);
+      w.far[block] = most;
+    }
+  }
+  return done;
+}
+
+}  // namespace
+
+ListedBlocks insert_blocks(Worker& w, const raster::TriangleBatch& batch, const raster::CoveredBlocks& blocks, uint32_t first_number,
+                           DrawBlock draw, void* context) {
+  const auto insert_all = w.samples <= 4 ? insert_words<1> : w.samples == 8 ? insert_words<2> : insert_words<4>;
+  return insert_all(w, batch, blocks, first_number, draw, context);
 }
 
 void expand_list(Worker& w, uint32_t block) {

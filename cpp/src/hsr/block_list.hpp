@@ -16,8 +16,10 @@
 #include "raster/variant.hpp"
 
 namespace tilegpu::raster {
+struct CoveredBlocks;
+struct TriangleBatch;
 struct Worker;
-}
+}  // namespace tilegpu::raster
 
 namespace tilegpu::hsr {
 
@@ -75,6 +77,17 @@ void begin_lists(raster::Worker& w, uint32_t background);
 /// Tests `covered` (not none) of a primitive and puts what passes into the list of a block that has one.
 SampleMasks insert(raster::Worker& w, const raster::PrimitiveDepth& p, uint32_t plane, uint32_t block, int32_t x_px, int32_t y_px,
                    SampleMasks covered);
+/// What was done of the blocks of a batch, in pixels with any sample.
+struct ListedBlocks {
+  uint32_t covered, passed;
+  uint32_t seen;  // bit: lane of the batch; they have the numbers from the first one on, in their order
+};
+/// Draws block i of a batch, which has no list (any more), of the triangle with this number. Whether anything of it is seen.
+using DrawBlock = bool (*)(raster::Worker& w, const raster::TriangleBatch& batch, const raster::CoveredBlocks& blocks, uint32_t i,
+                           uint32_t number, void* context);
+/// `insert` for the blocks of a batch.
+ListedBlocks insert_blocks(raster::Worker& w, const raster::TriangleBatch& batch, const raster::CoveredBlocks& blocks,
+                           uint32_t first_number, DrawBlock draw, void* context);
 /// Writes one block's depth and numbers to the plain buffers.
 void expand_list(raster::Worker& w, uint32_t block);
 /// Ends the lists of the bin: all blocks are in the plain buffers.

@@ -154,7 +154,54 @@ TILEGPU_WIDE void gather_numbers_wide(const uint32_t* ids, uint32_t block, QuadS
   for (uint32_t stratum = QuadStrata::second; left; stratum++) take(stratum);
 }
 
+namespace {
+
+// Two or four samples, 16 entries at most: words of four nibbles are turned so that each has a quad's samples, all entries at once; then
+// each place gives its first entry, its second one, and so on.
+TILEGPU_WIDE void gather_few_samples(const BlockEntry* list, uint32_t count, uint32_t block, QuadStrata& out) {
+  static_assert(kBlockEntries <= 16 && sizeof(BlockEntry) == 64);
+  const __m512i steps = _mm512_setr_epi64(0, 8, 16, 24, 32, 40, 48, 56);
+  const __m512i words = _mm512_setr_epi32(0, 16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240);
+  const uint32_t present = (1u << count) - 1;
+  const __m512i ids = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), static_cast<__mmask16>(present), words, &list->id, 4);
+  __m512i lives[2] = {};
+  uint64_t some = 0;  // bit: 4 * entry + quad
+  for (uint32_t half = 0; half < 2 && present >> 8 * half; half++) {
+    const __mmask8 these = static_cast<__mmask8>(present >> 8 * half);
+    const auto swap = [](__m512i v, int shift, int64_t mask) TILEGPU_WIDE {
+      const __m512i t = _mm512_and_si512(_mm512_xor_si512(v, _mm512_srli_epi64(v, static_cast<uint32_t>(shift))), _mm512_set1_epi64(mask));
+      return _mm512_xor_si512(_mm512_xor_si512(v, t), _mm512_slli_epi64(t, static_cast<uint32_t>(shift)));
+    };
+    const __m512i masks = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), these, steps, list + 8 * half, 8);
+    lives[half] = swap(swap(masks, 12, 0x0000f0f00000f0f0), 24, 0x00000000ff00ff00);
+    some |= uint64_t{_mm512_test_epi16_mask(lives[half], lives[half])} << 32 * half;
+  }
+  // A row of 16 bytes for each quad. In both halves of it: the bits of its entries that are left, 4 apart.
+  const __m512i quad = _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3);
+  __m512i left =
+      _mm512_and_si512(_mm512_srlv_epi64(_mm512_set1_epi64(static_cast<int64_t>(some)), quad), _mm512_set1_epi64(0x1111111111111111));
+  const int32_t place = static_cast<int32_t>(block * 16);
+  const __m512i places = _mm512_setr_epi32(0, place, 0, 0, 0, place + 4, 0, 0, 0, place + 8, 0, 0, 0, place + 12, 0, 0);
+  for (uint32_t stratum = QuadStrata::first;; stratum = std::min<uint32_t>(stratum + 1, QuadStrata::rest)) {
+    const __mmask8 rows = _mm512_test_epi64_mask(left, left);
+    if (!rows) return;
+    const __m512i lowest = _mm512_and_si512(left, _mm512_sub_epi64(_mm512_setzero_si512(), left));
+    const __m512i at = _mm512_sub_epi64(_mm512_set1_epi64(63), _mm512_lzcnt_epi64(lowest));
+    left = _mm512_xor_si512(left, lowest);
+    __m512i quads = _mm512_mask_permutexvar_epi32(places, 0x1111, _mm512_srli_epi64(at, 2), ids);
+    quads = _mm512_or_si512(quads, _mm512_maskz_permutex2var_epi16(0x10101010, lives[0], _mm512_add_epi64(at, quad), lives[1]));
+    const uint32_t found = static_cast<uint32_t>(std::popcount(uint32_t{rows})) / 2;
+    auto& to = out.of[stratum == QuadStrata::first && found == kPlaces ? QuadStrata::aligned : stratum];
+    to.reserve(to.size() + kPlaces);
+    _mm512_storeu_si512(to.data() + to.size(), _mm512_maskz_compress_epi64(rows, quads));
+    to.extend_reserved(found);
+  }
+}
+
+}  // namespace
+
 TILEGPU_WIDE void gather_entries_wide(const BlockEntry* list, uint32_t count, uint32_t samples, uint32_t block, QuadStrata& out) {
+  if (samples <= 4) return gather_few_samples(list, count, block, out);
   SampleMasks any{};
   for (uint32_t i = 0; i < count; i++) any |= list[i].masks;
   VisibleQuad* to[QuadStrata::kCount];
@@ -171,15 +218,8 @@ TILEGPU_WIDE void gather_entries_wide(const BlockEntry* list, uint32_t count, ui
   at[QuadStrata::first] = 0xf;
   for (uint32_t i = 0; i < count; i++) {
     alignas(32) uint64_t live[kPlaces];
-    __m256i lives;
-    if (samples <= 4) {
-      const uint64_t words = static_cast<uint64_t>(_mm_cvtsi128_si64(_mm256_castsi256_si128((__m256i)list[i].masks)));
-      const auto place = [&](uint32_t q) { return static_cast<int64_t>(_pext_u64(words, 0x000f000f000f000full << 4 * q)); };
-      lives = _mm256_setr_epi64x(place(0), place(1), place(2), place(3));
-    } else {
-      quads_of(list[i].masks, samples, live);
-      lives = _mm256_load_si256(reinterpret_cast<const __m256i*>(live));
-    }
+    quads_of(list[i].masks, samples, live);
+    const __m256i lives = _mm256_load_si256(reinterpret_cast<const __m256i*>(live));
     const __m256i names = _mm256_or_si256(places, _mm256_set1_epi64x(int64_t{list[i].id}));
     const __m512i rows = _mm512_permutex2var_epi64(_mm512_castsi256_si512(names), rows_of, _mm512_castsi256_si512(lives));
     uint32_t left = _mm256_test_epi64_mask(lives, lives), moved = 0;

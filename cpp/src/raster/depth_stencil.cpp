@@ -192,15 +192,7 @@ struct Kernel {
         test<true>(state, z1, offset(state.depth, word + 8), offset(state.ids, word + 8), p.id, expand8(covered >> 8), after[1]);
     const uint32_t pass = low | high << 8;
     if constexpr (kBounds)
-      if (state.far && pass) {
-        if (state.near) {
-          const Ends both = ends(after[0], after[1]);
-          state.near[block] = both.least;
-          state.far[block] = both.most;
-        } else {
-          state.far[block] = largest(maximum(after[0], after[1]));
-        }
-      }
+      if (state.far && pass) state.stale->add(block);
     if constexpr (kIds) state.dirty[block] |= pass != 0;
     return pass;
   }
@@ -254,7 +246,7 @@ struct Kernel {
       const uint32_t bits = test<true>(state, (f32x4)z[shift >> 2], offset(state.depth, at), offset(state.ids, at), id,
                                        expand4(covered >> shift & 0xf), after);
       if constexpr (kBounds)
-        if (state.near && bits) state.near[at >> 4] = hsr::kNearUnknown;
+        if (state.far && bits) state.stale->add(at >> 4);
       if constexpr (kIds) state.dirty[at >> 4] |= bits != 0;
       pass |= bits << shift;
     }

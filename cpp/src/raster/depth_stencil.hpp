@@ -30,6 +30,22 @@ struct StencilFace {
   uint32_t compare_mask = 0xff, write_mask = 0xff, reference = 0;
 };
 
+/// Blocks whose bounds of depth are to be found again before someone asks them (hsr::refresh_bounds): where small triangles meet, finding
+/// them after each would take as long as the test.
+struct StaleBounds {
+  static constexpr uint32_t kMost = 1024;  // blocks of a bin of 128 pixels
+  bool any = false;
+  uint8_t block[kMost] = {};
+
+  void add(uint32_t b) {
+    any = true;
+    block[b] = 1;
+  }
+  void clear() {
+    if (any) *this = {};
+  }
+};
+
 struct TestState;
 struct TriangleBatch;  // setup_batch.hpp
 
@@ -58,6 +74,7 @@ struct TestState {
   int32_t* near = nullptr;   // with far: the other bound, while hsr/block_cover.hpp asks for it
   uint32_t samples = 1;
   const float* positions = nullptr;  // x, y in 0..1 of each sample
+  StaleBounds* stale = nullptr;      // with `far`, one sample: blocks whose bounds are to be found again
   bool any_order = false;            // with ids, LESS or LESS_OR_EQUAL: of equal depths the number decides, see near_to_far.hpp
   bool depth_test = false, depth_write = false, bounds_test = false, stencil_test = false, unorm = false;
   VkCompareOp compare = VK_COMPARE_OP_ALWAYS;

@@ -72,17 +72,6 @@ class RecordSink {
     }
   }
 
-  /// A triangle of some blocks, not small, where Worker::wide_blocks serves.
-  void wide_blocks(const TriangleBatch& batch, uint32_t lane) {
-    const PixelCounts pixels = w_.wide_blocks(w_.test, batch, lane, number_, w_.place);
-    w_.counters.fragments_rasterized += pixels.covered;
-    w_.counters.fragments_early_killed += pixels.covered - pixels.passed;
-    if (!pixels.passed) return;
-    if (w_.early_query >= 0) w_.query_samples[static_cast<uint32_t>(w_.early_query)] += pixels.passed;
-    seen_ = true;
-    w_.prepass.recorded += pixels.passed;
-  }
-
   /// A triangle of some blocks, not small, one sample; the depth plane is set.
   __attribute__((noinline)) void blocks(const TriangleBatch& batch, uint32_t lane) {
     const BatchEdges edges(batch, lane);
@@ -98,36 +87,9 @@ class RecordSink {
 
   /// The same with more samples.
   __attribute__((noinline)) void blocks_of_samples(const TriangleBatch& batch, uint32_t lane) {
-    if (w_.wide) {
-      CoveredBlock blocks[kMediumBlocks + 1];
-      const uint32_t count = cover_samples_wide(batch, lane, w_.samples, w_.rect, blocks);
-      const bool lists = !kTraced && w_.list_draw && !w_.lrz.now && !w_.masks_samples;
-      for (uint32_t i = 0; i < count; i++) {
-        const uint32_t at = w_.block_of(blocks[i].x, blocks[i].y);
-        if (!lists || w_.lists.count[at] >= hsr::kBlockEntries) {
-          block(blocks[i].x, blocks[i].y, blocks[i].masks);
-          continue;
-        }
-        const hsr::SampleMasks covered = hsr::load_masks(blocks[i].masks);
-        const uint32_t pixels = static_cast<uint32_t>(std::popcount(hsr::pixels_of(covered)));
-        w_.counters.fragments_rasterized += pixels;
-        test_list(at, blocks[i].x, blocks[i].y, covered, pixels);
-      }
-      return;
-    }
-    const bool cut = batch.cut >> lane & 1;
-    const int32_t x0 = batch.window_x[lane], y0 = batch.window_y[lane], x1 = batch.end_x[lane], y1 = batch.end_y[lane];
-    const SampleEdges edges(batch, lane, w_.samples);
-    i32x4 row = edges.corner;
-    for (int32_t y = y0; y < y1; y += 4, row += edges.step_y) {
-      i32x4 corner = row;
-      for (int32_t x = x0; x < x1; x += 4, corner += edges.step_x) {
-        if (sign_bits(corner + edges.most) & 7) continue;  // all of the block is outside an edge
-        const uint32_t allowed = cut ? detail::rect_bits(w_.rect, x, y) : 0xffff;
-        alignas(32) uint16_t masks[kMaxSamples] = {};
-        if (edges.cover(corner, w_.samples, allowed * 0x10001u, masks)) block(x >> 2, y >> 2, masks);
-      }
-    }
+    CoveredBlocks blocks;
+    (w_.wide ? cover_blocks_wide : cover_blocks)(batch, 1u << lane, w_.samples, w_.place, blocks);
+    for (uint32_t i = 0; i < blocks.count; i++) block(blocks.x[i], blocks.y[i], blocks.masks[i]);
   }
 
   void quad(int32_t x, int32_t y, uint64_t coverage) {
@@ -278,6 +240,7 @@ class RecordSink {
     }
   }
 
+  bool seen() const { return seen_; }
   /// After the last of its samples.
   void finish() {
     if (!seen_ || numbered_) return;

@@ -111,6 +111,7 @@ void select_state(Worker& w, const exec::DrawState& state) {
                ? w.late_test
                : make_test_state(info, state, w.pass->tile, w.memory.data(), w.route == Route::visibility ? w.ids : nullptr, w.dirty.data(),
                                  far, w.early == EarlyTests::full);
+  w.test.stale = w.late_test.stale = &w.stale;
   if (w.filter.on()) {
     if (w.filter_broken) w.filter.forget();
     w.filter_broken = breaks_filter(w.late_test);
@@ -135,7 +136,7 @@ void select_state(Worker& w, const exec::DrawState& state) {
   for (uint32_t s = 0; s < w.samples; s++)
     if (info.multisample.sample_mask >> s & 1) w.sample_mask |= uint64_t{0xf} << 4 * s;
   w.masks_samples = w.sample_mask != w.all_samples;
-  w.place = {w.origin_x_px, w.origin_y_px, w.blocks_per_row, w.rect};
+  w.place.cut(w.rect);
   const bool wide = !kTraced && w.wide && w.route == Route::visibility && w.early == EarlyTests::full && !w.masks_samples;
   w.wide_blocks = wide ? wide_blocks(w.test) : nullptr;
 }
@@ -189,6 +190,50 @@ void note_replay(Worker& w, const geometry::BinSegment& segment, uint32_t first,
   replays.push_back({&segment, first, count, w.draw, static_cast<uint32_t>(w.visible.size()), !w.prepass.skips, w.prepass.verdict.opaque});
 }
 
+// A block of a run that has no list.
+struct RunRecords {
+  const geometry::TriangleRecord* const* records;
+  const geometry::Chunk* chunk;
+};
+bool draw_unlisted(Worker& w, const TriangleBatch& batch, const CoveredBlocks& blocks, uint32_t i, uint32_t number, void* context) {
+  const RunRecords& run = *static_cast<const RunRecords*>(context);
+  const uint32_t lane = blocks.lane[i];
+  RecordSink sink(w, *run.records[lane], *run.chunk, number);
+  sink.set_depth(batch, lane);
+  sink.block(blocks.x[i], blocks.y[i], blocks.masks[i]);
+  return sink.seen();
+}
+
+// Of the triangles `left` of a batch the first ones, as far as the blocks of all of them can be tested in one go. Returns the others.
+uint32_t draw_run(Worker& w, const geometry::TriangleRecord* const* records, const geometry::Chunk& chunk, const TriangleBatch& batch,
+                  uint32_t left) {
+  const bool lists = w.list_draw && !w.masks_samples && w.early_query < 0;
+  if (w.lrz.now || !(w.wide_blocks ? !w.covers.any : lists)) return left;
+  const uint32_t others = left & ~(batch.medium | (w.samples == 1 ? batch.small : 0));
+  const uint32_t run = left & ((others & (0u - others)) - 1);
+  if (!run) return left;
+  CoveredBlocks blocks;
+  (w.wide ? cover_blocks_wide : cover_blocks)(batch, run, w.samples, w.place, blocks);
+  const uint32_t first_number = static_cast<uint32_t>(w.visible.size()) + 1;
+  uint32_t covered, passed, seen;
+  if (w.samples == 1) {
+    const TestedBlocks done = w.wide_blocks(w.test, batch, blocks, first_number, w.place);
+    covered = done.covered, passed = done.passed, seen = done.seen;
+    w.prepass.recorded += passed;
+    if (w.early_query >= 0) w.query_samples[static_cast<uint32_t>(w.early_query)] += passed;
+  } else {
+    RunRecords context{records, &chunk};
+    const hsr::ListedBlocks done = hsr::insert_blocks(w, batch, blocks, first_number, draw_unlisted, &context);
+    covered = done.covered, passed = done.passed, seen = done.seen;
+  }
+  w.counters.fragments_rasterized += covered;
+  w.counters.fragments_early_killed += covered - passed;
+  if (seen && (w.visible_draws.empty() || w.visible_draws.back() != w.draw)) w.visible_draws.push_back(w.draw);
+  const uint32_t slot = static_cast<uint32_t>(w.visible_draws.size() - 1);
+  for (; seen; seen &= seen - 1) w.visible.push_back({records[std::countr_zero(seen)], &chunk, nullptr, slot});
+  return left & ~run;
+}
+
 // Covers and tests up to kBatch records of the current draw; kNumbered: `numbers` are theirs in the visibility buffer already.
 template <bool kNumbered>
 inline void draw_batch(Worker& w, const geometry::TriangleRecord** batch, const geometry::Chunk* const* chunks, const uint32_t* numbers,
@@ -196,6 +241,7 @@ inline void draw_batch(Worker& w, const geometry::TriangleRecord** batch, const 
   const auto sink_of = [&](uint32_t k) { return RecordSink(w, *batch[k], *chunks[kNumbered ? k : 0], kNumbered ? numbers[k] : 0); };
   if (count < kWorthBatching) {
     for (uint32_t k = 0; k < count; k++) {
+      hsr::refresh_bounds(w);
       RecordSink sink = sink_of(k);
       cover_triangle(*batch[k], w.origin_x_px, w.origin_y_px, w.rect, w.samples, sink);
       sink.finish();
@@ -207,12 +253,14 @@ inline void draw_batch(Worker& w, const geometry::TriangleRecord** batch, const 
   TriangleBatch setup;
   prepare_batch(batch, count, w.origin_x_px, w.origin_y_px, w.rect, w.samples, w.test.range_lo, w.test.range_hi, setup);
   for (uint32_t left = ((1u << count) - 1) & ~setup.outside; left; left &= left - 1) {
+    if constexpr (!kTraced && !kNumbered) {
+      left = draw_run(w, batch, *chunks[0], setup, left);
+      if (!left) break;
+    }
     const uint32_t k = static_cast<uint32_t>(std::countr_zero(left));
     RecordSink sink = sink_of(k);
     if (setup.small >> k & 1) {
       sink.window(setup, k);
-    } else if (!kNumbered && setup.medium >> k & 1 && w.wide_blocks && !w.covers.any && !w.lrz.now) {
-      sink.wide_blocks(setup, k);
     } else if (setup.medium >> k & 1) {
       sink.set_depth(setup, k);
       if (w.samples == 1)
@@ -220,6 +268,7 @@ inline void draw_batch(Worker& w, const geometry::TriangleRecord** batch, const 
       else
         sink.blocks_of_samples(setup, k);
     } else {
+      hsr::refresh_bounds(w);
       sink.set_depth(setup, k);
       cover_triangle(*batch[k], w.origin_x_px, w.origin_y_px, w.rect, w.samples, sink);
     }
@@ -419,6 +468,7 @@ void BasicTileWorker<kWithTrace>::run(const PassContext& pass, uint32_t bin) {
   assert(grid.bin_px == w.bin_px);
   w.origin_x_px = grid.origin_x_px + static_cast<int32_t>(bin % grid.columns * grid.bin_px);
   w.origin_y_px = grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px);
+  w.place.place(w.origin_x_px, w.origin_y_px, w.blocks_per_row);
   w.draw = ~0u;
   w.state = nullptr;
   w.far_broken = w.filter_broken = false;

@@ -6,13 +6,13 @@
 
 #include <cstdint>
 
-#define TILEGPU_WIDE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#define TILEGPU_WIDE __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl")))
 
 namespace tilegpu::raster {
 
 inline bool wide_vectors(uint32_t lanes) {
-  static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                          __builtin_cpu_supports("avx512vl");
+  static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   return lanes == 16 && has;
 }
 

@@ -208,6 +208,7 @@ struct Worker {
   // -- hierarchical depth
   bool hierarchical_z = false;
   std::vector<int32_t> far;         // per block, INT32_MAX: unknown; see hidden_blocks
+  StaleBounds stale;                // of far and covers.near
   std::vector<int32_t> window_far;  // one sample, per window of 16x16 pixels: not below any of them
   bool far_broken = false;          // the current draw may make depth grow: the bounds end with it
 

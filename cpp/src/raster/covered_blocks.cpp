@@ -1,0 +1,190 @@
+// raster/covered_blocks.cpp -- see covered_blocks.hpp.
+#include "raster/covered_blocks.hpp"
+
+#include <bit>
+#include <cassert>
+#include <cstring>
+
+#include "raster/simd.hpp"
+#include "raster/wide.hpp"
+
+namespace tilegpu::raster {
+
+namespace {
+
+// Of a block's pixels in tile order.
+alignas(64) constexpr int32_t kX[16] = {0, 1, 0, 1, 2, 3, 2, 3, 0, 1, 0, 1, 2, 3, 2, 3};
+alignas(64) constexpr int32_t kY[16] = {0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3};
+
+}  // namespace
+
+void BinPlace::place(int32_t origin_x_px, int32_t origin_y_px, uint32_t blocks) {
+  assert(blocks <= kMostBlocks);
+  blocks_per_row = blocks;
+  for (int32_t b = 0; b < static_cast<int32_t>(blocks); b++)
+    for (uint32_t p = 0; p < 16; p++) {
+      x[b][p] = static_cast<float>(origin_x_px + b * 4 + kX[p]) + 0.5f;
+      y[b][p] = static_cast<float>(origin_y_px + b * 4 + kY[p]) + 0.5f;
+    }
+}
+
+void BinPlace::cut(const PixelRect& rect) {
+  for (int32_t b = 0; b < static_cast<int32_t>(blocks_per_row); b++) {
+    const PixelRect all{INT32_MIN, INT32_MIN, INT32_MAX, INT32_MAX};
+    columns[b] = detail::rect_bits({rect.x0, all.y0, rect.x1, all.y1}, b * 4, 0);
+    rows[b] = detail::rect_bits({all.x0, rect.y0, all.x1, rect.y1}, 0, b * 4);
+  }
+}
+
+void cover_blocks(const TriangleBatch& b, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out) {
+  uint32_t count = 0;
+  for (; lanes; lanes &= lanes - 1) {
+    const uint32_t lane = static_cast<uint32_t>(std::countr_zero(lanes));
+    const bool cut = b.cut >> lane & 1;
+    const int32_t x0 = b.window_x[lane], y0 = b.window_y[lane], x1 = b.end_x[lane], y1 = b.end_y[lane];
+    const SampleEdges edges(b, lane, samples);
+    i32x4 row = edges.corner;
+    for (int32_t y = y0; y < y1; y += 4, row += edges.step_y) {
+      i32x4 corner = row;
+      for (int32_t x = x0; x < x1; x += 4, corner += edges.step_x) {
+        if (sign_bits(corner + edges.most) & 7) continue;  // all of the block is outside an edge
+        const uint32_t allowed = cut ? bin.columns[x >> 2] & bin.rows[y >> 2] : 0xffffu;
+        std::memset(out.masks[count], 0, sizeof out.masks[count]);
+        out.lane[count] = static_cast<uint8_t>(lane);
+        out.x[count] = static_cast<uint8_t>(x >> 2);
+        out.y[count] = static_cast<uint8_t>(y >> 2);
+        count += edges.cover(corner, samples, allowed * 0x10001u, out.masks[count]) != 0;
+      }
+    }
+  }
+  out.count = count;
+}
+
+namespace {
+
+// Pairs (x, y) of 16 bits, in subpixels.
+alignas(64) constexpr int16_t kPairs[32] = {0, 0,   256, 0,   0, 256, 256, 256, 512, 0,   768, 0,   512, 256, 768, 256,
+                                            0, 512, 256, 512, 0, 768, 256, 768, 512, 512, 768, 512, 512, 768, 768, 768};
+
+template <uint32_t kSamples>
+struct SamplePairs {
+  alignas(64) int32_t at[kSamples] = {};  // (x, y) in subpixels
+  constexpr SamplePairs() {
+    for (uint32_t s = 0; s < kSamples; s++)
+      at[s] = vk::sample_locations(kSamples)[s].x * 16 | vk::sample_locations(kSamples)[s].y * 16 << 16;
+  }
+};
+
+// The blocks of windows of 1 to 5 by 1 to 5, row by row.
+struct WindowBlocks {
+  alignas(64) uint8_t x[5][5][32] = {}, y[5][5][32] = {};  // [rows - 1][columns - 1]
+  alignas(64) uint32_t steps[5][5][32] = {};
+  constexpr WindowBlocks() {
+    for (uint32_t rows = 1; rows <= 5; rows++)
+      for (uint32_t columns = 1; columns <= 5; columns++)
+        for (uint32_t i = 0; i < rows * columns; i++) {
+          x[rows - 1][columns - 1][i] = static_cast<uint8_t>(i % columns);
+          y[rows - 1][columns - 1][i] = static_cast<uint8_t>(i / columns);
+          steps[rows - 1][columns - 1][i] = i % columns * 1024 | i / columns * 1024 << 16;
+        }
+  }
+};
+constexpr WindowBlocks kWindowBlocks;
+
+// All blocks that a bounding box touches. Written in whole vectors: how many they are is hard to foretell.
+TILEGPU_WIDE uint32_t list_blocks(const TriangleBatch& b, uint32_t lanes, CoveredBlocks& out) {
+  uint32_t count = 0;
+  for (; lanes; lanes &= lanes - 1) {
+    const uint32_t lane = static_cast<uint32_t>(std::countr_zero(lanes));
+    const int32_t x = b.window_x[lane] >> 2, y = b.window_y[lane] >> 2;
+    const int32_t columns = ((b.end_x[lane] - 1) >> 2) - x, rows = ((b.end_y[lane] - 1) >> 2) - y;  // less one
+    const auto put = [&](uint8_t* to, const uint8_t* steps, int32_t first) TILEGPU_WIDE {
+      const __m256i v = _mm256_load_si256(reinterpret_cast<const __m256i*>(steps));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + count), _mm256_add_epi8(v, _mm256_set1_epi8(static_cast<char>(first))));
+    };
+    put(out.x, kWindowBlocks.x[rows][columns], x);
+    put(out.y, kWindowBlocks.y[rows][columns], y);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out.lane + count), _mm256_set1_epi8(static_cast<char>(lane)));
+    // A small triangle's window may begin within the block.
+    const uint32_t before = (static_cast<uint32_t>(b.window_x[lane] & 3) * 256) | static_cast<uint32_t>(b.window_y[lane] & 3) << 24;
+    const auto put_steps = [&](uint32_t first) TILEGPU_WIDE {
+      const __m512i v = _mm512_load_si512(kWindowBlocks.steps[rows][columns] + first);
+      _mm512_storeu_si512(out.steps + count + first, _mm512_sub_epi16(v, _mm512_set1_epi32(static_cast<int32_t>(before))));
+    };
+    put_steps(0);
+    const uint32_t more = static_cast<uint32_t>((columns + 1) * (rows + 1));
+    if (more > 16) put_steps(16);
+    count += more;
+  }
+  return count;
+}
+
+template <uint32_t kSamples>
+TILEGPU_WIDE void cover(const TriangleBatch& b, const BinPlace& bin, uint32_t candidates, CoveredBlocks& out) {
+  constexpr uint32_t kInWord = kSamples < 4 ? kSamples : 4;
+  static constexpr SamplePairs<kSamples> kSamplePairs;
+  // Edges at the samples, from the pixel's corner; one sample: its place is in `at` already.
+  alignas(32) int32_t offsets[3][kSamples][8];
+  if constexpr (kSamples > 1)
+    for (int k = 0; k < 3; k++) {
+      const __m256i pairs = _mm256_load_si256(reinterpret_cast<const __m256i*>(b.pair[k]));
+      for (uint32_t s = 0; s < kSamples; s++)
+        _mm256_store_si256(reinterpret_cast<__m256i*>(offsets[k][s]), _mm256_madd_epi16(pairs, _mm256_set1_epi32(kSamplePairs.at[s])));
+    }
+  const __m512i pixels = _mm512_load_si512(kPairs);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < candidates; i++) {
+    const uint8_t lane = out.lane[i], x = out.x[i], y = out.y[i];
+    const __mmask16 allowed = static_cast<__mmask16>(bin.columns[x] & bin.rows[y]);
+    const __m512i at_pixels = _mm512_add_epi16(pixels, _mm512_set1_epi32(static_cast<int32_t>(out.steps[i])));
+    __m512i edges[3];
+    for (int k = 0; k < 3; k++)
+      edges[k] = _mm512_add_epi32(_mm512_madd_epi16(at_pixels, _mm512_set1_epi32(b.pair[k][lane])), _mm512_set1_epi32(b.at[k][lane]));
+    out.lane[count] = lane;
+    out.x[count] = x;
+    out.y[count] = y;
+    const auto covered = [&](__m512i e0, __m512i e1, __m512i e2) TILEGPU_WIDE {
+      return static_cast<uint64_t>(
+          _mm512_mask_cmpge_epi32_mask(allowed, _mm512_ternarylogic_epi32(e0, e1, e2, 0xfe), _mm512_setzero_si512()));
+    };
+    if constexpr (kSamples == 1) {
+      const uint64_t mask = covered(edges[0], edges[1], edges[2]);
+      out.masks[count][0] = static_cast<uint16_t>(mask);
+      count += mask != 0;
+    } else {
+      uint64_t any = 0;
+      for (uint32_t s = 0; s < kSamples; s += kInWord) {
+        uint64_t word = 0;
+        for (uint32_t i = 0; i < kInWord; i++) {
+          const auto at = [&](int k) TILEGPU_WIDE { return _mm512_add_epi32(edges[k], _mm512_set1_epi32(offsets[k][s + i][lane])); };
+          word |= covered(at(0), at(1), at(2)) << 16 * i;
+        }
+        any |= word;
+        std::memcpy(out.masks[count] + s, &word, 8);
+      }
+      for (uint32_t s = (kSamples + 3) & ~3u; s < kMaxSamples; s += 4) std::memset(out.masks[count] + s, 0, 8);
+      count += any != 0;
+    }
+  }
+  out.count = count;
+}
+
+}  // namespace
+
+void cover_blocks_wide(const TriangleBatch& b, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out) {
+  const uint32_t candidates = list_blocks(b, lanes, out);
+  switch (samples) {
+    case 1:
+      return cover<1>(b, bin, candidates, out);
+    case 2:
+      return cover<2>(b, bin, candidates, out);
+    case 4:
+      return cover<4>(b, bin, candidates, out);
+    case 8:
+      return cover<8>(b, bin, candidates, out);
+    default:
+      return cover<16>(b, bin, candidates, out);
+  }
+}
+
+}  // namespace tilegpu::raster
