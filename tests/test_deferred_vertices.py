@@ -265,7 +265,7 @@ def test_hidden_vertices_are_never_shaded_whole(bin_px: int, removal: str, near_
 def test_the_ledger_says_what_is_saved() -> None:
     """Bytes of varyings, recomputed: room for 32 vertices a batch, for each component that the fragment shader reads."""
     mesh = cells(0.5, 8)
-    device = tg.Device()
+    device = tg.Device(vertex_batch=BATCH)  # without deferral too
     with_it, without = (draw_meshes(device, [mesh], hsr).stats for hsr in ([PASS], "off"))
     saved = len(batches(mesh[1])) * BATCH * COMPONENTS * 4
     assert with_it.varyings_deferred_B == saved and without.varyings_deferred_B == 0

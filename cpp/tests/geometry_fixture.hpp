@@ -69,6 +69,7 @@ inline void vertex_function(shader::VertexArgs* a) {
 
 struct Scene {
   uint32_t width_px = 64, height_px = 64, samples = 1, bin_px = 32, vertex_batch = 32;
+  bool vertex_ranges = false, wide = false;
   std::vector<Vec4> positions, distances;
   std::deque<exec::DrawState> states;
   std::vector<exec::DrawCall> draws;
@@ -139,6 +140,8 @@ struct Scene {
     pass.render_area = {{0, 0}, {width_px, height_px}};
     pass.samples = samples;
     pass.vertex_batch = vertex_batch;
+    pass.vertex_ranges = vertex_ranges;
+    pass.wide = wide;
     return pass;
   }
   void run() {

@@ -31,10 +31,11 @@ class Device:
     ``threads``: 0 for what affinity and cgroup quota allow. ``lanes``: 4, 8 or 16 fragments at once, 0 for what the
     CPU has.
     ``jit_target``: ``""`` (this CPU), ``"x86-64-v3"`` or ``"x86-64-v4"``. ``bin_px``: 32, 64, 128 or 0 (chosen).
-    ``vertex_batch``: unique vertices shaded together, 0 for the default. ``cache_dir``: where compiled pipelines are
-    kept, ``""`` for the user's cache, ``"off"`` for nowhere. ``tiler_heap``: bytes of binned geometry beyond which a
-    pass is split (incremental rendering), 0 for the profile's. ``hsr``: the hidden-surface removal of
-    passes that do not choose their own: ``"default"`` (the profile's), ``"off"``, ``"all"`` or names (:mod:`tilegpu.hsr`).
+    ``vertex_batch``: unique vertices shaded together, 3 to 32; 0 (the default) for 32, or for a whole range of indices
+    where they are dense. ``cache_dir``: where compiled pipelines are kept, ``""`` for the user's cache, ``"off"`` for
+    nowhere. ``tiler_heap``: bytes of binned geometry beyond which a pass is split (incremental rendering), 0 for the
+    profile's. ``hsr``: the hidden-surface removal of passes that do not choose their own: ``"default"`` (the
+    profile's), ``"off"``, ``"all"`` or names (:mod:`tilegpu.hsr`).
     ``compress_samples``: equal samples are kept once; off to compare.
 
     None of these changes a single bit of the result. Threads are made at the first pass, and anew in a forked child.

@@ -122,7 +122,7 @@ Status check_ended(const std::vector<Ptr<CommandBuffer>>& command_buffers) {
 exec::PassOptions pass_options(const exec::DeviceState& s) {
   exec::PassOptions options;
   options.forced_bin_px = s.info.bin_px;
-  options.vertex_batch = s.info.vertex_batch ? s.info.vertex_batch : 32;
+  options.vertex_batch = s.info.vertex_batch;
   options.lanes = s.jit->lanes();
   options.tiler_heap_B = s.info.tiler_heap_B;
   options.hsr = *s.info.hsr;

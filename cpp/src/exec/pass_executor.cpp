@@ -21,6 +21,7 @@
 #include "hsr/lrz_pass.hpp"
 #include "hsr/lrz_test.hpp"
 #include "hsr/vertex_deferral.hpp"
+#include "raster/wide.hpp"
 #include "stats/host_memory.hpp"
 #include "trace/fragment_trace.hpp"
 
@@ -451,7 +452,9 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   geometry_pass.grid = bin_grid(pass, context.tile.bin_px);
   geometry_pass.render_area = pass.render_area;
   geometry_pass.samples = pass.samples;
-  geometry_pass.vertex_batch = options.vertex_batch;
+  geometry_pass.vertex_batch = options.vertex_batch ? options.vertex_batch : shader::kBatchStride;
+  geometry_pass.vertex_ranges = options.vertex_batch == 0;
+  geometry_pass.wide = raster::wide_vectors(options.lanes);
   geometry_pass.chunk_primitives = static_cast<uint32_t>(std::clamp<uint64_t>(heap_B / kHeapPerPrimitive_B, 1, geometry::kChunkPrimitives));
   geometry_pass.lrz = context.lrz;
   geometry_pass.deferral = context.deferral;
@@ -488,9 +491,10 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
     const size_t held = s.used_chunks.size();
     const uint32_t wave = static_cast<uint32_t>(std::min<size_t>(kWaveChunks, plans.size() - done));
     while (s.chunks.size() < held + wave) s.chunks.push_back(std::make_unique<geometry::Chunk>());
+    const auto next_of = [&](size_t i) { return i + s.pool.threads() < plans.size() ? &plans[i + s.pool.threads()] : nullptr; };
     s.pool.run(wave, [&](uint32_t worker, uint32_t i) {
       if (!cancelled.load(std::memory_order_relaxed))
-        s.geometry_workers[worker].process_chunk(geometry_pass, plans[done + i], *s.chunks[held + i]);
+        s.geometry_workers[worker].process_chunk(geometry_pass, plans[done + i], *s.chunks[held + i], next_of(done + i));
     });
     if (cancelled) break;
     uint64_t in_memory_B = used_B;

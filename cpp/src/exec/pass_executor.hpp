@@ -15,7 +15,7 @@ class ThreadPool;
 struct PassRecord;
 
 struct PassOptions {
-  uint32_t forced_bin_px = 0, vertex_batch = 32, lanes = 8, l2_B = 512 * 1024;
+  uint32_t forced_bin_px = 0, vertex_batch = 0, lanes = 8, l2_B = 512 * 1024;
   uint64_t tiler_heap_B = 0;        // 0: the profile's
   uint32_t fpk_quads = 64;          // forward pixel kill's queue
   float deferred_triangle_px2 = 0;  // deferred vertex shading: bounding box of the largest triangle that is deferred

@@ -3,6 +3,9 @@
 // One byte for each vertex of an indexed draw; a batch stores 1 for each of its vertices, whatever the thread. Statistics only.
 #pragma once
 
+#include <immintrin.h>
+
+#include <algorithm>
 #include <atomic>
 
 #include "geometry/arena.hpp"
@@ -24,6 +27,19 @@ class VertexCensus {
       // Indices beyond the vertex buffers count as one vertex. Plain stores of the same value from several threads.
       __atomic_store_n(&seen[index < range.size - 1 ? index : range.size - 1], 1, __ATOMIC_RELAXED);
     }
+  }
+  /// The same for indices `first` to `first` + 31, those whose byte is 1.
+  void mark_block(uint32_t draw, uint32_t first, const uint8_t* named) {
+    const Range range = ranges_[draw];
+    if (!range.size) return;
+    uint8_t* seen = seen_.data() + range.first;
+    const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(named));
+    if (first < range.size && range.size - first > 32 && _mm256_testc_si256(bytes, _mm256_set1_epi8(1))) {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(seen + first), bytes);
+      return;
+    }
+    for (uint32_t i = 0; i < 32; i++)
+      if (named[i]) __atomic_store_n(&seen[std::min(first + i, range.size - 1)], 1, __ATOMIC_RELAXED);
   }
   /// After the chunks: different vertices, times instances, of all draws.
   uint64_t count(const GeometryPass& pass) const;

@@ -102,7 +102,7 @@ void clip_polygon(const DrawSetup& draw, const Batch& batch, const uint32_t* slo
     out.made[i] = v.slot < 0;
     out.slot[i] = static_cast<uint8_t>(v.slot < 0 ? 0 : v.slot);
     if (v.slot >= 0) {
-      out.vertex[i] = {batch.post[v.slot], batch.varyings + static_cast<uint32_t>(v.slot)};
+      out.vertex[i] = {batch.post[v.slot], batch.varyings_of(static_cast<uint32_t>(v.slot))};
       continue;
     }
     if (!transform_vertex(draw, v.position, out.vertex[i].post)) return;
@@ -127,13 +127,12 @@ void write_made_vertices(const DrawSetup& draw, const Batch& batch, const uint32
     }
     polygon.vertex[i].varyings = out.extra_varyings + out.extra_used++;
     float* to = varyings.data() + polygon.vertex[i].varyings;
-    const float* from = varyings.data() + batch.varyings;
     for (uint32_t c = 0; c < draw.components; c++) {
-      const float* values = from + c * kBatchStride;
+      const auto value = [&](uint32_t vertex) -> const float& { return varyings.data()[batch.varyings_of(vertex) + c * kBatchStride]; };
       const shader::Interpolation interpolation = draw.compiled->varyings.components[c].interpolation;
       float sum = 0;
       if (interpolation == shader::Interpolation::flat) {
-        std::memcpy(&to[c * kBatchStride], &values[provoking_slot], 4);
+        std::memcpy(&to[c * kBatchStride], &value(provoking_slot), 4);
         continue;
       }
       bool begun = false;
@@ -142,7 +141,7 @@ void write_made_vertices(const DrawSetup& draw, const Batch& batch, const uint32
         if (weight == 0) continue;
         if (interpolation == shader::Interpolation::noperspective)
           weight = weight * batch.position[3 * kBatchStride + slot[k]] / polygon.w[i];
-        const float term = weight * values[slot[k]];
+        const float term = weight * value(slot[k]);
         sum = begun ? sum + term : term;
         begun = true;
       }

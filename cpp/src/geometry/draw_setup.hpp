@@ -89,12 +89,15 @@ struct Batch {
   alignas(64) PostVertex post[kBatchStride];
   alignas(64) uint32_t code[kBatchStride];
   alignas(64) uint32_t vertex_index[kBatchStride];
-  alignas(64) uint8_t slot[3][kMaxBatchPrimitives + 8];
+  alignas(64) uint8_t slot[3][kMaxBatchPrimitives + 16];
   uint32_t vertex_count = 0, primitive_count = 0;
-  uint32_t first_primitive = 0;  // gl_PrimitiveID of the first
-  uint32_t code_or = 0;          // of all vertices
-  uint32_t varyings = 0;         // offset in Chunk::varyings
+  uint32_t first_primitive = 0;             // gl_PrimitiveID of the first
+  uint32_t code_or = 0;                     // of all vertices
+  uint32_t varyings = 0;                    // offset in Chunk::varyings
+  const uint32_t* each_varyings = nullptr;  // set: an offset for each slot, wherever it is
+  uint32_t varyings_of(uint32_t vertex) const { return each_varyings ? each_varyings[vertex] : varyings + vertex; }
 };
+class VertexRange;  // vertex_range.hpp
 
 /// Vertices that clipping made live in batches of their own, filled one after the other.
 struct Output {
@@ -104,6 +107,7 @@ struct Output {
   SampleGrid grid;
   uint32_t extra_varyings = 0, extra_used = kBatchStride;
   uint64_t survivors = 0;                    // primitives with a record
+  bool wide = false;                         // AVX-512
   hsr::LrzWriter lrz;                        // of the draw
   int32_t lrz_reach_x = 0, lrz_reach_y = 0;  // a triangle whose last pixel is not so far from its first covers no texel
 };
@@ -116,11 +120,15 @@ struct RecordVertex {
 
 /// Outcodes, perspective divide, viewport transform, snapping (vertex_post.cpp).
 void transform_batch(const DrawSetup& draw, Batch& batch);
+/// The same for `count` vertices anywhere, whole vectors of them; no clip or cull distances. Returns any of their outcodes.
+uint32_t transform_block(const DrawSetup& draw, const float* position, uint32_t count, PostVertex* post, uint32_t* code);
 /// The same for one vertex that clipping made; false: not a number.
 bool transform_vertex(const DrawSetup& draw, const float position[4], PostVertex& out);
 
-/// Filled triangles of the batch (triangles.cpp).
+/// Filled triangles of the batch; of a range, whose indices are `triples` (triangles.cpp).
 void assemble_triangles(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, Output& out);
+void assemble_range(const DrawSetup& draw, uint32_t draw_index, const uint8_t* triples, uint32_t primitive_count, uint32_t first_primitive,
+                    VertexRange& range, Output& out);
 /// Triangles of three finished vertices, any winding; tests bounds and area, bins. Returns records written, 0 or 1.
 uint32_t emit_triangle(const DrawSetup& draw, uint32_t flags, const RecordVertex v[3], uint32_t provoking, uint32_t primitive_id,
                        Output& out);

@@ -33,6 +33,8 @@ struct GeometryPass {
   VkRect2D render_area{};
   uint32_t samples = 1;
   uint32_t vertex_batch = 32;  // unique vertices in a batch, 3..kBatchStride
+  bool vertex_ranges = false;  // pieces whose indices are dense need no batches (geometry/vertex_range.hpp)
+  bool wide = false;           // AVX-512 (raster/wide.hpp)
   uint64_t loop_budget = 1ull << 20;
   uint32_t chunk_primitives = kChunkPrimitives;   // less where a small heap must be split finely
   const hsr::LrzPass* lrz = nullptr;              // low-resolution Z that binning writes; null: off
@@ -64,7 +66,8 @@ class GeometryWorker {
  public:
   GeometryWorker();
   ~GeometryWorker();
-  void process_chunk(const GeometryPass& pass, const ChunkPlan& plan, Chunk& chunk);
+  /// `next`: what this thread does afterwards, probably; its indices are fetched ahead.
+  void process_chunk(const GeometryPass& pass, const ChunkPlan& plan, Chunk& chunk, const ChunkPlan* next = nullptr);
 
  private:
   struct State;

@@ -170,17 +170,22 @@ uint32_t read_index(const exec::DrawState& state, uint64_t position) {
   return with_indices(draw, [&](auto index) { return index(position); });
 }
 
+IndexTriples indices_in_place(const exec::DrawCall& draw, const ChunkPiece& piece) {
+  const exec::DrawState& state = *draw.state;
+  if (!draw.indexed || uses_restart(draw) || topology_of(draw) != VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST ||
+      state.index_type != VK_INDEX_TYPE_UINT32 || !state.index_data)
+    return {};
+  const uint64_t begin = uint64_t{draw.first} + uint64_t{piece.first_primitive} * 3;
+  if (begin + uint64_t{piece.primitive_count} * 3 > state.index_size_B / 4) return {};
+  return {state.index_data + begin * 4};
+}
+
 IndexTriples fetch_indices(const exec::DrawCall& draw, const ChunkPiece& piece, Arena<uint32_t>& scratch) {
+  if (const IndexTriples there = indices_in_place(draw, piece); there.bytes) return there;
   const VkPrimitiveTopology topology = topology_of(draw);
   const bool restart = uses_restart(draw);
-  const exec::DrawState& state = *draw.state;
-  if (draw.indexed && !restart && topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST && state.index_type == VK_INDEX_TYPE_UINT32 &&
-      state.index_data) {
-    const uint64_t begin = uint64_t{draw.first} + uint64_t{piece.first_primitive} * 3;
-    if (begin + uint64_t{piece.primitive_count} * 3 <= state.index_size_B / 4) return {state.index_data + begin * 4};
-  }
   scratch.resize(size_t{piece.primitive_count} * 3);
-  const bool provoking_last = state.pipeline->info().rasterization.provoking_vertex_last;
+  const bool provoking_last = draw.state->pipeline->info().rasterization.provoking_vertex_last;
   with_indices(draw, [&](auto index) {
     if (restart)
       fetch_restarted(index, topology, provoking_last, piece, draw.count, scratch.data());

@@ -17,6 +17,8 @@ uint32_t primitives_of(VkPrimitiveTopology topology, uint32_t vertices);
 uint32_t vertices_per_primitive(VkPrimitiveTopology topology);
 bool is_list(VkPrimitiveTopology topology);
 bool uses_restart(const exec::DrawCall& draw);
+/// Where the triples are in the index buffer as such; null: they are not.
+IndexTriples indices_in_place(const exec::DrawCall& draw, const ChunkPiece& piece);
 /// `scratch` holds the triples where they are not in the buffer as such.
 IndexTriples fetch_indices(const exec::DrawCall& draw, const ChunkPiece& piece, Arena<uint32_t>& scratch);
 /// One index; outside the buffer: 0.

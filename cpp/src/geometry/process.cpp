@@ -1,11 +1,14 @@
 // geometry/process.cpp -- the geometry phase of one chunk, all its stages in turn. In: a chunk plan. Out: a Chunk.
 #include <immintrin.h>
 
+#include <utility>
+
 #include "geometry/census.hpp"
 #include "geometry/deferred.hpp"
 #include "geometry/draw_setup.hpp"
 #include "geometry/index_fetch.hpp"
 #include "geometry/vertex_batch.hpp"
+#include "geometry/vertex_range.hpp"
 #include "hsr/lrz_pass.hpp"
 #include "hsr/vertex_deferral.hpp"
 
@@ -14,9 +17,11 @@ namespace tilegpu::geometry {
 struct GeometryWorker::State {
   TagStore tags;
   Batch batch;
+  VertexRange range;
   DrawSetup draw;
   tiler::Binner binner;
   Arena<uint32_t> indices;
+  VertexRange::Ahead ahead;  // of the next chunk
   Arena<uint8_t> scratch;
   alignas(64) float no_varyings[kBatchStride];
 
@@ -66,9 +71,21 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
 
   const uint32_t vertex_offset = call.indexed ? static_cast<uint32_t>(call.vertex_offset) : 0;
   const uint32_t per_primitive = draw.kind == PrimitiveKind::triangle ? 3 : draw.kind == PrimitiveKind::line ? 2 : 1;
+  const bool ranged = pass.vertex_ranges && draws && call.indexed && !position && !draw.compiled->vertex_traits.writes_memory &&
+                      !draw.clip_distances && !draw.cull_distances && draw.kind == PrimitiveKind::triangle &&
+                      draw.polygon_mode == VK_POLYGON_MODE_FILL && range.begin(triples.bytes, piece.primitive_count);
+  if (ranged && pass.census && piece.instance == 0) range.mark(*pass.census, piece.draw);
   for (uint32_t i = 0; i < piece.instance_count; i++) {
     args.instance_index = call.first_instance + piece.instance + i;
     if (pass.traced) chunk.instances.push_back({static_cast<uint32_t>(chunk.records.size()), piece.instance + i});
+    if (ranged) {
+      const VertexRange::Shaded shaded = range.shade(draw, args, pass.loop_budget, vertex_offset, std::exchange(ahead, {}));
+      stats.vertices_shaded += shaded.vertices;
+      stats.vertex_batches += shaded.calls;
+      stats.indices += piece.primitive_count * 3;
+      assemble_range(draw, piece.draw, triples.bytes, piece.primitive_count, piece.first_primitive, range, out);
+      continue;
+    }
     for (uint32_t done = 0; done < piece.primitive_count;) {
       batch.first_primitive = piece.first_primitive + done;
       if (sequence)
@@ -132,7 +149,7 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   }
 }
 
-void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& plan, Chunk& chunk) {
+void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& plan, Chunk& chunk, const ChunkPlan* next) {
   State& s = *state_;
   chunk.clear = plan.clear;
   chunk.records.clear();
@@ -150,6 +167,7 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   Output out;
   out.chunk = &chunk;
   out.binner = &s.binner;
+  out.wide = pass.wide;
   out.grid = sample_grid(pass.samples);
   for (const ChunkPiece& piece : plan.pieces)
     out.primitive_ids |= pass.draws[piece.draw].state->pipeline->compiled().fragment_traits.reads_primitive_id;
@@ -157,6 +175,11 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   out.primitive_ids |= pass.traced;
   s.binner.begin(pass.grid, out.grid.first, 256 - (1 << out.grid.shift) + out.grid.first);
   s.draw.state = nullptr;
+  s.ahead = {};
+  if (next && !next->pieces.empty()) {
+    const ChunkPiece& piece = next->pieces.front();
+    s.ahead = {indices_in_place(pass.draws[piece.draw], piece).bytes, size_t{piece.primitive_count} * 12};
+  }
   for (const ChunkPiece& piece : plan.pieces) s.process_piece(pass, piece, out);
   s.binner.finish(chunk);
   _mm_setcsr(mxcsr);

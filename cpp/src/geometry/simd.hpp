@@ -52,8 +52,10 @@ inline void sign_of_cross8(Int8 a8, Int8 b8, Int8 c8, Int8 d8, Int8* positive, I
   *negative = reinterpret_cast<Int8>(_mm256_blend_epi32(_mm256_cmpgt_epi64(zero, even), _mm256_cmpgt_epi64(zero, odd), 0xaa));
 }
 
+inline Int8 pick8(Int8 mask, Int8 a, Int8 b) { return (mask & a) | (~mask & b); }
+
 /// Lane i of x and y is the pair at base + 16 * slot[i] bytes.
-inline void gather_pairs8(const void* base, const uint8_t* slot, Int8* x, Int8* y) {
+inline void gather_pairs8(const void* base, const int32_t* slot, Int8* x, Int8* y) {
   const auto pair = [&](int i) {
     const char* b = static_cast<const char*>(base);
     const __m128i low = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(b + 16 * slot[i]));

@@ -1,11 +1,11 @@
-// geometry/triangles.cpp -- stage: primitive assembly of filled triangles, eight at a time. In: a transformed batch and its
+// geometry/triangles.cpp -- stage: primitive assembly of filled triangles. In: transformed vertices, a batch or a range of them, and the
 // triangles' slots. Out: records and bins of those that may cover a sample. Culled: outside, facing away, without area, between
 // the samples, outside scissor and render area. Source: Vulkan specification, "Basic Polygon Rasterization", "Depth Bias".
 #include <algorithm>
 #include <cmath>
 
-#include "geometry/draw_setup.hpp"
-#include "geometry/simd.hpp"
+#include "geometry/cull.hpp"
+#include "geometry/vertex_range.hpp"
 
 namespace tilegpu::geometry {
 
@@ -104,104 +104,146 @@ uint32_t emit_triangle(const DrawSetup& draw, uint32_t flags, const RecordVertex
   return 1;
 }
 
-void assemble_triangles(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, Output& out) {
+namespace {
+
+// Records and bins of a group's triangles. Source: of vertices, see below.
+template <class Source>
+inline void emit_group(const DrawSetup& draw, uint32_t draw_index, const uint32_t flags[2], TriangleGroup& g, uint32_t lanes,
+                       uint32_t first_primitive, Source& source, Output& out) {
   Chunk& chunk = *out.chunk;
-  const BinGrid& grid = out.binner->grid();
-  const int shift = static_cast<int>(out.binner->shift());
-  const uint32_t provoking = draw.provoking_last ? 2 : 0;
-  // Without vertices outside a plane, no outcode matters here: what is off the screen has no pixel.
-  const bool codes = batch.code_or & (kOutAllPlanes | kOutBad | 0xffu * kOutCullDistance0);
-  const uint32_t front_if_negative = draw.positive_is_front ? 0 : kFrontFacing;
-  const uint32_t flags[2] = {draw_index | provoking_flag(provoking, false) | (kFrontFacing ^ front_if_negative),
-                             draw_index | provoking_flag(provoking, true) | front_if_negative};
-  const Int8 keep_positive = splat8(draw.keep_positive ? -1 : 0), keep_negative = splat8(draw.keep_negative ? -1 : 0);
-  const Int8 to_first = splat8((1 << out.grid.shift) - 1 - out.grid.first), to_last = splat8(-1 - out.grid.first);
-  const int sample_shift = out.grid.shift, sample_log2 = out.grid.log2_count;
-  const Int8 x0_px = splat8(draw.x0_px), x1_px = splat8(draw.x1_px), y0_px = splat8(draw.y0_px), y1_px = splat8(draw.y1_px);
-  const Int8 origin_x = splat8(grid.origin_x_px), origin_y = splat8(grid.origin_y_px), columns = splat8(static_cast<int32_t>(grid.columns));
-
-  chunk.records.reserve(chunk.records.size() + batch.primitive_count);
-  for (uint32_t first = 0; first < batch.primitive_count; first += 8) {
-    const uint8_t *slot0 = batch.slot[0] + first, *slot1 = batch.slot[1] + first, *slot2 = batch.slot[2] + first;
-    const uint32_t lanes = batch.primitive_count - first >= 8 ? 0xffu : (1u << (batch.primitive_count - first)) - 1;
-    Int8 xa, ya, xb, yb, xc, yc;
-    gather_pairs8(batch.post, slot0, &xa, &ya);
-    gather_pairs8(batch.post, slot1, &xb, &yb);
-    gather_pairs8(batch.post, slot2, &xc, &yc);
-
-    Int8 positive, negative;
-    sign_of_cross8(xb - xa, yc - ya, xc - xa, yb - ya, &positive, &negative);
-    Int8 keep = (positive & keep_positive) | (negative & keep_negative);
-    const Int8 low_x = min8(xa, min8(xb, xc)), high_x = max8(xa, max8(xb, xc));
-    const Int8 low_y = min8(ya, min8(yb, yc)), high_y = max8(ya, max8(yb, yc));
-    const Int8 first_x = (low_x + to_first) >> sample_shift, last_x = (high_x + to_last) >> sample_shift;
-    const Int8 first_y = (low_y + to_first) >> sample_shift, last_y = (high_y + to_last) >> sample_shift;
-    keep &= (first_x <= last_x) & (first_y <= last_y);
-    const Int8 px0 = max8(first_x >> sample_log2, x0_px), px1 = min8(last_x >> sample_log2, x1_px);
-    const Int8 py0 = max8(first_y >> sample_log2, y0_px), py1 = min8(last_y >> sample_log2, y1_px);
-    keep &= (px0 <= px1) & (py0 <= py1);
-    uint32_t visible = mask_bits8(keep) & lanes;
-    const uint32_t exchanged = mask_bits8(negative);
-
-    uint32_t cut = 0;
-    if (codes) {
-      for (uint32_t bits = lanes; bits; bits &= bits - 1) {
-        const int i = __builtin_ctz(bits);
-        const uint32_t a = batch.code[slot0[i]], b = batch.code[slot1[i]], c = batch.code[slot2[i]];
-        const uint32_t any = a | b | c;
-        if ((a & b & c & kRejectIfAll) || (any & kOutBad))
-          visible &= ~(1u << i);
-        else if (any & kOutAllPlanes)
-          cut |= 1u << i;
-      }
-    }
-    uint32_t bits = visible | cut;
-    if (!bits) continue;
-    visible &= ~cut;
-    out.survivors += static_cast<uint32_t>(__builtin_popcount(visible));
-
-    const Int8 bx0 = (px0 - origin_x) >> shift, bx1 = (px1 - origin_x) >> shift;
-    const Int8 by0 = (py0 - origin_y) >> shift, by1 = (py1 - origin_y) >> shift;
-    const uint32_t one_bin = mask_bits8((bx0 == bx1) & (by0 == by1));
-    uint32_t wide = 0;  // may cover a texel of low-resolution Z
-    if (out.lrz.buffer) wide = mask_bits8((px1 - px0 >= splat8(out.lrz_reach_x)) & (py1 - py0 >= splat8(out.lrz_reach_y)));
-    alignas(32) int32_t bin[8], box[4][8];
-    store8(bin, by0 * columns + bx0);
-    if (bits & ~one_bin) {
-      store8(box[0], bx0);
-      store8(box[1], bx1);
-      store8(box[2], by0);
-      store8(box[3], by1);
-    }
-    for (; bits; bits &= bits - 1) {
+  uint32_t visible = g.visible, cut = 0;
+  if (source.codes) {
+    for (uint32_t bits = lanes; bits; bits &= bits - 1) {
       const int i = __builtin_ctz(bits);
-      const uint32_t a = slot0[i];
-      if (__builtin_expect(cut >> i & 1, 0)) {
-        const uint32_t slots[3] = {a, slot1[i], slot2[i]};
-        clip_triangle(draw, draw_index, batch, slots, batch.first_primitive + first + static_cast<uint32_t>(i), out);
-        chunk.records.reserve(chunk.records.size() + batch.primitive_count - first);
-        continue;
-      }
-      const uint32_t exchange = exchanged >> i & 1;
-      const uint32_t b = exchange ? slot2[i] : slot1[i], c = exchange ? slot1[i] : slot2[i];
-      const auto index = static_cast<uint32_t>(chunk.records.size());
-      TriangleRecord& record = *chunk.records.extend_reserved(1);
-      store_transposed3(&record, &batch.post[a], &batch.post[b], &batch.post[c]);
-      record.vertex[0] = batch.varyings + a;
-      record.vertex[1] = batch.varyings + b;
-      record.vertex[2] = batch.varyings + c;
-      record.draw_flags = flags[exchange];
-      if (draw.bias) {
-        const float bias = depth_bias(draw, batch.post[a], batch.post[b], batch.post[c]);
-        for (float& z : record.z) z += bias;
-      }
-      if (out.primitive_ids) chunk.primitive_id.push_back(batch.first_primitive + first + static_cast<uint32_t>(i));
-      if (wide >> i & 1) hsr::lrz_insert(out.lrz, record);
-      if (one_bin >> i & 1)
-        out.binner->add(index, static_cast<uint32_t>(bin[i]));
-      else
-        out.binner->add_box(index, record, box[0][i], box[1][i], box[2][i], box[3][i]);
+      const uint32_t a = source.code[g.slot[0][i]], b = source.code[g.slot[1][i]], c = source.code[g.slot[2][i]];
+      const uint32_t any = a | b | c;
+      if ((a & b & c & kRejectIfAll) || (any & kOutBad))
+        visible &= ~(1u << i);
+      else if (any & kOutAllPlanes)
+        cut |= 1u << i;
     }
+    visible &= ~cut;
+  }
+  out.survivors += static_cast<uint32_t>(__builtin_popcount(visible));
+  chunk.records.reserve(chunk.records.size() + kGroup);
+  for (uint32_t bits = visible | cut; bits; bits &= bits - 1) {
+    const int i = __builtin_ctz(bits);
+    const auto a = static_cast<uint32_t>(g.slot[0][i]);
+    if (__builtin_expect(cut >> i & 1, 0)) {
+      const uint32_t slots[3] = {a, static_cast<uint32_t>(g.slot[1][i]), static_cast<uint32_t>(g.slot[2][i])};
+      source.clip(draw, draw_index, slots, first_primitive + static_cast<uint32_t>(i), out);
+      chunk.records.reserve(chunk.records.size() + kGroup);
+      continue;
+    }
+    const uint32_t exchange = g.exchanged >> i & 1;
+    const auto b = static_cast<uint32_t>(g.slot[1 + exchange][i]), c = static_cast<uint32_t>(g.slot[2 - exchange][i]);
+    const auto index = static_cast<uint32_t>(chunk.records.size());
+    TriangleRecord& record = *chunk.records.extend_reserved(1);
+    __builtin_prefetch(&record + 16, 1);
+    store_transposed3(&record, &source.post[a], &source.post[b], &source.post[c]);
+    record.vertex[0] = source.varyings(a, chunk);
+    record.vertex[1] = source.varyings(b, chunk);
+    record.vertex[2] = source.varyings(c, chunk);
+    record.draw_flags = flags[exchange];
+    if (draw.bias) {
+      const float bias = depth_bias(draw, source.post[a], source.post[b], source.post[c]);
+      for (float& z : record.z) z += bias;
+    }
+    if (out.primitive_ids) chunk.primitive_id.push_back(first_primitive + static_cast<uint32_t>(i));
+    if (g.wide >> i & 1) hsr::lrz_insert(out.lrz, record);
+    if (g.one_bin >> i & 1)
+      out.binner->add(index, static_cast<uint32_t>(g.bin[i]));
+    else
+      out.binner->add_box(index, record, g.box[0][i], g.box[1][i], g.box[2][i], g.box[3][i]);
+  }
+}
+
+// Without vertices outside a plane, no outcode matters here: what is off the screen has no pixel.
+constexpr uint32_t kMatters = kOutAllPlanes | kOutBad | 0xffu * kOutCullDistance0;
+
+struct BatchSource {
+  const Batch& batch;
+  const PostVertex* post = batch.post;
+  const uint32_t* code = batch.code;
+  bool codes = batch.code_or & kMatters;
+  uint32_t varyings(uint32_t slot, Chunk&) const { return batch.varyings + slot; }
+  void clip(const DrawSetup& draw, uint32_t draw_index, const uint32_t slot[3], uint32_t primitive_id, Output& out) {
+    clip_triangle(draw, draw_index, batch, slot, primitive_id, out);
+  }
+};
+
+struct RangeSource {
+  VertexRange& range;
+  const PostVertex* post = range.post.data();
+  const uint32_t* code = range.code.data();
+  bool codes = range.code_or & kMatters;
+  uint32_t varyings(uint32_t slot, Chunk& chunk) { return range.keep(slot, chunk); }
+  void clip(const DrawSetup& draw, uint32_t draw_index, const uint32_t slot[3], uint32_t primitive_id, Output& out) {
+    constexpr uint32_t kSlots[3] = {0, 1, 2};
+    clip_triangle(draw, draw_index, range.corners(slot, *out.chunk), kSlots, primitive_id, out);
+  }
+};
+
+struct RecordFlags {
+  uint32_t flags[2];  // as it is, exchanged
+  RecordFlags(const DrawSetup& draw, uint32_t draw_index) {
+    const uint32_t provoking = draw.provoking_last ? 2 : 0;
+    const uint32_t front_if_negative = draw.positive_is_front ? 0 : kFrontFacing;
+    flags[0] = draw_index | provoking_flag(provoking, false) | (kFrontFacing ^ front_if_negative);
+    flags[1] = draw_index | provoking_flag(provoking, true) | front_if_negative;
+  }
+};
+
+uint32_t lanes_of(uint32_t left) { return left >= kGroup ? (1u << kGroup) - 1 : (1u << left) - 1; }
+
+// The two halves of a group without AVX-512.
+inline void cull_halves(const CullSetup& setup, const PostVertex* post, uint32_t lanes, TriangleGroup& g) {
+  g.visible = g.exchanged = g.one_bin = g.wide = 0;
+  for (uint32_t first = 0; first < kGroup && lanes >> first; first += 8) cull8(setup, post, first, lanes >> first & 0xff, g);
+}
+
+}  // namespace
+
+void assemble_triangles(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, Output& out) {
+  const CullSetup setup = cull_setup(draw, out);
+  const RecordFlags flags(draw, draw_index);
+  BatchSource source{batch};
+  TriangleGroup g;
+  for (uint32_t first = 0; first < batch.primitive_count; first += kGroup) {
+    const uint8_t* const slots[3] = {batch.slot[0] + first, batch.slot[1] + first, batch.slot[2] + first};
+    const uint32_t lanes = lanes_of(batch.primitive_count - first);
+    if (out.wide) {
+      cull_batch_wide(setup, batch.post, slots, lanes, g);
+    } else {
+      for (uint32_t k = 0; k < 3; k++)
+        for (uint32_t i = 0; i < kGroup; i++) g.slot[k][i] = slots[k][i];
+      cull_halves(setup, batch.post, lanes, g);
+    }
+    if (!g.visible && !source.codes) continue;
+    emit_group(draw, draw_index, flags.flags, g, lanes, batch.first_primitive + first, source, out);
+  }
+}
+
+void assemble_range(const DrawSetup& draw, uint32_t draw_index, const uint8_t* triples, uint32_t primitive_count, uint32_t first_primitive,
+                    VertexRange& range, Output& out) {
+  const CullSetup setup = cull_setup(draw, out);
+  const RecordFlags flags(draw, draw_index);
+  RangeSource source{range};
+  TriangleGroup g;
+  for (uint32_t first = 0; first < primitive_count; first += kGroup, triples += kGroup * 12) {
+    const uint32_t lanes = lanes_of(primitive_count - first);
+    if (out.wide) {
+      cull_range_wide(setup, source.post, triples, range.first, lanes, g);
+    } else {
+      for (uint32_t i = 0; i < kGroup; i++) {
+        uint32_t index[3] = {range.first, range.first, range.first};
+        if (lanes >> i & 1) std::memcpy(index, triples + 12 * i, 12);
+        for (uint32_t k = 0; k < 3; k++) g.slot[k][i] = static_cast<int32_t>(index[k] - range.first);
+      }
+      cull_halves(setup, source.post, lanes, g);
+    }
+    if (!g.visible && !source.codes) continue;
+    emit_group(draw, draw_index, flags.flags, g, lanes, first_primitive + first, source, out);
   }
 }
 

@@ -65,7 +65,7 @@ uint32_t TagStore::fill(const uint8_t* triples, uint32_t count, uint32_t limit, 
       break;
     }
   }
-  for (uint32_t k = 0; k < 3; k++) std::memset(out + k * kRow + done, 0, 8);
+  for (uint32_t k = 0; k < 3; k++) std::memset(out + k * kRow + done, 0, 16);
   const Int8 offset = splat8(static_cast<int32_t>(vertex_offset));
   for (uint32_t v = vertices; v < kBatchStride; v++) indices[v] = indices[0];
   for (uint32_t v = 0; v < kBatchStride; v += 8) {
@@ -88,7 +88,7 @@ uint32_t TagStore::fill_sequence(uint32_t first, uint32_t count, uint32_t limit,
   constexpr uint32_t kMost = kBatchStride / 3;
   for (uint32_t k = 0; k < 3; k++) {
     for (uint32_t i = 0; i < kMost; i++) batch.slot[k][i] = static_cast<uint8_t>(3 * i + k);
-    std::memset(batch.slot[k] + count, 0, 8);
+    std::memset(batch.slot[k] + count, 0, 16);
   }
   batch.vertex_count = vertices;
   batch.primitive_count = count;

@@ -12,15 +12,17 @@ namespace {
 constexpr float kMaxDepth = 0x1p40f;
 }
 
-void transform_batch(const DrawSetup& draw, Batch& batch) {
+namespace {
+inline uint32_t transform(const DrawSetup& draw, const float* position, const float* distances, uint32_t vertex_count, PostVertex* post,
+                          uint32_t* codes) {
   const Float8 zero = splat8(0.0f), one = splat8(1.0f), subpixels = splat8(256.0f);
-  const Int8 count = splat8(static_cast<int32_t>(batch.vertex_count));
+  const Int8 count = splat8(static_cast<int32_t>(vertex_count));
   const Int8 nothing = splat8(0);
   const auto bit = [](Int8 outside, uint32_t code) { return outside & splat8(static_cast<int32_t>(code)); };
   const auto plane = [](const SidePlane& p, Float8 coordinate, Float8 w) { return splat8(p.a) * coordinate + splat8(p.b) * w; };
   Int8 any = nothing;
-  for (uint32_t v = 0; v < batch.vertex_count; v += 8) {
-    const float* p = batch.position + v;
+  for (uint32_t v = 0; v < vertex_count; v += 8) {
+    const float* p = position + v;
     const Float8 x = load8(p), y = load8(p + kBatchStride), z = load8(p + 2 * kBatchStride), w = load8(p + 3 * kBatchStride);
     // Each test is written as "not inside", so that NaN is outside.
     Int8 code = bit(~(x + w >= zero), kOutViewLeft) | bit(~(w - x >= zero), kOutViewRight) | bit(~(y + w >= zero), kOutViewTop) |
@@ -29,14 +31,14 @@ void transform_batch(const DrawSetup& draw, Batch& batch) {
                 bit(~(plane(draw.side[2], y, w) >= zero), kOutSide0 << 2) | bit(~(plane(draw.side[3], y, w) >= zero), kOutSide0 << 3);
     if (draw.clip_depth) code |= bit(~(z >= zero), kOutNear) | bit(~(w - z >= zero), kOutFar);
     Float8 finite = (x - x) + (y - y) + (z - z) + (w - w);
-    for (uint32_t i = 0; i < draw.clip_distances + draw.cull_distances; i++) {
-      const Float8 distance = load8(batch.clip_distance + i * kBatchStride + v);
+    for (uint32_t i = 0; distances && i < draw.clip_distances + draw.cull_distances; i++) {
+      const Float8 distance = load8(distances + i * kBatchStride + v);
       finite += distance - distance;
       code |= bit(~(distance >= zero), i < draw.clip_distances ? kOutClipDistance0 << i : kOutCullDistance0 << (i - draw.clip_distances));
     }
     code |= bit(~(finite == zero), kOutBad);
     any |= code & (kIota8 + splat8(static_cast<int32_t>(v)) < count);
-    store8(batch.code + v, code);
+    store8(codes + v, code);
 
     const Float8 screen_x = splat8(draw.scale_x) * (x / w) + splat8(draw.offset_x);
     const Float8 screen_y = splat8(draw.scale_y) * (y / w) + splat8(draw.offset_y);
@@ -45,11 +47,19 @@ void transform_batch(const DrawSetup& draw, Batch& batch) {
     depth = depth > splat8(kMaxDepth) ? splat8(kMaxDepth) : depth < splat8(-kMaxDepth) ? splat8(-kMaxDepth) : depth;
     // Positions outside a plane mean nothing; what is stored for them only has to be small.
     const Int8 valid = (code & splat8(static_cast<int32_t>(kOutAllPlanes | kOutBad))) == nothing;
-    store_rows8(batch.post + v, round_to_int8(screen_x * subpixels) & valid, round_to_int8(screen_y * subpixels) & valid, depth, one / w);
+    store_rows8(post + v, round_to_int8(screen_x * subpixels) & valid, round_to_int8(screen_y * subpixels) & valid, depth, one / w);
   }
   uint32_t all = 0;
   for (int i = 0; i < 8; i++) all |= static_cast<uint32_t>(any[i]);
-  batch.code_or = all;
+  return all;
+}
+}  // namespace
+
+void transform_batch(const DrawSetup& draw, Batch& batch) {
+  batch.code_or = transform(draw, batch.position, batch.clip_distance, batch.vertex_count, batch.post, batch.code);
+}
+uint32_t transform_block(const DrawSetup& draw, const float* position, uint32_t count, PostVertex* post, uint32_t* code) {
+  return transform(draw, position, nullptr, count, post, code);
 }
 
 bool transform_vertex(const DrawSetup& draw, const float position[4], PostVertex& out) {

@@ -1,0 +1,110 @@
+// geometry/cull.hpp -- stage: primitive assembly, culling. In: the screen positions of eight or sixteen triangles. Out: which may cover a
+// sample, their winding, their bins.
+//
+// Culled: facing away, without area, no sample point in the bounding box, outside scissor and render area; and, with one sample, triangles
+// whose box holds at most two by two sample points all of which lie outside: by the rasterizer's own rule, so that nothing else changes.
+// The two functions give the same bits (cull.cpp: AVX-512). Source: Vulkan specification, "Basic Polygon Rasterization".
+#pragma once
+
+#include "geometry/draw_setup.hpp"
+#include "geometry/simd.hpp"
+
+namespace tilegpu::geometry {
+
+/// What is constant for a draw.
+struct CullSetup {
+  bool keep_positive, keep_negative;  // by sign of the area
+  bool points;                        // one sample a pixel: few sample points are tested one by one
+  int32_t to_first, to_last;          // from subpixels to numbers of sample points
+  int32_t sample_shift, sample_log2;
+  int32_t x0_px, y0_px, x1_px, y1_px;
+  int32_t origin_x_px, origin_y_px, columns, bin_shift;
+  int32_t lrz_reach_x, lrz_reach_y;
+};
+inline CullSetup cull_setup(const DrawSetup& draw, const Output& out) {
+  const BinGrid& grid = out.binner->grid();
+  CullSetup c;
+  c.keep_positive = draw.keep_positive, c.keep_negative = draw.keep_negative;
+  c.points = out.grid.log2_count == 0;
+  c.to_first = (1 << out.grid.shift) - 1 - out.grid.first, c.to_last = -1 - out.grid.first;
+  c.sample_shift = out.grid.shift, c.sample_log2 = out.grid.log2_count;
+  c.x0_px = draw.x0_px, c.y0_px = draw.y0_px, c.x1_px = draw.x1_px, c.y1_px = draw.y1_px;
+  c.origin_x_px = grid.origin_x_px, c.origin_y_px = grid.origin_y_px;
+  c.columns = static_cast<int32_t>(grid.columns), c.bin_shift = static_cast<int32_t>(out.binner->shift());
+  // Without low-resolution Z nothing reaches far enough.
+  c.lrz_reach_x = out.lrz.buffer ? out.lrz_reach_x : INT32_MAX, c.lrz_reach_y = out.lrz.buffer ? out.lrz_reach_y : INT32_MAX;
+  return c;
+}
+
+inline constexpr uint32_t kGroup = 16;
+
+/// Up to sixteen triangles, a bit each.
+struct TriangleGroup {
+  alignas(64) int32_t slot[3][kGroup];  // vertices
+  int32_t bin[kGroup];
+  int32_t box[4][kGroup];  // columns and rows of bins: first and last of each
+  uint32_t visible, exchanged, one_bin;
+  uint32_t wide;  // may cover a texel of low-resolution Z
+};
+
+/// Lanes [first, first + 8) of the group, whose slots are there; bits of the others stay.
+inline void cull8(const CullSetup& c, const PostVertex* post, uint32_t first, uint32_t lanes, TriangleGroup& g) {
+  Int8 xa, ya, xb, yb, xc, yc;
+  gather_pairs8(post, g.slot[0] + first, &xa, &ya);
+  gather_pairs8(post, g.slot[1] + first, &xb, &yb);
+  gather_pairs8(post, g.slot[2] + first, &xc, &yc);
+  Int8 positive, negative;
+  sign_of_cross8(xb - xa, yc - ya, xc - xa, yb - ya, &positive, &negative);
+  g.exchanged |= mask_bits8(negative) << first;
+  Int8 keep = (positive & splat8(c.keep_positive ? -1 : 0)) | (negative & splat8(c.keep_negative ? -1 : 0));
+  if (!(mask_bits8(keep) & lanes)) return;
+  const Int8 low_x = min8(xa, min8(xb, xc)), high_x = max8(xa, max8(xb, xc));
+  const Int8 low_y = min8(ya, min8(yb, yc)), high_y = max8(ya, max8(yb, yc));
+  const Int8 first_x = (low_x + splat8(c.to_first)) >> c.sample_shift, last_x = (high_x + splat8(c.to_last)) >> c.sample_shift;
+  const Int8 first_y = (low_y + splat8(c.to_first)) >> c.sample_shift, last_y = (high_y + splat8(c.to_last)) >> c.sample_shift;
+  keep &= (first_x <= last_x) & (first_y <= last_y);
+  const Int8 px0 = max8(first_x >> c.sample_log2, splat8(c.x0_px)), px1 = min8(last_x >> c.sample_log2, splat8(c.x1_px));
+  const Int8 py0 = max8(first_y >> c.sample_log2, splat8(c.y0_px)), py1 = min8(last_y >> c.sample_log2, splat8(c.y1_px));
+  keep &= (px0 <= px1) & (py0 <= py1);
+  if (c.points) {
+    const Int8 few = (last_x - first_x <= splat8(1)) & (last_y - first_y <= splat8(1)) & keep;
+    if (mask_bits8(few)) {
+      // Edges at the first sample point, wound so that the area is positive; less than 768 subpixels across: 32 bits do.
+      const Int8 at_x = first_x * 256 + 128, at_y = first_y * 256 + 128;
+      const Int8 x[3] = {xa - at_x, pick8(negative, xc, xb) - at_x, pick8(negative, xb, xc) - at_x};
+      const Int8 y[3] = {ya - at_y, pick8(negative, yc, yb) - at_y, pick8(negative, yb, yc) - at_y};
+      Uint8 outside[4] = {};
+      for (int k = 0; k < 3; k++) {
+        const int n = k == 2 ? 0 : k + 1;
+        const Int8 dx = x[n] - x[k], dy = y[n] - y[k];
+        const Int8 top_left = (dy < 0) | ((dy == 0) & (dx > 0));
+        // Unsigned: lanes with more points may wrap, and are not used.
+        const Uint8 e = (Uint8)x[k] * (Uint8)y[n] - (Uint8)x[n] * (Uint8)y[k] + (Uint8)~top_left;
+        const Uint8 right = e - ((Uint8)dy << 8), down = (Uint8)dx << 8;
+        outside[0] |= e;
+        outside[1] |= right;
+        outside[2] |= e + down;
+        outside[3] |= right + down;
+      }
+      keep &= ~(few & ((Int8)(outside[0] & outside[1] & outside[2] & outside[3]) >> 31));
+    }
+  }
+  g.visible |= (mask_bits8(keep) & lanes) << first;
+  const Int8 bx0 = (px0 - splat8(c.origin_x_px)) >> c.bin_shift, bx1 = (px1 - splat8(c.origin_x_px)) >> c.bin_shift;
+  const Int8 by0 = (py0 - splat8(c.origin_y_px)) >> c.bin_shift, by1 = (py1 - splat8(c.origin_y_px)) >> c.bin_shift;
+  g.one_bin |= mask_bits8((bx0 == bx1) & (by0 == by1)) << first;
+  g.wide |= mask_bits8((px1 - px0 >= splat8(c.lrz_reach_x)) & (py1 - py0 >= splat8(c.lrz_reach_y))) << first;
+  store8(g.bin + first, by0 * splat8(c.columns) + bx0);
+  store8(g.box[0] + first, bx0);
+  store8(g.box[1] + first, bx1);
+  store8(g.box[2] + first, by0);
+  store8(g.box[3] + first, by1);
+}
+
+/// The same for all sixteen lanes by AVX-512. Slots come from a batch (`slot[k]`: at least 16 bytes) or are indices, three a triangle,
+/// less `first_index`; they are left in the group. `lanes`: those that are meant, from bit 0 on.
+void cull_batch_wide(const CullSetup& c, const PostVertex* post, const uint8_t* const slot[3], uint32_t lanes, TriangleGroup& g);
+void cull_range_wide(const CullSetup& c, const PostVertex* post, const uint8_t* triples, uint32_t first_index, uint32_t lanes,
+                     TriangleGroup& g);
+
+}  // namespace tilegpu::geometry
