@@ -5,6 +5,8 @@
 // before the optimiser sees it (LLVM aborts on broken IR), and the object may refer to nothing but memset and memcpy.
 // Source: reference feasibility, sections 1 and 2 ("codegen level 2, slim pass pipeline", "code model small").
 #include "shader/jit.hpp"
+
+#include "shader/jit_schedule.hpp"
 #include "shader/sampler_types.hpp"
 
 #include <dlfcn.h>
@@ -185,6 +187,7 @@ void CodeKey::add_bytes(const void* data, size_t size_B) {
 struct Jit::State {
   std::string requested_target, cpu, features, prefix, dump_directory;
   uint32_t lanes = 0;
+  bool wide_schedule = false;  // see jit_schedule.hpp
   LLVMTargetRef target = nullptr;
   std::string triple;
   LLVMOrcLLJITRef lljit = nullptr;
@@ -278,6 +281,11 @@ Expected<std::string> Jit::State::emit(LLVMModuleRef module, LLVMTargetMachineRe
                                              static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex), slice))
     failed = LLVMRunPasses(module, kSlicePasses, machine, options);
   LLVMDisposePassBuilderOptions(options);
+  if (wide_schedule && (!std::strcmp(kind, "fragment") || !std::strcmp(kind, "sampler"))) {
+    LLVMAddAttributeAtIndex(
+        LLVMGetNamedFunction(module, name.c_str()), static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
+        LLVMCreateStringAttribute(holder.context, kWideSchedule, static_cast<unsigned>(std::strlen(kWideSchedule)), "", 0));
+  }
   if (!failed) leave_out_alpha(module);
   if (failed) return error("LLVM passes: " + take_error(failed));
   if (!dump.empty()) {
@@ -347,6 +355,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    install_schedulers();
     __builtin_cpu_init();
   });
   if (info.lanes != 0 && info.lanes != 4 && info.lanes != 8 && info.lanes != 16) {
@@ -370,6 +379,9 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   }
   jit->gathers_ = wide && info.target.empty() && host_gathers_fast();
   if (const char* gathers = std::getenv("TILEGPU_GATHERS"); gathers && *gathers) jit->gathers_ = wide && *gathers == '1';
+  // Chains by turns want 32 vector registers.
+  const char* schedule = std::getenv("TILEGPU_SCHEDULE");
+  s.wide_schedule = wide && !(schedule && !std::strcmp(schedule, "default"));
   jit->lanes_ = s.lanes = info.lanes ? info.lanes : wide ? 16 : 8;
   if (const char* dump = std::getenv("TILEGPU_DUMP"); dump && *dump) {
     s.dump_directory = dump;
@@ -397,6 +409,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   environment.add(kCodeVersion);
   environment.add(s.lanes);
   environment.add(uint32_t{jit->gathers_});
+  environment.add(uint32_t{s.wide_schedule});
   for (size_t size_B : {sizeof(FragmentArgs), sizeof(VertexArgs), sizeof(PrimitiveSetup), sizeof(TextureDescriptor), sizeof(ImageViewAbi),
                         sizeof(SamplerAbi)}) {
     environment.add(static_cast<uint64_t>(size_B));
