@@ -173,6 +173,7 @@ def main() -> int:
         environment = os.environ | {
             "PYTHONPATH": str(package(options.core, folder / "python")),
             "PYTHONHASHSEED": "0",
+            "TILEGPU_CODE": "optimised",
             "XDG_CACHE_HOME": str(folder / "cache"),
         }
         for scene in options.scene or SCENES:

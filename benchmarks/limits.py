@@ -47,6 +47,8 @@ from tilegpu.scene.render import SceneRenderer
 import time
 r = SceneRenderer(tilegpu.Device(threads=1))
 f = find_scene(sys.argv[1]).frame(tuple(int(v) for v in sys.argv[2].split("x")))
+r.render(f, read=False)
+r.device.wait_compiles()
 end = time.perf_counter() + float(sys.argv[3])
 while time.perf_counter() < end:
     r.render(f, read=False)
@@ -122,6 +124,7 @@ def measure(scene: str, size: str, roof: dict[str, Any], folder: Path, seconds: 
     device = tilegpu.Device(threads=1)
     renderer, frame = SceneRenderer(device), find_scene(scene).frame(tuple(int(v) for v in size.split("x")))  # type: ignore[arg-type]
     stats = renderer.render(frame, read=False).stats
+    device.wait_compiles()
     for _ in range(2):
         renderer.render(frame, read=False)
     times_ms: list[float] = []

@@ -25,15 +25,15 @@ from tilegpu.scene import Frame, find_scene
 from tilegpu.scene.render import SceneRenderer
 
 
-def tilegpu_runner(frame: Frame, options: argparse.Namespace) -> Callable[[], None]:
-    """A function that draws the frame once more."""
+def tilegpu_runner(frame: Frame, options: argparse.Namespace) -> tuple[tilegpu.Device, Callable[[], None]]:
+    """A device, and a function that draws the frame once more."""
     device = tilegpu.Device(threads=options.threads, lanes=options.lanes, profile=options.profile)
     renderer = SceneRenderer(device)
 
     def run() -> None:
         renderer.render(frame, read=False)
 
-    return run
+    return device, run
 
 
 def gl_runner(frame: Frame) -> Callable[[], None]:
@@ -49,14 +49,17 @@ def busy_s() -> float:
     return (sum(ticks) - ticks[3] - ticks[4]) * 0.01
 
 
-def measure(runners: dict[str, Callable[[], None]], seconds: float, rounds: int = 4) -> dict[str, dict[str, float]]:
-    """Times the runners by turns, ``seconds`` for each in all."""
+def measure(
+    runners: dict[str, Callable[[], None]], settle: Callable[[], None], seconds: float, rounds: int = 4
+) -> dict[str, dict[str, float]]:
+    """Times the runners by turns, ``seconds`` for each in all; ``settle`` is called after the first frames."""
     out: dict[str, dict[str, float]] = {}
     times: dict[str, list[float]] = {name: [] for name in runners}
     for name, run in runners.items():
         start = time.perf_counter()
         run()
         out[name] = {"first_ms": (time.perf_counter() - start) * 1e3}
+        settle()
         run()
     busy, own, wall = busy_s(), time.process_time(), time.perf_counter()
     for _ in range(rounds):
@@ -92,7 +95,8 @@ def main() -> int:
     lines: list[dict[str, Any]] = []
     for name in options.scenes or SCENES:
         frame = find_scene(name).frame()
-        runners = {"tilegpu": tilegpu_runner(frame, options)}
+        device, draw = tilegpu_runner(frame, options)
+        runners = {"tilegpu": draw}
         if options.gl:
             from tilegpu.reference import ReferenceError
 
@@ -100,7 +104,7 @@ def main() -> int:
                 runners["gl"] = gl_runner(frame)
             except ReferenceError as error:
                 print(f"{name:28} gl skipped: {error}")
-        found = measure(runners, options.time)
+        found = measure(runners, device.wait_compiles, options.time)
         text = "   ".join(
             f"{who} {f['median_ms']:9.3f} ms median {f['min_ms']:9.3f} min, first {f['first_ms']:7.1f}"
             for who, f in found.items()

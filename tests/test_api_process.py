@@ -9,6 +9,7 @@ import sys
 import textwrap
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -183,3 +184,49 @@ def test_objects_may_go_in_any_order() -> None:
     view = np.asarray(out)
     del device, pipe, rp, out
     assert (view == 255).all()
+
+
+def test_quick_code_is_replaced_and_never_left_waiting() -> None:
+    device = tg.Device(cache_dir="off", threads=2)
+    pipe = device.pipeline(FULL, SOLID, color=["r8_unorm"])
+    out = device.image((64, 64), "r8_unorm")
+    with device.render_pass(color=[tg.Attachment(out, clear=(0,))]) as rp:
+        rp.draw(pipe, count=3, push={"v": 0.6})
+    before = out.numpy().copy()
+    compiled = device.compile_stats["functions_compiled"]
+    device.wait_compiles()
+    stats = device.compile_stats
+    assert stats["functions_waiting"] == 0
+    assert stats["functions_compiled"] == compiled
+    rp.replay()
+    assert (out.numpy() == before).all()
+    assert (before == 153).all()
+
+
+def test_fork_and_exit_while_the_crew_optimises(tmp_path: Path) -> None:
+    done = run(
+        f"""
+        import os
+        import tilegpu as tg
+        device = tg.Device(cache_dir={str(tmp_path)!r}, threads=2)
+        def pipeline(k):
+            return device.pipeline({FULL!r}, {SOLID!r}.replace("vec4(v)", f"vec4(v + {{k}}.0 * 1e-9)"), color=["r8_unorm"])
+        for k in range(6):
+            pipe = pipeline(k)
+            child = os.fork()
+            if child == 0:
+                out = device.image((8, 8), "r8_unorm")
+                with device.render_pass(color=[tg.Attachment(out, clear=(0,))]) as rp:
+                    rp.draw(pipeline(100 + k), count=3, push={{"v": 1.0}})
+                device.wait_compiles()
+                os._exit(0 if (out.numpy() == 255).all() and device.compile_stats["functions_waiting"] == 0 else 3)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        keep = [pipeline(k) for k in range(200, 206)]
+        tg.leaked = device  # a module's attribute: the interpreter may never destroy it
+        """
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    again = tg.Device(cache_dir=str(tmp_path), threads=2)
+    for k in range(200, 206):
+        again.pipeline(FULL, SOLID.replace("vec4(v)", f"vec4(v + {k}.0 * 1e-9)"), color=["r8_unorm"])
+    assert again.compile_stats["functions_compiled"] == 0, "what waited at the end is on disk"

@@ -54,6 +54,11 @@ CONFIGURATIONS: list[dict[str, Any]] = [
     {"lanes": 16, "threads": 2, "hsr": ["deferred_vertex_shading", "visibility_buffer", "hierarchical_z"]},
     {"lanes": 4, "threads": 2, "hsr": "all"},
     {"lanes": 8, "threads": 1, "hsr": ["deferred_vertex_shading"], "tiler_heap": 1 << 15},
+    {"lanes": 8, "threads": 2, "code": "optimised"},
+    {"lanes": 4, "threads": 2, "code": "quick"},
+    {"lanes": 8, "threads": 2, "code": "quick", "jit_target": "x86-64-v3"},
+    {"lanes": 16, "threads": 2, "code": "quick"},
+    {"lanes": 16, "threads": 1, "code": "quick", "hsr": "all"},
 ]
 
 
@@ -81,9 +86,17 @@ def image_hashes(device: tg.Device, frame: Frame) -> list[str]:
     return [sha(np.asarray(image)) for image in images]
 
 
+def device_of(configuration: dict[str, Any]) -> tg.Device:
+    """``code``: which of the two kinds of machine code it uses; without it quick code until there is optimised code."""
+    options = dict(configuration)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TILEGPU_CODE", options.pop("code", ""))
+        return tg.Device(**options)
+
+
 @pytest.fixture(scope="module")
 def devices() -> Iterator[list[tg.Device]]:
-    yield [tg.Device(**c) for c in CONFIGURATIONS]
+    yield [device_of(c) for c in CONFIGURATIONS]
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -114,7 +127,7 @@ def test_x86_64_v4(devices: list[tg.Device], name: str, monkeypatch: pytest.Monk
 
 
 def main() -> None:
-    device = tg.Device(**CONFIGURATIONS[0])
+    device = device_of(CONFIGURATIONS[0])
     table = {}
     for name in sorted(scenes()):
         frame = frame_of(name)

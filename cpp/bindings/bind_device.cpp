@@ -5,6 +5,7 @@
 
 #include "bindings.hpp"
 #include "framebuffer/profile.hpp"
+#include "shader/background_crew.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::bindings {
@@ -85,6 +86,12 @@ void bind_device(py::module_& m) {
   m.def("format_name", [](int format) { return format_name(static_cast<VkFormat>(format)); }, py::arg("format"));
   m.def("format_info", &format_info, py::arg("format"));
 
+  // Nothing compiles in the background while the process takes its static objects down.
+  py::module_::import("atexit").attr("register")(py::cpp_function([] {
+    py::gil_scoped_release release;
+    shader::end_background_crews();
+  }));
+
   py::enum_<DepthFilter>(m, "DepthFilter")
       .value("off", DepthFilter::off)
       .value("one_plane", DepthFilter::one_plane)
@@ -141,6 +148,7 @@ void bind_device(py::module_& m) {
              d["functions_compiled"] = s.functions_compiled;
              d["functions_from_memory"] = s.functions_from_memory;
              d["functions_from_disk"] = s.functions_from_disk;
+             d["functions_waiting"] = s.functions_waiting;
              d["glsl_compiled"] = s.glsl_compiled;
              d["glsl_from_disk"] = s.glsl_from_disk;
              d["modules_validated"] = s.modules_validated;
@@ -161,6 +169,7 @@ void bind_device(py::module_& m) {
           py::arg("command_buffers"), py::call_guard<py::gil_scoped_release>())
       .def("submit_and_wait", &submit_and_wait, py::arg("command_buffers"))
       .def("cancel", &Device::cancel)
+      .def("wait_compiles", &Device::wait_compiles, py::call_guard<py::gil_scoped_release>())
       .def("wait_idle", &Device::wait_idle, py::call_guard<py::gil_scoped_release>());
 }
 

@@ -101,7 +101,7 @@ struct VertexRun {
 
   bool run(const ShaderModule& module, uint32_t lanes, uint32_t locations) {
     VertexKey key;
-    key.module = &module;
+    key.module = Ptr<const ShaderModule>(Ptr<void>(), &module);
     key.specialization = specialization;
     for (uint32_t location = 0; location < locations; ++location) {
       for (uint32_t c = 0; c < 4; ++c) key.varyings.components.push_back({static_cast<uint8_t>(location), static_cast<uint8_t>(c)});
@@ -115,7 +115,7 @@ struct VertexRun {
     Expected<ResourceTable> table = resource_table(module, nullptr);
     if (!table) return error = table.error().message, false;
     key.resources = *table;
-    Expected<VertexFunction> f = compile_vertex(jit_of(lanes), key);
+    auto f = compile_vertex(jit_of(lanes), key);
     if (!f) return error = f.error().message, false;
     varyings.assign(locations * 4 * kBatchStride, -77.0f);
     uint32_t index[kBatchStride];
@@ -159,9 +159,10 @@ struct FragmentRun {
     Expected<ResourceTable> table = resource_table(module, nullptr);
     if (!table) return error = table.error().message, false;
     FragmentKey key;
-    key.module = &module, key.specialization = specialization, key.varyings = layout, key.resources = *table;
+    key.module = Ptr<const ShaderModule>(Ptr<void>(), &module), key.specialization = specialization, key.varyings = layout,
+    key.resources = *table;
     key.samples = samples, key.per_sample = per_sample, key.coverage_only = coverage_only, key.coverage_needs_alpha = coverage_needs_alpha;
-    Expected<FragmentFunction> f = compile_fragment(jit_of(lanes), key);
+    auto f = compile_fragment(jit_of(lanes), key);
     if (!f) return error = f.error().message, false;
     static float rows[3][64 * kBatchStride];
     for (int v = 0; v < 3; ++v) {

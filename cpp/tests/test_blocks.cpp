@@ -54,7 +54,7 @@ void run_case(const Case& c, uint32_t lanes) {
   auto module = shader_of("#version 450\n" + c.body, VK_SHADER_STAGE_FRAGMENT_BIT);
   if (!module) return;
   FragmentKey key;
-  key.module = module.get();
+  key.module = module;
   key.samples = c.epilogue.samples;
   auto layout = varying_layout(*module, {});
   auto table = resource_table(*module, nullptr);
@@ -193,7 +193,7 @@ void test_refused() {
     auto module = shader_of("#version 450\n" + body, VK_SHADER_STAGE_FRAGMENT_BIT);
     if (!module) return true;
     FragmentKey key;
-    key.module = module.get();
+    key.module = module;
     auto traits = analyze(*module, {});
     return CHECK(traits) && suits_blocks(key, *traits);
   };

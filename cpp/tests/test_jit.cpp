@@ -92,7 +92,7 @@ void test_schedule() {
     auto f = (*jit)->function(CodeKey("fragment"), chains);
     if (!CHECK(f)) return;
     for (int i = 0; i < 16; ++i) results[own][i] = 0.1f * static_cast<float>(i);
-    reinterpret_cast<void (*)(float*)>(*f)(results[own]);
+    reinterpret_cast<void (*)(float*)>((*f)->address.load())(results[own]);
     for (const std::string& file : files_in(directory)) {
       if (file.ends_with(".s")) {
         std::ifstream in(file);
@@ -114,7 +114,7 @@ void test_lanes_and_targets() {
     CHECK(jit);
     auto f = (*jit)->function(key_of(1), square_plus(lanes, 3));
     CHECK(f);
-    if (f) run_and_check(*f, 3, lanes);
+    if (f) run_and_check((*f)->address, 3, lanes);
   }
   CHECK(!Jit::create({5, "", "off"}));
   CHECK(!Jit::create({0, "z80", "off"}));
@@ -131,7 +131,7 @@ void test_cache() {
     auto jit = Jit::create({8, "", directory});
     auto f = (*jit)->function(key_of(7), square_plus(8, 2));
     CHECK(f);
-    if (f) run_and_check(*f, 2, 8);
+    if (f) run_and_check((*f)->address, 2, 8);
     stats = (*jit)->stats();
   };
   CompileStats stats;
@@ -170,6 +170,49 @@ void test_cache() {
   rmdir(directory.c_str());
 }
 
+// Quick code first, the same function optimised later; only that is on disk. What was not done is done at the end.
+void test_tiers() {
+  const std::string directory = temporary_directory();
+  const auto build = square_plus(8, 5);
+  {
+    auto jit = Jit::create({8, "", directory, true, 4});
+    std::vector<const CodeSlot*> slots;
+    for (uint32_t k = 0; k < 20; k++) {
+      auto f = (*jit)->function(key_of(300 + k), build);
+      if (!CHECK(f)) return;
+      run_and_check((*f)->address, 5, 8);
+      slots.push_back(*f);
+    }
+    CHECK((*jit)->stats().functions_compiled == 20);
+    (*jit)->wait();
+    CHECK((*jit)->stats().functions_waiting == 0 && (*jit)->stats().functions_compiled == 20);
+    for (const CodeSlot* slot : slots) {
+      CHECK(slot->last);
+      run_and_check(slot->address, 5, 8);
+    }
+    auto again = (*jit)->function(key_of(300), build);
+    CHECK(again && *again == slots[0]);
+    for (uint32_t k = 20; k < 40; k++) CHECK((*jit)->function(key_of(300 + k), build));
+  }
+  CHECK(files_in(directory + "/objects").size() == 40);
+  {
+    auto jit = Jit::create({8, "", directory, true, 4});
+    for (uint32_t k = 0; k < 40; k++) {
+      auto f = (*jit)->function(key_of(300 + k), build);
+      if (!CHECK(f)) return;
+      CHECK((*f)->last);
+      run_and_check((*f)->address, 5, 8);
+    }
+    CHECK((*jit)->stats().functions_from_disk == 40 && (*jit)->stats().functions_compiled == 0);
+  }
+  for (const auto& f : files_in(directory + "/objects")) unlink(f.c_str());
+  rmdir((directory + "/objects").c_str());
+  rmdir(directory.c_str());
+  // Without a place for it, what has not begun is dropped.
+  auto jit = Jit::create({8, "", "off", true, 2});
+  for (uint32_t k = 0; k < 40; k++) CHECK((*jit)->function(key_of(400 + k), build));
+}
+
 void test_sharing() {
   auto jit = Jit::create({8, "", "off"});
   std::vector<std::thread> threads;
@@ -178,7 +221,7 @@ void test_sharing() {
     threads.emplace_back([&, t] {
       for (uint32_t k = 0; k < 4; ++k) {
         auto f = (*jit)->function(key_of(k), square_plus(8, static_cast<float>(k)));
-        if (f) found[t][k] = *f;
+        if (f) found[t][k] = (*f)->address;
       }
     });
   }
@@ -211,7 +254,7 @@ void test_crew() {
         return square_plus(8, static_cast<float>(k))(module, name);
       });
       if (!f) return f.error();
-      found[k] = *f;
+      found[k] = (*f)->address;
       return Ok{};
     };
   };
@@ -274,6 +317,7 @@ int main() {
   test_lanes_and_targets();
   test_schedule();
   test_cache();
+  test_tiers();
   test_sharing();
   test_crew();
   test_refusals();

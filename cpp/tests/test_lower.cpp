@@ -534,7 +534,7 @@ void test_vertex_fetch() {
   if (!module) return;
   for (uint32_t lanes : kWidths) {
     VertexKey key;
-    key.module = module.get();
+    key.module = module;
     for (uint8_t n = 0; n < 4; ++n) {
       for (uint8_t c = 0; c < 4; ++c) key.varyings.components.push_back({n, c});
     }
@@ -544,7 +544,7 @@ void test_vertex_fetch() {
                       {3, 0, VK_FORMAT_R16G16_UINT, 16},
                       {4, 1, VK_FORMAT_R16G16_SNORM, 4},
                       {5, 0, VK_FORMAT_R32G32B32_SINT, 8}};
-    Expected<VertexFunction> f = compile_vertex(jit_of(lanes), key);
+    auto f = compile_vertex(jit_of(lanes), key);
     if (!f) {
       CHECK_MESSAGE(false, f.error().message);
       return;

@@ -63,7 +63,7 @@ struct Texture {
       CHECK_MESSAGE(false, f.error().message);
       return {};
     }
-    return {&view, &sampler, f->gradient, f->lod, f->fetch, f->gather};
+    return {&view, &sampler, f->gradient->address, f->lod->address, f->fetch->address, f->gather->address};
   }
 };
 

@@ -51,7 +51,7 @@ Function compile(Jit& jit, const char* name, uint32_t width, bool integer_a, boo
     return Ok{};
   });
   if (!CHECK_MESSAGE(f, std::string(name) + (f ? "" : f.error().message))) return nullptr;
-  return reinterpret_cast<Function>(*f);
+  return reinterpret_cast<Function>((*f)->address.load());
 }
 
 struct Widths {

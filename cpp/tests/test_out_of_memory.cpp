@@ -110,6 +110,7 @@ Scene make_scene(uint32_t threads) {
   info.label = "triangles";
   auto pipeline = s.device->create_pipeline(info);
   if (CHECK_MESSAGE(pipeline, pipeline ? "" : pipeline.error().message)) s.pipeline = *pipeline;
+  s.device->wait_compiles();  // the crew takes memory too
   return s;
 }
 

@@ -20,6 +20,8 @@ using namespace tilegpu::shader;
 
 namespace {
 
+const void* address_of(const CodeSlot* code) { return code ? code->address.load() : nullptr; }
+
 std::mt19937 rng(1);
 
 // -- images -----------------------------------------------------------------------------------------------------------------------
@@ -414,7 +416,7 @@ Trampoline make_trampoline(Jit& jit, const char* name, Type (*type)(const Ir&), 
     return Ok{};
   });
   if (!CHECK_MESSAGE(f, f ? "" : f.error().message)) return nullptr;
-  return reinterpret_cast<Trampoline>(*f);
+  return reinterpret_cast<Trampoline>((*f)->address.load());
 }
 
 struct Lab {
@@ -449,8 +451,8 @@ bool call(const SamplerKey& key, Texture& image, Op op, const Request requests[1
     const uint8_t use = op == Op::gradient ? kUseGradient : op == Op::lod ? kUseLod : kUseGather;
     auto functions = compile_sampler(*lab.jit, key, use);
     if (!CHECK_MESSAGE(functions, functions ? "" : functions.error().message)) return false;
-    image.descriptor.sample_gradient = functions->gradient, image.descriptor.sample_lod = functions->lod,
-    image.descriptor.gather = functions->gather;
+    image.descriptor.sample_gradient = address_of(functions->gradient), image.descriptor.sample_lod = address_of(functions->lod),
+    image.descriptor.gather = address_of(functions->gather);
     const uint32_t lanes = lab.jit->lanes();
     for (uint32_t base = 0; base < 16; base += lanes) {
       Arguments a{};
@@ -682,7 +684,7 @@ void test_fetch() {
     for (Lab& lab : all_labs) {
       auto functions = compile_sampler(*lab.jit, key, kUseFetch);
       if (!CHECK(functions)) return;
-      image.descriptor.fetch = functions->fetch;
+      image.descriptor.fetch = address_of(functions->fetch);
       image.descriptor.sampler = nullptr;
       const uint32_t lanes = lab.jit->lanes();
       for (int n = 0; n < 60; ++n) {

@@ -39,7 +39,7 @@ Text newest_ir() {
 
 VertexFunction compile(const ShaderModule& module, uint32_t lanes, uint32_t locations, bool position_only) {
   VertexKey key;
-  key.module = &module;
+  key.module = Ptr<const ShaderModule>(Ptr<void>(), &module);
   key.position_only = position_only;
   for (uint32_t location = 0; location < 4; ++location) {
     key.bindings.push_back({location, 16, VK_VERTEX_INPUT_RATE_VERTEX});
@@ -50,9 +50,9 @@ VertexFunction compile(const ShaderModule& module, uint32_t lanes, uint32_t loca
   Expected<ResourceTable> table = resource_table(module, nullptr);
   CHECK(table);
   key.resources = *table;
-  Expected<VertexFunction> f = compile_vertex(jit_of(lanes), key);
+  auto f = compile_vertex(jit_of(lanes), key);
   CHECK_MESSAGE(f, f ? "" : f.error().message);
-  return f ? *f : nullptr;
+  return f ? static_cast<VertexFunction>(*f) : nullptr;
 }
 
 constexpr const char* kHead =

@@ -40,6 +40,7 @@ struct DeviceInfo {
 
 struct CompileStats {
   uint64_t pipelines = 0, functions_compiled = 0, functions_from_memory = 0, functions_from_disk = 0;
+  uint64_t functions_waiting = 0;  // have code that was made quickly; the optimised code isn't there yet
   uint64_t glsl_compiled = 0, glsl_from_disk = 0, modules_validated = 0;
   double compile_ms = 0, load_ms = 0;
 };
@@ -70,6 +71,8 @@ class TILEGPU_API Device : public std::enable_shared_from_this<Device> {
   /// Ends running and queued work as soon as possible (Ctrl-C); images of the interrupted pass stay as they were where no tile was stored.
   void cancel();
   void wait_idle();
+  /// Until every function has its optimised code; passes from now on use it. For who measures.
+  void wait_compiles();
   exec::DeviceState& state() { return *state_; }
 
  private:

@@ -103,8 +103,15 @@ Status build_tables(DeviceState& device, PassRecord& pass, const Pipeline& pipel
         }
         auto functions = device.sampler(*image->view, sampler, slot.uses);
         if (!functions) return Error{functions.error().code, name + ": " + functions.error().message};
-        tables.textures[slot.first + i * slot.sampler_count + j] = {
-            view_abi(pass, image->view), sampler_block, functions->gradient, functions->lod, functions->fetch, functions->gather};
+        shader::TextureDescriptor& texture = tables.textures[slot.first + i * slot.sampler_count + j];
+        texture.view = view_abi(pass, image->view), texture.sampler = sampler_block;
+        const auto put = [&pass](const void*& address, const shader::CodeSlot* code) {
+          if (!code) return;
+          if (!code->last.load(std::memory_order_acquire)) pass.quick_code.emplace_back(&address, code);
+          address = code->address.load(std::memory_order_acquire);
+        };
+        put(texture.sample_gradient, functions->gradient), put(texture.sample_lod, functions->lod);
+        put(texture.fetch, functions->fetch), put(texture.gather, functions->gather);
       }
     }
   state.buffers = tables.buffers.data();

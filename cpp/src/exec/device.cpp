@@ -75,13 +75,14 @@ Expected<Ptr<Device>> Device::create(const DeviceCreateInfo& info) {
     return invalid("threads is " + std::to_string(info.threads) + "; allowed are 1 to 256 and 0 (what affinity and cgroup quota allow)");
   if (!framebuffer::find_profile(info.profile))
     return invalid("profile '" + info.profile + "' is not known; there are " + framebuffer::profile_names());
-  auto jit = shader::Jit::create({info.lanes, info.jit_target, info.cache_dir});
+  const uint32_t threads = info.threads ? info.threads : exec::usable_threads();
+  auto jit = shader::Jit::create({info.lanes, info.jit_target, info.cache_dir, true, threads});
   if (!jit) return jit.error();
   Ptr<Device> device(new Device);
   exec::DeviceState& s = *device->state_;
   s.info = info;
   if (!info.hsr) s.info.hsr = framebuffer::default_hsr(info.profile);
-  s.threads = info.threads ? info.threads : exec::usable_threads();
+  s.threads = threads;
   s.jit = std::move(*jit);
   return device;
 }
@@ -227,6 +228,8 @@ Status Device::submit_and_wait(const std::vector<Ptr<CommandBuffer>>& command_bu
 }
 
 void Device::cancel() { state_->cancelled = true; }
+
+void Device::wait_compiles() { state_->jit->wait(); }
 
 void Device::wait_idle() {
   if (state_->queue && state_->owner_process == getpid()) state_->queue->wait_idle();

@@ -411,6 +411,11 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   pass.tile_trace.clear();
   PassStats& stats = pass.stats;
   const double start_ms = now_ms();
+  std::erase_if(pass.quick_code, [](const auto& code) {
+    const bool last = code.second->last.load(std::memory_order_acquire);
+    *code.first = code.second->address.load(std::memory_order_acquire);
+    return last;
+  });
   const std::span<const DrawCall> draws = expand_commands(pass, s.expanded_draws, s.commands);
   for (const geometry::PassCommand& c : s.commands) stats.draws += c.clear == nullptr;
 

@@ -48,6 +48,8 @@ struct PassRecord {
   std::deque<DrawState> states;
   std::deque<PushBlock> pushes;
   std::deque<BindingTables> tables;
+  // Sampler functions in the tables whose code may still be replaced; looked at before each execution.
+  std::vector<std::pair<const void**, const shader::CodeSlot*>> quick_code;
   std::deque<ClearCall> clears;
   std::vector<DrawCall> draws;
   std::vector<IndirectDraw> indirects;

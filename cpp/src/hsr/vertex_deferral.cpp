@@ -74,7 +74,8 @@ VertexDeferral decide(const exec::DrawState& state, std::span<const Written> wri
                    view.layer_pitch_B[level] * static_cast<uint64_t>(view.layer_count)))
           return decision;
     }
-  decision.position = std::atomic_ref(compiled.position).load(std::memory_order_acquire);
+  if (const shader::CodeSlot* slot = std::atomic_ref(compiled.position).load(std::memory_order_acquire))
+    decision.position = shader::Code<shader::VertexFunction>(slot);
   if (!decision.position) decision.reason = "the pipeline has no slice of its vertex shader";
   return decision;
 }

@@ -28,17 +28,17 @@ struct Compiled {
   shader::VaryingLayout varyings;
   shader::ResourceTable resources;
   std::vector<shader::InputSource> inputs;  // input attachments, mapped to planes of the tile
-  shader::VertexFunction vertex = nullptr;
-  shader::FragmentFunction fragment = nullptr;  // null: no fragment shader
-  shader::FragmentFunction epilogue = nullptr;  // null: nothing to write
-  shader::BlocksFunction blocks = nullptr;      // both over whole blocks; null where they go one by one
-  shader::FragmentFunction slice = nullptr;     // the fragment shader up to known coverage; where Classification::needs_slice
+  shader::Code<shader::VertexFunction> vertex;
+  shader::Code<shader::FragmentFunction> fragment;  // null: no fragment shader
+  shader::Code<shader::FragmentFunction> epilogue;  // null: nothing to write
+  shader::Code<shader::BlocksFunction> blocks;      // both over whole blocks; null where they go one by one
+  shader::Code<shader::FragmentFunction> slice;     // the fragment shader up to known coverage; where Classification::needs_slice
   Classification classification;
   uint32_t written_targets = 0;  // bit i: colour i may be written; 8: depth, 9: stencil
   // Deferred vertex shading: the vertex shader cut down to positions, made when a pass first asks for it (position_shader, through an
   // atomic_ref); what the
   // vertex shader reads, and what either shader writes, of the tables in `resources`.
-  mutable shader::VertexFunction position = nullptr;
+  mutable const shader::CodeSlot* position = nullptr;
   std::vector<shader::BufferSlot> vertex_buffers, written_buffers;
   std::vector<shader::TextureSlot> vertex_textures;
   uint32_t samples = 1;

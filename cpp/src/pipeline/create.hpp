@@ -20,6 +20,6 @@ Status validate(GraphicsPipelineCreateInfo& info);
 Expected<Ptr<const PipelineLayout>> layout_from_reflection(const GraphicsPipelineCreateInfo& info);
 
 /// The vertex shader of a pipeline cut down to gl_Position, clip and cull distances; compiled at the first request.
-Expected<shader::VertexFunction> position_shader(shader::Jit& jit, const Pipeline& pipeline);
+Status position_shader(shader::Jit& jit, const Pipeline& pipeline);
 
 }  // namespace tilegpu::pipeline

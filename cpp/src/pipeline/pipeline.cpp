@@ -24,16 +24,16 @@ namespace tilegpu::pipeline {
 namespace {
 
 // Quads of pipelines with the same code may share a packet; the number is an identity, nothing depends on its value.
-uint64_t shader_identity(shader::FragmentFunction body, shader::FragmentFunction epilogue) {
+uint64_t shader_identity(const shader::Code<shader::FragmentFunction>& body, const shader::Code<shader::FragmentFunction>& epilogue) {
   static std::mutex mutex;
-  static std::map<std::pair<shader::FragmentFunction, shader::FragmentFunction>, uint64_t> identities;
+  static std::map<std::pair<const void*, const void*>, uint64_t> identities;
   std::lock_guard lock(mutex);
-  return identities.try_emplace({body, epilogue}, identities.size() + 1).first->second;
+  return identities.try_emplace({body.identity(), epilogue.identity()}, identities.size() + 1).first->second;
 }
 
 shader::VertexKey vertex_key(const GraphicsPipelineCreateInfo& info, const Compiled& compiled) {
   shader::VertexKey key;
-  key.module = info.vertex.module.get();
+  key.module = info.vertex.module;
   key.specialization = info.vertex.specialization;
   key.bindings = info.vertex_bindings;
   key.attributes = info.vertex_attributes;
@@ -65,16 +65,16 @@ Status find_memory(const GraphicsPipelineCreateInfo& info, Compiled& compiled) {
 
 }  // namespace
 
-Expected<shader::VertexFunction> position_shader(shader::Jit& jit, const Pipeline& pipeline) {
+Status position_shader(shader::Jit& jit, const Pipeline& pipeline) {
   const Compiled& compiled = pipeline.compiled();
-  if (const shader::VertexFunction known = std::atomic_ref(compiled.position).load(std::memory_order_acquire)) return known;
+  if (std::atomic_ref(compiled.position).load(std::memory_order_acquire)) return Ok{};
   shader::VertexKey key = vertex_key(pipeline.info(), compiled);
   key.position_only = true;
   auto code = shader::compile_vertex(jit, key);  // one compile for threads that ask at once
   if (!code)
     return Error{code.error().code, "pipeline '" + pipeline.info().label + "': vertex shader, positions only: " + code.error().message};
-  std::atomic_ref(compiled.position).store(*code, std::memory_order_release);
-  return *code;
+  std::atomic_ref(compiled.position).store(code->slot(), std::memory_order_release);
+  return Ok{};
 }
 
 Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreateInfo info, uint32_t threads) {
@@ -118,7 +118,7 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreate
   shader::FragmentKey fragment, slice;
   shader::EpilogueKey epilogue;
   if (info.fragment.module) {
-    fragment.module = info.fragment.module.get();
+    fragment.module = info.fragment.module;
     fragment.specialization = info.fragment.specialization;
     fragment.varyings = compiled->varyings;
     fragment.resources = compiled->resources;

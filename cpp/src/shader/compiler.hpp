@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shader/abi.hpp"
+#include "shader/code.hpp"
 #include "tilegpu/pipeline.hpp"
 
 namespace tilegpu::shader {
@@ -103,7 +104,7 @@ Expected<VaryingLayout> varying_layout(const ShaderModule& fragment, const std::
 Expected<ResourceTable> resource_table(const ShaderModule& vertex, const ShaderModule* fragment);
 
 struct VertexKey {
-  const ShaderModule* module = nullptr;
+  Ptr<const ShaderModule> module;
   std::vector<std::pair<uint32_t, uint32_t>> specialization;
   std::vector<VkVertexInputBindingDescription> bindings;
   std::vector<VkVertexInputAttributeDescription> attributes;
@@ -112,7 +113,7 @@ struct VertexKey {
   bool position_only = false;  // sliced, for deferred vertex shading: gl_Position, clip and cull distances only
 };
 struct FragmentKey {
-  const ShaderModule* module = nullptr;
+  Ptr<const ShaderModule> module;
   std::vector<std::pair<uint32_t, uint32_t>> specialization;
   VaryingLayout varyings;
   ResourceTable resources;
@@ -123,7 +124,7 @@ struct FragmentKey {
   bool coverage_needs_alpha = false;
 };
 
-/// Sampler functions of one (view, sampler) pair; addresses as in TextureDescriptor.
+/// Sampler functions of one (view, sampler) pair; their addresses are those of TextureDescriptor.
 struct SamplerKey {
   VkFormat format = VK_FORMAT_UNDEFINED;  // of the view; depth formats read depth in R, stencil views stencil
   VkImageAspectFlagBits aspect = VK_IMAGE_ASPECT_COLOR_BIT;
@@ -134,7 +135,7 @@ struct SamplerKey {
   SamplerCreateInfo sampler;  // bias, min_lod, max_lod, border are read at run time
 };
 struct SamplerFunctions {
-  const void *gradient = nullptr, *lod = nullptr, *fetch = nullptr, *gather = nullptr;
+  const CodeSlot *gradient = nullptr, *lod = nullptr, *fetch = nullptr, *gather = nullptr;
 };
 
 /// The end of a packet: blend, logic op, masks, conversion, write to the tile. Reads FragmentArgs::color and live_coverage & alive.
@@ -148,13 +149,13 @@ struct EpilogueKey {
   bool per_sample = false;  // the packet is of one sample: FragmentArgs::sample_index
 };
 
-Expected<VertexFunction> compile_vertex(Jit& jit, const VertexKey& key);
-Expected<FragmentFunction> compile_fragment(Jit& jit, const FragmentKey& key);
+Expected<Code<VertexFunction>> compile_vertex(Jit& jit, const VertexKey& key);
+Expected<Code<FragmentFunction>> compile_fragment(Jit& jit, const FragmentKey& key);
 Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint8_t uses);
-Expected<FragmentFunction> compile_epilogue(Jit& jit, const EpilogueKey& key);
+Expected<Code<FragmentFunction>> compile_epilogue(Jit& jit, const EpilogueKey& key);
 /// Both in one function over whole blocks: the values stay in registers, and what is the same for all is made once. The bits are those of
 /// the two. Worth it, and possible, where a body is short and asks nothing but its place and its primitive.
 bool suits_blocks(const FragmentKey& key, const StageTraits& traits);
-Expected<BlocksFunction> compile_blocks(Jit& jit, const FragmentKey& key, const EpilogueKey& epilogue);
+Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const EpilogueKey& epilogue);
 
 }  // namespace tilegpu::shader

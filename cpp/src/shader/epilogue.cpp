@@ -492,7 +492,7 @@ void emit_whole_packet(const Ir& ir, const EpilogueKey& key, Value args, const W
   Builder(ir, key, args).run_whole(packet);
 }
 
-Expected<FragmentFunction> compile_epilogue(Jit& jit, const EpilogueKey& key) {
+Expected<Code<FragmentFunction>> compile_epilogue(Jit& jit, const EpilogueKey& key) {
   if (key.samples == 0 || key.samples > 16 || (key.samples & (key.samples - 1))) {
     return Error{VK_ERROR_UNKNOWN, "epilogue: samples is " + std::to_string(key.samples) + "; allowed are 1, 2, 4, 8, 16"};
   }
@@ -508,7 +508,7 @@ Expected<FragmentFunction> compile_epilogue(Jit& jit, const EpilogueKey& key) {
   const uint32_t lanes = jit.lanes();
   CodeKey code("epilogue 3");
   add_epilogue(code, key);
-  Expected<void*> address = jit.function(code, [&key, lanes](LLVMModuleRef module, const char* name) -> Status {
+  Expected<const CodeSlot*> slot = jit.function(code, [key, lanes](LLVMModuleRef module, const char* name) -> Status {
     Ir ir(module, lanes);
     Value fn = ir.function(name, LLVMFunctionType(ir.void_type, &ir.ptr, 1, 0));
     ir.add_parameter_attribute(fn, 0, "noalias");
@@ -517,8 +517,8 @@ Expected<FragmentFunction> compile_epilogue(Jit& jit, const EpilogueKey& key) {
     LLVMBuildRetVoid(ir.builder);
     return Ok{};
   });
-  if (!address) return address.error();
-  return reinterpret_cast<FragmentFunction>(*address);
+  if (!slot) return slot.error();
+  return Code<FragmentFunction>(*slot);
 }
 
 }  // namespace tilegpu::shader

@@ -29,9 +29,11 @@
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "shader/abi.hpp"
+#include "shader/background_crew.hpp"
 #include "shader/compile_crew.hpp"
 #include "shader/object_cache.hpp"
 #include "stats/host_memory.hpp"
@@ -45,7 +47,11 @@ constexpr const char* kPasses =
     "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint;max-iterations=1>,simplifycfg,early-cse,dce)";
 constexpr const char* kSlicePasses =
     "function(adce,simplifycfg,loop(loop-deletion),instcombine<no-verify-fixpoint;max-iterations=1>,adce,simplifycfg<no-keep-loops>)";
+// With code generation that optimises nothing these pay for themselves.
+constexpr const char* kQuickPasses = "always-inline,function(sroa,instsimplify,early-cse,dce)";
 constexpr uint32_t kCodeVersion = 2;
+
+enum class Tier : uint8_t { quick, optimised };
 
 double now_ms() {
   using namespace std::chrono;
@@ -170,8 +176,19 @@ bool host_gathers_fast() { return __builtin_cpu_is("intel") && has_feature(take_
 
 struct Entry {
   bool done = false;
-  void* address = nullptr;
+  CodeSlot slot;
   Error error;
+};
+
+/// A module in a context of its own.
+struct Work {
+  ContextHolder holder;
+  LLVMModuleRef module = nullptr;
+  Work() = default;
+  Work(const Work&) = delete;
+  ~Work() {
+    if (module) LLVMDisposeModule(module);
+  }
 };
 
 }  // namespace
@@ -189,70 +206,82 @@ struct Jit::State {
   uint32_t lanes = 0;
   bool wide_schedule = false;  // see jit_schedule.hpp
   LLVMTargetRef target = nullptr;
-  std::string triple;
+  std::string triple, data_layout;
   LLVMOrcLLJITRef lljit = nullptr;
   std::unique_ptr<ObjectCache> cache;
 
   std::mutex mutex;  // of everything below
   std::condition_variable finished;
   std::unordered_map<std::string, std::shared_ptr<Entry>> entries;
-  std::vector<LLVMTargetMachineRef> idle_machines;
+  std::vector<LLVMTargetMachineRef> idle_machines[2];  // by tier
   CompileStats stats;
 
+  std::unique_ptr<BackgroundCrew> background;  // null: one tier only
+  Tier tier = Tier::optimised;                 // that one, or the first
+
   ~State() {
-    for (LLVMTargetMachineRef m : idle_machines) LLVMDisposeTargetMachine(m);
+    background.reset();
+    for (const auto& machines : idle_machines)
+      for (LLVMTargetMachineRef m : machines) LLVMDisposeTargetMachine(m);
     if (lljit) {
       if (LLVMErrorRef e = LLVMOrcDisposeLLJIT(lljit)) LLVMConsumeError(e);
     }
   }
-  LLVMTargetMachineRef make_machine() const {
-    return LLVMCreateTargetMachine(target, triple.c_str(), cpu.c_str(), features.c_str(), LLVMCodeGenLevelDefault, LLVMRelocPIC,
-                                   LLVMCodeModelSmall);
+  LLVMTargetMachineRef make_machine(Tier of) const {
+    const LLVMCodeGenOptLevel level = of == Tier::quick ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault;
+    return LLVMCreateTargetMachine(target, triple.c_str(), cpu.c_str(), features.c_str(), level, LLVMRelocPIC, LLVMCodeModelSmall);
   }
-  LLVMTargetMachineRef take_machine() {
+  LLVMTargetMachineRef take_machine(Tier of) {
     {
       std::lock_guard lock(mutex);
-      if (!idle_machines.empty()) {
-        LLVMTargetMachineRef m = idle_machines.back();
-        idle_machines.pop_back();
+      auto& idle = idle_machines[static_cast<size_t>(of)];
+      if (!idle.empty()) {
+        LLVMTargetMachineRef m = idle.back();
+        idle.pop_back();
         return m;
       }
     }
-    return make_machine();
+    return make_machine(of);
   }
-  void give_machine(LLVMTargetMachineRef m) {
+  void give_machine(Tier of, LLVMTargetMachineRef m) {
     std::lock_guard lock(mutex);
-    idle_machines.push_back(m);
+    idle_machines[static_cast<size_t>(of)].push_back(m);
   }
-  Expected<std::string> compile(const Build& build, const std::string& name, const char* kind);
-  Expected<std::string> emit(LLVMModuleRef module, LLVMTargetMachineRef machine, ContextHolder& holder, const std::string& name,
-                             const char* kind);
-  Expected<void*> link(const std::string& object, const std::string& name);
-  Expected<void*> make(const std::string& full_key, const CodeKey& key, const Build& build);
+  Expected<std::unique_ptr<Work>> build_ir(const Build& build, const std::string& name, const char* kind) const;
+  Expected<std::string> generate(Work& work, Tier of, const std::string& name, const char* kind);
+  Expected<std::string> emit(Work& work, Tier of, LLVMTargetMachineRef machine, const std::string& name, const char* kind);
+  Expected<void*> link(const std::string& object, const std::string& name, const char* kind);
+  Expected<void*> make_quick(const Build& build, const std::string& name, const char* kind);
+  Expected<void*> make_optimised(const Build& build, const std::string& name, const char* kind, const std::string& full_key);
+  void optimise_later(const Build& build, const std::string& name, const char* kind, const std::string& full_key,
+                      const std::shared_ptr<Entry>& entry);
+  Status make(const std::string& full_key, const CodeKey& key, const Build& build, const std::shared_ptr<Entry>& entry);
 };
 
-Expected<std::string> Jit::State::compile(const Build& build, const std::string& name, const char* kind) {
-  ContextHolder holder;
-  LLVMModuleRef module = LLVMModuleCreateWithNameInContext(name.c_str(), holder.context);
-  LLVMTargetMachineRef machine = take_machine();
+Expected<std::unique_ptr<Work>> Jit::State::build_ir(const Build& build, const std::string& name, const char* kind) const {
+  auto work = std::make_unique<Work>();
+  LLVMModuleRef module = work->module = LLVMModuleCreateWithNameInContext(name.c_str(), work->holder.context);
   LLVMSetTarget(module, triple.c_str());
-  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
-  LLVMSetModuleDataLayout(module, layout);
-  LLVMDisposeTargetData(layout);
+  LLVMSetDataLayout(module, data_layout.c_str());
+  if (Status built = build(module, name.c_str()); !built) return built.error();
+  if (LLVMValueRef f = LLVMGetNamedFunction(module, name.c_str()); !f || LLVMIsDeclaration(f))
+    return error(std::string("generated module for ") + kind + " does not define its function");
+  char* message = nullptr;
+  if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message))
+    return error(std::string("generated code for ") + kind + " is not valid IR: " + take_message(message));
+  take_message(message);
+  return work;
+}
 
-  Expected<std::string> object = std::string();
-  if (Status built = build(module, name.c_str()); !built) {
-    object = built.error();
-  } else {
-    object = emit(module, machine, holder, name, kind);
-  }
-  LLVMDisposeModule(module);
-  give_machine(machine);
+Expected<std::string> Jit::State::generate(Work& work, Tier of, const std::string& name, const char* kind) {
+  LLVMTargetMachineRef machine = take_machine(of);
+  Expected<std::string> object = emit(work, of, machine, name, kind);
+  give_machine(of, machine);
   return object;
 }
 
-Expected<std::string> Jit::State::emit(LLVMModuleRef module, LLVMTargetMachineRef machine, ContextHolder& holder, const std::string& name,
-                                       const char* kind) {
+Expected<std::string> Jit::State::emit(Work& work, Tier of, LLVMTargetMachineRef machine, const std::string& name, const char* kind) {
+  LLVMModuleRef module = work.module;
   char* message = nullptr;
   const std::string dump =
       dump_directory.empty() ? "" : dump_directory + "/" + kind + "_" + name.substr(3, 12) + "_" + std::to_string(lanes);
@@ -261,30 +290,23 @@ Expected<std::string> Jit::State::emit(LLVMModuleRef module, LLVMTargetMachineRe
     if (LLVMPrintModuleToFile(module, (dump + suffix).c_str(), &problem) && problem) take_message(problem);
   };
   if (!dump.empty()) write_ir(".before.ll");
-  if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message))
-    return error(std::string("generated code for ") + kind + " is not valid IR: " + take_message(message));
-  take_message(message);
-  message = nullptr;
-  if (LLVMValueRef f = LLVMGetNamedFunction(module, name.c_str()); !f || LLVMIsDeclaration(f)) {
-    return error(std::string("generated module for ") + kind + " does not define its function");
-  }
   const unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
     // No exception passes through generated code: no unwind tables to register.
     LLVMAddAttributeAtIndex(f, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
-                            LLVMCreateEnumAttribute(holder.context, nounwind, 0));
+                            LLVMCreateEnumAttribute(work.holder.context, nounwind, 0));
   }
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMErrorRef failed = LLVMRunPasses(module, kPasses, machine, options);
+  LLVMErrorRef failed = LLVMRunPasses(module, of == Tier::quick ? kQuickPasses : kPasses, machine, options);
   const unsigned slice = LLVMGetEnumAttributeKindForName(kSliceAttribute, std::strlen(kSliceAttribute));
   if (!failed && LLVMGetEnumAttributeAtIndex(LLVMGetNamedFunction(module, name.c_str()),
                                              static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex), slice))
     failed = LLVMRunPasses(module, kSlicePasses, machine, options);
   LLVMDisposePassBuilderOptions(options);
-  if (wide_schedule && (!std::strcmp(kind, "fragment") || !std::strcmp(kind, "sampler"))) {
+  if (wide_schedule && of == Tier::optimised && (!std::strcmp(kind, "fragment") || !std::strcmp(kind, "sampler"))) {
     LLVMAddAttributeAtIndex(
         LLVMGetNamedFunction(module, name.c_str()), static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
-        LLVMCreateStringAttribute(holder.context, kWideSchedule, static_cast<unsigned>(std::strlen(kWideSchedule)), "", 0));
+        LLVMCreateStringAttribute(work.holder.context, kWideSchedule, static_cast<unsigned>(std::strlen(kWideSchedule)), "", 0));
   }
   if (!failed) leave_out_alpha(module);
   if (failed) return error("LLVM passes: " + take_error(failed));
@@ -301,7 +323,7 @@ Expected<std::string> Jit::State::emit(LLVMModuleRef module, LLVMTargetMachineRe
     return error("LLVM code generation: " + take_message(message));
   std::string object(LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
   LLVMDisposeMemoryBuffer(buffer);
-  if (!holder.messages.empty()) return error("LLVM code generation: " + holder.messages);
+  if (!work.holder.messages.empty()) return error("LLVM code generation: " + work.holder.messages);
   Expected<std::string> foreign = foreign_symbol(object);
   if (!foreign) return foreign.error();
   if (!foreign->empty())
@@ -309,43 +331,82 @@ Expected<std::string> Jit::State::emit(LLVMModuleRef module, LLVMTargetMachineRe
   return object;
 }
 
-Expected<void*> Jit::State::link(const std::string& object, const std::string& name) {
+Expected<void*> Jit::State::link(const std::string& object, const std::string& name, const char* kind) {
   LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(object.data(), object.size(), name.c_str());
   if (LLVMErrorRef e = LLVMOrcLLJITAddObjectFile(lljit, LLVMOrcLLJITGetMainJITDylib(lljit), buffer))
     return error("linking: " + take_error(e));
   LLVMOrcExecutorAddress address = 0;
   if (LLVMErrorRef e = LLVMOrcLLJITLookup(lljit, &address, name.c_str())) return error("linking: " + take_error(e));
+  add_to_perf_map(object, address, name, kind);
   return reinterpret_cast<void*>(static_cast<uintptr_t>(address));
 }
 
-Expected<void*> Jit::State::make(const std::string& full_key, const CodeKey& key, const Build& build) {
+Expected<void*> Jit::State::make_quick(const Build& build, const std::string& name, const char* kind) {
+  const std::string quick_name = "tq" + name.substr(2);  // two functions of one program may not have the same name
+  Expected<std::unique_ptr<Work>> work = build_ir(build, quick_name, kind);
+  if (!work) return work.error();
+  Expected<std::string> object = generate(**work, Tier::quick, quick_name, kind);
+  if (!object) return object.error();
+  return link(*object, quick_name, kind);
+}
+
+Expected<void*> Jit::State::make_optimised(const Build& build, const std::string& name, const char* kind, const std::string& full_key) {
+  Expected<std::unique_ptr<Work>> work = build_ir(build, name, kind);
+  if (!work) return work.error();
+  Expected<std::string> object = generate(**work, Tier::optimised, name, kind);
+  if (!object) return object.error();
+  Expected<void*> address = link(*object, name, kind);
+  if (address) cache->store(full_key, *object);
+  return address;
+}
+
+void Jit::State::optimise_later(const Build& build, const std::string& name, const char* kind, const std::string& full_key,
+                                const std::shared_ptr<Entry>& entry) {
+  background->add([this, build, name, kind = std::string(kind), full_key, entry] {
+    const double start = now_ms();
+    // Without memory for it the quick code stays.
+    if (stats::check_compile_memory("the code generator")) {
+      try {
+        if (Expected<void*> better = make_optimised(build, name, kind.c_str(), full_key)) entry->slot.address.store(*better);
+      } catch (const std::bad_alloc&) {
+      }
+    }
+    entry->slot.last.store(true);
+    std::lock_guard lock(mutex);
+    stats.compile_ms += now_ms() - start;
+  });
+}
+
+Status Jit::State::make(const std::string& full_key, const CodeKey& key, const Build& build, const std::shared_ptr<Entry>& entry) {
   const std::string name = "tg_" + hash128(full_key.data(), full_key.size()).hex();
+  const char* kind = key.bytes().c_str();
   const double start = now_ms();
   std::string object;
-  if (dump_directory.empty() && cache->load(full_key, object)) {
+  if (dump_directory.empty() && (background || tier == Tier::optimised) && cache->load(full_key, object)) {
     if (Expected<std::string> foreign = foreign_symbol(object); foreign && foreign->empty()) {
-      Expected<void*> address = link(object, name);
-      if (address) {
-        add_to_perf_map(object, reinterpret_cast<uintptr_t>(*address), name, key.bytes().c_str());
+      if (Expected<void*> address = link(object, name, kind)) {
+        entry->slot.address.store(*address);
+        entry->slot.last.store(true);
         std::lock_guard lock(mutex);
         stats.functions_from_disk++;
         stats.load_ms += now_ms() - start;
-        return address;
+        return Ok{};
       }
     }
   }
   if (Status room = stats::check_compile_memory("the code generator"); !room) return room.error();
   before_compile();
-  Expected<std::string> compiled = compile(build, name, key.bytes().c_str());
-  if (!compiled) return compiled.error();
-  Expected<void*> address = link(*compiled, name);
-  if (!address) return address;
-  add_to_perf_map(*compiled, reinterpret_cast<uintptr_t>(*address), name, key.bytes().c_str());
-  cache->store(full_key, *compiled);
+  Expected<void*> address = tier == Tier::quick ? make_quick(build, name, kind) : make_optimised(build, name, kind, full_key);
+  if (!address) return address.error();
+  entry->slot.address.store(*address);
+  if (background)
+    optimise_later(build, name, kind, full_key, entry);
+  else
+    entry->slot.last.store(true);
   std::lock_guard lock(mutex);
   stats.functions_compiled++;
   stats.compile_ms += now_ms() - start;
-  return address;
+  return Ok{};
 }
 
 Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
@@ -391,16 +452,30 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   char* message = nullptr;
   if (LLVMGetTargetFromTriple(s.triple.c_str(), &s.target, &message))
     return error("LLVM has no target '" + s.triple + "': " + take_message(message));
-  LLVMTargetMachineRef machine = s.make_machine();
+  bool tiered = info.tiered && s.dump_directory.empty();
+  if (const char* code = std::getenv("TILEGPU_CODE"); code && *code) {
+    const std::string wanted = code;
+    if (wanted != "quick" && wanted != "optimised" && wanted != "tiered")
+      return error("device: TILEGPU_CODE is '" + wanted + "'; allowed are 'tiered', 'quick' and 'optimised'");
+    tiered = wanted == "tiered";
+    if (wanted == "quick") s.tier = Tier::quick;
+  }
+  if (tiered) s.tier = Tier::quick;
+  LLVMTargetMachineRef machine = s.make_machine(s.tier);
   if (!machine) return error("LLVM cannot generate code for '" + s.cpu + "'");
-  s.idle_machines.push_back(machine);
+  s.idle_machines[static_cast<size_t>(s.tier)].push_back(machine);
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
+  s.data_layout = take_message(LLVMCopyStringRepOfTargetData(layout));
+  LLVMDisposeTargetData(layout);
   LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
-  LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(s.make_machine()));
+  LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(s.make_machine(s.tier)));
   if (LLVMErrorRef e = LLVMOrcCreateLLJIT(&s.lljit, builder)) return error("LLVM ORC: " + take_error(e));
   // Errors come back from lookups; nothing is printed.
   LLVMOrcExecutionSessionSetErrorReporter(
       LLVMOrcLLJITGetExecutionSession(s.lljit), [](void*, LLVMErrorRef e) { LLVMConsumeError(e); }, nullptr);
   s.cache = std::make_unique<ObjectCache>(info.cache_dir);
+  // A short program leaves its optimised code on disk for the next.
+  if (tiered) s.background = std::make_unique<BackgroundCrew>((info.threads + 1) / 2, !s.cache->directory().empty());
 
   unsigned major = 0, minor = 0, patch = 0;
   LLVMGetVersion(&major, &minor, &patch);
@@ -423,7 +498,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
 
 Jit::~Jit() = default;
 
-Expected<void*> Jit::function(const CodeKey& key, const Build& build) {
+Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build) {
   State& s = *state_;
   const std::string full_key = s.prefix + key.bytes();
   std::shared_ptr<Entry> entry;
@@ -434,24 +509,27 @@ Expected<void*> Jit::function(const CodeKey& key, const Build& build) {
       entry = found->second;
       s.stats.functions_from_memory++;
       s.finished.wait(lock, [&] { return entry->done; });
-      if (!entry->address) return entry->error;
-      return entry->address;
+      if (!entry->slot.address) return entry->error;
+      return &entry->slot;
     }
     entry = found->second = std::make_shared<Entry>();
   }
-  Expected<void*> made = s.make(full_key, key, build);
+  const Status made = s.make(full_key, key, build, entry);
   {
     std::lock_guard lock(s.mutex);
     entry->done = true;
-    if (made) {
-      entry->address = *made;
-    } else {
+    if (!made) {
       entry->error = made.error();
       s.entries.erase(full_key);  // a later request may try again
     }
   }
   s.finished.notify_all();
-  return made;
+  if (!made) return made.error();
+  return &entry->slot;
+}
+
+void Jit::wait() {
+  if (state_->background) state_->background->wait();
 }
 
 bool Jit::load_bytes(const CodeKey& key, std::string& bytes) const { return state_->cache->load(state_->prefix + key.bytes(), bytes); }
@@ -459,8 +537,11 @@ bool Jit::load_bytes(const CodeKey& key, std::string& bytes) const { return stat
 void Jit::store_bytes(const CodeKey& key, const std::string& bytes) const { state_->cache->store(state_->prefix + key.bytes(), bytes); }
 
 CompileStats Jit::stats() const {
+  const uint32_t waiting = state_->background ? state_->background->waiting() : 0;
   std::lock_guard lock(state_->mutex);
-  return state_->stats;
+  CompileStats stats = state_->stats;
+  stats.functions_waiting = waiting;
+  return stats;
 }
 
 void Jit::describe(DeviceInfo& info) const {

@@ -322,31 +322,31 @@ bool suits_blocks(const FragmentKey& key, const StageTraits& traits) {
   return instructions <= kMostBlockInstructions;
 }
 
-Expected<BlocksFunction> compile_blocks(Jit& jit, const FragmentKey& key, const EpilogueKey& epilogue) {
+Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const EpilogueKey& epilogue) {
   CodeKey code("blocks");
   add_fragment(code, key);
   add_epilogue(code, epilogue);
-  Expected<void*> address = jit.function(code, [&](LLVMModuleRef module, const char* name) {
+  Expected<const CodeSlot*> slot = jit.function(code, [key, epilogue, lanes = jit.lanes()](LLVMModuleRef module, const char* name) {
     return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
-      return build_blocks(key, epilogue, constants, divergence, module, name, jit.lanes());
+      return build_blocks(key, epilogue, constants, divergence, module, name, lanes);
     });
   });
-  if (!address) return Error{address.error().code, "shader '" + key.module->label() + "': " + address.error().message};
-  return reinterpret_cast<BlocksFunction>(*address);
+  if (!slot) return Error{slot.error().code, "shader '" + key.module->label() + "': " + slot.error().message};
+  return Code<BlocksFunction>(*slot);
 }
 
-Expected<FragmentFunction> compile_fragment(Jit& jit, const FragmentKey& key) {
+Expected<Code<FragmentFunction>> compile_fragment(Jit& jit, const FragmentKey& key) {
   if (key.module->module().entry.model != spv::ExecutionModelFragment)
     return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + key.module->label() + "' is no fragment shader"};
   CodeKey code("fragment");
   add_fragment(code, key);
-  Expected<void*> address = jit.function(code, [&](LLVMModuleRef module, const char* name) {
+  Expected<const CodeSlot*> slot = jit.function(code, [key, lanes = jit.lanes()](LLVMModuleRef module, const char* name) {
     return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
-      return build_fragment(key, constants, divergence, module, name, jit.lanes());
+      return build_fragment(key, constants, divergence, module, name, lanes);
     });
   });
-  if (!address) return Error{address.error().code, "shader '" + key.module->label() + "': " + address.error().message};
-  return reinterpret_cast<FragmentFunction>(*address);
+  if (!slot) return Error{slot.error().code, "shader '" + key.module->label() + "': " + slot.error().message};
+  return Code<FragmentFunction>(*slot);
 }
 
 }  // namespace tilegpu::shader

@@ -346,7 +346,7 @@ Status build_vertex(const VertexKey& key, const Constants& constants, const Dive
 
 }  // namespace
 
-Expected<VertexFunction> compile_vertex(Jit& jit, const VertexKey& key) {
+Expected<Code<VertexFunction>> compile_vertex(Jit& jit, const VertexKey& key) {
   const Module& m = key.module->module();
   if (m.entry.model != spv::ExecutionModelVertex)
     return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + key.module->label() + "' is no vertex shader"};
@@ -358,7 +358,8 @@ Expected<VertexFunction> compile_vertex(Jit& jit, const VertexKey& key) {
   word(static_cast<uint32_t>(key.attributes.size()));
   for (const auto& a : key.attributes) word(a.location), word(a.binding), word(static_cast<uint32_t>(a.format)), word(a.offset);
   word(key.position_only);
-  Expected<void*> address = jit.function(code, [&](LLVMModuleRef module, const char* name) -> Status {
+  Expected<const CodeSlot*> slot = jit.function(code, [key, lanes = jit.lanes()](LLVMModuleRef module, const char* name) -> Status {
+    const Module& m = key.module->module();
     Expected<Constants> constants = evaluate_constants(m, key.specialization);
     if (!constants) return constants.error();
     const auto uniform_input = [&](uint32_t id) {
@@ -368,10 +369,10 @@ Expected<VertexFunction> compile_vertex(Jit& jit, const VertexKey& key) {
     };
     Expected<Divergence> divergence = analyze_divergence(m, *constants, uniform_input);
     if (!divergence) return divergence.error();
-    return build_vertex(key, *constants, *divergence, module, name, jit.lanes());
+    return build_vertex(key, *constants, *divergence, module, name, lanes);
   });
-  if (!address) return Error{address.error().code, "shader '" + key.module->label() + "': " + address.error().message};
-  return reinterpret_cast<VertexFunction>(*address);
+  if (!slot) return Error{slot.error().code, "shader '" + key.module->label() + "': " + slot.error().message};
+  return Code<VertexFunction>(*slot);
 }
 
 }  // namespace tilegpu::shader

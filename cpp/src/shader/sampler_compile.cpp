@@ -620,25 +620,24 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
   const uint32_t lanes = jit.lanes();
   if ((uses & ~kUseFetch) && !key.has_sampler)
     return Error{VK_ERROR_UNKNOWN, "sampler: sampling needs a sampler, and the descriptor has none"};
-  auto make = [&](TextureUse use, Type (*type)(const Ir&), void (FunctionBuilder::*emit)()) -> Expected<const void*> {
-    Expected<void*> address = jit.function(code_key(*plan, use), [&](LLVMModuleRef module, const char* name) -> Status {
-      Ir ir(module, lanes);
-      ir.gathers = jit.gathers();
-      Value fn = ir.function(name, type(ir));
-      ir.at(ir.block(fn, "entry"));
-      FunctionBuilder builder(ir, *plan, fn);
-      (builder.*emit)();
-      return Ok{};
-    });
-    if (!address) return address.error();
-    return static_cast<const void*>(*address);
+  auto make = [&](TextureUse use, Type (*type)(const Ir&), void (FunctionBuilder::*emit)()) {
+    return jit.function(code_key(*plan, use),
+                        [plan = *plan, lanes, gathers = jit.gathers(), type, emit](LLVMModuleRef module, const char* name) -> Status {
+                          Ir ir(module, lanes);
+                          ir.gathers = gathers;
+                          Value fn = ir.function(name, type(ir));
+                          ir.at(ir.block(fn, "entry"));
+                          FunctionBuilder builder(ir, plan, fn);
+                          (builder.*emit)();
+                          return Ok{};
+                        });
   };
   SamplerFunctions functions;
   struct Use {
     TextureUse use;
     Type (*type)(const Ir&);
     void (FunctionBuilder::*emit)();
-    const void** slot;
+    const CodeSlot** slot;
   };
   const Use table[] = {{kUseGradient, sample_gradient_type, &FunctionBuilder::gradient, &functions.gradient},
                        {kUseLod, sample_lod_type, &FunctionBuilder::lod, &functions.lod},
@@ -646,9 +645,9 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
                        {kUseGather, gather_type, &FunctionBuilder::gather, &functions.gather}};
   for (const Use& u : table) {
     if (!(uses & u.use)) continue;
-    Expected<const void*> address = make(u.use, u.type, u.emit);
-    if (!address) return address.error();
-    *u.slot = *address;
+    Expected<const CodeSlot*> function = make(u.use, u.type, u.emit);
+    if (!function) return function.error();
+    *u.slot = *function;
   }
   return functions;
 }

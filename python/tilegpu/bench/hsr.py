@@ -122,6 +122,8 @@ def measure(
         (order, choice): SceneRenderer(tilegpu.Device(hsr=CHOICES[choice])) for order in orders for choice in choices
     }
     results = {key: renderer.render(frames[key[0]], read=False) for key, renderer in runs.items()}
+    for renderer in runs.values():
+        renderer.device.wait_compiles()
     times_ms: dict[tuple[str, str], list[float]] = {key: [] for key in runs}
     for _ in range(rounds):
         for key, renderer in runs.items():

@@ -82,6 +82,7 @@ class _Run:
         self.times_ms: list[float] = []
         for _ in range(2):  # pipelines, memory
             self.renderer.render(frame, read=False)
+            device.wait_compiles()
 
     def time(self) -> None:
         start = time.perf_counter()

@@ -113,6 +113,7 @@ def measure(
         for tiling in ("linear", "block_compressed"):
             for count in samples:
                 case = _Case(device, area, tiling, count, size)
+                device.wait_compiles()
                 times: dict[str, list[float]] = {}
                 if seconds:
                     times = by_turns({m: case.passes[m].replay for m in MODES}, seconds, 5)

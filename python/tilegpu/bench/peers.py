@@ -164,6 +164,7 @@ def measure(
     frame = find_scene(scene).frame()
     renderer = SceneRenderer(tg.Device())
     picture = renderer.render(frame).images[0]
+    renderer.device.wait_compiles()
     runs: dict[str, Callable[[], object]] = {"tilegpu": lambda: renderer.render(frame, read=False)}
     differ: dict[str, float | None] = {}
     if gl:

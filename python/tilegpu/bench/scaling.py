@@ -94,6 +94,7 @@ def measure_point(point: dict[str, int], seconds: float) -> dict[str, Any]:
         record_ms = (time.perf_counter() - start) * 1e3
     times: list[float] = []
     end = time.perf_counter() + seconds
+    device.wait_compiles()
     rp.replay()
     while len(times) < 3 or time.perf_counter() < end:
         start = time.perf_counter()
