@@ -79,41 +79,59 @@ Status build_tables(DeviceState& device, PassRecord& pass, const Pipeline& pipel
       tables.buffers[slot.first + element] = {d->buffer->data() + offset_B, std::min(d->range_B, d->buffer->size_B() - offset_B)};
       pass.keep_alive.push_back(d->buffer);
     }
+  // Sampler functions are asked for all at once: those that are missing are compiled beside each other.
+  std::vector<DeviceState::SamplerRequest> requests;
+  struct Place {
+    const shader::TextureSlot* slot;
+    uint32_t element, at;
+  };
+  std::vector<Place> places;
+  requests.reserve(tables.textures.size()), places.reserve(tables.textures.size());
+  const auto name = [&](const shader::TextureSlot& slot, uint32_t i) {
+    return binding_name(pipeline, slot.image_set, slot.image_binding, i);
+  };
   for (const shader::TextureSlot& slot : resources.textures)
     for (uint32_t i = 0; i < slot.image_count; i++) {
       const Descriptor* image = find(sets, slot.image_set, slot.image_binding, i);
       if (!image || !image->view) return unbound(pipeline, slot.image_set, slot.image_binding, i);
-      const std::string name = binding_name(pipeline, slot.image_set, slot.image_binding, i);
       if (!image->view->image()->data())
-        return Error{VK_ERROR_INITIALIZATION_FAILED, name + ": image '" + image->view->image()->info().label + "' has no memory bound"};
+        return Error{VK_ERROR_INITIALIZATION_FAILED,
+                     name(slot, i) + ": image '" + image->view->image()->info().label + "' has no memory bound"};
       if (is_attachment(pass, image->view->image().get()))
         return Error{VK_ERROR_INITIALIZATION_FAILED,
-                     name + ": image '" + image->view->image()->info().label +
+                     name(slot, i) + ": image '" + image->view->image()->info().label +
                          "' is an attachment of this pass and can't be sampled in it; sample it in a later pass"};
       const bool sampled = slot.sampler_set != ~0u;
       for (uint32_t j = 0; j < slot.sampler_count; j++) {
+        const uint32_t at = slot.first + i * slot.sampler_count + j;
+        shader::TextureDescriptor& texture = tables.textures[at];
         const Sampler* sampler = nullptr;
-        const shader::SamplerAbi* sampler_block = nullptr;
         if (sampled) {
           const bool combined = slot.sampler_set == slot.image_set && slot.sampler_binding == slot.image_binding;
           const Descriptor* d = combined ? image : find(sets, slot.sampler_set, slot.sampler_binding, j);
           if (!d || !d->sampler) return unbound(pipeline, slot.sampler_set, slot.sampler_binding, j);
           sampler = d->sampler.get();
-          sampler_block = sampler_abi(pass, d->sampler, *image->view);
+          texture.sampler = sampler_abi(pass, d->sampler, *image->view);
         }
-        auto functions = device.sampler(*image->view, sampler, slot.uses);
-        if (!functions) return Error{functions.error().code, name + ": " + functions.error().message};
-        shader::TextureDescriptor& texture = tables.textures[slot.first + i * slot.sampler_count + j];
-        texture.view = view_abi(pass, image->view), texture.sampler = sampler_block;
-        const auto put = [&pass](const void*& address, const shader::CodeSlot* code) {
-          if (!code) return;
-          if (!code->last.load(std::memory_order_acquire)) pass.quick_code.emplace_back(&address, code);
-          address = code->address.load(std::memory_order_acquire);
-        };
-        put(texture.sample_gradient, functions->gradient), put(texture.sample_lod, functions->lod);
-        put(texture.fetch, functions->fetch), put(texture.gather, functions->gather);
+        texture.view = view_abi(pass, image->view);
+        requests.push_back({image->view.get(), sampler, slot.uses});
+        places.push_back({&slot, i, at});
       }
     }
+  if (!requests.empty()) {
+    auto functions = device.samplers(requests, [&](size_t k) { return name(*places[k].slot, places[k].element); });
+    if (!functions) return functions.error();
+    for (size_t k = 0; k < places.size(); k++) {
+      const auto put = [&pass](const void*& address, const shader::CodeSlot* code) {
+        if (!code) return;
+        if (!code->last.load(std::memory_order_acquire)) pass.quick_code.emplace_back(&address, code);
+        address = code->address.load(std::memory_order_acquire);
+      };
+      shader::TextureDescriptor& texture = tables.textures[places[k].at];
+      put(texture.sample_gradient, (*functions)[k].gradient), put(texture.sample_lod, (*functions)[k].lod);
+      put(texture.fetch, (*functions)[k].fetch), put(texture.gather, (*functions)[k].gather);
+    }
+  }
   state.buffers = tables.buffers.data();
   state.textures = tables.textures.data();
   return Ok{};

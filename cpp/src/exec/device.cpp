@@ -13,6 +13,7 @@
 #include "exec/pass_record.hpp"
 #include "framebuffer/profile.hpp"
 #include "pipeline/create.hpp"
+#include "shader/compile_crew.hpp"
 #include "stats/host_memory.hpp"
 #include "vk/format.hpp"
 
@@ -253,7 +254,9 @@ void DeviceState::ensure_threads() {
   owner_process = getpid();
 }
 
-Expected<shader::SamplerFunctions> DeviceState::sampler(const ImageView& view, const Sampler* sampler, uint8_t uses) {
+namespace {
+
+shader::SamplerKey sampler_key(const ImageView& view, const Sampler* sampler) {
   shader::SamplerKey key;
   key.format = view.info().format;
   if (view.info().aspects == VK_IMAGE_ASPECT_STENCIL_BIT)
@@ -269,6 +272,10 @@ Expected<shader::SamplerFunctions> DeviceState::sampler(const ImageView& view, c
   // What is read at run time does not make another function.
   key.sampler.mip_lod_bias = key.sampler.min_lod = 0;
   key.sampler.max_lod = VK_LOD_CLAMP_NONE;
+  return key;
+}
+
+std::string bytes_of(const shader::SamplerKey& key) {
   std::string bytes;
   const auto add = [&bytes](auto value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); };
   add(key.format), add(key.aspect), add(key.dim), add(key.multisampled), add(key.has_sampler);
@@ -277,15 +284,47 @@ Expected<shader::SamplerFunctions> DeviceState::sampler(const ImageView& view, c
   add(i.mag_filter), add(i.min_filter), add(i.mipmap_mode), add(i.address_u), add(i.address_v), add(i.address_w), add(i.compare_enable),
       add(i.compare_op);
   add(i.border_color), add(i.unnormalized_coordinates);
-  std::lock_guard lock(sampler_mutex);
-  auto& [have, functions] = sampler_functions[bytes];
-  if ((have & uses) != uses) {
-    auto compiled = shader::compile_sampler(*jit, key, static_cast<uint8_t>(have | uses));
-    if (!compiled) return compiled.error();
-    functions = *compiled;
-    have = static_cast<uint8_t>(have | uses);
+  return bytes;
+}
+
+}  // namespace
+
+Expected<std::vector<shader::SamplerFunctions>> DeviceState::samplers(const std::vector<SamplerRequest>& requests,
+                                                                      const std::function<std::string(size_t)>& name) {
+  std::vector<shader::SamplerFunctions> found(requests.size());
+  std::vector<std::string> keys(requests.size());
+  std::map<std::string, std::pair<size_t, uint8_t>> missing;  // by the key's bytes: the first request of them, uses
+  {
+    std::lock_guard lock(sampler_mutex);
+    for (size_t i = 0; i < requests.size(); i++) {
+      keys[i] = bytes_of(sampler_key(*requests[i].view, requests[i].sampler));
+      const auto& [have, functions] = sampler_functions[keys[i]];
+      found[i] = functions;
+      if (requests[i].uses & ~have) missing.try_emplace(keys[i], i, 0).first->second.second |= requests[i].uses & ~have;
+    }
   }
-  return functions;
+  if (missing.empty()) return found;
+  std::vector<std::function<Status()>> compiles;
+  for (const auto& [bytes, wanted] : missing)
+    for (uint8_t use = 1; use <= wanted.second; use = static_cast<uint8_t>(use << 1)) {
+      if (!(wanted.second & use)) continue;
+      compiles.push_back([this, &requests, &name, &bytes = bytes, i = wanted.first, use]() -> Status {
+        auto made = shader::compile_sampler(*jit, sampler_key(*requests[i].view, requests[i].sampler), use);
+        if (!made) return Error{made.error().code, name(i) + ": " + made.error().message};
+        std::lock_guard lock(sampler_mutex);
+        auto& [have, functions] = sampler_functions[bytes];
+        have |= use;
+        if (made->gradient) functions.gradient = made->gradient;
+        if (made->lod) functions.lod = made->lod;
+        if (made->fetch) functions.fetch = made->fetch;
+        if (made->gather) functions.gather = made->gather;
+        return Ok{};
+      });
+    }
+  if (Status done = shader::run_compiles(threads, compiles); !done) return done.error();
+  std::lock_guard lock(sampler_mutex);
+  for (size_t i = 0; i < requests.size(); i++) found[i] = sampler_functions[keys[i]].second;
+  return found;
 }
 
 }  // namespace tilegpu::exec

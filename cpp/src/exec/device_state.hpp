@@ -31,8 +31,15 @@ struct DeviceState {
   std::unique_ptr<PassExecutor> executor;
   void ensure_threads();
 
-  /// Functions for one (view, sampler) pair with at least `uses`; compiled at the first request.
-  Expected<shader::SamplerFunctions> sampler(const ImageView& view, const Sampler* sampler, uint8_t uses);
+  struct SamplerRequest {
+    const ImageView* view = nullptr;
+    const Sampler* sampler = nullptr;  // null: fetch and size queries only
+    uint8_t uses = 0;
+  };
+  /// Functions for (view, sampler) pairs with at least their uses. What was never asked for is compiled, on all threads at once; an error
+  /// begins with what `name` says of the request.
+  Expected<std::vector<shader::SamplerFunctions>> samplers(const std::vector<SamplerRequest>& requests,
+                                                           const std::function<std::string(size_t)>& name);
 };
 
 }  // namespace tilegpu::exec
