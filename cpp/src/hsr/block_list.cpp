@@ -165,6 +165,13 @@ struct Words {
   uint64_t at[kWords];
 };
 template <uint32_t kWords>
+SampleMasks as_masks(const Words<kWords>& m) {
+  uint64_t words[4] = {};
+  std::memcpy(words, m.at, sizeof m.at);
+  return (SampleMasks)_mm256_setr_epi64x(static_cast<int64_t>(words[0]), static_cast<int64_t>(words[1]), static_cast<int64_t>(words[2]),
+                                         static_cast<int64_t>(words[3]));
+}
+template <uint32_t kWords>
 uint32_t pixels_of(const Words<kWords>& m) {
   uint64_t any = 0;
   for (uint64_t word : m.at) any |= word;
@@ -245,7 +252,7 @@ ListedBlocks insert_words(Worker& w, const raster::TriangleBatch& batch, const r
       continue;
     }
     Words<kWords> covered;
-    std::memcpy(&covered, blocks.masks[i], sizeof covered);
+    std::memcpy(&covered, blocks.masks_of(i), sizeof covered);
     const uint32_t pixels = static_cast<uint32_t>(std::popcount(pixels_of(covered)));
     done.covered += pixels;
     const int32_t near = ranges.near[i], far = ranges.far[i];
@@ -256,7 +263,7 @@ ListedBlocks insert_words(Worker& w, const raster::TriangleBatch& batch, const r
     for (uint32_t k = 0; k < kWords; k++) taken |= covered.at[k] & ~free[k];
     if (taken || !(test.always || farthest < background)) {
       const SampleMasks pass = insert(w, raster::batch_depth(batch, lane, number, 0), first_plane + lane, block,
-                                      w.origin_x_px + blocks.x[i] * 4, w.origin_y_px + blocks.y[i] * 4, load_masks(blocks.masks[i]));
+                                      w.origin_x_px + blocks.x[i] * 4, w.origin_y_px + blocks.y[i] * 4, as_masks(covered));
       const uint32_t passed = static_cast<uint32_t>(std::popcount(hsr::pixels_of(pass)));
       done.passed += passed;
       done.seen |= uint32_t{passed != 0} << lane;
@@ -265,7 +272,7 @@ ListedBlocks insert_words(Worker& w, const raster::TriangleBatch& batch, const r
     // As `insert` does it: only the background is there.
     for (uint32_t k = 0; k < kWords; k++) left |= free[k] ^= covered.at[k];
     BlockEntry* const list = lists.entries + size_t{block} * kBlockEntries;
-    list[listed] = {load_masks(blocks.masks[i]), number, first_plane + lane, near, far};
+    list[listed] = {as_masks(covered), number, first_plane + lane, near, far};
     lists.count[block] = static_cast<uint8_t>(listed + 1);
     done.passed += pixels;
     done.seen |= 1u << lane;

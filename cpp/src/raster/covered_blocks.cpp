@@ -1,6 +1,7 @@
 // raster/covered_blocks.cpp -- see covered_blocks.hpp.
 #include "raster/covered_blocks.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstring>
@@ -38,6 +39,7 @@ void BinPlace::cut(const PixelRect& rect) {
 
 void cover_blocks(const TriangleBatch& b, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out) {
   uint32_t count = 0;
+  out.words = std::max(samples, 4u);
   for (; lanes; lanes &= lanes - 1) {
     const uint32_t lane = static_cast<uint32_t>(std::countr_zero(lanes));
     const bool cut = b.cut >> lane & 1;
@@ -49,11 +51,12 @@ void cover_blocks(const TriangleBatch& b, uint32_t lanes, uint32_t samples, cons
       for (int32_t x = x0; x < x1; x += 4, corner += edges.step_x) {
         if (sign_bits(corner + edges.most) & 7) continue;  // all of the block is outside an edge
         const uint32_t allowed = cut ? bin.columns[x >> 2] & bin.rows[y >> 2] : 0xffffu;
-        std::memset(out.masks[count], 0, sizeof out.masks[count]);
+        uint16_t* const masks = out.masks_of(count);
+        std::memset(masks, 0, 8);
         out.lane[count] = static_cast<uint8_t>(lane);
         out.x[count] = static_cast<uint8_t>(x >> 2);
         out.y[count] = static_cast<uint8_t>(y >> 2);
-        count += edges.cover(corner, samples, allowed * 0x10001u, out.masks[count]) != 0;
+        count += edges.cover(corner, samples, allowed * 0x10001u, masks) != 0;
       }
     }
   }
@@ -76,6 +79,7 @@ struct SamplePairs {
 };
 
 // The blocks of windows of 1 to 5 by 1 to 5, row by row.
+constexpr int32_t kTable = 5;
 struct WindowBlocks {
   alignas(64) uint8_t x[5][5][32] = {}, y[5][5][32] = {};  // [rows - 1][columns - 1]
   alignas(64) uint32_t steps[5][5][32] = {};
@@ -98,6 +102,21 @@ TILEGPU_WIDE uint32_t list_blocks(const TriangleBatch& b, uint32_t lanes, Covere
     const uint32_t lane = static_cast<uint32_t>(std::countr_zero(lanes));
     const int32_t x = b.window_x[lane] >> 2, y = b.window_y[lane] >> 2;
     const int32_t columns = ((b.end_x[lane] - 1) >> 2) - x, rows = ((b.end_y[lane] - 1) >> 2) - y;  // less one
+    // A small triangle's window may begin within the block.
+    const uint32_t before = (static_cast<uint32_t>(b.window_x[lane] & 3) * 256) | static_cast<uint32_t>(b.window_y[lane] & 3) << 24;
+    if (columns >= kTable || rows >= kTable) {
+      const __m512i along = _mm512_slli_epi32(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), 10);
+      const __m128i bytes = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+      for (int32_t row = 0; row <= rows; row++, count += static_cast<uint32_t>(columns + 1)) {
+        const auto put = [&](uint8_t* to, __m128i v) TILEGPU_WIDE { _mm_storeu_si128(reinterpret_cast<__m128i*>(to + count), v); };
+        put(out.x, _mm_add_epi8(bytes, _mm_set1_epi8(static_cast<char>(x))));
+        put(out.y, _mm_set1_epi8(static_cast<char>(y + row)));
+        put(out.lane, _mm_set1_epi8(static_cast<char>(lane)));
+        const uint32_t from = (static_cast<uint32_t>(row) << 26) - before;  // `before` is 0: the triangle is not small
+        _mm512_storeu_si512(out.steps + count, _mm512_add_epi32(along, _mm512_set1_epi32(static_cast<int32_t>(from))));
+      }
+      continue;
+    }
     const auto put = [&](uint8_t* to, const uint8_t* steps, int32_t first) TILEGPU_WIDE {
       const __m256i v = _mm256_load_si256(reinterpret_cast<const __m256i*>(steps));
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + count), _mm256_add_epi8(v, _mm256_set1_epi8(static_cast<char>(first))));
@@ -105,8 +124,6 @@ TILEGPU_WIDE uint32_t list_blocks(const TriangleBatch& b, uint32_t lanes, Covere
     put(out.x, kWindowBlocks.x[rows][columns], x);
     put(out.y, kWindowBlocks.y[rows][columns], y);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(out.lane + count), _mm256_set1_epi8(static_cast<char>(lane)));
-    // A small triangle's window may begin within the block.
-    const uint32_t before = (static_cast<uint32_t>(b.window_x[lane] & 3) * 256) | static_cast<uint32_t>(b.window_y[lane] & 3) << 24;
     const auto put_steps = [&](uint32_t first) TILEGPU_WIDE {
       const __m512i v = _mm512_load_si512(kWindowBlocks.steps[rows][columns] + first);
       _mm512_storeu_si512(out.steps + count + first, _mm512_sub_epi16(v, _mm512_set1_epi32(static_cast<int32_t>(before))));
@@ -149,7 +166,7 @@ TILEGPU_WIDE void cover(const TriangleBatch& b, const BinPlace& bin, uint32_t ca
     };
     if constexpr (kSamples == 1) {
       const uint64_t mask = covered(edges[0], edges[1], edges[2]);
-      out.masks[count][0] = static_cast<uint16_t>(mask);
+      out.masks[count] = static_cast<uint16_t>(mask);
       count += mask != 0;
     } else {
       uint64_t any = 0;
@@ -160,9 +177,8 @@ TILEGPU_WIDE void cover(const TriangleBatch& b, const BinPlace& bin, uint32_t ca
           word |= covered(at(0), at(1), at(2)) << 16 * i;
         }
         any |= word;
-        std::memcpy(out.masks[count] + s, &word, 8);
+        std::memcpy(out.masks + count * (kSamples < 4 ? 4 : kSamples) + s, &word, 8);
       }
-      for (uint32_t s = (kSamples + 3) & ~3u; s < kMaxSamples; s += 4) std::memset(out.masks[count] + s, 0, 8);
       count += any != 0;
     }
   }
@@ -173,6 +189,7 @@ TILEGPU_WIDE void cover(const TriangleBatch& b, const BinPlace& bin, uint32_t ca
 
 void cover_blocks_wide(const TriangleBatch& b, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out) {
   const uint32_t candidates = list_blocks(b, lanes, out);
+  out.words = samples == 1 ? 1 : std::max(samples, 4u);
   switch (samples) {
     case 1:
       return cover<1>(b, bin, candidates, out);

@@ -7,17 +7,17 @@
 
 namespace tilegpu::raster {
 
-/// Blocks of a triangle of TriangleBatch::medium at most.
-inline constexpr uint32_t kMediumBlocks = 25;
-static_assert((detail::kSmallTriangle / 256 / 4 + 1) * (detail::kSmallTriangle / 256 / 4 + 1) == kMediumBlocks);
-
 struct CoveredBlocks {
-  static constexpr uint32_t kMost = kBatch * kMediumBlocks;
+  static constexpr uint32_t kWindow = detail::kWideTriangle / 256 / 4 + 1;  // blocks of a window side by side
+  static constexpr uint32_t kMost = kBatch * kWindow * kWindow;
   uint32_t count = 0;
+  uint32_t words;  // of a block: samples, at least 4 if there are several
   // Of each: its triangle in the batch; its place in the bin, in blocks.
   uint8_t lane[kMost + 32], x[kMost + 32], y[kMost + 32];  // 32 are written at once
-  /// Bit: pixel in tile order; one word for each sample. Samples beyond the pass's are 0, up to four; with one sample the rest is not set.
-  alignas(64) uint16_t masks[kMost + 1][kMaxSamples];
+  /// Bit: pixel in tile order; one word for each sample. Samples beyond the pass's are 0.
+  alignas(64) uint16_t masks[(kMost + 1) * kMaxSamples];
+  const uint16_t* masks_of(uint32_t i) const { return masks + size_t{i} * words; }
+  uint16_t* masks_of(uint32_t i) { return masks + size_t{i} * words; }
   /// cover_blocks_wide: from the window's corner of `at` to the block's, a pair (x, y) of 16 bits in subpixels.
   alignas(64) uint32_t steps[kMost + 32];
 };
@@ -35,8 +35,9 @@ struct BinPlace {
   void cut(const PixelRect& rect);
 };
 
-/// For `lanes` of the batch, none of them outside, large or (without AVX-512) small. Several samples, or AVX-512.
+/// For `lanes` of the batch that are of TriangleBatch::medium. Several samples.
 void cover_blocks(const TriangleBatch& batch, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out);
+/// AVX-512; for lanes of TriangleBatch::wide and small ones.
 void cover_blocks_wide(const TriangleBatch& batch, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out);
 
 }  // namespace tilegpu::raster

@@ -89,7 +89,7 @@ class RecordSink {
   __attribute__((noinline)) void blocks_of_samples(const TriangleBatch& batch, uint32_t lane) {
     CoveredBlocks blocks;
     (w_.wide ? cover_blocks_wide : cover_blocks)(batch, 1u << lane, w_.samples, w_.place, blocks);
-    for (uint32_t i = 0; i < blocks.count; i++) block(blocks.x[i], blocks.y[i], blocks.masks[i]);
+    for (uint32_t i = 0; i < blocks.count; i++) block(blocks.x[i], blocks.y[i], blocks.masks_of(i));
   }
 
   void quad(int32_t x, int32_t y, uint64_t coverage) {

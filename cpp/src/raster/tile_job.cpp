@@ -200,7 +200,7 @@ bool draw_unlisted(Worker& w, const TriangleBatch& batch, const CoveredBlocks& b
   const uint32_t lane = blocks.lane[i];
   RecordSink sink(w, *run.records[lane], *run.chunk, number);
   sink.set_depth(batch, lane);
-  sink.block(blocks.x[i], blocks.y[i], blocks.masks[i]);
+  sink.block(blocks.x[i], blocks.y[i], blocks.masks_of(i));
   return sink.seen();
 }
 
@@ -209,7 +209,7 @@ uint32_t draw_run(Worker& w, const geometry::TriangleRecord* const* records, con
                   uint32_t left) {
   const bool lists = w.list_draw && !w.masks_samples && w.early_query < 0;
   if (w.lrz.now || !(w.wide_blocks ? !w.covers.any : lists)) return left;
-  const uint32_t others = left & ~(batch.medium | (w.samples == 1 ? batch.small : 0));
+  const uint32_t others = left & ~(w.wide ? batch.wide | batch.small : batch.medium);
   const uint32_t run = left & ((others & (0u - others)) - 1);
   if (!run) return left;
   CoveredBlocks blocks;

@@ -56,7 +56,7 @@ struct WideKernel {
                                           uint32_t first_number, const BinPlace& bin) {
     TestedBlocks done{0, 0, 0};
     for (uint32_t i = 0; i < blocks.count; i++) {
-      const uint32_t lane = blocks.lane[i], x = blocks.x[i], y = blocks.y[i], covered = blocks.masks[i][0];
+      const uint32_t lane = blocks.lane[i], x = blocks.x[i], y = blocks.y[i], covered = blocks.masks[i];
       const uint32_t block = y * bin.blocks_per_row + x;
       done.covered += static_cast<uint32_t>(std::popcount(covered));
       const size_t word = size_t{block} * 16;
