@@ -240,10 +240,12 @@ ListedBlocks insert_words(Worker& w, const raster::TriangleBatch& batch, const r
   const int32_t background = static_cast<int32_t>(lists.background) * test.sign + test.bias;
   Ranges ranges;
   (w.wide && !lists.unorm ? find_ranges_wide : find_ranges)(w, batch, blocks, ranges);
+  if (!blocks.count) return {0, 0, 0, 0};
   // Planes of all lanes, in any case: whether one is seen is hard to foretell.
-  const uint32_t first_plane = static_cast<uint32_t>(lists.planes.size());
-  for (uint32_t lane = 0; lane < raster::kBatch; lane++) lists.planes.push_back(raster::batch_depth(batch, lane, 0, 0));
-  ListedBlocks done{0, 0, 0};
+  const uint32_t first_lane = blocks.lane[0], last_lane = blocks.lane[blocks.count - 1];
+  const uint32_t first_plane = static_cast<uint32_t>(lists.planes.size()) - first_lane;
+  for (uint32_t lane = first_lane; lane <= last_lane; lane++) lists.planes.push_back(raster::batch_depth(batch, lane, 0, 0));
+  ListedBlocks done{0, 0, 0, 0};
   for (uint32_t i = 0; i < blocks.count; i++) {
     const uint32_t lane = blocks.lane[i], block = w.block_of(blocks.x[i], blocks.y[i]), listed = lists.count[block];
     const uint32_t number = first_number + static_cast<uint32_t>(std::popcount(done.seen & ((1u << lane) - 1)));
@@ -257,7 +259,10 @@ ListedBlocks insert_words(Worker& w, const raster::TriangleBatch& batch, const r
     done.covered += pixels;
     const int32_t near = ranges.near[i], far = ranges.far[i];
     const int32_t nearest = test.sign > 0 ? near : -far, farthest = test.sign > 0 ? far : -near;
-    if (bounded && nearest - test.bias >= w.far[block]) continue;
+    if (bounded && nearest - test.bias >= w.far[block]) {
+      done.hidden += pixels;
+      continue;
+    }
     uint64_t* const free = reinterpret_cast<uint64_t*>(&lists.free[block]);
     uint64_t taken = 0, left = 0;
     for (uint32_t k = 0; k < kWords; k++) taken |= covered.at[k] & ~free[k];

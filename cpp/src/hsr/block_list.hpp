@@ -80,7 +80,8 @@ SampleMasks insert(raster::Worker& w, const raster::PrimitiveDepth& p, uint32_t 
 /// What was done of the blocks of a batch, in pixels with any sample.
 struct ListedBlocks {
   uint32_t covered, passed;
-  uint32_t seen;  // bit: lane of the batch; they have the numbers from the first one on, in their order
+  uint32_t hidden;  // by the bound of their block: hierarchical Z
+  uint32_t seen;    // bit: lane of the batch; they have the numbers from the first one on, in their order
 };
 /// Draws block i of a batch, which has no list (any more), of the triangle with this number. Whether anything of it is seen.
 using DrawBlock = bool (*)(raster::Worker& w, const raster::TriangleBatch& batch, const raster::CoveredBlocks& blocks, uint32_t i,

@@ -32,6 +32,10 @@ struct PixelRect {
 //   full_span(block_x, block_y, count)         `count` wholly covered blocks side by side (block coordinates in the bin)
 //   block(block_x, block_y, const uint16_t*)   a mask for each sample; bit = pixel in tile order
 //   quad(x_px, y_px, coverage)                 even bin coordinates; bit 4 * sample + pixel
+// it may have, for several samples:
+//   takes_parts()            whether it covers the partly covered blocks of a window itself:
+//   window_parts(at, x_step, y_step, samples, edges, block_x, block_y, part)  edges at the window's corner, steps of a pixel, of each
+//   sample
 // and for one sample:
 //   prefers_windows()                            whether window_blocks is better than full_span where all of a window is covered
 //   window_blocks(block_x, block_y, full, part)  four by four blocks, wholly and partly covered ones (bits); draws the former, returns
@@ -281,6 +285,11 @@ void traverse(const UnitEdge* edges, uint32_t edge_count, const PixelRect& regio
         full &= ~(((1u << run) - 1) << b);
         sink.full_span((base_x >> 2) + (b & 3), (base_y >> 2) + (b >> 2), run);
       }
+      if constexpr (kPairs && requires { sink.takes_parts(); })
+        if (part && sink.takes_parts()) {
+          sink.window_parts(at, x_step, y_step, sample_offset, edge_count, base_x >> 2, base_y >> 2, part);
+          part = 0;
+        }
       for (; part; part &= part - 1) {
         const int32_t b = std::countr_zero(part), bx = (b & 3) * 4, by = (b >> 2) * 4;
         const uint16_t allowed = clipped ? rect_bits(clip, base_x + bx, base_y + by) : uint16_t{0xffff};

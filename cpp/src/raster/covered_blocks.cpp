@@ -185,7 +185,51 @@ TILEGPU_WIDE void cover(const TriangleBatch& b, const BinPlace& bin, uint32_t ca
   out.count = count;
 }
 
+template <uint32_t kSamples>
+TILEGPU_WIDE void cover_window(const WindowEdges& e, uint32_t part, uint32_t lane, int32_t block_x, int32_t block_y, const BinPlace& bin,
+                               CoveredBlocks& out) {
+  constexpr uint32_t kInWord = kSamples < 4 ? kSamples : 4;
+  __m512i pixels[3];
+  for (int k = 0; k < 3; k++)
+    pixels[k] = _mm512_add_epi32(_mm512_mullo_epi32(_mm512_load_si512(kX), _mm512_set1_epi32(e.x_step[k])),
+                                 _mm512_mullo_epi32(_mm512_load_si512(kY), _mm512_set1_epi32(e.y_step[k])));
+  uint32_t count = out.count;
+  for (; part; part &= part - 1) {
+    const int32_t b = std::countr_zero(part), x = block_x + (b & 3), y = block_y + (b >> 2);
+    const __mmask16 allowed = static_cast<__mmask16>(bin.columns[x] & bin.rows[y]);
+    __m512i edges[3];
+    for (int k = 0; k < 3; k++)
+      edges[k] = _mm512_add_epi32(pixels[k], _mm512_set1_epi32(e.at[k] + e.x_step[k] * (b & 3) * 4 + e.y_step[k] * (b >> 2) * 4));
+    uint64_t any = 0;
+    for (uint32_t s = 0; s < kSamples; s += kInWord) {
+      uint64_t word = 0;
+      for (uint32_t i = 0; i < kInWord; i++) {
+        const auto at = [&](int k) TILEGPU_WIDE { return _mm512_add_epi32(edges[k], _mm512_set1_epi32(e.samples[k][s + i])); };
+        word |=
+            uint64_t{_mm512_mask_cmpge_epi32_mask(allowed, _mm512_ternarylogic_epi32(at(0), at(1), at(2), 0xfe), _mm512_setzero_si512())}
+            << 16 * i;
+      }
+      any |= word;
+      std::memcpy(out.masks + count * (kSamples < 4 ? 4 : kSamples) + s, &word, 8);
+    }
+    out.lane[count] = static_cast<uint8_t>(lane);
+    out.x[count] = static_cast<uint8_t>(x);
+    out.y[count] = static_cast<uint8_t>(y);
+    count += any != 0;
+  }
+  out.count = count;
+}
+
 }  // namespace
+
+void cover_window_wide(const WindowEdges& edges, uint32_t part, uint32_t samples, uint32_t lane, int32_t block_x, int32_t block_y,
+                       const BinPlace& bin, CoveredBlocks& out) {
+  const auto cover_all = samples == 2   ? cover_window<2>
+                         : samples == 4 ? cover_window<4>
+                         : samples == 8 ? cover_window<8>
+                                        : cover_window<16>;
+  cover_all(edges, part, lane, block_x, block_y, bin, out);
+}
 
 void cover_blocks_wide(const TriangleBatch& b, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out) {
   const uint32_t candidates = list_blocks(b, lanes, out);

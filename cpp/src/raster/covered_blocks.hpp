@@ -3,6 +3,8 @@
 // two short ones for each triangle.
 #pragma once
 
+#include <cstring>
+
 #include "raster/setup_batch.hpp"
 
 namespace tilegpu::raster {
@@ -18,6 +20,12 @@ struct CoveredBlocks {
   alignas(64) uint16_t masks[(kMost + 1) * kMaxSamples];
   const uint16_t* masks_of(uint32_t i) const { return masks + size_t{i} * words; }
   uint16_t* masks_of(uint32_t i) { return masks + size_t{i} * words; }
+  void add(uint32_t of, int32_t block_x, int32_t block_y, const uint16_t* samples) {
+    lane[count] = static_cast<uint8_t>(of);
+    x[count] = static_cast<uint8_t>(block_x);
+    y[count] = static_cast<uint8_t>(block_y);
+    std::memcpy(masks_of(count++), samples, size_t{words} * 2);
+  }
   /// cover_blocks_wide: from the window's corner of `at` to the block's, a pair (x, y) of 16 bits in subpixels.
   alignas(64) uint32_t steps[kMost + 32];
 };
@@ -39,5 +47,16 @@ struct BinPlace {
 void cover_blocks(const TriangleBatch& batch, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out);
 /// AVX-512; for lanes of TriangleBatch::wide and small ones.
 void cover_blocks_wide(const TriangleBatch& batch, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out);
+
+/// Large triangles, several samples: edges at a window of 4x4 blocks, in units of 1/16 pixel, as in coverage.hpp.
+struct WindowEdges {
+  int32_t at[3];  // at the corner of its first pixel
+  int32_t x_step[3], y_step[3];
+  int32_t samples[3][kMaxSamples];  // from a pixel's corner
+};
+/// Adds those of the blocks `part` (bit: row-major) of the window whose first block is (block_x, block_y) that have a covered sample.
+/// AVX-512; edges that are not there are 0 throughout.
+void cover_window_wide(const WindowEdges& edges, uint32_t part, uint32_t samples, uint32_t lane, int32_t block_x, int32_t block_y,
+                       const BinPlace& bin, CoveredBlocks& out);
 
 }  // namespace tilegpu::raster

@@ -92,6 +92,26 @@ class RecordSink {
     for (uint32_t i = 0; i < blocks.count; i++) block(blocks.x[i], blocks.y[i], blocks.masks_of(i));
   }
 
+  /// A large triangle, several samples, where lists serve: its blocks wait in `blocks` and are listed together.
+  void list_together(const TriangleBatch& batch, uint32_t lane, CoveredBlocks& blocks, hsr::DrawBlock draw, void* context) {
+    together_ = {&batch, &blocks, lane, draw, context};
+    blocks.count = 0;
+    blocks.words = std::max(w_.samples, 4u);
+  }
+  bool takes_parts() const { return together_.blocks && w_.wide; }
+  void window_parts(const int32_t* at, const int32_t* x_step, const int32_t* y_step, const int32_t (*samples)[kMaxSamples],
+                    uint32_t edge_count, int32_t block_x, int32_t block_y, uint32_t part) {
+    WindowEdges edges{};
+    for (uint32_t k = 0; k < edge_count; k++) {
+      edges.at[k] = at[k];
+      edges.x_step[k] = x_step[k];
+      edges.y_step[k] = y_step[k];
+      std::memcpy(edges.samples[k], samples[k], sizeof(int32_t) * w_.samples);
+    }
+    if (together_.blocks->count + 16 > CoveredBlocks::kMost) list_waiting();
+    cover_window_wide(edges, part, w_.samples, together_.lane, block_x, block_y, w_.place, *together_.blocks);
+  }
+
   void quad(int32_t x, int32_t y, uint64_t coverage) {
     coverage &= w_.sample_mask;
     if (!coverage) return;
@@ -121,6 +141,10 @@ class RecordSink {
   void block(int32_t block_x, int32_t block_y, const uint16_t* masks) {
     if (w_.samples == 1) {
       single_block(block_x, block_y, masks[0]);
+      return;
+    }
+    if (together_.blocks) {
+      wait(block_x, block_y, masks);
       return;
     }
     if (w_.lrz.now) {
@@ -209,7 +233,8 @@ class RecordSink {
 
   // What low-resolution Z left of a row of whole blocks.
   void seen_span(int32_t block_x, int32_t block_y, int32_t count) {
-    w_.counters.fragments_rasterized += 16u * static_cast<uint32_t>(count);
+    const bool waits = together_.blocks;  // what is not hidden is counted when it is listed
+    if (!waits) w_.counters.fragments_rasterized += 16u * static_cast<uint32_t>(count);
     if constexpr (kTraced)
       for (int32_t i = 0; i < count; i++) trace::rasterized_block(w_, source(), w_.block_of(block_x + i, block_y), kAll);
     if (w_.early == EarlyTests::none || !w_.test.far) {
@@ -230,6 +255,7 @@ class RecordSink {
       } else {
         hidden = present & hidden_blocks(w_.test, depth_, first_block, x_px, y_px);
       }
+      if (waits) w_.counters.fragments_rasterized += 16u * static_cast<uint32_t>(std::popcount(hidden));
       count_hidden(16u * static_cast<uint32_t>(std::popcount(hidden)));
       if constexpr (kTraced) trace_sides(block_x + i, block_y, 8, hidden, held);
       for (uint32_t left = present & ~hidden & ~held; left;) {
@@ -243,6 +269,7 @@ class RecordSink {
   bool seen() const { return seen_; }
   /// After the last of its samples.
   void finish() {
+    if (together_.blocks) list_waiting();
     if (!seen_ || numbered_) return;
     if (w_.visible_draws.empty() || w_.visible_draws.back() != w_.draw) w_.visible_draws.push_back(w_.draw);
     w_.visible.push_back({&record_, &chunk_, nullptr, static_cast<uint32_t>(w_.visible_draws.size() - 1)});
@@ -323,6 +350,21 @@ class RecordSink {
     if (w_.covers.plane[block]) hsr::expand_cover(w_, block);
   }
 
+  void wait(int32_t block_x, int32_t block_y, const uint16_t* masks) {
+    if (together_.blocks->count == CoveredBlocks::kMost) list_waiting();
+    alignas(32) uint16_t own[kMaxSamples];
+    _mm256_store_si256(reinterpret_cast<__m256i*>(own), (__m256i)(hsr::load_masks(masks) & w_.lists.all));
+    together_.blocks->add(together_.lane, block_x, block_y, own);
+  }
+  void list_waiting() {
+    const hsr::ListedBlocks done = hsr::insert_blocks(w_, *together_.batch, *together_.blocks, number_, together_.draw, together_.context);
+    together_.blocks->count = 0;
+    w_.counters.fragments_rasterized += done.covered;
+    w_.counters.fragments_early_killed += done.covered - done.passed;
+    w_.counters.fragments_killed_by_hierarchical_z += done.hidden;
+    seen_ |= done.seen != 0;
+  }
+
   // A block of the list; false: it is in the buffers (now).
   bool list_block(uint32_t block, int32_t block_x, int32_t block_y, hsr::SampleMasks covered) {
     if (w_.lists.count[block] >= hsr::kBlockEntries) {
@@ -366,6 +408,10 @@ class RecordSink {
   // Whole blocks side by side: tests, and on from there. They are counted as rasterized.
   void test_span(int32_t block_x, int32_t block_y, int32_t count) {
     if (!w_.list_draw) return test_buffers(block_x, block_y, count);
+    if (together_.blocks) {
+      for (int32_t i = 0; i < count; i++) wait(block_x + i, block_y, kAll);
+      return;
+    }
     for (int32_t i = 0; i < count; i++) {
       const uint32_t block = w_.block_of(block_x + i, block_y);
       if (w_.lists.count[block] >= hsr::kBlockEntries && w_.lists.count[block] != hsr::kInBuffers) hsr::expand_list(w_, block);
@@ -522,6 +568,13 @@ class RecordSink {
   const geometry::Chunk& chunk_;
   PrimitiveDepth depth_;  // once ready_
   const shader::PrimitiveSetup* setup_ = nullptr;
+  struct Together {
+    const TriangleBatch* batch = nullptr;
+    CoveredBlocks* blocks = nullptr;  // null: each block by itself
+    uint32_t lane = 0;
+    hsr::DrawBlock draw = nullptr;
+    void* context = nullptr;
+  } together_;
   bool ready_ = false, seen_ = false, listed_ = false, held_ = false;
   const uint32_t number_;
   const bool numbered_;

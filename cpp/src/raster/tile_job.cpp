@@ -204,15 +204,16 @@ bool draw_unlisted(Worker& w, const TriangleBatch& batch, const CoveredBlocks& b
   return sink.seen();
 }
 
+bool lists_blocks(const Worker& w) { return w.list_draw && !w.masks_samples && w.early_query < 0 && !w.lrz.now; }
+
 // Of the triangles `left` of a batch the first ones, as far as the blocks of all of them can be tested in one go. Returns the others.
 uint32_t draw_run(Worker& w, const geometry::TriangleRecord* const* records, const geometry::Chunk& chunk, const TriangleBatch& batch,
                   uint32_t left) {
-  const bool lists = w.list_draw && !w.masks_samples && w.early_query < 0;
-  if (w.lrz.now || !(w.wide_blocks ? !w.covers.any : lists)) return left;
+  if (w.lrz.now || !(w.wide_blocks ? !w.covers.any : lists_blocks(w))) return left;
   const uint32_t others = left & ~(w.wide ? batch.wide | batch.small : batch.medium);
   const uint32_t run = left & ((others & (0u - others)) - 1);
   if (!run) return left;
-  CoveredBlocks blocks;
+  CoveredBlocks& blocks = *w.waiting_blocks;
   (w.wide ? cover_blocks_wide : cover_blocks)(batch, run, w.samples, w.place, blocks);
   const uint32_t first_number = static_cast<uint32_t>(w.visible.size()) + 1;
   uint32_t covered, passed, seen;
@@ -225,6 +226,7 @@ uint32_t draw_run(Worker& w, const geometry::TriangleRecord* const* records, con
     RunRecords context{records, &chunk};
     const hsr::ListedBlocks done = hsr::insert_blocks(w, batch, blocks, first_number, draw_unlisted, &context);
     covered = done.covered, passed = done.passed, seen = done.seen;
+    w.counters.fragments_killed_by_hierarchical_z += done.hidden;
   }
   w.counters.fragments_rasterized += covered;
   w.counters.fragments_early_killed += covered - passed;
@@ -252,6 +254,8 @@ inline void draw_batch(Worker& w, const geometry::TriangleRecord** batch, const 
   std::fill(batch + count, batch + kBatch, batch[0]);
   TriangleBatch setup;
   prepare_batch(batch, count, w.origin_x_px, w.origin_y_px, w.rect, w.samples, w.test.range_lo, w.test.range_hi, setup);
+  [[maybe_unused]] const bool waits = w.samples > 1 && lists_blocks(w);
+  [[maybe_unused]] RunRecords context{batch, chunks[0]};
   for (uint32_t left = ((1u << count) - 1) & ~setup.outside; left; left &= left - 1) {
     if constexpr (!kTraced && !kNumbered) {
       left = draw_run(w, batch, *chunks[0], setup, left);
@@ -270,6 +274,8 @@ inline void draw_batch(Worker& w, const geometry::TriangleRecord** batch, const 
     } else {
       hsr::refresh_bounds(w);
       sink.set_depth(setup, k);
+      if constexpr (!kTraced && !kNumbered)
+        if (waits) sink.list_together(setup, k, *w.waiting_blocks, draw_unlisted, &context);
       cover_triangle(*batch[k], w.origin_x_px, w.origin_y_px, w.rect, w.samples, sink);
     }
     sink.finish();

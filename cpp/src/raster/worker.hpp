@@ -167,7 +167,8 @@ struct Worker {
   TestState test, late_test;
   WideBlocks wide_blocks = nullptr;  // of `test`, where the draw goes to the visibility buffer; else null
   BinPlace place{};
-  Shading shading;  // of the draw whose quads are packed now
+  std::unique_ptr<CoveredBlocks> waiting_blocks = std::make_unique<CoveredBlocks>();  // of a batch
+  Shading shading;                                                                    // of the draw whose quads are packed now
 
   // -- waiting quads
   std::array<WaitingQuad, kQueueQuads> queue;
