@@ -248,7 +248,7 @@ void fill_rows(const RowsView& rows, const Box& box, const uint32_t* words, bool
   }
   uint64_t word;
   std::memcpy(&word, pattern, sizeof word);
-  const bool string = row_B >= kStringFrom_B && rows.texel_B <= sizeof word;
+  const bool string = !stream && row_B >= kStringFrom_B && rows.texel_B <= sizeof word;
   for (int32_t y = box.min_y; y <= last; ++y) {
     uint8_t* out = rows.at(box.min_x, y);
     size_t at = 0;
