@@ -1,5 +1,6 @@
 // Input assembly: chunk plans, indices, topologies, restart, vertex reuse, instances, primitive ids.
 #include <algorithm>
+#include <array>
 #include <thread>
 
 #include "geometry/census.hpp"
@@ -300,6 +301,18 @@ void test_plan() {
   }
   CHECK(primitives == 2000 + 10000 + 9999);
   for (size_t i = 0; i < next.size(); i++) CHECK(next[i] == uint64_t{scene.draws[i].count / 3} * scene.draws[i].instance_count);
+
+  CHECK(chunk_primitives_of(scene.draws, scene.commands) == kChunkPrimitives);
+  for (const auto& [primitives, instances, most] :
+       {std::array{262143u, 1u, 4096u}, {131072u, 2u, 8192u}, {1000u, 1000u, 16384u}, {100000000u, 1u, kLargestChunk}}) {
+    Scene many;
+    many.draw(3 * primitives, 0, instances);
+    CHECK(chunk_primitives_of(many.draws, many.commands) == most);
+    if (primitives > 1000000) continue;
+    GeometryPass pass = many.pass();
+    pass.chunk_primitives = most;
+    CHECK(plan_chunks(pass).size() >= 32);
+  }
 }
 
 // Chunks by different workers in any order give the same bytes; worker scratch leaves no trace.

@@ -220,6 +220,8 @@ uint32_t lrz_generation_of(const framebuffer::Profile& profile) {
 constexpr uint32_t kWaveChunks = 64;
 // Chunks shrink with the heap, so that a small one is split where it is full and not 4096 primitives later.
 constexpr uint64_t kHeapPerPrimitive_B = 1024;
+// With this heap a wave of the largest chunks is still less than half of it.
+constexpr uint64_t kHeapOfLargeChunks_B = uint64_t{256} << 20;
 
 // Runs of bins that only get their clear value are cut so that threads end together: half a run waits on average.
 constexpr uint32_t kClearRunsPerThread = 8;
@@ -460,7 +462,9 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   geometry_pass.vertex_batch = options.vertex_batch ? options.vertex_batch : shader::kBatchStride;
   geometry_pass.vertex_ranges = options.vertex_batch == 0;
   geometry_pass.wide = raster::wide_vectors(options.lanes);
-  geometry_pass.chunk_primitives = static_cast<uint32_t>(std::clamp<uint64_t>(heap_B / kHeapPerPrimitive_B, 1, geometry::kChunkPrimitives));
+  const uint64_t most_primitives =
+      heap_B < kHeapOfLargeChunks_B ? geometry::kChunkPrimitives : geometry::chunk_primitives_of(draws, s.commands);
+  geometry_pass.chunk_primitives = static_cast<uint32_t>(std::clamp<uint64_t>(heap_B / kHeapPerPrimitive_B, 1, most_primitives));
   geometry_pass.lrz = context.lrz;
   geometry_pass.deferral = context.deferral;
   geometry_pass.deferred_triangle_px2 = options.deferred_triangle_px2;

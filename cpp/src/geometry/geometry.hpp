@@ -17,8 +17,8 @@ struct VertexDeferral;
 
 namespace tilegpu::geometry {
 
-/// Primitives of a chunk, except where strips with primitive restart leave it a little emptier.
-inline constexpr uint32_t kChunkPrimitives = 4096;
+/// Primitives of a chunk, except where strips with primitive restart leave it a little emptier; those of a pass with many.
+inline constexpr uint32_t kChunkPrimitives = 4096, kLargestChunk = 16384;
 
 /// Draws and clears in the order of recording.
 struct PassCommand {
@@ -36,7 +36,7 @@ struct GeometryPass {
   bool vertex_ranges = false;  // pieces whose indices are dense need no batches (geometry/vertex_range.hpp)
   bool wide = false;           // AVX-512 (raster/wide.hpp)
   uint64_t loop_budget = 1ull << 20;
-  uint32_t chunk_primitives = kChunkPrimitives;   // less where a small heap must be split finely
+  uint32_t chunk_primitives = kChunkPrimitives;   // at most kLargestChunk; less where a small heap must be split finely
   const hsr::LrzPass* lrz = nullptr;              // low-resolution Z that binning writes; null: off
   bool traced = false;                            // chunks say which primitive and instance a record is of
   std::span<const hsr::VertexDeferral> deferral;  // deferred vertex shading, by draw; empty: off
@@ -57,6 +57,9 @@ struct ChunkPlan {
   std::vector<ChunkPiece> pieces;  // empty: a clear
   const exec::ClearCall* clear = nullptr;
 };
+
+/// Of passes with many primitives chunks are larger: neighbouring rows of a mesh share more of their vertices then. At least 32 are left.
+uint32_t chunk_primitives_of(std::span<const exec::DrawCall> draws, std::span<const PassCommand> commands);
 
 /// Chunks are cut by primitive count only, never by thread count: the same for any number of threads.
 std::vector<ChunkPlan> plan_chunks(const GeometryPass& pass);

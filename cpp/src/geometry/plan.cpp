@@ -1,6 +1,7 @@
 // geometry/plan.cpp -- stage: before geometry. In: the pass's draws and clears. Out: chunks of about kChunkPrimitives primitives:
 // many small draws share one, a big draw is cut in many, a clear is one of its own. Only counts decide, never threads.
 #include <algorithm>
+#include <bit>
 
 #include "geometry/geometry.hpp"
 #include "geometry/index_fetch.hpp"
@@ -70,8 +71,18 @@ struct Planner {
 
 }  // namespace
 
+uint32_t chunk_primitives_of(std::span<const exec::DrawCall> draws, std::span<const PassCommand> commands) {
+  uint64_t sum = 0;
+  for (const PassCommand& command : commands) {
+    if (command.clear) continue;
+    const exec::DrawCall& draw = draws[command.draw];
+    sum += uint64_t{primitives_of(draw.state->pipeline->info().topology, draw.count)} * draw.instance_count;
+  }
+  return static_cast<uint32_t>(std::clamp<uint64_t>(std::bit_floor(sum / 32), kChunkPrimitives, kLargestChunk));
+}
+
 std::vector<ChunkPlan> plan_chunks(const GeometryPass& pass) {
-  assert(pass.chunk_primitives >= 1 && pass.chunk_primitives <= kChunkPrimitives);
+  assert(pass.chunk_primitives >= 1 && pass.chunk_primitives <= kLargestChunk);
   Planner planner;
   planner.limit = pass.chunk_primitives;
   for (const PassCommand& command : pass.commands) {
