@@ -92,7 +92,12 @@ void refusals_of_images() {
   info.samples = VK_SAMPLE_COUNT_4_BIT;
   info.mip_levels = 2;
   expect_error(Image::create(info), "1 with 4 samples");
+  info.samples = VK_SAMPLE_COUNT_1_BIT;
+  info.width_px = info.height_px = 16384, info.array_layers = 8, info.usage = VK_IMAGE_USAGE_SAMPLED_BIT;
+  expect_error(Image::create(info), "at most 8589934592 B with mip levels");
   info.mip_levels = 1;
+  CHECK(Image::create(info), "8 GiB of one level");
+  info.width_px = info.height_px = 16, info.array_layers = 1;
   info.usage = VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
   expect_error(Image::create(info), "depth_stencil_attachment with format r8g8b8a8_unorm");
   info.usage = VK_IMAGE_USAGE_STORAGE_BIT;

@@ -97,6 +97,7 @@ struct Texture {
       view.level[l].data = memory.data() + offsets[from];
       view.layer_pitch_B[l] = view.layer_pitch_B[from];
     }
+    fill_level_tables(view);
     view.level_count = static_cast<int32_t>(levels), view.layer_count = static_cast<int32_t>(layers),
     view.sample_count = static_cast<int32_t>(samples);
     sampler.min_lod = -1000, sampler.max_lod = 1000;
@@ -423,12 +424,15 @@ struct Lab {
   std::unique_ptr<Jit> jit;
   Trampoline gradient, lod, fetch, gather;
 };
-std::vector<Lab> all_labs;  // 8, 4, 16 lanes
+std::vector<Lab> all_labs;  // 8, 4, 16 lanes; 16 with AVX-512 and gathers where the CPU has them
 size_t lab_count = 3;       // in use: where 8 lanes alone must do, 1
 
 bool make_labs() {
   for (uint32_t lanes : {8u, 4u, 16u}) {
-    auto jit = Jit::create({lanes, "x86-64-v3", "off"});
+    const bool wide = lanes == 16 && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+    setenv("TILEGPU_GATHERS", "1", 1);
+    auto jit = Jit::create({lanes, wide ? "x86-64-v4" : "x86-64-v3", "off"});
+    unsetenv("TILEGPU_GATHERS");
     if (!CHECK(jit)) return false;
     Lab lab;
     lab.jit = std::move(*jit);

@@ -160,6 +160,12 @@ Expected<Ptr<Image>> Image::create(const ImageCreateInfo& info) {
       end_B = (end_B + kAlignment_B - 1) / kAlignment_B * kAlignment_B;
     }
   }
+  // Samplers reach the levels of a view from its first one, by 32-bit numbers of texels.
+  constexpr uint64_t kLevelsLimit_B = 1ull << 33;
+  if (info.mip_levels > 1 && (info.usage & VK_IMAGE_USAGE_SAMPLED_BIT) && end_B > kLevelsLimit_B) {
+    return field_error(name, "size, layers and mip_levels", number(end_B) + " B",
+                       "at most " + number(kLevelsLimit_B) + " B with mip levels", "use fewer layers, or one level");
+  }
   image->required_B_ = end_B;
   return image;
 }

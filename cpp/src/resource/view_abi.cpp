@@ -23,6 +23,7 @@ void fill_null_view_abi(shader::ImageViewAbi& abi) {
   abi = {};
   for (shader::ViewLevel& level : abi.level) level = {kZeroTexel, 0, 1, 1, 0};
   abi.level_count = abi.layer_count = abi.sample_count = 1;
+  shader::fill_level_tables(abi);
 }
 
 void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi) {
@@ -43,6 +44,7 @@ void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi) {
     abi.layer_pitch_B[i] = layout.size_B;
     abi.sample_pitch_B = layout.sample_pitch_B;
   }
+  shader::fill_level_tables(abi);
   abi.level_count = static_cast<int32_t>(info.level_count);
   abi.layer_count = static_cast<int32_t>(info.layer_count);
   abi.sample_count = static_cast<int32_t>(image.sample_count());

@@ -41,7 +41,22 @@ struct ImageViewAbi {
   int32_t sample_count;
   uint32_t _pad;
   uint64_t sample_pitch_B;
+  // The same by field, for lanes of different levels; see fill_level_tables.
+  alignas(64) int32_t width_px[kMaxMipLevels + 1];
+  int32_t height_px[kMaxMipLevels + 1];
+  int32_t row_pitch_texels[kMaxMipLevels + 1];
+  int32_t start_texels[kMaxMipLevels + 1];  // from level 0's data
 };
+
+/// After `level` is filled. Of texels of 4 bytes; others do not use the tables.
+inline void fill_level_tables(ImageViewAbi& view) {
+  for (uint32_t k = 0; k <= kMaxMipLevels; ++k) {
+    const ViewLevel& level = view.level[k];
+    view.width_px[k] = level.width_px, view.height_px[k] = level.height_px;
+    view.row_pitch_texels[k] = static_cast<int32_t>(level.row_pitch_B / 4);
+    view.start_texels[k] = static_cast<int32_t>((level.data - view.level[0].data) / 4);
+  }
+}
 
 /// What is not baked into the sampler's function.
 struct SamplerAbi {

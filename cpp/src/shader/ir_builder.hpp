@@ -38,6 +38,7 @@ class Ir {
   LLVMContextRef context;
   LLVMBuilderRef builder;
   uint32_t lanes;
+  bool wide = false;     // AVX-512 may be used (Jit::wide)
   bool gathers = false;  // the CPU's gather instructions are faster than a load for each lane (Jit::gathers)
   Type i1, i8, i16, i32, i64, f16, f32, f64, ptr, void_type;
   Type vf32, vi32, vi1;  // `lanes` lanes
@@ -170,6 +171,20 @@ class Ir {
   Value uitofp(Value v) const { return LLVMBuildUIToFP(builder, v, like(v, f32), ""); }
   /// The value must be in range (clamped before): poison otherwise. See math.hpp for saturating conversions.
   Value fptosi(Value v) const { return LLVMBuildFPToSI(builder, v, like(v, i32), ""); }
+  struct Floor {
+    Value whole, index;  // f32, i32
+  };
+  /// The value must be in range. One conversion that rounds down where the CPU has it: the index does not wait for a floor.
+  Floor floor_and_index(Value v) const {
+    if (wide && lanes_of(v) == 16) {
+      constexpr uint32_t kDownNoExceptions = 9;
+      Value index = call_intrinsic("llvm.x86.avx512.mask.cvtps2dq.512", {},
+                                   {v, zero(vec(i32, 16)), LLVMConstInt(i16, 0xffff, 0), c32(kDownNoExceptions)});
+      return {sitofp(index), index};
+    }
+    Value whole = floor(v);
+    return {whole, fptosi(whole)};
+  }
   Value to_double(Value v) const { return LLVMBuildFPExt(builder, v, like(v, f64), ""); }
   Value to_float(Value v) const { return LLVMBuildFPTrunc(builder, v, like(v, f32), ""); }
   Value zext(Value v, Type element) const { return LLVMBuildZExt(builder, v, like(v, element), ""); }
@@ -267,6 +282,18 @@ class Ir {
     Value result = LLVMGetPoison(vec(element, lanes_of(offsets)));
     for (uint32_t k = 0; k < at.size(); ++k) result = insert(result, load(element, offset(pointer, at[k]), align_B), k);
     return result;
+  }
+  /// One 32-bit word for each lane, at pointer + 4 * index[lane] (i32, signed).
+  Value load_lane_words(Value pointer, Value index) const {
+    if (gathers && lanes_of(index) == 16) {
+      return call_intrinsic("llvm.x86.avx512.mask.gather.dpi.512", {},
+                            {zero(vec(i32, 16)), pointer, index, splat_constant(c1(true), 16), c32(4)});
+    }
+    return load_lanes(i32, pointer, shl(sext(index, i64), 2), 4);
+  }
+  /// table[index[lane]] of 16 words in memory; index 0..15, 16 lanes, AVX-512.
+  Value look_up_16(Value pointer, Value index) const {
+    return call_intrinsic("llvm.x86.avx512.permvar.si.512", {}, {load(vec(i32, 16), pointer, 64), index});
   }
   /// Two neighbouring 32-bit words for each lane, by one 64-bit load. Offsets in units of 1 byte, or of 4 (i32 below 2^31).
   std::pair<Value, Value> load_lane_pairs(Value pointer, Value offsets, uint32_t unit_B = 1) const {

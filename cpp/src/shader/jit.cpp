@@ -438,6 +438,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   } else {
     return error("device: jit_target is '" + info.target + "'; allowed are '' (this CPU), 'x86-64-v3' and 'x86-64-v4'");
   }
+  jit->wide_ = wide;
   jit->gathers_ = wide && info.target.empty() && host_gathers_fast();
   if (const char* gathers = std::getenv("TILEGPU_GATHERS"); gathers && *gathers) jit->gathers_ = wide && *gathers == '1';
   // Chains by turns want 32 vector registers.

@@ -54,6 +54,8 @@ class Jit {
   static Expected<std::unique_ptr<Jit>> create(const JitCreateInfo& info);
   ~Jit();
   uint32_t lanes() const { return lanes_; }
+  /// Whether code for this target may use AVX-512.
+  bool wide() const { return wide_; }
   /// Whether code for this target loads lanes by gather instructions. The same bits either way.
   bool gathers() const { return gathers_; }
   /// The callback builds exactly one external function called `name` in the module, and returns a Status. It is kept and called again for
@@ -73,7 +75,7 @@ class Jit {
   struct State;
   std::unique_ptr<State> state_;
   uint32_t lanes_ = 0;
-  bool gathers_ = false;
+  bool wide_ = false, gathers_ = false;
 };
 
 }  // namespace tilegpu::shader

@@ -11,9 +11,11 @@ namespace {
 // Beyond this no level has texels; floor and conversion stay exact.
 constexpr float kFar = 0x1p20f;
 
+Value as_vector(const Ir& ir, Value v) { return Ir::lanes_of(v) == ir.lanes ? v : ir.splat(v); }
+
 /// Adds a texel offset to indices in [-1, period), modulo the period. Behind a branch where the offset is a constant 0, as it mostly is.
 Value add_offset(const Ir& ir, Value index, Value offset, Value period) {
-  Value period_v = ir.smax(ir.splat(period), ir.ik(1));
+  Value period_v = ir.smax(as_vector(ir, period), ir.ik(1));
   auto once_less = [&](Value i) { return ir.select(ir.sge(i, period_v), ir.sub(i, period_v), i); };
   auto add_vector = [&](Value offset_v) {
     // No vector division in the hardware: floats are exact for integers of this size, and the quotient's floor is put right by one step
@@ -35,8 +37,6 @@ bool repeats(const SamplerContext& c, VkSamplerAddressMode mode) {
          (mode == VK_SAMPLER_ADDRESS_MODE_REPEAT || mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT);
 }
 
-Value as_vector(const Ir& ir, Value v) { return ir.lanes_of(v) == ir.lanes ? v : ir.splat(v); }
-
 }  // namespace
 
 Value fold_coordinate(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate) {
@@ -44,7 +44,7 @@ Value fold_coordinate(const SamplerContext& c, VkSamplerAddressMode mode, Value 
   if (!repeats(c, mode)) return coordinate;
   const bool mirrors = mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT;
   Value s = mirrors ? ir.fma(ir.floor(ir.fmul(coordinate, ir.fk(0.5f))), ir.fk(-2), coordinate) : ir.fsub(coordinate, ir.floor(coordinate));
-  return ir.fclamp(s, ir.fk(0), ir.fk(mirrors ? 2 : 1));  // against NaN
+  return ir.fmax_second(s, ir.fk(0));  // at most 1 or 2; NaN becomes 0
 }
 
 AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear) {
@@ -60,20 +60,20 @@ AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, V
   } else {
     u = ir.fclamp(u, ir.fk(-kFar), ir.fk(kFar));
   }
-  Value whole = ir.floor(u);
-  return {ir.fptosi(whole), linear ? ir.fsub(u, whole) : nullptr};
+  const Ir::Floor at = ir.floor_and_index(u);
+  return {at.index, linear ? ir.fsub(u, at.whole) : nullptr};
 }
 
 Axis wrap_axis(const SamplerContext& c, VkSamplerAddressMode mode, const AxisPosition& at, Value size, Value offset) {
   const Ir& ir = c.ir;
   const bool linear = at.fraction;
-  Value size_v = ir.splat(size), last = ir.sub(size_v, ir.ik(1)), zero = ir.ik(0);
+  Value size_v = as_vector(ir, size), last = ir.sub(size_v, ir.ik(1)), zero = ir.ik(0);
   Value low = at.low, high = nullptr;
   Axis axis;
   axis.fraction = at.fraction;
   if (repeats(c, mode)) {
     const bool mirrors = mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT;
-    Value period = mirrors ? ir.add(size, size) : size, period_v = ir.splat(period);
+    Value period = mirrors ? ir.add(size, size) : size, period_v = as_vector(ir, period);
     low = add_offset(ir, low, offset, period);  // [-1, period)
     if (linear) high = ir.add(low, ir.ik(1));
     // One step: unsigned minima, since -1 is the largest number.

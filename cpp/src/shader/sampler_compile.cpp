@@ -26,6 +26,11 @@ class FunctionBuilder {
   void load_context(Value descriptor, Value layer_argument);
   void sample(Value s, Value t, Value face, Value lambda, Value mask);
   TexelValues sample_level(Value level_index, Value s, Value t, Value face, bool linear);
+  TexelValues filter_level(const Level& level, Value s, Value t, Value face);
+  bool levels_by_lane() const;
+  std::vector<Value> sample_lanes(Value s, Value t, const LevelChoice& choice, Value mask);
+  std::vector<Value> sample_groups(Value s, Value t, Value face, const LevelChoice& choice, Value mask);
+  std::vector<Value> mix_levels(const std::vector<Value>& now, const std::vector<Value>& first, const LevelChoice& choice) const;
   TexelValues read(const Level& level, Value x, Value y, Value face, Value outside);
   FourWords four_words(const Level& level, Value s, Value t) const;
   void four_texels(const Level& level, Value s, Value t, Value face, TexelValues out[4], Axis& ax, Axis& ay);
@@ -215,6 +220,11 @@ TexelValues FunctionBuilder::sample_level(Value level_index, Value s, Value t, V
                                                      : ay.low_outside;
     return read(level, ax.low, ay.low, nullptr, outside);
   }
+  return filter_level(level, s, t, face);
+}
+
+/// Four texels, mixed.
+TexelValues FunctionBuilder::filter_level(const Level& level, Value s, Value t, Value face) {
   TexelValues texels[4];
   Axis ax, ay;
   auto filter = [&] {
@@ -286,18 +296,67 @@ void FunctionBuilder::fold(Value& s, Value& t) const {
   if (!plan.one_dimensional) t = fold_coordinate(c, plan.key.sampler.address_v, t);
 }
 
-/// The groups of lanes that share a level; for each, one or two levels.
+/// Whether lanes of different levels are served at once: their sizes and places come from tables.
+bool FunctionBuilder::levels_by_lane() const {
+  return ir.gathers && ir.lanes == 16 && plan.mip_linear && plan.linear_min && plan.linear_mag && plan.texel_B == 4 && !plan.array &&
+         !plan.cube && !plan.one_dimensional;
+}
+
 void FunctionBuilder::sample(Value s, Value t, Value face, Value lambda, Value mask) {
   const LevelChoice choice = choose_level(c, lambda);
   fold(s, t);
   if (plan.alpha_alone) c.wants_alpha = ir.eq(ir.and_(mask, ir.c32(kWithoutAlpha)), ir.c32(0));
+  mask = ir.and_(mask, ir.c32((1u << ir.lanes) - 1));
+  if (!levels_by_lane()) return finish(unpack(sample_groups(s, t, face, choice, mask)));
+  // Level 0 alone, as where all lanes magnify, is a branch of its own: nothing waits for the level there.
+  Value smaller = ir.and_(ir.movemask(ir.fgt(choice.d, ir.fk(0))), mask);
+  finish(unpack(ir.if_else(
+      ir.ne(smaller, ir.c32(0)), [&] { return sample_lanes(s, t, choice, mask); },
+      [&] { return pack(sample_level(ir.c32(0), s, t, face, true)); })));
+}
+
+/// First the color of the first level itself, then a mix, where the lane has a fraction; finite numbers keep their bits at a fraction of 0.
+std::vector<Value> FunctionBuilder::mix_levels(const std::vector<Value>& now, const std::vector<Value>& first,
+                                               const LevelChoice& choice) const {
+  std::vector<Value> mixed;
+  for (size_t k = 0; k < now.size(); ++k) {
+    Value v = ir.fma(ir.fsub(now[k], first[k]), choice.fraction, first[k]);
+    mixed.push_back(plan.finite ? v : ir.select(ir.fgt(choice.fraction, ir.fk(0)), v, first[k]));
+  }
+  return mixed;
+}
+
+/// Each lane's level, and the next one where some lane has a fraction: no jump and no group depends on the level, which comes at the end of
+/// a long chain (the logarithm of the derivatives) and changes from packet to packet where triangles are small.
+std::vector<Value> FunctionBuilder::sample_lanes(Value s, Value t, const LevelChoice& choice, Value mask) {
+  Value needs_second = ir.ne(ir.and_(ir.movemask(ir.fgt(choice.fraction, ir.fk(0))), mask), ir.c32(0));
+  Block entry = ir.current_block(), levels = ir.block("levels"), done = ir.block("levels_done");
+  ir.br(levels);
+  ir.at(levels);
+  Value index = LLVMBuildPhi(ir.builder, ir.vi32, ""), second = LLVMBuildPhi(ir.builder, ir.i1, "");
+  std::vector<Value> first;
+  for (size_t k = 0; k < pack(like_texel(ir.fk(0))).size(); ++k) first.push_back(LLVMBuildPhi(ir.builder, ir.vf32, ""));
+  const std::vector<Value> now = pack(filter_level(load_level_of_lanes(c, index), s, t, nullptr));
+  std::vector<Value> color = ir.if_else(second, [&] { return mix_levels(now, first, choice); }, [&] { return now; });
+  Value next = ir.smin(ir.add(index, ir.ik(1)), ir.splat(ir.sub(c.level_count, ir.c32(1))));
+  Block last = ir.current_block();
+  ir.br(ir.and_(needs_second, ir.xor_(second, ir.c1(true))), levels, done);
+  Value no = ir.c1(false), yes = ir.c1(true), zero = ir.fk(0), level = choice.level;
+  LLVMAddIncoming(index, &level, &entry, 1), LLVMAddIncoming(index, &next, &last, 1);
+  LLVMAddIncoming(second, &no, &entry, 1), LLVMAddIncoming(second, &yes, &last, 1);
+  for (size_t k = 0; k < first.size(); ++k) LLVMAddIncoming(first[k], &zero, &entry, 1), LLVMAddIncoming(first[k], &color[k], &last, 1);
+  ir.at(done);
+  return color;
+}
+
+/// The groups of lanes that share a level; for each, one or two levels.
+std::vector<Value> FunctionBuilder::sample_groups(Value s, Value t, Value face, const LevelChoice& choice, Value mask) {
   Value id = choice.level;
   if (choice.magnified) id = ir.or_(id, ir.and_(ir.mask_to_int(choice.magnified), ir.ik(64)));
   // The id of any lane, through memory.
   Value id_memory = LLVMBuildAlloca(ir.builder, ir.vi32, "");
   LLVMSetAlignment(id_memory, 4 * ir.lanes);
   ir.store(id, id_memory, 4 * ir.lanes);
-  mask = ir.and_(mask, ir.c32((1u << ir.lanes) - 1));
   const std::vector<Value> initial(pack(like_texel(ir.fk(0))).size(), ir.fk(0));
 
   Block before = ir.current_block(), groups = ir.block("group"), body = ir.block("group_body"), done = ir.block("done");
@@ -336,18 +395,7 @@ void FunctionBuilder::sample(Value s, Value t, Value face, Value lambda, Value m
     std::vector<Value> accumulated;
     for (size_t k = 0; k < initial.size(); ++k) accumulated.push_back(LLVMBuildPhi(ir.builder, ir.vf32, ""));
     const std::vector<Value> now = one_level(index);
-    // First time: the color itself. Second: a mix, where the lane has a fraction; finite numbers keep their bits at a fraction of 0.
-    color = ir.if_else(
-        second,
-        [&] {
-          std::vector<Value> mixed;
-          for (size_t k = 0; k < now.size(); ++k) {
-            Value v = ir.fma(ir.fsub(now[k], accumulated[k]), choice.fraction, accumulated[k]);
-            mixed.push_back(plan.finite ? v : ir.select(blends, v, accumulated[k]));
-          }
-          return mixed;
-        },
-        [&] { return now; });
+    color = ir.if_else(second, [&] { return mix_levels(now, accumulated, choice); }, [&] { return now; });
     Value next = ir.smin(ir.add(index, ir.c32(1)), ir.sub(c.level_count, ir.c32(1)));
     Block last = ir.current_block();
     ir.br(ir.and_(needs_second, ir.xor_(second, ir.c1(true))), levels, levels_done);
@@ -373,7 +421,7 @@ void FunctionBuilder::sample(Value s, Value t, Value face, Value lambda, Value m
   ir.at(done);
   std::vector<Value> all;
   for (size_t k = 0; k < result.size(); ++k) all.push_back(ir.phi(ir.vf32, {{result[k], groups}, {color[k], last}}));
-  finish(unpack(all));
+  return all;
 }
 
 void FunctionBuilder::gradient() {
@@ -621,16 +669,18 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
   if ((uses & ~kUseFetch) && !key.has_sampler)
     return Error{VK_ERROR_UNKNOWN, "sampler: sampling needs a sampler, and the descriptor has none"};
   auto make = [&](TextureUse use, Type (*type)(const Ir&), void (FunctionBuilder::*emit)()) {
-    return jit.function(code_key(*plan, use),
-                        [plan = *plan, lanes, gathers = jit.gathers(), type, emit](LLVMModuleRef module, const char* name) -> Status {
-                          Ir ir(module, lanes);
-                          ir.gathers = gathers;
-                          Value fn = ir.function(name, type(ir));
-                          ir.at(ir.block(fn, "entry"));
-                          FunctionBuilder builder(ir, plan, fn);
-                          (builder.*emit)();
-                          return Ok{};
-                        });
+    return jit.function(
+        code_key(*plan, use),
+        [plan = *plan, lanes, wide = jit.wide(), gathers = jit.gathers(), type, emit](LLVMModuleRef module, const char* name) -> Status {
+          Ir ir(module, lanes);
+          ir.wide = wide;
+          ir.gathers = gathers;
+          Value fn = ir.function(name, type(ir));
+          ir.at(ir.block(fn, "entry"));
+          FunctionBuilder builder(ir, plan, fn);
+          (builder.*emit)();
+          return Ok{};
+        });
   };
   SamplerFunctions functions;
   struct Use {

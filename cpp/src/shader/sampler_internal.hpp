@@ -40,10 +40,11 @@ struct SamplerPlan {
 
 Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key);
 
-/// One mip level; scalars, and splats of the size.
+/// One mip level; scalars, and splats of the size. Or a level for each lane: vectors, `data` and `pitch` of the view's level 0.
 struct Level {
-  Value data, pitch;             // ptr, i32
-  Value width, height;           // i32 scalars
+  Value data, pitch;             // ptr, i32 in bytes; lanes: in texels
+  Value width, height;           // i32
+  Value start = nullptr;         // lanes: i32, texels from `data`
   Value width_f, height_f;       // f32 vectors
   Value layer_offset = nullptr;  // <N x i64>, bytes of the lane's layer (arrays, cubes, samples)
 };
@@ -62,14 +63,17 @@ struct SamplerContext {
 };
 
 Level load_level(const SamplerContext& c, Value level);
+/// Of 2D views with texels of 4 bytes; 16 lanes, gathers.
+Level load_level_of_lanes(const SamplerContext& c, Value levels);
 
 // -- LOD (sampler_lod.cpp)
-/// Vulkan's lambda: log2 of the longer scaled derivative, bias, clamp to the sampler's limits.
+/// Vulkan's lambda before the clamp to the sampler's limits: log2 of the longer scaled derivative, bias.
 Value lod_of_gradients(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy, Value bias);
 Value lod_explicit(const SamplerContext& c, Value lod);
 struct LevelChoice {
   Value level;      // i32 vector, in the view
   Value fraction;   // f32 vector, null unless mips are filtered
+  Value d;          // f32 vector, level and fraction in one
   Value magnified;  // i1 vector, null unless the filters differ
 };
 LevelChoice choose_level(const SamplerContext& c, Value lambda);

@@ -29,11 +29,11 @@ Value clamp_lod(const SamplerContext& c, Value lambda) {
   return ir.fclamp(lambda, low, high);  // NaN becomes the lower limit
 }
 
-Value add_bias(const SamplerContext& c, Value lambda, Value bias) {
+Value clamped_bias(const SamplerContext& c, Value bias) {
   const Ir& ir = c.ir;
   Value sampler_bias = ir.splat(ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, mip_lod_bias)));
   Value sum = bias ? ir.fadd(sampler_bias, bias) : sampler_bias;
-  return ir.fadd(lambda, ir.fclamp(sum, ir.fk(-kMaxLodBias), ir.fk(kMaxLodBias)));
+  return ir.fclamp(sum, ir.fk(-kMaxLodBias), ir.fk(kMaxLodBias));
 }
 
 }  // namespace
@@ -50,22 +50,24 @@ Value lod_of_gradients(const SamplerContext& c, Value dsdx, Value dtdx, Value ds
   };
   // The last maximum makes NaN 0: the logarithm works on bits, and a NaN's sign is nobody's to know.
   Value rho_squared = ir.fmax_second(ir.fmax_second(length_squared(dsdx, dtdx), length_squared(dsdy, dtdy)), ir.fk(0));
-  Value lambda = ir.fmul(approximate_log2(ir, rho_squared), ir.fk(0.5f));
-  return clamp_lod(c, add_bias(c, lambda, bias));
+  return ir.fma(approximate_log2(ir, rho_squared), ir.fk(0.5f), clamped_bias(c, bias));
 }
 
-Value lod_explicit(const SamplerContext& c, Value lod) { return clamp_lod(c, add_bias(c, lod, nullptr)); }
+Value lod_explicit(const SamplerContext& c, Value lod) { return c.ir.fadd(lod, clamped_bias(c, nullptr)); }
 
 LevelChoice choose_level(const SamplerContext& c, Value lambda) {
   const Ir& ir = c.ir;
   LevelChoice choice;
-  choice.magnified = c.plan.linear_mag != c.plan.linear_min ? ir.fle(lambda, ir.fk(0)) : nullptr;
-  Value last = ir.splat(ir.sitofp(ir.sub(c.level_count, ir.c32(1))));
-  Value d = ir.fclamp(lambda, ir.fk(0), last);
+  choice.magnified = c.plan.linear_mag != c.plan.linear_min ? ir.fle(clamp_lod(c, lambda), ir.fk(0)) : nullptr;
+  // The sampler's limits and the levels' in one clamp: everything waits for this.
+  const auto limit = [&](size_t offset_B) { return ir.fmax_second(ir.field(ir.f32, c.sampler, offset_B), ir.cf(0)); };
+  Value last = ir.sitofp(ir.sub(c.level_count, ir.c32(1)));
+  Value high = ir.fmin_second(limit(offsetof(SamplerAbi, max_lod)), last);
+  Value d = ir.fclamp(lambda, ir.splat(limit(offsetof(SamplerAbi, min_lod))), ir.splat(high));
+  choice.d = d;
   if (c.plan.mip_linear) {
-    Value whole = ir.floor(d);
-    choice.level = ir.fptosi(whole);
-    choice.fraction = ir.fsub(d, whole);
+    choice.level = ir.fptosi(d);
+    choice.fraction = ir.fsub(d, ir.sitofp(choice.level));
   } else {
     choice.level = ir.fptosi(ir.fmax_second(ir.fsub(ir.ceil(ir.fadd(d, ir.fk(0.5f))), ir.fk(1)), ir.fk(0)));
     choice.fraction = nullptr;

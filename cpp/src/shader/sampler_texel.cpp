@@ -48,6 +48,17 @@ Level load_level(const SamplerContext& c, Value level) {
 }
 static_assert(offsetof(ImageViewAbi, layer_pitch_B) == 0);
 
+Level load_level_of_lanes(const SamplerContext& c, Value levels) {
+  const Ir& ir = c.ir;
+  const auto look_up = [&](size_t table_B) { return ir.look_up_16(ir.offset(c.view, table_B), levels); };
+  Level l;
+  l.data = ir.field(ir.ptr, c.view, offsetof(ImageViewAbi, level) + offsetof(ViewLevel, data), 8);
+  l.pitch = look_up(offsetof(ImageViewAbi, row_pitch_texels)), l.start = look_up(offsetof(ImageViewAbi, start_texels));
+  l.width = look_up(offsetof(ImageViewAbi, width_px)), l.height = look_up(offsetof(ImageViewAbi, height_px));
+  l.width_f = ir.sitofp(l.width), l.height_f = ir.sitofp(l.height);
+  return l;
+}
+
 namespace {
 
 /// Byte offsets of texels from the level's data: i32, or i64 with layers and samples.
@@ -116,9 +127,11 @@ FourWords load_four_words(const SamplerContext& c, const Level& level, const Axi
   // Without layers in texels, not bytes: their numbers are positive as 32 signed bits, which is what gathers take.
   const bool in_texels = !level.layer_offset;
   const uint32_t unit_B = in_texels ? 4 : 1;
-  Value pitch = in_texels ? ir.splat(ir.lshr(level.pitch, 2)) : nullptr;
+  Value pitch = level.start ? level.pitch : in_texels ? ir.splat(ir.lshr(level.pitch, 2)) : nullptr;
   auto texel_at = [&](Value column, Value row) {
-    return in_texels ? ir.add(ir.mul(row, pitch), column) : texel_offsets(c, level, column, row, nullptr);
+    if (!in_texels) return texel_offsets(c, level, column, row, nullptr);
+    Value at = ir.add(ir.mul(row, pitch), column);
+    return level.start ? ir.add(at, level.start) : at;
   };
   auto pairs = [&](Value first_row, Value top, Value second_row, Value bottom) {
     const auto [a, b] = ir.load_lane_pairs(first_row, top, unit_B);
@@ -135,7 +148,7 @@ FourWords load_four_words(const SamplerContext& c, const Level& level, const Axi
         [&] {
           Value step = ir.sub(ax.high, ax.low);
           if (!in_texels) step = ir.sext(ir.shl(step, 2), ir.i64);
-          auto load = [&](Value at) { return load_word(c, level.data, in_texels ? ir.shl(at, 2) : at); };
+          auto load = [&](Value at) { return in_texels ? ir.load_lane_words(level.data, at) : load_word(c, level.data, at); };
           return std::vector<Value>{load(top), load(ir.add(top, step)), load(bottom), load(ir.add(bottom, step))};
         });
     if (borders[0]) v.push_back(ax.low_outside), v.push_back(ax.high_outside);
@@ -146,13 +159,14 @@ FourWords load_four_words(const SamplerContext& c, const Level& level, const Axi
   if (ir.lanes_of(c.offset_x) > 1) {
     values = wrapped();
   } else {
-    auto has_next = [&](Value index, Value size) { return ir.ult(index, ir.sub(ir.splat(size), ir.ik(1))); };
+    auto has_next = [&](Value index, Value size) { return ir.ult(index, ir.sub(level.start ? size : ir.splat(size), ir.ik(1))); };
     Value inside = ir.all(ir.and_(has_next(x.low, level.width), has_next(y.low, level.height)));
     values = ir.if_else(
         ir.and_(inside, ir.eq(ir.or_(c.offset_x, c.offset_y), ir.c32(0))),
         [&] {
           Value top = texel_at(x.low, y.low);
-          std::vector<Value> v = pairs(level.data, top, ir.offset(level.data, ir.zext(level.pitch, ir.i64)), top);
+          std::vector<Value> v = level.start ? pairs(level.data, top, level.data, ir.add(top, pitch))
+                                             : pairs(level.data, top, ir.offset(level.data, ir.zext(level.pitch, ir.i64)), top);
           for (bool border : borders) {
             if (border) v.push_back(ir.false_mask()), v.push_back(ir.false_mask());
           }
