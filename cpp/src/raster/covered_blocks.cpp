@@ -137,7 +137,8 @@ TILEGPU_WIDE uint32_t list_blocks(const TriangleBatch& b, uint32_t lanes, Covere
 }
 
 template <uint32_t kSamples>
-TILEGPU_WIDE void cover(const TriangleBatch& b, const BinPlace& bin, uint32_t candidates, CoveredBlocks& out) {
+TILEGPU_WIDE void cover(const TriangleBatch& __restrict b, const BinPlace& __restrict bin, uint32_t candidates,
+                        CoveredBlocks& __restrict out) {
   constexpr uint32_t kInWord = kSamples < 4 ? kSamples : 4;
   static constexpr SamplePairs<kSamples> kSamplePairs;
   // Edges at the samples, from the pixel's corner; one sample: its place is in `at` already.
@@ -157,19 +158,16 @@ TILEGPU_WIDE void cover(const TriangleBatch& b, const BinPlace& bin, uint32_t ca
     __m512i edges[3];
     for (int k = 0; k < 3; k++)
       edges[k] = _mm512_add_epi32(_mm512_madd_epi16(at_pixels, _mm512_set1_epi32(b.pair[k][lane])), _mm512_set1_epi32(b.at[k][lane]));
-    out.lane[count] = lane;
-    out.x[count] = x;
-    out.y[count] = y;
     const auto covered = [&](__m512i e0, __m512i e1, __m512i e2) TILEGPU_WIDE {
       return static_cast<uint64_t>(
           _mm512_mask_cmpge_epi32_mask(allowed, _mm512_ternarylogic_epi32(e0, e1, e2, 0xfe), _mm512_setzero_si512()));
     };
+    uint64_t any = 0;
     if constexpr (kSamples == 1) {
       const uint64_t mask = covered(edges[0], edges[1], edges[2]);
       out.masks[count] = static_cast<uint16_t>(mask);
-      count += mask != 0;
+      any = mask;
     } else {
-      uint64_t any = 0;
       for (uint32_t s = 0; s < kSamples; s += kInWord) {
         uint64_t word = 0;
         for (uint32_t i = 0; i < kInWord; i++) {
@@ -179,8 +177,11 @@ TILEGPU_WIDE void cover(const TriangleBatch& b, const BinPlace& bin, uint32_t ca
         any |= word;
         std::memcpy(out.masks + count * (kSamples < 4 ? 4 : kSamples) + s, &word, 8);
       }
-      count += any != 0;
     }
+    out.lane[count] = lane;
+    out.x[count] = x;
+    out.y[count] = y;
+    count += any != 0;
   }
   out.count = count;
 }

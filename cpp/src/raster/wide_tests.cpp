@@ -52,8 +52,8 @@ struct WideKernel {
     }
   }
 
-  TILEGPU_WIDE static TestedBlocks blocks(const TestState& state, const TriangleBatch& b, const CoveredBlocks& blocks,
-                                          uint32_t first_number, const BinPlace& bin) {
+  TILEGPU_WIDE static TestedBlocks blocks(const TestState& state, const TriangleBatch& __restrict b, const CoveredBlocks& __restrict blocks,
+                                          uint32_t first_number, const BinPlace& __restrict bin) {
     TestedBlocks done{0, 0, 0};
     for (uint32_t i = 0; i < blocks.count; i++) {
       const uint32_t lane = blocks.lane[i], x = blocks.x[i], y = blocks.y[i], covered = blocks.masks[i];
