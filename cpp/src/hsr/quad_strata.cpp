@@ -131,27 +131,25 @@ TILEGPU_WIDE void gather_numbers_wide(const uint32_t* ids, uint32_t block, QuadS
   same = _mm512_mask_or_epi32(same, e2, same, _mm512_set1_epi32(4));
   same = _mm512_mask_or_epi32(same, e3, same, _mm512_set1_epi32(8));
   const uint32_t known = (uint32_t{e0} & 0xeeee) | (uint32_t{e1} & 0xcccc) | (uint32_t{e2} & 0x8888);
-  uint32_t left = _mm512_test_epi32_mask(numbers, numbers) & ~known;
-  const __m512i places = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int32_t>(block * 16)),
-                                          _mm512_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12));
-  // Rows of four quads: number and place; samples.
-  const __m512i pair = _mm512_setr_epi32(0, 16, 0, 0, 1, 17, 0, 0, 2, 18, 0, 0, 3, 19, 0, 0);
-  const __m512i third = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0);
-  const auto take = [&](uint32_t stratum) TILEGPU_WIDE {
-    const uint32_t before = (left << 1 & 0xeeee) | (left << 2 & 0xcccc) | (left << 3 & 0x8888);
-    const __mmask16 now = static_cast<__mmask16>(left & ~before);
-    left &= before;
-    const uint32_t count = static_cast<uint32_t>(std::popcount(uint32_t{now}));
-    auto& quads = out.of[stratum == QuadStrata::first && count == kPlaces ? QuadStrata::aligned : stratum];
-    quads.reserve(quads.size() + kPlaces);
-    __m512i rows =
-        _mm512_maskz_permutex2var_epi32(0x3333, _mm512_maskz_compress_epi32(now, numbers), pair, _mm512_maskz_compress_epi32(now, places));
-    rows = _mm512_mask_permutexvar_epi32(rows, 0x4444, third, _mm512_maskz_compress_epi32(now, same));
-    _mm512_storeu_si512(quads.data() + quads.size(), rows);
-    quads.extend_reserved(count);
-  };
-  take(QuadStrata::first);
-  for (uint32_t stratum = QuadStrata::second; left; stratum++) take(stratum);
+  const uint32_t some = _mm512_test_epi32_mask(numbers, numbers) & ~known;
+  // A row of 16 bytes for each quad; in all words of it: the pixels where a number comes first, of those that are left.
+  const __m512i quad = _mm512_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12);
+  __m512i left = _mm512_and_si512(_mm512_srlv_epi32(_mm512_set1_epi32(static_cast<int32_t>(some)), quad), _mm512_set1_epi32(15));
+  const __m512i places = _mm512_maskz_add_epi32(0x2222, quad, _mm512_set1_epi32(static_cast<int32_t>(block * 16)));
+  for (uint32_t stratum = QuadStrata::first;; stratum++) {
+    const __mmask16 rows = _mm512_test_epi32_mask(left, left);
+    if (!rows) return;
+    const __m512i lowest = _mm512_and_si512(left, _mm512_sub_epi32(_mm512_setzero_si512(), left));
+    const __m512i at = _mm512_add_epi32(quad, _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(lowest)));
+    left = _mm512_xor_si512(left, lowest);
+    __m512i quads = _mm512_mask_permutexvar_epi32(places, 0x1111, at, numbers);
+    quads = _mm512_mask_permutexvar_epi32(quads, 0x4444, at, same);
+    const uint32_t found = static_cast<uint32_t>(std::popcount(uint32_t{rows})) / 4;
+    auto& to = out.of[stratum == QuadStrata::first && found == kPlaces ? QuadStrata::aligned : stratum];
+    to.reserve(to.size() + kPlaces);
+    _mm512_storeu_si512(to.data() + to.size(), _mm512_maskz_compress_epi32(rows, quads));
+    to.extend_reserved(found);
+  }
 }
 
 namespace {
