@@ -75,7 +75,9 @@ def frame_of(name: str) -> Frame:
 
 
 def vertex_hash(frame: Frame) -> str:
-    parts = [d.vertices for d in frame.draws if d.vertices is not None] + [d.indices for d in frame.draws if d.indices is not None]
+    parts = [d.vertices for d in frame.draws if d.vertices is not None] + [
+        d.indices for d in frame.draws if d.indices is not None
+    ]
     unique = {id(p): p for p in parts}.values()
     return sha(np.concatenate([np.frombuffer(p.tobytes(), np.uint8) for p in unique])) if parts else "none"
 
@@ -115,6 +117,31 @@ def test_committed_hashes(devices: list[tg.Device], name: str) -> None:
     assert image_hashes(devices[0], frame) == committed["images"], "the picture is not what it was"
 
 
+# What lanes may change: how full packets are. Everything else that is counted is a matter of the scene.
+PACKETS = {"packets", "idle_lanes"}
+
+
+@pytest.mark.parametrize("name", ["mesh_100k", "msaa4_pass_resolve", "multisampling1", "multisampling4_pass_resolve",
+                                  "multisampling16_pass_resolve", "heavy_overdraw_512", "demo"])  # fmt: skip
+@pytest.mark.parametrize("bin_px", [32, 0])
+def test_counts_do_not_depend_on_lanes(name: str, bin_px: int) -> None:
+    # Large enough for triangles of each kind: small, below 16 pixels, below 32 pixels and larger ones.
+    frame = scenes()[name].frame((800, 450))
+    found = []
+    for lanes in (4, 8, 16):
+        result = render(tg.Device(lanes=lanes, bin_px=bin_px), frame)
+        stats = result.stats
+        assert stats is not None
+        counts = {
+            k: v
+            for k in dir(stats)
+            if not k.startswith("_") and type(v := getattr(stats, k)) is int and k not in PACKETS
+        }
+        found.append((counts, [sha(np.asarray(image)) for image in result.images]))
+    assert found[1] == found[0]
+    assert found[2] == found[0]
+
+
 @pytest.mark.skipif(not has_avx512(), reason="this CPU has no AVX-512: code for x86-64-v4 can't run here")
 @pytest.mark.parametrize("name", SCENES)
 def test_x86_64_v4(devices: list[tg.Device], name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +149,9 @@ def test_x86_64_v4(devices: list[tg.Device], name: str, monkeypatch: pytest.Monk
     yardstick = image_hashes(devices[0], frame)
     for lanes, gathers in ((8, "0"), (16, "0"), (8, "1"), (16, "1")):
         monkeypatch.setenv("TILEGPU_GATHERS", gathers)  # loads of lanes by gather instructions, or one by one
-        monkeypatch.setenv("TILEGPU_SCHEDULE", "" if gathers == "1" else "default")  # a shader's chains by turns, or LLVM's order
+        monkeypatch.setenv(
+            "TILEGPU_SCHEDULE", "" if gathers == "1" else "default"
+        )  # a shader's chains by turns, or LLVM's order
         assert image_hashes(tg.Device(jit_target="x86-64-v4", lanes=lanes), frame) == yardstick
 
 

@@ -44,8 +44,7 @@ struct PixelRect {
 namespace detail {
 
 /// Extent in subpixels below which a triangle's edges fit 16 bits (see cover_window).
-inline constexpr int32_t kSmallTriangle = 16 * 256;
-inline constexpr int32_t kWideTriangle = 32 * 256;  // with AVX-512 the same way
+inline constexpr int32_t kSmallTriangle = 32 * 256;
 
 // x and y in a block of the lanes of the first vector; the second is two rows down.
 inline constexpr int32_t kLaneX[8] = {0, 1, 0, 1, 2, 3, 2, 3};

@@ -10,7 +10,7 @@
 namespace tilegpu::raster {
 
 struct CoveredBlocks {
-  static constexpr uint32_t kWindow = detail::kWideTriangle / 256 / 4 + 1;  // blocks of a window side by side
+  static constexpr uint32_t kWindow = detail::kSmallTriangle / 256 / 4 + 1;  // blocks of a window side by side
   static constexpr uint32_t kMost = kBatch * kWindow * kWindow;
   uint32_t count = 0;
   uint32_t words;  // of a block: samples, at least 4 if there are several
@@ -45,7 +45,7 @@ struct BinPlace {
 
 /// For `lanes` of the batch that are of TriangleBatch::medium. Several samples.
 void cover_blocks(const TriangleBatch& batch, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out);
-/// AVX-512; for lanes of TriangleBatch::wide and small ones.
+/// AVX-512; for lanes that are medium or small.
 void cover_blocks_wide(const TriangleBatch& batch, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out);
 
 /// Large triangles, several samples: edges at a window of 4x4 blocks, in units of 1/16 pixel, as in coverage.hpp.

@@ -147,8 +147,6 @@ void prepare_batch(const TriangleRecord* const* records, uint32_t count, int32_t
   window_y &= small | ~3;
   out.small = sign_bits(small) & used & ~out.outside;
   out.medium = sign_bits(compact) & used & ~out.outside & ~out.small;
-  const i32x8 most = i32x8{} + detail::kWideTriangle;
-  out.wide = sign_bits((max_x - min_x < most) & (max_y - min_y < most)) & used & ~out.outside & ~out.small;
   keep(out.end_x, box_x1);
   keep(out.end_y, box_y1);
   // The last block may end beyond the box.

@@ -17,7 +17,6 @@ struct alignas(32) TriangleBatch {
   uint32_t outside = 0;             // bit: no sample point of the rectangle in the bounding box
   uint32_t small = 0;               // bit: fits a window of 4x4 pixels from an even pixel on (one sample only)
   uint32_t medium = 0;              // bit: not small, below kSmallTriangle; the window is whole blocks from a multiple of 4 on
-  uint32_t wide = 0;                // bit: the same, below kWideTriangle
   uint32_t cut = 0;                 // bit: the rectangle cuts the window
   alignas(32) int32_t window_x[8];  // relative to the bin
   int32_t window_y[8];

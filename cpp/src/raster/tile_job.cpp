@@ -210,7 +210,7 @@ bool lists_blocks(const Worker& w) { return w.list_draw && !w.masks_samples && w
 uint32_t draw_run(Worker& w, const geometry::TriangleRecord* const* records, const geometry::Chunk& chunk, const TriangleBatch& batch,
                   uint32_t left) {
   if (w.lrz.now || !(w.wide_blocks ? !w.covers.any : lists_blocks(w))) return left;
-  const uint32_t others = left & ~(w.wide ? batch.wide | batch.small : batch.medium);
+  const uint32_t others = left & ~(batch.medium | batch.small);
   const uint32_t run = left & ((others & (0u - others)) - 1);
   if (!run) return left;
   CoveredBlocks& blocks = *w.waiting_blocks;
