@@ -57,7 +57,7 @@ void test_ranges_give_what_batches_give() {
     Scene batches;
     batches.varyings(5, {shader::Interpolation::smooth, shader::Interpolation::flat});
     batches.samples = round % 3 == 2 ? 4 : 1;
-    batches.compiled.fragment_traits.reads_primitive_id = true;
+    batches.compiled.fragment_traits.reads_primitive_id = round & 4;
     batches.info.rasterization.cull_mode = round % 5 == 4 ? VK_CULL_MODE_BACK_BIT : VK_CULL_MODE_NONE;
     batches.info.rasterization.provoking_vertex_last = round % 7 == 6;
     make_mesh(batches, indices, round < 4 ? 10000 : 17 + random_below(800), cut);

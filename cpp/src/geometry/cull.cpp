@@ -67,6 +67,7 @@ TILEGPU_WIDE inline void cull16(const CullSetup& s, const PostVertex* post, __m5
   const __mmask16 positive = interleave(_mm512_cmpgt_epi64_mask(area0, zero), _mm512_cmpgt_epi64_mask(area1, zero));
   g.exchanged = negative;
   g.visible = g.one_bin = g.wide = 0;
+  g.same_bin = false;
   uint32_t keep = ((s.keep_positive ? positive : 0u) | (s.keep_negative ? negative : 0u)) & lanes;
   if (!keep) return;
   const auto all = [](int32_t v) TILEGPU_WIDE { return _mm512_set1_epi32(v); };
@@ -98,7 +99,10 @@ TILEGPU_WIDE inline void cull16(const CullSetup& s, const PostVertex* post, __m5
   g.one_bin = _mm512_cmpeq_epi32_mask(bx0, bx1) & _mm512_cmpeq_epi32_mask(by0, by1);
   g.wide = _mm512_cmpge_epi32_mask(_mm512_sub_epi32(px1, px0), all(s.lrz_reach_x)) &
            _mm512_cmpge_epi32_mask(_mm512_sub_epi32(py1, py0), all(s.lrz_reach_y));
-  _mm512_store_si512(g.bin, _mm512_add_epi32(_mm512_mullo_epi32(by0, all(s.columns)), bx0));
+  const __m512i bin = _mm512_add_epi32(_mm512_mullo_epi32(by0, all(s.columns)), bx0);
+  _mm512_store_si512(g.bin, bin);
+  const __m512i first_bin = _mm512_permutexvar_epi32(all(__builtin_ctz(keep)), bin);
+  g.same_bin = !((keep & ~g.one_bin) | _mm512_mask_cmpneq_epi32_mask(static_cast<__mmask16>(keep), bin, first_bin));
   if (keep & ~g.one_bin) {
     _mm512_store_si512(g.box[0], bx0);
     _mm512_store_si512(g.box[1], bx1);

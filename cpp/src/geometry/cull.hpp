@@ -44,6 +44,7 @@ struct TriangleGroup {
   int32_t bin[kGroup];
   int32_t box[4][kGroup];  // columns and rows of bins: first and last of each
   uint32_t visible, exchanged, one_bin;
+  bool same_bin;  // all of `visible` are in bin[first of them] alone; without AVX-512 not looked for
   uint32_t wide;  // may cover a texel of low-resolution Z
 };
 

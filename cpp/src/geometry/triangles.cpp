@@ -106,6 +106,19 @@ uint32_t emit_triangle(const DrawSetup& draw, uint32_t flags, const RecordVertex
 
 namespace {
 
+template <class Source>
+inline TriangleRecord& write_record(Arena<TriangleRecord>& records, Source& source, Chunk& chunk, uint32_t a, uint32_t b, uint32_t c,
+                                    uint32_t flags) {
+  TriangleRecord& record = *records.extend_reserved(1);
+  __builtin_prefetch(&record + 16, 1);
+  store_transposed3(&record, &source.post[a], &source.post[b], &source.post[c]);
+  record.vertex[0] = source.varyings(a, chunk);
+  record.vertex[1] = source.varyings(b, chunk);
+  record.vertex[2] = source.varyings(c, chunk);
+  record.draw_flags = flags;
+  return record;
+}
+
 // Records and bins of a group's triangles. Source: of vertices, see below.
 template <class Source>
 inline void emit_group(const DrawSetup& draw, uint32_t draw_index, const uint32_t flags[2], TriangleGroup& g, uint32_t lanes,
@@ -126,6 +139,17 @@ inline void emit_group(const DrawSetup& draw, uint32_t draw_index, const uint32_
   }
   out.survivors += static_cast<uint32_t>(__builtin_popcount(visible));
   chunk.records.reserve(chunk.records.size() + kGroup);
+  if (g.same_bin && !source.codes && !draw.bias && !out.primitive_ids && !(g.wide & visible)) {
+    const auto index = static_cast<uint32_t>(chunk.records.size());
+    for (uint32_t bits = visible; bits; bits &= bits - 1) {
+      const int i = __builtin_ctz(bits);
+      const uint32_t exchange = g.exchanged >> i & 1;
+      write_record(chunk.records, source, chunk, static_cast<uint32_t>(g.slot[0][i]), static_cast<uint32_t>(g.slot[1 + exchange][i]),
+                   static_cast<uint32_t>(g.slot[2 - exchange][i]), flags[exchange]);
+    }
+    out.binner->add_run(index, static_cast<uint32_t>(__builtin_popcount(visible)), static_cast<uint32_t>(g.bin[__builtin_ctz(visible)]));
+    return;
+  }
   for (uint32_t bits = visible | cut; bits; bits &= bits - 1) {
     const int i = __builtin_ctz(bits);
     const auto a = static_cast<uint32_t>(g.slot[0][i]);
@@ -138,13 +162,7 @@ inline void emit_group(const DrawSetup& draw, uint32_t draw_index, const uint32_
     const uint32_t exchange = g.exchanged >> i & 1;
     const auto b = static_cast<uint32_t>(g.slot[1 + exchange][i]), c = static_cast<uint32_t>(g.slot[2 - exchange][i]);
     const auto index = static_cast<uint32_t>(chunk.records.size());
-    TriangleRecord& record = *chunk.records.extend_reserved(1);
-    __builtin_prefetch(&record + 16, 1);
-    store_transposed3(&record, &source.post[a], &source.post[b], &source.post[c]);
-    record.vertex[0] = source.varyings(a, chunk);
-    record.vertex[1] = source.varyings(b, chunk);
-    record.vertex[2] = source.varyings(c, chunk);
-    record.draw_flags = flags[exchange];
+    TriangleRecord& record = write_record(chunk.records, source, chunk, a, b, c, flags[exchange]);
     if (draw.bias) {
       const float bias = depth_bias(draw, source.post[a], source.post[b], source.post[c]);
       for (float& z : record.z) z += bias;
@@ -199,6 +217,7 @@ uint32_t lanes_of(uint32_t left) { return left >= kGroup ? (1u << kGroup) - 1 : 
 // The two halves of a group without AVX-512.
 inline void cull_halves(const CullSetup& setup, const PostVertex* post, uint32_t lanes, TriangleGroup& g) {
   g.visible = g.exchanged = g.one_bin = g.wide = 0;
+  g.same_bin = false;
   for (uint32_t first = 0; first < kGroup && lanes >> first; first += 8) cull8(setup, post, first, lanes >> first & 0xff, g);
 }
 

@@ -21,16 +21,16 @@ class Binner {
   uint32_t shift() const { return shift_; }
 
   /// A record that touches one bin. Records come in order.
-  void add(uint32_t record, uint32_t bin) {
+  void add(uint32_t record, uint32_t bin) { add_run(record, 1, bin); }
+  /// `count` of them, all in the same bin.
+  void add_run(uint32_t record, uint32_t count, uint32_t bin) {
     // A mesh stays in a bin for long: extend the last span.
-    if (bin == last_bin_ && record == next_record_) {
-      spans_.back().record_count++;
-      next_record_++;
-      return;
-    }
-    spans_.push_back({record, 1, bin, 1});
+    if (bin == last_bin_ && record == next_record_)
+      spans_.back().record_count += count;
+    else
+      spans_.push_back({record, count, bin, 1});
     last_bin_ = bin;
-    next_record_ = record + 1;
+    next_record_ = record + count;
   }
   /// A record whose bounding box touches columns x0..x1 and rows y0..y1 of bins: those that an edge rejects are left out.
   void add_box(uint32_t record, const geometry::TriangleRecord& triangle, int32_t x0, int32_t x1, int32_t y0, int32_t y1);
