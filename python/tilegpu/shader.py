@@ -66,7 +66,7 @@ def load(
         return source
     name = file or f"{label or 'pipeline'} <{stage} shader>"
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return _core.ShaderModule(bytes(source), name, device=device)
+        return _module(bytes(source), name, device)
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         path = os.fspath(source)
         try:
@@ -77,7 +77,7 @@ def load(
                 f"{label or 'pipeline'}: can't read {stage} shader '{path}': {wrong.strerror or wrong}"
             ) from None
         if path.endswith(".spv") or data[:4] in (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03"):
-            return _core.ShaderModule(data, path, device=device)
+            return _module(data, path, device)
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError:
@@ -98,10 +98,23 @@ def load(
     words = compile_glsl(text, stage, file=name, defines=defines, include=include, device=device)
     module = _core.ShaderModule(words, name, device=device)
     if key is not None:
-        while len(_cache) >= _MAX_CACHED:
-            _cache.pop(next(iter(_cache)), None)
-        _cache[key] = module
+        _keep(key, module)
     return module
+
+
+def _module(words: bytes, name: str, device: _core.Device | None) -> _core.ShaderModule:
+    """The module of these words and this name, with what is known of it."""
+    module = _cache.get((words, name))
+    if module is None:
+        module = _core.ShaderModule(words, name, device=device)
+        _keep((words, name), module)
+    return module
+
+
+def _keep(key: Any, module: _core.ShaderModule) -> None:
+    while len(_cache) >= _MAX_CACHED:
+        _cache.pop(next(iter(_cache)), None)
+    _cache[key] = module
 
 
 def _is_path(text: str) -> bool:

@@ -85,8 +85,9 @@ struct Reflection {
 };
 
 namespace shader {
-struct Module;  // the parsed SPIR-V (cpp/src/shader/spirv_module.hpp)
-}
+struct Module;       // the parsed SPIR-V (cpp/src/shader/spirv_module.hpp)
+struct ModuleFacts;  // what was found out about it (cpp/src/shader/module_facts.hpp)
+}  // namespace shader
 
 class TILEGPU_API ShaderModule {
  public:
@@ -99,6 +100,7 @@ class TILEGPU_API ShaderModule {
   const std::string& label() const { return label_; }
   const Reflection& reflection() const { return reflection_; }
   const shader::Module& module() const { return *module_; }
+  shader::ModuleFacts& facts() const { return *facts_; }
 
  private:
   ShaderModule();
@@ -106,6 +108,7 @@ class TILEGPU_API ShaderModule {
   std::string label_;
   Reflection reflection_;
   std::unique_ptr<shader::Module> module_;
+  std::unique_ptr<shader::ModuleFacts> facts_;
 };
 
 }  // namespace tilegpu

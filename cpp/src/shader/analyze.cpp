@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shader/lower_interface.hpp"
+#include "shader/module_facts.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -298,7 +299,7 @@ int VaryingLayout::find(uint32_t location, uint32_t component) const {
   return -1;
 }
 
-Expected<StageTraits> analyze(const ShaderModule& shader_module, const Specialization& specialization) {
+static Expected<StageTraits> find_traits(const ShaderModule& shader_module, const Specialization& specialization) {
   const Module& m = shader_module.module();
   Expected<Constants> constants = evaluate_constants(m, specialization);
   if (!constants) return constants.error();
@@ -399,7 +400,11 @@ Expected<StageTraits> analyze(const ShaderModule& shader_module, const Specializ
   return t;
 }
 
-Expected<VaryingLayout> varying_layout(const ShaderModule& fragment, const Specialization& specialization) {
+Expected<StageTraits> analyze(const ShaderModule& module, const Specialization& specialization) {
+  return known_or(module.facts(), &ModuleFacts::traits, specialization, [&] { return find_traits(module, specialization); });
+}
+
+static Expected<VaryingLayout> find_varyings(const ShaderModule& fragment, const Specialization& specialization) {
   const Module& m = fragment.module();
   Expected<Constants> constants = evaluate_constants(m, specialization);
   if (!constants) return constants.error();
@@ -437,6 +442,10 @@ Expected<VaryingLayout> varying_layout(const ShaderModule& fragment, const Speci
                                                  " varying components; the limit is " + std::to_string(kMaxVaryingComponents)};
   }
   return layout;
+}
+
+Expected<VaryingLayout> varying_layout(const ShaderModule& fragment, const Specialization& specialization) {
+  return known_or(fragment.facts(), &ModuleFacts::varyings, specialization, [&] { return find_varyings(fragment, specialization); });
 }
 
 Expected<ResourceTable> resource_table(const ShaderModule& vertex, const ShaderModule* fragment) {

@@ -3,6 +3,7 @@
 // Vulkan 1.3 environment (scalar and relaxed block layouts allowed).
 #include <spirv-tools/libspirv.hpp>
 
+#include "shader/module_facts.hpp"
 #include "shader/reflection.hpp"
 #include "shader/spirv_module.hpp"
 #include "stats/host_memory.hpp"
@@ -55,7 +56,7 @@ std::string validate(const std::vector<uint32_t>& words) {
 
 }  // namespace
 
-ShaderModule::ShaderModule() = default;
+ShaderModule::ShaderModule() : facts_(std::make_unique<shader::ModuleFacts>()) {}
 ShaderModule::~ShaderModule() = default;
 
 Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, std::string label, std::string entry_point,
