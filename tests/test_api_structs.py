@@ -1,4 +1,4 @@
-"""Values to bytes: blocks in the shader's layout, and what is said about wrong ones. Nothing is rendered."""
+"""Values to bytes: blocks in the shader's layout, and what is said about wrong ones. Only push constants are rendered."""
 
 # ruff: noqa: E501
 from __future__ import annotations
@@ -168,3 +168,52 @@ def test_push_constants_of_both_stages_are_one_table() -> None:
     layout = Interface("pipeline 'p'", {"vertex": vertex, "fragment": fragment}).push_layout
     assert layout is not None
     np.testing.assert_array_equal(floats(layout.pack({"a": (1, 2, 3, 4), "b": 5})), [1, 2, 3, 4, 5])
+
+
+def test_push_constants_of_floats_are_the_bytes_of_the_general_way() -> None:
+    """Dictionaries of floats are packed by the core; what is unusual goes the way of everything else, and the bytes are the same."""
+    device = tg.Device(cache_dir="off", threads=1)
+    vertex = "#version 450\nvoid main() { gl_Position = vec4(vec2((gl_VertexIndex & 1) * 4 - 1, (gl_VertexIndex >> 1) * 4 - 1), 0.5, 1.0); }"
+    fragment = """#version 450
+    layout(push_constant) uniform P { mat3x4 m; vec3 v; float f; float a[4]; };
+    layout(location = 0) out uvec4 o;
+    void main() {
+      int x = int(gl_FragCoord.x);
+      o = floatBitsToUint(x < 3 ? m[x] : x == 3 ? vec4(v, f) : vec4(a[0], a[1], a[2], a[3]));
+    }"""
+    pipe = device.pipeline(vertex, fragment, color=["r32g32b32a32_uint"])
+    assert pipe.interface.push_floats is not None
+    out = device.image((5, 1), "r32g32b32a32_uint")
+
+    def drawn(push: Any) -> bytes:
+        with device.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))]) as rp:
+            rp.draw(pipe, count=3, push=b"\x55" * len(pipe.pack_push(plain)))  # what was there before does not stay
+            rp.draw(pipe, count=3, push=push)
+        return out.numpy().tobytes()
+
+    m = np.arange(12, dtype=np.float32).reshape(4, 3) / 7
+    plain: dict[str, Any] = {"m": m, "v": (1.0, 2.5, -0.0), "f": 0.1, "a": np.array([1.0, 1e-40, np.nan, np.inf], np.float32)}
+    others: list[dict[str, Any]] = [
+        {},
+        {"m": m.astype(np.float64) / 3},
+        {"m": np.asfortranarray(m)},
+        {"m": np.zeros((8, 6), np.float32)[::2, ::-2] + m},
+        {"m": m.astype(">f4")},
+        {"m": m.tolist()},
+        {"v": (1, 2.5, 16777217)},
+        {"v": np.array([1, 2, 3])},
+        {"v": np.arange(9.0)[::3]},
+        {"f": 3},
+        {"f": np.float32(0.3)},
+        {"f": np.array(0.7)},
+        {"f": float("inf")},
+        {"a": (0.1, 0.2, 0.3, 0.4)},
+    ]
+    for other in others:
+        push = {**plain, **other}
+        assert drawn(push) == drawn(pipe.pack_push(push)), other
+    for wrong in ({"x": 1.0}, {"v": (1.0, 2.0)}, {"f": "text"}, {"m": m.T}):
+        with pytest.raises(tg.ValidationError):
+            drawn({**plain, **wrong})
+    with pytest.raises(tg.ValidationError):
+        drawn({"m": m, "v": (0.0, 0.0, 0.0), "x": 1.0, "a": (0.0,) * 4})

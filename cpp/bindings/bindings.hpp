@@ -42,6 +42,7 @@ void bind_resource(py::module_& m);
 void bind_pixels(py::class_<Image, Ptr<Image>>& image);
 void bind_pipeline(py::module_& m);
 void bind_command(py::module_& m);
+void bind_push(py::module_& m);
 void bind_stats(py::module_& m);
 void bind_device(py::module_& m);
 

@@ -11,5 +11,6 @@ PYBIND11_MODULE(_core_impl, m) {
   bind_pipeline(m);
   bind_stats(m);
   bind_command(m);
+  bind_push(m);
   bind_device(m);
 }

@@ -102,6 +102,7 @@ class Interface:
         self.constants: list[Constant] = []
         for stage, module in stages.items():
             self._add_stage(stage, module.reflection)
+        self.push_floats = self.push_layout.float_block() if self.push_layout is not None else None
         self.names: dict[str, Binding] = {}
         for binding in self.bindings.values():
             for name in (binding.block_name, binding.name):

@@ -812,6 +812,10 @@ class RenderPass:
         return count
 
     def _push_constants(self, commands: _core.CommandBuffer, pipeline: Pipeline, push: Any) -> None:
+        floats = pipeline.interface.push_floats
+        if floats is not None and type(push) is dict and floats.push(commands, push):
+            self._push = None  # what was pushed last isn't known here
+            return
         size_B = pipeline.interface.push_layout.size_B if pipeline.interface.push_layout is not None else 0
         if push is None:
             names = ", ".join(m.name for m in pipeline.interface.push_constants)

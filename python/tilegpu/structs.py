@@ -152,6 +152,16 @@ class StructLayout:
             else:
                 self._others.append(key)
 
+    def float_block(self) -> _core.FloatBlock | None:
+        """The same for push constants in the core, where all members are floats, vectors and matrices of them."""
+        if self._others or any(len(shape) > 2 for _, shape, _ in self._floats):
+            return None
+        members = self.struct.members
+        return _core.FloatBlock(
+            self.size_B,
+            [(key, members[key].offset_B, shape, self._leaf(key).strides) for key, shape, _ in self._floats],
+        )
+
     def add_member(self, name: str, offset_B: int, type_: Type) -> None:
         """Adds a member that another stage's block has."""
         if name not in self.struct.members:

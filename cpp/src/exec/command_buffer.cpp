@@ -233,6 +233,7 @@ Status CommandBuffer::push_constants(uint32_t offset_B, const void* data, uint32
   if (offset_B > kMaxPushConstants_B || size_B > kMaxPushConstants_B - offset_B)
     return invalid("push_constants: bytes " + std::to_string(offset_B) + " to " + std::to_string(uint64_t{offset_B} + size_B) +
                    "; at most " + std::to_string(kMaxPushConstants_B) + " are allowed");
+  if (std::memcmp(recording_->push.bytes + offset_B, data, size_B) == 0) return Ok{};  // zero before the first
   std::memcpy(recording_->push.bytes + offset_B, data, size_B);
   recording_->push_dirty = true;
   return Ok{};

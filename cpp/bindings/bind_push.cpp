@@ -1,0 +1,119 @@
+// bindings/bind_push.cpp -- push constants by name, where all members of the block are floats: what every draw of a frame does.
+//
+// In: a dictionary of NumPy arrays and tuples of numbers. Out: the block's bytes, pushed. Anything unusual (another type, a wrong shape or
+// name, a number that float32 does not hold) is left to the general way, tilegpu.structs, which converts it or says what is wrong.
+#include <cfloat>
+#include <cmath>
+#include <cstring>
+
+#include "bindings.hpp"
+
+namespace tilegpu::bindings {
+namespace {
+
+constexpr long kExactInt = 1 << 24;  // float32 has all integers up to it
+
+struct FloatMember {
+  py::str name;
+  uint32_t offset_B;
+  std::vector<py::ssize_t> shape, strides_B;  // at most two dimensions
+};
+
+bool put(double value, uint8_t* at) {
+  if (std::isfinite(value) && std::abs(value) > FLT_MAX) return false;
+  const float f = static_cast<float>(value);
+  std::memcpy(at, &f, sizeof f);
+  return true;
+}
+
+bool put_number(PyObject* number, uint8_t* at) {
+  if (PyFloat_CheckExact(number)) return put(PyFloat_AS_DOUBLE(number), at);
+  if (!PyLong_CheckExact(number)) return false;
+  int overflow = 0;
+  const long value = PyLong_AsLongAndOverflow(number, &overflow);
+  return !overflow && value >= -kExactInt && value <= kExactInt && put(static_cast<double>(value), at);
+}
+
+bool put_array(const py::array& array, const FloatMember& m, uint8_t* block) {
+  const size_t dimensions = m.shape.size();
+  if (static_cast<size_t>(array.ndim()) != dimensions) return false;
+  for (size_t d = 0; d < dimensions; d++)
+    if (array.shape(static_cast<py::ssize_t>(d)) != m.shape[d]) return false;
+  const py::dtype type = array.dtype();
+  const bool is_float = type.num() == py::detail::npy_api::NPY_FLOAT_;
+  if ((!is_float && type.num() != py::detail::npy_api::NPY_DOUBLE_) || type.byteorder() == '>') return false;
+  const auto* from = static_cast<const uint8_t*>(array.data());
+  const py::ssize_t rows = dimensions == 2 ? m.shape[0] : 1, columns = dimensions ? m.shape[dimensions - 1] : 1;
+  const auto step = [&](size_t d, bool of_array) {
+    return d >= dimensions ? 0 : of_array ? array.strides(static_cast<py::ssize_t>(d)) : m.strides_B[d];
+  };
+  const size_t last = dimensions == 2 ? 1 : 0, first = dimensions == 2 ? 0 : 2;
+  for (py::ssize_t r = 0; r < rows; r++)
+    for (py::ssize_t c = 0; c < columns; c++) {
+      const uint8_t* source = from + r * step(first, true) + c * step(last, true);
+      uint8_t* at = block + m.offset_B + r * step(first, false) + c * step(last, false);
+      double value;
+      if (is_float) {
+        std::memcpy(at, source, sizeof(float));
+      } else if (std::memcpy(&value, source, sizeof value); !put(value, at)) {
+        return false;
+      }
+    }
+  return true;
+}
+
+bool put_member(PyObject* value, const FloatMember& m, uint8_t* block) {
+  if (reinterpret_cast<PyObject*>(Py_TYPE(value)) == reinterpret_cast<PyObject*>(py::detail::npy_api::get().PyArray_Type_))
+    return put_array(py::reinterpret_borrow<py::array>(value), m, block);
+  if (m.shape.empty()) return put_number(value, block + m.offset_B);
+  if (!PyTuple_CheckExact(value) || m.shape.size() != 1 || PyTuple_GET_SIZE(value) != m.shape[0]) return false;
+  for (py::ssize_t i = 0; i < m.shape[0]; i++)
+    if (!put_number(PyTuple_GET_ITEM(value, i), block + m.offset_B + i * m.strides_B[0])) return false;
+  return true;
+}
+
+/// A block of named floats, vectors and matrices.
+class FloatBlock {
+ public:
+  using Member = std::tuple<std::string, uint32_t, std::vector<py::ssize_t>, std::vector<py::ssize_t>>;
+  FloatBlock(uint32_t size_B, const std::vector<Member>& members) : size_B_(size_B) {
+    if (size_B > kMaxPushConstants_B) throw py::value_error("a block of push constants is too long");
+    for (const auto& [name, offset_B, shape, strides_B] : members) {
+      py::ssize_t end_B = offset_B + sizeof(float);
+      for (size_t d = 0; d < shape.size() && d < strides_B.size(); d++) end_B += (shape[d] - 1) * strides_B[d];
+      if (shape.size() > 2 || shape.size() != strides_B.size() || end_B > size_B)
+        throw py::value_error("member '" + name + "' does not fit its block");
+      members_.push_back({py::reinterpret_steal<py::str>(PyUnicode_InternFromString(name.c_str())), offset_B, shape, strides_B});
+    }
+  }
+
+  /// False: nothing is pushed, the general way is to be gone.
+  bool push(CommandBuffer& commands, const py::dict& fields) const {
+    if (PyDict_Size(fields.ptr()) != static_cast<py::ssize_t>(members_.size())) return false;
+    alignas(16) uint8_t block[kMaxPushConstants_B] = {};
+    for (const FloatMember& m : members_) {
+      PyObject* value = PyDict_GetItemWithError(fields.ptr(), m.name.ptr());
+      if (!value) {
+        if (PyErr_Occurred()) throw py::error_already_set();
+        return false;
+      }
+      if (!put_member(value, m, block)) return false;
+    }
+    unwrap(commands.push_constants(0, block, size_B_));
+    return true;
+  }
+
+ private:
+  uint32_t size_B_;
+  std::vector<FloatMember> members_;
+};
+
+}  // namespace
+
+void bind_push(py::module_& m) {
+  py::class_<FloatBlock>(m, "FloatBlock")
+      .def(py::init<uint32_t, const std::vector<FloatBlock::Member>&>(), py::arg("size_B"), py::arg("members"))
+      .def("push", &FloatBlock::push, py::arg("commands"), py::arg("fields"));
+}
+
+}  // namespace tilegpu::bindings
