@@ -26,6 +26,7 @@ DISCARD = FRAG.replace("{ o", "{ if ((int(gl_FragCoord.x) & 3) == 0) discard; o"
 FREE: list[dict[str, Any]] = [{"depth_compare": "less"}, {"depth_compare": "less_or_equal"}]
 FIXED: list[dict[str, Any]] = [
     {"depth_compare": "less", "blend": "alpha", "depth_write": False},
+    {"depth_compare": "less", "blend": "alpha"},
     {"depth_compare": "greater"},
     {"depth_compare": "equal"},
     {"depth_compare": "less", "shader": DISCARD},
@@ -127,6 +128,34 @@ def test_equal_depths_keep_api_order(devices: list[tg.Device], compare: str, dep
         ) as rp:
             rp.draw(pipe, layers(depths))
         assert np.unique(color.numpy()[..., 0]).tolist() == [winner]
+
+
+def test_depth_that_a_blended_draw_wrote_is_found_again(devices: list[tg.Device]) -> None:
+    """A blended draw that writes depth keeps no nearer bound of a block. Its first triangle covers a part of some blocks, its second one,
+    steep and nearer, all of them; the opaque layer behind lies between the bound after the first and the depths of the second."""
+    corners_px = [[(-20, -20, 0.8), (64, -20, 0.8), (-20, 64, 0.8)], [(18, -40, 0.05), (18, 110, 0.05), (32, 35, 0.95)]]
+    triangles = np.zeros((2, 3), VERTEX)
+    triangles["position"] = corners_px
+    triangles["position"][..., :2] = triangles["position"][..., :2] / SIZE * 2 - 1
+    triangles["color"] = np.array([0.2, 0.7])[:, None, None]
+
+    def picture(device: tg.Device) -> list[bytes]:
+        color, depth = device.image(SIZE, "r8g8b8a8_unorm"), device.image(SIZE, "d32_sfloat")
+        blended, opaque = (
+            device.pipeline(VERT, FRAG, vertex=VERTEX, color=[color.format], depth=depth.format, **state)
+            for state in ({"blend": "alpha"}, {})
+        )
+        with device.render_pass(
+            color=[tg.Attachment(color, clear=(0, 0, 0, 1))],
+            depth=tg.Attachment(depth, clear=1.0, store_op="store"),
+        ) as rp:
+            rp.draw(blended, triangles.reshape(-1))
+            rp.draw(opaque, layers([0.3]))
+        return [image.numpy().tobytes() for image in (color, depth)]
+
+    expected = picture(tg.Device(hsr="off"))
+    for device in devices:
+        assert picture(device) == expected
 
 
 def test_hidden_layers_are_rejected_alike(devices: list[tg.Device]) -> None:

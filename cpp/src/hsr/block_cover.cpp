@@ -50,7 +50,8 @@ void refresh_bounds(Worker& w) {
       const uint32_t block = first + static_cast<uint32_t>(std::countr_zero(left));
       const raster::Ends both = raster::ends(raster::load8(words + size_t{block} * 16), raster::load8(words + size_t{block} * 16 + 8));
       w.far[block] = both.most;
-      if (w.covers.active) w.covers.near[block] = both.least;
+      // `far` holds when depth comes nearer, `near` does not: it is known only while the draw keeps it.
+      if (w.covers.active) w.covers.near[block] = w.test.near ? both.least : kNearUnknown;
     }
   }
   w.stale.clear();
