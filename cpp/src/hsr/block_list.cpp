@@ -234,13 +234,13 @@ TILEGPU_WIDE void find_ranges_wide(const Worker& w, const raster::TriangleBatch&
 template <uint32_t kWords>
 ListedBlocks insert_words(Worker& w, const raster::TriangleBatch& batch, const raster::CoveredBlocks& blocks, uint32_t first_number,
                           DrawBlock draw, void* context) {
+  if (!blocks.count) return {0, 0, 0, 0};
   BlockLists& lists = w.lists;
   const ListTest test = w.list_test;
   const bool bounded = !test.always && w.test.far;
   const int32_t background = static_cast<int32_t>(lists.background) * test.sign + test.bias;
   Ranges ranges;
   (w.wide && !lists.unorm ? find_ranges_wide : find_ranges)(w, batch, blocks, ranges);
-  if (!blocks.count) return {0, 0, 0, 0};
   // Planes of all lanes, in any case: whether one is seen is hard to foretell.
   const uint32_t first_lane = blocks.lane[0], last_lane = blocks.lane[blocks.count - 1];
   const uint32_t first_plane = static_cast<uint32_t>(lists.planes.size()) - first_lane;

@@ -136,10 +136,35 @@ TILEGPU_WIDE uint32_t list_blocks(const TriangleBatch& b, uint32_t lanes, Covere
   return count;
 }
 
+// Of a block in CoveredBlocks::masks.
+template <uint32_t kSamples>
+constexpr uint32_t kWords = kSamples == 1 || kSamples > 4 ? kSamples : 4;
+
+// Pixels where no edge is negative.
+TILEGPU_WIDE inline __mmask16 covered_wide(__m512i e0, __m512i e1, __m512i e2, __mmask16 allowed) {
+  return _mm512_mask_cmpge_epi32_mask(allowed, _mm512_ternarylogic_epi32(e0, e1, e2, 0xfe), _mm512_setzero_si512());
+}
+// Masks of a block from its edges at the pixels' corners; offset(edge, sample): to each sample. Any of their bits.
+template <uint32_t kSamples, class Offset>
+TILEGPU_WIDE inline __attribute__((always_inline)) uint64_t cover_samples_wide(const __m512i* edges, Offset&& offset, __mmask16 allowed,
+                                                                               uint16_t* masks) {
+  constexpr uint32_t kInWord = kSamples < 4 ? kSamples : 4;
+  uint64_t any = 0;
+  for (uint32_t s = 0; s < kSamples; s += kInWord) {
+    uint64_t word = 0;
+    for (uint32_t i = 0; i < kInWord; i++) {
+      const auto at = [&](int k) TILEGPU_WIDE { return _mm512_add_epi32(edges[k], _mm512_set1_epi32(offset(k, s + i))); };
+      word |= uint64_t{covered_wide(at(0), at(1), at(2), allowed)} << 16 * i;
+    }
+    any |= word;
+    std::memcpy(masks + s, &word, 8);
+  }
+  return any;
+}
+
 template <uint32_t kSamples>
 TILEGPU_WIDE void cover(const TriangleBatch& __restrict b, const BinPlace& __restrict bin, uint32_t candidates,
                         CoveredBlocks& __restrict out) {
-  constexpr uint32_t kInWord = kSamples < 4 ? kSamples : 4;
   static constexpr SamplePairs<kSamples> kSamplePairs;
   // Edges at the samples, from the pixel's corner; one sample: its place is in `at` already.
   alignas(32) int32_t offsets[3][kSamples][8];
@@ -158,26 +183,12 @@ TILEGPU_WIDE void cover(const TriangleBatch& __restrict b, const BinPlace& __res
     __m512i edges[3];
     for (int k = 0; k < 3; k++)
       edges[k] = _mm512_add_epi32(_mm512_madd_epi16(at_pixels, _mm512_set1_epi32(b.pair[k][lane])), _mm512_set1_epi32(b.at[k][lane]));
-    const auto covered = [&](__m512i e0, __m512i e1, __m512i e2) TILEGPU_WIDE {
-      return static_cast<uint64_t>(
-          _mm512_mask_cmpge_epi32_mask(allowed, _mm512_ternarylogic_epi32(e0, e1, e2, 0xfe), _mm512_setzero_si512()));
-    };
-    uint64_t any = 0;
-    if constexpr (kSamples == 1) {
-      const uint64_t mask = covered(edges[0], edges[1], edges[2]);
-      out.masks[count] = static_cast<uint16_t>(mask);
-      any = mask;
-    } else {
-      for (uint32_t s = 0; s < kSamples; s += kInWord) {
-        uint64_t word = 0;
-        for (uint32_t i = 0; i < kInWord; i++) {
-          const auto at = [&](int k) TILEGPU_WIDE { return _mm512_add_epi32(edges[k], _mm512_set1_epi32(offsets[k][s + i][lane])); };
-          word |= covered(at(0), at(1), at(2)) << 16 * i;
-        }
-        any |= word;
-        std::memcpy(out.masks + count * (kSamples < 4 ? 4 : kSamples) + s, &word, 8);
-      }
-    }
+    uint16_t* const masks = out.masks + count * kWords<kSamples>;
+    uint64_t any;
+    if constexpr (kSamples == 1)
+      any = *masks = covered_wide(edges[0], edges[1], edges[2], allowed);
+    else
+      any = cover_samples_wide<kSamples>(edges, [&](int k, uint32_t s) { return offsets[k][s][lane]; }, allowed, masks);
     out.lane[count] = lane;
     out.x[count] = x;
     out.y[count] = y;
@@ -189,7 +200,6 @@ TILEGPU_WIDE void cover(const TriangleBatch& __restrict b, const BinPlace& __res
 template <uint32_t kSamples>
 TILEGPU_WIDE void cover_window(const WindowEdges& e, uint32_t part, uint32_t lane, int32_t block_x, int32_t block_y, const BinPlace& bin,
                                CoveredBlocks& out) {
-  constexpr uint32_t kInWord = kSamples < 4 ? kSamples : 4;
   __m512i pixels[3];
   for (int k = 0; k < 3; k++)
     pixels[k] = _mm512_add_epi32(_mm512_mullo_epi32(_mm512_load_si512(kX), _mm512_set1_epi32(e.x_step[k])),
@@ -201,18 +211,8 @@ TILEGPU_WIDE void cover_window(const WindowEdges& e, uint32_t part, uint32_t lan
     __m512i edges[3];
     for (int k = 0; k < 3; k++)
       edges[k] = _mm512_add_epi32(pixels[k], _mm512_set1_epi32(e.at[k] + e.x_step[k] * (b & 3) * 4 + e.y_step[k] * (b >> 2) * 4));
-    uint64_t any = 0;
-    for (uint32_t s = 0; s < kSamples; s += kInWord) {
-      uint64_t word = 0;
-      for (uint32_t i = 0; i < kInWord; i++) {
-        const auto at = [&](int k) TILEGPU_WIDE { return _mm512_add_epi32(edges[k], _mm512_set1_epi32(e.samples[k][s + i])); };
-        word |=
-            uint64_t{_mm512_mask_cmpge_epi32_mask(allowed, _mm512_ternarylogic_epi32(at(0), at(1), at(2), 0xfe), _mm512_setzero_si512())}
-            << 16 * i;
-      }
-      any |= word;
-      std::memcpy(out.masks + count * (kSamples < 4 ? 4 : kSamples) + s, &word, 8);
-    }
+    const uint64_t any = cover_samples_wide<kSamples>(
+        edges, [&](int k, uint32_t s) { return e.samples[k][s]; }, allowed, out.masks + count * kWords<kSamples>);
     out.lane[count] = static_cast<uint8_t>(lane);
     out.x[count] = static_cast<uint8_t>(x);
     out.y[count] = static_cast<uint8_t>(y);

@@ -50,25 +50,17 @@ struct DepthRange {
   int32_t near, far;
 };
 /// What the words of a block of several samples lie between. Depth grows evenly in x and in y, rounding included, so that its
-/// extremes are at corners: which ones depends on the plane alone.
-struct CornersOfRange {
-  f32x4 x, y;  // the nearest and the farthest corner, from the block's first pixel
-  bool finite;
-
-  explicit CornersOfRange(const PrimitiveDepth& p)
-      : x(p.zx >= 0 ? f32x4{0, 4, 0, 0} : f32x4{4, 0, 0, 0}),
-        y(p.zy >= 0 ? f32x4{0, 4, 0, 0} : f32x4{4, 0, 0, 0}),
-        finite(std::isfinite(p.z0) && std::isfinite(p.zx) && std::isfinite(p.zy)) {}
-
-  DepthRange range(const PrimitiveDepth& p, int32_t x_px, int32_t y_px, bool unorm, double scale) const {
-    f32x4 z = {p.lo, p.hi, 0, 0};
-    if (finite) z = clamp(depth_term_x(p, x + static_cast<float>(x_px)) + depth_term_y(p, y + static_cast<float>(y_px)), p.lo, p.hi);
-    const i32x4 words = unorm ? to_unorm(z, scale) : (i32x4)z;
-    return {words[0], words[1]};
-  }
-};
+/// extremes are at corners.
 inline DepthRange depth_range(const PrimitiveDepth& p, int32_t x_px, int32_t y_px, bool unorm, double scale) {
-  return CornersOfRange(p).range(p, x_px, y_px, unorm, scale);
+  f32x4 z = {p.lo, p.hi, 0, 0};
+  if (std::isfinite(p.z0) && std::isfinite(p.zx) && std::isfinite(p.zy)) {
+    const float x = static_cast<float>(x_px), y = static_cast<float>(y_px);
+    const f32x4 at_x = p.zx >= 0 ? f32x4{x, x + 4, x, x} : f32x4{x + 4, x, x, x};
+    const f32x4 at_y = p.zy >= 0 ? f32x4{y, y + 4, y, y} : f32x4{y + 4, y, y, y};
+    z = clamp(depth_term_x(p, at_x) + depth_term_y(p, at_y), p.lo, p.hi);
+  }
+  const i32x4 words = unorm ? to_unorm(z, scale) : (i32x4)z;
+  return {words[0], words[1]};
 }
 
 }  // namespace tilegpu::raster
