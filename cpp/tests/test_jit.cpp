@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <thread>
 
 #include "check.hpp"
+#include "shader/background_crew.hpp"
 #include "shader/compile_crew.hpp"
 #include "shader/ir_builder.hpp"
 #include "shader/jit.hpp"
@@ -278,6 +280,44 @@ void test_crew() {
   CHECK(!failed && failed.error().message == "first" && found[2] && found[3]);
 }
 
+void test_background() {
+  std::atomic<int> done{0};
+  const auto task = [&] { done++; };
+  const auto wait_until_done = [&](int n) {
+    for (int k = 0; k < 20000 && done < n; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK(done == n);
+  };
+  BackgroundCrew crew(2, false);
+  crew.add(task);
+  wait_until_done(1);
+  // While somebody compiles for himself nothing begins; holds nest.
+  crew.hold(), crew.hold();
+  crew.add(task), crew.add(task);
+  crew.release();
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  CHECK(done == 1 && crew.waiting() == 2);
+  crew.release();
+  wait_until_done(3);
+  // Who waits does not wait for that, and it is held again afterwards.
+  crew.hold();
+  crew.add(task);
+  crew.wait();
+  CHECK(done == 4 && crew.waiting() == 0);
+  crew.add(task);
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  CHECK(done == 4);
+  crew.release();
+  crew.wait();
+  CHECK(done == 5);
+  // Nor does the end: a crew that finishes does what waits.
+  {
+    BackgroundCrew finishes(1, true), drops(1, false);
+    finishes.hold(), drops.hold();
+    finishes.add(task), drops.add(task);
+  }
+  CHECK(done == 6);
+}
+
 void test_refusals() {
   auto jit = Jit::create({8, "", "off"});
   auto fails = [&](uint32_t n, const Jit::Build& build, const char* text) {
@@ -320,6 +360,7 @@ int main() {
   test_tiers();
   test_sharing();
   test_crew();
+  test_background();
   test_refusals();
   return test::finish("test_jit");
 }

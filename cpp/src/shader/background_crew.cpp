@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -20,6 +21,8 @@ namespace {
 
 // Who renders goes first, but a busy machine still gets its better code soon: about a third of a thread's share.
 constexpr int kNicer = 5;
+// From one compile that somebody waits for to the next: from a pipeline to the samplers of its first draw.
+constexpr std::chrono::milliseconds kCalm{5};
 
 // Never destroyed: threads may outlive static objects.
 struct Registry {
@@ -42,9 +45,13 @@ struct BackgroundCrew::State {
   std::deque<std::function<void()>> tasks;
   uint32_t running = 0;
   bool stop = false;
+  uint32_t holds = 0, hurried = 0;  // hurried: callers of wait()
+  std::chrono::steady_clock::time_point calm_from{};
   std::vector<std::thread> threads;
 
   State(uint32_t most, bool all) : most_threads(most), finishes(all) {}
+
+  bool may_begin() const { return stop || hurried || (!holds && std::chrono::steady_clock::now() >= calm_from); }
 
   void work() {
     stats::prepare_thread();
@@ -55,10 +62,17 @@ struct BackgroundCrew::State {
         std::unique_lock lock(mutex);
         changed.wait(lock, [this] { return stop || !tasks.empty(); });
         if (tasks.empty()) return;
+        if (!may_begin()) {
+          if (holds)
+            changed.wait(lock);
+          else
+            changed.wait_until(lock, calm_from);
+          continue;
+        }
       }
       std::shared_lock no_fork(gate);
       std::unique_lock lock(mutex);
-      if (tasks.empty()) continue;
+      if (tasks.empty() || !may_begin()) continue;
       std::function<void()> task = std::move(tasks.front());
       tasks.pop_front();
       running++;
@@ -141,11 +155,30 @@ void BackgroundCrew::add(std::function<void()> task) {
   task();
 }
 
+void BackgroundCrew::hold() {
+  std::lock_guard lock(state_->mutex);
+  state_->holds++;
+}
+
+void BackgroundCrew::release() {
+  State& s = *state_;
+  {
+    std::lock_guard lock(s.mutex);
+    if (s.holds) s.holds--;  // a child process began with none
+    s.calm_from = std::chrono::steady_clock::now() + kCalm;
+    if (s.holds || s.tasks.empty()) return;
+  }
+  s.changed.notify_all();
+}
+
 void BackgroundCrew::wait() {
   State& s = *state_;
   std::unique_lock lock(s.mutex);
   s.start_threads();
+  s.hurried++;
+  s.changed.notify_all();
   s.changed.wait(lock, [&] { return (s.tasks.empty() || s.threads.empty()) && s.running == 0; });
+  s.hurried--;
 }
 
 uint32_t BackgroundCrew::waiting() const {

@@ -18,6 +18,10 @@ class BackgroundCrew {
   BackgroundCrew(const BackgroundCrew&) = delete;
   /// A task must not throw. Where no thread can be had, and after end_background_crews(), it is done by the caller.
   void add(std::function<void()> task);
+  /// Between them, and for a few milliseconds more, no task begins: somebody waits for a compile of his own, and a task beside it would
+  /// take a third of its processor and its caches. Nests. wait() and the crew's end do not ask.
+  void hold();
+  void release();
   /// Until all tasks have ended.
   void wait();
   /// Tasks that have not ended.

@@ -396,6 +396,15 @@ Status Jit::State::make(const std::string& full_key, const CodeKey& key, const B
   }
   if (Status room = stats::check_compile_memory("the code generator"); !room) return room.error();
   before_compile();
+  struct Hold {
+    BackgroundCrew* crew;
+    explicit Hold(BackgroundCrew* c) : crew(c) {
+      if (crew) crew->hold();
+    }
+    ~Hold() {
+      if (crew) crew->release();
+    }
+  } hold(background.get());
   Expected<void*> address = tier == Tier::quick ? make_quick(build, name, kind) : make_optimised(build, name, kind, full_key);
   if (!address) return address.error();
   entry->slot.address.store(*address);
