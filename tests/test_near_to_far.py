@@ -77,6 +77,7 @@ def draw_pass(device: tg.Device, seed: int) -> list[bytes]:
     depth_format = ["d32_sfloat", "d16_unorm", "x8_d24_unorm_pack32"][int(rng.integers(3))]
     color, depth = device.image(SIZE, "r8g8b8a8_unorm"), device.image(SIZE, depth_format)
     free = float(rng.choice([0.6, 1.0]))
+    many = 0.15 if rng.random() < 0.5 else 0.0
 
     def pipeline() -> tg.Pipeline:
         state = dict(FREE[int(rng.integers(2))] if rng.random() < free else FIXED[int(rng.integers(len(FIXED)))])
@@ -92,7 +93,8 @@ def draw_pass(device: tg.Device, seed: int) -> list[bytes]:
         ) as rp:
             scissored = False
             for _ in range(int(rng.integers(1, 7))):
-                rp.draw(pipeline(), large(rng, int(rng.integers(1, 12))), scissor=(9, 3, 50, 44) if scissored else None)
+                count = int(rng.integers(200, 600)) if rng.random() < many else int(rng.integers(1, 12))
+                rp.draw(pipeline(), large(rng, count), scissor=(9, 3, 50, 44) if scissored else None)
                 kind = rng.random()
                 if kind < 0.1:
                     rp.clear(depth=0.5, rect=(7, 5, 60, 40))
@@ -183,6 +185,43 @@ def test_hidden_layers_are_rejected_alike(devices: list[tg.Device]) -> None:
             assert (
                 rp.stats.fragments_killed_by_hierarchical_z > 0.9 * 9 * pixels
             )  # the rest: blocks that the render area cuts
+
+
+def test_hidden_layers_are_rejected_alike_where_many_lie_in_a_bin(devices: list[tg.Device]) -> None:
+    """Hundreds and thousands of layers, far to near: all but one of each run of 4096 are rejected by blocks before a depth is read."""
+    pixels = SIZE[0] * SIZE[1]
+    device = devices[2]
+    for count, runs in ((200, 1), (300, 1), (1000, 1), (5000, 2)):
+        color, depth = device.image(SIZE, "r8g8b8a8_unorm"), device.image(SIZE, "d32_sfloat")
+        pipe = device.pipeline(VERT, FRAG, vertex=VERTEX, color=[color.format], depth=depth.format)
+        with device.render_pass(
+            color=[tg.Attachment(color, clear=(0, 0, 0, 1))], depth=tg.Attachment(depth, clear=1.0)
+        ) as rp:
+            rp.draw(pipe, layers(list(1 - (np.arange(count) + 1) / (count + 1))))
+        assert rp.stats.fragments_rasterized == count * pixels
+        assert rp.stats.fragments_shaded == pixels
+        # Layers of one class of depth are drawn in API order.
+        assert rp.stats.fragments_killed_by_hierarchical_z > 0.97 * (count - 8 * runs) * pixels, count
+
+
+@pytest.mark.parametrize("compare", ["less", "less_or_equal"])
+@pytest.mark.parametrize("count", [300, 4095, 4096, 4097, 9000])
+def test_more_than_a_run_holds(devices: list[tg.Device], compare: str, count: int) -> None:
+    """A run ends after 4096 triangles; many of these lie in the same few planes, and the colour tells which one won."""
+    rng = np.random.default_rng(count)
+    triangles = large(rng, count)
+    pictures = []
+    for device in devices:
+        color, depth = device.image(SIZE, "r8g8b8a8_unorm"), device.image(SIZE, "d32_sfloat")
+        pipe = device.pipeline(
+            VERT, FRAG, vertex=VERTEX, color=[color.format], depth=depth.format, depth_compare=compare
+        )
+        with device.render_pass(
+            color=[tg.Attachment(color, clear=(0, 0, 0, 1))], depth=tg.Attachment(depth, clear=1.0, store_op="store")
+        ) as rp:
+            rp.draw(pipe, triangles)
+        pictures.append([image.numpy().tobytes() for image in (color, depth)])
+    assert pictures == pictures[:1] * len(devices)
 
 
 @pytest.mark.parametrize("compare", ["less", "less_or_equal"])

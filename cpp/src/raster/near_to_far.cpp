@@ -13,19 +13,16 @@ namespace tilegpu::raster {
 
 namespace {
 
-constexpr uint32_t kMost = 256;      // entries of a run: with more of them in a bin they are small
+constexpr uint32_t kMost = 4096;     // entries of a run: so many large ones are dozens of layers, one of which is drawn in vain at most
 constexpr uint32_t kAsked = 8;       // entries that are looked at for their size
 constexpr uint32_t kLargePart = 16;  // of a bin's area: worth the place in an order
 constexpr uint32_t kClasses = 64;    // of depth
+constexpr uint32_t kMany = 256, kManyClasses = 1024;
 
-struct Entry {
-  const geometry::TriangleRecord* record;
-  const geometry::Chunk* chunk;
-  float near;
-};
-
-// Pixels of the bounding box, cut with the bin.
+// Pixels of the bounding box, cut with the bin; none of triangles that are drawn block by block, in any order alike.
 uint32_t area_px(const Worker& w, const geometry::TriangleRecord& r) {
+  const auto reach = [](const int32_t* at) { return std::max(std::max(at[0], at[1]), at[2]) - std::min(std::min(at[0], at[1]), at[2]); };
+  if (reach(r.x) < detail::kSmallTriangle && reach(r.y) < detail::kSmallTriangle) return 0;
   const auto extent = [&](const int32_t* at, int32_t origin) {
     const int32_t low = std::max((std::min(std::min(at[0], at[1]), at[2]) >> geometry::kSubpixelBits) - origin, 0);
     const int32_t high =
@@ -38,18 +35,23 @@ uint32_t area_px(const Worker& w, const geometry::TriangleRecord& r) {
 // Large triangles, several deep?
 bool worth_it(const Worker& w, const geometry::BinnedGeometry& binned, uint32_t segment, uint32_t at, uint32_t end) {
   uint32_t count = 0;
-  for (uint32_t i = segment, from = at; i < end && !binned.segments[i].chunk->clear; i++, from = 0) {
+  for (uint32_t i = segment, from = at; count < kMost && i < end && !binned.segments[i].chunk->clear; i++, from = 0)
     count += binned.segments[i].count - from;
-    if (count > kMost) return false;
-  }
+  count = std::min(count, kMost);
   if (count < 2) return false;
   const uint32_t asked = std::min(count, kAsked);
   uint64_t area = 0;
+  uint32_t large = 0;
   for (uint32_t k = 0; k < asked; k++) {
-    uint32_t number = at + k * count / asked, i = segment;
+    // Of many: places without a period, which a mesh's rows have.
+    const uint32_t place = count > kAsked ? static_cast<uint32_t>(uint64_t{k * 0x9e3779b9u} * count >> 32) : k;
+    uint32_t number = at + place, i = segment;
     for (; number >= binned.segments[i].count; i++) number -= binned.segments[i].count;
-    area += area_px(w, record_of(binned.segments[i], number));
+    const uint32_t here = area_px(w, record_of(binned.segments[i], number));
+    area += here;
+    large += here != 0;
   }
+  if (2 * large < asked) return false;
   const uint64_t bin = uint64_t{w.bin_px} * w.bin_px;
   return area * kLargePart >= bin * asked && area * count >= 2 * bin * asked;
 }
@@ -86,7 +88,7 @@ bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, 
   if (w.visible.size() + kMost > kMaxVisible) hsr::flush_visibility(w);
 
   // The run, in API order: each primitive has its number now.
-  std::array<Entry, kMost> run;
+  std::array<float, kMost> nearest;
   uint32_t count = 0;
   uint32_t draw = ~0u;
   const exec::DrawState* alike = w.state;
@@ -97,7 +99,7 @@ bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, 
   uint32_t i = segment, entry = at;
   for (; i < end && !binned.segments[i].chunk->clear; i++, entry = 0) {
     const geometry::BinSegment& s = binned.segments[i];
-    for (; entry < s.count; entry++) {
+    for (; entry < s.count && count < kMost; entry++) {
       const geometry::TriangleRecord& r = record_of(s, entry);
       if (draw_of(r) != draw) {
         const exec::DrawCall& call = w.pass->draws[draw_of(r)];
@@ -111,7 +113,7 @@ bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, 
       in_order &= near >= most || count == 0;
       least = std::min(least, near);
       most = std::max(most, near);
-      run[count++] = {&r, s.chunk, near};
+      nearest[count++] = near;
       w.visible.push_back({&r, s.chunk, nullptr, static_cast<uint32_t>(w.visible_draws.size() - 1)});
     }
     if (entry < s.count) break;
@@ -127,16 +129,17 @@ bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, 
   }
 
   // Classes of depth, near ones first; a NaN is anywhere.
-  std::array<uint8_t, kMost> depth_class;
-  std::array<uint16_t, kClasses + 1> first_of{};
-  const float scale = most > least ? static_cast<float>(kClasses) / (most - least) : 0.0f;
+  const uint32_t classes = count > kMany ? kManyClasses : kClasses;
+  std::array<uint16_t, kMost> depth_class, order;
+  std::array<uint16_t, kManyClasses + 1> first_of;
+  std::fill_n(first_of.begin(), classes + 1, uint16_t{0});
+  const float scale = most > least ? static_cast<float>(classes) / (most - least) : 0.0f;
   for (uint32_t k = 0; k < count; k++) {
-    const float place = (run[k].near - least) * scale;
-    depth_class[k] = static_cast<uint8_t>(place > 0 ? std::min(place, static_cast<float>(kClasses - 1)) : 0.0f);
+    const float place = (nearest[k] - least) * scale;
+    depth_class[k] = static_cast<uint16_t>(place > 0 ? std::min(place, static_cast<float>(classes - 1)) : 0.0f);
     first_of[depth_class[k] + 1u]++;
   }
-  for (uint32_t k = 0; k < kClasses; k++) first_of[k + 1] = static_cast<uint16_t>(first_of[k + 1] + first_of[k]);
-  std::array<uint16_t, kMost> order;
+  for (uint32_t k = 0; k < classes; k++) first_of[k + 1] = static_cast<uint16_t>(first_of[k + 1] + first_of[k]);
   for (uint32_t k = 0; k < count; k++) order[first_of[depth_class[k]]++] = static_cast<uint16_t>(k);
 
   w.test.any_order = true;
@@ -147,8 +150,9 @@ bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, 
   for (uint32_t k = 0; k < count;) {
     uint32_t n = 0;
     for (; n < kBatch && k < count; n++, k++) {
-      batch[n] = run[order[k]].record;
-      chunks[n] = run[order[k]].chunk;
+      const VisiblePrimitive& primitive = w.visible[primitives + order[k]];
+      batch[n] = primitive.record;
+      chunks[n] = primitive.chunk;
       numbers[n] = first_number + order[k];
     }
     draw_any_order(w, batch, chunks, numbers, n);
