@@ -15,7 +15,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python compare lint wheel test-wheel test-sanitize fuzz bench bench-clear bench-msaa bench-guard build build-tests system clean distclean
+.PHONY: help demo test test-cpp test-python compare lint wheel test-wheel test-sanitize fuzz bench bench-clear bench-msaa bench-kernel bench-guard build build-tests system clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -106,6 +106,9 @@ bench-clear: build ## a frame of the scene clear beside a memset of the same byt
 	$(CXX) -O3 -march=x86-64-v3 -std=c++20 -pthread benchmarks/cpp/bench_clear.cpp -o $(BUILD)/bench_clear
 	for threads in 1 2; do $(BUILD)/bench_clear $$threads; done
 	$(PY) -m tilegpu bench peers --no-gl --scene clear
+
+bench-kernel: build ## scenes drawn by a kernel that can do nothing else, beside tilegpu (KERNEL_ARGS=--stages)
+	$(PY) benchmarks/kernel.py $(KERNEL_ARGS)
 
 bench-guard: build $(VENV)/.stamp-valgrind ## instructions of fixed scenes and shaders against benchmarks/guard.json (GUARD_ARGS=--update)
 	$(PY) benchmarks/guard.py --core $(BUILD)/_core.*.so $(GUARD_ARGS)
