@@ -630,6 +630,29 @@ void test_filters_and_lods() {
   run("swizzle", swizzled, image, Op::gather);
 }
 
+/// Packets of which all lanes, or all but one, are magnified; and the limits that forbid to say so by the derivatives alone.
+void test_magnified() {
+  lab_count = 3;
+  for (uint32_t levels : {6u, 1u}) {
+    Texture image(VK_FORMAT_R8G8B8A8_UNORM, 64, 32, levels, 1);
+    SamplerKey key = basic(image.format->format);
+    key.has_sampler = true;
+    for (int n = 0; n < 160; ++n) {
+      image.sampler.mip_lod_bias = n % 4 == 1 ? 0.3f : n % 4 == 2 ? -0.3f : 0.0f;
+      image.sampler.min_lod = n % 5 == 4 ? 0.25f : -1000.0f, image.sampler.max_lod = n % 7 == 6 ? 0.0f : 1000.0f;
+      Request requests[16];
+      for (Request& q : requests) {
+        q = random_request(Op::gradient, false, 2);
+        const bool small = n % 3 || &q != &requests[5];
+        const double rho = std::uniform_real_distribution<double>(0.7, small ? 1.0 : 1.5)(rng) + (n % 6 == 0 ? 0.1 : 0);
+        q.dx[0] = rho / 64, q.dx[1] = q.dx[2] = q.dy[0] = q.dy[2] = 0, q.dy[1] = 0.5 * rho / 32;
+        q.bias = n % 8 == 7 ? q.bias : n % 8 == 3 ? -0.2 : 0;
+      }
+      check("magnified", key, image, Op::gradient, requests);
+    }
+  }
+}
+
 void test_dimensions() {
   struct Case {
     VkImageViewType dim;
@@ -802,6 +825,7 @@ int main() {
   test_formats();
   test_address_modes();
   test_filters_and_lods();
+  test_magnified();
   test_dimensions();
   test_compare();
   test_fetch();

@@ -4,6 +4,7 @@
 // or not): nearly always one group, so that level data are scalars; a second level is read only where some lane's fraction is not 0.
 // What a lane gets does not depend on its company. Source: Vulkan specification, chapter "Image Operations".
 #include <cstring>
+#include <functional>
 
 #include "shader/jit.hpp"
 #include "shader/sampler_internal.hpp"
@@ -24,7 +25,7 @@ class FunctionBuilder {
 
  private:
   void load_context(Value descriptor, Value layer_argument);
-  void sample(Value s, Value t, Value face, Value lambda, Value mask);
+  void sample(Value s, Value t, Value face, const std::function<Value()>& lambda, Value magnified, Value mask);
   TexelValues sample_level(Value level_index, Value s, Value t, Value face, bool linear);
   TexelValues filter_level(const Level& level, Value s, Value t, Value face);
   bool levels_by_lane() const;
@@ -302,16 +303,24 @@ bool FunctionBuilder::levels_by_lane() const {
          !plan.cube && !plan.one_dimensional;
 }
 
-void FunctionBuilder::sample(Value s, Value t, Value face, Value lambda, Value mask) {
-  const LevelChoice choice = choose_level(c, lambda);
+/// `magnified`: lanes that take level 0 whatever lambda is; or null. `lambda` is emitted where it is needed.
+void FunctionBuilder::sample(Value s, Value t, Value face, const std::function<Value()>& lambda, Value magnified, Value mask) {
   fold(s, t);
   if (plan.alpha_alone) c.wants_alpha = ir.eq(ir.and_(mask, ir.c32(kWithoutAlpha)), ir.c32(0));
   mask = ir.and_(mask, ir.c32((1u << ir.lanes) - 1));
-  if (!levels_by_lane()) return finish(unpack(sample_groups(s, t, face, choice, mask)));
-  // Level 0 alone, as where all lanes magnify, is a branch of its own: nothing waits for the level there.
-  Value smaller = ir.and_(ir.movemask(ir.fgt(choice.d, ir.fk(0))), mask);
+  if (!levels_by_lane()) return finish(unpack(sample_groups(s, t, face, choose_level(c, lambda()), mask)));
+  // Level 0 alone, as where all lanes magnify, is a branch of its own: nothing waits for the level there, and there is no logarithm where
+  // the derivatives are short enough.
+  LevelChoice choice;
+  Value smaller = nullptr;
+  if (magnified) {
+    smaller = ir.and_(ir.not_(ir.movemask(magnified)), ir.select(ir.eq(c.level_count, ir.c32(1)), ir.c32(0), mask));
+  } else {
+    choice = choose_level(c, lambda());
+    smaller = ir.and_(ir.movemask(ir.fgt(choice.d, ir.fk(0))), mask);
+  }
   finish(unpack(ir.if_else(
-      ir.ne(smaller, ir.c32(0)), [&] { return sample_lanes(s, t, choice, mask); },
+      ir.ne(smaller, ir.c32(0)), [&] { return sample_lanes(s, t, magnified ? choose_level(c, lambda()) : choice, mask); },
       [&] { return pack(sample_level(ir.c32(0), s, t, face, true)); })));
 }
 
@@ -435,13 +444,14 @@ void FunctionBuilder::gradient() {
                 dy[3] = {parameter(fn, dsdy), parameter(fn, dtdy), parameter(fn, drdy)};
     const CubeCoordinates on_face = cube_face(ir, v, dx, dy);
     Value lambda = lod_of_gradients(c, on_face.dsdx, on_face.dtdx, on_face.dsdy, on_face.dtdy, parameter(fn, bias));
-    return sample(on_face.s, on_face.t, on_face.face, lambda, parameter(fn, mask));
+    return sample(on_face.s, on_face.t, on_face.face, [&] { return lambda; }, nullptr, parameter(fn, mask));
   }
-  Value lambda =
-      plan.key.sampler.unnormalized_coordinates
-          ? ir.fk(0)
-          : lod_of_gradients(c, parameter(fn, dsdx), parameter(fn, dtdx), parameter(fn, dsdy), parameter(fn, dtdy), parameter(fn, bias));
-  sample(parameter(fn, s), parameter(fn, t), nullptr, lambda, parameter(fn, mask));
+  if (plan.key.sampler.unnormalized_coordinates)
+    return sample(parameter(fn, s), parameter(fn, t), nullptr, [&] { return ir.fk(0); }, nullptr, parameter(fn, mask));
+  Value rho2 = rho_squared(c, parameter(fn, dsdx), parameter(fn, dtdx), parameter(fn, dsdy), parameter(fn, dtdy));
+  sample(
+      parameter(fn, s), parameter(fn, t), nullptr, [&] { return lod_of_rho_squared(c, rho2, parameter(fn, bias)); },
+      magnified_for_sure(c, rho2, parameter(fn, bias)), parameter(fn, mask));
 }
 
 void FunctionBuilder::lod() {
@@ -453,9 +463,9 @@ void FunctionBuilder::lod() {
   if (plan.cube) {
     const Value v[3] = {parameter(fn, s), parameter(fn, t), parameter(fn, r)};
     const CubeCoordinates on_face = cube_face(ir, v, nullptr, nullptr);
-    return sample(on_face.s, on_face.t, on_face.face, lambda, parameter(fn, mask));
+    return sample(on_face.s, on_face.t, on_face.face, [&] { return lambda; }, nullptr, parameter(fn, mask));
   }
-  sample(parameter(fn, s), parameter(fn, t), nullptr, lambda, parameter(fn, mask));
+  sample(parameter(fn, s), parameter(fn, t), nullptr, [&] { return lambda; }, nullptr, parameter(fn, mask));
 }
 
 void FunctionBuilder::fetch() {

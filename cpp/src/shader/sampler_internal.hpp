@@ -69,6 +69,11 @@ Level load_level_of_lanes(const SamplerContext& c, Value levels);
 // -- LOD (sampler_lod.cpp)
 /// Vulkan's lambda before the clamp to the sampler's limits: log2 of the longer scaled derivative, bias.
 Value lod_of_gradients(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy, Value bias);
+/// The same in two steps: the square of the longer derivative, then its logarithm.
+Value rho_squared(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy);
+Value lod_of_rho_squared(const SamplerContext& c, Value rho_squared, Value bias);
+/// Lanes (i1) of which it is sure without a logarithm that they take level 0 alone.
+Value magnified_for_sure(const SamplerContext& c, Value rho_squared, Value bias);
 Value lod_explicit(const SamplerContext& c, Value lod);
 struct LevelChoice {
   Value level;      // i32 vector, in the view

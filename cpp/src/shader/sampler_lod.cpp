@@ -38,7 +38,7 @@ Value clamped_bias(const SamplerContext& c, Value bias) {
 
 }  // namespace
 
-Value lod_of_gradients(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy, Value bias) {
+Value rho_squared(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy) {
   const Ir& ir = c.ir;
   Value width = ir.splat(ir.sitofp(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, level) + offsetof(ViewLevel, width_px))));
   Value height = ir.splat(ir.sitofp(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, level) + offsetof(ViewLevel, height_px))));
@@ -49,8 +49,24 @@ Value lod_of_gradients(const SamplerContext& c, Value dsdx, Value dtdx, Value ds
     return ir.fma(u, u, ir.fmul(v, v));
   };
   // The last maximum makes NaN 0: the logarithm works on bits, and a NaN's sign is nobody's to know.
-  Value rho_squared = ir.fmax_second(ir.fmax_second(length_squared(dsdx, dtdx), length_squared(dsdy, dtdy)), ir.fk(0));
-  return ir.fma(approximate_log2(ir, rho_squared), ir.fk(0.5f), clamped_bias(c, bias));
+  return ir.fmax_second(ir.fmax_second(length_squared(dsdx, dtdx), length_squared(dsdy, dtdy)), ir.fk(0));
+}
+
+Value lod_of_rho_squared(const SamplerContext& c, Value rho_squared, Value bias) {
+  return c.ir.fma(approximate_log2(c.ir, rho_squared), c.ir.fk(0.5f), clamped_bias(c, bias));
+}
+
+Value lod_of_gradients(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy, Value bias) {
+  return lod_of_rho_squared(c, rho_squared(c, dsdx, dtdx, dsdy, dtdy), bias);
+}
+
+Value magnified_for_sure(const SamplerContext& c, Value rho_squared, Value bias) {
+  const Ir& ir = c.ir;
+  // The approximate logarithm of 1 and less is 0 and less.
+  const auto at_most_0 = [&](size_t offset_B) { return ir.fle(ir.field(ir.f32, c.sampler, offset_B), ir.cf(0)); };
+  Value none_above = ir.and_(at_most_0(offsetof(SamplerAbi, mip_lod_bias)), at_most_0(offsetof(SamplerAbi, min_lod)));
+  Value limit = ir.select(none_above, ir.cf(1), ir.cf(-1));
+  return ir.and_(ir.fle(rho_squared, ir.splat(limit)), ir.fle(bias, ir.fk(0)));
 }
 
 Value lod_explicit(const SamplerContext& c, Value lod) { return c.ir.fadd(lod, clamped_bias(c, nullptr)); }
