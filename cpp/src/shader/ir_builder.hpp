@@ -20,6 +20,9 @@ using Value = LLVMValueRef;
 using Type = LLVMTypeRef;
 using Block = LLVMBasicBlockRef;
 
+/// How modules of quick code (jit.hpp) are named. It stays in this process, so that it may hold addresses of functions of the core.
+inline constexpr const char kQuickPrefix[] = "tq_";
+
 class Ir {
  public:
   Ir(LLVMModuleRef module_, uint32_t lanes_)
@@ -29,6 +32,8 @@ class Ir {
     f16 = LLVMHalfTypeInContext(context), f32 = LLVMFloatTypeInContext(context), f64 = LLVMDoubleTypeInContext(context);
     ptr = LLVMPointerTypeInContext(context, 0), void_type = LLVMVoidTypeInContext(context);
     vf32 = vec(f32), vi32 = vec(i32), vi1 = vec(i1);
+    size_t length = 0;
+    quick = !std::strncmp(LLVMGetModuleIdentifier(module, &length), kQuickPrefix, sizeof kQuickPrefix - 1);
   }
   ~Ir() { LLVMDisposeBuilder(builder); }
   Ir(const Ir&) = delete;
@@ -38,6 +43,7 @@ class Ir {
   LLVMContextRef context;
   LLVMBuilderRef builder;
   uint32_t lanes;
+  bool quick = false;    // code that must be made quickly
   bool wide = false;     // AVX-512 may be used (Jit::wide)
   bool gathers = false;  // the CPU's gather instructions are faster than a load for each lane (Jit::gathers)
   Type i1, i8, i16, i32, i64, f16, f32, f64, ptr, void_type;

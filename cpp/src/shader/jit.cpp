@@ -35,6 +35,7 @@
 #include "shader/abi.hpp"
 #include "shader/background_crew.hpp"
 #include "shader/compile_crew.hpp"
+#include "shader/ir_builder.hpp"
 #include "shader/object_cache.hpp"
 #include "stats/host_memory.hpp"
 
@@ -342,7 +343,7 @@ Expected<void*> Jit::State::link(const std::string& object, const std::string& n
 }
 
 Expected<void*> Jit::State::make_quick(const Build& build, const std::string& name, const char* kind) {
-  const std::string quick_name = "tq" + name.substr(2);  // two functions of one program may not have the same name
+  const std::string quick_name = kQuickPrefix + name.substr(3);  // two functions of one program may not have the same name
   Expected<std::unique_ptr<Work>> work = build_ir(build, quick_name, kind);
   if (!work) return work.error();
   Expected<std::string> object = generate(**work, Tier::quick, quick_name, kind);

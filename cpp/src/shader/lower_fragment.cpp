@@ -6,6 +6,7 @@
 // Source: Vulkan specification, "Fragment Shaders", "Fragment Operations"; abi.hpp.
 #include "shader/epilogue.hpp"
 #include "shader/lower_entry.hpp"
+#include "shader/quick_inputs.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -27,7 +28,13 @@ struct FragmentBuilder {
   std::vector<InputVariable> variables;
 
   void find_inputs();
+  int row_of(const InterfaceScalar& s) const {
+    return s.builtin == spv::BuiltInClipDistance   ? key.varyings.find(kClipDistanceLocation, s.element)
+           : s.builtin == spv::BuiltInCullDistance ? key.varyings.find(kCullDistanceLocation, s.element)
+                                                   : key.varyings.find(s.location, s.component);
+  }
   std::vector<Value> compute(bool uniform);
+  std::vector<Value> compute_by_call();
   Value builtin(const InterfaceScalar& s, const Interpolator::Position& at, const Interpolator::Barycentrics& b, bool uniform);
   void make_inputs();
   void write_outputs(WholePacket* packet);
@@ -102,9 +109,7 @@ std::vector<Value> FragmentBuilder::compute(bool uniform) {
         result.push_back(builtin(s, at, b, uniform));
         continue;
       }
-      const int row = clip   ? key.varyings.find(kClipDistanceLocation, s.element)
-                      : cull ? key.varyings.find(kCullDistanceLocation, s.element)
-                             : key.varyings.find(s.location, s.component);
+      const int row = row_of(s);
       Value x = ir.fk(0.0f);
       if (row >= 0) {
         const bool elsewhere = s.centroid && s.interpolation != Interpolation::flat && !key.per_sample;
@@ -117,10 +122,65 @@ std::vector<Value> FragmentBuilder::compute(bool uniform) {
   return result;
 }
 
+/// The same by a call into the core, for quick code.
+std::vector<Value> FragmentBuilder::compute_by_call() {
+  const Ir& ir = l.ir;
+  QuickRequests requests{ir.lanes, key.samples, key.per_sample, {}};
+  struct Found {
+    Value value = nullptr;  // null: that row
+    uint32_t row = 0;
+    Type type = nullptr;  // i1: a truth value
+  };
+  std::vector<Found> found;
+  for (const InputVariable& v : variables) {
+    for (size_t k = 0; k < v.scalars.size() && k < v.used.size(); ++k) {
+      const InterfaceScalar& s = v.scalars[k];
+      if (!v.used[k]) continue;
+      if (s.builtin == spv::BuiltInFragCoord) {
+        constexpr QuickInput kCoordinates[4] = {QuickInput::x, QuickInput::y, QuickInput::z, QuickInput::w};
+        found.push_back({nullptr, requests.add(kCoordinates[s.element & 3]), ir.f32});
+      } else if (s.builtin == spv::BuiltInFrontFacing) {
+        found.push_back({nullptr, requests.add(QuickInput::front_facing), ir.i1});
+      } else if (s.builtin == spv::BuiltInPrimitiveId) {
+        found.push_back({nullptr, requests.add(QuickInput::primitive_id), ir.i32});
+      } else if (s.builtin != kNone && s.builtin != spv::BuiltInClipDistance && s.builtin != spv::BuiltInCullDistance) {
+        found.push_back({builtin(s, {}, {}, false)});
+      } else {
+        const int row = row_of(s);
+        const bool elsewhere = s.centroid && s.interpolation != Interpolation::flat && !key.per_sample;
+        const QuickInput how = s.interpolation == Interpolation::flat     ? QuickInput::flat
+                               : s.interpolation == Interpolation::smooth ? QuickInput::smooth
+                                                                          : QuickInput::noperspective;
+        if (row < 0)
+          found.push_back({s.base == Base::f32 ? ir.fk(0.0f) : ir.ik(0)});
+        else
+          found.push_back({nullptr, requests.add(how, static_cast<uint32_t>(row), elsewhere), s.base == Base::f32 ? ir.f32 : ir.i32});
+      }
+    }
+  }
+  Value rows = nullptr;
+  if (!requests.requests.empty()) {
+    rows = l.alloca_of(LLVMArrayType2(ir.vf32, requests.requests.size()), "inputs", 4 * ir.lanes);
+    call_core(ir, reinterpret_cast<const void*>(&quick_fragment_inputs), {l.args, constant_words(ir, requests.words()), rows});
+  }
+  std::vector<Value> result;
+  for (const Found& f : found) {
+    if (f.value) {
+      result.push_back(f.value);
+      continue;
+    }
+    Value v = ir.field(Ir::vec(f.type == ir.f32 ? ir.f32 : ir.i32, ir.lanes), rows, size_t{4} * ir.lanes * f.row, 4 * ir.lanes);
+    result.push_back(f.type == ir.i1 ? ir.int_to_mask(v) : v);
+  }
+  return result;
+}
+
 void FragmentBuilder::make_inputs() {
   const Ir& ir = l.ir;
   std::vector<Value> values;
-  if (ir.lanes == 4 || inputs.once) {
+  if (ir.quick && !inputs.once && !l.slice) {
+    values = compute_by_call();
+  } else if (ir.lanes == 4 || inputs.once) {
     values = compute(true);
   } else if (!variables.empty()) {
     Value uniform = ir.ne(ir.field(ir.i32, l.args, offsetof(FragmentArgs, uniform_primitive)), ir.c32(0));

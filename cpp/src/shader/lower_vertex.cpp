@@ -8,6 +8,7 @@
 
 #include "shader/lower_entry.hpp"
 #include "shader/math.hpp"
+#include "shader/quick_inputs.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::shader {
@@ -18,6 +19,7 @@ struct VertexBuilder {
   const VertexKey& key;
   Value first = nullptr;  // slot of lane 0, i32
   Value index = nullptr;  // gl_VertexIndex of the lanes
+  Value index_address = nullptr;
 
   const VkVertexInputAttributeDescription* attribute(uint32_t location) const {
     auto found = std::find_if(key.attributes.begin(), key.attributes.end(), [&](const auto& a) { return a.location == location; });
@@ -29,6 +31,8 @@ struct VertexBuilder {
   }
   std::vector<Value> load_rows(const std::vector<Value>& address, int64_t from_B);
   std::vector<Value> fetch(const VkVertexInputAttributeDescription& a);
+  std::vector<Value> fetch_by_call(const VkVertexInputAttributeDescription& a, const vk::FormatInfo& format, Value binding,
+                                   uint32_t stride_B);
   Value convert(const vk::FormatInfo& format, const vk::Component& c, Value word);
   Value builtin(const InterfaceScalar& s);
   void make_inputs();
@@ -98,6 +102,25 @@ std::vector<Value> VertexBuilder::load_rows(const std::vector<Value>& address, i
   return {interleave(t0, t2, 0, 2), interleave(t0, t2, 2, 2), interleave(t1, t3, 0, 2), interleave(t1, t3, 2, 2)};
 }
 
+/// The same by a call into the core, for quick code.
+std::vector<Value> VertexBuilder::fetch_by_call(const VkVertexInputAttributeDescription& a, const vk::FormatInfo& format, Value binding,
+                                                uint32_t stride_B) {
+  const Ir& ir = l.ir;
+  const uint32_t row_B = 4 * ir.lanes;
+  Value rows = l.alloca_of(LLVMArrayType2(ir.vi32, 4), "attribute", row_B);
+  const std::vector<uint32_t> words{ir.lanes, stride_B, a.offset, static_cast<uint32_t>(a.format)};
+  call_core(ir, reinterpret_cast<const void*>(&quick_attribute), {binding, index_address, constant_words(ir, words), rows});
+  std::vector<Value> result;
+  for (uint32_t k = 0; k < 4; ++k) {
+    const uint32_t absent = k == 3 ? 1 : 0;
+    if (format.rgba[k].bits == 0)
+      result.push_back(format.is_integer() ? ir.c32(absent) : ir.cf(static_cast<float>(absent)));
+    else
+      result.push_back(ir.field(format.is_integer() ? ir.vi32 : ir.vf32, rows, size_t{row_B} * k, row_B));
+  }
+  return result;
+}
+
 /// Four components as the format gives them: floats, or integers in i32. Absent ones are 0, 0, 0, 1.
 std::vector<Value> VertexBuilder::fetch(const VkVertexInputAttributeDescription& a) {
   const Ir& ir = l.ir;
@@ -109,9 +132,10 @@ std::vector<Value> VertexBuilder::fetch(const VkVertexInputAttributeDescription&
   }
   Value source = ir.field(ir.ptr, l.args, offsetof(VertexArgs, bindings), 8);
   source = ir.offset(source, a.binding * sizeof(VertexBinding));
+  const bool by_instance = b->inputRate == VK_VERTEX_INPUT_RATE_INSTANCE;
+  if (ir.quick && !l.slice && !by_instance) return fetch_by_call(a, *format, source, b->stride);
   Value data = ir.field(ir.ptr, source, offsetof(VertexBinding, data), 8),
         size_B = ir.field(ir.i64, source, offsetof(VertexBinding, size_B), 8);
-  const bool by_instance = b->inputRate == VK_VERTEX_INPUT_RATE_INSTANCE;
   Value element = by_instance ? ir.field(ir.i32, l.args, offsetof(VertexArgs, instance_index)) : index;
   // The last element that lies inside, so that one comparison of indices bounds every address.
   const uint64_t end_B = static_cast<uint64_t>(a.offset) + format->texel_B;
@@ -329,7 +353,8 @@ Status build_vertex(const VertexKey& key, const Constants& constants, const Dive
   VertexBuilder builder{l, key};
   builder.first = ir.load(ir.i32, next, 4);
   Value indices = ir.field(ir.ptr, l.args, offsetof(VertexArgs, vertex_index), 8);
-  builder.index = ir.load(ir.vi32, ir.offset(indices, ir.shl(ir.zext(builder.first, ir.i64), 2)), 4);
+  builder.index_address = ir.offset(indices, ir.shl(ir.zext(builder.first, ir.i64), 2));
+  builder.index = ir.load(ir.vi32, builder.index_address, 4);
   l.store_mask(l.alive, ir.ult(ir.add(ir.splat(builder.first), ir.lane_index()), ir.splat(count)));
   builder.make_inputs();
   make_globals(l);

@@ -1,0 +1,3 @@
+import sys
+sys.argv=["x",sys.argv[1]]
+exec(open("/tmp/escratch/cold.py").read())
