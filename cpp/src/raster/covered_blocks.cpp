@@ -95,8 +95,28 @@ struct WindowBlocks {
 };
 constexpr WindowBlocks kWindowBlocks;
 
-// All blocks that a bounding box touches. Written in whole vectors: how many they are is hard to foretell.
-TILEGPU_WIDE uint32_t list_blocks(const TriangleBatch& b, uint32_t lanes, CoveredBlocks& out) {
+// How far a block's sample points reach from its first one, in subpixels; several lie on a grid of 1/16 pixel.
+constexpr int32_t reach_of(uint32_t samples) { return 3 * 256 + (samples > 1 ? 15 * 16 : 0); }
+
+// The blocks of a row that no edge leaves outside, of up to 16 side by side.
+TILEGPU_WIDE inline uint32_t list_row(__m512i steps, const __m512i* pairs, const __m512i* at, uint32_t present, uint32_t lane, int32_t x,
+                                      int32_t y, uint32_t count, CoveredBlocks& out) {
+  const auto edge = [&](int k) TILEGPU_WIDE { return _mm512_add_epi32(_mm512_madd_epi16(steps, pairs[k]), at[k]); };
+  const __m512i all = _mm512_ternarylogic_epi32(edge(0), edge(1), edge(2), 0xfe);
+  const __mmask16 live = static_cast<__mmask16>(present & ~static_cast<uint32_t>(_mm512_movepi32_mask(all)));
+  const __m512i kept = _mm512_maskz_compress_epi32(live, steps);
+  const auto put = [&](uint8_t* to, __m128i v) TILEGPU_WIDE { _mm_storeu_si128(reinterpret_cast<__m128i*>(to + count), v); };
+  const __m512i columns = _mm512_srli_epi32(_mm512_and_si512(kept, _mm512_set1_epi32(0xffff)), 10);
+  put(out.x, _mm512_cvtepi32_epi8(_mm512_add_epi32(columns, _mm512_set1_epi32(x))));
+  put(out.y, _mm_set1_epi8(static_cast<char>(y)));
+  put(out.lane, _mm_set1_epi8(static_cast<char>(lane)));
+  _mm512_storeu_si512(out.steps + count, kept);
+  return count + static_cast<uint32_t>(std::popcount(static_cast<uint32_t>(live)));
+}
+
+// The blocks that a bounding box touches, of larger triangles those that no edge leaves outside. Written in whole vectors: how many they
+// are is hard to foretell.
+TILEGPU_WIDE uint32_t list_blocks(const TriangleBatch& b, uint32_t lanes, uint32_t samples, CoveredBlocks& out) {
   uint32_t count = 0;
   for (; lanes; lanes &= lanes - 1) {
     const uint32_t lane = static_cast<uint32_t>(std::countr_zero(lanes));
@@ -106,15 +126,18 @@ TILEGPU_WIDE uint32_t list_blocks(const TriangleBatch& b, uint32_t lanes, Covere
     const uint32_t before = (static_cast<uint32_t>(b.window_x[lane] & 3) * 256) | static_cast<uint32_t>(b.window_y[lane] & 3) << 24;
     if (columns >= kTable || rows >= kTable) {
       const __m512i along = _mm512_slli_epi32(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), 10);
-      const __m128i bytes = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-      for (int32_t row = 0; row <= rows; row++, count += static_cast<uint32_t>(columns + 1)) {
-        const auto put = [&](uint8_t* to, __m128i v) TILEGPU_WIDE { _mm_storeu_si128(reinterpret_cast<__m128i*>(to + count), v); };
-        put(out.x, _mm_add_epi8(bytes, _mm_set1_epi8(static_cast<char>(x))));
-        put(out.y, _mm_set1_epi8(static_cast<char>(y + row)));
-        put(out.lane, _mm_set1_epi8(static_cast<char>(lane)));
-        const uint32_t from = (static_cast<uint32_t>(row) << 26) - before;  // `before` is 0: the triangle is not small
-        _mm512_storeu_si512(out.steps + count, _mm512_add_epi32(along, _mm512_set1_epi32(static_cast<int32_t>(from))));
+      __m512i pairs[3], at[3];
+      for (int k = 0; k < 3; k++) {
+        const int32_t pair = b.pair[k][lane], right = static_cast<int16_t>(pair), down = pair >> 16;
+        pairs[k] = _mm512_set1_epi32(pair);
+        at[k] = _mm512_set1_epi32(b.at[k][lane] + reach_of(samples) * (std::max(right, 0) + std::max(down, 0)));
       }
+      for (int32_t row = 0; row <= rows; row++)  // `before` is 0: the triangle is not small
+        for (int32_t first = 0; first <= columns; first += 16) {
+          const __m512i steps = _mm512_add_epi32(along, _mm512_set1_epi32(row << 26 | first << 10));
+          const uint32_t present = columns - first >= 15 ? 0xffffu : (2u << (columns - first)) - 1;
+          count = list_row(steps, pairs, at, present, lane, x, y + row, count, out);
+        }
       continue;
     }
     const auto put = [&](uint8_t* to, const uint8_t* steps, int32_t first) TILEGPU_WIDE {
@@ -233,7 +256,7 @@ void cover_window_wide(const WindowEdges& edges, uint32_t part, uint32_t samples
 }
 
 void cover_blocks_wide(const TriangleBatch& b, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out) {
-  const uint32_t candidates = list_blocks(b, lanes, out);
+  const uint32_t candidates = list_blocks(b, lanes, samples, out);
   out.words = samples == 1 ? 1 : std::max(samples, 4u);
   switch (samples) {
     case 1:

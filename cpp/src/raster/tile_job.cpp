@@ -209,7 +209,7 @@ bool lists_blocks(const Worker& w) { return w.list_draw && !w.masks_samples && w
 // Of the triangles `left` of a batch the first ones, as far as the blocks of all of them can be tested in one go. Returns the others.
 uint32_t draw_run(Worker& w, const geometry::TriangleRecord* const* records, const geometry::Chunk& chunk, const TriangleBatch& batch,
                   uint32_t left) {
-  if (w.lrz.now || !(w.wide_blocks ? !w.covers.any : lists_blocks(w))) return left;
+  if (w.lrz.now || !(w.wide_blocks || lists_blocks(w))) return left;
   const uint32_t others = left & ~(batch.medium | batch.small);
   const uint32_t run = left & ((others & (0u - others)) - 1);
   if (!run) return left;
@@ -218,6 +218,11 @@ uint32_t draw_run(Worker& w, const geometry::TriangleRecord* const* records, con
   const uint32_t first_number = static_cast<uint32_t>(w.visible.size()) + 1;
   uint32_t covered, passed, seen;
   if (w.samples == 1) {
+    if (w.covers.any)
+      for (uint32_t i = 0; i < blocks.count; i++) {
+        const uint32_t block = w.block_of(blocks.x[i], blocks.y[i]);
+        if (w.covers.plane[block]) hsr::expand_cover(w, block);
+      }
     const TestedBlocks done = w.wide_blocks(w.test, batch, blocks, first_number, w.place);
     covered = done.covered, passed = done.passed, seen = done.seen;
     w.prepass.recorded += passed;
