@@ -4,7 +4,7 @@
 // Threads may compile at once; requests for the same key share one compile. Source: reference feasibility, "Cache design".
 //
 // With `tiered` a function that is neither in memory nor on disk is ready with code of LLVM's quickest level, in half of the time, and runs
-// up to 1.4 times longer; the same IR, optimised, follows from the background and goes to disk. TILEGPU_CODE=quick or optimised: one of
+// up to 1.5 times longer; the same IR, optimised, follows from the background and goes to disk. TILEGPU_CODE=quick or optimised: one of
 // the two only (quick code is neither kept on disk nor are functions read from there).
 #pragma once
 

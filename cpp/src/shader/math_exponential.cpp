@@ -7,8 +7,10 @@
 //   tanh 1.4, asinh 1.8, acosh 2.1, atanh 1.9 (inherited, thousands of ulp).
 #include "shader/math.hpp"
 
+#include <bit>
 #include <cmath>
 #include <iterator>
+#include <string>
 
 namespace tilegpu::shader {
 namespace {
@@ -106,7 +108,28 @@ Value log1p(const Ir& ir, Value u) {
   return ir.select(plain, emit_log(ir, w), exact);
 }
 
+/// A function of the module that gives make(parameters), and a call of it with these arguments (of one type, which is the result's).
+template <class Make>
+Value call_shared(const Ir& ir, const std::string& name, std::initializer_list<Value> arguments, Make&& make) {
+  const auto count = static_cast<unsigned>(arguments.size());
+  std::vector<Value> values(arguments);
+  const std::vector<Type> types(count, Ir::type_of(values[0]));
+  Type signature = LLVMFunctionType(types[0], const_cast<Type*>(types.data()), count, 0);
+  Value fn = LLVMGetNamedFunction(ir.module, name.c_str());
+  if (!fn) {
+    Block here = ir.current_block();
+    fn = ir.function(name.c_str(), signature);
+    LLVMSetLinkage(fn, LLVMPrivateLinkage);
+    ir.at(ir.block(fn, "entry"));
+    LLVMBuildRet(ir.builder, make(fn));
+    ir.at(here);
+  }
+  return LLVMBuildCall2(ir.builder, signature, fn, values.data(), count, "");
+}
+
 }  // namespace
+
+static Value general_pow(const Ir& ir, Value x, Value y, bool known, float exponent);
 
 Value emit_exp2(const Ir& ir, Value x) {
   Value clamped = ir.fclamp(x, ir.fk(x, -160), ir.fk(x, 130));
@@ -141,6 +164,17 @@ Value emit_pow(const Ir& ir, Value x, Value y) {
   if (known && exponent >= 1 && exponent <= 8 && exponent == static_cast<float>(static_cast<int>(exponent))) {
     return small_integer_power(ir, x, static_cast<int>(exponent));
   }
+  if (!ir.quick || Ir::lanes_of(x) == 1) return general_pow(ir, x, y, known, exponent);
+  // Once for all components of a color.
+  if (known) {
+    return call_shared(ir, "pow_" + std::to_string(std::bit_cast<uint32_t>(exponent)), {x},
+                       [&](Value fn) { return general_pow(ir, LLVMGetParam(fn, 0), y, true, exponent); });
+  }
+  return call_shared(ir, "pow", {x, y},
+                     [&](Value fn) { return general_pow(ir, LLVMGetParam(fn, 0), LLVMGetParam(fn, 1), false, exponent); });
+}
+
+static Value general_pow(const Ir& ir, Value x, Value y, bool known, float exponent) {
   // L = 2^23 log2(x): the exponent stays where it is in the pattern. Of positive normal x; other patterns give some L in [-128, 130] 2^23.
   // Denormal x count as 0, and denormal results become 0, as Vulkan allows.
   constexpr float kOne = 0x1p23f, kMinimum = 0x1p-126f, kMaximum = 0x1.fffffep127f, kRound = 0x1.8p23f;

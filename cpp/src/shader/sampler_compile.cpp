@@ -266,6 +266,7 @@ void FunctionBuilder::return_values(const std::array<Value, 4>& values) {
 /// all addresses wait for it; behind a jump the processor goes on with the predicted level at once. The constants pass through empty
 /// assembly, so that LLVM does not find out that the jumps are for nothing.
 Value FunctionBuilder::predicted(Value id) {
+  if (ir.quick) return id;
   constexpr uint32_t kLikely = 8;
   Type signature = LLVMFunctionType(ir.i32, const_cast<Type*>(&ir.i32), 1, 0);
   Value opaque = LLVMGetInlineAsm(signature, "", 0, "=r,0", 4, 0, 0, LLVMInlineAsmDialectATT, 0);
@@ -309,6 +310,7 @@ void FunctionBuilder::sample(Value s, Value t, Value face, const std::function<V
   if (plan.alpha_alone) c.wants_alpha = ir.eq(ir.and_(mask, ir.c32(kWithoutAlpha)), ir.c32(0));
   mask = ir.and_(mask, ir.c32((1u << ir.lanes) - 1));
   if (!levels_by_lane()) return finish(unpack(sample_groups(s, t, face, choose_level(c, lambda()), mask)));
+  if (ir.quick) return finish(unpack(sample_lanes(s, t, choose_level(c, lambda()), mask)));
   // Level 0 alone, as where all lanes magnify, is a branch of its own: nothing waits for the level there, and there is no logarithm where
   // the derivatives are short enough.
   LevelChoice choice;
