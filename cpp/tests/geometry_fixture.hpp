@@ -74,7 +74,7 @@ struct Scene {
   std::deque<exec::DrawState> states;
   std::vector<exec::DrawCall> draws;
   std::vector<PassCommand> commands;
-  std::vector<ChunkPlan> plans;
+  ChunkPlans plans;
   std::vector<std::unique_ptr<Chunk>> chunks;
   BinnedGeometry bins;
   GraphicsPipelineCreateInfo info;  // of the next draw
@@ -146,7 +146,7 @@ struct Scene {
   }
   void run() {
     const GeometryPass p = pass();
-    plans = plan_chunks(p);
+    plan_chunks(p, plans);
     chunks.clear();
     GeometryWorker worker;
     for (const ChunkPlan& plan : plans) {

@@ -261,8 +261,10 @@ void test_census_counts_different_vertices() {
     census.begin(pass);
     GeometryWorker worker;
     Chunk chunk;
-    for (const ChunkPlan& plan : plan_chunks(pass)) worker.process_chunk(pass, plan, chunk);
-    CHECK(census.count(pass) == expected + 4 * 50 + 9 + 30);
+    ChunkPlans plans;
+    plan_chunks(pass, plans);
+    for (const ChunkPlan& plan : plans) worker.process_chunk(pass, plan, chunk);
+    CHECK(census.count() == expected + 4 * 50 + 9 + 30);
   }
 }
 
@@ -279,7 +281,8 @@ void test_plan() {
   scene.draw(30000);
   scene.draw(0);
   scene.draw(9999, 0, 3);
-  const auto plans = plan_chunks(scene.pass());
+  ChunkPlans plans;
+  plan_chunks(scene.pass(), plans);
   uint64_t primitives = 0;
   std::vector<uint64_t> next(scene.draws.size());  // primitives of each draw come in order and completely
   for (const auto& plan : plans) {
@@ -302,7 +305,12 @@ void test_plan() {
   CHECK(primitives == 2000 + 10000 + 9999);
   for (size_t i = 0; i < next.size(); i++) CHECK(next[i] == uint64_t{scene.draws[i].count / 3} * scene.draws[i].instance_count);
 
-  CHECK(chunk_primitives_of(scene.draws, scene.commands) == kChunkPrimitives);
+  for (const auto& [primitives, most] :
+       {std::array{0u, 1024u}, {1000u, 1024u}, {20000u, 1024u}, {32768u, 2048u}, {65535u, 2048u}, {65536u, 4096u}}) {
+    Scene few;
+    few.draw(3 * primitives);
+    CHECK(chunk_primitives_of(few.draws, few.commands) == most);
+  }
   for (const auto& [primitives, instances, most] :
        {std::array{262143u, 1u, 4096u}, {131072u, 2u, 8192u}, {1000u, 1000u, 16384u}, {100000000u, 1u, kLargestChunk}}) {
     Scene many;
@@ -311,7 +319,8 @@ void test_plan() {
     if (primitives > 1000000) continue;
     GeometryPass pass = many.pass();
     pass.chunk_primitives = most;
-    CHECK(plan_chunks(pass).size() >= 32);
+    plan_chunks(pass, plans);
+    CHECK(plans.size() >= 32);
   }
 }
 

@@ -156,7 +156,8 @@ void test_grid_with_origin() {
   GeometryPass pass = scene.pass();
   pass.render_area = {{70, 100}, {40, 50}};
   pass.grid = {32, 2, 2, 64, 96};
-  const auto plans = plan_chunks(pass);
+  ChunkPlans plans;
+  plan_chunks(pass, plans);
   Chunk chunk;
   GeometryWorker worker;
   worker.process_chunk(pass, plans[0], chunk);

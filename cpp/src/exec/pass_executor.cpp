@@ -38,6 +38,7 @@ struct PassExecutor::State {
   std::vector<const geometry::Chunk*> used_chunks;       // of the part that is being gathered, in order
   std::vector<exec::DrawCall> expanded_draws;            // only where a pass has indirect draws
   std::vector<geometry::PassCommand> commands;
+  geometry::ChunkPlans plans;
   geometry::BinnedGeometry binned;
   std::vector<uint8_t> bin_drawn;  // by any part
   struct BinRun {
@@ -54,6 +55,7 @@ struct PassExecutor::State {
   /// Gives everything back; takes no memory itself.
   void release() {
     geometry_workers.clear(), tile_workers.clear(), chunks.clear(), used_chunks.clear(), expanded_draws.clear(), commands.clear();
+    plans = geometry::ChunkPlans();
     binned = geometry::BinnedGeometry();
     bin_drawn.clear();
     census = geometry::VertexCensus();
@@ -477,7 +479,8 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   }
   s.census.begin(geometry_pass);
   geometry_pass.census = &s.census;
-  const std::vector<geometry::ChunkPlan> plans = geometry::plan_chunks(geometry_pass);
+  const geometry::ChunkPlans& plans = s.plans;
+  geometry::plan_chunks(geometry_pass, s.plans);
   for (raster::TileWorker& worker : s.tile_workers) worker.begin_pass(context);
   for (raster::TracedTileWorker& worker : s.traced_workers) worker.begin_pass(context);
   if (!s.dry) framebuffer::prepare_signatures(pass.framebuffer);
@@ -549,7 +552,7 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
     return Error{VK_ERROR_DEVICE_LOST,
                  "pass '" + pass.info.label + "' was cancelled; its images are as they were, but for tiles that were finished before"};
 
-  stats.vertices_unique_requested = s.census.count(geometry_pass);
+  stats.vertices_unique_requested = s.census.count();
   stats.bins = s.bin_drawn.size();
   stats.bins_with_primitives = static_cast<uint64_t>(std::count(s.bin_drawn.begin(), s.bin_drawn.end(), 1));
   stats::Ledger total;

@@ -24,41 +24,62 @@ uint64_t vertices_of(const exec::DrawCall& draw) {
   return std::min(most, bound ? bound : most);
 }
 
+// Vertices of an instance, if each index names another one.
+uint64_t named_by(const exec::DrawCall& draw) {
+  const VkPrimitiveTopology topology = draw.state->pipeline->info().topology;
+  const uint64_t primitives = primitives_of(topology, draw.count), per_primitive = vertices_per_primitive(topology);
+  return primitives == 0 ? 0 : is_list(topology) ? primitives * per_primitive : primitives + per_primitive - 1;
+}
+
+uint64_t sum_bytes(const uint8_t* bytes, uint64_t count) {
+  __m256i sums = _mm256_setzero_si256();
+  uint64_t i = 0;
+  for (; i + 32 <= count; i += 32)
+    sums = _mm256_add_epi64(sums, _mm256_sad_epu8(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + i)), _mm256_setzero_si256()));
+  alignas(32) uint64_t parts[4];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(parts), sums);
+  uint64_t sum = parts[0] + parts[1] + parts[2] + parts[3];
+  for (; i < count; i++) sum += bytes[i];
+  return sum;
+}
+
 }  // namespace
 
 void VertexCensus::begin(const GeometryPass& pass) {
   ranges_.assign(pass.draws.size(), {});
-  uint64_t total = 0;
+  runs_.clear();
+  uncounted_ = 0;
+  uint64_t total = 0, size = 0;
+  const exec::DrawState* state = nullptr;  // that `size` is of
   for (const PassCommand& command : pass.commands) {
-    if (command.clear || ranges_[command.draw].size) continue;
+    if (command.clear) continue;
     const exec::DrawCall& draw = pass.draws[command.draw];
-    if (!draw.indexed || draw.count == 0 || draw.instance_count == 0) continue;
-    const uint64_t size = vertices_of(draw) + 1;
-    if (total + size > kMostBytes) continue;
-    ranges_[command.draw] = {total, static_cast<uint32_t>(size)};
-    total += size;
+    Range& range = ranges_[command.draw];
+    if (!range.size && draw.indexed && draw.count && draw.instance_count) {
+      if (draw.state != state) {
+        state = draw.state;
+        size = vertices_of(draw) + 1;
+      }
+      if (total + size <= kMostBytes) {
+        range = {total, static_cast<uint32_t>(size)};
+        total += size;
+      }
+    }
+    if (!range.size) {
+      uncounted_ += named_by(draw) * draw.instance_count;
+    } else if (!runs_.empty() && runs_.back().end == range.first && runs_.back().instances == draw.instance_count) {
+      runs_.back().end += range.size;
+    } else {
+      runs_.push_back({range.first, range.first + range.size, draw.instance_count});
+    }
   }
   seen_.resize(total);
   if (total) std::memset(seen_.data(), 0, total);
 }
 
-uint64_t VertexCensus::count(const GeometryPass& pass) const {
-  uint64_t sum = 0;
-  for (const PassCommand& command : pass.commands) {
-    if (command.clear) continue;
-    const exec::DrawCall& draw = pass.draws[command.draw];
-    const Range range = ranges_[command.draw];
-    uint64_t vertices = 0;
-    if (range.size) {
-      const uint8_t* seen = seen_.data() + range.first;
-      for (uint32_t i = 0; i < range.size; i++) vertices += seen[i];
-    } else {
-      const VkPrimitiveTopology topology = draw.state->pipeline->info().topology;
-      const uint64_t primitives = primitives_of(topology, draw.count), per_primitive = vertices_per_primitive(topology);
-      vertices = primitives == 0 ? 0 : is_list(topology) ? primitives * per_primitive : primitives + per_primitive - 1;
-    }
-    sum += vertices * draw.instance_count;
-  }
+uint64_t VertexCensus::count() const {
+  uint64_t sum = uncounted_;
+  for (const Run& run : runs_) sum += sum_bytes(seen_.data() + run.first, run.end - run.first) * run.instances;
   return sum;
 }
 

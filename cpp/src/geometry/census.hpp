@@ -42,14 +42,20 @@ class VertexCensus {
       if (named[i]) __atomic_store_n(&seen[std::min(first + i, range.size - 1)], 1, __ATOMIC_RELAXED);
   }
   /// After the chunks: different vertices, times instances, of all draws.
-  uint64_t count(const GeometryPass& pass) const;
+  uint64_t count() const;
 
  private:
   struct Range {
     uint64_t first = 0;
     uint32_t size = 0;  // 0: not counted here
   };
+  struct Run {
+    uint64_t first, end;
+    uint32_t instances;
+  };
   std::vector<Range> ranges_;  // one a draw
+  std::vector<Run> runs_;      // of ranges that follow one another, of draws with as many instances
+  uint64_t uncounted_ = 0;     // vertices of the draws without a range
   Arena<uint8_t> seen_;
 };
 

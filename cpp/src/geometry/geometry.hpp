@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "geometry/records.hpp"
 
@@ -17,8 +18,8 @@ struct VertexDeferral;
 
 namespace tilegpu::geometry {
 
-/// Primitives of a chunk, except where strips with primitive restart leave it a little emptier; those of a pass with many.
-inline constexpr uint32_t kChunkPrimitives = 4096, kLargestChunk = 16384;
+/// Primitives of a chunk, except where strips with primitive restart leave it a little emptier; those of a pass with few, with many.
+inline constexpr uint32_t kChunkPrimitives = 4096, kSmallestChunk = 1024, kLargestChunk = 16384;
 
 /// Draws and clears in the order of recording.
 struct PassCommand {
@@ -54,15 +55,35 @@ struct ChunkPiece {
   uint32_t restart_index = 0, restart_begin = 0;
 };
 struct ChunkPlan {
-  std::vector<ChunkPiece> pieces;  // empty: a clear
+  std::span<const ChunkPiece> pieces;  // empty: a clear
   const exec::ClearCall* clear = nullptr;
 };
 
+/// All chunks of a pass; memory is kept from pass to pass.
+class ChunkPlans {
+ public:
+  ChunkPlans() = default;
+  ChunkPlans(const ChunkPlans&) = delete;
+  ChunkPlans(ChunkPlans&&) = default;
+  ChunkPlans& operator=(ChunkPlans&&) = default;
+  size_t size() const { return plans_.size(); }
+  const ChunkPlan& operator[](size_t i) const { return plans_[i]; }
+  const ChunkPlan* begin() const { return plans_.data(); }
+  const ChunkPlan* end() const { return plans_.data() + plans_.size(); }
+
+ private:
+  friend struct Planner;
+  std::vector<ChunkPlan> plans_;
+  std::vector<ChunkPiece> pieces_;
+  std::vector<size_t> first_piece_;  // of each plan
+};
+
 /// Of passes with many primitives chunks are larger: neighbouring rows of a mesh share more of their vertices then. At least 32 are left.
+/// Of passes with few they are smaller, so that threads end together: 16 to 32 are left.
 uint32_t chunk_primitives_of(std::span<const exec::DrawCall> draws, std::span<const PassCommand> commands);
 
 /// Chunks are cut by primitive count only, never by thread count: the same for any number of threads.
-std::vector<ChunkPlan> plan_chunks(const GeometryPass& pass);
+void plan_chunks(const GeometryPass& pass, ChunkPlans& out);
 
 /// Scratch of one thread (batch tags, position arrays, private memory of shaders).
 class GeometryWorker {

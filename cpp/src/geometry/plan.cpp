@@ -8,31 +8,47 @@
 
 namespace tilegpu::geometry {
 
-namespace {
-
 struct Planner {
-  std::vector<ChunkPlan> plans;
+  ChunkPlans& out;
+  uint32_t limit;
   uint32_t room = 0;  // primitives that the last plan still takes
-  uint32_t limit = kChunkPrimitives;
+
+  Planner(ChunkPlans& plans, uint32_t most) : out(plans), limit(most) {
+    out.plans_.clear();
+    out.pieces_.clear();
+    out.first_piece_.clear();
+  }
+  void begin_plan(const exec::ClearCall* clear) {
+    out.plans_.push_back({{}, clear});
+    out.first_piece_.push_back(out.pieces_.size());
+    room = clear ? 0 : limit;
+  }
+  // Pieces stay where they are now.
+  void finish() {
+    const std::span<const ChunkPiece> pieces = out.pieces_;
+    for (size_t i = 0; i < out.plans_.size(); i++) {
+      const size_t end = i + 1 < out.plans_.size() ? out.first_piece_[i + 1] : pieces.size();
+      out.plans_[i].pieces = pieces.subspan(out.first_piece_[i], end - out.first_piece_[i]);
+    }
+  }
 
   void add(const ChunkPiece& piece) {
     const uint32_t primitives = piece.primitive_count * piece.instance_count;
-    if (primitives > room) {
-      plans.emplace_back();
-      room = limit;
-    }
-    plans.back().pieces.push_back(piece);
+    if (primitives > room) begin_plan(nullptr);
+    out.pieces_.push_back(piece);
     room -= primitives;
   }
 
   void add_plain(uint32_t draw, uint32_t instances, uint32_t primitives) {
     ChunkPiece piece;
     piece.draw = draw;
+    if (instances == 1 && primitives <= room) {
+      piece.primitive_count = primitives;
+      add(piece);
+      return;
+    }
     for (uint32_t instance = 0; instance < instances;) {
-      if (room == 0) {
-        plans.emplace_back();
-        room = limit;
-      }
+      if (room == 0) begin_plan(nullptr);
       piece.instance = instance;
       if (primitives <= room) {
         piece.instance_count = std::min(instances - instance, room / primitives);
@@ -69,39 +85,57 @@ struct Planner {
   }
 };
 
+namespace {
+
+// What draws with the same state have in common.
+struct Topology {
+  const exec::DrawState* state = nullptr;
+  VkPrimitiveTopology topology{};
+  bool restart = false;
+  VkPrimitiveTopology of(const exec::DrawCall& draw) {
+    if (draw.state != state) {
+      state = draw.state;
+      topology = draw.state->pipeline->info().topology;
+      restart = draw.state->pipeline->info().primitive_restart;
+    }
+    return topology;
+  }
+};
+
 }  // namespace
 
 uint32_t chunk_primitives_of(std::span<const exec::DrawCall> draws, std::span<const PassCommand> commands) {
   uint64_t sum = 0;
+  Topology topology;
   for (const PassCommand& command : commands) {
     if (command.clear) continue;
     const exec::DrawCall& draw = draws[command.draw];
-    sum += uint64_t{primitives_of(draw.state->pipeline->info().topology, draw.count)} * draw.instance_count;
+    sum += uint64_t{primitives_of(topology.of(draw), draw.count)} * draw.instance_count;
   }
+  if (sum < 16 * kChunkPrimitives) return static_cast<uint32_t>(std::max<uint64_t>(std::bit_floor(sum / 16), kSmallestChunk));
   return static_cast<uint32_t>(std::clamp<uint64_t>(std::bit_floor(sum / 32), kChunkPrimitives, kLargestChunk));
 }
 
-std::vector<ChunkPlan> plan_chunks(const GeometryPass& pass) {
+void plan_chunks(const GeometryPass& pass, ChunkPlans& out) {
   assert(pass.chunk_primitives >= 1 && pass.chunk_primitives <= kLargestChunk);
-  Planner planner;
-  planner.limit = pass.chunk_primitives;
+  Planner planner(out, pass.chunk_primitives);
+  Topology topology;
   for (const PassCommand& command : pass.commands) {
     if (command.clear) {
-      planner.plans.emplace_back();
-      planner.plans.back().clear = command.clear;
-      planner.room = 0;
+      planner.begin_plan(command.clear);
       continue;
     }
     assert(command.draw < pass.draws.size());
     const exec::DrawCall& draw = pass.draws[command.draw];
     if (draw.count == 0 || draw.instance_count == 0) continue;
-    if (uses_restart(draw)) {
+    const uint32_t primitives = primitives_of(topology.of(draw), draw.count);
+    if (topology.restart && draw.indexed) {
       planner.add_restarted(command.draw, draw.instance_count, scan_restart(draw, pass.chunk_primitives));
-    } else if (const uint32_t primitives = primitives_of(draw.state->pipeline->info().topology, draw.count)) {
+    } else if (primitives) {
       planner.add_plain(command.draw, draw.instance_count, primitives);
     }
   }
-  return planner.plans;
+  planner.finish();
 }
 
 }  // namespace tilegpu::geometry
