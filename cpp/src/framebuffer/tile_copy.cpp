@@ -111,6 +111,28 @@ void write_lines(const uint8_t* const blocks[4], uint8_t* out, size_t pitch_B) {
   }
 }
 
+// Bytes of the quads in a set of quads.
+struct QuadMasks {
+  alignas(64) uint8_t bytes[16][kWordPlane_B] = {};
+  constexpr QuadMasks() {
+    for (uint32_t quads = 0; quads < 16; ++quads)
+      for (uint32_t b = 0; b < kWordPlane_B; ++b) bytes[quads][b] = quads >> (b >> 4) & 1 ? 0xff : 0;
+  }
+};
+constexpr QuadMasks kQuadMasks;
+
+/// Quads whose samples are equal take sample 0: of the others' places anything may have been reduced.
+void take_equal(const PlaneView& plane, uint32_t column, uint32_t row, uint8_t* reduced) {
+  const uint32_t quads = plane.equal_quads(column, row);
+  if (!quads) return;
+  const auto* first = reinterpret_cast<const __m256i*>(plane.block(column, row));
+  const auto* mask = reinterpret_cast<const __m256i*>(kQuadMasks.bytes[quads]);
+  auto* out = reinterpret_cast<__m256i*>(reduced);
+  for (uint32_t i = 0; i < 2 * plane.words; ++i)
+    _mm256_storeu_si256(out + i,
+                        _mm256_blendv_epi8(_mm256_loadu_si256(out + i), _mm256_loadu_si256(first + i), _mm256_load_si256(mask + (i & 1))));
+}
+
 /// Where a block's single sample is: in the plane, or reduced into `scratch`.
 const uint8_t* block_sample(const PlaneView& plane, uint32_t column, uint32_t row, const resource::Reducer* reducer, uint8_t* scratch) {
   const uint8_t* block = source_block(plane, column, row);
@@ -118,6 +140,7 @@ const uint8_t* block_sample(const PlaneView& plane, uint32_t column, uint32_t ro
   const size_t size_B = static_cast<size_t>(plane.words) * kWordPlane_B;
   if (!plane.is_equal(column, row)) {
     resource::reduce(*reducer, block, size_B, size_B, scratch);
+    take_equal(plane, column, row, scratch);
     return scratch;
   }
   if (resource::keeps_equal(*reducer)) return block;
@@ -140,7 +163,10 @@ void to_rows(const PlaneView& plane, const Box& box, const resource::Reducer* re
           for (uint32_t i = 0; i < 4; ++i) equal += plane.is_equal(column + i, row);
           if (reducer && !equal) {
             resource::reduce_pieces(*reducer, plane.block(column, row), kWordPlane_B, kWordPlane_B, plane.block_B, 4, reduced);
-            for (uint32_t i = 0; i < 4; ++i) blocks[i] = reduced + i * kWordPlane_B;
+            for (uint32_t i = 0; i < 4; ++i) {
+              blocks[i] = reduced + i * kWordPlane_B;
+              take_equal(plane, column + i, row, reduced + i * kWordPlane_B);
+            }
           } else {
             for (uint32_t i = 0; i < 4; ++i) blocks[i] = block_sample(plane, column + i, row, reducer, reduced + i * kWordPlane_B);
           }

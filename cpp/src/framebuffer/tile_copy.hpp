@@ -17,10 +17,12 @@ struct PlaneView {
   uint32_t words = 1;
   uint32_t bin_px = 64;
   int32_t x_px = 0, y_px = 0;  // framebuffer coordinates of the bin
-  // Reading only: blocks whose byte is not 0 have equal samples, kept in sample 0, which is so far before `data`. Null: none.
+  // Reading only: bytes of equal_quads.hpp; equal samples are kept in sample 0, which is so far before `data`. Null: none. Bytes are 0 or
+  // 0xf, unless the samples are reduced to one by a reducer that keeps what is equal, or sample 0 is read.
   const uint8_t* equal = nullptr;
   size_t to_first_B = 0;
-  bool is_equal(uint32_t column, uint32_t row) const { return equal && equal[row * (bin_px / kBlock_px) + column]; }
+  uint32_t equal_quads(uint32_t column, uint32_t row) const { return equal ? equal[row * (bin_px / kBlock_px) + column] : 0; }
+  bool is_equal(uint32_t column, uint32_t row) const { return equal_quads(column, row) == 0xf; }
   uint8_t* block(uint32_t column, uint32_t row) const {
     return data + (static_cast<size_t>(row) * (bin_px / kBlock_px) + column) * block_B;
   }

@@ -159,6 +159,14 @@ void store_target(const StoreJob& job, stats::Ledger& ledger) {
   }
 }
 
+/// Whether samples of a quad that is kept once are read one by one, or change when they are reduced.
+bool reads_equal_samples(const Target& t, const StoreTarget& store, uint32_t samples) {
+  if (!store.store || t.aspect != VK_IMAGE_ASPECT_COLOR_BIT) return false;
+  if (store.msaa == MsaaCopy::all) return samples > 1;
+  const resource::Reducer reducer = tile_reducer(t.format, t.aspect, store.msaa, samples);
+  return reducer.kind != resource::ReduceKind::copy && !resource::keeps_equal(reducer);
+}
+
 /// What loading and storing this target's share of a clean bin would have moved.
 uint64_t skipped_bytes(const Target& t, const HostTile& tile, const BinAreas& areas) {
   uint64_t bytes = 0;
@@ -176,7 +184,13 @@ uint64_t skipped_bytes(const Target& t, const HostTile& tile, const BinAreas& ar
 void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger, Part part) {
   const BinAreas areas = bin_areas(f.layout, tile.bin_px, region);
   const bool spills = part == Part::first || part == Part::middle;
-  if (region.columns == 1) settle_quads(tile, memory);
+  bool settles = false;
+  for (uint32_t i = 0; i < kTargets && region.columns == 1 && tile.equal_quads_B; ++i) {
+    if (!is_present(tile, i)) continue;
+    const Target t = target_at(f, tile, i, part);
+    settles |= reads_equal_samples(t, *t.store, tile.samples) || reads_equal_samples(t, *t.resolved, tile.samples);
+  }
+  if (settles) settle_quads(tile, memory);
   for (uint32_t i = 0; i < kTargets; ++i) {
     if (!is_present(tile, i)) continue;
     const Target t = target_at(f, tile, i, part);
