@@ -145,6 +145,7 @@ Status execute(exec::DeviceState& s, const exec::PassOptions& options, const std
         continue;
       }
       if (Status ok = s.executor->execute(*command.pass, options, s.cancelled); !ok) return ok;
+      s.jit->make_wanted();
     }
   return Ok{};
 }

@@ -27,7 +27,11 @@ void gather_block(Worker& w, uint32_t block) {
   uint32_t* ids = w.ids + size_t{block} * w.samples * 16;
   const uint32_t vectors = w.samples * 2;
   if (w.wide && w.samples == 1) {
-    gather_numbers_wide(ids, block, w.strata);
+    if (is_mixed_wide(ids)) {
+      w.groups.blocks.push_back(block);
+      return;
+    }
+    if (ids[0]) w.strata.add_whole(ids[0], block);
   } else {
     const raster::i32x8 first = raster::i32x8{} + static_cast<int32_t>(ids[0]);
     raster::i32x8 differs{};
@@ -41,6 +45,20 @@ void gather_block(Worker& w, uint32_t block) {
   }
   if (w.prepass.replays.empty())
     for (uint32_t i = 0; i < vectors; i++) raster::store(ids + 8 * i, raster::i32x8{});
+}
+
+// The blocks with several primitives, of one sample, AVX-512: as groups of pixels, or as quads. True: groups.
+bool gather_mixed(Worker& w) {
+  if (wants_groups(w)) return true;
+  for (uint32_t block : w.groups.blocks) {
+    uint32_t* ids = w.ids + size_t{block} * 16;
+    gather_numbers_wide(ids, block, w.strata);
+    if (!w.prepass.replays.empty()) continue;
+    raster::store(ids, raster::i32x8{});
+    raster::store(ids + 8, raster::i32x8{});
+  }
+  w.groups.blocks.clear();
+  return false;
 }
 
 // The quads of a block in whose list are all of its samples, or a whole block.
@@ -93,8 +111,8 @@ void sort_by_draw(Worker& w) {
   std::swap(w.gathered, w.sorted);
 }
 
-// Setups of the primitives that are seen, eight at a time, in order of their numbers.
-void set_up_gathered(Worker& w) {
+// Setups of the primitives that are seen, eight at a time, in order of their numbers. Groups of pixels are made on the way.
+void set_up_gathered(Worker& w, bool groups) {
   const geometry::TriangleRecord* records[raster::kBatch];
   const geometry::Chunk* chunks[raster::kBatch];
   uint32_t orders[raster::kBatch];
@@ -109,6 +127,7 @@ void set_up_gathered(Worker& w) {
   w.seen.assign(bytes, 0);
   uint8_t* const seen = w.seen.data();
   for (const VisibleQuad& quad : w.gathered) seen[quad.id - 1] = 1;
+  if (groups) make_groups(w);
   for (size_t first = 0; first < bytes; first += 8) {
     uint64_t marks;
     std::memcpy(&marks, seen + first, 8);
@@ -212,6 +231,7 @@ class Packer {
 void flush_visibility(Worker& w) {
   assert(w.queue_count == 0 && w.packet_count == 0);
   w.strata.clear();
+  w.groups.clear();
   for (size_t i = 0; i < w.dirty.size(); i += 8) {  // 64 blocks or more: bins are 32 px wide at least
     uint64_t bytes;
     std::memcpy(&bytes, &w.dirty[i], 8);
@@ -221,6 +241,7 @@ void flush_visibility(Worker& w) {
   }
   w.covers.any = false;
   w.covers.planes.clear();
+  const bool groups = gather_mixed(w);
   if (w.lists.active) {
     for (uint32_t block = 0; block < w.lists.count.size(); block++)
       if (w.lists.count[block] && w.lists.count[block] != kInBuffers) gather_list(w, block);
@@ -232,19 +253,24 @@ void flush_visibility(Worker& w) {
     for (const VisibleQuad& quad : w.gathered)
       for (uint32_t q = 0; q < (quad.tile_pixel & kWholeBlock ? 4 : 1); q++)
         trace::seen(w, (quad.tile_pixel & ~kWholeBlock) + 4 * q, quad.tile_pixel & kWholeBlock ? w.all_samples : quad.live);
-  set_up_gathered(w);
+  set_up_gathered(w, groups);
   if (!w.pass->deferral.empty()) shade_vertices(w);
   if (w.phase == raster::Phase::main)
     for (const raster::VisiblePrimitive& primitive : w.visible) w.counters.primitives_culled_by_prepass += !primitive.setup;
   if (w.visible_draws.size() > 1) sort_by_draw(w);
 
   Packer packer(w);
-  for (size_t first = 0, end = 0; first < w.gathered.size(); first = end) {
-    const uint32_t slot = w.visible[w.gathered[first].id - 1].draw_slot;
+  const auto slot_of = [&](uint32_t id) { return w.visible[id - 1].draw_slot; };
+  const uint32_t group_count = static_cast<uint32_t>(w.groups.of.size());
+  uint32_t group = 0;
+  for (size_t first = 0, end = 0; first < w.gathered.size() || group < group_count; first = end) {
+    uint32_t slot = ~0u;
+    if (first < w.gathered.size()) slot = slot_of(w.gathered[first].id);
+    if (group < group_count) slot = std::min(slot, slot_of(static_cast<uint32_t>(w.groups.of[group])));
     packer.draw = w.visible_draws[slot];
     raster::bind_shading(w, packer.draw, raster::EarlyTests::full, true);
     packer.true_coverage = w.shading.full_raster;
-    const auto draws = [&](const VisibleQuad& quad) { return w.visible[quad.id - 1].draw_slot == slot; };
+    const auto draws = [&](const VisibleQuad& quad) { return slot_of(quad.id) == slot; };
     end = first;
     while (end < w.gathered.size() && w.gathered[end].tile_pixel & kWholeBlock && draws(w.gathered[end])) {
       const VisibleQuad& quad = w.gathered[end];
@@ -259,6 +285,10 @@ void flush_visibility(Worker& w) {
     }
     const size_t quads = end;
     if (w.visible_draws.size() == 1) end = w.gathered.size();
+    const uint32_t first_group = group;
+    if (w.visible_draws.size() == 1) group = group_count;
+    while (group < group_count && slot_of(static_cast<uint32_t>(w.groups.of[group])) == slot) group++;
+    if (group > first_group) shade_groups(w, first_group, group);
     while (end < w.gathered.size() && draws(w.gathered[end])) end++;
     packer.add({w.gathered.data() + quads, end - quads});
     packer.finish();

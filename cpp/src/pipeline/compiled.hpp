@@ -32,6 +32,7 @@ struct Compiled {
   shader::Code<shader::FragmentFunction> fragment;  // null: no fragment shader
   shader::Code<shader::FragmentFunction> epilogue;  // null: nothing to write
   shader::Code<shader::BlocksFunction> blocks;      // both over whole blocks; null where they go one by one
+  shader::Code<shader::FragmentFunction> pixels;    // both over pixel packets; null where quads are needed, and until wanted
   shader::Code<shader::FragmentFunction> slice;     // the fragment shader up to known coverage; where Classification::needs_slice
   Classification classification;
   uint32_t written_targets = 0;  // bit i: colour i may be written; 8: depth, 9: stencil

@@ -12,6 +12,7 @@
 #include "hsr/block_cover.hpp"
 #include "hsr/block_list.hpp"
 #include "hsr/lrz_test.hpp"
+#include "hsr/pixel_groups.hpp"
 #include "hsr/prepass_rules.hpp"
 #include "hsr/quad_strata.hpp"
 #include "raster/aligned_buffer.hpp"
@@ -77,8 +78,9 @@ enum class Keeps : uint8_t { all, owned, not_overdrawn, none };
 struct Shading {
   const pipeline::Compiled* compiled = nullptr;
   shader::FragmentFunction fragment = nullptr, epilogue = nullptr;
-  shader::BlocksFunction blocks = nullptr;  // both in one; null: block by block
-  bool simple = false;                      // the body's outputs go straight to the epilogue
+  shader::FragmentFunction pixels = nullptr;  // both in one, for pixel packets; null: quads
+  shader::BlocksFunction blocks = nullptr;    // both in one; null: block by block
+  bool simple = false;                        // the body's outputs go straight to the epilogue
   bool discards = false, late = false, sample_mask_out = false, alpha_to_coverage = false, per_sample = false;
   bool shader_depth = false, shader_stencil = false;
   bool clears_ids = false;   // what is written hides older primitives of the visibility buffer
@@ -190,8 +192,9 @@ struct Worker {
   std::vector<uint32_t> visible_draws;    // by slot
   std::vector<uint8_t> dirty;             // 1 for each block with a number; and eight more
   hsr::QuadStrata strata;
+  hsr::PixelGroups groups;  // in place of quads
   geometry::Arena<VisibleQuad> gathered, sorted;
-  std::vector<uint8_t> seen;  // of `visible`, at a flush: 1 where a quad was gathered
+  std::vector<uint8_t> seen;  // of `visible`, at a flush: 1 where a quad or pixel was gathered
   std::vector<uint32_t> slot_first;
   std::array<const VisibleQuad*, kPassedOver> passed_over{};  // gathered quads that wait for another packet
   shader::PrimitiveSetup unused_setup;                        // where the lanes of an incomplete batch write

@@ -126,6 +126,8 @@ struct alignas(64) PrimitiveSetup {
 static_assert(sizeof(PrimitiveSetup) == 128);
 
 /// One packet of N/4 quads; inputs by the packer, outputs by the shader's body, then read by late tests and the epilogue.
+/// A pixel packet (hsr/pixel_groups.hpp) has groups in place of quads: four lanes of primitive[g], pixels from anywhere in the tile. Its
+/// function reads of the inputs per quad only `primitive`, and `alive`.
 struct alignas(64) FragmentArgs {
   // -- outputs of the body, inputs of the epilogue; component-major, lane-minor ([t][c][lane] with lane stride kMaxLanes)
   float color[kMaxTargets][4][kMaxLanes];  // bit patterns for integer targets
@@ -133,6 +135,10 @@ struct alignas(64) FragmentArgs {
   float depth[kMaxLanes];                  // gl_FragDepth, where written
   uint32_t sample_mask_out[kMaxLanes];     // gl_SampleMask, where written; else untouched
   uint32_t stencil_out[kMaxLanes];
+  // -- inputs of pixel packets (16 lanes; see below), by lane: pixel in framebuffer coordinates, its index in the tile. Lanes beyond a
+  // group's pixels repeat its first one, groups beyond the packet's repeat the first.
+  int32_t lane_x_px[kMaxLanes], lane_y_px[kMaxLanes];
+  uint32_t lane_pixel[kMaxLanes];
   // -- inputs, per quad
   const PrimitiveSetup* primitive[kMaxQuads];  // unused quads repeat the first
   int32_t x_px[kMaxQuads], y_px[kMaxQuads];    // top-left pixel, framebuffer coordinates

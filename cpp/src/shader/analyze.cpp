@@ -393,6 +393,7 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
     t.input_attachments.push_back(std::move(input));
   }
   if (t.reads_tile && t.crosses_lanes) tile_traits(m, t);
+  if (t.crosses_lanes) t.lanes_alone = find_pixel_slices(m, *constants, *divergence).has_value();
   t.early_fragment_tests = m.entry.has_mode(spv::ExecutionModeEarlyFragmentTests);
   if (m.entry.has_mode(spv::ExecutionModeDepthGreater)) t.depth_layout = DepthLayout::greater;
   if (m.entry.has_mode(spv::ExecutionModeDepthLess)) t.depth_layout = DepthLayout::less;

@@ -13,6 +13,8 @@ namespace tilegpu::shader {
 struct CodeSlot {
   std::atomic<void*> address{nullptr};
   std::atomic<bool> last{false};  // the address will not change again; set after it
+  /// Of functions that can be done without (Jit::offer): somebody could have used it.
+  mutable std::atomic<bool> wanted{false};
 };
 
 /// A function of type F (a pointer): what its slot holds now, or a fixed one.

@@ -91,6 +91,7 @@ struct StageTraits {
   bool loops = false;
   bool tile_crosses_lanes = false;  // what was read from the tile reaches neighbours: a derivative, a coordinate with a computed level
   bool crosses_lanes = false;       // derivatives, sampling with a computed level, subgroup operations: neighbours' values count
+  bool lanes_alone = true;          // what lanes ask of their neighbours they can find out alone (pixel_slices.hpp)
   std::vector<std::pair<uint32_t, uint32_t>> written_bindings;  // (set, binding) of storage buffers that stores and atomics reach
   uint32_t private_memory_B = 0;                                // of VertexArgs/FragmentArgs::scratch, for N = kMaxLanes
   std::string side_effect_line;                                 // "file:line" of the first, for explanations
@@ -156,6 +157,11 @@ Expected<Code<FragmentFunction>> compile_epilogue(Jit& jit, const EpilogueKey& k
 /// Both in one function over whole blocks: the values stay in registers, and what is the same for all is made once. The bits are those of
 /// the two. Worth it, and possible, where a body is short and asks nothing but its place and its primitive.
 bool suits_blocks(const FragmentKey& key, const StageTraits& traits);
+/// Both in one function over a pixel packet (abi.hpp). Offered, not made: the address is null until a pass has wanted it. Possible where
+/// lanes ask nothing of their neighbours, or little enough to find it out alone (pixel_slices.hpp), texels are replaced, and AVX-512 is
+/// there.
+bool suits_pixels(const Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue);
+Code<FragmentFunction> offer_pixels(Jit& jit, const FragmentKey& key, const EpilogueKey& epilogue);
 Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const EpilogueKey& epilogue);
 
 }  // namespace tilegpu::shader

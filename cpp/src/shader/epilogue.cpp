@@ -120,14 +120,37 @@ Value merge_word(const Ir& ir, const EpilogueKey& key, const Target& t, uint32_t
   return t.logic && all != ~0u ? ir.and_(value, ir.ik(value, all)) : value;
 }
 
+std::vector<Target> find_targets(const EpilogueKey& key) {
+  std::vector<Target> targets;
+  for (uint32_t k = 0; k < kMaxTargets; ++k) {
+    const vk::FormatInfo* format = vk::find_format(key.formats[k]);
+    if (!format) continue;
+    Target t;
+    t.index = k, t.format = format, t.blend = key.blend[k], t.words = texel_words(*format);
+    uint32_t any = 0;
+    for (uint32_t w = 0; w < t.words; ++w) {
+      t.mask[w] = component_mask(*format, w, t.blend.colorWriteMask);
+      any |= t.mask[w];
+      t.keeps_bits |= t.mask[w] != component_mask(*format, w, 0xf);
+    }
+    if (!any) continue;
+    const bool fixed_or_integer = format->is_integer() || format->numeric == vk::Numeric::unorm || format->numeric == vk::Numeric::snorm;
+    t.logic = key.logic_op_enable && fixed_or_integer && key.logic_op != VK_LOGIC_OP_COPY;
+    if (t.logic && key.logic_op == VK_LOGIC_OP_NO_OP) continue;
+    t.blends = !key.logic_op_enable && t.blend.blendEnable && format->blend && !blend_is_copy(t.blend);
+    targets.push_back(t);
+  }
+  return targets;
+}
+
 class Builder {
  public:
-  Builder(const Ir& ir_, const EpilogueKey& key_, Value args_) : ir(ir_), key(key_), args(args_) {}
+  Builder(const Ir& ir_, const EpilogueKey& key_, Value args_) : ir(ir_), key(key_), args(args_), targets(find_targets(key_)) {}
   void run();
   void run_whole(const WholePacket& whole);
+  void run_pixels(const WholePacket& colors);
 
  private:
-  void find_targets();
   void load_packet();
   void write_sample(Value sample, Value sample_shift);
   void read_sources(Target& t, const WholePacket* whole);
@@ -149,27 +172,6 @@ class Builder {
   Packet packet;
   uint32_t quads = 1;
 };
-
-void Builder::find_targets() {
-  for (uint32_t k = 0; k < kMaxTargets; ++k) {
-    const vk::FormatInfo* format = vk::find_format(key.formats[k]);
-    if (!format) continue;
-    Target t;
-    t.index = k, t.format = format, t.blend = key.blend[k], t.words = texel_words(*format);
-    uint32_t any = 0;
-    for (uint32_t w = 0; w < t.words; ++w) {
-      t.mask[w] = component_mask(*format, w, t.blend.colorWriteMask);
-      any |= t.mask[w];
-      t.keeps_bits |= t.mask[w] != component_mask(*format, w, 0xf);
-    }
-    if (!any) continue;
-    const bool fixed_or_integer = format->is_integer() || format->numeric == vk::Numeric::unorm || format->numeric == vk::Numeric::snorm;
-    t.logic = key.logic_op_enable && fixed_or_integer && key.logic_op != VK_LOGIC_OP_COPY;
-    if (t.logic && key.logic_op == VK_LOGIC_OP_NO_OP) continue;
-    t.blends = !key.logic_op_enable && t.blend.blendEnable && format->blend && !blend_is_copy(t.blend);
-    targets.push_back(t);
-  }
-}
 
 void Builder::load_packet() {
   quads = ir.lanes / 4;
@@ -215,7 +217,7 @@ Value Builder::covers_everything() {
 /// A value that does not change from packet to packet.
 template <class Make>
 Value once(const Ir& ir, const WholePacket* whole, Make&& make) {
-  if (!whole) return make();
+  if (!whole || !whole->once) return make();
   Block here = ir.current_block();
   ir.at(whole->once);
   Value v = make();
@@ -392,7 +394,6 @@ void Builder::write_covered_samples() {
 }
 
 void Builder::run() {
-  find_targets();
   if (targets.empty()) return;
   load_packet();
   for (Target& t : targets) read_sources(t, nullptr);
@@ -450,13 +451,26 @@ void Builder::run() {
 
 /// Every pixel of one packet in the tile, the first sample of each.
 void Builder::run_whole(const WholePacket& whole) {
-  find_targets();
   packet.quad_offset[0] = ir.shl(whole.tile_pixel, 2);
   packet.block[0] = ir.lshr(whole.tile_pixel, 4);
   packet.within[0] = ir.shl(ir.and_(whole.tile_pixel, ir.c64(12)), 2);
   for (Target& t : targets) {
     read_sources(t, &whole);
     write_whole(t, ir.c64(0), t.blends ? blended(t, load_whole(t, ir.c64(0)), &whole) : std::vector<Value>(t.packed, t.packed + t.words));
+  }
+}
+
+/// Each lane that is alive to its place in the tile; no two lanes have the same.
+void Builder::run_pixels(const WholePacket& colors) {
+  Value pixel = ir.field(ir.vi32, args, offsetof(FragmentArgs, lane_pixel), 64);
+  Value alive = ir.mask_from_bits(ir.field(ir.i32, args, offsetof(FragmentArgs, alive)), ir.lanes);
+  Value within = ir.and_(pixel, ir.ik(framebuffer::kPixelsPerBlock - 1)), block = ir.sub(pixel, within);
+  for (Target& t : targets) {
+    read_sources(t, &colors);
+    for (uint32_t w = 0; w < t.words; ++w) {
+      Value word = t.words == 1 ? pixel : ir.add(ir.mul(block, ir.ik(t.words)), ir.add(within, ir.ik(w * framebuffer::kPixelsPerBlock)));
+      ir.call_intrinsic("llvm.x86.avx512.mask.scatter.dpi.512", {}, {t.pointer, alive, word, ir.bits(t.packed[w]), ir.c32(4)});
+    }
   }
 }
 
@@ -486,6 +500,16 @@ void add_epilogue(CodeKey& code, const EpilogueKey& key) {
   code.add(static_cast<uint32_t>(key.logic_op_enable ? 1 + key.logic_op : 0));
   code.add(static_cast<uint32_t>(key.alpha_to_one));
   code.add(static_cast<uint32_t>(key.per_sample));
+}
+
+bool replaces_texels(const EpilogueKey& key) {
+  for (const Target& t : find_targets(key))
+    if (t.blends || t.keeps_bits || t.logic) return false;
+  return true;
+}
+
+void emit_pixel_packet(const Ir& ir, const EpilogueKey& key, Value args, const WholePacket& colors) {
+  Builder(ir, key, args).run_pixels(colors);
 }
 
 void emit_whole_packet(const Ir& ir, const EpilogueKey& key, Value args, const WholePacket& packet) {

@@ -19,6 +19,10 @@ struct WholePacket {
   std::array<Value, 4> source1{};
 };
 void emit_whole_packet(const Ir& ir, const EpilogueKey& key, Value args, const WholePacket& packet);
+/// Every texel that is written is replaced whole: nothing of it is read.
+bool replaces_texels(const EpilogueKey& key);
+/// A pixel packet (abi.hpp): lanes that are alive, each to its place. `colors`: colours only; replaces_texels(key); AVX-512.
+void emit_pixel_packet(const Ir& ir, const EpilogueKey& key, Value args, const WholePacket& colors);
 /// Adds what determines the epilogue's code.
 void add_epilogue(CodeKey& code, const EpilogueKey& key);
 

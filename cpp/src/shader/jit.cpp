@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -216,6 +217,12 @@ struct Jit::State {
   std::mutex mutex;  // of everything below
   std::condition_variable finished;
   std::unordered_map<std::string, std::shared_ptr<Entry>> entries;
+  struct Offer {
+    std::shared_ptr<Entry> entry;
+    Build build;
+    std::string full_key, kind;
+  };
+  std::vector<Offer> offers;                           // that nobody wanted yet
   std::vector<LLVMTargetMachineRef> idle_machines[2];  // by tier
   CompileStats stats;
 
@@ -258,7 +265,9 @@ struct Jit::State {
   Expected<void*> make_optimised(const Build& build, const std::string& name, const char* kind, const std::string& full_key);
   void optimise_later(const Build& build, const std::string& name, const char* kind, const std::string& full_key,
                       const std::shared_ptr<Entry>& entry);
+  Expected<void*> load(const std::string& full_key, const std::string& name, const char* kind);
   Status make(const std::string& full_key, const CodeKey& key, const Build& build, const std::shared_ptr<Entry>& entry);
+  void make_offer(Offer offer);
 };
 
 Expected<std::unique_ptr<Work>> Jit::State::build_ir(const Build& build, const std::string& name, const char* kind) const {
@@ -306,7 +315,8 @@ Expected<std::string> Jit::State::emit(Work& work, Tier of, LLVMTargetMachineRef
                                              static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex), slice))
     failed = LLVMRunPasses(module, kSlicePasses, machine, options);
   LLVMDisposePassBuilderOptions(options);
-  if (wide_schedule && of == Tier::optimised && (!std::strcmp(kind, "fragment") || !std::strcmp(kind, "sampler"))) {
+  if (wide_schedule && of == Tier::optimised &&
+      (!std::strcmp(kind, "fragment") || !std::strcmp(kind, "pixels") || !std::strcmp(kind, "sampler"))) {
     LLVMAddAttributeAtIndex(
         LLVMGetNamedFunction(module, name.c_str()), static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
         LLVMCreateStringAttribute(work.holder.context, kWideSchedule, static_cast<unsigned>(std::strlen(kWideSchedule)), "", 0));
@@ -381,22 +391,59 @@ void Jit::State::optimise_later(const Build& build, const std::string& name, con
   });
 }
 
+/// From disk; an error where it is not there, or not to be used.
+Expected<void*> Jit::State::load(const std::string& full_key, const std::string& name, const char* kind) {
+  const double start = now_ms();
+  std::string object;
+  if (!dump_directory.empty() || (!background && tier != Tier::optimised) || !cache->load(full_key, object)) return error("not on disk");
+  if (Expected<std::string> foreign = foreign_symbol(object); !foreign || !foreign->empty()) return error("not ours");
+  Expected<void*> address = link(object, name, kind);
+  if (!address) return address;
+  std::lock_guard lock(mutex);
+  stats.functions_from_disk++;
+  stats.load_ms += now_ms() - start;
+  return address;
+}
+
+void Jit::State::make_offer(Offer offer) {
+  const auto task = [this, offer = std::move(offer)] {
+    const std::string name = "tg_" + hash128(offer.full_key.data(), offer.full_key.size()).hex();
+    const char* kind = offer.kind.c_str();
+    CodeSlot& slot = offer.entry->slot;
+    if (Expected<void*> address = load(offer.full_key, name, kind)) {
+      slot.address.store(*address);
+      slot.last.store(true);
+      return;
+    }
+    const double start = now_ms();
+    // Without memory for it, it is done without.
+    if (stats::check_compile_memory("the code generator")) {
+      try {
+        Expected<void*> made = tier == Tier::quick && !background ? make_quick(offer.build, name, kind)
+                                                                  : make_optimised(offer.build, name, kind, offer.full_key);
+        if (made) slot.address.store(*made);
+      } catch (const std::bad_alloc&) {
+      }
+    }
+    slot.last.store(true);
+    std::lock_guard lock(mutex);
+    if (slot.address.load()) stats.functions_compiled++;
+    stats.compile_ms += now_ms() - start;
+  };
+  if (background)
+    background->add(task);
+  else
+    task();
+}
+
 Status Jit::State::make(const std::string& full_key, const CodeKey& key, const Build& build, const std::shared_ptr<Entry>& entry) {
   const std::string name = "tg_" + hash128(full_key.data(), full_key.size()).hex();
   const char* kind = key.bytes().c_str();
   const double start = now_ms();
-  std::string object;
-  if (dump_directory.empty() && (background || tier == Tier::optimised) && cache->load(full_key, object)) {
-    if (Expected<std::string> foreign = foreign_symbol(object); foreign && foreign->empty()) {
-      if (Expected<void*> address = link(object, name, kind)) {
-        entry->slot.address.store(*address);
-        entry->slot.last.store(true);
-        std::lock_guard lock(mutex);
-        stats.functions_from_disk++;
-        stats.load_ms += now_ms() - start;
-        return Ok{};
-      }
-    }
+  if (Expected<void*> address = load(full_key, name, kind)) {
+    entry->slot.address.store(*address);
+    entry->slot.last.store(true);
+    return Ok{};
   }
   if (Status room = stats::check_compile_memory("the code generator"); !room) return room.error();
   before_compile();
@@ -540,6 +587,36 @@ Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build) 
   s.finished.notify_all();
   if (!made) return made.error();
   return &entry->slot;
+}
+
+const CodeSlot* Jit::offer(const CodeKey& key, const Build& build) {
+  State& s = *state_;
+  State::Offer offer{nullptr, build, s.prefix + key.bytes(), key.bytes().c_str()};
+  const CodeSlot* slot = nullptr;
+  {
+    std::lock_guard lock(s.mutex);
+    auto [found, inserted] = s.entries.try_emplace(offer.full_key);
+    if (!inserted) return &found->second->slot;
+    offer.entry = found->second = std::make_shared<Entry>();
+    offer.entry->done = true;
+    slot = &offer.entry->slot;
+    if (s.background) s.offers.push_back(std::move(offer));
+  }
+  if (!s.background) s.make_offer(std::move(offer));
+  return slot;
+}
+
+void Jit::make_wanted() {
+  State& s = *state_;
+  std::vector<State::Offer> taken;
+  {
+    std::lock_guard lock(s.mutex);
+    const auto wanted = [](const State::Offer& offer) { return offer.entry->slot.wanted.load(std::memory_order_relaxed); };
+    const auto first = std::stable_partition(s.offers.begin(), s.offers.end(), [&](const State::Offer& offer) { return !wanted(offer); });
+    taken.assign(std::make_move_iterator(first), std::make_move_iterator(s.offers.end()));
+    s.offers.erase(first, s.offers.end());
+  }
+  for (State::Offer& offer : taken) s.make_offer(std::move(offer));
 }
 
 void Jit::wait() {

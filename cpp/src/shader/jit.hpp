@@ -62,6 +62,11 @@ class Jit {
   /// optimised code: what it refers to is its own.
   using Build = std::function<Status(LLVMModuleRef module, const char* name)>;
   Expected<const CodeSlot*> function(const CodeKey& key, const Build& build);
+  /// A function that can be done without: nothing is made, and its address stays null, until somebody has set `wanted` and make_wanted() is
+  /// called; then the background crew makes its optimised code. Without a crew it is made at once.
+  const CodeSlot* offer(const CodeKey& key, const Build& build);
+  /// Called between passes.
+  void make_wanted();
   /// Until all functions have their last code.
   void wait();
   /// Bytes of any kind in the disk cache. False when there are none.

@@ -55,6 +55,52 @@ Value Lowering::derivative(spv::Op op, Value v) {
   }
 }
 
+/// The value that `id` has at a pixel of the lane's quad: the instructions that make it once more, of that pixel's inputs.
+Val Lowering::at_corner(uint32_t id, uint32_t corner) {
+  const PixelSlices::Slice& slice = pixel_slices->of.at(id);
+  const auto swap_inputs = [&] {
+    for (auto& [variable, slots] : corner_inputs[corner]) std::swap(globals.at(variable)->slots, slots);
+  };
+  const Instruction* here = current;
+  std::vector<std::pair<uint32_t, Val>> kept;
+  std::vector<std::pair<Variable*, Val>> kept_locals;
+  for (uint32_t local : slice.locals) {
+    Variable& v = *frame().variables.at(local);
+    kept_locals.emplace_back(&v, load_variable(v, v.type, 0, nullptr));
+  }
+  swap_inputs();
+  for (uint32_t k : slice.instructions) {
+    const Instruction& i = m.instructions[k];
+    if (frame().delayed.count(i.id)) continue;
+    if (auto known = frame().values.find(i.id); i.id && known != frame().values.end()) kept.emplace_back(i.id, known->second);
+    current = &i;
+    instruction(i, k);
+  }
+  Val result = value(id);
+  for (auto& [changed, v] : kept) frame().values[changed] = std::move(v);
+  for (auto& [variable, v] : kept_locals) store_variable(*variable, v, 0, nullptr, nullptr);
+  swap_inputs();
+  current = here;
+  return result;
+}
+
+/// Coarse derivatives. The differences are those of `derivative`, of the same values.
+Lowering::Gradient Lowering::gradient(uint32_t id) {
+  Gradient g;
+  const Val v = value(id);
+  if (!pixel_slices) {
+    for (Value c : v.c) g.x.push_back(derivative(spv::OpDPdx, c)), g.y.push_back(derivative(spv::OpDPdy, c));
+    return g;
+  }
+  const Val corner = at_corner(id, 0), right = at_corner(id, 1), below = at_corner(id, 2);
+  for (size_t k = 0; k < v.c.size(); ++k) {
+    const bool same = !is_varying(v.c[k]);
+    g.x.push_back(same ? Ir::zero(ir.f32) : ir.fsub(vary(right.c[k]), vary(corner.c[k])));
+    g.y.push_back(same ? Ir::zero(ir.f32) : ir.fsub(vary(below.c[k]), vary(corner.c[k])));
+  }
+  return g;
+}
+
 Val Lowering::dot(const Val& a, const Val& b, uint32_t type) {
   Value sum = nullptr;
   for (size_t k = 0; k < a.c.size() && k < b.c.size(); ++k) {
@@ -492,10 +538,22 @@ bool Lowering::alu(const Instruction& i) {
     case spv::OpDPdyFine:
     case spv::OpDPdxCoarse:
     case spv::OpDPdyCoarse:
+      if (pixel_slices) {
+        const Gradient g = gradient(o(0));
+        define(i.id, {i.type, i.op == spv::OpDPdx || i.op == spv::OpDPdxCoarse ? g.x : g.y});
+        return true;
+      }
       return map1([&](Value x) { return derivative(i.op, x); });
     case spv::OpFwidth:
     case spv::OpFwidthFine:
     case spv::OpFwidthCoarse: {
+      if (pixel_slices) {
+        const Gradient g = gradient(o(0));
+        Val sum{i.type, {}};
+        for (size_t k = 0; k < g.x.size(); ++k) sum.c.push_back(ir.fadd(ir.fabs(g.x[k]), ir.fabs(g.y[k])));
+        define(i.id, sum);
+        return true;
+      }
       const bool fine = i.op == spv::OpFwidthFine;
       return map1([&](Value x) {
         return ir.fadd(ir.fabs(derivative(fine ? spv::OpDPdxFine : spv::OpDPdx, x)),

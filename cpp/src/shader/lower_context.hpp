@@ -16,6 +16,7 @@
 #include "shader/compiler.hpp"
 #include "shader/ir_builder.hpp"
 #include "shader/lower_divergence.hpp"
+#include "shader/pixel_slices.hpp"
 
 namespace tilegpu::shader {
 
@@ -125,6 +126,9 @@ struct Lowering {
   std::function<Val(const Instruction&)> read_attachment;                  // fragment
   std::unordered_map<uint32_t, std::pair<Value, uint64_t>> whole_buffers;  // uniform buffers checked once: base, bytes
   uint64_t scratch_used_B = 0;
+  // Pixel packets: lanes have no neighbours. What derivatives are taken of, and its inputs at the pixels 0, 1 and 2 of each lane's quad.
+  const PixelSlices* pixel_slices = nullptr;
+  std::unordered_map<uint32_t, std::vector<Value>> corner_inputs[3];
 
   // -- current point ------------------------------------------------------------------------------------------------------------
   Value exec = nullptr;  // null: all lanes
@@ -192,6 +196,11 @@ struct Lowering {
   Val matrix_times_vector(const Val& matrix, const Val& vector, uint32_t rows, uint32_t columns, uint32_t type);
   Value divide(spv::Op op, Value a, Value b);
   Value derivative(spv::Op op, Value v);
+  struct Gradient {
+    std::vector<Value> x, y;  // coarse, by component
+  };
+  Gradient gradient(uint32_t id);
+  Val at_corner(uint32_t id, uint32_t corner);
   Value finite_shift(Value b) const { return ir.and_(b, Ir::same(b, 31)); }
 
   // -- lower_glsl450.cpp ------------------------------------------------------------------------------------------------------------

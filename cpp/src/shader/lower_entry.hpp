@@ -32,7 +32,8 @@ struct Interpolator {
     Value b1 = nullptr, b2 = nullptr;  // perspective
     Value l1 = nullptr, l2 = nullptr;  // linear on the screen
   };
-  Position place;  // blocks: centres of the packet's pixels
+  Position place;        // blocks: centres of the packet's pixels
+  bool by_lane = false;  // pixel packets: each lane has a place of its own
   /// A value of the primitive: made once where the packets are known to share it.
   template <class Make>
   Value of_primitive(Make&& make) {
@@ -48,8 +49,10 @@ struct Interpolator {
   Value four_fields(size_t offset_B);                              // of the setup's floats, of every quad
   Value varying_row(uint32_t vertex, uint32_t row, bool uniform);  // vertex 3: the provoking one
   Value quads_to_lanes(Value by_quad);                             // <N/4 x T> to <N x T>
+  Value lane_pixel(bool is_y);                                     // by_lane: i32
   Value pixel(size_t offset_B);                                    // x_px or y_px of each lane's pixel, as float
   Position centre();
+  Position corner(uint32_t pixel);  // centre of pixel 0, 1 or 2 of the lane's quad; by_lane only
   Position at_sample(Value index);  // scalar or vector i32
   Position centroid();
   Value plane(size_t first_B, const Position& p, bool uniform);

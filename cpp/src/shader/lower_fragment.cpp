@@ -35,6 +35,8 @@ struct FragmentBuilder {
   }
   std::vector<Value> compute(bool uniform);
   std::vector<Value> compute_by_call();
+  void compute_at(const Interpolator::Position& at, bool uniform, const InputVariable& v, std::optional<Interpolator::Barycentrics>& b,
+                  std::optional<Interpolator::Barycentrics>& at_centroid, std::vector<Value>& result);
   Value builtin(const InterfaceScalar& s, const Interpolator::Position& at, const Interpolator::Barycentrics& b, bool uniform);
   void make_inputs();
   void write_outputs(WholePacket* packet);
@@ -93,31 +95,43 @@ Value FragmentBuilder::builtin(const InterfaceScalar& s, const Interpolator::Pos
   return Ir::zero(l.scalar_type(s.base));
 }
 
+/// The used scalars of an input, of the pixel or sample at a position; barycentrics are found once.
+void FragmentBuilder::compute_at(const Interpolator::Position& at, bool uniform, const InputVariable& v,
+                                 std::optional<Interpolator::Barycentrics>& b, std::optional<Interpolator::Barycentrics>& at_centroid,
+                                 std::vector<Value>& result) {
+  const Ir& ir = l.ir;
+  if (!b) b = inputs.barycentrics(at, uniform);
+  for (size_t k = 0; k < v.scalars.size() && k < v.used.size(); ++k) {
+    const InterfaceScalar& s = v.scalars[k];
+    if (!v.used[k]) continue;
+    const bool clip = s.builtin == spv::BuiltInClipDistance, cull = s.builtin == spv::BuiltInCullDistance;
+    if (s.builtin != kNone && !clip && !cull) {
+      result.push_back(builtin(s, at, *b, uniform));
+      continue;
+    }
+    const int row = row_of(s);
+    Value x = ir.fk(0.0f);
+    if (row >= 0) {
+      const bool elsewhere = s.centroid && s.interpolation != Interpolation::flat && !key.per_sample;
+      if (elsewhere && !at_centroid) at_centroid = inputs.barycentrics(inputs.centroid(), uniform);
+      x = inputs.interpolate(static_cast<uint32_t>(row), s.interpolation, elsewhere ? *at_centroid : *b, uniform);
+    }
+    result.push_back(s.base == Base::f32 ? x : ir.bits(x));
+  }
+}
+
 std::vector<Value> FragmentBuilder::compute(bool uniform) {
   const Ir& ir = l.ir;
   const Interpolator::Position at =
       key.per_sample ? inputs.at_sample(ir.field(ir.i32, l.args, offsetof(FragmentArgs, sample_index))) : inputs.centre();
-  const Interpolator::Barycentrics b = inputs.barycentrics(at, uniform);
-  std::optional<Interpolator::Barycentrics> at_centroid;
+  std::optional<Interpolator::Barycentrics> b, at_centroid;
   std::vector<Value> result;
-  for (const InputVariable& v : variables) {
-    for (size_t k = 0; k < v.scalars.size() && k < v.used.size(); ++k) {
-      const InterfaceScalar& s = v.scalars[k];
-      if (!v.used[k]) continue;
-      const bool clip = s.builtin == spv::BuiltInClipDistance, cull = s.builtin == spv::BuiltInCullDistance;
-      if (s.builtin != kNone && !clip && !cull) {
-        result.push_back(builtin(s, at, b, uniform));
-        continue;
-      }
-      const int row = row_of(s);
-      Value x = ir.fk(0.0f);
-      if (row >= 0) {
-        const bool elsewhere = s.centroid && s.interpolation != Interpolation::flat && !key.per_sample;
-        if (elsewhere && !at_centroid) at_centroid = inputs.barycentrics(inputs.centroid(), uniform);
-        x = inputs.interpolate(static_cast<uint32_t>(row), s.interpolation, elsewhere ? *at_centroid : b, uniform);
-      }
-      result.push_back(s.base == Base::f32 ? x : ir.bits(x));
-    }
+  for (const InputVariable& v : variables) compute_at(at, uniform, v, b, at_centroid, result);
+  if (!l.pixel_slices) return result;
+  for (uint32_t corner = 0; corner < 3; ++corner) {
+    std::optional<Interpolator::Barycentrics> there;
+    for (const InputVariable& v : variables)
+      if (l.pixel_slices->inputs.count(v.id)) compute_at(inputs.corner(corner), uniform, v, there, at_centroid, result);
   }
   return result;
 }
@@ -178,7 +192,7 @@ std::vector<Value> FragmentBuilder::compute_by_call() {
 void FragmentBuilder::make_inputs() {
   const Ir& ir = l.ir;
   std::vector<Value> values;
-  if (ir.quick && !inputs.once && !l.slice) {
+  if (ir.quick && !inputs.once && !inputs.by_lane && !l.slice) {
     values = compute_by_call();
   } else if (ir.lanes == 4 || inputs.once) {
     values = compute(true);
@@ -187,15 +201,20 @@ void FragmentBuilder::make_inputs() {
     values = ir.if_else(uniform, [&] { return compute(true); }, [&] { return compute(false); });
   }
   size_t next = 0;
-  for (InputVariable& v : variables) {
+  const auto take = [&](const InputVariable& v) {
     const auto& kinds = l.bases(l.m.pointee(v.id));
     std::vector<Value> scalars;
     for (size_t k = 0; k < kinds.size(); ++k) {
       const bool used = k < v.used.size() && v.used[k] && next < values.size();
       scalars.push_back(used ? values[next++] : Ir::zero(l.scalar_type(kinds[k])));
     }
-    set_input(l, v.id, std::move(scalars));
-  }
+    return scalars;
+  };
+  for (const InputVariable& v : variables) set_input(l, v.id, take(v));
+  if (!l.pixel_slices) return;
+  for (auto& at_corner : l.corner_inputs)
+    for (const InputVariable& v : variables)
+      if (l.pixel_slices->inputs.count(v.id)) at_corner[v.id] = take(v);
 }
 
 /// To FragmentArgs, or (colours only) to `packet`.
@@ -338,6 +357,38 @@ Status build_blocks(const FragmentKey& key, const EpilogueKey& epilogue, const C
   return l.status;
 }
 
+/// void f(FragmentArgs*): body and epilogue of one pixel packet. The colours stay in registers.
+Status build_pixels(const FragmentKey& key, const EpilogueKey& epilogue, const Constants& constants, const Divergence& divergence,
+                    LLVMModuleRef module, const char* name, uint32_t lanes) {
+  const std::optional<PixelSlices> slices = find_pixel_slices(key.module->module(), constants, divergence);
+  if (!slices) return Error{VK_ERROR_UNKNOWN, "internal: the shader needs whole quads"};
+  Lowering l(module, lanes, key.module->module(), constants, divergence, key.resources);
+  l.fragment = true;
+  l.pixel_slices = &*slices;
+  const Ir& ir = l.ir;
+  Value f = ir.function(name, LLVMFunctionType(ir.void_type, const_cast<Type*>(&ir.ptr), 1, 0));
+  l.args = LLVMGetParam(f, 0);
+  l.entry = ir.block(f, "entry");
+  LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
+  Block start = ir.block(f, "start");
+  ir.at(start);
+  begin_body(l, offsetof(FragmentArgs, buffers), offsetof(FragmentArgs, textures), offsetof(FragmentArgs, push_constants),
+             offsetof(FragmentArgs, scratch), offsetof(FragmentArgs, loop_budget));
+  FragmentBuilder builder{l, key, {l, key}, {}};
+  builder.inputs.by_lane = true;
+  l.interpolate_at = [&](const Instruction& i) { return builder.inputs.at_other_position(i); };
+  builder.find_inputs();
+  builder.make_inputs();
+  make_globals(l);
+  run_entry_point(l);
+  WholePacket colors;
+  builder.write_outputs(&colors);
+  emit_pixel_packet(ir, epilogue, l.args, colors);
+  LLVMBuildRetVoid(ir.builder);
+  LLVMBuildBr(l.alloca_builder, start);
+  return l.status;
+}
+
 void add_fragment(CodeKey& code, const FragmentKey& key) {
   add_stage(code, key.module->module(), key.specialization, key.varyings, key.resources);
   code.add(key.samples);
@@ -393,6 +444,24 @@ Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, 
   });
   if (!slot) return Error{slot.error().code, "shader '" + key.module->label() + "': " + slot.error().message};
   return Code<BlocksFunction>(*slot);
+}
+
+bool suits_pixels(const Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue) {
+  return jit.wide() && jit.lanes() == 16 && key.samples == 1 && !key.per_sample && !traits.discards && !traits.writes_depth &&
+         !traits.writes_sample_mask && !traits.writes_stencil && !traits.reads_tile && !traits.reads_sample_mask && !traits.reads_helper &&
+         !traits.uses_centroid && !traits.per_sample && !traits.writes_memory && !traits.dual_source && traits.lanes_alone &&
+         replaces_texels(epilogue);
+}
+
+Code<FragmentFunction> offer_pixels(Jit& jit, const FragmentKey& key, const EpilogueKey& epilogue) {
+  CodeKey code("pixels");
+  add_fragment(code, key);
+  add_epilogue(code, epilogue);
+  return Code<FragmentFunction>(jit.offer(code, [key, epilogue, lanes = jit.lanes()](LLVMModuleRef module, const char* name) {
+    return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
+      return build_pixels(key, epilogue, constants, divergence, module, name, lanes);
+    });
+  }));
 }
 
 Expected<Code<FragmentFunction>> compile_fragment(Jit& jit, const FragmentKey& key) {

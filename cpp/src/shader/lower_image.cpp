@@ -202,9 +202,13 @@ void ImageBuilder::sample() {
   if (ops.grad_x || (!is_explicit && l.fragment)) {
     std::vector<Value> a(gradient_arg::count, none);
     Value gx[3] = {none, zero, none}, gy[3] = {none, zero, none};
+    Lowering::Gradient own;
+    if (!ops.grad_x && l.pixel_slices) own = l.gradient(o(1));
     for (uint32_t k = 0; k < axes; ++k) {
       if (ops.grad_x) {
         gx[k] = l.vary(l.value(ops.grad_x).c[k]), gy[k] = l.vary(l.value(ops.grad_y).c[k]);
+      } else if (l.pixel_slices && Lowering::is_varying(own.x[k])) {
+        gx[k] = own.x[k], gy[k] = own.y[k];
       } else {
         gx[k] = l.derivative(spv::OpDPdx, c.c[k]), gy[k] = l.derivative(spv::OpDPdy, c.c[k]);
       }

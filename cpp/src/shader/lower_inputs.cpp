@@ -66,10 +66,24 @@ Value Interpolator::varying_row(uint32_t vertex, uint32_t row, bool uniform) {
   return quads_to_lanes(quads);
 }
 
+Value Interpolator::lane_pixel(bool is_y) {
+  return l.ir.field(l.ir.vi32, l.args, is_y ? offsetof(FragmentArgs, lane_y_px) : offsetof(FragmentArgs, lane_x_px), 64);
+}
+
+Interpolator::Position Interpolator::corner(uint32_t pixel) {
+  const Ir& ir = l.ir;
+  const auto axis = [&](bool is_y, bool second) {
+    Value first = ir.and_(lane_pixel(is_y), ir.ik(~1u));  // quads begin at even pixels
+    return ir.fadd(ir.sitofp(second ? ir.or_(first, ir.ik(1)) : first), ir.fk(0.5f));
+  };
+  return {axis(false, pixel & 1), axis(true, pixel & 2)};
+}
+
 Value Interpolator::pixel(size_t offset_B) {
   const Ir& ir = l.ir;
   const bool is_y = offset_B == offsetof(FragmentArgs, y_px);
   if (once) return ir.fsub(is_y ? place.y : place.x, ir.fk(0.5f));
+  if (by_lane) return ir.sitofp(lane_pixel(is_y));
   Value corner = ir.field(Ir::vec(ir.i32, ir.lanes / 4), l.args, offset_B);
   Value steps[kMaxLanes];
   for (uint32_t lane = 0; lane < ir.lanes; ++lane) steps[lane] = ir.c32(is_y ? (lane >> 1) & 1 : lane & 1);

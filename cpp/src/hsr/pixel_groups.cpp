@@ -1,0 +1,192 @@
+// hsr/pixel_groups.cpp -- see pixel_groups.hpp.
+#include "hsr/pixel_groups.hpp"
+
+#include <bit>
+#include <cassert>
+
+#include "raster/worker.hpp"
+
+namespace tilegpu::hsr {
+
+namespace {
+
+constexpr uint32_t kPacketGroups = 4;
+
+}  // namespace
+
+bool wants_groups(const raster::Worker& w) {
+  if (kTraced || !w.wide || w.samples != 1 || w.phase != raster::Phase::ordinary || !w.pass->deferral.empty()) return false;
+  if (w.groups.blocks.empty()) return false;
+  bool ready = true;
+  for (uint32_t draw : w.visible_draws) {
+    const auto& code = w.pass->draws[draw].state->pipeline->compiled().pixels;
+    if (!code.slot()) return false;
+    if (!static_cast<shader::FragmentFunction>(code)) {
+      code.slot()->wanted.store(true, std::memory_order_relaxed);
+      ready = false;
+    }
+  }
+  return ready;
+}
+
+namespace {
+
+// Whole quads of one primitive are groups as they are; the other pixels of the blocks go to `loose`.
+TILEGPU_WIDE void take_quads(raster::Worker& w) {
+  PixelGroups& g = w.groups;
+  g.loose.reserve(g.blocks.size() * 16 + 16);
+  g.pixels.reserve(g.blocks.size() * 16 + 16);
+  g.of.reserve(g.blocks.size() * 4 + 8);
+  uint64_t* loose = g.loose.data();
+  uint32_t* pixels = g.pixels.data();
+  uint64_t* of = g.of.data();
+  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  for (uint32_t block : g.blocks) {
+    uint32_t* ids = w.ids + size_t{block} * 16;
+    const __m512i numbers = _mm512_load_si512(ids);
+    _mm512_store_si512(ids, _mm512_setzero_si512());
+    const uint32_t some = _mm512_test_epi32_mask(numbers, numbers);
+    const __m512i turned = _mm512_shuffle_epi32(numbers, _MM_PERM_ADCB);
+    uint32_t same = _mm512_mask_cmpeq_epi32_mask(static_cast<__mmask16>(some), numbers, turned);
+    same &= same >> 1;
+    same = (same & same >> 2) & 0x1111;  // the first pixel of each whole quad
+    const uint32_t whole = same * 15;
+    const __m512i pixel = _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(block * 16)));
+    _mm512_storeu_si512(pixels, _mm512_maskz_compress_epi32(static_cast<__mmask16>(whole), pixel));
+    pixels += std::popcount(whole);
+    const __m128i quad_ids = _mm512_castsi512_si128(_mm512_maskz_compress_epi32(static_cast<__mmask16>(same), numbers));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(of),
+                        _mm256_or_si256(_mm256_cvtepu32_epi64(quad_ids), _mm256_set1_epi64x(int64_t{kGroupPixels} << 32)));
+    of += std::popcount(same);
+    const __mmask16 rest = static_cast<__mmask16>(some & ~whole);
+    const __m512i rest_ids = _mm512_maskz_compress_epi32(rest, numbers), rest_pixels = _mm512_maskz_compress_epi32(rest, pixel);
+    const __m512i low =
+        _mm512_permutex2var_epi32(rest_ids, _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23), rest_pixels);
+    const __m512i high =
+        _mm512_permutex2var_epi32(rest_ids, _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31), rest_pixels);
+    _mm512_storeu_si512(loose, low);
+    _mm512_storeu_si512(loose + 8, high);
+    loose += std::popcount(uint32_t{rest});
+  }
+  g.loose.extend_reserved(static_cast<size_t>(loose - g.loose.data()));
+  g.pixels.extend_reserved(static_cast<size_t>(pixels - g.pixels.data()));
+  g.of.extend_reserved(static_cast<size_t>(of - g.of.data()));
+}
+
+// The groups in order of their draws.
+void sort_groups(raster::Worker& w) {
+  PixelGroups& g = w.groups;
+  const size_t slots = w.visible_draws.size(), count = g.of.size();
+  w.slot_first.assign(slots + 1, 0);
+  const auto slot_of = [&](uint64_t of) { return w.visible[static_cast<uint32_t>(of) - 1].draw_slot; };
+  for (uint64_t of : g.of) w.slot_first[slot_of(of) + 1]++;
+  for (size_t i = 0; i < slots; i++) w.slot_first[i + 1] += w.slot_first[i];
+  g.sorted_of.resize(count);
+  g.sorted_pixels.resize(g.pixels.size());
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t to = w.slot_first[slot_of(g.of[i])]++;
+    g.sorted_of[to] = g.of[i];
+    raster::store(g.sorted_pixels.data() + size_t{to} * kGroupPixels, raster::load4(g.pixels.data() + i * kGroupPixels));
+  }
+  std::swap(g.of, g.sorted_of);
+  std::swap(g.pixels, g.sorted_pixels);
+}
+
+}  // namespace
+
+namespace {
+
+// Neighbours in the list are often of one primitive, and each would wait for what the last one wrote to its counter: four places far apart
+// go by turns.
+template <class Visit>
+void by_turns(const geometry::Arena<uint64_t>& list, Visit&& visit) {
+  const size_t quarter = list.size() / 4;
+  const uint64_t* at = list.data();
+  for (size_t i = 0; i < quarter; i++, at++) {
+    visit(at[0]);
+    visit(at[quarter]);
+    visit(at[2 * quarter]);
+    visit(at[3 * quarter]);
+  }
+  for (size_t i = 4 * quarter; i < list.size(); i++) visit(list[i]);
+}
+
+}  // namespace
+
+void make_groups(raster::Worker& w) {
+  PixelGroups& g = w.groups;
+  take_quads(w);
+  // Loose pixels: a counting sort by number, each number's first one at the beginning of a group.
+  g.next.assign(w.visible.size() + 1, 0);
+  uint32_t* const next = g.next.data();
+  by_turns(g.loose, [&](uint64_t one) { next[static_cast<uint32_t>(one)]++; });
+  const uint32_t whole = static_cast<uint32_t>(g.of.size());
+  uint32_t groups = whole;
+  for (uint32_t& n : g.next) {
+    const uint32_t count = n;
+    n = groups * kGroupPixels;
+    groups += (count + kGroupPixels - 1) / kGroupPixels;
+  }
+  g.of.resize(groups);
+  g.pixels.reserve((size_t{groups} + kPacketGroups) * kGroupPixels);
+  g.pixels.resize(size_t{groups} * kGroupPixels);
+  uint32_t* const pixels = g.pixels.data();
+  uint64_t* const of = g.of.data();
+  by_turns(g.loose, [&](uint64_t one) {
+    const uint32_t id = static_cast<uint32_t>(one), to = next[id]++;
+    pixels[to] = static_cast<uint32_t>(one >> 32);
+    of[to / kGroupPixels] = id | uint64_t{to % kGroupPixels + 1} << 32;  // the last one counts them all
+  });
+  for (uint64_t one : g.of) w.seen[static_cast<uint32_t>(one) - 1] = 1;
+  if (w.visible_draws.size() > 1) sort_groups(w);
+  g.pixels.reserve(g.pixels.size() + kPacketGroups * kGroupPixels);
+}
+
+TILEGPU_WIDE void shade_groups(raster::Worker& w, uint32_t first, uint32_t end) {
+  assert(w.shading.pixels && w.packet_count == 0);
+  const PixelGroups& g = w.groups;
+  shader::FragmentArgs& args = w.args;
+  w.block_primitive = nullptr;
+  const __m512i one = _mm512_set1_epi32(1), two = _mm512_set1_epi32(2);
+  const __m512i column_mask = _mm512_set1_epi32(static_cast<int32_t>(w.blocks_per_row - 1));
+  const __m512i origin_x = _mm512_set1_epi32(w.origin_x_px), origin_y = _mm512_set1_epi32(w.origin_y_px);
+  const __m128i row_shift = _mm_cvtsi32_si128(static_cast<int>(w.row_shift));
+  uint64_t shaded = 0;
+  uint32_t packets = 0;
+  for (; first < end; first += kPacketGroups, packets++) {
+    const uint32_t count = std::min(end - first, kPacketGroups);
+    __m512i pixel = _mm512_loadu_si512(g.pixels.data() + size_t{first} * kGroupPixels);
+    uint32_t ids[kPacketGroups], alive = 0;
+    for (uint32_t k = 0; k < kPacketGroups; k++) {
+      const uint64_t of = g.of[first + (k < count ? k : 0)];
+      ids[k] = static_cast<uint32_t>(of);
+      alive |= ((1u << (of >> 32)) - 1) << kGroupPixels * k;
+      args.primitive[k] = w.visible[ids[k] - 1].setup;
+    }
+    const __mmask16 used = static_cast<__mmask16>((1u << kGroupPixels * count) - 1);
+    alive &= used;
+    // The others repeat a pixel of their primitive: its texels are there already.
+    if (count < kPacketGroups) pixel = _mm512_mask_shuffle_i32x4(pixel, static_cast<__mmask16>(~used), pixel, pixel, 0);
+    pixel = _mm512_mask_shuffle_epi32(pixel, static_cast<__mmask16>(~alive), pixel, _MM_PERM_AAAA);
+    const __m512i block = _mm512_srli_epi32(pixel, 4);
+    const __m512i half = _mm512_srli_epi32(pixel, 1);
+    __m512i x = _mm512_slli_epi32(_mm512_and_si512(block, column_mask), 2);
+    x = _mm512_add_epi32(x, _mm512_or_si512(_mm512_and_si512(half, two), _mm512_and_si512(pixel, one)));
+    __m512i y = _mm512_slli_epi32(_mm512_srl_epi32(block, row_shift), 2);
+    y = _mm512_add_epi32(y, _mm512_or_si512(_mm512_and_si512(_mm512_srli_epi32(pixel, 2), two), _mm512_and_si512(half, one)));
+    _mm512_store_si512(args.lane_x_px, _mm512_add_epi32(x, origin_x));
+    _mm512_store_si512(args.lane_y_px, _mm512_add_epi32(y, origin_y));
+    _mm512_store_si512(args.lane_pixel, pixel);
+    args.alive = alive;
+    args.uniform_primitive = ids[0] == ids[1] && ids[0] == ids[2] && ids[0] == ids[3];
+    args.loop_budget = w.pass->loop_budget;
+    shaded += static_cast<uint32_t>(std::popcount(alive));
+    w.shading.pixels(&args);
+  }
+  w.counters.packets += packets;
+  w.counters.fragments_shaded += shaded;
+  w.counters.samples_written += shaded;
+  w.counters.idle_lanes += uint64_t{packets} * 16 - shaded;
+}
+
+}  // namespace tilegpu::hsr

@@ -1,0 +1,44 @@
+// hsr/pixel_groups.hpp -- stage: tile phase, flush of the visibility buffer, one sample, AVX-512. In: the numbers of blocks in which
+// several primitives are seen. Out: groups of up to four pixels of one primitive, from anywhere in the bin.
+//
+// Where triangles are small a quad of neighbours has one or two pixels of its primitive, and half of the lanes only help to find
+// derivatives. Pipelines whose lanes can find these alone (shader/pixel_slices.hpp) are shaded by groups instead: a counting sort by
+// number. Compare: Fatahalian et al., "Reducing Shading on GPUs using Quad-Fragment Merging" (2010), which merges quads and changes the
+// picture; this does not.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "geometry/arena.hpp"
+#include "raster/variant.hpp"
+
+namespace tilegpu::raster {
+struct Worker;
+}
+
+namespace tilegpu::hsr {
+
+inline constexpr uint32_t kGroupPixels = 4;
+
+struct PixelGroups {
+  std::vector<uint32_t> blocks;      // with several primitives, or one and background
+  geometry::Arena<uint64_t> of;      // of each group: number, and how many pixels << 32
+  geometry::Arena<uint32_t> pixels;  // four for each group: tile pixels; and room for a packet more
+  geometry::Arena<uint64_t> loose;   // number, tile pixel << 32
+  std::vector<uint32_t> next;        // by number: where its next pixel goes, if not to a new group
+  geometry::Arena<uint64_t> sorted_of;
+  geometry::Arena<uint32_t> sorted_pixels;
+
+  void clear() { blocks.clear(), of.clear(), pixels.clear(), loose.clear(); }
+};
+
+/// How pixels of `blocks` are to be shaded: as groups if all the bin's draws can. Pipelines that could, but have no code for it yet, learn
+/// that they are wanted.
+bool wants_groups(const raster::Worker& w);
+/// Sorts the pixels of `blocks` into groups, marks their primitives in w.seen, and clears their numbers.
+void make_groups(raster::Worker& w);
+/// Shades groups [first, end), of the draw that is bound.
+void shade_groups(raster::Worker& w, uint32_t first, uint32_t end);
+
+}  // namespace tilegpu::hsr

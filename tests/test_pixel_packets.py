@@ -1,0 +1,193 @@
+"""Pixel packets (cpp/src/hsr/pixel_groups.hpp): what the visibility buffer holds is shaded by groups of pixels of one primitive, not by
+quads, where lanes can find derivatives alone (cpp/src/shader/pixel_slices.hpp). The same bits, and no lane that only helps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tilegpu as tg
+
+SIZE = (150, 90)  # no multiple of a bin
+VERTEX = np.dtype([("position", "f4", 4), ("uv", "f4", 2), ("normal", "f4", 3), ("tag", "u4")])
+VERT = """#version 450
+layout(location = 0) in vec4 position;  layout(location = 1) in vec2 uv;  layout(location = 2) in vec3 normal;
+layout(location = 3) in uint tag;
+layout(location = 0) out vec2 v_uv;  layout(location = 1) out vec3 v_normal;  layout(location = 2) flat out uint v_tag;
+layout(location = 3) noperspective out vec2 v_screen;
+void main() { gl_Position = position; v_uv = uv; v_normal = normal; v_tag = tag; v_screen = position.xy; }"""
+HEAD = """#version 450
+layout(location = 0) in vec2 v_uv;  layout(location = 1) in vec3 v_normal;  layout(location = 2) flat in uint v_tag;
+layout(location = 3) noperspective in vec2 v_screen;
+layout(binding = 0) uniform sampler2D map;  layout(binding = 1) uniform samplerCube sky;  layout(binding = 2) uniform sampler2DArray sheets;
+layout(push_constant) uniform Push { vec4 scale; };
+layout(location = 0) out vec4 o_color;  layout(location = 1) out vec4 o_wide;
+"""
+NO_USE = "o_color += 1e-9 * (textureLod(map, v_uv, 0) + textureLod(sky, v_normal, 0) + textureLod(sheets, vec3(v_uv, 0), 0) + scale);"
+# Everything that lanes can find alone ...
+ALONE = {
+    "no derivative": "o_color = vec4(fract(v_normal), 1); o_wide = vec4(v_uv, gl_FragCoord.zw);",
+    "implicit level": "o_color = texture(map, v_uv * vec2(7, 3)); o_wide = texture(map, v_uv.yx * scale.xy + scale.zw, 0.5);",
+    "of a noperspective input": "o_color = texture(map, v_screen * 5.0); o_wide = vec4(dFdx(v_screen), dFdy(v_screen));",
+    "cube and layers": "o_color = texture(sky, v_normal); o_wide = texture(sheets, vec3(v_uv * 3.0, float(v_tag & 3u)));",
+    "explicit derivatives": "o_wide = vec4(dFdx(v_uv * v_normal.xy), dFdy(v_normal.z), fwidth(v_uv.x + v_normal.y)); "
+    "o_color = vec4(fract(abs(o_wide.xyz) * 50.0), 1);",
+    "of gl_FragCoord": "o_wide = vec4(dFdx(gl_FragCoord.xy), dFdy(gl_FragCoord.zw)); "
+    "o_color = texture(map, gl_FragCoord.xy / 64.0);",
+    "in a divergent branch": "o_color = vec4(0.25); o_wide = v_normal.xyzz; "
+    "if ((v_tag & 1u) == 0u) o_color = texture(map, fract(v_uv) * 4.0);",
+    "a local variable": "vec2 at = v_uv * v_normal.x + v_normal.yz * v_uv.y; o_color = texture(map, at); "
+    "o_wide = vec4(dFdx(at), at);",
+    "primitive": "o_color = unpackUnorm4x8(uint(gl_PrimitiveID) * 2654435761u); o_wide = vec4(gl_FrontFacing ? 1 : 2);",
+    "a point's derivative": "o_color = texture(map, vec2(0.3, 0.6)); o_wide = vec4(dFdx(scale.x), fwidth(float(v_tag)), 0, 1);",
+}  # fmt: skip
+# ... and what needs its neighbours, or the four pixels of a quad in one packet.
+TOGETHER = {
+    "a fine derivative": "o_color = vec4(dFdxFine(v_uv), 0, 1); o_wide = vec4(0);",
+    "of a texel": "o_color = texture(map, v_uv + texture(map, v_uv).xy); o_wide = vec4(0);",
+    "of a loop's result": "vec2 p = v_uv; for (uint i = 0u; i < (v_tag & 3u); i++) p = p * 1.5 + 0.1; "
+    "o_color = texture(map, p); o_wide = vec4(0);",
+    "of a variable with two values": "vec2 p = v_uv; if (v_uv.x > 0.5) p = v_uv.yx * 2.0; o_color = texture(map, p); "
+    "o_wide = vec4(0);",
+}  # fmt: skip
+PIXELS = "avx512vl" in Path("/proc/cpuinfo").read_text()
+needs_pixels = pytest.mark.skipif(not PIXELS, reason="pixel packets are of CPUs with AVX-512")
+
+
+def fragment(body: str) -> str:
+    return f"{HEAD}void main() {{ {body} {NO_USE} }}"
+
+
+def triangles(rng: np.random.Generator, count: int, size: float) -> np.ndarray:
+    """In perspective, most of them small; some lie behind others, some have equal depths."""
+    out = np.zeros((count, 3), VERTEX)
+    corner = rng.uniform(-1.1, 1.1, (count, 1, 2)) + rng.normal(0, size, (count, 3, 2))
+    w = rng.uniform(0.5, 2, (count, 3, 1))
+    z = rng.choice([0.25, 0.5, 0.75], (count, 1, 1)) + rng.normal(0, 0.05, (count, 3, 1)) * rng.integers(
+        0, 2, (count, 1, 1)
+    )
+    out["position"] = np.concatenate([corner * w, z * w, w], 2)
+    out["uv"] = rng.normal(0, 2, (count, 3, 2))
+    out["normal"] = rng.normal(0, 1, (count, 3, 3))
+    out["tag"] = np.arange(count)[:, None]
+    return out.reshape(-1)
+
+
+def device(lanes: int, code: str, **options: Any) -> tg.Device:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TILEGPU_CODE", code)
+        return tg.Device(lanes=lanes, **options)
+
+
+@pytest.fixture(scope="module")
+def devices() -> Iterator[list[tg.Device]]:
+    """Quads, and pixels with optimised and quick code."""
+    yield [
+        device(8, "optimised", threads=1),
+        device(16, "optimised", threads=1),
+        device(16, "quick", threads=2),
+        device(16, "optimised", threads=2, bin_px=32),
+        device(16, "optimised", threads=1, bin_px=128, jit_target="x86-64-v4"),
+    ][: 5 if PIXELS else 4]
+
+
+def textures(d: tg.Device) -> dict[str, object]:
+    rng = np.random.default_rng(7)
+    return {
+        "map": d.texture(rng.integers(0, 256, (64, 32, 4), np.uint8), mipmaps=True),
+        "sky": d.texture(rng.integers(0, 256, (6, 16, 16, 4), np.uint8), cube=True, mipmaps=True),
+        "sheets": d.texture(rng.integers(0, 256, (4, 16, 8, 4), np.uint8), mipmaps=True),
+    }
+
+
+def draw_pass(
+    d: tg.Device, seed: int, bodies: list[str], formats: tuple[str, str], size: float, passes: int = 1
+) -> tuple[list[bytes], tg.PassStats]:
+    """Everything twice where ``passes`` is 2, with the crew's work done in between; the last pass's pictures and counts."""
+    rng = np.random.default_rng(seed)
+    images = [d.image(SIZE, f) for f in formats]
+    depth = d.image(SIZE, "d32_sfloat")
+    pipes = [
+        d.pipeline(VERT, fragment(b), vertex=VERTEX, color=list(formats), depth="d32_sfloat", depth_compare="less")
+        for b in bodies
+    ]
+    draws = [(int(rng.integers(len(pipes))), triangles(rng, int(rng.integers(1, 400)), size)) for _ in range(4)]
+    bind = textures(d)
+    for _ in range(passes):
+        with d.render_pass(
+            color=[tg.Attachment(i, clear=(0, 0, 0, 0)) for i in images], depth=tg.Attachment(depth, clear=1.0)
+        ) as rp:
+            for which, vertices in draws:
+                rp.draw(pipes[which], vertices, bind=bind, push={"scale": (1.5, -2.0, 0.25, 0.125)})
+        d.wait_compiles()
+    return [i.numpy().tobytes() for i in (*images, depth)], rp.stats
+
+
+@needs_pixels
+@pytest.mark.parametrize("name", ALONE)
+def test_no_lane_helps(devices: list[tg.Device], name: str) -> None:
+    formats = ("r8g8b8a8_unorm", "r32g32b32a32_sfloat")
+    expected, quads = draw_pass(devices[0], 1, [ALONE[name]], formats, 0.05)
+    assert quads.helper_lanes > 0
+    for d in devices[1:]:
+        found, stats = draw_pass(d, 1, [ALONE[name]], formats, 0.05)
+        assert found == expected
+        assert stats.helper_lanes == 0, "quads were shaded"
+        assert stats.fragments_shaded == quads.fragments_shaded
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_quads_where_neighbours_count(devices: list[tg.Device], name: str) -> None:
+    formats = ("r8g8b8a8_unorm", "r32g32b32a32_sfloat")
+    expected, _ = draw_pass(devices[0], 1, [TOGETHER[name]], formats, 0.05)
+    for d in devices[1:]:
+        found, stats = draw_pass(d, 1, [TOGETHER[name]], formats, 0.05)
+        assert found == expected
+        assert stats.helper_lanes > 0
+
+
+FORMATS = [
+    "r8g8b8a8_unorm", "b8g8r8a8_srgb", "r16g16b16a16_sfloat", "r32g32b32a32_sfloat", "r5g6b5_unorm_pack16", "r16g16_unorm",
+    "a2b10g10r10_unorm_pack32", "r32_sfloat", "r8_unorm",
+]  # fmt: skip
+
+
+@given(
+    st.integers(0, 1 << 30),
+    st.lists(st.sampled_from([*ALONE.values(), *ALONE.values(), *TOGETHER.values()]), min_size=1, max_size=3),
+    st.sampled_from(FORMATS),
+    st.sampled_from(FORMATS),
+    st.sampled_from([0.01, 0.05, 0.3]),
+)
+@settings(max_examples=25, deadline=None)
+def test_no_bit_depends_on_it(
+    devices: list[tg.Device], seed: int, bodies: list[str], first: str, second: str, size: float
+) -> None:
+    expected, _ = draw_pass(devices[0], seed, bodies, (first, second), size)
+    for d in devices[1:]:
+        found, _ = draw_pass(d, seed, bodies, (first, second), size)
+        assert found == expected
+
+
+@needs_pixels
+def test_code_follows_the_first_pass_that_wanted_it(tmp_path: Path) -> None:
+    """Quads until the crew is done; then pixels; then, in another device, from disk. Nobody asks where nothing is drawn so."""
+    body = [ALONE["implicit level"]]
+    formats = ("r8g8b8a8_unorm", "r8g8b8a8_unorm")
+    d = device(16, "tiered", threads=1, cache_dir=str(tmp_path))
+    first, quads = draw_pass(d, 3, body, formats, 0.05)
+    second, pixels = draw_pass(d, 3, body, formats, 0.05, passes=2)
+    assert first == second
+    assert quads.helper_lanes > 0
+    assert pixels.helper_lanes == 0
+    compiled = d.compile_stats["functions_compiled"]
+    again = device(16, "tiered", threads=1, cache_dir=str(tmp_path))
+    assert draw_pass(again, 3, body, formats, 0.05, passes=2)[0] == first
+    assert again.compile_stats["functions_compiled"] == 0
+    assert d.compile_stats["functions_compiled"] == compiled
