@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -13,6 +14,7 @@
 
 #include "check.hpp"
 #include "shader/background_crew.hpp"
+#include "shader/code_memory.hpp"
 #include "shader/compile_crew.hpp"
 #include "shader/ir_builder.hpp"
 #include "shader/jit.hpp"
@@ -318,6 +320,84 @@ void test_background() {
   CHECK(done == 6);
 }
 
+/// void f(char* to, const char* from, uint64_t size_B): calls of memcpy, a switch over many cases, constants.
+Jit::Build copies_and_chooses() {
+  return [](LLVMModuleRef module, const char* name) -> Status {
+    Ir ir(module, 8);
+    Type types[3] = {ir.ptr, ir.ptr, ir.i64};
+    Value f = ir.function(name, LLVMFunctionType(ir.void_type, types, 3, 0));
+    ir.at(ir.block(f, "entry"));
+    Value to = LLVMGetParam(f, 0), size_B = LLVMGetParam(f, 2);
+    LLVMBuildMemCpy(ir.builder, to, 1, LLVMGetParam(f, 1), 1, size_B);
+    LLVMBuildMemSet(ir.builder, ir.offset(to, size_B), ir.c8(7), size_B, 1);
+    Block done = ir.block("done");
+    Value jump = LLVMBuildSwitch(ir.builder, size_B, done, 8);
+    for (uint32_t k = 0; k < 8; ++k) {
+      Block b = ir.block("case");
+      LLVMAddCase(jump, ir.c64(8 + k), b);
+      ir.at(b);
+      ir.store(LLVMBuildXor(ir.builder, ir.load(ir.i32, to, 1), ir.c32(k * k * 1000003 + 1), ""), ir.offset(to, uint64_t{64} + k), 1);
+      ir.br(done);
+    }
+    ir.at(done);
+    LLVMBuildRetVoid(ir.builder);
+    return Ok{};
+  };
+}
+
+void test_placing() {
+  for (bool tiered : {true, false}) {
+    auto jit = Jit::create({8, "", "off", tiered, 1});
+    auto f = (*jit)->function(key_of(1), copies_and_chooses());
+    CHECK(f);
+    if (!f) return;
+    for (uint32_t size_B : {5u, 8u, 11u, 15u, 30u}) {
+      uint8_t from[32], to[128] = {};
+      for (uint32_t k = 0; k < 32; ++k) from[k] = static_cast<uint8_t>(k * 5 + 1);
+      reinterpret_cast<void (*)(uint8_t*, const uint8_t*, uint64_t)>((*f)->address.load())(to, from, size_B);
+      CHECK(!std::memcmp(to, from, size_B));
+      CHECK(std::all_of(to + size_B, to + size_t{2} * size_B, [](uint8_t b) { return b == 7; }));
+      uint32_t word, wanted;
+      std::memcpy(&wanted, from, 4);
+      if (size_B >= 8 && size_B < 16) {
+        const uint32_t k = size_B - 8;
+        std::memcpy(&word, to + 64 + k, 4);
+        CHECK(word == (wanted ^ (k * k * 1000003 + 1)));
+      }
+    }
+  }
+  // Objects from a disk that nobody can trust: refused, or placed, but never a write elsewhere. One that is whole is placed.
+  const std::string directory = temporary_directory();
+  std::string object;
+  {
+    auto jit = Jit::create({8, "", directory, false, 1});
+    CHECK((*jit)->function(key_of(2), copies_and_chooses()));
+  }
+  for (const std::string& path : files_in(directory + "/objects")) {
+    std::ifstream file(path, std::ios::binary);
+    const std::string all((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    object = all.substr(all.find("\177ELF"));
+  }
+  const size_t name_at = object.find("tg_");
+  CHECK(name_at != std::string::npos);
+  if (name_at == std::string::npos) return;
+  const std::string name = object.c_str() + name_at;
+  CodeMemory memory;
+  CHECK(memory.place(object, name) && !memory.place(object, "another") && !memory.place("", name));
+  for (size_t size_B = 0; size_B + 1 < object.size(); size_B += 7) CHECK(!memory.place(object.substr(0, size_B), name));
+  uint32_t refused = 0, random = 1;
+  for (uint32_t k = 0; k < 3000; ++k) {
+    std::string changed = object;
+    for (int n = 0; n < 3; ++n) {
+      random = random * 1664525 + 1013904223;
+      const size_t at = (random >> 8) % changed.size();
+      changed[at] = static_cast<char>(random >> 5 & 1 ? 0xff : random >> 24);
+    }
+    refused += !memory.place(changed, name);
+  }
+  CHECK(refused > 300 && refused < 3000);
+}
+
 void test_refusals() {
   auto jit = Jit::create({8, "", "off"});
   auto fails = [&](uint32_t n, const Jit::Build& build, const char* text) {
@@ -361,6 +441,7 @@ int main() {
   test_sharing();
   test_crew();
   test_background();
+  test_placing();
   test_refusals();
   return test::finish("test_jit");
 }

@@ -1,7 +1,7 @@
-// shader/jit.cpp -- the code generator's back end: target machine, pass pipeline, ORC LLJIT, sharing and caching of compiles.
+// shader/jit.cpp -- the code generator's back end: target machine, pass pipeline, sharing and caching of compiles.
 //
 // In: keys and callbacks that fill modules. Out: addresses. A compile runs in its own LLVM context with a target machine of its
-// own, so that threads compile at once; one LLJIT serves the device. Untrusted shaders reach this file as IR: the module is verified
+// own, so that threads compile at once. Untrusted shaders reach this file as IR: the module is verified
 // before the optimiser sees it (LLVM aborts on broken IR), and the object may refer to nothing but memset and memcpy.
 // Source: reference feasibility, sections 1 and 2 ("codegen level 2, slim pass pipeline", "code model small").
 #include "shader/jit.hpp"
@@ -14,8 +14,6 @@
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
-#include <llvm-c/LLJIT.h>
-#include <llvm-c/Orc.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -35,6 +33,7 @@
 
 #include "shader/abi.hpp"
 #include "shader/background_crew.hpp"
+#include "shader/code_memory.hpp"
 #include "shader/compile_crew.hpp"
 #include "shader/ir_builder.hpp"
 #include "shader/object_cache.hpp"
@@ -211,7 +210,7 @@ struct Jit::State {
   bool wide_schedule = false;  // see jit_schedule.hpp
   LLVMTargetRef target = nullptr;
   std::string triple, data_layout;
-  LLVMOrcLLJITRef lljit = nullptr;
+  CodeMemory code;
   std::unique_ptr<ObjectCache> cache;
 
   std::mutex mutex;  // of everything below
@@ -233,9 +232,6 @@ struct Jit::State {
     background.reset();
     for (const auto& machines : idle_machines)
       for (LLVMTargetMachineRef m : machines) LLVMDisposeTargetMachine(m);
-    if (lljit) {
-      if (LLVMErrorRef e = LLVMOrcDisposeLLJIT(lljit)) LLVMConsumeError(e);
-    }
   }
   LLVMTargetMachineRef make_machine(Tier of) const {
     const LLVMCodeGenOptLevel level = of == Tier::quick ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault;
@@ -346,13 +342,10 @@ Expected<std::string> Jit::State::emit(Work& work, Tier of, LLVMTargetMachineRef
 }
 
 Expected<void*> Jit::State::link(const std::string& object, const std::string& name, const char* kind) {
-  LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(object.data(), object.size(), name.c_str());
-  if (LLVMErrorRef e = LLVMOrcLLJITAddObjectFile(lljit, LLVMOrcLLJITGetMainJITDylib(lljit), buffer))
-    return error("linking: " + take_error(e));
-  LLVMOrcExecutorAddress address = 0;
-  if (LLVMErrorRef e = LLVMOrcLLJITLookup(lljit, &address, name.c_str())) return error("linking: " + take_error(e));
-  add_to_perf_map(object, address, name, kind);
-  return reinterpret_cast<void*>(static_cast<uintptr_t>(address));
+  Expected<void*> address = code.place(object, name);
+  if (!address) return error("linking: " + address.error().message);
+  add_to_perf_map(object, reinterpret_cast<uintptr_t>(*address), name, kind);
+  return address;
 }
 
 Expected<void*> Jit::State::make_quick(const Build& build, const std::string& name, const char* kind) {
@@ -528,12 +521,6 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
   s.data_layout = take_message(LLVMCopyStringRepOfTargetData(layout));
   LLVMDisposeTargetData(layout);
-  LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
-  LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(s.make_machine(s.tier)));
-  if (LLVMErrorRef e = LLVMOrcCreateLLJIT(&s.lljit, builder)) return error("LLVM ORC: " + take_error(e));
-  // Errors come back from lookups; nothing is printed.
-  LLVMOrcExecutionSessionSetErrorReporter(
-      LLVMOrcLLJITGetExecutionSession(s.lljit), [](void*, LLVMErrorRef e) { LLVMConsumeError(e); }, nullptr);
   s.cache = std::make_unique<ObjectCache>(info.cache_dir);
   // A short program leaves its optimised code on disk for the next.
   if (tiered) s.background = std::make_unique<BackgroundCrew>((info.threads + 1) / 2, !s.cache->directory().empty());

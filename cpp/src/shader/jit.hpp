@@ -1,4 +1,4 @@
-// shader/jit.hpp -- LLVM behind one class: a target machine, ORC LLJIT, and the object cache (memory, then disk).
+// shader/jit.hpp -- LLVM behind one class: target machines, and the object cache (memory, then disk).
 //
 // In: a key (bytes that determine the code) and a callback that fills an LLVM module. Out: the function, in a slot.
 // Threads may compile at once; requests for the same key share one compile. Source: reference feasibility, "Cache design".
