@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilegpu import _core
 from tilegpu.buffer import all_usages
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from tilegpu.device import Device
 
 _CHUNK_B = 1 << 20

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
 from tilegpu import _core, enums
 from tilegpu.errors import ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from numpy.typing import DTypeLike, NDArray
 
 _USAGE_ALIASES = {n: f"{n}_buffer" for n in ("uniform", "storage", "index", "vertex", "indirect")}
 

@@ -6,10 +6,9 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilegpu import _core, enums, pipeline, shader
 from tilegpu.buffer import Buffer, BufferSlice
@@ -19,6 +18,9 @@ from tilegpu.hsr import parse as parse_hsr
 from tilegpu.image import Image, ImageView, Sampler, Texture, default_texture_format, texels_of
 from tilegpu.pipeline import Pipeline
 from tilegpu.render_pass import RenderPass, _clear_color, _clear_depth_stencil
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Path_ = str | os.PathLike[str]
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]

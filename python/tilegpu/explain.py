@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
 from typing import Any
 
@@ -120,6 +119,8 @@ class Explanation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
+        import html
+
         def cells(row: tuple[str, ...], tag: str) -> str:
             return "<tr>" + "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in row) + "</tr>"
 
@@ -133,5 +134,7 @@ class Explanation:
 def _cover(cover: dict[str, Any]) -> str:
     if cover["by_draw"] < 0:
         return f"a clear ({cover['fragments']:,})"
-    top = f"primitive {cover['top_primitive']}" + (f" of instance {cover['top_instance']}" if cover["top_instance"] else "")
+    top = f"primitive {cover['top_primitive']}" + (
+        f" of instance {cover['top_instance']}" if cover["top_instance"] else ""
+    )
     return f"draw {cover['by_draw']} ({cover['fragments']:,}; {top}: {cover['top_fragments']:,})"

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilegpu.errors import ValidationError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: kind: what a pixel's number is; those with a counter sum up to it.
 HEATMAPS: dict[str, str] = {
@@ -158,12 +160,18 @@ class PixelHistory:
         return tuple(f for f in self.fragments if f.survives)
 
     def __str__(self) -> str:
-        which = f"sample {self.samples[0]}" if len(self.samples) == 1 else f"samples {self.samples[0]} to {self.samples[-1]}"
+        which = (
+            f"sample {self.samples[0]}"
+            if len(self.samples) == 1
+            else f"samples {self.samples[0]} to {self.samples[-1]}"
+        )
         head = f"pass '{self.label}', pixel ({self.x}, {self.y}), {which}: {len(self.fragments)} fragments"
         if not self.fragments:
             return head
         many = len(self.samples) > 1
-        rows = [(*(("sample",) if many else ()), "draw", "pipeline", "instance", "primitive", "depth", "what became of it")]
+        rows = [
+            (*(("sample",) if many else ()), "draw", "pipeline", "instance", "primitive", "depth", "what became of it")
+        ]
         for f in self.fragments:
             cells = (str(f.draw), f.pipeline, str(f.instance), str(f.primitive), f"{f.depth:.7g}", f.text)
             rows.append((*((str(f.sample),) if many else ()), *cells))
@@ -200,9 +208,7 @@ def pixel_history(
                         e["by"],
                         (e["depth_before"], e["depth_after"]) if e["step"] in _LOOKS else None,
                         (e["stencil_before"], e["stencil_after"]) if e["step"] in _LOOKS else None,
-                        tuple(
-                            (tuple(a), tuple(b)) for a, b in zip(e["color_before"], e["color_after"], strict=True)
-                        ),
+                        tuple((tuple(a), tuple(b)) for a, b in zip(e["color_before"], e["color_after"], strict=True)),
                     )
                     for e in steps
                 ),
@@ -238,7 +244,9 @@ def parse_trace(trace: Any, what: str) -> tuple[bool, bool, list[tuple[int, int]
 
 
 #: Black over blue, red and yellow to white: equal steps look equal.
-_RAMP = np.array([(0, 0, 4), (59, 15, 112), (140, 41, 129), (222, 73, 104), (254, 159, 109), (252, 253, 191)], np.float64)
+_RAMP = np.array(
+    [(0, 0, 4), (59, 15, 112), (140, 41, 129), (222, 73, 104), (254, 159, 109), (252, 253, 191)], np.float64
+)
 #: Colours of a picture of who killed: map, colour.
 KILLERS: dict[str, tuple[int, int, int]] = {
     "early_test": (70, 130, 230),

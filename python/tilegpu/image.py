@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
 from tilegpu import _core, enums
 from tilegpu.errors import UndefinedContentsError, ValidationError
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
     from tilegpu.device import Device
 
 _ASPECT_BITS: dict[str, int] = _core.ENUMS["image_aspect"]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilegpu import _core, enums
 from tilegpu.arena import Arena
@@ -24,6 +22,8 @@ from tilegpu.stats import PassStats
 from tilegpu.vertex import buffer_matches, index_array, vertex_array
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from tilegpu.device import Device
 
 _INDEX_TYPES = {np.dtype(np.uint8): "uint8", np.dtype(np.uint16): "uint16", np.dtype(np.uint32): "uint32"}
@@ -343,6 +343,8 @@ class RenderPass:
         return self._stats
 
     def _piece(self, name: str) -> dict[str, Any]:
+        import json
+
         pieces: dict[str, dict[str, Any]] = json.loads(self._ended(f"{name} is known").describe_framebuffer(0))
         return pieces[name]
 

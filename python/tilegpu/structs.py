@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilegpu import _core
 from tilegpu.errors import ValidationError, candidates
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _DTYPES = {"float": np.dtype("<f4"), "int": np.dtype("<i4"), "uint": np.dtype("<u4"), "bool": np.dtype("<u4")}
 _VECTORS = {"float": "vec", "int": "ivec", "uint": "uvec", "bool": "bvec"}

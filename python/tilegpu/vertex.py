@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilegpu import _core, enums
 from tilegpu.buffer import matrix_fields, native, transposed_dtype, upload_layout
 from tilegpu.errors import ValidationError
 from tilegpu.interface import Variable
 from tilegpu.structs import type_name
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _LETTERS = ("r{0}", "r{0}g{0}", "r{0}g{0}b{0}", "r{0}g{0}b{0}a{0}")
 
