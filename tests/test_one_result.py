@@ -117,8 +117,9 @@ def test_committed_hashes(devices: list[tg.Device], name: str) -> None:
     assert image_hashes(devices[0], frame) == committed["images"], "the picture is not what it was"
 
 
-# What lanes may change: how full packets are. Everything else that is counted is a matter of the scene.
-PACKETS = {"packets", "idle_lanes"}
+# What lanes may change: how full packets are, and whether pixels are packed alone, without helpers. Everything else that is counted
+# is a matter of the scene.
+PACKETS = {"packets", "idle_lanes", "helper_lanes"}
 
 
 @pytest.mark.parametrize("name", ["mesh_100k", "msaa4_pass_resolve", "multisampling1", "multisampling4_pass_resolve",
