@@ -22,7 +22,7 @@ namespace {
 // Who renders goes first, but a busy machine still gets its better code soon: about a third of a thread's share.
 constexpr int kNicer = 5;
 // From one compile that somebody waits for to the next: from a pipeline to the samplers of its first draw.
-constexpr std::chrono::milliseconds kCalm{5};
+constexpr std::chrono::milliseconds kCalm{10};
 
 // Never destroyed: threads may outlive static objects.
 struct Registry {
