@@ -43,9 +43,11 @@ struct PixelRect {
 
 namespace detail {
 
-/// Extent in subpixels below which a triangle goes block by block with others of its batch: its edges fit 16 bits (128 px would not
-/// do: edges at a block of the window must fit 32), and most of its blocks are partly covered, so that windows gain nothing.
+/// Extent in subpixels below which a triangle may go block by block with others of its batch: its edges fit 16 bits (128 px would not do:
+/// edges at a block of the window must fit 32), and most of its blocks are partly covered, so that windows gain nothing.
 inline constexpr int32_t kSmallTriangle = 80 * 256;
+/// The same in bins that are several layers deep, one sample: windows that are hidden are rejected as one.
+inline constexpr int32_t kSmallInDeepBins = 32 * 256;
 
 // x and y in a block of the lanes of the first vector; the second is two rows down.
 inline constexpr int32_t kLaneX[8] = {0, 1, 0, 1, 2, 3, 2, 3};

@@ -16,13 +16,14 @@ namespace {
 constexpr uint32_t kMost = 4096;     // entries of a run: so many large ones are dozens of layers, one of which is drawn in vain at most
 constexpr uint32_t kAsked = 8;       // entries that are looked at for their size
 constexpr uint32_t kLargePart = 16;  // of a bin's area: worth the place in an order
+constexpr uint32_t kDeep = 4;        // times the bin's area, of bounding boxes: windows are worth it for middling triangles too
 constexpr uint32_t kClasses = 64;    // of depth
 constexpr uint32_t kMany = 256, kManyClasses = 1024;
 
-// Pixels of the bounding box, cut with the bin; none of triangles that are drawn block by block, in any order alike.
-uint32_t area_px(const Worker& w, const geometry::TriangleRecord& r) {
+// Pixels of the bounding box, cut with the bin; none of triangles below `limit`, which are drawn block by block, in any order alike.
+uint32_t area_px(const Worker& w, const geometry::TriangleRecord& r, int32_t limit) {
   const auto reach = [](const int32_t* at) { return std::max(std::max(at[0], at[1]), at[2]) - std::min(std::min(at[0], at[1]), at[2]); };
-  if (reach(r.x) < detail::kSmallTriangle && reach(r.y) < detail::kSmallTriangle) return 0;
+  if (reach(r.x) < limit && reach(r.y) < limit) return 0;
   const auto extent = [&](const int32_t* at, int32_t origin) {
     const int32_t low = std::max((std::min(std::min(at[0], at[1]), at[2]) >> geometry::kSubpixelBits) - origin, 0);
     const int32_t high =
@@ -32,27 +33,34 @@ uint32_t area_px(const Worker& w, const geometry::TriangleRecord& r) {
   return extent(r.x, w.origin_x_px) * extent(r.y, w.origin_y_px);
 }
 
-// Large triangles, several deep?
-bool worth_it(const Worker& w, const geometry::BinnedGeometry& binned, uint32_t segment, uint32_t at, uint32_t end) {
+// Large triangles, several deep? Sets the worker's block_limit.
+bool worth_it(Worker& w, const geometry::BinnedGeometry& binned, uint32_t segment, uint32_t at, uint32_t end) {
   uint32_t count = 0;
   for (uint32_t i = segment, from = at; count < kMost && i < end && !binned.segments[i].chunk->clear; i++, from = 0)
     count += binned.segments[i].count - from;
   count = std::min(count, kMost);
+  w.block_limit = detail::kSmallTriangle;
   if (count < 2) return false;
   const uint32_t asked = std::min(count, kAsked);
-  uint64_t area = 0;
-  uint32_t large = 0;
+  struct {
+    uint64_t area;
+    uint32_t large;
+  } of_all = {0, 0}, of_windowed = {0, 0};  // those that are not small in deep bins; those that never are
   for (uint32_t k = 0; k < asked; k++) {
     // Of many: places without a period, which a mesh's rows have.
     const uint32_t place = count > kAsked ? static_cast<uint32_t>(uint64_t{k * 0x9e3779b9u} * count >> 32) : k;
     uint32_t number = at + place, i = segment;
     for (; number >= binned.segments[i].count; i++) number -= binned.segments[i].count;
-    const uint32_t here = area_px(w, record_of(binned.segments[i], number));
-    area += here;
-    large += here != 0;
+    const geometry::TriangleRecord& r = record_of(binned.segments[i], number);
+    const uint32_t here = area_px(w, r, detail::kSmallInDeepBins), windowed = here ? area_px(w, r, detail::kSmallTriangle) : 0;
+    of_all = {of_all.area + here, of_all.large + (here != 0)};
+    of_windowed = {of_windowed.area + windowed, of_windowed.large + (windowed != 0)};
   }
-  if (2 * large < asked) return false;
   const uint64_t bin = uint64_t{w.bin_px} * w.bin_px;
+  const bool deep = of_all.area * count >= kDeep * bin * asked;
+  if (deep) w.block_limit = detail::kSmallInDeepBins;
+  const auto [area, large] = deep ? of_all : of_windowed;
+  if (2 * large < asked) return false;
   return area * kLargePart >= bin * asked && area * count >= 2 * bin * asked;
 }
 

@@ -123,7 +123,7 @@ inline void keep(float* to, f32x8 v) { _mm256_store_ps(to, (__m256)v); }
 }  // namespace
 
 void prepare_batch(const TriangleRecord* const* records, uint32_t count, int32_t origin_x_px, int32_t origin_y_px, const PixelRect& rect,
-                   uint32_t samples, float range_lo, float range_hi, TriangleBatch& out) {
+                   uint32_t samples, int32_t block_limit, float range_lo, float range_hi, TriangleBatch& out) {
   const Records8 r = load(records);
   i32x8 x[3], y[3];
   for (int k = 0; k < 3; k++) {
@@ -139,7 +139,7 @@ void prepare_batch(const TriangleRecord* const* records, uint32_t count, int32_t
   i32x8 window_x = box_x0 & ~1, window_y = box_y0 & ~1;
   const uint32_t used = (1u << count) - 1;
   out.outside = sign_bits((box_x0 >= box_x1) | (box_y0 >= box_y1)) & used;
-  const i32x8 extent = i32x8{} + detail::kSmallTriangle;
+  const i32x8 extent = i32x8{} + block_limit;
   const i32x8 compact = (max_x - min_x < extent) & (max_y - min_y < extent);
   i32x8 small = (box_x1 - window_x <= 4) & (box_y1 - window_y <= 4) & compact;
   if (samples > 1) small = i32x8{};

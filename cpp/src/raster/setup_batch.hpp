@@ -16,7 +16,7 @@ inline constexpr uint32_t kBatch = 8;
 struct alignas(32) TriangleBatch {
   uint32_t outside = 0;             // bit: no sample point of the rectangle in the bounding box
   uint32_t small = 0;               // bit: fits a window of 4x4 pixels from an even pixel on (one sample only)
-  uint32_t medium = 0;              // bit: not small, below kSmallTriangle; the window is whole blocks from a multiple of 4 on
+  uint32_t medium = 0;              // bit: not small, below `block_limit`; the window is whole blocks from a multiple of 4 on
   uint32_t cut = 0;                 // bit: the rectangle cuts the window
   alignas(32) int32_t window_x[8];  // relative to the bin
   int32_t window_y[8];
@@ -29,9 +29,9 @@ inline PrimitiveDepth batch_depth(const TriangleBatch& b, uint32_t lane, uint32_
   return {b.z0[lane], b.zx[lane], b.zy[lane], b.anchor_x[lane], b.anchor_y[lane], b.lo[lane], b.hi[lane], id, face};
 }
 
-/// `count` of the eight records are meant; the others repeat one of them.
+/// `count` of the eight records are meant; the others repeat one of them. `block_limit`: extent in subpixels, kSmallTriangle at most.
 void prepare_batch(const geometry::TriangleRecord* const* records, uint32_t count, int32_t origin_x_px, int32_t origin_y_px,
-                   const PixelRect& rect, uint32_t samples, float range_lo, float range_hi, TriangleBatch& out);
+                   const PixelRect& rect, uint32_t samples, int32_t block_limit, float range_lo, float range_hi, TriangleBatch& out);
 
 /// The edges of one triangle of a batch, ready for 4x4 pixels at a time.
 struct BatchEdges {

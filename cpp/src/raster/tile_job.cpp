@@ -258,7 +258,7 @@ inline void draw_batch(Worker& w, const geometry::TriangleRecord** batch, const 
   }
   std::fill(batch + count, batch + kBatch, batch[0]);
   TriangleBatch setup;
-  prepare_batch(batch, count, w.origin_x_px, w.origin_y_px, w.rect, w.samples, w.test.range_lo, w.test.range_hi, setup);
+  prepare_batch(batch, count, w.origin_x_px, w.origin_y_px, w.rect, w.samples, w.block_limit, w.test.range_lo, w.test.range_hi, setup);
   [[maybe_unused]] const bool waits = w.samples > 1 && lists_blocks(w);
   [[maybe_unused]] RunRecords context{batch, chunks[0]};
   for (uint32_t left = ((1u << count) - 1) & ~setup.outside; left; left &= left - 1) {
@@ -487,6 +487,7 @@ void BasicTileWorker<kWithTrace>::run(const PassContext& pass, uint32_t bin) {
   hsr::lrz_begin_bin(w.lrz, pass.lrz, w.origin_x_px, w.origin_y_px, w.bin_px);
   hsr::reset_far(w, INT32_MAX);
   w.last_flush = false;
+  w.block_limit = w.samples > 1 ? detail::kSmallTriangle : detail::kSmallInDeepBins;  // one sample: near_to_far.cpp may raise it
   if (!pass.deferral.empty()) w.vertices.reset();
   w.lists.active = w.list_draw = w.covers.active = w.covers.any = w.cover_draw = false;
   if (pass.block_lists) hsr::begin_lists(w, pass.depth_background);

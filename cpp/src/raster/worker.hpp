@@ -211,6 +211,7 @@ struct Worker {
 
   // -- hierarchical depth
   bool hierarchical_z = false;
+  int32_t block_limit = 0;          // extent in subpixels below which triangles of the bin go block by block
   std::vector<int32_t> far;         // per block, INT32_MAX: unknown; see hidden_blocks
   StaleBounds stale;                // of far and covers.near
   std::vector<int32_t> window_far;  // one sample, per window of 16x16 pixels: not below any of them
