@@ -40,7 +40,7 @@ STAGES = ("front end", "coverage and depth", "packets, interpolation, light", "l
 #: Functions of tilegpu by stage; the first that fits counts.
 FUNCTIONS = (
     (4, r"framebuffer::|fill_rows|resource::"),
-    (2, r"gather|flush_visibility|shade_|fragment|bind_shading"),
+    (2, r"gather|flush_visibility|shade_|fragment|pixels|groups|take_quads|is_mixed|bind_shading"),
     (3, r"sampler|epilogue"),
     (1, r"raster::|hsr::"),
     (0, r"geometry::|tiler::|vertex"),
