@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.metadata
 import json
 import os
 import platform
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +35,13 @@ def _cache_size(folder: str) -> str:
     path = Path(folder)
     if not folder or folder == "off" or not path.is_dir():
         return "empty"
-    files = [f for f in path.rglob("*") if f.is_file()]
-    return f"{len(files)} files, {sum(f.stat().st_size for f in files) / 1e6:.1f} MB"
+    sizes_B = []
+    for file in path.rglob("*"):
+        with contextlib.suppress(FileNotFoundError):  # other processes rename and remove files there
+            status = file.stat()
+            if stat.S_ISREG(status.st_mode):
+                sizes_B.append(status.st_size)
+    return f"{len(sizes_B)} files, {sum(sizes_B) / 1e6:.1f} MB"
 
 
 def _cpu_model() -> str:
