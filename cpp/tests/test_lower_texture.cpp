@@ -35,6 +35,7 @@ struct Texture {
                            0};
       view.layer_pitch_B[level] = view.layer_pitch_B[from];
     }
+    fill_level_tables(view);
     view.level_count = 5, view.layer_count = 2, view.sample_count = 1;
     sampler.min_lod = 0, sampler.max_lod = 1000;
   }

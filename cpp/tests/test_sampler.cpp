@@ -630,6 +630,72 @@ void test_filters_and_lods() {
   run("swizzle", swizzled, image, Op::gather);
 }
 
+/// Sums of 8-bit codes to the bit, from the rule at the head of shader/sampler_fixed.cpp.
+float fixed_component_of(const Texture& image, VkSamplerAddressMode mode, const Request& q, uint32_t component) {
+  const float d = std::clamp(static_cast<float>(q.lod), 0.0f, static_cast<float>(image.levels - 1));
+  const int scaled = static_cast<int>(d * 32768), first = scaled >> 15, of_second = scaled & 32767;
+  auto position = [&](double coordinate, int size) {
+    const float c = static_cast<float>(coordinate), scale = 65536.0f * static_cast<float>(size);
+    if (mode != VK_SAMPLER_ADDRESS_MODE_REPEAT) return static_cast<int>(std::floor(std::fma(c, scale, -32768.0f)));
+    const float middle = c - 0.5f, m = middle - std::nearbyint(middle);
+    return static_cast<int>(std::floor(std::fma(m, scale, 32768.0f * static_cast<float>(size) - 32768)));
+  };
+  int sum = 0, weights = 0;
+  for (int k = 0; k < 2; ++k) {
+    const auto level = static_cast<uint32_t>(std::min(first + k, static_cast<int>(image.levels) - 1));
+    const ViewLevel& l = image.view.level[level];
+    const int all = k ? of_second : 32767 - of_second, u = position(q.s, l.width_px), v = position(q.t, l.height_px);
+    const int right = all * (u & 0xffff) >> 16, column[2] = {all - right, right};
+    for (int corner = 0; corner < 4; ++corner) {
+      const int w = column[corner & 1], lower = static_cast<int>(static_cast<int64_t>(w) * (v & 0xffff) >> 16);
+      bool outside = false;
+      const int x = wrap(mode, (u >> 16) + (corner & 1), l.width_px, outside),
+                y = wrap(mode, (v >> 16) + (corner >> 1), l.height_px, outside);
+      const int weight = corner >> 1 ? lower : w - lower;
+      weights += weight;
+      sum += weight * l.data[static_cast<size_t>(y) * l.row_pitch_B + static_cast<size_t>(x) * 4 + component];
+    }
+  }
+  CHECK(weights == 32767);
+  const auto whole = static_cast<float>(1.0 / (255 * 32767)), rest = static_cast<float>(1.0 / (255 * 32767) - static_cast<double>(whole));
+  return std::fma(static_cast<float>(sum), whole, static_cast<float>(sum) * rest);
+}
+
+void test_fixed_rule() {
+  lab_count = 3;
+  for (auto [w, h] : {std::pair{64u, 32u}, {13u, 21u}, {1u, 2u}}) {
+    for (VkFormat format : {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_B8G8R8A8_UNORM}) {
+      Texture image(format, w, h, w == 64 ? 6 : w == 13 ? 3 : 1, 1);
+      for (VkSamplerAddressMode mode :
+           {VK_SAMPLER_ADDRESS_MODE_REPEAT, VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE, VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE}) {
+        SamplerKey key = basic(format);
+        key.has_sampler = true, key.sampler.address_u = key.sampler.address_v = mode;
+        for (int n = 0; n < 40; ++n) {
+          Request requests[16];
+          for (Request& q : requests) {
+            q = random_request(Op::lod, false, n % 4 ? 1.5f : 90.0f);
+            // Texel centres and borders, whole levels; with small coordinates all lanes lie inside.
+            if (n % 3 == 0) q.s = std::nearbyint(q.s * 128) / 128, q.t = std::nearbyint(q.t * 128) / 128, q.lod = std::nearbyint(q.lod);
+            if (n % 5 == 0) q.s = 0.3 + 0.001 * q.s, q.t = 0.4 + 0.001 * q.t;
+            q.s = static_cast<float>(q.s), q.t = static_cast<float>(q.t);
+          }
+          static float out[3][16][4];
+          if (!call(key, image, Op::lod, requests, 0, out)) return;
+          bool good = true;
+          for (int k = 0; k < 16; ++k) {
+            for (uint32_t component = 0; component < 4; ++component) {
+              const uint32_t byte = format == VK_FORMAT_B8G8R8A8_UNORM && component != 3 ? 2 - component : component;
+              const float want = fixed_component_of(image, mode, requests[k], byte);
+              for (auto& lab : out) good &= std::bit_cast<uint32_t>(lab[k][component]) == std::bit_cast<uint32_t>(want);
+            }
+          }
+          CHECK_MESSAGE(good, "filter by integers, mode " + std::to_string(mode));
+        }
+      }
+    }
+  }
+}
+
 /// Packets of which all lanes, or all but one, are magnified; and the limits that forbid to say so by the derivatives alone.
 void test_magnified() {
   lab_count = 3;
@@ -826,6 +892,7 @@ int main() {
   test_address_modes();
   test_filters_and_lods();
   test_magnified();
+  test_fixed_rule();
   test_dimensions();
   test_compare();
   test_fetch();

@@ -46,15 +46,25 @@ struct ImageViewAbi {
   int32_t height_px[kMaxMipLevels + 1];
   int32_t row_pitch_texels[kMaxMipLevels + 1];
   int32_t start_texels[kMaxMipLevels + 1];  // from level 0's data
+  // For coordinates of 16 and 16 bits; sizes and pitches are at most 16384.
+  float width_scaled[kMaxMipLevels + 1], height_scaled[kMaxMipLevels + 1];  // times 65536
+  uint32_t last_texel[kMaxMipLevels + 1];                                   // row, column << 16
+  uint32_t pitch_and_one[kMaxMipLevels + 1];                                // row_pitch_texels, 1 << 16
+  float width_f, height_f;                                                  // of level 0
 };
 
 /// After `level` is filled. Of texels of 4 bytes; others do not use the tables.
 inline void fill_level_tables(ImageViewAbi& view) {
+  view.width_f = static_cast<float>(view.level[0].width_px), view.height_f = static_cast<float>(view.level[0].height_px);
   for (uint32_t k = 0; k <= kMaxMipLevels; ++k) {
     const ViewLevel& level = view.level[k];
     view.width_px[k] = level.width_px, view.height_px[k] = level.height_px;
     view.row_pitch_texels[k] = static_cast<int32_t>(level.row_pitch_B / 4);
     view.start_texels[k] = static_cast<int32_t>((level.data - view.level[0].data) / 4);
+    view.width_scaled[k] = 65536.0f * static_cast<float>(level.width_px),
+    view.height_scaled[k] = 65536.0f * static_cast<float>(level.height_px);
+    view.last_texel[k] = static_cast<uint32_t>(level.height_px - 1) | static_cast<uint32_t>(level.width_px - 1) << 16;
+    view.pitch_and_one[k] = level.row_pitch_B / 4 | 1u << 16;
   }
 }
 

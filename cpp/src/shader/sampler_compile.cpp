@@ -25,23 +25,24 @@ class FunctionBuilder {
 
  private:
   void load_context(Value descriptor, Value layer_argument);
-  void sample(Value s, Value t, Value face, const std::function<Value()>& lambda, Value magnified, Value mask);
+  void sample(Value s, Value t, Value face, const std::function<LevelChoice()>& choose, Value magnified, Value mask);
   TexelValues sample_level(Value level_index, Value s, Value t, Value face, bool linear);
   TexelValues filter_level(const Level& level, Value s, Value t, Value face);
   bool levels_by_lane() const;
   std::vector<Value> sample_lanes(Value s, Value t, const LevelChoice& choice, Value mask);
+  std::vector<Value> sample_fixed(Value s, Value t, Value level, Value weight, Value wanted) const;
   std::vector<Value> sample_groups(Value s, Value t, Value face, const LevelChoice& choice, Value mask);
   std::vector<Value> mix_levels(const std::vector<Value>& now, const std::vector<Value>& first, const LevelChoice& choice) const;
   TexelValues read(const Level& level, Value x, Value y, Value face, Value outside);
   FourWords four_words(const Level& level, Value s, Value t) const;
   void four_texels(const Level& level, Value s, Value t, Value face, TexelValues out[4], Axis& ax, Axis& ay);
-  void finish(const TexelValues& raw);
+  void finish(const TexelValues& raw, bool sums = false);
   void return_values(const std::array<Value, 4>& values);
   std::vector<Value> pack(const TexelValues& t) const;
   TexelValues unpack(const std::vector<Value>& v, size_t first = 0) const;
   TexelValues like_texel(Value fill) const;
   Value predicted(Value id);
-  void fold(Value& s, Value& t) const;
+  void fold(Value& s, Value& t, bool fixed = false) const;
 
   const Ir& ir;
   const SamplerPlan& plan;
@@ -203,7 +204,46 @@ void FunctionBuilder::four_texels(const Level& level, Value s, Value t, Value fa
   for (size_t k = 0; k < 4; ++k) out[k] = unpack(colors, k * count);
 }
 
+/// By integers: a level, or where some of the lanes `wanted` (bits) have a `weight` (null: none) of it, the next one too. `level`: one for
+/// all or one a lane. Codes times kFixedOne.
+std::vector<Value> FunctionBuilder::sample_fixed(Value s, Value t, Value level, Value weight, Value wanted) const {
+  FixedSum sum;
+  if (!weight) {
+    sum = add_fixed_level(c, load_fixed_level(c, level), s, t, whole_weight(ir), nullptr);
+  } else {
+    // The body is emitted once and run for the first level, then for the second.
+    const FixedWeight of_second = fixed_weight(ir, weight), of_first = other_weight(ir, of_second);
+    Value needs_second = ir.ne(ir.and_(ir.movemask(ir.ne(weight, ir.ik(0))), wanted), ir.c32(0));
+    Type words = Ir::type_of(of_second.both), pair = Ir::vec(ir.i32, 2 * ir.lanes);
+    Value last_level = ir.sub(c.level_count, ir.c32(1));
+    if (Ir::lanes_of(level) > 1) last_level = ir.splat(last_level);
+    Block entry = ir.current_block(), levels = ir.block("levels"), done = ir.block("levels_done");
+    ir.br(levels);
+    ir.at(levels);
+    Value index = LLVMBuildPhi(ir.builder, Ir::type_of(level), ""), second = LLVMBuildPhi(ir.builder, ir.i1, "");
+    const FixedWeight now{LLVMBuildPhi(ir.builder, ir.vi32, ""), LLVMBuildPhi(ir.builder, words, "")};
+    const FixedSum before{{LLVMBuildPhi(ir.builder, pair, ""), LLVMBuildPhi(ir.builder, pair, "")}};
+    sum = add_fixed_level(c, load_fixed_level(c, index), s, t, now, &before);
+    Value next = ir.smin(ir.add(index, Ir::same(index, 1)), last_level);
+    Block end = ir.current_block();
+    ir.br(ir.and_(needs_second, ir.xor_(second, ir.c1(true))), levels, done);
+    auto incoming = [&](Value phi, Value first_time, Value then) {
+      LLVMAddIncoming(phi, &first_time, &entry, 1), LLVMAddIncoming(phi, &then, &end, 1);
+    };
+    incoming(index, level, next), incoming(second, ir.c1(false), ir.c1(true));
+    incoming(now.low, of_first.low, of_second.low), incoming(now.both, of_first.both, of_second.both);
+    for (int k = 0; k < 2; ++k) incoming(before.pair[k], Ir::zero(pair), sum.pair[k]);
+    ir.at(done);
+  }
+  TexelValues color{};
+  for (uint32_t k = 0; k < 4; ++k) {
+    if (plan.needed[k] && plan.components[k].kind == ComponentKind::code) color[k] = fixed_component(ir, sum, k);
+  }
+  return pack(color);
+}
+
 TexelValues FunctionBuilder::sample_level(Value level_index, Value s, Value t, Value face, bool linear) {
+  if (plan.fixed) return unpack(sample_fixed(s, t, level_index, nullptr, nullptr));
   const Level level = load_level(c, level_index);
   if (plan.cube) current_layer_pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(level_index, ir.i64), 3)), 8);
   if (!linear) {
@@ -254,7 +294,7 @@ TexelValues FunctionBuilder::filter_level(const Level& level, Value s, Value t, 
   return color;
 }
 
-void FunctionBuilder::finish(const TexelValues& raw) { return_values(finish_texel(c, raw)); }
+void FunctionBuilder::finish(const TexelValues& raw, bool sums) { return_values(finish_texel(c, raw, sums ? kFixedOne : 1)); }
 
 void FunctionBuilder::return_values(const std::array<Value, 4>& values) {
   Value result = ir.poison(sampler_result_type(ir));
@@ -292,8 +332,12 @@ Value FunctionBuilder::predicted(Value id) {
   return result;
 }
 
-void FunctionBuilder::fold(Value& s, Value& t) const {
+void FunctionBuilder::fold(Value& s, Value& t, bool fixed) const {
   if (plan.cube) return;
+  if (fixed) {
+    s = fold_fixed(c, plan.key.sampler.address_u, s), t = fold_fixed(c, plan.key.sampler.address_v, t);
+    return;
+  }
   s = fold_coordinate(c, plan.key.sampler.address_u, s);
   if (!plan.one_dimensional) t = fold_coordinate(c, plan.key.sampler.address_v, t);
 }
@@ -304,13 +348,16 @@ bool FunctionBuilder::levels_by_lane() const {
          !plan.cube && !plan.one_dimensional;
 }
 
-/// `magnified`: lanes that take level 0 whatever lambda is; or null. `lambda` is emitted where it is needed.
-void FunctionBuilder::sample(Value s, Value t, Value face, const std::function<Value()>& lambda, Value magnified, Value mask) {
-  fold(s, t);
+/// `magnified`: lanes that take level 0 whatever lambda is; or null. `choose` is emitted where it is needed.
+void FunctionBuilder::sample(Value s, Value t, Value face, const std::function<LevelChoice()>& choose, Value magnified, Value mask) {
+  fold(s, t, plan.fixed);
   if (plan.alpha_alone) c.wants_alpha = ir.eq(ir.and_(mask, ir.c32(kWithoutAlpha)), ir.c32(0));
   mask = ir.and_(mask, ir.c32((1u << ir.lanes) - 1));
-  if (!levels_by_lane()) return finish(unpack(sample_groups(s, t, face, choose_level(c, lambda()), mask)));
-  if (ir.quick) return finish(unpack(sample_lanes(s, t, choose_level(c, lambda()), mask)));
+  auto by_lane = [&](const LevelChoice& choice) {
+    return plan.fixed ? sample_fixed(s, t, choice.level, choice.weight, mask) : sample_lanes(s, t, choice, mask);
+  };
+  if (!levels_by_lane()) return finish(unpack(sample_groups(s, t, face, choose(), mask)), plan.fixed);
+  if (ir.quick) return finish(unpack(by_lane(choose())), plan.fixed);
   // Level 0 alone, as where all lanes magnify, is a branch of its own: nothing waits for the level there, and there is no logarithm where
   // the derivatives are short enough.
   LevelChoice choice;
@@ -318,12 +365,13 @@ void FunctionBuilder::sample(Value s, Value t, Value face, const std::function<V
   if (magnified) {
     smaller = ir.and_(ir.not_(ir.movemask(magnified)), ir.select(ir.eq(c.level_count, ir.c32(1)), ir.c32(0), mask));
   } else {
-    choice = choose_level(c, lambda());
+    choice = choose();
     smaller = ir.and_(ir.movemask(ir.fgt(choice.d, ir.fk(0))), mask);
   }
   finish(unpack(ir.if_else(
-      ir.ne(smaller, ir.c32(0)), [&] { return sample_lanes(s, t, magnified ? choose_level(c, lambda()) : choice, mask); },
-      [&] { return pack(sample_level(ir.c32(0), s, t, face, true)); })));
+             ir.ne(smaller, ir.c32(0)), [&] { return by_lane(magnified ? choose() : choice); },
+             [&] { return pack(sample_level(ir.c32(0), s, t, face, true)); })),
+         plan.fixed);
 }
 
 /// First the color of the first level itself, then a mix, where the lane has a fraction; finite numbers keep their bits at a fraction of 0.
@@ -393,7 +441,9 @@ std::vector<Value> FunctionBuilder::sample_groups(Value s, Value t, Value face, 
         [&] { return pack(sample_level(index, s, t, face, plan.linear_min)); });
   };
   std::vector<Value> color;
-  if (!choice.fraction) {
+  if (choice.weight) {
+    color = sample_fixed(s, t, level, choice.weight, member_bits);
+  } else if (!choice.fraction) {
     color = one_level(level);
   } else {
     // The body is emitted once and run for the first level, then for the second where somebody needs it.
@@ -446,13 +496,17 @@ void FunctionBuilder::gradient() {
                 dy[3] = {parameter(fn, dsdy), parameter(fn, dtdy), parameter(fn, drdy)};
     const CubeCoordinates on_face = cube_face(ir, v, dx, dy);
     Value lambda = lod_of_gradients(c, on_face.dsdx, on_face.dtdx, on_face.dsdy, on_face.dtdy, parameter(fn, bias));
-    return sample(on_face.s, on_face.t, on_face.face, [&] { return lambda; }, nullptr, parameter(fn, mask));
+    return sample(on_face.s, on_face.t, on_face.face, [&] { return choose_level(c, lambda); }, nullptr, parameter(fn, mask));
   }
   if (plan.key.sampler.unnormalized_coordinates)
-    return sample(parameter(fn, s), parameter(fn, t), nullptr, [&] { return ir.fk(0); }, nullptr, parameter(fn, mask));
+    return sample(parameter(fn, s), parameter(fn, t), nullptr, [&] { return choose_level(c, ir.fk(0)); }, nullptr, parameter(fn, mask));
   Value rho2 = rho_squared(c, parameter(fn, dsdx), parameter(fn, dtdx), parameter(fn, dsdy), parameter(fn, dtdy));
   sample(
-      parameter(fn, s), parameter(fn, t), nullptr, [&] { return lod_of_rho_squared(c, rho2, parameter(fn, bias)); },
+      parameter(fn, s), parameter(fn, t), nullptr,
+      [&] {
+        if (plan.fixed && plan.mip_linear) return choose_fixed_level(c, lod_of_rho_squared(c, rho2, parameter(fn, bias), kFixedOne + 1));
+        return choose_level(c, lod_of_rho_squared(c, rho2, parameter(fn, bias)));
+      },
       magnified_for_sure(c, rho2, parameter(fn, bias)), parameter(fn, mask));
 }
 
@@ -465,9 +519,9 @@ void FunctionBuilder::lod() {
   if (plan.cube) {
     const Value v[3] = {parameter(fn, s), parameter(fn, t), parameter(fn, r)};
     const CubeCoordinates on_face = cube_face(ir, v, nullptr, nullptr);
-    return sample(on_face.s, on_face.t, on_face.face, [&] { return lambda; }, nullptr, parameter(fn, mask));
+    return sample(on_face.s, on_face.t, on_face.face, [&] { return choose_level(c, lambda); }, nullptr, parameter(fn, mask));
   }
-  sample(parameter(fn, s), parameter(fn, t), nullptr, [&] { return lambda; }, nullptr, parameter(fn, mask));
+  sample(parameter(fn, s), parameter(fn, t), nullptr, [&] { return choose_level(c, lambda); }, nullptr, parameter(fn, mask));
 }
 
 void FunctionBuilder::fetch() {
@@ -664,8 +718,11 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
   plan.finite = !plan.uses_border;
   for (const TexelComponent& c : plan.components)
     plan.finite = plan.finite && (c.kind != ComponentKind::direct || f.numeric == vk::Numeric::srgb);
-  plan.alpha_alone = plan.components[3].kind == ComponentKind::code && plan.texel_B == 4 && !plan.cube && !plan.one_dimensional &&
-                     !plan.uses_border && !plan.compare;
+  plan.fixed = plan.linear_mag && plan.linear_min && plan.texel_B == 4 && !plan.cube && !plan.one_dimensional && !plan.uses_border &&
+               !plan.compare && f.numeric == vk::Numeric::unorm;
+  for (const vk::Component& component : f.rgba) plan.fixed = plan.fixed && component.bits == 8;
+  plan.alpha_alone = !plan.fixed && plan.components[3].kind == ComponentKind::code && plan.texel_B == 4 && !plan.cube &&
+                     !plan.one_dimensional && !plan.uses_border && !plan.compare;
   for (uint32_t c = 0; c < 4; ++c) {
     const VkComponentSwizzle from = key.swizzle[c];
     const bool takes_alpha = from == VK_COMPONENT_SWIZZLE_A || (from == VK_COMPONENT_SWIZZLE_IDENTITY && c == 3);

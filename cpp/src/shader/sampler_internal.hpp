@@ -35,6 +35,7 @@ struct SamplerPlan {
   bool linear_mag = false, linear_min = false, mip_linear = false;
   bool uses_border = false;
   bool finite = false;       // raw components are never infinite or NaN
+  bool fixed = false;        // linear filters by integers (sampler_fixed.cpp)
   bool alpha_alone = false;  // alpha is a code that only the result's alpha takes: left out where the caller does not want it
 };
 
@@ -71,7 +72,8 @@ Level load_level_of_lanes(const SamplerContext& c, Value levels);
 Value lod_of_gradients(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy, Value bias);
 /// The same in two steps: the square of the longer derivative, then its logarithm.
 Value rho_squared(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy);
-Value lod_of_rho_squared(const SamplerContext& c, Value rho_squared, Value bias);
+/// Lambda times `scale`, a power of two. Finite.
+Value lod_of_rho_squared(const SamplerContext& c, Value rho_squared, Value bias, float scale = 1);
 /// Lanes (i1) of which it is sure without a logarithm that they take level 0 alone.
 Value magnified_for_sure(const SamplerContext& c, Value rho_squared, Value bias);
 Value lod_explicit(const SamplerContext& c, Value lod);
@@ -80,8 +82,11 @@ struct LevelChoice {
   Value fraction;   // f32 vector, null unless mips are filtered
   Value d;          // f32 vector, level and fraction in one
   Value magnified;  // i1 vector, null unless the filters differ
+  Value weight;     // i32 vector, the second level's of kFixedOne; where the plan is fixed and mips are filtered
 };
 LevelChoice choose_level(const SamplerContext& c, Value lambda);
+/// Of a finite lambda times kFixedOne + 1; mips are filtered by integers.
+LevelChoice choose_fixed_level(const SamplerContext& c, Value scaled_lambda);
 
 // -- addressing (sampler_address.cpp)
 struct Axis {
@@ -129,10 +134,38 @@ TexelValues unpack_word(const SamplerContext& c, Value word, uint32_t components
 TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside);
 /// Depth against dref: 1 or 0 in component 0.
 TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel);
-/// Codes to numbers, absent components, swizzle.
-std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& raw);
+/// Codes times `one` to numbers, absent components, swizzle.
+std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& raw, uint32_t one = 1);
 /// a + w * (b - a): exact where a equals b.
 TexelValues mix_texels(const Ir& ir, const TexelValues& a, const TexelValues& b, Value weight);
 TexelValues select_texels(const Ir& ir, Value condition, const TexelValues& a, const TexelValues& b);
+
+// -- filters by integers (sampler_fixed.cpp)
+inline constexpr uint32_t kFixedOne = 32767;  // the sum of all weights
+struct FixedLevel {
+  Value data;                    // ptr
+  Value scale_x, scale_y;        // f32, 65536 times the size
+  Value last, pitch;             // i32, last_texel and pitch_and_one of ImageViewAbi
+  Value start = nullptr;         // i32, texels from `data`; or null
+  Value layer_offset = nullptr;  // i64, bytes; or null
+};
+struct FixedWeight {
+  Value low, both;  // i32; as two words
+};
+struct FixedSum {
+  Value pair[2];  // <2N x i32>: components 0 and 1, 2 and 3 of each lane
+};
+/// In place of fold_coordinate.
+Value fold_fixed(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate);
+/// `level`: i32, one for all or one a lane.
+FixedLevel load_fixed_level(const SamplerContext& c, Value level);
+FixedWeight fixed_weight(const Ir& ir, Value weight);
+FixedWeight whole_weight(const Ir& ir);
+FixedWeight other_weight(const Ir& ir, const FixedWeight& weight);  // kFixedOne less this
+/// The level's four texels times their weights, added to `sum` (null: 0).
+FixedSum add_fixed_level(const SamplerContext& c, const FixedLevel& level, Value s, Value t, const FixedWeight& weight,
+                         const FixedSum* sum);
+/// A component's codes times kFixedOne, f32.
+Value fixed_component(const Ir& ir, const FixedSum& sum, uint32_t component);
 
 }  // namespace tilegpu::shader

@@ -2,25 +2,12 @@
 //
 // In: scaled coordinates' derivatives or a LOD. Out: level, fraction, magnified or not, lane by lane. Source: Vulkan specification,
 // "Scale Factor Operation, LOD Operation and Image Level(s) Selection"; rho is the longer of the two derivatives' lengths.
-#include <iterator>
-
 #include "shader/sampler_internal.hpp"
 
 namespace tilegpu::shader {
 namespace {
 
 constexpr float kMaxLodBias = 16;  // maxSamplerLodBias
-
-/// log2 within 1e-5, exact for powers of two; 0 gives about -127, infinity 128.
-Value approximate_log2(const Ir& ir, Value x) {
-  Value pattern = ir.bits(x);
-  Value exponent = ir.ashr(ir.sub(pattern, ir.ik(x, 0x3f3504f3u)), 23);
-  Value f = ir.fsub(ir.as_float(ir.sub(pattern, ir.shl(exponent, 23))), ir.fk(x, 1));
-  constexpr float kPolynomial[] = {0x1.7154dp+0f, -0x1.714092p-1f, 0x1.eb7194p-2f, -0x1.77bb74p-2f, 0x1.448162p-2f, -0x1.9e4a76p-3f};
-  Value p = ir.fk(x, kPolynomial[std::size(kPolynomial) - 1]);
-  for (size_t k = std::size(kPolynomial) - 1; k-- > 0;) p = ir.fma(p, f, ir.fk(x, kPolynomial[k]));
-  return ir.fma(p, f, ir.sitofp(exponent));
-}
 
 Value clamp_lod(const SamplerContext& c, Value lambda) {
   const Ir& ir = c.ir;
@@ -29,19 +16,27 @@ Value clamp_lod(const SamplerContext& c, Value lambda) {
   return ir.fclamp(lambda, low, high);  // NaN becomes the lower limit
 }
 
-Value clamped_bias(const SamplerContext& c, Value bias) {
+Value clamped_bias(const SamplerContext& c, Value bias, float scale = 1) {
   const Ir& ir = c.ir;
-  Value sampler_bias = ir.splat(ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, mip_lod_bias)));
-  Value sum = bias ? ir.fadd(sampler_bias, bias) : sampler_bias;
-  return ir.fclamp(sum, ir.fk(-kMaxLodBias), ir.fk(kMaxLodBias));
+  Value sampler_bias = ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, mip_lod_bias));
+  if (scale != 1) sampler_bias = ir.fmul(sampler_bias, ir.cf(scale));
+  sampler_bias = ir.splat(sampler_bias);
+  Value sum = !bias ? sampler_bias : scale == 1 ? ir.fadd(bias, sampler_bias) : ir.fma(bias, ir.fk(scale), sampler_bias);
+  return ir.fclamp(sum, ir.fk(-kMaxLodBias * scale), ir.fk(kMaxLodBias * scale));
+}
+
+LevelChoice split_level(const Ir& ir, Value scaled) {
+  LevelChoice choice{};
+  choice.level = ir.lshr(scaled, 15), choice.weight = ir.and_(scaled, ir.ik(kFixedOne));
+  return choice;
 }
 
 }  // namespace
 
 Value rho_squared(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy) {
   const Ir& ir = c.ir;
-  Value width = ir.splat(ir.sitofp(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, level) + offsetof(ViewLevel, width_px))));
-  Value height = ir.splat(ir.sitofp(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, level) + offsetof(ViewLevel, height_px))));
+  Value width = ir.splat(ir.field(ir.f32, c.view, offsetof(ImageViewAbi, width_f)));
+  Value height = ir.splat(ir.field(ir.f32, c.view, offsetof(ImageViewAbi, height_f)));
   auto length_squared = [&](Value ds, Value dt) {
     Value u = ir.fmul(ds, width);
     if (c.plan.one_dimensional) return ir.fmul(u, u);
@@ -52,8 +47,17 @@ Value rho_squared(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, V
   return ir.fmax_second(ir.fmax_second(length_squared(dsdx, dtdx), length_squared(dsdy, dtdy)), ir.fk(0));
 }
 
-Value lod_of_rho_squared(const SamplerContext& c, Value rho_squared, Value bias) {
-  return c.ir.fma(approximate_log2(c.ir, rho_squared), c.ir.fk(0.5f), clamped_bias(c, bias));
+Value lod_of_rho_squared(const SamplerContext& c, Value rho_squared, Value bias, float scale) {
+  const Ir& ir = c.ir;
+  // log2 within 2e-5, exact for powers of two; 0 gives about -127, infinity 128. Addresses wait for this: the polynomial by Estrin's
+  // scheme, its half and the scale in the coefficients.
+  Value pattern = ir.bits(rho_squared);
+  Value exponent = ir.ashr(ir.sub(pattern, ir.ik(0x3f3504f3u)), 23);
+  Value f = ir.fsub(ir.as_float(ir.sub(pattern, ir.shl(exponent, 23))), ir.fk(1)), f2 = ir.fmul(f, f);
+  const auto k = [&](float coefficient) { return ir.fk(0.5f * scale * coefficient); };
+  Value low = ir.fma(f, k(-0x1.70c388p-1f), k(0x1.714ccap+0f)), high = ir.fma(f, k(-0x1.940b98p-2f), k(0x1.f25ddcp-2f));
+  Value p = ir.fma(f2, ir.fma(f2, k(0x1.02b964p-2f), high), low);
+  return ir.fma(f, p, ir.fma(ir.sitofp(exponent), k(1), clamped_bias(c, bias, scale)));
 }
 
 Value lod_of_gradients(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy, Value bias) {
@@ -62,11 +66,12 @@ Value lod_of_gradients(const SamplerContext& c, Value dsdx, Value dtdx, Value ds
 
 Value magnified_for_sure(const SamplerContext& c, Value rho_squared, Value bias) {
   const Ir& ir = c.ir;
-  // The approximate logarithm of 1 and less is 0 and less.
-  const auto at_most_0 = [&](size_t offset_B) { return ir.fle(ir.field(ir.f32, c.sampler, offset_B), ir.cf(0)); };
-  Value none_above = ir.and_(at_most_0(offsetof(SamplerAbi, mip_lod_bias)), at_most_0(offsetof(SamplerAbi, min_lod)));
-  Value limit = ir.select(none_above, ir.cf(1), ir.cf(-1));
-  return ir.and_(ir.fle(rho_squared, ir.splat(limit)), ir.fle(bias, ir.fk(0)));
+  // The approximate logarithm of 1 and less is 0 and less. As integers floats of both signs tell whether they are above 0.
+  Value sampler_bias = ir.field(ir.i32, c.sampler, offsetof(SamplerAbi, mip_lod_bias)),
+        min_lod = ir.field(ir.i32, c.sampler, offsetof(SamplerAbi, min_lod));
+  Value none_above = ir.sle(ir.smax(sampler_bias, min_lod), ir.c32(0));
+  Value limit = ir.select(none_above, ir.c32(0x3f800000u), ir.c32(0xbf800000u));
+  return ir.and_(ir.fle(rho_squared, ir.as_float(ir.splat(limit))), ir.fle(bias, ir.fk(0)));
 }
 
 Value lod_explicit(const SamplerContext& c, Value lod) { return c.ir.fadd(lod, clamped_bias(c, nullptr)); }
@@ -81,7 +86,11 @@ LevelChoice choose_level(const SamplerContext& c, Value lambda) {
   Value high = ir.fmin_second(limit(offsetof(SamplerAbi, max_lod)), last);
   Value d = ir.fclamp(lambda, ir.splat(limit(offsetof(SamplerAbi, min_lod))), ir.splat(high));
   choice.d = d;
-  if (c.plan.mip_linear) {
+  choice.weight = nullptr;
+  if (c.plan.mip_linear && c.plan.fixed) {
+    choice = split_level(ir, ir.fptosi(ir.fmul(d, ir.fk(kFixedOne + 1))));
+    choice.d = d;
+  } else if (c.plan.mip_linear) {
     choice.level = ir.fptosi(d);
     choice.fraction = ir.fsub(d, ir.sitofp(choice.level));
   } else {
@@ -89,6 +98,18 @@ LevelChoice choose_level(const SamplerContext& c, Value lambda) {
     choice.fraction = nullptr;
   }
   return choice;
+}
+
+LevelChoice choose_fixed_level(const SamplerContext& c, Value scaled_lambda) {
+  const Ir& ir = c.ir;
+  // The limits as above, after the conversion: integers take a quarter of the time.
+  const auto limit = [&](size_t offset_B) {
+    Value positive = ir.fmax_second(ir.field(ir.f32, c.sampler, offset_B), ir.cf(0));
+    return ir.fptosi(ir.fmul(ir.fmin_second(positive, ir.cf(kMaxMipLevels)), ir.cf(kFixedOne + 1)));
+  };
+  Value high = ir.smin(limit(offsetof(SamplerAbi, max_lod)), ir.shl(ir.sub(c.level_count, ir.c32(1)), 15));
+  Value scaled = ir.smax(ir.fptosi(scaled_lambda), ir.splat(limit(offsetof(SamplerAbi, min_lod))));
+  return split_level(ir, ir.smin(scaled, ir.splat(high)));
 }
 
 }  // namespace tilegpu::shader

@@ -234,7 +234,7 @@ TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel) {
   return result;
 }
 
-std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& raw) {
+std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& raw, uint32_t one_code) {
   const Ir& ir = c.ir;
   const SamplerPlan& plan = c.plan;
   const Value one = plan.integer ? ir.as_float(ir.ik(1)) : ir.fk(1), zero = ir.fk(0);
@@ -247,7 +247,7 @@ std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& ra
     } else if (!raw[k]) {
       rgba[k] = zero;  // the swizzle does not ask for it
     } else {
-      rgba[k] = component.kind == ComponentKind::code ? emit_divide_by_maximum(ir, raw[k], component.maximum) : raw[k];
+      rgba[k] = component.kind == ComponentKind::code ? emit_divide_by_maximum(ir, raw[k], component.maximum * one_code) : raw[k];
     }
   }
   std::array<Value, 4> result;
