@@ -262,6 +262,7 @@ void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids) {
               !sh.alpha_to_coverage && !sh.clears_ids && sh.query < 0;
   sh.pixels = sh.simple && w.samples == 1 && !sh.full_raster && !sh.deferred ? compiled.pixels : nullptr;
   sh.blocks = sh.simple && (w.samples == 1 || w.equal) ? compiled.blocks : nullptr;
+  sh.wanted = sh.simple && (w.samples == 1 || w.equal) && !sh.blocks ? compiled.blocks.slot() : nullptr;
   FragmentArgs& args = w.args;
   args.push_constants = call.push_constants;
   args.buffers = state.buffers;
@@ -413,6 +414,7 @@ void shade_blocks(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t b
     w.vertices.want(primitive);
     w.vertices.resolve({*w.pass, w.counters});
   }
+  if (w.shading.wanted) w.shading.wanted->wanted.store(true, std::memory_order_relaxed);
   const uint32_t n = w.quads_per_packet;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t run = 0;

@@ -80,6 +80,7 @@ struct Shading {
   shader::FragmentFunction fragment = nullptr, epilogue = nullptr;
   shader::FragmentFunction pixels = nullptr;  // both in one, for pixel packets; null: quads
   shader::BlocksFunction blocks = nullptr;    // both in one; null: block by block
+  const shader::CodeSlot* wanted = nullptr;   // code that whole blocks could use, if it were there
   bool simple = false;                        // the body's outputs go straight to the epilogue
   bool discards = false, late = false, sample_mask_out = false, alpha_to_coverage = false, per_sample = false;
   bool shader_depth = false, shader_stencil = false;

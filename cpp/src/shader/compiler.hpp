@@ -155,13 +155,14 @@ Expected<Code<FragmentFunction>> compile_fragment(Jit& jit, const FragmentKey& k
 Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint8_t uses);
 Expected<Code<FragmentFunction>> compile_epilogue(Jit& jit, const EpilogueKey& key);
 /// Both in one function over whole blocks: the values stay in registers, and what is the same for all is made once. The bits are those of
-/// the two. Worth it, and possible, where a body is short and asks nothing but its place and its primitive.
+/// the two. Possible where a body asks nothing but its place and its primitive. Short ones are made, others offered: the address is null
+/// until a pass has wanted it.
 bool suits_blocks(const FragmentKey& key, const StageTraits& traits);
+Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const EpilogueKey& epilogue);
 /// Both in one function over a pixel packet (abi.hpp). Offered, not made: the address is null until a pass has wanted it. Possible where
 /// lanes ask nothing of their neighbours, or little enough to find it out alone (pixel_slices.hpp), texels are replaced, and AVX-512 is
 /// there.
 bool suits_pixels(const Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue);
 Code<FragmentFunction> offer_pixels(Jit& jit, const FragmentKey& key, const EpilogueKey& epilogue);
-Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const EpilogueKey& epilogue);
 
 }  // namespace tilegpu::shader

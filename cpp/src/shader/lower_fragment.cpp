@@ -413,35 +413,33 @@ Status analyse_and_build(const FragmentKey& key, Build&& build) {
   return build(*constants, *divergence);
 }
 
-// Beyond this the calls and stores between body and epilogue are a small part of the time, and the code is compiled twice for nothing.
+// Beyond this the calls and stores between body and epilogue are a small part of the time: worth code of its own only where it is used.
 constexpr uint32_t kMostBlockInstructions = 16;
 
 }  // namespace
 
 bool suits_blocks(const FragmentKey& key, const StageTraits& traits) {
-  const Module& m = key.module->module();
-  if (key.per_sample || traits.discards || traits.writes_depth || traits.writes_sample_mask || traits.writes_stencil || traits.reads_tile ||
-      traits.reads_sample_mask || traits.reads_helper || traits.uses_centroid || traits.per_sample || traits.writes_memory || traits.loops)
-    return false;
-  if (!used_variables(m, spv::StorageClassUniformConstant).empty()) return false;
-  uint32_t instructions = 0;
-  for (uint32_t id : m.reachable) {
-    const auto function = m.functions.find(id);
-    if (function == m.functions.end()) return false;
-    for (const BasicBlock& b : function->second.blocks) instructions += b.end - b.first;
-  }
-  return instructions <= kMostBlockInstructions;
+  return !key.per_sample && !traits.discards && !traits.writes_depth && !traits.writes_sample_mask && !traits.writes_stencil &&
+         !traits.reads_tile && !traits.reads_sample_mask && !traits.reads_helper && !traits.uses_centroid && !traits.per_sample &&
+         !traits.writes_memory && !traits.loops;
 }
 
 Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const EpilogueKey& epilogue) {
+  const Module& m = key.module->module();
+  uint32_t instructions = 0;
+  for (uint32_t id : m.reachable)
+    for (const BasicBlock& b : m.functions.at(id).blocks) instructions += b.end - b.first;
+  const bool is_short = instructions <= kMostBlockInstructions && used_variables(m, spv::StorageClassUniformConstant).empty();
   CodeKey code("blocks");
   add_fragment(code, key);
   add_epilogue(code, epilogue);
-  Expected<const CodeSlot*> slot = jit.function(code, [key, epilogue, lanes = jit.lanes()](LLVMModuleRef module, const char* name) {
+  const Jit::Build build = [key, epilogue, lanes = jit.lanes()](LLVMModuleRef module, const char* name) {
     return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
       return build_blocks(key, epilogue, constants, divergence, module, name, lanes);
     });
-  });
+  };
+  if (!is_short) return Code<BlocksFunction>(jit.offer(code, build));
+  Expected<const CodeSlot*> slot = jit.function(code, build);
   if (!slot) return Error{slot.error().code, "shader '" + key.module->label() + "': " + slot.error().message};
   return Code<BlocksFunction>(*slot);
 }
