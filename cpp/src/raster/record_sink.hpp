@@ -271,8 +271,7 @@ class RecordSink {
   void finish() {
     if (together_.blocks) list_waiting();
     if (!seen_ || numbered_) return;
-    if (w_.visible_draws.empty() || w_.visible_draws.back() != w_.draw) w_.visible_draws.push_back(w_.draw);
-    w_.visible.push_back({&record_, &chunk_, nullptr, static_cast<uint32_t>(w_.visible_draws.size() - 1)});
+    w_.visible.push_back({&record_, &chunk_, nullptr, visible_slot(w_, draw_of(record_))});
   }
 
  private:

@@ -235,9 +235,10 @@ uint32_t draw_run(Worker& w, const geometry::TriangleRecord* const* records, con
   }
   w.counters.fragments_rasterized += covered;
   w.counters.fragments_early_killed += covered - passed;
-  if (seen && (w.visible_draws.empty() || w.visible_draws.back() != w.draw)) w.visible_draws.push_back(w.draw);
-  const uint32_t slot = static_cast<uint32_t>(w.visible_draws.size() - 1);
-  for (; seen; seen &= seen - 1) w.visible.push_back({records[std::countr_zero(seen)], &chunk, nullptr, slot});
+  for (; seen; seen &= seen - 1) {
+    const geometry::TriangleRecord* const record = records[std::countr_zero(seen)];
+    w.visible.push_back({record, &chunk, nullptr, visible_slot(w, draw_of(*record))});
+  }
   return left & ~run;
 }
 
@@ -297,21 +298,37 @@ void draw_any_order(Worker& w, const geometry::TriangleRecord** batch, const geo
 }
 #endif
 
+namespace {
+
+// Whether records of other draws with the same state may stand in a batch with those of the current one: nothing but their numbers is kept.
+bool joins_draws(const Worker& w) {
+  return w.phase == Phase::ordinary && w.route == Route::visibility && w.early == EarlyTests::full && w.early_query < 0 && !w.one_by_one &&
+         !w.kill.on && !w.pass->lrz;
+}
+bool joins(const Worker& w, uint32_t draw) { return w.pass->draws[draw].state == w.state && w.pass->draws[draw].query < 0; }
+
+}  // namespace
+
 uint32_t draw_entries(Worker& w, const geometry::BinSegment& segment, uint32_t from, uint32_t to) {
   const geometry::Chunk& chunk = *segment.chunk;
   const uint32_t* entries = chunk.entries.data() + segment.first;
   const geometry::TriangleRecord* records = chunk.records.data();
   for (uint32_t i = from; i < to;) {
-    // Up to eight records of one draw.
+    // Up to eight records of one draw, or of draws that may stand together.
     const geometry::TriangleRecord* batch[kBatch];
     batch[0] = &records[entries[i]];
     const uint32_t draw = draw_of(*batch[0]);
+    if (draw != w.draw && w.phase == Phase::ordinary) select_draw(w, draw);
     const uint32_t most = std::min(to - i, kBatch);
-    uint32_t count = 1;
+    const bool several = joins_draws(w);
+    uint32_t count = 1, last = draw;
     for (; count < most; count++) {
       batch[count] = &records[entries[i + count]];
-      if (draw_of(*batch[count]) != draw) break;
+      const uint32_t next = draw_of(*batch[count]);
+      if (next != last && !(several && joins(w, next))) break;
+      last = next;
     }
+    if (several) w.draw = last;
     if (w.phase == Phase::pre) {
       if (w.visible.size() + kBatch > kMaxVisible) return i;
       if (draw != w.draw) {
@@ -325,7 +342,7 @@ uint32_t draw_entries(Worker& w, const geometry::BinSegment& segment, uint32_t f
     }
     i += count;
     for (uint32_t k = 0; k < kBatch && i + k < to; k++) __builtin_prefetch(&records[entries[i + k]]);
-    if (draw != w.draw) select_draw(w, draw);
+    if (draw != w.draw && w.phase != Phase::ordinary) select_draw(w, draw);
     if (w.phase == Phase::pre) {
       if (w.prepass.replays_draw) note_replay(w, segment, i - count, count);
       if (w.prepass.skips) continue;

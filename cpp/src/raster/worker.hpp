@@ -242,6 +242,11 @@ inline const geometry::TriangleRecord& record_of(const geometry::BinSegment& seg
   return segment.chunk->records.data()[segment.chunk->entries.data()[segment.first + entry]];
 }
 inline uint32_t draw_of(const geometry::TriangleRecord& record) { return record.draw_flags & geometry::kDrawMask; }
+/// Of the next primitive in the visibility buffer, which is of this draw.
+inline uint32_t visible_slot(Worker& w, uint32_t draw) {
+  if (w.visible_draws.empty() || w.visible_draws.back() != draw) w.visible_draws.push_back(draw);
+  return static_cast<uint32_t>(w.visible_draws.size() - 1);
+}
 
 // -- tile_job.cpp
 /// Where a draw with this state may write in the bin.

@@ -291,7 +291,8 @@ void cleared(Worker& w, const exec::ClearCall& clear) {
 
 void lrz_primitive(Worker& w, Source source) {
   for (Watched& watched : w.trace.watched) {
-    const uint64_t coverage = raster::raster_coverage(w, w.draw, *source.record, watched.x_px & ~1, watched.y_px & ~1);
+    const uint64_t coverage =
+        raster::raster_coverage(w, raster::draw_of(*source.record), *source.record, watched.x_px & ~1, watched.y_px & ~1);
     for (uint32_t s = 0; s < w.samples; s++)
       if (coverage >> (4 * s + watched.lane) & 1)
         note(w, watched, s, FragmentStep::lrz_primitive, id_of(source)).depth = depth_of(w, source, watched, s);
@@ -301,7 +302,8 @@ void lrz_primitive(Worker& w, Source source) {
 void lrz_block(Worker& w, Source source, int32_t block_x, int32_t block_y) {
   for (Watched& watched : w.trace.watched) {
     if (watched.x_px >> 2 != block_x || watched.y_px >> 2 != block_y) continue;
-    const uint64_t coverage = raster::raster_coverage(w, w.draw, *source.record, watched.x_px & ~1, watched.y_px & ~1);
+    const uint64_t coverage =
+        raster::raster_coverage(w, raster::draw_of(*source.record), *source.record, watched.x_px & ~1, watched.y_px & ~1);
     for (uint32_t s = 0; s < w.samples; s++)
       if (coverage >> (4 * s + watched.lane) & 1)
         note(w, watched, s, FragmentStep::lrz_block, id_of(source)).depth = depth_of(w, source, watched, s);
@@ -312,7 +314,7 @@ void rasterized(Worker& w, Source source, uint32_t tile_pixel, uint64_t coverage
   const uint32_t pixels = raster::covered_pixels(coverage);
   if (!w.trace.muted) {
     count(w, FragmentMap::rasterized, tile_pixel, pixels);
-    w.trace.draws[w.draw].rasterized += bits(pixels);
+    w.trace.draws[raster::draw_of(*source.record)].rasterized += bits(pixels);
   }
   for_watched(w, tile_pixel, coverage, [&](Watched& watched, uint32_t s) {
     snapshot(w, watched, s);
