@@ -160,8 +160,11 @@ void to_rows(const PlaneView& plane, const Box& box, const resource::Reducer* re
         if (box.contains(four)) {
           const uint8_t* blocks[4];
           uint32_t equal = 0;
-          for (uint32_t i = 0; i < 4; ++i) equal += plane.is_equal(column + i, row);
-          if (reducer && !equal) {
+          if (reducer)
+            for (uint32_t i = 0; i < 4; ++i) equal += plane.is_equal(column + i, row);
+          if (!reducer) {
+            for (uint32_t i = 0; i < 4; ++i) blocks[i] = source_block(plane, column + i, row);
+          } else if (!equal) {
             resource::reduce_pieces(*reducer, plane.block(column, row), kWordPlane_B, kWordPlane_B, plane.block_B, 4, reduced);
             for (uint32_t i = 0; i < 4; ++i) {
               blocks[i] = reduced + i * kWordPlane_B;

@@ -22,7 +22,7 @@ namespace tilegpu::hsr {
 inline constexpr uint32_t kGroupPixels = 4;
 
 struct PixelGroups {
-  std::vector<uint32_t> blocks;      // with several primitives, or one and background
+  geometry::Arena<uint32_t> blocks;  // with several primitives, or one and background
   geometry::Arena<uint64_t> of;      // of each group: number, and how many pixels << 32
   geometry::Arena<uint32_t> pixels;  // four for each group: tile pixels; and room for a packet more
   geometry::Arena<uint64_t> loose;   // number, tile pixel << 32

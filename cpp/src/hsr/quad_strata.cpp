@@ -114,11 +114,6 @@ void gather_entries(const BlockEntry* list, uint32_t count, uint32_t samples, ui
   cursors.finish();
 }
 
-TILEGPU_WIDE bool is_mixed_wide(const uint32_t* ids) {
-  const __m512i numbers = _mm512_load_si512(ids);
-  return _mm512_cmpneq_epi32_mask(numbers, _mm512_broadcastd_epi32(_mm512_castsi512_si128(numbers))) != 0;
-}
-
 TILEGPU_WIDE void gather_numbers_wide(const uint32_t* ids, uint32_t block, QuadStrata& out) {
   const __m512i numbers = _mm512_load_si512(ids);
   const uint32_t differ = _mm512_cmpneq_epi32_mask(numbers, _mm512_broadcastd_epi32(_mm512_castsi512_si128(numbers)));

@@ -33,8 +33,6 @@ struct QuadStrata {
 
 /// The quads of a block from its numbers (16 for each sample, not all equal).
 void gather_numbers(const uint32_t* ids, uint32_t samples, uint32_t block, QuadStrata& out);
-/// One sample, AVX-512: not all 16 numbers are equal.
-bool is_mixed_wide(const uint32_t* ids);
 /// One sample, AVX-512: also whole blocks, and nothing. The same quads in the same order.
 void gather_numbers_wide(const uint32_t* ids, uint32_t block, QuadStrata& out);
 /// From a list of primitives and their samples.

@@ -19,32 +19,44 @@ namespace {
 using raster::Worker;
 
 void gather_block(Worker& w, uint32_t block) {
-  if (w.covers.any)
-    if (const uint32_t id = release_cover(w, block)) {
-      w.strata.add_whole(id, block);
-      return;
-    }
   uint32_t* ids = w.ids + size_t{block} * w.samples * 16;
   const uint32_t vectors = w.samples * 2;
-  if (w.wide && w.samples == 1) {
-    if (is_mixed_wide(ids)) {
-      w.groups.blocks.push_back(block);
-      return;
-    }
+  const raster::i32x8 first = raster::i32x8{} + static_cast<int32_t>(ids[0]);
+  raster::i32x8 differs{};
+  for (uint32_t i = 0; i < vectors; i++) differs |= raster::load8(ids + 8 * i) ^ first;
+  if (!raster::sign_bits(differs != 0)) {
     if (ids[0]) w.strata.add_whole(ids[0], block);
   } else {
-    const raster::i32x8 first = raster::i32x8{} + static_cast<int32_t>(ids[0]);
-    raster::i32x8 differs{};
-    for (uint32_t i = 0; i < vectors; i++) differs |= raster::load8(ids + 8 * i) ^ first;
-    if (!raster::sign_bits(differs != 0)) {
-      if (ids[0]) w.strata.add_whole(ids[0], block);
-    } else {
-      if (w.equal && w.equal[block]) framebuffer::expand_block(w.pass->tile, block, w.memory.data());
-      gather_numbers(ids, w.samples, block, w.strata);
-    }
+    if (w.equal && w.equal[block]) framebuffer::expand_block(w.pass->tile, block, w.memory.data());
+    gather_numbers(ids, w.samples, block, w.strata);
   }
   if (w.prepass.replays.empty())
     for (uint32_t i = 0; i < vectors; i++) raster::store(ids + 8 * i, raster::i32x8{});
+}
+
+// One sample, AVX-512: whole blocks, and which have several primitives. Which kind comes next is hard to foretell: no branch.
+TILEGPU_WIDE void gather_blocks_wide(Worker& w, const uint32_t* blocks, size_t count) {
+  auto& mixed_blocks = w.groups.blocks;
+  auto& whole_blocks = w.strata.of[QuadStrata::whole];
+  mixed_blocks.reserve(count + 1);
+  whole_blocks.reserve(whole_blocks.size() + count + 1);
+  uint32_t* mixed = mixed_blocks.data();
+  VisibleQuad* whole = whole_blocks.data() + whole_blocks.size();
+  const bool keeps = !w.prepass.replays.empty();
+  for (size_t i = 0; i < count; i++) {
+    uint32_t* ids = w.ids + size_t{blocks[i]} * 16;
+    const __m512i numbers = _mm512_load_si512(ids);
+    const __m128i first = _mm512_castsi512_si128(numbers);
+    const bool is_mixed = _mm512_cmpneq_epi32_mask(numbers, _mm512_broadcastd_epi32(first)) != 0;
+    const uint32_t id = static_cast<uint32_t>(_mm_cvtsi128_si32(first));
+    *mixed = blocks[i];
+    mixed += is_mixed;
+    *whole = {id, blocks[i] * 16 | kWholeBlock, 0};
+    whole += !is_mixed & (id != 0);
+    _mm512_mask_store_epi32(ids, static_cast<__mmask16>(is_mixed | keeps ? 0 : 0xffff), _mm512_setzero_si512());
+  }
+  mixed_blocks.resize(static_cast<size_t>(mixed - mixed_blocks.data()));
+  whole_blocks.extend_reserved(static_cast<size_t>(whole - (whole_blocks.data() + whole_blocks.size())));
 }
 
 // The blocks with several primitives, of one sample, AVX-512: as groups of pixels, or as quads. True: groups.
@@ -232,13 +244,24 @@ void flush_visibility(Worker& w) {
   assert(w.queue_count == 0 && w.packet_count == 0);
   w.strata.clear();
   w.groups.clear();
+  w.dirty_blocks.clear();
   for (size_t i = 0; i < w.dirty.size(); i += 8) {  // 64 blocks or more: bins are 32 px wide at least
     uint64_t bytes;
     std::memcpy(&bytes, &w.dirty[i], 8);
     if (!bytes) continue;
     std::memset(&w.dirty[i], 0, 8);
-    for (; bytes; bytes &= bytes - 1) gather_block(w, static_cast<uint32_t>(i) + static_cast<uint32_t>(std::countr_zero(bytes) >> 3));
+    for (; bytes; bytes &= bytes - 1) {
+      const uint32_t block = static_cast<uint32_t>(i) + static_cast<uint32_t>(std::countr_zero(bytes) >> 3);
+      if (const uint32_t id = w.covers.any ? release_cover(w, block) : 0)
+        w.strata.add_whole(id, block);
+      else
+        w.dirty_blocks.push_back(block);
+    }
   }
+  if (w.wide && w.samples == 1)
+    gather_blocks_wide(w, w.dirty_blocks.data(), w.dirty_blocks.size());
+  else
+    for (uint32_t block : w.dirty_blocks) gather_block(w, block);
   w.covers.any = false;
   w.covers.planes.clear();
   const bool groups = gather_mixed(w);

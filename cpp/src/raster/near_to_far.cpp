@@ -16,21 +16,32 @@ namespace {
 constexpr uint32_t kMost = 4096;     // entries of a run: so many large ones are dozens of layers, one of which is drawn in vain at most
 constexpr uint32_t kAsked = 8;       // entries that are looked at for their size
 constexpr uint32_t kLargePart = 16;  // of a bin's area: worth the place in an order
-constexpr uint32_t kDeep = 4;        // times the bin's area, of bounding boxes: windows are worth it for middling triangles too
+constexpr uint32_t kDeep = 4;        // times the bin's area, as area_px counts: windows are worth it for middling triangles too
 constexpr uint32_t kClasses = 64;    // of depth
 constexpr uint32_t kMany = 256, kManyClasses = 1024;
 
-// Pixels of the bounding box, cut with the bin; none of triangles below `limit`, which are drawn block by block, in any order alike.
-uint32_t area_px(const Worker& w, const geometry::TriangleRecord& r, int32_t limit) {
+// Below the limit triangles are drawn block by block, in any order alike.
+bool is_small(const geometry::TriangleRecord& r, int32_t limit) {
   const auto reach = [](const int32_t* at) { return std::max(std::max(at[0], at[1]), at[2]) - std::min(std::min(at[0], at[1]), at[2]); };
-  if (reach(r.x) < limit && reach(r.y) < limit) return 0;
+  return reach(r.x) < limit && reach(r.y) < limit;
+}
+
+// Pixels of the bounding box, cut with the bin, and of them the part that the triangle has of its box, twice: two triangles of a rectangle
+// count it twice, a sliver does not count its box.
+uint32_t area_px(const Worker& w, const geometry::TriangleRecord& r) {
+  float across = 1;
   const auto extent = [&](const int32_t* at, int32_t origin) {
-    const int32_t low = std::max((std::min(std::min(at[0], at[1]), at[2]) >> geometry::kSubpixelBits) - origin, 0);
-    const int32_t high =
-        std::min((std::max(std::max(at[0], at[1]), at[2]) >> geometry::kSubpixelBits) - origin + 1, static_cast<int32_t>(w.bin_px));
+    const int32_t least = std::min(std::min(at[0], at[1]), at[2]), most = std::max(std::max(at[0], at[1]), at[2]);
+    across *= static_cast<float>(most - least);
+    const int32_t low = std::max((least >> geometry::kSubpixelBits) - origin, 0);
+    const int32_t high = std::min((most >> geometry::kSubpixelBits) - origin + 1, static_cast<int32_t>(w.bin_px));
     return static_cast<uint32_t>(std::max(high - low, 0));
   };
-  return extent(r.x, w.origin_x_px) * extent(r.y, w.origin_y_px);
+  const uint32_t box = extent(r.x, w.origin_x_px) * extent(r.y, w.origin_y_px);
+  if (box == 0 || across <= 0) return 0;
+  const auto side = [](const int32_t* at, int k) { return static_cast<float>(at[k] - at[0]); };
+  const float twice = std::fabs(side(r.x, 1) * side(r.y, 2) - side(r.x, 2) * side(r.y, 1));
+  return std::max(static_cast<uint32_t>(static_cast<float>(box) * std::min(twice / across, 1.0f)), 1u);
 }
 
 // Large triangles, several deep? Sets the worker's block_limit.
@@ -52,7 +63,8 @@ bool worth_it(Worker& w, const geometry::BinnedGeometry& binned, uint32_t segmen
     uint32_t number = at + place, i = segment;
     for (; number >= binned.segments[i].count; i++) number -= binned.segments[i].count;
     const geometry::TriangleRecord& r = record_of(binned.segments[i], number);
-    const uint32_t here = area_px(w, r, detail::kSmallInDeepBins), windowed = here ? area_px(w, r, detail::kSmallTriangle) : 0;
+    const uint32_t here = is_small(r, detail::kSmallInDeepBins) ? 0 : area_px(w, r);
+    const uint32_t windowed = here && !is_small(r, detail::kSmallTriangle) ? here : 0;
     of_all = {of_all.area + here, of_all.large + (here != 0)};
     of_windowed = {of_windowed.area + windowed, of_windowed.large + (windowed != 0)};
   }

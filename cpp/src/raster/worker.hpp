@@ -189,9 +189,10 @@ struct Worker {
   // -- hidden-surface removal
   bool hidden_surface_removal = false;
   uint32_t* ids = nullptr;
-  std::vector<VisiblePrimitive> visible;  // id - 1
-  std::vector<uint32_t> visible_draws;    // by slot
-  std::vector<uint8_t> dirty;             // 1 for each block with a number; and eight more
+  std::vector<VisiblePrimitive> visible;   // id - 1
+  std::vector<uint32_t> visible_draws;     // by slot
+  std::vector<uint8_t> dirty;              // 1 for each block with a number; and eight more
+  geometry::Arena<uint32_t> dirty_blocks;  // that are gathered
   hsr::QuadStrata strata;
   hsr::PixelGroups groups;  // in place of quads
   geometry::Arena<VisibleQuad> gathered, sorted;
