@@ -197,13 +197,14 @@ struct Walk {
 
 std::optional<PixelSlices> find_pixel_slices(const Module& m, const Constants& constants, const Divergence& divergence) {
   PixelSlices slices;
+  uint32_t count = 0;
   for (uint32_t id : m.reachable) {
     const Function& function = m.functions.at(id);
     for (const BasicBlock& b : function.blocks) {
       for (uint32_t k = b.first; k < b.end; ++k) {
         const uint32_t of = differentiated(m, m.instructions[k]);
         if (of == kNone) continue;
-        if (of == 0) return std::nullopt;
+        if (of == 0 || ++count > kMostSlices) return std::nullopt;
         Walk walk{m, constants, divergence, slices, function, {}};
         if (!walk.value(of)) return std::nullopt;
         std::sort(walk.found.begin(), walk.found.end());

@@ -15,6 +15,8 @@ namespace tilegpu::shader {
 
 /// Instructions beyond this are not computed three more times: helper lanes cost less.
 inline constexpr uint32_t kMostSliceInstructions = 16;
+/// So many derivatives and look-ups at most: each may look through the whole function.
+inline constexpr uint32_t kMostSlices = 64;
 
 struct PixelSlices {
   struct Slice {
