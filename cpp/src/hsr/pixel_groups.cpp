@@ -10,7 +10,7 @@ namespace tilegpu::hsr {
 
 namespace {
 
-constexpr uint32_t kPacketGroups = 4;
+constexpr uint32_t kPacketGroups = shader::kMaxQuads;
 
 }  // namespace
 

@@ -26,7 +26,7 @@ struct PixelGroups {
   geometry::Arena<uint64_t> of;      // of each group: number, and how many pixels << 32
   geometry::Arena<uint32_t> pixels;  // four for each group: tile pixels; and room for a packet more
   geometry::Arena<uint64_t> loose;   // number, tile pixel << 32
-  std::vector<uint32_t> next;        // by number: where its next pixel goes, if not to a new group
+  std::vector<uint32_t> next;        // by number: how many loose pixels, then where the next one goes
   geometry::Arena<uint64_t> sorted_of;
   geometry::Arena<uint32_t> sorted_pixels;
 

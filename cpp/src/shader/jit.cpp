@@ -599,6 +599,7 @@ void Jit::make_wanted() {
   {
     std::lock_guard lock(s.mutex);
     const auto wanted = [](const State::Offer& offer) { return offer.entry->slot.wanted.load(std::memory_order_relaxed); };
+    if (std::none_of(s.offers.begin(), s.offers.end(), wanted)) return;
     const auto first = std::stable_partition(s.offers.begin(), s.offers.end(), [&](const State::Offer& offer) { return !wanted(offer); });
     taken.assign(std::make_move_iterator(first), std::make_move_iterator(s.offers.end()));
     s.offers.erase(first, s.offers.end());

@@ -260,6 +260,19 @@ void FragmentBuilder::write_outputs(WholePacket* packet) {
   }
 }
 
+/// The block after the allocas, open; what every function of a fragment shader begins with is in it. f's first parameter is FragmentArgs.
+Block begin_function(Lowering& l, Value f) {
+  const Ir& ir = l.ir;
+  l.args = LLVMGetParam(f, 0);
+  l.entry = ir.block(f, "entry");
+  LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
+  Block start = ir.block(f, "start");
+  ir.at(start);
+  begin_body(l, offsetof(FragmentArgs, buffers), offsetof(FragmentArgs, textures), offsetof(FragmentArgs, push_constants),
+             offsetof(FragmentArgs, scratch), offsetof(FragmentArgs, loop_budget));
+  return start;
+}
+
 Status build_fragment(const FragmentKey& key, const Constants& constants, const Divergence& divergence, LLVMModuleRef module,
                       const char* name, uint32_t lanes) {
   Lowering l(module, lanes, key.module->module(), constants, divergence, key.resources);
@@ -268,13 +281,7 @@ Status build_fragment(const FragmentKey& key, const Constants& constants, const 
   const Ir& ir = l.ir;
   Value f = ir.function(name, LLVMFunctionType(ir.void_type, const_cast<Type*>(&ir.ptr), 1, 0));
   if (l.slice) ir.add_attribute(f, kSliceAttribute);
-  l.args = LLVMGetParam(f, 0);
-  l.entry = ir.block(f, "entry");
-  LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
-  Block start = ir.block(f, "start");
-  ir.at(start);
-  begin_body(l, offsetof(FragmentArgs, buffers), offsetof(FragmentArgs, textures), offsetof(FragmentArgs, push_constants),
-             offsetof(FragmentArgs, scratch), offsetof(FragmentArgs, loop_budget));
+  Block start = begin_function(l, f);
   l.alive = l.mask_alloca("alive");
   l.store_mask(l.alive, ir.mask_from_bits(ir.field(ir.i32, l.args, offsetof(FragmentArgs, alive)), lanes));
   bool kills = false, kills_in_loops = false;
@@ -308,13 +315,8 @@ Status build_blocks(const FragmentKey& key, const EpilogueKey& epilogue, const C
   Type parameters[] = {ir.ptr, ir.i64, ir.i32, ir.i32, ir.i32};
   Value f = ir.function(name, LLVMFunctionType(ir.void_type, parameters, 5, 0));
   ir.add_parameter_attribute(f, 0, "noalias");
-  l.args = LLVMGetParam(f, 0);
-  l.entry = ir.block(f, "entry");
-  LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
-  Block start = ir.block(f, "start"), once = ir.block(f, "once"), loop = ir.block(f, "packet"), end = ir.block(f, "end");
-  ir.at(start);
-  begin_body(l, offsetof(FragmentArgs, buffers), offsetof(FragmentArgs, textures), offsetof(FragmentArgs, push_constants),
-             offsetof(FragmentArgs, scratch), offsetof(FragmentArgs, loop_budget));
+  Block start = begin_function(l, f);
+  Block once = ir.block(f, "once"), loop = ir.block(f, "packet"), end = ir.block(f, "end");
   ir.br(once);
   ir.at(once);
   // Lane 4q+p: pixel p of quad q. Sums of such small numbers and halves are exact, so a step of 4 gives the bits of a new conversion.
@@ -367,13 +369,7 @@ Status build_pixels(const FragmentKey& key, const EpilogueKey& epilogue, const C
   l.pixel_slices = &*slices;
   const Ir& ir = l.ir;
   Value f = ir.function(name, LLVMFunctionType(ir.void_type, const_cast<Type*>(&ir.ptr), 1, 0));
-  l.args = LLVMGetParam(f, 0);
-  l.entry = ir.block(f, "entry");
-  LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
-  Block start = ir.block(f, "start");
-  ir.at(start);
-  begin_body(l, offsetof(FragmentArgs, buffers), offsetof(FragmentArgs, textures), offsetof(FragmentArgs, push_constants),
-             offsetof(FragmentArgs, scratch), offsetof(FragmentArgs, loop_budget));
+  Block start = begin_function(l, f);
   FragmentBuilder builder{l, key, {l, key}, {}};
   builder.inputs.by_lane = true;
   l.interpolate_at = [&](const Instruction& i) { return builder.inputs.at_other_position(i); };
