@@ -503,7 +503,7 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
     const size_t held = s.used_chunks.size();
     const uint32_t wave = static_cast<uint32_t>(std::min<size_t>(kWaveChunks, plans.size() - done));
     while (s.chunks.size() < held + wave) s.chunks.push_back(std::make_unique<geometry::Chunk>());
-    const auto next_of = [&](size_t i) { return i + s.pool.threads() < plans.size() ? &plans[i + s.pool.threads()] : nullptr; };
+    const auto next_of = [&](size_t i) { return i + 1 < plans.size() ? &plans[i + 1] : nullptr; };
     s.pool.run(wave, [&](uint32_t worker, uint32_t i) {
       if (!cancelled.load(std::memory_order_relaxed))
         s.geometry_workers[worker].process_chunk(geometry_pass, plans[done + i], *s.chunks[held + i], next_of(done + i));

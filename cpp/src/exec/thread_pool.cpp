@@ -68,6 +68,7 @@ void ThreadPool::start() {
   // With fewer threads than wanted the result is the same.
   started_ = true;
   try {
+    jobs_ = std::make_unique<Jobs[]>(threads_);
     workers_.reserve(threads_ - 1);
     for (uint32_t i = 1; i < threads_; i++) workers_.emplace_back([this, i] { work(i); });
   } catch (const std::system_error&) {
@@ -85,8 +86,9 @@ void ThreadPool::run(uint32_t count, const std::function<void(uint32_t, uint32_t
     return;
   }
   job_ = &job;
-  count_ = count;
-  next_.store(0, std::memory_order_relaxed);
+  const uint64_t workers = workers_.size() + 1;
+  for (uint64_t w = 0; w < workers; w++)
+    jobs_[w].left.store(count * w / workers | (count * (w + 1) / workers) << 32, std::memory_order_relaxed);
   busy_.store(static_cast<uint32_t>(workers_.size()), std::memory_order_relaxed);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
@@ -110,15 +112,35 @@ void ThreadPool::take_job(uint32_t worker, uint32_t index) {
   try {
     (*job_)(worker, index);
   } catch (const std::bad_alloc&) {
-    next_.store(count_, std::memory_order_relaxed);
+    for (uint32_t w = 0; w < threads_; w++) jobs_[w].left.store(0, std::memory_order_relaxed);
     if (!out_of_memory_.test_and_set()) failure_ = std::current_exception();
   }
 }
 
-void ThreadPool::take_jobs(uint32_t worker) {
+// False: every job is taken.
+bool ThreadPool::next_job(uint32_t worker, uint32_t& index) {
+  const auto count = [](uint64_t jobs) { return static_cast<uint32_t>(jobs >> 32) - static_cast<uint32_t>(jobs); };
+  std::atomic<uint64_t>& own = jobs_[worker].left;
+  uint64_t jobs = own.load(std::memory_order_relaxed);
+  while (count(jobs)) {
+    index = static_cast<uint32_t>(jobs);
+    if (own.compare_exchange_weak(jobs, jobs + 1, std::memory_order_relaxed)) return true;
+  }
   for (;;) {
-    const uint32_t index = next_.fetch_add(1, std::memory_order_relaxed);
-    if (index >= count_) return;
+    uint32_t from = worker, most = 0;
+    for (uint32_t w = 0; w < threads_; w++) {
+      const uint64_t left = jobs_[w].left.load(std::memory_order_relaxed);
+      if (count(left) > most) jobs = left, most = count(left), from = w;
+    }
+    if (!most) return false;
+    if (!jobs_[from].left.compare_exchange_strong(jobs, jobs - (uint64_t{1} << 32), std::memory_order_relaxed)) continue;
+    index = static_cast<uint32_t>(jobs >> 32) - 1;
+    return true;
+  }
+}
+
+void ThreadPool::take_jobs(uint32_t worker) {
+  for (uint32_t index; next_job(worker, index);) {
     if (poll_ && worker == 0) (*poll_)();
     take_job(worker, index);
   }

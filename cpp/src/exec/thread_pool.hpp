@@ -1,12 +1,15 @@
 // exec/thread_pool.hpp -- the workers of a device: lazy, kept, and no more of them than affinity and cgroup quota allow.
 //
-// run() hands out job numbers by one atomic counter; the caller is worker 0. Order never depends on who takes which job.
+// Each worker has its own run of the job numbers, the same in every frame, and takes them in order; who has done all of its own takes
+// the last one of whoever has most left. So neighbouring chunks and bins, and what a frame leaves for the next, stay in one core's
+// cache. The caller is worker 0. Order never depends on who takes which job.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -33,14 +36,18 @@ class ThreadPool {
   void work(uint32_t worker);
   void take_jobs(uint32_t worker);
   void take_job(uint32_t worker, uint32_t index);
+  bool next_job(uint32_t worker, uint32_t& index);
 
   const uint32_t threads_;
   std::vector<std::thread> workers_;  // threads_ - 1, made at the first run that needs them; fewer where the system refuses
   bool started_ = false;
   std::atomic<uint32_t> generation_{0};  // grows with every run; waited upon
-  std::atomic<uint32_t> next_{0};
   std::atomic<uint32_t> busy_{0};
-  uint32_t count_ = 0;
+  /// Jobs that nobody has taken yet of a worker's own: the first in the low half, their end in the high one.
+  struct alignas(64) Jobs {
+    std::atomic<uint64_t> left{0};
+  };
+  std::unique_ptr<Jobs[]> jobs_;  // of each worker
   const std::function<void(uint32_t, uint32_t)>* job_ = nullptr;
   const std::function<void()>* poll_ = nullptr;
   std::atomic<bool> stop_{false};
