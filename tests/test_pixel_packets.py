@@ -56,6 +56,27 @@ TOGETHER = {
     "of a variable with two values": "vec2 p = v_uv; if (v_uv.x > 0.5) p = v_uv.yx * 2.0; o_color = texture(map, p); "
     "o_wide = vec4(0);",
 }  # fmt: skip
+# Several samples: what pixel packets draw ...
+KEPT: dict[str, dict[str, Any]] = {
+    "nothing": {},
+    "some samples": {"sample_mask": 0x5A5B},
+    "alpha to one": {"alpha_to_one": True},
+    "greater or equal": {"depth_compare": "greater_or_equal"},
+}
+# ... and what is left to quads.
+LEFT: list[tuple[str, dict[str, Any]]] = [
+    ("nothing", {"blend": "alpha"}),
+    ("nothing", {"write_mask": "rb"}),
+    ("nothing", {"alpha_to_coverage": True}),
+    ("nothing", {"sample_shading": True}),
+    ("nothing", {"depth_write": False}),
+    ("if ((int(gl_FragCoord.x) & 3) == 0) discard;", {}),
+    ("gl_SampleMask[0] = int(v_tag);", {}),
+    ("gl_FragDepth = v_uv.x;", {}),
+    ("o_color.x = float(gl_SampleMaskIn[0]);", {}),
+    ("o_color.xy = interpolateAtCentroid(v_uv);", {}),
+    ("o_color.xy = gl_SamplePosition;", {}),
+]
 PIXELS = "avx512vl" in Path("/proc/cpuinfo").read_text()
 needs_pixels = pytest.mark.skipif(not PIXELS, reason="pixel packets are of CPUs with AVX-512")
 
@@ -107,26 +128,39 @@ def textures(d: tg.Device) -> dict[str, object]:
 
 
 def draw_pass(
-    d: tg.Device, seed: int, bodies: list[str], formats: tuple[str, str], size: float, passes: int = 1
+    d: tg.Device,
+    seed: int,
+    bodies: list[str],
+    formats: tuple[str, str],
+    size: float,
+    passes: int = 1,
+    samples: int = 1,
+    states: list[dict[str, Any]] | None = None,
 ) -> tuple[list[bytes], tg.PassStats]:
-    """Everything twice where ``passes`` is 2, with the crew's work done in between; the last pass's pictures and counts."""
+    """Everything twice where ``passes`` is 2, with the crew's work done in between; the last pass's pictures (every sample) and counts.
+    ``states``: of the pipelines, one for each body."""
     rng = np.random.default_rng(seed)
-    images = [d.image(SIZE, f) for f in formats]
-    depth = d.image(SIZE, "d32_sfloat")
+    images = [d.image(SIZE, f, samples=samples) for f in formats]
+    resolved = [d.image(SIZE, f) if samples > 1 else None for f in formats]
+    depth = d.image(SIZE, "d32_sfloat", samples=samples)
     pipes = [
-        d.pipeline(VERT, fragment(b), vertex=VERTEX, color=list(formats), depth="d32_sfloat", depth_compare="less")
-        for b in bodies
-    ]
+        d.pipeline(
+            VERT, fragment(b), vertex=VERTEX, color=list(formats), depth="d32_sfloat", samples=samples,
+            **{"depth_compare": "less", **state}
+        )
+        for b, state in zip(bodies, states or [{}] * len(bodies), strict=True)
+    ]  # fmt: skip
     draws = [(int(rng.integers(len(pipes))), triangles(rng, int(rng.integers(1, 400)), size)) for _ in range(4)]
     bind = textures(d)
     for _ in range(passes):
         with d.render_pass(
-            color=[tg.Attachment(i, clear=(0, 0, 0, 0)) for i in images], depth=tg.Attachment(depth, clear=1.0)
+            color=[tg.Attachment(i, clear=(0, 0, 0, 0), resolve=r) for i, r in zip(images, resolved, strict=True)],
+            depth=tg.Attachment(depth, clear=0.6 if samples > 1 else 1.0),
         ) as rp:
             for which, vertices in draws:
                 rp.draw(pipes[which], vertices, bind=bind, push={"scale": (1.5, -2.0, 0.25, 0.125)})
         d.wait_compiles()
-    return [i.numpy().tobytes() for i in (*images, depth)], rp.stats
+    return [i.numpy().tobytes() for i in (*images, *resolved, depth) if i], rp.stats
 
 
 @needs_pixels
@@ -172,6 +206,58 @@ def test_no_bit_depends_on_it(
     expected, _ = draw_pass(devices[0], seed, bodies, (first, second), size)
     for d in devices[1:]:
         found, _ = draw_pass(d, seed, bodies, (first, second), size)
+        assert found == expected
+
+
+@needs_pixels
+@pytest.mark.parametrize(("samples", "size"), [(2, 0.3), (4, 0.03), (4, 0.3), (8, 0.03), (16, 0.03)])
+@pytest.mark.parametrize("name", KEPT)
+def test_no_lane_helps_with_several_samples(devices: list[tg.Device], name: str, size: float, samples: int) -> None:
+    """Each sample of each pixel, in lists and (many primitives in a block) in the buffer of numbers."""
+    formats = ("r8g8b8a8_unorm", "r32g32b32a32_sfloat")
+    bodies = [ALONE["implicit level"], ALONE["explicit derivatives"]]
+    arguments: Any = (samples, bodies, formats, size, 1, samples, [KEPT[name]] * 2)
+    expected, quads = draw_pass(devices[0], *arguments)
+    assert quads.helper_lanes > 0
+    for d in [*devices[1:], device(16, "optimised", threads=1, compress_samples=False)]:
+        found, stats = draw_pass(d, *arguments)
+        assert found == expected
+        assert stats.helper_lanes == 0, "quads were shaded"
+        assert stats.fragments_shaded == quads.fragments_shaded
+        assert stats.samples_written == quads.samples_written
+
+
+@given(
+    st.integers(0, 1 << 30),
+    st.lists(
+        st.one_of(
+            st.tuples(st.sampled_from([*ALONE.values(), *TOGETHER.values()]), st.sampled_from(list(KEPT.values()))),
+            st.tuples(st.sampled_from([*ALONE.values()]), st.sampled_from(LEFT)).map(
+                lambda both: (both[0] + both[1][0].replace("nothing", ""), both[1][1])
+            ),
+        ),
+        min_size=1,
+        max_size=3,
+    ),
+    st.sampled_from(FORMATS),
+    st.sampled_from(FORMATS),
+    st.sampled_from([0.01, 0.05, 0.3]),
+    st.sampled_from([2, 4, 8, 16]),
+)
+@settings(max_examples=12, deadline=None)
+def test_no_sample_depends_on_it(
+    devices: list[tg.Device],
+    seed: int,
+    draws: list[tuple[str, dict[str, Any]]],
+    first: str,
+    second: str,
+    size: float,
+    samples: int,
+) -> None:
+    bodies, states = [body for body, _ in draws], [state for _, state in draws]
+    expected, _ = draw_pass(devices[0], seed, bodies, (first, second), size, 1, samples, states)
+    for d in devices[1:]:
+        found, _ = draw_pass(d, seed, bodies, (first, second), size, 1, samples, states)
         assert found == expected
 
 

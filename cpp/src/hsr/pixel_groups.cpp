@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cassert>
+#include <cstring>
 
 #include "raster/worker.hpp"
 
@@ -11,12 +12,13 @@ namespace tilegpu::hsr {
 namespace {
 
 constexpr uint32_t kPacketGroups = shader::kMaxQuads;
+constexpr size_t kAhead = 2;  // blocks whose lists are fetched before they are read
 
 }  // namespace
 
 bool wants_groups(const raster::Worker& w) {
-  if (kTraced || !w.wide || w.samples != 1 || w.phase != raster::Phase::ordinary || !w.pass->deferral.empty()) return false;
-  if (w.groups.blocks.empty()) return false;
+  if (kTraced || !w.wide || w.phase != raster::Phase::ordinary || !w.pass->deferral.empty()) return false;
+  if (w.groups.blocks.empty() && w.groups.listed.empty()) return false;
   bool ready = true;
   for (uint32_t draw : w.visible_draws) {
     const auto& code = w.pass->draws[draw].state->pipeline->compiled().pixels;
@@ -111,12 +113,140 @@ void by_turns(const geometry::Arena<uint64_t>& list, Visit&& visit) {
   for (size_t i = 4 * quarter; i < list.size(); i++) visit(list[i]);
 }
 
-}  // namespace
+// Several samples: blocks' numbers as entries of lists.
+TILEGPU_WIDE void find_entries(raster::Worker& w) {
+  PixelGroups& g = w.groups;
+  for (uint32_t block : g.blocks) {
+    uint32_t* ids = w.ids + size_t{block} * w.samples * 16;
+    uint16_t left[16];
+    for (uint32_t s = 0; s < w.samples; s++) {
+      const __m512i numbers = _mm512_load_si512(ids + 16 * s);
+      left[s] = _mm512_test_epi32_mask(numbers, numbers);
+    }
+    for (uint32_t s = 0; s < w.samples; s++) {
+      while (left[s]) {
+        BlockEntry entry{};
+        entry.id = ids[16 * s + static_cast<uint32_t>(std::countr_zero(left[s]))];
+        entry.plane = block;
+        const __m512i id = _mm512_set1_epi32(static_cast<int32_t>(entry.id));
+        for (uint32_t t = s; t < w.samples; t++) {
+          const uint16_t same = _mm512_cmpeq_epi32_mask(id, _mm512_load_si512(ids + 16 * t));
+          entry.masks[t] = same;
+          left[t] &= static_cast<uint16_t>(~same);
+        }
+        g.found.push_back(entry);
+      }
+    }
+    for (uint32_t s = 0; s < w.samples; s++) _mm512_store_si512(ids + 16 * s, _mm512_setzero_si512());
+  }
+}
 
-void make_groups(raster::Worker& w) {
+// Several samples: the pixels of one entry after the other, each with its samples, to `words`, and the entry's number and how many pixels
+// to `loose`; counts by number in `next`.
+class EntryReader {
+ public:
+  TILEGPU_WIDE EntryReader(PixelGroups& g, size_t entries) : g_(g), next_(g.next.data()) {
+    g.words.reserve(entries * 16 + 16);
+    g.loose.reserve(entries);
+    words_ = g.words.data(), loose_ = g.loose.data();
+  }
+  /// `kSamples`: 4 at most, or 16.
+  template <uint32_t kSamples>
+  TILEGPU_WIDE void take(const BlockEntry& entry, __m512i pixels) {
+    uint64_t masks[kSamples / 4];
+    std::memcpy(masks, &entry.masks, sizeof masks);
+    __m512i words = pixels;
+    uint64_t some = 0;
+    for (uint32_t k = 0; k < kSamples / 4; k++) {
+      some |= masks[k];
+      samples += static_cast<uint32_t>(std::popcount(masks[k]));
+      for (uint32_t s = 0; s < 4; s++)
+        words = _mm512_mask_or_epi32(words, static_cast<__mmask16>(masks[k] >> 16 * s), words,
+                                     _mm512_set1_epi32(static_cast<int32_t>(0x10000u << (4 * k + s))));
+    }
+    some |= some >> 32;
+    const __mmask16 any = static_cast<__mmask16>(some | some >> 16);
+    const uint32_t count = static_cast<uint32_t>(std::popcount(uint32_t{any}));
+    _mm512_storeu_si512(words_, _mm512_maskz_compress_epi32(any, words));
+    words_ += count;
+    next_[entry.id] += count;
+    *loose_++ = entry.id | uint64_t{count} << 32;
+  }
+  TILEGPU_WIDE void finish() { g_.loose.extend_reserved(static_cast<size_t>(loose_ - g_.loose.data())); }
+  uint64_t samples = 0;
+
+ private:
+  PixelGroups& g_;
+  uint32_t *next_, *words_;
+  uint64_t* loose_;
+};
+
+template <uint32_t kSamples>
+TILEGPU_WIDE void read_entries(raster::Worker& w) {
+  PixelGroups& g = w.groups;
+  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  EntryReader reader(g, g.found.size() + g.listed_entries);
+  for (const BlockEntry& entry : g.found)
+    reader.take<kSamples>(entry, _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(entry.plane * 16))));
+  for (size_t k = 0; k < g.listed.size(); k++) {
+    const uint32_t block = g.listed[k];
+    if (k + kAhead < g.listed.size()) {
+      const uint32_t ahead = g.listed[k + kAhead];
+      for (uint32_t i = 0; i < w.lists.count[ahead]; i++) _mm_prefetch(w.lists.entries + size_t{ahead} * kBlockEntries + i, _MM_HINT_T0);
+    }
+    const __m512i pixels = _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(block * 16)));
+    BlockEntry* list = w.lists.entries + size_t{block} * kBlockEntries;
+    for (uint32_t i = 0; i < w.lists.count[block]; i++) {
+      reader.take<kSamples>(list[i], pixels);
+      list[i].id = 0;
+    }
+  }
+  reader.finish();
+  w.counters.samples_written += reader.samples;
+}
+
+// Several samples: a counting sort by number, of entries. Each number's first pixel is at the beginning of a group.
+TILEGPU_WIDE void sort_entries(raster::Worker& w) {
+  PixelGroups& g = w.groups;
+  find_entries(w);
+  g.next.assign(w.visible.size() + 1, 0);
+  uint32_t* const next = g.next.data();
+  (w.samples <= 4 ? read_entries<4> : read_entries<16>)(w);
+  // How many groups comes next is hard to foretell: eight are written in any case.
+  g.of.reserve(g.loose.size() * 4 + w.visible.size() + 8);
+  uint64_t* const of = g.of.data();
+  uint32_t groups = 0;
+  for (uint32_t id = 1; id < g.next.size(); id++) {
+    const uint32_t count = next[id], more = (count + kGroupPixels - 1) / kGroupPixels;
+    next[id] = groups * kGroupPixels;
+    w.seen[id - 1] = count != 0;
+    const __m512i whole = _mm512_set1_epi64(static_cast<int64_t>(id | uint64_t{kGroupPixels} << 32));
+    for (uint32_t k = 0;; k += 8) {
+      _mm512_storeu_si512(of + groups + k, whole);
+      if (k + 8 >= more) [[likely]]
+        break;
+    }
+    groups += more;
+    of[groups - (groups != 0)] -= uint64_t{more * kGroupPixels - count} << 32;
+  }
+  g.of.extend_reserved(groups);
+  g.pixels.reserve((size_t{groups} + kPacketGroups) * kGroupPixels);
+  g.pixels.resize(size_t{groups} * kGroupPixels);
+  uint32_t* const pixels = g.pixels.data();
+  const uint32_t* words = g.words.data();
+  for (uint64_t one : g.loose) {
+    uint32_t& to = next[static_cast<uint32_t>(one)];
+    const uint32_t count = static_cast<uint32_t>(one >> 32);
+    _mm512_mask_storeu_epi32(pixels + to, static_cast<__mmask16>((1u << count) - 1), _mm512_loadu_si512(words));
+    to += count;
+    words += count;
+  }
+}
+
+// One sample: whole quads, then loose pixels, a counting sort by number, each number's first one at the beginning of a group.
+void sort_pixels(raster::Worker& w) {
   PixelGroups& g = w.groups;
   take_quads(w);
-  // Loose pixels: a counting sort by number, each number's first one at the beginning of a group.
   g.next.assign(w.visible.size() + 1, 0);
   uint32_t* const next = g.next.data();
   by_turns(g.loose, [&](uint64_t one) { next[static_cast<uint32_t>(one)]++; });
@@ -138,6 +268,13 @@ void make_groups(raster::Worker& w) {
     of[to / kGroupPixels] = id | uint64_t{to % kGroupPixels + 1} << 32;  // the last one counts them all
   });
   for (uint64_t one : g.of) w.seen[static_cast<uint32_t>(one) - 1] = 1;
+}
+
+}  // namespace
+
+void make_groups(raster::Worker& w) {
+  PixelGroups& g = w.groups;
+  (w.samples == 1 ? sort_pixels : sort_entries)(w);
   if (w.visible_draws.size() > 1) sort_groups(w);
   g.pixels.reserve(g.pixels.size() + kPacketGroups * kGroupPixels);
 }
@@ -151,6 +288,7 @@ TILEGPU_WIDE void shade_groups(raster::Worker& w, uint32_t first, uint32_t end) 
   const __m512i column_mask = _mm512_set1_epi32(static_cast<int32_t>(w.blocks_per_row - 1));
   const __m512i origin_x = _mm512_set1_epi32(w.origin_x_px), origin_y = _mm512_set1_epi32(w.origin_y_px);
   const __m128i row_shift = _mm_cvtsi32_si128(static_cast<int>(w.row_shift));
+  const bool several = w.samples > 1;
   uint64_t shaded = 0;
   uint32_t packets = 0;
   for (; first < end; first += kPacketGroups, packets++) {
@@ -168,6 +306,10 @@ TILEGPU_WIDE void shade_groups(raster::Worker& w, uint32_t first, uint32_t end) 
     // The others repeat a pixel of their primitive: its texels are there already.
     if (count < kPacketGroups) pixel = _mm512_mask_shuffle_i32x4(pixel, static_cast<__mmask16>(~used), pixel, pixel, 0);
     pixel = _mm512_mask_shuffle_epi32(pixel, static_cast<__mmask16>(~alive), pixel, _MM_PERM_AAAA);
+    if (several) {
+      _mm512_store_si512(args.lane_samples, _mm512_srli_epi32(pixel, 16));
+      pixel = _mm512_and_si512(pixel, _mm512_set1_epi32(0xffff));
+    }
     const __m512i block = _mm512_srli_epi32(pixel, 4);
     const __m512i half = _mm512_srli_epi32(pixel, 1);
     __m512i x = _mm512_slli_epi32(_mm512_and_si512(block, column_mask), 2);
@@ -185,7 +327,7 @@ TILEGPU_WIDE void shade_groups(raster::Worker& w, uint32_t first, uint32_t end) 
   }
   w.counters.packets += packets;
   w.counters.fragments_shaded += shaded;
-  w.counters.samples_written += shaded;
+  if (!several) w.counters.samples_written += shaded;
   w.counters.idle_lanes += uint64_t{packets} * 16 - shaded;
 }
 

@@ -1,5 +1,6 @@
-// hsr/pixel_groups.hpp -- stage: tile phase, flush of the visibility buffer, one sample, AVX-512. In: the numbers of blocks in which
-// several primitives are seen. Out: groups of up to four pixels of one primitive, from anywhere in the bin.
+// hsr/pixel_groups.hpp -- stage: tile phase, flush of the visibility buffer, AVX-512. In: the numbers or lists of blocks in which several
+// primitives are seen. Out: groups of up to four pixels of one primitive, from anywhere in the bin. With several samples a pixel is in a
+// group of each primitive that has some of them, and brings a mask of these.
 //
 // Where triangles are small a quad of neighbours has one or two pixels of its primitive, and half of the lanes only help to find
 // derivatives. Pipelines whose lanes can find these alone (shader/pixel_slices.hpp) are shaded by groups instead: a counting sort by
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "geometry/arena.hpp"
-#include "raster/variant.hpp"
+#include "hsr/block_list.hpp"
 
 namespace tilegpu::raster {
 struct Worker;
@@ -22,21 +23,25 @@ namespace tilegpu::hsr {
 inline constexpr uint32_t kGroupPixels = 4;
 
 struct PixelGroups {
-  geometry::Arena<uint32_t> blocks;  // with several primitives, or one and background
-  geometry::Arena<uint64_t> of;      // of each group: number, and how many pixels << 32
-  geometry::Arena<uint32_t> pixels;  // four for each group: tile pixels; and room for a packet more
-  geometry::Arena<uint64_t> loose;   // number, tile pixel << 32
-  std::vector<uint32_t> next;        // by number: how many loose pixels, then where the next one goes
+  geometry::Arena<uint32_t> blocks;   // with several primitives, or one and background; what is seen is in the buffer of numbers
+  geometry::Arena<uint32_t> listed;   // the same, of those with lists
+  geometry::Arena<uint64_t> of;       // of each group: number, and how many pixels << 32
+  geometry::Arena<uint32_t> pixels;   // four for each group: tile pixel, its samples << 16; and room for a packet more
+  geometry::Arena<BlockEntry> found;  // several samples: what is seen in `blocks`, as in lists; `plane` is the block
+  geometry::Arena<uint64_t> loose;    // one sample: number, tile pixel << 32; several: number, how many of `words` << 32
+  geometry::Arena<uint32_t> words;    // as `pixels`
+  size_t listed_entries = 0;          // of the lists of `listed`
+  std::vector<uint32_t> next;         // by number: how many loose pixels, then where the next one goes
   geometry::Arena<uint64_t> sorted_of;
   geometry::Arena<uint32_t> sorted_pixels;
 
-  void clear() { blocks.clear(), of.clear(), pixels.clear(), loose.clear(); }
+  void clear() { blocks.clear(), listed.clear(), of.clear(), pixels.clear(), found.clear(), loose.clear(), listed_entries = 0; }
 };
 
-/// How pixels of `blocks` are to be shaded: as groups if all the bin's draws can. Pipelines that could, but have no code for it yet, learn
-/// that they are wanted.
+/// How pixels of `blocks` and `listed` are to be shaded: as groups if all the bin's draws can. Pipelines that could, but have no code for
+/// it yet, learn that they are wanted.
 bool wants_groups(const raster::Worker& w);
-/// Sorts the pixels of `blocks` into groups, marks their primitives in w.seen, and clears their numbers.
+/// Sorts their pixels into groups, marks their primitives in w.seen, and clears their numbers.
 void make_groups(raster::Worker& w);
 /// Shades groups [first, end), of the draw that is bound.
 void shade_groups(raster::Worker& w, uint32_t first, uint32_t end);

@@ -24,12 +24,11 @@ void gather_block(Worker& w, uint32_t block) {
   const raster::i32x8 first = raster::i32x8{} + static_cast<int32_t>(ids[0]);
   raster::i32x8 differs{};
   for (uint32_t i = 0; i < vectors; i++) differs |= raster::load8(ids + 8 * i) ^ first;
-  if (!raster::sign_bits(differs != 0)) {
-    if (ids[0]) w.strata.add_whole(ids[0], block);
-  } else {
-    if (w.equal && w.equal[block]) framebuffer::expand_block(w.pass->tile, block, w.memory.data());
-    gather_numbers(ids, w.samples, block, w.strata);
+  if (raster::sign_bits(differs != 0)) {
+    w.groups.blocks.push_back(block);
+    return;
   }
+  if (ids[0]) w.strata.add_whole(ids[0], block);
   if (w.prepass.replays.empty())
     for (uint32_t i = 0; i < vectors; i++) raster::store(ids + 8 * i, raster::i32x8{});
 }
@@ -59,36 +58,50 @@ TILEGPU_WIDE void gather_blocks_wide(Worker& w, const uint32_t* blocks, size_t c
   whole_blocks.extend_reserved(static_cast<size_t>(whole - (whole_blocks.data() + whole_blocks.size())));
 }
 
-// The blocks with several primitives, of one sample, AVX-512: as groups of pixels, or as quads. True: groups.
-bool gather_mixed(Worker& w) {
-  if (wants_groups(w)) return true;
-  for (uint32_t block : w.groups.blocks) {
-    uint32_t* ids = w.ids + size_t{block} * 16;
-    gather_numbers_wide(ids, block, w.strata);
-    if (!w.prepass.replays.empty()) continue;
-    raster::store(ids, raster::i32x8{});
-    raster::store(ids + 8, raster::i32x8{});
-  }
-  w.groups.blocks.clear();
-  return false;
-}
-
-// The quads of a block in whose list are all of its samples, or a whole block.
+// A block in whose list are all of its samples: whole, or with several primitives.
 void gather_list(Worker& w, uint32_t block) {
   BlockLists& lists = w.lists;
   BlockEntry* list = lists.entries + size_t{block} * kBlockEntries;
-  const uint32_t count = lists.count[block];
-  if (count == 1 && none(list[0].masks ^ lists.all)) {
-    w.strata.add_whole(list[0].id, block);
-  } else {
-    // Colours of which nothing will be left need not be expanded.
-    if (w.equal && none(lists.free[block]))
-      w.equal[block] = 0;
-    else if (w.equal && w.equal[block])
-      framebuffer::expand_block(w.pass->tile, block, w.memory.data());
-    (w.wide ? gather_entries_wide : gather_entries)(list, count, w.samples, block, w.strata);
+  if (lists.count[block] != 1 || !none(list[0].masks ^ lists.all)) {
+    w.groups.listed.push_back(block);
+    w.groups.listed_entries += lists.count[block];
+    return;
   }
-  for (uint32_t i = 0; i < count; i++) list[i].id = 0;
+  w.strata.add_whole(list[0].id, block);
+  list[0].id = 0;
+}
+
+// The blocks with several primitives: as groups of pixels, or as quads. True: groups.
+bool gather_mixed(Worker& w) {
+  if (w.equal) {
+    for (uint32_t block : w.groups.blocks)
+      if (w.equal[block]) framebuffer::expand_block(w.pass->tile, block, w.memory.data());
+    for (uint32_t block : w.groups.listed) {
+      // Colours of which nothing will be left need not be expanded.
+      if (none(w.lists.free[block]))
+        w.equal[block] = 0;
+      else if (w.equal[block])
+        framebuffer::expand_block(w.pass->tile, block, w.memory.data());
+    }
+  }
+  if (wants_groups(w)) return true;
+  for (uint32_t block : w.groups.blocks) {
+    uint32_t* ids = w.ids + size_t{block} * w.samples * 16;
+    if (w.wide && w.samples == 1)
+      gather_numbers_wide(ids, block, w.strata);
+    else
+      gather_numbers(ids, w.samples, block, w.strata);
+    if (!w.prepass.replays.empty()) continue;
+    for (uint32_t i = 0; i < w.samples * 2; i++) raster::store(ids + 8 * i, raster::i32x8{});
+  }
+  for (uint32_t block : w.groups.listed) {
+    BlockEntry* list = w.lists.entries + size_t{block} * kBlockEntries;
+    const uint32_t count = w.lists.count[block];
+    (w.wide ? gather_entries_wide : gather_entries)(list, count, w.samples, block, w.strata);
+    for (uint32_t i = 0; i < count; i++) list[i].id = 0;
+  }
+  w.groups.clear();
+  return false;
 }
 
 // All strata behind each other in w.gathered.
@@ -264,12 +277,10 @@ void flush_visibility(Worker& w) {
     for (uint32_t block : w.dirty_blocks) gather_block(w, block);
   w.covers.any = false;
   w.covers.planes.clear();
-  const bool groups = gather_mixed(w);
-  if (w.lists.active) {
+  if (w.lists.active)
     for (uint32_t block = 0; block < w.lists.count.size(); block++)
       if (w.lists.count[block] && w.lists.count[block] != kInBuffers) gather_list(w, block);
-    if (!w.last_flush) expand_lists(w);
-  }
+  const bool groups = gather_mixed(w);
   join_strata(w);
   if (w.phase == raster::Phase::main) settle_prepass(w);
   if constexpr (kTraced)
@@ -277,6 +288,7 @@ void flush_visibility(Worker& w) {
       for (uint32_t q = 0; q < (quad.tile_pixel & kWholeBlock ? 4 : 1); q++)
         trace::seen(w, (quad.tile_pixel & ~kWholeBlock) + 4 * q, quad.tile_pixel & kWholeBlock ? w.all_samples : quad.live);
   set_up_gathered(w, groups);
+  if (!w.last_flush) expand_lists(w);
   if (!w.pass->deferral.empty()) shade_vertices(w);
   if (w.phase == raster::Phase::main)
     for (const raster::VisiblePrimitive& primitive : w.visible) w.counters.primitives_culled_by_prepass += !primitive.setup;

@@ -260,7 +260,7 @@ void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids) {
   w.bound_draw = draw;
   sh.simple = !kTraced && !sh.slice && sh.keeps == Keeps::all && sh.epilogue && !sh.discards && !sh.late && !sh.sample_mask_out &&
               !sh.alpha_to_coverage && !sh.clears_ids && sh.query < 0;
-  sh.pixels = sh.simple && w.samples == 1 && !sh.full_raster && !sh.deferred ? compiled.pixels : nullptr;
+  sh.pixels = sh.simple && !sh.per_sample && !sh.full_raster && !sh.deferred ? compiled.pixels : nullptr;
   sh.blocks = sh.simple && (w.samples == 1 || w.equal) ? compiled.blocks : nullptr;
   sh.wanted = sh.simple && (w.samples == 1 || w.equal) && !sh.blocks ? compiled.blocks.slot() : nullptr;
   FragmentArgs& args = w.args;

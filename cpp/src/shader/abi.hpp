@@ -149,6 +149,7 @@ struct alignas(64) FragmentArgs {
   // group's pixels repeat its first one, groups beyond the packet's repeat the first.
   int32_t lane_x_px[kMaxLanes], lane_y_px[kMaxLanes];
   uint32_t lane_pixel[kMaxLanes];
+  uint32_t lane_samples[kMaxLanes];  // several samples: those to be written, a bit each
   // -- inputs, per quad
   const PrimitiveSetup* primitive[kMaxQuads];  // unused quads repeat the first
   int32_t x_px[kMaxQuads], y_px[kMaxQuads];    // top-left pixel, framebuffer coordinates

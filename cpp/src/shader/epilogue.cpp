@@ -460,18 +460,25 @@ void Builder::run_whole(const WholePacket& whole) {
   }
 }
 
-/// Each lane that is alive to its place in the tile; no two lanes have the same.
+/// Each lane that is alive to its place in the tile, or to those of its samples; no two lanes have the same.
 void Builder::run_pixels(const WholePacket& colors) {
   Value pixel = ir.field(ir.vi32, args, offsetof(FragmentArgs, lane_pixel), 64);
   Value alive = ir.mask_from_bits(ir.field(ir.i32, args, offsetof(FragmentArgs, alive)), ir.lanes);
   Value within = ir.and_(pixel, ir.ik(framebuffer::kPixelsPerBlock - 1)), block = ir.sub(pixel, within);
-  for (Target& t : targets) {
-    read_sources(t, &colors);
-    for (uint32_t w = 0; w < t.words; ++w) {
-      Value word = t.words == 1 ? pixel : ir.add(ir.mul(block, ir.ik(t.words)), ir.add(within, ir.ik(w * framebuffer::kPixelsPerBlock)));
-      ir.call_intrinsic("llvm.x86.avx512.mask.scatter.dpi.512", {}, {t.pointer, alive, word, ir.bits(t.packed[w]), ir.c32(4)});
+  for (Target& t : targets) read_sources(t, &colors);
+  const auto write = [&](Value mask, uint32_t sample) {
+    for (const Target& t : targets) {
+      const uint32_t block_words = key.samples * t.words;
+      Value first = block_words == 1 ? pixel : ir.add(ir.mul(block, ir.ik(block_words)), within);
+      for (uint32_t w = 0; w < t.words; ++w) {
+        Value word = ir.add(first, ir.ik((sample * t.words + w) * framebuffer::kPixelsPerBlock));
+        ir.call_intrinsic("llvm.x86.avx512.mask.scatter.dpi.512", {}, {t.pointer, mask, word, ir.bits(t.packed[w]), ir.c32(4)});
+      }
     }
-  }
+  };
+  if (key.samples == 1) return write(alive, 0);
+  Value samples = ir.field(ir.vi32, args, offsetof(FragmentArgs, lane_samples), 64);
+  for (uint32_t s = 0; s < key.samples; ++s) write(ir.and_(alive, ir.ne(ir.and_(samples, ir.ik(1u << s)), ir.zero(ir.vi32))), s);
 }
 
 }  // namespace

@@ -441,10 +441,9 @@ Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, 
 }
 
 bool suits_pixels(const Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue) {
-  return jit.wide() && jit.lanes() == 16 && key.samples == 1 && !key.per_sample && !traits.discards && !traits.writes_depth &&
-         !traits.writes_sample_mask && !traits.writes_stencil && !traits.reads_tile && !traits.reads_sample_mask && !traits.reads_helper &&
-         !traits.uses_centroid && !traits.per_sample && !traits.writes_memory && !traits.dual_source && traits.lanes_alone &&
-         replaces_texels(epilogue);
+  return jit.wide() && jit.lanes() == 16 && !key.per_sample && !traits.discards && !traits.writes_depth && !traits.writes_sample_mask &&
+         !traits.writes_stencil && !traits.reads_tile && !traits.reads_sample_mask && !traits.reads_helper && !traits.uses_centroid &&
+         !traits.per_sample && !traits.writes_memory && !traits.dual_source && traits.lanes_alone && replaces_texels(epilogue);
 }
 
 Code<FragmentFunction> offer_pixels(Jit& jit, const FragmentKey& key, const EpilogueKey& epilogue) {
