@@ -497,7 +497,7 @@ void BasicTileWorker<kWithTrace>::run(const PassContext& pass, uint32_t bin) {
   w.origin_x_px = grid.origin_x_px + static_cast<int32_t>(bin % grid.columns * grid.bin_px);
   w.origin_y_px = grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px);
   w.place.place(w.origin_x_px, w.origin_y_px, w.blocks_per_row);
-  w.draw = ~0u;
+  w.draw = w.bound_draw = ~0u;  // how quads are shaded depends on what the bin's visibility buffer holds
   w.state = nullptr;
   w.far_broken = w.filter_broken = false;
   w.filter.begin_bin(pass.depth_holds_far);
