@@ -12,6 +12,7 @@
 
 #include "framebuffer/framebuffer.hpp"
 #include "framebuffer/tile_io.hpp"
+#include "raster/wide.hpp"
 #include "resource/texel_rows.hpp"
 
 using namespace tilegpu;
@@ -494,7 +495,8 @@ void run_pass(uint32_t seed, stats::Ledger& ledger) {
   model_begin(pass, f.layout);
   const uint32_t bins_px[] = {32, 64, 128};
   const uint32_t bin_px = bins_px[random() % 3];
-  const fb::HostTile tile = fb::make_host_tile(f, bin_px, 512 * 1024);
+  fb::HostTile tile = fb::make_host_tile(f, bin_px, 512 * 1024);
+  tile.wide = seed % 3 != 0 && raster::wide_vectors(16);
   auto* memory = static_cast<uint8_t*>(std::aligned_alloc(64, (tile.size_B + 127) / 64 * 64));
   const int parts = random() % 3 == 0 ? 2 + static_cast<int>(random() % 2) : 1;
   if (parts > 1) must(fb::ensure_spill_memory(f), "spill");

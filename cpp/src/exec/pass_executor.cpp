@@ -430,6 +430,7 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   context.samples = pass.samples;
   context.query_count = static_cast<uint32_t>(pass.queries.size());
   context.lanes = options.lanes;
+  context.tile.wide = raster::wide_vectors(options.lanes);
   context.fpk_quads = options.fpk_quads;
   context.hsr = pass.info.hsr.value_or(options.hsr);
   hsr::FilterPosition* filter_position = begin_depth_filter(pass, s.filter_positions, context);

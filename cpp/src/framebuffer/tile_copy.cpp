@@ -4,6 +4,8 @@
 // In, out: see tile_copy.hpp.
 #include "framebuffer/tile_copy.hpp"
 
+#include "framebuffer/wide_rows.hpp"
+
 namespace tilegpu::framebuffer {
 namespace {
 
@@ -152,9 +154,19 @@ template <uint32_t kTexel_B, bool kField>
 void to_rows(const PlaneView& plane, const Box& box, const resource::Reducer* reducer, bool stream, const RowsView& rows) {
   alignas(64) uint8_t reduced[4 * kWordPlane_B];  // four blocks of one word, or one of four
   const BlockRange range = block_range(plane, box);
+  const bool wide = !kField && kTexel_B >= 4 && has_wide_rows(plane, rows, reducer);
   for (uint32_t row = range.first_row; row <= range.last_row; ++row) {
     for (uint32_t column = range.first_column; column <= range.last_column; ++column) {
       const Box whole = block_box(plane, column, row);
+      if (wide && box.contains(whole)) {
+        constexpr uint32_t kLine = blocks_per_line(kTexel_B < 4 ? 4 : kTexel_B);
+        const uint32_t count = static_cast<uint32_t>(box.max_x + 1 - whole.min_x) / kBlock_px / kLine * kLine;
+        if (count) {
+          write_wide_rows(plane, column, row, count, reducer, stream, rows);
+          column += count - 1;
+          continue;
+        }
+      }
       if constexpr (kTexel_B == 4 && !kField) {
         const Box four = {whole.min_x, whole.min_y, whole.min_x + 15, whole.max_y};
         if (box.contains(four)) {

@@ -21,6 +21,7 @@ struct PlaneView {
   // 0xf, unless the samples are reduced to one by a reducer that keeps what is equal, or sample 0 is read.
   const uint8_t* equal = nullptr;
   size_t to_first_B = 0;
+  bool wide = false;  // rows may be written with AVX-512 (wide_rows.hpp)
   uint32_t equal_quads(uint32_t column, uint32_t row) const { return equal ? equal[row * (bin_px / kBlock_px) + column] : 0; }
   bool is_equal(uint32_t column, uint32_t row) const { return equal_quads(column, row) == 0xf; }
   uint8_t* block(uint32_t column, uint32_t row) const {

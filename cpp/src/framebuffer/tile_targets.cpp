@@ -143,12 +143,13 @@ ImageAccess image_access(const ImageView& view, VkImageAspectFlagBits aspect, ui
 }
 
 PlaneView plane_view(const HostTile& tile, const TilePlane& plane, const TileRegion& region, uint8_t* memory, uint32_t sample) {
-  return {memory + plane.offset_B + static_cast<size_t>(sample) * plane.words * kWordPlane_B,
-          plane.block_B,
-          plane.words,
-          tile.bin_px,
-          region.x_px,
-          region.y_px};
+  return {.data = memory + plane.offset_B + static_cast<size_t>(sample) * plane.words * kWordPlane_B,
+          .block_B = plane.block_B,
+          .words = plane.words,
+          .bin_px = tile.bin_px,
+          .x_px = region.x_px,
+          .y_px = region.y_px,
+          .wide = tile.wide};
 }
 
 PlaneView color_view(const HostTile& tile, const TilePlane& plane, const TileRegion& region, uint8_t* memory, uint32_t sample) {
