@@ -99,12 +99,16 @@ struct Batch {
 };
 class VertexRange;  // vertex_range.hpp
 
-/// Vertices that clipping made live in batches of their own, filled one after the other.
+/// Small batches of draws with the same number of components share a block of varyings. Vertices that clipping made live in blocks of
+/// their own, filled one after the other.
 struct Output {
   Chunk* chunk = nullptr;
   tiler::Binner* binner = nullptr;
   bool primitive_ids = false;
   SampleGrid grid;
+  uint32_t components = 0;  // of what is in the blocks that still take vertices
+  uint32_t shared_varyings = 0, shared_used = kBatchStride;
+  uint32_t deferred_used = kBatchStride;  // of a block that would have been there without deferred vertex shading
   uint32_t extra_varyings = 0, extra_used = kBatchStride;
   uint64_t survivors = 0;                    // primitives with a record
   bool wide = false;                         // AVX-512

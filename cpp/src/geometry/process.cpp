@@ -28,6 +28,11 @@ struct GeometryWorker::State {
   void process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
 };
 
+// A shader writes whole vectors, and a block's rows follow each other: past the last vertex they must end in the row.
+static bool needs_block(uint32_t used, uint32_t vertices) {
+  return used + (vertices + shader::kMaxLanes - 1) / shader::kMaxLanes * shader::kMaxLanes > kBatchStride;
+}
+
 GeometryWorker::GeometryWorker() : state_(std::make_unique<State>()) {}
 GeometryWorker::~GeometryWorker() = default;
 
@@ -48,7 +53,10 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   const bool sequence = !call.indexed && draw.info->topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
   const IndexTriples triples = sequence ? IndexTriples{} : fetch_indices(call, piece, indices);
   scratch.resize(draw.compiled->vertex_traits.private_memory_B);
-  out.extra_used = kBatchStride;  // the last draw's have another number of components
+  if (out.components != draw.components) {
+    out.components = draw.components;
+    out.extra_used = out.shared_used = out.deferred_used = kBatchStride;
+  }
   out.lrz = pass.lrz ? pass.lrz->writer(call, piece.draw) : hsr::LrzWriter{};
   if (out.lrz.buffer) {
     // A texel that the render area cuts may be narrow; those on its edge are left to triangles that cover more.
@@ -95,14 +103,28 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
       if (pass.census && call.indexed && piece.instance + i == 0)
         pass.census->mark(piece.draw, batch.vertex_index, batch.vertex_count, vertex_offset);
       const size_t varyings_before = chunk.varyings.size();
+      const uint32_t shared_before = out.shared_used;
       args.count = batch.vertex_count;
       args.loop_budget = pass.loop_budget;
       const auto shade_whole = [&] {
-        batch.varyings = static_cast<uint32_t>(varyings_before);
-        args.varyings = varying_floats ? chunk.varyings.extend(varying_floats) : no_varyings;
+        if (needs_block(out.shared_used, batch.vertex_count)) {
+          out.shared_varyings = static_cast<uint32_t>(varyings_before);
+          chunk.varyings.extend(varying_floats);
+          out.shared_used = 0;
+        }
+        batch.varyings = out.shared_varyings + out.shared_used;
+        args.varyings = varying_floats ? chunk.varyings.data() + batch.varyings : no_varyings;
+        out.shared_used += batch.vertex_count;
         args.loop_budget = pass.loop_budget;
         shade(&args);
         stats.vertices_shaded += batch.vertex_count;
+      };
+      const auto forget_varyings = [&] {
+        chunk.varyings.resize(varyings_before);
+        if (out.shared_varyings >= varyings_before)
+          out.shared_used = kBatchStride;
+        else
+          out.shared_used = shared_before;
       };
       stats.vertex_batches++;
       stats.indices += batch.primitive_count * per_primitive;
@@ -119,7 +141,11 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
             if (!made) continue;
             defer_records(chunk, records_before, batch, args.instance_index);
             stats.primitives_deferred += made;
-            stats.varyings_deferred_B += varying_floats * sizeof(float);
+            if (needs_block(out.deferred_used, batch.vertex_count)) {
+              stats.varyings_deferred_B += varying_floats * sizeof(float);
+              out.deferred_used = 0;
+            }
+            out.deferred_used += batch.vertex_count;
             continue;
           }
           shade_whole();
@@ -131,7 +157,7 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
       } else {
         shade_whole();
         if (!draws) {
-          chunk.varyings.resize(varyings_before);
+          forget_varyings();
           continue;
         }
         transform_batch(draw, batch);
@@ -142,7 +168,7 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
         assemble_lines_and_points(draw, piece.draw, batch, out);
       // Nothing was left of the batch: its vertices need not be kept.
       if (chunk.records.size() == records_before) {
-        chunk.varyings.resize(varyings_before);
+        forget_varyings();
         if (out.extra_varyings >= varyings_before) out.extra_used = kBatchStride;
       }
     }
