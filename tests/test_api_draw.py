@@ -460,6 +460,40 @@ def test_replay_reads_buffers_anew(dev: tg.Device, out: tg.Image, pipe: tg.Pipel
     assert (out.numpy()[:, 4:] == [0, 255, 0, 255]).all()
 
 
+@pytest.mark.parametrize("kind", ["strips", "indirect", "plain"])
+def test_replay_plans_anew_what_may_have_changed(dev: tg.Device, out: tg.Image, pipe: tg.Pipeline, kind: str) -> None:
+    """Which primitives there are, in strips that restart and in indirect draws; the rest of a plan is kept."""
+    strips = dev.pipeline(
+        VERT, FRAG, vertex=DTYPE, color=["r8g8b8a8_unorm"], topology="triangle_strip", primitive_restart=True
+    )
+    corners = np.concatenate([quad(RED, x1=0), quad(GREEN, x0=0, y1=0)])
+    indices = dev.buffer(np.array([0, 1, 2, 5, 0xFFFF, 6, 7, 8, 11], np.uint16), usage="index")
+    commands = dev.buffer(np.array([6, 1, 0, 0, 0, 1, 6, 0], np.uint32), usage="indirect")
+
+    def record() -> tg.RenderPass:
+        with dev.render_pass(color=[tg.Attachment(out, clear=BLUE)]) as rp:
+            if kind == "strips":
+                rp.draw(strips, corners, indices=indices)
+            elif kind == "indirect":
+                rp.draw_indirect(pipe, commands, corners)
+            else:
+                rp.draw(pipe, corners)
+                rp.draw(pipe, corners, indices=np.arange(6, dtype=np.uint32), instances=2)
+        return rp
+
+    def of(rp: tg.RenderPass) -> tuple[bytes, dict[str, Any]]:
+        return out.numpy().tobytes(), {k: v for k, v in rp.stats.asdict().items() if not k.endswith("_ms")}
+
+    rp = record()
+    for primitives in {"strips": (4, 3), "indirect": (2, 4), "plain": (8, 8)}[kind]:
+        rp.replay()
+        found = of(rp)
+        assert found == of(record())
+        assert found[1]["primitives_in"] == primitives
+        indices.numpy()[:] = [6, 7, 8, 0xFFFF, 0, 1, 2, 5, 0xFFFF]
+        commands.numpy()[4] = 6
+
+
 def test_replay_needs_an_ended_pass(dev: tg.Device, out: tg.Image) -> None:
     rp = dev.render_pass(color=[out], label="p")
     with pytest.raises(tg.ValidationError, match=r"pass 'p': replay\(\) is for a pass whose with block has ended"):

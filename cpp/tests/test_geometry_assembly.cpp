@@ -258,7 +258,9 @@ void test_census_counts_different_vertices() {
   VertexCensus census;
   pass.census = &census;
   for (int frame = 0; frame < 2; frame++) {
-    census.begin(pass);
+    CensusLayout layout;
+    lay_out_census(pass, layout);
+    census.begin(layout);
     GeometryWorker worker;
     Chunk chunk;
     ChunkPlans plans;

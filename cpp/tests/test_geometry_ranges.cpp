@@ -118,7 +118,9 @@ void test_what_is_named_is_shaded_once() {
   GeometryPass pass = scene.pass();
   VertexCensus census;
   pass.census = &census;
-  census.begin(pass);
+  CensusLayout layout;
+  lay_out_census(pass, layout);
+  census.begin(layout);
   GeometryWorker worker;
   Chunk chunk;
   ChunkPlans plans;

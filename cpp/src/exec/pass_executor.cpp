@@ -36,9 +36,6 @@ struct PassExecutor::State {
   bool dry = false, timed = false;
   std::vector<std::unique_ptr<geometry::Chunk>> chunks;  // arenas keep their capacity
   std::vector<const geometry::Chunk*> used_chunks;       // of the part that is being gathered, in order
-  std::vector<exec::DrawCall> expanded_draws;            // only where a pass has indirect draws
-  std::vector<geometry::PassCommand> commands;
-  geometry::ChunkPlans plans;
   geometry::BinnedGeometry binned;
   std::vector<uint8_t> bin_drawn;  // by any part
   struct BinRun {
@@ -54,8 +51,7 @@ struct PassExecutor::State {
   explicit State(ThreadPool& p) : pool(p) {}
   /// Gives everything back; takes no memory itself.
   void release() {
-    geometry_workers.clear(), tile_workers.clear(), chunks.clear(), used_chunks.clear(), expanded_draws.clear(), commands.clear();
-    plans = geometry::ChunkPlans();
+    geometry_workers.clear(), tile_workers.clear(), chunks.clear(), used_chunks.clear();
     binned = geometry::BinnedGeometry();
     bin_drawn.clear();
     census = geometry::VertexCensus();
@@ -138,27 +134,8 @@ geometry::BinGrid bin_grid(const PassRecord& pass, uint32_t bin_px) {
   return grid;
 }
 
-// The commands of this execution, with indirect draws read now: their buffers may have been written by earlier work.
-std::span<const DrawCall> expand_commands(const PassRecord& pass, std::vector<DrawCall>& expanded,
-                                          std::vector<geometry::PassCommand>& commands) {
-  commands.clear();
-  if (!pass.indirects.empty()) expanded = pass.draws;
-  for (const RecordedCommand& c : pass.commands) {
-    if (c.kind == RecordedCommand::Kind::clear) commands.push_back({0, &pass.clears[c.index]});
-    if (c.kind == RecordedCommand::Kind::draw) commands.push_back({c.index, nullptr});
-    if (c.kind != RecordedCommand::Kind::indirect) continue;
-    const IndirectDraw& indirect = pass.indirects[c.index];
-    for (uint32_t i = 0; i < indirect.count; i++) {
-      commands.push_back({static_cast<uint32_t>(expanded.size()), nullptr});
-      expanded.push_back(read_indirect(indirect, i));
-    }
-  }
-  if (pass.indirects.empty()) return pass.draws;
-  return expanded;
-}
-
 // Indirect draws stand behind the others in the execution's list; for people, draws are numbered in the order of commands.
-std::vector<uint32_t> draw_numbers(const std::vector<geometry::PassCommand>& commands, size_t draws) {
+std::vector<uint32_t> draw_numbers(std::span<const geometry::PassCommand> commands, size_t draws) {
   std::vector<uint32_t> numbers(draws);
   uint32_t number = 0;
   for (const geometry::PassCommand& c : commands)
@@ -184,6 +161,43 @@ uint32_t written_targets(const PassRecord& pass) {
   for (const DrawCall& draw : pass.draws) add(draw);
   for (const IndirectDraw& indirect : pass.indirects) add(indirect.base);
   return written;
+}
+
+// The draws of this execution, with indirect ones read now: their buffers may have been written by earlier work.
+std::span<const DrawCall> plan_draws(PassRecord& pass) {
+  PassPlan& plan = pass.plan;
+  if (plan.ready && pass.indirects.empty()) return pass.draws;
+  plan.ready = false;
+  plan.chunks_of = plan.draw_count = 0;
+  plan.commands.clear();
+  if (!pass.indirects.empty()) plan.expanded = pass.draws;
+  for (const RecordedCommand& c : pass.commands) {
+    if (c.kind == RecordedCommand::Kind::clear) plan.commands.push_back({0, &pass.clears[c.index]});
+    if (c.kind == RecordedCommand::Kind::draw) plan.commands.push_back({c.index, nullptr});
+    if (c.kind != RecordedCommand::Kind::indirect) continue;
+    const IndirectDraw& indirect = pass.indirects[c.index];
+    for (uint32_t i = 0; i < indirect.count; i++) {
+      plan.commands.push_back({static_cast<uint32_t>(plan.expanded.size()), nullptr});
+      plan.expanded.push_back(read_indirect(indirect, i));
+    }
+  }
+  for (const geometry::PassCommand& c : plan.commands) plan.draw_count += c.clear == nullptr;
+  plan.written_targets = written_targets(pass);
+  const std::span<const DrawCall> draws = pass.indirects.empty() ? pass.draws : plan.expanded;
+  plan.chunk_primitives = geometry::chunk_primitives_of(draws, plan.commands);
+  return draws;
+}
+
+// The rest of the plan; indices that restart primitives may have been written since they were looked at.
+const geometry::ChunkPlans& plan_geometry(PassPlan& plan, const geometry::GeometryPass& pass) {
+  if (!plan.ready) geometry::lay_out_census(pass, plan.census);
+  if (plan.chunks_of != pass.chunk_primitives || plan.chunks.read_indices()) {
+    plan.chunks_of = 0;
+    geometry::plan_chunks(pass, plan.chunks);
+    plan.chunks_of = pass.chunk_primitives;
+  }
+  plan.ready = true;
+  return plan.chunks;
 }
 
 /// Which attachments have a row in PassStats::traffic.
@@ -341,6 +355,7 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
   } catch (const std::bad_alloc& refused) {
     // Half-written arenas mean nothing, and what they hold may be all there was.
     state_->release();
+    pass.plan = {};
     pass.stats = {};
     return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY,
                  "pass '" + pass.info.label + "': the system refused " + stats::refused_text(refused, state_->phase) +
@@ -420,8 +435,9 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
     *code.first = code.second->address.load(std::memory_order_acquire);
     return last;
   });
-  const std::span<const DrawCall> draws = expand_commands(pass, s.expanded_draws, s.commands);
-  for (const geometry::PassCommand& c : s.commands) stats.draws += c.clear == nullptr;
+  const std::span<const DrawCall> draws = plan_draws(pass);
+  const std::span<const geometry::PassCommand> commands = pass.plan.commands;
+  stats.draws = pass.plan.draw_count;
 
   raster::PassContext context;
   context.draws = draws;
@@ -446,7 +462,7 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
                 pass.width_px,
                 pass.height_px,
                 pass.render_area};
-    s.lrz_cache.begin(lrz_info, s.commands, draws, s.lrz);
+    s.lrz_cache.begin(lrz_info, commands, draws, s.lrz);
     if (s.lrz.view) context.lrz = &s.lrz;
     pass.lrz_decisions = s.lrz.decisions;
   } else {
@@ -458,30 +474,28 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   const uint64_t heap_B = options.tiler_heap_B ? options.tiler_heap_B : pass.framebuffer.desc.tiler_heap_B;
   geometry::GeometryPass geometry_pass;
   geometry_pass.draws = draws;
-  geometry_pass.commands = s.commands;
+  geometry_pass.commands = commands;
   geometry_pass.grid = bin_grid(pass, context.tile.bin_px);
   geometry_pass.render_area = pass.render_area;
   geometry_pass.samples = pass.samples;
   geometry_pass.vertex_batch = options.vertex_batch ? options.vertex_batch : shader::kBatchStride;
   geometry_pass.vertex_ranges = options.vertex_batch == 0;
   geometry_pass.wide = raster::wide_vectors(options.lanes);
-  const uint64_t most_primitives =
-      heap_B < kHeapOfLargeChunks_B ? geometry::kChunkPrimitives : geometry::chunk_primitives_of(draws, s.commands);
+  const uint64_t most_primitives = heap_B < kHeapOfLargeChunks_B ? geometry::kChunkPrimitives : pass.plan.chunk_primitives;
   geometry_pass.chunk_primitives = static_cast<uint32_t>(std::clamp<uint64_t>(heap_B / kHeapPerPrimitive_B, 1, most_primitives));
   geometry_pass.lrz = context.lrz;
   geometry_pass.deferral = context.deferral;
   geometry_pass.deferred_triangle_px2 = options.deferred_triangle_px2;
   if (s.trace) {
     trace::begin_pass(*s.trace, *pass.trace_request, pass.width_px, pass.height_px, geometry_pass.grid,
-                      draw_numbers(s.commands, draws.size()));
+                      draw_numbers(commands, draws.size()));
     geometry_pass.traced = !s.timed;
     context.trace = s.trace.get();
     while (!s.timed && s.traced_workers.size() < s.pool.threads()) s.traced_workers.emplace_back();
   }
-  s.census.begin(geometry_pass);
+  const geometry::ChunkPlans& plans = plan_geometry(pass.plan, geometry_pass);
+  s.census.begin(pass.plan.census);
   geometry_pass.census = &s.census;
-  const geometry::ChunkPlans& plans = s.plans;
-  geometry::plan_chunks(geometry_pass, s.plans);
   for (raster::TileWorker& worker : s.tile_workers) worker.begin_pass(context);
   for (raster::TracedTileWorker& worker : s.traced_workers) worker.begin_pass(context);
   if (!s.dry) framebuffer::prepare_signatures(pass.framebuffer);
@@ -569,7 +583,7 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   if (s.trace) finish_trace();
   fill_traffic(pass, total, stats);
   if (!pass.indirects.empty()) {
-    const std::vector<uint32_t> numbers = draw_numbers(s.commands, draws.size());
+    const std::vector<uint32_t> numbers = draw_numbers(commands, draws.size());
     for (PrepassStop& stop : stats.prepass_stops) {
       if (stop.draw < numbers.size()) stop.draw = numbers[stop.draw];
       if (stop.because_of >= 0) stop.because_of = static_cast<int32_t>(numbers[static_cast<size_t>(stop.because_of)]);
@@ -598,7 +612,7 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   }
   stats.tiles_ms = tiles_ms;
   stats.geometry_ms = now_ms() - start_ms - tiles_ms;
-  framebuffer::mark_contents(pass.framebuffer, written_targets(pass), pass.info.label);
+  framebuffer::mark_contents(pass.framebuffer, pass.plan.written_targets, pass.info.label);
   return Ok{};
 }
 

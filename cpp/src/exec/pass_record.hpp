@@ -9,6 +9,7 @@
 
 #include "exec/recording.hpp"
 #include "framebuffer/framebuffer.hpp"
+#include "geometry/census.hpp"
 #include "hsr/lrz_state.hpp"
 #include "hsr/vertex_deferral.hpp"
 #include "tilegpu/trace.hpp"
@@ -40,6 +41,19 @@ struct BindingTables {
   std::vector<shader::TextureDescriptor> textures;
 };
 
+/// What follows from a pass's draws alone. Made by its first execution, and by each where the draws are only known then (indirect ones).
+struct PassPlan {
+  bool ready = false;
+  std::vector<DrawCall> expanded;  // only where the pass has indirect draws
+  std::vector<geometry::PassCommand> commands;
+  uint32_t draw_count = 0;
+  uint32_t written_targets = 0;   // that a draw or a clear may write: bit i colour i, 8 depth, 9 stencil
+  uint32_t chunk_primitives = 0;  // that suit the pass where the heap is large enough
+  geometry::CensusLayout census;
+  geometry::ChunkPlans chunks;
+  uint32_t chunks_of = 0;  // primitives that these were cut by; 0: not cut
+};
+
 struct PassRecord {
   RenderingInfo info;
   framebuffer::Framebuffer framebuffer;
@@ -58,6 +72,7 @@ struct PassRecord {
   std::unordered_map<const ImageView*, std::unique_ptr<shader::ImageViewAbi>> views;
   std::map<std::pair<const Sampler*, bool>, std::unique_ptr<shader::SamplerAbi>> samplers;  // bool: integer view
   std::vector<std::shared_ptr<const void>> keep_alive;
+  PassPlan plan;
   PassStats stats;
   std::vector<TileTrace> tile_trace;
   std::optional<TraceRequest> trace_request;         // of the next execution

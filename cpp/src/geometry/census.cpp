@@ -45,16 +45,16 @@ uint64_t sum_bytes(const uint8_t* bytes, uint64_t count) {
 
 }  // namespace
 
-void VertexCensus::begin(const GeometryPass& pass) {
-  ranges_.assign(pass.draws.size(), {});
-  runs_.clear();
-  uncounted_ = 0;
+void lay_out_census(const GeometryPass& pass, CensusLayout& out) {
+  out.ranges.assign(pass.draws.size(), {});
+  out.runs.clear();
+  out.uncounted = 0;
   uint64_t total = 0, size = 0;
   const exec::DrawState* state = nullptr;  // that `size` is of
   for (const PassCommand& command : pass.commands) {
     if (command.clear) continue;
     const exec::DrawCall& draw = pass.draws[command.draw];
-    Range& range = ranges_[command.draw];
+    CensusLayout::Range& range = out.ranges[command.draw];
     if (!range.size && draw.indexed && draw.count && draw.instance_count) {
       if (draw.state != state) {
         state = draw.state;
@@ -66,20 +66,25 @@ void VertexCensus::begin(const GeometryPass& pass) {
       }
     }
     if (!range.size) {
-      uncounted_ += named_by(draw) * draw.instance_count;
-    } else if (!runs_.empty() && runs_.back().end == range.first && runs_.back().instances == draw.instance_count) {
-      runs_.back().end += range.size;
+      out.uncounted += named_by(draw) * draw.instance_count;
+    } else if (!out.runs.empty() && out.runs.back().end == range.first && out.runs.back().instances == draw.instance_count) {
+      out.runs.back().end += range.size;
     } else {
-      runs_.push_back({range.first, range.first + range.size, draw.instance_count});
+      out.runs.push_back({range.first, range.first + range.size, draw.instance_count});
     }
   }
-  seen_.resize(total);
-  if (total) std::memset(seen_.data(), 0, total);
+  out.bytes = total;
+}
+
+void VertexCensus::begin(const CensusLayout& layout) {
+  layout_ = &layout;
+  seen_.resize(layout.bytes);
+  if (layout.bytes) std::memset(seen_.data(), 0, layout.bytes);
 }
 
 uint64_t VertexCensus::count() const {
-  uint64_t sum = uncounted_;
-  for (const Run& run : runs_) sum += sum_bytes(seen_.data() + run.first, run.end - run.first) * run.instances;
+  uint64_t sum = layout_->uncounted;
+  for (const CensusLayout::Run& run : layout_->runs) sum += sum_bytes(seen_.data() + run.first, run.end - run.first) * run.instances;
   return sum;
 }
 

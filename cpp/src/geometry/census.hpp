@@ -13,13 +13,30 @@
 
 namespace tilegpu::geometry {
 
+/// Which bytes are whose; follows from the draws alone, so that a pass that is executed again keeps it.
+struct CensusLayout {
+  struct Range {
+    uint64_t first = 0;
+    uint32_t size = 0;  // 0: not counted here
+  };
+  struct Run {
+    uint64_t first, end;
+    uint32_t instances;
+  };
+  std::vector<Range> ranges;  // one a draw
+  std::vector<Run> runs;      // of ranges that follow one another, of draws with as many instances
+  uint64_t uncounted = 0;     // vertices of the draws without a range
+  uint64_t bytes = 0;
+};
+void lay_out_census(const GeometryPass& pass, CensusLayout& out);
+
 class VertexCensus {
  public:
-  /// Before the chunks of the pass are processed; serial.
-  void begin(const GeometryPass& pass);
+  /// Before the chunks of the pass are processed; serial. The layout must stay until count().
+  void begin(const CensusLayout& layout);
   /// Vertices of instance 0 of a draw, as indices before the vertex offset.
   void mark(uint32_t draw, const uint32_t* indices, uint32_t count, uint32_t vertex_offset) {
-    const Range range = ranges_[draw];
+    const CensusLayout::Range range = layout_->ranges[draw];
     if (!range.size) return;
     uint8_t* seen = seen_.data() + range.first;
     for (uint32_t i = 0; i < count; i++) {
@@ -30,7 +47,7 @@ class VertexCensus {
   }
   /// The same for indices `first` to `first` + 31, those whose byte is 1.
   void mark_block(uint32_t draw, uint32_t first, const uint8_t* named) {
-    const Range range = ranges_[draw];
+    const CensusLayout::Range range = layout_->ranges[draw];
     if (!range.size) return;
     uint8_t* seen = seen_.data() + range.first;
     const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(named));
@@ -45,17 +62,7 @@ class VertexCensus {
   uint64_t count() const;
 
  private:
-  struct Range {
-    uint64_t first = 0;
-    uint32_t size = 0;  // 0: not counted here
-  };
-  struct Run {
-    uint64_t first, end;
-    uint32_t instances;
-  };
-  std::vector<Range> ranges_;  // one a draw
-  std::vector<Run> runs_;      // of ranges that follow one another, of draws with as many instances
-  uint64_t uncounted_ = 0;     // vertices of the draws without a range
+  const CensusLayout* layout_ = nullptr;
   Arena<uint8_t> seen_;
 };
 

@@ -70,12 +70,15 @@ class ChunkPlans {
   const ChunkPlan& operator[](size_t i) const { return plans_[i]; }
   const ChunkPlan* begin() const { return plans_.data(); }
   const ChunkPlan* end() const { return plans_.data() + plans_.size(); }
+  /// Primitive restart decided: they hold for these indices only.
+  bool read_indices() const { return read_indices_; }
 
  private:
   friend struct Planner;
   std::vector<ChunkPlan> plans_;
   std::vector<ChunkPiece> pieces_;
   std::vector<size_t> first_piece_;  // of each plan
+  bool read_indices_ = false;
 };
 
 /// Of passes with many primitives chunks are larger: neighbouring rows of a mesh share more of their vertices then. At least 32 are left.

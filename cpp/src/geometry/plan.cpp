@@ -17,6 +17,7 @@ struct Planner {
     out.plans_.clear();
     out.pieces_.clear();
     out.first_piece_.clear();
+    out.read_indices_ = false;
   }
   void begin_plan(const exec::ClearCall* clear) {
     out.plans_.push_back({{}, clear});
@@ -69,6 +70,7 @@ struct Planner {
   }
 
   void add_restarted(uint32_t draw, uint32_t instances, std::vector<ChunkPiece> pieces) {
+    out.read_indices_ = true;
     if (pieces.empty()) return;
     for (uint32_t instance = 0; instance < instances;) {
       if (pieces.size() == 1) {
