@@ -33,6 +33,50 @@ void gather_block(Worker& w, uint32_t block) {
     for (uint32_t i = 0; i < vectors; i++) raster::store(ids + 8 * i, raster::i32x8{});
 }
 
+// Touched blocks; those that a primitive holds are whole ones of it.
+void list_dirty(Worker& w) {
+  w.dirty_blocks.clear();
+  for (size_t i = 0; i < w.dirty.size(); i += 8) {  // 64 blocks or more: bins are 32 px wide at least
+    uint64_t bytes;
+    std::memcpy(&bytes, &w.dirty[i], 8);
+    if (!bytes) continue;
+    std::memset(&w.dirty[i], 0, 8);
+    for (; bytes; bytes &= bytes - 1) {
+      const uint32_t block = static_cast<uint32_t>(i) + static_cast<uint32_t>(std::countr_zero(bytes) >> 3);
+      if (const uint32_t id = w.covers.any ? release_cover(w, block) : 0)
+        w.strata.add_whole(id, block);
+      else
+        w.dirty_blocks.push_back(block);
+    }
+  }
+}
+// The same by AVX-512.
+TILEGPU_WIDE void list_dirty_wide(Worker& w) {
+  const uint32_t blocks = w.blocks_per_row * w.blocks_per_row;  // a multiple of 16
+  w.dirty_blocks.clear();
+  w.dirty_blocks.reserve(blocks + 16);
+  uint32_t* out = w.dirty_blocks.data();
+  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  for (uint32_t i = 0; i < blocks; i += 16) {
+    __m128i* const at = reinterpret_cast<__m128i*>(&w.dirty[i]);
+    const __m128i bytes = _mm_loadu_si128(at);
+    _mm_storeu_si128(at, _mm_setzero_si128());
+    uint32_t dirty = _mm_test_epi8_mask(bytes, bytes);
+    if (w.covers.any) {
+      const __m512i planes = _mm512_loadu_si512(w.covers.plane.data() + i);
+      for (uint32_t held = dirty & _mm512_test_epi32_mask(planes, planes); held; held &= held - 1) {
+        const uint32_t block = i + static_cast<uint32_t>(std::countr_zero(held));
+        dirty ^= held & (0u - held);
+        w.strata.add_whole(release_cover(w, block), block);
+      }
+    }
+    const __m512i numbers = _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(i)));
+    _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(static_cast<__mmask16>(dirty), numbers));
+    out += std::popcount(dirty);
+  }
+  w.dirty_blocks.extend_reserved(static_cast<size_t>(out - w.dirty_blocks.data()));
+}
+
 // One sample, AVX-512: whole blocks, and which have several primitives. Which kind comes next is hard to foretell: no branch.
 TILEGPU_WIDE void gather_blocks_wide(Worker& w, const uint32_t* blocks, size_t count) {
   auto& mixed_blocks = w.groups.blocks;
@@ -41,18 +85,21 @@ TILEGPU_WIDE void gather_blocks_wide(Worker& w, const uint32_t* blocks, size_t c
   whole_blocks.reserve(whole_blocks.size() + count + 1);
   uint32_t* mixed = mixed_blocks.data();
   VisibleQuad* whole = whole_blocks.data() + whole_blocks.size();
-  const bool keeps = !w.prepass.replays.empty();
+  const uint32_t keeps = !w.prepass.replays.empty();
+  uint32_t* const all_ids = w.ids;
   for (size_t i = 0; i < count; i++) {
-    uint32_t* ids = w.ids + size_t{blocks[i]} * 16;
+    uint32_t* const ids = all_ids + size_t{blocks[i]} * 16;
     const __m512i numbers = _mm512_load_si512(ids);
     const __m128i first = _mm512_castsi512_si128(numbers);
-    const bool is_mixed = _mm512_cmpneq_epi32_mask(numbers, _mm512_broadcastd_epi32(first)) != 0;
-    const uint32_t id = static_cast<uint32_t>(_mm_cvtsi128_si32(first));
+    const __mmask16 differs = _mm512_cmpneq_epi32_mask(numbers, _mm512_broadcastd_epi32(first));
+    const uint32_t is_mixed = differs != 0, id = static_cast<uint32_t>(_mm_cvtsi128_si32(first));
     *mixed = blocks[i];
     mixed += is_mixed;
     *whole = {id, blocks[i] * 16 | kWholeBlock, 0};
-    whole += !is_mixed & (id != 0);
-    _mm512_mask_store_epi32(ids, static_cast<__mmask16>(is_mixed | keeps ? 0 : 0xffff), _mm512_setzero_si512());
+    whole += (is_mixed ^ 1) & (id != 0);
+    // As arithmetic, or the compiler makes a branch of it.
+    const __m512i kept = _mm512_set1_epi32(static_cast<int32_t>(0u - (is_mixed | keeps)));
+    _mm512_store_si512(ids, _mm512_and_si512(numbers, kept));
   }
   mixed_blocks.resize(static_cast<size_t>(mixed - mixed_blocks.data()));
   whole_blocks.extend_reserved(static_cast<size_t>(whole - (whole_blocks.data() + whole_blocks.size())));
@@ -257,20 +304,7 @@ void flush_visibility(Worker& w) {
   assert(w.queue_count == 0 && w.packet_count == 0);
   w.strata.clear();
   w.groups.clear();
-  w.dirty_blocks.clear();
-  for (size_t i = 0; i < w.dirty.size(); i += 8) {  // 64 blocks or more: bins are 32 px wide at least
-    uint64_t bytes;
-    std::memcpy(&bytes, &w.dirty[i], 8);
-    if (!bytes) continue;
-    std::memset(&w.dirty[i], 0, 8);
-    for (; bytes; bytes &= bytes - 1) {
-      const uint32_t block = static_cast<uint32_t>(i) + static_cast<uint32_t>(std::countr_zero(bytes) >> 3);
-      if (const uint32_t id = w.covers.any ? release_cover(w, block) : 0)
-        w.strata.add_whole(id, block);
-      else
-        w.dirty_blocks.push_back(block);
-    }
-  }
+  (w.wide ? list_dirty_wide : list_dirty)(w);
   if (w.wide && w.samples == 1)
     gather_blocks_wide(w, w.dirty_blocks.data(), w.dirty_blocks.size());
   else

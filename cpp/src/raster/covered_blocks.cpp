@@ -95,8 +95,8 @@ struct WindowBlocks {
 };
 constexpr WindowBlocks kWindowBlocks;
 
-// How far a block's sample points reach from its first one, in subpixels; several lie on a grid of 1/16 pixel.
-constexpr int32_t reach_of(uint32_t samples) { return 3 * 256 + (samples > 1 ? 15 * 16 : 0); }
+// How far a block's sample points reach from its corner, in subpixels: they lie on a grid of 1/16 pixel.
+constexpr int32_t kReach = 3 * 256 + 15 * 16;
 
 // The blocks of a row that no edge leaves outside, of up to 16 side by side.
 TILEGPU_WIDE inline uint32_t list_row(__m512i steps, const __m512i* pairs, const __m512i* at, uint32_t present, uint32_t lane, int32_t x,
@@ -116,23 +116,21 @@ TILEGPU_WIDE inline uint32_t list_row(__m512i steps, const __m512i* pairs, const
 
 // The blocks that a bounding box touches, of larger triangles those that no edge leaves outside. Written in whole vectors: how many they
 // are is hard to foretell.
-TILEGPU_WIDE uint32_t list_blocks(const TriangleBatch& b, uint32_t lanes, uint32_t samples, CoveredBlocks& out) {
+TILEGPU_WIDE uint32_t list_blocks(const TriangleBatch& b, uint32_t lanes, CoveredBlocks& out) {
   uint32_t count = 0;
   for (; lanes; lanes &= lanes - 1) {
     const uint32_t lane = static_cast<uint32_t>(std::countr_zero(lanes));
     const int32_t x = b.window_x[lane] >> 2, y = b.window_y[lane] >> 2;
     const int32_t columns = ((b.end_x[lane] - 1) >> 2) - x, rows = ((b.end_y[lane] - 1) >> 2) - y;  // less one
-    // A small triangle's window may begin within the block.
-    const uint32_t before = (static_cast<uint32_t>(b.window_x[lane] & 3) * 256) | static_cast<uint32_t>(b.window_y[lane] & 3) << 24;
     if (columns >= kTable || rows >= kTable) {
       const __m512i along = _mm512_slli_epi32(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), 10);
       __m512i pairs[3], at[3];
       for (int k = 0; k < 3; k++) {
         const int32_t pair = b.pair[k][lane], right = static_cast<int16_t>(pair), down = pair >> 16;
         pairs[k] = _mm512_set1_epi32(pair);
-        at[k] = _mm512_set1_epi32(b.at[k][lane] + reach_of(samples) * (std::max(right, 0) + std::max(down, 0)));
+        at[k] = _mm512_set1_epi32(b.at[k][lane] + kReach * (std::max(right, 0) + std::max(down, 0)));
       }
-      for (int32_t row = 0; row <= rows; row++)  // `before` is 0: the triangle is not small
+      for (int32_t row = 0; row <= rows; row++)
         for (int32_t first = 0; first <= columns; first += 16) {
           const __m512i steps = _mm512_add_epi32(along, _mm512_set1_epi32(row << 26 | first << 10));
           const uint32_t present = columns - first >= 15 ? 0xffffu : (2u << (columns - first)) - 1;
@@ -148,8 +146,7 @@ TILEGPU_WIDE uint32_t list_blocks(const TriangleBatch& b, uint32_t lanes, uint32
     put(out.y, kWindowBlocks.y[rows][columns], y);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(out.lane + count), _mm256_set1_epi8(static_cast<char>(lane)));
     const auto put_steps = [&](uint32_t first) TILEGPU_WIDE {
-      const __m512i v = _mm512_load_si512(kWindowBlocks.steps[rows][columns] + first);
-      _mm512_storeu_si512(out.steps + count + first, _mm512_sub_epi16(v, _mm512_set1_epi32(static_cast<int32_t>(before))));
+      _mm512_storeu_si512(out.steps + count + first, _mm512_load_si512(kWindowBlocks.steps[rows][columns] + first));
     };
     put_steps(0);
     const uint32_t more = static_cast<uint32_t>((columns + 1) * (rows + 1));
@@ -161,7 +158,7 @@ TILEGPU_WIDE uint32_t list_blocks(const TriangleBatch& b, uint32_t lanes, uint32
 
 // Of a block in CoveredBlocks::masks.
 template <uint32_t kSamples>
-constexpr uint32_t kWords = kSamples == 1 || kSamples > 4 ? kSamples : 4;
+constexpr uint32_t kWords = kSamples > 4 ? kSamples : 4;
 
 // Pixels where no edge is negative.
 TILEGPU_WIDE inline __mmask16 covered_wide(__m512i e0, __m512i e1, __m512i e2, __mmask16 allowed) {
@@ -189,14 +186,13 @@ template <uint32_t kSamples>
 TILEGPU_WIDE void cover(const TriangleBatch& __restrict b, const BinPlace& __restrict bin, uint32_t candidates,
                         CoveredBlocks& __restrict out) {
   static constexpr SamplePairs<kSamples> kSamplePairs;
-  // Edges at the samples, from the pixel's corner; one sample: its place is in `at` already.
+  // Edges at the samples, from the pixel's corner.
   alignas(32) int32_t offsets[3][kSamples][8];
-  if constexpr (kSamples > 1)
-    for (int k = 0; k < 3; k++) {
-      const __m256i pairs = _mm256_load_si256(reinterpret_cast<const __m256i*>(b.pair[k]));
-      for (uint32_t s = 0; s < kSamples; s++)
-        _mm256_store_si256(reinterpret_cast<__m256i*>(offsets[k][s]), _mm256_madd_epi16(pairs, _mm256_set1_epi32(kSamplePairs.at[s])));
-    }
+  for (int k = 0; k < 3; k++) {
+    const __m256i pairs = _mm256_load_si256(reinterpret_cast<const __m256i*>(b.pair[k]));
+    for (uint32_t s = 0; s < kSamples; s++)
+      _mm256_store_si256(reinterpret_cast<__m256i*>(offsets[k][s]), _mm256_madd_epi16(pairs, _mm256_set1_epi32(kSamplePairs.at[s])));
+  }
   const __m512i pixels = _mm512_load_si512(kPairs);
   uint32_t count = 0;
   for (uint32_t i = 0; i < candidates; i++) {
@@ -207,11 +203,7 @@ TILEGPU_WIDE void cover(const TriangleBatch& __restrict b, const BinPlace& __res
     for (int k = 0; k < 3; k++)
       edges[k] = _mm512_add_epi32(_mm512_madd_epi16(at_pixels, _mm512_set1_epi32(b.pair[k][lane])), _mm512_set1_epi32(b.at[k][lane]));
     uint16_t* const masks = out.masks + count * kWords<kSamples>;
-    uint64_t any;
-    if constexpr (kSamples == 1)
-      any = *masks = covered_wide(edges[0], edges[1], edges[2], allowed);
-    else
-      any = cover_samples_wide<kSamples>(edges, [&](int k, uint32_t s) { return offsets[k][s][lane]; }, allowed, masks);
+    const uint64_t any = cover_samples_wide<kSamples>(edges, [&](int k, uint32_t s) { return offsets[k][s][lane]; }, allowed, masks);
     out.lane[count] = lane;
     out.x[count] = x;
     out.y[count] = y;
@@ -256,11 +248,9 @@ void cover_window_wide(const WindowEdges& edges, uint32_t part, uint32_t samples
 }
 
 void cover_blocks_wide(const TriangleBatch& b, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out) {
-  const uint32_t candidates = list_blocks(b, lanes, samples, out);
-  out.words = samples == 1 ? 1 : std::max(samples, 4u);
+  const uint32_t candidates = list_blocks(b, lanes, out);
+  out.words = std::max(samples, 4u);
   switch (samples) {
-    case 1:
-      return cover<1>(b, bin, candidates, out);
     case 2:
       return cover<2>(b, bin, candidates, out);
     case 4:

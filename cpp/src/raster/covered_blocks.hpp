@@ -1,6 +1,6 @@
-// raster/covered_blocks.hpp -- stage: tile phase. In: the small and medium triangles of a batch. Out: every 4x4 block where one of them
-// covers a sample, in order of the triangles, in one list: what tests them runs through one loop, whose end is foretold, instead of
-// two short ones for each triangle.
+// raster/covered_blocks.hpp -- stage: tile phase, several samples. In: the medium triangles of a batch. Out: every 4x4 block where one of
+// them covers a sample, in order of the triangles, in one list: what tests them runs through one loop, whose end is foretold, instead of
+// two short ones for each triangle. One sample: wide_tests.hpp.
 #pragma once
 
 #include <cstring>
@@ -13,7 +13,7 @@ struct CoveredBlocks {
   static constexpr uint32_t kWindow = detail::kSmallTriangle / 256 / 4 + 1;  // blocks of a window side by side
   static constexpr uint32_t kMost = kBatch * kWindow * kWindow;
   uint32_t count = 0;
-  uint32_t words;  // of a block: samples, at least 4 if there are several
+  uint32_t words;  // of a block: samples, at least 4
   // Of each: its triangle in the batch; its place in the bin, in blocks.
   uint8_t lane[kMost + 32], x[kMost + 32], y[kMost + 32];  // 32 are written at once
   /// Bit: pixel in tile order; one word for each sample. Samples beyond the pass's are 0.
@@ -35,7 +35,7 @@ struct BinPlace {
   static constexpr uint32_t kMostBlocks = 32;  // side by side
   uint32_t blocks_per_row = 0;
   /// Pixel centres of each column and row of blocks in the framebuffer, in tile order.
-  alignas(64) float x[kMostBlocks][16], y[kMostBlocks][16];
+  alignas(64) float x[kMostBlocks + 16][16], y[kMostBlocks + 16][16];  // sixteen are read at once
   /// The pixels of each column and row that are inside of a rectangle.
   uint16_t columns[kMostBlocks], rows[kMostBlocks];
 
@@ -43,9 +43,9 @@ struct BinPlace {
   void cut(const PixelRect& rect);
 };
 
-/// For `lanes` of the batch that are of TriangleBatch::medium. Several samples.
+/// For `lanes` of the batch that are of TriangleBatch::medium.
 void cover_blocks(const TriangleBatch& batch, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out);
-/// AVX-512; for lanes that are medium or small.
+/// AVX-512.
 void cover_blocks_wide(const TriangleBatch& batch, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out);
 
 /// Large triangles, several samples: edges at a window of 4x4 blocks, in units of 1/16 pixel, as in coverage.hpp.

@@ -57,12 +57,18 @@ bool worth_it(Worker& w, const geometry::BinnedGeometry& binned, uint32_t segmen
     uint64_t area;
     uint32_t large;
   } of_all = {0, 0}, of_windowed = {0, 0};  // those that are not small in deep bins; those that never are
+  // They come from all over memory: all are fetched before the first is looked at.
+  const geometry::TriangleRecord* records[kAsked];
   for (uint32_t k = 0; k < asked; k++) {
     // Of many: places without a period, which a mesh's rows have.
     const uint32_t place = count > kAsked ? static_cast<uint32_t>(uint64_t{k * 0x9e3779b9u} * count >> 32) : k;
     uint32_t number = at + place, i = segment;
     for (; number >= binned.segments[i].count; i++) number -= binned.segments[i].count;
-    const geometry::TriangleRecord& r = record_of(binned.segments[i], number);
+    records[k] = &record_of(binned.segments[i], number);
+    __builtin_prefetch(records[k]);
+  }
+  for (uint32_t k = 0; k < asked; k++) {
+    const geometry::TriangleRecord& r = *records[k];
     const uint32_t here = is_small(r, detail::kSmallInDeepBins) ? 0 : area_px(w, r);
     const uint32_t windowed = here && !is_small(r, detail::kSmallTriangle) ? here : 0;
     of_all = {of_all.area + here, of_all.large + (here != 0)};

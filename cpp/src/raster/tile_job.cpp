@@ -138,7 +138,7 @@ void select_state(Worker& w, const exec::DrawState& state) {
   w.masks_samples = w.sample_mask != w.all_samples;
   w.place.cut(w.rect);
   const bool wide = !kTraced && w.wide && w.route == Route::visibility && w.early == EarlyTests::full && !w.masks_samples;
-  w.wide_blocks = wide ? wide_blocks(w.test) : nullptr;
+  w.wide_triangles = wide ? wide_triangles(w.test) : nullptr;
 }
 
 }  // namespace
@@ -209,25 +209,21 @@ bool lists_blocks(const Worker& w) { return w.list_draw && !w.masks_samples && w
 // Of the triangles `left` of a batch the first ones, as far as the blocks of all of them can be tested in one go. Returns the others.
 uint32_t draw_run(Worker& w, const geometry::TriangleRecord* const* records, const geometry::Chunk& chunk, const TriangleBatch& batch,
                   uint32_t left) {
-  if (w.lrz.now || !(w.wide_blocks || lists_blocks(w))) return left;
+  if (w.lrz.now || !(w.wide_triangles || lists_blocks(w))) return left;
   const uint32_t others = left & ~(batch.medium | batch.small);
   const uint32_t run = left & ((others & (0u - others)) - 1);
   if (!run) return left;
-  CoveredBlocks& blocks = *w.waiting_blocks;
-  (w.wide ? cover_blocks_wide : cover_blocks)(batch, run, w.samples, w.place, blocks);
   const uint32_t first_number = static_cast<uint32_t>(w.visible.size()) + 1;
   uint32_t covered, passed, seen;
   if (w.samples == 1) {
-    if (w.covers.any)
-      for (uint32_t i = 0; i < blocks.count; i++) {
-        const uint32_t block = w.block_of(blocks.x[i], blocks.y[i]);
-        if (w.covers.plane[block]) hsr::expand_cover(w, block);
-      }
-    const TestedBlocks done = w.wide_blocks(w.test, batch, blocks, first_number, w.place);
+    const hsr::BlockCovers& covers = w.covers;
+    const TestedBlocks done = w.wide_triangles(w.test, batch, run, first_number, w.place, {&w, covers.any ? covers.plane.data() : nullptr});
     covered = done.covered, passed = done.passed, seen = done.seen;
     w.prepass.recorded += passed;
     if (w.early_query >= 0) w.query_samples[static_cast<uint32_t>(w.early_query)] += passed;
   } else {
+    CoveredBlocks& blocks = *w.waiting_blocks;
+    (w.wide ? cover_blocks_wide : cover_blocks)(batch, run, w.samples, w.place, blocks);
     RunRecords context{records, &chunk};
     const hsr::ListedBlocks done = hsr::insert_blocks(w, batch, blocks, first_number, draw_unlisted, &context);
     covered = done.covered, passed = done.passed, seen = done.seen;

@@ -168,7 +168,7 @@ struct Worker {
   bool one_by_one = false;   // each primitive is shaded before the next is tested (Classification::pins_order)
   bool late_needed = false;  // there is something to test after shading
   TestState test, late_test;
-  WideBlocks wide_blocks = nullptr;  // of `test`, where the draw goes to the visibility buffer; else null
+  WideTriangles wide_triangles = nullptr;  // of `test`, where the draw goes to the visibility buffer; else null
   BinPlace place{};
   std::unique_ptr<CoveredBlocks> waiting_blocks = std::make_unique<CoveredBlocks>();  // of a batch
   Shading shading;                                                                    // of the draw whose quads are packed now
