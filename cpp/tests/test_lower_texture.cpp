@@ -35,9 +35,10 @@ struct Texture {
                            0};
       view.layer_pitch_B[level] = view.layer_pitch_B[from];
     }
-    fill_level_tables(view);
     view.level_count = 5, view.layer_count = 2, view.sample_count = 1;
+    fill_level_tables(view);
     sampler.min_lod = 0, sampler.max_lod = 1000;
+    fill_lod_limits(sampler);
   }
 
   /// The base level as depth: (x + (y & 1) / 2) / 255.
@@ -47,6 +48,7 @@ struct Texture {
       std::memcpy(&memory[4 * k], &depth, 4);
     }
     view.level_count = 1;
+    fill_level_tables(view);
   }
 
   TextureDescriptor descriptor(uint32_t lanes, VkImageViewType dim, bool compares = false) {
@@ -59,12 +61,12 @@ struct Texture {
     key.sampler.mipmap_mode = VK_SAMPLER_MIPMAP_MODE_NEAREST;
     key.sampler.address_u = key.sampler.address_v = key.sampler.address_w = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
     key.sampler.compare_enable = compares, key.sampler.compare_op = VK_COMPARE_OP_LESS;
-    Expected<SamplerFunctions> f = compile_sampler(jit_of(lanes), key, kUseGradient | kUseLod | kUseFetch | kUseGather);
+    Expected<SamplerFunctions> f = compile_sampler(jit_of(lanes), key, kUseGradient | kUseLod | kUseFetch | kUseGather | kUseImplicit);
     if (!f) {
       CHECK_MESSAGE(false, f.error().message);
       return {};
     }
-    return {&view, &sampler, f->gradient->address, f->lod->address, f->fetch->address, f->gather->address};
+    return {&view, &sampler, f->gradient->address, f->lod->address, f->fetch->address, f->gather->address, f->implicit->address};
   }
 };
 

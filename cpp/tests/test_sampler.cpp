@@ -97,9 +97,9 @@ struct Texture {
       view.level[l].data = memory.data() + offsets[from];
       view.layer_pitch_B[l] = view.layer_pitch_B[from];
     }
-    fill_level_tables(view);
     view.level_count = static_cast<int32_t>(levels), view.layer_count = static_cast<int32_t>(layers),
     view.sample_count = static_cast<int32_t>(samples);
+    fill_level_tables(view);
     sampler.min_lod = -1000, sampler.max_lod = 1000;
     descriptor.view = &view, descriptor.sampler = &sampler;
   }
@@ -422,7 +422,7 @@ Trampoline make_trampoline(Jit& jit, const char* name, Type (*type)(const Ir&), 
 
 struct Lab {
   std::unique_ptr<Jit> jit;
-  Trampoline gradient, lod, fetch, gather;
+  Trampoline gradient, lod, fetch, gather, implicit;
 };
 std::vector<Lab> all_labs;  // 8, 4, 16 lanes; 16 with AVX-512 and gathers where the CPU has them
 size_t lab_count = 3;       // in use: where 8 lanes alone must do, 1
@@ -440,7 +440,8 @@ bool make_labs() {
     lab.lod = make_trampoline(*lab.jit, "lod", sample_lod_type, offsetof(TextureDescriptor, sample_lod));
     lab.fetch = make_trampoline(*lab.jit, "fetch", fetch_type, offsetof(TextureDescriptor, fetch));
     lab.gather = make_trampoline(*lab.jit, "gather", gather_type, offsetof(TextureDescriptor, gather));
-    if (!lab.gradient || !lab.lod || !lab.fetch || !lab.gather) return false;
+    lab.implicit = make_trampoline(*lab.jit, "implicit", sample_implicit_type, offsetof(TextureDescriptor, sample_implicit));
+    if (!lab.gradient || !lab.lod || !lab.fetch || !lab.gather || !lab.implicit) return false;
     all_labs.push_back(std::move(lab));
   }
   return true;
@@ -448,8 +449,36 @@ bool make_labs() {
 
 enum class Op { gradient, lod, gather };
 
+/// sample_implicit gives the bits of sample_gradient without a bias. `a`: of sample_gradient.
+void check_implicit(Lab& lab, const SamplerKey& key, Texture& image, Arguments a) {
+  using namespace gradient_arg;
+  const uint32_t lanes = lab.jit->lanes();
+  auto functions = compile_sampler(*lab.jit, key, kUseImplicit);
+  if (!CHECK_MESSAGE(functions, functions ? "" : functions.error().message)) return;
+  image.descriptor.sample_implicit = address_of(functions->implicit);
+  Arguments b{};
+  for (uint32_t l = 0; l < lanes; ++l) {
+    const auto of = [&](uint32_t parameter) { return a.v[parameter - 1][l]; };
+    a.v[bias - 1][l] = 0;
+    const auto squared = [&](float ds, float dt) {
+      const float u = ds * image.view.width_f,
+                  v = key.dim == VK_IMAGE_VIEW_TYPE_1D || key.dim == VK_IMAGE_VIEW_TYPE_1D_ARRAY ? 0 : dt * image.view.height_f;
+      return std::fma(u, u, v * v);
+    };
+    b.v[implicit_arg::s - 1][l] = of(s), b.v[implicit_arg::t - 1][l] = of(t);
+    b.v[implicit_arg::dref - 1][l] = of(dref), b.v[implicit_arg::layer - 1][l] = of(layer);
+    const float x = squared(of(dsdx), of(dtdx)), y = squared(of(dsdy), of(dtdy)), longer = x > y ? x : y;
+    b.v[implicit_arg::rho2 - 1][l] = longer > 0 ? longer : 0;
+  }
+  std::copy(std::begin(a.scalar), std::end(a.scalar), std::begin(b.scalar));
+  float want[4][kMaxLanes], have[4][kMaxLanes];
+  lab.gradient(&image.descriptor, &a, want), lab.implicit(&image.descriptor, &b, have);
+  for (int c = 0; c < 4; ++c) CHECK(std::memcmp(want[c], have[c], lanes * sizeof(float)) == 0);
+}
+
 /// Sixteen requests through every lane count; `out[lab][request][component]`.
 bool call(const SamplerKey& key, Texture& image, Op op, const Request requests[16], int component, float out[3][16][4]) {
+  fill_lod_limits(image.sampler);
   for (size_t n = 0; n < lab_count; ++n) {
     Lab& lab = all_labs[n];
     const uint8_t use = op == Op::gradient ? kUseGradient : op == Op::lod ? kUseLod : kUseGather;
@@ -491,6 +520,8 @@ bool call(const SamplerKey& key, Texture& image, Op op, const Request requests[1
         for (int c = 0; c < 4; ++c) out[n][base + l][c] = result[c][l];
       }
       if (op == Op::gather) continue;
+      if (op == Op::gradient && key.dim != VK_IMAGE_VIEW_TYPE_CUBE && key.dim != VK_IMAGE_VIEW_TYPE_CUBE_ARRAY)
+        check_implicit(lab, key, image, a);
       a.scalar[2] = mask | kWithoutAlpha;
       float without[4][kMaxLanes];
       (op == Op::gradient ? lab.gradient : lab.lod)(&image.descriptor, &a, without);

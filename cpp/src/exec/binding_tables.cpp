@@ -130,6 +130,7 @@ Status build_tables(DeviceState& device, PassRecord& pass, const Pipeline& pipel
       shader::TextureDescriptor& texture = tables.textures[places[k].at];
       put(texture.sample_gradient, (*functions)[k].gradient), put(texture.sample_lod, (*functions)[k].lod);
       put(texture.fetch, (*functions)[k].fetch), put(texture.gather, (*functions)[k].gather);
+      put(texture.sample_implicit, (*functions)[k].implicit);
     }
   }
   state.buffers = tables.buffers.data();

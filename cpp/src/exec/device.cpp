@@ -319,6 +319,7 @@ Expected<std::vector<shader::SamplerFunctions>> DeviceState::samplers(const std:
         if (made->lod) functions.lod = made->lod;
         if (made->fetch) functions.fetch = made->fetch;
         if (made->gather) functions.gather = made->gather;
+        if (made->implicit) functions.implicit = made->implicit;
         return Ok{};
       });
     }

@@ -44,13 +44,16 @@ void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi) {
     abi.layer_pitch_B[i] = layout.size_B;
     abi.sample_pitch_B = layout.sample_pitch_B;
   }
-  shader::fill_level_tables(abi);
   abi.level_count = static_cast<int32_t>(info.level_count);
+  shader::fill_level_tables(abi);
   abi.layer_count = static_cast<int32_t>(info.layer_count);
   abi.sample_count = static_cast<int32_t>(image.sample_count());
 }
 
-void fill_null_sampler_abi(shader::SamplerAbi& abi) { abi = {}; }
+void fill_null_sampler_abi(shader::SamplerAbi& abi) {
+  abi = {};
+  shader::fill_lod_limits(abi);
+}
 
 void fill_sampler_abi(const Sampler& sampler, bool integer, shader::SamplerAbi& abi) {
   const SamplerCreateInfo& info = sampler.info();
@@ -58,6 +61,7 @@ void fill_sampler_abi(const Sampler& sampler, bool integer, shader::SamplerAbi& 
   abi.mip_lod_bias = info.mip_lod_bias;
   abi.min_lod = info.min_lod;
   abi.max_lod = info.max_lod;
+  shader::fill_lod_limits(abi);
   const bool white = info.border_color == VK_BORDER_COLOR_FLOAT_OPAQUE_WHITE || info.border_color == VK_BORDER_COLOR_INT_OPAQUE_WHITE;
   const bool transparent =
       info.border_color == VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK || info.border_color == VK_BORDER_COLOR_INT_TRANSPARENT_BLACK;

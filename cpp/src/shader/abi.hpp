@@ -17,6 +17,7 @@ inline constexpr uint32_t kMaxQuads = kMaxLanes / 4;
 inline constexpr uint32_t kBatchStride = 32;
 inline constexpr uint32_t kMaxTargets = 8;
 inline constexpr uint32_t kMaxMipLevels = 15;  // 16384 px
+inline constexpr float kMaxLodBias = 16;       // maxSamplerLodBias
 
 /// A uniform or storage buffer as code sees it. Reads outside [0, size_B) give zero, writes vanish. Null: size 0, data valid.
 struct BufferDescriptor {
@@ -50,10 +51,12 @@ struct ImageViewAbi {
   float width_scaled[kMaxMipLevels + 1], height_scaled[kMaxMipLevels + 1];  // times 65536
   uint32_t last_texel[kMaxMipLevels + 1];                                   // row, column << 16
   uint32_t pitch_and_one[kMaxMipLevels + 1];                                // row_pitch_texels, 1 << 16
+  float middle_x[kMaxMipLevels + 1], middle_y[kMaxMipLevels + 1];           // 32768 times the last texel's index
   float width_f, height_f;                                                  // of level 0
+  int32_t last_level, last_level_fixed;                                     // times 32768
 };
 
-/// After `level` is filled. Of texels of 4 bytes; others do not use the tables.
+/// After `level` and `level_count` are filled. Of texels of 4 bytes; others use the last three rows only.
 inline void fill_level_tables(ImageViewAbi& view) {
   view.width_f = static_cast<float>(view.level[0].width_px), view.height_f = static_cast<float>(view.level[0].height_px);
   for (uint32_t k = 0; k <= kMaxMipLevels; ++k) {
@@ -65,24 +68,46 @@ inline void fill_level_tables(ImageViewAbi& view) {
     view.height_scaled[k] = 65536.0f * static_cast<float>(level.height_px);
     view.last_texel[k] = static_cast<uint32_t>(level.height_px - 1) | static_cast<uint32_t>(level.width_px - 1) << 16;
     view.pitch_and_one[k] = level.row_pitch_B / 4 | 1u << 16;
+    view.middle_x[k] = 32768.0f * static_cast<float>(level.width_px - 1),
+    view.middle_y[k] = 32768.0f * static_cast<float>(level.height_px - 1);
   }
+  view.last_level = view.level_count > 1 ? view.level_count - 1 : 0, view.last_level_fixed = view.last_level << 15;
 }
 
 /// What is not baked into the sampler's function.
 struct SamplerAbi {
-  float mip_lod_bias, min_lod, max_lod, _pad;
-  float border[4];  // as float bits or integers, by the view's type
+  float mip_lod_bias, min_lod, max_lod;
+  float magnified_below;  // 1, or -1 where the squares of derivatives do not tell by themselves that level 0 is enough
+  float border[4];        // as float bits or integers, by the view's type
+  // Times 32768: the bias within its limits, the limits within the levels that there can be.
+  float bias_fixed;
+  int32_t min_lod_fixed, max_lod_fixed;
+  uint32_t _pad;
 };
+
+/// After the first three fields are filled.
+inline void fill_lod_limits(SamplerAbi& sampler) {
+  const auto within = [](float v, float low, float high) {  // NaN: the lower one
+    const float above = v > low ? v : low;
+    return above < high ? above : high;
+  };
+  const auto is_positive = [](float v) { return v > 0 || v != v; };
+  sampler.magnified_below = is_positive(sampler.mip_lod_bias) || is_positive(sampler.min_lod) ? -1.0f : 1.0f;
+  sampler.bias_fixed = 32768 * within(sampler.mip_lod_bias, -kMaxLodBias, kMaxLodBias);
+  sampler.min_lod_fixed = static_cast<int32_t>(32768 * within(sampler.min_lod, 0, kMaxMipLevels));
+  sampler.max_lod_fixed = static_cast<int32_t>(32768 * within(sampler.max_lod, 0, kMaxMipLevels));
+}
 
 /// Sampler functions are reached through the descriptor. Their LLVM types are made by shader/sampler_types.hpp, vectors pass in
 /// registers. A slot that the pipeline never uses may be null.
 struct TextureDescriptor {
   const ImageViewAbi* view;
   const SamplerAbi* sampler;
-  const void* sample_gradient;  // explicit or computed gradients (+ bias)
+  const void* sample_gradient;  // explicit gradients; computed ones of cubes or with a bias
   const void* sample_lod;       // explicit LOD
   const void* fetch;            // integer coordinates, no sampler
   const void* gather;
+  const void* sample_implicit;  // the square of the longer computed derivative
 };
 
 /// One vertex buffer binding as bound.

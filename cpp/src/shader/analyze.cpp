@@ -259,7 +259,7 @@ Status add_resources(const Module& m, ResourceTable& table) {
       case spv::OpImageSampleDrefImplicitLod:
       case spv::OpImageSampleProjImplicitLod:
       case spv::OpImageSampleProjDrefImplicitLod:
-        builder.use(first, fragment ? kUseGradient : kUseLod);
+        builder.use(first, !fragment ? kUseLod : takes_rho_squared(m, i) ? kUseImplicit : kUseGradient);
         break;
       case spv::OpImageSampleExplicitLod:
       case spv::OpImageSampleDrefExplicitLod:

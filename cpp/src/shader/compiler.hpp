@@ -38,7 +38,7 @@ struct BufferSlot {
   uint32_t set = 0, binding = 0, count = 1, first = 0;  // first: index in the table
   bool writable = false;
 };
-enum TextureUse : uint8_t { kUseGradient = 1, kUseLod = 2, kUseFetch = 4, kUseGather = 8 };
+enum TextureUse : uint8_t { kUseGradient = 1, kUseLod = 2, kUseFetch = 4, kUseGather = 8, kUseImplicit = 16 };
 struct TextureSlot {
   uint32_t image_set = 0, image_binding = 0;
   uint32_t sampler_set = 0, sampler_binding = 0;           // == image's for combined; ~0u for fetch and size queries only
@@ -136,7 +136,7 @@ struct SamplerKey {
   SamplerCreateInfo sampler;  // bias, min_lod, max_lod, border are read at run time
 };
 struct SamplerFunctions {
-  const CodeSlot *gradient = nullptr, *lod = nullptr, *fetch = nullptr, *gather = nullptr;
+  const CodeSlot *gradient = nullptr, *lod = nullptr, *fetch = nullptr, *gather = nullptr, *implicit = nullptr;
 };
 
 /// The end of a packet: blend, logic op, masks, conversion, write to the tile. Reads FragmentArgs::color and live_coverage & alive.

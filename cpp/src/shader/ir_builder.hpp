@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -217,6 +218,26 @@ class Ir {
     return LLVMBuildShuffleVector(builder, a, b, LLVMConstVector(elements.data(), static_cast<unsigned>(elements.size())), "");
   }
   Value shuffle(Value a, const std::vector<int>& mask) const { return shuffle(a, LLVMGetPoison(type_of(a)), mask); }
+  /// The same of 32-bit lanes, a register of 16 from one or two others, with the order in memory as it is: LLVM would keep it in bytes and
+  /// extend it, an instruction in the place where shuffles wait.
+  Value permute_16(Value a, Value b, const std::vector<int>& mask) const {
+    if (!wide || quick || lanes_of(a) != 16 || mask.size() != 16) return shuffle(a, b, mask);
+    std::string name = "order";
+    Value elements[16];
+    for (size_t k = 0; k < 16; ++k) elements[k] = c32(static_cast<uint32_t>(mask[k])), name += "_" + std::to_string(mask[k]);
+    Value table = LLVMGetNamedGlobal(module, name.c_str());
+    if (!table) {
+      table = LLVMAddGlobal(module, vec(i32, 16), name.c_str());
+      LLVMSetInitializer(table, LLVMConstVector(elements, 16));
+      LLVMSetLinkage(table, LLVMInternalLinkage);
+      LLVMSetGlobalConstant(table, 1);
+      LLVMSetExternallyInitialized(table, 1);  // so that nobody looks into it
+      LLVMSetAlignment(table, 64);
+    }
+    Value order = load(vec(i32, 16), table, 64);
+    if (a == b) return call_intrinsic("llvm.x86.avx512.permvar.si.512", {}, {a, order});
+    return call_intrinsic("llvm.x86.avx512.vpermi2var.d.512", {}, {a, order, b});
+  }
   /// A bit for each lane of an i1 mask, as i32.
   Value movemask(Value mask) const {
     const uint32_t n = lanes_of(mask);

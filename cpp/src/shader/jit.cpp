@@ -482,6 +482,8 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   if (info.target.empty()) {
     s.cpu = take_message(LLVMGetHostCPUName());
     s.features = take_message(LLVMGetHostCPUFeatures());
+    // Of Intel's CPUs LLVM knows the latency of the one instruction, not that the two beside it wait for the same port.
+    if (has_feature(s.features, "+avx512vnni")) s.features += ",+fast-dpwssd";
     s.requested_target = "native";
   } else if (info.target == "x86-64-v3" || info.target == "x86-64-v4") {
     if (info.target == "x86-64-v4" && !wide)

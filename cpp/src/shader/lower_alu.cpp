@@ -35,6 +35,12 @@ Value Lowering::divide(spv::Op op, Value a, Value b) {
 }
 
 /// Differences within the quad of lanes 4q..4q+3: (x,y), (x+1,y), (x,y+1), (x+1,y+1).
+Value Lowering::pick_pixel(Value v, int p) const {
+  std::vector<int> mask;
+  for (int lane = 0; lane < static_cast<int>(ir.lanes); ++lane) mask.push_back((lane & ~3) + p);
+  return ir.shuffle(v, mask);
+}
+
 Value Lowering::derivative(spv::Op op, Value v) {
   if (!is_varying(v)) return Ir::zero(ir.f32);
   const auto pick = [&](int a, int b, int c, int e) {

@@ -196,6 +196,8 @@ struct Lowering {
   Val matrix_times_vector(const Val& matrix, const Val& vector, uint32_t rows, uint32_t columns, uint32_t type);
   Value divide(spv::Op op, Value a, Value b);
   Value derivative(spv::Op op, Value v);
+  /// Of each lane of a quad the value of its pixel `p`.
+  Value pick_pixel(Value v, int p) const;
   struct Gradient {
     std::vector<Value> x, y;  // coarse, by component
   };

@@ -4,6 +4,7 @@
 // vertex shaders it is level 0. Indices into descriptor arrays that differ between lanes are served one distinct value at a time.
 // Source: Vulkan specification, "Image Operations" (Projection, Derivative Image Operations, Image Queries); sampler_types.hpp.
 #include <algorithm>
+#include <functional>
 
 #include "shader/lower_context.hpp"
 #include "shader/math.hpp"
@@ -49,11 +50,14 @@ struct ImageBuilder {
   const TextureSlot* slot() const;
   Value descriptor_index();
   Value descriptor(Value index) const { return ir.offset(l.textures, ir.mul(ir.zext(index, ir.i64), ir.c64(sizeof(TextureDescriptor)))); }
-  std::vector<Value> call(Type function, size_t offset_B, std::vector<Value> arguments, uint32_t mask_index);
+  /// `complete`: fills in what depends on the descriptor, or null.
+  std::vector<Value> call(Type function, size_t offset_B, std::vector<Value> arguments, uint32_t mask_index,
+                          const std::function<void(std::vector<Value>&)>& complete = nullptr);
   void finish(const std::vector<Value>& texel, bool single);
   Value fixed_offset(const Operands& ops, uint32_t axis);
   Val coordinate(uint32_t id, bool projected, Value& dref);
   void sample();
+  void sample_implicit(const Val& c, const Operands& ops, Value layer, Value compare, bool compares);
   void fetch();
   void gather();
   void query();
@@ -108,12 +112,15 @@ Value ImageBuilder::descriptor_index() {
 }
 
 /// Four vectors of bits as floats. arguments[0] (descriptor) and the mask are filled in here.
-std::vector<Value> ImageBuilder::call(Type function, size_t offset_B, std::vector<Value> arguments, uint32_t mask_index) {
+std::vector<Value> ImageBuilder::call(Type function, size_t offset_B, std::vector<Value> arguments, uint32_t mask_index,
+                                      const std::function<void(std::vector<Value>&)>& complete) {
   Value index = descriptor_index();
   const auto one = [&](Value at, Value mask) {
     arguments[0] = descriptor(at), arguments[mask_index] = mask;
+    if (complete) complete(arguments);
     Value r = call_sampler(ir, function, offset_B, arguments.data(), static_cast<uint32_t>(arguments.size()), l.slice);
-    if (offset_B == offsetof(TextureDescriptor, sample_gradient) || offset_B == offsetof(TextureDescriptor, sample_lod))
+    if (offset_B == offsetof(TextureDescriptor, sample_gradient) || offset_B == offsetof(TextureDescriptor, sample_lod) ||
+        offset_B == offsetof(TextureDescriptor, sample_implicit))
       mark_alpha_optional(ir, r, mask_index);
     std::vector<Value> texel;
     for (uint32_t k = 0; k < 4; ++k) texel.push_back(ir.extract_value(r, k));
@@ -199,6 +206,7 @@ void ImageBuilder::sample() {
   Value layer = type.arrayed ? c.c[axes] : none;
   Value compare = dref ? l.vary(dref) : none;
   Value s = c.c[0], t = axes > 1 ? c.c[1] : zero, r = axes > 2 ? c.c[2] : none;
+  if (!is_explicit && l.fragment && takes_rho_squared(l.m, i)) return sample_implicit(c, ops, layer, compare, compares);
   if (ops.grad_x || (!is_explicit && l.fragment)) {
     std::vector<Value> a(gradient_arg::count, none);
     Value gx[3] = {none, zero, none}, gy[3] = {none, zero, none};
@@ -227,6 +235,30 @@ void ImageBuilder::sample() {
   a[lod_arg::dref] = compare, a[lod_arg::layer] = layer;
   a[lod_arg::offset_x] = fixed_offset(ops, 0), a[lod_arg::offset_y] = fixed_offset(ops, 1);
   finish(call(sample_lod_type(ir), offsetof(TextureDescriptor, sample_lod), a, lod_arg::mask), compares);
+}
+
+/// Of each quad the lanes 1 and 2 find the squares of the derivatives: differences to lane 0, along x and along y.
+void ImageBuilder::sample_implicit(const Val& c, const Operands& ops, Value layer, Value compare, bool compares) {
+  const uint32_t axes = type.dim == spv::Dim1D ? 1 : 2;
+  std::vector<Value> a(implicit_arg::count, Ir::poison(ir.vf32));
+  a[implicit_arg::s] = c.c[0], a[implicit_arg::t] = axes > 1 ? c.c[1] : ir.fk(0);
+  a[implicit_arg::dref] = compare, a[implicit_arg::layer] = layer;
+  a[implicit_arg::offset_x] = fixed_offset(ops, 0), a[implicit_arg::offset_y] = fixed_offset(ops, 1);
+  Value x[2] = {nullptr, nullptr}, y[2] = {nullptr, nullptr};
+  if (l.pixel_slices) {
+    const Lowering::Gradient own = l.gradient(o(1));
+    for (uint32_t k = 0; k < axes; ++k) x[k] = l.vary(own.x[k]), y[k] = l.vary(own.y[k]);
+  } else {
+    for (uint32_t k = 0; k < axes; ++k) x[k] = ir.fsub(c.c[k], l.pick_pixel(c.c[k], 0));
+  }
+  const auto complete = [&](std::vector<Value>& arguments) {
+    Value view = ir.field(ir.ptr, arguments[0], offsetof(TextureDescriptor, view), 8);
+    Value along_x = length_squared(ir, view, x[0], x[1]);
+    Value along_y = y[0] ? length_squared(ir, view, y[0], y[1]) : l.pick_pixel(along_x, 2);
+    if (!y[0]) along_x = l.pick_pixel(along_x, 1);
+    arguments[implicit_arg::rho2] = longer_squared(ir, along_x, along_y);
+  };
+  finish(call(sample_implicit_type(ir), offsetof(TextureDescriptor, sample_implicit), a, implicit_arg::mask, complete), compares);
 }
 
 void ImageBuilder::fetch() {

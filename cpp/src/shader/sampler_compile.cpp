@@ -1,4 +1,5 @@
-// shader/sampler_compile.cpp -- compile_sampler: the functions sample_gradient, sample_lod, fetch and gather of one (view, sampler) pair.
+// shader/sampler_compile.cpp -- compile_sampler: the functions sample_gradient, sample_implicit, sample_lod, fetch and gather of one (view,
+// sampler) pair.
 //
 // In: SamplerKey. Out: machine code with the types of sampler_types.hpp. The lanes are served in groups that share a level (and magnified
 // or not): nearly always one group, so that level data are scalars; a second level is read only where some lane's fraction is not 0.
@@ -19,6 +20,7 @@ class FunctionBuilder {
   FunctionBuilder(const Ir& ir_, const SamplerPlan& plan_, Value fn_)
       : ir(ir_), plan(plan_), fn(fn_), c{ir_, plan_, nullptr, nullptr, nullptr, {}, nullptr, nullptr, nullptr, nullptr} {}
   void gradient();
+  void implicit();
   void lod();
   void fetch();
   void gather();
@@ -26,11 +28,15 @@ class FunctionBuilder {
  private:
   void load_context(Value descriptor, Value layer_argument);
   void sample(Value s, Value t, Value face, const std::function<LevelChoice()>& choose, Value magnified, Value mask);
+  void sample_at(Value s, Value t, Value rho2, Value bias, Value mask);
   TexelValues sample_level(Value level_index, Value s, Value t, Value face, bool linear);
   TexelValues filter_level(const Level& level, Value s, Value t, Value face);
   bool levels_by_lane() const;
   std::vector<Value> sample_lanes(Value s, Value t, const LevelChoice& choice, Value mask);
+  FixedSum sum_fixed(Value s, Value t, Value level, Value weight, Value wanted) const;
+  TexelValues components_of(const FixedSum& sum, uint32_t components = 15) const;
   std::vector<Value> sample_fixed(Value s, Value t, Value level, Value weight, Value wanted) const;
+  void finish_fixed(const FixedSum& sum);
   std::vector<Value> sample_groups(Value s, Value t, Value face, const LevelChoice& choice, Value mask);
   std::vector<Value> mix_levels(const std::vector<Value>& now, const std::vector<Value>& first, const LevelChoice& choice) const;
   TexelValues read(const Level& level, Value x, Value y, Value face, Value outside);
@@ -205,9 +211,9 @@ void FunctionBuilder::four_texels(const Level& level, Value s, Value t, Value fa
 }
 
 /// By integers: a level, or where some of the lanes `wanted` (bits) have a `weight` (null: none) of it, the next one too. `level`: one for
-/// all or one a lane. Codes times kFixedOne.
-std::vector<Value> FunctionBuilder::sample_fixed(Value s, Value t, Value level, Value weight, Value wanted) const {
-  FixedSum sum;
+/// all or one a lane.
+FixedSum FunctionBuilder::sum_fixed(Value s, Value t, Value level, Value weight, Value wanted) const {
+  FixedSum sum{};
   if (!weight) {
     sum = add_fixed_level(c, load_fixed_level(c, level), s, t, whole_weight(ir), nullptr);
   } else {
@@ -215,7 +221,7 @@ std::vector<Value> FunctionBuilder::sample_fixed(Value s, Value t, Value level, 
     const FixedWeight of_second = fixed_weight(ir, weight), of_first = other_weight(ir, of_second);
     Value needs_second = ir.ne(ir.and_(ir.movemask(ir.ne(weight, ir.ik(0))), wanted), ir.c32(0));
     Type words = Ir::type_of(of_second.both), pair = Ir::vec(ir.i32, 2 * ir.lanes);
-    Value last_level = ir.sub(c.level_count, ir.c32(1));
+    Value last_level = ir.field(ir.i32, c.view, offsetof(ImageViewAbi, last_level));
     if (Ir::lanes_of(level) > 1) last_level = ir.splat(last_level);
     Block entry = ir.current_block(), levels = ir.block("levels"), done = ir.block("levels_done");
     ir.br(levels);
@@ -235,11 +241,29 @@ std::vector<Value> FunctionBuilder::sample_fixed(Value s, Value t, Value level, 
     for (int k = 0; k < 2; ++k) incoming(before.pair[k], Ir::zero(pair), sum.pair[k]);
     ir.at(done);
   }
+  return sum;
+}
+
+/// Codes times kFixedOne, of the components whose bits are set.
+TexelValues FunctionBuilder::components_of(const FixedSum& sum, uint32_t components) const {
   TexelValues color{};
   for (uint32_t k = 0; k < 4; ++k) {
-    if (plan.needed[k] && plan.components[k].kind == ComponentKind::code) color[k] = fixed_component(ir, sum, k);
+    if (components >> k & 1 && plan.needed[k] && plan.components[k].kind == ComponentKind::code) color[k] = fixed_component(ir, sum, k);
   }
-  return pack(color);
+  return color;
+}
+
+std::vector<Value> FunctionBuilder::sample_fixed(Value s, Value t, Value level, Value weight, Value wanted) const {
+  return pack(components_of(sum_fixed(s, t, level, weight, wanted)));
+}
+
+void FunctionBuilder::finish_fixed(const FixedSum& sum) {
+  if (!c.wants_alpha) return finish(components_of(sum), true);
+  std::array<Value, 4> result = finish_texel(c, components_of(sum, 7), kFixedOne);
+  result[3] = ir.if_else(
+      c.wants_alpha, [&] { return std::vector<Value>{finish_texel(c, components_of(sum, 8), kFixedOne)[3]}; },
+      [&] { return std::vector<Value>{ir.fk(0)}; })[0];
+  return_values(result);
 }
 
 TexelValues FunctionBuilder::sample_level(Value level_index, Value s, Value t, Value face, bool linear) {
@@ -367,6 +391,20 @@ void FunctionBuilder::sample(Value s, Value t, Value face, const std::function<L
   } else {
     choice = choose();
     smaller = ir.and_(ir.movemask(ir.fgt(choice.d, ir.fk(0))), mask);
+  }
+  if (plan.fixed) {
+    const auto pairs = [&](Value level, Value weight) {
+      const FixedSum sum = sum_fixed(s, t, level, weight, mask);
+      return std::vector<Value>{sum.pair[0], sum.pair[1]};
+    };
+    const std::vector<Value> sums = ir.if_else(
+        ir.ne(smaller, ir.c32(0)),
+        [&] {
+          const LevelChoice chosen = magnified ? choose() : choice;
+          return pairs(chosen.level, chosen.weight);
+        },
+        [&] { return pairs(ir.c32(0), nullptr); });
+    return finish_fixed({{sums[0], sums[1]}});
   }
   finish(unpack(ir.if_else(
              ir.ne(smaller, ir.c32(0)), [&] { return by_lane(magnified ? choose() : choice); },
@@ -498,16 +536,28 @@ void FunctionBuilder::gradient() {
     Value lambda = lod_of_gradients(c, on_face.dsdx, on_face.dtdx, on_face.dsdy, on_face.dtdy, parameter(fn, bias));
     return sample(on_face.s, on_face.t, on_face.face, [&] { return choose_level(c, lambda); }, nullptr, parameter(fn, mask));
   }
-  if (plan.key.sampler.unnormalized_coordinates)
-    return sample(parameter(fn, s), parameter(fn, t), nullptr, [&] { return choose_level(c, ir.fk(0)); }, nullptr, parameter(fn, mask));
   Value rho2 = rho_squared(c, parameter(fn, dsdx), parameter(fn, dtdx), parameter(fn, dsdy), parameter(fn, dtdy));
+  sample_at(parameter(fn, s), parameter(fn, t), rho2, parameter(fn, bias), parameter(fn, mask));
+}
+
+void FunctionBuilder::implicit() {
+  using namespace implicit_arg;
+  load_context(parameter(fn, descriptor), parameter(fn, layer));
+  c.dref = parameter(fn, dref);
+  c.offset_x = parameter(fn, offset_x), c.offset_y = parameter(fn, offset_y);
+  sample_at(parameter(fn, s), parameter(fn, t), parameter(fn, rho2), nullptr, parameter(fn, mask));
+}
+
+/// Of 1D and 2D views. `bias`: or null.
+void FunctionBuilder::sample_at(Value s, Value t, Value rho2, Value bias, Value mask) {
+  if (plan.key.sampler.unnormalized_coordinates) return sample(s, t, nullptr, [&] { return choose_level(c, ir.fk(0)); }, nullptr, mask);
   sample(
-      parameter(fn, s), parameter(fn, t), nullptr,
+      s, t, nullptr,
       [&] {
-        if (plan.fixed && plan.mip_linear) return choose_fixed_level(c, lod_of_rho_squared(c, rho2, parameter(fn, bias), kFixedOne + 1));
-        return choose_level(c, lod_of_rho_squared(c, rho2, parameter(fn, bias)));
+        if (plan.fixed && plan.mip_linear) return choose_fixed_level(c, lod_of_rho_squared(c, rho2, bias, kFixedOne + 1));
+        return choose_level(c, lod_of_rho_squared(c, rho2, bias));
       },
-      magnified_for_sure(c, rho2, parameter(fn, bias)), parameter(fn, mask));
+      magnified_for_sure(c, rho2, bias), mask);
 }
 
 void FunctionBuilder::lod() {
@@ -620,7 +670,7 @@ CodeKey code_key(const SamplerPlan& plan, TextureUse use) {
   CodeKey code("sampler");
   const SamplerKey& k = plan.key;
   const SamplerCreateInfo& s = k.sampler;
-  const bool sampled = use == kUseGradient || use == kUseLod, filtered = use != kUseFetch;
+  const bool sampled = use == kUseGradient || use == kUseLod || use == kUseImplicit, filtered = use != kUseFetch;
   // Only what reaches the function's code, in a canonical form.
   const uint32_t fields[] = {static_cast<uint32_t>(use),
                              static_cast<uint32_t>(k.format),
@@ -721,8 +771,8 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
   plan.fixed = plan.linear_mag && plan.linear_min && plan.texel_B == 4 && !plan.cube && !plan.one_dimensional && !plan.uses_border &&
                !plan.compare && f.numeric == vk::Numeric::unorm;
   for (const vk::Component& component : f.rgba) plan.fixed = plan.fixed && component.bits == 8;
-  plan.alpha_alone = !plan.fixed && plan.components[3].kind == ComponentKind::code && plan.texel_B == 4 && !plan.cube &&
-                     !plan.one_dimensional && !plan.uses_border && !plan.compare;
+  plan.alpha_alone = plan.components[3].kind == ComponentKind::code && plan.texel_B == 4 && !plan.cube && !plan.one_dimensional &&
+                     !plan.uses_border && !plan.compare;
   for (uint32_t c = 0; c < 4; ++c) {
     const VkComponentSwizzle from = key.swizzle[c];
     const bool takes_alpha = from == VK_COMPONENT_SWIZZLE_A || (from == VK_COMPONENT_SWIZZLE_IDENTITY && c == 3);
@@ -761,7 +811,8 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
   const Use table[] = {{kUseGradient, sample_gradient_type, &FunctionBuilder::gradient, &functions.gradient},
                        {kUseLod, sample_lod_type, &FunctionBuilder::lod, &functions.lod},
                        {kUseFetch, fetch_type, &FunctionBuilder::fetch, &functions.fetch},
-                       {kUseGather, gather_type, &FunctionBuilder::gather, &functions.gather}};
+                       {kUseGather, gather_type, &FunctionBuilder::gather, &functions.gather},
+                       {kUseImplicit, sample_implicit_type, &FunctionBuilder::implicit, &functions.implicit}};
   for (const Use& u : table) {
     if (!(uses & u.use)) continue;
     Expected<const CodeSlot*> function = make(u.use, u.type, u.emit);

@@ -126,10 +126,11 @@ Value floor_to_int(const Ir& ir, Value u) {
 }
 
 /// 16 and 16 bits; `coordinate` as fold_fixed left it.
-Value fixed_position(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value scale) {
+Value fixed_position(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value scale, Value middle) {
   const Ir& ir = c.ir;
   // The distance from the middle of a period, as which a coordinate keeps its bits: half a size less half a texel is added.
-  if (repeats_plainly(c, mode)) return floor_to_int(ir, ir.fma(coordinate, scale, ir.fma(scale, ir.fk(0.5f), ir.fk(-32768))));
+  if (repeats_plainly(c, mode))
+    return floor_to_int(ir, ir.fma(coordinate, scale, middle ? middle : ir.fma(scale, ir.fk(0.5f), ir.fk(-32768))));
   const bool unnormalized = c.plan.key.sampler.unnormalized_coordinates;
   Value u = ir.fma(coordinate, unnormalized ? ir.fk(65536) : scale, ir.fk(-32768));
   const bool repeats = !unnormalized && (mode == VK_SAMPLER_ADDRESS_MODE_REPEAT || mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT);
@@ -231,6 +232,7 @@ FixedLevel load_fixed_level(const SamplerContext& c, Value level) {
       ir.offset(ir.offset(c.view, ir.mul(index, ir.c64(sizeof(ViewLevel)))), offsetof(ImageViewAbi, level) + offsetof(ViewLevel, data)), 8);
   l.scale_x = look_up(ir.f32, offsetof(ImageViewAbi, width_scaled)), l.scale_y = look_up(ir.f32, offsetof(ImageViewAbi, height_scaled));
   l.last = look_up(ir.i32, offsetof(ImageViewAbi, last_texel)), l.pitch = look_up(ir.i32, offsetof(ImageViewAbi, pitch_and_one));
+  l.middle_x = look_up(ir.f32, offsetof(ImageViewAbi, middle_x)), l.middle_y = look_up(ir.f32, offsetof(ImageViewAbi, middle_y));
   if (c.layer) l.layer_offset = ir.mul(ir.zext(c.layer, ir.i64), ir.splat(ir.load(ir.i64, ir.offset(c.view, ir.shl(index, 3)), 8)));
   return l;
 }
@@ -262,8 +264,8 @@ FixedWeight other_weight(const Ir& ir, const FixedWeight& weight) {
 FixedSum add_fixed_level(const SamplerContext& c, const FixedLevel& level, Value s, Value t, const FixedWeight& weight,
                          const FixedSum* sum) {
   const Ir& ir = c.ir;
-  Value u = fixed_position(c, c.plan.key.sampler.address_u, s, level.scale_x),
-        v = fixed_position(c, c.plan.key.sampler.address_v, t, level.scale_y);
+  Value u = fixed_position(c, c.plan.key.sampler.address_u, s, level.scale_x, level.middle_x),
+        v = fixed_position(c, c.plan.key.sampler.address_v, t, level.scale_y, level.middle_y);
   const Rows rows = load_rows(c, level, u, v);
   // (L, 0) - (h, h) = (L - h, -h), and the second without its sign.
   Value h = multiply_high(ir, weight.both, twice(ir, u)), difference = ir.sub(words_of(ir, weight.low), h);
@@ -271,7 +273,11 @@ FixedSum add_fixed_level(const SamplerContext& c, const FixedLevel& level, Value
   Value bottom = multiply_high(ir, columns, twice(ir, v)), top = ir.sub(columns, bottom);
   std::vector<int> spread;
   for (int lane : pair_order(ir)) spread.push_back(lane), spread.push_back(lane);
-  auto for_pairs = [&](Value w) { return words_of(ir, ir.shuffle(dwords_of(ir, w), spread)); };
+  const auto middle = spread.begin() + static_cast<std::ptrdiff_t>(ir.lanes);
+  auto for_pairs = [&](Value w) {
+    Value v = dwords_of(ir, w);
+    return words_of(ir, joined(ir, {ir.permute_16(v, v, {spread.begin(), middle}), ir.permute_16(v, v, {middle, spread.end()})}));
+  };
   Value top_weight = for_pairs(top), bottom_weight = for_pairs(bottom);
   FixedSum result{};
   for (uint32_t pair = 0; pair < 2; ++pair) {
@@ -298,7 +304,8 @@ Value fixed_component(const Ir& ir, const FixedSum& sum, uint32_t component) {
   const std::vector<int> order = pair_order(ir);
   std::vector<int> from(ir.lanes);
   for (uint32_t k = 0; k < ir.lanes; ++k) from[static_cast<size_t>(order[k])] = static_cast<int>(2 * k + component % 2);
-  return ir.sitofp(ir.shuffle(sum.pair[component / 2], from));
+  Value pair = sum.pair[component / 2];
+  return ir.sitofp(ir.permute_16(piece(ir, pair, 0, ir.lanes), piece(ir, pair, ir.lanes, ir.lanes), from));
 }
 
 }  // namespace tilegpu::shader

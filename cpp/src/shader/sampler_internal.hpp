@@ -143,11 +143,12 @@ TexelValues select_texels(const Ir& ir, Value condition, const TexelValues& a, c
 // -- filters by integers (sampler_fixed.cpp)
 inline constexpr uint32_t kFixedOne = 32767;  // the sum of all weights
 struct FixedLevel {
-  Value data;                    // ptr
-  Value scale_x, scale_y;        // f32, 65536 times the size
-  Value last, pitch;             // i32, last_texel and pitch_and_one of ImageViewAbi
-  Value start = nullptr;         // i32, texels from `data`; or null
-  Value layer_offset = nullptr;  // i64, bytes; or null
+  Value data;                                    // ptr
+  Value scale_x, scale_y;                        // f32, 65536 times the size
+  Value middle_x = nullptr, middle_y = nullptr;  // f32, half of that of the last texel; or null
+  Value last, pitch;                             // i32, last_texel and pitch_and_one of ImageViewAbi
+  Value start = nullptr;                         // i32, texels from `data`; or null
+  Value layer_offset = nullptr;                  // i64, bytes; or null
 };
 struct FixedWeight {
   Value low, both;  // i32; as two words

@@ -7,8 +7,6 @@
 namespace tilegpu::shader {
 namespace {
 
-constexpr float kMaxLodBias = 16;  // maxSamplerLodBias
-
 Value clamp_lod(const SamplerContext& c, Value lambda) {
   const Ir& ir = c.ir;
   Value low = ir.splat(ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, min_lod))),
@@ -16,8 +14,10 @@ Value clamp_lod(const SamplerContext& c, Value lambda) {
   return ir.fclamp(lambda, low, high);  // NaN becomes the lower limit
 }
 
+/// `bias`: null: the sampler's alone.
 Value clamped_bias(const SamplerContext& c, Value bias, float scale = 1) {
   const Ir& ir = c.ir;
+  if (!bias && scale == kFixedOne + 1) return ir.splat(ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, bias_fixed)));
   Value sampler_bias = ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, mip_lod_bias));
   if (scale != 1) sampler_bias = ir.fmul(sampler_bias, ir.cf(scale));
   sampler_bias = ir.splat(sampler_bias);
@@ -33,18 +33,21 @@ LevelChoice split_level(const Ir& ir, Value scaled) {
 
 }  // namespace
 
-Value rho_squared(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy) {
-  const Ir& ir = c.ir;
-  Value width = ir.splat(ir.field(ir.f32, c.view, offsetof(ImageViewAbi, width_f)));
-  Value height = ir.splat(ir.field(ir.f32, c.view, offsetof(ImageViewAbi, height_f)));
-  auto length_squared = [&](Value ds, Value dt) {
-    Value u = ir.fmul(ds, width);
-    if (c.plan.one_dimensional) return ir.fmul(u, u);
-    Value v = ir.fmul(dt, height);
-    return ir.fma(u, u, ir.fmul(v, v));
-  };
+Value length_squared(const Ir& ir, Value view, Value ds, Value dt) {
+  Value u = ir.fmul(ds, ir.splat(ir.field(ir.f32, view, offsetof(ImageViewAbi, width_f))));
+  if (!dt) return ir.fmul(u, u);
+  Value v = ir.fmul(dt, ir.splat(ir.field(ir.f32, view, offsetof(ImageViewAbi, height_f))));
+  return ir.fma(u, u, ir.fmul(v, v));
+}
+
+Value longer_squared(const Ir& ir, Value x, Value y) {
   // The last maximum makes NaN 0: the logarithm works on bits, and a NaN's sign is nobody's to know.
-  return ir.fmax_second(ir.fmax_second(length_squared(dsdx, dtdx), length_squared(dsdy, dtdy)), ir.fk(0));
+  return ir.fmax_second(ir.fmax_second(x, y), ir.fk(0));
+}
+
+Value rho_squared(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy) {
+  if (c.plan.one_dimensional) dtdx = dtdy = nullptr;
+  return longer_squared(c.ir, length_squared(c.ir, c.view, dsdx, dtdx), length_squared(c.ir, c.view, dsdy, dtdy));
 }
 
 Value lod_of_rho_squared(const SamplerContext& c, Value rho_squared, Value bias, float scale) {
@@ -66,12 +69,9 @@ Value lod_of_gradients(const SamplerContext& c, Value dsdx, Value dtdx, Value ds
 
 Value magnified_for_sure(const SamplerContext& c, Value rho_squared, Value bias) {
   const Ir& ir = c.ir;
-  // The approximate logarithm of 1 and less is 0 and less. As integers floats of both signs tell whether they are above 0.
-  Value sampler_bias = ir.field(ir.i32, c.sampler, offsetof(SamplerAbi, mip_lod_bias)),
-        min_lod = ir.field(ir.i32, c.sampler, offsetof(SamplerAbi, min_lod));
-  Value none_above = ir.sle(ir.smax(sampler_bias, min_lod), ir.c32(0));
-  Value limit = ir.select(none_above, ir.c32(0x3f800000u), ir.c32(0xbf800000u));
-  return ir.and_(ir.fle(rho_squared, ir.as_float(ir.splat(limit))), ir.fle(bias, ir.fk(0)));
+  // The approximate logarithm of 1 and less is 0 and less.
+  Value by_derivatives = ir.fle(rho_squared, ir.splat(ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, magnified_below))));
+  return bias ? ir.and_(by_derivatives, ir.fle(bias, ir.fk(0))) : by_derivatives;
 }
 
 Value lod_explicit(const SamplerContext& c, Value lod) { return c.ir.fadd(lod, clamped_bias(c, nullptr)); }
@@ -103,13 +103,10 @@ LevelChoice choose_level(const SamplerContext& c, Value lambda) {
 LevelChoice choose_fixed_level(const SamplerContext& c, Value scaled_lambda) {
   const Ir& ir = c.ir;
   // The limits as above, after the conversion: integers take a quarter of the time.
-  const auto limit = [&](size_t offset_B) {
-    Value positive = ir.fmax_second(ir.field(ir.f32, c.sampler, offset_B), ir.cf(0));
-    return ir.fptosi(ir.fmul(ir.fmin_second(positive, ir.cf(kMaxMipLevels)), ir.cf(kFixedOne + 1)));
-  };
-  Value high = ir.smin(limit(offsetof(SamplerAbi, max_lod)), ir.shl(ir.sub(c.level_count, ir.c32(1)), 15));
-  Value scaled = ir.smax(ir.fptosi(scaled_lambda), ir.splat(limit(offsetof(SamplerAbi, min_lod))));
-  return split_level(ir, ir.smin(scaled, ir.splat(high)));
+  const auto limit = [&](Value from, size_t offset_B) { return ir.splat(ir.field(ir.i32, from, offset_B)); };
+  Value scaled = ir.smax(ir.fptosi(scaled_lambda), limit(c.sampler, offsetof(SamplerAbi, min_lod_fixed)));
+  scaled = ir.smin(scaled, limit(c.sampler, offsetof(SamplerAbi, max_lod_fixed)));
+  return split_level(ir, ir.smin(scaled, limit(c.view, offsetof(ImageViewAbi, last_level_fixed))));
 }
 
 }  // namespace tilegpu::shader

@@ -17,12 +17,16 @@
 
 namespace tilegpu::shader {
 
-/// In `mask` of sample_gradient and sample_lod: nobody wants the result's alpha, which is then undefined.
+/// In `mask` of sample_gradient, sample_lod and sample_implicit: nobody wants the result's alpha, which is then undefined.
 inline constexpr uint32_t kWithoutAlpha = 1u << 31;
 
 /// Positions of the arguments; each enumerator is a parameter index.
 namespace gradient_arg {
 enum : uint32_t { descriptor, s, t, dsdx, dtdx, dsdy, dtdy, bias, dref, layer, r, drdx, drdy, offset_x, offset_y, mask, count };
+}
+/// Of 1D and 2D views, without a bias. rho2: the square of the longer derivative in texels of level 0, 0 or more.
+namespace implicit_arg {
+enum : uint32_t { descriptor, s, t, rho2, dref, layer, offset_x, offset_y, mask, count };
 }
 namespace lod_arg {
 enum : uint32_t { descriptor, s, t, lod, dref, layer, r, offset_x, offset_y, mask, count };
@@ -48,6 +52,12 @@ inline Type sample_gradient_type(const Ir& ir) {
   return LLVMFunctionType(sampler_result_type(ir), parameters, gradient_arg::count, 0);
 }
 
+inline Type sample_implicit_type(const Ir& ir) {
+  const Type f = ir.vf32;
+  Type parameters[implicit_arg::count] = {ir.ptr, f, f, f, f, f, ir.i32, ir.i32, ir.i32};
+  return LLVMFunctionType(sampler_result_type(ir), parameters, implicit_arg::count, 0);
+}
+
 inline Type sample_lod_type(const Ir& ir) {
   const Type f = ir.vf32;
   Type parameters[lod_arg::count] = {ir.ptr, f, f, f, f, f, f, ir.i32, ir.i32, ir.i32};
@@ -65,6 +75,11 @@ inline Type gather_type(const Ir& ir) {
   Type parameters[gather_arg::count] = {ir.ptr, f, f, f, f, f, i, i, ir.i32, ir.i32};
   return LLVMFunctionType(sampler_result_type(ir), parameters, gather_arg::count, 0);
 }
+
+/// Of a derivative (ds, dt; null: 1D), in texels of the view's level 0.
+Value length_squared(const Ir& ir, Value view, Value ds, Value dt);
+/// rho2 of the squares of both derivatives.
+Value longer_squared(const Ir& ir, Value x, Value y);
 
 /// Calls the function that is in `descriptor` at `slot_offset_B` (offsetof(TextureDescriptor, sample_gradient), ...).
 /// `removable`: LLVM may leave the call out where nobody uses its result.

@@ -506,6 +506,14 @@ std::string Module::source_of(const Instruction& i) const {
   return (file == strings.end() ? "" : file->second) + ":" + std::to_string(lines[i.line].line);
 }
 
+bool takes_rho_squared(const Module& m, const Instruction& i) {
+  const bool compares = i.op == spv::OpImageSampleDrefImplicitLod || i.op == spv::OpImageSampleProjDrefImplicitLod;
+  if (m.operand(i, compares ? 3 : 2) & spv::ImageOperandsBiasMask) return false;
+  uint32_t t = m.type_of(m.operand(i, 0));
+  if (m.type(t).kind == Kind::sampled_image) t = m.type(t).element;
+  return m.type(t).kind == Kind::image && (m.type(t).dim == spv::Dim1D || m.type(t).dim == spv::Dim2D);
+}
+
 Expected<std::unique_ptr<Module>> parse(std::vector<uint32_t> words, const std::string& entry_point) {
   auto module = std::make_unique<Module>();
   module->words = std::move(words);

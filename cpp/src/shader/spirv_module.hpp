@@ -174,6 +174,10 @@ Expected<Constants> evaluate_constants(const Module& module, const Specializatio
 uint64_t scalar_count(const Module& module, const Constants& constants, uint32_t type);
 uint32_t array_length(const Module& module, const Constants& constants, uint32_t array_type);
 
+/// Of a sample with implicit level, in a fragment shader: whether the sampler function takes the square of the longer derivative alone
+/// (sample_implicit): of 1D and 2D images, without a bias.
+bool takes_rho_squared(const Module& module, const Instruction& sample);
+
 /// Null: supported. Else the name, for messages.
 const char* unsupported_capability(spv::Capability capability);
 /// "OpFoo" for messages; "Op123" for unknown ones.
