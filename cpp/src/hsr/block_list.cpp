@@ -75,6 +75,7 @@ void begin_lists(Worker& w, uint32_t background) {
   lists.free = reinterpret_cast<SampleMasks*>(lists.free_memory.data());
   for (uint32_t s = 0; s < 16; s++) lists.all[s] = s < w.samples ? 0xffff : 0;
   std::fill_n(lists.free, blocks, lists.all);
+  lists.most.assign(blocks, INT32_MIN);
   lists.planes.clear();
   const framebuffer::HostTile& tile = w.pass->tile;
   lists.depth = tile.depth.words ? reinterpret_cast<uint32_t*>(w.memory.data() + tile.depth.offset_B) : nullptr;
@@ -109,11 +110,8 @@ SampleMasks insert(Worker& w, const PrimitiveDepth& p, uint32_t plane, uint32_t 
     lists.free[block] = free;
     list[count] = {covered, p.id, plane, range.near, range.far};
     lists.count[block] = static_cast<uint8_t>(count + 1);
-    if (w.test.far) {
-      for (uint32_t i = 0; i <= count; i++) most = std::max(most, list[i].far);
-      if (!none(free)) most = std::max(most, static_cast<int32_t>(lists.background));
-      w.far[block] = most;
-    }
+    lists.most[block] = most = std::max(lists.most[block], range.far);
+    if (w.test.far) w.far[block] = none(free) ? most : std::max(most, static_cast<int32_t>(lists.background));
     return covered;
   }
   for (uint32_t i = 0; i < count; i++) {
@@ -149,7 +147,7 @@ SampleMasks insert(Worker& w, const PrimitiveDepth& p, uint32_t plane, uint32_t 
   }
   if (!none(pass)) {
     list[kept++] = {pass, p.id, plane, range.near, range.far};
-    most = std::max(most, range.far);
+    lists.most[block] = most = std::max(most, range.far);
     if (!none(free)) most = std::max(most, static_cast<int32_t>(lists.background));
     if (w.test.far) w.far[block] = most;
   }
@@ -231,6 +229,15 @@ TILEGPU_WIDE void find_ranges_wide(const Worker& w, const raster::TriangleBatch&
   }
 }
 
+// Pixels that pass. Apart, for the registers of the loop.
+__attribute__((noinline)) uint32_t insert_again(Worker& w, const raster::TriangleBatch& batch, const raster::CoveredBlocks& blocks,
+                                                uint32_t i, uint32_t number, uint32_t first_plane, SampleMasks covered) {
+  const uint32_t lane = blocks.lane[i];
+  const SampleMasks pass = insert(w, raster::batch_depth(batch, lane, number, 0), first_plane + lane, w.block_of(blocks.x[i], blocks.y[i]),
+                                  w.origin_x_px + blocks.x[i] * 4, w.origin_y_px + blocks.y[i] * 4, covered);
+  return static_cast<uint32_t>(std::popcount(hsr::pixels_of(pass)));
+}
+
 template <uint32_t kWords>
 ListedBlocks insert_words(Worker& w, const raster::TriangleBatch& batch, const raster::CoveredBlocks& blocks, uint32_t first_number,
                           DrawBlock draw, void* context) {
@@ -238,59 +245,57 @@ ListedBlocks insert_words(Worker& w, const raster::TriangleBatch& batch, const r
   BlockLists& lists = w.lists;
   const ListTest test = w.list_test;
   const bool bounded = !test.always && w.test.far;
-  const int32_t background = static_cast<int32_t>(lists.background) * test.sign + test.bias;
+  const int32_t clear_depth = static_cast<int32_t>(lists.background), background = clear_depth * test.sign + test.bias;
   Ranges ranges;
   (w.wide && !lists.unorm ? find_ranges_wide : find_ranges)(w, batch, blocks, ranges);
   // Planes of all lanes, in any case: whether one is seen is hard to foretell.
   const uint32_t first_lane = blocks.lane[0], last_lane = blocks.lane[blocks.count - 1];
   const uint32_t first_plane = static_cast<uint32_t>(lists.planes.size()) - first_lane;
   for (uint32_t lane = first_lane; lane <= last_lane; lane++) lists.planes.push_back(raster::batch_depth(batch, lane, 0, 0));
-  ListedBlocks done{0, 0, 0, 0};
+  const bool keeps_far = w.test.far != nullptr;
+  const uint32_t row_shift = w.row_shift;
+  uint8_t* const counts = lists.count.data();
+  int32_t* const bounds = w.far.data();
+  int32_t* const mosts = lists.most.data();
+  BlockEntry* const entries = lists.entries;
+  uint64_t* const frees = reinterpret_cast<uint64_t*>(lists.free);
+  uint32_t all_covered = 0, hidden = 0, lost = 0, seen = 0;
   for (uint32_t i = 0; i < blocks.count; i++) {
-    const uint32_t lane = blocks.lane[i], block = w.block_of(blocks.x[i], blocks.y[i]), listed = lists.count[block];
-    const uint32_t number = first_number + static_cast<uint32_t>(std::popcount(done.seen & ((1u << lane) - 1)));
-    if (listed >= kBlockEntries) {
-      done.seen |= uint32_t{draw(w, batch, blocks, i, number, context)} << lane;
+    const uint32_t lane = blocks.lane[i], block = static_cast<uint32_t>(blocks.y[i]) << row_shift | blocks.x[i], listed = counts[block];
+    const uint32_t number = first_number + static_cast<uint32_t>(std::popcount(seen & ((1u << lane) - 1)));
+    if (listed >= kBlockEntries) [[unlikely]] {
+      seen |= uint32_t{draw(w, batch, blocks, i, number, context)} << lane;
       continue;
     }
     Words<kWords> covered;
     std::memcpy(&covered, blocks.masks_of(i), sizeof covered);
     const uint32_t pixels = static_cast<uint32_t>(std::popcount(pixels_of(covered)));
-    done.covered += pixels;
+    all_covered += pixels;
     const int32_t near = ranges.near[i], far = ranges.far[i];
     const int32_t nearest = test.sign > 0 ? near : -far, farthest = test.sign > 0 ? far : -near;
-    if (bounded && nearest - test.bias >= w.far[block]) {
-      done.hidden += pixels;
+    if (bounded && nearest - test.bias >= bounds[block]) {
+      hidden += pixels;
       continue;
     }
-    uint64_t* const free = reinterpret_cast<uint64_t*>(&lists.free[block]);
+    uint64_t* const free = frees + size_t{block} * 4;
     uint64_t taken = 0, left = 0;
     for (uint32_t k = 0; k < kWords; k++) taken |= covered.at[k] & ~free[k];
     if (taken || !(test.always || farthest < background)) {
-      const SampleMasks pass = insert(w, raster::batch_depth(batch, lane, number, 0), first_plane + lane, block,
-                                      w.origin_x_px + blocks.x[i] * 4, w.origin_y_px + blocks.y[i] * 4, as_masks(covered));
-      const uint32_t passed = static_cast<uint32_t>(std::popcount(hsr::pixels_of(pass)));
-      done.passed += passed;
-      done.seen |= uint32_t{passed != 0} << lane;
+      const uint32_t passed = insert_again(w, batch, blocks, i, number, first_plane, as_masks(covered));
+      lost += pixels - passed;
+      seen |= uint32_t{passed != 0} << lane;
       continue;
     }
     // As `insert` does it: only the background is there.
     for (uint32_t k = 0; k < kWords; k++) left |= free[k] ^= covered.at[k];
-    BlockEntry* const list = lists.entries + size_t{block} * kBlockEntries;
-    list[listed] = {as_masks(covered), number, first_plane + lane, near, far};
-    lists.count[block] = static_cast<uint8_t>(listed + 1);
-    done.passed += pixels;
-    done.seen |= 1u << lane;
-    if (!w.test.far) continue;
-    if (left) {  // the bound holds the background: nothing of it goes away
-      w.far[block] = std::max(w.far[block], far);
-    } else {
-      int32_t most = INT32_MIN;
-      for (uint32_t k = 0; k <= listed; k++) most = std::max(most, list[k].far);
-      w.far[block] = most;
-    }
+    entries[size_t{block} * kBlockEntries + listed] = {as_masks(covered), number, first_plane + lane, near, far};
+    counts[block] = static_cast<uint8_t>(listed + 1);
+    seen |= 1u << lane;
+    const int32_t most = std::max(mosts[block], far);
+    mosts[block] = most;
+    if (keeps_far) bounds[block] = std::max(most, left ? clear_depth : INT32_MIN);
   }
-  return done;
+  return {all_covered, all_covered - hidden - lost, hidden, seen};
 }
 
 }  // namespace

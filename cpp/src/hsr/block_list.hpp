@@ -53,6 +53,7 @@ struct BlockLists {
   raster::AlignedBuffer entry_memory, free_memory;
   BlockEntry* entries = nullptr;  // [block * kBlockEntries]
   SampleMasks* free = nullptr;    // per block: samples of the background
+  std::vector<int32_t> most;      // per block: the greatest `far` of its entries; INT32_MIN: there is none
   std::vector<raster::PrimitiveDepth> planes;
   SampleMasks all{};        // every sample of the pass
   uint32_t background = 0;  // depth word where nothing was drawn

@@ -12,7 +12,7 @@ namespace tilegpu::hsr {
 namespace {
 
 constexpr uint32_t kPacketGroups = shader::kMaxQuads;
-constexpr size_t kAhead = 2;  // blocks whose lists are fetched before they are read
+constexpr size_t kAhead = 8;  // entries are fetched so long before they are read
 
 }  // namespace
 
@@ -181,25 +181,35 @@ class EntryReader {
   uint64_t* loose_;
 };
 
+// How many entries a list has is hard to foretell: sixteen are written in any case.
+TILEGPU_WIDE void find_listed(raster::Worker& w) {
+  static_assert(kBlockEntries <= 16 && kAhead <= 16);
+  PixelGroups& g = w.groups;
+  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  g.entries.reserve(g.listed.size() * kBlockEntries + 16);
+  uint32_t* to = g.entries.data();
+  for (uint32_t block : g.listed) {
+    _mm512_storeu_si512(to, _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(block * kBlockEntries))));
+    to += w.lists.count[block];
+  }
+  _mm512_storeu_si512(to, _mm512_setzero_si512());
+  g.entries.extend_reserved(static_cast<size_t>(to - g.entries.data()));
+}
+
 template <uint32_t kSamples>
 TILEGPU_WIDE void read_entries(raster::Worker& w) {
   PixelGroups& g = w.groups;
   const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  EntryReader reader(g, g.found.size() + g.listed_entries);
+  find_listed(w);
+  EntryReader reader(g, g.found.size() + g.entries.size());
   for (const BlockEntry& entry : g.found)
     reader.take<kSamples>(entry, _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(entry.plane * 16))));
-  for (size_t k = 0; k < g.listed.size(); k++) {
-    const uint32_t block = g.listed[k];
-    if (k + kAhead < g.listed.size()) {
-      const uint32_t ahead = g.listed[k + kAhead];
-      for (uint32_t i = 0; i < w.lists.count[ahead]; i++) _mm_prefetch(w.lists.entries + size_t{ahead} * kBlockEntries + i, _MM_HINT_T0);
-    }
-    const __m512i pixels = _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(block * 16)));
-    BlockEntry* list = w.lists.entries + size_t{block} * kBlockEntries;
-    for (uint32_t i = 0; i < w.lists.count[block]; i++) {
-      reader.take<kSamples>(list[i], pixels);
-      list[i].id = 0;
-    }
+  const uint32_t* at = g.entries.data();
+  for (size_t k = 0; k < g.entries.size(); k++) {
+    _mm_prefetch(w.lists.entries + at[k + kAhead], _MM_HINT_T0);
+    BlockEntry& entry = w.lists.entries[at[k]];
+    reader.take<kSamples>(entry, _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(at[k] / kBlockEntries * 16))));
+    entry.id = 0;
   }
   reader.finish();
   w.counters.samples_written += reader.samples;

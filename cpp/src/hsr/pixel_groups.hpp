@@ -30,12 +30,12 @@ struct PixelGroups {
   geometry::Arena<BlockEntry> found;  // several samples: what is seen in `blocks`, as in lists; `plane` is the block
   geometry::Arena<uint64_t> loose;    // one sample: number, tile pixel << 32; several: number, how many of `words` << 32
   geometry::Arena<uint32_t> words;    // as `pixels`
-  size_t listed_entries = 0;          // of the lists of `listed`
+  geometry::Arena<uint32_t> entries;  // several samples: where those of the lists of `listed` are; and room for 16 more
   std::vector<uint32_t> next;         // by number: how many loose pixels, then where the next one goes
   geometry::Arena<uint64_t> sorted_of;
   geometry::Arena<uint32_t> sorted_pixels;
 
-  void clear() { blocks.clear(), listed.clear(), of.clear(), pixels.clear(), found.clear(), loose.clear(), listed_entries = 0; }
+  void clear() { blocks.clear(), listed.clear(), of.clear(), pixels.clear(), found.clear(), loose.clear(), entries.clear(); }
 };
 
 /// How pixels of `blocks` and `listed` are to be shaded: as groups if all the bin's draws can. Pipelines that could, but have no code for

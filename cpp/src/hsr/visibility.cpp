@@ -105,17 +105,30 @@ TILEGPU_WIDE void gather_blocks_wide(Worker& w, const uint32_t* blocks, size_t c
   whole_blocks.extend_reserved(static_cast<size_t>(whole - (whole_blocks.data() + whole_blocks.size())));
 }
 
-// A block in whose list are all of its samples: whole, or with several primitives.
-void gather_list(Worker& w, uint32_t block) {
+// Blocks in whose lists are all of their samples: whole ones, and which have several primitives. Which kind comes next is hard to foretell:
+// no branch.
+void gather_lists(Worker& w) {
   BlockLists& lists = w.lists;
-  BlockEntry* list = lists.entries + size_t{block} * kBlockEntries;
-  if (lists.count[block] != 1 || !none(list[0].masks ^ lists.all)) {
-    w.groups.listed.push_back(block);
-    w.groups.listed_entries += lists.count[block];
-    return;
+  const size_t blocks = lists.count.size();
+  auto& listed_blocks = w.groups.listed;
+  auto& whole_blocks = w.strata.of[QuadStrata::whole];
+  listed_blocks.reserve(blocks + 1);
+  whole_blocks.reserve(whole_blocks.size() + blocks + 1);
+  uint32_t* listed = listed_blocks.data();
+  VisibleQuad* whole = whole_blocks.data() + whole_blocks.size();
+  for (uint32_t block = 0; block < blocks; block++) {
+    const uint32_t count = lists.count[block];
+    if (count == 0 || count == kInBuffers) continue;
+    BlockEntry& first = lists.entries[size_t{block} * kBlockEntries];
+    const bool is_whole = count == 1 && none(lists.free[block]);
+    *listed = block;
+    listed += !is_whole;
+    *whole = {first.id, block * 16 | kWholeBlock, 0};
+    whole += is_whole;
+    first.id = is_whole ? 0 : first.id;
   }
-  w.strata.add_whole(list[0].id, block);
-  list[0].id = 0;
+  listed_blocks.resize(static_cast<size_t>(listed - listed_blocks.data()));
+  whole_blocks.extend_reserved(static_cast<size_t>(whole - (whole_blocks.data() + whole_blocks.size())));
 }
 
 // The blocks with several primitives: as groups of pixels, or as quads. True: groups.
@@ -311,9 +324,7 @@ void flush_visibility(Worker& w) {
     for (uint32_t block : w.dirty_blocks) gather_block(w, block);
   w.covers.any = false;
   w.covers.planes.clear();
-  if (w.lists.active)
-    for (uint32_t block = 0; block < w.lists.count.size(); block++)
-      if (w.lists.count[block] && w.lists.count[block] != kInBuffers) gather_list(w, block);
+  if (w.lists.active) gather_lists(w);
   const bool groups = gather_mixed(w);
   join_strata(w);
   if (w.phase == raster::Phase::main) settle_prepass(w);
