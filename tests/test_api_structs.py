@@ -170,17 +170,24 @@ def test_push_constants_of_both_stages_are_one_table() -> None:
     np.testing.assert_array_equal(floats(layout.pack({"a": (1, 2, 3, 4), "b": 5})), [1, 2, 3, 4, 5])
 
 
-def test_push_constants_of_floats_are_the_bytes_of_the_general_way() -> None:
+@pytest.mark.parametrize("order", ["column_major", "row_major"])
+@pytest.mark.parametrize("both", [False, True])
+def test_push_constants_of_floats_are_the_bytes_of_the_general_way(order: str, both: bool) -> None:
     """Dictionaries of floats are packed by the core; what is unusual goes the way of everything else, and the bytes are the same."""
     device = tg.Device(cache_dir="off", threads=1)
-    vertex = "#version 450\nvoid main() { gl_Position = vec4(vec2((gl_VertexIndex & 1) * 4 - 1, (gl_VertexIndex >> 1) * 4 - 1), 0.5, 1.0); }"
-    fragment = """#version 450
-    layout(push_constant) uniform P { mat3x4 m; vec3 v; float f; float a[4]; };
+    block = f"layout(push_constant) uniform P {{ layout({order}) mat3x4 m; vec3 v; float f; float a[4]; }};"
+    vertex = f"""#version 450
+    {block if both else ""}
+    void main() {{ gl_Position = vec4(vec2((gl_VertexIndex & 1) * 4 - 1, (gl_VertexIndex >> 1) * 4 - 1), 0.5, 1.0); }}"""
+    fragment = (
+        f"#version 450\n{block}"
+        + """
     layout(location = 0) out uvec4 o;
     void main() {
       int x = int(gl_FragCoord.x);
       o = floatBitsToUint(x < 3 ? m[x] : x == 3 ? vec4(v, f) : vec4(a[0], a[1], a[2], a[3]));
     }"""
+    )
     pipe = device.pipeline(vertex, fragment, color=["r32g32b32a32_uint"])
     assert pipe.interface.push_floats is not None
     out = device.image((5, 1), "r32g32b32a32_uint")
@@ -192,7 +199,12 @@ def test_push_constants_of_floats_are_the_bytes_of_the_general_way() -> None:
         return out.numpy().tobytes()
 
     m = np.arange(12, dtype=np.float32).reshape(4, 3) / 7
-    plain: dict[str, Any] = {"m": m, "v": (1.0, 2.5, -0.0), "f": 0.1, "a": np.array([1.0, 1e-40, np.nan, np.inf], np.float32)}
+    plain: dict[str, Any] = {
+        "m": m,
+        "v": (1.0, 2.5, -0.0),
+        "f": 0.1,
+        "a": np.array([1.0, 1e-40, np.nan, np.inf], np.float32),
+    }
     others: list[dict[str, Any]] = [
         {},
         {"m": m.astype(np.float64) / 3},

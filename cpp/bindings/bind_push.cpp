@@ -2,6 +2,7 @@
 //
 // In: a dictionary of NumPy arrays and tuples of numbers. Out: the block's bytes, pushed. Anything unusual (another type, a wrong shape or
 // name, a number that float32 does not hold) is left to the general way, tilegpu.structs, which converts it or says what is wrong.
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <cstring>
@@ -87,6 +88,9 @@ class FloatBlock {
     }
   }
 
+  /// Of the push constants that the stages have in common; null: they are not the same block, not all floats, or there are none.
+  static std::unique_ptr<FloatBlock> of(const std::vector<const Reflection*>& stages);
+
   /// False: nothing is pushed, the general way is to be gone.
   bool push(CommandBuffer& commands, const py::dict& fields) const {
     if (PyDict_Size(fields.ptr()) != static_cast<py::ssize_t>(members_.size())) return false;
@@ -108,11 +112,68 @@ class FloatBlock {
   std::vector<FloatMember> members_;
 };
 
+bool same_layout(const ReflectedType& a, const ReflectedType& b) {
+  if (a.kind != b.kind || a.base != b.base || a.rows != b.rows || a.columns != b.columns || a.array_length != b.array_length ||
+      a.array_stride_B != b.array_stride_B || a.matrix_stride_B != b.matrix_stride_B || a.row_major != b.row_major ||
+      a.size_B != b.size_B || a.members.size() != b.members.size())
+    return false;
+  for (size_t i = 0; i < a.members.size(); i++) {
+    const ReflectedType::Member &x = a.members[i], &y = b.members[i];
+    if (x.name != y.name || x.offset_B != y.offset_B || !same_layout(x.type, y.type)) return false;
+  }
+  return true;
+}
+
+// Shape and strides of a member; false: it is not made of floats.
+bool float_member(const ReflectedType& type, std::vector<py::ssize_t>& shape, std::vector<py::ssize_t>& strides_B) {
+  const ReflectedType* inner = &type;
+  for (; inner->kind == ReflectedType::Kind::array && inner->members.size() == 1; inner = &inner->members[0].type) {
+    if (inner->array_length == 0) return false;
+    shape.push_back(inner->array_length), strides_B.push_back(inner->array_stride_B);
+  }
+  if (inner->base != ReflectedType::Base::f32) return false;
+  if (inner->kind == ReflectedType::Kind::vector) {
+    shape.push_back(inner->rows), strides_B.push_back(sizeof(float));
+  } else if (inner->kind == ReflectedType::Kind::matrix) {
+    const auto step_B = static_cast<py::ssize_t>(inner->matrix_stride_B), one_B = static_cast<py::ssize_t>(sizeof(float));
+    shape.insert(shape.end(), {inner->rows, inner->columns});
+    strides_B.insert(strides_B.end(), {inner->row_major ? step_B : one_B, inner->row_major ? one_B : step_B});
+  } else if (inner->kind != ReflectedType::Kind::scalar) {
+    return false;
+  }
+  return shape.size() <= 2;
+}
+
+std::unique_ptr<FloatBlock> FloatBlock::of(const std::vector<const Reflection*>& stages) {
+  const ReflectedType* block = nullptr;
+  for (const Reflection* stage : stages) {
+    if (!stage->has_push_constants) continue;
+    if (block && !same_layout(*block, stage->push_constants.type)) return nullptr;
+    block = &stage->push_constants.type;
+  }
+  if (!block || block->size_B > kMaxPushConstants_B) return nullptr;
+  std::vector<Member> members;
+  for (size_t i = 0; i < block->members.size(); i++) {
+    const ReflectedType::Member& m = block->members[i];
+    auto& [name, offset_B, shape, strides_B] = members.emplace_back();
+    name = m.name.empty() ? "_" + std::to_string(i) : m.name;
+    offset_B = m.offset_B;
+    const bool twice = std::any_of(members.begin(), members.end() - 1, [&](const Member& other) { return std::get<0>(other) == name; });
+    if (twice || !float_member(m.type, shape, strides_B)) return nullptr;
+  }
+  try {
+    return std::make_unique<FloatBlock>(block->size_B, members);
+  } catch (const py::value_error&) {
+    return nullptr;  // the general way says what is wrong
+  }
+}
+
 }  // namespace
 
 void bind_push(py::module_& m) {
   py::class_<FloatBlock>(m, "FloatBlock")
       .def(py::init<uint32_t, const std::vector<FloatBlock::Member>&>(), py::arg("size_B"), py::arg("members"))
+      .def_static("of", &FloatBlock::of, py::arg("stages"))
       .def("push", &FloatBlock::push, py::arg("commands"), py::arg("fields"));
 }
 

@@ -128,6 +128,7 @@ void bind_shader(py::module_& m) {
       .def_readonly("inputs", &Reflection::inputs)
       .def_readonly("outputs", &Reflection::outputs)
       .def_readonly("bindings", &Reflection::bindings)
+      .def_readonly("has_push_constants", &Reflection::has_push_constants)
       .def_property_readonly(
           "push_constants",
           [](const Reflection& r) -> py::object { return r.has_push_constants ? py::cast(r.push_constants) : py::none(); })

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tilegpu import _core
@@ -89,35 +90,47 @@ def _default(constant: _core.ReflectedConstant) -> bool | int | float:
     return value
 
 
+def _variables(reflected: Sequence[_core.ReflectedVariable]) -> list[Variable]:
+    return [Variable(v.name, v.location, v.component, v.type, v.used) for v in reflected]
+
+
 class Interface:
     """Printed, it is the table of everything that the shaders name."""
 
     def __init__(self, label: str, stages: Stages) -> None:
         self.label = label
         self.inputs: list[Variable] = []
-        self.outputs: list[Variable] = []
+        self._stages = stages
         self.bindings: dict[tuple[int, int], Binding] = {}
-        self.push_constants: list[Member] = []
-        self.push_layout: StructLayout | None = None
         self.constants: list[Constant] = []
         for stage, module in stages.items():
             self._add_stage(stage, module.reflection)
-        self.push_floats = self.push_layout.float_block() if self.push_layout is not None else None
+        reflections = [module.reflection for module in stages.values()]
+        self.has_push = any(r.has_push_constants for r in reflections)
+        self._push: tuple[StructLayout | None, list[Member]] | None = None
+        #: All push constants are floats, vectors and matrices: the core writes them.
+        self.push_floats = _core.FloatBlock.of(reflections) if self.has_push else None
+        if self.has_push and self.push_floats is None:
+            # The stages' blocks differ, or not all members are floats; what is wrong with them is said now.
+            layout = self.push_layout
+            self.push_floats = layout.float_block() if layout is not None else None
         self.names: dict[str, Binding] = {}
         for binding in self.bindings.values():
             for name in (binding.block_name, binding.name):
                 if name:
                     self.names[name] = binding
 
+    @property
+    def outputs(self) -> list[Variable]:
+        """Of the fragment shader; made when somebody asks."""
+        fragment = self._stages.get("fragment")
+        return [] if fragment is None else _variables(fragment.reflection.outputs)
+
     def _add_stage(self, stage: str, reflection: _core.Reflection) -> None:
         if stage == "vertex":
-            self.inputs = [Variable(v.name, v.location, v.component, v.type, v.used) for v in reflection.inputs]
-        if stage == "fragment":
-            self.outputs = [Variable(v.name, v.location, v.component, v.type, v.used) for v in reflection.outputs]
+            self.inputs = _variables(reflection.inputs)
         for b in reflection.bindings:
             self._add_binding(stage, b)
-        if reflection.push_constants is not None:
-            self._add_push(stage, reflection.push_constants)
         for c in reflection.constants:
             same = next((k for k in self.constants if k.constant_id == c.constant_id and k.name == c.name), None)
             if same:
@@ -148,23 +161,42 @@ class Interface:
             if old.layout is not None and b.type.size_B > old.type.size_B:
                 old.type, old.layout = b.type, StructLayout(b.type, f"{self.label}: '{b.name}'")
 
-    def _add_push(self, stage: str, block: _core.ReflectedBinding) -> None:
-        """Members of both stages' blocks are one table; a name must mean the same place in both."""
-        if self.push_layout is None or block.type.size_B > self.push_layout.size_B:
-            self.push_layout = StructLayout(block.type, f"{self.label}: push constants")
-        for index, (name, offset_B, type_) in enumerate(block.type.members):
-            key = name or f"_{index}"
-            same = next((m for m in self.push_constants if m.name == key), None)
-            if same is None:
-                self.push_constants.append(Member(key, offset_B, type_))
-            elif same.offset_B != offset_B or type_name(same.type) != type_name(type_):
-                raise ValidationError(
-                    f"{self.label}: push constant '{key}' is {type_name(same.type)} at byte {same.offset_B} in the vertex shader and "
-                    f"{type_name(type_)} at byte {offset_B} in the {stage} shader; declare the same block in both"
-                )
-        layout = self.push_layout
-        for member in self.push_constants:
-            layout.add_member(member.name, member.offset_B, member.type)
+    @property
+    def push_layout(self) -> StructLayout | None:
+        """Packs the push constants; ``None`` where there are none."""
+        return self._merged_push()[0]
+
+    @property
+    def push_constants(self) -> list[Member]:
+        """Members of the push constants of all stages."""
+        return self._merged_push()[1]
+
+    def _merged_push(self) -> tuple[StructLayout | None, list[Member]]:
+        """Members of both stages' blocks are one table; a name must mean the same place in both. Made when somebody asks."""
+        if self._push is not None:
+            return self._push
+        layout: StructLayout | None = None
+        table: dict[str, Member] = {}
+        for stage, module in self._stages.items():
+            block = module.reflection.push_constants
+            if block is None:
+                continue
+            if layout is None or block.type.size_B > layout.size_B:
+                layout = StructLayout(block.type, f"{self.label}: push constants")
+            for index, (name, offset_B, type_) in enumerate(block.type.members):
+                key = name or f"_{index}"
+                same = table.get(key)
+                if same is None:
+                    table[key] = Member(key, offset_B, type_)
+                elif same.offset_B != offset_B or type_name(same.type) != type_name(type_):
+                    raise ValidationError(
+                        f"{self.label}: push constant '{key}' is {type_name(same.type)} at byte {same.offset_B} in the vertex shader "
+                        f"and {type_name(type_)} at byte {offset_B} in the {stage} shader; declare the same block in both"
+                    )
+            for member in table.values():
+                layout.add_member(member.name, member.offset_B, member.type)
+        self._push = layout, list(table.values())
+        return self._push
 
     def candidates(self) -> list[str]:
         """Names of the bindings, numbers where there is no name."""

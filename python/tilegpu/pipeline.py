@@ -374,7 +374,7 @@ def create(
         state.depth_bounds_test = True
         state.min_depth_bounds, state.max_depth_bounds = (float(v) for v in depth_bounds)
     references = (0, 0)
-    if isinstance(stencil_test, Mapping):
+    if stencil_test is not None and isinstance(stencil_test, Mapping):  # this question takes long when it is the first
         stencil_front = {**stencil_test, **(stencil_front or {})}
         stencil_back = {**stencil_test, **(stencil_back or {})}
     if stencil_front is not None or stencil_back is not None or stencil_test is True:

@@ -675,7 +675,7 @@ class RenderPass:
         if indices is not None:
             available = self._indices(commands, pipeline, indices)
         self._binder.bind(commands, pipeline, bind, self._what)
-        if push is not None or pipeline.interface.push_layout is not None:
+        if push is not None or pipeline.interface.has_push:
             self._push_constants(commands, pipeline, push)
         if (
             self._dynamic is not self._pipelines_own

@@ -67,7 +67,8 @@ def load(
     name = file or f"{label or 'pipeline'} <{stage} shader>"
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _module(bytes(source), name, device)
-    if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
+    # Whether it is an os.PathLike is asked last: that takes long where it is the first such question.
+    if _is_path(source) if isinstance(source, str) else isinstance(source, os.PathLike):
         path = os.fspath(source)
         try:
             with open(path, "rb") as stream:  # noqa: PTH123 -- pathlib would be imported for this alone

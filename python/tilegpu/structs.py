@@ -142,27 +142,40 @@ class StructLayout:
         self._prepare()
 
     def _prepare(self) -> None:
-        self._fixed = not any(m.runtime for m in self.struct.members.values())
-        self._names = list(self.struct.members)
+        members = self.struct.members
+        self._fixed = not any(m.runtime for m in members.values())
+        self._names = list(members)
         self._block = bytearray(self.size_B)
-        # The common case, members of floats, are views made once; the others are looked at each time.
-        self._floats: list[tuple[str, tuple[int, ...], NDArray[Any]]] = []
-        self._others: list[str] = []
-        for key, member in self.struct.members.items():
-            if self._fixed and member.leaf is not None and member.leaf.type.base == "float":
-                self._floats.append((key, member.leaf.shape, self._view(self._block, member.leaf, member.offset_B)))
-            else:
-                self._others.append(key)
+        # The common case, members of floats, are views that pack() makes once; the others are looked at each time.
+        self._floats = [
+            key for key, m in members.items() if self._fixed and m.leaf is not None and m.leaf.type.base == "float"
+        ]
+        self._views: list[tuple[str, tuple[int, ...], NDArray[Any]]] | None = None
+        floats = set(self._floats)
+        self._others = [key for key in members if key not in floats]
+
+    def _float_views(self) -> list[tuple[str, tuple[int, ...], NDArray[Any]]]:
+        if self._views is None:
+            self._views = [
+                (key, leaf.shape, self._view(self._block, leaf, self.struct.members[key].offset_B))
+                for key, leaf in ((key, self._leaf(key)) for key in self._floats)
+            ]
+        return self._views
 
     def float_block(self) -> _core.FloatBlock | None:
         """The same for push constants in the core, where all members are floats, vectors and matrices of them."""
-        if self._others or any(len(shape) > 2 for _, shape, _ in self._floats):
+        if self._others:
             return None
-        members = self.struct.members
-        return _core.FloatBlock(
-            self.size_B,
-            [(key, members[key].offset_B, shape, self._leaf(key).strides) for key, shape, _ in self._floats],
-        )
+        table = []
+        for key, member in self.struct.members.items():
+            leaf = self._leaf(key)
+            if len(leaf.shape) > 2:
+                return None
+            table.append((key, member.offset_B, leaf.shape, leaf.strides))
+        try:
+            return _core.FloatBlock(self.size_B, table)
+        except ValueError as wrong:
+            raise ValidationError(f"{self.name}: {wrong}") from None
 
     def add_member(self, name: str, offset_B: int, type_: Type) -> None:
         """Adds a member that another stage's block has."""
@@ -205,7 +218,7 @@ class StructLayout:
         self.check_names(fields)
         if self._fixed:
             with self._lock:
-                for key, shape, view in self._floats:
+                for key, shape, view in self._float_views():
                     value = fields[key]
                     kind = type(value)
                     if kind is np.ndarray:

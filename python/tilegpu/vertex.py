@@ -88,39 +88,43 @@ def _fields(number: int, dtype: np.dtype[Any]) -> list[_Field]:
 def _component_format(item: _Field, wanted: Variable, components: int, what: str) -> int:
     base, shader = item.base, wanted.type.base
     bits = base.itemsize * 8
-    where = f"{what}: vertex field '{item.name or wanted.name}' of dtype {base}"
     if base.kind == "f":
-        if base.itemsize == 8:
-            raise ValidationError(f"{where}: 64-bit floats can't be vertex data; use 'f4' (array.astype)")
         suffix = "sfloat"
-    elif base.kind in "iub":
-        if shader == "float":
-            if bits == 32:
-                raise ValidationError(
-                    f"{where}: the shader's '{wanted.name}' is a float, and 32-bit integers can't be converted to it; "
-                    "use 'f4', or declare an int in the shader"
-                )
-            suffix = "snorm" if base.kind == "i" else "unorm"
-        else:
-            suffix = "sint" if base.kind == "i" else "uint"
-        if bits == 64:
-            raise ValidationError(f"{where}: 64-bit integers can't be vertex data; use 'i4' or 'u4' (array.astype)")
+    elif shader == "float":
+        suffix = "snorm" if base.kind == "i" else "unorm"
     else:
-        raise ValidationError(f"{where} can't be vertex data; use 'f4', 'f2', 'i1' to 'i4' or 'u1' to 'u4'")
-    if suffix == "sfloat" and shader != "float":
+        suffix = "sint" if base.kind == "i" else "uint"
+    allowed = bits < 64 if base.kind == "f" else base.kind in "iub" and bits < (32 if shader == "float" else 64)
+    if allowed and (suffix != "sfloat" or shader == "float"):
+        found = _core.format_from_name(_LETTERS[components - 1].format(bits) + f"_{suffix}")
+        if found:
+            return found
+    # NumPy's names of its dtypes take long to make: they are for messages.
+    where = f"{what}: vertex field '{item.name or wanted.name}' of dtype {base}"
+    if base.kind == "f" and bits == 64:
+        raise ValidationError(f"{where}: 64-bit floats can't be vertex data; use 'f4' (array.astype)")
+    if base.kind in "iub" and shader == "float" and bits == 32:
+        raise ValidationError(
+            f"{where}: the shader's '{wanted.name}' is a float, and 32-bit integers can't be converted to it; "
+            "use 'f4', or declare an int in the shader"
+        )
+    if base.kind in "iub" and bits == 64:
+        raise ValidationError(f"{where}: 64-bit integers can't be vertex data; use 'i4' or 'u4' (array.astype)")
+    if base.kind == "f" and shader != "float":
         raise ValidationError(
             f"{where}: the shader's '{wanted.name}' is {type_name(wanted.type)}; use an integer field"
         )
-    return enums.parse_format(_LETTERS[components - 1].format(bits) + f"_{suffix}", where).number
+    raise ValidationError(f"{where} can't be vertex data; use 'f4', 'f2', 'i1' to 'i4' or 'u1' to 'u4'")
 
 
 def _add_attributes(layout: VertexLayout, item: _Field, wanted: Variable, what: str) -> None:
+    kind = wanted.type.kind
     where = f"{what}: vertex field '{item.name or wanted.name}' of shape {item.shape}"
-    if wanted.type.kind == "array":
+    if kind == "array":
         raise ValidationError(
             f"{where}: the shader's '{wanted.name}' is an array; describe it with tilegpu.VertexBinding"
         )
-    if wanted.type.kind == "matrix":
+    if kind == "matrix":
         rows, columns = wanted.type.rows, wanted.type.columns
         if item.shape != (rows, columns):
             raise ValidationError(
