@@ -311,12 +311,16 @@ Expected<std::string> Jit::State::emit(Work& work, Tier of, LLVMTargetMachineRef
                                              static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex), slice))
     failed = LLVMRunPasses(module, kSlicePasses, machine, options);
   LLVMDisposePassBuilderOptions(options);
-  if (wide_schedule && of == Tier::optimised &&
-      (!std::strcmp(kind, "fragment") || !std::strcmp(kind, "pixels") || !std::strcmp(kind, "sampler"))) {
+  const auto is = [kind](const char* one) { return !std::strcmp(kind, one); };
+  const auto mark = [&](const char* attribute) {
     LLVMAddAttributeAtIndex(
         LLVMGetNamedFunction(module, name.c_str()), static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
-        LLVMCreateStringAttribute(work.holder.context, kWideSchedule, static_cast<unsigned>(std::strlen(kWideSchedule)), "", 0));
-  }
+        LLVMCreateStringAttribute(work.holder.context, attribute, static_cast<unsigned>(std::strlen(attribute)), "", 0));
+  };
+  if (wide_schedule && of == Tier::optimised && (is("fragment") || is("pixels") || is("sampler"))) mark(kWideSchedule);
+  // LLVM aligns the stack for vectors that it knows of before it gives out registers. Those that it spills then, as what the loop over
+  // blocks keeps around the calls of samplers, would lie across two cache lines each.
+  if (of == Tier::optimised && is("blocks")) mark("stackrealign");
   if (!failed) leave_out_alpha(module);
   if (!failed && of == Tier::quick) load_constants(module);
   if (failed) return error("LLVM passes: " + take_error(failed));
