@@ -7,6 +7,7 @@
 #include "shader/jit.hpp"
 
 #include "shader/jit_schedule.hpp"
+#include "shader/jit_target.hpp"
 #include "shader/sampler_types.hpp"
 
 #include <dlfcn.h>
@@ -62,12 +63,6 @@ double now_ms() {
 }
 
 Error error(const std::string& message) { return {VK_ERROR_UNKNOWN, message}; }
-
-std::string take_message(char* message) {
-  std::string text = message ? message : "";
-  if (message) LLVMDisposeMessage(message);
-  return text;
-}
 
 std::string take_error(LLVMErrorRef e) {
   char* message = LLVMGetErrorMessage(e);
@@ -163,19 +158,6 @@ struct ContextHolder {
   }
   ~ContextHolder() { LLVMContextDispose(context); }
 };
-
-bool has_feature(const std::string& list, const char* feature) {
-  return ("," + list + ",").find("," + std::string(feature) + ",") != std::string::npos;
-}
-
-bool host_has_avx512() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
-}
-
-/// Gathers of 64-bit pairs take 0.6 times the time of scalar loads where they are not slowed by microcode: on Intel's CPUs from
-/// Sapphire Rapids on, which the half-precision instructions tell (hypervisors hide the model).
-bool host_gathers_fast() { return __builtin_cpu_is("intel") && has_feature(take_message(LLVMGetHostCPUFeatures()), "+avx512fp16"); }
 
 struct Entry {
   bool done = false;
@@ -482,28 +464,15 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   std::unique_ptr<Jit> jit(new Jit());
   jit->state_ = std::make_unique<State>();
   State& s = *jit->state_;
-  bool wide = host_has_avx512();
-  if (info.target.empty()) {
-    s.cpu = take_message(LLVMGetHostCPUName());
-    s.features = take_message(LLVMGetHostCPUFeatures());
-    // Of Intel's CPUs LLVM knows the latency of the one instruction, not that the two beside it wait for the same port.
-    if (has_feature(s.features, "+avx512vnni")) s.features += ",+fast-dpwssd";
-    s.requested_target = "native";
-  } else if (info.target == "x86-64-v3" || info.target == "x86-64-v4") {
-    if (info.target == "x86-64-v4" && !wide)
-      return error("device: jit_target is 'x86-64-v4', but this CPU has no AVX-512; use '' or 'x86-64-v3'");
-    wide = info.target == "x86-64-v4";
-    s.cpu = s.requested_target = info.target;
-  } else {
-    return error("device: jit_target is '" + info.target + "'; allowed are '' (this CPU), 'x86-64-v3' and 'x86-64-v4'");
-  }
-  jit->wide_ = wide;
-  jit->gathers_ = wide && info.target.empty() && host_gathers_fast();
-  if (const char* gathers = std::getenv("TILEGPU_GATHERS"); gathers && *gathers) jit->gathers_ = wide && *gathers == '1';
+  Expected<JitTarget> chosen = choose_target(info.target);
+  if (!chosen) return chosen.error();
+  const JitTarget& target = *chosen;
+  s.requested_target = target.name, s.cpu = target.cpu, s.features = target.features;
+  jit->wide_ = target.wide, jit->gathers_ = target.gathers;
   // Chains by turns want 32 vector registers.
   const char* schedule = std::getenv("TILEGPU_SCHEDULE");
-  s.wide_schedule = wide && !(schedule && !std::strcmp(schedule, "default"));
-  jit->lanes_ = s.lanes = info.lanes ? info.lanes : wide ? 16 : 8;
+  s.wide_schedule = target.wide && !(schedule && !std::strcmp(schedule, "default"));
+  jit->lanes_ = s.lanes = info.lanes ? info.lanes : target.wide ? 16 : 8;
   if (const char* dump = std::getenv("TILEGPU_DUMP"); dump && *dump) {
     s.dump_directory = dump;
     mkdir(dump, 0777);

@@ -5,59 +5,18 @@
 // or not): nearly always one group, so that level data are scalars; a second level is read only where some lane's fraction is not 0.
 // What a lane gets does not depend on its company. Source: Vulkan specification, chapter "Image Operations".
 #include <cstring>
-#include <functional>
 
 #include "shader/jit.hpp"
-#include "shader/sampler_internal.hpp"
+#include "shader/sampler_function.hpp"
 
 namespace tilegpu::shader {
 namespace {
 
 Value parameter(Value fn, uint32_t index) { return LLVMGetParam(fn, index); }
 
-class FunctionBuilder {
- public:
-  FunctionBuilder(const Ir& ir_, const SamplerPlan& plan_, Value fn_)
-      : ir(ir_), plan(plan_), fn(fn_), c{ir_, plan_, nullptr, nullptr, nullptr, {}, nullptr, nullptr, nullptr, nullptr} {}
-  void gradient();
-  void implicit();
-  void lod();
-  void fetch();
-  void gather();
+}  // namespace
 
- private:
-  void load_context(Value descriptor, Value layer_argument);
-  void sample(Value s, Value t, Value face, const std::function<LevelChoice()>& choose, Value magnified, Value mask);
-  void sample_at(Value s, Value t, Value rho2, Value bias, Value mask);
-  TexelValues sample_level(Value level_index, Value s, Value t, Value face, bool linear);
-  TexelValues filter_level(const Level& level, Value s, Value t, Value face);
-  bool levels_by_lane() const;
-  std::vector<Value> sample_lanes(Value s, Value t, const LevelChoice& choice, Value mask);
-  FixedSum sum_fixed(Value s, Value t, Value level, Value weight, Value wanted) const;
-  TexelValues components_of(const FixedSum& sum, uint32_t components = 15) const;
-  std::vector<Value> sample_fixed(Value s, Value t, Value level, Value weight, Value wanted) const;
-  void finish_fixed(const FixedSum& sum);
-  std::vector<Value> sample_groups(Value s, Value t, Value face, const LevelChoice& choice, Value mask);
-  std::vector<Value> mix_levels(const std::vector<Value>& now, const std::vector<Value>& first, const LevelChoice& choice) const;
-  TexelValues read(const Level& level, Value x, Value y, Value face, Value outside);
-  FourWords four_words(const Level& level, Value s, Value t) const;
-  void four_texels(const Level& level, Value s, Value t, Value face, TexelValues out[4], Axis& ax, Axis& ay);
-  void finish(const TexelValues& raw, bool sums = false);
-  void return_values(const std::array<Value, 4>& values);
-  std::vector<Value> pack(const TexelValues& t) const;
-  TexelValues unpack(const std::vector<Value>& v, size_t first = 0) const;
-  TexelValues like_texel(Value fill) const;
-  Value predicted(Value id);
-  void fold(Value& s, Value& t, bool fixed = false) const;
-
-  const Ir& ir;
-  const SamplerPlan& plan;
-  Value fn;
-  SamplerContext c;
-  Value current_layer_pitch = nullptr;  // i64 scalar of the level at hand (cubes)
-};
-
-void FunctionBuilder::load_context(Value descriptor, Value layer_argument) {
+void SamplerFunctionBuilder::load_context(Value descriptor, Value layer_argument) {
   c.view = ir.field(ir.ptr, descriptor, offsetof(TextureDescriptor, view), 8);
   c.level_count = ir.smax(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, level_count)), ir.c32(1));
   if (plan.key.has_sampler) c.sampler = ir.field(ir.ptr, descriptor, offsetof(TextureDescriptor, sampler), 8);
@@ -81,246 +40,9 @@ void FunctionBuilder::load_context(Value descriptor, Value layer_argument) {
   }
 }
 
-std::vector<Value> FunctionBuilder::pack(const TexelValues& t) const {
-  std::vector<Value> v;
-  for (Value x : t) {
-    if (x) v.push_back(x);
-  }
-  return v;
-}
+void SamplerFunctionBuilder::finish(const TexelValues& raw, bool sums) { return_values(finish_texel(c, raw, sums ? kFixedOne : 1)); }
 
-/// Component k exists where load_texel would give one.
-TexelValues FunctionBuilder::unpack(const std::vector<Value>& v, size_t first) const {
-  TexelValues t{};
-  for (uint32_t k = 0; k < 4; ++k) {
-    const bool present =
-        plan.needed[k] && (plan.components[k].kind == ComponentKind::code || plan.components[k].kind == ComponentKind::direct);
-    if (present) t[k] = v[first++];
-  }
-  return t;
-}
-
-TexelValues FunctionBuilder::like_texel(Value fill) const { return unpack(std::vector<Value>(4, fill)); }
-
-/// One texel: loaded, border in its place, compared.
-TexelValues FunctionBuilder::read(const Level& level, Value x, Value y, Value face, Value outside) {
-  Value layer_offset = nullptr;
-  if (plan.cube) layer_offset = ir.mul(ir.zext(ir.add(c.layer, face), ir.i64), ir.splat(current_layer_pitch));
-  TexelValues texel = load_texel(c, level, x, y, layer_offset);
-  if (outside) texel = replace_border(c, texel, outside);
-  return plan.compare ? compare_depth(c, texel) : texel;
-}
-
-FourWords FunctionBuilder::four_words(const Level& level, Value s, Value t) const {
-  return load_four_words(c, level, place_on_axis(c, plan.key.sampler.address_u, s, level.width_f, true),
-                         place_on_axis(c, plan.key.sampler.address_v, t, level.height_f, true));
-}
-
-void FunctionBuilder::four_texels(const Level& level, Value s, Value t, Value face, TexelValues out[4], Axis& ax, Axis& ay) {
-  // Order: (low, low), (high, low), (low, high), (high, high).
-  auto replace_and_compare = [&] {
-    auto either = [&](Value a, Value b) { return a && b ? ir.or_(a, b) : a ? a : b; };
-    Value outside[4] = {either(ax.low_outside, ay.low_outside), either(ax.high_outside, ay.low_outside),
-                        either(ax.low_outside, ay.high_outside), either(ax.high_outside, ay.high_outside)};
-    for (int k = 0; k < 4; ++k) {
-      if (outside[k]) out[k] = replace_border(c, out[k], outside[k]);
-      if (plan.compare) out[k] = compare_depth(c, out[k]);
-    }
-  };
-  if (!plan.cube && !plan.one_dimensional && plan.texel_B == 4) {
-    const FourWords four = four_words(level, s, t);
-    ax = four.x, ay = four.y;
-    for (size_t k = 0; k < 4; ++k) out[k] = unpack_word(c, four.words[k], 15);
-    replace_and_compare();
-    return;
-  }
-  if (!plan.cube) {
-    ax = address_axis(c, plan.key.sampler.address_u, s, level.width, level.width_f, c.offset_x, true);
-    if (plan.one_dimensional) {
-      out[0] = read(level, ax.low, ir.ik(0), nullptr, ax.low_outside);
-      out[1] = read(level, ax.high, ir.ik(0), nullptr, ax.high_outside);
-      ay = {};
-      return;
-    }
-    ay = address_axis(c, plan.key.sampler.address_v, t, level.height, level.height_f, c.offset_y, true);
-    const Value xs[4] = {ax.low, ax.high, ax.low, ax.high}, ys[4] = {ay.low, ay.low, ay.high, ay.high};
-    for (int k = 0; k < 4; ++k) out[k] = load_texel(c, level, xs[k], ys[k], nullptr);
-    replace_and_compare();
-    return;
-  }
-  // Cubes: plain indices first; where one leaves the face, all four go through the neighbour's mapping.
-  auto plain = [&](Value coordinate, Value size_f, Axis& axis) {
-    Value u = ir.fclamp(ir.fma(coordinate, size_f, ir.fk(-0.5f)), ir.fk(-0.5f), ir.fsub(size_f, ir.fk(0.5f)));
-    Value whole = ir.floor(u);
-    axis.fraction = ir.fsub(u, whole);
-    axis.low = ir.fptosi(whole);
-    axis.high = ir.add(axis.low, ir.ik(1));
-  };
-  plain(s, level.width_f, ax);
-  plain(t, level.height_f, ay);
-  Value width = ir.splat(level.width);
-  Value leaves = ir.or_(ir.or_(ir.slt(ax.low, ir.ik(0)), ir.sge(ax.high, width)), ir.or_(ir.slt(ay.low, ir.ik(0)), ir.sge(ay.high, width)));
-  const Value xs[4] = {ax.low, ax.high, ax.low, ax.high}, ys[4] = {ay.low, ay.low, ay.high, ay.high};
-  std::vector<Value> mapped = ir.if_else(
-      ir.any(leaves),
-      [&] {
-        std::vector<Value> v;
-        for (int k = 0; k < 4; ++k) {
-          const CubeTexel n = cube_neighbour(ir, face, xs[k], ys[k], level.width);
-          Value inside = ir.and_(ir.ult(xs[k], width), ir.ult(ys[k], width));
-          v.push_back(ir.select(inside, face, n.face));
-          v.push_back(ir.select(inside, xs[k], n.x));
-          v.push_back(ir.select(inside, ys[k], n.y));
-          v.push_back(ir.mask_to_int(n.corner));
-        }
-        return v;
-      },
-      [&] {
-        std::vector<Value> v;
-        for (int k = 0; k < 4; ++k) {
-          v.push_back(face), v.push_back(xs[k]), v.push_back(ys[k]), v.push_back(ir.ik(0));
-        }
-        return v;
-      });
-  std::vector<Value> colors;
-  Value any_corner = nullptr;
-  for (int k = 0; k < 4; ++k) {
-    const TexelValues texel = read(level, mapped[4 * k + 1], mapped[4 * k + 2], mapped[4 * k], nullptr);
-    for (Value v : pack(texel)) colors.push_back(v);
-    any_corner = any_corner ? ir.or_(any_corner, mapped[4 * k + 3]) : mapped[4 * k + 3];
-  }
-  const size_t count = colors.size() / 4;
-  colors = ir.if_else(
-      ir.any(ir.int_to_mask(any_corner)),
-      [&] {
-        std::vector<Value> v = colors;
-        for (size_t k = 0; k < 4; ++k) {
-          Value corner = ir.int_to_mask(mapped[4 * k + 3]);
-          for (size_t n = 0; n < count; ++n) {
-            Value sum = nullptr;
-            for (size_t o = 0; o < 4; ++o) {
-              if (o != k) sum = sum ? ir.fadd(sum, colors[o * count + n]) : colors[o * count + n];
-            }
-            v[k * count + n] = ir.select(corner, ir.fdiv(sum, ir.fk(3)), colors[k * count + n]);
-          }
-        }
-        return v;
-      },
-      [&] { return colors; });
-  for (size_t k = 0; k < 4; ++k) out[k] = unpack(colors, k * count);
-}
-
-/// By integers: a level, or where some of the lanes `wanted` (bits) have a `weight` (null: none) of it, the next one too. `level`: one for
-/// all or one a lane.
-FixedSum FunctionBuilder::sum_fixed(Value s, Value t, Value level, Value weight, Value wanted) const {
-  FixedSum sum{};
-  if (!weight) {
-    sum = add_fixed_level(c, load_fixed_level(c, level), s, t, whole_weight(ir), nullptr);
-  } else {
-    // The body is emitted once and run for the first level, then for the second.
-    const FixedWeight of_second = fixed_weight(ir, weight), of_first = other_weight(ir, of_second);
-    Value needs_second = ir.ne(ir.and_(ir.movemask(ir.ne(weight, ir.ik(0))), wanted), ir.c32(0));
-    Type words = Ir::type_of(of_second.both), pair = Ir::vec(ir.i32, 2 * ir.lanes);
-    Value last_level = ir.field(ir.i32, c.view, offsetof(ImageViewAbi, last_level));
-    if (Ir::lanes_of(level) > 1) last_level = ir.splat(last_level);
-    Block entry = ir.current_block(), levels = ir.block("levels"), done = ir.block("levels_done");
-    ir.br(levels);
-    ir.at(levels);
-    Value index = LLVMBuildPhi(ir.builder, Ir::type_of(level), ""), second = LLVMBuildPhi(ir.builder, ir.i1, "");
-    const FixedWeight now{LLVMBuildPhi(ir.builder, ir.vi32, ""), LLVMBuildPhi(ir.builder, words, "")};
-    const FixedSum before{{LLVMBuildPhi(ir.builder, pair, ""), LLVMBuildPhi(ir.builder, pair, "")}};
-    sum = add_fixed_level(c, load_fixed_level(c, index), s, t, now, &before);
-    Value next = ir.smin(ir.add(index, Ir::same(index, 1)), last_level);
-    Block end = ir.current_block();
-    ir.br(ir.and_(needs_second, ir.xor_(second, ir.c1(true))), levels, done);
-    auto incoming = [&](Value phi, Value first_time, Value then) {
-      LLVMAddIncoming(phi, &first_time, &entry, 1), LLVMAddIncoming(phi, &then, &end, 1);
-    };
-    incoming(index, level, next), incoming(second, ir.c1(false), ir.c1(true));
-    incoming(now.low, of_first.low, of_second.low), incoming(now.both, of_first.both, of_second.both);
-    for (int k = 0; k < 2; ++k) incoming(before.pair[k], Ir::zero(pair), sum.pair[k]);
-    ir.at(done);
-  }
-  return sum;
-}
-
-/// Codes times kFixedOne, of the components whose bits are set.
-TexelValues FunctionBuilder::components_of(const FixedSum& sum, uint32_t components) const {
-  TexelValues color{};
-  for (uint32_t k = 0; k < 4; ++k) {
-    if (components >> k & 1 && plan.needed[k] && plan.components[k].kind == ComponentKind::code) color[k] = fixed_component(ir, sum, k);
-  }
-  return color;
-}
-
-std::vector<Value> FunctionBuilder::sample_fixed(Value s, Value t, Value level, Value weight, Value wanted) const {
-  return pack(components_of(sum_fixed(s, t, level, weight, wanted)));
-}
-
-void FunctionBuilder::finish_fixed(const FixedSum& sum) {
-  if (!c.wants_alpha) return finish(components_of(sum), true);
-  std::array<Value, 4> result = finish_texel(c, components_of(sum, 7), kFixedOne);
-  result[3] = ir.if_else(
-      c.wants_alpha, [&] { return std::vector<Value>{finish_texel(c, components_of(sum, 8), kFixedOne)[3]}; },
-      [&] { return std::vector<Value>{ir.fk(0)}; })[0];
-  return_values(result);
-}
-
-TexelValues FunctionBuilder::sample_level(Value level_index, Value s, Value t, Value face, bool linear) {
-  if (plan.fixed) return unpack(sample_fixed(s, t, level_index, nullptr, nullptr));
-  const Level level = load_level(c, level_index);
-  if (plan.cube) current_layer_pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(level_index, ir.i64), 3)), 8);
-  if (!linear) {
-    if (plan.cube) {
-      auto nearest = [&](Value coordinate, Value size_f) {
-        return ir.fptosi(ir.floor(ir.fclamp(ir.fmul(coordinate, size_f), ir.fk(0), ir.fsub(size_f, ir.fk(0.5f)))));
-      };
-      return read(level, nearest(s, level.width_f), nearest(t, level.height_f), face, nullptr);
-    }
-    const Axis ax = address_axis(c, plan.key.sampler.address_u, s, level.width, level.width_f, c.offset_x, false);
-    if (plan.one_dimensional) return read(level, ax.low, ir.ik(0), nullptr, ax.low_outside);
-    const Axis ay = address_axis(c, plan.key.sampler.address_v, t, level.height, level.height_f, c.offset_y, false);
-    Value outside = ax.low_outside && ay.low_outside ? ir.or_(ax.low_outside, ay.low_outside)
-                    : ax.low_outside                 ? ax.low_outside
-                                                     : ay.low_outside;
-    return read(level, ax.low, ay.low, nullptr, outside);
-  }
-  return filter_level(level, s, t, face);
-}
-
-/// Four texels, mixed.
-TexelValues FunctionBuilder::filter_level(const Level& level, Value s, Value t, Value face) {
-  TexelValues texels[4];
-  Axis ax, ay;
-  auto filter = [&] {
-    const TexelValues top = mix_texels(ir, texels[0], texels[1], ax.fraction);
-    if (plan.one_dimensional) return top;
-    return mix_texels(ir, top, mix_texels(ir, texels[2], texels[3], ax.fraction), ay.fraction);
-  };
-  if (!c.wants_alpha) {
-    four_texels(level, s, t, face, texels, ax, ay);
-    return filter();
-  }
-  const FourWords four = four_words(level, s, t);
-  ax = four.x, ay = four.y;
-  auto unpack_words = [&](uint32_t components) {
-    for (size_t k = 0; k < 4; ++k) texels[k] = unpack_word(c, four.words[k], components);
-  };
-  unpack_words(7);
-  TexelValues color = filter();
-  color[3] = ir.if_else(
-      c.wants_alpha,
-      [&] {
-        unpack_words(8);
-        return std::vector<Value>{filter()[3]};
-      },
-      [&] { return std::vector<Value>{ir.fk(0)}; })[0];
-  return color;
-}
-
-void FunctionBuilder::finish(const TexelValues& raw, bool sums) { return_values(finish_texel(c, raw, sums ? kFixedOne : 1)); }
-
-void FunctionBuilder::return_values(const std::array<Value, 4>& values) {
+void SamplerFunctionBuilder::return_values(const std::array<Value, 4>& values) {
   Value result = ir.poison(sampler_result_type(ir));
   for (uint32_t k = 0; k < 4; ++k) result = ir.insert_value(result, values[k], k);
   LLVMBuildRet(ir.builder, result);
@@ -329,7 +51,7 @@ void FunctionBuilder::return_values(const std::array<Value, 4>& values) {
 /// The same value, through a jump for each likely one. The level comes at the end of a long chain (the logarithm of the derivatives), and
 /// all addresses wait for it; behind a jump the processor goes on with the predicted level at once. The constants pass through empty
 /// assembly, so that LLVM does not find out that the jumps are for nothing.
-Value FunctionBuilder::predicted(Value id) {
+Value SamplerFunctionBuilder::predicted(Value id) {
   if (ir.quick) return id;
   constexpr uint32_t kLikely = 8;
   Type signature = LLVMFunctionType(ir.i32, const_cast<Type*>(&ir.i32), 1, 0);
@@ -356,7 +78,7 @@ Value FunctionBuilder::predicted(Value id) {
   return result;
 }
 
-void FunctionBuilder::fold(Value& s, Value& t, bool fixed) const {
+void SamplerFunctionBuilder::fold(Value& s, Value& t, bool fixed) const {
   if (plan.cube) return;
   if (fixed) {
     s = fold_fixed(c, plan.key.sampler.address_u, s), t = fold_fixed(c, plan.key.sampler.address_v, t);
@@ -367,13 +89,13 @@ void FunctionBuilder::fold(Value& s, Value& t, bool fixed) const {
 }
 
 /// Whether lanes of different levels are served at once: their sizes and places come from tables.
-bool FunctionBuilder::levels_by_lane() const {
+bool SamplerFunctionBuilder::levels_by_lane() const {
   return ir.gathers && ir.lanes == 16 && plan.mip_linear && plan.linear_min && plan.linear_mag && plan.texel_B == 4 && !plan.array &&
          !plan.cube && !plan.one_dimensional;
 }
 
 /// `magnified`: lanes that take level 0 whatever lambda is; or null. `choose` is emitted where it is needed.
-void FunctionBuilder::sample(Value s, Value t, Value face, const std::function<LevelChoice()>& choose, Value magnified, Value mask) {
+void SamplerFunctionBuilder::sample(Value s, Value t, Value face, const std::function<LevelChoice()>& choose, Value magnified, Value mask) {
   fold(s, t, plan.fixed);
   if (plan.alpha_alone) c.wants_alpha = ir.eq(ir.and_(mask, ir.c32(kWithoutAlpha)), ir.c32(0));
   mask = ir.and_(mask, ir.c32((1u << ir.lanes) - 1));
@@ -413,8 +135,8 @@ void FunctionBuilder::sample(Value s, Value t, Value face, const std::function<L
 }
 
 /// First the color of the first level itself, then a mix, where the lane has a fraction; finite numbers keep their bits at a fraction of 0.
-std::vector<Value> FunctionBuilder::mix_levels(const std::vector<Value>& now, const std::vector<Value>& first,
-                                               const LevelChoice& choice) const {
+std::vector<Value> SamplerFunctionBuilder::mix_levels(const std::vector<Value>& now, const std::vector<Value>& first,
+                                                      const LevelChoice& choice) const {
   std::vector<Value> mixed;
   for (size_t k = 0; k < now.size(); ++k) {
     Value v = ir.fma(ir.fsub(now[k], first[k]), choice.fraction, first[k]);
@@ -425,7 +147,7 @@ std::vector<Value> FunctionBuilder::mix_levels(const std::vector<Value>& now, co
 
 /// Each lane's level, and the next one where some lane has a fraction: no jump and no group depends on the level, which comes at the end of
 /// a long chain (the logarithm of the derivatives) and changes from packet to packet where triangles are small.
-std::vector<Value> FunctionBuilder::sample_lanes(Value s, Value t, const LevelChoice& choice, Value mask) {
+std::vector<Value> SamplerFunctionBuilder::sample_lanes(Value s, Value t, const LevelChoice& choice, Value mask) {
   Value needs_second = ir.ne(ir.and_(ir.movemask(ir.fgt(choice.fraction, ir.fk(0))), mask), ir.c32(0));
   Block entry = ir.current_block(), levels = ir.block("levels"), done = ir.block("levels_done");
   ir.br(levels);
@@ -447,7 +169,7 @@ std::vector<Value> FunctionBuilder::sample_lanes(Value s, Value t, const LevelCh
 }
 
 /// The groups of lanes that share a level; for each, one or two levels.
-std::vector<Value> FunctionBuilder::sample_groups(Value s, Value t, Value face, const LevelChoice& choice, Value mask) {
+std::vector<Value> SamplerFunctionBuilder::sample_groups(Value s, Value t, Value face, const LevelChoice& choice, Value mask) {
   Value id = choice.level;
   if (choice.magnified) id = ir.or_(id, ir.and_(ir.mask_to_int(choice.magnified), ir.ik(64)));
   // The id of any lane, through memory.
@@ -523,7 +245,7 @@ std::vector<Value> FunctionBuilder::sample_groups(Value s, Value t, Value face, 
   return all;
 }
 
-void FunctionBuilder::gradient() {
+void SamplerFunctionBuilder::gradient() {
   using namespace gradient_arg;
   load_context(parameter(fn, descriptor), parameter(fn, layer));
   c.dref = parameter(fn, dref);
@@ -540,7 +262,7 @@ void FunctionBuilder::gradient() {
   sample_at(parameter(fn, s), parameter(fn, t), rho2, parameter(fn, bias), parameter(fn, mask));
 }
 
-void FunctionBuilder::implicit() {
+void SamplerFunctionBuilder::implicit() {
   using namespace implicit_arg;
   load_context(parameter(fn, descriptor), parameter(fn, layer));
   c.dref = parameter(fn, dref);
@@ -549,7 +271,7 @@ void FunctionBuilder::implicit() {
 }
 
 /// Of 1D and 2D views. `bias`: or null.
-void FunctionBuilder::sample_at(Value s, Value t, Value rho2, Value bias, Value mask) {
+void SamplerFunctionBuilder::sample_at(Value s, Value t, Value rho2, Value bias, Value mask) {
   if (plan.key.sampler.unnormalized_coordinates) return sample(s, t, nullptr, [&] { return choose_level(c, ir.fk(0)); }, nullptr, mask);
   sample(
       s, t, nullptr,
@@ -560,7 +282,7 @@ void FunctionBuilder::sample_at(Value s, Value t, Value rho2, Value bias, Value 
       magnified_for_sure(c, rho2, bias), mask);
 }
 
-void FunctionBuilder::lod() {
+void SamplerFunctionBuilder::lod() {
   using namespace lod_arg;
   load_context(parameter(fn, descriptor), parameter(fn, layer));
   c.dref = parameter(fn, dref);
@@ -574,7 +296,7 @@ void FunctionBuilder::lod() {
   sample(parameter(fn, s), parameter(fn, t), nullptr, [&] { return choose_level(c, lambda); }, nullptr, parameter(fn, mask));
 }
 
-void FunctionBuilder::fetch() {
+void SamplerFunctionBuilder::fetch() {
   using namespace fetch_arg;
   load_context(parameter(fn, descriptor), nullptr);
   Value x = parameter(fn, fetch_arg::x), y = plan.one_dimensional ? ir.ik(0) : parameter(fn, fetch_arg::y),
@@ -637,7 +359,7 @@ void FunctionBuilder::fetch() {
   finish(unpack(result));
 }
 
-void FunctionBuilder::gather() {
+void SamplerFunctionBuilder::gather() {
   using namespace gather_arg;
   load_context(parameter(fn, descriptor), parameter(fn, layer));
   c.dref = parameter(fn, dref);
@@ -665,6 +387,8 @@ void FunctionBuilder::gather() {
   }
   return_values(result);
 }
+
+namespace {
 
 CodeKey code_key(const SamplerPlan& plan, TextureUse use) {
   CodeKey code("sampler");
@@ -787,7 +511,7 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
   const uint32_t lanes = jit.lanes();
   if ((uses & ~kUseFetch) && !key.has_sampler)
     return Error{VK_ERROR_UNKNOWN, "sampler: sampling needs a sampler, and the descriptor has none"};
-  auto make = [&](TextureUse use, Type (*type)(const Ir&), void (FunctionBuilder::*emit)()) {
+  auto make = [&](TextureUse use, Type (*type)(const Ir&), void (SamplerFunctionBuilder::*emit)()) {
     return jit.function(
         code_key(*plan, use),
         [plan = *plan, lanes, wide = jit.wide(), gathers = jit.gathers(), type, emit](LLVMModuleRef module, const char* name) -> Status {
@@ -796,7 +520,7 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
           ir.gathers = gathers;
           Value fn = ir.function(name, type(ir));
           ir.at(ir.block(fn, "entry"));
-          FunctionBuilder builder(ir, plan, fn);
+          SamplerFunctionBuilder builder(ir, plan, fn);
           (builder.*emit)();
           return Ok{};
         });
@@ -805,14 +529,14 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
   struct Use {
     TextureUse use;
     Type (*type)(const Ir&);
-    void (FunctionBuilder::*emit)();
+    void (SamplerFunctionBuilder::*emit)();
     const CodeSlot** slot;
   };
-  const Use table[] = {{kUseGradient, sample_gradient_type, &FunctionBuilder::gradient, &functions.gradient},
-                       {kUseLod, sample_lod_type, &FunctionBuilder::lod, &functions.lod},
-                       {kUseFetch, fetch_type, &FunctionBuilder::fetch, &functions.fetch},
-                       {kUseGather, gather_type, &FunctionBuilder::gather, &functions.gather},
-                       {kUseImplicit, sample_implicit_type, &FunctionBuilder::implicit, &functions.implicit}};
+  const Use table[] = {{kUseGradient, sample_gradient_type, &SamplerFunctionBuilder::gradient, &functions.gradient},
+                       {kUseLod, sample_lod_type, &SamplerFunctionBuilder::lod, &functions.lod},
+                       {kUseFetch, fetch_type, &SamplerFunctionBuilder::fetch, &functions.fetch},
+                       {kUseGather, gather_type, &SamplerFunctionBuilder::gather, &functions.gather},
+                       {kUseImplicit, sample_implicit_type, &SamplerFunctionBuilder::implicit, &functions.implicit}};
   for (const Use& u : table) {
     if (!(uses & u.use)) continue;
     Expected<const CodeSlot*> function = make(u.use, u.type, u.emit);
