@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -42,6 +43,21 @@ double cgroup_quota() {
 
 // Between two phases of a pass a worker waits a few microseconds; sleeping in the kernel would cost more than that.
 constexpr int kSpins = 2000;
+// Who draws frame after frame asks for the next pass within so long of the last one. A worker that sleeps then is late by 50 microseconds
+// or more (measured: by all that a clear takes, on kernels that put short work on the processor of who wakes it).
+constexpr std::chrono::microseconds kAwake{250};
+
+/// True: it has changed from `seen`; false: it has not for kAwake.
+bool changes_soon(const std::atomic<uint32_t>& generation, uint32_t seen) {
+  const auto from = std::chrono::steady_clock::now();
+  do {
+    for (int spin = 0; spin < 64; spin++) {
+      if (generation.load(std::memory_order_acquire) != seen) return true;
+      _mm_pause();
+    }
+  } while (std::chrono::steady_clock::now() - from < kAwake);
+  return false;
+}
 
 }  // namespace
 
@@ -150,12 +166,7 @@ void ThreadPool::work(uint32_t worker) {
   stats::prepare_thread();
   uint32_t seen = 0;
   for (;;) {
-    for (int spin = 0; generation_.load(std::memory_order_acquire) == seen; spin++) {
-      if (spin < kSpins)
-        _mm_pause();
-      else
-        generation_.wait(seen, std::memory_order_acquire);
-    }
+    while (!changes_soon(generation_, seen)) generation_.wait(seen, std::memory_order_acquire);
     seen++;
     if (stop_) return;
     take_jobs(worker);
