@@ -41,7 +41,7 @@ double cgroup_quota() {
   return least;
 }
 
-// Between two phases of a pass a worker waits a few microseconds; sleeping in the kernel would cost more than that.
+// At the end of a phase the caller waits a few microseconds for the others; sleeping in the kernel would cost more than that.
 constexpr int kSpins = 2000;
 // Who draws frame after frame asks for the next pass within so long of the last one. A worker that sleeps then is late by 50 microseconds
 // or more (measured: by all that a clear takes, on kernels that put short work on the processor of who wakes it).

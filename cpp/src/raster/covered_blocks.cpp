@@ -65,10 +65,6 @@ void cover_blocks(const TriangleBatch& b, uint32_t lanes, uint32_t samples, cons
 
 namespace {
 
-// Pairs (x, y) of 16 bits, in subpixels.
-alignas(64) constexpr int16_t kPairs[32] = {0, 0,   256, 0,   0, 256, 256, 256, 512, 0,   768, 0,   512, 256, 768, 256,
-                                            0, 512, 256, 512, 0, 768, 256, 768, 512, 512, 768, 512, 512, 768, 768, 768};
-
 template <uint32_t kSamples>
 struct SamplePairs {
   alignas(64) int32_t at[kSamples] = {};  // (x, y) in subpixels
@@ -193,7 +189,7 @@ TILEGPU_WIDE void cover(const TriangleBatch& __restrict b, const BinPlace& __res
     for (uint32_t s = 0; s < kSamples; s++)
       _mm256_store_si256(reinterpret_cast<__m256i*>(offsets[k][s]), _mm256_madd_epi16(pairs, _mm256_set1_epi32(kSamplePairs.at[s])));
   }
-  const __m512i pixels = _mm512_load_si512(kPairs);
+  const __m512i pixels = _mm512_load_si512(kBlockPixels);
   uint32_t count = 0;
   for (uint32_t i = 0; i < candidates; i++) {
     const uint8_t lane = out.lane[i], x = out.x[i], y = out.y[i];

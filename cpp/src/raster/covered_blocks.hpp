@@ -9,6 +9,10 @@
 
 namespace tilegpu::raster {
 
+/// The pixels of a block in tile order, pairs (x, y) of 16 bits in subpixels.
+alignas(64) inline constexpr int16_t kBlockPixels[32] = {0, 0,   256, 0,   0, 256, 256, 256, 512, 0,   768, 0,   512, 256, 768, 256,
+                                                         0, 512, 256, 512, 0, 768, 256, 768, 512, 512, 768, 512, 512, 768, 768, 768};
+
 struct CoveredBlocks {
   static constexpr uint32_t kWindow = detail::kSmallTriangle / 256 / 4 + 1;  // blocks of a window side by side
   static constexpr uint32_t kMost = kBatch * kWindow * kWindow;

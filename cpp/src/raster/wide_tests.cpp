@@ -12,10 +12,6 @@ namespace tilegpu::raster {
 
 namespace {
 
-// Pixels of a block in tile order, pairs (x, y) of 16 bits in subpixels.
-alignas(64) constexpr int16_t kPixels[32] = {0, 0,   256, 0,   0, 256, 256, 256, 512, 0,   768, 0,   512, 256, 768, 256,
-                                             0, 512, 256, 512, 0, 768, 256, 768, 512, 512, 768, 512, 512, 768, 768, 768};
-
 // Blocks that are looked at together: `columns` side by side, `groups` vectors of sixteen.
 template <uint32_t kColumns, uint32_t kGroups>
 struct Shape {
@@ -111,7 +107,7 @@ struct WideKernel {
     set_columns(0, std::min(kColumns, 12u));
     if (kColumns > 12 && columns > 12) set_columns(12, kColumns);
     __m512i pixels[3];
-    for (int k = 0; k < 3; k++) pixels[k] = _mm512_madd_epi16(_mm512_load_si512(kPixels), pair[k]);
+    for (int k = 0; k < 3; k++) pixels[k] = _mm512_madd_epi16(_mm512_load_si512(kBlockPixels), pair[k]);
     const __m512i name = _mm512_set1_epi32(static_cast<int32_t>(number));
     const float lo = b.lo[lane], hi = b.hi[lane];
     constexpr uint64_t kEachRow = kColumns == 4 ? 0x1111111111111111u : kColumns == 8 ? 0x0101010101010101u : 0x0001000100010001u;
@@ -220,7 +216,7 @@ struct WideKernel {
         const auto i = static_cast<uint32_t>(std::countr_zero(live));
         const uint32_t lane = first + (i >> 4), x = block_x[lane] + (i & 3), y = block_y[lane] + (i >> 2 & 3);
         const auto edge = [&](int k) TILEGPU_WIDE {
-          return _mm512_add_epi32(_mm512_madd_epi16(_mm512_load_si512(kPixels), _mm512_set1_epi32(b.pair[k][lane])),
+          return _mm512_add_epi32(_mm512_madd_epi16(_mm512_load_si512(kBlockPixels), _mm512_set1_epi32(b.pair[k][lane])),
                                   _mm512_set1_epi32(at[lane][k][i & 15]));
         };
         const __m512i outside = _mm512_ternarylogic_epi32(edge(0), edge(1), edge(2), 0xfe);
