@@ -136,9 +136,12 @@ def draw_pass(
     passes: int = 1,
     samples: int = 1,
     states: list[dict[str, Any]] | None = None,
+    resolve_only: bool = False,
+    clear: tuple[float, ...] | None = (0, 0, 0, 0),
 ) -> tuple[list[bytes], tg.PassStats]:
     """Everything twice where ``passes`` is 2, with the crew's work done in between; the last pass's pictures (every sample) and counts.
-    ``states``: of the pipelines, one for each body."""
+    ``states``: of the pipelines, one for each body. ``resolve_only``: samples do not leave the tile. ``clear`` None: samples that differ
+    are loaded."""
     rng = np.random.default_rng(seed)
     images = [d.image(SIZE, f, samples=samples) for f in formats]
     resolved = [d.image(SIZE, f) if samples > 1 else None for f in formats]
@@ -152,15 +155,25 @@ def draw_pass(
     ]  # fmt: skip
     draws = [(int(rng.integers(len(pipes))), triangles(rng, int(rng.integers(1, 400)), size)) for _ in range(4)]
     bind = textures(d)
+    load: dict[str, Any] = {"load_op": "load"} if clear is None else {"clear": clear}
+    store_op = "dont_care" if resolve_only else "store"
+    if clear is None:
+        with d.render_pass(
+            color=[tg.Attachment(i, clear=(0.2, 0.4, 0.6, 0.8)) for i in images], depth=tg.Attachment(depth)
+        ) as rp:
+            for which, vertices in draws:
+                rp.draw(pipes[which], vertices[::-1].copy(), bind=bind, push={"scale": (1, 1, 1, 1)})
     for _ in range(passes):
         with d.render_pass(
-            color=[tg.Attachment(i, clear=(0, 0, 0, 0), resolve=r) for i, r in zip(images, resolved, strict=True)],
+            color=[
+                tg.Attachment(i, resolve=r, store_op=store_op, **load) for i, r in zip(images, resolved, strict=True)
+            ],
             depth=tg.Attachment(depth, clear=0.6 if samples > 1 else 1.0),
         ) as rp:
             for which, vertices in draws:
                 rp.draw(pipes[which], vertices, bind=bind, push={"scale": (1.5, -2.0, 0.25, 0.125)})
         d.wait_compiles()
-    return [i.numpy().tobytes() for i in (*images, *resolved, depth) if i], rp.stats
+    return [i.numpy().tobytes() for i in (*([] if resolve_only else images), *resolved, depth) if i], rp.stats
 
 
 @needs_pixels
@@ -243,8 +256,10 @@ def test_no_lane_helps_with_several_samples(devices: list[tg.Device], name: str,
     st.sampled_from(FORMATS),
     st.sampled_from([0.01, 0.05, 0.3]),
     st.sampled_from([2, 4, 8, 16]),
+    st.booleans(),
+    st.sampled_from([None, (0.0, 0.0, 0.0, 0.0), (0.9, 0.2, 0.5, 0.4)]),
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=16, deadline=None)
 def test_no_sample_depends_on_it(
     devices: list[tg.Device],
     seed: int,
@@ -253,12 +268,39 @@ def test_no_sample_depends_on_it(
     second: str,
     size: float,
     samples: int,
+    resolve_only: bool,
+    clear: tuple[float, ...] | None,
 ) -> None:
     bodies, states = [body for body, _ in draws], [state for _, state in draws]
-    expected, _ = draw_pass(devices[0], seed, bodies, (first, second), size, 1, samples, states)
+    arguments: Any = (seed, bodies, (first, second), size, 1, samples, states, resolve_only, clear)
+    expected, _ = draw_pass(devices[0], *arguments)
     for d in devices[1:]:
-        found, _ = draw_pass(d, seed, bodies, (first, second), size, 1, samples, states)
+        found, _ = draw_pass(d, *arguments)
         assert found == expected
+
+
+@needs_pixels
+@pytest.mark.parametrize("samples", [2, 4, 8, 16])
+@pytest.mark.parametrize("formats", [("r8g8b8a8_unorm", "r8g8_unorm"), ("b8g8r8a8_unorm", "r32g32b32a32_sfloat")])
+@pytest.mark.parametrize("clear", [None, (0.1, 0.3, 0.7, 0.9)])
+@pytest.mark.parametrize("names", [["nothing"], ["nothing", "some samples"]])
+def test_averages_are_those_of_samples(
+    devices: list[tg.Device], names: list[str], clear: tuple[float, ...] | None, formats: tuple[str, str], samples: int
+) -> None:
+    """Where samples are only averaged (cpp/src/hsr/pixel_colors.hpp) they are not made: blocks that are covered, blocks with background
+    of one colour or of several, blocks with more primitives than a list holds, one draw or two whose groups are sorted."""
+    bodies = [ALONE["implicit level"], ALONE["explicit derivatives"]][: len(names)]
+    states = [KEPT[name] for name in names]
+    for size in (0.02, 0.1, 0.4):
+        arguments: Any = (samples, bodies, formats, size, 1, samples, states, True, clear)
+        kept: Any = (*arguments[:-2], False, clear)
+        expected, _ = draw_pass(devices[0], *arguments)
+        stored, _ = draw_pass(devices[0], *kept)
+        assert expected == stored[2:]
+        for d in [*devices[1:], device(16, "optimised", threads=1, compress_samples=False)]:
+            found, stats = draw_pass(d, *arguments)
+            assert found == expected
+            assert stats.helper_lanes == 0, "quads were shaded"
 
 
 @needs_pixels

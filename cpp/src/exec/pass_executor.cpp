@@ -263,6 +263,7 @@ void PassExecutor::render_part(PassRecord& pass, raster::PassContext& context, f
   context.depth_known = deferred.possible;
   context.depth_background = deferred.background;
   context.keeps_depth = deferred.kept || context.lrz;
+  context.averaged_colors = framebuffer::averaged_colors(pass.framebuffer, context.tile, part);
   for (uint32_t layer = 0; layer < std::max(1u, pass.info.layer_count); layer++) {
     context.layer = layer;
     const size_t first_trace = pass.tile_trace.size();

@@ -56,6 +56,10 @@ struct DeferredDepth {
 };
 DeferredDepth defers_depth(const Framebuffer& framebuffer, const HostTile& tile, Part part);
 
+/// Colours (bit i) whose 8-bit UNORM samples are averaged on the way out, if that is all that is done with samples of any colour after
+/// drawing; else 0.
+uint32_t averaged_colors(const Framebuffer& framebuffer, const HostTile& tile, Part part);
+
 void load_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger,
                Part part = Part{});
 void resolve_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger,

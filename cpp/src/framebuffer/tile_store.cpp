@@ -181,6 +181,22 @@ uint64_t skipped_bytes(const Target& t, const HostTile& tile, const BinAreas& ar
 
 }  // namespace
 
+uint32_t averaged_colors(const Framebuffer& f, const HostTile& tile, Part part) {
+  uint32_t averaged = 0;
+  for (uint32_t i = 0; i < kTargets; ++i) {
+    if (!is_present(tile, i)) continue;
+    const Target t = target_at(f, tile, i, part);
+    if (t.resolve->in_bounds.op != ResolveOp::none || t.resolve->border.op != ResolveOp::none) return 0;
+    if (t.aspect != VK_IMAGE_ASPECT_COLOR_BIT) continue;
+    if (t.store->store) return 0;
+    if (!t.resolved->store) continue;
+    const resource::Reducer reducer = tile_reducer(t.format, t.aspect, t.resolved->msaa, tile.samples);
+    if (reducer.kind != resource::ReduceKind::unorm8 || reducer.mode != resource::ReduceMode::average || t.plane->words != 1) return 0;
+    averaged |= 1u << i;
+  }
+  return averaged;
+}
+
 void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger, Part part) {
   const BinAreas areas = bin_areas(f.layout, tile.bin_px, region);
   const bool spills = part == Part::first || part == Part::middle;

@@ -1,10 +1,9 @@
 // framebuffer/wide_rows.cpp -- see wide_rows.hpp. A register holds a word of a block's 16 pixels: four quads of 16 bytes.
 #include "framebuffer/wide_rows.hpp"
 
-#include <bit>
 #include <cassert>
 
-#include "raster/wide.hpp"
+#include "framebuffer/wide_mean.hpp"
 
 namespace tilegpu::framebuffer {
 namespace {
@@ -12,26 +11,21 @@ namespace {
 /// Mask of the 64-bit halves of the quads in a set of quads.
 constexpr uint8_t kQuadHalves[16] = {0x00, 0x03, 0x0c, 0x0f, 0x30, 0x33, 0x3c, 0x3f, 0xc0, 0xc3, 0xcc, 0xcf, 0xf0, 0xf3, 0xfc, 0xff};
 
-/// One word of a block's pixels: as it is in the first sample, or the mean of its samples' bytes, rounded to nearest even as in
-/// resource/reduce.cpp. Of quads whose samples are equal only the first sample is there.
+/// One word of a block's pixels: as it is in the first sample, or the mean of its samples' bytes. Of quads whose samples are equal only the
+/// first sample is there.
 template <uint32_t kSamples>
 TILEGPU_WIDE inline __m512i word_of_block(const uint8_t* words, size_t sample_B, uint32_t equal_quads) {
   const __m512i first = _mm512_load_si512(words);
   if constexpr (kSamples == 1) return first;
   if (equal_quads == 0xf) return first;
-  constexpr int kLog2 = std::bit_width(kSamples) - 1;
-  const __m512i zero = _mm512_setzero_si512(), bias = _mm512_set1_epi16(static_cast<int16_t>(kSamples) / 2 - 1), one = _mm512_set1_epi16(1);
+  const __m512i zero = _mm512_setzero_si512();
   __m512i sum[2] = {_mm512_unpacklo_epi8(first, zero), _mm512_unpackhi_epi8(first, zero)};
   for (uint32_t s = 1; s < kSamples; ++s) {
     const __m512i v = _mm512_load_si512(words + s * sample_B);
     sum[0] = _mm512_add_epi16(sum[0], _mm512_unpacklo_epi8(v, zero));
     sum[1] = _mm512_add_epi16(sum[1], _mm512_unpackhi_epi8(v, zero));
   }
-  for (__m512i& v : sum) {
-    const __m512i odd = _mm512_and_si512(_mm512_srli_epi16(v, kLog2), one);
-    v = _mm512_srli_epi16(_mm512_add_epi16(_mm512_add_epi16(v, bias), odd), kLog2);
-  }
-  return _mm512_mask_mov_epi64(_mm512_packus_epi16(sum[0], sum[1]), kQuadHalves[equal_quads], first);
+  return _mm512_mask_mov_epi64(mean_of_bytes<kSamples>(sum[0], sum[1]), kQuadHalves[equal_quads], first);
 }
 
 template <bool kStream>

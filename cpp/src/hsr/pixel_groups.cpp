@@ -89,6 +89,14 @@ void sort_groups(raster::Worker& w) {
     const uint32_t to = w.slot_first[slot_of(g.of[i])]++;
     g.sorted_of[to] = g.of[i];
     raster::store(g.sorted_pixels.data() + size_t{to} * kGroupPixels, raster::load4(g.pixels.data() + i * kGroupPixels));
+    if (g.colors.apart) g.of[i] = to;
+  }
+  if (g.colors.apart) {
+    // The groups of a number stay together.
+    for (uint64_t& one : g.loose) {
+      const uint32_t first = static_cast<uint32_t>(one);
+      one += g.of[first / kGroupPixels] * kGroupPixels + first % kGroupPixels - first;
+    }
   }
   std::swap(g.of, g.sorted_of);
   std::swap(g.pixels, g.sorted_pixels);
@@ -141,7 +149,7 @@ TILEGPU_WIDE void find_entries(raster::Worker& w) {
   }
 }
 
-// Several samples: the pixels of one entry after the other, each with its samples, to `words`, and the entry's number and how many pixels
+// Several samples: the pixels of one entry after the other, each with its samples, to `words`, and the entry's number and which pixels
 // to `loose`; counts by number in `next`.
 class EntryReader {
  public:
@@ -170,7 +178,7 @@ class EntryReader {
     _mm512_storeu_si512(words_, _mm512_maskz_compress_epi32(any, words));
     words_ += count;
     next_[entry.id] += count;
-    *loose_++ = entry.id | uint64_t{count} << 32;
+    *loose_++ = entry.id | uint64_t{any} << 32;
   }
   TILEGPU_WIDE void finish() { g_.loose.extend_reserved(static_cast<size_t>(loose_ - g_.loose.data())); }
   uint64_t samples = 0;
@@ -244,9 +252,10 @@ TILEGPU_WIDE void sort_entries(raster::Worker& w) {
   g.pixels.resize(size_t{groups} * kGroupPixels);
   uint32_t* const pixels = g.pixels.data();
   const uint32_t* words = g.words.data();
-  for (uint64_t one : g.loose) {
+  for (uint64_t& one : g.loose) {
     uint32_t& to = next[static_cast<uint32_t>(one)];
-    const uint32_t count = static_cast<uint32_t>(one >> 32);
+    const uint32_t count = static_cast<uint32_t>(std::popcount(one >> 32));
+    one ^= static_cast<uint32_t>(one) ^ to;  // for write_colors
     _mm512_mask_storeu_epi32(pixels + to, static_cast<__mmask16>((1u << count) - 1), _mm512_loadu_si512(words));
     to += count;
     words += count;
@@ -287,11 +296,12 @@ void make_groups(raster::Worker& w) {
   (w.samples == 1 ? sort_pixels : sort_entries)(w);
   if (w.visible_draws.size() > 1) sort_groups(w);
   g.pixels.reserve(g.pixels.size() + kPacketGroups * kGroupPixels);
+  reserve_colors(w);
 }
 
 TILEGPU_WIDE void shade_groups(raster::Worker& w, uint32_t first, uint32_t end) {
   assert(w.shading.pixels && w.packet_count == 0);
-  const PixelGroups& g = w.groups;
+  PixelGroups& g = w.groups;
   shader::FragmentArgs& args = w.args;
   w.block_primitive = nullptr;
   const __m512i one = _mm512_set1_epi32(1), two = _mm512_set1_epi32(2);
@@ -299,6 +309,7 @@ TILEGPU_WIDE void shade_groups(raster::Worker& w, uint32_t first, uint32_t end) 
   const __m512i origin_x = _mm512_set1_epi32(w.origin_x_px), origin_y = _mm512_set1_epi32(w.origin_y_px);
   const __m128i row_shift = _mm_cvtsi32_si128(static_cast<int>(w.row_shift));
   const bool several = w.samples > 1;
+  args.texels_pitch = g.colors.pitch;
   uint64_t shaded = 0;
   uint32_t packets = 0;
   for (; first < end; first += kPacketGroups, packets++) {
@@ -332,6 +343,7 @@ TILEGPU_WIDE void shade_groups(raster::Worker& w, uint32_t first, uint32_t end) 
     args.alive = alive;
     args.uniform_primitive = ids[0] == ids[1] && ids[0] == ids[2] && ids[0] == ids[3];
     args.loop_budget = w.pass->loop_budget;
+    args.texels = g.colors.apart ? g.colors.words.data() + size_t{first} * kGroupPixels : nullptr;
     shaded += static_cast<uint32_t>(std::popcount(alive));
     w.shading.pixels(&args);
   }

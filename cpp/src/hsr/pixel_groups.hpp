@@ -13,6 +13,7 @@
 
 #include "geometry/arena.hpp"
 #include "hsr/block_list.hpp"
+#include "hsr/pixel_colors.hpp"
 
 namespace tilegpu::raster {
 struct Worker;
@@ -28,12 +29,14 @@ struct PixelGroups {
   geometry::Arena<uint64_t> of;       // of each group: number, and how many pixels << 32
   geometry::Arena<uint32_t> pixels;   // four for each group: tile pixel, its samples << 16; and room for a packet more
   geometry::Arena<BlockEntry> found;  // several samples: what is seen in `blocks`, as in lists; `plane` is the block
-  geometry::Arena<uint64_t> loose;    // one sample: number, tile pixel << 32; several: number, how many of `words` << 32
+  geometry::Arena<uint64_t>
+      loose;  // one sample: number, tile pixel << 32; several, of each entry: number, pixels << 32; then pixel_colors.hpp
   geometry::Arena<uint32_t> words;    // as `pixels`
   geometry::Arena<uint32_t> entries;  // several samples: where those of the lists of `listed` are; and room for 16 more
   std::vector<uint32_t> next;         // by number: how many loose pixels, then where the next one goes
   geometry::Arena<uint64_t> sorted_of;
   geometry::Arena<uint32_t> sorted_pixels;
+  PixelColors colors;
 
   void clear() { blocks.clear(), listed.clear(), of.clear(), pixels.clear(), found.clear(), loose.clear(), entries.clear(); }
 };

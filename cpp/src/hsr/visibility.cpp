@@ -133,18 +133,21 @@ void gather_lists(Worker& w) {
 
 // The blocks with several primitives: as groups of pixels, or as quads. True: groups.
 bool gather_mixed(Worker& w) {
+  const bool groups = wants_groups(w);
+  if (groups) choose_colors(w);
   if (w.equal) {
+    const bool averages = groups && w.groups.colors.averages;
     for (uint32_t block : w.groups.blocks)
       if (w.equal[block]) framebuffer::expand_block(w.pass->tile, block, w.memory.data());
     for (uint32_t block : w.groups.listed) {
-      // Colours of which nothing will be left need not be expanded.
+      // Colours of which nothing will be left need not be expanded, nor those whose average alone is wanted.
       if (none(w.lists.free[block]))
-        w.equal[block] = 0;
-      else if (w.equal[block])
+        w.equal[block] = averages ? 0xf : 0;
+      else if (w.equal[block] && !(averages && w.equal[block] == 0xf))
         framebuffer::expand_block(w.pass->tile, block, w.memory.data());
     }
   }
-  if (wants_groups(w)) return true;
+  if (groups) return true;
   for (uint32_t block : w.groups.blocks) {
     uint32_t* ids = w.ids + size_t{block} * w.samples * 16;
     if (w.wide && w.samples == 1)
@@ -373,6 +376,7 @@ void flush_visibility(Worker& w) {
     packer.add({w.gathered.data() + quads, end - quads});
     packer.finish();
   }
+  if (groups) write_colors(w);
   if constexpr (kTraced) trace::flushed(w);
   w.bound_draw = ~0u;
   w.setups.reset();

@@ -49,6 +49,7 @@ struct PassContext {
   bool block_covers = false;                      // one sample: see hsr/block_cover.hpp
   bool depth_known = false;                       // every depth word was cleared to depth_background
   trace::State* trace = nullptr;                  // of traced workers
+  uint32_t averaged_colors = 0;                   // framebuffer::averaged_colors
   bool keeps_depth = true;                        // depth leaves the tile, is resolved, or read after drawing
 };
 

@@ -18,6 +18,9 @@ inline constexpr uint32_t kBatchStride = 32;
 inline constexpr uint32_t kMaxTargets = 8;
 inline constexpr uint32_t kMaxMipLevels = 15;  // 16384 px
 inline constexpr float kMaxLodBias = 16;       // maxSamplerLodBias
+/// From so many samples on pixel packets can leave their texels to the caller: FragmentArgs::texels. With fewer, scattering them to the
+/// samples is as fast.
+inline constexpr uint32_t kFewestSamplesApart = 8;
 
 /// A uniform or storage buffer as code sees it. Reads outside [0, size_B) give zero, writes vanish. Null: size 0, data valid.
 struct BufferDescriptor {
@@ -200,6 +203,10 @@ struct alignas(64) FragmentArgs {
   int32_t area_x0_px, area_y0_px, area_x1_px, area_y1_px;  // the render area, end excluded: input attachments read 0 outside it
   uint32_t layer;
   uint32_t _pad[2];
+  // Pixel packets of kFewestSamplesApart samples or more: where the 16 lanes' words of the colours go, the k-th (of all that are written,
+  // in order of the attachments) at texels + k * texels_pitch. Null: to the tile.
+  uint32_t* texels;
+  uint64_t texels_pitch;
 };
 
 using VertexFunction = void (*)(VertexArgs*);

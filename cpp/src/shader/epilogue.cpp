@@ -477,8 +477,27 @@ void Builder::run_pixels(const WholePacket& colors) {
     }
   };
   if (key.samples == 1) return write(alive, 0);
-  Value samples = ir.field(ir.vi32, args, offsetof(FragmentArgs, lane_samples), 64);
-  for (uint32_t s = 0; s < key.samples; ++s) write(ir.and_(alive, ir.ne(ir.and_(samples, ir.ik(1u << s)), ir.zero(ir.vi32))), s);
+  const auto to_samples = [&] {
+    Value samples = ir.field(ir.vi32, args, offsetof(FragmentArgs, lane_samples), 64);
+    for (uint32_t s = 0; s < key.samples; ++s) write(ir.and_(alive, ir.ne(ir.and_(samples, ir.ik(1u << s)), ir.zero(ir.vi32))), s);
+    return std::vector<Value>{};
+  };
+  if (key.samples < kFewestSamplesApart) return void(to_samples());
+  Value apart = ir.ne(ir.field(ir.i64, args, offsetof(FragmentArgs, texels), 8), ir.c64(0));
+  ir.if_else(
+      apart,
+      [&] {
+        Value at = ir.field(ir.ptr, args, offsetof(FragmentArgs, texels), 8);
+        Value pitch_B = ir.shl(ir.field(ir.i64, args, offsetof(FragmentArgs, texels_pitch), 8), 2);
+        for (const Target& t : targets) {
+          for (uint32_t w = 0; w < t.words; ++w) {
+            ir.store(ir.bits(t.packed[w]), at, 4);
+            at = ir.offset(at, pitch_B);
+          }
+        }
+        return std::vector<Value>{};
+      },
+      to_samples);
 }
 
 }  // namespace
