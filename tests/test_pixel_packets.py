@@ -319,3 +319,31 @@ def test_code_follows_the_first_pass_that_wanted_it(tmp_path: Path) -> None:
     assert draw_pass(again, 3, body, formats, 0.05, passes=2)[0] == first
     assert again.compile_stats["functions_compiled"] == 0
     assert d.compile_stats["functions_compiled"] == compiled
+
+
+@needs_pixels
+@pytest.mark.parametrize("samples", [1, 4, 16])
+def test_a_primitive_of_whole_blocks_alone(devices: list[tg.Device], samples: int) -> None:
+    """Pixels of others are in groups, none of the large triangle's: a rectangle in front of it ends where blocks do."""
+    corners = np.array(
+        [[-1, -1], [3, -1], [-1, 3], [-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]
+    )
+    vertices = np.zeros(9, VERTEX)
+    vertices["position"] = np.concatenate([corners, np.repeat([[0.5, 1], [0.25, 1]], [3, 6], 0)], 1)
+    vertices["tag"] = np.arange(9) // 3
+    vertices["normal"] = corners[:, :1]
+    found = []
+    for d in devices:
+        image, resolved = d.image((64, 64), "r8g8b8a8_unorm", samples=samples), d.image((64, 64), "r8g8b8a8_unorm")
+        depth = d.image((64, 64), "d32_sfloat", samples=samples)
+        pipe = d.pipeline(
+            VERT, fragment(ALONE["no derivative"]), vertex=VERTEX, color=["r8g8b8a8_unorm"], depth="d32_sfloat", samples=samples,
+            depth_compare="less",
+        )  # fmt: skip
+        target = tg.Attachment(image, clear=(0, 0, 0, 0), resolve=resolved if samples > 1 else None)
+        for _ in range(2):
+            with d.render_pass(color=[target], depth=tg.Attachment(depth, clear=1.0)) as rp:
+                rp.draw(pipe, vertices, bind=textures(d), push={"scale": (1, 1, 1, 1)})
+            d.wait_compiles()
+        found.append(image.numpy().tobytes())
+    assert all(f == found[0] for f in found)

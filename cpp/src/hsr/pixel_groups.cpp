@@ -237,7 +237,7 @@ TILEGPU_WIDE void sort_entries(raster::Worker& w) {
   for (uint32_t id = 1; id < g.next.size(); id++) {
     const uint32_t count = next[id], more = (count + kGroupPixels - 1) / kGroupPixels;
     next[id] = groups * kGroupPixels;
-    w.seen[id - 1] = count != 0;
+    w.seen[id - 1] |= count != 0;  // whole blocks of it may have been seen before
     const __m512i whole = _mm512_set1_epi64(static_cast<int64_t>(id | uint64_t{kGroupPixels} << 32));
     for (uint32_t k = 0;; k += 8) {
       _mm512_storeu_si512(of + groups + k, whole);
