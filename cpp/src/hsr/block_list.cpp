@@ -157,25 +157,37 @@ SampleMasks insert(Worker& w, const PrimitiveDepth& p, uint32_t plane, uint32_t 
 
 namespace {
 
-// Of `kWords` * 4 samples.
-template <uint32_t kWords>
-struct Words {
-  uint64_t at[kWords];
+// Masks of a block. 4 samples: a general register; 8 and 16: a vector, where as many general registers would not be left for the loop.
+struct Words4 {
+  uint64_t at;
+  SampleMasks as_masks() const { return (SampleMasks)_mm256_setr_epi64x(static_cast<int64_t>(at), 0, 0, 0); }
+  uint32_t pixels() const {
+    const uint64_t any = at | at >> 32;
+    return static_cast<uint32_t>(any | any >> 16) & 0xffff;
+  }
+  bool lies_in(const Words4& other) const { return (at & ~other.at) == 0; }
+  Words4 without(const Words4& part) const { return {at ^ part.at}; }
+  bool any() const { return at != 0; }
 };
-template <uint32_t kWords>
-SampleMasks as_masks(const Words<kWords>& m) {
-  uint64_t words[4] = {};
-  std::memcpy(words, m.at, sizeof m.at);
-  return (SampleMasks)_mm256_setr_epi64x(static_cast<int64_t>(words[0]), static_cast<int64_t>(words[1]), static_cast<int64_t>(words[2]),
-                                         static_cast<int64_t>(words[3]));
-}
-template <uint32_t kWords>
-uint32_t pixels_of(const Words<kWords>& m) {
-  uint64_t any = 0;
-  for (uint64_t word : m.at) any |= word;
-  any |= any >> 32;
-  return static_cast<uint32_t>(any | any >> 16) & 0xffff;
-}
+struct Words8 {
+  __m128i at;
+  SampleMasks as_masks() const { return (SampleMasks)_mm256_zextsi128_si256(at); }
+  uint32_t pixels() const {
+    const uint64_t any = static_cast<uint64_t>(_mm_cvtsi128_si64(_mm_or_si128(at, _mm_unpackhi_epi64(at, at))));
+    return Words4{any}.pixels();
+  }
+  bool lies_in(const Words8& other) const { return _mm_testc_si128(other.at, at); }
+  Words8 without(const Words8& part) const { return {_mm_xor_si128(at, part.at)}; }
+  bool any() const { return !_mm_testz_si128(at, at); }
+};
+struct Words16 {
+  SampleMasks at;
+  SampleMasks as_masks() const { return at; }
+  uint32_t pixels() const { return pixels_of(at); }
+  bool lies_in(const Words16& other) const { return _mm256_testc_si256((__m256i)other.at, (__m256i)at); }
+  Words16 without(const Words16& part) const { return {at ^ part.at}; }
+  bool any() const { return !none(at); }
+};
 
 // Of each block, as depth_range.
 struct Ranges {
@@ -238,7 +250,7 @@ __attribute__((noinline)) uint32_t insert_again(Worker& w, const raster::Triangl
   return static_cast<uint32_t>(std::popcount(hsr::pixels_of(pass)));
 }
 
-template <uint32_t kWords>
+template <class Words>
 ListedBlocks insert_words(Worker& w, const raster::TriangleBatch& batch, const raster::CoveredBlocks& blocks, uint32_t first_number,
                           DrawBlock draw, void* context) {
   if (!blocks.count) return {0, 0, 0, 0};
@@ -258,7 +270,7 @@ ListedBlocks insert_words(Worker& w, const raster::TriangleBatch& batch, const r
   int32_t* const bounds = w.far.data();
   int32_t* const mosts = lists.most.data();
   BlockEntry* const entries = lists.entries;
-  uint64_t* const frees = reinterpret_cast<uint64_t*>(lists.free);
+  SampleMasks* const frees = lists.free;
   uint32_t all_covered = 0, hidden = 0, lost = 0, seen = 0;
   for (uint32_t i = 0; i < blocks.count; i++) {
     const uint32_t lane = blocks.lane[i], block = static_cast<uint32_t>(blocks.y[i]) << row_shift | blocks.x[i], listed = counts[block];
@@ -267,9 +279,9 @@ ListedBlocks insert_words(Worker& w, const raster::TriangleBatch& batch, const r
       seen |= uint32_t{draw(w, batch, blocks, i, number, context)} << lane;
       continue;
     }
-    Words<kWords> covered;
+    Words covered;
     std::memcpy(&covered, blocks.masks_of(i), sizeof covered);
-    const uint32_t pixels = static_cast<uint32_t>(std::popcount(pixels_of(covered)));
+    const uint32_t pixels = static_cast<uint32_t>(std::popcount(covered.pixels()));
     all_covered += pixels;
     const int32_t near = ranges.near[i], far = ranges.far[i];
     const int32_t nearest = test.sign > 0 ? near : -far, farthest = test.sign > 0 ? far : -near;
@@ -277,23 +289,22 @@ ListedBlocks insert_words(Worker& w, const raster::TriangleBatch& batch, const r
       hidden += pixels;
       continue;
     }
-    uint64_t* const free = frees + size_t{block} * 4;
-    uint64_t taken = 0, left = 0;
-    for (uint32_t k = 0; k < kWords; k++) taken |= covered.at[k] & ~free[k];
-    if (taken || !(test.always || farthest < background)) {
-      const uint32_t passed = insert_again(w, batch, blocks, i, number, first_plane, as_masks(covered));
+    Words& free = *reinterpret_cast<Words*>(frees + block);
+    if (!covered.lies_in(free) || !(test.always || farthest < background)) {
+      const uint32_t passed = insert_again(w, batch, blocks, i, number, first_plane, covered.as_masks());
       lost += pixels - passed;
       seen |= uint32_t{passed != 0} << lane;
       continue;
     }
     // As `insert` does it: only the background is there.
-    for (uint32_t k = 0; k < kWords; k++) left |= free[k] ^= covered.at[k];
-    entries[size_t{block} * kBlockEntries + listed] = {as_masks(covered), number, first_plane + lane, near, far};
+    const Words left = free.without(covered);
+    free = left;
+    entries[size_t{block} * kBlockEntries + listed] = {covered.as_masks(), number, first_plane + lane, near, far};
     counts[block] = static_cast<uint8_t>(listed + 1);
     seen |= 1u << lane;
     const int32_t most = std::max(mosts[block], far);
     mosts[block] = most;
-    if (keeps_far) bounds[block] = std::max(most, left ? clear_depth : INT32_MIN);
+    if (keeps_far) bounds[block] = std::max(most, left.any() ? clear_depth : INT32_MIN);
   }
   return {all_covered, all_covered - hidden - lost, hidden, seen};
 }
@@ -302,7 +313,7 @@ ListedBlocks insert_words(Worker& w, const raster::TriangleBatch& batch, const r
 
 ListedBlocks insert_blocks(Worker& w, const raster::TriangleBatch& batch, const raster::CoveredBlocks& blocks, uint32_t first_number,
                            DrawBlock draw, void* context) {
-  const auto insert_all = w.samples <= 4 ? insert_words<1> : w.samples == 8 ? insert_words<2> : insert_words<4>;
+  const auto insert_all = w.samples <= 4 ? insert_words<Words4> : w.samples == 8 ? insert_words<Words8> : insert_words<Words16>;
   return insert_all(w, batch, blocks, first_number, draw, context);
 }
 

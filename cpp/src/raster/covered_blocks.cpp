@@ -160,22 +160,79 @@ constexpr uint32_t kWords = kSamples > 4 ? kSamples : 4;
 TILEGPU_WIDE inline __mmask16 covered_wide(__m512i e0, __m512i e1, __m512i e2, __mmask16 allowed) {
   return _mm512_mask_cmpge_epi32_mask(allowed, _mm512_ternarylogic_epi32(e0, e1, e2, 0xfe), _mm512_setzero_si512());
 }
-// Masks of a block from its edges at the pixels' corners; offset(edge, sample): to each sample. Any of their bits.
-template <uint32_t kSamples, class Offset>
-TILEGPU_WIDE inline __attribute__((always_inline)) uint64_t cover_samples_wide(const __m512i* edges, Offset&& offset, __mmask16 allowed,
-                                                                               uint16_t* masks) {
+// Masks of a block; covered(sample): the pixels where it is. Any of their bits.
+template <uint32_t kSamples, class Covered>
+TILEGPU_WIDE inline __attribute__((always_inline)) uint64_t put_samples(Covered&& covered, uint16_t* masks) {
   constexpr uint32_t kInWord = kSamples < 4 ? kSamples : 4;
   uint64_t any = 0;
   for (uint32_t s = 0; s < kSamples; s += kInWord) {
     uint64_t word = 0;
-    for (uint32_t i = 0; i < kInWord; i++) {
-      const auto at = [&](int k) TILEGPU_WIDE { return _mm512_add_epi32(edges[k], _mm512_set1_epi32(offset(k, s + i))); };
-      word |= uint64_t{covered_wide(at(0), at(1), at(2), allowed)} << 16 * i;
-    }
+    for (uint32_t i = 0; i < kInWord; i++) word |= uint64_t{covered(s + i)} << 16 * i;
     any |= word;
     std::memcpy(masks + s, &word, 8);
   }
   return any;
+}
+// From edges at the pixels' corners; offset(edge, sample): to each sample.
+template <uint32_t kSamples, class Offset>
+TILEGPU_WIDE inline __attribute__((always_inline)) uint64_t cover_samples_wide(const __m512i* edges, Offset&& offset, __mmask16 allowed,
+                                                                               uint16_t* masks) {
+  const auto covered = [&](uint32_t s) TILEGPU_WIDE {
+    const auto at = [&](int k) TILEGPU_WIDE { return _mm512_add_epi32(edges[k], _mm512_set1_epi32(offset(k, s))); };
+    return covered_wide(at(0), at(1), at(2), allowed);
+  };
+  return put_samples<kSamples>(covered, masks);
+}
+
+// In place of an edge of the triangle.
+constexpr uint8_t kSeveral = 3;
+
+// Of candidates those that no edge leaves outside; cut: for each the edge that alone may leave something of it outside, or kSeveral. A
+// third of the blocks of triangles of some size lies wholly inside, half is cut by one edge. Sixteen at a time, so that asking costs
+// little.
+TILEGPU_WIDE uint32_t sift(const TriangleBatch& b, uint32_t candidates, CoveredBlocks& out, uint8_t* cut) {
+  const auto of_lanes = [](const int32_t* values)
+                            TILEGPU_WIDE { return _mm512_castsi256_si512(_mm256_load_si256(reinterpret_cast<const __m256i*>(values))); };
+  const __m512i zero = _mm512_setzero_si512(), reach = _mm512_set1_epi32(kReach);
+  __m512i pairs[3], at[3], most[3], least[3];  // by lane: as `at`, at the points of a block that are farthest inside and outside
+  for (int k = 0; k < 3; k++) {
+    pairs[k] = of_lanes(b.pair[k]);
+    at[k] = of_lanes(b.at[k]);
+    const __m512i right = _mm512_srai_epi32(_mm512_slli_epi32(pairs[k], 16), 16), down = _mm512_srai_epi32(pairs[k], 16);
+    most[k] =
+        _mm512_add_epi32(at[k], _mm512_mullo_epi32(reach, _mm512_add_epi32(_mm512_max_epi32(right, zero), _mm512_max_epi32(down, zero))));
+    least[k] =
+        _mm512_add_epi32(at[k], _mm512_mullo_epi32(reach, _mm512_add_epi32(_mm512_min_epi32(right, zero), _mm512_min_epi32(down, zero))));
+  }
+  const auto load = [](const uint8_t* from) TILEGPU_WIDE { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)); };
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < candidates; i += 16) {
+    const __m512i lane = _mm512_cvtepu8_epi32(load(out.lane + i)), steps = _mm512_loadu_si512(out.steps + i);
+    __mmask16 cuts[3];
+    __m512i outside = zero;
+    for (int k = 0; k < 3; k++) {
+      const __m512i moved = _mm512_madd_epi16(steps, _mm512_permutexvar_epi32(lane, pairs[k]));
+      outside = _mm512_or_si512(outside, _mm512_add_epi32(moved, _mm512_permutexvar_epi32(lane, most[k])));
+      cuts[k] = _mm512_movepi32_mask(_mm512_add_epi32(moved, _mm512_permutexvar_epi32(lane, least[k])));
+    }
+    const uint32_t present = candidates - i >= 16 ? 0xffffu : (1u << (candidates - i)) - 1;
+    const __mmask16 live = static_cast<__mmask16>(present & ~static_cast<uint32_t>(_mm512_movepi32_mask(outside)));
+    const __mmask16 several = static_cast<__mmask16>((cuts[0] & (cuts[1] | cuts[2])) | (cuts[1] & cuts[2]));
+    __m512i edge = _mm512_maskz_set1_epi32(cuts[1], 1);
+    edge = _mm512_mask_set1_epi32(edge, cuts[2], 2);
+    edge = _mm512_mask_set1_epi32(edge, several, kSeveral);
+    const auto put = [&](uint8_t* to, __m512i v) TILEGPU_WIDE {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + count), _mm512_cvtepi32_epi8(_mm512_maskz_compress_epi32(live, v)));
+    };
+    const __m512i x = _mm512_cvtepu8_epi32(load(out.x + i)), y = _mm512_cvtepu8_epi32(load(out.y + i));
+    put(out.lane, lane);
+    put(out.x, x);
+    put(out.y, y);
+    put(cut, edge);
+    _mm512_storeu_si512(out.steps + count, _mm512_maskz_compress_epi32(live, steps));
+    count += static_cast<uint32_t>(std::popcount(static_cast<uint32_t>(live)));
+  }
+  return count;
 }
 
 template <uint32_t kSamples>
@@ -189,17 +246,33 @@ TILEGPU_WIDE void cover(const TriangleBatch& __restrict b, const BinPlace& __res
     for (uint32_t s = 0; s < kSamples; s++)
       _mm256_store_si256(reinterpret_cast<__m256i*>(offsets[k][s]), _mm256_madd_epi16(pairs, _mm256_set1_epi32(kSamplePairs.at[s])));
   }
+  // With few samples asking costs as much as it saves.
+  constexpr bool kSifts = kSamples >= 8;
+  uint8_t cut[kSifts ? CoveredBlocks::kMost + 32 : 1];
+  if constexpr (kSifts) candidates = sift(b, candidates, out, cut);
   const __m512i pixels = _mm512_load_si512(kBlockPixels);
   uint32_t count = 0;
   for (uint32_t i = 0; i < candidates; i++) {
     const uint8_t lane = out.lane[i], x = out.x[i], y = out.y[i];
     const __mmask16 allowed = static_cast<__mmask16>(bin.columns[x] & bin.rows[y]);
     const __m512i at_pixels = _mm512_add_epi16(pixels, _mm512_set1_epi32(static_cast<int32_t>(out.steps[i])));
-    __m512i edges[3];
-    for (int k = 0; k < 3; k++)
-      edges[k] = _mm512_add_epi32(_mm512_madd_epi16(at_pixels, _mm512_set1_epi32(b.pair[k][lane])), _mm512_set1_epi32(b.at[k][lane]));
     uint16_t* const masks = out.masks + count * kWords<kSamples>;
-    const uint64_t any = cover_samples_wide<kSamples>(edges, [&](int k, uint32_t s) { return offsets[k][s][lane]; }, allowed, masks);
+    uint64_t any = 0;
+    if (kSifts && cut[i] != kSeveral) {
+      const uint32_t k = cut[i];
+      const __m512i edge =
+          _mm512_add_epi32(_mm512_madd_epi16(at_pixels, _mm512_set1_epi32(b.pair[k][lane])), _mm512_set1_epi32(b.at[k][lane]));
+      const auto covered = [&](uint32_t s) TILEGPU_WIDE {
+        return _mm512_mask_cmpge_epi32_mask(allowed, _mm512_add_epi32(edge, _mm512_set1_epi32(offsets[k][s][lane])),
+                                            _mm512_setzero_si512());
+      };
+      any = put_samples<kSamples>(covered, masks);
+    } else {
+      __m512i edges[3];
+      for (int k = 0; k < 3; k++)
+        edges[k] = _mm512_add_epi32(_mm512_madd_epi16(at_pixels, _mm512_set1_epi32(b.pair[k][lane])), _mm512_set1_epi32(b.at[k][lane]));
+      any = cover_samples_wide<kSamples>(edges, [&](int k, uint32_t s) { return offsets[k][s][lane]; }, allowed, masks);
+    }
     out.lane[count] = lane;
     out.x[count] = x;
     out.y[count] = y;
