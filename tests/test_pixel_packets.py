@@ -297,7 +297,8 @@ def test_averages_are_those_of_samples(
         expected, _ = draw_pass(devices[0], *arguments)
         stored, _ = draw_pass(devices[0], *kept)
         assert expected == stored[2:]
-        for d in [*devices[1:], device(16, "optimised", threads=1, compress_samples=False)]:
+        others = [device(16, "optimised", compress_samples=False), device(16, "optimised", tiler_heap=1 << 13)]
+        for d in [*devices[1:], *others]:
             found, stats = draw_pass(d, *arguments)
             assert found == expected
             assert stats.helper_lanes == 0, "quads were shaded"

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cassert>
 #include <cstring>
+#include <type_traits>
 
 #include "raster/worker.hpp"
 
@@ -149,8 +150,8 @@ TILEGPU_WIDE void find_entries(raster::Worker& w) {
   }
 }
 
-// Several samples: the pixels of one entry after the other, each with its samples, to `words`, and the entry's number and which pixels
-// to `loose`; counts by number in `next`.
+// Several samples: the pixels of one entry after the other, each with its samples, to `words`, and the entry's number and how many pixels
+// (with more than 4 samples: which) to `loose`; counts by number in `next`.
 class EntryReader {
  public:
   TILEGPU_WIDE EntryReader(PixelGroups& g, size_t entries) : g_(g), next_(g.next.data()) {
@@ -178,7 +179,7 @@ class EntryReader {
     _mm512_storeu_si512(words_, _mm512_maskz_compress_epi32(any, words));
     words_ += count;
     next_[entry.id] += count;
-    *loose_++ = entry.id | uint64_t{any} << 32;
+    *loose_++ = entry.id | uint64_t{kSamples > 4 ? any : count} << 32;
   }
   TILEGPU_WIDE void finish() { g_.loose.extend_reserved(static_cast<size_t>(loose_ - g_.loose.data())); }
   uint64_t samples = 0;
@@ -252,14 +253,23 @@ TILEGPU_WIDE void sort_entries(raster::Worker& w) {
   g.pixels.resize(size_t{groups} * kGroupPixels);
   uint32_t* const pixels = g.pixels.data();
   const uint32_t* words = g.words.data();
-  for (uint64_t& one : g.loose) {
-    uint32_t& to = next[static_cast<uint32_t>(one)];
-    const uint32_t count = static_cast<uint32_t>(std::popcount(one >> 32));
-    one ^= static_cast<uint32_t>(one) ^ to;  // for write_colors
-    _mm512_mask_storeu_epi32(pixels + to, static_cast<__mmask16>((1u << count) - 1), _mm512_loadu_si512(words));
-    to += count;
-    words += count;
-  }
+  const auto place = [&](auto may_be_apart) TILEGPU_WIDE {
+    for (uint64_t& one : g.loose) {
+      uint32_t& to = next[static_cast<uint32_t>(one)];
+      uint32_t count = static_cast<uint32_t>(one >> 32);
+      if constexpr (may_be_apart) {
+        count = static_cast<uint32_t>(std::popcount(count));
+        one ^= static_cast<uint32_t>(one) ^ to;  // for write_colors
+      }
+      _mm512_mask_storeu_epi32(pixels + to, static_cast<__mmask16>((1u << count) - 1), _mm512_loadu_si512(words));
+      to += count;
+      words += count;
+    }
+  };
+  if (w.samples <= 4)
+    place(std::false_type{});
+  else
+    place(std::true_type{});
 }
 
 // One sample: whole quads, then loose pixels, a counting sort by number, each number's first one at the beginning of a group.

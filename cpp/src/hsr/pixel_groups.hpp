@@ -29,8 +29,8 @@ struct PixelGroups {
   geometry::Arena<uint64_t> of;       // of each group: number, and how many pixels << 32
   geometry::Arena<uint32_t> pixels;   // four for each group: tile pixel, its samples << 16; and room for a packet more
   geometry::Arena<BlockEntry> found;  // several samples: what is seen in `blocks`, as in lists; `plane` is the block
-  geometry::Arena<uint64_t>
-      loose;  // one sample: number, tile pixel << 32; several, of each entry: number, pixels << 32; then pixel_colors.hpp
+  // One sample: number, tile pixel << 32; several, of each entry: number, how many pixels << 32, or which (pixel_colors.hpp).
+  geometry::Arena<uint64_t> loose;
   geometry::Arena<uint32_t> words;    // as `pixels`
   geometry::Arena<uint32_t> entries;  // several samples: where those of the lists of `listed` are; and room for 16 more
   std::vector<uint32_t> next;         // by number: how many loose pixels, then where the next one goes
