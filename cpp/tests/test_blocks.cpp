@@ -62,7 +62,9 @@ void run_case(const Case& c, uint32_t lanes) {
   key.varyings = *layout, key.resources = *table;
   auto body = compile_fragment(jit_of(lanes), key);
   auto epilogue = compile_epilogue(jit_of(lanes), c.epilogue);
-  auto blocks = compile_blocks(jit_of(lanes), key, c.epilogue);
+  auto traits = analyze(*module, {});
+  if (!CHECK(traits)) return;
+  auto blocks = compile_blocks(jit_of(lanes), key, *traits, c.epilogue);
   if (!CHECK_MESSAGE(body && epilogue && blocks, std::string(c.name) + (blocks ? "" : ": " + blocks.error().message))) return;
 
   for (uint32_t count : {1u, 3u, 5u}) {

@@ -3,7 +3,9 @@
 // Source: Vulkan specification, chapter "Shaders"; SPIR-V 1.0 to 1.6 for the Vulkan environment.
 #pragma once
 
+#include <atomic>
 #include <map>
+#include <mutex>
 
 #include "tilegpu/types.hpp"
 
@@ -92,14 +94,17 @@ struct ModuleFacts;  // what was found out about it (cpp/src/shader/module_facts
 class TILEGPU_API ShaderModule {
  public:
   /// Validates (SPIRV-Tools, Vulkan 1.3 environment) and parses; an unsupported capability is an error that names it.
-  /// `known_valid`: these very words were found valid before; they are only parsed.
-  static Expected<Ptr<ShaderModule>> create(std::vector<uint32_t> words, std::string label, std::string entry_point = "main",
-                                            bool known_valid = false);
+  static Expected<Ptr<ShaderModule>> create(std::vector<uint32_t> words, std::string label, std::string entry_point = "main");
+  /// Of words that were a module before, and what was written down of it (cpp/src/shader/module_record.hpp): not validated, and parsed
+  /// when somebody compiles it. Null where the record is broken.
+  static Ptr<ShaderModule> from_record(std::vector<uint32_t> words, std::string label, const std::string& record);
   ~ShaderModule();
   const std::vector<uint32_t>& words() const { return words_; }
   const std::string& label() const { return label_; }
   const Reflection& reflection() const { return reflection_; }
-  const shader::Module& module() const { return *module_; }
+  /// Must be Ok before module() is asked for; from any thread.
+  Status parse() const;
+  const shader::Module& module() const;
   shader::ModuleFacts& facts() const { return *facts_; }
 
  private:
@@ -107,7 +112,9 @@ class TILEGPU_API ShaderModule {
   std::vector<uint32_t> words_;
   std::string label_;
   Reflection reflection_;
-  std::unique_ptr<shader::Module> module_;
+  mutable std::mutex parsing_;
+  mutable std::unique_ptr<shader::Module> owned_;
+  mutable std::atomic<const shader::Module*> module_{nullptr};
   std::unique_ptr<shader::ModuleFacts> facts_;
 };
 

@@ -1,12 +1,14 @@
 // exec/shader_cache.cpp -- shaders through the device's disk cache: GLSL that was compiled and SPIR-V that was found valid before.
 //
 // In: GLSL or words. Out: the same as without the cache. glslang's first shader in a process costs tens of milliseconds (its built-in
-// functions are parsed), SPIRV-Tools' validator more than the rest of a pipeline that is on disk. An entry holds its whole key; the
+// functions are parsed), SPIRV-Tools' validator more than the rest of a pipeline that is on disk, and what a module's analyses found out
+// is there beside its being valid (shader/module_record.hpp). An entry holds its whole key; the
 // directory is as trusted as for the machine code beside it.
 #include <cstring>
 
 #include "exec/device_state.hpp"
 #include "shader/jit.hpp"
+#include "shader/module_record.hpp"
 
 namespace tilegpu {
 namespace {
@@ -41,15 +43,12 @@ Expected<std::vector<uint32_t>> Device::compile_glsl(const GlslSource& source, s
 
 Expected<Ptr<ShaderModule>> Device::create_shader_module(std::vector<uint32_t> words, std::string label, std::string entry_point) {
   exec::DeviceState& s = *state_;
-  shader::CodeKey key("valid SPIR-V");
-  key.add_bytes(words.data(), words.size() * 4);
-  std::string nothing;
-  const bool known = s.jit->load_bytes(key, nothing);
-  auto module = ShaderModule::create(std::move(words), std::move(label), std::move(entry_point), known);
-  if (!known) {
-    s.modules_validated++;
-    if (module) s.jit->store_bytes(key, "");
-  }
+  std::string record;
+  if (s.jit->load_bytes(shader::record_key(words, entry_point), record))
+    if (Ptr<ShaderModule> known = ShaderModule::from_record(words, label, record)) return known;
+  s.modules_validated++;
+  auto module = ShaderModule::create(std::move(words), std::move(label), std::move(entry_point));
+  if (module) shader::keep_record(*s.jit, **module);
   return module;
 }
 

@@ -10,6 +10,7 @@
 #include "pipeline/create.hpp"
 #include "pipeline/input_attachments.hpp"
 #include "shader/compile_crew.hpp"
+#include "shader/module_record.hpp"
 
 namespace tilegpu {
 
@@ -139,11 +140,13 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreate
     epilogue = epilogue_key(info, compiled->fragment_traits, compiled->classification);
     add(compiled->epilogue, "epilogue", [&] { return shader::compile_epilogue(jit, epilogue); });
     if (!info.multisample.alpha_to_coverage && shader::suits_blocks(fragment, compiled->fragment_traits))
-      add(compiled->blocks, "fragment shader and epilogue", [&] { return shader::compile_blocks(jit, fragment, epilogue); });
+      add(compiled->blocks, "fragment shader and epilogue", [&] { return shader::compile_blocks(jit, fragment, compiled->fragment_traits, epilogue); });
     if (!info.multisample.alpha_to_coverage && shader::suits_pixels(jit, fragment, compiled->fragment_traits, epilogue))
       compiled->pixels = shader::offer_pixels(jit, fragment, epilogue);
   }
   if (Status ok = shader::run_compiles(threads, compiles); !ok) return ok.error();
+  shader::keep_record(jit, *info.vertex.module);
+  if (info.fragment.module) shader::keep_record(jit, *info.fragment.module);
 
   if (info.fragment.module) {
     // A fragment shader without any effect need not run.

@@ -182,6 +182,27 @@ void memory_traits(const Module& m, StageTraits& t) {
   t.reads_written_memory = std::any_of(read.begin(), read.end(), [&](uint32_t id) { return id && written.count(id); });
 }
 
+void merge(ResourceTable& table, const BufferSlot& s) {
+  for (BufferSlot& known : table.buffers) {
+    if (known.set != s.set || known.binding != s.binding) continue;
+    known.count = std::max(known.count, s.count), known.writable = known.writable || s.writable;
+    return;
+  }
+  table.buffers.push_back(s);
+}
+
+void merge(ResourceTable& table, const TextureSlot& s) {
+  for (TextureSlot& known : table.textures) {
+    if (known.image_set != s.image_set || known.image_binding != s.image_binding || known.sampler_set != s.sampler_set ||
+        known.sampler_binding != s.sampler_binding)
+      continue;
+    known.uses |= s.uses;
+    known.image_count = std::max(known.image_count, s.image_count), known.sampler_count = std::max(known.sampler_count, s.sampler_count);
+    return;
+  }
+  table.textures.push_back(s);
+}
+
 /// The slot of an image and a sampler; combined: both the same.
 struct TextureBuilder {
   ResourceTable& table;
@@ -199,16 +220,7 @@ struct TextureBuilder {
     s.sampler_set = s.sampler_binding = ~0u;
     if (sampler) s.sampler_set = ds.set == kNone ? 0 : ds.set, s.sampler_binding = ds.binding;
     if (sampler && sampler != image) s.sampler_count = count_of(sampler);
-    for (TextureSlot& known : table.textures) {
-      if (known.image_set == s.image_set && known.image_binding == s.image_binding && known.sampler_set == s.sampler_set &&
-          known.sampler_binding == s.sampler_binding) {
-        known.uses |= uses;
-        known.image_count = std::max(known.image_count, s.image_count),
-        known.sampler_count = std::max(known.sampler_count, s.sampler_count);
-        return;
-      }
-    }
-    table.textures.push_back(s);
+    merge(table, s);
   }
   /// `id`: a sampled image, or an image.
   void use(uint32_t id, uint8_t uses) {
@@ -230,7 +242,10 @@ struct TextureBuilder {
   }
 };
 
-Status add_resources(const Module& m, ResourceTable& table) {
+Expected<ResourceTable> find_resources(const ShaderModule& module) {
+  if (Status parsed = module.parse(); !parsed) return parsed.error();
+  const Module& m = module.module();
+  ResourceTable table;
   Expected<Constants> constants = evaluate_constants(m, {});
   if (!constants) return constants.error();
   TextureBuilder builder{table, m, *constants};
@@ -244,13 +259,7 @@ Status add_resources(const Module& m, ResourceTable& table) {
     BufferSlot s;
     s.set = deco.set == kNone ? 0 : deco.set, s.binding = deco.binding, s.count = builder.count_of(id);
     s.writable = (storage == spv::StorageClassStorageBuffer || m.decoration(block).buffer_block) && !deco.nonwritable;
-    auto known = std::find_if(table.buffers.begin(), table.buffers.end(),
-                              [&](const BufferSlot& k) { return k.set == s.set && k.binding == s.binding; });
-    if (known == table.buffers.end()) {
-      table.buffers.push_back(s);
-    } else {
-      known->count = std::max(known->count, s.count), known->writable = known->writable || s.writable;
-    }
+    merge(table, s);
   }
   each_instruction(m, [&](const Instruction& i) {
     const uint32_t first = m.operand(i, 0);
@@ -287,6 +296,23 @@ Status add_resources(const Module& m, ResourceTable& table) {
         break;
     }
   });
+  return table;
+}
+
+/// Adds what the stage uses; what both use is one entry.
+Status add_resources(const ShaderModule& module, ResourceTable& table) {
+  ModuleFacts& facts = module.facts();
+  std::unique_lock lock(facts.mutex);
+  if (!facts.resources) {
+    lock.unlock();
+    Expected<ResourceTable> found = find_resources(module);
+    if (!found) return found.error();
+    lock.lock();
+    facts.resources = std::move(*found);
+    facts.grown = true;
+  }
+  for (const BufferSlot& slot : facts.resources->buffers) merge(table, slot);
+  for (const TextureSlot& slot : facts.resources->textures) merge(table, slot);
   return Ok{};
 }
 
@@ -300,6 +326,7 @@ int VaryingLayout::find(uint32_t location, uint32_t component) const {
 }
 
 static Expected<StageTraits> find_traits(const ShaderModule& shader_module, const Specialization& specialization) {
+  if (Status parsed = shader_module.parse(); !parsed) return parsed.error();
   const Module& m = shader_module.module();
   Expected<Constants> constants = evaluate_constants(m, specialization);
   if (!constants) return constants.error();
@@ -323,6 +350,7 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
   t.private_memory_B = static_cast<uint32_t>(private_B);
 
   each_instruction(m, [&](const Instruction& i) {
+    ++t.instructions;
     if (i.op == spv::OpKill || i.op == spv::OpTerminateInvocation || i.op == spv::OpDemoteToHelperInvocation) {
       if (!t.discards) t.discard_line = m.source_of(i);
       t.discards = fragment;
@@ -333,6 +361,7 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
     if (i.op == spv::OpExtInst && m.operand(i, 0) == m.glsl450 && m.operand(i, 1) == 76) t.uses_centroid = true;
   });
   memory_traits(m, t);
+  t.uses_images = !used_variables(m, spv::StorageClassUniformConstant).empty();
 
   for (uint32_t id : used_variables(m, spv::StorageClassOutput)) {
     const auto scalars = interface_of(m, *constants, id);
@@ -406,6 +435,7 @@ Expected<StageTraits> analyze(const ShaderModule& module, const Specialization& 
 }
 
 static Expected<VaryingLayout> find_varyings(const ShaderModule& fragment, const Specialization& specialization) {
+  if (Status parsed = fragment.parse(); !parsed) return parsed.error();
   const Module& m = fragment.module();
   Expected<Constants> constants = evaluate_constants(m, specialization);
   if (!constants) return constants.error();
@@ -451,9 +481,9 @@ Expected<VaryingLayout> varying_layout(const ShaderModule& fragment, const Speci
 
 Expected<ResourceTable> resource_table(const ShaderModule& vertex, const ShaderModule* fragment) {
   ResourceTable table;
-  if (Status s = add_resources(vertex.module(), table); !s) return s.error();
+  if (Status s = add_resources(vertex, table); !s) return s.error();
   if (fragment) {
-    if (Status s = add_resources(fragment->module(), table); !s) return s.error();
+    if (Status s = add_resources(*fragment, table); !s) return s.error();
   }
   std::sort(table.buffers.begin(), table.buffers.end(),
             [](const BufferSlot& a, const BufferSlot& b) { return std::pair(a.set, a.binding) < std::pair(b.set, b.binding); });

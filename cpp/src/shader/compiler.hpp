@@ -88,11 +88,12 @@ struct StageTraits {
   bool dual_source = false;
   // both
   bool writes_memory = false, atomic_results_used = false, reads_written_memory = false;
-  bool loops = false;
+  bool loops = false, uses_images = false;
   bool tile_crosses_lanes = false;  // what was read from the tile reaches neighbours: a derivative, a coordinate with a computed level
   bool crosses_lanes = false;       // derivatives, sampling with a computed level, subgroup operations: neighbours' values count
   bool lanes_alone = true;          // what lanes ask of their neighbours they can find out alone (pixel_slices.hpp)
   std::vector<std::pair<uint32_t, uint32_t>> written_bindings;  // (set, binding) of storage buffers that stores and atomics reach
+  uint32_t instructions = 0;                                    // of the functions that the entry point reaches
   uint32_t private_memory_B = 0;                                // of VertexArgs/FragmentArgs::scratch, for N = kMaxLanes
   std::string side_effect_line;                                 // "file:line" of the first, for explanations
   std::string discard_line, tile_cross_line;
@@ -158,7 +159,7 @@ Expected<Code<FragmentFunction>> compile_epilogue(Jit& jit, const EpilogueKey& k
 /// the two. Possible where a body asks nothing but its place and its primitive. Short ones are made, others offered: the address is null
 /// until a pass has wanted it.
 bool suits_blocks(const FragmentKey& key, const StageTraits& traits);
-Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const EpilogueKey& epilogue);
+Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue);
 /// Both in one function over a pixel packet (abi.hpp). Offered, not made: the address is null until a pass has wanted it. Possible where
 /// lanes ask nothing of their neighbours, or little enough to find it out alone (pixel_slices.hpp), texels are replaced, and AVX-512 is
 /// there.

@@ -109,12 +109,12 @@ void run_entry_point(Lowering& l) {
   l.call(frame, l.d.functions.at(l.m.entry.function));
 }
 
-void add_stage(CodeKey& key, const Module& m, const Specialization& specialization, const VaryingLayout& varyings,
+void add_stage(CodeKey& key, const ShaderModule& module, const Specialization& specialization, const VaryingLayout& varyings,
                const ResourceTable& resources) {
-  key.add_bytes(m.words.data(), m.words.size() * 4);
-  key.add_bytes(m.entry.name.data(), m.entry.name.size());
+  key.add_bytes(module.words().data(), module.words().size() * 4);
+  key.add_bytes(module.reflection().entry_point.data(), module.reflection().entry_point.size());
   const auto word = [&](uint32_t w) { key.add(w); };
-  word(static_cast<uint32_t>(m.entry.model));
+  word(static_cast<uint32_t>(module.reflection().stage));
   word(static_cast<uint32_t>(specialization.size()));
   for (auto [id, bits] : specialization) word(id), word(bits);
   word(static_cast<uint32_t>(varyings.components.size()));

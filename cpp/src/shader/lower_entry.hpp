@@ -13,7 +13,7 @@ void make_globals(Lowering& l);
 /// Inlines the entry point.
 void run_entry_point(Lowering& l);
 /// Adds what determines a stage's code.
-void add_stage(CodeKey& key, const Module& m, const Specialization& specialization, const VaryingLayout& varyings,
+void add_stage(CodeKey& key, const ShaderModule& module, const Specialization& specialization, const VaryingLayout& varyings,
                const ResourceTable& resources);
 /// An input made of ready values; a copy in memory where it is indexed dynamically.
 void set_input(Lowering& l, uint32_t variable, std::vector<Value> scalars);

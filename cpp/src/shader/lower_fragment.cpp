@@ -386,7 +386,7 @@ Status build_pixels(const FragmentKey& key, const EpilogueKey& epilogue, const C
 }
 
 void add_fragment(CodeKey& code, const FragmentKey& key) {
-  add_stage(code, key.module->module(), key.specialization, key.varyings, key.resources);
+  add_stage(code, *key.module, key.specialization, key.varyings, key.resources);
   code.add(key.samples);
   for (const InputSource& input : key.inputs) {
     for (uint32_t word : {input.variable, input.element, input.target, static_cast<uint32_t>(input.format)}) code.add(word);
@@ -397,6 +397,7 @@ void add_fragment(CodeKey& code, const FragmentKey& key) {
 /// Evaluates and analyses the module, then build(constants, divergence).
 template <class Build>
 Status analyse_and_build(const FragmentKey& key, Build&& build) {
+  if (Status parsed = key.module->parse(); !parsed) return parsed;
   const Module& m = key.module->module();
   Expected<Constants> constants = evaluate_constants(m, key.specialization);
   if (!constants) return constants.error();
@@ -420,12 +421,8 @@ bool suits_blocks(const FragmentKey& key, const StageTraits& traits) {
          !traits.writes_memory && !traits.loops;
 }
 
-Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const EpilogueKey& epilogue) {
-  const Module& m = key.module->module();
-  uint32_t instructions = 0;
-  for (uint32_t id : m.reachable)
-    for (const BasicBlock& b : m.functions.at(id).blocks) instructions += b.end - b.first;
-  const bool is_short = instructions <= kMostBlockInstructions && used_variables(m, spv::StorageClassUniformConstant).empty();
+Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue) {
+  const bool is_short = traits.instructions <= kMostBlockInstructions && !traits.uses_images;
   CodeKey code("blocks");
   add_fragment(code, key);
   add_epilogue(code, epilogue);
@@ -458,7 +455,7 @@ Code<FragmentFunction> offer_pixels(Jit& jit, const FragmentKey& key, const Epil
 }
 
 Expected<Code<FragmentFunction>> compile_fragment(Jit& jit, const FragmentKey& key) {
-  if (key.module->module().entry.model != spv::ExecutionModelFragment)
+  if (key.module->reflection().stage != VK_SHADER_STAGE_FRAGMENT_BIT)
     return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + key.module->label() + "' is no fragment shader"};
   CodeKey code("fragment");
   add_fragment(code, key);

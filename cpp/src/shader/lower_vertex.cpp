@@ -372,11 +372,10 @@ Status build_vertex(const VertexKey& key, const Constants& constants, const Dive
 }  // namespace
 
 Expected<Code<VertexFunction>> compile_vertex(Jit& jit, const VertexKey& key) {
-  const Module& m = key.module->module();
-  if (m.entry.model != spv::ExecutionModelVertex)
+  if (key.module->reflection().stage != VK_SHADER_STAGE_VERTEX_BIT)
     return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + key.module->label() + "' is no vertex shader"};
   CodeKey code("vertex");
-  add_stage(code, m, key.specialization, key.varyings, key.resources);
+  add_stage(code, *key.module, key.specialization, key.varyings, key.resources);
   const auto word = [&](uint32_t w) { code.add(w); };
   word(static_cast<uint32_t>(key.bindings.size()));
   for (const auto& b : key.bindings) word(b.binding), word(b.stride), word(static_cast<uint32_t>(b.inputRate));
@@ -384,6 +383,7 @@ Expected<Code<VertexFunction>> compile_vertex(Jit& jit, const VertexKey& key) {
   for (const auto& a : key.attributes) word(a.location), word(a.binding), word(static_cast<uint32_t>(a.format)), word(a.offset);
   word(key.position_only);
   Expected<const CodeSlot*> slot = jit.function(code, [key, lanes = jit.lanes()](LLVMModuleRef module, const char* name) -> Status {
+    if (Status parsed = key.module->parse(); !parsed) return parsed;
     const Module& m = key.module->module();
     Expected<Constants> constants = evaluate_constants(m, key.specialization);
     if (!constants) return constants.error();

@@ -1,26 +1,29 @@
-// shader/module_facts.hpp -- what analyses found out about a module, kept with it: pipelines of the same shaders don't ask twice.
+// shader/module_facts.hpp -- what analyses found out about a module, kept with it: pipelines of the same shaders don't ask twice. The
+// disk cache keeps it too (module_record.hpp).
 #pragma once
 
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "shader/compiler.hpp"
+#include "shader/spirv_module.hpp"
 
 namespace tilegpu::shader {
 
 struct ModuleFacts {
-  using Specialization = std::vector<std::pair<uint32_t, uint32_t>>;
   // Of the specialisations seen lately.
   static constexpr size_t kMost = 16;
   std::mutex mutex;
   std::map<Specialization, StageTraits> traits;
   std::map<Specialization, VaryingLayout> varyings;
+  std::optional<ResourceTable> resources;  // of this stage alone, in the order of its uses; `first` is not set
+  bool grown = true;                       // since it was last written to disk
 };
 
 /// What `find` returns for a specialisation, or returned before. Errors are not kept.
 template <class T, class Find>
-Expected<T> known_or(ModuleFacts& facts, std::map<ModuleFacts::Specialization, T> ModuleFacts::* table,
-                     const ModuleFacts::Specialization& specialization, Find find) {
+Expected<T> known_or(ModuleFacts& facts, std::map<Specialization, T> ModuleFacts::*table, const Specialization& specialization, Find find) {
   {
     std::lock_guard lock(facts.mutex);
     if (const auto found = (facts.*table).find(specialization); found != (facts.*table).end()) return found->second;
@@ -30,6 +33,7 @@ Expected<T> known_or(ModuleFacts& facts, std::map<ModuleFacts::Specialization, T
   std::lock_guard lock(facts.mutex);
   if ((facts.*table).size() >= ModuleFacts::kMost) (facts.*table).clear();
   (facts.*table).insert_or_assign(specialization, *made);
+  facts.grown = true;
   return made;
 }
 

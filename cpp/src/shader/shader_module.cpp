@@ -3,7 +3,7 @@
 // Vulkan 1.3 environment (scalar and relaxed block layouts allowed).
 #include <spirv-tools/libspirv.hpp>
 
-#include "shader/module_facts.hpp"
+#include "shader/module_record.hpp"
 #include "shader/reflection.hpp"
 #include "shader/spirv_module.hpp"
 #include "stats/host_memory.hpp"
@@ -59,14 +59,12 @@ std::string validate(const std::vector<uint32_t>& words) {
 ShaderModule::ShaderModule() : facts_(std::make_unique<shader::ModuleFacts>()) {}
 ShaderModule::~ShaderModule() = default;
 
-Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, std::string label, std::string entry_point,
-                                                 bool known_valid) {
+Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, std::string label, std::string entry_point) {
   const auto invalid = [&](const std::string& text) { return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + label + "' " + text}; };
   if (std::string wrong = check_header(words); !wrong.empty()) return invalid(wrong);
   if (Status room = stats::check_compile_memory("shader '" + label + "'"); !room) return room.error();
 
-  if (!known_valid)
-    if (std::string wrong = validate(words); !wrong.empty()) return invalid(wrong);
+  if (std::string wrong = validate(words); !wrong.empty()) return invalid(wrong);
 
   auto module = shader::parse(words, entry_point);
   if (!module) return Error{module.error().code, "shader '" + label + "': " + module.error().message};
@@ -76,8 +74,36 @@ Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, st
   result->words_ = std::move(words);
   result->label_ = std::move(label);
   result->reflection_ = std::move(*reflection);
-  result->module_ = std::move(*module);
+  result->owned_ = std::move(*module);
+  result->module_ = result->owned_.get();
   return result;
+}
+
+Ptr<ShaderModule> ShaderModule::from_record(std::vector<uint32_t> words, std::string label, const std::string& record) {
+  if (!check_header(words).empty()) return nullptr;
+  Ptr<ShaderModule> result(new ShaderModule);
+  if (!shader::read_record(record, result->reflection_, *result->facts_)) return nullptr;
+  result->words_ = std::move(words);
+  result->label_ = std::move(label);
+  return result;
+}
+
+Status ShaderModule::parse() const {
+  if (module_.load(std::memory_order_acquire)) return Ok{};
+  std::lock_guard lock(parsing_);
+  if (module_.load(std::memory_order_relaxed)) return Ok{};
+  if (Status room = stats::check_compile_memory("shader '" + label_ + "'"); !room) return room;
+  auto module = shader::parse(words_, reflection_.entry_point);
+  if (!module) return Error{module.error().code, "shader '" + label_ + "': " + module.error().message};
+  owned_ = std::move(*module);
+  module_.store(owned_.get(), std::memory_order_release);
+  return Ok{};
+}
+
+const shader::Module& ShaderModule::module() const {
+  const shader::Module* module = module_.load(std::memory_order_acquire);
+  assert(module);
+  return *module;
 }
 
 }  // namespace tilegpu
