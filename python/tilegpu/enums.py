@@ -35,7 +35,9 @@ def parse(kind: str, value: Any, what: str) -> int:
     """Value of one name of an enumeration. ``what`` names object and field in the error."""
     table = _core.ENUMS[kind]
     if isinstance(value, str):
-        found = table.get(_normalize(kind, value))
+        found = table.get(value)
+        if found is None:
+            found = table.get(_normalize(kind, value))
         if found is not None:
             return found
     elif isinstance(value, int) and not isinstance(value, bool) and value in table.values():

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <string>
-#include <unordered_map>
-#include <vector>
+#include <string_view>
 
 namespace tilegpu::vk {
 namespace {
@@ -161,77 +160,95 @@ constexpr DepthRow kDepthRows[] = {
     {VK_FORMAT_S8_UINT, "s8_uint", 1, 0, 8, Numeric::uint},
 };
 
-struct Tables {
-  std::vector<FormatInfo> formats;
-  std::array<const FormatInfo*, 256> core{};  // Vulkan 1.0 formats are small numbers
-  std::unordered_map<uint32_t, const FormatInfo*> extensions;
-  std::unordered_map<std::string, const FormatInfo*> names;
-
-  Tables() {
-    formats.reserve(std::size(kRows) + std::size(kDepthRows));
-    for (const Row& row : kRows) {
-      FormatInfo info;
-      info.format = row.format;
-      info.name = row.name;
-      info.texel_B = row.texel_B;
-      info.numeric = row.numeric;
-      info.rgba = row.rgba;
-      info.component_count = static_cast<uint8_t>(std::count_if(row.rgba.begin(), row.rgba.end(), [](Component c) { return c.bits != 0; }));
-      info.vertex = row.uses & kVertex;
-      info.sampled = row.uses & kSampled;
-      info.linear_filter = row.uses & kFilter;
-      info.color_attachment = row.uses & kColor;
-      info.blend = row.uses & kBlend;
-      formats.push_back(info);
-    }
-    for (const DepthRow& row : kDepthRows) {
-      FormatInfo info;
-      info.format = row.format;
-      info.name = row.name;
-      info.texel_B = row.texel_B;
-      info.component_count = 1;
-      info.numeric = row.numeric;
-      info.rgba[0] = {row.depth_bits ? row.depth_bits : row.stencil_bits, 0};
-      info.depth_bits = row.depth_bits;
-      info.stencil_bits = row.stencil_bits;
-      info.sampled = true;
-      info.linear_filter = row.depth_bits != 0;
-      formats.push_back(info);
-    }
-    for (const FormatInfo& info : formats) {
-      const auto value = static_cast<uint32_t>(info.format);
-      if (value < core.size()) {
-        core[value] = &info;
-      } else {
-        extensions[value] = &info;
-      }
-      names[info.name] = &info;
-    }
-  }
-};
-
-const Tables& tables() {
-  static const Tables instance;
-  return instance;
+constexpr FormatInfo info_of(const Row& row) {
+  FormatInfo info;
+  info.format = row.format;
+  info.name = row.name;
+  info.texel_B = row.texel_B;
+  info.numeric = row.numeric;
+  info.rgba = row.rgba;
+  info.component_count = static_cast<uint8_t>(std::count_if(row.rgba.begin(), row.rgba.end(), [](Component c) { return c.bits != 0; }));
+  info.vertex = row.uses & kVertex;
+  info.sampled = row.uses & kSampled;
+  info.linear_filter = row.uses & kFilter;
+  info.color_attachment = row.uses & kColor;
+  info.blend = row.uses & kBlend;
+  return info;
 }
+
+constexpr FormatInfo info_of(const DepthRow& row) {
+  FormatInfo info;
+  info.format = row.format;
+  info.name = row.name;
+  info.texel_B = row.texel_B;
+  info.component_count = 1;
+  info.numeric = row.numeric;
+  info.rgba[0] = {row.depth_bits ? row.depth_bits : row.stencil_bits, 0};
+  info.depth_bits = row.depth_bits;
+  info.stencil_bits = row.stencil_bits;
+  info.sampled = true;
+  info.linear_filter = row.depth_bits != 0;
+  return info;
+}
+
+// Made by the compiler: a process that asks for a few formats builds no table.
+constexpr size_t kCount = std::size(kRows) + std::size(kDepthRows);
+using Infos = std::array<FormatInfo, kCount>;
+
+constexpr Infos all_formats() {
+  Infos infos;
+  size_t k = 0;
+  for (const Row& row : kRows) infos[k++] = info_of(row);
+  for (const DepthRow& row : kDepthRows) infos[k++] = info_of(row);
+  return infos;
+}
+
+constexpr Infos sorted(Infos infos, auto key) {
+  std::sort(infos.begin(), infos.end(), [&](const FormatInfo& x, const FormatInfo& y) { return key(x) < key(y); });
+  return infos;
+}
+
+constexpr auto format_of = [](const FormatInfo& info) { return info.format; };
+constexpr auto name_of = [](const FormatInfo& info) { return std::string_view(info.name); };
+constexpr Infos kByFormat = sorted(all_formats(), format_of);
+
+/// Places in kByFormat of Vulkan 1.0's formats, which are small numbers.
+constexpr uint8_t kNowhere = 255;
+constexpr std::array<uint8_t, 256> kPlaces = [] {
+  static_assert(kCount < kNowhere);
+  std::array<uint8_t, 256> places;
+  places.fill(kNowhere);
+  for (size_t k = 0; k < kCount; ++k)
+    if (static_cast<size_t>(kByFormat[k].format) < places.size()) places[kByFormat[k].format] = static_cast<uint8_t>(k);
+  return places;
+}();
+
+/// Places in kByFormat, by name: there is one FormatInfo of a format, whichever way it was found.
+constexpr std::array<uint8_t, kCount> kByName = [] {
+  std::array<uint8_t, kCount> places{};
+  for (size_t k = 0; k < kCount; ++k) places[k] = static_cast<uint8_t>(k);
+  std::sort(places.begin(), places.end(), [](uint8_t x, uint8_t y) { return name_of(kByFormat[x]) < name_of(kByFormat[y]); });
+  return places;
+}();
 
 }  // namespace
 
 const FormatInfo* find_format(VkFormat format) {
-  const Tables& t = tables();
   const auto value = static_cast<uint32_t>(format);
-  if (value < t.core.size()) return t.core[value];
-  const auto found = t.extensions.find(value);
-  return found == t.extensions.end() ? nullptr : found->second;
+  if (value < kPlaces.size()) return kPlaces[value] == kNowhere ? nullptr : &kByFormat[kPlaces[value]];
+  const auto found = std::lower_bound(kByFormat.begin(), kByFormat.end(), format,
+                                      [](const FormatInfo& info, VkFormat wanted) { return info.format < wanted; });
+  return found != kByFormat.end() && found->format == format ? &*found : nullptr;
 }
 
 const FormatInfo* find_format(const std::string& name) {
   std::string key = name;
   std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  constexpr const char* kPrefix = "vk_format_";
-  if (key.rfind(kPrefix, 0) == 0) key.erase(0, std::char_traits<char>::length(kPrefix));
-  const auto found = tables().names.find(key);
-  return found == tables().names.end() ? nullptr : found->second;
+  constexpr std::string_view kPrefix = "vk_format_";
+  if (key.starts_with(kPrefix)) key.erase(0, kPrefix.size());
+  const auto found = std::lower_bound(kByName.begin(), kByName.end(), key,
+                                      [](uint8_t place, const std::string& wanted) { return name_of(kByFormat[place]) < wanted; });
+  return found != kByName.end() && name_of(kByFormat[*found]) == key ? &kByFormat[*found] : nullptr;
 }
 
 }  // namespace tilegpu::vk
