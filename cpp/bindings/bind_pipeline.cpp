@@ -35,9 +35,22 @@ VkPipelineColorBlendAttachmentState blend_state(bool enable, int src_color, int 
           write_mask};
 }
 
+/// The format of `components` numbers of NumPy's kind ('f', 'i', 'u', 'b') and size for a shader's input; 0: there is none.
+int vertex_format(const std::string& kind, uint32_t size_B, uint32_t components, const std::string& base) {
+  const bool floats = kind == "f", to_float = base == "float";
+  if (components < 1 || components > 4) return 0;
+  if (floats ? size_B > 4 || !to_float : size_B > (to_float ? 2 : 4) || (kind != "i" && kind != "u" && kind != "b")) return 0;
+  std::string name;
+  for (uint32_t c = 0; c < components; c++) name += "rgba"[c] + std::to_string(8 * size_B);
+  const bool is_signed = kind == "i";
+  name += floats ? "_sfloat" : to_float ? (is_signed ? "_snorm" : "_unorm") : (is_signed ? "_sint" : "_uint");
+  return static_cast<int>(format_from_name(name));
+}
+
 }  // namespace
 
 void bind_pipeline(py::module_& m) {
+  m.def("vertex_format", &vertex_format, py::arg("kind"), py::arg("size_B"), py::arg("components"), py::arg("base"));
   m.attr("MAX_COLOR_ATTACHMENTS") = kMaxColorAttachments;
   m.attr("MAX_VERTEX_BINDINGS") = kMaxVertexBindings;
   m.attr("MAX_PUSH_CONSTANTS_B") = kMaxPushConstants_B;

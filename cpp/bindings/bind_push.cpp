@@ -171,6 +171,13 @@ std::unique_ptr<FloatBlock> FloatBlock::of(const std::vector<const Reflection*>&
 }  // namespace
 
 void bind_push(py::module_& m) {
+  // A name means the same place in both stages; a stage without push constants agrees with all.
+  m.def(
+      "same_push_constants",
+      [](const Reflection& a, const Reflection& b) {
+        return !a.has_push_constants || !b.has_push_constants || same_layout(a.push_constants.type, b.push_constants.type);
+      },
+      py::arg("vertex"), py::arg("fragment"));
   py::class_<FloatBlock>(m, "FloatBlock")
       .def(py::init<uint32_t, const std::vector<FloatBlock::Member>&>(), py::arg("size_B"), py::arg("members"))
       .def_static("of", &FloatBlock::of, py::arg("stages"))

@@ -149,11 +149,6 @@ class Interface:
             stages = ([*old.stages] if old else []) + [stage]
             self.bindings[key] = Binding(b, descriptor, stages, layout)
             return
-        if b.used and old.used and old.descriptor != descriptor:
-            raise ValidationError(
-                f"{self.label}: (set {b.set}, binding {b.binding}) is {old.descriptor} '{old.name}' in the {old.stages[0]} shader "
-                f"and {descriptor} '{b.name}' in the {stage} shader; give them different bindings"
-            )
         old.stages.append(stage)
         if b.used:
             old.count = max(old.count, b.count)

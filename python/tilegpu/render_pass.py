@@ -18,6 +18,7 @@ from tilegpu.history import HEATMAPS, PixelHistory, parse_trace, pixel_history, 
 from tilegpu.hsr import parse as parse_hsr
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.pipeline import Pipeline
+from tilegpu.pipeline_state import depth_bias_of
 from tilegpu.stats import PassStats
 from tilegpu.vertex import buffer_matches, index_array, vertex_array
 
@@ -675,7 +676,7 @@ class RenderPass:
         if indices is not None:
             available = self._indices(commands, pipeline, indices)
         self._binder.bind(commands, pipeline, bind, self._what)
-        if push is not None or pipeline.interface.has_push:
+        if push is not None or pipeline.has_push:
             self._push_constants(commands, pipeline, push)
         if (
             self._dynamic is not self._pipelines_own
@@ -887,12 +888,10 @@ class RenderPass:
         constants = state.blend_constants if blend_constants is None else tuple(float(v) for v in blend_constants)
         if len(constants) != 4:
             raise ValidationError(f"{what}: blend_constants is {blend_constants!r}; it must be four numbers, r g b a")
-        from tilegpu.pipeline import _depth_bias
-
         bias = (
             state.depth_bias
             if depth_bias is None
-            else (_depth_bias(depth_bias, f"{what}: depth_bias") or (0.0, 0.0, 0.0))
+            else (depth_bias_of(depth_bias, f"{what}: depth_bias") or (0.0, 0.0, 0.0))
         )
         if reference != self._dynamic[0]:
             commands.set_stencil_reference(_FRONT, reference[0])

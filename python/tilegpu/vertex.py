@@ -10,13 +10,10 @@ import numpy as np
 from tilegpu import _core, enums
 from tilegpu.buffer import matrix_fields, native, transposed_dtype, upload_layout
 from tilegpu.errors import ValidationError
-from tilegpu.interface import Variable
 from tilegpu.structs import type_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_LETTERS = ("r{0}", "r{0}g{0}", "r{0}g{0}b{0}", "r{0}g{0}b{0}a{0}")
 
 
 class VertexBinding(NamedTuple):
@@ -85,21 +82,13 @@ def _fields(number: int, dtype: np.dtype[Any]) -> list[_Field]:
     return [_Field(number, "", dtype.base, dtype.shape, 0)]
 
 
-def _component_format(item: _Field, wanted: Variable, components: int, what: str) -> int:
+def _component_format(item: _Field, wanted: _core.ReflectedVariable, components: int, what: str) -> int:
     base, shader = item.base, wanted.type.base
-    bits = base.itemsize * 8
-    if base.kind == "f":
-        suffix = "sfloat"
-    elif shader == "float":
-        suffix = "snorm" if base.kind == "i" else "unorm"
-    else:
-        suffix = "sint" if base.kind == "i" else "uint"
-    allowed = bits < 64 if base.kind == "f" else base.kind in "iub" and bits < (32 if shader == "float" else 64)
-    if allowed and (suffix != "sfloat" or shader == "float"):
-        found = _core.format_from_name(_LETTERS[components - 1].format(bits) + f"_{suffix}")
-        if found:
-            return found
+    found = _core.vertex_format(base.kind, base.itemsize, components, shader)
+    if found:
+        return found
     # NumPy's names of its dtypes take long to make: they are for messages.
+    bits = base.itemsize * 8
     where = f"{what}: vertex field '{item.name or wanted.name}' of dtype {base}"
     if base.kind == "f" and bits == 64:
         raise ValidationError(f"{where}: 64-bit floats can't be vertex data; use 'f4' (array.astype)")
@@ -117,7 +106,7 @@ def _component_format(item: _Field, wanted: Variable, components: int, what: str
     raise ValidationError(f"{where} can't be vertex data; use 'f4', 'f2', 'i1' to 'i4' or 'u1' to 'u4'")
 
 
-def _add_attributes(layout: VertexLayout, item: _Field, wanted: Variable, what: str) -> None:
+def _add_attributes(layout: VertexLayout, item: _Field, wanted: _core.ReflectedVariable, what: str) -> None:
     kind = wanted.type.kind
     where = f"{what}: vertex field '{item.name or wanted.name}' of shape {item.shape}"
     if kind == "array":
@@ -150,7 +139,7 @@ def _add_attributes(layout: VertexLayout, item: _Field, wanted: Variable, what: 
     )
 
 
-def make_layout(vertex: Any, instance: Any, inputs: Sequence[Variable], what: str) -> VertexLayout:
+def make_layout(vertex: Any, instance: Any, inputs: Sequence[_core.ReflectedVariable], what: str) -> VertexLayout:
     """Matches fields with the vertex shader's inputs: by name, or by order = location where no name matches."""
     layout = VertexLayout()
     fields: list[_Field] = []
@@ -172,7 +161,8 @@ def make_layout(vertex: Any, instance: Any, inputs: Sequence[Variable], what: st
                 raise ValidationError(
                     f"{what}: {rate}={entry!r} is no dtype; give array.dtype, a list of dtypes, or tilegpu.VertexBinding"
                 ) from None
-            dtype = dtype.newbyteorder("=")
+            if not dtype.isnative:
+                dtype = dtype.newbyteorder("=")
             layout.bindings.append(BoundLayout(dtype.itemsize, rate, dtype))
             fields += _fields(number, dtype)
     if len(layout.bindings) > _core.MAX_VERTEX_BINDINGS:

@@ -43,6 +43,7 @@ Expected<std::vector<uint32_t>> Device::compile_glsl(const GlslSource& source, s
 
 Expected<Ptr<ShaderModule>> Device::create_shader_module(std::vector<uint32_t> words, std::string label, std::string entry_point) {
   exec::DeviceState& s = *state_;
+  shader::to_native_order(words);
   std::string record;
   if (s.jit->load_bytes(shader::record_key(words, entry_point), record))
     if (Ptr<ShaderModule> known = ShaderModule::from_record(words, label, record)) return known;

@@ -19,6 +19,9 @@ Status validate(GraphicsPipelineCreateInfo& info);
 /// Set layouts that satisfy both stages.
 Expected<Ptr<const PipelineLayout>> layout_from_reflection(const GraphicsPipelineCreateInfo& info);
 
+/// As the front end calls it.
+const char* descriptor_name(VkDescriptorType type);
+
 /// The vertex shader of a pipeline cut down to gl_Position, clip and cull distances; compiled at the first request.
 Status position_shader(shader::Jit& jit, const Pipeline& pipeline);
 

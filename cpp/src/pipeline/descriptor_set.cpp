@@ -4,10 +4,9 @@
 // Descriptors", VkWriteDescriptorSet. What the descriptors hold stays alive with the set.
 #include <algorithm>
 
-#include "tilegpu/pipeline.hpp"
+#include "pipeline/create.hpp"
 
-namespace tilegpu {
-namespace {
+namespace tilegpu::pipeline {
 
 const char* descriptor_name(VkDescriptorType type) {
   switch (type) {
@@ -33,6 +32,13 @@ const char* descriptor_name(VkDescriptorType type) {
       return "unknown descriptor";
   }
 }
+
+}  // namespace tilegpu::pipeline
+
+namespace tilegpu {
+namespace {
+
+using pipeline::descriptor_name;
 
 Error invalid(const std::string& message) { return {VK_ERROR_VALIDATION_FAILED_EXT, message}; }
 

@@ -181,6 +181,21 @@ struct Checker {
   }
 };
 
+std::string use_text(const ShaderModule& module, const ReflectedBinding& b) {
+  const bool vertex = module.reflection().stage == VK_SHADER_STAGE_VERTEX_BIT;
+  return std::string(descriptor_name(b.descriptor)) + " '" + b.name + "' in the " + (vertex ? "vertex" : "fragment") + " shader";
+}
+
+/// What the first variable at the place of `b` is.
+std::string first_use(const GraphicsPipelineCreateInfo& info, const ReflectedBinding& b) {
+  for (const ShaderModule* module : {info.vertex.module.get(), info.fragment.module.get()}) {
+    if (!module) continue;
+    for (const ReflectedBinding& other : module->reflection().bindings)
+      if (other.used && other.set == b.set && other.binding == b.binding) return use_text(*module, other);
+  }
+  return "";
+}
+
 }  // namespace
 
 Expected<Ptr<const PipelineLayout>> layout_from_reflection(const GraphicsPipelineCreateInfo& info) {
@@ -198,7 +213,7 @@ Expected<Ptr<const PipelineLayout>> layout_from_reflection(const GraphicsPipelin
           b.binding, DescriptorBinding{b.binding, b.descriptor, std::max(1u, b.count), VK_SHADER_STAGE_ALL_GRAPHICS});
       if (!fresh && entry->second.type != b.descriptor)
         return Error{VK_ERROR_INITIALIZATION_FAILED,
-                     "'" + b.name + "' " + name + " is one type of descriptor in the vertex shader and another in the fragment shader"};
+                     name + " is " + first_use(info, b) + " and " + use_text(*module, b) + "; give them different bindings"};
       entry->second.count = std::max(entry->second.count, b.count);
     }
     if (module->reflection().has_push_constants)

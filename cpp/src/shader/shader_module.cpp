@@ -23,15 +23,13 @@ std::string hex(uint32_t word) {
   return text;
 }
 
-/// Empty, or what is wrong with the header. Words of the other byte order are turned round.
-std::string check_header(std::vector<uint32_t>& words) {
+/// Empty, or what is wrong with the header.
+std::string check_header(const std::vector<uint32_t>& words) {
   if (words.size() < kHeader_words)
     return "has " + std::to_string(words.size()) + " words; a SPIR-V module has at least " + std::to_string(kHeader_words) +
            ", the file is truncated or is no SPIR-V";
   if (words.size() > kMaxModule_words)
     return "has " + std::to_string(words.size()) + " words; at most " + std::to_string(kMaxModule_words) + " are allowed";
-  if (words[0] == __builtin_bswap32(kMagic))
-    for (uint32_t& word : words) word = __builtin_bswap32(word);
   if (words[0] != kMagic) return "is no SPIR-V: its first word is " + hex(words[0]) + ", the magic number is " + hex(kMagic);
   return {};
 }
@@ -60,6 +58,7 @@ ShaderModule::ShaderModule() : facts_(std::make_unique<shader::ModuleFacts>()) {
 ShaderModule::~ShaderModule() = default;
 
 Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, std::string label, std::string entry_point) {
+  shader::to_native_order(words);
   const auto invalid = [&](const std::string& text) { return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + label + "' " + text}; };
   if (std::string wrong = check_header(words); !wrong.empty()) return invalid(wrong);
   if (Status room = stats::check_compile_memory("shader '" + label + "'"); !room) return room.error();
@@ -80,6 +79,7 @@ Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, st
 }
 
 Ptr<ShaderModule> ShaderModule::from_record(std::vector<uint32_t> words, std::string label, const std::string& record) {
+  shader::to_native_order(words);
   if (!check_header(words).empty()) return nullptr;
   Ptr<ShaderModule> result(new ShaderModule);
   if (!shader::read_record(record, result->reflection_, *result->facts_)) return nullptr;

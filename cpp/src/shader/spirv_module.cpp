@@ -514,6 +514,11 @@ bool takes_rho_squared(const Module& m, const Instruction& i) {
   return m.type(t).kind == Kind::image && (m.type(t).dim == spv::Dim1D || m.type(t).dim == spv::Dim2D);
 }
 
+void to_native_order(std::vector<uint32_t>& words) {
+  if (words.empty() || words[0] != __builtin_bswap32(spv::MagicNumber)) return;
+  for (uint32_t& word : words) word = __builtin_bswap32(word);
+}
+
 Expected<std::unique_ptr<Module>> parse(std::vector<uint32_t> words, const std::string& entry_point) {
   auto module = std::make_unique<Module>();
   module->words = std::move(words);

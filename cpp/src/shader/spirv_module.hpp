@@ -151,6 +151,9 @@ struct Module {
   uint32_t decorations_array_stride(uint32_t array_type) const { return decoration(array_type).array_stride_B; }
 };
 
+/// Turns words of the other byte order round.
+void to_native_order(std::vector<uint32_t>& words);
+
 /// Parses, picks the entry point (vertex or fragment; by name, the first of that name), checks capabilities and instructions.
 Expected<std::unique_ptr<Module>> parse(std::vector<uint32_t> words, const std::string& entry_point);
 

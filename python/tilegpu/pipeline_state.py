@@ -1,0 +1,300 @@
+"""The fixed-function state of a graphics pipeline: what users write, and Vulkan's structs made of it.
+
+A new ``GraphicsPipelineCreateInfo`` holds Vulkan's plain state; only what differs is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tilegpu import _core, enums
+from tilegpu.errors import ValidationError, candidates
+
+_ALL_CHANNELS = 0xF
+_PRESETS: dict[str, dict[str, str]] = {
+    "alpha": {
+        "src_color": "src_alpha",
+        "dst_color": "one_minus_src_alpha",
+        "src_alpha": "one",
+        "dst_alpha": "one_minus_src_alpha",
+    },
+    "premultiplied": {
+        "src_color": "one",
+        "dst_color": "one_minus_src_alpha",
+        "src_alpha": "one",
+        "dst_alpha": "one_minus_src_alpha",
+    },
+    "additive": {"src_color": "one", "dst_color": "one", "src_alpha": "one", "dst_alpha": "one"},
+}
+_BLEND_KEYS = ("src_color", "dst_color", "color_op", "src_alpha", "dst_alpha", "alpha_op", "write_mask")
+_STENCIL_KEYS = ("fail", "pass", "depth_fail", "compare", "compare_mask", "write_mask", "reference")
+#: polygon_mode, cull, front_face, provoking_vertex, line_width, rasterizer_discard, depth_clamp
+_PLAIN_RASTERIZATION = ("fill", "none", "counter_clockwise", "first", 1.0, False, False)
+#: samples, sample_shading, sample_mask, alpha_to_coverage, alpha_to_one
+_PLAIN_MULTISAMPLING = (1, False, 0xFFFFFFFF, False, False)
+_NO_CONSTANTS = (0.0, 0.0, 0.0, 0.0)
+
+Blend = str | Mapping[str, Any] | None
+
+
+class PipelineState:
+    """The dynamic state's values that draws start from."""
+
+    __slots__ = ("blend_constants", "depth_bias", "stencil_reference")
+
+    def __init__(
+        self,
+        blend_constants: tuple[float, ...],
+        depth_bias: tuple[float, float, float],
+        stencil_reference: tuple[int, int],
+    ) -> None:
+        self.blend_constants, self.depth_bias, self.stencil_reference = blend_constants, depth_bias, stencil_reference
+
+
+def _write_mask(value: Any, what: str) -> int:
+    if value is None:
+        return _ALL_CHANNELS
+    if isinstance(value, (bool, int)):
+        mask = _ALL_CHANNELS if value is True else int(value)
+        if 0 <= mask <= _ALL_CHANNELS:
+            return mask
+    elif isinstance(value, str) and all(c in "rgba" for c in value.lower()):
+        return sum({1 << "rgba".index(c) for c in value.lower()})
+    raise ValidationError(f"{what} is {value!r}; it must be some of the letters 'rgba' ('' for none)")
+
+
+def _blend_attachment(blend: Blend, write_mask: Any, what: str) -> _core.ColorBlendAttachmentState:
+    mask = _write_mask(write_mask, f"{what}: write_mask")
+    factor, operation = (
+        (lambda v, k: enums.parse("blend_factor", v, f"{what}: {k}")),
+        (lambda v, k: enums.parse("blend_op", v, f"{what}: {k}")),
+    )
+    if blend is None or blend is False:
+        one, zero, add = factor("one", ""), factor("zero", ""), operation("add", "")
+        return _core.ColorBlendAttachmentState(False, one, zero, add, one, zero, add, mask)
+    if isinstance(blend, str):
+        if blend.lower() not in _PRESETS:
+            raise ValidationError(
+                f"{what} is '{blend}', which is no preset{candidates(blend, _PRESETS)}; or give a dict with {', '.join(_BLEND_KEYS)}"
+            )
+        blend = _PRESETS[blend.lower()]
+    if not isinstance(blend, Mapping):
+        raise ValidationError(
+            f"{what} is {blend!r}; it must be None, a preset ({', '.join(_PRESETS)}), a dict, or a list of these, one for each target"
+        )
+    for key in blend:
+        if key not in _BLEND_KEYS:
+            raise ValidationError(f"{what} has no field '{key}'{candidates(key, _BLEND_KEYS)}")
+    color = [blend.get("src_color", "one"), blend.get("dst_color", "zero"), blend.get("color_op", "add")]
+    alpha = [blend.get("src_alpha", color[0]), blend.get("dst_alpha", color[1]), blend.get("alpha_op", color[2])]
+    if "write_mask" in blend:
+        mask = _write_mask(blend["write_mask"], f"{what}: write_mask")
+    return _core.ColorBlendAttachmentState(
+        True,
+        factor(color[0], "src_color"),
+        factor(color[1], "dst_color"),
+        operation(color[2], "color_op"),
+        factor(alpha[0], "src_alpha"),
+        factor(alpha[1], "dst_alpha"),
+        operation(alpha[2], "alpha_op"),
+        mask,
+    )
+
+
+def _stencil_state(fields: Mapping[str, Any], what: str) -> tuple[_core.StencilOpState, int]:
+    named: dict[str, Any] = {}
+    for key, value in fields.items():
+        short = str(key).removesuffix("_op")
+        if short not in _STENCIL_KEYS:
+            raise ValidationError(f"{what} has no field '{key}'{candidates(key, _STENCIL_KEYS)}")
+        named[short] = value
+    operation = lambda key: enums.parse("stencil_op", named.get(key, "keep"), f"{what}: {key}")  # noqa: E731
+    reference = int(named.get("reference", 0))
+    state = _core.StencilOpState(
+        operation("fail"),
+        operation("pass"),
+        operation("depth_fail"),
+        enums.parse("compare_op", named.get("compare", "always"), f"{what}: compare"),
+        int(named.get("compare_mask", 0xFF)),
+        int(named.get("write_mask", 0xFF)),
+        reference,
+    )
+    return state, reference
+
+
+def _per_target(value: Any, count: int, what: str) -> list[Any]:
+    if isinstance(value, (list, tuple)):
+        if len(value) != count:
+            raise ValidationError(f"{what} has {len(value)} entries; there are {count} colour formats")
+        return list(value)
+    return [value] * count
+
+
+def depth_bias_of(value: Any, what: str) -> tuple[float, float, float] | None:
+    """Constant factor, clamp and slope factor of the forms that users write; ``None``: no bias."""
+    if value is None or value is False:
+        return None
+    if isinstance(value, Mapping):
+        for key in value:
+            if key not in ("constant", "clamp", "slope"):
+                raise ValidationError(f"{what} has no field '{key}'{candidates(key, ['constant', 'clamp', 'slope'])}")
+        return float(value.get("constant", 0)), float(value.get("clamp", 0)), float(value.get("slope", 0))
+    if isinstance(value, (int, float)):
+        return float(value), 0.0, 0.0
+    values = [float(v) for v in value]
+    if len(values) == 2:
+        return values[0], 0.0, values[1]
+    if len(values) == 3:
+        return values[0], values[1], values[2]
+    raise ValidationError(f"{what} is {value!r}; give (constant, slope), (constant, clamp, slope), or a dict of these")
+
+
+def set_rasterization(
+    state: _core.RasterizationState,
+    polygon_mode: str,
+    cull: str | None,
+    front_face: str,
+    provoking_vertex: str,
+    line_width: float,
+    rasterizer_discard: bool,
+    depth_clamp: bool,
+    what: str,
+) -> None:
+    """VkPipelineRasterizationStateCreateInfo, but for the depth bias."""
+    given = (polygon_mode, cull, front_face, provoking_vertex, line_width, rasterizer_discard, depth_clamp)
+    if given == _PLAIN_RASTERIZATION:
+        return
+    state.polygon_mode = enums.parse("polygon_mode", polygon_mode, f"{what}: polygon_mode")
+    state.cull_mode = enums.parse("cull_mode", "none" if cull is None else cull, f"{what}: cull")
+    state.front_face = enums.parse("front_face", front_face, f"{what}: front_face")
+    state.depth_clamp = bool(depth_clamp)
+    state.rasterizer_discard = bool(rasterizer_discard)
+    state.line_width = float(line_width)
+    if provoking_vertex not in ("first", "last"):
+        raise ValidationError(f"{what}: provoking_vertex is {provoking_vertex!r}; it must be 'first' or 'last'")
+    state.provoking_vertex_last = provoking_vertex == "last"
+
+
+def set_depth_bias(state: _core.RasterizationState, value: Any, what: str) -> tuple[float, float, float]:
+    """Constant factor, clamp and slope factor; returns what draws start from."""
+    bias = None if value is None else depth_bias_of(value, f"{what}: depth_bias")
+    if bias is None:
+        return 0.0, 0.0, 0.0
+    state.depth_bias_enable = True
+    state.depth_bias_constant, state.depth_bias_clamp, state.depth_bias_slope = bias
+    return bias
+
+
+def set_depth(
+    state: _core.DepthStencilState,
+    has_format: bool,
+    test: bool | None,
+    write: bool | None,
+    compare: str | None,
+    bounds: tuple[float, float] | None,
+    what: str,
+) -> None:
+    """The depth part of VkPipelineDepthStencilStateCreateInfo."""
+    tested = (compare is not None or has_format) if test is None else bool(test)
+    if tested and not has_format:
+        raise ValidationError(
+            f"{what}: depth is tested, but depth= names no format; give the depth attachment's, such as depth='d32_sfloat'"
+        )
+    state.depth_test = tested
+    state.depth_write = tested if write is None else bool(write)
+    if compare:
+        state.depth_compare = enums.parse("compare_op", compare, f"{what}: depth_compare")
+    if bounds is not None:
+        state.depth_bounds_test = True
+        state.min_depth_bounds, state.max_depth_bounds = (float(v) for v in bounds)
+
+
+def set_stencil(
+    state: _core.DepthStencilState,
+    test: bool | Mapping[str, Any] | None,
+    front: Mapping[str, Any] | None,
+    back: Mapping[str, Any] | None,
+    what: str,
+) -> tuple[int, int]:
+    """The stencil part of it; returns the references that draws start from."""
+    if test is None and front is None and back is None:
+        return 0, 0
+    if isinstance(test, Mapping):
+        front, back = {**test, **(front or {})}, {**test, **(back or {})}
+    if front is None and back is None and test is not True:
+        return 0, 0
+    state.stencil_test = test is not False
+    state.front, front_reference = _stencil_state(front or {}, f"{what}: stencil_front")
+    state.back, back_reference = _stencil_state(back or {}, f"{what}: stencil_back")
+    return front_reference, back_reference
+
+
+def set_blend(
+    state: _core.ColorBlendState,
+    targets: int,
+    blend: Any,
+    write_mask: Any,
+    constants: Sequence[float],
+    logic_op: str | None,
+    what: str,
+) -> tuple[float, ...]:
+    """VkPipelineColorBlendStateCreateInfo; returns the constants that draws start from."""
+    if blend is not None or write_mask is not None:
+        blends = _per_target(blend, targets, f"{what}: blend")
+        masks = _per_target(write_mask, targets, f"{what}: write_mask")
+        state.attachments = [
+            _blend_attachment(b, m, f"{what}: blend[{i}]") for i, (b, m) in enumerate(zip(blends, masks, strict=True))
+        ]
+    if logic_op is not None:
+        state.logic_op_enable = True
+        state.logic_op = enums.parse("logic_op", logic_op, f"{what}: logic_op")
+    if type(constants) is tuple and constants == _NO_CONSTANTS:
+        return _NO_CONSTANTS
+    values = tuple(float(v) for v in constants)
+    if len(values) != 4:
+        raise ValidationError(f"{what}: blend_constants is {constants!r}; it must be four numbers, r g b a")
+    state.constants = list(values)
+    return values
+
+
+def set_multisampling(
+    state: _core.MultisampleState,
+    samples: int,
+    sample_shading: bool | float,
+    sample_mask: int,
+    alpha_to_coverage: bool,
+    alpha_to_one: bool,
+    what: str,
+) -> None:
+    """VkPipelineMultisampleStateCreateInfo."""
+    if (samples, sample_shading, sample_mask, alpha_to_coverage, alpha_to_one) == _PLAIN_MULTISAMPLING:
+        return
+    if samples not in (1, 2, 4, 8, 16):
+        raise ValidationError(f"{what}: samples is {samples!r}; allowed are 1, 2, 4, 8 and 16")
+    state.samples = samples
+    state.sample_shading = sample_shading is not False and sample_shading is not None
+    if state.sample_shading:
+        state.min_sample_shading = 1.0 if sample_shading is True else float(sample_shading)
+    if not 0 <= int(sample_mask) <= 0xFFFFFFFF:
+        raise ValidationError(f"{what}: sample_mask is {sample_mask!r}; it must be a 32-bit mask")
+    state.sample_mask = int(sample_mask)
+    state.alpha_to_coverage, state.alpha_to_one = bool(alpha_to_coverage), bool(alpha_to_one)
+
+
+def set_input_attachments(info: _core.GraphicsPipelineCreateInfo, names: Sequence[str | None], what: str) -> None:
+    """From "what does index i read" to Vulkan's "which index has attachment i"."""
+    indices: dict[str, int] = {}
+    allowed = [f"color{i}" for i in range(_core.MAX_COLOR_ATTACHMENTS)] + ["depth", "stencil"]
+    for index, name in enumerate([names] if isinstance(names, str) else names):
+        if name is None:
+            continue
+        if name not in allowed:
+            raise ValidationError(
+                f"{what}: input_attachments[{index}] is {name!r}{candidates(str(name), allowed)}; or None for an index that is not used"
+            )
+        if name in indices:
+            raise ValidationError(f"{what}: input_attachments names {name!r} twice, at {indices[name]} and {index}")
+        indices[name] = index
+    colors = [indices.get(f"color{i}") for i in range(_core.MAX_COLOR_ATTACHMENTS)]
+    info.set_input_attachments(colors, indices.get("depth"), indices.get("stencil"))
