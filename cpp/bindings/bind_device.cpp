@@ -57,34 +57,11 @@ void wait(Device& device, Fence& fence) {
   if (const Error* error = fence.error()) throw CoreError{*error};
 }
 
-py::object format_info(int number) {
-  const vk::FormatInfo* f = vk::find_format(static_cast<VkFormat>(number));
-  if (!f) return py::none();
-  static constexpr const char* kNumeric[] = {"none", "unorm", "snorm", "uscaled", "sscaled", "uint", "sint", "sfloat", "ufloat", "srgb"};
-  py::dict d;
-  d["name"] = f->name;
-  d["texel_B"] = f->texel_B;
-  d["component_count"] = f->component_count;
-  d["component_bits"] = f->rgba[0].bits;
-  d["numeric"] = kNumeric[static_cast<size_t>(f->numeric)];
-  d["depth_bits"] = f->depth_bits;
-  d["stencil_bits"] = f->stencil_bits;
-  d["vertex"] = f->vertex;
-  d["sampled"] = f->sampled;
-  d["linear_filter"] = f->linear_filter;
-  d["color_attachment"] = f->color_attachment;
-  d["blend"] = f->blend;
-  return d;
-}
-
 }  // namespace
 
 void bind_device(py::module_& m) {
   m.def("version", &version);
   m.def("profile_names", &framebuffer::profile_names);
-  m.def("format_from_name", [](const std::string& name) { return static_cast<int>(format_from_name(name)); }, py::arg("name"));
-  m.def("format_name", [](int format) { return format_name(static_cast<VkFormat>(format)); }, py::arg("format"));
-  m.def("format_info", &format_info, py::arg("format"));
 
   // Nothing compiles in the background while the process takes its static objects down.
   py::module_::import("atexit").attr("register")(py::cpp_function([] {

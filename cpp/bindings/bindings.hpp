@@ -45,6 +45,7 @@ void bind_command(py::module_& m);
 void bind_push(py::module_& m);
 void bind_stats(py::module_& m);
 void bind_device(py::module_& m);
+void bind_format(py::module_& m);
 
 /// CommandBuffer::tile_trace as a list of dictionaries (bind_stats.cpp).
 py::list tile_trace(const std::vector<TileTrace>& trace, const PassStats& stats);

@@ -13,4 +13,5 @@ PYBIND11_MODULE(_core_impl, m) {
   bind_command(m);
   bind_push(m);
   bind_device(m);
+  bind_format(m);
 }

@@ -65,82 +65,22 @@ def name_of(kind: str, value: int) -> str:
     return str(value)
 
 
-class FormatInfo:
-    """What a format is; see Vulkan's chapter "Formats"."""
-
-    __slots__ = (
-        "blend",
-        "color_attachment",
-        "component_bits",
-        "component_count",
-        "depth_bits",
-        "linear_filter",
-        "name",
-        "number",
-        "numeric",
-        "sampled",
-        "stencil_bits",
-        "texel_B",
-        "vertex",
-    )
-    name: str
-    number: int
-    texel_B: int
-    component_count: int
-    component_bits: int
-    numeric: str
-    depth_bits: int
-    stencil_bits: int
-    vertex: bool
-    sampled: bool
-    linear_filter: bool
-    color_attachment: bool
-    blend: bool
-
-    def __init__(self, number: int, fields: dict[str, Any]) -> None:
-        self.number = number
-        for key, value in fields.items():
-            setattr(self, key, value)
-
-    @property
-    def is_depth_stencil(self) -> bool:
-        """The format has depth or stencil."""
-        return bool(self.depth_bits or self.stencil_bits)
-
-    @property
-    def is_integer(self) -> bool:
-        """The format's colour is integers, not normalised."""
-        return self.numeric in ("uint", "sint")
-
-    @property
-    def aspects(self) -> list[str]:
-        """``["color"]``, or which of ``"depth"`` and ``"stencil"`` there are."""
-        return [n for n, has in (("depth", self.depth_bits), ("stencil", self.stencil_bits)) if has] or ["color"]
+FormatInfo = _core.FormatInfo
 
 
-@functools.lru_cache(maxsize=512)
-def _format_info(number: int) -> FormatInfo | None:
-    fields = _core.format_info(number)
-    return None if fields is None else FormatInfo(number, fields)
-
-
-@functools.lru_cache(maxsize=1)
 def format_names() -> list[str]:
     """Every format that tilegpu knows."""
-    core, extension = range(1, 185), range(1000340000, 1000340002)
-    return [info.name for n in (*core, *extension) if (info := _format_info(n)) is not None]
+    return _core.format_names()
 
 
-@functools.lru_cache(maxsize=1024)
-def _parse_format(name: str) -> FormatInfo | None:
-    return _format_info(_core.format_from_name(name.strip()))
+_find_format = functools.lru_cache(maxsize=1024)(_core.find_format)
 
 
 def parse_format(value: Any, what: str) -> FormatInfo:
     """Format by name, or of an object with a ``format`` (an image). ``what`` names object and field in the error."""
     name = value if isinstance(value, str) else getattr(value, "format", value)
     if isinstance(name, str):
-        info = _parse_format(name)
+        info = _find_format(name.strip())
         if info is not None:
             return info
         raise UnsupportedError(

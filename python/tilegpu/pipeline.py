@@ -47,7 +47,7 @@ class Pipeline:
         self.label = core.label
         self.title = f"pipeline '{core.label}'"  #: what messages call it
         self._stages = stages
-        self.has_push = any(module.reflection.has_push_constants for module in stages.values())
+        self.has_push = core.push_constants_B > 0
         self.samples = samples
         self.color_formats = color_formats
         self.vertex_layout = layout

@@ -161,18 +161,22 @@ bool ObjectCache::load(const std::string& key, std::string& object) const {
   const int fd = open(path_of(key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return false;
   Header header;
-  std::string stored_key;
+  std::string file;
   struct stat s;
-  bool good = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && read_all(fd, &header, sizeof header) &&
-              std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && header.key_B == key.size() && header.object_B <= kMaxEntry_B &&
-              static_cast<uint64_t>(s.st_size) == sizeof header + header.key_B + header.object_B;
+  bool good = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() &&
+              static_cast<uint64_t>(s.st_size) >= sizeof header + key.size() &&
+              static_cast<uint64_t>(s.st_size) <= sizeof header + key.size() + kMaxEntry_B;
   if (good) {
-    stored_key.resize(header.key_B);
-    object.resize(header.object_B);
-    good = read_all(fd, stored_key.data(), stored_key.size()) && stored_key == key && read_all(fd, object.data(), object.size());
+    file.resize(static_cast<size_t>(s.st_size));  // whole, by one read
+    good = read_all(fd, file.data(), file.size());
   }
   close(fd);
   if (!good) return false;
+  std::memcpy(&header, file.data(), sizeof header);
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.key_B != key.size() ||
+      header.object_B != file.size() - sizeof header - key.size() || file.compare(sizeof header, key.size(), key) != 0)
+    return false;
+  object.assign(file, sizeof header + key.size());
   const Hash128 sum = checksum(key, object);
   return sum.low == header.checksum_low && sum.high == header.checksum_high;
 }

@@ -195,7 +195,7 @@ constexpr FormatInfo info_of(const DepthRow& row) {
 constexpr size_t kCount = std::size(kRows) + std::size(kDepthRows);
 using Infos = std::array<FormatInfo, kCount>;
 
-constexpr Infos all_formats() {
+constexpr Infos make_infos() {
   Infos infos;
   size_t k = 0;
   for (const Row& row : kRows) infos[k++] = info_of(row);
@@ -210,7 +210,7 @@ constexpr Infos sorted(Infos infos, auto key) {
 
 constexpr auto format_of = [](const FormatInfo& info) { return info.format; };
 constexpr auto name_of = [](const FormatInfo& info) { return std::string_view(info.name); };
-constexpr Infos kByFormat = sorted(all_formats(), format_of);
+constexpr Infos kByFormat = sorted(make_infos(), format_of);
 
 /// Places in kByFormat of Vulkan 1.0's formats, which are small numbers.
 constexpr uint8_t kNowhere = 255;
@@ -232,6 +232,8 @@ constexpr std::array<uint8_t, kCount> kByName = [] {
 }();
 
 }  // namespace
+
+std::span<const FormatInfo> all_formats() { return kByFormat; }
 
 const FormatInfo* find_format(VkFormat format) {
   const auto value = static_cast<uint32_t>(format);

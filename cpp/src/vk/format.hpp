@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include <vulkan/vulkan_core.h>
@@ -30,6 +31,9 @@ struct FormatInfo {
   bool is_depth_stencil() const { return depth_bits || stencil_bits; }
   bool is_integer() const { return numeric == Numeric::uint || numeric == Numeric::sint; }
 };
+
+/// All that the device knows, by VkFormat.
+std::span<const FormatInfo> all_formats();
 
 /// Null for formats that the device does not know.
 const FormatInfo* find_format(VkFormat format);

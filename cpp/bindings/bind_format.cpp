@@ -1,0 +1,53 @@
+// bindings/bind_format.cpp -- vk/format.hpp: what formats are, by name.
+#include "bindings.hpp"
+#include "vk/format.hpp"
+
+namespace tilegpu::bindings {
+namespace {
+
+using vk::FormatInfo;
+
+const char* numeric_name(const FormatInfo& f) {
+  static constexpr const char* kNames[] = {"none", "unorm", "snorm", "uscaled", "sscaled", "uint", "sint", "sfloat", "ufloat", "srgb"};
+  return kNames[static_cast<size_t>(f.numeric)];
+}
+
+/// What images have of this format: colour, or which of depth and stencil.
+py::list aspects(const FormatInfo& f) {
+  py::list names;
+  if (f.depth_bits) names.append("depth");
+  if (f.stencil_bits) names.append("stencil");
+  if (names.empty()) names.append("color");
+  return names;
+}
+
+}  // namespace
+
+void bind_format(py::module_& m) {
+  py::class_<FormatInfo, std::unique_ptr<FormatInfo, py::nodelete>>(m, "FormatInfo", "What a format is; see Vulkan's chapter \"Formats\".")
+      .def_property_readonly("number", [](const FormatInfo& f) { return static_cast<int>(f.format); })
+      .def_property_readonly("name", [](const FormatInfo& f) { return f.name; })
+      .def_property_readonly("numeric", &numeric_name)
+      .def_property_readonly("component_bits", [](const FormatInfo& f) { return f.rgba[0].bits; })
+      .def_readonly("texel_B", &FormatInfo::texel_B)
+      .def_readonly("component_count", &FormatInfo::component_count)
+      .def_readonly("depth_bits", &FormatInfo::depth_bits)
+      .def_readonly("stencil_bits", &FormatInfo::stencil_bits)
+      .def_readonly("vertex", &FormatInfo::vertex)
+      .def_readonly("sampled", &FormatInfo::sampled)
+      .def_readonly("linear_filter", &FormatInfo::linear_filter)
+      .def_readonly("color_attachment", &FormatInfo::color_attachment)
+      .def_readonly("blend", &FormatInfo::blend)
+      .def_property_readonly("is_depth_stencil", &FormatInfo::is_depth_stencil, "The format has depth or stencil.")
+      .def_property_readonly("is_integer", &FormatInfo::is_integer, "The format's colour is integers, not normalised.")
+      .def_property_readonly("aspects", &aspects, "[\"color\"], or which of \"depth\" and \"stencil\" there are.")
+      .def("__repr__", [](const FormatInfo& f) { return std::string("<tilegpu.FormatInfo ") + f.name + ">"; });
+  m.def("find_format", [](const std::string& name) { return vk::find_format(name); }, py::arg("name"), py::return_value_policy::reference);
+  m.def("format_names", [] {
+    py::list names;
+    for (const FormatInfo& f : vk::all_formats()) names.append(f.name);
+    return names;
+  });
+}
+
+}  // namespace tilegpu::bindings
