@@ -80,6 +80,7 @@ void bind_shader(py::module_& m) {
   m.def("compile_glsl", &compile, py::arg("text"), py::arg("file"), py::arg("stage"), py::arg("defines"), py::arg("include_dirs"),
         py::arg("device") = py::none());
 
+  m.def("type_name", [](const ReflectedType& type) { return type_name(type); }, py::arg("type"));
   py::class_<ReflectedType>(m, "ReflectedType")
       .def_property_readonly("kind", [](const ReflectedType& t) { return kind_name(t.kind); })
       .def_property_readonly("base", [](const ReflectedType& t) { return base_name(t.base); })

@@ -189,7 +189,7 @@ def create(
     label = label or "+".join(m.label for m in stages.values() if "<" not in m.label) or "pipeline"
     what = f"pipeline '{label}'"
     vertex_module, fragment_module = stages["vertex"], stages.get("fragment")
-    layout = make_layout(vertex, instance, vertex_module.reflection.inputs, what)
+    layout = make_layout(vertex, instance, vertex_module.reflection, what)
     # What the names mean is found out when somebody asks; what is wrong with them is said now.
     interface: Interface | None = None
     if constants or (

@@ -21,25 +21,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _DTYPES = {"float": np.dtype("<f4"), "int": np.dtype("<i4"), "uint": np.dtype("<u4"), "bool": np.dtype("<u4")}
-_VECTORS = {"float": "vec", "int": "ivec", "uint": "uvec", "bool": "bvec"}
 
 _NUMBERS = {float, int}
 
 Type = _core.ReflectedType
-
-
-def type_name(type_: Type) -> str:
-    """GLSL's name of a type, such as ``"mat4"`` or ``"vec3[8]"``."""
-    if type_.kind == "vector":
-        return f"{_VECTORS[type_.base]}{type_.rows}"
-    if type_.kind == "matrix":
-        return f"mat{type_.columns}" if type_.columns == type_.rows else f"mat{type_.columns}x{type_.rows}"
-    if type_.kind == "array":
-        element = type_name(type_.members[0][2])
-        length = str(type_.array_length) if type_.array_length else ""
-        head, bracket, rest = element.partition("[")
-        return f"{head}[{length}]{bracket}{rest}"
-    return {"structure": "struct", "scalar": type_.base}.get(type_.kind, type_.kind)
+type_name = _core.type_name  #: GLSL's name of a type, such as ``"mat4"`` or ``"vec3[8]"``
 
 
 class _Leaf:

@@ -10,7 +10,6 @@ import numpy as np
 from tilegpu import _core, enums
 from tilegpu.buffer import matrix_fields, native, transposed_dtype, upload_layout
 from tilegpu.errors import ValidationError
-from tilegpu.structs import type_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,16 +24,6 @@ class VertexBinding(NamedTuple):
     stride: int
     attributes: Sequence[tuple[int, str, int]]
     rate: str = "vertex"
-
-
-class _Field:
-    """One field of a dtype that may feed an input."""
-
-    __slots__ = ("base", "binding", "name", "offset_B", "shape", "used")
-
-    def __init__(self, binding: int, name: str, base: np.dtype[Any], shape: tuple[int, ...], offset_B: int) -> None:
-        self.binding, self.name, self.base, self.shape, self.offset_B = binding, name, base, shape, offset_B
-        self.used = False
 
 
 class BoundLayout(NamedTuple):
@@ -72,78 +61,11 @@ def _as_list(value: Any) -> list[Any]:
     return [value]
 
 
-def _fields(number: int, dtype: np.dtype[Any]) -> list[_Field]:
-    if dtype.names and dtype.fields is not None:
-        result = []
-        for name in dtype.names:
-            kind, offset_B = dtype.fields[name][:2]
-            result.append(_Field(number, name, kind.base, kind.shape, offset_B))
-        return result
-    return [_Field(number, "", dtype.base, dtype.shape, 0)]
-
-
-def _component_format(item: _Field, wanted: _core.ReflectedVariable, components: int, what: str) -> int:
-    base, shader = item.base, wanted.type.base
-    found = _core.vertex_format(base.kind, base.itemsize, components, shader)
-    if found:
-        return found
-    # NumPy's names of its dtypes take long to make: they are for messages.
-    bits = base.itemsize * 8
-    where = f"{what}: vertex field '{item.name or wanted.name}' of dtype {base}"
-    if base.kind == "f" and bits == 64:
-        raise ValidationError(f"{where}: 64-bit floats can't be vertex data; use 'f4' (array.astype)")
-    if base.kind in "iub" and shader == "float" and bits == 32:
-        raise ValidationError(
-            f"{where}: the shader's '{wanted.name}' is a float, and 32-bit integers can't be converted to it; "
-            "use 'f4', or declare an int in the shader"
-        )
-    if base.kind in "iub" and bits == 64:
-        raise ValidationError(f"{where}: 64-bit integers can't be vertex data; use 'i4' or 'u4' (array.astype)")
-    if base.kind == "f" and shader != "float":
-        raise ValidationError(
-            f"{where}: the shader's '{wanted.name}' is {type_name(wanted.type)}; use an integer field"
-        )
-    raise ValidationError(f"{where} can't be vertex data; use 'f4', 'f2', 'i1' to 'i4' or 'u1' to 'u4'")
-
-
-def _add_attributes(layout: VertexLayout, item: _Field, wanted: _core.ReflectedVariable, what: str) -> None:
-    kind = wanted.type.kind
-    where = f"{what}: vertex field '{item.name or wanted.name}' of shape {item.shape}"
-    if kind == "array":
-        raise ValidationError(
-            f"{where}: the shader's '{wanted.name}' is an array; describe it with tilegpu.VertexBinding"
-        )
-    if kind == "matrix":
-        rows, columns = wanted.type.rows, wanted.type.columns
-        if item.shape != (rows, columns):
-            raise ValidationError(
-                f"{where}: the shader's '{wanted.name}' is {type_name(wanted.type)}, which takes a field of shape ({rows}, {columns})"
-            )
-        for column in range(columns):
-            number = _component_format(item, wanted, rows, what)
-            layout.attributes.append(
-                (wanted.location + column, item.binding, number, item.offset_B + column * rows * item.base.itemsize)
-            )
-        return
-    if len(item.shape) > 1:
-        raise ValidationError(
-            f"{where}: the shader's '{wanted.name}' is {type_name(wanted.type)}, which takes a field of shape ({wanted.type.rows},)"
-        )
-    components = item.shape[0] if item.shape else 1
-    if not 1 <= components <= 4:
-        raise ValidationError(
-            f"{where}: the shader's '{wanted.name}' is {type_name(wanted.type)}; 1 to 4 components are allowed"
-        )
-    layout.attributes.append(
-        (wanted.location, item.binding, _component_format(item, wanted, components, what), item.offset_B)
-    )
-
-
-def make_layout(vertex: Any, instance: Any, inputs: Sequence[_core.ReflectedVariable], what: str) -> VertexLayout:
+def make_layout(vertex: Any, instance: Any, reflection: _core.Reflection, what: str) -> VertexLayout:
     """Matches fields with the vertex shader's inputs: by name, or by order = location where no name matches."""
     layout = VertexLayout()
-    fields: list[_Field] = []
-    explicit: set[int] = set()
+    dtypes: list[tuple[int, np.dtype[Any]]] = []
+    explicit: list[int] = []
     for rate, entries in (("vertex", _as_list(vertex)), ("instance", _as_list(instance))):
         for entry in entries:
             number = len(layout.bindings)
@@ -153,7 +75,7 @@ def make_layout(vertex: Any, instance: Any, inputs: Sequence[_core.ReflectedVari
                 for location, format_, offset_B in entry.attributes:
                     info = enums.parse_format(format_, f"{what}: vertex attribute at location {location}")
                     layout.attributes.append((int(location), number, info.number, int(offset_B)))
-                    explicit.add(int(location))
+                    explicit.append(int(location))
                 continue
             try:
                 dtype = np.dtype(entry)
@@ -164,32 +86,13 @@ def make_layout(vertex: Any, instance: Any, inputs: Sequence[_core.ReflectedVari
             if not dtype.isnative:
                 dtype = dtype.newbyteorder("=")
             layout.bindings.append(BoundLayout(dtype.itemsize, rate, dtype))
-            fields += _fields(number, dtype)
+            dtypes.append((number, dtype))
     if len(layout.bindings) > _core.MAX_VERTEX_BINDINGS:
         raise ValidationError(
             f"{what}: {len(layout.bindings)} vertex bindings; at most {_core.MAX_VERTEX_BINDINGS} are allowed"
         )
-    wanted = [v for v in inputs if v.location not in explicit]
-    by_name = {v.name: v for v in wanted if v.name}
-    if any(f.name in by_name for f in fields):
-        pairs = [(f, by_name[f.name]) for f in fields if f.name in by_name]
-    else:
-        pairs = list(zip(fields, wanted, strict=False))
-    for item, variable in pairs:
-        item.used = True
-        if variable.used:
-            _add_attributes(layout, item, variable, what)
-    fed = {variable.location for _, variable in pairs}
-    left = [f.name or f"field {i}" for i, f in enumerate(fields) if not f.used]
-    for variable in wanted:
-        if variable.used and variable.location not in fed:
-            text = f"{what}: the vertex shader reads '{variable.name}' ({type_name(variable.type)}, location {variable.location}), "
-            if not layout.bindings:
-                raise ValidationError(text + "but no vertex= was given; give the dtype of the vertex array")
-            raise ValidationError(
-                text + f"but no field of vertex= feeds it; fields left are: {', '.join(left) or 'none'}"
-            )
-    layout.unused = left + [f.name for f, v in pairs if not v.used and f.name]
+    attributes, layout.unused = _core.match_vertex_fields(dtypes, reflection, explicit, bool(layout.bindings), what)
+    layout.attributes += attributes
     return layout.finish()
 
 
@@ -213,8 +116,8 @@ def _convert(array: NDArray[Any], dtype: np.dtype[Any], what: str) -> NDArray[An
         raise ValidationError(
             f"{what}: vertices are structured ({', '.join(array.dtype.names)}), the pipeline was made for plain {dtype}"
         )
-    leaves = _fields(0, dtype)
-    width = sum(int(np.prod(f.shape, dtype=int)) for f in leaves)
+    leaves = [(n, dtype[n].shape) for n in dtype.names] if dtype.names else [("", dtype.shape)]
+    width = sum(int(np.prod(shape, dtype=int)) for _, shape in leaves)
     columns = int(np.prod(array.shape[1:], dtype=int))
     if columns != width:
         raise ValidationError(
@@ -227,9 +130,9 @@ def _convert(array: NDArray[Any], dtype: np.dtype[Any], what: str) -> NDArray[An
         return flat.astype(dtype.base).reshape(len(array), *dtype.shape)
     out = np.zeros(len(array), dtype)
     column = 0
-    for leaf in leaves:
-        count = int(np.prod(leaf.shape, dtype=int))
-        out[leaf.name] = flat[:, column : column + count].reshape(len(array), *leaf.shape)
+    for name, shape in leaves:
+        count = int(np.prod(shape, dtype=int))
+        out[name] = flat[:, column : column + count].reshape(len(array), *shape)
         column += count
     return out
 

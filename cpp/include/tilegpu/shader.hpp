@@ -50,6 +50,9 @@ struct ReflectedType::Member {
   ReflectedType type;
 };
 
+/// GLSL's name of it, such as "mat4" or "vec3[8]".
+TILEGPU_API std::string type_name(const ReflectedType& type);
+
 struct ReflectedVariable {
   std::string name;
   uint32_t location = 0, component = 0;

@@ -280,3 +280,38 @@ Expected<Reflection> reflect(const Module& module) {
 }
 
 }  // namespace tilegpu::shader
+
+namespace tilegpu {
+
+std::string type_name(const ReflectedType& type) {
+  using Kind = ReflectedType::Kind;
+  static constexpr const char* kScalars[] = {"float", "int", "uint", "bool"};
+  static constexpr const char* kVectors[] = {"vec", "ivec", "uvec", "bvec"};
+  const auto base = static_cast<size_t>(type.base);
+  switch (type.kind) {
+    case Kind::scalar:
+      return kScalars[base];
+    case Kind::vector:
+      return kVectors[base] + std::to_string(type.rows);
+    case Kind::matrix:
+      return "mat" + std::to_string(type.columns) + (type.columns == type.rows ? "" : "x" + std::to_string(type.rows));
+    case Kind::array: {
+      // The outer length stands first: vec3[2][8] is two of vec3[8].
+      const std::string element = type.members.empty() ? "" : type_name(type.members[0].type);
+      const size_t bracket = std::min(element.find('['), element.size());
+      const std::string length = type.array_length ? std::to_string(type.array_length) : "";
+      return element.substr(0, bracket) + "[" + length + "]" + element.substr(bracket);
+    }
+    case Kind::structure:
+      return "struct";
+    case Kind::image:
+      return "image";
+    case Kind::sampler:
+      return "sampler";
+    case Kind::sampled_image:
+      return "sampled_image";
+  }
+  return "";
+}
+
+}  // namespace tilegpu
