@@ -82,12 +82,14 @@ void test_round_trip() {
 
     // From the full record nothing is asked anew; from the bare one all, and the answers are the same.
     for (const std::string& record : {full, bare}) {
-      const Ptr<ShaderModule> known = ShaderModule::from_record(words, "test", record);
+      const Ptr<ShaderModule> known = ShaderModule::from_record(std::vector<uint32_t>(words), "test", record);
       if (!CHECK(known)) return;
-      CHECK(known->reflection().entry_point == "main" && known->reflection().stage == stage && record_of(*known) == record);
+      CHECK(known->reflection() == (*fresh)->reflection() && record_of(*known) == record);
       ask(*known);
       CHECK(known->facts().grown == (record == bare));
       CHECK(record_of(*known) == full);
+      const ModuleFacts &have = known->facts(), &wanted = (*fresh)->facts();
+      CHECK(have.traits == wanted.traits && have.varyings == wanted.varyings && have.resources == wanted.resources);
       CHECK(known->parse() && known->module().words == words);
     }
   }
@@ -113,9 +115,9 @@ void test_same_code() {
   info.cache_dir = "off";
   auto jit = Jit::create(info), other = Jit::create(info);
   if (!CHECK(jit && other)) return;
-  const Ptr<ShaderModule> known = ShaderModule::from_record(words, "test", record);
+  const Ptr<ShaderModule> known = ShaderModule::from_record(std::vector<uint32_t>(words), "test", record);
   if (!CHECK(known)) return;
-  const auto first = compile(**jit, *fresh), second = compile(**jit, known), third = compile(**other, known);
+  auto first = compile(**jit, *fresh), second = compile(**jit, known), third = compile(**other, known);
   CHECK(first && second && third);
   CHECK(first->identity() == second->identity() && first->identity() != third->identity());
 }
@@ -126,8 +128,9 @@ void test_broken_records() {
   if (!CHECK(fresh)) return;
   ask(**fresh);
   const std::string record = record_of(**fresh);
-  for (size_t size_B = 0; size_B < record.size(); ++size_B) CHECK(!ShaderModule::from_record(words, "cut", record.substr(0, size_B)));
-  CHECK(!ShaderModule::from_record(words, "longer", record + '\0'));
+  for (size_t size_B = 0; size_B < record.size(); ++size_B)
+    CHECK(!ShaderModule::from_record(std::vector<uint32_t>(words), "cut", record.substr(0, size_B)));
+  CHECK(!ShaderModule::from_record(std::vector<uint32_t>(words), "longer", record + '\0'));
   CHECK(!ShaderModule::from_record({1, 2, 3, 4, 5}, "no words", record));
 
   std::mt19937 random(7);
@@ -135,7 +138,7 @@ void test_broken_records() {
   for (uint32_t k = 0; k < 20000; ++k) {
     std::string changed = record;
     for (uint32_t n = random() % 4 + 1; n; --n) changed[random() % changed.size()] = static_cast<char>(random());
-    const Ptr<ShaderModule> module = ShaderModule::from_record(words, "changed", changed);
+    const Ptr<ShaderModule> module = ShaderModule::from_record(std::vector<uint32_t>(words), "changed", changed);
     if (!module) continue;
     ++taken;  // numbers that may have any value
     CHECK(record_of(*module).size() <= record.size() + 64);

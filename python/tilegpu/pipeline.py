@@ -186,7 +186,9 @@ def create(
     for stage, module in stages.items():
         if module.reflection.stage != _core.ENUMS["shader_stage"][stage]:
             raise ValidationError(f"{what}: '{module.label}' is given as the {stage} shader, but it is the other stage")
-    label = label or "+".join(m.label for m in stages.values() if "<" not in m.label) or "pipeline"
+    if not label:
+        names = [module.label for module in stages.values()]
+        label = "+".join(n for n in names if "<" not in n) or "pipeline"
     what = f"pipeline '{label}'"
     vertex_module, fragment_module = stages["vertex"], stages.get("fragment")
     layout = make_layout(vertex, instance, vertex_module.reflection, what)

@@ -43,12 +43,15 @@ struct ReflectedType {
   bool multisampled = false, depth_compare = false;
   struct Member;
   std::vector<Member> members;  ///< structure: its members; array: exactly one, the element
+  bool operator==(const ReflectedType&) const;
 };
 struct ReflectedType::Member {
   std::string name;  ///< "" when the module is stripped
   uint32_t offset_B = 0;
   ReflectedType type;
+  bool operator==(const Member&) const = default;
 };
+inline bool ReflectedType::operator==(const ReflectedType&) const = default;
 
 /// GLSL's name of it, such as "mat4" or "vec3[8]".
 TILEGPU_API std::string type_name(const ReflectedType& type);
@@ -58,6 +61,7 @@ struct ReflectedVariable {
   uint32_t location = 0, component = 0;
   ReflectedType type;
   bool used = true;
+  bool operator==(const ReflectedVariable&) const = default;
 };
 
 struct ReflectedBinding {
@@ -70,6 +74,7 @@ struct ReflectedBinding {
   bool readonly = false, writeonly = false;
   bool used = true;  ///< by a function that the entry point reaches
   ReflectedType type;
+  bool operator==(const ReflectedBinding&) const = default;
 };
 
 struct ReflectedConstant {
@@ -77,6 +82,7 @@ struct ReflectedConstant {
   uint32_t constant_id = 0;
   ReflectedType type;
   uint32_t default_bits = 0;
+  bool operator==(const ReflectedConstant&) const = default;
 };
 
 struct Reflection {
@@ -87,6 +93,7 @@ struct Reflection {
   bool has_push_constants = false;
   ReflectedBinding push_constants;  ///< block; offsets are push-constant offsets
   std::vector<ReflectedConstant> constants;
+  bool operator==(const Reflection&) const = default;
 };
 
 namespace shader {
@@ -99,8 +106,8 @@ class TILEGPU_API ShaderModule {
   /// Validates (SPIRV-Tools, Vulkan 1.3 environment) and parses; an unsupported capability is an error that names it.
   static Expected<Ptr<ShaderModule>> create(std::vector<uint32_t> words, std::string label, std::string entry_point = "main");
   /// Of words that were a module before, and what was written down of it (cpp/src/shader/module_record.hpp): not validated, and parsed
-  /// when somebody compiles it. Null where the record is broken.
-  static Ptr<ShaderModule> from_record(std::vector<uint32_t> words, std::string label, const std::string& record);
+  /// when somebody compiles it. Null where the record is broken; only else the words are taken.
+  static Ptr<ShaderModule> from_record(std::vector<uint32_t>&& words, std::string label, const std::string& record);
   ~ShaderModule();
   const std::vector<uint32_t>& words() const { return words_; }
   const std::string& label() const { return label_; }

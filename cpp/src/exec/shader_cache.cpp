@@ -46,7 +46,7 @@ Expected<Ptr<ShaderModule>> Device::create_shader_module(std::vector<uint32_t> w
   shader::to_native_order(words);
   std::string record;
   if (s.jit->load_bytes(shader::record_key(words, entry_point), record))
-    if (Ptr<ShaderModule> known = ShaderModule::from_record(words, label, record)) return known;
+    if (Ptr<ShaderModule> known = ShaderModule::from_record(std::move(words), label, record)) return known;
   s.modules_validated++;
   auto module = ShaderModule::create(std::move(words), std::move(label), std::move(entry_point));
   if (module) shader::keep_record(*s.jit, **module);

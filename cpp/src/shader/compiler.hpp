@@ -23,6 +23,7 @@ struct VaryingComponent {
   uint8_t location = 0, component = 0;
   Interpolation interpolation = Interpolation::smooth;
   bool centroid = false, sample = false;
+  bool operator==(const VaryingComponent&) const = default;
 };
 /// Locations beyond all that a shader may name: clip and cull distances that the fragment shader reads travel like varyings, with
 /// the element as component.
@@ -30,6 +31,7 @@ inline constexpr uint32_t kClipDistanceLocation = 254, kCullDistanceLocation = 2
 struct VaryingLayout {
   std::vector<VaryingComponent> components;               // those that the fragment shader reads, by (location, component)
   int find(uint32_t location, uint32_t component) const;  // -1: not read
+  bool operator==(const VaryingLayout&) const = default;
 };
 
 /// Where a pipeline's descriptors end up in the flat tables that code indexes (BufferDescriptor[], TextureDescriptor[]).
@@ -37,6 +39,7 @@ struct VaryingLayout {
 struct BufferSlot {
   uint32_t set = 0, binding = 0, count = 1, first = 0;  // first: index in the table
   bool writable = false;
+  bool operator==(const BufferSlot&) const = default;
 };
 enum TextureUse : uint8_t { kUseGradient = 1, kUseLod = 2, kUseFetch = 4, kUseGather = 8, kUseImplicit = 16 };
 struct TextureSlot {
@@ -44,11 +47,13 @@ struct TextureSlot {
   uint32_t sampler_set = 0, sampler_binding = 0;           // == image's for combined; ~0u for fetch and size queries only
   uint32_t image_count = 1, sampler_count = 1, first = 0;  // entry = first + image_element * sampler_count + sampler_element
   uint8_t uses = 0;                                        // TextureUse bits: the functions that must exist
+  bool operator==(const TextureSlot&) const = default;
 };
 struct ResourceTable {
   std::vector<BufferSlot> buffers;
   std::vector<TextureSlot> textures;
   uint32_t buffer_entries = 0, texture_entries = 0;
+  bool operator==(const ResourceTable&) const = default;
 };
 
 enum class DepthLayout : uint8_t { any, greater, less, unchanged };
@@ -61,6 +66,7 @@ struct InputAttachment {
   ReflectedType::Base base = {};  // f32, i32 or u32
   bool multisampled = false;
   std::string name;
+  bool operator==(const InputAttachment&) const = default;
 };
 /// One element of it as the pipeline maps it: a plane of the tile.
 struct InputSource {
@@ -97,6 +103,7 @@ struct StageTraits {
   uint32_t private_memory_B = 0;                                // of VertexArgs/FragmentArgs::scratch, for N = kMaxLanes
   std::string side_effect_line;                                 // "file:line" of the first, for explanations
   std::string discard_line, tile_cross_line;
+  bool operator==(const StageTraits&) const = default;
 };
 
 Expected<StageTraits> analyze(const ShaderModule& module, const std::vector<std::pair<uint32_t, uint32_t>>& specialization);

@@ -197,11 +197,12 @@ struct Jit::State {
 
   std::mutex mutex;  // of everything below
   std::condition_variable finished;
-  std::unordered_map<std::string, std::shared_ptr<Entry>> entries;
+  std::unordered_map<CacheKeyPtr, std::shared_ptr<Entry>, HashOfKey, SameKey> entries;
   struct Offer {
     std::shared_ptr<Entry> entry;
     Build build;
-    std::string full_key, kind;
+    CacheKeyPtr full_key;
+    std::string kind;
   };
   std::vector<Offer> offers;                           // that nobody wanted yet
   std::vector<LLVMTargetMachineRef> idle_machines[2];  // by tier
@@ -240,11 +241,11 @@ struct Jit::State {
   Expected<std::string> emit(Work& work, Tier of, LLVMTargetMachineRef machine, const std::string& name, const char* kind);
   Expected<void*> link(const std::string& object, const std::string& name, const char* kind);
   Expected<void*> make_quick(const Build& build, const std::string& name, const char* kind);
-  Expected<void*> make_optimised(const Build& build, const std::string& name, const char* kind, const std::string& full_key);
-  void optimise_later(const Build& build, const std::string& name, const char* kind, const std::string& full_key,
+  Expected<void*> make_optimised(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key);
+  void optimise_later(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key,
                       const std::shared_ptr<Entry>& entry);
-  Expected<void*> load(const std::string& full_key, const std::string& name, const char* kind);
-  Status make(const std::string& full_key, const CodeKey& key, const Build& build, const std::shared_ptr<Entry>& entry);
+  Expected<void*> load(const CacheKeyPtr& full_key, const std::string& name, const char* kind);
+  Status make(const CacheKeyPtr& full_key, const CodeKey& key, const Build& build, const std::shared_ptr<Entry>& entry);
   void make_offer(Offer offer);
 };
 
@@ -343,17 +344,17 @@ Expected<void*> Jit::State::make_quick(const Build& build, const std::string& na
   return link(*object, quick_name, kind);
 }
 
-Expected<void*> Jit::State::make_optimised(const Build& build, const std::string& name, const char* kind, const std::string& full_key) {
+Expected<void*> Jit::State::make_optimised(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key) {
   Expected<std::unique_ptr<Work>> work = build_ir(build, name, kind);
   if (!work) return work.error();
   Expected<std::string> object = generate(**work, Tier::optimised, name, kind);
   if (!object) return object.error();
   Expected<void*> address = link(*object, name, kind);
-  if (address) cache->store(full_key, *object);
+  if (address) cache->store(*full_key, *object);
   return address;
 }
 
-void Jit::State::optimise_later(const Build& build, const std::string& name, const char* kind, const std::string& full_key,
+void Jit::State::optimise_later(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key,
                                 const std::shared_ptr<Entry>& entry) {
   background->add([this, build, name, kind = std::string(kind), full_key, entry] {
     const double start = now_ms();
@@ -371,10 +372,10 @@ void Jit::State::optimise_later(const Build& build, const std::string& name, con
 }
 
 /// From disk; an error where it is not there, or not to be used.
-Expected<void*> Jit::State::load(const std::string& full_key, const std::string& name, const char* kind) {
+Expected<void*> Jit::State::load(const CacheKeyPtr& full_key, const std::string& name, const char* kind) {
   const double start = now_ms();
   std::string object;
-  if (!dump_directory.empty() || (!background && tier != Tier::optimised) || !cache->load(full_key, object)) return error("not on disk");
+  if (!dump_directory.empty() || (!background && tier != Tier::optimised) || !cache->load(*full_key, object)) return error("not on disk");
   if (Expected<std::string> foreign = foreign_symbol(object); !foreign || !foreign->empty()) return error("not ours");
   Expected<void*> address = link(object, name, kind);
   if (!address) return address;
@@ -386,7 +387,7 @@ Expected<void*> Jit::State::load(const std::string& full_key, const std::string&
 
 void Jit::State::make_offer(Offer offer) {
   const auto task = [this, offer = std::move(offer)] {
-    const std::string name = "tg_" + hash128(offer.full_key.data(), offer.full_key.size()).hex();
+    const std::string name = "tg_" + offer.full_key->hash.hex();
     const char* kind = offer.kind.c_str();
     CodeSlot& slot = offer.entry->slot;
     if (Expected<void*> address = load(offer.full_key, name, kind)) {
@@ -415,8 +416,8 @@ void Jit::State::make_offer(Offer offer) {
     task();
 }
 
-Status Jit::State::make(const std::string& full_key, const CodeKey& key, const Build& build, const std::shared_ptr<Entry>& entry) {
-  const std::string name = "tg_" + hash128(full_key.data(), full_key.size()).hex();
+Status Jit::State::make(const CacheKeyPtr& full_key, const CodeKey& key, const Build& build, const std::shared_ptr<Entry>& entry) {
+  const std::string name = "tg_" + full_key->hash.hex();
   const char* kind = key.bytes().c_str();
   const double start = now_ms();
   if (Expected<void*> address = load(full_key, name, kind)) {
@@ -523,7 +524,7 @@ Jit::~Jit() = default;
 
 Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build) {
   State& s = *state_;
-  const std::string full_key = s.prefix + key.bytes();
+  const CacheKeyPtr full_key = std::make_shared<const CacheKey>(s.prefix + key.bytes());
   std::shared_ptr<Entry> entry;
   {
     std::unique_lock lock(s.mutex);
@@ -553,7 +554,7 @@ Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build) 
 
 const CodeSlot* Jit::offer(const CodeKey& key, const Build& build) {
   State& s = *state_;
-  State::Offer offer{nullptr, build, s.prefix + key.bytes(), key.bytes().c_str()};
+  State::Offer offer{nullptr, build, std::make_shared<const CacheKey>(s.prefix + key.bytes()), key.bytes().c_str()};
   const CodeSlot* slot = nullptr;
   {
     std::lock_guard lock(s.mutex);
@@ -586,9 +587,13 @@ void Jit::wait() {
   if (state_->background) state_->background->wait();
 }
 
-bool Jit::load_bytes(const CodeKey& key, std::string& bytes) const { return state_->cache->load(state_->prefix + key.bytes(), bytes); }
+bool Jit::load_bytes(const CodeKey& key, std::string& bytes) const {
+  return state_->cache->load(CacheKey(state_->prefix + key.bytes()), bytes);
+}
 
-void Jit::store_bytes(const CodeKey& key, const std::string& bytes) const { state_->cache->store(state_->prefix + key.bytes(), bytes); }
+void Jit::store_bytes(const CodeKey& key, const std::string& bytes) const {
+  state_->cache->store(CacheKey(state_->prefix + key.bytes()), bytes);
+}
 
 CompileStats Jit::stats() const {
   const uint32_t waiting = state_->background ? state_->background->waiting() : 0;

@@ -1,4 +1,5 @@
-// shader/module_record.cpp -- see module_record.hpp. One list of fields for each struct serves both ways: `archive(field)` writes, or reads.
+// shader/module_record.cpp -- see module_record.hpp. One list of fields for each struct serves both ways: `archive(field)` writes, or
+// reads.
 #include "shader/module_record.hpp"
 
 #include <cstring>
@@ -7,6 +8,23 @@ namespace tilegpu::shader {
 namespace {
 
 constexpr uint32_t kMostNested = 64;  // types within types
+
+struct Anything {
+  template <class T>
+  operator T() const;
+};
+template <class T, class... Given>
+consteval size_t fields_of() {
+  if constexpr (requires { T{Given{}..., Anything{}}; })
+    return fields_of<T, Given..., Anything>();
+  else
+    return sizeof...(Given);
+}
+// A field that is not in the lists below would come back with its default.
+static_assert(fields_of<ReflectedType>() == 13 && fields_of<ReflectedType::Member>() == 3 && fields_of<ReflectedVariable>() == 5);
+static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant>() == 4 && fields_of<Reflection>() == 8);
+static_assert(fields_of<StageTraits>() == 34 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 5);
+static_assert(fields_of<BufferSlot>() == 5 && fields_of<TextureSlot>() == 8 && fields_of<ResourceTable>() == 4);
 
 class Writer {
  public:
@@ -168,11 +186,28 @@ template <class A>
 void fields(A& archive, StageTraits& t) {
   archive.number(t.clip_distances), archive.number(t.cull_distances), archive.number(t.outputs_written);
   archive.number(t.private_memory_B), archive.number(t.instructions);
-  for (bool* flag :
-       {&t.discards, &t.writes_depth, &t.writes_sample_mask, &t.writes_stencil, &t.reads_sample_mask, &t.reads_helper, &t.uses_centroid,
-        &t.per_sample, &t.reads_primitive_id, &t.reads_front_facing, &t.reads_frag_coord, &t.early_fragment_tests, &t.reads_tile,
-        &t.dual_source, &t.writes_memory, &t.atomic_results_used, &t.reads_written_memory, &t.loops, &t.uses_images, &t.tile_crosses_lanes,
-        &t.crosses_lanes, &t.lanes_alone})
+  for (bool* flag : {&t.discards,
+                     &t.writes_depth,
+                     &t.writes_sample_mask,
+                     &t.writes_stencil,
+                     &t.reads_sample_mask,
+                     &t.reads_helper,
+                     &t.uses_centroid,
+                     &t.per_sample,
+                     &t.reads_primitive_id,
+                     &t.reads_front_facing,
+                     &t.reads_frag_coord,
+                     &t.early_fragment_tests,
+                     &t.reads_tile,
+                     &t.dual_source,
+                     &t.writes_memory,
+                     &t.atomic_results_used,
+                     &t.reads_written_memory,
+                     &t.loops,
+                     &t.uses_images,
+                     &t.tile_crosses_lanes,
+                     &t.crosses_lanes,
+                     &t.lanes_alone})
     archive.flag(*flag);
   archive.enumerator(t.depth_layout, DepthLayout::unchanged);
   for (ReflectedType::Base& base : t.output_base) archive.enumerator(base, ReflectedType::Base::boolean);

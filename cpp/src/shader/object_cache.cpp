@@ -106,8 +106,8 @@ bool write_all(int fd, const void* data, size_t size_B) {
   return true;
 }
 
-Hash128 checksum(const std::string& key, const std::string& object) {
-  const Hash128 a = hash128(key.data(), key.size()), b = hash128(object.data(), object.size());
+Hash128 checksum(const CacheKey& key, const std::string& object) {
+  const Hash128 a = key.hash, b = hash128(object.data(), object.size());
   return {mix(a.low + 3 * b.low), mix(a.high + 5 * b.high)};
 }
 
@@ -154,9 +154,9 @@ ObjectCache::ObjectCache(const std::string& setting) {
   directory_ = path;
 }
 
-std::string ObjectCache::path_of(const std::string& key) const { return directory_ + "/" + hash128(key.data(), key.size()).hex(); }
+std::string ObjectCache::path_of(const CacheKey& key) const { return directory_ + "/" + key.hash.hex(); }
 
-bool ObjectCache::load(const std::string& key, std::string& object) const {
+bool ObjectCache::load(const CacheKey& key, std::string& object) const {
   if (directory_.empty()) return false;
   const int fd = open(path_of(key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return false;
@@ -164,8 +164,8 @@ bool ObjectCache::load(const std::string& key, std::string& object) const {
   std::string file;
   struct stat s;
   bool good = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() &&
-              static_cast<uint64_t>(s.st_size) >= sizeof header + key.size() &&
-              static_cast<uint64_t>(s.st_size) <= sizeof header + key.size() + kMaxEntry_B;
+              static_cast<uint64_t>(s.st_size) >= sizeof header + key.bytes.size() &&
+              static_cast<uint64_t>(s.st_size) <= sizeof header + key.bytes.size() + kMaxEntry_B;
   if (good) {
     file.resize(static_cast<size_t>(s.st_size));  // whole, by one read
     good = read_all(fd, file.data(), file.size());
@@ -173,15 +173,15 @@ bool ObjectCache::load(const std::string& key, std::string& object) const {
   close(fd);
   if (!good) return false;
   std::memcpy(&header, file.data(), sizeof header);
-  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.key_B != key.size() ||
-      header.object_B != file.size() - sizeof header - key.size() || file.compare(sizeof header, key.size(), key) != 0)
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.key_B != key.bytes.size() ||
+      header.object_B != file.size() - sizeof header - key.bytes.size() || file.compare(sizeof header, key.bytes.size(), key.bytes) != 0)
     return false;
-  object.assign(file, sizeof header + key.size());
+  object.assign(file, sizeof header + key.bytes.size());
   const Hash128 sum = checksum(key, object);
   return sum.low == header.checksum_low && sum.high == header.checksum_high;
 }
 
-void ObjectCache::store(const std::string& key, const std::string& object) const {
+void ObjectCache::store(const CacheKey& key, const std::string& object) const {
   if (directory_.empty() || object.size() > kMaxEntry_B) return;
   static std::atomic<uint64_t> serial{0};
   const std::string path = path_of(key);
@@ -190,14 +190,14 @@ void ObjectCache::store(const std::string& key, const std::string& object) const
   if (fd < 0) return;
   Header header;
   std::memcpy(header.magic, kMagic, sizeof kMagic);
-  header.key_B = key.size(), header.object_B = object.size();
+  header.key_B = key.bytes.size(), header.object_B = object.size();
   const Hash128 sum = checksum(key, object);
   header.checksum_low = sum.low, header.checksum_high = sum.high;
-  const bool good =
-      write_all(fd, &header, sizeof header) && write_all(fd, key.data(), key.size()) && write_all(fd, object.data(), object.size());
+  const bool good = write_all(fd, &header, sizeof header) && write_all(fd, key.bytes.data(), key.bytes.size()) &&
+                    write_all(fd, object.data(), object.size());
   if (close(fd) != 0 || !good || rename(temporary.c_str(), path.c_str()) != 0) unlink(temporary.c_str());
   // By the key's hash, so that no process has to count: one store in kStoresBetweenPrunes.
-  if (hash128(key.data(), key.size()).low % kStoresBetweenPrunes == 0) prune(directory_);
+  if (key.hash.low % kStoresBetweenPrunes == 0) prune(directory_);
 }
 
 }  // namespace tilegpu::shader

@@ -78,7 +78,7 @@ Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, st
   return result;
 }
 
-Ptr<ShaderModule> ShaderModule::from_record(std::vector<uint32_t> words, std::string label, const std::string& record) {
+Ptr<ShaderModule> ShaderModule::from_record(std::vector<uint32_t>&& words, std::string label, const std::string& record) {
   shader::to_native_order(words);
   if (!check_header(words).empty()) return nullptr;
   Ptr<ShaderModule> result(new ShaderModule);
