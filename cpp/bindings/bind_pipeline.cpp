@@ -40,11 +40,11 @@ VkPipelineColorBlendAttachmentState blend_state(bool enable, int src_color, int 
 void add_fields(std::vector<pipeline::VertexField>& fields, std::vector<py::object>& types, uint32_t binding, const py::object& dtype) {
   const auto add = [&](const py::object& type, std::string name, uint32_t offset_B) {
     pipeline::VertexField& f = fields.emplace_back();
-    const py::object base = type.attr("base");
+    const py::object base = type.attr("base");  // py::dtype would load NumPy's C interface, which takes as long as all the rest
     f.binding = binding, f.name = std::move(name), f.offset_B = offset_B;
     f.kind = base.attr("kind").cast<std::string>()[0];
     f.size_B = base.attr("itemsize").cast<uint32_t>();
-    f.shape = type.attr("shape").cast<std::vector<uint32_t>>();
+    if (!type.is(base)) f.shape = type.attr("shape").cast<std::vector<uint32_t>>();
     types.push_back(base);
   };
   const py::object names = dtype.attr("names");

@@ -5,18 +5,18 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, enums, pipeline, shader
+from tilegpu import _core, enums
 from tilegpu.buffer import Buffer, BufferSlice
 from tilegpu.errors import ValidationError
 from tilegpu.hsr import names as hsr_names
 from tilegpu.hsr import parse as parse_hsr
 from tilegpu.image import Image, ImageView, Sampler, Texture, default_texture_format, texels_of
-from tilegpu.pipeline import Pipeline
+from tilegpu.pipeline import create_pipeline
 from tilegpu.render_pass import RenderPass, _clear_color, _clear_depth_stencil
 
 if TYPE_CHECKING:
@@ -259,127 +259,7 @@ class Device:
         """
         return Buffer.create(data, usage, label)
 
-    def pipeline(
-        self,
-        vert: shader.ShaderSource,
-        frag: shader.ShaderSource | None = None,
-        *,
-        vertex: Any = None,
-        instance: Any = None,
-        color: Any = (),
-        depth: Any = None,
-        stencil: Any = None,
-        samples: int = 1,
-        topology: str = "triangle_list",
-        primitive_restart: bool = False,
-        polygon_mode: str = "fill",
-        cull: str | None = "none",
-        front_face: str = "counter_clockwise",
-        provoking_vertex: str = "first",
-        line_width: float = 1.0,
-        rasterizer_discard: bool = False,
-        depth_test: bool | None = None,
-        depth_write: bool | None = None,
-        depth_compare: str | None = None,
-        depth_bounds: tuple[float, float] | None = None,
-        depth_clamp: bool = False,
-        depth_bias: Any = None,
-        stencil_test: bool | Mapping[str, Any] | None = None,
-        stencil_front: Mapping[str, Any] | None = None,
-        stencil_back: Mapping[str, Any] | None = None,
-        blend: Any = None,
-        blend_constants: Sequence[float] = (0.0, 0.0, 0.0, 0.0),
-        write_mask: Any = None,
-        logic_op: str | None = None,
-        sample_shading: bool | float = False,
-        sample_mask: int = 0xFFFFFFFF,
-        alpha_to_coverage: bool = False,
-        alpha_to_one: bool = False,
-        input_attachments: Sequence[str | None] | None = None,
-        constants: Mapping[Any, Any] | None = None,
-        defines: Mapping[str, Any] | None = None,
-        include: Sequence[Path_] = (),
-        vert_file: str = "",
-        frag_file: str = "",
-        label: str = "",
-    ) -> Pipeline:
-        """Compiles a graphics pipeline.
-
-        Shaders are GLSL text, a path (.vert, .frag, .glsl, .spv) or SPIR-V bytes; ``frag=None`` renders depth only.
-        ``vert_file`` and
-        ``frag_file`` are what messages call a text.
-
-        ``vertex``: dtype of the vertex array, a list of dtypes (one for each binding) or
-        :class:`tilegpu.VertexBinding`; ``instance``: the same
-        for data that advances with the instance. Fields feed the shader's inputs by name, or by order = location
-        where no name matches.
-        ``color``: formats of the colour attachments, ``depth`` and ``stencil``: formats of these; ``samples``: of
-        all.
-
-        ``depth_test`` is on by default where ``depth_compare`` or ``depth`` is given, ``depth_write`` where
-        ``depth_test`` is.
-        ``depth_bias``: (constant, slope) or (constant, clamp, slope). ``stencil_test``: a mapping for both faces
-        with ``fail``, ``pass``,
-        ``depth_fail``, ``compare``, ``compare_mask``, ``write_mask``, ``reference``; ``stencil_front`` and
-        ``stencil_back`` for one.
-        ``blend``: ``None``, ``"alpha"``, ``"premultiplied"``, ``"additive"``, a mapping with ``src_color``,
-        ``dst_color``, ``color_op``, ``src_alpha``,
-        ``dst_alpha``, ``alpha_op``, or a list of these, one for each target. ``write_mask``: letters of ``"rgba"``,
-        or a list.
-        ``input_attachments``: what ``subpassInput`` variables read, by ``input_attachment_index``: a list of ``"color0"``
-        to ``"color7"``, ``"depth"``, ``"stencil"`` and ``None``; by default index i reads colour i, and variables
-        without an index depth (float) or stencil (uint). They read the tile at the fragment's own pixel, after all
-        earlier primitives; nothing is bound for them (Vulkan: dynamic rendering local read).
-        ``sample_shading``: ``True`` or the minimum share. ``constants``: specialisation constants by name or id.
-        ``defines``: GLSL macros.
-        ``include``: directories of ``#include``.
-
-        Raises :class:`ShaderError` with all errors of a compile, :class:`ValidationError` and
-        :class:`UnsupportedError` otherwise.
-        """
-        return pipeline.create(
-            self,
-            vert,
-            frag,
-            vertex=vertex,
-            instance=instance,
-            color=color,
-            depth=depth,
-            stencil=stencil,
-            samples=samples,
-            topology=topology,
-            primitive_restart=primitive_restart,
-            polygon_mode=polygon_mode,
-            cull=cull or "none",
-            front_face=front_face,
-            provoking_vertex=provoking_vertex,
-            line_width=line_width,
-            rasterizer_discard=rasterizer_discard,
-            depth_test=depth_test,
-            depth_write=depth_write,
-            depth_compare=depth_compare,
-            depth_bounds=depth_bounds,
-            depth_clamp=depth_clamp,
-            depth_bias=depth_bias,
-            stencil_test=stencil_test,
-            stencil_front=stencil_front,
-            stencil_back=stencil_back,
-            blend=blend,
-            blend_constants=blend_constants,
-            write_mask=write_mask,
-            logic_op=logic_op,
-            sample_shading=sample_shading,
-            sample_mask=sample_mask,
-            alpha_to_coverage=alpha_to_coverage,
-            alpha_to_one=alpha_to_one,
-            input_attachments=input_attachments,
-            constants=constants,
-            defines=defines,
-            include=include,
-            vert_file=vert_file,
-            frag_file=frag_file,
-            label=label,
-        )
+    pipeline = create_pipeline
 
     def render_pass(
         self,

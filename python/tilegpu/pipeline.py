@@ -128,60 +128,93 @@ def _specialization(
     return result
 
 
-def create(
-    device: Device,
+def create_pipeline(
+    self: Device,
     vert: shader.ShaderSource,
-    frag: shader.ShaderSource | None,
+    frag: shader.ShaderSource | None = None,
     *,
-    vertex: Any,
-    instance: Any,
-    color: Any,
-    depth: Any,
-    stencil: Any,
-    samples: int,
-    topology: str,
-    primitive_restart: bool,
-    polygon_mode: str,
-    cull: str,
-    front_face: str,
-    provoking_vertex: str,
-    line_width: float,
-    rasterizer_discard: bool,
-    depth_test: bool | None,
-    depth_write: bool | None,
-    depth_compare: str | None,
-    depth_bounds: tuple[float, float] | None,
-    depth_clamp: bool,
-    depth_bias: Any,
-    stencil_test: Any,
-    stencil_front: Mapping[str, Any] | None,
-    stencil_back: Mapping[str, Any] | None,
-    blend: Any,
-    blend_constants: Sequence[float],
-    write_mask: Any,
-    logic_op: str | None,
-    sample_shading: bool | float,
-    sample_mask: int,
-    alpha_to_coverage: bool,
-    alpha_to_one: bool,
-    input_attachments: Sequence[str | None] | None,
-    constants: Mapping[Any, Any] | None,
-    defines: Mapping[str, Any] | None,
-    include: Sequence[str | os.PathLike[str]],
-    vert_file: str,
-    frag_file: str,
-    label: str,
+    vertex: Any = None,
+    instance: Any = None,
+    color: Any = (),
+    depth: Any = None,
+    stencil: Any = None,
+    samples: int = 1,
+    topology: str = "triangle_list",
+    primitive_restart: bool = False,
+    polygon_mode: str = "fill",
+    cull: str | None = "none",
+    front_face: str = "counter_clockwise",
+    provoking_vertex: str = "first",
+    line_width: float = 1.0,
+    rasterizer_discard: bool = False,
+    depth_test: bool | None = None,
+    depth_write: bool | None = None,
+    depth_compare: str | None = None,
+    depth_bounds: tuple[float, float] | None = None,
+    depth_clamp: bool = False,
+    depth_bias: Any = None,
+    stencil_test: bool | Mapping[str, Any] | None = None,
+    stencil_front: Mapping[str, Any] | None = None,
+    stencil_back: Mapping[str, Any] | None = None,
+    blend: Any = None,
+    blend_constants: Sequence[float] = (0.0, 0.0, 0.0, 0.0),
+    write_mask: Any = None,
+    logic_op: str | None = None,
+    sample_shading: bool | float = False,
+    sample_mask: int = 0xFFFFFFFF,
+    alpha_to_coverage: bool = False,
+    alpha_to_one: bool = False,
+    input_attachments: Sequence[str | None] | None = None,
+    constants: Mapping[Any, Any] | None = None,
+    defines: Mapping[str, Any] | None = None,
+    include: Sequence[str | os.PathLike[str]] = (),
+    vert_file: str = "",
+    frag_file: str = "",
+    label: str = "",
 ) -> Pipeline:
-    """See :meth:`tilegpu.Device.pipeline`."""
+    """Compiles a graphics pipeline.
+
+    Shaders are GLSL text, a path (.vert, .frag, .glsl, .spv) or SPIR-V bytes; ``frag=None`` renders depth only.
+    ``vert_file`` and
+    ``frag_file`` are what messages call a text.
+
+    ``vertex``: dtype of the vertex array, a list of dtypes (one for each binding) or
+    :class:`tilegpu.VertexBinding`; ``instance``: the same
+    for data that advances with the instance. Fields feed the shader's inputs by name, or by order = location
+    where no name matches.
+    ``color``: formats of the colour attachments, ``depth`` and ``stencil``: formats of these; ``samples``: of
+    all.
+
+    ``depth_test`` is on by default where ``depth_compare`` or ``depth`` is given, ``depth_write`` where
+    ``depth_test`` is.
+    ``depth_bias``: (constant, slope) or (constant, clamp, slope). ``stencil_test``: a mapping for both faces
+    with ``fail``, ``pass``,
+    ``depth_fail``, ``compare``, ``compare_mask``, ``write_mask``, ``reference``; ``stencil_front`` and
+    ``stencil_back`` for one.
+    ``blend``: ``None``, ``"alpha"``, ``"premultiplied"``, ``"additive"``, a mapping with ``src_color``,
+    ``dst_color``, ``color_op``, ``src_alpha``,
+    ``dst_alpha``, ``alpha_op``, or a list of these, one for each target. ``write_mask``: letters of ``"rgba"``,
+    or a list.
+    ``input_attachments``: what ``subpassInput`` variables read, by ``input_attachment_index``: a list of ``"color0"``
+    to ``"color7"``, ``"depth"``, ``"stencil"`` and ``None``; by default index i reads colour i, and variables
+    without an index depth (float) or stencil (uint). They read the tile at the fragment's own pixel, after all
+    earlier primitives; nothing is bound for them (Vulkan: dynamic rendering local read).
+    ``sample_shading``: ``True`` or the minimum share. ``constants``: specialisation constants by name or id.
+    ``defines``: GLSL macros.
+    ``include``: directories of ``#include``.
+
+    Raises :class:`ShaderError` with all errors of a compile, :class:`ValidationError` and
+    :class:`UnsupportedError` otherwise.
+    """
     what = f"pipeline '{label}'" if label else "pipeline"
     stages: Stages = {
         "vertex": shader.load(
-            vert, "vertex", defines=defines, include=include, label=label, file=vert_file, device=device.core
+            vert, "vertex", defines=defines, include=include, label=label, file=vert_file, device=self.core
         )
     }
     if frag is not None:
         stages["fragment"] = shader.load(
-            frag, "fragment", defines=defines, include=include, label=label, file=frag_file, device=device.core
+            frag, "fragment", defines=defines, include=include, label=label, file=frag_file, device=self.core
         )
     for stage, module in stages.items():
         if module.reflection.stage != _core.ENUMS["shader_stage"][stage]:
@@ -250,7 +283,7 @@ def create(
     if input_attachments is not None:
         set_input_attachments(info, input_attachments, what)
 
-    core = device.core.create_pipeline(info)
+    core = self.core.create_pipeline(info)
     pipeline = Pipeline(
         core,
         stages,
