@@ -1,7 +1,6 @@
 // bindings/bind_pipeline.cpp -- tilegpu/pipeline.hpp: descriptor sets and graphics pipelines. The create-info is filled field by
 // field from Python; its layout is made by the core from the shaders' reflection.
 #include "bindings.hpp"
-#include "pipeline/vertex_fields.hpp"
 
 namespace tilegpu::bindings {
 namespace {
@@ -36,44 +35,9 @@ VkPipelineColorBlendAttachmentState blend_state(bool enable, int src_color, int 
           write_mask};
 }
 
-/// The fields of a NumPy dtype, or its one column without a name.
-void add_fields(std::vector<pipeline::VertexField>& fields, std::vector<py::object>& types, uint32_t binding, const py::object& dtype) {
-  const auto add = [&](const py::object& type, std::string name, uint32_t offset_B) {
-    pipeline::VertexField& f = fields.emplace_back();
-    const py::object base = type.attr("base");  // py::dtype would load NumPy's C interface, which takes as long as all the rest
-    f.binding = binding, f.name = std::move(name), f.offset_B = offset_B;
-    f.kind = base.attr("kind").cast<std::string>()[0];
-    f.size_B = base.attr("itemsize").cast<uint32_t>();
-    if (!type.is(base)) f.shape = type.attr("shape").cast<std::vector<uint32_t>>();
-    types.push_back(base);
-  };
-  const py::object names = dtype.attr("names");
-  if (names.is_none() || py::len(names) == 0) return add(dtype, "", 0);
-  const py::object table = dtype.attr("fields");
-  for (const py::handle name : names) {
-    const py::tuple field = table[name];
-    add(field[0], name.cast<std::string>(), field[1].cast<uint32_t>());
-  }
-}
-
-/// `dtypes`: (binding, dtype). Returns the attributes as (location, binding, format, offset in bytes), and names of fields not used.
-py::tuple match_vertex_fields(const std::vector<std::pair<uint32_t, py::object>>& dtypes, const Reflection& vertex,
-                              const std::vector<uint32_t>& locations, bool has_bindings, const std::string& who) {
-  std::vector<pipeline::VertexField> fields;
-  std::vector<py::object> types;
-  for (const auto& [binding, dtype] : dtypes) add_fields(fields, types, binding, dtype);
-  const auto type_of = [&](size_t k) { return py::str(types[k]).cast<std::string>(); };
-  const pipeline::VertexMatch match = unwrap(pipeline::match_vertex_fields(fields, vertex.inputs, locations, has_bindings, who, type_of));
-  py::list attributes;
-  for (const auto& a : match.attributes) attributes.append(py::make_tuple(a.location, a.binding, static_cast<int>(a.format), a.offset));
-  return py::make_tuple(attributes, match.unused);
-}
-
 }  // namespace
 
 void bind_pipeline(py::module_& m) {
-  m.def("match_vertex_fields", &match_vertex_fields, py::arg("dtypes"), py::arg("vertex"), py::arg("locations"), py::arg("has_bindings"),
-        py::arg("who"));
   m.attr("MAX_COLOR_ATTACHMENTS") = kMaxColorAttachments;
   m.attr("MAX_VERTEX_BINDINGS") = kMaxVertexBindings;
   m.attr("MAX_PUSH_CONSTANTS_B") = kMaxPushConstants_B;

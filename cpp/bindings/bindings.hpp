@@ -1,7 +1,8 @@
 // bindings/bindings.hpp -- what the binding files share: errors of the core to Python exceptions, one function per topic.
 //
 // The bindings are near 1:1 over cpp/include/tilegpu; enumerations cross as integers, their names are in enum_tables.cpp and
-// python/tilegpu/enums.py. Nothing here validates: the core and the front end do.
+// python/tilegpu/enums.py. Validation is the core's and the front end's; what of the front end is here for its speed says so
+// (bind_push.cpp, bind_vertex.cpp).
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -41,6 +42,7 @@ void bind_shader(py::module_& m);
 void bind_resource(py::module_& m);
 void bind_pixels(py::class_<Image, Ptr<Image>>& image);
 void bind_pipeline(py::module_& m);
+void bind_vertex(py::module_& m);
 void bind_command(py::module_& m);
 void bind_push(py::module_& m);
 void bind_stats(py::module_& m);

@@ -9,6 +9,7 @@ PYBIND11_MODULE(_core_impl, m) {
   bind_shader(m);
   bind_resource(m);
   bind_pipeline(m);
+  bind_vertex(m);
   bind_stats(m);
   bind_command(m);
   bind_push(m);

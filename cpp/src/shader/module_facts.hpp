@@ -23,7 +23,8 @@ struct ModuleFacts {
 
 /// What `find` returns for a specialisation, or returned before. Errors are not kept.
 template <class T, class Find>
-Expected<T> known_or(ModuleFacts& facts, std::map<Specialization, T> ModuleFacts::*table, const Specialization& specialization, Find find) {
+Expected<T> known_or(ModuleFacts& facts, std::map<Specialization, T> ModuleFacts::* table, const Specialization& specialization,
+                     Find find) {
   {
     std::lock_guard lock(facts.mutex);
     if (const auto found = (facts.*table).find(specialization); found != (facts.*table).end()) return found->second;

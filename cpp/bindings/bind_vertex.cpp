@@ -1,13 +1,30 @@
-// pipeline/vertex_fields.cpp -- see vertex_fields.hpp.
-#include "pipeline/vertex_fields.hpp"
-
+// bindings/bind_vertex.cpp -- vertex input by name: the fields of NumPy dtypes to Vulkan's attributes.
+//
+// In: dtypes and the vertex shader's reflection. Out: attributes, and the names of fields that feed nothing; or what does not fit, and what
+// would. A part of the front end (python/tilegpu/vertex.py) that is here because every pipeline waits for it. Source: Vulkan specification,
+// "Vertex Input Description"; the matching is our own: by name, or by order = location where no name matches.
 #include <algorithm>
+#include <functional>
 
+#include "bindings.hpp"
 #include "vk/format.hpp"
 
-namespace tilegpu::pipeline {
-
+namespace tilegpu::bindings {
 namespace {
+
+struct VertexField {
+  uint32_t binding = 0;
+  std::string name;     // "": the data has no fields
+  char kind = 'f';      // NumPy's: f, i, u or b; anything else can't be vertex data
+  uint32_t size_B = 0;  // of a component
+  std::vector<uint32_t> shape;
+  uint32_t offset_B = 0;
+};
+
+struct VertexMatch {
+  std::vector<VkVertexInputAttributeDescription> attributes;
+  std::vector<std::string> unused;
+};
 
 Error invalid(const std::string& text) { return {VK_ERROR_VALIDATION_FAILED_EXT, text}; }
 
@@ -79,11 +96,10 @@ struct Matcher {
   }
 };
 
-}  // namespace
-
-Expected<VertexMatch> match_vertex_fields(const std::vector<VertexField>& fields, const std::vector<ReflectedVariable>& inputs,
-                                          const std::vector<uint32_t>& locations, bool has_bindings, const std::string& who,
-                                          const std::function<std::string(size_t)>& type_of) {
+/// `locations`: those that attributes given outright feed already. `type_of(k)`: what messages call the type of fields[k].
+Expected<VertexMatch> match_fields(const std::vector<VertexField>& fields, const std::vector<ReflectedVariable>& inputs,
+                                   const std::vector<uint32_t>& locations, bool has_bindings, const std::string& who,
+                                   const std::function<std::string(size_t)>& type_of) {
   std::vector<const ReflectedVariable*> wanted;
   for (const ReflectedVariable& input : inputs)
     if (std::find(locations.begin(), locations.end(), input.location) == locations.end()) wanted.push_back(&input);
@@ -120,4 +136,44 @@ Expected<VertexMatch> match_vertex_fields(const std::vector<VertexField>& fields
   return std::move(matcher.match);
 }
 
-}  // namespace tilegpu::pipeline
+/// The fields of a NumPy dtype, or its one column without a name.
+void add_fields(std::vector<VertexField>& fields, std::vector<py::object>& types, uint32_t binding, const py::object& dtype) {
+  const auto add = [&](const py::object& type, std::string name, uint32_t offset_B) {
+    VertexField& f = fields.emplace_back();
+    const py::object base = type.attr("base");  // py::dtype would load NumPy's C interface, which takes as long as all the rest
+    f.binding = binding, f.name = std::move(name), f.offset_B = offset_B;
+    f.kind = base.attr("kind").cast<std::string>()[0];
+    f.size_B = base.attr("itemsize").cast<uint32_t>();
+    if (!type.is(base)) f.shape = type.attr("shape").cast<std::vector<uint32_t>>();
+    types.push_back(base);
+  };
+  const py::object names = dtype.attr("names");
+  if (names.is_none() || py::len(names) == 0) return add(dtype, "", 0);
+  const py::object table = dtype.attr("fields");
+  for (const py::handle name : names) {
+    const py::tuple field = table[name];
+    add(field[0], name.cast<std::string>(), field[1].cast<uint32_t>());
+  }
+}
+
+/// `dtypes`: (binding, dtype). Returns the attributes as (location, binding, format, offset in bytes), and names of fields not used.
+py::tuple match_vertex_fields(const std::vector<std::pair<uint32_t, py::object>>& dtypes, const Reflection& vertex,
+                              const std::vector<uint32_t>& locations, bool has_bindings, const std::string& who) {
+  std::vector<VertexField> fields;
+  std::vector<py::object> types;
+  for (const auto& [binding, dtype] : dtypes) add_fields(fields, types, binding, dtype);
+  const auto type_of = [&](size_t k) { return py::str(types[k]).cast<std::string>(); };
+  const VertexMatch match = unwrap(match_fields(fields, vertex.inputs, locations, has_bindings, who, type_of));
+  py::list attributes;
+  for (const auto& a : match.attributes) attributes.append(py::make_tuple(a.location, a.binding, static_cast<int>(a.format), a.offset));
+  return py::make_tuple(attributes, match.unused);
+}
+
+}  // namespace
+
+void bind_vertex(py::module_& m) {
+  m.def("match_vertex_fields", &match_vertex_fields, py::arg("dtypes"), py::arg("vertex"), py::arg("locations"), py::arg("has_bindings"),
+        py::arg("who"));
+}
+
+}  // namespace tilegpu::bindings
