@@ -140,7 +140,8 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreate
     epilogue = epilogue_key(info, compiled->fragment_traits, compiled->classification);
     add(compiled->epilogue, "epilogue", [&] { return shader::compile_epilogue(jit, epilogue); });
     if (!info.multisample.alpha_to_coverage && shader::suits_blocks(fragment, compiled->fragment_traits))
-      add(compiled->blocks, "fragment shader and epilogue", [&] { return shader::compile_blocks(jit, fragment, compiled->fragment_traits, epilogue); });
+      add(compiled->blocks, "fragment shader and epilogue",
+          [&] { return shader::compile_blocks(jit, fragment, compiled->fragment_traits, epilogue); });
     if (!info.multisample.alpha_to_coverage && shader::suits_pixels(jit, fragment, compiled->fragment_traits, epilogue))
       compiled->pixels = shader::offer_pixels(jit, fragment, epilogue);
   }
