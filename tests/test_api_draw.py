@@ -502,15 +502,16 @@ def test_replay_needs_an_ended_pass(dev: tg.Device, out: tg.Image) -> None:
 
 def test_unused_names_warn_once(dev: tg.Device, out: tg.Image) -> None:
     dtype = np.dtype([("position", "f4", 2), ("color", "f4", 4), ("normal", "f4", 3)])
-    with pytest.warns(tg.UnusedNameWarning, match="pipeline 'p'.*vertex field 'normal'"):
+    with pytest.warns(tg.UnusedNameWarning, match="pipeline 'p'.*vertex field 'normal'") as created:
         pipe = dev.pipeline(VERT, fragment("o_color = vec4(1);", UNIFORM), vertex=dtype, color=[out], label="p")
     value = {"tint": {"rgba": (1, 1, 1, 1), "m": np.eye(2)}}
     with dev.render_pass(color=[tg.Attachment(out, clear=BLUE)]) as rp:
-        with pytest.warns(tg.UnusedNameWarning, match="do not use 'tint'"):
+        with pytest.warns(tg.UnusedNameWarning, match="do not use 'tint'") as drawn:
             rp.draw(pipe, np.zeros(3, dtype), bind=value)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             rp.draw(pipe, np.zeros(3, dtype), bind=value)
+    assert created[0].filename == drawn[0].filename == __file__  # the user's line, not one of ours
 
 
 def test_empty_draws_are_nothing(dev: tg.Device, out: tg.Image, pipe: tg.Pipeline) -> None:

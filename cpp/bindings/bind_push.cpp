@@ -112,18 +112,6 @@ class FloatBlock {
   std::vector<FloatMember> members_;
 };
 
-bool same_layout(const ReflectedType& a, const ReflectedType& b) {
-  if (a.kind != b.kind || a.base != b.base || a.rows != b.rows || a.columns != b.columns || a.array_length != b.array_length ||
-      a.array_stride_B != b.array_stride_B || a.matrix_stride_B != b.matrix_stride_B || a.row_major != b.row_major ||
-      a.size_B != b.size_B || a.members.size() != b.members.size())
-    return false;
-  for (size_t i = 0; i < a.members.size(); i++) {
-    const ReflectedType::Member &x = a.members[i], &y = b.members[i];
-    if (x.name != y.name || x.offset_B != y.offset_B || !same_layout(x.type, y.type)) return false;
-  }
-  return true;
-}
-
 // Shape and strides of a member; false: it is not made of floats.
 bool float_member(const ReflectedType& type, std::vector<py::ssize_t>& shape, std::vector<py::ssize_t>& strides_B) {
   const ReflectedType* inner = &type;
@@ -148,7 +136,7 @@ std::unique_ptr<FloatBlock> FloatBlock::of(const std::vector<const Reflection*>&
   const ReflectedType* block = nullptr;
   for (const Reflection* stage : stages) {
     if (!stage->has_push_constants) continue;
-    if (block && !same_layout(*block, stage->push_constants.type)) return nullptr;
+    if (block && *block != stage->push_constants.type) return nullptr;
     block = &stage->push_constants.type;
   }
   if (!block || block->size_B > kMaxPushConstants_B) return nullptr;
@@ -175,7 +163,7 @@ void bind_push(py::module_& m) {
   m.def(
       "same_push_constants",
       [](const Reflection& a, const Reflection& b) {
-        return !a.has_push_constants || !b.has_push_constants || same_layout(a.push_constants.type, b.push_constants.type);
+        return !a.has_push_constants || !b.has_push_constants || a.push_constants.type == b.push_constants.type;
       },
       py::arg("vertex"), py::arg("fragment"));
   py::class_<FloatBlock>(m, "FloatBlock")

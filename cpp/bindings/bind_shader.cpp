@@ -28,20 +28,6 @@ const char* kind_name(ReflectedType::Kind kind) {
   return "";
 }
 
-const char* base_name(ReflectedType::Base base) {
-  switch (base) {
-    case ReflectedType::Base::f32:
-      return "float";
-    case ReflectedType::Base::i32:
-      return "int";
-    case ReflectedType::Base::u32:
-      return "uint";
-    case ReflectedType::Base::boolean:
-      return "bool";
-  }
-  return "";
-}
-
 // Returns (words as bytes or None, error message, messages): the front end raises ShaderError with the single messages.
 py::tuple compile(std::string glsl, std::string file, int stage, std::map<std::string, std::string> defines,
                   std::vector<std::string> include_dirs, Device* device) {

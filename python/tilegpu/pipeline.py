@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import os
 import struct as _struct
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +30,8 @@ from tilegpu.vertex import VertexLayout, make_layout
 
 if TYPE_CHECKING:
     from tilegpu.device import Device
+
+_PACKAGE = str(Path(__file__).parent)
 
 
 class Pipeline:
@@ -91,11 +95,19 @@ class Pipeline:
         """Warns once for each name."""
         if name not in self._warned:
             self._warned.add(name)
-            warnings.warn(f"{self.title}: {what}", UnusedNameWarning, stacklevel=4)
+            warnings.warn(f"{self.title}: {what}", UnusedNameWarning, stacklevel=_users_level())
 
     def __repr__(self) -> str:
         formats = ", ".join(f or "none" for f in self.color_formats)
         return f"<tilegpu.Pipeline '{self.label}', color [{formats}], {self.samples} sample{'s' if self.samples != 1 else ''}>"
+
+
+def _users_level() -> int:
+    """The ``stacklevel`` of a warning by the caller that names the first line outside of this package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and str(Path(frame.f_code.co_filename).parent) == _PACKAGE:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _constant_bits(value: Any, base: str, what: str) -> int:
@@ -112,11 +124,10 @@ def _constant_bits(value: Any, base: str, what: str) -> int:
     raise ValidationError(f"{what} is {value!r}; the shader's constant is of type {base}")
 
 
-def _specialization(
-    interface: Interface, stages: Stages, constants: Mapping[Any, Any] | None, label: str
-) -> dict[str, list[tuple[int, int]]]:
-    result: dict[str, list[tuple[int, int]]] = {stage: [] for stage in stages}
-    for key, value in (constants or {}).items():
+def _specialization(interface: Interface, constants: Mapping[Any, Any], label: str) -> dict[str, list[tuple[int, int]]]:
+    """Pairs of id and bits for each stage that has constants of these names or ids."""
+    result: dict[str, list[tuple[int, int]]] = {}
+    for key, value in constants.items():
         found = [c for c in interface.constants if c.name == key or (c.constant_id == key and not isinstance(key, str))]
         if not found:
             names = [f"{c.name} ({c.constant_id})" if c.name else str(c.constant_id) for c in interface.constants]
@@ -124,7 +135,7 @@ def _specialization(
         for constant in found:
             bits = _constant_bits(value, constant.base, f"{label}: constant {key!r}")
             for stage in constant.stages:
-                result[stage].append((constant.constant_id, bits))
+                result.setdefault(stage, []).append((constant.constant_id, bits))
     return result
 
 
@@ -235,7 +246,7 @@ def create_pipeline(
 
     info = _core.GraphicsPipelineCreateInfo()
     info.label = label
-    specialization = _specialization(interface, stages, constants, what) if interface and constants else {}
+    specialization = _specialization(interface, constants, what) if interface and constants else {}
     for stage, module in stages.items():
         info.set_stage(module, specialization.get(stage, []))
     for number, binding in enumerate(layout.bindings):

@@ -56,6 +56,9 @@ inline bool ReflectedType::operator==(const ReflectedType&) const = default;
 /// GLSL's name of it, such as "mat4" or "vec3[8]".
 TILEGPU_API std::string type_name(const ReflectedType& type);
 
+/// GLSL's name of a scalar of it.
+TILEGPU_API const char* base_name(ReflectedType::Base base);
+
 struct ReflectedVariable {
   std::string name;
   uint32_t location = 0, component = 0;

@@ -16,8 +16,6 @@ using Base = ReflectedType::Base;
 
 constexpr uint32_t kNoIndex = ~0u;
 
-const char* base_name(Base base) { return base == Base::f32 ? "float" : base == Base::i32 ? "int" : "uint"; }
-
 Base base_of(VkFormat format, uint32_t target) {
   if (target == shader::kInputDepth) return Base::f32;
   if (target == shader::kInputStencil) return Base::u32;

@@ -19,19 +19,6 @@ std::string names_of(const std::vector<ReflectedVariable>& variables) {
   return text.empty() ? "none" : text;
 }
 
-const char* base_name(ReflectedType::Base base) {
-  switch (base) {
-    case ReflectedType::Base::f32:
-      return "float";
-    case ReflectedType::Base::i32:
-      return "int";
-    case ReflectedType::Base::u32:
-      return "uint";
-    default:
-      return "bool";
-  }
-}
-
 ReflectedType::Base base_of_format(const vk::FormatInfo& format) {
   if (format.numeric == vk::Numeric::uint) return ReflectedType::Base::u32;
   if (format.numeric == vk::Numeric::sint) return ReflectedType::Base::i32;

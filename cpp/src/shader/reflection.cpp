@@ -283,14 +283,18 @@ Expected<Reflection> reflect(const Module& module) {
 
 namespace tilegpu {
 
+const char* base_name(ReflectedType::Base base) {
+  static constexpr const char* kNames[] = {"float", "int", "uint", "bool"};
+  return kNames[static_cast<size_t>(base)];
+}
+
 std::string type_name(const ReflectedType& type) {
   using Kind = ReflectedType::Kind;
-  static constexpr const char* kScalars[] = {"float", "int", "uint", "bool"};
   static constexpr const char* kVectors[] = {"vec", "ivec", "uvec", "bvec"};
   const auto base = static_cast<size_t>(type.base);
   switch (type.kind) {
     case Kind::scalar:
-      return kScalars[base];
+      return base_name(type.base);
     case Kind::vector:
       return kVectors[base] + std::to_string(type.rows);
     case Kind::matrix:
