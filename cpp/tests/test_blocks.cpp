@@ -1,5 +1,7 @@
 // tests/test_blocks.cpp -- body and epilogue in one function over whole blocks, against the two one after another: the same bits in the
 // tile.
+#include <array>
+#include <functional>
 #include <random>
 
 #include "epilogue_fixture.hpp"
@@ -20,9 +22,10 @@ struct Free {
 };
 using Tile = std::unique_ptr<uint8_t, Free>;
 
+constexpr float kSpecial[] = {0.0f, -0.0f, 1.0f, 0.25f, 2.0f, -1.0f, INFINITY, NAN, 1e-40f, -1e-40f, 1.2e-38f, 3e38f};
+
 float random_value(float low, float high) {
-  static const float special[] = {0.0f, -0.0f, 1.0f, 0.25f, 2.0f, -1.0f, INFINITY, NAN, 1e-40f};
-  if (rng() % 6 == 0) return special[rng() % std::size(special)];
+  if (rng() % 6 == 0) return kSpecial[rng() % std::size(kSpecial)];
   return std::uniform_real_distribution<float>(low, high)(rng);
 }
 
@@ -32,7 +35,10 @@ struct Case {
   EpilogueKey epilogue;
 };
 
-PrimitiveSetup random_primitive(float (&rows)[3][16 * kBatchStride]) {
+using Rows = float[3][16 * kBatchStride];
+using MakePrimitive = std::function<PrimitiveSetup(Rows& rows)>;
+
+PrimitiveSetup random_primitive(Rows& rows) {
   PrimitiveSetup p{};
   const auto small = [] { return std::uniform_real_distribution<float>(-0.02f, 0.02f)(rng); };
   const bool affine = rng() % 2, constant = rng() % 3 == 0;
@@ -50,7 +56,38 @@ PrimitiveSetup random_primitive(float (&rows)[3][16 * kBatchStride]) {
   return p;
 }
 
-void run_case(const Case& c, uint32_t lanes) {
+/// What the loop without a body is chosen by (lower_blocks.cpp), and what forbids it: one at a time.
+std::vector<MakePrimitive> edges() {
+  std::vector<MakePrimitive> all;
+  const auto add = [&](float value, auto&& change) {
+    all.push_back([=](Rows& rows) {
+      PrimitiveSetup p = random_primitive(rows);
+      p.q0 = p.w1 = p.w2 = 1, p.qx = p.qy = 0;
+      for (auto& vertex : rows)
+        for (float& x : vertex) x = value;
+      change(p, rows);
+      return p;
+    });
+  };
+  for (float value : kSpecial) add(value, [](PrimitiveSetup&, Rows&) {});
+  for (float q : {0x1p40f, 0x1p-39f, 0x1p-40f, 0x1p41f, 1e-38f, 3e38f, INFINITY, NAN, -1.0f, 0.0f})
+    add(0.3f, [q](PrimitiveSetup& p, Rows&) { p.q0 = q, p.w1 = p.w2 = 1 / q; });
+  for (float q : {0.0f, 1e-38f, -1.0f}) add(0.3f, [q](PrimitiveSetup& p, Rows&) { p.q0 = q, p.ix = 0x1p50f; });
+  for (float q : {1e-30f, 0.01f, NAN}) add(0.3f, [q](PrimitiveSetup& p, Rows&) { p.qy = q; });
+  for (float steep : {0x1p60f, 1e38f, INFINITY, NAN}) {
+    add(0.3f, [=](PrimitiveSetup& p, Rows&) { p.ix = steep; });
+    add(0.3f, [=](PrimitiveSetup& p, Rows&) { p.jy = -steep; });
+    add(0.3f, [=](PrimitiveSetup& p, Rows&) { p.w2 = steep; });
+  }
+  for (int vertex : {1, 2})
+    for (uint32_t row = 0; row < 4; ++row) {
+      add(0.3f, [=](PrimitiveSetup&, Rows& rows) { rows[vertex][row * kBatchStride] = 0.30000004f; });
+      add(0.0f, [=](PrimitiveSetup&, Rows& rows) { rows[vertex][row * kBatchStride] = -0.0f; });
+    }
+  return all;
+}
+
+void run_case(const Case& c, uint32_t lanes, const std::vector<MakePrimitive>& primitives) {
   auto module = shader_of("#version 450\n" + c.body, VK_SHADER_STAGE_FRAGMENT_BIT);
   if (!module) return;
   FragmentKey key;
@@ -67,9 +104,10 @@ void run_case(const Case& c, uint32_t lanes) {
   auto blocks = compile_blocks(jit_of(lanes), key, *traits, c.epilogue);
   if (!CHECK_MESSAGE(body && epilogue && blocks, std::string(c.name) + (blocks ? "" : ": " + blocks.error().message))) return;
 
-  for (uint32_t count : {1u, 3u, 5u}) {
-    static float rows[3][16 * kBatchStride];
-    const PrimitiveSetup primitive = random_primitive(rows);
+  for (const MakePrimitive& make : primitives) {
+    const uint32_t count = std::array{1u, 3u, 5u}[rng() % 3];
+    static Rows rows;
+    const PrimitiveSetup primitive = make(rows);
     uint8_t push[128];
     for (uint32_t k = 0; k < 32; ++k) {
       const float value = random_value(-0.5f, 1.5f);
@@ -193,6 +231,40 @@ std::vector<Case> cases() {
   return all;
 }
 
+/// Where the anchor is no number interpolation gives none; who still gets the vertices' colour has not interpolated.
+void test_constant_colors_are_not_interpolated() {
+  for (const char* input : {"", "flat ", "noperspective "}) {
+    auto module = shader_of(std::string("#version 450\nlayout(location=0) ") + input + "in vec4 c; layout(location=0) out vec4 o;" +
+                                "void main() { o = c * 2.0; }",
+                            VK_SHADER_STAGE_FRAGMENT_BIT);
+    if (!module) return;
+    FragmentKey key;
+    key.module = module;
+    auto layout = varying_layout(*module, {});
+    auto traits = analyze(*module, {});
+    if (!CHECK(layout && traits)) return;
+    key.varyings = *layout;
+    for (uint32_t lanes : {4u, 8u, 16u}) {
+      auto blocks = compile_blocks(jit_of(lanes), key, *traits, one_target(VK_FORMAT_R32G32B32A32_SFLOAT));
+      if (!CHECK(blocks)) return;
+      static Rows rows;
+      PrimitiveSetup primitive = random_primitive(rows);
+      primitive.q0 = primitive.w1 = primitive.w2 = 1, primitive.qx = primitive.qy = 0;
+      primitive.anchor_x = NAN;
+      for (auto& vertex : rows)
+        for (uint32_t row = 0; row < 4; ++row) vertex[row * kBatchStride] = 0.25f * static_cast<float>(row + 1);
+      auto args = std::make_unique<FragmentArgs>();
+      *args = {};
+      args->primitive[0] = &primitive;
+      alignas(64) float tile[2 * 64] = {};
+      args->target[0] = reinterpret_cast<uint8_t*>(tile);
+      (*blocks)(args.get(), 0, 0, 0, 1);
+      for (uint32_t c = 0; c < 4; ++c)
+        for (uint32_t lane = 0; lane < lanes; ++lane) CHECK(tile[c * 16 + lane] == 0.5f * static_cast<float>(c + 1));
+    }
+  }
+}
+
 void test_refused() {
   const auto suits = [](const std::string& body) {
     auto module = shader_of("#version 450\n" + body, VK_SHADER_STAGE_FRAGMENT_BIT);
@@ -216,8 +288,17 @@ void test_refused() {
 }  // namespace
 
 int main() {
+  const std::vector<MakePrimitive> few(3, random_primitive), special = edges();
   for (const Case& c : cases())
-    for (uint32_t lanes : {4u, 8u, 16u}) run_case(c, lanes);
+    for (uint32_t lanes : {4u, 8u, 16u}) run_case(c, lanes, few);
+  const std::vector<Case> all = cases();
+  for (size_t k : {0u, 1u, 6u, 7u})  // copies and blending, with formats that round and such that do not
+    for (uint32_t lanes : {8u, 16u}) run_case(all[k], lanes, special);
+  for (const char* body : {"layout(push_constant) uniform P { vec4 a; } p; layout(location=0) out vec4 o; void main() { o = p.a; }",
+                           "layout(location=0) flat in vec4 c; layout(location=0) out vec4 o; void main() { o = c.wzyx; }",
+                           "layout(location=0) noperspective in vec4 c; layout(location=0) out vec4 o; void main() { o = c + dFdx(c); }"})
+    for (uint32_t lanes : {4u, 8u, 16u}) run_case({body, body, all[1].epilogue}, lanes, special);
+  test_constant_colors_are_not_interpolated();
   test_refused();
   return finish("test_blocks");
 }

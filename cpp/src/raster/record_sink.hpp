@@ -442,7 +442,9 @@ class RecordSink {
       w_.prepass.recorded += passed;
     }
     if (w_.route != Route::shade) return;
-    if (w_.early == EarlyTests::none) return push_full_blocks(first, blocks, block_x * 4, block_y * 4);
+    // One sample: each pixel of each block passed, as where nothing is tested.
+    if (w_.early == EarlyTests::none || (w_.samples == 1 && passed == 16 * blocks))
+      return push_full_blocks(first, blocks, block_x * 4, block_y * 4);
     const auto is_full = [&](uint32_t i) {
       uint32_t all = 0xffff;
       for (uint32_t s = 0; s < w_.samples; s++) all &= live[i * w_.samples + s];

@@ -418,7 +418,9 @@ void shade_blocks(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t b
   const uint32_t n = w.quads_per_packet;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t run = 0;
-    if (w.shading.blocks)
+    if (w.shading.blocks && !w.equal)
+      run = count;
+    else if (w.shading.blocks)
       while (i + run < count && keep_block_once(w, block + i + run)) run++;
     const int32_t x = x_px + static_cast<int32_t>(i) * 4;
     if (run == 0) {

@@ -266,8 +266,15 @@ void Builder::write_whole(const Target& t, Value sample, const std::vector<Value
   for (uint32_t w = 0; w < t.words; ++w) {
     if (!t.mask[w]) continue;
     Value address = word_address(ir, t, packet, 0, sample, key.samples, w);
-    Value old = reads_words(t) ? ir.load(ir.vi32, address, ir.lanes * 4) : ir.zero(ir.vi32);
-    ir.store(merge_word(ir, key, t, w, values[w], old), address, ir.lanes * 4);
+    const bool reads = reads_words(t);
+    Value old = reads ? ir.load(ir.vi32, address, ir.lanes * 4) : ir.zero(ir.vi32);
+    Value word = merge_word(ir, key, t, w, values[w], old);
+    if (reads || t.blends || ir.lanes < 16) {
+      ir.store(word, address, ir.lanes * 4);
+      continue;
+    }
+    // A loop that only stores whole cache lines holds up the stores around it on a Zen 5 (docs/performance.md); halves of lines do not.
+    for (uint32_t half = 0; half < 2; ++half) ir.store(ir.shuffle(word, range(8 * half, 8)), ir.offset(address, uint64_t{32} * half), 32);
   }
 }
 

@@ -50,6 +50,7 @@ constexpr const char* kPasses =
     "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint;max-iterations=1>,simplifycfg,early-cse,dce)";
 constexpr const char* kSlicePasses =
     "function(adce,simplifycfg,loop(loop-deletion),instcombine<no-verify-fixpoint;max-iterations=1>,adce,simplifycfg<no-keep-loops>)";
+constexpr const char* kHoistPasses = "function(loop-mssa(licm))";
 // With code generation that optimises nothing these pay for themselves. What a shader's variables are made of is scalars and vectors: sroa
 // finds no more than mem2reg, in three times the time.
 constexpr const char* kQuickPasses = "function(mem2reg,early-cse,dce)";
@@ -289,10 +290,13 @@ Expected<std::string> Jit::State::emit(Work& work, Tier of, LLVMTargetMachineRef
   }
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
   LLVMErrorRef failed = LLVMRunPasses(module, of == Tier::quick ? kQuickPasses : kPasses, machine, options);
-  const unsigned slice = LLVMGetEnumAttributeKindForName(kSliceAttribute, std::strlen(kSliceAttribute));
-  if (!failed && LLVMGetEnumAttributeAtIndex(LLVMGetNamedFunction(module, name.c_str()),
-                                             static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex), slice))
-    failed = LLVMRunPasses(module, kSlicePasses, machine, options);
+  const auto has = [&](const char* attribute) {
+    return LLVMGetEnumAttributeAtIndex(LLVMGetNamedFunction(module, name.c_str()),
+                                       static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
+                                       LLVMGetEnumAttributeKindForName(attribute, std::strlen(attribute))) != nullptr;
+  };
+  if (!failed && has(kSliceAttribute)) failed = LLVMRunPasses(module, kSlicePasses, machine, options);
+  if (!failed && of == Tier::optimised && has(kHoistAttribute)) failed = LLVMRunPasses(module, kHoistPasses, machine, options);
   LLVMDisposePassBuilderOptions(options);
   const auto is = [kind](const char* one) { return !std::strcmp(kind, one); };
   const auto mark = [&](const char* attribute) {
@@ -515,7 +519,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   }
   add(build_identity());
   add(std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch));
-  add(s.cpu), add(s.features), add(kPasses), add(kSlicePasses), add(s.triple), add("O2 pic small");
+  add(s.cpu), add(s.features), add(kPasses), add(kSlicePasses), add(kHoistPasses), add(s.triple), add("O2 pic small");
   s.prefix = environment.bytes();
   return jit;
 }

@@ -32,8 +32,9 @@ struct Interpolator {
     Value b1 = nullptr, b2 = nullptr;  // perspective
     Value l1 = nullptr, l2 = nullptr;  // linear on the screen
   };
-  Position place;        // blocks: centres of the packet's pixels
-  bool by_lane = false;  // pixel packets: each lane has a place of its own
+  Position place;         // blocks: centres of the packet's pixels
+  bool by_lane = false;   // pixel packets: each lane has a place of its own
+  bool constant = false;  // blocks: each input has one value all over the primitive
   /// A value of the primitive: made once where the packets are known to share it.
   template <class Make>
   Value of_primitive(Make&& make) {

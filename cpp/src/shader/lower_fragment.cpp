@@ -1,11 +1,11 @@
 // shader/lower_fragment.cpp -- the fragment entry point: void f(FragmentArgs*) shades one packet of N/4 quads; and the same with the
-// epilogue behind it, in a loop over whole blocks.
+// epilogue behind it, for pixel packets. Loops over whole blocks: lower_blocks.cpp.
 //
 // In: FragmentKey. Out: machine code. Order: inputs (one version for packets of one primitive, one for mixed ones, joined), the body,
 // outputs as 32-bit patterns. A sliced shader (coverage_only) stores only what decides coverage; LLVM removes the rest.
 // Source: Vulkan specification, "Fragment Shaders", "Fragment Operations"; abi.hpp.
-#include "shader/epilogue.hpp"
-#include "shader/lower_entry.hpp"
+#include "shader/lower_fragment.hpp"
+
 #include "shader/quick_inputs.hpp"
 
 namespace tilegpu::shader {
@@ -15,32 +15,7 @@ size_t color_offset_B(uint32_t location, uint32_t component) {
   return offsetof(FragmentArgs, color) + (static_cast<size_t>(location) * 4 + component) * kMaxLanes * 4;
 }
 
-struct FragmentBuilder {
-  Lowering& l;
-  const FragmentKey& key;
-  Interpolator inputs;
-
-  struct InputVariable {
-    uint32_t id = 0;
-    std::vector<InterfaceScalar> scalars;
-    std::vector<bool> used;
-  };
-  std::vector<InputVariable> variables;
-
-  void find_inputs();
-  int row_of(const InterfaceScalar& s) const {
-    return s.builtin == spv::BuiltInClipDistance   ? key.varyings.find(kClipDistanceLocation, s.element)
-           : s.builtin == spv::BuiltInCullDistance ? key.varyings.find(kCullDistanceLocation, s.element)
-                                                   : key.varyings.find(s.location, s.component);
-  }
-  std::vector<Value> compute(bool uniform);
-  std::vector<Value> compute_by_call();
-  void compute_at(const Interpolator::Position& at, bool uniform, const InputVariable& v, std::optional<Interpolator::Barycentrics>& b,
-                  std::optional<Interpolator::Barycentrics>& at_centroid, std::vector<Value>& result);
-  Value builtin(const InterfaceScalar& s, const Interpolator::Position& at, const Interpolator::Barycentrics& b, bool uniform);
-  void make_inputs();
-  void write_outputs(WholePacket* packet);
-};
+}  // namespace
 
 void FragmentBuilder::find_inputs() {
   for (uint32_t id : used_variables(l.m, spv::StorageClassInput)) {
@@ -100,7 +75,7 @@ void FragmentBuilder::compute_at(const Interpolator::Position& at, bool uniform,
                                  std::optional<Interpolator::Barycentrics>& b, std::optional<Interpolator::Barycentrics>& at_centroid,
                                  std::vector<Value>& result) {
   const Ir& ir = l.ir;
-  if (!b) b = inputs.barycentrics(at, uniform);
+  if (!b) b = inputs.constant ? Interpolator::Barycentrics{} : inputs.barycentrics(at, uniform);
   for (size_t k = 0; k < v.scalars.size() && k < v.used.size(); ++k) {
     const InterfaceScalar& s = v.scalars[k];
     if (!v.used[k]) continue;
@@ -217,7 +192,6 @@ void FragmentBuilder::make_inputs() {
       if (l.pixel_slices->inputs.count(v.id)) at_corner[v.id] = take(v);
 }
 
-/// To FragmentArgs, or (colours only) to `packet`.
 void FragmentBuilder::write_outputs(WholePacket* packet) {
   const Ir& ir = l.ir;
   for (uint32_t id : used_variables(l.m, spv::StorageClassOutput)) {
@@ -260,7 +234,6 @@ void FragmentBuilder::write_outputs(WholePacket* packet) {
   }
 }
 
-/// The block after the allocas, open; what every function of a fragment shader begins with is in it. f's first parameter is FragmentArgs.
 Block begin_function(Lowering& l, Value f) {
   const Ir& ir = l.ir;
   l.args = LLVMGetParam(f, 0);
@@ -272,6 +245,8 @@ Block begin_function(Lowering& l, Value f) {
              offsetof(FragmentArgs, scratch), offsetof(FragmentArgs, loop_budget));
   return start;
 }
+
+namespace {
 
 Status build_fragment(const FragmentKey& key, const Constants& constants, const Divergence& divergence, LLVMModuleRef module,
                       const char* name, uint32_t lanes) {
@@ -306,59 +281,6 @@ Status build_fragment(const FragmentKey& key, const Constants& constants, const 
   return l.status;
 }
 
-/// void f(FragmentArgs*, tile_pixel, x_px, y_px, blocks): see BlocksFunction.
-Status build_blocks(const FragmentKey& key, const EpilogueKey& epilogue, const Constants& constants, const Divergence& divergence,
-                    LLVMModuleRef module, const char* name, uint32_t lanes) {
-  Lowering l(module, lanes, key.module->module(), constants, divergence, key.resources);
-  l.fragment = true;
-  const Ir& ir = l.ir;
-  Type parameters[] = {ir.ptr, ir.i64, ir.i32, ir.i32, ir.i32};
-  Value f = ir.function(name, LLVMFunctionType(ir.void_type, parameters, 5, 0));
-  ir.add_parameter_attribute(f, 0, "noalias");
-  Block start = begin_function(l, f);
-  Block once = ir.block(f, "once"), loop = ir.block(f, "packet"), end = ir.block(f, "end");
-  ir.br(once);
-  ir.at(once);
-  // Lane 4q+p: pixel p of quad q. Sums of such small numbers and halves are exact, so a step of 4 gives the bits of a new conversion.
-  const auto centres = [&](Value corner, uint32_t bit) {
-    Value steps[kMaxLanes];
-    for (uint32_t lane = 0; lane < lanes; ++lane) steps[lane] = ir.c32((lane >> (2 + bit) & 1) * 2 + (lane >> bit & 1));
-    return ir.fadd(ir.sitofp(ir.add(ir.splat(corner), LLVMConstVector(steps, lanes))), ir.fk(0.5f));
-  };
-  Value first_x = centres(LLVMGetParam(f, 2), 0), y = centres(LLVMGetParam(f, 3), 1);
-  ir.at(loop);
-  Value x = LLVMBuildPhi(ir.builder, ir.vf32, ""), pixel = LLVMBuildPhi(ir.builder, ir.i64, ""),
-        left = LLVMBuildPhi(ir.builder, ir.i32, "");
-
-  FragmentBuilder builder{l, key, {l, key, once, {x, y}}, {}};
-  l.interpolate_at = [&](const Instruction& i) { return builder.inputs.at_other_position(i); };
-  builder.find_inputs();
-  builder.make_inputs();
-  make_globals(l);
-  run_entry_point(l);
-  WholePacket packet;
-  packet.once = once;
-  packet.tile_pixel = pixel;
-  builder.write_outputs(&packet);
-  emit_whole_packet(ir, epilogue, l.args, packet);
-  Value next_x = ir.fadd(x, ir.fk(4.0f)), next_pixel = ir.add(pixel, ir.c64(16)), next_left = ir.sub(left, ir.c32(1));
-  Block last = ir.current_block();
-  ir.br(ir.ne(next_left, ir.c32(0)), loop, end);
-  const auto comes_from = [&](Value phi, Value first, Value next) {
-    LLVMAddIncoming(phi, &first, &once, 1);
-    LLVMAddIncoming(phi, &next, &last, 1);
-  };
-  comes_from(x, first_x, next_x);
-  comes_from(pixel, LLVMGetParam(f, 1), next_pixel);
-  comes_from(left, LLVMGetParam(f, 4), next_left);
-  ir.at(once);
-  ir.br(loop);
-  ir.at(end);
-  LLVMBuildRetVoid(ir.builder);
-  LLVMBuildBr(l.alloca_builder, start);
-  return l.status;
-}
-
 /// void f(FragmentArgs*): body and epilogue of one pixel packet. The colours stay in registers.
 Status build_pixels(const FragmentKey& key, const EpilogueKey& epilogue, const Constants& constants, const Divergence& divergence,
                     LLVMModuleRef module, const char* name, uint32_t lanes) {
@@ -385,6 +307,8 @@ Status build_pixels(const FragmentKey& key, const EpilogueKey& epilogue, const C
   return l.status;
 }
 
+}  // namespace
+
 void add_fragment(CodeKey& code, const FragmentKey& key) {
   add_stage(code, *key.module, key.specialization, key.varyings, key.resources);
   code.add(key.samples);
@@ -392,49 +316,6 @@ void add_fragment(CodeKey& code, const FragmentKey& key) {
     for (uint32_t word : {input.variable, input.element, input.target, static_cast<uint32_t>(input.format)}) code.add(word);
   }
   for (bool flag : {key.per_sample, key.coverage_only, key.coverage_needs_alpha}) code.add(static_cast<uint32_t>(flag));
-}
-
-/// Evaluates and analyses the module, then build(constants, divergence).
-template <class Build>
-Status analyse_and_build(const FragmentKey& key, Build&& build) {
-  if (Status parsed = key.module->parse(); !parsed) return parsed;
-  const Module& m = key.module->module();
-  Expected<Constants> constants = evaluate_constants(m, key.specialization);
-  if (!constants) return constants.error();
-  const auto uniform_input = [&](uint32_t id) {
-    const uint32_t builtin = m.decoration(id).builtin;
-    return builtin == spv::BuiltInLayer || builtin == spv::BuiltInSampleId || builtin == spv::BuiltInSamplePosition;
-  };
-  Expected<Divergence> divergence = analyze_divergence(m, *constants, uniform_input);
-  if (!divergence) return divergence.error();
-  return build(*constants, *divergence);
-}
-
-// Beyond this the calls and stores between body and epilogue are a small part of the time: worth code of its own only where it is used.
-constexpr uint32_t kMostBlockInstructions = 16;
-
-}  // namespace
-
-bool suits_blocks(const FragmentKey& key, const StageTraits& traits) {
-  return !key.per_sample && !traits.discards && !traits.writes_depth && !traits.writes_sample_mask && !traits.writes_stencil &&
-         !traits.reads_tile && !traits.reads_sample_mask && !traits.reads_helper && !traits.uses_centroid && !traits.per_sample &&
-         !traits.writes_memory && !traits.loops;
-}
-
-Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue) {
-  const bool is_short = traits.instructions <= kMostBlockInstructions && !traits.uses_images;
-  CodeKey code("blocks");
-  add_fragment(code, key);
-  add_epilogue(code, epilogue);
-  const Jit::Build build = [key, epilogue, lanes = jit.lanes()](LLVMModuleRef module, const char* name) {
-    return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
-      return build_blocks(key, epilogue, constants, divergence, module, name, lanes);
-    });
-  };
-  if (!is_short) return Code<BlocksFunction>(jit.offer(code, build));
-  Expected<const CodeSlot*> slot = jit.function(code, build);
-  if (!slot) return Error{slot.error().code, "shader '" + key.module->label() + "': " + slot.error().message};
-  return Code<BlocksFunction>(*slot);
 }
 
 bool suits_pixels(const Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue) {

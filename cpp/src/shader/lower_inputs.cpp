@@ -158,6 +158,7 @@ Value Interpolator::interpolate(uint32_t row, Interpolation how, const Barycentr
   const Ir& ir = l.ir;
   if (how == Interpolation::flat) return of_primitive([&] { return l.vary(varying_row(3, row, uniform)); });
   Value v0 = of_primitive([&] { return varying_row(0, row, uniform); });
+  if (constant) return l.vary(v0);
   const auto edge = [&](uint32_t vertex) { return of_primitive([&] { return l.vary(ir.fsub(varying_row(vertex, row, uniform), v0)); }); };
   Value d1 = edge(1), d2 = edge(2);
   const bool smooth = how == Interpolation::smooth;
