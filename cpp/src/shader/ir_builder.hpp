@@ -273,22 +273,30 @@ class Ir {
   Value field(Type type, Value pointer, size_t offset_B, uint32_t align_B = 4) const {
     return load(type, offset(pointer, offset_B), align_B);
   }
-  /// The lanes of an i32 vector (taken as unsigned) or an i64 one as i64 scalars. Two i32 lanes leave the vector at a time.
-  std::vector<Value> lanes_as_i64(Value offsets) const {
+  /// The lanes of an i32 vector (taken as unsigned, or as signed) or an i64 one as i64 scalars. Two i32 lanes leave the vector at a time.
+  std::vector<Value> lanes_as_i64(Value offsets, bool is_signed = false) const {
     const uint32_t n = lanes_of(offsets);
     std::vector<Value> scalars;
     if (element_of(type_of(offsets)) == i64 || n == 1) {
-      for (uint32_t k = 0; k < n; ++k)
-        scalars.push_back(type_of(extract(offsets, k)) == i64 ? extract(offsets, k) : LLVMBuildZExt(builder, offsets, i64, ""));
+      for (uint32_t k = 0; k < n; ++k) {
+        Value lane = extract(offsets, k);
+        scalars.push_back(type_of(lane) == i64 ? lane : is_signed ? sext(lane, i64) : zext(lane, i64));
+      }
       return scalars;
     }
     Value pairs = LLVMBuildBitCast(builder, offsets, vec(i64, n / 2), "");
     for (uint32_t k = 0; k < n / 2; ++k) {
       Value both = extract(pairs, k);
-      scalars.push_back(and_(both, c64(0xffffffffu)));
-      scalars.push_back(lshr(both, 32));
+      scalars.push_back(is_signed ? sext(trunc(both, i32), i64) : and_(both, c64(0xffffffffu)));
+      scalars.push_back(is_signed ? ashr(both, 32) : lshr(both, 32));
     }
     return scalars;
+  }
+  /// Addresses at pointer + unit_B * offsets[lane]; unit_B is 1 (i32 taken as unsigned, or i64) or 4 (i32, signed).
+  std::vector<Value> lane_addresses(Value pointer, Value offsets, uint32_t unit_B) const {
+    std::vector<Value> at = lanes_as_i64(offsets, unit_B == 4);
+    for (Value& a : at) a = LLVMBuildGEP2(builder, unit_B == 4 ? i32 : i8, pointer, &a, 1, "");
+    return at;
   }
   /// A gather of as many elements as there are offsets, every lane of it.
   Value gather(Type element, Value pointer, Value offsets, uint32_t align_B) const {
@@ -316,16 +324,19 @@ class Ir {
       return call_intrinsic("llvm.x86.avx512.mask.gather.dpi.512", {},
                             {zero(vec(i32, 16)), pointer, index, splat_constant(c1(true), 16), c32(4)});
     }
-    return load_lanes(i32, pointer, shl(sext(index, i64), 2), 4);
+    Value result = LLVMGetPoison(vec(i32, lanes_of(index)));
+    uint32_t k = 0;
+    for (Value address : lane_addresses(pointer, index, 4)) result = insert(result, load(i32, address, 4), k++);
+    return result;
   }
   /// table[index[lane]] of 16 words in memory; index 0..15, 16 lanes, AVX-512.
   Value look_up_16(Value pointer, Value index) const {
     return call_intrinsic("llvm.x86.avx512.permvar.si.512", {}, {load(vec(i32, 16), pointer, 64), index});
   }
-  /// Two neighbouring 32-bit words for each lane, by one 64-bit load. Offsets in units of 1 byte, or of 4 (i32 below 2^31).
+  /// Two neighbouring 32-bit words for each lane, by one 64-bit load. Offsets in units of 1 byte, or of 4 (i32, signed).
   std::pair<Value, Value> load_lane_pairs(Value pointer, Value offsets, uint32_t unit_B = 1) const {
     if (gathers_lanes(i64, offsets)) return gather_lane_pairs(pointer, offsets, unit_B);
-    const std::vector<Value> at = lanes_as_i64(unit_B == 4 ? shl(offsets, 2) : offsets);
+    const std::vector<Value> at = lane_addresses(pointer, offsets, unit_B);
     const auto n = static_cast<uint32_t>(at.size());
     const uint32_t chunk = n < 8 ? n : 8;
     std::vector<Value> low, high;
@@ -337,7 +348,7 @@ class Ir {
       for (uint32_t p = 0; p < 2; ++p) {
         part[p] = LLVMGetPoison(LLVMVectorType(i64, half));
         for (uint32_t k = 0; k < half; ++k) {
-          part[p] = insert(part[p], load(i64, offset(pointer, at[first + static_cast<uint32_t>(order[p * half + k])]), 4), k);
+          part[p] = insert(part[p], load(i64, at[first + static_cast<uint32_t>(order[p * half + k])], 4), k);
         }
         part[p] = LLVMBuildBitCast(builder, part[p], LLVMVectorType(i32, chunk), "");
       }

@@ -88,9 +88,9 @@ void SamplerFunctionBuilder::fold(Value& s, Value& t, bool fixed) const {
   if (!plan.one_dimensional) t = fold_coordinate(c, plan.key.sampler.address_v, t);
 }
 
-/// Whether lanes of different levels are served at once: their sizes and places come from tables.
+/// Whether lanes of different levels are served at once: their sizes and places come from tables of one vector (AVX-512).
 bool SamplerFunctionBuilder::levels_by_lane() const {
-  return ir.gathers && ir.lanes == 16 && plan.mip_linear && plan.linear_min && plan.linear_mag && plan.texel_B == 4 && !plan.array &&
+  return ir.wide && ir.lanes == 16 && plan.mip_linear && plan.linear_min && plan.linear_mag && plan.texel_B == 4 && !plan.array &&
          !plan.cube && !plan.one_dimensional;
 }
 

@@ -100,11 +100,10 @@ Value load_pairs(const Ir& ir, Value pointer, Value offsets, uint32_t unit_B) {
     }
   } else {
     const std::vector<int> order = pair_order(ir);
-    const std::vector<Value> at = ir.lanes_as_i64(unit_B == 4 ? ir.shl(offsets, 2) : offsets);
+    const std::vector<Value> at = ir.lane_addresses(pointer, offsets, unit_B);
     for (uint32_t first = 0; first < n; first += 4) {
       Value part = Ir::poison(Ir::vec(ir.i64, 4));
-      for (uint32_t k = 0; k < 4; ++k)
-        part = ir.insert(part, ir.load(ir.i64, ir.offset(pointer, at[static_cast<size_t>(order[first + k])]), 4), k);
+      for (uint32_t k = 0; k < 4; ++k) part = ir.insert(part, ir.load(ir.i64, at[static_cast<size_t>(order[first + k])], 4), k);
       parts.push_back(part);
     }
   }

@@ -64,7 +64,7 @@ struct SamplerContext {
 };
 
 Level load_level(const SamplerContext& c, Value level);
-/// Of 2D views with texels of 4 bytes; 16 lanes, gathers.
+/// Of 2D views with texels of 4 bytes; 16 lanes, AVX-512.
 Level load_level_of_lanes(const SamplerContext& c, Value levels);
 
 // -- LOD (sampler_lod.cpp)
