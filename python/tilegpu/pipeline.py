@@ -31,7 +31,7 @@ from tilegpu.vertex import VertexLayout, make_layout
 if TYPE_CHECKING:
     from tilegpu.device import Device
 
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = str(Path(__file__).parent) + os.sep
 
 
 class Pipeline:
@@ -105,7 +105,7 @@ class Pipeline:
 def _users_level() -> int:
     """The ``stacklevel`` of a warning by the caller that names the first line outside of this package."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and str(Path(frame.f_code.co_filename).parent) == _PACKAGE:
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
     return level
 
