@@ -4,8 +4,9 @@
 
 The limit is a roofline measured in the same run by ``benchmarks/cpp/bench_roofline.cpp`` (compiled here with ``c++``), one thread:
 
-- lanes: packets shaded, each by the whole machine code of its body and epilogue (as many instructions as the longest way; code of
-  samplers is in the body's calls and counted once), two instructions a cycle, which is what the vector units take;
+- lanes: packets shaded, each by the machine code of its body and epilogue (whole functions, of a function over blocks its longest loop,
+  in the shares that the profile has of them; code of samplers is in the body's calls and counted once, whole), as many instructions
+  a cycle as the vector units take of a mix of multiply-adds, additions and operations on integers;
 - front end: vertices shaded, N at a time, by the whole code of the vertex shader at the same rate, and 128 bytes of each primitive
   (its record and its place in a bin, written and read) at the speed of the L2 cache;
 - memory: the bytes of the pass's ledger at the speed of streaming stores to memory.
@@ -68,8 +69,25 @@ def roofline(folder: Path) -> dict[str, Any]:
     return figures
 
 
+def _instructions(lines: list[str]) -> int:
+    return sum(1 for x in lines if x.startswith("\t") and not x.startswith(("\t.", "\t#")))
+
+
+def _longest_loop(lines: list[str]) -> int:
+    """Instructions of the loop with the most, from its label to the jump back; all where there is none."""
+    labels: dict[str, int] = {}
+    loops: list[int] = []
+    for at, line in enumerate(lines):
+        if match := re.match(r"(\.LBB\w+):", line):
+            labels[match.group(1)] = at
+        elif (match := re.match(r"\tj\w+\s+(\.LBB\w+)$", line)) and match.group(1) in labels:
+            loops.append(_instructions(lines[labels[match.group(1)] : at + 1]))
+    return max(loops, default=_instructions(lines))
+
+
 def code_lengths(scene: str, folder: Path) -> dict[str, int]:
-    """Instructions of the machine code of a scene's functions by kind: vertex, fragment, sampler, epilogue."""
+    """Instructions of the machine code of a scene's functions by kind: vertex, fragment, pixels, blocks (its longest loop), sampler,
+    epilogue."""
     dump = folder / f"dump_{scene}"
     dump.mkdir()
     os.environ["TILEGPU_DUMP"] = str(dump)
@@ -81,22 +99,22 @@ def code_lengths(scene: str, folder: Path) -> dict[str, int]:
     for listing in dump.glob("*.s"):
         kind = listing.name.split("_")[0].split()[0]
         lines = listing.read_text().splitlines()
-        count = sum(1 for x in lines if x.startswith("\t") and not x.startswith(("\t.", "\t#")))
+        count = _longest_loop(lines) if kind == "blocks" else _instructions(lines)
         lengths[kind] = max(lengths.get(kind, 0), count)
     return lengths
 
 
-def hot_functions(scene: str, size: str, folder: Path, seconds: float) -> list[str]:
-    """The three functions that take most, with their share; none without perf."""
+def profile(scene: str, size: str, folder: Path, seconds: float) -> dict[str, float]:
+    """Functions and their shares in per cent, most first; none without perf."""
     perf = shutil.which("perf")
     if not perf:
-        return []
+        return {}
     data = folder / f"{scene}.perf"
     command = [perf, "record", "-q", "-F", "2000", "-o", str(data), sys.executable, "-c", _FRAMES, scene, size]
     environment = {**os.environ, "TILEGPU_PERF_MAP": "1", "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run([*command, str(seconds)], capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
-        return []
+        return {}
     report = subprocess.run(
         [perf, "report", "-i", str(data), "--no-children", "--sort", "symbol", "--stdio"],
         capture_output=True,
@@ -109,13 +127,14 @@ def hot_functions(scene: str, size: str, folder: Path, seconds: float) -> list[s
         if not match:
             continue
         name = re.sub(r"\s{2,}.*", "", match.group(2))
-        if re.match(r"(fragment|pixels|vertex|sampler|epilogue)\b", name) or re.match(r"0x0*[0-9a-f]{9,}$", name):
+        if re.match(r"(fragment|pixels|blocks|vertex|sampler|epilogue)\b", name) or re.match(
+            r"0x0*[0-9a-f]{9,}$", name
+        ):
             name = name.split()[0] if not name.startswith("0x") else "generated code"
         else:
             name = re.sub(r"\(anonymous namespace\)::|tilegpu::|<.*|\(.*", "", name)
         shares[name] = shares.get(name, 0) + float(match.group(1))
-    top = sorted(shares.items(), key=lambda item: -item[1])[:3]
-    return [f"{name} {share:.0f} %" for name, share in top]
+    return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
 
 def measure(scene: str, size: str, roof: dict[str, Any], folder: Path, seconds: float) -> dict[str, Any]:
@@ -136,9 +155,19 @@ def measure(scene: str, size: str, roof: dict[str, Any], folder: Path, seconds: 
     lanes = device.info["lanes"]
     code = code_lengths(scene, folder)
     cycles_per_ms = roof["GHz"] * 1e6
-    per_packet = sum(code.get(kind, 0) for kind in ("fragment", "sampler", "epilogue"))
-    lanes_ms = stats.packets * per_packet / 2 / cycles_per_ms
-    vertex_ms = stats.vertices_shaded / lanes * code.get("vertex", 0) / 2 / cycles_per_ms
+    shares = profile(scene, size, folder, seconds)
+    ways = {
+        "fragment": (
+            code.get("fragment", 0) + code.get("epilogue", 0),
+            shares.get("fragment", 0) + shares.get("epilogue", 0),
+        ),
+        **{kind: (code[kind], shares.get(kind, 0)) for kind in ("pixels", "blocks") if kind in code},
+    }
+    known = sum(share for _, share in ways.values())
+    per_packet = sum(c * share for c, share in ways.values()) / known if known else ways["fragment"][0]
+    instructions_per_ms = roof["vector_per_cycle"] * cycles_per_ms
+    lanes_ms = stats.packets * (per_packet + code.get("sampler", 0)) / instructions_per_ms
+    vertex_ms = stats.vertices_shaded / lanes * code.get("vertex", 0) / instructions_per_ms
     record_ms = stats.primitives_out * 128 / (one["L2_write_GBps"] * 1e6)
     moved_B = sum(causes.get(cause, 0) for causes in stats.traffic.values() for cause in MOVES)
     memory_ms = moved_B / (one["memory_stream_GBps"] * 1e6)
@@ -158,7 +187,7 @@ def measure(scene: str, size: str, roof: dict[str, Any], folder: Path, seconds: 
         "memory_ms": memory_ms,
         "limit_ms": limit_ms,
         "distance": ms / limit_ms if limit_ms else None,
-        "functions": hot_functions(scene, size, folder, seconds),
+        "functions": [f"{name} {share:.0f} %" for name, share in list(shares.items())[:3]],
     }
 
 
@@ -169,7 +198,8 @@ def table(rows: list[dict[str, Any]], roof: dict[str, Any], size: str) -> str:
     load = os.getloadavg()[0]
     lines = [
         f"{size}, one thread, processor time, {info['lanes']} lanes; {info['cpu']}, {platform.machine()}, "
-        f"{info['threads']} threads, {roof['GHz']:.2f} GHz; load of the machine at the end {load:.1f} (1 is this run alone).",
+        f"{info['threads']} threads, {roof['GHz']:.2f} GHz, "
+        f"{roof['vector_per_cycle']:.1f} vector instructions a cycle; load of the machine at the end {load:.1f} (1 is this run alone).",
         "",
         "| roofline | FMA GFLOP/s | L1 read, write GB/s | L2 read, write | memory read, write, streamed |",
         "|---|---|---|---|---|",

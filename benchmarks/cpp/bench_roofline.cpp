@@ -1,6 +1,7 @@
 // benchmarks/cpp/bench_roofline.cpp -- what the machine can do at most: clock, fused multiply-adds, and bytes a second by cache level.
 //
-// Prints one JSON object: GHz (a chain of dependent additions, one a cycle), and for one thread and for all of them GFLOP/s of 16
+// Prints one JSON object: GHz (a chain of dependent additions, one a cycle), vector instructions a cycle (of a mix: two multiply-adds, an
+// addition, an operation on integers), and for one thread and for all of them GFLOP/s of 16
 // independent chains of vector FMAs, and GB/s of reading, writing and streaming (stores past the caches) buffers of 16 KiB, 512 KiB and
 // 256 MiB for each thread. The best of several rounds counts. Compile with -O3 -march=native -pthread.
 //
@@ -23,6 +24,7 @@ using Vector = __m512;
 Vector fma(Vector a, Vector b, Vector c) { return _mm512_fmadd_ps(a, b, c); }
 Vector all(float x) { return _mm512_set1_ps(x); }
 Vector add(Vector a, Vector b) { return _mm512_add_ps(a, b); }
+Vector exclusive_or(Vector a, Vector b) { return _mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(a), _mm512_castps_si512(b))); }
 void stream(float* to, Vector v) { _mm512_stream_ps(to, v); }
 void store(float* to, Vector v) { _mm512_store_ps(to, v); }
 Vector load(const float* from) { return _mm512_load_ps(from); }
@@ -32,6 +34,7 @@ using Vector = __m256;
 Vector fma(Vector a, Vector b, Vector c) { return _mm256_fmadd_ps(a, b, c); }
 Vector all(float x) { return _mm256_set1_ps(x); }
 Vector add(Vector a, Vector b) { return _mm256_add_ps(a, b); }
+Vector exclusive_or(Vector a, Vector b) { return _mm256_xor_ps(a, b); }
 void stream(float* to, Vector v) { _mm256_stream_ps(to, v); }
 void store(float* to, Vector v) { _mm256_store_ps(to, v); }
 Vector load(const float* from) { return _mm256_load_ps(from); }
@@ -62,6 +65,17 @@ void multiply_add(size_t steps) {
   const Vector a = all(0.999f), b = all(0.001f);
   for (size_t i = 0; i < steps; i++)
     for (Vector& c : chain) c = fma(c, a, b);
+  for (int k = 1; k < 16; k++) chain[0] = add(chain[0], chain[k]);
+  sink = first(chain[0]);
+}
+
+/// Of four instructions two multiply-adds, an addition and an exclusive or: what shaders are made of.
+void mix(size_t steps) {
+  Vector chain[16];
+  for (int k = 0; k < 16; k++) chain[k] = all(static_cast<float>(k));
+  const Vector a = all(0.999f), b = all(0.001f);
+  for (size_t i = 0; i < steps; i++)
+    for (int k = 0; k < 16; k++) chain[k] = k % 4 < 2 ? fma(chain[k], a, b) : k % 4 == 2 ? add(chain[k], b) : exclusive_or(chain[k], a);
   for (int k = 1; k < 16; k++) chain[0] = add(chain[0], chain[k]);
   sink = first(chain[0]);
 }
@@ -114,7 +128,10 @@ double by_threads(uint32_t threads, int rounds, Work&& work) {
 
 int main(int argc, char** argv) {
   const uint32_t all_threads = argc > 1 ? static_cast<uint32_t>(std::max(1, std::atoi(argv[1]))) : std::thread::hardware_concurrency();
-  std::printf("{\"GHz\": %.3f, \"lanes\": %zu, \"threads\": [", clock_GHz(), kWidth);
+  constexpr size_t kMixSteps = 2'000'000;
+  const double GHz = clock_GHz(), mix_s = by_threads(1, 5, [](uint32_t) { mix(kMixSteps); });
+  std::printf("{\"GHz\": %.3f, \"lanes\": %zu, \"vector_per_cycle\": %.2f, \"threads\": [", GHz, kWidth,
+              16.0 * kMixSteps / mix_s / (GHz * 1e9));
   std::vector<uint32_t> counts{1};
   if (all_threads > 1) counts.push_back(all_threads);
   for (size_t c = 0; c < counts.size(); c++) {

@@ -56,13 +56,21 @@ PrimitiveSetup random_primitive(Rows& rows) {
   return p;
 }
 
+/// The loop without a body is for it.
+PrimitiveSetup constant_primitive(Rows& rows) {
+  PrimitiveSetup p = random_primitive(rows);
+  p.q0 = p.w1 = p.w2 = 1, p.qx = p.qy = 0;
+  for (auto& vertex : rows)
+    for (uint32_t row = 0; row < 16; ++row) vertex[row * kBatchStride] = 0.9f - 0.05f * static_cast<float>(row);
+  return p;
+}
+
 /// What the loop without a body is chosen by (lower_blocks.cpp), and what forbids it: one at a time.
 std::vector<MakePrimitive> edges() {
   std::vector<MakePrimitive> all;
   const auto add = [&](float value, auto&& change) {
     all.push_back([=](Rows& rows) {
-      PrimitiveSetup p = random_primitive(rows);
-      p.q0 = p.w1 = p.w2 = 1, p.qx = p.qy = 0;
+      PrimitiveSetup p = constant_primitive(rows);
       for (auto& vertex : rows)
         for (float& x : vertex) x = value;
       change(p, rows);
@@ -120,6 +128,13 @@ void run_case(const Case& c, uint32_t lanes, const std::vector<MakePrimitive>& p
         for (float& lane : component) lane = 0.75f;  // what a shader leaves out
     for (float& k : args->blend_constants) k = random_value(0, 1);
     args->push_constants = push;
+    uint8_t uniforms[64];
+    for (uint32_t k = 0; k < 16; ++k) {
+      const float value = random_value(0, 1);
+      std::memcpy(uniforms + 4 * k, &value, 4);
+    }
+    const BufferDescriptor buffers[4] = {{uniforms, 64}, {uniforms, 64}, {uniforms, 64}, {uniforms, 64}};
+    args->buffers = buffers;
     args->layer = 3;
     for (uint32_t q = 0; q < kMaxQuads; ++q) {
       args->primitive[q] = &primitive;
@@ -215,6 +230,28 @@ std::vector<Case> cases() {
                  "void main() { o = gl_FragCoord / 512.0; if (gl_FrontFacing) o.y = u.y + interpolateAtOffset(u.x, vec2(0.25));"
                  "o.w = float(gl_PrimitiveID + (k & 1)) / 9.0; }",
                  one_target(VK_FORMAT_R16G16B16A16_SFLOAT)});
+  const EpilogueKey over = blended(VK_FORMAT_R8G8B8A8_UNORM, VK_BLEND_FACTOR_SRC_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA,
+                                   VK_BLEND_FACTOR_ONE, VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA);
+  all.push_back({"beside what is of the primitive",
+                 "layout(location=0) in vec3 c; layout(location=1) flat in int k; layout(location=0) out vec4 o;"
+                 "void main() { o = vec4(c * float(gl_PrimitiveID), float(k & 255) / 255.0); if (gl_FrontFacing) o.x = 0.25; }",
+                 over});
+  all.push_back({"an index that is not known",
+                 "layout(location=0) in vec2 c[3]; layout(push_constant) uniform P { ivec4 k; } p; layout(location=0) out vec4 o;"
+                 "void main() { o = vec4(c[p.k.x & 1], c[2]); }",
+                 over});
+  all.push_back({"clip distances",
+                 "in float gl_ClipDistance[2]; layout(location=0) out vec4 o; void main() { o = vec4(gl_ClipDistance[1]); }",
+                 one_target(VK_FORMAT_R16G16B16A16_SFLOAT)});
+  all.push_back({"a uniform buffer",
+                 "layout(set=0, binding=0) uniform B { vec4 a[4]; } b; layout(location=0) in vec4 c; layout(location=0) out vec4 o;"
+                 "void main() { o = c * b.a[1] + b.a[3]; }",
+                 over});
+  all.push_back({"two colours",
+                 "layout(location=0) in vec4 c; layout(location=1) in vec4 d; layout(location=0) out vec4 o; void main() { o = c * d; }",
+                 one_target(VK_FORMAT_R8G8B8A8_UNORM)});
+  all.push_back({"no input", "layout(location=0) out vec4 o; void main() { o = vec4(1.0, 0.5, 0.25, 1.0); }",
+                 one_target(VK_FORMAT_R16G16B16A16_SFLOAT)});
   EpilogueKey several = one_target(VK_FORMAT_R8G8B8A8_UNORM);
   several.formats[2] = VK_FORMAT_R32G32_UINT, several.blend[2].colorWriteMask = 15;
   several.formats[3] = VK_FORMAT_R16G16B16A16_SFLOAT;
@@ -252,8 +289,7 @@ void test_constant_colors_are_not_interpolated() {
       auto blocks = compile_blocks(jit_of(lanes), key, *traits, one_target(VK_FORMAT_R32G32B32A32_SFLOAT));
       if (!CHECK(blocks)) return;
       static Rows rows;
-      PrimitiveSetup primitive = random_primitive(rows);
-      primitive.q0 = primitive.w1 = primitive.w2 = 1, primitive.qx = primitive.qy = 0;
+      PrimitiveSetup primitive = constant_primitive(rows);
       primitive.anchor_x = NAN;
       for (auto& vertex : rows)
         for (uint32_t row = 0; row < 4; ++row) vertex[row * kBatchStride] = 0.25f * static_cast<float>(row + 1);
@@ -292,7 +328,16 @@ void test_refused() {
 }  // namespace
 
 int main() {
-  const std::vector<MakePrimitive> few(3, random_primitive), special = edges();
+  std::vector<MakePrimitive> few(3, random_primitive);
+  few.insert(few.end(), 2, constant_primitive);
+  for (uint32_t row : {0u, 5u}) {
+    few.push_back([row](Rows& rows) {
+      const PrimitiveSetup p = constant_primitive(rows);
+      rows[2][row * kBatchStride] = 0.5f;
+      return p;
+    });
+  }
+  const std::vector<MakePrimitive> special = edges();
   for (const Case& c : cases())
     for (uint32_t lanes : {4u, 8u, 16u}) run_case(c, lanes, few);
   const std::vector<Case> all = cases();

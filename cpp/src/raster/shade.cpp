@@ -365,9 +365,8 @@ void hold_block(Worker& w, const shader::PrimitiveSetup* primitive, uint64_t liv
   w.block_primitive = primitive;
 }
 
-// Colours of the block are kept once from here on: one sample, or all of a quad's are written alike.
+// Where equal samples may be kept once: colours of the block are from here on, all of a quad's being written alike.
 inline bool keep_block_once(Worker& w, uint32_t block) {
-  if (!w.equal) return true;
   if (!w.shading.keeps_once || !(w.shading.replaces || w.equal[block] == 0xf)) return false;
   w.equal[block] = 0xf;
   return true;
@@ -419,7 +418,7 @@ void shade_blocks(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t b
   for (uint32_t i = 0; i < count; i++) {
     uint32_t run = 0;
     if (w.shading.blocks && !w.equal)
-      run = count;
+      run = count - i;
     else if (w.shading.blocks)
       while (i + run < count && keep_block_once(w, block + i + run)) run++;
     const int32_t x = x_px + static_cast<int32_t>(i) * 4;

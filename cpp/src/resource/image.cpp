@@ -160,8 +160,9 @@ Expected<Ptr<Image>> Image::create(const ImageCreateInfo& info) {
       end_B = (end_B + kAlignment_B - 1) / kAlignment_B * kAlignment_B;
     }
   }
-  // Samplers reach the levels of a view from its first one, by 32-bit numbers of texels.
-  constexpr uint64_t kLevelsLimit_B = 1ull << 33;
+  // Samplers reach the levels of a view from its first one, by signed 32-bit numbers of texels; that of a lower row is up to 65536 too
+  // high before their base takes it back (load_rows).
+  constexpr uint64_t kLevelsLimit_B = (1ull << 33) - (1u << 18);
   if (info.mip_levels > 1 && (info.usage & VK_IMAGE_USAGE_SAMPLED_BIT) && end_B > kLevelsLimit_B) {
     return field_error(name, "size, layers and mip_levels", number(end_B) + " B",
                        "at most " + number(kLevelsLimit_B) + " B with mip levels", "use fewer layers, or one level");

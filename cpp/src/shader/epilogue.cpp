@@ -147,17 +147,17 @@ class Builder {
  public:
   Builder(const Ir& ir_, const EpilogueKey& key_, Value args_) : ir(ir_), key(key_), args(args_), targets(find_targets(key_)) {}
   void run();
-  void run_whole(const WholePacket& whole);
-  void run_pixels(const WholePacket& colors);
+  void run_whole(WholePacket& whole);
+  void run_pixels(WholePacket& colors);
 
  private:
   void load_packet();
   void write_sample(Value sample, Value sample_shift);
-  void read_sources(Target& t, const WholePacket* whole);
-  std::vector<Value> blended(const Target& t, const std::vector<Value>& old, const WholePacket* whole);
+  void read_sources(Target& t, WholePacket* whole);
+  std::vector<Value> blended(const Target& t, const std::vector<Value>& old, WholePacket* whole);
   bool reads_words(const Target& t) const { return t.keeps_bits || (t.logic && logic_op_reads(key.logic_op)); }
   std::vector<Value> load_whole(const Target& t, Value sample);
-  void write_whole(const Target& t, Value sample, const std::vector<Value>& values);
+  void write_whole(const Target& t, Value sample, const std::vector<Value>& values, WholePacket* whole);
   void write_target(Target& t, Value sample, Value live_bits, Value full);
   Value live_bits_of(Value sample_shift);
   Value covers_everything();
@@ -216,27 +216,34 @@ Value Builder::covers_everything() {
 
 /// A value that does not change from packet to packet.
 template <class Make>
-Value once(const Ir& ir, const WholePacket* whole, Make&& make) {
+Value once(const Ir& ir, WholePacket* whole, Make&& make) {
   if (!whole || !whole->once) return make();
   Block here = ir.current_block();
   ir.at(whole->once);
   Value v = make();
+  whole->once = ir.current_block();
   ir.at(here);
   return v;
 }
 
-void Builder::read_sources(Target& t, const WholePacket* whole) {
+void Builder::read_sources(Target& t, WholePacket* whole) {
   t.pointer = once(ir, whole, [&] { return ir.field(ir.ptr, args, offsetof(FragmentArgs, target) + 8 * t.index, 8); });
   for (uint32_t c = 0; c < 4; ++c) {
-    t.source[c] = whole && whole->color[t.index][c]
-                      ? whole->color[t.index][c]
-                      : load_color(ir, args, offsetof(FragmentArgs, color) + (t.index * 4 + c) * sizeof(float) * kMaxLanes);
+    const auto left_out = [&] {
+      return load_color(ir, args, offsetof(FragmentArgs, color) + (t.index * 4 + c) * sizeof(float) * kMaxLanes);
+    };
+    t.source[c] = whole && whole->color[t.index][c] ? whole->color[t.index][c] : once(ir, whole, left_out);
   }
   if (key.alpha_to_one && !t.format->is_integer()) t.source[3] = ir.fk(1);
-  if (!t.blends) emit_pack_texel(ir, *t.format, t.source, t.packed);
+  if (t.blends) return;
+  const auto pack = [&] {
+    emit_pack_texel(ir, *t.format, t.source, t.packed);
+    return nullptr;
+  };
+  whole && whole->constant ? once(ir, whole, pack) : pack();
 }
 
-std::vector<Value> Builder::blended(const Target& t, const std::vector<Value>& old, const WholePacket* whole) {
+std::vector<Value> Builder::blended(const Target& t, const std::vector<Value>& old, WholePacket* whole) {
   std::array<Value, 4> source1{};
   if (blend_uses_source1(t.blend)) {
     for (uint32_t c = 0; c < 4; ++c)
@@ -262,19 +269,22 @@ std::vector<Value> Builder::load_whole(const Target& t, Value sample) {
   return words;
 }
 
-void Builder::write_whole(const Target& t, Value sample, const std::vector<Value>& values) {
+/// `whole`: or null.
+void Builder::write_whole(const Target& t, Value sample, const std::vector<Value>& values, WholePacket* whole) {
   for (uint32_t w = 0; w < t.words; ++w) {
     if (!t.mask[w]) continue;
     Value address = word_address(ir, t, packet, 0, sample, key.samples, w);
     const bool reads = reads_words(t);
-    Value old = reads ? ir.load(ir.vi32, address, ir.lanes * 4) : ir.zero(ir.vi32);
-    Value word = merge_word(ir, key, t, w, values[w], old);
-    if (reads || t.blends || ir.lanes < 16) {
-      ir.store(word, address, ir.lanes * 4);
+    if (whole && whole->constant && ir.lanes == 16 && !reads && !t.blends) {
+      // Loops that only store whole cache lines hold up the stores around them on a Zen 5 (docs/performance.md); halves do not, where LLVM
+      // cannot see that they are of one vector.
+      for (uint32_t half = 0; half < 2; ++half)
+        ir.store(once(ir, whole, [&] { return ir.shuffle(merge_word(ir, key, t, w, values[w], ir.zero(ir.vi32)), range(8 * half, 8)); }),
+                 ir.offset(address, uint64_t{32} * half), 32);
       continue;
     }
-    // A loop that only stores whole cache lines holds up the stores around it on a Zen 5 (docs/performance.md); halves of lines do not.
-    for (uint32_t half = 0; half < 2; ++half) ir.store(ir.shuffle(word, range(8 * half, 8)), ir.offset(address, uint64_t{32} * half), 32);
+    Value old = reads ? ir.load(ir.vi32, address, ir.lanes * 4) : ir.zero(ir.vi32);
+    ir.store(merge_word(ir, key, t, w, values[w], old), address, ir.lanes * 4);
   }
 }
 
@@ -300,7 +310,7 @@ void Builder::write_target(Target& t, Value sample, Value live_bits, Value full)
   ir.if_else(
       full,
       [&] {
-        write_whole(t, sample, values);
+        write_whole(t, sample, values, nullptr);
         return std::vector<Value>{};
       },
       [&] {
@@ -457,18 +467,19 @@ void Builder::run() {
 }
 
 /// Every pixel of one packet in the tile, the first sample of each.
-void Builder::run_whole(const WholePacket& whole) {
+void Builder::run_whole(WholePacket& whole) {
   packet.quad_offset[0] = ir.shl(whole.tile_pixel, 2);
   packet.block[0] = ir.lshr(whole.tile_pixel, 4);
   packet.within[0] = ir.shl(ir.and_(whole.tile_pixel, ir.c64(12)), 2);
   for (Target& t : targets) {
     read_sources(t, &whole);
-    write_whole(t, ir.c64(0), t.blends ? blended(t, load_whole(t, ir.c64(0)), &whole) : std::vector<Value>(t.packed, t.packed + t.words));
+    write_whole(t, ir.c64(0), t.blends ? blended(t, load_whole(t, ir.c64(0)), &whole) : std::vector<Value>(t.packed, t.packed + t.words),
+                &whole);
   }
 }
 
 /// Each lane that is alive to its place in the tile, or to those of its samples; no two lanes have the same.
-void Builder::run_pixels(const WholePacket& colors) {
+void Builder::run_pixels(WholePacket& colors) {
   Value pixel = ir.field(ir.vi32, args, offsetof(FragmentArgs, lane_pixel), 64);
   Value alive = ir.mask_from_bits(ir.field(ir.i32, args, offsetof(FragmentArgs, alive)), ir.lanes);
   Value within = ir.and_(pixel, ir.ik(framebuffer::kPixelsPerBlock - 1)), block = ir.sub(pixel, within);
@@ -541,13 +552,9 @@ bool replaces_texels(const EpilogueKey& key) {
   return true;
 }
 
-void emit_pixel_packet(const Ir& ir, const EpilogueKey& key, Value args, const WholePacket& colors) {
-  Builder(ir, key, args).run_pixels(colors);
-}
+void emit_pixel_packet(const Ir& ir, const EpilogueKey& key, Value args, WholePacket& colors) { Builder(ir, key, args).run_pixels(colors); }
 
-void emit_whole_packet(const Ir& ir, const EpilogueKey& key, Value args, const WholePacket& packet) {
-  Builder(ir, key, args).run_whole(packet);
-}
+void emit_whole_packet(const Ir& ir, const EpilogueKey& key, Value args, WholePacket& packet) { Builder(ir, key, args).run_whole(packet); }
 
 Expected<Code<FragmentFunction>> compile_epilogue(Jit& jit, const EpilogueKey& key) {
   if (key.samples == 0 || key.samples > 16 || (key.samples & (key.samples - 1))) {

@@ -324,6 +324,7 @@ class Ir {
       return call_intrinsic("llvm.x86.avx512.mask.gather.dpi.512", {},
                             {zero(vec(i32, 16)), pointer, index, splat_constant(c1(true), 16), c32(4)});
     }
+    if (gathers_lanes(i32, index)) return gather(i32, pointer, shl(sext(index, i64), 2), 4);
     Value result = LLVMGetPoison(vec(i32, lanes_of(index)));
     uint32_t k = 0;
     for (Value address : lane_addresses(pointer, index, 4)) result = insert(result, load(i32, address, 4), k++);
@@ -449,6 +450,11 @@ class Ir {
   void add_attribute(Value fn, const char* name) const {
     const unsigned kind = LLVMGetEnumAttributeKindForName(name, std::strlen(name));
     LLVMAddAttributeAtIndex(fn, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex), LLVMCreateEnumAttribute(context, kind, 0));
+  }
+  /// An attribute that only tilegpu knows.
+  void mark(Value fn, const char* name) const {
+    LLVMAddAttributeAtIndex(fn, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
+                            LLVMCreateStringAttribute(context, name, static_cast<unsigned>(std::strlen(name)), "", 0));
   }
   /// A call that only reads memory and comes back.
   void mark_removable(Value call) const {

@@ -290,18 +290,18 @@ Expected<std::string> Jit::State::emit(Work& work, Tier of, LLVMTargetMachineRef
   }
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
   LLVMErrorRef failed = LLVMRunPasses(module, of == Tier::quick ? kQuickPasses : kPasses, machine, options);
-  const auto has = [&](const char* attribute) {
-    return LLVMGetEnumAttributeAtIndex(LLVMGetNamedFunction(module, name.c_str()),
-                                       static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
-                                       LLVMGetEnumAttributeKindForName(attribute, std::strlen(attribute))) != nullptr;
-  };
-  if (!failed && has(kSliceAttribute)) failed = LLVMRunPasses(module, kSlicePasses, machine, options);
-  if (!failed && of == Tier::optimised && has(kHoistAttribute)) failed = LLVMRunPasses(module, kHoistPasses, machine, options);
+  LLVMValueRef function = LLVMGetNamedFunction(module, name.c_str());
+  constexpr auto kOfFunction = static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex);
+  const unsigned slice = LLVMGetEnumAttributeKindForName(kSliceAttribute, std::strlen(kSliceAttribute));
+  if (!failed && LLVMGetEnumAttributeAtIndex(function, kOfFunction, slice)) failed = LLVMRunPasses(module, kSlicePasses, machine, options);
+  if (!failed && of == Tier::optimised &&
+      LLVMGetStringAttributeAtIndex(function, kOfFunction, kHoistMark, static_cast<unsigned>(std::strlen(kHoistMark))))
+    failed = LLVMRunPasses(module, kHoistPasses, machine, options);
   LLVMDisposePassBuilderOptions(options);
   const auto is = [kind](const char* one) { return !std::strcmp(kind, one); };
   const auto mark = [&](const char* attribute) {
     LLVMAddAttributeAtIndex(
-        LLVMGetNamedFunction(module, name.c_str()), static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
+        function, kOfFunction,
         LLVMCreateStringAttribute(work.holder.context, attribute, static_cast<unsigned>(std::strlen(attribute)), "", 0));
   };
   if (wide_schedule && of == Tier::optimised && (is("fragment") || is("pixels") || is("sampler"))) mark(kWideSchedule);

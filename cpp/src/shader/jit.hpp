@@ -40,8 +40,8 @@ class CodeKey {
 /// A function with this attribute is a slice: what it does not store is removed with the control flow and the loops around it. Loops
 /// end (they have a budget), which is what the attribute tells LLVM.
 inline constexpr const char* kSliceAttribute = "mustprogress";
-/// Marks a function in whose loops much is the same each time; read by the optimiser settings in jit.cpp.
-inline constexpr const char* kHoistAttribute = "willreturn";
+/// Marks a function in whose loops much is the same each time, as the blend of a constant colour: licm takes it out. Means nothing to LLVM.
+inline constexpr const char* kHoistMark = "tilegpu-hoist";
 
 struct JitCreateInfo {
   uint32_t lanes = 0;

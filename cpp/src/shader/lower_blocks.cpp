@@ -15,9 +15,9 @@ namespace {
 // Beyond this the calls and stores between body and epilogue are a small part of the time: worth code of its own only where it is used.
 constexpr uint32_t kMostBlockInstructions = 16;
 
-bool is_short(const StageTraits& traits) { return traits.instructions <= kMostBlockInstructions && !traits.uses_images; }
-
-bool interpolates_elsewhere(uint32_t op) {
+bool interpolates_elsewhere(const Module& m, const Instruction& i) {
+  if (i.op != spv::OpExtInst || m.operand(i, 0) != m.glsl450) return false;
+  const uint32_t op = m.operand(i, 1);
   return op == GLSLstd450InterpolateAtCentroid || op == GLSLstd450InterpolateAtSample || op == GLSLstd450InterpolateAtOffset;
 }
 
@@ -29,8 +29,7 @@ struct InputKinds {
 
 InputKinds kinds_of(const FragmentBuilder& builder) {
   InputKinds kinds;
-  for (const Instruction& i : builder.l.m.instructions)
-    kinds.of_pixel |= i.op == spv::OpExtInst && interpolates_elsewhere(builder.l.m.operand(i, 1));
+  for (const Instruction& i : builder.l.m.instructions) kinds.of_pixel |= interpolates_elsewhere(builder.l.m, i);
   for (const FragmentBuilder::InputVariable& v : builder.variables)
     for (size_t k = 0; k < v.scalars.size() && k < v.used.size(); ++k) {
       const InterfaceScalar& s = v.scalars[k];
@@ -61,15 +60,15 @@ struct BlocksBuilder {
   Value f = nullptr;
   Block end = nullptr;
 
-  Block loop_over(Lowering& l, bool constant);
+  Block loop_over(Lowering& l, const std::vector<FragmentBuilder::InputVariable>& variables, bool constant);
   void choose(const Lowering& l, const std::vector<uint32_t>& rows, Block constant, Block any) const;
 };
 
 /// The loop, with what is done once per call before it. Returns the block to enter at. `constant`: all pixels' inputs are those of the
 /// first vertex.
-Block BlocksBuilder::loop_over(Lowering& l, bool constant) {
+Block BlocksBuilder::loop_over(Lowering& l, const std::vector<FragmentBuilder::InputVariable>& variables, bool constant) {
   const Ir& ir = l.ir;
-  Block once = ir.block(f, "once"), body = constant ? ir.block(f, "body") : nullptr, loop = ir.block(f, "packet");
+  Block once = ir.block(f, "once"), loop = ir.block(f, "packet");
   ir.at(once);
   // Lane 4q+p: pixel p of quad q. Sums of such small numbers and halves are exact, so a step of 4 gives the bits of a new conversion.
   const auto centres = [&](Value corner, uint32_t bit) {
@@ -82,29 +81,25 @@ Block BlocksBuilder::loop_over(Lowering& l, bool constant) {
   ir.at(loop);
   if (!constant) x = LLVMBuildPhi(ir.builder, ir.vf32, "");
   Value pixel = LLVMBuildPhi(ir.builder, ir.i64, ""), left = LLVMBuildPhi(ir.builder, ir.i32, "");
+  Block body = constant ? ir.block(f, "body") : nullptr;
   if (constant) ir.at(body);
 
-  FragmentBuilder builder{l, key, {l, key, once, {x, y}}, {}};
+  FragmentBuilder builder{l, key, {l, key, once, {x, y}}, variables};
   builder.inputs.constant = constant;
   l.interpolate_at = [&](const Instruction& i) { return builder.inputs.at_other_position(i); };
-  builder.find_inputs();
   builder.make_inputs();
   make_globals(l);
   run_entry_point(l);
   WholePacket packet;
-  packet.once = once;
   packet.tile_pixel = pixel;
+  packet.constant = constant;
   builder.write_outputs(&packet);
-  Block before = once;
-  if (constant) {
-    before = ir.current_block();
-    ir.br(loop);
-    ir.at(loop);
-  }
+  packet.once = constant ? ir.current_block() : once;
+  if (constant) ir.at(loop);
   emit_whole_packet(ir, epilogue, l.args, packet);
   Value next_pixel = ir.add(pixel, ir.c64(16)), next_left = ir.sub(left, ir.c32(1));
   Value next_x = constant ? nullptr : ir.fadd(x, ir.fk(4.0f));
-  Block last = ir.current_block();
+  Block last = ir.current_block(), before = packet.once;
   ir.br(ir.ne(next_left, ir.c32(0)), loop, end);
   const auto comes_from = [&](Value phi, Value first, Value next) {
     LLVMAddIncoming(phi, &first, &before, 1);
@@ -113,13 +108,18 @@ Block BlocksBuilder::loop_over(Lowering& l, bool constant) {
   if (!constant) comes_from(x, first_x, next_x);
   comes_from(pixel, LLVMGetParam(f, 1), next_pixel);
   comes_from(left, LLVMGetParam(f, 4), next_left);
-  ir.at(once);
-  ir.br(constant ? body : loop);
+  ir.at(before);
+  ir.br(loop);
+  if (constant) {
+    ir.at(once);
+    ir.br(body);
+  }
   return once;
 }
 
 /// To `constant` where interpolation (Interpolator::interpolate) gives the first vertex's value for every pixel, bit for bit: v0 + b1 * 0 +
-/// b2 * 0 with finite barycentrics. v0 itself is finite, no denormal, and not -0, which a sum with +0 would lose.
+/// b2 * 0 with finite barycentrics (anchors are fixed-point numbers, so they are finite). v0 itself is finite, no denormal, and not -0,
+/// which a sum with +0 would lose.
 void BlocksBuilder::choose(const Lowering& l, const std::vector<uint32_t>& rows, Block constant, Block any) const {
   const Ir& ir = l.ir;
   Value setup = ir.field(ir.ptr, l.args, offsetof(FragmentArgs, primitive), 8);
@@ -156,7 +156,7 @@ void BlocksBuilder::choose(const Lowering& l, const std::vector<uint32_t>& rows,
   ir.br(ok, constant, any);
 }
 
-Status build_blocks(const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue, const Constants& constants,
+Status build_blocks(const FragmentKey& key, bool is_short, const EpilogueKey& epilogue, const Constants& constants,
                     const Divergence& divergence, LLVMModuleRef module, const char* name, uint32_t lanes) {
   Lowering l(module, lanes, key.module->module(), constants, divergence, key.resources);
   l.fragment = true;
@@ -170,24 +170,24 @@ Status build_blocks(const FragmentKey& key, const StageTraits& traits, const Epi
   FragmentBuilder inputs{l, key, {l, key}, {}};
   inputs.find_inputs();
   const InputKinds kinds = kinds_of(inputs);
-  const bool never = kinds.of_pixel || (!kinds.rows.empty() && (ir.quick || !is_short(traits)));
-  const bool always = !never && kinds.rows.empty();
-  if (never || always) {
-    Block first = builder.loop_over(l, always);
+  // A second loop pays where the body is short: it is compiled for pictures that may never have a constant colour. Quick code is for the
+  // first packets and has to be made soon.
+  const bool never_constant = kinds.of_pixel || (!kinds.rows.empty() && (ir.quick || !is_short));
+  const bool always_constant = !never_constant && kinds.rows.empty();
+  if (never_constant || always_constant) {
+    Block first = builder.loop_over(l, inputs.variables, always_constant);
     ir.at(chosen);
     ir.br(first);
   } else {
     Lowering again(module, lanes, key.module->module(), constants, divergence, key.resources);
     again.fragment = true;
-    again.args = l.args, again.entry = l.entry, again.buffers = l.buffers, again.textures = l.textures;
-    again.push_constants = l.push_constants, again.scratch = l.scratch, again.budget = l.budget, again.whole_buffers = l.whole_buffers;
-    LLVMPositionBuilderAtEnd(again.alloca_builder, l.entry);
-    Block any = builder.loop_over(l, false), constant = builder.loop_over(again, true);
+    share_beginning(again, l);
+    Block any = builder.loop_over(l, inputs.variables, false), constant = builder.loop_over(again, inputs.variables, true);
     if (!again.status) return again.status;
     ir.at(chosen);
     builder.choose(l, kinds.rows, constant, any);
   }
-  if (!never) ir.add_attribute(f, kHoistAttribute);
+  if (!never_constant) ir.mark(f, kHoistMark);
   ir.at(builder.end);
   LLVMBuildRetVoid(ir.builder);
   LLVMBuildBr(l.alloca_builder, start);
@@ -203,15 +203,16 @@ bool suits_blocks(const FragmentKey& key, const StageTraits& traits) {
 }
 
 Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue) {
+  const bool is_short = traits.instructions <= kMostBlockInstructions && !traits.uses_images;
   CodeKey code("blocks");
   add_fragment(code, key);
   add_epilogue(code, epilogue);
-  const Jit::Build build = [key, traits, epilogue, lanes = jit.lanes()](LLVMModuleRef module, const char* name) {
+  const Jit::Build build = [key, is_short, epilogue, lanes = jit.lanes()](LLVMModuleRef module, const char* name) {
     return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
-      return build_blocks(key, traits, epilogue, constants, divergence, module, name, lanes);
+      return build_blocks(key, is_short, epilogue, constants, divergence, module, name, lanes);
     });
   };
-  if (!is_short(traits)) return Code<BlocksFunction>(jit.offer(code, build));
+  if (!is_short) return Code<BlocksFunction>(jit.offer(code, build));
   Expected<const CodeSlot*> slot = jit.function(code, build);
   if (!slot) return Error{slot.error().code, "shader '" + key.module->label() + "': " + slot.error().message};
   return Code<BlocksFunction>(*slot);

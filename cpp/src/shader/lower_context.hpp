@@ -8,7 +8,7 @@
 //   lower_instructions.cpp              dispatch; lower_alu.cpp, lower_glsl450.cpp: arithmetic
 //   lower_pointers.cpp                  access chains; lower_variables.cpp, lower_buffers.cpp, lower_atomics.cpp: memory
 //   lower_image.cpp                     textures; lower_inputs.cpp: interpolation
-//   lower_vertex.cpp, lower_fragment.cpp  entry points
+//   lower_vertex.cpp, lower_fragment.cpp, lower_blocks.cpp  entry points
 #pragma once
 
 #include <optional>

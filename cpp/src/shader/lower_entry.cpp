@@ -76,6 +76,13 @@ void begin_body(Lowering& l, size_t buffers_B, size_t textures_B, size_t push_co
   check_whole_buffers(l);
 }
 
+void share_beginning(Lowering& l, const Lowering& first) {
+  l.args = first.args, l.entry = first.entry;
+  l.buffers = first.buffers, l.textures = first.textures, l.push_constants = first.push_constants, l.scratch = first.scratch;
+  l.budget = first.budget, l.whole_buffers = first.whole_buffers;
+  LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
+}
+
 void make_globals(Lowering& l) {
   for (spv::StorageClass storage : {spv::StorageClassPrivate, spv::StorageClassOutput}) {
     for (uint32_t id : used_variables(l.m, storage)) {

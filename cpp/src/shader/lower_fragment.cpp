@@ -87,7 +87,7 @@ void FragmentBuilder::compute_at(const Interpolator::Position& at, bool uniform,
     const int row = row_of(s);
     Value x = ir.fk(0.0f);
     if (row >= 0) {
-      const bool elsewhere = s.centroid && s.interpolation != Interpolation::flat && !key.per_sample;
+      const bool elsewhere = s.centroid && s.interpolation != Interpolation::flat && !key.per_sample && !inputs.constant;
       if (elsewhere && !at_centroid) at_centroid = inputs.barycentrics(inputs.centroid(), uniform);
       x = inputs.interpolate(static_cast<uint32_t>(row), s.interpolation, elsewhere ? *at_centroid : *b, uniform);
     }

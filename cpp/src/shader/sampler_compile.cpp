@@ -1,8 +1,9 @@
 // shader/sampler_compile.cpp -- compile_sampler: the functions sample_gradient, sample_implicit, sample_lod, fetch and gather of one (view,
 // sampler) pair.
 //
-// In: SamplerKey. Out: machine code with the types of sampler_types.hpp. The lanes are served in groups that share a level (and magnified
-// or not): nearly always one group, so that level data are scalars; a second level is read only where some lane's fraction is not 0.
+// In: SamplerKey. Out: machine code with the types of sampler_types.hpp. With AVX-512 lanes of most views have levels of their own
+// (levels_by_lane). Else they are served in groups that share a level (and magnified or not): nearly always one group, so that level data
+// are scalars; a second level is read only where some lane's fraction is not 0.
 // What a lane gets does not depend on its company. Source: Vulkan specification, chapter "Image Operations".
 #include <cstring>
 
