@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "exec/depth_filter_positions.hpp"
+#include "exec/pass_plan.hpp"
 #include "exec/pass_record.hpp"
 #include "exec/thread_pool.hpp"
 #include "geometry/census.hpp"
@@ -68,23 +69,6 @@ double now_ms() { return std::chrono::duration<double, std::milli>(std::chrono::
 constexpr const char* kAttachmentNames[stats::kLedgerAttachments] = {"color0", "color1", "color2", "color3", "color4",
                                                                      "color5", "color6", "color7", "depth",  "stencil"};
 
-// Reads one VkDraw(Indexed)IndirectCommand; what lies outside the buffer reads zero, that is: draws nothing.
-DrawCall read_indirect(const IndirectDraw& indirect, uint32_t i) {
-  DrawCall draw = indirect.base;
-  uint32_t words[5] = {};
-  const uint64_t at = indirect.offset_B + static_cast<uint64_t>(i) * indirect.stride_B;
-  const uint64_t size = indirect.base.indexed ? 20 : 16;
-  if (at + size <= indirect.buffer->size_B()) std::memcpy(words, indirect.buffer->data() + at, size);
-  draw.count = words[0];
-  draw.instance_count = words[1];
-  draw.first = words[2];
-  draw.vertex_offset = indirect.base.indexed ? static_cast<int32_t>(words[3]) : 0;
-  draw.first_instance = words[indirect.base.indexed ? 4 : 3];
-  draw.draw_index = i;
-  if (draw.count) draw.instance_count = static_cast<uint32_t>(std::min<uint64_t>(draw.instance_count, kMaxDrawVertices / draw.count));
-  return draw;
-}
-
 void add_geometry_counters(PassStats& sum, const PassStats& part) {
   sum.indices += part.indices;
   sum.vertices_shaded += part.vertices_shaded;
@@ -132,72 +116,6 @@ geometry::BinGrid bin_grid(const PassRecord& pass, uint32_t bin_px) {
   grid.columns = (area.max_x - grid.origin_x_px) / bin_px + 1;
   grid.rows = (area.max_y - grid.origin_y_px) / bin_px + 1;
   return grid;
-}
-
-// Indirect draws stand behind the others in the execution's list; for people, draws are numbered in the order of commands.
-std::vector<uint32_t> draw_numbers(std::span<const geometry::PassCommand> commands, size_t draws) {
-  std::vector<uint32_t> numbers(draws);
-  uint32_t number = 0;
-  for (const geometry::PassCommand& c : commands)
-    if (!c.clear) numbers[c.draw] = number++;
-  return numbers;
-}
-
-// Targets that a draw or a clear may write: bit i colour i, 8 depth, 9 stencil.
-uint32_t written_targets(const PassRecord& pass) {
-  uint32_t written = 0;
-  for (const ClearCall& clear : pass.clears) {
-    if (clear.attachment >= 0) written |= 1u << clear.attachment;
-    if (clear.attachment < 0 && (clear.aspects & VK_IMAGE_ASPECT_DEPTH_BIT)) written |= 1u << stats::kLedgerDepth;
-    if (clear.attachment < 0 && (clear.aspects & VK_IMAGE_ASPECT_STENCIL_BIT)) written |= 1u << stats::kLedgerStencil;
-  }
-  const Pipeline* last = nullptr;
-  const auto add = [&](const DrawCall& draw) {
-    const Pipeline* pipeline = draw.state->pipeline.get();
-    if (pipeline == last) return;
-    last = pipeline;
-    written |= pipeline->compiled().written_targets;
-  };
-  for (const DrawCall& draw : pass.draws) add(draw);
-  for (const IndirectDraw& indirect : pass.indirects) add(indirect.base);
-  return written;
-}
-
-// The draws of this execution, with indirect ones read now: their buffers may have been written by earlier work.
-std::span<const DrawCall> plan_draws(PassRecord& pass) {
-  PassPlan& plan = pass.plan;
-  if (plan.ready && pass.indirects.empty()) return pass.draws;
-  plan.ready = false;
-  plan.chunks_of = plan.draw_count = 0;
-  plan.commands.clear();
-  if (!pass.indirects.empty()) plan.expanded = pass.draws;
-  for (const RecordedCommand& c : pass.commands) {
-    if (c.kind == RecordedCommand::Kind::clear) plan.commands.push_back({0, &pass.clears[c.index]});
-    if (c.kind == RecordedCommand::Kind::draw) plan.commands.push_back({c.index, nullptr});
-    if (c.kind != RecordedCommand::Kind::indirect) continue;
-    const IndirectDraw& indirect = pass.indirects[c.index];
-    for (uint32_t i = 0; i < indirect.count; i++) {
-      plan.commands.push_back({static_cast<uint32_t>(plan.expanded.size()), nullptr});
-      plan.expanded.push_back(read_indirect(indirect, i));
-    }
-  }
-  for (const geometry::PassCommand& c : plan.commands) plan.draw_count += c.clear == nullptr;
-  plan.written_targets = written_targets(pass);
-  const std::span<const DrawCall> draws = pass.indirects.empty() ? pass.draws : plan.expanded;
-  plan.chunk_primitives = geometry::chunk_primitives_of(draws, plan.commands);
-  return draws;
-}
-
-// The rest of the plan; indices that restart primitives may have been written since they were looked at.
-const geometry::ChunkPlans& plan_geometry(PassPlan& plan, const geometry::GeometryPass& pass) {
-  if (!plan.ready) geometry::lay_out_census(pass, plan.census);
-  if (plan.chunks_of != pass.chunk_primitives || plan.chunks.read_indices()) {
-    plan.chunks_of = 0;
-    geometry::plan_chunks(pass, plan.chunks);
-    plan.chunks_of = pass.chunk_primitives;
-  }
-  plan.ready = true;
-  return plan.chunks;
 }
 
 /// Which attachments have a row in PassStats::traffic.

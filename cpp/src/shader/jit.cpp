@@ -1,30 +1,20 @@
-// shader/jit.cpp -- the code generator's back end: target machine, pass pipeline, sharing and caching of compiles.
+// shader/jit.cpp -- sharing and caching of compiles, in two tiers.
 //
 // In: keys and callbacks that fill modules. Out: addresses. A compile runs in its own LLVM context with a target machine of its
-// own, so that threads compile at once. Untrusted shaders reach this file as IR: the module is verified
-// before the optimiser sees it (LLVM aborts on broken IR), and the object may refer to nothing but memset and memcpy.
-// Source: reference feasibility, sections 1 and 2 ("codegen level 2, slim pass pipeline", "code model small").
+// own, so that threads compile at once (jit_emit.hpp). Untrusted shaders reach this file as IR: the module is verified
+// before the optimiser sees it (LLVM aborts on broken IR).
 #include "shader/jit.hpp"
 
-#include "shader/jit_schedule.hpp"
-#include "shader/jit_target.hpp"
-#include "shader/sampler_types.hpp"
-
 #include <dlfcn.h>
-#include <elf.h>
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
-#include <llvm-c/Error.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -37,26 +27,17 @@
 #include "shader/code_memory.hpp"
 #include "shader/compile_crew.hpp"
 #include "shader/ir_builder.hpp"
+#include "shader/jit_emit.hpp"
+#include "shader/jit_schedule.hpp"
+#include "shader/jit_target.hpp"
 #include "shader/object_cache.hpp"
-#include "shader/quick_constants.hpp"
+#include "shader/object_file.hpp"
 #include "stats/host_memory.hpp"
 
 namespace tilegpu::shader {
 namespace {
 
-// SPIR-V-shaped IR is variables and redundant scalar code; vectorisers, loop and inter-procedural passes find nothing in it.
-// instcombine's fixpoint check is a fatal error in LLVM 19 unless it is turned off.
-constexpr const char* kPasses =
-    "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint;max-iterations=1>,simplifycfg,early-cse,dce)";
-constexpr const char* kSlicePasses =
-    "function(adce,simplifycfg,loop(loop-deletion),instcombine<no-verify-fixpoint;max-iterations=1>,adce,simplifycfg<no-keep-loops>)";
-constexpr const char* kHoistPasses = "function(loop-mssa(licm))";
-// With code generation that optimises nothing these pay for themselves. What a shader's variables are made of is scalars and vectors: sroa
-// finds no more than mem2reg, in three times the time.
-constexpr const char* kQuickPasses = "function(mem2reg,early-cse,dce)";
 constexpr uint32_t kCodeVersion = 2;
-
-enum class Tier : uint8_t { quick, optimised };
 
 double now_ms() {
   using namespace std::chrono;
@@ -64,13 +45,6 @@ double now_ms() {
 }
 
 Error error(const std::string& message) { return {VK_ERROR_UNKNOWN, message}; }
-
-std::string take_error(LLVMErrorRef e) {
-  char* message = LLVMGetErrorMessage(e);
-  std::string text = message;
-  LLVMDisposeErrorMessage(message);
-  return text;
-}
 
 /// Identifies the binary that this code is linked into, so that a rebuilt generator never loads its predecessor's objects.
 std::string build_identity() {
@@ -83,98 +57,10 @@ std::string build_identity() {
   return __DATE__ " " __TIME__;
 }
 
-/// Name of the first undefined symbol that is not allowed; "" when there is none. Also checks that the file is what we made.
-Expected<std::string> foreign_symbol(const std::string& object) {
-  const auto* base = reinterpret_cast<const uint8_t*>(object.data());
-  Elf64_Ehdr header;
-  if (object.size() < sizeof header) return error("the object file is too short");
-  std::memcpy(&header, base, sizeof header);
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != EM_X86_64 || header.e_shentsize != sizeof(Elf64_Shdr) ||
-      header.e_shoff > object.size() || (object.size() - header.e_shoff) / sizeof(Elf64_Shdr) < header.e_shnum) {
-    return error("the object file is not x86-64 ELF");
-  }
-  auto section = [&](uint32_t k) {
-    Elf64_Shdr s;
-    std::memcpy(&s, base + header.e_shoff + k * sizeof s, sizeof s);
-    return s;
-  };
-  for (uint32_t k = 0; k < header.e_shnum; ++k) {
-    const Elf64_Shdr symbols = section(k);
-    if (symbols.sh_type != SHT_SYMTAB || symbols.sh_link >= header.e_shnum) continue;
-    const Elf64_Shdr strings = section(symbols.sh_link);
-    if (symbols.sh_offset + symbols.sh_size > object.size() || strings.sh_offset + strings.sh_size > object.size() || !strings.sh_size) {
-      return error("the object file's symbol table is broken");
-    }
-    for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols.sh_size; at += sizeof(Elf64_Sym)) {
-      Elf64_Sym symbol;
-      std::memcpy(&symbol, base + symbols.sh_offset + at, sizeof symbol);
-      if (symbol.st_shndx != SHN_UNDEF || symbol.st_name == 0 || symbol.st_name >= strings.sh_size) continue;
-      const std::string name(object.data() + strings.sh_offset + symbol.st_name);
-      if (name != "memcpy" && name != "memset" && name != "memmove") return name;
-    }
-  }
-  return std::string();
-}
-
-/// TILEGPU_PERF_MAP=1: names and places of generated functions where `perf report` looks for them, /tmp/perf-PID.map.
-void add_to_perf_map(const std::string& object, uint64_t address, const std::string& name, const char* kind) {
-  static const bool wanted = [] {
-    const char* v = std::getenv("TILEGPU_PERF_MAP");
-    return v && *v == '1';
-  }();
-  if (!wanted) return;
-  uint64_t size_B = 0;  // the function's symbol; foreign_symbol has checked the file
-  const auto* base = reinterpret_cast<const uint8_t*>(object.data());
-  Elf64_Ehdr header;
-  std::memcpy(&header, base, sizeof header);
-  for (uint32_t k = 0; k < header.e_shnum; ++k) {
-    Elf64_Shdr section;
-    std::memcpy(&section, base + header.e_shoff + k * sizeof section, sizeof section);
-    if (section.sh_type != SHT_SYMTAB) continue;
-    for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= section.sh_size; at += sizeof(Elf64_Sym)) {
-      Elf64_Sym symbol;
-      std::memcpy(&symbol, base + section.sh_offset + at, sizeof symbol);
-      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF) size_B = std::max<uint64_t>(size_B, symbol.st_size);
-    }
-  }
-  if (FILE* file = std::fopen(("/tmp/perf-" + std::to_string(getpid()) + ".map").c_str(), "a")) {
-    std::fprintf(file, "%llx %llx %s %s\n", static_cast<unsigned long long>(address), static_cast<unsigned long long>(size_B), kind,
-                 name.substr(3, 12).c_str());
-    std::fclose(file);
-  }
-}
-
-struct ContextHolder {
-  LLVMContextRef context = LLVMContextCreate();
-  std::string messages;
-  ContextHolder() {
-    // Without a handler LLVM ends the process at the first error.
-    LLVMContextSetDiagnosticHandler(
-        context,
-        [](LLVMDiagnosticInfoRef info, void* self) {
-          if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
-          static_cast<ContextHolder*>(self)->messages += take_message(LLVMGetDiagInfoDescription(info)) + "; ";
-        },
-        this);
-  }
-  ~ContextHolder() { LLVMContextDispose(context); }
-};
-
 struct Entry {
   bool done = false;
   CodeSlot slot;
   Error error;
-};
-
-/// A module in a context of its own.
-struct Work {
-  ContextHolder holder;
-  LLVMModuleRef module = nullptr;
-  Work() = default;
-  Work(const Work&) = delete;
-  ~Work() {
-    if (module) LLVMDisposeModule(module);
-  }
 };
 
 }  // namespace
@@ -188,9 +74,8 @@ void CodeKey::add_bytes(const void* data, size_t size_B) {
 }
 
 struct Jit::State {
-  std::string requested_target, cpu, features, prefix, dump_directory;
-  uint32_t lanes = 0;
-  bool wide_schedule = false;  // see jit_schedule.hpp
+  std::string requested_target, cpu, features, prefix;
+  EmitOptions emit_options;
   LLVMTargetRef target = nullptr;
   std::string triple, data_layout;
   CodeMemory code;
@@ -239,7 +124,6 @@ struct Jit::State {
   }
   Expected<std::unique_ptr<Work>> build_ir(const Build& build, const std::string& name, const char* kind) const;
   Expected<std::string> generate(Work& work, Tier of, const std::string& name, const char* kind);
-  Expected<std::string> emit(Work& work, Tier of, LLVMTargetMachineRef machine, const std::string& name, const char* kind);
   Expected<void*> link(const std::string& object, const std::string& name, const char* kind);
   Expected<void*> make_quick(const Build& build, const std::string& name, const char* kind);
   Expected<void*> make_optimised(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key);
@@ -267,68 +151,8 @@ Expected<std::unique_ptr<Work>> Jit::State::build_ir(const Build& build, const s
 
 Expected<std::string> Jit::State::generate(Work& work, Tier of, const std::string& name, const char* kind) {
   LLVMTargetMachineRef machine = take_machine(of);
-  Expected<std::string> object = emit(work, of, machine, name, kind);
+  Expected<std::string> object = emit_object(work, of, machine, name, kind, emit_options);
   give_machine(of, machine);
-  return object;
-}
-
-Expected<std::string> Jit::State::emit(Work& work, Tier of, LLVMTargetMachineRef machine, const std::string& name, const char* kind) {
-  LLVMModuleRef module = work.module;
-  char* message = nullptr;
-  const std::string dump =
-      dump_directory.empty() ? "" : dump_directory + "/" + kind + "_" + name.substr(3, 12) + "_" + std::to_string(lanes);
-  auto write_ir = [&](const char* suffix) {
-    char* problem = nullptr;
-    if (LLVMPrintModuleToFile(module, (dump + suffix).c_str(), &problem) && problem) take_message(problem);
-  };
-  if (!dump.empty()) write_ir(".before.ll");
-  const unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
-  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-    // No exception passes through generated code: no unwind tables to register.
-    LLVMAddAttributeAtIndex(f, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
-                            LLVMCreateEnumAttribute(work.holder.context, nounwind, 0));
-  }
-  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMErrorRef failed = LLVMRunPasses(module, of == Tier::quick ? kQuickPasses : kPasses, machine, options);
-  LLVMValueRef function = LLVMGetNamedFunction(module, name.c_str());
-  constexpr auto kOfFunction = static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex);
-  const unsigned slice = LLVMGetEnumAttributeKindForName(kSliceAttribute, std::strlen(kSliceAttribute));
-  if (!failed && LLVMGetEnumAttributeAtIndex(function, kOfFunction, slice)) failed = LLVMRunPasses(module, kSlicePasses, machine, options);
-  if (!failed && of == Tier::optimised &&
-      LLVMGetStringAttributeAtIndex(function, kOfFunction, kHoistMark, static_cast<unsigned>(std::strlen(kHoistMark))))
-    failed = LLVMRunPasses(module, kHoistPasses, machine, options);
-  LLVMDisposePassBuilderOptions(options);
-  const auto is = [kind](const char* one) { return !std::strcmp(kind, one); };
-  const auto mark = [&](const char* attribute) {
-    LLVMAddAttributeAtIndex(
-        function, kOfFunction,
-        LLVMCreateStringAttribute(work.holder.context, attribute, static_cast<unsigned>(std::strlen(attribute)), "", 0));
-  };
-  if (wide_schedule && of == Tier::optimised && (is("fragment") || is("pixels") || is("sampler"))) mark(kWideSchedule);
-  // LLVM aligns the stack for vectors that it knows of before it gives out registers. Those that it spills then, as what the loop over
-  // blocks keeps around the calls of samplers, would lie across two cache lines each.
-  if (of == Tier::optimised && is("blocks")) mark("stackrealign");
-  if (!failed) leave_out_alpha(module);
-  if (!failed && of == Tier::quick) load_constants(module);
-  if (failed) return error("LLVM passes: " + take_error(failed));
-  if (!dump.empty()) {
-    write_ir(".after.ll");
-    LLVMModuleRef copy = LLVMCloneModule(module);  // code generation changes the module
-    if (LLVMTargetMachineEmitToFile(machine, copy, const_cast<char*>((dump + ".s").c_str()), LLVMAssemblyFile, &message))
-      take_message(message);
-    message = nullptr;
-    LLVMDisposeModule(copy);
-  }
-  LLVMMemoryBufferRef buffer = nullptr;
-  if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &buffer))
-    return error("LLVM code generation: " + take_message(message));
-  std::string object(LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
-  LLVMDisposeMemoryBuffer(buffer);
-  if (!work.holder.messages.empty()) return error("LLVM code generation: " + work.holder.messages);
-  Expected<std::string> foreign = foreign_symbol(object);
-  if (!foreign) return foreign.error();
-  if (!foreign->empty())
-    return error(std::string("generated code for ") + kind + " calls '" + *foreign + "', which no library of tilegpu provides");
   return object;
 }
 
@@ -379,7 +203,8 @@ void Jit::State::optimise_later(const Build& build, const std::string& name, con
 Expected<void*> Jit::State::load(const CacheKeyPtr& full_key, const std::string& name, const char* kind) {
   const double start = now_ms();
   std::string object;
-  if (!dump_directory.empty() || (!background && tier != Tier::optimised) || !cache->load(*full_key, object)) return error("not on disk");
+  if (!emit_options.dump_directory.empty() || (!background && tier != Tier::optimised) || !cache->load(*full_key, object))
+    return error("not on disk");
   if (Expected<std::string> foreign = foreign_symbol(object); !foreign || !foreign->empty()) return error("not ours");
   Expected<void*> address = link(object, name, kind);
   if (!address) return address;
@@ -476,17 +301,17 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   jit->wide_ = target.wide, jit->gathers_ = target.gathers;
   // Chains by turns want 32 vector registers.
   const char* schedule = std::getenv("TILEGPU_SCHEDULE");
-  s.wide_schedule = target.wide && !(schedule && !std::strcmp(schedule, "default"));
-  jit->lanes_ = s.lanes = info.lanes ? info.lanes : target.wide ? 16 : 8;
+  s.emit_options.wide_schedule = target.wide && !(schedule && !std::strcmp(schedule, "default"));
+  jit->lanes_ = s.emit_options.lanes = info.lanes ? info.lanes : target.wide ? 16 : 8;
   if (const char* dump = std::getenv("TILEGPU_DUMP"); dump && *dump) {
-    s.dump_directory = dump;
+    s.emit_options.dump_directory = dump;
     mkdir(dump, 0777);
   }
   s.triple = take_message(LLVMGetDefaultTargetTriple());
   char* message = nullptr;
   if (LLVMGetTargetFromTriple(s.triple.c_str(), &s.target, &message))
     return error("LLVM has no target '" + s.triple + "': " + take_message(message));
-  bool tiered = info.tiered && s.dump_directory.empty();
+  bool tiered = info.tiered && s.emit_options.dump_directory.empty();
   if (const char* code = std::getenv("TILEGPU_CODE"); code && *code) {
     const std::string wanted = code;
     if (wanted != "quick" && wanted != "optimised" && wanted != "tiered")
@@ -510,16 +335,16 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   CodeKey environment("tilegpu");
   auto add = [&](const std::string& text) { environment.add_bytes(text.data(), text.size()); };
   environment.add(kCodeVersion);
-  environment.add(s.lanes);
+  environment.add(s.emit_options.lanes);
   environment.add(uint32_t{jit->gathers_});
-  environment.add(uint32_t{s.wide_schedule});
+  environment.add(uint32_t{s.emit_options.wide_schedule});
   for (size_t size_B : {sizeof(FragmentArgs), sizeof(VertexArgs), sizeof(PrimitiveSetup), sizeof(TextureDescriptor), sizeof(ImageViewAbi),
                         sizeof(SamplerAbi)}) {
     environment.add(static_cast<uint64_t>(size_B));
   }
   add(build_identity());
   add(std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch));
-  add(s.cpu), add(s.features), add(kPasses), add(kSlicePasses), add(kHoistPasses), add(s.triple), add("O2 pic small");
+  add(s.cpu), add(s.features), add(pass_pipelines()), add(s.triple), add("O2 pic small");
   s.prefix = environment.bytes();
   return jit;
 }
@@ -616,7 +441,7 @@ void Jit::describe(DeviceInfo& info) const {
   info.llvm_version = std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
   info.jit_target = s.requested_target;
   info.cache_dir = s.cache->directory();
-  info.lanes = s.lanes;
+  info.lanes = s.emit_options.lanes;
 }
 
 }  // namespace tilegpu::shader
