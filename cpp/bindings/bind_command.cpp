@@ -1,4 +1,5 @@
 // bindings/bind_command.cpp -- tilegpu/command.hpp: command buffers, render passes, queries, copies.
+#include <algorithm>
 #include <cstring>
 
 #include "bindings.hpp"

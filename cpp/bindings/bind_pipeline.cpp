@@ -119,8 +119,9 @@ void bind_pipeline(py::module_& m) {
       .def(
           "set_stage",
           [](Info& i, Ptr<ShaderModule> module, std::vector<std::pair<uint32_t, uint32_t>> specialization) {
-            const bool vertex = module->reflection().stage == VK_SHADER_STAGE_VERTEX_BIT;
-            (vertex ? i.vertex : i.fragment) = {std::move(module), std::move(specialization)};
+            ShaderStage& stage = module->reflection().stage == VK_SHADER_STAGE_VERTEX_BIT ? i.vertex : i.fragment;
+            stage.module = std::move(module);
+            stage.specialization = std::move(specialization);
           },
           py::arg("module").none(false), py::arg("specialization"))
       .def(

@@ -1,5 +1,6 @@
 // test_framebuffer_resolve.cpp -- the resolve piece as it is, beyond what Vulkan's operations ask for: a parallel copy from any render
 // target, depth or stencil to any other, inside and in the border, and views of load, store and resolve that all differ.
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <cstring>

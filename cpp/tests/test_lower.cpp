@@ -1,4 +1,5 @@
 // tests/test_lower.cpp -- shaders through SPIR-V and LLVM at 4, 8 and 16 lanes against scalar C++: arithmetic, control flow, memory.
+#include <algorithm>
 #include <functional>
 #include <random>
 

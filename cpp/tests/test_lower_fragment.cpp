@@ -1,4 +1,6 @@
 // tests/test_lower_fragment.cpp -- fragment shaders at 4, 8 and 16 lanes against scalar C++: interpolation, derivatives, discard, outputs.
+#include <algorithm>
+
 #include "lower_fixture.hpp"
 
 using namespace tilegpu;

@@ -1,5 +1,7 @@
 // tests/test_lower_texture.cpp -- texture instructions from GLSL through the sampler functions: levels, offsets, arrays of textures,
 // separate samplers, projection, comparison, fetch, gather. Filtering itself is tested by test_sampler.
+#include <algorithm>
+
 #include "lower_fixture.hpp"
 
 using namespace tilegpu;

@@ -1,4 +1,5 @@
 // test_resource.cpp -- memory, buffers, images, views, samplers: layouts, sizes at the limits, every refusal, the form for code.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

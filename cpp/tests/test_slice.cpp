@@ -1,4 +1,5 @@
 // tests/test_slice.cpp -- deferred vertex shading's slice of a vertex shader: the same position to the bit, and none of the other work.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>

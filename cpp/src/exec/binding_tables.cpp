@@ -2,6 +2,8 @@
 // TextureDescriptor[] with the functions for each (view, sampler) pair. Source: Vulkan specification, "Resource Descriptors".
 #include "exec/binding_tables.hpp"
 
+#include <algorithm>
+
 #include "resource/view_abi.hpp"
 #include "vk/format.hpp"
 

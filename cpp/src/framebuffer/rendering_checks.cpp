@@ -4,6 +4,7 @@
 // valid usage of VkRenderingInfo and VkRenderingAttachmentInfo.
 #include "framebuffer/rendering_checks.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "resource/field_error.hpp"

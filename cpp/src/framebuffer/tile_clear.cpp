@@ -3,6 +3,8 @@
 // Source: Vulkan specification, "Clearing Images Inside a Render Pass Instance": not affected by masks, tests or the scissor.
 #include "framebuffer/tile_targets.hpp"
 
+#include <algorithm>
+
 namespace tilegpu::framebuffer {
 namespace {
 

@@ -4,6 +4,8 @@
 // In, out: see tile_copy.hpp.
 #include "framebuffer/tile_copy.hpp"
 
+#include <algorithm>
+
 #include "framebuffer/wide_rows.hpp"
 
 namespace tilegpu::framebuffer {

@@ -4,6 +4,7 @@
 // shared/reference/mesa_study.md 1.2 states it, with its golden table; Arm's thresholds in arm-fragment-prepass.txt.
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "framebuffer/layout.hpp"

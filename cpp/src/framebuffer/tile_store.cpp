@@ -2,6 +2,7 @@
 //
 // All samples, or reduced to one on the way out (folded resolves), to linear rows or superblocks. Linear images are written inside the
 // render area only; block-compressed ones in whole superblocks of the tiling area, whose border was loaded. Source: mesa_study.md 1.3, 1.5.
+#include <algorithm>
 #include <cstring>
 
 #include "framebuffer/equal_quads.hpp"

@@ -1,6 +1,7 @@
 // hsr/pixel_groups.cpp -- see pixel_groups.hpp.
 #include "hsr/pixel_groups.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstring>

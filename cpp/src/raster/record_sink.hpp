@@ -5,6 +5,7 @@
 // Source: architecture, decision 8; Vulkan specification, "Fragment Operations" (early tests).
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 
 #include "raster/worker.hpp"

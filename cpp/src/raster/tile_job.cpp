@@ -9,6 +9,7 @@
 #include "hsr/explain.hpp"
 #include "raster/tile_job.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 

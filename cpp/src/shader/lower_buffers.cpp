@@ -4,6 +4,9 @@
 // buffers whose size is known and that are as large as their block are read without checks (a copy stands in for smaller ones).
 // Source: Vulkan specification, "Robust Buffer Access", VK_EXT_robustness2; "Offset and Stride Assignment".
 #include "shader/lower_context.hpp"
+
+#include <algorithm>
+
 #include "shader/math.hpp"
 
 namespace tilegpu::shader {
