@@ -236,11 +236,10 @@ void Builder::read_sources(Target& t, WholePacket* whole) {
   }
   if (key.alpha_to_one && !t.format->is_integer()) t.source[3] = ir.fk(1);
   if (t.blends) return;
-  const auto pack = [&] {
+  once(ir, whole && whole->constant ? whole : nullptr, [&] {
     emit_pack_texel(ir, *t.format, t.source, t.packed);
-    return nullptr;
-  };
-  whole && whole->constant ? once(ir, whole, pack) : pack();
+    return t.packed[0];
+  });
 }
 
 std::vector<Value> Builder::blended(const Target& t, const std::vector<Value>& old, WholePacket* whole) {

@@ -21,6 +21,13 @@ using Value = LLVMValueRef;
 using Type = LLVMTypeRef;
 using Block = LLVMBasicBlockRef;
 
+/// A function's attribute that is a text: one of LLVM's for its code generator, or one of ours.
+inline void add_text_attribute(LLVMValueRef function, const char* name) {
+  LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+  LLVMAddAttributeAtIndex(function, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
+                          LLVMCreateStringAttribute(context, name, static_cast<unsigned>(std::strlen(name)), "", 0));
+}
+
 /// How modules of quick code (jit.hpp) are named. It stays in this process, so that it may hold addresses of functions of the core.
 inline constexpr const char kQuickPrefix[] = "tq_";
 
@@ -450,11 +457,6 @@ class Ir {
   void add_attribute(Value fn, const char* name) const {
     const unsigned kind = LLVMGetEnumAttributeKindForName(name, std::strlen(name));
     LLVMAddAttributeAtIndex(fn, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex), LLVMCreateEnumAttribute(context, kind, 0));
-  }
-  /// An attribute that only tilegpu knows.
-  void mark(Value fn, const char* name) const {
-    LLVMAddAttributeAtIndex(fn, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
-                            LLVMCreateStringAttribute(context, name, static_cast<unsigned>(std::strlen(name)), "", 0));
   }
   /// A call that only reads memory and comes back.
   void mark_removable(Value call) const {

@@ -81,15 +81,11 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
     failed = LLVMRunPasses(module, kHoistPasses, machine, pass_options);
   LLVMDisposePassBuilderOptions(pass_options);
   const auto is = [kind](const char* one) { return !std::strcmp(kind, one); };
-  const auto mark = [&](const char* attribute) {
-    LLVMAddAttributeAtIndex(
-        function, kOfFunction,
-        LLVMCreateStringAttribute(work.holder.context, attribute, static_cast<unsigned>(std::strlen(attribute)), "", 0));
-  };
-  if (options.wide_schedule && of == Tier::optimised && (is("fragment") || is("pixels") || is("sampler"))) mark(kWideSchedule);
+  if (options.wide_schedule && of == Tier::optimised && (is("fragment") || is("pixels") || is("sampler")))
+    add_text_attribute(function, kWideSchedule);
   // LLVM aligns the stack for vectors that it knows of before it gives out registers. Those that it spills then, as what the loop over
   // blocks keeps around the calls of samplers, would lie across two cache lines each.
-  if (of == Tier::optimised && is("blocks")) mark("stackrealign");
+  if (of == Tier::optimised && is("blocks")) add_text_attribute(function, "stackrealign");
   if (!failed) leave_out_alpha(module);
   if (!failed && of == Tier::quick) load_constants(module);
   if (failed) return error("LLVM passes: " + take_error(failed));

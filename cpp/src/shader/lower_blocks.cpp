@@ -187,7 +187,7 @@ Status build_blocks(const FragmentKey& key, bool is_short, const EpilogueKey& ep
     ir.at(chosen);
     builder.choose(l, kinds.rows, constant, any);
   }
-  if (!never_constant) ir.mark(f, kHoistMark);
+  if (!never_constant) add_text_attribute(f, kHoistMark);
   ir.at(builder.end);
   LLVMBuildRetVoid(ir.builder);
   LLVMBuildBr(l.alloca_builder, start);

@@ -17,6 +17,31 @@ void run_entry_point(Lowering& l);
 /// Adds what determines a stage's code.
 void add_stage(CodeKey& key, const ShaderModule& module, const Specialization& specialization, const VaryingLayout& varyings,
                const ResourceTable& resources);
+/// Evaluates and analyses the module of a key of either stage, then build(constants, divergence).
+template <class Key, class Build>
+Status analyse_and_build(const Key& key, Build&& build) {
+  if (Status parsed = key.module->parse(); !parsed) return parsed;
+  const Module& m = key.module->module();
+  Expected<Constants> constants = evaluate_constants(m, key.specialization);
+  if (!constants) return constants.error();
+  const auto uniform_input = [&](uint32_t id) {  // asked of inputs only
+    switch (m.decoration(id).builtin) {
+      case spv::BuiltInInstanceIndex:  // inputs of vertex shaders
+      case spv::BuiltInBaseInstance:
+      case spv::BuiltInBaseVertex:
+      case spv::BuiltInDrawIndex:
+      case spv::BuiltInLayer:  // of fragment shaders
+      case spv::BuiltInSampleId:
+      case spv::BuiltInSamplePosition:
+        return true;
+      default:
+        return false;
+    }
+  };
+  Expected<Divergence> divergence = analyze_divergence(m, *constants, uniform_input);
+  if (!divergence) return divergence.error();
+  return build(*constants, *divergence);
+}
 /// An input made of ready values; a copy in memory where it is indexed dynamically.
 void set_input(Lowering& l, uint32_t variable, std::vector<Value> scalars);
 

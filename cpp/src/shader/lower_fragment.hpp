@@ -42,20 +42,4 @@ Block begin_function(Lowering& l, Value f);
 /// Adds what determines the code of a fragment shader.
 void add_fragment(CodeKey& code, const FragmentKey& key);
 
-/// Evaluates and analyses the module, then build(constants, divergence).
-template <class Build>
-Status analyse_and_build(const FragmentKey& key, Build&& build) {
-  if (Status parsed = key.module->parse(); !parsed) return parsed;
-  const Module& m = key.module->module();
-  Expected<Constants> constants = evaluate_constants(m, key.specialization);
-  if (!constants) return constants.error();
-  const auto uniform_input = [&](uint32_t id) {
-    const uint32_t builtin = m.decoration(id).builtin;
-    return builtin == spv::BuiltInLayer || builtin == spv::BuiltInSampleId || builtin == spv::BuiltInSamplePosition;
-  };
-  Expected<Divergence> divergence = analyze_divergence(m, *constants, uniform_input);
-  if (!divergence) return divergence.error();
-  return build(*constants, *divergence);
-}
-
 }  // namespace tilegpu::shader

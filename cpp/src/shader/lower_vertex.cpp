@@ -383,18 +383,9 @@ Expected<Code<VertexFunction>> compile_vertex(Jit& jit, const VertexKey& key) {
   for (const auto& a : key.attributes) word(a.location), word(a.binding), word(static_cast<uint32_t>(a.format)), word(a.offset);
   word(key.position_only);
   Expected<const CodeSlot*> slot = jit.function(code, [key, lanes = jit.lanes()](LLVMModuleRef module, const char* name) -> Status {
-    if (Status parsed = key.module->parse(); !parsed) return parsed;
-    const Module& m = key.module->module();
-    Expected<Constants> constants = evaluate_constants(m, key.specialization);
-    if (!constants) return constants.error();
-    const auto uniform_input = [&](uint32_t id) {
-      const uint32_t builtin = m.decoration(id).builtin;
-      return builtin == spv::BuiltInInstanceIndex || builtin == spv::BuiltInBaseInstance || builtin == spv::BuiltInBaseVertex ||
-             builtin == spv::BuiltInDrawIndex;
-    };
-    Expected<Divergence> divergence = analyze_divergence(m, *constants, uniform_input);
-    if (!divergence) return divergence.error();
-    return build_vertex(key, *constants, *divergence, module, name, lanes);
+    return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
+      return build_vertex(key, constants, divergence, module, name, lanes);
+    });
   });
   if (!slot) return Error{slot.error().code, "shader '" + key.module->label() + "': " + slot.error().message};
   return Code<VertexFunction>(*slot);
