@@ -226,6 +226,18 @@ def test_bench_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert "called 'gl'" in usage_error(capsys, "bench", "peers", "--opengl", f"gl={file}")
 
 
+def test_bench_peers_without_peers(capsys: pytest.CaptureFixture[str]) -> None:
+    """Figures that there are not: nothing that JSON does not have, a dash in the table; frames recorded anew stand in both."""
+    arguments = ["bench", "peers", "--scene", "clear", "--no-gl", "--moving", "--rounds", "1", "--time", "0.01"]
+    assert main([*arguments, "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert row["peer"] == "none" and row["peer_ms"] is None and row["ratio"] is None
+    assert row["tilegpu_ms"] > 0 and row["moving_ms"] > 0
+    assert main(arguments) == 0
+    *_, line = capsys.readouterr().out.splitlines()
+    assert line.split()[2:] == ["none", "-", "-", "-", "..", "-", "-", line.split()[-1]] and float(line.split()[-1]) > 0
+
+
 def test_bench_peers_draws_in_other_processes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """OpenGL in another Python draws the same picture; a program named beside an ICD is run instead of vkpeer's."""
     if unavailable():

@@ -16,7 +16,7 @@ def _pyplot() -> Any:
     try:
         import matplotlib
     except ImportError:
-        raise RuntimeError("--plots needs matplotlib, which is not installed: pip install matplotlib") from None
+        raise RuntimeError("drawing plots needs matplotlib, which is not installed: pip install matplotlib") from None
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

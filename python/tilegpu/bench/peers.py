@@ -44,17 +44,20 @@ SCENES = (
 class Row:
     """One scene and one peer. ``ratio``: the peer's time over ours, median of the rounds, with its least and greatest.
 
+    Where no peer was asked for there is one row, whose peer is ``"none"`` and whose figures of it are ``None``.
     ``differ``: share of the pixels whose colour differs by more than 2/255 from ours, ``None`` where the peer has no picture.
+    ``moving_ms``: a frame of ours that is recorded anew with another transform, ``None`` unless asked for.
     """
 
     scene: str
     tilegpu_ms: float
-    peer: str
-    peer_ms: float
-    ratio: float
-    ratio_min: float
-    ratio_max: float
-    differ: float | None
+    peer: str = "none"
+    peer_ms: float | None = None
+    ratio: float | None = None
+    ratio_min: float | None = None
+    ratio_max: float | None = None
+    differ: float | None = None
+    moving_ms: float | None = None
 
 
 @dataclass(frozen=True)
@@ -159,8 +162,8 @@ def _moving(renderer: SceneRenderer, frame: Frame) -> Callable[[], None]:
 
 def measure(
     scene: str, gl: bool, others: Sequence[VulkanPeer | OpenGLPeer], seconds: float, rounds: int, moving: bool
-) -> tuple[list[Row], float | None]:
-    """Rows of one scene, and milliseconds of a frame that is recorded anew with another transform (``None`` unless asked for)."""
+) -> list[Row]:
+    """Rows of one scene."""
     frame = find_scene(scene).frame()
     renderer = SceneRenderer(tg.Device())
     picture = renderer.render(frame).images[0]
@@ -185,15 +188,14 @@ def measure(
                 times.setdefault(peer.name, []).append(peer_ms)
                 differ[peer.name] = _share_over_2(picture, shown)
     ours = times.pop("tilegpu")
+    ours_ms, moving_ms = statistics.median(ours), None
+    if moving:
+        moving_ms = statistics.median(by_turns({"moving": _moving(renderer, frame)}, seconds / rounds, 1)["moving"])
     rows = [
-        Row(scene, statistics.median(ours), name, statistics.median(theirs), *ratio_of(ours, theirs), differ.get(name))
+        Row(scene, ours_ms, name, statistics.median(theirs), *ratio_of(ours, theirs), differ.get(name), moving_ms)
         for name, theirs in times.items()
     ]
-    if not rows:
-        rows = [Row(scene, statistics.median(ours), "none", math.nan, math.nan, math.nan, math.nan, None)]
-    if not moving:
-        return rows, None
-    return rows, statistics.median(by_turns({"moving": _moving(renderer, frame)}, seconds / rounds, 1)["moving"])
+    return rows or [Row(scene, ours_ms, moving_ms=moving_ms)]
 
 
 def add_parser(commands: Any) -> None:
@@ -280,24 +282,28 @@ def run(options: argparse.Namespace) -> int:
             f"{'scene':28}{'tilegpu ms':>11}  {'peer':8}{'ms':>10}{'ratio':>7}  {'spread':13}{'differ':>8}{'moving ms':>11}"
         )
     for scene in options.scene or SCENES:
-        found, moving_ms = measure(scene, not options.no_gl, peers, options.time, options.rounds, options.moving)
+        found = measure(scene, not options.no_gl, peers, options.time, options.rounds, options.moving)
         rows += found
         if not options.json:
-            _print(found, moving_ms)
+            _print(found)
     if options.json:
         print(json.dumps([asdict(row) for row in rows], indent=1))
-    elif rows and rows[0].peer != "none":
+    else:
         _print_mean(rows)
     return 0
 
 
-def _print(rows: Iterable[Row], moving_ms: float | None) -> None:
+def _print(rows: Iterable[Row]) -> None:
+    def figure(value: float | None) -> str:
+        return "-" if value is None else f"{value:.2f}"
+
     for row in rows:
         differ = "-" if row.differ is None else f"{row.differ:.2%}"
-        moving = "" if moving_ms is None else f"{moving_ms:11.2f}"
+        spread = f"{figure(row.ratio_min):>5} ..{figure(row.ratio_max):>5}"
+        moving = "" if row.moving_ms is None else f"{row.moving_ms:11.2f}"
         print(
-            f"{row.scene:28}{row.tilegpu_ms:11.2f}  {row.peer:8}{row.peer_ms:10.2f}{row.ratio:7.2f}  "
-            f"{row.ratio_min:5.2f} ..{row.ratio_max:5.2f}{differ:>8}{moving}",
+            f"{row.scene:28}{row.tilegpu_ms:11.2f}  {row.peer:8}{figure(row.peer_ms):>10}{figure(row.ratio):>7}  "
+            f"{spread}{differ:>8}{moving}",
             flush=True,
         )
 
@@ -306,7 +312,7 @@ def _print_mean(rows: Sequence[Row]) -> None:
     """Geometric mean over the scenes of the ratio to the fastest peer, clear left out."""
     fastest: dict[str, float] = {}
     for row in rows:
-        if row.scene != "clear":
+        if row.scene != "clear" and row.ratio is not None:
             fastest[row.scene] = min(row.ratio, fastest.get(row.scene, math.inf))
     if fastest:
         mean = math.exp(sum(math.log(r) for r in fastest.values()) / len(fastest))
