@@ -1,4 +1,4 @@
-"""Triangles of draws with the same state are covered and tested together (draw_entries in cpp/src/raster/tile_job.cpp): each keeps its
+"""Triangles of draws with the same state are covered and tested together (draw_entries in cpp/src/tile/tile_job.cpp): each keeps its
 own push constants, order and query, whatever the sizes."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Large triangles of a bin are drawn near ones first, whatever the order of the draws (cpp/src/raster/near_to_far.hpp): no bit depends on
+"""Large triangles of a bin are drawn near ones first, whatever the order of the draws (cpp/src/tile/near_to_far.hpp): no bit depends on
 it, equal depths included, and what is hidden is rejected the same in every order."""
 
 from __future__ import annotations

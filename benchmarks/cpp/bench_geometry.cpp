@@ -128,14 +128,14 @@ int main(int argc, char** argv) {
   auto compiled = std::make_unique<pipeline::Compiled>();
   compiled->vertex = shade;
   compiled->varyings.components.resize(5);
-  exec::DrawState state;
+  command::DrawState state;
   state.pipeline = std::make_shared<Pipeline>(info, std::move(compiled));
   state.vertex_bindings[0] = {reinterpret_cast<const uint8_t*>(vertices.data()), vertices.size() * sizeof(Vertex)};
   state.index_data = reinterpret_cast<const uint8_t*>(indices.data());
   state.index_size_B = indices.size() * 4;
   state.viewport = {0, 0, 1920, 1080, 0, 1};
   state.scissor = {{0, 0}, {1920, 1080}};
-  exec::DrawCall draw;
+  command::DrawCall draw;
   draw.state = &state;
   draw.indexed = true;
   draw.count = static_cast<uint32_t>(indices.size());

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <random>
 
-#include "raster/tile_job.hpp"
+#include "tile/tile_job.hpp"
 
 using namespace tilegpu;
 
@@ -24,8 +24,8 @@ struct Bench {
   VkCompareOp compare = VK_COMPARE_OP_LESS;
 };
 
-geometry::TriangleRecord triangle(float x0, float y0, float x1, float y1, float x2, float y2, float z) {
-  geometry::TriangleRecord r{};
+records::TriangleRecord triangle(float x0, float y0, float x1, float y1, float x2, float y2, float z) {
+  records::TriangleRecord r{};
   const float xs[3] = {x0, x1, x2}, ys[3] = {y0, y1, y2};
   for (int k = 0; k < 3; k++) {
     r.x[k] = static_cast<int32_t>(xs[k] * 256);
@@ -33,12 +33,12 @@ geometry::TriangleRecord triangle(float x0, float y0, float x1, float y1, float 
     r.z[k] = z;
     r.q[k] = 1;
   }
-  r.draw_flags = geometry::kFrontFacing;
+  r.draw_flags = records::kFrontFacing;
   return r;
 }
 
 // Cycles of drawing all records once in one bin; the best of some rounds.
-double measure(const Bench& b, const std::vector<geometry::TriangleRecord>& records, stats::FragmentCounters& counters) {
+double measure(const Bench& b, const std::vector<records::TriangleRecord>& records, stats::FragmentCounters& counters) {
   GraphicsPipelineCreateInfo info;
   info.depth_stencil.depth_test = info.depth_stencil.depth_write = true;
   info.depth_stencil.depth_compare = b.compare;
@@ -50,24 +50,24 @@ double measure(const Bench& b, const std::vector<geometry::TriangleRecord>& reco
   compiled->classification.reads_tile = b.blends;
   compiled->fragment = b.depth_only ? nullptr : empty_function;
   compiled->epilogue = b.depth_only ? nullptr : empty_function;
-  exec::DrawState state;
+  command::DrawState state;
   state.pipeline = std::make_shared<Pipeline>(std::move(info), std::move(compiled));
   state.scissor = {{0, 0}, {4096, 4096}};
-  exec::DrawCall draw;
+  command::DrawCall draw;
   draw.state = &state;
   alignas(16) uint8_t push[256] = {};
   draw.push_constants = push;
-  geometry::Chunk chunk;
-  for (const geometry::TriangleRecord& r : records) {
+  records::Chunk chunk;
+  for (const records::TriangleRecord& r : records) {
     chunk.entries.push_back(static_cast<uint32_t>(chunk.records.size()));
     chunk.records.push_back(r);
   }
   chunk.varyings.resize(64);
-  geometry::BinnedGeometry binned;
+  records::BinnedGeometry binned;
   binned.grid = {b.bin_px, 1, 1, 0, 0};
   binned.segments.push_back({&chunk, 0, static_cast<uint32_t>(records.size())});
   binned.first_segment = {0, 1};
-  raster::PassContext pass;
+  tile::PassContext pass;
   pass.draws = {&draw, 1};
   pass.geometry = &binned;
   pass.samples = b.samples;
@@ -81,7 +81,7 @@ double measure(const Bench& b, const std::vector<geometry::TriangleRecord>& reco
   pass.tile.depth = {plane_B, 1, b.samples * 64};
   pass.tile.depth_format = VK_FORMAT_D32_SFLOAT;
   pass.tile.size_B = 2 * plane_B;
-  raster::TileWorker worker;
+  tile::TileWorker worker;
   double best = 1e30;
   for (int round = 0; round < 400; round++) {
     worker.begin_pass(pass);
@@ -95,7 +95,7 @@ double measure(const Bench& b, const std::vector<geometry::TriangleRecord>& reco
   return best;
 }
 
-void report(const char* what, const Bench& b, const std::vector<geometry::TriangleRecord>& records, double units, const char* unit) {
+void report(const char* what, const Bench& b, const std::vector<records::TriangleRecord>& records, double units, const char* unit) {
   stats::FragmentCounters c;
   if (only && !std::strstr(what, only)) return;
   const double cycles = measure(b, records, c);
@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
   const auto uniform = [&](float lo, float hi) { return std::uniform_real_distribution<float>(lo, hi)(rng); };
   // A grid mesh with cells of `cell` pixels: two triangles each.
   const auto mesh = [&](float cell) {
-    std::vector<geometry::TriangleRecord> records;
+    std::vector<records::TriangleRecord> records;
     for (float y = 0; y + cell <= 64; y += cell)
       for (float x = 0; x + cell <= 64; x += cell) {
         const float z = uniform(0.1f, 0.9f), j = cell * 0.2f;
@@ -122,7 +122,7 @@ int main(int argc, char** argv) {
     return records;
   };
   const auto layers = [&](int count, float z0, float dz) {
-    std::vector<geometry::TriangleRecord> records;
+    std::vector<records::TriangleRecord> records;
     for (int i = 0; i < count; i++) {
       const float z = z0 + dz * static_cast<float>(i);
       records.push_back(triangle(-10, -10, 300, -10, -10, 300, z));

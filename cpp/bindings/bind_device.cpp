@@ -5,7 +5,7 @@
 
 #include "bindings.hpp"
 #include "framebuffer/profile.hpp"
-#include "shader/background_crew.hpp"
+#include "shader/jit/background_crew.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::bindings {

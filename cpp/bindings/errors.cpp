@@ -1,6 +1,6 @@
 // bindings/errors.cpp -- Error values of the core become exceptions of tilegpu.errors, which chooses the class by the code.
+#include "base/host_memory.hpp"
 #include "bindings.hpp"
-#include "stats/host_memory.hpp"
 
 namespace tilegpu::bindings {
 namespace {
@@ -48,7 +48,7 @@ void bind_errors(py::module_&) {
     } catch (const CoreError& e) {
       raise(e.error);
     } catch (const std::bad_alloc& refused) {
-      raise({VK_ERROR_OUT_OF_HOST_MEMORY, "the system refused " + stats::refused_text(refused, "this call")});
+      raise({VK_ERROR_OUT_OF_HOST_MEMORY, "the system refused " + refused_text(refused, "this call")});
     }
   });
 }

@@ -3,7 +3,7 @@
 // Compiled for plain x86-64 and free of templates, so that the linker can't replace a function of it by one of another unit.
 #include <Python.h>
 
-#include "exec/cpu_check.hpp"
+#include "device/cpu_check.hpp"
 
 extern "C" PyObject* PyInit__core_impl();
 

@@ -71,8 +71,8 @@ struct Scene {
   uint32_t width_px = 64, height_px = 64, samples = 1, bin_px = 32, vertex_batch = 32;
   bool vertex_ranges = false, wide = false;
   std::vector<Vec4> positions, distances;
-  std::deque<exec::DrawState> states;
-  std::vector<exec::DrawCall> draws;
+  std::deque<command::DrawState> states;
+  std::vector<command::DrawCall> draws;
   std::vector<PassCommand> commands;
   ChunkPlans plans;
   std::vector<std::unique_ptr<Chunk>> chunks;
@@ -90,8 +90,8 @@ struct Scene {
     for (uint32_t i = 0; i < count && i < modes.size(); i++) compiled.varyings.components[i].interpolation = modes[i];
     shader_config.components = count;
   }
-  exec::DrawState& new_state() {
-    exec::DrawState state;
+  command::DrawState& new_state() {
+    command::DrawState state;
     state.pipeline = std::make_shared<Pipeline>(info, std::make_unique<pipeline::Compiled>(compiled));
     state.viewport = {0, 0, static_cast<float>(width_px), static_cast<float>(height_px), 0, 1};
     state.scissor = {{0, 0}, {width_px, height_px}};
@@ -101,8 +101,8 @@ struct Scene {
     states.push_back(state);
     return states.back();
   }
-  exec::DrawCall& draw(uint32_t count, uint32_t first = 0, uint32_t instances = 1) {
-    exec::DrawCall call;
+  command::DrawCall& draw(uint32_t count, uint32_t first = 0, uint32_t instances = 1) {
+    command::DrawCall call;
     call.state = &new_state();
     call.count = count;
     call.first = first;
@@ -114,20 +114,20 @@ struct Scene {
     return draws.back();
   }
   template <class T>
-  exec::DrawCall& draw_indexed(const std::vector<T>& indices, uint32_t instances = 1) {
-    exec::DrawCall& call = draw(static_cast<uint32_t>(indices.size()), 0, instances);
+  command::DrawCall& draw_indexed(const std::vector<T>& indices, uint32_t instances = 1) {
+    command::DrawCall& call = draw(static_cast<uint32_t>(indices.size()), 0, instances);
     call.indexed = true;
     std::vector<uint8_t> bytes(indices.size() * sizeof(T));
     if (!bytes.empty()) std::memcpy(bytes.data(), indices.data(), bytes.size());
     index_memory.push_back(std::move(bytes));
-    exec::DrawState& state = states.back();
+    command::DrawState& state = states.back();
     state.index_data = index_memory.back().data();
     state.index_size_B = index_memory.back().size();
     state.index_type = sizeof(T) == 1 ? VK_INDEX_TYPE_UINT8_EXT : sizeof(T) == 2 ? VK_INDEX_TYPE_UINT16 : VK_INDEX_TYPE_UINT32;
     return call;
   }
   GeometryPass pass() {
-    for (exec::DrawState& state : states) {
+    for (command::DrawState& state : states) {
       state.vertex_bindings[0] = {reinterpret_cast<const uint8_t*>(positions.data()), positions.size() * sizeof(Vec4)};
       state.vertex_bindings[1] = {reinterpret_cast<const uint8_t*>(distances.data()), distances.size() * sizeof(Vec4)};
     }

@@ -14,8 +14,8 @@
 
 #include "check.hpp"
 #include "shader/compiler.hpp"
-#include "shader/jit.hpp"
-#include "shader/spirv_module.hpp"
+#include "shader/jit/jit.hpp"
+#include "shader/spirv/module.hpp"
 
 namespace tilegpu::test {
 

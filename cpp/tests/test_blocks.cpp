@@ -6,7 +6,7 @@
 
 #include "epilogue_fixture.hpp"
 #include "lower_fixture.hpp"
-#include "shader/epilogue_pack.hpp"
+#include "shader/ir/format_pack.hpp"
 #include "vk/format.hpp"
 
 using namespace tilegpu;

@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "resource/texel_rows.hpp"
-#include "resource/transfer.hpp"
+#include "transfer/transfer.hpp"
 
 using namespace tilegpu;
 using namespace tilegpu::resource;
+using namespace tilegpu::transfer;
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "epilogue_fixture.hpp"
 #include "framebuffer/tile_memory.hpp"
 #include "shader/compiler.hpp"
-#include "shader/jit.hpp"
+#include "shader/jit/jit.hpp"
 #include "vk/format.hpp"
 
 using namespace tilegpu;

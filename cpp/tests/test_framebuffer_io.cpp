@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "base/wide.hpp"
 #include "framebuffer/framebuffer.hpp"
-#include "framebuffer/tile_io.hpp"
-#include "raster/wide.hpp"
 #include "resource/texel_rows.hpp"
+#include "tile_io/tile_io.hpp"
 
 using namespace tilegpu;
 namespace fb = tilegpu::framebuffer;
@@ -481,7 +481,7 @@ void compare(const Plane& want, const Image& image, VkImageAspectFlagBits aspect
   }
 }
 
-fb::TilePlane plane_of(const fb::HostTile& tile, uint32_t target) {
+fb::TilePlane plane_of(const tile_io::HostTile& tile, uint32_t target) {
   return target < 8 ? tile.color[target] : target == 8 ? tile.depth : tile.stencil;
 }
 
@@ -495,8 +495,8 @@ void run_pass(uint32_t seed, stats::Ledger& ledger) {
   model_begin(pass, f.layout);
   const uint32_t bins_px[] = {32, 64, 128};
   const uint32_t bin_px = bins_px[random() % 3];
-  fb::HostTile tile = fb::make_host_tile(f, bin_px, 512 * 1024);
-  tile.wide = seed % 3 != 0 && raster::wide_vectors(16);
+  tile_io::HostTile tile = tile_io::make_host_tile(f, bin_px, 512 * 1024);
+  tile.wide = seed % 3 != 0 && wide_vectors(16);
   auto* memory = static_cast<uint8_t*>(std::aligned_alloc(64, (tile.size_B + 127) / 64 * 64));
   const int parts = random() % 3 == 0 ? 2 + static_cast<int>(random() % 2) : 1;
   if (parts > 1) must(fb::ensure_spill_memory(f), "spill");
@@ -509,13 +509,13 @@ void run_pass(uint32_t seed, stats::Ledger& ledger) {
     for (uint32_t layer = 0; layer < pass.layers; ++layer) {
       for (int32_t by = grid_y; by <= f.layout.tiling_area_px.max_y; by += static_cast<int32_t>(bin_px)) {
         for (int32_t bx = grid_x; bx <= f.layout.tiling_area_px.max_x; bx += static_cast<int32_t>(bin_px)) {
-          fb::TileRegion region{bx, by, layer, density != 0 && random() % 4 < density};
+          tile_io::TileRegion region{bx, by, layer, density != 0 && random() % 4 < density};
           std::memset(memory, 0xcd, tile.size_B);
-          if (fb::tile_is_clean(f, region, part)) {
-            fb::count_clean_tile(f, tile, region, ledger, part);
+          if (tile_io::tile_is_clean(f, region, part)) {
+            tile_io::count_clean_tile(f, tile, region, ledger, part);
             continue;
           }
-          fb::load_tile(f, tile, region, memory, ledger, part);
+          tile_io::load_tile(f, tile, region, memory, ledger, part);
           const uint32_t writes = region.has_primitives ? random() % 300 : 0;
           const fb::Box inside =
               fb::intersect(area, {bx, by, bx + static_cast<int32_t>(bin_px) - 1, by + static_cast<int32_t>(bin_px) - 1});
@@ -526,7 +526,7 @@ void run_pass(uint32_t seed, stats::Ledger& ledger) {
             const VkRect2D rect = {{inside.min_x + static_cast<int32_t>(random() % inside.width_px()), inside.min_y}, {5, 7}};
             const fb::Box box = fb::intersect(inside, {rect.offset.x, rect.offset.y, rect.offset.x + 4, rect.offset.y + 6});
             const VkRect2D cut = {{box.min_x, box.min_y}, {box.width_px(), box.height_px()}};
-            fb::clear_in_tile(tile, region, slot.target < 8 ? static_cast<int>(slot.target) : -1, slot.aspect, clear, cut, memory);
+            tile_io::clear_in_tile(tile, region, slot.target < 8 ? static_cast<int>(slot.target) : -1, slot.aspect, clear, cut, memory);
             for (int32_t y = box.min_y; y <= box.max_y; ++y) {
               for (int32_t x = box.min_x; x <= box.max_x; ++x) {
                 for (uint32_t s = 0; s < pass.samples; ++s) {
@@ -554,8 +554,8 @@ void run_pass(uint32_t seed, stats::Ledger& ledger) {
             slot.tile.values[at] = value;
             slot.tile.undefined[at] = 0;
           }
-          fb::resolve_tile(f, tile, region, memory, ledger, part);
-          fb::store_tile(f, tile, region, memory, ledger, part);
+          tile_io::resolve_tile(f, tile, region, memory, ledger, part);
+          tile_io::store_tile(f, tile, region, memory, ledger, part);
         }
       }
     }
@@ -580,15 +580,15 @@ void unbound_aspect_survives() {
     info.depth.load_op = VK_ATTACHMENT_LOAD_OP_CLEAR;
     info.depth.clear.depthStencil = {0.5f, 99};
     const fb::Framebuffer f = must(fb::make_framebuffer(info, "host"), "framebuffer");
-    const fb::HostTile tile = fb::make_host_tile(f, 64, 512 * 1024);
+    const tile_io::HostTile tile = tile_io::make_host_tile(f, 64, 512 * 1024);
     std::vector<uint8_t> memory(tile.size_B + 64);
     auto* data = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) & ~uintptr_t{63});
     stats::Ledger ledger;
     for (bool primitives : {false, true}) {
       for (int32_t x : {0, 64}) {
-        const fb::TileRegion region{x, 0, 0, primitives};
-        fb::load_tile(f, tile, region, data, ledger);
-        fb::store_tile(f, tile, region, data, ledger);
+        const tile_io::TileRegion region{x, 0, 0, primitives};
+        tile_io::load_tile(f, tile, region, data, ledger);
+        tile_io::store_tile(f, tile, region, data, ledger);
       }
       compare(before, *view->image(), VK_IMAGE_ASPECT_STENCIL_BIT, "unbound stencil", blocks ? "blocks" : "linear");
     }
@@ -606,12 +606,12 @@ void undefined_is_not_random() {
   info.color[0].load_op = VK_ATTACHMENT_LOAD_OP_DONT_CARE;
   info.render_area = {{0, 0}, {64, 64}};
   const fb::Framebuffer f = must(fb::make_framebuffer(info, "host"), "framebuffer");
-  const fb::HostTile tile = fb::make_host_tile(f, 64, 512 * 1024);
+  const tile_io::HostTile tile = tile_io::make_host_tile(f, 64, 512 * 1024);
   auto* memory = static_cast<uint8_t*>(std::aligned_alloc(64, tile.size_B));
   std::memset(memory, 0xcd, tile.size_B);
   stats::Ledger ledger;
-  fb::load_tile(f, tile, {0, 0, 0, true}, memory, ledger);
-  fb::store_tile(f, tile, {0, 0, 0, true}, memory, ledger);
+  tile_io::load_tile(f, tile, {0, 0, 0, true}, memory, ledger);
+  tile_io::store_tile(f, tile, {0, 0, 0, true}, memory, ledger);
   std::free(memory);
   const Plane plane = snapshot(*info.color[0].view->image(), VK_IMAGE_ASPECT_COLOR_BIT);
   CHECK(plane.values[plane.index(info.color[0].view->info().base_layer, 0, 63, 63)][0] == 0, "leftovers of another bin");
@@ -636,19 +636,19 @@ void equal_blocks_are_not_written() {
   const fb::Framebuffer f = must(fb::make_framebuffer(info, "mali-g725"), "framebuffer");
   CHECK(f.desc.transaction_elimination && f.store.rts[0].eliminate, "the profile eliminates");
   CHECK(!must(fb::make_framebuffer(info, "host"), "framebuffer").desc.transaction_elimination, "the host does not");
-  const fb::HostTile tile = fb::make_host_tile(f, 32, 512 * 1024);
+  const tile_io::HostTile tile = tile_io::make_host_tile(f, 32, 512 * 1024);
   auto* memory = static_cast<uint8_t*>(std::aligned_alloc(64, tile.size_B));
   // A frame with one pixel that is not the clear colour; the bytes stored and saved.
   const auto frame = [&](uint32_t px, uint32_t py, bool primitives) {
     stats::Ledger ledger;
-    fb::prepare_signatures(f);
+    tile_io::prepare_signatures(f);
     for (uint32_t y = 0; y < create.height_px; y += 32) {
       for (uint32_t x = 0; x < create.width_px; x += 32) {
-        const fb::TileRegion region{static_cast<int32_t>(x), static_cast<int32_t>(y), 0, primitives};
-        fb::load_tile(f, tile, region, memory, ledger);
+        const tile_io::TileRegion region{static_cast<int32_t>(x), static_cast<int32_t>(y), 0, primitives};
+        tile_io::load_tile(f, tile, region, memory, ledger);
         if (primitives && px / 32 == x / 32 && py / 32 == y / 32)
           std::memset(memory + 4 * fb::tile_word_index(fb::tile_pixel_index(px - x, py - y, 32), 0, 0, 1, 1), 0x77, 4);
-        fb::store_tile(f, tile, region, memory, ledger);
+        tile_io::store_tile(f, tile, region, memory, ledger);
       }
     }
     const Plane plane = snapshot(*image, VK_IMAGE_ASPECT_COLOR_BIT);
@@ -705,15 +705,15 @@ void ledger_is_exact() {
     for (bool store_too : {false, true}) {
       if (store_too) a.store_op = VK_ATTACHMENT_STORE_OP_STORE;
       const fb::Framebuffer f = must(fb::make_framebuffer(info, "host"), "framebuffer");
-      const fb::HostTile tile = fb::make_host_tile(f, 32, 512 * 1024);
+      const tile_io::HostTile tile = tile_io::make_host_tile(f, 32, 512 * 1024);
       auto* memory = static_cast<uint8_t*>(std::aligned_alloc(64, tile.size_B));
       stats::Ledger ledger;
       for (uint32_t y = 0; y < kHeight; y += 32) {
         for (uint32_t x = 0; x < kWidth; x += 32) {
-          const fb::TileRegion region{static_cast<int32_t>(x), static_cast<int32_t>(y), 0, random() % 2 == 0};
-          fb::load_tile(f, tile, region, memory, ledger);
-          fb::resolve_tile(f, tile, region, memory, ledger);
-          fb::store_tile(f, tile, region, memory, ledger);
+          const tile_io::TileRegion region{static_cast<int32_t>(x), static_cast<int32_t>(y), 0, random() % 2 == 0};
+          tile_io::load_tile(f, tile, region, memory, ledger);
+          tile_io::resolve_tile(f, tile, region, memory, ledger);
+          tile_io::store_tile(f, tile, region, memory, ledger);
         }
       }
       std::free(memory);

@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "framebuffer/framebuffer.hpp"
-#include "framebuffer/tile_io.hpp"
+#include "tile_io/tile_io.hpp"
 
 using namespace tilegpu;
 using namespace tilegpu::framebuffer;
+using namespace tilegpu::tile_io;
 
 namespace {
 

@@ -9,8 +9,8 @@
 
 #include "check.hpp"
 #include "framebuffer/framebuffer.hpp"
-#include "framebuffer/tile_io.hpp"
 #include "resource/texel_rows.hpp"
+#include "tile_io/tile_io.hpp"
 
 using namespace tilegpu;
 namespace fb = tilegpu::framebuffer;
@@ -157,15 +157,15 @@ void run(uint32_t seed) {
   }
 
   const uint32_t bin_px = random() % 2 ? 32 : 64;
-  const fb::HostTile tile = fb::make_host_tile(f, bin_px, 512 * 1024);
+  const tile_io::HostTile tile = tile_io::make_host_tile(f, bin_px, 512 * 1024);
   auto* memory = static_cast<uint8_t*>(std::aligned_alloc(64, (tile.size_B + 63) & ~63u));
   stats::Ledger ledger;
   for (uint32_t y = 0; y < kHeight; y += bin_px) {
     for (uint32_t x = 0; x < kWidth; x += bin_px) {
-      const fb::TileRegion region{static_cast<int32_t>(x), static_cast<int32_t>(y), 0, random() % 2 != 0};
-      fb::load_tile(f, tile, region, memory, ledger);
-      fb::resolve_tile(f, tile, region, memory, ledger);
-      fb::store_tile(f, tile, region, memory, ledger);
+      const tile_io::TileRegion region{static_cast<int32_t>(x), static_cast<int32_t>(y), 0, random() % 2 != 0};
+      tile_io::load_tile(f, tile, region, memory, ledger);
+      tile_io::resolve_tile(f, tile, region, memory, ledger);
+      tile_io::store_tile(f, tile, region, memory, ledger);
     }
   }
   std::free(memory);

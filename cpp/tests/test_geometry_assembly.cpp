@@ -275,7 +275,7 @@ void test_plan() {
   shader_config = {};
   scene.positions = random_points(10);
   for (int i = 0; i < 1000; i++) scene.draw(6);
-  exec::ClearCall clear;
+  command::ClearCall clear;
   clear.rect = {{0, 0}, {64, 64}};
   PassCommand command;
   command.clear = &clear;

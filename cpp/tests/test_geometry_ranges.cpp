@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <set>
 
+#include "base/wide.hpp"
 #include "geometry/census.hpp"
 #include "geometry_fixture.hpp"
-#include "raster/wide.hpp"
 
 using namespace fixture;
 
@@ -13,7 +13,7 @@ namespace {
 std::mt19937 rng(3);
 uint32_t random_below(uint32_t n) { return static_cast<uint32_t>(rng() % n); }
 float uniform(float low, float high) { return low + (high - low) * static_cast<float>(rng() >> 8) * 0x1p-24f; }
-bool has_wide() { return raster::wide_vectors(16); }
+bool has_wide() { return wide_vectors(16); }
 
 // A mesh of small triangles: neighbouring vertices lie near each other, few indices are left out, some vertices beyond a plane.
 void make_mesh(Scene& scene, std::vector<uint32_t>& indices, uint32_t triangles, bool cut) {

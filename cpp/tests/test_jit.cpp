@@ -13,12 +13,12 @@
 #include <thread>
 
 #include "check.hpp"
-#include "shader/background_crew.hpp"
-#include "shader/code_memory.hpp"
-#include "shader/compile_crew.hpp"
-#include "shader/ir_builder.hpp"
-#include "shader/jit.hpp"
-#include "shader/object_cache.hpp"
+#include "shader/ir/ir_builder.hpp"
+#include "shader/jit/background_crew.hpp"
+#include "shader/jit/code_memory.hpp"
+#include "shader/jit/compile_crew.hpp"
+#include "shader/jit/jit.hpp"
+#include "shader/jit/object_cache.hpp"
 
 using namespace tilegpu;
 using namespace tilegpu::shader;

@@ -7,7 +7,7 @@
 
 #include "check.hpp"
 #include "hsr/lrz_buffer.hpp"
-#include "raster/primitive_setup.hpp"
+#include "records/primitive_setup.hpp"
 #include "vk/sample_locations.hpp"
 
 using namespace tilegpu;
@@ -81,8 +81,8 @@ void test_layout() {
   CHECK(b.fast_clear);
 }
 
-geometry::TriangleRecord random_triangle(std::mt19937& random, int32_t size_px) {
-  geometry::TriangleRecord r{};
+records::TriangleRecord random_triangle(std::mt19937& random, int32_t size_px) {
+  records::TriangleRecord r{};
   const auto coordinate = [&] { return static_cast<int32_t>(random() % static_cast<uint32_t>(size_px * 256 * 3)) - size_px * 256; };
   for (;;) {
     for (int k = 0; k < 3; k++) {
@@ -118,12 +118,12 @@ void test_triangles(uint32_t samples, LrzDirection direction, VkFormat format) {
     if (i % 4 == 2) w.x0 = 9, w.y0 = 6, w.x1 = 40, w.y1 = 47;
     if (i % 5 == 0) w.range_lo = 0.25f, w.range_hi = 0.75f;
     if (samples > 1) w.first_sample = 0, w.last_sample = 255;
-    const geometry::TriangleRecord r = random_triangle(random, 64);
+    const records::TriangleRecord r = random_triangle(random, 64);
     lrz_insert(w, r);
-    raster::TestState range;
+    records::DepthLimits range;
     range.range_lo = w.range_lo, range.range_hi = w.range_hi;
-    raster::PrimitiveDepth p;
-    raster::set_up_depth(r, range, p);
+    records::PrimitiveDepth p;
+    records::set_up_depth(r, range, p);
     for (uint32_t row = 0; row < b.rows; row++)
       for (uint32_t column = 0; column < b.columns; column++) {
         const uint16_t value = b.value(column, row);
@@ -135,7 +135,7 @@ void test_triangles(uint32_t samples, LrzDirection direction, VkFormat format) {
           for (int32_t x = x0; x < x0 + static_cast<int32_t>(b.texel.width_px()); x++) {
             if (x < w.area_x0 || x >= w.area_x1 || y < w.area_y0 || y >= w.area_y1) continue;
             any = true;
-            const uint64_t quad = raster::cover_quad(r, x, y, samples);
+            const uint64_t quad = records::cover_quad(r, x, y, samples);
             for (uint32_t s = 0; s < samples; s++) {
               const bool in = (quad >> 4 * s & 1) && x >= w.x0 && x < w.x1 && y >= w.y0 && y < w.y1;
               covered &= in;
@@ -167,7 +167,7 @@ void test_full_screen() {
     w.buffer = &b;
     w.x1 = w.area_x1 = 75, w.y1 = w.area_y1 = 53;
     if (samples > 1) w.first_sample = 0, w.last_sample = 255;
-    geometry::TriangleRecord r{{0, 400 * 256, 0}, {0, 0, 400 * 256}, {0.5f, 0.5f, 0.5f}, {1, 1, 1}, {}, 0};
+    records::TriangleRecord r{{0, 400 * 256, 0}, {0, 0, 400 * 256}, {0.5f, 0.5f, 0.5f}, {1, 1, 1}, {}, 0};
     lrz_insert(w, r);
     for (uint32_t row = 0; row < b.rows; row++)
       for (uint32_t column = 0; column < b.columns; column++) CHECK(b.value(column, row) == 32768);

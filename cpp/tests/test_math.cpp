@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "check.hpp"
-#include "shader/jit.hpp"
-#include "shader/math.hpp"
+#include "shader/ir/math.hpp"
+#include "shader/jit/jit.hpp"
 #include "vk/format.hpp"
 
 using namespace tilegpu;

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "check.hpp"
-#include "shader/module_record.hpp"
+#include "shader/module/module_record.hpp"
 
 using namespace tilegpu;
 using namespace tilegpu::shader;

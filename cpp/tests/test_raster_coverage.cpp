@@ -6,11 +6,11 @@
 #include <random>
 #include <vector>
 
-#include "raster/coverage.hpp"
-#include "raster/primitive_setup.hpp"
+#include "records/primitive_setup.hpp"
+#include "tile/coverage.hpp"
 
 using namespace tilegpu;
-using namespace tilegpu::raster;
+using namespace tilegpu::tile;
 
 static int failures = 0;
 #define CHECK(condition)                                                                              \
@@ -65,7 +65,7 @@ struct Recorder {
   }
 };
 
-bool reference(const geometry::TriangleRecord& r, int32_t x_px, int32_t y_px, vk::SampleLocation at) {
+bool reference(const records::TriangleRecord& r, int32_t x_px, int32_t y_px, vk::SampleLocation at) {
   const __int128 px = static_cast<__int128>(x_px) * 256 + at.x * 16, py = static_cast<__int128>(y_px) * 256 + at.y * 16;
   for (int a = 0; a < 3; a++) {
     const int b = (a + 1) % 3;
@@ -77,12 +77,12 @@ bool reference(const geometry::TriangleRecord& r, int32_t x_px, int32_t y_px, vk
   return true;
 }
 
-int64_t area(const geometry::TriangleRecord& r) {
+int64_t area(const records::TriangleRecord& r) {
   return int64_t{r.x[1] - r.x[0]} * (r.y[2] - r.y[0]) - int64_t{r.x[2] - r.x[0]} * (r.y[1] - r.y[0]);
 }
 
 /// A triangle wound so that its area is positive; false when it has none.
-bool wind(geometry::TriangleRecord& r) {
+bool wind(records::TriangleRecord& r) {
   if (area(r) < 0) {
     std::swap(r.x[1], r.x[2]);
     std::swap(r.y[1], r.y[2]);
@@ -92,7 +92,7 @@ bool wind(geometry::TriangleRecord& r) {
 
 uint64_t covered_total = 0;
 
-void check_bin(const geometry::TriangleRecord& r, int32_t ox, int32_t oy, const PixelRect& rect, uint32_t samples) {
+void check_bin(const records::TriangleRecord& r, int32_t ox, int32_t oy, const PixelRect& rect, uint32_t samples) {
   Recorder recorder(samples);
   cover_triangle(r, ox, oy, rect, samples, recorder);
   CHECK(!recorder.twice);
@@ -119,7 +119,7 @@ void random_triangles() {
     const int rounds = samples >= 8 ? 700 : 1500;
     for (int i = 0; i < rounds; i++) {
       const int32_t ox = between(0, 3) * 64, oy = between(0, 3) * 64;
-      geometry::TriangleRecord r{};
+      records::TriangleRecord r{};
       const int kind = i % 9;
       const int32_t cx = (ox + between(-8, 72)) * 256 + between(0, 255), cy = (oy + between(-8, 72)) * 256 + between(0, 255);
       for (int k = 0; k < 3; k++) {
@@ -186,7 +186,7 @@ void shared_edges() {
       const int32_t cx = point() / 4 + 24 * 256, cy = point() / 4 + 24 * 256;
       const int32_t corner[4][2] = {{0, 0}, {64 * 256, 0}, {64 * 256, 64 * 256}, {0, 64 * 256}};
       for (int k = 0; k < 4; k++) {
-        geometry::TriangleRecord r{};
+        records::TriangleRecord r{};
         r.x[0] = cx, r.y[0] = cy;
         r.x[1] = corner[k][0], r.y[1] = corner[k][1];
         r.x[2] = corner[(k + 1) % 4][0], r.y[2] = corner[(k + 1) % 4][1];
@@ -205,7 +205,7 @@ void single_quads() {
   std::mt19937 rng(3);
   for (uint32_t samples : {1u, 2u, 4u, 8u, 16u})
     for (int i = 0; i < 200; i++) {
-      geometry::TriangleRecord r{};
+      records::TriangleRecord r{};
       for (int k = 0; k < 3; k++) r.x[k] = static_cast<int32_t>(rng() % 2000), r.y[k] = static_cast<int32_t>(rng() % 2000);
       if (!wind(r)) continue;
       Recorder recorder(samples);

@@ -9,9 +9,9 @@
 #include <random>
 #include <vector>
 
-#include "raster/depth_stencil.hpp"
-#include "raster/primitive_setup.hpp"
-#include "raster/tile_job.hpp"
+#include "records/primitive_setup.hpp"
+#include "tile/depth_stencil.hpp"
+#include "tile/tile_job.hpp"
 #include "vk/sample_locations.hpp"
 
 using namespace tilegpu;
@@ -91,13 +91,13 @@ void epilogue(shader::FragmentArgs* args) {
 struct Scene {
   uint32_t samples = 1;
   VkFormat depth_format = VK_FORMAT_D32_SFLOAT;
-  std::vector<std::unique_ptr<exec::DrawState>> states;
+  std::vector<std::unique_ptr<command::DrawState>> states;
   std::vector<Push> push;
-  std::vector<exec::DrawCall> draws;
-  geometry::Chunk chunk;  // all records, in order
+  std::vector<command::DrawCall> draws;
+  records::Chunk chunk;  // all records, in order
   uint32_t query_count = 0;
   uint32_t clear_before = ~0u;  // record before which a rectangle of the colour attachment is cleared
-  exec::ClearCall clear;
+  command::ClearCall clear;
 };
 
 struct Image {
@@ -180,7 +180,7 @@ struct Reference {
   }
 
   // Bounds, stencil and depth tests of one sample, with all writes.
-  bool test(const exec::DrawCall& draw, bool front, float z, uint32_t stencil_reference, size_t at) {
+  bool test(const command::DrawCall& draw, bool front, float z, uint32_t stencil_reference, size_t at) {
     const GraphicsPipelineCreateInfo& info = draw.state->pipeline->info();
     const DepthStencilState& ds = info.depth_stencil;
     if (ds.depth_bounds_test) {
@@ -207,22 +207,22 @@ struct Reference {
     return true;
   }
 
-  void draw_record(const geometry::TriangleRecord& r, uint32_t index) {
-    const exec::DrawCall& draw = scene.draws[r.draw_flags & geometry::kDrawMask];
-    const Push& push = scene.push[r.draw_flags & geometry::kDrawMask];
+  void draw_record(const records::TriangleRecord& r, uint32_t index) {
+    const command::DrawCall& draw = scene.draws[r.draw_flags & records::kDrawMask];
+    const Push& push = scene.push[r.draw_flags & records::kDrawMask];
     const GraphicsPipelineCreateInfo& info = draw.state->pipeline->info();
     const pipeline::Compiled& compiled = draw.state->pipeline->compiled();
     const pipeline::Classification& c = compiled.classification;
     const VkRect2D& scissor = draw.state->scissor;
-    const bool front = r.draw_flags & geometry::kFrontFacing;
+    const bool front = r.draw_flags & records::kFrontFacing;
     const bool early = c.early_test && c.early_write;
-    raster::TestState range;
+    tile::TestState range;
     if (info.rasterization.depth_clamp) {
       range.range_lo = std::min(draw.state->viewport.minDepth, draw.state->viewport.maxDepth);
       range.range_hi = std::max(draw.state->viewport.minDepth, draw.state->viewport.maxDepth);
     }
-    raster::PrimitiveDepth plane;
-    raster::set_up_depth(r, range, plane);
+    tile::PrimitiveDepth plane;
+    records::set_up_depth(r, range, plane);
     const vk::SampleLocation* at = vk::sample_locations(scene.samples);
     for (int32_t y = 0; y < kImage_px; y++)
       for (int32_t x = 0; x < kImage_px; x++) {
@@ -230,7 +230,7 @@ struct Reference {
         if (x < left || y < top || x >= left + static_cast<int32_t>(scissor.extent.width) ||
             y >= top + static_cast<int32_t>(scissor.extent.height))
           continue;
-        const uint64_t quad = raster::cover_quad(r, x & ~1, y & ~1, scene.samples);
+        const uint64_t quad = records::cover_quad(r, x & ~1, y & ~1, scene.samples);
         uint32_t coverage = 0;
         for (uint32_t s = 0; s < scene.samples; s++)
           coverage |= static_cast<uint32_t>(quad >> (4 * s + static_cast<uint32_t>((y & 1) * 2 + (x & 1))) & 1) << s;
@@ -310,9 +310,9 @@ Image render_tiles(const Scene& scene, uint32_t lanes, uint32_t bin_px, bool hid
                    stats::FragmentCounters* counters = nullptr) {
   Image image;
   image.clear(scene.samples, scene.depth_format);
-  geometry::Chunk chunk = scene.chunk, clear_chunk;
+  records::Chunk chunk = scene.chunk, clear_chunk;
   clear_chunk.clear = &scene.clear;
-  geometry::BinnedGeometry binned;
+  records::BinnedGeometry binned;
   const uint32_t side = kImage_px / bin_px;
   binned.grid = {bin_px, side, side, 0, 0};
   for (uint32_t bin = 0; bin < side * side; bin++) {
@@ -328,7 +328,7 @@ Image render_tiles(const Scene& scene, uint32_t lanes, uint32_t bin_px, bool hid
   }
   binned.first_segment.push_back(static_cast<uint32_t>(binned.segments.size()));
 
-  raster::PassContext pass;
+  tile::PassContext pass;
   pass.draws = scene.draws;
   pass.geometry = &binned;
   pass.samples = scene.samples;
@@ -347,7 +347,7 @@ Image render_tiles(const Scene& scene, uint32_t lanes, uint32_t bin_px, bool hid
   pass.tile.depth_format = scene.depth_format;
   pass.tile.stencil_format = VK_FORMAT_S8_UINT;
   pass.tile.size_B = 3 * plane_B;
-  raster::TileWorker worker;
+  tile::TileWorker worker;
   worker.begin_pass(pass);
   const auto copy = [&](uint32_t bin, bool load) {
     uint32_t* words = reinterpret_cast<uint32_t*>(worker.memory());
@@ -439,13 +439,13 @@ void add_draw(Scene& scene, const DrawOptions& o) {
   c.opaque = c.writes_color && !o.blends;
   compiled->fragment = o.shaded ? body : nullptr;
   compiled->epilogue = !c.writes_color ? nullptr : o.blends ? epilogue<true> : epilogue<false>;
-  auto state = std::make_unique<exec::DrawState>();
+  auto state = std::make_unique<command::DrawState>();
   state->pipeline = std::make_shared<Pipeline>(std::move(info), std::move(compiled));
   state->scissor = o.scissor;
   state->viewport = {0, 0, kImage_px, kImage_px, 0.25f, 0.75f};
   state->stencil_reference_front = 5;
   state->stencil_reference_back = 9;
-  exec::DrawCall call;
+  command::DrawCall call;
   call.state = state.get();
   call.query = o.query;
   if (o.query >= 0) scene.query_count = std::max(scene.query_count, static_cast<uint32_t>(o.query) + 1);
@@ -456,7 +456,7 @@ void add_draw(Scene& scene, const DrawOptions& o) {
 
 void add_triangle(Scene& scene, std::mt19937& rng, int32_t reach) {
   const auto between = [&](int32_t lo, int32_t hi) { return std::uniform_int_distribution<int32_t>(lo, hi)(rng); };
-  geometry::TriangleRecord r{};
+  records::TriangleRecord r{};
   const int32_t cx = between(0, kImage_px * 256), cy = between(0, kImage_px * 256);
   for (int k = 0; k < 3; k++) {
     r.x[k] = cx + between(-reach, reach);
@@ -473,7 +473,7 @@ void add_triangle(Scene& scene, std::mt19937& rng, int32_t reach) {
     std::swap(r.x[1], r.x[2]);
     std::swap(r.y[1], r.y[2]);
   }
-  r.draw_flags = static_cast<uint32_t>(scene.draws.size() - 1) | (between(0, 1) ? geometry::kFrontFacing : 0);
+  r.draw_flags = static_cast<uint32_t>(scene.draws.size() - 1) | (between(0, 1) ? records::kFrontFacing : 0);
   scene.chunk.primitive_id.push_back(static_cast<uint32_t>(scene.chunk.records.size()) * 7 + 1);
   scene.chunk.records.push_back(r);
 }
@@ -644,10 +644,10 @@ void planes() {
   add_draw(scene, {});
   for (int i = 0; i < 300; i++) add_triangle(scene, rng, 20000);
   finish(scene);
-  raster::TestState range;
-  for (const geometry::TriangleRecord& r : scene.chunk.records) {
+  tile::TestState range;
+  for (const records::TriangleRecord& r : scene.chunk.records) {
     shader::PrimitiveSetup p;
-    raster::set_up_primitive(r, scene.chunk, range, 0, p);
+    records::set_up_primitive(r, scene.chunk, range, 0, p);
     bool finite = true;
     for (int k = 0; k < 3; k++) finite &= std::isfinite(r.z[k]);
     const double area = double(r.x[1] - r.x[0]) * (r.y[2] - r.y[0]) - double(r.x[2] - r.x[0]) * (r.y[1] - r.y[0]);

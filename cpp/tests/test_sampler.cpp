@@ -11,8 +11,8 @@
 
 #include "check.hpp"
 #include "shader/compiler.hpp"
-#include "shader/jit.hpp"
-#include "shader/sampler_types.hpp"
+#include "shader/ir/sampler_types.hpp"
+#include "shader/jit/jit.hpp"
 #include "vk/format.hpp"
 
 using namespace tilegpu;
@@ -661,7 +661,7 @@ void test_filters_and_lods() {
   run("swizzle", swizzled, image, Op::gather);
 }
 
-/// Sums of 8-bit codes to the bit, from the rule at the head of shader/sampler_fixed.cpp.
+/// Sums of 8-bit codes to the bit, from the rule at the head of shader/sampler/fixed.cpp.
 float fixed_component_of(const Texture& image, VkSamplerAddressMode mode, const Request& q, uint32_t component) {
   const float d = std::clamp(static_cast<float>(q.lod), 0.0f, static_cast<float>(image.levels - 1));
   const int scaled = static_cast<int>(d * 32768), first = scaled >> 15, of_second = scaled & 32767;

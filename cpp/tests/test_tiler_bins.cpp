@@ -43,7 +43,7 @@ void test_bins_are_complete_and_in_order() {
       }
     }
     scene.draw(60);
-    exec::ClearCall clear;
+    command::ClearCall clear;
     clear.rect = {{40, 10}, {70, 20}};
     PassCommand command;
     command.clear = &clear;

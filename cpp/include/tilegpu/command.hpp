@@ -73,7 +73,7 @@ struct DrawExplanation {
 };
 
 namespace exec {
-struct Recording;  // cpp/src/exec/recording.hpp
+struct Recording;  // cpp/src/command/recording.hpp
 }
 
 class TILEGPU_API CommandBuffer {

@@ -46,7 +46,7 @@ struct CompileStats {
 };
 
 namespace exec {
-struct DeviceState;  // cpp/src/exec/device_state.hpp
+struct DeviceState;  // cpp/src/device/device_state.hpp
 }
 
 class TILEGPU_API Device : public std::enable_shared_from_this<Device> {

@@ -14,30 +14,30 @@
 #include <optional>
 #include <tuple>
 
+#include "base/host_memory.hpp"
+#include "base/wide.hpp"
 #include "exec/depth_filter_positions.hpp"
 #include "exec/pass_plan.hpp"
 #include "exec/pass_record.hpp"
 #include "exec/thread_pool.hpp"
 #include "geometry/census.hpp"
 #include "hsr/lrz_pass.hpp"
-#include "hsr/lrz_test.hpp"
 #include "hsr/vertex_deferral.hpp"
-#include "raster/wide.hpp"
-#include "stats/host_memory.hpp"
-#include "trace/fragment_trace.hpp"
+#include "tile/fragment_trace.hpp"
+#include "tile/lrz_test.hpp"
 
 namespace tilegpu::exec {
 
 struct PassExecutor::State {
   ThreadPool& pool;
   std::deque<geometry::GeometryWorker> geometry_workers;  // one for each thread
-  std::deque<raster::TileWorker> tile_workers;
-  std::deque<raster::TracedTileWorker> traced_workers;  // while a pass is traced
-  std::unique_ptr<trace::State> trace;                  // of that pass
+  std::deque<tile::TileWorker> tile_workers;
+  std::deque<tile::TracedTileWorker> traced_workers;  // while a pass is traced
+  std::unique_ptr<tile::trace::State> trace;          // of that pass
   bool dry = false, timed = false;
-  std::vector<std::unique_ptr<geometry::Chunk>> chunks;  // arenas keep their capacity
-  std::vector<const geometry::Chunk*> used_chunks;       // of the part that is being gathered, in order
-  geometry::BinnedGeometry binned;
+  std::vector<std::unique_ptr<records::Chunk>> chunks;  // arenas keep their capacity
+  std::vector<const records::Chunk*> used_chunks;       // of the part that is being gathered, in order
+  records::BinnedGeometry binned;
   std::vector<uint8_t> bin_drawn;  // by any part
   struct BinRun {
     uint32_t first, columns;
@@ -53,7 +53,7 @@ struct PassExecutor::State {
   /// Gives everything back; takes no memory itself.
   void release() {
     geometry_workers.clear(), tile_workers.clear(), chunks.clear(), used_chunks.clear();
-    binned = geometry::BinnedGeometry();
+    binned = records::BinnedGeometry();
     bin_drawn.clear();
     census = geometry::VertexCensus();
     filter_positions = FilterPositions();
@@ -105,8 +105,8 @@ void add_fragment_counters(PassStats& sum, const stats::FragmentCounters& part) 
   sum.vertices_shaded_in_tiles += part.vertices_shaded_in_tiles;
 }
 
-geometry::BinGrid bin_grid(const PassRecord& pass, uint32_t bin_px) {
-  geometry::BinGrid grid;
+records::BinGrid bin_grid(const PassRecord& pass, uint32_t bin_px) {
+  records::BinGrid grid;
   grid.bin_px = bin_px;
   const int32_t side = static_cast<int32_t>(bin_px);
   // Over the tiling area: it contains the render area, and only its bins are loaded and stored.
@@ -134,7 +134,7 @@ void fill_traffic(const PassRecord& pass, const stats::Ledger& total, PassStats&
 }
 
 /// What a bin added to its worker's ledger.
-TileTrace trace_of(const PassRecord& pass, const framebuffer::TileRegion& region, uint32_t bin_px, framebuffer::Part part,
+TileTrace trace_of(const PassRecord& pass, const tile_io::TileRegion& region, uint32_t bin_px, framebuffer::Part part,
                    const stats::Ledger& before, const stats::Ledger& after) {
   TileTrace trace{region.x_px, region.y_px, bin_px, region.layer, static_cast<uint32_t>(part), region.has_primitives, {}};
   for (uint32_t a = 0; a < stats::kLedgerAttachments; a++) {
@@ -166,14 +166,14 @@ PassExecutor::PassExecutor(ThreadPool& pool) : state_(new State{pool}) {}
 PassExecutor::~PassExecutor() = default;
 
 // The tile phase of one part of the pass: all bins, from load to store.
-void PassExecutor::render_part(PassRecord& pass, raster::PassContext& context, framebuffer::Part part, const std::atomic<bool>& cancelled) {
+void PassExecutor::render_part(PassRecord& pass, tile::PassContext& context, framebuffer::Part part, const std::atomic<bool>& cancelled) {
   State& s = *state_;
-  const geometry::BinGrid& grid = s.binned.grid;
+  const records::BinGrid& grid = s.binned.grid;
   const uint32_t bins = grid.columns * grid.rows;
   context.geometry = &s.binned;
   if (s.trace) s.trace->keeps_bins = part == framebuffer::Part::first || part == framebuffer::Part::middle;
   if (part == framebuffer::Part::middle || part == framebuffer::Part::last) context.depth_holds_far = false;
-  const framebuffer::DeferredDepth deferred = framebuffer::defers_depth(pass.framebuffer, context.tile, part);
+  const tile_io::DeferredDepth deferred = tile_io::defers_depth(pass.framebuffer, context.tile, part);
   const bool keeps_blocks =
       context.compress_samples && context.hsr.visibility_buffer && !context.hsr.pre_pass && !context.filter_planes.count;
   context.block_lists = keeps_blocks && deferred.possible && context.samples > 1;
@@ -181,14 +181,14 @@ void PassExecutor::render_part(PassRecord& pass, raster::PassContext& context, f
   context.depth_known = deferred.possible;
   context.depth_background = deferred.background;
   context.keeps_depth = deferred.kept || context.lrz;
-  context.averaged_colors = framebuffer::averaged_colors(pass.framebuffer, context.tile, part);
+  context.averaged_colors = tile_io::averaged_colors(pass.framebuffer, context.tile, part);
   for (uint32_t layer = 0; layer < std::max(1u, pass.info.layer_count); layer++) {
     context.layer = layer;
     const size_t first_trace = pass.tile_trace.size();
     if (pass.info.trace_tiles) pass.tile_trace.resize(first_trace + bins);
     const auto render_bin = [&](auto& worker, uint32_t bin) {
       if (cancelled.load(std::memory_order_relaxed)) return;
-      framebuffer::TileRegion region;
+      tile_io::TileRegion region;
       region.x_px = grid.origin_x_px + static_cast<int32_t>(bin % grid.columns * grid.bin_px);
       region.y_px = grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px);
       region.layer = layer;
@@ -201,30 +201,30 @@ void PassExecutor::render_part(PassRecord& pass, raster::PassContext& context, f
       const auto keep_trace = [&] {
         if (before) pass.tile_trace[first_trace + bin] = trace_of(pass, region, grid.bin_px, part, *before, worker.ledger());
       };
-      if (!s.dry && framebuffer::tile_is_clean(pass.framebuffer, region, part)) {
-        framebuffer::count_clean_tile(pass.framebuffer, context.tile, region, worker.ledger(), part);
+      if (!s.dry && tile_io::tile_is_clean(pass.framebuffer, region, part)) {
+        tile_io::count_clean_tile(pass.framebuffer, context.tile, region, worker.ledger(), part);
         keep_trace();
         return;
       }
       region.clears_depth = !(context.block_lists && region.has_primitives && !only_clears);
-      framebuffer::load_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
+      tile_io::load_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
       if (only_clears) {
         for (uint32_t i = s.binned.first_segment[bin]; i < s.binned.first_segment[bin + 1]; i++)
           if (const ClearCall* clear = s.binned.segments[i].chunk->clear)
-            framebuffer::clear_in_tile(context.tile, region, clear->attachment, clear->aspects, clear->value, clear->rect, worker.memory());
+            tile_io::clear_in_tile(context.tile, region, clear->attachment, clear->aspects, clear->value, clear->rect, worker.memory());
       } else if (region.has_primitives) {
         s.bin_drawn[bin] = 1;
         worker.run(context, bin);
       }
       if (s.dry) return;
       if (framebuffer::resolves_in(part) && context.lrz && layer == 0 && region.has_primitives)
-        hsr::lrz_feedback(*context.lrz, context.tile, worker.memory(), region.x_px, region.y_px);
+        tile::lrz_feedback(*context.lrz, context.tile, worker.memory(), region.x_px, region.y_px);
       if (framebuffer::resolves_in(part))
-        framebuffer::resolve_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
-      framebuffer::store_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
+        tile_io::resolve_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
+      tile_io::store_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
       keep_trace();
     };
-    if (!s.trace && !pass.info.trace_tiles && framebuffer::stores_clear_values(pass.framebuffer, context.tile, part)) {
+    if (!s.trace && !pass.info.trace_tiles && tile_io::stores_clear_values(pass.framebuffer, context.tile, part)) {
       // Bins side by side that only get their clear value are filled by whole rows of pixels.
       const auto drawn = [&](uint32_t bin) { return s.binned.first_segment[bin] != s.binned.first_segment[bin + 1]; };
       s.bin_runs.clear();
@@ -240,14 +240,14 @@ void PassExecutor::render_part(PassRecord& pass, raster::PassContext& context, f
         const auto [bin, columns] = s.bin_runs[run];
         if (columns == 1) return render_bin(s.tile_workers[w], bin);
         if (cancelled.load(std::memory_order_relaxed)) return;
-        framebuffer::TileRegion region;
+        tile_io::TileRegion region;
         region.x_px = grid.origin_x_px + static_cast<int32_t>(bin % grid.columns * grid.bin_px);
         region.y_px = grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px);
         region.layer = layer;
         region.columns = columns;
         region.has_primitives = false;
-        raster::TileWorker& worker = s.tile_workers[w];
-        framebuffer::store_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
+        tile::TileWorker& worker = s.tile_workers[w];
+        tile_io::store_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
       });
       continue;
     }
@@ -259,8 +259,8 @@ void PassExecutor::render_part(PassRecord& pass, raster::PassContext& context, f
         render_bin(s.tile_workers[w], bin);
         s.trace->result.tile_ms[bin].ms += now_ms() - begin_ms;
       } else if (s.trace->maps || !s.dry ||
-                 trace::watches(*s.trace, grid.origin_x_px + static_cast<int32_t>(bin % grid.columns * grid.bin_px),
-                                grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px))) {
+                 tile::trace::watches(*s.trace, grid.origin_x_px + static_cast<int32_t>(bin % grid.columns * grid.bin_px),
+                                      grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px))) {
         render_bin(s.traced_workers[w], bin);
       }
     });
@@ -277,7 +277,7 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
     pass.plan = {};
     pass.stats = {};
     return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY,
-                 "pass '" + pass.info.label + "': the system refused " + stats::refused_text(refused, state_->phase) +
+                 "pass '" + pass.info.label + "': the system refused " + refused_text(refused, state_->phase) +
                      "; the pass is not done, and its images are as they were, but for tiles that were finished before; draw fewer "
                      "primitives in one pass, use smaller images, or give the process more memory"};
   }
@@ -286,9 +286,9 @@ Status PassExecutor::execute(PassRecord& pass, const PassOptions& options, const
 // What the traced workers found, in the pass's trace.
 void PassExecutor::finish_trace() {
   State& s = *state_;
-  trace::Covers covers;
-  for (const raster::TracedTileWorker& worker : s.traced_workers) worker.add_trace(*s.trace, covers);
-  trace::finish_pass(*s.trace, covers);
+  tile::trace::Covers covers;
+  for (const tile::TracedTileWorker& worker : s.traced_workers) worker.add_trace(*s.trace, covers);
+  tile::trace::finish_pass(*s.trace, covers);
 }
 
 void PassExecutor::make_workers() {
@@ -299,7 +299,7 @@ void PassExecutor::make_workers() {
 
 Status PassExecutor::run_traced(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled) {
   State& s = *state_;
-  s.trace = std::make_unique<trace::State>();
+  s.trace = std::make_unique<tile::trace::State>();
   s.dry = pass.trace_request->dry;
   s.timed = pass.trace_request->timed;
   // A dry run is the last one again: the filter stands where it stood, and afterwards everything is as it was.
@@ -355,17 +355,17 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
     return last;
   });
   const std::span<const DrawCall> draws = plan_draws(pass);
-  const std::span<const geometry::PassCommand> commands = pass.plan.commands;
+  const std::span<const command::PassCommand> commands = pass.plan.commands;
   stats.draws = pass.plan.draw_count;
 
-  raster::PassContext context;
+  tile::PassContext context;
   context.draws = draws;
-  context.tile = framebuffer::make_host_tile(pass.framebuffer, options.forced_bin_px, options.l2_B, options.compress_samples);
+  context.tile = tile_io::make_host_tile(pass.framebuffer, options.forced_bin_px, options.l2_B, options.compress_samples);
   context.render_area = pass.render_area;
   context.samples = pass.samples;
   context.query_count = static_cast<uint32_t>(pass.queries.size());
   context.lanes = options.lanes;
-  context.tile.wide = raster::wide_vectors(options.lanes);
+  context.tile.wide = wide_vectors(options.lanes);
   context.fpk_quads = options.fpk_quads;
   context.hsr = pass.info.hsr.value_or(options.hsr);
   hsr::FilterPosition* filter_position = begin_depth_filter(pass, s.filter_positions, context);
@@ -399,15 +399,15 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   geometry_pass.samples = pass.samples;
   geometry_pass.vertex_batch = options.vertex_batch ? options.vertex_batch : shader::kBatchStride;
   geometry_pass.vertex_ranges = options.vertex_batch == 0;
-  geometry_pass.wide = raster::wide_vectors(options.lanes);
+  geometry_pass.wide = wide_vectors(options.lanes);
   const uint64_t most_primitives = heap_B < kHeapOfLargeChunks_B ? geometry::kChunkPrimitives : pass.plan.chunk_primitives;
   geometry_pass.chunk_primitives = static_cast<uint32_t>(std::clamp<uint64_t>(heap_B / kHeapPerPrimitive_B, 1, most_primitives));
   geometry_pass.lrz = context.lrz;
   geometry_pass.deferral = context.deferral;
   geometry_pass.deferred_triangle_px2 = options.deferred_triangle_px2;
   if (s.trace) {
-    trace::begin_pass(*s.trace, *pass.trace_request, pass.width_px, pass.height_px, geometry_pass.grid,
-                      draw_numbers(commands, draws.size()));
+    tile::trace::begin_pass(*s.trace, *pass.trace_request, pass.width_px, pass.height_px, geometry_pass.grid,
+                            draw_numbers(commands, draws.size()));
     geometry_pass.traced = !s.timed;
     context.trace = s.trace.get();
     while (!s.timed && s.traced_workers.size() < s.pool.threads()) s.traced_workers.emplace_back();
@@ -415,9 +415,9 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   const geometry::ChunkPlans& plans = plan_geometry(pass.plan, geometry_pass);
   s.census.begin(pass.plan.census);
   geometry_pass.census = &s.census;
-  for (raster::TileWorker& worker : s.tile_workers) worker.begin_pass(context);
-  for (raster::TracedTileWorker& worker : s.traced_workers) worker.begin_pass(context);
-  if (!s.dry) framebuffer::prepare_signatures(pass.framebuffer);
+  for (tile::TileWorker& worker : s.tile_workers) worker.begin_pass(context);
+  for (tile::TracedTileWorker& worker : s.traced_workers) worker.begin_pass(context);
+  if (!s.dry) tile_io::prepare_signatures(pass.framebuffer);
   s.bin_drawn.assign(size_t{geometry_pass.grid.columns} * geometry_pass.grid.rows, 0);
 
   // Waves of chunks; a part is rendered whenever the next chunk would not fit the heap.
@@ -436,7 +436,7 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   for (size_t done = 0; done < plans.size();) {
     const size_t held = s.used_chunks.size();
     const uint32_t wave = static_cast<uint32_t>(std::min<size_t>(kWaveChunks, plans.size() - done));
-    while (s.chunks.size() < held + wave) s.chunks.push_back(std::make_unique<geometry::Chunk>());
+    while (s.chunks.size() < held + wave) s.chunks.push_back(std::make_unique<records::Chunk>());
     const auto next_of = [&](size_t i) { return i + 1 < plans.size() ? &plans[i + 1] : nullptr; };
     s.pool.run(wave, [&](uint32_t worker, uint32_t i) {
       if (!cancelled.load(std::memory_order_relaxed))
@@ -447,7 +447,7 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
     for (uint32_t i = 0; i < wave; i++) in_memory_B += s.chunks[held + i]->stats.tiler_heap_B;
     stats.peak_arena_B = std::max(stats.peak_arena_B, in_memory_B);
     for (uint32_t i = 0; i < wave; i++) {
-      const geometry::Chunk* chunk = s.chunks[held + i].get();
+      const records::Chunk* chunk = s.chunks[held + i].get();
       add_geometry_counters(stats, chunk->stats);
       if (!s.used_chunks.empty() && used_B + chunk->stats.tiler_heap_B > heap_B) {
         if (stats.splits == 0)
@@ -497,8 +497,8 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
       for (size_t cause = 0; cause < static_cast<size_t>(TrafficCause::count); cause++)
         total.bytes[a][cause] += worker.ledger().bytes[a][cause];
   };
-  for (raster::TileWorker& worker : s.tile_workers) add(worker);
-  for (raster::TracedTileWorker& worker : s.traced_workers) add(worker);
+  for (tile::TileWorker& worker : s.tile_workers) add(worker);
+  for (tile::TracedTileWorker& worker : s.traced_workers) add(worker);
   if (s.trace) finish_trace();
   fill_traffic(pass, total, stats);
   if (!pass.indirects.empty()) {
@@ -515,17 +515,17 @@ Status PassExecutor::run(PassRecord& pass, const PassOptions& options, const std
   });
   if (filter_position) {
     hsr::FilterCounters filtered;
-    for (raster::TileWorker& worker : s.tile_workers) filtered.add(worker.filter_counters());
-    for (raster::TracedTileWorker& worker : s.traced_workers) filtered.add(worker.filter_counters());
+    for (tile::TileWorker& worker : s.tile_workers) filtered.add(worker.filter_counters());
+    for (tile::TracedTileWorker& worker : s.traced_workers) filtered.add(worker.filter_counters());
     stats.depth_filter = {filter_position->position, filtered.front,         filtered.survived, filtered.rejected,
                           filtered.failed,           filtered.reads_skipped, filtered.lines};
     filter_position->adapt(filtered);
   }
   for (const ActiveQuery& query : pass.queries) query.pool->values[query.query] = 0;
   for (size_t q = 0; q < pass.queries.size(); q++) {
-    for (raster::TracedTileWorker& worker : s.traced_workers)
+    for (tile::TracedTileWorker& worker : s.traced_workers)
       pass.queries[q].pool->values[pass.queries[q].query] += worker.query_samples(static_cast<uint32_t>(q));
-    for (raster::TileWorker& worker : s.tile_workers)
+    for (tile::TileWorker& worker : s.tile_workers)
       pass.queries[q].pool->values[pass.queries[q].query] += worker.query_samples(static_cast<uint32_t>(q));
     pass.queries[q].pool->available[pass.queries[q].query] = true;
   }

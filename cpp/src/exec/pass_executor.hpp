@@ -6,7 +6,7 @@
 
 #include "framebuffer/framebuffer.hpp"
 #include "geometry/geometry.hpp"
-#include "raster/tile_job.hpp"
+#include "tile/tile_job.hpp"
 #include "tilegpu/types.hpp"
 
 namespace tilegpu::exec {
@@ -33,7 +33,7 @@ class PassExecutor {
   Status execute(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled);
 
  private:
-  void render_part(PassRecord& pass, raster::PassContext& context, framebuffer::Part part, const std::atomic<bool>& cancelled);
+  void render_part(PassRecord& pass, tile::PassContext& context, framebuffer::Part part, const std::atomic<bool>& cancelled);
   Status run(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled);
   void make_workers();
   void finish_trace();

@@ -23,7 +23,8 @@ DrawCall read_indirect(const IndirectDraw& indirect, uint32_t i) {
   draw.vertex_offset = indirect.base.indexed ? static_cast<int32_t>(words[3]) : 0;
   draw.first_instance = words[indirect.base.indexed ? 4 : 3];
   draw.draw_index = i;
-  if (draw.count) draw.instance_count = static_cast<uint32_t>(std::min<uint64_t>(draw.instance_count, kMaxDrawVertices / draw.count));
+  if (draw.count)
+    draw.instance_count = static_cast<uint32_t>(std::min<uint64_t>(draw.instance_count, command::kMaxDrawVertices / draw.count));
   return draw;
 }
 
@@ -66,7 +67,7 @@ std::span<const DrawCall> plan_draws(PassRecord& pass) {
       plan.expanded.push_back(read_indirect(indirect, i));
     }
   }
-  for (const geometry::PassCommand& c : plan.commands) plan.draw_count += c.clear == nullptr;
+  for (const command::PassCommand& c : plan.commands) plan.draw_count += c.clear == nullptr;
   plan.written_targets = written_targets(pass);
   const std::span<const DrawCall> draws = pass.indirects.empty() ? pass.draws : plan.expanded;
   plan.chunk_primitives = geometry::chunk_primitives_of(draws, plan.commands);
@@ -84,10 +85,10 @@ const geometry::ChunkPlans& plan_geometry(PassPlan& plan, const geometry::Geomet
   return plan.chunks;
 }
 
-std::vector<uint32_t> draw_numbers(std::span<const geometry::PassCommand> commands, size_t draws) {
+std::vector<uint32_t> draw_numbers(std::span<const command::PassCommand> commands, size_t draws) {
   std::vector<uint32_t> numbers(draws);
   uint32_t number = 0;
-  for (const geometry::PassCommand& c : commands)
+  for (const command::PassCommand& c : commands)
     if (!c.clear) numbers[c.draw] = number++;
   return numbers;
 }

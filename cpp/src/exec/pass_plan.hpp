@@ -15,6 +15,6 @@ std::span<const DrawCall> plan_draws(PassRecord& pass);
 /// The rest of the plan; indices that restart primitives may have been written since they were looked at.
 const geometry::ChunkPlans& plan_geometry(PassPlan& plan, const geometry::GeometryPass& pass);
 /// Indirect draws stand behind the others in the execution's list; for people, draws are numbered in the order of commands.
-std::vector<uint32_t> draw_numbers(std::span<const geometry::PassCommand> commands, size_t draws);
+std::vector<uint32_t> draw_numbers(std::span<const command::PassCommand> commands, size_t draws);
 
 }  // namespace tilegpu::exec

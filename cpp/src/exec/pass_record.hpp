@@ -7,7 +7,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "exec/recording.hpp"
+#include "command/recording.hpp"
 #include "framebuffer/framebuffer.hpp"
 #include "geometry/census.hpp"
 #include "hsr/lrz_state.hpp"
@@ -15,6 +15,11 @@
 #include "tilegpu/trace.hpp"
 
 namespace tilegpu::exec {
+
+using command::ActiveQuery;
+using command::ClearCall;
+using command::DrawCall;
+using command::DrawState;
 
 class ThreadPool;
 
@@ -45,7 +50,7 @@ struct BindingTables {
 struct PassPlan {
   bool ready = false;
   std::vector<DrawCall> expanded;  // only where the pass has indirect draws
-  std::vector<geometry::PassCommand> commands;
+  std::vector<command::PassCommand> commands;
   uint32_t draw_count = 0;
   uint32_t written_targets = 0;   // that a draw or a clear may write: bit i colour i, 8 depth, 9 stencil
   uint32_t chunk_primitives = 0;  // that suit the pass where the heap is large enough

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "stats/host_memory.hpp"
+#include "base/host_memory.hpp"
 
 namespace tilegpu {
 
@@ -41,7 +41,7 @@ Status run(const std::function<Status()>& work) {
   try {
     return work();
   } catch (const std::bad_alloc& refused) {
-    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, "a transfer: the system refused " + stats::refused_text(refused, "its working memory") +
+    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, "a transfer: the system refused " + refused_text(refused, "its working memory") +
                                                     "; use smaller images or give the process more memory"};
   }
 }
@@ -92,7 +92,7 @@ void Queue::wait_idle() {
 }
 
 void Queue::loop() {
-  stats::prepare_thread();
+  prepare_thread();
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return !running_ && (stop_ || !pending_.empty()); });

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <utility>
 
-#include "stats/host_memory.hpp"
+#include "base/host_memory.hpp"
 
 namespace tilegpu::exec {
 
@@ -163,7 +163,7 @@ void ThreadPool::take_jobs(uint32_t worker) {
 }
 
 void ThreadPool::work(uint32_t worker) {
-  stats::prepare_thread();
+  prepare_thread();
   uint32_t seen = 0;
   for (;;) {
     while (!changes_soon(generation_, seen)) generation_.wait(seen, std::memory_order_acquire);

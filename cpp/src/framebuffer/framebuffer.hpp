@@ -27,9 +27,6 @@ struct Framebuffer {
 };
 
 Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::string& profile_name);
-/// Before every execution of the pass, by one thread: room for the signatures of transaction elimination; images that are written
-/// without it forget theirs.
-void prepare_signatures(const Framebuffer& framebuffer);
 /// Memory for transient images: called before the first spill.
 Status ensure_spill_memory(const Framebuffer& framebuffer);
 /// After the pass: which images hold defined contents now, and why others do not. `written`: targets that the pass's commands wrote

@@ -3,9 +3,9 @@
 // In: RenderingInfo (checked by rendering_checks.cpp) and the profile. Out: Framebuffer. Source: mesa_study.md 1.3, 1.4, 1.8.
 // Where the host can do more than PanVK: the store reduces any format by any mode, and writes all samples and the reduced one
 // in one go; interleaved depth/stencil images are written one aspect at a time, so that nothing unbound is loaded or stored.
+#include "base/field_error.hpp"
 #include "framebuffer/framebuffer.hpp"
 #include "framebuffer/rendering_checks.hpp"
-#include "resource/field_error.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::framebuffer {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "resource/field_error.hpp"
+#include "base/field_error.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::framebuffer {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/field_error.hpp"
 #include "framebuffer/layout.hpp"
-#include "resource/field_error.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::framebuffer {

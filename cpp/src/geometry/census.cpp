@@ -12,8 +12,8 @@ namespace {
 constexpr uint64_t kMostBytes = 64u << 20;  // of a pass; draws beyond count as if each index named another vertex
 
 // Vertices that a draw can name: as many as its largest vertex buffer has, or as its index type can.
-uint64_t vertices_of(const exec::DrawCall& draw) {
-  const exec::DrawState& state = *draw.state;
+uint64_t vertices_of(const command::DrawCall& draw) {
+  const command::DrawState& state = *draw.state;
   uint64_t most = state.index_type == VK_INDEX_TYPE_UINT8_EXT ? 1u << 8
                   : state.index_type == VK_INDEX_TYPE_UINT16  ? 1u << 16
                                                               : uint64_t{1} << 32;
@@ -25,7 +25,7 @@ uint64_t vertices_of(const exec::DrawCall& draw) {
 }
 
 // Vertices of an instance, if each index names another one.
-uint64_t named_by(const exec::DrawCall& draw) {
+uint64_t named_by(const command::DrawCall& draw) {
   const VkPrimitiveTopology topology = draw.state->pipeline->info().topology;
   const uint64_t primitives = primitives_of(topology, draw.count), per_primitive = vertices_per_primitive(topology);
   return primitives == 0 ? 0 : is_list(topology) ? primitives * per_primitive : primitives + per_primitive - 1;
@@ -50,10 +50,10 @@ void lay_out_census(const GeometryPass& pass, CensusLayout& out) {
   out.runs.clear();
   out.uncounted = 0;
   uint64_t total = 0, size = 0;
-  const exec::DrawState* state = nullptr;  // that `size` is of
+  const command::DrawState* state = nullptr;  // that `size` is of
   for (const PassCommand& command : pass.commands) {
     if (command.clear) continue;
-    const exec::DrawCall& draw = pass.draws[command.draw];
+    const command::DrawCall& draw = pass.draws[command.draw];
     CensusLayout::Range& range = out.ranges[command.draw];
     if (!range.size && draw.indexed && draw.count && draw.instance_count) {
       if (draw.state != state) {

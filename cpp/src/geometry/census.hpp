@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "geometry/arena.hpp"
+#include "base/arena.hpp"
 #include "geometry/geometry.hpp"
 
 namespace tilegpu::geometry {

@@ -1,7 +1,7 @@
 // geometry/cull.cpp -- see cull.hpp: sixteen triangles at a time.
 #include "geometry/cull.hpp"
 
-#include "raster/wide.hpp"
+#include "base/wide.hpp"
 
 namespace tilegpu::geometry {
 

@@ -6,8 +6,8 @@
 // The two functions give the same bits (cull.cpp: AVX-512). Source: Vulkan specification, "Basic Polygon Rasterization".
 #pragma once
 
+#include "base/simd_geometry.hpp"
 #include "geometry/draw_setup.hpp"
-#include "geometry/simd.hpp"
 
 namespace tilegpu::geometry {
 

@@ -45,7 +45,7 @@ SampleGrid sample_grid(uint32_t samples) {
   return {log2_count == 4 ? 0 : 128 >> log2_count, 8 - log2_count, log2_count};
 }
 
-void setup_draw(const GeometryPass& pass, const exec::DrawState& state, DrawSetup& out) {
+void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawSetup& out) {
   const GraphicsPipelineCreateInfo& info = state.pipeline->info();
   const pipeline::Compiled& compiled = state.pipeline->compiled();
   const RasterizationState& raster = info.rasterization;

@@ -2,10 +2,10 @@
 // batch of vertices that they hand on; the place to which records go.
 #pragma once
 
+#include "geometry/bin_records.hpp"
 #include "geometry/geometry.hpp"
 #include "hsr/lrz_buffer.hpp"
-#include "shader/abi.hpp"
-#include "tiler/bin_records.hpp"
+#include "shader/abi/abi.hpp"
 
 namespace tilegpu::geometry {
 
@@ -47,7 +47,7 @@ struct SidePlane {
 enum class PrimitiveKind : uint8_t { point, line, triangle };
 
 struct DrawSetup {
-  const exec::DrawState* state = nullptr;
+  const command::DrawState* state = nullptr;
   const GraphicsPipelineCreateInfo* info = nullptr;
   const pipeline::Compiled* compiled = nullptr;
   PrimitiveKind kind = PrimitiveKind::triangle;
@@ -69,7 +69,7 @@ struct DrawSetup {
   float half_line_px = 0.5f;
 };
 
-void setup_draw(const GeometryPass& pass, const exec::DrawState& state, DrawSetup& out);
+void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawSetup& out);
 
 /// Where samples lie on one axis: at (first + k * 2^shift) / 256 px, for every standard sample count a regular grid.
 struct SampleGrid {
@@ -103,7 +103,7 @@ class VertexRange;  // vertex_range.hpp
 /// their own, filled one after the other.
 struct Output {
   Chunk* chunk = nullptr;
-  tiler::Binner* binner = nullptr;
+  Binner* binner = nullptr;
   bool primitive_ids = false;
   SampleGrid grid;
   uint32_t components = 0;  // of what is in the blocks that still take vertices

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "geometry/records.hpp"
+#include "records/records.hpp"
 
 namespace tilegpu::hsr {
 struct LrzPass;  // hsr/lrz_pass.hpp
@@ -18,24 +18,21 @@ struct VertexDeferral;
 
 namespace tilegpu::geometry {
 
+using namespace records;  // what this phase makes
+using command::PassCommand;
+
 /// Primitives of a chunk, except where strips with primitive restart leave it a little emptier; those of a pass with few, with many.
 inline constexpr uint32_t kChunkPrimitives = 4096, kSmallestChunk = 1024, kLargestChunk = 16384;
 
-/// Draws and clears in the order of recording.
-struct PassCommand {
-  uint32_t draw = 0;                       // index in GeometryPass::draws
-  const exec::ClearCall* clear = nullptr;  // set: a clear, `draw` is unused
-};
-
 struct GeometryPass {
-  std::span<const exec::DrawCall> draws;
+  std::span<const command::DrawCall> draws;
   std::span<const PassCommand> commands;
   BinGrid grid;
   VkRect2D render_area{};
   uint32_t samples = 1;
   uint32_t vertex_batch = 32;  // unique vertices in a batch, 3..kBatchStride
   bool vertex_ranges = false;  // pieces whose indices are dense need no batches (geometry/vertex_range.hpp)
-  bool wide = false;           // AVX-512 (raster/wide.hpp)
+  bool wide = false;           // AVX-512 (base/wide.hpp)
   uint64_t loop_budget = 1ull << 20;
   uint32_t chunk_primitives = kChunkPrimitives;   // at most kLargestChunk; less where a small heap must be split finely
   const hsr::LrzPass* lrz = nullptr;              // low-resolution Z that binning writes; null: off
@@ -56,7 +53,7 @@ struct ChunkPiece {
 };
 struct ChunkPlan {
   std::span<const ChunkPiece> pieces;  // empty: a clear
-  const exec::ClearCall* clear = nullptr;
+  const command::ClearCall* clear = nullptr;
 };
 
 /// All chunks of a pass; memory is kept from pass to pass.
@@ -83,7 +80,7 @@ class ChunkPlans {
 
 /// Of passes with many primitives chunks are larger: neighbouring rows of a mesh share more of their vertices then. At least 32 are left.
 /// Of passes with few they are smaller, so that threads end together: 16 to 32 are left.
-uint32_t chunk_primitives_of(std::span<const exec::DrawCall> draws, std::span<const PassCommand> commands);
+uint32_t chunk_primitives_of(std::span<const command::DrawCall> draws, std::span<const PassCommand> commands);
 
 /// Chunks are cut by primitive count only, never by thread count: the same for any number of threads.
 void plan_chunks(const GeometryPass& pass, ChunkPlans& out);

@@ -41,8 +41,8 @@ struct Sequence {
 };
 
 template <class F>
-decltype(auto) with_indices(const exec::DrawCall& draw, F&& f) {
-  const exec::DrawState& state = *draw.state;
+decltype(auto) with_indices(const command::DrawCall& draw, F&& f) {
+  const command::DrawState& state = *draw.state;
   const uint64_t size_B = state.index_data ? state.index_size_B : 0;
   if (!draw.indexed) return f(Sequence{draw.first});
   switch (state.index_type) {
@@ -55,7 +55,7 @@ decltype(auto) with_indices(const exec::DrawCall& draw, F&& f) {
   }
 }
 
-VkPrimitiveTopology topology_of(const exec::DrawCall& draw) { return draw.state->pipeline->info().topology; }
+VkPrimitiveTopology topology_of(const command::DrawCall& draw) { return draw.state->pipeline->info().topology; }
 
 // The primitive that `last` completes; its strip or fan began at `begin`.
 template <class Indices>
@@ -161,17 +161,17 @@ uint32_t primitives_of(VkPrimitiveTopology topology, uint32_t vertices) {
   }
 }
 
-bool uses_restart(const exec::DrawCall& draw) { return draw.indexed && draw.state->pipeline->info().primitive_restart; }
+bool uses_restart(const command::DrawCall& draw) { return draw.indexed && draw.state->pipeline->info().primitive_restart; }
 
-uint32_t read_index(const exec::DrawState& state, uint64_t position) {
-  exec::DrawCall draw;
+uint32_t read_index(const command::DrawState& state, uint64_t position) {
+  command::DrawCall draw;
   draw.state = &state;
   draw.indexed = true;
   return with_indices(draw, [&](auto index) { return index(position); });
 }
 
-IndexTriples indices_in_place(const exec::DrawCall& draw, const ChunkPiece& piece) {
-  const exec::DrawState& state = *draw.state;
+IndexTriples indices_in_place(const command::DrawCall& draw, const ChunkPiece& piece) {
+  const command::DrawState& state = *draw.state;
   if (!draw.indexed || uses_restart(draw) || topology_of(draw) != VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST ||
       state.index_type != VK_INDEX_TYPE_UINT32 || !state.index_data)
     return {};
@@ -180,7 +180,7 @@ IndexTriples indices_in_place(const exec::DrawCall& draw, const ChunkPiece& piec
   return {state.index_data + begin * 4};
 }
 
-IndexTriples fetch_indices(const exec::DrawCall& draw, const ChunkPiece& piece, Arena<uint32_t>& scratch) {
+IndexTriples fetch_indices(const command::DrawCall& draw, const ChunkPiece& piece, Arena<uint32_t>& scratch) {
   if (const IndexTriples there = indices_in_place(draw, piece); there.bytes) return there;
   const VkPrimitiveTopology topology = topology_of(draw);
   const bool restart = uses_restart(draw);
@@ -197,7 +197,7 @@ IndexTriples fetch_indices(const exec::DrawCall& draw, const ChunkPiece& piece, 
   return {reinterpret_cast<const uint8_t*>(scratch.data())};
 }
 
-std::vector<ChunkPiece> scan_restart(const exec::DrawCall& draw, uint32_t limit) {
+std::vector<ChunkPiece> scan_restart(const command::DrawCall& draw, uint32_t limit) {
   std::vector<ChunkPiece> pieces;
   const VkPrimitiveTopology topology = topology_of(draw);
   if (primitives_of(topology, 3) == 0) return pieces;

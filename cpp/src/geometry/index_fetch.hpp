@@ -1,7 +1,7 @@
 // geometry/index_fetch.hpp -- what comes before vertices: cutting draws into chunks, and the indices of a piece's primitives.
 #pragma once
 
-#include "geometry/arena.hpp"
+#include "base/arena.hpp"
 #include "geometry/geometry.hpp"
 
 namespace tilegpu::geometry {
@@ -16,15 +16,15 @@ struct IndexTriples {
 uint32_t primitives_of(VkPrimitiveTopology topology, uint32_t vertices);
 uint32_t vertices_per_primitive(VkPrimitiveTopology topology);
 bool is_list(VkPrimitiveTopology topology);
-bool uses_restart(const exec::DrawCall& draw);
+bool uses_restart(const command::DrawCall& draw);
 /// Where the triples are in the index buffer as such; null: they are not.
-IndexTriples indices_in_place(const exec::DrawCall& draw, const ChunkPiece& piece);
+IndexTriples indices_in_place(const command::DrawCall& draw, const ChunkPiece& piece);
 /// `scratch` holds the triples where they are not in the buffer as such.
-IndexTriples fetch_indices(const exec::DrawCall& draw, const ChunkPiece& piece, Arena<uint32_t>& scratch);
+IndexTriples fetch_indices(const command::DrawCall& draw, const ChunkPiece& piece, Arena<uint32_t>& scratch);
 /// One index; outside the buffer: 0.
-uint32_t read_index(const exec::DrawState& state, uint64_t position);
+uint32_t read_index(const command::DrawState& state, uint64_t position);
 
 /// Where a piece of at most `limit` primitives begins; the order of a draw with primitive restart.
-std::vector<ChunkPiece> scan_restart(const exec::DrawCall& draw, uint32_t limit);
+std::vector<ChunkPiece> scan_restart(const command::DrawCall& draw, uint32_t limit);
 
 }  // namespace tilegpu::geometry

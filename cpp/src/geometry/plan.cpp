@@ -19,7 +19,7 @@ struct Planner {
     out.first_piece_.clear();
     out.read_indices_ = false;
   }
-  void begin_plan(const exec::ClearCall* clear) {
+  void begin_plan(const command::ClearCall* clear) {
     out.plans_.push_back({{}, clear});
     out.first_piece_.push_back(out.pieces_.size());
     room = clear ? 0 : limit;
@@ -91,10 +91,10 @@ namespace {
 
 // What draws with the same state have in common.
 struct Topology {
-  const exec::DrawState* state = nullptr;
+  const command::DrawState* state = nullptr;
   VkPrimitiveTopology topology{};
   bool restart = false;
-  VkPrimitiveTopology of(const exec::DrawCall& draw) {
+  VkPrimitiveTopology of(const command::DrawCall& draw) {
     if (draw.state != state) {
       state = draw.state;
       topology = draw.state->pipeline->info().topology;
@@ -106,12 +106,12 @@ struct Topology {
 
 }  // namespace
 
-uint32_t chunk_primitives_of(std::span<const exec::DrawCall> draws, std::span<const PassCommand> commands) {
+uint32_t chunk_primitives_of(std::span<const command::DrawCall> draws, std::span<const PassCommand> commands) {
   uint64_t sum = 0;
   Topology topology;
   for (const PassCommand& command : commands) {
     if (command.clear) continue;
-    const exec::DrawCall& draw = draws[command.draw];
+    const command::DrawCall& draw = draws[command.draw];
     sum += uint64_t{primitives_of(topology.of(draw), draw.count)} * draw.instance_count;
   }
   if (sum < 16 * kChunkPrimitives) return static_cast<uint32_t>(std::max<uint64_t>(std::bit_floor(sum / 16), kSmallestChunk));
@@ -128,7 +128,7 @@ void plan_chunks(const GeometryPass& pass, ChunkPlans& out) {
       continue;
     }
     assert(command.draw < pass.draws.size());
-    const exec::DrawCall& draw = pass.draws[command.draw];
+    const command::DrawCall& draw = pass.draws[command.draw];
     if (draw.count == 0 || draw.instance_count == 0) continue;
     const uint32_t primitives = primitives_of(topology.of(draw), draw.count);
     if (topology.restart && draw.indexed) {

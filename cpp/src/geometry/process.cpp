@@ -19,7 +19,7 @@ struct GeometryWorker::State {
   Batch batch;
   VertexRange range;
   DrawSetup draw;
-  tiler::Binner binner;
+  Binner binner;
   Arena<uint32_t> indices;
   VertexRange::Ahead ahead;  // of the next chunk
   Arena<uint8_t> scratch;
@@ -37,8 +37,8 @@ GeometryWorker::GeometryWorker() : state_(std::make_unique<State>()) {}
 GeometryWorker::~GeometryWorker() = default;
 
 void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
-  const exec::DrawCall& call = pass.draws[piece.draw];
-  const exec::DrawState& state = *call.state;
+  const command::DrawCall& call = pass.draws[piece.draw];
+  const command::DrawState& state = *call.state;
   if (draw.state != &state) setup_draw(pass, state, draw);
   Chunk& chunk = *out.chunk;
   PassStats& stats = chunk.stats;

@@ -54,7 +54,7 @@ float depth_bias(const DrawSetup& draw, const PostVertex& a, const PostVertex& b
     std::memcpy(&unit, &bits, 4);  // 2^e
     unit *= 0x1p-23f;
   }
-  const exec::DrawState& state = *draw.state;
+  const command::DrawState& state = *draw.state;
   const float constant = state.depth_bias_constant * unit;
   const float sloped = slope * state.depth_bias_slope;
   float bias = constant + sloped;

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "geometry/simd.hpp"
+#include "base/simd_geometry.hpp"
 
 namespace tilegpu::geometry {
 

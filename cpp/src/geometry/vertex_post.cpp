@@ -3,8 +3,8 @@
 // Transformations", "Controlling the Viewport", "Primitive Clipping".
 #include <cmath>
 
+#include "base/simd_geometry.hpp"
 #include "geometry/draw_setup.hpp"
-#include "geometry/simd.hpp"
 
 namespace tilegpu::geometry {
 

@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "geometry/simd.hpp"
+#include "base/simd_geometry.hpp"
 
 namespace tilegpu::geometry {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "raster/primitive_setup.hpp"
+#include "records/primitive_setup.hpp"
 
 namespace tilegpu::hsr {
 
@@ -119,13 +119,11 @@ int64_t floor_quotient(int64_t a, int64_t positive) {
 
 }  // namespace
 
-void lrz_insert(const LrzWriter& w, const geometry::TriangleRecord& r) {
+void lrz_insert(const LrzWriter& w, const records::TriangleRecord& r) {
   LrzBuffer& b = *w.buffer;
-  raster::TestState range;
-  range.range_lo = w.range_lo;
-  range.range_hi = w.range_hi;
-  raster::PrimitiveDepth p;
-  raster::set_up_depth(r, range, p);
+  const records::DepthLimits range{w.range_lo, w.range_hi};
+  records::PrimitiveDepth p;
+  records::set_up_depth(r, range, p);
   if (!std::isfinite(p.z0) || !std::isfinite(p.zx) || !std::isfinite(p.zy)) return;
   const bool less = b.direction != LrzDirection::greater;
 

@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "geometry/records.hpp"
 #include "hsr/lrz_state.hpp"
+#include "records/records.hpp"
 
 namespace tilegpu::hsr {
 
@@ -79,6 +79,6 @@ struct LrzWriter {
   int32_t first_sample = 128, last_sample = 128;               // of a pixel, in 1/256 px on either axis
 };
 /// Texels all of whose samples in the render area the triangle covers.
-void lrz_insert(const LrzWriter& writer, const geometry::TriangleRecord& record);
+void lrz_insert(const LrzWriter& writer, const records::TriangleRecord& record);
 
 }  // namespace tilegpu::hsr

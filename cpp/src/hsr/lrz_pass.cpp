@@ -40,11 +40,11 @@ void ready_buffers(const LrzPassInfo& info, const LrzState& before, bool kept, L
 
 }  // namespace
 
-LrzWriter LrzPass::writer(const exec::DrawCall& draw, uint32_t index) const {
+LrzWriter LrzPass::writer(const command::DrawCall& draw, uint32_t index) const {
   LrzWriter w = writer_base;
   if (!view || !decisions[index].write) return w;
   w.buffer = buffer[lrz_index(decisions[index].direction)];
-  const exec::DrawState& state = *draw.state;
+  const command::DrawState& state = *draw.state;
   if (state.pipeline->info().rasterization.depth_clamp) {
     const auto limit = [](float v) { return v > 0 ? std::min(v, 1.0f) : 0.0f; };
     w.range_lo = limit(std::min(state.viewport.minDepth, state.viewport.maxDepth));
@@ -74,7 +74,7 @@ LrzView& LrzCache::find(const Ptr<Image>& image) {
   return *views_.back();
 }
 
-void LrzCache::begin(const LrzPassInfo& info, std::span<const geometry::PassCommand> commands, std::span<const exec::DrawCall> draws,
+void LrzCache::begin(const LrzPassInfo& info, std::span<const command::PassCommand> commands, std::span<const command::DrawCall> draws,
                      LrzPass& out) {
   out.view = nullptr;
   out.feedback = false;
@@ -99,14 +99,14 @@ void LrzCache::begin(const LrzPassInfo& info, std::span<const geometry::PassComm
   LrzState state = lrz_begin_pass(info.generation, facts, view && view->kept && covers(info) ? &before : nullptr);
   const bool kept = state.valid && rendering.depth.load_op == VK_ATTACHMENT_LOAD_OP_LOAD;
 
-  const exec::DrawState* last = nullptr;  // facts are those of the state; a query is the draw's
+  const command::DrawState* last = nullptr;  // facts are those of the state; a query is the draw's
   LrzDrawFacts draw_facts;
-  for (const geometry::PassCommand& command : commands) {
+  for (const command::PassCommand& command : commands) {
     if (command.clear) {
       if (command.clear->attachment < 0) lrz_clear_attachment(state, command.clear->aspects);
       continue;
     }
-    const exec::DrawCall& draw = draws[command.draw];
+    const command::DrawCall& draw = draws[command.draw];
     if (draw.state != last)
       draw_facts =
           lrz_draw_facts(draw.state->pipeline->info(), draw.state->pipeline->compiled(), false, facts.depth_attachment, info.has_stencil);

@@ -8,7 +8,6 @@
 #include <memory>
 #include <span>
 
-#include "geometry/geometry.hpp"
 #include "hsr/lrz_buffer.hpp"
 #include "tilegpu/command.hpp"
 
@@ -35,7 +34,7 @@ struct LrzPass {
   LrzBuffer* buffer[2] = {};           // null: nobody tests or writes this direction
   bool feedback = false;               // some draw wrote depth that the buffer does not know
   LrzWriter writer_base;
-  LrzWriter writer(const exec::DrawCall& draw, uint32_t index) const;
+  LrzWriter writer(const command::DrawCall& draw, uint32_t index) const;
 };
 
 struct LrzPassInfo {
@@ -50,7 +49,8 @@ struct LrzPassInfo {
 class LrzCache {
  public:
   /// Judges the draws; out.view is null where low-resolution Z is off for the whole pass (the decisions still say why).
-  void begin(const LrzPassInfo& info, std::span<const geometry::PassCommand> commands, std::span<const exec::DrawCall> draws, LrzPass& out);
+  void begin(const LrzPassInfo& info, std::span<const command::PassCommand> commands, std::span<const command::DrawCall> draws,
+             LrzPass& out);
   /// After the tiles: keeps what the next pass may use. `stored`: depth was written to its image.
   void end(const LrzPassInfo& info, LrzPass& pass, bool stored);
 

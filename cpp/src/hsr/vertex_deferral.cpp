@@ -17,7 +17,7 @@ struct Written {
 };
 
 // What the pass may write: attachments when tiles are stored, and storage buffers.
-std::vector<Written> written_memory(std::span<const exec::DrawCall> draws, const RenderingInfo& pass) {
+std::vector<Written> written_memory(std::span<const command::DrawCall> draws, const RenderingInfo& pass) {
   std::vector<Written> written;
   const auto add_view = [&](const Ptr<ImageView>& view) {
     if (view && view->image()->data()) written.push_back({view->image()->data(), view->image()->required_B(), -1});
@@ -26,9 +26,9 @@ std::vector<Written> written_memory(std::span<const exec::DrawCall> draws, const
   for (const RenderingAttachment& color : pass.color) add(color);
   add(pass.depth);
   add(pass.stencil);
-  const exec::DrawState* last = nullptr;
+  const command::DrawState* last = nullptr;
   for (size_t i = 0; i < draws.size(); i++) {
-    const exec::DrawState& state = *draws[i].state;
+    const command::DrawState& state = *draws[i].state;
     if (&state == last) continue;
     last = &state;
     for (const shader::BufferSlot& slot : state.pipeline->compiled().written_buffers)
@@ -42,7 +42,7 @@ std::vector<Written> written_memory(std::span<const exec::DrawCall> draws, const
   return written;
 }
 
-VertexDeferral decide(const exec::DrawState& state, std::span<const Written> written) {
+VertexDeferral decide(const command::DrawState& state, std::span<const Written> written) {
   const pipeline::Compiled& compiled = state.pipeline->compiled();
   VertexDeferral decision;
   if (const char* obstacle = deferral_obstacle(state.pipeline->info(), compiled)) {
@@ -95,11 +95,11 @@ const char* deferral_obstacle(const GraphicsPipelineCreateInfo& info, const pipe
   return nullptr;
 }
 
-void decide_deferral(std::span<const exec::DrawCall> draws, const RenderingInfo& pass, std::vector<VertexDeferral>& out) {
+void decide_deferral(std::span<const command::DrawCall> draws, const RenderingInfo& pass, std::vector<VertexDeferral>& out) {
   out.clear();
   const std::vector<Written> written = written_memory(draws, pass);
-  const exec::DrawState* last = nullptr;
-  for (const exec::DrawCall& draw : draws) {
+  const command::DrawState* last = nullptr;
+  for (const command::DrawCall& draw : draws) {
     out.push_back(draw.state == last ? out.back() : decide(*draw.state, written));
     last = draw.state;
   }

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "exec/recording.hpp"
+#include "command/recording.hpp"
 
 namespace tilegpu::hsr {
 
@@ -23,7 +23,7 @@ struct VertexDeferral {
 /// Why no draw with this pipeline is deferred, whatever the pass writes; null: nothing is in the way.
 const char* deferral_obstacle(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled);
 /// A decision for each draw. Pipelines without an obstacle have their slice (pipeline::position_shader).
-void decide_deferral(std::span<const exec::DrawCall> draws, const RenderingInfo& pass, std::vector<VertexDeferral>& out);
+void decide_deferral(std::span<const command::DrawCall> draws, const RenderingInfo& pass, std::vector<VertexDeferral>& out);
 
 /// `decisions` of the last execution, empty: none yet.
 TechniqueExplanation explain_deferral(std::span<const VertexDeferral> decisions, uint32_t draw, const GraphicsPipelineCreateInfo& info,

@@ -9,8 +9,8 @@
 #include "pipeline/classify.hpp"
 #include "pipeline/create.hpp"
 #include "pipeline/input_attachments.hpp"
-#include "shader/compile_crew.hpp"
-#include "shader/module_record.hpp"
+#include "shader/jit/compile_crew.hpp"
+#include "shader/module/module_record.hpp"
 
 namespace tilegpu {
 

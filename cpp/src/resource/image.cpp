@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "resource/field_error.hpp"
+#include "base/field_error.hpp"
 #include "resource/image_layout.hpp"
 #include "tilegpu/pipeline.hpp"
 #include "vk/format.hpp"

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "resource/field_error.hpp"
+#include "base/field_error.hpp"
 #include "tilegpu/resource.hpp"
 
 namespace tilegpu {

@@ -3,7 +3,7 @@
 // In: SamplerCreateInfo. Out: Sampler. Source: Vulkan specification, "Samplers" (valid usage of VkSamplerCreateInfo).
 #include <cmath>
 
-#include "resource/field_error.hpp"
+#include "base/field_error.hpp"
 #include "tilegpu/resource.hpp"
 
 namespace tilegpu {

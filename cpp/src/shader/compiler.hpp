@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "shader/abi.hpp"
-#include "shader/code.hpp"
+#include "shader/abi/abi.hpp"
+#include "shader/abi/code.hpp"
 #include "tilegpu/pipeline.hpp"
 
 namespace tilegpu::shader {
 
-class Jit;  // shader/jit.hpp
+class Jit;  // shader/jit/jit.hpp
 
 enum class Interpolation : uint8_t { smooth, noperspective, flat };
 

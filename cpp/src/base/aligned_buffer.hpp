@@ -1,0 +1,32 @@
+// base/aligned_buffer.hpp -- 64-byte aligned memory that only grows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/host_memory.hpp"
+
+namespace tilegpu {
+
+class AlignedBuffer {
+ public:
+  void reserve(size_t size_B) {
+    if (size_B <= size_B_) return;
+    data_.reset(), size_B_ = 0;  // where the system refuses, the buffer is empty
+    const size_t wanted_B = (size_B + 4095) & ~size_t{4095};
+    data_.reset(static_cast<uint8_t*>(allocate_host(wanted_B, "the memory of a tile")));
+    size_B_ = wanted_B;
+  }
+  uint8_t* data() const { return data_.get(); }
+  size_t size_B() const { return size_B_; }
+
+ private:
+  struct Free {
+    void operator()(uint8_t* p) const { free_host(p); }
+  };
+  std::unique_ptr<uint8_t, Free> data_;
+  size_t size_B_ = 0;
+};
+
+}  // namespace tilegpu

@@ -1,0 +1,65 @@
+// command/recording.hpp -- what a command buffer holds: commands in order, draws with their state resolved.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <variant>
+
+#include "pipeline/compiled.hpp"
+#include "shader/abi/abi.hpp"
+#include "tilegpu/command.hpp"
+
+namespace tilegpu::command {
+
+/// Of one draw, over all instances: its plan must fit memory. More is an error; in indirect draws the instances are cut.
+inline constexpr uint64_t kMaxDrawVertices = uint64_t{1} << 36;
+
+/// State that consecutive draws usually share; a draw points to it, so that ten thousand draws copy it once.
+struct DrawState {
+  Ptr<Pipeline> pipeline;
+  std::array<shader::VertexBinding, kMaxVertexBindings> vertex_bindings{};
+  const uint8_t* index_data = nullptr;
+  uint64_t index_size_B = 0;  // from index_data on; reads outside give 0
+  VkIndexType index_type = VK_INDEX_TYPE_UINT32;
+  VkViewport viewport{};
+  VkRect2D scissor{};  // already cut with the framebuffer and the render area
+  std::array<float, 4> blend_constants{};
+  uint32_t stencil_reference_front = 0, stencil_reference_back = 0;
+  float depth_bias_constant = 0, depth_bias_clamp = 0, depth_bias_slope = 0;
+  const shader::BufferDescriptor* buffers = nullptr;  // flat tables, see shader::ResourceTable
+  const shader::TextureDescriptor* textures = nullptr;
+};
+
+struct DrawCall {
+  const DrawState* state = nullptr;
+  const uint8_t* push_constants = nullptr;  // kMaxPushConstants_B bytes, 16-byte aligned
+  bool indexed = false;
+  uint32_t first = 0, count = 0;  // vertices or indices
+  uint32_t instance_count = 1, first_instance = 0;
+  int32_t vertex_offset = 0;
+  uint32_t draw_index = 0;  // gl_DrawID of indirect draws
+  int32_t query = -1;       // active occlusion query, index in PassCommands::queries, or -1
+};
+
+/// vkCmdClearAttachments, in order with the draws.
+struct ClearCall {
+  int attachment = 0;  // colour index; -1: depth/stencil
+  VkImageAspectFlags aspects = 0;
+  VkClearValue value{};
+  VkRect2D rect{};
+};
+
+/// Draws and clears of a pass in the order of recording.
+struct PassCommand {
+  uint32_t draw = 0;                 // index in the pass's draws
+  const ClearCall* clear = nullptr;  // set: a clear, `draw` is unused
+};
+
+struct ActiveQuery {
+  Ptr<QueryPool> pool;
+  uint32_t query = 0;
+};
+
+}  // namespace tilegpu::command

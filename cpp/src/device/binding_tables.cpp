@@ -1,0 +1,143 @@
+// device/binding_tables.cpp -- stage: recording. In: a pipeline's ResourceTable and the bound sets. Out: BufferDescriptor[] and
+// TextureDescriptor[] with the functions for each (view, sampler) pair. Source: Vulkan specification, "Resource Descriptors".
+#include "device/binding_tables.hpp"
+
+#include <algorithm>
+
+#include "resource/view_abi.hpp"
+#include "vk/format.hpp"
+
+namespace tilegpu::exec {
+
+namespace {
+
+std::string binding_name(const Pipeline& pipeline, uint32_t set, uint32_t binding, uint32_t element) {
+  std::string name;
+  for (const ShaderModule* module : {pipeline.info().fragment.module.get(), pipeline.info().vertex.module.get()})
+    if (module && name.empty())
+      for (const ReflectedBinding& b : module->reflection().bindings)
+        if (b.set == set && b.binding == binding) name = b.name.empty() ? b.block_name : b.name;
+  return "pipeline '" + pipeline.info().label + "': '" + name + "' (set " + std::to_string(set) + ", binding " + std::to_string(binding) +
+         (element ? ", element " + std::to_string(element) : "") + ")";
+}
+
+const Descriptor* find(const std::array<Ptr<DescriptorSet>, kMaxDescriptorSets>& sets, uint32_t set, uint32_t binding, uint32_t element) {
+  return set < sets.size() && sets[set] ? sets[set]->find(binding, element) : nullptr;
+}
+
+Error unbound(const Pipeline& pipeline, uint32_t set, uint32_t binding, uint32_t element) {
+  return {VK_ERROR_INITIALIZATION_FAILED,
+          binding_name(pipeline, set, binding, element) + " is used by the shader, but nothing is bound there"};
+}
+
+const shader::ImageViewAbi* view_abi(PassRecord& pass, const Ptr<ImageView>& view) {
+  auto& entry = pass.views[view.get()];
+  if (!entry) {
+    entry = std::make_unique<shader::ImageViewAbi>();
+    resource::fill_view_abi(*view, *entry);
+    pass.keep_alive.push_back(view);
+  }
+  return entry.get();
+}
+
+const shader::SamplerAbi* sampler_abi(PassRecord& pass, const Ptr<Sampler>& sampler, const ImageView& view) {
+  // Opaque border colours are integer ones for integer views.
+  const bool integer = vk::find_format(view.info().format)->is_integer() || view.info().aspects == VK_IMAGE_ASPECT_STENCIL_BIT;
+  auto& entry = pass.samplers[{sampler.get(), integer}];
+  if (!entry) {
+    entry = std::make_unique<shader::SamplerAbi>();
+    resource::fill_sampler_abi(*sampler, integer, *entry);
+    pass.keep_alive.push_back(sampler);
+  }
+  return entry.get();
+}
+
+// An image that a pass writes can't be sampled in it: the tile has what the image has not (Vulkan: feedback loop).
+bool is_attachment(const PassRecord& pass, const Image* image) {
+  const auto hit = [&](const RenderingAttachment& a) {
+    return (a.view && a.view->image().get() == image) || (a.resolve_view && a.resolve_view->image().get() == image);
+  };
+  for (const auto& a : pass.info.color)
+    if (hit(a)) return true;
+  return hit(pass.info.depth) || hit(pass.info.stencil);
+}
+
+}  // namespace
+
+Status build_tables(DeviceState& device, PassRecord& pass, const Pipeline& pipeline,
+                    const std::array<Ptr<DescriptorSet>, kMaxDescriptorSets>& sets, DrawState& state) {
+  const shader::ResourceTable& resources = pipeline.compiled().resources;
+  BindingTables& tables = pass.tables.emplace_back();
+  tables.buffers.resize(resources.buffer_entries);
+  tables.textures.resize(resources.texture_entries);
+  for (const shader::BufferSlot& slot : resources.buffers)
+    for (uint32_t element = 0; element < slot.count; element++) {
+      const Descriptor* d = find(sets, slot.set, slot.binding, element);
+      if (!d || !d->buffer) return unbound(pipeline, slot.set, slot.binding, element);
+      if (!d->buffer->data())
+        return Error{VK_ERROR_INITIALIZATION_FAILED, binding_name(pipeline, slot.set, slot.binding, element) + ": buffer '" +
+                                                         d->buffer->info().label + "' has no memory bound"};
+      const uint64_t offset_B = std::min(d->offset_B, d->buffer->size_B());
+      tables.buffers[slot.first + element] = {d->buffer->data() + offset_B, std::min(d->range_B, d->buffer->size_B() - offset_B)};
+      pass.keep_alive.push_back(d->buffer);
+    }
+  // Sampler functions are asked for all at once: those that are missing are compiled beside each other.
+  std::vector<DeviceState::SamplerRequest> requests;
+  struct Place {
+    const shader::TextureSlot* slot;
+    uint32_t element, at;
+  };
+  std::vector<Place> places;
+  requests.reserve(tables.textures.size()), places.reserve(tables.textures.size());
+  const auto name = [&](const shader::TextureSlot& slot, uint32_t i) {
+    return binding_name(pipeline, slot.image_set, slot.image_binding, i);
+  };
+  for (const shader::TextureSlot& slot : resources.textures)
+    for (uint32_t i = 0; i < slot.image_count; i++) {
+      const Descriptor* image = find(sets, slot.image_set, slot.image_binding, i);
+      if (!image || !image->view) return unbound(pipeline, slot.image_set, slot.image_binding, i);
+      if (!image->view->image()->data())
+        return Error{VK_ERROR_INITIALIZATION_FAILED,
+                     name(slot, i) + ": image '" + image->view->image()->info().label + "' has no memory bound"};
+      if (is_attachment(pass, image->view->image().get()))
+        return Error{VK_ERROR_INITIALIZATION_FAILED,
+                     name(slot, i) + ": image '" + image->view->image()->info().label +
+                         "' is an attachment of this pass and can't be sampled in it; sample it in a later pass"};
+      const bool sampled = slot.sampler_set != ~0u;
+      for (uint32_t j = 0; j < slot.sampler_count; j++) {
+        const uint32_t at = slot.first + i * slot.sampler_count + j;
+        shader::TextureDescriptor& texture = tables.textures[at];
+        const Sampler* sampler = nullptr;
+        if (sampled) {
+          const bool combined = slot.sampler_set == slot.image_set && slot.sampler_binding == slot.image_binding;
+          const Descriptor* d = combined ? image : find(sets, slot.sampler_set, slot.sampler_binding, j);
+          if (!d || !d->sampler) return unbound(pipeline, slot.sampler_set, slot.sampler_binding, j);
+          sampler = d->sampler.get();
+          texture.sampler = sampler_abi(pass, d->sampler, *image->view);
+        }
+        texture.view = view_abi(pass, image->view);
+        requests.push_back({image->view.get(), sampler, slot.uses});
+        places.push_back({&slot, i, at});
+      }
+    }
+  if (!requests.empty()) {
+    auto functions = device.samplers(requests, [&](size_t k) { return name(*places[k].slot, places[k].element); });
+    if (!functions) return functions.error();
+    for (size_t k = 0; k < places.size(); k++) {
+      const auto put = [&pass](const void*& address, const shader::CodeSlot* code) {
+        if (!code) return;
+        if (!code->last.load(std::memory_order_acquire)) pass.quick_code.emplace_back(&address, code);
+        address = code->address.load(std::memory_order_acquire);
+      };
+      shader::TextureDescriptor& texture = tables.textures[places[k].at];
+      put(texture.sample_gradient, (*functions)[k].gradient), put(texture.sample_lod, (*functions)[k].lod);
+      put(texture.fetch, (*functions)[k].fetch), put(texture.gather, (*functions)[k].gather);
+      put(texture.sample_implicit, (*functions)[k].implicit);
+    }
+  }
+  state.buffers = tables.buffers.data();
+  state.textures = tables.textures.data();
+  return Ok{};
+}
+
+}  // namespace tilegpu::exec

@@ -1,0 +1,8 @@
+// device/cpu_check.hpp -- which feature of x86-64-v3 this CPU lacks; null when it lacks none.
+#pragma once
+
+namespace tilegpu::exec {
+
+const char* missing_cpu_feature();
+
+}  // namespace tilegpu::exec

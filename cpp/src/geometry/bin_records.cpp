@@ -1,0 +1,114 @@
+// geometry/bin_records.cpp -- stage: binning, end of the geometry phase. In: records and their bounding boxes. Out: for each bin the
+// chunk's records there, in order. Source: Pineda, "A Parallel Algorithm for Polygon Rasterization" (edge functions); bins are
+// rejected by the corner that lies farthest inside each edge.
+#include "geometry/bin_records.hpp"
+
+#include <bit>
+
+namespace tilegpu::geometry {
+
+using records::BinRun;
+using records::Chunk;
+using records::TriangleRecord;
+
+void Binner::begin(const records::BinGrid& grid, int32_t first_sample, int32_t last_sample) {
+  assert(std::has_single_bit(grid.bin_px));
+  grid_ = grid;
+  shift_ = static_cast<uint32_t>(std::countr_zero(grid.bin_px));
+  first_sample_ = first_sample;
+  last_sample_ = last_sample;
+  last_bin_ = ~0u;
+  spans_.clear();
+  const size_t bins = size_t{grid.columns} * grid.rows;
+  if (count_.size() < bins) {
+    count_.resize(bins);
+    std::memset(count_.data(), 0, bins * sizeof(uint32_t));
+    touched_.resize((bins + 63) / 64);
+    std::memset(touched_.data(), 0, touched_.size() * sizeof(uint64_t));
+  }
+}
+
+void Binner::add_box(uint32_t record, const TriangleRecord& t, int32_t x0, int32_t x1, int32_t y0, int32_t y1) {
+  last_bin_ = ~0u;
+  const uint32_t columns = grid_.columns;
+  if (x0 == x1 || y0 == y1) {
+    // The triangle passes through every row (or column) of its box.
+    if (y0 == y1) {
+      spans_.push_back({record, 1, static_cast<uint32_t>(y0) * columns + static_cast<uint32_t>(x0), static_cast<uint32_t>(x1 - x0 + 1)});
+    } else {
+      for (int32_t y = y0; y <= y1; y++) spans_.push_back({record, 1, static_cast<uint32_t>(y) * columns + static_cast<uint32_t>(x0), 1});
+    }
+    return;
+  }
+  // Edge function of a -> b at the sample point of a bin that lies farthest inside; a step of one bin adds a constant.
+  const int64_t step = int64_t{grid_.bin_px} << records::kSubpixelBits;
+  const int64_t low_x = (int64_t{grid_.origin_x_px} << 8) + x0 * step + first_sample_;
+  const int64_t low_y = (int64_t{grid_.origin_y_px} << 8) + y0 * step + first_sample_;
+  const int64_t extent = step - 256 + last_sample_ - first_sample_;
+  int64_t row[3], step_x[3], step_y[3];
+  for (int i = 0; i < 3; i++) {
+    const int j = i == 2 ? 0 : i + 1;
+    const int64_t dx = int64_t{t.x[j]} - t.x[i], dy = int64_t{t.y[j]} - t.y[i];
+    const int64_t px = low_x + (dy < 0 ? extent : 0), py = low_y + (dx > 0 ? extent : 0);
+    row[i] = dx * (py - t.y[i]) - dy * (px - t.x[i]);
+    step_x[i] = -dy * step;
+    step_y[i] = dx * step;
+  }
+  for (int32_t y = y0; y <= y1; y++) {
+    int64_t e0 = row[0], e1 = row[1], e2 = row[2];
+    const auto inside = [&] { return (e0 | e1 | e2) >= 0; };
+    const auto advance = [&] { e0 += step_x[0], e1 += step_x[1], e2 += step_x[2]; };
+    // Three half-planes cut a row of bins in one interval.
+    int32_t first = x0;
+    while (first <= x1 && !inside()) first++, advance();
+    int32_t end = first;
+    while (end <= x1 && inside()) end++, advance();
+    if (end > first)
+      spans_.push_back({record, 1, static_cast<uint32_t>(y) * columns + static_cast<uint32_t>(first), static_cast<uint32_t>(end - first)});
+    for (int i = 0; i < 3; i++) row[i] += step_y[i];
+  }
+}
+
+void Binner::finish(Chunk& chunk) {
+  chunk.runs.clear();
+  uint32_t* count = count_.data();
+  uint64_t* touched = touched_.data();
+  uint32_t low = ~0u, high = 0;
+  for (const BinSpan& span : spans_) {
+    for (uint32_t bin = span.bin; bin < span.bin + span.bin_count; bin++) {
+      if (count[bin] == 0) touched[bin >> 6] |= 1ull << (bin & 63);
+      count[bin] += span.record_count;
+    }
+    low = span.bin < low ? span.bin : low;
+    high = span.bin + span.bin_count > high ? span.bin + span.bin_count : high;
+  }
+  uint32_t total = 0;
+  if (low < high) {
+    for (uint32_t word = low >> 6; word <= (high - 1) >> 6; word++) {
+      for (uint64_t bits = touched[word]; bits; bits &= bits - 1) {
+        const uint32_t bin = word * 64 + static_cast<uint32_t>(std::countr_zero(bits));
+        chunk.runs.push_back({bin, total, count[bin]});
+        const uint32_t here = count[bin];
+        count[bin] = total;
+        total += here;
+      }
+      touched[word] = 0;
+    }
+  }
+  chunk.entries.resize(total);
+  uint32_t* entries = chunk.entries.data();
+  for (const BinSpan& span : spans_) {
+    if (span.bin_count == 1) {
+      const uint32_t at = count[span.bin];
+      count[span.bin] = at + span.record_count;
+      for (uint32_t i = 0; i < span.record_count; i++) entries[at + i] = span.record + i;
+    } else {
+      for (uint32_t bin = span.bin; bin < span.bin + span.bin_count; bin++) entries[count[bin]++] = span.record;
+    }
+  }
+  for (const BinRun& run : chunk.runs) count[run.bin] = 0;
+  spans_.clear();
+  last_bin_ = ~0u;
+}
+
+}  // namespace tilegpu::geometry

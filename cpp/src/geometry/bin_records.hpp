@@ -1,0 +1,49 @@
+// geometry/bin_records.hpp -- which bins a record touches, and the sort of a chunk's records by bin.
+//
+// While records are made, the binner notes spans (consecutive records in one bin, or one record in consecutive bins of a row);
+// finish() turns them by a counting sort into Chunk::entries and Chunk::runs.
+#pragma once
+
+#include "records/records.hpp"
+
+namespace tilegpu::geometry {
+
+/// Records [record, +record_count) are in each of bins [bin, +bin_count); one of the counts is 1.
+struct BinSpan {
+  uint32_t record, record_count, bin, bin_count;
+};
+
+class Binner {
+ public:
+  /// `first_sample` and `last_sample`: where samples lie in a pixel on either axis, in 1/256 px.
+  void begin(const records::BinGrid& grid, int32_t first_sample, int32_t last_sample);
+  const records::BinGrid& grid() const { return grid_; }
+  uint32_t shift() const { return shift_; }
+
+  /// A record that touches one bin. Records come in order.
+  void add(uint32_t record, uint32_t bin) { add_run(record, 1, bin); }
+  /// `count` of them, all in the same bin.
+  void add_run(uint32_t record, uint32_t count, uint32_t bin) {
+    // A mesh stays in a bin for long: extend the last span.
+    if (bin == last_bin_ && record == next_record_)
+      spans_.back().record_count += count;
+    else
+      spans_.push_back({record, count, bin, 1});
+    last_bin_ = bin;
+    next_record_ = record + count;
+  }
+  /// A record whose bounding box touches columns x0..x1 and rows y0..y1 of bins: those that an edge rejects are left out.
+  void add_box(uint32_t record, const records::TriangleRecord& triangle, int32_t x0, int32_t x1, int32_t y0, int32_t y1);
+  void finish(records::Chunk& chunk);
+
+ private:
+  records::BinGrid grid_;
+  uint32_t shift_ = 6;
+  int32_t first_sample_ = 128, last_sample_ = 128;
+  uint32_t last_bin_ = ~0u, next_record_ = 0;
+  Arena<BinSpan> spans_;
+  Arena<uint32_t> count_;    // one a bin, zero between chunks
+  Arena<uint64_t> touched_;  // one bit a bin, zero between chunks
+};
+
+}  // namespace tilegpu::geometry

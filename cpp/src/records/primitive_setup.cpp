@@ -1,0 +1,83 @@
+// records/primitive_setup.cpp -- see primitive_setup.hpp.
+#include "records/primitive_setup.hpp"
+
+#include <algorithm>
+
+#include "vk/sample_locations.hpp"
+
+namespace tilegpu::records {
+
+void set_up_primitive(const TriangleRecord& r, const Chunk& chunk, const DepthLimits& limits, uint32_t order, shader::PrimitiveSetup& out) {
+  const Barycentrics b = make_barycentrics(r);
+  const float q0 = r.q[b.v0], q1 = r.q[b.v1], q2 = r.q[b.v2];
+  const float z0 = r.z[b.v0], z1 = r.z[b.v1], z2 = r.z[b.v2];
+  const float dq1 = q1 - q0, dq2 = q2 - q0, dz1 = z1 - z0, dz2 = z2 - z0;
+  out.anchor_x = static_cast<float>(r.x[b.v0]) * (1.0f / 256);
+  out.anchor_y = static_cast<float>(r.y[b.v0]) * (1.0f / 256);
+  out.q0 = q0;
+  out.qx = dq1 * b.l1x + dq2 * b.l2x;
+  out.qy = dq1 * b.l1y + dq2 * b.l2y;
+  out.i0 = 0;
+  out.ix = q1 * b.l1x;
+  out.iy = q1 * b.l1y;
+  out.j0 = 0;
+  out.jx = q2 * b.l2x;
+  out.jy = q2 * b.l2y;
+  out.z0 = z0;
+  out.zx = dz1 * b.l1x + dz2 * b.l2x;
+  out.zy = dz1 * b.l1y + dz2 * b.l2y;
+  out.w1 = 1.0f / q1;
+  out.w2 = 1.0f / q2;
+  limit_depth(z0, z1, z2, limits, out.z_lo, out.z_hi);
+  out.deferred = 0;
+  if (r.draw_flags & kDeferred) {
+    defer_vertices(r, chunk, out);
+  } else {
+    const float* varyings = chunk.varyings.data();
+    out.varying[0] = varyings + r.vertex[b.v0];
+    out.varying[1] = varyings + r.vertex[b.v1];
+    out.varying[2] = varyings + r.vertex[b.v2];
+    const uint32_t provoking = r.draw_flags >> kProvokingShift & 3;
+    out.provoking = varyings + r.vertex[provoking < 3 ? provoking : 0];
+  }
+  const size_t index = static_cast<size_t>(&r - chunk.records.data());
+  out.primitive_id = index < chunk.primitive_id.size() ? chunk.primitive_id[index] : 0;
+  out.front_facing = r.draw_flags & kFrontFacing ? 1 : 0;
+  out.draw = r.draw_flags & kDrawMask;
+  out.order = order;
+}
+
+void defer_vertices(const TriangleRecord& r, const Chunk& chunk, shader::PrimitiveSetup& out) {
+  const AnchorOrder b = anchor_order(r);
+  const auto name = [&](uint32_t vertex) { return reinterpret_cast<const float*>(uintptr_t{r.vertex[vertex]}); };
+  out.varying[0] = name(b.v0);
+  out.varying[1] = name(b.v1);
+  out.varying[2] = name(b.v2);
+  const uint32_t provoking = r.draw_flags >> kProvokingShift & 3;
+  out.provoking = name(provoking < 3 ? provoking : 0);
+  const auto index = static_cast<uint32_t>(&r - chunk.records.data());
+  const auto after = std::upper_bound(chunk.deferred_instances.begin(), chunk.deferred_instances.end(), index,
+                                      [](uint32_t at, const DeferredRun& run) { return at < run.first; });
+  out.instance = after[-1].instance;
+  out.deferred = 1;
+}
+
+uint64_t cover_quad(const TriangleRecord& r, int32_t x_px, int32_t y_px, uint32_t samples) {
+  uint64_t coverage = 0;
+  const vk::SampleLocation* at = vk::sample_locations(samples);
+  for (uint32_t s = 0; s < samples; s++)
+    for (int32_t p = 0; p < 4; p++) {
+      const int64_t x = int64_t{x_px + (p & 1)} * 256 + at[s].x * 16, y = int64_t{y_px + (p >> 1)} * 256 + at[s].y * 16;
+      bool inside = true;
+      for (int k = 0; k < 3; k++) {
+        const int n = k == 2 ? 0 : k + 1;
+        const int64_t dx = r.x[n] - r.x[k], dy = r.y[n] - r.y[k];
+        const bool top_left = dy < 0 || (dy == 0 && dx > 0);
+        inside &= dx * (y - r.y[k]) - dy * (x - r.x[k]) - !top_left >= 0;
+      }
+      coverage |= static_cast<uint64_t>(inside) << (4 * s + p);
+    }
+  return coverage;
+}
+
+}  // namespace tilegpu::records

@@ -1,0 +1,79 @@
+// records/records.hpp -- what the geometry phase leaves for the tile phase.
+//
+// A pass's commands are cut into chunks of consecutive primitives; a chunk is processed by one thread, into its own arenas, so
+// that order is chunk number and no lock is needed. A chunk keeps the shaded vertices of its batches, one 64-byte record for
+// each triangle that survives culling and clipping, and for each bin that it touches the list of its records there.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/arena.hpp"
+#include "command/recording.hpp"
+
+namespace tilegpu::records {
+
+inline constexpr int kSubpixelBits = 8;
+inline constexpr uint32_t kFrontFacing = 1u << 31;
+inline constexpr uint32_t kProvokingShift = 29;  // 2 bits: which of the three vertices
+inline constexpr uint32_t kDrawMask = (1u << 24) - 1;
+inline constexpr uint32_t kDeferred = 1u << 24;  // deferred vertex shading: the tile phase shades the vertices
+
+/// Everything a triangle is, in one cache line. Edges and planes are set up by the tile phase, for visible bins only.
+/// Winding: (x1-x0)*(y2-y0) - (x2-x0)*(y1-y0) > 0 with y down (clockwise on the screen), so that for each directed edge a -> b
+/// (0->1, 1->2, 2->0) the function (bx-ax)*(py-ay) - (by-ay)*(px-ax) is positive inside; an edge is a top edge when it is level
+/// and runs to the right, a left edge when it runs up. A triangle that came the other way round has vertices 1 and 2 exchanged.
+/// Positions stay within +-32768 px, so that differences fit in 25 bits and products in 50. Zero-area triangles have no record.
+struct alignas(64) TriangleRecord {
+  int32_t x[3], y[3];   // framebuffer position, 8 subpixel bits, wound so that the area is positive
+  float z[3];           // framebuffer depth with bias; neither clamped nor rounded to the format
+  float q[3];           // 1/w
+  uint32_t vertex[3];   // offset in floats in Chunk::varyings of component 0; component c at + c * kBatchStride. Deferred: gl_VertexIndex
+  uint32_t draw_flags;  // kDrawMask: index in the pass's draws; kProvoking, kFrontFacing, kDeferred
+};
+static_assert(sizeof(TriangleRecord) == 64);
+
+/// Records of one chunk in one bin: entries[first .. first + count).
+struct BinRun {
+  uint32_t bin = 0, first = 0, count = 0;
+};
+
+/// Deferred records from `first` on, up to the next run, are of this gl_InstanceIndex.
+struct DeferredRun {
+  uint32_t first = 0, instance = 0;
+};
+
+struct Chunk {
+  const command::ClearCall* clear = nullptr;  // set: this chunk is one vkCmdClearAttachments and nothing else
+  Arena<TriangleRecord> records;              // arenas: capacity is kept from frame to frame
+  Arena<uint32_t> primitive_id;               // beside records, only where a draw of the chunk reads gl_PrimitiveID; else empty
+  struct InstanceRun {
+    uint32_t first_record, instance;
+  };
+  std::vector<InstanceRun> instances;  // only where the pass is traced; then primitive_id is there too
+  Arena<float> varyings;
+  Arena<DeferredRun> deferred_instances;  // sorted by record
+  Arena<uint32_t> entries;                // indices into records, bin by bin
+  Arena<BinRun> runs;                     // sorted by bin
+  PassStats stats;
+};
+
+/// What a bin is drawn from, in order.
+struct BinSegment {
+  const Chunk* chunk = nullptr;
+  uint32_t first = 0, count = 0;  // in chunk->entries; a clear has count 0
+};
+
+struct BinGrid {
+  uint32_t bin_px = 64;                      // power of two
+  uint32_t columns = 0, rows = 0;            // over the tiling area
+  int32_t origin_x_px = 0, origin_y_px = 0;  // of bin 0: multiples of bin_px
+};
+
+struct BinnedGeometry {
+  BinGrid grid;
+  std::vector<BinSegment> segments;     // bin by bin
+  std::vector<uint32_t> first_segment;  // [bins + 1]
+};
+
+}  // namespace tilegpu::records

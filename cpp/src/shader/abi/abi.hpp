@@ -1,0 +1,219 @@
+// shader/abi/abi.hpp -- what generated code and C++ agree on: the structs that machine code reads and writes, by offset.
+//
+// In: filled by geometry (VertexArgs) and by the quad packer (FragmentArgs). Out: read back by both.
+// Everything here is plain data with fixed layout; generated code takes offsets with offsetof, so a field may be added
+// anywhere, but its meaning must be kept here. N is the number of lanes: 4, 8 or 16. A packet is N/4 quads; lane 4q+p is pixel
+// p of quad q, p = 0 (x,y), 1 (x+1,y), 2 (x,y+1), 3 (x+1,y+1).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tilegpu::shader {
+
+inline constexpr uint32_t kMaxLanes = 16;
+inline constexpr uint32_t kMaxQuads = kMaxLanes / 4;
+/// Vertices of a batch are kept component-major: component c of slot v is at [c * kBatchStride + v].
+inline constexpr uint32_t kBatchStride = 32;
+inline constexpr uint32_t kMaxTargets = 8;
+inline constexpr uint32_t kMaxMipLevels = 15;  // 16384 px
+inline constexpr float kMaxLodBias = 16;       // maxSamplerLodBias
+/// From so many samples on pixel packets can leave their texels to the caller: FragmentArgs::texels. With fewer, scattering them to the
+/// samples is as fast.
+inline constexpr uint32_t kFewestSamplesApart = 8;
+
+/// A uniform or storage buffer as code sees it. Reads outside [0, size_B) give zero, writes vanish. Null: size 0, data valid.
+struct BufferDescriptor {
+  uint8_t* data;
+  uint64_t size_B;
+};
+
+/// One mip level of a view. Texels lie in rows.
+struct ViewLevel {
+  const uint8_t* data;  // layer 0, sample 0
+  uint32_t row_pitch_B;
+  int32_t width_px, height_px;
+  uint32_t _pad;
+};
+
+/// A sampled image view as code sees it; texel format is baked into the functions.
+struct ImageViewAbi {
+  uint64_t layer_pitch_B[kMaxMipLevels + 1];  // per level
+  ViewLevel level[kMaxMipLevels + 1];
+  int32_t level_count;
+  int32_t layer_count;  // cube: 6 * cubes
+  int32_t sample_count;
+  uint32_t _pad;
+  uint64_t sample_pitch_B;
+  // The same by field, for lanes of different levels; see fill_level_tables.
+  alignas(64) int32_t width_px[kMaxMipLevels + 1];
+  int32_t height_px[kMaxMipLevels + 1];
+  int32_t row_pitch_texels[kMaxMipLevels + 1];
+  int32_t start_texels[kMaxMipLevels + 1];  // from level 0's data
+  // For coordinates of 16 and 16 bits; sizes and pitches are at most 16384.
+  float width_scaled[kMaxMipLevels + 1], height_scaled[kMaxMipLevels + 1];  // times 65536
+  uint32_t last_texel[kMaxMipLevels + 1];                                   // row, column << 16
+  uint32_t pitch_and_one[kMaxMipLevels + 1];                                // row_pitch_texels, 1 << 16
+  float middle_x[kMaxMipLevels + 1], middle_y[kMaxMipLevels + 1];           // 32768 times the last texel's index
+  float width_f, height_f;                                                  // of level 0
+  int32_t last_level, last_level_fixed;                                     // times 32768
+};
+
+/// After `level` and `level_count` are filled. Of texels of 4 bytes; others use the last three rows only.
+inline void fill_level_tables(ImageViewAbi& view) {
+  view.width_f = static_cast<float>(view.level[0].width_px), view.height_f = static_cast<float>(view.level[0].height_px);
+  for (uint32_t k = 0; k <= kMaxMipLevels; ++k) {
+    const ViewLevel& level = view.level[k];
+    view.width_px[k] = level.width_px, view.height_px[k] = level.height_px;
+    view.row_pitch_texels[k] = static_cast<int32_t>(level.row_pitch_B / 4);
+    view.start_texels[k] = static_cast<int32_t>((level.data - view.level[0].data) / 4);
+    view.width_scaled[k] = 65536.0f * static_cast<float>(level.width_px),
+    view.height_scaled[k] = 65536.0f * static_cast<float>(level.height_px);
+    view.last_texel[k] = static_cast<uint32_t>(level.height_px - 1) | static_cast<uint32_t>(level.width_px - 1) << 16;
+    view.pitch_and_one[k] = level.row_pitch_B / 4 | 1u << 16;
+    view.middle_x[k] = 32768.0f * static_cast<float>(level.width_px - 1),
+    view.middle_y[k] = 32768.0f * static_cast<float>(level.height_px - 1);
+  }
+  view.last_level = view.level_count > 1 ? view.level_count - 1 : 0, view.last_level_fixed = view.last_level << 15;
+}
+
+/// What is not baked into the sampler's function.
+struct SamplerAbi {
+  float mip_lod_bias, min_lod, max_lod;
+  float magnified_below;  // 1, or -1 where the squares of derivatives do not tell by themselves that level 0 is enough
+  float border[4];        // as float bits or integers, by the view's type
+  // Times 32768: the bias within its limits, the limits within the levels that there can be.
+  float bias_fixed;
+  int32_t min_lod_fixed, max_lod_fixed;
+  uint32_t _pad;
+};
+
+/// After the first three fields are filled.
+inline void fill_lod_limits(SamplerAbi& sampler) {
+  const auto within = [](float v, float low, float high) {  // NaN: the lower one
+    const float above = v > low ? v : low;
+    return above < high ? above : high;
+  };
+  const auto is_positive = [](float v) { return v > 0 || v != v; };
+  sampler.magnified_below = is_positive(sampler.mip_lod_bias) || is_positive(sampler.min_lod) ? -1.0f : 1.0f;
+  sampler.bias_fixed = 32768 * within(sampler.mip_lod_bias, -kMaxLodBias, kMaxLodBias);
+  sampler.min_lod_fixed = static_cast<int32_t>(32768 * within(sampler.min_lod, 0, kMaxMipLevels));
+  sampler.max_lod_fixed = static_cast<int32_t>(32768 * within(sampler.max_lod, 0, kMaxMipLevels));
+}
+
+/// Sampler functions are reached through the descriptor. Their LLVM types are made by shader/ir/sampler_types.hpp, vectors pass in
+/// registers. A slot that the pipeline never uses may be null.
+struct TextureDescriptor {
+  const ImageViewAbi* view;
+  const SamplerAbi* sampler;
+  const void* sample_gradient;  // explicit gradients; computed ones of cubes or with a bias
+  const void* sample_lod;       // explicit LOD
+  const void* fetch;            // integer coordinates, no sampler
+  const void* gather;
+  const void* sample_implicit;  // the square of the longer computed derivative
+};
+
+/// One vertex buffer binding as bound.
+struct VertexBinding {
+  const uint8_t* data;
+  uint64_t size_B;  // from data on
+};
+
+/// One call shades `count` (1..kBatchStride) vertices.
+struct VertexArgs {
+  const VertexBinding* bindings;  // [kMaxVertexBindings]
+  const uint8_t* push_constants;
+  const BufferDescriptor* buffers;
+  const TextureDescriptor* textures;
+  const uint32_t* vertex_index;  // [kBatchStride], gl_VertexIndex (vertex offset added); padded by repetition
+  uint32_t count;
+  uint32_t instance_index;  // gl_InstanceIndex
+  uint32_t first_instance;
+  uint32_t base_vertex;
+  uint32_t draw_index;
+  uint32_t _pad;
+  float* position;       // 4 components, component-major (kBatchStride)
+  float* varyings;       // VaryingLayout::component_count components, component-major
+  float* clip_distance;  // or null; component-major
+  uint8_t* scratch;      // private memory of the thread: PrivateMemory::size_B bytes for N lanes
+  uint64_t loop_budget;  // iterations for each N vertices of the call; at 0 loops end
+};
+
+/// Set up by the tile phase for a primitive: what interpolation needs. Planes are relative to the anchor: value at pixel-relative
+/// position (x, y) (framebuffer coordinates of the sample point) is v0 + vx*(x - anchor_x) + vy*(y - anchor_y).
+/// q = 1/w (linear in screen space); i = lambda1 * q1, j = lambda2 * q2; perspective barycentrics are b1 = i/q, b2 = j/q,
+/// b0 = 1 - b1 - b2; the screen-linear ones are i * w1, j * w2.
+struct alignas(64) PrimitiveSetup {
+  float anchor_x, anchor_y;
+  float q0, qx, qy;
+  float i0, ix, iy;
+  float j0, jx, jy;
+  float z0, zx, zy;
+  float w1, w2;
+  float z_lo, z_hi;         // what depth is clamped to: the vertices' range within the allowed one
+  const float* varying[3];  // component 0 of each vertex; component c at [c * kBatchStride]
+  const float* provoking;   // one of the three
+  uint32_t primitive_id;
+  uint32_t front_facing;  // 0 or 1
+  uint32_t draw;          // index of the draw in the pass
+  uint32_t order;         // position in the bin's order (identity for hidden-surface removal)
+  // Deferred vertex shading: 1: varying[] and provoking hold gl_VertexIndex until tile/vertex_store.hpp makes them addresses.
+  uint32_t deferred;
+  uint32_t instance;  // gl_InstanceIndex; where deferred
+};
+static_assert(sizeof(PrimitiveSetup) == 128);
+
+/// One packet of N/4 quads; inputs by the packer, outputs by the shader's body, then read by late tests and the epilogue.
+/// A pixel packet (tile/pixel_groups.hpp) has groups in place of quads: four lanes of primitive[g], pixels from anywhere in the tile. Its
+/// function reads of the inputs per quad only `primitive`, and `alive`.
+struct alignas(64) FragmentArgs {
+  // -- outputs of the body, inputs of the epilogue; component-major, lane-minor ([t][c][lane] with lane stride kMaxLanes)
+  float color[kMaxTargets][4][kMaxLanes];  // bit patterns for integer targets
+  float color_source1[4][kMaxLanes];       // dual-source blending
+  float depth[kMaxLanes];                  // gl_FragDepth, where written
+  uint32_t sample_mask_out[kMaxLanes];     // gl_SampleMask, where written; else untouched
+  uint32_t stencil_out[kMaxLanes];
+  // -- inputs of pixel packets (16 lanes; see below), by lane: pixel in framebuffer coordinates, its index in the tile. Lanes beyond a
+  // group's pixels repeat its first one, groups beyond the packet's repeat the first.
+  int32_t lane_x_px[kMaxLanes], lane_y_px[kMaxLanes];
+  uint32_t lane_pixel[kMaxLanes];
+  uint32_t lane_samples[kMaxLanes];  // several samples: those to be written, a bit each
+  // -- inputs, per quad
+  const PrimitiveSetup* primitive[kMaxQuads];  // unused quads repeat the first
+  int32_t x_px[kMaxQuads], y_px[kMaxQuads];    // top-left pixel, framebuffer coordinates
+  uint32_t tile_pixel[kMaxQuads];              // index of pixel 0 in the tile: block * 16 + quad_in_block * 4
+  uint64_t raster_coverage[kMaxQuads];         // bit 4*s + p: pixel p, sample s; what the shader may see
+  uint64_t live_coverage[kMaxQuads];           // what may be written (after early tests); shader kill is in `alive`
+  // -- inputs, uniform
+  uint32_t quad_count;         // 1..N/4
+  uint32_t uniform_primitive;  // 1: all quads are of primitive[0]
+  uint32_t full_block;         // 1: the quads are contiguous in the tile from tile_pixel[0] and quad_count == N/4
+  uint32_t sample_index;       // per-sample shading: gl_SampleID, else 0
+  uint32_t alive;              // a bit for each lane: not discarded, and not outside the primitive. In and out.
+  const uint8_t* push_constants;
+  const BufferDescriptor* buffers;
+  const TextureDescriptor* textures;
+  uint8_t* target[kMaxTargets];  // tile memory of each colour attachment, see framebuffer/tile_memory.hpp
+  uint8_t* tile_depth;
+  uint8_t* tile_stencil;
+  const float* sample_positions;  // x, y pairs in 0..1, of the pass's sample count
+  uint8_t* scratch;
+  uint64_t loop_budget;
+  float blend_constants[4];
+  int32_t area_x0_px, area_y0_px, area_x1_px, area_y1_px;  // the render area, end excluded: input attachments read 0 outside it
+  uint32_t layer;
+  uint32_t _pad[2];
+  // Pixel packets of kFewestSamplesApart samples or more: where the 16 lanes' words of the colours go, the k-th (of all that are written,
+  // in order of the attachments) at texels + k * texels_pitch. Null: to the tile.
+  uint32_t* texels;
+  uint64_t texels_pitch;
+};
+
+using VertexFunction = void (*)(VertexArgs*);
+using FragmentFunction = void (*)(FragmentArgs*);  // body, and epilogue
+/// Body and epilogue over the packets that begin at `tile_pixel`, at (x_px, y_px), and at the same place of the `blocks` - 1 blocks (1 or
+/// more in all) to the right. All pixels are of primitive[0] and live; their first sample is written. Reads nothing else that is of a
+/// packet, and leaves FragmentArgs as it is.
+using BlocksFunction = void (*)(FragmentArgs*, uint64_t tile_pixel, int32_t x_px, int32_t y_px, uint32_t blocks);
+
+}  // namespace tilegpu::shader

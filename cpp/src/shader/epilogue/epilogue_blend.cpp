@@ -1,0 +1,204 @@
+// shader/epilogue/epilogue_blend.cpp -- Vulkan's blend equations; see epilogue_blend.hpp.
+//
+// Fixed-point attachments clamp source, constants and factors to their range before the equation; a factor ZERO gives 0 and ONE the
+// operand itself, also for infinities and NaN. Every equation is s * sf + (d * df) with the sum fused: one rounding for the product
+// with the destination, one for the rest. Source: Vulkan specification, "Blending", "Blend Factors", "Blend Operations".
+#include "shader/epilogue/epilogue_blend.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+enum class Range : uint8_t { unorm, snorm, unlimited };
+
+struct Inputs {
+  std::array<Value, 4> source, source1, destination, constants;
+};
+
+bool is_source1(VkBlendFactor f) {
+  return f == VK_BLEND_FACTOR_SRC1_COLOR || f == VK_BLEND_FACTOR_ONE_MINUS_SRC1_COLOR || f == VK_BLEND_FACTOR_SRC1_ALPHA ||
+         f == VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA;
+}
+
+bool uses_factors(VkBlendOp op) { return op == VK_BLEND_OP_ADD || op == VK_BLEND_OP_SUBTRACT || op == VK_BLEND_OP_REVERSE_SUBTRACT; }
+
+bool equation_is_copy(VkBlendFactor source, VkBlendFactor destination, VkBlendOp op) {
+  return (op == VK_BLEND_OP_ADD || op == VK_BLEND_OP_SUBTRACT) && source == VK_BLEND_FACTOR_ONE && destination == VK_BLEND_FACTOR_ZERO;
+}
+
+Value clamp_range(const Ir& ir, Value x, Range range) {
+  if (range == Range::unlimited) return x;
+  if (range == Range::snorm) x = ir.select(ir.is_nan(x), ir.fk(x, 0), x);
+  return ir.fclamp(x, ir.fk(x, range == Range::unorm ? 0.0f : -1.0f), ir.fk(x, 1));
+}
+
+/// Component c of a factor. ZERO and ONE are handled by the caller.
+Value factor(const Ir& ir, const Inputs& in, VkBlendFactor f, uint32_t c, Range range) {
+  auto one_minus = [&](Value v) {
+    Value r = ir.fsub(ir.fk(v, 1), v);
+    return range == Range::snorm ? clamp_range(ir, r, range) : r;
+  };
+  switch (f) {
+    case VK_BLEND_FACTOR_SRC_COLOR:
+      return in.source[c];
+    case VK_BLEND_FACTOR_ONE_MINUS_SRC_COLOR:
+      return one_minus(in.source[c]);
+    case VK_BLEND_FACTOR_DST_COLOR:
+      return in.destination[c];
+    case VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR:
+      return one_minus(in.destination[c]);
+    case VK_BLEND_FACTOR_SRC_ALPHA:
+      return in.source[3];
+    case VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA:
+      return one_minus(in.source[3]);
+    case VK_BLEND_FACTOR_DST_ALPHA:
+      return in.destination[3];
+    case VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA:
+      return one_minus(in.destination[3]);
+    case VK_BLEND_FACTOR_CONSTANT_COLOR:
+      return in.constants[c];
+    case VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_COLOR:
+      return one_minus(in.constants[c]);
+    case VK_BLEND_FACTOR_CONSTANT_ALPHA:
+      return in.constants[3];
+    case VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_ALPHA:
+      return one_minus(in.constants[3]);
+    case VK_BLEND_FACTOR_SRC_ALPHA_SATURATE:
+      return c == 3 ? ir.fk(in.source[3], 1) : ir.fmin_second(in.source[3], one_minus(in.destination[3]));
+    case VK_BLEND_FACTOR_SRC1_COLOR:
+      return in.source1[c];
+    case VK_BLEND_FACTOR_ONE_MINUS_SRC1_COLOR:
+      return one_minus(in.source1[c]);
+    case VK_BLEND_FACTOR_SRC1_ALPHA:
+      return in.source1[3];
+    case VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA:
+      return one_minus(in.source1[3]);
+    default:
+      return ir.fk(in.source[0], f == VK_BLEND_FACTOR_ZERO ? 0.0f : 1.0f);
+  }
+}
+
+/// v * factor; null for ZERO.
+struct Term {
+  Value value = nullptr, multiplier = nullptr;  // multiplier null: 1
+};
+
+Term term(const Ir& ir, const Inputs& in, Value v, VkBlendFactor f, uint32_t c, Range range) {
+  if (f == VK_BLEND_FACTOR_ZERO) return {};
+  if (f == VK_BLEND_FACTOR_ONE || (f == VK_BLEND_FACTOR_SRC_ALPHA_SATURATE && c == 3)) return {v, nullptr};
+  return {v, factor(ir, in, f, c, range)};
+}
+
+/// s - d, s + d, d - s, the multiplication of the first fused into the sum.
+Value combine(const Ir& ir, Term s, Term d, VkBlendOp op) {
+  if (op == VK_BLEND_OP_REVERSE_SUBTRACT) std::swap(s, d);
+  auto product = [&](const Term& t) { return t.multiplier ? ir.fmul(t.value, t.multiplier) : t.value; };
+  const bool subtract = op != VK_BLEND_OP_ADD;
+  if (!d.value) return s.value ? product(s) : nullptr;
+  Value right = product(d);
+  if (subtract) right = ir.fneg(right);
+  if (!s.value) return right;
+  return s.multiplier ? ir.fma(s.value, s.multiplier, right) : ir.fadd(s.value, right);
+}
+
+Value equation(const Ir& ir, const Inputs& in, uint32_t c, VkBlendFactor sf, VkBlendFactor df, VkBlendOp op, Range range) {
+  Value result = nullptr;
+  switch (op) {
+    case VK_BLEND_OP_MIN:
+      result = ir.fmin_second(in.source[c], in.destination[c]);
+      break;
+    case VK_BLEND_OP_MAX:
+      result = ir.fmax_second(in.source[c], in.destination[c]);
+      break;
+    default:
+      result = combine(ir, term(ir, in, in.source[c], sf, c, range), term(ir, in, in.destination[c], df, c, range), op);
+      break;
+  }
+  return result ? result : ir.fk(in.source[c], 0);
+}
+
+/// In the alpha channel colours are alphas.
+VkBlendFactor factor_of(VkBlendFactor f, uint32_t c) {
+  if (c < 3) return f;
+  switch (f) {
+    case VK_BLEND_FACTOR_SRC_COLOR:
+      return VK_BLEND_FACTOR_SRC_ALPHA;
+    case VK_BLEND_FACTOR_ONE_MINUS_SRC_COLOR:
+      return VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA;
+    case VK_BLEND_FACTOR_DST_COLOR:
+      return VK_BLEND_FACTOR_DST_ALPHA;
+    case VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR:
+      return VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA;
+    case VK_BLEND_FACTOR_CONSTANT_COLOR:
+      return VK_BLEND_FACTOR_CONSTANT_ALPHA;
+    case VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_COLOR:
+      return VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_ALPHA;
+    default:
+      return f;
+  }
+}
+
+/// A sum that stays in [0, 1]: s * f + d * (1 - f), or s + d - s * d.
+bool is_mixture(VkBlendFactor s, VkBlendFactor d, uint32_t c) {
+  auto pair = [&](VkBlendFactor a, VkBlendFactor b) { return (s == a && d == b) || (s == b && d == a); };
+  const bool screen = (s == VK_BLEND_FACTOR_ONE && d == factor_of(VK_BLEND_FACTOR_ONE_MINUS_SRC_COLOR, c)) ||
+                      (s == factor_of(VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR, c) && d == VK_BLEND_FACTOR_ONE);
+  return screen || pair(VK_BLEND_FACTOR_SRC_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA) ||
+         pair(VK_BLEND_FACTOR_DST_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA) ||
+         pair(VK_BLEND_FACTOR_CONSTANT_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_ALPHA) ||
+         pair(VK_BLEND_FACTOR_SRC_COLOR, VK_BLEND_FACTOR_ONE_MINUS_SRC_COLOR) ||
+         pair(VK_BLEND_FACTOR_DST_COLOR, VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR) ||
+         pair(VK_BLEND_FACTOR_CONSTANT_COLOR, VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_COLOR);
+}
+
+/// Inputs are in [0, 1] (UNORM): can component c of the result leave it?
+PackHints result_hints(VkBlendFactor s, VkBlendFactor d, VkBlendOp op, uint32_t c) {
+  PackHints h;
+  h.above_zero = op == VK_BLEND_OP_ADD || op == VK_BLEND_OP_MIN || op == VK_BLEND_OP_MAX;
+  h.below_one = op == VK_BLEND_OP_SUBTRACT || op == VK_BLEND_OP_REVERSE_SUBTRACT || op == VK_BLEND_OP_MIN || op == VK_BLEND_OP_MAX ||
+                s == VK_BLEND_FACTOR_ZERO || d == VK_BLEND_FACTOR_ZERO || is_mixture(factor_of(s, c), factor_of(d, c), c);
+  return h;
+}
+
+}  // namespace
+
+bool blend_is_copy(const VkPipelineColorBlendAttachmentState& b) {
+  return equation_is_copy(b.srcColorBlendFactor, b.dstColorBlendFactor, b.colorBlendOp) &&
+         equation_is_copy(b.srcAlphaBlendFactor, b.dstAlphaBlendFactor, b.alphaBlendOp);
+}
+
+bool blend_uses_source1(const VkPipelineColorBlendAttachmentState& b) {
+  return (uses_factors(b.colorBlendOp) && (is_source1(b.srcColorBlendFactor) || is_source1(b.dstColorBlendFactor))) ||
+         (uses_factors(b.alphaBlendOp) && (is_source1(b.srcAlphaBlendFactor) || is_source1(b.dstAlphaBlendFactor)));
+}
+
+std::array<Value, 4> emit_blend(const Ir& ir, const vk::FormatInfo& format, const VkPipelineColorBlendAttachmentState& blend,
+                                const std::array<Value, 4>& source, const std::array<Value, 4>& source1,
+                                const std::array<Value, 4>& destination, const std::array<Value, 4>& constants,
+                                std::array<PackHints, 4>& hints) {
+  const Range range = format.numeric == vk::Numeric::unorm || format.numeric == vk::Numeric::srgb ? Range::unorm
+                      : format.numeric == vk::Numeric::snorm                                      ? Range::snorm
+                                                                                                  : Range::unlimited;
+  Inputs in;
+  for (uint32_t c = 0; c < 4; ++c) {
+    in.source[c] = clamp_range(ir, source[c], range);
+    in.source1[c] = source1[c] ? clamp_range(ir, source1[c], range) : nullptr;
+    in.destination[c] = destination[c];
+    in.constants[c] = clamp_range(ir, constants[c], range);
+  }
+  // A shader that writes no second source is undefined there; the first keeps it defined.
+  for (uint32_t c = 0; c < 4; ++c) {
+    if (!in.source1[c]) in.source1[c] = in.source[c];
+  }
+  std::array<Value, 4> result;
+  for (uint32_t c = 0; c < 3; ++c) {
+    result[c] = equation(ir, in, c, blend.srcColorBlendFactor, blend.dstColorBlendFactor, blend.colorBlendOp, range);
+  }
+  result[3] = equation(ir, in, 3, blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor, blend.alphaBlendOp, range);
+  if (range == Range::unorm) {
+    for (uint32_t c = 0; c < 3; ++c) hints[c] = result_hints(blend.srcColorBlendFactor, blend.dstColorBlendFactor, blend.colorBlendOp, c);
+    hints[3] = result_hints(blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor, blend.alphaBlendOp, 3);
+  }
+  return result;
+}
+
+}  // namespace tilegpu::shader

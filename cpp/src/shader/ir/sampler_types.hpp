@@ -1,0 +1,98 @@
+// shader/ir/sampler_types.hpp -- the LLVM types of the sampler functions that a TextureDescriptor carries, and how to call them.
+//
+// In: coordinates of N lanes in registers. Out: four vectors <N x float> (red, green, blue, alpha after the view's swizzle; bit
+// patterns for integer formats; for depth comparison [0] is the result). One signature for each operation, whatever the
+// dimension: arguments that a dimension does not use may be poison, which costs nothing. `mask` has a bit for each lane whose
+// result is wanted; the others are undefined, but safe. The result of a lane does not depend on the other lanes.
+//   coordinates   2D: (s, t); cube: direction (s, t, r); 1D: s
+//   layer         array views: the layer as float (sample, gather), rounded to nearest even and clamped; cube arrays: the cube
+//   bias          added to the computed LOD (0 when the instruction has none)
+//   dref          depth reference; ignored unless the sampler compares
+//   offset_x, _y  texel offsets: scalars i32 where constant by SPIR-V's rules, vectors for gather
+// Source: Vulkan specification, chapter "Image Operations".
+#pragma once
+
+#include "shader/abi/abi.hpp"
+#include "shader/ir/ir_builder.hpp"
+
+namespace tilegpu::shader {
+
+/// In `mask` of sample_gradient, sample_lod and sample_implicit: nobody wants the result's alpha, which is then undefined.
+inline constexpr uint32_t kWithoutAlpha = 1u << 31;
+
+/// Positions of the arguments; each enumerator is a parameter index.
+namespace gradient_arg {
+enum : uint32_t { descriptor, s, t, dsdx, dtdx, dsdy, dtdy, bias, dref, layer, r, drdx, drdy, offset_x, offset_y, mask, count };
+}
+/// Of 1D and 2D views, without a bias. rho2: the square of the longer derivative in texels of level 0, 0 or more.
+namespace implicit_arg {
+enum : uint32_t { descriptor, s, t, rho2, dref, layer, offset_x, offset_y, mask, count };
+}
+namespace lod_arg {
+enum : uint32_t { descriptor, s, t, lod, dref, layer, r, offset_x, offset_y, mask, count };
+}
+/// x, y, layer, lod, sample: <N x i32>. Outside of the view: zero (alpha 1 where the format has none).
+namespace fetch_arg {
+enum : uint32_t { descriptor, x, y, layer, lod, sample, mask, count };
+}
+/// component: scalar i32, 0..3 (0 when comparing). The result's four values are the texels (i0 j1), (i1 j1), (i1 j0), (i0 j0).
+namespace gather_arg {
+enum : uint32_t { descriptor, s, t, dref, layer, r, offset_x, offset_y, component, mask, count };
+}
+
+/// { <N x float>, <N x float>, <N x float>, <N x float> }
+inline Type sampler_result_type(const Ir& ir) {
+  Type members[4] = {ir.vf32, ir.vf32, ir.vf32, ir.vf32};
+  return LLVMStructTypeInContext(ir.context, members, 4, 0);
+}
+
+inline Type sample_gradient_type(const Ir& ir) {
+  const Type f = ir.vf32;
+  Type parameters[gradient_arg::count] = {ir.ptr, f, f, f, f, f, f, f, f, f, f, f, f, ir.i32, ir.i32, ir.i32};
+  return LLVMFunctionType(sampler_result_type(ir), parameters, gradient_arg::count, 0);
+}
+
+inline Type sample_implicit_type(const Ir& ir) {
+  const Type f = ir.vf32;
+  Type parameters[implicit_arg::count] = {ir.ptr, f, f, f, f, f, ir.i32, ir.i32, ir.i32};
+  return LLVMFunctionType(sampler_result_type(ir), parameters, implicit_arg::count, 0);
+}
+
+inline Type sample_lod_type(const Ir& ir) {
+  const Type f = ir.vf32;
+  Type parameters[lod_arg::count] = {ir.ptr, f, f, f, f, f, f, ir.i32, ir.i32, ir.i32};
+  return LLVMFunctionType(sampler_result_type(ir), parameters, lod_arg::count, 0);
+}
+
+inline Type fetch_type(const Ir& ir) {
+  const Type i = ir.vi32;
+  Type parameters[fetch_arg::count] = {ir.ptr, i, i, i, i, i, ir.i32};
+  return LLVMFunctionType(sampler_result_type(ir), parameters, fetch_arg::count, 0);
+}
+
+inline Type gather_type(const Ir& ir) {
+  const Type f = ir.vf32, i = ir.vi32;
+  Type parameters[gather_arg::count] = {ir.ptr, f, f, f, f, f, i, i, ir.i32, ir.i32};
+  return LLVMFunctionType(sampler_result_type(ir), parameters, gather_arg::count, 0);
+}
+
+/// Of a derivative (ds, dt; null: 1D), in texels of the view's level 0.
+Value length_squared(const Ir& ir, Value view, Value ds, Value dt);
+/// rho2 of the squares of both derivatives.
+Value longer_squared(const Ir& ir, Value x, Value y);
+
+/// Calls the function that is in `descriptor` at `slot_offset_B` (offsetof(TextureDescriptor, sample_gradient), ...).
+/// `removable`: LLVM may leave the call out where nobody uses its result.
+inline Value call_sampler(const Ir& ir, Type type, size_t slot_offset_B, Value* arguments, uint32_t count, bool removable) {
+  Value callee = ir.field(ir.ptr, arguments[0], slot_offset_B, 8);
+  Value call = LLVMBuildCall2(ir.builder, type, callee, arguments, count, "");
+  if (removable) ir.mark_removable(call);
+  return call;
+}
+
+/// The argument `mask_index` of this call may get kWithoutAlpha.
+void mark_alpha_optional(const Ir& ir, Value call, uint32_t mask_index);
+/// Sets it where the result's alpha is not used; after the module's passes.
+void leave_out_alpha(LLVMModuleRef module);
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,194 @@
+// shader/jit/background_crew.cpp -- see background_crew.hpp.
+#include "shader/jit/background_crew.hpp"
+
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <shared_mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "base/host_memory.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+// Who renders goes first, but a busy machine still gets its better code soon: about a third of a thread's share.
+constexpr int kNicer = 5;
+// From one compile that somebody waits for to the next: from a pipeline to the samplers of its first draw.
+constexpr std::chrono::milliseconds kCalm{10};
+
+// Never destroyed: threads may outlive static objects.
+struct Registry {
+  std::mutex mutex;
+  std::vector<BackgroundCrew*> crews;
+};
+Registry& registry() {
+  static Registry* r = new Registry;
+  return *r;
+}
+
+}  // namespace
+
+struct BackgroundCrew::State {
+  const uint32_t most_threads;
+  const bool finishes;
+  std::shared_mutex gate;  // shared while a task runs; a fork holds it. Taken before the next.
+  std::mutex mutex;        // of everything below
+  std::condition_variable changed;
+  std::deque<std::function<void()>> tasks;
+  uint32_t running = 0;
+  bool stop = false;
+  uint32_t holds = 0, hurried = 0;  // hurried: callers of wait()
+  std::chrono::steady_clock::time_point calm_from{};
+  std::vector<std::thread> threads;
+
+  State(uint32_t most, bool all) : most_threads(most), finishes(all) {}
+
+  bool may_begin() const { return stop || hurried || (!holds && std::chrono::steady_clock::now() >= calm_from); }
+
+  void work() {
+    prepare_thread();
+    // Of this thread alone, as Linux has it.
+    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kNicer);
+    for (;;) {
+      {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [this] { return stop || !tasks.empty(); });
+        if (tasks.empty()) return;
+        if (!may_begin()) {
+          if (holds)
+            changed.wait(lock);
+          else
+            changed.wait_until(lock, calm_from);
+          continue;
+        }
+      }
+      std::shared_lock no_fork(gate);
+      std::unique_lock lock(mutex);
+      if (tasks.empty() || !may_begin()) continue;
+      std::function<void()> task = std::move(tasks.front());
+      tasks.pop_front();
+      running++;
+      lock.unlock();
+      task();
+      task = nullptr;
+      lock.lock();
+      running--;
+      if (tasks.empty() && running == 0) changed.notify_all();
+    }
+  }
+
+  void start_threads() {  // the mutex is held
+    try {
+      while (threads.size() < std::min<size_t>(most_threads, tasks.size() + running)) threads.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {  // fewer threads, the same code
+    }
+  }
+
+  void end() {
+    {
+      std::lock_guard lock(mutex);
+      stop = true;
+      if (!finishes) tasks.clear();
+    }
+    changed.notify_all();
+    for (std::thread& thread : threads) thread.join();
+    threads.clear();
+  }
+};
+
+struct Forks {
+  static void prepare() {
+    registry().mutex.lock();
+    for (BackgroundCrew* crew : registry().crews) crew->state_->gate.lock(), crew->state_->mutex.lock();
+  }
+  static void parent() {
+    for (BackgroundCrew* crew : registry().crews) crew->state_->mutex.unlock(), crew->state_->gate.unlock();
+    registry().mutex.unlock();
+  }
+  static void child() {
+    for (BackgroundCrew* crew : registry().crews) {
+      // Threads and those who wait are the parent's: what knows of them is left alone and replaced.
+      BackgroundCrew::State* old = crew->state_.release();
+      crew->state_ = std::make_unique<BackgroundCrew::State>(old->most_threads, old->finishes);
+      crew->state_->tasks = std::move(old->tasks);
+    }
+    registry().mutex.unlock();
+  }
+};
+
+BackgroundCrew::BackgroundCrew(uint32_t threads, bool finishes) : state_(std::make_unique<State>(threads, finishes)) {
+  static std::once_flag once;
+  std::call_once(once, [] { pthread_atfork(Forks::prepare, Forks::parent, Forks::child); });
+  std::lock_guard lock(registry().mutex);
+  registry().crews.push_back(this);
+}
+
+BackgroundCrew::~BackgroundCrew() {
+  state_->end();
+  std::lock_guard lock(registry().mutex);
+  std::erase(registry().crews, this);
+}
+
+void BackgroundCrew::add(std::function<void()> task) {
+  State& s = *state_;
+  {
+    std::lock_guard lock(s.mutex);
+    if (!s.stop) {
+      s.tasks.push_back(std::move(task));
+      s.start_threads();
+      if (!s.threads.empty()) {
+        s.changed.notify_all();
+        return;
+      }
+      task = std::move(s.tasks.back());
+      s.tasks.pop_back();
+    }
+  }
+  task();
+}
+
+void BackgroundCrew::hold() {
+  std::lock_guard lock(state_->mutex);
+  state_->holds++;
+}
+
+void BackgroundCrew::release() {
+  State& s = *state_;
+  {
+    std::lock_guard lock(s.mutex);
+    if (s.holds) s.holds--;  // a child process began with none
+    s.calm_from = std::chrono::steady_clock::now() + kCalm;
+    if (s.holds || s.tasks.empty()) return;
+  }
+  s.changed.notify_all();
+}
+
+void BackgroundCrew::wait() {
+  State& s = *state_;
+  std::unique_lock lock(s.mutex);
+  s.start_threads();
+  s.hurried++;
+  s.changed.notify_all();
+  s.changed.wait(lock, [&] { return (s.tasks.empty() || s.threads.empty()) && s.running == 0; });
+  s.hurried--;
+}
+
+uint32_t BackgroundCrew::waiting() const {
+  std::lock_guard lock(state_->mutex);
+  return static_cast<uint32_t>(state_->tasks.size()) + state_->running;
+}
+
+void end_background_crews() {
+  std::lock_guard lock(registry().mutex);
+  for (BackgroundCrew* crew : registry().crews) crew->state_->end();
+}
+
+}  // namespace tilegpu::shader

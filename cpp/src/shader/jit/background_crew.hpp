@@ -1,0 +1,41 @@
+// shader/jit/background_crew.hpp -- threads that compile what nobody waits for: optimised code for functions that are ready already.
+//
+// In: tasks. They run in the order of their coming, at a lower priority than the process's other threads (nice). Threads are made with the
+// first task. A process that forks waits until no task runs; the child has the tasks that were not done, for threads of its own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace tilegpu::shader {
+
+class BackgroundCrew {
+ public:
+  /// `finishes`: at its end the crew does what still waits, else only what has begun.
+  BackgroundCrew(uint32_t threads, bool finishes);
+  ~BackgroundCrew();
+  BackgroundCrew(const BackgroundCrew&) = delete;
+  /// A task must not throw. Where no thread can be had, and after end_background_crews(), it is done by the caller.
+  void add(std::function<void()> task);
+  /// Between them, and for a few milliseconds more, no task begins: somebody waits for a compile of his own, and a task beside it would
+  /// take a third of its processor and its caches. Nests. wait() and the crew's end do not ask.
+  void hold();
+  void release();
+  /// Until all tasks have ended.
+  void wait();
+  /// Tasks that have not ended.
+  uint32_t waiting() const;
+
+  struct State;  // replaced in a child process
+
+ private:
+  friend struct Forks;
+  friend void end_background_crews();
+  std::unique_ptr<State> state_;
+};
+
+/// To be called at the end of the process, while everything that tasks use is still there: ends all crews as their destructors do.
+void end_background_crews();
+
+}  // namespace tilegpu::shader

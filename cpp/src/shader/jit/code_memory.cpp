@@ -1,0 +1,179 @@
+// shader/jit/code_memory.cpp -- see code_memory.hpp. Source: System V ABI, AMD64 supplement, "Relocation" (S, A, P and the formulas).
+#include "shader/jit/code_memory.hpp"
+
+#include <elf.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace tilegpu::shader {
+namespace {
+
+constexpr size_t kPage_B = 4096;
+constexpr size_t kChunk_B = size_t{256} << 10;
+constexpr size_t kMostSections = 256;
+// Beside the object's own bytes: the address of what is outside, and a jump to it. 32 bits reach neither.
+constexpr uint8_t kJump[8] = {0xff, 0x25, 2, 0, 0, 0, 0xcc, 0xcc};  // jmp *2(%rip)
+constexpr size_t kSlot_B = 16;
+
+Error broken(const std::string& what) { return {VK_ERROR_UNKNOWN, "the object file " + what}; }
+
+uint64_t round_up(uint64_t x, uint64_t to) { return (x + to - 1) / to * to; }
+
+uint64_t address_of(const char* name) {
+  if (!std::strcmp(name, "memcpy")) return reinterpret_cast<uintptr_t>(&std::memcpy);
+  if (!std::strcmp(name, "memmove")) return reinterpret_cast<uintptr_t>(&std::memmove);
+  if (!std::strcmp(name, "memset")) return reinterpret_cast<uintptr_t>(&std::memset);
+  return 0;
+}
+
+/// Bounds-checked views of the file's tables.
+struct Object {
+  const uint8_t* bytes;
+  size_t size_B;
+  std::vector<Elf64_Shdr> sections;
+  std::vector<Elf64_Sym> symbols;
+  const char* names = nullptr;
+  size_t names_B = 0;
+
+  bool inside(uint64_t at, uint64_t count_B) const { return at <= size_B && count_B <= size_B - at; }
+  template <class T>
+  bool copy_table(const Elf64_Shdr& s, std::vector<T>& table) const {
+    if (!inside(s.sh_offset, s.sh_size)) return false;
+    table.resize(s.sh_size / sizeof(T));
+    if (!table.empty()) std::memcpy(table.data(), bytes + s.sh_offset, table.size() * sizeof(T));
+    return true;
+  }
+  const char* name_of(const Elf64_Sym& s) const { return s.st_name < names_B ? names + s.st_name : ""; }
+};
+
+Status read_tables(Object& o) {
+  Elf64_Ehdr header;
+  if (o.size_B < sizeof header) return broken("is too short");
+  std::memcpy(&header, o.bytes, sizeof header);
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != EM_X86_64 || header.e_type != ET_REL ||
+      header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum > kMostSections)
+    return broken("is no relocatable x86-64 ELF");
+  Elf64_Shdr all{};
+  all.sh_offset = header.e_shoff, all.sh_size = header.e_shnum * sizeof(Elf64_Shdr);
+  if (!o.copy_table(all, o.sections)) return broken("has sections outside");
+  for (const Elf64_Shdr& s : o.sections) {
+    if (s.sh_type != SHT_SYMTAB) continue;
+    if (s.sh_link >= o.sections.size() || !o.copy_table(s, o.symbols)) return broken("has a broken symbol table");
+    const Elf64_Shdr& strings = o.sections[s.sh_link];
+    if (!o.inside(strings.sh_offset, strings.sh_size) || strings.sh_size == 0 || o.bytes[strings.sh_offset + strings.sh_size - 1] != 0)
+      return broken("has a broken string table");
+    o.names = reinterpret_cast<const char*>(o.bytes) + strings.sh_offset, o.names_B = strings.sh_size;
+    return Ok{};
+  }
+  return broken("has no symbols");
+}
+
+bool is_loaded(const Elf64_Shdr& s) { return s.sh_type == SHT_PROGBITS && (s.sh_flags & SHF_ALLOC); }
+
+bool is_relative_32(uint32_t type) { return type == R_X86_64_PC32 || type == R_X86_64_PLT32; }
+bool wants_slot_address(uint32_t type) { return type == R_X86_64_GOTPCREL || type == R_X86_64_GOTPCRELX || type == R_X86_64_REX_GOTPCRELX; }
+
+}  // namespace
+
+CodeMemory::~CodeMemory() {
+  for (const Chunk& chunk : chunks_) munmap(chunk.start, chunk.size_B);
+}
+
+/// Writable pages of nobody else's: what is executed already stays as it is.
+uint8_t* CodeMemory::take_pages(size_t size_B) {
+  std::lock_guard lock(mutex_);
+  if (size_B > left_B_) {
+    const size_t chunk_B = std::max(size_B, kChunk_B);
+    void* memory = mmap(nullptr, chunk_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    chunks_.push_back({static_cast<uint8_t*>(memory), chunk_B});
+    next_ = chunks_.back().start, left_B_ = chunk_B;
+  }
+  uint8_t* pages = next_;
+  next_ += size_B, left_B_ -= size_B;
+  return pages;
+}
+
+Expected<void*> CodeMemory::place(const std::string& object, const std::string& function) {
+  Object o{reinterpret_cast<const uint8_t*>(object.data()), object.size(), {}, {}, nullptr, 0};
+  if (Status read = read_tables(o); !read) return read.error();
+
+  // Where each section goes; then the slots, one for each relocation that could want one.
+  std::vector<uint64_t> offset(o.sections.size(), 0);
+  uint64_t size_B = 0;
+  size_t slots = 0;
+  for (size_t k = 0; k < o.sections.size(); ++k) {
+    const Elf64_Shdr& s = o.sections[k];
+    if (s.sh_type == SHT_RELA) {
+      std::vector<Elf64_Rela> relocations;
+      if (!o.copy_table(s, relocations)) return broken("has relocations outside");
+      for (const Elf64_Rela& r : relocations) {
+        const uint64_t symbol = ELF64_R_SYM(r.r_info);
+        slots += symbol < o.symbols.size() &&
+                 (o.symbols[symbol].st_shndx == SHN_UNDEF || wants_slot_address(static_cast<uint32_t>(ELF64_R_TYPE(r.r_info))));
+      }
+      continue;
+    }
+    if ((s.sh_flags & SHF_ALLOC) && (s.sh_type == SHT_NOBITS || (s.sh_type == SHT_PROGBITS && (s.sh_flags & SHF_WRITE))) && s.sh_size)
+      return broken("has memory to write to; generated code has none");
+    if (!is_loaded(s)) continue;
+    const uint64_t align_B = std::max<uint64_t>(s.sh_addralign, 1);
+    if (!o.inside(s.sh_offset, s.sh_size) || align_B > kPage_B || (align_B & (align_B - 1))) return broken("has a section that is broken");
+    offset[k] = round_up(size_B, align_B);
+    size_B = offset[k] + s.sh_size;
+  }
+  uint64_t slot = round_up(size_B, kSlot_B);
+  const size_t pages_B = round_up(std::max<uint64_t>(slot + slots * kSlot_B, 1), kPage_B);
+  uint8_t* base = take_pages(pages_B);
+  if (!base) return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "the system refuses " + std::to_string(pages_B) + " bytes for code"};
+  for (size_t k = 0; k < o.sections.size(); ++k)
+    if (is_loaded(o.sections[k])) std::memcpy(base + offset[k], o.bytes + o.sections[k].sh_offset, o.sections[k].sh_size);
+
+  const auto defined = [&](const Elf64_Sym& s) {
+    return s.st_shndx != SHN_UNDEF && s.st_shndx < o.sections.size() && is_loaded(o.sections[s.st_shndx]) &&
+           s.st_value <= o.sections[s.st_shndx].sh_size;
+  };
+  const auto place_of = [&](const Elf64_Sym& s) { return reinterpret_cast<uintptr_t>(base) + offset[s.st_shndx] + s.st_value; };
+  for (const Elf64_Shdr& s : o.sections) {
+    if (s.sh_type != SHT_RELA || s.sh_info >= o.sections.size() || !is_loaded(o.sections[s.sh_info])) continue;
+    const Elf64_Shdr& target = o.sections[s.sh_info];
+    std::vector<Elf64_Rela> relocations;
+    if (!o.copy_table(s, relocations)) return broken("has relocations outside");
+    for (const Elf64_Rela& r : relocations) {
+      const auto type = static_cast<uint32_t>(ELF64_R_TYPE(r.r_info));
+      const uint64_t index = ELF64_R_SYM(r.r_info), width_B = type == R_X86_64_64 || type == R_X86_64_PC64 ? 8 : 4;
+      if (index >= o.symbols.size() || r.r_offset > target.sh_size || target.sh_size - r.r_offset < width_B)
+        return broken("has a relocation outside its section");
+      const Elf64_Sym& symbol = o.symbols[index];
+      uint64_t value = 0;
+      if (defined(symbol)) {
+        value = place_of(symbol);
+      } else if (symbol.st_shndx != SHN_UNDEF || !(value = address_of(o.name_of(symbol)))) {
+        return broken(std::string("refers to '") + o.name_of(symbol) + "', which it may not");
+      }
+      if ((symbol.st_shndx == SHN_UNDEF && is_relative_32(type)) || wants_slot_address(type)) {
+        std::memcpy(base + slot, kJump, sizeof kJump);
+        std::memcpy(base + slot + sizeof kJump, &value, sizeof value);
+        value = reinterpret_cast<uintptr_t>(base) + slot + (wants_slot_address(type) ? sizeof kJump : 0);
+        slot += kSlot_B;
+      }
+      uint8_t* at = base + offset[s.sh_info] + r.r_offset;
+      value += static_cast<uint64_t>(r.r_addend);
+      if (type != R_X86_64_64) value -= reinterpret_cast<uintptr_t>(at);
+      const bool fits = static_cast<int64_t>(value) == static_cast<int32_t>(value);
+      if (width_B == 4 && (!(is_relative_32(type) || wants_slot_address(type)) || !fits))
+        return broken("has a relocation of type " + std::to_string(type) + " that is not known, or too far");
+      std::memcpy(at, &value, width_B);
+    }
+  }
+  void* found = nullptr;
+  for (const Elf64_Sym& s : o.symbols)
+    if (ELF64_ST_TYPE(s.st_info) == STT_FUNC && defined(s) && function == o.name_of(s)) found = reinterpret_cast<void*>(place_of(s));
+  if (!found) return broken("does not define '" + function + "'");
+  if (mprotect(base, pages_B, PROT_READ | PROT_EXEC) != 0) return broken("cannot be made executable here");
+  return found;
+}
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,61 @@
+// shader/jit/compile_crew.cpp -- see compile_crew.hpp.
+#include "shader/jit/compile_crew.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/host_memory.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+thread_local const std::function<void()>* on_compile = nullptr;
+
+}  // namespace
+
+void before_compile() {
+  if (const auto* call = std::exchange(on_compile, nullptr)) (*call)();
+}
+
+Status run_compiles(uint32_t threads, const std::vector<std::function<Status()>>& tasks) {
+  std::atomic<size_t> next{0};
+  std::vector<std::optional<Error>> errors(tasks.size());
+  const auto take_tasks = [&] {
+    for (size_t k; (k = next.fetch_add(1)) < tasks.size();) {
+      try {
+        if (Status done = tasks[k](); !done) errors[k] = done.error();
+      } catch (const std::bad_alloc& refused) {  // must not leave a thread
+        errors[k] = Error{VK_ERROR_OUT_OF_HOST_MEMORY, "the system refuses " + refused_text(refused, "compiling")};
+      }
+    }
+  };
+  std::vector<std::thread> helpers;
+  const std::function<void()> call_helpers = [&] {
+    const size_t taken = std::min(next.load(), tasks.size());
+    const size_t wanted = std::min<size_t>(threads - 1, tasks.size() - taken);
+    try {
+      helpers.reserve(wanted);
+      while (helpers.size() < wanted) {
+        helpers.emplace_back([&] {
+          prepare_thread();
+          take_tasks();
+        });
+      }
+    } catch (const std::system_error&) {  // fewer threads, the same code
+    } catch (const std::bad_alloc&) {
+    }
+  };
+  const auto* outer = std::exchange(on_compile, threads > 1 && tasks.size() > 1 ? &call_helpers : nullptr);
+  take_tasks();
+  on_compile = outer;
+  for (std::thread& helper : helpers) helper.join();
+  for (const auto& error : errors)
+    if (error) return *error;
+  return Ok{};
+}
+
+}  // namespace tilegpu::shader

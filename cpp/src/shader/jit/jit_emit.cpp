@@ -1,0 +1,113 @@
+// shader/jit/jit_emit.cpp -- see jit_emit.hpp.
+#include "shader/jit/jit_emit.hpp"
+
+#include <llvm-c/Error.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include <cstring>
+
+#include "shader/ir/ir_builder.hpp"
+#include "shader/ir/sampler_types.hpp"
+#include "shader/jit/jit.hpp"
+#include "shader/jit/jit_schedule.hpp"
+#include "shader/jit/jit_target.hpp"
+#include "shader/jit/object_file.hpp"
+#include "shader/jit/quick_constants.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+// SPIR-V-shaped IR is variables and redundant scalar code; vectorisers, loop and inter-procedural passes find nothing in it.
+// instcombine's fixpoint check is a fatal error in LLVM 19 unless it is turned off.
+constexpr const char* kPasses =
+    "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint;max-iterations=1>,simplifycfg,early-cse,dce)";
+constexpr const char* kSlicePasses =
+    "function(adce,simplifycfg,loop(loop-deletion),instcombine<no-verify-fixpoint;max-iterations=1>,adce,simplifycfg<no-keep-loops>)";
+constexpr const char* kHoistPasses = "function(loop-mssa(licm))";
+// With code generation that optimises nothing these pay for themselves. What a shader's variables are made of is scalars and vectors: sroa
+// finds no more than mem2reg, in three times the time.
+constexpr const char* kQuickPasses = "function(mem2reg,early-cse,dce)";
+
+Error error(const std::string& message) { return {VK_ERROR_UNKNOWN, message}; }
+
+std::string take_error(LLVMErrorRef e) {
+  char* message = LLVMGetErrorMessage(e);
+  std::string text = message;
+  LLVMDisposeErrorMessage(message);
+  return text;
+}
+
+}  // namespace
+
+ContextHolder::ContextHolder() {
+  LLVMContextSetDiagnosticHandler(
+      context,
+      [](LLVMDiagnosticInfoRef info, void* self) {
+        if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
+        static_cast<ContextHolder*>(self)->messages += take_message(LLVMGetDiagInfoDescription(info)) + "; ";
+      },
+      this);
+}
+
+std::string pass_pipelines() { return std::string(kPasses) + ";" + kSlicePasses + ";" + kHoistPasses; }
+
+Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef machine, const std::string& name, const char* kind,
+                                  const EmitOptions& options) {
+  LLVMModuleRef module = work.module;
+  char* message = nullptr;
+  const std::string dump = options.dump_directory.empty()
+                               ? ""
+                               : options.dump_directory + "/" + kind + "_" + name.substr(3, 12) + "_" + std::to_string(options.lanes);
+  auto write_ir = [&](const char* suffix) {
+    char* problem = nullptr;
+    if (LLVMPrintModuleToFile(module, (dump + suffix).c_str(), &problem) && problem) take_message(problem);
+  };
+  if (!dump.empty()) write_ir(".before.ll");
+  const unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+    // No exception passes through generated code: no unwind tables to register.
+    LLVMAddAttributeAtIndex(f, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
+                            LLVMCreateEnumAttribute(work.holder.context, nounwind, 0));
+  }
+  LLVMPassBuilderOptionsRef pass_options = LLVMCreatePassBuilderOptions();
+  LLVMErrorRef failed = LLVMRunPasses(module, of == Tier::quick ? kQuickPasses : kPasses, machine, pass_options);
+  LLVMValueRef function = LLVMGetNamedFunction(module, name.c_str());
+  constexpr auto kOfFunction = static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex);
+  const unsigned slice = LLVMGetEnumAttributeKindForName(kSliceAttribute, std::strlen(kSliceAttribute));
+  if (!failed && LLVMGetEnumAttributeAtIndex(function, kOfFunction, slice))
+    failed = LLVMRunPasses(module, kSlicePasses, machine, pass_options);
+  if (!failed && of == Tier::optimised &&
+      LLVMGetStringAttributeAtIndex(function, kOfFunction, kHoistMark, static_cast<unsigned>(std::strlen(kHoistMark))))
+    failed = LLVMRunPasses(module, kHoistPasses, machine, pass_options);
+  LLVMDisposePassBuilderOptions(pass_options);
+  const auto is = [kind](const char* one) { return !std::strcmp(kind, one); };
+  if (options.wide_schedule && of == Tier::optimised && (is("fragment") || is("pixels") || is("sampler")))
+    add_text_attribute(function, kWideSchedule);
+  // LLVM aligns the stack for vectors that it knows of before it gives out registers. Those that it spills then, as what the loop over
+  // blocks keeps around the calls of samplers, would lie across two cache lines each.
+  if (of == Tier::optimised && is("blocks")) add_text_attribute(function, "stackrealign");
+  if (!failed) leave_out_alpha(module);
+  if (!failed && of == Tier::quick) load_constants(module);
+  if (failed) return error("LLVM passes: " + take_error(failed));
+  if (!dump.empty()) {
+    write_ir(".after.ll");
+    LLVMModuleRef copy = LLVMCloneModule(module);  // code generation changes the module
+    if (LLVMTargetMachineEmitToFile(machine, copy, const_cast<char*>((dump + ".s").c_str()), LLVMAssemblyFile, &message))
+      take_message(message);
+    message = nullptr;
+    LLVMDisposeModule(copy);
+  }
+  LLVMMemoryBufferRef buffer = nullptr;
+  if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &buffer))
+    return error("LLVM code generation: " + take_message(message));
+  std::string object(LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+  LLVMDisposeMemoryBuffer(buffer);
+  if (!work.holder.messages.empty()) return error("LLVM code generation: " + work.holder.messages);
+  Expected<std::string> foreign = foreign_symbol(object);
+  if (!foreign) return foreign.error();
+  if (!foreign->empty())
+    return error(std::string("generated code for ") + kind + " calls '" + *foreign + "', which no library of tilegpu provides");
+  return object;
+}
+
+}  // namespace tilegpu::shader

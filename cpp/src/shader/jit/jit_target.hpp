@@ -1,0 +1,23 @@
+// shader/jit/jit_target.hpp -- which processor code is made for. In: what the device asked for, the host. Out: names for LLVM, what code
+// may use.
+#pragma once
+
+#include <string>
+
+#include "tilegpu/types.hpp"
+
+namespace tilegpu::shader {
+
+struct JitTarget {
+  std::string name;           // as asked for; "native": this CPU
+  std::string cpu, features;  // as LLVM takes them
+  bool wide = false;          // AVX-512
+  bool gathers = false;       // gathers of 64-bit pairs are faster than scalar loads
+};
+
+/// `wanted`: empty (this CPU), "x86-64-v3" or "x86-64-v4".
+Expected<JitTarget> choose_target(const std::string& wanted);
+/// The text of a message that LLVM made, which is freed; empty for null.
+std::string take_message(char* message);
+
+}  // namespace tilegpu::shader

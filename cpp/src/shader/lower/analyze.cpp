@@ -1,0 +1,507 @@
+// shader/lower/analyze.cpp -- what a specialised stage does: traits for classification, the fragment stage's inputs, the resource table.
+//
+// In: ShaderModules and specialisation. Out: StageTraits, VaryingLayout, ResourceTable of compiler.hpp.
+// Source: Vulkan specification, "Fragment Operations" (early tests, sample shading), "Shader Resource Interface".
+#include <algorithm>
+
+#include "shader/lower/interface.hpp"
+#include "shader/module/module_facts.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+bool crosses_lanes(spv::Op op) {
+  switch (op) {
+    case spv::OpImageSampleImplicitLod:
+    case spv::OpImageSampleDrefImplicitLod:
+    case spv::OpImageSampleProjImplicitLod:
+    case spv::OpImageSampleProjDrefImplicitLod:
+    case spv::OpImageQueryLod:
+      return true;
+    default:
+      return (op >= spv::OpDPdx && op <= spv::OpFwidthCoarse) ||
+             (op >= spv::OpGroupNonUniformElect && op <= spv::OpGroupNonUniformQuadSwap);
+  }
+}
+
+bool is_atomic(spv::Op op) { return op >= spv::OpAtomicLoad && op <= spv::OpAtomicXor; }
+
+template <class F>
+void each_instruction(const Module& m, F&& visit) {
+  for (uint32_t id : m.reachable) {
+    for (const BasicBlock& b : m.functions.at(id).blocks) {
+      for (uint32_t k = b.first; k < b.end; ++k) visit(m.instructions[k]);
+    }
+  }
+}
+
+/// Bytes of scratch that a function's variables take, calls included; the same rule as Lowering::new_variable.
+uint64_t scratch_of(const Module& m, const Constants& constants, const Divergence& d, uint32_t function,
+                    std::map<uint32_t, uint64_t>& known) {
+  if (auto found = known.find(function); found != known.end()) return found->second;
+  uint64_t own_B = 0, calls_B = 0;
+  const auto add = [&](uint32_t type, bool dynamic) {
+    const uint64_t words = scalar_count(m, constants, type);
+    if (words > kMaxStackWords && (dynamic || words > kMaxRegisterWords)) own_B += words * 4 * kMaxLanes;
+  };
+  const Function& f = m.functions.at(function);
+  add(f.return_type, false);
+  for (const BasicBlock& b : f.blocks) {
+    for (uint32_t k = b.first; k < b.end; ++k) {
+      const Instruction& i = m.instructions[k];
+      if (i.op == spv::OpVariable) add(m.type(i.type).element, d.dynamic[i.id]);
+      if (i.id && (i.op == spv::OpPhi || d.escape[i.id])) add(i.type, false);
+      if (i.op == spv::OpFunctionCall) calls_B = std::max(calls_B, scratch_of(m, constants, d, m.operand(i, 0), known));
+    }
+  }
+  return known[function] = own_B + calls_B;
+}
+
+// Where values that come from the tile go, until nothing new is found: through results, variables and calls. An operation that looks at
+// neighbours is reached by its operand (of a sample: the coordinate), or by a condition anywhere, which decides whether it runs. Literal
+// operands that look like such an id only make the answer yes.
+void tile_traits(const Module& m, StageTraits& t) {
+  std::set<uint32_t> from_tile;
+  bool decides = false, changed = true;
+  const auto reached = [&](uint32_t id) { return from_tile.count(id) != 0; };
+  const auto reach = [&](uint32_t id) { changed |= id && from_tile.insert(id).second; };
+  while (changed) {
+    changed = false;
+    each_instruction(m, [&](const Instruction& i) {
+      const auto operands = m.operands(i);
+      const bool any = std::any_of(operands.begin(), operands.end(), reached);
+      switch (i.op) {
+        case spv::OpImageRead:
+          reach(i.id);  // fragment shaders read no other images: storage images are refused
+          break;
+        case spv::OpStore:
+        case spv::OpCopyMemory:
+          if (any)
+            for (uint32_t root : resource_roots(m, m.operand(i, 0))) reach(root);
+          break;
+        case spv::OpBranchConditional:
+        case spv::OpSwitch:
+          decides |= reached(m.operand(i, 0));
+          break;
+        case spv::OpFunctionCall: {
+          const Function& f = m.functions.at(m.operand(i, 0));
+          for (uint32_t p = 0; p < f.parameters.size(); ++p)
+            if (reached(m.operand(i, p + 1))) reach(f.parameters[p]);
+          for (const BasicBlock& b : f.blocks)
+            for (uint32_t k = b.first; k < b.end; ++k)
+              if (m.instructions[k].op == spv::OpReturnValue && reached(m.operand(m.instructions[k], 0))) reach(i.id);
+          break;
+        }
+        default:
+          // A load through a parameter is of what the caller passed.
+          if (i.op == spv::OpLoad)
+            for (uint32_t root : resource_roots(m, m.operand(i, 0)))
+              if (reached(root)) reach(i.id);
+          if (any) reach(i.id);
+      }
+    });
+  }
+  each_instruction(m, [&](const Instruction& i) {
+    if (t.tile_crosses_lanes || !crosses_lanes(i.op)) return;
+    const auto operands = m.operands(i);
+    const bool samples = i.op >= spv::OpImageSampleImplicitLod && i.op <= spv::OpImageQueryLod;
+    const bool any = samples ? reached(m.operand(i, 1)) : std::any_of(operands.begin(), operands.end(), reached);
+    if (!any && !decides) return;
+    t.tile_crosses_lanes = true;
+    t.tile_cross_line = m.source_of(i);
+  });
+}
+
+void fragment_builtins(StageTraits& t, uint32_t builtin, bool output) {
+  switch (static_cast<spv::BuiltIn>(builtin)) {
+    case spv::BuiltInFragDepth:
+      t.writes_depth = true;
+      break;
+    case spv::BuiltInSampleMask:
+      (output ? t.writes_sample_mask : t.reads_sample_mask) = true;
+      break;
+    case spv::BuiltInFragStencilRefEXT:
+      t.writes_stencil = true;
+      break;
+    case spv::BuiltInSampleId:
+    case spv::BuiltInSamplePosition:
+      t.per_sample = true;
+      break;
+    case spv::BuiltInHelperInvocation:
+      t.reads_helper = true;
+      break;
+    case spv::BuiltInPrimitiveId:
+      t.reads_primitive_id = true;
+      break;
+    case spv::BuiltInFrontFacing:
+      t.reads_front_facing = true;
+      break;
+    case spv::BuiltInFragCoord:
+      t.reads_frag_coord = true;
+      break;
+    default:
+      break;
+  }
+}
+
+void memory_traits(const Module& m, StageTraits& t) {
+  std::set<uint32_t> written, read;
+  const auto storage_root = [&](uint32_t pointer) {
+    const spv::StorageClass storage = m.type(m.type_of(pointer)).storage;
+    if (storage != spv::StorageClassStorageBuffer && storage != spv::StorageClassUniform) return uint32_t{0};
+    const auto roots = resource_roots(m, pointer);
+    if (roots.empty()) return uint32_t{0};
+    uint32_t block = m.pointee(roots[0]);
+    while (m.type(block).kind == Kind::array) block = m.type(block).element;
+    return storage == spv::StorageClassStorageBuffer || m.decoration(block).buffer_block ? roots[0] : 0;
+  };
+  std::vector<uint32_t> atomic_ids;
+  const auto writes = [&](uint32_t pointer, const Instruction& i) {
+    const uint32_t root = storage_root(pointer);
+    if (!root) return;
+    written.insert(root);
+    if (!t.writes_memory) t.side_effect_line = m.source_of(i);
+    t.writes_memory = true;
+  };
+  each_instruction(m, [&](const Instruction& i) {
+    if (i.op == spv::OpStore || i.op == spv::OpCopyMemory) writes(m.operand(i, 0), i);
+    if (i.op == spv::OpLoad) read.insert(storage_root(m.operand(i, 0)));
+    if (i.op == spv::OpCopyMemory) read.insert(storage_root(m.operand(i, 1)));
+    if (is_atomic(i.op)) {
+      if (i.op != spv::OpAtomicLoad) writes(m.operand(i, 0), i);
+      if (i.id) atomic_ids.push_back(i.id);
+    }
+  });
+  each_instruction(m, [&](const Instruction& i) {
+    for (uint32_t word : m.operands(i)) {
+      if (std::find(atomic_ids.begin(), atomic_ids.end(), word) != atomic_ids.end()) t.atomic_results_used = true;
+    }
+  });
+  for (uint32_t root : written)
+    t.written_bindings.push_back({m.decoration(root).set == kNone ? 0 : m.decoration(root).set, m.decoration(root).binding});
+  t.reads_written_memory = std::any_of(read.begin(), read.end(), [&](uint32_t id) { return id && written.count(id); });
+}
+
+void merge(ResourceTable& table, const BufferSlot& s) {
+  for (BufferSlot& known : table.buffers) {
+    if (known.set != s.set || known.binding != s.binding) continue;
+    known.count = std::max(known.count, s.count), known.writable = known.writable || s.writable;
+    return;
+  }
+  table.buffers.push_back(s);
+}
+
+void merge(ResourceTable& table, const TextureSlot& s) {
+  for (TextureSlot& known : table.textures) {
+    if (known.image_set != s.image_set || known.image_binding != s.image_binding || known.sampler_set != s.sampler_set ||
+        known.sampler_binding != s.sampler_binding)
+      continue;
+    known.uses |= s.uses;
+    known.image_count = std::max(known.image_count, s.image_count), known.sampler_count = std::max(known.sampler_count, s.sampler_count);
+    return;
+  }
+  table.textures.push_back(s);
+}
+
+/// The slot of an image and a sampler; combined: both the same.
+struct TextureBuilder {
+  ResourceTable& table;
+  const Module& m;
+  Constants constants;
+
+  uint32_t count_of(uint32_t variable) const {
+    const uint32_t type = m.pointee(variable);
+    return m.type(type).kind == Kind::array ? std::max(1u, array_length(m, constants, type)) : 1;
+  }
+  void add(uint32_t image, uint32_t sampler, uint8_t uses) {
+    const Decorations &di = m.decoration(image), &ds = m.decoration(sampler);
+    TextureSlot s;
+    s.image_set = di.set == kNone ? 0 : di.set, s.image_binding = di.binding, s.image_count = count_of(image), s.uses = uses;
+    s.sampler_set = s.sampler_binding = ~0u;
+    if (sampler) s.sampler_set = ds.set == kNone ? 0 : ds.set, s.sampler_binding = ds.binding;
+    if (sampler && sampler != image) s.sampler_count = count_of(sampler);
+    merge(table, s);
+  }
+  /// `id`: a sampled image, or an image.
+  void use(uint32_t id, uint8_t uses) {
+    const Instruction* i = m.find(id);
+    while (i && (i->op == spv::OpCopyObject || i->op == spv::OpImage)) i = m.find(m.operand(*i, 0));
+    if (!i) return;
+    if (i->op == spv::OpSampledImage) {
+      for (uint32_t image : resource_roots(m, m.operand(*i, 0))) {
+        for (uint32_t sampler : resource_roots(m, m.operand(*i, 1))) add(image, sampler, uses);
+      }
+      return;
+    }
+    for (uint32_t root : resource_roots(m, id)) {
+      uint32_t type = m.pointee(root);
+      while (m.type(type).kind == Kind::array) type = m.type(type).element;
+      if (m.type(type).kind == Kind::image && m.type(type).dim == spv::DimSubpassData) continue;
+      add(root, m.type(type).kind == Kind::sampled_image ? root : 0, uses);
+    }
+  }
+};
+
+Expected<ResourceTable> find_resources(const ShaderModule& module) {
+  if (Status parsed = module.parse(); !parsed) return parsed.error();
+  const Module& m = module.module();
+  ResourceTable table;
+  Expected<Constants> constants = evaluate_constants(m, {});
+  if (!constants) return constants.error();
+  TextureBuilder builder{table, m, *constants};
+  const bool fragment = m.entry.model == spv::ExecutionModelFragment;
+  for (uint32_t id : m.global_variables) {
+    const spv::StorageClass storage = m.storage_of(id);
+    if (!m.used[id] || (storage != spv::StorageClassUniform && storage != spv::StorageClassStorageBuffer)) continue;
+    const Decorations& deco = m.decoration(id);
+    uint32_t block = m.pointee(id);
+    if (m.type(block).kind == Kind::array) block = m.type(block).element;
+    BufferSlot s;
+    s.set = deco.set == kNone ? 0 : deco.set, s.binding = deco.binding, s.count = builder.count_of(id);
+    s.writable = (storage == spv::StorageClassStorageBuffer || m.decoration(block).buffer_block) && !deco.nonwritable;
+    merge(table, s);
+  }
+  each_instruction(m, [&](const Instruction& i) {
+    const uint32_t first = m.operand(i, 0);
+    switch (i.op) {
+      case spv::OpImageSampleImplicitLod:
+      case spv::OpImageSampleDrefImplicitLod:
+      case spv::OpImageSampleProjImplicitLod:
+      case spv::OpImageSampleProjDrefImplicitLod:
+        builder.use(first, !fragment ? kUseLod : takes_rho_squared(m, i) ? kUseImplicit : kUseGradient);
+        break;
+      case spv::OpImageSampleExplicitLod:
+      case spv::OpImageSampleDrefExplicitLod:
+      case spv::OpImageSampleProjExplicitLod:
+      case spv::OpImageSampleProjDrefExplicitLod: {
+        const bool dref = i.op == spv::OpImageSampleDrefExplicitLod || i.op == spv::OpImageSampleProjDrefExplicitLod;
+        builder.use(first, m.operand(i, dref ? 3 : 2) & spv::ImageOperandsGradMask ? kUseGradient : kUseLod);
+        break;
+      }
+      case spv::OpImageFetch:
+        builder.use(first, kUseFetch);
+        break;
+      case spv::OpImageGather:
+      case spv::OpImageDrefGather:
+        builder.use(first, kUseGather);
+        break;
+      case spv::OpImageQuerySize:
+      case spv::OpImageQuerySizeLod:
+      case spv::OpImageQueryLevels:
+      case spv::OpImageQuerySamples:
+      case spv::OpImageQueryLod:
+        builder.use(first, 0);
+        break;
+      default:
+        break;
+    }
+  });
+  return table;
+}
+
+/// Adds what the stage uses; what both use is one entry.
+Status add_resources(const ShaderModule& module, ResourceTable& table) {
+  ModuleFacts& facts = module.facts();
+  std::unique_lock lock(facts.mutex);
+  if (!facts.resources) {
+    lock.unlock();
+    Expected<ResourceTable> found = find_resources(module);
+    if (!found) return found.error();
+    lock.lock();
+    facts.resources = std::move(*found);
+    facts.grown = true;
+  }
+  for (const BufferSlot& slot : facts.resources->buffers) merge(table, slot);
+  for (const TextureSlot& slot : facts.resources->textures) merge(table, slot);
+  return Ok{};
+}
+
+}  // namespace
+
+int VaryingLayout::find(uint32_t location, uint32_t component) const {
+  for (size_t k = 0; k < components.size(); ++k) {
+    if (components[k].location == location && components[k].component == component) return static_cast<int>(k);
+  }
+  return -1;
+}
+
+static Expected<StageTraits> find_traits(const ShaderModule& shader_module, const Specialization& specialization) {
+  if (Status parsed = shader_module.parse(); !parsed) return parsed.error();
+  const Module& m = shader_module.module();
+  Expected<Constants> constants = evaluate_constants(m, specialization);
+  if (!constants) return constants.error();
+  Expected<Divergence> divergence = analyze_divergence(m, *constants, [](uint32_t) { return false; });
+  if (!divergence) return divergence.error();
+  StageTraits t;
+  const bool fragment = m.entry.model == spv::ExecutionModelFragment;
+  std::map<uint32_t, uint64_t> known;
+  uint64_t private_B = scratch_of(m, *constants, *divergence, m.entry.function, known);
+  for (spv::StorageClass storage : {spv::StorageClassInput, spv::StorageClassOutput, spv::StorageClassPrivate}) {
+    for (uint32_t id : used_variables(m, storage)) {
+      const uint64_t words = scalar_count(m, *constants, m.pointee(id));
+      if (words > kMaxStackWords && (divergence->dynamic[id] || words > kMaxRegisterWords)) private_B += words * 4 * kMaxLanes;
+    }
+  }
+  if (private_B > kMaxPrivateMemory_B) {
+    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, "shader '" + shader_module.label() + "': private arrays take " +
+                                                    std::to_string(private_B / kMaxLanes) + " bytes an invocation; the limit is " +
+                                                    std::to_string(kMaxPrivateMemory_B / kMaxLanes)};
+  }
+  t.private_memory_B = static_cast<uint32_t>(private_B);
+
+  each_instruction(m, [&](const Instruction& i) {
+    ++t.instructions;
+    if (i.op == spv::OpKill || i.op == spv::OpTerminateInvocation || i.op == spv::OpDemoteToHelperInvocation) {
+      if (!t.discards) t.discard_line = m.source_of(i);
+      t.discards = fragment;
+    }
+    if (crosses_lanes(i.op)) t.crosses_lanes = true;
+    if (i.op == spv::OpLoopMerge) t.loops = true;
+    if (i.op == spv::OpIsHelperInvocationEXT) t.reads_helper = true;
+    if (i.op == spv::OpExtInst && m.operand(i, 0) == m.glsl450 && m.operand(i, 1) == 76) t.uses_centroid = true;
+  });
+  memory_traits(m, t);
+  t.uses_images = !used_variables(m, spv::StorageClassUniformConstant).empty();
+
+  for (uint32_t id : used_variables(m, spv::StorageClassOutput)) {
+    const auto scalars = interface_of(m, *constants, id);
+    const auto used = used_scalars(m, *constants, id);
+    for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {
+      if (!used[k]) continue;
+      const InterfaceScalar& s = scalars[k];
+      if (!fragment) {
+        // The whole array counts as soon as one element is written: its length is the number of planes.
+        if (s.builtin == spv::BuiltInClipDistance || s.builtin == spv::BuiltInCullDistance) {
+          uint32_t length = 0;
+          for (const InterfaceScalar& other : scalars) length += other.builtin == s.builtin;
+          (s.builtin == spv::BuiltInClipDistance ? t.clip_distances : t.cull_distances) = length;
+        }
+        continue;
+      }
+      if (s.builtin != kNone) {
+        fragment_builtins(t, s.builtin, true);
+      } else if (s.location < kMaxTargets) {
+        if (s.index == 1) {
+          t.dual_source = true;
+        } else {
+          t.outputs_written |= 1u << s.location;
+          t.output_base[s.location] = s.base == Base::f32 ? ReflectedType::Base::f32
+                                      : s.is_signed       ? ReflectedType::Base::i32
+                                                          : ReflectedType::Base::u32;
+        }
+      }
+    }
+  }
+  if (!fragment) return t;
+  for (uint32_t id : used_variables(m, spv::StorageClassInput)) {
+    const auto scalars = interface_of(m, *constants, id);
+    const auto used = used_scalars(m, *constants, id);
+    for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {
+      if (!used[k]) continue;
+      if (scalars[k].builtin != kNone) fragment_builtins(t, scalars[k].builtin, false);
+      t.per_sample = t.per_sample || scalars[k].sample;
+      t.uses_centroid = t.uses_centroid || scalars[k].centroid;
+    }
+  }
+  for (uint32_t id : used_variables(m, spv::StorageClassUniformConstant)) {
+    uint32_t type = m.pointee(id);
+    while (m.type(type).kind == Kind::array) type = m.type(type).element;
+    const TypeInfo& image = m.type(type);
+    if (image.kind != Kind::image || image.dim != spv::DimSubpassData) continue;
+    t.reads_tile = true;
+    InputAttachment input;
+    input.variable = id;
+    input.index = m.decoration(id).input_attachment;
+    if (m.type(m.pointee(id)).kind == Kind::array) input.count = array_length(m, *constants, m.pointee(id));
+    const TypeInfo& texel = m.type(image.element);
+    input.base = texel.kind == Kind::floating ? ReflectedType::Base::f32
+                 : texel.is_signed            ? ReflectedType::Base::i32
+                                              : ReflectedType::Base::u32;
+    input.multisampled = image.multisampled;
+    input.name = m.name(id);
+    t.input_attachments.push_back(std::move(input));
+  }
+  if (t.reads_tile && t.crosses_lanes) tile_traits(m, t);
+  if (t.crosses_lanes) t.lanes_alone = find_pixel_slices(m, *constants, *divergence).has_value();
+  t.early_fragment_tests = m.entry.has_mode(spv::ExecutionModeEarlyFragmentTests);
+  if (m.entry.has_mode(spv::ExecutionModeDepthGreater)) t.depth_layout = DepthLayout::greater;
+  if (m.entry.has_mode(spv::ExecutionModeDepthLess)) t.depth_layout = DepthLayout::less;
+  if (m.entry.has_mode(spv::ExecutionModeDepthUnchanged)) t.depth_layout = DepthLayout::unchanged;
+  return t;
+}
+
+Expected<StageTraits> analyze(const ShaderModule& module, const Specialization& specialization) {
+  return known_or(module.facts(), &ModuleFacts::traits, specialization, [&] { return find_traits(module, specialization); });
+}
+
+static Expected<VaryingLayout> find_varyings(const ShaderModule& fragment, const Specialization& specialization) {
+  if (Status parsed = fragment.parse(); !parsed) return parsed.error();
+  const Module& m = fragment.module();
+  Expected<Constants> constants = evaluate_constants(m, specialization);
+  if (!constants) return constants.error();
+  VaryingLayout layout;
+  for (uint32_t id : used_variables(m, spv::StorageClassInput)) {
+    const auto scalars = interface_of(m, *constants, id);
+    const auto used = used_scalars(m, *constants, id);
+    for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {
+      const InterfaceScalar& s = scalars[k];
+      if (!used[k]) continue;
+      const bool clip = s.builtin == spv::BuiltInClipDistance, cull = s.builtin == spv::BuiltInCullDistance;
+      if (clip || cull) {
+        layout.components.push_back({static_cast<uint8_t>(clip ? kClipDistanceLocation : kCullDistanceLocation),
+                                     static_cast<uint8_t>(s.element), Interpolation::smooth, s.centroid, s.sample});
+        continue;
+      }
+      if (s.builtin != kNone) continue;
+      if (s.location >= kClipDistanceLocation || s.component > 3)
+        return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + fragment.label() + "': input location " + std::to_string(s.location) +
+                                                     " is above " + std::to_string(kClipDistanceLocation - 1)};
+      layout.components.push_back(
+          {static_cast<uint8_t>(s.location), static_cast<uint8_t>(s.component), s.interpolation, s.centroid, s.sample});
+    }
+  }
+  std::sort(layout.components.begin(), layout.components.end(), [](const VaryingComponent& a, const VaryingComponent& b) {
+    return std::pair(a.location, a.component) < std::pair(b.location, b.component);
+  });
+  layout.components.erase(std::unique(layout.components.begin(), layout.components.end(),
+                                      [](const VaryingComponent& a, const VaryingComponent& b) {
+                                        return a.location == b.location && a.component == b.component;
+                                      }),
+                          layout.components.end());
+  if (layout.components.size() > kMaxVaryingComponents) {
+    return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + fragment.label() + "': it reads " + std::to_string(layout.components.size()) +
+                                                 " varying components; the limit is " + std::to_string(kMaxVaryingComponents)};
+  }
+  return layout;
+}
+
+Expected<VaryingLayout> varying_layout(const ShaderModule& fragment, const Specialization& specialization) {
+  return known_or(fragment.facts(), &ModuleFacts::varyings, specialization, [&] { return find_varyings(fragment, specialization); });
+}
+
+Expected<ResourceTable> resource_table(const ShaderModule& vertex, const ShaderModule* fragment) {
+  ResourceTable table;
+  if (Status s = add_resources(vertex, table); !s) return s.error();
+  if (fragment) {
+    if (Status s = add_resources(*fragment, table); !s) return s.error();
+  }
+  std::sort(table.buffers.begin(), table.buffers.end(),
+            [](const BufferSlot& a, const BufferSlot& b) { return std::pair(a.set, a.binding) < std::pair(b.set, b.binding); });
+  constexpr uint64_t kMaxEntries = 65536;
+  uint64_t buffers = 0, textures = 0;
+  for (BufferSlot& s : table.buffers)
+    s.first = static_cast<uint32_t>(buffers), buffers = std::min<uint64_t>(kMaxEntries + 1, buffers + s.count);
+  for (TextureSlot& s : table.textures) {
+    s.first = static_cast<uint32_t>(textures);
+    textures = std::min<uint64_t>(kMaxEntries + 1, textures + static_cast<uint64_t>(s.image_count) * s.sampler_count);
+  }
+  if (buffers > kMaxEntries || textures > kMaxEntries) {
+    return Error{VK_ERROR_OUT_OF_POOL_MEMORY, "shader '" + vertex.label() + "': the descriptor arrays have more than " +
+                                                  std::to_string(kMaxEntries) + " elements, the limit"};
+  }
+  table.buffer_entries = static_cast<uint32_t>(buffers);
+  table.texture_entries = static_cast<uint32_t>(textures);
+  return table;
+}
+
+}  // namespace tilegpu::shader

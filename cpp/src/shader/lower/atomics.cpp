@@ -1,0 +1,101 @@
+// shader/lower/atomics.cpp -- atomic operations on storage buffers, lane after lane, atomic between threads.
+//
+// In: OpAtomic*. Out: LLVM atomicrmw and cmpxchg; lanes that are inactive, dead or out of range read zero and change nothing.
+// Source: SPIR-V specification 1.6, section 3.32.18 "Atomic Instructions".
+#include "shader/lower/context.hpp"
+
+namespace tilegpu::shader {
+
+Val Lowering::atomic(const Instruction& i) {
+  const auto o = [&](uint32_t k) { return m.operand(i, k); };
+  Pointer p = pointer(o(0));
+  const Val none = i.type ? zero(i.type) : Val{};
+  const TypeInfo& target = m.type(p.type);
+  if (p.space != Pointer::Space::buffer || target.kind != Kind::integer) {
+    fail(op_name(i.op) + " is supported on 32-bit integers in storage buffers only");
+    return none;
+  }
+  if (slice && i.op != spv::OpAtomicLoad) return none;  // results of atomics are never used where a shader is sliced
+  const BufferAddress a = buffer_address(p);
+  Value operand = nullptr, comparator = nullptr;
+  LLVMAtomicRMWBinOp op = LLVMAtomicRMWBinOpAdd;
+  switch (i.op) {
+    case spv::OpAtomicLoad:
+      operand = ir.c32(0), op = LLVMAtomicRMWBinOpOr;
+      break;
+    case spv::OpAtomicStore:
+    case spv::OpAtomicExchange:
+      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpXchg;
+      break;
+    case spv::OpAtomicCompareExchange:
+      operand = scalar(o(4)), comparator = scalar(o(5));
+      break;
+    case spv::OpAtomicIIncrement:
+      operand = ir.c32(1);
+      break;
+    case spv::OpAtomicIDecrement:
+      operand = ir.c32(~0u);
+      break;
+    case spv::OpAtomicIAdd:
+      operand = scalar(o(3));
+      break;
+    case spv::OpAtomicISub:
+      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpSub;
+      break;
+    case spv::OpAtomicSMin:
+      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpMin;
+      break;
+    case spv::OpAtomicUMin:
+      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpUMin;
+      break;
+    case spv::OpAtomicSMax:
+      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpMax;
+      break;
+    case spv::OpAtomicUMax:
+      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpUMax;
+      break;
+    case spv::OpAtomicAnd:
+      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpAnd;
+      break;
+    case spv::OpAtomicOr:
+      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpOr;
+      break;
+    case spv::OpAtomicXor:
+      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpXor;
+      break;
+    default:
+      fail(op_name(i.op) + " is not supported");
+      return none;
+  }
+  const bool is_load = i.op == spv::OpAtomicLoad;
+  Value mask = is_load ? exec : write_mask();
+  Value bits = ir.movemask(mask ? mask : ir.true_mask());
+  Value result = alloca_of(ir.vi32, "atomic", ir.lanes * 4);
+  ir.store(Ir::zero(ir.vi32), result, ir.lanes * 4);
+  for (uint32_t lane = 0; lane < ir.lanes; ++lane) {
+    Value offset = p.offset_dynamic ? ir.add(ir.extract(p.offset_dynamic, lane), ir.c32(p.offset_B)) : ir.c32(p.offset_B);
+    Value at = ir.zext(offset, ir.i64);
+    // Misaligned words could be torn (and trap); a block's layout never has them.
+    Value aligned = ir.eq(ir.and_(offset, ir.c32(3)), ir.c32(0));
+    Value ok = ir.and_(aligned, ir.ule(ir.add(at, ir.c64(4)), ir.extract(a.size_B, lane)));
+    ok = ir.and_(ok, ir.ne(ir.and_(bits, ir.c32(1u << lane)), ir.c32(0)));
+    ir.if_then(ok, [&] {
+      Value data = is_varying(a.data) ? LLVMBuildIntToPtr(ir.builder, ir.extract(a.data, lane), ir.ptr, "") : a.data;
+      Value address = ir.offset(data, at), old;
+      if (is_load) {
+        old = ir.load(ir.i32, address, 4);
+        LLVMSetOrdering(old, LLVMAtomicOrderingMonotonic);
+      } else if (comparator) {
+        Value pair = LLVMBuildAtomicCmpXchg(ir.builder, address, ir.extract(comparator, lane), ir.extract(operand, lane),
+                                            LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, 0);
+        old = ir.extract_value(pair, 0);
+      } else {
+        old = LLVMBuildAtomicRMW(ir.builder, op, address, ir.extract(operand, lane), LLVMAtomicOrderingMonotonic, 0);
+      }
+      ir.store(old, ir.offset(result, lane * 4), 4);
+    });
+  }
+  return {i.type, {ir.load(ir.vi32, result, ir.lanes * 4)}};
+}
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,214 @@
+// shader/lower/buffers.cpp -- uniform and storage buffers, push constants: robust loads and stores of scalars.
+//
+// In: Pointers into blocks, the descriptor table. Out: loads that give zero and stores that vanish outside of [0, size_B). Uniform
+// buffers whose size is known and that are as large as their block are read without checks (a copy stands in for smaller ones).
+// Source: Vulkan specification, "Robust Buffer Access", VK_EXT_robustness2; "Offset and Stride Assignment".
+#include "shader/lower/context.hpp"
+
+#include <algorithm>
+
+#include "shader/ir/math.hpp"
+
+namespace tilegpu::shader {
+
+const BufferSlot* Lowering::buffer_slot(uint32_t variable) const {
+  const Decorations& deco = m.decoration(variable);
+  for (const BufferSlot& s : resources.buffers) {
+    if (s.set == (deco.set == kNone ? 0 : deco.set) && s.binding == deco.binding) return &s;
+  }
+  return nullptr;
+}
+
+/// Constant zero bytes to read from instead of what is out of range.
+Value Lowering::zero_page(uint32_t size_B) {
+  const std::string name = "zero" + std::to_string(size_B);
+  if (Value known = LLVMGetNamedGlobal(ir.module, name.c_str())) return known;
+  const Type type = LLVMArrayType2(ir.i8, size_B);
+  Value page = LLVMAddGlobal(ir.module, type, name.c_str());
+  LLVMSetInitializer(page, LLVMConstNull(type));
+  LLVMSetGlobalConstant(page, 1);
+  LLVMSetLinkage(page, LLVMPrivateLinkage);
+  LLVMSetAlignment(page, 16);
+  return page;
+}
+
+Lowering::BufferAddress Lowering::buffer_address(const Pointer& p) {
+  BufferAddress a;
+  if (p.space == Pointer::Space::push_constants) {
+    a.data = push_constants, a.whole = true, a.static_size_B = kMaxPushConstants_B;
+    return a;
+  }
+  if (auto whole = whole_buffers.find(p.resource); whole != whole_buffers.end()) {
+    a.data = whole->second.first, a.whole = true, a.static_size_B = whole->second.second;
+    return a;
+  }
+  const BufferSlot* slot = buffer_slot(p.resource);
+  if (!slot) {
+    fail("buffer '" + m.name(p.resource) + "' is not in the resource table");
+    a.data = zero_page(64), a.size_B = ir.c64(0);
+    return a;
+  }
+  if (p.element && is_varying(p.element)) {
+    // Descriptors by lane: addresses as integers, so that they fit a vector.
+    Value index = ir.add(p.element, ir.ik(slot->first));
+    Value at = ir.mul(index, ir.ik(sizeof(BufferDescriptor)));
+    a.data = ir.load_lanes(ir.i64, ir.offset(buffers, offsetof(BufferDescriptor, data)), at, 8);
+    a.size_B = ir.load_lanes(ir.i64, ir.offset(buffers, offsetof(BufferDescriptor, size_B)), at, 8);
+    return a;
+  }
+  Value index = p.element ? ir.add(p.element, ir.c32(slot->first)) : ir.c32(slot->first);
+  Value at = ir.offset(buffers, ir.mul(ir.zext(index, ir.i64), ir.c64(sizeof(BufferDescriptor))));
+  a.data = ir.field(ir.ptr, at, offsetof(BufferDescriptor, data), 8);
+  a.size_B = ir.field(ir.i64, at, offsetof(BufferDescriptor, size_B), 8);
+  return a;
+}
+
+/// One scalar, or one for each lane where the offset or the descriptor varies.
+Value Lowering::load_word(const BufferAddress& a, Base base, uint32_t offset_B, Value dynamic) {
+  const Type type = base == Base::f32 ? ir.f32 : ir.i32;
+  const auto finish = [&](Value x) { return base == Base::boolean ? ir.ne(x, Ir::zero(Ir::type_of(x))) : x; };
+  if (a.whole && !dynamic) {
+    if (offset_B + 4ull > a.static_size_B) return finish(Ir::zero(type));
+    return finish(ir.load(type, ir.offset(a.data, offset_B), 4));
+  }
+  const bool by_lane = is_varying(a.data);
+  Value offset = dynamic ? ir.add(dynamic, Ir::same(dynamic, offset_B)) : ir.c32(offset_B);
+  if (by_lane) {
+    offset = vary(offset);
+    Value result = Ir::zero(ir.vec(type));
+    for (uint32_t lane = 0; lane < ir.lanes; ++lane) {
+      Value at = ir.zext(ir.extract(offset, lane), ir.i64);
+      Value ok = ir.ule(ir.add(at, ir.c64(4)), ir.extract(a.size_B, lane));
+      Value pointer = LLVMBuildIntToPtr(ir.builder, ir.add(ir.extract(a.data, lane), at), ir.ptr, "");
+      result = ir.insert(result, ir.load(type, ir.select(ok, pointer, zero_page(64)), 1), lane);
+    }
+    return finish(result);
+  }
+  Value size_B = a.whole ? ir.c64(a.static_size_B) : a.size_B;
+  if (!is_varying(offset)) {
+    Value at = ir.zext(offset, ir.i64);
+    Value ok = ir.ule(ir.add(at, ir.c64(4)), size_B);
+    return finish(ir.load(type, ir.select(ok, ir.offset(a.data, at), zero_page(64)), 1));
+  }
+  Value any = ir.uge(size_B, ir.c64(4));
+  Value last = ir.trunc(ir.umin(ir.sub(size_B, ir.c64(4)), ir.c64(0xffffffffu)), ir.i32);
+  Value ok = ir.and_(ir.ule(offset, ir.splat(last)), ir.splat(any));
+  Value safe = ir.select(ok, offset, ir.ik(0));
+  Value data = ir.select(any, a.data, zero_page(64));
+  Value x = ir.load_lanes(type, data, safe, 1);
+  return finish(ir.select(ok, x, Ir::zero(Ir::type_of(x))));
+}
+
+/// The scalars of `type` at the pointer, in order, with their offsets.
+void Lowering::walk_layout(const Pointer& p, uint32_t type, const std::function<void(uint32_t, Base)>& visit) {
+  struct Walk {
+    Lowering& l;
+    const std::function<void(uint32_t, Base)>& visit;
+    void go(uint32_t type, uint64_t at, bool row_major, uint32_t matrix_stride_B, uint32_t component_stride_B) {
+      const TypeInfo& t = l.m.type(type);
+      at = std::min<uint64_t>(at, 0xfffffff0u);
+      switch (t.kind) {
+        case Kind::boolean:
+          visit(static_cast<uint32_t>(at), Base::boolean);
+          break;
+        case Kind::integer:
+          visit(static_cast<uint32_t>(at), Base::i32);
+          break;
+        case Kind::floating:
+          visit(static_cast<uint32_t>(at), Base::f32);
+          break;
+        case Kind::vector:
+          for (uint32_t k = 0; k < t.count; ++k) go(t.element, at + k * component_stride_B, false, 0, 4);
+          break;
+        case Kind::matrix:
+          for (uint32_t k = 0; k < t.count; ++k)
+            go(t.element, at + static_cast<uint64_t>(k) * (row_major ? 4 : matrix_stride_B), false, 0, row_major ? matrix_stride_B : 4);
+          break;
+        case Kind::array: {
+          const uint32_t stride_B = l.m.decorations_array_stride(type), length = array_length(l.m, l.constants, type);
+          for (uint32_t k = 0; k < length; ++k) go(t.element, at + static_cast<uint64_t>(k) * stride_B, row_major, matrix_stride_B, 4);
+          break;
+        }
+        case Kind::structure:
+          for (uint32_t k = 0; k < t.members.size(); ++k) {
+            const Decorations& member = l.m.member(type, k);
+            go(t.members[k], at + (member.offset_B == kNone ? 0 : member.offset_B), member.row_major, member.matrix_stride_B, 4);
+          }
+          break;
+        default:
+          break;
+      }
+    }
+  };
+  if (scalar_count(m, constants, type) > 65536) return fail("a buffer's content of more than 65536 scalars is used as one value");
+  Walk{*this, visit}.go(type, p.offset_B, p.row_major, p.matrix_stride_B, p.component_stride_B);
+}
+
+Val Lowering::load_buffer(const Pointer& p) {
+  Val v{p.type, {}};
+  const BufferAddress a = buffer_address(p);
+  walk_layout(p, p.type, [&](uint32_t offset_B, Base base) { v.c.push_back(load_word(a, base, offset_B, p.offset_dynamic)); });
+  return v;
+}
+
+/// Lanes write one after the other; those that are inactive, dead or helpers do not.
+void Lowering::store_buffer(const Pointer& p, const Val& v) {
+  if (slice) return;
+  const BufferAddress a = buffer_address(p);
+  Value mask = write_mask();
+  // Which NaN an operation gives depends on the order that LLVM chose for its operands: one is stored. What uintBitsToFloat
+  // gives to the store at once keeps its bits.
+  Val canonical = v;
+  for (Value& x : canonical.c) {
+    const bool is_float = Ir::type_of(x) == ir.f32 || Ir::type_of(x) == ir.vf32;
+    if (is_float && !LLVMIsABitCastInst(x)) x = emit_canonical_nan(ir, x);
+  }
+  std::vector<uint32_t> offsets;
+  walk_layout(p, p.type, [&](uint32_t offset_B, Base) { offsets.push_back(offset_B); });
+  Value dynamic = p.offset_dynamic;
+  bool same_everywhere = !is_varying(a.data) && !(dynamic && is_varying(dynamic));
+  for (Value x : v.c) same_everywhere = same_everywhere && !is_varying(x);
+  Value sink = alloca_of(ir.i64, "sink", 8);
+  const auto write = [&](uint32_t lane) {
+    Value data = is_varying(a.data) ? LLVMBuildIntToPtr(ir.builder, ir.extract(a.data, lane), ir.ptr, "") : a.data;
+    Value size_B = ir.extract(a.size_B, lane);
+    for (size_t k = 0; k < v.c.size() && k < offsets.size(); ++k) {
+      Value offset = dynamic ? ir.add(ir.extract(dynamic, lane), ir.c32(offsets[k])) : ir.c32(offsets[k]);
+      Value at = ir.zext(offset, ir.i64);
+      Value ok = ir.ule(ir.add(at, ir.c64(4)), size_B);
+      Value x = ir.extract(canonical.c[k], lane);
+      if (Ir::type_of(x) == ir.i1) x = bool_to_int(x);
+      ir.store(x, ir.select(ok, ir.offset(data, at), sink), 1);
+    }
+  };
+  if (same_everywhere) {
+    ir.if_then(mask ? ir.any(mask) : ir.c1(true), [&] { write(0); });
+    return;
+  }
+  Value bits = mask ? ir.movemask(mask) : nullptr;
+  for (uint32_t lane = 0; lane < ir.lanes; ++lane) {
+    if (!bits) {
+      write(lane);
+      continue;
+    }
+    ir.if_then(ir.ne(ir.and_(bits, ir.c32(1u << lane)), ir.c32(0)), [&] { write(lane); });
+  }
+}
+
+/// Length of the run-time array that ends a storage block.
+Val Lowering::array_length_of(const Instruction& i) {
+  Pointer p = pointer(m.operand(i, 0));
+  const uint32_t member = m.operand(i, 1);
+  const TypeInfo& block = m.type(p.type);
+  if (p.space != Pointer::Space::buffer || member >= block.members.size()) {
+    fail("OpArrayLength of what is no storage block");
+    return zero(i.type);
+  }
+  const uint32_t offset_B = m.member(p.type, member).offset_B, stride_B = std::max(1u, m.decorations_array_stride(block.members[member]));
+  const BufferAddress a = buffer_address(p);
+  Value room =
+      ir.select(ir.ugt(a.size_B, Ir::same(a.size_B, offset_B)), ir.sub(a.size_B, Ir::same(a.size_B, offset_B)), Ir::same(a.size_B, 0));
+  return {i.type, {ir.trunc(LLVMBuildUDiv(ir.builder, room, Ir::same(room, stride_B), ""), ir.i32)}};
+}
+
+}  // namespace tilegpu::shader

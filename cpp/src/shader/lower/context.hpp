@@ -1,0 +1,260 @@
+// shader/lower/context.hpp -- the state of lowering one entry point to LLVM IR, shared by the files lower_*.cpp.
+//
+// In: a Module, its constants, Divergence. Out: instructions in an LLVM function. A SPIR-V value is a list of scalars (composites
+// flattened); each is uniform (an LLVM scalar) or varying (a vector of N lanes). Booleans are i1. The execution mask is null where all
+// lanes run.
+//   lower_structure, lower_divergence   analyses
+//   lower_control_flow.cpp              masks, selections, switches, loops, calls, OpPhi
+//   lower_instructions.cpp              dispatch; lower_alu.cpp, lower_glsl450.cpp: arithmetic
+//   lower_pointers.cpp                  access chains; lower_variables.cpp, lower_buffers.cpp, lower_atomics.cpp: memory
+//   lower_image.cpp                     textures; lower_inputs.cpp: interpolation
+//   lower_vertex.cpp, lower_fragment.cpp, lower_blocks.cpp  entry points
+#pragma once
+
+#include <optional>
+
+#include "shader/compiler.hpp"
+#include "shader/ir/ir_builder.hpp"
+#include "shader/lower/divergence.hpp"
+#include "shader/lower/pixel_slices.hpp"
+
+namespace tilegpu::shader {
+
+/// More SPIR-V instructions after inlining (each counted by its components) are refused before LLVM sees them.
+inline constexpr uint32_t kMaxLoweredInstructions = 100000;
+/// Variables above this size, or indexed dynamically and above kMaxStackWords, live in the thread's scratch memory.
+inline constexpr uint32_t kMaxRegisterWords = 256;
+inline constexpr uint32_t kMaxStackWords = 64;
+inline constexpr uint32_t kMaxPrivateMemory_B = 1u << 20;
+
+enum class Base : uint8_t { f32, i32, boolean };
+
+struct Val {
+  uint32_t type = 0;
+  std::vector<Value> c;
+};
+
+/// Memory that belongs to lanes: Function, Private and Output variables, and inputs.
+struct Variable {
+  enum class Form : uint8_t { registers, memory, values };
+  Form form = Form::registers;
+  uint32_t type = 0;  // of the content
+  bool varying = false;
+  std::vector<Value> slots;  // registers: allocas; values: read-only SSA values
+  Value memory = nullptr;    // memory: word k at k * 4 * (varying ? lanes : 1); booleans as i32
+};
+
+struct Pointer {
+  enum class Space : uint8_t { none, variable, buffer, push_constants, resource };
+  Space space = Space::none;
+  uint32_t type = 0;  // pointee
+  // variable
+  Variable* variable = nullptr;
+  uint32_t word = 0;             // constant part of the flat index
+  Value word_dynamic = nullptr;  // i32, in range
+  // buffer, push_constants, resource
+  uint32_t resource = 0;           // module variable
+  Value element = nullptr;         // index in the descriptor array; null: 0
+  uint32_t offset_B = 0;           // constant part
+  Value offset_dynamic = nullptr;  // i32
+  bool row_major = false;
+  uint32_t matrix_stride_B = 0;     // of the matrix that the pointer is (in)
+  uint32_t component_stride_B = 4;  // of a vector: matrix_stride_B for a column of a row-major matrix
+};
+
+/// OpTypeImage, OpTypeSampler and OpTypeSampledImage values.
+struct ImageValue {
+  uint32_t image = 0, sampler = 0;                           // module variables; the same for combined ones; 0: none
+  Value image_element = nullptr, sampler_element = nullptr;  // null: 0
+};
+
+struct ConstructState {
+  Value entry_exec = nullptr;                     // mask on entry, and after the construct but for outer jumps
+  Value gone = nullptr, gone_continue = nullptr;  // allocas: lanes that wait at the merge block, the continue target
+  Value loop_mask = nullptr;                      // alloca: lanes in the loop
+  Block merge = nullptr, continue_ = nullptr, latch = nullptr;
+  std::vector<Block> arm_end;  // divergent selections and switches
+  std::vector<Block> cases;    // uniform switch
+  std::vector<Value> fall;     // divergent switch: allocas of lanes that fall into a case
+};
+
+/// One inlined call.
+struct Frame {
+  const FunctionFacts* facts = nullptr;
+  std::unordered_map<uint32_t, Val> values;
+  std::unordered_map<uint32_t, Pointer> pointers;
+  std::unordered_map<uint32_t, ImageValue> images;
+  std::unordered_map<uint32_t, std::unique_ptr<Variable>> variables;
+  std::unordered_map<uint32_t, std::unique_ptr<Variable>> slots;  // of OpPhi; ~id: of escaping ids
+  std::unordered_map<uint32_t, const Instruction*> delayed;       // products that their only sum fuses
+  std::vector<ConstructState> constructs;
+  std::unique_ptr<Variable> result;
+  Block end = nullptr;
+};
+
+struct Lowering {
+  Lowering(LLVMModuleRef module, uint32_t lanes, const Module& spirv, const Constants& spirv_constants, const Divergence& divergence,
+           const ResourceTable& table)
+      : ir(module, lanes),
+        m(spirv),
+        constants(spirv_constants),
+        d(divergence),
+        resources(table),
+        alloca_builder(LLVMCreateBuilderInContext(ir.context)) {}
+  ~Lowering() { LLVMDisposeBuilder(alloca_builder); }
+
+  Ir ir;
+  const Module& m;
+  const Constants& constants;
+  const Divergence& d;
+  const ResourceTable& resources;
+  LLVMBuilderRef alloca_builder;
+  bool fragment = false;
+  bool slice = false;  // memory is written when the whole shader runs, and what nobody uses of a texture is not read
+  Status status = Ok{};
+  uint64_t lowered = 0;  // counted against kMaxLoweredInstructions
+
+  // -- set by the entry points --------------------------------------------------------------------------------------------------
+  Value args = nullptr, scratch = nullptr;
+  Block entry = nullptr;  // allocas and what is loaded once
+  Value buffers = nullptr, textures = nullptr, push_constants = nullptr;
+  Value budget = nullptr;  // alloca i64
+  Value alive = nullptr;   // alloca: lanes that may write, i32 masks
+  Value killed = nullptr;  // alloca: lanes that discarded; null where no loop contains a discard
+  std::unordered_map<uint32_t, std::unique_ptr<Variable>> globals;
+  std::function<Val(const Instruction&)> interpolate_at;                   // fragment
+  std::function<Val(const Instruction&)> read_attachment;                  // fragment
+  std::unordered_map<uint32_t, std::pair<Value, uint64_t>> whole_buffers;  // uniform buffers checked once: base, bytes
+  uint64_t scratch_used_B = 0;
+  // Pixel packets: lanes have no neighbours. What derivatives are taken of, and its inputs at the pixels 0, 1 and 2 of each lane's quad.
+  const PixelSlices* pixel_slices = nullptr;
+  std::unordered_map<uint32_t, std::vector<Value>> corner_inputs[3];
+
+  // -- current point ------------------------------------------------------------------------------------------------------------
+  Value exec = nullptr;  // null: all lanes
+  std::vector<Frame*> frames;
+  Frame& frame() { return *frames.back(); }
+  const Instruction* current = nullptr;
+
+  // -- lower_values.cpp: types, constants, values --------------------------------------------------------------------------------
+  void fail(const std::string& message);
+  bool failed() const { return !status; }
+  const std::vector<Base>& bases(uint32_t type);
+  Type scalar_type(Base base) const { return base == Base::f32 ? ir.f32 : base == Base::i32 ? ir.i32 : ir.i1; }
+  uint32_t width(uint32_t type) { return static_cast<uint32_t>(bases(type).size()); }
+  /// First scalar of member or element `index` of a composite.
+  uint32_t part_offset(uint32_t type, uint32_t index);
+  uint32_t part_type(uint32_t type, uint32_t index) const;
+  Val constant(uint32_t id);
+  Val zero(uint32_t type);
+  Val value(uint32_t id);
+  Value scalar(uint32_t id);  // first component
+  void define(uint32_t id, Val v);
+  static bool is_varying(Value v) { return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind; }
+  Value vary(Value v) const;             // splats uniform values
+  void unify(Value& a, Value& b) const;  // both the same shape
+  Value bool_to_int(Value v) const { return ir.zext(v, ir.i32); }
+  Value select(Value condition, Value a, Value b) const;  // any mixture of shapes
+  Value uniform(Value v);                                 // fails where the value is varying
+
+  // -- lower_control_flow.cpp -----------------------------------------------------------------------------------------------------
+  Value mask_alloca(const char* name);  // all false
+  Value load_mask(Value slot) const { return ir.int_to_mask(ir.load(ir.vi32, slot, 4)); }
+  void store_mask(Value slot, Value mask) const;  // null: all
+  void add_to_mask(Value slot, Value mask) const;
+  Value exec_mask() const { return exec ? exec : ir.true_mask(); }
+  Value and_masks(Value a, Value b) const;  // null: all
+  Value write_mask();                       // exec and alive, null: all
+  void call(Frame& callee, const FunctionFacts& facts);
+  void region(uint32_t r);
+  void jump(uint32_t r, const Item& item);
+  void leave(uint32_t r, const Item& item);  // return, kill, unreachable
+  void selection(uint32_t r, uint32_t c);
+  void switch_(uint32_t r, uint32_t c);
+  void loop(uint32_t r, const Item& item);
+  void after_construct(uint32_t r, uint32_t c, size_t position);
+  Value remaining(Value mask, const std::set<Join>& joins);
+  Block region_end(uint32_t r);
+  Block node_end(uint32_t r);  // where control goes when no lane is left
+  uint32_t cost(uint32_t r, size_t first = 0) const;
+  void edge(uint32_t from, uint32_t to, uint32_t region, bool into_sibling = false);
+  void kill(bool demote);
+  Variable& slot_of(uint32_t id, uint32_t type, bool escaping);
+  bool same_node(uint32_t inner, uint32_t outer_region) const;
+
+  // -- lower_instructions.cpp -----------------------------------------------------------------------------------------------------
+  void block(const BasicBlock& b, uint32_t region);
+  void instruction(const Instruction& i, uint32_t index);
+  void function_call(const Instruction& i);
+  bool delay(const Instruction& i, const BasicBlock& b);
+
+  // -- lower_alu.cpp ----------------------------------------------------------------------------------------------------------------
+  bool alu(const Instruction& i);
+  bool composite(const Instruction& i);
+  bool fused_sum(const Instruction& i);
+  Val dot(const Val& a, const Val& b, uint32_t type);
+  Val matrix_times_vector(const Val& matrix, const Val& vector, uint32_t rows, uint32_t columns, uint32_t type);
+  Value divide(spv::Op op, Value a, Value b);
+  Value derivative(spv::Op op, Value v);
+  /// Of each lane of a quad the value of its pixel `p`.
+  Value pick_pixel(Value v, int p) const;
+  struct Gradient {
+    std::vector<Value> x, y;  // coarse, by component
+  };
+  Gradient gradient(uint32_t id);
+  Val at_corner(uint32_t id, uint32_t corner);
+  Value finite_shift(Value b) const { return ir.and_(b, Ir::same(b, 31)); }
+
+  // -- lower_glsl450.cpp ------------------------------------------------------------------------------------------------------------
+  Val glsl450(const Instruction& i);
+  Val constant_power(const Instruction& i);
+  Val determinant_or_inverse(const Instruction& i, bool inverse);
+  Val pack(uint32_t op, const Val& v, uint32_t type);
+
+  // -- lower_pointers.cpp, lower_variables.cpp -----------------------------------------------------------------------------------------
+  Pointer pointer(uint32_t id);
+  Pointer access_chain(const Instruction& i);
+  void access_step(Pointer& p, uint32_t index_id);
+  Value add_index(Value sum, Value term) const;  // null: nothing
+  Value clamp_index(Value index, uint32_t length) const;
+  std::unique_ptr<Variable> new_variable(uint32_t type, bool varying, bool memory, const char* name);
+  void zero_variable(Variable& v);
+  Value alloca_of(Type type, const char* name, uint32_t align_B = 0);
+  Val load(const Pointer& p);
+  void store(const Pointer& p, const Val& v, bool masked);
+  Val load_variable(const Variable& v, uint32_t type, uint32_t word, Value dynamic);
+  void store_variable(Variable& v, const Val& x, uint32_t word, Value dynamic, Value mask);
+
+  // -- lower_buffers.cpp, lower_atomics.cpp ----------------------------------------------------------------------------------------------
+  struct BufferAddress {
+    Value data = nullptr, size_B = nullptr;  // scalars, or vectors where the element varies
+    bool whole = false;                      // constant offsets need no check
+    uint64_t static_size_B = 0;
+  };
+  BufferAddress buffer_address(const Pointer& p);
+  Value load_word(const BufferAddress& a, Base base, uint32_t offset_B, Value dynamic);
+  void store_word(const BufferAddress& a, Value v, uint32_t offset_B, Value dynamic, Value mask);
+  void walk_layout(const Pointer& p, uint32_t type, const std::function<void(uint32_t offset_B, Base base)>& visit);
+  Val load_buffer(const Pointer& p);
+  void store_buffer(const Pointer& p, const Val& v);
+  Val atomic(const Instruction& i);
+  Val array_length_of(const Instruction& i);
+  const BufferSlot* buffer_slot(uint32_t variable) const;
+  Value zero_page(uint32_t size_B);
+
+  // -- lower_image.cpp --------------------------------------------------------------------------------------------------------------------
+  bool image(const Instruction& i);
+  ImageValue image_value(uint32_t id);
+
+ private:
+  struct Use {
+    uint32_t count = 0, user = 0;  // operands that name an id, and the last instruction that does
+  };
+  std::vector<Use> uses_;
+  std::unordered_map<uint32_t, std::vector<Base>> bases_;
+};
+
+/// `float`s and friends of a type, in order; false where it has none.
+bool flatten(const Module& m, const Constants& constants, uint32_t type, std::vector<Base>& out);
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,419 @@
+// shader/lower/control_flow.cpp -- structured control flow under execution masks: selections, switches, loops, calls, OpPhi.
+//
+// In: FunctionTree with its facts. Out: LLVM blocks. Uniform conditions are branches. Divergent arms run under a mask, and are
+// skipped when no lane wants them. A lane that jumps out of a node waits in the mask of the join it jumped to; masks are
+// recomputed after each construct as "entered and not waiting". A lane that discards rejoins as a helper (so that derivatives stay defined)
+// and leaves loops at their end. Loops share a budget of iterations.
+// Source: own; SPIR-V specification 2.11 "Structured Control Flow".
+#include "shader/lower/context.hpp"
+
+namespace tilegpu::shader {
+
+Value Lowering::mask_alloca(const char* name) {
+  Value slot = alloca_of(ir.vi32, name, ir.lanes * 4);
+  ir.store(Ir::zero(ir.vi32), slot, ir.lanes * 4);
+  return slot;
+}
+
+void Lowering::store_mask(Value slot, Value mask) const { ir.store(ir.mask_to_int(mask ? mask : ir.true_mask()), slot, ir.lanes * 4); }
+
+void Lowering::add_to_mask(Value slot, Value mask) const { store_mask(slot, mask ? ir.or_(load_mask(slot), mask) : nullptr); }
+
+Value Lowering::and_masks(Value a, Value b) const {
+  if (!a) return b;
+  if (!b) return a;
+  return ir.and_(a, b);
+}
+
+Value Lowering::write_mask() { return alive ? and_masks(exec, load_mask(alive)) : exec; }
+
+/// Lanes of `mask` that do not wait at one of the joins.
+Value Lowering::remaining(Value mask, const std::set<Join>& joins) {
+  for (Join join : joins) {
+    ConstructState& state = frame().constructs[join / 2];
+    Value slot = join & 1 ? state.gone_continue : state.gone;
+    if (slot) mask = and_masks(mask, ir.not_(load_mask(slot)));
+  }
+  return mask;
+}
+
+/// Rough number of instructions, for the choice between skipping and masking.
+uint32_t Lowering::cost(uint32_t r, size_t first) const {
+  const FunctionTree& tree = frames.back()->facts->tree;
+  uint32_t sum = 0;
+  for (size_t k = first; k < tree.regions[r].items.size(); ++k) {
+    const Item& item = tree.regions[r].items[k];
+    if (item.kind == ItemKind::construct) return 1000;
+    if (item.kind != ItemKind::block) continue;
+    const BasicBlock& b = tree.function->blocks[item.block];
+    for (uint32_t n = b.first; n < b.end; ++n) {
+      switch (m.instructions[n].op) {
+        case spv::OpAccessChain:
+        case spv::OpInBoundsAccessChain:
+        case spv::OpLoad:
+        case spv::OpCompositeExtract:
+        case spv::OpCompositeConstruct:
+        case spv::OpVectorShuffle:
+        case spv::OpBranch:
+        case spv::OpLine:
+        case spv::OpNoLine:
+          break;
+        case spv::OpFunctionCall:
+        case spv::OpExtInst:
+          sum += 20;
+          break;
+        case spv::OpUDiv:
+        case spv::OpSDiv:
+        case spv::OpSRem:
+        case spv::OpSMod:
+        case spv::OpUMod:
+        case spv::OpFMod:
+        case spv::OpFRem:
+          sum += 20;
+          break;
+        default:
+          sum += m.instructions[n].op >= spv::OpImageSampleImplicitLod && m.instructions[n].op <= spv::OpImageWrite ? 100 : 2;
+          if (m.instructions[n].op >= spv::OpAtomicLoad && m.instructions[n].op <= spv::OpAtomicXor) sum += 100;
+      }
+    }
+  }
+  return sum;
+}
+
+Block Lowering::region_end(uint32_t r) {
+  const FunctionTree& tree = frame().facts->tree;
+  const uint32_t c = tree.regions[r].construct;
+  ConstructState& state = frame().constructs[c];
+  switch (tree.constructs[c].kind) {
+    case ConstructKind::selection:
+    case ConstructKind::switch_:
+      return state.arm_end.empty() ? state.merge : state.arm_end[tree.regions[r].arm];
+    case ConstructKind::loop:
+      return tree.regions[r].arm == 0 ? state.continue_ : state.latch;
+    case ConstructKind::function:
+      break;
+  }
+  return frame().end;
+}
+
+/// The end of the innermost node around a region: there the mask is computed anew.
+Block Lowering::node_end(uint32_t r) {
+  const FunctionFacts& f = *frame().facts;
+  for (; r != kNone; r = f.tree.regions[r].parent) {
+    const uint32_t c = f.tree.regions[r].construct;
+    const ConstructKind kind = f.tree.constructs[c].kind;
+    const ConstructFacts& facts = f.constructs[c];
+    if (kind == ConstructKind::function) break;
+    if (kind == ConstructKind::loop ? facts.node || (facts.continue_node && f.tree.regions[r].arm == 0) : facts.divergent || facts.node)
+      return region_end(r);
+  }
+  return frame().end;
+}
+
+bool Lowering::same_node(uint32_t inner, uint32_t outer) const {
+  const FunctionFacts& f = *frames.back()->facts;
+  const auto a = Divergence::nodes(f, inner), b = Divergence::nodes(f, outer);
+  return a.size() <= b.size();
+}
+
+/// Of an OpPhi: what its edges store; escaping: what its definition stores for other regions.
+Variable& Lowering::slot_of(uint32_t id, uint32_t type, bool escaping) {
+  auto& slot = frame().slots[escaping ? ~id : id];
+  if (!slot) {
+    slot = new_variable(type, d.is_varying(id), false, "slot");
+    // Zero at the function's start: lanes that arrive by no edge (after discard) read defined bits.
+    for (Value s : slot->slots) LLVMBuildStore(alloca_builder, LLVMConstNull(LLVMGetAllocatedType(s)), s);
+  }
+  return *slot;
+}
+
+/// Values of the OpPhi of block `to` on the edge from block `from`.
+void Lowering::edge(uint32_t from, uint32_t to, uint32_t r, bool into_sibling) {
+  if (from == 0) return;
+  const FunctionTree& tree = frame().facts->tree;
+  const uint32_t index = tree.function->block_of_label.at(to);
+  const BasicBlock& b = tree.function->blocks[index];
+  std::vector<std::pair<const Instruction*, Val>> moves;
+  for (uint32_t k = b.first; k < b.end; ++k) {
+    const Instruction& i = m.instructions[k];
+    if (i.op == spv::OpLine || i.op == spv::OpNoLine) continue;
+    if (i.op != spv::OpPhi) break;
+    for (uint32_t n = 0; n + 1 < i.count; n += 2) {
+      if (m.operand(i, n + 1) == from) moves.push_back({&i, value(m.operand(i, n))});
+    }
+  }
+  const uint32_t target = tree.region_of_block[index];
+  const bool masked = exec && target != kNone && (into_sibling || !same_node(r, target));
+  for (auto& [i, v] : moves) store_variable(slot_of(i->id, i->type, false), v, 0, nullptr, masked ? exec : nullptr);
+}
+
+void Lowering::region(uint32_t r) {
+  const FunctionTree& tree = frame().facts->tree;
+  const auto& items = tree.regions[r].items;
+  for (size_t k = 0; k < items.size() && !failed(); ++k) {
+    const Item& item = items[k];
+    switch (item.kind) {
+      case ItemKind::block:
+        block(tree.function->blocks[item.block], r);
+        break;
+      case ItemKind::construct:
+        if (tree.constructs[item.construct].kind == ConstructKind::selection) selection(r, item.construct);
+        if (tree.constructs[item.construct].kind == ConstructKind::switch_) switch_(r, item.construct);
+        if (tree.constructs[item.construct].kind == ConstructKind::loop) loop(r, item);
+        after_construct(r, item.construct, k + 1);
+        break;
+      case ItemKind::jump:
+        jump(r, item);
+        return;
+      default:
+        leave(r, item);
+        return;
+    }
+  }
+  ir.br(region_end(r));
+}
+
+void Lowering::jump(uint32_t r, const Item& item) {
+  const FunctionFacts& f = *frame().facts;
+  ConstructState& state = frame().constructs[item.construct];
+  // A case of a divergent switch that others fall into also has lanes that came from the header.
+  edge(item.from, item.to, r, item.jump == JumpKind::fallthrough && state.cases.empty());
+  const bool masked = Divergence::is_masked(f, r, item);
+  if (masked) {
+    if (item.jump == JumpKind::merge) add_to_mask(state.gone, exec);
+    if (item.jump == JumpKind::continue_) add_to_mask(state.gone_continue, exec);
+    if (item.jump == JumpKind::fallthrough) fail("a switch falls through from within a divergent branch; this is not supported");
+    ir.br(node_end(r));
+    return;
+  }
+  switch (item.jump) {
+    case JumpKind::merge: {
+      if (state.arm_end.empty()) {
+        ir.br(state.merge);
+        break;
+      }
+      uint32_t arm = r;
+      while (f.tree.regions[arm].construct != item.construct) arm = f.tree.regions[arm].parent;
+      ir.br(state.arm_end[f.tree.regions[arm].arm]);
+      break;
+    }
+    case JumpKind::continue_:
+      ir.br(state.continue_);
+      break;
+    case JumpKind::back:
+      ir.br(state.latch);
+      break;
+    case JumpKind::fallthrough:
+      if (!state.cases.empty()) {
+        ir.br(state.cases[item.case_index]);
+      } else {
+        add_to_mask(state.fall[item.case_index], exec);
+        ir.br(region_end(r));
+      }
+      break;
+  }
+}
+
+void Lowering::leave(uint32_t r, const Item& item) {
+  const FunctionFacts& f = *frame().facts;
+  if (item.kind == ItemKind::return_) {
+    const Instruction& i = m.instructions[f.tree.function->blocks[item.block].terminator];
+    const bool node = f.constructs[0].node;
+    if (i.op == spv::OpReturnValue && frame().result)
+      store_variable(*frame().result, value(m.operand(i, 0)), 0, nullptr, node ? exec : nullptr);
+    if (Divergence::is_masked(f, r, item)) {
+      add_to_mask(frame().constructs[0].gone, exec);
+      ir.br(node_end(r));
+    } else {
+      ir.br(frame().end);
+    }
+    return;
+  }
+  if (item.kind == ItemKind::kill) kill(false);
+  ir.br(region_end(r));
+}
+
+/// Discard and demote: the lanes become helpers.
+void Lowering::kill(bool demote) {
+  if (!alive) return;
+  store_mask(alive, exec ? ir.and_(load_mask(alive), ir.not_(exec)) : ir.false_mask());
+  if (!demote && killed) add_to_mask(killed, exec);
+}
+
+/// After a construct that lanes may have left for an outer join: skip the rest when none is left.
+void Lowering::after_construct(uint32_t r, uint32_t c, size_t position) {
+  const FunctionFacts& f = *frame().facts;
+  const ConstructFacts& facts = f.constructs[c];
+  if (fragment && f.tree.constructs[c].contains_kill && frames.size() == 1 && Divergence::nodes(f, r).empty() && cost(r, position) >= 24) {
+    // All fragments of the packet are discarded: nobody needs what follows.
+    Block next = ir.block("alive");
+    ir.br(ir.any(load_mask(alive)), next, frame().end);
+    ir.at(next);
+    return;
+  }
+  if (facts.outer_jumps.empty() || !exec || cost(r, position) < 24) return;
+  Block next = ir.block("some");
+  ir.br(ir.any(exec), next, node_end(r));
+  ir.at(next);
+}
+
+void Lowering::selection(uint32_t, uint32_t c) {
+  const Construct& construct = frame().facts->tree.constructs[c];
+  const ConstructFacts& facts = frame().facts->constructs[c];
+  const bool divergent = facts.divergent;
+  ConstructState& state = frame().constructs[c];
+  state.entry_exec = exec;
+  if (facts.node) state.gone = mask_alloca("gone");
+  state.merge = ir.block("merge");
+  Value condition = scalar(construct.condition);
+  if (!divergent) {
+    Block arms[2] = {ir.block("then"), ir.block("else")};
+    ir.br(uniform(condition), arms[0], arms[1]);
+    for (uint32_t arm = 0; arm < 2; ++arm) {
+      ir.at(arms[arm]);
+      exec = state.entry_exec;
+      region(construct.regions[arm]);
+    }
+  } else {
+    condition = vary(condition);
+    Value masks[2] = {and_masks(state.entry_exec, condition), and_masks(state.entry_exec, ir.not_(condition))};
+    state.arm_end = {ir.block("then_end"), state.merge};
+    for (uint32_t arm = 0; arm < 2; ++arm) {
+      exec = masks[arm];
+      const uint32_t r = construct.regions[arm];
+      if (cost(r) > 16) {
+        Block body = ir.block(arm ? "else" : "then");
+        ir.br(ir.any(exec), body, state.arm_end[arm]);
+        ir.at(body);
+      }
+      region(r);
+      ir.at(state.arm_end[arm]);
+    }
+  }
+  ir.at(state.merge);
+  exec = remaining(state.entry_exec, facts.outer_jumps);
+}
+
+void Lowering::switch_(uint32_t, uint32_t c) {
+  const Construct& construct = frame().facts->tree.constructs[c];
+  const ConstructFacts& facts = frame().facts->constructs[c];
+  ConstructState& state = frame().constructs[c];
+  state.entry_exec = exec;
+  if (facts.node) state.gone = mask_alloca("gone");
+  state.merge = ir.block("merge");
+  Value selector = scalar(construct.condition);
+  std::set<Join> joins = facts.outer_jumps;
+  if (facts.node) joins.insert(c * 2);
+  for (const Case& one : construct.cases) edge(construct.header, one.label, construct.parent_region);
+  edge(construct.header, construct.merge, construct.parent_region);
+  if (!facts.divergent) {
+    Block fallback = state.merge;
+    for (size_t k = 0; k < construct.cases.size(); ++k) {
+      state.cases.push_back(ir.block("case"));
+      if (construct.cases[k].is_default) fallback = state.cases.back();
+    }
+    Value instruction = LLVMBuildSwitch(ir.builder, uniform(selector), fallback, 8);
+    for (size_t k = 0; k < construct.cases.size(); ++k) {
+      for (uint32_t literal : construct.cases[k].literals) LLVMAddCase(instruction, ir.c32(literal), state.cases[k]);
+    }
+    for (size_t k = 0; k < construct.cases.size(); ++k) {
+      ir.at(state.cases[k]);
+      exec = remaining(state.entry_exec, joins);
+      region(construct.regions[k]);
+    }
+  } else {
+    selector = vary(selector);
+    std::vector<Value> masks;
+    Value matched = ir.false_mask();
+    for (const Case& one : construct.cases) {
+      Value mask = ir.false_mask();
+      for (uint32_t literal : one.literals) mask = ir.or_(mask, ir.eq(selector, ir.ik(literal)));
+      matched = ir.or_(matched, mask);
+      masks.push_back(mask);
+    }
+    for (size_t k = 0; k < construct.cases.size(); ++k) {
+      if (construct.cases[k].is_default) masks[k] = ir.or_(masks[k], ir.not_(matched));
+      masks[k] = and_masks(state.entry_exec, masks[k]);
+      state.fall.push_back(mask_alloca("fall"));
+      state.arm_end.push_back(ir.block("case_end"));
+    }
+    for (size_t k = 0; k < construct.cases.size(); ++k) {
+      exec = ir.or_(masks[k], load_mask(state.fall[k]));
+      const uint32_t r = construct.regions[k];
+      if (cost(r) > 16) {
+        Block body = ir.block("case");
+        ir.br(ir.any(exec), body, state.arm_end[k]);
+        ir.at(body);
+      }
+      region(r);
+      ir.at(state.arm_end[k]);
+    }
+    ir.br(state.merge);
+  }
+  ir.at(state.merge);
+  exec = remaining(state.entry_exec, facts.outer_jumps);
+}
+
+void Lowering::loop(uint32_t r, const Item& item) {
+  const uint32_t c = item.construct;
+  const Construct& construct = frame().facts->tree.constructs[c];
+  const ConstructFacts& facts = frame().facts->constructs[c];
+  ConstructState& state = frame().constructs[c];
+  edge(item.from, item.to, r);
+  state.entry_exec = exec;
+  if (facts.node) {
+    state.gone = mask_alloca("broken");
+    state.loop_mask = mask_alloca("looping");
+    store_mask(state.loop_mask, exec);
+  }
+  Block header = ir.block("loop");
+  state.continue_ = ir.block("continue"), state.latch = ir.block("latch"), state.merge = ir.block("loop_end");
+  ir.br(header);
+  ir.at(header);
+  exec = facts.node ? load_mask(state.loop_mask) : state.entry_exec;
+  if (facts.continue_node) state.gone_continue = mask_alloca("continued");
+  region(construct.regions[0]);
+
+  std::set<Join> joins = facts.outer_jumps;
+  if (facts.node) joins.insert(c * 2);
+  ir.at(state.continue_);
+  exec = facts.node ? remaining(load_mask(state.loop_mask), joins) : state.entry_exec;
+  region(construct.regions[1]);
+
+  ir.at(state.latch);
+  Value budget_left = ir.sub(ir.load(ir.i64, budget, 8), ir.c64(1));
+  Value again = ir.icmp(LLVMIntSGT, budget_left, ir.c64(0));
+  ir.store(budget_left, budget, 8);
+  if (facts.node) {
+    Value mask = remaining(load_mask(state.loop_mask), joins);
+    if (killed && construct.contains_kill) mask = ir.and_(mask, ir.not_(load_mask(killed)));
+    store_mask(state.loop_mask, mask);
+    again = ir.and_(again, ir.any(mask));
+  }
+  ir.br(again, header, state.merge);
+  ir.at(state.merge);
+  exec = remaining(state.entry_exec, facts.outer_jumps);
+}
+
+/// Emits the body of a function whose parameters are in `callee`; the builder is left after it, with the caller's mask.
+void Lowering::call(Frame& callee, const FunctionFacts& facts) {
+  callee.facts = &facts;
+  callee.constructs.resize(facts.tree.constructs.size());
+  callee.end = ir.block("end");
+  Value entry_exec = exec;
+  const uint64_t scratch_before_B = scratch_used_B;
+  frames.push_back(&callee);
+  if (facts.constructs[0].node) callee.constructs[0].gone = mask_alloca("returned");
+  const TypeInfo& result = m.type(facts.tree.function->return_type);
+  if (result.kind != Kind::void_) {
+    callee.result = new_variable(facts.tree.function->return_type, facts.return_varying, false, "result");
+    zero_variable(*callee.result);
+  }
+  region(0);
+  ir.at(callee.end);
+  frames.pop_back();
+  scratch_used_B = scratch_before_B;
+  exec = entry_exec;
+}
+
+}  // namespace tilegpu::shader

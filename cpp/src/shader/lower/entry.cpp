@@ -1,0 +1,139 @@
+// shader/lower/entry.cpp -- see lower_entry.hpp: set-up that the vertex and fragment entry points share.
+#include "shader/lower/entry.hpp"
+
+#include <algorithm>
+
+namespace tilegpu::shader {
+namespace {
+
+// Uniform buffers up to this size are checked once a call; larger ones at each access.
+constexpr uint32_t kMaxWholeBuffer_B = 4096;
+
+/// Bytes of a block without a run-time array; 0: it has one.
+uint64_t block_size(const Module& m, const Constants& constants, uint32_t type, bool row_major, uint32_t matrix_stride_B) {
+  const TypeInfo& t = m.type(type);
+  switch (t.kind) {
+    case Kind::vector:
+      return 4ull * t.count;
+    case Kind::matrix:
+      return row_major ? static_cast<uint64_t>(matrix_stride_B) * m.type(t.element).count
+                       : static_cast<uint64_t>(matrix_stride_B) * t.count;
+    case Kind::array:
+      return static_cast<uint64_t>(m.decorations_array_stride(type)) * array_length(m, constants, type);
+    case Kind::structure: {
+      uint64_t end = 0;
+      for (uint32_t k = 0; k < t.members.size(); ++k) {
+        const Decorations& member = m.member(type, k);
+        const uint64_t size = block_size(m, constants, t.members[k], member.row_major, member.matrix_stride_B);
+        if (size == 0) return 0;
+        end = std::max(end, (member.offset_B == kNone ? 0 : member.offset_B) + size);
+      }
+      return end;
+    }
+    case Kind::integer:
+    case Kind::floating:
+    case Kind::boolean:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+/// Uniform buffers that are read without checks: where the bound range is too small, a zero-filled copy takes its place.
+void check_whole_buffers(Lowering& l) {
+  const Ir& ir = l.ir;
+  for (uint32_t id : used_variables(l.m, spv::StorageClassUniform)) {
+    const uint32_t block = l.m.pointee(id);
+    if (l.m.type(block).kind != Kind::structure || l.m.decoration(block).buffer_block) continue;
+    const uint64_t size_B = block_size(l.m, l.constants, block, false, 0);
+    const BufferSlot* slot = l.buffer_slot(id);
+    if (!slot || size_B == 0 || size_B > kMaxWholeBuffer_B) continue;
+    Value descriptor = ir.offset(l.buffers, slot->first * sizeof(BufferDescriptor));
+    Value data = ir.field(ir.ptr, descriptor, offsetof(BufferDescriptor, data), 8),
+          bound_B = ir.field(ir.i64, descriptor, offsetof(BufferDescriptor, size_B), 8);
+    Value copy = l.alloca_of(LLVMArrayType2(ir.i8, size_B), "uniforms", 16);
+    const auto base = ir.if_else(
+        ir.uge(bound_B, ir.c64(size_B)), [&] { return std::vector<Value>{data}; },
+        [&] {
+          LLVMBuildMemSet(ir.builder, copy, ir.c8(0), ir.c64(size_B), 16);
+          LLVMBuildMemCpy(ir.builder, copy, 16, data, 1, bound_B);
+          return std::vector<Value>{copy};
+        });
+    l.whole_buffers[id] = {base[0], size_B};
+  }
+}
+
+}  // namespace
+
+void begin_body(Lowering& l, size_t buffers_B, size_t textures_B, size_t push_constants_B, size_t scratch_B, size_t budget_B) {
+  const Ir& ir = l.ir;
+  l.buffers = ir.field(ir.ptr, l.args, buffers_B, 8);
+  l.textures = ir.field(ir.ptr, l.args, textures_B, 8);
+  l.push_constants = ir.field(ir.ptr, l.args, push_constants_B, 8);
+  l.scratch = ir.field(ir.ptr, l.args, scratch_B, 8);
+  l.budget = l.alloca_of(ir.i64, "budget", 8);
+  ir.store(ir.field(ir.i64, l.args, budget_B, 8), l.budget, 8);
+  check_whole_buffers(l);
+}
+
+void share_beginning(Lowering& l, const Lowering& first) {
+  l.args = first.args, l.entry = first.entry;
+  l.buffers = first.buffers, l.textures = first.textures, l.push_constants = first.push_constants, l.scratch = first.scratch;
+  l.budget = first.budget, l.whole_buffers = first.whole_buffers;
+  LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
+}
+
+void make_globals(Lowering& l) {
+  for (spv::StorageClass storage : {spv::StorageClassPrivate, spv::StorageClassOutput}) {
+    for (uint32_t id : used_variables(l.m, storage)) {
+      const uint32_t type = l.m.pointee(id);
+      if (!l.globals.count(id)) l.globals[id] = l.new_variable(type, l.d.is_varying(id), l.d.dynamic[id] != 0, l.m.name(id).c_str());
+      const Instruction& i = *l.m.find(id);
+      if (i.count > 1 && l.constants.find(l.m.operand(i, 1))) {
+        l.store_variable(*l.globals[id], l.constant(l.m.operand(i, 1)), 0, nullptr, nullptr);
+      } else {
+        l.zero_variable(*l.globals[id]);
+      }
+    }
+  }
+}
+
+void set_input(Lowering& l, uint32_t variable, std::vector<Value> scalars) {
+  const uint32_t type = l.m.pointee(variable);
+  if (!l.d.dynamic[variable]) {
+    auto v = std::make_unique<Variable>();
+    v->form = Variable::Form::values, v->type = type, v->varying = true, v->slots = std::move(scalars);
+    l.globals[variable] = std::move(v);
+    return;
+  }
+  auto v = l.new_variable(type, true, true, l.m.name(variable).c_str());
+  l.store_variable(*v, {type, std::move(scalars)}, 0, nullptr, nullptr);
+  l.globals[variable] = std::move(v);
+}
+
+void run_entry_point(Lowering& l) {
+  Frame frame;
+  l.call(frame, l.d.functions.at(l.m.entry.function));
+}
+
+void add_stage(CodeKey& key, const ShaderModule& module, const Specialization& specialization, const VaryingLayout& varyings,
+               const ResourceTable& resources) {
+  key.add_bytes(module.words().data(), module.words().size() * 4);
+  key.add_bytes(module.reflection().entry_point.data(), module.reflection().entry_point.size());
+  const auto word = [&](uint32_t w) { key.add(w); };
+  word(static_cast<uint32_t>(module.reflection().stage));
+  word(static_cast<uint32_t>(specialization.size()));
+  for (auto [id, bits] : specialization) word(id), word(bits);
+  word(static_cast<uint32_t>(varyings.components.size()));
+  for (const VaryingComponent& c : varyings.components)
+    word(c.location), word(c.component), word(static_cast<uint32_t>(c.interpolation)), word(c.centroid), word(c.sample);
+  word(static_cast<uint32_t>(resources.buffers.size()));
+  for (const BufferSlot& s : resources.buffers) word(s.set), word(s.binding), word(s.count), word(s.first), word(s.writable);
+  word(static_cast<uint32_t>(resources.textures.size()));
+  for (const TextureSlot& s : resources.textures) {
+    word(s.image_set), word(s.image_binding), word(s.sampler_set), word(s.sampler_binding), word(s.image_count), word(s.sampler_count),
+        word(s.first), word(s.uses);
+  }
+}
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,450 @@
+// shader/lower/image.cpp -- textures: sampling, fetches, gathers and queries through TextureDescriptor.
+//
+// In: OpImage*. Out: calls of the sampler functions with N lanes in registers. Implicit LOD becomes gradients within the quad; in
+// vertex shaders it is level 0. Indices into descriptor arrays that differ between lanes are served one distinct value at a time.
+// Source: Vulkan specification, "Image Operations" (Projection, Derivative Image Operations, Image Queries); sampler_types.hpp.
+#include <algorithm>
+#include <functional>
+
+#include "shader/ir/math.hpp"
+#include "shader/ir/sampler_types.hpp"
+#include "shader/lower/context.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+/// Optional operands of an image instruction, by the bits of the mask.
+struct Operands {
+  uint32_t bias = 0, lod = 0, grad_x = 0, grad_y = 0, const_offset = 0, offset = 0, const_offsets = 0, sample = 0, min_lod = 0;
+};
+
+Operands read_operands(const Module& m, const Instruction& i, uint32_t at) {
+  Operands r;
+  if (at >= i.count) return r;
+  const uint32_t mask = m.operand(i, at++);
+  const auto take = [&](uint32_t bit, uint32_t& out) {
+    if (mask & bit) out = m.operand(i, at++);
+  };
+  take(spv::ImageOperandsBiasMask, r.bias);
+  take(spv::ImageOperandsLodMask, r.lod);
+  take(spv::ImageOperandsGradMask, r.grad_x);
+  if (mask & spv::ImageOperandsGradMask) r.grad_y = m.operand(i, at++);
+  take(spv::ImageOperandsConstOffsetMask, r.const_offset);
+  take(spv::ImageOperandsOffsetMask, r.offset);
+  take(spv::ImageOperandsConstOffsetsMask, r.const_offsets);
+  take(spv::ImageOperandsSampleMask, r.sample);
+  take(spv::ImageOperandsMinLodMask, r.min_lod);
+  return r;
+}
+
+struct ImageBuilder {
+  Lowering& l;
+  const Instruction& i;
+  const Ir& ir = l.ir;
+  ImageValue image;
+  TypeInfo type;  // of the image
+
+  uint32_t o(uint32_t k) const { return l.m.operand(i, k); }
+  Value float_lanes(Value v) const { return l.vary(v); }
+  bool select_image(uint32_t id);
+  const TextureSlot* slot() const;
+  Value descriptor_index();
+  Value descriptor(Value index) const { return ir.offset(l.textures, ir.mul(ir.zext(index, ir.i64), ir.c64(sizeof(TextureDescriptor)))); }
+  /// `complete`: fills in what depends on the descriptor, or null.
+  std::vector<Value> call(Type function, size_t offset_B, std::vector<Value> arguments, uint32_t mask_index,
+                          const std::function<void(std::vector<Value>&)>& complete = nullptr);
+  void finish(const std::vector<Value>& texel, bool single);
+  Value fixed_offset(const Operands& ops, uint32_t axis);
+  Val coordinate(uint32_t id, bool projected, Value& dref);
+  void sample();
+  void sample_implicit(const Val& c, const Operands& ops, Value layer, Value compare, bool compares);
+  void fetch();
+  void gather();
+  void query();
+  void query_lod();
+};
+
+bool ImageBuilder::select_image(uint32_t id) {
+  image = l.image_value(id);
+  if (!image.image) return false;
+  uint32_t t = l.m.pointee(image.image);
+  while (l.m.type(t).kind == Kind::array) t = l.m.type(t).element;
+  if (l.m.type(t).kind == Kind::sampled_image) t = l.m.type(t).element;
+  type = l.m.type(t);
+  if (type.kind != Kind::image || (type.dim != spv::Dim1D && type.dim != spv::Dim2D && type.dim != spv::DimCube)) {
+    l.fail("textures of dimension " + std::to_string(type.dim) + " are not supported; use 2D, 2D array or cube");
+    return false;
+  }
+  return true;
+}
+
+const TextureSlot* ImageBuilder::slot() const {
+  const Module& m = l.m;
+  const auto set = [&](uint32_t id) { return m.decoration(id).set == kNone ? 0u : m.decoration(id).set; };
+  for (const TextureSlot& s : l.resources.textures) {
+    if (s.image_set != set(image.image) || s.image_binding != m.decoration(image.image).binding) continue;
+    if (!image.sampler ? s.sampler_set == ~0u
+                       : s.sampler_set == set(image.sampler) && s.sampler_binding == m.decoration(image.sampler).binding)
+      return &s;
+  }
+  // A fetch or query of the image of a pair: any entry has the view.
+  for (const TextureSlot& s : l.resources.textures) {
+    if (s.image_set == set(image.image) && s.image_binding == m.decoration(image.image).binding) return &s;
+  }
+  return nullptr;
+}
+
+/// i32, scalar or by lane.
+Value ImageBuilder::descriptor_index() {
+  const TextureSlot* s = slot();
+  if (!s) {
+    l.fail("texture '" + l.m.name(image.image) + "' is not in the resource table");
+    return ir.c32(0);
+  }
+  Value index = ir.c32(s->first);
+  if (image.image_element) {
+    Value element = l.clamp_index(image.image_element, s->image_count);
+    index = l.add_index(index, ir.mul(element, Ir::same(element, s->sampler_count)));
+  }
+  if (image.sampler && image.sampler != image.image && image.sampler_element)
+    index = l.add_index(index, l.clamp_index(image.sampler_element, s->sampler_count));
+  return index;
+}
+
+/// Four vectors of bits as floats. arguments[0] (descriptor) and the mask are filled in here.
+std::vector<Value> ImageBuilder::call(Type function, size_t offset_B, std::vector<Value> arguments, uint32_t mask_index,
+                                      const std::function<void(std::vector<Value>&)>& complete) {
+  Value index = descriptor_index();
+  const auto one = [&](Value at, Value mask) {
+    arguments[0] = descriptor(at), arguments[mask_index] = mask;
+    if (complete) complete(arguments);
+    Value r = call_sampler(ir, function, offset_B, arguments.data(), static_cast<uint32_t>(arguments.size()), l.slice);
+    if (offset_B == offsetof(TextureDescriptor, sample_gradient) || offset_B == offsetof(TextureDescriptor, sample_lod) ||
+        offset_B == offsetof(TextureDescriptor, sample_implicit))
+      mark_alpha_optional(ir, r, mask_index);
+    std::vector<Value> texel;
+    for (uint32_t k = 0; k < 4; ++k) texel.push_back(ir.extract_value(r, k));
+    return texel;
+  };
+  Value wanted = l.exec ? ir.movemask(l.exec) : ir.c32(ir.lanes == 32 ? ~0u : (1u << ir.lanes) - 1);
+  if (!Lowering::is_varying(index)) return one(index, wanted);
+  // Waterfall: the first lane's descriptor for all lanes that share it, until none is left.
+  Value rest = l.alloca_of(ir.i32, "rest", 4), indices = l.alloca_of(ir.vi32, "indices", 4 * ir.lanes);
+  std::vector<Value> results;
+  for (uint32_t k = 0; k < 4; ++k) {
+    results.push_back(l.alloca_of(ir.vf32, "texel", 4 * ir.lanes));
+    ir.store(Ir::zero(ir.vf32), results[k], 4 * ir.lanes);
+  }
+  ir.store(wanted, rest, 4);
+  ir.store(index, indices, 4 * ir.lanes);
+  Block check = ir.block("waterfall"), body = ir.block("distinct"), done = ir.block("fallen");
+  ir.br(check);
+  ir.at(check);
+  Value left = ir.load(ir.i32, rest, 4);
+  ir.br(ir.ne(left, ir.c32(0)), body, done);
+  ir.at(body);
+  Value lane = ir.call_intrinsic("llvm.cttz", {ir.i32}, {left, ir.c1(true)});
+  Value chosen = ir.load(ir.i32, ir.offset(indices, ir.shl(ir.zext(lane, ir.i64), 2)), 4);
+  Value same = ir.eq(index, ir.splat(chosen));
+  const auto texel = one(chosen, ir.and_(ir.movemask(same), left));
+  for (uint32_t k = 0; k < 4; ++k)
+    ir.store(ir.select(same, texel[k], ir.load(ir.vf32, results[k], 4 * ir.lanes)), results[k], 4 * ir.lanes);
+  ir.store(ir.and_(left, ir.not_(ir.movemask(same))), rest, 4);
+  ir.br(check);
+  ir.at(done);
+  std::vector<Value> merged;
+  for (Value r : results) merged.push_back(ir.load(ir.vf32, r, 4 * ir.lanes));
+  return merged;
+}
+
+void ImageBuilder::finish(const std::vector<Value>& texel, bool single) {
+  const auto& kinds = l.bases(i.type);
+  Val v{i.type, {}};
+  for (size_t k = 0; k < kinds.size() && k < 4; ++k) v.c.push_back(kinds[k] == Base::f32 ? texel[k] : ir.bits(texel[k]));
+  if (single) v.c.resize(1);
+  l.define(i.id, v);
+}
+
+Value ImageBuilder::fixed_offset(const Operands& ops, uint32_t axis) {
+  const uint32_t id = ops.const_offset ? ops.const_offset : ops.offset;
+  if (!id) return ir.c32(0);
+  const Val v = l.value(id);
+  if (axis >= v.c.size()) return ir.c32(0);
+  if (Lowering::is_varying(v.c[axis])) {
+    l.fail("texel offsets of samples must be the same for all invocations");
+    return ir.c32(0);
+  }
+  return v.c[axis];
+}
+
+Val ImageBuilder::coordinate(uint32_t id, bool projected, Value& dref) {
+  Val c = l.value(id);
+  for (Value& x : c.c) x = l.vary(x);
+  if (projected) {
+    Value q = c.c.back();
+    c.c.pop_back();
+    for (Value& x : c.c) x = ir.fdiv(x, q);
+    if (dref) dref = ir.fdiv(l.vary(dref), q);
+  }
+  return c;
+}
+
+void ImageBuilder::sample() {
+  const bool projected = i.op == spv::OpImageSampleProjImplicitLod || i.op == spv::OpImageSampleProjExplicitLod ||
+                         i.op == spv::OpImageSampleProjDrefImplicitLod || i.op == spv::OpImageSampleProjDrefExplicitLod;
+  const bool compares = i.op == spv::OpImageSampleDrefImplicitLod || i.op == spv::OpImageSampleDrefExplicitLod ||
+                        i.op == spv::OpImageSampleProjDrefImplicitLod || i.op == spv::OpImageSampleProjDrefExplicitLod;
+  const bool is_explicit = i.op == spv::OpImageSampleExplicitLod || i.op == spv::OpImageSampleDrefExplicitLod ||
+                           i.op == spv::OpImageSampleProjExplicitLod || i.op == spv::OpImageSampleProjDrefExplicitLod;
+  const Operands ops = read_operands(l.m, i, compares ? 3 : 2);
+  Value dref = compares ? l.scalar(o(2)) : nullptr;
+  const Val c = coordinate(o(1), projected, dref);
+  if (ops.min_lod) return l.fail("the image operand MinLod is not supported");
+  const uint32_t axes = type.dim == spv::DimCube ? 3 : type.dim == spv::Dim1D ? 1 : 2;
+  if (c.c.size() < axes + type.arrayed) return l.fail("a texture coordinate has too few components");
+  Value none = Ir::poison(ir.vf32), zero = ir.fk(0.0f);
+  Value layer = type.arrayed ? c.c[axes] : none;
+  Value compare = dref ? l.vary(dref) : none;
+  Value s = c.c[0], t = axes > 1 ? c.c[1] : zero, r = axes > 2 ? c.c[2] : none;
+  if (!is_explicit && l.fragment && takes_rho_squared(l.m, i)) return sample_implicit(c, ops, layer, compare, compares);
+  if (ops.grad_x || (!is_explicit && l.fragment)) {
+    std::vector<Value> a(gradient_arg::count, none);
+    Value gx[3] = {none, zero, none}, gy[3] = {none, zero, none};
+    Lowering::Gradient own;
+    if (!ops.grad_x && l.pixel_slices) own = l.gradient(o(1));
+    for (uint32_t k = 0; k < axes; ++k) {
+      if (ops.grad_x) {
+        gx[k] = l.vary(l.value(ops.grad_x).c[k]), gy[k] = l.vary(l.value(ops.grad_y).c[k]);
+      } else if (l.pixel_slices && Lowering::is_varying(own.x[k])) {
+        gx[k] = own.x[k], gy[k] = own.y[k];
+      } else {
+        gx[k] = l.derivative(spv::OpDPdx, c.c[k]), gy[k] = l.derivative(spv::OpDPdy, c.c[k]);
+      }
+    }
+    a[gradient_arg::s] = s, a[gradient_arg::t] = t, a[gradient_arg::r] = r;
+    a[gradient_arg::dsdx] = gx[0], a[gradient_arg::dtdx] = gx[1], a[gradient_arg::drdx] = gx[2];
+    a[gradient_arg::dsdy] = gy[0], a[gradient_arg::dtdy] = gy[1], a[gradient_arg::drdy] = gy[2];
+    a[gradient_arg::bias] = ops.bias ? l.vary(l.scalar(ops.bias)) : zero;
+    a[gradient_arg::dref] = compare, a[gradient_arg::layer] = layer;
+    a[gradient_arg::offset_x] = fixed_offset(ops, 0), a[gradient_arg::offset_y] = fixed_offset(ops, 1);
+    return finish(call(sample_gradient_type(ir), offsetof(TextureDescriptor, sample_gradient), a, gradient_arg::mask), compares);
+  }
+  std::vector<Value> a(lod_arg::count, none);
+  a[lod_arg::s] = s, a[lod_arg::t] = t, a[lod_arg::r] = r;
+  a[lod_arg::lod] = ops.lod ? l.vary(l.scalar(ops.lod)) : zero;
+  a[lod_arg::dref] = compare, a[lod_arg::layer] = layer;
+  a[lod_arg::offset_x] = fixed_offset(ops, 0), a[lod_arg::offset_y] = fixed_offset(ops, 1);
+  finish(call(sample_lod_type(ir), offsetof(TextureDescriptor, sample_lod), a, lod_arg::mask), compares);
+}
+
+/// Of each quad the lanes 1 and 2 find the squares of the derivatives: differences to lane 0, along x and along y.
+void ImageBuilder::sample_implicit(const Val& c, const Operands& ops, Value layer, Value compare, bool compares) {
+  const uint32_t axes = type.dim == spv::Dim1D ? 1 : 2;
+  std::vector<Value> a(implicit_arg::count, Ir::poison(ir.vf32));
+  a[implicit_arg::s] = c.c[0], a[implicit_arg::t] = axes > 1 ? c.c[1] : ir.fk(0);
+  a[implicit_arg::dref] = compare, a[implicit_arg::layer] = layer;
+  a[implicit_arg::offset_x] = fixed_offset(ops, 0), a[implicit_arg::offset_y] = fixed_offset(ops, 1);
+  Value x[2] = {nullptr, nullptr}, y[2] = {nullptr, nullptr};
+  if (l.pixel_slices) {
+    const Lowering::Gradient own = l.gradient(o(1));
+    for (uint32_t k = 0; k < axes; ++k) x[k] = l.vary(own.x[k]), y[k] = l.vary(own.y[k]);
+  } else {
+    for (uint32_t k = 0; k < axes; ++k) x[k] = ir.fsub(c.c[k], l.pick_pixel(c.c[k], 0));
+  }
+  const auto complete = [&](std::vector<Value>& arguments) {
+    Value view = ir.field(ir.ptr, arguments[0], offsetof(TextureDescriptor, view), 8);
+    Value along_x = length_squared(ir, view, x[0], x[1]);
+    Value along_y = y[0] ? length_squared(ir, view, y[0], y[1]) : l.pick_pixel(along_x, 2);
+    if (!y[0]) along_x = l.pick_pixel(along_x, 1);
+    arguments[implicit_arg::rho2] = longer_squared(ir, along_x, along_y);
+  };
+  finish(call(sample_implicit_type(ir), offsetof(TextureDescriptor, sample_implicit), a, implicit_arg::mask, complete), compares);
+}
+
+void ImageBuilder::fetch() {
+  const Operands ops = read_operands(l.m, i, 2);
+  const Val c = l.value(o(1));
+  const uint32_t axes = type.dim == spv::Dim1D ? 1 : 2;
+  if (c.c.size() < axes + type.arrayed) return l.fail("a texel coordinate has too few components");
+  std::vector<Value> a(fetch_arg::count, ir.ik(0));
+  a[fetch_arg::x] = ir.add(l.vary(c.c[0]), l.vary(fixed_offset(ops, 0)));
+  if (axes > 1) a[fetch_arg::y] = ir.add(l.vary(c.c[1]), l.vary(fixed_offset(ops, 1)));
+  if (type.arrayed) a[fetch_arg::layer] = l.vary(c.c[axes]);
+  if (ops.lod) a[fetch_arg::lod] = l.vary(l.scalar(ops.lod));
+  if (ops.sample) a[fetch_arg::sample] = l.vary(l.scalar(ops.sample));
+  finish(call(fetch_type(ir), offsetof(TextureDescriptor, fetch), a, fetch_arg::mask), false);
+}
+
+void ImageBuilder::gather() {
+  const bool compares = i.op == spv::OpImageDrefGather;
+  const Operands ops = read_operands(l.m, i, 3);
+  Value none = Ir::poison(ir.vf32), unused = nullptr;
+  const Val c = coordinate(o(1), false, unused);
+  const uint32_t axes = type.dim == spv::DimCube ? 3 : 2;
+  if (c.c.size() < axes + type.arrayed) return l.fail("a texture coordinate has too few components");
+  std::vector<Value> a(gather_arg::count, none);
+  a[gather_arg::s] = c.c[0], a[gather_arg::t] = c.c[1];
+  if (axes > 2) a[gather_arg::r] = c.c[2];
+  if (type.arrayed) a[gather_arg::layer] = c.c[axes];
+  if (compares) a[gather_arg::dref] = l.vary(l.scalar(o(2)));
+  a[gather_arg::component] = compares ? ir.c32(0) : l.uniform(l.scalar(o(2)));
+  a[gather_arg::offset_x] = a[gather_arg::offset_y] = ir.ik(0);
+  const auto run = [&] { return call(gather_type(ir), offsetof(TextureDescriptor, gather), a, gather_arg::mask); };
+  if (ops.const_offsets) {
+    // Four offsets: of each gather the texel (i0, j0), its last component.
+    const Val offsets = l.value(ops.const_offsets);
+    std::vector<Value> texel;
+    for (uint32_t k = 0; k < 4 && 2 * k + 1 < offsets.c.size(); ++k) {
+      a[gather_arg::offset_x] = l.vary(offsets.c[2 * k]), a[gather_arg::offset_y] = l.vary(offsets.c[2 * k + 1]);
+      texel.push_back(run()[3]);
+    }
+    return finish(texel, false);
+  }
+  const uint32_t id = ops.const_offset ? ops.const_offset : ops.offset;
+  if (id) {
+    const Val offset = l.value(id);
+    a[gather_arg::offset_x] = l.vary(offset.c[0]), a[gather_arg::offset_y] = l.vary(offset.c[1]);
+  }
+  finish(run(), false);
+}
+
+/// Sizes, levels, samples: read from the view; by lane where descriptor or level vary.
+void ImageBuilder::query() {
+  Value index = descriptor_index();
+  const bool has_level = i.op == spv::OpImageQuerySizeLod;
+  Value level = has_level ? l.scalar(o(1)) : ir.c32(0);
+  const uint32_t count = l.width(i.type);
+  const auto one = [&](Value at, Value lod) {
+    Value view = ir.field(ir.ptr, descriptor(at), offsetof(TextureDescriptor, view), 8);
+    std::vector<Value> r;
+    if (i.op == spv::OpImageQueryLevels) return std::vector<Value>{ir.field(ir.i32, view, offsetof(ImageViewAbi, level_count))};
+    if (i.op == spv::OpImageQuerySamples) return std::vector<Value>{ir.field(ir.i32, view, offsetof(ImageViewAbi, sample_count))};
+    Value levels = ir.field(ir.i32, view, offsetof(ImageViewAbi, level_count));
+    Value inside = ir.ult(lod, levels);
+    Value safe = ir.select(inside, lod, ir.c32(0));
+    Value entry = ir.offset(view, ir.add(ir.mul(ir.zext(safe, ir.i64), ir.c64(sizeof(ViewLevel))), ir.c64(offsetof(ImageViewAbi, level))));
+    r.push_back(ir.select(inside, ir.field(ir.i32, entry, offsetof(ViewLevel, width_px)), ir.c32(0)));
+    if (type.dim != spv::Dim1D) r.push_back(ir.select(inside, ir.field(ir.i32, entry, offsetof(ViewLevel, height_px)), ir.c32(0)));
+    if (type.arrayed) {
+      Value layers = ir.field(ir.i32, view, offsetof(ImageViewAbi, layer_count));
+      r.push_back(type.dim == spv::DimCube ? LLVMBuildUDiv(ir.builder, layers, ir.c32(6), "") : layers);
+    }
+    return r;
+  };
+  Val v{i.type, {}};
+  if (!Lowering::is_varying(index) && !Lowering::is_varying(level)) {
+    v.c = one(index, level);
+  } else {
+    index = l.vary(index), level = l.vary(level);
+    v.c.assign(count, Ir::zero(ir.vi32));
+    for (uint32_t lane = 0; lane < ir.lanes; ++lane) {
+      const auto r = one(ir.extract(index, lane), ir.extract(level, lane));
+      for (size_t k = 0; k < r.size() && k < v.c.size(); ++k) v.c[k] = ir.insert(v.c[k], r[k], lane);
+    }
+  }
+  v.c.resize(count, ir.c32(0));
+  l.define(i.id, v);
+}
+
+/// (level that would be read, level before clamping), from the quad's gradients in texels of the base level.
+void ImageBuilder::query_lod() {
+  Value unused = nullptr;
+  const Val c = coordinate(o(1), false, unused);
+  Value index = descriptor_index();
+  if (Lowering::is_varying(index) || type.dim == spv::DimCube)
+    return l.fail("OpImageQueryLod is supported for 2D textures with one descriptor only");
+  Value at = descriptor(index);
+  Value view = ir.field(ir.ptr, at, offsetof(TextureDescriptor, view), 8),
+        sampler = ir.field(ir.ptr, at, offsetof(TextureDescriptor, sampler), 8);
+  Value squares[2];
+  for (uint32_t direction = 0; direction < 2; ++direction) {
+    Value sum = ir.fk(0.0f);
+    for (uint32_t axis = 0; axis < (type.dim == spv::Dim1D ? 1u : 2u); ++axis) {
+      const size_t size_B = offsetof(ImageViewAbi, level) + (axis ? offsetof(ViewLevel, height_px) : offsetof(ViewLevel, width_px));
+      Value size = ir.splat(ir.sitofp(ir.field(ir.i32, view, size_B)));
+      Value g = ir.fmul(l.derivative(direction ? spv::OpDPdy : spv::OpDPdx, c.c[axis]), size);
+      sum = ir.fma(g, g, sum);
+    }
+    squares[direction] = sum;
+  }
+  Value lod = ir.fmul(emit_log2(ir, ir.fmax_second(squares[0], squares[1])), ir.fk(0.5f));
+  lod = ir.fadd(lod, ir.splat(ir.field(ir.f32, sampler, offsetof(SamplerAbi, mip_lod_bias))));
+  Value limited = emit_fclamp(ir, lod, ir.splat(ir.field(ir.f32, sampler, offsetof(SamplerAbi, min_lod))),
+                              ir.splat(ir.field(ir.f32, sampler, offsetof(SamplerAbi, max_lod))));
+  Value top = ir.sub(ir.field(ir.i32, view, offsetof(ImageViewAbi, level_count)), ir.c32(1));
+  Value accessed = emit_fclamp(ir, limited, ir.fk(0.0f), ir.splat(ir.sitofp(top)));
+  l.define(i.id, {i.type, {accessed, limited}});
+}
+
+}  // namespace
+
+ImageValue Lowering::image_value(uint32_t id) {
+  auto known = frame().images.find(id);
+  if (known != frame().images.end()) return known->second;
+  if (const Instruction* i = m.find(id); i && i->op == spv::OpLoad) {
+    // Loaded in another block of this function.
+    instruction(*i, m.definition[id]);
+    known = frame().images.find(id);
+    if (known != frame().images.end()) return known->second;
+  }
+  fail("image " + std::to_string(id) + " is not known here");
+  return {};
+}
+
+bool Lowering::image(const Instruction& i) {
+  const uint32_t first = m.operand(i, 0);
+  switch (i.op) {
+    case spv::OpSampledImage: {
+      ImageValue v = image_value(first);
+      const ImageValue s = image_value(m.operand(i, 1));
+      v.sampler = s.sampler, v.sampler_element = s.sampler_element;
+      frame().images[i.id] = v;
+      return true;
+    }
+    case spv::OpImage:
+      frame().images[i.id] = image_value(first);
+      return true;
+    case spv::OpImageRead:
+      if (read_attachment) {
+        define(i.id, read_attachment(i));
+        return true;
+      }
+      return false;
+    default:
+      break;
+  }
+  if (i.op < spv::OpImageSampleImplicitLod || i.op > spv::OpImageQuerySamples) return false;
+  ImageBuilder b{*this, i};
+  switch (i.op) {
+    case spv::OpImageSampleImplicitLod:
+    case spv::OpImageSampleExplicitLod:
+    case spv::OpImageSampleDrefImplicitLod:
+    case spv::OpImageSampleDrefExplicitLod:
+    case spv::OpImageSampleProjImplicitLod:
+    case spv::OpImageSampleProjExplicitLod:
+    case spv::OpImageSampleProjDrefImplicitLod:
+    case spv::OpImageSampleProjDrefExplicitLod:
+      if (b.select_image(first)) b.sample();
+      return true;
+    case spv::OpImageFetch:
+      if (b.select_image(first)) b.fetch();
+      return true;
+    case spv::OpImageGather:
+    case spv::OpImageDrefGather:
+      if (b.select_image(first)) b.gather();
+      return true;
+    case spv::OpImageQuerySizeLod:
+    case spv::OpImageQuerySize:
+    case spv::OpImageQueryLevels:
+    case spv::OpImageQuerySamples:
+      if (b.select_image(first)) b.query();
+      return true;
+    case spv::OpImageQueryLod:
+      if (b.select_image(first)) b.query_lod();
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace tilegpu::shader

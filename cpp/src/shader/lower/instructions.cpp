@@ -1,0 +1,168 @@
+// shader/lower/instructions.cpp -- the instructions of a block, in order: memory, calls, and dispatch to arithmetic and textures.
+//
+// In: a BasicBlock. Out: LLVM instructions at the current point, values in the frame.
+// Source: SPIR-V specification 1.6, section 3.32.
+#include "shader/lower/context.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+bool is_product(spv::Op op) { return op == spv::OpFMul || op == spv::OpVectorTimesScalar; }
+
+}  // namespace
+
+/// A product whose only use is a sum of the same block, both free to contract, waits for it. Decided on the SPIR-V alone, so that
+/// every slice and every width of the shader rounds alike.
+bool Lowering::delay(const Instruction& i, const BasicBlock& b) {
+  if (!is_product(i.op) || m.decoration(i.id).no_contraction) return false;
+  if (uses_.empty()) {
+    uses_.resize(m.bound);
+    for (const auto& [id, f] : m.functions) {
+      for (const BasicBlock& one : f.blocks) {
+        for (uint32_t k = one.first; k < one.end; ++k) {
+          for (uint32_t word : m.operands(m.instructions[k])) {
+            if (word < m.bound) uses_[word].count++, uses_[word].user = k;
+          }
+        }
+      }
+    }
+  }
+  const Use use = uses_[i.id];
+  const auto index = static_cast<uint32_t>(&i - m.instructions.data());
+  if (use.count != 1 || use.user <= index || use.user >= b.end) return false;
+  const Instruction& user = m.instructions[use.user];
+  if ((user.op != spv::OpFAdd && user.op != spv::OpFSub) || m.decoration(user.id).no_contraction) return false;
+  frame().delayed[i.id] = &i;
+  return true;
+}
+
+void Lowering::block(const BasicBlock& b, uint32_t) {
+  for (uint32_t k = b.first; k < b.end && !failed(); ++k) {
+    const Instruction& i = m.instructions[k];
+    current = &i;
+    if (i.type) lowered += std::max<uint64_t>(1, m.type(i.type).kind == Kind::pointer ? 1 : scalar_count(m, constants, i.type));
+    if (lowered > kMaxLoweredInstructions) {
+      fail("the shader has more than " + std::to_string(kMaxLoweredInstructions) + " scalar instructions after inlining, the limit");
+      return;
+    }
+    if (delay(i, b)) continue;
+    instruction(i, k);
+  }
+}
+
+void Lowering::function_call(const Instruction& i) {
+  const uint32_t id = m.operand(i, 0);
+  const FunctionFacts& facts = d.functions.at(id);
+  const Function& f = *facts.tree.function;
+  if (i.count != f.parameters.size() + 1) return fail("a call has the wrong number of arguments");
+  if (frames.size() > 100) return fail("calls are nested deeper than 100");
+  Frame callee;
+  for (size_t k = 0; k < f.parameters.size(); ++k) {
+    const uint32_t parameter = f.parameters[k], argument = m.operand(i, static_cast<uint32_t>(k) + 1);
+    const Kind kind = m.type(m.type_of(parameter)).kind;
+    if (kind == Kind::pointer) {
+      callee.pointers[parameter] = pointer(argument);
+    } else if (kind == Kind::image || kind == Kind::sampler || kind == Kind::sampled_image) {
+      callee.images[parameter] = image_value(argument);
+    } else {
+      callee.values[parameter] = value(argument);
+    }
+  }
+  call(callee, facts);
+  if (callee.result) define(i.id, load_variable(*callee.result, callee.result->type, 0, nullptr));
+}
+
+void Lowering::instruction(const Instruction& i, uint32_t index) {
+  const auto o = [&](uint32_t k) { return m.operand(i, k); };
+  switch (i.op) {
+    case spv::OpNop:
+    case spv::OpLine:
+    case spv::OpNoLine:
+    case spv::OpSelectionMerge:
+    case spv::OpLoopMerge:
+    case spv::OpBranch:
+    case spv::OpBranchConditional:
+    case spv::OpSwitch:
+    case spv::OpReturn:
+    case spv::OpReturnValue:
+    case spv::OpKill:
+    case spv::OpUnreachable:
+    case spv::OpTerminateInvocation:
+    case spv::OpMemoryBarrier:
+    case spv::OpControlBarrier:
+      return;
+    case spv::OpUndef:
+      return define(i.id, zero(i.type));
+    case spv::OpPhi: {
+      if (i.count == 2) return define(i.id, value(o(0)));
+      return define(i.id, load_variable(slot_of(i.id, i.type, false), i.type, 0, nullptr));
+    }
+    case spv::OpVariable: {
+      const uint32_t type = m.type(i.type).element;
+      auto& v = frame().variables[i.id];
+      v = new_variable(type, d.is_varying(i.id), d.dynamic[i.id] != 0, m.name(i.id).c_str());
+      if (i.count > 1) {
+        store_variable(*v, value(o(1)), 0, nullptr, nullptr);
+      } else {
+        zero_variable(*v);
+      }
+      return;
+    }
+    case spv::OpLoad: {
+      const Kind kind = m.type(i.type).kind;
+      if (kind == Kind::image || kind == Kind::sampler || kind == Kind::sampled_image) {
+        Pointer p = pointer(o(0));
+        ImageValue v;
+        if (kind != Kind::sampler) v.image = p.resource, v.image_element = p.element;
+        if (kind != Kind::image) v.sampler = p.resource, v.sampler_element = p.element;
+        frame().images[i.id] = v;
+        return;
+      }
+      return define(i.id, load(pointer(o(0))));
+    }
+    case spv::OpStore:
+      return store(pointer(o(0)), value(o(1)), !d.unmasked_store[index]);
+    case spv::OpCopyMemory: {
+      Pointer to = pointer(o(0));
+      return store(to, load(pointer(o(1))), true);
+    }
+    case spv::OpAccessChain:
+    case spv::OpInBoundsAccessChain:
+      frame().pointers[i.id] = access_chain(i);
+      return;
+    case spv::OpFunctionCall:
+      return function_call(i);
+    case spv::OpArrayLength:
+      return define(i.id, array_length_of(i));
+    case spv::OpExtInst:
+      if (o(0) == m.glsl450) return define(i.id, glsl450(i));
+      return;  // non-semantic
+    case spv::OpDemoteToHelperInvocation:
+      return kill(true);
+    case spv::OpIsHelperInvocationEXT:
+      return define(i.id, {i.type, {alive ? ir.not_(load_mask(alive)) : ir.c1(false)}});
+    case spv::OpCopyObject:
+      if (m.type(i.type).kind == Kind::pointer) {
+        frame().pointers[i.id] = pointer(o(0));
+        return;
+      }
+      if (auto known = frame().images.find(o(0)); known != frame().images.end()) {
+        frame().images[i.id] = known->second;
+        return;
+      }
+      return define(i.id, value(o(0)));
+    case spv::OpCopyLogical:
+      return define(i.id, value(o(0)));
+    default:
+      break;
+  }
+  if (i.op >= spv::OpAtomicLoad && i.op <= spv::OpAtomicXor) {
+    Val v = atomic(i);
+    if (i.id) define(i.id, v);
+    return;
+  }
+  if (image(i) || composite(i) || alu(i)) return;
+  fail(op_name(i.op) + " is not supported");
+}
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,181 @@
+// shader/lower/interface.cpp -- see lower_interface.hpp.
+#include "shader/lower/interface.hpp"
+
+#include <algorithm>
+
+namespace tilegpu::shader {
+namespace {
+
+struct Walk {
+  const Module& m;
+  const Constants& constants;
+  std::vector<InterfaceScalar>& out;
+
+  /// Appends the scalars of `type`; `at` is advanced past the locations that it takes.
+  void go(uint32_t type, InterfaceScalar& at) {
+    const TypeInfo& t = m.type(type);
+    switch (t.kind) {
+      case Kind::boolean:
+      case Kind::integer:
+      case Kind::floating:
+        scalar(t, at, at.component);
+        next(at);
+        break;
+      case Kind::vector:
+        for (uint32_t k = 0; k < t.count; ++k) scalar(m.type(t.element), at, at.component + k);
+        next(at);
+        break;
+      case Kind::matrix:
+        for (uint32_t k = 0; k < t.count; ++k) go(t.element, at);
+        break;
+      case Kind::array:
+        for (uint32_t k = 0; k < array_length(m, constants, type) && out.size() < 65536; ++k) go(t.element, at);
+        break;
+      case Kind::structure:
+        for (uint32_t k = 0; k < t.members.size(); ++k) {
+          const Decorations& member = m.member(type, k);
+          InterfaceScalar part = at;
+          if (member.builtin != kNone) part.builtin = member.builtin, part.location = kNone, part.element = 0;
+          if (member.location != kNone) part.location = member.location;
+          part.component = member.component == kNone ? 0 : member.component;
+          decorate(part, member);
+          go(t.members[k], part);
+          if (member.builtin == kNone) at.location = part.location;
+        }
+        break;
+      default:
+        break;
+    }
+  }
+  static void decorate(InterfaceScalar& at, const Decorations& d) {
+    if (d.flat) at.interpolation = Interpolation::flat;
+    if (d.noperspective) at.interpolation = Interpolation::noperspective;
+    at.centroid = at.centroid || d.centroid;
+    at.sample = at.sample || d.sample;
+  }
+  void scalar(const TypeInfo& t, InterfaceScalar& at, uint32_t component) {
+    InterfaceScalar s = at;
+    s.component = component;
+    s.base = t.kind == Kind::floating ? Base::f32 : t.kind == Kind::boolean ? Base::boolean : Base::i32;
+    s.is_signed = t.is_signed;
+    if (s.base == Base::i32) s.interpolation = Interpolation::flat;
+    out.push_back(s);
+    at.element++;
+  }
+  static void next(InterfaceScalar& at) {
+    if (at.location != kNone) at.location++;
+  }
+};
+
+}  // namespace
+
+std::vector<InterfaceScalar> interface_of(const Module& m, const Constants& constants, uint32_t variable) {
+  std::vector<InterfaceScalar> out;
+  if (scalar_count(m, constants, m.pointee(variable)) > 65536) return out;
+  const Decorations& d = m.decoration(variable);
+  InterfaceScalar at;
+  at.builtin = d.builtin;
+  if (d.builtin == kNone) at.location = d.location == kNone ? 0 : d.location;
+  at.component = d.component == kNone ? 0 : d.component;
+  at.index = d.index;
+  Walk::decorate(at, d);
+  Walk{m, constants, out}.go(m.pointee(variable), at);
+  return out;
+}
+
+std::vector<uint32_t> used_variables(const Module& m, spv::StorageClass storage) {
+  std::vector<uint32_t> result;
+  for (uint32_t id : m.global_variables) {
+    if (m.used[id] && m.storage_of(id) == storage) result.push_back(id);
+  }
+  return result;
+}
+
+std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint32_t variable) {
+  const uint64_t count = scalar_count(m, constants, m.pointee(variable));
+  std::vector<bool> used(count <= 65536 ? count : 0, false);
+  const auto mark = [&](uint64_t first, uint64_t n) {
+    for (uint64_t k = first; k < first + n && k < used.size(); ++k) used[k] = true;
+  };
+  for (uint32_t id : m.reachable) {
+    for (const BasicBlock& b : m.functions.at(id).blocks) {
+      for (uint32_t k = b.first; k < b.end; ++k) {
+        const Instruction& i = m.instructions[k];
+        if (i.op == spv::OpAccessChain || i.op == spv::OpInBoundsAccessChain) {
+          if (m.operand(i, 0) != variable) continue;
+          uint32_t type = m.pointee(variable);
+          uint64_t first = 0;
+          for (uint32_t n = 1; n < i.count; ++n) {
+            const TypeInfo& t = m.type(type);
+            if (!constants.find(m.operand(i, n))) break;  // dynamic: everything from here on
+            const uint32_t index = constants.word(m.operand(i, n));
+            if (t.kind == Kind::structure) {
+              if (index >= t.members.size()) break;
+              for (uint32_t s = 0; s < index; ++s) first += scalar_count(m, constants, t.members[s]);
+              type = t.members[index];
+            } else {
+              type = t.element;
+              first += std::min<uint64_t>(index, 65536) * scalar_count(m, constants, type);
+            }
+          }
+          mark(first, scalar_count(m, constants, type));
+        } else {
+          const auto operands = m.operands(i);
+          // Operands that are literals could look like the id: components of extracts and shuffles.
+          const size_t ids = i.op == spv::OpCompositeExtract                                  ? 1
+                             : i.op == spv::OpCompositeInsert || i.op == spv::OpVectorShuffle ? 2
+                                                                                              : operands.size();
+          for (size_t n = 0; n < operands.size() && n < ids; ++n) {
+            if (operands[n] == variable) mark(0, count);
+          }
+        }
+      }
+    }
+  }
+  return used;
+}
+
+std::vector<uint32_t> resource_roots(const Module& m, uint32_t id) {
+  std::vector<uint32_t> result;
+  std::set<uint32_t> seen;
+  std::vector<uint32_t> work = {id};
+  while (!work.empty()) {
+    const uint32_t at = work.back();
+    work.pop_back();
+    const Instruction* i = m.find(at);
+    if (!i || !seen.insert(at).second) continue;
+    switch (i->op) {
+      case spv::OpVariable:
+        result.push_back(at);
+        break;
+      case spv::OpLoad:
+      case spv::OpAccessChain:
+      case spv::OpInBoundsAccessChain:
+      case spv::OpCopyObject:
+      case spv::OpImage:
+      case spv::OpSampledImage:
+        work.push_back(m.operand(*i, 0));
+        break;
+      case spv::OpFunctionParameter:
+        for (uint32_t caller : m.reachable) {
+          for (const BasicBlock& b : m.functions.at(caller).blocks) {
+            for (uint32_t k = b.first; k < b.end; ++k) {
+              const Instruction& call = m.instructions[k];
+              if (call.op != spv::OpFunctionCall) continue;
+              const Function& f = m.functions.at(m.operand(call, 0));
+              for (uint32_t p = 0; p < f.parameters.size(); ++p) {
+                if (f.parameters[p] == at) work.push_back(m.operand(call, p + 1));
+              }
+            }
+          }
+        }
+        break;
+      default:
+        break;
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+}  // namespace tilegpu::shader

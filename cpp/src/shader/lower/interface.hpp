@@ -1,0 +1,30 @@
+// shader/lower/interface.hpp -- where the scalars of input and output variables live: locations, components, built-ins.
+//
+// In: a module-scope variable. Out: one entry for each scalar of its flattened type; used by analysis and both entry points.
+// Source: Vulkan specification, "Shader Input and Output Interfaces", "Location Assignment".
+#pragma once
+
+#include "shader/compiler.hpp"
+#include "shader/lower/context.hpp"
+
+namespace tilegpu::shader {
+
+struct InterfaceScalar {
+  uint32_t location = kNone, component = 0, index = 0;  // location kNone: a built-in
+  uint32_t builtin = kNone;                             // spv::BuiltIn
+  uint32_t element = 0;                                 // built-in: index of the scalar in it
+  Base base = Base::f32;
+  bool is_signed = false;
+  Interpolation interpolation = Interpolation::smooth;
+  bool centroid = false, sample = false;
+};
+
+std::vector<InterfaceScalar> interface_of(const Module& m, const Constants& constants, uint32_t variable);
+/// Which scalars of the variable reachable code names; all of them where it is indexed dynamically.
+std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint32_t variable);
+/// Variables of a storage class that reachable code names.
+std::vector<uint32_t> used_variables(const Module& m, spv::StorageClass storage);
+/// Module variables that an image, sampler or pointer value may be of (more than one through parameters only).
+std::vector<uint32_t> resource_roots(const Module& m, uint32_t id);
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,128 @@
+// shader/lower/pointers.cpp -- logical pointers: variables, access chains. All are known at compile time but for indices.
+//
+// In: OpVariable, OpAccessChain, OpInBoundsAccessChain. Out: Pointer. Indices into private memory and descriptor arrays are clamped
+// here; offsets into buffers are checked at the access.
+// Source: SPIR-V specification, OpAccessChain; Vulkan specification, "Offset and Stride Assignment", "Robust Buffer Access".
+#include <algorithm>
+
+#include "shader/lower/context.hpp"
+
+namespace tilegpu::shader {
+
+Value Lowering::add_index(Value sum, Value term) const {
+  if (!sum) return term;
+  if (!term) return sum;
+  unify(sum, term);
+  return ir.add(sum, term);
+}
+
+/// Unsigned: negative indices become the last element.
+Value Lowering::clamp_index(Value index, uint32_t length) const { return ir.umin(index, Ir::same(index, length ? length - 1 : 0)); }
+
+Pointer Lowering::pointer(uint32_t id) {
+  auto known = frame().pointers.find(id);
+  if (known != frame().pointers.end()) return known->second;
+  Pointer p;
+  p.type = m.type(m.type_of(id)).element;
+  if (auto local = frame().variables.find(id); local != frame().variables.end()) {
+    p.space = Pointer::Space::variable, p.variable = local->second.get();
+    return p;
+  }
+  if (auto global = globals.find(id); global != globals.end()) {
+    p.space = Pointer::Space::variable, p.variable = global->second.get();
+    return p;
+  }
+  const Instruction* i = m.find(id);
+  if (i && i->op == spv::OpVariable) {
+    p.resource = id;
+    switch (m.storage_of(id)) {
+      case spv::StorageClassPushConstant:
+        p.space = Pointer::Space::push_constants;
+        return p;
+      case spv::StorageClassUniform:
+      case spv::StorageClassStorageBuffer:
+        p.space = Pointer::Space::buffer;
+        return p;
+      case spv::StorageClassUniformConstant:
+        p.space = Pointer::Space::resource;
+        return p;
+      default:
+        break;
+    }
+  }
+  // A chain of another region of this function, skipped by structure but reached by dominance: made again here.
+  if (i && (i->op == spv::OpAccessChain || i->op == spv::OpInBoundsAccessChain)) return access_chain(*i);
+  fail("pointer " + std::to_string(id) + " is of a storage class or kind that is not supported");
+  p.space = Pointer::Space::none;
+  return p;
+}
+
+/// Follows one index.
+void Lowering::access_step(Pointer& p, uint32_t index_id) {
+  const TypeInfo& t = m.type(p.type);
+  const bool in_variable = p.space == Pointer::Space::variable;
+  const bool is_constant = constants.find(index_id) != nullptr;
+  const uint32_t literal = constants.word(index_id);
+  if (t.kind == Kind::structure) {
+    if (!is_constant || literal >= t.members.size()) {
+      fail("a structure is indexed out of range");
+      return;
+    }
+    if (in_variable) {
+      p.word += part_offset(p.type, literal);
+    } else {
+      const Decorations& member = m.member(p.type, literal);
+      p.offset_B += member.offset_B == kNone ? 0 : member.offset_B;
+      p.row_major = member.row_major, p.matrix_stride_B = member.matrix_stride_B;
+    }
+    p.type = t.members[literal];
+    return;
+  }
+  if (t.kind != Kind::vector && t.kind != Kind::matrix && t.kind != Kind::array && t.kind != Kind::runtime_array) {
+    fail("an access chain indexes what has no parts");
+    return;
+  }
+  const uint32_t length = t.kind == Kind::array ? array_length(m, constants, p.type) : t.kind == Kind::runtime_array ? 0 : t.count;
+  Value index = is_constant ? nullptr : scalar(index_id);
+  const uint32_t type = p.type;
+  p.type = t.element;
+  if (in_variable) {
+    const uint32_t stride = width(t.element);
+    if (is_constant) {
+      p.word += std::min(literal, length ? length - 1 : 0) * stride;
+    } else {
+      index = clamp_index(index, length);
+      p.word_dynamic = add_index(p.word_dynamic, ir.mul(index, Ir::same(index, stride)));
+    }
+    return;
+  }
+  // The first index into an array of blocks or textures picks the descriptor.
+  const bool descriptors = t.kind == Kind::array && type == m.pointee(p.resource) && p.space != Pointer::Space::push_constants &&
+                           (p.space == Pointer::Space::resource || m.type(t.element).kind == Kind::structure);
+  if (descriptors && (p.space == Pointer::Space::resource || m.decoration(t.element).block || m.decoration(t.element).buffer_block)) {
+    p.element = is_constant ? ir.c32(std::min(literal, length ? length - 1 : 0)) : clamp_index(index, length);
+    return;
+  }
+  uint32_t stride_B = m.decorations_array_stride(type);
+  if (t.kind == Kind::matrix) {
+    stride_B = p.row_major ? 4 : p.matrix_stride_B;
+    p.component_stride_B = p.row_major ? p.matrix_stride_B : 4;
+  } else if (t.kind == Kind::vector) {
+    stride_B = p.component_stride_B;
+  }
+  if (is_constant) {
+    p.offset_B = static_cast<uint32_t>(std::min<uint64_t>(p.offset_B + static_cast<uint64_t>(literal) * stride_B, 0xfffffff0u));
+  } else {
+    // Three such offsets cannot wrap around to the buffer's start; what is beyond 1 GiB is beyond every buffer.
+    index = ir.umin(index, Ir::same(index, (1u << 30) / std::max(1u, stride_B)));
+    p.offset_dynamic = add_index(p.offset_dynamic, ir.mul(index, Ir::same(index, stride_B)));
+  }
+}
+
+Pointer Lowering::access_chain(const Instruction& i) {
+  Pointer p = pointer(m.operand(i, 0));
+  for (uint32_t k = 1; k < i.count && !failed(); ++k) access_step(p, m.operand(i, k));
+  return p;
+}
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,305 @@
+// shader/lower/structure.cpp -- builds the tree of structured control flow by recursive descent over merge instructions.
+//
+// In: a function's blocks. Out: FunctionTree, or an error where control flow is not structured.
+// Source: SPIR-V specification 1.6, section 2.11.2 "Structured Control-Flow Constructs".
+#include "shader/lower/structure.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace tilegpu::shader {
+namespace {
+
+constexpr uint32_t kMaxDepth = 200;  // of nested constructs
+
+struct Builder {
+  const Module& m;
+  const Function& f;
+  FunctionTree& tree;
+  std::vector<uint32_t> open;  // constructs around the current point, outermost first
+  std::vector<bool> visited;
+  uint32_t order = 0;
+  Status status = Ok{};
+
+  bool fail(const std::string& message) {
+    if (status) status = Error{VK_ERROR_INVALID_SHADER_NV, "SPIR-V: function '" + m.name(f.id) + "': " + message};
+    return false;
+  }
+  /// Where `label` is a join of an open construct, the jump to it.
+  bool find_join(uint32_t label, Item& item) const {
+    for (size_t k = open.size(); k-- > 0;) {
+      const Construct& c = tree.constructs[open[k]];
+      item.kind = ItemKind::jump, item.construct = open[k];
+      if (c.kind == ConstructKind::loop) {
+        // In a loop of one block the header is the continue target too.
+        if (c.continue_label == label && c.continue_label != c.header && c.regions.size() < 2) return item.jump = JumpKind::continue_, true;
+        if (c.header == label) return item.jump = c.continue_label == c.header ? JumpKind::continue_ : JumpKind::back, true;
+      }
+      if (c.merge == label && c.kind != ConstructKind::function) return item.jump = JumpKind::merge, true;
+      if (c.kind == ConstructKind::switch_) {
+        for (uint32_t n = 0; n < c.cases.size(); ++n) {
+          if (c.cases[n].label == label) return item.jump = JumpKind::fallthrough, item.case_index = n, true;
+        }
+      }
+    }
+    return false;
+  }
+  uint32_t new_region(uint32_t parent, uint32_t construct, uint32_t arm) {
+    tree.regions.push_back({{}, parent, construct, arm});
+    const auto id = static_cast<uint32_t>(tree.regions.size() - 1);
+    tree.constructs[construct].regions.push_back(id);
+    return id;
+  }
+  uint32_t new_construct(ConstructKind kind, uint32_t region) {
+    Construct& c = tree.constructs.emplace_back();
+    c.kind = kind, c.parent_region = region;
+    return static_cast<uint32_t>(tree.constructs.size() - 1);
+  }
+  void append(uint32_t region, const Item& item) { tree.regions[region].items.push_back(item); }
+  void append_construct(uint32_t region, uint32_t construct) {
+    Item item;
+    item.kind = ItemKind::construct, item.construct = construct;
+    append(region, item);
+  }
+
+  bool sequence(uint32_t region, uint32_t from, uint32_t label);
+  bool block_body(uint32_t region, uint32_t index, uint32_t& from, uint32_t& label, bool& ended);
+  bool selection(uint32_t region, const BasicBlock& b, const Instruction& t, uint32_t& from, uint32_t& label, bool& ended);
+  bool switch_(uint32_t region, const BasicBlock& b, const Instruction& t, uint32_t& label, bool& ended);
+  bool order_cases(uint32_t c);
+  bool loop(uint32_t region, uint32_t index, uint32_t from);
+};
+
+/// Appends blocks from `label` on until control leaves the region.
+bool Builder::sequence(uint32_t region, uint32_t from, uint32_t label) {
+  if (open.size() > kMaxDepth) return fail("control flow is nested deeper than " + std::to_string(kMaxDepth));
+  for (;;) {
+    Item jump;
+    if (find_join(label, jump)) {
+      jump.from = from, jump.to = label;
+      append(region, jump);
+      return true;
+    }
+    const uint32_t index = f.block_of_label.at(label);
+    if (visited[index]) return fail("block " + std::to_string(label) + " is reached from two places that share no merge block");
+    const BasicBlock& b = f.blocks[index];
+    if (b.merge == spv::OpLoopMerge) {
+      if (!loop(region, index, from)) return false;
+      from = 0, label = b.merge_block;
+      if (visited[f.block_of_label.at(label)]) return fail("the merge block of a loop is inside of it");
+      continue;
+    }
+    bool ended = false;
+    if (!block_body(region, index, from, label, ended)) return false;
+    if (ended) return true;
+  }
+}
+
+bool Builder::block_body(uint32_t region, uint32_t index, uint32_t& from, uint32_t& label, bool& ended) {
+  const BasicBlock& b = f.blocks[index];
+  visited[index] = true;
+  tree.region_of_block[index] = region;
+  tree.order_of_block[index] = order++;
+  Item item;
+  item.block = index;
+  append(region, item);
+  const Instruction& t = m.instructions[b.terminator];
+  from = b.label;
+  ended = false;
+  switch (t.op) {
+    case spv::OpBranch:
+      label = m.operand(t, 0);
+      return true;
+    case spv::OpBranchConditional:
+      return selection(region, b, t, from, label, ended);
+    case spv::OpSwitch:
+      return switch_(region, b, t, label, ended);
+    case spv::OpReturn:
+    case spv::OpReturnValue:
+      item.kind = ItemKind::return_;
+      break;
+    case spv::OpKill:
+    case spv::OpTerminateInvocation:
+      item.kind = ItemKind::kill;
+      break;
+    default:
+      item.kind = ItemKind::unreachable;
+      break;
+  }
+  append(region, item);
+  ended = true;
+  return true;
+}
+
+bool Builder::selection(uint32_t region, const BasicBlock& b, const Instruction& t, uint32_t& from, uint32_t& label, bool& ended) {
+  const uint32_t targets[2] = {m.operand(t, 1), m.operand(t, 2)};
+  const bool merged = b.merge == spv::OpSelectionMerge;
+  if (targets[0] == targets[1] && !merged) {
+    label = targets[0];
+    return true;
+  }
+  const uint32_t c = new_construct(ConstructKind::selection, region);
+  tree.constructs[c].condition = m.operand(t, 0);
+  tree.constructs[c].header = b.label;
+  tree.constructs[c].merge = merged ? b.merge_block : 0;
+  append_construct(region, c);
+  open.push_back(c);
+  uint32_t next = 0;
+  for (uint32_t arm = 0; arm < 2; ++arm) {
+    const uint32_t r = new_region(region, c, arm);
+    Item jump;
+    // Without a merge block an arm leaves, and the code of the other one goes on in this region.
+    if (!merged && !find_join(targets[arm], jump)) {
+      const Instruction& first = m.instructions[f.blocks[f.block_of_label.at(targets[arm])].terminator];
+      const bool leaves = first.op != spv::OpBranch && first.op != spv::OpBranchConditional && first.op != spv::OpSwitch;
+      if (next && !leaves) return fail("the branch of block " + std::to_string(b.label) + " has no merge block");
+      if (!next && !(leaves && arm == 0)) {
+        next = targets[arm];
+        continue;  // an empty arm: falls to the end of the selection
+      }
+    }
+    if (!sequence(r, b.label, targets[arm])) return false;
+  }
+  open.pop_back();
+  from = b.label;
+  if (merged) {
+    label = b.merge_block;
+    if (visited[f.block_of_label.at(label)]) return fail("a merge block is inside of its selection");
+    from = 0;
+    return true;
+  }
+  label = next;
+  ended = next == 0;
+  return true;
+}
+
+bool Builder::switch_(uint32_t region, const BasicBlock& b, const Instruction& t, uint32_t& label, bool& ended) {
+  if (b.merge != spv::OpSelectionMerge) return fail("the switch of block " + std::to_string(b.label) + " has no merge block");
+  const uint32_t c = new_construct(ConstructKind::switch_, region);
+  tree.constructs[c].condition = m.operand(t, 0);
+  tree.constructs[c].header = b.label;
+  tree.constructs[c].merge = b.merge_block;
+  std::vector<Case> cases;
+  auto case_of = [&](uint32_t target) -> Case& {
+    for (Case& one : cases) {
+      if (one.label == target) return one;
+    }
+    cases.push_back({{}, false, target});
+    return cases.back();
+  };
+  case_of(m.operand(t, 1)).is_default = true;
+  for (uint32_t k = 2; k + 1 < t.count; k += 2) case_of(m.operand(t, k + 1)).literals.push_back(m.operand(t, k));
+  append_construct(region, c);
+  open.push_back(c);
+  tree.constructs[c].cases = cases;
+  for (uint32_t arm = 0; arm < cases.size(); ++arm) {
+    const uint32_t r = new_region(region, c, arm);
+    // While a case is parsed its own label is no join.
+    tree.constructs[c].cases[arm].label = 0;
+    const bool ok = sequence(r, b.label, cases[arm].label);
+    tree.constructs[c].cases[arm].label = cases[arm].label;
+    if (!ok) return false;
+  }
+  open.pop_back();
+  if (!order_cases(c)) return false;
+  label = b.merge_block;
+  if (visited[f.block_of_label.at(label)]) return fail("a merge block is inside of its switch");
+  ended = false;
+  return true;
+}
+
+/// Arranges the cases of a switch so that each comes before the one that it falls into.
+bool Builder::order_cases(uint32_t c) {
+  Construct& construct = tree.constructs[c];
+  const auto count = static_cast<uint32_t>(construct.cases.size());
+  std::vector<std::vector<uint32_t>> into(count);
+  std::vector<uint32_t> waiting(count, 0), order, place(count);
+  const auto arm_of = [&](uint32_t r) {
+    for (; r != kNone; r = tree.regions[r].parent) {
+      if (tree.regions[r].construct == c) return tree.regions[r].arm;
+    }
+    return kNone;
+  };
+  for (uint32_t r = construct.regions[0]; r < tree.regions.size(); ++r) {
+    for (const Item& item : tree.regions[r].items) {
+      if (item.kind != ItemKind::jump || item.jump != JumpKind::fallthrough || item.construct != c) continue;
+      into[arm_of(r)].push_back(item.case_index);
+      waiting[item.case_index]++;
+    }
+  }
+  std::vector<bool> placed(count, false);
+  while (order.size() < count) {
+    uint32_t next = kNone;
+    for (uint32_t k = 0; k < count && next == kNone; ++k) {
+      if (!placed[k] && waiting[k] == 0) next = k;
+    }
+    if (next == kNone) return fail("the cases of a switch fall through in a circle");
+    placed[next] = true, place[next] = static_cast<uint32_t>(order.size());
+    order.push_back(next);
+    for (uint32_t target : into[next]) waiting[target]--;
+  }
+  std::vector<Case> cases;
+  std::vector<uint32_t> regions;
+  for (uint32_t k : order) cases.push_back(construct.cases[k]), regions.push_back(construct.regions[k]);
+  for (uint32_t r = construct.regions[0]; r < tree.regions.size(); ++r) {
+    if (tree.regions[r].construct == c) tree.regions[r].arm = place[tree.regions[r].arm];
+    for (Item& item : tree.regions[r].items) {
+      if (item.kind == ItemKind::jump && item.jump == JumpKind::fallthrough && item.construct == c)
+        item.case_index = place[item.case_index];
+    }
+  }
+  construct.cases = std::move(cases), construct.regions = std::move(regions);
+  return true;
+}
+
+bool Builder::loop(uint32_t region, uint32_t index, uint32_t from_outside) {
+  const BasicBlock& b = f.blocks[index];
+  const uint32_t c = new_construct(ConstructKind::loop, region);
+  tree.constructs[c].header = b.label;
+  tree.constructs[c].merge = b.merge_block;
+  tree.constructs[c].continue_label = b.continue_block;
+  append_construct(region, c);
+  tree.regions[region].items.back().from = from_outside;
+  tree.regions[region].items.back().to = b.label;
+  open.push_back(c);
+  const uint32_t body = new_region(region, c, 0);
+  uint32_t from = 0, label = 0;
+  bool ended = false;
+  if (!block_body(body, index, from, label, ended)) return false;
+  if (!ended && !sequence(body, from, label)) return false;
+  const uint32_t tail = new_region(region, c, 1);
+  const uint32_t continue_index = f.block_of_label.at(b.continue_block);
+  if (continue_index != index && !visited[continue_index]) {
+    if (!sequence(tail, 0, b.continue_block)) return false;
+  } else {
+    Item back;  // a loop of one block, or a continue block that nobody reaches
+    back.kind = ItemKind::jump, back.construct = c, back.jump = JumpKind::back;
+    append(tail, back);
+  }
+  open.pop_back();
+  return true;
+}
+
+}  // namespace
+
+uint32_t FunctionTree::loop_around(uint32_t region) const {
+  for (; region != kNone; region = regions[region].parent) {
+    if (constructs[regions[region].construct].kind == ConstructKind::loop) return regions[region].construct;
+  }
+  return kNone;
+}
+
+Expected<FunctionTree> build_tree(const Module& module, const Function& function) {
+  FunctionTree tree;
+  tree.function = &function;
+  tree.region_of_block.assign(function.blocks.size(), kNone);
+  tree.order_of_block.assign(function.blocks.size(), 0);
+  Builder builder{module, function, tree, {}, std::vector<bool>(function.blocks.size(), false)};
+  builder.new_construct(ConstructKind::function, kNone);
+  builder.new_region(kNone, 0, 0);
+  builder.open.push_back(0);
+  if (!builder.sequence(0, 0, function.blocks[0].label)) return builder.status.error();
+  return tree;
+}
+
+}  // namespace tilegpu::shader

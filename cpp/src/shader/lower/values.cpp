@@ -1,0 +1,144 @@
+// shader/lower/values.cpp -- types as lists of scalars, constants, the values of ids; uniform and varying shapes.
+//
+// In: ids. Out: Val. Source: SPIR-V specification, sections 2.2.1 "Instructions", 3.32.6 "Type-Declaration Instructions".
+#include "shader/lower/context.hpp"
+
+namespace tilegpu::shader {
+
+bool flatten(const Module& m, const Constants& constants, uint32_t type, std::vector<Base>& out) {
+  const TypeInfo& t = m.type(type);
+  switch (t.kind) {
+    case Kind::boolean:
+      out.push_back(Base::boolean);
+      return true;
+    case Kind::integer:
+      out.push_back(Base::i32);
+      return true;
+    case Kind::floating:
+      out.push_back(Base::f32);
+      return true;
+    case Kind::vector:
+    case Kind::matrix:
+      for (uint32_t k = 0; k < t.count; ++k) flatten(m, constants, t.element, out);
+      return true;
+    case Kind::array:
+      for (uint32_t k = 0; k < array_length(m, constants, type); ++k) flatten(m, constants, t.element, out);
+      return true;
+    case Kind::structure: {
+      bool all = true;
+      for (uint32_t member : t.members) all = flatten(m, constants, member, out) && all;
+      return all;
+    }
+    default:
+      return false;
+  }
+}
+
+void Lowering::fail(const std::string& message) {
+  if (!status) return;
+  std::string where = current ? m.source_of(*current) : "";
+  status = Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + m.entry.name + "'" + (where.empty() ? "" : " at " + where) + ": " + message};
+}
+
+const std::vector<Base>& Lowering::bases(uint32_t type) {
+  auto [found, inserted] = bases_.try_emplace(type);
+  if (inserted && scalar_count(m, constants, type) <= (1u << 20)) flatten(m, constants, type, found->second);
+  return found->second;
+}
+
+uint32_t Lowering::part_type(uint32_t type, uint32_t index) const {
+  const TypeInfo& t = m.type(type);
+  if (t.kind == Kind::structure) return index < t.members.size() ? t.members[index] : 0;
+  return t.element;
+}
+
+uint32_t Lowering::part_offset(uint32_t type, uint32_t index) {
+  const TypeInfo& t = m.type(type);
+  if (t.kind != Kind::structure) return index * width(t.element);
+  uint32_t offset = 0;
+  for (uint32_t k = 0; k < index && k < t.members.size(); ++k) offset += width(t.members[k]);
+  return offset;
+}
+
+Val Lowering::constant(uint32_t id) {
+  const Constant& c = *constants.find(id);
+  Val v{c.type, {}};
+  const auto& kinds = bases(c.type);
+  for (size_t k = 0; k < kinds.size(); ++k) {
+    const uint32_t word = k < c.words.size() ? c.words[k] : 0;
+    Value x = ir.c32(word);
+    if (kinds[k] == Base::f32) x = LLVMConstBitCast(x, ir.f32);
+    if (kinds[k] == Base::boolean) x = ir.c1(word != 0);
+    v.c.push_back(x);
+  }
+  return v;
+}
+
+Val Lowering::zero(uint32_t type) {
+  Val v{type, {}};
+  for (Base b : bases(type)) v.c.push_back(Ir::zero(scalar_type(b)));
+  return v;
+}
+
+Val Lowering::value(uint32_t id) {
+  if (constants.find(id)) return constant(id);
+  if (id < d.escape.size() && d.escape[id]) {
+    auto slot = frame().slots.find(~id);
+    if (slot != frame().slots.end()) return load_variable(*slot->second, slot->second->type, 0, nullptr);
+  }
+  auto found = frame().values.find(id);
+  if (found != frame().values.end()) return found->second;
+  fail("id " + std::to_string(id) + " has no value here");
+  return zero(m.type_of(id));
+}
+
+Value Lowering::scalar(uint32_t id) {
+  Val v = value(id);
+  if (v.c.empty()) {
+    fail("id " + std::to_string(id) + " is no scalar");
+    return ir.c32(0);
+  }
+  return v.c[0];
+}
+
+void Lowering::define(uint32_t id, Val v) {
+  const uint32_t type = m.type_of(id);
+  v.type = type;
+  if (v.c.size() != bases(type).size()) {
+    fail("instruction " + std::to_string(id) + " gives " + std::to_string(v.c.size()) + " scalars for " +
+         std::to_string(bases(type).size()));
+    v = zero(type);
+  }
+  if (id < d.escape.size() && d.escape[id]) {
+    Variable& slot = slot_of(id, type, true);
+    store_variable(slot, v, 0, nullptr, d.escape[id] == 2 ? exec : nullptr);
+  }
+  frame().values[id] = std::move(v);
+}
+
+Value Lowering::vary(Value v) const {
+  if (is_varying(v)) return v;
+  return LLVMIsConstant(v) ? Ir::splat_constant(v, ir.lanes) : ir.splat(v);
+}
+
+void Lowering::unify(Value& a, Value& b) const {
+  if (is_varying(a) == is_varying(b)) return;
+  a = vary(a), b = vary(b);
+}
+
+Value Lowering::select(Value condition, Value a, Value b) const {
+  if (is_varying(condition)) {
+    a = vary(a), b = vary(b);
+  } else {
+    unify(a, b);
+  }
+  return ir.select(condition, a, b);
+}
+
+Value Lowering::uniform(Value v) {
+  if (!is_varying(v)) return v;
+  fail("internal: a value that was found to be uniform varies");
+  return ir.extract(v, 0);
+}
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,148 @@
+// shader/lower/variables.cpp -- memory of lanes: Function, Private, Output variables; loads and masked stores.
+//
+// In: variables, pointers, masks. Out: allocas (one for each scalar, which LLVM turns into registers), or arrays of words where the
+// shader indexes dynamically: small ones on the stack, others in the thread's scratch memory. Indices are clamped before.
+#include <algorithm>
+
+#include "shader/lower/context.hpp"
+
+namespace tilegpu::shader {
+
+Value Lowering::alloca_of(Type type, const char* name, uint32_t align_B) {
+  Value slot = LLVMBuildAlloca(alloca_builder, type, name);
+  if (align_B) LLVMSetAlignment(slot, align_B);
+  return slot;
+}
+
+std::unique_ptr<Variable> Lowering::new_variable(uint32_t type, bool varying, bool memory, const char* name) {
+  auto v = std::make_unique<Variable>();
+  v->type = type;
+  v->varying = varying;
+  const auto& kinds = bases(type);
+  const auto count = static_cast<uint32_t>(kinds.size());
+  if (memory || count > kMaxRegisterWords) {
+    v->form = Variable::Form::memory;
+    if (count > kMaxStackWords) {
+      v->memory = ir.offset(scratch, scratch_used_B);
+      scratch_used_B += static_cast<uint64_t>(count) * 4 * kMaxLanes;
+      if (scratch_used_B > kMaxPrivateMemory_B)
+        fail("private arrays take more than " + std::to_string(kMaxPrivateMemory_B / kMaxLanes) + " bytes an invocation, the limit");
+    } else {
+      v->memory = alloca_of(LLVMArrayType2(ir.i32, std::max(count, 1u) * (varying ? ir.lanes : 1)), name, ir.lanes * 4);
+    }
+    return v;
+  }
+  for (Base b : kinds) v->slots.push_back(alloca_of(varying ? ir.vec(scalar_type(b)) : scalar_type(b), name));
+  return v;
+}
+
+void Lowering::zero_variable(Variable& v) {
+  if (v.form == Variable::Form::memory) {
+    const uint64_t size_B = static_cast<uint64_t>(width(v.type)) * 4 * (v.varying ? ir.lanes : 1);
+    LLVMBuildMemSet(ir.builder, v.memory, ir.c8(0), ir.c64(size_B), 4);
+    return;
+  }
+  for (Value slot : v.slots) LLVMBuildStore(ir.builder, LLVMConstNull(LLVMGetAllocatedType(slot)), slot);
+}
+
+Val Lowering::load_variable(const Variable& v, uint32_t type, uint32_t word, Value dynamic) {
+  Val result{type, {}};
+  const auto& kinds = bases(type);
+  if (v.form != Variable::Form::memory) {
+    for (uint32_t k = 0; k < kinds.size(); ++k) {
+      if (word + k >= v.slots.size() || dynamic) {
+        fail("internal: a variable in registers is indexed dynamically");
+        return zero(type);
+      }
+      Value slot = v.slots[word + k];
+      result.c.push_back(v.form == Variable::Form::values ? slot : LLVMBuildLoad2(ir.builder, LLVMGetAllocatedType(slot), slot, ""));
+    }
+    return result;
+  }
+  const uint32_t step = v.varying ? ir.lanes : 1;
+  for (uint32_t k = 0; k < kinds.size(); ++k) {
+    const Type element = kinds[k] == Base::f32 ? ir.f32 : ir.i32;
+    const Type whole = v.varying ? ir.vec(element) : element;
+    Value x;
+    if (!dynamic) {
+      x = ir.load(whole, ir.offset(v.memory, static_cast<uint64_t>(word + k) * 4 * step), 4);
+    } else if (!is_varying(dynamic)) {
+      Value index = ir.zext(ir.add(dynamic, ir.c32(word + k)), ir.i64);
+      x = ir.load(whole, ir.offset(v.memory, ir.mul(index, ir.c64(4 * step))), 4);
+    } else {
+      Value offsets = ir.mul(ir.add(dynamic, ir.ik(word + k)), ir.ik(4 * step));
+      if (v.varying) offsets = ir.add(offsets, ir.shl(ir.lane_index(), 2));
+      x = ir.load_lanes(element, v.memory, offsets, 4);
+    }
+    if (kinds[k] == Base::boolean) x = ir.ne(x, Ir::zero(Ir::type_of(x)));
+    result.c.push_back(x);
+  }
+  return result;
+}
+
+void Lowering::store_variable(Variable& v, const Val& value, uint32_t word, Value dynamic, Value mask) {
+  const auto& kinds = bases(value.type);
+  if (v.form == Variable::Form::values || (v.form == Variable::Form::registers && (dynamic || word + value.c.size() > v.slots.size()))) {
+    fail("internal: a variable cannot be stored to in this way");
+    return;
+  }
+  const uint32_t step = v.varying ? ir.lanes : 1;
+  for (uint32_t k = 0; k < value.c.size(); ++k) {
+    Value x = v.varying ? vary(value.c[k]) : uniform(value.c[k]);
+    if (v.form == Variable::Form::registers) {
+      Value slot = v.slots[word + k];
+      if (mask && v.varying) x = ir.select(mask, x, LLVMBuildLoad2(ir.builder, LLVMGetAllocatedType(slot), slot, ""));
+      LLVMBuildStore(ir.builder, x, slot);
+      continue;
+    }
+    if (kinds[k] == Base::boolean) x = bool_to_int(x);
+    const Type element = kinds[k] == Base::f32 ? ir.f32 : ir.i32;
+    if (!dynamic || !is_varying(dynamic)) {
+      Value at = ir.offset(v.memory, static_cast<uint64_t>(word + k) * 4 * step);
+      if (dynamic) at = ir.offset(at, ir.mul(ir.zext(dynamic, ir.i64), ir.c64(4 * step)));
+      if (mask && v.varying) x = ir.select(mask, x, ir.load(Ir::type_of(x), at, 4));
+      ir.store(x, at, 4);
+      continue;
+    }
+    Value offsets = ir.mul(ir.add(dynamic, ir.ik(word + k)), ir.ik(4 * step));
+    if (v.varying) offsets = ir.add(offsets, ir.shl(ir.lane_index(), 2));
+    if (mask) x = ir.select(mask, x, ir.load_lanes(element, v.memory, offsets, 4));
+    for (uint32_t lane = 0; lane < ir.lanes; ++lane) {
+      ir.store(ir.extract(x, lane), ir.offset(v.memory, ir.zext(ir.extract(offsets, lane), ir.i64)), 4);
+    }
+  }
+}
+
+Val Lowering::load(const Pointer& p) {
+  switch (p.space) {
+    case Pointer::Space::variable:
+      return load_variable(*p.variable, p.type, p.word, p.word_dynamic);
+    case Pointer::Space::buffer:
+    case Pointer::Space::push_constants:
+      return load_buffer(p);
+    default:
+      fail("a pointer is read that has no memory");
+      return zero(p.type);
+  }
+}
+
+void Lowering::store(const Pointer& p, const Val& v, bool masked) {
+  Val typed = v;
+  typed.type = p.type;
+  if (typed.c.size() != width(p.type)) {
+    fail("a store has the wrong type");
+    return;
+  }
+  switch (p.space) {
+    case Pointer::Space::variable:
+      store_variable(*p.variable, typed, p.word, p.word_dynamic, masked ? exec : nullptr);
+      break;
+    case Pointer::Space::buffer:
+      store_buffer(p, typed);
+      break;
+    default:
+      fail("a pointer is written that has no writable memory");
+  }
+}
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,241 @@
+// shader/module/glsl.cpp -- GLSL text to SPIR-V through glslang (C++ interface: only it takes file names and an includer).
+//
+// In: GlslSource. Out: SPIR-V 1.6 for the Vulkan 1.3 environment with OpName and OpLine, or every error of the compile with file,
+// line and source line. Thread-safe: glslang keeps its state per thread, the process is initialised once.
+// Source: glslang 12, ShaderLang.h; GL_GOOGLE_include_directive.
+#include <glslang/Public/ResourceLimits.h>
+#include <glslang/Public/ShaderLang.h>
+#include <glslang/SPIRV/GlslangToSpv.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <mutex>
+#include <sstream>
+
+#include "base/host_memory.hpp"
+#include "tilegpu/shader.hpp"
+
+namespace tilegpu {
+namespace {
+
+constexpr size_t kMaxSource_B = 16u << 20;
+constexpr size_t kMaxMessages = 100;
+constexpr size_t kMaxIncludeDepth = 64;
+
+/// Text of every file that took part, by the name that glslang prints; messages quote their line from here.
+using Files = std::map<std::string, std::string>;
+
+std::string directory_of(const std::string& path) {
+  const size_t slash = path.find_last_of('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash);
+}
+
+/// #include "x" looks beside the including file, then in the include directories; #include <x> only in the latter.
+class DirectoryIncluder : public glslang::TShader::Includer {
+ public:
+  DirectoryIncluder(const GlslSource& source, Files& files) : source_(source), files_(files) {}
+
+  IncludeResult* includeLocal(const char* name, const char* includer, size_t depth) override {
+    const std::string from = *includer ? includer : source_.file.c_str();
+    if (IncludeResult* found = open(directory_of(from), name, depth)) return found;
+    return includeSystem(name, includer, depth);
+  }
+  IncludeResult* includeSystem(const char* name, const char*, size_t depth) override {
+    if (*name == '/') return open("", name, depth);
+    for (const std::string& directory : source_.include_dirs)
+      if (IncludeResult* found = open(directory, name, depth)) return found;
+    return nullptr;
+  }
+  void releaseInclude(IncludeResult* result) override {
+    if (!result) return;
+    delete static_cast<std::string*>(result->userData);
+    delete result;
+  }
+
+ private:
+  IncludeResult* open(const std::string& directory, const std::string& name, size_t depth) {
+    if (depth > kMaxIncludeDepth) return nullptr;
+    const std::string path = directory.empty() ? name : directory + "/" + name;
+    std::ifstream stream(path, std::ios::binary);
+    if (!stream) return nullptr;
+    std::ostringstream text;
+    text << stream.rdbuf();
+    if (!stream || text.str().size() > kMaxSource_B) return nullptr;
+    files_[path] = text.str();
+    auto* content = new std::string(text.str());
+    return new IncludeResult(path, content->data(), content->size(), content);
+  }
+
+  const GlslSource& source_;
+  Files& files_;
+};
+
+std::string line_of(const std::string& text, int line) {
+  size_t begin = 0;
+  for (int i = 1; i < line; ++i) {
+    begin = text.find('\n', begin);
+    if (begin == std::string::npos) return {};
+    ++begin;
+  }
+  std::string result = text.substr(begin, text.find('\n', begin) - begin);
+  while (!result.empty() && (result.back() == '\r' || result.back() == ' ' || result.back() == '\t')) result.pop_back();
+  return result;
+}
+
+/// One line of glslang's log, "ERROR: file:12: 'x' : undeclared identifier", taken apart. The file may contain colons, so the
+/// known names are tried first. False for lines that only count or repeat.
+bool parse_log_line(const std::string& line, const Files& files, ShaderMessage& message) {
+  static const std::string kPrefix = "ERROR: ";
+  if (line.compare(0, kPrefix.size(), kPrefix) != 0) return false;
+  const std::string rest = line.substr(kPrefix.size());
+  if (rest.find("compilation errors.  No code generated") != std::string::npos || rest.find("compilation terminated") != std::string::npos)
+    return false;
+  size_t after_file = std::string::npos;
+  for (const auto& [name, text] : files) {
+    if (rest.compare(0, name.size(), name) == 0 && rest.size() > name.size() && rest[name.size()] == ':') {
+      message.file = name;
+      after_file = name.size() + 1;
+    }
+  }
+  if (after_file == std::string::npos) {
+    const size_t colon = rest.find(':');
+    const size_t second = colon == std::string::npos ? colon : rest.find(':', colon + 1);
+    const bool numbered = second != std::string::npos && second > colon + 1 &&
+                          std::all_of(rest.begin() + colon + 1, rest.begin() + second, [](char c) { return c >= '0' && c <= '9'; });
+    if (!numbered) {
+      message.text = rest;
+      return true;
+    }
+    message.file = rest.substr(0, colon);
+    after_file = colon + 1;
+  }
+  char* end = nullptr;
+  const long number = std::strtol(rest.c_str() + after_file, &end, 10);
+  message.line = static_cast<int>(std::clamp(number, 0l, 1l << 30));
+  message.text = *end == ':' ? end + 1 : end;
+  message.text.erase(0, message.text.find_first_not_of(' '));
+  while (!message.text.empty() && message.text.back() == ' ') message.text.pop_back();
+  if (message.text.compare(0, 5, "'' : ") == 0) message.text.erase(0, 5);
+  if (const auto file = files.find(message.file); file != files.end()) message.source_line = line_of(file->second, message.line);
+  return true;
+}
+
+std::vector<ShaderMessage> parse_log(const std::string& log, const Files& files) {
+  std::vector<ShaderMessage> messages;
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line) && messages.size() < kMaxMessages;) {
+    ShaderMessage message;
+    if (!parse_log_line(line, files, message)) continue;
+    const bool repeated = std::any_of(messages.begin(), messages.end(), [&](const ShaderMessage& other) {
+      return other.file == message.file && other.line == message.line && other.text == message.text;
+    });
+    if (!repeated) messages.push_back(std::move(message));
+  }
+  return messages;
+}
+
+Error make_error(const GlslSource& source, const std::vector<ShaderMessage>& messages) {
+  const char* stage = source.stage == VK_SHADER_STAGE_VERTEX_BIT ? "vertex" : "fragment";
+  std::string text = std::string(stage) + " shader '" + source.file + "' does not compile: " + std::to_string(messages.size()) +
+                     (messages.size() == 1 ? " error" : " errors");
+  for (const ShaderMessage& message : messages) {
+    text += "\n  ";
+    if (message.line > 0) text += message.file + ":" + std::to_string(message.line) + ": ";
+    text += message.text;
+    const size_t begin = message.source_line.find_first_not_of(" \t");
+    if (begin != std::string::npos) text += "\n      | " + message.source_line.substr(begin);
+  }
+  return {VK_ERROR_INVALID_SHADER_NV, text};
+}
+
+/// The definitions as glslang's preamble. Empty string on success, else what is wrong with a name.
+std::string make_preamble(const GlslSource& source, std::string& preamble) {
+  for (const auto& [name, value] : source.defines) {
+    const bool name_ok = !name.empty() && !(name[0] >= '0' && name[0] <= '9') && std::all_of(name.begin(), name.end(), [](char c) {
+      return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '(' || c == ')' || c == ',';
+    });
+    if (!name_ok) return "define '" + name + "' is not a GLSL name";
+    if (value.find('\n') != std::string::npos) return "the value of define '" + name + "' has a line break; one line is allowed";
+    preamble += "#define " + name + " " + value + "\n";
+  }
+  // The includer only answers where the extension is on; asking for it here saves every shader the directive.
+  preamble += "#extension GL_GOOGLE_include_directive : enable\n";
+  return {};
+}
+
+}  // namespace
+
+Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vector<ShaderMessage>* messages_out) {
+  if (Status room = check_compile_memory("a shader in GLSL"); !room) return room.error();
+  static std::once_flag initialised;
+  std::call_once(initialised, [] { glslang::InitializeProcess(); });
+
+  std::vector<ShaderMessage> messages;
+  const auto fail = [&]() -> Error {
+    Error error = make_error(source, messages);
+    if (messages_out) *messages_out = messages;
+    return error;
+  };
+  EShLanguage language = EShLangVertex;
+  if (source.stage == VK_SHADER_STAGE_FRAGMENT_BIT) {
+    language = EShLangFragment;
+  } else if (source.stage != VK_SHADER_STAGE_VERTEX_BIT) {
+    messages.push_back({source.file, 0, "the stage must be vertex or fragment", {}});
+    return fail();
+  }
+  if (source.text.size() > kMaxSource_B) {
+    messages.push_back(
+        {source.file,
+         0,
+         "the text has " + std::to_string(source.text.size()) + " bytes; at most " + std::to_string(kMaxSource_B) + " are allowed",
+         {}});
+    return fail();
+  }
+  std::string preamble;
+  if (std::string wrong = make_preamble(source, preamble); !wrong.empty()) {
+    messages.push_back({source.file, 0, wrong, {}});
+    return fail();
+  }
+
+  Files files;
+  files[source.file] = source.text;
+  DirectoryIncluder includer(source, files);
+  const char* text = source.text.data();
+  const int length = static_cast<int>(source.text.size());
+  const char* name = source.file.c_str();
+  // By default glslang stops at the first error; cascading goes on to the end.
+  const auto rules = static_cast<EShMessages>(EShMsgSpvRules | EShMsgVulkanRules | EShMsgCascadingErrors);
+
+  glslang::TShader shader(language);
+  shader.setStringsWithLengthsAndNames(&text, &length, &name, 1);
+  shader.setPreamble(preamble.c_str());
+  shader.setEnvInput(glslang::EShSourceGlsl, language, glslang::EShClientVulkan, 100);
+  shader.setEnvClient(glslang::EShClientVulkan, glslang::EShTargetVulkan_1_3);
+  shader.setEnvTarget(glslang::EShTargetSpv, glslang::EShTargetSpv_1_6);
+  if (!shader.parse(GetDefaultResources(), 450, false, rules, includer)) {
+    messages = parse_log(shader.getInfoLog(), files);
+    if (messages.empty()) messages.push_back({source.file, 0, shader.getInfoLog(), {}});
+    return fail();
+  }
+  glslang::TProgram program;
+  program.addShader(&shader);
+  if (!program.link(rules)) {
+    messages = parse_log(program.getInfoLog(), files);
+    if (messages.empty()) messages.push_back({source.file, 0, program.getInfoLog(), {}});
+    return fail();
+  }
+  std::vector<uint32_t> words;
+  spv::SpvBuildLogger logger;
+  glslang::SpvOptions options;
+  options.disableOptimizer = true;
+  options.generateDebugInfo = true;  // OpLine: explanations and errors name the source line
+  glslang::GlslangToSpv(*program.getIntermediate(language), words, &logger, &options);
+  if (words.empty() || logger.getAllMessages().find("ERROR") != std::string::npos) {
+    messages.push_back({source.file, 0, logger.getAllMessages(), {}});
+    return fail();
+  }
+  return words;
+}
+
+}  // namespace tilegpu

@@ -1,0 +1,41 @@
+// shader/module/module_facts.hpp -- what analyses found out about a module, kept with it: pipelines of the same shaders don't ask twice.
+// The disk cache keeps it too (module_record.hpp).
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "shader/compiler.hpp"
+#include "shader/spirv/module.hpp"
+
+namespace tilegpu::shader {
+
+struct ModuleFacts {
+  // Of the specialisations seen lately.
+  static constexpr size_t kMost = 16;
+  std::mutex mutex;
+  std::map<Specialization, StageTraits> traits;
+  std::map<Specialization, VaryingLayout> varyings;
+  std::optional<ResourceTable> resources;  // of this stage alone, in the order of its uses; `first` is not set
+  bool grown = true;                       // since it was last written to disk
+};
+
+/// What `find` returns for a specialisation, or returned before. Errors are not kept.
+template <class T, class Find>
+Expected<T> known_or(ModuleFacts& facts, std::map<Specialization, T> ModuleFacts::* table, const Specialization& specialization,
+                     Find find) {
+  {
+    std::lock_guard lock(facts.mutex);
+    if (const auto found = (facts.*table).find(specialization); found != (facts.*table).end()) return found->second;
+  }
+  Expected<T> made = find();
+  if (!made) return made;
+  std::lock_guard lock(facts.mutex);
+  if ((facts.*table).size() >= ModuleFacts::kMost) (facts.*table).clear();
+  (facts.*table).insert_or_assign(specialization, *made);
+  facts.grown = true;
+  return made;
+}
+
+}  // namespace tilegpu::shader

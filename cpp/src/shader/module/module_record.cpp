@@ -1,0 +1,313 @@
+// shader/module/module_record.cpp -- see module_record.hpp. One list of fields for each struct serves both ways: `archive(field)` writes,
+// or reads.
+#include "shader/module/module_record.hpp"
+
+#include <cstring>
+
+namespace tilegpu::shader {
+namespace {
+
+constexpr uint32_t kMostNested = 64;  // types within types
+
+struct Anything {
+  template <class T>
+  operator T() const;
+};
+template <class T, class... Given>
+consteval size_t fields_of() {
+  if constexpr (requires { T{Given{}..., Anything{}}; })
+    return fields_of<T, Given..., Anything>();
+  else
+    return sizeof...(Given);
+}
+// A field that is not in the lists below would come back with its default.
+static_assert(fields_of<ReflectedType>() == 13 && fields_of<ReflectedType::Member>() == 3 && fields_of<ReflectedVariable>() == 5);
+static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant>() == 4 && fields_of<Reflection>() == 8);
+static_assert(fields_of<StageTraits>() == 34 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 5);
+static_assert(fields_of<BufferSlot>() == 5 && fields_of<TextureSlot>() == 8 && fields_of<ResourceTable>() == 4);
+
+class Writer {
+ public:
+  std::string bytes;
+  bool good() const { return true; }
+  bool enter() { return true; }
+  void leave() {}
+  uint32_t count(size_t n) {
+    raw(static_cast<uint32_t>(n));
+    return static_cast<uint32_t>(n);
+  }
+  template <class T>
+  void raw(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  void flag(bool value) { bytes.push_back(value); }
+  template <class T>
+  void number(T& value) {
+    raw(value);
+  }
+  template <class T>
+  void enumerator(T& value, T) {
+    raw(static_cast<uint32_t>(value));
+  }
+  void text(std::string& value) {
+    count(value.size());
+    bytes += value;
+  }
+  template <class T>
+  uint32_t resize(std::vector<T>& list) {
+    return count(list.size());
+  }
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::string& bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+  bool good() const { return good_; }
+  bool at_end() const { return at_ == end_; }
+  bool enter() { return good_ = good_ && ++depth_ <= kMostNested; }
+  void leave() { --depth_; }
+  /// Of elements of at least a byte each, so that no count asks for more memory than the bytes there are.
+  uint32_t count(size_t) {
+    uint32_t n = 0;
+    number(n);
+    if (n > static_cast<size_t>(end_ - at_)) good_ = false;
+    return good_ ? n : 0;
+  }
+  template <class T>
+  void number(T& value) {
+    static_assert(std::is_integral_v<T> && !std::is_same_v<T, bool>);
+    if (static_cast<size_t>(end_ - at_) < sizeof value) good_ = false;
+    if (!good_) return;
+    std::memcpy(&value, at_, sizeof value);
+    at_ += sizeof value;
+  }
+  void flag(bool& value) {
+    uint8_t byte = 0;
+    number(byte);
+    value = byte != 0;
+  }
+  template <class T>
+  void enumerator(T& value, T most) {
+    uint32_t number_of = 0;
+    number(number_of);
+    if (number_of > static_cast<uint32_t>(most)) good_ = false;
+    if (good_) value = static_cast<T>(number_of);
+  }
+  void text(std::string& value) {
+    const uint32_t size_B = count(0);
+    value.assign(at_, size_B);
+    at_ += size_B;
+  }
+  template <class T>
+  uint32_t resize(std::vector<T>& list) {
+    list.clear();
+    list.resize(count(0));
+    return static_cast<uint32_t>(list.size());
+  }
+
+ private:
+  const char *at_, *end_;
+  bool good_ = true;
+  uint32_t depth_ = 0;
+};
+
+template <class A, class T>
+void list_of(A& archive, std::vector<T>& list) {
+  archive.resize(list);
+  for (T& one : list) {
+    if (!archive.good()) return;
+    fields(archive, one);
+  }
+}
+
+template <class A>
+void fields(A& archive, ReflectedType& t) {
+  if (!archive.enter()) return;
+  archive.enumerator(t.kind, ReflectedType::Kind::sampled_image);
+  archive.enumerator(t.base, ReflectedType::Base::boolean);
+  archive.number(t.rows), archive.number(t.columns), archive.number(t.array_length);
+  archive.number(t.array_stride_B), archive.number(t.matrix_stride_B), archive.number(t.size_B);
+  archive.flag(t.row_major), archive.flag(t.multisampled), archive.flag(t.depth_compare);
+  archive.enumerator(t.dim, VK_IMAGE_VIEW_TYPE_CUBE_ARRAY);
+  list_of(archive, t.members);
+  archive.leave();
+}
+
+template <class A>
+void fields(A& archive, ReflectedType::Member& m) {
+  archive.text(m.name), archive.number(m.offset_B);
+  fields(archive, m.type);
+}
+
+template <class A>
+void fields(A& archive, ReflectedVariable& v) {
+  archive.text(v.name), archive.number(v.location), archive.number(v.component), archive.flag(v.used);
+  fields(archive, v.type);
+}
+
+template <class A>
+void fields(A& archive, ReflectedBinding& b) {
+  archive.text(b.name), archive.text(b.block_name);
+  archive.number(b.set), archive.number(b.binding), archive.number(b.count), archive.number(b.input_attachment_index);
+  archive.enumerator(b.descriptor, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT);
+  archive.flag(b.readonly), archive.flag(b.writeonly), archive.flag(b.used);
+  fields(archive, b.type);
+}
+
+template <class A>
+void fields(A& archive, ReflectedConstant& c) {
+  archive.text(c.name), archive.number(c.constant_id), archive.number(c.default_bits);
+  fields(archive, c.type);
+}
+
+template <class A>
+void fields(A& archive, Reflection& r) {
+  archive.enumerator(r.stage, VK_SHADER_STAGE_FRAGMENT_BIT);
+  archive.text(r.entry_point);
+  list_of(archive, r.inputs), list_of(archive, r.outputs), list_of(archive, r.bindings), list_of(archive, r.constants);
+  archive.flag(r.has_push_constants);
+  fields(archive, r.push_constants);
+}
+
+template <class A>
+void fields(A& archive, std::pair<uint32_t, uint32_t>& two) {
+  archive.number(two.first), archive.number(two.second);
+}
+
+template <class A>
+void fields(A& archive, InputAttachment& i) {
+  archive.number(i.variable), archive.number(i.index), archive.number(i.count), archive.flag(i.multisampled);
+  archive.enumerator(i.base, ReflectedType::Base::boolean);
+  archive.text(i.name);
+}
+
+template <class A>
+void fields(A& archive, StageTraits& t) {
+  archive.number(t.clip_distances), archive.number(t.cull_distances), archive.number(t.outputs_written);
+  archive.number(t.private_memory_B), archive.number(t.instructions);
+  for (bool* flag : {&t.discards,
+                     &t.writes_depth,
+                     &t.writes_sample_mask,
+                     &t.writes_stencil,
+                     &t.reads_sample_mask,
+                     &t.reads_helper,
+                     &t.uses_centroid,
+                     &t.per_sample,
+                     &t.reads_primitive_id,
+                     &t.reads_front_facing,
+                     &t.reads_frag_coord,
+                     &t.early_fragment_tests,
+                     &t.reads_tile,
+                     &t.dual_source,
+                     &t.writes_memory,
+                     &t.atomic_results_used,
+                     &t.reads_written_memory,
+                     &t.loops,
+                     &t.uses_images,
+                     &t.tile_crosses_lanes,
+                     &t.crosses_lanes,
+                     &t.lanes_alone})
+    archive.flag(*flag);
+  archive.enumerator(t.depth_layout, DepthLayout::unchanged);
+  for (ReflectedType::Base& base : t.output_base) archive.enumerator(base, ReflectedType::Base::boolean);
+  list_of(archive, t.input_attachments), list_of(archive, t.written_bindings);
+  archive.text(t.side_effect_line), archive.text(t.discard_line), archive.text(t.tile_cross_line);
+}
+
+template <class A>
+void fields(A& archive, VaryingComponent& c) {
+  archive.number(c.location), archive.number(c.component);
+  archive.enumerator(c.interpolation, Interpolation::flat);
+  archive.flag(c.centroid), archive.flag(c.sample);
+}
+
+template <class A>
+void fields(A& archive, VaryingLayout& layout) {
+  list_of(archive, layout.components);
+}
+
+template <class A>
+void fields(A& archive, BufferSlot& s) {
+  archive.number(s.set), archive.number(s.binding), archive.number(s.count), archive.number(s.first), archive.flag(s.writable);
+}
+
+template <class A>
+void fields(A& archive, TextureSlot& s) {
+  archive.number(s.image_set), archive.number(s.image_binding), archive.number(s.sampler_set), archive.number(s.sampler_binding);
+  archive.number(s.image_count), archive.number(s.sampler_count), archive.number(s.first), archive.number(s.uses);
+}
+
+template <class A>
+void fields(A& archive, ResourceTable& t) {
+  list_of(archive, t.buffers), list_of(archive, t.textures);
+  archive.number(t.buffer_entries), archive.number(t.texture_entries);
+}
+
+template <class T>
+void map_of(Writer& archive, std::map<Specialization, T>& table) {
+  archive.count(table.size());
+  for (auto& [key, value] : table) {
+    Specialization specialization = key;
+    list_of(archive, specialization), fields(archive, value);
+  }
+}
+
+template <class T>
+void map_of(Reader& archive, std::map<Specialization, T>& table) {
+  table.clear();
+  for (uint32_t left = archive.count(0); left && archive.good(); --left) {
+    Specialization specialization;
+    T value;
+    list_of(archive, specialization), fields(archive, value);
+    table.insert_or_assign(std::move(specialization), std::move(value));
+  }
+}
+
+template <class A>
+void fields(A& archive, ModuleFacts& facts) {
+  map_of(archive, facts.traits), map_of(archive, facts.varyings);
+  bool known = facts.resources.has_value();
+  archive.flag(known);
+  if (!known) return;
+  if (!facts.resources) facts.resources.emplace();
+  fields(archive, *facts.resources);
+}
+
+}  // namespace
+
+CodeKey record_key(const std::vector<uint32_t>& words, const std::string& entry_point) {
+  CodeKey key("module");
+  key.add_bytes(words.data(), words.size() * 4);
+  key.add_bytes(entry_point.data(), entry_point.size());
+  return key;
+}
+
+std::string write_record(const Reflection& reflection, ModuleFacts& facts) {
+  Writer archive;
+  Reflection copy = reflection;
+  fields(archive, copy);
+  std::lock_guard lock(facts.mutex);
+  fields(archive, facts);
+  facts.grown = false;
+  return std::move(archive.bytes);
+}
+
+bool read_record(const std::string& bytes, Reflection& reflection, ModuleFacts& facts) {
+  Reader archive(bytes);
+  fields(archive, reflection);
+  std::lock_guard lock(facts.mutex);
+  fields(archive, facts);
+  facts.grown = false;
+  return archive.good() && archive.at_end();
+}
+
+void keep_record(const Jit& jit, const ShaderModule& module) {
+  {
+    std::lock_guard lock(module.facts().mutex);
+    if (!module.facts().grown) return;
+  }
+  jit.store_bytes(record_key(module.words(), module.reflection().entry_point), write_record(module.reflection(), module.facts()));
+}
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,321 @@
+// shader/module/reflection.cpp -- stage: module creation. In: a parsed module. Out: Reflection: names, locations, descriptors, nested types
+// with offsets and strides, as decorated.
+//
+// Source: SPIR-V specification, "Decoration"; Vulkan specification, "Shader Interfaces" and "Shader Resource and Descriptor
+// Type Correspondence". Recursion is bounded: types nest at most kMaxDepth deep here, deeper ones are an error.
+#include "shader/module/reflection.hpp"
+
+#include <algorithm>
+
+namespace tilegpu::shader {
+namespace {
+
+constexpr int kMaxDepth = 32;
+constexpr uint64_t kMaxReflectedMembers = 65536;
+
+VkImageViewType view_type(const TypeInfo& image) {
+  switch (image.dim) {
+    case spv::Dim1D:
+      return image.arrayed ? VK_IMAGE_VIEW_TYPE_1D_ARRAY : VK_IMAGE_VIEW_TYPE_1D;
+    case spv::Dim3D:
+      return VK_IMAGE_VIEW_TYPE_3D;
+    case spv::DimCube:
+      return image.arrayed ? VK_IMAGE_VIEW_TYPE_CUBE_ARRAY : VK_IMAGE_VIEW_TYPE_CUBE;
+    default:
+      return image.arrayed ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D;
+  }
+}
+
+struct Reflector {
+  const Module& module;
+  const Constants constants;
+  Reflection result;
+  uint64_t members = 0;
+  std::string wrong;  // first thing that can't be reflected
+
+  ReflectedType::Base base_of(const TypeInfo& scalar) const {
+    if (scalar.kind == Kind::boolean) return ReflectedType::Base::boolean;
+    if (scalar.kind == Kind::integer) return scalar.is_signed ? ReflectedType::Base::i32 : ReflectedType::Base::u32;
+    return ReflectedType::Base::f32;
+  }
+
+  void fill_image(const TypeInfo& image, ReflectedType& type) const {
+    type.dim = view_type(image);
+    type.multisampled = image.multisampled;
+    type.depth_compare = image.depth;
+    type.base = base_of(module.type(image.element));
+  }
+
+  /// Bytes of `count` elements; elements that overlap (strange modules have such strides) still end inside.
+  uint32_t extent_B(uint32_t stride_B, uint32_t count, uint32_t element_B) {
+    if (count == 0 || stride_B == 0) return 0;
+    const uint64_t size_B = std::max(uint64_t{stride_B} * count, uint64_t{stride_B} * (count - 1) + element_B);
+    if (size_B > UINT32_MAX) wrong = "an array of its interface is larger than 4 GiB";
+    return static_cast<uint32_t>(size_B);
+  }
+
+  /// `layout` is the decoration of the member that holds the type: matrices take their stride and order from it.
+  ReflectedType type_of(uint32_t id, const Decorations& layout, int depth) {
+    ReflectedType type;
+    const TypeInfo& info = module.type(id);
+    if (depth > kMaxDepth || ++members > kMaxReflectedMembers) {
+      wrong = "its interface nests types too deeply or has too many members";
+      return type;
+    }
+    switch (info.kind) {
+      case Kind::boolean:
+      case Kind::integer:
+      case Kind::floating:
+        type.base = base_of(info);
+        type.size_B = std::max(4u, info.width_bits / 8);
+        break;
+      case Kind::vector:
+        type.kind = ReflectedType::Kind::vector;
+        type.base = base_of(module.type(info.element));
+        type.rows = info.count;
+        type.size_B = 4 * info.count;
+        break;
+      case Kind::matrix: {
+        const TypeInfo& column = module.type(info.element);
+        type.kind = ReflectedType::Kind::matrix;
+        type.base = base_of(module.type(column.element));
+        type.rows = column.count;
+        type.columns = info.count;
+        type.row_major = layout.row_major;
+        type.matrix_stride_B = layout.matrix_stride_B;
+        type.size_B =
+            extent_B(type.matrix_stride_B, type.row_major ? type.rows : type.columns, 4 * (type.row_major ? type.columns : type.rows));
+        break;
+      }
+      case Kind::array:
+      case Kind::runtime_array: {
+        type.kind = ReflectedType::Kind::array;
+        type.array_stride_B = module.decorations_array_stride(id);
+        type.array_length = info.kind == Kind::array ? array_length(module, constants, id) : 0;
+        type.members.push_back({"", 0, type_of(info.element, layout, depth + 1)});
+        type.base = type.members[0].type.base;
+        type.size_B = extent_B(type.array_stride_B, type.array_length, type.members[0].type.size_B);
+        break;
+      }
+      case Kind::structure:
+        type.kind = ReflectedType::Kind::structure;
+        for (uint32_t k = 0; k < info.members.size() && wrong.empty(); ++k) {
+          const Decorations& member = module.member(id, k);
+          const uint32_t offset_B = member.offset_B == kNone ? 0 : member.offset_B;
+          type.members.push_back({module.member_name(id, k), offset_B, type_of(info.members[k], member, depth + 1)});
+          if (member.offset_B != kNone) {
+            const uint64_t end_B = uint64_t{offset_B} + type.members.back().type.size_B;
+            if (end_B > UINT32_MAX) wrong = "a block of its interface is larger than 4 GiB";
+            type.size_B = std::max(type.size_B, static_cast<uint32_t>(end_B));
+          }
+        }
+        break;
+      case Kind::image:
+        type.kind = ReflectedType::Kind::image;
+        fill_image(info, type);
+        break;
+      case Kind::sampler:
+        type.kind = ReflectedType::Kind::sampler;
+        break;
+      case Kind::sampled_image:
+        type.kind = ReflectedType::Kind::sampled_image;
+        fill_image(module.type(info.element), type);
+        break;
+      default:
+        break;
+    }
+    return type;
+  }
+
+  bool is_used(uint32_t id) const { return id < module.used.size() && module.used[id]; }
+
+  void add_variable(uint32_t id, std::vector<ReflectedVariable>& variables) {
+    const Decorations& decoration = module.decoration(id);
+    if (decoration.builtin != kNone) return;
+    const uint32_t pointee = module.pointee(id);
+    const TypeInfo& info = module.type(pointee);
+    if (info.kind == Kind::structure && module.decoration(pointee).block) {
+      // An interface block: each member is a variable; members without locations follow the one before.
+      uint32_t next = decoration.location == kNone ? 0 : decoration.location;
+      const std::string prefix = module.name(id).empty() ? "" : module.name(id) + ".";
+      for (uint32_t k = 0; k < info.members.size() && wrong.empty(); ++k) {
+        const Decorations& member = module.member(pointee, k);
+        if (member.builtin != kNone) return;
+        ReflectedVariable variable;
+        variable.name = prefix + module.member_name(pointee, k);
+        variable.location = member.location == kNone ? next : member.location;
+        variable.component = member.component == kNone ? 0 : member.component;
+        variable.type = type_of(info.members[k], member, 0);
+        variable.used = is_used(id);
+        next = variable.location + locations_of(variable.type);
+        variables.push_back(std::move(variable));
+      }
+      return;
+    }
+    ReflectedVariable variable;
+    variable.name = module.name(id);
+    variable.location = decoration.location == kNone ? 0 : decoration.location;
+    variable.component = decoration.component == kNone ? 0 : decoration.component;
+    variable.type = type_of(pointee, decoration, 0);
+    variable.used = is_used(id);
+    variables.push_back(std::move(variable));
+  }
+
+  static uint32_t locations_of(const ReflectedType& type) {
+    if (type.kind == ReflectedType::Kind::array) return type.array_length * locations_of(type.members[0].type);
+    if (type.kind == ReflectedType::Kind::matrix) return type.columns;
+    if (type.kind != ReflectedType::Kind::structure) return 1;
+    uint32_t count = 0;
+    for (const auto& member : type.members) count += locations_of(member.type);
+    return count;
+  }
+
+  VkDescriptorType descriptor_of(spv::StorageClass storage, uint32_t type_id) const {
+    const TypeInfo& type = module.type(type_id);
+    if (storage == spv::StorageClassStorageBuffer || module.decoration(type_id).buffer_block) return VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    if (storage == spv::StorageClassUniform) return VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
+    if (type.kind == Kind::sampler) return VK_DESCRIPTOR_TYPE_SAMPLER;
+    const TypeInfo& image = type.kind == Kind::sampled_image ? module.type(type.element) : type;
+    if (image.dim == spv::DimBuffer)
+      return image.sampled == 2 ? VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER;
+    if (type.kind == Kind::sampled_image) return VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
+    if (image.dim == spv::DimSubpassData) return VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT;
+    return image.sampled == 2 ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE : VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE;
+  }
+
+  ReflectedBinding binding_of(uint32_t id) {
+    const Decorations& decoration = module.decoration(id);
+    ReflectedBinding binding;
+    uint32_t type_id = module.pointee(id);
+    uint64_t count = 1;
+    for (int depth = 0; depth < kMaxDepth && (module.type(type_id).kind == Kind::array || module.type(type_id).kind == Kind::runtime_array);
+         ++depth) {
+      count *= module.type(type_id).kind == Kind::array ? array_length(module, constants, type_id) : 1;
+      if (count > kMaxReflectedMembers) {
+        wrong = "'" + module.name(id) + "' is an array of more than " + std::to_string(kMaxReflectedMembers) + " descriptors";
+        count = 1;
+      }
+      type_id = module.type(type_id).element;
+    }
+    const TypeInfo& type = module.type(type_id);
+    binding.block_name = type.kind == Kind::structure ? module.name(type_id) : "";
+    binding.name = module.name(id).empty() ? binding.block_name : module.name(id);
+    binding.set = decoration.set == kNone ? 0 : decoration.set;
+    binding.binding = decoration.binding == kNone ? 0 : decoration.binding;
+    binding.descriptor = descriptor_of(module.storage_of(id), type_id);
+    binding.count = static_cast<uint32_t>(count);
+    binding.input_attachment_index = decoration.input_attachment == kNone ? 0 : decoration.input_attachment;
+    binding.readonly = decoration.nonwritable;
+    binding.writeonly = decoration.nonreadable;
+    if (type.kind == Kind::structure && !type.members.empty()) {
+      bool nonwritable = true, nonreadable = true;
+      for (uint32_t k = 0; k < type.members.size(); ++k) {
+        nonwritable = nonwritable && module.member(type_id, k).nonwritable;
+        nonreadable = nonreadable && module.member(type_id, k).nonreadable;
+      }
+      binding.readonly = binding.readonly || nonwritable;
+      binding.writeonly = binding.writeonly || nonreadable;
+    }
+    binding.type = type_of(type_id, decoration, 0);
+    binding.used = is_used(id);
+    return binding;
+  }
+
+  void run() {
+    result.stage = module.entry.model == spv::ExecutionModelFragment ? VK_SHADER_STAGE_FRAGMENT_BIT : VK_SHADER_STAGE_VERTEX_BIT;
+    result.entry_point = module.entry.name;
+    for (uint32_t id : module.global_variables) {
+      if (!wrong.empty()) return;
+      // Since SPIR-V 1.4 the entry point lists all of its variables; before, inputs and outputs only.
+      const bool listed = std::find(module.entry.interface.begin(), module.entry.interface.end(), id) != module.entry.interface.end();
+      switch (module.storage_of(id)) {
+        case spv::StorageClassInput:
+          if (listed) add_variable(id, result.inputs);
+          break;
+        case spv::StorageClassOutput:
+          if (listed) add_variable(id, result.outputs);
+          break;
+        case spv::StorageClassUniform:
+        case spv::StorageClassUniformConstant:
+        case spv::StorageClassStorageBuffer:
+          result.bindings.push_back(binding_of(id));
+          break;
+        case spv::StorageClassPushConstant:
+          if (listed || is_used(id)) {
+            result.has_push_constants = true;
+            result.push_constants = binding_of(id);
+          }
+          break;
+        default:
+          break;
+      }
+    }
+    const auto by_location = [](const ReflectedVariable& a, const ReflectedVariable& b) {
+      return std::pair(a.location, a.component) < std::pair(b.location, b.component);
+    };
+    std::stable_sort(result.inputs.begin(), result.inputs.end(), by_location);
+    std::stable_sort(result.outputs.begin(), result.outputs.end(), by_location);
+    std::stable_sort(result.bindings.begin(), result.bindings.end(), [](const ReflectedBinding& a, const ReflectedBinding& b) {
+      return std::pair(a.set, a.binding) < std::pair(b.set, b.binding);
+    });
+    for (uint32_t id : module.constants) {
+      const Decorations& decoration = module.decoration(id);
+      if (decoration.spec_id == kNone) continue;
+      result.constants.push_back({module.name(id), decoration.spec_id, type_of(module.type_of(id), decoration, 0), constants.word(id)});
+    }
+    std::stable_sort(result.constants.begin(), result.constants.end(),
+                     [](const ReflectedConstant& a, const ReflectedConstant& b) { return a.constant_id < b.constant_id; });
+  }
+};
+
+}  // namespace
+
+Expected<Reflection> reflect(const Module& module) {
+  Expected<Constants> constants = evaluate_constants(module, {});
+  if (!constants) return constants.error();
+  Reflector reflector{module, std::move(*constants), {}, 0, {}};
+  reflector.run();
+  if (!reflector.wrong.empty()) return Error{VK_ERROR_INVALID_SHADER_NV, reflector.wrong};
+  return std::move(reflector.result);
+}
+
+}  // namespace tilegpu::shader
+
+namespace tilegpu {
+
+const char* base_name(ReflectedType::Base base) {
+  static constexpr const char* kNames[] = {"float", "int", "uint", "bool"};
+  return kNames[static_cast<size_t>(base)];
+}
+
+std::string type_name(const ReflectedType& type) {
+  using Kind = ReflectedType::Kind;
+  static constexpr const char* kVectors[] = {"vec", "ivec", "uvec", "bvec"};
+  const auto base = static_cast<size_t>(type.base);
+  switch (type.kind) {
+    case Kind::scalar:
+      return base_name(type.base);
+    case Kind::vector:
+      return kVectors[base] + std::to_string(type.rows);
+    case Kind::matrix:
+      return "mat" + std::to_string(type.columns) + (type.columns == type.rows ? "" : "x" + std::to_string(type.rows));
+    case Kind::array: {
+      // The outer length stands first: vec3[2][8] is two of vec3[8].
+      const std::string element = type.members.empty() ? "" : type_name(type.members[0].type);
+      const size_t bracket = std::min(element.find('['), element.size());
+      const std::string length = type.array_length ? std::to_string(type.array_length) : "";
+      return element.substr(0, bracket) + "[" + length + "]" + element.substr(bracket);
+    }
+    case Kind::structure:
+      return "struct";
+    case Kind::image:
+      return "image";
+    case Kind::sampler:
+      return "sampler";
+    case Kind::sampled_image:
+      return "sampled_image";
+  }
+  return "";
+}
+
+}  // namespace tilegpu

@@ -1,0 +1,12 @@
+// shader/module/reflection.hpp -- the interface of a parsed module, by name, for front ends and pipeline layouts.
+#pragma once
+
+#include "shader/spirv/module.hpp"
+#include "tilegpu/shader.hpp"
+
+namespace tilegpu::shader {
+
+/// Inputs, outputs, descriptors, push constants and specialisation constants; array lengths at the constants' defaults.
+Expected<Reflection> reflect(const Module& module);
+
+}  // namespace tilegpu::shader

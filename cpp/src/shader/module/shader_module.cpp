@@ -1,0 +1,109 @@
+// shader/module/shader_module.cpp -- stage: module creation. In: words that strangers wrote. Out: a validated, parsed, reflected module, or
+// a sentence that says what is wrong with them. Source: SPIR-V specification, "Physical Layout"; SPIRV-Tools' validator in the Vulkan 1.3
+// environment (scalar and relaxed block layouts allowed).
+#include <spirv-tools/libspirv.hpp>
+
+#include "base/host_memory.hpp"
+#include "shader/module/module_record.hpp"
+#include "shader/module/reflection.hpp"
+#include "shader/spirv/module.hpp"
+#include "tilegpu/shader.hpp"
+
+namespace tilegpu {
+namespace {
+
+constexpr uint32_t kMagic = spv::MagicNumber;
+constexpr size_t kHeader_words = 5;
+constexpr size_t kMaxModule_words = 8u << 20;
+constexpr size_t kMaxMessages = 20;
+
+std::string hex(uint32_t word) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08x", word);
+  return text;
+}
+
+/// Empty, or what is wrong with the header.
+std::string check_header(const std::vector<uint32_t>& words) {
+  if (words.size() < kHeader_words)
+    return "has " + std::to_string(words.size()) + " words; a SPIR-V module has at least " + std::to_string(kHeader_words) +
+           ", the file is truncated or is no SPIR-V";
+  if (words.size() > kMaxModule_words)
+    return "has " + std::to_string(words.size()) + " words; at most " + std::to_string(kMaxModule_words) + " are allowed";
+  if (words[0] != kMagic) return "is no SPIR-V: its first word is " + hex(words[0]) + ", the magic number is " + hex(kMagic);
+  return {};
+}
+
+/// Empty, or what SPIRV-Tools says against the words.
+std::string validate(const std::vector<uint32_t>& words) {
+  spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_3);
+  std::string messages;
+  size_t message_count = 0;
+  tools.SetMessageConsumer([&](spv_message_level_t level, const char*, const spv_position_t& position, const char* message) {
+    if (level > SPV_MSG_ERROR || ++message_count > kMaxMessages) return;
+    messages += "\n  word " + std::to_string(position.index) + ": " + message;
+  });
+  spvtools::ValidatorOptions options;
+  options.SetRelaxBlockLayout(true);
+  options.SetUniformBufferStandardLayout(true);
+  options.SetScalarBlockLayout(true);
+  options.SetFriendlyNames(true);
+  if (!tools.Validate(words.data(), words.size(), options)) return "is not valid SPIR-V for Vulkan 1.3:" + messages;
+  return {};
+}
+
+}  // namespace
+
+ShaderModule::ShaderModule() : facts_(std::make_unique<shader::ModuleFacts>()) {}
+ShaderModule::~ShaderModule() = default;
+
+Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, std::string label, std::string entry_point) {
+  shader::to_native_order(words);
+  const auto invalid = [&](const std::string& text) { return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + label + "' " + text}; };
+  if (std::string wrong = check_header(words); !wrong.empty()) return invalid(wrong);
+  if (Status room = check_compile_memory("shader '" + label + "'"); !room) return room.error();
+
+  if (std::string wrong = validate(words); !wrong.empty()) return invalid(wrong);
+
+  auto module = shader::parse(words, entry_point);
+  if (!module) return Error{module.error().code, "shader '" + label + "': " + module.error().message};
+  auto reflection = shader::reflect(**module);
+  if (!reflection) return Error{reflection.error().code, "shader '" + label + "': " + reflection.error().message};
+  Ptr<ShaderModule> result(new ShaderModule);
+  result->words_ = std::move(words);
+  result->label_ = std::move(label);
+  result->reflection_ = std::move(*reflection);
+  result->owned_ = std::move(*module);
+  result->module_ = result->owned_.get();
+  return result;
+}
+
+Ptr<ShaderModule> ShaderModule::from_record(std::vector<uint32_t>&& words, std::string label, const std::string& record) {
+  shader::to_native_order(words);
+  if (!check_header(words).empty()) return nullptr;
+  Ptr<ShaderModule> result(new ShaderModule);
+  if (!shader::read_record(record, result->reflection_, *result->facts_)) return nullptr;
+  result->words_ = std::move(words);
+  result->label_ = std::move(label);
+  return result;
+}
+
+Status ShaderModule::parse() const {
+  if (module_.load(std::memory_order_acquire)) return Ok{};
+  std::lock_guard lock(parsing_);
+  if (module_.load(std::memory_order_relaxed)) return Ok{};
+  if (Status room = check_compile_memory("shader '" + label_ + "'"); !room) return room;
+  auto module = shader::parse(words_, reflection_.entry_point);
+  if (!module) return Error{module.error().code, "shader '" + label_ + "': " + module.error().message};
+  owned_ = std::move(*module);
+  module_.store(owned_.get(), std::memory_order_release);
+  return Ok{};
+}
+
+const shader::Module& ShaderModule::module() const {
+  const shader::Module* module = module_.load(std::memory_order_acquire);
+  assert(module);
+  return *module;
+}
+
+}  // namespace tilegpu

@@ -1,0 +1,106 @@
+// shader/sampler/address.cpp -- one axis of a sample: texel indices after wrapping, and the weight between them.
+//
+// In: a coordinate, the level's size, an integer offset. Out: indices that are in range whatever the coordinate was (NaN and infinity
+// too), the fraction, and for the border mode which of them lie outside. Source: Vulkan specification, "(s,t,r,q,a) to (u,v,w,a)
+// Transformation", "Integer Texel Coordinate Operations", "Wrapping Operation".
+#include "shader/sampler/internal.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+// Beyond this no level has texels; floor and conversion stay exact.
+constexpr float kFar = 0x1p20f;
+
+Value as_vector(const Ir& ir, Value v) { return Ir::lanes_of(v) == ir.lanes ? v : ir.splat(v); }
+
+/// Adds a texel offset to indices in [-1, period), modulo the period. Behind a branch where the offset is a constant 0, as it mostly is.
+Value add_offset(const Ir& ir, Value index, Value offset, Value period) {
+  Value period_v = ir.smax(as_vector(ir, period), ir.ik(1));
+  auto once_less = [&](Value i) { return ir.select(ir.sge(i, period_v), ir.sub(i, period_v), i); };
+  auto add_vector = [&](Value offset_v) {
+    // No vector division in the hardware: floats are exact for integers of this size, and the quotient's floor is put right by one step
+    // each way.
+    Value bounded = ir.sclamp(offset_v, ir.ik(static_cast<uint32_t>(-4096)), ir.ik(4096));
+    Value q = ir.fptosi(ir.floor(ir.fdiv(ir.sitofp(bounded), ir.sitofp(period_v))));
+    Value r = ir.sub(bounded, ir.mul(q, period_v));
+    r = once_less(ir.select(ir.slt(r, ir.ik(0)), ir.add(r, period_v), r));
+    return once_less(ir.add(index, r));
+  };
+  if (ir.lanes_of(offset) > 1) return add_vector(offset);
+  return ir.if_else(
+      ir.eq(offset, ir.c32(0)), [&] { return std::vector<Value>{index}; },
+      [&] { return std::vector<Value>{add_vector(ir.splat(offset))}; })[0];
+}
+
+bool repeats(const SamplerContext& c, VkSamplerAddressMode mode) {
+  return !c.plan.key.sampler.unnormalized_coordinates &&
+         (mode == VK_SAMPLER_ADDRESS_MODE_REPEAT || mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT);
+}
+
+}  // namespace
+
+Value fold_coordinate(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate) {
+  const Ir& ir = c.ir;
+  if (!repeats(c, mode)) return coordinate;
+  const bool mirrors = mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT;
+  Value s = mirrors ? ir.fma(ir.floor(ir.fmul(coordinate, ir.fk(0.5f))), ir.fk(-2), coordinate) : ir.fsub(coordinate, ir.floor(coordinate));
+  return ir.fmax_second(s, ir.fk(0));  // at most 1 or 2; NaN becomes 0
+}
+
+AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear) {
+  const Ir& ir = c.ir;
+  const bool unnormalized = c.plan.key.sampler.unnormalized_coordinates, mirrors = mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT;
+  Value half = ir.fk(linear ? -0.5f : 0.0f);
+  Value u = unnormalized ? (linear ? ir.fadd(coordinate, half) : coordinate)
+            : linear     ? ir.fma(coordinate, size_f, half)
+                         : ir.fmul(coordinate, size_f);
+  if (repeats(c, mode)) {
+    // Indices -1 to period - 1. With a linear filter they are: a folded coordinate gives -0.5 to period - 0.5, and sizes are exact.
+    if (!linear) u = ir.fmin_second(u, ir.fsub(mirrors ? ir.fadd(size_f, size_f) : size_f, ir.fk(0.5f)));
+  } else {
+    u = ir.fclamp(u, ir.fk(-kFar), ir.fk(kFar));
+  }
+  const Ir::Floor at = ir.floor_and_index(u);
+  return {at.index, linear ? ir.fsub(u, at.whole) : nullptr};
+}
+
+Axis wrap_axis(const SamplerContext& c, VkSamplerAddressMode mode, const AxisPosition& at, Value size, Value offset) {
+  const Ir& ir = c.ir;
+  const bool linear = at.fraction;
+  Value size_v = as_vector(ir, size), last = ir.sub(size_v, ir.ik(1)), zero = ir.ik(0);
+  Value low = at.low, high = nullptr;
+  Axis axis;
+  axis.fraction = at.fraction;
+  if (repeats(c, mode)) {
+    const bool mirrors = mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT;
+    Value period = mirrors ? ir.add(size, size) : size, period_v = as_vector(ir, period);
+    low = add_offset(ir, low, offset, period);  // [-1, period)
+    if (linear) high = ir.add(low, ir.ik(1));
+    // One step: unsigned minima, since -1 is the largest number.
+    auto mirror = [&](Value i) { return mirrors ? ir.smin(i, ir.sub(ir.sub(period_v, ir.ik(1)), i)) : i; };
+    low = mirror(ir.umin(low, ir.add(low, period_v)));
+    if (linear) high = mirror(ir.umin(high, ir.sub(high, period_v)));
+  } else {
+    low = ir.add(low, ir.sclamp(as_vector(ir, offset), ir.ik(static_cast<uint32_t>(-4096)), ir.ik(4096)));
+    if (linear) high = ir.add(low, ir.ik(1));
+    if (mode == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER) {
+      axis.low_outside = ir.uge(low, size_v);
+      if (linear) axis.high_outside = ir.uge(high, size_v);
+    }
+    auto clamp = [&](Value i) {
+      if (mode == VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE) i = ir.xor_(i, ir.ashr(i, 31));  // -1 - i below 0
+      return ir.smin(ir.smax(i, zero), last);
+    };
+    low = clamp(low);
+    if (linear) high = clamp(high);
+  }
+  axis.low = low, axis.high = high;
+  return axis;
+}
+
+Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size, Value size_f, Value offset,
+                  bool linear) {
+  return wrap_axis(c, mode, place_on_axis(c, mode, coordinate, size_f, linear), size, offset);
+}
+
+}  // namespace tilegpu::shader

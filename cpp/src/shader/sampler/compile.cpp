@@ -1,0 +1,550 @@
+// shader/sampler/compile.cpp -- compile_sampler: the functions sample_gradient, sample_implicit, sample_lod, fetch and gather of one (view,
+// sampler) pair.
+//
+// In: SamplerKey. Out: machine code with the types of sampler_types.hpp. With AVX-512 lanes of most views have levels of their own
+// (levels_by_lane). Else they are served in groups that share a level (and magnified or not): nearly always one group, so that level data
+// are scalars; a second level is read only where some lane's fraction is not 0.
+// What a lane gets does not depend on its company. Source: Vulkan specification, chapter "Image Operations".
+#include <cstring>
+
+#include "shader/jit/jit.hpp"
+#include "shader/sampler/function.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+Value parameter(Value fn, uint32_t index) { return LLVMGetParam(fn, index); }
+
+}  // namespace
+
+void SamplerFunctionBuilder::load_context(Value descriptor, Value layer_argument) {
+  c.view = ir.field(ir.ptr, descriptor, offsetof(TextureDescriptor, view), 8);
+  c.level_count = ir.smax(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, level_count)), ir.c32(1));
+  if (plan.key.has_sampler) c.sampler = ir.field(ir.ptr, descriptor, offsetof(TextureDescriptor, sampler), 8);
+  if (plan.uses_border) {
+    for (uint32_t k = 0; k < 4; ++k) {
+      Value b = ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, border) + 4 * k);
+      if (plan.components[k].kind == ComponentKind::code) b = ir.fmul(b, ir.cf(static_cast<float>(plan.components[k].maximum)));
+      c.border[k] = ir.splat(b);
+    }
+  }
+  if (layer_argument && (plan.array || plan.cube)) {
+    Value count = ir.field(ir.i32, c.view, offsetof(ImageViewAbi, layer_count));
+    if (plan.cube) count = LLVMBuildUDiv(ir.builder, count, ir.c32(6), "");
+    if (!plan.array) {
+      c.layer = ir.ik(0);
+    } else {
+      Value last = ir.smax(ir.sub(count, ir.c32(1)), ir.c32(0));
+      c.layer = ir.fptosi(ir.fclamp(ir.round_even(layer_argument), ir.fk(0), ir.splat(ir.sitofp(last))));
+      if (plan.cube) c.layer = ir.mul(c.layer, ir.ik(6));
+    }
+  }
+}
+
+void SamplerFunctionBuilder::finish(const TexelValues& raw, bool sums) { return_values(finish_texel(c, raw, sums ? kFixedOne : 1)); }
+
+void SamplerFunctionBuilder::return_values(const std::array<Value, 4>& values) {
+  Value result = ir.poison(sampler_result_type(ir));
+  for (uint32_t k = 0; k < 4; ++k) result = ir.insert_value(result, values[k], k);
+  LLVMBuildRet(ir.builder, result);
+}
+
+/// The same value, through a jump for each likely one. The level comes at the end of a long chain (the logarithm of the derivatives), and
+/// all addresses wait for it; behind a jump the processor goes on with the predicted level at once. The constants pass through empty
+/// assembly, so that LLVM does not find out that the jumps are for nothing.
+Value SamplerFunctionBuilder::predicted(Value id) {
+  if (ir.quick) return id;
+  constexpr uint32_t kLikely = 8;
+  Type signature = LLVMFunctionType(ir.i32, const_cast<Type*>(&ir.i32), 1, 0);
+  Value opaque = LLVMGetInlineAsm(signature, "", 0, "=r,0", 4, 0, 0, LLVMInlineAsmDialectATT, 0);
+  Block other = ir.block("unlikely"), join = ir.block("predicted");
+  Value jump = LLVMBuildSwitch(ir.builder, id, other, kLikely + 1);
+  std::vector<std::pair<Value, Block>> incoming;
+  for (uint32_t k = 0; k <= kLikely; ++k) {
+    const uint32_t value = k < kLikely ? k : 64;  // 64: magnified
+    if (value == 64 && plan.linear_mag == plan.linear_min) continue;
+    Block b = ir.block("likely");
+    LLVMAddCase(jump, ir.c32(value), b);
+    ir.at(b);
+    Value constant = ir.c32(value);
+    incoming.emplace_back(LLVMBuildCall2(ir.builder, signature, opaque, &constant, 1, ""), b);
+    ir.br(join);
+  }
+  ir.at(other);
+  ir.br(join);
+  incoming.emplace_back(id, other);
+  ir.at(join);
+  Value result = LLVMBuildPhi(ir.builder, ir.i32, "");
+  for (auto [value, block] : incoming) LLVMAddIncoming(result, &value, &block, 1);
+  return result;
+}
+
+void SamplerFunctionBuilder::fold(Value& s, Value& t, bool fixed) const {
+  if (plan.cube) return;
+  if (fixed) {
+    s = fold_fixed(c, plan.key.sampler.address_u, s), t = fold_fixed(c, plan.key.sampler.address_v, t);
+    return;
+  }
+  s = fold_coordinate(c, plan.key.sampler.address_u, s);
+  if (!plan.one_dimensional) t = fold_coordinate(c, plan.key.sampler.address_v, t);
+}
+
+/// Whether lanes of different levels are served at once: their sizes and places come from tables of one vector (AVX-512).
+bool SamplerFunctionBuilder::levels_by_lane() const {
+  return ir.wide && ir.lanes == 16 && plan.mip_linear && plan.linear_min && plan.linear_mag && plan.texel_B == 4 && !plan.array &&
+         !plan.cube && !plan.one_dimensional;
+}
+
+/// `magnified`: lanes that take level 0 whatever lambda is; or null. `choose` is emitted where it is needed.
+void SamplerFunctionBuilder::sample(Value s, Value t, Value face, const std::function<LevelChoice()>& choose, Value magnified, Value mask) {
+  fold(s, t, plan.fixed);
+  if (plan.alpha_alone) c.wants_alpha = ir.eq(ir.and_(mask, ir.c32(kWithoutAlpha)), ir.c32(0));
+  mask = ir.and_(mask, ir.c32((1u << ir.lanes) - 1));
+  auto by_lane = [&](const LevelChoice& choice) {
+    return plan.fixed ? sample_fixed(s, t, choice.level, choice.weight, mask) : sample_lanes(s, t, choice, mask);
+  };
+  if (!levels_by_lane()) return finish(unpack(sample_groups(s, t, face, choose(), mask)), plan.fixed);
+  if (ir.quick) return finish(unpack(by_lane(choose())), plan.fixed);
+  // Level 0 alone, as where all lanes magnify, is a branch of its own: nothing waits for the level there, and there is no logarithm where
+  // the derivatives are short enough.
+  LevelChoice choice;
+  Value smaller = nullptr;
+  if (magnified) {
+    smaller = ir.and_(ir.not_(ir.movemask(magnified)), ir.select(ir.eq(c.level_count, ir.c32(1)), ir.c32(0), mask));
+  } else {
+    choice = choose();
+    smaller = ir.and_(ir.movemask(ir.fgt(choice.d, ir.fk(0))), mask);
+  }
+  if (plan.fixed) {
+    const auto pairs = [&](Value level, Value weight) {
+      const FixedSum sum = sum_fixed(s, t, level, weight, mask);
+      return std::vector<Value>{sum.pair[0], sum.pair[1]};
+    };
+    const std::vector<Value> sums = ir.if_else(
+        ir.ne(smaller, ir.c32(0)),
+        [&] {
+          const LevelChoice chosen = magnified ? choose() : choice;
+          return pairs(chosen.level, chosen.weight);
+        },
+        [&] { return pairs(ir.c32(0), nullptr); });
+    return finish_fixed({{sums[0], sums[1]}});
+  }
+  finish(unpack(ir.if_else(
+             ir.ne(smaller, ir.c32(0)), [&] { return by_lane(magnified ? choose() : choice); },
+             [&] { return pack(sample_level(ir.c32(0), s, t, face, true)); })),
+         plan.fixed);
+}
+
+/// First the color of the first level itself, then a mix, where the lane has a fraction; finite numbers keep their bits at a fraction of 0.
+std::vector<Value> SamplerFunctionBuilder::mix_levels(const std::vector<Value>& now, const std::vector<Value>& first,
+                                                      const LevelChoice& choice) const {
+  std::vector<Value> mixed;
+  for (size_t k = 0; k < now.size(); ++k) {
+    Value v = ir.fma(ir.fsub(now[k], first[k]), choice.fraction, first[k]);
+    mixed.push_back(plan.finite ? v : ir.select(ir.fgt(choice.fraction, ir.fk(0)), v, first[k]));
+  }
+  return mixed;
+}
+
+/// Each lane's level, and the next one where some lane has a fraction: no jump and no group depends on the level, which comes at the end of
+/// a long chain (the logarithm of the derivatives) and changes from packet to packet where triangles are small.
+std::vector<Value> SamplerFunctionBuilder::sample_lanes(Value s, Value t, const LevelChoice& choice, Value mask) {
+  Value needs_second = ir.ne(ir.and_(ir.movemask(ir.fgt(choice.fraction, ir.fk(0))), mask), ir.c32(0));
+  Block entry = ir.current_block(), levels = ir.block("levels"), done = ir.block("levels_done");
+  ir.br(levels);
+  ir.at(levels);
+  Value index = LLVMBuildPhi(ir.builder, ir.vi32, ""), second = LLVMBuildPhi(ir.builder, ir.i1, "");
+  std::vector<Value> first;
+  for (size_t k = 0; k < pack(like_texel(ir.fk(0))).size(); ++k) first.push_back(LLVMBuildPhi(ir.builder, ir.vf32, ""));
+  const std::vector<Value> now = pack(filter_level(load_level_of_lanes(c, index), s, t, nullptr));
+  std::vector<Value> color = ir.if_else(second, [&] { return mix_levels(now, first, choice); }, [&] { return now; });
+  Value next = ir.smin(ir.add(index, ir.ik(1)), ir.splat(ir.sub(c.level_count, ir.c32(1))));
+  Block last = ir.current_block();
+  ir.br(ir.and_(needs_second, ir.xor_(second, ir.c1(true))), levels, done);
+  Value no = ir.c1(false), yes = ir.c1(true), zero = ir.fk(0), level = choice.level;
+  LLVMAddIncoming(index, &level, &entry, 1), LLVMAddIncoming(index, &next, &last, 1);
+  LLVMAddIncoming(second, &no, &entry, 1), LLVMAddIncoming(second, &yes, &last, 1);
+  for (size_t k = 0; k < first.size(); ++k) LLVMAddIncoming(first[k], &zero, &entry, 1), LLVMAddIncoming(first[k], &color[k], &last, 1);
+  ir.at(done);
+  return color;
+}
+
+/// The groups of lanes that share a level; for each, one or two levels.
+std::vector<Value> SamplerFunctionBuilder::sample_groups(Value s, Value t, Value face, const LevelChoice& choice, Value mask) {
+  Value id = choice.level;
+  if (choice.magnified) id = ir.or_(id, ir.and_(ir.mask_to_int(choice.magnified), ir.ik(64)));
+  // The id of any lane, through memory.
+  Value id_memory = LLVMBuildAlloca(ir.builder, ir.vi32, "");
+  LLVMSetAlignment(id_memory, 4 * ir.lanes);
+  ir.store(id, id_memory, 4 * ir.lanes);
+  const std::vector<Value> initial(pack(like_texel(ir.fk(0))).size(), ir.fk(0));
+
+  Block before = ir.current_block(), groups = ir.block("group"), body = ir.block("group_body"), done = ir.block("done");
+  ir.br(groups);
+  ir.at(groups);
+  Value remaining = LLVMBuildPhi(ir.builder, ir.i32, "");
+  std::vector<Value> result;
+  for (size_t k = 0; k < initial.size(); ++k) result.push_back(LLVMBuildPhi(ir.builder, ir.vf32, ""));
+  ir.br(ir.ne(remaining, ir.c32(0)), body, done);
+
+  ir.at(body);
+  Value first_lane = ir.call_intrinsic("llvm.cttz", {ir.i32}, {remaining, ir.c1(true)});
+  Value group_id =
+      predicted(ir.load(ir.i32, ir.offset(id_memory, ir.shl(ir.zext(ir.and_(first_lane, ir.c32(ir.lanes - 1)), ir.i64), 2)), 4));
+  Value members = ir.eq(id, ir.splat(group_id));
+  Value level = choice.magnified ? ir.and_(group_id, ir.c32(63)) : group_id;
+  Value member_bits = ir.and_(ir.movemask(members), remaining);
+
+  auto one_level = [&](Value index) -> std::vector<Value> {
+    if (!choice.magnified) return pack(sample_level(index, s, t, face, plan.linear_min));
+    return ir.if_else(
+        ir.ne(ir.and_(group_id, ir.c32(64)), ir.c32(0)), [&] { return pack(sample_level(index, s, t, face, plan.linear_mag)); },
+        [&] { return pack(sample_level(index, s, t, face, plan.linear_min)); });
+  };
+  std::vector<Value> color;
+  if (choice.weight) {
+    color = sample_fixed(s, t, level, choice.weight, member_bits);
+  } else if (!choice.fraction) {
+    color = one_level(level);
+  } else {
+    // The body is emitted once and run for the first level, then for the second where somebody needs it.
+    Value blends = ir.fgt(choice.fraction, ir.fk(0));
+    Value needs_second = ir.ne(ir.and_(ir.movemask(blends), member_bits), ir.c32(0));
+    Block entry = ir.current_block(), levels = ir.block("level"), levels_done = ir.block("levels_done");
+    ir.br(levels);
+    ir.at(levels);
+    Value index = LLVMBuildPhi(ir.builder, ir.i32, ""), second = LLVMBuildPhi(ir.builder, ir.i1, "");
+    std::vector<Value> accumulated;
+    for (size_t k = 0; k < initial.size(); ++k) accumulated.push_back(LLVMBuildPhi(ir.builder, ir.vf32, ""));
+    const std::vector<Value> now = one_level(index);
+    color = ir.if_else(second, [&] { return mix_levels(now, accumulated, choice); }, [&] { return now; });
+    Value next = ir.smin(ir.add(index, ir.c32(1)), ir.sub(c.level_count, ir.c32(1)));
+    Block last = ir.current_block();
+    ir.br(ir.and_(needs_second, ir.xor_(second, ir.c1(true))), levels, levels_done);
+    Value no = ir.c1(false), yes = ir.c1(true), zero = ir.fk(0);
+    LLVMAddIncoming(index, &level, &entry, 1), LLVMAddIncoming(index, &next, &last, 1);
+    LLVMAddIncoming(second, &no, &entry, 1), LLVMAddIncoming(second, &yes, &last, 1);
+    for (size_t k = 0; k < accumulated.size(); ++k)
+      LLVMAddIncoming(accumulated[k], &zero, &entry, 1), LLVMAddIncoming(accumulated[k], &color[k], &last, 1);
+    ir.at(levels_done);
+  }
+  Value rest = ir.and_(remaining, ir.not_(member_bits));
+  Block last = ir.current_block();
+  for (size_t k = 0; k < result.size(); ++k) {
+    Value merged = ir.select(members, color[k], result[k]);
+    Value zero = initial[k];
+    LLVMAddIncoming(result[k], &zero, &before, 1);
+    LLVMAddIncoming(result[k], &merged, &last, 1);
+  }
+  LLVMAddIncoming(remaining, &mask, &before, 1);
+  LLVMAddIncoming(remaining, &rest, &last, 1);
+  // All lanes in one group, as mostly: no need to select.
+  ir.br(ir.eq(member_bits, mask), done, groups);
+  ir.at(done);
+  std::vector<Value> all;
+  for (size_t k = 0; k < result.size(); ++k) all.push_back(ir.phi(ir.vf32, {{result[k], groups}, {color[k], last}}));
+  return all;
+}
+
+void SamplerFunctionBuilder::gradient() {
+  using namespace gradient_arg;
+  load_context(parameter(fn, descriptor), parameter(fn, layer));
+  c.dref = parameter(fn, dref);
+  c.offset_x = parameter(fn, offset_x), c.offset_y = parameter(fn, offset_y);
+  if (plan.cube) {
+    const Value v[3] = {parameter(fn, s), parameter(fn, t), parameter(fn, r)};
+    const Value dx[3] = {parameter(fn, dsdx), parameter(fn, dtdx), parameter(fn, drdx)},
+                dy[3] = {parameter(fn, dsdy), parameter(fn, dtdy), parameter(fn, drdy)};
+    const CubeCoordinates on_face = cube_face(ir, v, dx, dy);
+    Value lambda = lod_of_gradients(c, on_face.dsdx, on_face.dtdx, on_face.dsdy, on_face.dtdy, parameter(fn, bias));
+    return sample(on_face.s, on_face.t, on_face.face, [&] { return choose_level(c, lambda); }, nullptr, parameter(fn, mask));
+  }
+  Value rho2 = rho_squared(c, parameter(fn, dsdx), parameter(fn, dtdx), parameter(fn, dsdy), parameter(fn, dtdy));
+  sample_at(parameter(fn, s), parameter(fn, t), rho2, parameter(fn, bias), parameter(fn, mask));
+}
+
+void SamplerFunctionBuilder::implicit() {
+  using namespace implicit_arg;
+  load_context(parameter(fn, descriptor), parameter(fn, layer));
+  c.dref = parameter(fn, dref);
+  c.offset_x = parameter(fn, offset_x), c.offset_y = parameter(fn, offset_y);
+  sample_at(parameter(fn, s), parameter(fn, t), parameter(fn, rho2), nullptr, parameter(fn, mask));
+}
+
+/// Of 1D and 2D views. `bias`: or null.
+void SamplerFunctionBuilder::sample_at(Value s, Value t, Value rho2, Value bias, Value mask) {
+  if (plan.key.sampler.unnormalized_coordinates) return sample(s, t, nullptr, [&] { return choose_level(c, ir.fk(0)); }, nullptr, mask);
+  sample(
+      s, t, nullptr,
+      [&] {
+        if (plan.fixed && plan.mip_linear) return choose_fixed_level(c, lod_of_rho_squared(c, rho2, bias, kFixedOne + 1));
+        return choose_level(c, lod_of_rho_squared(c, rho2, bias));
+      },
+      magnified_for_sure(c, rho2, bias), mask);
+}
+
+void SamplerFunctionBuilder::lod() {
+  using namespace lod_arg;
+  load_context(parameter(fn, descriptor), parameter(fn, layer));
+  c.dref = parameter(fn, dref);
+  c.offset_x = parameter(fn, offset_x), c.offset_y = parameter(fn, offset_y);
+  Value lambda = plan.key.sampler.unnormalized_coordinates ? ir.fk(0) : lod_explicit(c, parameter(fn, lod_arg::lod));
+  if (plan.cube) {
+    const Value v[3] = {parameter(fn, s), parameter(fn, t), parameter(fn, r)};
+    const CubeCoordinates on_face = cube_face(ir, v, nullptr, nullptr);
+    return sample(on_face.s, on_face.t, on_face.face, [&] { return choose_level(c, lambda); }, nullptr, parameter(fn, mask));
+  }
+  sample(parameter(fn, s), parameter(fn, t), nullptr, [&] { return choose_level(c, lambda); }, nullptr, parameter(fn, mask));
+}
+
+void SamplerFunctionBuilder::fetch() {
+  using namespace fetch_arg;
+  load_context(parameter(fn, descriptor), nullptr);
+  Value x = parameter(fn, fetch_arg::x), y = plan.one_dimensional ? ir.ik(0) : parameter(fn, fetch_arg::y),
+        level_index = parameter(fn, fetch_arg::lod);
+  Value valid = ir.ult(level_index, ir.splat(c.level_count));
+  if (plan.key.multisampled) level_index = ir.ik(0), valid = ir.true_mask();
+  if (plan.array || plan.cube) {
+    Value layer_argument = parameter(fn, fetch_arg::layer);
+    Value count = ir.splat(ir.smax(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, layer_count)), ir.c32(1)));
+    valid = ir.and_(valid, ir.ult(layer_argument, count));
+    c.layer = ir.select(ir.ult(layer_argument, count), layer_argument, ir.ik(0));
+  }
+  Value safe_level = ir.select(valid, level_index, ir.ik(0));
+  Value levels_memory = LLVMBuildAlloca(ir.builder, ir.vi32, "");
+  LLVMSetAlignment(levels_memory, 4 * ir.lanes);
+  ir.store(safe_level, levels_memory, 4 * ir.lanes);
+  Value lanes_wanted = ir.and_(parameter(fn, mask), ir.c32((1u << ir.lanes) - 1));
+  const std::vector<Value> initial(pack(like_texel(ir.fk(0))).size(), ir.fk(0));
+  Block before = ir.current_block(), groups = ir.block("group"), body = ir.block("group_body"), done = ir.block("done");
+  ir.br(groups);
+  ir.at(groups);
+  Value remaining = LLVMBuildPhi(ir.builder, ir.i32, "");
+  std::vector<Value> result;
+  for (size_t k = 0; k < initial.size(); ++k) result.push_back(LLVMBuildPhi(ir.builder, ir.vf32, ""));
+  ir.br(ir.ne(remaining, ir.c32(0)), body, done);
+  ir.at(body);
+  Value first_lane = ir.call_intrinsic("llvm.cttz", {ir.i32}, {remaining, ir.c1(true)});
+  Value group_level = ir.load(ir.i32, ir.offset(levels_memory, ir.shl(ir.zext(ir.and_(first_lane, ir.c32(ir.lanes - 1)), ir.i64), 2)), 4);
+  Value members = ir.eq(safe_level, ir.splat(group_level));
+  const Level level = load_level(c, group_level);
+  Value inside = ir.and_(valid, ir.and_(ir.ult(x, ir.splat(level.width)), ir.ult(y, ir.splat(level.height))));
+  Value offset = level.layer_offset;
+  if (plan.cube) {
+    Value pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(group_level, ir.i64), 3)), 8);
+    offset = ir.mul(ir.zext(c.layer, ir.i64), ir.splat(pitch));
+  }
+  if (plan.key.multisampled) {
+    Value sample_index = parameter(fn, fetch_arg::sample);
+    Value in_range = ir.ult(sample_index, ir.splat(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, sample_count))));
+    inside = ir.and_(inside, in_range);
+    Value pitch = ir.field(ir.i64, c.view, offsetof(ImageViewAbi, sample_pitch_B), 8);
+    Value of_sample = ir.mul(ir.zext(ir.select(in_range, sample_index, ir.ik(0)), ir.i64), ir.splat(pitch));
+    offset = offset ? ir.add(offset, of_sample) : of_sample;
+  }
+  const TexelValues texel = load_texel(c, level, ir.select(inside, x, ir.ik(0)), ir.select(inside, y, ir.ik(0)), offset);
+  const std::vector<Value> loaded = pack(texel);
+  Value wanted = ir.and_(members, inside);
+  Value rest = ir.and_(remaining, ir.not_(ir.movemask(members)));
+  Block last = ir.current_block();
+  for (size_t k = 0; k < result.size(); ++k) {
+    Value merged = ir.select(wanted, loaded[k], result[k]);
+    Value zero = initial[k];
+    LLVMAddIncoming(result[k], &zero, &before, 1);
+    LLVMAddIncoming(result[k], &merged, &last, 1);
+  }
+  LLVMAddIncoming(remaining, &lanes_wanted, &before, 1);
+  LLVMAddIncoming(remaining, &rest, &last, 1);
+  ir.br(groups);
+  ir.at(done);
+  finish(unpack(result));
+}
+
+void SamplerFunctionBuilder::gather() {
+  using namespace gather_arg;
+  load_context(parameter(fn, descriptor), parameter(fn, layer));
+  c.dref = parameter(fn, dref);
+  c.offset_x = parameter(fn, offset_x), c.offset_y = parameter(fn, offset_y);
+  Value s = parameter(fn, gather_arg::s), t = parameter(fn, gather_arg::t), face = nullptr;
+  if (plan.cube) {
+    const Value v[3] = {s, t, parameter(fn, r)};
+    const CubeCoordinates on_face = cube_face(ir, v, nullptr, nullptr);
+    s = on_face.s, t = on_face.t, face = on_face.face;
+  }
+  const Level level = load_level(c, ir.c32(0));
+  if (plan.cube) current_layer_pitch = ir.load(ir.i64, c.view, 8);
+  TexelValues texels[4];
+  Axis ax, ay;
+  fold(s, t);
+  four_texels(level, s, t, face, texels, ax, ay);
+  if (plan.one_dimensional) texels[2] = texels[0], texels[3] = texels[1];
+  Value wanted = parameter(fn, component);
+  std::array<Value, 4> result;
+  const int order[4] = {2, 3, 1, 0};  // (i0 j1), (i1 j1), (i1 j0), (i0 j0)
+  for (int k = 0; k < 4; ++k) {
+    const std::array<Value, 4> rgba = finish_texel(c, texels[order[k]]);
+    result[k] = rgba[0];
+    for (uint32_t n = 1; n < 4 && !plan.compare; ++n) result[k] = ir.select(ir.eq(wanted, ir.c32(n)), rgba[n], result[k]);
+  }
+  return_values(result);
+}
+
+namespace {
+
+CodeKey code_key(const SamplerPlan& plan, TextureUse use) {
+  CodeKey code("sampler");
+  const SamplerKey& k = plan.key;
+  const SamplerCreateInfo& s = k.sampler;
+  const bool sampled = use == kUseGradient || use == kUseLod || use == kUseImplicit, filtered = use != kUseFetch;
+  // Only what reaches the function's code, in a canonical form.
+  const uint32_t fields[] = {static_cast<uint32_t>(use),
+                             static_cast<uint32_t>(k.format),
+                             static_cast<uint32_t>(k.aspect),
+                             static_cast<uint32_t>(k.dim),
+                             k.multisampled,
+                             filtered ? static_cast<uint32_t>(s.address_u) : 0u,
+                             filtered && !plan.one_dimensional ? static_cast<uint32_t>(s.address_v) : 0u,
+                             filtered && plan.compare ? 1u + static_cast<uint32_t>(s.compare_op) : 0u,
+                             filtered && s.unnormalized_coordinates ? 1u : 0u,
+                             sampled ? 1u + plan.linear_mag + 2u * plan.linear_min + 4u * plan.mip_linear : 0u};
+  code.add_bytes(fields, sizeof fields);
+  for (uint32_t c = 0; c < 4; ++c) {
+    const auto swizzle = static_cast<uint32_t>(k.swizzle[c]);
+    code.add(swizzle == VK_COMPONENT_SWIZZLE_IDENTITY ? VK_COMPONENT_SWIZZLE_R + c : swizzle);
+  }
+  return code;
+}
+
+}  // namespace
+
+Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
+  SamplerPlan plan;
+  plan.key = key;
+  plan.format = vk::find_format(key.format);
+  if (!plan.format || !plan.format->sampled) {
+    return Error{VK_ERROR_FORMAT_NOT_SUPPORTED, std::string("sampler: view format ") +
+                                                    (plan.format ? plan.format->name : std::to_string(key.format)) + " cannot be sampled"};
+  }
+  switch (key.dim) {
+    case VK_IMAGE_VIEW_TYPE_1D:
+      plan.one_dimensional = true;
+      break;
+    case VK_IMAGE_VIEW_TYPE_1D_ARRAY:
+      plan.one_dimensional = plan.array = true;
+      break;
+    case VK_IMAGE_VIEW_TYPE_2D:
+      break;
+    case VK_IMAGE_VIEW_TYPE_2D_ARRAY:
+      plan.array = true;
+      break;
+    case VK_IMAGE_VIEW_TYPE_CUBE:
+      plan.cube = true;
+      break;
+    case VK_IMAGE_VIEW_TYPE_CUBE_ARRAY:
+      plan.cube = plan.array = true;
+      break;
+    default:
+      return Error{VK_ERROR_FEATURE_NOT_PRESENT,
+                   "sampler: view type " + std::to_string(key.dim) + "; allowed are 1D, 2D, cube and arrays of them"};
+  }
+  const vk::FormatInfo& f = *plan.format;
+  plan.texel_B = f.texel_B;
+  if (f.is_depth_stencil()) {
+    plan.stencil = key.aspect == VK_IMAGE_ASPECT_STENCIL_BIT || f.depth_bits == 0;
+    plan.depth = !plan.stencil;
+    if (f.format == VK_FORMAT_D32_SFLOAT_S8_UINT) plan.texel_B = plan.stencil ? 1 : 4;
+    plan.integer = plan.stencil;
+    plan.components[0] = plan.stencil || f.depth_bits == 32 ? TexelComponent{ComponentKind::direct, 1, false}
+                                                            : TexelComponent{ComponentKind::code, (1u << f.depth_bits) - 1, false};
+    plan.components[3] = {ComponentKind::one, 1, false};
+  } else {
+    plan.integer = f.is_integer();
+    for (uint32_t c = 0; c < 4; ++c) {
+      const uint32_t bits = f.rgba[c].bits;
+      TexelComponent& component = plan.components[c];
+      if (bits == 0) {
+        component.kind = c == 3 ? ComponentKind::one : ComponentKind::zero;
+      } else if (f.numeric == vk::Numeric::unorm || (f.numeric == vk::Numeric::srgb && c == 3)) {
+        component = {ComponentKind::code, (1u << bits) - 1, false};
+      } else if (f.numeric == vk::Numeric::snorm) {
+        component = {ComponentKind::code, (1u << (bits - 1)) - 1, true};
+      } else {
+        component.kind = ComponentKind::direct;
+      }
+    }
+  }
+  plan.compare = key.has_sampler && key.sampler.compare_enable && plan.depth;
+  for (uint32_t c = 0; c < 4; ++c) {
+    const VkComponentSwizzle s = key.swizzle[c];
+    if (s == VK_COMPONENT_SWIZZLE_IDENTITY) plan.needed[c] = true;
+    if (s >= VK_COMPONENT_SWIZZLE_R && s <= VK_COMPONENT_SWIZZLE_A) plan.needed[s - VK_COMPONENT_SWIZZLE_R] = true;
+  }
+  if (plan.depth || plan.stencil || f.format == VK_FORMAT_E5B9G9R9_UFLOAT_PACK32) {
+    for (bool& n : plan.needed) n = true;  // loaded as a whole
+  }
+  if (plan.compare) plan.components[0].kind = f.depth_bits == 32 ? ComponentKind::direct : ComponentKind::code;
+  const SamplerCreateInfo& s = key.sampler;
+  plan.linear_mag = !plan.integer && s.mag_filter == VK_FILTER_LINEAR;
+  plan.linear_min = !plan.integer && s.min_filter == VK_FILTER_LINEAR;
+  plan.mip_linear = !plan.integer && s.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_LINEAR && !s.unnormalized_coordinates;
+  plan.uses_border = key.has_sampler && !plan.cube &&
+                     (s.address_u == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER ||
+                      (!plan.one_dimensional && s.address_v == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER));
+  plan.finite = !plan.uses_border;
+  for (const TexelComponent& c : plan.components)
+    plan.finite = plan.finite && (c.kind != ComponentKind::direct || f.numeric == vk::Numeric::srgb);
+  plan.fixed = plan.linear_mag && plan.linear_min && plan.texel_B == 4 && !plan.cube && !plan.one_dimensional && !plan.uses_border &&
+               !plan.compare && f.numeric == vk::Numeric::unorm;
+  for (const vk::Component& component : f.rgba) plan.fixed = plan.fixed && component.bits == 8;
+  plan.alpha_alone = plan.components[3].kind == ComponentKind::code && plan.texel_B == 4 && !plan.cube && !plan.one_dimensional &&
+                     !plan.uses_border && !plan.compare;
+  for (uint32_t c = 0; c < 4; ++c) {
+    const VkComponentSwizzle from = key.swizzle[c];
+    const bool takes_alpha = from == VK_COMPONENT_SWIZZLE_A || (from == VK_COMPONENT_SWIZZLE_IDENTITY && c == 3);
+    plan.alpha_alone = plan.alpha_alone && takes_alpha == (c == 3);
+  }
+  return plan;
+}
+
+Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint8_t uses) {
+  Expected<SamplerPlan> plan = make_sampler_plan(key);
+  if (!plan) return plan.error();
+  const uint32_t lanes = jit.lanes();
+  if ((uses & ~kUseFetch) && !key.has_sampler)
+    return Error{VK_ERROR_UNKNOWN, "sampler: sampling needs a sampler, and the descriptor has none"};
+  auto make = [&](TextureUse use, Type (*type)(const Ir&), void (SamplerFunctionBuilder::*emit)()) {
+    return jit.function(
+        code_key(*plan, use),
+        [plan = *plan, lanes, wide = jit.wide(), gathers = jit.gathers(), type, emit](LLVMModuleRef module, const char* name) -> Status {
+          Ir ir(module, lanes);
+          ir.wide = wide;
+          ir.gathers = gathers;
+          Value fn = ir.function(name, type(ir));
+          ir.at(ir.block(fn, "entry"));
+          SamplerFunctionBuilder builder(ir, plan, fn);
+          (builder.*emit)();
+          return Ok{};
+        });
+  };
+  SamplerFunctions functions;
+  struct Use {
+    TextureUse use;
+    Type (*type)(const Ir&);
+    void (SamplerFunctionBuilder::*emit)();
+    const CodeSlot** slot;
+  };
+  const Use table[] = {{kUseGradient, sample_gradient_type, &SamplerFunctionBuilder::gradient, &functions.gradient},
+                       {kUseLod, sample_lod_type, &SamplerFunctionBuilder::lod, &functions.lod},
+                       {kUseFetch, fetch_type, &SamplerFunctionBuilder::fetch, &functions.fetch},
+                       {kUseGather, gather_type, &SamplerFunctionBuilder::gather, &functions.gather},
+                       {kUseImplicit, sample_implicit_type, &SamplerFunctionBuilder::implicit, &functions.implicit}};
+  for (const Use& u : table) {
+    if (!(uses & u.use)) continue;
+    Expected<const CodeSlot*> function = make(u.use, u.type, u.emit);
+    if (!function) return function.error();
+    *u.slot = *function;
+  }
+  return functions;
+}
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,246 @@
+// shader/sampler/filter.cpp -- a level's texels under a coordinate: read, with border and comparison, and filtered, by floats or by
+// integers.
+//
+// In: level, coordinates by lane. Out: a value by component and lane. Source: Vulkan specification, "Image Operations" (Texel Filtering).
+#include "shader/sampler/function.hpp"
+
+namespace tilegpu::shader {
+
+std::vector<Value> SamplerFunctionBuilder::pack(const TexelValues& t) const {
+  std::vector<Value> v;
+  for (Value x : t) {
+    if (x) v.push_back(x);
+  }
+  return v;
+}
+
+/// Component k exists where load_texel would give one.
+TexelValues SamplerFunctionBuilder::unpack(const std::vector<Value>& v, size_t first) const {
+  TexelValues t{};
+  for (uint32_t k = 0; k < 4; ++k) {
+    const bool present =
+        plan.needed[k] && (plan.components[k].kind == ComponentKind::code || plan.components[k].kind == ComponentKind::direct);
+    if (present) t[k] = v[first++];
+  }
+  return t;
+}
+
+TexelValues SamplerFunctionBuilder::like_texel(Value fill) const { return unpack(std::vector<Value>(4, fill)); }
+
+/// One texel: loaded, border in its place, compared.
+TexelValues SamplerFunctionBuilder::read(const Level& level, Value x, Value y, Value face, Value outside) {
+  Value layer_offset = nullptr;
+  if (plan.cube) layer_offset = ir.mul(ir.zext(ir.add(c.layer, face), ir.i64), ir.splat(current_layer_pitch));
+  TexelValues texel = load_texel(c, level, x, y, layer_offset);
+  if (outside) texel = replace_border(c, texel, outside);
+  return plan.compare ? compare_depth(c, texel) : texel;
+}
+
+FourWords SamplerFunctionBuilder::four_words(const Level& level, Value s, Value t) const {
+  return load_four_words(c, level, place_on_axis(c, plan.key.sampler.address_u, s, level.width_f, true),
+                         place_on_axis(c, plan.key.sampler.address_v, t, level.height_f, true));
+}
+
+void SamplerFunctionBuilder::four_texels(const Level& level, Value s, Value t, Value face, TexelValues out[4], Axis& ax, Axis& ay) {
+  // Order: (low, low), (high, low), (low, high), (high, high).
+  auto replace_and_compare = [&] {
+    auto either = [&](Value a, Value b) { return a && b ? ir.or_(a, b) : a ? a : b; };
+    Value outside[4] = {either(ax.low_outside, ay.low_outside), either(ax.high_outside, ay.low_outside),
+                        either(ax.low_outside, ay.high_outside), either(ax.high_outside, ay.high_outside)};
+    for (int k = 0; k < 4; ++k) {
+      if (outside[k]) out[k] = replace_border(c, out[k], outside[k]);
+      if (plan.compare) out[k] = compare_depth(c, out[k]);
+    }
+  };
+  if (!plan.cube && !plan.one_dimensional && plan.texel_B == 4) {
+    const FourWords four = four_words(level, s, t);
+    ax = four.x, ay = four.y;
+    for (size_t k = 0; k < 4; ++k) out[k] = unpack_word(c, four.words[k], 15);
+    replace_and_compare();
+    return;
+  }
+  if (!plan.cube) {
+    ax = address_axis(c, plan.key.sampler.address_u, s, level.width, level.width_f, c.offset_x, true);
+    if (plan.one_dimensional) {
+      out[0] = read(level, ax.low, ir.ik(0), nullptr, ax.low_outside);
+      out[1] = read(level, ax.high, ir.ik(0), nullptr, ax.high_outside);
+      ay = {};
+      return;
+    }
+    ay = address_axis(c, plan.key.sampler.address_v, t, level.height, level.height_f, c.offset_y, true);
+    const Value xs[4] = {ax.low, ax.high, ax.low, ax.high}, ys[4] = {ay.low, ay.low, ay.high, ay.high};
+    for (int k = 0; k < 4; ++k) out[k] = load_texel(c, level, xs[k], ys[k], nullptr);
+    replace_and_compare();
+    return;
+  }
+  // Cubes: plain indices first; where one leaves the face, all four go through the neighbour's mapping.
+  auto plain = [&](Value coordinate, Value size_f, Axis& axis) {
+    Value u = ir.fclamp(ir.fma(coordinate, size_f, ir.fk(-0.5f)), ir.fk(-0.5f), ir.fsub(size_f, ir.fk(0.5f)));
+    Value whole = ir.floor(u);
+    axis.fraction = ir.fsub(u, whole);
+    axis.low = ir.fptosi(whole);
+    axis.high = ir.add(axis.low, ir.ik(1));
+  };
+  plain(s, level.width_f, ax);
+  plain(t, level.height_f, ay);
+  Value width = ir.splat(level.width);
+  Value leaves = ir.or_(ir.or_(ir.slt(ax.low, ir.ik(0)), ir.sge(ax.high, width)), ir.or_(ir.slt(ay.low, ir.ik(0)), ir.sge(ay.high, width)));
+  const Value xs[4] = {ax.low, ax.high, ax.low, ax.high}, ys[4] = {ay.low, ay.low, ay.high, ay.high};
+  std::vector<Value> mapped = ir.if_else(
+      ir.any(leaves),
+      [&] {
+        std::vector<Value> v;
+        for (int k = 0; k < 4; ++k) {
+          const CubeTexel n = cube_neighbour(ir, face, xs[k], ys[k], level.width);
+          Value inside = ir.and_(ir.ult(xs[k], width), ir.ult(ys[k], width));
+          v.push_back(ir.select(inside, face, n.face));
+          v.push_back(ir.select(inside, xs[k], n.x));
+          v.push_back(ir.select(inside, ys[k], n.y));
+          v.push_back(ir.mask_to_int(n.corner));
+        }
+        return v;
+      },
+      [&] {
+        std::vector<Value> v;
+        for (int k = 0; k < 4; ++k) {
+          v.push_back(face), v.push_back(xs[k]), v.push_back(ys[k]), v.push_back(ir.ik(0));
+        }
+        return v;
+      });
+  std::vector<Value> colors;
+  Value any_corner = nullptr;
+  for (int k = 0; k < 4; ++k) {
+    const TexelValues texel = read(level, mapped[4 * k + 1], mapped[4 * k + 2], mapped[4 * k], nullptr);
+    for (Value v : pack(texel)) colors.push_back(v);
+    any_corner = any_corner ? ir.or_(any_corner, mapped[4 * k + 3]) : mapped[4 * k + 3];
+  }
+  const size_t count = colors.size() / 4;
+  colors = ir.if_else(
+      ir.any(ir.int_to_mask(any_corner)),
+      [&] {
+        std::vector<Value> v = colors;
+        for (size_t k = 0; k < 4; ++k) {
+          Value corner = ir.int_to_mask(mapped[4 * k + 3]);
+          for (size_t n = 0; n < count; ++n) {
+            Value sum = nullptr;
+            for (size_t o = 0; o < 4; ++o) {
+              if (o != k) sum = sum ? ir.fadd(sum, colors[o * count + n]) : colors[o * count + n];
+            }
+            v[k * count + n] = ir.select(corner, ir.fdiv(sum, ir.fk(3)), colors[k * count + n]);
+          }
+        }
+        return v;
+      },
+      [&] { return colors; });
+  for (size_t k = 0; k < 4; ++k) out[k] = unpack(colors, k * count);
+}
+
+/// By integers: a level, or where some of the lanes `wanted` (bits) have a `weight` (null: none) of it, the next one too. `level`: one for
+/// all or one a lane.
+FixedSum SamplerFunctionBuilder::sum_fixed(Value s, Value t, Value level, Value weight, Value wanted) const {
+  FixedSum sum{};
+  if (!weight) {
+    sum = add_fixed_level(c, load_fixed_level(c, level), s, t, whole_weight(ir), nullptr);
+  } else {
+    // The body is emitted once and run for the first level, then for the second.
+    const FixedWeight of_second = fixed_weight(ir, weight), of_first = other_weight(ir, of_second);
+    Value needs_second = ir.ne(ir.and_(ir.movemask(ir.ne(weight, ir.ik(0))), wanted), ir.c32(0));
+    Type words = Ir::type_of(of_second.both), pair = Ir::vec(ir.i32, 2 * ir.lanes);
+    Value last_level = ir.field(ir.i32, c.view, offsetof(ImageViewAbi, last_level));
+    if (Ir::lanes_of(level) > 1) last_level = ir.splat(last_level);
+    Block entry = ir.current_block(), levels = ir.block("levels"), done = ir.block("levels_done");
+    ir.br(levels);
+    ir.at(levels);
+    Value index = LLVMBuildPhi(ir.builder, Ir::type_of(level), ""), second = LLVMBuildPhi(ir.builder, ir.i1, "");
+    const FixedWeight now{LLVMBuildPhi(ir.builder, ir.vi32, ""), LLVMBuildPhi(ir.builder, words, "")};
+    const FixedSum before{{LLVMBuildPhi(ir.builder, pair, ""), LLVMBuildPhi(ir.builder, pair, "")}};
+    sum = add_fixed_level(c, load_fixed_level(c, index), s, t, now, &before);
+    Value next = ir.smin(ir.add(index, Ir::same(index, 1)), last_level);
+    Block end = ir.current_block();
+    ir.br(ir.and_(needs_second, ir.xor_(second, ir.c1(true))), levels, done);
+    auto incoming = [&](Value phi, Value first_time, Value then) {
+      LLVMAddIncoming(phi, &first_time, &entry, 1), LLVMAddIncoming(phi, &then, &end, 1);
+    };
+    incoming(index, level, next), incoming(second, ir.c1(false), ir.c1(true));
+    incoming(now.low, of_first.low, of_second.low), incoming(now.both, of_first.both, of_second.both);
+    for (int k = 0; k < 2; ++k) incoming(before.pair[k], Ir::zero(pair), sum.pair[k]);
+    ir.at(done);
+  }
+  return sum;
+}
+
+/// Codes times kFixedOne, of the components whose bits are set.
+TexelValues SamplerFunctionBuilder::components_of(const FixedSum& sum, uint32_t components) const {
+  TexelValues color{};
+  for (uint32_t k = 0; k < 4; ++k) {
+    if (components >> k & 1 && plan.needed[k] && plan.components[k].kind == ComponentKind::code) color[k] = fixed_component(ir, sum, k);
+  }
+  return color;
+}
+
+std::vector<Value> SamplerFunctionBuilder::sample_fixed(Value s, Value t, Value level, Value weight, Value wanted) const {
+  return pack(components_of(sum_fixed(s, t, level, weight, wanted)));
+}
+
+void SamplerFunctionBuilder::finish_fixed(const FixedSum& sum) {
+  if (!c.wants_alpha) return finish(components_of(sum), true);
+  std::array<Value, 4> result = finish_texel(c, components_of(sum, 7), kFixedOne);
+  result[3] = ir.if_else(
+      c.wants_alpha, [&] { return std::vector<Value>{finish_texel(c, components_of(sum, 8), kFixedOne)[3]}; },
+      [&] { return std::vector<Value>{ir.fk(0)}; })[0];
+  return_values(result);
+}
+
+TexelValues SamplerFunctionBuilder::sample_level(Value level_index, Value s, Value t, Value face, bool linear) {
+  if (plan.fixed) return unpack(sample_fixed(s, t, level_index, nullptr, nullptr));
+  const Level level = load_level(c, level_index);
+  if (plan.cube) current_layer_pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(level_index, ir.i64), 3)), 8);
+  if (!linear) {
+    if (plan.cube) {
+      auto nearest = [&](Value coordinate, Value size_f) {
+        return ir.fptosi(ir.floor(ir.fclamp(ir.fmul(coordinate, size_f), ir.fk(0), ir.fsub(size_f, ir.fk(0.5f)))));
+      };
+      return read(level, nearest(s, level.width_f), nearest(t, level.height_f), face, nullptr);
+    }
+    const Axis ax = address_axis(c, plan.key.sampler.address_u, s, level.width, level.width_f, c.offset_x, false);
+    if (plan.one_dimensional) return read(level, ax.low, ir.ik(0), nullptr, ax.low_outside);
+    const Axis ay = address_axis(c, plan.key.sampler.address_v, t, level.height, level.height_f, c.offset_y, false);
+    Value outside = ax.low_outside && ay.low_outside ? ir.or_(ax.low_outside, ay.low_outside)
+                    : ax.low_outside                 ? ax.low_outside
+                                                     : ay.low_outside;
+    return read(level, ax.low, ay.low, nullptr, outside);
+  }
+  return filter_level(level, s, t, face);
+}
+
+/// Four texels, mixed.
+TexelValues SamplerFunctionBuilder::filter_level(const Level& level, Value s, Value t, Value face) {
+  TexelValues texels[4];
+  Axis ax, ay;
+  auto filter = [&] {
+    const TexelValues top = mix_texels(ir, texels[0], texels[1], ax.fraction);
+    if (plan.one_dimensional) return top;
+    return mix_texels(ir, top, mix_texels(ir, texels[2], texels[3], ax.fraction), ay.fraction);
+  };
+  if (!c.wants_alpha) {
+    four_texels(level, s, t, face, texels, ax, ay);
+    return filter();
+  }
+  const FourWords four = four_words(level, s, t);
+  ax = four.x, ay = four.y;
+  auto unpack_words = [&](uint32_t components) {
+    for (size_t k = 0; k < 4; ++k) texels[k] = unpack_word(c, four.words[k], components);
+  };
+  unpack_words(7);
+  TexelValues color = filter();
+  color[3] = ir.if_else(
+      c.wants_alpha,
+      [&] {
+        unpack_words(8);
+        return std::vector<Value>{filter()[3]};
+      },
+      [&] { return std::vector<Value>{ir.fk(0)}; })[0];
+  return color;
+}
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,55 @@
+// shader/sampler/function.hpp -- what builds one function of a sampler. In: plan. Out: IR.
+//
+// sampler_compile.cpp has the functions' beginnings and ends, the levels and the groups of lanes; sampler_filter.cpp the texels of one
+// level and their sums.
+#pragma once
+
+#include <functional>
+
+#include "shader/sampler/internal.hpp"
+
+namespace tilegpu::shader {
+
+class SamplerFunctionBuilder {
+ public:
+  SamplerFunctionBuilder(const Ir& ir_, const SamplerPlan& plan_, Value fn_)
+      : ir(ir_), plan(plan_), fn(fn_), c{ir_, plan_, nullptr, nullptr, nullptr, {}, nullptr, nullptr, nullptr, nullptr} {}
+  void gradient();
+  void implicit();
+  void lod();
+  void fetch();
+  void gather();
+
+ private:
+  void load_context(Value descriptor, Value layer_argument);
+  void sample(Value s, Value t, Value face, const std::function<LevelChoice()>& choose, Value magnified, Value mask);
+  void sample_at(Value s, Value t, Value rho2, Value bias, Value mask);
+  TexelValues sample_level(Value level_index, Value s, Value t, Value face, bool linear);
+  TexelValues filter_level(const Level& level, Value s, Value t, Value face);
+  bool levels_by_lane() const;
+  std::vector<Value> sample_lanes(Value s, Value t, const LevelChoice& choice, Value mask);
+  FixedSum sum_fixed(Value s, Value t, Value level, Value weight, Value wanted) const;
+  TexelValues components_of(const FixedSum& sum, uint32_t components = 15) const;
+  std::vector<Value> sample_fixed(Value s, Value t, Value level, Value weight, Value wanted) const;
+  void finish_fixed(const FixedSum& sum);
+  std::vector<Value> sample_groups(Value s, Value t, Value face, const LevelChoice& choice, Value mask);
+  std::vector<Value> mix_levels(const std::vector<Value>& now, const std::vector<Value>& first, const LevelChoice& choice) const;
+  TexelValues read(const Level& level, Value x, Value y, Value face, Value outside);
+  FourWords four_words(const Level& level, Value s, Value t) const;
+  void four_texels(const Level& level, Value s, Value t, Value face, TexelValues out[4], Axis& ax, Axis& ay);
+  void finish(const TexelValues& raw, bool sums = false);
+  void return_values(const std::array<Value, 4>& values);
+  std::vector<Value> pack(const TexelValues& t) const;
+  TexelValues unpack(const std::vector<Value>& v, size_t first = 0) const;
+  TexelValues like_texel(Value fill) const;
+  Value predicted(Value id);
+  void fold(Value& s, Value& t, bool fixed = false) const;
+
+  const Ir& ir;
+  const SamplerPlan& plan;
+  Value fn;
+  SamplerContext c;
+  Value current_layer_pitch = nullptr;  // i64 scalar of the level at hand (cubes)
+};
+
+}  // namespace tilegpu::shader

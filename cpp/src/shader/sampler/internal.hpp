@@ -1,0 +1,172 @@
+// shader/sampler/internal.hpp -- what the stages of a sampler function share while they emit it.
+//
+// Stages, a file each: sampler_lod.cpp (which level), sampler_address.cpp (which texels, with what weights), sampler_cube.cpp (faces),
+// sampler_texel.cpp (load, unpack, border, finish), sampler_compile.cpp (the functions). A "raw" texel component is what is filtered:
+// fixed-point codes as floats (divided by their maximum once, at the end), other numbers as they are.
+#pragma once
+
+#include <array>
+
+#include "shader/compiler.hpp"
+#include "shader/ir/format_pack.hpp"
+#include "shader/ir/sampler_types.hpp"
+
+namespace tilegpu::shader {
+
+enum class ComponentKind : uint8_t { zero, one, code, direct };
+
+struct TexelComponent {
+  ComponentKind kind = ComponentKind::zero;
+  uint32_t maximum = 1;  // of a code
+  bool is_signed = false;
+};
+
+using TexelValues = std::array<Value, 4>;  // raw; null where the swizzle never asks
+
+/// What is known when the function is made.
+struct SamplerPlan {
+  SamplerKey key;
+  const vk::FormatInfo* format = nullptr;
+  std::array<TexelComponent, 4> components;
+  bool needed[4] = {};
+  uint32_t texel_B = 4;
+  bool depth = false, stencil = false, integer = false, compare = false;
+  bool array = false, cube = false, one_dimensional = false;
+  bool linear_mag = false, linear_min = false, mip_linear = false;
+  bool uses_border = false;
+  bool finite = false;       // raw components are never infinite or NaN
+  bool fixed = false;        // linear filters by integers (sampler_fixed.cpp)
+  bool alpha_alone = false;  // alpha is a code that only the result's alpha takes: left out where the caller does not want it
+};
+
+Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key);
+
+/// One mip level; scalars, and splats of the size. Or a level for each lane: vectors, `data` and `pitch` of the view's level 0.
+struct Level {
+  Value data, pitch;             // ptr, i32 in bytes; lanes: in texels
+  Value width, height;           // i32
+  Value start = nullptr;         // lanes: i32, texels from `data`
+  Value width_f, height_f;       // f32 vectors
+  Value layer_offset = nullptr;  // <N x i64>, bytes of the lane's layer (arrays, cubes, samples)
+};
+
+/// What is loaded once per call.
+struct SamplerContext {
+  const Ir& ir;
+  const SamplerPlan& plan;
+  Value view, sampler;            // ImageViewAbi*, SamplerAbi* (null for fetch)
+  Value level_count;              // i32 scalar
+  std::array<Value, 4> border{};  // raw, splat
+  Value dref = nullptr;
+  Value wants_alpha = nullptr;  // i1 scalar; null: always
+  Value layer = nullptr;        // <N x i32>, clamped; cubes: without the face
+  Value offset_x, offset_y;     // i32 scalars; vectors for gather
+};
+
+Level load_level(const SamplerContext& c, Value level);
+/// Of 2D views with texels of 4 bytes; 16 lanes, AVX-512.
+Level load_level_of_lanes(const SamplerContext& c, Value levels);
+
+// -- LOD (sampler_lod.cpp)
+/// Vulkan's lambda before the clamp to the sampler's limits: log2 of the longer scaled derivative, bias.
+Value lod_of_gradients(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy, Value bias);
+/// The same in two steps: the square of the longer derivative, then its logarithm.
+Value rho_squared(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy);
+/// Lambda times `scale`, a power of two. Finite.
+Value lod_of_rho_squared(const SamplerContext& c, Value rho_squared, Value bias, float scale = 1);
+/// Lanes (i1) of which it is sure without a logarithm that they take level 0 alone.
+Value magnified_for_sure(const SamplerContext& c, Value rho_squared, Value bias);
+Value lod_explicit(const SamplerContext& c, Value lod);
+struct LevelChoice {
+  Value level;      // i32 vector, in the view
+  Value fraction;   // f32 vector, null unless mips are filtered
+  Value d;          // f32 vector, level and fraction in one
+  Value magnified;  // i1 vector, null unless the filters differ
+  Value weight;     // i32 vector, the second level's of kFixedOne; where the plan is fixed and mips are filtered
+};
+LevelChoice choose_level(const SamplerContext& c, Value lambda);
+/// Of a finite lambda times kFixedOne + 1; mips are filtered by integers.
+LevelChoice choose_fixed_level(const SamplerContext& c, Value scaled_lambda);
+
+// -- addressing (sampler_address.cpp)
+struct Axis {
+  Value low, high;                                      // texel indices in range; high null for nearest
+  Value fraction = nullptr;                             // weight of high
+  Value low_outside = nullptr, high_outside = nullptr;  // i1, border only
+};
+/// What does not depend on the level: repeating coordinates folded to one period. NaN becomes 0 there.
+Value fold_coordinate(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate);
+/// Before wrapping: the lower texel's index, and the weight of the next one (null for nearest).
+struct AxisPosition {
+  Value low, fraction;
+};
+AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear);
+Axis wrap_axis(const SamplerContext& c, VkSamplerAddressMode mode, const AxisPosition& at, Value size, Value offset);
+/// Both. `coordinate`: folded; normalised unless the sampler says otherwise. `offset`: i32 scalar or vector.
+Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size, Value size_f, Value offset,
+                  bool linear);
+
+// -- cubes (sampler_cube.cpp)
+struct CubeCoordinates {
+  Value face;                    // i32
+  Value s, t;                    // 0..1 on the face
+  Value dsdx, dtdx, dsdy, dtdy;  // when gradients were given
+};
+CubeCoordinates cube_face(const Ir& ir, const Value r[3], const Value* drdx, const Value* drdy);
+/// Texels beyond an edge of the face, moved to the neighbour; `corner`: there is none (average of the other three).
+struct CubeTexel {
+  Value face, x, y, corner;
+};
+CubeTexel cube_neighbour(const Ir& ir, Value face, Value x, Value y, Value size);
+
+// -- texels (sampler_texel.cpp)
+/// Raw values at (x, y), in range. `layer_offset` overrides the level's.
+TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset);
+/// The four texels of a linear filter, (low, low), (high, low), (low, high), (high, high), of 4 bytes each: two wide loads for a lane where
+/// every lane's columns are neighbours in memory. Where all lanes' four texels lie inside of the level, nothing is wrapped.
+struct FourWords {
+  std::array<Value, 4> words;
+  Axis x, y;  // only fractions and borders
+};
+FourWords load_four_words(const SamplerContext& c, const Level& level, const AxisPosition& x, const AxisPosition& y);
+/// The components of a word whose bits are set.
+TexelValues unpack_word(const SamplerContext& c, Value word, uint32_t components);
+TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside);
+/// Depth against dref: 1 or 0 in component 0.
+TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel);
+/// Codes times `one` to numbers, absent components, swizzle.
+std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& raw, uint32_t one = 1);
+/// a + w * (b - a): exact where a equals b.
+TexelValues mix_texels(const Ir& ir, const TexelValues& a, const TexelValues& b, Value weight);
+TexelValues select_texels(const Ir& ir, Value condition, const TexelValues& a, const TexelValues& b);
+
+// -- filters by integers (sampler_fixed.cpp)
+inline constexpr uint32_t kFixedOne = 32767;  // the sum of all weights
+struct FixedLevel {
+  Value data;                                    // ptr
+  Value scale_x, scale_y;                        // f32, 65536 times the size
+  Value middle_x = nullptr, middle_y = nullptr;  // f32, half of that of the last texel; or null
+  Value last, pitch;                             // i32, last_texel and pitch_and_one of ImageViewAbi
+  Value start = nullptr;                         // i32, texels from `data`; or null
+  Value layer_offset = nullptr;                  // i64, bytes; or null
+};
+struct FixedWeight {
+  Value low, both;  // i32; as two words
+};
+struct FixedSum {
+  Value pair[2];  // <2N x i32>: components 0 and 1, 2 and 3 of each lane
+};
+/// In place of fold_coordinate.
+Value fold_fixed(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate);
+/// `level`: i32, one for all or one a lane.
+FixedLevel load_fixed_level(const SamplerContext& c, Value level);
+FixedWeight fixed_weight(const Ir& ir, Value weight);
+FixedWeight whole_weight(const Ir& ir);
+FixedWeight other_weight(const Ir& ir, const FixedWeight& weight);  // kFixedOne less this
+/// The level's four texels times their weights, added to `sum` (null: 0).
+FixedSum add_fixed_level(const SamplerContext& c, const FixedLevel& level, Value s, Value t, const FixedWeight& weight,
+                         const FixedSum* sum);
+/// A component's codes times kFixedOne, f32.
+Value fixed_component(const Ir& ir, const FixedSum& sum, uint32_t component);
+
+}  // namespace tilegpu::shader

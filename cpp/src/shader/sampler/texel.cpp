@@ -1,0 +1,298 @@
+// shader/sampler/texel.cpp -- texels: addresses, loads, unpacking, border colour, depth comparison, the end of a sample.
+//
+// In: indices in range, or before wrapping. Out: raw components (see sampler_internal.hpp), and from raw ones the function's result. A read
+// is a lane's load or gather at an address in range. Source: Vulkan specification, "Texel Input Operations": format conversion, texel
+// replacement, depth comparison, conversion to RGBA, component swizzle.
+#include "shader/sampler/internal.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+uint32_t low_mask(uint32_t bits) { return bits >= 32 ? ~0u : (1u << bits) - 1u; }
+
+Value load_word(const SamplerContext& c, Value base, Value offsets) {
+  const Ir& ir = c.ir;
+  switch (c.plan.texel_B) {
+    case 1:
+      return ir.zext(ir.load_lanes(ir.i8, base, offsets, 1), ir.i32);
+    case 2:
+      return ir.zext(ir.load_lanes(ir.i16, base, offsets, 2), ir.i32);
+    default:
+      return ir.load_lanes(ir.i32, base, offsets, 4);
+  }
+}
+
+Value component_bits(const Ir& ir, Value word, vk::Component component) {
+  const uint32_t shift = component.shift & 31u;
+  Value raw = ir.lshr(word, shift);
+  return shift + component.bits < 32 ? ir.and_(raw, ir.ik(low_mask(component.bits))) : raw;
+}
+
+}  // namespace
+
+Level load_level(const SamplerContext& c, Value level) {
+  const Ir& ir = c.ir;
+  Value entry = ir.offset(c.view, ir.add(ir.mul(ir.zext(level, ir.i64), ir.c64(sizeof(ViewLevel))), ir.c64(offsetof(ImageViewAbi, level))));
+  Level l;
+  l.data = ir.field(ir.ptr, entry, offsetof(ViewLevel, data), 8);
+  l.pitch = ir.field(ir.i32, entry, offsetof(ViewLevel, row_pitch_B));
+  l.width = ir.field(ir.i32, entry, offsetof(ViewLevel, width_px));  // 1 and more, of null views too
+  l.height = ir.field(ir.i32, entry, offsetof(ViewLevel, height_px));
+  l.width_f = ir.sitofp(ir.splat(l.width));  // in this order: one instruction from memory to all lanes
+  l.height_f = ir.sitofp(ir.splat(l.height));
+  if (c.layer && !c.plan.cube) {
+    Value pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(level, ir.i64), 3)), 8);  // layer_pitch_B is the first field
+    l.layer_offset = ir.mul(ir.zext(c.layer, ir.i64), ir.splat(pitch));
+  }
+  return l;
+}
+static_assert(offsetof(ImageViewAbi, layer_pitch_B) == 0);
+
+Level load_level_of_lanes(const SamplerContext& c, Value levels) {
+  const Ir& ir = c.ir;
+  const auto look_up = [&](size_t table_B) { return ir.look_up_16(ir.offset(c.view, table_B), levels); };
+  Level l;
+  l.data = ir.field(ir.ptr, c.view, offsetof(ImageViewAbi, level) + offsetof(ViewLevel, data), 8);
+  l.pitch = look_up(offsetof(ImageViewAbi, row_pitch_texels)), l.start = look_up(offsetof(ImageViewAbi, start_texels));
+  l.width = look_up(offsetof(ImageViewAbi, width_px)), l.height = look_up(offsetof(ImageViewAbi, height_px));
+  l.width_f = ir.sitofp(l.width), l.height_f = ir.sitofp(l.height);
+  return l;
+}
+
+namespace {
+
+/// Byte offsets of texels from the level's data: i32, or i64 with layers and samples.
+Value texel_offsets(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset) {
+  const Ir& ir = c.ir;
+  // A level is at most 4 GB: the offset in it fits 32 unsigned bits.
+  Value offsets = ir.mul(x, ir.ik(c.plan.texel_B));
+  if (!c.plan.one_dimensional) offsets = ir.add(ir.mul(y, ir.splat(level.pitch)), offsets);
+  if (!layer_offset) layer_offset = level.layer_offset;
+  return layer_offset ? ir.add(ir.zext(offsets, ir.i64), layer_offset) : offsets;
+}
+
+/// `word(w)`: the texel's word w.
+template <class Word>
+TexelValues unpack_raw(const SamplerContext& c, Word&& word, uint32_t components = 15) {
+  const Ir& ir = c.ir;
+  const SamplerPlan& plan = c.plan;
+  TexelValues texel{};
+  if (plan.stencil) {
+    texel[0] = ir.as_float(plan.texel_B == 4 ? ir.lshr(word(0), 24) : word(0));
+    return texel;
+  }
+  if (plan.depth) {
+    Value bits = word(0);
+    if (plan.format->depth_bits == 24) bits = ir.and_(bits, ir.ik(0xffffffu));
+    texel[0] = plan.format->depth_bits == 32 ? ir.as_float(bits) : ir.sitofp(bits);
+    return texel;
+  }
+  if (plan.format->format == VK_FORMAT_E5B9G9R9_UFLOAT_PACK32) {
+    const Value first = word(0);
+    const std::array<Value, 4> all = emit_unpack_texel(ir, *plan.format, &first);
+    for (uint32_t k = 0; k < 3; ++k) texel[k] = all[k];
+    return texel;
+  }
+  for (uint32_t k = 0; k < 4; ++k) {
+    const TexelComponent& component = plan.components[k];
+    if (!plan.needed[k] || !(components >> k & 1) || component.kind == ComponentKind::zero || component.kind == ComponentKind::one)
+      continue;
+    const vk::Component layout = plan.format->rgba[k];
+    Value raw = component_bits(ir, word(layout.shift >> 5), layout);
+    if (component.kind == ComponentKind::direct) {
+      texel[k] = emit_unpack_component(ir, plan.format->numeric, raw, layout.bits, k == 3);
+    } else if (component.is_signed) {
+      Value code = ir.ashr(ir.shl(raw, 32u - layout.bits), 32u - layout.bits);
+      texel[k] = ir.fmax_second(ir.sitofp(code), ir.fk(-static_cast<float>(component.maximum)));
+    } else {
+      texel[k] = ir.sitofp(raw);
+    }
+  }
+  return texel;
+}
+
+}  // namespace
+
+TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset) {
+  Value offsets = texel_offsets(c, level, x, y, layer_offset);
+  Value words[4] = {};
+  return unpack_raw(c, [&](uint32_t w) {
+    if (!words[w]) words[w] = load_word(c, c.ir.offset(level.data, 4 * w), offsets);
+    return words[w];
+  });
+}
+
+FourWords load_four_words(const SamplerContext& c, const Level& level, const AxisPosition& x, const AxisPosition& y) {
+  const Ir& ir = c.ir;
+  // Without layers in texels, not bytes: their numbers are positive as 32 signed bits, which is what gathers take.
+  const bool in_texels = !level.layer_offset;
+  const uint32_t unit_B = in_texels ? 4 : 1;
+  Value pitch = level.start ? level.pitch : in_texels ? ir.splat(ir.lshr(level.pitch, 2)) : nullptr;
+  auto texel_at = [&](Value column, Value row) {
+    if (!in_texels) return texel_offsets(c, level, column, row, nullptr);
+    Value at = ir.add(ir.mul(row, pitch), column);
+    return level.start ? ir.add(at, level.start) : at;
+  };
+  auto pairs = [&](Value first_row, Value top, Value second_row, Value bottom) {
+    const auto [a, b] = ir.load_lane_pairs(first_row, top, unit_B);
+    const auto [d, e] = ir.load_lane_pairs(second_row, bottom, unit_B);
+    return std::vector<Value>{a, b, d, e};
+  };
+  const SamplerCreateInfo& s = c.plan.key.sampler;
+  const bool borders[2] = {s.address_u == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER, s.address_v == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER};
+  auto wrapped = [&] {
+    const Axis ax = wrap_axis(c, s.address_u, x, level.width, c.offset_x), ay = wrap_axis(c, s.address_v, y, level.height, c.offset_y);
+    Value top = texel_at(ax.low, ay.low), bottom = texel_at(ax.low, ay.high);
+    std::vector<Value> v = ir.if_else(
+        ir.all(ir.eq(ax.high, ir.add(ax.low, ir.ik(1)))), [&] { return pairs(level.data, top, level.data, bottom); },
+        [&] {
+          Value step = ir.sub(ax.high, ax.low);
+          if (!in_texels) step = ir.sext(ir.shl(step, 2), ir.i64);
+          auto load = [&](Value at) { return in_texels ? ir.load_lane_words(level.data, at) : load_word(c, level.data, at); };
+          return std::vector<Value>{load(top), load(ir.add(top, step)), load(bottom), load(ir.add(bottom, step))};
+        });
+    if (borders[0]) v.push_back(ax.low_outside), v.push_back(ax.high_outside);
+    if (borders[1]) v.push_back(ay.low_outside), v.push_back(ay.high_outside);
+    return v;
+  };
+  std::vector<Value> values;
+  if (ir.lanes_of(c.offset_x) > 1) {
+    values = wrapped();
+  } else {
+    auto has_next = [&](Value index, Value size) { return ir.ult(index, ir.sub(level.start ? size : ir.splat(size), ir.ik(1))); };
+    Value inside = ir.all(ir.and_(has_next(x.low, level.width), has_next(y.low, level.height)));
+    values = ir.if_else(
+        ir.and_(inside, ir.eq(ir.or_(c.offset_x, c.offset_y), ir.c32(0))),
+        [&] {
+          Value top = texel_at(x.low, y.low);
+          std::vector<Value> v = level.start ? pairs(level.data, top, level.data, ir.add(top, pitch))
+                                             : pairs(level.data, top, ir.offset(level.data, ir.zext(level.pitch, ir.i64)), top);
+          for (bool border : borders) {
+            if (border) v.push_back(ir.false_mask()), v.push_back(ir.false_mask());
+          }
+          return v;
+        },
+        wrapped);
+  }
+  FourWords result;
+  for (size_t k = 0; k < 4; ++k) result.words[k] = values[k];
+  result.x.fraction = x.fraction, result.y.fraction = y.fraction;
+  size_t next = 4;
+  if (borders[0]) result.x.low_outside = values[next], result.x.high_outside = values[next + 1], next += 2;
+  if (borders[1]) result.y.low_outside = values[next], result.y.high_outside = values[next + 1];
+  return result;
+}
+
+TexelValues unpack_word(const SamplerContext& c, Value word, uint32_t components) {
+  return unpack_raw(c, [&](uint32_t) { return word; }, components);
+}
+
+TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside) {
+  TexelValues result{};
+  for (uint32_t k = 0; k < 4; ++k) {
+    if (texel[k]) result[k] = c.ir.select(outside, c.border[k], texel[k]);
+  }
+  return result;
+}
+
+TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel) {
+  const Ir& ir = c.ir;
+  Value depth = texel[0], reference = c.dref, pass = nullptr;
+  if (c.plan.components[0].kind == ComponentKind::code) {
+    // Fixed-point depth: codes compare as their values do, and dref is clamped to what they can be.
+    depth = emit_divide_by_maximum(ir, depth, c.plan.components[0].maximum);
+    reference = ir.fclamp(reference, ir.fk(0), ir.fk(1));
+  }
+  switch (c.plan.key.sampler.compare_op) {
+    case VK_COMPARE_OP_LESS:
+      pass = ir.flt(reference, depth);
+      break;
+    case VK_COMPARE_OP_EQUAL:
+      pass = ir.feq(reference, depth);
+      break;
+    case VK_COMPARE_OP_LESS_OR_EQUAL:
+      pass = ir.fle(reference, depth);
+      break;
+    case VK_COMPARE_OP_GREATER:
+      pass = ir.fgt(reference, depth);
+      break;
+    case VK_COMPARE_OP_NOT_EQUAL:
+      pass = ir.fne(reference, depth);
+      break;
+    case VK_COMPARE_OP_GREATER_OR_EQUAL:
+      pass = ir.fge(reference, depth);
+      break;
+    case VK_COMPARE_OP_ALWAYS:
+      pass = ir.true_mask();
+      break;
+    default:
+      pass = ir.false_mask();
+      break;
+  }
+  TexelValues result{};
+  result[0] = ir.select(pass, ir.fk(1), ir.fk(0));
+  return result;
+}
+
+std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& raw, uint32_t one_code) {
+  const Ir& ir = c.ir;
+  const SamplerPlan& plan = c.plan;
+  const Value one = plan.integer ? ir.as_float(ir.ik(1)) : ir.fk(1), zero = ir.fk(0);
+  if (plan.compare) return {raw[0], zero, zero, one};
+  std::array<Value, 4> rgba;
+  for (uint32_t k = 0; k < 4; ++k) {
+    const TexelComponent& component = plan.components[k];
+    if (component.kind == ComponentKind::zero || component.kind == ComponentKind::one) {
+      rgba[k] = component.kind == ComponentKind::one ? one : zero;
+    } else if (!raw[k]) {
+      rgba[k] = zero;  // the swizzle does not ask for it
+    } else {
+      rgba[k] = component.kind == ComponentKind::code ? emit_divide_by_maximum(ir, raw[k], component.maximum * one_code) : raw[k];
+    }
+  }
+  std::array<Value, 4> result;
+  for (uint32_t k = 0; k < 4; ++k) {
+    switch (plan.key.swizzle[k]) {
+      case VK_COMPONENT_SWIZZLE_ZERO:
+        result[k] = zero;
+        break;
+      case VK_COMPONENT_SWIZZLE_ONE:
+        result[k] = one;
+        break;
+      case VK_COMPONENT_SWIZZLE_R:
+        result[k] = rgba[0];
+        break;
+      case VK_COMPONENT_SWIZZLE_G:
+        result[k] = rgba[1];
+        break;
+      case VK_COMPONENT_SWIZZLE_B:
+        result[k] = rgba[2];
+        break;
+      case VK_COMPONENT_SWIZZLE_A:
+        result[k] = rgba[3];
+        break;
+      default:
+        result[k] = rgba[k];
+        break;
+    }
+  }
+  return result;
+}
+
+TexelValues mix_texels(const Ir& ir, const TexelValues& a, const TexelValues& b, Value weight) {
+  TexelValues result{};
+  for (uint32_t k = 0; k < 4; ++k) {
+    if (a[k]) result[k] = ir.fma(ir.fsub(b[k], a[k]), weight, a[k]);
+  }
+  return result;
+}
+
+TexelValues select_texels(const Ir& ir, Value condition, const TexelValues& a, const TexelValues& b) {
+  TexelValues result{};
+  for (uint32_t k = 0; k < 4; ++k) {
+    if (a[k]) result[k] = ir.select(condition, a[k], b[k]);
+  }
+  return result;
+}
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,307 @@
+// shader/spirv/constants.cpp -- constants of a module with a specialisation applied.
+//
+// In: a Module, (constant_id, word) pairs. Out: the value of every constant as flat words, OpSpecConstantOp evaluated; array lengths.
+// Integer division by zero gives 0 and shifts take the amount modulo 32, as the generated code does.
+// Source: SPIR-V specification 1.6, sections 3.32.7 "Constant-Creation Instructions", 2.9 "Specialization".
+#include <algorithm>
+
+#include "shader/spirv/module.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+// Constants larger than this are refused, so that nested array types cannot ask for the machine's memory.
+constexpr uint64_t kMaxConstantWords = 1u << 20;
+
+Error error(const std::string& message) { return {VK_ERROR_INVALID_SHADER_NV, "SPIR-V: " + message}; }
+
+/// One scalar of an integer or Boolean operation; a, b, c are its operands. False: not an operation on scalars.
+bool scalar_op(spv::Op op, uint32_t a, uint32_t b, uint32_t c, uint32_t& r) {
+  const auto sa = static_cast<int32_t>(a), sb = static_cast<int32_t>(b);
+  switch (op) {
+    case spv::OpSNegate:
+      r = 0u - a;
+      break;
+    case spv::OpNot:
+      r = ~a;
+      break;
+    case spv::OpIAdd:
+      r = a + b;
+      break;
+    case spv::OpISub:
+      r = a - b;
+      break;
+    case spv::OpIMul:
+      r = a * b;
+      break;
+    case spv::OpUDiv:
+      r = b ? a / b : 0;
+      break;
+    case spv::OpUMod:
+      r = b ? a % b : 0;
+      break;
+    case spv::OpSDiv:
+      r = b == 0 ? 0 : b == ~0u ? 0u - a : static_cast<uint32_t>(sa / sb);
+      break;
+    case spv::OpSRem:
+      r = b == 0 || b == ~0u ? 0 : static_cast<uint32_t>(sa % sb);
+      break;
+    case spv::OpSMod: {
+      const int32_t m = b == 0 || b == ~0u ? 0 : sa % sb;
+      r = static_cast<uint32_t>(m != 0 && (m < 0) != (sb < 0) ? m + sb : m);
+      break;
+    }
+    case spv::OpShiftRightLogical:
+      r = a >> (b & 31);
+      break;
+    case spv::OpShiftRightArithmetic:
+      r = static_cast<uint32_t>(sa >> (b & 31));
+      break;
+    case spv::OpShiftLeftLogical:
+      r = a << (b & 31);
+      break;
+    case spv::OpBitwiseOr:
+      r = a | b;
+      break;
+    case spv::OpBitwiseXor:
+      r = a ^ b;
+      break;
+    case spv::OpBitwiseAnd:
+      r = a & b;
+      break;
+    case spv::OpLogicalOr:
+      r = a | b;
+      break;
+    case spv::OpLogicalAnd:
+      r = a & b;
+      break;
+    case spv::OpLogicalNot:
+      r = !a;
+      break;
+    case spv::OpLogicalEqual:
+      r = a == b;
+      break;
+    case spv::OpLogicalNotEqual:
+      r = a != b;
+      break;
+    case spv::OpSelect:
+      r = a ? b : c;
+      break;
+    case spv::OpIEqual:
+      r = a == b;
+      break;
+    case spv::OpINotEqual:
+      r = a != b;
+      break;
+    case spv::OpULessThan:
+      r = a < b;
+      break;
+    case spv::OpSLessThan:
+      r = sa < sb;
+      break;
+    case spv::OpUGreaterThan:
+      r = a > b;
+      break;
+    case spv::OpSGreaterThan:
+      r = sa > sb;
+      break;
+    case spv::OpULessThanEqual:
+      r = a <= b;
+      break;
+    case spv::OpSLessThanEqual:
+      r = sa <= sb;
+      break;
+    case spv::OpUGreaterThanEqual:
+      r = a >= b;
+      break;
+    case spv::OpSGreaterThanEqual:
+      r = sa >= sb;
+      break;
+    case spv::OpSConvert:
+    case spv::OpUConvert:
+    case spv::OpFConvert:
+    case spv::OpQuantizeToF16:
+      r = a;
+      return op != spv::OpQuantizeToF16;
+    default:
+      return false;
+  }
+  return true;
+}
+
+struct Evaluator {
+  const Module& m;
+  const Specialization& specialization;
+  Constants out;
+
+  Status evaluate(const Instruction& i);
+  Status spec_op(const Instruction& i, Constant& c);
+  /// First word and type of the part at a path of literal indices.
+  Status walk(uint32_t type, const Instruction& i, uint32_t first_index, uint64_t& offset, uint32_t& part_type) const;
+};
+
+Status Evaluator::walk(uint32_t type, const Instruction& i, uint32_t first_index, uint64_t& offset, uint32_t& part_type) const {
+  offset = 0;
+  for (uint32_t k = first_index; k < i.count; ++k) {
+    const TypeInfo& t = m.type(type);
+    const uint32_t index = m.operand(i, k);
+    if (t.kind == Kind::structure) {
+      if (index >= t.members.size()) return error("a constant's index is out of range");
+      for (uint32_t n = 0; n < index; ++n) offset += scalar_count(m, out, t.members[n]);
+      type = t.members[index];
+    } else if (t.kind == Kind::vector || t.kind == Kind::matrix || t.kind == Kind::array) {
+      if (index >= (t.kind == Kind::array ? array_length(m, out, type) : t.count)) return error("a constant's index is out of range");
+      offset += index * scalar_count(m, out, t.element);
+      type = t.element;
+    } else {
+      return error("a constant is indexed that has no parts");
+    }
+  }
+  part_type = type;
+  return Ok{};
+}
+
+Status Evaluator::spec_op(const Instruction& i, Constant& c) {
+  const auto op = static_cast<spv::Op>(m.operand(i, 0));
+  static const Constant kEmpty;
+  const auto part = [&](uint32_t k) -> const Constant& {
+    const Constant* found = out.find(m.operand(i, k));
+    return found ? *found : kEmpty;
+  };
+  const Constant &a = part(1), &b = part(2), &d = part(3);
+  const uint64_t count = scalar_count(m, out, i.type);
+  if (op == spv::OpVectorShuffle) {
+    for (uint32_t k = 3; k < i.count; ++k) {
+      const uint32_t index = m.operand(i, k);
+      const size_t from = index;
+      c.words.push_back(from < a.words.size()                    ? a.words[from]
+                        : from - a.words.size() < b.words.size() ? b.words[from - a.words.size()]
+                                                                 : 0);
+    }
+    return Ok{};
+  }
+  uint64_t offset = 0;
+  uint32_t part_type = 0;
+  if (op == spv::OpCompositeExtract) {
+    if (Status s = walk(a.type, i, 2, offset, part_type); !s) return s;
+    for (uint64_t k = 0; k < count; ++k) c.words.push_back(offset + k < a.words.size() ? a.words[offset + k] : 0);
+    return Ok{};
+  }
+  if (op == spv::OpCompositeInsert) {
+    if (Status s = walk(b.type, i, 3, offset, part_type); !s) return s;
+    c.words = b.words;
+    for (size_t k = 0; k < a.words.size() && offset + k < c.words.size(); ++k) c.words[offset + k] = a.words[k];
+    return Ok{};
+  }
+  for (uint64_t k = 0; k < count; ++k) {
+    const auto word = [&](const Constant& x) {
+      return x.words.empty() ? 0u : x.words[x.words.size() == 1 ? 0 : std::min<size_t>(k, x.words.size() - 1)];
+    };
+    uint32_t r = 0;
+    if (!scalar_op(op, word(a), word(b), word(d), r)) return error("OpSpecConstantOp with " + op_name(op) + " is not supported");
+    c.words.push_back(r);
+  }
+  return Ok{};
+}
+
+Status Evaluator::evaluate(const Instruction& i) {
+  Constant c;
+  c.type = i.type;
+  const uint64_t count = scalar_count(m, out, i.type);
+  if (count > kMaxConstantWords)
+    return error("constant " + std::to_string(i.id) + " has " + std::to_string(count) + " scalars; the limit is " +
+                 std::to_string(kMaxConstantWords));
+  switch (i.op) {
+    case spv::OpConstantTrue:
+    case spv::OpSpecConstantTrue:
+      c.words = {1};
+      break;
+    case spv::OpConstantFalse:
+    case spv::OpSpecConstantFalse:
+      c.words = {0};
+      break;
+    case spv::OpConstant:
+    case spv::OpSpecConstant:
+      c.words = {m.operand(i, 0)};
+      break;
+    case spv::OpConstantNull:
+    case spv::OpUndef:
+      c.words.assign(count, 0);
+      break;
+    case spv::OpConstantComposite:
+    case spv::OpSpecConstantComposite:
+      for (uint32_t part : m.operands(i)) {
+        const Constant* p = out.find(part);
+        if (!p) return error("constant " + std::to_string(i.id) + " has a part that is no constant before it");
+        c.words.insert(c.words.end(), p->words.begin(), p->words.end());
+        if (c.words.size() > count) break;
+      }
+      if (c.words.size() != count) return error("constant " + std::to_string(i.id) + " has the wrong number of parts");
+      break;
+    case spv::OpSpecConstantOp:
+      if (Status s = spec_op(i, c); !s) return s;
+      break;
+    default:
+      return Ok{};
+  }
+  const uint32_t spec_id = m.decoration(i.id).spec_id;
+  if (spec_id != kNone && c.words.size() == 1) {
+    for (auto [id, bits] : specialization) {
+      if (id == spec_id) c.words[0] = m.type(i.type).kind == Kind::boolean ? bits != 0 : bits;
+    }
+  }
+  out.by_id[i.id] = std::move(c);
+  return Ok{};
+}
+
+}  // namespace
+
+const Constant* Constants::find(uint32_t id) const {
+  auto found = by_id.find(id);
+  return found == by_id.end() ? nullptr : &found->second;
+}
+
+uint32_t Constants::word(uint32_t id) const {
+  const Constant* c = find(id);
+  return c && c->words.size() == 1 ? c->words[0] : 0;
+}
+
+Expected<Constants> evaluate_constants(const Module& module, const Specialization& specialization) {
+  Evaluator evaluator{module, specialization, {}};
+  for (uint32_t id : module.constants) {
+    if (Status s = evaluator.evaluate(*module.find(id)); !s) return s.error();
+  }
+  return std::move(evaluator.out);
+}
+
+uint32_t array_length(const Module& module, const Constants& constants, uint32_t array_type) {
+  const TypeInfo& t = module.type(array_type);
+  return t.kind == Kind::array ? constants.word(t.length_id) : 0;
+}
+
+uint64_t scalar_count(const Module& module, const Constants& constants, uint32_t type) {
+  constexpr uint64_t kTooMany = 1ull << 40;  // saturates, so that nothing overflows
+  const TypeInfo& t = module.type(type);
+  switch (t.kind) {
+    case Kind::boolean:
+    case Kind::integer:
+    case Kind::floating:
+      return 1;
+    case Kind::vector:
+      return t.count;
+    case Kind::matrix:
+      return t.count * scalar_count(module, constants, t.element);
+    case Kind::array:
+      return std::min(kTooMany, std::min<uint64_t>(1ull << 30, scalar_count(module, constants, t.element)) *
+                                    std::min<uint64_t>(1u << 30, array_length(module, constants, type)));
+    case Kind::structure: {
+      uint64_t sum = 0;
+      for (uint32_t member : t.members) sum = std::min(kTooMany, sum + scalar_count(module, constants, member));
+      return sum;
+    }
+    default:
+      return 0;
+  }
+}
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,533 @@
+// shader/spirv/module.cpp -- the SPIR-V reader: words to struct Module.
+//
+// In: words and an entry point's name. Out: a Module, or an error that names what is broken or unsupported.
+// Source: SPIR-V specification 1.6, section 2.3 "Physical Layout of a SPIR-V Module", 2.4 "Logical Layout".
+#define SPV_ENABLE_UTILITY_CODE
+#include "shader/spirv/module.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+namespace tilegpu::shader {
+namespace {
+
+Error error(const std::string& message) { return {VK_ERROR_INVALID_SHADER_NV, "SPIR-V: " + message}; }
+
+/// A string literal; ends at the first zero byte or at the end of the operands.
+std::string literal(const Module& m, const Instruction& i, uint32_t operand, uint32_t* words_used = nullptr) {
+  std::string text;
+  for (uint32_t k = operand; k < i.count; ++k) {
+    const uint32_t word = m.operand(i, k);
+    for (int byte = 0; byte < 4; ++byte) {
+      const char c = static_cast<char>(word >> (8 * byte));
+      if (!c) {
+        if (words_used) *words_used = k + 1 - operand;
+        return text;
+      }
+      text += c;
+    }
+  }
+  if (words_used) *words_used = i.count - std::min(operand, i.count);
+  return text;
+}
+
+struct Reader {
+  Module& m;
+  std::string entry_name;
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<std::pair<spv::ExecutionMode, std::vector<uint32_t>>>> modes;
+
+  Status split();
+  Status read_declarations();
+  Status read_functions();
+  Status read_type(const Instruction& i);
+  Status read_calls();
+  void decorate(Decorations& d, const Instruction& i, uint32_t operand);
+  bool valid(uint32_t id) const { return id != 0 && id < m.bound; }
+};
+
+/// Words into instructions.
+Status Reader::split() {
+  const std::vector<uint32_t>& w = m.words;
+  if (w.size() < 5 || w[0] != spv::MagicNumber)
+    return error("this is no SPIR-V module (the first word is not 0x07230203, or the module has fewer than 5 words)");
+  m.version = w[1];
+  m.bound = w[3];
+  if (m.bound == 0 || m.bound > 4u * 1024 * 1024) return error("the id bound is " + std::to_string(m.bound) + "; allowed are 1 to 4194304");
+  m.definition.assign(m.bound, kNone);
+  m.types.resize(m.bound);
+  m.decorations.resize(m.bound);
+  m.used.assign(m.bound, false);
+  m.lines.push_back({});
+  uint32_t line = 0;
+  size_t at = 5;
+  while (at < w.size()) {
+    const uint32_t length = w[at] >> 16;
+    const auto op = static_cast<spv::Op>(w[at] & 0xffff);
+    if (length == 0 || length > w.size() - at)
+      return error("the instruction at word " + std::to_string(at) + " has length " + std::to_string(length));
+    if (m.instructions.size() >= kMaxSpirvInstructions)
+      return error("the module has more than " + std::to_string(kMaxSpirvInstructions) + " instructions, the limit");
+    Instruction i;
+    i.op = op;
+    bool has_result = false, has_type = false;
+    spv::HasResultAndType(op, &has_result, &has_type);
+    uint32_t next = static_cast<uint32_t>(at) + 1;
+    const auto end = static_cast<uint32_t>(at + length);
+    if (has_type) {
+      if (next >= end || !valid(w[next])) return error(op_name(op) + " at word " + std::to_string(at) + " has no valid result type");
+      i.type = w[next++];
+    }
+    if (has_result) {
+      if (next >= end || !valid(w[next])) return error(op_name(op) + " at word " + std::to_string(at) + " has no valid result id");
+      i.id = w[next++];
+    }
+    i.first = next;
+    i.count = end - next;
+    if (op == spv::OpLine) {
+      line = static_cast<uint32_t>(m.lines.size());
+      m.lines.push_back({m.operand(i, 0), m.operand(i, 1)});
+    } else if (op == spv::OpNoLine || op == spv::OpFunctionEnd) {
+      line = 0;
+    }
+    i.line = line;
+    if (i.id) {
+      if (m.definition[i.id] != kNone) return error("id " + std::to_string(i.id) + " is defined twice");
+      m.definition[i.id] = static_cast<uint32_t>(m.instructions.size());
+    }
+    m.instructions.push_back(i);
+    at += length;
+  }
+  return Ok{};
+}
+
+void Reader::decorate(Decorations& d, const Instruction& i, uint32_t operand) {
+  const uint32_t value = m.operand(i, operand + 1);
+  switch (static_cast<spv::Decoration>(m.operand(i, operand))) {
+    case spv::DecorationLocation:
+      d.location = value;
+      break;
+    case spv::DecorationComponent:
+      d.component = value;
+      break;
+    case spv::DecorationIndex:
+      d.index = value;
+      break;
+    case spv::DecorationDescriptorSet:
+      d.set = value;
+      break;
+    case spv::DecorationBinding:
+      d.binding = value;
+      break;
+    case spv::DecorationInputAttachmentIndex:
+      d.input_attachment = value;
+      break;
+    case spv::DecorationSpecId:
+      d.spec_id = value;
+      break;
+    case spv::DecorationBuiltIn:
+      d.builtin = value;
+      break;
+    case spv::DecorationOffset:
+      d.offset_B = value;
+      break;
+    case spv::DecorationArrayStride:
+      d.array_stride_B = value;
+      break;
+    case spv::DecorationMatrixStride:
+      d.matrix_stride_B = value;
+      break;
+    case spv::DecorationRowMajor:
+      d.row_major = true;
+      break;
+    case spv::DecorationBlock:
+      d.block = true;
+      break;
+    case spv::DecorationBufferBlock:
+      d.buffer_block = true;
+      break;
+    case spv::DecorationFlat:
+      d.flat = true;
+      break;
+    case spv::DecorationNoPerspective:
+      d.noperspective = true;
+      break;
+    case spv::DecorationCentroid:
+      d.centroid = true;
+      break;
+    case spv::DecorationSample:
+      d.sample = true;
+      break;
+    case spv::DecorationNonWritable:
+      d.nonwritable = true;
+      break;
+    case spv::DecorationNonReadable:
+      d.nonreadable = true;
+      break;
+    case spv::DecorationCoherent:
+      d.coherent = true;
+      break;
+    case spv::DecorationVolatile:
+      d.volatile_ = true;
+      break;
+    case spv::DecorationNoContraction:
+      d.no_contraction = true;
+      break;
+    case spv::DecorationInvariant:
+      d.invariant = true;
+      break;
+    case spv::DecorationRelaxedPrecision:
+      d.relaxed_precision = true;
+      break;
+    default:
+      break;
+  }
+}
+
+Status Reader::read_type(const Instruction& i) {
+  TypeInfo& t = m.types[i.id];
+  t.id = i.id;
+  const auto o = [&](uint32_t k) { return m.operand(i, k); };
+  // A type's parts come before it (forward pointers are not supported), so that types are finite.
+  const auto part = [&](uint32_t id) { return valid(id) && m.types[id].kind != Kind::none && id != i.id; };
+  bool parts_ok = true;
+  switch (i.op) {
+    case spv::OpTypeVoid:
+      t.kind = Kind::void_;
+      break;
+    case spv::OpTypeBool:
+      t.kind = Kind::boolean;
+      break;
+    case spv::OpTypeInt:
+      t.kind = Kind::integer, t.width_bits = o(0), t.is_signed = o(1) != 0;
+      if (t.width_bits != 32) return error("integers of " + std::to_string(t.width_bits) + " bits are not supported; use 32");
+      break;
+    case spv::OpTypeFloat:
+      t.kind = Kind::floating, t.width_bits = o(0);
+      if (t.width_bits != 32) return error("floats of " + std::to_string(t.width_bits) + " bits are not supported; use 32");
+      break;
+    case spv::OpTypeVector:
+    case spv::OpTypeMatrix:
+      t.kind = i.op == spv::OpTypeVector ? Kind::vector : Kind::matrix, t.element = o(0), t.count = o(1), parts_ok = part(t.element);
+      if (t.count < 2 || t.count > 4) return error("vectors and matrices have 2 to 4 components, not " + std::to_string(t.count));
+      break;
+    case spv::OpTypeArray:
+      t.kind = Kind::array, t.element = o(0), t.length_id = o(1), parts_ok = part(t.element) && valid(t.length_id);
+      break;
+    case spv::OpTypeRuntimeArray:
+      t.kind = Kind::runtime_array, t.element = o(0), parts_ok = part(t.element);
+      break;
+    case spv::OpTypeStruct:
+      t.kind = Kind::structure, t.members.assign(m.words.begin() + i.first, m.words.begin() + i.first + i.count);
+      for (uint32_t member : t.members) parts_ok = parts_ok && part(member);
+      break;
+    case spv::OpTypePointer:
+      t.kind = Kind::pointer, t.storage = static_cast<spv::StorageClass>(o(0)), t.element = o(1), parts_ok = part(t.element);
+      break;
+    case spv::OpTypeFunction:
+      t.kind = Kind::function, t.element = o(0), parts_ok = part(t.element) && i.count >= 1;
+      if (parts_ok) t.members.assign(m.words.begin() + i.first + 1, m.words.begin() + i.first + i.count);
+      for (uint32_t parameter : t.members) parts_ok = parts_ok && part(parameter);
+      break;
+    case spv::OpTypeImage:
+      t.kind = Kind::image, t.element = o(0), t.dim = static_cast<spv::Dim>(o(1)), t.depth = o(2) == 1, t.arrayed = o(3) != 0;
+      t.multisampled = o(4) != 0, t.sampled = o(5), t.format = static_cast<spv::ImageFormat>(o(6)), parts_ok = part(t.element);
+      break;
+    case spv::OpTypeSampler:
+      t.kind = Kind::sampler;
+      break;
+    case spv::OpTypeSampledImage:
+      t.kind = Kind::sampled_image, t.element = o(0), parts_ok = part(t.element);
+      break;
+    default:
+      return error(op_name(i.op) + " is not supported");
+  }
+  if (!parts_ok) return error("type " + std::to_string(i.id) + " is made of ids that are no types");
+  return Ok{};
+}
+
+/// Everything before and beside functions: capabilities, names, decorations, types, global variables.
+Status Reader::read_declarations() {
+  bool in_function = false, found_entry = false;
+  for (const Instruction& i : m.instructions) {
+    const auto o = [&](uint32_t k) { return m.operand(i, k); };
+    switch (i.op) {
+      case spv::OpCapability:
+        m.capabilities.push_back(static_cast<spv::Capability>(o(0)));
+        if (const char* name = unsupported_capability(m.capabilities.back()))
+          return error(std::string("capability ") + name + " is not supported");
+        break;
+      case spv::OpExtInstImport: {
+        const std::string name = literal(m, i, 0);
+        if (name == "GLSL.std.450") {
+          m.glsl450 = i.id;
+        } else if (name.starts_with("NonSemantic.")) {
+          m.other_instruction_sets.push_back(i.id);
+        } else {
+          return error("the extended instruction set '" + name + "' is not supported");
+        }
+        break;
+      }
+      case spv::OpEntryPoint: {
+        uint32_t used = 0;
+        const std::string name = literal(m, i, 2, &used);
+        const auto model = static_cast<spv::ExecutionModel>(o(0));
+        if (found_entry || name != entry_name || (model != spv::ExecutionModelVertex && model != spv::ExecutionModelFragment)) break;
+        found_entry = true;
+        m.entry.model = model;
+        m.entry.name = name;
+        m.entry.function = o(1);
+        for (uint32_t k = 2 + used; k < i.count; ++k) {
+          if (valid(o(k))) m.entry.interface.push_back(o(k));
+        }
+        break;
+      }
+      case spv::OpExecutionMode: {
+        std::vector<uint32_t> values;
+        for (uint32_t k = 2; k < i.count; ++k) values.push_back(o(k));
+        modes[{o(0), 0}].push_back({static_cast<spv::ExecutionMode>(o(1)), values});
+        break;
+      }
+      case spv::OpString:
+        m.strings[i.id] = literal(m, i, 0);
+        break;
+      case spv::OpName:
+        m.names[o(0)] = literal(m, i, 1);
+        break;
+      case spv::OpMemberName: {
+        auto& names = m.member_names[o(0)];
+        if (o(1) > 65535) break;
+        if (names.size() <= o(1)) names.resize(o(1) + 1);
+        names[o(1)] = literal(m, i, 2);
+        break;
+      }
+      case spv::OpDecorate:
+        if (valid(o(0))) decorate(m.decorations[o(0)], i, 1);
+        break;
+      case spv::OpMemberDecorate: {
+        if (!valid(o(0)) || o(1) > 65535) return error("OpMemberDecorate has an invalid target");
+        auto& members = m.member_decorations[o(0)];
+        if (members.size() <= o(1)) members.resize(o(1) + 1);
+        decorate(members[o(1)], i, 2);
+        break;
+      }
+      case spv::OpGroupDecorate:
+      case spv::OpGroupMemberDecorate:
+        return error(op_name(i.op) + " is not supported; use OpDecorate");
+      case spv::OpFunction:
+        in_function = true;
+        break;
+      case spv::OpFunctionEnd:
+        in_function = false;
+        break;
+      case spv::OpVariable:
+        if (!in_function) m.global_variables.push_back(i.id);
+        if (m.type(i.type).kind != Kind::pointer) return error("variable " + std::to_string(i.id) + " has no pointer type");
+        break;
+      case spv::OpTypeVoid:
+      case spv::OpTypeBool:
+      case spv::OpTypeInt:
+      case spv::OpTypeFloat:
+      case spv::OpTypeVector:
+      case spv::OpTypeMatrix:
+      case spv::OpTypeArray:
+      case spv::OpTypeRuntimeArray:
+      case spv::OpTypeStruct:
+      case spv::OpTypePointer:
+      case spv::OpTypeFunction:
+      case spv::OpTypeImage:
+      case spv::OpTypeSampler:
+      case spv::OpTypeSampledImage:
+      case spv::OpTypeEvent:
+      case spv::OpTypeOpaque:
+      case spv::OpTypeForwardPointer:
+        if (Status s = read_type(i); !s) return s;
+        break;
+      case spv::OpConstantTrue:
+      case spv::OpConstantFalse:
+      case spv::OpConstant:
+      case spv::OpConstantComposite:
+      case spv::OpConstantNull:
+      case spv::OpSpecConstantTrue:
+      case spv::OpSpecConstantFalse:
+      case spv::OpSpecConstant:
+      case spv::OpSpecConstantComposite:
+      case spv::OpSpecConstantOp:
+        m.constants.push_back(i.id);
+        break;
+      case spv::OpUndef:
+        if (!in_function) m.constants.push_back(i.id);
+        break;
+      default:
+        break;
+    }
+  }
+  if (!found_entry) return error("there is no vertex or fragment entry point '" + entry_name + "'");
+  m.entry.modes = modes[{m.entry.function, 0}];
+  return Ok{};
+}
+
+Status Reader::read_functions() {
+  Function* f = nullptr;
+  BasicBlock* b = nullptr;
+  for (uint32_t k = 0; k < m.instructions.size(); ++k) {
+    const Instruction& i = m.instructions[k];
+    const auto o = [&](uint32_t n) { return m.operand(i, n); };
+    switch (i.op) {
+      case spv::OpFunction:
+        f = &m.functions[i.id];
+        f->id = i.id, f->type = o(1), f->return_type = i.type;
+        break;
+      case spv::OpFunctionParameter:
+        if (!f) return error("OpFunctionParameter outside of a function");
+        f->parameters.push_back(i.id);
+        break;
+      case spv::OpFunctionEnd:
+        if (b) return error("a function ends within a block");
+        f = nullptr;
+        break;
+      case spv::OpLabel:
+        if (!f || b) return error("OpLabel " + std::to_string(i.id) + " is out of place");
+        f->block_of_label[i.id] = static_cast<uint32_t>(f->blocks.size());
+        b = &f->blocks.emplace_back();
+        b->label = i.id, b->first = k + 1;
+        break;
+      case spv::OpSelectionMerge:
+      case spv::OpLoopMerge:
+        if (!b) return error(op_name(i.op) + " outside of a block");
+        b->merge = i.op, b->merge_block = o(0), b->continue_block = i.op == spv::OpLoopMerge ? o(1) : 0;
+        break;
+      case spv::OpBranch:
+      case spv::OpBranchConditional:
+      case spv::OpSwitch:
+      case spv::OpReturn:
+      case spv::OpReturnValue:
+      case spv::OpKill:
+      case spv::OpUnreachable:
+      case spv::OpTerminateInvocation:
+        if (!b) return error(op_name(i.op) + " outside of a block");
+        b->terminator = k, b->end = k + 1;
+        b = nullptr;
+        break;
+      default:
+        break;
+    }
+  }
+  if (f || b) return error("the last function does not end");
+  for (auto& [id, function] : m.functions) {
+    for (const BasicBlock& block : function.blocks) {
+      const Instruction& t = m.instructions[block.terminator];
+      std::vector<uint32_t> targets;
+      if (t.op == spv::OpBranch) targets = {m.operand(t, 0)};
+      if (t.op == spv::OpBranchConditional) targets = {m.operand(t, 1), m.operand(t, 2)};
+      if (t.op == spv::OpSwitch) {
+        targets = {m.operand(t, 1)};
+        for (uint32_t k = 3; k < t.count; k += 2) targets.push_back(m.operand(t, k));
+      }
+      if (block.merge != spv::OpNop) targets.push_back(block.merge_block);
+      if (block.merge == spv::OpLoopMerge) targets.push_back(block.continue_block);
+      for (uint32_t label : targets) {
+        if (!function.block_of_label.count(label))
+          return error("a branch in function " + std::to_string(id) + " leads to " + std::to_string(label) + ", which is no block of it");
+      }
+    }
+  }
+  return Ok{};
+}
+
+/// Functions that the entry point reaches; no recursion; the ids that they name.
+Status Reader::read_calls() {
+  std::set<uint32_t> open, done;
+  Status result = Ok{};
+  std::function<bool(uint32_t, int)> visit = [&](uint32_t id, int depth) -> bool {
+    auto found = m.functions.find(id);
+    if (found == m.functions.end() || found->second.blocks.empty()) {
+      result = error("function " + std::to_string(id) + " is called but has no body");
+      return false;
+    }
+    if (open.count(id) || depth > 200) {
+      result = error("function '" + m.name(id) + "' is recursive; recursion is not supported");
+      return false;
+    }
+    if (done.count(id)) return true;
+    open.insert(id);
+    m.reachable.push_back(id);
+    for (const BasicBlock& b : found->second.blocks) {
+      for (uint32_t k = b.first; k < b.end; ++k) {
+        const Instruction& i = m.instructions[k];
+        for (uint32_t word : m.operands(i)) {
+          if (word < m.bound) m.used[word] = true;  // literals may mark too much; nothing depends on that
+        }
+        if (i.op == spv::OpFunctionCall && !visit(m.operand(i, 0), depth + 1)) return false;
+      }
+    }
+    open.erase(id);
+    done.insert(id);
+    return true;
+  };
+  visit(m.entry.function, 0);
+  return result;
+}
+
+}  // namespace
+
+bool EntryPoint::has_mode(spv::ExecutionMode mode) const {
+  return std::any_of(modes.begin(), modes.end(), [&](const auto& m) { return m.first == mode; });
+}
+
+uint32_t Module::type_of(uint32_t id) const {
+  const Instruction* i = find(id);
+  return i ? i->type : 0;
+}
+
+const Decorations& Module::member(uint32_t structure, uint32_t k) const {
+  static const Decorations kDefault;
+  auto found = member_decorations.find(structure);
+  return found != member_decorations.end() && k < found->second.size() ? found->second[k] : kDefault;
+}
+
+std::string Module::name(uint32_t id) const {
+  auto found = names.find(id);
+  return found == names.end() ? "" : found->second;
+}
+
+std::string Module::member_name(uint32_t structure, uint32_t k) const {
+  auto found = member_names.find(structure);
+  return found != member_names.end() && k < found->second.size() ? found->second[k] : "";
+}
+
+spv::StorageClass Module::storage_of(uint32_t variable) const { return type(type_of(variable)).storage; }
+
+uint32_t Module::pointee(uint32_t variable) const { return type(type_of(variable)).element; }
+
+std::string Module::source_of(const Instruction& i) const {
+  if (i.line == 0 || i.line >= lines.size()) return "";
+  auto file = strings.find(lines[i.line].file);
+  return (file == strings.end() ? "" : file->second) + ":" + std::to_string(lines[i.line].line);
+}
+
+bool takes_rho_squared(const Module& m, const Instruction& i) {
+  const bool compares = i.op == spv::OpImageSampleDrefImplicitLod || i.op == spv::OpImageSampleProjDrefImplicitLod;
+  if (m.operand(i, compares ? 3 : 2) & spv::ImageOperandsBiasMask) return false;
+  uint32_t t = m.type_of(m.operand(i, 0));
+  if (m.type(t).kind == Kind::sampled_image) t = m.type(t).element;
+  return m.type(t).kind == Kind::image && (m.type(t).dim == spv::Dim1D || m.type(t).dim == spv::Dim2D);
+}
+
+void to_native_order(std::vector<uint32_t>& words) {
+  if (words.empty() || words[0] != __builtin_bswap32(spv::MagicNumber)) return;
+  for (uint32_t& word : words) word = __builtin_bswap32(word);
+}
+
+Expected<std::unique_ptr<Module>> parse(std::vector<uint32_t> words, const std::string& entry_point) {
+  auto module = std::make_unique<Module>();
+  module->words = std::move(words);
+  Reader reader{*module, entry_point, {}};
+  if (Status s = reader.split(); !s) return s.error();
+  if (Status s = reader.read_declarations(); !s) return s.error();
+  if (Status s = reader.read_functions(); !s) return s.error();
+  if (Status s = reader.read_calls(); !s) return s.error();
+  return module;
+}
+
+}  // namespace tilegpu::shader

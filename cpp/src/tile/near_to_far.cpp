@@ -1,0 +1,193 @@
+// tile/near_to_far.cpp -- see near_to_far.hpp.
+#include "tile/near_to_far.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+
+#include "hsr/explain.hpp"
+#include "tile/worker.hpp"
+
+namespace tilegpu::tile {
+
+namespace {
+
+constexpr uint32_t kMost = 4096;     // entries of a run: so many large ones are dozens of layers, one of which is drawn in vain at most
+constexpr uint32_t kAsked = 8;       // entries that are looked at for their size
+constexpr uint32_t kLargePart = 16;  // of a bin's area: worth the place in an order
+constexpr uint32_t kDeep = 4;        // times the bin's area, as area_px counts: windows are worth it for middling triangles too
+constexpr uint32_t kClasses = 64;    // of depth
+constexpr uint32_t kMany = 256, kManyClasses = 1024;
+
+// Below the limit triangles are drawn block by block, in any order alike.
+bool is_small(const records::TriangleRecord& r, int32_t limit) {
+  const auto reach = [](const int32_t* at) { return std::max(std::max(at[0], at[1]), at[2]) - std::min(std::min(at[0], at[1]), at[2]); };
+  return reach(r.x) < limit && reach(r.y) < limit;
+}
+
+// Pixels of the bounding box, cut with the bin, and of them the part that the triangle has of its box, twice: two triangles of a rectangle
+// count it twice, a sliver does not count its box.
+uint32_t area_px(const Worker& w, const records::TriangleRecord& r) {
+  float across = 1;
+  const auto extent = [&](const int32_t* at, int32_t origin) {
+    const int32_t least = std::min(std::min(at[0], at[1]), at[2]), most = std::max(std::max(at[0], at[1]), at[2]);
+    across *= static_cast<float>(most - least);
+    const int32_t low = std::max((least >> records::kSubpixelBits) - origin, 0);
+    const int32_t high = std::min((most >> records::kSubpixelBits) - origin + 1, static_cast<int32_t>(w.bin_px));
+    return static_cast<uint32_t>(std::max(high - low, 0));
+  };
+  const uint32_t box = extent(r.x, w.origin_x_px) * extent(r.y, w.origin_y_px);
+  if (box == 0 || across <= 0) return 0;
+  const auto side = [](const int32_t* at, int k) { return static_cast<float>(at[k] - at[0]); };
+  const float twice = std::fabs(side(r.x, 1) * side(r.y, 2) - side(r.x, 2) * side(r.y, 1));
+  return std::max(static_cast<uint32_t>(static_cast<float>(box) * std::min(twice / across, 1.0f)), 1u);
+}
+
+// Large triangles, several deep? Sets the worker's block_limit.
+bool worth_it(Worker& w, const records::BinnedGeometry& binned, uint32_t segment, uint32_t at, uint32_t end) {
+  uint32_t count = 0;
+  for (uint32_t i = segment, from = at; count < kMost && i < end && !binned.segments[i].chunk->clear; i++, from = 0)
+    count += binned.segments[i].count - from;
+  count = std::min(count, kMost);
+  w.block_limit = detail::kSmallTriangle;
+  if (count < 2) return false;
+  const uint32_t asked = std::min(count, kAsked);
+  struct {
+    uint64_t area;
+    uint32_t large;
+  } of_all = {0, 0}, of_windowed = {0, 0};  // those that are not small in deep bins; those that never are
+  // They come from all over memory: all are fetched before the first is looked at.
+  const records::TriangleRecord* records[kAsked];
+  for (uint32_t k = 0; k < asked; k++) {
+    // Of many: places without a period, which a mesh's rows have.
+    const uint32_t place = count > kAsked ? static_cast<uint32_t>(uint64_t{k * 0x9e3779b9u} * count >> 32) : k;
+    uint32_t number = at + place, i = segment;
+    for (; number >= binned.segments[i].count; i++) number -= binned.segments[i].count;
+    records[k] = &record_of(binned.segments[i], number);
+    __builtin_prefetch(records[k]);
+  }
+  for (uint32_t k = 0; k < asked; k++) {
+    const records::TriangleRecord& r = *records[k];
+    const uint32_t here = is_small(r, detail::kSmallInDeepBins) ? 0 : area_px(w, r);
+    const uint32_t windowed = here && !is_small(r, detail::kSmallTriangle) ? here : 0;
+    of_all = {of_all.area + here, of_all.large + (here != 0)};
+    of_windowed = {of_windowed.area + windowed, of_windowed.large + (windowed != 0)};
+  }
+  const uint64_t bin = uint64_t{w.bin_px} * w.bin_px;
+  const bool deep = of_all.area * count >= kDeep * bin * asked;
+  if (deep) w.block_limit = detail::kSmallInDeepBins;
+  const auto [area, large] = deep ? of_all : of_windowed;
+  if (2 * large < asked) return false;
+  return area * kLargePart >= bin * asked && area * count >= 2 * bin * asked;
+}
+
+// Whether a draw with this state may change places with those of the worker's current one.
+bool tested_alike(const Worker& w, const command::DrawState& state) {
+  const GraphicsPipelineCreateInfo& info = state.pipeline->info();
+  const pipeline::Compiled& compiled = state.pipeline->compiled();
+  const pipeline::Classification& c = compiled.classification;
+  if (!compiled.fragment || !c.early_test || !c.early_write || c.pins_order) return false;
+  if (hsr::visibility_obstacle(info, compiled, w.hidden_surface_removal)) return false;
+  if (info.multisample.sample_mask != w.state->pipeline->info().multisample.sample_mask) return false;
+  const TestState test =
+      make_test_state(info, state, w.pass->tile, nullptr, w.test.ids, w.test.dirty, w.hierarchical_z ? w.test.far : nullptr, true);
+  const PixelRect rect = draw_rect(w, state);
+  return covers_serve(test) && test.compare == w.test.compare && test.range_lo == w.test.range_lo && test.range_hi == w.test.range_hi &&
+         rect.x0 == w.rect.x0 && rect.y0 == w.rect.y0 && rect.x1 == w.rect.x1 && rect.y1 == w.rect.y1;
+}
+
+}  // namespace
+
+bool begin_any_order(const Worker& w) { return w.covers.active && w.phase == Phase::ordinary && !w.pass->lrz && !w.filter.on(); }
+
+bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, bool& again) {
+  const records::BinnedGeometry& binned = *w.pass->geometry;
+  assert(at < binned.segments[segment].count);
+  if (!worth_it(w, binned, segment, at, end)) {
+    again = false;
+    return false;
+  }
+  const uint32_t first_draw = draw_of(record_of(binned.segments[segment], at));
+  if (first_draw != w.draw) select_draw(w, first_draw);
+  if (!w.cover_draw || w.masks_samples || w.one_by_one || w.early_query >= 0) return false;
+  if (w.visible.size() + kMost > kMaxVisible) flush_visibility(w);
+
+  // The run, in API order: each primitive has its number now.
+  std::array<float, kMost> nearest;
+  uint32_t count = 0;
+  uint32_t draw = ~0u;
+  const command::DrawState* alike = w.state;
+  float least = INFINITY, most = -INFINITY;
+  bool in_order = true;
+  const size_t primitives = w.visible.size(), draws = w.visible_draws.size();
+  const uint32_t first_number = static_cast<uint32_t>(primitives) + 1;
+  uint32_t i = segment, entry = at;
+  for (; i < end && !binned.segments[i].chunk->clear; i++, entry = 0) {
+    const records::BinSegment& s = binned.segments[i];
+    for (; entry < s.count && count < kMost; entry++) {
+      const records::TriangleRecord& r = record_of(s, entry);
+      if (draw_of(r) != draw) {
+        const command::DrawCall& call = w.pass->draws[draw_of(r)];
+        if (call.query >= 0) break;
+        if (call.state != alike && !tested_alike(w, *call.state)) break;
+        alike = call.state;
+        draw = draw_of(r);
+        w.visible_draws.push_back(draw);
+      }
+      const float near = std::min(std::min(r.z[0], r.z[1]), r.z[2]);
+      in_order &= near >= most || count == 0;
+      least = std::min(least, near);
+      most = std::max(most, near);
+      nearest[count++] = near;
+      w.visible.push_back({&r, s.chunk, nullptr, static_cast<uint32_t>(w.visible_draws.size() - 1)});
+    }
+    if (entry < s.count) break;
+  }
+
+  if (in_order) {  // API order will do, and its tests
+    w.visible.resize(primitives);
+    w.visible_draws.resize(draws);
+    for (; segment < i; segment++, at = 0) draw_entries(w, binned.segments[segment], at, binned.segments[segment].count);
+    if (entry > at && i < end) draw_entries(w, binned.segments[i], at, entry);
+    at = entry;
+    return true;
+  }
+
+  // Classes of depth, near ones first; a NaN is anywhere.
+  const uint32_t classes = count > kMany ? kManyClasses : kClasses;
+  std::array<uint16_t, kMost> depth_class, order;
+  std::array<uint16_t, kManyClasses + 1> first_of;
+  std::fill_n(first_of.begin(), classes + 1, uint16_t{0});
+  const float scale = most > least ? static_cast<float>(classes) / (most - least) : 0.0f;
+  for (uint32_t k = 0; k < count; k++) {
+    const float place = (nearest[k] - least) * scale;
+    depth_class[k] = static_cast<uint16_t>(place > 0 ? std::min(place, static_cast<float>(classes - 1)) : 0.0f);
+    first_of[depth_class[k] + 1u]++;
+  }
+  for (uint32_t k = 0; k < classes; k++) first_of[k + 1] = static_cast<uint16_t>(first_of[k + 1] + first_of[k]);
+  for (uint32_t k = 0; k < count; k++) order[first_of[depth_class[k]]++] = static_cast<uint16_t>(k);
+
+  w.test.any_order = true;
+  w.test.functions = any_order_functions(w.test);
+  const records::TriangleRecord* batch[kBatch];
+  const records::Chunk* chunks[kBatch];
+  uint32_t numbers[kBatch];
+  for (uint32_t k = 0; k < count;) {
+    uint32_t n = 0;
+    for (; n < kBatch && k < count; n++, k++) {
+      const VisiblePrimitive& primitive = w.visible[primitives + order[k]];
+      batch[n] = primitive.record;
+      chunks[n] = primitive.chunk;
+      numbers[n] = first_number + order[k];
+    }
+    draw_any_order(w, batch, chunks, numbers, n);
+  }
+  w.draw = ~0u;  // the next draw's state is chosen anew
+  w.state = nullptr;
+  segment = i;
+  at = entry;
+  return true;
+}
+
+}  // namespace tilegpu::tile

@@ -1,0 +1,130 @@
+// tile/pixel_colors.cpp -- see pixel_colors.hpp.
+#include "tile/pixel_colors.hpp"
+
+#include <bit>
+#include <cstring>
+
+#include "resolve/wide_mean.hpp"
+#include "tile/worker.hpp"
+#include "tile_io/equal_quads.hpp"
+
+namespace tilegpu::tile {
+
+namespace {
+
+// What one draw writes of a pixel every draw writes, and that is all of it.
+bool may_be_apart(const Worker& w) {
+  if (w.samples < shader::kFewestSamplesApart) return false;
+  uint32_t planes = 0;
+  for (uint32_t t = 0; t < shader::kMaxTargets; t++) planes |= uint32_t{w.pass->tile.color[t].words != 0} << t;
+  for (uint32_t draw : w.visible_draws) {
+    const pipeline::Compiled& compiled = w.pass->draws[draw].state->pipeline->compiled();
+    const uint32_t written = compiled.written_targets & ((1u << shader::kMaxTargets) - 1);
+    if (written != planes || compiled.classification.overwritten_colors != planes) return false;
+  }
+  return true;
+}
+
+// An entry's words or colours at their places in the block.
+TILEGPU_WIDE inline __m512i in_block(const uint32_t* from, uint64_t entry) {
+  return _mm512_maskz_expand_epi32(static_cast<__mmask16>(entry >> 32), _mm512_loadu_si512(from + static_cast<uint32_t>(entry)));
+}
+uint32_t block_of(const PixelGroups& g, uint64_t entry) { return (g.pixels[static_cast<uint32_t>(entry)] & 0xffff) / 16; }
+
+template <uint32_t kSamples>
+TILEGPU_WIDE void write_entry(Worker& w, uint64_t entry) {
+  const PixelGroups& g = w.groups;
+  const __m512i pixels = in_block(g.pixels.data(), entry);
+  const uint32_t block = block_of(g, entry);
+  __mmask16 masks[kSamples];
+  for (uint32_t s = 0; s < kSamples; s++) masks[s] = _mm512_test_epi32_mask(pixels, _mm512_set1_epi32(static_cast<int32_t>(0x10000u << s)));
+  const uint32_t* from = g.colors.words.data();
+  for (const framebuffer::TilePlane& plane : w.pass->tile.color) {
+    uint8_t* to = w.memory.data() + plane.offset_B + size_t{block} * plane.block_B;
+    const size_t sample_B = size_t{plane.words} * framebuffer::kPixelsPerBlock * 4;
+    for (uint32_t word = 0; word < plane.words; word++, to += framebuffer::kPixelsPerBlock * 4, from += g.colors.pitch) {
+      const __m512i color = in_block(from, entry);
+      for (uint32_t s = 0; s < kSamples; s++) _mm512_mask_store_epi32(to + s * sample_B, masks[s], color);
+    }
+  }
+}
+
+// How many samples each pixel has in its upper half.
+TILEGPU_WIDE inline __m512i count_samples(__m512i pixels) {
+  const __m512i low_bits = _mm512_set1_epi32(0x0f0f), samples = _mm512_srli_epi32(pixels, 16);
+  const __m512i bits_in = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+  const __m512i counts = _mm512_add_epi8(_mm512_shuffle_epi8(bits_in, _mm512_and_si512(samples, low_bits)),
+                                         _mm512_shuffle_epi8(bits_in, _mm512_and_si512(_mm512_srli_epi32(samples, 4), low_bits)));
+  return _mm512_and_si512(_mm512_add_epi32(counts, _mm512_srli_epi32(counts, 8)), _mm512_set1_epi32(0xff));
+}
+
+// Of one plane. A block's mean begins as all samples of the background; each entry replaces its share. Where an entry is the last one of
+// its block is hard to foretell: what is known so far is written after each. Where no background is left, what stands there does not
+// matter.
+template <uint32_t kSamples>
+TILEGPU_WIDE void average_entries(Worker& w, uint8_t* plane, size_t block_B, const uint32_t* colors) {
+  constexpr int kLog2 = std::bit_width(kSamples) - 1;
+  const PixelGroups& g = w.groups;
+  const __m512i zero = _mm512_setzero_si512();
+  // A pixel's count to its four components: of the first two pixels of a quad, of the others.
+  const __m512i first_pixels = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 0, 1, 0, 1, 0, 1, 4, 5, 4, 5, 4, 5, 4, 5));
+  const __m512i last_pixels = _mm512_broadcast_i32x4(_mm_setr_epi8(8, 9, 8, 9, 8, 9, 8, 9, 12, 13, 12, 13, 12, 13, 12, 13));
+  __m512i background[2] = {zero, zero}, sum[2] = {zero, zero};
+  uint32_t last = ~0u;
+  for (uint64_t entry : g.loose) {
+    const uint32_t block = block_of(g, entry);
+    if (!w.equal[block]) continue;
+    uint8_t* const to = plane + size_t{block} * block_B;
+    const __m512i there = _mm512_load_si512(to), color = in_block(colors, entry), count = count_samples(in_block(g.pixels.data(), entry));
+    const __mmask32 begins = block == last ? 0 : ~__mmask32{};
+    last = block;
+    const __m512i old[2] = {_mm512_unpacklo_epi8(there, zero), _mm512_unpackhi_epi8(there, zero)};
+    const __m512i now[2] = {_mm512_unpacklo_epi8(color, zero), _mm512_unpackhi_epi8(color, zero)};
+    const __m512i share[2] = {_mm512_shuffle_epi8(count, first_pixels), _mm512_shuffle_epi8(count, last_pixels)};
+    for (int half = 0; half < 2; half++) {
+      background[half] = _mm512_mask_mov_epi16(background[half], begins, old[half]);
+      sum[half] = _mm512_mask_slli_epi16(sum[half], begins, old[half], kLog2);
+      sum[half] = _mm512_add_epi16(sum[half], _mm512_mullo_epi16(share[half], _mm512_sub_epi16(now[half], background[half])));
+    }
+    _mm512_store_si512(to, resolve::mean_of_bytes<kSamples>(sum[0], sum[1]));
+  }
+}
+
+template <uint32_t kSamples>
+TILEGPU_WIDE void write_all(Worker& w) {
+  const PixelGroups& g = w.groups;
+  if (g.colors.averages) {
+    const uint32_t* colors = g.colors.words.data();
+    for (uint32_t t = 0; t < shader::kMaxTargets; t++) {
+      const framebuffer::TilePlane& plane = w.pass->tile.color[t];
+      if (w.pass->averaged_colors >> t & 1) average_entries<kSamples>(w, w.memory.data() + plane.offset_B, plane.block_B, colors);
+      colors += plane.words * g.colors.pitch;
+    }
+  }
+  for (uint64_t entry : g.loose)
+    if (!g.colors.averages || !w.equal[block_of(g, entry)]) write_entry<kSamples>(w, entry);
+}
+
+}  // namespace
+
+void choose_colors(Worker& w) {
+  PixelColors& colors = w.groups.colors;
+  colors.apart = may_be_apart(w);
+  colors.averages = colors.apart && w.equal && w.last_flush && w.pass->averaged_colors;
+}
+
+void reserve_colors(Worker& w) {
+  PixelColors& colors = w.groups.colors;
+  if (!colors.apart) return;
+  uint32_t words = 0;
+  for (const framebuffer::TilePlane& plane : w.pass->tile.color) words += plane.words;
+  // A packet's lanes beyond its last group write behind it, where the next group's follow.
+  colors.pitch = w.groups.pixels.size() + shader::kMaxLanes;
+  colors.words.resize(words * colors.pitch);
+}
+
+void write_colors(Worker& w) {
+  if (w.groups.colors.apart) (w.samples == 8 ? write_all<8> : write_all<16>)(w);
+}
+
+}  // namespace tilegpu::tile

@@ -1,0 +1,135 @@
+// tile/prepass.cpp -- stage: tile phase, the fragment pre-pass. In: a bin's segments. Out: tile memory, up to the first draw that is not
+// compatible in this bin.
+//
+// Pre-pass: compatible draws in order, up to known coverage. Depth and stencil are written, and for each sample the number of the
+// opaque primitive that is seen there (the plane of the visibility buffer); draws that are not opaque are skipped, or only counted
+// where an occlusion query is active. Main pass: no opaque sample depends on anything below it, and a draw that is not opaque
+// survives only where it is newer than what is seen; so all opaque samples are shaded first, gathered from the ids without a second
+// rasterization, each once, then the others in order, against the final depth and stencil. Draws with side effects are never victims:
+// they are drawn again, all fragments run, and only what is owned is written. Then drawing goes on as ever.
+// Source: Arm, "Hidden Surface Removal in Immortalis-G925: The Fragment Prepass"; rules: prepass_rules.hpp.
+#include <cstring>
+
+#include "tile/worker.hpp"
+
+namespace tilegpu::tile {
+
+uint64_t owned_samples(const Worker& w, uint32_t tile_pixel, uint64_t live, uint32_t id) {
+  if (!id) return 0;
+  const uint32_t* ids = w.ids + size_t{tile_pixel >> 4} * w.samples * 16 + (tile_pixel & 15);
+  uint64_t owned = 0;
+  for (uint32_t s = 0; s < w.samples; s++, ids += 16)
+    if (live >> 4 * s & 0xf) owned |= static_cast<uint64_t>(sign_bits(load4(ids) == static_cast<int32_t>(id))) << 4 * s;
+  return owned;
+}
+
+uint64_t overdrawn_samples(const Worker& w, uint32_t tile_pixel, uint64_t live, uint32_t count) {
+  const uint32_t* ids = w.ids + size_t{tile_pixel >> 4} * w.samples * 16 + (tile_pixel & 15);
+  uint64_t later = 0;
+  for (uint32_t s = 0; s < w.samples; s++, ids += 16)
+    if (live >> 4 * s & 0xf) later |= static_cast<uint64_t>(sign_bits(load4(ids) > static_cast<int32_t>(count))) << 4 * s;
+  return later;
+}
+
+namespace {
+
+void note_stop(PrePass& p, uint32_t draw, const hsr::Verdict& verdict) {
+  for (PrepassStopCount& stop : p.stops)
+    if (stop.draw == draw && stop.verdict.reason == verdict.reason && stop.verdict.because_of == verdict.because_of) {
+      stop.tiles++;
+      return;
+    }
+  p.stops.push_back({draw, verdict, 1});
+}
+
+// Draws that are not opaque, and those with side effects, in order.
+void replay(Worker& w) {
+  PrePass& p = w.prepass;
+  for (const Replay& r : p.replays) {
+    release_queue(w);
+    const auto& compiled = w.pass->draws[r.draw].state->pipeline->compiled();
+    p.verdict = {};
+    p.verdict.writes_zs = compiled.written_targets >> shader::kInputDepth & 3;
+    p.opaque_replay = r.opaque;
+    p.replay_ids = p.replay_next = r.ids;
+    w.draw = w.bound_draw = ~0u;
+    // What the pre-pass counted is not counted again.
+    const auto rasterized = w.counters.fragments_rasterized, killed = w.counters.fragments_early_killed,
+               by_blocks = w.counters.fragments_killed_by_hierarchical_z;
+    if constexpr (kTraced) trace::mute(w, r.rasterized);
+    draw_entries(w, *r.segment, r.first, r.first + r.count);
+    release_queue(w);
+    if constexpr (kTraced) trace::mute(w, false);
+    if (r.rasterized) {
+      w.counters.fragments_rasterized = rasterized;
+      w.counters.fragments_early_killed = killed;
+      w.counters.fragments_killed_by_hierarchical_z = by_blocks;
+    }
+  }
+}
+
+}  // namespace
+
+bool enter_prepass_draw(Worker& w, uint32_t draw) {
+  PrePass& p = w.prepass;
+  const command::DrawCall& call = w.pass->draws[draw];
+  const pipeline::Compiled& compiled = call.state->pipeline->compiled();
+  const hsr::Verdict verdict = judge(call.state->pipeline->info(), compiled, draw, call.query >= 0, p.history);
+  if (!verdict.compatible) {
+    note_stop(p, draw, verdict);
+    return false;
+  }
+  p.verdict = verdict;
+  const pipeline::Classification& c = compiled.classification;
+  p.replays_draw = compiled.fragment && (c.side_effects || (c.writes_color && !verdict.opaque));
+  p.skips = !verdict.opaque && !verdict.writes_zs && call.query < 0;
+  return true;
+}
+
+bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end) {
+  PrePass& p = w.prepass;
+  const std::vector<records::BinSegment>& segments = w.pass->geometry->segments;
+  p.history = {};
+  p.replays.clear();
+  p.recorded = 0;
+  p.tiles++;
+  w.phase = Phase::pre;
+  w.draw = ~0u;
+  w.state = nullptr;
+  bool full = false;
+  while (segment < end) {
+    const records::BinSegment& now = segments[segment];
+    if (now.chunk->clear) {
+      hsr::Verdict verdict;
+      verdict.reason = "a clear inside the pass";
+      note_stop(p, w.draw, verdict);
+      break;
+    }
+    const uint32_t reached = draw_entries(w, now, at, now.count);
+    if (reached < now.count) {
+      at = reached;
+      full = w.visible.size() + kBatch > kMaxVisible;
+      break;
+    }
+    at = 0;
+    segment++;
+  }
+  release_queue(w);
+
+  w.phase = Phase::main;
+  if (!w.visible.empty()) flush_visibility(w);
+  if (!p.replays.empty()) {
+    replay(w);
+    std::memset(w.ids, 0, size_t{w.blocks_per_row} * w.blocks_per_row * w.samples * 64);
+    p.replays.clear();
+    w.visible.clear();
+    w.visible_draws.clear();
+    w.setups.reset();
+  }
+  w.phase = Phase::ordinary;
+  w.draw = w.bound_draw = ~0u;
+  w.state = nullptr;
+  return full;
+}
+
+}  // namespace tilegpu::tile

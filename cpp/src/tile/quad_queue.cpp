@@ -1,0 +1,89 @@
+// tile/quad_queue.cpp -- stage: tile phase, packing. In: waiting quads of one draw, in order. Out: packets of N/4 quads.
+//
+// A packet takes the oldest quad and then the next ones that lie elsewhere: a place occurs once in a packet (the epilogue may
+// read all its pixels before it writes), and since every later quad of a taken place is passed over too, the order at a place
+// is kept. With forward pixel kill a quad first waits in a longer queue, in order of all draws, where a later opaque quad whose
+// tests were early takes the samples that it covers from those that wait at its place, except from draws with side effects and
+// from those that still have tests to come. Source: architecture, decision 8; Arm, "Killing Pixels".
+#include <algorithm>
+
+#include "tile/worker.hpp"
+
+namespace tilegpu::tile {
+
+void drain_queue(Worker& w, bool all) {
+  if (w.shading.deferred) {
+    for (uint32_t i = 0; i < w.queue_count; i++) w.vertices.want(w.queue[i].primitive);
+    w.vertices.resolve({*w.pass, w.counters});
+  }
+  uint64_t left = w.queue_count == kQueueQuads ? ~uint64_t{0} : (uint64_t{1} << w.queue_count) - 1;
+  const uint32_t keep = all ? 0 : kQueueQuads / 4;
+  while (static_cast<uint32_t>(std::popcount(left)) > keep) {
+    for (uint64_t bits = left; bits && w.packet_count < w.quads_per_packet; bits &= bits - 1) {
+      const uint32_t i = static_cast<uint32_t>(std::countr_zero(bits));
+      const WaitingQuad& quad = w.queue[i];
+      if (packet_holds(w, quad.tile_pixel)) continue;
+      add_to_packet(w, quad.primitive, quad.tile_pixel, quad.x_px, quad.y_px, quad.raster, quad.live);
+      w.waiting[quad.tile_pixel >> 4]--;
+      left &= ~(uint64_t{1} << i);
+    }
+    shade_packet(w);
+  }
+  uint32_t kept = 0;
+  for (; left; left &= left - 1) w.queue[kept++] = w.queue[std::countr_zero(left)];
+  w.queue_count = kept;
+}
+
+// -- forward pixel kill --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// The oldest quads go on to the packing queue, which holds one draw at a time.
+void pass_on(Worker& w, uint32_t count) {
+  KillQueue& k = w.kill;
+  for (; count; count--) {
+    const KillQuad& old = k.quads[k.first++ % k.capacity];
+    if (!old.quad.live) continue;
+    if (w.bound_draw != old.draw) {
+      if (w.queue_count) drain_queue(w, true);
+      bind_shading(w, old.draw, old.early, false);
+    }
+    push_quad(w, old.quad);
+  }
+}
+
+}  // namespace
+
+void push_kill_quad(Worker& w, const WaitingQuad& quad) {
+  KillQueue& k = w.kill;
+  if (k.end - k.first == k.capacity) pass_on(w, std::max(1u, k.capacity / 4));
+  uint32_t& newest = k.newest[quad.tile_pixel >> 2];
+  if (k.killer)
+    for (uint32_t n = newest; n > k.first;) {
+      KillQuad& old = k.quads[(n - 1) % k.capacity];
+      if (old.victim && !(old.colors & ~k.colors)) {
+        const uint64_t left = old.quad.live & ~quad.live;
+        w.counters.fragments_killed_by_fpk += static_cast<uint32_t>(std::popcount(covered_pixels(old.quad.live) & ~covered_pixels(left)));
+        if constexpr (kTraced) trace::killed_waiting(w, old.quad, left, quad);
+        old.quad.live = left;
+      }
+      n = old.previous;
+    }
+  k.quads[k.end % k.capacity] = {quad, w.draw, newest, w.early, k.victim, k.colors};
+  newest = ++k.end;
+}
+
+void release_queue(Worker& w) {
+  KillQueue& k = w.kill;
+  if (k.on && k.end != k.first) {
+    pass_on(w, k.end - k.first);
+    // Numbers begin anew long before they wrap around.
+    if (k.end > 1u << 30) {
+      k.first = k.end = 0;
+      std::fill(k.newest.begin(), k.newest.end(), 0);
+    }
+  }
+  if (w.queue_count) drain_queue(w, true);
+}
+
+}  // namespace tilegpu::tile

@@ -1,0 +1,62 @@
+"""The rooms of the core: folders of cpp/src include only folders that stand before them in the order of docs/architecture.md."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+SOURCES = ROOT / "cpp" / "src"
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def rooms_of_build() -> list[str]:
+    """The list in CMakeLists.txt, in its order."""
+    text = (ROOT / "CMakeLists.txt").read_text()
+    found = re.search(r"set\(TILEGPU_ROOMS\s+([^)]*)\)", text)
+    assert found
+    return found[1].split()
+
+
+def rooms_of_document() -> list[str]:
+    """The table of docs/architecture.md, from the first row on."""
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    return re.findall(r"^\| `([a-z_/]+)` \|", text, re.MULTILINE)
+
+
+def wrong_includes(order: list[str], files: dict[str, str]) -> list[str]:
+    """Of files (path below cpp/src: text): each include of a room that is unknown or stands later."""
+    rank = {room: i for i, room in enumerate(order)}
+    wrong = []
+    for path, text in files.items():
+        room = path.rpartition("/")[0]
+        for included in INCLUDE.findall(text):
+            if included.startswith("tilegpu/"):
+                continue  # the public interface
+            other = included.rpartition("/")[0]
+            if room not in rank or other not in rank or rank[other] > rank[room]:
+                wrong.append(f"{path} includes {included}")
+    return wrong
+
+
+def test_document_and_build_name_the_same_order() -> None:
+    assert rooms_of_document() == rooms_of_build()
+
+
+def test_every_source_is_in_a_room() -> None:
+    folders = {str(path.parent.relative_to(SOURCES)) for path in SOURCES.rglob("*.[ch]pp")}
+    assert folders == set(rooms_of_build())
+
+
+def test_includes_follow_the_order() -> None:
+    files = {str(path.relative_to(SOURCES)): path.read_text() for path in SOURCES.rglob("*.[ch]pp")}
+    assert wrong_includes(rooms_of_build(), files) == []
+
+
+def test_public_headers_include_public_headers_alone() -> None:
+    for path in (ROOT / "cpp" / "include").rglob("*.hpp"):
+        assert all(name.startswith("tilegpu/") for name in INCLUDE.findall(path.read_text())), path
+
+
+def test_what_breaks_the_order_is_found() -> None:
+    files = {"vk/format.cpp": '#include "vk/format.hpp"\n  #  include "exec/queue.hpp"\n#include "tilegpu/device.hpp"\n#include <map>\n'}
+    assert wrong_includes(["base", "vk", "exec"], files) == ["vk/format.cpp includes exec/queue.hpp"]
+    assert wrong_includes(["vk"], files) == ["vk/format.cpp includes exec/queue.hpp"]
