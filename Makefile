@@ -51,10 +51,10 @@ $(VENV)/.stamp-system: packages/debian.txt scripts/install_packages.sh
 # --- the virtual environment: build tools and what tilegpu imports
 $(VENV)/.stamp-python: pyproject.toml $(VENV)/.stamp-system
 	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install -q "scikit-build-core>=0.10" "pybind11>=3.0" "numpy>=1.24" "pillow>=10" "moderngl>=5.10" "glfw>=2.6" "trimesh>=4.0"
+	$(PY) -m pip install -q "scikit-build-core>=0.10" "pybind11>=3.0" "numpy>=1.24" "pillow>=10" "moderngl>=5.10" "glfw>=2.6"
 	@touch $@
 $(VENV)/.stamp-test: $(VENV)/.stamp-python
-	$(PY) -m pip install -q "pytest>=8" "hypothesis>=6.80"
+	$(PY) -m pip install -q "pytest>=8" "hypothesis>=6.80" "trimesh>=4.0"
 	@touch $@
 $(VENV)/.stamp-lint: $(VENV)/.stamp-python
 	$(PY) -m pip install -q "ruff>=0.6" "mypy>=1.11" "clang-format==19.1.7"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, enums
+from tilegpu import _core, enums, files
 from tilegpu.buffer import Buffer, BufferSlice
 from tilegpu.errors import ValidationError
 from tilegpu.hsr import names as hsr_names
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Path_ = str | os.PathLike[str]
+_MAX_PICTURE_B = 1 << 31
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
 
 
@@ -516,13 +517,13 @@ def _level_size(image: Image, level: int, pos: tuple[int, int]) -> tuple[int, in
 def _layers_of(pixels: Any, what: str) -> NDArray[Any]:
     """Pixels as (layers, H, W, C)."""
     if isinstance(pixels, (str, os.PathLike)):
-        from PIL import Image as PillowImage
-
         try:
-            with PillowImage.open(os.fspath(pixels)) as picture:
+            with files.open_picture(files.read_regular(pixels, _MAX_PICTURE_B)) as picture:
                 pixels = _from_pillow(picture)
-        except OSError as wrong:
-            raise ValidationError(f"{what}: can't read '{pixels}': {wrong}") from None
+        except MemoryError:
+            raise
+        except Exception as wrong:  # Pillow raises many types for damaged files
+            raise ValidationError(f"{what}: can't read '{pixels}': {getattr(wrong, 'strerror', None) or wrong}") from None
     elif hasattr(pixels, "getbands"):
         pixels = _from_pillow(pixels)
     array = np.asarray(pixels)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tilegpu import _core, enums
+from tilegpu import _core, enums, files
 from tilegpu.errors import ShaderError, ShaderMessage, ValidationError
 
 #: GLSL text, a path of GLSL (.vert, .frag, .glsl) or SPIR-V (.spv), SPIR-V bytes, or a module.
@@ -14,6 +14,7 @@ ShaderSource = str | os.PathLike[str] | bytes | bytearray | memoryview | _core.S
 
 _SUFFIXES = (".vert", ".frag", ".glsl", ".spv")
 _MAX_CACHED = 512
+_MAX_FILE_B = 1 << 26
 _cache: dict[Any, _core.ShaderModule] = {}
 
 
@@ -71,8 +72,7 @@ def load(
     if _is_path(source) if isinstance(source, str) else isinstance(source, os.PathLike):
         path = os.fspath(source)
         try:
-            with open(path, "rb") as stream:  # noqa: PTH123 -- pathlib would be imported for this alone
-                data = stream.read()
+            data = files.read_regular(path, _MAX_FILE_B)
         except OSError as wrong:
             raise ValidationError(
                 f"{label or 'pipeline'}: can't read {stage} shader '{path}': {wrong.strerror or wrong}"

@@ -121,7 +121,9 @@ class OrbitCamera:
         else:
             corners = np.asarray(points, np.float64).reshape(-1, 3)
         centre = (lo + hi) / 2
-        radius = max(math.dist(hi.tolist(), lo.tolist()) / 2, 1e-6)
+        # A point, or what 32-bit floats can't tell from one so far from the origin, is looked at from a distance that they can hold.
+        least = max(1e-6, 1e-5 * float(np.abs(centre).max()))
+        radius = max(math.dist(hi.tolist(), lo.tolist()) / 2, least)
         camera = OrbitCamera((0.0, 0.0, 0.0), 1.0, yaw, pitch, fov_y, radius)
         local = transform(camera._axes(), corners - centre)  # in the camera's axes, about the centre
         tan_y = math.tan(math.radians(fov_y) / 2) * fill
@@ -132,7 +134,7 @@ class OrbitCamera:
         for _ in range(8):
             x, y, z = local[:, 0] - shift[0], local[:, 1] - shift[1], local[:, 2]
             distance = float(np.max(np.maximum(np.abs(x) / tan_x, np.abs(y) / tan_y) + z))
-            distance = max(distance, 1e-3 * radius + float(np.max(z)))
+            distance = max(distance, 1e-3 * radius + float(np.max(z)), least)
             depth = distance - z
             px, py = x / depth, y / depth
             shift = shift + np.array([(px.max() + px.min()) / 2, (py.max() + py.min()) / 2]) * distance

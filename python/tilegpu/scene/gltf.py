@@ -2,15 +2,14 @@
 
 Source: Khronos glTF 2.0 specification, sections 3.6 (accessors, sparse, alignment, normalised integers) and 4 (GLB). Nothing in
 the file is trusted: every index and byte range is checked before it is used, and whatever is wrong is a :class:`ModelError` that
-names the file, the object, the field and the value. What the pieces mean for a picture is in ``model.py``. Why no library does
-this: docs/dependencies.md.
+names the file, the object, the field and the value. What the pieces mean for a picture is in ``gltf_parts.py``; what may be opened
+and how much memory may be taken, in ``model_file.py``. Why no library does this: docs/dependencies.md.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-import io
 import json
 import struct
 import urllib.parse
@@ -20,6 +19,10 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tilegpu.scene.model_file import ModelError, ModelFile
+
+__all__ = ["Document", "ModelError"]
 
 Array = NDArray[Any]
 T = TypeVar("T")
@@ -51,19 +54,19 @@ SUPPORTED_EXTENSIONS = frozenset(
         "KHR_mesh_quantization",
     }
 )
+_JSON_CHUNK, _BINARY_CHUNK, _MAX_CHUNKS = 0x4E4F534A, 0x004E4942, 1000
 _LARGEST = float(np.finfo(np.float32).max)
-_MAX_PIXELS = 16384 * 16384
-
-
-class ModelError(ValueError):
-    """A model file that is malformed, truncated, or needs what is not supported. The message names file, object and field."""
+#: What the parsed JSON takes, at most, for each of these characters (an object with one member; a list, a number or a text in one).
+_JSON_B = {b"{": 320, b"[": 128, b",": 96, b":": 96}
 
 
 class Document:
     """A parsed glTF file. ``json``: the document as a dictionary, with the top-level lists present and lists of dictionaries."""
 
-    def __init__(self, path: Path, document: dict[str, Any], binary: bytes | None) -> None:
-        self.path = path
+    def __init__(self, file: ModelFile, document: dict[str, Any], binary: memoryview | None) -> None:
+        self.file = file
+        self.path = file.path
+        self.budget = file.budget
         self.json = document
         self._binary = binary
         self._buffers: dict[int, memoryview] = {}
@@ -74,23 +77,21 @@ class Document:
     # ------------------------------------------------------------------------------------------------------ reading
 
     @staticmethod
-    def load(path: str | Path) -> Document:
+    def load(source: str | Path | ModelFile) -> Document:
         """Read a .gltf or .glb file; which of the two is told by its content."""
-        path = Path(path)
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise ModelError(f"model '{path}': cannot read the file: {error.strerror or error}") from error
-        binary = None
+        file = source if isinstance(source, ModelFile) else ModelFile(Path(source))
+        path, data = file.path, file.read()
+        binary: memoryview | None = None
         if data[:4] == b"glTF":
             data, binary = _split_glb(path, data)
+        file.budget.keep(len(data) + sum(size_B * data.count(sign) for sign, size_B in _JSON_B.items()), "the file", "its JSON")
         try:
             document = json.loads(data.decode("utf-8-sig"))
         except (UnicodeDecodeError, ValueError, RecursionError) as error:
             raise ModelError(f"model '{path}': not JSON and not GLB: {error}") from error
         if not isinstance(document, dict):
             raise ModelError(f"model '{path}': the document is a {type(document).__name__}; a JSON object is needed")
-        return Document(path, document, binary)
+        return Document(file, document, binary)
 
     def _check_header(self) -> None:
         asset = self.json.get("asset")
@@ -182,6 +183,7 @@ class Document:
             head, comma, body = uri.partition(",")
             if not comma:
                 raise self.error(where, "uri is a data URI without a comma")
+            self.budget.keep(len(body), where, "its data URI", 2 * len(body))
             try:
                 if head.endswith(";base64"):
                     return base64.b64decode(body, validate=True)
@@ -190,18 +192,10 @@ class Document:
                 raise self.error(where, f"uri is a data URI whose base64 is broken: {error}") from error
         if "://" in uri:
             raise self.error(where, f"uri is '{uri}'; only files beside the model and data URIs are read")
-        folder = self.path.parent.resolve()
-        try:
-            file = (folder / urllib.parse.unquote(uri)).resolve()
-            if not file.is_relative_to(folder):
-                raise self.error(where, f"uri '{uri}' leads out of the model's folder; move the file into it")
-            return file.read_bytes()
-        except OSError as error:
-            raise self.error(where, f"uri '{uri}' cannot be read: {error.strerror or error}") from error
-        except ValueError as error:
-            if isinstance(error, ModelError):
-                raise
-            raise self.error(where, f"uri {uri!r} is no file name: {error}") from error
+        data = self.file.beside(uri, where)
+        if data is None:
+            raise self.error(where, f"uri '{uri}' cannot be read: there is no such file beside the model")
+        return data
 
     def buffer(self, index: Any, where: str) -> memoryview:
         """Bytes of a buffer, at least its byteLength of them."""
@@ -210,6 +204,7 @@ class Document:
             here = f"buffers[{index}]"
             length = self.integer(table, "byteLength", here)
             uri = table.get("uri")
+            data: bytes | memoryview
             if uri is None:
                 if index != 0 or self._binary is None:
                     raise self.error(here, "has no uri, and the file has no binary chunk for it")
@@ -281,12 +276,12 @@ class Document:
         component = self.choice(table, "componentType", COMPONENT_TYPES, here)
         count = self.integer(table, "count", here)
         size = SHAPES[kind][0] * SHAPES[kind][1]
+        value_B = component.itemsize + 4
+        self.budget.keep(count * size * value_B, here, f"an accessor of {count:,} elements", count * size * 2 * value_B)
         if "bufferView" in table:
             offset = self.integer(table, "byteOffset", here, 0)
             values = self._elements(table["bufferView"], offset, count, component, kind, here)
         else:
-            if count * size > 1 << 28:
-                raise self.error(here, f"count is {count} without a bufferView; that much zero data is refused")
             values = np.zeros((count, size), component)
         if "sparse" in table:
             values = self._sparse(table["sparse"], values, component, kind, here)
@@ -332,31 +327,12 @@ class Document:
             data = self._external(table["uri"], here)
         else:
             raise self.error(here, "has neither a bufferView nor a uri")
-        try:
-            pixels = decode_image(bytes(data))
-        except Exception as error:  # Pillow raises many types for damaged files
-            raise self.error(here, f"cannot be decoded: {error}") from error
+        pixels = self.file.picture(bytes(data), here)
         self._images[index] = pixels
         return pixels
 
 
-def decode_image(data: bytes) -> Array:
-    """(H, W, 4) uint8 of a PNG, JPEG or any other file that Pillow reads; 16-bit channels are rounded to 8."""
-    from PIL import Image
-
-    with Image.open(io.BytesIO(data)) as image:
-        if image.width * image.height > _MAX_PIXELS:
-            raise ValueError(f"{image.width}x{image.height} pixels; at most 16384x16384 are allowed")
-        if image.mode.startswith("I"):
-            grey = ((np.asarray(image, np.float64) / 257) + 0.5).clip(0, 255).astype(np.uint8)
-            pixels = np.dstack([grey, grey, grey, np.full_like(grey, 255)])
-        else:
-            pixels = np.array(image.convert("RGBA"))
-    pixels.flags.writeable = False
-    return pixels
-
-
-def _split_glb(path: Path, data: bytes) -> tuple[bytes, bytes | None]:
+def _split_glb(path: Path, data: bytes) -> tuple[bytes, memoryview | None]:
     """JSON and binary chunk of a GLB file."""
     if len(data) < 20:
         raise ModelError(f"model '{path}': {len(data)} bytes are too few for a GLB header; is the file truncated?")
@@ -365,20 +341,24 @@ def _split_glb(path: Path, data: bytes) -> tuple[bytes, bytes | None]:
         raise ModelError(f"model '{path}': GLB version is {version}; only 2 is read")
     if length > len(data):
         raise ModelError(f"model '{path}': the header says {length} bytes, the file has {len(data)}; is it truncated?")
-    chunks: dict[int, bytes] = {}
+    chunks: dict[int, memoryview] = {}
     offset = 12
-    while offset + 8 <= length:
+    for _ in range(_MAX_CHUNKS):
+        if offset + 8 > length:
+            break
         size, kind = struct.unpack_from("<II", data, offset)
         offset += 8
         if offset + size > length:
             raise ModelError(
                 f"model '{path}': a chunk of {size} bytes at byte {offset} ends beyond the file's {length} bytes"
             )
-        chunks.setdefault(kind, data[offset : offset + size])
+        chunks.setdefault(kind, memoryview(data)[offset : offset + size])
         offset += (size + 3) // 4 * 4
-    if 0x4E4F534A not in chunks:
+    else:
+        raise ModelError(f"model '{path}': has more than {_MAX_CHUNKS} chunks")
+    if _JSON_CHUNK not in chunks:
         raise ModelError(f"model '{path}': the GLB has no JSON chunk")
-    return chunks[0x4E4F534A], chunks.get(0x004E4942)
+    return bytes(chunks[_JSON_CHUNK]), chunks.get(_BINARY_CHUNK)
 
 
 def _to_float(values: Array, normalized: bool) -> Array:

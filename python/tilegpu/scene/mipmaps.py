@@ -37,16 +37,16 @@ def _halve(a: Array, axis: int) -> Array:
     if n == 1:
         return a
     m = n // 2
-    take = functools.partial(np.take, a.astype(np.uint64), axis=axis)
+    take = functools.partial(np.take, a.astype(np.uint32), axis=axis)  # sums stay below 2^32 up to sizes of 2^15
     even = np.arange(m) * 2
     shape = [1] * a.ndim
     shape[axis] = m
-    i = np.arange(m, dtype=np.uint64).reshape(shape)
+    i = np.arange(m, dtype=np.uint32).reshape(shape)
     if n % 2 == 0:
         total, n = take(even) + take(even + 1), 2
     else:
-        total = take(even) * (np.uint64(m) - i) + take(even + 1) * np.uint64(m) + take(even + 2) * (i + np.uint64(1))
-    return ((total + np.uint64(n // 2)) // np.uint64(n)).astype(np.uint16)
+        total = take(even) * (np.uint32(m) - i) + take(even + 1) * np.uint32(m) + take(even + 2) * (i + np.uint32(1))
+    return ((total + np.uint32(n // 2)) // np.uint32(n)).astype(np.uint16)
 
 
 def _halve_even(a: Array) -> Array:
