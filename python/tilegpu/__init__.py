@@ -19,6 +19,7 @@ y points down, depth is
 from __future__ import annotations
 
 from tilegpu import _core
+from tilegpu.attachment import Attachment
 from tilegpu.buffer import Buffer, BufferSlice
 from tilegpu.device import Device
 from tilegpu.enums import FormatInfo, format_names, parse_format
@@ -33,10 +34,12 @@ from tilegpu.errors import (
     UnusedNameWarning,
     ValidationError,
 )
-from tilegpu.image import Image, ImageView, Sampler, Texture
+from tilegpu.image import Image, ImageView, Texture
 from tilegpu.interface import Interface
 from tilegpu.pipeline import Pipeline
-from tilegpu.render_pass import Attachment, Query, RenderPass
+from tilegpu.query import Query
+from tilegpu.render_pass import RenderPass
+from tilegpu.sampler import Sampler
 from tilegpu.shader import compile_glsl
 from tilegpu.stats import PassStats
 from tilegpu.vertex import VertexBinding

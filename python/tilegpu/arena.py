@@ -8,11 +8,10 @@ import numpy as np
 
 from tilegpu import _core
 from tilegpu.buffer import all_usages
+from tilegpu.context import Context
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from tilegpu.device import Device
 
 _CHUNK_B = 1 << 20
 _ALIGN_B = 64
@@ -22,7 +21,7 @@ _MAX_KEPT = 64
 class Arena:
     """Copies arrays and bytes into buffers that live as long as the pass."""
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Context) -> None:
         self._device = device
         self._chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]] = []
         self._used_B = _CHUNK_B

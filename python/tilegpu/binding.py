@@ -11,9 +11,10 @@ from tilegpu import _core, enums
 from tilegpu.arena import Arena
 from tilegpu.buffer import Buffer, BufferSlice, native, require_usage
 from tilegpu.errors import ValidationError, candidates
-from tilegpu.image import Image, ImageView, Sampler, Texture
+from tilegpu.image import Image, ImageView, Texture
 from tilegpu.interface import Binding
 from tilegpu.pipeline import Pipeline
+from tilegpu.sampler import Sampler
 
 _WHOLE = 0xFFFFFFFFFFFFFFFF
 _STABLE = (Buffer, BufferSlice, Texture, Image, ImageView, Sampler)

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import functools
 import os
-import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, enums, files
+from tilegpu import _core, enums
+from tilegpu.attachment import clear_color, clear_depth_stencil
 from tilegpu.buffer import Buffer, BufferSlice
+from tilegpu.context import Context
 from tilegpu.errors import ValidationError
 from tilegpu.hsr import names as hsr_names
 from tilegpu.hsr import parse as parse_hsr
-from tilegpu.image import Image, ImageView, Sampler, Texture, default_texture_format, texels_of
+from tilegpu.image import Image, ImageView, Texture
 from tilegpu.pipeline import create_pipeline
-from tilegpu.render_pass import RenderPass, _clear_color, _clear_depth_stencil
+from tilegpu.render_pass import RenderPass
+from tilegpu.sampler import Sampler, SamplerOptions
+from tilegpu.texels import default_texture_format, layers_of, texels_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
 Path_ = str | os.PathLike[str]
-_MAX_PICTURE_B = 1 << 31
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
 
 
-class Device:
+class Device(Context):
     """A software GPU.
 
     ``profile``: ``"host"`` (this CPU) or a GPU whose tile memory is modelled, such as ``"immortalis-g925"``.
@@ -69,7 +71,7 @@ class Device:
             if not isinstance(value, (int, np.integer)) or value < 0:
                 raise ValidationError(f"Device: {name} is {value!r}; it must be a whole number, 0 for the default")
         self.label = label
-        self.core = _core.Device(
+        core = _core.Device(
             profile,
             threads,
             lanes,
@@ -81,9 +83,7 @@ class Device:
             None if hsr == "default" else parse_hsr(hsr, profile, "Device"),
             compress_samples,
         )
-        self.profile = profile
-        self._lock = threading.Lock()
-        self._chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]] = []
+        super().__init__(core, profile)
 
     @property
     def info(self) -> dict[str, Any]:
@@ -146,35 +146,7 @@ class Device:
             label=label,
         )
 
-    def sampler(
-        self,
-        *,
-        filter: str | None = None,
-        mag_filter: str = "linear",
-        min_filter: str = "linear",
-        mipmap_mode: str = "linear",
-        address: str | Sequence[str] = "repeat",
-        mip_lod_bias: float = 0.0,
-        min_lod: float = 0.0,
-        max_lod: float | None = None,
-        compare: str | None = None,
-        border_color: str = "float_transparent_black",
-        unnormalized_coordinates: bool = False,
-    ) -> Sampler:
-        """A sampler. ``filter`` sets all three filters; ``address`` is one mode or one each for u, v, w; ``max_lod=None`` is no limit."""
-        return Sampler(
-            filter=filter,
-            mag_filter=mag_filter,
-            min_filter=min_filter,
-            mipmap_mode=mipmap_mode,
-            address=address,
-            mip_lod_bias=mip_lod_bias,
-            min_lod=min_lod,
-            max_lod=max_lod,
-            compare=compare,
-            border_color=border_color,
-            unnormalized_coordinates=unnormalized_coordinates,
-        )
+    sampler = Sampler
 
     def texture(
         self,
@@ -184,17 +156,8 @@ class Device:
         mipmaps: bool | Sequence[Any] = False,
         cube: bool = False,
         sampler: Sampler | None = None,
-        filter: str | None = None,
-        mag_filter: str = "linear",
-        min_filter: str = "linear",
-        mipmap_mode: str = "linear",
-        address: str | Sequence[str] = "repeat",
-        mip_lod_bias: float = 0.0,
-        min_lod: float = 0.0,
-        max_lod: float | None = None,
-        compare: str | None = None,
-        border_color: str = "float_transparent_black",
         label: str = "",
+        **sampling: Unpack[SamplerOptions],
     ) -> Texture:
         """An image with these pixels and a sampler.
 
@@ -204,12 +167,15 @@ class Device:
         ``format``: by default
         ``*_unorm`` or ``*_sfloat`` of the array's width. ``mipmaps``: ``True`` makes the chain by 2x2 boxes; a
         sequence of arrays is levels 1 and
-        up. ``cube``: 6 layers +x, -x, +y, -y, +z, -z. The sampler's parameters are those of :meth:`sampler`;
-        ``sampler`` takes a ready one.
+        up. ``cube``: 6 layers +x, -x, +y, -y, +z, -z. The sampler's parameters (``filter``, ``address`` and the others) are
+        those of :meth:`sampler`; ``sampler`` takes a ready one.
         """
         name = label or (str(pixels) if isinstance(pixels, (str, os.PathLike)) else "")
         what = f"texture '{name}'" if name else "texture"
-        levels = [_layers_of(p, what) for p in (pixels, *([] if isinstance(mipmaps, bool) else mipmaps))]
+        if sampler is not None and sampling:
+            raise ValidationError(f"{what}: sampler= is given and {', '.join(sampling)} too; give one or the other")
+        chosen = Sampler(**sampling) if sampler is None else sampler
+        levels = [layers_of(p, what) for p in (pixels, *([] if isinstance(mipmaps, bool) else mipmaps))]
         base = levels[0]
         count, height, width = base.shape[:3]
         info = enums.parse_format(default_texture_format(base, what) if format is None else format, what)
@@ -235,20 +201,7 @@ class Device:
         image.core.defined_aspects |= _ASPECTS["color"]
         if mipmaps is True and image.mip_levels > 1:
             self.generate_mipmaps(image)
-        if sampler is None:
-            sampler = self.sampler(
-                filter=filter,
-                mag_filter=mag_filter,
-                min_filter=min_filter,
-                mipmap_mode=mipmap_mode,
-                address=address,
-                mip_lod_bias=mip_lod_bias,
-                min_lod=min_lod,
-                max_lod=max_lod,
-                compare=compare,
-                border_color=border_color,
-            )
-        return Texture(image, sampler)
+        return Texture(image, chosen)
 
     def buffer(self, data: Any, *, usage: str | Iterable[str] | None = None, label: str = "buffer") -> Buffer:
         """A buffer with a copy of an array or bytes, or of a size in bytes, then zero.
@@ -349,9 +302,9 @@ class Device:
         if extent is None:
             sizes = []
             if isinstance(source, Image):
-                sizes.append(_level_size(source, source_level, source_pos))
+                sizes.append(source._level_size(source_level, source_pos))
             if isinstance(destination, Image):
-                sizes.append(_level_size(destination, destination_level, destination_pos))
+                sizes.append(destination._level_size(destination_level, destination_pos))
             extent = (min(s[0] for s in sizes), min(s[1] for s in sizes))
         width, height = (int(v) for v in extent)
         if width <= 0 or height <= 0:
@@ -393,7 +346,7 @@ class Device:
         source._require_readable(None, source_level, source_layer)
         mode = enums.parse("filter", filter, "blit: filter")
         corners = [
-            [0, 0, *_level_size(image, level, (0, 0))] if rect is None else [int(v) for v in rect]
+            [0, 0, *image._level_size(level)] if rect is None else [int(v) for v in rect]
             for image, level, rect in (
                 (source, source_level, source_rect),
                 (destination, destination_level, destination_rect),
@@ -432,7 +385,7 @@ class Device:
         if not target.format_info.is_depth_stencil:
             if color is None or depth is not None or stencil is not None:
                 raise ValidationError(f"{what}: format {target.format} takes (r, g, b, a)")
-            value = _core.ClearValue.color(target.format_info.number, _clear_color(color, what))
+            value = _core.ClearValue.color(target.format_info.number, clear_color(color, what))
             self._run(lambda cb: cb.clear_color_image(target.core, value))
             target.core.defined_aspects |= _ASPECTS["color"]
             return
@@ -443,7 +396,7 @@ class Device:
         for aspect, number in (("depth", depth), ("stencil", stencil)):
             if number is not None:
                 bit = _ASPECTS[target._aspect(aspect)]
-                value = _clear_depth_stencil(number, aspect, what)
+                value = clear_depth_stencil(number, aspect, what)
                 self._run(functools.partial(_clear_aspect, target.core, value, bit))
                 target.core.defined_aspects |= bit
 
@@ -459,33 +412,6 @@ class Device:
         source._require_readable(None, 0, 0)
         self._run(lambda cb: cb.resolve_image(source.core, destination.core))
         destination.core.defined_aspects |= _ASPECTS[destination._aspect(None)]
-
-    # -- for the other modules
-
-    def _run(self, record: Callable[[_core.CommandBuffer], None]) -> None:
-        commands = _core.CommandBuffer(self.core)
-        record(commands)
-        self._submit(commands)
-
-    def _submit(self, commands: _core.CommandBuffer) -> None:
-        self.core.submit_and_wait([commands])
-
-    def _linear_copy(self, image: Image, level: int, layer: int, aspect: str) -> _core.Image:
-        width, height = _level_size(image, level, (0, 0))
-        copy = Image.create(self, (width, height), image.format, samples=image.samples, label=f"copy of {image.label}")
-        bit = _ASPECTS[aspect]
-        self._run(
-            lambda cb: cb.copy_image(image.core, (bit, level, layer, 0, 0), copy.core, (bit, 0, 0, 0, 0), width, height)
-        )
-        return copy.core
-
-    def _take_chunk(self) -> tuple[_core.DeviceMemory, NDArray[np.uint8]] | None:
-        with self._lock:
-            return self._chunks.pop() if self._chunks else None
-
-    def _give_chunks(self, chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]], limit: int) -> None:
-        with self._lock:
-            self._chunks.extend(chunks[: max(0, limit - len(self._chunks))])
 
     def __repr__(self) -> str:
         info = self.info
@@ -506,43 +432,3 @@ def _image(value: Any, what: str) -> Image:
     if not isinstance(image, Image):
         raise ValidationError(f"{what} is {value!r}; it must be an image")
     return image
-
-
-def _level_size(image: Image, level: int, pos: tuple[int, int]) -> tuple[int, int]:
-    if not 0 <= level < image.mip_levels:
-        raise ValidationError(f"image '{image.label}': level {level} does not exist; it has {image.mip_levels}")
-    return max(1, image.width >> level) - pos[0], max(1, image.height >> level) - pos[1]
-
-
-def _layers_of(pixels: Any, what: str) -> NDArray[Any]:
-    """Pixels as (layers, H, W, C)."""
-    if isinstance(pixels, (str, os.PathLike)):
-        try:
-            with files.open_picture(files.read_regular(pixels, _MAX_PICTURE_B)) as picture:
-                pixels = _from_pillow(picture)
-        except MemoryError:
-            raise
-        except Exception as wrong:  # Pillow raises many types for damaged files
-            raise ValidationError(f"{what}: can't read '{pixels}': {getattr(wrong, 'strerror', None) or wrong}") from None
-    elif hasattr(pixels, "getbands"):
-        pixels = _from_pillow(pixels)
-    array = np.asarray(pixels)
-    if array.dtype.kind not in "fiub" or array.dtype.hasobject:
-        raise ValidationError(f"{what}: pixels have dtype {array.dtype}; they must be numbers")
-    if array.dtype.kind == "b":
-        array = array.astype(np.uint8) * np.uint8(255)
-    if array.ndim == 2:
-        array = array[None, :, :, None]
-    elif array.ndim == 3:
-        array = array[None]
-    if array.ndim != 4 or not 1 <= array.shape[3] <= 4 or 0 in array.shape:
-        raise ValidationError(
-            f"{what}: pixels have shape {np.shape(pixels)}; it must be (H, W), (H, W, C) or (layers, H, W, C) with C 1 to 4, none of them 0"
-        )
-    return array
-
-
-def _from_pillow(picture: Any) -> NDArray[Any]:
-    if picture.mode in ("L", "RGB", "RGBA"):
-        return np.asarray(picture)
-    return np.asarray(picture.convert("RGBA" if "A" in picture.getbands() or "transparency" in picture.info else "RGB"))

@@ -1,20 +1,21 @@
-"""Images, views, samplers and textures; pixels to NumPy and to files."""
+"""Images, views and textures; pixels to NumPy and to files."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilegpu import _core, enums
+from tilegpu.context import Context
 from tilegpu.errors import UndefinedContentsError, ValidationError
+from tilegpu.sampler import Sampler
+from tilegpu.texels import to_pillow
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
-
-    from tilegpu.device import Device
 
 _ASPECT_BITS: dict[str, int] = _core.ENUMS["image_aspect"]
 _REMAINING = 0xFFFFFFFF
@@ -31,7 +32,7 @@ class Image:
 
     def __init__(
         self,
-        device: Device,
+        device: Context,
         core: _core.Image,
         size: tuple[int, int],
         format_: enums.FormatInfo,
@@ -60,7 +61,7 @@ class Image:
     @classmethod
     def create(
         cls,
-        device: Device,
+        device: Context,
         size: tuple[int, int],
         format_: Any,
         *,
@@ -217,6 +218,23 @@ class Image:
             raise UndefinedContentsError(f"image '{self.label}': its {name} contents are undefined: {reason}; {fix}")
         return name
 
+    def _level_size(self, level: int, pos: tuple[int, int] = (0, 0)) -> tuple[int, int]:
+        """Width and height of a level from a position on."""
+        if not 0 <= level < self.mip_levels:
+            raise ValidationError(f"image '{self.label}': level {level} does not exist; it has {self.mip_levels}")
+        return max(1, self.width >> level) - pos[0], max(1, self.height >> level) - pos[1]
+
+    def _linear_copy(self, level: int, layer: int, aspect: str) -> _core.Image:
+        width, height = self._level_size(level)
+        copy = Image.create(
+            self._device, (width, height), self.format, samples=self.samples, label=f"copy of {self.label}"
+        )
+        bit = _ASPECT_BITS[aspect]
+        self._device._run(
+            lambda cb: cb.copy_image(self.core, (bit, level, layer, 0, 0), copy.core, (bit, 0, 0, 0, 0), width, height)
+        )
+        return copy.core
+
     def numpy(self, level: int = 0, layer: int = 0, aspect: str | None = None) -> NDArray[Any]:
         """Copy of one level of one layer: shape (H, W, C), with more than one sample (H, W, samples, C).
 
@@ -229,7 +247,7 @@ class Image:
         Raises :class:`UndefinedContentsError` for an image that was never stored.
         """
         name = self._require_readable(aspect, level, layer)
-        source = self.core if self.tiling == "linear" else self._device._linear_copy(self, level, layer, name)
+        source = self.core if self.tiling == "linear" else self._linear_copy(level, layer, name)
         if source is not self.core:
             level = layer = 0
         return source.read(_ASPECT_BITS[name], level, layer)
@@ -335,55 +353,6 @@ class ImageView:
         return f"<tilegpu.ImageView {self.type} of '{self.image.label}'>"
 
 
-class Sampler:
-    """How a texture is read. Made by :meth:`tilegpu.Device.sampler`."""
-
-    __slots__ = ("_text", "core")
-
-    def __init__(
-        self,
-        *,
-        filter: str | None = None,
-        mag_filter: str = "linear",
-        min_filter: str = "linear",
-        mipmap_mode: str = "linear",
-        address: str | Sequence[str] = "repeat",
-        mip_lod_bias: float = 0.0,
-        min_lod: float = 0.0,
-        max_lod: float | None = None,
-        compare: str | None = None,
-        border_color: str = "float_transparent_black",
-        unnormalized_coordinates: bool = False,
-    ) -> None:
-        if filter is not None:
-            mag_filter = min_filter = mipmap_mode = filter
-        addresses: list[Any] = list(address) if isinstance(address, (list, tuple)) else [address] * 3
-        if not 1 <= len(addresses) <= 3:
-            raise ValidationError(f"sampler: address is {address!r}; give one mode, or one each for u, v (and w)")
-        addresses += [addresses[-1]] * (3 - len(addresses))
-        info = _core.SamplerCreateInfo()
-        info.mag_filter = enums.parse("filter", mag_filter, "sampler: mag_filter")
-        info.min_filter = enums.parse("filter", min_filter, "sampler: min_filter")
-        info.mipmap_mode = enums.parse("sampler_mipmap_mode", mipmap_mode, "sampler: mipmap_mode")
-        info.address_u, info.address_v, info.address_w = (
-            enums.parse("sampler_address_mode", a, "sampler: address") for a in addresses
-        )
-        info.mip_lod_bias, info.min_lod = float(mip_lod_bias), float(min_lod)
-        info.max_lod = 1000.0 if max_lod is None else float(max_lod)
-        if compare is not None:
-            info.compare_enable = True
-            info.compare_op = enums.parse("compare_op", compare, "sampler: compare")
-        info.border_color = enums.parse("border_color", border_color, "sampler: border_color")
-        info.unnormalized_coordinates = bool(unnormalized_coordinates)
-        self.core = _core.Sampler(info)
-        self._text = (
-            f"mag {mag_filter}, min {min_filter}, mip {mipmap_mode}, address {'/'.join(dict.fromkeys(addresses))}"
-        )
-
-    def __repr__(self) -> str:
-        return f"<tilegpu.Sampler {self._text}>"
-
-
 class Texture:
     """An image with a sampler, to be bound as one. Made by :meth:`tilegpu.Device.texture`."""
 
@@ -446,86 +415,3 @@ def _swizzle(text: str | None, what: str) -> list[int]:
     if len(text) != 4 or any(c not in "rgba01" for c in text.lower()):
         raise ValidationError(f"{what}: swizzle is {text!r}; it must be four letters of 'rgba01', such as 'rrr1'")
     return [table[_SWIZZLE_LETTERS.get(c, c)] for c in text.lower()]
-
-
-def to_pillow(array: NDArray[Any], info: enums.FormatInfo) -> Any:
-    """(H, W, C) as a Pillow image of 8 bits a component."""
-    from PIL import Image as PillowImage
-
-    if array.dtype.kind == "f":
-        values = np.nan_to_num(array.astype(np.float32), nan=0.0, posinf=1.0, neginf=0.0)
-        data = (np.clip(values, 0.0, 1.0) * np.float32(255) + np.float32(0.5)).astype(np.uint8)
-    elif info.numeric == "unorm" and array.dtype == np.uint16:
-        data = ((array.astype(np.uint32) * 255 + 32767) // 65535).astype(np.uint8)
-    elif info.numeric == "snorm":
-        data = (np.clip(array.astype(np.float32) / np.iinfo(array.dtype).max, 0, 1) * 255 + 0.5).astype(np.uint8)
-    else:
-        data = np.clip(array, 0, 255).astype(np.uint8)
-    if data.shape[2] == 2:
-        data = np.concatenate([data, np.zeros_like(data[:, :, :1])], axis=2)
-    return PillowImage.fromarray(np.ascontiguousarray(data[:, :, 0] if data.shape[2] == 1 else data))
-
-
-def default_texture_format(pixels: NDArray[Any], what: str) -> str:
-    """Format for an array of pixels of which only the shape and dtype are known."""
-    components = {1: "r{0}", 2: "r{0}g{0}", 3: "r{0}g{0}b{0}a{0}", 4: "r{0}g{0}b{0}a{0}"}.get(pixels.shape[-1])
-    kind = {"u1": "8", "u2": "16", "f2": "16", "f4": "32", "f8": "32"}.get(
-        f"{pixels.dtype.kind}{pixels.dtype.itemsize}"
-    )
-    if components is None or kind is None:
-        raise ValidationError(
-            f"{what}: pixels of shape {pixels.shape} and dtype {pixels.dtype} have no default format; give format="
-        )
-    return components.format(kind) + ("_sfloat" if pixels.dtype.kind == "f" else "_unorm")
-
-
-def texels_of(pixels: NDArray[Any], info: enums.FormatInfo, what: str) -> NDArray[np.uint8]:
-    """(H, W, C) pixels as tightly packed texels of the format.
-
-    Integers of the format's own width are stored as they are; floats are converted (linear light for ``*_srgb``),
-    uint8 also to float
-    formats as value / 255. A missing alpha is 1.
-    """
-    height, width, components = pixels.shape
-    wanted = info.component_count
-    if components > wanted:
-        raise ValidationError(
-            f"{what}: pixels have {components} components, format {info.name} has {wanted}; drop some, or choose another format"
-        )
-    if components < wanted and not (components == 3 and wanted == 4):
-        raise ValidationError(
-            f"{what}: pixels have {components} components, format {info.name} has {wanted}; give all, or choose another format"
-        )
-    array = np.ascontiguousarray(pixels if pixels.dtype.isnative else pixels.astype(pixels.dtype.newbyteorder("=")))
-    bits = info.component_bits
-    values: NDArray[Any]
-    uniform = info.texel_B * 8 == bits * wanted and bits in (8, 16, 32)
-    kind = {"sfloat": "f", "snorm": "i", "sint": "i"}.get(info.numeric, "u")
-    same = uniform and array.dtype == np.dtype(f"{kind}{bits // 8}")
-    if same and not info.name.startswith("b8g8r8a8") and not info.name.endswith("pack32"):
-        if components < wanted:
-            one: Any = np.iinfo(array.dtype).max if info.numeric in ("unorm", "srgb", "snorm") else 1
-            array = np.concatenate([array, np.full((height, width, 1), one, array.dtype)], axis=2)
-        return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    if info.is_integer:
-        if array.dtype.kind not in "iub":
-            raise ValidationError(
-                f"{what}: pixels are {array.dtype}, format {info.name} holds integers; convert with astype"
-            )
-        values = array.astype(np.uint32 if info.numeric == "uint" else np.int32)
-    elif array.dtype == np.uint8 and info.numeric in ("unorm", "srgb", "sfloat", "ufloat"):
-        values = array.astype(np.float32) / np.float32(255)
-        if info.numeric == "srgb":  # stored as it is, only in another order
-            order = [2, 1, 0, 3] if info.name.startswith("b8") else [0, 1, 2, 3]
-            full = np.full((height, width, 4), 255, np.uint8)
-            full[:, :, :components] = array
-            return np.ascontiguousarray(full[:, :, order]).reshape(-1)
-    elif array.dtype.kind == "f":
-        values = array.astype(np.float32)
-    else:
-        raise ValidationError(
-            f"{what}: pixels are {array.dtype}, which can't become {info.name}; give floats, or integers of the format's width"
-        )
-    if components < wanted:
-        values = np.concatenate([values, np.ones((height, width, 1), values.dtype)], axis=2)
-    return _core.Image.pack_texels(info.number, np.ascontiguousarray(values).reshape(height * width, wanted))

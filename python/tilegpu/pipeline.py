@@ -9,11 +9,12 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tilegpu import _core, enums, shader
+from tilegpu.context import Context
 from tilegpu.errors import UnusedNameWarning, ValidationError, candidates
 from tilegpu.interface import Interface, Stages
 from tilegpu.pipeline_state import (
@@ -27,9 +28,6 @@ from tilegpu.pipeline_state import (
     set_stencil,
 )
 from tilegpu.vertex import VertexLayout, make_layout
-
-if TYPE_CHECKING:
-    from tilegpu.device import Device
 
 _PACKAGE = str(Path(__file__).parent) + os.sep
 
@@ -139,8 +137,20 @@ def _specialization(interface: Interface, constants: Mapping[Any, Any], label: s
     return result
 
 
+def _set_vertex_input(info: _core.GraphicsPipelineCreateInfo, layout: VertexLayout) -> None:
+    for number, binding in enumerate(layout.bindings):
+        info.add_vertex_binding(number, binding.stride_B, _core.ENUMS["vertex_input_rate"][binding.rate])
+    for location, number, format_, offset_B in layout.attributes:
+        info.add_vertex_attribute(location, number, format_, offset_B)
+
+
+def _color_formats(color: Any, what: str) -> list[enums.FormatInfo | None]:
+    given = [color] if isinstance(color, str) or hasattr(color, "format") else list(color)
+    return [None if c is None else enums.parse_format(c, f"{what}: color[{i}]") for i, c in enumerate(given)]
+
+
 def create_pipeline(
-    self: Device,
+    self: Context,
     vert: shader.ShaderSource,
     frag: shader.ShaderSource | None = None,
     *,
@@ -218,15 +228,10 @@ def create_pipeline(
     :class:`UnsupportedError` otherwise.
     """
     what = f"pipeline '{label}'" if label else "pipeline"
-    stages: Stages = {
-        "vertex": shader.load(
-            vert, "vertex", defines=defines, include=include, label=label, file=vert_file, device=self.core
-        )
-    }
+    load = functools.partial(shader.load, defines=defines, include=include, label=label, device=self.core)
+    stages: Stages = {"vertex": load(vert, "vertex", file=vert_file)}
     if frag is not None:
-        stages["fragment"] = shader.load(
-            frag, "fragment", defines=defines, include=include, label=label, file=frag_file, device=self.core
-        )
+        stages["fragment"] = load(frag, "fragment", file=frag_file)
     for stage, module in stages.items():
         if module.reflection.stage != _core.ENUMS["shader_stage"][stage]:
             raise ValidationError(f"{what}: '{module.label}' is given as the {stage} shader, but it is the other stage")
@@ -249,13 +254,8 @@ def create_pipeline(
     specialization = _specialization(interface, constants, what) if interface and constants else {}
     for stage, module in stages.items():
         info.set_stage(module, specialization.get(stage, []))
-    for number, binding in enumerate(layout.bindings):
-        info.add_vertex_binding(number, binding.stride_B, _core.ENUMS["vertex_input_rate"][binding.rate])
-    for location, number, format_, offset_B in layout.attributes:
-        info.add_vertex_attribute(location, number, format_, offset_B)
-
-    color = [color] if isinstance(color, str) or hasattr(color, "format") else list(color)
-    colors = [None if c is None else enums.parse_format(c, f"{what}: color[{i}]") for i, c in enumerate(color)]
+    _set_vertex_input(info, layout)
+    colors = _color_formats(color, what)
     info.color_formats = [0 if c is None else c.number for c in colors]
     depth_info = None if depth is None else enums.parse_format(depth, f"{what}: depth")
     stencil_info = None if stencil is None else enums.parse_format(stencil, f"{what}: stencil")

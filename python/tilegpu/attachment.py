@@ -1,0 +1,146 @@
+"""What a pass renders to: an image, what happens to it before and after, and the values that clear it.
+
+In: what the user gives for a colour, depth or stencil attachment. Out: the core's attachment and the view that is rendered to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tilegpu import _core, enums
+from tilegpu.errors import ValidationError
+from tilegpu.image import Image, ImageView, Texture
+
+
+class Attachment:
+    """An image in a pass: what happens to it before (load), after (store) and to whom it is resolved.
+
+    ``load_op``: ``"load"``, ``"clear"``, ``"dont_care"``, ``"none"``; by default ``"clear"`` if ``clear`` is given,
+    else ``"load"``.
+    ``clear``: r, g, b, a for colour (integers for integer formats), one number for depth or stencil.
+    ``store_op``: ``"store"``, ``"dont_care"``, ``"none"``.
+    ``resolve``: a single-sampled image that receives the resolved samples, in tile memory; ``resolve_mode``:
+    ``"average"`` (default for
+    colour that is not integer), ``"sample_zero"`` (default otherwise), ``"min"``, ``"max"``.
+    ``level``, ``layer``: which part of the image, if ``image`` is no view.
+    """
+
+    __slots__ = ("clear", "image", "layer", "level", "load_op", "resolve", "resolve_mode", "store_op")
+
+    def __init__(
+        self,
+        image: Image | ImageView | Texture,
+        load_op: str | None = None,
+        clear: Any = None,
+        store_op: str = "store",
+        resolve: Image | ImageView | Texture | None = None,
+        resolve_mode: str | None = None,
+        level: int = 0,
+        layer: int = 0,
+    ) -> None:
+        self.image = image
+        self.load_op = load_op if load_op is not None else ("clear" if clear is not None else "load")
+        self.clear = clear
+        self.store_op = store_op
+        self.resolve = resolve
+        self.resolve_mode = resolve_mode
+        self.level = level
+        self.layer = layer
+
+    def __repr__(self) -> str:
+        resolve = f", resolve={self.resolve!r}" if self.resolve is not None else ""
+        return f"tilegpu.Attachment({self.image!r}, load_op={self.load_op!r}, store_op={self.store_op!r}{resolve})"
+
+    def _view(self, image: Any, layers: int, what: str) -> ImageView:
+        if isinstance(image, ImageView):
+            return image
+        if isinstance(image, Texture):
+            image = image.image
+        if not isinstance(image, Image):
+            raise ValidationError(f"{what} is {image!r}; it must be an image, a view or a tilegpu.Attachment")
+        if not 0 <= self.level < image.mip_levels or not 0 <= self.layer <= image.layers - layers:
+            raise ValidationError(
+                f"{what}: level {self.level}, layer {self.layer} and {layers} layer(s) from it; image '{image.label}' has "
+                f"{image.mip_levels} levels and {image.layers} layers"
+            )
+        return image.view(
+            "2d" if layers == 1 else "2d_array", level=self.level, levels=1, layer=self.layer, layers=layers
+        )
+
+    def build(self, aspect: str, layers: int, what: str) -> tuple[_core.RenderingAttachment, ImageView]:
+        """The core's attachment and the view that is rendered to."""
+        view = self._view(self.image, layers, what)
+        info = view.image.format_info
+        if aspect == "color":
+            if info.is_depth_stencil:
+                raise ValidationError(
+                    f"{what}: image '{view.image.label}' has format {info.name}, which is no colour; give it as depth= or stencil="
+                )
+            clear = _core.ClearValue.color(info.number, clear_color(self.clear, f"{what}: clear"))
+        else:
+            if not (info.depth_bits if aspect == "depth" else info.stencil_bits):
+                raise ValidationError(
+                    f"{what}: image '{view.image.label}' has format {info.name}, which has no {aspect}"
+                )
+            clear = clear_depth_stencil(self.clear, aspect, f"{what}: clear")
+        load_op = enums.parse("attachment_load_op", self.load_op, f"{what}: load_op")
+        store_op = enums.parse("attachment_store_op", self.store_op, f"{what}: store_op")
+        if self.clear is not None and load_op != _core.ENUMS["attachment_load_op"]["clear"]:
+            raise ValidationError(
+                f"{what}: clear is given, but load_op is {self.load_op!r}; use load_op='clear', or leave clear out"
+            )
+        resolve_view = None
+        mode = _core.ENUMS["resolve_mode"]["none"]
+        if self.resolve is not None:
+            target = Attachment(self.resolve, level=0, layer=0)
+            resolve_view = target._view(self.resolve, layers, f"{what}: resolve")
+            default = "sample_zero" if aspect != "color" or info.is_integer else "average"
+            mode = enums.parse("resolve_mode", self.resolve_mode or default, f"{what}: resolve_mode")
+        elif self.resolve_mode is not None:
+            raise ValidationError(f"{what}: resolve_mode is {self.resolve_mode!r}, but resolve= names no image")
+        core = _core.RenderingAttachment(
+            view.core, load_op, store_op, clear, mode, None if resolve_view is None else resolve_view.core
+        )
+        return core, view
+
+
+def clear_color(value: Any, what: str) -> list[float]:
+    """Four numbers of what the user gave, (0, 0, 0, 0) for nothing."""
+    if value is None:
+        return [0.0, 0.0, 0.0, 0.0]
+    try:
+        values = [float(v) for v in value]
+    except TypeError:
+        values = []
+    if not 1 <= len(values) <= 4:
+        raise ValidationError(f"{what} is {value!r}; it must be (r, g, b, a)")
+    return values + [0.0, 0.0, 0.0, 1.0][len(values) :]
+
+
+def clear_depth_stencil(value: Any, aspect: str, what: str) -> _core.ClearValue:
+    """The clear value of a number, 1.0 and 0 for nothing."""
+    if value is None:
+        return _core.ClearValue.depth_stencil(1.0, 0)
+    try:
+        number = float(value)
+    except TypeError:
+        raise ValidationError(f"{what} is {value!r}; {aspect} takes one number") from None
+    if aspect == "depth":
+        if not 0.0 <= number <= 1.0:
+            raise ValidationError(f"{what} is {value!r}; depth is 0 to 1")
+        return _core.ClearValue.depth_stencil(number, 0)
+    if number != int(number) or not 0 <= number <= 255:
+        raise ValidationError(f"{what} is {value!r}; stencil is a whole number 0 to 255")
+    return _core.ClearValue.depth_stencil(1.0, int(number))
+
+
+def rect_of(value: Sequence[int], what: str) -> list[int]:
+    """(x, y, width, height) as integers that fit the core."""
+    try:
+        x, y, width, height = (int(v) for v in value)
+    except (TypeError, ValueError):
+        raise ValidationError(f"{what} is {value!r}; it must be (x, y, width, height) in pixels") from None
+    if width < 0 or height < 0 or max(abs(x), abs(y), width, height) > 0x7FFFFFFF:
+        raise ValidationError(f"{what} is {value!r}; width and height must not be negative, and all must fit 31 bits")
+    return [x, y, width, height]

@@ -1,0 +1,43 @@
+"""What a device is to the objects that it makes: the core's device, a profile, a queue to submit to, memory for arguments.
+
+In: recorded command buffers. Out: executed ones. It knows none of those objects, so images and passes can know their device without a
+circle of modules; :class:`tilegpu.Device` adds what makes them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tilegpu import _core
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Context:
+    """Base of :class:`tilegpu.Device`."""
+
+    def __init__(self, core: _core.Device, profile: str) -> None:
+        self.core = core
+        self.profile = profile
+        self._lock = threading.Lock()
+        self._chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]] = []
+
+    def _run(self, record: Callable[[_core.CommandBuffer], None]) -> None:
+        commands = _core.CommandBuffer(self.core)
+        record(commands)
+        self._submit(commands)
+
+    def _submit(self, commands: _core.CommandBuffer) -> None:
+        self.core.submit_and_wait([commands])
+
+    def _take_chunk(self) -> tuple[_core.DeviceMemory, NDArray[np.uint8]] | None:
+        with self._lock:
+            return self._chunks.pop() if self._chunks else None
+
+    def _give_chunks(self, chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]], limit: int) -> None:
+        with self._lock:
+            self._chunks.extend(chunks[: max(0, limit - len(self._chunks))])

@@ -1,0 +1,317 @@
+"""The arguments of a draw: vertices, indices, instances, descriptors, push constants and dynamic state to commands.
+
+In: what the user gives a draw. Out: the binding commands that differ from what the open pass has bound already. Arrays are copied into
+the pass's arena; what a draw doesn't say is the pipeline's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilegpu import _core
+from tilegpu.arena import Arena
+from tilegpu.attachment import rect_of
+from tilegpu.binding import DescriptorBinder
+from tilegpu.buffer import Buffer, BufferSlice, require_usage
+from tilegpu.context import Context
+from tilegpu.errors import ValidationError
+from tilegpu.pipeline import Pipeline
+from tilegpu.pipeline_state import depth_bias_of
+from tilegpu.vertex import buffer_matches, index_array, vertex_array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MAX_U32 = 0xFFFFFFFF
+_INDEX_TYPES = {np.dtype(np.uint8): "uint8", np.dtype(np.uint16): "uint16", np.dtype(np.uint32): "uint32"}
+_FRONT, _BACK = 1, 2
+
+
+class DrawArguments:
+    """What an open pass has bound. ``commands``: where it records."""
+
+    def __init__(self, device: Context, commands: _core.CommandBuffer, what: str, size: tuple[int, int]) -> None:
+        self.commands = commands
+        self._what = what
+        self._size = size
+        self._arena = Arena(device)
+        self._binder = DescriptorBinder(self._arena)
+        self._pipeline: Pipeline | None = None
+        self._vertex: dict[int, tuple[_core.Buffer, int]] = {}
+        self._index: tuple[_core.Buffer, int, str] | None = None
+        self._last_vertices: tuple[Pipeline, Any, int] | None = None
+        self._last_indices: tuple[Any, int] | None = None
+        self._push: bytes | None = None
+        self._dynamic: tuple[Any, ...] = ()
+        self._pipelines_own: tuple[Any, ...] = ()  # what the bound pipeline says where the draw says nothing
+        self._viewport: tuple[float, ...] | None = None
+        self._scissor: list[int] | None = None
+
+    def require_pipeline(self, pipeline: Any) -> None:
+        """Raises for anything else."""
+        if not isinstance(pipeline, Pipeline):
+            raise ValidationError(
+                f"{self._what}: draw's first argument is {pipeline!r}; it must be a pipeline (dev.pipeline)"
+            )
+
+    def upload(self, data: NDArray[Any]) -> _core.Buffer:
+        """A buffer with a copy of an argument, which lives as long as the pass."""
+        return self._arena.upload(data)
+
+    def end(self) -> None:
+        """The pass has ended: nothing is bound any more."""
+        self._binder.clear()
+
+    def prepare(
+        self,
+        pipeline: Pipeline,
+        vertices: Any,
+        indices: Any,
+        bind: Mapping[Any, Any] | None,
+        push: Any,
+        viewport: Any,
+        scissor: Any,
+        stencil_reference: Any,
+        blend_constants: Any,
+        depth_bias: Any,
+    ) -> int | None:
+        """Binds everything; returns the number of indices or vertices that there are, if known."""
+        self.require_pipeline(pipeline)
+        if pipeline is not self._pipeline:
+            self.commands.bind_pipeline(pipeline.core)
+            state = pipeline.state
+            self._dynamic = self._pipelines_own = (state.stencil_reference, state.blend_constants, state.depth_bias)
+            self._pipeline = pipeline
+        available = self._vertices(pipeline, vertices)
+        if indices is not None:
+            available = self._indices(pipeline, indices)
+        self._binder.bind(self.commands, pipeline, bind, self._what)
+        if push is not None or pipeline.has_push:
+            self._push_constants(pipeline, push)
+        if (
+            self._dynamic is not self._pipelines_own
+            or viewport is not None
+            or scissor is not None
+            or stencil_reference is not None
+            or blend_constants is not None
+            or depth_bias is not None
+            or self._viewport is not None
+            or self._scissor is not None
+        ):
+            self._dynamic_state(pipeline, viewport, scissor, stencil_reference, blend_constants, depth_bias)
+        return available
+
+    def _source(
+        self, data: Any, dtype: np.dtype[Any] | None, stride_B: int, what: str
+    ) -> tuple[_core.Buffer, int, int]:
+        """(buffer, offset, number of elements) of one vertex binding."""
+        if isinstance(data, (Buffer, BufferSlice)):
+            buffer, offset, size_B = (
+                (data, 0, data.size) if isinstance(data, Buffer) else (data.buffer, data.offset, data.size)
+            )
+            require_usage(buffer, "vertex_buffer", what)
+            if not buffer_matches(buffer.dtype, dtype):
+                raise ValidationError(
+                    f"{what}: buffer '{buffer.label}' was made from {buffer.dtype}, the pipeline was made for {dtype}"
+                )
+            return buffer.core, offset, size_B // max(1, stride_B)
+        array, count = vertex_array(data, dtype, what)
+        return self._arena.upload(array), 0, count
+
+    def _bind_vertex(self, number: int, source: tuple[_core.Buffer, int]) -> None:
+        if self._vertex.get(number) != source:
+            self.commands.bind_vertex_buffer(number, *source)
+            self._vertex[number] = source
+
+    def _vertices(self, pipeline: Pipeline, vertices: Any) -> int | None:
+        last = self._last_vertices
+        if last is not None and last[0] is pipeline and last[1] is vertices:
+            return last[2]
+        layout = pipeline.vertex_layout
+        numbers = layout.per_vertex
+        self._last_vertices = None
+        if vertices is None:
+            if numbers:
+                raise ValidationError(
+                    f"{self._what}, {pipeline.title}: the vertex shader reads {len(numbers)} vertex binding(s); give vertices="
+                )
+            return None
+        if not numbers:
+            raise ValidationError(
+                f"{self._what}, {pipeline.title}: vertices are given, but the pipeline was made without vertex=; "
+                "give dev.pipeline the dtype"
+            )
+        sources = list(vertices) if isinstance(vertices, (list, tuple)) and len(numbers) > 1 else [vertices]
+        if len(sources) != len(numbers):
+            raise ValidationError(
+                f"{self._what}, {pipeline.title}: {len(sources)} vertex array(s); the pipeline has {len(numbers)} vertex bindings"
+            )
+        available: int | None = None
+        for number, data in zip(numbers, sources, strict=True):
+            binding = layout.bindings[number]
+            buffer, offset, count = self._source(
+                data, binding.dtype, binding.stride_B, f"{self._what}, {pipeline.title}"
+            )
+            self._bind_vertex(number, (buffer, offset))
+            available = count if available is None else min(available, count)
+        if isinstance(vertices, (Buffer, BufferSlice)) and available is not None:
+            self._last_vertices = (pipeline, vertices, available)
+        return available
+
+    def instances(self, pipeline: Pipeline, instances: Any) -> int:
+        """Binds the data of the per-instance bindings; returns the number of instances."""
+        layout = pipeline.vertex_layout
+        numbers = layout.per_instance
+        if isinstance(instances, (int, np.integer)):
+            if numbers:
+                raise ValidationError(
+                    f"{self._what}, {pipeline.title}: the pipeline has {len(numbers)} per-instance binding(s); "
+                    "give their data as instances="
+                )
+            if not 0 <= instances <= MAX_U32:
+                raise ValidationError(
+                    f"{self._what}, {pipeline.title}: instances is {instances}; it must be 0 to {MAX_U32}"
+                )
+            return int(instances)
+        if not numbers:
+            raise ValidationError(
+                f"{self._what}, {pipeline.title}: instances is data, but the pipeline was made without instance=; "
+                "give dev.pipeline the dtype"
+            )
+        sources = list(instances) if isinstance(instances, (list, tuple)) and len(numbers) > 1 else [instances]
+        if instances is None or len(sources) != len(numbers):
+            raise ValidationError(
+                f"{self._what}, {pipeline.title}: instances has {len(sources)} array(s); "
+                f"the pipeline has {len(numbers)} per-instance bindings"
+            )
+        available: int | None = None
+        for number, data in zip(numbers, sources, strict=True):
+            binding = layout.bindings[number]
+            buffer, offset, count = self._source(
+                data, binding.dtype, binding.stride_B, f"{self._what}, {pipeline.title}: instances"
+            )
+            self._bind_vertex(number, (buffer, offset))
+            available = count if available is None else min(available, count)
+        return available or 0
+
+    def _indices(self, pipeline: Pipeline, indices: Any) -> int:
+        last = self._last_indices
+        if last is not None and last[0] is indices:
+            return last[1]
+        self._last_indices = None
+        what = f"{self._what}, {pipeline.title}"
+        if isinstance(indices, (Buffer, BufferSlice)):
+            buffer, offset, size_B = (
+                (indices, 0, indices.size)
+                if isinstance(indices, Buffer)
+                else (indices.buffer, indices.offset, indices.size)
+            )
+            require_usage(buffer, "index_buffer", f"{what}: indices")
+            kind = _INDEX_TYPES.get(buffer.dtype) if buffer.dtype is not None else "uint32"
+            if kind is None:
+                raise ValidationError(
+                    f"{what}: index buffer '{buffer.label}' was made from {buffer.dtype}; make it from uint8, uint16 or uint32"
+                )
+            source = (buffer.core, offset, kind)
+            count = size_B // (4 if buffer.dtype is None else buffer.dtype.itemsize)
+        else:
+            array = index_array(indices, pipeline.primitive_restart, what)
+            source = (self._arena.upload(array), 0, _INDEX_TYPES[array.dtype])
+            count = array.size
+        if self._index != source:
+            self.commands.bind_index_buffer(source[0], source[1], _core.ENUMS["index_type"][source[2]])
+            self._index = source
+        if isinstance(indices, (Buffer, BufferSlice)):
+            self._last_indices = (indices, count)
+        return count
+
+    def _push_constants(self, pipeline: Pipeline, push: Any) -> None:
+        floats = pipeline.interface.push_floats
+        if floats is not None and type(push) is dict and floats.push(self.commands, push):
+            self._push = None  # what was pushed last isn't known here
+            return
+        size_B = pipeline.interface.push_layout.size_B if pipeline.interface.push_layout is not None else 0
+        if push is None:
+            names = ", ".join(m.name for m in pipeline.interface.push_constants)
+            raise ValidationError(
+                f"{self._what}, {pipeline.title}: the shaders have push constants ({names}); give push="
+            )
+        if type(push) is dict or isinstance(push, Mapping):  # the second question alone costs a tenth of a draw
+            data = pipeline.pack_push(push)
+        elif isinstance(push, (bytes, bytearray, memoryview)):
+            data = bytes(push)
+        elif isinstance(push, (np.ndarray, np.void)) and push.dtype.names:
+            data = pipeline.pack_push({n: push[n] for n in push.dtype.names})
+        elif isinstance(push, np.ndarray):
+            data = push.tobytes()
+        else:
+            raise ValidationError(
+                f"{self._what}, {pipeline.title}: push is {push!r}; it must be a mapping by name, or all as bytes"
+            )
+        if len(data) != size_B:
+            raise ValidationError(
+                f"{self._what}, {pipeline.title}: push has {len(data)} bytes; the shaders' push constants take {size_B}"
+            )
+        if data != self._push:
+            self.commands.push_constants(0, data)
+            self._push = data
+
+    def _dynamic_state(
+        self,
+        pipeline: Pipeline,
+        viewport: Any,
+        scissor: Any,
+        stencil_reference: Any,
+        blend_constants: Any,
+        depth_bias: Any,
+    ) -> None:
+        state = pipeline.state
+        what = f"{self._what}, {pipeline.title}"
+        if viewport is not None or self._viewport is not None:
+            values = (
+                (0.0, 0.0, *map(float, self._size), 0.0, 1.0) if viewport is None else tuple(float(v) for v in viewport)
+            )
+            if len(values) == 4:
+                values = (*values, 0.0, 1.0)
+            if len(values) != 6 or not np.all(np.isfinite(values)):
+                raise ValidationError(
+                    f"{what}: viewport is {viewport!r}; it must be (x, y, width, height[, min_depth, max_depth]), finite numbers"
+                )
+            if values != self._viewport:
+                self.commands.set_viewport(*values)
+                self._viewport = values
+        if scissor is not None or self._scissor is not None:
+            rect = [0, 0, *self._size] if scissor is None else rect_of(scissor, f"{what}: scissor")
+            if rect != self._scissor:
+                self.commands.set_scissor(rect)
+                self._scissor = rect
+        reference = state.stencil_reference if stencil_reference is None else stencil_reference
+        reference = (
+            (int(reference), int(reference))
+            if isinstance(reference, (int, np.integer))
+            else tuple(int(v) for v in reference)
+        )
+        if len(reference) != 2 or not all(0 <= v <= 255 for v in reference):
+            raise ValidationError(
+                f"{what}: stencil_reference is {stencil_reference!r}; it must be 0 to 255, or (front, back)"
+            )
+        constants = state.blend_constants if blend_constants is None else tuple(float(v) for v in blend_constants)
+        if len(constants) != 4:
+            raise ValidationError(f"{what}: blend_constants is {blend_constants!r}; it must be four numbers, r g b a")
+        bias = (
+            state.depth_bias
+            if depth_bias is None
+            else (depth_bias_of(depth_bias, f"{what}: depth_bias") or (0.0, 0.0, 0.0))
+        )
+        if reference != self._dynamic[0]:
+            self.commands.set_stencil_reference(_FRONT, reference[0])
+            self.commands.set_stencil_reference(_BACK, reference[1])
+        if constants != self._dynamic[1]:
+            self.commands.set_blend_constants(list(constants))
+        if bias != self._dynamic[2]:
+            self.commands.set_depth_bias(*bias)
+        now = (reference, constants, bias)
+        self._dynamic = self._pipelines_own if now == self._pipelines_own else now

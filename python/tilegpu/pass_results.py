@@ -1,0 +1,182 @@
+"""What an ended pass can tell: its cost, the framebuffer's five pieces, draws explained, histories of pixels.
+
+In: the recorded command buffer, which may be executed again. Out: statistics, tables, maps.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tilegpu import _core
+from tilegpu.context import Context
+from tilegpu.errors import ValidationError
+from tilegpu.explain import Explanation
+from tilegpu.history import HEATMAPS, PixelHistory, parse_trace, pixel_history, tile_time_map
+from tilegpu.stats import PassStats
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+class PassResults:
+    """The half of :class:`tilegpu.RenderPass` that is used after its ``with`` block."""
+
+    def __init__(self, device: Context, label: str, trace: bool | str | Sequence[Any]) -> None:
+        self.label = label
+        self._device = device
+        self._what = f"pass '{label}'"
+        self._trace, self._trace_fragments, self._trace_pixels = parse_trace(trace, self._what)
+        self._found: dict[str, Any] | None = None  # of the last fragment trace with maps
+        self._recorded: _core.CommandBuffer | None = None
+        self._stats: PassStats | None = None
+        self._size = (0, 0)
+
+    def _execute(self, commands: _core.CommandBuffer) -> None:
+        if self._trace_fragments:
+            commands.trace_fragments(0, True, self._trace_pixels, False)
+        self._device._submit(commands)
+        self._stats = PassStats(self.label, commands.pass_stats(0))
+        self._found = commands.fragment_trace(0) if self._trace_fragments else None
+
+    def replay(self) -> PassStats:
+        """Executes the ended pass again, without recording it again, and waits; returns its new statistics.
+
+        Buffers and textures are read as they are now; NumPy arguments are those that were copied at the draws.
+        """
+        if self._recorded is None:
+            raise ValidationError(
+                f"{self._what}: replay() is for a pass whose with block has ended without an exception"
+            )
+        self._execute(self._recorded)
+        return self.stats
+
+    @property
+    def stats(self) -> PassStats:
+        """What the pass cost; there once the ``with`` block has ended."""
+        if self._stats is None:
+            raise ValidationError(
+                f"{self._what}: stats are there only after its with block has ended without an exception"
+            )
+        return self._stats
+
+    def _piece(self, name: str) -> dict[str, Any]:
+        import json
+
+        pieces: dict[str, dict[str, Any]] = json.loads(self._ended(f"{name} is known").describe_framebuffer(0))
+        return pieces[name]
+
+    @property
+    def layout(self) -> dict[str, Any]:
+        """First of the framebuffer's five pieces: formats, samples, areas, tile size and its allocation in tile memory."""
+        return self._piece("layout")
+
+    @property
+    def load(self) -> dict[str, Any]:
+        """Second piece: what a tile starts with, per target, inside the render area and in the border around it."""
+        return self._piece("load")
+
+    @property
+    def store(self) -> dict[str, Any]:
+        """Third piece: what leaves the tile, per target, and where to."""
+        return self._piece("store")
+
+    @property
+    def resolve(self) -> dict[str, Any]:
+        """Fourth piece: the copy inside tile memory at the end of the pass; empty where the store does it on its way out."""
+        return self._piece("resolve")
+
+    @property
+    def desc(self) -> dict[str, Any]:
+        """Fifth piece: tiler heap, sample positions, and what else is neither layout nor operation."""
+        return self._piece("desc")
+
+    def tiles(self) -> list[dict[str, Any]]:
+        """What moved for each tile, for a pass made with ``trace=True``: a dictionary each, part by part, layer by layer,
+        row by row.
+
+        ``x``, ``y``, ``size``: the tile's place and side in pixels (tiles of the host, cut with the framebuffer); ``layer``;
+        ``part``: ``"normal"``, or ``"first"``, ``"middle"``, ``"last"`` of a pass that was split; ``has_primitives``;
+        ``traffic``: bytes by attachment and cause, as in ``rp.stats.traffic``, whose sum they are.
+        """
+        commands = self._ended("tiles() are known")
+        if not self._trace:
+            raise ValidationError(f"{self._what}: tiles() needs dev.render_pass(..., trace=True)")
+        return commands.tile_trace(0)
+
+    def lint(self) -> list[str]:
+        """What costs bytes without need, a line each, with the bytes; empty if there is nothing to say."""
+        return self._ended("lint() has an answer").lint(0)
+
+    def explain(self) -> Explanation:
+        """Per draw: which hidden-surface removal was on, and why not; there once the ``with`` block has ended."""
+        return Explanation(self.label, self._ended("explain() has an answer").explain(0), self._costs)
+
+    def why(self, x: int, y: int, sample: int | None = None) -> PixelHistory:
+        """The history of a pixel (framebuffer coordinates) and a sample, or all its samples: every fragment that reached it, in API
+        order, and what became of it at which stage.
+
+        The ended pass is executed again for the pixel's tile, beside its images. Buffers and textures are read as they are now.
+        A pass that loads images, was split or whose shaders write memory can't be repeated: name its pixels in advance,
+        ``dev.render_pass(..., trace=[(x, y)])``. Raises :class:`tilegpu.ValidationError` where neither is the case, or for a
+        pixel or sample that is not there.
+        """
+        commands = self._ended("why() has an answer")
+        width, height = self._size
+        if not (0 <= x < width and 0 <= y < height):
+            raise ValidationError(f"{self._what}: why({x}, {y}): the framebuffer is {width} x {height} px")
+        samples = int(self.layout["samples"])
+        if sample is not None and not 0 <= sample < samples:
+            raise ValidationError(f"{self._what}: why(): sample is {sample}; the pass has {samples}")
+        if self._found is not None and (x, y) in self._trace_pixels:
+            events = self._found["events"][self._trace_pixels.index((x, y))]
+        else:
+            commands.trace_fragments(0, False, [(x, y)], True)
+            self._device._submit(commands)
+            events = commands.fragment_trace(0)["events"][0]
+        pipelines: list[str] = []
+        for row in commands.explain(0):
+            pipelines += [row["pipeline"]] * row["draws"]
+        return pixel_history(self.label, x, y, range(samples) if sample is None else [sample], events, pipelines)
+
+    def heatmap(self, kind: str) -> NDArray[Any]:
+        """A number for each pixel of the framebuffer, (height, width).
+
+        ``kind``: a key of :data:`tilegpu.history.HEATMAPS`. Counts of fragments are int32, and sum up to the counter of
+        ``rp.stats`` exactly; ``"tile_ms"`` is float64, in milliseconds, and of a new execution (best of three for each tile).
+        Raises :class:`tilegpu.ValidationError` for a pass that can't be repeated (see :meth:`why`) and was not
+        made with ``trace="fragments"``.
+        """
+        if kind not in HEATMAPS:
+            raise ValidationError(f"{self._what}: heatmap '{kind}' is not known; there are {', '.join(HEATMAPS)}")
+        if kind != "tile_ms":
+            result: NDArray[Any] = self._fragments()["maps"][kind]
+            return result.copy()
+        commands = self._ended("heatmap() has an answer")
+        runs = []
+        for _ in range(3):
+            commands.trace_fragments(0, False, [], True, True)
+            self._device._submit(commands)
+            runs.append(commands.fragment_trace(0)["tiles"])
+        tiles = [(x, y, side, min(run[i][3] for run in runs)) for i, (x, y, side, _) in enumerate(runs[0])]
+        return tile_time_map(self._size, tiles)
+
+    def _fragments(self) -> dict[str, Any]:
+        """Maps and costs: from the execution if it was traced, else from another one."""
+        commands = self._ended("what became of its fragments is known")
+        if self._found is None:
+            commands.trace_fragments(0, True, [], True)
+            self._device._submit(commands)
+            self._found = commands.fragment_trace(0)
+            assert self._found is not None
+        return self._found
+
+    def _costs(self) -> list[dict[str, Any]]:
+        return list(self._fragments()["draws"])
+
+    def _ended(self, what: str) -> _core.CommandBuffer:
+        """The recorded pass, for what is known only once it has ended."""
+        if self._recorded is None:
+            raise ValidationError(f"{self._what}: {what} only after its with block has ended without an exception")
+        return self._recorded

@@ -1,0 +1,77 @@
+"""Samplers. In: Vulkan's names for filters, addresses, comparisons. Out: the core's sampler."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+from tilegpu import _core, enums
+from tilegpu.errors import ValidationError
+
+
+class SamplerOptions(TypedDict, total=False):
+    """What :class:`Sampler` takes, for what passes it on."""
+
+    filter: str | None
+    mag_filter: str
+    min_filter: str
+    mipmap_mode: str
+    address: str | Sequence[str]
+    mip_lod_bias: float
+    min_lod: float
+    max_lod: float | None
+    compare: str | None
+    border_color: str
+    unnormalized_coordinates: bool
+
+
+class Sampler:
+    """How a texture is read. Made by :meth:`tilegpu.Device.sampler`.
+
+    ``filter`` sets all three filters; ``address`` is one mode or one each for u, v, w; ``max_lod=None`` is no limit.
+    """
+
+    __slots__ = ("_text", "core")
+
+    def __init__(
+        self,
+        *,
+        filter: str | None = None,
+        mag_filter: str = "linear",
+        min_filter: str = "linear",
+        mipmap_mode: str = "linear",
+        address: str | Sequence[str] = "repeat",
+        mip_lod_bias: float = 0.0,
+        min_lod: float = 0.0,
+        max_lod: float | None = None,
+        compare: str | None = None,
+        border_color: str = "float_transparent_black",
+        unnormalized_coordinates: bool = False,
+    ) -> None:
+        if filter is not None:
+            mag_filter = min_filter = mipmap_mode = filter
+        addresses: list[Any] = list(address) if isinstance(address, (list, tuple)) else [address] * 3
+        if not 1 <= len(addresses) <= 3:
+            raise ValidationError(f"sampler: address is {address!r}; give one mode, or one each for u, v (and w)")
+        addresses += [addresses[-1]] * (3 - len(addresses))
+        info = _core.SamplerCreateInfo()
+        info.mag_filter = enums.parse("filter", mag_filter, "sampler: mag_filter")
+        info.min_filter = enums.parse("filter", min_filter, "sampler: min_filter")
+        info.mipmap_mode = enums.parse("sampler_mipmap_mode", mipmap_mode, "sampler: mipmap_mode")
+        info.address_u, info.address_v, info.address_w = (
+            enums.parse("sampler_address_mode", a, "sampler: address") for a in addresses
+        )
+        info.mip_lod_bias, info.min_lod = float(mip_lod_bias), float(min_lod)
+        info.max_lod = 1000.0 if max_lod is None else float(max_lod)
+        if compare is not None:
+            info.compare_enable = True
+            info.compare_op = enums.parse("compare_op", compare, "sampler: compare")
+        info.border_color = enums.parse("border_color", border_color, "sampler: border_color")
+        info.unnormalized_coordinates = bool(unnormalized_coordinates)
+        self.core = _core.Sampler(info)
+        self._text = (
+            f"mag {mag_filter}, min {min_filter}, mip {mipmap_mode}, address {'/'.join(dict.fromkeys(addresses))}"
+        )
+
+    def __repr__(self) -> str:
+        return f"<tilegpu.Sampler {self._text}>"

@@ -1,0 +1,133 @@
+"""Pixels as users have them to texels as formats have them, and back: arrays, files, Pillow's images."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilegpu import _core, enums, files
+from tilegpu.errors import ValidationError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_MAX_PICTURE_B = 1 << 31
+
+
+def layers_of(pixels: Any, what: str) -> NDArray[Any]:
+    """What the user gave as pixels: (layers, H, W, C)."""
+    if isinstance(pixels, (str, os.PathLike)):
+        try:
+            with files.open_picture(files.read_regular(pixels, _MAX_PICTURE_B)) as picture:
+                pixels = _from_pillow(picture)
+        except MemoryError:
+            raise
+        except Exception as wrong:  # Pillow raises many types for damaged files
+            raise ValidationError(f"{what}: can't read '{pixels}': {getattr(wrong, 'strerror', None) or wrong}") from None
+    elif hasattr(pixels, "getbands"):
+        pixels = _from_pillow(pixels)
+    array = np.asarray(pixels)
+    if array.dtype.kind not in "fiub" or array.dtype.hasobject:
+        raise ValidationError(f"{what}: pixels have dtype {array.dtype}; they must be numbers")
+    if array.dtype.kind == "b":
+        array = array.astype(np.uint8) * np.uint8(255)
+    if array.ndim == 2:
+        array = array[None, :, :, None]
+    elif array.ndim == 3:
+        array = array[None]
+    if array.ndim != 4 or not 1 <= array.shape[3] <= 4 or 0 in array.shape:
+        raise ValidationError(
+            f"{what}: pixels have shape {np.shape(pixels)}; it must be (H, W), (H, W, C) or (layers, H, W, C) with C 1 to 4, none of them 0"
+        )
+    return array
+
+
+def _from_pillow(picture: Any) -> NDArray[Any]:
+    if picture.mode in ("L", "RGB", "RGBA"):
+        return np.asarray(picture)
+    return np.asarray(picture.convert("RGBA" if "A" in picture.getbands() or "transparency" in picture.info else "RGB"))
+
+
+def to_pillow(array: NDArray[Any], info: enums.FormatInfo) -> Any:
+    """(H, W, C) as a Pillow image of 8 bits a component."""
+    from PIL import Image as PillowImage
+
+    if array.dtype.kind == "f":
+        values = np.nan_to_num(array.astype(np.float32), nan=0.0, posinf=1.0, neginf=0.0)
+        data = (np.clip(values, 0.0, 1.0) * np.float32(255) + np.float32(0.5)).astype(np.uint8)
+    elif info.numeric == "unorm" and array.dtype == np.uint16:
+        data = ((array.astype(np.uint32) * 255 + 32767) // 65535).astype(np.uint8)
+    elif info.numeric == "snorm":
+        data = (np.clip(array.astype(np.float32) / np.iinfo(array.dtype).max, 0, 1) * 255 + 0.5).astype(np.uint8)
+    else:
+        data = np.clip(array, 0, 255).astype(np.uint8)
+    if data.shape[2] == 2:
+        data = np.concatenate([data, np.zeros_like(data[:, :, :1])], axis=2)
+    return PillowImage.fromarray(np.ascontiguousarray(data[:, :, 0] if data.shape[2] == 1 else data))
+
+
+def default_texture_format(pixels: NDArray[Any], what: str) -> str:
+    """Format for an array of pixels of which only the shape and dtype are known."""
+    components = {1: "r{0}", 2: "r{0}g{0}", 3: "r{0}g{0}b{0}a{0}", 4: "r{0}g{0}b{0}a{0}"}.get(pixels.shape[-1])
+    kind = {"u1": "8", "u2": "16", "f2": "16", "f4": "32", "f8": "32"}.get(
+        f"{pixels.dtype.kind}{pixels.dtype.itemsize}"
+    )
+    if components is None or kind is None:
+        raise ValidationError(
+            f"{what}: pixels of shape {pixels.shape} and dtype {pixels.dtype} have no default format; give format="
+        )
+    return components.format(kind) + ("_sfloat" if pixels.dtype.kind == "f" else "_unorm")
+
+
+def texels_of(pixels: NDArray[Any], info: enums.FormatInfo, what: str) -> NDArray[np.uint8]:
+    """(H, W, C) pixels as tightly packed texels of the format.
+
+    Integers of the format's own width are stored as they are; floats are converted (linear light for ``*_srgb``),
+    uint8 also to float
+    formats as value / 255. A missing alpha is 1.
+    """
+    height, width, components = pixels.shape
+    wanted = info.component_count
+    if components > wanted:
+        raise ValidationError(
+            f"{what}: pixels have {components} components, format {info.name} has {wanted}; drop some, or choose another format"
+        )
+    if components < wanted and not (components == 3 and wanted == 4):
+        raise ValidationError(
+            f"{what}: pixels have {components} components, format {info.name} has {wanted}; give all, or choose another format"
+        )
+    array = np.ascontiguousarray(pixels if pixels.dtype.isnative else pixels.astype(pixels.dtype.newbyteorder("=")))
+    bits = info.component_bits
+    values: NDArray[Any]
+    uniform = info.texel_B * 8 == bits * wanted and bits in (8, 16, 32)
+    kind = {"sfloat": "f", "snorm": "i", "sint": "i"}.get(info.numeric, "u")
+    same = uniform and array.dtype == np.dtype(f"{kind}{bits // 8}")
+    if same and not info.name.startswith("b8g8r8a8") and not info.name.endswith("pack32"):
+        if components < wanted:
+            one: Any = np.iinfo(array.dtype).max if info.numeric in ("unorm", "srgb", "snorm") else 1
+            array = np.concatenate([array, np.full((height, width, 1), one, array.dtype)], axis=2)
+        return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    if info.is_integer:
+        if array.dtype.kind not in "iub":
+            raise ValidationError(
+                f"{what}: pixels are {array.dtype}, format {info.name} holds integers; convert with astype"
+            )
+        values = array.astype(np.uint32 if info.numeric == "uint" else np.int32)
+    elif array.dtype == np.uint8 and info.numeric in ("unorm", "srgb", "sfloat", "ufloat"):
+        values = array.astype(np.float32) / np.float32(255)
+        if info.numeric == "srgb":  # stored as it is, only in another order
+            order = [2, 1, 0, 3] if info.name.startswith("b8") else [0, 1, 2, 3]
+            full = np.full((height, width, 4), 255, np.uint8)
+            full[:, :, :components] = array
+            return np.ascontiguousarray(full[:, :, order]).reshape(-1)
+    elif array.dtype.kind == "f":
+        values = array.astype(np.float32)
+    else:
+        raise ValidationError(
+            f"{what}: pixels are {array.dtype}, which can't become {info.name}; give floats, or integers of the format's width"
+        )
+    if components < wanted:
+        values = np.concatenate([values, np.ones((height, width, 1), values.dtype)], axis=2)
+    return _core.Image.pack_texels(info.number, np.ascontiguousarray(values).reshape(height * width, wanted))
