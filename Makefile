@@ -87,12 +87,12 @@ test-sanitize: build $(VENV)/.stamp-test ## C++ tests and the Python suite under
 	cmake --build $(SANITIZE)
 	sh scripts/test_sanitize.sh $(SANITIZE) $(VENV) $(PYTEST_ARGS)
 
-fuzz: build $(VENV)/.stamp-test ## FUZZ_CASES random passes against the model, as many mutated shaders and mutated glTF documents, from FUZZ_SEED on
-	TILEGPU_FUZZ_CASES=$(or $(FUZZ_CASES),5000) TILEGPU_FUZZ_SEED=$(or $(FUZZ_SEED),1) $(PY) -m pytest -q \
-	  tests/test_framebuffer_model.py tests/test_shader_errors.py tests/test_gltf.py
+fuzz: build $(VENV)/.stamp-test ## FUZZ_CASES random passes against the model, as many mutated shaders and glTF documents, models for FUZZ_SECONDS, from FUZZ_SEED on
+	TILEGPU_FUZZ_CASES=$(or $(FUZZ_CASES),5000) TILEGPU_FUZZ_SEED=$(or $(FUZZ_SEED),1) TILEGPU_FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) \
+	  $(PY) -m pytest -q tests/test_framebuffer_model.py tests/test_shader_errors.py tests/test_gltf.py tests/test_model_attack.py
 
-bench: build ## the scenes of benchmarks/, timed
-	$(PY) benchmarks/run.py $(BENCH_ARGS)
+bench: build ## the reference scenes timed, beside OpenGL where it is there (BENCH_ARGS=--no-gl)
+	$(PY) -m tilegpu bench peers $(BENCH_ARGS)
 
 # --- work counted, not timed; valgrind is wanted by nothing else
 $(VENV)/.stamp-valgrind: packages/guard.txt scripts/install_packages.sh

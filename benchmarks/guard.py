@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import tilegpu
-from tilegpu.scene import find_scene
-from tilegpu.scene.render import SceneRenderer
+from tilegpu.scene import SceneRenderer, find_scene
 
 HERE = Path(__file__).resolve().parent
 FIGURES = HERE / "guard.json"

@@ -8,8 +8,7 @@ from __future__ import annotations
 import sys
 
 import tilegpu
-from tilegpu.scene import find_scene
-from tilegpu.scene.render import SceneRenderer
+from tilegpu.scene import SceneRenderer, find_scene
 
 
 def main() -> None:

@@ -30,8 +30,7 @@ from numpy.typing import NDArray
 
 import tilegpu
 from tilegpu.bench.timing import machine
-from tilegpu.scene import Frame, find_scene
-from tilegpu.scene.render import SceneRenderer
+from tilegpu.scene import Frame, SceneRenderer, find_scene
 
 SOURCE = Path(__file__).resolve().parent / "cpp" / "bench_scenes.cpp"
 SCENES = ("multisampling1", "multisampling4_pass_resolve")
@@ -142,7 +141,7 @@ def compare(library: Any, scene: str, threads: int, rounds: int) -> None:
 _FRAMES = """
 import sys, time, tilegpu
 from tilegpu.scene import find_scene
-from tilegpu.scene.render import SceneRenderer
+from tilegpu.scene import SceneRenderer
 r = SceneRenderer(tilegpu.Device(threads=1))
 f = find_scene(sys.argv[1]).frame()
 r.render(f, read=False)

@@ -29,8 +29,7 @@ def render(scene: str) -> None:
     import numpy as np
 
     import tilegpu as tg
-    from tilegpu.scene import find_scene
-    from tilegpu.scene.render import SceneRenderer
+    from tilegpu.scene import SceneRenderer, find_scene
 
     device = tg.Device(threads=1, lanes=8, jit_target="x86-64-v3")
     result = SceneRenderer(device).render(find_scene(scene).frame(SIZE))

@@ -35,8 +35,7 @@ from typing import Any
 import tilegpu
 from tilegpu.bench import peers
 from tilegpu.bench.msaa import MOVES
-from tilegpu.scene import find_scene
-from tilegpu.scene.render import SceneRenderer
+from tilegpu.scene import SceneRenderer, find_scene
 
 HERE = Path(__file__).resolve().parent
 SCENES = tuple(name for name in peers.SCENES if name not in ("clear", "heavy_overdraw_512"))
@@ -44,7 +43,7 @@ BEGIN, END = "<!-- limits: written by benchmarks/limits.py -->", "<!-- limits: e
 _FRAMES = """
 import sys, tilegpu
 from tilegpu.scene import find_scene
-from tilegpu.scene.render import SceneRenderer
+from tilegpu.scene import SceneRenderer
 import time
 r = SceneRenderer(tilegpu.Device(threads=1))
 f = find_scene(sys.argv[1]).frame(tuple(int(v) for v in sys.argv[2].split("x")))

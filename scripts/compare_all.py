@@ -13,9 +13,7 @@ from pathlib import Path
 
 import tilegpu as tg
 from tilegpu.reference import Comparison, Difference, ReferenceError, Tolerance, compare_frame, explained, unavailable
-from tilegpu.scene import find_scene
-from tilegpu.scene.render import SceneRenderer
-from tilegpu.scene.resources import MODEL_SUFFIXES, scenes
+from tilegpu.scene import MODEL_SUFFIXES, SceneRenderer, find_scene, scenes
 
 HEAD = (
     "| scene | size | samples | covered | max | inside: max | over 2/255 | driver's LOD | over 8/255 | edges over 2/255 | reasons |\n"

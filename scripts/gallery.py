@@ -17,8 +17,7 @@ from PIL import Image as Picture
 from PIL import ImageDraw
 
 import tilegpu as tg
-from tilegpu.scene import find_scene
-from tilegpu.scene.render import SceneRenderer
+from tilegpu.scene import SceneRenderer, find_scene
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SIZE = (512, 288)

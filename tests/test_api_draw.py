@@ -825,3 +825,11 @@ def test_struct_messages(dev: tg.Device, bound: tuple[tg.Pipeline, dict[str, Any
     with pytest.raises(tg.ValidationError, match="is a combined_image_sampler, which has no members"):
         pipe.struct("t", x=1)
     assert pipe.struct("push", k=1.0) == np.float32(1).tobytes()
+
+
+def test_what_is_no_pipeline_is_named() -> None:
+    dev = tg.Device()
+    image = dev.image((4, 4), "r8g8b8a8_unorm")
+    for draw in (lambda rp: rp.draw("triangle"), lambda rp: rp.draw_indirect("triangle", np.zeros((1, 4), np.uint32))):
+        with pytest.raises(tg.ValidationError, match="draw's first argument is 'triangle'; it must be a pipeline"), dev.render_pass(image) as rp:
+            draw(rp)

@@ -294,3 +294,17 @@ def test_message(dev: tg.Device, case: Case) -> None:
     call, kind, pattern = case
     with pytest.raises(kind, match=f"(?s){pattern}"):
         call(dev)
+
+
+def test_a_sampler_and_its_arguments_are_not_both_given() -> None:
+    dev = tg.Device()
+    pixels = np.zeros((2, 2, 4), np.uint8)
+    with pytest.raises(tg.ValidationError, match=r"texture 'wood': sampler= is given and filter, address too; give one or the other"):
+        dev.texture(pixels, sampler=dev.sampler(), filter="nearest", address="clamp_to_edge", label="wood")
+    with pytest.raises(TypeError, match="fliter"):
+        dev.texture(pixels, fliter="nearest")
+    assert dev.texture(pixels, filter="nearest").sampler.core is not None
+
+
+def test_the_profiles_have_names() -> None:
+    assert tg.profile_names()[0] == "host" and "immortalis-g925" in tg.profile_names()

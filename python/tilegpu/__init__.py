@@ -52,6 +52,12 @@ def format_info(format: str) -> FormatInfo:
     return parse_format(format, "format_info")
 
 
+def profile_names() -> tuple[str, ...]:
+    """Names of all GPU profiles, ``"host"`` first."""
+    names = str(_core.profile_names()).split(", ")
+    return ("host", *(n for n in names if n != "host"))
+
+
 __all__ = [
     "Attachment",
     "Buffer",
@@ -81,4 +87,5 @@ __all__ = [
     "compile_glsl",
     "format_info",
     "format_names",
+    "profile_names",
 ]

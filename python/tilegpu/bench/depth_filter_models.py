@@ -13,10 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tilegpu.scene import Draw, Frame, State, program
 from tilegpu.scene.camera import multiply, perspective, rotate_x, transform, translate
-from tilegpu.scene.description import Draw, Frame, State
 from tilegpu.scene.mesh import VERTEX, Mesh, columns, grid_indices
-from tilegpu.scene.resources import program
 from tilegpu.scene.shapes import ball, cos_sin, torus_knot
 
 #: The paper's screen.

@@ -6,26 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tilegpu.bench import depth_filter as bench
-from tilegpu.bench.depth_filter_models import models
+from tilegpu.bench import depth_filter_runs as bench
+from tilegpu.bench.depth_filter_models import SIZE_PX, models
+from tilegpu.bench.plots import load_pyplot
 
 _PAPER_REJECTION, _PAPER_EFFECTIVE = 0.717, (0.64, 0.88)
 
 
-def _pyplot() -> Any:
-    try:
-        import matplotlib
-    except ImportError:
-        raise RuntimeError("drawing plots needs matplotlib, which is not installed: pip install matplotlib") from None
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    return pyplot
-
-
 def write_plots(rows: Sequence[bench.Row], folder: Path) -> list[Path]:
     """Writes the pictures into ``folder`` and says where; returns their paths."""
-    pyplot = _pyplot()
+    pyplot = load_pyplot()
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, draw in (
@@ -113,7 +103,7 @@ def _complexity(pyplot: Any, rows: Sequence[bench.Row]) -> Any:
     if not picked:
         return None
     figure, axes = pyplot.subplots(1, 2, figsize=(10, 4), sharex=True)
-    width_px, height_px = bench.SIZE_PX
+    width_px, height_px = SIZE_PX
     last_frame = max(r.frame for r in picked)
     for system in bench.SYSTEMS:
         series = sorted((r for r in picked if r.system == system and r.frame == last_frame), key=lambda r: r.fragments)

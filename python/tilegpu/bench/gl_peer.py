@@ -19,8 +19,7 @@ from tilegpu.scene import find_scene
 def main(scene: str, seconds: str, picture: str) -> None:
     """Draws, measures and writes; errors end the process."""
     os.environ.setdefault("GALLIVM_PERF", "")  # as in tilegpu bench peers
-    from tilegpu.reference.gl import Renderer
-    from tilegpu.reference.prepared import PreparedFrame
+    from tilegpu.reference import PreparedFrame, Renderer
 
     frame = find_scene(scene).frame()
     prepared = PreparedFrame(frame)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from tilegpu.bench import operations
-from tilegpu.cli.common import EXIT_OK, load_scene, parse_size, positive
+from tilegpu.terminal import EXIT_OK, load_scene, parse_size, positive
 
 SCENES = ("heavy_overdraw_512", "fill_opaque_back_to_front", "textured_pbr", "mesh_100k")
 #: What is compared: a name, and what ``hsr=`` takes.
@@ -109,7 +109,7 @@ def measure(
     are in the count), ``lanes_per_fragment``, ``bytes``, ``ms`` (median), ``ms_all``; ``over_first_order`` and ``over_first_hsr``: the
     median of the ratios, turn by turn, to the same in the first order, and to the first choice in the same order."""
     import tilegpu
-    from tilegpu.scene.render import SceneRenderer
+    from tilegpu.scene import SceneRenderer
 
     given = scene.frame(size)
     frames = {order: dataclasses.replace(given, draws=reorder(list(given.draws), order)) for order in orders}

@@ -22,8 +22,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import tilegpu as tg
-from tilegpu.scene import Frame, find_scene
-from tilegpu.scene.render import SceneRenderer
+from tilegpu.scene import Frame, SceneRenderer, find_scene
 
 SCENES = ("multisampling", "msaa")
 SAMPLES = (1, 2, 4, 8, 16)
@@ -181,7 +180,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command."""
-    from tilegpu.cli.common import UsageError
+    from tilegpu.terminal import UsageError
 
     try:
         width, height = (int(v) for v in options.size.split("x"))

@@ -29,9 +29,8 @@ from numpy.typing import NDArray
 
 import tilegpu as tg
 from tilegpu.bench.timing import by_turns, machine, ratio_of
-from tilegpu.cli.common import UsageError
-from tilegpu.scene import Frame, find_scene
-from tilegpu.scene.render import SceneRenderer
+from tilegpu.scene import Frame, SceneRenderer, find_scene
+from tilegpu.terminal import UsageError
 
 SCENES = (
     "clear", "fill_opaque_back_to_front", "fill_opaque_front_to_back", "fill_blend", "heavy_overdraw_512", "heavy_overdraw_1080p",
@@ -171,8 +170,7 @@ def measure(
     runs: dict[str, Callable[[], object]] = {"tilegpu": lambda: renderer.render(frame, read=False)}
     differ: dict[str, float | None] = {}
     if gl:
-        from tilegpu.reference.gl import Renderer
-        from tilegpu.reference.prepared import PreparedFrame
+        from tilegpu.reference import PreparedFrame, Renderer
 
         prepared = PreparedFrame(frame)
         runs["gl"] = prepared.run

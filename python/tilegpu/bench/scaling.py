@@ -168,9 +168,9 @@ def run_series(series: str, seconds: float, limit: int | None = None) -> list[di
 
 def write_plots(rows: Sequence[dict[str, Any]], path: Path) -> None:
     """One picture: a graph for each series, time on the left, memory on the right, both logarithmic."""
-    from tilegpu.bench.depth_filter_plots import _pyplot
+    from tilegpu.bench.plots import load_pyplot
 
-    pyplot = _pyplot()
+    pyplot = load_pyplot()
     names = list(dict.fromkeys(row["series"] for row in rows))
     columns = min(len(names), 3)
     lines = -(-len(names) // columns)

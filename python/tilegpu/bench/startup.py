@@ -118,8 +118,7 @@ def measure_processes(runs: int) -> list[dict[str, Any]]:
 def measure_pipelines(runs: int) -> list[dict[str, Any]]:
     """Rows of one pipeline from SPIR-V: vertex shader, body and epilogue; its sampler's functions are compiled at the first draw."""
     import tilegpu as tg
-    from tilegpu.scene import find_scene
-    from tilegpu.scene.render import SceneRenderer
+    from tilegpu.scene import SceneRenderer, find_scene
 
     frame = find_scene("textured_pbr").frame((96, 54))
     program, vertices = frame.draws[0].program, frame.draws[0].vertices

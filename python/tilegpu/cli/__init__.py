@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if os.environ.get("TILEGPU_DEBUG"):
             raise
         text = str(error) or type(error).__name__
-        from tilegpu.errors import Error
+        from tilegpu import Error
 
         if not isinstance(error, (Error, ValueError, OSError, RuntimeError)):
             text = f"{type(error).__name__}: {text} (an error of tilegpu itself; TILEGPU_DEBUG=1 shows where)"

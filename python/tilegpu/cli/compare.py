@@ -21,9 +21,8 @@ from tilegpu.cli.common import (
 from tilegpu.cli.render import save_image
 
 if TYPE_CHECKING:
-    from tilegpu.reference import Comparison
-    from tilegpu.reference.explained import Findings
-    from tilegpu.scene.description import Frame
+    from tilegpu.reference import Comparison, Findings
+    from tilegpu.scene import Frame
 
 _DESCRIPTION = """Renders the same frame with tilegpu and with OpenGL (moderngl over EGL; the shaders are translated from the same
 SPIR-V) and compares. Exit code 0: within tolerance (inside at most 0.5 % of the covered pixels over 2/255 and none over 8/255 without a
@@ -71,7 +70,7 @@ def _text(found: Comparison) -> str:
 def run(options: argparse.Namespace) -> int:
     """Compares every colour attachment; prints the figures and the verdict."""
     from tilegpu.reference import ReferenceError, Tolerance, compare_frame, explained, side_by_side, stored, unavailable
-    from tilegpu.scene.render import SceneRenderer
+    from tilegpu.scene import SceneRenderer
 
     scene = load_scene(options.scene)
     frame = scene.frame(options.size, options.samples)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tilegpu.cli.common import EXIT_OK, UsageError, add_scene_options, as_plain, load_scene
 
 if TYPE_CHECKING:
-    from tilegpu.render_pass import RenderPass
+    from tilegpu import RenderPass
 
 
 def add_parser(commands: Any) -> None:
@@ -42,7 +42,7 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Renders the scene once and prints the explanation."""
     import tilegpu
-    from tilegpu.scene.render import SceneRenderer
+    from tilegpu.scene import SceneRenderer
 
     scene = load_scene(options.scene)
     choice = options.hsr.split(",") if options.hsr not in ("default", "off", "all") else options.hsr

@@ -23,8 +23,7 @@ from tilegpu.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from tilegpu.scene import Frame, Scene
-    from tilegpu.scene.description import RenderResult
+    from tilegpu.scene import Frame, RenderResult, Scene
 
 
 def add_parser(commands: Any) -> None:
@@ -98,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
     folder = Path(options.output).parent
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}")
-    from tilegpu.scene.render import SceneRenderer
+    from tilegpu.scene import SceneRenderer
 
     renderer = SceneRenderer(make_device(options))
     statistics: list[Any] = []

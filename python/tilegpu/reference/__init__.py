@@ -6,12 +6,16 @@ Needs moderngl, EGL with a driver (Mesa's llvmpipe is enough) and the program ``
 
 from tilegpu.reference import explained, stored
 from tilegpu.reference.compare import Comparison, Tolerance, compare_frame, side_by_side
+from tilegpu.reference.explained import Findings
 from tilegpu.reference.gl import ReferenceError, ReferencePicture, Renderer, unavailable
 from tilegpu.reference.metrics import Difference, difference
+from tilegpu.reference.prepared import PreparedFrame
 
 __all__ = [
     "Comparison",
     "Difference",
+    "Findings",
+    "PreparedFrame",
     "ReferenceError",
     "ReferencePicture",
     "Renderer",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tilegpu.reference.edges import edge_mask
 from tilegpu.reference.gl import Renderer
 from tilegpu.reference.metrics import Difference, difference, differs_from, per_pixel
-from tilegpu.scene.description import Frame
+from tilegpu.scene import Frame
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tilegpu.reference import glraw
 from tilegpu.reference.gl import Renderer
-from tilegpu.scene.description import Draw, Frame
+from tilegpu.scene import Draw, Frame
 
 _MAX_BLENDED_LAYERS = 64
 _COS_CREASE = 0.866

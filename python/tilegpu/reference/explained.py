@@ -27,11 +27,11 @@ from numpy.typing import NDArray
 from tilegpu.reference import primitives, samples
 from tilegpu.reference.gl import Renderer
 from tilegpu.reference.metrics import per_pixel
-from tilegpu.scene.description import Frame, Texture
+from tilegpu.scene import Frame, Texture
 
 if TYPE_CHECKING:
     from tilegpu.reference.compare import Comparison
-    from tilegpu.scene.render import SceneRenderer
+    from tilegpu.scene import SceneRenderer
 
 SUBPIXEL_PX = 1 / 256
 DEPTH_TIE = 2.0**-22

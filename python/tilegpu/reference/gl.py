@@ -30,7 +30,7 @@ from tilegpu.reference.translate import (
     translate,
     with_constants,
 )
-from tilegpu.scene.description import ALPHA_BLEND, Blend, Draw, Frame, Program, State, Texture
+from tilegpu.scene import ALPHA_BLEND, Blend, Draw, Frame, Program, State, Texture
 
 if TYPE_CHECKING:
     import moderngl

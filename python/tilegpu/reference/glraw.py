@@ -6,7 +6,7 @@ import ctypes
 import functools
 from typing import Any
 
-from tilegpu.scene.description import Sampler
+from tilegpu.scene import Sampler
 
 _FILTER = {"nearest": 0x2600, "linear": 0x2601}
 _MIP_FILTER = {

@@ -10,7 +10,7 @@ from typing import Any
 
 from tilegpu.reference import glraw
 from tilegpu.reference.gl import ReferenceError, Renderer
-from tilegpu.scene.description import Draw, Frame
+from tilegpu.scene import Draw, Frame
 
 
 class PreparedFrame:

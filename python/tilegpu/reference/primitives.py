@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from tilegpu.reference import samples
 from tilegpu.reference.gl import ReferenceError, Renderer
 from tilegpu.reference.translate import compile_spirv, translate, with_constants
-from tilegpu.scene.description import Draw, Frame, Program
+from tilegpu.scene import Draw, Frame, Program
 
 if TYPE_CHECKING:
-    from tilegpu.scene.render import SceneRenderer
+    from tilegpu.scene import SceneRenderer
 
 #: In frames of more draws than these all draws count as the first: the number is a constant of the shader.
 MAX_DRAWS = 32

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tilegpu.reference.compare import Comparison, Tolerance, clear_value
 from tilegpu.reference.gl import Renderer
 from tilegpu.reference.metrics import difference, differs_from
-from tilegpu.scene.description import Frame
+from tilegpu.scene import Frame
 
 #: Edges count as inside, where coverage may differ by a rounding.
 TOLERANCE = Tolerance(inside_share_over_2=0.02, edges_share_over_2=0.02, inside_over_8_px=1_000_000_000)

@@ -2,8 +2,11 @@
 
 >>> from tilegpu.scene import scenes
 >>> frame = scenes()["mesh_1m"].frame((640, 360), samples=4)
+
+The door of this room: other rooms import from here. The modules that it names are what samples are made of.
 """
 
+from tilegpu.scene import bake, camera, mesh, procedural, shapes
 from tilegpu.scene.description import (
     ALPHA_BLEND,
     Blend,
@@ -16,19 +19,31 @@ from tilegpu.scene.description import (
     State,
     Texture,
 )
-from tilegpu.scene.resources import find_scene, scenes
+from tilegpu.scene.model_file import ModelError
+from tilegpu.scene.programs import program
+from tilegpu.scene.render import SceneRenderer
+from tilegpu.scene.resources import MODEL_SUFFIXES, find_scene, scenes
 
 __all__ = [
     "ALPHA_BLEND",
+    "MODEL_SUFFIXES",
     "Blend",
     "Draw",
     "Frame",
+    "ModelError",
     "Program",
     "RenderResult",
     "Sampler",
     "Scene",
+    "SceneRenderer",
     "State",
     "Texture",
+    "bake",
+    "camera",
     "find_scene",
+    "mesh",
+    "procedural",
+    "program",
     "scenes",
+    "shapes",
 ]

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tilegpu.scene.description import Program, State, Texture
-from tilegpu.scene.resources import program
+from tilegpu.scene.programs import program
 
 F = np.float32
 #: Map of a material to the name of its sampler in pbr.frag, in the order of the bindings.

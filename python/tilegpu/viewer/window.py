@@ -143,14 +143,6 @@ def _window_size(scene: Scene, size: Size | None) -> Size:
     return max(1, round(width * factor)), max(1, round(height * factor))
 
 
-def profiles() -> tuple[str, ...]:
-    """Names of all GPU profiles, ``host`` first."""
-    from tilegpu import _core
-
-    names = str(_core.profile_names()).split(", ")
-    return ("host", *(n for n in names if n != "host"))
-
-
 def as_rgba(image: NDArray[Any]) -> NDArray[np.uint8]:
     """(H, W, 4) uint8 of any colour image; floats are clamped to 0..1."""
     if image.dtype != np.uint8:
@@ -181,9 +173,9 @@ def view(
     frame; tests use it to press keys. Raises :class:`ViewerError` if no window can be opened.
     """
     import tilegpu
-    from tilegpu.scene.render import SceneRenderer
+    from tilegpu.scene import SceneRenderer
 
-    state = ViewState(scene, samples or scene.default_samples, profile, profiles())
+    state = ViewState(scene, samples or scene.default_samples, profile, tilegpu.profile_names())
     glfw, window = _open(_window_size(scene, size), f"tilegpu  |  {scene.name}")
     options: dict[str, Any] = {k: v for k, v in (("threads", threads), ("lanes", lanes)) if v is not None}
     renderer: SceneRenderer | None = None

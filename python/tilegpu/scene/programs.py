@@ -1,0 +1,67 @@
+"""Shaders of the samples as programs. They live in the repository when running from source, in ``tilegpu/_shaders`` in a wheel."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+
+from tilegpu.scene.description import Program
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def folder_of(name: str) -> Path:
+    """Folder of shaders or samples: ``_name`` beside the package (wheel) or ``name`` at the repository's root (source)."""
+    candidates = [_PACKAGE / f"_{name}", _PACKAGE.parent.parent / name]
+    for folder in candidates:
+        if folder.is_dir():
+            return folder
+    raise FileNotFoundError(
+        f"tilegpu: no folder '{name}'; looked at {', '.join(map(str, candidates))}; reinstall the package"
+    )
+
+
+def shader_path(name: str) -> Path:
+    """Path of a shader of the samples, e.g. ``"pbr.frag"``. Raises ``FileNotFoundError`` that lists what there is."""
+    folder = folder_of("shaders")
+    path = folder / name
+    if not path.is_file():
+        there = ", ".join(sorted(p.name for p in folder.iterdir() if p.suffix in (".vert", ".frag")))
+        raise FileNotFoundError(f"tilegpu: no shader '{name}' in {folder}; there are {there}")
+    return path
+
+
+@functools.cache
+def _shader_text(name: str, defines: tuple[tuple[str, str], ...]) -> str:
+    text = shader_path(name).read_text(encoding="utf-8")
+    if not defines:
+        return text
+    version, rest = text.split("\n", 1)
+    return "\n".join([version, *(f"#define {key} {value}" for key, value in defines), "#line 2", rest])
+
+
+def shader_text(name: str, defines: Mapping[str, object] | None = None) -> str:
+    """GLSL of a shader of the samples, with ``#define`` lines put below ``#version``; line numbers stay those of the file."""
+    items = sorted(
+        (key, str(int(value)) if isinstance(value, bool) else str(value)) for key, value in (defines or {}).items()
+    )
+    return _shader_text(name, tuple(items))
+
+
+@functools.cache
+def _program(vertex: str, fragment: str, defines: tuple[tuple[str, object], ...]) -> Program:
+    table = dict(defines)
+    label = f"{vertex}+{fragment}" if not table else f"{vertex}+{fragment} ({', '.join(table)})"
+    return Program(
+        shader_text(vertex, table),
+        shader_text(fragment, table),
+        label,
+        str(shader_path(vertex)),
+        str(shader_path(fragment)),
+    )
+
+
+def program(vertex: str, fragment: str, **defines: object) -> Program:
+    """Program of two shaders of the samples; the same object for the same arguments."""
+    return _program(vertex, fragment, tuple(sorted(defines.items())))

@@ -1,0 +1,130 @@
+"""The rooms of the Python package: imports go one way, through doors, as docs/architecture.md says."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "python" / "tilegpu"
+
+
+class Room(NamedTuple):
+    """A row of the table. ``modules``: full names, in order, the door last; ``public``: those that others may import."""
+
+    door: str
+    modules: list[str]
+    public: set[str]
+
+
+def rooms_of_document() -> list[Room]:
+    text = (ROOT / "docs" / "architecture.md").read_text().partition("## The rooms of the Python package")[2]
+    rooms = []
+    for door, modules in re.findall(r"^\| [a-z ]+ \| `([a-z_.]+)` \|([^|]*)\|", text, re.MULTILINE):
+        names = [f"{door}.{name}" for name in re.findall(r"`([a-z_]+)`", modules)]
+        public = {f"{door}.{name}" for name in re.findall(r"\*\*`([a-z_]+)`\*\*", modules)}
+        rooms.append(Room(door, [*names, door], {*public, door}))
+    return rooms
+
+
+def modules_of_package() -> dict[str, str]:
+    """Text of each module by its full name; a package's is that of its ``__init__``."""
+    out = {"tilegpu._core": ""}
+    for path in PACKAGE.rglob("*.py"):
+        name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+        out[name.removesuffix(".__init__")] = path.read_text(encoding="utf-8")
+    return out
+
+
+def imports(text: str, known: set[str], package: str = "") -> Iterator[tuple[int, str]]:
+    """Line and module of every import, wherever it stands: in functions and for type checkers too."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:  # relative: seen from the module's package
+                above = package.rsplit(".", node.level - 1)[0] if node.level > 1 else package
+                base = f"{above}.{base}".rstrip(".")
+            for alias in node.names:
+                name = f"{base}.{alias.name}"
+                if name in known or base in known:
+                    yield node.lineno, name if name in known else base
+        elif isinstance(node, ast.Call):  # what would hide an import from this reading
+            called = ast.unparse(node.func)
+            if called in ("importlib.import_module", "import_module", "__import__"):
+                yield node.lineno, "?"
+
+
+def wrong_imports(rooms: list[Room], modules: dict[str, str]) -> list[str]:
+    """Each import against the order, past a door, or that can't be read."""
+    where = {name: (r, m) for r, room in enumerate(rooms) for m, name in enumerate(room.modules)}
+    wrong = []
+    for name, text in modules.items():
+        if name not in where:
+            wrong.append(f"{name}: is in no room of docs/architecture.md")
+            continue
+        room, place = where[name]
+        package = name if any(other.startswith(f"{name}.") for other in modules) else name.rpartition(".")[0]
+        for line, target in imports(text, set(modules), package):
+            if target == "?":
+                wrong.append(f"{name}:{line}: imports by a computed name")
+                continue
+            if target not in where or target == name:
+                continue
+            other, there = where[target]
+            if other == room:
+                if there >= place:
+                    wrong.append(f"{name}:{line}: imports {target}, which stands later in its room")
+            elif other > room:
+                wrong.append(f"{name}:{line}: imports {target}, a room that stands later")
+            elif target not in rooms[other].public:
+                wrong.append(f"{name}:{line}: imports {target} past the door {rooms[other].door}")
+    return wrong
+
+
+def test_imports_go_one_way_and_through_doors() -> None:
+    modules = modules_of_package()
+    del modules["tilegpu.__main__"]  # python -m tilegpu: the command line
+    assert wrong_imports(rooms_of_document(), modules) == []
+
+
+def test_every_module_of_the_document_is_there() -> None:
+    named = [name for room in rooms_of_document() for name in room.modules]
+    assert len(named) == len(set(named))
+    assert set(named) == set(modules_of_package()) - {"tilegpu.__main__"}
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "scripts"])
+def test_programs_beside_the_package_use_its_doors(folder: str) -> None:
+    rooms, known = rooms_of_document(), set(modules_of_package())
+    public = set().union(*(room.public for room in rooms))
+    files = sorted((ROOT / folder).rglob("*.py"))
+    found = [(f.name, line, m) for f in files for line, m in imports(f.read_text(encoding="utf-8"), known)]
+    assert [x for x in found if x[2] not in public] == []
+
+
+def test_what_the_check_finds() -> None:
+    rooms = [Room("a", ["a.x", "a.y", "a"], {"a", "a.y"}), Room("b", ["b.u", "b.v", "b"], {"b"})]
+    good = {"a.x": "", "a.y": "from a.x import f", "a": "from a import x, y"}
+    good |= {"b.u": "import a\nfrom a import y", "b.v": "from b import u", "b": ""}
+    assert wrong_imports(rooms, good) == []
+
+    def found(name: str, text: str) -> str:
+        (message,) = wrong_imports(rooms, good | {name: text})
+        return message
+
+    assert found("a.x", "def f():\n    from a.y import g") == "a.x:2: imports a.y, which stands later in its room"
+    assert found("a.x", "if TYPE_CHECKING:\n    from a import y") == "a.x:2: imports a.y, which stands later in its room"
+    assert found("a.x", "from a import g") == "a.x:1: imports a, which stands later in its room"
+    assert found("a.x", "import b") == "a.x:1: imports b, a room that stands later"
+    assert found("b.u", "from a.x import f") == "b.u:1: imports a.x past the door a"
+    assert found("b.u", "from a import x") == "b.u:1: imports a.x past the door a"
+    assert found("b.u", "from .v import f") == "b.u:1: imports b.v, which stands later in its room"
+    assert found("b.u", "import importlib\nimportlib.import_module(name)") == "b.u:2: imports by a computed name"
+    assert found("c", "") == "c: is in no room of docs/architecture.md"
