@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -77,9 +78,62 @@ _CLASSES: dict[str, type[Error]] = {
 }
 
 
+#: The core speaks Vulkan; what it says of a field, and what the argument is called here. Objects' labels, which stand in quotes, stay.
+_WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), words)
+    for pattern, words in (
+        (r"create the pipeline with rasterizationSamples (\d+)", r"create the pipeline with samples=\1"),
+        (r"begin rendering with pDepthAttachment", "give the pass depth="),
+        (r"begin rendering with pStencilAttachment", "give the pass stencil="),
+        (r"create the pipeline without depthTestEnable", "create the pipeline with depth_test=False"),
+        (r"create the pipeline without stencilTestEnable", "create the pipeline with stencil_test=None"),
+        (
+            r"request the trace before the pass is executed",
+            "ask before, while it is recorded: dev.render_pass(..., trace=[(x, y)]) or trace='fragments'",
+        ),
+        (r"\bset render_area\b", "give area="),
+        (r"\brender_area\b", "area"),
+        (r"\bor 0 for single_sampled_samples\b", "or samples=0"),
+        (r"\bsingle_sampled_samples\b", "samples"),
+        (r"\bcreate the image with cube_compatible\b", "create the image with cube=True"),
+        (r"\b(?:array_layers|layer_count)\b", "layers"),
+        (r"\blevel_count\b", "levels"),
+        (r"\bbase_level\b", "level"),
+        (r"\bbase_layer\b", "layer"),
+        (r"\btransient_attachment\b", "transient"),
+        (r"\bcompare_op\b", "compare"),
+        (r"\baddress mode\b", "address"),
+        (r"\brow_length_px\b", "row_length"),
+        (r"\b(?:width|height)_px\b", "extent"),
+        (r"\boffset_B\b", "offset"),
+        (r"\bstride_B\b", "stride"),
+        (r"\buse copy_image\b", "use dev.copy"),
+        (r"\buse blit_image\b", "use dev.blit"),
+        (r"\buse resolve_image\b", "use dev.resolve"),
+        (r"\buse clear_(?:color|depth_stencil)_image\b", "use dev.clear"),
+        (r"^copy_(?:buffer_to_image|image_to_buffer|buffer|image)\b", "copy"),
+        (r"^blit_image\b", "blit"),
+        (r"^resolve_image\b", "resolve"),
+        (r"^clear_(?:color|depth_stencil)_image\b", "clear"),
+    )
+)
+_QUOTED = re.compile(r"('[^']*')")
+
+
+def in_own_words(message: str) -> str:
+    """A message of the core with this package's names for what it speaks of."""
+    parts = _QUOTED.split(message)
+    for number in range(0, len(parts), 2):
+        for pattern, words in _WORDS:
+            if number and pattern.pattern.startswith("^"):
+                continue
+            parts[number] = pattern.sub(words, parts[number])
+    return "".join(parts)
+
+
 def from_core(code: str, message: str) -> Error:
     """The exception for an error value of the core; called by the bindings."""
-    return _CLASSES.get(code, Error)(message, code)
+    return _CLASSES.get(code, Error)(in_own_words(message), code)
 
 
 _MAX_LISTED = 24

@@ -46,7 +46,7 @@ class TILEGPU_API Buffer {
   uint8_t* data_ = nullptr;
 };
 
-/// How an image lies in memory. `linear` is rows of texels (what NumPy can view), each row and level 64-byte aligned;
+/// How an image lies in memory. `linear` is rows of texels (what a caller can view as an array), each row and level 64-byte aligned;
 /// `block_compressed` is lossless, with headers and 16x16 superblocks, as AFBC; it can be an attachment and be copied, not sampled.
 enum class ImageTiling : uint8_t { linear, block_compressed };
 

@@ -38,7 +38,7 @@ Status check_targets(const PassRecord& pass, const Pipeline& pipeline) {
   const std::string who = pass_name(pass) + ", pipeline '" + info.label + "': ";
   if (static_cast<uint32_t>(info.multisample.samples) != pass.samples)
     return invalid(who + "the pipeline is made for " + std::to_string(info.multisample.samples) + " samples, the pass has " +
-                   std::to_string(pass.samples) + "; create the pipeline with samples=" + std::to_string(pass.samples));
+                   std::to_string(pass.samples) + "; create the pipeline with rasterizationSamples " + std::to_string(pass.samples));
   const auto format_of = [](const RenderingAttachment& a) {
     if (!a.view) return VK_FORMAT_UNDEFINED;
     return a.view->info().format != VK_FORMAT_UNDEFINED ? a.view->info().format : a.view->image()->info().format;
@@ -54,10 +54,12 @@ Status check_targets(const PassRecord& pass, const Pipeline& pipeline) {
   const VkFormat depth = format_of(pass.info.depth), stencil = format_of(pass.info.stencil);
   if (info.depth_stencil.depth_test && depth == VK_FORMAT_UNDEFINED)
     return invalid(who +
-                   "the pipeline tests depth, but the pass has no depth attachment; give the pass depth=, or create the pipeline with "
-                   "depth_test=False");
+                   "the pipeline tests depth, but the pass has no depth attachment; begin rendering with pDepthAttachment, or create the "
+                   "pipeline without depthTestEnable");
   if (info.depth_stencil.stencil_test && stencil == VK_FORMAT_UNDEFINED)
-    return invalid(who + "the pipeline tests stencil, but the pass has no stencil attachment; give the pass stencil=");
+    return invalid(who +
+                   "the pipeline tests stencil, but the pass has no stencil attachment; begin rendering with pStencilAttachment, or create "
+                   "the pipeline without stencilTestEnable");
   if (depth != VK_FORMAT_UNDEFINED && info.depth_format != depth)
     return invalid(who + "depth has format " + format_name(depth) + " in the pass and " + format_name(info.depth_format) +
                    " in the pipeline; they must be the same");
@@ -348,8 +350,7 @@ Status CommandBuffer::trace_fragments(size_t pass, const TraceRequest& request) 
   PassRecord& record = *recording_->finished_passes[pass];
   if (request.dry) {
     const auto refuse = [&](const std::string& why) {
-      return invalid(pass_name(record) + " cannot be traced after its end: " + why +
-                     "; ask before, while it is recorded: dev.render_pass(..., trace=[(x, y)]) or trace='fragments'");
+      return invalid(pass_name(record) + " cannot be traced after its end: " + why + "; request the trace before the pass is executed");
     };
     const framebuffer::Framebuffer& f = record.framebuffer;
     const auto loads = [](const framebuffer::LoadTarget& t) {

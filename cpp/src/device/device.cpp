@@ -164,7 +164,7 @@ Expected<Ptr<Fence>> submit_or_throw(exec::DeviceState& s, std::vector<Ptr<Comma
 
 constexpr int64_t kPoll_ms = 50;
 
-// A pass asks for some ten kilobytes of stack; threads of Python may have been given less than that leaves.
+// A pass asks for some ten kilobytes of stack; a caller's threads may have been given less than that leaves.
 constexpr size_t kLeastStack_B = 1 << 20;
 
 bool stack_suffices() {

@@ -1,6 +1,6 @@
 // framebuffer/describe.hpp -- the five pieces as readable values, and what a mobile engineer would say about the pass.
 //
-// In: Framebuffer, PassStats. Out: JSON text (objects of numbers, strings and arrays, which Python turns into dicts), lint lines.
+// In: Framebuffer, PassStats. Out: JSON text (objects of numbers, strings and arrays), lint lines.
 #pragma once
 
 #include <string>

@@ -1,0 +1,113 @@
+"""The core speaks Vulkan, the Python front end Python: no word of one in the messages of the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+from tilegpu.errors import from_core, in_own_words
+
+ROOT = Path(__file__).parent.parent
+#: Keyword arguments, the names that tutorials give the package and its objects, Python's constants and libraries.
+PYTHON = re.compile(
+    r"(?<![-\w])[a-z]\w*=(?!=)|\b(?:dev|tg|tilegpu|rp|np)\.[a-z]|\b(?:True|False|None)\b|"
+    r"(?i:\b(?:python|numpy|pillow|dtype|kwargs?)\b)|\bwith block\b"
+)
+STRING = re.compile(r'//[^\n]*|R"\(.*?\)"|"((?:[^"\\\n]|\\.)*)"|\'(?:[^\'\\\n]|\\.)+\'', re.DOTALL)
+
+
+def strings(text: str) -> Iterator[tuple[int, str]]:
+    """Line and content of the string literals of C++; of comments and includes nothing."""
+    for found in STRING.finditer(re.sub(r"(?m)^\s*#\s*include.*$", "", text)):
+        if found[1]:
+            yield text.count("\n", 0, found.start()) + 1, found[1]
+
+
+def python_words(text: str) -> list[str]:
+    return [f"line {line}: {string}" for line, string in strings(text) if PYTHON.search(string)]
+
+
+def test_no_message_of_the_core_knows_python() -> None:
+    found = {}
+    for folder in ("cpp/src", "cpp/include"):
+        for path in sorted((ROOT / folder).rglob("*.[ch]pp")):
+            if words := python_words(path.read_text(encoding="utf-8")):
+                found[str(path.relative_to(ROOT))] = words
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'return invalid("give the pass depth=");',
+        '"x" + std::to_string(n) + "; create it with samples=" + y',
+        '"; ask before: dev.render_pass(..)"',
+        '"depth_test is False"',
+        '"what NumPy can view"',
+    ],
+)
+def test_what_the_check_finds(text: str) -> None:
+    assert python_words(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '// give the pass depth=',
+        '#include "tilegpu/device.hpp"',
+        'const char c = \'"\'; x = "max-iterations=1"; y = "-misched=tilegpu";',
+        '"a == b"',
+        '"tilegpu needs an x86-64-v3 CPU"',
+    ],
+)
+def test_what_the_check_leaves_alone(text: str) -> None:
+    assert not python_words(text)
+
+
+VERT = """#version 450
+layout(location = 0) in vec2 p;
+void main() { gl_Position = vec4(p, 0, 1); }"""
+FRAG = """#version 450
+layout(location = 0) out vec4 c;
+void main() { c = vec4(1); }"""
+VERTEX = np.dtype([("p", "f4", 2)])
+
+
+def test_what_the_core_says_of_a_pass_is_said_in_arguments() -> None:
+    dev = tg.Device()
+    out = dev.image((8, 8), "r8g8b8a8_unorm", label="out")
+    data = np.zeros(3, VERTEX)
+
+    def drawn(color: tg.Image, **state: object) -> str:
+        pipeline = dev.pipeline(VERT, FRAG, vertex=VERTEX, color=["r8g8b8a8_unorm"], **state)
+        with pytest.raises(tg.ValidationError) as raised, dev.render_pass(color=[tg.Attachment(color, clear=(0, 0, 0, 1))]) as rp:
+            rp.draw(pipeline, data)
+        return str(raised.value)
+
+    text = drawn(out, depth="d32_sfloat")
+    assert text.endswith("no depth attachment; give the pass depth=, or create the pipeline with depth_test=False")
+    text = drawn(out, stencil="s8_uint", stencil_test={"compare": "equal"})
+    assert text.endswith("no stencil attachment; give the pass stencil=, or create the pipeline with stencil_test=None")
+    four = dev.image((8, 8), "r8g8b8a8_unorm", samples=4)
+    assert drawn(four).endswith("made for 1 samples, the pass has 4; create the pipeline with samples=4")
+
+
+def test_what_the_core_says_of_images_is_said_in_arguments() -> None:
+    dev = tg.Device()
+    out = dev.image((8, 8), "r8g8b8a8_unorm", label="base_level")
+    with pytest.raises(tg.ValidationError, match=r"base_level.*: level is 7, allowed is 0 to 0"):
+        out.view(level=7)
+    with pytest.raises(tg.ValidationError, match=r": area is .*allowed is"), dev.render_pass(out, area=(0, 0, 9, 9)):
+        pass
+
+
+def test_labels_stay_as_they_are() -> None:
+    text = "pass 'render_area': render_area is 0, allowed is 1; set render_area"
+    assert in_own_words(text) == "pass 'render_area': area is 0, allowed is 1; give area="
+    error = from_core("VK_ERROR_VALIDATION_FAILED_EXT", "copy_image: destination samples is 4, allowed is 1; use resolve_image")
+    assert isinstance(error, tg.ValidationError) and str(error) == "copy: destination samples is 4, allowed is 1; use dev.resolve"
