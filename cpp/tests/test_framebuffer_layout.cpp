@@ -33,7 +33,7 @@ struct Golden {
 
 constexpr VkFormat kRgba8 = VK_FORMAT_R8G8B8A8_UNORM, kRgba16f = VK_FORMAT_R16G16B16A16_SFLOAT, kRgba32f = VK_FORMAT_R32G32B32A32_SFLOAT;
 
-// shared/reference/mesa_study.md 1.2, and the thresholds of arm-fragment-prepass.txt.
+// docs/decisions.md, 21, and the thresholds of the article in 29.
 constexpr Golden kGolden[] = {
     {"mali-g57", kRgba8, 1, 1, 16, 16, false},
     {"mali-g57", kRgba8, 1, 4, 16, 16, false},

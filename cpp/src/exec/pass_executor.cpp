@@ -4,7 +4,7 @@
 // primitive count, bins are independent, and counters are sums. When the chunks' records no longer fit the tiler's heap, what
 // there is is rendered and spilled, and the pass goes on from there (incremental rendering): the heap is counted in primitive
 // order, chunk by chunk, so that the splits are the same for any number of threads.
-// Source: architecture, "The way of the data"; mesa_study 1.8.
+// Source: docs/architecture.md, "The way of the data"; docs/decisions.md, 27.
 #include "exec/pass_executor.hpp"
 
 #include <algorithm>

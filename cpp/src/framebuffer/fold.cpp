@@ -1,6 +1,6 @@
 // framebuffer/fold.cpp -- folding a resolve into the store: samples are reduced on their way out, and no resolve runs.
 //
-// In: a target's resolve and store. Out: both, changed. Source: mesa_study.md 1.5. One of the upstream oddities listed in 1.11
+// In: a target's resolve and store. Out: both, changed. Source: docs/decisions.md, 24. One of the upstream oddities listed in 30
 // (in-bounds lowered twice, border never) is not repeated.
 #include "framebuffer/resolve.hpp"
 

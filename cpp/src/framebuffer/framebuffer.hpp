@@ -1,6 +1,6 @@
 // framebuffer/framebuffer.hpp -- the five pieces of one pass, and the second set of loads and stores for incremental rendering.
 //
-// In: Vulkan's rendering info and a profile. Out: Framebuffer, checked. Source: mesa_study.md 1.4 (Vulkan to ops), 1.8 (spills).
+// In: Vulkan's rendering info and a profile. Out: Framebuffer, checked. Source: docs/decisions.md, 23 (Vulkan to ops), 27 (spills).
 #pragma once
 
 #include "framebuffer/desc_info.hpp"

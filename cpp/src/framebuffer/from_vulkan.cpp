@@ -1,6 +1,6 @@
 // framebuffer/from_vulkan.cpp -- Vulkan's attachments with load, store and resolve operations to the five pieces.
 //
-// In: RenderingInfo (checked by rendering_checks.cpp) and the profile. Out: Framebuffer. Source: mesa_study.md 1.3, 1.4, 1.8.
+// In: RenderingInfo (checked by rendering_checks.cpp) and the profile. Out: Framebuffer. Source: docs/decisions.md, 22, 23, 27.
 // Where the host can do more than PanVK: the store reduces any format by any mode, and writes all samples and the reduced one
 // in one go; interleaved depth/stencil images are written one aspect at a time, so that nothing unbound is loaded or stored.
 #include "base/field_error.hpp"
@@ -164,7 +164,7 @@ bool can_eliminate(const StoreTarget& t, VkImageUsageFlags never) {
   return image.samples == VK_SAMPLE_COUNT_1_BIT && image.mip_levels == 1 && image.tiling == ImageTiling::linear && !(image.usage & never);
 }
 
-/// One colour target of the pass, one with signatures if there is one (mesa_study.md 1.9). Tiles must hold whole 16x16 blocks.
+/// One colour target of the pass, one with signatures if there is one (docs/decisions.md, 28). Tiles must hold whole 16x16 blocks.
 void choose_elimination(Framebuffer& f) {
   const Layout& layout = f.layout;
   f.desc.transaction_elimination = false;

@@ -1,7 +1,7 @@
 // framebuffer/layout.hpp -- first of the five pieces: what tile memory holds, and where the pass works. Nothing about image views.
 //
 // In: formats, samples, areas, profile. Out: tile size and allocation. Source: PanVK's framebuffer abstraction
-// (shared/seeds/panvk-framebuffers.txt; rules in shared/reference/mesa_study.md 1.1 to 1.3).
+// (rules: docs/decisions.md, 20 to 22).
 #pragma once
 
 #include <algorithm>

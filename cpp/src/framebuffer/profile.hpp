@@ -1,7 +1,6 @@
 // framebuffer/profile.hpp -- GPU profiles: data, one row each; no branch in the code knows a GPU by name.
 //
-// In: a name. Out: the row. Sources: shared/reference/mesa_study.md 1.2 (Mali tile buffers), shared/seeds/arm-fragment-prepass.txt
-// (G925), shared/seeds/adreno-lrz.txt.
+// In: a name. Out: the row. Sources: docs/decisions.md, 21 (Mali tile buffers), 29 (G925), 31 (Adreno).
 #pragma once
 
 #include <cstdint>

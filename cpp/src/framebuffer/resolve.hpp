@@ -1,7 +1,7 @@
 // framebuffer/resolve.hpp -- fourth piece: a parallel copy within tile memory at the end of the pass (all reads before any write).
 //
 // In: per target, for each side, where the value comes from and how samples are reduced. Out: the folded pieces: what the store can do
-// on its way out needs no resolve. Source: mesa_study.md 1.1, 1.4, 1.5.
+// on its way out needs no resolve. Source: docs/decisions.md, 20, 23, 24.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // framebuffer/tile_size.cpp -- the layout's tile: bytes a pixel against the profile's tile buffer.
 //
 // In: formats, samples, profile. Out: tile size, allocation, offsets, or an error that names the limit. Source: Mesa's arithmetic as
-// shared/reference/mesa_study.md 1.2 states it, with its golden table; Arm's thresholds in arm-fragment-prepass.txt.
+// docs/decisions.md, 21 states it, Arm's thresholds are of the article in 29.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// hsr/explain.cpp -- see explain.hpp. Source: Vulkan specification, "Early Fragment Test"; architecture, decision 8.
+// hsr/explain.cpp -- see explain.hpp. Source: Vulkan specification, "Early Fragment Test"; docs/decisions.md, 8.
 #include "hsr/explain.hpp"
 
 namespace tilegpu::hsr {

@@ -6,7 +6,7 @@
 //
 // Rounding goes outward, so that a bound holds for depth in any format: a depth word w of the tile goes to the least 16-bit v with
 // w <= lrz_threshold(v) (for the greater direction mirrored). A fragment is rejected only if it lies strictly behind the bound.
-// Source: lrz.rst ("LRZ Fast-Clear", "LRZ Precision"); mesa_study.md, section 2 (layout).
+// Source: docs/decisions.md, 31; lrz.rst ("LRZ Fast-Clear", "LRZ Precision").
 #pragma once
 
 #include <atomic>

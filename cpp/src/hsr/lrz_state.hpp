@@ -4,7 +4,7 @@
 // what was taken away and the rule in words. Low-resolution Z holds depth of draws that come *later* (binning sees the whole pass
 // before anything is rendered), so a fragment may be rejected only where nobody can tell that it was never there: the rules are
 // Turnip's, and where they leave a case open, Vulkan's order of fragment operations decides (marked "exact" below).
-// Source: the Adreno LRZ documentation of Mesa (lrz.rst); Turnip's condition tables (mesa_study.md, section 2).
+// Source: the Adreno LRZ documentation of Mesa (lrz.rst); Turnip's conditions (docs/decisions.md, 31).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // pipeline/classify.cpp -- stage: pipeline creation. In: state and the traits of the specialised shaders. Out: Classification.
 //
-// Source: Vulkan specification, "Fragment Operations" (early tests are legal when nobody can tell), mesa_study 1.10 (discard
+// Source: Vulkan specification, "Fragment Operations" (early tests are legal when nobody can tell), docs/decisions.md, 29 (discard
 // delays the update, not the kill; side effects forbid the early kill).
 #include "pipeline/classify.hpp"
 

@@ -6,7 +6,7 @@
 namespace tilegpu::pipeline {
 
 /// What the fixed functions must do for the pipeline's fragments, and when. Source: Vulkan specification, "Fragment Operations"
-/// and "Early Fragment Test"; mesa_study 1.10 for the split of update and kill.
+/// and "Early Fragment Test"; docs/decisions.md, 29, for the split of update and kill.
 struct Classification {
   bool early_test = true;   // depth/stencil tests may kill before shading
   bool early_write = true;  // and may write then (else: written after shading)

@@ -4,7 +4,7 @@
 // In: wholly covered blocks, in a row or in a window of four by four. Out: which of them are hidden, which are held by the primitive now;
 // the others take the plain tests. Near and far bounds of a block's depth words decide, and they are exact: depth is monotone in x and in
 // y, rounding included, so that its extremes over a block are its words at two corners. A held block's depths and numbers are written
-// (expanded) when anything else comes to it. The results are those of the plain buffers, bit for bit. Sources: architecture, decision 6;
+// (expanded) when anything else comes to it. The results are those of the plain buffers, bit for bit. Sources: docs/decisions.md, 6;
 // Greene, Kass and Miller, "Hierarchical Z-buffer visibility".
 #pragma once
 

@@ -5,7 +5,7 @@
 // by bounds of the planes over the block; where two planes may cross, both are evaluated at the samples concerned, by the expression
 // that all tests use, so that results are those of the plain buffers, bit for bit. Depth starts as the clear value; the plain
 // buffers are written (expand) when a draw comes that lists don't serve, when a block's list is full, or when depth leaves the tile.
-// Sources: architecture, decision 6; Jouppi and Chang, "Z3: an economical hardware technique for antialiasing and transparency".
+// Sources: docs/decisions.md, 6; Jouppi and Chang, "Z3: an economical hardware technique for antialiasing and transparency".
 #pragma once
 
 #include <cstdint>

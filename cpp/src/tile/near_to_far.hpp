@@ -4,7 +4,7 @@
 // In: entries of a bin, from one on. Out: the longest run of them that may change places, drawn; or nothing, where this is not worth it.
 // They may change places where every draw of the run only writes depth (LESS or LESS_OR_EQUAL) and its number, is tested alike and counts
 // nothing. Of equal depths the earlier primitive wins with LESS, the later with LESS_OR_EQUAL: its number, given in API order before the
-// first is drawn, says which (TestState::any_order). The bits are those of API order. Sources: architecture, decision 8; Greene, Kass and
+// first is drawn, says which (TestState::any_order). The bits are those of API order. Sources: docs/decisions.md, 8; Greene, Kass and
 // Miller, "Hierarchical Z-buffer visibility" (near objects first).
 #pragma once
 

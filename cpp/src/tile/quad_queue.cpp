@@ -4,7 +4,7 @@
 // read all its pixels before it writes), and since every later quad of a taken place is passed over too, the order at a place
 // is kept. With forward pixel kill a quad first waits in a longer queue, in order of all draws, where a later opaque quad whose
 // tests were early takes the samples that it covers from those that wait at its place, except from draws with side effects and
-// from those that still have tests to come. Source: architecture, decision 8; Arm, "Killing Pixels".
+// from those that still have tests to come. Source: docs/decisions.md, 8; Arm, "Killing Pixels".
 #include <algorithm>
 
 #include "tile/worker.hpp"

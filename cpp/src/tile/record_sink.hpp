@@ -2,7 +2,7 @@
 // of blocks (coverage.hpp). Out: early tests done; quads in the queue, numbers in the visibility buffer, or nothing more.
 //
 // One sink for each record; included by tile_job.cpp alone, so that the compiler sees coverage, tests and sink at once.
-// Source: architecture, decision 8; Vulkan specification, "Fragment Operations" (early tests).
+// Source: docs/decisions.md, 8; Vulkan specification, "Fragment Operations" (early tests).
 #pragma once
 
 #include <algorithm>

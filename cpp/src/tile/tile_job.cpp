@@ -3,7 +3,7 @@
 // Each record is covered, tested early where its draw allows that, and goes one of three ways: nothing more (depth only), the
 // visibility buffer (opaque draws: shaded at the flush, once), or the quad queue. A change of draw empties the queue; a draw
 // that needs to see the colours below it, and a clear, flush the visibility buffer first.
-// Source: architecture, "The way of the data", decision 8; Vulkan specification, "Rasterization Order".
+// Source: docs/architecture.md, "The way of the data"; docs/decisions.md, 8; Vulkan specification, "Rasterization Order".
 #include "tile/variant.hpp"
 
 #include "hsr/explain.hpp"

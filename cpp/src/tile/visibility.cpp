@@ -3,7 +3,7 @@
 //
 // Opaque draws without side effects only write depth and their number when they are rasterized. Here each touched block's
 // numbers are gathered into quads, sorted by draw (packets share push constants and descriptors) and packed. Every sample
-// belongs to one quad, so the order cannot matter. Source: architecture, decision 8; Burns and Hunt, "The Visibility Buffer".
+// belongs to one quad, so the order cannot matter. Source: docs/decisions.md, 8; Burns and Hunt, "The Visibility Buffer".
 #include <algorithm>
 #include <cassert>
 #include <cstring>

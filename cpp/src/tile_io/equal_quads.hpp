@@ -3,7 +3,7 @@
 // In tile memory, behind the planes, lies a byte for each block; bit q set: in every colour plane the four pixels of quad q have
 // equal samples, and only those of sample 0 are there. Loads by clear set the bits, a write to some of a quad's samples expands it
 // first, a write to all keeps (or sets) the bit. Load, resolve and store know the bits; who else reads samples calls expand_quads.
-// Depth and stencil planes are not concerned. Source: architecture, decision 6.
+// Depth and stencil planes are not concerned. Source: docs/decisions.md, 6.
 #pragma once
 
 #include <immintrin.h>

@@ -1,7 +1,7 @@
 // tile_io/tile_load.cpp -- stage: load of one bin. In: the load piece, images. Out: tile memory, ledger.
 //
 // Clears clear ("don't care" starts at zero), images are read inside the render area and in the border, each as its own operation says;
-// targets of clean bins are left alone. Source: mesa_study.md 1.1 (loads), 1.7 (clean tiles), 1.8 (spills).
+// targets of clean bins are left alone. Source: docs/decisions.md, 20 (loads), 26 (clean tiles), 27 (spills).
 #include <algorithm>
 #include <span>
 

@@ -1,7 +1,7 @@
 // tile_io/tile_resolve.cpp -- stage: resolve of one bin, in tile memory. In: tile memory, the resolve piece. Out: tile memory.
 //
 // What is left after folding: a parallel copy, block by block (all reads of a block before any write), from any target or image to any
-// target, inside the render area and in the border apart. Source: mesa_study.md 1.1, 1.6.
+// target, inside the render area and in the border apart. Source: docs/decisions.md, 20, 25.
 #include <bit>
 #include <cstring>
 

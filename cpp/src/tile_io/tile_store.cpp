@@ -1,7 +1,8 @@
 // tile_io/tile_store.cpp -- stage: store of one bin. In: tile memory, the store piece. Out: images, ledger.
 //
 // All samples, or reduced to one on the way out (folded resolves), to linear rows or superblocks. Linear images are written inside the
-// render area only; block-compressed ones in whole superblocks of the tiling area, whose border was loaded. Source: mesa_study.md 1.3, 1.5.
+// render area only; block-compressed ones in whole superblocks of the tiling area, whose border was loaded. Source: docs/decisions.md,
+// 22, 24.
 #include <algorithm>
 #include <cstring>
 

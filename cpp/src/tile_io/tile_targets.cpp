@@ -1,6 +1,6 @@
 // tile_io/tile_targets.cpp -- targets, areas and images of a bin; the host's tile; clean bins.
 //
-// In: the pieces. Out: see tile_targets.hpp and tile_io.hpp. Source of the clean-tile rule: mesa_study.md 1.7.
+// In: the pieces. Out: see tile_targets.hpp and tile_io.hpp. Source of the clean-tile rule: docs/decisions.md, 26.
 #include "tile_io/tile_targets.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // shader/jit/jit.hpp -- LLVM behind one class: target machines, and the object cache (memory, then disk).
 //
 // In: a key (bytes that determine the code) and a callback that fills an LLVM module. Out: the function, in a slot.
-// Threads may compile at once; requests for the same key share one compile. Source: reference feasibility, "Cache design".
+// Threads may compile at once; requests for the same key share one compile. Source: docs/decisions.md, 41.
 //
 // With `tiered` a function that is neither in memory nor on disk is ready with code of LLVM's quickest level, in half of the time, and runs
 // up to 1.5 times longer; the same IR, optimised, follows from the background and goes to disk. TILEGPU_CODE=quick or optimised: one of

@@ -1,8 +1,7 @@
 // shader/jit/jit_emit.hpp -- from a module of IR to an object file: LLVM's passes and code generation.
 //
 // In: a verified module in a context of its own, a target machine that nobody else uses at the moment. Out: the object's bytes, which refer
-// to nothing but memset, memcpy and memmove. Source: reference feasibility, sections 1 and 2 ("codegen level 2, slim pass pipeline", "code
-// model small").
+// to nothing but memset, memcpy and memmove. Source: docs/decisions.md, 40.
 #pragma once
 
 #include <llvm-c/Core.h>

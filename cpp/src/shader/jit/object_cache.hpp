@@ -2,7 +2,7 @@
 //
 // In: a key (every byte that determines the code, the generator's build included) and object bytes. Out: the bytes, or nothing.
 // An entry holds its whole key, so a hash collision cannot deliver wrong code; a checksum finds truncation and rot. Objects are native
-// code: a directory of another user, or writable by others, is not used. Source: reference feasibility, "Cache design".
+// code: a directory of another user, or writable by others, is not used. Source: docs/decisions.md, 41.
 #pragma once
 
 #include <cstdint>

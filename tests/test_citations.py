@@ -1,0 +1,50 @@
+"""Who cites a document cites one that a reader has, and a number that stands in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = ("cpp", "python", "samples", "shaders", "tests", "benchmarks", "scripts", "docs")
+SUFFIXES = {".cpp", ".hpp", ".py", ".pyi", ".md", ".vert", ".frag", ".glsl"}
+#: Studies that were never published, and folders outside of the repository (but for the models of the tests).
+UNKNOWN = re.compile(r"mesa_study|feasibility\.md|reference feasibility|python_ecosystem|architecture, decision|shared/(?!assets)|seeds/")
+DOCUMENT = re.compile(r"docs/([a-z_]+\.md)(?:, ((?:\d+(?:(?:, | to | and )(?=\d))?)+))?")
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in SUFFIXES and path != Path(__file__):
+                yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+
+
+def numbers() -> set[int]:
+    """Of docs/decisions.md."""
+    return {int(n) for n in re.findall(r"^\*\*(\d+)\.(?: |\*\*)", (ROOT / "docs" / "decisions.md").read_text(), re.MULTILINE)}
+
+
+def test_nobody_cites_what_a_reader_does_not_have() -> None:
+    found = [f"{name}: {match[0]}" for name, text in texts() for match in UNKNOWN.finditer(text)]
+    found += [
+        f"{name}: {match[0]}" for name, text in texts() for match in DOCUMENT.finditer(text) if not (ROOT / "docs" / match[1]).is_file()
+    ]
+    assert found == []
+
+
+def test_cited_numbers_are_there() -> None:
+    known, cited, wrong = numbers(), 0, []
+    for name, text in texts():
+        for match in DOCUMENT.finditer(text):
+            if match[1] == "decisions.md":
+                given = [int(n) for n in re.findall(r"\d+", match[2] or "")]
+                cited += len(given)
+                wrong += [f"{name}: {n}" for n in given if n not in known]
+    assert wrong == [] and cited > 20
+
+
+def test_numbers_are_given_once() -> None:
+    given = re.findall(r"^\*\*(\d+)\.(?: |\*\*)", (ROOT / "docs" / "decisions.md").read_text(), re.MULTILINE)
+    assert len(given) == len(set(given)) and given == sorted(given, key=int)
