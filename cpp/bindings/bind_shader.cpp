@@ -125,6 +125,12 @@ void bind_shader(py::module_& m) {
       .def(py::init(&create_module), py::arg("code"), py::arg("label"), py::arg("entry_point") = "main", py::arg("device") = py::none())
       .def_property_readonly("label", &ShaderModule::label)
       .def_property_readonly("reflection", &ShaderModule::reflection, py::return_value_policy::reference_internal)
+      .def(
+          "reflect",
+          [](const ShaderModule& s, const std::vector<std::pair<uint32_t, uint32_t>>& specialization) {
+            return Reflection(*unwrap(s.reflect(specialization)));
+          },
+          py::arg("specialization"))
       .def_property_readonly(
           "spirv", [](const ShaderModule& s) { return py::bytes(reinterpret_cast<const char*>(s.words().data()), s.words().size() * 4); });
 }

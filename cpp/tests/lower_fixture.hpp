@@ -112,7 +112,7 @@ struct VertexRun {
       key.attributes.push_back({location, location, VK_FORMAT_R32G32B32A32_SFLOAT, 0});
       bindings[location] = {reinterpret_cast<const uint8_t*>(data.data()), data.size() * 4};
     }
-    Expected<ResourceTable> table = resource_table(module, nullptr);
+    Expected<ResourceTable> table = resource_table(module, specialization, nullptr, {});
     if (!table) return error = table.error().message, false;
     key.resources = *table;
     auto f = compile_vertex(jit_of(lanes), key);
@@ -156,7 +156,7 @@ struct FragmentRun {
     Expected<VaryingLayout> varyings = varying_layout(module, specialization);
     if (!varyings) return error = varyings.error().message, false;
     layout = *varyings;
-    Expected<ResourceTable> table = resource_table(module, nullptr);
+    Expected<ResourceTable> table = resource_table(module, specialization, nullptr, {});
     if (!table) return error = table.error().message, false;
     FragmentKey key;
     key.module = Ptr<const ShaderModule>(Ptr<void>(), &module), key.specialization = specialization, key.varyings = layout,

@@ -18,6 +18,7 @@
 #include "shader/jit/code_memory.hpp"
 #include "shader/jit/compile_crew.hpp"
 #include "shader/jit/jit.hpp"
+#include "shader/jit/jit_emit.hpp"
 #include "shader/jit/object_cache.hpp"
 
 using namespace tilegpu;
@@ -427,6 +428,28 @@ void test_refusals() {
         return Ok{};
       },
       "not valid IR");
+  // A frame beyond the limit, in either tier; the largest that is allowed runs.
+  const auto with_frame = [](uint32_t size_B) {
+    return [size_B](LLVMModuleRef module, const char* name) -> Status {
+      Ir ir(module, 8);
+      Value f = ir.function(name, LLVMFunctionType(ir.void_type, &ir.ptr, 1, 0));
+      ir.at(ir.block(f, "entry"));
+      Value frame = LLVMBuildAlloca(ir.builder, LLVMArrayType2(ir.i8, size_B), "");
+      // Where the array lies is told to the caller, so that it stays; its first byte is the deepest.
+      LLVMSetVolatile(LLVMBuildStore(ir.builder, ir.c8(1), frame), 1);
+      ir.store(LLVMBuildPtrToInt(ir.builder, frame, ir.i64, ""), LLVMGetParam(f, 0), 8);
+      LLVMBuildRetVoid(ir.builder);
+      return Ok{};
+    };
+  };
+  fails(104, with_frame(kMaxStackFrame_B + 4096), "bytes of stack");
+  auto large = (*jit)->function(key_of(105), with_frame(kMaxStackFrame_B - 4096));
+  if (CHECK_MESSAGE(large, large ? "" : large.error().message)) {
+    uint64_t address = 0;
+    reinterpret_cast<void (*)(uint64_t*)>((*large)->address.load())(&address);
+    const auto here = reinterpret_cast<uint64_t>(&address);
+    CHECK(address < here && here - address >= kMaxStackFrame_B - 4096);
+  }
   auto f = (*jit)->function(key_of(100), square_plus(8, 1));  // a failed key may be tried again
   CHECK(f);
 }

@@ -197,7 +197,7 @@ void test_queries() {
       "void main() { int x = int(gl_FragCoord.x); r.xyz = textureSize(t[1], x & 3); r.w = textureQueryLevels(t[0]); s.xy = textureSize(u, "
       "1); }\n");
   if (!module) return;
-  Expected<ResourceTable> table = resource_table(*module, nullptr);
+  Expected<ResourceTable> table = resource_table(*module, {}, nullptr, {});
   CHECK(table && table->texture_entries == 3);
   ImageViewAbi view[3] = {};
   for (int k = 0; k < 3; ++k) {

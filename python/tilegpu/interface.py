@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from tilegpu import _core
@@ -97,15 +97,23 @@ def _variables(reflected: Sequence[_core.ReflectedVariable]) -> list[Variable]:
 class Interface:
     """Printed, it is the table of everything that the shaders name."""
 
-    def __init__(self, label: str, stages: Stages) -> None:
+    def __init__(
+        self, label: str, stages: Stages, specialization: Mapping[str, list[tuple[int, int]]] | None = None
+    ) -> None:
         self.label = label
         self.inputs: list[Variable] = []
-        self._stages = stages
+        #: Array lengths and sizes are those with the constants' values.
+        self.reflections: dict[str, _core.Reflection] = {
+            stage: module.reflect(specialization[stage])
+            if specialization and stage in specialization
+            else module.reflection
+            for stage, module in stages.items()
+        }
         self.bindings: dict[tuple[int, int], Binding] = {}
         self.constants: list[Constant] = []
-        for stage, module in stages.items():
-            self._add_stage(stage, module.reflection)
-        reflections = [module.reflection for module in stages.values()]
+        reflections = list(self.reflections.values())
+        for stage, reflection in self.reflections.items():
+            self._add_stage(stage, reflection)
         self.has_push = any(r.has_push_constants for r in reflections)
         self._push: tuple[StructLayout | None, list[Member]] | None = None
         #: All push constants are floats, vectors and matrices: the core writes them.
@@ -123,8 +131,8 @@ class Interface:
     @property
     def outputs(self) -> list[Variable]:
         """Of the fragment shader; made when somebody asks."""
-        fragment = self._stages.get("fragment")
-        return [] if fragment is None else _variables(fragment.reflection.outputs)
+        fragment = self.reflections.get("fragment")
+        return [] if fragment is None else _variables(fragment.outputs)
 
     def _add_stage(self, stage: str, reflection: _core.Reflection) -> None:
         if stage == "vertex":
@@ -172,8 +180,8 @@ class Interface:
             return self._push
         layout: StructLayout | None = None
         table: dict[str, Member] = {}
-        for stage, module in self._stages.items():
-            block = module.reflection.push_constants
+        for stage, reflection in self.reflections.items():
+            block = reflection.push_constants
             if block is None:
                 continue
             if layout is None or block.type.size_B > layout.size_B:

@@ -240,7 +240,6 @@ def create_pipeline(
         label = "+".join(n for n in names if "<" not in n) or "pipeline"
     what = f"pipeline '{label}'"
     vertex_module, fragment_module = stages["vertex"], stages.get("fragment")
-    layout = make_layout(vertex, instance, vertex_module.reflection, what)
     # What the names mean is found out when somebody asks; what is wrong with them is said now.
     interface: Interface | None = None
     if constants or (
@@ -248,10 +247,15 @@ def create_pipeline(
         and not _core.same_push_constants(vertex_module.reflection, fragment_module.reflection)
     ):
         interface = Interface(what, stages)
+    specialization = _specialization(interface, constants, what) if interface and constants else {}
+    if specialization:
+        interface = Interface(what, stages, specialization)
+    layout = make_layout(
+        vertex, instance, interface.reflections["vertex"] if interface else vertex_module.reflection, what
+    )
 
     info = _core.GraphicsPipelineCreateInfo()
     info.label = label
-    specialization = _specialization(interface, constants, what) if interface and constants else {}
     for stage, module in stages.items():
         info.set_stage(module, specialization.get(stage, []))
     _set_vertex_input(info, layout)

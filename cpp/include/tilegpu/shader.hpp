@@ -115,6 +115,10 @@ class TILEGPU_API ShaderModule {
   const std::vector<uint32_t>& words() const { return words_; }
   const std::string& label() const { return label_; }
   const Reflection& reflection() const { return reflection_; }
+  /// The same with values for specialisation constants, as (constant_id, bits): array lengths and sizes are those of the pipeline that
+  /// is made so. An error where they are beyond what is allowed. Only the defaults of the constants themselves stay. No longer than the
+  /// module lives.
+  Expected<Ptr<const Reflection>> reflect(const std::vector<std::pair<uint32_t, uint32_t>>& specialization) const;
   /// Must be Ok before module() is asked for; from any thread.
   Status parse() const;
   const shader::Module& module() const;

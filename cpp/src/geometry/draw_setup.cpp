@@ -4,6 +4,7 @@
 #include "geometry/draw_setup.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 namespace tilegpu::geometry {
@@ -94,8 +95,8 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   side_planes(out.scale_y, out.offset_y, low, high, out.y0_px, out.y1_px + 1, &out.side[2], &out.side[3]);
 
   out.clip_depth = !raster.depth_clamp;
-  out.clip_distances = std::min<uint32_t>(compiled.vertex_traits.clip_distances, 8);
-  out.cull_distances = std::min<uint32_t>(compiled.vertex_traits.cull_distances, 8);
+  out.clip_distances = compiled.vertex_traits.clip_distances, out.cull_distances = compiled.vertex_traits.cull_distances;
+  assert(out.clip_distances <= shader::kMaxClipDistances && out.cull_distances <= shader::kMaxCullDistances);
   out.components = static_cast<uint32_t>(compiled.varyings.components.size());
   out.has_flat = false;
   for (const auto& component : compiled.varyings.components) out.has_flat |= component.interpolation == shader::Interpolation::flat;

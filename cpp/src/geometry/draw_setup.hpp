@@ -12,7 +12,7 @@ namespace tilegpu::geometry {
 using shader::kBatchStride;
 
 inline constexpr uint32_t kMaxBatchPrimitives = 256;  // a batch ends here even if it could take more with the same vertices
-inline constexpr uint32_t kMaxClipComponents = 16;    // clip and cull distances
+inline constexpr uint32_t kMaxClipComponents = shader::kMaxClipDistances + shader::kMaxCullDistances;
 /// x and y are cut here and nowhere nearer: every image fits (16384 px) and 24.8 fixed point keeps room in 32 bits.
 inline constexpr float kGuardBand_px = 32767.0f;
 /// Vertices with less w are cut off. 1/w stays finite.

@@ -16,9 +16,6 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreate
 /// Everything that can be said before compiling: stages, vertex input, interface between the stages, targets, layout.
 Status validate(GraphicsPipelineCreateInfo& info);
 
-/// Set layouts that satisfy both stages.
-Expected<Ptr<const PipelineLayout>> layout_from_reflection(const GraphicsPipelineCreateInfo& info);
-
 /// As the front end calls it.
 const char* descriptor_name(VkDescriptorType type);
 

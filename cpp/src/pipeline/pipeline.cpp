@@ -45,7 +45,7 @@ shader::VertexKey vertex_key(const GraphicsPipelineCreateInfo& info, const Compi
 
 // Which parts of the tables the vertex shader reads and which are written.
 Status find_memory(const GraphicsPipelineCreateInfo& info, Compiled& compiled) {
-  auto of_vertex = shader::resource_table(*info.vertex.module, nullptr);
+  auto of_vertex = shader::resource_table(*info.vertex.module, info.vertex.specialization, nullptr, {});
   if (!of_vertex) return of_vertex.error();
   for (const shader::BufferSlot& slot : compiled.resources.buffers) {
     const auto same = [&](const shader::BufferSlot& other) { return other.set == slot.set && other.binding == slot.binding; };
@@ -95,7 +95,8 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreate
     if (!varyings) return Error{varyings.error().code, who + varyings.error().message};
     compiled->varyings = *varyings;
   }
-  auto resources = shader::resource_table(*info.vertex.module, info.fragment.module.get());
+  auto resources =
+      shader::resource_table(*info.vertex.module, info.vertex.specialization, info.fragment.module.get(), info.fragment.specialization);
   if (!resources) return Error{resources.error().code, who + resources.error().message};
   compiled->resources = *resources;
   auto inputs = input_sources(info, compiled->fragment_traits);

@@ -40,8 +40,19 @@ uint32_t locations_of(const ReflectedType& type) {
   return type.kind == ReflectedType::Kind::matrix ? type.columns : 1;
 }
 
+/// What the stages ask for, as specialised.
+struct StageInterfaces {
+  Ptr<const Reflection> vertex, fragment;  // fragment: may be null
+  std::vector<const Reflection*> all() const {
+    std::vector<const Reflection*> stages = {vertex.get()};
+    if (fragment) stages.push_back(fragment.get());
+    return stages;
+  }
+};
+
 struct Checker {
   const GraphicsPipelineCreateInfo& info;
+  const StageInterfaces& interfaces;
   std::string who;
   Error error(const std::string& text, VkResult code = VK_ERROR_INITIALIZATION_FAILED) const { return {code, who + text}; }
 
@@ -61,7 +72,7 @@ struct Checker {
       const vk::FormatInfo* format = vk::find_format(a.format);
       if (!format || !format->vertex) return error(name + ": format " + format_name(a.format) + " can't be a vertex format");
     }
-    for (const ReflectedVariable& input : info.vertex.module->reflection().inputs) {
+    for (const ReflectedVariable& input : interfaces.vertex->inputs) {
       if (!input.used) continue;
       const uint32_t count = locations_of(input.type);
       for (uint32_t l = input.location; l < input.location + count; l++) {
@@ -80,8 +91,8 @@ struct Checker {
   }
 
   Status stage_interface() const {
-    const auto& outputs = info.vertex.module->reflection().outputs;
-    for (const ReflectedVariable& input : info.fragment.module->reflection().inputs) {
+    const auto& outputs = interfaces.vertex->outputs;
+    for (const ReflectedVariable& input : interfaces.fragment->inputs) {
       if (!input.used) continue;
       const uint32_t count = locations_of(input.type);
       for (uint32_t l = input.location; l < input.location + count; l++) {
@@ -112,7 +123,7 @@ struct Checker {
         return error(name + ": blending is enabled, but format " + std::string(format->name) +
                      " holds integers; Vulkan blends only normalised and float formats");
       if (!info.fragment.module) continue;
-      for (const ReflectedVariable& output : info.fragment.module->reflection().outputs)
+      for (const ReflectedVariable& output : interfaces.fragment->outputs)
         if (output.location == i && innermost(output.type).base != base_of_format(*format) &&
             (format->is_integer() || innermost(output.type).base != ReflectedType::Base::f32))
           return error(name + " has format " + format->name + ", but the fragment shader's '" + output.name + "' is of base type " +
@@ -132,7 +143,7 @@ struct Checker {
     if (samples != 1 && samples != 2 && samples != 4 && samples != 8 && samples != 16)
       return error("samples is " + std::to_string(samples) + "; allowed are 1, 2, 4, 8 and 16");
     if (info.multisample.alpha_to_coverage && info.fragment.module && !info.color_formats.empty()) {
-      const auto& outputs = info.fragment.module->reflection().outputs;
+      const auto& outputs = interfaces.fragment->outputs;
       const bool alpha = std::any_of(outputs.begin(), outputs.end(), [](const ReflectedVariable& o) {
         return o.location == 0 && o.type.rows * std::max(1u, o.type.columns) >= 4;
       });
@@ -143,9 +154,8 @@ struct Checker {
 
   Status layout() const {
     if (!info.layout) return Ok{};
-    for (const ShaderModule* module : {info.vertex.module.get(), info.fragment.module.get()}) {
-      if (!module) continue;
-      for (const ReflectedBinding& b : module->reflection().bindings) {
+    for (const Reflection* stage : interfaces.all()) {
+      for (const ReflectedBinding& b : stage->bindings) {
         if (!b.used) continue;
         const std::string name = "'" + b.name + "' (set " + std::to_string(b.set) + ", binding " + std::to_string(b.binding) + ")";
         const DescriptorBinding* found = nullptr;
@@ -157,8 +167,8 @@ struct Checker {
           return error("the shader's " + name + " is an array of " + std::to_string(b.count) + ", the layout has " +
                        std::to_string(found->count));
       }
-      if (module->reflection().has_push_constants) {
-        const auto& block = module->reflection().push_constants.type;
+      if (stage->has_push_constants) {
+        const auto& block = stage->push_constants.type;
         if (block.size_B > info.layout->push_constants_B)
           return error("the shader's push constants take " + std::to_string(block.size_B) + " bytes, the layout has " +
                        std::to_string(info.layout->push_constants_B));
@@ -168,29 +178,25 @@ struct Checker {
   }
 };
 
-std::string use_text(const ShaderModule& module, const ReflectedBinding& b) {
-  const bool vertex = module.reflection().stage == VK_SHADER_STAGE_VERTEX_BIT;
+std::string use_text(const Reflection& stage, const ReflectedBinding& b) {
+  const bool vertex = stage.stage == VK_SHADER_STAGE_VERTEX_BIT;
   return std::string(descriptor_name(b.descriptor)) + " '" + b.name + "' in the " + (vertex ? "vertex" : "fragment") + " shader";
 }
 
 /// What the first variable at the place of `b` is.
-std::string first_use(const GraphicsPipelineCreateInfo& info, const ReflectedBinding& b) {
-  for (const ShaderModule* module : {info.vertex.module.get(), info.fragment.module.get()}) {
-    if (!module) continue;
-    for (const ReflectedBinding& other : module->reflection().bindings)
-      if (other.used && other.set == b.set && other.binding == b.binding) return use_text(*module, other);
-  }
+std::string first_use(const StageInterfaces& interfaces, const ReflectedBinding& b) {
+  for (const Reflection* stage : interfaces.all())
+    for (const ReflectedBinding& other : stage->bindings)
+      if (other.used && other.set == b.set && other.binding == b.binding) return use_text(*stage, other);
   return "";
 }
 
-}  // namespace
-
-Expected<Ptr<const PipelineLayout>> layout_from_reflection(const GraphicsPipelineCreateInfo& info) {
+/// Set layouts that satisfy both stages.
+Expected<Ptr<const PipelineLayout>> layout_from_reflection(const StageInterfaces& interfaces) {
   std::map<uint32_t, std::map<uint32_t, DescriptorBinding>> sets;
   auto layout = std::make_shared<PipelineLayout>();
-  for (const ShaderModule* module : {info.vertex.module.get(), info.fragment.module.get()}) {
-    if (!module) continue;
-    for (const ReflectedBinding& b : module->reflection().bindings) {
+  for (const Reflection* stage : interfaces.all()) {
+    for (const ReflectedBinding& b : stage->bindings) {
       if (!b.used) continue;
       const std::string name = "(set " + std::to_string(b.set) + ", binding " + std::to_string(b.binding) + ")";
       if (b.set >= kMaxDescriptorSets)
@@ -200,11 +206,10 @@ Expected<Ptr<const PipelineLayout>> layout_from_reflection(const GraphicsPipelin
           b.binding, DescriptorBinding{b.binding, b.descriptor, std::max(1u, b.count), VK_SHADER_STAGE_ALL_GRAPHICS});
       if (!fresh && entry->second.type != b.descriptor)
         return Error{VK_ERROR_INITIALIZATION_FAILED,
-                     name + " is " + first_use(info, b) + " and " + use_text(*module, b) + "; give them different bindings"};
+                     name + " is " + first_use(interfaces, b) + " and " + use_text(*stage, b) + "; give them different bindings"};
       entry->second.count = std::max(entry->second.count, b.count);
     }
-    if (module->reflection().has_push_constants)
-      layout->push_constants_B = std::max(layout->push_constants_B, module->reflection().push_constants.type.size_B);
+    if (stage->has_push_constants) layout->push_constants_B = std::max(layout->push_constants_B, stage->push_constants.type.size_B);
   }
   for (const auto& [number, bindings] : sets) {
     layout->sets.resize(number + 1);
@@ -215,20 +220,29 @@ Expected<Ptr<const PipelineLayout>> layout_from_reflection(const GraphicsPipelin
   return Ptr<const PipelineLayout>(layout);
 }
 
+}  // namespace
+
 Status validate(GraphicsPipelineCreateInfo& info) {
-  const Checker check{info, "pipeline '" + info.label + "': "};
+  StageInterfaces interfaces;
+  const Checker check{info, interfaces, "pipeline '" + info.label + "': "};
   if (!info.vertex.module) return check.error("no vertex shader");
   if (info.vertex.module->reflection().stage != VK_SHADER_STAGE_VERTEX_BIT)
     return check.error("module '" + info.vertex.module->label() + "' is not a vertex shader");
   if (info.fragment.module && info.fragment.module->reflection().stage != VK_SHADER_STAGE_FRAGMENT_BIT)
     return check.error("module '" + info.fragment.module->label() + "' is not a fragment shader");
+  for (const auto& [stage, found] : {std::pair(&info.vertex, &interfaces.vertex), std::pair(&info.fragment, &interfaces.fragment)}) {
+    if (!stage->module) continue;
+    auto reflection = stage->module->reflect(stage->specialization);
+    if (!reflection) return check.error(reflection.error().message, reflection.error().code);
+    *found = std::move(*reflection);
+  }
   if (Status ok = check.vertex_input(); !ok) return ok;
   if (info.fragment.module)
     if (Status ok = check.stage_interface(); !ok) return ok;
   if (Status ok = check.targets(); !ok) return ok;
   if (Status ok = check.layout(); !ok) return ok;
   if (!info.layout) {
-    auto layout = layout_from_reflection(info);
+    auto layout = layout_from_reflection(interfaces);
     if (!layout) return check.error(layout.error().message);
     info.layout = *layout;
   }

@@ -109,8 +109,9 @@ struct StageTraits {
 Expected<StageTraits> analyze(const ShaderModule& module, const std::vector<std::pair<uint32_t, uint32_t>>& specialization);
 /// The fragment stage's inputs, in layout order.
 Expected<VaryingLayout> varying_layout(const ShaderModule& fragment, const std::vector<std::pair<uint32_t, uint32_t>>& specialization);
-/// Merged over both stages; `fragment` may be null.
-Expected<ResourceTable> resource_table(const ShaderModule& vertex, const ShaderModule* fragment);
+/// Merged over both stages; `fragment` may be null. As specialised: the lengths of arrays of descriptors.
+Expected<ResourceTable> resource_table(const ShaderModule& vertex, const std::vector<std::pair<uint32_t, uint32_t>>& of_vertex,
+                                       const ShaderModule* fragment, const std::vector<std::pair<uint32_t, uint32_t>>& of_fragment);
 
 struct VertexKey {
   Ptr<const ShaderModule> module;

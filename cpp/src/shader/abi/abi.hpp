@@ -16,6 +16,7 @@ inline constexpr uint32_t kMaxQuads = kMaxLanes / 4;
 /// Vertices of a batch are kept component-major: component c of slot v is at [c * kBatchStride + v].
 inline constexpr uint32_t kBatchStride = 32;
 inline constexpr uint32_t kMaxTargets = 8;
+inline constexpr uint32_t kMaxClipDistances = 8, kMaxCullDistances = 8;
 inline constexpr uint32_t kMaxMipLevels = 15;  // 16384 px
 inline constexpr float kMaxLodBias = 16;       // maxSamplerLodBias
 /// From so many samples on pixel packets can leave their texels to the caller: FragmentArgs::texels. With fewer, scattering them to the

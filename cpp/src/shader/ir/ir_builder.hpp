@@ -22,10 +22,11 @@ using Type = LLVMTypeRef;
 using Block = LLVMBasicBlockRef;
 
 /// A function's attribute that is a text: one of LLVM's for its code generator, or one of ours.
-inline void add_text_attribute(LLVMValueRef function, const char* name) {
+inline void add_text_attribute(LLVMValueRef function, const char* name, const char* value = "") {
   LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
-  LLVMAddAttributeAtIndex(function, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
-                          LLVMCreateStringAttribute(context, name, static_cast<unsigned>(std::strlen(name)), "", 0));
+  LLVMAddAttributeAtIndex(
+      function, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
+      LLVMCreateStringAttribute(context, name, static_cast<unsigned>(std::strlen(name)), value, static_cast<unsigned>(std::strlen(value))));
 }
 
 /// How modules of quick code (jit.hpp) are named. It stays in this process, so that it may hold addresses of functions of the core.

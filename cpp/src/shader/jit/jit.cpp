@@ -266,9 +266,12 @@ Status Jit::State::make(const CacheKeyPtr& full_key, const CodeKey& key, const B
     }
   } hold(background.get());
   Expected<void*> address = tier == Tier::quick ? make_quick(build, name, kind) : make_optimised(build, name, kind, full_key);
+  // Quick code keeps every value on the stack; where that is too much, optimised code may do.
+  const bool too_large = !address && tier == Tier::quick && address.error().code == VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  if (too_large) address = make_optimised(build, name, kind, full_key);
   if (!address) return address.error();
   entry->slot.address.store(*address);
-  if (background)
+  if (background && !too_large)
     optimise_later(build, name, kind, full_key, entry);
   else
     entry->slot.last.store(true);

@@ -4,6 +4,7 @@
 #include <llvm-c/Error.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
+#include <cstdlib>
 #include <cstring>
 
 #include "shader/ir/ir_builder.hpp"
@@ -28,6 +29,9 @@ constexpr const char* kHoistPasses = "function(loop-mssa(licm))";
 // finds no more than mem2reg, in three times the time.
 constexpr const char* kQuickPasses = "function(mem2reg,early-cse,dce)";
 
+// LLVM's DiagnosticInfoStackSize ("warn-stack-size").
+constexpr const char* kFrameText = "stack frame size (";
+
 Error error(const std::string& message) { return {VK_ERROR_UNKNOWN, message}; }
 
 std::string take_error(LLVMErrorRef e) {
@@ -43,8 +47,10 @@ ContextHolder::ContextHolder() {
   LLVMContextSetDiagnosticHandler(
       context,
       [](LLVMDiagnosticInfoRef info, void* self) {
-        if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
-        static_cast<ContextHolder*>(self)->messages += take_message(LLVMGetDiagInfoDescription(info)) + "; ";
+        ContextHolder& holder = *static_cast<ContextHolder*>(self);
+        const std::string text = take_message(LLVMGetDiagInfoDescription(info));
+        if (LLVMGetDiagInfoSeverity(info) == LLVMDSError) holder.messages += text + "; ";
+        if (LLVMGetDiagInfoSeverity(info) == LLVMDSWarning && text.find(kFrameText) != std::string::npos) holder.too_large = text;
       },
       this);
 }
@@ -68,6 +74,8 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
     // No exception passes through generated code: no unwind tables to register.
     LLVMAddAttributeAtIndex(f, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
                             LLVMCreateEnumAttribute(work.holder.context, nounwind, 0));
+    add_text_attribute(f, "warn-stack-size", std::to_string(kMaxStackFrame_B).c_str());
+    add_text_attribute(f, "probe-stack", "inline-asm");
   }
   LLVMPassBuilderOptionsRef pass_options = LLVMCreatePassBuilderOptions();
   LLVMErrorRef failed = LLVMRunPasses(module, of == Tier::quick ? kQuickPasses : kPasses, machine, pass_options);
@@ -103,6 +111,13 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
   std::string object(LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
   LLVMDisposeMemoryBuffer(buffer);
   if (!work.holder.messages.empty()) return error("LLVM code generation: " + work.holder.messages);
+  if (!work.holder.too_large.empty()) {
+    const std::string size(std::to_string(
+        std::strtoull(work.holder.too_large.c_str() + work.holder.too_large.find(kFrameText) + std::strlen(kFrameText), nullptr, 10)));
+    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, std::string("the code for ") + kind + " needs " + size +
+                                                    " bytes of stack, for variables and values that are alive at once; at most " +
+                                                    std::to_string(kMaxStackFrame_B) + " are allowed"};
+  }
   Expected<std::string> foreign = foreign_symbol(object);
   if (!foreign) return foreign.error();
   if (!foreign->empty())

@@ -16,10 +16,15 @@ namespace tilegpu::shader {
 
 enum class Tier : uint8_t { quick, optimised };
 
+/// A function's frame on the stack, what is spilled included. Half of the smallest stack that functions are called on
+/// (exec/device.cpp); every page of a frame is touched in order, so that a guard page is met.
+inline constexpr uint32_t kMaxStackFrame_B = 512u << 10;
+
 /// Errors of LLVM are kept as text; without a handler LLVM ends the process at the first.
 struct ContextHolder {
   LLVMContextRef context = LLVMContextCreate();
   std::string messages;
+  std::string too_large;  // LLVM's words about a frame beyond kMaxStackFrame_B
   ContextHolder();
   ContextHolder(const ContextHolder&) = delete;
   ~ContextHolder() { LLVMContextDispose(context); }
@@ -42,7 +47,8 @@ struct EmitOptions {
   bool wide_schedule = false;  // see jit_schedule.hpp
 };
 
-/// `name`: of the function, `kind`: for messages, dumps and what kinds of functions are treated differently.
+/// `name`: of the function, `kind`: for messages, dumps and what kinds of functions are treated differently. A frame that is too large is
+/// VK_ERROR_OUT_OF_DEVICE_MEMORY.
 Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef machine, const std::string& name, const char* kind,
                                   const EmitOptions& options);
 /// Of optimised code, as text: what determines it beside the module and the target.

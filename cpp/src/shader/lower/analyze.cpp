@@ -3,9 +3,11 @@
 // In: ShaderModules and specialisation. Out: StageTraits, VaryingLayout, ResourceTable of compiler.hpp.
 // Source: Vulkan specification, "Fragment Operations" (early tests, sample shading), "Shader Resource Interface".
 #include <algorithm>
+#include <cassert>
 
-#include "shader/lower/interface.hpp"
+#include "shader/lower/context.hpp"
 #include "shader/module/module_facts.hpp"
+#include "shader/spirv/limits.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -35,14 +37,14 @@ void each_instruction(const Module& m, F&& visit) {
   }
 }
 
-/// Bytes of scratch that a function's variables take, calls included; the same rule as Lowering::new_variable.
-uint64_t scratch_of(const Module& m, const Constants& constants, const Divergence& d, uint32_t function,
-                    std::map<uint32_t, uint64_t>& known) {
+/// Of one function, calls included.
+uint64_t memory_of(const Module& m, const Constants& constants, const Divergence& d, uint32_t function,
+                   std::map<uint32_t, uint64_t>& known) {
   if (auto found = known.find(function); found != known.end()) return found->second;
-  uint64_t own_B = 0, calls_B = 0;
+  uint64_t own = 0, calls = 0;
   const auto add = [&](uint32_t type, bool dynamic) {
-    const uint64_t words = scalar_count(m, constants, type);
-    if (words > kMaxStackWords && (dynamic || words > kMaxRegisterWords)) own_B += words * 4 * kMaxLanes;
+    const uint64_t words = scalar_count(constants, type);
+    if (kept_in_memory(words, dynamic)) own += std::max<uint64_t>(1, words);
   };
   const Function& f = m.functions.at(function);
   add(f.return_type, false);
@@ -50,11 +52,28 @@ uint64_t scratch_of(const Module& m, const Constants& constants, const Divergenc
     for (uint32_t k = b.first; k < b.end; ++k) {
       const Instruction& i = m.instructions[k];
       if (i.op == spv::OpVariable) add(m.type(i.type).element, d.dynamic[i.id]);
-      if (i.id && (i.op == spv::OpPhi || d.escape[i.id])) add(i.type, false);
-      if (i.op == spv::OpFunctionCall) calls_B = std::max(calls_B, scratch_of(m, constants, d, m.operand(i, 0), known));
+      if (i.id && i.op == spv::OpPhi) add(i.type, false);
+      if (i.id && d.escape[i.id]) add(i.type, false);
+      if (i.op == spv::OpFunctionCall) calls = std::max(calls, memory_of(m, constants, d, m.operand(i, 0), known));
     }
   }
-  return known[function] = own_B + calls_B;
+  return known[function] = own + calls;
+}
+
+/// Bytes that an invocation's variables take at most, of all that are kept in memory, the deepest calls included, or an error.
+Expected<uint32_t> private_memory_B(const Module& m, const Constants& constants, const Divergence& divergence) {
+  std::map<uint32_t, uint64_t> known;
+  uint64_t words = memory_of(m, constants, divergence, m.entry.function, known);
+  for (spv::StorageClass storage : {spv::StorageClassInput, spv::StorageClassOutput, spv::StorageClassPrivate}) {
+    for (uint32_t id : used_variables(m, storage)) {
+      const uint64_t own = scalar_count(constants, m.pointee(id));
+      if (kept_in_memory(own, divergence.dynamic[id] != 0)) words += std::max<uint64_t>(1, own);
+    }
+  }
+  if (words > kMaxPrivateMemory_B / 4 / kMaxLanes)
+    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, "private arrays take " + std::to_string(words * 4) + " bytes an invocation; the limit is " +
+                                                    std::to_string(kMaxPrivateMemory_B / kMaxLanes)};
+  return static_cast<uint32_t>(words * 4 * kMaxLanes);
 }
 
 // Where values that come from the tile go, until nothing new is found: through results, variables and calls. An operation that looks at
@@ -207,12 +226,9 @@ void merge(ResourceTable& table, const TextureSlot& s) {
 struct TextureBuilder {
   ResourceTable& table;
   const Module& m;
-  Constants constants;
+  const Constants& constants;
 
-  uint32_t count_of(uint32_t variable) const {
-    const uint32_t type = m.pointee(variable);
-    return m.type(type).kind == Kind::array ? std::max(1u, array_length(m, constants, type)) : 1;
-  }
+  uint32_t count_of(uint32_t variable) const { return descriptor_count(m, constants, variable); }
   void add(uint32_t image, uint32_t sampler, uint8_t uses) {
     const Decorations &di = m.decoration(image), &ds = m.decoration(sampler);
     TextureSlot s;
@@ -242,12 +258,11 @@ struct TextureBuilder {
   }
 };
 
-Expected<ResourceTable> find_resources(const ShaderModule& module) {
-  if (Status parsed = module.parse(); !parsed) return parsed.error();
+Expected<ResourceTable> find_resources(const ShaderModule& module, const Specialization& specialization) {
+  Expected<Constants> constants = specialise(module, specialization);
+  if (!constants) return constants.error();
   const Module& m = module.module();
   ResourceTable table;
-  Expected<Constants> constants = evaluate_constants(m, {});
-  if (!constants) return constants.error();
   TextureBuilder builder{table, m, *constants};
   const bool fragment = m.entry.model == spv::ExecutionModelFragment;
   for (uint32_t id : m.global_variables) {
@@ -300,19 +315,12 @@ Expected<ResourceTable> find_resources(const ShaderModule& module) {
 }
 
 /// Adds what the stage uses; what both use is one entry.
-Status add_resources(const ShaderModule& module, ResourceTable& table) {
-  ModuleFacts& facts = module.facts();
-  std::unique_lock lock(facts.mutex);
-  if (!facts.resources) {
-    lock.unlock();
-    Expected<ResourceTable> found = find_resources(module);
-    if (!found) return found.error();
-    lock.lock();
-    facts.resources = std::move(*found);
-    facts.grown = true;
-  }
-  for (const BufferSlot& slot : facts.resources->buffers) merge(table, slot);
-  for (const TextureSlot& slot : facts.resources->textures) merge(table, slot);
+Status add_resources(const ShaderModule& module, const Specialization& specialization, ResourceTable& table) {
+  Expected<ResourceTable> found =
+      known_or(module.facts(), &ModuleFacts::resources, specialization, [&] { return find_resources(module, specialization); });
+  if (!found) return found.error();
+  for (const BufferSlot& slot : found->buffers) merge(table, slot);
+  for (const TextureSlot& slot : found->textures) merge(table, slot);
   return Ok{};
 }
 
@@ -326,28 +334,16 @@ int VaryingLayout::find(uint32_t location, uint32_t component) const {
 }
 
 static Expected<StageTraits> find_traits(const ShaderModule& shader_module, const Specialization& specialization) {
-  if (Status parsed = shader_module.parse(); !parsed) return parsed.error();
-  const Module& m = shader_module.module();
-  Expected<Constants> constants = evaluate_constants(m, specialization);
+  Expected<Constants> constants = specialise(shader_module, specialization);
   if (!constants) return constants.error();
+  const Module& m = shader_module.module();
   Expected<Divergence> divergence = analyze_divergence(m, *constants, [](uint32_t) { return false; });
   if (!divergence) return divergence.error();
   StageTraits t;
   const bool fragment = m.entry.model == spv::ExecutionModelFragment;
-  std::map<uint32_t, uint64_t> known;
-  uint64_t private_B = scratch_of(m, *constants, *divergence, m.entry.function, known);
-  for (spv::StorageClass storage : {spv::StorageClassInput, spv::StorageClassOutput, spv::StorageClassPrivate}) {
-    for (uint32_t id : used_variables(m, storage)) {
-      const uint64_t words = scalar_count(m, *constants, m.pointee(id));
-      if (words > kMaxStackWords && (divergence->dynamic[id] || words > kMaxRegisterWords)) private_B += words * 4 * kMaxLanes;
-    }
-  }
-  if (private_B > kMaxPrivateMemory_B) {
-    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, "shader '" + shader_module.label() + "': private arrays take " +
-                                                    std::to_string(private_B / kMaxLanes) + " bytes an invocation; the limit is " +
-                                                    std::to_string(kMaxPrivateMemory_B / kMaxLanes)};
-  }
-  t.private_memory_B = static_cast<uint32_t>(private_B);
+  Expected<uint32_t> memory_B = private_memory_B(m, *constants, *divergence);
+  if (!memory_B) return Error{memory_B.error().code, "shader '" + shader_module.label() + "': " + memory_B.error().message};
+  t.private_memory_B = *memory_B;
 
   each_instruction(m, [&](const Instruction& i) {
     ++t.instructions;
@@ -363,21 +359,17 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
   memory_traits(m, t);
   t.uses_images = !used_variables(m, spv::StorageClassUniformConstant).empty();
 
+  if (!fragment) {
+    const DistanceCounts distances = count_distances(m, *constants);
+    t.clip_distances = distances.clip, t.cull_distances = distances.cull;
+    return t;
+  }
   for (uint32_t id : used_variables(m, spv::StorageClassOutput)) {
     const auto scalars = interface_of(m, *constants, id);
     const auto used = used_scalars(m, *constants, id);
     for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {
       if (!used[k]) continue;
       const InterfaceScalar& s = scalars[k];
-      if (!fragment) {
-        // The whole array counts as soon as one element is written: its length is the number of planes.
-        if (s.builtin == spv::BuiltInClipDistance || s.builtin == spv::BuiltInCullDistance) {
-          uint32_t length = 0;
-          for (const InterfaceScalar& other : scalars) length += other.builtin == s.builtin;
-          (s.builtin == spv::BuiltInClipDistance ? t.clip_distances : t.cull_distances) = length;
-        }
-        continue;
-      }
       if (s.builtin != kNone) {
         fragment_builtins(t, s.builtin, true);
       } else if (s.location < kMaxTargets) {
@@ -392,7 +384,6 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
       }
     }
   }
-  if (!fragment) return t;
   for (uint32_t id : used_variables(m, spv::StorageClassInput)) {
     const auto scalars = interface_of(m, *constants, id);
     const auto used = used_scalars(m, *constants, id);
@@ -412,7 +403,7 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
     InputAttachment input;
     input.variable = id;
     input.index = m.decoration(id).input_attachment;
-    if (m.type(m.pointee(id)).kind == Kind::array) input.count = array_length(m, *constants, m.pointee(id));
+    if (m.type(m.pointee(id)).kind == Kind::array) input.count = array_length(*constants, m.pointee(id));
     const TypeInfo& texel = m.type(image.element);
     input.base = texel.kind == Kind::floating ? ReflectedType::Base::f32
                  : texel.is_signed            ? ReflectedType::Base::i32
@@ -435,10 +426,9 @@ Expected<StageTraits> analyze(const ShaderModule& module, const Specialization& 
 }
 
 static Expected<VaryingLayout> find_varyings(const ShaderModule& fragment, const Specialization& specialization) {
-  if (Status parsed = fragment.parse(); !parsed) return parsed.error();
-  const Module& m = fragment.module();
-  Expected<Constants> constants = evaluate_constants(m, specialization);
+  Expected<Constants> constants = specialise(fragment, specialization);
   if (!constants) return constants.error();
+  const Module& m = fragment.module();
   VaryingLayout layout;
   for (uint32_t id : used_variables(m, spv::StorageClassInput)) {
     const auto scalars = interface_of(m, *constants, id);
@@ -453,9 +443,7 @@ static Expected<VaryingLayout> find_varyings(const ShaderModule& fragment, const
         continue;
       }
       if (s.builtin != kNone) continue;
-      if (s.location >= kClipDistanceLocation || s.component > 3)
-        return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + fragment.label() + "': input location " + std::to_string(s.location) +
-                                                     " is above " + std::to_string(kClipDistanceLocation - 1)};
+      assert(s.location < kMaxLocations && s.component < 4);  // check_limits
       layout.components.push_back(
           {static_cast<uint8_t>(s.location), static_cast<uint8_t>(s.component), s.interpolation, s.centroid, s.sample});
     }
@@ -479,15 +467,16 @@ Expected<VaryingLayout> varying_layout(const ShaderModule& fragment, const Speci
   return known_or(fragment.facts(), &ModuleFacts::varyings, specialization, [&] { return find_varyings(fragment, specialization); });
 }
 
-Expected<ResourceTable> resource_table(const ShaderModule& vertex, const ShaderModule* fragment) {
+Expected<ResourceTable> resource_table(const ShaderModule& vertex, const Specialization& of_vertex, const ShaderModule* fragment,
+                                       const Specialization& of_fragment) {
   ResourceTable table;
-  if (Status s = add_resources(vertex, table); !s) return s.error();
+  if (Status s = add_resources(vertex, of_vertex, table); !s) return s.error();
   if (fragment) {
-    if (Status s = add_resources(*fragment, table); !s) return s.error();
+    if (Status s = add_resources(*fragment, of_fragment, table); !s) return s.error();
   }
   std::sort(table.buffers.begin(), table.buffers.end(),
             [](const BufferSlot& a, const BufferSlot& b) { return std::pair(a.set, a.binding) < std::pair(b.set, b.binding); });
-  constexpr uint64_t kMaxEntries = 65536;
+  constexpr uint64_t kMaxEntries = kMaxDescriptors;
   uint64_t buffers = 0, textures = 0;
   for (BufferSlot& s : table.buffers)
     s.first = static_cast<uint32_t>(buffers), buffers = std::min<uint64_t>(kMaxEntries + 1, buffers + s.count);

@@ -125,7 +125,7 @@ void Lowering::walk_layout(const Pointer& p, uint32_t type, const std::function<
             go(t.element, at + static_cast<uint64_t>(k) * (row_major ? 4 : matrix_stride_B), false, 0, row_major ? matrix_stride_B : 4);
           break;
         case Kind::array: {
-          const uint32_t stride_B = l.m.decorations_array_stride(type), length = array_length(l.m, l.constants, type);
+          const uint32_t stride_B = l.m.decorations_array_stride(type), length = array_length(l.constants, type);
           for (uint32_t k = 0; k < length; ++k) go(t.element, at + static_cast<uint64_t>(k) * stride_B, row_major, matrix_stride_B, 4);
           break;
         }
@@ -140,7 +140,7 @@ void Lowering::walk_layout(const Pointer& p, uint32_t type, const std::function<
       }
     }
   };
-  if (scalar_count(m, constants, type) > 65536) return fail("a buffer's content of more than 65536 scalars is used as one value");
+  if (scalar_count(constants, type) > 65536) return fail("a buffer's content of more than 65536 scalars is used as one value");
   Walk{*this, visit}.go(type, p.offset_B, p.row_major, p.matrix_stride_B, p.component_stride_B);
 }
 

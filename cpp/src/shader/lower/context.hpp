@@ -17,17 +17,21 @@
 #include "shader/ir/ir_builder.hpp"
 #include "shader/lower/divergence.hpp"
 #include "shader/lower/pixel_slices.hpp"
+#include "shader/spirv/interface.hpp"
 
 namespace tilegpu::shader {
 
 /// More SPIR-V instructions after inlining (each counted by its components) are refused before LLVM sees them.
 inline constexpr uint32_t kMaxLoweredInstructions = 100000;
-/// Variables above this size, or indexed dynamically and above kMaxStackWords, live in the thread's scratch memory.
+/// Variables above this size, and those that are indexed dynamically, are kept in memory: up to kMaxStackWords on the stack as long as
+/// kMaxStackArrays_B suffices, others in the thread's scratch memory.
 inline constexpr uint32_t kMaxRegisterWords = 256;
 inline constexpr uint32_t kMaxStackWords = 64;
-inline constexpr uint32_t kMaxPrivateMemory_B = 1u << 20;
-
-enum class Base : uint8_t { f32, i32, boolean };
+inline constexpr uint32_t kMaxStackArrays_B = 64u << 10;
+/// Regions within regions, those of called functions included.
+inline constexpr uint32_t kMaxNesting = 400;
+inline constexpr uint32_t kMaxPrivateMemory_B = 1u << 20;  // of kMaxLanes; see private_memory_B
+inline bool kept_in_memory(uint64_t words, bool dynamic) { return dynamic || words > kMaxRegisterWords; }
 
 struct Val {
   uint32_t type = 0;
@@ -113,6 +117,7 @@ struct Lowering {
   bool slice = false;  // memory is written when the whole shader runs, and what nobody uses of a texture is not read
   Status status = Ok{};
   uint64_t lowered = 0;  // counted against kMaxLoweredInstructions
+  uint32_t nesting = 0;
 
   // -- set by the entry points --------------------------------------------------------------------------------------------------
   Value args = nullptr, scratch = nullptr;
@@ -125,7 +130,7 @@ struct Lowering {
   std::function<Val(const Instruction&)> interpolate_at;                   // fragment
   std::function<Val(const Instruction&)> read_attachment;                  // fragment
   std::unordered_map<uint32_t, std::pair<Value, uint64_t>> whole_buffers;  // uniform buffers checked once: base, bytes
-  uint64_t scratch_used_B = 0;
+  uint64_t scratch_used_B = 0, stack_used_B = 0;
   // Pixel packets: lanes have no neighbours. What derivatives are taken of, and its inputs at the pixels 0, 1 and 2 of each lane's quad.
   const PixelSlices* pixel_slices = nullptr;
   std::unordered_map<uint32_t, std::vector<Value>> corner_inputs[3];

@@ -148,6 +148,13 @@ void Lowering::edge(uint32_t from, uint32_t to, uint32_t r, bool into_sibling) {
 }
 
 void Lowering::region(uint32_t r) {
+  // One level of this recursion takes about a kilobyte of the compiling thread's stack.
+  struct Level {
+    uint32_t& nesting;
+    explicit Level(uint32_t& n) : nesting(++n) {}
+    ~Level() { --nesting; }
+  } level(nesting);
+  if (nesting > kMaxNesting) fail("control flow nests deeper than " + std::to_string(kMaxNesting) + " with its calls, the limit");
   const FunctionTree& tree = frame().facts->tree;
   const auto& items = tree.regions[r].items;
   for (size_t k = 0; k < items.size() && !failed(); ++k) {

@@ -9,43 +9,13 @@ namespace {
 // Uniform buffers up to this size are checked once a call; larger ones at each access.
 constexpr uint32_t kMaxWholeBuffer_B = 4096;
 
-/// Bytes of a block without a run-time array; 0: it has one.
-uint64_t block_size(const Module& m, const Constants& constants, uint32_t type, bool row_major, uint32_t matrix_stride_B) {
-  const TypeInfo& t = m.type(type);
-  switch (t.kind) {
-    case Kind::vector:
-      return 4ull * t.count;
-    case Kind::matrix:
-      return row_major ? static_cast<uint64_t>(matrix_stride_B) * m.type(t.element).count
-                       : static_cast<uint64_t>(matrix_stride_B) * t.count;
-    case Kind::array:
-      return static_cast<uint64_t>(m.decorations_array_stride(type)) * array_length(m, constants, type);
-    case Kind::structure: {
-      uint64_t end = 0;
-      for (uint32_t k = 0; k < t.members.size(); ++k) {
-        const Decorations& member = m.member(type, k);
-        const uint64_t size = block_size(m, constants, t.members[k], member.row_major, member.matrix_stride_B);
-        if (size == 0) return 0;
-        end = std::max(end, (member.offset_B == kNone ? 0 : member.offset_B) + size);
-      }
-      return end;
-    }
-    case Kind::integer:
-    case Kind::floating:
-    case Kind::boolean:
-      return 4;
-    default:
-      return 0;
-  }
-}
-
 /// Uniform buffers that are read without checks: where the bound range is too small, a zero-filled copy takes its place.
 void check_whole_buffers(Lowering& l) {
   const Ir& ir = l.ir;
   for (uint32_t id : used_variables(l.m, spv::StorageClassUniform)) {
     const uint32_t block = l.m.pointee(id);
     if (l.m.type(block).kind != Kind::structure || l.m.decoration(block).buffer_block) continue;
-    const uint64_t size_B = block_size(l.m, l.constants, block, false, 0);
+    const uint64_t size_B = block_size_B(l.m, l.constants, block);
     const BufferSlot* slot = l.buffer_slot(id);
     if (!slot || size_B == 0 || size_B > kMaxWholeBuffer_B) continue;
     Value descriptor = ir.offset(l.buffers, slot->first * sizeof(BufferDescriptor));

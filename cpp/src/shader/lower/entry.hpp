@@ -2,7 +2,8 @@
 #pragma once
 
 #include "shader/jit/jit.hpp"
-#include "shader/lower/interface.hpp"
+#include "shader/lower/context.hpp"
+#include "shader/spirv/limits.hpp"
 
 namespace tilegpu::shader {
 
@@ -22,7 +23,7 @@ template <class Key, class Build>
 Status analyse_and_build(const Key& key, Build&& build) {
   if (Status parsed = key.module->parse(); !parsed) return parsed;
   const Module& m = key.module->module();
-  Expected<Constants> constants = evaluate_constants(m, key.specialization);
+  Expected<Constants> constants = specialise(m, key.specialization);
   if (!constants) return constants.error();
   const auto uniform_input = [&](uint32_t id) {  // asked of inputs only
     switch (m.decoration(id).builtin) {

@@ -2,7 +2,10 @@
 //
 // In: a BasicBlock. Out: LLVM instructions at the current point, values in the frame.
 // Source: SPIR-V specification 1.6, section 3.32.
+#include <algorithm>
+
 #include "shader/lower/context.hpp"
+#include "shader/spirv/limits.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -40,7 +43,14 @@ void Lowering::block(const BasicBlock& b, uint32_t) {
   for (uint32_t k = b.first; k < b.end && !failed(); ++k) {
     const Instruction& i = m.instructions[k];
     current = &i;
-    if (i.type) lowered += std::max<uint64_t>(1, m.type(i.type).kind == Kind::pointer ? 1 : scalar_count(m, constants, i.type));
+    if (i.type) {
+      // A variable is as many as it has scalars in registers.
+      const bool pointer = m.type(i.type).kind == Kind::pointer;
+      const uint64_t scalars = !pointer                                      ? scalar_count(constants, i.type)
+                               : i.op == spv::OpVariable && !d.dynamic[i.id] ? scalar_count(constants, m.type(i.type).element)
+                                                                             : 1;
+      lowered += std::clamp<uint64_t>(scalars, 1, pointer ? kMaxRegisterWords : kMaxValueParts);
+    }
     if (lowered > kMaxLoweredInstructions) {
       fail("the shader has more than " + std::to_string(kMaxLoweredInstructions) + " scalar instructions after inlining, the limit");
       return;

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "shader/lower/interface.hpp"
+#include "shader/spirv/interface.hpp"
 
 namespace tilegpu::shader {
 namespace {

@@ -82,7 +82,7 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
     fail("an access chain indexes what has no parts");
     return;
   }
-  const uint32_t length = t.kind == Kind::array ? array_length(m, constants, p.type) : t.kind == Kind::runtime_array ? 0 : t.count;
+  const uint32_t length = t.kind == Kind::array ? array_length(constants, p.type) : t.kind == Kind::runtime_array ? 0 : t.count;
   Value index = is_constant ? nullptr : scalar(index_id);
   const uint32_t type = p.type;
   p.type = t.element;

@@ -1,7 +1,10 @@
 // shader/lower/values.cpp -- types as lists of scalars, constants, the values of ids; uniform and varying shapes.
 //
 // In: ids. Out: Val. Source: SPIR-V specification, sections 2.2.1 "Instructions", 3.32.6 "Type-Declaration Instructions".
+#include <cassert>
+
 #include "shader/lower/context.hpp"
+#include "shader/spirv/limits.hpp"
 
 namespace tilegpu::shader {
 
@@ -22,7 +25,7 @@ bool flatten(const Module& m, const Constants& constants, uint32_t type, std::ve
       for (uint32_t k = 0; k < t.count; ++k) flatten(m, constants, t.element, out);
       return true;
     case Kind::array:
-      for (uint32_t k = 0; k < array_length(m, constants, type); ++k) flatten(m, constants, t.element, out);
+      for (uint32_t k = 0; k < array_length(constants, type); ++k) flatten(m, constants, t.element, out);
       return true;
     case Kind::structure: {
       bool all = true;
@@ -42,7 +45,8 @@ void Lowering::fail(const std::string& message) {
 
 const std::vector<Base>& Lowering::bases(uint32_t type) {
   auto [found, inserted] = bases_.try_emplace(type);
-  if (inserted && scalar_count(m, constants, type) <= (1u << 20)) flatten(m, constants, type, found->second);
+  assert(constants.size(type).parts <= kMaxValueParts);  // check_limits
+  if (inserted && constants.size(type).parts <= kMaxValueParts) flatten(m, constants, type, found->second);
   return found->second;
 }
 

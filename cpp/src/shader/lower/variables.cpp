@@ -1,7 +1,7 @@
 // shader/lower/variables.cpp -- memory of lanes: Function, Private, Output variables; loads and masked stores.
 //
 // In: variables, pointers, masks. Out: allocas (one for each scalar, which LLVM turns into registers), or arrays of words where the
-// shader indexes dynamically: small ones on the stack, others in the thread's scratch memory. Indices are clamped before.
+// shader indexes dynamically: small ones on the stack while it is small, others in the thread's scratch memory. Indices are clamped before.
 #include <algorithm>
 
 #include "shader/lower/context.hpp"
@@ -20,15 +20,17 @@ std::unique_ptr<Variable> Lowering::new_variable(uint32_t type, bool varying, bo
   v->varying = varying;
   const auto& kinds = bases(type);
   const auto count = static_cast<uint32_t>(kinds.size());
-  if (memory || count > kMaxRegisterWords) {
+  if (kept_in_memory(count, memory)) {
     v->form = Variable::Form::memory;
-    if (count > kMaxStackWords) {
+    // By the size for all lanes, so that every version of the code places it alike.
+    const uint64_t size_B = uint64_t{std::max(count, 1u)} * 4 * kMaxLanes;
+    if (count > kMaxStackWords || stack_used_B + size_B > kMaxStackArrays_B) {
       v->memory = ir.offset(scratch, scratch_used_B);
-      scratch_used_B += static_cast<uint64_t>(count) * 4 * kMaxLanes;
-      if (scratch_used_B > kMaxPrivateMemory_B)
-        fail("private arrays take more than " + std::to_string(kMaxPrivateMemory_B / kMaxLanes) + " bytes an invocation, the limit");
+      scratch_used_B += size_B;
+      if (scratch_used_B > kMaxPrivateMemory_B) fail("internal: private arrays take more memory than was found before");
     } else {
       v->memory = alloca_of(LLVMArrayType2(ir.i32, std::max(count, 1u) * (varying ? ir.lanes : 1)), name, ir.lanes * 4);
+      stack_used_B += size_B;
     }
     return v;
   }

@@ -4,10 +4,10 @@
 
 #include <map>
 #include <mutex>
-#include <optional>
 
 #include "shader/compiler.hpp"
 #include "shader/spirv/module.hpp"
+#include "tilegpu/shader.hpp"
 
 namespace tilegpu::shader {
 
@@ -17,9 +17,13 @@ struct ModuleFacts {
   std::mutex mutex;
   std::map<Specialization, StageTraits> traits;
   std::map<Specialization, VaryingLayout> varyings;
-  std::optional<ResourceTable> resources;  // of this stage alone, in the order of its uses; `first` is not set
-  bool grown = true;                       // since it was last written to disk
+  std::map<Specialization, ResourceTable> resources;  // of this stage alone, in the order of its uses; `first` is not set
+  std::map<Specialization, Reflection> reflections;   // other than the module's own
+  bool grown = true;                                  // since it was last written to disk
 };
+
+/// The constants of a specialised stage (spirv/limits.hpp); parses the module first, if need be. The error names the module.
+Expected<Constants> specialise(const ShaderModule& module, const Specialization& specialization);
 
 /// What `find` returns for a specialisation, or returned before. Errors are not kept.
 template <class T, class Find>

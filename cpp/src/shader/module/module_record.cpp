@@ -266,12 +266,7 @@ void map_of(Reader& archive, std::map<Specialization, T>& table) {
 
 template <class A>
 void fields(A& archive, ModuleFacts& facts) {
-  map_of(archive, facts.traits), map_of(archive, facts.varyings);
-  bool known = facts.resources.has_value();
-  archive.flag(known);
-  if (!known) return;
-  if (!facts.resources) facts.resources.emplace();
-  fields(archive, *facts.resources);
+  map_of(archive, facts.traits), map_of(archive, facts.varyings), map_of(archive, facts.resources), map_of(archive, facts.reflections);
 }
 
 }  // namespace

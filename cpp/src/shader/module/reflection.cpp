@@ -91,7 +91,7 @@ struct Reflector {
       case Kind::runtime_array: {
         type.kind = ReflectedType::Kind::array;
         type.array_stride_B = module.decorations_array_stride(id);
-        type.array_length = info.kind == Kind::array ? array_length(module, constants, id) : 0;
+        type.array_length = info.kind == Kind::array ? array_length(constants, id) : 0;
         type.members.push_back({"", 0, type_of(info.element, layout, depth + 1)});
         type.base = type.members[0].type.base;
         type.size_B = extent_B(type.array_stride_B, type.array_length, type.members[0].type.size_B);
@@ -190,7 +190,7 @@ struct Reflector {
     uint64_t count = 1;
     for (int depth = 0; depth < kMaxDepth && (module.type(type_id).kind == Kind::array || module.type(type_id).kind == Kind::runtime_array);
          ++depth) {
-      count *= module.type(type_id).kind == Kind::array ? array_length(module, constants, type_id) : 1;
+      count *= module.type(type_id).kind == Kind::array ? array_length(constants, type_id) : 1;
       if (count > kMaxReflectedMembers) {
         wrong = "'" + module.name(id) + "' is an array of more than " + std::to_string(kMaxReflectedMembers) + " descriptors";
         count = 1;
@@ -270,10 +270,8 @@ struct Reflector {
 
 }  // namespace
 
-Expected<Reflection> reflect(const Module& module) {
-  Expected<Constants> constants = evaluate_constants(module, {});
-  if (!constants) return constants.error();
-  Reflector reflector{module, std::move(*constants), {}, 0, {}};
+Expected<Reflection> reflect(const Module& module, Constants constants) {
+  Reflector reflector{module, std::move(constants), {}, 0, {}};
   reflector.run();
   if (!reflector.wrong.empty()) return Error{VK_ERROR_INVALID_SHADER_NV, reflector.wrong};
   return std::move(reflector.result);

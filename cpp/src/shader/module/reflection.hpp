@@ -6,7 +6,7 @@
 
 namespace tilegpu::shader {
 
-/// Inputs, outputs, descriptors, push constants and specialisation constants; array lengths at the constants' defaults.
-Expected<Reflection> reflect(const Module& module);
+/// Inputs, outputs, descriptors, push constants and specialisation constants; array lengths as `constants` have them.
+Expected<Reflection> reflect(const Module& module, Constants constants);
 
 }  // namespace tilegpu::shader

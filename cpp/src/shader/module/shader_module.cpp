@@ -6,6 +6,7 @@
 #include "base/host_memory.hpp"
 #include "shader/module/module_record.hpp"
 #include "shader/module/reflection.hpp"
+#include "shader/spirv/limits.hpp"
 #include "shader/spirv/module.hpp"
 #include "tilegpu/shader.hpp"
 
@@ -67,7 +68,9 @@ Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, st
 
   auto module = shader::parse(words, entry_point);
   if (!module) return Error{module.error().code, "shader '" + label + "': " + module.error().message};
-  auto reflection = shader::reflect(**module);
+  auto constants = shader::evaluate_constants(**module, {});
+  if (!constants) return Error{constants.error().code, "shader '" + label + "': " + constants.error().message};
+  auto reflection = shader::reflect(**module, std::move(*constants));
   if (!reflection) return Error{reflection.error().code, "shader '" + label + "': " + reflection.error().message};
   Ptr<ShaderModule> result(new ShaderModule);
   result->words_ = std::move(words);
@@ -100,10 +103,42 @@ Status ShaderModule::parse() const {
   return Ok{};
 }
 
+Expected<Ptr<const Reflection>> ShaderModule::reflect(const std::vector<std::pair<uint32_t, uint32_t>>& specialization) const {
+  if (specialization.empty()) {
+    const Ptr<const Reflection> own(Ptr<void>(), &reflection_);
+    {
+      std::lock_guard lock(facts_->mutex);
+      if (facts_->traits.count(specialization)) return own;  // was within limits
+    }
+    if (auto constants = shader::specialise(*this, specialization); !constants) return constants.error();
+    return own;
+  }
+  Expected<Reflection> found = shader::known_or(*facts_, &shader::ModuleFacts::reflections, specialization, [&]() -> Expected<Reflection> {
+    Expected<shader::Constants> constants = shader::specialise(*this, specialization);
+    if (!constants) return constants.error();
+    Expected<Reflection> made = shader::reflect(module(), std::move(*constants));
+    if (!made) return Error{made.error().code, "shader '" + label_ + "': " + made.error().message};
+    made->constants = reflection_.constants;
+    return made;
+  });
+  if (!found) return found.error();
+  return Ptr<const Reflection>(std::make_shared<Reflection>(std::move(*found)));
+}
+
 const shader::Module& ShaderModule::module() const {
   const shader::Module* module = module_.load(std::memory_order_acquire);
   assert(module);
   return *module;
 }
 
+namespace shader {
+
+Expected<Constants> specialise(const ShaderModule& module, const Specialization& specialization) {
+  if (Status parsed = module.parse(); !parsed) return parsed.error();
+  Expected<Constants> constants = specialise(module.module(), specialization);
+  if (!constants) return Error{constants.error().code, "shader '" + module.label() + "': " + constants.error().message};
+  return constants;
+}
+
+}  // namespace shader
 }  // namespace tilegpu

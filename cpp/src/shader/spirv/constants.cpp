@@ -2,16 +2,21 @@
 //
 // In: a Module, (constant_id, word) pairs. Out: the value of every constant as flat words, OpSpecConstantOp evaluated; array lengths.
 // Integer division by zero gives 0 and shifts take the amount modulo 32, as the generated code does.
+// Types are measured beside, in the module's order: each is made of types before it, so none is walked through twice.
 // Source: SPIR-V specification 1.6, sections 3.32.7 "Constant-Creation Instructions", 2.9 "Specialization".
 #include <algorithm>
+#include <cassert>
 
 #include "shader/spirv/module.hpp"
 
 namespace tilegpu::shader {
 namespace {
 
-// Constants larger than this are refused, so that nested array types cannot ask for the machine's memory.
+// All constants together; more are refused, so that nested array types cannot ask for the machine's memory.
 constexpr uint64_t kMaxConstantWords = 1u << 20;
+// Deeper types are refused: walks through types are recursive.
+constexpr uint32_t kMaxTypeDepth = 128;
+constexpr uint64_t kTooMany = 1ull << 40;  // counts saturate there
 
 Error error(const std::string& message) { return {VK_ERROR_INVALID_SHADER_NV, "SPIR-V: " + message}; }
 
@@ -133,7 +138,10 @@ struct Evaluator {
   const Module& m;
   const Specialization& specialization;
   Constants out;
+  uint64_t words = 0;           // of all constants
+  std::vector<uint8_t> depths;  // of types
 
+  Status measure(uint32_t type);
   Status evaluate(const Instruction& i);
   Status spec_op(const Instruction& i, Constant& c);
   /// First word and type of the part at a path of literal indices.
@@ -147,11 +155,11 @@ Status Evaluator::walk(uint32_t type, const Instruction& i, uint32_t first_index
     const uint32_t index = m.operand(i, k);
     if (t.kind == Kind::structure) {
       if (index >= t.members.size()) return error("a constant's index is out of range");
-      for (uint32_t n = 0; n < index; ++n) offset += scalar_count(m, out, t.members[n]);
+      for (uint32_t n = 0; n < index; ++n) offset += scalar_count(out, t.members[n]);
       type = t.members[index];
     } else if (t.kind == Kind::vector || t.kind == Kind::matrix || t.kind == Kind::array) {
-      if (index >= (t.kind == Kind::array ? array_length(m, out, type) : t.count)) return error("a constant's index is out of range");
-      offset += index * scalar_count(m, out, t.element);
+      if (index >= (t.kind == Kind::array ? array_length(out, type) : t.count)) return error("a constant's index is out of range");
+      offset += index * scalar_count(out, t.element);
       type = t.element;
     } else {
       return error("a constant is indexed that has no parts");
@@ -169,7 +177,7 @@ Status Evaluator::spec_op(const Instruction& i, Constant& c) {
     return found ? *found : kEmpty;
   };
   const Constant &a = part(1), &b = part(2), &d = part(3);
-  const uint64_t count = scalar_count(m, out, i.type);
+  const uint64_t count = scalar_count(out, i.type);
   if (op == spv::OpVectorShuffle) {
     for (uint32_t k = 3; k < i.count; ++k) {
       const uint32_t index = m.operand(i, k);
@@ -204,13 +212,62 @@ Status Evaluator::spec_op(const Instruction& i, Constant& c) {
   return Ok{};
 }
 
+Status Evaluator::measure(uint32_t type) {
+  const TypeInfo& t = m.type(type);
+  if (out.sizes.size() <= type) out.sizes.resize(type + 1), depths.resize(type + 1);
+  TypeSize& size = out.sizes[type];
+  uint32_t depth = 0;
+  const auto add = [&](uint32_t part, uint64_t times) {
+    assert(part < type || part < out.sizes.size());
+    const TypeSize& one = out.size(part);
+    // Both factors are below 2^40 and 2^32: the smaller one decides whether their product is.
+    const auto product = [&](uint64_t count) { return times && count > kTooMany / times ? kTooMany : count * times; };
+    size.scalars = std::min(kTooMany, size.scalars + product(one.scalars));
+    size.parts = std::min(kTooMany, size.parts + product(one.parts));
+    depth = std::max(depth, part < depths.size() ? depths[part] + 1u : 1u);
+  };
+  switch (t.kind) {
+    case Kind::boolean:
+    case Kind::integer:
+    case Kind::floating:
+      size.scalars = 1;
+      break;
+    case Kind::vector:
+    case Kind::matrix:
+      size.parts = 0;
+      add(t.element, t.count);
+      break;
+    case Kind::array:
+      size.parts = 0;
+      size.length = out.word(t.length_id);
+      add(t.element, size.length);
+      break;
+    case Kind::structure:
+      for (uint32_t member : t.members) add(member, 1);
+      break;
+    case Kind::runtime_array: {
+      TypeSize none;
+      add(t.element, 1);
+      size = none;
+      break;
+    }
+    default:
+      break;
+  }
+  if (depth > kMaxTypeDepth)
+    return error("type " + std::to_string(type) + " nests more than " + std::to_string(kMaxTypeDepth) + " types, the limit");
+  depths[type] = static_cast<uint8_t>(depth);
+  return Ok{};
+}
+
 Status Evaluator::evaluate(const Instruction& i) {
   Constant c;
   c.type = i.type;
-  const uint64_t count = scalar_count(m, out, i.type);
-  if (count > kMaxConstantWords)
-    return error("constant " + std::to_string(i.id) + " has " + std::to_string(count) + " scalars; the limit is " +
-                 std::to_string(kMaxConstantWords));
+  const uint64_t count = scalar_count(out, i.type);
+  words += count;
+  if (words > kMaxConstantWords)
+    return error("constant " + std::to_string(i.id) + " has " + std::to_string(count) + " scalars, all constants up to it " +
+                 std::to_string(words) + "; the limit is " + std::to_string(kMaxConstantWords));
   switch (i.op) {
     case spv::OpConstantTrue:
     case spv::OpSpecConstantTrue:
@@ -266,42 +323,20 @@ uint32_t Constants::word(uint32_t id) const {
   return c && c->words.size() == 1 ? c->words[0] : 0;
 }
 
+const TypeSize& Constants::size(uint32_t type) const {
+  static const TypeSize kNothing;
+  return type < sizes.size() ? sizes[type] : kNothing;
+}
+
 Expected<Constants> evaluate_constants(const Module& module, const Specialization& specialization) {
-  Evaluator evaluator{module, specialization, {}};
-  for (uint32_t id : module.constants) {
-    if (Status s = evaluator.evaluate(*module.find(id)); !s) return s.error();
+  Evaluator evaluator{module, specialization, {}, 0, {}};
+  for (const Instruction& i : module.instructions) {
+    if (i.op == spv::OpFunction) break;
+    if (!i.id) continue;
+    const bool is_type = module.type(i.id).kind != Kind::none;
+    if (Status s = is_type ? evaluator.measure(i.id) : evaluator.evaluate(i); !s) return s.error();
   }
   return std::move(evaluator.out);
-}
-
-uint32_t array_length(const Module& module, const Constants& constants, uint32_t array_type) {
-  const TypeInfo& t = module.type(array_type);
-  return t.kind == Kind::array ? constants.word(t.length_id) : 0;
-}
-
-uint64_t scalar_count(const Module& module, const Constants& constants, uint32_t type) {
-  constexpr uint64_t kTooMany = 1ull << 40;  // saturates, so that nothing overflows
-  const TypeInfo& t = module.type(type);
-  switch (t.kind) {
-    case Kind::boolean:
-    case Kind::integer:
-    case Kind::floating:
-      return 1;
-    case Kind::vector:
-      return t.count;
-    case Kind::matrix:
-      return t.count * scalar_count(module, constants, t.element);
-    case Kind::array:
-      return std::min(kTooMany, std::min<uint64_t>(1ull << 30, scalar_count(module, constants, t.element)) *
-                                    std::min<uint64_t>(1u << 30, array_length(module, constants, type)));
-    case Kind::structure: {
-      uint64_t sum = 0;
-      for (uint32_t member : t.members) sum = std::min(kTooMany, sum + scalar_count(module, constants, member));
-      return sum;
-    }
-    default:
-      return 0;
-  }
 }
 
 }  // namespace tilegpu::shader

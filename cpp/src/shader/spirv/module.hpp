@@ -163,19 +163,30 @@ struct Constant {
   std::vector<uint32_t> words;
 };
 
-/// All constants with a specialisation applied; ids that are no constants are absent.
+/// What a type holds with a specialisation applied. Counts stop at 2^40, so that nothing that is made of them overflows.
+struct TypeSize {
+  uint64_t scalars = 0;  // of a value, arrays by their specialised length; 0 for what has no value (run-time arrays, images, ...)
+  uint64_t parts = 1;    // the same, but parts without scalars (images, empty structures) count as one: the work of walking through
+  uint32_t length = 0;   // array
+};
+
+/// All constants with a specialisation applied; ids that are no constants are absent. All that is allocated, and all that an index is
+/// clamped to, comes from here; whether it is within limits is said once, by check_limits (limits.hpp).
 struct Constants {
   std::unordered_map<uint32_t, Constant> by_id;
+  std::vector<TypeSize> sizes;  // [up to the last type's id]
   const Constant* find(uint32_t id) const;
   /// The scalar's word; 0 for what is no scalar constant.
   uint32_t word(uint32_t id) const;
+  const TypeSize& size(uint32_t type) const;
 };
-/// Evaluates every constant, OpSpecConstantOp included. Defaults hold where `specialization` names no value; unknown ids are ignored.
+/// Evaluates every constant, OpSpecConstantOp included, and measures every type. Defaults hold where `specialization` names no value;
+/// unknown ids are ignored.
 Expected<Constants> evaluate_constants(const Module& module, const Specialization& specialization);
 
-/// Scalars in a value of the type (arrays by their specialised length); 0 for what has no value (run-time arrays, images, ...).
-uint64_t scalar_count(const Module& module, const Constants& constants, uint32_t type);
-uint32_t array_length(const Module& module, const Constants& constants, uint32_t array_type);
+/// Scalars in a value of the type.
+inline uint64_t scalar_count(const Constants& constants, uint32_t type) { return constants.size(type).scalars; }
+inline uint32_t array_length(const Constants& constants, uint32_t array_type) { return constants.size(array_type).length; }
 
 /// Of a sample with implicit level, in a fragment shader: whether the sampler function takes the square of the longer derivative alone
 /// (sample_implicit): of 1D and 2D images, without a bias.

@@ -1,13 +1,16 @@
-// shader/lower/interface.hpp -- where the scalars of input and output variables live: locations, components, built-ins.
+// shader/spirv/interface.hpp -- where the scalars of input and output variables live: locations, components, built-ins.
 //
 // In: a module-scope variable. Out: one entry for each scalar of its flattened type; used by analysis and both entry points.
 // Source: Vulkan specification, "Shader Input and Output Interfaces", "Location Assignment".
 #pragma once
 
 #include "shader/compiler.hpp"
-#include "shader/lower/context.hpp"
+#include "shader/spirv/module.hpp"
 
 namespace tilegpu::shader {
+
+/// What a scalar is.
+enum class Base : uint8_t { f32, i32, boolean };
 
 struct InterfaceScalar {
   uint32_t location = kNone, component = 0, index = 0;  // location kNone: a built-in

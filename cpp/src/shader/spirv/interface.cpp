@@ -1,5 +1,5 @@
-// shader/lower/interface.cpp -- see lower_interface.hpp.
-#include "shader/lower/interface.hpp"
+// shader/spirv/interface.cpp -- see interface.hpp.
+#include "shader/spirv/interface.hpp"
 
 #include <algorithm>
 
@@ -29,7 +29,7 @@ struct Walk {
         for (uint32_t k = 0; k < t.count; ++k) go(t.element, at);
         break;
       case Kind::array:
-        for (uint32_t k = 0; k < array_length(m, constants, type) && out.size() < 65536; ++k) go(t.element, at);
+        for (uint32_t k = 0; k < array_length(constants, type) && out.size() < 65536; ++k) go(t.element, at);
         break;
       case Kind::structure:
         for (uint32_t k = 0; k < t.members.size(); ++k) {
@@ -71,7 +71,7 @@ struct Walk {
 
 std::vector<InterfaceScalar> interface_of(const Module& m, const Constants& constants, uint32_t variable) {
   std::vector<InterfaceScalar> out;
-  if (scalar_count(m, constants, m.pointee(variable)) > 65536) return out;
+  if (scalar_count(constants, m.pointee(variable)) > 65536) return out;
   const Decorations& d = m.decoration(variable);
   InterfaceScalar at;
   at.builtin = d.builtin;
@@ -92,7 +92,7 @@ std::vector<uint32_t> used_variables(const Module& m, spv::StorageClass storage)
 }
 
 std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint32_t variable) {
-  const uint64_t count = scalar_count(m, constants, m.pointee(variable));
+  const uint64_t count = scalar_count(constants, m.pointee(variable));
   std::vector<bool> used(count <= 65536 ? count : 0, false);
   const auto mark = [&](uint64_t first, uint64_t n) {
     for (uint64_t k = first; k < first + n && k < used.size(); ++k) used[k] = true;
@@ -111,14 +111,14 @@ std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint
             const uint32_t index = constants.word(m.operand(i, n));
             if (t.kind == Kind::structure) {
               if (index >= t.members.size()) break;
-              for (uint32_t s = 0; s < index; ++s) first += scalar_count(m, constants, t.members[s]);
+              for (uint32_t s = 0; s < index; ++s) first += scalar_count(constants, t.members[s]);
               type = t.members[index];
             } else {
               type = t.element;
-              first += std::min<uint64_t>(index, 65536) * scalar_count(m, constants, type);
+              first += std::min<uint64_t>(index, 65536) * scalar_count(constants, type);
             }
           }
-          mark(first, scalar_count(m, constants, type));
+          mark(first, scalar_count(constants, type));
         } else {
           const auto operands = m.operands(i);
           // Operands that are literals could look like the id: components of extracts and shuffles.

@@ -1,0 +1,253 @@
+// shader/spirv/limits.cpp -- see limits.hpp.
+#include "shader/spirv/limits.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "shader/abi/abi.hpp"
+#include "tilegpu/pipeline.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+struct Checker {
+  const Module& m;
+  const Constants& constants;
+  Status status = Ok{};
+
+  bool fail(const std::string& message) {
+    if (status) status = Error{VK_ERROR_INVALID_SHADER_NV, message};
+    return false;
+  }
+  /// Is `part` a part of `type`, of what it points to, or the type itself?
+  bool holds(uint32_t type, uint32_t part) const {
+    std::set<uint32_t> seen;
+    std::vector<uint32_t> work = {type};
+    while (!work.empty()) {
+      const uint32_t id = work.back();
+      work.pop_back();
+      if (!seen.insert(id).second) continue;
+      const TypeInfo& t = m.type(id);
+      if (t.kind == Kind::array || t.kind == Kind::runtime_array || t.kind == Kind::pointer) work.push_back(t.element);
+      if (t.kind == Kind::structure) work.insert(work.end(), t.members.begin(), t.members.end());
+    }
+    return seen.count(part) != 0;
+  }
+  std::string name_of(uint32_t id, const char* kind) const {
+    const std::string name = m.name(id);
+    return name.empty() ? std::string(kind) + " " + std::to_string(id) : std::string(kind) + " '" + name + "'";
+  }
+  /// The first variable that has an array type in it, for messages.
+  std::string owner_of(uint32_t array_type) const {
+    for (const Instruction& i : m.instructions)
+      if (i.op == spv::OpVariable && holds(i.type, array_type)) return name_of(i.id, "variable");
+    return "array type " + std::to_string(array_type);
+  }
+  /// The specialisation constants that a constant is made of, as a hint.
+  std::string made_of(uint32_t constant) const {
+    std::set<uint32_t> seen;
+    std::vector<uint32_t> work = {constant};
+    std::string text;
+    while (!work.empty()) {
+      const uint32_t id = work.back();
+      work.pop_back();
+      const Instruction* i = m.find(id);
+      if (!i || !seen.insert(id).second) continue;
+      if (const uint32_t spec_id = m.decoration(id).spec_id; spec_id != kNone)
+        text += (text.empty() ? "" : ", ") + name_of(id, "constant") + " (constant_id " + std::to_string(spec_id) + ", here " +
+                std::to_string(static_cast<int32_t>(constants.word(id))) + ")";
+      const bool made = i->op == spv::OpSpecConstantOp || i->op == spv::OpSpecConstantComposite;
+      for (uint32_t k = i->op == spv::OpSpecConstantOp ? 1 : 0; made && k < i->count; ++k) work.push_back(m.operand(*i, k));
+    }
+    return text.empty() ? "" : "; it is made of " + text;
+  }
+
+  bool lengths();
+  bool interface(uint32_t id, bool output);
+  bool resource(uint32_t id);
+  bool block(uint32_t id, uint32_t type, uint64_t most_B);
+  bool values();
+};
+
+bool Checker::lengths() {
+  for (const Instruction& i : m.instructions) {
+    if (i.op == spv::OpFunction) break;
+    if (i.op != spv::OpTypeArray) continue;
+    const TypeInfo& t = m.type(i.id);
+    const Constant* length = constants.find(t.length_id);
+    const TypeInfo& kind = m.type(length ? length->type : 0);
+    const std::string name = owner_of(i.id) + ": its array length is ";
+    if (!length || kind.kind != Kind::integer) return fail(name + "no integer constant");
+    const uint32_t value = constants.word(t.length_id);
+    const bool negative = kind.is_signed && value >> 31;
+    if (value == 0 || negative)
+      return fail(name + (negative ? std::to_string(static_cast<int32_t>(value)) : std::to_string(value)) + "; at least 1 is allowed" +
+                  made_of(t.length_id));
+  }
+  return true;
+}
+
+bool Checker::interface(uint32_t id, bool output) {
+  const bool fragment = m.entry.model == spv::ExecutionModelFragment;
+  const std::string name = name_of(id, output ? "output" : "input");
+  const TypeSize& size = constants.size(m.pointee(id));
+  if (size.parts > kMaxValueParts)
+    return fail(name + " has " + std::to_string(size.parts) + " parts; at most " + std::to_string(kMaxValueParts) + " are allowed");
+  const uint32_t limit = fragment && output ? kMaxTargets : kMaxLocations;
+  const auto used = used_scalars(m, constants, id);
+  const auto scalars = interface_of(m, constants, id);
+  for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {
+    if (!used[k] || scalars[k].builtin != kNone) continue;
+    if (scalars[k].location >= limit)
+      return fail(name + " reaches location " + std::to_string(scalars[k].location) + "; at most " + std::to_string(limit - 1) +
+                  " is allowed");
+    if (scalars[k].component > 3) return fail(name + " reaches component " + std::to_string(scalars[k].component) + "; a location has 4");
+  }
+  return true;
+}
+
+bool Checker::block(uint32_t id, uint32_t type, uint64_t most_B) {
+  const uint64_t size_B = block_size_B(m, constants, type);
+  if (size_B <= most_B) return true;
+  std::string why;
+  for (const Instruction& i : m.instructions)
+    if (i.op == spv::OpTypeArray && why.empty() && holds(type, i.id)) why = made_of(m.type(i.id).length_id);
+  return fail(name_of(id, "block") + " takes " + std::to_string(size_B) + " bytes; at most " + std::to_string(most_B) + " are allowed" +
+              why);
+}
+
+bool Checker::resource(uint32_t id) {
+  uint32_t type = m.pointee(id);
+  const std::string name = name_of(id, "resource");
+  if (m.type(type).kind == Kind::array) {
+    const uint32_t count = constants.size(type).length;
+    if (count > kMaxDescriptors)
+      return fail(name + " is an array of " + std::to_string(count) + " descriptors; at most " + std::to_string(kMaxDescriptors) +
+                  " are allowed" + made_of(m.type(type).length_id));
+    type = m.type(type).element;
+    if (m.type(type).kind == Kind::array) return fail(name + " is an array of arrays of descriptors; make it one array");
+  }
+  return m.storage_of(id) == spv::StorageClassUniformConstant || block(id, type, UINT32_MAX);
+}
+
+/// Types of what reachable code computes and keeps.
+bool Checker::values() {
+  std::set<uint32_t> seen;
+  for (uint32_t id : m.reachable) {
+    for (const BasicBlock& b : m.functions.at(id).blocks) {
+      for (uint32_t k = b.first; k < b.end; ++k) {
+        const Instruction& i = m.instructions[k];
+        const TypeInfo& t = m.type(i.type);
+        const bool memory = t.storage == spv::StorageClassFunction || t.storage == spv::StorageClassPrivate;
+        if (t.kind == Kind::pointer && !memory) continue;
+        const uint32_t type = t.kind == Kind::pointer ? t.element : i.type;
+        if (!type || !seen.insert(type).second || constants.size(type).parts <= kMaxValueParts) continue;
+        const std::string source = m.source_of(i);
+        return fail(name_of(i.id, i.op == spv::OpVariable ? "variable" : "value") + (source.empty() ? "" : " at " + source) + " has " +
+                    std::to_string(constants.size(type).parts) + " parts; at most " + std::to_string(kMaxValueParts) + " are allowed");
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Status check_limits(const Module& m, const Constants& constants) {
+  Checker check{m, constants};
+  if (!check.lengths()) return check.status;
+  for (uint32_t id : m.global_variables) {
+    if (!m.used[id]) continue;
+    bool ok = true;
+    switch (m.storage_of(id)) {
+      case spv::StorageClassInput:
+      case spv::StorageClassOutput:
+        ok = check.interface(id, m.storage_of(id) == spv::StorageClassOutput);
+        break;
+      case spv::StorageClassPrivate:
+        if (constants.size(m.pointee(id)).parts > kMaxValueParts)
+          ok = check.fail(check.name_of(id, "variable") + " has " + std::to_string(constants.size(m.pointee(id)).parts) +
+                          " parts; at most " + std::to_string(kMaxValueParts) + " are allowed");
+        break;
+      case spv::StorageClassUniform:
+      case spv::StorageClassUniformConstant:
+      case spv::StorageClassStorageBuffer:
+        ok = check.resource(id);
+        break;
+      case spv::StorageClassPushConstant:
+        ok = check.block(id, m.pointee(id), kMaxPushConstants_B);
+        break;
+      default:
+        break;
+    }
+    if (!ok) return check.status;
+  }
+  const DistanceCounts distances = count_distances(m, constants);
+  for (const auto& [what, count, most] :
+       {std::tuple("gl_ClipDistance", distances.clip, kMaxClipDistances), std::tuple("gl_CullDistance", distances.cull, kMaxCullDistances)})
+    if (count > most)
+      return Error{VK_ERROR_INVALID_SHADER_NV, std::string(what) + " has " + std::to_string(count) + " elements; at most " +
+                                                   std::to_string(most) + " are allowed: declare a shorter array"};
+  if (!check.values()) return check.status;
+  return Ok{};
+}
+
+Expected<Constants> specialise(const Module& module, const Specialization& specialization) {
+  Expected<Constants> constants = evaluate_constants(module, specialization);
+  if (!constants) return constants;
+  if (Status ok = check_limits(module, *constants); !ok) return ok.error();
+  return constants;
+}
+
+DistanceCounts count_distances(const Module& m, const Constants& constants) {
+  const bool fragment = m.entry.model == spv::ExecutionModelFragment;
+  DistanceCounts counts;
+  for (uint32_t id : used_variables(m, fragment ? spv::StorageClassInput : spv::StorageClassOutput)) {
+    const auto scalars = interface_of(m, constants, id);
+    const auto used = used_scalars(m, constants, id);
+    // The whole array counts as soon as one element is used: its length is the number of planes.
+    const auto add = [&](spv::BuiltIn builtin, uint32_t& count) {
+      bool any = false;
+      for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) any = any || (used[k] && scalars[k].builtin == builtin);
+      for (size_t k = 0; any && k < scalars.size(); ++k) count += scalars[k].builtin == builtin;
+    };
+    add(spv::BuiltInClipDistance, counts.clip);
+    add(spv::BuiltInCullDistance, counts.cull);
+  }
+  return counts;
+}
+
+uint32_t descriptor_count(const Module& m, const Constants& constants, uint32_t variable) {
+  const uint32_t type = m.pointee(variable);
+  return m.type(type).kind == Kind::array ? array_length(constants, type) : 1;
+}
+
+uint64_t block_size_B(const Module& m, const Constants& constants, uint32_t type, bool row_major, uint32_t matrix_stride_B) {
+  const TypeInfo& t = m.type(type);
+  switch (t.kind) {
+    case Kind::vector:
+      return 4ull * t.count;
+    case Kind::matrix:
+      return uint64_t{matrix_stride_B} * (row_major ? m.type(t.element).count : t.count);
+    case Kind::array:
+      return uint64_t{m.decorations_array_stride(type)} * array_length(constants, type);
+    case Kind::structure: {
+      uint64_t end = 0;
+      for (uint32_t k = 0; k < t.members.size(); ++k) {
+        const Decorations& member = m.member(type, k);
+        const uint64_t size = block_size_B(m, constants, t.members[k], member.row_major, member.matrix_stride_B);
+        if (size == 0) return 0;
+        end = std::max(end, (member.offset_B == kNone ? 0 : member.offset_B) + size);
+      }
+      return end;
+    }
+    case Kind::integer:
+    case Kind::floating:
+    case Kind::boolean:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace tilegpu::shader
