@@ -2,6 +2,7 @@
 #include "shader/spirv/interface.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace tilegpu::shader {
 namespace {
