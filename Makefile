@@ -15,7 +15,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python compare lint wheel test-wheel test-sanitize fuzz bench bench-clear bench-msaa bench-kernel bench-guard build build-tests system clean distclean
+.PHONY: help demo test test-cpp test-python compare lint wheel test-wheel test-asserts install test-sanitize fuzz bench bench-clear bench-msaa bench-kernel bench-guard build build-tests system clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -40,7 +40,7 @@ compare: build ## every scene (and every model in ASSETS=folder) against OpenGL,
 lint: $(VENV)/.stamp-lint ## ruff, mypy and clang-format
 	$(VENV)/bin/ruff check python samples tests benchmarks scripts
 	$(VENV)/bin/mypy
-	$(VENV)/bin/clang-format --dry-run --Werror $$(git ls-files 'cpp/*.cpp' 'cpp/*.hpp')
+	$(VENV)/bin/clang-format --dry-run --Werror $$(git ls-files 'cpp/*.cpp' 'cpp/*.hpp' 'samples/*.cpp')
 
 # --- system packages: a marker for each state of the list, so that the check costs nothing the second time
 system: $(VENV)/.stamp-system
@@ -51,7 +51,7 @@ $(VENV)/.stamp-system: packages/debian.txt scripts/install_packages.sh
 # --- the virtual environment: build tools and what tilegpu imports
 $(VENV)/.stamp-python: pyproject.toml $(VENV)/.stamp-system
 	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install -q "scikit-build-core>=0.10" "pybind11>=3.0" "numpy>=1.24" "pillow>=10" "moderngl>=5.10" "glfw>=2.6"
+	$(PY) -m pip install -q "scikit-build-core>=0.11" "pybind11>=3.0" "numpy>=1.24" "pillow>=10" "moderngl>=5.10" "glfw>=2.6"
 	@touch $@
 $(VENV)/.stamp-test: $(VENV)/.stamp-python
 	$(PY) -m pip install -q "pytest>=8" "hypothesis>=6.80" "trimesh>=4.0"
@@ -67,7 +67,7 @@ $(VENV)/.stamp-package: pyproject.toml CMakeLists.txt $(VENV)/.stamp-python
 	@touch $@
 build: $(VENV)/.stamp-package
 	@cmake --build $(BUILD) --target _core
-	@cmake --install $(BUILD) --strip --prefix "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" > /dev/null
+	@cmake --install $(BUILD) --component python --strip --prefix "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" > /dev/null
 build-tests: build
 	@cmake --build $(BUILD)
 
@@ -78,6 +78,15 @@ wheel: $(VENV)/.stamp-python ## a self-contained wheel in dist/
 
 test-wheel: wheel ## install the wheel in an empty environment and render the README's first triangle
 	sh scripts/test_wheel.sh $(PYTHON) dist/tilegpu-*.whl
+
+PREFIX ?= /usr/local
+install: build ## the C++ API below PREFIX (/usr/local): headers, libtilegpu.so, find_package(tilegpu)
+	cmake --install $(BUILD) --component cpp --strip --prefix $(PREFIX)
+
+test-asserts: system ## C++ tests with asserts, optimised: quicker than the sanitizers
+	cmake -S . -B build/asserts -G Ninja -DCMAKE_BUILD_TYPE=Release -DTILEGPU_ASSERTS=ON -DTILEGPU_PYTHON=OFF
+	cmake --build build/asserts
+	ctest --test-dir build/asserts --output-on-failure -j $(JOBS)
 
 # --- AddressSanitizer and UndefinedBehaviorSanitizer, a build of its own; Python is run with the sanitizers' library loaded first
 SANITIZE := build/sanitize

@@ -44,17 +44,18 @@ SCENES = {
 
 
 def package(core: Path, folder: Path) -> Path:
-    """A folder for PYTHONPATH with the package and this very extension, symbols and all."""
+    """A folder for PYTHONPATH with the package and this very extension and core, symbols and all."""
     source = Path(tilegpu.__file__).resolve().parent
     target = folder / "tilegpu"
     target.mkdir()
     for entry in source.iterdir():
-        if not entry.name.startswith("_core.cpython"):
+        if not entry.name.endswith(".so"):
             (target / entry.name).symlink_to(entry)
     for name in ("shaders", "samples"):
         if not (target / f"_{name}").exists():
             (target / f"_{name}").symlink_to(HERE.parent / name)
-    (target / core.name).symlink_to(core.resolve())
+    for library in (core, core.parent / "libtilegpu.so"):  # the extension looks for the core beside itself
+        (target / library.name).symlink_to(library.resolve())
     return folder
 
 
@@ -88,7 +89,7 @@ def self_costs(path: Path) -> Counter[str]:
                 continue
             words = line.split()
             cost = int(words[1]) if len(words) > 1 else 0  # a line without an instruction of its own
-            if "_core.cpython" in now["ob"]:
+            if "_core.cpython" in now["ob"] or "libtilegpu.so" in now["ob"]:
                 costs[function_name(now["fn"])] += cost
             elif now["ob"] in ("", "???"):
                 costs["shader code"] += cost

@@ -164,7 +164,7 @@ def _stages_of_tilegpu(scene: str, folder: Path) -> tuple[float, list[float]]:
     ).stdout
     shares: collections.Counter[int] = collections.Counter()
     for share, where, symbol in re.findall(r"^ +([\d.]+)% +\S+ +(.+?) +\[[.k]\] (.*)$", report, re.MULTILINE):
-        if "_core" in where or "JIT" in where:
+        if "libtilegpu" in where or "_core" in where or "JIT" in where:
             stage = next((s for s, pattern in FUNCTIONS if re.search(pattern, symbol)), None)
             if stage is not None:
                 shares[stage] += float(share)

@@ -48,14 +48,15 @@ def build(folder: Path, ledger: bool) -> None:
 
 
 def package(extension: Path, folder: Path) -> Path:
-    """A directory from which `import tilegpu` takes this extension."""
+    """A directory from which `import tilegpu` takes this extension and the core beside it."""
     inside = folder / "tilegpu"
     inside.mkdir(parents=True)
     for source in (REPOSITORY / "python" / "tilegpu").iterdir():
         (inside / source.name).symlink_to(source)
     (inside / "_shaders").symlink_to(REPOSITORY / "shaders")
     (inside / "_samples").symlink_to(REPOSITORY / "samples")
-    (inside / extension.name).symlink_to(extension.resolve())
+    for library in (extension, extension.parent / "libtilegpu.so"):
+        (inside / library.name).symlink_to(library.resolve())
     return folder
 
 

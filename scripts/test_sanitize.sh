@@ -10,7 +10,7 @@ ctest --test-dir "$build" --output-on-failure -j "$(nproc)"
 
 site=$(pwd)/$build/site
 rm -rf "$site" && mkdir -p "$site"
-cmake --install "$build" --prefix "$site" >/dev/null
+cmake --install "$build" --component python --prefix "$site" >/dev/null
 for part in python/tilegpu/*; do
   case $part in *.so) ;; *) ln -s "$(pwd)/$part" "$site/tilegpu/" ;; esac
 done

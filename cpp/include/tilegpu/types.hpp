@@ -14,11 +14,7 @@
 #include <variant>
 #include <vector>
 
-#if defined(_WIN32)
-#define TILEGPU_API
-#else
-#define TILEGPU_API __attribute__((visibility("default")))
-#endif
+#include "tilegpu/api.hpp"
 
 namespace tilegpu {
 

@@ -1,8 +1,10 @@
 // device/cpu_check.hpp -- which feature of x86-64-v3 this CPU lacks; null when it lacks none.
 #pragma once
 
+#include "tilegpu/api.hpp"
+
 namespace tilegpu::exec {
 
-const char* missing_cpu_feature();
+TILEGPU_API const char* missing_cpu_feature();
 
 }  // namespace tilegpu::exec

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "tilegpu/api.hpp"
 #include "tilegpu/hidden_surface_removal.hpp"
 
 namespace tilegpu::framebuffer {
@@ -35,10 +36,10 @@ struct Profile {
 };
 
 /// What passes of a profile use that do not say otherwise; for unknown names that of `host`.
-HiddenSurfaceRemoval default_hsr(const std::string& profile);
+TILEGPU_API HiddenSurfaceRemoval default_hsr(const std::string& profile);
 /// Null for unknown names.
 const Profile* find_profile(const std::string& name);
 /// "host, immortalis-g925, ...": for messages.
-std::string profile_names();
+TILEGPU_API std::string profile_names();
 
 }  // namespace tilegpu::framebuffer

@@ -10,6 +10,8 @@
 
 #include <vulkan/vulkan_core.h>
 
+#include "tilegpu/api.hpp"
+
 namespace tilegpu::vk {
 
 enum class Numeric : uint8_t { none, unorm, snorm, uscaled, sscaled, uint, sint, sfloat, ufloat, srgb };
@@ -33,11 +35,11 @@ struct FormatInfo {
 };
 
 /// All that the device knows, by VkFormat.
-std::span<const FormatInfo> all_formats();
+TILEGPU_API std::span<const FormatInfo> all_formats();
 
 /// Null for formats that the device does not know.
-const FormatInfo* find_format(VkFormat format);
-const FormatInfo* find_format(const std::string& name);  // any case, with or without VK_FORMAT_
+TILEGPU_API const FormatInfo* find_format(VkFormat format);
+TILEGPU_API const FormatInfo* find_format(const std::string& name);  // any case, with or without VK_FORMAT_
 
 /// A texel as four components: floats, or 32-bit integers in the same bits for *_UINT and *_SINT.
 union Texel {
@@ -49,8 +51,8 @@ union Texel {
 /// Absent components read 0, 0, 0, 1. Exact: round to nearest even, sRGB within 0.6 ulp of 8 bits, NaN to 0 in fixed point.
 /// Integers saturate. NaNs stored as floats become canonical (quiet, positive). Depth formats hold depth in f[0], S8_UINT stencil in
 /// u[0]; packing depth into D24S8 keeps the stencil bits and into X8_D24 clears nothing but the low 24. D32S8: the depth plane.
-Texel unpack_texel(const FormatInfo& format, const uint8_t* bytes);
-void pack_texel(const FormatInfo& format, const Texel& texel, uint8_t* bytes);
+TILEGPU_API Texel unpack_texel(const FormatInfo& format, const uint8_t* bytes);
+TILEGPU_API void pack_texel(const FormatInfo& format, const Texel& texel, uint8_t* bytes);
 
 /// Rows of texels; the same results as the scalar functions, with fast paths for the usual formats.
 void unpack_row(const FormatInfo& format, const uint8_t* bytes, uint32_t count, Texel* texels);
@@ -66,6 +68,6 @@ uint16_t float_to_half(float value);
 float ufloat_to_float(uint32_t bits, int mantissa_bits);  // 11- and 10-bit floats: 6 and 5 mantissa bits
 uint32_t float_to_ufloat(float value, int mantissa_bits);
 uint32_t depth_to_unorm(float depth, int bits);  // clamps, round to nearest even
-float unorm_to_depth(uint32_t value, int bits);
+TILEGPU_API float unorm_to_depth(uint32_t value, int bits);
 
 }  // namespace tilegpu::vk

@@ -8,6 +8,8 @@
 #include <functional>
 #include <memory>
 
+#include "tilegpu/api.hpp"
+
 namespace tilegpu::shader {
 
 class BackgroundCrew {
@@ -36,6 +38,6 @@ class BackgroundCrew {
 };
 
 /// To be called at the end of the process, while everything that tasks use is still there: ends all crews as their destructors do.
-void end_background_crews();
+TILEGPU_API void end_background_crews();
 
 }  // namespace tilegpu::shader
