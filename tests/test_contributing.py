@@ -1,0 +1,50 @@
+"""CONTRIBUTING.md against the tree: every environment variable that is read stands in its tables, every file that it names is there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+TEXT = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+READS = re.compile(r"""(?:getenv\(|environ(?:\.get\(|\.setdefault\(|\.pop\(|\[))\s*["']([A-Z][A-Z0-9_]+)["']""")
+
+
+def sources() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files"], cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    kinds = {".py", ".cpp", ".hpp", ".sh", ".txt", ".cmake"}
+    return [REPOSITORY / name for name in listed.splitlines() if Path(name).suffix in kinds and (REPOSITORY / name).exists()]
+
+
+def variables_of_tables() -> set[str]:
+    rows = re.findall(r"^\| ((?:`[A-Z_]+`(?:, )?)+) \|", TEXT, re.MULTILINE)
+    return {name for row in rows for name in re.findall(r"`([A-Z_]+)`", row)}
+
+
+def test_every_variable_that_is_read_is_in_a_table() -> None:
+    read: dict[str, str] = {}
+    for path in sources():
+        if path != Path(__file__):
+            for name in READS.findall(path.read_text(encoding="utf-8")):
+                read.setdefault(name, path.name)
+    assert {"TILEGPU_CODE", "TILEGPU_DUMP", "TILEGPU_FUZZ_SEED", "XDG_CACHE_HOME"} <= set(read)
+    foreign = {"PATH", "PYTHONDONTWRITEBYTECODE"}
+    table = variables_of_tables()
+    assert {name: where for name, where in read.items() if name not in table | foreign} == {}
+    assert {name for name in table if name.startswith("TILEGPU_")} <= set(read), "a table names what nobody reads"
+
+
+def test_every_option_of_the_build_is_named() -> None:
+    options = re.findall(r"^option\((TILEGPU_\w+)", (REPOSITORY / "CMakeLists.txt").read_text(), re.MULTILINE)
+    assert options
+    assert [name for name in options if f"`{name}`" not in TEXT] == []
+
+
+def test_files_and_functions_that_recipes_name_are_there() -> None:
+    names = re.findall(r"`([\w./-]+/[\w.-]+\.(?:cpp|hpp|py|pyi|json|md|yaml))`", TEXT)
+    assert len(names) > 20
+    places = [REPOSITORY, REPOSITORY / "cpp" / "src", REPOSITORY / "cpp" / "include", REPOSITORY / "cpp", REPOSITORY / "python"]
+    assert [name for name in names if not any((place / name).exists() for place in places)] == []
+    linked = re.findall(r"\]\((?!https?:)([^)#]+)\)", TEXT)
+    assert [name for name in linked if not (REPOSITORY / name).exists()] == []
