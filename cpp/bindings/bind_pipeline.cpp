@@ -109,8 +109,14 @@ void bind_pipeline(py::module_& m) {
 
   py::class_<ColorBlendState> blend(m, "ColorBlendState");
   blend.def_readwrite("logic_op_enable", &ColorBlendState::logic_op_enable)
-      .def_readwrite("attachments", &ColorBlendState::attachments)
-      .def_readwrite("constants", &ColorBlendState::constants);
+      .def_property(
+          "attachments",
+          [](const ColorBlendState& b) {
+            return std::vector<VkPipelineColorBlendAttachmentState>(b.attachments.begin(), b.attachments.end());
+          },
+          [](ColorBlendState& b, const std::vector<VkPipelineColorBlendAttachmentState>& states) {
+            b.attachments.assign(states.begin(), states.end());
+          });
   bind_enum_field(blend, "logic_op", &ColorBlendState::logic_op);
 
   using Info = GraphicsPipelineCreateInfo;
@@ -136,11 +142,18 @@ void bind_pipeline(py::module_& m) {
             i.vertex_attributes.push_back({location, binding, static_cast<VkFormat>(format), offset_B});
           },
           py::arg("location"), py::arg("binding"), py::arg("format"), py::arg("offset_B"))
-      .def_readwrite("primitive_restart", &Info::primitive_restart)
-      .def_readonly("rasterization", &Info::rasterization)
-      .def_readonly("multisample", &Info::multisample)
-      .def_readonly("depth_stencil", &Info::depth_stencil)
-      .def_readonly("blend", &Info::blend)
+      .def_property(
+          "topology", [](const Info& i) { return static_cast<int>(i.topology); },
+          [](Info& i, int topology) { i.topology = static_cast<VkPrimitiveTopology>(topology); })
+      .def_property(
+          "primitive_restart", [](const Info& i) { return i.primitive_restart; }, [](Info& i, bool on) { i.primitive_restart = on; })
+      .def_property_readonly("rasterization", [](Info& i) { return &i.rasterization; }, py::return_value_policy::reference_internal)
+      .def_property_readonly("multisample", [](Info& i) { return &i.multisample; }, py::return_value_policy::reference_internal)
+      .def_property_readonly("depth_stencil", [](Info& i) { return &i.depth_stencil; }, py::return_value_policy::reference_internal)
+      .def_property_readonly("blend", [](Info& i) { return &i.blend; }, py::return_value_policy::reference_internal)
+      .def_property(
+          "blend_constants", [](const Info& i) { return i.blend_constants; },
+          [](Info& i, const std::array<float, 4>& constants) { i.blend_constants = constants; })
       .def_property(
           "color_formats",
           [](const Info& i) {
@@ -163,7 +176,6 @@ void bind_pipeline(py::module_& m) {
           },
           py::arg("color"), py::arg("depth"), py::arg("stencil"))
       .def_readwrite("label", &Info::label);
-  bind_enum_field(info, "topology", &Info::topology);
   bind_enum_field(info, "depth_format", &Info::depth_format);
   bind_enum_field(info, "stencil_format", &Info::stencil_format);
 

@@ -78,26 +78,26 @@ struct Scene {
   std::vector<std::unique_ptr<Chunk>> chunks;
   BinnedGeometry bins;
   GraphicsPipelineCreateInfo info;  // of the next draw
-  pipeline::Compiled compiled;
+  pipeline::Resolved resolved;
   std::deque<std::vector<uint8_t>> index_memory;
 
   Scene() {
     info.multisample.samples = VK_SAMPLE_COUNT_1_BIT;
-    compiled.vertex = vertex_function;
+    resolved.vertex = vertex_function;
   }
   void varyings(uint32_t count, std::vector<shader::Interpolation> modes = {}) {
-    compiled.varyings.components.assign(count, {});
-    for (uint32_t i = 0; i < count && i < modes.size(); i++) compiled.varyings.components[i].interpolation = modes[i];
+    resolved.varyings.components.assign(count, {});
+    for (uint32_t i = 0; i < count && i < modes.size(); i++) resolved.varyings.components[i].interpolation = modes[i];
     shader_config.components = count;
   }
   command::DrawState& new_state() {
     command::DrawState state;
-    state.pipeline = std::make_shared<Pipeline>(info, std::make_unique<pipeline::Compiled>(compiled));
+    static_cast<FixedFunctionState&>(state) = info;
+    resolved.vertex_input = info.vertex_bindings;
+    resolved.depth_format = info.depth_format;
+    state.resolved = std::make_shared<pipeline::Resolved>(resolved);
     state.viewport = {0, 0, static_cast<float>(width_px), static_cast<float>(height_px), 0, 1};
     state.scissor = {{0, 0}, {width_px, height_px}};
-    state.depth_bias_constant = info.rasterization.depth_bias_constant;
-    state.depth_bias_slope = info.rasterization.depth_bias_slope;
-    state.depth_bias_clamp = info.rasterization.depth_bias_clamp;
     states.push_back(state);
     return states.back();
   }

@@ -181,8 +181,7 @@ struct Reference {
 
   // Bounds, stencil and depth tests of one sample, with all writes.
   bool test(const command::DrawCall& draw, bool front, float z, uint32_t stencil_reference, size_t at) {
-    const GraphicsPipelineCreateInfo& info = draw.state->pipeline->info();
-    const DepthStencilState& ds = info.depth_stencil;
+    const DepthStencilState& ds = draw.state->depth_stencil;
     if (ds.depth_bounds_test) {
       double stored = stored_depth(image.depth[at]);
       if (scene.depth_format == VK_FORMAT_D16_UNORM) stored = static_cast<float>(stored) / 65535.0f;
@@ -210,14 +209,13 @@ struct Reference {
   void draw_record(const records::TriangleRecord& r, uint32_t index) {
     const command::DrawCall& draw = scene.draws[r.draw_flags & records::kDrawMask];
     const Push& push = scene.push[r.draw_flags & records::kDrawMask];
-    const GraphicsPipelineCreateInfo& info = draw.state->pipeline->info();
-    const pipeline::Compiled& compiled = draw.state->pipeline->compiled();
-    const pipeline::Classification& c = compiled.classification;
+    const pipeline::Resolved& resolved = *draw.state->resolved;
+    const pipeline::Classification& c = resolved.classification;
     const VkRect2D& scissor = draw.state->scissor;
     const bool front = r.draw_flags & records::kFrontFacing;
     const bool early = c.early_test && c.early_write;
     tile::TestState range;
-    if (info.rasterization.depth_clamp) {
+    if (draw.state->rasterization.depth_clamp) {
       range.range_lo = std::min(draw.state->viewport.minDepth, draw.state->viewport.maxDepth);
       range.range_hi = std::max(draw.state->viewport.minDepth, draw.state->viewport.maxDepth);
     }
@@ -234,7 +232,7 @@ struct Reference {
         uint32_t coverage = 0;
         for (uint32_t s = 0; s < scene.samples; s++)
           coverage |= static_cast<uint32_t>(quad >> (4 * s + static_cast<uint32_t>((y & 1) * 2 + (x & 1))) & 1) << s;
-        coverage &= info.multisample.sample_mask;
+        coverage &= draw.state->multisample.sample_mask;
         if (!coverage) continue;
         uint32_t live = coverage;
         const auto index_of = [&](uint32_t s) { return static_cast<size_t>(y * kImage_px + x) * scene.samples + s; };
@@ -244,13 +242,13 @@ struct Reference {
           z = z > plane.lo ? z : plane.lo;
           return z < plane.hi ? z : plane.hi;
         };
-        const uint32_t reference = front ? draw.state->stencil_reference_front : draw.state->stencil_reference_back;
+        const uint32_t reference = front ? draw.state->depth_stencil.front.reference : draw.state->depth_stencil.back.reference;
         if (early) {
           for (uint32_t s = 0; s < scene.samples; s++)
             if (live >> s & 1 && !test(draw, front, plane_depth(s), reference, index_of(s))) live &= ~(1u << s);
           if (draw.query >= 0) image.queries[static_cast<size_t>(draw.query)] += static_cast<uint32_t>(__builtin_popcount(live));
         }
-        if (!compiled.fragment) continue;
+        if (!resolved.fragment) continue;
         uint32_t color[16];
         for (uint32_t s = 0; s < scene.samples; s++) {
           color[s] = shade_color(push, chunk_id(index), x, y, push.flags & kPerSample ? s : 0, push.flags & kReadsCoverage ? coverage : 0);
@@ -411,22 +409,24 @@ struct DrawOptions {
 };
 
 void add_draw(Scene& scene, const DrawOptions& o) {
-  GraphicsPipelineCreateInfo info;
-  info.depth_stencil = o.depth_stencil;
-  info.multisample.samples = static_cast<VkSampleCountFlagBits>(scene.samples);
-  info.multisample.sample_mask = o.sample_mask;
-  info.multisample.alpha_to_coverage = o.flags & kAlpha;
-  info.rasterization.depth_clamp = o.depth_clamp;
-  auto compiled = std::make_unique<pipeline::Compiled>();
-  compiled->samples = scene.samples;
-  shader::StageTraits& t = compiled->fragment_traits;
+  auto state = std::make_unique<command::DrawState>();
+  state->depth_stencil = o.depth_stencil;
+  state->depth_stencil.front.reference = 5;
+  state->depth_stencil.back.reference = 9;
+  state->multisample.samples = static_cast<VkSampleCountFlagBits>(scene.samples);
+  state->multisample.sample_mask = o.sample_mask;
+  state->multisample.alpha_to_coverage = o.flags & kAlpha;
+  state->rasterization.depth_clamp = o.depth_clamp;
+  auto resolved = std::make_shared<pipeline::Resolved>();
+  resolved->samples = scene.samples;
+  shader::StageTraits& t = resolved->fragment_traits;
   t.discards = o.flags & kDiscard;
   t.writes_depth = o.flags & kDepth;
   t.writes_sample_mask = o.flags & kMask;
   t.writes_stencil = o.flags & kStencilOut;
   t.reads_sample_mask = o.flags & kReadsCoverage;
   t.early_fragment_tests = o.early_fragment_tests;
-  pipeline::Classification& c = compiled->classification;
+  pipeline::Classification& c = resolved->classification;
   const bool kills = o.shaded && o.flags & (kDiscard | kMask | kAlpha);
   if (!o.early_fragment_tests) {
     c.late_test = o.shaded && o.flags & (kDepth | kStencilOut);
@@ -437,14 +437,11 @@ void add_draw(Scene& scene, const DrawOptions& o) {
   c.writes_color = o.shaded && o.color;
   c.reads_tile = c.writes_color && o.blends;
   c.opaque = c.writes_color && !o.blends;
-  compiled->fragment = o.shaded ? body : nullptr;
-  compiled->epilogue = !c.writes_color ? nullptr : o.blends ? epilogue<true> : epilogue<false>;
-  auto state = std::make_unique<command::DrawState>();
-  state->pipeline = std::make_shared<Pipeline>(std::move(info), std::move(compiled));
+  resolved->fragment = o.shaded ? body : nullptr;
+  resolved->epilogue = !c.writes_color ? nullptr : o.blends ? epilogue<true> : epilogue<false>;
+  state->resolved = std::move(resolved);
   state->scissor = o.scissor;
   state->viewport = {0, 0, kImage_px, kImage_px, 0.25f, 0.75f};
-  state->stencil_reference_front = 5;
-  state->stencil_reference_back = 9;
   command::DrawCall call;
   call.state = state.get();
   call.query = o.query;

@@ -257,7 +257,6 @@ class MultisampleState:
 class ColorBlendState:
     logic_op_enable: bool
     attachments: list[ColorBlendAttachmentState]
-    constants: list[float]
     logic_op: int
 
 class GraphicsPipelineCreateInfo:
@@ -270,6 +269,7 @@ class GraphicsPipelineCreateInfo:
     def set_stage(self, module: ShaderModule, specialization: Sequence[tuple[int, int]]) -> None: ...
     @property
     def blend(self) -> ColorBlendState: ...
+    blend_constants: list[float]
     color_formats: list[int]
     depth_format: int
     @property

@@ -294,6 +294,7 @@ def create_pipeline(
     if stencil_info is not None:
         info.stencil_format = stencil_info.number
     values = set_blend(info.blend, len(colors), blend, write_mask, blend_constants, logic_op, what)
+    info.blend_constants = list(values)
     set_multisampling(info.multisample, samples, sample_shading, sample_mask, alpha_to_coverage, alpha_to_one, what)
     if input_attachments is not None:
         set_input_attachments(info, input_attachments, what)

@@ -254,7 +254,6 @@ def set_blend(
     values = tuple(float(v) for v in constants)
     if len(values) != 4:
         raise ValidationError(f"{what}: blend_constants is {constants!r}; it must be four numbers, r g b a")
-    state.constants = list(values)
     return values
 
 

@@ -9,12 +9,10 @@
 
 #include "tilegpu/resource.hpp"
 #include "tilegpu/shader.hpp"
+#include "tilegpu/state.hpp"
 
 namespace tilegpu {
 
-inline constexpr uint32_t kMaxColorAttachments = 8;
-inline constexpr uint32_t kMaxVertexBindings = 16;
-inline constexpr uint32_t kMaxVertexAttributes = 16;
 inline constexpr uint32_t kMaxDescriptorSets = 8;
 inline constexpr uint32_t kMaxPushConstants_B = 256;
 inline constexpr uint32_t kMaxImageSize_px = 16384;
@@ -66,41 +64,6 @@ struct ShaderStage {
   std::vector<std::pair<uint32_t, uint32_t>> specialization;  ///< (constant_id, 32-bit pattern)
 };
 
-struct DepthStencilState {
-  bool depth_test = false, depth_write = false;
-  VkCompareOp depth_compare = VK_COMPARE_OP_LESS;
-  bool depth_bounds_test = false;
-  float min_depth_bounds = 0, max_depth_bounds = 1;
-  bool stencil_test = false;
-  VkStencilOpState front = {}, back = {};
-};
-
-struct RasterizationState {
-  bool depth_clamp = false, rasterizer_discard = false;
-  VkPolygonMode polygon_mode = VK_POLYGON_MODE_FILL;
-  VkCullModeFlags cull_mode = VK_CULL_MODE_NONE;
-  VkFrontFace front_face = VK_FRONT_FACE_COUNTER_CLOCKWISE;
-  bool depth_bias_enable = false;
-  float depth_bias_constant = 0, depth_bias_clamp = 0, depth_bias_slope = 0;
-  float line_width = 1;
-  bool provoking_vertex_last = false;
-};
-
-struct MultisampleState {
-  VkSampleCountFlagBits samples = VK_SAMPLE_COUNT_1_BIT;
-  bool sample_shading = false;
-  float min_sample_shading = 1;
-  uint32_t sample_mask = 0xffffffffu;
-  bool alpha_to_coverage = false, alpha_to_one = false;
-};
-
-struct ColorBlendState {
-  bool logic_op_enable = false;
-  VkLogicOp logic_op = VK_LOGIC_OP_COPY;
-  std::vector<VkPipelineColorBlendAttachmentState> attachments;
-  std::array<float, 4> constants = {};
-};
-
 /// VkRenderingInputAttachmentIndexInfo: which attachment a shader's InputAttachmentIndex reads, in the tile, at its own pixel.
 struct InputAttachmentIndices {
   std::array<uint32_t, kMaxColorAttachments> color = {0, 1, 2, 3, 4, 5, 6, 7};  ///< of each attachment; VK_ATTACHMENT_UNUSED: not read
@@ -108,17 +71,9 @@ struct InputAttachmentIndices {
   std::optional<uint32_t> depth, stencil;
 };
 
-struct GraphicsPipelineCreateInfo {
+struct GraphicsPipelineCreateInfo : GraphicsState {
   ShaderStage vertex, fragment;  ///< fragment.module may be null (depth only)
   Ptr<const PipelineLayout> layout;
-  std::vector<VkVertexInputBindingDescription> vertex_bindings;
-  std::vector<VkVertexInputAttributeDescription> vertex_attributes;
-  VkPrimitiveTopology topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
-  bool primitive_restart = false;
-  RasterizationState rasterization;
-  MultisampleState multisample;
-  DepthStencilState depth_stencil;
-  ColorBlendState blend;
   std::vector<VkFormat> color_formats;  ///< UNDEFINED: attachment unused by this pipeline
   VkFormat depth_format = VK_FORMAT_UNDEFINED, stencil_format = VK_FORMAT_UNDEFINED;
   InputAttachmentIndices input_attachments;
@@ -126,19 +81,19 @@ struct GraphicsPipelineCreateInfo {
 };
 
 namespace pipeline {
-struct Compiled;  // machine code and what classification found (cpp/src/pipeline/compiled.hpp)
+struct Resolved;  // machine code and what classification found (cpp/src/pipeline/resolved.hpp)
 }
 
 class TILEGPU_API Pipeline {
  public:
-  Pipeline(GraphicsPipelineCreateInfo info, std::unique_ptr<pipeline::Compiled> compiled);
+  Pipeline(GraphicsPipelineCreateInfo info, Ptr<const pipeline::Resolved> resolved);
   ~Pipeline();
   const GraphicsPipelineCreateInfo& info() const { return info_; }
-  const pipeline::Compiled& compiled() const { return *compiled_; }
+  const Ptr<const pipeline::Resolved>& resolved() const { return resolved_; }
 
  private:
   GraphicsPipelineCreateInfo info_;
-  std::unique_ptr<pipeline::Compiled> compiled_;
+  Ptr<const pipeline::Resolved> resolved_;
 };
 
 }  // namespace tilegpu

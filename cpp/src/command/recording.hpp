@@ -7,7 +7,7 @@
 #include <memory>
 #include <variant>
 
-#include "pipeline/compiled.hpp"
+#include "pipeline/resolved.hpp"
 #include "shader/abi/abi.hpp"
 #include "tilegpu/command.hpp"
 
@@ -16,18 +16,14 @@ namespace tilegpu::command {
 /// Of one draw, over all instances: its plan must fit memory. More is an error; in indirect draws the instances are cut.
 inline constexpr uint64_t kMaxDrawVertices = uint64_t{1} << 36;
 
-/// State that consecutive draws usually share; a draw points to it, so that ten thousand draws copy it once.
-struct DrawState {
-  Ptr<Pipeline> pipeline;
+/// State that consecutive draws usually share; a draw points to it, so that ten thousand draws copy it once. Its scissor is cut with the
+/// framebuffer and the render area.
+struct DrawState : FixedFunctionState {
+  Ptr<const pipeline::Resolved> resolved;
   std::array<shader::VertexBinding, kMaxVertexBindings> vertex_bindings{};
   const uint8_t* index_data = nullptr;
   uint64_t index_size_B = 0;  // from index_data on; reads outside give 0
   VkIndexType index_type = VK_INDEX_TYPE_UINT32;
-  VkViewport viewport{};
-  VkRect2D scissor{};  // already cut with the framebuffer and the render area
-  std::array<float, 4> blend_constants{};
-  uint32_t stencil_reference_front = 0, stencil_reference_back = 0;
-  float depth_bias_constant = 0, depth_bias_clamp = 0, depth_bias_slope = 0;
   const shader::BufferDescriptor* buffers = nullptr;  // flat tables, see shader::ResourceTable
   const shader::TextureDescriptor* textures = nullptr;
 };

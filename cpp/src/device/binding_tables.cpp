@@ -66,7 +66,7 @@ bool is_attachment(const PassRecord& pass, const Image* image) {
 
 Status build_tables(DeviceState& device, PassRecord& pass, const Pipeline& pipeline,
                     const std::array<Ptr<DescriptorSet>, kMaxDescriptorSets>& sets, DrawState& state) {
-  const shader::ResourceTable& resources = pipeline.compiled().resources;
+  const shader::ResourceTable& resources = pipeline.resolved()->resources;
   BindingTables& tables = pass.tables.emplace_back();
   tables.buffers.resize(resources.buffer_entries);
   tables.textures.resize(resources.texture_entries);

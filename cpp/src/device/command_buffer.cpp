@@ -66,7 +66,7 @@ Status check_targets(const PassRecord& pass, const Pipeline& pipeline) {
   if (info.depth_stencil.stencil_test && info.stencil_format != stencil)
     return invalid(who + "stencil has format " + format_name(stencil) + " in the pass and " + format_name(info.stencil_format) +
                    " in the pipeline; they must be the same");
-  for (const shader::InputSource& input : pipeline.compiled().inputs) {
+  for (const shader::InputSource& input : pipeline.resolved()->inputs) {
     const bool of_depth = input.target == shader::kInputDepth;
     if (!of_depth && input.target != shader::kInputStencil) continue;
     const VkFormat of_pass = of_depth ? depth : stencil;
@@ -81,8 +81,8 @@ Status check_targets(const PassRecord& pass, const Pipeline& pipeline) {
 Expected<command::DrawCall> resolve_draw(Recording& r, bool indexed) {
   if (!r.open) return invalid("draw: no pass is open; call begin_rendering first");
   PassRecord& pass = *r.open;
-  if (!r.state.pipeline) return invalid(pass_name(pass) + ": draw without a pipeline; call bind_pipeline first");
-  const Pipeline& pipeline = *r.state.pipeline;
+  if (!r.pipeline) return invalid(pass_name(pass) + ": draw without a pipeline; call bind_pipeline first");
+  const Pipeline& pipeline = *r.pipeline;
   for (uint32_t i = 0; i < kMaxDescriptorSets; i++)
     if (r.sets[i] && r.sets[i]->version() != r.set_versions[i]) r.tables_dirty = true;
   if (r.state_dirty) {
@@ -91,7 +91,7 @@ Expected<command::DrawCall> resolve_draw(Recording& r, bool indexed) {
       if (!r.vertex_buffers[binding.binding])
         return invalid(pass_name(pass) + ", pipeline '" + pipeline.info().label + "': vertex buffer binding " +
                        std::to_string(binding.binding) + " is not bound");
-    if (pass.info.hsr.value_or(r.device->hsr()).deferred_vertex_shading && !hsr::deferral_obstacle(pipeline.info(), pipeline.compiled()))
+    if (pass.info.hsr.value_or(r.device->hsr()).deferred_vertex_shading && !hsr::deferral_obstacle(r.state))
       if (auto slice = pipeline::position_shader(*r.device->state().jit, pipeline); !slice) return slice.error();
   }
   if (indexed && !r.state.index_data)
@@ -193,15 +193,12 @@ void CommandBuffer::discard_rendering() { recording_->open.reset(); }
 
 void CommandBuffer::bind_pipeline(Ptr<Pipeline> pipeline) {
   Recording& r = *recording_;
-  if (r.state.pipeline == pipeline) return;
-  const GraphicsPipelineCreateInfo& info = pipeline->info();
-  r.state.blend_constants = info.blend.constants;
-  r.state.stencil_reference_front = info.depth_stencil.front.reference;
-  r.state.stencil_reference_back = info.depth_stencil.back.reference;
-  r.state.depth_bias_constant = info.rasterization.depth_bias_constant;
-  r.state.depth_bias_clamp = info.rasterization.depth_bias_clamp;
-  r.state.depth_bias_slope = info.rasterization.depth_bias_slope;
-  r.state.pipeline = std::move(pipeline);
+  if (r.pipeline == pipeline) return;
+  const VkViewport viewport = r.state.viewport;
+  static_cast<FixedFunctionState&>(r.state) = pipeline->info();
+  r.state.viewport = viewport;
+  r.state.resolved = pipeline->resolved();
+  r.pipeline = std::move(pipeline);
   r.state_dirty = r.tables_dirty = true;
 }
 
@@ -254,14 +251,14 @@ void CommandBuffer::set_blend_constants(const std::array<float, 4>& constants) {
   recording_->state_dirty = true;
 }
 void CommandBuffer::set_stencil_reference(VkStencilFaceFlags faces, uint32_t reference) {
-  if (faces & VK_STENCIL_FACE_FRONT_BIT) recording_->state.stencil_reference_front = reference;
-  if (faces & VK_STENCIL_FACE_BACK_BIT) recording_->state.stencil_reference_back = reference;
+  if (faces & VK_STENCIL_FACE_FRONT_BIT) recording_->state.depth_stencil.front.reference = reference;
+  if (faces & VK_STENCIL_FACE_BACK_BIT) recording_->state.depth_stencil.back.reference = reference;
   recording_->state_dirty = true;
 }
 void CommandBuffer::set_depth_bias(float constant, float clamp, float slope) {
-  recording_->state.depth_bias_constant = constant;
-  recording_->state.depth_bias_clamp = clamp;
-  recording_->state.depth_bias_slope = slope;
+  recording_->state.rasterization.depth_bias_constant = constant;
+  recording_->state.rasterization.depth_bias_clamp = clamp;
+  recording_->state.rasterization.depth_bias_slope = slope;
   recording_->state_dirty = true;
 }
 
@@ -363,14 +360,14 @@ Status CommandBuffer::trace_fragments(size_t pass, const TraceRequest& request) 
     if (loads(f.load.s)) return refuse("it begins with the stencil that the image held (load), and that is not there any more");
     if (record.stats.splits) return refuse("the tiler's heap was full and the pass was split");
     const auto writes = [](const command::DrawCall& draw) {
-      const pipeline::Compiled& compiled = draw.state->pipeline->compiled();
-      return compiled.fragment_traits.writes_memory || compiled.vertex_traits.writes_memory;
+      const pipeline::Resolved& resolved = *draw.state->resolved;
+      return resolved.fragment_traits.writes_memory || resolved.vertex_traits.writes_memory;
     };
     for (const command::DrawCall& draw : record.draws)
-      if (writes(draw)) return refuse("the shaders of pipeline '" + draw.state->pipeline->info().label + "' write memory, and would again");
+      if (writes(draw)) return refuse("the shaders of pipeline '" + draw.state->resolved->label + "' write memory, and would again");
     for (const exec::IndirectDraw& draw : record.indirects)
       if (writes(draw.base))
-        return refuse("the shaders of pipeline '" + draw.base.state->pipeline->info().label + "' write memory, and would again");
+        return refuse("the shaders of pipeline '" + draw.base.state->resolved->label + "' write memory, and would again");
   }
   record.trace_request = request;
   record.trace.reset();
@@ -388,28 +385,28 @@ std::vector<DrawExplanation> CommandBuffer::explain(size_t pass) const {
   const PassRecord& record = *recording_->finished_passes[pass];
   const HiddenSurfaceRemoval chosen = record.info.hsr.value_or(recording_->device->hsr());
   std::vector<DrawExplanation> rows;
-  const Pipeline* last = nullptr;
+  const pipeline::Resolved* last = nullptr;
   uint32_t number = 0;
   // `index`: of the draw when the pass is executed; that is what the rules of low-resolution Z count.
   const auto add = [&](const command::DrawCall& draw, uint32_t index, uint32_t count) {
-    const Pipeline* pipeline = draw.state->pipeline.get();
+    const pipeline::Resolved* resolved = draw.state->resolved.get();
     const bool stops = std::any_of(record.stats.prepass_stops.begin(), record.stats.prepass_stops.end(),
                                    [&](const PrepassStop& stop) { return stop.draw == number || stop.draw + 1 == number; });
     const std::string low = index < record.lrz_decisions.size()
                                 ? hsr::describe(record.lrz_decisions[index], static_cast<int32_t>(number))
                                 : std::string(chosen.low_resolution_z ? "off: not executed yet" : "off: switched off (hsr)");
     TechniqueExplanation deferral =
-        hsr::explain_deferral(record.vertex_deferral, index, pipeline->info(), pipeline->compiled(), chosen.deferred_vertex_shading);
+        hsr::explain_deferral(record.vertex_deferral, index, *draw.state, chosen.deferred_vertex_shading);
     number += count;
-    if (pipeline == last && !stops && rows.back().low_resolution_z_off == low && rows.back().techniques.back().reason == deferral.reason) {
+    if (resolved == last && !stops && rows.back().low_resolution_z_off == low && rows.back().techniques.back().reason == deferral.reason) {
       rows.back().draw_count += count;
       return;
     }
-    last = pipeline;
-    const char* early = hsr::early_test_obstacle(pipeline->info(), pipeline->compiled());
-    const char* visibility = hsr::visibility_obstacle(pipeline->info(), pipeline->compiled(), chosen.visibility_buffer);
-    rows.push_back({number - count, count, pipeline->info().label, early ? early : "", visibility ? visibility : "", {}, low});
-    rows.back().techniques.push_back(hsr::explain_forward_kill(pipeline->info(), pipeline->compiled(), chosen.forward_pixel_kill));
+    last = resolved;
+    const char* early = hsr::early_test_obstacle(*draw.state);
+    const char* visibility = hsr::visibility_obstacle(*draw.state, chosen.visibility_buffer);
+    rows.push_back({number - count, count, resolved->label, early ? early : "", visibility ? visibility : "", {}, low});
+    rows.back().techniques.push_back(hsr::explain_forward_kill(*draw.state, chosen.forward_pixel_kill));
     rows.back().techniques.push_back(std::move(deferral));
   };
   uint32_t expanded = static_cast<uint32_t>(record.draws.size());

@@ -36,12 +36,12 @@ uint32_t written_targets(const PassRecord& pass) {
     if (clear.attachment < 0 && (clear.aspects & VK_IMAGE_ASPECT_DEPTH_BIT)) written |= 1u << stats::kLedgerDepth;
     if (clear.attachment < 0 && (clear.aspects & VK_IMAGE_ASPECT_STENCIL_BIT)) written |= 1u << stats::kLedgerStencil;
   }
-  const Pipeline* last = nullptr;
+  const pipeline::Resolved* last = nullptr;
   const auto add = [&](const DrawCall& draw) {
-    const Pipeline* pipeline = draw.state->pipeline.get();
-    if (pipeline == last) return;
-    last = pipeline;
-    written |= pipeline->compiled().written_targets;
+    const pipeline::Resolved* resolved = draw.state->resolved.get();
+    if (resolved == last) return;
+    last = resolved;
+    written |= resolved->written_targets;
   };
   for (const DrawCall& draw : pass.draws) add(draw);
   for (const IndirectDraw& indirect : pass.indirects) add(indirect.base);

@@ -98,6 +98,7 @@ struct Recording {
 
   // State that the next draw takes. The flags say what the last DrawState and PushBlock no longer hold.
   std::unique_ptr<PassRecord> open;
+  Ptr<Pipeline> pipeline;
   DrawState state;
   std::array<Ptr<Buffer>, kMaxVertexBindings> vertex_buffers;
   Ptr<Buffer> index_buffer;

@@ -18,7 +18,7 @@ uint64_t vertices_of(const command::DrawCall& draw) {
                   : state.index_type == VK_INDEX_TYPE_UINT16  ? 1u << 16
                                                               : uint64_t{1} << 32;
   uint64_t bound = 0;
-  for (const VkVertexInputBindingDescription& binding : state.pipeline->info().vertex_bindings)
+  for (const VkVertexInputBindingDescription& binding : state.resolved->vertex_input)
     if (binding.inputRate == VK_VERTEX_INPUT_RATE_VERTEX && binding.stride && binding.binding < kMaxVertexBindings)
       bound = std::max(bound, state.vertex_bindings[binding.binding].size_B / binding.stride + 1);
   return std::min(most, bound ? bound : most);
@@ -26,7 +26,7 @@ uint64_t vertices_of(const command::DrawCall& draw) {
 
 // Vertices of an instance, if each index names another one.
 uint64_t named_by(const command::DrawCall& draw) {
-  const VkPrimitiveTopology topology = draw.state->pipeline->info().topology;
+  const VkPrimitiveTopology topology = draw.state->topology;
   const uint64_t primitives = primitives_of(topology, draw.count), per_primitive = vertices_per_primitive(topology);
   return primitives == 0 ? 0 : is_list(topology) ? primitives * per_primitive : primitives + per_primitive - 1;
 }

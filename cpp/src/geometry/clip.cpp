@@ -129,7 +129,7 @@ void write_made_vertices(const DrawSetup& draw, const Batch& batch, const uint32
     float* to = varyings.data() + polygon.vertex[i].varyings;
     for (uint32_t c = 0; c < draw.components; c++) {
       const auto value = [&](uint32_t vertex) -> const float& { return varyings.data()[batch.varyings_of(vertex) + c * kBatchStride]; };
-      const shader::Interpolation interpolation = draw.compiled->varyings.components[c].interpolation;
+      const shader::Interpolation interpolation = draw.resolved->varyings.components[c].interpolation;
       float sum = 0;
       if (interpolation == shader::Interpolation::flat) {
         std::memcpy(&to[c * kBatchStride], &value(provoking_slot), 4);

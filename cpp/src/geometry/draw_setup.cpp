@@ -47,14 +47,12 @@ SampleGrid sample_grid(uint32_t samples) {
 }
 
 void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawSetup& out) {
-  const GraphicsPipelineCreateInfo& info = state.pipeline->info();
-  const pipeline::Compiled& compiled = state.pipeline->compiled();
-  const RasterizationState& raster = info.rasterization;
+  const pipeline::Resolved& resolved = *state.resolved;
+  const RasterizationState& raster = state.rasterization;
   const VkViewport& viewport = state.viewport;
   out.state = &state;
-  out.info = &info;
-  out.compiled = &compiled;
-  out.kind = kind_of(info.topology);
+  out.resolved = &resolved;
+  out.kind = kind_of(state.topology);
   out.polygon_mode = raster.polygon_mode;
 
   out.scale_x = viewport.width * 0.5f;
@@ -95,11 +93,11 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   side_planes(out.scale_y, out.offset_y, low, high, out.y0_px, out.y1_px + 1, &out.side[2], &out.side[3]);
 
   out.clip_depth = !raster.depth_clamp;
-  out.clip_distances = compiled.vertex_traits.clip_distances, out.cull_distances = compiled.vertex_traits.cull_distances;
+  out.clip_distances = resolved.vertex_traits.clip_distances, out.cull_distances = resolved.vertex_traits.cull_distances;
   assert(out.clip_distances <= shader::kMaxClipDistances && out.cull_distances <= shader::kMaxCullDistances);
-  out.components = static_cast<uint32_t>(compiled.varyings.components.size());
+  out.components = static_cast<uint32_t>(resolved.varyings.components.size());
   out.has_flat = false;
-  for (const auto& component : compiled.varyings.components) out.has_flat |= component.interpolation == shader::Interpolation::flat;
+  for (const auto& component : resolved.varyings.components) out.has_flat |= component.interpolation == shader::Interpolation::flat;
 
   // The specification's area has the other sign: counter-clockwise (positive there) is negative here.
   out.positive_is_front = raster.front_face == VK_FRONT_FACE_CLOCKWISE;
@@ -108,10 +106,10 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   out.keep_negative = !(out.positive_is_front ? cull_back : cull_front);
   out.provoking_last = raster.provoking_vertex_last;
 
-  out.bias = raster.depth_bias_enable && (state.depth_bias_constant != 0 || state.depth_bias_slope != 0);
+  out.bias = raster.depth_bias_enable && (raster.depth_bias_constant != 0 || raster.depth_bias_slope != 0);
   out.bias_float = false;
   out.bias_unit = 0;
-  switch (info.depth_format) {
+  switch (resolved.depth_format) {
     case VK_FORMAT_D16_UNORM:
     case VK_FORMAT_D16_UNORM_S8_UINT:
       out.bias_unit = 0x1p-16f;

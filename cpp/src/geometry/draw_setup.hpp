@@ -48,8 +48,7 @@ enum class PrimitiveKind : uint8_t { point, line, triangle };
 
 struct DrawSetup {
   const command::DrawState* state = nullptr;
-  const GraphicsPipelineCreateInfo* info = nullptr;
-  const pipeline::Compiled* compiled = nullptr;
+  const pipeline::Resolved* resolved = nullptr;
   PrimitiveKind kind = PrimitiveKind::triangle;
   VkPolygonMode polygon_mode = VK_POLYGON_MODE_FILL;
   float scale_x = 0, scale_y = 0, scale_z = 0, offset_x = 0, offset_y = 0, offset_z = 0;  // viewport transform

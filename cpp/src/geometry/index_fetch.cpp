@@ -55,7 +55,7 @@ decltype(auto) with_indices(const command::DrawCall& draw, F&& f) {
   }
 }
 
-VkPrimitiveTopology topology_of(const command::DrawCall& draw) { return draw.state->pipeline->info().topology; }
+VkPrimitiveTopology topology_of(const command::DrawCall& draw) { return draw.state->topology; }
 
 // The primitive that `last` completes; its strip or fan began at `begin`.
 template <class Indices>
@@ -161,7 +161,7 @@ uint32_t primitives_of(VkPrimitiveTopology topology, uint32_t vertices) {
   }
 }
 
-bool uses_restart(const command::DrawCall& draw) { return draw.indexed && draw.state->pipeline->info().primitive_restart; }
+bool uses_restart(const command::DrawCall& draw) { return draw.indexed && draw.state->primitive_restart; }
 
 uint32_t read_index(const command::DrawState& state, uint64_t position) {
   command::DrawCall draw;
@@ -185,7 +185,7 @@ IndexTriples fetch_indices(const command::DrawCall& draw, const ChunkPiece& piec
   const VkPrimitiveTopology topology = topology_of(draw);
   const bool restart = uses_restart(draw);
   scratch.resize(size_t{piece.primitive_count} * 3);
-  const bool provoking_last = draw.state->pipeline->info().rasterization.provoking_vertex_last;
+  const bool provoking_last = draw.state->rasterization.provoking_vertex_last;
   with_indices(draw, [&](auto index) {
     if (restart)
       fetch_restarted(index, topology, provoking_last, piece, draw.count, scratch.data());

@@ -97,8 +97,8 @@ struct Topology {
   VkPrimitiveTopology of(const command::DrawCall& draw) {
     if (draw.state != state) {
       state = draw.state;
-      topology = draw.state->pipeline->info().topology;
-      restart = draw.state->pipeline->info().primitive_restart;
+      topology = draw.state->topology;
+      restart = draw.state->primitive_restart;
     }
     return topology;
   }

@@ -43,16 +43,16 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   Chunk& chunk = *out.chunk;
   PassStats& stats = chunk.stats;
   stats.primitives_in += uint64_t{piece.primitive_count} * piece.instance_count;
-  const bool draws = !draw.empty && !draw.info->rasterization.rasterizer_discard;
-  if (!draws && !draw.compiled->vertex_traits.writes_memory) return;
+  const bool draws = !draw.empty && !draw.state->rasterization.rasterizer_discard;
+  if (!draws && !draw.resolved->vertex_traits.writes_memory) return;
 
-  const shader::VertexFunction shade = draw.compiled->vertex;
+  const shader::VertexFunction shade = draw.resolved->vertex;
   const shader::VertexFunction position = pass.deferral.empty() ? nullptr : pass.deferral[piece.draw].position;
   const size_t varying_floats = size_t{draw.components} * kBatchStride;
   const uint32_t limit = pass.vertex_batch < 3 ? 3 : pass.vertex_batch > kBatchStride ? kBatchStride : pass.vertex_batch;
-  const bool sequence = !call.indexed && draw.info->topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
+  const bool sequence = !call.indexed && draw.state->topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
   const IndexTriples triples = sequence ? IndexTriples{} : fetch_indices(call, piece, indices);
-  scratch.resize(draw.compiled->vertex_traits.private_memory_B);
+  scratch.resize(draw.resolved->vertex_traits.private_memory_B);
   if (out.components != draw.components) {
     out.components = draw.components;
     out.extra_used = out.shared_used = out.deferred_used = kBatchStride;
@@ -79,7 +79,7 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
 
   const uint32_t vertex_offset = call.indexed ? static_cast<uint32_t>(call.vertex_offset) : 0;
   const uint32_t per_primitive = draw.kind == PrimitiveKind::triangle ? 3 : draw.kind == PrimitiveKind::line ? 2 : 1;
-  const bool ranged = pass.vertex_ranges && draws && call.indexed && !position && !draw.compiled->vertex_traits.writes_memory &&
+  const bool ranged = pass.vertex_ranges && draws && call.indexed && !position && !draw.resolved->vertex_traits.writes_memory &&
                       !draw.clip_distances && !draw.cull_distances && draw.kind == PrimitiveKind::triangle &&
                       draw.polygon_mode == VK_POLYGON_MODE_FILL && range.begin(triples.bytes, piece.primitive_count);
   if (ranged && pass.census && piece.instance == 0) range.mark(*pass.census, piece.draw);
@@ -196,7 +196,7 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   out.wide = pass.wide;
   out.grid = sample_grid(pass.samples);
   for (const ChunkPiece& piece : plan.pieces)
-    out.primitive_ids |= pass.draws[piece.draw].state->pipeline->compiled().fragment_traits.reads_primitive_id;
+    out.primitive_ids |= pass.draws[piece.draw].state->resolved->fragment_traits.reads_primitive_id;
   const bool counts_ids = out.primitive_ids;  // the heap is the same whether the pass is traced or not
   out.primitive_ids |= pass.traced;
   s.binner.begin(pass.grid, out.grid.first, 256 - (1 << out.grid.shift) + out.grid.first);

@@ -55,10 +55,10 @@ float depth_bias(const DrawSetup& draw, const PostVertex& a, const PostVertex& b
     unit *= 0x1p-23f;
   }
   const command::DrawState& state = *draw.state;
-  const float constant = state.depth_bias_constant * unit;
-  const float sloped = slope * state.depth_bias_slope;
+  const float constant = state.rasterization.depth_bias_constant * unit;
+  const float sloped = slope * state.rasterization.depth_bias_slope;
   float bias = constant + sloped;
-  const float clamp = state.depth_bias_clamp;
+  const float clamp = state.rasterization.depth_bias_clamp;
   if (clamp > 0 && bias > clamp) bias = clamp;
   if (clamp < 0 && bias < clamp) bias = clamp;
   return std::isfinite(bias) ? bias : 0.0f;

@@ -56,7 +56,7 @@ namespace {
 
 // What a block of vertices is made from, on its way while the ones before are shaded.
 inline void prefetch_vertices(const DrawSetup& draw, const shader::VertexArgs& args, uint32_t first) {
-  for (const VkVertexInputBindingDescription& binding : draw.info->vertex_bindings) {
+  for (const VkVertexInputBindingDescription& binding : draw.resolved->vertex_input) {
     if (binding.inputRate != VK_VERTEX_INPUT_RATE_VERTEX) continue;
     const auto at = reinterpret_cast<uintptr_t>(args.bindings[binding.binding].data) + uint64_t{first} * binding.stride;
     for (uint32_t i = 0; i < kBatchStride * binding.stride; i += 64) __builtin_prefetch(reinterpret_cast<const void*>(at + i));
@@ -98,7 +98,7 @@ VertexRange::Shaded VertexRange::shade(const DrawSetup& draw, shader::VertexArgs
     args.position = position_.data() + size_t{begin} * 4;
     args.varyings = varyings_.data() + block * block_floats_;
     args.loop_budget = loop_budget;
-    draw.compiled->vertex(&args);
+    draw.resolved->vertex(&args);
     code_or |= transform_block(draw, args.position, args.count, post.data() + begin, code.data() + begin);
     sum.vertices += static_cast<uint32_t>(std::popcount(named));
     sum.calls++;

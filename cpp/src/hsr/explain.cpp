@@ -3,45 +3,48 @@
 
 namespace tilegpu::hsr {
 
-const char* early_test_obstacle(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled) {
-  const pipeline::Classification& c = compiled.classification;
-  const shader::StageTraits& traits = compiled.fragment_traits;
-  if (!compiled.fragment || (c.early_test && c.early_write)) return nullptr;
+const char* early_test_obstacle(const command::DrawState& state) {
+  const pipeline::Resolved& resolved = *state.resolved;
+  const pipeline::Classification& c = resolved.classification;
+  const shader::StageTraits& traits = resolved.fragment_traits;
+  if (!resolved.fragment || (c.early_test && c.early_write)) return nullptr;
   if (traits.writes_depth) return "the fragment shader writes gl_FragDepth: tests come after shading";
   if (traits.writes_stencil) return "the fragment shader writes the stencil value: tests come after shading";
   if (c.side_effects)
     return "the fragment shader writes memory and does not ask for early_fragment_tests: even fragments that fail must run";
-  if (traits.reads_tile && !c.early_write && !traits.discards && !traits.writes_sample_mask && !info.multisample.alpha_to_coverage)
+  if (traits.reads_tile && !c.early_write && !traits.discards && !traits.writes_sample_mask && !state.multisample.alpha_to_coverage)
     return "the fragment shader reads the depth or stencil that the draw writes: written after shading";
   if (traits.discards) return "the fragment shader discards: tested early, written after shading";
   if (traits.writes_sample_mask) return "the fragment shader writes gl_SampleMask: tested early, written after shading";
-  if (info.multisample.alpha_to_coverage) return "alpha to coverage: tested early, written after shading";
+  if (state.multisample.alpha_to_coverage) return "alpha to coverage: tested early, written after shading";
   return "the fragment shader changes coverage: tested early, written after shading";
 }
 
-const char* visibility_obstacle(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled, bool enabled) {
-  const pipeline::Classification& c = compiled.classification;
-  const shader::StageTraits& traits = compiled.fragment_traits;
+const char* visibility_obstacle(const command::DrawState& state, bool enabled) {
+  const pipeline::Resolved& resolved = *state.resolved;
+  const pipeline::Classification& c = resolved.classification;
+  const shader::StageTraits& traits = resolved.fragment_traits;
   if (!enabled) return "switched off (hsr)";
-  if (!compiled.fragment) return "nothing is shaded";
-  if (const char* obstacle = early_test_obstacle(info, compiled)) return obstacle;
+  if (!resolved.fragment) return "nothing is shaded";
+  if (const char* obstacle = early_test_obstacle(state)) return obstacle;
   if (c.side_effects) return "the fragment shader writes memory: every fragment that passes must run";
   if (traits.reads_tile) return "the fragment shader reads the tile (input attachment)";
   if (c.reads_tile) return "reads the tile: blending, a logic op or a write mask keeps part of the old colour";
-  if (!compiled.epilogue || !c.writes_color) return "no colour is written";
+  if (!resolved.epilogue || !c.writes_color) return "no colour is written";
   if (!c.opaque) return "does not write every colour attachment: what is below shows in the others";
-  if (traits.discards || traits.writes_sample_mask || info.multisample.alpha_to_coverage) return "the fragment shader changes coverage";
+  if (traits.discards || traits.writes_sample_mask || state.multisample.alpha_to_coverage) return "the fragment shader changes coverage";
   if (traits.reads_helper) return "the fragment shader asks for helper lanes";
   return nullptr;
 }
 
-const char* forward_kill_obstacle(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled, bool& half) {
-  const pipeline::Classification& c = compiled.classification;
+const char* forward_kill_obstacle(const command::DrawState& state, bool& half) {
+  const pipeline::Resolved& resolved = *state.resolved;
+  const pipeline::Classification& c = resolved.classification;
   half = false;
-  if (!compiled.fragment) return "nothing is shaded";
-  if (const char* obstacle = early_test_obstacle(info, compiled)) return obstacle;
-  const uint32_t colors = c.writes_color ? compiled.written_targets & 0xff : 0;
-  const bool kills = colors && c.overwritten_colors == colors && !c.kills && !compiled.fragment_traits.reads_tile;
+  if (!resolved.fragment) return "nothing is shaded";
+  if (const char* obstacle = early_test_obstacle(state)) return obstacle;
+  const uint32_t colors = c.writes_color ? resolved.written_targets & 0xff : 0;
+  const bool kills = colors && c.overwritten_colors == colors && !c.kills && !resolved.fragment_traits.reads_tile;
   half = true;
   if (kills && c.side_effects) return "kills, but is never killed: the fragment shader writes memory";
   if (c.side_effects) {
@@ -53,10 +56,10 @@ const char* forward_kill_obstacle(const GraphicsPipelineCreateInfo& info, const 
   return nullptr;
 }
 
-TechniqueExplanation explain_forward_kill(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled, bool enabled) {
+TechniqueExplanation explain_forward_kill(const command::DrawState& state, bool enabled) {
   if (!enabled) return {"forward_pixel_kill", "off", "", "switched off (hsr)", -1};
   bool half = false;
-  const char* obstacle = forward_kill_obstacle(info, compiled, half);
+  const char* obstacle = forward_kill_obstacle(state, half);
   return {"forward_pixel_kill", obstacle && !half ? "off" : "on", "", obstacle ? obstacle : "", -1};
 }
 

@@ -45,7 +45,7 @@ LrzWriter LrzPass::writer(const command::DrawCall& draw, uint32_t index) const {
   if (!view || !decisions[index].write) return w;
   w.buffer = buffer[lrz_index(decisions[index].direction)];
   const command::DrawState& state = *draw.state;
-  if (state.pipeline->info().rasterization.depth_clamp) {
+  if (state.rasterization.depth_clamp) {
     const auto limit = [](float v) { return v > 0 ? std::min(v, 1.0f) : 0.0f; };
     w.range_lo = limit(std::min(state.viewport.minDepth, state.viewport.maxDepth));
     w.range_hi = limit(std::max(state.viewport.minDepth, state.viewport.maxDepth));
@@ -109,7 +109,7 @@ void LrzCache::begin(const LrzPassInfo& info, std::span<const command::PassComma
     const command::DrawCall& draw = draws[command.draw];
     if (draw.state != last)
       draw_facts =
-          lrz_draw_facts(draw.state->pipeline->info(), draw.state->pipeline->compiled(), false, facts.depth_attachment, info.has_stencil);
+          lrz_draw_facts(*draw.state, false, facts.depth_attachment, info.has_stencil);
     last = draw.state;
     draw_facts.query = draw.query >= 0;
     LrzDecision& decision = out.decisions[command.draw];

@@ -133,22 +133,22 @@ LrzZMode lrz_z_mode(const LrzDrawFacts& d) {
   return stencil_on_fail || d.per_sample || !d.depth_test ? LrzZMode::late_z : LrzZMode::early_z_late_z;
 }
 
-LrzDrawFacts lrz_draw_facts(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled, bool query, bool has_depth,
-                            bool has_stencil) {
-  const shader::StageTraits& t = compiled.fragment_traits;
-  const pipeline::Classification& c = compiled.classification;
-  const bool shaded = compiled.fragment != nullptr;
+LrzDrawFacts lrz_draw_facts(const command::DrawState& state, bool query, bool has_depth, bool has_stencil) {
+  const pipeline::Resolved& resolved = *state.resolved;
+  const shader::StageTraits& t = resolved.fragment_traits;
+  const pipeline::Classification& c = resolved.classification;
+  const bool shaded = resolved.fragment != nullptr;
   LrzDrawFacts d;
-  d.depth_test = info.depth_stencil.depth_test && has_depth;
-  d.depth_write = info.depth_stencil.depth_write && d.depth_test;
-  d.compare = info.depth_stencil.depth_compare;
-  d.bounds_test = info.depth_stencil.depth_bounds_test && has_depth;
-  d.stencil_test = info.depth_stencil.stencil_test && has_stencil;
-  d.front = info.depth_stencil.front;
-  d.back = info.depth_stencil.back;
-  const uint32_t samples = static_cast<uint32_t>(info.multisample.samples);
+  d.depth_test = state.depth_stencil.depth_test && has_depth;
+  d.depth_write = state.depth_stencil.depth_write && d.depth_test;
+  d.compare = state.depth_stencil.depth_compare;
+  d.bounds_test = state.depth_stencil.depth_bounds_test && has_depth;
+  d.stencil_test = state.depth_stencil.stencil_test && has_stencil;
+  d.front = state.depth_stencil.front;
+  d.back = state.depth_stencil.back;
+  const uint32_t samples = static_cast<uint32_t>(state.multisample.samples);
   const uint32_t all = samples >= 32 ? ~0u : (1u << samples) - 1;
-  d.masks_samples = (info.multisample.sample_mask & all) != all;
+  d.masks_samples = (state.multisample.sample_mask & all) != all;
   d.query = query;
   if (!shaded) return d;
   d.early_fragment_tests = t.early_fragment_tests;
@@ -158,7 +158,7 @@ LrzDrawFacts lrz_draw_facts(const GraphicsPipelineCreateInfo& info, const pipeli
   d.side_effects = c.side_effects;
   d.discards = t.discards;
   d.writes_sample_mask = t.writes_sample_mask;
-  d.alpha_to_coverage = info.multisample.alpha_to_coverage;
+  d.alpha_to_coverage = state.multisample.alpha_to_coverage;
   d.per_sample = c.per_sample;
   d.reads_tile = t.reads_tile;
   d.writes_color = c.writes_color;

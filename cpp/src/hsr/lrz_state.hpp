@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string>
 
-#include "pipeline/compiled.hpp"
+#include "command/recording.hpp"
 
 namespace tilegpu::hsr {
 
@@ -64,8 +64,7 @@ struct LrzDrawFacts {
   bool overwrites_color = false;  // all of them, whatever was there: no blending, no logic op that reads, full masks, every attachment
   bool query = false;             // inside an occlusion query
 };
-LrzDrawFacts lrz_draw_facts(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled, bool query, bool has_depth,
-                            bool has_stencil);
+LrzDrawFacts lrz_draw_facts(const command::DrawState& state, bool query, bool has_depth, bool has_stencil);
 
 /// Per stencil face; only where its write mask is not zero.
 bool lrz_stencil_written_on_depth_fail(const VkStencilOpState& face);

@@ -26,20 +26,21 @@ bool failing_changes_stencil(const DepthStencilState& ds) {
   return ds.stencil_test && (face(ds.front) || face(ds.back));
 }
 
-uint32_t looks_at(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled) {
-  const DepthStencilState& ds = info.depth_stencil;
+uint32_t looks_at(const command::DrawState& state) {
+  const DepthStencilState& ds = state.depth_stencil;
   uint32_t aspects = 0;
   if (ds.depth_test || ds.depth_bounds_test) aspects |= kDepthBit;
   if (ds.stencil_test) aspects |= kStencilBit;
-  for (const shader::InputSource& input : compiled.inputs)
+  for (const shader::InputSource& input : state.resolved->inputs)
     if (input.target == shader::kInputDepth || input.target == shader::kInputStencil) aspects |= 1u << input.target;
   return aspects;
 }
 
 // Rules 3 to 6 and 8: the draw alone decides.
-Verdict judge_alone(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled, bool counts) {
-  const pipeline::Classification& c = compiled.classification;
-  const shader::StageTraits& t = compiled.fragment_traits;
+Verdict judge_alone(const command::DrawState& state, bool counts) {
+  const pipeline::Resolved& resolved = *state.resolved;
+  const pipeline::Classification& c = resolved.classification;
+  const shader::StageTraits& t = resolved.fragment_traits;
   if (c.side_effects && t.atomic_results_used)
     return stop("3", "the fragment shader uses the result of an atomic operation", &t.side_effect_line);
   if (c.side_effects && t.reads_written_memory)
@@ -47,14 +48,14 @@ Verdict judge_alone(const GraphicsPipelineCreateInfo& info, const pipeline::Comp
   if (t.uses_centroid) return stop("4", "the rasterizer's coverage is needed: centroid interpolation");
   if (t.reads_sample_mask) return stop("4", "the rasterizer's coverage is needed: gl_SampleMaskIn");
   if (t.reads_helper) return stop("4", "the rasterizer's coverage is needed: gl_HelperInvocation");
-  if (t.reads_tile && info.multisample.samples > 1) return stop("5", "reads the tile (input attachment) with more than one sample");
+  if (t.reads_tile && state.multisample.samples > 1) return stop("5", "reads the tile (input attachment) with more than one sample");
   if (t.tile_crosses_lanes)
     return stop("5", "what it reads from the tile (input attachment) reaches its neighbours: a derivative, a computed level or subgroups",
                 &t.tile_cross_line);
-  const bool writes_zs = compiled.written_targets & (kDepthBit | kStencilBit);
+  const bool writes_zs = resolved.written_targets & (kDepthBit | kStencilBit);
   if (t.early_fragment_tests && c.kills && writes_zs)
     return stop("6", "early_fragment_tests, depth or stencil is written, and the fragment shader changes coverage", &t.discard_line);
-  const DepthStencilState& ds = info.depth_stencil;
+  const DepthStencilState& ds = state.depth_stencil;
   if (c.side_effects && t.early_fragment_tests && (ds.depth_test || ds.stencil_test || ds.depth_bounds_test))
     return stop("8", "writes memory for fragments that pass early tests: what depth and stencil were then is not known any more",
                 &t.side_effect_line);
@@ -65,15 +66,16 @@ Verdict judge_alone(const GraphicsPipelineCreateInfo& info, const pipeline::Comp
 
 }  // namespace
 
-Verdict judge(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled, uint32_t draw, bool counts, TileHistory& h) {
-  const pipeline::Classification& c = compiled.classification;
-  const shader::StageTraits& t = compiled.fragment_traits;
-  const bool shaded = compiled.fragment != nullptr;
+Verdict judge(const command::DrawState& state, uint32_t draw, bool counts, TileHistory& h) {
+  const pipeline::Resolved& resolved = *state.resolved;
+  const pipeline::Classification& c = resolved.classification;
+  const shader::StageTraits& t = resolved.fragment_traits;
+  const bool shaded = resolved.fragment != nullptr;
   Verdict v;
-  if (shaded) v = judge_alone(info, compiled, counts);
+  if (shaded) v = judge_alone(state, counts);
   if (!v.compatible) return v;
-  v.writes_zs = compiled.written_targets & (kDepthBit | kStencilBit);
-  const uint32_t colors = shaded && c.writes_color ? compiled.written_targets & 0xff : 0;
+  v.writes_zs = resolved.written_targets & (kDepthBit | kStencilBit);
+  const uint32_t colors = shaded && c.writes_color ? resolved.written_targets & 0xff : 0;
   const bool reads_tile = shaded && t.reads_tile;
   if (colors) {
     const uint32_t shines_through = h.written_colors & ~colors;
@@ -90,7 +92,7 @@ Verdict judge(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& 
     if (h.first_non_opaque >= 0)
       return stop("2", "writes only depth or stencil, after a draw that is not opaque", nullptr, h.first_non_opaque);
   }
-  if (v.opaque && (h.tested_by_non_opaque & kStencilBit) && failing_changes_stencil(info.depth_stencil))
+  if (v.opaque && (h.tested_by_non_opaque & kStencilBit) && failing_changes_stencil(state.depth_stencil))
     return stop("7", "changes stencil where it fails, after a draw that is not opaque and looks at stencil", nullptr, h.first_tester[1]);
 
   for (uint32_t i = 0; i < shader::kMaxTargets; i++)
@@ -98,7 +100,7 @@ Verdict judge(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& 
   h.written_colors |= colors;
   if (colors && !v.opaque) {
     if (h.first_non_opaque < 0) h.first_non_opaque = static_cast<int32_t>(draw);
-    const uint32_t aspects = looks_at(info, compiled), fresh = aspects & ~h.tested_by_non_opaque;
+    const uint32_t aspects = looks_at(state), fresh = aspects & ~h.tested_by_non_opaque;
     if (fresh & kDepthBit) h.first_tester[0] = static_cast<int32_t>(draw);
     if (fresh & kStencilBit) h.first_tester[1] = static_cast<int32_t>(draw);
     h.tested_by_non_opaque |= aspects;

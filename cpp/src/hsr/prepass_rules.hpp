@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "pipeline/compiled.hpp"
+#include "command/recording.hpp"
 
 namespace tilegpu::hsr {
 
@@ -32,6 +32,6 @@ struct Verdict {
 };
 
 /// Judges the next draw of a tile and, where it is compatible, adds it to the history. `counts`: an occlusion query is active.
-Verdict judge(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled, uint32_t draw, bool counts, TileHistory& history);
+Verdict judge(const command::DrawState& state, uint32_t draw, bool counts, TileHistory& history);
 
 }  // namespace tilegpu::hsr

@@ -31,7 +31,7 @@ std::vector<Written> written_memory(std::span<const command::DrawCall> draws, co
     const command::DrawState& state = *draws[i].state;
     if (&state == last) continue;
     last = &state;
-    for (const shader::BufferSlot& slot : state.pipeline->compiled().written_buffers)
+    for (const shader::BufferSlot& slot : state.resolved->written_buffers)
       for (uint32_t k = slot.first; k < slot.first + slot.count; k++) {
         const shader::BufferDescriptor& buffer = state.buffers[k];
         const auto known = [&](const Written& w) { return w.data == buffer.data && w.size_B == buffer.size_B; };
@@ -43,9 +43,9 @@ std::vector<Written> written_memory(std::span<const command::DrawCall> draws, co
 }
 
 VertexDeferral decide(const command::DrawState& state, std::span<const Written> written) {
-  const pipeline::Compiled& compiled = state.pipeline->compiled();
+  const pipeline::Resolved& resolved = *state.resolved;
   VertexDeferral decision;
-  if (const char* obstacle = deferral_obstacle(state.pipeline->info(), compiled)) {
+  if (const char* obstacle = deferral_obstacle(state)) {
     decision.reason = obstacle;
     return decision;
   }
@@ -58,15 +58,15 @@ VertexDeferral decide(const command::DrawState& state, std::span<const Written> 
       }
     return false;
   };
-  for (const VkVertexInputBindingDescription& binding : state.pipeline->info().vertex_bindings) {
+  for (const VkVertexInputBindingDescription& binding : resolved.vertex_input) {
     const shader::VertexBinding& bound = state.vertex_bindings[binding.binding];
     if (refuse("a vertex buffer is memory that a shader of the pass may write", bound.data, bound.size_B)) return decision;
   }
-  for (const shader::BufferSlot& slot : compiled.vertex_buffers)
+  for (const shader::BufferSlot& slot : resolved.vertex_buffers)
     for (uint32_t k = slot.first; k < slot.first + slot.count; k++)
       if (refuse("the vertex shader reads a buffer that a shader of the pass may write", state.buffers[k].data, state.buffers[k].size_B))
         return decision;
-  for (const shader::TextureSlot& slot : compiled.vertex_textures)
+  for (const shader::TextureSlot& slot : resolved.vertex_textures)
     for (uint32_t k = slot.first; k < slot.first + slot.image_count * slot.sampler_count; k++) {
       const shader::ImageViewAbi& view = *state.textures[k].view;
       for (int32_t level = 0; level < view.level_count; level++)
@@ -74,7 +74,7 @@ VertexDeferral decide(const command::DrawState& state, std::span<const Written> 
                    view.layer_pitch_B[level] * static_cast<uint64_t>(view.layer_count)))
           return decision;
     }
-  if (const shader::CodeSlot* slot = std::atomic_ref(compiled.position).load(std::memory_order_acquire))
+  if (const shader::CodeSlot* slot = std::atomic_ref(resolved.position).load(std::memory_order_acquire))
     decision.position = shader::Code<shader::VertexFunction>(slot);
   if (!decision.position) decision.reason = "the pipeline has no slice of its vertex shader";
   return decision;
@@ -82,16 +82,17 @@ VertexDeferral decide(const command::DrawState& state, std::span<const Written> 
 
 }  // namespace
 
-const char* deferral_obstacle(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled) {
-  if (compiled.vertex_traits.writes_memory) return "the vertex shader writes memory: each vertex is shaded as the API says";
-  if (info.rasterization.rasterizer_discard) return "nothing is rasterized";
-  const bool lines = info.topology == VK_PRIMITIVE_TOPOLOGY_POINT_LIST || info.topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST ||
-                     info.topology == VK_PRIMITIVE_TOPOLOGY_LINE_STRIP || info.rasterization.polygon_mode != VK_POLYGON_MODE_FILL;
+const char* deferral_obstacle(const command::DrawState& state) {
+  const pipeline::Resolved& resolved = *state.resolved;
+  if (resolved.vertex_traits.writes_memory) return "the vertex shader writes memory: each vertex is shaded as the API says";
+  if (state.rasterization.rasterizer_discard) return "nothing is rasterized";
+  const bool lines = state.topology == VK_PRIMITIVE_TOPOLOGY_POINT_LIST || state.topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST ||
+                     state.topology == VK_PRIMITIVE_TOPOLOGY_LINE_STRIP || state.rasterization.polygon_mode != VK_POLYGON_MODE_FILL;
   if (lines) return "points and lines: only filled triangles are deferred";
-  if (!compiled.fragment && !compiled.slice) return "nothing is shaded";
-  if (compiled.varyings.components.empty())
+  if (!resolved.fragment && !resolved.slice) return "nothing is shaded";
+  if (resolved.varyings.components.empty())
     return "the fragment shader reads nothing but the position from the vertex shader: there is nothing to defer";
-  if (compiled.vertex_traits.crosses_lanes) return "the vertex shader looks at other vertices (subgroup operations)";
+  if (resolved.vertex_traits.crosses_lanes) return "the vertex shader looks at other vertices (subgroup operations)";
   return nullptr;
 }
 
@@ -105,8 +106,7 @@ void decide_deferral(std::span<const command::DrawCall> draws, const RenderingIn
   }
 }
 
-TechniqueExplanation explain_deferral(std::span<const VertexDeferral> decisions, uint32_t draw, const GraphicsPipelineCreateInfo& info,
-                                      const pipeline::Compiled& compiled, bool enabled) {
+TechniqueExplanation explain_deferral(std::span<const VertexDeferral> decisions, uint32_t draw, const command::DrawState& state, bool enabled) {
   constexpr const char* kName = "deferred_vertex_shading";
   if (!enabled) return {kName, "off", "", "switched off (hsr)", -1};
   if (draw < decisions.size()) {
@@ -114,7 +114,7 @@ TechniqueExplanation explain_deferral(std::span<const VertexDeferral> decisions,
     if (d.position) return {kName, "on", "", "", -1};
     return {kName, "off", "", d.by_draw < 0 ? d.reason : d.reason + (" (draw " + std::to_string(d.by_draw) + ")"), d.by_draw};
   }
-  const char* obstacle = deferral_obstacle(info, compiled);
+  const char* obstacle = deferral_obstacle(state);
   return {kName, "off", "", obstacle ? obstacle : "not executed yet", -1};
 }
 

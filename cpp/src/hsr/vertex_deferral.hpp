@@ -21,12 +21,11 @@ struct VertexDeferral {
 };
 
 /// Why no draw with this pipeline is deferred, whatever the pass writes; null: nothing is in the way.
-const char* deferral_obstacle(const GraphicsPipelineCreateInfo& info, const pipeline::Compiled& compiled);
+const char* deferral_obstacle(const command::DrawState& state);
 /// A decision for each draw. Pipelines without an obstacle have their slice (pipeline::position_shader).
 void decide_deferral(std::span<const command::DrawCall> draws, const RenderingInfo& pass, std::vector<VertexDeferral>& out);
 
 /// `decisions` of the last execution, empty: none yet.
-TechniqueExplanation explain_deferral(std::span<const VertexDeferral> decisions, uint32_t draw, const GraphicsPipelineCreateInfo& info,
-                                      const pipeline::Compiled& compiled, bool enabled);
+TechniqueExplanation explain_deferral(std::span<const VertexDeferral> decisions, uint32_t draw, const command::DrawState& state, bool enabled);
 
 }  // namespace tilegpu::hsr

@@ -41,7 +41,7 @@ uint32_t written_targets(const GraphicsPipelineCreateInfo& info, const shader::S
 }
 
 std::vector<VkPipelineColorBlendAttachmentState> blend_attachments(const GraphicsPipelineCreateInfo& info) {
-  std::vector<VkPipelineColorBlendAttachmentState> states = info.blend.attachments;
+  std::vector<VkPipelineColorBlendAttachmentState> states(info.blend.attachments.begin(), info.blend.attachments.end());
   VkPipelineColorBlendAttachmentState plain{};
   plain.colorWriteMask = 0xf;
   states.resize(info.color_formats.size(), plain);

@@ -1,7 +1,7 @@
 // pipeline/classify.hpp -- what a pipeline's draws may do early, and which hidden-surface removal may touch them.
 #pragma once
 
-#include "pipeline/compiled.hpp"
+#include "pipeline/resolved.hpp"
 
 namespace tilegpu::pipeline {
 
@@ -9,7 +9,7 @@ namespace tilegpu::pipeline {
 Classification classify(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment,
                         const std::vector<shader::InputSource>& inputs = {});
 
-/// Compiled::written_targets.
+/// Resolved::written_targets.
 uint32_t written_targets(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment);
 
 /// The same state as the epilogue needs it: unused attachments, formats, blend defaults filled in.

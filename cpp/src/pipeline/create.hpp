@@ -1,7 +1,7 @@
 // pipeline/create.hpp -- vkCreateGraphicsPipelines: checks, classification, machine code.
 #pragma once
 
-#include "pipeline/compiled.hpp"
+#include "pipeline/resolved.hpp"
 
 namespace tilegpu::shader {
 class Jit;

@@ -1,7 +1,7 @@
 // pipeline/input_attachments.hpp -- which plane of the tile each input attachment of the fragment shader reads.
 #pragma once
 
-#include "pipeline/compiled.hpp"
+#include "pipeline/resolved.hpp"
 
 namespace tilegpu::pipeline {
 

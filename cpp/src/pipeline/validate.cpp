@@ -57,9 +57,12 @@ struct Checker {
   Error error(const std::string& text, VkResult code = VK_ERROR_INITIALIZATION_FAILED) const { return {code, who + text}; }
 
   Status vertex_input() const {
-    if (info.vertex_bindings.size() > kMaxVertexBindings)
-      return error("vertex_bindings has " + std::to_string(info.vertex_bindings.size()) + " entries; at most " +
+    if (info.vertex_bindings.wanted() > kMaxVertexBindings)
+      return error("vertex_bindings has " + std::to_string(info.vertex_bindings.wanted()) + " entries; at most " +
                    std::to_string(kMaxVertexBindings) + " are allowed");
+    if (info.vertex_attributes.wanted() > kMaxVertexAttributes)
+      return error("vertex_attributes has " + std::to_string(info.vertex_attributes.wanted()) + " entries; at most " +
+                   std::to_string(kMaxVertexAttributes) + " are allowed");
     std::map<uint32_t, const VkVertexInputAttributeDescription*> by_location;
     for (const auto& b : info.vertex_bindings)
       if (b.binding >= kMaxVertexBindings)
@@ -110,8 +113,8 @@ struct Checker {
     if (info.color_formats.size() > kMaxColorAttachments)
       return error("color has " + std::to_string(info.color_formats.size()) + " formats; at most " + std::to_string(kMaxColorAttachments) +
                    " attachments are allowed");
-    if (info.blend.attachments.size() > info.color_formats.size())
-      return error("blend has " + std::to_string(info.blend.attachments.size()) + " entries for " +
+    if (info.blend.attachments.wanted() > info.color_formats.size())
+      return error("blend has " + std::to_string(info.blend.attachments.wanted()) + " entries for " +
                    std::to_string(info.color_formats.size()) + " colour attachments");
     for (size_t i = 0; i < info.color_formats.size(); i++) {
       if (info.color_formats[i] == VK_FORMAT_UNDEFINED) continue;

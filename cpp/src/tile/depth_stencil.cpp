@@ -525,10 +525,10 @@ void depth_encoding(VkFormat format, bool& unorm, double& scale) {
   }
 }
 
-TestState make_test_state(const GraphicsPipelineCreateInfo& info, const command::DrawState& state, const tile_io::HostTile& tile,
+TestState make_test_state(const command::DrawState& state, const tile_io::HostTile& tile,
                           uint8_t* memory, uint32_t* ids, uint8_t* dirty, int32_t* far, bool write) {
   TestState t;
-  const DepthStencilState& ds = info.depth_stencil;
+  const DepthStencilState& ds = state.depth_stencil;
   t.samples = tile.samples;
   t.positions = sample_positions(tile.samples);
   if (tile.depth.words) t.depth = reinterpret_cast<uint32_t*>(memory + tile.depth.offset_B);
@@ -542,15 +542,15 @@ TestState make_test_state(const GraphicsPipelineCreateInfo& info, const command:
   t.compare = ds.depth_compare;
   depth_encoding(tile.depth_format, t.unorm, t.unorm_scale);
   // Without depth clamp Vulkan still limits depth to 0..1 (VK_EXT_depth_range_unrestricted is not offered).
-  if (info.rasterization.depth_clamp) {
+  if (state.rasterization.depth_clamp) {
     const auto limit = [](float v) { return v > 0 ? std::min(v, 1.0f) : 0.0f; };
     t.range_lo = limit(std::min(state.viewport.minDepth, state.viewport.maxDepth));
     t.range_hi = limit(std::max(state.viewport.minDepth, state.viewport.maxDepth));
   }
   t.bounds_lo = ds.min_depth_bounds;
   t.bounds_hi = ds.max_depth_bounds;
-  t.face[0] = make_face(ds.front, state.stencil_reference_front);
-  t.face[1] = make_face(ds.back, state.stencil_reference_back);
+  t.face[0] = make_face(ds.front, ds.front.reference);
+  t.face[1] = make_face(ds.back, ds.back.reference);
   t.functions = choose_functions(t);
   const bool bounded = t.compare == VK_COMPARE_OP_LESS || t.compare == VK_COMPARE_OP_LESS_OR_EQUAL;
   if (t.depth_test && bounded && !t.stencil_test && !t.bounds_test) t.far = far;

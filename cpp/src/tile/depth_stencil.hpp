@@ -97,7 +97,7 @@ uint32_t hidden_blocks(const TestState& state, const PrimitiveDepth& primitive, 
 void depth_encoding(VkFormat format, bool& unorm, double& scale);
 
 /// State from the pipeline, the draw's dynamic state and the tile. `ids`, `dirty`: visibility plane or null; `far`: bounds or null.
-TestState make_test_state(const GraphicsPipelineCreateInfo& info, const command::DrawState& state, const tile_io::HostTile& tile,
+TestState make_test_state(const command::DrawState& state, const tile_io::HostTile& tile,
                           uint8_t* memory, uint32_t* ids, uint8_t* dirty, int32_t* far, bool write);
 
 /// One sample, ids, depth written, LESS or LESS_OR_EQUAL: the same tests for primitives that come in any order.

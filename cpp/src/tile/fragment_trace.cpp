@@ -451,9 +451,9 @@ void before_epilogue(Worker& w, uint32_t quad, uint64_t live) {
 void after_epilogue(Worker& w, uint32_t quad, uint64_t live) {
   if (!live) return;
   const uint32_t tile_pixel = w.args.tile_pixel[quad];
-  const pipeline::Compiled& compiled = *w.shading.compiled;
-  const uint32_t written = compiled.written_targets & 0xff;
-  const uint32_t replaced = compiled.fragment_traits.reads_tile ? 0 : compiled.classification.overwritten_colors & written;
+  const pipeline::Resolved& resolved = *w.shading.resolved;
+  const uint32_t written = resolved.written_targets & 0xff;
+  const uint32_t replaced = resolved.fragment_traits.reads_tile ? 0 : resolved.classification.overwritten_colors & written;
   const Id id = id_of_quad(w, quad);
   for (uint32_t p = 0; p < 4; p++) {
     uint16_t samples = 0;

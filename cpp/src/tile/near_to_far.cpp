@@ -84,14 +84,13 @@ bool worth_it(Worker& w, const records::BinnedGeometry& binned, uint32_t segment
 
 // Whether a draw with this state may change places with those of the worker's current one.
 bool tested_alike(const Worker& w, const command::DrawState& state) {
-  const GraphicsPipelineCreateInfo& info = state.pipeline->info();
-  const pipeline::Compiled& compiled = state.pipeline->compiled();
-  const pipeline::Classification& c = compiled.classification;
-  if (!compiled.fragment || !c.early_test || !c.early_write || c.pins_order) return false;
-  if (hsr::visibility_obstacle(info, compiled, w.hidden_surface_removal)) return false;
-  if (info.multisample.sample_mask != w.state->pipeline->info().multisample.sample_mask) return false;
+  const pipeline::Resolved& resolved = *state.resolved;
+  const pipeline::Classification& c = resolved.classification;
+  if (!resolved.fragment || !c.early_test || !c.early_write || c.pins_order) return false;
+  if (hsr::visibility_obstacle(state, w.hidden_surface_removal)) return false;
+  if (state.multisample.sample_mask != w.state->multisample.sample_mask) return false;
   const TestState test =
-      make_test_state(info, state, w.pass->tile, nullptr, w.test.ids, w.test.dirty, w.hierarchical_z ? w.test.far : nullptr, true);
+      make_test_state(state, w.pass->tile, nullptr, w.test.ids, w.test.dirty, w.hierarchical_z ? w.test.far : nullptr, true);
   const PixelRect rect = draw_rect(w, state);
   return covers_serve(test) && test.compare == w.test.compare && test.range_lo == w.test.range_lo && test.range_hi == w.test.range_hi &&
          rect.x0 == w.rect.x0 && rect.y0 == w.rect.y0 && rect.x1 == w.rect.x1 && rect.y1 == w.rect.y1;

@@ -18,9 +18,9 @@ bool may_be_apart(const Worker& w) {
   uint32_t planes = 0;
   for (uint32_t t = 0; t < shader::kMaxTargets; t++) planes |= uint32_t{w.pass->tile.color[t].words != 0} << t;
   for (uint32_t draw : w.visible_draws) {
-    const pipeline::Compiled& compiled = w.pass->draws[draw].state->pipeline->compiled();
-    const uint32_t written = compiled.written_targets & ((1u << shader::kMaxTargets) - 1);
-    if (written != planes || compiled.classification.overwritten_colors != planes) return false;
+    const pipeline::Resolved& resolved = *w.pass->draws[draw].state->resolved;
+    const uint32_t written = resolved.written_targets & ((1u << shader::kMaxTargets) - 1);
+    if (written != planes || resolved.classification.overwritten_colors != planes) return false;
   }
   return true;
 }

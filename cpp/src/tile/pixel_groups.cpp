@@ -23,7 +23,7 @@ bool wants_groups(const Worker& w) {
   if (w.groups.blocks.empty() && w.groups.listed.empty()) return false;
   bool ready = true;
   for (uint32_t draw : w.visible_draws) {
-    const auto& code = w.pass->draws[draw].state->pipeline->compiled().pixels;
+    const auto& code = w.pass->draws[draw].state->resolved->pixels;
     if (!code.slot()) return false;
     if (!static_cast<shader::FragmentFunction>(code)) {
       code.slot()->wanted.store(true, std::memory_order_relaxed);

@@ -47,9 +47,9 @@ void replay(Worker& w) {
   PrePass& p = w.prepass;
   for (const Replay& r : p.replays) {
     release_queue(w);
-    const auto& compiled = w.pass->draws[r.draw].state->pipeline->compiled();
+    const pipeline::Resolved& resolved = *w.pass->draws[r.draw].state->resolved;
     p.verdict = {};
-    p.verdict.writes_zs = compiled.written_targets >> shader::kInputDepth & 3;
+    p.verdict.writes_zs = resolved.written_targets >> shader::kInputDepth & 3;
     p.opaque_replay = r.opaque;
     p.replay_ids = p.replay_next = r.ids;
     w.draw = w.bound_draw = ~0u;
@@ -73,15 +73,15 @@ void replay(Worker& w) {
 bool enter_prepass_draw(Worker& w, uint32_t draw) {
   PrePass& p = w.prepass;
   const command::DrawCall& call = w.pass->draws[draw];
-  const pipeline::Compiled& compiled = call.state->pipeline->compiled();
-  const hsr::Verdict verdict = judge(call.state->pipeline->info(), compiled, draw, call.query >= 0, p.history);
+  const pipeline::Resolved& resolved = *call.state->resolved;
+  const hsr::Verdict verdict = judge(*call.state, draw, call.query >= 0, p.history);
   if (!verdict.compatible) {
     note_stop(p, draw, verdict);
     return false;
   }
   p.verdict = verdict;
-  const pipeline::Classification& c = compiled.classification;
-  p.replays_draw = compiled.fragment && (c.side_effects || (c.writes_color && !verdict.opaque));
+  const pipeline::Classification& c = resolved.classification;
+  p.replays_draw = resolved.fragment && (c.side_effects || (c.writes_color && !verdict.opaque));
   p.skips = !verdict.opaque && !verdict.writes_zs && call.query < 0;
   return true;
 }

@@ -541,7 +541,7 @@ class RecordSink {
   void push(WaitingQuad quad) {
     if (w_.phase == Phase::pre) {
       seen_ = w_.prepass.verdict.opaque;
-    } else if (w_.phase == Phase::main && !w_.state->pipeline->compiled().classification.side_effects) {
+    } else if (w_.phase == Phase::main && !w_.state->resolved->classification.side_effects) {
       const uint64_t hidden = overdrawn_samples(w_, quad.tile_pixel, quad.live, w_.prepass.replay_ids);
       w_.counters.fragments_killed_by_prepass +=
           static_cast<uint32_t>(std::popcount(covered_pixels(quad.live) & ~covered_pixels(quad.live & ~hidden)));

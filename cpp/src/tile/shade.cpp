@@ -214,27 +214,26 @@ inline void run_packet(Worker& w, uint32_t count, bool checks_once) {
 void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids) {
   const command::DrawCall& call = w.pass->draws[draw];
   const command::DrawState& state = *call.state;
-  const GraphicsPipelineCreateInfo& info = state.pipeline->info();
-  const pipeline::Compiled& compiled = state.pipeline->compiled();
-  const shader::StageTraits& traits = compiled.fragment_traits;
+  const pipeline::Resolved& resolved = *state.resolved;
+  const shader::StageTraits& traits = resolved.fragment_traits;
   w.block_primitive = nullptr;
   Shading& sh = w.shading;
-  sh.compiled = &compiled;
-  sh.fragment = compiled.fragment;
-  sh.epilogue = compiled.classification.writes_color ? compiled.epilogue : nullptr;
+  sh.resolved = &resolved;
+  sh.fragment = resolved.fragment;
+  sh.epilogue = resolved.classification.writes_color ? resolved.epilogue : nullptr;
   sh.discards = traits.discards;
   sh.late = early != EarlyTests::full && w.late_needed;
   sh.sample_mask_out = traits.writes_sample_mask;
-  sh.alpha_to_coverage = info.multisample.alpha_to_coverage;
-  sh.per_sample = compiled.classification.per_sample && w.samples > 1;
+  sh.alpha_to_coverage = state.multisample.alpha_to_coverage;
+  sh.per_sample = resolved.classification.per_sample && w.samples > 1;
   sh.shader_depth = traits.writes_depth && early != EarlyTests::full;
   sh.shader_stencil = traits.writes_stencil && early != EarlyTests::full;
-  sh.clears_ids = w.hidden_surface_removal && !from_ids && !w.visible.empty() && compiled.classification.writes_color;
+  sh.clears_ids = w.hidden_surface_removal && !from_ids && !w.visible.empty() && resolved.classification.writes_color;
   // A shader that reads the tile finds every sample in its place.
   // Quads of the visibility buffer lie in blocks that were expanded before.
   sh.checks_once = w.equal && !from_ids;
   sh.keeps_once = w.equal && !traits.reads_tile && !sh.per_sample;
-  sh.replaces = compiled.classification.opaque;
+  sh.replaces = resolved.classification.opaque;
   if (w.equal && traits.reads_tile) tile_io::expand_quads(w.pass->tile, w.memory.data());
   sh.full_raster = traits.reads_sample_mask || traits.uses_centroid;
   sh.query = early != EarlyTests::full && w.phase != Phase::main ? call.query : -1;
@@ -242,27 +241,27 @@ void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids) {
   sh.writes_ids = sh.slice && w.prepass.verdict.opaque;
   sh.keeps = Keeps::all;
   if (sh.slice) {
-    sh.fragment = compiled.slice;
+    sh.fragment = resolved.slice;
     sh.epilogue = nullptr;
   }
   if (w.phase != Phase::ordinary) sh.clears_ids = false;
   if (w.phase == Phase::main && !from_ids) {
-    const bool writes_zs = compiled.written_targets >> shader::kInputDepth & 3;
+    const bool writes_zs = resolved.written_targets >> shader::kInputDepth & 3;
     if (w.prepass.opaque_replay || writes_zs) sh.late = false;  // the pre-pass did it
     if (w.prepass.opaque_replay)
       sh.keeps = Keeps::owned;
-    else if (!compiled.classification.writes_color)
+    else if (!resolved.classification.writes_color)
       sh.keeps = Keeps::none;
-    else if (compiled.classification.side_effects)
+    else if (resolved.classification.side_effects)
       sh.keeps = Keeps::not_overdrawn;
   }
   sh.deferred = !from_ids && !w.pass->deferral.empty() && w.pass->deferral[draw].position;
   w.bound_draw = draw;
   sh.simple = !kTraced && !sh.slice && sh.keeps == Keeps::all && sh.epilogue && !sh.discards && !sh.late && !sh.sample_mask_out &&
               !sh.alpha_to_coverage && !sh.clears_ids && sh.query < 0;
-  sh.pixels = sh.simple && !sh.per_sample && !sh.full_raster && !sh.deferred ? compiled.pixels : nullptr;
-  sh.blocks = sh.simple && (w.samples == 1 || w.equal) ? compiled.blocks : nullptr;
-  sh.wanted = sh.simple && (w.samples == 1 || w.equal) && !sh.blocks ? compiled.blocks.slot() : nullptr;
+  sh.pixels = sh.simple && !sh.per_sample && !sh.full_raster && !sh.deferred ? resolved.pixels : nullptr;
+  sh.blocks = sh.simple && (w.samples == 1 || w.equal) ? resolved.blocks : nullptr;
+  sh.wanted = sh.simple && (w.samples == 1 || w.equal) && !sh.blocks ? resolved.blocks.slot() : nullptr;
   FragmentArgs& args = w.args;
   args.push_constants = call.push_constants;
   args.buffers = state.buffers;

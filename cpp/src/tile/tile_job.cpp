@@ -67,7 +67,7 @@ uint64_t raster_coverage(const Worker& w, uint32_t draw, const records::Triangle
   const command::DrawState& state = *w.pass->draws[draw].state;
   const PixelRect rect = draw_rect(w, state);
   uint64_t coverage = cover_quad(record, w.origin_x_px + x_px, w.origin_y_px + y_px, w.samples);
-  const uint32_t sample_mask = state.pipeline->info().multisample.sample_mask;
+  const uint32_t sample_mask = state.multisample.sample_mask;
   for (uint32_t s = 0; s < w.samples; s++)
     for (int32_t p = 0; p < 4; p++) {
       const int32_t x = x_px + (p & 1), y = y_px + (p >> 1);
@@ -81,36 +81,35 @@ namespace {
 
 // What only depends on the state, not on the draw.
 void select_state(Worker& w, const command::DrawState& state) {
-  const GraphicsPipelineCreateInfo& info = state.pipeline->info();
-  const pipeline::Compiled& compiled = state.pipeline->compiled();
-  const pipeline::Classification& c = compiled.classification;
+  const pipeline::Resolved& resolved = *state.resolved;
+  const pipeline::Classification& c = resolved.classification;
   w.state = &state;
   w.rect = draw_rect(w, state);
   int32_t* far = w.hierarchical_z ? w.far.data() : nullptr;
-  w.late_test = make_test_state(info, state, w.pass->tile, w.memory.data(), nullptr, nullptr, far, true);
+  w.late_test = make_test_state(state, w.pass->tile, w.memory.data(), nullptr, nullptr, far, true);
   if (w.far_broken) reset_far(w, INT32_MAX);
   w.far_broken = w.late_test.breaks_far();
   w.one_by_one = c.pins_order;
   const hsr::Verdict& verdict = w.prepass.verdict;
   w.late_needed = w.late_test.depth_test || w.late_test.stencil_test || w.late_test.bounds_test;
-  if (!compiled.fragment || (c.early_test && c.early_write))
+  if (!resolved.fragment || (c.early_test && c.early_write))
     w.early = EarlyTests::full;
   else
     w.early = c.early_test && kills_early(w.late_test) ? EarlyTests::kill : EarlyTests::none;
-  w.route = compiled.fragment ? Route::shade : Route::nothing;
+  w.route = resolved.fragment ? Route::shade : Route::nothing;
   if (w.phase == Phase::pre) {
-    if (!c.needs_slice || !compiled.fragment) {
+    if (!c.needs_slice || !resolved.fragment) {
       w.early = EarlyTests::full;
       w.route = verdict.opaque ? Route::visibility : Route::nothing;
     }
   } else if (w.phase == Phase::main) {
     if (c.side_effects && (w.prepass.opaque_replay || verdict.writes_zs))
       w.early = EarlyTests::none;  // depth is final, every fragment runs
-  } else if (w.route == Route::shade && !hsr::visibility_obstacle(info, compiled, w.hidden_surface_removal))
+  } else if (w.route == Route::shade && !hsr::visibility_obstacle(state, w.hidden_surface_removal))
     w.route = Route::visibility;
   w.test = w.early == EarlyTests::full && w.route == Route::shade
                ? w.late_test
-               : make_test_state(info, state, w.pass->tile, w.memory.data(), w.route == Route::visibility ? w.ids : nullptr, w.dirty.data(),
+               : make_test_state(state, w.pass->tile, w.memory.data(), w.route == Route::visibility ? w.ids : nullptr, w.dirty.data(),
                                  far, w.early == EarlyTests::full);
   w.test.stale = w.late_test.stale = &w.stale;
   if (w.filter.on()) {
@@ -135,7 +134,7 @@ void select_state(Worker& w, const command::DrawState& state) {
   }
   w.sample_mask = 0;
   for (uint32_t s = 0; s < w.samples; s++)
-    if (info.multisample.sample_mask >> s & 1) w.sample_mask |= uint64_t{0xf} << 4 * s;
+    if (state.multisample.sample_mask >> s & 1) w.sample_mask |= uint64_t{0xf} << 4 * s;
   w.masks_samples = w.sample_mask != w.all_samples;
   w.place.cut(w.rect);
   const bool wide = !kTraced && w.wide && w.route == Route::visibility && w.early == EarlyTests::full && !w.masks_samples;
@@ -150,16 +149,16 @@ void select_draw(Worker& w, uint32_t draw) {
   w.draw = draw;
   if (call.state != w.state || w.phase != Phase::ordinary) select_state(w, *call.state);
   w.early_query = w.early == EarlyTests::full && w.phase != Phase::main ? call.query : -1;
-  const pipeline::Compiled& compiled = w.state->pipeline->compiled();
-  const pipeline::Classification& c = compiled.classification;
+  const pipeline::Resolved& resolved = *w.state->resolved;
+  const pipeline::Classification& c = resolved.classification;
   if (w.kill.on) {
     KillQueue& kill = w.kill;
-    const uint8_t colors = static_cast<uint8_t>(compiled.written_targets);
+    const uint8_t colors = static_cast<uint8_t>(resolved.written_targets);
     kill.retains = w.phase == Phase::ordinary && !w.hidden_surface_removal && w.route == Route::shade && w.early == EarlyTests::full &&
-                   !compiled.fragment_traits.reads_tile;
+                   !resolved.fragment_traits.reads_tile;
     if (!kill.retains) release_queue(w);
     kill.colors = colors;
-    kill.killer = w.route == Route::shade && w.early == EarlyTests::full && !c.kills && !compiled.fragment_traits.reads_tile &&
+    kill.killer = w.route == Route::shade && w.early == EarlyTests::full && !c.kills && !resolved.fragment_traits.reads_tile &&
                   w.phase == Phase::ordinary && colors && c.overwritten_colors == colors;
     kill.victim = !c.side_effects && w.early == EarlyTests::full;
   }

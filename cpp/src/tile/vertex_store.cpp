@@ -56,8 +56,8 @@ void VertexStore::shade(Scope s) {
   const auto draw = static_cast<uint32_t>(owner_ >> 32);
   const command::DrawCall& call = s.pass.draws[draw];
   const command::DrawState& state = *call.state;
-  const pipeline::Compiled& compiled = state.pipeline->compiled();
-  scratch_.reserve(compiled.vertex_traits.private_memory_B + 64);
+  const pipeline::Resolved& resolved = *state.resolved;
+  scratch_.reserve(resolved.vertex_traits.private_memory_B + 64);
   for (uint32_t i = to_; i < kStride; i++) index_[i] = index_[from_];
   shader::VertexArgs args{};
   args.bindings = state.vertex_bindings.data();
@@ -75,7 +75,7 @@ void VertexStore::shade(Scope s) {
   args.clip_distance = clip_distance_;
   args.scratch = scratch_.data();
   args.loop_budget = s.pass.loop_budget;
-  compiled.vertex(&args);
+  resolved.vertex(&args);
   s.counters.vertices_shaded_in_tiles += args.count;
   // Code stores whole vectors: the next vertices begin where those lanes end, whatever their number.
   from_ = to_ = (to_ + shader::kMaxLanes - 1) / shader::kMaxLanes * shader::kMaxLanes;
@@ -89,7 +89,7 @@ const float* VertexStore::find(Scope s, uint64_t owner, uint32_t vertex) {
     shade(s);
     const auto draw = static_cast<uint32_t>(owner >> 32);
     owner_ = owner;
-    block_ = varyings_.allocate(size_t{kStride} * s.pass.draws[draw].state->pipeline->compiled().varyings.components.size());
+    block_ = varyings_.allocate(size_t{kStride} * s.pass.draws[draw].state->resolved->varyings.components.size());
     from_ = to_ = 0;
   }
   index_[to_] = vertex;

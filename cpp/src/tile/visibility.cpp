@@ -176,7 +176,7 @@ void settle_prepass(Worker& w) {
   if (!w.prepass.replays.empty()) {
     const auto runs_all = [&](const VisibleQuad& quad) {
       const uint32_t draw = w.visible_draws[w.visible[quad.id - 1].draw_slot];
-      return w.pass->draws[draw].state->pipeline->compiled().classification.side_effects;
+      return w.pass->draws[draw].state->resolved->classification.side_effects;
     };
     w.gathered.resize(static_cast<size_t>(std::remove_if(w.gathered.begin(), w.gathered.end(), runs_all) - w.gathered.begin()));
   }

@@ -75,7 +75,7 @@ enum class Keeps : uint8_t { all, owned, not_overdrawn, none };
 
 /// How quads are shaded: everything that is constant for a draw.
 struct Shading {
-  const pipeline::Compiled* compiled = nullptr;
+  const pipeline::Resolved* resolved = nullptr;
   shader::FragmentFunction fragment = nullptr, epilogue = nullptr;
   shader::FragmentFunction pixels = nullptr;  // both in one, for pixel packets; null: quads
   shader::BlocksFunction blocks = nullptr;    // both in one; null: block by block

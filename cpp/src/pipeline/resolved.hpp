@@ -1,4 +1,4 @@
-// pipeline/compiled.hpp -- a pipeline after creation: machine code, tables, and the classification of its draws.
+// pipeline/resolved.hpp -- what a draw runs: machine code, tables, and the classification that its state and its shaders lead to.
 #pragma once
 
 #include "shader/compiler.hpp"
@@ -23,7 +23,10 @@ struct Classification {
   uint32_t overwritten_colors = 0;  // bit i: attachment i is written, all components, whatever it held
 };
 
-struct Compiled {
+/// Made once for a program and a state; nothing below the recording asks a pipeline. What fixed functions read beside it stands in the
+/// draw's state (command/recording.hpp).
+struct Resolved {
+  std::string label;  // of the pipeline, for messages
   shader::StageTraits vertex_traits, fragment_traits;
   shader::VaryingLayout varyings;
   shader::ResourceTable resources;
@@ -37,11 +40,12 @@ struct Compiled {
   Classification classification;
   uint32_t written_targets = 0;  // bit i: colour i may be written; 8: depth, 9: stencil
   // Deferred vertex shading: the vertex shader cut down to positions, made when a pass first asks for it (position_shader, through an
-  // atomic_ref); what the
-  // vertex shader reads, and what either shader writes, of the tables in `resources`.
+  // atomic_ref); what the vertex shader reads, and what either shader writes, of the tables in `resources`.
   mutable const shader::CodeSlot* position = nullptr;
   std::vector<shader::BufferSlot> vertex_buffers, written_buffers;
   std::vector<shader::TextureSlot> vertex_textures;
+  FixedList<VkVertexInputBindingDescription, kMaxVertexBindings> vertex_input;  // what `vertex` fetches from
+  VkFormat depth_format = VK_FORMAT_UNDEFINED;
   uint32_t samples = 1;
   uint64_t shader_id = 0;  // equal: quads may share a packet (same fragment and epilogue functions)
 };
