@@ -57,19 +57,52 @@ void bind_command(py::module_& m) {
       .def(py::init<>());
 
   py::class_<QueryPool, Ptr<QueryPool>>(m, "QueryPool")
-      .def(py::init([](uint32_t count) { return std::make_shared<QueryPool>(QueryType::occlusion, count); }), py::arg("count"))
+      .def(py::init([](uint32_t count, bool timestamps) {
+             return std::make_shared<QueryPool>(timestamps ? QueryType::timestamp : QueryType::occlusion, count);
+           }),
+           py::arg("count"), py::arg("timestamps") = false)
       .def(
           "value", [](const QueryPool& pool, size_t query) { return pool.values.at(query); }, py::arg("query"))
       .def("available", [](const QueryPool& pool, size_t query) { return static_cast<bool>(pool.available.at(query)); }, py::arg("query"));
 
   using Region = std::tuple<uint32_t, uint32_t, uint32_t, int32_t, int32_t>;
   py::class_<CommandBuffer, Ptr<CommandBuffer>>(m, "CommandBuffer")
-      .def(py::init([](Ptr<Device> device) { return std::make_shared<CommandBuffer>(std::move(device)); }), py::arg("device").none(false))
+      .def(py::init([](Ptr<Device> device, bool secondary) {
+             return std::make_shared<CommandBuffer>(
+                 std::move(device), secondary ? VK_COMMAND_BUFFER_LEVEL_SECONDARY : VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+           }),
+           py::arg("device").none(false), py::arg("secondary") = false)
+      .def("begin", [](CommandBuffer& cb) { unwrap(cb.begin()); })
+      .def(
+          "begin_part",
+          [](CommandBuffer& cb, const std::vector<int>& color_formats, int depth_format, int stencil_format, uint32_t samples,
+             bool occlusion_query, std::string label) {
+            InheritanceInfo info;
+            for (int format : color_formats) info.color_formats.push_back(static_cast<VkFormat>(format));
+            info.depth_format = static_cast<VkFormat>(depth_format), info.stencil_format = static_cast<VkFormat>(stencil_format);
+            info.samples = samples;
+            info.occlusion_query = occlusion_query;
+            info.label = std::move(label);
+            unwrap(cb.begin(info));
+          },
+          py::arg("color_formats"), py::arg("depth_format"), py::arg("stencil_format"), py::arg("samples"), py::arg("occlusion_query"),
+          py::arg("label"))
+      .def(
+          "execute_commands",
+          [](CommandBuffer& cb, const std::vector<Ptr<CommandBuffer>>& secondaries) { unwrap(cb.execute_commands(secondaries)); },
+          py::arg("secondaries"))
+      .def("end", [](CommandBuffer& cb) { unwrap(cb.end()); })
+      .def("reset", &CommandBuffer::reset)
+      .def_property_readonly("state",
+                             [](const CommandBuffer& cb) {
+                               constexpr const char* kNames[] = {"initial", "recording", "executable"};
+                               return kNames[static_cast<size_t>(cb.state())];
+                             })
       .def(
           "begin_rendering",
           [](CommandBuffer& cb, std::vector<RenderingAttachment> color, RenderingAttachment depth, RenderingAttachment stencil,
              const std::array<int64_t, 4>& area, uint32_t layer_count, uint32_t single_sampled_samples, std::string label,
-             std::optional<HiddenSurfaceRemoval> hsr, bool trace_tiles) {
+             std::optional<HiddenSurfaceRemoval> hsr, bool trace_tiles, uint32_t flags) {
             RenderingInfo info;
             info.render_area = rect_of(area);
             info.layer_count = layer_count;
@@ -80,10 +113,11 @@ void bind_command(py::module_& m) {
             info.label = std::move(label);
             info.hsr = hsr;
             info.trace_tiles = trace_tiles;
+            info.flags = flags;
             unwrap(cb.begin_rendering(info));
           },
           py::arg("color"), py::arg("depth"), py::arg("stencil"), py::arg("area"), py::arg("layer_count"),
-          py::arg("single_sampled_samples"), py::arg("label"), py::arg("hsr") = py::none(), py::arg("trace_tiles") = false)
+          py::arg("single_sampled_samples"), py::arg("label"), py::arg("hsr") = py::none(), py::arg("trace_tiles") = false, py::arg("flags") = 0)
       .def("end_rendering", [](CommandBuffer& cb) { unwrap(cb.end_rendering()); })
       .def("discard_rendering", &CommandBuffer::discard_rendering)
       .def("bind_pipeline", &CommandBuffer::bind_pipeline, py::arg("pipeline").none(false))
@@ -223,78 +257,24 @@ void bind_command(py::module_& m) {
           py::arg("image"), py::arg("value"), py::arg("aspects"))
       .def(
           "generate_mipmaps", [](CommandBuffer& cb, Ptr<Image> image) { unwrap(cb.generate_mipmaps(std::move(image))); }, py::arg("image"))
-      .def("pass_count", &CommandBuffer::pass_count)
       .def(
-          "pass_stats",
-          [](const CommandBuffer& cb, size_t pass) {
-            if (pass >= cb.pass_count()) throw py::index_error("no such pass");
-            return cb.pass_stats(pass);
+          "reset_query_pool",
+          [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t first, uint32_t count) {
+            unwrap(cb.reset_query_pool(std::move(pool), first, count));
           },
-          py::arg("index"))
+          py::arg("pool"), py::arg("first"), py::arg("count"))
       .def(
-          "tile_trace",
-          [](const CommandBuffer& cb, size_t pass) {
-            if (pass >= cb.pass_count()) throw py::index_error("no such pass");
-            return tile_trace(cb.tile_trace(pass), cb.pass_stats(pass));
-          },
-          py::arg("index"))
+          "write_timestamp",
+          [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t query) { unwrap(cb.write_timestamp(std::move(pool), query)); },
+          py::arg("pool"), py::arg("query"))
       .def(
-          "trace_fragments",
-          [](CommandBuffer& cb, size_t pass, bool maps, std::vector<std::array<int32_t, 2>> pixels, bool dry, bool timed) {
-            if (pass >= cb.pass_count()) throw py::index_error("no such pass");
-            unwrap(cb.trace_fragments(pass, {maps, std::move(pixels), dry, timed}));
+          "copy_query_pool_results",
+          [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t first, uint32_t count, Ptr<Buffer> destination, uint64_t offset_B,
+             uint64_t stride_B, VkQueryResultFlags flags) {
+            unwrap(cb.copy_query_pool_results(std::move(pool), first, count, std::move(destination), offset_B, stride_B, flags));
           },
-          py::arg("index"), py::arg("maps"), py::arg("pixels"), py::arg("dry"), py::arg("timed") = false)
-      .def(
-          "fragment_trace",
-          [](const CommandBuffer& cb, size_t pass) {
-            if (pass >= cb.pass_count()) throw py::index_error("no such pass");
-            return fragment_trace(cb.fragment_trace(pass));
-          },
-          py::arg("index"))
-      .def(
-          "describe_framebuffer",
-          [](const CommandBuffer& cb, size_t pass) {
-            if (pass >= cb.pass_count()) throw py::index_error("no such pass");
-            return cb.describe_framebuffer(pass);
-          },
-          py::arg("index"))
-      .def(
-          "lint",
-          [](const CommandBuffer& cb, size_t pass) {
-            if (pass >= cb.pass_count()) throw py::index_error("no such pass");
-            return cb.lint(pass);
-          },
-          py::arg("index"))
-      .def(
-          "explain",
-          [](const CommandBuffer& cb, size_t pass) {
-            if (pass >= cb.pass_count()) throw py::index_error("no such pass");
-            py::list rows;
-            for (const DrawExplanation& e : cb.explain(pass)) {
-              py::dict row;
-              row["first_draw"] = e.first_draw;
-              row["draws"] = e.draw_count;
-              row["pipeline"] = e.pipeline;
-              row["early_tests_off"] = e.early_tests_off;
-              row["visibility_off"] = e.visibility_off;
-              py::list techniques;
-              for (const TechniqueExplanation& t : e.techniques) {
-                py::dict technique;
-                technique["technique"] = t.technique;
-                technique["state"] = t.state;
-                technique["rule"] = t.rule;
-                technique["reason"] = t.reason;
-                technique["by_draw"] = t.by_draw;
-                techniques.append(technique);
-              }
-              row["techniques"] = techniques;
-              row["low_resolution_z_off"] = e.low_resolution_z_off;
-              rows.append(row);
-            }
-            return rows;
-          },
-          py::arg("index"));
+          py::arg("pool"), py::arg("first"), py::arg("count"), py::arg("destination"), py::arg("offset_B"), py::arg("stride_B"),
+          py::arg("flags"));
 }
 
 }  // namespace tilegpu::bindings

@@ -1,5 +1,4 @@
-// bindings/bind_device.cpp -- tilegpu/device.hpp: device, fences, formats. Long calls run without the GIL; a wait looks for Ctrl-C
-// every 50 ms, cancels the device's work and lets the KeyboardInterrupt through.
+// bindings/bind_device.cpp -- tilegpu/device.hpp: device, formats. Long calls run without the GIL.
 #include <chrono>
 #include <optional>
 
@@ -10,52 +9,6 @@
 
 namespace tilegpu::bindings {
 namespace {
-
-constexpr int64_t kWaitSlice_ms = 50;
-
-// Executes on the calling thread where that is possible. Ctrl-C is looked for as below.
-void submit_and_wait(Device& device, const std::vector<Ptr<CommandBuffer>>& command_buffers) {
-  using Clock = std::chrono::steady_clock;
-  std::optional<py::error_already_set> interrupt;
-  Clock::time_point asked = Clock::now();
-  const auto poll = [&] {
-    if (interrupt || Clock::now() - asked < std::chrono::milliseconds(kWaitSlice_ms)) return;
-    py::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) {
-      interrupt.emplace();
-      device.cancel();
-    }
-    asked = Clock::now();
-  };
-  Status done = Ok{};
-  {
-    py::gil_scoped_release release;
-    done = device.submit_and_wait(command_buffers, poll);
-  }
-  if (interrupt) throw *interrupt;
-  if (!done) throw CoreError{done.error()};
-}
-
-void wait(Device& device, Fence& fence) {
-  bool done = false;
-  while (!done) {
-    {
-      py::gil_scoped_release release;
-      done = fence.wait(kWaitSlice_ms);
-    }
-    if (!done && PyErr_CheckSignals() != 0) {
-      // The exception is kept; the work ends first, so that nothing runs behind the caller's back.
-      py::error_already_set interrupt;
-      {
-        py::gil_scoped_release release;
-        device.cancel();
-        fence.wait(-1);
-      }
-      throw interrupt;
-    }
-  }
-  if (const Error* error = fence.error()) throw CoreError{*error};
-}
 
 }  // namespace
 
@@ -88,10 +41,7 @@ void bind_device(py::module_& m) {
   m.def("default_hsr", &framebuffer::default_hsr, py::arg("profile"));
 
   py::class_<Device, Ptr<Device>> device_class(m, "Device");
-  py::class_<Fence, Ptr<Fence>>(m, "Fence")
-      .def("signaled", &Fence::signaled)
-      .def("wait", [](Fence& fence, Device& device) { wait(device, fence); }, py::arg("device"));
-
+  bind_submission(m, device_class);
   device_class
       .def(
           py::init([](std::string profile, uint32_t threads, uint32_t lanes, std::string jit_target, uint32_t bin_px, uint32_t vertex_batch,
@@ -140,11 +90,6 @@ void bind_device(py::module_& m) {
             return unwrap(device.create_pipeline(std::move(info)));
           },
           py::arg("info"))
-      .def(
-          "submit",
-          [](Device& device, std::vector<Ptr<CommandBuffer>> command_buffers) { return unwrap(device.submit(std::move(command_buffers))); },
-          py::arg("command_buffers"), py::call_guard<py::gil_scoped_release>())
-      .def("submit_and_wait", &submit_and_wait, py::arg("command_buffers"))
       .def("cancel", &Device::cancel)
       .def("wait_compiles", &Device::wait_compiles, py::call_guard<py::gil_scoped_release>())
       .def("wait_idle", &Device::wait_idle, py::call_guard<py::gil_scoped_release>());

@@ -47,11 +47,12 @@ void bind_command(py::module_& m);
 void bind_push(py::module_& m);
 void bind_stats(py::module_& m);
 void bind_device(py::module_& m);
+void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device);
 void bind_format(py::module_& m);
 
-/// CommandBuffer::tile_trace as a list of dictionaries (bind_stats.cpp).
+/// Submission::tile_trace as a list of dictionaries (bind_stats.cpp).
 py::list tile_trace(const std::vector<TileTrace>& trace, const PassStats& stats);
-/// CommandBuffer::fragment_trace as a dictionary (bind_trace.cpp); None without one.
+/// Submission::fragment_trace as a dictionary (bind_trace.cpp); None without one.
 py::object fragment_trace(const PassTrace* trace);
 
 }  // namespace tilegpu::bindings

@@ -79,6 +79,7 @@ std::vector<uint8_t> render(uint32_t lanes, uint32_t threads, uint32_t bin_px, V
     attachment.resolve_view = view(out);
   }
   auto cb = std::make_shared<CommandBuffer>(*device);
+  CHECK(cb->begin());
   Status ok = cb->begin_rendering({.color = {attachment}, .label = "main"});
   if (!CHECK_MESSAGE(ok, ok ? "" : ok.error().message)) return {};
   cb->bind_pipeline(*pipeline);
@@ -86,13 +87,14 @@ std::vector<uint8_t> render(uint32_t lanes, uint32_t threads, uint32_t bin_px, V
   ok = cb->draw(3, 1, 0, 0);
   if (!CHECK_MESSAGE(ok, ok ? "" : ok.error().message)) return {};
   CHECK(cb->end_rendering());
-  auto fence = (*device)->submit({cb});
-  CHECK(fence);
-  (*fence)->wait(-1);
-  CHECK(!(*fence)->error());
-  CHECK(cb->pass_count() == 1);
-  CHECK(cb->pass_stats(0).primitives_out == 1);
-  CHECK(cb->pass_stats(0).vertices_shaded >= 3);
+  CHECK(cb->end());
+  auto submission = (*device)->submit({{cb}, {}});
+  CHECK(submission);
+  (*submission)->wait(-1);
+  CHECK(!(*submission)->error());
+  CHECK((*submission)->pass_count() == 1);
+  CHECK((*submission)->pass_stats(0).primitives_out == 1);
+  CHECK((*submission)->pass_stats(0).vertices_shaded >= 3);
   std::vector<uint8_t> pixels;
   const SubresourceLayout layout = out->layout(VK_IMAGE_ASPECT_COLOR_BIT, 0, 0);
   for (uint32_t y = 0; y < height_px; y++) {

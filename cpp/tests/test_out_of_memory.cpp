@@ -122,17 +122,19 @@ Error draw(const Scene& s, int64_t grants) {
   color.clear.color = {{0.2f, 0.4f, 0.6f, 1.0f}};
   depth.clear.depthStencil.depth = 1.0f;
   auto cb = std::make_shared<CommandBuffer>(s.device);
+  CHECK(cb->begin());
   CHECK(cb->begin_rendering({.color = {color}, .depth = depth, .label = "main"}));
   cb->bind_pipeline(s.pipeline);
   CHECK(cb->draw(3 * 5000, 1, 0, 0));  // two chunks
   CHECK(cb->end_rendering());
+  CHECK(cb->end());
   std::vector<Ptr<CommandBuffer>> list = {cb};
   allowed = grants;
-  auto fence = s.device->submit(std::move(list));
-  if (fence) (*fence)->wait(-1);
+  auto submission = s.device->submit({std::move(list), {}});
+  if (submission) (*submission)->wait(-1);
   allowed = -1;
-  if (!fence) return fence.error();
-  const Error* error = (*fence)->error();
+  if (!submission) return submission.error();
+  const Error* error = (*submission)->error();
   return error ? *error : Error{VK_SUCCESS, ""};
 }
 

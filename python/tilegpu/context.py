@@ -7,7 +7,7 @@ circle of modules; :class:`tilegpu.Device` adds what makes them.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tilegpu import _core
@@ -28,11 +28,15 @@ class Context:
 
     def _run(self, record: Callable[[_core.CommandBuffer], None]) -> None:
         commands = _core.CommandBuffer(self.core)
+        commands.begin()
         record(commands)
+        commands.end()
         self._submit(commands)
 
-    def _submit(self, commands: _core.CommandBuffer) -> None:
-        self.core.submit_and_wait([commands])
+    def _submit(
+        self, commands: _core.CommandBuffer, traces: Sequence[tuple[int, bool, list[tuple[int, int]]]] = ()
+    ) -> _core.Submission:
+        return self.core.submit_and_wait([commands], list(traces))
 
     def _take_chunk(self) -> tuple[_core.DeviceMemory, NDArray[np.uint8]] | None:
         with self._lock:

@@ -18,9 +18,10 @@ class Explanation:
     write, writes of the rest of the pass, everything until a clear), the rule, and the draw that broke it where that is another one.
     *Pre-pass*: Arm's fragment pre-pass; "stopped" names the rule of the article, what broke it, and in how many tiles. *Deferred
     vertex shading*: whether small triangles leave all but their positions to the tiles. Printed, a table; ``rows`` are plain
-    dictionaries with ``first_draw``, ``draws``, ``pipeline``, ``early_tests_off``, ``visibility_off`` and ``low_resolution_z_off`` (""
-    where the technique was on), and ``techniques``: a list of dictionaries with ``technique``, ``state`` ("on", "off", "stopped"),
-    ``rule``, ``reason`` and ``by_draw`` (the draw that broke it first, -1 for none).
+    dictionaries with ``first_draw``, ``draws``, ``part`` (0, or which part of a pass that was suspended and resumed), ``pipeline``,
+    ``early_tests_off``, ``visibility_off`` and ``low_resolution_z_off`` ("" where the technique was on), and ``techniques``: a list of
+    dictionaries with ``technique``, ``state`` ("on", "off", "stopped"), ``rule``, ``reason`` and ``by_draw`` (the draw that broke it
+    first, -1 for none).
 
     What it cost is in :attr:`costs`, and in the table when it is printed.
     """
@@ -79,6 +80,12 @@ class Explanation:
         except Error as error:
             return f"what it cost is not known: {error}"
 
+    def _parts(self) -> str:
+        """Where each part of a pass that was suspended and resumed begins; "" for a pass in one piece."""
+        first = {row["part"]: row["first_draw"] for row in reversed(self.rows)}
+        starts = ", ".join(str(draw) for part, draw in sorted(first.items()) if part)
+        return f", suspended and resumed before draw {starts}: one tile pass" if starts else ""
+
     def _headings(self) -> tuple[str, ...]:
         techniques = self.rows[0]["techniques"] if self.rows else []
         return (*_HEADINGS, *(t["technique"].replace("_", " ") for t in techniques))
@@ -110,7 +117,7 @@ class Explanation:
     def __str__(self) -> str:
         table = [self._headings(), *self._table()]
         widths = [max(len(row[i]) for row in table) for i in range(len(table[0]) - 1)]
-        lines = [f"pass '{self.label}': {sum(r['draws'] for r in self.rows)} draws"]
+        lines = [f"pass '{self.label}': {sum(r['draws'] for r in self.rows)} draws{self._parts()}"]
         for row in table:
             cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
             lines.append("  " + "  ".join([*cells, row[-1]]))

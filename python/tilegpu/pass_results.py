@@ -30,15 +30,15 @@ class PassResults:
         self._trace, self._trace_fragments, self._trace_pixels = parse_trace(trace, self._what)
         self._found: dict[str, Any] | None = None  # of the last fragment trace with maps
         self._recorded: _core.CommandBuffer | None = None
+        self._submission: _core.Submission | None = None  # the last execution
         self._stats: PassStats | None = None
         self._size = (0, 0)
 
     def _execute(self, commands: _core.CommandBuffer) -> None:
-        if self._trace_fragments:
-            commands.trace_fragments(0, True, self._trace_pixels, False)
-        self._device._submit(commands)
-        self._stats = PassStats(self.label, commands.pass_stats(0))
-        self._found = commands.fragment_trace(0) if self._trace_fragments else None
+        traces = [(0, True, self._trace_pixels)] if self._trace_fragments else []
+        self._submission = self._device._submit(commands, traces)
+        self._stats = PassStats(self.label, self._submission.pass_stats(0))
+        self._found = self._submission.fragment_trace(0) if self._trace_fragments else None
 
     def replay(self) -> PassStats:
         """Executes the ended pass again, without recording it again, and waits; returns its new statistics.
@@ -100,10 +100,10 @@ class PassResults:
         ``part``: ``"normal"``, or ``"first"``, ``"middle"``, ``"last"`` of a pass that was split; ``has_primitives``;
         ``traffic``: bytes by attachment and cause, as in ``rp.stats.traffic``, whose sum they are.
         """
-        commands = self._ended("tiles() are known")
+        submission = self._ended("tiles() are known")
         if not self._trace:
             raise ValidationError(f"{self._what}: tiles() needs dev.render_pass(..., trace=True)")
-        return commands.tile_trace(0)
+        return submission.tile_trace(0)
 
     def lint(self) -> list[str]:
         """What costs bytes without need, a line each, with the bytes; empty if there is nothing to say."""
@@ -122,7 +122,7 @@ class PassResults:
         ``dev.render_pass(..., trace=[(x, y)])``. Raises :class:`tilegpu.ValidationError` where neither is the case, or for a
         pixel or sample that is not there.
         """
-        commands = self._ended("why() has an answer")
+        submission = self._ended("why() has an answer")
         width, height = self._size
         if not (0 <= x < width and 0 <= y < height):
             raise ValidationError(f"{self._what}: why({x}, {y}): the framebuffer is {width} x {height} px")
@@ -132,11 +132,9 @@ class PassResults:
         if self._found is not None and (x, y) in self._trace_pixels:
             events = self._found["events"][self._trace_pixels.index((x, y))]
         else:
-            commands.trace_fragments(0, False, [(x, y)], True)
-            self._device._submit(commands)
-            events = commands.fragment_trace(0)["events"][0]
+            events = self._trace_again(False, [(x, y)])["events"][0]
         pipelines: list[str] = []
-        for row in commands.explain(0):
+        for row in submission.explain(0):
             pipelines += [row["pipeline"]] * row["draws"]
         return pixel_history(self.label, x, y, range(samples) if sample is None else [sample], events, pipelines)
 
@@ -153,30 +151,27 @@ class PassResults:
         if kind != "tile_ms":
             result: NDArray[Any] = self._fragments()["maps"][kind]
             return result.copy()
-        commands = self._ended("heatmap() has an answer")
-        runs = []
-        for _ in range(3):
-            commands.trace_fragments(0, False, [], True, True)
-            self._device._submit(commands)
-            runs.append(commands.fragment_trace(0)["tiles"])
+        runs = [self._trace_again(False, [], timed=True)["tiles"] for _ in range(3)]
         tiles = [(x, y, side, min(run[i][3] for run in runs)) for i, (x, y, side, _) in enumerate(runs[0])]
         return tile_time_map(self._size, tiles)
 
     def _fragments(self) -> dict[str, Any]:
         """Maps and costs: from the execution if it was traced, else from another one."""
-        commands = self._ended("what became of its fragments is known")
         if self._found is None:
-            commands.trace_fragments(0, True, [], True)
-            self._device._submit(commands)
-            self._found = commands.fragment_trace(0)
-            assert self._found is not None
+            self._found = self._trace_again(True, [])
         return self._found
+
+    def _trace_again(self, maps: bool, pixels: list[tuple[int, int]], timed: bool = False) -> dict[str, Any]:
+        """Of the last execution, once more beside its images."""
+        submission = self._ended("what became of its fragments is known")
+        found: dict[str, Any] = self._device.core.trace_again(submission, 0, maps, pixels, timed)
+        return found
 
     def _costs(self) -> list[dict[str, Any]]:
         return list(self._fragments()["draws"])
 
-    def _ended(self, what: str) -> _core.CommandBuffer:
-        """The recorded pass, for what is known only once it has ended."""
-        if self._recorded is None:
+    def _ended(self, what: str) -> _core.Submission:
+        """The last execution, for what is known only once the pass has ended."""
+        if self._recorded is None or self._submission is None:
             raise ValidationError(f"{self._what}: {what} only after its with block has ended without an exception")
-        return self._recorded
+        return self._submission

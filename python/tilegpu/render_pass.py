@@ -80,6 +80,7 @@ class RenderPass(PassResults):
         if self._draws is not None or self._stats is not None:
             raise ValidationError(f"{self._what} was entered before; make a new one with dev.render_pass")
         commands = _core.CommandBuffer(self._device.core)
+        commands.begin()
         cores: list[_core.RenderingAttachment] = []
         views: list[ImageView | None] = []
         for number, attachment in enumerate(self._color):
@@ -125,6 +126,7 @@ class RenderPass(PassResults):
             return
         try:
             commands.end_rendering()
+            commands.end()
             self._execute(commands)
             self._recorded = commands
         finally:

@@ -1,86 +1,52 @@
 // tilegpu/command.hpp -- command buffers: dynamic rendering, draws, dynamic state, copies, queries.
 //
-// Recording validates (errors come before work starts) and keeps what it names alive; nothing is executed until submit.
-// A command buffer may be submitted again (replayed). Source: Vulkan specification, "Command Buffers", "Render Pass" (dynamic
+// Recording validates (errors come before work starts) and keeps what it names alive; nothing is executed until submit. What was
+// recorded is never written to: it may be submitted again while it runs. Source: Vulkan specification, "Command Buffers", "Render Pass" (dynamic
 // rendering), "Drawing Commands", "Copy Commands", "Clear Commands", "Queries".
 #pragma once
 
-#include <optional>
-
-#include "tilegpu/hidden_surface_removal.hpp"
 #include "tilegpu/pipeline.hpp"
-#include "tilegpu/stats.hpp"
-#include "tilegpu/trace.hpp"
+#include "tilegpu/rendering.hpp"
 
 namespace tilegpu {
 
 class Device;
 
-struct RenderingAttachment {
-  Ptr<ImageView> view;
-  VkAttachmentLoadOp load_op = VK_ATTACHMENT_LOAD_OP_LOAD;      ///< LOAD, CLEAR, DONT_CARE, NONE_EXT
-  VkAttachmentStoreOp store_op = VK_ATTACHMENT_STORE_OP_STORE;  ///< STORE, DONT_CARE, NONE
-  VkClearValue clear = {};
-  VkResolveModeFlagBits resolve_mode = VK_RESOLVE_MODE_NONE;
-  Ptr<ImageView> resolve_view;
-};
+namespace command {
+struct Recording;  // cpp/src/command/recording.hpp
+}
+namespace device {
+struct Recorder;  // cpp/src/device/recorder.hpp
+}
 
-struct RenderingInfo {
-  VkRect2D render_area = {};  ///< extent 0: the attachments' smallest extent
-  uint32_t layer_count = 1;
-  std::vector<RenderingAttachment> color;  ///< view null: unused slot
-  RenderingAttachment depth, stencil;      ///< view null: absent
-  /// Multisampled rendering to single-sampled images: the samples to render with, resolved as they are stored. 0: as the attachments.
-  uint32_t single_sampled_samples = 0;
-  std::optional<HiddenSurfaceRemoval> hsr;  ///< none: the device's
-  bool trace_tiles = false;                 ///< keep what moved for each bin: CommandBuffer::tile_trace
+/// "Command Buffer Lifecycle". Nothing waits for executions: a recording that is replaced or dropped lives until its last one has ended.
+enum class CommandBufferState : uint8_t { initial, recording, executable };
+
+/// VkCommandBufferInheritanceRenderingInfo: what a secondary command buffer that is part of a pass knows of it.
+struct InheritanceInfo {
+  std::vector<VkFormat> color_formats;  ///< UNDEFINED: unused slot
+  VkFormat depth_format = VK_FORMAT_UNDEFINED, stencil_format = VK_FORMAT_UNDEFINED;
+  uint32_t samples = 1;
+  bool occlusion_query = false;  ///< may be executed while an occlusion query is active
   std::string label;
 };
 
-enum class QueryType : uint8_t { occlusion };
-
-/// Occlusion queries: counts of samples that passed.
-class TILEGPU_API QueryPool {
- public:
-  QueryPool(QueryType type, uint32_t count) : type(type), values(count, 0), available(count, false) {}
-  const QueryType type;
-  std::vector<uint64_t> values;
-  std::vector<bool> available;
-};
-
-struct ImageRegion {
-  VkImageAspectFlagBits aspect = VK_IMAGE_ASPECT_COLOR_BIT;
-  uint32_t level = 0, layer = 0;
-  int32_t x = 0, y = 0;
-};
-
-/// One technique of hidden-surface removal and some draws.
-struct TechniqueExplanation {
-  std::string technique;  ///< "pre_pass", "forward_pixel_kill", "lrz", ...
-  std::string state;      ///< "on", "off", "stopped" (by an earlier draw or by this one)
-  std::string rule;       ///< of the source ("1.2"), "" where it has no number
-  std::string reason;     ///< the state or the shader's line; "" where it is on
-  int32_t by_draw = -1;   ///< stopped: the draw that broke it first
-};
-
-/// Consecutive draws of one state: which techniques they got; a reason where one is off ("" where it is on).
-struct DrawExplanation {
-  uint32_t first_draw = 0, draw_count = 0;
-  std::string pipeline;
-  std::string early_tests_off, visibility_off;
-  std::vector<TechniqueExplanation> techniques;
-  std::string low_resolution_z_off;  ///< "what is off: why"; with the draw that caused it, where that is another one
-};
-
-namespace exec {
-struct Recording;  // cpp/src/command/recording.hpp
-}
-
 class TILEGPU_API CommandBuffer {
  public:
-  explicit CommandBuffer(Ptr<Device> device);
+  explicit CommandBuffer(Ptr<Device> device, VkCommandBufferLevel level = VK_COMMAND_BUFFER_LEVEL_PRIMARY);
   ~CommandBuffer();
   CommandBuffer(const CommandBuffer&) = delete;
+
+  /// To the state of recording; what was recorded before is forgotten here.
+  Status begin();
+  /// Of a secondary command buffer whose draws become part of a pass that others begin and end.
+  Status begin(const InheritanceInfo& inheritance);
+  /// To the executable state: from here on what was recorded is const, and may be submitted any number of times, from any thread.
+  Status end();
+  /// To the initial state.
+  void reset();
+  CommandBufferState state() const;
+  VkCommandBufferLevel level() const;
 
   Status begin_rendering(const RenderingInfo& info);
   Status end_rendering();
@@ -107,6 +73,10 @@ class TILEGPU_API CommandBuffer {
   Status begin_query(Ptr<QueryPool> pool, uint32_t query, bool precise);
   Status end_query(Ptr<QueryPool> pool, uint32_t query);
 
+  /// Executable secondary command buffers: inside a pass those with inheritance info, outside of passes those without. What they recorded
+  /// is part of this recording from here on; state that was set before is as it was afterwards.
+  Status execute_commands(const std::vector<Ptr<CommandBuffer>>& secondaries);
+
   Status copy_buffer(Ptr<Buffer> source, Ptr<Buffer> destination, uint64_t source_offset_B, uint64_t destination_offset_B, uint64_t size_B);
   Status copy_buffer_to_image(Ptr<Buffer> source, uint64_t offset_B, uint32_t row_length_px, Ptr<Image> destination,
                               const ImageRegion& region, uint32_t width_px, uint32_t height_px);
@@ -123,32 +93,18 @@ class TILEGPU_API CommandBuffer {
   Status clear_depth_stencil_image(Ptr<Image> image, const VkClearDepthStencilValue& value, VkImageAspectFlags aspects);
   Status generate_mipmaps(Ptr<Image> image);
   void pipeline_barrier();
+  Status reset_query_pool(Ptr<QueryPool> pool, uint32_t first, uint32_t count);
+  Status write_timestamp(Ptr<QueryPool> pool, uint32_t query);
+  /// What is not available is left out, whatever VK_QUERY_RESULT_WAIT_BIT says: everything before this command has ended.
+  Status copy_query_pool_results(Ptr<QueryPool> pool, uint32_t first, uint32_t count, Ptr<Buffer> destination, uint64_t offset_B,
+                                 uint64_t stride_B, VkQueryResultFlags flags);
 
-  /// One per finished begin/end pair, filled by the last execution.
-  size_t pass_count() const;
-  const PassStats& pass_stats(size_t pass) const;
-
-  /// What moved for each bin of a finished pass, part by part, layer by layer, row by row; empty without RenderingInfo::trace_tiles.
-  const std::vector<TileTrace>& tile_trace(size_t pass) const;
-
-  /// The next execution of a finished pass is traced, and leaves its findings in fragment_trace. A dry one runs beside what happens
-  /// to the images, and must be able to repeat the last: an error where the pass loads images, was split, or its shaders write memory.
-  Status trace_fragments(size_t pass, const TraceRequest& request);
-  /// Of the last traced execution; null: there was none.
-  const PassTrace* fragment_trace(size_t pass) const;
-
-  /// What became of the draws of a finished pass, and why: one entry for each run of draws with the same state.
-  std::vector<DrawExplanation> explain(size_t pass) const;
-
-  /// The five pieces of a finished pass's framebuffer as JSON: layout, load, store, resolve, desc, spill_load, spill_store.
-  std::string describe_framebuffer(size_t pass) const;
-  /// What costs bytes without need in a finished pass, a line each, with the bytes.
-  std::vector<std::string> lint(size_t pass) const;
-
-  exec::Recording& recording() { return *recording_; }
+  /// What was recorded; null unless executable.
+  const Ptr<const command::Recording>& recording() const;
+  const Ptr<Device>& device() const;
 
  private:
-  std::unique_ptr<exec::Recording> recording_;
+  std::unique_ptr<device::Recorder> recorder_;
 };
 
 }  // namespace tilegpu

@@ -1,9 +1,10 @@
-// tilegpu/device.hpp -- the device: profile, threads, code generator; its queue, its fences.
+// tilegpu/device.hpp -- the device: profile, threads, code generator; its queue.
 #pragma once
 
 #include <functional>
 
-#include "tilegpu/command.hpp"
+#include "tilegpu/device_info.hpp"
+#include "tilegpu/submission.hpp"
 
 namespace tilegpu {
 
@@ -18,31 +19,6 @@ struct DeviceCreateInfo {
   uint64_t tiler_heap_B = 0;                ///< beyond it a pass is split (incremental rendering); 0: the profile's
   std::optional<HiddenSurfaceRemoval> hsr;  ///< of passes that do not say otherwise; none: the profile's
   bool compress_samples = true;             ///< equal samples kept once, depth as planes: the same bits, off to compare
-};
-
-class TILEGPU_API Fence {
- public:
-  Fence();
-  ~Fence();
-  bool signaled() const;
-  /// Waits at most timeout_ms (negative: for ever). True when signaled.
-  bool wait(int64_t timeout_ms);
-  /// The error of the execution, if there was one (out of memory, cancelled).
-  const Error* error() const;
-  struct State;
-  Ptr<State> state;
-};
-
-struct DeviceInfo {
-  std::string cpu, cpu_features, llvm_version, jit_target, cache_dir, profile;
-  uint32_t lanes = 0, threads = 0;
-};
-
-struct CompileStats {
-  uint64_t pipelines = 0, functions_compiled = 0, functions_from_memory = 0, functions_from_disk = 0;
-  uint64_t functions_waiting = 0;  // have code that was made quickly; the optimised code isn't there yet
-  uint64_t glsl_compiled = 0, glsl_from_disk = 0, modules_validated = 0;
-  double compile_ms = 0, load_ms = 0;
 };
 
 namespace exec {
@@ -62,12 +38,15 @@ class TILEGPU_API Device : public std::enable_shared_from_this<Device> {
   /// As ShaderModule::create; words that the disk cache knows to be valid are not validated again.
   Expected<Ptr<ShaderModule>> create_shader_module(std::vector<uint32_t> words, std::string label, std::string entry_point = "main");
   Expected<Ptr<Pipeline>> create_pipeline(GraphicsPipelineCreateInfo info);
-  /// Queues the command buffers in order; returns at once. The fence keeps them alive until it is signaled.
-  Expected<Ptr<Fence>> submit(std::vector<Ptr<CommandBuffer>> command_buffers);
+  /// Queues the command buffers in order; returns at once. From any thread.
+  Expected<Ptr<Submission>> submit(SubmitInfo info);
   /// vkQueueSubmit and vkWaitForFences in one: where nothing else runs or waits, the calling thread is the first of the workers, so that
   /// nobody has to be woken for a small pass. `poll` (may be empty) is called from the calling thread every few milliseconds at best, and
-  /// may call cancel(). Returns the error of the execution.
-  Status submit_and_wait(const std::vector<Ptr<CommandBuffer>>& command_buffers, const std::function<void()>& poll);
+  /// may call cancel(). The error of the execution is the result, if there was one.
+  Expected<Ptr<Submission>> submit_and_wait(SubmitInfo info, const std::function<void()>& poll);
+  /// Runs a pass of an ended submission once more beside what happens to the images, to trace it; leaves no mark. An error where it can't
+  /// repeat what happened: the pass loads images, was split, or its shaders write memory.
+  Expected<PassTrace> trace_again(const Ptr<Submission>& submission, size_t pass, TraceRequest request, const std::function<void()>& poll);
   /// Ends running and queued work as soon as possible (Ctrl-C); images of the interrupted pass stay as they were where no tile was stored.
   void cancel();
   void wait_idle();

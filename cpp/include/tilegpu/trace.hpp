@@ -54,8 +54,7 @@ enum class FragmentStep : uint8_t {
 struct TraceRequest {
   bool maps = false;                           ///< FragmentMap and DrawTrace; without: only the pixels' tiles are traced
   std::vector<std::array<int32_t, 2>> pixels;  ///< x, y in the framebuffer
-  bool dry = false;                            ///< an execution that leaves no mark: no store, no query, no statistics
-  bool timed = false;                          ///< dry, and not traced at all: PassTrace::tile_ms of the ordinary tile phase
+  bool timed = false;                          ///< not traced at all: PassTrace::tile_ms of the ordinary tile phase (trace_again)
 };
 
 struct FragmentId {

@@ -1,61 +1,36 @@
-// command/recording.hpp -- what a command buffer holds: commands in order, draws with their state resolved.
+// command/recording.hpp -- what a command buffer recorded: a stream of typed commands. Plain data, const once the command buffer ended.
+//
+// It keeps alive what it names. No execution writes to it: what an execution needs and finds is its own (exec/execution.hpp), so that a
+// recording may run any number of times at once, and be part of other recordings.
 #pragma once
 
-#include <array>
-#include <deque>
-#include <functional>
-#include <memory>
 #include <variant>
+#include <vector>
 
-#include "pipeline/resolved.hpp"
-#include "shader/abi/abi.hpp"
-#include "tilegpu/command.hpp"
+#include "command/pass.hpp"
+#include "command/transfer.hpp"
 
 namespace tilegpu::command {
 
-/// Of one draw, over all instances: its plan must fit memory. More is an error; in indirect draws the instances are cut.
-inline constexpr uint64_t kMaxDrawVertices = uint64_t{1} << 36;
+struct Recording;
 
-/// State that consecutive draws usually share; a draw points to it, so that ten thousand draws copy it once. Its scissor is cut with the
-/// framebuffer and the render area.
-struct DrawState : FixedFunctionState {
-  Ptr<const pipeline::Resolved> resolved;
-  std::array<shader::VertexBinding, kMaxVertexBindings> vertex_bindings{};
-  const uint8_t* index_data = nullptr;
-  uint64_t index_size_B = 0;  // from index_data on; reads outside give 0
-  VkIndexType index_type = VK_INDEX_TYPE_UINT32;
-  const shader::BufferDescriptor* buffers = nullptr;  // flat tables, see shader::ResourceTable
-  const shader::TextureDescriptor* textures = nullptr;
+/// vkCmdExecuteCommands outside of passes. (Inside of a pass the draws of a secondary become the pass's own.)
+struct ExecuteCommands {
+  Ptr<const Recording> recording;
 };
 
-struct DrawCall {
-  const DrawState* state = nullptr;
-  const uint8_t* push_constants = nullptr;  // kMaxPushConstants_B bytes, 16-byte aligned
-  bool indexed = false;
-  uint32_t first = 0, count = 0;  // vertices or indices
-  uint32_t instance_count = 1, first_instance = 0;
-  int32_t vertex_offset = 0;
-  uint32_t draw_index = 0;  // gl_DrawID of indirect draws
-  int32_t query = -1;       // active occlusion query, index in PassCommands::queries, or -1
-};
+using Command = std::variant<Ptr<const Pass>, CopyBuffer, CopyBufferToImage, CopyImageToBuffer, CopyImage, BlitImage, ResolveImage,
+                             ClearColorImage, ClearDepthStencilImage, GenerateMipmaps, ResetQueryPool, WriteTimestamp,
+                             CopyQueryPoolResults, ExecuteCommands>;
 
-/// vkCmdClearAttachments, in order with the draws.
-struct ClearCall {
-  int attachment = 0;  // colour index; -1: depth/stencil
-  VkImageAspectFlags aspects = 0;
-  VkClearValue value{};
-  VkRect2D rect{};
-};
-
-/// Draws and clears of a pass in the order of recording.
-struct PassCommand {
-  uint32_t draw = 0;                 // index in the pass's draws
-  const ClearCall* clear = nullptr;  // set: a clear, `draw` is unused
-};
-
-struct ActiveQuery {
-  Ptr<QueryPool> pool;
-  uint32_t query = 0;
+struct Recording {
+  Ptr<Device> device;
+  VkCommandBufferLevel level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+  std::vector<Command> commands;
+  /// Of a secondary with inheritance info, whose commands are these alone: what becomes part of the pass that executes it. It has no
+  /// framebuffer; its areas are the largest there are.
+  Ptr<const Pass> part;
+  bool part_in_query = false;  // InheritanceInfo::occlusion_query
 };
 
 }  // namespace tilegpu::command

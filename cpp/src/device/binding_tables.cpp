@@ -7,7 +7,7 @@
 #include "resource/view_abi.hpp"
 #include "vk/format.hpp"
 
-namespace tilegpu::exec {
+namespace tilegpu::device {
 
 namespace {
 
@@ -30,7 +30,7 @@ Error unbound(const Pipeline& pipeline, uint32_t set, uint32_t binding, uint32_t
           binding_name(pipeline, set, binding, element) + " is used by the shader, but nothing is bound there"};
 }
 
-const shader::ImageViewAbi* view_abi(PassRecord& pass, const Ptr<ImageView>& view) {
+const shader::ImageViewAbi* view_abi(command::Pass& pass, const Ptr<ImageView>& view) {
   auto& entry = pass.views[view.get()];
   if (!entry) {
     entry = std::make_unique<shader::ImageViewAbi>();
@@ -40,7 +40,7 @@ const shader::ImageViewAbi* view_abi(PassRecord& pass, const Ptr<ImageView>& vie
   return entry.get();
 }
 
-const shader::SamplerAbi* sampler_abi(PassRecord& pass, const Ptr<Sampler>& sampler, const ImageView& view) {
+const shader::SamplerAbi* sampler_abi(command::Pass& pass, const Ptr<Sampler>& sampler, const ImageView& view) {
   // Opaque border colours are integer ones for integer views.
   const bool integer = vk::find_format(view.info().format)->is_integer() || view.info().aspects == VK_IMAGE_ASPECT_STENCIL_BIT;
   auto& entry = pass.samplers[{sampler.get(), integer}];
@@ -53,7 +53,7 @@ const shader::SamplerAbi* sampler_abi(PassRecord& pass, const Ptr<Sampler>& samp
 }
 
 // An image that a pass writes can't be sampled in it: the tile has what the image has not (Vulkan: feedback loop).
-bool is_attachment(const PassRecord& pass, const Image* image) {
+bool is_attachment(const command::Pass& pass, const Image* image) {
   const auto hit = [&](const RenderingAttachment& a) {
     return (a.view && a.view->image().get() == image) || (a.resolve_view && a.resolve_view->image().get() == image);
   };
@@ -64,10 +64,16 @@ bool is_attachment(const PassRecord& pass, const Image* image) {
 
 }  // namespace
 
-Status build_tables(DeviceState& device, PassRecord& pass, const Pipeline& pipeline,
-                    const std::array<Ptr<DescriptorSet>, kMaxDescriptorSets>& sets, DrawState& state) {
+const ImageView* find_feedback(const command::Pass& pass, const command::Pass& part) {
+  for (const auto& [view, abi] : part.views)
+    if (is_attachment(pass, view->image().get())) return view;
+  return nullptr;
+}
+
+Status build_tables(exec::DeviceState& device, command::Pass& pass, const Pipeline& pipeline,
+                    const std::array<Ptr<DescriptorSet>, kMaxDescriptorSets>& sets, command::DrawState& state) {
   const shader::ResourceTable& resources = pipeline.resolved()->resources;
-  BindingTables& tables = pass.tables.emplace_back();
+  command::BindingTables& tables = pass.tables.emplace_back();
   tables.buffers.resize(resources.buffer_entries);
   tables.textures.resize(resources.texture_entries);
   for (const shader::BufferSlot& slot : resources.buffers)
@@ -82,7 +88,7 @@ Status build_tables(DeviceState& device, PassRecord& pass, const Pipeline& pipel
       pass.keep_alive.push_back(d->buffer);
     }
   // Sampler functions are asked for all at once: those that are missing are compiled beside each other.
-  std::vector<DeviceState::SamplerRequest> requests;
+  std::vector<exec::DeviceState::SamplerRequest> requests;
   struct Place {
     const shader::TextureSlot* slot;
     uint32_t element, at;
@@ -126,7 +132,7 @@ Status build_tables(DeviceState& device, PassRecord& pass, const Pipeline& pipel
     for (size_t k = 0; k < places.size(); k++) {
       const auto put = [&pass](const void*& address, const shader::CodeSlot* code) {
         if (!code) return;
-        if (!code->last.load(std::memory_order_acquire)) pass.quick_code.emplace_back(&address, code);
+        if (!code->last.load(std::memory_order_acquire)) pass.quick_code.push_back({&address, code});
         address = code->address.load(std::memory_order_acquire);
       };
       shader::TextureDescriptor& texture = tables.textures[places[k].at];
@@ -140,4 +146,4 @@ Status build_tables(DeviceState& device, PassRecord& pass, const Pipeline& pipel
   return Ok{};
 }
 
-}  // namespace tilegpu::exec
+}  // namespace tilegpu::device

@@ -1,18 +1,14 @@
-// device/device.cpp -- the device: made from DeviceCreateInfo, gives pipelines, executes command buffers.
-#include <immintrin.h>
-#include <pthread.h>
+// device/device.cpp -- the device: made from DeviceCreateInfo, gives pipelines and sampler functions; device/submit.cpp executes.
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <system_error>
 #include <thread>
 
 #include "base/host_memory.hpp"
 #include "device/cpu_check.hpp"
 #include "device/device_state.hpp"
-#include "exec/pass_record.hpp"
 #include "framebuffer/profile.hpp"
 #include "pipeline/create.hpp"
 #include "shader/jit/compile_crew.hpp"
@@ -112,137 +108,15 @@ Expected<Ptr<Pipeline>> Device::create_pipeline(GraphicsPipelineCreateInfo info)
   return pipeline::create_pipeline(*state_->jit, std::move(info), state_->threads);
 }
 
-namespace {
-
-Status check_ended(const std::vector<Ptr<CommandBuffer>>& command_buffers) {
-  for (const auto& cb : command_buffers)
-    if (cb->recording().open)
-      return Error{VK_ERROR_INITIALIZATION_FAILED,
-                   "submit: pass '" + cb->recording().open->info.label + "' is still open; call end_rendering first"};
-  return Ok{};
-}
-
-exec::PassOptions pass_options(const exec::DeviceState& s) {
-  exec::PassOptions options;
-  options.forced_bin_px = s.info.bin_px;
-  options.vertex_batch = s.info.vertex_batch;
-  options.lanes = s.jit->lanes();
-  options.tiler_heap_B = s.info.tiler_heap_B;
-  options.hsr = *s.info.hsr;
-  options.compress_samples = s.info.compress_samples;
-  const framebuffer::Profile& profile = *framebuffer::find_profile(s.info.profile);
-  if (profile.fpk_quads) options.fpk_quads = profile.fpk_quads;
-  options.deferred_triangle_px2 = profile.deferred_triangle_px2;
-  options.l2_B = static_cast<uint32_t>(std::max(256l * 1024, sysconf(_SC_LEVEL2_CACHE_SIZE)));
-  return options;
-}
-
-Status execute(exec::DeviceState& s, const exec::PassOptions& options, const std::vector<Ptr<CommandBuffer>>& command_buffers) {
-  for (const auto& cb : command_buffers)
-    for (exec::Recording::Command& command : cb->recording().commands) {
-      if (s.cancelled) return Error{VK_ERROR_DEVICE_LOST, "cancelled"};
-      if (command.transfer) {
-        command.transfer(*s.pool);
-        continue;
-      }
-      if (Status ok = s.executor->execute(*command.pass, options, s.cancelled); !ok) return ok;
-      s.jit->make_wanted();
-    }
-  return Ok{};
-}
-
-Expected<Ptr<Fence>> submit_or_throw(exec::DeviceState& s, std::vector<Ptr<CommandBuffer>> command_buffers) {
-  if (Status ended = check_ended(command_buffers); !ended) return ended.error();
-  s.ensure_threads();
-  auto fence = std::make_shared<Fence>();
-  fence->state->keep_alive = std::move(command_buffers);
-  s.cancelled = false;
-  // The fence keeps the command buffers; the device outlives its queue.
-  s.queue->submit(fence->state, [&s, options = pass_options(s), raw = fence->state.get()] { return execute(s, options, raw->keep_alive); });
-  return fence;
-}
-
-constexpr int64_t kPoll_ms = 50;
-
-// A pass asks for some ten kilobytes of stack; a caller's threads may have been given less than that leaves.
-constexpr size_t kLeastStack_B = 1 << 20;
-
-bool stack_suffices() {
-  static thread_local const bool suffices = [] {
-    if (getpid() == gettid()) return true;
-    pthread_attr_t attributes;
-    size_t size_B = 0;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
-    pthread_attr_getstacksize(&attributes, &size_B);
-    pthread_attr_destroy(&attributes);
-    return size_B >= kLeastStack_B;
-  }();
-  return suffices;
-}
-
-Status wait_or_throw(exec::DeviceState& s, const std::vector<Ptr<CommandBuffer>>& command_buffers, const std::function<void()>& poll) {
-  if (Status ended = check_ended(command_buffers); !ended) return ended;
-  s.ensure_threads();
-  Status done = Ok{};
-  const auto here = [&] {
-    prepare_thread();
-    s.cancelled = false;
-    const uint32_t mxcsr = _mm_getcsr();
-    _mm_setcsr(0x1f80);  // transfers compute too, and the thread is another's
-    s.pool->set_poll(poll ? &poll : nullptr);
-    const Status executed = execute(s, pass_options(s), command_buffers);
-    s.pool->set_poll(nullptr);
-    _mm_setcsr(mxcsr);
-    return executed;
-  };
-  if (stack_suffices() && s.queue->run_here(here, done)) return done;
-  auto fence = submit_or_throw(s, command_buffers);
-  if (!fence) return fence.error();
-  while (!(*fence)->wait(kPoll_ms))
-    if (poll) poll();
-  if (const Error* error = (*fence)->error()) return *error;
-  return Ok{};
-}
-
-Error refused(const char* what) {
-  return {VK_ERROR_OUT_OF_HOST_MEMORY, std::string("submit: the system refused ") + what + "; end other threads or raise the limit"};
-}
-
-// From any call that may make threads and take memory.
-template <class Result, class Call>
-Result without_exceptions(Call call) {
-  try {
-    return call();
-  } catch (const std::system_error&) {
-    return refused("the thread that executes submissions");
-  } catch (const std::bad_alloc&) {
-    return refused("memory for what a submission keeps");
-  }
-}
-
-}  // namespace
-
-Expected<Ptr<Fence>> Device::submit(std::vector<Ptr<CommandBuffer>> command_buffers) {
-  return without_exceptions<Expected<Ptr<Fence>>>([&] { return submit_or_throw(*state_, std::move(command_buffers)); });
-}
-
-Status Device::submit_and_wait(const std::vector<Ptr<CommandBuffer>>& command_buffers, const std::function<void()>& poll) {
-  return without_exceptions<Status>([&] { return wait_or_throw(*state_, command_buffers, poll); });
-}
-
-void Device::cancel() { state_->cancelled = true; }
-
 void Device::wait_compiles() { state_->jit->wait(); }
-
-void Device::wait_idle() {
-  if (state_->queue && state_->owner_process == getpid()) state_->queue->wait_idle();
-}
 
 }  // namespace tilegpu
 
 namespace tilegpu::exec {
 
 void DeviceState::ensure_threads() {
+  if (owner_process == getpid()) return;
+  std::lock_guard lock(threads_mutex);
   if (owner_process == getpid()) return;
   prepare_thread();
   // A forked child has the parent's objects but not its threads; they are left alone and replaced.

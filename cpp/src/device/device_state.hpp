@@ -25,7 +25,8 @@ struct DeviceState {
   std::map<std::string, std::pair<uint8_t, shader::SamplerFunctions>> sampler_functions;  // by the key's bytes; uses that exist
 
   // Threads do not survive a fork: the process that made them is remembered, and a child makes its own.
-  int owner_process = 0;
+  std::mutex threads_mutex;
+  std::atomic<int> owner_process{0};
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<Queue> queue;
   std::unique_ptr<PassExecutor> executor;

@@ -22,7 +22,7 @@ double unorm_scale(VkFormat format) {
 
 }  // namespace
 
-hsr::FilterPosition* begin_depth_filter(const PassRecord& pass, FilterPositions& positions, tile::PassContext& context) {
+hsr::FilterPosition* begin_depth_filter(const command::Pass& pass, FilterPositions& positions, tile::PassContext& context) {
   context.filter_planes = {};
   context.depth_holds_far = false;
   const Ptr<ImageView>& view = pass.info.depth.view;

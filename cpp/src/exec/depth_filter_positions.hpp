@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "exec/pass_record.hpp"
+#include "command/pass.hpp"
 #include "tile/tile_job.hpp"
 
 namespace tilegpu::exec {
@@ -19,6 +19,6 @@ struct FilterPositionOf {
 using FilterPositions = std::vector<FilterPositionOf>;
 
 /// Sets the filter that `context.hsr` asks for; null where the pass has none (switched off, or no depth attachment).
-hsr::FilterPosition* begin_depth_filter(const PassRecord& pass, FilterPositions& positions, tile::PassContext& context);
+hsr::FilterPosition* begin_depth_filter(const command::Pass& pass, FilterPositions& positions, tile::PassContext& context);
 
 }  // namespace tilegpu::exec

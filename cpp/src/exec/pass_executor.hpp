@@ -4,15 +4,12 @@
 #include <atomic>
 #include <memory>
 
-#include "framebuffer/framebuffer.hpp"
-#include "geometry/geometry.hpp"
-#include "tile/tile_job.hpp"
-#include "tilegpu/types.hpp"
+#include "exec/execution.hpp"
 
 namespace tilegpu::exec {
 
 class ThreadPool;
-struct PassRecord;
+struct PassRun;
 
 struct PassOptions {
   uint32_t forced_bin_px = 0, vertex_batch = 0, lanes = 8, l2_B = 512 * 1024;
@@ -28,17 +25,19 @@ class PassExecutor {
  public:
   explicit PassExecutor(ThreadPool& pool);
   ~PassExecutor();
-  /// Fills pass.stats and the query pools; VK_ERROR_DEVICE_LOST with "cancelled" when `cancelled` was raised;
-  /// VK_ERROR_OUT_OF_DEVICE_MEMORY when the system refuses working memory: what the executor kept is given back, the next pass may do.
-  Status execute(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled);
+  /// Runs out.pass and fills the rest of `out` and the query pools; `trace` may be null. VK_ERROR_DEVICE_LOST with "cancelled" when
+  /// `cancelled` was raised; VK_ERROR_OUT_OF_DEVICE_MEMORY when the system refuses working memory: what the executor kept is given back,
+  /// the next pass may do.
+  Status execute(PassExecution& out, const TraceRequest* trace, const PassOptions& options, const std::atomic<bool>& cancelled);
+  /// Runs the pass of an execution once more beside what happens to the images, as it ran then, to trace it; leaves no mark. The caller
+  /// knows that it can be repeated.
+  Expected<PassTrace> repeat(const PassExecution& last, const TraceRequest& trace, const PassOptions& options,
+                             const std::atomic<bool>& cancelled);
+
+  struct State;
 
  private:
-  void render_part(PassRecord& pass, tile::PassContext& context, framebuffer::Part part, const std::atomic<bool>& cancelled);
-  Status run(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled);
-  void make_workers();
-  void finish_trace();
-  Status run_traced(PassRecord& pass, const PassOptions& options, const std::atomic<bool>& cancelled);
-  struct State;
+  Status run_or_release(PassRun& run);
   std::unique_ptr<State> state_;
 };
 

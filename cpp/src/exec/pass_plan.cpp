@@ -8,6 +8,12 @@
 #include "stats/ledger.hpp"
 
 namespace tilegpu::exec {
+
+using command::ClearCall;
+using command::DrawCall;
+using command::IndirectDraw;
+using command::RecordedCommand;
+
 namespace {
 
 // Reads one VkDraw(Indexed)IndirectCommand; what lies outside the buffer reads zero, that is: draws nothing.
@@ -29,7 +35,7 @@ DrawCall read_indirect(const IndirectDraw& indirect, uint32_t i) {
 }
 
 // Targets that a draw or a clear may write: bit i colour i, 8 depth, 9 stencil.
-uint32_t written_targets(const PassRecord& pass) {
+uint32_t written_targets(const command::Pass& pass) {
   uint32_t written = 0;
   for (const ClearCall& clear : pass.clears) {
     if (clear.attachment >= 0) written |= 1u << clear.attachment;
@@ -50,10 +56,11 @@ uint32_t written_targets(const PassRecord& pass) {
 
 }  // namespace
 
-std::span<const DrawCall> plan_draws(PassRecord& pass) {
-  PassPlan& plan = pass.plan;
-  if (plan.ready && pass.indirects.empty()) return pass.draws;
-  plan.ready = false;
+std::shared_ptr<const PassPlan> kept_plan(const command::Pass& pass) {
+  return std::static_pointer_cast<const PassPlan>(pass.plan.get());  // nobody else publishes there
+}
+
+void plan_draws(const command::Pass& pass, PassPlan& plan) {
   plan.chunks_of = plan.draw_count = 0;
   plan.commands.clear();
   if (!pass.indirects.empty()) plan.expanded = pass.draws;
@@ -69,20 +76,15 @@ std::span<const DrawCall> plan_draws(PassRecord& pass) {
   }
   for (const command::PassCommand& c : plan.commands) plan.draw_count += c.clear == nullptr;
   plan.written_targets = written_targets(pass);
-  const std::span<const DrawCall> draws = pass.indirects.empty() ? pass.draws : plan.expanded;
-  plan.chunk_primitives = geometry::chunk_primitives_of(draws, plan.commands);
-  return draws;
+  plan.chunk_primitives = geometry::chunk_primitives_of(draws_of(pass, plan), plan.commands);
 }
 
-const geometry::ChunkPlans& plan_geometry(PassPlan& plan, const geometry::GeometryPass& pass) {
-  if (!plan.ready) geometry::lay_out_census(pass, plan.census);
-  if (plan.chunks_of != pass.chunk_primitives || plan.chunks.read_indices()) {
-    plan.chunks_of = 0;
-    geometry::plan_chunks(pass, plan.chunks);
-    plan.chunks_of = pass.chunk_primitives;
-  }
-  plan.ready = true;
-  return plan.chunks;
+void plan_chunks(const geometry::GeometryPass& geometry, PassPlan& plan) {
+  assert(geometry.commands.data() == plan.commands.data());
+  geometry::lay_out_census(geometry, plan.census);
+  plan.chunks_of = 0;
+  geometry::plan_chunks(geometry, plan.chunks);
+  plan.chunks_of = geometry.chunk_primitives;
 }
 
 std::vector<uint32_t> draw_numbers(std::span<const command::PassCommand> commands, size_t draws) {

@@ -1,20 +1,38 @@
-// exec/pass_plan.hpp -- stage: execution of a render pass, what follows from its commands alone and is kept for the next execution.
+// exec/pass_plan.hpp -- what follows from a pass's draws alone: draws (indirect ones expanded), commands, chunks.
 //
-// In: PassRecord. Out: its PassPlan: draws with indirect ones read, commands in API order, chunks.
+// In: a recorded pass. Out: a plan, made by its first execution, kept with the pass and never changed; made at each execution where the
+// draws (indirect ones) or the chunks (primitive restart) depend on what buffers hold then.
 #pragma once
 
-#include <span>
-#include <vector>
-
-#include "exec/pass_record.hpp"
+#include "command/pass.hpp"
+#include "geometry/census.hpp"
 
 namespace tilegpu::exec {
 
-/// The draws of this execution, with indirect ones read now: their buffers may have been written by earlier work.
-std::span<const DrawCall> plan_draws(PassRecord& pass);
-/// The rest of the plan; indices that restart primitives may have been written since they were looked at.
-const geometry::ChunkPlans& plan_geometry(PassPlan& plan, const geometry::GeometryPass& pass);
-/// Indirect draws stand behind the others in the execution's list; for people, draws are numbered in the order of commands.
+struct PassPlan : command::Derived {
+  std::vector<command::DrawCall> expanded;  // only where the pass has indirect draws
+  std::vector<command::PassCommand> commands;
+  uint32_t draw_count = 0;
+  uint32_t written_targets = 0;   // that a draw or a clear may write: bit i colour i, 8 depth, 9 stencil
+  uint32_t chunk_primitives = 0;  // that suit the pass where the heap is large enough
+  geometry::CensusLayout census;
+  geometry::ChunkPlans chunks;
+  uint32_t chunks_of = 0;  // primitives that these were cut by; 0: not cut
+};
+
+/// The pass's own plan, if an execution before left one.
+std::shared_ptr<const PassPlan> kept_plan(const command::Pass& pass);
+/// Everything but census and chunks; memory of `plan` is used again.
+void plan_draws(const command::Pass& pass, PassPlan& plan);
+/// Census and chunks, as `geometry` says.
+void plan_chunks(const geometry::GeometryPass& geometry, PassPlan& plan);
+
+/// The draws that the plan's commands name.
+inline std::span<const command::DrawCall> draws_of(const command::Pass& pass, const PassPlan& plan) {
+  return pass.indirects.empty() ? std::span(pass.draws) : std::span(plan.expanded);
+}
+
+/// Place of each draw in the order of commands: explanations count that way.
 std::vector<uint32_t> draw_numbers(std::span<const command::PassCommand> commands, size_t draws);
 
 }  // namespace tilegpu::exec

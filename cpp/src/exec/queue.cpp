@@ -7,27 +7,25 @@
 
 namespace tilegpu {
 
-Fence::Fence() : state(std::make_shared<State>()) {}
-Fence::~Fence() = default;
-
-bool Fence::signaled() const {
-  std::lock_guard lock(state->mutex);
-  return state->signaled;
+void Submission::State::finish(const Status& status) {
+  {
+    std::lock_guard lock(mutex);
+    assert(!signaled);
+    failed = !status;
+    if (!status) error = status.error();
+    signaled = true;
+  }
+  changed.notify_all();
 }
 
-bool Fence::wait(int64_t timeout_ms) {
-  std::unique_lock lock(state->mutex);
-  const auto done = [&] { return state->signaled; };
+bool Submission::State::wait(int64_t timeout_ms) const {
+  std::unique_lock lock(mutex);
+  const auto done = [&] { return signaled; };
   if (timeout_ms < 0) {
-    state->changed.wait(lock, done);
+    changed.wait(lock, done);
     return true;
   }
-  return state->changed.wait_for(lock, std::chrono::milliseconds(timeout_ms), done);
-}
-
-const Error* Fence::error() const {
-  std::lock_guard lock(state->mutex);
-  return state->failed ? &state->error : nullptr;
+  return changed.wait_for(lock, std::chrono::milliseconds(timeout_ms), done);
 }
 
 }  // namespace tilegpu
@@ -59,10 +57,10 @@ Queue::~Queue() {
   thread_.join();
 }
 
-void Queue::submit(Ptr<Fence::State> fence, std::function<Status()> work) {
+void Queue::submit(Ptr<Submission::State> state, std::function<Status()> work) {
   {
     std::lock_guard lock(mutex_);
-    pending_.emplace_back(std::move(fence), std::move(work));
+    pending_.emplace_back(std::move(state), std::move(work));
   }
   changed_.notify_all();
 }
@@ -97,22 +95,14 @@ void Queue::loop() {
   for (;;) {
     changed_.wait(lock, [this] { return !running_ && (stop_ || !pending_.empty()); });
     if (pending_.empty()) return;  // stop only when everything submitted was executed
-    auto [fence, work] = std::move(pending_.front());
+    auto [state, work] = std::move(pending_.front());
     pending_.pop_front();
     running_ = true;
     lock.unlock();
     const Status status = run(work);
     work = nullptr;
-    std::vector<Ptr<CommandBuffer>> keep_alive;  // dropped outside the fence's lock
-    {
-      std::lock_guard fence_lock(fence->mutex);
-      keep_alive.swap(fence->keep_alive);
-      fence->failed = !status;
-      if (!status) fence->error = status.error();
-      fence->signaled = true;
-    }
-    fence->changed.notify_all();
-    keep_alive.clear();
+    state->finish(status);
+    state.reset();  // maybe the last owner of recordings, and of the device
     lock.lock();
     running_ = false;
     changed_.notify_all();

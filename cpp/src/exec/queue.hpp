@@ -1,4 +1,4 @@
-// exec/queue.hpp -- the device's queue: submissions in order, executed by a thread of its own or by who waits for them; fences tell when.
+// exec/queue.hpp -- the device's queue: submissions in order, executed by a thread of its own or by who waits for them.
 #pragma once
 
 #include <condition_variable>
@@ -7,17 +7,22 @@
 #include <mutex>
 #include <thread>
 
-#include "tilegpu/device.hpp"
+#include "exec/execution.hpp"
+#include "tilegpu/submission.hpp"
 
 namespace tilegpu {
 
-struct Fence::State {
-  std::mutex mutex;
-  std::condition_variable changed;
+struct Submission::State {
+  mutable std::mutex mutex;
+  mutable std::condition_variable changed;
   bool signaled = false;
   bool failed = false;
   Error error;
-  std::vector<Ptr<CommandBuffer>> keep_alive;  // until signaled
+  HiddenSurfaceRemoval hsr;   // of passes that do not say otherwise
+  exec::Execution execution;  // belongs to who executes it until signaled; then nobody writes to it any more
+
+  void finish(const Status& status);
+  bool wait(int64_t timeout_ms) const;
 };
 
 }  // namespace tilegpu
@@ -29,8 +34,8 @@ class Queue {
   Queue();
   ~Queue();
   Queue(const Queue&) = delete;
-  /// `work` runs on the queue's thread; what it returns ends up in the fence.
-  void submit(Ptr<Fence::State> fence, std::function<Status()> work);
+  /// `work` runs on the queue's thread; what it returns ends up in `state`, which is kept until then.
+  void submit(Ptr<Submission::State> state, std::function<Status()> work);
   /// Runs `work` on the calling thread, in its turn: only where nothing runs and nothing waits. False: not done, submit it.
   bool run_here(const std::function<Status()>& work, Status& status);
   void wait_idle();
@@ -40,7 +45,7 @@ class Queue {
   void loop();
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::pair<Ptr<Fence::State>, std::function<Status()>>> pending_;
+  std::deque<std::pair<Ptr<Submission::State>, std::function<Status()>>> pending_;
   bool stop_ = false, running_ = false;
   int waiting_ = 0;  // in wait_idle()
   std::thread thread_;

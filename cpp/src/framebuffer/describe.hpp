@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "framebuffer/framebuffer.hpp"
+#include "tilegpu/stats.hpp"
 
 namespace tilegpu::framebuffer {
 

@@ -8,7 +8,7 @@
 #include "framebuffer/load.hpp"
 #include "framebuffer/resolve.hpp"
 #include "framebuffer/store.hpp"
-#include "tilegpu/command.hpp"
+#include "tilegpu/rendering.hpp"
 
 namespace tilegpu::framebuffer {
 

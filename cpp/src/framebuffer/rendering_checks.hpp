@@ -2,7 +2,7 @@
 #pragma once
 
 #include "framebuffer/layout.hpp"
-#include "tilegpu/command.hpp"
+#include "tilegpu/rendering.hpp"
 
 namespace tilegpu::framebuffer {
 

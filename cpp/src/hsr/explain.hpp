@@ -4,8 +4,9 @@
 // explained is what is done.
 #pragma once
 
-#include "command/recording.hpp"
-#include "tilegpu/command.hpp"
+#include "command/draw.hpp"
+#include "tilegpu/explanation.hpp"
+#include "tilegpu/stats.hpp"
 
 namespace tilegpu::hsr {
 

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "hsr/lrz_buffer.hpp"
-#include "tilegpu/command.hpp"
+#include "tilegpu/rendering.hpp"
 
 namespace tilegpu::hsr {
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string>
 
-#include "command/recording.hpp"
+#include "command/draw.hpp"
 
 namespace tilegpu::hsr {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "command/recording.hpp"
+#include "command/draw.hpp"
 
 namespace tilegpu::hsr {
 

@@ -10,7 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "command/recording.hpp"
+#include "command/draw.hpp"
+#include "tilegpu/explanation.hpp"
+#include "tilegpu/rendering.hpp"
 
 namespace tilegpu::hsr {
 

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "base/arena.hpp"
-#include "command/recording.hpp"
+#include "command/draw.hpp"
+#include "tilegpu/stats.hpp"
 
 namespace tilegpu::records {
 

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "command/recording.hpp"
+#include "command/draw.hpp"
 #include "hsr/depth_filter.hpp"
 #include "records/primitive_setup.hpp"
 #include "tile_io/tile_io.hpp"

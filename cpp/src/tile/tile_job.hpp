@@ -9,7 +9,7 @@
 #include <memory>
 #include <span>
 
-#include "command/recording.hpp"
+#include "command/draw.hpp"
 #include "hsr/depth_filter.hpp"
 #include "records/records.hpp"
 #include "stats/ledger.hpp"

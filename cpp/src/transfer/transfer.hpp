@@ -5,7 +5,7 @@
 // They set Image::defined_aspects. Source: Vulkan specification, "Copy Commands", "Clear Commands".
 #pragma once
 
-#include "tilegpu/command.hpp"
+#include "tilegpu/rendering.hpp"
 
 namespace tilegpu::resource {}
 

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "shader/abi/code.hpp"
-#include "tilegpu/device.hpp"
+#include "tilegpu/device_info.hpp"
 #include "tilegpu/types.hpp"
 
 // As llvm-c/Types.h has it: who only asks for code needs no LLVM headers.

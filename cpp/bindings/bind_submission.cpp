@@ -1,0 +1,157 @@
+// bindings/bind_submission.cpp -- tilegpu/submission.hpp: submitting, waiting, and what passes found. Long calls run without the GIL; a
+// wait looks for Ctrl-C every 50 ms, cancels the device's work and lets the KeyboardInterrupt through.
+#include <chrono>
+#include <optional>
+
+#include "bindings.hpp"
+
+namespace tilegpu::bindings {
+namespace {
+
+constexpr int64_t kWaitSlice_ms = 50;
+
+// Looks for Ctrl-C while the calling thread executes or waits; the exception is kept until the work has ended.
+class Interrupts {
+ public:
+  explicit Interrupts(Device& device) : device_(device) {}
+  void poll() {
+    if (interrupt_ || Clock::now() - asked_ < std::chrono::milliseconds(kWaitSlice_ms)) return;
+    py::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) {
+      interrupt_.emplace();
+      device_.cancel();
+    }
+    asked_ = Clock::now();
+  }
+  void raise() const {
+    if (interrupt_) throw *interrupt_;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Device& device_;
+  std::optional<py::error_already_set> interrupt_;
+  Clock::time_point asked_ = Clock::now();
+};
+
+// Whatever waits for executions, without the GIL.
+template <class Call>
+auto interruptible(Device& device, Call call) {
+  Interrupts interrupts(device);
+  const std::function<void()> poll = [&] { interrupts.poll(); };
+  auto done = [&] {
+    py::gil_scoped_release release;
+    return call(poll);
+  }();
+  interrupts.raise();
+  return unwrap(std::move(done));
+}
+
+using Trace = std::tuple<size_t, bool, std::vector<std::array<int32_t, 2>>>;  // pass, maps, pixels
+
+Ptr<Submission> submit_and_wait(Device& device, std::vector<Ptr<CommandBuffer>> command_buffers, std::vector<Trace> traces) {
+  SubmitInfo info{std::move(command_buffers), {}};
+  for (auto& [pass, maps, pixels] : traces) info.traces.push_back({pass, {maps, std::move(pixels)}});
+  return interruptible(device, [&](const auto& poll) { return device.submit_and_wait(std::move(info), poll); });
+}
+
+void wait(const Submission& submission, Device& device) {
+  bool done = false;
+  while (!done) {
+    {
+      py::gil_scoped_release release;
+      done = submission.wait(kWaitSlice_ms);
+    }
+    if (!done && PyErr_CheckSignals() != 0) {
+      // The exception is kept; the work ends first, so that nothing runs behind the caller's back.
+      py::error_already_set interrupt;
+      {
+        py::gil_scoped_release release;
+        device.cancel();
+        submission.wait(-1);
+      }
+      throw interrupt;
+    }
+  }
+  if (const Error* error = submission.error()) throw CoreError{*error};
+}
+
+const Submission& checked(const Submission& submission, size_t pass) {
+  if (!submission.signaled())
+    throw CoreError{{VK_ERROR_INITIALIZATION_FAILED, "the submission has not been executed yet; wait for it, then ask"}};
+  if (pass >= submission.pass_count()) throw py::index_error("no such pass");
+  return submission;
+}
+
+py::list explanations(const Submission& submission, size_t pass) {
+  py::list rows;
+  for (const DrawExplanation& e : submission.explain(pass)) {
+    py::dict row;
+    row["first_draw"] = e.first_draw;
+    row["draws"] = e.draw_count;
+    row["part"] = e.part;
+    row["pipeline"] = e.pipeline;
+    row["early_tests_off"] = e.early_tests_off;
+    row["visibility_off"] = e.visibility_off;
+    py::list techniques;
+    for (const TechniqueExplanation& t : e.techniques) {
+      py::dict technique;
+      technique["technique"] = t.technique;
+      technique["state"] = t.state;
+      technique["rule"] = t.rule;
+      technique["reason"] = t.reason;
+      technique["by_draw"] = t.by_draw;
+      techniques.append(technique);
+    }
+    row["techniques"] = techniques;
+    row["low_resolution_z_off"] = e.low_resolution_z_off;
+    rows.append(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
+  py::class_<Submission, Ptr<Submission>>(m, "Submission")
+      .def("signaled", &Submission::signaled)
+      .def("wait", &wait, py::arg("device"))
+      .def("pass_count", &Submission::pass_count)
+      .def(
+          "pass_parts", [](const Submission& s, size_t pass) { return checked(s, pass).pass_parts(pass); }, py::arg("index"))
+      .def(
+          "pass_stats", [](const Submission& s, size_t pass) { return checked(s, pass).pass_stats(pass); }, py::arg("index"))
+      .def(
+          "tile_trace",
+          [](const Submission& s, size_t pass) { return tile_trace(checked(s, pass).tile_trace(pass), s.pass_stats(pass)); },
+          py::arg("index"))
+      .def(
+          "fragment_trace", [](const Submission& s, size_t pass) { return fragment_trace(checked(s, pass).fragment_trace(pass)); },
+          py::arg("index"))
+      .def(
+          "describe_framebuffer", [](const Submission& s, size_t pass) { return checked(s, pass).describe_framebuffer(pass); },
+          py::arg("index"))
+      .def(
+          "lint", [](const Submission& s, size_t pass) { return checked(s, pass).lint(pass); }, py::arg("index"))
+      .def(
+          "explain", [](const Submission& s, size_t pass) { return explanations(checked(s, pass), pass); }, py::arg("index"));
+  device
+      .def(
+          "submit",
+          [](Device& d, std::vector<Ptr<CommandBuffer>> command_buffers) {
+            py::gil_scoped_release release;
+            return unwrap(d.submit({std::move(command_buffers), {}}));
+          },
+          py::arg("command_buffers"))
+      .def("submit_and_wait", &submit_and_wait, py::arg("command_buffers"), py::arg("traces") = std::vector<Trace>{})
+      .def(
+          "trace_again",
+          [](Device& d, const Ptr<Submission>& submission, size_t pass, bool maps, std::vector<std::array<int32_t, 2>> pixels, bool timed) {
+            const PassTrace trace = interruptible(
+                d, [&](const auto& poll) { return d.trace_again(submission, pass, {maps, std::move(pixels), timed}, poll); });
+            return fragment_trace(&trace);
+          },
+          py::arg("submission").none(false), py::arg("index"), py::arg("maps"), py::arg("pixels"), py::arg("timed") = false);
+}
+
+}  // namespace tilegpu::bindings

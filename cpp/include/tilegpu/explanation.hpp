@@ -1,0 +1,27 @@
+// tilegpu/explanation.hpp -- what became of a pass's draws, and why: for people.
+#pragma once
+
+#include "tilegpu/types.hpp"
+
+namespace tilegpu {
+
+/// One technique of hidden-surface removal and some draws.
+struct TechniqueExplanation {
+  std::string technique;  ///< "pre_pass", "forward_pixel_kill", "lrz", ...
+  std::string state;      ///< "on", "off", "stopped" (by an earlier draw or by this one)
+  std::string rule;       ///< of the source ("1.2"), "" where it has no number
+  std::string reason;     ///< the state or the shader's line; "" where it is on
+  int32_t by_draw = -1;   ///< stopped: the draw that broke it first
+};
+
+/// Consecutive draws of one state: which techniques they got; a reason where one is off ("" where it is on).
+struct DrawExplanation {
+  uint32_t first_draw = 0, draw_count = 0;
+  uint32_t part = 0;  ///< of a pass that was suspended and resumed
+  std::string pipeline;
+  std::string early_tests_off, visibility_off;
+  std::vector<TechniqueExplanation> techniques;
+  std::string low_resolution_z_off;  ///< "what is off: why"; with the draw that caused it, where that is another one
+};
+
+}  // namespace tilegpu

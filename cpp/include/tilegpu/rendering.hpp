@@ -1,0 +1,53 @@
+// tilegpu/rendering.hpp -- what a pass works on: attachments, areas, queries; regions of images.
+//
+// Source: Vulkan specification, "Render Pass" (dynamic rendering), "Queries", "Copy Commands".
+#pragma once
+
+#include <optional>
+
+#include "tilegpu/hidden_surface_removal.hpp"
+#include "tilegpu/resource.hpp"
+
+namespace tilegpu {
+
+struct RenderingAttachment {
+  Ptr<ImageView> view;
+  VkAttachmentLoadOp load_op = VK_ATTACHMENT_LOAD_OP_LOAD;      ///< LOAD, CLEAR, DONT_CARE, NONE_EXT
+  VkAttachmentStoreOp store_op = VK_ATTACHMENT_STORE_OP_STORE;  ///< STORE, DONT_CARE, NONE
+  VkClearValue clear = {};
+  VkResolveModeFlagBits resolve_mode = VK_RESOLVE_MODE_NONE;
+  Ptr<ImageView> resolve_view;
+};
+
+struct RenderingInfo {
+  /// SUSPENDING, RESUMING: the pass goes on in the next command buffer of the submission; the parts are executed as one pass.
+  VkRenderingFlags flags = 0;
+  VkRect2D render_area = {};  ///< extent 0: the attachments' smallest extent
+  uint32_t layer_count = 1;
+  std::vector<RenderingAttachment> color;  ///< view null: unused slot
+  RenderingAttachment depth, stencil;      ///< view null: absent
+  /// Multisampled rendering to single-sampled images: the samples to render with, resolved as they are stored. 0: as the attachments.
+  uint32_t single_sampled_samples = 0;
+  std::optional<HiddenSurfaceRemoval> hsr;  ///< none: the device's
+  bool trace_tiles = false;                 ///< keep what moved for each bin: Submission::tile_trace
+  std::string label;
+};
+
+enum class QueryType : uint8_t { occlusion, timestamp };
+
+/// Occlusion queries: counts of samples that passed. Timestamps: nanoseconds.
+class TILEGPU_API QueryPool {
+ public:
+  QueryPool(QueryType type, uint32_t count) : type(type), values(count, 0), available(count, false) {}
+  const QueryType type;
+  std::vector<uint64_t> values;
+  std::vector<bool> available;
+};
+
+struct ImageRegion {
+  VkImageAspectFlagBits aspect = VK_IMAGE_ASPECT_COLOR_BIT;
+  uint32_t level = 0, layer = 0;
+  int32_t x = 0, y = 0;
+};
+
+}  // namespace tilegpu

@@ -1,0 +1,53 @@
+// tilegpu/submission.hpp -- an execution of command buffers: when it is done, and what it found.
+//
+// Recordings are not touched by their execution; who wants to know what a pass cost asks the submission that ran it.
+// Source: Vulkan specification, "Command Buffer Submission", "Fences".
+#pragma once
+
+#include "tilegpu/command.hpp"
+#include "tilegpu/explanation.hpp"
+#include "tilegpu/stats.hpp"
+#include "tilegpu/trace.hpp"
+
+namespace tilegpu {
+
+struct SubmitInfo {
+  std::vector<Ptr<CommandBuffer>> command_buffers;
+  /// Passes (by their number in the submission) whose fragments are traced as they run; not dry, not timed.
+  std::vector<std::pair<size_t, TraceRequest>> traces;
+};
+
+/// Made by Device::submit. It keeps alive what it executes and what it can be asked about. Signaled when everything was executed; what
+/// is asked about passes has its meaning from then on.
+class TILEGPU_API Submission {
+ public:
+  Submission();
+  ~Submission();
+  Submission(const Submission&) = delete;
+  bool signaled() const;
+  /// Waits at most timeout_ms (negative: for ever). True when signaled.
+  bool wait(int64_t timeout_ms) const;
+  /// The error of the execution, if there was one (out of memory, cancelled).
+  const Error* error() const;
+
+  /// Passes that were to be executed, in order, those of secondary command buffers among them.
+  size_t pass_count() const;
+  /// Of a pass that was suspended and resumed: how many parts were joined; else 1.
+  uint32_t pass_parts(size_t pass) const;
+  const PassStats& pass_stats(size_t pass) const;
+  /// What moved for each bin, part by part, layer by layer, row by row; empty without RenderingInfo::trace_tiles.
+  const std::vector<TileTrace>& tile_trace(size_t pass) const;
+  /// Null: the pass was not to be traced.
+  const PassTrace* fragment_trace(size_t pass) const;
+  /// What became of the draws, and why: one entry for each run of draws with the same state.
+  std::vector<DrawExplanation> explain(size_t pass) const;
+  /// The five pieces of the framebuffer as JSON: layout, load, store, resolve, desc, spill_load, spill_store.
+  std::string describe_framebuffer(size_t pass) const;
+  /// What costs bytes without need, a line each, with the bytes.
+  std::vector<std::string> lint(size_t pass) const;
+
+  struct State;
+  const Ptr<State> state;
+};
+
+}  // namespace tilegpu

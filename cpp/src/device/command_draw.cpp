@@ -1,0 +1,183 @@
+// device/command_draw.cpp -- stage: recording, draws. In: the Recorder's state. Out: draws with their state resolved, in the open pass.
+//
+// Source: Vulkan specification, "Drawing Commands".
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "device/binding_tables.hpp"
+#include "device/recorder.hpp"
+#include "hsr/vertex_deferral.hpp"
+#include "pipeline/create.hpp"
+#include "records/records.hpp"
+
+namespace tilegpu {
+
+using device::intersect;
+using device::invalid;
+using device::pass_name;
+using device::Recorder;
+
+namespace {
+
+Status check_targets(const command::Pass& pass, const Pipeline& pipeline) {
+  const GraphicsPipelineCreateInfo& info = pipeline.info();
+  const std::string who = pass_name(pass) + ", pipeline '" + info.label + "': ";
+  if (static_cast<uint32_t>(info.multisample.samples) != pass.samples)
+    return invalid(who + "the pipeline is made for " + std::to_string(info.multisample.samples) + " samples, the pass has " +
+                   std::to_string(pass.samples) + "; create the pipeline with rasterizationSamples " + std::to_string(pass.samples));
+  const command::Targets& targets = pass.targets;
+  const size_t count = std::max(info.color_formats.size(), targets.color.size());
+  for (size_t i = 0; i < count; i++) {
+    const VkFormat of_pipeline = i < info.color_formats.size() ? info.color_formats[i] : VK_FORMAT_UNDEFINED;
+    const VkFormat of_pass = i < targets.color.size() ? targets.color[i] : VK_FORMAT_UNDEFINED;
+    if (of_pipeline != of_pass)
+      return invalid(who + "color[" + std::to_string(i) + "] has format " + format_name(of_pass) + " in the pass and " +
+                     format_name(of_pipeline) + " in the pipeline; they must be the same");
+  }
+  const VkFormat depth = targets.depth, stencil = targets.stencil;
+  if (info.depth_stencil.depth_test && depth == VK_FORMAT_UNDEFINED)
+    return invalid(who +
+                   "the pipeline tests depth, but the pass has no depth attachment; begin rendering with pDepthAttachment, or create the "
+                   "pipeline without depthTestEnable");
+  if (info.depth_stencil.stencil_test && stencil == VK_FORMAT_UNDEFINED)
+    return invalid(who +
+                   "the pipeline tests stencil, but the pass has no stencil attachment; begin rendering with pStencilAttachment, or create "
+                   "the pipeline without stencilTestEnable");
+  if (depth != VK_FORMAT_UNDEFINED && info.depth_format != depth)
+    return invalid(who + "depth has format " + format_name(depth) + " in the pass and " + format_name(info.depth_format) +
+                   " in the pipeline; they must be the same");
+  if (info.depth_stencil.stencil_test && info.stencil_format != stencil)
+    return invalid(who + "stencil has format " + format_name(stencil) + " in the pass and " + format_name(info.stencil_format) +
+                   " in the pipeline; they must be the same");
+  for (const shader::InputSource& input : pipeline.resolved()->inputs) {
+    const bool of_depth = input.target == shader::kInputDepth;
+    if (!of_depth && input.target != shader::kInputStencil) continue;
+    const VkFormat of_pass = of_depth ? depth : stencil;
+    if (of_pass != input.format)
+      return invalid(who + "the fragment shader reads " + (of_depth ? "depth" : "stencil") + " as an input attachment; its format is " +
+                     format_name(of_pass) + " in the pass and " + format_name(input.format) + " in the pipeline; they must be the same");
+  }
+  return Ok{};
+}
+
+// The state of the next draw, made anew only where something changed since the last one.
+Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
+  if (!r.open) return invalid("draw: no pass is open; call begin_rendering first");
+  command::Pass& pass = *r.open;
+  if (!r.pipeline) return invalid(pass_name(pass) + ": draw without a pipeline; call bind_pipeline first");
+  const Pipeline& pipeline = *r.pipeline;
+  for (uint32_t i = 0; i < kMaxDescriptorSets; i++)
+    if (r.sets[i] && r.sets[i]->version() != r.set_versions[i]) r.tables_dirty = true;
+  if (r.state_dirty) {
+    if (Status ok = check_targets(pass, pipeline); !ok) return ok.error();
+    for (const auto& binding : pipeline.info().vertex_bindings)
+      if (!r.vertex_buffers[binding.binding])
+        return invalid(pass_name(pass) + ", pipeline '" + pipeline.info().label + "': vertex buffer binding " +
+                       std::to_string(binding.binding) + " is not bound");
+    if (Status ok = device::prepare_deferral(r, pass, pipeline, r.state); !ok) return ok.error();
+  }
+  if (indexed && !r.state.index_data)
+    return invalid(pass_name(pass) + ": indexed draw without an index buffer; call bind_index_buffer first");
+  if (r.state_dirty || r.tables_dirty) {
+    if (r.tables_dirty) {
+      if (Status ok = device::build_tables(r.device->state(), pass, pipeline, r.sets, r.state); !ok) return ok.error();
+      for (uint32_t i = 0; i < kMaxDescriptorSets; i++) r.set_versions[i] = r.sets[i] ? r.sets[i]->version() : 0;
+    }
+    const VkRect2D frame{{0, 0}, {pass.width_px, pass.height_px}};
+    r.state.whole_viewport = !r.viewport_set;
+    if (!r.viewport_set) r.state.viewport = {0, 0, static_cast<float>(pass.width_px), static_cast<float>(pass.height_px), 0, 1};
+    r.state.scissor = intersect(intersect(r.scissor_set ? r.scissor : frame, frame), pass.render_area);
+    pass.states.push_back(r.state);
+    pass.bound.push_back({r.pipeline});
+    for (const auto& buffer : r.vertex_buffers)
+      if (buffer) pass.keep_alive.push_back(buffer);
+    if (r.index_buffer) pass.keep_alive.push_back(r.index_buffer);
+    r.state_dirty = r.tables_dirty = false;
+  }
+  if (r.push_dirty) {
+    pass.pushes.push_back(r.push);
+    r.push_dirty = false;
+  }
+  command::DrawCall draw;
+  draw.state = &pass.states.back();
+  draw.push_constants = pass.pushes.back().bytes;
+  draw.indexed = indexed;
+  draw.query = r.active_query;
+  return draw;
+}
+
+Status add_draw(Recorder& r, command::DrawCall draw) {
+  command::Pass& pass = *r.open;
+  if (pass.draws.size() >= records::kDrawMask)
+    return invalid(pass_name(pass) + ": more than " + std::to_string(records::kDrawMask) + " draws in one pass");
+  if (uint64_t{draw.count} * draw.instance_count > command::kMaxDrawVertices)
+    return invalid(pass_name(pass) + ": a draw of " + std::to_string(draw.count) + " vertices in " + std::to_string(draw.instance_count) +
+                   " instances; at most 2^36 vertices in all are allowed");
+  pass.commands.push_back({command::RecordedCommand::Kind::draw, static_cast<uint32_t>(pass.draws.size())});
+  pass.draws.push_back(draw);
+  return Ok{};
+}
+
+Status add_indirect(Recorder& r, bool indexed, Ptr<Buffer> buffer, uint64_t offset_B, uint32_t count, uint32_t stride_B) {
+  const uint64_t command_B = indexed ? 20 : 16;
+  if (!buffer || !buffer->data()) return invalid("draw_indirect: the buffer is null or has no memory bound");
+  if (offset_B % 4) return invalid("draw_indirect: offset_B is " + std::to_string(offset_B) + "; it must be a multiple of 4");
+  if (count > 1 && (stride_B % 4 || stride_B < command_B))
+    return invalid("draw_indirect: stride_B is " + std::to_string(stride_B) + "; it must be a multiple of 4 and at least " +
+                   std::to_string(command_B));
+  const uint64_t end = count == 0 ? offset_B : offset_B + uint64_t{count - 1} * stride_B + command_B;
+  if (end > buffer->size_B())
+    return invalid("draw_indirect: " + std::to_string(count) + " commands from byte " + std::to_string(offset_B) + " end at byte " +
+                   std::to_string(end) + ", buffer '" + buffer->info().label + "' has " + std::to_string(buffer->size_B()));
+  auto base = resolve_draw(r, indexed);
+  if (!base) return base.error();
+  command::Pass& pass = *r.open;
+  pass.commands.push_back({command::RecordedCommand::Kind::indirect, static_cast<uint32_t>(pass.indirects.size())});
+  pass.indirects.push_back({*base, std::move(buffer), offset_B, count, stride_B});
+  return Ok{};
+}
+
+}  // namespace
+
+namespace device {
+
+Status prepare_deferral(const Recorder& recorder, const command::Pass& pass, const Pipeline& pipeline, const command::DrawState& state) {
+  if (!pass.info.hsr.value_or(recorder.device->hsr()).deferred_vertex_shading) return Ok{};
+  if (hsr::deferral_obstacle(state)) return Ok{};
+  if (auto slice = pipeline::position_shader(*recorder.device->state().jit, pipeline); !slice) return slice.error();
+  return Ok{};
+}
+
+}  // namespace device
+
+Status CommandBuffer::draw(uint32_t vertex_count, uint32_t instance_count, uint32_t first_vertex, uint32_t first_instance) {
+  auto call = resolve_draw(*recorder_, false);
+  if (!call) return call.error();
+  call->first = first_vertex;
+  call->count = vertex_count;
+  call->instance_count = instance_count;
+  call->first_instance = first_instance;
+  return add_draw(*recorder_, *call);
+}
+
+Status CommandBuffer::draw_indexed(uint32_t index_count, uint32_t instance_count, uint32_t first_index, int32_t vertex_offset,
+                                   uint32_t first_instance) {
+  auto call = resolve_draw(*recorder_, true);
+  if (!call) return call.error();
+  call->first = first_index;
+  call->count = index_count;
+  call->instance_count = instance_count;
+  call->vertex_offset = vertex_offset;
+  call->first_instance = first_instance;
+  return add_draw(*recorder_, *call);
+}
+
+Status CommandBuffer::draw_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint32_t draw_count, uint32_t stride_B) {
+  return add_indirect(*recorder_, false, std::move(buffer), offset_B, draw_count, stride_B);
+}
+Status CommandBuffer::draw_indexed_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint32_t draw_count, uint32_t stride_B) {
+  return add_indirect(*recorder_, true, std::move(buffer), offset_B, draw_count, stride_B);
+}
+
+}  // namespace tilegpu

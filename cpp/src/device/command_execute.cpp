@@ -1,0 +1,67 @@
+// device/command_execute.cpp -- stage: recording, secondary command buffers. In: executable secondaries. Out: their draws in the open
+// pass, or a command that names them. Source: Vulkan specification, "Secondary Command Buffer Execution".
+#include "device/binding_tables.hpp"
+#include "device/join.hpp"
+#include "device/recorder.hpp"
+#include "records/records.hpp"
+
+namespace tilegpu {
+
+using device::invalid;
+using device::pass_name;
+using device::Recorder;
+
+namespace {
+
+// That a part fits the open pass: what pipelines were made for, queries, images, the number of draws.
+Status check_part(const Recorder& r, const command::Recording& secondary) {
+  const command::Pass &pass = *r.open, &part = *secondary.part;
+  const std::string who = pass_name(pass) + ": execute_commands of a secondary command buffer ('" + part.info.label + "'): ";
+  if (!(part.targets == pass.targets) || part.samples != pass.samples)
+    return invalid(who + "its inheritance info has other formats or samples than the pass; they must be the same");
+  if (r.active_query >= 0 && (!secondary.part_in_query || !part.queries.empty()))
+    return invalid(who + "an occlusion query is active, and " +
+                   (secondary.part_in_query ? "the secondary begins one of its own"
+                                            : "its inheritance info does not say occlusion_query"));
+  if (const ImageView* view = device::find_feedback(pass, part))
+    return invalid(who + "it samples image '" + view->image()->info().label + "', which is an attachment of this pass");
+  if (pass.draws.size() + part.draws.size() > records::kDrawMask)
+    return invalid(who + "more than " + std::to_string(records::kDrawMask) + " draws in one pass");
+  for (size_t i = 0; i < part.states.size(); i++)
+    if (Status ok = device::prepare_deferral(r, pass, *part.bound[i].pipeline, part.states[i]); !ok) return ok;
+  return Ok{};
+}
+
+Status check_secondary(const Recorder& r, const CommandBuffer* secondary) {
+  if (!secondary) return invalid("execute_commands: a command buffer is null");
+  if (secondary->level() != VK_COMMAND_BUFFER_LEVEL_SECONDARY)
+    return invalid("execute_commands: a command buffer is primary; only secondary ones are executed by others");
+  if (secondary->state() != CommandBufferState::executable)
+    return invalid("execute_commands: a secondary command buffer is not executable; call end first");
+  if (secondary->device() != r.device) return invalid("execute_commands: a secondary command buffer belongs to another device");
+  const command::Recording& recording = *secondary->recording();
+  if (r.open && !recording.part)
+    return invalid(pass_name(*r.open) + ": execute_commands of a secondary command buffer that was begun without inheritance info");
+  if (!r.open && recording.part)
+    return invalid("execute_commands: a secondary command buffer was begun with inheritance info, but no pass is open");
+  return r.open ? check_part(r, recording) : Status(Ok{});
+}
+
+}  // namespace
+
+Status CommandBuffer::execute_commands(const std::vector<Ptr<CommandBuffer>>& secondaries) {
+  Recorder& r = *recorder_;
+  if (Status ok = device::require_recording(r, "execute_commands"); !ok) return ok;
+  if (r.level != VK_COMMAND_BUFFER_LEVEL_PRIMARY) return invalid("execute_commands: secondary command buffers can't execute others");
+  for (const Ptr<CommandBuffer>& secondary : secondaries) {
+    if (Status ok = check_secondary(r, secondary.get()); !ok) return ok;
+    if (r.open)
+      device::join_secondary(*r.open, secondary->recording(), r.active_query);
+    else
+      r.making->commands.emplace_back(command::ExecuteCommands{secondary->recording()});
+  }
+  r.state_dirty = true;  // the pass's newest state may be another's
+  return Ok{};
+}
+
+}  // namespace tilegpu

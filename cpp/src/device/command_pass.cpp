@@ -1,0 +1,87 @@
+// device/command_pass.cpp -- stage: recording, begin and end of passes, clears inside them. In: RenderingInfo. Out: passes with their
+// framebuffers. Source: Vulkan specification, "Render Pass" (dynamic rendering), "Clear Commands".
+#include <utility>
+
+#include "device/recorder.hpp"
+#include "framebuffer/framebuffer.hpp"
+
+namespace tilegpu {
+
+using device::intersect;
+using device::invalid;
+using device::pass_name;
+using device::Recorder;
+
+namespace {
+
+VkFormat format_of(const RenderingAttachment& a) {
+  if (!a.view) return VK_FORMAT_UNDEFINED;
+  return a.view->info().format != VK_FORMAT_UNDEFINED ? a.view->info().format : a.view->image()->info().format;
+}
+
+command::Targets targets_of(const RenderingInfo& info) {
+  command::Targets targets;
+  for (const RenderingAttachment& a : info.color) targets.color.push_back(format_of(a));
+  targets.depth = format_of(info.depth);
+  targets.stencil = format_of(info.stencil);
+  return targets;
+}
+
+}  // namespace
+
+Status CommandBuffer::begin_rendering(const RenderingInfo& info) {
+  Recorder& r = *recorder_;
+  if (Status ok = device::require_recording(r, "begin_rendering"); !ok) return ok;
+  if (r.open)
+    return invalid("begin_rendering of pass '" + info.label + "': " + pass_name(*r.open) + " is still open; call end_rendering first");
+  auto pass = std::make_unique<command::Pass>();
+  pass->info = info;
+  pass->targets = targets_of(info);
+  auto framebuffer = framebuffer::make_framebuffer(info, r.device->state().info.profile);
+  if (!framebuffer) return framebuffer.error();
+  pass->framebuffer = std::move(*framebuffer);
+  const framebuffer::Layout& layout = pass->framebuffer.layout;
+  pass->width_px = layout.width_px;
+  pass->height_px = layout.height_px;
+  pass->samples = layout.sample_count;
+  const auto& area = layout.render_area_px;
+  pass->render_area = {{area.min_x, area.min_y},
+                       {static_cast<uint32_t>(area.max_x - area.min_x + 1), static_cast<uint32_t>(area.max_y - area.min_y + 1)}};
+  r.open = std::move(pass);
+  r.state_dirty = r.push_dirty = r.tables_dirty = true;
+  r.active_query = -1;
+  return Ok{};
+}
+
+Status CommandBuffer::end_rendering() {
+  Recorder& r = *recorder_;
+  if (!r.open) return invalid("end_rendering: no pass is open");
+  if (r.inherits) return invalid("end_rendering: " + pass_name(*r.open) + " was not begun here; end the command buffer");
+  if (r.active_query >= 0) return invalid(pass_name(*r.open) + ": end_rendering while a query is active; call end_query first");
+  r.making->commands.emplace_back(Ptr<const command::Pass>(std::move(r.open)));
+  return Ok{};
+}
+
+void CommandBuffer::discard_rendering() {
+  if (!recorder_->inherits) recorder_->open.reset();  // a part is dropped with its command buffer: reset()
+}
+
+Status CommandBuffer::clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect) {
+  Recorder& r = *recorder_;
+  if (!r.open) return invalid("clear_attachment: no pass is open");
+  command::Pass& pass = *r.open;
+  const int colors = static_cast<int>(pass.targets.color.size());
+  if (attachment >= colors || (attachment >= 0 && pass.targets.color[attachment] == VK_FORMAT_UNDEFINED))
+    return invalid(pass_name(pass) + ": clear_attachment " + std::to_string(attachment) + ": the pass has " + std::to_string(colors) +
+                   " colour attachments");
+  if (attachment < 0 && (aspects & VK_IMAGE_ASPECT_DEPTH_BIT) && pass.targets.depth == VK_FORMAT_UNDEFINED)
+    return invalid(pass_name(pass) + ": clear_attachment of depth: the pass has no depth attachment");
+  if (attachment < 0 && (aspects & VK_IMAGE_ASPECT_STENCIL_BIT) && pass.targets.stencil == VK_FORMAT_UNDEFINED)
+    return invalid(pass_name(pass) + ": clear_attachment of stencil: the pass has no stencil attachment");
+  command::ClearCall clear{attachment, aspects, value, intersect(rect, pass.render_area)};
+  pass.commands.push_back({command::RecordedCommand::Kind::clear, static_cast<uint32_t>(pass.clears.size())});
+  pass.clears.push_back(clear);
+  return Ok{};
+}
+
+}  // namespace tilegpu

@@ -1,0 +1,91 @@
+// device/command_state.cpp -- stage: recording, what is bound and set for the draws that follow. In: objects, values. Out: the Recorder's
+// state. Source: Vulkan specification, "Pipelines", "Resource Descriptors", "Fixed-Function Vertex Processing", "Dynamic State".
+#include <cstring>
+
+#include "device/recorder.hpp"
+
+namespace tilegpu {
+
+using device::invalid;
+using device::Recorder;
+using device::recorder_for;
+
+void CommandBuffer::bind_pipeline(Ptr<Pipeline> pipeline) {
+  Recorder& r = recorder_for(*recorder_, "bind_pipeline");
+  if (r.pipeline == pipeline) return;
+  const VkViewport viewport = r.state.viewport;
+  static_cast<FixedFunctionState&>(r.state) = pipeline->info();
+  r.state.viewport = viewport;
+  r.state.resolved = pipeline->resolved();
+  r.pipeline = std::move(pipeline);
+  r.state_dirty = r.tables_dirty = true;
+}
+
+void CommandBuffer::bind_vertex_buffer(uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B) {
+  Recorder& r = recorder_for(*recorder_, "bind_vertex_buffer");
+  assert(binding < kMaxVertexBindings);
+  const uint64_t size_B = buffer && offset_B < buffer->size_B() ? buffer->size_B() - offset_B : 0;
+  r.state.vertex_bindings[binding] = {size_B ? buffer->data() + offset_B : nullptr, buffer && buffer->data() ? size_B : 0};
+  r.vertex_buffers[binding] = std::move(buffer);
+  r.state_dirty = true;
+}
+
+void CommandBuffer::bind_index_buffer(Ptr<Buffer> buffer, uint64_t offset_B, VkIndexType type) {
+  Recorder& r = recorder_for(*recorder_, "bind_index_buffer");
+  static const uint8_t kNoIndices[4] = {};
+  const uint64_t size_B = buffer && buffer->data() && offset_B < buffer->size_B() ? buffer->size_B() - offset_B : 0;
+  r.state.index_data = size_B ? buffer->data() + offset_B : kNoIndices;
+  r.state.index_size_B = size_B;
+  r.state.index_type = type;
+  r.index_buffer = std::move(buffer);
+  r.state_dirty = true;
+}
+
+void CommandBuffer::bind_descriptor_set(uint32_t set, Ptr<DescriptorSet> descriptors) {
+  Recorder& r = recorder_for(*recorder_, "bind_descriptor_set");
+  assert(set < kMaxDescriptorSets);
+  r.sets[set] = std::move(descriptors);
+  r.tables_dirty = true;
+}
+
+Status CommandBuffer::push_constants(uint32_t offset_B, const void* data, uint32_t size_B) {
+  if (Status ok = device::require_recording(*recorder_, "push_constants"); !ok) return ok;
+  if (offset_B > kMaxPushConstants_B || size_B > kMaxPushConstants_B - offset_B)
+    return invalid("push_constants: bytes " + std::to_string(offset_B) + " to " + std::to_string(uint64_t{offset_B} + size_B) +
+                   "; at most " + std::to_string(kMaxPushConstants_B) + " are allowed");
+  if (std::memcmp(recorder_->push.bytes + offset_B, data, size_B) == 0) return Ok{};  // zero before the first
+  std::memcpy(recorder_->push.bytes + offset_B, data, size_B);
+  recorder_->push_dirty = true;
+  return Ok{};
+}
+
+void CommandBuffer::set_viewport(const VkViewport& viewport) {
+  Recorder& r = recorder_for(*recorder_, "set_viewport");
+  r.state.viewport = viewport;
+  r.viewport_set = r.state_dirty = true;
+}
+void CommandBuffer::set_scissor(const VkRect2D& scissor) {
+  Recorder& r = recorder_for(*recorder_, "set_scissor");
+  r.scissor = scissor;
+  r.scissor_set = r.state_dirty = true;
+}
+void CommandBuffer::set_blend_constants(const std::array<float, 4>& constants) {
+  Recorder& r = recorder_for(*recorder_, "set_blend_constants");
+  r.state.blend_constants = constants;
+  r.state_dirty = true;
+}
+void CommandBuffer::set_stencil_reference(VkStencilFaceFlags faces, uint32_t reference) {
+  Recorder& r = recorder_for(*recorder_, "set_stencil_reference");
+  if (faces & VK_STENCIL_FACE_FRONT_BIT) r.state.depth_stencil.front.reference = reference;
+  if (faces & VK_STENCIL_FACE_BACK_BIT) r.state.depth_stencil.back.reference = reference;
+  r.state_dirty = true;
+}
+void CommandBuffer::set_depth_bias(float constant, float clamp, float slope) {
+  Recorder& r = recorder_for(*recorder_, "set_depth_bias");
+  r.state.rasterization.depth_bias_constant = constant;
+  r.state.rasterization.depth_bias_clamp = clamp;
+  r.state.rasterization.depth_bias_slope = slope;
+  r.state_dirty = true;
+}
+
+}  // namespace tilegpu

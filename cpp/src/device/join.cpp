@@ -1,0 +1,159 @@
+// device/join.cpp -- see join.hpp.
+#include "device/join.hpp"
+
+#include <cstring>
+
+#include "device/recorder.hpp"
+#include "records/records.hpp"
+
+namespace tilegpu::device {
+
+namespace {
+
+using command::DrawCall;
+using command::DrawState;
+using command::Pass;
+using command::RecordedCommand;
+
+// How a piece's draws change on their way into a pass.
+struct Fit {
+  const DrawState* (*state)(Pass& pass, const DrawState& of_piece, const command::Bound& bound);
+  int32_t active_query = -1;
+};
+
+// The pass's areas are known now.
+const DrawState* fitted(Pass& pass, const DrawState& of_piece, const command::Bound& bound) {
+  DrawState& state = pass.states.emplace_back(of_piece);
+  pass.bound.push_back(bound);
+  state.scissor = intersect(state.scissor, pass.render_area);
+  if (state.whole_viewport) state.viewport = {0, 0, static_cast<float>(pass.width_px), static_cast<float>(pass.height_px), 0, 1};
+  return &state;
+}
+
+const DrawState* as_it_is(Pass&, const DrawState& of_piece, const command::Bound&) { return &of_piece; }
+
+// The commands of a piece behind those of the pass. States stand in the order of the commands that use them.
+void append(Pass& pass, const Pass& piece, const Fit& fit) {
+  const int32_t first_query = static_cast<int32_t>(pass.queries.size());
+  const DrawState *from = nullptr, *to = nullptr;
+  size_t at = 0;  // of the state in the piece; the order of states is that of the commands
+  const auto moved = [&](DrawCall draw) {
+    assert(draw.state);
+    if (draw.state != from) {
+      from = draw.state;
+      while (&piece.states[at] != from) at++;
+      to = fit.state(pass, *from, piece.bound[at]);
+    }
+    draw.state = to;
+    draw.query = draw.query >= 0 ? first_query + draw.query : fit.active_query;
+    return draw;
+  };
+  pass.commands.reserve(pass.commands.size() + piece.commands.size());
+  for (const RecordedCommand& c : piece.commands) switch (c.kind) {
+      case RecordedCommand::Kind::draw:
+        pass.commands.push_back({c.kind, static_cast<uint32_t>(pass.draws.size())});
+        pass.draws.push_back(moved(piece.draws[c.index]));
+        break;
+      case RecordedCommand::Kind::clear:
+        pass.commands.push_back({c.kind, static_cast<uint32_t>(pass.clears.size())});
+        pass.clears.push_back(piece.clears[c.index]);
+        pass.clears.back().rect = intersect(pass.clears.back().rect, pass.render_area);
+        break;
+      case RecordedCommand::Kind::indirect: {
+        command::IndirectDraw indirect = piece.indirects[c.index];
+        indirect.base = moved(indirect.base);
+        pass.commands.push_back({c.kind, static_cast<uint32_t>(pass.indirects.size())});
+        pass.indirects.push_back(std::move(indirect));
+        break;
+      }
+    }
+  pass.queries.insert(pass.queries.end(), piece.queries.begin(), piece.queries.end());
+  pass.quick_code.insert(pass.quick_code.end(), piece.quick_code.begin(), piece.quick_code.end());
+}
+
+bool equal(const RenderingAttachment& a, const RenderingAttachment& b) {
+  return a.view == b.view && a.load_op == b.load_op && a.store_op == b.store_op && a.resolve_mode == b.resolve_mode &&
+         a.resolve_view == b.resolve_view && std::memcmp(&a.clear, &b.clear, sizeof a.clear) == 0;
+}
+
+// What differs between two begin infos that must be the same but for their flags; null: nothing.
+const char* difference(const RenderingInfo& a, const RenderingInfo& b) {
+  if (std::memcmp(&a.render_area, &b.render_area, sizeof a.render_area) != 0) return "render_area";
+  if (a.layer_count != b.layer_count) return "layer_count";
+  if (a.color.size() != b.color.size()) return "color";
+  for (size_t i = 0; i < a.color.size(); i++)
+    if (!equal(a.color[i], b.color[i])) return "color";
+  if (!equal(a.depth, b.depth)) return "depth";
+  if (!equal(a.stencil, b.stencil)) return "stencil";
+  if (a.single_sampled_samples != b.single_sampled_samples) return "single_sampled_samples";
+  if (a.hsr != b.hsr) return "hsr";
+  if (a.trace_tiles != b.trace_tiles) return "trace_tiles";
+  return nullptr;
+}
+
+const Ptr<const Pass>* pass_of(const command::Command* command) { return std::get_if<Ptr<const Pass>>(command); }
+
+// Steps [first, end) are the parts of one pass, in order.
+Expected<Ptr<const Pass>> join_parts(const exec::Execution& execution, size_t first, size_t end) {
+  const Pass& begun = **pass_of(execution.steps[first]);
+  auto pass = std::make_shared<Pass>();
+  pass->info = begun.info;
+  pass->info.flags = 0;
+  pass->targets = begun.targets;
+  pass->framebuffer = begun.framebuffer;
+  pass->width_px = begun.width_px, pass->height_px = begun.height_px, pass->samples = begun.samples;
+  pass->render_area = begun.render_area;
+  size_t draws = 0;
+  for (size_t i = first; i < end; i++) {
+    const Pass& part = **pass_of(execution.steps[i]);
+    if (const char* field = difference(begun.info, part.info))
+      return invalid(pass_name(part) + " resumes " + pass_name(begun) + ", but its " + field +
+                     " is another; parts of one pass are begun with the same values");
+    draws += part.draws.size();
+    if (draws > records::kDrawMask)
+      return invalid(pass_name(begun) + ": more than " + std::to_string(records::kDrawMask) + " draws in the parts of one pass");
+    append(*pass, part, {as_it_is});
+    pass->part_ends.push_back(pass->commands.size());
+  }
+  return Ptr<const Pass>(std::move(pass));
+}
+
+}  // namespace
+
+void join_secondary(Pass& pass, const Ptr<const command::Recording>& secondary, int32_t active_query) {
+  assert(secondary->part);
+  append(pass, *secondary->part, {fitted, active_query});
+  pass.keep_alive.push_back(secondary);
+}
+
+Status join_suspended(exec::Execution& execution) {
+  const auto flags_of = [&](size_t step) {
+    const Ptr<const Pass>* pass = step < execution.steps.size() ? pass_of(execution.steps[step]) : nullptr;
+    return pass ? (*pass)->info.flags : 0;
+  };
+  std::vector<const command::Command*> steps;
+  for (size_t i = 0; i < execution.steps.size(); i++) {
+    if (flags_of(i) & VK_RENDERING_RESUMING_BIT)
+      return invalid("submit: " + pass_name(**pass_of(execution.steps[i])) + " resumes a pass, but the command before it suspends none");
+    size_t last = i;
+    while (flags_of(last) & VK_RENDERING_SUSPENDING_BIT) {
+      if (!(flags_of(last + 1) & VK_RENDERING_RESUMING_BIT))
+        return invalid("submit: " + pass_name(**pass_of(execution.steps[last])) +
+                       " is suspended, and the next command of the submission does not resume it");
+      last++;
+    }
+    if (last == i) {
+      steps.push_back(execution.steps[i]);
+      continue;
+    }
+    auto joined = join_parts(execution, i, last + 1);
+    if (!joined) return joined.error();
+    execution.joined.emplace_back(std::move(*joined));
+    steps.push_back(&execution.joined.back());
+    i = last;
+  }
+  execution.steps = std::move(steps);
+  return Ok{};
+}
+
+}  // namespace tilegpu::device

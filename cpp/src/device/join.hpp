@@ -1,0 +1,20 @@
+// device/join.hpp -- passes out of pieces: draws of secondary command buffers, parts that were suspended and resumed.
+//
+// In: recorded pieces, const. Out: one pass with all their commands in order. Source: Vulkan specification, "Secondary Command Buffer
+// Execution", "Render Pass" (suspending and resuming).
+#pragma once
+
+#include "command/recording.hpp"
+#include "exec/execution.hpp"
+
+namespace tilegpu::device {
+
+/// The commands of a secondary behind those of an open pass; `active_query` of the pass counts what has no query of its own. What the
+/// secondary could not know, the pass's areas, is applied to its states.
+void join_secondary(command::Pass& pass, const Ptr<const command::Recording>& secondary, int32_t active_query);
+
+/// Passes among the steps that are suspended become one with those that resume them. An error where one is not resumed by the very next
+/// command, resumes nothing, or is not begun like the first.
+Status join_suspended(exec::Execution& execution);
+
+}  // namespace tilegpu::device

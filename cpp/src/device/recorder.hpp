@@ -1,0 +1,56 @@
+// device/recorder.hpp -- a command buffer while it records: what is being made, and the state that the next draw takes.
+//
+// Pieces of device/command_*.cpp share it; nobody else sees it. Source: Vulkan specification, "Command Buffer Lifecycle".
+#pragma once
+
+#include "command/recording.hpp"
+#include "device/device_state.hpp"
+#include "tilegpu/device.hpp"
+
+namespace tilegpu::device {
+
+struct Recorder {
+  Ptr<Device> device;
+  VkCommandBufferLevel level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+  CommandBufferState stage = CommandBufferState::initial;
+  std::string misuse;                           // the first call that has no error of its own and was made outside recording
+  std::shared_ptr<command::Recording> making;   // null unless recording
+  Ptr<const command::Recording> ended;          // null unless executable
+  std::unique_ptr<command::Pass> open;
+  bool inherits = false;  // the open pass is part of one that others begin and end
+
+  // State that the next draw takes. The flags say what the last DrawState and PushBlock no longer hold.
+  Ptr<Pipeline> pipeline;
+  command::DrawState state;
+  std::array<Ptr<Buffer>, kMaxVertexBindings> vertex_buffers;
+  Ptr<Buffer> index_buffer;
+  std::array<Ptr<DescriptorSet>, kMaxDescriptorSets> sets;
+  std::array<uint64_t, kMaxDescriptorSets> set_versions{};
+  command::PushBlock push;
+  bool viewport_set = false, scissor_set = false;
+  VkRect2D scissor{};
+  bool state_dirty = true, push_dirty = true, tables_dirty = true;
+  int32_t active_query = -1;
+};
+
+inline Error invalid(std::string message) { return {VK_ERROR_INITIALIZATION_FAILED, std::move(message)}; }
+inline std::string pass_name(const command::Pass& pass) { return "pass '" + pass.info.label + "'"; }
+
+/// Ok while recording; else an error that names the call.
+Status require_recording(const Recorder& recorder, const char* call);
+/// For calls without a result: outside recording the next begin() or end() fails and names the call.
+inline Recorder& recorder_for(Recorder& recorder, const char* call) {
+  if (recorder.stage != CommandBufferState::recording && recorder.misuse.empty()) recorder.misuse = call;
+  return recorder;
+}
+
+/// A command outside passes, behind what was recorded.
+Status add(Recorder& recorder, command::Command command, const char* call);
+
+/// Deferred vertex shading wants a slice of the vertex shader; where the pass uses it, it is there after this.
+Status prepare_deferral(const Recorder& recorder, const command::Pass& pass, const Pipeline& pipeline, const command::DrawState& state);
+
+/// A scissor or area cut with another; an empty result has extent 0.
+VkRect2D intersect(const VkRect2D& a, const VkRect2D& b);
+
+}  // namespace tilegpu::device

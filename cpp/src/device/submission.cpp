@@ -1,0 +1,114 @@
+// device/submission.cpp -- what a submission can be asked: whether it is done, and what its passes cost and why.
+//
+// In: the execution, once it is signaled. Out: statistics, traces, explanations. Source: Vulkan specification, "Fences".
+#include <algorithm>
+
+#include "exec/queue.hpp"
+#include "framebuffer/describe.hpp"
+#include "hsr/explain.hpp"
+
+namespace tilegpu {
+
+namespace {
+
+using exec::PassExecution;
+
+const PassExecution& execution_of(const Submission& submission, size_t pass) {
+  assert(pass < submission.state->execution.passes.size());
+  assert(submission.signaled());
+  return submission.state->execution.passes[pass];
+}
+
+}  // namespace
+
+Submission::Submission() : state(std::make_shared<State>()) {}
+Submission::~Submission() = default;
+
+bool Submission::signaled() const { return state->wait(0); }
+bool Submission::wait(int64_t timeout_ms) const { return state->wait(timeout_ms); }
+
+const Error* Submission::error() const {
+  std::lock_guard lock(state->mutex);
+  return state->failed ? &state->error : nullptr;
+}
+
+size_t Submission::pass_count() const { return state->execution.passes.size(); }
+
+uint32_t Submission::pass_parts(size_t pass) const {
+  assert(pass < pass_count());
+  return std::max(1u, static_cast<uint32_t>(state->execution.passes[pass].pass->part_ends.size()));
+}
+
+const PassStats& Submission::pass_stats(size_t pass) const { return execution_of(*this, pass).stats; }
+const std::vector<TileTrace>& Submission::tile_trace(size_t pass) const { return execution_of(*this, pass).tile_trace; }
+
+const PassTrace* Submission::fragment_trace(size_t pass) const {
+  const std::optional<PassTrace>& trace = execution_of(*this, pass).trace;
+  return trace ? &*trace : nullptr;
+}
+
+std::vector<DrawExplanation> Submission::explain(size_t pass) const {
+  const PassExecution& found = execution_of(*this, pass);
+  const command::Pass& record = *found.pass;
+  const HiddenSurfaceRemoval chosen = record.info.hsr.value_or(state->hsr);
+  std::vector<DrawExplanation> rows;
+  const pipeline::Resolved* last = nullptr;
+  uint32_t number = 0, part = 0;
+  // `index`: of the draw when the pass is executed; that is what the rules of low-resolution Z count.
+  const auto add = [&](const command::DrawCall& draw, uint32_t index, uint32_t count) {
+    const pipeline::Resolved* resolved = draw.state->resolved.get();
+    const bool stops = std::any_of(found.stats.prepass_stops.begin(), found.stats.prepass_stops.end(),
+                                   [&](const PrepassStop& stop) { return stop.draw == number || stop.draw + 1 == number; });
+    const std::string low = index < found.lrz_decisions.size()
+                                ? hsr::describe(found.lrz_decisions[index], static_cast<int32_t>(number))
+                                : std::string(chosen.low_resolution_z ? "off: not executed yet" : "off: switched off (hsr)");
+    TechniqueExplanation deferral =
+        hsr::explain_deferral(found.vertex_deferral, index, *draw.state, chosen.deferred_vertex_shading);
+    number += count;
+    if (resolved == last && !stops && rows.back().part == part && rows.back().low_resolution_z_off == low && rows.back().techniques.back().reason == deferral.reason) {
+      rows.back().draw_count += count;
+      return;
+    }
+    last = resolved;
+    const char* early = hsr::early_test_obstacle(*draw.state);
+    const char* visibility = hsr::visibility_obstacle(*draw.state, chosen.visibility_buffer);
+    rows.push_back({number - count, count, part, resolved->label, early ? early : "", visibility ? visibility : "", {}, low});
+    rows.back().techniques.push_back(hsr::explain_forward_kill(*draw.state, chosen.forward_pixel_kill));
+    rows.back().techniques.push_back(std::move(deferral));
+  };
+  uint32_t expanded = static_cast<uint32_t>(record.draws.size());
+  for (size_t i = 0; i < record.commands.size(); i++) {
+    const command::RecordedCommand& command = record.commands[i];
+    while (part < record.part_ends.size() && i >= record.part_ends[part]) part++;
+    if (command.kind == command::RecordedCommand::Kind::draw) add(record.draws[command.index], command.index, 1);
+    if (command.kind != command::RecordedCommand::Kind::indirect) continue;
+    const command::IndirectDraw& indirect = record.indirects[command.index];
+    for (uint32_t k = 0; k < indirect.count; k++) add(indirect.base, expanded++, 1);
+  }
+  for (DrawExplanation& row : rows)
+    row.techniques.insert(row.techniques.begin(), hsr::explain_prepass(found.stats, row.first_draw, row.draw_count, chosen.pre_pass));
+  return rows;
+}
+
+std::string Submission::describe_framebuffer(size_t pass) const { return framebuffer::describe(execution_of(*this, pass).pass->framebuffer); }
+
+std::vector<std::string> Submission::lint(size_t pass) const {
+  const PassExecution& found = execution_of(*this, pass);
+  const command::Pass& record = *found.pass;
+  // Whole targets that a command clears before any draw: bit i for colour i, 8 depth, 9 stencil.
+  uint32_t cleared = 0;
+  for (const command::RecordedCommand& command : record.commands) {
+    if (command.kind != command::RecordedCommand::Kind::clear) break;
+    const command::ClearCall& clear = record.clears[command.index];
+    const bool whole = clear.rect.offset.x <= record.render_area.offset.x && clear.rect.offset.y <= record.render_area.offset.y &&
+                       clear.rect.extent.width >= record.render_area.extent.width &&
+                       clear.rect.extent.height >= record.render_area.extent.height;
+    if (!whole) continue;
+    if (clear.attachment >= 0) cleared |= 1u << clear.attachment;
+    if (clear.attachment < 0 && (clear.aspects & VK_IMAGE_ASPECT_DEPTH_BIT)) cleared |= 1u << 8;
+    if (clear.attachment < 0 && (clear.aspects & VK_IMAGE_ASPECT_STENCIL_BIT)) cleared |= 1u << 9;
+  }
+  return framebuffer::lint(record.framebuffer, found.stats, cleared);
+}
+
+}  // namespace tilegpu

@@ -1,0 +1,250 @@
+// device/submit.cpp -- stage: submission. In: command buffers. Out: an Execution of what they recorded, run by the queue or by who waits.
+//
+// What is submitted is checked and laid out here, on the caller's thread; afterwards only the execution changes.
+// Source: Vulkan specification, "Command Buffer Submission".
+#include <immintrin.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <system_error>
+
+#include "base/host_memory.hpp"
+#include "device/join.hpp"
+#include "device/recorder.hpp"
+#include "exec/commands.hpp"
+#include "framebuffer/profile.hpp"
+
+namespace tilegpu {
+
+namespace {
+
+using device::invalid;
+using exec::DeviceState;
+using exec::Execution;
+using exec::PassExecution;
+
+exec::PassOptions pass_options(const DeviceState& s) {
+  exec::PassOptions options;
+  options.forced_bin_px = s.info.bin_px;
+  options.vertex_batch = s.info.vertex_batch;
+  options.lanes = s.jit->lanes();
+  options.tiler_heap_B = s.info.tiler_heap_B;
+  options.hsr = *s.info.hsr;
+  options.compress_samples = s.info.compress_samples;
+  const framebuffer::Profile& profile = *framebuffer::find_profile(s.info.profile);
+  if (profile.fpk_quads) options.fpk_quads = profile.fpk_quads;
+  options.deferred_triangle_px2 = profile.deferred_triangle_px2;
+  options.l2_B = static_cast<uint32_t>(std::max(256l * 1024, sysconf(_SC_LEVEL2_CACHE_SIZE)));
+  return options;
+}
+
+// The steps of a recording, behind those that there are.
+void add_steps(const command::Recording& recording, Execution& execution) {
+  for (const command::Command& command : recording.commands) {
+    if (const auto* call = std::get_if<command::ExecuteCommands>(&command)) {
+      add_steps(*call->recording, execution);
+      continue;
+    }
+    execution.steps.push_back(&command);
+  }
+}
+
+Status lay_out(const Device& device, SubmitInfo& info, Execution& execution) {
+  for (const Ptr<CommandBuffer>& commands : info.command_buffers) {
+    if (!commands) return invalid("submit: a command buffer is null");
+    if (commands->state() != CommandBufferState::executable)
+      return invalid("submit: a command buffer is not executable; call end before it is submitted");
+    if (commands->device().get() != &device) return invalid("submit: a command buffer belongs to another device");
+    if (commands->level() != VK_COMMAND_BUFFER_LEVEL_PRIMARY)
+      return invalid("submit: a command buffer is secondary; primary ones execute it (execute_commands)");
+    execution.recordings.push_back(commands->recording());
+    add_steps(*execution.recordings.back(), execution);
+  }
+  if (Status ok = device::join_suspended(execution); !ok) return ok;
+  for (const command::Command* step : execution.steps)
+    if (const auto* pass = std::get_if<Ptr<const command::Pass>>(step)) execution.passes.push_back({*pass});
+  for (const auto& [pass, request] : info.traces) {
+    if (pass >= execution.passes.size())
+      return invalid("submit: pass " + std::to_string(pass) + " is to be traced, but there are " + std::to_string(execution.passes.size()));
+    if (request.timed) return invalid("submit: a pass is timed by trace_again, not as it runs for the first time");
+  }
+  execution.traces = std::move(info.traces);
+  return Ok{};
+}
+
+Status execute(DeviceState& s, Execution& execution) {
+  const exec::PassOptions options = pass_options(s);
+  size_t pass = 0;
+  for (const command::Command* command : execution.steps) {
+    if (s.cancelled) return Error{VK_ERROR_DEVICE_LOST, "cancelled"};
+    const auto run = [&](const auto& c) -> Status {
+      using C = std::decay_t<decltype(c)>;
+      if constexpr (std::is_same_v<C, Ptr<const command::Pass>>) {
+        PassExecution& out = execution.passes[pass];
+        Status done = s.executor->execute(out, execution.trace_of(pass), options, s.cancelled);
+        pass++;
+        if (done) s.jit->make_wanted();
+        return done;
+      } else if constexpr (!std::is_same_v<C, command::ExecuteCommands>) {
+        exec::execute(c, *s.pool);
+      }
+      return Ok{};
+    };
+    if (Status done = std::visit(run, *command); !done) return done;
+  }
+  assert(pass == execution.passes.size());
+  return Ok{};
+}
+
+constexpr int64_t kPoll_ms = 50;
+
+// A pass asks for some ten kilobytes of stack; a caller's threads may have been given less than that leaves.
+constexpr size_t kLeastStack_B = 1 << 20;
+
+bool stack_suffices() {
+  static thread_local const bool suffices = [] {
+    if (getpid() == gettid()) return true;
+    pthread_attr_t attributes;
+    size_t size_B = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+    pthread_attr_getstacksize(&attributes, &size_B);
+    pthread_attr_destroy(&attributes);
+    return size_B >= kLeastStack_B;
+  }();
+  return suffices;
+}
+
+// Runs `work` on the calling thread where that is possible, else on the queue's; returns when it is done.
+Status run_and_wait(DeviceState& s, const Ptr<Submission::State>& state, const std::function<Status()>& work,
+                    const std::function<void()>& poll) {
+  s.ensure_threads();
+  s.cancelled = false;
+  Status done = Ok{};
+  const auto here = [&] {
+    prepare_thread();
+    const uint32_t mxcsr = _mm_getcsr();
+    _mm_setcsr(0x1f80);  // transfers compute too, and the thread is another's
+    s.pool->set_poll(poll ? &poll : nullptr);
+    const Status executed = work();
+    s.pool->set_poll(nullptr);
+    _mm_setcsr(mxcsr);
+    return executed;
+  };
+  if (stack_suffices() && s.queue->run_here(here, done)) {
+    state->finish(done);
+    return done;
+  }
+  s.queue->submit(state, work);
+  while (!state->wait(kPoll_ms))
+    if (poll) poll();
+  if (state->failed) return state->error;
+  return Ok{};
+}
+
+Error refused(const char* what) {
+  return {VK_ERROR_OUT_OF_HOST_MEMORY, std::string("submit: the system refused ") + what + "; end other threads or raise the limit"};
+}
+
+// From any call that may make threads and take memory.
+template <class Result, class Call>
+Result without_exceptions(Call call) {
+  try {
+    return call();
+  } catch (const std::system_error&) {
+    return refused("the thread that executes submissions");
+  } catch (const std::bad_alloc&) {
+    return refused("memory for what a submission keeps");
+  }
+}
+
+Expected<Ptr<Submission>> make_submission(const Device& device, SubmitInfo& info) {
+  auto submission = std::make_shared<Submission>();
+  submission->state->hsr = device.hsr();
+  if (Status ok = lay_out(device, info, submission->state->execution); !ok) return ok.error();
+  return submission;
+}
+
+// Why a pass can't be run again as it ran; empty: it can.
+std::string repeat_obstacle(const PassExecution& last) {
+  const command::Pass& pass = *last.pass;
+  const framebuffer::Framebuffer& f = pass.framebuffer;
+  const auto loads = [](const framebuffer::LoadTarget& t) {
+    return t.in_bounds == framebuffer::LoadOp::image || t.border == framebuffer::LoadOp::image;
+  };
+  for (size_t i = 0; i < f.load.rts.size(); i++)
+    if (loads(f.load.rts[i])) return "it begins with what color[" + std::to_string(i) + "] held (load), and that is not there any more";
+  if (loads(f.load.z)) return "it begins with the depth that the image held (load), and that is not there any more";
+  if (loads(f.load.s)) return "it begins with the stencil that the image held (load), and that is not there any more";
+  if (last.stats.splits) return "the tiler's heap was full and the pass was split";
+  const auto writes = [](const command::DrawCall& draw) {
+    const pipeline::Resolved& resolved = *draw.state->resolved;
+    return resolved.fragment_traits.writes_memory || resolved.vertex_traits.writes_memory;
+  };
+  const auto named = [](const command::DrawCall& draw) {
+    return "the shaders of pipeline '" + draw.state->resolved->label + "' write memory, and would again";
+  };
+  for (const command::DrawCall& draw : pass.draws)
+    if (writes(draw)) return named(draw);
+  for (const command::IndirectDraw& draw : pass.indirects)
+    if (writes(draw.base)) return named(draw.base);
+  return {};
+}
+
+}  // namespace
+
+Expected<Ptr<Submission>> Device::submit(SubmitInfo info) {
+  return without_exceptions<Expected<Ptr<Submission>>>([&]() -> Expected<Ptr<Submission>> {
+    auto submission = make_submission(*this, info);
+    if (!submission) return submission;
+    DeviceState& s = *state_;
+    s.ensure_threads();
+    s.cancelled = false;
+    // The recordings keep the device, and the queue the submission until it is signaled.
+    s.queue->submit((*submission)->state, [&s, raw = (*submission)->state.get()] { return execute(s, raw->execution); });
+    return submission;
+  });
+}
+
+Expected<Ptr<Submission>> Device::submit_and_wait(SubmitInfo info, const std::function<void()>& poll) {
+  return without_exceptions<Expected<Ptr<Submission>>>([&]() -> Expected<Ptr<Submission>> {
+    auto submission = make_submission(*this, info);
+    if (!submission) return submission;
+    const Ptr<Submission::State>& state = (*submission)->state;
+    if (Status done = run_and_wait(*state_, state, [&] { return execute(*state_, state->execution); }, poll); !done) return done.error();
+    return submission;
+  });
+}
+
+Expected<PassTrace> Device::trace_again(const Ptr<Submission>& submission, size_t pass, TraceRequest request,
+                                        const std::function<void()>& poll) {
+  if (!submission || !submission->signaled() || submission->error())
+    return invalid("trace_again: the submission is null, not executed yet or ended with an error");
+  if (pass >= submission->pass_count())
+    return invalid("trace_again: pass " + std::to_string(pass) + " of a submission with " + std::to_string(submission->pass_count()));
+  const PassExecution& last = submission->state->execution.passes[pass];
+    if (const std::string why = repeat_obstacle(last); !why.empty())
+      return invalid(device::pass_name(*last.pass) + " cannot be traced after its end: " + why +
+                     "; request the trace before the pass is executed");
+  return without_exceptions<Expected<PassTrace>>([&]() -> Expected<PassTrace> {
+    auto state = std::make_shared<Submission::State>();
+    PassTrace found;
+    const auto work = [&]() -> Status {
+      auto trace = state_->executor->repeat(last, request, pass_options(*state_), state_->cancelled);
+      if (!trace) return trace.error();
+      found = std::move(*trace);
+      return Ok{};
+    };
+    if (Status done = run_and_wait(*state_, state, work, poll); !done) return done.error();
+    return found;
+  });
+}
+
+void Device::cancel() { state_->cancelled = true; }
+
+void Device::wait_idle() {
+  if (state_->queue && state_->owner_process == getpid()) state_->queue->wait_idle();
+}
+
+}  // namespace tilegpu

@@ -1,0 +1,109 @@
+// exec/commands.cpp -- stage: execution of copies, blits, clears, resolves and query commands. In: commands as data. Out: images,
+// buffers, query pools. Source: Vulkan specification, "Copy Commands", "Clear Commands", "Queries", "Timestamp Queries".
+#include "exec/commands.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "exec/thread_pool.hpp"
+#include "transfer/transfer.hpp"
+
+namespace tilegpu::exec {
+
+namespace {
+
+// Pieces of at least 64 rows: below that handing out costs more than copying.
+template <class Work>
+void share_rows(ThreadPool& pool, uint32_t rows, const Work& work) {
+  const uint32_t pieces = std::clamp(rows / 64, 1u, pool.threads() * 4);
+  pool.run(pieces, [&](uint32_t, uint32_t i) {
+    const auto at = [&](uint32_t k) { return static_cast<uint32_t>(uint64_t{rows} * k / pieces); };
+    work(transfer::RowRange{at(i), at(i + 1)});
+  });
+}
+
+// One result as vkCmdCopyQueryPoolResults writes it, 32 or 64 bits; 32-bit values wrap, as the specification allows.
+void put(uint8_t* at, uint64_t value, bool wide) {
+  const uint32_t low = static_cast<uint32_t>(value);
+  if (wide)
+    std::memcpy(at, &value, 8);
+  else
+    std::memcpy(at, &low, 4);
+}
+
+}  // namespace
+
+void execute(const command::CopyBuffer& c, ThreadPool&) {
+  transfer::copy_buffer(*c.source, *c.destination, c.source_offset_B, c.destination_offset_B, c.size_B);
+}
+
+void execute(const command::CopyBufferToImage& c, ThreadPool& pool) {
+  share_rows(pool, c.height_px, [&](transfer::RowRange rows) {
+    transfer::copy_buffer_to_image(*c.source, c.offset_B, c.row_length_px, *c.destination, c.region, c.width_px, c.height_px, rows);
+  });
+}
+
+void execute(const command::CopyImageToBuffer& c, ThreadPool& pool) {
+  share_rows(pool, c.height_px, [&](transfer::RowRange rows) {
+    transfer::copy_image_to_buffer(*c.source, c.region, c.width_px, c.height_px, *c.destination, c.offset_B, c.row_length_px, rows);
+  });
+}
+
+void execute(const command::CopyImage& c, ThreadPool& pool) {
+  // Within one image rows may overlap in order: one piece.
+  if (c.source == c.destination) return transfer::copy_image(*c.source, c.from, *c.destination, c.to, c.width_px, c.height_px);
+  share_rows(pool, c.height_px, [&](transfer::RowRange rows) {
+    transfer::copy_image(*c.source, c.from, *c.destination, c.to, c.width_px, c.height_px, rows);
+  });
+}
+
+void execute(const command::BlitImage& c, ThreadPool& pool) {
+  const uint32_t rows = std::max(1u, c.destination->info().height_px >> std::min(c.destination_level, 31u));
+  share_rows(pool, rows, [&](transfer::RowRange range) {
+    transfer::blit_image(*c.source, c.source_level, c.source_layer, c.source_corners.data(), *c.destination, c.destination_level,
+                         c.destination_layer, c.destination_corners.data(), c.filter, range);
+  });
+}
+
+void execute(const command::ResolveImage& c, ThreadPool& pool) {
+  share_rows(pool, c.destination->info().height_px,
+             [&](transfer::RowRange rows) { transfer::resolve_image(*c.source, *c.destination, rows); });
+}
+
+void execute(const command::ClearColorImage& c, ThreadPool&) { transfer::clear_color_image(*c.image, c.value); }
+
+void execute(const command::ClearDepthStencilImage& c, ThreadPool&) {
+  transfer::clear_depth_stencil_image(*c.image, c.value, c.aspects);
+}
+
+void execute(const command::GenerateMipmaps& c, ThreadPool&) { transfer::generate_mipmaps(*c.image); }
+
+void execute(const command::ResetQueryPool& c, ThreadPool&) {
+  assert(c.count <= c.pool->values.size() && c.first <= c.pool->values.size() - c.count);
+  for (uint32_t i = c.first; i < c.first + c.count; i++) {
+    c.pool->values[i] = 0;
+    c.pool->available[i] = false;
+  }
+}
+
+// Commands are executed one after the other: whatever stage is asked for, it has ended for all that came before.
+void execute(const command::WriteTimestamp& c, ThreadPool&) {
+  assert(c.query < c.pool->values.size());
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  c.pool->values[c.query] = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+  c.pool->available[c.query] = true;
+}
+
+void execute(const command::CopyQueryPoolResults& c, ThreadPool&) {
+  const bool wide = c.flags & VK_QUERY_RESULT_64_BIT, with_availability = c.flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT;
+  const uint32_t word_B = wide ? 8 : 4;
+  for (uint32_t i = 0; i < c.count; i++) {
+    uint8_t* at = c.destination->data() + c.offset_B + i * c.stride_B;
+    const bool available = c.pool->available[c.first + i];
+    if (available || (c.flags & VK_QUERY_RESULT_PARTIAL_BIT)) put(at, c.pool->values[c.first + i], wide);
+    if (with_availability) put(at + word_B, available, wide);
+  }
+}
+
+}  // namespace tilegpu::exec

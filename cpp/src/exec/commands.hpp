@@ -1,0 +1,24 @@
+// exec/commands.hpp -- the execution of one command outside passes, by all workers where there are rows to share.
+#pragma once
+
+#include "command/transfer.hpp"
+
+namespace tilegpu::exec {
+
+class ThreadPool;
+
+// One for each command of command/transfer.hpp. What they name was checked at recording.
+void execute(const command::CopyBuffer& c, ThreadPool& pool);
+void execute(const command::CopyBufferToImage& c, ThreadPool& pool);
+void execute(const command::CopyImageToBuffer& c, ThreadPool& pool);
+void execute(const command::CopyImage& c, ThreadPool& pool);
+void execute(const command::BlitImage& c, ThreadPool& pool);
+void execute(const command::ResolveImage& c, ThreadPool& pool);
+void execute(const command::ClearColorImage& c, ThreadPool& pool);
+void execute(const command::ClearDepthStencilImage& c, ThreadPool& pool);
+void execute(const command::GenerateMipmaps& c, ThreadPool& pool);
+void execute(const command::ResetQueryPool& c, ThreadPool& pool);
+void execute(const command::WriteTimestamp& c, ThreadPool& pool);
+void execute(const command::CopyQueryPoolResults& c, ThreadPool& pool);
+
+}  // namespace tilegpu::exec

@@ -1,0 +1,42 @@
+// exec/execution.hpp -- what an execution of recordings needs and finds; the recordings themselves stay as they are.
+//
+// In: recordings, in order. Out: for each pass that ran its counters, traces and decisions. Source: Vulkan specification, "Queue Forward
+// Progress" (what a submission keeps until it is done).
+#pragma once
+
+#include <deque>
+#include <optional>
+
+#include "command/recording.hpp"
+#include "hsr/lrz_state.hpp"
+#include "hsr/vertex_deferral.hpp"
+#include "tilegpu/stats.hpp"
+#include "tilegpu/trace.hpp"
+
+namespace tilegpu::exec {
+
+/// One execution of a pass.
+struct PassExecution {
+  Ptr<const command::Pass> pass;
+  PassStats stats;
+  std::vector<TileTrace> tile_trace;
+  std::optional<PassTrace> trace;                    // where it was asked for
+  std::vector<hsr::LrzDecision> lrz_decisions;       // by draw (indirect ones expanded); empty: switched off
+  std::vector<hsr::VertexDeferral> vertex_deferral;  // the same for deferred vertex shading
+};
+
+struct Execution {
+  std::vector<Ptr<const command::Recording>> recordings;
+  std::vector<const command::Command*> steps;  // of the recordings and of those that they execute, in order
+  std::deque<command::Command> joined;         // the steps that were made of several: passes that were suspended and resumed
+  std::vector<PassExecution> passes;           // one for each pass among the steps
+  std::vector<std::pair<size_t, TraceRequest>> traces;  // (index of a pass, what to trace)
+  /// Null: that pass is not traced.
+  const TraceRequest* trace_of(size_t pass) const {
+    for (const auto& [index, request] : traces)
+      if (index == pass) return &request;
+    return nullptr;
+  }
+};
+
+}  // namespace tilegpu::exec

@@ -1,0 +1,109 @@
+// exec/pass_phases.cpp -- stage: execution of a render pass, geometry in waves of chunks, tiles in parts. In: chunk plans. Out: images.
+//
+// When the chunks' records no longer fit the tiler's heap, what there is is rendered and spilled, and the pass goes on from there
+// (incremental rendering): the heap is counted in primitive order, chunk by chunk, so that the splits are the same for any number of
+// threads. Source: docs/decisions.md, 27.
+#include <algorithm>
+
+#include "exec/pass_run.hpp"
+
+namespace tilegpu::exec {
+
+namespace {
+
+// At most this many chunks are in memory beyond the heap: the bound of the geometry phase's memory.
+constexpr uint32_t kWaveChunks = 64;
+
+void add_geometry_counters(PassStats& sum, const PassStats& part) {
+  sum.indices += part.indices;
+  sum.vertices_shaded += part.vertices_shaded;
+  sum.vertex_batches += part.vertex_batches;
+  sum.primitives_in += part.primitives_in;
+  sum.primitives_culled += part.primitives_culled;
+  sum.primitives_clipped += part.primitives_clipped;
+  sum.primitives_out += part.primitives_out;
+  sum.bin_entries += part.bin_entries;
+  sum.tiler_heap_B += part.tiler_heap_B;
+  sum.vertices_position_shaded += part.vertices_position_shaded;
+  sum.primitives_deferred += part.primitives_deferred;
+  sum.varyings_deferred_B += part.varyings_deferred_B;
+}
+
+// Chunks [first, first + count) of the plan, behind those that are held. The memory that all of them take.
+uint64_t process_wave(PassRun& run, size_t first, uint32_t count) {
+  PassExecutor::State& s = run.kept;
+  const geometry::ChunkPlans& plans = *run.chunks;
+  const size_t held = s.used_chunks.size();
+  while (s.chunks.size() < held + count) s.chunks.push_back(std::make_unique<records::Chunk>());
+  const auto next_of = [&](size_t i) { return i + 1 < plans.size() ? &plans[i + 1] : nullptr; };
+  s.pool.run(count, [&](uint32_t worker, uint32_t i) {
+    if (!run.cancelled.load(std::memory_order_relaxed))
+      s.geometry_workers[worker].process_chunk(run.geometry, plans[first + i], *s.chunks[held + i], next_of(first + i));
+  });
+  uint64_t wave_B = 0;
+  for (uint32_t i = 0; i < count; i++) wave_B += s.chunks[held + i]->stats.tiler_heap_B;
+  return wave_B;
+}
+
+// The tile phase of what was gathered.
+void flush(PassRun& run, framebuffer::Part part) {
+  PassExecutor::State& s = run.kept;
+  geometry::gather_bins(run.geometry, s.used_chunks, s.binned);
+  const double before_ms = now_ms();
+  s.phase = "the tile phase";
+  render_part(run, part);
+  run.tiles_ms += now_ms() - before_ms;
+  s.phase = "the geometry phase";
+}
+
+// The heap is full: a part is rendered, and its chunks are free.
+Status split(PassRun& run) {
+  PassStats& stats = run.out.stats;
+  if (stats.splits == 0)
+    if (Status ok = framebuffer::ensure_spill_memory(run.pass.framebuffer); !ok) return ok;
+  flush(run, stats.splits == 0 ? framebuffer::Part::first : framebuffer::Part::middle);
+  stats.splits++;
+  run.kept.used_chunks.clear();
+  return Ok{};
+}
+
+// What was rendered gives its arenas to the next wave: chunks still in use move to the front.
+void move_used_chunks_to_front(PassExecutor::State& s) {
+  for (size_t i = 0; i < s.used_chunks.size(); i++) {
+    size_t at = i;
+    while (s.chunks[at].get() != s.used_chunks[i]) at++;
+    std::swap(s.chunks[i], s.chunks[at]);
+  }
+}
+
+}  // namespace
+
+Status run_phases(PassRun& run) {
+  PassExecutor::State& s = run.kept;
+  PassStats& stats = run.out.stats;
+  uint64_t used_B = 0;
+  s.used_chunks.clear();
+  for (size_t done = 0; done < run.chunks->size();) {
+    const size_t held = s.used_chunks.size();
+    const uint32_t wave = static_cast<uint32_t>(std::min<size_t>(kWaveChunks, run.chunks->size() - done));
+    const uint64_t wave_B = process_wave(run, done, wave);
+    if (run.cancelled) return Ok{};
+    stats.peak_arena_B = std::max(stats.peak_arena_B, used_B + wave_B);
+    for (uint32_t i = 0; i < wave; i++) {
+      const records::Chunk* chunk = s.chunks[held + i].get();
+      add_geometry_counters(stats, chunk->stats);
+      if (!s.used_chunks.empty() && used_B + chunk->stats.tiler_heap_B > run.heap_B) {
+        if (Status ok = split(run); !ok) return ok;
+        used_B = 0;
+      }
+      s.used_chunks.push_back(chunk);
+      used_B += chunk->stats.tiler_heap_B;
+    }
+    done += wave;
+    move_used_chunks_to_front(s);
+  }
+  if (!run.cancelled) flush(run, stats.splits ? framebuffer::Part::last : framebuffer::Part::normal);
+  return Ok{};
+}
+
+}  // namespace tilegpu::exec

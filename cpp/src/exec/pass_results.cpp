@@ -1,0 +1,132 @@
+// exec/pass_results.cpp -- stage: execution of a render pass, what was found. In: the workers' counters, ledgers, traces and sums.
+// Out: PassExecution, query pools, what the next pass on the same depth image may know.
+#include <algorithm>
+#include <chrono>
+#include <tuple>
+
+#include "exec/pass_run.hpp"
+
+namespace tilegpu::exec {
+
+namespace {
+
+constexpr const char* kAttachmentNames[stats::kLedgerAttachments] = {"color0", "color1", "color2", "color3", "color4",
+                                                                     "color5", "color6", "color7", "depth",  "stencil"};
+
+void add_fragment_counters(PassStats& sum, const stats::FragmentCounters& part) {
+  sum.fragments_rasterized += part.fragments_rasterized;
+  sum.fragments_early_killed += part.fragments_early_killed;
+  sum.fragments_shaded += part.fragments_shaded;
+  sum.fragments_discarded += part.fragments_discarded;
+  sum.fragments_late_killed += part.fragments_late_killed;
+  sum.lrz_primitives_tested += part.lrz_primitives_tested;
+  sum.lrz_primitives_rejected += part.lrz_primitives_rejected;
+  sum.lrz_blocks_rejected += part.lrz_blocks_rejected;
+  sum.helper_lanes += part.helper_lanes;
+  sum.idle_lanes += part.idle_lanes;
+  sum.packets += part.packets;
+  sum.samples_written += part.samples_written;
+  sum.primitives_culled_by_prepass += part.primitives_culled_by_prepass;
+  sum.fragments_killed_by_prepass += part.fragments_killed_by_prepass;
+  sum.fragments_killed_by_fpk += part.fragments_killed_by_fpk;
+  sum.fragments_killed_by_hierarchical_z += part.fragments_killed_by_hierarchical_z;
+  sum.sliced_invocations += part.sliced_invocations;
+  sum.vertices_shaded_in_tiles += part.vertices_shaded_in_tiles;
+}
+
+void fill_traffic(const command::Pass& pass, const stats::Ledger& total, PassStats& stats) {
+  for (uint32_t a = 0; a < stats::kLedgerAttachments; a++) {
+    if (!is_bound(pass, a)) continue;
+    AttachmentTraffic& row = stats.traffic.emplace_back();
+    row.attachment = kAttachmentNames[a];
+    for (size_t cause = 0; cause < row.bytes.size(); cause++) row.bytes[cause] = total.bytes[a][cause];
+  }
+}
+
+// Of all tile workers, those that trace as well.
+template <class Visit>
+void for_each_worker(PassRun& run, Visit visit) {
+  for (tile::TileWorker& worker : run.kept.tile_workers) visit(worker);
+  for (tile::TracedTileWorker& worker : run.traced_workers) visit(worker);
+}
+
+}  // namespace
+
+double now_ms() { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+bool is_bound(const command::Pass& pass, uint32_t attachment) {
+  assert(attachment < stats::kLedgerAttachments);
+  if (attachment < 8) return attachment < pass.info.color.size() && pass.info.color[attachment].view;
+  return !!(attachment == stats::kLedgerDepth ? pass.info.depth.view : pass.info.stencil.view);
+}
+
+void finish_trace(PassRun& run) {
+  assert(run.trace);
+  tile::trace::Covers covers;
+  for (const tile::TracedTileWorker& worker : run.traced_workers) worker.add_trace(*run.trace, covers);
+  tile::trace::finish_pass(*run.trace, covers);
+  run.out.trace = std::move(run.trace->result);
+}
+
+void keep_depth(PassRun& run) {
+  const RenderingAttachment& depth = run.pass.info.depth;
+  for (const Ptr<ImageView>& view : {depth.view, depth.resolve_view})
+    if (view) view->image()->content_version++;
+  const framebuffer::StoreTarget& store = run.pass.framebuffer.store.z;
+  const bool stored = store.store && store.msaa == framebuffer::MsaaCopy::all && store.view == depth.view;
+  if (run.hsr.low_resolution_z) run.kept.lrz_cache.end(run.lrz_info, run.kept.lrz, stored && !run.cancelled);
+}
+
+void sum_counters(PassRun& run) {
+  PassExecutor::State& s = run.kept;
+  PassStats& stats = run.out.stats;
+  stats.vertices_unique_requested = s.census.count();
+  stats.bins = s.bin_drawn.size();
+  stats.bins_with_primitives = static_cast<uint64_t>(std::count(s.bin_drawn.begin(), s.bin_drawn.end(), 1));
+  stats::Ledger total;
+  for_each_worker(run, [&](auto& worker) {
+    add_fragment_counters(stats, worker.counters());
+    worker.add_prepass_stops(stats);
+    for (uint32_t a = 0; a < stats::kLedgerAttachments; a++)
+      for (size_t cause = 0; cause < static_cast<size_t>(TrafficCause::count); cause++)
+        total.bytes[a][cause] += worker.ledger().bytes[a][cause];
+  });
+  fill_traffic(run.pass, total, stats);
+}
+
+// Indirect draws stand behind the others in the execution's list; people count in the order of commands.
+void number_draws(PassRun& run) {
+  PassStats& stats = run.out.stats;
+  if (!run.pass.indirects.empty()) {
+    const std::vector<uint32_t> numbers = draw_numbers(run.plan->commands, run.context.draws.size());
+    for (PrepassStop& stop : stats.prepass_stops) {
+      if (stop.draw < numbers.size()) stop.draw = numbers[stop.draw];
+      if (stop.because_of >= 0) stop.because_of = static_cast<int32_t>(numbers[static_cast<size_t>(stop.because_of)]);
+    }
+    for (hsr::LrzDecision& decision : run.out.lrz_decisions)
+      if (decision.cause >= 0) decision.cause = static_cast<int32_t>(numbers[static_cast<size_t>(decision.cause)]);
+  }
+  std::sort(stats.prepass_stops.begin(), stats.prepass_stops.end(), [](const PrepassStop& a, const PrepassStop& b) {
+    return std::tie(a.draw, a.rule, a.because_of, a.reason) < std::tie(b.draw, b.rule, b.because_of, b.reason);
+  });
+}
+
+void finish_depth_filter(PassRun& run) {
+  if (!run.filter_position) return;
+  hsr::FilterCounters sum;
+  for_each_worker(run, [&](auto& worker) { sum.add(worker.filter_counters()); });
+  run.out.stats.depth_filter = {run.filter_position->position, sum.front, sum.survived, sum.rejected, sum.failed,
+                                sum.reads_skipped,             sum.lines};
+  run.filter_position->adapt(sum);
+}
+
+void finish_queries(PassRun& run) {
+  for (const command::ActiveQuery& query : run.pass.queries) query.pool->values[query.query] = 0;
+  for (size_t q = 0; q < run.pass.queries.size(); q++) {
+    const command::ActiveQuery& query = run.pass.queries[q];
+    for_each_worker(run, [&](auto& worker) { query.pool->values[query.query] += worker.query_samples(static_cast<uint32_t>(q)); });
+    query.pool->available[query.query] = true;
+  }
+}
+
+}  // namespace tilegpu::exec

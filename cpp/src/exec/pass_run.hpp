@@ -1,0 +1,106 @@
+// exec/pass_run.hpp -- one run of a pass, as the stages of its execution hand it on; and what an executor keeps between runs.
+//
+// The stages are declared here in the order in which they run; each file of exec/ that implements some says which.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <span>
+
+#include "exec/depth_filter_positions.hpp"
+#include "exec/execution.hpp"
+#include "exec/pass_executor.hpp"
+#include "exec/pass_plan.hpp"
+#include "exec/thread_pool.hpp"
+#include "geometry/census.hpp"
+#include "hsr/lrz_pass.hpp"
+#include "tile/fragment_trace.hpp"
+#include "tile/tile_job.hpp"
+
+namespace tilegpu::exec {
+
+/// What is kept from run to run: memory, and what one pass learns for the next.
+struct PassExecutor::State {
+  ThreadPool& pool;
+  std::deque<geometry::GeometryWorker> geometry_workers;  // one for each thread
+  std::deque<tile::TileWorker> tile_workers;
+  std::vector<std::unique_ptr<records::Chunk>> chunks;  // arenas keep their capacity
+  std::vector<const records::Chunk*> used_chunks;       // of the part that is being gathered, in order
+  records::BinnedGeometry binned;
+  std::vector<uint8_t> bin_drawn;  // by any part
+  struct BinRun {
+    uint32_t first, columns;
+  };
+  std::vector<BinRun> bin_runs;  // of a layer
+  geometry::VertexCensus census;
+  PassPlan passing_plan;                  // of passes whose draws are known at their execution only
+  geometry::ChunkPlans passing_chunks;    // of passes whose chunks are
+  FilterPositions filter_positions;
+  hsr::LrzCache lrz_cache;
+  hsr::LrzPass lrz;
+  const char* phase = "";  // for the message when memory runs out
+
+  explicit State(ThreadPool& p) : pool(p) {}
+  /// Gives everything back; takes no memory itself.
+  void release();
+};
+
+/// One run of a pass.
+struct PassRun {
+  PassExecutor::State& kept;
+  const command::Pass& pass;
+  const PassOptions& options;
+  const std::atomic<bool>& cancelled;
+  PassExecution& out;
+  const TraceRequest* request = nullptr;  // null: not traced
+  HiddenSurfaceRemoval hsr;
+  bool dry = false, timed = false;
+  double start_ms = 0, tiles_ms = 0;
+
+  // Plan: made here, or found with the pass.
+  std::shared_ptr<PassPlan> made;
+  std::shared_ptr<const PassPlan> found;
+  const PassPlan* plan = nullptr;
+  const geometry::ChunkPlans* chunks = nullptr;
+
+  tile::PassContext context;
+  geometry::GeometryPass geometry;
+  hsr::LrzPassInfo lrz_info;
+  hsr::FilterPosition* filter_position = nullptr;
+  uint64_t heap_B = 0;  // of the tiler
+
+  std::deque<tile::TracedTileWorker> traced_workers;
+  std::unique_ptr<tile::trace::State> trace;
+
+  /// Stats of a split are those of the whole pass.
+  PassStats& stats() { return out.stats; }
+};
+
+// Setting up (pass_setup.cpp).
+void begin_workers(PassRun& run);
+void take_newest_code(const command::Pass& pass);
+void plan_commands(PassRun& run);
+void set_up_tiles(PassRun& run);
+void judge_draws(PassRun& run);
+void set_up_geometry(PassRun& run);
+void begin_trace(PassRun& run);
+void plan_geometry(PassRun& run);
+void begin_pass(PassRun& run);
+
+// The two phases (pass_phases.cpp); the tile phase of one part (tile_phase.cpp).
+Status run_phases(PassRun& run);
+void render_part(PassRun& run, framebuffer::Part part);
+
+// What was found (pass_results.cpp).
+void finish_trace(PassRun& run);
+void keep_depth(PassRun& run);
+void sum_counters(PassRun& run);
+void number_draws(PassRun& run);
+void finish_depth_filter(PassRun& run);
+void finish_queries(PassRun& run);
+
+double now_ms();
+/// Which attachments have a row in PassStats::traffic.
+bool is_bound(const command::Pass& pass, uint32_t attachment);
+
+}  // namespace tilegpu::exec

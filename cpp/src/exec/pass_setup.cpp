@@ -1,0 +1,160 @@
+// exec/pass_setup.cpp -- stage: execution of a render pass, everything before the first chunk. In: the recorded pass, the device's
+// options. Out: in the PassRun the plan, the tile phase's context and the geometry phase's.
+#include <algorithm>
+
+#include "base/wide.hpp"
+#include "exec/pass_run.hpp"
+
+namespace tilegpu::exec {
+
+namespace {
+
+records::BinGrid bin_grid(const command::Pass& pass, uint32_t bin_px) {
+  assert(bin_px);
+  records::BinGrid grid;
+  grid.bin_px = bin_px;
+  const int32_t side = static_cast<int32_t>(bin_px);
+  // Over the tiling area: it contains the render area, and only its bins are loaded and stored.
+  const auto& area = pass.framebuffer.layout.tiling_area_px;
+  grid.origin_x_px = area.min_x / side * side;
+  grid.origin_y_px = area.min_y / side * side;
+  grid.columns = (area.max_x - grid.origin_x_px) / bin_px + 1;
+  grid.rows = (area.max_y - grid.origin_y_px) / bin_px + 1;
+  return grid;
+}
+
+// Profiles without low-resolution Z get the newest when it is asked for.
+uint32_t lrz_generation_of(const framebuffer::Profile& profile) {
+  return profile.lrz_generation ? profile.lrz_generation : hsr::kLrzBidirectional;
+}
+
+// Chunks shrink with the heap, so that a small one is split where it is full and not 4096 primitives later.
+constexpr uint64_t kHeapPerPrimitive_B = 1024;
+// With this heap a wave of the largest chunks is still less than half of it.
+constexpr uint64_t kHeapOfLargeChunks_B = uint64_t{256} << 20;
+
+}  // namespace
+
+void begin_workers(PassRun& run) {
+  PassExecutor::State& s = run.kept;
+  while (s.geometry_workers.size() < s.pool.threads()) s.geometry_workers.emplace_back();
+  while (s.tile_workers.size() < s.pool.threads()) s.tile_workers.emplace_back();
+}
+
+// The one place of a recording that changes: a function's address gives way to that of better code for the same function. Whoever
+// reads the address meanwhile, in a run of the same recording, runs the one or the other, with the same result.
+void take_newest_code(const command::Pass& pass) {
+  if (pass.newest_code.load(std::memory_order_acquire)) return;
+  bool newest = true;
+  for (const command::QuickCode& quick : pass.quick_code) {
+    newest &= quick.code->last.load(std::memory_order_acquire);
+    __atomic_store_n(quick.address, quick.code->address.load(std::memory_order_acquire), __ATOMIC_RELEASE);
+  }
+  pass.newest_code.store(newest, std::memory_order_release);
+}
+
+void plan_commands(PassRun& run) {
+  run.found = kept_plan(run.pass);
+  run.plan = run.found.get();
+  if (!run.plan) {
+    if (run.pass.indirects.empty()) run.made = std::make_shared<PassPlan>();
+    PassPlan& plan = run.made ? *run.made : run.kept.passing_plan;
+    plan_draws(run.pass, plan);
+    run.plan = &plan;
+  }
+  run.out.stats.draws = run.plan->draw_count;
+}
+
+void set_up_tiles(PassRun& run) {
+  const PassOptions& options = run.options;
+  tile::PassContext& context = run.context;
+  context.draws = draws_of(run.pass, *run.plan);
+  context.tile = tile_io::make_host_tile(run.pass.framebuffer, options.forced_bin_px, options.l2_B, options.compress_samples);
+  context.render_area = run.pass.render_area;
+  context.samples = run.pass.samples;
+  context.query_count = static_cast<uint32_t>(run.pass.queries.size());
+  context.lanes = options.lanes;
+  context.tile.wide = wide_vectors(options.lanes);
+  context.fpk_quads = options.fpk_quads;
+  context.hsr = run.hsr;
+  context.compress_samples = options.compress_samples;
+  run.filter_position = begin_depth_filter(run.pass, run.kept.filter_positions, context);
+}
+
+// Which draws low-resolution Z may use, and which have their vertices shaded in two parts: from states and shaders alone.
+void judge_draws(PassRun& run) {
+  PassExecutor::State& s = run.kept;
+  tile::PassContext& context = run.context;
+  const command::Pass& pass = run.pass;
+  if (run.hsr.low_resolution_z) {
+    run.lrz_info = {lrz_generation_of(*pass.framebuffer.layout.profile),
+                    &pass.info,
+                    context.tile.depth.words ? context.tile.depth_format : VK_FORMAT_UNDEFINED,
+                    context.tile.stencil.words != 0,
+                    pass.samples,
+                    pass.width_px,
+                    pass.height_px,
+                    pass.render_area};
+    s.lrz_cache.begin(run.lrz_info, run.plan->commands, context.draws, s.lrz);
+    if (s.lrz.view) context.lrz = &s.lrz;
+    run.out.lrz_decisions = s.lrz.decisions;
+  }
+  if (run.hsr.deferred_vertex_shading) hsr::decide_deferral(context.draws, pass.info, run.out.vertex_deferral);
+  context.deferral = run.out.vertex_deferral;
+}
+
+void set_up_geometry(PassRun& run) {
+  const PassOptions& options = run.options;
+  geometry::GeometryPass& geometry = run.geometry;
+  run.heap_B = options.tiler_heap_B ? options.tiler_heap_B : run.pass.framebuffer.desc.tiler_heap_B;
+  geometry.draws = run.context.draws;
+  geometry.commands = run.plan->commands;
+  geometry.grid = bin_grid(run.pass, run.context.tile.bin_px);
+  geometry.render_area = run.pass.render_area;
+  geometry.samples = run.pass.samples;
+  geometry.vertex_batch = options.vertex_batch ? options.vertex_batch : shader::kBatchStride;
+  geometry.vertex_ranges = options.vertex_batch == 0;
+  geometry.wide = wide_vectors(options.lanes);
+  const uint64_t most_primitives = run.heap_B < kHeapOfLargeChunks_B ? geometry::kChunkPrimitives : run.plan->chunk_primitives;
+  geometry.chunk_primitives = static_cast<uint32_t>(std::clamp<uint64_t>(run.heap_B / kHeapPerPrimitive_B, 1, most_primitives));
+  geometry.lrz = run.context.lrz;
+  geometry.deferral = run.context.deferral;
+  geometry.deferred_triangle_px2 = options.deferred_triangle_px2;
+  geometry.census = &run.kept.census;
+}
+
+void begin_trace(PassRun& run) {
+  run.trace = std::make_unique<tile::trace::State>();
+  tile::trace::begin_pass(*run.trace, *run.request, run.pass.width_px, run.pass.height_px, run.geometry.grid,
+                          draw_numbers(run.plan->commands, run.context.draws.size()));
+  run.geometry.traced = !run.timed;
+  run.context.trace = run.trace.get();
+  while (!run.timed && run.traced_workers.size() < run.kept.pool.threads()) run.traced_workers.emplace_back();
+}
+
+void plan_geometry(PassRun& run) {
+  PassExecutor::State& s = run.kept;
+  if (!run.found) {
+    PassPlan& plan = run.made ? *run.made : s.passing_plan;
+    plan_chunks(run.geometry, plan);
+    run.chunks = &plan.chunks;
+    if (run.made) run.pass.plan.publish(run.made);
+  } else if (run.plan->chunks.read_indices() || run.plan->chunks_of != run.geometry.chunk_primitives) {
+    // Indices that restart primitives may have been written since; another device may have another heap.
+    geometry::plan_chunks(run.geometry, s.passing_chunks);
+    run.chunks = &s.passing_chunks;
+  } else {
+    run.chunks = &run.plan->chunks;
+  }
+}
+
+void begin_pass(PassRun& run) {
+  PassExecutor::State& s = run.kept;
+  s.census.begin(run.plan->census);
+  for (tile::TileWorker& worker : s.tile_workers) worker.begin_pass(run.context);
+  for (tile::TracedTileWorker& worker : run.traced_workers) worker.begin_pass(run.context);
+  if (!run.dry) tile_io::prepare_signatures(run.pass.framebuffer);
+  s.bin_drawn.assign(size_t{run.geometry.grid.columns} * run.geometry.grid.rows, 0);
+}
+
+}  // namespace tilegpu::exec

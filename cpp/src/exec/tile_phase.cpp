@@ -1,0 +1,182 @@
+// exec/tile_phase.cpp -- stage: execution of a render pass, the tile phase of one part: all bins, from load to store.
+//
+// In: gathered bins, the framebuffer's pieces. Out: images, the workers' counters, traces of tiles. A bin is one job on one thread.
+#include <algorithm>
+#include <optional>
+
+#include "exec/pass_run.hpp"
+#include "tile/lrz_test.hpp"
+
+namespace tilegpu::exec {
+
+namespace {
+
+// Runs of bins that only get their clear value are cut so that threads end together: half a run waits on average.
+constexpr uint32_t kClearRunsPerThread = 8;
+
+bool drawn(const PassRun& run, uint32_t bin) {
+  return run.kept.binned.first_segment[bin] != run.kept.binned.first_segment[bin + 1];
+}
+
+tile_io::TileRegion region_of(const PassRun& run, uint32_t bin) {
+  const records::BinGrid& grid = run.kept.binned.grid;
+  tile_io::TileRegion region;
+  region.x_px = grid.origin_x_px + static_cast<int32_t>(bin % grid.columns * grid.bin_px);
+  region.y_px = grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px);
+  region.layer = run.context.layer;
+  return region;
+}
+
+// What holds for every bin of this part.
+void set_up_part(PassRun& run, framebuffer::Part part) {
+  const command::Pass& pass = run.pass;
+  tile::PassContext& context = run.context;
+  context.geometry = &run.kept.binned;
+  if (run.trace) run.trace->keeps_bins = part == framebuffer::Part::first || part == framebuffer::Part::middle;
+  if (part == framebuffer::Part::middle || part == framebuffer::Part::last) context.depth_holds_far = false;
+  const tile_io::DeferredDepth deferred = tile_io::defers_depth(pass.framebuffer, context.tile, part);
+  const bool keeps_blocks =
+      context.compress_samples && context.hsr.visibility_buffer && !context.hsr.pre_pass && !context.filter_planes.count;
+  context.block_lists = keeps_blocks && deferred.possible && context.samples > 1;
+  context.block_covers = keeps_blocks && context.hsr.hierarchical_z && context.samples == 1 && context.tile.depth.words;
+  context.depth_known = deferred.possible;
+  context.depth_background = deferred.background;
+  context.keeps_depth = deferred.kept || context.lrz;
+  context.averaged_colors = tile_io::averaged_colors(pass.framebuffer, context.tile, part);
+}
+
+/// What a bin added to its worker's ledger.
+TileTrace trace_of(const PassRun& run, const tile_io::TileRegion& region, framebuffer::Part part, const stats::Ledger& before,
+                   const stats::Ledger& after) {
+  TileTrace trace{region.x_px,          region.y_px, run.kept.binned.grid.bin_px, region.layer, static_cast<uint32_t>(part),
+                  region.has_primitives, {}};
+  for (uint32_t a = 0; a < stats::kLedgerAttachments; a++) {
+    if (!is_bound(run.pass, a)) continue;
+    auto& bytes = trace.bytes.emplace_back();
+    for (size_t cause = 0; cause < bytes.size(); cause++) bytes[cause] = after.bytes[a][cause] - before.bytes[a][cause];
+  }
+  return trace;
+}
+
+// Clears inside the pass reach all layers, draws only the first: in the others a bin has its clears alone.
+template <class Worker>
+void clear_in_bin(const PassRun& run, const tile_io::TileRegion& region, uint32_t bin, Worker& worker) {
+  const records::BinnedGeometry& binned = run.kept.binned;
+  for (uint32_t i = binned.first_segment[bin]; i < binned.first_segment[bin + 1]; i++)
+    if (const command::ClearCall* clear = binned.segments[i].chunk->clear)
+      tile_io::clear_in_tile(run.context.tile, region, clear->attachment, clear->aspects, clear->value, clear->rect, worker.memory());
+}
+
+// The end of a bin: low-resolution Z learns, samples are resolved, what is stored goes to its image.
+template <class Worker>
+void finish_bin(const PassRun& run, const tile_io::TileRegion& region, framebuffer::Part part, Worker& worker) {
+  const tile::PassContext& context = run.context;
+  if (framebuffer::resolves_in(part) && context.lrz && region.layer == 0 && region.has_primitives)
+    tile::lrz_feedback(*context.lrz, context.tile, worker.memory(), region.x_px, region.y_px);
+  if (framebuffer::resolves_in(part))
+    tile_io::resolve_tile(run.pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
+  tile_io::store_tile(run.pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
+}
+
+// One bin of one layer. `moved`: where its bytes are noted; null: nobody asks.
+template <class Worker>
+void render_bin(PassRun& run, framebuffer::Part part, uint32_t bin, Worker& worker, TileTrace* moved) {
+  if (run.cancelled.load(std::memory_order_relaxed)) return;
+  const command::Pass& pass = run.pass;
+  const tile::PassContext& context = run.context;
+  tile_io::TileRegion region = region_of(run, bin);
+  // Without a layer output every primitive goes to layer 0.
+  const bool only_clears = region.layer > 0 && drawn(run, bin) && !pass.clears.empty();
+  region.has_primitives = (drawn(run, bin) && region.layer == 0) || only_clears;
+  std::optional<stats::Ledger> before;
+  if (moved) before = worker.ledger();
+  const auto keep_trace = [&] {
+    if (moved) *moved = trace_of(run, region, part, *before, worker.ledger());
+  };
+  if (!run.dry && tile_io::tile_is_clean(pass.framebuffer, region, part)) {
+    tile_io::count_clean_tile(pass.framebuffer, context.tile, region, worker.ledger(), part);
+    keep_trace();
+    return;
+  }
+  region.clears_depth = !(context.block_lists && region.has_primitives && !only_clears);
+  tile_io::load_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
+  if (only_clears) {
+    clear_in_bin(run, region, bin, worker);
+  } else if (region.has_primitives) {
+    run.kept.bin_drawn[bin] = 1;
+    worker.run(context, bin);
+  }
+  if (run.dry) return;
+  finish_bin(run, region, part, worker);
+  keep_trace();
+}
+
+// Bins side by side that only get their clear value are filled by whole rows of pixels.
+void render_in_runs(PassRun& run, framebuffer::Part part) {
+  PassExecutor::State& s = run.kept;
+  const records::BinGrid& grid = s.binned.grid;
+  const uint32_t bins = grid.columns * grid.rows;
+  s.bin_runs.clear();
+  const uint32_t longest = bins / (kClearRunsPerThread * s.pool.threads()) + 1;
+  for (uint32_t bin = 0; bin < bins; bin++) {
+    const bool goes_on = bin % grid.columns && !drawn(run, bin) && !drawn(run, bin - 1) && s.bin_runs.back().columns < longest;
+    if (goes_on)
+      s.bin_runs.back().columns++;
+    else
+      s.bin_runs.push_back({bin, 1});
+  }
+  s.pool.run(static_cast<uint32_t>(s.bin_runs.size()), [&](uint32_t w, uint32_t i) {
+    const auto [bin, columns] = s.bin_runs[i];
+    if (columns == 1) return render_bin(run, part, bin, s.tile_workers[w], nullptr);
+    if (run.cancelled.load(std::memory_order_relaxed)) return;
+    tile_io::TileRegion region = region_of(run, bin);
+    region.columns = columns;
+    region.has_primitives = false;
+    tile::TileWorker& worker = s.tile_workers[w];
+    tile_io::store_tile(run.pass.framebuffer, run.context.tile, region, worker.memory(), worker.ledger(), part);
+  });
+}
+
+// While a pass is traced: each bin by the worker that notes, or timed.
+void render_traced(PassRun& run, framebuffer::Part part, TileTrace* moved) {
+  PassExecutor::State& s = run.kept;
+  tile::trace::State& trace = *run.trace;
+  s.pool.run(s.binned.grid.columns * s.binned.grid.rows, [&](uint32_t w, uint32_t bin) {
+    if (run.timed) {
+      const double begin_ms = now_ms();
+      render_bin(run, part, bin, s.tile_workers[w], nullptr);
+      trace.result.tile_ms[bin].ms += now_ms() - begin_ms;
+      return;
+    }
+    const tile_io::TileRegion region = region_of(run, bin);
+    if (trace.maps || !run.dry || tile::trace::watches(trace, region.x_px, region.y_px))
+      render_bin(run, part, bin, run.traced_workers[w], moved ? moved + bin : nullptr);
+  });
+}
+
+}  // namespace
+
+void render_part(PassRun& run, framebuffer::Part part) {
+  PassExecutor::State& s = run.kept;
+  set_up_part(run, part);
+  const uint32_t bins = s.binned.grid.columns * s.binned.grid.rows;
+  const bool in_runs =
+      !run.trace && !run.pass.info.trace_tiles && tile_io::stores_clear_values(run.pass.framebuffer, run.context.tile, part);
+  for (uint32_t layer = 0; layer < std::max(1u, run.pass.info.layer_count); layer++) {
+    run.context.layer = layer;
+    TileTrace* moved = nullptr;  // of this layer's first bin
+    if (run.pass.info.trace_tiles) {
+      const size_t first = run.out.tile_trace.size();
+      run.out.tile_trace.resize(first + bins);
+      moved = run.out.tile_trace.data() + first;
+    }
+    if (in_runs)
+      render_in_runs(run, part);
+    else if (run.trace)
+      render_traced(run, part, moved);
+    else
+      s.pool.run(bins, [&](uint32_t w, uint32_t bin) { render_bin(run, part, bin, s.tile_workers[w], moved ? moved + bin : nullptr); });
+  }
+}
+
+}  // namespace tilegpu::exec

@@ -1,0 +1,308 @@
+// tests/test_recordings.cpp -- recordings are data: submitted while they run, called from others, suspended and resumed; equal bits.
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "check.hpp"
+#include "tilegpu/device.hpp"
+
+using namespace tilegpu;
+
+namespace {
+
+// Triangles around the middle, half transparent: what is drawn twice, or in another order, has other bits.
+const char* kVertex = R"(#version 450
+layout(push_constant) uniform Push { float turn; };
+layout(location = 0) out vec3 v_color;
+void main() {
+  float a = turn + 2.0944 * gl_VertexIndex + 0.4 * gl_InstanceIndex;
+  gl_Position = vec4(0.9 * cos(a), 0.9 * sin(a), 0.5, 1.0);
+  v_color = vec3(gl_VertexIndex == 0, gl_VertexIndex == 1, 0.3 * gl_InstanceIndex);
+})";
+const char* kFragment = R"(#version 450
+layout(location = 0) in vec3 v_color;
+layout(location = 0) out vec4 o_color;
+void main() { o_color = vec4(v_color, 0.37); })";
+constexpr uint32_t kWidth_px = 300, kHeight_px = 200;
+
+Ptr<ShaderModule> module(const char* text, VkShaderStageFlagBits stage) {
+  auto words = compile_glsl({text, "test.glsl", stage, {}, {}});
+  if (!CHECK_MESSAGE(words, words ? "" : words.error().message)) return nullptr;
+  return *ShaderModule::create(*words, "test");
+}
+
+struct Target {
+  Ptr<Image> image;
+  Ptr<ImageView> view;
+
+  Target() {
+    image = *Image::create({.format = VK_FORMAT_R8G8B8A8_UNORM, .width_px = kWidth_px, .height_px = kHeight_px, .label = "out"});
+    CHECK(image->ensure_memory());
+    view = *ImageView::create({.image = image});
+  }
+  std::vector<uint8_t> pixels() const {
+    const SubresourceLayout layout = image->layout(VK_IMAGE_ASPECT_COLOR_BIT, 0, 0);
+    std::vector<uint8_t> result;
+    for (uint32_t y = 0; y < kHeight_px; y++) {
+      const uint8_t* row = image->data() + layout.offset_B + y * layout.row_pitch_B;
+      result.insert(result.end(), row, row + kWidth_px * 4);
+    }
+    return result;
+  }
+  RenderingInfo rendering(VkRenderingFlags flags = 0) const {
+    RenderingAttachment color;
+    color.view = view;
+    color.load_op = VK_ATTACHMENT_LOAD_OP_CLEAR;
+    color.clear.color = {{0.2f, 0.4f, 0.6f, 1.0f}};
+    return {.flags = flags, .render_area = {{3, 5}, {kWidth_px - 20, kHeight_px - 10}}, .color = {color}, .label = "main"};
+  }
+};
+
+struct Scene {
+  Ptr<Device> device;
+  Ptr<Pipeline> pipeline;
+  Ptr<QueryPool> queries = std::make_shared<QueryPool>(QueryType::occlusion, 4);
+
+  Scene() {
+    device = *Device::create({.threads = 2, .cache_dir = "off"});
+    GraphicsPipelineCreateInfo info;
+    info.vertex.module = module(kVertex, VK_SHADER_STAGE_VERTEX_BIT);
+    info.fragment.module = module(kFragment, VK_SHADER_STAGE_FRAGMENT_BIT);
+    info.layout = std::make_shared<PipelineLayout>(PipelineLayout{{}, 4});
+    info.blend.attachments = {{VK_TRUE, VK_BLEND_FACTOR_SRC_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA, VK_BLEND_OP_ADD, VK_BLEND_FACTOR_ONE,
+                               VK_BLEND_FACTOR_ZERO, VK_BLEND_OP_ADD, 0xf}};
+    info.color_formats = {VK_FORMAT_R8G8B8A8_UNORM};
+    info.label = "triangles";
+    auto made = device->create_pipeline(info);
+    if (CHECK_MESSAGE(made, made ? "" : made.error().message)) pipeline = *made;
+  }
+
+  Ptr<CommandBuffer> commands(VkCommandBufferLevel level = VK_COMMAND_BUFFER_LEVEL_PRIMARY) const {
+    return std::make_shared<CommandBuffer>(device, level);
+  }
+  // Draws [first, end) of the picture; the middle one with a scissor of its own and a query.
+  void draw(CommandBuffer& cb, int first, int end) const {
+    cb.bind_pipeline(pipeline);
+    for (int i = first; i < end; i++) {
+      const float turn = 0.7f * static_cast<float>(i);
+      CHECK(cb.push_constants(0, &turn, 4));
+      cb.set_scissor(i == 2 ? VkRect2D{{40, 30}, {200, 90}} : VkRect2D{{0, 0}, {kWidth_px, kHeight_px}});
+      if (i == 2) CHECK(cb.begin_query(queries, 1, true));
+      CHECK(cb.draw(3, 2, 0, 0));
+      if (i == 2) CHECK(cb.end_query(queries, 1));
+    }
+    const VkClearValue value{.color = {{1.0f, 0.5f, 0.25f, 0.5f}}};
+    if (end == 5) CHECK(cb.clear_attachment(0, VK_IMAGE_ASPECT_COLOR_BIT, value, {{0, 0}, {30, 25}}));
+  }
+  // The picture in one pass of one command buffer.
+  Ptr<CommandBuffer> plain(const Target& target) const {
+    auto cb = commands();
+    CHECK(cb->begin());
+    CHECK(cb->begin_rendering(target.rendering()));
+    draw(*cb, 0, 5);
+    CHECK(cb->end_rendering());
+    CHECK(cb->end());
+    return cb;
+  }
+  Ptr<Submission> run(std::vector<Ptr<CommandBuffer>> list) const {
+    auto done = device->submit_and_wait({std::move(list), {}}, {});
+    if (!CHECK_MESSAGE(done, done ? "" : done.error().message)) return nullptr;
+    return *done;
+  }
+  std::vector<uint8_t> right(uint64_t* samples = nullptr) const {
+    const Target target;
+    run({plain(target)});
+    if (samples) *samples = queries->values[1];
+    return target.pixels();
+  }
+};
+
+bool says(const Status& status, const char* part) { return !status && status.error().message.find(part) != std::string::npos; }
+
+void states_are_kept() {
+  const Scene s;
+  const Target target;
+  auto cb = s.commands();
+  CHECK(cb->state() == CommandBufferState::initial);
+  CHECK(says(cb->begin_rendering(target.rendering()), "initial"));
+  CHECK(says(cb->end(), "initial"));
+  CHECK(!s.device->submit({{cb}, {}}));
+  cb->bind_pipeline(s.pipeline);  // before begin: begin says so, once
+  CHECK(says(cb->begin(), "bind_pipeline"));
+  CHECK(cb->begin());
+  CHECK(says(cb->begin(), "recording"));
+  CHECK(!cb->recording());
+  CHECK(cb->begin_rendering(target.rendering()));
+  CHECK(says(cb->end(), "still open"));
+  CHECK(cb->end_rendering());
+  CHECK(cb->end());
+  CHECK(cb->state() == CommandBufferState::executable && cb->recording());
+  CHECK(says(cb->draw(3, 1, 0, 0), "no pass"));
+  CHECK(says(cb->reset_query_pool(s.queries, 0, 1), "executable"));
+  auto first = s.device->submit({{cb}, {}});  // recorded anew while it may run
+  CHECK(cb->begin());
+  CHECK(!s.device->submit({{cb}, {}}));
+  CHECK(first && (*first)->wait(-1) && !(*first)->error());
+}
+
+void one_recording_runs_from_two_threads() {
+  const Scene s;
+  const auto right = s.right();
+  const Target target;
+  const auto cb = s.plain(target);
+  const auto recording = cb->recording();
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; t++)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 8; i++) {
+        if (t) {
+          const auto done = s.run({cb, cb});
+          wrong += !(done && done->pass_count() == 2 && done->pass_stats(0).draws == 5 && done->pass_stats(1).draws == 5);
+        } else {
+          auto queued = s.device->submit({{cb}, {}});
+          wrong += !(queued && (*queued)->wait(-1) && !(*queued)->error() && (*queued)->pass_stats(0).primitives_out == 10);
+        }
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == 0);
+  CHECK(cb->recording() == recording);
+  CHECK(target.pixels() == right);
+}
+
+InheritanceInfo inheritance() { return {.color_formats = {VK_FORMAT_R8G8B8A8_UNORM}, .label = "part"}; }
+
+void secondary_is_part_of_two_passes() {
+  const Scene s;
+  uint64_t samples = 0;
+  const auto right = s.right(&samples);
+  CHECK(samples > 0);
+  auto secondary = s.commands(VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+  CHECK(secondary->begin(inheritance()));
+  CHECK(says(secondary->end_rendering(), "was not begun here"));
+  s.draw(*secondary, 1, 4);
+  CHECK(secondary->end());
+  Target targets[2];
+  std::vector<Ptr<CommandBuffer>> primaries;
+  for (const Target& target : targets) {
+    auto cb = s.commands();
+    CHECK(cb->begin());
+    CHECK(says(cb->execute_commands({secondary}), "no pass is open"));
+    CHECK(cb->begin_rendering(target.rendering()));
+    s.draw(*cb, 0, 1);
+    CHECK(cb->execute_commands({secondary}));
+    s.draw(*cb, 4, 5);
+    CHECK(cb->end_rendering());
+    CHECK(cb->end());
+    primaries.push_back(std::move(cb));
+  }
+  secondary.reset();  // what was executed stays
+  const auto done = s.run(primaries);
+  CHECK(done && done->pass_count() == 2 && done->pass_stats(1).draws == 5);
+  for (const Target& target : targets) CHECK(target.pixels() == right);
+  CHECK(s.queries->values[1] == samples);
+}
+
+void secondary_that_does_not_fit_is_refused() {
+  const Scene s;
+  const Target target;
+  InheritanceInfo info = inheritance();
+  info.depth_format = VK_FORMAT_D32_SFLOAT;
+  auto other = s.commands(VK_COMMAND_BUFFER_LEVEL_SECONDARY), outside = s.commands(VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+  CHECK(other->begin(info) && other->end());
+  CHECK(outside->begin());
+  CHECK(says(outside->execute_commands({other}), "secondary"));
+  CHECK(outside->end());
+  auto cb = s.commands();
+  CHECK(!cb->begin(inheritance()));
+  CHECK(cb->begin());
+  CHECK(cb->execute_commands({outside}));
+  CHECK(cb->begin_rendering(target.rendering()));
+  CHECK(says(cb->execute_commands({other}), "formats"));
+  CHECK(says(cb->execute_commands({outside}), "without inheritance"));
+  CHECK(says(cb->execute_commands({nullptr}), "null"));
+  CHECK(says(cb->execute_commands({cb}), "primary"));
+  CHECK(cb->begin_query(s.queries, 0, true));
+  auto draws = s.commands(VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+  CHECK(draws->begin(inheritance()) && draws->end());
+  CHECK(says(cb->execute_commands({draws}), "occlusion_query"));
+  CHECK(!s.device->submit({{outside}, {}}));
+}
+
+void suspended_pass_is_one_pass() {
+  const Scene s;
+  const auto right = s.right();
+  const Target target;
+  const VkRenderingFlags flags[3] = {VK_RENDERING_SUSPENDING_BIT, VK_RENDERING_SUSPENDING_BIT | VK_RENDERING_RESUMING_BIT,
+                                     VK_RENDERING_RESUMING_BIT};
+  const int draws[4] = {0, 2, 4, 5};
+  std::vector<Ptr<CommandBuffer>> parts;
+  for (int i = 0; i < 3; i++) {
+    parts.push_back(s.commands());
+    CHECK(parts[i]->begin());
+    CHECK(parts[i]->begin_rendering(target.rendering(flags[i])));
+    s.draw(*parts[i], draws[i], draws[i + 1]);
+    CHECK(parts[i]->end_rendering());
+    CHECK(parts[i]->end());
+  }
+  for (int again = 0; again < 2; again++) {
+    const auto done = s.run(parts);
+    if (!done || !CHECK(done->pass_count() == 1)) return;
+    CHECK(done->pass_parts(0) == 3 && done->pass_stats(0).draws == 5);
+    for (const AttachmentTraffic& row : done->pass_stats(0).traffic)
+      CHECK(row.bytes[static_cast<size_t>(TrafficCause::load)] == 0);  // nothing left the tiles in between
+    const auto rows = done->explain(0);
+    CHECK(rows.size() == 3 && rows[0].part == 0 && rows[1].part == 1 && rows[1].first_draw == 2 && rows[2].first_draw == 4);
+    CHECK(target.pixels() == right);
+  }
+  CHECK(!s.device->submit({{parts[0]}, {}}));            // not resumed
+  CHECK(!s.device->submit({{parts[2]}, {}}));            // resumes nothing
+  CHECK(!s.device->submit({{parts[0], parts[0]}, {}}));  // not by the next command
+  const Target other;
+  auto stranger = s.commands();
+  CHECK(stranger->begin() && stranger->begin_rendering(other.rendering(VK_RENDERING_RESUMING_BIT)));
+  CHECK(stranger->end_rendering() && stranger->end());
+  CHECK(!s.device->submit({{parts[0], stranger}, {}}));  // another pass
+}
+
+void query_commands_are_executed_in_order() {
+  const Scene s;
+  const Target target;
+  auto stamps = std::make_shared<QueryPool>(QueryType::timestamp, 2);
+  auto buffer = *Buffer::create({64, VK_BUFFER_USAGE_TRANSFER_DST_BIT, "results"});
+  CHECK(buffer->bind(*DeviceMemory::allocate(64), 0));
+  auto cb = s.commands();
+  CHECK(cb->begin());
+  CHECK(cb->reset_query_pool(s.queries, 0, 4));
+  CHECK(cb->write_timestamp(stamps, 0));
+  CHECK(cb->begin_rendering(target.rendering()));
+  CHECK(!cb->write_timestamp(stamps, 1));
+  s.draw(*cb, 0, 5);
+  CHECK(cb->end_rendering());
+  CHECK(cb->write_timestamp(stamps, 1));
+  CHECK(cb->copy_query_pool_results(s.queries, 0, 2, buffer, 8, 16, VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT));
+  CHECK(!cb->copy_query_pool_results(s.queries, 0, 4, buffer, 8, 16, VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT));
+  CHECK(!cb->write_timestamp(s.queries, 0));
+  CHECK(!cb->reset_query_pool(stamps, 1, 2));
+  CHECK(cb->end());
+  std::memset(buffer->data(), 0xcc, 64);
+  s.run({cb});
+  uint64_t words[8];
+  std::memcpy(words, buffer->data(), 64);
+  CHECK(words[1] == 0xcccccccccccccccc && words[2] == 0);  // query 0: not available, value left out
+  CHECK(words[3] == s.queries->values[1] && words[3] > 0 && words[4] == 1);
+  CHECK(stamps->available[1] && stamps->values[1] > stamps->values[0]);
+}
+
+}  // namespace
+
+int main() {
+  states_are_kept();
+  one_recording_runs_from_two_threads();
+  secondary_is_part_of_two_passes();
+  secondary_that_does_not_fit_is_refused();
+  suspended_pass_is_one_pass();
+  query_commands_are_executed_in_order();
+  return test::finish("test_recordings");
+}
