@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/wide.hpp"
+#include "base/simd.hpp"
 #include "framebuffer/framebuffer.hpp"
 #include "resource/texel_rows.hpp"
 #include "tile_io/tile_io.hpp"

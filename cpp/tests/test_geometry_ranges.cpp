@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/wide.hpp"
+#include "base/simd.hpp"
 #include "geometry/census.hpp"
 #include "geometry_fixture.hpp"
 

@@ -1,12 +1,20 @@
-// base/simd.hpp -- the few vector operations of the tile phase: GCC vector extensions, and intrinsics where the language has
-// no word for it (mask to bits, minimum and maximum with a stated NaN rule, rounding conversion).
+// base/simd.hpp -- the core's vectors by width: 4 and 8 lanes of 32 bits as GCC vector types with the operations that the language has no
+// word for (mask to bits, minimum and maximum with a stated NaN rule, rounding conversion); 16 lanes as AVX-512 intrinsics.
+//
+// In, out: registers; every operation is exact or IEEE-rounded per lane, so that the scalar form gives the same bits. The core is built for
+// x86-64-v3. What gains from AVX-512 exists a second time, marked TILEGPU_WIDE, with the same bits; a device of 16 lanes takes it where the
+// machine has it, so that devices of 8 and 16 lanes test one against the other. A template that is always_inline serves both: the attribute
+// of the function that it ends up in decides how its vectors are compiled.
 //
 // Lanes of a block are its pixels in tile order (quad-major); a 4x4 block is two vectors of eight: quads 0 and 1, quads 2 and 3.
+// Source: GCC manual, "Vector Extensions", "x86 Function Attributes".
 #pragma once
 
 #include <immintrin.h>
 
 #include <cstdint>
+
+#define TILEGPU_WIDE __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl")))
 
 namespace tilegpu {
 
@@ -17,12 +25,27 @@ typedef int32_t i32x8 __attribute__((vector_size(32)));
 typedef uint32_t u32x8 __attribute__((vector_size(32)));
 typedef int64_t i64x8 __attribute__((vector_size(64)));
 
+/// Whether a device of so many lanes runs the functions marked TILEGPU_WIDE.
+inline bool wide_vectors(uint32_t lanes) {
+  static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return lanes == 16 && has;
+}
+
+inline constexpr i32x8 kIota8 = {0, 1, 2, 3, 4, 5, 6, 7};
+inline f32x8 splat8(float v) { return f32x8{v, v, v, v, v, v, v, v}; }
+inline i32x8 splat8(int32_t v) { return i32x8{v, v, v, v, v, v, v, v}; }
+
+/// One bit a lane: its sign, or a mask's lane of all ones.
 inline uint32_t sign_bits(i32x4 v) { return static_cast<uint32_t>(_mm_movemask_ps((__m128)v)); }
 inline uint32_t sign_bits(i32x8 v) { return static_cast<uint32_t>(_mm256_movemask_ps((__m256)v)); }
 inline uint32_t sign_bits(i64x8 v) { return sign_bits(__builtin_convertvector(v >> 63, i32x8)); }
 
 inline i32x8 load8(const uint32_t* words) { return (i32x8)_mm256_loadu_si256(reinterpret_cast<const __m256i*>(words)); }
 inline i32x4 load4(const uint32_t* words) { return (i32x4)_mm_loadu_si128(reinterpret_cast<const __m128i*>(words)); }
+inline f32x8 load8(const float* values) { return (f32x8)_mm256_loadu_ps(values); }
+inline void store(float* values, f32x8 v) { _mm256_storeu_ps(values, (__m256)v); }
+inline void store(int32_t* words, i32x8 v) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(words), (__m256i)v); }
 inline void store(uint32_t* words, i32x8 v) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(words), (__m256i)v); }
 inline void store(uint32_t* words, i32x4 v) { _mm_storeu_si128(reinterpret_cast<__m128i*>(words), (__m128i)v); }
 
@@ -77,6 +100,10 @@ inline f32x8 clamp(f32x8 z, float lo, float hi) {
   return (f32x8)_mm256_min_ps(_mm256_max_ps((__m256)z, _mm256_set1_ps(lo)), _mm256_set1_ps(hi));
 }
 inline f32x4 clamp(f32x4 z, float lo, float hi) { return (f32x4)_mm_min_ps(_mm_max_ps((__m128)z, _mm_set1_ps(lo)), _mm_set1_ps(hi)); }
+
+/// To nearest even; out of range and NaN give INT32_MIN.
+inline i32x8 round_to_int(f32x8 v) { return (i32x8)_mm256_cvtps_epi32((__m256)v); }
+inline int32_t round_to_int(float v) { return _mm_cvtss_si32(_mm_set_ss(v)); }
 
 /// round_to_even(z * scale), without double rounding.
 inline i32x4 to_unorm(f32x4 z, double scale) {

@@ -2,7 +2,7 @@
 // options. Out: in the PassRun the plan, the tile phase's context and the geometry phase's.
 #include <algorithm>
 
-#include "base/wide.hpp"
+#include "base/simd.hpp"
 #include "exec/pass_run.hpp"
 
 namespace tilegpu::exec {

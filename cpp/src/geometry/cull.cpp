@@ -1,7 +1,7 @@
 // geometry/cull.cpp -- see cull.hpp: sixteen triangles at a time.
 #include "geometry/cull.hpp"
 
-#include "base/wide.hpp"
+#include "base/simd.hpp"
 
 namespace tilegpu::geometry {
 

@@ -11,6 +11,21 @@ namespace tilegpu::geometry {
 
 namespace {
 
+/// Rows v0, v1, v2 = {x, y, z, q} become {x0 x1 x2 y0}, {y1 y2 z0 z1}, {z2 q0 q1 q2}: the head of a TriangleRecord.
+inline void store_transposed3(void* record, const void* row0, const void* row1, const void* row2) {
+  const __m128 a = _mm_load_ps(static_cast<const float*>(row0)), b = _mm_load_ps(static_cast<const float*>(row1));
+  const __m128 c = _mm_load_ps(static_cast<const float*>(row2));
+  const __m128 low = _mm_unpacklo_ps(a, b), high = _mm_unpackhi_ps(a, b);  // x0 x1 y0 y1, z0 z1 q0 q1
+  const __m128 x2_y0 = _mm_shuffle_ps(c, low, _MM_SHUFFLE(2, 2, 0, 0));
+  const __m128 y1_y2 = _mm_shuffle_ps(low, c, _MM_SHUFFLE(1, 1, 3, 3));
+  const __m128 z2_q0 = _mm_shuffle_ps(c, high, _MM_SHUFFLE(2, 2, 2, 2));
+  const __m128 q1_q2 = _mm_shuffle_ps(high, c, _MM_SHUFFLE(3, 3, 3, 3));
+  float* out = static_cast<float*>(record);
+  _mm_storeu_ps(out, _mm_shuffle_ps(low, x2_y0, _MM_SHUFFLE(2, 0, 1, 0)));
+  _mm_storeu_ps(out + 4, _mm_shuffle_ps(y1_y2, high, _MM_SHUFFLE(1, 0, 2, 0)));
+  _mm_storeu_ps(out + 8, _mm_shuffle_ps(z2_q0, q1_q2, _MM_SHUFFLE(2, 0, 2, 0)));
+}
+
 // Which of the three vertices provokes, once 1 and 2 may have changed places.
 uint32_t provoking_flag(uint32_t provoking, bool exchanged) {
   return (exchanged && provoking ? 3 - provoking : provoking) << kProvokingShift;

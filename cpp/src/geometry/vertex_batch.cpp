@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "base/simd_geometry.hpp"
+#include "base/simd.hpp"
 
 namespace tilegpu::geometry {
 
@@ -15,8 +15,8 @@ constexpr uint32_t kHashInverse = 0x0e8b2f51u;
 static_assert(kHashFactor * kHashInverse == 1);
 
 // Indices are unsigned and wrap, as Vulkan's vertex offset does.
-Int8 wrapping_sum(Int8 a, Int8 b) {
-  return reinterpret_cast<Int8>(_mm256_add_epi32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+i32x8 wrapping_sum(i32x8 a, i32x8 b) {
+  return reinterpret_cast<i32x8>(_mm256_add_epi32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
 }
 }  // namespace
 
@@ -66,12 +66,12 @@ uint32_t TagStore::fill(const uint8_t* triples, uint32_t count, uint32_t limit, 
     }
   }
   for (uint32_t k = 0; k < 3; k++) std::memset(out + k * kRow + done, 0, 16);
-  const Int8 offset = splat8(static_cast<int32_t>(vertex_offset));
+  const i32x8 offset = splat8(static_cast<int32_t>(vertex_offset));
   for (uint32_t v = vertices; v < kBatchStride; v++) indices[v] = indices[0];
   for (uint32_t v = 0; v < kBatchStride; v += 8) {
-    Int8 index;
+    i32x8 index;
     std::memcpy(&index, indices + v, sizeof index);
-    store8(batch.vertex_index + v, wrapping_sum(index, offset));
+    store(batch.vertex_index + v, wrapping_sum(index, offset));
   }
   batch.vertex_count = vertices;
   batch.primitive_count = done;
@@ -82,9 +82,10 @@ uint32_t TagStore::fill_sequence(uint32_t first, uint32_t count, uint32_t limit,
   assert(limit >= 3 && limit <= kBatchStride);
   if (count > limit / 3) count = limit / 3;
   const uint32_t vertices = count * 3;
-  const Int8 last = splat8(static_cast<int32_t>(vertices - 1));
+  const i32x8 last = splat8(static_cast<int32_t>(vertices - 1));
   for (uint32_t v = 0; v < kBatchStride; v += 8)
-    store8(batch.vertex_index + v, wrapping_sum(splat8(static_cast<int32_t>(first)), min8(kIota8 + splat8(static_cast<int32_t>(v)), last)));
+    store(batch.vertex_index + v,
+          wrapping_sum(splat8(static_cast<int32_t>(first)), minimum(kIota8 + splat8(static_cast<int32_t>(v)), last)));
   constexpr uint32_t kMost = kBatchStride / 3;
   for (uint32_t k = 0; k < 3; k++) {
     for (uint32_t i = 0; i < kMost; i++) batch.slot[k][i] = static_cast<uint8_t>(3 * i + k);

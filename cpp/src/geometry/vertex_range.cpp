@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "base/simd_geometry.hpp"
+#include "base/simd.hpp"
 
 namespace tilegpu::geometry {
 

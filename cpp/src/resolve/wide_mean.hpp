@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "base/wide.hpp"
+#include "base/simd.hpp"
 
 namespace tilegpu::resolve {
 

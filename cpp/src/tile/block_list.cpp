@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/wide.hpp"
+#include "base/simd.hpp"
 #include "tile/covered_blocks.hpp"
 #include "tile/worker.hpp"
 

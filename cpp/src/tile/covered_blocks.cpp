@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "base/simd.hpp"
-#include "base/wide.hpp"
 
 namespace tilegpu::tile {
 

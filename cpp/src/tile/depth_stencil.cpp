@@ -5,11 +5,12 @@
 #include <array>
 #include <cassert>
 #include <cmath>
+#include <type_traits>
 
 #include "base/simd.hpp"
 #include "tile/block_cover.hpp"
 #include "tile/depth_plane.hpp"
-#include "tile/setup_batch.hpp"
+#include "tile/quad_tests.hpp"
 #include "vk/sample_locations.hpp"
 
 namespace tilegpu::tile {
@@ -18,39 +19,15 @@ namespace {
 
 // -- the common case: depth test only ------------------------------------------------------------------------------------------
 
-template <VkCompareOp kOp, bool kUnorm>
-inline i32x8 compare_depth(i32x8 now, i32x8 old) {
-  if constexpr (kUnorm) {  // below 2^24: signed comparison is right
-    if constexpr (kOp == VK_COMPARE_OP_LESS) return now < old;
-    if constexpr (kOp == VK_COMPARE_OP_LESS_OR_EQUAL) return now <= old;
-    if constexpr (kOp == VK_COMPARE_OP_GREATER) return now > old;
-    if constexpr (kOp == VK_COMPARE_OP_GREATER_OR_EQUAL) return now >= old;
-    if constexpr (kOp == VK_COMPARE_OP_EQUAL) return now == old;
-  } else {
-    const f32x8 a = (f32x8)now, b = (f32x8)old;
-    if constexpr (kOp == VK_COMPARE_OP_LESS) return a < b;
-    if constexpr (kOp == VK_COMPARE_OP_LESS_OR_EQUAL) return a <= b;
-    if constexpr (kOp == VK_COMPARE_OP_GREATER) return a > b;
-    if constexpr (kOp == VK_COMPARE_OP_GREATER_OR_EQUAL) return a >= b;
-    if constexpr (kOp == VK_COMPARE_OP_EQUAL) return a == b;
-  }
-}
-template <VkCompareOp kOp, bool kUnorm>
-inline i32x4 compare_depth(i32x4 now, i32x4 old) {
-  if constexpr (kUnorm) {
-    if constexpr (kOp == VK_COMPARE_OP_LESS) return now < old;
-    if constexpr (kOp == VK_COMPARE_OP_LESS_OR_EQUAL) return now <= old;
-    if constexpr (kOp == VK_COMPARE_OP_GREATER) return now > old;
-    if constexpr (kOp == VK_COMPARE_OP_GREATER_OR_EQUAL) return now >= old;
-    if constexpr (kOp == VK_COMPARE_OP_EQUAL) return now == old;
-  } else {
-    const f32x4 a = (f32x4)now, b = (f32x4)old;
-    if constexpr (kOp == VK_COMPARE_OP_LESS) return a < b;
-    if constexpr (kOp == VK_COMPARE_OP_LESS_OR_EQUAL) return a <= b;
-    if constexpr (kOp == VK_COMPARE_OP_GREATER) return a > b;
-    if constexpr (kOp == VK_COMPARE_OP_GREATER_OR_EQUAL) return a >= b;
-    if constexpr (kOp == VK_COMPARE_OP_EQUAL) return a == b;
-  }
+template <VkCompareOp kOp, bool kUnorm, class V>
+inline V compare_depth(V now, V old) {
+  using Depth = std::conditional_t<kUnorm, V, typename Lanes<V>::Float>;  // words below 2^24: signed comparison is right
+  const Depth a = (Depth)now, b = (Depth)old;
+  if constexpr (kOp == VK_COMPARE_OP_LESS) return a < b;
+  if constexpr (kOp == VK_COMPARE_OP_LESS_OR_EQUAL) return a <= b;
+  if constexpr (kOp == VK_COMPARE_OP_GREATER) return a > b;
+  if constexpr (kOp == VK_COMPARE_OP_GREATER_OR_EQUAL) return a >= b;
+  if constexpr (kOp == VK_COMPARE_OP_EQUAL) return a == b;
 }
 
 inline uint32_t* offset(uint32_t* words, size_t at) { return words ? words + at : nullptr; }
@@ -97,6 +74,25 @@ struct Kernel {
     return sign_bits(pass);
   }
 
+  // One sample of a block: depth of its pixels' upper and lower two rows.
+  struct Halves {
+    f32x8 upper{}, lower{};
+  };
+  static inline Halves depth_of(const PrimitiveDepth& p, float x, float y, float lower_y) {
+    if constexpr (!kDepth) return {};
+    const f32x8 term_x = depth_term_x(p, kBlockX + x);
+    return {clamp(term_x + depth_term_y(p, kBlockY + y), p.lo, p.hi), clamp(term_x + depth_term_y(p, kBlockY + lower_y), p.lo, p.hi)};
+  }
+  template <bool kMasked>
+  static inline uint32_t test_halves(const TestState& state, const Halves& z, size_t word, uint32_t id, uint32_t covered,
+                                     i32x8 (&after)[2]) {
+    const i32x8 all = i32x8{} - 1;
+    const i32x8 upper = kMasked ? expand8(covered & 0xff) : all, lower = kMasked ? expand8(covered >> 8) : all;
+    const uint32_t low = test<kMasked>(state, z.upper, offset(state.depth, word), offset(state.ids, word), id, upper, after[0]);
+    const uint32_t high = test<kMasked>(state, z.lower, offset(state.depth, word + 8), offset(state.ids, word + 8), id, lower, after[1]);
+    return low | high << 8;
+  }
+
   static uint32_t span(const TestState& state, const PrimitiveDepth& p, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px,
                        uint16_t* pass) {
     if constexpr (!kDepth && !kIds) {
@@ -104,10 +100,9 @@ struct Kernel {
       return 16 * count;
     }
     const uint32_t samples = state.samples;
-    const i32x8 all = i32x8{} - 1;
     size_t word = size_t{first_block} * samples * 16;
     uint32_t passed = 0;
-    f32x8 term_y[32];
+    f32x8 term_y[32];  // the same in all blocks of the row
     if constexpr (kDepth)
       for (uint32_t s = 0; s < samples; s++) {
         const float sample_y = state.positions[2 * s + 1];
@@ -118,17 +113,15 @@ struct Kernel {
       uint32_t any = 0;
       i32x8 after[2] = {}, most = i32x8{} + INT32_MIN;
       for (uint32_t s = 0; s < samples; s++, word += 16, pass++) {
-        f32x8 z0{}, z1{};
+        Halves z;
         if constexpr (kDepth) {
           const f32x8 term_x = depth_term_x(p, kBlockX + (static_cast<float>(x_px) + state.positions[2 * s]));
-          z0 = clamp(term_x + term_y[2 * s], p.lo, p.hi);
-          z1 = clamp(term_x + term_y[2 * s + 1], p.lo, p.hi);
+          z = {clamp(term_x + term_y[2 * s], p.lo, p.hi), clamp(term_x + term_y[2 * s + 1], p.lo, p.hi)};
         }
-        const uint32_t low = test<false>(state, z0, offset(state.depth, word), offset(state.ids, word), p.id, all, after[0]);
-        const uint32_t high = test<false>(state, z1, offset(state.depth, word + 8), offset(state.ids, word + 8), p.id, all, after[1]);
+        const uint32_t now = test_halves<false>(state, z, word, p.id, 0xffff, after);
         if constexpr (kBounds) most = maximum(most, maximum(after[0], after[1]));
-        any |= low | high << 8;
-        *pass = static_cast<uint16_t>(low | high << 8);
+        any |= now;
+        *pass = static_cast<uint16_t>(now);
       }
       passed += static_cast<uint32_t>(std::popcount(any));
       if constexpr (kBounds)
@@ -152,25 +145,16 @@ struct Kernel {
     uint32_t any = 0, tested = 0;
     i32x8 after[2] = {}, most = i32x8{} + INT32_MIN;
     for (uint32_t s = 0; s < samples; s++, word += 16) {
-      if (!covered[s]) {
-        pass[s] = 0;
-        continue;
-      }
-      f32x8 z0{}, z1{};
-      if constexpr (kDepth) {
-        const float sample_x = state.positions[2 * s], sample_y = state.positions[2 * s + 1];
-        const f32x8 term_x = depth_term_x(p, kBlockX + (static_cast<float>(x_px) + sample_x));
-        z0 = clamp(term_x + depth_term_y(p, kBlockY + (static_cast<float>(y_px) + sample_y)), p.lo, p.hi);
-        z1 = clamp(term_x + depth_term_y(p, kBlockY + (static_cast<float>(y_px + 2) + sample_y)), p.lo, p.hi);
-      }
-      const uint32_t low =
-          test<true>(state, z0, offset(state.depth, word), offset(state.ids, word), p.id, expand8(covered[s] & 0xff), after[0]);
-      const uint32_t high =
-          test<true>(state, z1, offset(state.depth, word + 8), offset(state.ids, word + 8), p.id, expand8(covered[s] >> 8), after[1]);
+      pass[s] = 0;
+      if (!covered[s]) continue;
+      const float sample_x = state.positions[2 * s], sample_y = state.positions[2 * s + 1];
+      const Halves z =
+          depth_of(p, static_cast<float>(x_px) + sample_x, static_cast<float>(y_px) + sample_y, static_cast<float>(y_px + 2) + sample_y);
+      const uint32_t now = test_halves<true>(state, z, word, p.id, covered[s], after);
       if constexpr (kBounds) most = maximum(most, maximum(after[0], after[1]));
       tested++;
-      any |= low | high << 8;
-      pass[s] = static_cast<uint16_t>(low | high << 8);
+      any |= now;
+      pass[s] = static_cast<uint16_t>(now);
     }
     if constexpr (kBounds)
       if (state.far && any && tested == samples) state.far[block] = largest(most);
@@ -179,18 +163,9 @@ struct Kernel {
 
   static uint32_t single(const TestState& state, const PrimitiveDepth& p, uint32_t block, int32_t x_px, int32_t y_px, uint32_t covered) {
     if constexpr (!kDepth && !kIds) return covered;
-    const size_t word = size_t{block} * 16;
-    f32x8 z0{}, z1{};
-    if constexpr (kDepth) {
-      const f32x8 term_x = depth_term_x(p, kBlockX + (static_cast<float>(x_px) + 0.5f));
-      z0 = clamp(term_x + depth_term_y(p, kBlockY + (static_cast<float>(y_px) + 0.5f)), p.lo, p.hi);
-      z1 = clamp(term_x + depth_term_y(p, kBlockY + (static_cast<float>(y_px + 2) + 0.5f)), p.lo, p.hi);
-    }
+    const Halves z = depth_of(p, static_cast<float>(x_px) + 0.5f, static_cast<float>(y_px) + 0.5f, static_cast<float>(y_px + 2) + 0.5f);
     i32x8 after[2] = {};
-    const uint32_t low = test<true>(state, z0, offset(state.depth, word), offset(state.ids, word), p.id, expand8(covered & 0xff), after[0]);
-    const uint32_t high =
-        test<true>(state, z1, offset(state.depth, word + 8), offset(state.ids, word + 8), p.id, expand8(covered >> 8), after[1]);
-    const uint32_t pass = low | high << 8;
+    const uint32_t pass = test_halves<true>(state, z, size_t{block} * 16, p.id, covered, after);
     if constexpr (kBounds)
       if (state.far && pass) state.stale->add(block);
     if constexpr (kIds) state.dirty[block] |= pass != 0;
@@ -358,51 +333,6 @@ uint64_t quad_general(const TestState& state, const PrimitiveDepth& p, uint32_t 
   return pass;
 }
 
-uint32_t window_general(const TestState& state, const TriangleBatch& batch, uint32_t lane, uint32_t id, uint32_t face,
-                        const uint32_t* tile_pixels, int32_t x_px, int32_t y_px, uint32_t covered) {
-  const PrimitiveDepth p = batch_depth(batch, lane, id, face);
-  uint32_t pass = 0;
-  for (uint32_t q = 0; q < 4; q++)
-    if (const uint32_t bits = covered >> 4 * q & 0xf)
-      pass |= static_cast<uint32_t>(quad_general(state, p, tile_pixels[q], x_px + static_cast<int32_t>(q & 1) * 2,
-                                                 y_px + static_cast<int32_t>(q >> 1) * 2, bits))
-              << 4 * q;
-  return pass;
-}
-
-void block_general(const TestState& state, const PrimitiveDepth& p, uint32_t block, int32_t x_px, int32_t y_px, const uint16_t* covered,
-                   uint16_t* pass) {
-  std::fill_n(pass, state.samples, uint16_t{0});
-  for (uint32_t q = 0; q < 4; q++) {
-    const uint64_t bits = gather_quad(covered, state.samples, q);
-    if (!bits) continue;
-    const uint64_t passed =
-        quad_general(state, p, block * 16 + q * 4, x_px + static_cast<int32_t>(q & 1) * 2, y_px + static_cast<int32_t>(q >> 1) * 2, bits);
-    for (uint32_t s = 0; s < state.samples; s++) pass[s] = static_cast<uint16_t>(pass[s] | (passed >> 4 * s & 0xf) << 4 * q);
-  }
-}
-
-uint32_t single_general(const TestState& state, const PrimitiveDepth& p, uint32_t block, int32_t x_px, int32_t y_px, uint32_t covered) {
-  const uint16_t mask = static_cast<uint16_t>(covered);
-  uint16_t pass;
-  block_general(state, p, block, x_px, y_px, &mask, &pass);
-  return pass;
-}
-
-uint32_t span_general(const TestState& state, const PrimitiveDepth& p, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px,
-                      uint16_t* pass) {
-  uint16_t covered[16];
-  std::fill_n(covered, 16, uint16_t{0xffff});
-  uint32_t passed = 0;
-  for (uint32_t b = 0; b < count; b++, pass += state.samples) {
-    block_general(state, p, first_block + b, x_px + static_cast<int32_t>(b) * 4, y_px, covered, pass);
-    uint32_t any = 0;
-    for (uint32_t s = 0; s < state.samples; s++) any |= pass[s];
-    passed += static_cast<uint32_t>(std::popcount(any));
-  }
-  return passed;
-}
-
 template <VkCompareOp kOp>
 TestFunctions choose(bool unorm, bool write, bool ids) {
   if (unorm) {
@@ -415,7 +345,7 @@ TestFunctions choose(bool unorm, bool write, bool ids) {
 
 TestFunctions choose_functions(const TestState& state) {
   const bool bounds = state.bounds_test && state.depth, stencil = state.stencil_test && state.stencil;
-  const TestFunctions general{span_general, block_general, single_general, quad_general, window_general};
+  const TestFunctions general = by_quads<quad_general>();
   if (bounds || stencil) return general;
   const bool ids = state.ids != nullptr;
   if (!state.depth_test || !state.depth) return choose<VK_COMPARE_OP_ALWAYS>(false, false, ids);

@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "tile/depth_plane.hpp"
-#include "tile/setup_batch.hpp"
+#include "tile/quad_tests.hpp"
 
 namespace tilegpu::tile {
 
@@ -49,51 +49,6 @@ uint64_t quad(const TestState& state, const PrimitiveDepth& p, uint32_t tile_pix
   return pass;
 }
 
-uint32_t window(const TestState& state, const TriangleBatch& batch, uint32_t lane, uint32_t id, uint32_t face, const uint32_t* tile_pixels,
-                int32_t x_px, int32_t y_px, uint32_t covered) {
-  const PrimitiveDepth p = batch_depth(batch, lane, id, face);
-  uint32_t pass = 0;
-  for (uint32_t q = 0; q < 4; q++)
-    if (const uint32_t bits = covered >> 4 * q & 0xf)
-      pass |= static_cast<uint32_t>(
-                  quad(state, p, tile_pixels[q], x_px + static_cast<int32_t>(q & 1) * 2, y_px + static_cast<int32_t>(q >> 1) * 2, bits))
-              << 4 * q;
-  return pass;
-}
-
-void block(const TestState& state, const PrimitiveDepth& p, uint32_t block, int32_t x_px, int32_t y_px, const uint16_t* covered,
-           uint16_t* pass) {
-  std::fill_n(pass, state.samples, uint16_t{0});
-  for (uint32_t q = 0; q < 4; q++) {
-    const uint64_t bits = gather_quad(covered, state.samples, q);
-    if (!bits) continue;
-    const uint64_t passed =
-        quad(state, p, block * 16 + q * 4, x_px + static_cast<int32_t>(q & 1) * 2, y_px + static_cast<int32_t>(q >> 1) * 2, bits);
-    for (uint32_t s = 0; s < state.samples; s++) pass[s] = static_cast<uint16_t>(pass[s] | (passed >> 4 * s & 0xf) << 4 * q);
-  }
-}
-
-uint32_t single(const TestState& state, const PrimitiveDepth& p, uint32_t block_index, int32_t x_px, int32_t y_px, uint32_t covered) {
-  const uint16_t mask = static_cast<uint16_t>(covered);
-  uint16_t pass;
-  block(state, p, block_index, x_px, y_px, &mask, &pass);
-  return pass;
-}
-
-uint32_t span(const TestState& state, const PrimitiveDepth& p, uint32_t first_block, uint32_t count, int32_t x_px, int32_t y_px,
-              uint16_t* pass) {
-  uint16_t covered[16];
-  std::fill_n(covered, 16, uint16_t{0xffff});
-  uint32_t passed = 0;
-  for (uint32_t b = 0; b < count; b++, pass += state.samples) {
-    block(state, p, first_block + b, x_px + static_cast<int32_t>(b) * 4, y_px, covered, pass);
-    uint32_t any = 0;
-    for (uint32_t s = 0; s < state.samples; s++) any |= pass[s];
-    passed += static_cast<uint32_t>(std::popcount(any));
-  }
-  return passed;
-}
-
 }  // namespace
 
 const char* filter_obstacle(const TestState& state) {
@@ -111,7 +66,7 @@ void install_filter(TestState& state, hsr::TileFilter& filter) {
   state.filter = &filter;
   state.filter_rejects = !filter_obstacle(state);
   state.unfiltered = state.functions;
-  if (state.filter_rejects || state.depth_write) state.functions = {span, block, single, quad, window};
+  if (state.filter_rejects || state.depth_write) state.functions = by_quads<quad>();
 }
 
 }  // namespace tilegpu::tile

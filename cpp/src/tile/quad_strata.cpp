@@ -5,7 +5,6 @@
 #include <bit>
 
 #include "base/simd.hpp"
-#include "base/wide.hpp"
 
 namespace tilegpu::tile {
 

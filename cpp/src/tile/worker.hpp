@@ -10,7 +10,7 @@
 #include "tile/variant.hpp"
 
 #include "base/aligned_buffer.hpp"
-#include "base/wide.hpp"
+#include "base/simd.hpp"
 #include "hsr/prepass_rules.hpp"
 #include "records/primitive_setup.hpp"
 #include "tile/block_cover.hpp"
@@ -149,7 +149,7 @@ struct Worker {
   std::vector<uint64_t> query_samples;
   uint32_t bin_px = 0, blocks_per_row = 0, row_shift = 0, samples = 1, quads_per_packet = 2;
   uint64_t all_samples = 0xf;  // coverage of a whole quad
-  bool wide = false;           // wide.hpp
+  bool wide = false;           // AVX-512
   uint8_t* equal = nullptr;    // tile_io/equal_quads.hpp; null: every sample is always there
 
   // -- the bin

@@ -33,7 +33,7 @@ struct HostTile {
   TilePlane resolved_depth, resolved_stencil;
   uint32_t equal_quads_B = 0;  // offset of the blocks' bytes of equal_quads.hpp; 0: samples are never kept once
   uint32_t size_B = 0;
-  bool wide = false;  // loops with AVX-512 may run (base/wide.hpp)
+  bool wide = false;  // loops with AVX-512 may run (TILEGPU_WIDE of base/simd.hpp)
 };
 
 /// `forced_bin_px` 0: the largest of 128.. 32 that fits half of L2 (64 where it fits).
