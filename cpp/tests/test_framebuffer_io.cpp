@@ -12,6 +12,7 @@
 
 #include "base/simd.hpp"
 #include "framebuffer/framebuffer.hpp"
+#include "resolve/tile/tile_resolve.hpp"
 #include "resource/texel_rows.hpp"
 #include "tile_io/tile_io.hpp"
 
@@ -554,7 +555,7 @@ void run_pass(uint32_t seed, stats::Ledger& ledger) {
             slot.tile.values[at] = value;
             slot.tile.undefined[at] = 0;
           }
-          tile_io::resolve_tile(f, tile, region, memory, ledger, part);
+          resolve::resolve_tile(f, tile, region, memory, ledger, part);
           tile_io::store_tile(f, tile, region, memory, ledger, part);
         }
       }
@@ -712,7 +713,7 @@ void ledger_is_exact() {
         for (uint32_t x = 0; x < kWidth; x += 32) {
           const tile_io::TileRegion region{static_cast<int32_t>(x), static_cast<int32_t>(y), 0, random() % 2 == 0};
           tile_io::load_tile(f, tile, region, memory, ledger);
-          tile_io::resolve_tile(f, tile, region, memory, ledger);
+          resolve::resolve_tile(f, tile, region, memory, ledger);
           tile_io::store_tile(f, tile, region, memory, ledger);
         }
       }

@@ -3,22 +3,14 @@
 
 #include <array>
 
+#include "resolve/rules.hpp"
 #include "tilegpu/pipeline.hpp"
 
 namespace tilegpu::framebuffer {
 
 enum class LoadOp : uint8_t { none, clear, image };
 
-/// How samples are copied or reduced between an image and the tile.
-enum class MsaaCopy : uint8_t {
-  all,        // sample i to sample i; counts are equal
-  single,     // the source has one sample: it goes to every sample of the destination
-  identical,  // all source samples are known to be equal: any of the others is legal
-  sample_zero,
-  average,
-  min,
-  max  // reduce the source's samples
-};
+using resolve::MsaaCopy;
 
 struct LoadTarget {
   LoadOp in_bounds = LoadOp::none, border = LoadOp::none;

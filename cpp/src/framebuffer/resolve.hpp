@@ -8,17 +8,13 @@
 
 #include "framebuffer/layout.hpp"
 #include "framebuffer/store.hpp"
+#include "resolve/rules.hpp"
 
 namespace tilegpu::framebuffer {
 
-enum class ResolveOp : uint8_t { none, image, rt0, rt1, rt2, rt3, rt4, rt5, rt6, rt7, z, s };
-
-constexpr ResolveOp resolve_rt(uint32_t index) { return static_cast<ResolveOp>(static_cast<uint32_t>(ResolveOp::rt0) + index); }
-
-struct ResolveSide {
-  ResolveOp op = ResolveOp::none;  // none: the tile keeps its value
-  MsaaCopy msaa = MsaaCopy::all;
-};
+using resolve::resolve_rt;
+using resolve::ResolveOp;
+using resolve::ResolveSide;
 
 struct ResolveTarget {
   ResolveSide in_bounds, border;
@@ -32,9 +28,10 @@ struct Resolve {
   ResolveTarget z, s;
 };
 
-/// Folds one target's resolve into its store where the rules allow it; true when nothing is left to resolve.
-/// `own` is the op that reads the target itself; `can_average`: the store's reduction can average this format.
-bool fold_resolve(ResolveTarget& resolve, StoreTarget& store, ResolveOp own, bool is_color, bool can_average, uint32_t samples,
-                  bool has_border);
+/// Folds one target's resolve into its store where the rules allow it (resolve/rules.hpp); true when nothing is left to resolve.
+inline bool fold_resolve(ResolveTarget& target, StoreTarget& store, ResolveOp own, bool is_color, bool can_average, uint32_t samples,
+                         bool has_border) {
+  return store.store && resolve::fold(target.in_bounds, target.border, store.msaa, own, is_color, can_average, samples, has_border);
+}
 
 }  // namespace tilegpu::framebuffer

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -186,158 +187,211 @@ struct VectorOf<int64_t> {
   using Type = i64x8;
 };
 
-template <class T, bool kMulti, class Sink>
-void traverse(const UnitEdge* edges, uint32_t edge_count, const PixelRect& region, const PixelRect& clip, bool clipped, uint32_t samples,
-              Sink& sink) {
+/// The edges that decide a region, as its traversal needs them. T: 32 bits where they fit. Multi: several samples.
+template <class T, bool kMulti>
+struct RegionEdges {
   using V = typename VectorOf<T>::Type;
-  constexpr T kUnits = kMulti ? 16 : 1;  // a pixel
-  constexpr bool kPairs = kMulti && sizeof(T) == 4;
-  const int32_t width = region.x1 - region.x0, height = region.y1 - region.y0;
-  V block_offset[3][2], pixel_offset[3][2];
-  T block_max[3], block_min[3], window_max[3], window_min[3], x_step[3], y_step[3];
-  T sample_offset[3][kMaxSamples];
-  const V lane_x = {0, 1, 0, 1, 2, 3, 2, 3}, lane_y = {0, 0, 1, 1, 0, 0, 1, 1};
-  const V column = {0, 1, 2, 3, 0, 1, 2, 3}, row = {0, 0, 0, 0, 1, 1, 1, 1};
-  for (uint32_t e = 0; e < edge_count; e++) {
-    const T ux = edges[e].ux, uy = edges[e].uy;
-    x_step[e] = ux * kUnits;
-    y_step[e] = uy * kUnits;
-    const V px = lane_x * x_step[e], py = lane_y * y_step[e];
-    pixel_offset[e][0] = px + py;
-    pixel_offset[e][1] = pixel_offset[e][0] + 2 * y_step[e];
-    if constexpr (kPairs) {
-      for (int lane = 0; lane < 8; lane++) pixel_offset[e][0][lane] = kPairX[lane] * x_step[e] + kPairY[lane] * y_step[e];
-      pixel_offset[e][1] = pixel_offset[e][0] + 2 * x_step[e];
-    }
-    block_offset[e][0] = (column * x_step[e] + row * y_step[e]) * 4;
-    block_offset[e][1] = block_offset[e][0] + 8 * y_step[e];
-    constexpr T kBlockReach = kMulti ? 63 : 3, kWindowReach = kMulti ? 255 : 15;
-    const T up = std::max<T>(ux, 0) + std::max<T>(uy, 0), down = std::min<T>(ux, 0) + std::min<T>(uy, 0);
-    block_max[e] = kBlockReach * up;
-    block_min[e] = kBlockReach * down;
-    window_max[e] = kWindowReach * up;
-    window_min[e] = kWindowReach * down;
-    if constexpr (kMulti) {
-      const vk::SampleLocation* at = vk::sample_locations(samples);
-      for (uint32_t s = 0; s < samples; s++) sample_offset[e][s] = ux * at[s].x + uy * at[s].y;
-    }
-  }
+  static constexpr T kUnits = kMulti ? 16 : 1;  // a pixel
+  static constexpr bool kPairs = kMulti && sizeof(T) == 4;
 
-  // Windows of 4x4 blocks.
-  for (int32_t wy = 0; wy < height; wy += 16) {
-    const int32_t rows = std::min((height - wy + 3) >> 2, 4);
-    for (int32_t wx = 0; wx < width; wx += 16) {
-      T at[3];
-      bool outside = false, inside = true;
-      for (uint32_t e = 0; e < edge_count; e++) {
-        at[e] = static_cast<T>(edges[e].c) + x_step[e] * wx + y_step[e] * wy;
-        outside |= at[e] + window_max[e] < 0;
-        inside &= at[e] + window_min[e] >= 0;
+  uint32_t count;
+  T at_corner[3], x_step[3], y_step[3];      // of the region; from pixel to pixel
+  T block_max[3], block_min[3];              // from a block's corner to the sample points where the edge is most and least
+  T window_max[3], window_min[3];            // the same of a window
+  V block_offset[3][2], pixel_offset[3][2];  // to the blocks of a window, to the pixels of a block
+  T sample_offset[3][kMaxSamples];           // several samples: from a pixel's corner
+
+  [[gnu::always_inline]] inline RegionEdges(const UnitEdge* edges, uint32_t edge_count, uint32_t samples) : count(edge_count) {
+    const V lane_x = {0, 1, 0, 1, 2, 3, 2, 3}, lane_y = {0, 0, 1, 1, 0, 0, 1, 1};
+    const V column = {0, 1, 2, 3, 0, 1, 2, 3}, row = {0, 0, 0, 0, 1, 1, 1, 1};
+    for (uint32_t e = 0; e < edge_count; e++) {
+      const T ux = edges[e].ux, uy = edges[e].uy;
+      at_corner[e] = static_cast<T>(edges[e].c);
+      x_step[e] = ux * kUnits;
+      y_step[e] = uy * kUnits;
+      const V px = lane_x * x_step[e], py = lane_y * y_step[e];
+      pixel_offset[e][0] = px + py;
+      pixel_offset[e][1] = pixel_offset[e][0] + 2 * y_step[e];
+      if constexpr (kPairs) {
+        for (int lane = 0; lane < 8; lane++) pixel_offset[e][0][lane] = kPairX[lane] * x_step[e] + kPairY[lane] * y_step[e];
+        pixel_offset[e][1] = pixel_offset[e][0] + 2 * x_step[e];
       }
-      if (outside) continue;
-      const int32_t columns = std::min((width - wx + 3) >> 2, 4);
-      const uint32_t present = (0x1111u * ((1u << columns) - 1)) & ((1u << 4 * rows) - 1);
-      uint32_t full = present, part = 0, edge_cuts[3] = {};  // blocks by edge
-      if (!inside) {
-        V out0{}, out1{}, cut0{}, cut1{};
-        for (uint32_t e = 0; e < edge_count; e++) {
-          const V v0 = block_offset[e][0] + at[e], v1 = block_offset[e][1] + at[e];
-          out0 |= v0 + block_max[e];
-          out1 |= v1 + block_max[e];
-          if constexpr (kPairs) {
-            edge_cuts[e] = sign_bits(v0 + block_min[e]) | sign_bits(v1 + block_min[e]) << 8;
-          } else {
-            cut0 |= v0 + block_min[e];
-            cut1 |= v1 + block_min[e];
-          }
-        }
-        const uint32_t live = present & ~(sign_bits(out0) | sign_bits(out1) << 8);
-        uint32_t cut = sign_bits(cut0) | sign_bits(cut1) << 8;
-        if constexpr (kPairs) cut = edge_cuts[0] | edge_cuts[1] | edge_cuts[2];
-        full = live & ~cut;
-        part = live & cut;
-      }
-      const int32_t base_x = region.x0 + wx, base_y = region.y0 + wy;
-      uint16_t masks[kMaxSamples] = {};
-      if (clipped) {
-        // Blocks that the scissor cuts leave the set of full ones.
-        for (uint32_t bits = full | part; bits; bits &= bits - 1) {
-          const int32_t b = std::countr_zero(bits), x = base_x + (b & 3) * 4, y = base_y + (b >> 2) * 4;
-          const uint16_t allowed = rect_bits(clip, x, y);
-          if (allowed == 0xffff) continue;
-          if (full >> b & 1) {
-            full &= ~(1u << b);
-            if (allowed) {
-              std::fill_n(masks, samples, allowed);
-              sink.block(x >> 2, y >> 2, masks);
-            }
-          } else if (!allowed) {
-            part &= ~(1u << b);
-          }
-        }
-      }
-      uint32_t hidden = 0;
-      if constexpr (!kMulti) {
-        hidden = sink.window_blocks(base_x >> 2, base_y >> 2, full, part);
-        full = 0;
-      }
-      while (full) {
-        const int32_t b = std::countr_zero(full);
-        const int32_t run = std::countr_one((full >> b) & ((1u << (4 - (b & 3))) - 1));
-        full &= ~(((1u << run) - 1) << b);
-        sink.full_span((base_x >> 2) + (b & 3), (base_y >> 2) + (b >> 2), run);
-      }
-      if constexpr (kPairs && requires { sink.takes_parts(); })
-        if (part && sink.takes_parts()) {
-          sink.window_parts(at, x_step, y_step, sample_offset, edge_count, base_x >> 2, base_y >> 2, part);
-          part = 0;
-        }
-      for (; part; part &= part - 1) {
-        const int32_t b = std::countr_zero(part), bx = (b & 3) * 4, by = (b >> 2) * 4;
-        const uint16_t allowed = clipped ? rect_bits(clip, base_x + bx, base_y + by) : uint16_t{0xffff};
-        T corner[3];
-        for (uint32_t e = 0; e < edge_count; e++) corner[e] = at[e] + x_step[e] * bx + y_step[e] * by;
-        if constexpr (!kMulti) {
-          V out0{}, out1{};
-          for (uint32_t e = 0; e < edge_count; e++) {
-            out0 |= pixel_offset[e][0] + corner[e];
-            out1 |= pixel_offset[e][1] + corner[e];
-          }
-          masks[0] = static_cast<uint16_t>(~(sign_bits(out0) | sign_bits(out1) << 8) & allowed);
-          if (hidden >> b & 1)
-            sink.hidden_part((base_x + bx) >> 2, (base_y + by) >> 2, masks[0]);
-          else if (masks[0])
-            sink.block((base_x + bx) >> 2, (base_y + by) >> 2, masks);
-        } else if constexpr (kPairs) {
-          // Only the edges that cut this block.
-          i32x8 base[3][2];
-          const int32_t* offsets[3];
-          uint32_t used = 0;
-          for (uint32_t e = 0; e < edge_count; e++) {
-            if (!(edge_cuts[e] >> b & 1)) continue;
-            base[used][0] = pixel_offset[e][0] + corner[e];
-            base[used][1] = pixel_offset[e][1] + corner[e];
-            offsets[used++] = sample_offset[e];
-          }
-          if (cover_samples(used, base, offsets, samples, allowed * 0x10001u, masks))
-            sink.block((base_x + bx) >> 2, (base_y + by) >> 2, masks);
-        } else {
-          uint32_t any = 0;
-          for (uint32_t s = 0; s < samples; s++) {
-            V out0{}, out1{};
-            for (uint32_t e = 0; e < edge_count; e++) {
-              const T v = corner[e] + sample_offset[e][s];
-              out0 |= pixel_offset[e][0] + v;
-              out1 |= pixel_offset[e][1] + v;
-            }
-            masks[s] = static_cast<uint16_t>(~(sign_bits(out0) | sign_bits(out1) << 8) & allowed);
-            any |= masks[s];
-          }
-          if (any) sink.block((base_x + bx) >> 2, (base_y + by) >> 2, masks);
-        }
+      block_offset[e][0] = (column * x_step[e] + row * y_step[e]) * 4;
+      block_offset[e][1] = block_offset[e][0] + 8 * y_step[e];
+      constexpr T kBlockReach = kMulti ? 63 : 3, kWindowReach = kMulti ? 255 : 15;
+      const T up = std::max<T>(ux, 0) + std::max<T>(uy, 0), down = std::min<T>(ux, 0) + std::min<T>(uy, 0);
+      block_max[e] = kBlockReach * up;
+      block_min[e] = kBlockReach * down;
+      window_max[e] = kWindowReach * up;
+      window_min[e] = kWindowReach * down;
+      if constexpr (kMulti) {
+        const vk::SampleLocation* at = vk::sample_locations(samples);
+        for (uint32_t s = 0; s < samples; s++) sample_offset[e][s] = ux * at[s].x + uy * at[s].y;
       }
     }
   }
+};
+
+/// A window of 4x4 blocks (bit: row-major). (x, y): its first pixel in the bin.
+template <class T>
+struct CoverWindow {
+  int32_t x, y;
+  T at[3];                     // edges at its corner
+  uint32_t full, part;         // blocks wholly covered; perhaps partly
+  uint32_t edge_cuts[3] = {};  // pairs: blocks that each edge cuts
+};
+
+/// Finds the window's blocks; false: nothing of it is covered. (wx, wy): from the region's corner.
+template <class T, bool kMulti>
+[[gnu::always_inline]] inline bool find_blocks(const RegionEdges<T, kMulti>& edges, const PixelRect& region, int32_t wx, int32_t wy,
+                                               CoverWindow<T>& window) {
+  using Edges = RegionEdges<T, kMulti>;
+  using V = typename Edges::V;
+  bool outside = false, inside = true;
+  for (uint32_t e = 0; e < edges.count; e++) {
+    window.at[e] = edges.at_corner[e] + edges.x_step[e] * wx + edges.y_step[e] * wy;
+    outside |= window.at[e] + edges.window_max[e] < 0;
+    inside &= window.at[e] + edges.window_min[e] >= 0;
+  }
+  if (outside) return false;
+  const int32_t columns = std::min((region.x1 - region.x0 - wx + 3) >> 2, 4), rows = std::min((region.y1 - region.y0 - wy + 3) >> 2, 4);
+  const uint32_t present = (0x1111u * ((1u << columns) - 1)) & ((1u << 4 * rows) - 1);
+  window.x = region.x0 + wx;
+  window.y = region.y0 + wy;
+  window.full = present;
+  window.part = 0;
+  if (inside) return true;
+  V out0{}, out1{}, cut0{}, cut1{};
+  for (uint32_t e = 0; e < edges.count; e++) {
+    const V v0 = edges.block_offset[e][0] + window.at[e], v1 = edges.block_offset[e][1] + window.at[e];
+    out0 |= v0 + edges.block_max[e];
+    out1 |= v1 + edges.block_max[e];
+    if constexpr (Edges::kPairs) {
+      window.edge_cuts[e] = sign_bits(v0 + edges.block_min[e]) | sign_bits(v1 + edges.block_min[e]) << 8;
+    } else {
+      cut0 |= v0 + edges.block_min[e];
+      cut1 |= v1 + edges.block_min[e];
+    }
+  }
+  const uint32_t live = present & ~(sign_bits(out0) | sign_bits(out1) << 8);
+  uint32_t cut = sign_bits(cut0) | sign_bits(cut1) << 8;
+  if constexpr (Edges::kPairs) cut = window.edge_cuts[0] | window.edge_cuts[1] | window.edge_cuts[2];
+  window.full = live & ~cut;
+  window.part = live & cut;
+  return true;
+}
+
+/// Blocks that the scissor cuts leave the set of full ones and are drawn.
+template <class T, class Sink>
+[[gnu::always_inline]] inline void clip_blocks(const PixelRect& clip, uint32_t samples, CoverWindow<T>& window, Sink& sink) {
+  for (uint32_t bits = window.full | window.part; bits; bits &= bits - 1) {
+    const int32_t b = std::countr_zero(bits), x = window.x + (b & 3) * 4, y = window.y + (b >> 2) * 4;
+    const uint16_t allowed = rect_bits(clip, x, y);
+    if (allowed == 0xffff) continue;
+    if (!(window.full >> b & 1)) {
+      if (!allowed) window.part &= ~(1u << b);
+      continue;
+    }
+    window.full &= ~(1u << b);
+    if (!allowed) continue;
+    uint16_t masks[kMaxSamples] = {};
+    std::fill_n(masks, samples, allowed);
+    sink.block(x >> 2, y >> 2, masks);
+  }
+}
+
+/// run(x, y, count) for runs of bits in the rows of a window.
+template <class Run>
+[[gnu::always_inline]] inline void each_run(uint32_t blocks, Run&& run) {
+  while (blocks) {
+    const int32_t b = std::countr_zero(blocks);
+    const int32_t count = std::countr_one((blocks >> b) & ((1u << (4 - (b & 3))) - 1));
+    blocks &= ~(((1u << count) - 1) << b);
+    run(b & 3, b >> 2, count);
+  }
+}
+
+/// Masks of the samples of a block whose corner the edges have the values `corner` at; returns any of their bits.
+template <class T, bool kMulti>
+[[gnu::always_inline]] inline uint32_t cover_block(const RegionEdges<T, kMulti>& edges, const T* corner, uint32_t cuts, uint32_t samples,
+                                                   uint32_t allowed, uint16_t* masks) {
+  using V = typename RegionEdges<T, kMulti>::V;
+  if constexpr (RegionEdges<T, kMulti>::kPairs) {
+    // Only the edges that cut this block.
+    i32x8 base[3][2];
+    const int32_t* offsets[3];
+    uint32_t used = 0;
+    for (uint32_t e = 0; e < edges.count; e++) {
+      if (!(cuts >> e & 1)) continue;
+      base[used][0] = edges.pixel_offset[e][0] + corner[e];
+      base[used][1] = edges.pixel_offset[e][1] + corner[e];
+      offsets[used++] = edges.sample_offset[e];
+    }
+    return cover_samples(used, base, offsets, samples, allowed * 0x10001u, masks);
+  } else {
+    uint32_t any = 0;
+    for (uint32_t s = 0; s < (kMulti ? samples : 1); s++) {
+      V out0{}, out1{};
+      for (uint32_t e = 0; e < edges.count; e++) {
+        T v = corner[e];
+        if constexpr (kMulti) v += edges.sample_offset[e][s];
+        out0 |= edges.pixel_offset[e][0] + v;
+        out1 |= edges.pixel_offset[e][1] + v;
+      }
+      masks[s] = static_cast<uint16_t>(~(sign_bits(out0) | sign_bits(out1) << 8) & allowed);
+      any |= masks[s];
+    }
+    return any;
+  }
+}
+
+/// The window's partly covered blocks; one sample: of `hidden` ones the sink only wants to know.
+template <class T, bool kMulti, class Sink>
+[[gnu::always_inline]] inline void cover_parts(const RegionEdges<T, kMulti>& edges, const CoverWindow<T>& window, const PixelRect& clip,
+                                               bool clipped, uint32_t samples, uint32_t hidden, Sink& sink) {
+  uint16_t masks[kMaxSamples] = {};
+  for (uint32_t part = window.part; part; part &= part - 1) {
+    const int32_t b = std::countr_zero(part), bx = (b & 3) * 4, by = (b >> 2) * 4;
+    const int32_t x = window.x + bx, y = window.y + by;
+    const uint16_t allowed = clipped ? rect_bits(clip, x, y) : uint16_t{0xffff};
+    T corner[3];
+    uint32_t cuts = 0;
+    for (uint32_t e = 0; e < edges.count; e++) {
+      corner[e] = window.at[e] + edges.x_step[e] * bx + edges.y_step[e] * by;
+      cuts |= (window.edge_cuts[e] >> b & 1) << e;
+    }
+    const uint32_t any = cover_block(edges, corner, cuts, samples, allowed, masks);
+    if (!kMulti && (hidden >> b & 1))
+      sink.hidden_part(x >> 2, y >> 2, masks[0]);
+    else if (any)
+      sink.block(x >> 2, y >> 2, masks);
+  }
+}
+
+/// A region's windows, one after the other.
+template <class T, bool kMulti, class Sink>
+void traverse(const UnitEdge* unit_edges, uint32_t edge_count, const PixelRect& region, const PixelRect& clip, bool clipped,
+              uint32_t samples, Sink& sink) {
+  assert(edge_count >= 1 && edge_count <= 3 && samples <= kMaxSamples && (kMulti || samples == 1));
+  const RegionEdges<T, kMulti> edges(unit_edges, edge_count, samples);
+  for (int32_t wy = 0; wy < region.y1 - region.y0; wy += 16)
+    for (int32_t wx = 0; wx < region.x1 - region.x0; wx += 16) {
+      CoverWindow<T> window;
+      if (!find_blocks(edges, region, wx, wy, window)) continue;
+      if (clipped) clip_blocks(clip, samples, window, sink);
+      const int32_t block_x = window.x >> 2, block_y = window.y >> 2;
+      uint32_t hidden = 0;
+      if constexpr (kMulti)
+        each_run(window.full, [&](int32_t x, int32_t y, int32_t count) { sink.full_span(block_x + x, block_y + y, count); });
+      else
+        hidden = sink.window_blocks(block_x, block_y, window.full, window.part);
+      if constexpr (RegionEdges<T, kMulti>::kPairs && requires { sink.takes_parts(); })
+        if (window.part && sink.takes_parts()) {
+          sink.window_parts(window.at, edges.x_step, edges.y_step, edges.sample_offset, edges.count, block_x, block_y, window.part);
+          continue;
+        }
+      cover_parts(edges, window, clip, clipped, samples, hidden, sink);
+    }
 }
 
 /// Triangles of a few pixels: one window of 4x4 pixels from an even pixel on, all edges at once in 32 bits.

@@ -1,10 +1,9 @@
 // tile/pixel_colors.cpp -- see pixel_colors.hpp.
 #include "tile/pixel_colors.hpp"
 
-#include <bit>
 #include <cstring>
 
-#include "resolve/wide_mean.hpp"
+#include "resolve/mean.hpp"
 #include "tile/worker.hpp"
 #include "tile_io/equal_quads.hpp"
 
@@ -63,30 +62,17 @@ TILEGPU_WIDE inline __m512i count_samples(__m512i pixels) {
 // matter.
 template <uint32_t kSamples>
 TILEGPU_WIDE void average_entries(Worker& w, uint8_t* plane, size_t block_B, const uint32_t* colors) {
-  constexpr int kLog2 = std::bit_width(kSamples) - 1;
   const PixelGroups& g = w.groups;
-  const __m512i zero = _mm512_setzero_si512();
-  // A pixel's count to its four components: of the first two pixels of a quad, of the others.
-  const __m512i first_pixels = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 0, 1, 0, 1, 0, 1, 4, 5, 4, 5, 4, 5, 4, 5));
-  const __m512i last_pixels = _mm512_broadcast_i32x4(_mm_setr_epi8(8, 9, 8, 9, 8, 9, 8, 9, 12, 13, 12, 13, 12, 13, 12, 13));
-  __m512i background[2] = {zero, zero}, sum[2] = {zero, zero};
+  resolve::SharedMean<kSamples> mean;
   uint32_t last = ~0u;
   for (uint64_t entry : g.loose) {
     const uint32_t block = block_of(g, entry);
     if (!w.equal[block]) continue;
     uint8_t* const to = plane + size_t{block} * block_B;
-    const __m512i there = _mm512_load_si512(to), color = in_block(colors, entry), count = count_samples(in_block(g.pixels.data(), entry));
     const __mmask32 begins = block == last ? 0 : ~__mmask32{};
     last = block;
-    const __m512i old[2] = {_mm512_unpacklo_epi8(there, zero), _mm512_unpackhi_epi8(there, zero)};
-    const __m512i now[2] = {_mm512_unpacklo_epi8(color, zero), _mm512_unpackhi_epi8(color, zero)};
-    const __m512i share[2] = {_mm512_shuffle_epi8(count, first_pixels), _mm512_shuffle_epi8(count, last_pixels)};
-    for (int half = 0; half < 2; half++) {
-      background[half] = _mm512_mask_mov_epi16(background[half], begins, old[half]);
-      sum[half] = _mm512_mask_slli_epi16(sum[half], begins, old[half], kLog2);
-      sum[half] = _mm512_add_epi16(sum[half], _mm512_mullo_epi16(share[half], _mm512_sub_epi16(now[half], background[half])));
-    }
-    _mm512_store_si512(to, resolve::mean_of_bytes<kSamples>(sum[0], sum[1]));
+    const __m512i there = _mm512_load_si512(to), samples = count_samples(in_block(g.pixels.data(), entry));
+    _mm512_store_si512(to, mean.add(begins, there, in_block(colors, entry), samples));
   }
 }
 

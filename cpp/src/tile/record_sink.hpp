@@ -204,7 +204,7 @@ class RecordSink {
     if (prefers_windows()) {
       prepare();
       if constexpr (kTraced)
-        each_run(full, [&](int32_t x, int32_t y, int32_t run) {
+        detail::each_run(full, [&](int32_t x, int32_t y, int32_t run) {
           for (int32_t i = 0; i < run; i++) trace::rasterized_block(w_, source(), w_.block_of(block_x + x + i, block_y + y), kAll);
         });
       const CoverSides sides = cover_window(w_, depth_, held_, w_.block_of(block_x, block_y), w_.origin_x_px + block_x * 4,
@@ -214,9 +214,9 @@ class RecordSink {
       w_.counters.fragments_rasterized += 16u * static_cast<uint32_t>(std::popcount(full));
       count_hidden(16u * static_cast<uint32_t>(std::popcount(full & hidden)));
       if constexpr (kTraced) trace_sides(block_x, block_y, 4, full & hidden, sides.held);
-      each_run(full & ~hidden & ~sides.held, [&](int32_t x, int32_t y, int32_t run) { test_span(block_x + x, block_y + y, run); });
+      detail::each_run(full & ~hidden & ~sides.held, [&](int32_t x, int32_t y, int32_t run) { test_span(block_x + x, block_y + y, run); });
     } else {
-      each_run(full, [&](int32_t x, int32_t y, int32_t run) { full_span(block_x + x, block_y + y, run); });
+      detail::each_run(full, [&](int32_t x, int32_t y, int32_t run) { full_span(block_x + x, block_y + y, run); });
     }
     return hidden & part;
   }
@@ -328,16 +328,6 @@ class RecordSink {
   void count_hidden(uint32_t pixels) {
     w_.counters.fragments_early_killed += pixels;
     w_.counters.fragments_killed_by_hierarchical_z += pixels;
-  }
-  // Runs of bits in the rows of a window.
-  template <class Run>
-  static void each_run(uint32_t blocks, Run&& run) {
-    while (blocks) {
-      const int32_t b = std::countr_zero(blocks);
-      const int32_t count = std::countr_one((blocks >> b) & ((1u << (4 - (b & 3))) - 1));
-      blocks &= ~(((1u << count) - 1) << b);
-      run(b & 3, b >> 2, count);
-    }
   }
   // Whole blocks (by bit) that passed and are the primitive's.
   void take(uint32_t blocks) {

@@ -5,6 +5,7 @@
 #include "tile_io/tile_copy.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 #include "tile_io/wide_rows.hpp"
 
@@ -152,71 +153,84 @@ const uint8_t* block_sample(const PlaneView& plane, uint32_t column, uint32_t ro
   return scratch;
 }
 
+/// The single samples of four blocks of 4-byte texels side by side: in the plane, or reduced into `scratch`.
+void four_samples(const PlaneView& plane, uint32_t column, uint32_t row, const resolve::Reducer* reducer, uint8_t* scratch,
+                  const uint8_t* blocks[4]) {
+  if (!reducer) {
+    for (uint32_t i = 0; i < 4; ++i) blocks[i] = source_block(plane, column + i, row);
+    return;
+  }
+  uint32_t equal = 0;
+  for (uint32_t i = 0; i < 4; ++i) equal += plane.is_equal(column + i, row);
+  if (equal) {
+    for (uint32_t i = 0; i < 4; ++i) blocks[i] = block_sample(plane, column + i, row, reducer, scratch + i * kWordPlane_B);
+    return;
+  }
+  resolve::reduce_pieces(*reducer, plane.block(column, row), kWordPlane_B, kWordPlane_B, plane.block_B, 4, scratch);
+  for (uint32_t i = 0; i < 4; ++i) {
+    blocks[i] = scratch + i * kWordPlane_B;
+    take_equal(plane, column + i, row, scratch + i * kWordPlane_B);
+  }
+}
+
+/// A block, all pixels of which are written.
+template <uint32_t kTexel_B, bool kField>
+void write_whole(const uint8_t* block, bool stream, const RowsView& rows, const Box& whole) {
+  uint8_t* out = rows.at(whole.min_x, whole.min_y);
+  if (kTexel_B >= 8 && stream && ((reinterpret_cast<uintptr_t>(out) | rows.pitch_B) & 15) == 0) {
+    write_block<kTexel_B, true>(block, out, rows.pitch_B);
+  } else {
+    write_any<kTexel_B, kField>(block, rows, out, rows.pitch_B);
+  }
+}
+
+/// A part of a block, through a small buffer.
+template <uint32_t kTexel_B, bool kField>
+void write_part(const uint8_t* block, const RowsView& rows, const Box& whole, const Box& part) {
+  alignas(16) uint8_t cut[4 * kCutPitch_B];
+  uint8_t* target = rows.at(part.min_x, part.min_y);
+  uint8_t* inside = cut + cut_offset(part, whole, kTexel_B);
+  // A field's other bits come from the image.
+  if constexpr (kField) copy_cut(target, rows.pitch_B, inside, kCutPitch_B, part, kTexel_B);
+  write_any<kTexel_B, kField>(block, rows, cut, kCutPitch_B);
+  copy_cut(inside, kCutPitch_B, target, rows.pitch_B, part, kTexel_B);
+}
+
 template <uint32_t kTexel_B, bool kField>
 void to_rows(const PlaneView& plane, const Box& box, const resolve::Reducer* reducer, bool stream, const RowsView& rows) {
+  assert(rows.texel_B == kTexel_B && (rows.field.mask != 0) == kField);
   alignas(64) uint8_t reduced[4 * kWordPlane_B];  // four blocks of one word, or one of four
   const BlockRange range = block_range(plane, box);
   const bool wide = !kField && kTexel_B >= 4 && has_wide_rows(plane, rows, reducer);
-  for (uint32_t row = range.first_row; row <= range.last_row; ++row) {
-    for (uint32_t column = range.first_column; column <= range.last_column; ++column) {
-      const Box whole = block_box(plane, column, row);
-      if (wide && box.contains(whole)) {
-        constexpr uint32_t kLine = blocks_per_line(kTexel_B < 4 ? 4 : kTexel_B);
-        const uint32_t count = static_cast<uint32_t>(box.max_x + 1 - whole.min_x) / kBlock_px / kLine * kLine;
-        if (count) {
-          write_wide_rows(plane, column, row, count, reducer, stream, rows);
-          column += count - 1;
-          continue;
-        }
+  // From (column, row) on; returns how many blocks were written.
+  const auto write = [&](uint32_t column, uint32_t row) -> uint32_t {
+    const Box whole = block_box(plane, column, row);
+    const bool is_whole = box.contains(whole);
+    if (wide && is_whole) {
+      constexpr uint32_t kLine = blocks_per_line(kTexel_B < 4 ? 4 : kTexel_B);
+      const uint32_t count = static_cast<uint32_t>(box.max_x + 1 - whole.min_x) / kBlock_px / kLine * kLine;
+      if (count) {
+        write_wide_rows(plane, column, row, count, reducer, stream, rows);
+        return count;
       }
-      if constexpr (kTexel_B == 4 && !kField) {
-        const Box four = {whole.min_x, whole.min_y, whole.min_x + 15, whole.max_y};
-        if (box.contains(four)) {
-          const uint8_t* blocks[4];
-          uint32_t equal = 0;
-          if (reducer)
-            for (uint32_t i = 0; i < 4; ++i) equal += plane.is_equal(column + i, row);
-          if (!reducer) {
-            for (uint32_t i = 0; i < 4; ++i) blocks[i] = source_block(plane, column + i, row);
-          } else if (!equal) {
-            resolve::reduce_pieces(*reducer, plane.block(column, row), kWordPlane_B, kWordPlane_B, plane.block_B, 4, reduced);
-            for (uint32_t i = 0; i < 4; ++i) {
-              blocks[i] = reduced + i * kWordPlane_B;
-              take_equal(plane, column + i, row, reduced + i * kWordPlane_B);
-            }
-          } else {
-            for (uint32_t i = 0; i < 4; ++i) blocks[i] = block_sample(plane, column + i, row, reducer, reduced + i * kWordPlane_B);
-          }
-          uint8_t* out = rows.at(whole.min_x, whole.min_y);
-          if (stream && ((reinterpret_cast<uintptr_t>(out) | rows.pitch_B) & 63) == 0) {
-            write_lines<true>(blocks, out, rows.pitch_B);
-          } else {
-            write_lines<false>(blocks, out, rows.pitch_B);
-          }
-          column += 3;
-          continue;
-        }
-      }
-      const uint8_t* block = block_sample(plane, column, row, reducer, reduced);
-      if (box.contains(whole)) {
-        uint8_t* out = rows.at(whole.min_x, whole.min_y);
-        if (kTexel_B >= 8 && stream && ((reinterpret_cast<uintptr_t>(out) | rows.pitch_B) & 15) == 0) {
-          write_block<kTexel_B, true>(block, out, rows.pitch_B);
-        } else {
-          write_any<kTexel_B, kField>(block, rows, out, rows.pitch_B);
-        }
-        continue;
-      }
-      alignas(16) uint8_t cut[4 * kCutPitch_B];
-      const Box part = intersect(box, whole);
-      uint8_t* target = rows.at(part.min_x, part.min_y);
-      uint8_t* inside = cut + cut_offset(part, whole, kTexel_B);
-      // A field's other bits come from the image.
-      if constexpr (kField) copy_cut(target, rows.pitch_B, inside, kCutPitch_B, part, kTexel_B);
-      write_any<kTexel_B, kField>(block, rows, cut, kCutPitch_B);
-      copy_cut(inside, kCutPitch_B, target, rows.pitch_B, part, kTexel_B);
     }
-  }
+    if (kTexel_B == 4 && !kField && box.contains({whole.min_x, whole.min_y, whole.min_x + 15, whole.max_y})) {
+      const uint8_t* blocks[4];
+      four_samples(plane, column, row, reducer, reduced, blocks);
+      uint8_t* out = rows.at(whole.min_x, whole.min_y);
+      const bool lines = stream && ((reinterpret_cast<uintptr_t>(out) | rows.pitch_B) & 63) == 0;
+      (lines ? write_lines<true> : write_lines<false>)(blocks, out, rows.pitch_B);
+      return 4;
+    }
+    const uint8_t* block = block_sample(plane, column, row, reducer, reduced);
+    if (is_whole)
+      write_whole<kTexel_B, kField>(block, stream, rows, whole);
+    else
+      write_part<kTexel_B, kField>(block, rows, whole, intersect(box, whole));
+    return 1;
+  };
+  for (uint32_t row = range.first_row; row <= range.last_row; ++row)
+    for (uint32_t column = range.first_column; column <= range.last_column;) column += write(column, row);
 }
 
 }  // namespace

@@ -70,8 +70,6 @@ void prepare_signatures(const Framebuffer& framebuffer);
 
 void load_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger,
                Part part = Part{});
-void resolve_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger,
-                  Part part = Part{});
 void store_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger,
                 Part part = Part{});
 /// True when the bin needs no work at all: no primitives, and no load or store that is `always`.

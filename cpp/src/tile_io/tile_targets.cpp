@@ -176,11 +176,7 @@ ClearWords clear_words(VkFormat format, VkImageAspectFlagBits aspect, const VkCl
 }
 
 resolve::Reducer tile_reducer(VkFormat format, VkImageAspectFlagBits aspect, MsaaCopy copy, uint32_t samples) {
-  resolve::ReduceMode mode = resolve::ReduceMode::sample_zero;
-  if (copy == MsaaCopy::average) mode = resolve::ReduceMode::average;
-  if (copy == MsaaCopy::min) mode = resolve::ReduceMode::min;
-  if (copy == MsaaCopy::max) mode = resolve::ReduceMode::max;
-  return resolve::make_reducer(*vk::find_format(format), aspect, mode, samples, true);
+  return resolve::make_reducer(*vk::find_format(format), aspect, resolve::mode_of(copy), samples, true);
 }
 
 HostTile make_host_tile(const Framebuffer& f, uint32_t forced_bin_px, uint32_t l2_B, bool keep_once) {

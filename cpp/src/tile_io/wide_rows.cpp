@@ -3,7 +3,7 @@
 
 #include <cassert>
 
-#include "resolve/wide_mean.hpp"
+#include "resolve/mean.hpp"
 
 namespace tilegpu::tile_io {
 namespace {
@@ -16,16 +16,12 @@ constexpr uint8_t kQuadHalves[16] = {0x00, 0x03, 0x0c, 0x0f, 0x30, 0x33, 0x3c, 0
 template <uint32_t kSamples>
 TILEGPU_WIDE inline __m512i word_of_block(const uint8_t* words, size_t sample_B, uint32_t equal_quads) {
   const __m512i first = _mm512_load_si512(words);
-  if constexpr (kSamples == 1) return first;
-  if (equal_quads == 0xf) return first;
-  const __m512i zero = _mm512_setzero_si512();
-  __m512i sum[2] = {_mm512_unpacklo_epi8(first, zero), _mm512_unpackhi_epi8(first, zero)};
-  for (uint32_t s = 1; s < kSamples; ++s) {
-    const __m512i v = _mm512_load_si512(words + s * sample_B);
-    sum[0] = _mm512_add_epi16(sum[0], _mm512_unpacklo_epi8(v, zero));
-    sum[1] = _mm512_add_epi16(sum[1], _mm512_unpackhi_epi8(v, zero));
+  if constexpr (kSamples == 1) {
+    return first;
+  } else {
+    if (equal_quads == 0xf) return first;
+    return _mm512_mask_mov_epi64(resolve::mean_of_samples<kSamples>(first, words, sample_B), kQuadHalves[equal_quads], first);
   }
-  return _mm512_mask_mov_epi64(resolve::mean_of_bytes<kSamples>(sum[0], sum[1]), kQuadHalves[equal_quads], first);
 }
 
 template <bool kStream>

@@ -1,15 +1,16 @@
-// tile_io/tile_resolve.cpp -- stage: resolve of one bin, in tile memory. In: tile memory, the resolve piece. Out: tile memory.
-//
-// What is left after folding: a parallel copy, block by block (all reads of a block before any write), from any target or image to any
-// target, inside the render area and in the border apart. Source: docs/decisions.md, 20, 25.
+// resolve/tile/tile_resolve.cpp -- see tile_resolve.hpp. Source: docs/decisions.md, 20, 25.
+#include "resolve/tile/tile_resolve.hpp"
+
 #include <bit>
 #include <cstring>
 
 #include "tile_io/equal_quads.hpp"
 #include "tile_io/tile_targets.hpp"
 
-namespace tilegpu::tile_io {
+namespace tilegpu::resolve {
 namespace {
+
+using namespace tile_io;
 
 struct BlockWords {
   alignas(64) uint32_t words[4][kPixelsPerBlock];
@@ -55,9 +56,9 @@ BlockWords read_target(const Target& from, const HostTile& tile, const TileRegio
                        uint8_t* memory) {
   BlockWords out{};
   const PlaneView plane = plane_view(tile, *from.plane, region, memory, 0);
-  const resolve::Reducer reducer = tile_reducer(from.format, from.aspect, copy, tile.samples);
+  const Reducer reducer = tile_reducer(from.format, from.aspect, copy, tile.samples);
   const size_t size_B = static_cast<size_t>(plane.words) * kWordPlane_B;
-  resolve::reduce(reducer, plane.block(column, row), size_B, size_B, reinterpret_cast<uint8_t*>(out.words));
+  reduce(reducer, plane.block(column, row), size_B, size_B, reinterpret_cast<uint8_t*>(out.words));
   return out;
 }
 
@@ -87,8 +88,8 @@ BlockWords read_image(const Target& t, const TileRegion& region, const Box& part
                            y / size * size,      image.field};
     copy_from_rows(rows, part, plane);
   }
-  const resolve::Reducer reducer = tile_reducer(t.format, t.aspect, samples == 1 ? MsaaCopy::sample_zero : copy, samples);
-  resolve::reduce(reducer, sampled, words * kWordPlane_B, words * kWordPlane_B, reinterpret_cast<uint8_t*>(out.words));
+  const Reducer reducer = tile_reducer(t.format, t.aspect, samples == 1 ? MsaaCopy::sample_zero : copy, samples);
+  reduce(reducer, sampled, words * kWordPlane_B, words * kWordPlane_B, reinterpret_cast<uint8_t*>(out.words));
   return out;
 }
 
@@ -182,4 +183,4 @@ void resolve_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& 
   }
 }
 
-}  // namespace tilegpu::tile_io
+}  // namespace tilegpu::resolve
