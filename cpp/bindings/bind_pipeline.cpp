@@ -125,11 +125,16 @@ void bind_pipeline(py::module_& m) {
       .def(
           "set_stage",
           [](Info& i, Ptr<ShaderModule> module, std::vector<std::pair<uint32_t, uint32_t>> specialization) {
-            ShaderStage& stage = module->reflection().stage == VK_SHADER_STAGE_VERTEX_BIT ? i.vertex : i.fragment;
-            stage.module = std::move(module);
-            stage.specialization = std::move(specialization);
+            i.stages.push_back({std::move(module), std::move(specialization)});
           },
           py::arg("module").none(false), py::arg("specialization"))
+      .def(
+          "set_dynamic_states",
+          [](Info& i, const std::vector<int>& states) {
+            i.dynamic_states.clear();
+            for (int state : states) i.dynamic_states.push_back(static_cast<VkDynamicState>(state));
+          },
+          py::arg("states"))
       .def(
           "add_vertex_binding",
           [](Info& i, uint32_t binding, uint32_t stride_B, int rate) {
@@ -181,6 +186,14 @@ void bind_pipeline(py::module_& m) {
 
   py::class_<Pipeline, Ptr<Pipeline>>(m, "Pipeline")
       .def_property_readonly("label", [](const Pipeline& p) { return p.info().label; })
+      .def_property_readonly(
+          "dynamic_states",
+          [](const Pipeline& p) {
+            std::vector<std::string> names;
+            for (uint32_t i = 0; i < kDynamicStates; i++)
+              if (p.dynamic().has(static_cast<DynamicState>(i))) names.push_back(dynamic_state_info(static_cast<DynamicState>(i)).name);
+            return names;
+          })
       .def_property_readonly("push_constants_B", [](const Pipeline& p) { return p.info().layout ? p.info().layout->push_constants_B : 0; })
       .def_property_readonly("set_layouts", [](const Pipeline& p) {
         std::vector<Ptr<DescriptorSetLayout>> layouts;

@@ -44,6 +44,7 @@ void bind_pixels(py::class_<Image, Ptr<Image>>& image);
 void bind_pipeline(py::module_& m);
 void bind_vertex(py::module_& m);
 void bind_command(py::module_& m);
+void bind_state(py::module_& m);
 void bind_push(py::module_& m);
 void bind_stats(py::module_& m);
 void bind_device(py::module_& m);

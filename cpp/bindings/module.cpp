@@ -12,6 +12,7 @@ PYBIND11_MODULE(_core_impl, m) {
   bind_vertex(m);
   bind_stats(m);
   bind_command(m);
+  bind_state(m);
   bind_push(m);
   bind_device(m);
   bind_format(m);

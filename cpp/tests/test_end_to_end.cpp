@@ -53,8 +53,7 @@ std::vector<uint8_t> render(uint32_t lanes, uint32_t threads, uint32_t bin_px, V
   if (!CHECK_MESSAGE(device, device ? "" : device.error().message)) return {};
   const uint32_t width_px = 200, height_px = 130;
   GraphicsPipelineCreateInfo info;
-  info.vertex.module = module(kVertex, VK_SHADER_STAGE_VERTEX_BIT);
-  info.fragment.module = module(kFragment, VK_SHADER_STAGE_FRAGMENT_BIT);
+  info.stages = {{module(kVertex, VK_SHADER_STAGE_VERTEX_BIT), {}}, {module(kFragment, VK_SHADER_STAGE_FRAGMENT_BIT), {}}};
   info.vertex_bindings = {{0, sizeof(Vertex), VK_VERTEX_INPUT_RATE_VERTEX}};
   info.vertex_attributes = {{0, 0, VK_FORMAT_R32G32_SFLOAT, 0}, {1, 0, VK_FORMAT_R32G32B32_SFLOAT, 8}};
   info.color_formats = {VK_FORMAT_R8G8B8A8_UNORM};

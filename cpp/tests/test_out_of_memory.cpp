@@ -101,8 +101,7 @@ Scene make_scene(uint32_t threads) {
   Scene s;
   s.device = *Device::create({.threads = threads, .lanes = 8, .cache_dir = "off"});
   GraphicsPipelineCreateInfo info;
-  info.vertex.module = module(kVertex, VK_SHADER_STAGE_VERTEX_BIT);
-  info.fragment.module = module(kFragment, VK_SHADER_STAGE_FRAGMENT_BIT);
+  info.stages = {{module(kVertex, VK_SHADER_STAGE_VERTEX_BIT), {}}, {module(kFragment, VK_SHADER_STAGE_FRAGMENT_BIT), {}}};
   info.color_formats = {VK_FORMAT_R8G8B8A8_UNORM};
   info.depth_format = VK_FORMAT_D32_SFLOAT;
   info.depth_stencil.depth_test = info.depth_stencil.depth_write = true;

@@ -66,8 +66,7 @@ struct Scene {
   Scene() {
     device = *Device::create({.threads = 2, .cache_dir = "off"});
     GraphicsPipelineCreateInfo info;
-    info.vertex.module = module(kVertex, VK_SHADER_STAGE_VERTEX_BIT);
-    info.fragment.module = module(kFragment, VK_SHADER_STAGE_FRAGMENT_BIT);
+    info.stages = {{module(kVertex, VK_SHADER_STAGE_VERTEX_BIT), {}}, {module(kFragment, VK_SHADER_STAGE_FRAGMENT_BIT), {}}};
     info.layout = std::make_shared<PipelineLayout>(PipelineLayout{{}, 4});
     info.blend.attachments = {{VK_TRUE, VK_BLEND_FACTOR_SRC_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA, VK_BLEND_OP_ADD, VK_BLEND_FACTOR_ONE,
                                VK_BLEND_FACTOR_ZERO, VK_BLEND_OP_ADD, 0xf}};

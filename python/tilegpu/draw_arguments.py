@@ -17,6 +17,7 @@ from tilegpu.attachment import rect_of
 from tilegpu.binding import DescriptorBinder
 from tilegpu.buffer import Buffer, BufferSlice, require_usage
 from tilegpu.context import Context
+from tilegpu.dynamic_state import StateOfPass, viewport_of
 from tilegpu.errors import ValidationError
 from tilegpu.pipeline import Pipeline
 from tilegpu.pipeline_state import depth_bias_of
@@ -45,6 +46,7 @@ class DrawArguments:
         self._last_vertices: tuple[Pipeline, Any, int] | None = None
         self._last_indices: tuple[Any, int] | None = None
         self._push: bytes | None = None
+        self.state = StateOfPass()
         self._dynamic: tuple[Any, ...] = ()
         self._pipelines_own: tuple[Any, ...] = ()  # what the bound pipeline says where the draw says nothing
         self._viewport: tuple[float, ...] | None = None
@@ -85,6 +87,26 @@ class DrawArguments:
             state = pipeline.state
             self._dynamic = self._pipelines_own = (state.stencil_reference, state.blend_constants, state.depth_bias)
             self._pipeline = pipeline
+            self.state.forget()
+            if "vertex_input" in pipeline.dynamic:
+                self._vertex_input(pipeline)
+            self._last_vertices = None if "vertex_input_binding_stride" in pipeline.dynamic else self._last_vertices
+        if pipeline.dynamic:
+            given = {
+                "viewport": viewport,
+                "scissor": scissor,
+                "stencil_reference": stencil_reference,
+                "blend_constants": blend_constants,
+                "depth_bias": depth_bias,
+            }
+            given = {name: v for name, v in given.items() if v is not None and name in pipeline.dynamic}
+            if given:
+                self.state.set(given, f"{self._what}, {pipeline.title}")
+                viewport = None if "viewport" in given else viewport
+                scissor = None if "scissor" in given else scissor
+                stencil_reference = None if "stencil_reference" in given else stencil_reference
+                blend_constants = None if "blend_constants" in given else blend_constants
+                depth_bias = None if "depth_bias" in given else depth_bias
         available = self._vertices(pipeline, vertices)
         if indices is not None:
             available = self._indices(pipeline, indices)
@@ -102,7 +124,22 @@ class DrawArguments:
             or self._scissor is not None
         ):
             self._dynamic_state(pipeline, viewport, scissor, stencil_reference, blend_constants, depth_bias)
+        if pipeline.dynamic:
+            self.state.apply(self.commands, pipeline.dynamic)
+            # What pipelines that leave it to draws find set.
+            for name in ("viewport", "viewport_with_count", "scissor", "scissor_with_count"):
+                if name in pipeline.dynamic and name in self.state.values:
+                    if name.startswith("viewport"):
+                        self._viewport = ()
+                    else:
+                        self._scissor = []
         return available
+
+    def _vertex_input(self, pipeline: Pipeline) -> None:
+        layout = pipeline.vertex_layout
+        rates = _core.ENUMS["vertex_input_rate"]
+        bindings = [[number, b.stride_B, rates[b.rate]] for number, b in enumerate(layout.bindings)]
+        self.commands.set_vertex_input(bindings, [list(attribute) for attribute in layout.attributes])
 
     def _source(
         self, data: Any, dtype: np.dtype[Any] | None, stride_B: int, what: str
@@ -122,7 +159,12 @@ class DrawArguments:
         return self._arena.upload(array), 0, count
 
     def _bind_vertex(self, number: int, source: tuple[_core.Buffer, int]) -> None:
-        if self._vertex.get(number) != source:
+        pipeline = self._pipeline
+        if pipeline is not None and "vertex_input_binding_stride" in pipeline.dynamic:
+            stride_B = pipeline.vertex_layout.bindings[number].stride_B
+            self.commands.bind_vertex_buffer2(number, *source, None, stride_B)
+            self._vertex[number] = source
+        elif self._vertex.get(number) != source:
             self.commands.bind_vertex_buffer(number, *source)
             self._vertex[number] = source
 
@@ -218,7 +260,10 @@ class DrawArguments:
             source = (buffer.core, offset, kind)
             count = size_B // (4 if buffer.dtype is None else buffer.dtype.itemsize)
         else:
-            array = index_array(indices, pipeline.primitive_restart, what)
+            restart = pipeline.primitive_restart
+            if "primitive_restart_enable" in pipeline.dynamic:
+                restart = bool(self.state.values.get("primitive_restart_enable", restart))
+            array = index_array(indices, restart, what)
             source = (self._arena.upload(array), 0, _INDEX_TYPES[array.dtype])
             count = array.size
         if self._index != source:
@@ -270,20 +315,13 @@ class DrawArguments:
     ) -> None:
         state = pipeline.state
         what = f"{self._what}, {pipeline.title}"
-        if viewport is not None or self._viewport is not None:
-            values = (
-                (0.0, 0.0, *map(float, self._size), 0.0, 1.0) if viewport is None else tuple(float(v) for v in viewport)
-            )
-            if len(values) == 4:
-                values = (*values, 0.0, 1.0)
-            if len(values) != 6 or not np.all(np.isfinite(values)):
-                raise ValidationError(
-                    f"{what}: viewport is {viewport!r}; it must be (x, y, width, height[, min_depth, max_depth]), finite numbers"
-                )
+        if viewport is not None or (self._viewport is not None and "viewport" not in pipeline.dynamic):
+            whole = (0.0, 0.0, *map(float, self._size), 0.0, 1.0)
+            values = whole if viewport is None else viewport_of(viewport, f"{what}: viewport")
             if values != self._viewport:
                 self.commands.set_viewport(*values)
                 self._viewport = values
-        if scissor is not None or self._scissor is not None:
+        if scissor is not None or (self._scissor is not None and "scissor" not in pipeline.dynamic):
             rect = [0, 0, *self._size] if scissor is None else rect_of(scissor, f"{what}: scissor")
             if rect != self._scissor:
                 self.commands.set_scissor(rect)

@@ -7,7 +7,7 @@ import os
 import struct as _struct
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from tilegpu import _core, enums, shader
 from tilegpu.context import Context
+from tilegpu.dynamic_state import dynamic_states
 from tilegpu.errors import UnusedNameWarning, ValidationError, candidates
 from tilegpu.interface import Interface, Stages
 from tilegpu.pipeline_state import (
@@ -44,6 +45,7 @@ class Pipeline:
         samples: int,
         color_formats: list[str | None],
         state: PipelineState,
+        dynamic: frozenset[str] = frozenset(),
     ) -> None:
         self.core = core
         self.label = core.label
@@ -55,6 +57,7 @@ class Pipeline:
         self.vertex_layout = layout
         self.primitive_restart = primitive_restart
         self.state = state
+        self.dynamic = dynamic  #: what it leaves to the pass, by Vulkan's names
         self.set_layouts: list[_core.DescriptorSetLayout | None] = core.set_layouts
         self._warned: set[str] = set()
 
@@ -186,6 +189,7 @@ def create_pipeline(
     alpha_to_coverage: bool = False,
     alpha_to_one: bool = False,
     input_attachments: Sequence[str | None] | None = None,
+    dynamic: str | Iterable[str] = (),
     constants: Mapping[Any, Any] | None = None,
     defines: Mapping[str, Any] | None = None,
     include: Sequence[str | os.PathLike[str]] = (),
@@ -220,6 +224,9 @@ def create_pipeline(
     to ``"color7"``, ``"depth"``, ``"stencil"`` and ``None``; by default index i reads colour i, and variables
     without an index depth (float) or stencil (uint). They read the tile at the fragment's own pixel, after all
     earlier primitives; nothing is bound for them (Vulkan: dynamic rendering local read).
+    ``dynamic``: state that the pass sets (:meth:`RenderPass.set`) in place of the pipeline, by Vulkan's names, such as
+    ``["cull_mode", "depth_test_enable", "primitive_topology"]``, or ``"all"``; what the other arguments say of it is not
+    read. ``vertex_input`` and its strides come with ``vertex`` at each draw.
     ``sample_shading``: ``True`` or the minimum share. ``constants``: specialisation constants by name or id.
     ``defines``: GLSL macros.
     ``include``: directories of ``#include``.
@@ -299,6 +306,10 @@ def create_pipeline(
     if input_attachments is not None:
         set_input_attachments(info, input_attachments, what)
 
+    left = dynamic_states(dynamic, what) if dynamic else frozenset()
+    if left:
+        info.set_dynamic_states([_core.DYNAMIC_STATES[name] for name in sorted(left)])
+
     core = self.core.create_pipeline(info)
     pipeline = Pipeline(
         core,
@@ -308,6 +319,7 @@ def create_pipeline(
         samples,
         [None if c is None else c.name for c in colors],
         PipelineState(values, bias, references),
+        left,
     )
     if interface is not None:
         pipeline.interface = interface

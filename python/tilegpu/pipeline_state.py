@@ -52,7 +52,8 @@ class PipelineState:
         self.blend_constants, self.depth_bias, self.stencil_reference = blend_constants, depth_bias, stencil_reference
 
 
-def _write_mask(value: Any, what: str) -> int:
+def write_mask_of(value: Any, what: str) -> int:
+    """Some of the letters of ``"rgba"`` as bits."""
     if value is None:
         return _ALL_CHANNELS
     if isinstance(value, (bool, int)):
@@ -64,8 +65,9 @@ def _write_mask(value: Any, what: str) -> int:
     raise ValidationError(f"{what} is {value!r}; it must be some of the letters 'rgba' ('' for none)")
 
 
-def _blend_attachment(blend: Blend, write_mask: Any, what: str) -> _core.ColorBlendAttachmentState:
-    mask = _write_mask(write_mask, f"{what}: write_mask")
+def blend_attachment(blend: Blend, write_mask: Any, what: str) -> _core.ColorBlendAttachmentState:
+    """Of a preset, a mapping or ``None``."""
+    mask = write_mask_of(write_mask, f"{what}: write_mask")
     factor, operation = (
         (lambda v, k: enums.parse("blend_factor", v, f"{what}: {k}")),
         (lambda v, k: enums.parse("blend_op", v, f"{what}: {k}")),
@@ -89,7 +91,7 @@ def _blend_attachment(blend: Blend, write_mask: Any, what: str) -> _core.ColorBl
     color = [blend.get("src_color", "one"), blend.get("dst_color", "zero"), blend.get("color_op", "add")]
     alpha = [blend.get("src_alpha", color[0]), blend.get("dst_alpha", color[1]), blend.get("alpha_op", color[2])]
     if "write_mask" in blend:
-        mask = _write_mask(blend["write_mask"], f"{what}: write_mask")
+        mask = write_mask_of(blend["write_mask"], f"{what}: write_mask")
     return _core.ColorBlendAttachmentState(
         True,
         factor(color[0], "src_color"),
@@ -244,7 +246,7 @@ def set_blend(
         blends = _per_target(blend, targets, f"{what}: blend")
         masks = _per_target(write_mask, targets, f"{what}: write_mask")
         state.attachments = [
-            _blend_attachment(b, m, f"{what}: blend[{i}]") for i, (b, m) in enumerate(zip(blends, masks, strict=True))
+            blend_attachment(b, m, f"{what}: blend[{i}]") for i, (b, m) in enumerate(zip(blends, masks, strict=True))
         ]
     if logic_op is not None:
         state.logic_op_enable = True

@@ -139,6 +139,22 @@ class RenderPass(PassResults):
 
     # -- draws
 
+    def set(self, **state: Any) -> None:
+        """Sets dynamic state, by Vulkan's names, for the draws that follow with pipelines that list it in ``dynamic``.
+
+        It holds until it is set again or the pass ends; pipelines that fix it are drawn with their own. Values are those of
+        :meth:`Device.pipeline`'s arguments::
+
+            rp.set(cull_mode="back", depth_test_enable=True, depth_compare_op="less", primitive_topology="triangle_strip")
+            rp.set(stencil_op={"pass": "replace", "compare": "always"}, stencil_write_mask=0xFF, stencil_reference=1)
+            rp.set(color_blend_enable=True, color_blend_equation="alpha", color_write_mask="rgba")
+
+        ``stencil_op`` and the stencil masks take one value for both faces, or (front, back); what each colour attachment
+        has takes one value for all, or a list. A draw that needs a state that was never set raises
+        :class:`ValidationError`, which names it.
+        """
+        self._open().state.set(state, f"{self._what}: set")
+
     def draw(
         self,
         pipeline: Pipeline,
@@ -173,7 +189,8 @@ class RenderPass(PassResults):
         ``first`` and ``count`` count indices if there are any, else vertices; by default all.
         ``viewport``: (x, y, width, height[, min_depth, max_depth]); ``scissor``: (x, y, width, height); by default
         the whole framebuffer.
-        ``stencil_reference``: a number, or (front, back). Nothing of this stays for the next draw.
+        ``stencil_reference``: a number, or (front, back). Nothing of this stays for the next draw, but for what the
+        pipeline lists in ``dynamic``: there it is the same as :meth:`set` before the draw.
         """
         arguments = self._open()
         available = arguments.prepare(

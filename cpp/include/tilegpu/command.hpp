@@ -5,6 +5,8 @@
 // rendering), "Drawing Commands", "Copy Commands", "Clear Commands", "Queries".
 #pragma once
 
+#include <span>
+
 #include "tilegpu/pipeline.hpp"
 #include "tilegpu/rendering.hpp"
 
@@ -58,11 +60,53 @@ class TILEGPU_API CommandBuffer {
   void bind_index_buffer(Ptr<Buffer> buffer, uint64_t offset_B, VkIndexType type);
   void bind_descriptor_set(uint32_t set, Ptr<DescriptorSet> descriptors);
   Status push_constants(uint32_t offset_B, const void* data, uint32_t size_B);
+
+  /// Dynamic state (tilegpu/state.hpp), as vkCmdSet* of the same names. A draw takes what its pipeline lists among its dynamic states from
+  /// here; an error there where that was never set, or where something was set that the bound pipeline fixes.
   void set_viewport(const VkViewport& viewport);  ///< default: the whole framebuffer, depth 0..1
   void set_scissor(const VkRect2D& scissor);      ///< default: the whole framebuffer
+  Status set_viewport_with_count(std::span<const VkViewport> viewports);  ///< one
+  Status set_scissor_with_count(std::span<const VkRect2D> scissors);      ///< one
   void set_blend_constants(const std::array<float, 4>& constants);
   void set_stencil_reference(VkStencilFaceFlags faces, uint32_t reference);
+  void set_stencil_compare_mask(VkStencilFaceFlags faces, uint32_t mask);
+  void set_stencil_write_mask(VkStencilFaceFlags faces, uint32_t mask);
+  void set_stencil_op(VkStencilFaceFlags faces, VkStencilOp fail_op, VkStencilOp pass_op, VkStencilOp depth_fail_op, VkCompareOp compare_op);
+  void set_stencil_test_enable(bool enable);
   void set_depth_bias(float constant, float clamp, float slope);
+  void set_depth_bias_enable(bool enable);
+  void set_depth_bounds(float min_depth_bounds, float max_depth_bounds);
+  void set_depth_bounds_test_enable(bool enable);
+  void set_depth_test_enable(bool enable);
+  void set_depth_write_enable(bool enable);
+  void set_depth_compare_op(VkCompareOp op);
+  void set_depth_clamp_enable(bool enable);
+  void set_depth_clip_enable(bool enable);
+  void set_cull_mode(VkCullModeFlags mode);
+  void set_front_face(VkFrontFace face);
+  void set_primitive_topology(VkPrimitiveTopology topology);
+  void set_primitive_restart_enable(bool enable);
+  void set_rasterizer_discard_enable(bool enable);
+  void set_line_width(float width);
+  void set_polygon_mode(VkPolygonMode mode);
+  void set_provoking_vertex_mode(VkProvokingVertexModeEXT mode);
+  void set_rasterization_samples(VkSampleCountFlagBits samples);
+  void set_sample_mask(uint32_t mask);  ///< there are 16 samples at most
+  void set_alpha_to_coverage_enable(bool enable);
+  void set_alpha_to_one_enable(bool enable);
+  void set_logic_op_enable(bool enable);
+  void set_logic_op(VkLogicOp op);
+  /// Of colour attachments from `first` on; at most kMaxColorAttachments.
+  Status set_color_blend_enable(uint32_t first, std::span<const VkBool32> enables);
+  Status set_color_blend_equation(uint32_t first, std::span<const VkColorBlendEquationEXT> equations);
+  Status set_color_write_mask(uint32_t first, std::span<const VkColorComponentFlags> masks);
+  Status set_color_write_enable(std::span<const VkBool32> enables);
+  Status set_vertex_input(std::span<const VkVertexInputBindingDescription2EXT> bindings,
+                          std::span<const VkVertexInputAttributeDescription2EXT> attributes);
+  /// vkCmdBindVertexBuffers2 for one binding: size_B may be VK_WHOLE_SIZE; the stride is VK_DYNAMIC_STATE_VERTEX_INPUT_BINDING_STRIDE.
+  Status bind_vertex_buffer2(uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B, uint64_t size_B, uint32_t stride_B);
+  /// States that the core lacks: an error that names the state and what is missing, for a driver's commands of any other name.
+  Status set_missing_state(VkDynamicState state);
 
   Status draw(uint32_t vertex_count, uint32_t instance_count, uint32_t first_vertex, uint32_t first_instance);
   Status draw_indexed(uint32_t index_count, uint32_t instance_count, uint32_t first_index, int32_t vertex_offset, uint32_t first_instance);

@@ -71,8 +71,14 @@ struct InputAttachmentIndices {
   std::optional<uint32_t> depth, stencil;
 };
 
+/// The stages, the state that the pipeline fixes, and what it leaves to the command buffer.
 struct GraphicsPipelineCreateInfo : GraphicsState {
-  ShaderStage vertex, fragment;  ///< fragment.module may be null (depth only)
+  /// Which VkShaderStageFlagBits each is, its module says; without a fragment shader only depth and stencil are drawn.
+  std::vector<ShaderStage> stages;
+  /// What the command buffer sets; of these the state above is not read. Never in the list, and yet set by a command buffer that wishes
+  /// to: viewport, scissor, blend constants, stencil reference and depth bias; they begin with the pipeline's (viewport and scissor: the
+  /// whole framebuffer).
+  std::vector<VkDynamicState> dynamic_states;
   Ptr<const PipelineLayout> layout;
   std::vector<VkFormat> color_formats;  ///< UNDEFINED: attachment unused by this pipeline
   VkFormat depth_format = VK_FORMAT_UNDEFINED, stencil_format = VK_FORMAT_UNDEFINED;
@@ -81,18 +87,26 @@ struct GraphicsPipelineCreateInfo : GraphicsState {
 };
 
 namespace pipeline {
+struct Program;   // stages and what lies between them (cpp/src/pipeline/program.hpp)
 struct Resolved;  // machine code and what classification found (cpp/src/pipeline/resolved.hpp)
-}
+}  // namespace pipeline
 
 class TILEGPU_API Pipeline {
  public:
-  Pipeline(GraphicsPipelineCreateInfo info, Ptr<const pipeline::Resolved> resolved);
+  Pipeline(GraphicsPipelineCreateInfo info, DynamicStates dynamic, Ptr<const pipeline::Program> program,
+           Ptr<const pipeline::Resolved> resolved);
   ~Pipeline();
   const GraphicsPipelineCreateInfo& info() const { return info_; }
+  DynamicStates dynamic() const { return dynamic_; }
+  const pipeline::Program& program() const { return *program_; }
+  const Ptr<const pipeline::Program>& shared_program() const { return program_; }
+  /// Where no dynamic state decides about code or classification; else null.
   const Ptr<const pipeline::Resolved>& resolved() const { return resolved_; }
 
  private:
   GraphicsPipelineCreateInfo info_;
+  DynamicStates dynamic_;
+  Ptr<const pipeline::Program> program_;
   Ptr<const pipeline::Resolved> resolved_;
 };
 

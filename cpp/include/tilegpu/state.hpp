@@ -55,55 +55,149 @@ class FixedList {
   uint32_t wanted_ = 0;
 };
 
+/// VkDynamicState, one number each. Where a comment below says "X", the state is VK_DYNAMIC_STATE_X.
+enum class DynamicState : uint8_t {
+  // Vulkan 1.0
+  viewport,
+  scissor,
+  line_width,
+  depth_bias,
+  blend_constants,
+  depth_bounds,
+  stencil_compare_mask,
+  stencil_write_mask,
+  stencil_reference,
+  // Vulkan 1.3
+  cull_mode,
+  front_face,
+  primitive_topology,
+  viewport_with_count,
+  scissor_with_count,
+  vertex_input_binding_stride,
+  depth_test_enable,
+  depth_write_enable,
+  depth_compare_op,
+  depth_bounds_test_enable,
+  stencil_test_enable,
+  stencil_op,
+  rasterizer_discard_enable,
+  depth_bias_enable,
+  primitive_restart_enable,
+  // VK_EXT_extended_dynamic_state2, VK_EXT_vertex_input_dynamic_state, VK_EXT_color_write_enable
+  patch_control_points,
+  logic_op,
+  vertex_input,
+  color_write_enable,
+  // VK_EXT_extended_dynamic_state3, and what goes with it
+  tessellation_domain_origin,
+  depth_clamp_enable,
+  polygon_mode,
+  rasterization_samples,
+  sample_mask,
+  alpha_to_coverage_enable,
+  alpha_to_one_enable,
+  logic_op_enable,
+  color_blend_enable,
+  color_blend_equation,
+  color_write_mask,
+  rasterization_stream,
+  conservative_rasterization_mode,
+  extra_primitive_overestimation_size,
+  depth_clip_enable,
+  sample_locations_enable,
+  sample_locations,
+  color_blend_advanced,
+  provoking_vertex_mode,
+  line_rasterization_mode,
+  line_stipple_enable,
+  line_stipple,
+  depth_clip_negative_one_to_one,
+  count
+};
+inline constexpr uint32_t kDynamicStates = static_cast<uint32_t>(DynamicState::count);
+
+/// Some of them.
+struct DynamicStates {
+  uint64_t bits = 0;
+  static constexpr uint64_t bit(DynamicState state) { return uint64_t{1} << static_cast<uint32_t>(state); }
+  constexpr bool has(DynamicState state) const { return bits & bit(state); }
+  constexpr void add(DynamicState state) { bits |= bit(state); }
+};
+static_assert(kDynamicStates <= 64);
+
+struct DynamicStateInfo {
+  DynamicState state;
+  VkDynamicState vulkan;
+  const char* name;     ///< Vulkan's, short and in small letters: "cull_mode"
+  const char* missing;  ///< null, or what the core lacks for it
+};
+/// By Vulkan's number, or by name ("cull_mode", "VK_DYNAMIC_STATE_CULL_MODE"); null: not a state of a graphics pipeline that is known here.
+TILEGPU_API const DynamicStateInfo* find_dynamic_state(VkDynamicState state);
+TILEGPU_API const DynamicStateInfo* find_dynamic_state(const std::string& name);
+TILEGPU_API const DynamicStateInfo& dynamic_state_info(DynamicState state);
+
 struct DepthStencilState {
-  bool depth_test = false, depth_write = false;
-  VkCompareOp depth_compare = VK_COMPARE_OP_LESS;
-  bool depth_bounds_test = false;
-  float min_depth_bounds = 0, max_depth_bounds = 1;
-  bool stencil_test = false;
+  bool depth_test = false;                          ///< DEPTH_TEST_ENABLE
+  bool depth_write = false;                         ///< DEPTH_WRITE_ENABLE
+  VkCompareOp depth_compare = VK_COMPARE_OP_LESS;   ///< DEPTH_COMPARE_OP
+  bool depth_bounds_test = false;                   ///< DEPTH_BOUNDS_TEST_ENABLE
+  float min_depth_bounds = 0, max_depth_bounds = 1; ///< DEPTH_BOUNDS
+  bool stencil_test = false;                        ///< STENCIL_TEST_ENABLE
+  /// Operations: STENCIL_OP; the others: STENCIL_COMPARE_MASK, STENCIL_WRITE_MASK, STENCIL_REFERENCE.
   VkStencilOpState front = {}, back = {};
 };
 
+/// Whether the near and the far plane cut.
+enum class DepthClip : uint8_t { unless_clamped, disabled, enabled };
+
 struct RasterizationState {
-  bool depth_clamp = false, rasterizer_discard = false;
-  VkPolygonMode polygon_mode = VK_POLYGON_MODE_FILL;
-  VkCullModeFlags cull_mode = VK_CULL_MODE_NONE;
-  VkFrontFace front_face = VK_FRONT_FACE_COUNTER_CLOCKWISE;
-  bool depth_bias_enable = false;
-  float depth_bias_constant = 0, depth_bias_clamp = 0, depth_bias_slope = 0;
-  float line_width = 1;
-  bool provoking_vertex_last = false;
+  bool depth_clamp = false;                              ///< DEPTH_CLAMP_ENABLE
+  DepthClip depth_clip = DepthClip::unless_clamped;      ///< DEPTH_CLIP_ENABLE
+  bool rasterizer_discard = false;                       ///< RASTERIZER_DISCARD_ENABLE
+  VkPolygonMode polygon_mode = VK_POLYGON_MODE_FILL;     ///< POLYGON_MODE
+  VkCullModeFlags cull_mode = VK_CULL_MODE_NONE;         ///< CULL_MODE
+  VkFrontFace front_face = VK_FRONT_FACE_COUNTER_CLOCKWISE;  ///< FRONT_FACE
+  bool depth_bias_enable = false;                        ///< DEPTH_BIAS_ENABLE
+  float depth_bias_constant = 0, depth_bias_clamp = 0, depth_bias_slope = 0;  ///< DEPTH_BIAS
+  float line_width = 1;                                  ///< LINE_WIDTH
+  bool provoking_vertex_last = false;                    ///< PROVOKING_VERTEX_MODE
+
+  bool clips_depth() const { return depth_clip == DepthClip::unless_clamped ? !depth_clamp : depth_clip == DepthClip::enabled; }
 };
 
 struct MultisampleState {
-  VkSampleCountFlagBits samples = VK_SAMPLE_COUNT_1_BIT;
-  bool sample_shading = false;
-  float min_sample_shading = 1;
-  uint32_t sample_mask = 0xffffffffu;
-  bool alpha_to_coverage = false, alpha_to_one = false;
+  VkSampleCountFlagBits samples = VK_SAMPLE_COUNT_1_BIT;  ///< RASTERIZATION_SAMPLES
+  bool sample_shading = false;                            ///< never dynamic
+  float min_sample_shading = 1;                           ///< never dynamic
+  uint32_t sample_mask = 0xffffffffu;                     ///< SAMPLE_MASK
+  bool alpha_to_coverage = false;                         ///< ALPHA_TO_COVERAGE_ENABLE
+  bool alpha_to_one = false;                              ///< ALPHA_TO_ONE_ENABLE
 };
 
 struct ColorBlendState {
-  bool logic_op_enable = false;
-  VkLogicOp logic_op = VK_LOGIC_OP_COPY;
-  /// Of each colour attachment; those beyond the list are not blended, and all their components are written.
+  bool logic_op_enable = false;           ///< LOGIC_OP_ENABLE
+  VkLogicOp logic_op = VK_LOGIC_OP_COPY;  ///< LOGIC_OP
+  /// Of each colour attachment: COLOR_BLEND_ENABLE, COLOR_BLEND_EQUATION, COLOR_WRITE_MASK. Those beyond the list are not blended, and
+  /// all their components are written.
   FixedList<VkPipelineColorBlendAttachmentState, kMaxColorAttachments> attachments;
+  uint32_t color_write_enables = ~0u;  ///< COLOR_WRITE_ENABLE, a bit for each colour attachment
 };
 
 /// What fixed functions read while a draw runs.
 struct FixedFunctionState {
-  VkPrimitiveTopology topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
-  bool primitive_restart = false;
+  VkPrimitiveTopology topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;  ///< PRIMITIVE_TOPOLOGY
+  bool primitive_restart = false;                                      ///< PRIMITIVE_RESTART_ENABLE
   RasterizationState rasterization;
   MultisampleState multisample;
   DepthStencilState depth_stencil;
-  VkViewport viewport = {};
-  VkRect2D scissor = {};
-  std::array<float, 4> blend_constants = {};
+  VkViewport viewport = {};                     ///< VIEWPORT, VIEWPORT_WITH_COUNT: there is one
+  VkRect2D scissor = {};                        ///< SCISSOR, SCISSOR_WITH_COUNT: there is one
+  std::array<float, 4> blend_constants = {};    ///< BLEND_CONSTANTS
 };
 
 /// All of it: the fixed functions', and what goes into code (vertex fetch, blending).
 struct GraphicsState : FixedFunctionState {
+  /// VERTEX_INPUT; strides alone: VERTEX_INPUT_BINDING_STRIDE
   FixedList<VkVertexInputBindingDescription, kMaxVertexBindings> vertex_bindings;
   FixedList<VkVertexInputAttributeDescription, kMaxVertexAttributes> vertex_attributes;
   ColorBlendState blend;

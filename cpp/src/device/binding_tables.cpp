@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "pipeline/program.hpp"
 #include "resource/view_abi.hpp"
 #include "vk/format.hpp"
 
@@ -13,9 +14,10 @@ namespace {
 
 std::string binding_name(const Pipeline& pipeline, uint32_t set, uint32_t binding, uint32_t element) {
   std::string name;
-  for (const ShaderModule* module : {pipeline.info().fragment.module.get(), pipeline.info().vertex.module.get()})
-    if (module && name.empty())
-      for (const ReflectedBinding& b : module->reflection().bindings)
+  const auto& stages = pipeline.program().stages;
+  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage)
+    if (name.empty())
+      for (const ReflectedBinding& b : stage->reflection->bindings)
         if (b.set == set && b.binding == binding) name = b.name.empty() ? b.block_name : b.name;
   return "pipeline '" + pipeline.info().label + "': '" + name + "' (set " + std::to_string(set) + ", binding " + std::to_string(binding) +
          (element ? ", element " + std::to_string(element) : "") + ")";
@@ -72,7 +74,7 @@ const ImageView* find_feedback(const command::Pass& pass, const command::Pass& p
 
 Status build_tables(exec::DeviceState& device, command::Pass& pass, const Pipeline& pipeline,
                     const std::array<Ptr<DescriptorSet>, kMaxDescriptorSets>& sets, command::DrawState& state) {
-  const shader::ResourceTable& resources = pipeline.resolved()->resources;
+  const shader::ResourceTable& resources = pipeline.program().resources;
   command::BindingTables& tables = pass.tables.emplace_back();
   tables.buffers.resize(resources.buffer_entries);
   tables.textures.resize(resources.texture_entries);

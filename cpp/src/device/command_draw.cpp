@@ -20,11 +20,11 @@ using device::Recorder;
 
 namespace {
 
-Status check_targets(const command::Pass& pass, const Pipeline& pipeline) {
+Status check_targets(const command::Pass& pass, const Pipeline& pipeline, const GraphicsState& state) {
   const GraphicsPipelineCreateInfo& info = pipeline.info();
   const std::string who = pass_name(pass) + ", pipeline '" + info.label + "': ";
-  if (static_cast<uint32_t>(info.multisample.samples) != pass.samples)
-    return invalid(who + "the pipeline is made for " + std::to_string(info.multisample.samples) + " samples, the pass has " +
+  if (static_cast<uint32_t>(state.multisample.samples) != pass.samples)
+    return invalid(who + "the pipeline is made for " + std::to_string(state.multisample.samples) + " samples, the pass has " +
                    std::to_string(pass.samples) + "; create the pipeline with rasterizationSamples " + std::to_string(pass.samples));
   const command::Targets& targets = pass.targets;
   const size_t count = std::max(info.color_formats.size(), targets.color.size());
@@ -36,21 +36,21 @@ Status check_targets(const command::Pass& pass, const Pipeline& pipeline) {
                      format_name(of_pipeline) + " in the pipeline; they must be the same");
   }
   const VkFormat depth = targets.depth, stencil = targets.stencil;
-  if (info.depth_stencil.depth_test && depth == VK_FORMAT_UNDEFINED)
+  if (state.depth_stencil.depth_test && depth == VK_FORMAT_UNDEFINED)
     return invalid(who +
                    "the pipeline tests depth, but the pass has no depth attachment; begin rendering with pDepthAttachment, or create the "
                    "pipeline without depthTestEnable");
-  if (info.depth_stencil.stencil_test && stencil == VK_FORMAT_UNDEFINED)
+  if (state.depth_stencil.stencil_test && stencil == VK_FORMAT_UNDEFINED)
     return invalid(who +
                    "the pipeline tests stencil, but the pass has no stencil attachment; begin rendering with pStencilAttachment, or create "
                    "the pipeline without stencilTestEnable");
   if (depth != VK_FORMAT_UNDEFINED && info.depth_format != depth)
     return invalid(who + "depth has format " + format_name(depth) + " in the pass and " + format_name(info.depth_format) +
                    " in the pipeline; they must be the same");
-  if (info.depth_stencil.stencil_test && info.stencil_format != stencil)
+  if (state.depth_stencil.stencil_test && info.stencil_format != stencil)
     return invalid(who + "stencil has format " + format_name(stencil) + " in the pass and " + format_name(info.stencil_format) +
                    " in the pipeline; they must be the same");
-  for (const shader::InputSource& input : pipeline.resolved()->inputs) {
+  for (const shader::InputSource& input : pipeline.program().inputs) {
     const bool of_depth = input.target == shader::kInputDepth;
     if (!of_depth && input.target != shader::kInputStencil) continue;
     const VkFormat of_pass = of_depth ? depth : stencil;
@@ -61,21 +61,44 @@ Status check_targets(const command::Pass& pass, const Pipeline& pipeline) {
   return Ok{};
 }
 
+// The bound pipeline and what was set, as one: what fixed functions read, and what the draw runs.
+Status take_state(Recorder& r, const command::Pass& pass) {
+  const Pipeline& pipeline = *r.dynamic.pipeline();
+  const auto named = [&](const Error& error) { return Error{error.code, pass_name(pass) + ", " + error.message}; };
+  if (Status ok = r.dynamic.take(); !ok) return named(ok.error());
+  const GraphicsState& state = r.dynamic.state();
+  if (Status ok = check_targets(pass, pipeline, state); !ok) return ok.error();
+  if (r.dynamic.needs_resolving()) {
+    if (pipeline.resolved()) {
+      r.state.resolved = pipeline.resolved();
+    } else {
+      exec::DeviceState& device = r.device->state();
+      auto resolved = device.resolved.find(*device.jit, pipeline.shared_program(), state, device.threads);
+      if (!resolved) return named(resolved.error());
+      r.state.resolved = std::move(*resolved);
+    }
+    r.dynamic.was_resolved();
+  }
+  assert(r.state.resolved);
+  static_cast<FixedFunctionState&>(r.state) = state;
+  return Ok{};
+}
+
 // The state of the next draw, made anew only where something changed since the last one.
 Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
   if (!r.open) return invalid("draw: no pass is open; call begin_rendering first");
   command::Pass& pass = *r.open;
-  if (!r.pipeline) return invalid(pass_name(pass) + ": draw without a pipeline; call bind_pipeline first");
-  const Pipeline& pipeline = *r.pipeline;
+  if (!r.dynamic.pipeline()) return invalid(pass_name(pass) + ": draw without a pipeline; call bind_pipeline first");
+  const Pipeline& pipeline = *r.dynamic.pipeline();
   for (uint32_t i = 0; i < kMaxDescriptorSets; i++)
     if (r.sets[i] && r.sets[i]->version() != r.set_versions[i]) r.tables_dirty = true;
   if (r.state_dirty) {
-    if (Status ok = check_targets(pass, pipeline); !ok) return ok.error();
-    for (const auto& binding : pipeline.info().vertex_bindings)
+    if (Status ok = take_state(r, pass); !ok) return ok.error();
+    for (const auto& binding : r.state.resolved->vertex_input)
       if (!r.vertex_buffers[binding.binding])
         return invalid(pass_name(pass) + ", pipeline '" + pipeline.info().label + "': vertex buffer binding " +
                        std::to_string(binding.binding) + " is not bound");
-    if (Status ok = device::prepare_deferral(r, pass, pipeline, r.state); !ok) return ok.error();
+    if (Status ok = device::prepare_deferral(r, pass, r.state); !ok) return ok.error();
   }
   if (indexed && !r.state.index_data)
     return invalid(pass_name(pass) + ": indexed draw without an index buffer; call bind_index_buffer first");
@@ -85,11 +108,11 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
       for (uint32_t i = 0; i < kMaxDescriptorSets; i++) r.set_versions[i] = r.sets[i] ? r.sets[i]->version() : 0;
     }
     const VkRect2D frame{{0, 0}, {pass.width_px, pass.height_px}};
-    r.state.whole_viewport = !r.viewport_set;
-    if (!r.viewport_set) r.state.viewport = {0, 0, static_cast<float>(pass.width_px), static_cast<float>(pass.height_px), 0, 1};
-    r.state.scissor = intersect(intersect(r.scissor_set ? r.scissor : frame, frame), pass.render_area);
+    r.state.whole_viewport = !r.dynamic.is_set(DynamicState::viewport);
+    if (r.state.whole_viewport) r.state.viewport = {0, 0, static_cast<float>(pass.width_px), static_cast<float>(pass.height_px), 0, 1};
+    r.state.scissor = intersect(intersect(r.dynamic.is_set(DynamicState::scissor) ? r.dynamic.state().scissor : frame, frame), pass.render_area);
     pass.states.push_back(r.state);
-    pass.bound.push_back({r.pipeline});
+    pass.bound.push_back({r.dynamic.pipeline()});
     for (const auto& buffer : r.vertex_buffers)
       if (buffer) pass.keep_alive.push_back(buffer);
     if (r.index_buffer) pass.keep_alive.push_back(r.index_buffer);
@@ -142,10 +165,10 @@ Status add_indirect(Recorder& r, bool indexed, Ptr<Buffer> buffer, uint64_t offs
 
 namespace device {
 
-Status prepare_deferral(const Recorder& recorder, const command::Pass& pass, const Pipeline& pipeline, const command::DrawState& state) {
+Status prepare_deferral(const Recorder& recorder, const command::Pass& pass, const command::DrawState& state) {
   if (!pass.info.hsr.value_or(recorder.device->hsr()).deferred_vertex_shading) return Ok{};
   if (hsr::deferral_obstacle(state)) return Ok{};
-  if (auto slice = pipeline::position_shader(*recorder.device->state().jit, pipeline); !slice) return slice.error();
+  if (auto slice = pipeline::position_shader(*recorder.device->state().jit, *state.resolved); !slice) return slice.error();
   return Ok{};
 }
 

@@ -28,7 +28,7 @@ Status check_part(const Recorder& r, const command::Recording& secondary) {
   if (pass.draws.size() + part.draws.size() > records::kDrawMask)
     return invalid(who + "more than " + std::to_string(records::kDrawMask) + " draws in one pass");
   for (size_t i = 0; i < part.states.size(); i++)
-    if (Status ok = device::prepare_deferral(r, pass, *part.bound[i].pipeline, part.states[i]); !ok) return ok;
+    if (Status ok = device::prepare_deferral(r, pass, part.states[i]); !ok) return ok;
   return Ok{};
 }
 

@@ -1,5 +1,5 @@
-// device/command_state.cpp -- stage: recording, what is bound and set for the draws that follow. In: objects, values. Out: the Recorder's
-// state. Source: Vulkan specification, "Pipelines", "Resource Descriptors", "Fixed-Function Vertex Processing", "Dynamic State".
+// device/command_state.cpp -- stage: recording, what is bound for the draws that follow. In: objects, values. Out: the Recorder's
+// state. Source: Vulkan specification, "Pipelines", "Resource Descriptors", "Fixed-Function Vertex Processing".
 #include <cstring>
 
 #include "device/recorder.hpp"
@@ -12,13 +12,7 @@ using device::recorder_for;
 
 void CommandBuffer::bind_pipeline(Ptr<Pipeline> pipeline) {
   Recorder& r = recorder_for(*recorder_, "bind_pipeline");
-  if (r.pipeline == pipeline) return;
-  const VkViewport viewport = r.state.viewport;
-  static_cast<FixedFunctionState&>(r.state) = pipeline->info();
-  r.state.viewport = viewport;
-  r.state.resolved = pipeline->resolved();
-  r.pipeline = std::move(pipeline);
-  r.state_dirty = r.tables_dirty = true;
+  if (r.dynamic.bind(std::move(pipeline))) r.state_dirty = r.tables_dirty = true;
 }
 
 void CommandBuffer::bind_vertex_buffer(uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B) {
@@ -57,35 +51,6 @@ Status CommandBuffer::push_constants(uint32_t offset_B, const void* data, uint32
   std::memcpy(recorder_->push.bytes + offset_B, data, size_B);
   recorder_->push_dirty = true;
   return Ok{};
-}
-
-void CommandBuffer::set_viewport(const VkViewport& viewport) {
-  Recorder& r = recorder_for(*recorder_, "set_viewport");
-  r.state.viewport = viewport;
-  r.viewport_set = r.state_dirty = true;
-}
-void CommandBuffer::set_scissor(const VkRect2D& scissor) {
-  Recorder& r = recorder_for(*recorder_, "set_scissor");
-  r.scissor = scissor;
-  r.scissor_set = r.state_dirty = true;
-}
-void CommandBuffer::set_blend_constants(const std::array<float, 4>& constants) {
-  Recorder& r = recorder_for(*recorder_, "set_blend_constants");
-  r.state.blend_constants = constants;
-  r.state_dirty = true;
-}
-void CommandBuffer::set_stencil_reference(VkStencilFaceFlags faces, uint32_t reference) {
-  Recorder& r = recorder_for(*recorder_, "set_stencil_reference");
-  if (faces & VK_STENCIL_FACE_FRONT_BIT) r.state.depth_stencil.front.reference = reference;
-  if (faces & VK_STENCIL_FACE_BACK_BIT) r.state.depth_stencil.back.reference = reference;
-  r.state_dirty = true;
-}
-void CommandBuffer::set_depth_bias(float constant, float clamp, float slope) {
-  Recorder& r = recorder_for(*recorder_, "set_depth_bias");
-  r.state.rasterization.depth_bias_constant = constant;
-  r.state.rasterization.depth_bias_clamp = clamp;
-  r.state.rasterization.depth_bias_slope = slope;
-  r.state_dirty = true;
 }
 
 }  // namespace tilegpu

@@ -105,7 +105,7 @@ const HiddenSurfaceRemoval& Device::hsr() const { return *state_->info.hsr; }
 
 Expected<Ptr<Pipeline>> Device::create_pipeline(GraphicsPipelineCreateInfo info) {
   state_->pipelines++;
-  return pipeline::create_pipeline(*state_->jit, std::move(info), state_->threads);
+  return pipeline::create_pipeline(*state_->jit, state_->resolved, std::move(info), state_->threads);
 }
 
 void Device::wait_compiles() { state_->jit->wait(); }

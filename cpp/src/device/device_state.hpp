@@ -8,6 +8,7 @@
 #include "exec/pass_executor.hpp"
 #include "exec/queue.hpp"
 #include "exec/thread_pool.hpp"
+#include "pipeline/resolve.hpp"
 #include "shader/compiler.hpp"
 #include "shader/jit/jit.hpp"
 #include "tilegpu/device.hpp"
@@ -18,6 +19,7 @@ struct DeviceState {
   DeviceCreateInfo info;
   uint32_t threads = 1;
   std::unique_ptr<shader::Jit> jit;
+  pipeline::ResolveCache resolved;
   std::atomic<bool> cancelled{false};
   std::atomic<uint64_t> pipelines{0}, glsl_compiled{0}, glsl_from_disk{0}, modules_validated{0};
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "command/recording.hpp"
+#include "command/state_recorder.hpp"
 #include "device/device_state.hpp"
 #include "tilegpu/device.hpp"
 
@@ -20,15 +21,13 @@ struct Recorder {
   bool inherits = false;  // the open pass is part of one that others begin and end
 
   // State that the next draw takes. The flags say what the last DrawState and PushBlock no longer hold.
-  Ptr<Pipeline> pipeline;
+  command::StateRecorder dynamic;
   command::DrawState state;
   std::array<Ptr<Buffer>, kMaxVertexBindings> vertex_buffers;
   Ptr<Buffer> index_buffer;
   std::array<Ptr<DescriptorSet>, kMaxDescriptorSets> sets;
   std::array<uint64_t, kMaxDescriptorSets> set_versions{};
   command::PushBlock push;
-  bool viewport_set = false, scissor_set = false;
-  VkRect2D scissor{};
   bool state_dirty = true, push_dirty = true, tables_dirty = true;
   int32_t active_query = -1;
 };
@@ -48,7 +47,7 @@ inline Recorder& recorder_for(Recorder& recorder, const char* call) {
 Status add(Recorder& recorder, command::Command command, const char* call);
 
 /// Deferred vertex shading wants a slice of the vertex shader; where the pass uses it, it is there after this.
-Status prepare_deferral(const Recorder& recorder, const command::Pass& pass, const Pipeline& pipeline, const command::DrawState& state);
+Status prepare_deferral(const Recorder& recorder, const command::Pass& pass, const command::DrawState& state);
 
 /// A scissor or area cut with another; an empty result has extent 0.
 VkRect2D intersect(const VkRect2D& a, const VkRect2D& b);

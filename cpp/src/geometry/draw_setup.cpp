@@ -92,7 +92,7 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   edges(viewport.y, viewport.height, &low, &high);
   side_planes(out.scale_y, out.offset_y, low, high, out.y0_px, out.y1_px + 1, &out.side[2], &out.side[3]);
 
-  out.clip_depth = !raster.depth_clamp;
+  out.clip_depth = raster.clips_depth();
   out.clip_distances = resolved.vertex_traits.clip_distances, out.cull_distances = resolved.vertex_traits.cull_distances;
   assert(out.clip_distances <= shader::kMaxClipDistances && out.cull_distances <= shader::kMaxCullDistances);
   out.components = static_cast<uint32_t>(resolved.varyings.components.size());

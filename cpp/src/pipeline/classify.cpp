@@ -1,4 +1,4 @@
-// pipeline/classify.cpp -- stage: pipeline creation. In: state and the traits of the specialised shaders. Out: Classification.
+// pipeline/classify.cpp -- stage: resolution. In: state and the traits of the specialised shaders. Out: Classification.
 //
 // Source: Vulkan specification, "Fragment Operations" (early tests are legal when nobody can tell), docs/decisions.md, 29 (discard
 // delays the update, not the kill; side effects forbid the early kill).
@@ -19,6 +19,12 @@ VkColorComponentFlags components_of(VkFormat format) {
   return mask;
 }
 
+shader::StageTraits fragment_traits(const Program& program) {
+  return program.fragment() ? program.fragment()->traits : shader::StageTraits();
+}
+
+}  // namespace
+
 bool writes_stencil(const DepthStencilState& ds) {
   const auto face = [](const VkStencilOpState& f) {
     return f.writeMask && (f.failOp != VK_STENCIL_OP_KEEP || f.passOp != VK_STENCIL_OP_KEEP || f.depthFailOp != VK_STENCIL_OP_KEEP);
@@ -26,38 +32,40 @@ bool writes_stencil(const DepthStencilState& ds) {
   return ds.stencil_test && (face(ds.front) || face(ds.back));
 }
 
-}  // namespace
-
-uint32_t written_targets(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment) {
-  const DepthStencilState& ds = info.depth_stencil;
+uint32_t written_targets(const Program& program, const GraphicsState& state) {
+  const DepthStencilState& ds = state.depth_stencil;
   uint32_t written = 0;
-  if (ds.depth_test && ds.depth_write && info.depth_format != VK_FORMAT_UNDEFINED) written |= 1u << shader::kInputDepth;
-  if (info.stencil_format != VK_FORMAT_UNDEFINED && writes_stencil(ds)) written |= 1u << shader::kInputStencil;
-  if (!info.fragment.module) return written;
-  const auto blends = blend_attachments(info);
-  for (size_t i = 0; i < info.color_formats.size(); i++)
-    if (info.color_formats[i] != VK_FORMAT_UNDEFINED && (fragment.outputs_written >> i & 1) && blends[i].colorWriteMask) written |= 1u << i;
+  if (ds.depth_test && ds.depth_write && program.depth_format != VK_FORMAT_UNDEFINED) written |= 1u << shader::kInputDepth;
+  if (program.stencil_format != VK_FORMAT_UNDEFINED && writes_stencil(ds)) written |= 1u << shader::kInputStencil;
+  if (!program.fragment()) return written;
+  const shader::StageTraits& fragment = program.fragment()->traits;
+  const auto blends = blend_attachments(program, state);
+  for (size_t i = 0; i < program.color_formats.size(); i++)
+    if (program.color_formats[i] != VK_FORMAT_UNDEFINED && (fragment.outputs_written >> i & 1) && blends[i].colorWriteMask) written |= 1u << i;
   return written;
 }
 
-std::vector<VkPipelineColorBlendAttachmentState> blend_attachments(const GraphicsPipelineCreateInfo& info) {
-  std::vector<VkPipelineColorBlendAttachmentState> states(info.blend.attachments.begin(), info.blend.attachments.end());
-  VkPipelineColorBlendAttachmentState plain{};
-  plain.colorWriteMask = 0xf;
-  states.resize(info.color_formats.size(), plain);
+std::vector<VkPipelineColorBlendAttachmentState> blend_attachments(const Program& program, const GraphicsState& state) {
+  const auto& given = state.blend.attachments;
+  std::vector<VkPipelineColorBlendAttachmentState> states(program.color_formats.size());
+  for (size_t i = 0; i < states.size(); i++) {
+    if (i < given.size() && given[i].blendEnable) states[i] = given[i];
+    states[i].colorWriteMask = i < given.size() ? given[i].colorWriteMask : 0xf;
+    if (!(state.blend.color_write_enables >> i & 1)) states[i] = {};
+  }
   return states;
 }
 
-Classification classify(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment,
-                        const std::vector<shader::InputSource>& inputs) {
+Classification classify(const Program& program, const GraphicsState& state) {
   Classification c;
-  const bool shaded = info.fragment.module != nullptr;
-  const bool kills = shaded && (fragment.discards || fragment.writes_sample_mask || info.multisample.alpha_to_coverage);
+  const shader::StageTraits fragment = fragment_traits(program);
+  const bool shaded = program.fragment() != nullptr;
+  const bool kills = shaded && (fragment.discards || fragment.writes_sample_mask || state.multisample.alpha_to_coverage);
   c.kills = kills;
   c.needs_slice = kills || (shaded && !fragment.early_fragment_tests && (fragment.writes_depth || fragment.writes_stencil));
   c.side_effects = shaded && fragment.writes_memory;
-  c.per_sample = shaded && info.multisample.samples > 1 &&
-                 (fragment.per_sample || (info.multisample.sample_shading && info.multisample.min_sample_shading > 0));
+  c.per_sample = shaded && state.multisample.samples > 1 &&
+                 (fragment.per_sample || (state.multisample.sample_shading && state.multisample.min_sample_shading > 0));
   if (!fragment.early_fragment_tests) {
     c.late_test = shaded && (fragment.writes_depth || fragment.writes_stencil || c.side_effects);
     c.early_test = !c.late_test;
@@ -65,8 +73,8 @@ Classification classify(const GraphicsPipelineCreateInfo& info, const shader::St
   }
   // Depth or stencil that the draw both reads and writes: written after shading, so that a fragment sees what earlier primitives
   // left and not its own. Where the shader asks for early tests it sees its own, and primitives go one by one.
-  const DepthStencilState& ds = info.depth_stencil;
-  for (const shader::InputSource& input : inputs) {
+  const DepthStencilState& ds = state.depth_stencil;
+  for (const shader::InputSource& input : program.inputs) {
     const bool depth = input.target == shader::kInputDepth && ds.depth_test && ds.depth_write;
     const bool stencil = input.target == shader::kInputStencil && writes_stencil(ds);
     if (!depth && !stencil) continue;
@@ -77,11 +85,11 @@ Classification classify(const GraphicsPipelineCreateInfo& info, const shader::St
   }
   c.reads_tile = shaded && fragment.reads_tile;
   c.opaque = shaded && !c.reads_tile;
-  const auto blends = blend_attachments(info);
-  const bool logic_reads = info.blend.logic_op_enable && info.blend.logic_op != VK_LOGIC_OP_COPY;
-  for (size_t i = 0; i < info.color_formats.size(); i++) {
-    if (info.color_formats[i] == VK_FORMAT_UNDEFINED) continue;
-    const VkColorComponentFlags all = components_of(info.color_formats[i]);
+  const auto blends = blend_attachments(program, state);
+  const bool logic_reads = state.blend.logic_op_enable && state.blend.logic_op != VK_LOGIC_OP_COPY;
+  for (size_t i = 0; i < program.color_formats.size(); i++) {
+    if (program.color_formats[i] == VK_FORMAT_UNDEFINED) continue;
+    const VkColorComponentFlags all = components_of(program.color_formats[i]);
     const bool written = shaded && (fragment.outputs_written >> i & 1) && (blends[i].colorWriteMask & all);
     const bool partial = (blends[i].colorWriteMask & all) != all;
     if (written) c.writes_color = true;
@@ -93,25 +101,20 @@ Classification classify(const GraphicsPipelineCreateInfo& info, const shader::St
   return c;
 }
 
-shader::EpilogueKey epilogue_key(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment,
-                                 const Classification& classification) {
+shader::EpilogueKey epilogue_key(const Program& program, const GraphicsState& state, const Classification& classification) {
+  const shader::StageTraits fragment = fragment_traits(program);
   shader::EpilogueKey key;
-  key.samples = static_cast<uint32_t>(info.multisample.samples);
-  const auto blends = blend_attachments(info);
-  for (size_t i = 0; i < info.color_formats.size(); i++) {
+  key.samples = static_cast<uint32_t>(state.multisample.samples);
+  const auto blends = blend_attachments(program, state);
+  for (size_t i = 0; i < program.color_formats.size(); i++) {
     // An attachment that the shader does not write keeps its value (Vulkan: undefined; ours: unchanged).
-    if (info.color_formats[i] == VK_FORMAT_UNDEFINED || !(fragment.outputs_written >> i & 1) || blends[i].colorWriteMask == 0) continue;
-    key.formats[i] = info.color_formats[i];
+    if (program.color_formats[i] == VK_FORMAT_UNDEFINED || !(fragment.outputs_written >> i & 1) || blends[i].colorWriteMask == 0) continue;
+    key.formats[i] = program.color_formats[i];
     key.blend[i] = blends[i];
-    if (!blends[i].blendEnable) {  // one key for all states that mean the same
-      const VkColorComponentFlags mask = blends[i].colorWriteMask;
-      key.blend[i] = {};
-      key.blend[i].colorWriteMask = mask;
-    }
   }
-  key.logic_op_enable = info.blend.logic_op_enable;
-  key.logic_op = info.blend.logic_op_enable ? info.blend.logic_op : VK_LOGIC_OP_COPY;
-  key.alpha_to_one = info.multisample.alpha_to_one;
+  key.logic_op_enable = state.blend.logic_op_enable;
+  key.logic_op = state.blend.logic_op_enable ? state.blend.logic_op : VK_LOGIC_OP_COPY;
+  key.alpha_to_one = state.multisample.alpha_to_one;
   key.per_sample = classification.per_sample;
   return key;
 }

@@ -1,22 +1,23 @@
-// pipeline/classify.hpp -- what a pipeline's draws may do early, and which hidden-surface removal may touch them.
+// pipeline/classify.hpp -- what a program's draws may do early with a state, and which hidden-surface removal may touch them.
 #pragma once
 
+#include "pipeline/program.hpp"
 #include "pipeline/resolved.hpp"
 
 namespace tilegpu::pipeline {
 
-/// `inputs`: what input_sources made of the fragment stage's input attachments.
-Classification classify(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment,
-                        const std::vector<shader::InputSource>& inputs = {});
+Classification classify(const Program& program, const GraphicsState& state);
 
 /// Resolved::written_targets.
-uint32_t written_targets(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment);
+uint32_t written_targets(const Program& program, const GraphicsState& state);
 
 /// The same state as the epilogue needs it: unused attachments, formats, blend defaults filled in.
-shader::EpilogueKey epilogue_key(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment,
-                                 const Classification& classification);
+shader::EpilogueKey epilogue_key(const Program& program, const GraphicsState& state, const Classification& classification);
 
-/// Blend states, one for each colour format; where the application gave none: no blending, all components written.
-std::vector<VkPipelineColorBlendAttachmentState> blend_attachments(const GraphicsPipelineCreateInfo& info);
+/// Blend states, one for each colour format, in one form for all that mean the same: where the application gave none, no blending, all
+/// components written; nothing else where blending is off; no mask where colour writes are.
+std::vector<VkPipelineColorBlendAttachmentState> blend_attachments(const Program& program, const GraphicsState& state);
+
+bool writes_stencil(const DepthStencilState& state);
 
 }  // namespace tilegpu::pipeline

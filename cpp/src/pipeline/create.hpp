@@ -9,17 +9,16 @@ class Jit;
 
 namespace tilegpu::pipeline {
 
-/// A null layout is made from the shaders' reflection (one set layout for each set number used).
-/// What has to be compiled is compiled by up to `threads` threads.
-Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, GraphicsPipelineCreateInfo info, uint32_t threads = 1);
+class ResolveCache;
 
-/// Everything that can be said before compiling: stages, vertex input, interface between the stages, targets, layout.
-Status validate(GraphicsPipelineCreateInfo& info);
+/// What has to be compiled is compiled by up to `threads` threads: all of it where the pipeline fixes what code depends on, else what
+/// its own state would take, so that the first draws find most of it.
+Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, ResolveCache& cache, GraphicsPipelineCreateInfo info, uint32_t threads = 1);
 
 /// As the front end calls it.
 const char* descriptor_name(VkDescriptorType type);
 
-/// The vertex shader of a pipeline cut down to gl_Position, clip and cull distances; compiled at the first request.
-Status position_shader(shader::Jit& jit, const Pipeline& pipeline);
+/// The vertex shader cut down to gl_Position, clip and cull distances; compiled at the first request.
+Status position_shader(shader::Jit& jit, const Resolved& resolved);
 
 }  // namespace tilegpu::pipeline

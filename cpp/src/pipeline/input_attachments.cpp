@@ -67,14 +67,8 @@ std::string mapping_text(const GraphicsPipelineCreateInfo& info) {
 Expected<std::vector<shader::InputSource>> input_sources(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment) {
   std::vector<shader::InputSource> sources;
   const auto wrong = [](const std::string& text) { return Error{VK_ERROR_INITIALIZATION_FAILED, text}; };
-  const bool multisampled = info.multisample.samples != VK_SAMPLE_COUNT_1_BIT;
   for (const shader::InputAttachment& input : fragment.input_attachments) {
     const std::string name = "input attachment '" + input.name + "'";
-    if (input.multisampled != multisampled)
-      return wrong(name + " is a " + (input.multisampled ? "subpassInputMS" : "subpassInput") + ", and the pipeline has " +
-                   std::to_string(info.multisample.samples) + " samples; " +
-                   (multisampled ? "declare it subpassInputMS and read subpassLoad(" + input.name + ", gl_SampleID)"
-                                 : std::string("declare it subpassInput")));
     for (uint32_t element = 0; element < input.count; element++) {
       const uint32_t index = input.index == kNoIndex ? kNoIndex : input.index + element;
       const std::string at =
@@ -92,6 +86,19 @@ Expected<std::vector<shader::InputSource>> input_sources(const GraphicsPipelineC
     }
   }
   return sources;
+}
+
+Status check_input_samples(const shader::StageTraits& fragment, uint32_t samples) {
+  const bool multisampled = samples > 1;
+  for (const shader::InputAttachment& input : fragment.input_attachments) {
+    if (input.multisampled == multisampled) continue;
+    return Error{VK_ERROR_INITIALIZATION_FAILED,
+                 "input attachment '" + input.name + "' is a " + (input.multisampled ? "subpassInputMS" : "subpassInput") +
+                     ", and the pipeline has " + std::to_string(samples) + " samples; " +
+                     (multisampled ? "declare it subpassInputMS and read subpassLoad(" + input.name + ", gl_SampleID)"
+                                   : std::string("declare it subpassInput"))};
+  }
+  return Ok{};
 }
 
 }  // namespace tilegpu::pipeline

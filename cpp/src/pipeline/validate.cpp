@@ -1,23 +1,18 @@
-// pipeline/validate.cpp -- stage: pipeline creation. In: GraphicsPipelineCreateInfo. Out: the first thing that is wrong with it, said
-// so that it can be mended: object, field, value, what is allowed. Source: Vulkan specification, VUIDs of
+// pipeline/validate.cpp -- stage: pipeline creation, resolution. In: a program, and a state to draw it with. Out: the first thing that
+// is wrong with them, said so that it can be mended: object, field, value, what is allowed. Source: Vulkan specification, VUIDs of
 // VkGraphicsPipelineCreateInfo and its parts, and "Shader Interfaces".
 #include <algorithm>
 #include <map>
 
 #include "pipeline/create.hpp"
+#include "pipeline/input_attachments.hpp"
+#include "pipeline/program.hpp"
 #include "tilegpu/device.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::pipeline {
 
 namespace {
-
-std::string names_of(const std::vector<ReflectedVariable>& variables) {
-  std::string text;
-  for (const ReflectedVariable& v : variables)
-    text += (text.empty() ? "" : ", ") + (v.name.empty() ? "?" : v.name) + " (location " + std::to_string(v.location) + ")";
-  return text.empty() ? "none" : text;
-}
 
 ReflectedType::Base base_of_format(const vk::FormatInfo& format) {
   if (format.numeric == vk::Numeric::uint) return ReflectedType::Base::u32;
@@ -29,34 +24,14 @@ const ReflectedType& innermost(const ReflectedType& type) {
   return type.kind == ReflectedType::Kind::array && !type.members.empty() ? innermost(type.members[0].type) : type;
 }
 
-// Locations that a variable takes: columns of a matrix, elements of an array, each one (32-bit types only).
-uint32_t locations_of(const ReflectedType& type) {
-  if (type.kind == ReflectedType::Kind::array) return type.members.empty() ? 1 : type.array_length * locations_of(type.members[0].type);
-  if (type.kind == ReflectedType::Kind::structure) {
-    uint32_t n = 0;
-    for (const auto& member : type.members) n += locations_of(member.type);
-    return n;
-  }
-  return type.kind == ReflectedType::Kind::matrix ? type.columns : 1;
-}
-
-/// What the stages ask for, as specialised.
-struct StageInterfaces {
-  Ptr<const Reflection> vertex, fragment;  // fragment: may be null
-  std::vector<const Reflection*> all() const {
-    std::vector<const Reflection*> stages = {vertex.get()};
-    if (fragment) stages.push_back(fragment.get());
-    return stages;
-  }
-};
-
 struct Checker {
-  const GraphicsPipelineCreateInfo& info;
-  const StageInterfaces& interfaces;
-  std::string who;
-  Error error(const std::string& text, VkResult code = VK_ERROR_INITIALIZATION_FAILED) const { return {code, who + text}; }
+  const Program& program;
+  Error error(const std::string& text, VkResult code = VK_ERROR_INITIALIZATION_FAILED) const {
+    return {code, "pipeline '" + program.label + "': " + text};
+  }
+  const Reflection* fragment() const { return program.fragment() ? program.fragment()->reflection.get() : nullptr; }
 
-  Status vertex_input() const {
+  Status vertex_input(const GraphicsState& info) const {
     if (info.vertex_bindings.wanted() > kMaxVertexBindings)
       return error("vertex_bindings has " + std::to_string(info.vertex_bindings.wanted()) + " entries; at most " +
                    std::to_string(kMaxVertexBindings) + " are allowed");
@@ -75,7 +50,9 @@ struct Checker {
       const vk::FormatInfo* format = vk::find_format(a.format);
       if (!format || !format->vertex) return error(name + ": format " + format_name(a.format) + " can't be a vertex format");
     }
-    for (const ReflectedVariable& input : interfaces.vertex->inputs) {
+    const Stage* vertex = program.find(VK_SHADER_STAGE_VERTEX_BIT);
+    if (!vertex) return Ok{};
+    for (const ReflectedVariable& input : vertex->reflection->inputs) {
       if (!input.used) continue;
       const uint32_t count = locations_of(input.type);
       for (uint32_t l = input.location; l < input.location + count; l++) {
@@ -93,40 +70,19 @@ struct Checker {
     return Ok{};
   }
 
-  Status stage_interface() const {
-    const auto& outputs = interfaces.vertex->outputs;
-    for (const ReflectedVariable& input : interfaces.fragment->inputs) {
-      if (!input.used) continue;
-      const uint32_t count = locations_of(input.type);
-      for (uint32_t l = input.location; l < input.location + count; l++) {
-        const bool fed = std::any_of(outputs.begin(), outputs.end(),
-                                     [&](const ReflectedVariable& o) { return l >= o.location && l < o.location + locations_of(o.type); });
-        if (!fed)
-          return error("the fragment shader reads '" + input.name + "' (location " + std::to_string(l) +
-                       "), which the vertex shader does not write; it writes " + names_of(outputs));
-      }
-    }
-    return Ok{};
-  }
-
   Status targets() const {
-    if (info.color_formats.size() > kMaxColorAttachments)
-      return error("color has " + std::to_string(info.color_formats.size()) + " formats; at most " + std::to_string(kMaxColorAttachments) +
+    const auto& formats = program.color_formats;
+    if (formats.size() > kMaxColorAttachments)
+      return error("color has " + std::to_string(formats.size()) + " formats; at most " + std::to_string(kMaxColorAttachments) +
                    " attachments are allowed");
-    if (info.blend.attachments.wanted() > info.color_formats.size())
-      return error("blend has " + std::to_string(info.blend.attachments.wanted()) + " entries for " +
-                   std::to_string(info.color_formats.size()) + " colour attachments");
-    for (size_t i = 0; i < info.color_formats.size(); i++) {
-      if (info.color_formats[i] == VK_FORMAT_UNDEFINED) continue;
+    for (size_t i = 0; i < formats.size(); i++) {
+      if (formats[i] == VK_FORMAT_UNDEFINED) continue;
       const std::string name = "color[" + std::to_string(i) + "]";
-      const vk::FormatInfo* format = vk::find_format(info.color_formats[i]);
+      const vk::FormatInfo* format = vk::find_format(formats[i]);
       if (!format || !format->color_attachment)
-        return error(name + ": format " + format_name(info.color_formats[i]) + " can't be a colour attachment");
-      if (i < info.blend.attachments.size() && info.blend.attachments[i].blendEnable && format->is_integer())
-        return error(name + ": blending is enabled, but format " + std::string(format->name) +
-                     " holds integers; Vulkan blends only normalised and float formats");
-      if (!info.fragment.module) continue;
-      for (const ReflectedVariable& output : interfaces.fragment->outputs)
+        return error(name + ": format " + format_name(formats[i]) + " can't be a colour attachment");
+      if (!fragment()) continue;
+      for (const ReflectedVariable& output : fragment()->outputs)
         if (output.location == i && innermost(output.type).base != base_of_format(*format) &&
             (format->is_integer() || innermost(output.type).base != ReflectedType::Base::f32))
           return error(name + " has format " + format->name + ", but the fragment shader's '" + output.name + "' is of base type " +
@@ -136,34 +92,56 @@ struct Checker {
       const vk::FormatInfo* format = vk::find_format(f);
       return format && (stencil ? format->stencil_bits : format->depth_bits);
     };
-    if (info.depth_format != VK_FORMAT_UNDEFINED && !depth_ok(info.depth_format, false))
-      return error("depth: format " + format_name(info.depth_format) +
+    if (program.depth_format != VK_FORMAT_UNDEFINED && !depth_ok(program.depth_format, false))
+      return error("depth: format " + format_name(program.depth_format) +
                    " has no depth; use d16_unorm, x8_d24_unorm_pack32, d24_unorm_s8_uint, d32_sfloat or d32_sfloat_s8_uint");
-    if (info.stencil_format != VK_FORMAT_UNDEFINED && !depth_ok(info.stencil_format, true))
-      return error("stencil: format " + format_name(info.stencil_format) +
+    if (program.stencil_format != VK_FORMAT_UNDEFINED && !depth_ok(program.stencil_format, true))
+      return error("stencil: format " + format_name(program.stencil_format) +
                    " has no stencil; use s8_uint, d24_unorm_s8_uint or d32_sfloat_s8_uint");
-    const uint32_t samples = static_cast<uint32_t>(info.multisample.samples);
+    return Ok{};
+  }
+
+  Status blending(const GraphicsState& state) const {
+    const auto& formats = program.color_formats;
+    const auto& attachments = state.blend.attachments;
+    if (attachments.wanted() > formats.size())
+      return error("blend has " + std::to_string(attachments.wanted()) + " entries for " + std::to_string(formats.size()) +
+                   " colour attachments");
+    for (size_t i = 0; i < attachments.size(); i++) {
+      const vk::FormatInfo* format = vk::find_format(formats[i]);
+      if (format && attachments[i].blendEnable && format->is_integer())
+        return error("color[" + std::to_string(i) + "]: blending is enabled, but format " + std::string(format->name) +
+                     " holds integers; Vulkan blends only normalised and float formats");
+    }
+    return Ok{};
+  }
+
+  Status multisampling(const MultisampleState& state) const {
+    const uint32_t samples = static_cast<uint32_t>(state.samples);
     if (samples != 1 && samples != 2 && samples != 4 && samples != 8 && samples != 16)
       return error("samples is " + std::to_string(samples) + "; allowed are 1, 2, 4, 8 and 16");
-    if (info.multisample.alpha_to_coverage && info.fragment.module && !info.color_formats.empty()) {
-      const auto& outputs = interfaces.fragment->outputs;
+    if (state.alpha_to_coverage && fragment() && !program.color_formats.empty()) {
+      const auto& outputs = fragment()->outputs;
       const bool alpha = std::any_of(outputs.begin(), outputs.end(), [](const ReflectedVariable& o) {
         return o.location == 0 && o.type.rows * std::max(1u, o.type.columns) >= 4;
       });
       if (!alpha) return error("alpha_to_coverage needs a fragment shader output with an alpha component at location 0");
     }
+    if (const Stage* stage = program.fragment())
+      if (Status ok = check_input_samples(stage->traits, samples); !ok) return error(ok.error().message);
     return Ok{};
   }
 
   Status layout() const {
-    if (!info.layout) return Ok{};
-    for (const Reflection* stage : interfaces.all()) {
+    if (!program.layout) return Ok{};
+    for (const Stage& of : program.stages) {
+      const Reflection* stage = of.reflection.get();
       for (const ReflectedBinding& b : stage->bindings) {
         if (!b.used) continue;
         const std::string name = "'" + b.name + "' (set " + std::to_string(b.set) + ", binding " + std::to_string(b.binding) + ")";
         const DescriptorBinding* found = nullptr;
-        if (b.set < info.layout->sets.size() && info.layout->sets[b.set])
-          for (const auto& candidate : info.layout->sets[b.set]->bindings)
+        if (b.set < program.layout->sets.size() && program.layout->sets[b.set])
+          for (const auto& candidate : program.layout->sets[b.set]->bindings)
             if (candidate.binding == b.binding) found = &candidate;
         if (!found) return error("the shader uses " + name + ", which the pipeline layout does not have");
         if (b.count > found->count)
@@ -172,9 +150,9 @@ struct Checker {
       }
       if (stage->has_push_constants) {
         const auto& block = stage->push_constants.type;
-        if (block.size_B > info.layout->push_constants_B)
+        if (block.size_B > program.layout->push_constants_B)
           return error("the shader's push constants take " + std::to_string(block.size_B) + " bytes, the layout has " +
-                       std::to_string(info.layout->push_constants_B));
+                       std::to_string(program.layout->push_constants_B));
       }
     }
     return Ok{};
@@ -182,23 +160,23 @@ struct Checker {
 };
 
 std::string use_text(const Reflection& stage, const ReflectedBinding& b) {
-  const bool vertex = stage.stage == VK_SHADER_STAGE_VERTEX_BIT;
-  return std::string(descriptor_name(b.descriptor)) + " '" + b.name + "' in the " + (vertex ? "vertex" : "fragment") + " shader";
+  return std::string(descriptor_name(b.descriptor)) + " '" + b.name + "' in the " + stage_name(stage.stage) + " shader";
 }
 
 /// What the first variable at the place of `b` is.
-std::string first_use(const StageInterfaces& interfaces, const ReflectedBinding& b) {
-  for (const Reflection* stage : interfaces.all())
-    for (const ReflectedBinding& other : stage->bindings)
-      if (other.used && other.set == b.set && other.binding == b.binding) return use_text(*stage, other);
+std::string first_use(const Program& program, const ReflectedBinding& b) {
+  for (const Stage& stage : program.stages)
+    for (const ReflectedBinding& other : stage.reflection->bindings)
+      if (other.used && other.set == b.set && other.binding == b.binding) return use_text(*stage.reflection, other);
   return "";
 }
 
-/// Set layouts that satisfy both stages.
-Expected<Ptr<const PipelineLayout>> layout_from_reflection(const StageInterfaces& interfaces) {
+/// Set layouts that satisfy all stages.
+Expected<Ptr<const PipelineLayout>> layout_from_reflection(const Program& program) {
   std::map<uint32_t, std::map<uint32_t, DescriptorBinding>> sets;
   auto layout = std::make_shared<PipelineLayout>();
-  for (const Reflection* stage : interfaces.all()) {
+  for (const Stage& of : program.stages) {
+    const Reflection* stage = of.reflection.get();
     for (const ReflectedBinding& b : stage->bindings) {
       if (!b.used) continue;
       const std::string name = "(set " + std::to_string(b.set) + ", binding " + std::to_string(b.binding) + ")";
@@ -209,7 +187,7 @@ Expected<Ptr<const PipelineLayout>> layout_from_reflection(const StageInterfaces
           b.binding, DescriptorBinding{b.binding, b.descriptor, std::max(1u, b.count), VK_SHADER_STAGE_ALL_GRAPHICS});
       if (!fresh && entry->second.type != b.descriptor)
         return Error{VK_ERROR_INITIALIZATION_FAILED,
-                     name + " is " + first_use(interfaces, b) + " and " + use_text(*stage, b) + "; give them different bindings"};
+                     name + " is " + first_use(program, b) + " and " + use_text(*stage, b) + "; give them different bindings"};
       entry->second.count = std::max(entry->second.count, b.count);
     }
     if (stage->has_push_constants) layout->push_constants_B = std::max(layout->push_constants_B, stage->push_constants.type.size_B);
@@ -225,34 +203,26 @@ Expected<Ptr<const PipelineLayout>> layout_from_reflection(const StageInterfaces
 
 }  // namespace
 
-Status validate(GraphicsPipelineCreateInfo& info) {
-  StageInterfaces interfaces;
-  const Checker check{info, interfaces, "pipeline '" + info.label + "': "};
-  if (!info.vertex.module) return check.error("no vertex shader");
-  if (info.vertex.module->reflection().stage != VK_SHADER_STAGE_VERTEX_BIT)
-    return check.error("module '" + info.vertex.module->label() + "' is not a vertex shader");
-  if (info.fragment.module && info.fragment.module->reflection().stage != VK_SHADER_STAGE_FRAGMENT_BIT)
-    return check.error("module '" + info.fragment.module->label() + "' is not a fragment shader");
-  for (const auto& [stage, found] : {std::pair(&info.vertex, &interfaces.vertex), std::pair(&info.fragment, &interfaces.fragment)}) {
-    if (!stage->module) continue;
-    auto reflection = stage->module->reflect(stage->specialization);
-    if (!reflection) return check.error(reflection.error().message, reflection.error().code);
-    *found = std::move(*reflection);
-  }
-  if (Status ok = check.vertex_input(); !ok) return ok;
-  if (info.fragment.module)
-    if (Status ok = check.stage_interface(); !ok) return ok;
+Status check_program(Program& program) {
+  const Checker check{program};
   if (Status ok = check.targets(); !ok) return ok;
   if (Status ok = check.layout(); !ok) return ok;
-  if (!info.layout) {
-    auto layout = layout_from_reflection(interfaces);
+  if (!program.layout) {
+    auto layout = layout_from_reflection(program);
     if (!layout) return check.error(layout.error().message);
-    info.layout = *layout;
+    program.layout = *layout;
   }
-  if (info.layout->push_constants_B > kMaxPushConstants_B)
-    return check.error("push constants take " + std::to_string(info.layout->push_constants_B) + " bytes; at most " +
+  if (program.layout->push_constants_B > kMaxPushConstants_B)
+    return check.error("push constants take " + std::to_string(program.layout->push_constants_B) + " bytes; at most " +
                        std::to_string(kMaxPushConstants_B) + " are allowed");
   return Ok{};
+}
+
+Status check_state(const Program& program, const GraphicsState& state) {
+  const Checker check{program};
+  if (Status ok = check.vertex_input(state); !ok) return ok;
+  if (Status ok = check.blending(state); !ok) return ok;
+  return check.multisampling(state.multisample);
 }
 
 }  // namespace tilegpu::pipeline

@@ -45,8 +45,8 @@ int main(int argc, char** argv) {
   const Ptr<Device> device = or_stop(Device::create({}));
 
   GraphicsPipelineCreateInfo info;
-  info.vertex.module = module_of(*device, kVertex, "first.vert", VK_SHADER_STAGE_VERTEX_BIT);
-  info.fragment.module = module_of(*device, kFragment, "first.frag", VK_SHADER_STAGE_FRAGMENT_BIT);
+  info.stages = {{module_of(*device, kVertex, "first.vert", VK_SHADER_STAGE_VERTEX_BIT), {}},
+                 {module_of(*device, kFragment, "first.frag", VK_SHADER_STAGE_FRAGMENT_BIT), {}}};
   info.vertex_bindings = {{0, sizeof(Vertex), VK_VERTEX_INPUT_RATE_VERTEX}};
   info.vertex_attributes = {{0, 0, VK_FORMAT_R32G32_SFLOAT, offsetof(Vertex, position)},
                             {1, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(Vertex, color)}};

@@ -1,0 +1,133 @@
+// command/state_recorder.cpp -- see state_recorder.hpp.
+#include "command/state_recorder.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace tilegpu::command {
+
+namespace {
+
+using S = DynamicState;
+
+constexpr uint64_t kFramebufferStates = DynamicStates::bit(S::viewport) | DynamicStates::bit(S::viewport_with_count) |
+                                        DynamicStates::bit(S::scissor) | DynamicStates::bit(S::scissor_with_count);
+
+Error invalid(std::string message) { return {VK_ERROR_INITIALIZATION_FAILED, std::move(message)}; }
+
+}  // namespace
+
+bool StateRecorder::bind(Ptr<Pipeline> pipeline) {
+  assert(pipeline);
+  if (pipeline == pipeline_) return false;
+  pipeline_ = std::move(pipeline);
+  // What it fixes was set for others; viewport and scissor, where it doesn't list them, are the command buffer's alone.
+  set_.bits &= pipeline_->dynamic().bits | kFramebufferStates;
+  fresh_ = set_;
+  in_vain_ = {};
+  const VkViewport viewport = state_.viewport;
+  const VkRect2D scissor = state_.scissor;
+  state_ = pipeline_->info();
+  state_.viewport = viewport, state_.scissor = scissor;
+  resolving_ = true;
+  return true;
+}
+
+bool StateRecorder::note(DynamicState which, bool changed) {
+  assert(which < S::count && !dynamic_state_info(which).missing);
+  if (pipeline_ && !pipeline_->dynamic().has(which) && !pipeline::always_settable().has(which)) in_vain_.add(which);
+  if (!changed) return false;
+  set_.add(which);
+  fresh_.add(which);
+  return true;
+}
+
+bool StateRecorder::note_attachments(DynamicState which, uint32_t first, uint32_t count, bool changed) {
+  assert(first + count <= kMaxColorAttachments);
+  const size_t at = static_cast<size_t>(which) - static_cast<size_t>(S::color_blend_enable);
+  assert(at < attachments_set_.size());
+  if (!set_.has(which)) attachments_set_[at] = 0;
+  attachments_set_[at] |= ((1u << count) - 1) << first;
+  return note(which, changed);
+}
+
+bool StateRecorder::set_stride(uint32_t binding, uint32_t stride_B) {
+  assert(binding < kMaxVertexBindings);
+  const auto put = [&](auto& list) {
+    for (VkVertexInputBindingDescription& b : list)
+      if (b.binding == binding) return std::exchange(b.stride, stride_B) == stride_B ? 1 : 2;
+    return 0;
+  };
+  bool changed = put(given_.vertex_bindings) == 2;
+  if (changed) fresh_.bits |= DynamicStates::bit(S::vertex_input) & set_.bits;
+  const int found = put(strides_);
+  if (found == 0) strides_.push_back({binding, stride_B, VK_VERTEX_INPUT_RATE_VERTEX});
+  changed |= found != 1;
+  return note(S::vertex_input_binding_stride, changed || !set_.has(S::vertex_input_binding_stride));
+}
+
+bool StateRecorder::set_vertex_input(const GraphicsState& input) {
+  const auto same = [](const auto& a, const auto& b) {
+    return a.size() == b.size() && std::memcmp(a.begin(), b.begin(), a.size() * sizeof *a.begin()) == 0;
+  };
+  const bool changed = !set_.has(S::vertex_input) || !same(given_.vertex_bindings, input.vertex_bindings) ||
+                       !same(given_.vertex_attributes, input.vertex_attributes);
+  if (changed) given_.vertex_bindings = input.vertex_bindings, given_.vertex_attributes = input.vertex_attributes;
+  return note(S::vertex_input, changed);
+}
+
+// What is set binding by binding, or attachment by attachment, must be there for all that the pipeline has.
+Status StateRecorder::check_parts() const {
+  const DynamicStates dynamic = pipeline_->dynamic();
+  const GraphicsPipelineCreateInfo& info = pipeline_->info();
+  const std::string who = "pipeline '" + info.label + "' leaves ";
+  if (dynamic.has(S::vertex_input_binding_stride) && !dynamic.has(S::vertex_input))
+    for (const VkVertexInputBindingDescription& binding : state_.vertex_bindings)
+      if (std::none_of(strides_.begin(), strides_.end(), [&](const auto& s) { return s.binding == binding.binding; }))
+        return invalid(who + "VK_DYNAMIC_STATE_VERTEX_INPUT_BINDING_STRIDE to the command buffer, and binding " +
+                       std::to_string(binding.binding) + " has no stride; bind it with bind_vertex_buffer2");
+  const DynamicStates needed = pipeline::needed_states(state_, dynamic);
+  for (const S which : {S::color_blend_enable, S::color_blend_equation, S::color_write_mask}) {
+    if (!needed.has(which)) continue;
+    const uint32_t set = attachments_set_[static_cast<size_t>(which) - static_cast<size_t>(S::color_blend_enable)];
+    for (size_t i = 0; i < info.color_formats.size(); i++)
+      if (info.color_formats[i] != VK_FORMAT_UNDEFINED && !(set >> i & 1))
+        return invalid(who + pipeline::names_of({DynamicStates::bit(which)}) + " to the command buffer, and it is not set for color[" +
+                       std::to_string(i) + "]");
+  }
+  return Ok{};
+}
+
+Status StateRecorder::take() {
+  assert(pipeline_);
+  const DynamicStates dynamic = pipeline_->dynamic();
+  if (in_vain_.bits)
+    return invalid("pipeline '" + pipeline_->info().label + "' fixes " + pipeline::names_of(in_vain_) +
+                   ", which was set after it was bound; list it among the pipeline's dynamic states, or don't set it");
+  uint64_t left = fresh_.bits & (dynamic.bits | pipeline::always_settable().bits);
+  if (left & pipeline::resolving_states().bits) resolving_ = true;
+  for (; left; left &= left - 1) {
+    const auto which = static_cast<S>(std::countr_zero(left));
+    if (which != S::vertex_input_binding_stride) {
+      pipeline::copy_state(which, given_, state_);
+      continue;
+    }
+    if (dynamic.has(S::vertex_input)) continue;  // they are in it
+    for (VkVertexInputBindingDescription& binding : state_.vertex_bindings)
+      for (const VkVertexInputBindingDescription& given : strides_)
+        if (given.binding == binding.binding) binding.stride = given.stride;
+  }
+  fresh_ = {};
+  if (!dynamic.bits) return Ok{};
+  // Attachments that the pipeline does not have may have state.
+  auto& attachments = state_.blend.attachments;
+  if (attachments.size() > pipeline_->info().color_formats.size() && dynamic.bits & pipeline::resolving_states().bits)
+    attachments.assign(attachments.begin(), attachments.begin() + pipeline_->info().color_formats.size());
+  const DynamicStates missing{pipeline::needed_states(state_, dynamic).bits & ~set_.bits};
+  if (!missing.bits) return check_parts();
+  return invalid("pipeline '" + pipeline_->info().label + "' leaves " + pipeline::names_of(missing) +
+                 " to the command buffer, and it is not set; set it before the draw, and again after a pipeline that fixes it was bound");
+}
+
+}  // namespace tilegpu::command

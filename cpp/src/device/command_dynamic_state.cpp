@@ -1,0 +1,249 @@
+// device/command_dynamic_state.cpp -- stage: recording, dynamic state. In: vkCmdSet*. Out: what the next draws take (command/state_recorder.hpp).
+//
+// A value that repeats the last one leaves no trace: draws go on with the state that they share. Source: Vulkan specification, "Dynamic
+// State"; VK_EXT_extended_dynamic_state, 2 and 3, VK_EXT_vertex_input_dynamic_state, VK_EXT_color_write_enable.
+#include <cstring>
+#include <utility>
+
+#include "device/recorder.hpp"
+
+namespace tilegpu {
+
+using device::invalid;
+using device::Recorder;
+using S = DynamicState;
+
+namespace {
+
+// Of the call that sets it.
+Recorder& at(const std::unique_ptr<Recorder>& recorder, S which) {
+  const std::string call = "set_" + std::string(dynamic_state_info(which).name);
+  return device::recorder_for(*recorder, call.c_str());
+}
+
+template <class T>
+void put(const std::unique_ptr<Recorder>& recorder, S which, T& field, const T& value) {
+  Recorder& r = at(recorder, which);
+  if (r.dynamic.set(which, field, value)) r.state_dirty = true;
+}
+
+// One field of a face or of both.
+template <class T>
+void put_faces(const std::unique_ptr<Recorder>& recorder, S which, VkStencilFaceFlags faces, T VkStencilOpState::*field, T value) {
+  Recorder& r = at(recorder, which);
+  DepthStencilState& ds = r.dynamic.given().depth_stencil;
+  bool changed = !r.dynamic.is_set(which);
+  if (faces & VK_STENCIL_FACE_FRONT_BIT) changed |= std::exchange(ds.front.*field, value) != value;
+  if (faces & VK_STENCIL_FACE_BACK_BIT) changed |= std::exchange(ds.back.*field, value) != value;
+  if (r.dynamic.note(which, changed)) r.state_dirty = true;
+}
+
+// Of colour attachments: `change` says whether it changed one.
+template <class T, class F>
+Status put_attachments(const std::unique_ptr<Recorder>& recorder, S which, uint32_t first, std::span<const T> values, F change) {
+  if (first > kMaxColorAttachments || values.size() > kMaxColorAttachments - first)
+    return invalid("set_" + std::string(dynamic_state_info(which).name) + ": attachments " + std::to_string(first) + " to " +
+                   std::to_string(first + values.size()) + "; at most " + std::to_string(kMaxColorAttachments) + " are allowed");
+  Recorder& r = at(recorder, which);
+  auto& attachments = r.dynamic.given().blend.attachments;
+  VkPipelineColorBlendAttachmentState plain{};
+  plain.colorWriteMask = 0xf;
+  bool changed = !r.dynamic.is_set(which);
+  while (attachments.size() < first + values.size()) attachments.push_back(plain), changed = true;
+  for (size_t i = 0; i < values.size(); i++) changed |= change(attachments[first + i], values[i]);
+  if (r.dynamic.note_attachments(which, first, static_cast<uint32_t>(values.size()), changed)) r.state_dirty = true;
+  return Ok{};
+}
+
+Status refuse(S which, const std::string& why) {
+  const DynamicStateInfo& info = dynamic_state_info(which);
+  return Error{VK_ERROR_FEATURE_NOT_PRESENT, "set_" + std::string(info.name) + " (VkDynamicState " +
+                                                 std::to_string(static_cast<int>(info.vulkan)) + "): " + why};
+}
+
+}  // namespace
+
+void CommandBuffer::set_viewport(const VkViewport& viewport) {
+  put(recorder_, S::viewport, recorder_->dynamic.given().viewport, viewport);
+  recorder_->dynamic.note(S::viewport_with_count, !recorder_->dynamic.is_set(S::viewport_with_count));
+}
+void CommandBuffer::set_scissor(const VkRect2D& scissor) {
+  put(recorder_, S::scissor, recorder_->dynamic.given().scissor, scissor);
+  recorder_->dynamic.note(S::scissor_with_count, !recorder_->dynamic.is_set(S::scissor_with_count));
+}
+Status CommandBuffer::set_viewport_with_count(std::span<const VkViewport> viewports) {
+  if (viewports.size() != 1) return refuse(S::viewport_with_count, std::to_string(viewports.size()) + " viewports; tilegpu has one");
+  set_viewport(viewports[0]);
+  return Ok{};
+}
+Status CommandBuffer::set_scissor_with_count(std::span<const VkRect2D> scissors) {
+  if (scissors.size() != 1) return refuse(S::scissor_with_count, std::to_string(scissors.size()) + " scissors; tilegpu has one");
+  set_scissor(scissors[0]);
+  return Ok{};
+}
+void CommandBuffer::set_blend_constants(const std::array<float, 4>& constants) {
+  put(recorder_, S::blend_constants, recorder_->dynamic.given().blend_constants, constants);
+}
+
+void CommandBuffer::set_stencil_reference(VkStencilFaceFlags faces, uint32_t reference) {
+  put_faces(recorder_, S::stencil_reference, faces, &VkStencilOpState::reference, reference);
+}
+void CommandBuffer::set_stencil_compare_mask(VkStencilFaceFlags faces, uint32_t mask) {
+  put_faces(recorder_, S::stencil_compare_mask, faces, &VkStencilOpState::compareMask, mask);
+}
+void CommandBuffer::set_stencil_write_mask(VkStencilFaceFlags faces, uint32_t mask) {
+  put_faces(recorder_, S::stencil_write_mask, faces, &VkStencilOpState::writeMask, mask);
+}
+void CommandBuffer::set_stencil_op(VkStencilFaceFlags faces, VkStencilOp fail_op, VkStencilOp pass_op, VkStencilOp depth_fail_op,
+                                   VkCompareOp compare_op) {
+  put_faces(recorder_, S::stencil_op, faces, &VkStencilOpState::failOp, fail_op);
+  put_faces(recorder_, S::stencil_op, faces, &VkStencilOpState::passOp, pass_op);
+  put_faces(recorder_, S::stencil_op, faces, &VkStencilOpState::depthFailOp, depth_fail_op);
+  put_faces(recorder_, S::stencil_op, faces, &VkStencilOpState::compareOp, compare_op);
+}
+void CommandBuffer::set_stencil_test_enable(bool enable) {
+  put(recorder_, S::stencil_test_enable, recorder_->dynamic.given().depth_stencil.stencil_test, enable);
+}
+
+void CommandBuffer::set_depth_bias(float constant, float clamp, float slope) {
+  RasterizationState& raster = recorder_->dynamic.given().rasterization;
+  put(recorder_, S::depth_bias, raster.depth_bias_constant, constant);
+  put(recorder_, S::depth_bias, raster.depth_bias_clamp, clamp);
+  put(recorder_, S::depth_bias, raster.depth_bias_slope, slope);
+}
+void CommandBuffer::set_depth_bias_enable(bool enable) {
+  put(recorder_, S::depth_bias_enable, recorder_->dynamic.given().rasterization.depth_bias_enable, enable);
+}
+void CommandBuffer::set_depth_bounds(float min_depth_bounds, float max_depth_bounds) {
+  DepthStencilState& ds = recorder_->dynamic.given().depth_stencil;
+  put(recorder_, S::depth_bounds, ds.min_depth_bounds, min_depth_bounds);
+  put(recorder_, S::depth_bounds, ds.max_depth_bounds, max_depth_bounds);
+}
+void CommandBuffer::set_depth_bounds_test_enable(bool enable) {
+  put(recorder_, S::depth_bounds_test_enable, recorder_->dynamic.given().depth_stencil.depth_bounds_test, enable);
+}
+void CommandBuffer::set_depth_test_enable(bool enable) {
+  put(recorder_, S::depth_test_enable, recorder_->dynamic.given().depth_stencil.depth_test, enable);
+}
+void CommandBuffer::set_depth_write_enable(bool enable) {
+  put(recorder_, S::depth_write_enable, recorder_->dynamic.given().depth_stencil.depth_write, enable);
+}
+void CommandBuffer::set_depth_compare_op(VkCompareOp op) {
+  put(recorder_, S::depth_compare_op, recorder_->dynamic.given().depth_stencil.depth_compare, op);
+}
+void CommandBuffer::set_depth_clamp_enable(bool enable) {
+  put(recorder_, S::depth_clamp_enable, recorder_->dynamic.given().rasterization.depth_clamp, enable);
+}
+void CommandBuffer::set_depth_clip_enable(bool enable) {
+  put(recorder_, S::depth_clip_enable, recorder_->dynamic.given().rasterization.depth_clip,
+      enable ? DepthClip::enabled : DepthClip::disabled);
+}
+
+void CommandBuffer::set_cull_mode(VkCullModeFlags mode) {
+  put(recorder_, S::cull_mode, recorder_->dynamic.given().rasterization.cull_mode, mode);
+}
+void CommandBuffer::set_front_face(VkFrontFace face) {
+  put(recorder_, S::front_face, recorder_->dynamic.given().rasterization.front_face, face);
+}
+void CommandBuffer::set_primitive_topology(VkPrimitiveTopology topology) {
+  put(recorder_, S::primitive_topology, recorder_->dynamic.given().topology, topology);
+}
+void CommandBuffer::set_primitive_restart_enable(bool enable) {
+  put(recorder_, S::primitive_restart_enable, recorder_->dynamic.given().primitive_restart, enable);
+}
+void CommandBuffer::set_rasterizer_discard_enable(bool enable) {
+  put(recorder_, S::rasterizer_discard_enable, recorder_->dynamic.given().rasterization.rasterizer_discard, enable);
+}
+void CommandBuffer::set_line_width(float width) {
+  put(recorder_, S::line_width, recorder_->dynamic.given().rasterization.line_width, width);
+}
+void CommandBuffer::set_polygon_mode(VkPolygonMode mode) {
+  put(recorder_, S::polygon_mode, recorder_->dynamic.given().rasterization.polygon_mode, mode);
+}
+void CommandBuffer::set_provoking_vertex_mode(VkProvokingVertexModeEXT mode) {
+  put(recorder_, S::provoking_vertex_mode, recorder_->dynamic.given().rasterization.provoking_vertex_last,
+      mode == VK_PROVOKING_VERTEX_MODE_LAST_VERTEX_EXT);
+}
+
+void CommandBuffer::set_rasterization_samples(VkSampleCountFlagBits samples) {
+  put(recorder_, S::rasterization_samples, recorder_->dynamic.given().multisample.samples, samples);
+}
+void CommandBuffer::set_sample_mask(uint32_t mask) {
+  put(recorder_, S::sample_mask, recorder_->dynamic.given().multisample.sample_mask, mask);
+}
+void CommandBuffer::set_alpha_to_coverage_enable(bool enable) {
+  put(recorder_, S::alpha_to_coverage_enable, recorder_->dynamic.given().multisample.alpha_to_coverage, enable);
+}
+void CommandBuffer::set_alpha_to_one_enable(bool enable) {
+  put(recorder_, S::alpha_to_one_enable, recorder_->dynamic.given().multisample.alpha_to_one, enable);
+}
+void CommandBuffer::set_logic_op_enable(bool enable) {
+  put(recorder_, S::logic_op_enable, recorder_->dynamic.given().blend.logic_op_enable, enable);
+}
+void CommandBuffer::set_logic_op(VkLogicOp op) { put(recorder_, S::logic_op, recorder_->dynamic.given().blend.logic_op, op); }
+
+Status CommandBuffer::set_color_blend_enable(uint32_t first, std::span<const VkBool32> enables) {
+  return put_attachments(recorder_, S::color_blend_enable, first, enables,
+                         [](auto& a, VkBool32 enable) { return std::exchange(a.blendEnable, enable) != enable; });
+}
+Status CommandBuffer::set_color_blend_equation(uint32_t first, std::span<const VkColorBlendEquationEXT> equations) {
+  return put_attachments(recorder_, S::color_blend_equation, first, equations, [](auto& a, const VkColorBlendEquationEXT& e) {
+    const VkPipelineColorBlendAttachmentState before = a;
+    a.srcColorBlendFactor = e.srcColorBlendFactor, a.dstColorBlendFactor = e.dstColorBlendFactor, a.colorBlendOp = e.colorBlendOp;
+    a.srcAlphaBlendFactor = e.srcAlphaBlendFactor, a.dstAlphaBlendFactor = e.dstAlphaBlendFactor, a.alphaBlendOp = e.alphaBlendOp;
+    return std::memcmp(&before, &a, sizeof a) != 0;
+  });
+}
+Status CommandBuffer::set_color_write_mask(uint32_t first, std::span<const VkColorComponentFlags> masks) {
+  return put_attachments(recorder_, S::color_write_mask, first, masks,
+                         [](auto& a, VkColorComponentFlags mask) { return std::exchange(a.colorWriteMask, mask) != mask; });
+}
+Status CommandBuffer::set_color_write_enable(std::span<const VkBool32> enables) {
+  if (enables.size() > kMaxColorAttachments)
+    return refuse(S::color_write_enable, std::to_string(enables.size()) + " attachments; at most 8 are allowed");
+  uint32_t bits = ~0u;
+  for (size_t i = 0; i < enables.size(); i++)
+    if (!enables[i]) bits &= ~(1u << i);
+  put(recorder_, S::color_write_enable, recorder_->dynamic.given().blend.color_write_enables, bits);
+  return Ok{};
+}
+
+Status CommandBuffer::set_vertex_input(std::span<const VkVertexInputBindingDescription2EXT> bindings,
+                                       std::span<const VkVertexInputAttributeDescription2EXT> attributes) {
+  GraphicsState input;
+  for (const VkVertexInputBindingDescription2EXT& b : bindings) {
+    if (b.inputRate == VK_VERTEX_INPUT_RATE_INSTANCE && b.divisor != 1)
+      return refuse(S::vertex_input, "binding " + std::to_string(b.binding) + " has divisor " + std::to_string(b.divisor) + "; it must be 1");
+    input.vertex_bindings.push_back({b.binding, b.stride, b.inputRate});
+  }
+  for (const VkVertexInputAttributeDescription2EXT& a : attributes)
+    input.vertex_attributes.push_back({a.location, a.binding, a.format, a.offset});
+  if (input.vertex_bindings.wanted() > kMaxVertexBindings || input.vertex_attributes.wanted() > kMaxVertexAttributes)
+    return refuse(S::vertex_input, std::to_string(bindings.size()) + " bindings and " + std::to_string(attributes.size()) +
+                                       " attributes; at most 16 of each are allowed");
+  if (at(recorder_, S::vertex_input).dynamic.set_vertex_input(input)) recorder_->state_dirty = true;
+  return Ok{};
+}
+
+Status CommandBuffer::bind_vertex_buffer2(uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B, uint64_t size_B, uint32_t stride_B) {
+  if (binding >= kMaxVertexBindings)
+    return invalid("bind_vertex_buffer2: binding " + std::to_string(binding) + "; numbers go from 0 to " +
+                   std::to_string(kMaxVertexBindings - 1));
+  bind_vertex_buffer(binding, std::move(buffer), offset_B);
+  shader::VertexBinding& bound = recorder_->state.vertex_bindings[binding];
+  if (size_B != VK_WHOLE_SIZE && size_B > bound.size_B)
+    return invalid("bind_vertex_buffer2: binding " + std::to_string(binding) + " has size " + std::to_string(size_B) +
+                   " B; behind its offset the buffer has " + std::to_string(bound.size_B) + " B");
+  if (size_B != VK_WHOLE_SIZE) bound.size_B = size_B;
+  recorder_->dynamic.set_stride(binding, stride_B);
+  return Ok{};
+}
+
+Status CommandBuffer::set_missing_state(VkDynamicState state) {
+  const DynamicStateInfo* info = find_dynamic_state(state);
+  if (!info)
+    return Error{VK_ERROR_FEATURE_NOT_PRESENT, "VkDynamicState " + std::to_string(static_cast<int>(state)) + ": tilegpu does not know it"};
+  return refuse(info->state, info->missing ? std::string("tilegpu does not have ") + info->missing : "use the command of that name");
+}
+
+}  // namespace tilegpu

@@ -1,0 +1,149 @@
+// pipeline/program.cpp -- see program.hpp. In: GraphicsPipelineCreateInfo. Out: Program.
+#include "pipeline/program.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "pipeline/input_attachments.hpp"
+
+namespace tilegpu::pipeline {
+
+namespace {
+
+struct Kind {
+  VkShaderStageFlagBits stage;
+  const char* name;
+  bool compiled;  // the shader compiler knows it
+};
+// Each stage's neighbours are those that a program has before and after it here.
+constexpr Kind kOrder[] = {
+    {VK_SHADER_STAGE_VERTEX_BIT, "vertex", true},
+    {VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT, "tessellation_control", false},
+    {VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT, "tessellation_evaluation", false},
+    {VK_SHADER_STAGE_GEOMETRY_BIT, "geometry", false},
+    {VK_SHADER_STAGE_TASK_BIT_EXT, "task", false},
+    {VK_SHADER_STAGE_MESH_BIT_EXT, "mesh", false},
+    {VK_SHADER_STAGE_FRAGMENT_BIT, "fragment", true},
+};
+
+size_t place_of(VkShaderStageFlagBits stage) {
+  return static_cast<size_t>(std::find_if(std::begin(kOrder), std::end(kOrder), [&](const Kind& k) { return k.stage == stage; }) -
+                             std::begin(kOrder));
+}
+
+Status find_stages(const GraphicsPipelineCreateInfo& info, Program& program) {
+  const auto wrong = [&](const std::string& text, VkResult code = VK_ERROR_INITIALIZATION_FAILED) {
+    return Error{code, "pipeline '" + info.label + "': " + text};
+  };
+  for (const ShaderStage& given : info.stages) {
+    if (!given.module) continue;
+    Stage stage{given.module->reflection().stage, given.module, given.specialization, nullptr, {}};
+    const size_t place = place_of(stage.stage);
+    if (place == std::size(kOrder) || !kOrder[place].compiled)
+      return wrong("module '" + given.module->label() + "' is a " + stage_name(stage.stage) +
+                       " shader; graphics pipelines of tilegpu have vertex and fragment shaders",
+                   VK_ERROR_FEATURE_NOT_PRESENT);
+    if (program.find(stage.stage)) return wrong(std::string("two ") + stage_name(stage.stage) + " shaders; give one");
+    auto reflection = given.module->reflect(given.specialization);
+    if (!reflection) return wrong(reflection.error().message, reflection.error().code);
+    stage.reflection = std::move(*reflection);
+    program.stages.push_back(std::move(stage));
+  }
+  std::sort(program.stages.begin(), program.stages.end(),
+            [](const Stage& a, const Stage& b) { return place_of(a.stage) < place_of(b.stage); });
+  if (!program.find(VK_SHADER_STAGE_VERTEX_BIT)) return wrong("no vertex shader");
+  return Ok{};
+}
+
+// Which parts of the tables the vertex shader reads and which are written.
+Status find_memory(Program& program) {
+  const Stage& vertex = program.stages.front();
+  auto of_vertex = shader::resource_table(*vertex.module, vertex.specialization, nullptr, {});
+  if (!of_vertex) return of_vertex.error();
+  for (const shader::BufferSlot& slot : program.resources.buffers) {
+    const auto same = [&](const shader::BufferSlot& other) { return other.set == slot.set && other.binding == slot.binding; };
+    const auto& read = of_vertex->buffers;
+    if (std::any_of(read.begin(), read.end(), same)) program.vertex_buffers.push_back(slot);
+    for (const Stage& stage : program.stages)
+      for (const auto& [set, binding] : stage.traits.written_bindings)
+        if (slot.set == set && slot.binding == binding) program.written_buffers.push_back(slot);
+  }
+  for (const shader::TextureSlot& slot : program.resources.textures) {
+    const auto same = [&](const shader::TextureSlot& other) {
+      return other.image_set == slot.image_set && other.image_binding == slot.image_binding;
+    };
+    if (std::any_of(of_vertex->textures.begin(), of_vertex->textures.end(), same)) program.vertex_textures.push_back(slot);
+  }
+  return Ok{};
+}
+
+// What the stages do, and the tables that they share.
+Status analyze_stages(const GraphicsPipelineCreateInfo& info, Program& program) {
+  for (Stage& stage : program.stages) {
+    auto traits = shader::analyze(*stage.module, stage.specialization);
+    if (!traits) return traits.error();
+    stage.traits = std::move(*traits);
+  }
+  const Stage &vertex = program.stages.front(), *fragment = program.fragment();
+  auto resources =
+      shader::resource_table(*vertex.module, vertex.specialization, fragment ? fragment->module.get() : nullptr,
+                             fragment ? fragment->specialization : std::vector<std::pair<uint32_t, uint32_t>>());
+  if (!resources) return resources.error();
+  program.resources = std::move(*resources);
+  if (fragment) {
+    auto inputs = input_sources(info, fragment->traits);
+    if (!inputs) return inputs.error();
+    program.inputs = std::move(*inputs);
+  }
+  return find_memory(program);
+}
+
+}  // namespace
+
+const char* stage_name(VkShaderStageFlagBits stage) {
+  const size_t place = place_of(stage);
+  if (stage == VK_SHADER_STAGE_COMPUTE_BIT) return "compute";
+  return place < std::size(kOrder) ? kOrder[place].name : "unknown";
+}
+
+const Stage* Program::find(VkShaderStageFlagBits stage) const {
+  for (const Stage& s : stages)
+    if (s.stage == stage) return &s;
+  return nullptr;
+}
+
+const Stage& Program::before_rasterization() const {
+  assert(!stages.empty() && stages.front().stage != VK_SHADER_STAGE_FRAGMENT_BIT);
+  return stages.back().stage == VK_SHADER_STAGE_FRAGMENT_BIT ? stages[stages.size() - 2] : stages.back();
+}
+
+const shader::VaryingLayout& Program::written_by(VkShaderStageFlagBits stage) const {
+  static const shader::VaryingLayout kNothing;
+  for (const StageInterface& i : interfaces)
+    if (i.writer == stage) return i.layout;
+  return kNothing;
+}
+
+Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info) {
+  static std::atomic<uint64_t> programs{0};
+  auto program = std::make_shared<Program>();
+  program->id = ++programs;
+  program->label = info.label;
+  program->layout = info.layout;
+  program->color_formats = info.color_formats;
+  program->depth_format = info.depth_format, program->stencil_format = info.stencil_format;
+  if (Status ok = find_stages(info, *program); !ok) return ok.error();
+  const auto named = [&](const Error& error) { return Error{error.code, "pipeline '" + info.label + "': " + error.message}; };
+  for (size_t i = 1; i < program->stages.size(); i++) {
+    auto interface = connect(program->stages[i - 1], program->stages[i]);
+    if (!interface) return named(interface.error());
+    program->interfaces.push_back(std::move(*interface));
+  }
+  if (Status ok = check_program(*program); !ok) return ok.error();
+  if (Status ok = analyze_stages(info, *program); !ok) return named(ok.error());
+  info.layout = program->layout;
+  assert(program->interfaces.size() + 1 == program->stages.size());
+  return Ptr<const Program>(std::move(program));
+}
+
+}  // namespace tilegpu::pipeline

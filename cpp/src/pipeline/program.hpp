@@ -1,0 +1,68 @@
+// pipeline/program.hpp -- a program: stages in the order that data goes through them, and what lies between each two neighbours.
+//
+// In: shader modules and a layout. Out: traits, interfaces and tables, all that does not depend on state. A stage is asked for by its
+// VkShaderStageFlagBits, so that another kind of it is a row in kOrder (program.cpp) and code that knows it. Source: Vulkan
+// specification, "Shader Interfaces", "Graphics Pipelines".
+#pragma once
+
+#include "shader/compiler.hpp"
+#include "tilegpu/pipeline.hpp"
+
+namespace tilegpu::pipeline {
+
+struct Stage {
+  VkShaderStageFlagBits stage = VK_SHADER_STAGE_VERTEX_BIT;
+  Ptr<ShaderModule> module;
+  std::vector<std::pair<uint32_t, uint32_t>> specialization;
+  Ptr<const Reflection> reflection;  // as specialised
+  shader::StageTraits traits;
+};
+
+/// What one stage writes and the next reads: each component's row in memory between the two. What nobody reads is not stored.
+struct StageInterface {
+  VkShaderStageFlagBits writer = VK_SHADER_STAGE_VERTEX_BIT, reader = VK_SHADER_STAGE_FRAGMENT_BIT;
+  shader::VaryingLayout layout;
+};
+
+struct Program {
+  uint64_t id = 0;  // never that of another one
+  std::string label;
+  std::vector<Stage> stages;               // in order
+  std::vector<StageInterface> interfaces;  // [i]: between stages[i] and stages[i + 1]
+  Ptr<const PipelineLayout> layout;
+  shader::ResourceTable resources;
+  std::vector<shader::InputSource> inputs;  // input attachments, mapped to planes of the tile
+  // Of the tables: what the first stage reads, and what any of them writes (hsr/vertex_deferral.hpp).
+  std::vector<shader::BufferSlot> vertex_buffers, written_buffers;
+  std::vector<shader::TextureSlot> vertex_textures;
+  std::vector<VkFormat> color_formats;
+  VkFormat depth_format = VK_FORMAT_UNDEFINED, stencil_format = VK_FORMAT_UNDEFINED;
+
+  const Stage* find(VkShaderStageFlagBits stage) const;
+  const Stage* fragment() const { return find(VK_SHADER_STAGE_FRAGMENT_BIT); }
+  /// The stage whose positions are rasterized.
+  const Stage& before_rasterization() const;
+  /// What the stage writes for the next one; empty for the last.
+  const shader::VaryingLayout& written_by(VkShaderStageFlagBits stage) const;
+};
+
+/// Stages, interfaces, targets and layout checked; a null layout of `info` is made from the shaders (one set layout for each set number
+/// used). State is not looked at.
+Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info);
+
+/// Targets and layout; makes the layout where there is none.
+Status check_program(Program& program);
+
+/// Everything in a state that a program can not be drawn with: vertex input, targets, samples.
+Status check_state(const Program& program, const GraphicsState& state);
+
+/// "vertex", "tessellation_control", ...
+const char* stage_name(VkShaderStageFlagBits stage);
+
+/// Checks that `writer` feeds all that `reader` uses, and lays it out.
+Expected<StageInterface> connect(const Stage& writer, const Stage& reader);
+
+/// Locations that a variable takes: columns of a matrix, elements of an array, each one (32-bit types only).
+uint32_t locations_of(const ReflectedType& type);
+
+}  // namespace tilegpu::pipeline

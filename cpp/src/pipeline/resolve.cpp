@@ -1,0 +1,170 @@
+// pipeline/resolve.cpp -- stage: pipeline creation, and the first draw with a state. In: Program, GraphicsState. Out: Resolved, with its
+// machine code.
+#include "pipeline/resolve.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <vector>
+
+#include "pipeline/classify.hpp"
+#include "pipeline/create.hpp"
+#include "shader/jit/compile_crew.hpp"
+#include "shader/module/module_record.hpp"
+
+namespace tilegpu::pipeline {
+
+namespace {
+
+// Quads of pipelines with the same code may share a packet; the number is an identity, nothing depends on its value.
+uint64_t shader_identity(const shader::Code<shader::FragmentFunction>& body, const shader::Code<shader::FragmentFunction>& epilogue) {
+  static std::mutex mutex;
+  static std::map<std::pair<const void*, const void*>, uint64_t> identities;
+  std::lock_guard lock(mutex);
+  return identities.try_emplace({body.identity(), epilogue.identity()}, identities.size() + 1).first->second;
+}
+
+shader::VertexKey vertex_key(const Program& program, const GraphicsState& state) {
+  const Stage& vertex = *program.find(VK_SHADER_STAGE_VERTEX_BIT);
+  shader::VertexKey key;
+  key.module = vertex.module;
+  key.specialization = vertex.specialization;
+  key.bindings.assign(state.vertex_bindings.begin(), state.vertex_bindings.end());
+  key.attributes.assign(state.vertex_attributes.begin(), state.vertex_attributes.end());
+  key.varyings = program.written_by(vertex.stage);
+  key.resources = program.resources;
+  return key;
+}
+
+shader::FragmentKey fragment_key(const Program& program, const Resolved& resolved) {
+  const Stage& fragment = *program.fragment();
+  shader::FragmentKey key;
+  key.module = fragment.module;
+  key.specialization = fragment.specialization;
+  key.varyings = resolved.varyings;
+  key.resources = program.resources;
+  key.inputs = program.inputs;
+  key.samples = resolved.samples;
+  key.per_sample = resolved.classification.per_sample;
+  return key;
+}
+
+// What needs no code.
+std::shared_ptr<Resolved> describe(const Program& program, const GraphicsState& state) {
+  auto resolved = std::make_shared<Resolved>();
+  resolved->label = program.label;
+  resolved->vertex_input = state.vertex_bindings;
+  resolved->depth_format = program.depth_format;
+  resolved->samples = static_cast<uint32_t>(state.multisample.samples);
+  const Stage& last = program.before_rasterization();
+  resolved->vertex_traits = last.traits;
+  resolved->varyings = program.written_by(last.stage);
+  if (const Stage* fragment = program.fragment()) resolved->fragment_traits = fragment->traits;
+  resolved->resources = program.resources;
+  resolved->inputs = program.inputs;
+  resolved->vertex_buffers = program.vertex_buffers;
+  resolved->written_buffers = program.written_buffers;
+  resolved->vertex_textures = program.vertex_textures;
+  resolved->classification = classify(program, state);
+  resolved->written_targets = written_targets(program, state);
+  return resolved;
+}
+
+template <class T>
+void put(std::string& key, const T& value) {
+  static_assert(std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T>);
+  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+}  // namespace
+
+std::string resolve_key(const Program& program, const GraphicsState& state) {
+  std::string key;
+  key.reserve(256);
+  put(key, program.id);
+  put(key, state.vertex_bindings.size());
+  for (const VkVertexInputBindingDescription& b : state.vertex_bindings) put(key, b.binding), put(key, b.stride), put(key, b.inputRate);
+  put(key, state.vertex_attributes.size());
+  for (const VkVertexInputAttributeDescription& a : state.vertex_attributes)
+    put(key, a.location), put(key, a.binding), put(key, a.format), put(key, a.offset);
+  const MultisampleState& m = state.multisample;
+  const bool shades_samples = m.sample_shading && m.min_sample_shading > 0;
+  const DepthStencilState& ds = state.depth_stencil;
+  const uint32_t flags = static_cast<uint32_t>(m.alpha_to_coverage) | m.alpha_to_one << 1 | shades_samples << 2 |
+                         (ds.depth_test && ds.depth_write) << 3 | writes_stencil(ds) << 4 | state.blend.logic_op_enable << 5;
+  put(key, static_cast<uint32_t>(m.samples));
+  put(key, flags);
+  put(key, static_cast<uint32_t>(state.blend.logic_op_enable ? state.blend.logic_op : VK_LOGIC_OP_COPY));
+  for (const VkPipelineColorBlendAttachmentState& a : blend_attachments(program, state)) put(key, a);
+  return key;
+}
+
+Status position_shader(shader::Jit& jit, const Resolved& resolved) {
+  if (std::atomic_ref(resolved.position).load(std::memory_order_acquire)) return Ok{};
+  assert(resolved.vertex_key.module);
+  shader::VertexKey key = resolved.vertex_key;
+  key.position_only = true;
+  auto code = shader::compile_vertex(jit, key);  // one compile for threads that ask at once
+  if (!code)
+    return Error{code.error().code, "pipeline '" + resolved.label + "': vertex shader, positions only: " + code.error().message};
+  std::atomic_ref(resolved.position).store(code->slot(), std::memory_order_release);
+  return Ok{};
+}
+
+Expected<Ptr<const Resolved>> resolve(shader::Jit& jit, const Ptr<const Program>& program_, const GraphicsState& state, uint32_t threads) {
+  assert(program_ && threads > 0);
+  const Program& program = *program_;
+  if (Status ok = check_state(program, state); !ok) return ok.error();
+  const std::string who = "pipeline '" + program.label + "': ";
+  const Stage* fragment_stage = program.fragment();
+  const bool alpha_to_coverage = state.multisample.alpha_to_coverage;
+  auto resolved = describe(program, state);
+  const Classification& c = resolved->classification;
+
+  // The longest first: the body of the fragment shader takes about half of the time.
+  std::vector<std::function<Status()>> compiles;
+  const auto add = [&](auto& slot, const char* what, auto compile) {
+    compiles.push_back([&slot, &who, what, compile]() -> Status {
+      auto code = compile();
+      if (!code) return Error{code.error().code, who + what + ": " + code.error().message};
+      slot = *code;
+      return Ok{};
+    });
+  };
+  shader::FragmentKey fragment, slice;
+  shader::EpilogueKey epilogue;
+  if (fragment_stage) {
+    fragment = fragment_key(program, *resolved);
+    add(resolved->fragment, "fragment shader", [&] { return shader::compile_fragment(jit, fragment); });
+    if (c.needs_slice) {
+      slice = fragment;
+      slice.coverage_only = true;
+      slice.coverage_needs_alpha = alpha_to_coverage;
+      add(resolved->slice, "fragment shader", [&] { return shader::compile_fragment(jit, slice); });
+    }
+  }
+  resolved->vertex_key = vertex_key(program, state);
+  add(resolved->vertex, "vertex shader", [&] { return shader::compile_vertex(jit, resolved->vertex_key); });
+  if (fragment_stage && c.writes_color) {
+    epilogue = epilogue_key(program, state, c);
+    add(resolved->epilogue, "epilogue", [&] { return shader::compile_epilogue(jit, epilogue); });
+    if (!alpha_to_coverage && shader::suits_blocks(fragment, resolved->fragment_traits))
+      add(resolved->blocks, "fragment shader and epilogue",
+          [&] { return shader::compile_blocks(jit, fragment, resolved->fragment_traits, epilogue); });
+    if (!alpha_to_coverage && shader::suits_pixels(jit, fragment, resolved->fragment_traits, epilogue))
+      resolved->pixels = shader::offer_pixels(jit, fragment, epilogue);
+  }
+  if (Status ok = shader::run_compiles(threads, compiles); !ok) return ok.error();
+  for (const Stage& stage : program.stages) shader::keep_record(jit, *stage.module);
+
+  if (fragment_stage) {
+    // A fragment shader without any effect need not run.
+    const auto& t = resolved->fragment_traits;
+    if (!c.writes_color && !c.side_effects && !c.late_test && !t.discards && !t.writes_sample_mask && !alpha_to_coverage)
+      resolved->fragment = nullptr;
+  }
+  resolved->shader_id = shader_identity(resolved->fragment, resolved->epilogue);
+  return Ptr<const Resolved>(std::move(resolved));
+}
+
+}  // namespace tilegpu::pipeline

@@ -1,0 +1,51 @@
+// pipeline/resolve_cache.cpp -- see resolve.hpp: which states a device knows already.
+#include "pipeline/resolve.hpp"
+
+namespace tilegpu::pipeline {
+
+Expected<Ptr<const Resolved>> ResolveCache::find(shader::Jit& jit, const Ptr<const Program>& program, const GraphicsState& state,
+                                                 uint32_t threads) {
+  assert(program);
+  std::shared_ptr<Entry> entry;
+  {
+    std::string key = resolve_key(*program, state);
+    std::lock_guard lock(mutex_);
+    const auto [at, fresh] = entries_.try_emplace(std::move(key));
+    Place& place = at->second;
+    if (fresh) {
+      misses_++;
+      place.entry = std::make_shared<Entry>();
+      by_use_.push_front(&at->first);
+      place.used = by_use_.begin();
+    } else {
+      by_use_.splice(by_use_.begin(), by_use_, place.used);
+    }
+    entry = place.entry;
+    while (entries_.size() > most_) {  // recordings keep what they use
+      const auto oldest = entries_.find(*by_use_.back());
+      assert(oldest != entries_.end());
+      by_use_.pop_back();
+      entries_.erase(oldest);
+    }
+    assert(by_use_.size() == entries_.size());
+  }
+  std::lock_guard lock(entry->compiling);
+  if (!entry->resolved) {
+    auto resolved = resolve(jit, program, state, threads);
+    if (!resolved) return resolved.error();  // the next who asks tries again, and hears the same
+    entry->resolved = std::move(*resolved);
+  }
+  return entry->resolved;
+}
+
+uint64_t ResolveCache::misses() const {
+  std::lock_guard lock(mutex_);
+  return misses_;
+}
+
+size_t ResolveCache::size() const {
+  std::lock_guard lock(mutex_);
+  return entries_.size();
+}
+
+}  // namespace tilegpu::pipeline

@@ -1,0 +1,223 @@
+"""Dynamic state: what a pipeline leaves to the pass, by Vulkan's names, and the commands that set it.
+
+Names are those of VkDynamicState in small letters, such as ``"cull_mode"``; any case, with or without ``VK_DYNAMIC_STATE_`` and ``_EXT``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tilegpu import _core, enums
+from tilegpu.attachment import rect_of
+from tilegpu.errors import UnsupportedError, ValidationError, candidates
+from tilegpu.pipeline_state import blend_attachment, depth_bias_of, write_mask_of
+
+#: A command of CommandBuffer and its arguments.
+Call = tuple[str, tuple[Any, ...]]
+
+_FRONT, _BACK = 1, 2
+_TARGETS = range(_core.MAX_COLOR_ATTACHMENTS)
+#: Set with the pipeline's vertex=, whenever it is bound.
+VERTEX_STATES = ("vertex_input", "vertex_input_binding_stride")
+
+
+def _normalize(name: Any) -> str:
+    return str(name).strip().lower().removeprefix("vk_dynamic_state_").removesuffix("_ext")
+
+
+def known_state(name: Any, what: str) -> str:
+    """The short name of a state; an error where there is none, or where the core lacks it."""
+    short = _normalize(name)
+    if short in _core.DYNAMIC_STATES:
+        return short
+    if short in _core.MISSING_DYNAMIC_STATES:
+        raise UnsupportedError(f"{what} has VK_DYNAMIC_STATE_{short.upper()}, which tilegpu does not have")
+    raise ValidationError(f"{what} has {name!r}, which is no dynamic state{candidates(short, _core.DYNAMIC_STATES)}")
+
+
+def dynamic_states(names: str | Iterable[str], what: str) -> frozenset[str]:
+    """Of ``dynamic=``: a list of names, or ``"all"``."""
+    if isinstance(names, str):
+        if names != "all":
+            raise ValidationError(f"{what}: dynamic is {names!r}; it must be a list of names, or 'all'")
+        return frozenset(_core.DYNAMIC_STATES)
+    return frozenset(known_state(name, f"{what}: dynamic") for name in names)
+
+
+def _flag(name: str) -> Callable[[Any, str], list[Call]]:
+    def calls(value: Any, what: str) -> list[Call]:
+        if not isinstance(value, (bool, np.bool_)):
+            raise ValidationError(f"{what} is {value!r}; it must be True or False")
+        return [(f"set_{name}", (bool(value),))]
+
+    return calls
+
+
+def _named(name: str, kind: str) -> Callable[[Any, str], list[Call]]:
+    return lambda value, what: [(f"set_{name}", (enums.parse(kind, "none" if value is None else value, what),))]
+
+
+def _number(name: str) -> Callable[[Any, str], list[Call]]:
+    return lambda value, what: [(f"set_{name}", (float(value),))]
+
+
+def _one(name: str) -> Callable[[Any, str], list[Call]]:
+    """Lists of viewports or scissors with one entry."""
+
+    def calls(value: Any, what: str) -> list[Call]:
+        values = list(value)
+        if len(values) != 1:
+            raise UnsupportedError(f"{what} has {len(values)} entries; tilegpu has one viewport and one scissor")
+        return _SETTERS[name](values[0], what)
+
+    return calls
+
+
+def viewport_of(value: Any, what: str) -> tuple[float, ...]:
+    values = tuple(float(v) for v in value)
+    if len(values) == 4:
+        values = (*values, 0.0, 1.0)
+    if len(values) != 6 or not np.all(np.isfinite(values)):
+        raise ValidationError(
+            f"{what} is {value!r}; it must be (x, y, width, height[, min_depth, max_depth]), finite numbers"
+        )
+    return values
+
+
+def _faces(name: str, most: int) -> Callable[[Any, str], list[Call]]:
+    def calls(value: Any, what: str) -> list[Call]:
+        pair = (value, value) if isinstance(value, (int, np.integer)) else tuple(value)
+        if len(pair) != 2 or not all(0 <= int(v) <= most for v in pair):
+            raise ValidationError(f"{what} is {value!r}; it must be 0 to {most}, or (front, back)")
+        return [(f"set_{name}", (face, int(v))) for face, v in zip((_FRONT, _BACK), pair, strict=True)]
+
+    return calls
+
+
+def _stencil_op(value: Any, what: str) -> list[Call]:
+    keys = ("fail", "pass", "depth_fail", "compare")
+    both = isinstance(value, Mapping)
+    calls: list[Call] = []
+    for face, fields in ((_FRONT | _BACK, value),) if both else zip((_FRONT, _BACK), value, strict=True):
+        for key in fields:
+            if key not in keys:
+                raise ValidationError(f"{what} has no field '{key}'{candidates(key, keys)}")
+        operations = [enums.parse("stencil_op", fields.get(key, "keep"), f"{what}: {key}") for key in keys[:3]]
+        compare = enums.parse("compare_op", fields.get("compare", "always"), f"{what}: compare")
+        calls.append(("set_stencil_op", (face, *operations, compare)))
+    return calls
+
+
+def _each_target(name: str, parse: Callable[[Any, str], Any]) -> Callable[[Any, str], list[Call]]:
+    def calls(value: Any, what: str) -> list[Call]:
+        values = list(value) if isinstance(value, (list, tuple)) else [value for _ in _TARGETS]
+        return [(f"set_{name}", (0, [parse(v, f"{what}[{i}]") for i, v in enumerate(values)]))]
+
+    return calls
+
+
+def _provoking_vertex(value: Any, what: str) -> list[Call]:
+    if value not in ("first", "last"):
+        raise ValidationError(f"{what} is {value!r}; it must be 'first' or 'last'")
+    return [("set_provoking_vertex_mode", (int(value == "last"),))]
+
+
+def _constants(value: Any, what: str) -> list[Call]:
+    values = [float(v) for v in value]
+    if len(values) != 4:
+        raise ValidationError(f"{what} is {value!r}; it must be four numbers, r g b a")
+    return [("set_blend_constants", (values,))]
+
+
+def _samples(value: Any, what: str) -> list[Call]:
+    if value not in (1, 2, 4, 8, 16):
+        raise ValidationError(f"{what} is {value!r}; allowed are 1, 2, 4, 8 and 16")
+    return [("set_rasterization_samples", (int(value),))]
+
+
+def _write_enable(value: Any, what: str) -> list[Call]:
+    values = list(value) if isinstance(value, (list, tuple)) else [value for _ in _TARGETS]
+    return [("set_color_write_enable", ([bool(v) for v in values],))]
+
+
+def _not_by_hand(name: str) -> Callable[[Any, str], list[Call]]:
+    def calls(value: Any, what: str) -> list[Call]:
+        raise ValidationError(f"{what}: {name} comes with the pipeline's vertex=; it is set whenever that is drawn with")
+
+    return calls
+
+
+_FLAGS = (
+    "depth_test_enable",
+    "depth_write_enable",
+    "depth_bounds_test_enable",
+    "stencil_test_enable",
+    "rasterizer_discard_enable",
+    "depth_bias_enable",
+    "primitive_restart_enable",
+    "depth_clamp_enable",
+    "depth_clip_enable",
+    "alpha_to_coverage_enable",
+    "alpha_to_one_enable",
+    "logic_op_enable",
+)
+_SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
+    **{name: _flag(name) for name in _FLAGS},
+    **{name: _not_by_hand(name) for name in VERTEX_STATES},
+    "viewport": lambda v, what: [("set_viewport", viewport_of(v, what))],
+    "scissor": lambda v, what: [("set_scissor", (rect_of(v, what),))],
+    "viewport_with_count": _one("viewport"),
+    "scissor_with_count": _one("scissor"),
+    "line_width": _number("line_width"),
+    "depth_bias": lambda v, what: [("set_depth_bias", depth_bias_of(v, what) or (0.0, 0.0, 0.0))],
+    "blend_constants": _constants,
+    "depth_bounds": lambda v, what: [("set_depth_bounds", (float(v[0]), float(v[1])))],
+    "stencil_compare_mask": _faces("stencil_compare_mask", 0xFFFFFFFF),
+    "stencil_write_mask": _faces("stencil_write_mask", 0xFFFFFFFF),
+    "stencil_reference": _faces("stencil_reference", 255),
+    "stencil_op": _stencil_op,
+    "cull_mode": _named("cull_mode", "cull_mode"),
+    "front_face": _named("front_face", "front_face"),
+    "primitive_topology": _named("primitive_topology", "primitive_topology"),
+    "polygon_mode": _named("polygon_mode", "polygon_mode"),
+    "depth_compare_op": _named("depth_compare_op", "compare_op"),
+    "logic_op": _named("logic_op", "logic_op"),
+    "provoking_vertex_mode": _provoking_vertex,
+    "rasterization_samples": _samples,
+    "sample_mask": lambda v, what: [("set_sample_mask", (int(v) & 0xFFFFFFFF,))],
+    "color_blend_enable": _each_target("color_blend_enable", lambda v, what: bool(v)),
+    "color_blend_equation": _each_target("color_blend_equation", lambda v, what: blend_attachment(v, None, what)),
+    "color_write_mask": _each_target("color_write_mask", write_mask_of),
+    "color_write_enable": _write_enable,
+}
+assert set(_SETTERS) == set(_core.DYNAMIC_STATES)
+
+
+class StateOfPass:
+    """What a pass said of dynamic state, and what of it the command buffer has already."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, list[Call]] = {}
+        self._stale: set[str] = set()
+        self.values: dict[str, Any] = {}  #: as the user gave them
+
+    def set(self, state: Mapping[str, Any], what: str) -> None:
+        """Checks all of them before it takes any."""
+        short = {known_state(name, what): value for name, value in state.items()}
+        calls = {name: _SETTERS[name](value, f"{what}: {name}") for name, value in short.items()}
+        self._calls.update(calls)
+        self._stale.update(calls)
+        self.values.update(short)
+
+    def forget(self) -> None:
+        """Another pipeline was bound, which may have replaced what was set."""
+        self._stale.update(self._calls)
+
+    def apply(self, commands: _core.CommandBuffer, wanted: frozenset[str]) -> None:
+        for name in sorted(self._stale & wanted):
+            for command, arguments in self._calls[name]:
+                getattr(commands, command)(*arguments)
+        self._stale -= wanted

@@ -1,0 +1,318 @@
+"""Dynamic state: a program drawn with all state dynamic equals the same with all state fixed; what was never set is named."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+from tilegpu import _core
+from tilegpu.errors import UnsupportedError, ValidationError
+
+VERT = """#version 450
+layout(location = 0) in vec4 position;
+layout(location = 1) in vec4 color;
+layout(location = 0) out vec4 v_color;
+layout(location = 1) flat out vec4 f_color;
+void main() { gl_Position = position; gl_PointSize = 1.0; v_color = color; f_color = color; }"""
+FRAG = """#version 450
+layout(location = 0) in vec4 v_color;
+layout(location = 1) flat in vec4 f_color;
+layout(location = 0) out vec4 o_first;
+layout(location = 1) out vec4 o_second;
+void main() { o_first = v_color; o_second = f_color; }"""
+DTYPE = np.dtype([("position", "f4", 4), ("color", "f4", 4)])
+SIZE = 24
+COMPARE = ["never", "less", "equal", "less_or_equal", "greater", "not_equal", "greater_or_equal", "always"]
+STENCIL = ["keep", "zero", "replace", "increment_and_clamp", "decrement_and_clamp", "invert", "increment_and_wrap"]
+LOGIC = ["clear", "and", "copy", "xor", "or", "invert", "nand", "set"]
+BLENDS: list[Any] = [
+    "alpha",
+    "premultiplied",
+    "additive",
+    {"src_color": "constant_color", "dst_color": "one_minus_src_alpha", "color_op": "max"},
+    {"src_color": "dst_color", "dst_color": "constant_alpha", "alpha_op": "reverse_subtract"},
+]
+
+
+@pytest.fixture(scope="module")
+def dev() -> tg.Device:
+    return tg.Device(cache_dir="off", threads=2)
+
+
+def shapes(rng: random.Random, count: int = 18) -> np.ndarray:
+    out = np.zeros(count, DTYPE)
+    for vertex in out:
+        vertex["position"] = [*(rng.uniform(-1.2, 1.2) for _ in range(2)), rng.uniform(-0.2, 1.2), rng.uniform(0.6, 1.4)]
+        vertex["color"] = [rng.random() for _ in range(4)]
+    return out
+
+
+def random_state(rng: random.Random, samples: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Arguments of a pipeline that fixes it, and the same state as a pass sets it."""
+    flag = lambda chance=0.5: rng.random() < chance  # noqa: E731
+    topology = rng.choice(["triangle_list", "triangle_list", "triangle_strip", "triangle_fan", "line_strip", "point_list"])
+    polygon = rng.choice(["fill", "fill", "fill", "line", "point"])
+    cull, front = rng.choice(["none", "none", "front", "back"]), rng.choice(["clockwise", "counter_clockwise"])
+    provoking, width = rng.choice(["first", "last"]), rng.choice([1.0, 3.0])
+    clamp, discard = flag(0.3), flag(0.05)
+    bias = (rng.uniform(-100, 100), 0.0, rng.uniform(-2, 2)) if flag(0.4) else None
+    depth_test, write, compare = flag(0.8), flag(0.7), rng.choice(COMPARE[1:])
+    bounds = (rng.uniform(0, 0.4), rng.uniform(0.5, 1)) if flag(0.2) else None
+    stencil_on = flag(0.6)
+    faces = [
+        {
+            "fail": rng.choice(STENCIL),
+            "pass": rng.choice(STENCIL),
+            "depth_fail": rng.choice(STENCIL),
+            "compare": rng.choice(COMPARE[1:]),
+            "compare_mask": rng.choice([0xFF, 0x0F]),
+            "write_mask": rng.choice([0xFF, 0x3C, 0]),
+            "reference": rng.randrange(256),
+        }
+        for _ in range(2)
+    ]
+    equation = [rng.choice(BLENDS) for _ in range(2)]
+    enabled = [flag(), flag()]
+    mask = [rng.choice(["rgba", "rgba", "rg", ""]) for _ in range(2)]
+    constants = tuple(rng.random() for _ in range(4))
+    logic = rng.choice(LOGIC) if flag(0.15) else None
+    sample_mask = rng.choice([0xFFFFFFFF, 0xFFFFFFFF, 0x5])
+    coverage, one = flag(0.2), flag(0.2)
+    fixed: dict[str, Any] = {
+        "topology": topology,
+        "polygon_mode": polygon,
+        "cull": cull,
+        "front_face": front,
+        "provoking_vertex": provoking,
+        "line_width": width,
+        "depth_clamp": clamp,
+        "rasterizer_discard": discard,
+        "depth_bias": bias,
+        "depth_test": depth_test,
+        "depth_write": write,
+        "depth_compare": compare,
+        "depth_bounds": bounds,
+        "stencil_test": stencil_on or None,
+        "stencil_front": faces[0] if stencil_on else None,
+        "stencil_back": faces[1] if stencil_on else None,
+        "blend": [e if on else None for e, on in zip(equation, enabled, strict=True)],
+        "write_mask": mask,
+        "blend_constants": constants,
+        "logic_op": logic,
+        "sample_mask": sample_mask,
+        "alpha_to_coverage": coverage,
+        "alpha_to_one": one,
+        "samples": samples,
+    }
+    dynamic: dict[str, Any] = {
+        "primitive_topology": topology,
+        "primitive_restart_enable": False,
+        "polygon_mode": polygon,
+        "cull_mode": cull,
+        "front_face": front,
+        "provoking_vertex_mode": provoking,
+        "line_width": width,
+        "depth_clamp_enable": clamp,
+        "depth_clip_enable": not clamp,
+        "rasterizer_discard_enable": discard,
+        "depth_bias_enable": bias is not None,
+        "depth_bias": bias or (0, 0, 0),
+        "depth_test_enable": depth_test,
+        "depth_write_enable": write,
+        "depth_compare_op": compare,
+        "depth_bounds_test_enable": bounds is not None,
+        "depth_bounds": bounds or (0, 1),
+        "stencil_test_enable": stencil_on,
+        "stencil_op": tuple({k: f[k] for k in ("fail", "pass", "depth_fail", "compare")} for f in faces),
+        "stencil_compare_mask": tuple(f["compare_mask"] for f in faces),
+        "stencil_write_mask": tuple(f["write_mask"] for f in faces),
+        "stencil_reference": tuple(f["reference"] for f in faces),
+        "color_blend_enable": enabled,
+        "color_blend_equation": equation,
+        "color_write_mask": mask,
+        "color_write_enable": True,
+        "blend_constants": constants,
+        "logic_op_enable": logic is not None,
+        "logic_op": logic or "copy",
+        "rasterization_samples": samples,
+        "sample_mask": sample_mask,
+        "alpha_to_coverage_enable": coverage,
+        "alpha_to_one_enable": one,
+        "viewport": (0, 0, SIZE, SIZE),
+        "scissor": (1, 0, SIZE - 2, SIZE),
+    }
+    return fixed, dynamic
+
+
+class Target:
+    def __init__(self, dev: tg.Device, samples: int) -> None:
+        self.dev, self.samples = dev, samples
+        self.colors = [dev.image((SIZE, SIZE), "r8g8b8a8_unorm", samples=samples) for _ in range(2)]
+        self.zs = dev.image((SIZE, SIZE), "d32_sfloat_s8_uint", samples=samples)
+
+    def formats(self) -> dict[str, Any]:
+        return {"color": ["r8g8b8a8_unorm"] * 2, "depth": "d32_sfloat_s8_uint", "stencil": "d32_sfloat_s8_uint"}
+
+    def open(self) -> tg.RenderPass:
+        return self.dev.render_pass(
+            color=[tg.Attachment(c, clear=(0.25, 0.5, 0.75, 0.5)) for c in self.colors],
+            depth=tg.Attachment(self.zs, clear=0.6),
+            stencil=tg.Attachment(self.zs, clear=0x5A),
+        )
+
+    def contents(self) -> list[np.ndarray]:
+        return [c.numpy() for c in self.colors] + [self.zs.numpy(aspect=a) for a in ("depth", "stencil")]
+
+
+def draw_both(dev: tg.Device, everything: tg.Pipeline, samples: int, seed: int) -> None:
+    rng = random.Random(seed)
+    fixed_target, dynamic_target = Target(dev, samples), Target(dev, samples)
+    draws = [(*random_state(rng, samples), shapes(rng)) for _ in range(4)]
+    formats = fixed_target.formats()
+    with fixed_target.open() as rp:
+        for fixed, _, vertices in draws:
+            pipeline = dev.pipeline(VERT, FRAG, vertex=DTYPE, **formats, **fixed)
+            rp.draw(pipeline, vertices, scissor=(1, 0, SIZE - 2, SIZE))
+    with dynamic_target.open() as rp:
+        for _, dynamic, vertices in draws:
+            rp.set(**dynamic)
+            rp.draw(everything, vertices)
+    for name, a, b in zip(("first", "second", "depth", "stencil"), fixed_target.contents(), dynamic_target.contents(), strict=True):
+        assert np.array_equal(a, b), f"seed {seed}, {samples} samples: {name} differs"
+
+
+def everything_dynamic(dev: tg.Device, **more: Any) -> tg.Pipeline:
+    return dev.pipeline(VERT, FRAG, vertex=DTYPE, **{**Target(dev, 1).formats(), "dynamic": "all", "label": "all", **more})
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+def test_all_dynamic_equals_all_fixed(dev: tg.Device, samples: int) -> None:
+    everything = everything_dynamic(dev)
+    for seed in range(12):
+        draw_both(dev, everything, samples, 100 * samples + seed)
+
+
+def test_from_several_threads(dev: tg.Device) -> None:
+    everything = everything_dynamic(dev)
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(draw_both, dev, everything, 1, 900 + i // 2) for i in range(8)]:
+            done.result()
+
+
+def open_plain(dev: tg.Device) -> tuple[tg.RenderPass, Target]:
+    target = Target(dev, 1)
+    return target.open(), target
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("cull_mode", {}),
+        ("primitive_topology", {}),
+        ("viewport", {}),
+        ("depth_compare_op", {"depth_test": True}),
+        ("stencil_reference", {"stencil_test": {"pass": "replace"}}),
+        ("blend_constants", {"blend": {"src_color": "constant_color"}}),
+        ("color_write_mask", {}),
+        ("line_width", {"topology": "line_strip"}),
+        ("rasterization_samples", {}),
+    ],
+)
+def test_a_state_that_was_never_set_is_named(dev: tg.Device, name: str, more: dict[str, Any]) -> None:
+    pipeline = everything_dynamic(dev, dynamic=[name], **more)
+    with pytest.raises(ValidationError, match=f"VK_DYNAMIC_STATE_{name.upper()}.*not set"):
+        with open_plain(dev)[0] as rp:  # noqa: SIM117
+            rp.draw(pipeline, shapes(random.Random(1)))
+
+
+def test_what_a_draw_does_not_read_need_not_be_set(dev: tg.Device) -> None:
+    names = ["line_width", "blend_constants", "depth_bias", "depth_bounds", "stencil_op", "stencil_reference", "logic_op"]
+    pipeline = everything_dynamic(dev, dynamic=names)
+    rp, target = open_plain(dev)
+    with rp:
+        rp.draw(pipeline, shapes(random.Random(2)))
+    assert len(np.unique(target.contents()[0].reshape(-1, 4), axis=0)) > 1
+
+
+def test_state_for_one_attachment_of_two(dev: tg.Device) -> None:
+    pipeline = everything_dynamic(dev, dynamic=["color_write_mask"])
+    with pytest.raises(ValidationError, match=r"COLOR_WRITE_MASK_EXT.*color\[1\]"):
+        with open_plain(dev)[0] as rp:  # noqa: SIM117
+            rp.set(color_write_mask=["rgba"])
+            rp.draw(pipeline, shapes(random.Random(3)))
+
+
+def test_what_the_core_lacks_is_named(dev: tg.Device) -> None:
+    for name in _core.MISSING_DYNAMIC_STATES:
+        with pytest.raises(UnsupportedError, match=f"VK_DYNAMIC_STATE_{name.upper()}"):
+            everything_dynamic(dev, dynamic=[name])
+    with pytest.raises(ValidationError, match="no dynamic state.*did you mean 'cull_mode'"):
+        everything_dynamic(dev, dynamic=["cul_mode"])
+    with open_plain(dev)[0] as rp:
+        with pytest.raises(UnsupportedError, match="CONSERVATIVE_RASTERIZATION_MODE"):
+            rp.set(conservative_rasterization_mode="overestimate")
+        with pytest.raises(ValidationError, match="comes with the pipeline's vertex="):
+            rp.set(vertex_input=[])
+
+
+def test_names_as_vulkan_writes_them(dev: tg.Device) -> None:
+    pipeline = everything_dynamic(dev, dynamic=["VK_DYNAMIC_STATE_POLYGON_MODE_EXT", "Cull_Mode"])
+    assert pipeline.dynamic == {"polygon_mode", "cull_mode"}
+    assert sorted(pipeline.core.dynamic_states) == ["cull_mode", "polygon_mode"]
+
+
+def core_pass(dev: tg.Device, target: Target) -> _core.CommandBuffer:
+    """A command buffer with an open pass, without the front end's help."""
+    rp = target.open()
+    rp.__enter__()
+    assert rp._draws is not None
+    return rp._draws.commands
+
+
+def test_a_pipeline_that_fixes_a_state_makes_what_was_set_invalid(dev: tg.Device) -> None:
+    listed = everything_dynamic(dev, dynamic=["front_face"], label="listed")
+    fixed = everything_dynamic(dev, dynamic=[], label="fixes")
+    vertices = shapes(random.Random(4))
+    target = Target(dev, 1)
+    commands = core_pass(dev, target)
+    buffer = dev.buffer(vertices, usage="vertex_buffer")
+    commands.bind_vertex_buffer(0, buffer.core, 0)
+    commands.set_front_face(1)
+    commands.bind_pipeline(listed.core)
+    commands.draw(3, 1, 0, 0)
+    commands.bind_pipeline(fixed.core)
+    commands.draw(3, 1, 0, 0)
+    commands.bind_pipeline(listed.core)
+    with pytest.raises(ValidationError, match="VK_DYNAMIC_STATE_FRONT_FACE.*not set"):
+        commands.draw(3, 1, 0, 0)
+    commands.set_front_face(1)
+    commands.draw(3, 1, 0, 0)
+    commands.bind_pipeline(fixed.core)
+    commands.set_front_face(0)
+    with pytest.raises(ValidationError, match="'fixes' fixes VK_DYNAMIC_STATE_FRONT_FACE"):
+        commands.draw(3, 1, 0, 0)
+    commands.discard_rendering()
+
+
+def test_the_front_end_sets_again_what_another_pipeline_fixed(dev: tg.Device) -> None:
+    listed = everything_dynamic(dev, dynamic=["cull_mode", "viewport"])
+    fixed = everything_dynamic(dev, dynamic=[])
+    vertices = shapes(random.Random(5))
+    both, once = Target(dev, 1), Target(dev, 1)
+    with both.open() as rp:
+        rp.set(cull_mode="back", viewport=(0, 0, 12, 12))
+        rp.draw(listed, vertices)
+        rp.draw(fixed, vertices[:3], scissor=(0, 0, 1, 1))
+        rp.draw(listed, vertices)
+    plain = everything_dynamic(dev, dynamic=[], cull="back")
+    with once.open() as rp:
+        rp.draw(plain, vertices, viewport=(0, 0, 12, 12))
+        rp.draw(fixed, vertices[:3], scissor=(0, 0, 1, 1))
+        rp.draw(plain, vertices, viewport=(0, 0, 12, 12))
+    for a, b in zip(both.contents(), once.contents(), strict=True):
+        assert np.array_equal(a, b)
