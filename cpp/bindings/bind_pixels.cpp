@@ -173,7 +173,7 @@ void write(Image& image, uint32_t level, uint32_t layer, const py::buffer& texel
   if (static_cast<size_t>(info.size * info.itemsize) != row_B * layout.height_px || !PyBuffer_IsContiguous(info.view(), 'C'))
     throw py::value_error("texels must be " + std::to_string(row_B * layout.height_px) + " contiguous bytes");
   const auto* source = static_cast<const uint8_t*>(info.ptr);
-  image.tile_signatures.clear();  // a write from outside passes
+  unwrap(image.memory()->flush(image.memory_offset_B() + layout.offset_B, layout.size_B));
   py::gil_scoped_release release;
   for (uint32_t y = 0; y < layout.height_px; ++y)
     std::memcpy(image.data() + layout.offset_B + y * layout.row_pitch_B, source + y * row_B, row_B);

@@ -21,7 +21,12 @@ void bind_resource(py::module_& m) {
   py::class_<DeviceMemory, Ptr<DeviceMemory>>(m, "DeviceMemory", py::buffer_protocol())
       .def(py::init([](uint64_t size_B) { return unwrap(DeviceMemory::allocate(size_B)); }), py::arg("size_B"))
       .def_property_readonly("size_B", &DeviceMemory::size_B)
-      .def_buffer([](DeviceMemory& memory) { return bytes_of(memory.data(), memory.size_B()); });
+      .def("unmap", &DeviceMemory::unmap)
+      .def(
+          "flush", [](DeviceMemory& memory, uint64_t offset_B, uint64_t size_B) { unwrap(memory.flush(offset_B, size_B)); },
+          py::arg("offset_B") = 0, py::arg("size_B") = VK_WHOLE_SIZE)
+      // NumPy may keep the address for as long as it likes: from here on the memory is mapped.
+      .def_buffer([](DeviceMemory& memory) { return bytes_of(unwrap(memory.map()), memory.size_B()); });
 
   py::class_<Buffer, Ptr<Buffer>>(m, "Buffer", py::buffer_protocol())
       .def(py::init([](uint64_t size_B, uint32_t usage, std::string label) {
@@ -34,7 +39,10 @@ void bind_resource(py::module_& m) {
       .def_property_readonly("size_B", &Buffer::size_B)
       .def_property_readonly("usage", [](const Buffer& buffer) { return buffer.info().usage; })
       .def_property_readonly("label", [](const Buffer& buffer) { return buffer.info().label; })
-      .def_buffer([](Buffer& buffer) { return bytes_of(buffer.data(), buffer.size_B()); });
+      .def_buffer([](Buffer& buffer) {
+        if (buffer.data()) unwrap(buffer.memory()->map(buffer.memory_offset_B(), buffer.size_B()));
+        return bytes_of(buffer.data(), buffer.size_B());
+      });
 
   py::class_<Image, Ptr<Image>> image(m, "Image");
   image
@@ -61,8 +69,13 @@ void bind_resource(py::module_& m) {
       .def("ensure_memory", [](Image& i) { unwrap(i.ensure_memory()); })
       .def_property_readonly("has_memory", [](const Image& i) { return i.data() != nullptr; })
       .def_property_readonly("required_B", &Image::required_B)
-      .def_readwrite("defined_aspects", &Image::defined_aspects)
-      .def_readwrite("undefined_reason", &Image::undefined_reason);
+      .def(
+          "why_undefined",
+          [](const Image& i, uint32_t aspect, uint32_t level, uint32_t layer) {
+            if (level >= i.info().mip_levels || layer >= i.info().array_layers) throw py::index_error("level or layer outside the image");
+            return i.why_undefined(static_cast<VkImageAspectFlagBits>(aspect), level, layer);
+          },
+          py::arg("aspect"), py::arg("level"), py::arg("layer"));
   bind_pixels(image);
 
   py::class_<ImageView, Ptr<ImageView>>(m, "ImageView")

@@ -637,12 +637,13 @@ void equal_blocks_are_not_written() {
   const fb::Framebuffer f = must(fb::make_framebuffer(info, "mali-g725"), "framebuffer");
   CHECK(f.desc.transaction_elimination && f.store.rts[0].eliminate, "the profile eliminates");
   CHECK(!must(fb::make_framebuffer(info, "host"), "framebuffer").desc.transaction_elimination, "the host does not");
-  const tile_io::HostTile tile = tile_io::make_host_tile(f, 32, 512 * 1024);
+  tile_io::HostTile tile = tile_io::make_host_tile(f, 32, 512 * 1024);
   auto* memory = static_cast<uint8_t*>(std::aligned_alloc(64, tile.size_B));
   // A frame with one pixel that is not the clear colour; the bytes stored and saved.
   const auto frame = [&](uint32_t px, uint32_t py, bool primitives) {
     stats::Ledger ledger;
-    tile_io::prepare_signatures(f);
+    const auto signatures = fb::begin_contents(f);
+    tile.signatures = signatures->of_block;
     for (uint32_t y = 0; y < create.height_px; y += 32) {
       for (uint32_t x = 0; x < create.width_px; x += 32) {
         const tile_io::TileRegion region{static_cast<int32_t>(x), static_cast<int32_t>(y), 0, primitives};
@@ -671,7 +672,7 @@ void equal_blocks_are_not_written() {
   CHECK(frame(0, 0, false) == (std::pair{uint64_t{4 * 11 * 4}, all_B - 4 * 11 * 4}), "cleared bins without primitives too");
   image->data()[0] ^= 1;
   CHECK(frame(0, 0, false).first == 1024, "a write from outside that nobody announced");
-  image->tile_signatures.clear();
+  resource::mark_written(*image, {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}, resource::Writer::transfer);
   CHECK(frame(0, 0, false).first == all_B, "forgotten signatures");
   std::free(memory);
 }

@@ -56,9 +56,11 @@ void memory_and_buffers() {
   expect_error(DeviceMemory::allocate(0), "size_B is 0");
   expect_error(DeviceMemory::allocate(~0ull), "at most this machine's");
   auto memory = DeviceMemory::allocate(5000);
-  CHECK(memory && reinterpret_cast<uintptr_t>((*memory)->data()) % 4096 == 0 && (*memory)->data()[4999] == 0, "zeroed pages");
+  CHECK(memory && reinterpret_cast<uintptr_t>(*(*memory)->map()) % 4096 == 0 && (*(*memory)->map())[4999] == 0, "zeroed pages");
+  expect_error((*memory)->map(5000), "offset_B of map is 5000, allowed is 0 to 4999");
+  expect_error((*memory)->map(10, 4991), "size_B of map is 4991, allowed is 1 to 4990");
   auto large = DeviceMemory::allocate(64ull << 20);
-  CHECK(large && reinterpret_cast<uintptr_t>((*large)->data()) % (2 << 20) == 0, "large memory is aligned to huge pages");
+  CHECK(large && reinterpret_cast<uintptr_t>(*(*large)->map()) % (2 << 20) == 0, "large memory is aligned to huge pages");
   expect_error(Buffer::create({0, 0, "vertices"}), "buffer 'vertices': size_B is 0");
   auto buffer = Buffer::create({4000, 0, "vertices"});
   CHECK(buffer && !(*buffer)->data(), "unbound");
@@ -67,7 +69,7 @@ void memory_and_buffers() {
   expect_error((*buffer)->bind(*memory, 1024), "at most the memory's 5000");
   expect_error((*buffer)->bind(*memory, ~0ull << 6), "offset_B + size_B");
   CHECK(bool((*buffer)->bind(*memory, 64)), "binds");
-  CHECK((*buffer)->data() == (*memory)->data() + 64, "address");
+  CHECK((*buffer)->data() == *(*memory)->map(64, 1), "address");
   expect_error((*buffer)->bind(*memory, 0), "bound already");
 }
 

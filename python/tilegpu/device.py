@@ -198,7 +198,6 @@ class Device(Context):
                 )
             for layer in range(count):
                 image.core.write(level, layer, texels_of(array[layer], info, what))
-        image.core.defined_aspects |= _ASPECTS["color"]
         if mipmaps is True and image.mip_levels > 1:
             self.generate_mipmaps(image)
         return Texture(image, chosen)
@@ -325,8 +324,6 @@ class Device(Context):
             )
         else:
             self._run(lambda cb: cb.copy_image(source.core, from_region, destination.core, to_region, width, height))
-        if isinstance(destination, Image) and destination_level == 0:
-            destination.core.defined_aspects |= bit
 
     def blit(
         self,
@@ -368,8 +365,6 @@ class Device(Context):
                 mode,
             )
         )
-        if destination_level == 0:
-            destination.core.defined_aspects |= _ASPECTS[destination._aspect(None)]
 
     def clear(
         self,
@@ -387,7 +382,6 @@ class Device(Context):
                 raise ValidationError(f"{what}: format {target.format} takes (r, g, b, a)")
             value = _core.ClearValue.color(target.format_info.number, clear_color(color, what))
             self._run(lambda cb: cb.clear_color_image(target.core, value))
-            target.core.defined_aspects |= _ASPECTS["color"]
             return
         if color is not None or (depth is None and stencil is None):
             raise ValidationError(
@@ -398,7 +392,6 @@ class Device(Context):
                 bit = _ASPECTS[target._aspect(aspect)]
                 value = clear_depth_stencil(number, aspect, what)
                 self._run(functools.partial(_clear_aspect, target.core, value, bit))
-                target.core.defined_aspects |= bit
 
     def generate_mipmaps(self, image: Any) -> None:
         """Makes levels 1 and up from level 0, each from the one above."""
@@ -411,7 +404,6 @@ class Device(Context):
         source, destination = _image(source, "resolve: source"), _image(destination, "resolve: destination")
         source._require_readable(None, 0, 0)
         self._run(lambda cb: cb.resolve_image(source.core, destination.core))
-        destination.core.defined_aspects |= _ASPECTS[destination._aspect(None)]
 
     def __repr__(self) -> str:
         info = self.info

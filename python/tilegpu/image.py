@@ -210,12 +210,15 @@ class Image:
                 f"image '{self.label}': level {level}, layer {layer} does not exist; "
                 f"it has {self.mip_levels} levels and {self.layers} layers"
             )
-        if not self.core.defined_aspects & _ASPECT_BITS[name]:
-            reason = self.core.undefined_reason or "nothing was stored, copied or cleared to it since it was created"
+        reason = self.core.why_undefined(_ASPECT_BITS[name], level, layer)
+        if reason:
             fix = "give its attachment store_op='store'"
             if self.samples > 1:
                 fix += ", or resolve it into a single-sampled image with resolve= and read that"
-            raise UndefinedContentsError(f"image '{self.label}': its {name} contents are undefined: {reason}; {fix}")
+            where = "" if self.mip_levels == self.layers == 1 else f" of level {level}, layer {layer}"
+            raise UndefinedContentsError(
+                f"image '{self.label}': its {name} contents{where} are undefined: {reason}; {fix}"
+            )
         return name
 
     def _level_size(self, level: int, pos: tuple[int, int] = (0, 0)) -> tuple[int, int]:
@@ -244,7 +247,7 @@ class Image:
         whatever the memory order.
         Depth is float32 and stencil uint8, with C = 1; ``aspect`` is ``"depth"`` (default) or ``"stencil"``.
 
-        Raises :class:`UndefinedContentsError` for an image that was never stored.
+        Raises :class:`UndefinedContentsError` for a level and layer that was never stored.
         """
         name = self._require_readable(aspect, level, layer)
         source = self.core if self.tiling == "linear" else self._linear_copy(level, layer, name)
@@ -315,7 +318,7 @@ class Image:
         return to_pillow(array, self.format_info)
 
     def _repr_png_(self) -> bytes | None:
-        if self.samples > 1 or not self.core.defined_aspects & _ASPECT_BITS[self._aspect(None)]:
+        if self.samples > 1 or self.core.why_undefined(_ASPECT_BITS[self._aspect(None)], 0, 0):
             return None
         import io
 

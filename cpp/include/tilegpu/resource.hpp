@@ -9,6 +9,10 @@ namespace tilegpu {
 
 class Device;
 
+namespace resource {
+class MemoryContents;  // what is known of a memory's bytes: cpp/src/resource/memory_contents.hpp
+}
+
 /// Page-aligned host memory, zero at first, committed by the kernel when touched. All of it is host visible and coherent.
 class TILEGPU_API DeviceMemory {
  public:
@@ -16,13 +20,24 @@ class TILEGPU_API DeviceMemory {
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
-  uint8_t* data() const { return data_; }
   uint64_t size_B() const { return size_B_; }
+  /// The host's address of byte `offset_B`. Until unmap() the host may write these bytes at any time, so that nothing that was derived
+  /// from them is kept from one pass to the next. Ranges may be mapped again; size VK_WHOLE_SIZE: to the end.
+  Expected<uint8_t*> map(uint64_t offset_B = 0, uint64_t size_B = VK_WHOLE_SIZE);
+  /// Ends all mappings: the host writes no more.
+  void unmap();
+  /// The host wrote these bytes. Mapped memory need not be flushed: it is coherent. Who wrote through data() of an image or a buffer, or
+  /// wants contents that a pass left undefined to count as defined again, says so here.
+  Status flush(uint64_t offset_B = 0, uint64_t size_B = VK_WHOLE_SIZE);
+  resource::MemoryContents& contents() const { return *contents_; }
 
  private:
+  friend class Buffer;
+  friend class Image;
   DeviceMemory() = default;
   uint8_t* data_ = nullptr;
   uint64_t size_B_ = 0;
+  std::shared_ptr<resource::MemoryContents> contents_;
 };
 
 struct BufferCreateInfo {
@@ -37,12 +52,15 @@ class TILEGPU_API Buffer {
   Status bind(Ptr<DeviceMemory> memory, uint64_t offset_B);
   const BufferCreateInfo& info() const { return info_; }
   uint64_t size_B() const { return info_.size_B; }
-  /// Null until bound.
+  /// Null until bound. For who reads results; who writes while images share the memory maps it.
   uint8_t* data() const { return data_; }
+  const Ptr<DeviceMemory>& memory() const { return memory_; }
+  uint64_t memory_offset_B() const { return memory_offset_B_; }
 
  private:
   BufferCreateInfo info_;
   Ptr<DeviceMemory> memory_;
+  uint64_t memory_offset_B_ = 0;
   uint8_t* data_ = nullptr;
 };
 
@@ -85,25 +103,28 @@ class TILEGPU_API Image {
   /// Allocates memory of its own if none is bound (transient images: at the first spill).
   Status ensure_memory();
   const ImageCreateInfo& info() const { return info_; }
+  /// Null until bound. For who reads results; who writes maps the memory.
   uint8_t* data() const { return data_; }
+  const Ptr<DeviceMemory>& memory() const { return memory_; }
+  uint64_t memory_offset_B() const { return memory_offset_B_; }
   /// `aspect` is COLOR, DEPTH or STENCIL (exactly one bit).
   SubresourceLayout layout(VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer) const;
   uint32_t sample_count() const { return static_cast<uint32_t>(info_.samples); }
-  /// Which aspects hold defined contents (stored, copied or cleared since creation). Level 0 only is tracked.
-  VkImageAspectFlags defined_aspects = 0;
-  /// Transaction elimination: a signature of each 16x16-pixel block of each layer as it was last stored; 0: unknown. Empty until a
-  /// profile that eliminates stores here. Writes from outside passes empty it.
-  std::vector<uint64_t> tile_signatures;
-  /// Grows with everything that writes the image: passes, copies, blits, clears, resolves. What was derived from the contents is stale
-  /// then.
-  uint64_t content_version = 0;
-  /// Why the contents are undefined, for the message ("store_op of pass 'main' was dont_care").
-  std::string undefined_reason;
+  /// Why a subresource's contents are undefined ("store_op of pass 'main' was dont_care"); "": they were stored, copied, cleared or mapped.
+  /// Asks the memory: what another image or buffer writes to the same bytes counts.
+  std::string why_undefined(VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer) const;
+  bool is_defined(VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer) const {
+    return why_undefined(aspect, level, layer).empty();
+  }
+  /// Of the memory from memory_offset_B on; of an image without memory: its own, from 0 on.
+  resource::MemoryContents& contents() const { return *contents_; }
 
  private:
   ImageCreateInfo info_;
   Ptr<DeviceMemory> memory_;
+  uint64_t memory_offset_B_ = 0;
   uint8_t* data_ = nullptr;
+  std::shared_ptr<resource::MemoryContents> contents_;
   uint64_t required_B_ = 0;
   std::vector<uint64_t> plane_offsets_B_;
 };

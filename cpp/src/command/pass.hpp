@@ -8,9 +8,11 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 
 #include "command/draw.hpp"
+#include "framebuffer/feedback.hpp"
 #include "framebuffer/framebuffer.hpp"
 
 namespace tilegpu::command {
@@ -105,7 +107,9 @@ struct Pass {
   std::unordered_map<const ImageView*, std::unique_ptr<shader::ImageViewAbi>> views;
   std::map<std::pair<const Sampler*, bool>, std::unique_ptr<shader::SamplerAbi>> samplers;  // bool: integer view
   std::vector<std::shared_ptr<const void>> keep_alive;
-  DerivedSlot plan;  // of the executor
+  framebuffer::Feedback feedback;         // of the part of a secondary command buffer: without targets
+  std::set<Ptr<Buffer>> written_buffers;  // that shaders may write; images may lie there too
+  DerivedSlot plan;                       // of the executor
 };
 
 }  // namespace tilegpu::command

@@ -54,22 +54,21 @@ const shader::SamplerAbi* sampler_abi(command::Pass& pass, const Ptr<Sampler>& s
   return entry.get();
 }
 
-// An image that a pass writes can't be sampled in it: the tile has what the image has not (Vulkan: feedback loop).
-bool is_attachment(const command::Pass& pass, const Image* image) {
-  const auto hit = [&](const RenderingAttachment& a) {
-    return (a.view && a.view->image().get() == image) || (a.resolve_view && a.resolve_view->image().get() == image);
-  };
-  for (const auto& a : pass.info.color)
-    if (hit(a)) return true;
-  return hit(pass.info.depth) || hit(pass.info.stencil);
-}
-
 }  // namespace
 
-const ImageView* find_feedback(const command::Pass& pass, const command::Pass& part) {
+Status note_part(command::Pass& pass, const command::Pass& part) {
+  const std::string who = "the secondary command buffer '" + part.info.label + "'";
   for (const auto& [view, abi] : part.views)
-    if (is_attachment(pass, view->image().get())) return view;
-  return nullptr;
+    if (const uint32_t read = framebuffer::targets_read(pass.feedback, *view))
+      if (Status ok = framebuffer::note_read(pass.feedback, read, who); !ok) return ok;
+  for (const Ptr<Buffer>& buffer : part.written_buffers) {
+    const uint64_t begin_B = buffer->memory_offset_B();
+    const uint32_t both = framebuffer::targets_read(pass.feedback, buffer->memory()->contents(), {begin_B, begin_B + buffer->size_B()});
+    if (!both) continue;
+    if (Status ok = framebuffer::note_read(pass.feedback, both, who); !ok) return ok;
+    if (Status ok = framebuffer::note_written(pass.feedback, both, who); !ok) return ok;
+  }
+  return framebuffer::note_part(pass.feedback, part.feedback);
 }
 
 Status build_tables(exec::DeviceState& device, command::Pass& pass, const Pipeline& pipeline,
@@ -88,6 +87,15 @@ Status build_tables(exec::DeviceState& device, command::Pass& pass, const Pipeli
       const uint64_t offset_B = std::min(d->offset_B, d->buffer->size_B());
       tables.buffers[slot.first + element] = {d->buffer->data() + offset_B, std::min(d->range_B, d->buffer->size_B() - offset_B)};
       pass.keep_alive.push_back(d->buffer);
+      if (slot.writable) pass.written_buffers.insert(d->buffer);
+      const uint64_t begin_B = d->buffer->memory_offset_B() + offset_B;
+      const resource::MemoryRange bytes = {begin_B, begin_B + tables.buffers[slot.first + element].size_B};
+      if (const uint32_t read = framebuffer::targets_read(pass.feedback, d->buffer->memory()->contents(), bytes)) {
+        const std::string who = binding_name(pipeline, slot.set, slot.binding, element);
+        Status ok = framebuffer::note_read(pass.feedback, read, who);
+        if (ok && slot.writable) ok = framebuffer::note_written(pass.feedback, read, who);
+        if (!ok) return ok.error();
+      }
     }
   // Sampler functions are asked for all at once: those that are missing are compiled beside each other.
   std::vector<exec::DeviceState::SamplerRequest> requests;
@@ -107,10 +115,8 @@ Status build_tables(exec::DeviceState& device, command::Pass& pass, const Pipeli
       if (!image->view->image()->data())
         return Error{VK_ERROR_INITIALIZATION_FAILED,
                      name(slot, i) + ": image '" + image->view->image()->info().label + "' has no memory bound"};
-      if (is_attachment(pass, image->view->image().get()))
-        return Error{VK_ERROR_INITIALIZATION_FAILED,
-                     name(slot, i) + ": image '" + image->view->image()->info().label +
-                         "' is an attachment of this pass and can't be sampled in it; sample it in a later pass"};
+      if (const uint32_t read = framebuffer::targets_read(pass.feedback, *image->view))
+        if (Status ok = framebuffer::note_read(pass.feedback, read, name(slot, i)); !ok) return ok.error();
       const bool sampled = slot.sampler_set != ~0u;
       for (uint32_t j = 0; j < slot.sampler_count; j++) {
         const uint32_t at = slot.first + i * slot.sampler_count + j;

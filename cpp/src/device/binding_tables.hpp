@@ -1,8 +1,8 @@
 // device/binding_tables.hpp -- descriptor sets to the flat tables that generated code indexes.
 #pragma once
 
-#include "device/device_state.hpp"
 #include "command/pass.hpp"
+#include "device/device_state.hpp"
 
 namespace tilegpu::device {
 
@@ -11,7 +11,7 @@ namespace tilegpu::device {
 Status build_tables(exec::DeviceState& device, command::Pass& pass, const Pipeline& pipeline,
                     const std::array<Ptr<DescriptorSet>, kMaxDescriptorSets>& sets, command::DrawState& state);
 
-/// A view that a part of a pass reads although the pass writes its image; null: there is none.
-const ImageView* find_feedback(const command::Pass& pass, const command::Pass& part);
+/// What a secondary's part reads and writes of the pass's targets; an error where both meet in one target.
+Status note_part(command::Pass& pass, const command::Pass& part);
 
 }  // namespace tilegpu::device

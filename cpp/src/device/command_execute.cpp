@@ -14,17 +14,16 @@ using device::Recorder;
 namespace {
 
 // That a part fits the open pass: what pipelines were made for, queries, images, the number of draws.
-Status check_part(const Recorder& r, const command::Recording& secondary) {
-  const command::Pass &pass = *r.open, &part = *secondary.part;
+Status check_part(Recorder& r, const command::Recording& secondary) {
+  command::Pass& pass = *r.open;
+  const command::Pass& part = *secondary.part;
   const std::string who = pass_name(pass) + ": execute_commands of a secondary command buffer ('" + part.info.label + "'): ";
   if (!(part.targets == pass.targets) || part.samples != pass.samples)
     return invalid(who + "its inheritance info has other formats or samples than the pass; they must be the same");
   if (r.active_query >= 0 && (!secondary.part_in_query || !part.queries.empty()))
     return invalid(who + "an occlusion query is active, and " +
-                   (secondary.part_in_query ? "the secondary begins one of its own"
-                                            : "its inheritance info does not say occlusion_query"));
-  if (const ImageView* view = device::find_feedback(pass, part))
-    return invalid(who + "it samples image '" + view->image()->info().label + "', which is an attachment of this pass");
+                   (secondary.part_in_query ? "the secondary begins one of its own" : "its inheritance info does not say occlusion_query"));
+  if (Status ok = device::note_part(pass, part); !ok) return ok;
   if (pass.draws.size() + part.draws.size() > records::kDrawMask)
     return invalid(who + "more than " + std::to_string(records::kDrawMask) + " draws in one pass");
   for (size_t i = 0; i < part.states.size(); i++)
@@ -32,7 +31,7 @@ Status check_part(const Recorder& r, const command::Recording& secondary) {
   return Ok{};
 }
 
-Status check_secondary(const Recorder& r, const CommandBuffer* secondary) {
+Status check_secondary(Recorder& r, const CommandBuffer* secondary) {
   if (!secondary) return invalid("execute_commands: a command buffer is null");
   if (secondary->level() != VK_COMMAND_BUFFER_LEVEL_SECONDARY)
     return invalid("execute_commands: a command buffer is primary; only secondary ones are executed by others");

@@ -40,6 +40,7 @@ Status CommandBuffer::begin_rendering(const RenderingInfo& info) {
   auto framebuffer = framebuffer::make_framebuffer(info, r.device->state().info.profile);
   if (!framebuffer) return framebuffer.error();
   pass->framebuffer = std::move(*framebuffer);
+  pass->feedback = framebuffer::begin_feedback(info);
   const framebuffer::Layout& layout = pass->framebuffer.layout;
   pass->width_px = layout.width_px;
   pass->height_px = layout.height_px;
@@ -78,6 +79,10 @@ Status CommandBuffer::clear_attachment(int attachment, VkImageAspectFlags aspect
     return invalid(pass_name(pass) + ": clear_attachment of depth: the pass has no depth attachment");
   if (attachment < 0 && (aspects & VK_IMAGE_ASPECT_STENCIL_BIT) && pass.targets.stencil == VK_FORMAT_UNDEFINED)
     return invalid(pass_name(pass) + ": clear_attachment of stencil: the pass has no stencil attachment");
+  const uint32_t depth_stencil = (aspects & VK_IMAGE_ASPECT_DEPTH_BIT ? 1u << shader::kInputDepth : 0) |
+                                 (aspects & VK_IMAGE_ASPECT_STENCIL_BIT ? 1u << shader::kInputStencil : 0);
+  if (Status ok = framebuffer::note_written(pass.feedback, attachment >= 0 ? 1u << attachment : depth_stencil, "clear_attachment"); !ok)
+    return ok;
   command::ClearCall clear{attachment, aspects, value, intersect(rect, pass.render_area)};
   pass.commands.push_back({command::RecordedCommand::Kind::clear, static_cast<uint32_t>(pass.clears.size())});
   pass.clears.push_back(clear);

@@ -69,6 +69,7 @@ void append(Pass& pass, const Pass& piece, const Fit& fit) {
     }
   pass.queries.insert(pass.queries.end(), piece.queries.begin(), piece.queries.end());
   pass.quick_code.insert(pass.quick_code.end(), piece.quick_code.begin(), piece.quick_code.end());
+  pass.written_buffers.insert(piece.written_buffers.begin(), piece.written_buffers.end());
 }
 
 bool equal(const RenderingAttachment& a, const RenderingAttachment& b) {
@@ -103,6 +104,7 @@ Expected<Ptr<const Pass>> join_parts(const exec::Execution& execution, size_t fi
   pass->framebuffer = begun.framebuffer;
   pass->width_px = begun.width_px, pass->height_px = begun.height_px, pass->samples = begun.samples;
   pass->render_area = begun.render_area;
+  pass->feedback = begun.feedback;
   size_t draws = 0;
   for (size_t i = first; i < end; i++) {
     const Pass& part = **pass_of(execution.steps[i]);
@@ -112,6 +114,7 @@ Expected<Ptr<const Pass>> join_parts(const exec::Execution& execution, size_t fi
     draws += part.draws.size();
     if (draws > records::kDrawMask)
       return invalid(pass_name(begun) + ": more than " + std::to_string(records::kDrawMask) + " draws in the parts of one pass");
+    if (Status ok = framebuffer::note_part(pass->feedback, part.feedback); !ok) return ok.error();
     append(*pass, part, {as_it_is});
     pass->part_ends.push_back(pass->commands.size());
   }

@@ -34,7 +34,7 @@ Status run_stages(PassRun& run) {
     finish_trace(run);
     return Ok{};
   }
-  keep_depth(run);
+  keep_contents(run);
   if (run.cancelled)
     return Error{VK_ERROR_DEVICE_LOST,
                  "pass '" + label + "' was cancelled; its images are as they were, but for tiles that were finished before"};
@@ -45,7 +45,6 @@ Status run_stages(PassRun& run) {
   finish_queries(run);
   run.out.stats.tiles_ms = run.tiles_ms;
   run.out.stats.geometry_ms = now_ms() - run.start_ms - run.tiles_ms;
-  framebuffer::mark_contents(run.pass.framebuffer, run.plan->written_targets, label);
   return Ok{};
 }
 

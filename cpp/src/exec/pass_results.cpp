@@ -68,13 +68,14 @@ void finish_trace(PassRun& run) {
   run.out.trace = std::move(run.trace->result);
 }
 
-void keep_depth(PassRun& run) {
+void keep_contents(PassRun& run) {
+  assert(!run.dry);
   const RenderingAttachment& depth = run.pass.info.depth;
-  for (const Ptr<ImageView>& view : {depth.view, depth.resolve_view})
-    if (view) view->image()->content_version++;
+  if (!run.cancelled) framebuffer::end_contents(run.pass.framebuffer, run.plan->written_targets, run.pass.info.label, run.signatures.get());
   const framebuffer::StoreTarget& store = run.pass.framebuffer.store.z;
   const bool stored = store.store && store.msaa == framebuffer::MsaaCopy::all && store.view == depth.view;
   if (run.hsr.low_resolution_z) run.kept.lrz_cache.end(run.lrz_info, run.kept.lrz, stored && !run.cancelled);
+  for (const Ptr<Buffer>& buffer : run.pass.written_buffers) resource::mark_written(*buffer, 0, buffer->size_B(), resource::Writer::shader);
 }
 
 void sum_counters(PassRun& run) {
@@ -115,8 +116,8 @@ void finish_depth_filter(PassRun& run) {
   if (!run.filter_position) return;
   hsr::FilterCounters sum;
   for_each_worker(run, [&](auto& worker) { sum.add(worker.filter_counters()); });
-  run.out.stats.depth_filter = {run.filter_position->position, sum.front, sum.survived, sum.rejected, sum.failed,
-                                sum.reads_skipped,             sum.lines};
+  run.out.stats.depth_filter = {
+      run.filter_position->position, sum.front, sum.survived, sum.rejected, sum.failed, sum.reads_skipped, sum.lines};
   run.filter_position->adapt(sum);
 }
 

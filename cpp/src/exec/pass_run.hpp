@@ -33,8 +33,8 @@ struct PassExecutor::State {
   };
   std::vector<BinRun> bin_runs;  // of a layer
   geometry::VertexCensus census;
-  PassPlan passing_plan;                  // of passes whose draws are known at their execution only
-  geometry::ChunkPlans passing_chunks;    // of passes whose chunks are
+  PassPlan passing_plan;                // of passes whose draws are known at their execution only
+  geometry::ChunkPlans passing_chunks;  // of passes whose chunks are
   FilterPositions filter_positions;
   hsr::LrzCache lrz_cache;
   hsr::LrzPass lrz;
@@ -69,6 +69,7 @@ struct PassRun {
   hsr::FilterPosition* filter_position = nullptr;
   uint64_t heap_B = 0;  // of the tiler
 
+  std::shared_ptr<resource::BlockSignatures> signatures;  // of the target with transaction elimination; null: there is none
   std::deque<tile::TracedTileWorker> traced_workers;
   std::unique_ptr<tile::trace::State> trace;
 
@@ -93,7 +94,8 @@ void render_part(PassRun& run, framebuffer::Part part);
 
 // What was found (pass_results.cpp).
 void finish_trace(PassRun& run);
-void keep_depth(PassRun& run);
+/// Tells the images' memory, and keeps what low-resolution Z may use in the next pass.
+void keep_contents(PassRun& run);
 void sum_counters(PassRun& run);
 void number_draws(PassRun& run);
 void finish_depth_filter(PassRun& run);

@@ -151,9 +151,10 @@ void plan_geometry(PassRun& run) {
 void begin_pass(PassRun& run) {
   PassExecutor::State& s = run.kept;
   s.census.begin(run.plan->census);
+  if (!run.dry) run.signatures = framebuffer::begin_contents(run.pass.framebuffer);
+  if (run.signatures) run.context.tile.signatures = run.signatures->of_block;
   for (tile::TileWorker& worker : s.tile_workers) worker.begin_pass(run.context);
   for (tile::TracedTileWorker& worker : run.traced_workers) worker.begin_pass(run.context);
-  if (!run.dry) tile_io::prepare_signatures(run.pass.framebuffer);
   s.bin_drawn.assign(size_t{run.geometry.grid.columns} * run.geometry.grid.rows, 0);
 }
 

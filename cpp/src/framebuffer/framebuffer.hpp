@@ -8,6 +8,7 @@
 #include "framebuffer/load.hpp"
 #include "framebuffer/resolve.hpp"
 #include "framebuffer/store.hpp"
+#include "resource/memory_contents.hpp"
 #include "tilegpu/rendering.hpp"
 
 namespace tilegpu::framebuffer {
@@ -29,9 +30,13 @@ struct Framebuffer {
 Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::string& profile_name);
 /// Memory for transient images: called before the first spill.
 Status ensure_spill_memory(const Framebuffer& framebuffer);
-/// After the pass: which images hold defined contents now, and why others do not. `written`: targets that the pass's commands wrote
-/// (bit i colour i, 8 depth, 9 stencil): with store op NONE those are undefined, for a split would have spilled over them.
-void mark_contents(const Framebuffer& framebuffer, uint32_t written, const std::string& pass_label);
+/// Before the first tile of an execution, by one thread: the bytes that will be stored may change from now on. Returns the signatures of
+/// the target with transaction elimination; null: there is none.
+std::shared_ptr<resource::BlockSignatures> begin_contents(const Framebuffer& framebuffer);
+/// After the last tile: which subresources hold defined contents now, and why others do not. `written`: targets that the pass's commands
+/// wrote (bit i colour i, 8 depth, 9 stencil): with store op NONE those are undefined, for a split would have spilled over them.
+void end_contents(const Framebuffer& framebuffer, uint32_t written, const std::string& pass_label,
+                  const resource::BlockSignatures* signatures);
 
 inline const Load& load_of(const Framebuffer& f, Part part) { return part == Part::middle || part == Part::last ? f.spill_load : f.load; }
 inline const Store& store_of(const Framebuffer& f, Part part) {

@@ -164,6 +164,10 @@ bool can_eliminate(const StoreTarget& t, VkImageUsageFlags never) {
   return image.samples == VK_SAMPLE_COUNT_1_BIT && image.mip_levels == 1 && image.tiling == ImageTiling::linear && !(image.usage & never);
 }
 
+bool has_signatures(const Image& image) {
+  return image.contents().has_signatures(resource::range_of(image, VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, image.info().array_layers));
+}
+
 /// One colour target of the pass, one with signatures if there is one (docs/decisions.md, 28). Tiles must hold whole 16x16 blocks.
 void choose_elimination(Framebuffer& f) {
   const Layout& layout = f.layout;
@@ -173,7 +177,7 @@ void choose_elimination(Framebuffer& f) {
   for (uint32_t i = 0; i < layout.rt_count; ++i) {
     for (StoreTarget* t : {&f.store.rts[i], &f.store.resolved_rts[i]}) {
       if (!can_eliminate(*t, VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT)) continue;
-      if (!chosen || (chosen->view->image()->tile_signatures.empty() && !t->view->image()->tile_signatures.empty())) chosen = t;
+      if (!chosen || (!has_signatures(*chosen->view->image()) && has_signatures(*t->view->image()))) chosen = t;
     }
   }
   if (chosen) chosen->eliminate = f.desc.transaction_elimination = true;
@@ -251,29 +255,6 @@ Status ensure_spill_memory(const Framebuffer& f) {
   }
   if (Status status = ensure(f.spill_store.z); !status) return status.error();
   return ensure(f.spill_store.s);
-}
-
-void mark_contents(const Framebuffer& f, uint32_t written, const std::string& pass_label) {
-  const auto define = [](const StoreTarget& t, VkImageAspectFlags aspect) {
-    if (t.store && t.view->info().base_level == 0) t.view->image()->defined_aspects |= aspect;
-  };
-  const auto mark = [&](const StoreTarget& t, const LoadTarget& load, bool wrote, VkImageAspectFlags aspect) {
-    define(t, aspect);
-    const bool lost = t.discard || (!t.store && (wrote || load.in_bounds == LoadOp::clear));
-    if (!lost || !t.bound || t.bound->info().base_level != 0) return;
-    t.bound->image()->defined_aspects &= ~aspect;
-    t.bound->image()->undefined_reason =
-        "store_op of " + object_name("pass", pass_label) +
-        (t.discard ? " was dont_care; set it to store" : " was none, but the pass wrote to it; set it to store");
-  };
-  for (uint32_t i = 0; i < kMaxColorAttachments; ++i) {
-    mark(f.store.rts[i], f.load.rts[i], written >> i & 1, VK_IMAGE_ASPECT_COLOR_BIT);
-    define(f.store.resolved_rts[i], VK_IMAGE_ASPECT_COLOR_BIT);
-  }
-  mark(f.store.z, f.load.z, written >> kMaxColorAttachments & 1, VK_IMAGE_ASPECT_DEPTH_BIT);
-  mark(f.store.s, f.load.s, written >> (kMaxColorAttachments + 1) & 1, VK_IMAGE_ASPECT_STENCIL_BIT);
-  define(f.store.resolved_z, VK_IMAGE_ASPECT_DEPTH_BIT);
-  define(f.store.resolved_s, VK_IMAGE_ASPECT_STENCIL_BIT);
 }
 
 }  // namespace tilegpu::framebuffer

@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "base/field_error.hpp"
+#include "framebuffer/feedback.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::framebuffer {
@@ -25,18 +26,11 @@ Extent view_extent(const ImageView& view) {
   return {std::max(1u, image.width_px >> level), std::max(1u, image.height_px >> level)};
 }
 
-/// A view in use, for the check that no subresource is bound twice.
+/// A view in use, for the check that no bytes are bound twice.
 struct Use {
-  const ImageView* view;
-  VkImageAspectFlags aspects;
+  TargetBytes bytes;
   std::string name;
 };
-
-bool overlap(const Use& a, const Use& b) {
-  if (a.view->image() != b.view->image() || !(a.aspects & b.aspects)) return false;
-  const ImageViewCreateInfo &x = a.view->info(), &y = b.view->info();
-  return x.base_level == y.base_level && x.base_layer < y.base_layer + y.layer_count && y.base_layer < x.base_layer + x.layer_count;
-}
 
 struct Checker {
   const RenderingInfo& info;
@@ -46,10 +40,10 @@ struct Checker {
   uint32_t samples = 0;  // of the attachments; 0: none seen yet
   std::string samples_from;
 
-  Status use(const ImageView& view, VkImageAspectFlags aspect, const std::string& name) {
-    const Use added = {&view, aspect, name};
+  Status use(const ImageView& view, VkImageAspectFlagBits aspect, const std::string& name) {
+    const Use added = {target_bytes(view, aspect, info.layer_count), name};
     for (const Use& other : uses) {
-      if (overlap(added, other)) {
+      if (overlap(added.bytes, other.bytes)) {
         return Error{VK_ERROR_VALIDATION_FAILED_EXT, pass + ": " + name + " and " + other.name + " are the same part of " +
                                                          object_name("image", view.image()->info().label) + "; bind each subresource once"};
       }
@@ -125,7 +119,7 @@ struct Checker {
     return Ok{};
   }
 
-  Status check_resolve(const RenderingAttachment& a, VkImageAspectFlags aspect, const std::string& name) {
+  Status check_resolve(const RenderingAttachment& a, VkImageAspectFlagBits aspect, const std::string& name) {
     if (a.resolve_mode == VK_RESOLVE_MODE_NONE) return Ok{};
     const bool known = a.resolve_mode == VK_RESOLVE_MODE_AVERAGE_BIT || a.resolve_mode == VK_RESOLVE_MODE_SAMPLE_ZERO_BIT ||
                        a.resolve_mode == VK_RESOLVE_MODE_MIN_BIT || a.resolve_mode == VK_RESOLVE_MODE_MAX_BIT;
@@ -161,7 +155,7 @@ struct Checker {
     layout.height_px = layout.height_px ? std::min(layout.height_px, extent.height_px) : extent.height_px;
   }
 
-  Status check_attachment(const RenderingAttachment& a, VkImageAspectFlags aspect, const std::string& name) {
+  Status check_attachment(const RenderingAttachment& a, VkImageAspectFlagBits aspect, const std::string& name) {
     if (!a.view) {
       if (a.resolve_view) return field_error(pass, name + ".view", "null", "a view, because resolve_view is set", "");
       return Ok{};

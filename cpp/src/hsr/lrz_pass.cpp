@@ -3,9 +3,15 @@
 
 #include <algorithm>
 
+#include "resource/memory_contents.hpp"
+
 namespace tilegpu::hsr {
 
 namespace {
+
+uint64_t depth_version(const Image& image, uint32_t level, uint32_t layer) {
+  return resource::content_version(image, {VK_IMAGE_ASPECT_DEPTH_BIT, level, 1, layer, 1});
+}
 
 bool covers(const LrzPassInfo& info) {
   return info.render_area.offset.x == 0 && info.render_area.offset.y == 0 && info.render_area.extent.width == info.width_px &&
@@ -93,7 +99,7 @@ void LrzCache::begin(const LrzPassInfo& info, std::span<const command::PassComma
     level = rendering.depth.view->info().base_level;
     layer = rendering.depth.view->info().base_layer;
     facts.same_view = view->level == level && view->layer == layer && view->samples == info.samples && view->format == info.depth_format;
-    facts.contents_kept = view->content_version == image->content_version;
+    facts.contents_kept = view->content_version == depth_version(*image, level, layer);
   }
   const LrzState before = view ? view->state : LrzState{};
   LrzState state = lrz_begin_pass(info.generation, facts, view && view->kept && covers(info) ? &before : nullptr);
@@ -107,9 +113,7 @@ void LrzCache::begin(const LrzPassInfo& info, std::span<const command::PassComma
       continue;
     }
     const command::DrawCall& draw = draws[command.draw];
-    if (draw.state != last)
-      draw_facts =
-          lrz_draw_facts(*draw.state, false, facts.depth_attachment, info.has_stencil);
+    if (draw.state != last) draw_facts = lrz_draw_facts(*draw.state, false, facts.depth_attachment, info.has_stencil);
     last = draw.state;
     draw_facts.query = draw.query >= 0;
     LrzDecision& decision = out.decisions[command.draw];
@@ -140,7 +144,7 @@ void LrzCache::end(const LrzPassInfo& info, LrzPass& pass, bool stored) {
   LrzView& view = *pass.view;
   view.kept = info.generation >= kLrzGpuTracking && stored && covers(info) && view.state.valid;
   const Ptr<Image> image = view.image.lock();
-  view.content_version = image ? image->content_version : 0;
+  view.content_version = image ? depth_version(*image, view.level, view.layer) : 0;
 }
 
 }  // namespace tilegpu::hsr

@@ -19,7 +19,7 @@ struct LrzView {
   const Image* key = nullptr;
   uint32_t level = 0, layer = 0, samples = 1;
   VkFormat format = VK_FORMAT_UNDEFINED;
-  uint64_t content_version = 0;  // of the image when the pass ended
+  uint64_t content_version = 0;  // of the bytes when the pass ended
   bool kept = false;             // the pass covered the whole view and stored depth
   LrzState state;
   LrzBuffer buffer[2];  // by lrz_index(direction)

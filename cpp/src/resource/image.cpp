@@ -7,6 +7,7 @@
 
 #include "base/field_error.hpp"
 #include "resource/image_layout.hpp"
+#include "resource/memory_contents.hpp"
 #include "tilegpu/pipeline.hpp"
 #include "vk/format.hpp"
 
@@ -168,6 +169,7 @@ Expected<Ptr<Image>> Image::create(const ImageCreateInfo& info) {
                        "at most " + number(kLevelsLimit_B) + " B with mip levels", "use fewer layers, or one level");
   }
   image->required_B_ = end_B;
+  image->contents_ = std::make_shared<resource::MemoryContents>();
   return image;
 }
 
@@ -180,7 +182,10 @@ Status Image::bind(Ptr<DeviceMemory> memory, uint64_t offset_B) {
     return field_error(name, "offset_B + required_B", number(offset_B) + " + " + number(required_B_),
                        "at most the memory's " + number(memory->size_B()), "allocate more memory");
   }
-  data_ = memory->data() + offset_B;
+  memory->contents_->adopt(*contents_, offset_B);
+  contents_ = memory->contents_;
+  memory_offset_B_ = offset_B;
+  data_ = memory->data_ + offset_B;
   memory_ = std::move(memory);
   return Ok{};
 }
@@ -190,6 +195,10 @@ Status Image::ensure_memory() {
   Expected<Ptr<DeviceMemory>> memory = DeviceMemory::allocate(required_B_);
   if (!memory) return Error{memory.error().code, object_name("image", info_.label) + ": " + memory.error().message};
   return bind(*memory, 0);
+}
+
+std::string Image::why_undefined(VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer) const {
+  return contents_->why_undefined(resource::range_of(*this, aspect, level, layer, 1), resource::fields_of(*this, aspect));
 }
 
 SubresourceLayout Image::layout(VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer) const {

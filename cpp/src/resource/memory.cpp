@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/field_error.hpp"
-#include "tilegpu/resource.hpp"
+#include "resource/memory_contents.hpp"
 
 namespace tilegpu {
 namespace {
@@ -60,8 +60,35 @@ Expected<Ptr<DeviceMemory>> DeviceMemory::allocate(uint64_t size_B) {
   auto memory = Ptr<DeviceMemory>(new DeviceMemory());
   memory->data_ = data;
   memory->size_B_ = size_B;
+  memory->contents_ = std::make_shared<resource::MemoryContents>();
   return memory;
 }
+
+Expected<uint8_t*> DeviceMemory::map(uint64_t offset_B, uint64_t size_B) {
+  if (offset_B >= size_B_) {
+    return field_error("device memory", "offset_B of map", std::to_string(offset_B), "0 to " + std::to_string(size_B_ - 1),
+                       "map bytes that were allocated", VK_ERROR_MEMORY_MAP_FAILED);
+  }
+  if (size_B == VK_WHOLE_SIZE) size_B = size_B_ - offset_B;
+  if (size_B == 0 || size_B > size_B_ - offset_B) {
+    return field_error("device memory", "size_B of map", std::to_string(size_B), "1 to " + std::to_string(size_B_ - offset_B),
+                       "map bytes that were allocated", VK_ERROR_MEMORY_MAP_FAILED);
+  }
+  contents_->map({offset_B, offset_B + size_B});
+  return data_ + offset_B;
+}
+
+Status DeviceMemory::flush(uint64_t offset_B, uint64_t size_B) {
+  if (offset_B < size_B_ && size_B == VK_WHOLE_SIZE) size_B = size_B_ - offset_B;
+  if (offset_B >= size_B_ || size_B == 0 || size_B > size_B_ - offset_B) {
+    return field_error("device memory", "range of flush", std::to_string(size_B) + " bytes from byte " + std::to_string(offset_B),
+                       "within its " + std::to_string(size_B_) + " bytes", "flush bytes that were allocated");
+  }
+  contents_->write({offset_B, offset_B + size_B}, resource::kAllFields, resource::Writer::host);
+  return Ok{};
+}
+
+void DeviceMemory::unmap() { contents_->unmap(); }
 
 DeviceMemory::~DeviceMemory() {
   if (data_) munmap(data_, mapped_size_B(size_B_));
@@ -89,7 +116,8 @@ Status Buffer::bind(Ptr<DeviceMemory> memory, uint64_t offset_B) {
     return field_error(name, "offset_B + size_B", std::to_string(offset_B) + " + " + std::to_string(info_.size_B),
                        "at most the memory's " + std::to_string(memory->size_B()), "allocate more memory");
   }
-  data_ = memory->data() + offset_B;
+  data_ = memory->data_ + offset_B;
+  memory_offset_B_ = offset_B;
   memory_ = std::move(memory);
   return Ok{};
 }

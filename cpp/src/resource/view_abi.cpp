@@ -12,12 +12,12 @@ namespace {
 // Read by code that samples a null view; large enough for the widest texel and a whole vector of over-read.
 alignas(64) constexpr uint8_t kZeroTexel[128] = {};
 
+}  // namespace
+
 VkImageAspectFlagBits sampled_aspect(VkImageAspectFlags aspects) {
   if (aspects & VK_IMAGE_ASPECT_COLOR_BIT) return VK_IMAGE_ASPECT_COLOR_BIT;
   return aspects & VK_IMAGE_ASPECT_DEPTH_BIT ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_STENCIL_BIT;
 }
-
-}  // namespace
 
 void fill_null_view_abi(shader::ImageViewAbi& abi) {
   abi = {};

@@ -9,8 +9,9 @@
 
 namespace tilegpu::resource {
 
-/// The view's depth where it has depth, else its stencil or colour. A view without memory or of a tiling that code can't read becomes
-/// the null view.
+/// What a shader reads of a view: its depth where it has depth, else its stencil or colour.
+VkImageAspectFlagBits sampled_aspect(VkImageAspectFlags aspects);
+/// A view without memory or of a tiling that code can't read becomes the null view.
 void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi);
 /// One texel of zeros, one level, one layer, one sample.
 void fill_null_view_abi(shader::ImageViewAbi& abi);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "framebuffer/tile_memory.hpp"
 #include "stats/ledger.hpp"
@@ -34,6 +35,8 @@ struct HostTile {
   uint32_t equal_quads_B = 0;  // offset of the blocks' bytes of equal_quads.hpp; 0: samples are never kept once
   uint32_t size_B = 0;
   bool wide = false;  // loops with AVX-512 may run (TILEGPU_WIDE of base/simd.hpp)
+  /// Of the target with transaction elimination, by block: framebuffer::begin_contents. Empty: its blocks are all written.
+  std::span<uint64_t> signatures;
 };
 
 /// `forced_bin_px` 0: the largest of 128.. 32 that fits half of L2 (64 where it fits).
@@ -63,10 +66,6 @@ DeferredDepth defers_depth(const Framebuffer& framebuffer, const HostTile& tile,
 /// Colours (bit i) whose 8-bit UNORM samples are averaged on the way out, if that is all that is done with samples of any colour after
 /// drawing; else 0.
 uint32_t averaged_colors(const Framebuffer& framebuffer, const HostTile& tile, Part part);
-
-/// Before every execution of the pass, by one thread: room for the signatures of transaction elimination; images that are written
-/// without it forget theirs.
-void prepare_signatures(const Framebuffer& framebuffer);
 
 void load_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger,
                Part part = Part{});

@@ -80,7 +80,7 @@ uint64_t store_changed_blocks(const StoreJob& job, const ImageAccess& image, con
   const uint32_t texel_B = image.layout.texel_B, columns = (image.layout.width_px + 15) / 16,
                  rows_of_blocks = (image.layout.height_px + 15) / 16;
   const RowsView target = image.rows(0);
-  std::vector<uint64_t>& signatures = job.store.view->image()->tile_signatures;
+  const std::span<uint64_t> signatures = job.tile.signatures;
   const size_t layer_first = static_cast<size_t>(job.store.view->info().base_layer + job.region.layer) * columns * rows_of_blocks;
   for (int32_t y = box.min_y / size; y <= box.max_y / size; ++y) {
     for (int32_t x = box.min_x / size; x <= box.max_x / size; ++x) {
@@ -233,23 +233,6 @@ void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& re
     }
   }
   _mm_sfence();  // streamed lines are visible before the bin counts as done
-}
-
-void prepare_signatures(const Framebuffer& f) {
-  const auto prepare = [](const StoreTarget& t) {
-    if (!t.store) return;
-    Image& image = *t.view->image();
-    if (!t.eliminate) {
-      image.tile_signatures.clear();
-      return;
-    }
-    const ImageCreateInfo& info = image.info();
-    image.tile_signatures.resize(static_cast<size_t>((info.width_px + 15) / 16) * ((info.height_px + 15) / 16) * info.array_layers);
-  };
-  for (uint32_t i = 0; i < kMaxColorAttachments; ++i) {
-    prepare(f.store.rts[i]);
-    prepare(f.store.resolved_rts[i]);
-  }
 }
 
 void count_clean_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& region, stats::Ledger& ledger, Part part) {

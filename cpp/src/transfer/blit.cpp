@@ -121,9 +121,7 @@ void blit_aspect(const Image& source, uint32_t source_level, uint32_t source_lay
   }
   close_texels(out);
   if (share.begin != 0) return;
-  if (destination_level == 0) destination.defined_aspects |= aspect;
-  destination.tile_signatures.clear();
-  destination.content_version++;
+  mark_written(destination, {static_cast<VkImageAspectFlags>(aspect), destination_level, 1, destination_layer, 1}, Writer::transfer);
 }
 
 std::string corner_text(const VkOffset3D corners[2]) {

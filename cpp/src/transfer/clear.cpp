@@ -49,9 +49,7 @@ void clear_aspect(Image& image, VkImageAspectFlagBits aspect, const uint8_t* tex
       }
     }
   }
-  image.defined_aspects |= aspect;
-  image.tile_signatures.clear();
-  image.content_version++;
+  mark_written(image, {static_cast<VkImageAspectFlags>(aspect), 0, info.mip_levels, 0, info.array_layers}, Writer::transfer);
 }
 
 }  // namespace

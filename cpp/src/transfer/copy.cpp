@@ -64,11 +64,8 @@ void field_to_field(const uint8_t* in, AspectField field, uint32_t count, uint8_
 }
 
 void mark_defined(Image& image, const ImageRegion& region, RowRange rows) {
-  if (rows.begin == 0) {
-    image.tile_signatures.clear();
-    image.content_version++;
-  }
-  if (region.level == 0 && rows.begin == 0) image.defined_aspects |= region.aspect;
+  if (rows.begin == 0)
+    mark_written(image, {static_cast<VkImageAspectFlags>(region.aspect), region.level, 1, region.layer, 1}, Writer::transfer);
 }
 
 }  // namespace
@@ -88,6 +85,7 @@ Status check_copy_buffer(const Buffer& source, const Buffer& destination, uint64
 void copy_buffer(const Buffer& source, const Buffer& destination, uint64_t source_offset_B, uint64_t destination_offset_B,
                  uint64_t size_B) {
   std::memmove(destination.data() + destination_offset_B, source.data() + source_offset_B, size_B);
+  mark_written(destination, destination_offset_B, size_B, Writer::transfer);
 }
 
 Status check_copy_buffer_to_image(const Buffer& source, uint64_t offset_B, uint32_t row_length_px, const Image& destination,
@@ -136,6 +134,7 @@ void copy_image_to_buffer(const Image& source, const ImageRegion& region, uint32
       std::memcpy(out, in, static_cast<size_t>(width_px) * field.buffer_B);
     }
   }
+  if (rows.begin == 0) mark_written(destination, offset_B, shape.size_B, Writer::transfer);
 }
 
 Status check_copy_image(const Image& source, const ImageRegion& from, const Image& destination, const ImageRegion& to, uint32_t width_px,

@@ -66,6 +66,7 @@ void generate_mipmaps(Image& image) {
       if (linear_tiling && is_unorm8(format) && from.width_px % 2 == 0 && from.height_px % 2 == 0) {
         box_level(rows_of(image, VK_IMAGE_ASPECT_COLOR_BIT, level - 1, layer, 0),
                   rows_of(image, VK_IMAGE_ASPECT_COLOR_BIT, level, layer, 0));
+        mark_written(image, {VK_IMAGE_ASPECT_COLOR_BIT, level, 1, layer, 1}, Writer::transfer);
         continue;
       }
       const VkOffset3D source[2] = {{0, 0, 0}, {static_cast<int32_t>(from.width_px), static_cast<int32_t>(from.height_px), 1}};

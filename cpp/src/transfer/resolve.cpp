@@ -63,9 +63,7 @@ void resolve_image(const Image& source, Image& destination, RowRange range) {
     close_texels(out);
   }
   if (share.begin != 0) return;
-  destination.defined_aspects |= kColor;
-  destination.tile_signatures.clear();
-  destination.content_version++;
+  mark_written(destination, {kColor, 0, 1, 0, source.info().array_layers}, Writer::transfer);
 }
 
 }  // namespace tilegpu::transfer

@@ -2,7 +2,7 @@
 //
 // In: images, buffers and the parameters of command.hpp. Out: Status of a check, or images and buffers changed. Work functions
 // expect checked parameters and take a range of destination rows (buffer rows for copies to buffers), so that threads can share them.
-// They set Image::defined_aspects. Source: Vulkan specification, "Copy Commands", "Clear Commands".
+// They tell the destination's memory what they wrote. Source: Vulkan specification, "Copy Commands", "Clear Commands".
 #pragma once
 
 #include "tilegpu/rendering.hpp"

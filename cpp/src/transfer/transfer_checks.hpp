@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/field_error.hpp"
+#include "resource/memory_contents.hpp"
 #include "resource/texel_rows.hpp"
 #include "transfer/transfer.hpp"
 

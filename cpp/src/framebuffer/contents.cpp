@@ -1,0 +1,69 @@
+// framebuffer/contents.cpp -- what a pass says of its images' contents: before its first tile, and after its last.
+//
+// In: the five pieces. Out: told to the images' memory (resource/memory_contents.hpp), once for each target. Source: Vulkan
+// specification, "Render Pass Store Operations".
+#include "base/field_error.hpp"
+#include "framebuffer/framebuffer.hpp"
+
+namespace tilegpu::framebuffer {
+namespace {
+
+VkImageSubresourceRange part_of(const Framebuffer& f, const ImageView& view, VkImageAspectFlags aspect) {
+  return {aspect, view.info().base_level, 1, view.info().base_layer, f.layout.layer_count};
+}
+
+template <class Each>
+void for_each_store(const Store& store, Each each) {
+  for (uint32_t i = 0; i < kMaxColorAttachments; ++i) {
+    each(store.rts[i], VK_IMAGE_ASPECT_COLOR_BIT);
+    each(store.resolved_rts[i], VK_IMAGE_ASPECT_COLOR_BIT);
+  }
+  each(store.z, VK_IMAGE_ASPECT_DEPTH_BIT);
+  each(store.resolved_z, VK_IMAGE_ASPECT_DEPTH_BIT);
+  each(store.s, VK_IMAGE_ASPECT_STENCIL_BIT);
+  each(store.resolved_s, VK_IMAGE_ASPECT_STENCIL_BIT);
+}
+
+}  // namespace
+
+std::shared_ptr<resource::BlockSignatures> begin_contents(const Framebuffer& f) {
+  std::shared_ptr<resource::BlockSignatures> signatures;
+  for_each_store(f.store, [&](const StoreTarget& t, VkImageAspectFlagBits) {
+    if (!t.store || !t.eliminate) return;
+    assert(!signatures);
+    const Image& image = *t.view->image();
+    const ImageCreateInfo& info = image.info();
+    resource::BlockSignatures shape;
+    shape.range = resource::range_of(image, VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, info.array_layers);
+    shape.width_px = info.width_px, shape.height_px = info.height_px, shape.layers = info.array_layers;
+    shape.texel_B = image.layout(VK_IMAGE_ASPECT_COLOR_BIT, 0, 0).texel_B;
+    signatures = image.contents().signatures(shape);
+  });
+  const auto touch = [&](const StoreTarget& t, VkImageAspectFlags aspect) {
+    if (t.store && t.view->image()->data())
+      resource::mark_touched(*t.view->image(), part_of(f, *t.view, aspect), t.eliminate ? signatures.get() : nullptr);
+  };
+  for_each_store(f.store, touch);
+  for_each_store(f.spill_store, [&](const StoreTarget& t, VkImageAspectFlags aspect) {
+    if (t.store && t.view == t.bound) touch(t, aspect);
+  });
+  return signatures;
+}
+
+void end_contents(const Framebuffer& f, uint32_t written, const std::string& pass_label, const resource::BlockSignatures* signatures) {
+  const auto discard = [&](const StoreTarget& t, const LoadTarget& load, bool wrote, VkImageAspectFlags aspect) {
+    const bool lost = t.discard || (!t.store && (wrote || load.in_bounds == LoadOp::clear));
+    if (!lost || !t.bound) return;
+    const char* why = t.discard ? " was dont_care; set it to store" : " was none, but the pass wrote to it; set it to store";
+    resource::mark_discarded(*t.bound->image(), part_of(f, *t.bound, aspect), "store_op of " + object_name("pass", pass_label) + why);
+  };
+  for (uint32_t i = 0; i < kMaxColorAttachments; ++i) discard(f.store.rts[i], f.load.rts[i], written >> i & 1, VK_IMAGE_ASPECT_COLOR_BIT);
+  discard(f.store.z, f.load.z, written >> kMaxColorAttachments & 1, VK_IMAGE_ASPECT_DEPTH_BIT);
+  discard(f.store.s, f.load.s, written >> (kMaxColorAttachments + 1) & 1, VK_IMAGE_ASPECT_STENCIL_BIT);
+  for_each_store(f.store, [&](const StoreTarget& t, VkImageAspectFlags aspect) {
+    if (t.store)
+      resource::mark_written(*t.view->image(), part_of(f, *t.view, aspect), resource::Writer::pass, t.eliminate ? signatures : nullptr);
+  });
+}
+
+}  // namespace tilegpu::framebuffer

@@ -1,0 +1,259 @@
+"""What is known of images' contents, by bytes: feedback only where the same bytes are read and written; images and buffers on one memory
+and host writes can't make low-resolution Z, transaction elimination or the check of undefined contents lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+from tilegpu import _core, enums
+
+FULL = """#version 450
+layout(push_constant) uniform PC { float depth; } pc;
+void main() { vec2 p = vec2((gl_VertexIndex << 1) & 2, gl_VertexIndex & 2); gl_Position = vec4(p * 2 - 1, pc.depth, 1); }"""
+SAMPLE = """#version 450
+layout(binding = 0) uniform sampler2D src; layout(location = 0) out vec4 o;
+void main() { o = textureLod(src, gl_FragCoord.xy / vec2(textureSize(src, 0)) / SCALE, 0.0); }"""
+WHITE = "#version 450\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(1); }"
+
+
+@pytest.fixture(scope="module")
+def dev() -> tg.Device:
+    return tg.Device()
+
+
+def sampling(dev: tg.Device, format_: str, scale: str, **state: Any) -> tg.Pipeline:
+    return dev.pipeline(FULL, SAMPLE.replace("SCALE", scale), color=[format_], **state)
+
+
+# -- feedback
+
+
+def test_a_mip_chain_is_made_by_drawing(dev: tg.Device) -> None:
+    rng = np.random.default_rng(1)
+    format_ = "r8g8b8a8_unorm"
+    image = dev.image((64, 32), format_, mip_levels=None)
+    dev.copy(rng.integers(0, 256, (32, 64, 4), dtype=np.uint8), image)
+    want = dev.image((64, 32), format_, mip_levels=None)
+    dev.copy(image, want)
+    dev.generate_mipmaps(want)
+    pipe = sampling(dev, format_, "0.5")
+    for level in range(1, image.mip_levels):
+        with dev.render_pass(color=[tg.Attachment(image, "dont_care", level=level)]) as rp:
+            src = (image.view(level=level - 1, levels=1), dev.sampler(filter="linear", address="clamp_to_edge"))
+            rp.draw(pipe, count=3, bind={"src": src}, push={"depth": 0.0})
+        error = np.abs(image.numpy(level).astype(int) - want.numpy(level).astype(int))
+        assert error.max() <= level, level
+
+
+def test_another_layer_is_no_feedback(dev: tg.Device) -> None:
+    image = dev.image((64, 64), "r8g8b8a8_unorm", layers=3)
+    dev.clear(image, (1, 0, 0, 1))
+    pipe = sampling(dev, image.format, "1.0")
+    with dev.render_pass(color=[tg.Attachment(image, "clear", clear=(0, 0, 0, 0), layer=1)]) as rp:
+        rp.draw(pipe, count=3, bind={"src": (image.view("2d", layer=2, layers=1), dev.sampler())}, push={"depth": 0.0})
+    assert np.all(image.numpy(layer=1) == (255, 0, 0, 255))
+
+
+def test_the_same_bytes_are_feedback_and_both_are_named(dev: tg.Device) -> None:
+    image = dev.image((64, 64), "r8g8b8a8_unorm", mip_levels=2, layers=2, label="film")
+    dev.clear(image, (1, 0, 0, 1))
+    pipe = sampling(dev, image.format, "1.0", label="blur")
+    with pytest.raises(tg.Error, match=r"pass 'bloom': pipeline 'blur': 'src' .* reads color0 of this pass, image 'film' "
+                       r"\(level 1, layer 1\), which its load_op dont_care writes; read another level"):  # fmt: skip
+        with dev.render_pass(color=[tg.Attachment(image, "dont_care", level=1, layer=1)], label="bloom") as rp:
+            rp.draw(pipe, count=3, bind={"src": (image.view("2d", layer=1, layers=1), dev.sampler())}, push={"depth": 0.0})
+    with pytest.raises(tg.Error, match="which pipeline 'blur' writes"):
+        with dev.render_pass(color=[tg.Attachment(image)]) as rp:
+            rp.draw(pipe, count=3, bind={"src": (image.view("2d", layer=0, layers=1), dev.sampler())}, push={"depth": 0.0})
+    samples = dev.image((64, 64), "r8g8b8a8_unorm", samples=4, transient=True)
+    film = dev.image((64, 64), "r8g8b8a8_unorm", label="film")
+    dev.clear(film, (0, 0, 0, 0))
+    pipe = sampling(dev, film.format, "1.0", samples=4)
+    with pytest.raises(tg.Error, match="reads the resolve of color0 of this pass, image 'film'"):
+        with dev.render_pass(color=[tg.Attachment(samples, clear=(0, 0, 0, 0), resolve=film)]) as rp:
+            rp.draw(pipe, count=3, bind={"src": (film.view(), dev.sampler())}, push={"depth": 0.0})
+
+
+@pytest.mark.parametrize("format_", ["d32_sfloat", "d24_unorm_s8_uint"])
+def test_depth_that_nobody_writes_may_be_read(dev: tg.Device, format_: str) -> None:
+    """Tested and sampled in one pass; a draw or a clear that writes it, before or after, is feedback."""
+    color, z = dev.image((64, 64), "r32_sfloat"), dev.image((64, 64), format_, label="z")
+    kept = {"depth": z.format, "depth_compare": "less"}
+    write = dev.pipeline(FULL, WHITE, color=[color.format], label="writer", **kept)
+    with dev.render_pass(color=[tg.Attachment(color, clear=0.0)], depth=tg.Attachment(z, clear=0.75)) as rp:
+        rp.draw(write, count=3, push={"depth": 0.5}, scissor=(0, 0, 32, 64))
+    read = sampling(dev, color.format, "1.0", depth_write=False, label="fog", **kept)
+    bind = {"src": (z.view(aspect="depth"), dev.sampler(filter="nearest"))}
+    for store in ("store", "none"):
+        with dev.render_pass(color=[tg.Attachment(color, clear=0.0)], depth=tg.Attachment(z, "load", store_op=store)) as rp:
+            rp.draw(read, count=3, bind=bind, push={"depth": 0.625})
+        want = np.where(np.arange(64) < 32, 0.0, 0.75)  # 0.625 is hidden by 0.5 on the left
+        assert np.abs(color.numpy()[..., 0] - want).max() < 1e-6
+    with pytest.raises(tg.Error, match=r"'src' .* reads depth of this pass, image 'z' \(level 0, layer 0\), which pipeline 'writer' writes"):
+        with dev.render_pass(color=[tg.Attachment(color, clear=0.0)], depth=tg.Attachment(z, "load")) as rp:
+            rp.draw(read, count=3, bind=bind, push={"depth": 0.625})
+            rp.draw(write, count=3, push={"depth": 0.25})
+    with pytest.raises(tg.Error, match="reads depth of this pass.*which clear_attachment writes"):
+        with dev.render_pass(color=[tg.Attachment(color, clear=0.0)], depth=tg.Attachment(z, "load")) as rp:
+            rp.clear(depth=0.5)
+            rp.draw(read, count=3, bind=bind, push={"depth": 0.625})
+    with pytest.raises(tg.Error, match="which its load_op clear writes"):
+        with dev.render_pass(color=[tg.Attachment(color, clear=0.0)], depth=tg.Attachment(z, clear=1.0)) as rp:
+            rp.draw(read, count=3, bind=bind, push={"depth": 0.625})
+
+
+def test_the_other_aspect_is_no_feedback(dev: tg.Device) -> None:
+    """Depth is sampled while stencil, in the same words, is written."""
+    color, z = dev.image((64, 64), "r32_sfloat"), dev.image((64, 64), "d24_unorm_s8_uint")
+    dev.clear(z, depth=0.5, stencil=1)
+    pipe = sampling(dev, color.format, "1.0", stencil=z.format, depth_test=False, depth_write=False,
+                    stencil_test={"pass": "increment_and_clamp"})  # fmt: skip
+    with dev.render_pass(color=[tg.Attachment(color, clear=0.0)], stencil=tg.Attachment(z, "load")) as rp:
+        rp.draw(pipe, count=3, bind={"src": (z.view(aspect="depth"), dev.sampler(filter="nearest"))}, push={"depth": 0.0})
+    assert np.abs(color.numpy() - 0.5).max() < 1e-6
+    assert np.all(z.numpy(aspect="stencil") == 2) and np.abs(z.numpy(aspect="depth") - 0.5).max() < 1e-6
+
+
+# -- several images on one memory
+
+
+def on_memory(dev: tg.Device, memory: _core.DeviceMemory, size: tuple[int, int], format_: str, **more: Any) -> tg.Image:
+    """An image whose bytes are the memory's first."""
+    image = dev.image(size, format_, **more)
+    usage = sum(_core.ENUMS["image_usage"][u] for u in ("transfer_src", "transfer_dst", "sampled"))
+    usage |= _core.ENUMS["image_usage"]["depth_stencil_attachment" if image.format_info.is_depth_stencil else "color_attachment"]
+    number = enums.parse_format(format_, "alias").number
+    image.core = _core.Image(number, *size, 1, 1, image.samples, usage, False, 0, image.label)
+    image.core.bind(memory, 0)
+    return image
+
+
+SIZE = (96, 80)
+ROW_B = 96 * 4  # a multiple of 64
+
+
+def alias_pass(dev: tg.Device, alias: tg.Image) -> None:
+    with dev.render_pass(color=[tg.Attachment(alias, clear=(0.875, 0, 0, 0))]):
+        pass
+
+
+def host_write(bytes_: np.ndarray) -> None:
+    bytes_[: ROW_B * SIZE[1]] = np.full(SIZE[0] * SIZE[1], 0.875, np.float32).view(np.uint8)
+
+
+def buffer_copy(dev: tg.Device, memory: _core.DeviceMemory) -> None:
+    target = dev.buffer(ROW_B * SIZE[1])
+    target.core = _core.Buffer(ROW_B * SIZE[1], target.core.usage, "alias")
+    target.core.bind(memory, 0)
+    dev.copy(np.full(SIZE[0] * SIZE[1], 0.875, np.float32), target)
+
+
+def shader_write(dev: tg.Device, memory: _core.DeviceMemory) -> None:
+    target = dev.buffer(ROW_B * SIZE[1])
+    target.core = _core.Buffer(ROW_B * SIZE[1], target.core.usage, "alias")
+    target.core.bind(memory, 0)
+    frag = """#version 450
+layout(std430, binding = 0) buffer Z { float z[]; } b; layout(location = 0) out vec4 o;
+void main() { b.z[int(gl_FragCoord.y) * 96 + int(gl_FragCoord.x)] = 0.875; o = vec4(0); }"""
+    color = dev.image(SIZE, "r8g8b8a8_unorm")
+    with dev.render_pass(color=[tg.Attachment(color, clear=(0, 0, 0, 0))]) as rp:
+        rp.draw(dev.pipeline(FULL, frag, color=[color.format]), count=3, bind={"b": target}, push={"depth": 0.0})
+
+
+WRITERS: dict[str, Callable[[tg.Device, tg.Image, _core.DeviceMemory, np.ndarray], None]] = {
+    "pass": lambda dev, alias, memory, bytes_: alias_pass(dev, alias),
+    "clear": lambda dev, alias, memory, bytes_: dev.clear(alias, (0.875, 0, 0, 0)),
+    "copy": lambda dev, alias, memory, bytes_: dev.copy(np.full((80, 96, 1), 0.875, np.float32), alias),
+    "buffer": lambda dev, alias, memory, bytes_: buffer_copy(dev, memory),
+    "shader": lambda dev, alias, memory, bytes_: shader_write(dev, memory),
+    "host": lambda dev, alias, memory, bytes_: host_write(bytes_),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_low_resolution_z_notices_every_writer(writer: str) -> None:
+    dev = tg.Device(profile="adreno-a740")
+    memory = _core.DeviceMemory(ROW_B * SIZE[1])
+    # The host's view is older than what is derived: nobody calls when it is written through.
+    bytes_ = np.frombuffer(memoryview(memory), np.uint8) if writer == "host" else np.zeros(0, np.uint8)
+    z, alias = on_memory(dev, memory, SIZE, "d32_sfloat"), on_memory(dev, memory, SIZE, "r32_sfloat")
+    color = dev.image(SIZE, "r8g8b8a8_unorm")
+    pipe = dev.pipeline(FULL, WHITE, color=[color.format], depth=z.format, depth_compare="less")
+
+    def draw(depth: float, load: str) -> tg.Stats:
+        with dev.render_pass(color=[tg.Attachment(color, clear=(0, 0, 0, 0))], depth=tg.Attachment(z, load, clear=1.0 if load == "clear" else None)) as rp:
+            rp.draw(pipe, count=3, push={"depth": depth})
+        return rp.stats
+
+    draw(0.25, "clear")
+    if writer != "host":  # what the others must end: the buffer is used by the next pass
+        assert draw(0.5, "load").lrz_primitives_rejected > 0 and not color.numpy().any()
+    WRITERS[writer](dev, alias, memory, bytes_)
+    assert np.all(z.numpy() == 0.875)
+    stats = draw(0.5, "load")
+    assert stats.lrz_primitives_rejected == 0
+    assert np.all(color.numpy() == 255) and np.all(z.numpy() == 0.5)
+
+
+def test_transaction_elimination_notices_other_images() -> None:
+    dev = tg.Device(profile="mali-g725")
+    memory = _core.DeviceMemory(ROW_B * SIZE[1])
+    image, alias = on_memory(dev, memory, SIZE, "r8g8b8a8_unorm"), on_memory(dev, memory, SIZE, "r32_uint")
+    pipe = dev.pipeline(FULL, WHITE, color=[image.format])
+
+    def frame(target: tg.Image) -> None:
+        with dev.render_pass(color=[tg.Attachment(target, clear=(0, 0, 0, 1))]) as rp:
+            rp.draw(pipe, count=3, push={"depth": 0.0}, scissor=(10, 10, 30, 30))
+
+    frame(image)
+    want = image.numpy()
+    frame(image)
+    assert np.array_equal(image.numpy(), want)
+    dev.clear(alias, (7, 0, 0, 0))
+    assert np.all(image.numpy() == (7, 0, 0, 0))
+    frame(image)
+    assert np.array_equal(image.numpy(), want)
+
+
+def test_what_is_defined_is_of_bytes(dev: tg.Device) -> None:
+    memory = _core.DeviceMemory(ROW_B * SIZE[1])
+    image, alias = on_memory(dev, memory, SIZE, "r8g8b8a8_unorm", label="a"), on_memory(dev, memory, SIZE, "r32_uint", label="b")
+    with pytest.raises(tg.UndefinedContentsError, match="nothing was stored"):
+        image.numpy()
+    dev.clear(alias, (0x01020304, 0, 0, 0))
+    assert np.all(image.numpy() == (4, 3, 2, 1))
+    with dev.render_pass(color=[tg.Attachment(image, clear=(0, 0, 0, 0), store_op="dont_care")], label="lost"):
+        pass
+    with pytest.raises(tg.UndefinedContentsError, match="image 'b': .*store_op of pass 'lost' was dont_care"):
+        alias.numpy()
+    np.frombuffer(memoryview(memory), np.uint8)[:] = 9
+    with pytest.raises(tg.UndefinedContentsError, match="dont_care"):
+        image.numpy()  # what the host did since can't be known
+    memory.unmap()
+
+
+def test_what_is_defined_is_of_a_level_and_layer(dev: tg.Device) -> None:
+    image = dev.image((32, 32), "r8g8b8a8_unorm", mip_levels=3, layers=2, label="pyramid")
+    with dev.render_pass(color=[tg.Attachment(image, "clear", clear=(1, 0, 0, 1), level=1, layer=1)]):
+        pass
+    assert np.all(image.numpy(1, 1) == (255, 0, 0, 255))
+    for level, layer in ((0, 0), (0, 1), (1, 0), (2, 1)):
+        with pytest.raises(tg.UndefinedContentsError, match=f"of level {level}, layer {layer} are undefined: nothing was stored"):
+            image.numpy(level, layer)
+    with dev.render_pass(color=[tg.Attachment(image, "clear", "dont_care", clear=(1, 0, 0, 1), level=1, layer=1)]):
+        pass
+    with pytest.raises(tg.UndefinedContentsError, match="was dont_care"):
+        image.numpy(1, 1)
+
+
+def test_attachments_on_the_same_bytes_are_refused(dev: tg.Device) -> None:
+    memory = _core.DeviceMemory(ROW_B * SIZE[1])
+    image, alias = on_memory(dev, memory, SIZE, "r8g8b8a8_unorm", label="a"), on_memory(dev, memory, SIZE, "r32_uint", label="b")
+    with pytest.raises(tg.Error, match="color1 and color0 are the same part of image 'b'"):
+        with dev.render_pass(color=[tg.Attachment(image, "dont_care"), tg.Attachment(alias, "dont_care")]):
+            pass
