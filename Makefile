@@ -15,7 +15,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python compare lint wheel test-wheel test-asserts install test-sanitize fuzz bench bench-clear bench-msaa bench-kernel bench-guard build build-tests system clean distclean
+.PHONY: help demo test test-cpp test-python compare lint wheel test-wheel test-asserts tidy install test-sanitize fuzz bench bench-clear bench-msaa bench-kernel bench-guard build build-tests system clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -60,6 +60,10 @@ $(VENV)/.stamp-lint: $(VENV)/.stamp-python
 	$(PY) -m pip install -q "ruff>=0.6" "mypy>=1.11" "clang-format==19.1.7"
 	@touch $@
 
+$(VENV)/.stamp-tidy: $(VENV)/.stamp-python
+	$(PY) -m pip install -q "clang-tidy==19.1.0.1"
+	@touch $@
+
 # --- the extension: pip configures $(BUILD) and installs an editable package once; later ninja builds what changed
 PIP_BUILD = --no-deps --no-build-isolation --config-settings=build-dir=$(BUILD) --config-settings=cmake.define.TILEGPU_TESTS=ON
 $(VENV)/.stamp-package: pyproject.toml CMakeLists.txt $(VENV)/.stamp-python
@@ -82,6 +86,9 @@ test-wheel: wheel ## install the wheel in an empty environment and render the RE
 PREFIX ?= /usr/local
 install: build ## the C++ API below PREFIX (/usr/local): headers, libtilegpu.so, find_package(tilegpu)
 	cmake --install $(BUILD) --component cpp --strip --prefix $(PREFIX)
+
+tidy: $(VENV)/.stamp-tidy build-tests ## clang-tidy over the sources that changed since they were clean (checks: .clang-tidy)
+	$(PY) scripts/tidy.py --build $(BUILD) --tool $(VENV)/bin/clang-tidy --jobs $(JOBS) $(TIDY_FILES)
 
 test-asserts: system ## C++ tests with asserts, optimised: quicker than the sanitizers
 	cmake -S . -B build/asserts -G Ninja -DCMAKE_BUILD_TYPE=Release -DTILEGPU_ASSERTS=ON -DTILEGPU_PYTHON=OFF

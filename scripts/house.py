@@ -18,7 +18,7 @@ from pathlib import Path
 SOURCES = Path(__file__).resolve().parent.parent / "cpp" / "src"
 ASSERT = re.compile(r"(?<![\w_])assert\s*\(")
 #: What may stand between the parameter list and the body.
-AFTER_PARAMETERS = re.compile(r"\)\s*(?:const|noexcept|override|final|mutable|&|&&|->\s*[\w:<>,&*\s]+|\s)*$")
+AFTER_PARAMETERS = re.compile(r"\)\s*(?:const|noexcept|override|final|mutable|&|&&|->[^{};]*|\s)*$")
 KEYWORDS = {"if", "for", "while", "switch", "catch", "return", "sizeof", "alignof", "decltype", "requires", "constexpr"}
 
 
@@ -76,7 +76,7 @@ def name_before(head: str) -> str | None:
 
 
 def functions_of(source: str, file: str) -> list[Function]:
-    """All function bodies, with their lines from the head's last line to the closing brace."""
+    """All function bodies, with their lines from the head (template and result included) to the closing brace."""
     text = without_texts(source)
     found: list[Function] = []
     inside: list[tuple[str | None, int]] = []  # open braces: the function that begins there or None, and the line
