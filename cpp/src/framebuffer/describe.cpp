@@ -3,6 +3,8 @@
 // In, out: see describe.hpp.
 #include "framebuffer/describe.hpp"
 
+#include <cassert>
+
 #include "vk/format.hpp"
 
 namespace tilegpu::framebuffer {
@@ -129,6 +131,7 @@ std::string targets_json(const Layout& layout, Get get) {
 
 template <class Pieces>
 const auto& target_of(const Pieces& pieces, uint32_t index) {
+  assert(index < kMaxColorAttachments + 2);
   return index < kMaxColorAttachments ? pieces.rts[index] : index == kMaxColorAttachments ? pieces.z : pieces.s;
 }
 

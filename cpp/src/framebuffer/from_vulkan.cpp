@@ -3,6 +3,8 @@
 // In: RenderingInfo (checked by rendering_checks.cpp) and the profile. Out: Framebuffer. Source: docs/decisions.md, 22, 23, 27.
 // Where the host can do more than PanVK: the store reduces any format by any mode, and writes all samples and the reduced one
 // in one go; interleaved depth/stencil images are written one aspect at a time, so that nothing unbound is loaded or stored.
+#include <cassert>
+
 #include "base/field_error.hpp"
 #include "framebuffer/framebuffer.hpp"
 #include "framebuffer/rendering_checks.hpp"
@@ -49,6 +51,7 @@ MsaaCopy load_copy(const ImageView& view, uint32_t samples) {
 }
 
 void map_load(const RenderingAttachment& a, const PassShape& shape, LoadTarget& load) {
+  assert(a.view && shape.samples >= 1);
   load.clear = a.clear;
   switch (a.load_op) {
     case VK_ATTACHMENT_LOAD_OP_CLEAR:
@@ -87,6 +90,7 @@ void map_store_and_resolve(const RenderingAttachment& a, const PassShape& shape,
   resolve.border = {ResolveOp::image, MsaaCopy::single};
   resolve.view = a.resolve_view;
   resolve.own_plane = stores;
+  assert(a.resolve_view);  // checked with the mode
   StoreTarget& resolved = *t.resolved;
   resolved.store = resolved.always = true;
   resolved.msaa = MsaaCopy::sample_zero;
@@ -94,6 +98,7 @@ void map_store_and_resolve(const RenderingAttachment& a, const PassShape& shape,
 }
 
 void map_spill(const RenderingAttachment& a, const Ptr<ImageView>& spill_view, const Target& t) {
+  assert(spill_view);
   t.spill_load->in_bounds = t.spill_load->border = LoadOp::image;
   t.spill_load->msaa = MsaaCopy::all;
   t.spill_load->view = spill_view;
@@ -125,6 +130,7 @@ Expected<Ptr<ImageView>> spill_view_of(const RenderingAttachment& a, const Layou
 }
 
 Target target_of(Framebuffer& f, uint32_t index) {
+  assert(index < kMaxColorAttachments + 2);  // colours, depth, stencil
   if (index < kMaxColorAttachments) {
     return {&f.load.rts[index],
             &f.store.rts[index],
@@ -215,6 +221,7 @@ Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::str
   }
 
   f.layout.tiling_area_px = tiling_area(f);
+  assert(f.layout.tiling_area_px.contains(f.layout.render_area_px));
   if (Status size = choose_tile_size(f.layout, info.label); !size) return size.error();
   for (uint32_t i = 0; i < kMaxColorAttachments + 2; ++i) {
     const Target t = target_of(f, i);

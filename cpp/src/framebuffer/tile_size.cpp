@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "base/field_error.hpp"
 #include "framebuffer/layout.hpp"
@@ -23,10 +24,12 @@ uint32_t ceil_log2(uint32_t value) { return value <= 1 ? 0 : static_cast<uint32_
 
 /// Square, or twice as wide as high.
 void set_shape(Layout& layout, uint32_t tile_px) {
+  assert(std::has_single_bit(tile_px));
   const uint32_t log2_px = static_cast<uint32_t>(std::bit_width(tile_px)) - 1;
   layout.tile_size_px = tile_px;
   layout.tile_width_px = 1u << ((log2_px + 1) / 2);
   layout.tile_height_px = 1u << (log2_px / 2);
+  assert(layout.tile_width_px * layout.tile_height_px == tile_px);
 }
 
 uint32_t host_word_bytes(VkFormat format) {
@@ -64,6 +67,7 @@ uint32_t host_bin_px(const Layout& layout, uint32_t l2_B) {
 
 Status choose_tile_size(Layout& layout, const std::string& pass_label) {
   const Profile& profile = *layout.profile;
+  assert(layout.sample_count >= 1 && layout.rt_count <= kMaxColorAttachments);
   if (profile.tile_model == TileModel::none) return Ok{};
   uint32_t rt_B = 0;
   for (uint32_t i = 0; i < layout.rt_count; ++i) rt_B += tile_bytes(layout.rt_formats[i]);
@@ -96,6 +100,7 @@ Status choose_tile_size(Layout& layout, const std::string& pass_label) {
     const bool used = i < layout.rt_count && layout.rt_formats[i] != VK_FORMAT_UNDEFINED;
     layout.rt_offset_B[i] = used ? offset_B : layout.tile_rt_alloc_B;
     if (used) offset_B += tile_bytes(layout.rt_formats[i]) * layout.tile_size_px * layout.sample_count;
+    assert(offset_B <= layout.tile_rt_alloc_B);
   }
   return Ok{};
 }

@@ -4,6 +4,7 @@
 #include "geometry/bin_records.hpp"
 
 #include <bit>
+#include <cassert>
 
 namespace tilegpu::geometry {
 
@@ -29,6 +30,8 @@ void Binner::begin(const records::BinGrid& grid, int32_t first_sample, int32_t l
 }
 
 void Binner::add_box(uint32_t record, const TriangleRecord& t, int32_t x0, int32_t x1, int32_t y0, int32_t y1) {
+  assert(0 <= x0 && x0 <= x1 && x1 < static_cast<int32_t>(grid_.columns));
+  assert(0 <= y0 && y0 <= y1 && y1 < static_cast<int32_t>(grid_.rows));
   last_bin_ = ~0u;
   const uint32_t columns = grid_.columns;
   if (x0 == x1 || y0 == y1) {
@@ -75,6 +78,7 @@ void Binner::finish(Chunk& chunk) {
   uint64_t* touched = touched_.data();
   uint32_t low = ~0u, high = 0;
   for (const BinSpan& span : spans_) {
+    assert(span.bin + span.bin_count <= count_.size());
     for (uint32_t bin = span.bin; bin < span.bin + span.bin_count; bin++) {
       if (count[bin] == 0) touched[bin >> 6] |= 1ull << (bin & 63);
       count[bin] += span.record_count;

@@ -2,6 +2,7 @@
 #include "geometry/census.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 #include "geometry/index_fetch.hpp"
 
@@ -83,6 +84,7 @@ void VertexCensus::begin(const CensusLayout& layout) {
 }
 
 uint64_t VertexCensus::count() const {
+  assert(layout_);  // begin() comes first
   uint64_t sum = layout_->uncounted;
   for (const CensusLayout::Run& run : layout_->runs) sum += sum_bytes(seen_.data() + run.first, run.end - run.first) * run.instances;
   return sum;

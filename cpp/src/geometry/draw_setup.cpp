@@ -41,6 +41,7 @@ void side_planes(float scale, float offset, float low_px, float high_px, int32_t
 }  // namespace
 
 SampleGrid sample_grid(uint32_t samples) {
+  assert(samples >= 1 && samples <= 16 && (samples & (samples - 1)) == 0);
   int32_t log2_count = 0;
   while ((2u << log2_count) <= samples && log2_count < 4) log2_count++;
   return {log2_count == 4 ? 0 : 128 >> log2_count, 8 - log2_count, log2_count};
@@ -77,6 +78,7 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   cut(out.y0_px, int64_t{out.y1_px} + 1, pass.grid.origin_y_px, pass.grid.origin_y_px + int64_t{pass.grid.rows} * pass.grid.bin_px,
       &out.y0_px, &out.y1_px);
   out.empty = out.x1_px < out.x0_px || out.y1_px < out.y0_px;
+  assert(out.empty || (out.x0_px >= pass.grid.origin_x_px && out.y0_px >= pass.grid.origin_y_px));
 
   // A viewport of NaN or infinities shows nothing.
   for (const float value : {out.scale_x, out.scale_y, out.scale_z, out.offset_x, out.offset_y, out.offset_z})

@@ -2,6 +2,8 @@
 // the order of drawing; clears stand among them in the bins that they touch.
 #include "geometry/geometry.hpp"
 
+#include <cassert>
+
 namespace tilegpu::geometry {
 
 namespace {
@@ -56,6 +58,7 @@ void gather_bins(const GeometryPass& pass, std::span<const Chunk* const> chunks,
   // first[bin] serves as the cursor and ends where the next bin begins; then it is moved back by one bin.
   BinSegment* segments = out.segments.data();
   each_segment([&](uint32_t bin, const BinSegment& segment) { segments[first[bin]++] = segment; });
+  assert(bins == 0 || first[bins - 1] == out.segments.size());  // every segment found its place
   for (size_t i = bins; i > 0; i--) first[i] = first[i - 1];
   first[0] = 0;
 }

@@ -3,6 +3,7 @@
 // Source: Vulkan specification, "Primitive Topologies", "Primitive Restart"; reads outside the buffer give 0 (robustBufferAccess).
 #include "geometry/index_fetch.hpp"
 
+#include <cassert>
 #include <cstring>
 
 namespace tilegpu::geometry {
@@ -108,6 +109,7 @@ void fetch_restarted(const Indices& index, VkPrimitiveTopology topology, bool pr
   const uint64_t vertices = vertices_per_primitive(topology);
   const bool list = is_list(topology);
   uint64_t begin = piece.restart_begin;
+  assert(begin <= piece.restart_index);
   uint32_t done = 0;
   for (uint64_t last = piece.restart_index; done < piece.primitive_count && last < end; last++) {
     if (index.restart(last)) {
@@ -181,6 +183,7 @@ IndexTriples indices_in_place(const command::DrawCall& draw, const ChunkPiece& p
 }
 
 IndexTriples fetch_indices(const command::DrawCall& draw, const ChunkPiece& piece, Arena<uint32_t>& scratch) {
+  assert(piece.primitive_count > 0 && piece.primitive_count <= kLargestChunk);
   if (const IndexTriples there = indices_in_place(draw, piece); there.bytes) return there;
   const VkPrimitiveTopology topology = topology_of(draw);
   const bool restart = uses_restart(draw);
@@ -198,6 +201,7 @@ IndexTriples fetch_indices(const command::DrawCall& draw, const ChunkPiece& piec
 }
 
 std::vector<ChunkPiece> scan_restart(const command::DrawCall& draw, uint32_t limit) {
+  assert(limit > 0 && uses_restart(draw));
   std::vector<ChunkPiece> pieces;
   const VkPrimitiveTopology topology = topology_of(draw);
   if (primitives_of(topology, 3) == 0) return pieces;

@@ -2,6 +2,7 @@
 // many small draws share one, a big draw is cut in many, a clear is one of its own. Only counts decide, never threads.
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "geometry/geometry.hpp"
 #include "geometry/index_fetch.hpp"
@@ -34,9 +35,11 @@ struct Planner {
   }
 
   void add(const ChunkPiece& piece) {
+    assert(piece.primitive_count > 0 && piece.instance_count > 0);
     const uint32_t primitives = piece.primitive_count * piece.instance_count;
     if (primitives > room) begin_plan(nullptr);
     out.pieces_.push_back(piece);
+    assert(primitives <= room);  // a piece is cut to the limit before
     room -= primitives;
   }
 

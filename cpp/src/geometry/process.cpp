@@ -1,6 +1,7 @@
 // geometry/process.cpp -- the geometry phase of one chunk, all its stages in turn. In: a chunk plan. Out: a Chunk.
 #include <immintrin.h>
 
+#include <cassert>
 #include <utility>
 
 #include "geometry/census.hpp"
@@ -38,6 +39,7 @@ GeometryWorker::~GeometryWorker() = default;
 
 void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
   const command::DrawCall& call = pass.draws[piece.draw];
+  assert(call.state && call.state->pipeline);
   const command::DrawState& state = *call.state;
   if (draw.state != &state) setup_draw(pass, state, draw);
   Chunk& chunk = *out.chunk;
@@ -103,6 +105,7 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
       if (pass.census && call.indexed && piece.instance + i == 0)
         pass.census->mark(piece.draw, batch.vertex_index, batch.vertex_count, vertex_offset);
       const size_t varyings_before = chunk.varyings.size();
+      assert(batch.vertex_count >= 1 && batch.vertex_count <= limit && batch.primitive_count >= 1);
       const uint32_t shared_before = out.shared_used;
       args.count = batch.vertex_count;
       args.loop_budget = pass.loop_budget;

@@ -2,6 +2,7 @@
 // triangles' slots. Out: records and bins of those that may cover a sample. Culled: outside, facing away, without area, between
 // the samples, outside scissor and render area. Source: Vulkan specification, "Basic Polygon Rasterization", "Depth Bias".
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "geometry/cull.hpp"
@@ -112,6 +113,7 @@ uint32_t emit_triangle(const DrawSetup& draw, uint32_t flags, const RecordVertex
   const uint32_t shift = out.binner->shift();
   const int32_t bx0 = (box.x0 - grid.origin_x_px) >> shift, bx1 = (box.x1 - grid.origin_x_px) >> shift;
   const int32_t by0 = (box.y0 - grid.origin_y_px) >> shift, by1 = (box.y1 - grid.origin_y_px) >> shift;
+  assert(bx0 >= 0 && by0 >= 0 && bx1 < static_cast<int32_t>(grid.columns) && by1 < static_cast<int32_t>(grid.rows));
   if (bx0 == bx1 && by0 == by1)
     out.binner->add(index, static_cast<uint32_t>(by0) * grid.columns + static_cast<uint32_t>(bx0));
   else

@@ -3,6 +3,7 @@
 // Source: Giesen, "A trip through the Graphics Pipeline 2011", part 3 ("Vertex Caching and Shading").
 #include "geometry/vertex_batch.hpp"
 
+#include <cassert>
 #include <cstring>
 
 #include "base/simd.hpp"
@@ -74,6 +75,7 @@ uint32_t TagStore::fill(const uint8_t* triples, uint32_t count, uint32_t limit, 
     store(batch.vertex_index + v, wrapping_sum(index, offset));
   }
   batch.vertex_count = vertices;
+  assert(vertices <= kBatchStride);
   batch.primitive_count = done;
   return done;
 }

@@ -2,12 +2,14 @@
 #include "geometry/vertex_range.hpp"
 
 #include <bit>
+#include <cassert>
 
 #include "base/simd.hpp"
 
 namespace tilegpu::geometry {
 
 bool VertexRange::begin(const uint8_t* triples, uint32_t primitive_count) {
+  assert(triples && primitive_count > 0);
   const size_t indices = size_t{primitive_count} * 3;
   uint32_t low = ~0u, high = 0;
   size_t i = 0;
@@ -112,6 +114,7 @@ void VertexRange::mark(VertexCensus& census, uint32_t draw) const {
 }
 
 void VertexRange::keep_block(uint32_t block, Chunk& chunk) {
+  assert(block < blocks());
   kept_.data()[block] = static_cast<uint32_t>(chunk.varyings.size());
   chunk.varyings.append(varyings_.data() + block * block_floats_, block_floats_);
 }
@@ -119,6 +122,7 @@ void VertexRange::keep_block(uint32_t block, Chunk& chunk) {
 const Batch& VertexRange::corners(const uint32_t slot[3], Chunk& chunk) {
   for (uint32_t k = 0; k < 3; k++) {
     const uint32_t block = slot[k] / kBatchStride, in_block = slot[k] % kBatchStride;
+    assert(slot[k] < size);
     for (uint32_t c = 0; c < 4; c++)
       corners_.position[c * kBatchStride + k] = position_.data()[(size_t{block} * 4 + c) * kBatchStride + in_block];
     corners_.post[k] = post.data()[slot[k]];

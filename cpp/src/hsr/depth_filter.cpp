@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cmath>
 
 namespace tilegpu::hsr {
@@ -22,6 +23,7 @@ int32_t depth_word(double depth, double scale) {
 }  // namespace
 
 FilterPlanes make_filter_planes(DepthFilter mode, uint32_t position, double scale) {
+  assert(position <= kFilterSteps);
   FilterPlanes planes;
   const double t = static_cast<double>(position) / kFilterSteps;
   // More planes lie around the position, so that the crossing of FP and SP stays at the most rejections.
@@ -62,6 +64,7 @@ void FilterCounters::add(const FilterCounters& other) {
 }
 
 void TileFilter::begin_pass(const FilterPlanes& planes, uint32_t samples, uint32_t bin_px) {
+  assert(planes.count <= planes.word.size() && samples >= 1 && bin_px % kFilterLine_px == 0);
   planes_ = planes;
   samples_ = samples;
   blocks_per_row_ = bin_px / 4;
@@ -85,6 +88,7 @@ void TileFilter::forget() { std::fill(level_.begin(), level_.end(), planes_.skip
 void TileFilter::touch(size_t word) {
   const size_t block = word / (size_t{16} * samples_);
   const size_t line = (block / blocks_per_row_ / 2) * (blocks_per_row_ / 2) + block % blocks_per_row_ / 2;
+  assert(line < touched_.size());
   counters.lines += !touched_[line];
   touched_[line] = 1;
 }
@@ -97,6 +101,7 @@ uint32_t TileFilter::admit(size_t word, const int32_t* now, uint32_t covered, ui
   for (uint32_t p = 0; p < 4; p++) {
     if (!(covered >> p & 1)) continue;
     const uint32_t level = level_[word + p];
+    assert(level <= planes_.count);
     const bool front = now[p] < planes_.position;
     counters.front += front;
     if (level >= lowest && now[p] >= planes_.word[planes_.count - level]) {
@@ -114,6 +119,7 @@ uint32_t TileFilter::admit(size_t word, const int32_t* now, uint32_t covered, ui
 }
 
 void TileFilter::raise(size_t word, const int32_t* now, uint32_t written) {
+  assert(on() && word + 4 <= level_.size());
   for (uint32_t p = 0; p < 4; p++) {
     if (!(written >> p & 1)) continue;
     uint8_t level = 0;
@@ -141,6 +147,7 @@ void FilterPosition::adapt(const FilterCounters& frame) {
   last_difference = difference;
   last_passed = passed;
   position = static_cast<uint32_t>(std::clamp<int32_t>(static_cast<int32_t>(position) + steps, 1, kFilterSteps - 1));
+  assert(position >= 1 && position < kFilterSteps);
 }
 
 }  // namespace tilegpu::hsr

@@ -24,6 +24,7 @@ LrzDepth lrz_depth(VkFormat format) {
 }
 
 int32_t lrz_word(LrzDepth depth, float z) {
+  assert(!depth.unorm || depth.most > 0);
   z = z > 0 ? (z < 1 ? z : 1.0f) : 0.0f;
   if (depth.unorm) return static_cast<int32_t>(std::nearbyint(double{z} * depth.most));
   int32_t word;
@@ -75,6 +76,7 @@ LrzTexel lrz_texel(uint32_t samples) {
 }
 
 bool LrzBuffer::improve(uint32_t column, uint32_t row, uint16_t next) {
+  assert(column < columns && row < rows);
   std::atomic_ref<uint16_t> texel(texels[size_t{row} * pitch + column]);
   const bool less = direction != LrzDirection::greater;
   uint16_t old = texel.load(std::memory_order_relaxed);
@@ -91,6 +93,7 @@ bool LrzBuffer::improve(uint32_t column, uint32_t row, uint16_t next) {
 void lrz_clear(LrzBuffer& b, uint32_t generation, LrzDirection direction, VkFormat format, uint32_t samples, uint32_t width_px,
                uint32_t height_px, const float* clear) {
   b.direction = direction;
+  assert(direction != LrzDirection::unknown && generation > 0);
   b.depth = lrz_depth(format);
   b.texel = lrz_texel(samples);
   b.samples = samples;
@@ -113,6 +116,7 @@ void lrz_clear(LrzBuffer& b, uint32_t generation, LrzDirection direction, VkForm
 namespace {
 
 int64_t floor_quotient(int64_t a, int64_t positive) {
+  assert(positive > 0);
   const int64_t quotient = a / positive;
   return quotient - (a % positive < 0);
 }
@@ -121,6 +125,7 @@ int64_t floor_quotient(int64_t a, int64_t positive) {
 
 void lrz_insert(const LrzWriter& w, const records::TriangleRecord& r) {
   LrzBuffer& b = *w.buffer;
+  assert(w.area_x0 <= w.area_x1 && w.area_y0 <= w.area_y1);
   const records::DepthLimits range{w.range_lo, w.range_hi};
   records::PrimitiveDepth p;
   records::set_up_depth(r, range, p);
@@ -152,6 +157,7 @@ void lrz_insert(const LrzWriter& w, const records::TriangleRecord& r) {
     bias[k] = dy[k] < 0 || (dy[k] == 0 && dx[k] > 0) ? 0 : -1;
   }
   const int32_t width = 1 << b.texel.shift_x, height = 1 << b.texel.shift_y;
+  assert(column0 >= 0 && row0 >= 0 && column1 <= static_cast<int32_t>(b.columns) && row1 <= static_cast<int32_t>(b.rows));
   const float scale = 1.0f / 256;
   for (int32_t row = row0; row < row1; row++) {
     // Sample points of the row's texels in the render area, in subpixels.

@@ -1,6 +1,8 @@
 // hsr/lrz_state.cpp -- see lrz_state.hpp.
 #include "hsr/lrz_state.hpp"
 
+#include <cassert>
+
 namespace tilegpu::hsr {
 
 namespace {
@@ -216,6 +218,7 @@ LrzDecision lrz_draw(LrzState& s, const LrzDrawFacts& d, int32_t number) {
     return out;
   }
   Verdict v;
+  assert(s.generation > 0);  // a profile without low-resolution Z is off
   const bool was_unknown = s.direction == LrzDirection::unknown;
   LrzDirection direction = LrzDirection::unknown;
   add_pass_rules(s, d, v);
@@ -264,7 +267,9 @@ LrzDecision lrz_draw(LrzState& s, const LrzDrawFacts& d, int32_t number) {
   }
   out.direction = direction;
   out.test = out.severity < LrzSeverity::off_draw;
+  assert(!out.test || out.direction != LrzDirection::unknown);  // nothing is compared without a direction
   out.write = out.severity == LrzSeverity::none && d.depth_write;
+  assert(!out.write || out.test);
   out.feedback = s.valid && d.depth_write && !out.write && d.compare != VK_COMPARE_OP_NEVER;
   return out;
 }

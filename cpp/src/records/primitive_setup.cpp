@@ -2,6 +2,7 @@
 #include "records/primitive_setup.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 #include "vk/sample_locations.hpp"
 
@@ -41,6 +42,7 @@ void set_up_primitive(const TriangleRecord& r, const Chunk& chunk, const DepthLi
     out.provoking = varyings + r.vertex[provoking < 3 ? provoking : 0];
   }
   const size_t index = static_cast<size_t>(&r - chunk.records.data());
+  assert(index < chunk.records.size());
   out.primitive_id = index < chunk.primitive_id.size() ? chunk.primitive_id[index] : 0;
   out.front_facing = r.draw_flags & kFrontFacing ? 1 : 0;
   out.draw = r.draw_flags & kDrawMask;
@@ -63,6 +65,7 @@ void defer_vertices(const TriangleRecord& r, const Chunk& chunk, shader::Primiti
 }
 
 uint64_t cover_quad(const TriangleRecord& r, int32_t x_px, int32_t y_px, uint32_t samples) {
+  assert(samples >= 1 && samples <= 16);  // four bits each
   uint64_t coverage = 0;
   const vk::SampleLocation* at = vk::sample_locations(samples);
   for (uint32_t s = 0; s < samples; s++)

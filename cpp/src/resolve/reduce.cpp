@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstring>
 
 namespace tilegpu::resolve {
@@ -420,6 +421,7 @@ ReduceKind kind_of(const vk::FormatInfo& format, VkImageAspectFlags aspect, bool
 }  // namespace
 
 Reducer make_reducer(const vk::FormatInfo& format, VkImageAspectFlags aspect, ReduceMode mode, uint32_t samples, bool words) {
+  assert(samples >= 1 && samples <= 16 && (samples & (samples - 1)) == 0);
   Reducer reducer;
   reducer.format = &format;
   reducer.samples = samples;
@@ -433,6 +435,7 @@ Reducer make_reducer(const vk::FormatInfo& format, VkImageAspectFlags aspect, Re
 }
 
 void reduce(const Reducer& r, const uint8_t* source, size_t sample_stride_B, size_t bytes, uint8_t* out) {
+  assert(r.samples >= 1 && r.samples <= 16 && (r.samples == 1 || sample_stride_B >= bytes));
   if (r.kind == ReduceKind::copy) {
     std::memcpy(out, source, bytes);
     return;
@@ -451,6 +454,7 @@ void reduce(const Reducer& r, const uint8_t* source, size_t sample_stride_B, siz
 
 void reduce_pieces(const Reducer& r, const uint8_t* source, size_t sample_stride_B, size_t bytes, size_t piece_stride_B, uint32_t count,
                    uint8_t* out) {
+  assert(bytes % 32 == 0 && (count <= 1 || piece_stride_B >= bytes));
   if (r.kind == ReduceKind::copy || r.kind == ReduceKind::texel) {
     for (uint32_t i = 0; i < count; ++i) reduce(r, source + i * piece_stride_B, sample_stride_B, bytes, out + i * bytes);
     return;

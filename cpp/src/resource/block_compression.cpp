@@ -5,6 +5,7 @@
 #include "resource/block_compression.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 namespace tilegpu::resource {
@@ -61,12 +62,14 @@ uint32_t bursts(uint32_t size_B) { return (size_B + kBurst_B - 1) / kBurst_B * k
 }  // namespace
 
 SuperblockAddress superblock_address(uint8_t* image_data, const SubresourceLayout& layout, uint32_t sample, uint32_t column, uint32_t row) {
+  assert(column < layout.superblocks_x && row < layout.superblocks_y);
   uint8_t* base = image_data + layout.offset_B + layout.sample_pitch_B * sample;
   const size_t index = static_cast<size_t>(row) * layout.superblocks_x + column;
   return {base + index * layout.header_B, base + layout.payload_offset_B + index * layout.payload_slot_B};
 }
 
 uint32_t encode_superblock(const Superblock& in, uint32_t texel_B, uint8_t* header, uint8_t* payload) {
+  assert(texel_B >= 1 && texel_B <= 16);
   const uint32_t header_B = texel_B > 8 ? 32 : 16;
   Header h = {0, kModeSolid};
   if (is_solid(in, texel_B)) {

@@ -117,6 +117,7 @@ VkImageAspectFlags format_aspects(const vk::FormatInfo& format) {
 }
 
 SubresourceLayout level_layout(const ImageCreateInfo& info, uint32_t texel_B, uint32_t level) {
+  assert(texel_B > 0 && level < info.mip_levels);
   SubresourceLayout out;
   out.width_px = level_extent(info.width_px, level);
   out.height_px = level_extent(info.height_px, level);
@@ -207,6 +208,7 @@ SubresourceLayout Image::layout(VkImageAspectFlagBits aspect, uint32_t level, ui
   const uint32_t plane = resource::plane_of(format, aspect);
   SubresourceLayout out = resource::level_layout(info_, resource::plane_texel_B(format, plane), level);
   out.offset_B = plane_offsets_B_[plane * info_.mip_levels + level] + out.size_B * layer;
+  assert(out.offset_B + out.size_B <= required_B_);
   return out;
 }
 

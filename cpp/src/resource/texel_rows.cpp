@@ -4,6 +4,7 @@
 #include "resource/texel_rows.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "resource/block_compression.hpp"
@@ -31,6 +32,7 @@ AspectField aspect_field(const vk::FormatInfo& format, VkImageAspectFlags aspect
 }
 
 TexelRows open_texels(const Image& image, VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer, uint32_t sample) {
+  assert(image.data() && sample < image.sample_count());
   TexelRows t;
   t.layout = image.layout(aspect, level, layer);
   t.image_data = image.data();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 namespace tilegpu::resource {
 namespace {
@@ -39,6 +40,7 @@ void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi) {
     // Levels beyond the last repeat it, so that a level clamped too late still reads the image.
     const uint32_t level = info.base_level + std::min(i, info.level_count - 1);
     const SubresourceLayout layout = image.layout(aspect, level, info.base_layer);
+    assert(layout.row_pitch_B <= UINT32_MAX);  // 2^14 texels of 16 bytes
     abi.level[i] = {image.data() + layout.offset_B, static_cast<uint32_t>(layout.row_pitch_B), static_cast<int32_t>(layout.width_px),
                     static_cast<int32_t>(layout.height_px), 0};
     abi.layer_pitch_B[i] = layout.size_B;

@@ -1,6 +1,8 @@
 // tile_io/equal_quads.cpp -- whole tiles of equal_quads.hpp: eight blocks' bytes at a time.
 #include "tile_io/equal_quads.hpp"
 
+#include <cassert>
+
 namespace tilegpu::tile_io {
 namespace {
 
@@ -9,6 +11,7 @@ void expand(const HostTile& tile, uint8_t* memory, bool whole) {
   const uint8_t* equal = equal_quads(tile, memory);
   if (!equal) return;
   const uint32_t blocks = (tile.bin_px / kBlock_px) * (tile.bin_px / kBlock_px);  // 64 or more
+  assert(tile.samples > 1 && blocks >= 64);                                       // one sample has nothing to keep once
   for (uint32_t first = 0; first < blocks; first += 8) {
     uint64_t bytes;
     std::memcpy(&bytes, equal + first, 8);

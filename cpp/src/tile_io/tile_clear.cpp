@@ -4,6 +4,7 @@
 #include "tile_io/tile_targets.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 namespace tilegpu::tile_io {
 namespace {
@@ -41,6 +42,7 @@ void clear_plane(const HostTile& tile, const TilePlane& plane, const TileRegion&
 
 void clear_in_tile(const HostTile& tile, const TileRegion& region, int attachment, VkImageAspectFlags aspects, const VkClearValue& value,
                    const VkRect2D& rect, uint8_t* memory) {
+  assert(attachment < static_cast<int>(kMaxColorAttachments) && (attachment >= 0 || aspects));
   const auto side = static_cast<int32_t>(tile.bin_px);
   const Box bin = {region.x_px, region.y_px, region.x_px + side - 1, region.y_px + side - 1};
   const int64_t end_x = static_cast<int64_t>(rect.offset.x) + rect.extent.width - 1,

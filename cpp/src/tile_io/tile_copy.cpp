@@ -21,6 +21,7 @@ struct BlockRange {
 };
 
 BlockRange block_range(const PlaneView& plane, const Box& box) {
+  assert(!box.empty() && box.min_x >= plane.x_px && box.min_y >= plane.y_px);
   return {static_cast<uint32_t>(box.min_x - plane.x_px) / kBlock_px, static_cast<uint32_t>(box.max_x - plane.x_px) / kBlock_px,
           static_cast<uint32_t>(box.min_y - plane.y_px) / kBlock_px, static_cast<uint32_t>(box.max_y - plane.y_px) / kBlock_px};
 }
@@ -53,6 +54,7 @@ void copy_cut(const uint8_t* from, size_t from_pitch_B, uint8_t* to, size_t to_p
 }
 
 size_t cut_offset(const Box& part, const Box& block, size_t texel_B) {
+  assert(block.contains(part));
   return static_cast<size_t>(part.min_y - block.min_y) * kCutPitch_B + static_cast<size_t>(part.min_x - block.min_x) * texel_B;
 }
 

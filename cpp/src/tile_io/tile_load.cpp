@@ -3,6 +3,7 @@
 // Clears clear ("don't care" starts at zero), images are read inside the render area and in the border, each as its own operation says;
 // targets of clean bins are left alone. Source: docs/decisions.md, 20 (loads), 26 (clean tiles), 27 (spills).
 #include <algorithm>
+#include <cassert>
 #include <span>
 
 #include "tile_io/equal_quads.hpp"
@@ -49,6 +50,7 @@ void load_boxes(const Target& t, const HostTile& tile, const TileRegion& region,
                 const Box& read_already, TrafficCause cause, uint8_t* memory, stats::Ledger& ledger) {
   if (!image.data) return;
   const uint32_t image_samples = t.load->msaa == MsaaCopy::single ? 1 : tile.samples;
+  assert(tile.samples >= 1 && image_samples <= tile.samples);
   uint64_t pixels = 0;
   for (const Box& box : boxes) pixels += box.pixels();
   if (pixels == 0) return;
@@ -74,6 +76,7 @@ void clear_blocks(const Target& t, const HostTile& tile, const TileRegion& regio
                   bool first_sample, uint8_t* memory) {
   if (box.empty()) return;
   const uint32_t row_blocks = tile.bin_px / kBlock_px;
+  assert(t.plane->words > 0);  // the attachment has a plane
   const auto first_row = static_cast<uint32_t>(box.min_y - region.y_px) / kBlock_px,
              last_row = static_cast<uint32_t>(box.max_y - region.y_px) / kBlock_px;
   uint8_t* out = memory + t.plane->offset_B + static_cast<size_t>(first_row) * row_blocks * t.plane->block_B;

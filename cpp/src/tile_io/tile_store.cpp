@@ -4,6 +4,7 @@
 // render area only; block-compressed ones in whole superblocks of the tiling area, whose border was loaded. Source: docs/decisions.md,
 // 22, 24.
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "tile_io/equal_quads.hpp"
@@ -61,6 +62,7 @@ uint64_t store_superblocks(const StoreJob& job, const ImageAccess& image, uint32
 
 /// Quick and with every bit of the input in every bit of the result; never 0, which means unknown.
 uint64_t signature(const uint8_t* bytes, size_t size_B) {
+  assert(size_B % 8 == 0);
   uint64_t hash = 0x9e3779b97f4a7c15ull;
   for (size_t at = 0; at < size_B; at += 8) {
     uint64_t word;
@@ -121,6 +123,7 @@ uint64_t store_changed_blocks(const StoreJob& job, const ImageAccess& image, con
 }
 
 void store_target(const StoreJob& job, stats::Ledger& ledger) {
+  assert(job.store.view);
   const ImageAccess image = image_access(*job.store.view, job.t.aspect, job.region.layer);
   if (!image.data || job.areas.tiling.empty()) return;
   const bool all = job.store.msaa == MsaaCopy::all;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstring>
 
 #include "tile_io/equal_quads.hpp"
@@ -47,6 +48,7 @@ Pieces pieces_at(const Framebuffer& f, uint32_t index, Part part) {
 }  // namespace
 
 Target target_at(const Framebuffer& f, const HostTile& tile, uint32_t index, Part part) {
+  assert(index < kTargets);
   const Pieces p = pieces_at(f, index, part);
   if (index < kMaxColorAttachments) {
     return {index,
@@ -110,6 +112,7 @@ bool stores_clear_values(const Framebuffer& f, const HostTile& tile, Part part) 
 }
 
 BinAreas bin_areas(const Layout& layout, uint32_t bin_px, const TileRegion& region) {
+  assert(region.columns >= 1 && bin_px >= 32 && (bin_px & (bin_px - 1)) == 0);
   const auto side = static_cast<int32_t>(bin_px);
   const Box bin = {region.x_px, region.y_px, region.x_px + side * static_cast<int32_t>(region.columns) - 1, region.y_px + side - 1};
   BinAreas areas;
@@ -128,6 +131,7 @@ BinAreas bin_areas(const Layout& layout, uint32_t bin_px, const TileRegion& regi
 }
 
 ImageAccess image_access(const ImageView& view, VkImageAspectFlagBits aspect, uint32_t layer) {
+  assert(layer < view.info().layer_count);
   const Image& image = *view.image();
   ImageAccess access;
   access.data = image.data();
@@ -143,6 +147,7 @@ ImageAccess image_access(const ImageView& view, VkImageAspectFlagBits aspect, ui
 }
 
 PlaneView plane_view(const HostTile& tile, const TilePlane& plane, const TileRegion& region, uint8_t* memory, uint32_t sample) {
+  assert(sample < tile.samples && plane.offset_B % 64 == 0);
   return {.data = memory + plane.offset_B + static_cast<size_t>(sample) * plane.words * kWordPlane_B,
           .block_B = plane.block_B,
           .words = plane.words,

@@ -40,6 +40,7 @@ TILEGPU_WIDE inline __m512i lower_quads(__m512i a, __m512i b) { return _mm512_sh
 template <uint32_t kTexel_B, uint32_t kSamples, bool kStream>
 TILEGPU_WIDE void write_lines(const PlaneView& plane, uint32_t column, uint32_t row, uint32_t count, uint8_t* out, size_t pitch_B) {
   constexpr uint32_t kWords = kTexel_B / 4, kBlocks = 16 / kTexel_B;
+  assert(count % kBlocks == 0 && plane.words == kWords);
   const size_t sample_B = static_cast<size_t>(plane.words) * kWordPlane_B;
   __m512i words[4];  // of one block, or of four
   const auto read = [&](uint32_t block, __m512i* to) TILEGPU_WIDE {

@@ -3,6 +3,7 @@
 // In, out: see transfer.hpp. Source: Vulkan specification, "Image Copies With Scaling" (vkCmdBlitImage): u = (x + 1/2 - dst0) * scale +
 // src0, addresses clamp to the source region; sRGB is filtered in linear space.
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -25,6 +26,7 @@ std::vector<Tap> make_taps(int32_t source0, int32_t source1, int32_t destination
   const int32_t begin = std::min(destination0, destination1), end = std::max(destination0, destination1);
   const int32_t low = std::min(source0, source1), high = std::max(source0, source1) - 1;
   const double scale = static_cast<double>(source1 - source0) / static_cast<double>(destination1 - destination0);
+  assert(begin < end && low <= high);  // checked when the blit was recorded
   std::vector<Tap> taps;
   taps.reserve(static_cast<size_t>(end - begin));
   for (int32_t x = begin; x < end; ++x) {
@@ -84,6 +86,7 @@ void blit_aspect(const Image& source, uint32_t source_level, uint32_t source_lay
                  uint32_t destination_level, uint32_t destination_layer, const VkOffset3D d[2], VkFilter filter, RowRange range,
                  VkImageAspectFlagBits aspect) {
   const RowRange share = share_of(destination, range, static_cast<uint32_t>(std::abs(d[1].y - d[0].y)));
+  assert(share.begin <= share.end);
   if (share.begin == share.end) return;
   const vk::FormatInfo &from = *vk::find_format(source.info().format), &to = *vk::find_format(destination.info().format);
   const TexelRows in = open_texels(source, aspect, source_level, source_layer, 0);
@@ -93,6 +96,7 @@ void blit_aspect(const Image& source, uint32_t source_level, uint32_t source_lay
                          lines = make_taps(s[0].y, s[1].y, d[0].y, d[1].y, linear);
   const auto x0 = static_cast<uint32_t>(std::min(d[0].x, d[1].x)), y0 = static_cast<uint32_t>(std::min(d[0].y, d[1].y));
   const auto count = static_cast<uint32_t>(columns.size());
+  assert(in.rows.data && out.rows.data && x0 + count <= out.rows.width_px);
   RowCache cache;
   std::vector<vk::Texel> row(count);
   for (uint32_t i = share.begin; i < share.end; ++i) {

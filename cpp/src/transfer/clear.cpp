@@ -3,6 +3,7 @@
 // In, out: see transfer.hpp. Source: Vulkan specification, "Clearing Images Outside a Render Pass Instance".
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstring>
 
 #include "transfer/transfer.hpp"
@@ -12,6 +13,7 @@ namespace tilegpu::transfer {
 namespace {
 
 void fill_row(uint8_t* row, uint32_t width_px, const uint8_t* texel, uint32_t texel_B, AspectField field) {
+  assert(width_px > 0 && (!field.mask || texel_B == 4));  // a field is a part of a 32-bit word
   if (field.mask) {
     uint32_t value;
     std::memcpy(&value, texel, 4);

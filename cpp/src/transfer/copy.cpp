@@ -2,6 +2,7 @@
 //
 // In, out: see transfer.hpp. Source: Vulkan specification, "Copying Data Between Buffers", "... Images", "... Buffers and Images".
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "transfer/transfer.hpp"
@@ -101,6 +102,7 @@ void copy_buffer_to_image(const Buffer& source, uint64_t offset_B, uint32_t row_
   const AspectField field = aspect_field(*vk::find_format(destination.info().format), region.aspect);
   const BufferShape shape = buffer_shape(row_length_px, width_px, height_px, field.buffer_B);
   TexelRows texels = open_texels(destination, region.aspect, region.level, region.layer, 0);
+  assert(static_cast<uint32_t>(region.x) + width_px <= texels.rows.width_px);
   for (uint32_t y = rows.begin; y < rows.end; ++y) {
     const uint8_t* in = source.data() + offset_B + shape.pitch_B * y;
     uint8_t* out = texels.rows.at(static_cast<uint32_t>(region.x), static_cast<uint32_t>(region.y) + y);
@@ -124,6 +126,7 @@ void copy_image_to_buffer(const Image& source, const ImageRegion& region, uint32
   const AspectField field = aspect_field(*vk::find_format(source.info().format), region.aspect);
   const BufferShape shape = buffer_shape(row_length_px, width_px, height_px, field.buffer_B);
   const TexelRows texels = open_texels(source, region.aspect, region.level, region.layer, 0);
+  assert(static_cast<uint32_t>(region.x) + width_px <= texels.rows.width_px);
   const RowRange rows = {std::min(range.begin, height_px), std::min(range.end, height_px)};
   for (uint32_t y = rows.begin; y < rows.end; ++y) {
     const uint8_t* in = texels.rows.at(static_cast<uint32_t>(region.x), static_cast<uint32_t>(region.y) + y);

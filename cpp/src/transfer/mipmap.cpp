@@ -3,6 +3,7 @@
 // In, out: see transfer.hpp. 8-bit UNORM of even size: the 2x2 box with integer rounding (sum + 2) / 4 for each byte; everything else
 // is a linear blit from level to level (integers: nearest).
 #include <algorithm>
+#include <cassert>
 
 #include "transfer/transfer.hpp"
 #include "transfer/transfer_checks.hpp"
@@ -26,6 +27,7 @@ void box_row(const uint8_t* top, const uint8_t* bottom, uint32_t width_px, uint8
 }
 
 void box_level(const Rows& in, const Rows& out) {
+  assert(in.texel_B == out.texel_B && in.width_px >= 2 * out.width_px && in.height_px >= 2 * out.height_px);
   for (uint32_t y = 0; y < out.height_px; ++y) {
     const uint8_t *top = in.at(0, 2 * y), *bottom = in.at(0, 2 * y + 1);
     switch (in.texel_B) {

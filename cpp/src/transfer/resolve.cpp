@@ -2,6 +2,7 @@
 //
 // In, out: see transfer.hpp. The way that in-tile resolves make unnecessary; honest and vectorised, for comparison.
 #include <algorithm>
+#include <cassert>
 
 #include "resolve/reduce.hpp"
 #include "transfer/transfer.hpp"
@@ -41,6 +42,7 @@ void resolve_image(const Image& source, Image& destination, RowRange range) {
   const vk::FormatInfo& format = *vk::find_format(source.info().format);
   const resolve::Reducer reducer = resolve::make_reducer(format, kColor, resolve::ReduceMode::average, source.sample_count(), false);
   const bool linear = source.info().tiling == ImageTiling::linear;
+  assert(source.sample_count() > 1 && destination.sample_count() == 1);
   for (uint32_t layer = 0; layer < source.info().array_layers; ++layer) {
     const SubresourceLayout layout = source.layout(kColor, 0, layer);
     TexelRows out = open_texels(destination, kColor, 0, layer, 0);

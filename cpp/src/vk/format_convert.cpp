@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cmath>
 #include <cstring>
 
@@ -32,6 +33,7 @@ void insert(Words& words, Component c, uint32_t value) { words.w[c.shift >> 5] |
 int32_t sign_extend(uint32_t value, int bits) { return static_cast<int32_t>(value << (32 - bits)) >> (32 - bits); }
 
 uint32_t float_to_unorm(float value, int bits) {
+  assert(bits >= 1 && bits <= 32);
   // NaN fails both comparisons.
   const double clamped = value >= 1.0f ? 1.0 : value > 0.0f ? static_cast<double>(value) : 0.0;
   return static_cast<uint32_t>(round_even(clamped * static_cast<double>(low_mask(bits))));
@@ -43,6 +45,7 @@ float unorm_to_float(uint32_t value, int bits) {
 }
 
 uint32_t float_to_snorm(float value, int bits) {
+  assert(bits >= 2 && bits <= 32);  // a sign and something
   const double clamped = value >= 1.0f ? 1.0 : value <= -1.0f ? -1.0 : value == value ? static_cast<double>(value) : 0.0;
   return static_cast<uint32_t>(round_even(clamped * static_cast<double>(low_mask(bits - 1))));
 }
@@ -143,6 +146,7 @@ uint16_t float_to_half(float value) {
 }
 
 float ufloat_to_float(uint32_t bits, int mantissa_bits) {
+  assert(mantissa_bits == 5 || mantissa_bits == 6);  // 10 or 11 bits, 5 of them exponent
   const uint32_t exponent = (bits >> mantissa_bits) & 31, mantissa = bits & low_mask(mantissa_bits);
   if (exponent == 31) return std::bit_cast<float>(mantissa ? kCanonicalNan : 0x7f800000u);
   if (exponent == 0) return static_cast<float>(static_cast<double>(mantissa) * power_of_two(-14 - mantissa_bits));
@@ -150,6 +154,7 @@ float ufloat_to_float(uint32_t bits, int mantissa_bits) {
 }
 
 uint32_t float_to_ufloat(float value, int mantissa_bits) {
+  assert(mantissa_bits == 5 || mantissa_bits == 6);
   const uint32_t infinity = 31u << mantissa_bits;
   if (value != value) return infinity | 1;
   if (!(value > 0)) return 0;
@@ -167,6 +172,7 @@ uint32_t depth_to_unorm(float depth, int bits) { return float_to_unorm(depth, bi
 float unorm_to_depth(uint32_t value, int bits) { return unorm_to_float(value, bits); }
 
 Texel unpack_texel(const FormatInfo& format, const uint8_t* bytes) {
+  assert(format.texel_B >= 1 && format.texel_B <= 16);
   Texel texel{};
   if (format.depth_bits) {
     uint32_t word = 0;
@@ -201,6 +207,7 @@ Texel unpack_texel(const FormatInfo& format, const uint8_t* bytes) {
 }
 
 void pack_texel(const FormatInfo& format, const Texel& texel, uint8_t* bytes) {
+  assert(format.texel_B >= 1 && format.texel_B <= 16);
   if (format.depth_bits == 32) {
     const uint32_t word = canonical_float(texel.f[0]);
     std::memcpy(bytes, &word, 4);

@@ -6,6 +6,7 @@
 #include "vk/format.hpp"
 
 #include <bit>
+#include <cassert>
 
 namespace tilegpu::vk {
 
@@ -119,6 +120,7 @@ uint8_t linear_to_srgb(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(clamped);
   const uint32_t bucket = (bits >> 20) - 912;
   int code = static_cast<int>(kLinearToSrgbBase[bucket] + static_cast<float>(bits & 0xfffff) * kLinearToSrgbSlope[bucket]);
+  assert(bucket < 104 && code >= 0 && code <= 255);
   code -= clamped < kLinearToSrgbThreshold[code];
   code += clamped >= kLinearToSrgbThreshold[code + 1];
   return static_cast<uint8_t>(code);

@@ -2,6 +2,7 @@
 #include "resolve/tile/tile_resolve.hpp"
 
 #include <bit>
+#include <cassert>
 #include <cstring>
 
 #include "tile_io/equal_quads.hpp"
@@ -19,6 +20,7 @@ struct BlockWords {
 bool resolves(const Target& t) { return t.resolve->in_bounds.op != ResolveOp::none || t.resolve->border.op != ResolveOp::none; }
 
 uint32_t source_index(ResolveOp op) {
+  assert(op != ResolveOp::none && op != ResolveOp::image);  // a plane of the tile
   if (op == ResolveOp::z) return kDepthTarget;
   if (op == ResolveOp::s) return kStencilTarget;
   return static_cast<uint32_t>(op) - static_cast<uint32_t>(ResolveOp::rt0);
@@ -64,6 +66,7 @@ BlockWords read_target(const Target& from, const HostTile& tile, const TileRegio
 
 /// The pixels of `part`, a piece of one block, from the resolve image.
 BlockWords read_image(const Target& t, const TileRegion& region, const Box& part, MsaaCopy copy) {
+  assert(t.resolve->view);
   BlockWords out{};
   const ImageAccess image = image_access(*t.resolve->view, t.aspect, region.layer);
   if (!image.data) return out;
@@ -124,6 +127,7 @@ void write_part(const Target& t, const HostTile& tile, const TileRegion& region,
 }
 
 uint32_t pixels_of(const Box& block, const Box& part) {
+  assert(block.contains(part));
   uint32_t mask = 0;
   for (int32_t y = part.min_y; y <= part.max_y; ++y) {
     for (int32_t x = part.min_x; x <= part.max_x; ++x) {
