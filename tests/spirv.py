@@ -22,9 +22,15 @@ def assemble(text: str, *, validate: bool = True) -> bytes:
 
 
 def optimise(module: bytes, *passes: str) -> bytes:
-    """What spirv-opt makes of it."""
+    """What spirv-opt makes of it; the module itself where the validator does not take that."""
     with tempfile.TemporaryDirectory() as directory:
         before, after = Path(directory) / "a.spv", Path(directory) / "b.spv"
         before.write_bytes(module)
-        subprocess.run(["spirv-opt", *passes, before, "-o", after], check=True, timeout=60)
-        return after.read_bytes()
+        subprocess.run(["spirv-opt", *passes, before, "-o", after], check=True, timeout=60, capture_output=True)
+        valid = (
+            subprocess.run(
+                ["spirv-val", "--target-env", "vulkan1.3", after], timeout=60, capture_output=True
+            ).returncode
+            == 0
+        )
+        return after.read_bytes() if valid else module

@@ -90,6 +90,7 @@ struct Frame {
   std::unordered_map<uint32_t, ImageValue> images;
   std::unordered_map<uint32_t, std::unique_ptr<Variable>> variables;
   std::unordered_map<uint32_t, std::unique_ptr<Variable>> slots;  // of OpPhi; ~id: of escaping ids
+  std::unordered_map<uint32_t, std::vector<Value>> kept;          // of escaping pointers and images: allocas of their indices
   std::unordered_map<uint32_t, const Instruction*> delayed;       // products that their only sum fuses
   std::vector<ConstructState> constructs;
   std::unique_ptr<Variable> result;
@@ -174,6 +175,7 @@ struct Lowering {
   void region(uint32_t r);
   void jump(uint32_t r, const Item& item);
   void leave(uint32_t r, const Item& item);  // return, kill, unreachable
+  void block_construct(uint32_t c);
   void selection(uint32_t r, uint32_t c);
   void switch_(uint32_t r, uint32_t c);
   void loop(uint32_t r, const Item& item);
@@ -218,6 +220,9 @@ struct Lowering {
 
   // -- lower_pointers.cpp, lower_variables.cpp -----------------------------------------------------------------------------------------
   Pointer pointer(uint32_t id);
+  /// Of a pointer or image that is used where its block does not dominate by structure: its indices (null: none) go through memory.
+  void keep_indices(uint32_t id, std::initializer_list<Value> indices);
+  void kept_indices(uint32_t id, std::initializer_list<Value*> indices);
   Pointer access_chain(const Instruction& i);
   void access_step(Pointer& p, uint32_t index_id);
   Value add_index(Value sum, Value term) const;  // null: nothing

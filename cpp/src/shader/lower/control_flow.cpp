@@ -5,6 +5,8 @@
 // recomputed after each construct as "entered and not waiting". A lane that discards rejoins as a helper (so that derivatives stay defined)
 // and leaves loops at their end. Loops share a budget of iterations.
 // Source: own; SPIR-V specification 2.11 "Structured Control Flow".
+#include <cassert>
+
 #include "shader/lower/context.hpp"
 
 namespace tilegpu::shader {
@@ -85,6 +87,7 @@ Block Lowering::region_end(uint32_t r) {
   const uint32_t c = tree.regions[r].construct;
   ConstructState& state = frame().constructs[c];
   switch (tree.constructs[c].kind) {
+    case ConstructKind::block:
     case ConstructKind::selection:
     case ConstructKind::switch_:
       return state.arm_end.empty() ? state.merge : state.arm_end[tree.regions[r].arm];
@@ -164,10 +167,14 @@ void Lowering::region(uint32_t r) {
         block(tree.function->blocks[item.block], r);
         break;
       case ItemKind::construct:
+        if (tree.constructs[item.construct].kind == ConstructKind::block) block_construct(item.construct);
         if (tree.constructs[item.construct].kind == ConstructKind::selection) selection(r, item.construct);
         if (tree.constructs[item.construct].kind == ConstructKind::switch_) switch_(r, item.construct);
         if (tree.constructs[item.construct].kind == ConstructKind::loop) loop(r, item);
         after_construct(r, item.construct, k + 1);
+        break;
+      case ItemKind::edge:
+        edge(item.from, item.to, r);
         break;
       case ItemKind::jump:
         jump(r, item);
@@ -262,6 +269,19 @@ void Lowering::after_construct(uint32_t r, uint32_t c, size_t position) {
   Block next = ir.block("some");
   ir.br(ir.any(exec), next, node_end(r));
   ir.at(next);
+}
+
+void Lowering::block_construct(uint32_t c) {
+  const Construct& construct = frame().facts->tree.constructs[c];
+  const ConstructFacts& facts = frame().facts->constructs[c];
+  ConstructState& state = frame().constructs[c];
+  assert(construct.regions.size() == 1 && !facts.divergent);
+  state.entry_exec = exec;
+  if (facts.node) state.gone = mask_alloca("gone");
+  state.merge = ir.block("meet");
+  region(construct.regions[0]);
+  ir.at(state.merge);
+  exec = remaining(state.entry_exec, facts.outer_jumps);
 }
 
 void Lowering::selection(uint32_t, uint32_t c) {

@@ -44,7 +44,8 @@ struct Analysis {
   void values(uint32_t id, FunctionFacts& f);
   bool result_varies(const FunctionFacts& f, const Instruction& i);
   bool load_varies(const Instruction& i) const;
-  bool phi_varies(const FunctionFacts& f, const Instruction& i, const BasicBlock& b) const;
+  bool phi_varies(const FunctionFacts& f, const Instruction& i, const BasicBlock& b, uint32_t region) const;
+  static bool leaves_loop(const FunctionFacts& f, uint32_t from, uint32_t to);
   void call(uint32_t caller, FunctionFacts& f, const Instruction& i, uint32_t region, uint32_t index);
   void nodes(FunctionFacts& f);
   void variables();
@@ -116,6 +117,18 @@ Status Analysis::prepare() {
   return Ok{};
 }
 
+/// Is there a loop around region `from`, but not around `to`, that lanes leave separately? Then what has one value in each iteration has
+/// several behind it.
+bool Analysis::leaves_loop(const FunctionFacts& f, uint32_t from, uint32_t to) {
+  for (uint32_t r = from; r != kNone && !f.tree.encloses(r, to); r = f.tree.regions[r].parent) {
+    const uint32_t c = f.tree.regions[r].construct;
+    if (f.tree.constructs[c].kind != ConstructKind::loop || !f.constructs[c].node) continue;
+    const auto& arms = f.tree.constructs[c].regions;
+    if (std::none_of(arms.begin(), arms.end(), [&](uint32_t arm) { return f.tree.encloses(arm, to); })) return true;
+  }
+  return false;
+}
+
 /// Ids that are used outside of the region that defines them.
 void Analysis::escapes(uint32_t id, FunctionFacts& f) {
   auto use = [&](uint32_t operand, uint32_t region) {
@@ -123,13 +136,7 @@ void Analysis::escapes(uint32_t id, FunctionFacts& f) {
     if (found == defined.end() || found->second.function != id) return;
     const uint32_t from = found->second.region;
     if (f.tree.encloses(from, region)) return;
-    uint8_t kind = 1;
-    for (uint32_t r = from; r != kNone && !f.tree.encloses(r, region); r = f.tree.regions[r].parent) {
-      const uint32_t c = f.tree.regions[r].construct;
-      if (f.tree.constructs[c].kind != ConstructKind::loop || !f.constructs[c].node) continue;
-      const auto& arms = f.tree.constructs[c].regions;
-      if (std::none_of(arms.begin(), arms.end(), [&](uint32_t arm) { return f.tree.encloses(arm, region); })) kind = 2;
-    }
+    const uint8_t kind = leaves_loop(f, from, region) ? 2 : 1;
     if (d.escape[operand] < kind) d.escape[operand] = kind, changed = true;
     if (kind == 2) set_varying(operand);
   };
@@ -165,11 +172,15 @@ bool Analysis::load_varies(const Instruction& i) const {
   }
 }
 
-bool Analysis::phi_varies(const FunctionFacts& f, const Instruction& i, const BasicBlock& b) const {
+/// `region`: of block `b`, where the OpPhi stands.
+bool Analysis::phi_varies(const FunctionFacts& f, const Instruction& i, const BasicBlock& b, uint32_t region) const {
   bool differ = false;
   for (uint32_t k = 0; k + 1 < i.count; k += 2) {
-    if (varies(m.operand(i, k))) return true;
-    differ = differ || m.operand(i, k) != m.operand(i, 0);
+    const uint32_t value = m.operand(i, k);
+    if (varies(value)) return true;
+    differ = differ || value != m.operand(i, 0);
+    const auto made = defined.find(value);
+    if (made != defined.end() && leaves_loop(f, made->second.region, region)) return true;
   }
   if (!differ) return false;
   for (uint32_t c = 0; c < f.tree.constructs.size(); ++c) {
@@ -294,7 +305,7 @@ void Analysis::values(uint32_t id, FunctionFacts& f) {
       }
       if (i.op == spv::OpReturnValue && (varies(o(0)) || f.constructs[0].node) && !f.return_varying)
         f.return_varying = true, changed = true;
-      if (i.id && !varies(i.id) && (i.op == spv::OpPhi ? phi_varies(f, i, b) : result_varies(f, i))) set_varying(i.id);
+      if (i.id && !varies(i.id) && (i.op == spv::OpPhi ? phi_varies(f, i, b, region) : result_varies(f, i))) set_varying(i.id);
     }
   });
 }
@@ -429,6 +440,7 @@ std::vector<uint32_t> Divergence::nodes(const FunctionFacts& f, uint32_t region)
     const uint32_t c = f.tree.regions[r].construct;
     const ConstructFacts& facts = f.constructs[c];
     switch (f.tree.constructs[c].kind) {
+      case ConstructKind::block:
       case ConstructKind::selection:
       case ConstructKind::switch_:
         if (facts.divergent || facts.node) chain.push_back(2 * r);
@@ -456,7 +468,8 @@ bool Divergence::is_masked(const FunctionFacts& f, uint32_t region, const Item& 
       return kind == ConstructKind::loop && item.kind == ItemKind::jump && item.jump == JumpKind::merge && f.tree.regions[r].arm == 0 &&
              facts.continue_node;
     }
-    if ((kind == ConstructKind::selection || kind == ConstructKind::switch_) && (facts.divergent || facts.node)) return true;
+    const bool selects = kind == ConstructKind::block || kind == ConstructKind::selection || kind == ConstructKind::switch_;
+    if (selects && (facts.divergent || facts.node)) return true;
     if (kind == ConstructKind::loop && (facts.node || (facts.continue_node && f.tree.regions[r].arm == 0))) return true;
   }
   return false;

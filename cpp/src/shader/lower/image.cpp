@@ -379,13 +379,19 @@ void ImageBuilder::query_lod() {
 }  // namespace
 
 ImageValue Lowering::image_value(uint32_t id) {
-  auto known = frame().images.find(id);
-  if (known != frame().images.end()) return known->second;
+  const auto known_value = [&](ImageValue& v) {
+    const auto known = frame().images.find(id);
+    if (known == frame().images.end()) return false;
+    v = known->second;
+    kept_indices(id, {&v.image_element, &v.sampler_element});
+    return true;
+  };
+  ImageValue v;
+  if (known_value(v)) return v;
   if (const Instruction* i = m.find(id); i && i->op == spv::OpLoad) {
     // Loaded in another block of this function.
     instruction(*i, m.definition[id]);
-    known = frame().images.find(id);
-    if (known != frame().images.end()) return known->second;
+    if (known_value(v)) return v;
   }
   fail("image " + std::to_string(id) + " is not known here");
   return {};
@@ -399,11 +405,15 @@ bool Lowering::image(const Instruction& i) {
       const ImageValue s = image_value(m.operand(i, 1));
       v.sampler = s.sampler, v.sampler_element = s.sampler_element;
       frame().images[i.id] = v;
+      keep_indices(i.id, {v.image_element, v.sampler_element});
       return true;
     }
-    case spv::OpImage:
-      frame().images[i.id] = image_value(first);
+    case spv::OpImage: {
+      const ImageValue v = image_value(first);
+      frame().images[i.id] = v;
+      keep_indices(i.id, {v.image_element, v.sampler_element});
       return true;
+    }
     case spv::OpImageRead:
       if (read_attachment) {
         define(i.id, read_attachment(i));

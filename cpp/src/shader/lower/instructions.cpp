@@ -103,10 +103,8 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
       return;
     case spv::OpUndef:
       return define(i.id, zero(i.type));
-    case spv::OpPhi: {
-      if (i.count == 2) return define(i.id, value(o(0)));
+    case spv::OpPhi:
       return define(i.id, load_variable(slot_of(i.id, i.type, false), i.type, 0, nullptr));
-    }
     case spv::OpVariable: {
       const uint32_t type = m.type(i.type).element;
       auto& v = frame().variables[i.id];
@@ -126,6 +124,7 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
         if (kind != Kind::sampler) v.image = p.resource, v.image_element = p.element;
         if (kind != Kind::image) v.sampler = p.resource, v.sampler_element = p.element;
         frame().images[i.id] = v;
+        keep_indices(i.id, {v.image_element, v.sampler_element});
         return;
       }
       return define(i.id, load(pointer(o(0))));
@@ -137,9 +136,12 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
       return store(to, load(pointer(o(1))), true);
     }
     case spv::OpAccessChain:
-    case spv::OpInBoundsAccessChain:
-      frame().pointers[i.id] = access_chain(i);
+    case spv::OpInBoundsAccessChain: {
+      const Pointer p = access_chain(i);
+      frame().pointers[i.id] = p;
+      keep_indices(i.id, {p.word_dynamic, p.element, p.offset_dynamic});
       return;
+    }
     case spv::OpFunctionCall:
       return function_call(i);
     case spv::OpArrayLength:
@@ -153,11 +155,15 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
       return define(i.id, {i.type, {alive ? ir.not_(load_mask(alive)) : ir.c1(false)}});
     case spv::OpCopyObject:
       if (m.type(i.type).kind == Kind::pointer) {
-        frame().pointers[i.id] = pointer(o(0));
+        const Pointer p = pointer(o(0));
+        frame().pointers[i.id] = p;
+        keep_indices(i.id, {p.word_dynamic, p.element, p.offset_dynamic});
         return;
       }
-      if (auto known = frame().images.find(o(0)); known != frame().images.end()) {
-        frame().images[i.id] = known->second;
+      if (frame().images.count(o(0))) {
+        const ImageValue v = image_value(o(0));
+        frame().images[i.id] = v;
+        keep_indices(i.id, {v.image_element, v.sampler_element});
         return;
       }
       return define(i.id, value(o(0)));

@@ -4,6 +4,7 @@
 // here; offsets into buffers are checked at the access.
 // Source: SPIR-V specification, OpAccessChain; Vulkan specification, "Offset and Stride Assignment", "Robust Buffer Access".
 #include <algorithm>
+#include <cassert>
 
 #include "shader/lower/context.hpp"
 
@@ -19,9 +20,42 @@ Value Lowering::add_index(Value sum, Value term) const {
 /// Unsigned: negative indices become the last element.
 Value Lowering::clamp_index(Value index, uint32_t length) const { return ir.umin(index, Ir::same(index, length ? length - 1 : 0)); }
 
+void Lowering::keep_indices(uint32_t id, std::initializer_list<Value> indices) {
+  if (!d.escape[id]) return;
+  std::vector<Value>& slots = frame().kept[id];
+  slots.clear();
+  for (Value index : indices) {
+    slots.push_back(nullptr);
+    if (!index) continue;
+    // Lanes that left the loop keep the index of their last iteration.
+    if (d.is_varying(id)) index = vary(index);
+    slots.back() = alloca_of(Ir::type_of(index), "index");
+    LLVMBuildStore(alloca_builder, LLVMConstNull(Ir::type_of(index)), slots.back());
+    if (d.escape[id] == 2 && exec) {
+      assert(is_varying(index));
+      index = ir.select(exec, index, LLVMBuildLoad2(ir.builder, Ir::type_of(index), slots.back(), ""));
+    }
+    LLVMBuildStore(ir.builder, index, slots.back());
+  }
+}
+
+void Lowering::kept_indices(uint32_t id, std::initializer_list<Value*> indices) {
+  const auto kept = frame().kept.find(id);
+  if (kept == frame().kept.end()) return;
+  assert(kept->second.size() == indices.size());
+  size_t k = 0;
+  for (Value* index : indices) {
+    if (Value slot = kept->second[k++]) *index = LLVMBuildLoad2(ir.builder, LLVMGetAllocatedType(slot), slot, "");
+  }
+}
+
 Pointer Lowering::pointer(uint32_t id) {
   auto known = frame().pointers.find(id);
-  if (known != frame().pointers.end()) return known->second;
+  if (known != frame().pointers.end()) {
+    Pointer p = known->second;
+    kept_indices(id, {&p.word_dynamic, &p.element, &p.offset_dynamic});
+    return p;
+  }
   Pointer p;
   p.type = m.type(m.type_of(id)).element;
   if (auto local = frame().variables.find(id); local != frame().variables.end()) {

@@ -1,10 +1,13 @@
 // shader/lower/structure.cpp -- builds the tree of structured control flow by recursive descent over merge instructions.
 //
-// In: a function's blocks. Out: FunctionTree, or an error where control flow is not structured.
-// Source: SPIR-V specification 1.6, section 2.11.2 "Structured Control-Flow Constructs".
+// In: a function's blocks. Out: FunctionTree, or an error where control flow is not structured. Arms of a selection may meet in a block
+// that is no merge block: it is found by dominance, and the selection is put into a construct of kind `block` that ends there. Source:
+// SPIR-V specification 1.6, section 2.11.2 "Structured Control-Flow Constructs"; dominators: Cooper, Harvey and Kennedy, "A Simple, Fast
+// Dominance Algorithm" (Rice University, 2001).
 #include "shader/lower/structure.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 
 namespace tilegpu::shader {
@@ -12,10 +15,86 @@ namespace {
 
 constexpr uint32_t kMaxDepth = 200;  // of nested constructs
 
+std::vector<uint32_t> successors(const Module& m, const BasicBlock& b) {
+  const Instruction& t = m.instructions[b.terminator];
+  if (t.op == spv::OpBranch) return {m.operand(t, 0)};
+  if (t.op == spv::OpBranchConditional) return {m.operand(t, 1), m.operand(t, 2)};
+  std::vector<uint32_t> labels;
+  if (t.op == spv::OpSwitch) {
+    labels.push_back(m.operand(t, 1));
+    for (uint32_t k = 3; k < t.count; k += 2) labels.push_back(m.operand(t, k));
+  }
+  return labels;
+}
+
+/// Blocks in which arms meet, by the block that dominates them immediately: those of several predecessors that no instruction names as a
+/// merge block, continue target or case, and that begin no loop. In reverse postorder.
+std::map<uint32_t, std::vector<uint32_t>> find_meets(const Module& m, const Function& f) {
+  const auto count = static_cast<uint32_t>(f.blocks.size());
+  std::vector<std::vector<uint32_t>> next(count), before(count);
+  std::vector<bool> named(count, false);
+  const auto index = [&](uint32_t label) { return f.block_of_label.at(label); };
+  for (uint32_t b = 0; b < count; ++b) {
+    for (uint32_t label : successors(m, f.blocks[b])) next[b].push_back(index(label));
+    if (f.blocks[b].merge != spv::OpNop) named[index(f.blocks[b].merge_block)] = true;
+    if (f.blocks[b].merge == spv::OpLoopMerge) named[index(f.blocks[b].continue_block)] = named[b] = true;
+    if (m.instructions[f.blocks[b].terminator].op == spv::OpSwitch)
+      for (uint32_t to : next[b]) named[to] = true;
+  }
+  // Postorder without recursion.
+  std::vector<uint32_t> order, number(count, kNone);
+  std::vector<std::pair<uint32_t, size_t>> path = {{0, 0}};
+  std::vector<bool> seen(count, false);
+  seen[0] = true;
+  while (!path.empty()) {
+    auto& [b, at] = path.back();
+    if (at < next[b].size()) {
+      const uint32_t to = next[b][at++];
+      if (!seen[to]) seen[to] = true, path.push_back({to, 0});
+      continue;
+    }
+    number[b] = static_cast<uint32_t>(order.size());
+    order.push_back(b);
+    path.pop_back();
+  }
+  for (uint32_t b : order)
+    for (uint32_t to : next[b])
+      if (std::find(before[to].begin(), before[to].end(), b) == before[to].end()) before[to].push_back(b);
+  std::map<uint32_t, std::vector<uint32_t>> meets;
+  bool any = false;
+  for (uint32_t b : order) any = any || (!named[b] && before[b].size() > 1);
+  if (!any) return meets;
+  std::vector<uint32_t> dominator(count, kNone);
+  dominator[0] = 0;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t k = order.size(); k-- > 0;) {
+      const uint32_t b = order[k];
+      if (b == 0) continue;
+      uint32_t found = kNone;
+      for (uint32_t p : before[b]) {
+        if (dominator[p] == kNone) continue;
+        for (uint32_t other = p; found != kNone && found != other;) {
+          while (number[found] < number[other]) found = dominator[found];
+          while (number[other] < number[found]) other = dominator[other];
+        }
+        if (found == kNone) found = p;
+      }
+      if (dominator[b] != found) dominator[b] = found, changed = true;
+    }
+  }
+  for (size_t k = order.size(); k-- > 0;) {
+    const uint32_t b = order[k];
+    if (b != 0 && !named[b] && before[b].size() > 1) meets[dominator[b]].push_back(f.blocks[b].label);
+  }
+  return meets;
+}
+
 struct Builder {
   const Module& m;
   const Function& f;
   FunctionTree& tree;
+  std::map<uint32_t, std::vector<uint32_t>> meets;
   std::vector<uint32_t> open;  // constructs around the current point, outermost first
   std::vector<bool> visited;
   uint32_t order = 0;
@@ -62,7 +141,15 @@ struct Builder {
     append(region, item);
   }
 
-  bool sequence(uint32_t region, uint32_t from, uint32_t label);
+  /// `stored`: the values of the first block's OpPhi on this edge are stored already.
+  bool sequence(uint32_t region, uint32_t from, uint32_t label, bool stored = false);
+  bool begins_with_phi(const BasicBlock& b) const {
+    uint32_t k = b.first;
+    while (k < b.end && (m.instructions[k].op == spv::OpLine || m.instructions[k].op == spv::OpNoLine)) ++k;
+    return k < b.end && m.instructions[k].op == spv::OpPhi;
+  }
+  uint32_t open_block(uint32_t& region, uint32_t header, uint32_t merge);
+  bool arms_that_meet(uint32_t region, const BasicBlock& b, const Instruction& t, uint32_t& from, uint32_t& label, bool& ended);
   bool block_body(uint32_t region, uint32_t index, uint32_t& from, uint32_t& label, bool& ended);
   bool selection(uint32_t region, const BasicBlock& b, const Instruction& t, uint32_t& from, uint32_t& label, bool& ended);
   bool switch_(uint32_t region, const BasicBlock& b, const Instruction& t, uint32_t& label, bool& ended);
@@ -71,7 +158,7 @@ struct Builder {
 };
 
 /// Appends blocks from `label` on until control leaves the region.
-bool Builder::sequence(uint32_t region, uint32_t from, uint32_t label) {
+bool Builder::sequence(uint32_t region, uint32_t from, uint32_t label, bool stored) {
   if (open.size() > kMaxDepth) return fail("control flow is nested deeper than " + std::to_string(kMaxDepth));
   for (;;) {
     Item jump;
@@ -83,6 +170,12 @@ bool Builder::sequence(uint32_t region, uint32_t from, uint32_t label) {
     const uint32_t index = f.block_of_label.at(label);
     if (visited[index]) return fail("block " + std::to_string(label) + " is reached from two places that share no merge block");
     const BasicBlock& b = f.blocks[index];
+    if (from && !stored && b.merge != spv::OpLoopMerge && begins_with_phi(b)) {
+      Item edge;
+      edge.kind = ItemKind::edge, edge.from = from, edge.to = label;
+      append(region, edge);
+    }
+    stored = false;
     if (b.merge == spv::OpLoopMerge) {
       if (!loop(region, index, from)) return false;
       from = 0, label = b.merge_block;
@@ -110,9 +203,13 @@ bool Builder::block_body(uint32_t region, uint32_t index, uint32_t& from, uint32
     case spv::OpBranch:
       label = m.operand(t, 0);
       return true;
-    case spv::OpBranchConditional:
+    case spv::OpBranchConditional: {
+      const bool alike = m.operand(t, 1) == m.operand(t, 2);
+      if (meets.count(index) || (alike && b.merge == spv::OpSelectionMerge)) return arms_that_meet(region, b, t, from, label, ended);
       return selection(region, b, t, from, label, ended);
+    }
     case spv::OpSwitch:
+      from = 0;  // the switch stores on all edges, that to its merge block among them
       return switch_(region, b, t, label, ended);
     case spv::OpReturn:
     case spv::OpReturnValue:
@@ -128,6 +225,54 @@ bool Builder::block_body(uint32_t region, uint32_t index, uint32_t& from, uint32
   }
   append(region, item);
   ended = true;
+  return true;
+}
+
+/// Goes on in the arm of a new construct, which ends at `merge`. Returns the construct.
+uint32_t Builder::open_block(uint32_t& region, uint32_t header, uint32_t merge) {
+  const uint32_t c = new_construct(ConstructKind::block, region);
+  tree.constructs[c].header = header;
+  tree.constructs[c].merge = merge;
+  append_construct(region, c);
+  open.push_back(c);
+  region = new_region(region, c, 0);
+  return c;
+}
+
+/// A branch whose arms meet before its merge block (or that has one arm only):
+///   block until merge { block until last meet { ... block until first meet { the branch }  first meet ... }  last meet ... }  merge
+bool Builder::arms_that_meet(uint32_t region, const BasicBlock& b, const Instruction& t, uint32_t& from, uint32_t& label, bool& ended) {
+  [[maybe_unused]] const uint32_t outside = region;
+  const bool merged = b.merge == spv::OpSelectionMerge;
+  std::vector<uint32_t> joins;  // the first is reached first
+  if (const auto found = meets.find(f.block_of_label.at(b.label)); found != meets.end()) joins = found->second;
+  if (merged) joins.push_back(b.merge_block);
+  assert(!joins.empty());
+  std::vector<uint32_t> regions;  // in which the code behind each construct stands
+  for (size_t k = joins.size(); k-- > 0;) {
+    regions.insert(regions.begin(), region);
+    open_block(region, b.label, joins[k]);
+  }
+  assert(regions.back() == outside);
+  if (m.operand(t, 1) == m.operand(t, 2)) {
+    if (!sequence(region, b.label, m.operand(t, 1))) return false;
+  } else {
+    const uint32_t c = new_construct(ConstructKind::selection, region);
+    tree.constructs[c].condition = m.operand(t, 0);
+    tree.constructs[c].header = b.label;
+    append_construct(region, c);
+    open.push_back(c);
+    for (uint32_t arm = 0; arm < 2; ++arm)
+      if (!sequence(new_region(region, c, arm), b.label, m.operand(t, 1 + arm))) return false;
+    open.pop_back();
+  }
+  for (size_t k = 0; k + 1 < joins.size(); ++k) {
+    open.pop_back();
+    if (!sequence(regions[k], 0, joins[k])) return false;
+  }
+  open.pop_back();
+  from = 0, label = joins.back(), ended = false;
+  if (visited[f.block_of_label.at(label)]) return fail("a merge block is inside of its selection");
   return true;
 }
 
@@ -196,7 +341,7 @@ bool Builder::switch_(uint32_t region, const BasicBlock& b, const Instruction& t
     const uint32_t r = new_region(region, c, arm);
     // While a case is parsed its own label is no join.
     tree.constructs[c].cases[arm].label = 0;
-    const bool ok = sequence(r, b.label, cases[arm].label);
+    const bool ok = sequence(r, b.label, cases[arm].label, true);
     tree.constructs[c].cases[arm].label = cases[arm].label;
     if (!ok) return false;
   }
@@ -294,7 +439,7 @@ Expected<FunctionTree> build_tree(const Module& module, const Function& function
   tree.function = &function;
   tree.region_of_block.assign(function.blocks.size(), kNone);
   tree.order_of_block.assign(function.blocks.size(), 0);
-  Builder builder{module, function, tree, {}, std::vector<bool>(function.blocks.size(), false)};
+  Builder builder{module, function, tree, find_meets(module, function), {}, std::vector<bool>(function.blocks.size(), false)};
   builder.new_construct(ConstructKind::function, kNone);
   builder.new_region(kNone, 0, 0);
   builder.open.push_back(0);

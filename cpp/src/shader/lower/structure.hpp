@@ -9,7 +9,7 @@
 
 namespace tilegpu::shader {
 
-enum class ItemKind : uint8_t { block, construct, jump, return_, kill, unreachable };
+enum class ItemKind : uint8_t { block, construct, edge, jump, return_, kill, unreachable };
 enum class JumpKind : uint8_t { merge, continue_, back, fallthrough };  // merge: end of a selection, break of a switch or loop
 
 struct Item {
@@ -18,10 +18,11 @@ struct Item {
   uint32_t construct = 0;  // construct: which; jump: whose join
   JumpKind jump = JumpKind::merge;
   uint32_t case_index = 0;    // fallthrough: the case's position in regions
-  uint32_t from = 0, to = 0;  // labels of the edge, for OpPhi: jump; construct: into the loop's header (from 0: none)
+  uint32_t from = 0, to = 0;  // labels of the edge, for OpPhi: jump, edge; construct: into the loop's header (from 0: none)
 };
 
-/// A straight sequence; its last item is a jump, return, kill or unreachable, or a selection all of whose arms leave.
+/// A straight sequence (`edge`: into the next block, which has OpPhi); its last item is a jump, return, kill or unreachable, or a selection
+/// all of whose arms leave.
 struct Region {
   std::vector<Item> items;
   uint32_t parent = kNone;  // region that holds the construct
@@ -29,7 +30,8 @@ struct Region {
   uint32_t arm = 0;         // selection: 0 then, 1 else; switch: case; loop: 0 body, 1 continue
 };
 
-enum class ConstructKind : uint8_t { function, selection, switch_, loop };
+/// block: one arm, which jumps leave for the code behind it. Selections whose arms meet before the merge block stand in such.
+enum class ConstructKind : uint8_t { function, block, selection, switch_, loop };
 
 struct Case {
   std::vector<uint32_t> literals;
