@@ -24,6 +24,13 @@ const ReflectedType& innermost(const ReflectedType& type) {
   return type.kind == ReflectedType::Kind::array && !type.members.empty() ? innermost(type.members[0].type) : type;
 }
 
+bool uses_second_source(const VkPipelineColorBlendAttachmentState& blend) {
+  const VkBlendFactor factors[] = {blend.srcColorBlendFactor, blend.dstColorBlendFactor, blend.srcAlphaBlendFactor,
+                                   blend.dstAlphaBlendFactor};
+  return std::any_of(std::begin(factors), std::end(factors),
+                     [](VkBlendFactor f) { return f >= VK_BLEND_FACTOR_SRC1_COLOR && f <= VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA; });
+}
+
 struct Checker {
   const Program& program;
   Error error(const std::string& text, VkResult code = VK_ERROR_INITIALIZATION_FAILED) const {
@@ -112,6 +119,10 @@ struct Checker {
       if (format && attachments[i].blendEnable && format->is_integer())
         return error("color[" + std::to_string(i) + "]: blending is enabled, but format " + std::string(format->name) +
                      " holds integers; Vulkan blends only normalised and float formats");
+      const bool blends = format && attachments[i].blendEnable && attachments[i].colorWriteMask;
+      if (blends && program.fragment() && !program.fragment()->traits.dual_source && uses_second_source(attachments[i]))
+        return error("blend of color[" + std::to_string(i) +
+                     "] has a factor of a second source, which the fragment shader does not write; declare an output with index = 1");
     }
     return Ok{};
   }

@@ -15,6 +15,8 @@ size_t color_offset_B(uint32_t location, uint32_t component) {
   return offsetof(FragmentArgs, color) + (static_cast<size_t>(location) * 4 + component) * kMaxLanes * 4;
 }
 
+size_t source1_offset_B(uint32_t component) { return offsetof(FragmentArgs, color_source1) + size_t{component} * kMaxLanes * 4; }
+
 }  // namespace
 
 void FragmentBuilder::find_inputs() {
@@ -192,8 +194,26 @@ void FragmentBuilder::make_inputs() {
       if (l.pixel_slices->inputs.count(v.id)) at_corner[v.id] = take(v);
 }
 
+/// Components that the shader has not, of locations that it writes, are 0: what an earlier shader left must not be seen. Alpha of location
+/// 0 decides coverage even where there is no such output.
+void FragmentBuilder::write_left_out(WholePacket* packet, const std::bitset<4> (&written)[kMaxTargets + 1]) {
+  const Ir& ir = l.ir;
+  for (uint32_t t = 0; t <= kMaxTargets; ++t) {
+    for (uint32_t c = 0; c < 4; ++c) {
+      const bool coverage = t == 0 && c == 3 && !packet && (!key.coverage_only || key.coverage_needs_alpha);
+      if (written[t][c] || !(coverage || (written[t].any() && !key.coverage_only))) continue;
+      const Value zero = ir.fk(0.0f);
+      if (packet)
+        (t == kMaxTargets ? packet->source1[c] : packet->color[t][c]) = zero;
+      else
+        ir.store(zero, ir.offset(l.args, t == kMaxTargets ? source1_offset_B(c) : color_offset_B(t, c)), 4 * ir.lanes);
+    }
+  }
+}
+
 void FragmentBuilder::write_outputs(WholePacket* packet) {
   const Ir& ir = l.ir;
+  std::bitset<4> written[kMaxTargets + 1];  // by location; the last: the second source
   for (uint32_t id : used_variables(l.m, spv::StorageClassOutput)) {
     const auto scalars = interface_of(l.m, l.constants, id);
     const auto used = used_scalars(l.m, l.constants, id);
@@ -222,16 +242,17 @@ void FragmentBuilder::write_outputs(WholePacket* packet) {
       }
       if (!used[k] || s.location >= kMaxTargets || s.component > 3) continue;
       if (key.coverage_only && !(key.coverage_needs_alpha && s.location == 0 && s.index == 0 && s.component == 3)) continue;
+      written[s.index == 1 ? kMaxTargets : s.location].set(s.component);
       if (packet) {
         (s.index == 1 ? packet->source1[s.component] : packet->color[s.location][s.component]) =
             Ir::element_of(Ir::type_of(x)) == ir.i32 ? ir.as_float(x) : x;
         continue;
       }
-      const size_t at =
-          s.index == 1 ? offsetof(FragmentArgs, color_source1) + s.component * kMaxLanes * 4 : color_offset_B(s.location, s.component);
+      const size_t at = s.index == 1 ? source1_offset_B(s.component) : color_offset_B(s.location, s.component);
       ir.store(x, ir.offset(l.args, at), 4 * ir.lanes);
     }
   }
+  write_left_out(packet, written);
 }
 
 Block begin_function(Lowering& l, Value f) {

@@ -1,6 +1,7 @@
 // shader/lower/fragment.hpp -- what the entry points of a fragment shader share: its inputs, its outputs, the first blocks of a function.
 #pragma once
 
+#include <bitset>
 #include <optional>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct FragmentBuilder {
   void make_inputs();
   /// To FragmentArgs, or (colours only) to `packet`.
   void write_outputs(WholePacket* packet);
+  void write_left_out(WholePacket* packet, const std::bitset<4> (&written)[kMaxTargets + 1]);
 };
 
 /// The block after the allocas, open; what every function of a fragment shader begins with is in it. f's first parameter is FragmentArgs.

@@ -98,6 +98,8 @@ std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint
   const auto mark = [&](uint64_t first, uint64_t n) {
     for (uint64_t k = first; k < first + n && k < used.size(); ++k) used[k] = true;
   };
+  const Instruction* declared = m.find(variable);
+  if (declared && declared->count > 1 && m.storage_of(variable) == spv::StorageClassOutput) mark(0, count);  // initialised
   for (uint32_t id : m.reachable) {
     for (const BasicBlock& b : m.functions.at(id).blocks) {
       for (uint32_t k = b.first; k < b.end; ++k) {

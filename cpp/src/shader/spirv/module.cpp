@@ -466,6 +466,11 @@ Status Reader::read_calls() {
     return true;
   };
   visit(m.entry.function, 0);
+  // An output with an initializer is written by that alone.
+  for (uint32_t id : m.entry.interface) {
+    const Instruction* i = m.find(id);
+    if (i && i->op == spv::OpVariable && i->count > 1 && m.storage_of(id) == spv::StorageClassOutput) m.used[id] = true;
+  }
   return result;
 }
 

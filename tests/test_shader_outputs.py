@@ -1,0 +1,119 @@
+"""Outputs that a shader does not write are 0, whatever ran before, on any thread; initializers of outputs count."""
+
+# ruff: noqa: E501
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import spirv
+import tilegpu as tg
+
+FMT = "r32g32b32a32_sfloat"
+VERT = """#version 450
+layout(location=0) out vec2 uv;
+void main() { vec2 p = vec2((gl_VertexIndex << 1) & 2, gl_VertexIndex & 2); uv = p * .5; gl_Position = vec4(p * 2 - 1, 0, 1); }"""
+HEAD = "#version 450\nlayout(location=0) in vec2 uv;\n"
+#: Leave something in every component, for whole quads, pixels, and blocks of one colour.
+BEFORE = [
+    HEAD
+    + "layout(location=0) out vec4 o; void main() { if (uv.x + dFdx(uv.x) < uv.y) o = vec4(.1, .2, .3, .4); else o = vec4(.5, .6, .7, .8); }",
+    HEAD + "layout(location=0) out vec4 o; void main() { o = vec4(gl_FragCoord.xyx, 77.0 + gl_FragCoord.x); }",
+    HEAD + "layout(location=0) out vec4 o; void main() { o = vec4(3); }",
+]
+#: (body, the components that are written)
+SHORT = {
+    "two components": ("layout(location=0) out vec2 o; void main() { o = uv + dFdx(uv.yx); }", 2),
+    "three of a vec4": ("layout(location=0) out vec4 o; void main() { o.rgb = vec3(gl_FragCoord.xy, 1.0); }", 3),
+    "three of a vec4, derivative": ("layout(location=0) out vec4 o; void main() { o.rgb = vec3(uv, dFdx(uv.x)); }", 3),
+    "one of a constant": ("layout(location=0) out vec4 o; void main() { o.r = 1.0; }", 1),
+    "one float": ("layout(location=0) out float o; void main() { o = uv.x; }", 1),
+    "with discard": ("layout(location=0) out vec2 o; void main() { if (uv.x > 0.25) discard; o = vec2(1); }", 2),
+    "in one branch": ("layout(location=0) out vec4 o; void main() { if (uv.x > 0.25) o.a = 1.0; o.rg = uv; }", 4),
+}  # fmt: skip
+
+
+def drawn(dev: tg.Device, frag: Any, *, side: int = 64, **state: Any) -> np.ndarray:
+    out = dev.image((side, side), FMT)
+    pipe = dev.pipeline(VERT, frag, color=[FMT], **state)
+    with dev.render_pass(color=[tg.Attachment(out, clear=(0.25, 0.25, 0.25, 0.25))]) as rp:
+        rp.draw(pipe, count=3)
+    return out.numpy()
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_components_that_are_not_written_are_zero(name: str) -> None:
+    body, written = SHORT[name]
+    first: np.ndarray | None = None
+    for lanes in (4, 8, 16):
+        for threads in (1, 2):
+            dev = tg.Device(cache_dir="off", threads=threads, lanes=lanes)
+            for before in [None, *BEFORE]:
+                if before:
+                    drawn(dev, before)
+                image = drawn(dev, HEAD + body)
+                hit = image[..., 0] != 0.25 if name == "with discard" else np.ones(image.shape[:2], bool)
+                assert (image[..., written:][hit] == 0).all(), (lanes, threads)
+                if name == "in one branch":
+                    assert (image[:, :32, 3] == 0).all() and (image[:, 33:, 3] == 1).all()
+                assert first is None or (image == first).all(), (lanes, threads)
+                first = image
+
+
+def test_second_source_without_its_output_is_refused() -> None:
+    dev = tg.Device(cache_dir="off")
+    blend = {"src_color": "one", "dst_color": "src1_color"}
+    with pytest.raises(tg.ValidationError, match=r"blend of color\[0\] has a factor of a second source"):
+        drawn(dev, BEFORE[2], blend=blend)
+    frag = (
+        HEAD
+        + "layout(location=0, index=0) out vec4 o; layout(location=0, index=1) out vec4 p; void main() { o = vec4(1); p.r = 0.5; }"
+    )
+    for before in [None, *BEFORE]:
+        if before:
+            drawn(dev, before)
+        assert (drawn(dev, frag, blend=blend)[5, 5, :3] == [1.125, 1, 1]).all()
+
+
+def test_initializer() -> None:
+    """Of an output that nothing stores to, and of one of which a component is stored."""
+    text = """OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint Fragment %main "main" %out %depth
+OpExecutionMode %main OriginUpperLeft
+OpExecutionMode %main DepthReplacing
+OpDecorate %out Location 0
+OpDecorate %depth BuiltIn FragDepth
+%void = OpTypeVoid
+%vf = OpTypeFunction %void
+%float = OpTypeFloat 32
+%v4 = OpTypeVector %float 4
+%pout = OpTypePointer Output %v4
+%pf = OpTypePointer Output %float
+%uint = OpTypeInt 32 0
+%u1 = OpConstant %uint 1
+%f1 = OpConstant %float 1
+%f2 = OpConstant %float 2
+%half = OpConstant %float 0.5
+%init = OpConstantComposite %v4 %f1 %f2 %half %f2
+%out = OpVariable %pout Output %init
+%depth = OpVariable %pf Output %half
+%main = OpFunction %void None %vf
+%entry = OpLabel
+BODY
+OpReturn
+OpFunctionEnd
+"""
+    for body, want in (("", [1, 2, 0.5, 2]), ("%p = OpAccessChain %pf %out %u1\nOpStore %p %half", [1, 0.5, 0.5, 2])):
+        module = spirv.assemble(text.replace("BODY\n", body + "\n" if body else ""))
+        for lanes in (4, 16):
+            dev = tg.Device(cache_dir="off", lanes=lanes)
+            out, depth = dev.image((8, 8), FMT), dev.image((8, 8), "d32_sfloat")
+            pipe = dev.pipeline(VERT, module, color=[FMT], depth="d32_sfloat", depth_compare="always")
+            attachment = tg.Attachment(depth, clear=1.0)
+            with dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))], depth=attachment) as rp:
+                rp.draw(pipe, count=3)
+            assert (out.numpy() == want).all()
+            assert (depth.numpy() == 0.5).all()
