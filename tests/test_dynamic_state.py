@@ -225,9 +225,8 @@ def open_plain(dev: tg.Device) -> tuple[tg.RenderPass, Target]:
 )
 def test_a_state_that_was_never_set_is_named(dev: tg.Device, name: str, more: dict[str, Any]) -> None:
     pipeline = everything_dynamic(dev, dynamic=[name], **more)
-    with pytest.raises(ValidationError, match=f"VK_DYNAMIC_STATE_{name.upper()}.*not set"):
-        with open_plain(dev)[0] as rp:  # noqa: SIM117
-            rp.draw(pipeline, shapes(random.Random(1)))
+    with pytest.raises(ValidationError, match=f"VK_DYNAMIC_STATE_{name.upper()}.*not set"), open_plain(dev)[0] as rp:
+        rp.draw(pipeline, shapes(random.Random(1)))
 
 
 def test_what_a_draw_does_not_read_need_not_be_set(dev: tg.Device) -> None:
@@ -241,10 +240,9 @@ def test_what_a_draw_does_not_read_need_not_be_set(dev: tg.Device) -> None:
 
 def test_state_for_one_attachment_of_two(dev: tg.Device) -> None:
     pipeline = everything_dynamic(dev, dynamic=["color_write_mask"])
-    with pytest.raises(ValidationError, match=r"COLOR_WRITE_MASK_EXT.*color\[1\]"):
-        with open_plain(dev)[0] as rp:  # noqa: SIM117
-            rp.set(color_write_mask=["rgba"])
-            rp.draw(pipeline, shapes(random.Random(3)))
+    with pytest.raises(ValidationError, match=r"COLOR_WRITE_MASK_EXT.*color\[1\]"), open_plain(dev)[0] as rp:
+        rp.set(color_write_mask=["rgba"])
+        rp.draw(pipeline, shapes(random.Random(3)))
 
 
 def test_what_the_core_lacks_is_named(dev: tg.Device) -> None:

@@ -84,6 +84,11 @@ def viewport_of(value: Any, what: str) -> tuple[float, ...]:
         raise ValidationError(
             f"{what} is {value!r}; it must be (x, y, width, height[, min_depth, max_depth]), finite numbers"
         )
+    if not all(0 <= depth <= 1 for depth in values[4:]):
+        raise ValidationError(
+            f"{what} is {value!r}: its depths are {values[4]:g} and {values[5]:g}; each must be 0 to 1 "
+            "(tilegpu has no VK_EXT_depth_range_unrestricted)"
+        )
     return values
 
 
@@ -145,7 +150,9 @@ def _write_enable(value: Any, what: str) -> list[Call]:
 
 def _not_by_hand(name: str) -> Callable[[Any, str], list[Call]]:
     def calls(value: Any, what: str) -> list[Call]:
-        raise ValidationError(f"{what}: {name} comes with the pipeline's vertex=; it is set whenever that is drawn with")
+        raise ValidationError(
+            f"{what}: {name} comes with the pipeline's vertex=; it is set whenever that is drawn with"
+        )
 
     return calls
 

@@ -11,6 +11,7 @@ from tilegpu.errors import ValidationError
 from tilegpu.structs import StructLayout, type_name
 
 Stages = dict[str, _core.ShaderModule]
+_PAIR = {"combined_image_sampler", "sampled_image", "sampler"}
 
 
 class Variable(NamedTuple):
@@ -152,6 +153,17 @@ class Interface:
         key = (b.set, b.binding)
         old = self.bindings.get(key)
         descriptor = name_of("descriptor_type", b.descriptor)
+        if (
+            old is not None
+            and b.used
+            and old.used
+            and descriptor != old.descriptor
+            and {descriptor, old.descriptor} <= _PAIR
+        ):
+            # A texture and a sampler at one place are one descriptor of both; the texture says what may be bound.
+            if old.descriptor == "sampler":
+                old.name, old.type = b.name, b.type
+            old.descriptor = "combined_image_sampler"
         if old is None or (b.used and not old.used):
             layout = StructLayout(b.type, f"{self.label}: '{b.name}'") if b.type.kind == "structure" else None
             stages = ([*old.stages] if old else []) + [stage]

@@ -123,7 +123,8 @@ Status build_tables(exec::DeviceState& device, command::Pass& pass, const Pipeli
         shader::TextureDescriptor& texture = tables.textures[at];
         const Sampler* sampler = nullptr;
         if (sampled) {
-          const bool combined = slot.sampler_set == slot.image_set && slot.sampler_binding == slot.image_binding;
+          // Where an array of samplers lies at the textures' own place, each has its own.
+          const bool combined = slot.sampler_set == slot.image_set && slot.sampler_binding == slot.image_binding && slot.sampler_count == 1;
           const Descriptor* d = combined ? image : find(sets, slot.sampler_set, slot.sampler_binding, j);
           if (!d || !d->sampler) return unbound(pipeline, slot.sampler_set, slot.sampler_binding, j);
           sampler = d->sampler.get();

@@ -182,6 +182,11 @@ std::string first_use(const Program& program, const ReflectedBinding& b) {
   return "";
 }
 
+bool is_of_pair(VkDescriptorType type) {
+  return type == VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER || type == VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE ||
+         type == VK_DESCRIPTOR_TYPE_SAMPLER;
+}
+
 /// Set layouts that satisfy all stages.
 Expected<Ptr<const PipelineLayout>> layout_from_reflection(const Program& program) {
   std::map<uint32_t, std::map<uint32_t, DescriptorBinding>> sets;
@@ -196,7 +201,10 @@ Expected<Ptr<const PipelineLayout>> layout_from_reflection(const Program& progra
                      "'" + b.name + "' " + name + ": set numbers go from 0 to " + std::to_string(kMaxDescriptorSets - 1)};
       const auto [entry, fresh] = sets[b.set].try_emplace(
           b.binding, DescriptorBinding{b.binding, b.descriptor, std::max(1u, b.count), VK_SHADER_STAGE_ALL_GRAPHICS});
-      if (!fresh && entry->second.type != b.descriptor)
+      // A texture and a sampler at one place are one descriptor of both (as DXC and slangc write every Sampler2D).
+      if (!fresh && is_of_pair(entry->second.type) && is_of_pair(b.descriptor) && entry->second.type != b.descriptor)
+        entry->second.type = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
+      else if (!fresh && entry->second.type != b.descriptor)
         return Error{VK_ERROR_INITIALIZATION_FAILED,
                      name + " is " + first_use(program, b) + " and " + use_text(*stage, b) + "; give them different bindings"};
       entry->second.count = std::max(entry->second.count, b.count);

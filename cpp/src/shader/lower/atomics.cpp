@@ -64,7 +64,7 @@ Val Lowering::atomic(const Instruction& i) {
       operand = scalar(o(3)), op = LLVMAtomicRMWBinOpXor;
       break;
     default:
-      fail(op_name(i.op) + " is not supported");
+      unsupported(op_name(i.op) + " is not supported");
       return none;
   }
   const bool is_load = i.op == spv::OpAtomicLoad;

@@ -95,7 +95,7 @@ Val read_input_attachment(Interpolator& at, const Instruction& i) {
   uint32_t type = l.m.pointee(image.image);
   while (l.m.type(type).kind == Kind::array) type = l.m.type(type).element;
   if (l.m.type(type).dim != spv::DimSubpassData) {
-    l.fail("storage images are not supported; use a storage buffer");
+    l.unsupported("storage images are not supported; use a storage buffer");
     return result;
   }
   const TileReader reader{at};

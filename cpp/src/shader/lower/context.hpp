@@ -143,7 +143,9 @@ struct Lowering {
   const Instruction* current = nullptr;
 
   // -- lower_values.cpp: types, constants, values --------------------------------------------------------------------------------
-  void fail(const std::string& message);
+  void fail(const std::string& message, VkResult code = VK_ERROR_INVALID_SHADER_NV);
+  /// What Vulkan has and we have not.
+  void unsupported(const std::string& message) { fail(message, VK_ERROR_FEATURE_NOT_PRESENT); }
   bool failed() const { return !status; }
   const std::vector<Base>& bases(uint32_t type);
   Type scalar_type(Base base) const { return base == Base::f32 ? ir.f32 : base == Base::i32 ? ir.i32 : ir.i1; }

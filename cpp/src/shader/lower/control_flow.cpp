@@ -196,7 +196,7 @@ void Lowering::jump(uint32_t r, const Item& item) {
   if (masked) {
     if (item.jump == JumpKind::merge) add_to_mask(state.gone, exec);
     if (item.jump == JumpKind::continue_) add_to_mask(state.gone_continue, exec);
-    if (item.jump == JumpKind::fallthrough) fail("a switch falls through from within a divergent branch; this is not supported");
+    if (item.jump == JumpKind::fallthrough) unsupported("a switch falls through from within a divergent branch; this is not supported");
     ir.br(node_end(r));
     return;
   }

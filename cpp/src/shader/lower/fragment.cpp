@@ -68,7 +68,7 @@ Value FragmentBuilder::builtin(const InterfaceScalar& s, const Interpolator::Pos
     default:
       break;
   }
-  l.fail("the built-in input " + builtin_name(s.builtin) + " is not supported in fragment shaders");
+  l.unsupported("the built-in input " + builtin_name(s.builtin) + " is not supported in fragment shaders");
   return Ir::zero(l.scalar_type(s.base));
 }
 
@@ -234,7 +234,7 @@ void FragmentBuilder::write_outputs(WholePacket* packet) {
             at = offsetof(FragmentArgs, stencil_out);
             break;
           default:
-            l.fail("the built-in output " + builtin_name(s.builtin) + " is not supported in fragment shaders");
+            l.unsupported("the built-in output " + builtin_name(s.builtin) + " is not supported in fragment shaders");
             return;
         }
         if (s.element == 0) ir.store(x, ir.offset(l.args, at), 4 * ir.lanes);

@@ -391,7 +391,7 @@ Val Lowering::glsl450(const Instruction& i) {
     default:
       break;
   }
-  fail("instruction " + std::to_string(op) + " of GLSL.std.450 is not supported");
+  unsupported("instruction " + std::to_string(op) + " of GLSL.std.450 is not supported");
   return zero(i.type);
 }
 

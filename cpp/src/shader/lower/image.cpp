@@ -37,6 +37,11 @@ Operands read_operands(const Module& m, const Instruction& i, uint32_t at) {
   return r;
 }
 
+std::string dim_name(spv::Dim dim) {
+  constexpr const char* kNames[] = {"1D", "2D", "3D", "Cube", "Rect", "Buffer", "SubpassData"};
+  return static_cast<size_t>(dim) < std::size(kNames) ? kNames[dim] : "number " + std::to_string(dim);
+}
+
 struct ImageBuilder {
   Lowering& l;
   const Instruction& i;
@@ -72,7 +77,7 @@ bool ImageBuilder::select_image(uint32_t id) {
   if (l.m.type(t).kind == Kind::sampled_image) t = l.m.type(t).element;
   type = l.m.type(t);
   if (type.kind != Kind::image || (type.dim != spv::Dim1D && type.dim != spv::Dim2D && type.dim != spv::DimCube)) {
-    l.fail("textures of dimension " + std::to_string(type.dim) + " are not supported; use 2D, 2D array or cube");
+    l.unsupported("textures of dimension " + dim_name(type.dim) + " are not supported; use 2D, 2D array or cube");
     return false;
   }
   return true;
@@ -199,7 +204,7 @@ void ImageBuilder::sample() {
   const Operands ops = read_operands(l.m, i, compares ? 3 : 2);
   Value dref = compares ? l.scalar(o(2)) : nullptr;
   const Val c = coordinate(o(1), projected, dref);
-  if (ops.min_lod) return l.fail("the image operand MinLod is not supported");
+  if (ops.min_lod) return l.unsupported("the image operand MinLod is not supported");
   const uint32_t axes = type.dim == spv::DimCube ? 3 : type.dim == spv::Dim1D ? 1 : 2;
   if (c.c.size() < axes + type.arrayed) return l.fail("a texture coordinate has too few components");
   Value none = Ir::poison(ir.vf32), zero = ir.fk(0.0f);

@@ -178,7 +178,7 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
     return;
   }
   if (image(i) || composite(i) || alu(i)) return;
-  fail(op_name(i.op) + " is not supported");
+  unsupported(op_name(i.op) + " is not supported");
 }
 
 }  // namespace tilegpu::shader

@@ -37,10 +37,10 @@ bool flatten(const Module& m, const Constants& constants, uint32_t type, std::ve
   }
 }
 
-void Lowering::fail(const std::string& message) {
+void Lowering::fail(const std::string& message, VkResult code) {
   if (!status) return;
   std::string where = current ? m.source_of(*current) : "";
-  status = Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + m.entry.name + "'" + (where.empty() ? "" : " at " + where) + ": " + message};
+  status = Error{code, "shader '" + m.entry.name + "'" + (where.empty() ? "" : " at " + where) + ": " + message};
 }
 
 const std::vector<Base>& Lowering::bases(uint32_t type) {

@@ -234,7 +234,7 @@ Value VertexBuilder::builtin(const InterfaceScalar& s) {
     default:
       break;
   }
-  l.fail("the built-in input " + builtin_name(s.builtin) + " is not supported in vertex shaders");
+  l.unsupported("the built-in input " + builtin_name(s.builtin) + " is not supported in vertex shaders");
   return ir.c32(0);
 }
 

@@ -206,7 +206,8 @@ Status Evaluator::spec_op(const Instruction& i, Constant& c) {
       return x.words.empty() ? 0u : x.words[x.words.size() == 1 ? 0 : std::min<size_t>(k, x.words.size() - 1)];
     };
     uint32_t r = 0;
-    if (!scalar_op(op, word(a), word(b), word(d), r)) return error("OpSpecConstantOp with " + op_name(op) + " is not supported");
+    if (!scalar_op(op, word(a), word(b), word(d), r))
+      return Error{VK_ERROR_FEATURE_NOT_PRESENT, "SPIR-V: OpSpecConstantOp with " + op_name(op) + " is not supported"};
     c.words.push_back(r);
   }
   return Ok{};

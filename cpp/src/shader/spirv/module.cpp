@@ -13,6 +13,8 @@ namespace tilegpu::shader {
 namespace {
 
 Error error(const std::string& message) { return {VK_ERROR_INVALID_SHADER_NV, "SPIR-V: " + message}; }
+/// Valid, but not ours.
+Error unsupported(const std::string& message) { return {VK_ERROR_FEATURE_NOT_PRESENT, "SPIR-V: " + message + " not supported"}; }
 
 /// A string literal; ends at the first zero byte or at the end of the operands.
 std::string literal(const Module& m, const Instruction& i, uint32_t operand, uint32_t* words_used = nullptr) {
@@ -200,11 +202,11 @@ Status Reader::read_type(const Instruction& i) {
       break;
     case spv::OpTypeInt:
       t.kind = Kind::integer, t.width_bits = o(0), t.is_signed = o(1) != 0;
-      if (t.width_bits != 32) return error("integers of " + std::to_string(t.width_bits) + " bits are not supported; use 32");
+      if (t.width_bits != 32) return unsupported("integers of " + std::to_string(t.width_bits) + " bits (use 32) are");
       break;
     case spv::OpTypeFloat:
       t.kind = Kind::floating, t.width_bits = o(0);
-      if (t.width_bits != 32) return error("floats of " + std::to_string(t.width_bits) + " bits are not supported; use 32");
+      if (t.width_bits != 32) return unsupported("floats of " + std::to_string(t.width_bits) + " bits (use 32) are");
       break;
     case spv::OpTypeVector:
     case spv::OpTypeMatrix:
@@ -240,7 +242,7 @@ Status Reader::read_type(const Instruction& i) {
       t.kind = Kind::sampled_image, t.element = o(0), parts_ok = part(t.element);
       break;
     default:
-      return error(op_name(i.op) + " is not supported");
+      return unsupported(op_name(i.op) + " is");
   }
   if (!parts_ok) return error("type " + std::to_string(i.id) + " is made of ids that are no types");
   return Ok{};
@@ -254,8 +256,7 @@ Status Reader::read_declarations() {
     switch (i.op) {
       case spv::OpCapability:
         m.capabilities.push_back(static_cast<spv::Capability>(o(0)));
-        if (const char* name = unsupported_capability(m.capabilities.back()))
-          return error(std::string("capability ") + name + " is not supported");
+        if (const char* name = unsupported_capability(m.capabilities.back())) return unsupported(std::string("capability ") + name + " is");
         break;
       case spv::OpExtInstImport: {
         const std::string name = literal(m, i, 0);
@@ -264,7 +265,7 @@ Status Reader::read_declarations() {
         } else if (name.starts_with("NonSemantic.")) {
           m.other_instruction_sets.push_back(i.id);
         } else {
-          return error("the extended instruction set '" + name + "' is not supported");
+          return unsupported("the extended instruction set '" + name + "' is");
         }
         break;
       }
@@ -313,7 +314,7 @@ Status Reader::read_declarations() {
       }
       case spv::OpGroupDecorate:
       case spv::OpGroupMemberDecorate:
-        return error(op_name(i.op) + " is not supported; use OpDecorate");
+        return unsupported(op_name(i.op) + " (use OpDecorate) is");
       case spv::OpFunction:
         in_function = true;
         break;
