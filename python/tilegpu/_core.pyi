@@ -6,7 +6,7 @@ from typing import Any, ClassVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-Region = tuple[int, int, int, int, int]  # aspect, level, layer, x, y
+_Region = tuple[int, int, int, int, int]  # aspect, level, layer, x, y
 
 class ReflectedType:
     @property
@@ -423,23 +423,23 @@ class CommandBuffer:
         offset_B: int,
         row_length_px: int,
         destination: Image,
-        region: Region,
+        region: _Region,
         width_px: int,
         height_px: int,
     ) -> None: ...
     def copy_image(
         self,
         source: Image,
-        source_region: Region,
+        source_region: _Region,
         destination: Image,
-        destination_region: Region,
+        destination_region: _Region,
         width_px: int,
         height_px: int,
     ) -> None: ...
     def copy_image_to_buffer(
         self,
         source: Image,
-        region: Region,
+        region: _Region,
         width_px: int,
         height_px: int,
         destination: Buffer,
