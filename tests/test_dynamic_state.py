@@ -249,7 +249,7 @@ def test_what_the_core_lacks_is_named(dev: tg.Device) -> None:
     for name in _core.MISSING_DYNAMIC_STATES:
         with pytest.raises(UnsupportedError, match=f"VK_DYNAMIC_STATE_{name.upper()}"):
             everything_dynamic(dev, dynamic=[name])
-    with pytest.raises(ValidationError, match="no dynamic state.*did you mean 'cull_mode'"):
+    with pytest.raises(ValidationError, match=r"no dynamic state.*did you mean 'cull_mode'"):
         everything_dynamic(dev, dynamic=["cul_mode"])
     with open_plain(dev)[0] as rp:
         with pytest.raises(UnsupportedError, match="CONSERVATIVE_RASTERIZATION_MODE"):
@@ -286,7 +286,7 @@ def test_a_pipeline_that_fixes_a_state_makes_what_was_set_invalid(dev: tg.Device
     commands.bind_pipeline(fixed.core)
     commands.draw(3, 1, 0, 0)
     commands.bind_pipeline(listed.core)
-    with pytest.raises(ValidationError, match="VK_DYNAMIC_STATE_FRONT_FACE.*not set"):
+    with pytest.raises(ValidationError, match=r"VK_DYNAMIC_STATE_FRONT_FACE.*not set"):
         commands.draw(3, 1, 0, 0)
     commands.set_front_face(1)
     commands.draw(3, 1, 0, 0)

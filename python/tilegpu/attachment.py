@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tilegpu import _core, enums
+from tilegpu import _core, arguments, enums
 from tilegpu.errors import ValidationError
 from tilegpu.image import Image, ImageView, Texture
 
@@ -58,7 +58,9 @@ class Attachment:
         if isinstance(image, Texture):
             image = image.image
         if not isinstance(image, Image):
-            raise ValidationError(f"{what} is {image!r}; it must be an image, a view or a tilegpu.Attachment")
+            raise ValidationError(f"{what} is {arguments.shown(image)}; it must be an image, a view or a tilegpu.Attachment")
+        self.level = arguments.whole(self.level, f"{what}: level")
+        self.layer = arguments.whole(self.layer, f"{what}: layer")
         if not 0 <= self.level < image.mip_levels or not 0 <= self.layer <= image.layers - layers:
             raise ValidationError(
                 f"{what}: level {self.level}, layer {self.layer} and {layers} layer(s) from it; image '{image.label}' has "
@@ -98,7 +100,7 @@ class Attachment:
             default = "sample_zero" if aspect != "color" or info.is_integer else "average"
             mode = enums.parse("resolve_mode", self.resolve_mode or default, f"{what}: resolve_mode")
         elif self.resolve_mode is not None:
-            raise ValidationError(f"{what}: resolve_mode is {self.resolve_mode!r}, but resolve= names no image")
+            raise ValidationError(f"{what}: resolve_mode is {arguments.shown(self.resolve_mode)}, but resolve= names no image")
         core = _core.RenderingAttachment(
             view.core, load_op, store_op, clear, mode, None if resolve_view is None else resolve_view.core
         )
@@ -109,12 +111,7 @@ def clear_color(value: Any, what: str) -> list[float]:
     """Four numbers of what the user gave, (0, 0, 0, 0) for nothing."""
     if value is None:
         return [0.0, 0.0, 0.0, 0.0]
-    try:
-        values = [float(v) for v in value]
-    except TypeError:
-        values = []
-    if not 1 <= len(values) <= 4:
-        raise ValidationError(f"{what} is {value!r}; it must be (r, g, b, a)")
+    values = list(arguments.numbers(value, what, (1, 2, 3, 4), "it must be (r, g, b, a)"))
     return values + [0.0, 0.0, 0.0, 1.0][len(values) :]
 
 
@@ -122,25 +119,19 @@ def clear_depth_stencil(value: Any, aspect: str, what: str) -> _core.ClearValue:
     """The clear value of a number, 1.0 and 0 for nothing."""
     if value is None:
         return _core.ClearValue.depth_stencil(1.0, 0)
-    try:
-        number = float(value)
-    except TypeError:
-        raise ValidationError(f"{what} is {value!r}; {aspect} takes one number") from None
+    number = arguments.number(value, what, f"{aspect} takes one number")
     if aspect == "depth":
         if not 0.0 <= number <= 1.0:
-            raise ValidationError(f"{what} is {value!r}; depth is 0 to 1")
+            raise ValidationError(f"{what} is {arguments.shown(value)}; depth is 0 to 1")
         return _core.ClearValue.depth_stencil(number, 0)
-    if number != int(number) or not 0 <= number <= 255:
-        raise ValidationError(f"{what} is {value!r}; stencil is a whole number 0 to 255")
+    if not number.is_integer() or not 0 <= number <= 255:
+        raise ValidationError(f"{what} is {arguments.shown(value)}; stencil is a whole number 0 to 255")
     return _core.ClearValue.depth_stencil(1.0, int(number))
 
 
 def rect_of(value: Sequence[int], what: str) -> list[int]:
     """(x, y, width, height) as integers that fit the core."""
-    try:
-        x, y, width, height = (int(v) for v in value)
-    except (TypeError, ValueError):
-        raise ValidationError(f"{what} is {value!r}; it must be (x, y, width, height) in pixels") from None
+    x, y, width, height = arguments.wholes(value, what, 4, "it must be (x, y, width, height) in pixels")
     if width < 0 or height < 0 or max(abs(x), abs(y), width, height) > 0x7FFFFFFF:
-        raise ValidationError(f"{what} is {value!r}; width and height must not be negative, and all must fit 31 bits")
+        raise ValidationError(f"{what} is {arguments.shown(value)}; width and height must not be negative, and all must fit 31 bits")
     return [x, y, width, height]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tilegpu import _core, enums
+from tilegpu import _core, arguments, enums
 from tilegpu.arena import Arena
 from tilegpu.buffer import Buffer, BufferSlice, native, require_usage
 from tilegpu.errors import ValidationError, candidates
@@ -39,6 +39,10 @@ class DescriptorBinder:
         self, commands: _core.CommandBuffer, pipeline: Pipeline, bind: Mapping[Any, Any] | None, what: str
     ) -> None:
         """Binds what the pipeline needs; raises for unknown and missing names."""
+        if bind is not None and not isinstance(bind, Mapping):
+            raise ValidationError(
+                f"{what}, {pipeline.title}: bind is {arguments.shown(bind)}; it must be a mapping by name or (set, binding)"
+            )
         if not bind:
             if pipeline.interface.bindings:
                 self._require_all(pipeline, (), what)
@@ -85,12 +89,14 @@ class DescriptorBinder:
         values: dict[tuple[int, int], Any] = {}
         for name, value in bind.items():
             if isinstance(name, tuple):
-                binding = interface.bindings.get((int(name[0]), int(name[1]))) if len(name) == 2 else None
+                whole = len(name) == 2 and all(isinstance(part, (int, np.integer)) for part in name)
+                binding = interface.bindings.get((int(name[0]), int(name[1]))) if whole else None
             else:
                 binding = interface.names.get(name)
             if binding is None:
                 raise ValidationError(
-                    f"{what}, {pipeline.title}: the shaders have no binding {name!r}{candidates(name, interface.candidates())}"
+                    f"{what}, {pipeline.title}: the shaders have no binding "
+                    f"{arguments.shown(name)}{candidates(name, interface.candidates())}"
                 )
             slot = (binding.set, binding.binding)
             if slot in values:
@@ -116,7 +122,7 @@ class DescriptorBinder:
             self._write_element(target, binding, 0, value, what)
             return
         if not isinstance(value, (list, tuple)) or len(value) != binding.count:
-            given = f"{len(value)} values" if isinstance(value, (list, tuple)) else repr(value)
+            given = f"{len(value)} values" if isinstance(value, (list, tuple)) else arguments.shown(value)
             raise ValidationError(
                 f"{what} is an array of {binding.count} descriptors; given is {given}, it must be a list of {binding.count}"
             )
@@ -151,21 +157,21 @@ class DescriptorBinder:
                 image = image.image
             if not isinstance(given_sampler, Sampler):
                 raise ValidationError(
-                    f"{what}: the second of the pair is {given_sampler!r}; it must be a sampler (dev.sampler)"
+                    f"{what}: the second of the pair is {arguments.shown(given_sampler)}; it must be a sampler (dev.sampler)"
                 )
         elif isinstance(value, Sampler):
             image, given_sampler = None, value
         if kind in ("combined_image_sampler", "sampler"):
             if given_sampler is None:
                 raise ValidationError(
-                    f"{what} is a {kind}; given is {value!r}, it must be "
+                    f"{what} is a {kind}; given is {arguments.shown(value)}, it must be "
                     + ("a sampler" if kind == "sampler" else "a texture or (image, sampler)")
                 )
             sampler = given_sampler.core
         if kind != "sampler":
             if not isinstance(image, (Image, ImageView)):
                 raise ValidationError(
-                    f"{what} is a {kind}; given is {value!r}, it must be "
+                    f"{what} is a {kind}; given is {arguments.shown(value)}, it must be "
                     + ("a texture or (image, sampler)" if kind == "combined_image_sampler" else "an image or a view")
                 )
             view = self._view(binding, image, what).core
@@ -226,7 +232,7 @@ class DescriptorBinder:
         if isinstance(value, Mapping) and layout is not None:
             return layout.pack(value)
         if isinstance(value, (np.ndarray, np.generic, list, tuple, int, float)) and layout is not None:
-            array = np.asarray(value)
+            array = arguments.array(value, f"{what}: what is given")
             if array.dtype.names and array.ndim == 0 and set(array.dtype.names) == set(layout.names):
                 return layout.pack({n: array[n] for n in array.dtype.names})
             if len(layout.names) == 1:
@@ -237,5 +243,6 @@ class DescriptorBinder:
                 f"{what}: an array of shape {array.shape} can't fill the block; give a mapping with: {', '.join(layout.names)}"
             )
         raise ValidationError(
-            f"{what} is a {binding.descriptor}; given is {value!r}, it must be a tilegpu.Buffer, bytes, a mapping or an array"
+            f"{what} is a {binding.descriptor}; given is {arguments.shown(value)}, "
+            "it must be a tilegpu.Buffer, bytes, a mapping or an array"
         )

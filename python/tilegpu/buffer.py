@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, enums
+from tilegpu import _core, arguments, enums
 from tilegpu.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
+_MAX_SIZE_B = 1 << 40
 _USAGE_ALIASES = {n: f"{n}_buffer" for n in ("uniform", "storage", "index", "vertex", "indirect")}
 
 
@@ -90,6 +91,7 @@ class Buffer:
     @classmethod
     def create(cls, data: Any, usage: str | Iterable[str] | None, label: str) -> Buffer:
         """See :meth:`tilegpu.Device.buffer`."""
+        label = arguments.text(label, "buffer: label")
         what = f"buffer '{label}'"
         mask = (
             all_usages()
@@ -100,17 +102,15 @@ class Buffer:
         dtype: np.dtype[Any] | None = None
         if isinstance(data, (int, np.integer)) and not isinstance(data, bool):
             size_B = int(data)
+            if size_B > _MAX_SIZE_B:
+                raise ValidationError(f"{what}: size is {size_B}; it must be at most {_MAX_SIZE_B}")
             if size_B <= 0:
                 raise ValidationError(f"{what}: size is {size_B}; it must be at least 1 byte")
         else:
             if isinstance(data, (bytes, bytearray, memoryview)):
                 array = np.frombuffer(data, np.uint8)
             else:
-                source = np.asarray(data)
-                if source.dtype.hasobject or source.dtype.kind in "USOmM":
-                    raise ValidationError(
-                        f"{what}: data has dtype {source.dtype}; it must be numbers, bytes, or a size in bytes"
-                    )
+                source = arguments.array(data, f"{what}: data", "it must be numbers, bytes, or a size in bytes")
                 array = upload_layout(source)
                 dtype = native(source[:0]).dtype if source.ndim else array.dtype
             size_B = array.nbytes
@@ -133,7 +133,14 @@ class Buffer:
 
         Matrix fields of a structured dtype appear as they lie in memory: transposed.
         """
-        kind = np.dtype(dtype) if dtype is not None else (self._array_dtype or np.dtype(np.uint8))
+        try:
+            kind = np.dtype(dtype) if dtype is not None else (self._array_dtype or np.dtype(np.uint8))
+        except Exception:  # NumPy raises many types for what is no dtype
+            raise ValidationError(
+                f"buffer '{self.label}': dtype is {arguments.shown(dtype)}, which NumPy knows no dtype by"
+            ) from None
+        if kind.hasobject or not kind.itemsize:
+            raise ValidationError(f"buffer '{self.label}': dtype is {kind}; it must be one of numbers")
         raw: NDArray[Any] = np.frombuffer(memoryview(self.core), np.uint8)
         if kind.subdtype is not None:
             base, inner = kind.subdtype
@@ -141,15 +148,21 @@ class Buffer:
             view = raw[: count * kind.itemsize].view(base).reshape(count, *inner)
         else:
             view = raw[: self.size // kind.itemsize * kind.itemsize].view(kind)
-        return view if shape is None else view.reshape(shape)
+        try:
+            return view if shape is None else view.reshape(shape)
+        except Exception:
+            raise ValidationError(
+                f"buffer '{self.label}': shape is {arguments.shown(shape)}; it must hold {view.size} elements"
+            ) from None
 
     def write(self, data: Any, offset: int = 0) -> None:
         """Copies an array or bytes into the buffer from byte ``offset`` on."""
         array = (
             np.frombuffer(data, np.uint8)
             if isinstance(data, (bytes, bytearray, memoryview))
-            else upload_layout(np.asarray(data))
+            else upload_layout(arguments.array(data, f"buffer '{self.label}': what is written"))
         )
+        offset = arguments.whole(offset, f"buffer '{self.label}': offset of write")
         if offset < 0 or offset + array.nbytes > self.size:
             raise ValidationError(
                 f"buffer '{self.label}': write of {array.nbytes} bytes at offset {offset}; the buffer has {self.size} bytes"
@@ -160,7 +173,9 @@ class Buffer:
 
     def slice(self, offset: int, size: int | None = None) -> BufferSlice:
         """A part of the buffer, in bytes, to be bound or drawn from."""
-        size = self.size - offset if size is None else size
+        what = f"buffer '{self.label}': slice"
+        offset = arguments.whole(offset, f"{what}: offset")
+        size = self.size - offset if size is None else arguments.whole(size, f"{what}: size")
         if offset < 0 or size < 0 or offset + size > self.size:
             raise ValidationError(
                 f"buffer '{self.label}': slice of {size} bytes at offset {offset}; the buffer has {self.size} bytes"

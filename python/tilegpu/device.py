@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, enums
+from tilegpu import _core, arguments, enums
 from tilegpu.attachment import clear_color, clear_depth_stencil
 from tilegpu.buffer import Buffer, BufferSlice
 from tilegpu.context import Context
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Path_ = str | os.PathLike[str]
+_LIMITS = {"tiler_heap": 1 << 50}
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
 
 
@@ -68,9 +69,14 @@ class Device(Context):
             ("vertex_batch", vertex_batch),
             ("tiler_heap", tiler_heap),
         ):
-            if not isinstance(value, (int, np.integer)) or value < 0:
-                raise ValidationError(f"Device: {name} is {value!r}; it must be a whole number, 0 for the default")
-        self.label = label
+            if not isinstance(value, (int, np.integer)) or not 0 <= value <= _LIMITS.get(name, 0xFFFFFFFF):
+                raise ValidationError(
+                    f"Device: {name} is {arguments.shown(value)}; it must be a whole number, 0 for the default"
+                )
+        self.label = arguments.text(label, "Device: label")
+        profile, jit_target = arguments.text(profile, "Device: profile"), arguments.text(jit_target, "Device: jit_target")
+        if not isinstance(cache_dir, (str, os.PathLike)):
+            raise ValidationError(f"Device: cache_dir is {arguments.shown(cache_dir)}; it must be a path, '' or 'off'")
         core = _core.Device(
             profile,
             threads,
@@ -80,8 +86,8 @@ class Device(Context):
             vertex_batch,
             os.fspath(cache_dir),
             tiler_heap,
-            None if hsr == "default" else parse_hsr(hsr, profile, "Device"),
-            compress_samples,
+            None if isinstance(hsr, str) and hsr == "default" else parse_hsr(hsr, profile, "Device"),
+            arguments.flag(compress_samples, "Device: compress_samples"),
         )
         super().__init__(core, profile)
 
@@ -170,11 +176,15 @@ class Device(Context):
         up. ``cube``: 6 layers +x, -x, +y, -y, +z, -z. The sampler's parameters (``filter``, ``address`` and the others) are
         those of :meth:`sampler`; ``sampler`` takes a ready one.
         """
-        name = label or (str(pixels) if isinstance(pixels, (str, os.PathLike)) else "")
+        name = arguments.text(label, "texture: label") or (str(pixels) if isinstance(pixels, (str, os.PathLike)) else "")
         what = f"texture '{name}'" if name else "texture"
+        if sampler is not None and not isinstance(sampler, Sampler):
+            raise ValidationError(f"{what}: sampler is {arguments.shown(sampler)}; it must be a sampler (dev.sampler)")
         if sampler is not None and sampling:
             raise ValidationError(f"{what}: sampler= is given and {', '.join(sampling)} too; give one or the other")
         chosen = Sampler(**sampling) if sampler is None else sampler
+        if not isinstance(mipmaps, bool):
+            mipmaps = arguments.sequence(mipmaps, f"{what}: mipmaps", "it must be True, False or a list of levels")
         levels = [layers_of(p, what) for p in (pixels, *([] if isinstance(mipmaps, bool) else mipmaps))]
         base = levels[0]
         count, height, width = base.shape[:3]
@@ -273,6 +283,15 @@ class Device(Context):
         or ``"stencil"`` of such images.
         """
         source, destination = _unwrap(source), _unwrap(destination)
+        source_offset = _count(source_offset, "copy: source_offset")
+        destination_offset = _count(destination_offset, "copy: destination_offset")
+        size = None if size is None else _count(size, "copy: size")
+        source_layer = _count(source_layer, "copy: source_layer")
+        destination_layer = _count(destination_layer, "copy: destination_layer")
+        row_length = _count(row_length, "copy: row_length")
+        must = "it must be (x, y) in pixels"
+        source_x, source_y = arguments.wholes(source_pos, "copy: source_pos", 2, must)
+        destination_x, destination_y = arguments.wholes(destination_pos, "copy: destination_pos", 2, must)
         if not isinstance(source, (Buffer, BufferSlice, Image)):
             source = self.buffer(source, label="source of copy")
         if isinstance(source, BufferSlice):
@@ -290,14 +309,16 @@ class Device(Context):
         image = destination if isinstance(destination, Image) else source
         if not isinstance(image, Image) or not isinstance(destination, (Image, Buffer)):
             raise ValidationError(
-                f"copy: from {source!r} to {destination!r}; both must be images or buffers (the source may be an array)"
+                f"copy: from {arguments.shown(source)} to {arguments.shown(destination)}; "
+                "both must be images or buffers (the source may be an array)"
             )
         name = image._aspect(aspect)
         bit = _ASPECTS[name]
         if isinstance(source, Image):
             source._require_readable(name, source_level, source_layer)
-        from_region = (bit, source_level, source_layer, *source_pos)
-        to_region = (bit, destination_level, destination_layer, *destination_pos)
+        from_region = (bit, _count(source_level, "copy: source_level"), source_layer, source_x, source_y)
+        to_level = _count(destination_level, "copy: destination_level")
+        to_region = (bit, to_level, destination_layer, destination_x, destination_y)
         if extent is None:
             sizes = []
             if isinstance(source, Image):
@@ -305,7 +326,7 @@ class Device(Context):
             if isinstance(destination, Image):
                 sizes.append(destination._level_size(destination_level, destination_pos))
             extent = (min(s[0] for s in sizes), min(s[1] for s in sizes))
-        width, height = (int(v) for v in extent)
+        width, height = arguments.wholes(extent, "copy: extent", 2, "it must be (width, height) in pixels")
         if width <= 0 or height <= 0:
             raise ValidationError(f"copy: extent is {extent}; width and height must be at least 1")
         if isinstance(source, Buffer):
@@ -343,15 +364,17 @@ class Device(Context):
         source._require_readable(None, source_level, source_layer)
         mode = enums.parse("filter", filter, "blit: filter")
         corners = [
-            [0, 0, *image._level_size(level)] if rect is None else [int(v) for v in rect]
-            for image, level, rect in (
-                (source, source_level, source_rect),
-                (destination, destination_level, destination_rect),
+            [0, 0, *image._level_size(level)]
+            if rect is None
+            else arguments.wholes(rect, f"blit: {name}", 4, "it must be (x0, y0, x1, y1)")
+            for image, level, rect, name in (
+                (source, source_level, source_rect, "source_rect"),
+                (destination, destination_level, destination_rect, "destination_rect"),
             )
         ]
-        for name, corner in zip(("source_rect", "destination_rect"), corners, strict=True):
-            if len(corner) != 4:
-                raise ValidationError(f"blit: {name} is {corner!r}; it must be (x0, y0, x1, y1)")
+        if any(abs(v) > 0x7FFFFFFF for corner in corners for v in corner):
+            raise ValidationError(f"blit: corners are {corners}; all must fit 31 bits")
+        destination_layer = _count(destination_layer, "blit: destination_layer")
         self._run(
             lambda cb: cb.blit_image(
                 source.core,
@@ -415,6 +438,13 @@ def _clear_aspect(image: _core.Image, value: _core.ClearValue, aspect: int, comm
     commands.clear_depth_stencil_image(image, value, aspect)
 
 
+def _count(value: Any, what: str) -> int:
+    number = arguments.whole(value, what)
+    if not 0 <= number <= 1 << 62:
+        raise ValidationError(f"{what} is {number}; it must not be negative")
+    return number
+
+
 def _unwrap(value: Any) -> Any:
     return value.image if isinstance(value, (Texture, ImageView)) else value
 
@@ -422,5 +452,5 @@ def _unwrap(value: Any) -> Any:
 def _image(value: Any, what: str) -> Image:
     image = _unwrap(value)
     if not isinstance(image, Image):
-        raise ValidationError(f"{what} is {value!r}; it must be an image")
+        raise ValidationError(f"{what} is {arguments.shown(value)}; it must be an image")
     return image

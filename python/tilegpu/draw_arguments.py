@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core
+from tilegpu import _core, arguments
 from tilegpu.arena import Arena
 from tilegpu.attachment import rect_of
 from tilegpu.binding import DescriptorBinder
@@ -56,7 +56,7 @@ class DrawArguments:
         """Raises for anything else."""
         if not isinstance(pipeline, Pipeline):
             raise ValidationError(
-                f"{self._what}: draw's first argument is {pipeline!r}; it must be a pipeline (dev.pipeline)"
+                f"{self._what}: draw's first argument is {arguments.shown(pipeline)}; it must be a pipeline (dev.pipeline)"
             )
 
     def upload(self, data: NDArray[Any]) -> _core.Buffer:
@@ -294,7 +294,7 @@ class DrawArguments:
             data = push.tobytes()
         else:
             raise ValidationError(
-                f"{self._what}, {pipeline.title}: push is {push!r}; it must be a mapping by name, or all as bytes"
+                f"{self._what}, {pipeline.title}: push is {arguments.shown(push)}; it must be a mapping by name, or all as bytes"
             )
         if len(data) != size_B:
             raise ValidationError(
@@ -327,18 +327,19 @@ class DrawArguments:
                 self.commands.set_scissor(rect)
                 self._scissor = rect
         reference = state.stencil_reference if stencil_reference is None else stencil_reference
+        must = "it must be 0 to 255, or (front, back)"
         reference = (
             (int(reference), int(reference))
             if isinstance(reference, (int, np.integer))
-            else tuple(int(v) for v in reference)
+            else tuple(arguments.wholes(reference, f"{what}: stencil_reference", 2, must))
         )
-        if len(reference) != 2 or not all(0 <= v <= 255 for v in reference):
-            raise ValidationError(
-                f"{what}: stencil_reference is {stencil_reference!r}; it must be 0 to 255, or (front, back)"
-            )
-        constants = state.blend_constants if blend_constants is None else tuple(float(v) for v in blend_constants)
-        if len(constants) != 4:
-            raise ValidationError(f"{what}: blend_constants is {blend_constants!r}; it must be four numbers, r g b a")
+        if not all(0 <= v <= 255 for v in reference):
+            raise ValidationError(f"{what}: stencil_reference is {arguments.shown(stencil_reference)}; {must}")
+        constants = (
+            state.blend_constants
+            if blend_constants is None
+            else arguments.numbers(blend_constants, f"{what}: blend_constants", (4,), "it must be four numbers, r g b a")
+        )
         bias = (
             state.depth_bias
             if depth_bias is None

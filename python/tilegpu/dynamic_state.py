@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tilegpu import _core, enums
+from tilegpu import _core, arguments, enums
 from tilegpu.attachment import rect_of
 from tilegpu.errors import UnsupportedError, ValidationError, candidates
 from tilegpu.pipeline_state import blend_attachment, depth_bias_of, write_mask_of
@@ -25,7 +25,7 @@ VERTEX_STATES = ("vertex_input", "vertex_input_binding_stride")
 
 
 def _normalize(name: Any) -> str:
-    return str(name).strip().lower().removeprefix("vk_dynamic_state_").removesuffix("_ext")
+    return (name if isinstance(name, str) else arguments.shown(name)).strip().lower().removeprefix("vk_dynamic_state_").removesuffix("_ext")
 
 
 def known_state(name: Any, what: str) -> str:
@@ -35,7 +35,7 @@ def known_state(name: Any, what: str) -> str:
         return short
     if short in _core.MISSING_DYNAMIC_STATES:
         raise UnsupportedError(f"{what} has VK_DYNAMIC_STATE_{short.upper()}, which tilegpu does not have")
-    raise ValidationError(f"{what} has {name!r}, which is no dynamic state{candidates(short, _core.DYNAMIC_STATES)}")
+    raise ValidationError(f"{what} has {arguments.shown(name)}, which is no dynamic state{candidates(short, _core.DYNAMIC_STATES)}")
 
 
 def dynamic_states(names: str | Iterable[str], what: str) -> frozenset[str]:
@@ -44,7 +44,8 @@ def dynamic_states(names: str | Iterable[str], what: str) -> frozenset[str]:
         if names != "all":
             raise ValidationError(f"{what}: dynamic is {names!r}; it must be a list of names, or 'all'")
         return frozenset(_core.DYNAMIC_STATES)
-    return frozenset(known_state(name, f"{what}: dynamic") for name in names)
+    given = arguments.sequence(names, f"{what}: dynamic", "it must be a list of names, or 'all'")
+    return frozenset(known_state(name, f"{what}: dynamic") for name in given)
 
 
 def _flag(name: str) -> Callable[[Any, str], list[Call]]:
@@ -61,14 +62,14 @@ def _named(name: str, kind: str) -> Callable[[Any, str], list[Call]]:
 
 
 def _number(name: str) -> Callable[[Any, str], list[Call]]:
-    return lambda value, what: [(f"set_{name}", (float(value),))]
+    return lambda value, what: [(f"set_{name}", (arguments.number(value, what),))]
 
 
 def _one(name: str) -> Callable[[Any, str], list[Call]]:
     """Lists of viewports or scissors with one entry."""
 
     def calls(value: Any, what: str) -> list[Call]:
-        values = list(value)
+        values = arguments.sequence(value, what, "it must be a list with one entry")
         if len(values) != 1:
             raise UnsupportedError(f"{what} has {len(values)} entries; tilegpu has one viewport and one scissor")
         return _SETTERS[name](values[0], what)
@@ -77,16 +78,16 @@ def _one(name: str) -> Callable[[Any, str], list[Call]]:
 
 
 def viewport_of(value: Any, what: str) -> tuple[float, ...]:
-    values = tuple(float(v) for v in value)
+    """Six finite numbers of a viewport as users write it."""
+    must = "it must be (x, y, width, height[, min_depth, max_depth]), finite numbers"
+    values = arguments.numbers(value, what, (4, 6), must)
     if len(values) == 4:
         values = (*values, 0.0, 1.0)
-    if len(values) != 6 or not np.all(np.isfinite(values)):
-        raise ValidationError(
-            f"{what} is {value!r}; it must be (x, y, width, height[, min_depth, max_depth]), finite numbers"
-        )
+    if not np.all(np.isfinite(values)):
+        raise ValidationError(f"{what} is {arguments.shown(value)}; {must}")
     if not all(0 <= depth <= 1 for depth in values[4:]):
         raise ValidationError(
-            f"{what} is {value!r}: its depths are {values[4]:g} and {values[5]:g}; each must be 0 to 1 "
+            f"{what} is {arguments.shown(value)}: its depths are {values[4]:g} and {values[5]:g}; each must be 0 to 1 "
             "(tilegpu has no VK_EXT_depth_range_unrestricted)"
         )
     return values
@@ -94,9 +95,10 @@ def viewport_of(value: Any, what: str) -> tuple[float, ...]:
 
 def _faces(name: str, most: int) -> Callable[[Any, str], list[Call]]:
     def calls(value: Any, what: str) -> list[Call]:
-        pair = (value, value) if isinstance(value, (int, np.integer)) else tuple(value)
-        if len(pair) != 2 or not all(0 <= int(v) <= most for v in pair):
-            raise ValidationError(f"{what} is {value!r}; it must be 0 to {most}, or (front, back)")
+        must = f"it must be 0 to {most}, or (front, back)"
+        pair = [value, value] if isinstance(value, (int, np.integer)) else arguments.wholes(value, what, 2, must)
+        if not all(0 <= int(v) <= most for v in pair):
+            raise ValidationError(f"{what} is {arguments.shown(value)}; {must}")
         return [(f"set_{name}", (face, int(v))) for face, v in zip((_FRONT, _BACK), pair, strict=True)]
 
     return calls
@@ -105,8 +107,12 @@ def _faces(name: str, most: int) -> Callable[[Any, str], list[Call]]:
 def _stencil_op(value: Any, what: str) -> list[Call]:
     keys = ("fail", "pass", "depth_fail", "compare")
     both = isinstance(value, Mapping)
+    must = f"it must be a dict of {', '.join(keys)}, or two: (front, back)"
+    sides = [value] if both else arguments.sequence(value, what, must)
+    if not all(isinstance(fields, Mapping) for fields in sides) or len(sides) != (1 if both else 2):
+        raise ValidationError(f"{what} is {arguments.shown(value)}; {must}")
     calls: list[Call] = []
-    for face, fields in ((_FRONT | _BACK, value),) if both else zip((_FRONT, _BACK), value, strict=True):
+    for face, fields in zip((_FRONT | _BACK,) if both else (_FRONT, _BACK), sides, strict=True):
         for key in fields:
             if key not in keys:
                 raise ValidationError(f"{what} has no field '{key}'{candidates(key, keys)}")
@@ -125,27 +131,25 @@ def _each_target(name: str, parse: Callable[[Any, str], Any]) -> Callable[[Any, 
 
 
 def _provoking_vertex(value: Any, what: str) -> list[Call]:
-    if value not in ("first", "last"):
-        raise ValidationError(f"{what} is {value!r}; it must be 'first' or 'last'")
+    if not isinstance(value, str) or value not in ("first", "last"):
+        raise ValidationError(f"{what} is {arguments.shown(value)}; it must be 'first' or 'last'")
     return [("set_provoking_vertex_mode", (int(value == "last"),))]
 
 
 def _constants(value: Any, what: str) -> list[Call]:
-    values = [float(v) for v in value]
-    if len(values) != 4:
-        raise ValidationError(f"{what} is {value!r}; it must be four numbers, r g b a")
-    return [("set_blend_constants", (values,))]
+    values = arguments.numbers(value, what, (4,), "it must be four numbers, r g b a")
+    return [("set_blend_constants", (list(values),))]
 
 
 def _samples(value: Any, what: str) -> list[Call]:
-    if value not in (1, 2, 4, 8, 16):
-        raise ValidationError(f"{what} is {value!r}; allowed are 1, 2, 4, 8 and 16")
+    if not isinstance(value, (int, np.integer)) or value not in (1, 2, 4, 8, 16):
+        raise ValidationError(f"{what} is {arguments.shown(value)}; allowed are 1, 2, 4, 8 and 16")
     return [("set_rasterization_samples", (int(value),))]
 
 
 def _write_enable(value: Any, what: str) -> list[Call]:
     values = list(value) if isinstance(value, (list, tuple)) else [value for _ in _TARGETS]
-    return [("set_color_write_enable", ([bool(v) for v in values],))]
+    return [("set_color_write_enable", ([arguments.flag(v, what) for v in values],))]
 
 
 def _not_by_hand(name: str) -> Callable[[Any, str], list[Call]]:
@@ -181,7 +185,7 @@ _SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
     "line_width": _number("line_width"),
     "depth_bias": lambda v, what: [("set_depth_bias", depth_bias_of(v, what) or (0.0, 0.0, 0.0))],
     "blend_constants": _constants,
-    "depth_bounds": lambda v, what: [("set_depth_bounds", (float(v[0]), float(v[1])))],
+    "depth_bounds": lambda v, what: [("set_depth_bounds", arguments.numbers(v, what, (2,), "it must be (min, max)"))],
     "stencil_compare_mask": _faces("stencil_compare_mask", 0xFFFFFFFF),
     "stencil_write_mask": _faces("stencil_write_mask", 0xFFFFFFFF),
     "stencil_reference": _faces("stencil_reference", 255),
@@ -194,8 +198,8 @@ _SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
     "logic_op": _named("logic_op", "logic_op"),
     "provoking_vertex_mode": _provoking_vertex,
     "rasterization_samples": _samples,
-    "sample_mask": lambda v, what: [("set_sample_mask", (int(v) & 0xFFFFFFFF,))],
-    "color_blend_enable": _each_target("color_blend_enable", lambda v, what: bool(v)),
+    "sample_mask": lambda v, what: [("set_sample_mask", (arguments.whole(v, what) & 0xFFFFFFFF,))],
+    "color_blend_enable": _each_target("color_blend_enable", arguments.flag),
     "color_blend_equation": _each_target("color_blend_equation", lambda v, what: blend_attachment(v, None, what)),
     "color_write_mask": _each_target("color_write_mask", write_mask_of),
     "color_write_enable": _write_enable,
@@ -225,6 +229,6 @@ class StateOfPass:
 
     def apply(self, commands: _core.CommandBuffer, wanted: frozenset[str]) -> None:
         for name in sorted(self._stale & wanted):
-            for command, arguments in self._calls[name]:
-                getattr(commands, command)(*arguments)
+            for command, given in self._calls[name]:
+                getattr(commands, command)(*given)
         self._stale -= wanted

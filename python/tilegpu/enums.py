@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tilegpu import _core
+from tilegpu.arguments import sequence, shown
 from tilegpu.errors import UnsupportedError, ValidationError, candidates
 
 _SUFFIXES = ("_bit", "_khr", "_ext")
@@ -42,18 +43,19 @@ def parse(kind: str, value: Any, what: str) -> int:
             return found
     elif isinstance(value, int) and not isinstance(value, bool) and value in table.values():
         return int(value)
-    raise ValidationError(f"{what} is {value!r}, which is no {kind}{candidates(value, table)}")
+    raise ValidationError(f"{what} is {shown(value)}, which is no {kind}{candidates(value if isinstance(value, str) else '', table)}")
 
 
 def parse_flags(kind: str, value: str | Iterable[str] | int, what: str, aliases: dict[str, str] | None = None) -> int:
     """Names joined by ``|`` or in a sequence, as one bit mask."""
-    if isinstance(value, int):
+    if isinstance(value, int) and 0 <= value <= 0xFFFFFFFF:
         return value
-    names = value.split("|") if isinstance(value, str) else list(value)
+    must = f"it must be names out of {', '.join(allowed(kind))}, joined by | or in a list"
+    names = value.split("|") if isinstance(value, str) else sequence(value, what, must)
     mask = 0
     for name in names:
         text = _normalize(kind, name) if isinstance(name, str) else name
-        mask |= parse(kind, (aliases or {}).get(text, text), what)
+        mask |= parse(kind, (aliases or {}).get(text, text) if isinstance(text, str) else text, what)
     return mask
 
 
@@ -80,10 +82,10 @@ def parse_format(value: Any, what: str) -> FormatInfo:
     """Format by name, or of an object with a ``format`` (an image). ``what`` names object and field in the error."""
     name = value if isinstance(value, str) else getattr(value, "format", value)
     if isinstance(name, str):
-        info = _find_format(name.strip())
+        info = _find_format(name.strip()) if name.isascii() else None
         if info is not None:
             return info
         raise UnsupportedError(
-            f"{what}: format '{name}' is not known{candidates(name, format_names())}", "VK_ERROR_FORMAT_NOT_SUPPORTED"
+            f"{what}: format {shown(name)} is not known{candidates(name, format_names())}", "VK_ERROR_FORMAT_NOT_SUPPORTED"
         )
-    raise ValidationError(f"{what} is {value!r}; a format is a name such as 'r8g8b8a8_srgb', or an image")
+    raise ValidationError(f"{what} is {shown(value)}; a format is a name such as 'r8g8b8a8_srgb', or an image")

@@ -144,7 +144,8 @@ def candidates(name: object, known: Iterable[str]) -> str:
     import difflib
 
     by_lower = {n.lower(): n for n in known if n}
-    near = difflib.get_close_matches(str(name).lower(), list(by_lower), n=_MAX_LISTED, cutoff=0.6)
+    given = name.lower() if isinstance(name, str) else ""
+    near = difflib.get_close_matches(given, list(by_lower), n=_MAX_LISTED, cutoff=0.6)
     hint = f"; did you mean '{by_lower[near[0]]}'?" if near else ";"
     names = list(by_lower.values())
     if len(names) > _MAX_LISTED:

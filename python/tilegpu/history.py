@@ -8,11 +8,12 @@ Any other pass is asked before: ``dev.render_pass(..., trace=...)``.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tilegpu.arguments import shown
 from tilegpu.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -232,14 +233,17 @@ def parse_trace(trace: Any, what: str) -> tuple[bool, bool, list[tuple[int, int]
     """``trace=`` of a pass: tiles, fragments, pixels."""
     if isinstance(trace, (bool, np.bool_)):
         return bool(trace), False, []
-    if trace == "fragments":
+    if isinstance(trace, str) and trace == "fragments":
         return True, True, []
     try:
         pixels = [trace] if len(trace) == 2 and all(isinstance(v, (int, np.integer)) for v in trace) else list(trace)
-        return True, True, [(int(x), int(y)) for x, y in pixels]
-    except (TypeError, ValueError):
+        found = [(int(x), int(y)) for x, y in pixels]
+        if all(0 <= x <= 0x7FFFFFFF and 0 <= y <= 0x7FFFFFFF for x, y in found) and not isinstance(trace, (str, bytes, Mapping)):
+            return True, True, found
+        raise ValueError
+    except Exception:
         raise ValidationError(
-            f"{what}: trace is {trace!r}; it must be True (tiles), 'fragments', a pixel (x, y) or a list of pixels"
+            f"{what}: trace is {shown(trace)}; it must be True (tiles), 'fragments', a pixel (x, y) or a list of pixels"
         ) from None
 
 

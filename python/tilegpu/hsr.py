@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tilegpu import _core
+from tilegpu.arguments import sequence, shown
 from tilegpu.errors import ValidationError
 
 #: Names, and the field of the core's structure.
@@ -55,12 +56,13 @@ def parse(choice: Choice, profile: str, what: str) -> _core.HiddenSurfaceRemoval
             return _off()
         choice = tuple(TECHNIQUES) if choice == "all" else (choice,)
     chosen = _off()
-    for name in choice:
-        technique, colon, mode = str(name).partition(":")
+    must = f"it must be 'default', 'off', 'all' or names out of {', '.join(TECHNIQUES)}"
+    for name in sequence(choice, f"{what}: hsr", must):
+        technique, colon, mode = (name if isinstance(name, str) else shown(name)).partition(":")
         if technique not in TECHNIQUES or (colon and technique != "depth_filter"):
             raise ValidationError(
-                f"{what}: hsr: '{name}' is not known; there are {', '.join(TECHNIQUES)} (depth_filter also as 'depth_filter:MODE' with "
-                f"{', '.join(_FILTERS)}), and 'default', 'off', 'all'"
+                f"{what}: hsr: {shown(name)} is not known; there are {', '.join(TECHNIQUES)} (depth_filter also as 'depth_filter:MODE' "
+                f"with {', '.join(_FILTERS)}), and 'default', 'off', 'all'"
             )
         if technique == "depth_filter":
             _set_filter(chosen, mode if colon else _DEFAULT_FILTER, what)

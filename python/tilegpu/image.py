@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, enums
+from tilegpu import _core, arguments, enums
 from tilegpu.context import Context
 from tilegpu.errors import UndefinedContentsError, ValidationError
 from tilegpu.sampler import Sampler
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
 _ASPECT_BITS: dict[str, int] = _core.ENUMS["image_aspect"]
-_REMAINING = 0xFFFFFFFF
+_REMAINING = _MAX_U32 = 0xFFFFFFFF
 _SWIZZLE_LETTERS = {"0": "zero", "1": "one"}
 
 
@@ -75,15 +75,21 @@ class Image:
         label: str = "",
     ) -> Image:
         """See :meth:`tilegpu.Device.image`."""
+        label = arguments.text(label, "image: label")
         what = f"image '{label}'" if label else "image"
+        samples, cube = arguments.whole(samples, f"{what}: samples"), arguments.flag(cube, f"{what}: cube")
+        transient = arguments.flag(transient, f"{what}: transient")
         info = enums.parse_format(format_, what)
         width, height = _size_of(size, what)
         label = label or f"{width}x{height} {info.name}" + (f" {samples}x" if samples != 1 else "")
         what = f"image '{label}'"
-        if layers is None:
-            layers = 6 if cube else 1
+        layers = (6 if cube else 1) if layers is None else arguments.whole(layers, f"{what}: layers")
+        if not 1 <= layers <= _MAX_U32:
+            raise ValidationError(f"{what}: layers is {layers}; it must be at least 1")
+        if not 0 <= samples <= _MAX_U32:
+            raise ValidationError(f"{what}: samples is {samples}, allowed is 1, 2, 4, 8 or 16")
         full_chain = max(width, height).bit_length()
-        levels = full_chain if mip_levels is None else int(mip_levels)
+        levels = full_chain if mip_levels is None else arguments.whole(mip_levels, f"{what}: mip_levels")
         if not 1 <= levels <= full_chain:
             raise ValidationError(
                 f"{what}: mip_levels is {mip_levels}; a {width}x{height} image has 1 to {full_chain} (None for all)"
@@ -103,9 +109,9 @@ class Image:
             height,
             levels,
             layers,
-            int(samples),
+            samples,
             mask,
-            bool(cube),
+            cube,
             enums.parse("image_tiling", tiling, f"{what}: tiling"),
             label,
         )
@@ -116,7 +122,7 @@ class Image:
             core,
             (width, height),
             info,
-            samples=int(samples),
+            samples=samples,
             mip_levels=levels,
             layers=layers,
             cube=cube,
@@ -163,6 +169,10 @@ class Image:
         ``layers``: how many, ``None`` for the
         rest. ``swizzle``: four letters of ``rgba01``, such as ``"rrr1"``.
         """
+        what = f"view of image '{self.label}'"
+        level, layer = self._u32(level, f"{what}: level"), self._u32(layer, f"{what}: layer")
+        levels = None if levels is None else self._u32(levels, f"{what}: levels")
+        layers = None if layers is None else self._u32(layers, f"{what}: layers")
         if type is None:
             type = (
                 ("cube" if self.layers == 6 else "cube_array")
@@ -176,6 +186,7 @@ class Image:
             else enums.parse_format(format, f"view of image '{self.label}'").number
         )
         aspects = 0 if aspect is None else _ASPECT_BITS[self._aspect(aspect)]
+        components = None if swizzle is None else _swizzle(swizzle, what)  # before the key: it must be text
         key = (kind, number, aspects, level, levels, layer, layers, swizzle)
         found = self._views.get(key)
         if found is None:
@@ -188,23 +199,35 @@ class Image:
                 _REMAINING if levels is None else levels,
                 layer,
                 _REMAINING if layers is None else layers,
-                _swizzle(swizzle, f"view of image '{self.label}'"),
+                components or _swizzle(None, what),
             )
             found = self._views[key] = ImageView(self, core, enums.name_of("image_view_type", kind), level, layer)
         return found
+
+    @staticmethod
+    def _u32(value: Any, what: str) -> int:
+        if isinstance(value, int) and 0 <= value <= _MAX_U32:
+            return value
+        number = arguments.whole(value, what)
+        if not 0 <= number <= _MAX_U32:
+            raise ValidationError(f"{what} is {number}; it must be 0 to {_MAX_U32}")
+        return number
 
     def _aspect(self, aspect: str | None) -> str:
         have = self.format_info.aspects
         if aspect is None:
             return have[0]
-        if aspect not in have:
+        if not isinstance(aspect, str) or aspect not in have:
             raise ValidationError(
-                f"image '{self.label}' has format {self.format} without aspect {aspect!r}; it has: {', '.join(have)}"
+                f"image '{self.label}' has format {self.format} without aspect {arguments.shown(aspect)}; "
+                f"it has: {', '.join(have)}"
             )
         return aspect
 
     def _require_readable(self, aspect: str | None, level: int, layer: int) -> str:
         name = self._aspect(aspect)
+        level = arguments.whole(level, f"image '{self.label}': level")
+        layer = arguments.whole(layer, f"image '{self.label}': layer")
         if not 0 <= level < self.mip_levels or not 0 <= layer < self.layers:
             raise ValidationError(
                 f"image '{self.label}': level {level}, layer {layer} does not exist; "
@@ -223,6 +246,8 @@ class Image:
 
     def _level_size(self, level: int, pos: tuple[int, int] = (0, 0)) -> tuple[int, int]:
         """Width and height of a level from a position on."""
+        level = arguments.whole(level, f"image '{self.label}': level")
+        pos = _position(pos, f"image '{self.label}': position")
         if not 0 <= level < self.mip_levels:
             raise ValidationError(f"image '{self.label}': level {level} does not exist; it has {self.mip_levels}")
         return max(1, self.width >> level) - pos[0], max(1, self.height >> level) - pos[1]
@@ -253,7 +278,7 @@ class Image:
         source = self.core if self.tiling == "linear" else self._linear_copy(level, layer, name)
         if source is not self.core:
             level = layer = 0
-        return source.read(_ASPECT_BITS[name], level, layer)
+        return source.read(_ASPECT_BITS[name], int(level), int(layer))
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """Read-only view of level 0, layer 0 without a copy, where the format and tiling allow it."""
@@ -296,7 +321,7 @@ class Image:
         target = os.fspath(path)
         suffix = os.path.splitext(target)[1].lower()  # noqa: PTH122
         name = self._require_readable(aspect, level, layer)
-        if sample is not None and not 0 <= sample < self.samples:
+        if sample is not None and not 0 <= arguments.whole(sample, f"image '{self.label}': sample") < self.samples:
             raise ValidationError(f"image '{self.label}': sample is {sample}; it has samples 0 to {self.samples - 1}")
         if suffix == ".npy":
             array = self.numpy(level, layer, name)
@@ -381,11 +406,13 @@ class Texture:
         return f"<tilegpu.Texture of {self.image!r}, {self.sampler!r}>"
 
 
+def _position(pos: Any, what: str) -> tuple[int, int]:
+    x, y = arguments.wholes(pos, what, 2, "it must be (x, y) in pixels")
+    return x, y
+
+
 def _size_of(size: Any, what: str) -> tuple[int, int]:
-    try:
-        width, height = (int(v) for v in size)
-    except (TypeError, ValueError):
-        raise ValidationError(f"{what}: size is {size!r}; it must be (width, height) in pixels") from None
+    width, height = arguments.wholes(size, f"{what}: size", 2, "it must be (width, height) in pixels")
     limit = _core.MAX_IMAGE_SIZE_PX
     if not (1 <= width <= limit and 1 <= height <= limit):
         raise ValidationError(f"{what}: size is ({width}, {height}); width and height must be 1 to {limit} pixels")
@@ -415,6 +442,6 @@ def _swizzle(text: str | None, what: str) -> list[int]:
     table = _core.ENUMS["component_swizzle"]
     if text is None:
         return [table["identity"]] * 4
-    if len(text) != 4 or any(c not in "rgba01" for c in text.lower()):
-        raise ValidationError(f"{what}: swizzle is {text!r}; it must be four letters of 'rgba01', such as 'rrr1'")
+    if not isinstance(text, str) or len(text) != 4 or any(c not in "rgba01" for c in text.lower()):
+        raise ValidationError(f"{what}: swizzle is {arguments.shown(text)}; it must be four letters of 'rgba01', such as 'rrr1'")
     return [table[_SWIZZLE_LETTERS.get(c, c)] for c in text.lower()]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tilegpu import _core, enums, shader
+from tilegpu import _core, arguments, enums, shader
 from tilegpu.context import Context
 from tilegpu.dynamic_state import dynamic_states
 from tilegpu.errors import UnusedNameWarning, ValidationError, candidates
@@ -122,7 +122,7 @@ def _constant_bits(value: Any, base: str, what: str) -> int:
             return int(_struct.unpack("<I", _struct.pack("<i" if base == "int" else "<I", int(value)))[0])
     except (TypeError, ValueError, OverflowError, _struct.error):
         pass
-    raise ValidationError(f"{what} is {value!r}; the shader's constant is of type {base}")
+    raise ValidationError(f"{what} is {arguments.shown(value)}; the shader's constant is of type {base}")
 
 
 def _specialization(interface: Interface, constants: Mapping[Any, Any], label: str) -> dict[str, list[tuple[int, int]]]:
@@ -132,9 +132,9 @@ def _specialization(interface: Interface, constants: Mapping[Any, Any], label: s
         found = [c for c in interface.constants if c.name == key or (c.constant_id == key and not isinstance(key, str))]
         if not found:
             names = [f"{c.name} ({c.constant_id})" if c.name else str(c.constant_id) for c in interface.constants]
-            raise ValidationError(f"{label}: no specialisation constant {key!r}{candidates(key, names)}")
+            raise ValidationError(f"{label}: no specialisation constant {arguments.shown(key)}{candidates(key, names)}")
         for constant in found:
-            bits = _constant_bits(value, constant.base, f"{label}: constant {key!r}")
+            bits = _constant_bits(value, constant.base, f"{label}: constant {arguments.shown(key)}")
             for stage in constant.stages:
                 result.setdefault(stage, []).append((constant.constant_id, bits))
     return result
@@ -148,7 +148,9 @@ def _set_vertex_input(info: _core.GraphicsPipelineCreateInfo, layout: VertexLayo
 
 
 def _color_formats(color: Any, what: str) -> list[enums.FormatInfo | None]:
-    given = [color] if isinstance(color, str) or hasattr(color, "format") else list(color)
+    must = "it must be a format, or a list with one for each colour attachment"
+    one = isinstance(color, str) or hasattr(color, "format")
+    given = [color] if one else arguments.sequence(color, f"{what}: color", must)
     return [None if c is None else enums.parse_format(c, f"{what}: color[{i}]") for i, c in enumerate(given)]
 
 
@@ -234,6 +236,7 @@ def create_pipeline(
     Raises :class:`ShaderError` with all errors of a compile, :class:`ValidationError` and
     :class:`UnsupportedError` otherwise.
     """
+    label = arguments.text(label, "pipeline: label")
     what = f"pipeline '{label}'" if label else "pipeline"
     load = functools.partial(shader.load, defines=defines, include=include, label=label, device=self.core)
     stages: Stages = {"vertex": load(vert, "vertex", file=vert_file)}
@@ -249,6 +252,8 @@ def create_pipeline(
     vertex_module, fragment_module = stages["vertex"], stages.get("fragment")
     # What the names mean is found out when somebody asks; what is wrong with them is said now.
     interface: Interface | None = None
+    if constants is not None and not isinstance(constants, Mapping):
+        raise ValidationError(f"{what}: constants is {arguments.shown(constants)}; it must be a mapping by name or id")
     if constants or (
         fragment_module is not None
         and not _core.same_push_constants(vertex_module.reflection, fragment_module.reflection)
@@ -271,9 +276,9 @@ def create_pipeline(
     depth_info = None if depth is None else enums.parse_format(depth, f"{what}: depth")
     stencil_info = None if stencil is None else enums.parse_format(stencil, f"{what}: stencil")
 
-    if topology != "triangle_list":
+    if not isinstance(topology, str) or topology != "triangle_list":
         info.topology = enums.parse("primitive_topology", topology, f"{what}: topology")
-    if primitive_restart:
+    if arguments.flag(primitive_restart, f"{what}: primitive_restart"):
         info.primitive_restart = True
     set_rasterization(
         info.rasterization,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tilegpu import _core, enums
+from tilegpu import _core, arguments, enums
 from tilegpu.errors import ValidationError, candidates
 
 _ALL_CHANNELS = 0xF
@@ -33,6 +33,7 @@ _STENCIL_KEYS = ("fail", "pass", "depth_fail", "compare", "compare_mask", "write
 _PLAIN_RASTERIZATION = ("fill", "none", "counter_clockwise", "first", 1.0, False, False)
 #: samples, sample_shading, sample_mask, alpha_to_coverage, alpha_to_one
 _PLAIN_MULTISAMPLING = (1, False, 0xFFFFFFFF, False, False)
+_PLAIN_TYPES = frozenset((str, bool, int, float))
 _NO_CONSTANTS = (0.0, 0.0, 0.0, 0.0)
 
 Blend = str | Mapping[str, Any] | None
@@ -62,7 +63,7 @@ def write_mask_of(value: Any, what: str) -> int:
             return mask
     elif isinstance(value, str) and all(c in "rgba" for c in value.lower()):
         return sum({1 << "rgba".index(c) for c in value.lower()})
-    raise ValidationError(f"{what} is {value!r}; it must be some of the letters 'rgba' ('' for none)")
+    raise ValidationError(f"{what} is {arguments.shown(value)}; it must be some of the letters 'rgba' ('' for none)")
 
 
 def blend_attachment(blend: Blend, write_mask: Any, what: str) -> _core.ColorBlendAttachmentState:
@@ -83,11 +84,12 @@ def blend_attachment(blend: Blend, write_mask: Any, what: str) -> _core.ColorBle
         blend = _PRESETS[blend.lower()]
     if not isinstance(blend, Mapping):
         raise ValidationError(
-            f"{what} is {blend!r}; it must be None, a preset ({', '.join(_PRESETS)}), a dict, or a list of these, one for each target"
+            f"{what} is {arguments.shown(blend)}; it must be None, a preset ({', '.join(_PRESETS)}), "
+            f"a dict, or a list of these, one for each target"
         )
     for key in blend:
         if key not in _BLEND_KEYS:
-            raise ValidationError(f"{what} has no field '{key}'{candidates(key, _BLEND_KEYS)}")
+            raise ValidationError(f"{what} has no field {arguments.shown(key)}{candidates(key, _BLEND_KEYS)}")
     color = [blend.get("src_color", "one"), blend.get("dst_color", "zero"), blend.get("color_op", "add")]
     alpha = [blend.get("src_alpha", color[0]), blend.get("dst_alpha", color[1]), blend.get("alpha_op", color[2])]
     if "write_mask" in blend:
@@ -107,19 +109,26 @@ def blend_attachment(blend: Blend, write_mask: Any, what: str) -> _core.ColorBle
 def _stencil_state(fields: Mapping[str, Any], what: str) -> tuple[_core.StencilOpState, int]:
     named: dict[str, Any] = {}
     for key, value in fields.items():
-        short = str(key).removesuffix("_op")
+        short = key.removesuffix("_op") if isinstance(key, str) else arguments.shown(key)
         if short not in _STENCIL_KEYS:
             raise ValidationError(f"{what} has no field '{key}'{candidates(key, _STENCIL_KEYS)}")
         named[short] = value
     operation = lambda key: enums.parse("stencil_op", named.get(key, "keep"), f"{what}: {key}")  # noqa: E731
-    reference = int(named.get("reference", 0))
+
+    def mask(key: str, default: int) -> int:
+        number = arguments.whole(named.get(key, default), f"{what}: {key}")
+        if not 0 <= number <= 0xFFFFFFFF:
+            raise ValidationError(f"{what}: {key} is {number}; it must be 0 to 255")
+        return number
+
+    reference = mask("reference", 0)
     state = _core.StencilOpState(
         operation("fail"),
         operation("pass"),
         operation("depth_fail"),
         enums.parse("compare_op", named.get("compare", "always"), f"{what}: compare"),
-        int(named.get("compare_mask", 0xFF)),
-        int(named.get("write_mask", 0xFF)),
+        mask("compare_mask", 0xFF),
+        mask("write_mask", 0xFF),
         reference,
     )
     return state, reference
@@ -141,15 +150,15 @@ def depth_bias_of(value: Any, what: str) -> tuple[float, float, float] | None:
         for key in value:
             if key not in ("constant", "clamp", "slope"):
                 raise ValidationError(f"{what} has no field '{key}'{candidates(key, ['constant', 'clamp', 'slope'])}")
-        return float(value.get("constant", 0)), float(value.get("clamp", 0)), float(value.get("slope", 0))
+        constant, clamp, slope = (
+            arguments.number(value.get(key, 0), f"{what}: {key}") for key in ("constant", "clamp", "slope")
+        )
+        return constant, clamp, slope
     if isinstance(value, (int, float)):
-        return float(value), 0.0, 0.0
-    values = [float(v) for v in value]
-    if len(values) == 2:
-        return values[0], 0.0, values[1]
-    if len(values) == 3:
-        return values[0], values[1], values[2]
-    raise ValidationError(f"{what} is {value!r}; give (constant, slope), (constant, clamp, slope), or a dict of these")
+        return arguments.number(value, what), 0.0, 0.0
+    must = "give (constant, slope), (constant, clamp, slope), or a dict of these"
+    values = arguments.numbers(value, what, (2, 3), must)
+    return values[0], values[1] if len(values) == 3 else 0.0, values[-1]
 
 
 def set_rasterization(
@@ -165,16 +174,16 @@ def set_rasterization(
 ) -> None:
     """VkPipelineRasterizationStateCreateInfo, but for the depth bias."""
     given = (polygon_mode, cull, front_face, provoking_vertex, line_width, rasterizer_discard, depth_clamp)
-    if given == _PLAIN_RASTERIZATION:
+    if all(type(value) in _PLAIN_TYPES for value in given) and given == _PLAIN_RASTERIZATION:
         return
     state.polygon_mode = enums.parse("polygon_mode", polygon_mode, f"{what}: polygon_mode")
     state.cull_mode = enums.parse("cull_mode", "none" if cull is None else cull, f"{what}: cull")
     state.front_face = enums.parse("front_face", front_face, f"{what}: front_face")
-    state.depth_clamp = bool(depth_clamp)
-    state.rasterizer_discard = bool(rasterizer_discard)
-    state.line_width = float(line_width)
-    if provoking_vertex not in ("first", "last"):
-        raise ValidationError(f"{what}: provoking_vertex is {provoking_vertex!r}; it must be 'first' or 'last'")
+    state.depth_clamp = arguments.flag(depth_clamp, f"{what}: depth_clamp")
+    state.rasterizer_discard = arguments.flag(rasterizer_discard, f"{what}: rasterizer_discard")
+    state.line_width = arguments.number(line_width, f"{what}: line_width")
+    if not isinstance(provoking_vertex, str) or provoking_vertex not in ("first", "last"):
+        raise ValidationError(f"{what}: provoking_vertex is {arguments.shown(provoking_vertex)}; it must be 'first' or 'last'")
     state.provoking_vertex_last = provoking_vertex == "last"
 
 
@@ -198,18 +207,20 @@ def set_depth(
     what: str,
 ) -> None:
     """The depth part of VkPipelineDepthStencilStateCreateInfo."""
-    tested = (compare is not None or has_format) if test is None else bool(test)
+    tested = (compare is not None or has_format) if test is None else arguments.flag(test, f"{what}: depth_test")
     if tested and not has_format:
         raise ValidationError(
             f"{what}: depth is tested, but depth= names no format; give the depth attachment's, such as depth='d32_sfloat'"
         )
     state.depth_test = tested
-    state.depth_write = tested if write is None else bool(write)
-    if compare:
+    state.depth_write = tested if write is None else arguments.flag(write, f"{what}: depth_write")
+    if compare is not None:
         state.depth_compare = enums.parse("compare_op", compare, f"{what}: depth_compare")
     if bounds is not None:
         state.depth_bounds_test = True
-        state.min_depth_bounds, state.max_depth_bounds = (float(v) for v in bounds)
+        state.min_depth_bounds, state.max_depth_bounds = arguments.numbers(
+            bounds, f"{what}: depth_bounds", (2,), "it must be (min, max)"
+        )
 
 
 def set_stencil(
@@ -222,6 +233,11 @@ def set_stencil(
     """The stencil part of it; returns the references that draws start from."""
     if test is None and front is None and back is None:
         return 0, 0
+    for name, value in (("stencil_front", front), ("stencil_back", back)):
+        if value is not None and not isinstance(value, Mapping):
+            raise ValidationError(f"{what}: {name} is {arguments.shown(value)}; it must be a dict")
+    if not isinstance(test, Mapping):
+        test = None if test is None else arguments.flag(test, f"{what}: stencil_test")
     if isinstance(test, Mapping):
         front, back = {**test, **(front or {})}, {**test, **(back or {})}
     if front is None and back is None and test is not True:
@@ -253,9 +269,8 @@ def set_blend(
         state.logic_op = enums.parse("logic_op", logic_op, f"{what}: logic_op")
     if type(constants) is tuple and constants == _NO_CONSTANTS:
         return _NO_CONSTANTS
-    values = tuple(float(v) for v in constants)
-    if len(values) != 4:
-        raise ValidationError(f"{what}: blend_constants is {constants!r}; it must be four numbers, r g b a")
+    must = "it must be four numbers, r g b a"
+    values = arguments.numbers(constants, f"{what}: blend_constants", (4,), must)
     return values
 
 
@@ -269,30 +284,39 @@ def set_multisampling(
     what: str,
 ) -> None:
     """VkPipelineMultisampleStateCreateInfo."""
-    if (samples, sample_shading, sample_mask, alpha_to_coverage, alpha_to_one) == _PLAIN_MULTISAMPLING:
+    given = (samples, sample_shading, sample_mask, alpha_to_coverage, alpha_to_one)
+    if all(type(value) in _PLAIN_TYPES for value in given) and given == _PLAIN_MULTISAMPLING:
         return
+    samples = arguments.whole(samples, f"{what}: samples", "allowed are 1, 2, 4, 8 and 16")
     if samples not in (1, 2, 4, 8, 16):
         raise ValidationError(f"{what}: samples is {samples!r}; allowed are 1, 2, 4, 8 and 16")
     state.samples = samples
     state.sample_shading = sample_shading is not False and sample_shading is not None
     if state.sample_shading:
-        state.min_sample_shading = 1.0 if sample_shading is True else float(sample_shading)
-    if not 0 <= int(sample_mask) <= 0xFFFFFFFF:
+        state.min_sample_shading = (
+            1.0 if sample_shading is True else arguments.number(sample_shading, f"{what}: sample_shading")
+        )
+    sample_mask = arguments.whole(sample_mask, f"{what}: sample_mask", "it must be a 32-bit mask")
+    if not 0 <= sample_mask <= 0xFFFFFFFF:
         raise ValidationError(f"{what}: sample_mask is {sample_mask!r}; it must be a 32-bit mask")
     state.sample_mask = int(sample_mask)
-    state.alpha_to_coverage, state.alpha_to_one = bool(alpha_to_coverage), bool(alpha_to_one)
+    state.alpha_to_coverage = arguments.flag(alpha_to_coverage, f"{what}: alpha_to_coverage")
+    state.alpha_to_one = arguments.flag(alpha_to_one, f"{what}: alpha_to_one")
 
 
 def set_input_attachments(info: _core.GraphicsPipelineCreateInfo, names: Sequence[str | None], what: str) -> None:
     """From "what does index i read" to Vulkan's "which index has attachment i"."""
     indices: dict[str, int] = {}
     allowed = [f"color{i}" for i in range(_core.MAX_COLOR_ATTACHMENTS)] + ["depth", "stencil"]
-    for index, name in enumerate([names] if isinstance(names, str) else names):
+    must = f"it must be a list of {', '.join(allowed)} and None"
+    given = [names] if isinstance(names, str) else arguments.sequence(names, f"{what}: input_attachments", must)
+    for index, name in enumerate(given):
         if name is None:
             continue
-        if name not in allowed:
+        if not isinstance(name, str) or name not in allowed:
             raise ValidationError(
-                f"{what}: input_attachments[{index}] is {name!r}{candidates(str(name), allowed)}; or None for an index that is not used"
+                f"{what}: input_attachments[{index}] is {arguments.shown(name)}{candidates(name, allowed)}; "
+                f"or None for an index that is not used"
             )
         if name in indices:
             raise ValidationError(f"{what}: input_attachments names {name!r} twice, at {indices[name]} and {index}")

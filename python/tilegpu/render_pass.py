@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from tilegpu import _core
+from tilegpu import _core, arguments
 from tilegpu.attachment import Attachment, clear_color, clear_depth_stencil, rect_of
 from tilegpu.buffer import Buffer, BufferSlice, require_usage
 from tilegpu.context import Context
@@ -37,11 +38,12 @@ class RenderPass(PassResults):
         hsr: str | Iterable[str] | None = None,
         trace: bool | str | Sequence[Any] = False,
     ) -> None:
-        super().__init__(device, label, trace)
+        super().__init__(device, arguments.text(label, "pass: label"), trace)
         if color is None:
             color = ()
         elif isinstance(color, (Attachment, Image, ImageView, Texture)):
             color = (color,)
+        color = arguments.sequence(color, f"{self._what}: color", "it must be attachments or images")
         if len(color) > _core.MAX_COLOR_ATTACHMENTS:
             raise ValidationError(
                 f"{self._what}: color has {len(color)} attachments; at most {_core.MAX_COLOR_ATTACHMENTS} are allowed"
@@ -54,11 +56,13 @@ class RenderPass(PassResults):
             raise ValidationError(
                 f"{self._what}: area is {tuple(area)!r}; width and height must be at least 1 (None for the whole)"
             )
-        if layers < 1:
+        layers = arguments.whole(layers, f"{self._what}: layers")
+        if not 1 <= layers <= MAX_U32:
             raise ValidationError(f"{self._what}: layers is {layers}; it must be at least 1")
-        if samples not in (0, 2, 4, 8, 16):
+        if not isinstance(samples, (int, np.integer)) or samples not in (0, 2, 4, 8, 16):
             raise ValidationError(
-                f"{self._what}: samples is {samples!r}; it must be 2, 4, 8 or 16 (multisampled rendering to single-sampled images), or 0"
+                f"{self._what}: samples is {arguments.shown(samples)}; "
+                "it must be 2, 4, 8 or 16 (multisampled rendering to single-sampled images), or 0"
             )
         self._layers, self._samples = layers, samples
         self._hsr = None if hsr is None else parse_hsr(hsr, device.profile, self._what)
@@ -71,7 +75,7 @@ class RenderPass(PassResults):
         if isinstance(value, (Image, ImageView, Texture)):
             return Attachment(value)
         raise ValidationError(
-            f"{self._what}: {name} is {value!r}; it must be a tilegpu.Attachment, an image, a view or None"
+            f"{self._what}: {name} is {arguments.shown(value)}; it must be a tilegpu.Attachment, an image, a view or None"
         )
 
     # -- the with block
@@ -192,8 +196,8 @@ class RenderPass(PassResults):
         ``stencil_reference``: a number, or (front, back). Nothing of this stays for the next draw, but for what the
         pipeline lists in ``dynamic``: there it is the same as :meth:`set` before the draw.
         """
-        arguments = self._open()
-        available = arguments.prepare(
+        draws = self._open()
+        available = draws.prepare(
             pipeline,
             vertices,
             indices,
@@ -205,29 +209,40 @@ class RenderPass(PassResults):
             blend_constants,
             depth_bias,
         )
-        instance_count = arguments.instances(pipeline, instances)
+        instance_count = draws.instances(pipeline, instances)
         if count is None:
             if available is None:
                 raise ValidationError(f"{self._what}, {pipeline.title}: no vertices and no indices; give count=")
-            count = max(0, available - first)
-        if not (
-            0 <= count <= MAX_U32
-            and 0 <= first <= MAX_U32
-            and 0 <= first_instance <= MAX_U32
-            and -0x80000000 <= vertex_offset <= 0x7FFFFFFF
-        ):
-            raise ValidationError(
-                f"{self._what}, {pipeline.title}: first={first}, count={count}, first_instance={first_instance} must be 0 to {MAX_U32}, "
-                f"vertex_offset={vertex_offset} a 32-bit integer"
-            )
+            count = max(0, available - arguments.whole(first, f"{self._what}, {pipeline.title}: first"))
+        self._check_range(pipeline, first, count, first_instance, vertex_offset)
         if indices is None:
             if vertex_offset:
                 raise ValidationError(
                     f"{self._what}, {pipeline.title}: vertex_offset={vertex_offset} is for indexed draws; use first="
                 )
-            arguments.commands.draw(count, instance_count, first, first_instance)
+            draws.commands.draw(count, instance_count, first, first_instance)
         else:
-            arguments.commands.draw_indexed(count, instance_count, first, vertex_offset, first_instance)
+            draws.commands.draw_indexed(count, instance_count, first, vertex_offset, first_instance)
+
+    def _check_range(
+        self, pipeline: Pipeline, first: Any, count: Any, first_instance: Any, vertex_offset: Any
+    ) -> None:
+        try:
+            if (
+                0 <= count <= MAX_U32
+                and 0 <= first <= MAX_U32
+                and 0 <= first_instance <= MAX_U32
+                and -0x80000000 <= vertex_offset <= 0x7FFFFFFF
+            ):
+                operator.index(count), operator.index(first), operator.index(first_instance), operator.index(vertex_offset)
+                return
+        except (TypeError, ValueError):
+            pass
+        raise ValidationError(
+            f"{self._what}, {pipeline.title}: first={arguments.shown(first)}, count={arguments.shown(count)}, "
+            f"first_instance={arguments.shown(first_instance)} must be whole numbers from 0 to {MAX_U32}, "
+            f"vertex_offset={arguments.shown(vertex_offset)} a 32-bit integer"
+        )
 
     def draw_indirect(
         self,
@@ -257,10 +272,16 @@ class RenderPass(PassResults):
         ``offset`` and ``stride`` in bytes. The other arguments are those of :meth:`draw`; ``instances`` is the data
         of per-instance bindings.
         """
-        arguments = self._open()
-        arguments.require_pipeline(pipeline)
+        draws = self._open()
+        draws.require_pipeline(pipeline)
         what = f"{self._what}, {pipeline.title}"
         words = 4 if indices is None else 5
+        offset = arguments.whole(offset, f"{what}: offset")
+        stride = None if stride is None else arguments.whole(stride, f"{what}: stride")
+        draw_count = None if draw_count is None else arguments.whole(draw_count, f"{what}: draw_count")
+        for name, value in (("offset", offset), ("stride", stride), ("draw_count", draw_count)):
+            if value is not None and not 0 <= value <= MAX_U32:
+                raise ValidationError(f"{what}: {name} is {value}; it must be 0 to {MAX_U32}")
         if isinstance(indirect, BufferSlice):
             offset, indirect = offset + indirect.offset, indirect.buffer
         if isinstance(indirect, Buffer):
@@ -270,15 +291,15 @@ class RenderPass(PassResults):
                 draw_count = max(0, (indirect.size - offset - words * 4) // max(1, stride) + 1)
             core = indirect.core
         else:
-            array = np.atleast_2d(np.asarray(indirect))
+            array = np.atleast_2d(arguments.array(indirect, f"{what}: indirect"))
             if array.ndim != 2 or array.shape[1] != words or array.dtype.kind not in "iu":
                 raise ValidationError(
                     f"{what}: indirect has shape {array.shape} and dtype {array.dtype}; it must be integers of shape (n, {words})"
                 )
-            core = arguments.upload(np.ascontiguousarray(array.astype(np.int64) & MAX_U32).astype(np.uint32))
+            core = draws.upload(np.ascontiguousarray(array.astype(np.int64) & MAX_U32).astype(np.uint32))
             stride = words * 4
             draw_count = len(array) if draw_count is None else min(draw_count, len(array))
-        arguments.prepare(
+        draws.prepare(
             pipeline,
             vertices,
             indices,
@@ -291,8 +312,8 @@ class RenderPass(PassResults):
             depth_bias,
         )
         if instances is not None or pipeline.vertex_layout.per_instance:
-            arguments.instances(pipeline, instances)
-        arguments.commands.draw_indirect(indices is not None, core, offset, draw_count, stride)
+            draws.instances(pipeline, instances)
+        draws.commands.draw_indirect(indices is not None, core, offset, draw_count, stride)
 
     def clear(
         self,
@@ -310,10 +331,12 @@ class RenderPass(PassResults):
         """
         commands = self._open().commands
         area = [0, 0, *self._size] if rect is None else rect_of(rect, f"{self._what}: rect of clear")
+        attachment = arguments.whole(attachment, f"{self._what}: attachment of clear")
         colors = {} if color is None else dict(color) if isinstance(color, Mapping) else {attachment: color}
         if not colors and depth is None and stencil is None:
             raise ValidationError(f"{self._what}: clear() of nothing; give color=, depth= or stencil=")
         for number, value in colors.items():
+            number = arguments.whole(number, f"{self._what}: attachment of clear")
             view = self._views[number] if 0 <= number < len(self._views) else None
             if view is None:
                 raise ValidationError(

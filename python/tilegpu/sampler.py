@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from tilegpu import _core, enums
+from tilegpu import _core, arguments, enums
 from tilegpu.errors import ValidationError
 
 
@@ -52,7 +52,7 @@ class Sampler:
             mag_filter = min_filter = mipmap_mode = filter
         addresses: list[Any] = list(address) if isinstance(address, (list, tuple)) else [address] * 3
         if not 1 <= len(addresses) <= 3:
-            raise ValidationError(f"sampler: address is {address!r}; give one mode, or one each for u, v (and w)")
+            raise ValidationError(f"sampler: address is {arguments.shown(address)}; give one mode, or one each for u, v (and w)")
         addresses += [addresses[-1]] * (3 - len(addresses))
         info = _core.SamplerCreateInfo()
         info.mag_filter = enums.parse("filter", mag_filter, "sampler: mag_filter")
@@ -61,16 +61,17 @@ class Sampler:
         info.address_u, info.address_v, info.address_w = (
             enums.parse("sampler_address_mode", a, "sampler: address") for a in addresses
         )
-        info.mip_lod_bias, info.min_lod = float(mip_lod_bias), float(min_lod)
-        info.max_lod = 1000.0 if max_lod is None else float(max_lod)
+        info.mip_lod_bias = arguments.number(mip_lod_bias, "sampler: mip_lod_bias")
+        info.min_lod = arguments.number(min_lod, "sampler: min_lod")
+        info.max_lod = 1000.0 if max_lod is None else arguments.number(max_lod, "sampler: max_lod")
         if compare is not None:
             info.compare_enable = True
             info.compare_op = enums.parse("compare_op", compare, "sampler: compare")
         info.border_color = enums.parse("border_color", border_color, "sampler: border_color")
-        info.unnormalized_coordinates = bool(unnormalized_coordinates)
+        info.unnormalized_coordinates = arguments.flag(unnormalized_coordinates, "sampler: unnormalized_coordinates")
         self.core = _core.Sampler(info)
         self._text = (
-            f"mag {mag_filter}, min {min_filter}, mip {mipmap_mode}, address {'/'.join(dict.fromkeys(addresses))}"
+            f"mag {mag_filter}, min {min_filter}, mip {mipmap_mode}, address {'/'.join(dict.fromkeys(map(str, addresses)))}"
         )
 
     def __repr__(self) -> str:

@@ -6,7 +6,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tilegpu import _core, enums, files
+import numpy as np
+
+from tilegpu import _core, arguments, enums, files
 from tilegpu.errors import ShaderError, ShaderMessage, ValidationError
 
 #: GLSL text, a path of GLSL (.vert, .frag, .glsl) or SPIR-V (.spv), SPIR-V bytes, or a module.
@@ -39,7 +41,10 @@ def compile_glsl(
         raise ValidationError(f"compile_glsl: text is {type(text).__name__}; it must be a string of GLSL")
     number = enums.parse("shader_stage", stage, "compile_glsl: stage")
     name = file or label or f"<{stage} shader>"
-    macros = {str(k): _define(v) for k, v in (defines or {}).items()}
+    if not (defines is None or isinstance(defines, Mapping)):
+        raise ValidationError(f"compile_glsl: defines is {arguments.shown(defines)}; it must be a mapping")
+    text = arguments.text(text, "compile_glsl: text")
+    macros = {arguments.text(k, "compile_glsl: a name in defines"): _define(v) for k, v in (defines or {}).items()}
     words, error, messages = _core.compile_glsl(text, name, number, macros, [os.fspath(d) for d in include], device)
     if words is None:
         raise ShaderError(error, messages=[ShaderMessage(*m) for m in messages])
@@ -49,7 +54,9 @@ def compile_glsl(
 def _define(value: Any) -> str:
     if isinstance(value, bool):
         return "1" if value else "0"
-    return "" if value is None else str(value)
+    if value is None or isinstance(value, (str, int, float, np.number)):
+        return "" if value is None else arguments.text(str(value), "a value in defines")
+    raise ValidationError(f"a value in defines is {arguments.shown(value)}; it must be a number or text")
 
 
 def load(
@@ -90,9 +97,12 @@ def load(
         raise ValidationError(
             f"{label or 'pipeline'}: {stage} shader is {type(source).__name__}; give GLSL text, a path, or SPIR-V bytes"
         )
+    if not (defines is None or isinstance(defines, Mapping)):
+        raise ValidationError(f"{label or 'pipeline'}: defines is {arguments.shown(defines)}; it must be a mapping")
     key = None
     if "#include" not in text:
-        key = (text, name, stage, tuple(sorted((k, _define(v)) for k, v in (defines or {}).items())))
+        pairs = ((arguments.text(k, "a name in defines"), _define(v)) for k, v in (defines or {}).items())
+        key = (text, name, stage, tuple(sorted(pairs)))
         found = _cache.get(key)
         if found is not None:
             return found

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilegpu import _core
+from tilegpu.arguments import shown
 from tilegpu.errors import ValidationError, candidates
 
 if TYPE_CHECKING:
@@ -87,12 +88,12 @@ def _finite_int(values: NDArray[Any], dtype: np.dtype[Any]) -> bool:
 def _assign(view: NDArray[Any], leaf: _Leaf, value: Any, path: str) -> None:
     try:
         array = np.asarray(value)
-    except ValueError as wrong:
+    except Exception as wrong:  # whatever an object's own __array__ raises
         raise ValidationError(
             f"{path}: {type_name(leaf.type)} of shape {view.shape} can't be made of this value: {wrong}"
         ) from None
     if array.dtype.kind not in "fiub":
-        raise ValidationError(f"{path} is {value!r}; it must be numbers of shape {view.shape} ({type_name(leaf.type)})")
+        raise ValidationError(f"{path} is {shown(value)}; it must be numbers of shape {view.shape} ({type_name(leaf.type)})")
     if array.shape != view.shape:
         raise ValidationError(
             f"{path} has shape {array.shape}; the shader's {type_name(leaf.type)} takes {_shape_text(view.shape)}"
@@ -103,10 +104,10 @@ def _assign(view: NDArray[Any], leaf: _Leaf, value: Any, path: str) -> None:
     if leaf.dtype.kind != "f":
         if array.dtype.kind == "f":
             if not np.all(array == np.floor(array)):
-                raise ValidationError(f"{path} is {value!r}; the shader's {leaf.type.base} takes whole numbers")
+                raise ValidationError(f"{path} is {shown(value)}; the shader's {leaf.type.base} takes whole numbers")
             array = array.astype(np.int64)
         if array.dtype.kind != "b" and not _finite_int(array, leaf.dtype):
-            raise ValidationError(f"{path} is {value!r}, outside the range of the shader's {leaf.type.base}")
+            raise ValidationError(f"{path} is {shown(value)}, outside the range of the shader's {leaf.type.base}")
     view[...] = array
 
 
@@ -287,7 +288,7 @@ def _length(value: Any, path: str) -> int:
     try:
         return len(value)
     except TypeError:
-        raise ValidationError(f"{path} is {value!r}; the shader's array takes a sequence") from None
+        raise ValidationError(f"{path} is {shown(value)}; the shader's array takes a sequence") from None
 
 
 def _fields_of(value: Any, path: str) -> Mapping[str, Any]:
@@ -297,4 +298,4 @@ def _fields_of(value: Any, path: str) -> Mapping[str, Any]:
         return {name: value[name] for name in value.dtype.names}
     if isinstance(value, np.ndarray) and value.dtype.names and value.shape == ():
         return {name: value[name] for name in value.dtype.names}
-    raise ValidationError(f"{path} is {value!r}; the shader's struct takes a mapping or a structured NumPy scalar")
+    raise ValidationError(f"{path} is {shown(value)}; the shader's struct takes a mapping or a structured NumPy scalar")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, enums, files
+from tilegpu import _core, arguments, enums, files
 from tilegpu.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ def layers_of(pixels: Any, what: str) -> NDArray[Any]:
             raise ValidationError(f"{what}: can't read '{pixels}': {getattr(wrong, 'strerror', None) or wrong}") from None
     elif hasattr(pixels, "getbands"):
         pixels = _from_pillow(pixels)
-    array = np.asarray(pixels)
-    if array.dtype.kind not in "fiub" or array.dtype.hasobject:
+    array = arguments.array(pixels, f"{what}: what is given as pixels", "they must be numbers")
+    if array.dtype.kind not in "fiub":
         raise ValidationError(f"{what}: pixels have dtype {array.dtype}; they must be numbers")
     if array.dtype.kind == "b":
         array = array.astype(np.uint8) * np.uint8(255)

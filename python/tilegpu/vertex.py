@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tilegpu import _core, enums
+from tilegpu import _core, arguments, enums
 from tilegpu.buffer import matrix_fields, native, transposed_dtype, upload_layout
 from tilegpu.errors import ValidationError
 
@@ -79,9 +79,9 @@ def make_layout(vertex: Any, instance: Any, reflection: _core.Reflection, what: 
                 continue
             try:
                 dtype = np.dtype(entry)
-            except TypeError:
+            except Exception:
                 raise ValidationError(
-                    f"{what}: {rate}={entry!r} is no dtype; give array.dtype, a list of dtypes, or tilegpu.VertexBinding"
+                    f"{what}: {rate}={arguments.shown(entry)} is no dtype; give array.dtype, a list of dtypes, or tilegpu.VertexBinding"
                 ) from None
             if not dtype.isnative:
                 dtype = dtype.newbyteorder("=")
@@ -139,10 +139,10 @@ def _convert(array: NDArray[Any], dtype: np.dtype[Any], what: str) -> NDArray[An
 
 def vertex_array(data: Any, dtype: np.dtype[Any] | None, what: str) -> tuple[NDArray[Any], int]:
     """(bytes to upload as an array, number of vertices) for a NumPy argument of a draw."""
-    array = np.asarray(data)
+    array = arguments.array(data, f"{what}: what is given as vertices")
     if array.ndim == 0:
         raise ValidationError(
-            f"{what}: vertices are {data!r}; give an array with one row for each vertex, or a tilegpu.Buffer"
+            f"{what}: vertices are {arguments.shown(data)}; give an array with one row for each vertex, or a tilegpu.Buffer"
         )
     if dtype is None:
         raise ValidationError(
@@ -170,7 +170,7 @@ def buffer_matches(buffer_dtype: np.dtype[Any] | None, dtype: np.dtype[Any] | No
 
 def index_array(indices: Any, restart: bool, what: str) -> NDArray[Any]:
     """Indices as uint8, uint16 or uint32, 1-D and contiguous."""
-    array = np.asarray(indices)
+    array = arguments.array(indices, f"{what}: indices")
     if array.dtype.kind not in "iu":
         raise ValidationError(f"{what}: indices have dtype {array.dtype}; they must be integers, best uint16 or uint32")
     array = native(array).reshape(-1)

@@ -1,0 +1,105 @@
+"""Checks of what users give, one kind each. In: a value, and the words that name its object and field. Out: the value, of one type.
+
+Whatever is of the wrong kind is a :class:`tilegpu.ValidationError`, never an exception of Python's own out of the middle of the work.
+What is merely too small or too large is said where its limits are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilegpu.errors import ValidationError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_MAX_SHOWN = 80
+
+
+def shown(value: Any) -> str:
+    """``repr`` for a message: short, on one line, and never an exception."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 4]} ..."
+
+
+def whole(value: Any, what: str, must: str = "it must be a whole number") -> int:
+    """An integer of Python's or NumPy's, or a float without a fraction."""
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return int(value)
+    raise ValidationError(f"{what} is {shown(value)}; {must}")
+
+
+def number(value: Any, what: str, must: str = "it must be a number") -> float:
+    """A real number, as a float."""
+    if isinstance(value, (int, float, np.integer, np.floating, np.bool_)) or (
+        isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiub"
+    ):
+        try:
+            return float(value)
+        except OverflowError:
+            pass
+    raise ValidationError(f"{what} is {shown(value)}; {must}")
+
+
+def sequence(value: Any, what: str, must: str) -> list[Any]:
+    """The items of a list, a tuple, an array or another iterable that is no text and no mapping."""
+    if not isinstance(value, (str, bytes, bytearray, memoryview, Mapping)):
+        try:
+            return list(value)
+        except Exception:
+            pass
+    raise ValidationError(f"{what} is {shown(value)}; {must}")
+
+
+def wholes(value: Any, what: str, count: int, must: str) -> list[int]:
+    """So many whole numbers."""
+    items = sequence(value, what, must)
+    if len(items) != count:
+        raise ValidationError(f"{what} is {shown(value)}; {must}")
+    return [whole(item, f"{what}: {shown(value)} has an item that", must) for item in items]
+
+
+def numbers(value: Any, what: str, counts: Sequence[int], must: str) -> tuple[float, ...]:
+    """Real numbers, as many as one of ``counts``."""
+    items = sequence(value, what, must)
+    if len(items) not in counts:
+        raise ValidationError(f"{what} is {shown(value)}; {must}")
+    return tuple(number(item, f"{what}: {shown(value)} has an item that", must) for item in items)
+
+
+def flag(value: Any, what: str) -> bool:
+    """True or False; 1, 0 and None are taken too."""
+    if value is None or isinstance(value, (bool, int, np.bool_, np.integer)):
+        return bool(value)
+    raise ValidationError(f"{what} is {shown(value)}; it must be True or False")
+
+
+def text(value: Any, what: str) -> str:
+    """A string that UTF-8 can hold."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            pass
+        else:
+            return value
+    raise ValidationError(f"{what} is {shown(value)}; it must be text")
+
+
+def array(value: Any, what: str, must: str = "it must be numbers") -> NDArray[Any]:
+    """A NumPy array of whatever NumPy makes one of; objects, texts and dates are refused."""
+    try:
+        made = np.asarray(value)
+    except Exception as wrong:
+        raise ValidationError(f"{what} is {shown(value)}, which is no array ({wrong}); {must}") from None
+    if made.dtype.hasobject or made.dtype.kind in "USOmM":
+        raise ValidationError(f"{what} has dtype {made.dtype}; {must}")
+    return made
