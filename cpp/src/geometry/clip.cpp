@@ -5,6 +5,7 @@
 // the outer one whichever way the edge runs, and the distances to later planes are interpolated along with the position, so that
 // two triangles cut their common edge at the same point, to the bit.
 #include <bit>
+#include <cassert>
 #include <cmath>
 
 #include "geometry/draw_setup.hpp"
@@ -62,6 +63,7 @@ ClipVertex cut_edge(const ClipVertex& in, const ClipVertex& out, uint32_t plane_
 }  // namespace
 
 void clip_polygon(const DrawSetup& draw, const Batch& batch, const uint32_t* slot, uint32_t corners, ClippedPolygon& out) {
+  assert(corners == 2 || corners == 3);
   out.count = 0;
   uint32_t any = 0;
   for (uint32_t i = 0; i < corners; i++) any |= batch.code[slot[i]];

@@ -2,6 +2,7 @@
 #include "geometry/deferred.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 namespace tilegpu::geometry {
 
@@ -16,6 +17,7 @@ bool cuts_triangles(const Batch& batch) {
 }
 
 bool all_small(const Chunk& chunk, size_t first, float limit_px2) {
+  assert(first <= chunk.records.size());
   const auto limit = static_cast<int64_t>(static_cast<double>(limit_px2) * 65536);
   const size_t end = chunk.records.size();
   for (size_t i = first; i < end; i++) {
@@ -28,6 +30,7 @@ bool all_small(const Chunk& chunk, size_t first, float limit_px2) {
 }
 
 void defer_records(Chunk& chunk, size_t first, const Batch& batch, uint32_t instance) {
+  assert(first < chunk.records.size());
   const size_t end = chunk.records.size();
   for (size_t i = first; i < end; i++) {
     TriangleRecord& r = chunk.records[i];

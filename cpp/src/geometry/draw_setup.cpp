@@ -48,6 +48,7 @@ SampleGrid sample_grid(uint32_t samples) {
 }
 
 void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawSetup& out) {
+  assert(state.resolved);
   const pipeline::Resolved& resolved = *state.resolved;
   const RasterizationState& raster = state.rasterization;
   const VkViewport& viewport = state.viewport;

@@ -3,6 +3,7 @@
 //
 // A line is as wide as line_width along the axis on which it advances less ("non-strict" lines): one pixel wide lines cover one
 // pixel in each column or row. Source: Vulkan specification, "Basic Line Segment Rasterization", "Polygon Mode".
+#include <cassert>
 #include <cmath>
 #include <cstdlib>
 
@@ -86,6 +87,7 @@ uint32_t emit_point(const DrawSetup& draw, uint32_t flags, const Batch& batch, u
 }  // namespace
 
 void assemble_lines_and_points(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, Output& out) {
+  assert(draw.kind != PrimitiveKind::triangle || draw.polygon_mode != VK_POLYGON_MODE_FILL);
   for (uint32_t i = 0; i < batch.primitive_count; i++) {
     const uint32_t slot[3] = {batch.slot[0][i], batch.slot[1][i], batch.slot[2][i]};
     const uint32_t id = batch.first_primitive + i;

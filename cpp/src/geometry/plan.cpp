@@ -122,6 +122,7 @@ uint32_t chunk_primitives_of(std::span<const command::DrawCall> draws, std::span
 }
 
 void plan_chunks(const GeometryPass& pass, ChunkPlans& out) {
+  assert(pass.chunk_primitives >= 1);
   assert(pass.chunk_primitives >= 1 && pass.chunk_primitives <= kLargestChunk);
   Planner planner(out, pass.chunk_primitives);
   Topology topology;

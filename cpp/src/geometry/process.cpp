@@ -1,6 +1,7 @@
 // geometry/process.cpp -- the geometry phase of one chunk, all its stages in turn. In: a chunk plan. Out: a Chunk.
 #include <immintrin.h>
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -15,6 +16,24 @@
 
 namespace tilegpu::geometry {
 
+// What stays the same for a piece: primitives of one draw, over some instances.
+struct Piece {
+  const GeometryPass& pass;
+  const ChunkPiece& piece;
+  const command::DrawCall& call;
+  Output& out;
+  Chunk& chunk;
+  PassStats& stats;
+  shader::VertexFunction shade, position;  // position: deferred vertex shading; else null
+  size_t varying_floats;                   // of a block
+  uint32_t limit;                          // vertices of a batch
+  uint32_t vertex_offset;
+  bool draws;     // else the vertex shader only writes memory
+  bool sequence;  // vertices in order, three each
+  IndexTriples triples;
+  shader::VertexArgs args;
+};
+
 struct GeometryWorker::State {
   TagStore tags;
   Batch batch;
@@ -27,6 +46,16 @@ struct GeometryWorker::State {
   alignas(64) float no_varyings[kBatchStride];
 
   void process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
+
+ private:
+  void begin_piece(Piece& p);
+  bool takes_range(const Piece& p);
+  void draw_range(Piece& p);
+  void draw_batches(Piece& p, uint32_t instance);
+  uint32_t fill_batch(const Piece& p, uint32_t done);
+  void shade_whole(Piece& p, size_t varyings_before);
+  bool draw_positions(Piece& p, size_t records_before, size_t varyings_before);
+  void assemble(Piece& p);
 };
 
 // A shader writes whole vectors, and a block's rows follow each other: past the last vertex they must end in the row.
@@ -37,40 +66,33 @@ static bool needs_block(uint32_t used, uint32_t vertices) {
 GeometryWorker::GeometryWorker() : state_(std::make_unique<State>()) {}
 GeometryWorker::~GeometryWorker() = default;
 
-void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
-  const command::DrawCall& call = pass.draws[piece.draw];
-  assert(call.state && call.state->pipeline);
-  const command::DrawState& state = *call.state;
-  if (draw.state != &state) setup_draw(pass, state, draw);
-  Chunk& chunk = *out.chunk;
-  PassStats& stats = chunk.stats;
-  stats.primitives_in += uint64_t{piece.primitive_count} * piece.instance_count;
-  const bool draws = !draw.empty && !draw.state->rasterization.rasterizer_discard;
-  if (!draws && !draw.resolved->vertex_traits.writes_memory) return;
+// What a piece changes beside its worker: varyings are given back where nothing of a batch is left.
+static void forget_varyings(Output& out, size_t varyings_before, uint32_t shared_before) {
+  assert(varyings_before <= out.chunk->varyings.size());
+  out.chunk->varyings.resize(varyings_before);
+  out.shared_used = out.shared_varyings >= varyings_before ? kBatchStride : shared_before;
+}
 
-  const shader::VertexFunction shade = draw.resolved->vertex;
-  const shader::VertexFunction position = pass.deferral.empty() ? nullptr : pass.deferral[piece.draw].position;
-  const size_t varying_floats = size_t{draw.components} * kBatchStride;
-  const uint32_t limit = pass.vertex_batch < 3 ? 3 : pass.vertex_batch > kBatchStride ? kBatchStride : pass.vertex_batch;
-  const bool sequence = !call.indexed && draw.state->topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
-  const IndexTriples triples = sequence ? IndexTriples{} : fetch_indices(call, piece, indices);
+// The output and the shader's arguments, for all batches and instances.
+void GeometryWorker::State::begin_piece(Piece& p) {
+  const command::DrawCall& call = p.call;
+  Output& out = p.out;
   scratch.resize(draw.resolved->vertex_traits.private_memory_B);
   if (out.components != draw.components) {
     out.components = draw.components;
     out.extra_used = out.shared_used = out.deferred_used = kBatchStride;
   }
-  out.lrz = pass.lrz ? pass.lrz->writer(call, piece.draw) : hsr::LrzWriter{};
+  out.lrz = p.pass.lrz ? p.pass.lrz->writer(call, p.piece.draw) : hsr::LrzWriter{};
   if (out.lrz.buffer) {
     // A texel that the render area cuts may be narrow; those on its edge are left to triangles that cover more.
     out.lrz_reach_x = static_cast<int32_t>(out.lrz.buffer->texel.width_px()) - 1;
     out.lrz_reach_y = static_cast<int32_t>(out.lrz.buffer->texel.height_px()) - 1;
   }
-
-  shader::VertexArgs args{};
-  args.bindings = state.vertex_bindings.data();
+  shader::VertexArgs& args = p.args;
+  args.bindings = call.state->vertex_bindings.data();
   args.push_constants = call.push_constants;
-  args.buffers = state.buffers;
-  args.textures = state.textures;
+  args.buffers = call.state->buffers;
+  args.textures = call.state->textures;
   args.vertex_index = batch.vertex_index;
   args.first_instance = call.first_instance;
   args.base_vertex = call.indexed ? static_cast<uint32_t>(call.vertex_offset) : call.first;
@@ -78,103 +100,154 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   args.position = batch.position;
   args.clip_distance = draw.clip_distances + draw.cull_distances ? batch.clip_distance : nullptr;
   args.scratch = scratch.data();
+}
 
-  const uint32_t vertex_offset = call.indexed ? static_cast<uint32_t>(call.vertex_offset) : 0;
+// Whether the piece's vertices are shaded as a range, each once: indices are dense, and nothing but filled triangles comes of them.
+bool GeometryWorker::State::takes_range(const Piece& p) {
+  return p.pass.vertex_ranges && p.draws && p.call.indexed && !p.position && !draw.resolved->vertex_traits.writes_memory &&
+         !draw.clip_distances && !draw.cull_distances && draw.kind == PrimitiveKind::triangle &&
+         draw.polygon_mode == VK_POLYGON_MODE_FILL && range.begin(p.triples.bytes, p.piece.primitive_count);
+}
+
+void GeometryWorker::State::draw_range(Piece& p) {
+  assert(draw.kind == PrimitiveKind::triangle && p.triples.bytes);
+  const VertexRange::Shaded shaded = range.shade(draw, p.args, p.pass.loop_budget, p.vertex_offset, std::exchange(ahead, {}));
+  p.stats.vertices_shaded += shaded.vertices;
+  p.stats.vertex_batches += shaded.calls;
+  p.stats.indices += p.piece.primitive_count * 3;
+  assemble_range(draw, p.piece.draw, p.triples.bytes, p.piece.primitive_count, p.piece.first_primitive, range, p.out);
+}
+
+// The next primitives after `done` and their unique vertices; returns how many primitives.
+uint32_t GeometryWorker::State::fill_batch(const Piece& p, uint32_t done) {
+  assert(done < p.piece.primitive_count);
+  batch.first_primitive = p.piece.first_primitive + done;
+  const uint32_t left = p.piece.primitive_count - done;
+  if (p.sequence) return TagStore::fill_sequence(p.call.first + 3 * batch.first_primitive, left, p.limit, batch);
+  return tags.fill(p.triples.bytes + size_t{done} * 12, left, p.limit, p.vertex_offset, batch);
+}
+
+void GeometryWorker::State::shade_whole(Piece& p, size_t varyings_before) {
+  assert(batch.vertex_count >= 1 && batch.vertex_count <= kBatchStride);
+  Output& out = p.out;
+  if (needs_block(out.shared_used, batch.vertex_count)) {
+    out.shared_varyings = static_cast<uint32_t>(varyings_before);
+    p.chunk.varyings.extend(p.varying_floats);
+    out.shared_used = 0;
+  }
+  batch.varyings = out.shared_varyings + out.shared_used;
+  p.args.varyings = p.varying_floats ? p.chunk.varyings.data() + batch.varyings : no_varyings;
+  out.shared_used += batch.vertex_count;
+  p.args.loop_budget = p.pass.loop_budget;
+  p.shade(&p.args);
+  p.stats.vertices_shaded += batch.vertex_count;
+}
+
+// Deferred vertex shading: positions first. True: the batch is done; false: it is shaded whole, and to be assembled.
+bool GeometryWorker::State::draw_positions(Piece& p, size_t records_before, size_t varyings_before) {
+  Chunk& chunk = p.chunk;
+  p.position(&p.args);
+  p.stats.vertices_position_shaded += batch.vertex_count;
+  transform_batch(draw, batch);
+  if (cuts_triangles(batch)) {
+    shade_whole(p, varyings_before);
+    return false;
+  }
+  batch.varyings = 0;
+  assemble_triangles(draw, p.piece.draw, batch, p.out);
+  const size_t made = chunk.records.size() - records_before;
+  if (!all_small(chunk, records_before, p.pass.deferred_triangle_px2)) {
+    shade_whole(p, varyings_before);
+    for (size_t i = records_before; i < chunk.records.size(); i++)
+      for (uint32_t& vertex : chunk.records[i].vertex) vertex += batch.varyings;
+    return true;
+  }
+  if (!made) return true;
+  defer_records(chunk, records_before, batch, p.args.instance_index);
+  p.stats.primitives_deferred += made;
+  if (needs_block(p.out.deferred_used, batch.vertex_count)) {
+    p.stats.varyings_deferred_B += p.varying_floats * sizeof(float);
+    p.out.deferred_used = 0;
+  }
+  p.out.deferred_used += batch.vertex_count;
+  return true;
+}
+
+void GeometryWorker::State::assemble(Piece& p) {
+  if (draw.kind == PrimitiveKind::triangle && draw.polygon_mode == VK_POLYGON_MODE_FILL)
+    assemble_triangles(draw, p.piece.draw, batch, p.out);
+  else
+    assemble_lines_and_points(draw, p.piece.draw, batch, p.out);
+}
+
+// One instance, batch by batch.
+void GeometryWorker::State::draw_batches(Piece& p, uint32_t instance) {
   const uint32_t per_primitive = draw.kind == PrimitiveKind::triangle ? 3 : draw.kind == PrimitiveKind::line ? 2 : 1;
-  const bool ranged = pass.vertex_ranges && draws && call.indexed && !position && !draw.resolved->vertex_traits.writes_memory &&
-                      !draw.clip_distances && !draw.cull_distances && draw.kind == PrimitiveKind::triangle &&
-                      draw.polygon_mode == VK_POLYGON_MODE_FILL && range.begin(triples.bytes, piece.primitive_count);
+  Output& out = p.out;
+  for (uint32_t done = 0; done < p.piece.primitive_count;) {
+    done += fill_batch(p, done);
+    assert(batch.vertex_count <= p.limit && batch.primitive_count > 0);
+    if (p.pass.census && p.call.indexed && instance == 0)
+      p.pass.census->mark(p.piece.draw, batch.vertex_index, batch.vertex_count, p.vertex_offset);
+    p.args.count = batch.vertex_count;
+    p.args.loop_budget = p.pass.loop_budget;
+    p.stats.vertex_batches++;
+    p.stats.indices += batch.primitive_count * per_primitive;
+    const size_t varyings_before = p.chunk.varyings.size(), records_before = p.chunk.records.size();
+    const uint32_t shared_before = out.shared_used;
+    if (p.position) {
+      if (draw_positions(p, records_before, varyings_before)) continue;
+    } else {
+      shade_whole(p, varyings_before);
+      if (!p.draws) {
+        forget_varyings(out, varyings_before, shared_before);
+        continue;
+      }
+      transform_batch(draw, batch);
+    }
+    assemble(p);
+    if (p.chunk.records.size() > records_before) continue;
+    // Nothing was left of the batch: its vertices need not be kept.
+    forget_varyings(out, varyings_before, shared_before);
+    if (out.extra_varyings >= varyings_before) out.extra_used = kBatchStride;
+  }
+}
+
+void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
+  assert(piece.draw < pass.draws.size() && out.chunk && out.binner == &binner);
+  const command::DrawCall& call = pass.draws[piece.draw];
+  if (draw.state != call.state) setup_draw(pass, *call.state, draw);
+  PassStats& stats = out.chunk->stats;
+  stats.primitives_in += uint64_t{piece.primitive_count} * piece.instance_count;
+  const bool draws = !draw.empty && !draw.state->rasterization.rasterizer_discard;
+  if (!draws && !draw.resolved->vertex_traits.writes_memory) return;
+
+  const bool sequence = !call.indexed && draw.state->topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
+  Piece p{.pass = pass,
+          .piece = piece,
+          .call = call,
+          .out = out,
+          .chunk = *out.chunk,
+          .stats = stats,
+          .shade = draw.resolved->vertex,
+          .position = pass.deferral.empty() ? nullptr : pass.deferral[piece.draw].position,
+          .varying_floats = size_t{draw.components} * kBatchStride,
+          .limit = std::clamp(pass.vertex_batch, 3u, kBatchStride),
+          .vertex_offset = call.indexed ? static_cast<uint32_t>(call.vertex_offset) : 0,
+          .draws = draws,
+          .sequence = sequence,
+          .triples = sequence ? IndexTriples{} : fetch_indices(call, piece, indices),
+          .args = {}};
+  begin_piece(p);
+  const bool ranged = takes_range(p);
   if (ranged && pass.census && piece.instance == 0) range.mark(*pass.census, piece.draw);
   for (uint32_t i = 0; i < piece.instance_count; i++) {
-    args.instance_index = call.first_instance + piece.instance + i;
-    if (pass.traced) chunk.instances.push_back({static_cast<uint32_t>(chunk.records.size()), piece.instance + i});
-    if (ranged) {
-      const VertexRange::Shaded shaded = range.shade(draw, args, pass.loop_budget, vertex_offset, std::exchange(ahead, {}));
-      stats.vertices_shaded += shaded.vertices;
-      stats.vertex_batches += shaded.calls;
-      stats.indices += piece.primitive_count * 3;
-      assemble_range(draw, piece.draw, triples.bytes, piece.primitive_count, piece.first_primitive, range, out);
-      continue;
-    }
-    for (uint32_t done = 0; done < piece.primitive_count;) {
-      batch.first_primitive = piece.first_primitive + done;
-      if (sequence)
-        done += TagStore::fill_sequence(call.first + 3 * batch.first_primitive, piece.primitive_count - done, limit, batch);
-      else
-        done += tags.fill(triples.bytes + size_t{done} * 12, piece.primitive_count - done, limit, vertex_offset, batch);
-      if (pass.census && call.indexed && piece.instance + i == 0)
-        pass.census->mark(piece.draw, batch.vertex_index, batch.vertex_count, vertex_offset);
-      const size_t varyings_before = chunk.varyings.size();
-      assert(batch.vertex_count >= 1 && batch.vertex_count <= limit && batch.primitive_count >= 1);
-      const uint32_t shared_before = out.shared_used;
-      args.count = batch.vertex_count;
-      args.loop_budget = pass.loop_budget;
-      const auto shade_whole = [&] {
-        if (needs_block(out.shared_used, batch.vertex_count)) {
-          out.shared_varyings = static_cast<uint32_t>(varyings_before);
-          chunk.varyings.extend(varying_floats);
-          out.shared_used = 0;
-        }
-        batch.varyings = out.shared_varyings + out.shared_used;
-        args.varyings = varying_floats ? chunk.varyings.data() + batch.varyings : no_varyings;
-        out.shared_used += batch.vertex_count;
-        args.loop_budget = pass.loop_budget;
-        shade(&args);
-        stats.vertices_shaded += batch.vertex_count;
-      };
-      const auto forget_varyings = [&] {
-        chunk.varyings.resize(varyings_before);
-        if (out.shared_varyings >= varyings_before)
-          out.shared_used = kBatchStride;
-        else
-          out.shared_used = shared_before;
-      };
-      stats.vertex_batches++;
-      stats.indices += batch.primitive_count * per_primitive;
-      const size_t records_before = chunk.records.size();
-      if (position) {
-        position(&args);
-        stats.vertices_position_shaded += batch.vertex_count;
-        transform_batch(draw, batch);
-        if (!cuts_triangles(batch)) {
-          batch.varyings = 0;
-          assemble_triangles(draw, piece.draw, batch, out);
-          const size_t made = chunk.records.size() - records_before;
-          if (all_small(chunk, records_before, pass.deferred_triangle_px2)) {
-            if (!made) continue;
-            defer_records(chunk, records_before, batch, args.instance_index);
-            stats.primitives_deferred += made;
-            if (needs_block(out.deferred_used, batch.vertex_count)) {
-              stats.varyings_deferred_B += varying_floats * sizeof(float);
-              out.deferred_used = 0;
-            }
-            out.deferred_used += batch.vertex_count;
-            continue;
-          }
-          shade_whole();
-          for (size_t i = records_before; i < chunk.records.size(); i++)
-            for (uint32_t& vertex : chunk.records[i].vertex) vertex += batch.varyings;
-          continue;
-        }
-        shade_whole();
-      } else {
-        shade_whole();
-        if (!draws) {
-          forget_varyings();
-          continue;
-        }
-        transform_batch(draw, batch);
-      }
-      if (draw.kind == PrimitiveKind::triangle && draw.polygon_mode == VK_POLYGON_MODE_FILL)
-        assemble_triangles(draw, piece.draw, batch, out);
-      else
-        assemble_lines_and_points(draw, piece.draw, batch, out);
-      // Nothing was left of the batch: its vertices need not be kept.
-      if (chunk.records.size() == records_before) {
-        forget_varyings();
-        if (out.extra_varyings >= varyings_before) out.extra_used = kBatchStride;
-      }
-    }
+    p.args.instance_index = call.first_instance + piece.instance + i;
+    if (pass.traced) p.chunk.instances.push_back({static_cast<uint32_t>(p.chunk.records.size()), piece.instance + i});
+    if (ranged)
+      draw_range(p);
+    else
+      draw_batches(p, piece.instance + i);
   }
 }
 

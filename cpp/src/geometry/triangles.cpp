@@ -241,6 +241,7 @@ inline void cull_halves(const CullSetup& setup, const PostVertex* post, uint32_t
 }  // namespace
 
 void assemble_triangles(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, Output& out) {
+  assert(draw.kind == PrimitiveKind::triangle && batch.vertex_count <= kBatchStride);
   const CullSetup setup = cull_setup(draw, out);
   const RecordFlags flags(draw, draw_index);
   BatchSource source{batch};

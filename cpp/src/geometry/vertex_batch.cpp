@@ -30,6 +30,7 @@ TagStore::TagStore() {
 }
 
 uint32_t TagStore::fill(const uint8_t* triples, uint32_t count, uint32_t limit, uint32_t vertex_offset, Batch& batch) {
+  assert(limit >= 3 && limit <= kBatchStride && count);
   assert(limit >= 3 && limit <= kBatchStride);
   if (count > kMaxBatchPrimitives) count = kMaxBatchPrimitives;
   std::memcpy(slot_, all_free_, sizeof all_free_);
@@ -81,6 +82,7 @@ uint32_t TagStore::fill(const uint8_t* triples, uint32_t count, uint32_t limit, 
 }
 
 uint32_t TagStore::fill_sequence(uint32_t first, uint32_t count, uint32_t limit, Batch& batch) {
+  assert(limit >= 3 && limit <= kBatchStride && count);
   assert(limit >= 3 && limit <= kBatchStride);
   if (count > limit / 3) count = limit / 3;
   const uint32_t vertices = count * 3;

@@ -295,6 +295,7 @@ void average_elements(ReduceKind kind, const Samples& in, const Pieces& pieces, 
 }
 
 void reduce_elements(const Reducer& r, const Samples& in, const Pieces& pieces, uint8_t* out) {
+  assert(pieces.bytes % kStep_B == 0 && in.count == r.samples);
   if (r.mode != ReduceMode::average) return extreme_all(r.kind, r.mode == ReduceMode::max, in, pieces, out);
   switch (in.count) {
     case 2:
@@ -312,6 +313,7 @@ uint32_t field(uint32_t word, vk::Component c) { return (word >> c.shift) & ((1u
 
 /// A component of a packed texel (up to 4 bytes) over its samples.
 uint32_t reduce_component(const vk::FormatInfo& format, ReduceMode mode, const uint32_t* words, uint32_t samples, int index) {
+  assert(samples >= 2 && format.rgba[index].bits > 0 && format.rgba[index].bits < 32);
   const vk::Component c = format.rgba[index];
   const uint32_t mask = (1u << c.bits) - 1;
   const bool linear_light = format.numeric == vk::Numeric::srgb && index < 3;
@@ -351,6 +353,7 @@ uint32_t reduce_component(const vk::FormatInfo& format, ReduceMode mode, const u
 }
 
 void reduce_texels(const Reducer& r, const uint8_t* source, size_t sample_stride_B, size_t bytes, uint8_t* out) {
+  assert(r.samples <= kMaxSamples);
   const vk::FormatInfo& format = *r.format;
   const size_t texel_B = format.texel_B, stride_B = r.texel_stride_B;
   const bool keeps_equal = format.numeric != vk::Numeric::snorm;

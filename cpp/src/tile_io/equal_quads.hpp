@@ -8,6 +8,7 @@
 
 #include <immintrin.h>
 
+#include <cassert>
 #include <cstring>
 
 #include "tile_io/block_rows.hpp"
@@ -20,6 +21,7 @@ inline uint8_t* equal_quads(const HostTile& tile, uint8_t* memory) { return tile
 
 /// Copies sample 0 of one quad to the other samples, in all colour planes.
 inline void expand_quad(const HostTile& tile, uint32_t block, uint32_t quad, uint8_t* memory) {
+  assert(tile.samples > 1 && quad < 4);
   for (const TilePlane& plane : tile.color) {
     if (!plane.words) continue;
     uint8_t* first = memory + plane.offset_B + size_t{block} * plane.block_B + quad * 16;
@@ -33,6 +35,7 @@ inline void expand_quad(const HostTile& tile, uint32_t block, uint32_t quad, uin
 
 /// Every sample of the block is there afterwards.
 inline void expand_block(const HostTile& tile, uint32_t block, uint8_t* memory) {
+  assert(tile.samples > 1);
   uint8_t& equal = memory[tile.equal_quads_B + block];
   for (uint32_t q = 0; q < 4; ++q)
     if (equal >> q & 1) expand_quad(tile, block, q, memory);

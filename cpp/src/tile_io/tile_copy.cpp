@@ -60,6 +60,7 @@ size_t cut_offset(const Box& part, const Box& block, size_t texel_B) {
 
 template <uint32_t kTexel_B, bool kField>
 void from_rows(const RowsView& rows, const Box& box, const PlaneView& plane) {
+  assert(rows.texel_B == kTexel_B && (rows.field.mask != 0) == kField && !plane.equal);
   const BlockRange range = block_range(plane, box);
   // Rows of a bin are too short for the hardware to see a stream: the lines of the next rows are asked for while these are copied.
   const auto prefetch = [&](int32_t first_y) {
@@ -158,6 +159,7 @@ const uint8_t* block_sample(const PlaneView& plane, uint32_t column, uint32_t ro
 /// The single samples of four blocks of 4-byte texels side by side: in the plane, or reduced into `scratch`.
 void four_samples(const PlaneView& plane, uint32_t column, uint32_t row, const resolve::Reducer* reducer, uint8_t* scratch,
                   const uint8_t* blocks[4]) {
+  assert(plane.words == 1);
   if (!reducer) {
     for (uint32_t i = 0; i < 4; ++i) blocks[i] = source_block(plane, column + i, row);
     return;

@@ -181,6 +181,7 @@ ClearWords clear_words(VkFormat format, VkImageAspectFlagBits aspect, const VkCl
 }
 
 resolve::Reducer tile_reducer(VkFormat format, VkImageAspectFlagBits aspect, MsaaCopy copy, uint32_t samples) {
+  assert(vk::find_format(format));
   return resolve::make_reducer(*vk::find_format(format), aspect, resolve::mode_of(copy), samples, true);
 }
 
