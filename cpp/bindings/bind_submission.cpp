@@ -105,6 +105,7 @@ py::list explanations(const Submission& submission, size_t pass) {
     }
     row["techniques"] = techniques;
     row["low_resolution_z_off"] = e.low_resolution_z_off;
+    row["plan"] = e.plan;
     rows.append(row);
   }
   return rows;
@@ -122,8 +123,7 @@ void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
       .def(
           "pass_stats", [](const Submission& s, size_t pass) { return checked(s, pass).pass_stats(pass); }, py::arg("index"))
       .def(
-          "tile_trace",
-          [](const Submission& s, size_t pass) { return tile_trace(checked(s, pass).tile_trace(pass), s.pass_stats(pass)); },
+          "tile_trace", [](const Submission& s, size_t pass) { return tile_trace(checked(s, pass).tile_trace(pass), s.pass_stats(pass)); },
           py::arg("index"))
       .def(
           "fragment_trace", [](const Submission& s, size_t pass) { return fragment_trace(checked(s, pass).fragment_trace(pass)); },
@@ -133,8 +133,7 @@ void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
           py::arg("index"))
       .def(
           "lint", [](const Submission& s, size_t pass) { return checked(s, pass).lint(pass); }, py::arg("index"))
-      .def(
-          "explain", [](const Submission& s, size_t pass) { return explanations(checked(s, pass), pass); }, py::arg("index"));
+      .def("explain", [](const Submission& s, size_t pass) { return explanations(checked(s, pass), pass); }, py::arg("index"));
   device
       .def(
           "submit",
@@ -147,8 +146,8 @@ void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
       .def(
           "trace_again",
           [](Device& d, const Ptr<Submission>& submission, size_t pass, bool maps, std::vector<std::array<int32_t, 2>> pixels, bool timed) {
-            const PassTrace trace = interruptible(
-                d, [&](const auto& poll) { return d.trace_again(submission, pass, {maps, std::move(pixels), timed}, poll); });
+            const PassTrace trace =
+                interruptible(d, [&](const auto& poll) { return d.trace_again(submission, pass, {maps, std::move(pixels), timed}, poll); });
             return fragment_trace(&trace);
           },
           py::arg("submission").none(false), py::arg("index"), py::arg("maps"), py::arg("pixels"), py::arg("timed") = false);

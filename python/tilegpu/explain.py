@@ -21,7 +21,8 @@ class Explanation:
     dictionaries with ``first_draw``, ``draws``, ``part`` (0, or which part of a pass that was suspended and resumed), ``pipeline``,
     ``early_tests_off``, ``visibility_off`` and ``low_resolution_z_off`` ("" where the technique was on), and ``techniques``: a list of
     dictionaries with ``technique``, ``state`` ("on", "off", "stopped"), ``rule``, ``reason`` and ``by_draw`` (the draw that broke it
-    first, -1 for none).
+    first, -1 for none). ``plan`` is the way through the tile phase in words: how coverage is found and tested, where fragments go, how they
+    are shaded and what follows.
 
     What it cost is in :attr:`costs`, and in the table when it is printed.
     """
@@ -88,7 +89,7 @@ class Explanation:
 
     def _headings(self) -> tuple[str, ...]:
         techniques = self.rows[0]["techniques"] if self.rows else []
-        return (*_HEADINGS, *(t["technique"].replace("_", " ") for t in techniques))
+        return (*_HEADINGS, *(t["technique"].replace("_", " ") for t in techniques), "plan")
 
     def _table(self) -> list[tuple[str, ...]]:
         def state(reason: str) -> str:
@@ -110,6 +111,7 @@ class Explanation:
                 state(r["visibility_off"]),
                 r["low_resolution_z_off"] or "on",
                 *map(technique, r["techniques"]),
+                r["plan"],
             )
             for r in self.rows
         ]

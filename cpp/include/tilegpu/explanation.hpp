@@ -22,6 +22,7 @@ struct DrawExplanation {
   std::string early_tests_off, visibility_off;
   std::vector<TechniqueExplanation> techniques;
   std::string low_resolution_z_off;  ///< "what is off: why"; with the draw that caused it, where that is another one
+  std::string plan;                  ///< the way through the tile phase, in words: coverage, tests, where fragments go, how they are shaded
 };
 
 }  // namespace tilegpu

@@ -62,10 +62,10 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
     const std::string low = index < found.lrz_decisions.size()
                                 ? hsr::describe(found.lrz_decisions[index], static_cast<int32_t>(number))
                                 : std::string(chosen.low_resolution_z ? "off: not executed yet" : "off: switched off (hsr)");
-    TechniqueExplanation deferral =
-        hsr::explain_deferral(found.vertex_deferral, index, *draw.state, chosen.deferred_vertex_shading);
+    TechniqueExplanation deferral = hsr::explain_deferral(found.vertex_deferral, index, *draw.state, chosen.deferred_vertex_shading);
     number += count;
-    if (resolved == last && !stops && rows.back().part == part && rows.back().low_resolution_z_off == low && rows.back().techniques.back().reason == deferral.reason) {
+    if (resolved == last && !stops && rows.back().part == part && rows.back().low_resolution_z_off == low &&
+        rows.back().techniques.back().reason == deferral.reason) {
       rows.back().draw_count += count;
       return;
     }
@@ -73,6 +73,8 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
     const char* early = hsr::early_test_obstacle(*draw.state);
     const char* visibility = hsr::visibility_obstacle(*draw.state, chosen.visibility_buffer);
     rows.push_back({number - count, count, part, resolved->label, early ? early : "", visibility ? visibility : "", {}, low});
+    const tile::TestRules rules = tile::make_test_rules(*draw.state, found.tile);
+    rows.back().plan = tile::describe_plan(found.traits, *draw.state, rules, draw.query >= 0);
     rows.back().techniques.push_back(hsr::explain_forward_kill(*draw.state, chosen.forward_pixel_kill));
     rows.back().techniques.push_back(std::move(deferral));
   };
@@ -90,7 +92,9 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
   return rows;
 }
 
-std::string Submission::describe_framebuffer(size_t pass) const { return framebuffer::describe(execution_of(*this, pass).pass->framebuffer); }
+std::string Submission::describe_framebuffer(size_t pass) const {
+  return framebuffer::describe(execution_of(*this, pass).pass->framebuffer);
+}
 
 std::vector<std::string> Submission::lint(size_t pass) const {
   const PassExecution& found = execution_of(*this, pass);

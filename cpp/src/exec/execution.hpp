@@ -10,6 +10,7 @@
 #include "command/recording.hpp"
 #include "hsr/lrz_state.hpp"
 #include "hsr/vertex_deferral.hpp"
+#include "tile/plan.hpp"
 #include "tilegpu/stats.hpp"
 #include "tilegpu/trace.hpp"
 
@@ -23,13 +24,16 @@ struct PassExecution {
   std::optional<PassTrace> trace;                    // where it was asked for
   std::vector<hsr::LrzDecision> lrz_decisions;       // by draw (indirect ones expanded); empty: switched off
   std::vector<hsr::VertexDeferral> vertex_deferral;  // the same for deferred vertex shading
+  // What the plans of its draws depend on (tile/plan.hpp); of the last part.
+  tile::PassTraits traits;
+  tile_io::HostTile tile;
 };
 
 struct Execution {
   std::vector<Ptr<const command::Recording>> recordings;
-  std::vector<const command::Command*> steps;  // of the recordings and of those that they execute, in order
-  std::deque<command::Command> joined;         // the steps that were made of several: passes that were suspended and resumed
-  std::vector<PassExecution> passes;           // one for each pass among the steps
+  std::vector<const command::Command*> steps;           // of the recordings and of those that they execute, in order
+  std::deque<command::Command> joined;                  // the steps that were made of several: passes that were suspended and resumed
+  std::vector<PassExecution> passes;                    // one for each pass among the steps
   std::vector<std::pair<size_t, TraceRequest>> traces;  // (index of a pass, what to trace)
   /// Null: that pass is not traced.
   const TraceRequest* trace_of(size_t pass) const {

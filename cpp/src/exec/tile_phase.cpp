@@ -15,9 +15,7 @@ namespace {
 // Runs of bins that only get their clear value are cut so that threads end together: half a run waits on average.
 constexpr uint32_t kClearRunsPerThread = 8;
 
-bool drawn(const PassRun& run, uint32_t bin) {
-  return run.kept.binned.first_segment[bin] != run.kept.binned.first_segment[bin + 1];
-}
+bool drawn(const PassRun& run, uint32_t bin) { return run.kept.binned.first_segment[bin] != run.kept.binned.first_segment[bin + 1]; }
 
 tile_io::TileRegion region_of(const PassRun& run, uint32_t bin) {
   const records::BinGrid& grid = run.kept.binned.grid;
@@ -36,10 +34,10 @@ void set_up_part(PassRun& run, framebuffer::Part part) {
   if (run.trace) run.trace->keeps_bins = part == framebuffer::Part::first || part == framebuffer::Part::middle;
   if (part == framebuffer::Part::middle || part == framebuffer::Part::last) context.depth_holds_far = false;
   const tile_io::DeferredDepth deferred = tile_io::defers_depth(pass.framebuffer, context.tile, part);
-  const bool keeps_blocks =
-      context.compress_samples && context.hsr.visibility_buffer && !context.hsr.pre_pass && !context.filter_planes.count;
-  context.block_lists = keeps_blocks && deferred.possible && context.samples > 1;
-  context.block_covers = keeps_blocks && context.hsr.hierarchical_z && context.samples == 1 && context.tile.depth.words;
+  context.keeps = tile::keeps_blocks(context.hsr, context.compress_samples, context.filter_planes.count != 0, context.samples,
+                                     context.tile.depth.words != 0, deferred.possible);
+  run.out.traits = tile::traits_of(context, run.trace && !run.timed);
+  run.out.tile = context.tile;
   context.depth_known = deferred.possible;
   context.depth_background = deferred.background;
   context.keeps_depth = deferred.kept || context.lrz;
@@ -49,7 +47,7 @@ void set_up_part(PassRun& run, framebuffer::Part part) {
 /// What a bin added to its worker's ledger.
 TileTrace trace_of(const PassRun& run, const tile_io::TileRegion& region, framebuffer::Part part, const stats::Ledger& before,
                    const stats::Ledger& after) {
-  TileTrace trace{region.x_px,          region.y_px, run.kept.binned.grid.bin_px, region.layer, static_cast<uint32_t>(part),
+  TileTrace trace{region.x_px,           region.y_px, run.kept.binned.grid.bin_px, region.layer, static_cast<uint32_t>(part),
                   region.has_primitives, {}};
   for (uint32_t a = 0; a < stats::kLedgerAttachments; a++) {
     if (!is_bound(run.pass, a)) continue;
@@ -99,7 +97,7 @@ void render_bin(PassRun& run, framebuffer::Part part, uint32_t bin, Worker& work
     keep_trace();
     return;
   }
-  region.clears_depth = !(context.block_lists && region.has_primitives && !only_clears);
+  region.clears_depth = !(context.keeps.lists && region.has_primitives && !only_clears);
   tile_io::load_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
   if (only_clears) {
     clear_in_bin(run, region, bin, worker);

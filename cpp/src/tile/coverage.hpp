@@ -113,6 +113,7 @@ void fill_blocks(const PixelRect& rect, uint32_t samples, Sink& sink) {
 /// Everything in the rectangle is covered. With one sample whole windows of 16x16 pixels go together.
 template <class Sink>
 void fill_rect(const PixelRect& rect, uint32_t samples, Sink& sink) {
+  assert(!rect.empty() && samples <= kMaxSamples);
   const PixelRect inner{(rect.x0 + 15) & ~15, (rect.y0 + 15) & ~15, rect.x1 & ~15, rect.y1 & ~15};
   if (samples > 1 || inner.empty() || !sink.prefers_windows()) {
     fill_blocks(rect, samples, sink);
@@ -398,6 +399,7 @@ void traverse(const UnitEdge* unit_edges, uint32_t edge_count, const PixelRect& 
 template <bool kMulti, class Sink>
 void cover_window(const int32_t* x, const int32_t* y, int32_t window_x, int32_t window_y, const PixelRect& rect, uint32_t samples,
                   Sink& sink) {
+  assert((window_x & 1) == 0 && (window_y & 1) == 0);  // quads begin at even pixels
   // Pairs (x, y) of 16 bits for a multiply-add: dx * y - dy * x, in subpixels.
   const __m256i lane = _mm256_setr_epi16(0, 0, 256, 0, 0, 256, 256, 256, 512, 0, 768, 0, 512, 256, 768, 256);
   const int32_t centre = kMulti ? 0 : 128;
@@ -443,6 +445,7 @@ void cover_window(const int32_t* x, const int32_t* y, int32_t window_x, int32_t 
 
 template <bool kMulti, class Sink>
 void cover_large(const int32_t* x, const int32_t* y, const PixelRect& box, const PixelRect& rect, uint32_t samples, Sink& sink) {
+  assert(!box.empty());
   // The region is the box, grown to whole blocks; with one sample its windows are those that have bounds of depth.
   constexpr int32_t kAlign = kMulti ? 3 : 15;
   const PixelRect region{box.x0 & ~kAlign, box.y0 & ~kAlign, (box.x1 + 3) & ~3, (box.y1 + 3) & ~3};

@@ -8,9 +8,9 @@
 #include <type_traits>
 
 #include "base/simd.hpp"
-#include "tile/block_cover.hpp"
 #include "tile/depth_plane.hpp"
 #include "tile/quad_tests.hpp"
+#include "tile/whole_blocks.hpp"
 #include "vk/sample_locations.hpp"
 
 namespace tilegpu::tile {
@@ -162,6 +162,7 @@ struct Kernel {
   }
 
   static uint32_t single(const TestState& state, const PrimitiveDepth& p, uint32_t block, int32_t x_px, int32_t y_px, uint32_t covered) {
+    assert(state.samples == 1);
     if constexpr (!kDepth && !kIds) return covered;
     const Halves z = depth_of(p, static_cast<float>(x_px) + 0.5f, static_cast<float>(y_px) + 0.5f, static_cast<float>(y_px + 2) + 0.5f);
     i32x8 after[2] = {};
@@ -279,20 +280,20 @@ i32x4 stencil_op(VkStencilOp op, i32x4 old, i32x4 reference) {
 i32x4 test_general(const TestState& state, uint32_t face, f32x4 z, i32x4 reference, size_t word, i32x4 mask) {
   i32x4 old{};
   if (state.depth) old = load4(state.depth + word);
-  if (state.bounds_test && state.depth) {
+  if (state.bounds_test) {
     const f32x4 stored = state.unorm ? __builtin_convertvector(old, f32x4) / static_cast<float>(state.unorm_scale) : (f32x4)old;
     mask &= (stored >= state.bounds_lo) & (stored <= state.bounds_hi);
   }
   i32x4 stencil_pass = mask, stencil_old{};
   const StencilFace& f = state.face[face];
-  const bool stencils = state.stencil && state.stencil_test;
+  const bool stencils = state.stencil_test;
   if (stencils) {
     stencil_old = load4(state.stencil + word) & 255;
     const int32_t compare_mask = static_cast<int32_t>(f.compare_mask & 255);
     stencil_pass = mask & compare_with(f.compare, reference & compare_mask, stencil_old & compare_mask);
   }
   i32x4 pass = stencil_pass;
-  if (state.depth && state.depth_test) {
+  if (state.depth_test) {
     i32x4 now;
     if (state.unorm) {
       now = to_unorm(z, state.unorm_scale);
@@ -314,6 +315,7 @@ i32x4 test_general(const TestState& state, uint32_t face, f32x4 z, i32x4 referen
 }
 
 uint64_t quad_general(const TestState& state, const PrimitiveDepth& p, uint32_t tile_pixel, int32_t x_px, int32_t y_px, uint64_t covered) {
+  assert(covered && (tile_pixel & 3) == 0);
   const uint32_t samples = state.samples;
   size_t word = size_t{tile_pixel >> 4} * samples * 16 + (tile_pixel & 15);
   const i32x4 reference = i32x4{} + static_cast<int32_t>(state.face[p.face].reference & 255);
@@ -344,11 +346,10 @@ TestFunctions choose(bool unorm, bool write, bool ids) {
 }
 
 TestFunctions choose_functions(const TestState& state) {
-  const bool bounds = state.bounds_test && state.depth, stencil = state.stencil_test && state.stencil;
   const TestFunctions general = by_quads<quad_general>();
-  if (bounds || stencil) return general;
+  if (state.bounds_test || state.stencil_test) return general;
   const bool ids = state.ids != nullptr;
-  if (!state.depth_test || !state.depth) return choose<VK_COMPARE_OP_ALWAYS>(false, false, ids);
+  if (!state.depth_test) return choose<VK_COMPARE_OP_ALWAYS>(false, false, ids);
   switch (state.compare) {
     case VK_COMPARE_OP_LESS:
       return choose<VK_COMPARE_OP_LESS>(state.unorm, state.depth_write, ids);
@@ -370,10 +371,6 @@ TestFunctions choose_functions(const TestState& state) {
 template <VkCompareOp kOp>
 TestFunctions choose_any_order(bool unorm) {
   return unorm ? Kernel<kOp, true, true, true, true>::functions() : Kernel<kOp, false, true, true, true>::functions();
-}
-
-StencilFace make_face(const VkStencilOpState& op, uint32_t reference) {
-  return {op.compareOp, op.failOp, op.passOp, op.depthFailOp, op.compareMask, op.writeMask, reference};
 }
 
 template <uint32_t kSamples>
@@ -408,19 +405,6 @@ const float* sample_positions(uint32_t samples) {
   }
 }
 
-bool TestState::breaks_far() const {
-  if (!depth_test || !depth_write) return false;
-  switch (compare) {
-    case VK_COMPARE_OP_NEVER:
-    case VK_COMPARE_OP_LESS:
-    case VK_COMPARE_OP_LESS_OR_EQUAL:
-    case VK_COMPARE_OP_EQUAL:
-      return false;
-    default:
-      return true;
-  }
-}
-
 TestFunctions any_order_functions(const TestState& state) {
   assert(state.samples == 1 && state.ids && state.depth_write);
   return state.compare == VK_COMPARE_OP_LESS ? choose_any_order<VK_COMPARE_OP_LESS>(state.unorm)
@@ -428,6 +412,7 @@ TestFunctions any_order_functions(const TestState& state) {
 }
 
 uint32_t hidden_blocks(const TestState& state, const PrimitiveDepth& p, uint32_t first_block, int32_t x_px, int32_t y_px) {
+  assert(state.far && state.bounded());
   if (!std::isfinite(p.z0) || !std::isfinite(p.zx) || !std::isfinite(p.zy)) return 0;
   // The corner with the least depth: a sample point with one sample, else the block's edge.
   const float near = state.samples == 1 ? 0.5f : 0.0f, wide = state.samples == 1 ? 3.5f : 4.0f;
@@ -440,55 +425,24 @@ uint32_t hidden_blocks(const TestState& state, const PrimitiveDepth& p, uint32_t
   return sign_bits(state.compare == VK_COMPARE_OP_LESS ? least >= bound : least > bound);
 }
 
-void depth_encoding(VkFormat format, bool& unorm, double& scale) {
-  switch (format) {
-    case VK_FORMAT_D16_UNORM:
-    case VK_FORMAT_D16_UNORM_S8_UINT:
-      unorm = true, scale = 65535;
-      break;
-    case VK_FORMAT_X8_D24_UNORM_PACK32:
-    case VK_FORMAT_D24_UNORM_S8_UINT:
-      unorm = true, scale = 16777215;
-      break;
-    default:
-      unorm = false, scale = 0;
-  }
-}
-
-TestState make_test_state(const command::DrawState& state, const tile_io::HostTile& tile,
-                          uint8_t* memory, uint32_t* ids, uint8_t* dirty, int32_t* far, bool write) {
-  TestState t;
-  const DepthStencilState& ds = state.depth_stencil;
+TestState make_test_state(const TestRules& rules, const tile_io::HostTile& tile, uint8_t* memory, uint32_t* ids, uint8_t* dirty,
+                          int32_t* far) {
+  assert(rules.has_depth == (tile.depth.words != 0) && rules.has_stencil == (tile.stencil.words != 0) && (!ids || dirty));
+  TestState t{rules};
   t.samples = tile.samples;
   t.positions = sample_positions(tile.samples);
-  if (tile.depth.words) t.depth = reinterpret_cast<uint32_t*>(memory + tile.depth.offset_B);
-  if (tile.stencil.words) t.stencil = reinterpret_cast<uint32_t*>(memory + tile.stencil.offset_B);
+  if (rules.has_depth) t.depth = reinterpret_cast<uint32_t*>(memory + tile.depth.offset_B);
+  if (rules.has_stencil) t.stencil = reinterpret_cast<uint32_t*>(memory + tile.stencil.offset_B);
   t.ids = ids;
   t.dirty = dirty;
-  t.depth_test = ds.depth_test && t.depth;
-  t.depth_write = ds.depth_write && t.depth_test && write;
-  t.bounds_test = ds.depth_bounds_test && t.depth;
-  t.stencil_test = ds.stencil_test && t.stencil;
-  t.compare = ds.depth_compare;
-  depth_encoding(tile.depth_format, t.unorm, t.unorm_scale);
-  // Without depth clamp Vulkan still limits depth to 0..1 (VK_EXT_depth_range_unrestricted is not offered).
-  if (state.rasterization.depth_clamp) {
-    const auto limit = [](float v) { return v > 0 ? std::min(v, 1.0f) : 0.0f; };
-    t.range_lo = limit(std::min(state.viewport.minDepth, state.viewport.maxDepth));
-    t.range_hi = limit(std::max(state.viewport.minDepth, state.viewport.maxDepth));
-  }
-  t.bounds_lo = ds.min_depth_bounds;
-  t.bounds_hi = ds.max_depth_bounds;
-  t.face[0] = make_face(ds.front, ds.front.reference);
-  t.face[1] = make_face(ds.back, ds.back.reference);
+  if (rules.bounded()) t.far = far;
   t.functions = choose_functions(t);
-  const bool bounded = t.compare == VK_COMPARE_OP_LESS || t.compare == VK_COMPARE_OP_LESS_OR_EQUAL;
-  if (t.depth_test && bounded && !t.stencil_test && !t.bounds_test) t.far = far;
   return t;
 }
 
 uint64_t test_late(const TestState& state, const PrimitiveDepth& p, uint32_t tile_pixel, int32_t x_px, int32_t y_px, uint64_t covered,
                    const float* depth, const uint32_t* stencil_reference) {
+  assert(covered && !state.ids);  // numbers are only written early
   const uint32_t samples = state.samples;
   size_t word = size_t{tile_pixel >> 4} * samples * 16 + (tile_pixel & 15);
   i32x4 reference = i32x4{} + static_cast<int32_t>(state.face[p.face].reference & 255);

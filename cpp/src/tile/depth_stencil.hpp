@@ -10,20 +10,12 @@
 
 #include <cstdint>
 
-#include "command/draw.hpp"
 #include "hsr/depth_filter.hpp"
-#include "records/primitive_setup.hpp"
-#include "tile_io/tile_io.hpp"
+#include "tile/test_rules.hpp"
 
 namespace tilegpu::tile {
 
 using records::PrimitiveDepth;
-
-struct StencilFace {
-  VkCompareOp compare = VK_COMPARE_OP_ALWAYS;
-  VkStencilOp fail = VK_STENCIL_OP_KEEP, pass = VK_STENCIL_OP_KEEP, depth_fail = VK_STENCIL_OP_KEEP;
-  uint32_t compare_mask = 0xff, write_mask = 0xff, reference = 0;
-};
 
 /// Blocks whose bounds of depth are to be found again before someone asks them (tile::refresh_bounds): where small triangles meet, finding
 /// them after each would take as long as the test.
@@ -42,7 +34,7 @@ struct StaleBounds {
 };
 
 struct TestState;
-struct TriangleBatch;  // setup_batch.hpp
+struct TriangleBatch;  // batch_setup.hpp
 
 /// `pass`: a mask for each sample of each block; bit = pixel in tile order. Positions are framebuffer pixels.
 struct TestFunctions {
@@ -60,30 +52,22 @@ struct TestFunctions {
 };
 
 /// A draw's tests, with the tile's planes.
-struct TestState : records::DepthLimits {
+struct TestState : TestRules {
   uint32_t* depth = nullptr;  // null: no depth attachment
   uint32_t* stencil = nullptr;
   uint32_t* ids = nullptr;   // visibility plane, laid out as a plane of one word; null: not written
   uint8_t* dirty = nullptr;  // with ids: a byte for each block, set where a number was written
-  int32_t* far = nullptr;    // with LESS and LESS_OR_EQUAL: a bound of each block's depth words, see hidden_blocks
-  int32_t* near = nullptr;   // with far: the other bound, while tile/block_cover.hpp asks for it
+  int32_t* far = nullptr;    // where the rules are bounded: a bound of each block's depth words, see hidden_blocks
+  int32_t* near = nullptr;   // with far: the other bound, while tile/whole_blocks.hpp asks for it
   uint32_t samples = 1;
   const float* positions = nullptr;  // x, y in 0..1 of each sample
   StaleBounds* stale = nullptr;      // with `far`, one sample: blocks whose bounds are to be found again
   bool any_order = false;            // with ids, LESS or LESS_OR_EQUAL: of equal depths the number decides, see near_to_far.hpp
-  bool depth_test = false, depth_write = false, bounds_test = false, stencil_test = false, unorm = false;
-  VkCompareOp compare = VK_COMPARE_OP_ALWAYS;
-  double unorm_scale = 0;  // 65535 or 16777215
-  float bounds_lo = 0, bounds_hi = 1;
-  StencilFace face[2];
   TestFunctions functions;
   // With a depth filter `functions` are those of filtered_tests.hpp, which ask the filter and then these:
   hsr::TileFilter* filter = nullptr;
   TestFunctions unfiltered;
   bool filter_rejects = false;
-
-  /// The bounds in `far` would not hold any more: depth may grow.
-  bool breaks_far() const;
 };
 
 /// Blocks of up to eight side by side (bit: block) of which nothing can pass: their smallest depth of the primitive is not in
@@ -93,12 +77,9 @@ struct TestState : records::DepthLimits {
 /// a block is its value at a corner.
 uint32_t hidden_blocks(const TestState& state, const PrimitiveDepth& primitive, uint32_t first_block, int32_t x_px, int32_t y_px);
 
-/// Fixed-point depth, and 2^bits - 1; else floats.
-void depth_encoding(VkFormat format, bool& unorm, double& scale);
-
-/// State from the pipeline, the draw's dynamic state and the tile. `ids`, `dirty`: visibility plane or null; `far`: bounds or null.
-TestState make_test_state(const command::DrawState& state, const tile_io::HostTile& tile,
-                          uint8_t* memory, uint32_t* ids, uint8_t* dirty, int32_t* far, bool write);
+/// The rules with the tile in `memory`. `ids`, `dirty`: visibility plane or null; `far`: bounds or null.
+TestState make_test_state(const TestRules& rules, const tile_io::HostTile& tile, uint8_t* memory, uint32_t* ids, uint8_t* dirty,
+                          int32_t* far);
 
 /// One sample, ids, depth written, LESS or LESS_OR_EQUAL: the same tests for primitives that come in any order.
 TestFunctions any_order_functions(const TestState& state);

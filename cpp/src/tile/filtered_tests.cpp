@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "tile/depth_plane.hpp"
 #include "tile/quad_tests.hpp"
@@ -19,6 +20,7 @@ void write_unread(const TestState& state, size_t word, i32x4 now, uint32_t id, u
 }
 
 uint64_t quad(const TestState& state, const PrimitiveDepth& p, uint32_t tile_pixel, int32_t x_px, int32_t y_px, uint64_t covered) {
+  assert(state.filter && state.unfiltered.quad && covered);
   hsr::TileFilter& filter = *state.filter;
   const uint32_t samples = state.samples;
   const size_t first = size_t{tile_pixel >> 4} * samples * 16 + (tile_pixel & 15);
@@ -51,18 +53,8 @@ uint64_t quad(const TestState& state, const PrimitiveDepth& p, uint32_t tile_pix
 
 }  // namespace
 
-const char* filter_obstacle(const TestState& state) {
-  if (!state.depth_test || !state.depth) return "no depth test";
-  if (state.compare != VK_COMPARE_OP_LESS && state.compare != VK_COMPARE_OP_LESS_OR_EQUAL)
-    return "depth compare is neither LESS nor LESS_OR_EQUAL: being behind a plane does not mean being hidden";
-  if (state.stencil_test) return "stencil test: a sample that fails may still change the stencil";
-  if (state.bounds_test) return "depth bounds test: it looks at the stored depth";
-  return nullptr;
-}
-
-bool breaks_filter(const TestState& state) { return state.breaks_far(); }
-
 void install_filter(TestState& state, hsr::TileFilter& filter) {
+  assert(filter.on());
   state.filter = &filter;
   state.filter_rejects = !filter_obstacle(state);
   state.unfiltered = state.functions;

@@ -10,10 +10,6 @@
 
 namespace tilegpu::tile {
 
-/// Why the filter must not reject samples of draws with this state, or null. Their writes are followed all the same.
-const char* filter_obstacle(const TestState& state);
-/// May a draw with this state make depth grow? Then the filter forgets.
-bool breaks_filter(const TestState& state);
 /// Puts the filter before the tests of `state`.
 void install_filter(TestState& state, hsr::TileFilter& filter);
 

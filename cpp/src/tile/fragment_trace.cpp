@@ -22,7 +22,7 @@ Id id_of(const Source& source) {
   if (after != runs.begin()) id.instance = std::prev(after)->instance;
   return id;
 }
-Id id_of_quad(const Worker& w, uint32_t quad) { return id_of(w.trace.sources.at(w.args.primitive[quad])); }
+Id id_of_quad(const Worker& w, uint32_t quad) { return id_of(w.trace.sources.at(w.packets.args.primitive[quad])); }
 
 FragmentId reported(const Worker& w, const Id& id) {
   if (id.draw == ~0u) return {};
@@ -30,10 +30,10 @@ FragmentId reported(const Worker& w, const Id& id) {
 }
 
 uint32_t pixel_in_bin_x(const Worker& w, uint32_t tile_pixel) {
-  return (tile_pixel >> 4 & (w.blocks_per_row - 1)) * 4 + (tile_pixel >> 1 & 2) + (tile_pixel & 1);
+  return (tile_pixel >> 4 & (w.shape.blocks_per_row - 1)) * 4 + (tile_pixel >> 1 & 2) + (tile_pixel & 1);
 }
 uint32_t pixel_in_bin_y(const Worker& w, uint32_t tile_pixel) {
-  return (tile_pixel >> 4 >> w.row_shift) * 4 + (tile_pixel >> 2 & 2) + (tile_pixel >> 1 & 1);
+  return (tile_pixel >> 4 >> w.shape.row_shift) * 4 + (tile_pixel >> 2 & 2) + (tile_pixel >> 1 & 1);
 }
 
 // One more (or less) for each of the quad's pixels.
@@ -43,8 +43,8 @@ void count(Worker& w, FragmentMap map, uint32_t tile_pixel, uint32_t pixels, int
   std::vector<int32_t>& out = pass.result.maps[static_cast<size_t>(map)];
   for (; pixels; pixels &= pixels - 1) {
     const uint32_t at = tile_pixel + static_cast<uint32_t>(std::countr_zero(pixels));
-    const int64_t x = w.origin_x_px + static_cast<int32_t>(pixel_in_bin_x(w, at)),
-                  y = w.origin_y_px + static_cast<int32_t>(pixel_in_bin_y(w, at));
+    const int64_t x = w.bin.origin_x_px + static_cast<int32_t>(pixel_in_bin_x(w, at)),
+                  y = w.bin.origin_y_px + static_cast<int32_t>(pixel_in_bin_y(w, at));
     if (x < pass.result.width_px && y < pass.result.height_px) out[static_cast<size_t>(y * pass.result.width_px + x)] += more;
   }
 }
@@ -54,7 +54,7 @@ template <class F>
 void for_watched(Worker& w, uint32_t tile_pixel, uint64_t coverage, const F& f) {
   for (Watched& watched : w.trace.watched) {
     if (watched.quad != tile_pixel) continue;
-    for (uint32_t s = 0; s < w.samples; s++)
+    for (uint32_t s = 0; s < w.shape.samples; s++)
       if (coverage >> (4 * s + watched.lane) & 1) f(watched, s);
   }
 }
@@ -69,8 +69,9 @@ FragmentEvent& note(Worker& w, const Watched& watched, uint32_t sample, Fragment
 }
 
 float depth_at(const Worker& w, const PrimitiveDepth& p, const Watched& watched, uint32_t sample) {
-  const float* at = sample_positions(w.samples) + 2 * sample;
-  const float x = static_cast<float>(w.origin_x_px + watched.x_px) + at[0], y = static_cast<float>(w.origin_y_px + watched.y_px) + at[1];
+  const float* at = sample_positions(w.shape.samples) + 2 * sample;
+  const float x = static_cast<float>(w.bin.origin_x_px + watched.x_px) + at[0],
+              y = static_cast<float>(w.bin.origin_y_px + watched.y_px) + at[1];
   const float z = (p.z0 + p.zx * (x - p.anchor_x)) + p.zy * (y - p.anchor_y);
   return z > p.lo ? (z < p.hi ? z : p.hi) : p.lo;
 }
@@ -79,9 +80,9 @@ float depth_at(const Worker& w, const PrimitiveDepth& p, const Watched& watched,
 float stored_depth(const Worker& w, const Watched& watched, uint32_t sample) {
   const framebuffer::TilePlane& plane = w.pass->tile.depth;
   if (!plane.words) return 0;
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(w.memory.data() + plane.offset_B);
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(w.buffers.memory.data() + plane.offset_B);
   const uint32_t pixel = watched.quad + watched.lane, block = pixel >> 4;
-  uint32_t word = words[framebuffer::tile_word_index(pixel, sample, 0, w.samples, 1)];
+  uint32_t word = words[framebuffer::tile_word_index(pixel, sample, 0, w.shape.samples, 1)];
   if (w.covers.any && w.covers.plane[block]) return depth_at(w, w.covers.planes[w.covers.plane[block] - 1], watched, sample);
   if (w.lists.active && w.lists.count[block] != kInBuffers) {
     const BlockEntry* list = w.lists.entries + size_t{block} * kBlockEntries;
@@ -97,8 +98,8 @@ float stored_depth(const Worker& w, const Watched& watched, uint32_t sample) {
 uint32_t stored_stencil(Worker& w, const Watched& watched, uint32_t sample) {
   const framebuffer::TilePlane& plane = w.pass->tile.stencil;
   if (!plane.words) return 0;
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(w.memory.data() + plane.offset_B);
-  return words[framebuffer::tile_word_index(watched.quad + watched.lane, sample, 0, w.samples, 1)] & 0xff;
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(w.buffers.memory.data() + plane.offset_B);
+  return words[framebuffer::tile_word_index(watched.quad + watched.lane, sample, 0, w.shape.samples, 1)] & 0xff;
 }
 void snapshot(Worker& w, Watched& watched, uint32_t sample) {
   watched.depth_before[sample] = stored_depth(w, watched, sample);
@@ -114,14 +115,14 @@ void add_stored(Worker& w, const Watched& watched, FragmentEvent& event) {
 std::vector<std::array<double, 4>> stored_colors(Worker& w, const Watched& watched, uint32_t sample) {
   std::vector<std::array<double, 4>> colors;
   const tile_io::HostTile& tile = w.pass->tile;
-  if (w.equal && w.equal[watched.quad >> 4] >> (watched.quad >> 2 & 3) & 1) sample = 0;
+  if (w.buffers.equal && w.buffers.equal[watched.quad >> 4] >> (watched.quad >> 2 & 3) & 1) sample = 0;
   for (uint32_t t = 0; t < tile.color.size(); t++) {
     const framebuffer::TilePlane& plane = tile.color[t];
     if (!plane.words) continue;
-    const uint32_t* all = reinterpret_cast<const uint32_t*>(w.memory.data() + plane.offset_B);
+    const uint32_t* all = reinterpret_cast<const uint32_t*>(w.buffers.memory.data() + plane.offset_B);
     uint32_t words[4] = {};
     for (uint32_t i = 0; i < plane.words; i++)
-      words[i] = all[framebuffer::tile_word_index(watched.quad + watched.lane, sample, i, w.samples, plane.words)];
+      words[i] = all[framebuffer::tile_word_index(watched.quad + watched.lane, sample, i, w.shape.samples, plane.words)];
     const vk::FormatInfo& format = *vk::find_format(tile.color_format[t]);
     const vk::Texel texel = vk::unpack_texel(format, reinterpret_cast<const uint8_t*>(words));
     std::array<double, 4>& color = colors.emplace_back();
@@ -133,14 +134,14 @@ std::vector<std::array<double, 4>> stored_colors(Worker& w, const Watched& watch
 
 float depth_of(Worker& w, const Source& source, const Watched& watched, uint32_t sample) {
   PrimitiveDepth p;
-  records::set_up_depth(*source.record, w.late_test, p);
+  records::set_up_depth(*source.record, w.draw.late_test, p);
   return depth_at(w, p, watched, sample);
 }
 
 Id owner(const Worker& w, uint32_t tile_pixel, uint32_t sample, uint32_t lane) {
-  const uint32_t id = w.ids[size_t{tile_pixel >> 4} * w.samples * 16 + 16 * sample + (tile_pixel & 15) + lane];
+  const uint32_t id = w.buffers.ids[size_t{tile_pixel >> 4} * w.shape.samples * 16 + 16 * sample + (tile_pixel & 15) + lane];
   if (!id) return {};
-  const VisiblePrimitive& seen = w.visible[id - 1];
+  const VisiblePrimitive& seen = w.visibility.primitives[id - 1];
   return id_of({seen.record, seen.chunk});
 }
 
@@ -258,11 +259,11 @@ void begin_bin(Worker& w, uint32_t bin) {
   t.watched.clear();
   t.muted = false;
   t.pixels = &pass.contributors[bin];
-  t.pixels->resize(size_t{w.bin_px} * w.bin_px);
+  t.pixels->resize(size_t{w.shape.bin_px} * w.shape.bin_px);
   for (size_t i = 0; i < pass.result.request.pixels.size(); i++) {
-    const int32_t x = pass.result.request.pixels[i][0] - w.origin_x_px, y = pass.result.request.pixels[i][1] - w.origin_y_px;
-    if (x < 0 || y < 0 || x >= static_cast<int32_t>(w.bin_px) || y >= static_cast<int32_t>(w.bin_px)) continue;
-    const uint32_t at = framebuffer::tile_pixel_index(static_cast<uint32_t>(x), static_cast<uint32_t>(y), w.bin_px);
+    const int32_t x = pass.result.request.pixels[i][0] - w.bin.origin_x_px, y = pass.result.request.pixels[i][1] - w.bin.origin_y_px;
+    if (x < 0 || y < 0 || x >= static_cast<int32_t>(w.shape.bin_px) || y >= static_cast<int32_t>(w.shape.bin_px)) continue;
+    const uint32_t at = framebuffer::tile_pixel_index(static_cast<uint32_t>(x), static_cast<uint32_t>(y), w.shape.bin_px);
     Watched& watched = t.watched.emplace_back();
     watched.number = i;
     watched.quad = at & ~3u;
@@ -280,8 +281,8 @@ void mute(Worker& w, bool muted) { w.trace.muted = muted; }
 
 void cleared(Worker& w, const command::ClearCall& clear) {
   if (clear.attachment < 0 || clear.attachment >= 8) return;
-  const int64_t x0 = clear.rect.offset.x - w.origin_x_px, y0 = clear.rect.offset.y - w.origin_y_px;
-  const uint16_t all = static_cast<uint16_t>((1u << w.samples) - 1);
+  const int64_t x0 = clear.rect.offset.x - w.bin.origin_x_px, y0 = clear.rect.offset.y - w.bin.origin_y_px;
+  const uint16_t all = static_cast<uint16_t>((1u << w.shape.samples) - 1);
   for (uint32_t at = 0; at < w.trace.pixels->size(); at++) {
     const int64_t x = pixel_in_bin_x(w, at) - x0, y = pixel_in_bin_y(w, at) - y0;
     if (x < 0 || y < 0 || x >= clear.rect.extent.width || y >= clear.rect.extent.height) continue;
@@ -292,7 +293,7 @@ void cleared(Worker& w, const command::ClearCall& clear) {
 void lrz_primitive(Worker& w, Source source) {
   for (Watched& watched : w.trace.watched) {
     const uint64_t coverage = raster_coverage(w, draw_of(*source.record), *source.record, watched.x_px & ~1, watched.y_px & ~1);
-    for (uint32_t s = 0; s < w.samples; s++)
+    for (uint32_t s = 0; s < w.shape.samples; s++)
       if (coverage >> (4 * s + watched.lane) & 1)
         note(w, watched, s, FragmentStep::lrz_primitive, id_of(source)).depth = depth_of(w, source, watched, s);
   }
@@ -302,7 +303,7 @@ void lrz_block(Worker& w, Source source, int32_t block_x, int32_t block_y) {
   for (Watched& watched : w.trace.watched) {
     if (watched.x_px >> 2 != block_x || watched.y_px >> 2 != block_y) continue;
     const uint64_t coverage = raster_coverage(w, draw_of(*source.record), *source.record, watched.x_px & ~1, watched.y_px & ~1);
-    for (uint32_t s = 0; s < w.samples; s++)
+    for (uint32_t s = 0; s < w.shape.samples; s++)
       if (coverage >> (4 * s + watched.lane) & 1)
         note(w, watched, s, FragmentStep::lrz_block, id_of(source)).depth = depth_of(w, source, watched, s);
   }
@@ -324,13 +325,13 @@ void rasterized(Worker& w, Source source, uint32_t tile_pixel, uint64_t coverage
 
 void rasterized_block(Worker& w, Source source, uint32_t block, const uint16_t* masks) {
   for (uint32_t q = 0; q < 4; q++)
-    if (const uint64_t coverage = gather_quad(masks, w.samples, q)) rasterized(w, source, block * 16 + q * 4, coverage);
+    if (const uint64_t coverage = gather_quad(masks, w.shape.samples, q)) rasterized(w, source, block * 16 + q * 4, coverage);
 }
 
 void hierarchical_z(Worker& w, Source source, uint32_t block, const uint16_t* masks) {
   for (uint32_t q = 0; q < 4; q++) {
     const uint32_t tile_pixel = block * 16 + q * 4;
-    const uint64_t coverage = gather_quad(masks, w.samples, q);
+    const uint64_t coverage = gather_quad(masks, w.shape.samples, q);
     if (!w.trace.muted) {
       count(w, FragmentMap::early_killed, tile_pixel, covered_pixels(coverage));
       count(w, FragmentMap::hierarchical_z, tile_pixel, covered_pixels(coverage));
@@ -342,8 +343,8 @@ void hierarchical_z(Worker& w, Source source, uint32_t block, const uint16_t* ma
 }
 
 void tested(Worker& w, Source source, uint32_t tile_pixel, uint64_t coverage, uint64_t live) {
-  const bool ids = w.route == Route::visibility;
-  const bool pre = w.phase == Phase::pre;
+  const bool ids = w.draw.plan.route == Route::visibility;
+  const bool pre = w.bin.phase == Phase::pre;
   if (!w.trace.muted) count(w, FragmentMap::early_killed, tile_pixel, covered_pixels(coverage) & ~covered_pixels(live));
   if (ids) count(w, pre ? FragmentMap::pre_pass : FragmentMap::visibility_buffer, tile_pixel, covered_pixels(live));
   for_watched(w, tile_pixel, coverage, [&](Watched& watched, uint32_t s) {
@@ -355,7 +356,7 @@ void tested(Worker& w, Source source, uint32_t tile_pixel, uint64_t coverage, ui
       if (watched.pending[s].draw != ~0u)
         note(w, watched, s, pre ? FragmentStep::hidden_pre_pass : FragmentStep::hidden_visibility, watched.pending[s], id);
       watched.pending[s] = id;
-    } else if (w.route == Route::nothing && !(pre && w.prepass.replays_draw)) {
+    } else if (w.draw.plan.route == Route::nothing && !(pre && w.prepass.replays_draw)) {
       note(w, watched, s, FragmentStep::depth_stencil_only, id);
     }
   });
@@ -363,8 +364,8 @@ void tested(Worker& w, Source source, uint32_t tile_pixel, uint64_t coverage, ui
 
 void tested_block(Worker& w, Source source, uint32_t block, const uint16_t* masks, const uint16_t* live) {
   for (uint32_t q = 0; q < 4; q++)
-    if (const uint64_t coverage = gather_quad(masks, w.samples, q))
-      tested(w, source, block * 16 + q * 4, coverage, gather_quad(live, w.samples, q));
+    if (const uint64_t coverage = gather_quad(masks, w.shape.samples, q))
+      tested(w, source, block * 16 + q * 4, coverage, gather_quad(live, w.shape.samples, q));
 }
 
 void set_up(Worker& w, const shader::PrimitiveSetup* setup, Source source) { w.trace.sources[setup] = source; }
@@ -385,7 +386,7 @@ void killed_waiting(Worker& w, const WaitingQuad& old, uint64_t left, const Wait
 }
 
 void seen(Worker& w, uint32_t tile_pixel, uint64_t live) {
-  count(w, w.phase == Phase::main ? FragmentMap::pre_pass : FragmentMap::visibility_buffer, tile_pixel, covered_pixels(live), -1);
+  count(w, w.bin.phase == Phase::main ? FragmentMap::pre_pass : FragmentMap::visibility_buffer, tile_pixel, covered_pixels(live), -1);
 }
 
 void flushed(Worker& w) {
@@ -394,31 +395,32 @@ void flushed(Worker& w) {
 
 void shading(Worker& w, uint32_t quad, uint64_t live) {
   if (!live) return;
-  const uint32_t tile_pixel = w.args.tile_pixel[quad], pixels = covered_pixels(live);
-  const bool slice = w.shading.slice;
-  const uint32_t draw = w.bound_draw;
+  const uint32_t tile_pixel = w.packets.args.tile_pixel[quad], pixels = covered_pixels(live);
+  const bool slice = w.packets.shading.slice;
+  const uint32_t draw = w.packets.bound_draw;
   count(w, slice ? FragmentMap::sliced : FragmentMap::shaded, tile_pixel, pixels);
   (slice ? w.trace.draws[draw].sliced : w.trace.draws[draw].shaded) += bits(pixels);
   for_watched(w, tile_pixel, live, [&](Watched& watched, uint32_t s) {
     snapshot(w, watched, s);
     FragmentEvent& event = note(w, watched, s, slice ? FragmentStep::sliced : FragmentStep::shaded, id_of_quad(w, quad));
-    if (w.shading.shader_depth) event.depth = w.args.depth[4 * quad + watched.lane];
+    if (w.packets.shading.shader_depth) event.depth = w.packets.args.depth[4 * quad + watched.lane];
   });
 }
 
 void left(Worker& w, uint32_t quad, FragmentStep step, uint64_t before, uint64_t after) {
   if (before == after) return;
-  const uint32_t tile_pixel = w.args.tile_pixel[quad];
+  const uint32_t tile_pixel = w.packets.args.tile_pixel[quad];
   const uint32_t gone = covered_pixels(before) & ~covered_pixels(after);
-  DrawTrace& draw = w.trace.draws[w.bound_draw];
+  DrawTrace& draw = w.trace.draws[w.packets.bound_draw];
   if (step == FragmentStep::discarded) count(w, FragmentMap::discarded, tile_pixel, gone), draw.discarded += bits(gone);
   if (step == FragmentStep::late_test) count(w, FragmentMap::late_killed, tile_pixel, gone), draw.late_killed += bits(gone);
   const bool owned = step == FragmentStep::not_owned;
   for_watched(w, tile_pixel, before & ~after, [&](Watched& watched, uint32_t s) {
-    FragmentEvent& event = note(w, watched, s, step, id_of_quad(w, quad), owned && w.ids ? owner(w, tile_pixel, s, watched.lane) : Id{});
+    FragmentEvent& event =
+        note(w, watched, s, step, id_of_quad(w, quad), owned && w.buffers.ids ? owner(w, tile_pixel, s, watched.lane) : Id{});
     if (step == FragmentStep::late_test) add_stored(w, watched, event);
   });
-  if (owned && w.shading.epilogue)
+  if (owned && w.packets.shading.epilogue)
     for (uint32_t p = 0; p < 4; p++)
       if (gone >> p & 1) {
         const uint32_t s = static_cast<uint32_t>(std::countr_zero(before >> p & 0x1111111111111111ull)) / 4;
@@ -427,7 +429,7 @@ void left(Worker& w, uint32_t quad, FragmentStep step, uint64_t before, uint64_t
 }
 
 void recorded(Worker& w, uint32_t quad, uint64_t live) {
-  const uint32_t tile_pixel = w.args.tile_pixel[quad];
+  const uint32_t tile_pixel = w.packets.args.tile_pixel[quad];
   count(w, FragmentMap::pre_pass, tile_pixel, covered_pixels(live));
   for_watched(w, tile_pixel, live, [&](Watched& watched, uint32_t s) {
     const Id id = id_of_quad(w, quad);
@@ -437,27 +439,27 @@ void recorded(Worker& w, uint32_t quad, uint64_t live) {
 }
 
 void finished(Worker& w, uint32_t quad, uint64_t live) {
-  if (w.shading.slice || w.shading.epilogue) return;
-  for_watched(w, w.args.tile_pixel[quad], live, [&](Watched& watched, uint32_t s) {
+  if (w.packets.shading.slice || w.packets.shading.epilogue) return;
+  for_watched(w, w.packets.args.tile_pixel[quad], live, [&](Watched& watched, uint32_t s) {
     add_stored(w, watched, note(w, watched, s, FragmentStep::depth_stencil_only, id_of_quad(w, quad)));
   });
 }
 
 void before_epilogue(Worker& w, uint32_t quad, uint64_t live) {
-  for_watched(w, w.args.tile_pixel[quad], live,
+  for_watched(w, w.packets.args.tile_pixel[quad], live,
               [&](Watched& watched, uint32_t s) { watched.color_before[s] = stored_colors(w, watched, s); });
 }
 
 void after_epilogue(Worker& w, uint32_t quad, uint64_t live) {
   if (!live) return;
-  const uint32_t tile_pixel = w.args.tile_pixel[quad];
-  const pipeline::Resolved& resolved = *w.shading.resolved;
+  const uint32_t tile_pixel = w.packets.args.tile_pixel[quad];
+  const pipeline::Resolved& resolved = *w.packets.shading.resolved;
   const uint32_t written = resolved.written_targets & 0xff;
   const uint32_t replaced = resolved.fragment_traits.reads_tile ? 0 : resolved.classification.overwritten_colors & written;
   const Id id = id_of_quad(w, quad);
   for (uint32_t p = 0; p < 4; p++) {
     uint16_t samples = 0;
-    for (uint32_t s = 0; s < w.samples; s++) samples = static_cast<uint16_t>(samples | (live >> (4 * s + p) & 1) << s);
+    for (uint32_t s = 0; s < w.shape.samples; s++) samples = static_cast<uint16_t>(samples | (live >> (4 * s + p) & 1) << s);
     if (!samples || (!w.trace.pass->maps && !is_watched(w, tile_pixel + p))) continue;
     std::vector<Contributor>& pixel = (*w.trace.pixels)[tile_pixel + p];
     take(w, pixel, tile_pixel + p, samples, replaced, id, FragmentStep::overwritten);
@@ -474,7 +476,7 @@ void after_epilogue(Worker& w, uint32_t quad, uint64_t live) {
 }
 
 void cleared_ids(Worker& w, uint32_t quad, uint64_t live) {
-  for_watched(w, w.args.tile_pixel[quad], live, [&](Watched& watched, uint32_t s) {
+  for_watched(w, w.packets.args.tile_pixel[quad], live, [&](Watched& watched, uint32_t s) {
     if (watched.pending[s].draw == ~0u) return;
     note(w, watched, s, FragmentStep::hidden_visibility, watched.pending[s], id_of_quad(w, quad));
     watched.pending[s] = {};

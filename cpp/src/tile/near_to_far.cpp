@@ -6,7 +6,6 @@
 #include <cassert>
 #include <cmath>
 
-#include "hsr/explain.hpp"
 #include "tile/worker.hpp"
 
 namespace tilegpu::tile {
@@ -34,10 +33,10 @@ uint32_t area_px(const Worker& w, const records::TriangleRecord& r) {
     const int32_t least = std::min(std::min(at[0], at[1]), at[2]), most = std::max(std::max(at[0], at[1]), at[2]);
     across *= static_cast<float>(most - least);
     const int32_t low = std::max((least >> records::kSubpixelBits) - origin, 0);
-    const int32_t high = std::min((most >> records::kSubpixelBits) - origin + 1, static_cast<int32_t>(w.bin_px));
+    const int32_t high = std::min((most >> records::kSubpixelBits) - origin + 1, static_cast<int32_t>(w.shape.bin_px));
     return static_cast<uint32_t>(std::max(high - low, 0));
   };
-  const uint32_t box = extent(r.x, w.origin_x_px) * extent(r.y, w.origin_y_px);
+  const uint32_t box = extent(r.x, w.bin.origin_x_px) * extent(r.y, w.bin.origin_y_px);
   if (box == 0 || across <= 0) return 0;
   const auto side = [](const int32_t* at, int k) { return static_cast<float>(at[k] - at[0]); };
   const float twice = std::fabs(side(r.x, 1) * side(r.y, 2) - side(r.x, 2) * side(r.y, 1));
@@ -50,7 +49,7 @@ bool worth_it(Worker& w, const records::BinnedGeometry& binned, uint32_t segment
   for (uint32_t i = segment, from = at; count < kMost && i < end && !binned.segments[i].chunk->clear; i++, from = 0)
     count += binned.segments[i].count - from;
   count = std::min(count, kMost);
-  w.block_limit = detail::kSmallTriangle;
+  w.bounds.block_limit = detail::kSmallTriangle;
   if (count < 2) return false;
   const uint32_t asked = std::min(count, kAsked);
   struct {
@@ -74,9 +73,9 @@ bool worth_it(Worker& w, const records::BinnedGeometry& binned, uint32_t segment
     of_all = {of_all.area + here, of_all.large + (here != 0)};
     of_windowed = {of_windowed.area + windowed, of_windowed.large + (windowed != 0)};
   }
-  const uint64_t bin = uint64_t{w.bin_px} * w.bin_px;
+  const uint64_t bin = uint64_t{w.shape.bin_px} * w.shape.bin_px;
   const bool deep = of_all.area * count >= kDeep * bin * asked;
-  if (deep) w.block_limit = detail::kSmallInDeepBins;
+  if (deep) w.bounds.block_limit = detail::kSmallInDeepBins;
   const auto [area, large] = deep ? of_all : of_windowed;
   if (2 * large < asked) return false;
   return area * kLargePart >= bin * asked && area * count >= 2 * bin * asked;
@@ -84,21 +83,16 @@ bool worth_it(Worker& w, const records::BinnedGeometry& binned, uint32_t segment
 
 // Whether a draw with this state may change places with those of the worker's current one.
 bool tested_alike(const Worker& w, const command::DrawState& state) {
-  const pipeline::Resolved& resolved = *state.resolved;
-  const pipeline::Classification& c = resolved.classification;
-  if (!resolved.fragment || !c.early_test || !c.early_write || c.pins_order) return false;
-  if (hsr::visibility_obstacle(state, w.hidden_surface_removal)) return false;
-  if (state.multisample.sample_mask != w.state->multisample.sample_mask) return false;
-  const TestState test =
-      make_test_state(state, w.pass->tile, nullptr, w.test.ids, w.test.dirty, w.hierarchical_z ? w.test.far : nullptr, true);
+  const TestRules rules = make_test_rules(state, w.pass->tile), &now = w.draw.plan.rules;
+  if (!plan_draw(w.shape.traits, state, rules, Phase::ordinary, {}, false).may_swap) return false;
   const PixelRect rect = draw_rect(w, state);
-  return covers_serve(test) && test.compare == w.test.compare && test.range_lo == w.test.range_lo && test.range_hi == w.test.range_hi &&
-         rect.x0 == w.rect.x0 && rect.y0 == w.rect.y0 && rect.x1 == w.rect.x1 && rect.y1 == w.rect.y1;
+  return rules.compare == now.compare && rules.range_lo == now.range_lo && rules.range_hi == now.range_hi && rect.x0 == w.draw.rect.x0 &&
+         rect.y0 == w.draw.rect.y0 && rect.x1 == w.draw.rect.x1 && rect.y1 == w.draw.rect.y1;
 }
 
 }  // namespace
 
-bool begin_any_order(const Worker& w) { return w.covers.active && w.phase == Phase::ordinary && !w.pass->lrz && !w.filter.on(); }
+bool begin_any_order(const Worker& w) { return w.covers.active && w.bin.phase == Phase::ordinary && !w.pass->lrz && !w.filter.tile.on(); }
 
 bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, bool& again) {
   const records::BinnedGeometry& binned = *w.pass->geometry;
@@ -108,18 +102,18 @@ bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, 
     return false;
   }
   const uint32_t first_draw = draw_of(record_of(binned.segments[segment], at));
-  if (first_draw != w.draw) select_draw(w, first_draw);
-  if (!w.cover_draw || w.masks_samples || w.one_by_one || w.early_query >= 0) return false;
-  if (w.visible.size() + kMost > kMaxVisible) flush_visibility(w);
+  if (first_draw != w.draw.number) select_draw(w, first_draw);
+  if (!w.draw.takes_covers || !w.draw.plan.may_swap || w.draw.early_query >= 0) return false;
+  if (w.visibility.primitives.size() + kMost > kMaxVisible) flush_visibility(w);
 
   // The run, in API order: each primitive has its number now.
   std::array<float, kMost> nearest;
   uint32_t count = 0;
   uint32_t draw = ~0u;
-  const command::DrawState* alike = w.state;
+  const command::DrawState* alike = w.draw.state;
   float least = INFINITY, most = -INFINITY;
   bool in_order = true;
-  const size_t primitives = w.visible.size(), draws = w.visible_draws.size();
+  const size_t primitives = w.visibility.primitives.size(), draws = w.visibility.draws.size();
   const uint32_t first_number = static_cast<uint32_t>(primitives) + 1;
   uint32_t i = segment, entry = at;
   for (; i < end && !binned.segments[i].chunk->clear; i++, entry = 0) {
@@ -132,21 +126,21 @@ bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, 
         if (call.state != alike && !tested_alike(w, *call.state)) break;
         alike = call.state;
         draw = draw_of(r);
-        w.visible_draws.push_back(draw);
+        w.visibility.draws.push_back(draw);
       }
       const float near = std::min(std::min(r.z[0], r.z[1]), r.z[2]);
       in_order &= near >= most || count == 0;
       least = std::min(least, near);
       most = std::max(most, near);
       nearest[count++] = near;
-      w.visible.push_back({&r, s.chunk, nullptr, static_cast<uint32_t>(w.visible_draws.size() - 1)});
+      w.visibility.primitives.push_back({&r, s.chunk, nullptr, static_cast<uint32_t>(w.visibility.draws.size() - 1)});
     }
     if (entry < s.count) break;
   }
 
   if (in_order) {  // API order will do, and its tests
-    w.visible.resize(primitives);
-    w.visible_draws.resize(draws);
+    w.visibility.primitives.resize(primitives);
+    w.visibility.draws.resize(draws);
     for (; segment < i; segment++, at = 0) draw_entries(w, binned.segments[segment], at, binned.segments[segment].count);
     if (entry > at && i < end) draw_entries(w, binned.segments[i], at, entry);
     at = entry;
@@ -167,23 +161,24 @@ bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, 
   for (uint32_t k = 0; k < classes; k++) first_of[k + 1] = static_cast<uint16_t>(first_of[k + 1] + first_of[k]);
   for (uint32_t k = 0; k < count; k++) order[first_of[depth_class[k]]++] = static_cast<uint16_t>(k);
 
-  w.test.any_order = true;
-  w.test.functions = any_order_functions(w.test);
+  assert(first_of[classes - 1] == count);  // each place was given once
+  w.draw.test.any_order = true;
+  w.draw.test.functions = any_order_functions(w.draw.test);
   const records::TriangleRecord* batch[kBatch];
   const records::Chunk* chunks[kBatch];
   uint32_t numbers[kBatch];
   for (uint32_t k = 0; k < count;) {
     uint32_t n = 0;
     for (; n < kBatch && k < count; n++, k++) {
-      const VisiblePrimitive& primitive = w.visible[primitives + order[k]];
+      const VisiblePrimitive& primitive = w.visibility.primitives[primitives + order[k]];
       batch[n] = primitive.record;
       chunks[n] = primitive.chunk;
       numbers[n] = first_number + order[k];
     }
     draw_any_order(w, batch, chunks, numbers, n);
   }
-  w.draw = ~0u;  // the next draw's state is chosen anew
-  w.state = nullptr;
+  w.draw.number = ~0u;  // the next draw's state is chosen anew
+  w.draw.state = nullptr;
   segment = i;
   at = entry;
   return true;

@@ -10,6 +10,8 @@
 
 #include <cstdint>
 
+#include "tile/variant.hpp"
+
 namespace tilegpu::tile {
 
 struct Worker;

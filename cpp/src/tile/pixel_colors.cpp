@@ -1,6 +1,7 @@
 // tile/pixel_colors.cpp -- see pixel_colors.hpp.
 #include "tile/pixel_colors.hpp"
 
+#include <cassert>
 #include <cstring>
 
 #include "resolve/mean.hpp"
@@ -13,10 +14,10 @@ namespace {
 
 // What one draw writes of a pixel every draw writes, and that is all of it.
 bool may_be_apart(const Worker& w) {
-  if (w.samples < shader::kFewestSamplesApart) return false;
+  if (w.shape.samples < shader::kFewestSamplesApart) return false;
   uint32_t planes = 0;
   for (uint32_t t = 0; t < shader::kMaxTargets; t++) planes |= uint32_t{w.pass->tile.color[t].words != 0} << t;
-  for (uint32_t draw : w.visible_draws) {
+  for (uint32_t draw : w.visibility.draws) {
     const pipeline::Resolved& resolved = *w.pass->draws[draw].state->resolved;
     const uint32_t written = resolved.written_targets & ((1u << shader::kMaxTargets) - 1);
     if (written != planes || resolved.classification.overwritten_colors != planes) return false;
@@ -32,14 +33,14 @@ uint32_t block_of(const PixelGroups& g, uint64_t entry) { return (g.pixels[stati
 
 template <uint32_t kSamples>
 TILEGPU_WIDE void write_entry(Worker& w, uint64_t entry) {
-  const PixelGroups& g = w.groups;
+  const PixelGroups& g = w.visibility.groups;
   const __m512i pixels = in_block(g.pixels.data(), entry);
   const uint32_t block = block_of(g, entry);
   __mmask16 masks[kSamples];
   for (uint32_t s = 0; s < kSamples; s++) masks[s] = _mm512_test_epi32_mask(pixels, _mm512_set1_epi32(static_cast<int32_t>(0x10000u << s)));
   const uint32_t* from = g.colors.words.data();
   for (const framebuffer::TilePlane& plane : w.pass->tile.color) {
-    uint8_t* to = w.memory.data() + plane.offset_B + size_t{block} * plane.block_B;
+    uint8_t* to = w.buffers.memory.data() + plane.offset_B + size_t{block} * plane.block_B;
     const size_t sample_B = size_t{plane.words} * framebuffer::kPixelsPerBlock * 4;
     for (uint32_t word = 0; word < plane.words; word++, to += framebuffer::kPixelsPerBlock * 4, from += g.colors.pitch) {
       const __m512i color = in_block(from, entry);
@@ -62,12 +63,13 @@ TILEGPU_WIDE inline __m512i count_samples(__m512i pixels) {
 // matter.
 template <uint32_t kSamples>
 TILEGPU_WIDE void average_entries(Worker& w, uint8_t* plane, size_t block_B, const uint32_t* colors) {
-  const PixelGroups& g = w.groups;
+  assert(w.buffers.equal);
+  const PixelGroups& g = w.visibility.groups;
   resolve::SharedMean<kSamples> mean;
   uint32_t last = ~0u;
   for (uint64_t entry : g.loose) {
     const uint32_t block = block_of(g, entry);
-    if (!w.equal[block]) continue;
+    if (!w.buffers.equal[block]) continue;
     uint8_t* const to = plane + size_t{block} * block_B;
     const __mmask32 begins = block == last ? 0 : ~__mmask32{};
     last = block;
@@ -78,39 +80,41 @@ TILEGPU_WIDE void average_entries(Worker& w, uint8_t* plane, size_t block_B, con
 
 template <uint32_t kSamples>
 TILEGPU_WIDE void write_all(Worker& w) {
-  const PixelGroups& g = w.groups;
+  assert(w.shape.samples == kSamples && w.visibility.groups.colors.apart);
+  const PixelGroups& g = w.visibility.groups;
   if (g.colors.averages) {
     const uint32_t* colors = g.colors.words.data();
     for (uint32_t t = 0; t < shader::kMaxTargets; t++) {
       const framebuffer::TilePlane& plane = w.pass->tile.color[t];
-      if (w.pass->averaged_colors >> t & 1) average_entries<kSamples>(w, w.memory.data() + plane.offset_B, plane.block_B, colors);
+      if (w.pass->averaged_colors >> t & 1) average_entries<kSamples>(w, w.buffers.memory.data() + plane.offset_B, plane.block_B, colors);
       colors += plane.words * g.colors.pitch;
     }
   }
   for (uint64_t entry : g.loose)
-    if (!g.colors.averages || !w.equal[block_of(g, entry)]) write_entry<kSamples>(w, entry);
+    if (!g.colors.averages || !w.buffers.equal[block_of(g, entry)]) write_entry<kSamples>(w, entry);
 }
 
 }  // namespace
 
 void choose_colors(Worker& w) {
-  PixelColors& colors = w.groups.colors;
+  PixelColors& colors = w.visibility.groups.colors;
   colors.apart = may_be_apart(w);
-  colors.averages = colors.apart && w.equal && w.last_flush && w.pass->averaged_colors;
+  colors.averages = colors.apart && w.buffers.equal && w.bin.last_flush && w.pass->averaged_colors;
 }
 
 void reserve_colors(Worker& w) {
-  PixelColors& colors = w.groups.colors;
+  assert(w.visibility.groups.pixels.size() % kGroupPixels == 0);
+  PixelColors& colors = w.visibility.groups.colors;
   if (!colors.apart) return;
   uint32_t words = 0;
   for (const framebuffer::TilePlane& plane : w.pass->tile.color) words += plane.words;
   // A packet's lanes beyond its last group write behind it, where the next group's follow.
-  colors.pitch = w.groups.pixels.size() + shader::kMaxLanes;
+  colors.pitch = w.visibility.groups.pixels.size() + shader::kMaxLanes;
   colors.words.resize(words * colors.pitch);
 }
 
 void write_colors(Worker& w) {
-  if (w.groups.colors.apart) (w.samples == 8 ? write_all<8> : write_all<16>)(w);
+  if (w.visibility.groups.colors.apart) (w.shape.samples == 8 ? write_all<8> : write_all<16>)(w);
 }
 
 }  // namespace tilegpu::tile

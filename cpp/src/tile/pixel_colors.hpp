@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "base/arena.hpp"
+#include "tile/variant.hpp"
 
 namespace tilegpu::tile {
 struct Worker;

@@ -19,10 +19,10 @@ constexpr size_t kAhead = 8;  // entries are fetched so long before they are rea
 }  // namespace
 
 bool wants_groups(const Worker& w) {
-  if (kTraced || !w.wide || w.phase != Phase::ordinary || !w.pass->deferral.empty()) return false;
-  if (w.groups.blocks.empty() && w.groups.listed.empty()) return false;
+  if (kTraced || !w.shape.wide || w.bin.phase != Phase::ordinary || !w.pass->deferral.empty()) return false;
+  if (w.visibility.groups.blocks.empty() && w.visibility.groups.listed.empty()) return false;
   bool ready = true;
-  for (uint32_t draw : w.visible_draws) {
+  for (uint32_t draw : w.visibility.draws) {
     const auto& code = w.pass->draws[draw].state->resolved->pixels;
     if (!code.slot()) return false;
     if (!static_cast<shader::FragmentFunction>(code)) {
@@ -36,8 +36,7 @@ bool wants_groups(const Worker& w) {
 namespace {
 
 // Whole quads of one primitive are groups as they are; the other pixels of the blocks go to `loose`.
-TILEGPU_WIDE void take_quads(Worker& w) {
-  PixelGroups& g = w.groups;
+TILEGPU_WIDE void take_quads(PixelGroups& g, uint32_t* all_ids) {
   g.loose.reserve(g.blocks.size() * 16 + 16);
   g.pixels.reserve(g.blocks.size() * 16 + 16);
   g.of.reserve(g.blocks.size() * 4 + 8);
@@ -46,7 +45,7 @@ TILEGPU_WIDE void take_quads(Worker& w) {
   uint64_t* of = g.of.data();
   const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   for (uint32_t block : g.blocks) {
-    uint32_t* ids = w.ids + size_t{block} * 16;
+    uint32_t* ids = all_ids + size_t{block} * 16;
     const __m512i numbers = _mm512_load_si512(ids);
     _mm512_store_si512(ids, _mm512_setzero_si512());
     const uint32_t some = _mm512_test_epi32_mask(numbers, numbers);
@@ -78,17 +77,17 @@ TILEGPU_WIDE void take_quads(Worker& w) {
 }
 
 // The groups in order of their draws.
-void sort_groups(Worker& w) {
-  PixelGroups& g = w.groups;
-  const size_t slots = w.visible_draws.size(), count = g.of.size();
-  w.slot_first.assign(slots + 1, 0);
-  const auto slot_of = [&](uint64_t of) { return w.visible[static_cast<uint32_t>(of) - 1].draw_slot; };
-  for (uint64_t of : g.of) w.slot_first[slot_of(of) + 1]++;
-  for (size_t i = 0; i < slots; i++) w.slot_first[i + 1] += w.slot_first[i];
+void sort_groups(Visibility& v) {
+  PixelGroups& g = v.groups;
+  const size_t slots = v.draws.size(), count = g.of.size();
+  v.slot_first.assign(slots + 1, 0);
+  const auto slot_of = [&](uint64_t of) { return v.primitives[static_cast<uint32_t>(of) - 1].draw_slot; };
+  for (uint64_t of : g.of) v.slot_first[slot_of(of) + 1]++;
+  for (size_t i = 0; i < slots; i++) v.slot_first[i + 1] += v.slot_first[i];
   g.sorted_of.resize(count);
   g.sorted_pixels.resize(g.pixels.size());
   for (size_t i = 0; i < count; i++) {
-    const uint32_t to = w.slot_first[slot_of(g.of[i])]++;
+    const uint32_t to = v.slot_first[slot_of(g.of[i])]++;
     g.sorted_of[to] = g.of[i];
     store(g.sorted_pixels.data() + size_t{to} * kGroupPixels, load4(g.pixels.data() + i * kGroupPixels));
     if (g.colors.apart) g.of[i] = to;
@@ -124,22 +123,21 @@ void by_turns(const Arena<uint64_t>& list, Visit&& visit) {
 }
 
 // Several samples: blocks' numbers as entries of lists.
-TILEGPU_WIDE void find_entries(Worker& w) {
-  PixelGroups& g = w.groups;
+TILEGPU_WIDE void find_entries(PixelGroups& g, uint32_t* all_ids, uint32_t samples) {
   for (uint32_t block : g.blocks) {
-    uint32_t* ids = w.ids + size_t{block} * w.samples * 16;
+    uint32_t* ids = all_ids + size_t{block} * samples * 16;
     uint16_t left[16];
-    for (uint32_t s = 0; s < w.samples; s++) {
+    for (uint32_t s = 0; s < samples; s++) {
       const __m512i numbers = _mm512_load_si512(ids + 16 * s);
       left[s] = _mm512_test_epi32_mask(numbers, numbers);
     }
-    for (uint32_t s = 0; s < w.samples; s++) {
+    for (uint32_t s = 0; s < samples; s++) {
       while (left[s]) {
         BlockEntry entry{};
         entry.id = ids[16 * s + static_cast<uint32_t>(std::countr_zero(left[s]))];
         entry.plane = block;
         const __m512i id = _mm512_set1_epi32(static_cast<int32_t>(entry.id));
-        for (uint32_t t = s; t < w.samples; t++) {
+        for (uint32_t t = s; t < samples; t++) {
           const uint16_t same = _mm512_cmpeq_epi32_mask(id, _mm512_load_si512(ids + 16 * t));
           entry.masks[t] = same;
           left[t] &= static_cast<uint16_t>(~same);
@@ -147,7 +145,7 @@ TILEGPU_WIDE void find_entries(Worker& w) {
         g.found.push_back(entry);
       }
     }
-    for (uint32_t s = 0; s < w.samples; s++) _mm512_store_si512(ids + 16 * s, _mm512_setzero_si512());
+    for (uint32_t s = 0; s < samples; s++) _mm512_store_si512(ids + 16 * s, _mm512_setzero_si512());
   }
 }
 
@@ -192,54 +190,54 @@ class EntryReader {
 };
 
 // How many entries a list has is hard to foretell: sixteen are written in any case.
-TILEGPU_WIDE void find_listed(Worker& w) {
+TILEGPU_WIDE void find_listed(PixelGroups& g, const BlockLists& lists) {
+  assert(lists.active || g.listed.empty());
   static_assert(kBlockEntries <= 16 && kAhead <= 16);
-  PixelGroups& g = w.groups;
   const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   g.entries.reserve(g.listed.size() * kBlockEntries + 16);
   uint32_t* to = g.entries.data();
   for (uint32_t block : g.listed) {
     _mm512_storeu_si512(to, _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(block * kBlockEntries))));
-    to += w.lists.count[block];
+    to += lists.count[block];
   }
   _mm512_storeu_si512(to, _mm512_setzero_si512());
   g.entries.extend_reserved(static_cast<size_t>(to - g.entries.data()));
 }
 
+// Returns how many samples they have.
 template <uint32_t kSamples>
-TILEGPU_WIDE void read_entries(Worker& w) {
-  PixelGroups& g = w.groups;
+TILEGPU_WIDE uint64_t read_entries(PixelGroups& g, BlockLists& lists) {
   const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  find_listed(w);
+  find_listed(g, lists);
   EntryReader reader(g, g.found.size() + g.entries.size());
   for (const BlockEntry& entry : g.found)
     reader.take<kSamples>(entry, _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(entry.plane * 16))));
   const uint32_t* at = g.entries.data();
   for (size_t k = 0; k < g.entries.size(); k++) {
-    _mm_prefetch(w.lists.entries + at[k + kAhead], _MM_HINT_T0);
-    BlockEntry& entry = w.lists.entries[at[k]];
+    _mm_prefetch(lists.entries + at[k + kAhead], _MM_HINT_T0);
+    BlockEntry& entry = lists.entries[at[k]];
     reader.take<kSamples>(entry, _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(at[k] / kBlockEntries * 16))));
     entry.id = 0;
   }
   reader.finish();
-  w.counters.samples_written += reader.samples;
+  return reader.samples;
 }
 
 // Several samples: a counting sort by number, of entries. Each number's first pixel is at the beginning of a group.
 TILEGPU_WIDE void sort_entries(Worker& w) {
-  PixelGroups& g = w.groups;
-  find_entries(w);
-  g.next.assign(w.visible.size() + 1, 0);
+  PixelGroups& g = w.visibility.groups;
+  find_entries(g, w.buffers.ids, w.shape.samples);
+  g.next.assign(w.visibility.primitives.size() + 1, 0);
   uint32_t* const next = g.next.data();
-  (w.samples <= 4 ? read_entries<4> : read_entries<16>)(w);
+  w.results.counters.samples_written += (w.shape.samples <= 4 ? read_entries<4> : read_entries<16>)(g, w.lists);
   // How many groups comes next is hard to foretell: eight are written in any case.
-  g.of.reserve(g.loose.size() * 4 + w.visible.size() + 8);
+  g.of.reserve(g.loose.size() * 4 + w.visibility.primitives.size() + 8);
   uint64_t* const of = g.of.data();
   uint32_t groups = 0;
   for (uint32_t id = 1; id < g.next.size(); id++) {
     const uint32_t count = next[id], more = (count + kGroupPixels - 1) / kGroupPixels;
     next[id] = groups * kGroupPixels;
-    w.seen[id - 1] |= count != 0;  // whole blocks of it may have been seen before
+    w.visibility.seen[id - 1] |= count != 0;  // whole blocks of it may have been seen before
     const __m512i whole = _mm512_set1_epi64(static_cast<int64_t>(id | uint64_t{kGroupPixels} << 32));
     for (uint32_t k = 0;; k += 8) {
       _mm512_storeu_si512(of + groups + k, whole);
@@ -267,7 +265,7 @@ TILEGPU_WIDE void sort_entries(Worker& w) {
       words += count;
     }
   };
-  if (w.samples <= 4)
+  if (w.shape.samples <= 4)
     place(std::false_type{});
   else
     place(std::true_type{});
@@ -275,9 +273,9 @@ TILEGPU_WIDE void sort_entries(Worker& w) {
 
 // One sample: whole quads, then loose pixels, a counting sort by number, each number's first one at the beginning of a group.
 void sort_pixels(Worker& w) {
-  PixelGroups& g = w.groups;
-  take_quads(w);
-  g.next.assign(w.visible.size() + 1, 0);
+  PixelGroups& g = w.visibility.groups;
+  take_quads(g, w.buffers.ids);
+  g.next.assign(w.visibility.primitives.size() + 1, 0);
   uint32_t* const next = g.next.data();
   by_turns(g.loose, [&](uint64_t one) { next[static_cast<uint32_t>(one)]++; });
   const uint32_t whole = static_cast<uint32_t>(g.of.size());
@@ -297,29 +295,30 @@ void sort_pixels(Worker& w) {
     pixels[to] = static_cast<uint32_t>(one >> 32);
     of[to / kGroupPixels] = id | uint64_t{to % kGroupPixels + 1} << 32;  // the last one counts them all
   });
-  for (uint64_t one : g.of) w.seen[static_cast<uint32_t>(one) - 1] = 1;
+  for (uint64_t one : g.of) w.visibility.seen[static_cast<uint32_t>(one) - 1] = 1;
 }
 
 }  // namespace
 
 void make_groups(Worker& w) {
-  PixelGroups& g = w.groups;
-  (w.samples == 1 ? sort_pixels : sort_entries)(w);
-  if (w.visible_draws.size() > 1) sort_groups(w);
+  assert(w.shape.wide && w.visibility.seen.size() >= w.visibility.primitives.size());
+  PixelGroups& g = w.visibility.groups;
+  (w.shape.samples == 1 ? sort_pixels : sort_entries)(w);
+  if (w.visibility.draws.size() > 1) sort_groups(w.visibility);
   g.pixels.reserve(g.pixels.size() + kPacketGroups * kGroupPixels);
   reserve_colors(w);
 }
 
 TILEGPU_WIDE void shade_groups(Worker& w, uint32_t first, uint32_t end) {
-  assert(w.shading.pixels && w.packet_count == 0);
-  PixelGroups& g = w.groups;
-  shader::FragmentArgs& args = w.args;
-  w.block_primitive = nullptr;
+  assert(w.packets.shading.pixels && w.packets.packet_count == 0);
+  PixelGroups& g = w.visibility.groups;
+  shader::FragmentArgs& args = w.packets.args;
+  w.packets.block_primitive = nullptr;
   const __m512i one = _mm512_set1_epi32(1), two = _mm512_set1_epi32(2);
-  const __m512i column_mask = _mm512_set1_epi32(static_cast<int32_t>(w.blocks_per_row - 1));
-  const __m512i origin_x = _mm512_set1_epi32(w.origin_x_px), origin_y = _mm512_set1_epi32(w.origin_y_px);
-  const __m128i row_shift = _mm_cvtsi32_si128(static_cast<int>(w.row_shift));
-  const bool several = w.samples > 1;
+  const __m512i column_mask = _mm512_set1_epi32(static_cast<int32_t>(w.shape.blocks_per_row - 1));
+  const __m512i origin_x = _mm512_set1_epi32(w.bin.origin_x_px), origin_y = _mm512_set1_epi32(w.bin.origin_y_px);
+  const __m128i row_shift = _mm_cvtsi32_si128(static_cast<int>(w.shape.row_shift));
+  const bool several = w.shape.samples > 1;
   args.texels_pitch = g.colors.pitch;
   uint64_t shaded = 0;
   uint32_t packets = 0;
@@ -331,7 +330,7 @@ TILEGPU_WIDE void shade_groups(Worker& w, uint32_t first, uint32_t end) {
       const uint64_t of = g.of[first + (k < count ? k : 0)];
       ids[k] = static_cast<uint32_t>(of);
       alive |= ((1u << (of >> 32)) - 1) << kGroupPixels * k;
-      args.primitive[k] = w.visible[ids[k] - 1].setup;
+      args.primitive[k] = w.visibility.primitives[ids[k] - 1].setup;
     }
     const __mmask16 used = static_cast<__mmask16>((1u << kGroupPixels * count) - 1);
     alive &= used;
@@ -356,12 +355,12 @@ TILEGPU_WIDE void shade_groups(Worker& w, uint32_t first, uint32_t end) {
     args.loop_budget = w.pass->loop_budget;
     args.texels = g.colors.apart ? g.colors.words.data() + size_t{first} * kGroupPixels : nullptr;
     shaded += static_cast<uint32_t>(std::popcount(alive));
-    w.shading.pixels(&args);
+    w.packets.shading.pixels(&args);
   }
-  w.counters.packets += packets;
-  w.counters.fragments_shaded += shaded;
-  if (!several) w.counters.samples_written += shaded;
-  w.counters.idle_lanes += uint64_t{packets} * 16 - shaded;
+  w.results.counters.packets += packets;
+  w.results.counters.fragments_shaded += shaded;
+  if (!several) w.results.counters.samples_written += shaded;
+  w.results.counters.idle_lanes += uint64_t{packets} * 16 - shaded;
 }
 
 }  // namespace tilegpu::tile

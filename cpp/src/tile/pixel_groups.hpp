@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/arena.hpp"
-#include "tile/block_list.hpp"
 #include "tile/pixel_colors.hpp"
+#include "tile/sample_lists.hpp"
 
 namespace tilegpu::tile {
 struct Worker;
@@ -44,7 +44,7 @@ struct PixelGroups {
 /// How pixels of `blocks` and `listed` are to be shaded: as groups if all the bin's draws can. Pipelines that could, but have no code for
 /// it yet, learn that they are wanted.
 bool wants_groups(const Worker& w);
-/// Sorts their pixels into groups, marks their primitives in w.seen, and clears their numbers.
+/// Sorts their pixels into groups, marks their primitives in w.visibility.seen, and clears their numbers.
 void make_groups(Worker& w);
 /// Shades groups [first, end), of the draw that is bound.
 void shade_groups(Worker& w, uint32_t first, uint32_t end);

@@ -8,28 +8,32 @@
 // rasterization, each once, then the others in order, against the final depth and stencil. Draws with side effects are never victims:
 // they are drawn again, all fragments run, and only what is owned is written. Then drawing goes on as ever.
 // Source: Arm, "Hidden Surface Removal in Immortalis-G925: The Fragment Prepass"; rules: prepass_rules.hpp.
+#include <cassert>
 #include <cstring>
 
 #include "tile/worker.hpp"
 
 namespace tilegpu::tile {
 
-uint64_t owned_samples(const Worker& w, uint32_t tile_pixel, uint64_t live, uint32_t id) {
+#ifndef TILEGPU_TRACED
+uint64_t owned_samples(const uint32_t* ids, uint32_t samples, uint32_t tile_pixel, uint64_t live, uint32_t id) {
   if (!id) return 0;
-  const uint32_t* ids = w.ids + size_t{tile_pixel >> 4} * w.samples * 16 + (tile_pixel & 15);
+  ids += size_t{tile_pixel >> 4} * samples * 16 + (tile_pixel & 15);
   uint64_t owned = 0;
-  for (uint32_t s = 0; s < w.samples; s++, ids += 16)
+  for (uint32_t s = 0; s < samples; s++, ids += 16)
     if (live >> 4 * s & 0xf) owned |= static_cast<uint64_t>(sign_bits(load4(ids) == static_cast<int32_t>(id))) << 4 * s;
   return owned;
 }
 
-uint64_t overdrawn_samples(const Worker& w, uint32_t tile_pixel, uint64_t live, uint32_t count) {
-  const uint32_t* ids = w.ids + size_t{tile_pixel >> 4} * w.samples * 16 + (tile_pixel & 15);
+uint64_t overdrawn_samples(const uint32_t* ids, uint32_t samples, uint32_t tile_pixel, uint64_t live, uint32_t count) {
+  assert(ids && (live >> 4 * (samples - 1) >> 4) == 0);
+  ids += size_t{tile_pixel >> 4} * samples * 16 + (tile_pixel & 15);
   uint64_t later = 0;
-  for (uint32_t s = 0; s < w.samples; s++, ids += 16)
+  for (uint32_t s = 0; s < samples; s++, ids += 16)
     if (live >> 4 * s & 0xf) later |= static_cast<uint64_t>(sign_bits(load4(ids) > static_cast<int32_t>(count))) << 4 * s;
   return later;
 }
+#endif
 
 namespace {
 
@@ -44,6 +48,7 @@ void note_stop(PrePass& p, uint32_t draw, const hsr::Verdict& verdict) {
 
 // Draws that are not opaque, and those with side effects, in order.
 void replay(Worker& w) {
+  assert(w.bin.phase == Phase::main);
   PrePass& p = w.prepass;
   for (const Replay& r : p.replays) {
     release_queue(w);
@@ -52,18 +57,18 @@ void replay(Worker& w) {
     p.verdict.writes_zs = resolved.written_targets >> shader::kInputDepth & 3;
     p.opaque_replay = r.opaque;
     p.replay_ids = p.replay_next = r.ids;
-    w.draw = w.bound_draw = ~0u;
+    w.draw.number = w.packets.bound_draw = ~0u;
     // What the pre-pass counted is not counted again.
-    const auto rasterized = w.counters.fragments_rasterized, killed = w.counters.fragments_early_killed,
-               by_blocks = w.counters.fragments_killed_by_hierarchical_z;
+    const auto rasterized = w.results.counters.fragments_rasterized, killed = w.results.counters.fragments_early_killed,
+               by_blocks = w.results.counters.fragments_killed_by_hierarchical_z;
     if constexpr (kTraced) trace::mute(w, r.rasterized);
     draw_entries(w, *r.segment, r.first, r.first + r.count);
     release_queue(w);
     if constexpr (kTraced) trace::mute(w, false);
     if (r.rasterized) {
-      w.counters.fragments_rasterized = rasterized;
-      w.counters.fragments_early_killed = killed;
-      w.counters.fragments_killed_by_hierarchical_z = by_blocks;
+      w.results.counters.fragments_rasterized = rasterized;
+      w.results.counters.fragments_early_killed = killed;
+      w.results.counters.fragments_killed_by_hierarchical_z = by_blocks;
     }
   }
 }
@@ -71,6 +76,7 @@ void replay(Worker& w) {
 }  // namespace
 
 bool enter_prepass_draw(Worker& w, uint32_t draw) {
+  assert(w.bin.phase == Phase::pre && draw < w.pass->draws.size());
   PrePass& p = w.prepass;
   const command::DrawCall& call = w.pass->draws[draw];
   const pipeline::Resolved& resolved = *call.state->resolved;
@@ -87,28 +93,30 @@ bool enter_prepass_draw(Worker& w, uint32_t draw) {
 }
 
 bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end) {
+  assert(w.bin.phase == Phase::ordinary && w.buffers.ids && segment < end);
+  assert(w.visibility.primitives.empty());  // it begins where nothing waits
   PrePass& p = w.prepass;
   const std::vector<records::BinSegment>& segments = w.pass->geometry->segments;
   p.history = {};
   p.replays.clear();
   p.recorded = 0;
   p.tiles++;
-  w.phase = Phase::pre;
-  w.draw = ~0u;
-  w.state = nullptr;
+  w.bin.phase = Phase::pre;
+  w.draw.number = ~0u;
+  w.draw.state = nullptr;
   bool full = false;
   while (segment < end) {
     const records::BinSegment& now = segments[segment];
     if (now.chunk->clear) {
       hsr::Verdict verdict;
       verdict.reason = "a clear inside the pass";
-      note_stop(p, w.draw, verdict);
+      note_stop(p, w.draw.number, verdict);
       break;
     }
     const uint32_t reached = draw_entries(w, now, at, now.count);
     if (reached < now.count) {
       at = reached;
-      full = w.visible.size() + kBatch > kMaxVisible;
+      full = w.visibility.primitives.size() + kBatch > kMaxVisible;
       break;
     }
     at = 0;
@@ -116,19 +124,19 @@ bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end) {
   }
   release_queue(w);
 
-  w.phase = Phase::main;
-  if (!w.visible.empty()) flush_visibility(w);
+  w.bin.phase = Phase::main;
+  if (!w.visibility.primitives.empty()) flush_visibility(w);
   if (!p.replays.empty()) {
     replay(w);
-    std::memset(w.ids, 0, size_t{w.blocks_per_row} * w.blocks_per_row * w.samples * 64);
+    std::memset(w.buffers.ids, 0, size_t{w.shape.blocks_per_row} * w.shape.blocks_per_row * w.shape.samples * 64);
     p.replays.clear();
-    w.visible.clear();
-    w.visible_draws.clear();
-    w.setups.reset();
+    w.visibility.primitives.clear();
+    w.visibility.draws.clear();
+    w.packets.setups.reset();
   }
-  w.phase = Phase::ordinary;
-  w.draw = w.bound_draw = ~0u;
-  w.state = nullptr;
+  w.bin.phase = Phase::ordinary;
+  w.draw.number = w.packets.bound_draw = ~0u;
+  w.draw.state = nullptr;
   return full;
 }
 

@@ -6,32 +6,34 @@
 // tests were early takes the samples that it covers from those that wait at its place, except from draws with side effects and
 // from those that still have tests to come. Source: docs/decisions.md, 8; Arm, "Killing Pixels".
 #include <algorithm>
+#include <cassert>
 
 #include "tile/worker.hpp"
 
 namespace tilegpu::tile {
 
 void drain_queue(Worker& w, bool all) {
-  if (w.shading.deferred) {
-    for (uint32_t i = 0; i < w.queue_count; i++) w.vertices.want(w.queue[i].primitive);
-    w.vertices.resolve({*w.pass, w.counters});
+  assert(w.packets.packet_count == 0 && w.packets.queue_count <= kQueueQuads);
+  if (w.packets.shading.deferred) {
+    for (uint32_t i = 0; i < w.packets.queue_count; i++) w.vertices.want(w.packets.queue[i].primitive);
+    w.vertices.resolve({*w.pass, w.results.counters});
   }
-  uint64_t left = w.queue_count == kQueueQuads ? ~uint64_t{0} : (uint64_t{1} << w.queue_count) - 1;
+  uint64_t left = w.packets.queue_count == kQueueQuads ? ~uint64_t{0} : (uint64_t{1} << w.packets.queue_count) - 1;
   const uint32_t keep = all ? 0 : kQueueQuads / 4;
   while (static_cast<uint32_t>(std::popcount(left)) > keep) {
-    for (uint64_t bits = left; bits && w.packet_count < w.quads_per_packet; bits &= bits - 1) {
+    for (uint64_t bits = left; bits && w.packets.packet_count < w.shape.quads_per_packet; bits &= bits - 1) {
       const uint32_t i = static_cast<uint32_t>(std::countr_zero(bits));
-      const WaitingQuad& quad = w.queue[i];
-      if (packet_holds(w, quad.tile_pixel)) continue;
-      add_to_packet(w, quad.primitive, quad.tile_pixel, quad.x_px, quad.y_px, quad.raster, quad.live);
-      w.waiting[quad.tile_pixel >> 4]--;
+      const WaitingQuad& quad = w.packets.queue[i];
+      if (packet_holds(w.packets, quad.tile_pixel)) continue;
+      add_to_packet(w.packets, w.bin, quad.primitive, quad.tile_pixel, quad.x_px, quad.y_px, quad.raster, quad.live);
+      w.packets.waiting[quad.tile_pixel >> 4]--;
       left &= ~(uint64_t{1} << i);
     }
     shade_packet(w);
   }
   uint32_t kept = 0;
-  for (; left; left &= left - 1) w.queue[kept++] = w.queue[std::countr_zero(left)];
-  w.queue_count = kept;
+  for (; left; left &= left - 1) w.packets.queue[kept++] = w.packets.queue[std::countr_zero(left)];
+  w.packets.queue_count = kept;
 }
 
 // -- forward pixel kill --------------------------------------------------------------------------------------------------------
@@ -40,12 +42,13 @@ namespace {
 
 // The oldest quads go on to the packing queue, which holds one draw at a time.
 void pass_on(Worker& w, uint32_t count) {
+  assert(count <= w.kill.end - w.kill.first);
   KillQueue& k = w.kill;
   for (; count; count--) {
     const KillQuad& old = k.quads[k.first++ % k.capacity];
     if (!old.quad.live) continue;
-    if (w.bound_draw != old.draw) {
-      if (w.queue_count) drain_queue(w, true);
+    if (w.packets.bound_draw != old.draw) {
+      if (w.packets.queue_count) drain_queue(w, true);
       bind_shading(w, old.draw, old.early, false);
     }
     push_quad(w, old.quad);
@@ -55,6 +58,7 @@ void pass_on(Worker& w, uint32_t count) {
 }  // namespace
 
 void push_kill_quad(Worker& w, const WaitingQuad& quad) {
+  assert(w.kill.on && quad.live && w.kill.end - w.kill.first <= w.kill.capacity);
   KillQueue& k = w.kill;
   if (k.end - k.first == k.capacity) pass_on(w, std::max(1u, k.capacity / 4));
   uint32_t& newest = k.newest[quad.tile_pixel >> 2];
@@ -63,13 +67,14 @@ void push_kill_quad(Worker& w, const WaitingQuad& quad) {
       KillQuad& old = k.quads[(n - 1) % k.capacity];
       if (old.victim && !(old.colors & ~k.colors)) {
         const uint64_t left = old.quad.live & ~quad.live;
-        w.counters.fragments_killed_by_fpk += static_cast<uint32_t>(std::popcount(covered_pixels(old.quad.live) & ~covered_pixels(left)));
+        w.results.counters.fragments_killed_by_fpk +=
+            static_cast<uint32_t>(std::popcount(covered_pixels(old.quad.live) & ~covered_pixels(left)));
         if constexpr (kTraced) trace::killed_waiting(w, old.quad, left, quad);
         old.quad.live = left;
       }
       n = old.previous;
     }
-  k.quads[k.end % k.capacity] = {quad, w.draw, newest, w.early, k.victim, k.colors};
+  k.quads[k.end % k.capacity] = {quad, w.draw.number, newest, w.draw.plan.early, k.victim, k.colors};
   newest = ++k.end;
 }
 
@@ -83,7 +88,7 @@ void release_queue(Worker& w) {
       std::fill(k.newest.begin(), k.newest.end(), 0);
     }
   }
-  if (w.queue_count) drain_queue(w, true);
+  if (w.packets.queue_count) drain_queue(w, true);
 }
 
 }  // namespace tilegpu::tile

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "base/simd.hpp"
 
@@ -98,6 +99,7 @@ void gather_numbers(const uint32_t* ids, uint32_t samples, uint32_t block, QuadS
 }
 
 void gather_entries(const BlockEntry* list, uint32_t count, uint32_t samples, uint32_t block, QuadStrata& out) {
+  assert(count <= kBlockEntries && samples > 1);
   SampleMasks any{};
   for (uint32_t i = 0; i < count; i++) any |= list[i].masks;
   Cursors cursors(out, all_places(pixels_of(any)), count * kPlaces);
@@ -194,6 +196,7 @@ TILEGPU_WIDE void gather_few_samples(const BlockEntry* list, uint32_t count, uin
 }  // namespace
 
 TILEGPU_WIDE void gather_entries_wide(const BlockEntry* list, uint32_t count, uint32_t samples, uint32_t block, QuadStrata& out) {
+  assert(count <= kBlockEntries && samples > 1);
   if (samples <= 4) return gather_few_samples(list, count, block, out);
   SampleMasks any{};
   for (uint32_t i = 0; i < count; i++) any |= list[i].masks;

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "base/arena.hpp"
-#include "tile/block_list.hpp"
+#include "tile/sample_lists.hpp"
 
 namespace tilegpu::tile {
 

@@ -6,8 +6,8 @@
 #include <bit>
 #include <cassert>
 
+#include "tile/batch_setup.hpp"
 #include "tile/depth_stencil.hpp"
-#include "tile/setup_batch.hpp"
 
 namespace tilegpu::tile {
 

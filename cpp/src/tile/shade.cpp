@@ -4,6 +4,7 @@
 // depth and stencil tests, occlusion counts; then the epilogue writes what is live. Alpha to coverage is free of dither: the
 // first round(alpha * samples) samples (halves up) stay. Per-sample pipelines run once for each sample that is live anywhere
 // in the packet. Source: Vulkan specification, "Fragment Operations", "Multisample Coverage", "Sample Shading".
+#include <cassert>
 #include <cstring>
 
 #include "hsr/vertex_deferral.hpp"
@@ -30,18 +31,18 @@ inline uint64_t spread(uint32_t pixels) { return pixels * 0x1111111111111111ull;
 
 // Samples that the shader's mask and alpha leave of a quad.
 uint64_t mask_of_outputs(const Worker& w, uint32_t quad) {
-  const FragmentArgs& args = w.args;
+  const FragmentArgs& args = w.packets.args;
   uint64_t mask = ~uint64_t{0};
   for (uint32_t p = 0; p < 4; p++) {
     const uint32_t lane = 4 * quad + p;
     uint32_t samples = ~0u;
-    if (w.shading.sample_mask_out) samples &= args.sample_mask_out[lane];
-    if (w.shading.alpha_to_coverage) {
+    if (w.packets.shading.sample_mask_out) samples &= args.sample_mask_out[lane];
+    if (w.packets.shading.alpha_to_coverage) {
       const float alpha = args.color[0][3][lane];
-      const float count = (alpha > 0 ? (alpha < 1 ? alpha : 1.0f) : 0.0f) * static_cast<float>(w.samples) + 0.5f;
+      const float count = (alpha > 0 ? (alpha < 1 ? alpha : 1.0f) : 0.0f) * static_cast<float>(w.shape.samples) + 0.5f;
       samples &= (1u << static_cast<uint32_t>(count)) - 1;
     }
-    for (uint32_t s = 0; s < w.samples; s++)
+    for (uint32_t s = 0; s < w.shape.samples; s++)
       if (!(samples >> s & 1)) mask &= ~(uint64_t{1} << (4 * s + p));
   }
   return mask;
@@ -49,27 +50,28 @@ uint64_t mask_of_outputs(const Worker& w, uint32_t quad) {
 
 // Older primitives of the visibility buffer are hidden by what is written now.
 void clear_ids(Worker& w, uint32_t tile_pixel, uint64_t live) {
-  uint32_t* ids = w.ids + size_t{tile_pixel >> 4} * w.samples * 16 + (tile_pixel & 15);
-  for (uint32_t s = 0; s < w.samples; s++, ids += 16)
+  uint32_t* ids = w.buffers.ids + size_t{tile_pixel >> 4} * w.shape.samples * 16 + (tile_pixel & 15);
+  for (uint32_t s = 0; s < w.shape.samples; s++, ids += 16)
     if (const uint32_t bits = live >> 4 * s & 0xf) store(ids, ~expand4(bits) & load4(ids));
 }
 
 // Before the epilogue: quads of which all samples are written alike keep one; those that were equal and will not be are expanded.
 // The epilogue then sees the first sample's coverage alone, or all of it. A packet holds a place once.
 inline void keep_once(Worker& w, uint32_t count) {
-  FragmentArgs& args = w.args;
-  const Shading& sh = w.shading;
+  assert(w.buffers.equal && w.shape.samples > 1);
+  FragmentArgs& args = w.packets.args;
+  const Shading& sh = w.packets.shading;
   for (uint32_t q = 0; q < count; q++) {
     const uint64_t live = args.live_coverage[q];
     if (!live) continue;
     const uint32_t block = args.tile_pixel[q] >> 4, quad = args.tile_pixel[q] >> 2 & 3;
     const uint8_t bit = static_cast<uint8_t>(1u << quad);
-    uint8_t& equal = w.equal[block];
-    if (live == w.all_samples && sh.keeps_once && (sh.replaces || equal & bit)) {
+    uint8_t& equal = w.buffers.equal[block];
+    if (live == w.shape.all_samples && sh.keeps_once && (sh.replaces || equal & bit)) {
       equal |= bit;
       args.live_coverage[q] = 0xf;
     } else if (equal & bit) {
-      tile_io::expand_quad(w.pass->tile, block, quad, w.memory.data());
+      tile_io::expand_quad(w.pass->tile, block, quad, w.buffers.memory.data());
       equal = static_cast<uint8_t>(equal & ~bit);
     }
   }
@@ -77,19 +79,20 @@ inline void keep_once(Worker& w, uint32_t count) {
 
 // The pre-pass: this primitive is seen there now.
 void record_ids(Worker& w, uint32_t tile_pixel, uint64_t live, uint32_t id) {
-  uint32_t* ids = w.ids + size_t{tile_pixel >> 4} * w.samples * 16 + (tile_pixel & 15);
-  for (uint32_t s = 0; s < w.samples; s++, ids += 16)
+  assert(id && live && w.bin.phase == Phase::pre);
+  uint32_t* ids = w.buffers.ids + size_t{tile_pixel >> 4} * w.shape.samples * 16 + (tile_pixel & 15);
+  for (uint32_t s = 0; s < w.shape.samples; s++, ids += 16)
     if (const uint32_t bits = live >> 4 * s & 0xf) store(ids, select(expand4(bits), i32x4{} + static_cast<int32_t>(id), load4(ids)));
-  w.dirty[tile_pixel >> 4] = 1;
+  w.visibility.dirty[tile_pixel >> 4] = 1;
 }
 
 // The main phase: what is left of a quad that had to run whatever is seen of it.
 uint64_t kept_samples(const Worker& w, uint32_t tile_pixel, uint64_t live, uint32_t id) {
-  switch (w.shading.keeps) {
+  switch (w.packets.shading.keeps) {
     case Keeps::owned:
-      return live & owned_samples(w, tile_pixel, live, id);
+      return live & owned_samples(w.buffers.ids, w.shape.samples, tile_pixel, live, id);
     case Keeps::not_overdrawn:
-      return live & ~overdrawn_samples(w, tile_pixel, live, w.prepass.replay_ids);
+      return live & ~overdrawn_samples(w.buffers.ids, w.shape.samples, tile_pixel, live, w.prepass.replay_ids);
     case Keeps::none:
       return 0;
     default:
@@ -99,8 +102,8 @@ uint64_t kept_samples(const Worker& w, uint32_t tile_pixel, uint64_t live, uint3
 
 // After the body: what remains of each quad; then the epilogue. `before`: live coverage that the body ran for.
 void finish_packet(Worker& w, uint32_t count, const uint64_t* before) {
-  FragmentArgs& args = w.args;
-  const Shading& sh = w.shading;
+  FragmentArgs& args = w.packets.args;
+  const Shading& sh = w.packets.shading;
   uint64_t any = 0;
   for (uint32_t q = 0; q < count; q++) {
     uint64_t live = before[q];
@@ -108,7 +111,7 @@ void finish_packet(Worker& w, uint32_t count, const uint64_t* before) {
     if (sh.discards) {
       const uint32_t ran = covered_pixels(live);
       live &= spread(alive_pixels(args, q));
-      w.counters.fragments_discarded += static_cast<uint32_t>(std::popcount(ran & ~covered_pixels(live)));
+      w.results.counters.fragments_discarded += static_cast<uint32_t>(std::popcount(ran & ~covered_pixels(live)));
       if constexpr (kTraced) trace::left(w, q, FragmentStep::discarded, before[q], live);
     }
     if (sh.sample_mask_out || sh.alpha_to_coverage) {
@@ -130,9 +133,9 @@ void finish_packet(Worker& w, uint32_t count, const uint64_t* before) {
       depth.face = p.front_facing ? 0 : 1;
       const uint64_t all = live;
       const uint32_t tested = covered_pixels(live);
-      live = test_late(w.late_test, depth, args.tile_pixel[q], args.x_px[q], args.y_px[q], live,
+      live = test_late(w.draw.late_test, depth, args.tile_pixel[q], args.x_px[q], args.y_px[q], live,
                        sh.shader_depth ? args.depth + 4 * q : nullptr, sh.shader_stencil ? args.stencil_out + 4 * q : nullptr);
-      w.counters.fragments_late_killed += static_cast<uint32_t>(std::popcount(tested & ~covered_pixels(live)));
+      w.results.counters.fragments_late_killed += static_cast<uint32_t>(std::popcount(tested & ~covered_pixels(live)));
       if constexpr (kTraced) trace::left(w, q, FragmentStep::late_test, all, live);
     }
     if (sh.keeps != Keeps::all && live) {
@@ -145,14 +148,14 @@ void finish_packet(Worker& w, uint32_t count, const uint64_t* before) {
       if constexpr (kTraced) trace::recorded(w, q, live);
       w.prepass.recorded += static_cast<uint32_t>(std::popcount(covered_pixels(live)));
     }
-    if (sh.query >= 0) w.query_samples[static_cast<uint32_t>(sh.query)] += static_cast<uint32_t>(std::popcount(live));
+    if (sh.query >= 0) w.results.query_samples[static_cast<uint32_t>(sh.query)] += static_cast<uint32_t>(std::popcount(live));
     if (sh.clears_ids && live) {
       if constexpr (kTraced) trace::cleared_ids(w, q, live);
       clear_ids(w, args.tile_pixel[q], live);
     }
     if constexpr (kTraced) trace::finished(w, q, live);
     args.live_coverage[q] = live;
-    if (!sh.slice) w.counters.samples_written += static_cast<uint32_t>(std::popcount(live));
+    if (!sh.slice) w.results.counters.samples_written += static_cast<uint32_t>(std::popcount(live));
     any |= live;
   }
   if (!sh.epilogue || !any) return;
@@ -166,10 +169,11 @@ void finish_packet(Worker& w, uint32_t count, const uint64_t* before) {
 }
 
 void run_per_sample(Worker& w, uint32_t count) {
-  FragmentArgs& args = w.args;
+  assert(w.shape.samples > 1 && w.packets.shading.per_sample);
+  FragmentArgs& args = w.packets.args;
   uint64_t live[shader::kMaxQuads], any = 0;
   for (uint32_t q = 0; q < count; q++) any |= live[q] = args.live_coverage[q];
-  for (uint32_t s = 0; s < w.samples; s++) {
+  for (uint32_t s = 0; s < w.shape.samples; s++) {
     if (!(any >> 4 * s & 0xf)) continue;
     args.sample_index = s;
     args.loop_budget = w.pass->loop_budget;
@@ -179,10 +183,11 @@ void run_per_sample(Worker& w, uint32_t count) {
       const uint32_t pixels = static_cast<uint32_t>(now[q] >> 4 * s);
       args.live_coverage[q] = now[q];
       set_alive(args, q, pixels);
-      (w.shading.slice ? w.counters.sliced_invocations : w.counters.fragments_shaded) += static_cast<uint32_t>(std::popcount(pixels));
+      (w.packets.shading.slice ? w.results.counters.sliced_invocations : w.results.counters.fragments_shaded) +=
+          static_cast<uint32_t>(std::popcount(pixels));
     }
-    w.counters.packets++;
-    w.shading.fragment(&args);
+    w.results.counters.packets++;
+    w.packets.shading.fragment(&args);
     finish_packet(w, count, now);
   }
   args.sample_index = 0;
@@ -190,13 +195,13 @@ void run_per_sample(Worker& w, uint32_t count) {
 
 // The packet is filled but for `alive`. `checks_once`: whole quads may be kept once, others must be expanded.
 inline void run_packet(Worker& w, uint32_t count, bool checks_once) {
-  FragmentArgs& args = w.args;
-  const Shading& sh = w.shading;
+  FragmentArgs& args = w.packets.args;
+  const Shading& sh = w.packets.shading;
   if (sh.per_sample) {
     run_per_sample(w, count);
     return;
   }
-  w.counters.packets++;
+  w.results.counters.packets++;
   args.loop_budget = w.pass->loop_budget;
   sh.fragment(&args);
   if (sh.simple) {
@@ -212,72 +217,51 @@ inline void run_packet(Worker& w, uint32_t count, bool checks_once) {
 }  // namespace
 
 void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids) {
+  assert(draw < w.pass->draws.size() && w.packets.queue_count == 0 && w.packets.packet_count == 0);
   const command::DrawCall& call = w.pass->draws[draw];
   const command::DrawState& state = *call.state;
   const pipeline::Resolved& resolved = *state.resolved;
   const shader::StageTraits& traits = resolved.fragment_traits;
-  w.block_primitive = nullptr;
-  Shading& sh = w.shading;
+  w.packets.block_primitive = nullptr;
+  ShadeMoment moment;
+  moment.early = early;
+  moment.phase = w.bin.phase;
+  moment.from_ids = from_ids;
+  moment.ids_below = !w.visibility.primitives.empty();
+  moment.opaque = w.prepass.verdict.opaque;
+  moment.opaque_replay = w.prepass.opaque_replay;
+  moment.late = w.draw.plan.late;
+  moment.counts = call.query >= 0;
+  moment.position_only = !w.pass->deferral.empty() && w.pass->deferral[draw].position;
+  Shading& sh = w.packets.shading;
+  static_cast<ShadePlan&>(sh) = plan_shading(w.shape.traits, state, moment);
   sh.resolved = &resolved;
-  sh.fragment = resolved.fragment;
-  sh.epilogue = resolved.classification.writes_color ? resolved.epilogue : nullptr;
-  sh.discards = traits.discards;
-  sh.late = early != EarlyTests::full && w.late_needed;
-  sh.sample_mask_out = traits.writes_sample_mask;
-  sh.alpha_to_coverage = state.multisample.alpha_to_coverage;
-  sh.per_sample = resolved.classification.per_sample && w.samples > 1;
-  sh.shader_depth = traits.writes_depth && early != EarlyTests::full;
-  sh.shader_stencil = traits.writes_stencil && early != EarlyTests::full;
-  sh.clears_ids = w.hidden_surface_removal && !from_ids && !w.visible.empty() && resolved.classification.writes_color;
-  // A shader that reads the tile finds every sample in its place.
-  // Quads of the visibility buffer lie in blocks that were expanded before.
-  sh.checks_once = w.equal && !from_ids;
-  sh.keeps_once = w.equal && !traits.reads_tile && !sh.per_sample;
-  sh.replaces = resolved.classification.opaque;
-  if (w.equal && traits.reads_tile) tile_io::expand_quads(w.pass->tile, w.memory.data());
-  sh.full_raster = traits.reads_sample_mask || traits.uses_centroid;
-  sh.query = early != EarlyTests::full && w.phase != Phase::main ? call.query : -1;
-  sh.slice = w.phase == Phase::pre && !from_ids;
-  sh.writes_ids = sh.slice && w.prepass.verdict.opaque;
-  sh.keeps = Keeps::all;
-  if (sh.slice) {
-    sh.fragment = resolved.slice;
-    sh.epilogue = nullptr;
-  }
-  if (w.phase != Phase::ordinary) sh.clears_ids = false;
-  if (w.phase == Phase::main && !from_ids) {
-    const bool writes_zs = resolved.written_targets >> shader::kInputDepth & 3;
-    if (w.prepass.opaque_replay || writes_zs) sh.late = false;  // the pre-pass did it
-    if (w.prepass.opaque_replay)
-      sh.keeps = Keeps::owned;
-    else if (!resolved.classification.writes_color)
-      sh.keeps = Keeps::none;
-    else if (resolved.classification.side_effects)
-      sh.keeps = Keeps::not_overdrawn;
-  }
-  sh.deferred = !from_ids && !w.pass->deferral.empty() && w.pass->deferral[draw].position;
-  w.bound_draw = draw;
-  sh.simple = !kTraced && !sh.slice && sh.keeps == Keeps::all && sh.epilogue && !sh.discards && !sh.late && !sh.sample_mask_out &&
-              !sh.alpha_to_coverage && !sh.clears_ids && sh.query < 0;
-  sh.pixels = sh.simple && !sh.per_sample && !sh.full_raster && !sh.deferred ? resolved.pixels : nullptr;
-  sh.blocks = sh.simple && (w.samples == 1 || w.equal) ? resolved.blocks : nullptr;
-  sh.wanted = sh.simple && (w.samples == 1 || w.equal) && !sh.blocks ? resolved.blocks.slot() : nullptr;
-  FragmentArgs& args = w.args;
+  sh.fragment = sh.slice ? resolved.slice : resolved.fragment;
+  sh.epilogue = sh.finish != Epilogue::none ? resolved.epilogue : nullptr;
+  sh.simple = sh.is_simple();
+  sh.pixels = sh.takes_pixels ? resolved.pixels : nullptr;
+  sh.blocks = sh.takes_blocks ? resolved.blocks : nullptr;
+  sh.wanted = sh.takes_blocks && !sh.blocks ? resolved.blocks.slot() : nullptr;
+  sh.query = sh.counts ? call.query : -1;
+  w.packets.bound_draw = draw;
+  if (w.buffers.equal && traits.reads_tile) tile_io::expand_quads(w.pass->tile, w.buffers.memory.data());
+  FragmentArgs& args = w.packets.args;
   args.push_constants = call.push_constants;
   args.buffers = state.buffers;
   args.textures = state.textures;
   std::memcpy(args.blend_constants, state.blend_constants.data(), sizeof args.blend_constants);
-  w.scratch.reserve(traits.private_memory_B + 64);
-  args.scratch = w.scratch.data();
+  w.buffers.scratch.reserve(traits.private_memory_B + 64);
+  args.scratch = w.buffers.scratch.data();
   args.layer = w.pass->layer;
 }
 
 void shade_packet(Worker& w) {
-  FragmentArgs& args = w.args;
-  const uint32_t count = w.packet_count, place = args.tile_pixel[0];
+  assert(w.packets.packet_count >= 1 && w.packets.packet_count <= w.shape.quads_per_packet);
+  FragmentArgs& args = w.packets.args;
+  const uint32_t count = w.packets.packet_count, place = args.tile_pixel[0];
   const shader::PrimitiveSetup* primitive = args.primitive[0];
-  w.packet_count = 0;
-  uint32_t different = 0, apart = place & (4 * w.quads_per_packet - 1), samples = 0;
+  w.packets.packet_count = 0;
+  uint32_t different = 0, apart = place & (4 * w.shape.quads_per_packet - 1), samples = 0;
   args.alive = 0;
   for (uint32_t q = 0; q < count; q++) {
     const uint32_t alive = covered_pixels(args.live_coverage[q]);
@@ -286,7 +270,7 @@ void shade_packet(Worker& w) {
     apart |= args.tile_pixel[q] ^ (place + 4 * q);
     samples += static_cast<uint32_t>(std::popcount(args.live_coverage[q]));
   }
-  for (uint32_t q = count; q < w.quads_per_packet; q++) {
+  for (uint32_t q = count; q < w.shape.quads_per_packet; q++) {
     args.primitive[q] = primitive;
     args.x_px[q] = args.x_px[0];
     args.y_px[q] = args.y_px[0];
@@ -299,33 +283,35 @@ void shade_packet(Worker& w) {
   const uint32_t pixels = static_cast<uint32_t>(std::popcount(args.alive));
   args.quad_count = count;
   args.uniform_primitive = !different;
-  args.full_block = count == w.quads_per_packet && !apart;
-  if (!w.shading.per_sample) (w.shading.slice ? w.counters.sliced_invocations : w.counters.fragments_shaded) += pixels;
-  if (w.shading.simple && !w.shading.per_sample) w.counters.samples_written += samples;
-  w.counters.helper_lanes += 4 * count - pixels;
-  w.counters.idle_lanes += 4 * (w.quads_per_packet - count);
-  run_packet(w, count, w.shading.checks_once);
+  args.full_block = count == w.shape.quads_per_packet && !apart;
+  if (!w.packets.shading.per_sample)
+    (w.packets.shading.slice ? w.results.counters.sliced_invocations : w.results.counters.fragments_shaded) += pixels;
+  if (w.packets.shading.simple && !w.packets.shading.per_sample) w.results.counters.samples_written += samples;
+  w.results.counters.helper_lanes += 4 * count - pixels;
+  w.results.counters.idle_lanes += 4 * (w.shape.quads_per_packet - count);
+  run_packet(w, count, w.packets.shading.checks_once);
 }
 
 void shade_gathered(Worker& w, const VisibleQuad* quads) {
+  assert(w.packets.packet_count == 0 && w.shape.quads_per_packet == kGatheredQuads && apart(quads));
   static_assert(kGatheredQuads == shader::kMaxQuads);
-  FragmentArgs& args = w.args;
-  w.block_primitive = nullptr;
+  FragmentArgs& args = w.packets.args;
+  w.packets.block_primitive = nullptr;
   // Columns of four quads: numbers and places, samples.
   const auto load = [&](uint32_t q) { return _mm_load_si128(reinterpret_cast<const __m128i*>(quads + q)); };
   const __m128i a = load(0), b = load(1), c = load(2), d = load(3);
   const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
   const i32x4 ids = (i32x4)_mm_unpacklo_epi64(ab, cd), places = (i32x4)_mm_unpackhi_epi64(ab, cd);
   const __m256i live = _mm256_set_m128i(_mm_unpackhi_epi64(c, d), _mm_unpackhi_epi64(a, b));
-  for (uint32_t q = 0; q < kGatheredQuads; q++) args.primitive[q] = w.visible[quads[q].id - 1].setup;
-  const i32x4 block = places >> 4, row_shift = i32x4{} + static_cast<int32_t>(w.row_shift);
-  place_packet(args, (block & static_cast<int32_t>(w.blocks_per_row - 1)) * 4 + ((places >> 1) & 2) + w.origin_x_px,
-               (block >> row_shift) * 4 + ((places >> 2) & 2) + w.origin_y_px);
+  for (uint32_t q = 0; q < kGatheredQuads; q++) args.primitive[q] = w.visibility.primitives[quads[q].id - 1].setup;
+  const i32x4 block = places >> 4, row_shift = i32x4{} + static_cast<int32_t>(w.shape.row_shift);
+  place_packet(args, (block & static_cast<int32_t>(w.shape.blocks_per_row - 1)) * 4 + ((places >> 1) & 2) + w.bin.origin_x_px,
+               (block >> row_shift) * 4 + ((places >> 2) & 2) + w.bin.origin_y_px);
   store(args.tile_pixel, places);
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(args.raster_coverage), live);
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(args.live_coverage), live);
   uint32_t alive = 0, samples = 0;
-  if (w.samples == 1) {
+  if (w.shape.samples == 1) {
     alive = static_cast<uint32_t>(quads[0].live | quads[1].live << 4 | quads[2].live << 8 | quads[3].live << 12);
     samples = static_cast<uint32_t>(std::popcount(alive));
   } else {
@@ -340,58 +326,59 @@ void shade_gathered(Worker& w, const VisibleQuad* quads) {
   const i32x4 whole = (i32x4)_mm_and_si128(_mm_shuffle_epi32((__m128i)places, 0), _mm_set1_epi32(~15)) + i32x4{0, 4, 8, 12};
   args.full_block = sign_bits(places == whole) == 0xf;
   const uint32_t pixels = static_cast<uint32_t>(std::popcount(alive));
-  if (!w.shading.per_sample) (w.shading.slice ? w.counters.sliced_invocations : w.counters.fragments_shaded) += pixels;
-  if (w.shading.simple && !w.shading.per_sample) w.counters.samples_written += samples;
-  w.counters.helper_lanes += 4 * kGatheredQuads - pixels;
-  run_packet(w, kGatheredQuads, w.shading.checks_once);
+  if (!w.packets.shading.per_sample)
+    (w.packets.shading.slice ? w.results.counters.sliced_invocations : w.results.counters.fragments_shaded) += pixels;
+  if (w.packets.shading.simple && !w.packets.shading.per_sample) w.results.counters.samples_written += samples;
+  w.results.counters.helper_lanes += 4 * kGatheredQuads - pixels;
+  run_packet(w, kGatheredQuads, w.packets.shading.checks_once);
 }
 
 namespace {
 
 // The packet is a whole block of the primitive, but for its place.
 void hold_block(Worker& w, const shader::PrimitiveSetup* primitive, uint64_t live) {
-  FragmentArgs& args = w.args;
-  const uint32_t n = w.quads_per_packet;
+  FragmentArgs& args = w.packets.args;
+  const uint32_t n = w.shape.quads_per_packet;
   for (uint32_t q = 0; q < n; q++) {
     args.primitive[q] = primitive;
-    args.raster_coverage[q] = w.all_samples;
+    args.raster_coverage[q] = w.shape.all_samples;
     args.live_coverage[q] = live;
   }
   args.alive = (1u << 4 * n) - 1;
   args.quad_count = n;
   args.uniform_primitive = 1;
   args.full_block = 1;
-  w.block_primitive = primitive;
+  w.packets.block_primitive = primitive;
 }
 
 // Where equal samples may be kept once: colours of the block are from here on, all of a quad's being written alike.
 inline bool keep_block_once(Worker& w, uint32_t block) {
-  if (!w.shading.keeps_once || !(w.shading.replaces || w.equal[block] == 0xf)) return false;
-  w.equal[block] = 0xf;
+  if (!w.packets.shading.keeps_once || !(w.packets.shading.replaces || w.buffers.equal[block] == 0xf)) return false;
+  w.buffers.equal[block] = 0xf;
   return true;
 }
 
 void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t block, int32_t x_px, int32_t y_px) {
-  FragmentArgs& args = w.args;
-  const uint32_t n = w.quads_per_packet;
+  FragmentArgs& args = w.packets.args;
+  const uint32_t n = w.shape.quads_per_packet;
   // What the block before left is right where nobody changes `alive` and live coverage.
-  const bool simple = w.shading.simple && !w.shading.per_sample;
-  uint64_t live = w.all_samples;
+  const bool simple = w.packets.shading.simple && !w.packets.shading.per_sample;
+  uint64_t live = w.shape.all_samples;
   bool once = false;
-  if (w.equal) {
+  if (w.buffers.equal) {
     once = simple && keep_block_once(w, block);
     if (once)
       live = 0xf;
-    else if (w.equal[block] && !w.shading.checks_once)
-      tile_io::expand_block(w.pass->tile, block, w.memory.data());
+    else if (w.buffers.equal[block] && !w.packets.shading.checks_once)
+      tile_io::expand_block(w.pass->tile, block, w.buffers.memory.data());
   }
-  const bool checks = w.shading.checks_once && !once;
+  const bool checks = w.packets.shading.checks_once && !once;
   const bool repeats = simple && !checks;
-  if (w.block_primitive != primitive || !repeats || args.live_coverage[0] != live) hold_block(w, primitive, live);
+  if (w.packets.block_primitive != primitive || !repeats || args.live_coverage[0] != live) hold_block(w, primitive, live);
   for (uint32_t first = 0; first < 4; first += n) {
     // Whole vectors, as the body reads them: a load that spans several stores waits until they left the store buffer.
     const i32x4 quad = i32x4{0, 1, 2, 3} + static_cast<int32_t>(first);
-    place_packet(args, (quad & 1) * 2 + (w.origin_x_px + x_px), (quad >> 1) * 2 + (w.origin_y_px + y_px));
+    place_packet(args, (quad & 1) * 2 + (w.bin.origin_x_px + x_px), (quad >> 1) * 2 + (w.bin.origin_y_px + y_px));
     store(args.tile_pixel, quad * 4 + static_cast<int32_t>(block * 16));
     if (!repeats) {
       for (uint32_t q = 0; q < n; q++) {
@@ -399,8 +386,9 @@ void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t bl
       }
       args.alive = (1u << 4 * n) - 1;
     }
-    if (simple) w.counters.samples_written += 4 * n * w.samples;
-    if (!w.shading.per_sample) (w.shading.slice ? w.counters.sliced_invocations : w.counters.fragments_shaded) += 4 * n;
+    if (simple) w.results.counters.samples_written += 4 * n * w.shape.samples;
+    if (!w.packets.shading.per_sample)
+      (w.packets.shading.slice ? w.results.counters.sliced_invocations : w.results.counters.fragments_shaded) += 4 * n;
     run_packet(w, n, checks);
   }
 }
@@ -408,33 +396,34 @@ void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t bl
 }  // namespace
 
 void shade_blocks(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t block, uint32_t count, int32_t x_px, int32_t y_px) {
-  if (w.shading.deferred && primitive->deferred) {
+  assert(count >= 1 && block + count <= w.shape.blocks() && w.packets.packet_count == 0);
+  if (w.packets.shading.deferred && primitive->deferred) {
     w.vertices.want(primitive);
-    w.vertices.resolve({*w.pass, w.counters});
+    w.vertices.resolve({*w.pass, w.results.counters});
   }
-  if (w.shading.wanted) w.shading.wanted->wanted.store(true, std::memory_order_relaxed);
-  const uint32_t n = w.quads_per_packet;
+  if (w.packets.shading.wanted) w.packets.shading.wanted->wanted.store(true, std::memory_order_relaxed);
+  const uint32_t n = w.shape.quads_per_packet;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t run = 0;
-    if (w.shading.blocks && !w.equal)
+    if (w.packets.shading.blocks && !w.buffers.equal)
       run = count - i;
-    else if (w.shading.blocks)
+    else if (w.packets.shading.blocks)
       while (i + run < count && keep_block_once(w, block + i + run)) run++;
     const int32_t x = x_px + static_cast<int32_t>(i) * 4;
     if (run == 0) {
       shade_block(w, primitive, block + i, x, y_px);
       continue;
     }
-    const uint64_t live = w.equal ? 0xf : w.all_samples;
-    if (w.block_primitive != primitive || w.args.live_coverage[0] != live) hold_block(w, primitive, live);
+    const uint64_t live = w.buffers.equal ? 0xf : w.shape.all_samples;
+    if (w.packets.block_primitive != primitive || w.packets.args.live_coverage[0] != live) hold_block(w, primitive, live);
     for (uint32_t first = 0; first < 4; first += n) {
       const int32_t quad = static_cast<int32_t>(first);
-      w.shading.blocks(&w.args, (block + i) * 16 + first * 4, w.origin_x_px + x + (quad & 1) * 2, w.origin_y_px + y_px + (quad >> 1) * 2,
-                       run);
+      w.packets.shading.blocks(&w.packets.args, (block + i) * 16 + first * 4, w.bin.origin_x_px + x + (quad & 1) * 2,
+                               w.bin.origin_y_px + y_px + (quad >> 1) * 2, run);
     }
-    w.counters.packets += uint64_t{run} * (4 / n);
-    w.counters.samples_written += uint64_t{run} * 16 * w.samples;
-    w.counters.fragments_shaded += uint64_t{run} * 16;
+    w.results.counters.packets += uint64_t{run} * (4 / n);
+    w.results.counters.samples_written += uint64_t{run} * 16 * w.shape.samples;
+    w.results.counters.fragments_shaded += uint64_t{run} * 16;
     i += run - 1;
   }
 }

@@ -13,6 +13,7 @@
 #include "hsr/depth_filter.hpp"
 #include "records/records.hpp"
 #include "stats/ledger.hpp"
+#include "tile/plan.hpp"
 #include "tile_io/tile_io.hpp"
 
 namespace tilegpu::hsr {
@@ -44,14 +45,16 @@ struct PassContext {
   uint32_t fpk_quads = 64;                        // capacity of forward pixel kill's queue
   bool depth_holds_far = false;                   // every bin begins with depth 1: cleared, and nothing loaded
   bool compress_samples = false;                  // may keep what is equal or plane once; the same bits either way
-  bool block_lists = false;                       // several samples: see tile/block_list.hpp; the depth plane was not cleared ...
+  KeptBlocks keeps;                               // lists: the depth plane was not cleared ...
   uint32_t depth_background = 0;                  // ... to this word
-  bool block_covers = false;                      // one sample: see tile/block_cover.hpp
   bool depth_known = false;                       // every depth word was cleared to depth_background
   trace::State* trace = nullptr;                  // of traced workers
   uint32_t averaged_colors = 0;                   // tile_io::averaged_colors
   bool keeps_depth = true;                        // depth leaves the tile, is resolved, or read after drawing
 };
+
+/// What the plans of its draws depend on.
+PassTraits traits_of(const PassContext& pass, bool traced);
 
 /// One for each thread; made once, kept by the pool. Owns the tile buffer, the quad queue, setup arenas and counters.
 /// kWithTrace: the second build of the tile phase (variant.hpp), which also notes what becomes of each fragment.

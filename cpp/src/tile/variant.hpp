@@ -5,7 +5,7 @@
 
 #ifdef TILEGPU_TRACED
 #define Worker TracedWorker
-#define RecordSink TracedRecordSink
+#define CoverageSink TracedCoverageSink
 namespace tilegpu {
 constexpr bool kTraced = true;
 }

@@ -17,46 +17,48 @@ namespace tilegpu::tile {
 namespace {
 
 void gather_block(Worker& w, uint32_t block) {
-  uint32_t* ids = w.ids + size_t{block} * w.samples * 16;
-  const uint32_t vectors = w.samples * 2;
+  assert(block < w.shape.blocks());
+  uint32_t* ids = w.buffers.ids + size_t{block} * w.shape.samples * 16;
+  const uint32_t vectors = w.shape.samples * 2;
   const i32x8 first = i32x8{} + static_cast<int32_t>(ids[0]);
   i32x8 differs{};
   for (uint32_t i = 0; i < vectors; i++) differs |= load8(ids + 8 * i) ^ first;
   if (sign_bits(differs != 0)) {
-    w.groups.blocks.push_back(block);
+    w.visibility.groups.blocks.push_back(block);
     return;
   }
-  if (ids[0]) w.strata.add_whole(ids[0], block);
+  if (ids[0]) w.visibility.strata.add_whole(ids[0], block);
   if (w.prepass.replays.empty())
     for (uint32_t i = 0; i < vectors; i++) store(ids + 8 * i, i32x8{});
 }
 
 // Touched blocks; those that a primitive holds are whole ones of it.
 void list_dirty(Worker& w) {
-  w.dirty_blocks.clear();
-  for (size_t i = 0; i < w.dirty.size(); i += 8) {  // 64 blocks or more: bins are 32 px wide at least
+  assert(w.visibility.dirty.size() % 8 == 0);
+  w.visibility.dirty_blocks.clear();
+  for (size_t i = 0; i < w.visibility.dirty.size(); i += 8) {  // 64 blocks or more: bins are 32 px wide at least
     uint64_t bytes;
-    std::memcpy(&bytes, &w.dirty[i], 8);
+    std::memcpy(&bytes, &w.visibility.dirty[i], 8);
     if (!bytes) continue;
-    std::memset(&w.dirty[i], 0, 8);
+    std::memset(&w.visibility.dirty[i], 0, 8);
     for (; bytes; bytes &= bytes - 1) {
       const uint32_t block = static_cast<uint32_t>(i) + static_cast<uint32_t>(std::countr_zero(bytes) >> 3);
       if (const uint32_t id = w.covers.any ? release_cover(w, block) : 0)
-        w.strata.add_whole(id, block);
+        w.visibility.strata.add_whole(id, block);
       else
-        w.dirty_blocks.push_back(block);
+        w.visibility.dirty_blocks.push_back(block);
     }
   }
 }
 // The same by AVX-512.
 TILEGPU_WIDE void list_dirty_wide(Worker& w) {
-  const uint32_t blocks = w.blocks_per_row * w.blocks_per_row;  // a multiple of 16
-  w.dirty_blocks.clear();
-  w.dirty_blocks.reserve(blocks + 16);
-  uint32_t* out = w.dirty_blocks.data();
+  const uint32_t blocks = w.shape.blocks();  // a multiple of 16
+  w.visibility.dirty_blocks.clear();
+  w.visibility.dirty_blocks.reserve(blocks + 16);
+  uint32_t* out = w.visibility.dirty_blocks.data();
   const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   for (uint32_t i = 0; i < blocks; i += 16) {
-    __m128i* const at = reinterpret_cast<__m128i*>(&w.dirty[i]);
+    __m128i* const at = reinterpret_cast<__m128i*>(&w.visibility.dirty[i]);
     const __m128i bytes = _mm_loadu_si128(at);
     _mm_storeu_si128(at, _mm_setzero_si128());
     uint32_t dirty = _mm_test_epi8_mask(bytes, bytes);
@@ -65,26 +67,25 @@ TILEGPU_WIDE void list_dirty_wide(Worker& w) {
       for (uint32_t held = dirty & _mm512_test_epi32_mask(planes, planes); held; held &= held - 1) {
         const uint32_t block = i + static_cast<uint32_t>(std::countr_zero(held));
         dirty ^= held & (0u - held);
-        w.strata.add_whole(release_cover(w, block), block);
+        w.visibility.strata.add_whole(release_cover(w, block), block);
       }
     }
     const __m512i numbers = _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(i)));
     _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(static_cast<__mmask16>(dirty), numbers));
     out += std::popcount(dirty);
   }
-  w.dirty_blocks.extend_reserved(static_cast<size_t>(out - w.dirty_blocks.data()));
+  w.visibility.dirty_blocks.extend_reserved(static_cast<size_t>(out - w.visibility.dirty_blocks.data()));
 }
 
 // One sample, AVX-512: whole blocks, and which have several primitives. Which kind comes next is hard to foretell: no branch.
-TILEGPU_WIDE void gather_blocks_wide(Worker& w, const uint32_t* blocks, size_t count) {
-  auto& mixed_blocks = w.groups.blocks;
-  auto& whole_blocks = w.strata.of[QuadStrata::whole];
+TILEGPU_WIDE void gather_blocks_wide(Visibility& v, uint32_t* all_ids, bool keeps_numbers, const uint32_t* blocks, size_t count) {
+  auto& mixed_blocks = v.groups.blocks;
+  auto& whole_blocks = v.strata.of[QuadStrata::whole];
   mixed_blocks.reserve(count + 1);
   whole_blocks.reserve(whole_blocks.size() + count + 1);
   uint32_t* mixed = mixed_blocks.data();
   VisibleQuad* whole = whole_blocks.data() + whole_blocks.size();
-  const uint32_t keeps = !w.prepass.replays.empty();
-  uint32_t* const all_ids = w.ids;
+  const uint32_t keeps = keeps_numbers;
   for (size_t i = 0; i < count; i++) {
     uint32_t* const ids = all_ids + size_t{blocks[i]} * 16;
     const __m512i numbers = _mm512_load_si512(ids);
@@ -105,11 +106,10 @@ TILEGPU_WIDE void gather_blocks_wide(Worker& w, const uint32_t* blocks, size_t c
 
 // Blocks in whose lists are all of their samples: whole ones, and which have several primitives. Which kind comes next is hard to foretell:
 // no branch.
-void gather_lists(Worker& w) {
-  BlockLists& lists = w.lists;
+void gather_lists(BlockLists& lists, Visibility& v) {
   const size_t blocks = lists.count.size();
-  auto& listed_blocks = w.groups.listed;
-  auto& whole_blocks = w.strata.of[QuadStrata::whole];
+  auto& listed_blocks = v.groups.listed;
+  auto& whole_blocks = v.strata.of[QuadStrata::whole];
   listed_blocks.reserve(blocks + 1);
   whole_blocks.reserve(whole_blocks.size() + blocks + 1);
   uint32_t* listed = listed_blocks.data();
@@ -133,68 +133,69 @@ void gather_lists(Worker& w) {
 bool gather_mixed(Worker& w) {
   const bool groups = wants_groups(w);
   if (groups) choose_colors(w);
-  if (w.equal) {
-    const bool averages = groups && w.groups.colors.averages;
-    for (uint32_t block : w.groups.blocks)
-      if (w.equal[block]) tile_io::expand_block(w.pass->tile, block, w.memory.data());
-    for (uint32_t block : w.groups.listed) {
+  if (w.buffers.equal) {
+    const bool averages = groups && w.visibility.groups.colors.averages;
+    for (uint32_t block : w.visibility.groups.blocks)
+      if (w.buffers.equal[block]) tile_io::expand_block(w.pass->tile, block, w.buffers.memory.data());
+    for (uint32_t block : w.visibility.groups.listed) {
       // Colours of which nothing will be left need not be expanded, nor those whose average alone is wanted.
       if (none(w.lists.free[block]))
-        w.equal[block] = averages ? 0xf : 0;
-      else if (w.equal[block] && !(averages && w.equal[block] == 0xf))
-        tile_io::expand_block(w.pass->tile, block, w.memory.data());
+        w.buffers.equal[block] = averages ? 0xf : 0;
+      else if (w.buffers.equal[block] && !(averages && w.buffers.equal[block] == 0xf))
+        tile_io::expand_block(w.pass->tile, block, w.buffers.memory.data());
     }
   }
   if (groups) return true;
-  for (uint32_t block : w.groups.blocks) {
-    uint32_t* ids = w.ids + size_t{block} * w.samples * 16;
-    if (w.wide && w.samples == 1)
-      gather_numbers_wide(ids, block, w.strata);
+  for (uint32_t block : w.visibility.groups.blocks) {
+    uint32_t* ids = w.buffers.ids + size_t{block} * w.shape.samples * 16;
+    if (w.shape.wide && w.shape.samples == 1)
+      gather_numbers_wide(ids, block, w.visibility.strata);
     else
-      gather_numbers(ids, w.samples, block, w.strata);
+      gather_numbers(ids, w.shape.samples, block, w.visibility.strata);
     if (!w.prepass.replays.empty()) continue;
-    for (uint32_t i = 0; i < w.samples * 2; i++) store(ids + 8 * i, i32x8{});
+    for (uint32_t i = 0; i < w.shape.samples * 2; i++) store(ids + 8 * i, i32x8{});
   }
-  for (uint32_t block : w.groups.listed) {
+  for (uint32_t block : w.visibility.groups.listed) {
     BlockEntry* list = w.lists.entries + size_t{block} * kBlockEntries;
     const uint32_t count = w.lists.count[block];
-    (w.wide ? gather_entries_wide : gather_entries)(list, count, w.samples, block, w.strata);
+    (w.shape.wide ? gather_entries_wide : gather_entries)(list, count, w.shape.samples, block, w.visibility.strata);
     for (uint32_t i = 0; i < count; i++) list[i].id = 0;
   }
-  w.groups.clear();
+  w.visibility.groups.clear();
   return false;
 }
 
-// All strata behind each other in w.gathered.
-void join_strata(Worker& w) {
-  w.gathered.clear();
-  for (const auto& stratum : w.strata.of) w.gathered.append(stratum.data(), stratum.size());
+// All strata behind each other in w.visibility.gathered.
+void join_strata(Visibility& v) {
+  v.gathered.clear();
+  for (const auto& stratum : v.strata.of) v.gathered.append(stratum.data(), stratum.size());
 }
 
 // After a pre-pass: draws with side effects are drawn again, all their fragments; the others are counted.
 void settle_prepass(Worker& w) {
   if (!w.prepass.replays.empty()) {
     const auto runs_all = [&](const VisibleQuad& quad) {
-      const uint32_t draw = w.visible_draws[w.visible[quad.id - 1].draw_slot];
+      const uint32_t draw = w.visibility.draws[w.visibility.primitives[quad.id - 1].draw_slot];
       return w.pass->draws[draw].state->resolved->classification.side_effects;
     };
-    w.gathered.resize(static_cast<size_t>(std::remove_if(w.gathered.begin(), w.gathered.end(), runs_all) - w.gathered.begin()));
+    w.visibility.gathered.resize(static_cast<size_t>(std::remove_if(w.visibility.gathered.begin(), w.visibility.gathered.end(), runs_all) -
+                                                     w.visibility.gathered.begin()));
   }
   uint64_t seen = 0;
-  for (const VisibleQuad& quad : w.gathered)
+  for (const VisibleQuad& quad : w.visibility.gathered)
     seen += quad.tile_pixel & kWholeBlock ? 16 : static_cast<uint32_t>(std::popcount(covered_pixels(quad.live)));
-  w.counters.fragments_killed_by_prepass += w.prepass.recorded - seen;
+  w.results.counters.fragments_killed_by_prepass += w.prepass.recorded - seen;
 }
 
-// Stable, by draw; the result is in w.gathered.
-void sort_by_draw(Worker& w) {
-  const size_t slots = w.visible_draws.size();
-  w.slot_first.assign(slots + 1, 0);
-  for (const VisibleQuad& quad : w.gathered) w.slot_first[w.visible[quad.id - 1].draw_slot + 1]++;
-  for (size_t i = 0; i < slots; i++) w.slot_first[i + 1] += w.slot_first[i];
-  w.sorted.resize(w.gathered.size());
-  for (const VisibleQuad& quad : w.gathered) w.sorted[w.slot_first[w.visible[quad.id - 1].draw_slot]++] = quad;
-  std::swap(w.gathered, w.sorted);
+// Stable, by draw; the result is in w.visibility.gathered.
+void sort_by_draw(Visibility& v) {
+  const size_t slots = v.draws.size();
+  v.slot_first.assign(slots + 1, 0);
+  for (const VisibleQuad& quad : v.gathered) v.slot_first[v.primitives[quad.id - 1].draw_slot + 1]++;
+  for (size_t i = 0; i < slots; i++) v.slot_first[i + 1] += v.slot_first[i];
+  v.sorted.resize(v.gathered.size());
+  for (const VisibleQuad& quad : v.gathered) v.sorted[v.slot_first[v.primitives[quad.id - 1].draw_slot]++] = quad;
+  std::swap(v.gathered, v.sorted);
 }
 
 // Setups of the primitives that are seen, eight at a time, in order of their numbers. Groups of pixels are made on the way.
@@ -205,22 +206,22 @@ void set_up_gathered(Worker& w, bool groups) {
   shader::PrimitiveSetup* setups[kBatch];
   uint32_t count = 0;
   const auto flush = [&] {
-    set_up_primitives(records, chunks, orders, w.test.range_lo, w.test.range_hi, setups);
+    set_up_primitives(records, chunks, orders, w.draw.test.range_lo, w.draw.test.range_hi, setups);
     count = 0;
   };
   // A byte for each: whether a number came before is hard to foretell.
-  const size_t bytes = (w.visible.size() + 8) & ~size_t{7};
-  w.seen.assign(bytes, 0);
-  uint8_t* const seen = w.seen.data();
-  for (const VisibleQuad& quad : w.gathered) seen[quad.id - 1] = 1;
+  const size_t bytes = (w.visibility.primitives.size() + 8) & ~size_t{7};
+  w.visibility.seen.assign(bytes, 0);
+  uint8_t* const seen = w.visibility.seen.data();
+  for (const VisibleQuad& quad : w.visibility.gathered) seen[quad.id - 1] = 1;
   if (groups) make_groups(w);
   for (size_t first = 0; first < bytes; first += 8) {
     uint64_t marks;
     std::memcpy(&marks, seen + first, 8);
     for (; marks; marks &= marks - 1) {
       const uint32_t index = static_cast<uint32_t>(first) + static_cast<uint32_t>(std::countr_zero(marks) >> 3);
-      VisiblePrimitive& primitive = w.visible[index];
-      shader::PrimitiveSetup* setup = w.setups.allocate();
+      VisiblePrimitive& primitive = w.visibility.primitives[index];
+      shader::PrimitiveSetup* setup = w.packets.setups.allocate();
       primitive.setup = setup;
       if constexpr (kTraced) trace::set_up(w, setup, {primitive.record, primitive.chunk});
       records[count] = primitive.record;
@@ -235,15 +236,15 @@ void set_up_gathered(Worker& w, bool groups) {
     records[count] = records[0];
     chunks[count] = chunks[0];
     orders[count] = orders[0];
-    setups[count] = &w.unused_setup;
+    setups[count] = &w.visibility.unused_setup;
   }
   flush();
 }
 
 // Deferred vertex shading: what was set up for this flush gets its vertices.
 void shade_vertices(Worker& w) {
-  for (const VisibleQuad& quad : w.gathered) w.vertices.want(w.visible[quad.id - 1].setup);
-  w.vertices.resolve({*w.pass, w.counters});
+  for (const VisibleQuad& quad : w.visibility.gathered) w.vertices.want(w.visibility.primitives[quad.id - 1].setup);
+  w.vertices.resolve({*w.pass, w.results.counters});
 }
 
 // Packs the quads of one draw. A quad whose place is already in the open packet waits for the next one.
@@ -251,7 +252,7 @@ class Packer {
  public:
   explicit Packer(Worker& w) : w_(w) {}
   void add(std::span<const VisibleQuad> quads) {
-    const bool at_once = w_.quads_per_packet == kGatheredQuads && !true_coverage;
+    const bool at_once = w_.shape.quads_per_packet == kGatheredQuads && !true_coverage;
     for (size_t i = 0; i < quads.size();) {
       if (at_once && i + kGatheredQuads <= quads.size() && apart(&quads[i])) {
         shade_gathered(w_, &quads[i]);
@@ -265,18 +266,18 @@ class Packer {
     }
   }
   void add(const VisibleQuad& quad) {
-    if (packet_holds(w_, quad.tile_pixel)) {
+    if (packet_holds(w_.packets, quad.tile_pixel)) {
       if (count_ == kMost) shade();
-      if (packet_holds(w_, quad.tile_pixel)) {
-        w_.passed_over[count_++] = &quad;
+      if (packet_holds(w_.packets, quad.tile_pixel)) {
+        w_.visibility.passed_over[count_++] = &quad;
         return;
       }
     }
     put(quad);
-    if (w_.packet_count == w_.quads_per_packet) shade();
+    if (w_.packets.packet_count == w_.shape.quads_per_packet) shade();
   }
   void finish() {
-    while (w_.packet_count) shade();
+    while (w_.packets.packet_count) shade();
   }
   bool true_coverage = false;
   uint32_t draw = 0;
@@ -286,26 +287,27 @@ class Packer {
   static constexpr size_t kWhile = 64;
 
   void put(const VisibleQuad& quad) {
-    const VisiblePrimitive& primitive = w_.visible[quad.id - 1];
+    assert(quad.id && quad.id <= w_.visibility.primitives.size() && w_.visibility.primitives[quad.id - 1].setup);
+    const VisiblePrimitive& primitive = w_.visibility.primitives[quad.id - 1];
     const uint32_t block = quad.tile_pixel >> 4;
-    const int32_t x = static_cast<int32_t>((block & (w_.blocks_per_row - 1)) * 4 + (quad.tile_pixel >> 1 & 2));
-    const int32_t y = static_cast<int32_t>((block >> w_.row_shift) * 4 + (quad.tile_pixel >> 2 & 2));
+    const int32_t x = static_cast<int32_t>((block & (w_.shape.blocks_per_row - 1)) * 4 + (quad.tile_pixel >> 1 & 2));
+    const int32_t y = static_cast<int32_t>((block >> w_.shape.row_shift) * 4 + (quad.tile_pixel >> 2 & 2));
     uint64_t covered = quad.live;
     if (true_coverage) covered = raster_coverage(w_, draw, *primitive.record, x, y);
-    add_to_packet(w_, primitive.setup, quad.tile_pixel, x, y, covered, quad.live);
+    add_to_packet(w_.packets, w_.bin, primitive.setup, quad.tile_pixel, x, y, covered, quad.live);
   }
   // Shades the open packet and opens the next one with what waits.
   void shade() {
     shade_packet(w_);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count_; i++) {
-      if (w_.packet_count < w_.quads_per_packet && !packet_holds(w_, w_.passed_over[i]->tile_pixel))
-        put(*w_.passed_over[i]);
+      if (w_.packets.packet_count < w_.shape.quads_per_packet && !packet_holds(w_.packets, w_.visibility.passed_over[i]->tile_pixel))
+        put(*w_.visibility.passed_over[i]);
       else
-        w_.passed_over[kept++] = w_.passed_over[i];
+        w_.visibility.passed_over[kept++] = w_.visibility.passed_over[i];
     }
     count_ = kept;
-    if (w_.packet_count == w_.quads_per_packet) shade();
+    if (w_.packets.packet_count == w_.shape.quads_per_packet) shade();
   }
 
   Worker& w_;
@@ -315,73 +317,74 @@ class Packer {
 }  // namespace
 
 void flush_visibility(Worker& w) {
-  assert(w.queue_count == 0 && w.packet_count == 0);
-  w.strata.clear();
-  w.groups.clear();
-  (w.wide ? list_dirty_wide : list_dirty)(w);
-  if (w.wide && w.samples == 1)
-    gather_blocks_wide(w, w.dirty_blocks.data(), w.dirty_blocks.size());
+  assert(w.packets.queue_count == 0 && w.packets.packet_count == 0);
+  w.visibility.strata.clear();
+  w.visibility.groups.clear();
+  (w.shape.wide ? list_dirty_wide : list_dirty)(w);
+  if (w.shape.wide && w.shape.samples == 1)
+    gather_blocks_wide(w.visibility, w.buffers.ids, !w.prepass.replays.empty(), w.visibility.dirty_blocks.data(),
+                       w.visibility.dirty_blocks.size());
   else
-    for (uint32_t block : w.dirty_blocks) gather_block(w, block);
+    for (uint32_t block : w.visibility.dirty_blocks) gather_block(w, block);
   w.covers.any = false;
   w.covers.planes.clear();
-  if (w.lists.active) gather_lists(w);
+  if (w.lists.active) gather_lists(w.lists, w.visibility);
   const bool groups = gather_mixed(w);
-  join_strata(w);
-  if (w.phase == Phase::main) settle_prepass(w);
+  join_strata(w.visibility);
+  if (w.bin.phase == Phase::main) settle_prepass(w);
   if constexpr (kTraced)
-    for (const VisibleQuad& quad : w.gathered)
+    for (const VisibleQuad& quad : w.visibility.gathered)
       for (uint32_t q = 0; q < (quad.tile_pixel & kWholeBlock ? 4 : 1); q++)
-        trace::seen(w, (quad.tile_pixel & ~kWholeBlock) + 4 * q, quad.tile_pixel & kWholeBlock ? w.all_samples : quad.live);
+        trace::seen(w, (quad.tile_pixel & ~kWholeBlock) + 4 * q, quad.tile_pixel & kWholeBlock ? w.shape.all_samples : quad.live);
   set_up_gathered(w, groups);
-  if (!w.last_flush) expand_lists(w);
+  if (!w.bin.last_flush) expand_lists(w);
   if (!w.pass->deferral.empty()) shade_vertices(w);
-  if (w.phase == Phase::main)
-    for (const VisiblePrimitive& primitive : w.visible) w.counters.primitives_culled_by_prepass += !primitive.setup;
-  if (w.visible_draws.size() > 1) sort_by_draw(w);
+  if (w.bin.phase == Phase::main)
+    for (const VisiblePrimitive& primitive : w.visibility.primitives) w.results.counters.primitives_culled_by_prepass += !primitive.setup;
+  if (w.visibility.draws.size() > 1) sort_by_draw(w.visibility);
 
   Packer packer(w);
-  const auto slot_of = [&](uint32_t id) { return w.visible[id - 1].draw_slot; };
-  const uint32_t group_count = static_cast<uint32_t>(w.groups.of.size());
+  const auto slot_of = [&](uint32_t id) { return w.visibility.primitives[id - 1].draw_slot; };
+  const uint32_t group_count = static_cast<uint32_t>(w.visibility.groups.of.size());
   uint32_t group = 0;
-  for (size_t first = 0, end = 0; first < w.gathered.size() || group < group_count; first = end) {
+  for (size_t first = 0, end = 0; first < w.visibility.gathered.size() || group < group_count; first = end) {
     uint32_t slot = ~0u;
-    if (first < w.gathered.size()) slot = slot_of(w.gathered[first].id);
-    if (group < group_count) slot = std::min(slot, slot_of(static_cast<uint32_t>(w.groups.of[group])));
-    packer.draw = w.visible_draws[slot];
+    if (first < w.visibility.gathered.size()) slot = slot_of(w.visibility.gathered[first].id);
+    if (group < group_count) slot = std::min(slot, slot_of(static_cast<uint32_t>(w.visibility.groups.of[group])));
+    packer.draw = w.visibility.draws[slot];
     bind_shading(w, packer.draw, EarlyTests::full, true);
-    packer.true_coverage = w.shading.full_raster;
+    packer.true_coverage = w.packets.shading.full_raster;
     const auto draws = [&](const VisibleQuad& quad) { return slot_of(quad.id) == slot; };
     end = first;
-    while (end < w.gathered.size() && w.gathered[end].tile_pixel & kWholeBlock && draws(w.gathered[end])) {
-      const VisibleQuad& quad = w.gathered[end];
-      const uint32_t block = (quad.tile_pixel & ~kWholeBlock) >> 4, column = block & (w.blocks_per_row - 1);
+    while (end < w.visibility.gathered.size() && w.visibility.gathered[end].tile_pixel & kWholeBlock && draws(w.visibility.gathered[end])) {
+      const VisibleQuad& quad = w.visibility.gathered[end];
+      const uint32_t block = (quad.tile_pixel & ~kWholeBlock) >> 4, column = block & (w.shape.blocks_per_row - 1);
       uint32_t run = 1;  // of the same primitive, side by side
-      while (column + run < w.blocks_per_row && end + run < w.gathered.size() && w.gathered[end + run].id == quad.id &&
-             w.gathered[end + run].tile_pixel == quad.tile_pixel + 16 * run)
+      while (column + run < w.shape.blocks_per_row && end + run < w.visibility.gathered.size() &&
+             w.visibility.gathered[end + run].id == quad.id && w.visibility.gathered[end + run].tile_pixel == quad.tile_pixel + 16 * run)
         run++;
-      shade_blocks(w, w.visible[quad.id - 1].setup, block, run, static_cast<int32_t>(column) * 4,
-                   static_cast<int32_t>(block >> w.row_shift) * 4);
+      shade_blocks(w, w.visibility.primitives[quad.id - 1].setup, block, run, static_cast<int32_t>(column) * 4,
+                   static_cast<int32_t>(block >> w.shape.row_shift) * 4);
       end += run;
     }
     const size_t quads = end;
-    if (w.visible_draws.size() == 1) end = w.gathered.size();
+    if (w.visibility.draws.size() == 1) end = w.visibility.gathered.size();
     const uint32_t first_group = group;
-    if (w.visible_draws.size() == 1) group = group_count;
-    while (group < group_count && slot_of(static_cast<uint32_t>(w.groups.of[group])) == slot) group++;
+    if (w.visibility.draws.size() == 1) group = group_count;
+    while (group < group_count && slot_of(static_cast<uint32_t>(w.visibility.groups.of[group])) == slot) group++;
     if (group > first_group) shade_groups(w, first_group, group);
-    while (end < w.gathered.size() && draws(w.gathered[end])) end++;
-    packer.add({w.gathered.data() + quads, end - quads});
+    while (end < w.visibility.gathered.size() && draws(w.visibility.gathered[end])) end++;
+    packer.add({w.visibility.gathered.data() + quads, end - quads});
     packer.finish();
   }
   if (groups) write_colors(w);
   if constexpr (kTraced) trace::flushed(w);
-  w.bound_draw = ~0u;
-  w.setups.reset();
+  w.packets.bound_draw = ~0u;
+  w.packets.setups.reset();
   w.vertices.reset_if_large();
   if (!w.prepass.replays.empty()) return;  // the main phase asks the ids, and ends with them
-  w.visible.clear();
-  w.visible_draws.clear();
+  w.visibility.primitives.clear();
+  w.visibility.draws.clear();
 }
 
 }  // namespace tilegpu::tile

@@ -1,9 +1,12 @@
-// tile/worker.hpp -- the state of one thread in the tile phase: tile buffer, the current draw, waiting quads, the visibility
-// buffer, arenas. A plain struct; the stages are free functions on it. Everything allocated is kept from bin to bin.
+// tile/worker.hpp -- the state of one thread in the tile phase, a plain struct for each stage: shape, buffers, the bin, the current draw,
+// packets, pre-pass, kill queue, visibility, lists and covers, bounds, filter, results. The stages are free functions on them; those that
+// need several take the Worker. Everything allocated is kept from bin to bin.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <memory>
 #include <vector>
 
@@ -13,18 +16,19 @@
 #include "base/simd.hpp"
 #include "hsr/prepass_rules.hpp"
 #include "records/primitive_setup.hpp"
-#include "tile/block_cover.hpp"
-#include "tile/block_list.hpp"
+#include "tile/batch_setup.hpp"
+#include "tile/batch_tests.hpp"
 #include "tile/coverage.hpp"
 #include "tile/depth_stencil.hpp"
 #include "tile/fragment_trace.hpp"
 #include "tile/lrz_test.hpp"
 #include "tile/pixel_groups.hpp"
+#include "tile/plan.hpp"
 #include "tile/quad_strata.hpp"
-#include "tile/setup_batch.hpp"
+#include "tile/sample_lists.hpp"
 #include "tile/tile_job.hpp"
 #include "tile/vertex_store.hpp"
-#include "tile/wide_tests.hpp"
+#include "tile/whole_blocks.hpp"
 
 namespace tilegpu::tile {
 
@@ -65,34 +69,15 @@ struct VisiblePrimitive {
   uint32_t draw_slot;
 };
 
-enum class EarlyTests : uint8_t { none, kill, full };  // kill: no write; the test is repeated, with writes, after shading
-enum class Route : uint8_t { nothing, visibility, shade };
-/// pre: tests, ids, no colours; main: what the pre-pass could not shade from the ids, in order. See tile/prepass.cpp.
-enum class Phase : uint8_t { ordinary, pre, main };
-/// main phase, what is left of a quad once the shader ran: nothing more to find out; samples that its primitive owns; samples
-/// that no later primitive owns; nothing (only side effects).
-enum class Keeps : uint8_t { all, owned, not_overdrawn, none };
-
-/// How quads are shaded: everything that is constant for a draw.
-struct Shading {
+/// The shade plan of the draw whose quads are packed now, with its code.
+struct Shading : ShadePlan {
   const pipeline::Resolved* resolved = nullptr;
   shader::FragmentFunction fragment = nullptr, epilogue = nullptr;
   shader::FragmentFunction pixels = nullptr;  // both in one, for pixel packets; null: quads
   shader::BlocksFunction blocks = nullptr;    // both in one; null: block by block
   const shader::CodeSlot* wanted = nullptr;   // code that whole blocks could use, if it were there
-  bool simple = false;                        // the body's outputs go straight to the epilogue
-  bool discards = false, late = false, sample_mask_out = false, alpha_to_coverage = false, per_sample = false;
-  bool shader_depth = false, shader_stencil = false;
-  bool clears_ids = false;   // what is written hides older primitives of the visibility buffer
-  bool checks_once = false;  // quads of the packet may be kept once
-  bool keeps_once = false;   // quads all of whose samples are written alike keep one (equal_quads.hpp) ...
-  bool replaces = false;     // ... even where they were different before: nothing of the old colours stays
-  bool full_raster = false;  // the shader asks for the primitive's true coverage
-  bool slice = false;        // pre-pass: only coverage is wanted
-  bool writes_ids = false;   // pre-pass: what passes is recorded
-  bool deferred = false;     // vertices of its primitives may not be shaded yet
-  Keeps keeps = Keeps::all;
-  int32_t query = -1;  // counted after shading
+  bool simple = false;                        // is_simple(): outputs go straight to the epilogue
+  int32_t query = -1;                         // counted after shading
 };
 
 /// Entries of a draw that the main phase rasterizes again.
@@ -140,101 +125,130 @@ struct KillQueue {
   std::vector<uint32_t> newest;  // by place: number of the newest waiting quad; at most `first`: none
 };
 
-struct Worker {
-  // -- the pass
-  const PassContext* pass = nullptr;
-  AlignedBuffer memory, ids_memory, scratch;
-  stats::FragmentCounters counters;
-  stats::Ledger ledger;
-  std::vector<uint64_t> query_samples;
+// -- what a worker is made of: a struct for each stage, so that a function's arguments say what it may touch
+
+/// Sizes of the pass's bins and packets.
+struct TileShape {
   uint32_t bin_px = 0, blocks_per_row = 0, row_shift = 0, samples = 1, quads_per_packet = 2;
   uint64_t all_samples = 0xf;  // coverage of a whole quad
   bool wide = false;           // AVX-512
-  uint8_t* equal = nullptr;    // tile_io/equal_quads.hpp; null: every sample is always there
+  PassTraits traits;
+  uint32_t blocks() const { return blocks_per_row * blocks_per_row; }
+  uint32_t block_of(int32_t block_x, int32_t block_y) const {
+    return static_cast<uint32_t>(block_y) * blocks_per_row + static_cast<uint32_t>(block_x);
+  }
+};
 
-  // -- the bin
+/// What tests and shaders write to.
+struct TileBuffers {
+  AlignedBuffer memory, ids_memory, scratch;
+  uint32_t* ids = nullptr;   // the visibility buffer's plane: a number for each sample
+  uint8_t* equal = nullptr;  // tile_io/equal_quads.hpp; null: every sample is always there
+};
+
+/// The bin that is drawn.
+struct Bin {
   int32_t origin_x_px = 0, origin_y_px = 0;
-
-  // -- the current draw
-  uint32_t draw = ~0u;
-  const command::DrawState* state = nullptr;
-  EarlyTests early = EarlyTests::none;
-  Route route = Route::nothing;
-  int32_t early_query = -1;
-  PixelRect rect;
-  uint64_t sample_mask = 0;  // static sample mask, for every pixel of a quad
-  bool masks_samples = false;
-  bool one_by_one = false;   // each primitive is shaded before the next is tested (Classification::pins_order)
-  bool late_needed = false;  // there is something to test after shading
-  TestState test, late_test;
-  WideTriangles wide_triangles = nullptr;  // of `test`, where the draw goes to the visibility buffer; else null
   BinPlace place{};
-  std::unique_ptr<CoveredBlocks> waiting_blocks = std::make_unique<CoveredBlocks>();  // of a batch
-  Shading shading;                                                                    // of the draw whose quads are packed now
+  Phase phase = Phase::ordinary;
+  bool last_flush = false;  // nothing is drawn in the bin any more
+};
 
-  // -- waiting quads
+/// The draw whose primitives are tested.
+struct CurrentDraw {
+  uint32_t number = ~0u;
+  const command::DrawState* state = nullptr;
+  TilePlan plan;
+  PixelRect rect;
+  TestState test, late_test;
+  int32_t early_query = -1;
+  WideTriangles wide_triangles = nullptr;  // of `test`, for Coverage::at_once; else null
+  bool takes_lists = false;                // its plan has lists, and so has the bin
+  bool takes_covers = false;               // the same of covers
+};
+
+/// Quads that wait to be shaded, and the packet that is filled.
+struct Packets {
   std::array<WaitingQuad, kQueueQuads> queue;
   uint32_t queue_count = 0;
   uint32_t packet_count = 0;                                // quads in the open packet
   const shader::PrimitiveSetup* block_primitive = nullptr;  // args hold a whole block of it, but for the place
   std::vector<uint8_t> waiting;                             // per block: quads in the queue
   SetupArena setups;
+  Shading shading;
+  uint32_t bound_draw = ~0u;  // that `shading` is of
+  shader::FragmentArgs args;
+};
 
-  Phase phase = Phase::ordinary;
-  PrePass prepass;
-  KillQueue kill;
-  uint32_t bound_draw = ~0u;  // that Worker::shading is of
-
-  // -- hidden-surface removal
-  bool hidden_surface_removal = false;
-  uint32_t* ids = nullptr;
-  std::vector<VisiblePrimitive> visible;  // id - 1
-  std::vector<uint32_t> visible_draws;    // by slot
-  std::vector<uint8_t> dirty;             // 1 for each block with a number; and eight more
-  Arena<uint32_t> dirty_blocks;           // that are gathered
+/// The host's hidden-surface removal: primitives that have numbers, and what a flush gathers of them.
+struct Visibility {
+  bool enabled = false;
+  std::vector<VisiblePrimitive> primitives;  // id - 1
+  std::vector<uint32_t> draws;               // by slot
+  std::vector<uint8_t> dirty;                // 1 for each block with a number; and eight more
+  // A flush:
+  Arena<uint32_t> dirty_blocks;  // that are gathered
   QuadStrata strata;
   PixelGroups groups;  // in place of quads
   Arena<VisibleQuad> gathered, sorted;
-  std::vector<uint8_t> seen;  // of `visible`, at a flush: 1 where a quad or pixel was gathered
+  std::vector<uint8_t> seen;  // of `primitives`: 1 where a quad or pixel was gathered
   std::vector<uint32_t> slot_first;
   std::array<const VisibleQuad*, kPassedOver> passed_over{};  // gathered quads that wait for another packet
   shader::PrimitiveSetup unused_setup;                        // where the lanes of an incomplete batch write
+};
 
-  // -- several samples: what is seen of a block as a list of primitives
-  BlockLists lists;
-  ListTest list_test;       // of the current draw ...
-  bool list_draw = false;   // ... if lists serve it
-  bool last_flush = false;  // nothing is drawn in the bin any more
-
-  // -- one sample: blocks that one primitive holds
-  BlockCovers covers;
-  bool cover_draw = false;  // the current draw may take blocks
-
-  // -- hierarchical depth
-  bool hierarchical_z = false;
+/// Hierarchical depth.
+struct DepthBounds {
+  bool enabled = false;
   int32_t block_limit = 0;          // extent in subpixels below which triangles of the bin go block by block
   std::vector<int32_t> far;         // per block, INT32_MAX: unknown; see hidden_blocks
-  StaleBounds stale;                // of far and covers.near
+  StaleBounds stale;                // of far and BlockCovers::near
   std::vector<int32_t> window_far;  // one sample, per window of 16x16 pixels: not below any of them
-  bool far_broken = false;          // the current draw may make depth grow: the bounds end with it
+  bool broken = false;              // the current draw may make depth grow: the bounds end with it
 
-  // -- the adaptive depth filter
-  hsr::TileFilter filter;
-  bool filter_broken = false;  // the same for what it knows
+  /// They begin anew: nothing is known (INT32_MAX), or all is `depth`.
+  void reset(int32_t depth) {
+    std::fill(far.begin(), far.end(), depth);
+    std::fill(window_far.begin(), window_far.end(), depth);
+    stale.clear();
+  }
+};
 
+/// The adaptive depth filter.
+struct BinFilter {
+  hsr::TileFilter tile;
+  bool broken = false;  // the current draw may make depth grow: what it knows ends with it
+};
+
+/// What is counted, and results of tests on their way.
+struct Results {
+  stats::FragmentCounters counters;
+  stats::Ledger ledger;
+  std::vector<uint64_t> query_samples;
+  std::vector<uint16_t> pass_masks;  // of tests over a row of blocks
+};
+
+struct Worker {
+  const PassContext* pass = nullptr;
+  TileShape shape;
+  TileBuffers buffers;
+  Bin bin;
+  CurrentDraw draw;
+  Packets packets;
+  PrePass prepass;
+  KillQueue kill;
+  Visibility visibility;
+  BlockLists lists;    // several samples: what is seen of a block as a list of primitives
+  BlockCovers covers;  // one sample: blocks that one primitive holds
+  std::unique_ptr<CoveredBlocks> waiting_blocks = std::make_unique<CoveredBlocks>();  // of a batch
+  DepthBounds bounds;
+  BinFilter filter;
   LrzBin lrz;
   VertexStore vertices;  // deferred vertex shading
-
-  // -- results of tests over a row of blocks
-  std::vector<uint16_t> pass_masks;
-  shader::FragmentArgs args;
+  Results results;
 #ifdef TILEGPU_TRACED
   trace::WorkerTrace trace;
 #endif
-
-  uint32_t block_of(int32_t block_x, int32_t block_y) const {
-    return static_cast<uint32_t>(block_y) * blocks_per_row + static_cast<uint32_t>(block_x);
-  }
 };
 
 /// Entry of a bin's segment; the draw that it is of.
@@ -243,9 +257,9 @@ inline const records::TriangleRecord& record_of(const records::BinSegment& segme
 }
 inline uint32_t draw_of(const records::TriangleRecord& record) { return record.draw_flags & records::kDrawMask; }
 /// Of the next primitive in the visibility buffer, which is of this draw.
-inline uint32_t visible_slot(Worker& w, uint32_t draw) {
-  if (w.visible_draws.empty() || w.visible_draws.back() != draw) w.visible_draws.push_back(draw);
-  return static_cast<uint32_t>(w.visible_draws.size() - 1);
+inline uint32_t visible_slot(Visibility& v, uint32_t draw) {
+  if (v.draws.empty() || v.draws.back() != draw) v.draws.push_back(draw);
+  return static_cast<uint32_t>(v.draws.size() - 1);
 }
 
 // -- tile_job.cpp
@@ -253,7 +267,7 @@ inline uint32_t visible_slot(Worker& w, uint32_t draw) {
 PixelRect draw_rect(const Worker& w, const command::DrawState& state);
 /// Makes a draw the current one: its tests, where its fragments go.
 void select_draw(Worker& w, uint32_t draw);
-/// Up to kBatch records that have their numbers in the visibility buffer already; w.test is that of any order (near_to_far.hpp).
+/// Up to kBatch records that have their numbers in the visibility buffer already; w.draw.test is that of any order (near_to_far.hpp).
 void draw_any_order(Worker& w, const records::TriangleRecord** batch, const records::Chunk* const* chunks, const uint32_t* numbers,
                     uint32_t count);
 /// Draws entries [from, to) of a segment. Pre-pass: stops at the first that it cannot hold. Returns where it stopped.
@@ -262,24 +276,26 @@ uint32_t draw_entries(Worker& w, const records::BinSegment& segment, uint32_t fr
 uint64_t raster_coverage(const Worker& w, uint32_t draw, const records::TriangleRecord& record, int32_t x_px, int32_t y_px);
 
 // -- shade.cpp
-/// Points the packet and Worker::shading at a draw. `early`: tests that happened before; `from_ids`: quads come from the visibility buffer.
+/// Points the packet and Packets::shading at a draw. `early`: tests that happened before; `from_ids`: quads come from the visibility
+/// buffer.
 void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids);
 /// Puts a quad into the open packet; its place is not there yet. A full packet must be shaded before the next one.
-inline void add_to_packet(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t tile_pixel, int32_t x_px, int32_t y_px,
-                          uint64_t raster, uint64_t live) {
-  shader::FragmentArgs& args = w.args;
-  const uint32_t q = w.packet_count++;
-  w.block_primitive = nullptr;
+inline void add_to_packet(Packets& p, const Bin& bin, const shader::PrimitiveSetup* primitive, uint32_t tile_pixel, int32_t x_px,
+                          int32_t y_px, uint64_t raster, uint64_t live) {
+  assert(p.packet_count < shader::kMaxQuads && (live & ~raster) == 0);
+  shader::FragmentArgs& args = p.args;
+  const uint32_t q = p.packet_count++;
+  p.block_primitive = nullptr;
   args.primitive[q] = primitive;
-  args.x_px[q] = w.origin_x_px + x_px;
-  args.y_px[q] = w.origin_y_px + y_px;
+  args.x_px[q] = bin.origin_x_px + x_px;
+  args.y_px[q] = bin.origin_y_px + y_px;
   args.tile_pixel[q] = tile_pixel;
   args.raster_coverage[q] = raster;
   args.live_coverage[q] = live;
 }
-inline bool packet_holds(const Worker& w, uint32_t tile_pixel) {
+inline bool packet_holds(const Packets& p, uint32_t tile_pixel) {
   bool held = false;
-  for (uint32_t q = 0; q < w.packet_count; q++) held |= w.args.tile_pixel[q] == tile_pixel;
+  for (uint32_t q = 0; q < p.packet_count; q++) held |= p.args.tile_pixel[q] == tile_pixel;
   return held;
 }
 /// Shades the open packet (one quad or more) and closes it.
@@ -301,9 +317,10 @@ void shade_blocks(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t b
 /// Shades waiting quads: all of them, or until few enough wait that a packet may not fill.
 void drain_queue(Worker& w, bool all);
 inline void push_quad(Worker& w, const WaitingQuad& quad) {
-  if (w.queue_count == kQueueQuads) drain_queue(w, false);
-  w.queue[w.queue_count++] = quad;
-  w.waiting[quad.tile_pixel >> 4]++;
+  assert(quad.live && (quad.live & ~quad.raster) == 0);
+  if (w.packets.queue_count == kQueueQuads) drain_queue(w, false);
+  w.packets.queue[w.packets.queue_count++] = quad;
+  w.packets.waiting[quad.tile_pixel >> 4]++;
 }
 
 /// Everything that waits, of all draws, is shaded.
@@ -311,7 +328,7 @@ void release_queue(Worker& w);
 /// Forward pixel kill: the quad waits; where its draw is a killer, what waits behind it is not shaded any more.
 void push_kill_quad(Worker& w, const WaitingQuad& quad);
 inline void emit_quad(Worker& w, const WaitingQuad& quad) {
-  if (w.kill.on && w.phase != Phase::pre)
+  if (w.kill.on && w.bin.phase != Phase::pre)
     push_kill_quad(w, quad);
   else
     push_quad(w, quad);
@@ -321,9 +338,9 @@ inline void emit_quad(Worker& w, const WaitingQuad& quad) {
 
 namespace tilegpu::tile {
 
-/// Samples of a quad whose visible primitive is `id`; whose visible primitive came after the first `ids`.
-uint64_t owned_samples(const Worker& w, uint32_t tile_pixel, uint64_t live, uint32_t id);
-uint64_t overdrawn_samples(const Worker& w, uint32_t tile_pixel, uint64_t live, uint32_t ids);
+/// Samples of a quad whose visible primitive is `id`; whose visible primitive came after the first `count`. `ids`: the plane of numbers.
+uint64_t owned_samples(const uint32_t* ids, uint32_t samples, uint32_t tile_pixel, uint64_t live, uint32_t id);
+uint64_t overdrawn_samples(const uint32_t* ids, uint32_t samples, uint32_t tile_pixel, uint64_t live, uint32_t count);
 
 /// Pre-pass and main pass from entry `at` of segment `segment` on; both move to where ordinary drawing goes on. True: there the
 /// next pre-pass may begin (this one was full), false: nothing more in this bin is compatible.
@@ -331,7 +348,7 @@ bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end);
 /// The next draw of the pre-pass; false: it ends here.
 bool enter_prepass_draw(Worker& w, uint32_t draw);
 
-/// Shades what the visibility buffer holds and clears it. The queue is empty; afterwards Worker::shading is another draw's.
+/// Shades what the visibility buffer holds and clears it. The queue is empty; afterwards Packets::shading is another draw's.
 void flush_visibility(Worker& w);
 
 }  // namespace tilegpu::tile

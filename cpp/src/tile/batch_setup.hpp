@@ -1,4 +1,4 @@
-// tile/setup_batch.hpp -- stage: tile phase, setup of eight triangles at once, a lane each. In: eight records. Out: for the
+// tile/batch_setup.hpp -- stage: tile phase, setup of eight triangles at once, a lane each. In: eight records. Out: for the
 // small ones everything that coverage needs, for all the depth plane; or, for those that are shaded, their PrimitiveSetup.
 //
 // The arithmetic is that of primitive_setup.hpp, operation by operation, so that both give the same bits: differences of

@@ -1,11 +1,12 @@
-// tile/block_list.cpp -- see block_list.hpp.
-#include "tile/block_list.hpp"
+// tile/sample_lists.cpp -- see sample_lists.hpp.
+#include "tile/sample_lists.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "base/simd.hpp"
-#include "tile/covered_blocks.hpp"
+#include "tile/batch_coverage.hpp"
 #include "tile/worker.hpp"
 
 namespace tilegpu::tile {
@@ -45,22 +46,10 @@ uint32_t count_samples(SampleMasks m) {
 }
 #endif
 
-#ifndef TILEGPU_TRACED
-bool serves(const TestState& test, ListTest& out) {
-  out = {};
-  if (test.stencil_test || test.bounds_test) return false;
-  if (!test.depth) return true;
-  if (!test.depth_test || !test.depth_write) return false;
-  out.always = test.compare == VK_COMPARE_OP_ALWAYS;
-  out.sign = test.compare == VK_COMPARE_OP_GREATER || test.compare == VK_COMPARE_OP_GREATER_OR_EQUAL ? -1 : 1;
-  out.bias = test.compare == VK_COMPARE_OP_LESS_OR_EQUAL || test.compare == VK_COMPARE_OP_GREATER_OR_EQUAL ? 1 : 0;
-  return out.always || test.compare == VK_COMPARE_OP_LESS || test.compare == VK_COMPARE_OP_GREATER || out.bias;
-}
-#endif
-
 void begin_lists(Worker& w, uint32_t background) {
+  assert(w.shape.samples > 1 && w.shape.samples <= kMaxSamples);
   BlockLists& lists = w.lists;
-  const size_t blocks = size_t{w.blocks_per_row} * w.blocks_per_row;
+  const size_t blocks = size_t{w.shape.blocks_per_row} * w.shape.blocks_per_row;
   lists.active = true;
   lists.background = background;
   lists.count.assign(blocks, 0);
@@ -68,28 +57,29 @@ void begin_lists(Worker& w, uint32_t background) {
   lists.entries = reinterpret_cast<BlockEntry*>(lists.entry_memory.data());
   lists.free_memory.reserve(blocks * sizeof(SampleMasks));
   lists.free = reinterpret_cast<SampleMasks*>(lists.free_memory.data());
-  for (uint32_t s = 0; s < 16; s++) lists.all[s] = s < w.samples ? 0xffff : 0;
+  for (uint32_t s = 0; s < 16; s++) lists.all[s] = s < w.shape.samples ? 0xffff : 0;
   std::fill_n(lists.free, blocks, lists.all);
   lists.most.assign(blocks, INT32_MIN);
   lists.planes.clear();
   const tile_io::HostTile& tile = w.pass->tile;
-  lists.depth = tile.depth.words ? reinterpret_cast<uint32_t*>(w.memory.data() + tile.depth.offset_B) : nullptr;
+  lists.depth = tile.depth.words ? reinterpret_cast<uint32_t*>(w.buffers.memory.data() + tile.depth.offset_B) : nullptr;
   depth_encoding(tile.depth_format, lists.unorm, lists.scale);
-  lists.positions = sample_positions(w.samples);
-  lists.samples = w.samples;
-  if (lists.depth) reset_far(w, static_cast<int32_t>(background));
+  lists.positions = sample_positions(w.shape.samples);
+  lists.samples = w.shape.samples;
+  if (lists.depth) w.bounds.reset(static_cast<int32_t>(background));
 }
 
 SampleMasks insert(Worker& w, const PrimitiveDepth& p, uint32_t plane, uint32_t block, int32_t x_px, int32_t y_px, SampleMasks covered) {
+  assert(w.lists.active && w.lists.count[block] < kBlockEntries);  // a full list is expanded first
   BlockLists& lists = w.lists;
-  const ListTest test = w.list_test;
+  const ListTest test = w.draw.plan.list;
   DepthRange range{0, 0};
   int32_t nearest = 0, farthest = 0;  // in the order of the test
   if (!test.always) {
     range = depth_range(p, x_px, y_px, lists.unorm, lists.scale);
     nearest = test.sign > 0 ? range.near : -range.far;
     farthest = test.sign > 0 ? range.far : -range.near;
-    if (w.test.far && nearest - test.bias >= w.far[block]) return SampleMasks{};
+    if (w.draw.test.far && nearest - test.bias >= w.bounds.far[block]) return SampleMasks{};
   } else if (lists.depth) {
     range = depth_range(p, x_px, y_px, lists.unorm, lists.scale);
   }
@@ -106,7 +96,7 @@ SampleMasks insert(Worker& w, const PrimitiveDepth& p, uint32_t plane, uint32_t 
     list[count] = {covered, p.id, plane, range.near, range.far};
     lists.count[block] = static_cast<uint8_t>(count + 1);
     lists.most[block] = most = std::max(lists.most[block], range.far);
-    if (w.test.far) w.far[block] = none(free) ? most : std::max(most, static_cast<int32_t>(lists.background));
+    if (w.draw.test.far) w.bounds.far[block] = none(free) ? most : std::max(most, static_cast<int32_t>(lists.background));
     return covered;
   }
   for (uint32_t i = 0; i < count; i++) {
@@ -144,7 +134,7 @@ SampleMasks insert(Worker& w, const PrimitiveDepth& p, uint32_t plane, uint32_t 
     list[kept++] = {pass, p.id, plane, range.near, range.far};
     lists.most[block] = most = std::max(most, range.far);
     if (!none(free)) most = std::max(most, static_cast<int32_t>(lists.background));
-    if (w.test.far) w.far[block] = most;
+    if (w.draw.test.far) w.bounds.far[block] = most;
   }
   lists.count[block] = static_cast<uint8_t>(kept);
   return pass;
@@ -191,8 +181,8 @@ struct Ranges {
 
 void find_ranges(const Worker& w, const TriangleBatch& b, const CoveredBlocks& blocks, Ranges& out) {
   for (uint32_t i = 0; i < blocks.count; i++) {
-    const DepthRange range = depth_range(batch_depth(b, blocks.lane[i], 0, 0), w.origin_x_px + blocks.x[i] * 4,
-                                         w.origin_y_px + blocks.y[i] * 4, w.lists.unorm, w.lists.scale);
+    const DepthRange range = depth_range(batch_depth(b, blocks.lane[i], 0, 0), w.bin.origin_x_px + blocks.x[i] * 4,
+                                         w.bin.origin_y_px + blocks.y[i] * 4, w.lists.unorm, w.lists.scale);
     out.near[i] = range.near;
     out.far[i] = range.far;
   }
@@ -214,7 +204,7 @@ TILEGPU_WIDE void find_ranges_wide(const Worker& w, const TriangleBatch& b, cons
     const auto pixel = [&](const uint8_t* at, int32_t origin_px) TILEGPU_WIDE {
       return _mm512_cvtepi32_ps(_mm512_add_epi32(_mm512_slli_epi32(bytes(at), 2), _mm512_set1_epi32(origin_px)));
     };
-    const __m512 x = pixel(blocks.x + i, w.origin_x_px), y = pixel(blocks.y + i, w.origin_y_px);
+    const __m512 x = pixel(blocks.x + i, w.bin.origin_x_px), y = pixel(blocks.y + i, w.bin.origin_y_px);
     const __m512 slope_x = own(zx), slope_y = own(zy), from_x = own(anchor_x), from_y = own(anchor_y), first = own(z0), least = own(lo),
                  most = own(hi);
     const __mmask16 rises_x = _mm512_cmp_ps_mask(slope_x, zero, _CMP_GE_OQ), rises_y = _mm512_cmp_ps_mask(slope_y, zero, _CMP_GE_OQ);
@@ -240,8 +230,8 @@ TILEGPU_WIDE void find_ranges_wide(const Worker& w, const TriangleBatch& b, cons
 __attribute__((noinline)) uint32_t insert_again(Worker& w, const TriangleBatch& batch, const CoveredBlocks& blocks, uint32_t i,
                                                 uint32_t number, uint32_t first_plane, SampleMasks covered) {
   const uint32_t lane = blocks.lane[i];
-  const SampleMasks pass = insert(w, batch_depth(batch, lane, number, 0), first_plane + lane, w.block_of(blocks.x[i], blocks.y[i]),
-                                  w.origin_x_px + blocks.x[i] * 4, w.origin_y_px + blocks.y[i] * 4, covered);
+  const SampleMasks pass = insert(w, batch_depth(batch, lane, number, 0), first_plane + lane, w.shape.block_of(blocks.x[i], blocks.y[i]),
+                                  w.bin.origin_x_px + blocks.x[i] * 4, w.bin.origin_y_px + blocks.y[i] * 4, covered);
   return static_cast<uint32_t>(std::popcount(pixels_of(pass)));
 }
 
@@ -250,19 +240,19 @@ ListedBlocks insert_words(Worker& w, const TriangleBatch& batch, const CoveredBl
                           void* context) {
   if (!blocks.count) return {0, 0, 0, 0};
   BlockLists& lists = w.lists;
-  const ListTest test = w.list_test;
-  const bool bounded = !test.always && w.test.far;
+  const ListTest test = w.draw.plan.list;
+  const bool bounded = !test.always && w.draw.test.far;
   const int32_t clear_depth = static_cast<int32_t>(lists.background), background = clear_depth * test.sign + test.bias;
   Ranges ranges;
-  (w.wide && !lists.unorm ? find_ranges_wide : find_ranges)(w, batch, blocks, ranges);
+  (w.shape.wide && !lists.unorm ? find_ranges_wide : find_ranges)(w, batch, blocks, ranges);
   // Planes of all lanes, in any case: whether one is seen is hard to foretell.
   const uint32_t first_lane = blocks.lane[0], last_lane = blocks.lane[blocks.count - 1];
   const uint32_t first_plane = static_cast<uint32_t>(lists.planes.size()) - first_lane;
   for (uint32_t lane = first_lane; lane <= last_lane; lane++) lists.planes.push_back(batch_depth(batch, lane, 0, 0));
-  const bool keeps_far = w.test.far != nullptr;
-  const uint32_t row_shift = w.row_shift;
+  const bool keeps_far = w.draw.test.far != nullptr;
+  const uint32_t row_shift = w.shape.row_shift;
   uint8_t* const counts = lists.count.data();
-  int32_t* const bounds = w.far.data();
+  int32_t* const bounds = w.bounds.far.data();
   int32_t* const mosts = lists.most.data();
   BlockEntry* const entries = lists.entries;
   SampleMasks* const frees = lists.free;
@@ -308,22 +298,24 @@ ListedBlocks insert_words(Worker& w, const TriangleBatch& batch, const CoveredBl
 
 ListedBlocks insert_blocks(Worker& w, const TriangleBatch& batch, const CoveredBlocks& blocks, uint32_t first_number, DrawBlock draw,
                            void* context) {
-  const auto insert_all = w.samples <= 4 ? insert_words<Words4> : w.samples == 8 ? insert_words<Words8> : insert_words<Words16>;
+  assert(w.draw.takes_lists && blocks.count <= CoveredBlocks::kMost);
+  const auto insert_all = w.shape.samples <= 4 ? insert_words<Words4> : w.shape.samples == 8 ? insert_words<Words8> : insert_words<Words16>;
   return insert_all(w, batch, blocks, first_number, draw, context);
 }
 
 void expand_list(Worker& w, uint32_t block) {
+  assert(w.lists.count[block] <= kBlockEntries);  // not in the buffers yet
   BlockLists& lists = w.lists;
   const uint32_t count = lists.count[block];
   lists.count[block] = kInBuffers;
   const BlockEntry* list = lists.entries + size_t{block} * kBlockEntries;
-  const int32_t x_px = w.origin_x_px + static_cast<int32_t>(block & (w.blocks_per_row - 1)) * 4;
-  const int32_t y_px = w.origin_y_px + static_cast<int32_t>(block >> w.row_shift) * 4;
+  const int32_t x_px = w.bin.origin_x_px + static_cast<int32_t>(block & (w.shape.blocks_per_row - 1)) * 4;
+  const int32_t y_px = w.bin.origin_y_px + static_cast<int32_t>(block >> w.shape.row_shift) * 4;
   uint32_t* depth = lists.depth ? lists.depth + size_t{block} * lists.samples * 16 : nullptr;
-  uint32_t* ids = w.ids + size_t{block} * lists.samples * 16;  // zero where no primitive was seen
+  uint32_t* ids = w.buffers.ids + size_t{block} * lists.samples * 16;  // zero where no primitive was seen
   uint32_t seen = 0;
   for (uint32_t i = 0; i < count; i++) seen |= list[i].id;
-  if (seen) w.dirty[block] = 1;
+  if (seen) w.visibility.dirty[block] = 1;
   for (uint32_t s = 0; s < lists.samples; s++) {
     BlockDepth now{i32x8{} + static_cast<int32_t>(lists.background), i32x8{} + static_cast<int32_t>(lists.background)};
     i32x8 numbers[2] = {};

@@ -1,7 +1,8 @@
-// tile/block_cover.cpp -- see block_cover.hpp.
-#include "tile/block_cover.hpp"
+// tile/whole_blocks.cpp -- see whole_blocks.hpp.
+#include "tile/whole_blocks.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstring>
 
@@ -16,59 +17,48 @@ i32x8 load(const void* words) { return (i32x8)_mm256_loadu_si256(static_cast<con
 void store(void* words, i32x8 v) { _mm256_storeu_si256(static_cast<__m256i*>(words), (__m256i)v); }
 
 void write_depth(Worker& w, const PrimitiveDepth& p, uint32_t block) {
-  const float x = static_cast<float>(w.origin_x_px + static_cast<int32_t>(block & (w.blocks_per_row - 1)) * 4) + 0.5f;
-  const int32_t y_px = w.origin_y_px + static_cast<int32_t>(block >> w.row_shift) * 4;
+  assert(block < w.shape.blocks() && w.pass->tile.depth.words == 1);
+  const float x = static_cast<float>(w.bin.origin_x_px + static_cast<int32_t>(block & (w.shape.blocks_per_row - 1)) * 4) + 0.5f;
+  const int32_t y_px = w.bin.origin_y_px + static_cast<int32_t>(block >> w.shape.row_shift) * 4;
   const BlockDepth depth =
-      block_depth(p, x, static_cast<float>(y_px) + 0.5f, static_cast<float>(y_px + 2) + 0.5f, w.test.unorm, w.test.unorm_scale);
-  uint32_t* words = reinterpret_cast<uint32_t*>(w.memory.data() + w.pass->tile.depth.offset_B) + size_t{block} * 16;
+      block_depth(p, x, static_cast<float>(y_px) + 0.5f, static_cast<float>(y_px + 2) + 0.5f, w.draw.test.unorm, w.draw.test.unorm_scale);
+  uint32_t* words = reinterpret_cast<uint32_t*>(w.buffers.memory.data() + w.pass->tile.depth.offset_B) + size_t{block} * 16;
   store(words, depth.upper);
   store(words + 8, depth.lower);
 }
 
 }  // namespace
 
-void reset_far(Worker& w, int32_t far) {
-  std::fill(w.far.begin(), w.far.end(), far);
-  std::fill(w.window_far.begin(), w.window_far.end(), far);
-  w.stale.clear();
-}
-
 void refresh_bounds(Worker& w) {
-  if (!w.stale.any) return;
+  if (!w.bounds.stale.any) return;
   const framebuffer::TilePlane& plane = w.pass->tile.depth;
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(w.memory.data() + plane.offset_B);
-  const uint32_t blocks = w.blocks_per_row * w.blocks_per_row;
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(w.buffers.memory.data() + plane.offset_B);
+  const uint32_t blocks = w.shape.blocks();
   for (uint32_t first = 0; first < blocks; first += 32) {
-    const __m256i marks = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w.stale.block + first));
+    const __m256i marks = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w.bounds.stale.block + first));
     for (uint32_t left = static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpgt_epi8(marks, _mm256_setzero_si256()))); left;
          left &= left - 1) {
       const uint32_t block = first + static_cast<uint32_t>(std::countr_zero(left));
       const Ends both = ends(load8(words + size_t{block} * 16), load8(words + size_t{block} * 16 + 8));
-      w.far[block] = both.most;
+      w.bounds.far[block] = both.most;
       // `far` holds when depth comes nearer, `near` does not: it is known only while the draw keeps it.
-      if (w.covers.active) w.covers.near[block] = w.test.near ? both.least : kNearUnknown;
+      if (w.covers.active) w.covers.near[block] = w.draw.test.near ? both.least : kNearUnknown;
     }
   }
-  w.stale.clear();
+  w.bounds.stale.clear();
 }
 
 void begin_covers(Worker& w, bool known, uint32_t background) {
+  assert(w.shape.samples == 1 && w.bounds.enabled);
   BlockCovers& c = w.covers;
-  const size_t blocks = size_t{w.blocks_per_row} * w.blocks_per_row + 8;  // eight are read at once
+  const size_t blocks = size_t{w.shape.blocks_per_row} * w.shape.blocks_per_row + 8;  // eight are read at once
   c.active = true;
   c.any = false;
   c.near.assign(blocks, known ? static_cast<int32_t>(background) : kNearUnknown);
-  if (known) reset_far(w, static_cast<int32_t>(background));
+  if (known) w.bounds.reset(static_cast<int32_t>(background));
   c.plane.assign(blocks, 0);
   c.planes.clear();
 }
-
-#ifndef TILEGPU_TRACED
-bool covers_serve(const TestState& test) {
-  const bool less = test.compare == VK_COMPARE_OP_LESS || test.compare == VK_COMPARE_OP_LESS_OR_EQUAL;
-  return less && test.far && test.ids && test.depth_write && !test.stencil_test && !test.bounds_test;
-}
-#endif
 
 namespace {
 
@@ -122,32 +112,36 @@ inline void store_rows(void* words, size_t pitch, i32x8 v) {
 
 CoverSides hold_blocks(Worker& w, const PrimitiveDepth& p, bool& listed, uint32_t first_block, int32_t x_px, int32_t y_px,
                        uint32_t present) {
+  assert(w.draw.takes_covers && w.draw.test.bounded() && present && present <= 0xff);
   if (!finite(p)) return {0, 0};
   BlockCovers& c = w.covers;
   const f32x8 block_x = {0, 4, 8, 12, 16, 20, 24, 28};
-  const auto [near, far] = corners_of(w.test, p, block_x + (static_cast<float>(x_px) + 0.5f), f32x8{} + (static_cast<float>(y_px) + 0.5f));
-  const i32x8 old_near = load(c.near.data() + first_block), old_far = load(w.far.data() + first_block);
-  const uint32_t hidden = hidden_by(w.test, near, old_far) & present;
-  const uint32_t held = won_by(w.test, far, old_near, old_far) & present & ~hidden;
+  const auto [near, far] =
+      corners_of(w.draw.test, p, block_x + (static_cast<float>(x_px) + 0.5f), f32x8{} + (static_cast<float>(y_px) + 0.5f));
+  const i32x8 old_near = load(c.near.data() + first_block), old_far = load(w.bounds.far.data() + first_block);
+  const uint32_t hidden = hidden_by(w.draw.test, near, old_far) & present;
+  const uint32_t held = won_by(w.draw.test, far, old_near, old_far) & present & ~hidden;
   if (!held) return {hidden, 0};
   const i32x8 mask = expand8(held);
   const i32x8 plane = i32x8{} + static_cast<int32_t>(plane_of(c, p, listed));
   store(c.near.data() + first_block, select(mask, near, old_near));
-  store(w.far.data() + first_block, select(mask, far, old_far));
+  store(w.bounds.far.data() + first_block, select(mask, far, old_far));
   store(c.plane.data() + first_block, select(mask, plane, load(c.plane.data() + first_block)));
   uint64_t dirty;
-  std::memcpy(&dirty, &w.dirty[first_block], 8);
+  std::memcpy(&dirty, &w.visibility.dirty[first_block], 8);
   dirty |= _pdep_u64(held, 0x0101010101010101u);
-  std::memcpy(&w.dirty[first_block], &dirty, 8);
+  std::memcpy(&w.visibility.dirty[first_block], &dirty, 8);
   return {hidden, held};
 }
 
 CoverSides cover_window(Worker& w, const PrimitiveDepth& p, bool& listed, uint32_t first_block, int32_t x_px, int32_t y_px, uint32_t full,
                         uint32_t part) {
+  assert(w.shape.samples == 1 && w.draw.test.far && !(full & part));
+  assert((first_block & 3) == 0);  // bounds of windows are of whole ones
   if (!finite(p)) return {0, 0};
-  const TestState& test = w.test;
-  const uint32_t pitch = w.blocks_per_row;
-  int32_t& bound = w.window_far[((first_block >> w.row_shift) >> 2) * (pitch >> 2) + ((first_block & (pitch - 1)) >> 2)];
+  const TestState& test = w.draw.test;
+  const uint32_t pitch = w.shape.blocks_per_row;
+  int32_t& bound = w.bounds.window_far[((first_block >> w.shape.row_shift) >> 2) * (pitch >> 2) + ((first_block & (pitch - 1)) >> 2)];
   const float left = static_cast<float>(x_px) + 0.5f, top = static_cast<float>(y_px) + 0.5f;
   {
     const f32x4 x = f32x4{} + (p.zx >= 0 ? left : left + 15.0f), y = f32x4{} + (p.zy >= 0 ? top : top + 15.0f);
@@ -158,12 +152,12 @@ CoverSides cover_window(Worker& w, const PrimitiveDepth& p, bool& listed, uint32
   BlockCovers& c = w.covers;
   const f32x8 across = {0, 4, 8, 12, 0, 4, 8, 12}, down = {0, 0, 0, 0, 4, 4, 4, 4};
   // Both halves are decided before anything is written: the places in memory are then known once.
-  int32_t* const far_at = w.far.data() + first_block;
+  int32_t* const far_at = w.bounds.far.data() + first_block;
   const Corners upper = corners_of(test, p, across + left, down + top), lower = corners_of(test, p, across + left, down + (top + 8.0f));
   const i32x8 upper_far = load_rows(far_at, pitch), lower_far = load_rows(far_at + 2 * pitch, pitch);
   CoverSides sides{hidden_by(test, upper.near, upper_far) | hidden_by(test, lower.near, lower_far) << 8, 0};
   i32x8 most = maximum(upper_far, lower_far);
-  if (w.cover_draw) {
+  if (w.draw.takes_covers) {
     int32_t* const near_at = c.near.data() + first_block;
     const i32x8 upper_near = load_rows(near_at, pitch), lower_near = load_rows(near_at + 2 * pitch, pitch);
     sides.held =
@@ -171,7 +165,7 @@ CoverSides cover_window(Worker& w, const PrimitiveDepth& p, bool& listed, uint32
     if (sides.held) {
       const i32x8 plane = i32x8{} + static_cast<int32_t>(plane_of(c, p, listed));
       uint32_t* const plane_at = c.plane.data() + first_block;
-      uint8_t* const dirty_at = w.dirty.data() + first_block;
+      uint8_t* const dirty_at = w.visibility.dirty.data() + first_block;
       const i32x8 first = expand8(sides.held & 0xff), second = expand8(sides.held >> 8);
       const i32x8 now_upper = select(first, upper.far, upper_far), now_lower = select(second, lower.far, lower_far);
       store_rows(near_at, pitch, select(first, upper.near, upper_near));
@@ -196,10 +190,11 @@ CoverSides cover_window(Worker& w, const PrimitiveDepth& p, bool& listed, uint32
 }
 
 void expand_cover(Worker& w, uint32_t block) {
+  assert(w.covers.plane[block] && w.covers.plane[block] <= w.covers.planes.size());
   const PrimitiveDepth& p = w.covers.planes[w.covers.plane[block] - 1];
   w.covers.plane[block] = 0;
   write_depth(w, p, block);
-  uint32_t* ids = w.ids + size_t{block} * 16;
+  uint32_t* ids = w.buffers.ids + size_t{block} * 16;
   const i32x8 number = i32x8{} + static_cast<int32_t>(p.id);
   store(ids, number);
   store(ids + 8, number);
@@ -215,15 +210,14 @@ void expand_covers(Worker& w) {
 uint32_t release_cover(Worker& w, uint32_t block) {
   const uint32_t plane = w.covers.plane[block];
   if (!plane) return 0;
+  assert(plane <= w.covers.planes.size());
   w.covers.plane[block] = 0;
   const PrimitiveDepth& p = w.covers.planes[plane - 1];
-  if (!w.last_flush || w.pass->keeps_depth) write_depth(w, p, block);
-  uint32_t* ids = w.ids + size_t{block} * 16;  // of what it covered
+  if (!w.bin.last_flush || w.pass->keeps_depth) write_depth(w, p, block);
+  uint32_t* ids = w.buffers.ids + size_t{block} * 16;  // of what it covered
   store(ids, i32x8{});
   store(ids + 8, i32x8{});
   return p.id;
 }
-
-void forget_near(Worker& w) { std::fill(w.covers.near.begin(), w.covers.near.end(), kNearUnknown); }
 
 }  // namespace tilegpu::tile

@@ -1,5 +1,5 @@
-// tile/covered_blocks.cpp -- see covered_blocks.hpp.
-#include "tile/covered_blocks.hpp"
+// tile/batch_coverage.cpp -- see batch_coverage.hpp.
+#include "tile/batch_coverage.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -20,6 +20,7 @@ alignas(64) constexpr int32_t kY[16] = {0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2
 
 void BinPlace::place(int32_t origin_x_px, int32_t origin_y_px, uint32_t blocks) {
   assert(blocks <= kMostBlocks);
+  assert(blocks <= kMostBlocks);
   blocks_per_row = blocks;
   for (int32_t b = 0; b < static_cast<int32_t>(blocks); b++)
     for (uint32_t p = 0; p < 16; p++) {
@@ -37,6 +38,7 @@ void BinPlace::cut(const PixelRect& rect) {
 }
 
 void cover_blocks(const TriangleBatch& b, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out) {
+  assert(samples > 1 && samples <= kMaxSamples);
   uint32_t count = 0;
   out.words = std::max(samples, 4u);
   for (; lanes; lanes &= lanes - 1) {

@@ -1,4 +1,4 @@
-// tile/wide_tests.hpp -- stage: tile phase, one sample, AVX-512: coverage, depth test and numbers of small and medium triangles of a
+// tile/batch_tests.hpp -- stage: tile phase, one sample, AVX-512: coverage, depth test and numbers of small and medium triangles of a
 // batch, in one go. In: a TriangleBatch, the tile's planes. Out: depth, numbers and bounds written; counts of pixels; which triangles
 // are seen.
 //
@@ -7,13 +7,14 @@
 // operation what the functions of coverage.hpp and depth_stencil.cpp do. Source: Abrash, "Rasterization on Larrabee".
 #pragma once
 
-#include "tile/covered_blocks.hpp"
+#include "tile/batch_coverage.hpp"
+#include "tile/variant.hpp"
 
 namespace tilegpu::tile {
 
 struct Worker;
 
-/// Blocks that a primitive holds (tile/block_cover.hpp); they are expanded before they are tested.
+/// Blocks that a primitive holds (tile/whole_blocks.hpp); they are expanded before they are tested.
 struct HeldBlocks {
   Worker* worker;
   const uint32_t* plane;  // per block: not 0: held; null: none is

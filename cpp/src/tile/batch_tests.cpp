@@ -1,11 +1,12 @@
-// tile/wide_tests.cpp -- see wide_tests.hpp.
-#include "tile/wide_tests.hpp"
+// tile/batch_tests.cpp -- see batch_tests.hpp.
+#include "tile/batch_tests.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "base/simd.hpp"
-#include "tile/block_cover.hpp"
+#include "tile/whole_blocks.hpp"
 
 namespace tilegpu::tile {
 
@@ -246,6 +247,7 @@ struct WideKernel {
 
   TILEGPU_WIDE static TestedBlocks triangles(const TestState& state, const TriangleBatch& b, uint32_t lanes, uint32_t first_number,
                                              const BinPlace& bin, const HeldBlocks& held) {
+    assert(state.samples == 1 && state.ids && state.depth && lanes);
     uint8_t unused[StaleBounds::kMost];
     Batch batch{state, b, bin, held, kBounds && state.far ? state.stale->block : unused, {}};
     for (int k = 0; k < 3; k++) {

@@ -1,4 +1,4 @@
-// tile/block_list.hpp -- stage: tile phase, several samples. What is seen of a 4x4 block as a short list: for each primitive its
+// tile/sample_lists.hpp -- stage: tile phase, several samples. What is seen of a 4x4 block as a short list: for each primitive its
 // number, its depth plane and a mask of its samples, instead of a depth and a number for every sample.
 //
 // In: coverage of a primitive in a block. Out: what of it passes the depth test; the list brought up to date. Most tests are decided
@@ -64,14 +64,6 @@ struct BlockLists {
   const float* positions = nullptr;
   uint32_t samples = 1;
 };
-
-/// How the current draw compares, as one rule on signed words: passes where sign * now < sign * old + bias.
-struct ListTest {
-  bool always = true;
-  int32_t sign = 1, bias = 0;
-};
-/// Whether lists serve a draw with these tests, which goes through the visibility buffer; and its rule.
-bool serves(const TestState& test, ListTest& out);
 
 /// Before the first draw of a bin. `background`: the depth word that the plane was not cleared to.
 void begin_lists(Worker& w, uint32_t background);

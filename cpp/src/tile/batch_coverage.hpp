@@ -1,11 +1,11 @@
-// tile/covered_blocks.hpp -- stage: tile phase, several samples. In: the medium triangles of a batch. Out: every 4x4 block where one of
+// tile/batch_coverage.hpp -- stage: tile phase, several samples. In: the medium triangles of a batch. Out: every 4x4 block where one of
 // them covers a sample, in order of the triangles, in one list: what tests them runs through one loop, whose end is foretold, instead of
-// two short ones for each triangle. One sample: wide_tests.hpp.
+// two short ones for each triangle. One sample: batch_tests.hpp.
 #pragma once
 
 #include <cstring>
 
-#include "tile/setup_batch.hpp"
+#include "tile/batch_setup.hpp"
 
 namespace tilegpu::tile {
 

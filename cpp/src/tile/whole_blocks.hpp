@@ -1,4 +1,4 @@
-// tile/block_cover.hpp -- stage: tile phase, one sample. A 4x4 block that one primitive covers whole, in front of all that was there,
+// tile/whole_blocks.hpp -- stage: tile phase, one sample. A 4x4 block that one primitive covers whole, in front of all that was there,
 // is kept as that primitive's number instead of 16 depths and 16 numbers: up to eight blocks side by side by a few instructions.
 //
 // In: wholly covered blocks, in a row or in a window of four by four. Out: which of them are hidden, which are held by the primitive now;
@@ -8,6 +8,7 @@
 // Greene, Kass and Miller, "Hierarchical Z-buffer visibility".
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -26,16 +27,15 @@ inline constexpr int32_t kNearUnknown = static_cast<int32_t>(0xff800000u);
 struct BlockCovers {
   bool active = false;          // in this bin
   bool any = false;             // blocks may be held
-  std::vector<int32_t> near;    // per block: at most every depth word, see Worker::far
+  std::vector<int32_t> near;    // per block: at most every depth word, see DepthBounds::far
   std::vector<uint32_t> plane;  // per block: 1 + index in `planes` of the primitive that holds it; 0: it is in the buffers
   std::vector<PrimitiveDepth> planes;
+  /// Depth was written by others.
+  void forget_near() { std::fill(near.begin(), near.end(), kNearUnknown); }
 };
 
 /// Before the first draw of a bin. `known`: every depth word is `background`.
 void begin_covers(Worker& w, bool known, uint32_t background);
-/// Whether blocks may be held while a draw with these tests, which goes through the visibility buffer, is drawn.
-bool covers_serve(const TestState& test);
-
 /// Up to eight blocks side by side (bit: block).
 struct CoverSides {
   uint32_t hidden, held;
@@ -45,11 +45,9 @@ CoverSides hold_blocks(Worker& w, const PrimitiveDepth& p, bool& listed, uint32_
                        uint32_t present);
 
 /// The same for a window of 16x16 pixels (bit: row-major block in it; in `hidden` of partly covered ones too), for one sample and any
-/// test with bounds; nothing is held where `w.cover_draw` is false. A bound of the window's own comes first.
+/// test with bounds; nothing is held where `w.draw.takes_covers` is false. A bound of the window's own comes first.
 CoverSides cover_window(Worker& w, const PrimitiveDepth& p, bool& listed, uint32_t first_block, int32_t x_px, int32_t y_px, uint32_t full,
                         uint32_t part);
-/// Bounds of depth begin anew: nothing is known, or all is `far`.
-void reset_far(Worker& w, int32_t far);
 /// One sample: bounds of the blocks that small and medium triangles wrote to, before a large one asks them.
 void refresh_bounds(Worker& w);
 
@@ -59,7 +57,5 @@ void expand_cover(Worker& w, uint32_t block);
 void expand_covers(Worker& w);
 /// At a flush: the number of the primitive that holds the block, which it does no more; 0: none. Depth is written if it is still needed.
 uint32_t release_cover(Worker& w, uint32_t block);
-/// Depth was written by others.
-void forget_near(Worker& w);
 
 }  // namespace tilegpu::tile

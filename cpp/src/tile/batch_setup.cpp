@@ -1,7 +1,8 @@
-// tile/setup_batch.cpp -- see setup_batch.hpp.
-#include "tile/setup_batch.hpp"
+// tile/batch_setup.cpp -- see batch_setup.hpp.
+#include "tile/batch_setup.hpp"
 
 #include <bit>
+#include <cassert>
 #include <cstddef>
 
 #include "records/primitive_setup.hpp"
@@ -126,6 +127,7 @@ inline void keep(float* to, f32x8 v) { _mm256_store_ps(to, (__m256)v); }
 
 void prepare_batch(const TriangleRecord* const* records, uint32_t count, int32_t origin_x_px, int32_t origin_y_px, const PixelRect& rect,
                    uint32_t samples, int32_t block_limit, float range_lo, float range_hi, TriangleBatch& out) {
+  assert(count >= 1 && count <= kBatch);
   const Records8 r = load(records);
   i32x8 x[3], y[3];
   for (int k = 0; k < 3; k++) {

@@ -1,0 +1,57 @@
+"""rp.explain() says which way each draw took through the tile phase (cpp/src/tile/plan.hpp), by what its state asks for."""
+
+from typing import Any
+
+import pytest
+
+import tilegpu as tg
+
+VERT = """#version 450
+layout(push_constant) uniform P { float z; };
+void main() { gl_Position = vec4(vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4.0 - 1.0, z, 1.0); }"""
+FRAG = """#version 450
+layout(location = 0) out vec4 o_color;
+void main() { o_color = vec4(gl_FragCoord.xy / 64.0, 0.0, 1.0); }"""
+DISCARDS = FRAG.replace("o_color =", "if (gl_FragCoord.x < 8.0) discard; o_color =")
+WRITES_DEPTH = FRAG.replace("o_color =", "gl_FragDepth = 0.5; o_color =")
+
+DEPTH = {"depth_test": True, "depth_write": True, "depth_compare": "less"}
+
+
+def plan_of(device: tg.Device, frag: str, samples: int = 1, **state: Any) -> str:
+    color = device.image((64, 64), "r8g8b8a8_unorm", samples=samples)
+    depth = device.image((64, 64), "d32_sfloat", samples=samples)
+    pipe = device.pipeline(VERT, frag, color=[color.format], depth=depth.format, samples=samples, **(DEPTH | state))
+    with device.render_pass(color=[color], depth=depth) as rp:
+        rp.draw(pipe, count=3, push={"z": 0.5})
+    (row,) = rp.explain().rows
+    assert row["plan"] in str(rp.explain())
+    return str(row["plan"])
+
+
+@pytest.mark.parametrize("lanes", [8, 16])
+@pytest.mark.parametrize("samples", [1, 4])
+def test_opaque_draws_go_through_the_visibility_buffer(lanes: int, samples: int) -> None:
+    device = tg.Device(lanes=lanes)
+    plan = plan_of(device, FRAG, samples)
+    assert "; early tests, depth LESS" in plan and "; visibility buffer" in plan
+    assert ("into lists of blocks" in plan) == (samples > 1)
+    assert ("whole blocks as one primitive, near ones first" in plan) == (samples == 1)
+    plain = plan_of(tg.Device(lanes=lanes, compress_samples=False), FRAG, samples)
+    assert "visibility buffer" in plain and "lists" not in plain and "one primitive" not in plain
+
+
+def test_other_states_take_other_ways() -> None:
+    device = tg.Device(lanes=8)
+    assert "; quad queue" in plan_of(device, FRAG, blend="alpha")
+    late = plan_of(device, DISCARDS)
+    assert "; early tests without writes, late tests, depth LESS" in late and "epilogue after what the shader decides" in late
+    assert "; late tests, depth LESS" in plan_of(device, WRITES_DEPTH)
+    assert "; no tests" in plan_of(device, FRAG, depth_test=False, depth_write=False)
+    assert "hierarchical Z" not in plan_of(device, FRAG, depth_compare="greater")
+
+
+def test_without_the_visibility_buffer_quads_wait_in_order() -> None:
+    device = tg.Device(hsr="off")
+    plan = plan_of(device, FRAG)
+    assert "; quad queue" in plan and "visibility" not in plan and "hierarchical" not in plan
