@@ -12,7 +12,7 @@ import tilegpu as tg
 
 FMT = "r32g32b32a32_sfloat"
 FULL = "#version 450\nvoid main() { gl_Position = vec4(vec2((gl_VertexIndex << 1) & 2, gl_VertexIndex & 2) * 2.0 - 1.0, 1, 1); }"
-HEAD = "#version 450\nlayout(location=0) out vec4 o;\n"
+HEAD = "#version 450\n#extension GL_EXT_samplerless_texture_functions : enable\nlayout(location=0) out vec4 o;\n"
 
 
 @pytest.fixture(scope="module")
