@@ -47,7 +47,11 @@ def dev() -> tg.Device:
 def shapes(rng: random.Random, count: int = 18) -> np.ndarray:
     out = np.zeros(count, DTYPE)
     for vertex in out:
-        vertex["position"] = [*(rng.uniform(-1.2, 1.2) for _ in range(2)), rng.uniform(-0.2, 1.2), rng.uniform(0.6, 1.4)]
+        vertex["position"] = [
+            *(rng.uniform(-1.2, 1.2) for _ in range(2)),
+            rng.uniform(-0.2, 1.2),
+            rng.uniform(0.6, 1.4),
+        ]
         vertex["color"] = [rng.random() for _ in range(4)]
     return out
 
@@ -55,7 +59,9 @@ def shapes(rng: random.Random, count: int = 18) -> np.ndarray:
 def random_state(rng: random.Random, samples: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """Arguments of a pipeline that fixes it, and the same state as a pass sets it."""
     flag = lambda chance=0.5: rng.random() < chance  # noqa: E731
-    topology = rng.choice(["triangle_list", "triangle_list", "triangle_strip", "triangle_fan", "line_strip", "point_list"])
+    topology = rng.choice(
+        ["triangle_list", "triangle_list", "triangle_strip", "triangle_fan", "line_strip", "point_list"]
+    )
     polygon = rng.choice(["fill", "fill", "fill", "line", "point"])
     cull, front = rng.choice(["none", "none", "front", "back"]), rng.choice(["clockwise", "counter_clockwise"])
     provoking, width = rng.choice(["first", "last"]), rng.choice([1.0, 3.0])
@@ -182,12 +188,16 @@ def draw_both(dev: tg.Device, everything: tg.Pipeline, samples: int, seed: int) 
         for _, dynamic, vertices in draws:
             rp.set(**dynamic)
             rp.draw(everything, vertices)
-    for name, a, b in zip(("first", "second", "depth", "stencil"), fixed_target.contents(), dynamic_target.contents(), strict=True):
+    for name, a, b in zip(
+        ("first", "second", "depth", "stencil"), fixed_target.contents(), dynamic_target.contents(), strict=True
+    ):
         assert np.array_equal(a, b), f"seed {seed}, {samples} samples: {name} differs"
 
 
 def everything_dynamic(dev: tg.Device, **more: Any) -> tg.Pipeline:
-    return dev.pipeline(VERT, FRAG, vertex=DTYPE, **{**Target(dev, 1).formats(), "dynamic": "all", "label": "all", **more})
+    return dev.pipeline(
+        VERT, FRAG, vertex=DTYPE, **{**Target(dev, 1).formats(), "dynamic": "all", "label": "all", **more}
+    )
 
 
 @pytest.mark.parametrize("samples", [1, 4])
@@ -230,7 +240,15 @@ def test_a_state_that_was_never_set_is_named(dev: tg.Device, name: str, more: di
 
 
 def test_what_a_draw_does_not_read_need_not_be_set(dev: tg.Device) -> None:
-    names = ["line_width", "blend_constants", "depth_bias", "depth_bounds", "stencil_op", "stencil_reference", "logic_op"]
+    names = [
+        "line_width",
+        "blend_constants",
+        "depth_bias",
+        "depth_bounds",
+        "stencil_op",
+        "stencil_reference",
+        "logic_op",
+    ]
     pipeline = everything_dynamic(dev, dynamic=names)
     rp, target = open_plain(dev)
     with rp:

@@ -152,10 +152,14 @@ void bind_pipeline(py::module_& m) {
           [](Info& i, int topology) { i.topology = static_cast<VkPrimitiveTopology>(topology); })
       .def_property(
           "primitive_restart", [](const Info& i) { return i.primitive_restart; }, [](Info& i, bool on) { i.primitive_restart = on; })
-      .def_property_readonly("rasterization", [](Info& i) { return &i.rasterization; }, py::return_value_policy::reference_internal)
-      .def_property_readonly("multisample", [](Info& i) { return &i.multisample; }, py::return_value_policy::reference_internal)
-      .def_property_readonly("depth_stencil", [](Info& i) { return &i.depth_stencil; }, py::return_value_policy::reference_internal)
-      .def_property_readonly("blend", [](Info& i) { return &i.blend; }, py::return_value_policy::reference_internal)
+      .def_property_readonly(
+          "rasterization", [](Info& i) { return &i.rasterization; }, py::return_value_policy::reference_internal)
+      .def_property_readonly(
+          "multisample", [](Info& i) { return &i.multisample; }, py::return_value_policy::reference_internal)
+      .def_property_readonly(
+          "depth_stencil", [](Info& i) { return &i.depth_stencil; }, py::return_value_policy::reference_internal)
+      .def_property_readonly(
+          "blend", [](Info& i) { return &i.blend; }, py::return_value_policy::reference_internal)
       .def_property(
           "blend_constants", [](const Info& i) { return i.blend_constants; },
           [](Info& i, const std::array<float, 4>& constants) { i.blend_constants = constants; })
@@ -186,14 +190,14 @@ void bind_pipeline(py::module_& m) {
 
   py::class_<Pipeline, Ptr<Pipeline>>(m, "Pipeline")
       .def_property_readonly("label", [](const Pipeline& p) { return p.info().label; })
-      .def_property_readonly(
-          "dynamic_states",
-          [](const Pipeline& p) {
-            std::vector<std::string> names;
-            for (uint32_t i = 0; i < kDynamicStates; i++)
-              if (p.dynamic().has(static_cast<DynamicState>(i))) names.push_back(dynamic_state_info(static_cast<DynamicState>(i)).name);
-            return names;
-          })
+      .def_property_readonly("dynamic_states",
+                             [](const Pipeline& p) {
+                               std::vector<std::string> names;
+                               for (uint32_t i = 0; i < kDynamicStates; i++)
+                                 if (p.dynamic().has(static_cast<DynamicState>(i)))
+                                   names.push_back(dynamic_state_info(static_cast<DynamicState>(i)).name);
+                               return names;
+                             })
       .def_property_readonly("push_constants_B", [](const Pipeline& p) { return p.info().layout ? p.info().layout->push_constants_B : 0; })
       .def_property_readonly("set_layouts", [](const Pipeline& p) {
         std::vector<Ptr<DescriptorSetLayout>> layouts;

@@ -80,11 +80,11 @@ void bind_state(py::module_& m) {
           py::arg("first"), py::arg("equations"))
       .def(
           "set_color_write_mask",
-          [](CB& c, uint32_t first, const std::vector<uint32_t>& masks) { unwrap(c.set_color_write_mask(first, masks)); },
-          py::arg("first"), py::arg("masks"))
+          [](CB& c, uint32_t first, const std::vector<uint32_t>& masks) { unwrap(c.set_color_write_mask(first, masks)); }, py::arg("first"),
+          py::arg("masks"))
       .def(
-          "set_color_write_enable",
-          [](CB& c, const std::vector<bool>& enables) { unwrap(c.set_color_write_enable(flags_of(enables))); }, py::arg("enables"))
+          "set_color_write_enable", [](CB& c, const std::vector<bool>& enables) { unwrap(c.set_color_write_enable(flags_of(enables))); },
+          py::arg("enables"))
       .def(
           "set_vertex_input",
           [](CB& c, const std::vector<std::array<uint32_t, 3>>& bindings, const std::vector<std::array<uint32_t, 4>>& attributes) {
@@ -106,8 +106,7 @@ void bind_state(py::module_& m) {
           },
           py::arg("binding"), py::arg("buffer"), py::arg("offset_B"), py::arg("size_B"), py::arg("stride_B"))
       .def(
-          "set_missing_state", [](CB& c, int state) { unwrap(c.set_missing_state(static_cast<VkDynamicState>(state))); },
-          py::arg("state"));
+          "set_missing_state", [](CB& c, int state) { unwrap(c.set_missing_state(static_cast<VkDynamicState>(state))); }, py::arg("state"));
 }
 
 }  // namespace tilegpu::bindings

@@ -137,12 +137,12 @@ TILEGPU_API const DynamicStateInfo* find_dynamic_state(const std::string& name);
 TILEGPU_API const DynamicStateInfo& dynamic_state_info(DynamicState state);
 
 struct DepthStencilState {
-  bool depth_test = false;                          ///< DEPTH_TEST_ENABLE
-  bool depth_write = false;                         ///< DEPTH_WRITE_ENABLE
-  VkCompareOp depth_compare = VK_COMPARE_OP_LESS;   ///< DEPTH_COMPARE_OP
-  bool depth_bounds_test = false;                   ///< DEPTH_BOUNDS_TEST_ENABLE
-  float min_depth_bounds = 0, max_depth_bounds = 1; ///< DEPTH_BOUNDS
-  bool stencil_test = false;                        ///< STENCIL_TEST_ENABLE
+  bool depth_test = false;                           ///< DEPTH_TEST_ENABLE
+  bool depth_write = false;                          ///< DEPTH_WRITE_ENABLE
+  VkCompareOp depth_compare = VK_COMPARE_OP_LESS;    ///< DEPTH_COMPARE_OP
+  bool depth_bounds_test = false;                    ///< DEPTH_BOUNDS_TEST_ENABLE
+  float min_depth_bounds = 0, max_depth_bounds = 1;  ///< DEPTH_BOUNDS
+  bool stencil_test = false;                         ///< STENCIL_TEST_ENABLE
   /// Operations: STENCIL_OP; the others: STENCIL_COMPARE_MASK, STENCIL_WRITE_MASK, STENCIL_REFERENCE.
   VkStencilOpState front = {}, back = {};
 };
@@ -151,16 +151,16 @@ struct DepthStencilState {
 enum class DepthClip : uint8_t { unless_clamped, disabled, enabled };
 
 struct RasterizationState {
-  bool depth_clamp = false;                              ///< DEPTH_CLAMP_ENABLE
-  DepthClip depth_clip = DepthClip::unless_clamped;      ///< DEPTH_CLIP_ENABLE
-  bool rasterizer_discard = false;                       ///< RASTERIZER_DISCARD_ENABLE
-  VkPolygonMode polygon_mode = VK_POLYGON_MODE_FILL;     ///< POLYGON_MODE
-  VkCullModeFlags cull_mode = VK_CULL_MODE_NONE;         ///< CULL_MODE
-  VkFrontFace front_face = VK_FRONT_FACE_COUNTER_CLOCKWISE;  ///< FRONT_FACE
-  bool depth_bias_enable = false;                        ///< DEPTH_BIAS_ENABLE
+  bool depth_clamp = false;                                                   ///< DEPTH_CLAMP_ENABLE
+  DepthClip depth_clip = DepthClip::unless_clamped;                           ///< DEPTH_CLIP_ENABLE
+  bool rasterizer_discard = false;                                            ///< RASTERIZER_DISCARD_ENABLE
+  VkPolygonMode polygon_mode = VK_POLYGON_MODE_FILL;                          ///< POLYGON_MODE
+  VkCullModeFlags cull_mode = VK_CULL_MODE_NONE;                              ///< CULL_MODE
+  VkFrontFace front_face = VK_FRONT_FACE_COUNTER_CLOCKWISE;                   ///< FRONT_FACE
+  bool depth_bias_enable = false;                                             ///< DEPTH_BIAS_ENABLE
   float depth_bias_constant = 0, depth_bias_clamp = 0, depth_bias_slope = 0;  ///< DEPTH_BIAS
-  float line_width = 1;                                  ///< LINE_WIDTH
-  bool provoking_vertex_last = false;                    ///< PROVOKING_VERTEX_MODE
+  float line_width = 1;                                                       ///< LINE_WIDTH
+  bool provoking_vertex_last = false;                                         ///< PROVOKING_VERTEX_MODE
 
   bool clips_depth() const { return depth_clip == DepthClip::unless_clamped ? !depth_clamp : depth_clip == DepthClip::enabled; }
 };
@@ -190,9 +190,9 @@ struct FixedFunctionState {
   RasterizationState rasterization;
   MultisampleState multisample;
   DepthStencilState depth_stencil;
-  VkViewport viewport = {};                     ///< VIEWPORT, VIEWPORT_WITH_COUNT: there is one
-  VkRect2D scissor = {};                        ///< SCISSOR, SCISSOR_WITH_COUNT: there is one
-  std::array<float, 4> blend_constants = {};    ///< BLEND_CONSTANTS
+  VkViewport viewport = {};                   ///< VIEWPORT, VIEWPORT_WITH_COUNT: there is one
+  VkRect2D scissor = {};                      ///< SCISSOR, SCISSOR_WITH_COUNT: there is one
+  std::array<float, 4> blend_constants = {};  ///< BLEND_CONSTANTS
 };
 
 /// All of it: the fixed functions', and what goes into code (vertex fetch, blending).

@@ -52,9 +52,9 @@ class StateRecorder {
   Ptr<Pipeline> pipeline_;
   GraphicsState given_;  // by set_*
   FixedList<VkVertexInputBindingDescription, kMaxVertexBindings> strides_;
-  DynamicStates set_;                        // of given_, and not made invalid since
-  DynamicStates fresh_;                      // of set_, and not in state_ yet
-  DynamicStates in_vain_;                    // set after a pipeline that fixes it was bound
+  DynamicStates set_;                          // of given_, and not made invalid since
+  DynamicStates fresh_;                        // of set_, and not in state_ yet
+  DynamicStates in_vain_;                      // set after a pipeline that fixes it was bound
   std::array<uint32_t, 3> attachments_set_{};  // of blend enable, equation, write mask: a bit for each attachment
   GraphicsState state_;
   bool resolving_ = true;

@@ -112,7 +112,8 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
     const VkRect2D frame{{0, 0}, {pass.width_px, pass.height_px}};
     r.state.whole_viewport = !r.dynamic.is_set(DynamicState::viewport);
     if (r.state.whole_viewport) r.state.viewport = {0, 0, static_cast<float>(pass.width_px), static_cast<float>(pass.height_px), 0, 1};
-    r.state.scissor = intersect(intersect(r.dynamic.is_set(DynamicState::scissor) ? r.dynamic.state().scissor : frame, frame), pass.render_area);
+    r.state.scissor =
+        intersect(intersect(r.dynamic.is_set(DynamicState::scissor) ? r.dynamic.state().scissor : frame, frame), pass.render_area);
     pass.states.push_back(r.state);
     pass.bound.push_back({r.dynamic.pipeline()});
     for (const auto& buffer : r.vertex_buffers)

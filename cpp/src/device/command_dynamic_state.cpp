@@ -1,4 +1,5 @@
-// device/command_dynamic_state.cpp -- stage: recording, dynamic state. In: vkCmdSet*. Out: what the next draws take (command/state_recorder.hpp).
+// device/command_dynamic_state.cpp -- stage: recording, dynamic state. In: vkCmdSet*. Out: what the next draws take
+// (command/state_recorder.hpp).
 //
 // A value that repeats the last one leaves no trace: draws go on with the state that they share. Source: Vulkan specification, "Dynamic
 // State"; VK_EXT_extended_dynamic_state, 2 and 3, VK_EXT_vertex_input_dynamic_state, VK_EXT_color_write_enable.
@@ -29,7 +30,7 @@ void put(const std::unique_ptr<Recorder>& recorder, S which, T& field, const T& 
 
 // One field of a face or of both.
 template <class T>
-void put_faces(const std::unique_ptr<Recorder>& recorder, S which, VkStencilFaceFlags faces, T VkStencilOpState::*field, T value) {
+void put_faces(const std::unique_ptr<Recorder>& recorder, S which, VkStencilFaceFlags faces, T VkStencilOpState::* field, T value) {
   Recorder& r = at(recorder, which);
   DepthStencilState& ds = r.dynamic.given().depth_stencil;
   bool changed = !r.dynamic.is_set(which);
@@ -57,8 +58,8 @@ Status put_attachments(const std::unique_ptr<Recorder>& recorder, S which, uint3
 
 Status refuse(S which, const std::string& why) {
   const DynamicStateInfo& info = dynamic_state_info(which);
-  return Error{VK_ERROR_FEATURE_NOT_PRESENT, "set_" + std::string(info.name) + " (VkDynamicState " +
-                                                 std::to_string(static_cast<int>(info.vulkan)) + "): " + why};
+  return Error{VK_ERROR_FEATURE_NOT_PRESENT,
+               "set_" + std::string(info.name) + " (VkDynamicState " + std::to_string(static_cast<int>(info.vulkan)) + "): " + why};
 }
 
 }  // namespace
@@ -213,7 +214,8 @@ Status CommandBuffer::set_vertex_input(std::span<const VkVertexInputBindingDescr
   GraphicsState input;
   for (const VkVertexInputBindingDescription2EXT& b : bindings) {
     if (b.inputRate == VK_VERTEX_INPUT_RATE_INSTANCE && b.divisor != 1)
-      return refuse(S::vertex_input, "binding " + std::to_string(b.binding) + " has divisor " + std::to_string(b.divisor) + "; it must be 1");
+      return refuse(S::vertex_input,
+                    "binding " + std::to_string(b.binding) + " has divisor " + std::to_string(b.divisor) + "; it must be 1");
     input.vertex_bindings.push_back({b.binding, b.stride, b.inputRate});
   }
   for (const VkVertexInputAttributeDescription2EXT& a : attributes)

@@ -106,7 +106,8 @@ void decide_deferral(std::span<const command::DrawCall> draws, const RenderingIn
   }
 }
 
-TechniqueExplanation explain_deferral(std::span<const VertexDeferral> decisions, uint32_t draw, const command::DrawState& state, bool enabled) {
+TechniqueExplanation explain_deferral(std::span<const VertexDeferral> decisions, uint32_t draw, const command::DrawState& state,
+                                      bool enabled) {
   constexpr const char* kName = "deferred_vertex_shading";
   if (!enabled) return {kName, "off", "", "switched off (hsr)", -1};
   if (draw < decisions.size()) {

@@ -28,6 +28,7 @@ const char* deferral_obstacle(const command::DrawState& state);
 void decide_deferral(std::span<const command::DrawCall> draws, const RenderingInfo& pass, std::vector<VertexDeferral>& out);
 
 /// `decisions` of the last execution, empty: none yet.
-TechniqueExplanation explain_deferral(std::span<const VertexDeferral> decisions, uint32_t draw, const command::DrawState& state, bool enabled);
+TechniqueExplanation explain_deferral(std::span<const VertexDeferral> decisions, uint32_t draw, const command::DrawState& state,
+                                      bool enabled);
 
 }  // namespace tilegpu::hsr

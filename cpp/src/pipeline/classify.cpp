@@ -41,7 +41,8 @@ uint32_t written_targets(const Program& program, const GraphicsState& state) {
   const shader::StageTraits& fragment = program.fragment()->traits;
   const auto blends = blend_attachments(program, state);
   for (size_t i = 0; i < program.color_formats.size(); i++)
-    if (program.color_formats[i] != VK_FORMAT_UNDEFINED && (fragment.outputs_written >> i & 1) && blends[i].colorWriteMask) written |= 1u << i;
+    if (program.color_formats[i] != VK_FORMAT_UNDEFINED && (fragment.outputs_written >> i & 1) && blends[i].colorWriteMask)
+      written |= 1u << i;
   return written;
 }
 

@@ -13,7 +13,8 @@ constexpr const char* kConservative = "conservative rasterization";
 constexpr const char* kSampleLocations = "sample locations other than the standard ones";
 constexpr const char* kLineModes = "line rasterization modes other than the default, and stipple";
 
-#define STATE(field, vulkan, missing) DynamicStateInfo{DynamicState::field, VK_DYNAMIC_STATE_##vulkan, #field, missing}
+#define STATE(field, vulkan, missing) \
+  DynamicStateInfo { DynamicState::field, VK_DYNAMIC_STATE_##vulkan, #field, missing }
 constexpr DynamicStateInfo kStates[] = {
     STATE(viewport, VIEWPORT, nullptr),
     STATE(scissor, SCISSOR, nullptr),
@@ -116,10 +117,10 @@ constexpr DynamicStates mask_of(T... states) {
 
 constexpr DynamicStates kAlways = mask_of(S::viewport, S::scissor, S::viewport_with_count, S::scissor_with_count, S::blend_constants,
                                           S::stencil_reference, S::depth_bias);
-constexpr DynamicStates kResolving = mask_of(
-    S::vertex_input, S::vertex_input_binding_stride, S::depth_test_enable, S::depth_write_enable, S::stencil_test_enable, S::stencil_op,
-    S::stencil_write_mask, S::rasterization_samples, S::alpha_to_coverage_enable, S::alpha_to_one_enable, S::logic_op, S::logic_op_enable,
-    S::color_blend_enable, S::color_blend_equation, S::color_write_mask, S::color_write_enable);
+constexpr DynamicStates kResolving =
+    mask_of(S::vertex_input, S::vertex_input_binding_stride, S::depth_test_enable, S::depth_write_enable, S::stencil_test_enable,
+            S::stencil_op, S::stencil_write_mask, S::rasterization_samples, S::alpha_to_coverage_enable, S::alpha_to_one_enable,
+            S::logic_op, S::logic_op_enable, S::color_blend_enable, S::color_blend_equation, S::color_write_mask, S::color_write_enable);
 // Nothing else is read where nothing is rasterized.
 constexpr DynamicStates kBeforeRasterization =
     mask_of(S::vertex_input, S::vertex_input_binding_stride, S::primitive_topology, S::primitive_restart_enable,

@@ -85,9 +85,8 @@ Status analyze_stages(const GraphicsPipelineCreateInfo& info, Program& program) 
     stage.traits = std::move(*traits);
   }
   const Stage &vertex = program.stages.front(), *fragment = program.fragment();
-  auto resources =
-      shader::resource_table(*vertex.module, vertex.specialization, fragment ? fragment->module.get() : nullptr,
-                             fragment ? fragment->specialization : std::vector<std::pair<uint32_t, uint32_t>>());
+  auto resources = shader::resource_table(*vertex.module, vertex.specialization, fragment ? fragment->module.get() : nullptr,
+                                          fragment ? fragment->specialization : std::vector<std::pair<uint32_t, uint32_t>>());
   if (!resources) return resources.error();
   program.resources = std::move(*resources);
   if (fragment) {

@@ -105,8 +105,7 @@ Status position_shader(shader::Jit& jit, const Resolved& resolved) {
   shader::VertexKey key = resolved.vertex_key;
   key.position_only = true;
   auto code = shader::compile_vertex(jit, key);  // one compile for threads that ask at once
-  if (!code)
-    return Error{code.error().code, "pipeline '" + resolved.label + "': vertex shader, positions only: " + code.error().message};
+  if (!code) return Error{code.error().code, "pipeline '" + resolved.label + "': vertex shader, positions only: " + code.error().message};
   std::atomic_ref(resolved.position).store(code->slot(), std::memory_order_release);
   return Ok{};
 }

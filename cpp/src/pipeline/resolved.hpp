@@ -44,7 +44,7 @@ struct Resolved {
   mutable const shader::CodeSlot* position = nullptr;
   std::vector<shader::BufferSlot> vertex_buffers, written_buffers;
   std::vector<shader::TextureSlot> vertex_textures;
-  shader::VertexKey vertex_key;  // of `vertex`; its slice is made from it
+  shader::VertexKey vertex_key;                                                 // of `vertex`; its slice is made from it
   FixedList<VkVertexInputBindingDescription, kMaxVertexBindings> vertex_input;  // what `vertex` fetches from
   VkFormat depth_format = VK_FORMAT_UNDEFINED;
   uint32_t samples = 1;
