@@ -85,25 +85,25 @@ def test_depth_that_nobody_writes_may_be_read(dev: tg.Device, format_: str) -> N
     color, z = dev.image((64, 64), "r32_sfloat"), dev.image((64, 64), format_, label="z")
     kept = {"depth": z.format, "depth_compare": "less"}
     write = dev.pipeline(FULL, WHITE, color=[color.format], label="writer", **kept)
-    with dev.render_pass(color=[tg.Attachment(color, clear=0.0)], depth=tg.Attachment(z, clear=0.75)) as rp:
+    with dev.render_pass(color=[tg.Attachment(color, clear=(0, 0, 0, 0))], depth=tg.Attachment(z, clear=0.75)) as rp:
         rp.draw(write, count=3, push={"depth": 0.5}, scissor=(0, 0, 32, 64))
     read = sampling(dev, color.format, "1.0", depth_write=False, label="fog", **kept)
     bind = {"src": (z.view(aspect="depth"), dev.sampler(filter="nearest"))}
     for store in ("store", "none"):
-        with dev.render_pass(color=[tg.Attachment(color, clear=0.0)], depth=tg.Attachment(z, "load", store_op=store)) as rp:
+        with dev.render_pass(color=[tg.Attachment(color, clear=(0, 0, 0, 0))], depth=tg.Attachment(z, "load", store_op=store)) as rp:
             rp.draw(read, count=3, bind=bind, push={"depth": 0.625})
         want = np.where(np.arange(64) < 32, 0.0, 0.75)  # 0.625 is hidden by 0.5 on the left
         assert np.abs(color.numpy()[..., 0] - want).max() < 1e-6
     with pytest.raises(tg.Error, match=r"'src' .* reads depth of this pass, image 'z' \(level 0, layer 0\), which pipeline 'writer' writes"):
-        with dev.render_pass(color=[tg.Attachment(color, clear=0.0)], depth=tg.Attachment(z, "load")) as rp:
+        with dev.render_pass(color=[tg.Attachment(color, clear=(0, 0, 0, 0))], depth=tg.Attachment(z, "load")) as rp:
             rp.draw(read, count=3, bind=bind, push={"depth": 0.625})
             rp.draw(write, count=3, push={"depth": 0.25})
     with pytest.raises(tg.Error, match="reads depth of this pass.*which clear_attachment writes"):
-        with dev.render_pass(color=[tg.Attachment(color, clear=0.0)], depth=tg.Attachment(z, "load")) as rp:
+        with dev.render_pass(color=[tg.Attachment(color, clear=(0, 0, 0, 0))], depth=tg.Attachment(z, "load")) as rp:
             rp.clear(depth=0.5)
             rp.draw(read, count=3, bind=bind, push={"depth": 0.625})
     with pytest.raises(tg.Error, match="which its load_op clear writes"):
-        with dev.render_pass(color=[tg.Attachment(color, clear=0.0)], depth=tg.Attachment(z, clear=1.0)) as rp:
+        with dev.render_pass(color=[tg.Attachment(color, clear=(0, 0, 0, 0))], depth=tg.Attachment(z, clear=1.0)) as rp:
             rp.draw(read, count=3, bind=bind, push={"depth": 0.625})
 
 
@@ -113,7 +113,7 @@ def test_the_other_aspect_is_no_feedback(dev: tg.Device) -> None:
     dev.clear(z, depth=0.5, stencil=1)
     pipe = sampling(dev, color.format, "1.0", stencil=z.format, depth_test=False, depth_write=False,
                     stencil_test={"pass": "increment_and_clamp"})  # fmt: skip
-    with dev.render_pass(color=[tg.Attachment(color, clear=0.0)], stencil=tg.Attachment(z, "load")) as rp:
+    with dev.render_pass(color=[tg.Attachment(color, clear=(0, 0, 0, 0))], stencil=tg.Attachment(z, "load")) as rp:
         rp.draw(pipe, count=3, bind={"src": (z.view(aspect="depth"), dev.sampler(filter="nearest"))}, push={"depth": 0.0})
     assert np.abs(color.numpy() - 0.5).max() < 1e-6
     assert np.all(z.numpy(aspect="stencil") == 2) and np.abs(z.numpy(aspect="depth") - 0.5).max() < 1e-6
@@ -245,7 +245,7 @@ def test_what_is_defined_is_of_a_level_and_layer(dev: tg.Device) -> None:
     for level, layer in ((0, 0), (0, 1), (1, 0), (2, 1)):
         with pytest.raises(tg.UndefinedContentsError, match=f"of level {level}, layer {layer} are undefined: nothing was stored"):
             image.numpy(level, layer)
-    with dev.render_pass(color=[tg.Attachment(image, "clear", "dont_care", clear=(1, 0, 0, 1), level=1, layer=1)]):
+    with dev.render_pass(color=[tg.Attachment(image, "clear", (1, 0, 0, 1), "dont_care", level=1, layer=1)]):
         pass
     with pytest.raises(tg.UndefinedContentsError, match="was dont_care"):
         image.numpy(1, 1)
