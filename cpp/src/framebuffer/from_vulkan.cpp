@@ -111,6 +111,7 @@ void map_spill(const RenderingAttachment& a, const Ptr<ImageView>& spill_view, c
 
 /// Rendering many samples to an image of one has nowhere to spill: an image of its own, without memory until then.
 Expected<Ptr<ImageView>> spill_view_of(const RenderingAttachment& a, const Layout& layout) {
+  assert(a.view && layout.sample_count >= a.view->image()->sample_count());
   if (a.view->image()->sample_count() == layout.sample_count) return a.view;
   ImageCreateInfo info;
   info.format = a.view->info().format;

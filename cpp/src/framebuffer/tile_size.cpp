@@ -57,6 +57,7 @@ uint32_t tile_bytes(VkFormat format) {
 }
 
 uint32_t host_bin_px(const Layout& layout, uint32_t l2_B) {
+  assert(layout.rt_count <= kMaxColorAttachments && layout.sample_count >= 1);
   uint64_t sample_B = 0;
   for (uint32_t i = 0; i < layout.rt_count; ++i) sample_B += host_word_bytes(layout.rt_formats[i]);
   sample_B += layout.z_format != VK_FORMAT_UNDEFINED ? 4 : 0;

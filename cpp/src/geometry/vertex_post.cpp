@@ -1,6 +1,7 @@
 // geometry/vertex_post.cpp -- stage: after the vertex shader, eight vertices at a time. In: clip-space positions and distances of
 // a batch. Out: outcodes; framebuffer position snapped to 8 subpixel bits, depth, 1/w. Source: Vulkan specification, "Coordinate
 // Transformations", "Controlling the Viewport", "Primitive Clipping".
+#include <cassert>
 #include <cmath>
 
 #include "base/simd.hpp"
@@ -28,6 +29,7 @@ inline void store_rows(void* rows, i32x8 x, i32x8 y, f32x8 z, f32x8 q) {
 
 inline uint32_t transform(const DrawSetup& draw, const float* position, const float* distances, uint32_t vertex_count, PostVertex* post,
                           uint32_t* codes) {
+  assert(vertex_count >= 1 && vertex_count <= kBatchStride);
   const f32x8 zero = splat8(0.0f), one = splat8(1.0f), subpixels = splat8(256.0f);
   const i32x8 count = splat8(static_cast<int32_t>(vertex_count));
   const i32x8 nothing = splat8(0);

@@ -2,6 +2,7 @@
 #include "hsr/lrz_pass.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 #include "resource/memory_contents.hpp"
 
@@ -48,6 +49,7 @@ void ready_buffers(const LrzPassInfo& info, const LrzState& before, bool kept, L
 
 LrzWriter LrzPass::writer(const command::DrawCall& draw, uint32_t index) const {
   LrzWriter w = writer_base;
+  assert(!view || index < decisions.size());
   if (!view || !decisions[index].write) return w;
   w.buffer = buffer[lrz_index(decisions[index].direction)];
   const command::DrawState& state = *draw.state;

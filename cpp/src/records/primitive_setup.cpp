@@ -50,6 +50,7 @@ void set_up_primitive(const TriangleRecord& r, const Chunk& chunk, const DepthLi
 }
 
 void defer_vertices(const TriangleRecord& r, const Chunk& chunk, shader::PrimitiveSetup& out) {
+  assert((r.draw_flags & kDeferred) && !chunk.deferred_instances.empty());
   const AnchorOrder b = anchor_order(r);
   const auto name = [&](uint32_t vertex) { return reinterpret_cast<const float*>(uintptr_t{r.vertex[vertex]}); };
   out.varying[0] = name(b.v0);

@@ -357,6 +357,7 @@ void reduce_texels(const Reducer& r, const uint8_t* source, size_t sample_stride
   const vk::FormatInfo& format = *r.format;
   const size_t texel_B = format.texel_B, stride_B = r.texel_stride_B;
   const bool keeps_equal = format.numeric != vk::Numeric::snorm;
+  assert(texel_B <= sizeof(uint32_t) && stride_B <= sizeof(uint32_t));  // wider texels are of equal elements
   for (size_t at = 0; at < bytes;) {
     if (keeps_equal && bytes - at >= kStep_B) {
       const __m256i first = load32(source + at);
@@ -444,6 +445,7 @@ void reduce(const Reducer& r, const uint8_t* source, size_t sample_stride_B, siz
     return;
   }
   if (r.kind == ReduceKind::texel) return reduce_texels(r, source, sample_stride_B, bytes, out);
+  assert(std::has_single_bit(r.samples) && r.samples <= kMaxSamples);
   const Samples in = {source, sample_stride_B, r.samples, static_cast<int>(std::bit_width(r.samples)) - 1};
   const size_t whole_B = bytes / kStep_B * kStep_B;
   reduce_elements(r, in, {whole_B, 0, 1}, out);

@@ -55,6 +55,7 @@ bool fold(ResolveSide& in_bounds, ResolveSide& border, MsaaCopy& store, ResolveO
     return false;
   }
   store = copy == MsaaCopy::identical ? MsaaCopy::sample_zero : copy;
+  assert(store != MsaaCopy::all);  // one sample leaves the tile
   if (!inside_image) in_bounds = {};
   if (!border_image) border = {};
   return !inside_image && !border_image;

@@ -41,6 +41,7 @@ bool is_solid(const Superblock& in, uint32_t texel_B) {
 
 /// One byte of the texels of a 4x4 block: code, base, residuals. Returns the bytes written.
 uint32_t encode_byte(const Superblock& in, uint32_t block, uint32_t byte, uint32_t texel_B, uint8_t* out) {
+  assert(block < kBlocks && byte < texel_B);
   uint8_t values[kBlockTexels];
   uint8_t low = 255, high = 0;
   for (uint32_t t = 0; t < kBlockTexels; ++t) {

@@ -4,6 +4,7 @@
 // Source: Vulkan specification, "Resource Creation" (images, image views, image layouts of linear tiling).
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "base/field_error.hpp"
 #include "resource/image_layout.hpp"
@@ -100,6 +101,7 @@ namespace resource {
 uint32_t plane_count(const vk::FormatInfo& format) { return format.format == VK_FORMAT_D32_SFLOAT_S8_UINT ? 2 : 1; }
 
 uint32_t plane_texel_B(const vk::FormatInfo& format, uint32_t plane) {
+  assert(plane < plane_count(format));
   if (format.format == VK_FORMAT_D32_SFLOAT_S8_UINT) return plane == 0 ? 4 : 1;
   return format.texel_B;
 }

@@ -50,6 +50,7 @@ void read_any(const uint8_t* in, size_t pitch_B, const RowsView& rows, uint8_t* 
 }
 
 void copy_cut(const uint8_t* from, size_t from_pitch_B, uint8_t* to, size_t to_pitch_B, const Box& part, size_t texel_B) {
+  assert(from_pitch_B >= part.width_px() * texel_B && to_pitch_B >= part.width_px() * texel_B);
   for (uint32_t y = 0; y < part.height_px(); ++y) std::memcpy(to + y * to_pitch_B, from + y * from_pitch_B, part.width_px() * texel_B);
 }
 
@@ -282,6 +283,7 @@ void fill_words(uint8_t* out, uint64_t word, size_t count) { asm volatile("rep s
 }  // namespace
 
 void fill_rows(const RowsView& rows, const Box& box, const uint32_t* words, bool stream) {
+  assert(rows.texel_B >= 1 && rows.texel_B <= 16 && words);
   if (box.empty()) return;
   if (rows.field.mask) {
     const uint32_t value = (words[0] << rows.field.shift) & rows.field.mask;

@@ -273,6 +273,7 @@ void unpack_row(const FormatInfo& format, const uint8_t* bytes, uint32_t count, 
 }
 
 void pack_row(const FormatInfo& format, const Texel* texels, uint32_t count, uint8_t* bytes) {
+  assert(format.texel_B > 0 && (count == 0 || (texels && bytes)));
   const size_t stride_B = format.format == VK_FORMAT_D32_SFLOAT_S8_UINT ? 4 : format.texel_B;
   for (uint32_t i = 0; i < count; ++i) pack_texel(format, texels[i], bytes + i * stride_B);
 }
