@@ -89,6 +89,11 @@ def random_state(rng: random.Random, samples: int) -> tuple[dict[str, Any], dict
     logic = rng.choice(LOGIC) if flag(0.15) else None
     sample_mask = rng.choice([0xFFFFFFFF, 0xFFFFFFFF, 0x5])
     coverage, one = flag(0.2), flag(0.2)
+    near, far = rng.choice([(0.0, 1.0), (0.2, 0.7), (0.9, 0.1)])
+    viewport = (rng.randrange(-4, 4), rng.randrange(4), SIZE - rng.randrange(6), SIZE + rng.randrange(4), near, far)
+    scissor = (rng.randrange(4), rng.randrange(4), SIZE - rng.randrange(4, 9), SIZE - rng.randrange(4, 9))
+    colors = [flag(0.8), flag(0.8)]
+    restart = flag() and topology in ("triangle_strip", "triangle_fan", "line_strip")
     fixed: dict[str, Any] = {
         "topology": topology,
         "polygon_mode": polygon,
@@ -107,7 +112,8 @@ def random_state(rng: random.Random, samples: int) -> tuple[dict[str, Any], dict
         "stencil_front": faces[0] if stencil_on else None,
         "stencil_back": faces[1] if stencil_on else None,
         "blend": [e if on else None for e, on in zip(equation, enabled, strict=True)],
-        "write_mask": mask,
+        "write_mask": [m if on else "" for m, on in zip(mask, colors, strict=True)],
+        "primitive_restart": restart,
         "blend_constants": constants,
         "logic_op": logic,
         "sample_mask": sample_mask,
@@ -117,7 +123,7 @@ def random_state(rng: random.Random, samples: int) -> tuple[dict[str, Any], dict
     }
     dynamic: dict[str, Any] = {
         "primitive_topology": topology,
-        "primitive_restart_enable": False,
+        "primitive_restart_enable": restart,
         "polygon_mode": polygon,
         "cull_mode": cull,
         "front_face": front,
@@ -141,7 +147,7 @@ def random_state(rng: random.Random, samples: int) -> tuple[dict[str, Any], dict
         "color_blend_enable": enabled,
         "color_blend_equation": equation,
         "color_write_mask": mask,
-        "color_write_enable": True,
+        "color_write_enable": colors,
         "blend_constants": constants,
         "logic_op_enable": logic is not None,
         "logic_op": logic or "copy",
@@ -149,8 +155,8 @@ def random_state(rng: random.Random, samples: int) -> tuple[dict[str, Any], dict
         "sample_mask": sample_mask,
         "alpha_to_coverage_enable": coverage,
         "alpha_to_one_enable": one,
-        "viewport": (0, 0, SIZE, SIZE),
-        "scissor": (1, 0, SIZE - 2, SIZE),
+        "viewport": viewport,
+        "scissor": scissor,
     }
     return fixed, dynamic
 
@@ -178,16 +184,22 @@ class Target:
 def draw_both(dev: tg.Device, everything: tg.Pipeline, samples: int, seed: int) -> None:
     rng = random.Random(seed)
     fixed_target, dynamic_target = Target(dev, samples), Target(dev, samples)
-    draws = [(*random_state(rng, samples), shapes(rng)) for _ in range(4)]
+    draws = []
+    for _ in range(4):
+        fixed, dynamic = random_state(rng, samples)
+        indices = np.array([rng.randrange(18) for _ in range(24)], np.uint16)
+        if fixed["primitive_restart"]:
+            indices[rng.randrange(24)] = indices[rng.randrange(24)] = 0xFFFF
+        draws.append((fixed, dynamic, shapes(rng), indices))
     formats = fixed_target.formats()
     with fixed_target.open() as rp:
-        for fixed, _, vertices in draws:
+        for fixed, dynamic, vertices, indices in draws:
             pipeline = dev.pipeline(VERT, FRAG, vertex=DTYPE, **formats, **fixed)
-            rp.draw(pipeline, vertices, scissor=(1, 0, SIZE - 2, SIZE))
+            rp.draw(pipeline, vertices, indices=indices, viewport=dynamic["viewport"], scissor=dynamic["scissor"])
     with dynamic_target.open() as rp:
-        for _, dynamic, vertices in draws:
+        for _, dynamic, vertices, indices in draws:
             rp.set(**dynamic)
-            rp.draw(everything, vertices)
+            rp.draw(everything, vertices, indices=indices)
     for name, a, b in zip(
         ("first", "second", "depth", "stencil"), fixed_target.contents(), dynamic_target.contents(), strict=True
     ):
