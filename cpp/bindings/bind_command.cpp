@@ -68,8 +68,8 @@ void bind_command(py::module_& m) {
   using Region = std::tuple<uint32_t, uint32_t, uint32_t, int32_t, int32_t>;
   py::class_<CommandBuffer, Ptr<CommandBuffer>>(m, "CommandBuffer")
       .def(py::init([](Ptr<Device> device, bool secondary) {
-             return std::make_shared<CommandBuffer>(
-                 std::move(device), secondary ? VK_COMMAND_BUFFER_LEVEL_SECONDARY : VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+             return std::make_shared<CommandBuffer>(std::move(device),
+                                                    secondary ? VK_COMMAND_BUFFER_LEVEL_SECONDARY : VK_COMMAND_BUFFER_LEVEL_PRIMARY);
            }),
            py::arg("device").none(false), py::arg("secondary") = false)
       .def("begin", [](CommandBuffer& cb) { unwrap(cb.begin()); })
@@ -117,7 +117,8 @@ void bind_command(py::module_& m) {
             unwrap(cb.begin_rendering(info));
           },
           py::arg("color"), py::arg("depth"), py::arg("stencil"), py::arg("area"), py::arg("layer_count"),
-          py::arg("single_sampled_samples"), py::arg("label"), py::arg("hsr") = py::none(), py::arg("trace_tiles") = false, py::arg("flags") = 0)
+          py::arg("single_sampled_samples"), py::arg("label"), py::arg("hsr") = py::none(), py::arg("trace_tiles") = false,
+          py::arg("flags") = 0)
       .def("end_rendering", [](CommandBuffer& cb) { unwrap(cb.end_rendering()); })
       .def("discard_rendering", &CommandBuffer::discard_rendering)
       .def("bind_pipeline", &CommandBuffer::bind_pipeline, py::arg("pipeline").none(false))

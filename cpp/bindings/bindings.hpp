@@ -50,6 +50,7 @@ void bind_stats(py::module_& m);
 void bind_device(py::module_& m);
 void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device);
 void bind_format(py::module_& m);
+void bind_capture(py::module_& m);
 
 /// Submission::tile_trace as a list of dictionaries (bind_stats.cpp).
 py::list tile_trace(const std::vector<TileTrace>& trace, const PassStats& stats);

@@ -16,4 +16,5 @@ PYBIND11_MODULE(_core_impl, m) {
   bind_push(m);
   bind_device(m);
   bind_format(m);
+  bind_capture(m);
 }

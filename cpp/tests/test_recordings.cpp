@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "check.hpp"
-#include "tilegpu/device.hpp"
+#include "tilegpu/capture.hpp"
 
 using namespace tilegpu;
 
@@ -40,11 +40,12 @@ struct Target {
     CHECK(image->ensure_memory());
     view = *ImageView::create({.image = image});
   }
-  std::vector<uint8_t> pixels() const {
-    const SubresourceLayout layout = image->layout(VK_IMAGE_ASPECT_COLOR_BIT, 0, 0);
+  std::vector<uint8_t> pixels() const { return pixels_of(*image); }
+  static std::vector<uint8_t> pixels_of(const Image& image) {
+    const SubresourceLayout layout = image.layout(VK_IMAGE_ASPECT_COLOR_BIT, 0, 0);
     std::vector<uint8_t> result;
     for (uint32_t y = 0; y < kHeight_px; y++) {
-      const uint8_t* row = image->data() + layout.offset_B + y * layout.row_pitch_B;
+      const uint8_t* row = image.data() + layout.offset_B + y * layout.row_pitch_B;
       result.insert(result.end(), row, row + kWidth_px * 4);
     }
     return result;
@@ -68,8 +69,8 @@ struct Scene {
     GraphicsPipelineCreateInfo info;
     info.stages = {{module(kVertex, VK_SHADER_STAGE_VERTEX_BIT), {}}, {module(kFragment, VK_SHADER_STAGE_FRAGMENT_BIT), {}}};
     info.layout = std::make_shared<PipelineLayout>(PipelineLayout{{}, 4});
-    info.blend.attachments = {{VK_TRUE, VK_BLEND_FACTOR_SRC_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA, VK_BLEND_OP_ADD, VK_BLEND_FACTOR_ONE,
-                               VK_BLEND_FACTOR_ZERO, VK_BLEND_OP_ADD, 0xf}};
+    info.blend.attachments = {{VK_TRUE, VK_BLEND_FACTOR_SRC_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA, VK_BLEND_OP_ADD,
+                               VK_BLEND_FACTOR_ONE, VK_BLEND_FACTOR_ZERO, VK_BLEND_OP_ADD, 0xf}};
     info.color_formats = {VK_FORMAT_R8G8B8A8_UNORM};
     info.label = "triangles";
     auto made = device->create_pipeline(info);
@@ -170,6 +171,20 @@ void one_recording_runs_from_two_threads() {
   CHECK(target.pixels() == right);
 }
 
+// Written to a file and read on another device: the same bits.
+void captured(const Scene& s, const std::vector<Ptr<CommandBuffer>>& list, const std::vector<uint8_t>& right) {
+  const std::string path = "test_recordings.tgcap";
+  const Status saved = save_capture(s.device, list, path);
+  if (!CHECK_MESSAGE(saved, saved ? "" : saved.error().message)) return;
+  const auto device = *Device::create({.threads = 1, .lanes = 4, .cache_dir = "off"});
+  auto capture = load_capture(device, path);
+  std::remove(path.c_str());
+  if (!CHECK_MESSAGE(capture, capture ? "" : capture.error().message)) return;
+  auto done = device->submit_and_wait({capture->command_buffers, {}}, {});
+  if (!CHECK_MESSAGE(done, done ? "" : done.error().message) || !CHECK(capture->pictures.size() == 1)) return;
+  CHECK(Target::pixels_of(*capture->pictures[0]) == right);
+}
+
 InheritanceInfo inheritance() { return {.color_formats = {VK_FORMAT_R8G8B8A8_UNORM}, .label = "part"}; }
 
 void secondary_is_part_of_two_passes() {
@@ -200,6 +215,7 @@ void secondary_is_part_of_two_passes() {
   const auto done = s.run(primaries);
   CHECK(done && done->pass_count() == 2 && done->pass_stats(1).draws == 5);
   for (const Target& target : targets) CHECK(target.pixels() == right);
+  captured(s, primaries, right);
   CHECK(s.queries->values[1] == samples);
 }
 
@@ -255,6 +271,7 @@ void suspended_pass_is_one_pass() {
     CHECK(rows.size() == 3 && rows[0].part == 0 && rows[1].part == 1 && rows[1].first_draw == 2 && rows[2].first_draw == 4);
     CHECK(target.pixels() == right);
   }
+  captured(s, parts, right);
   CHECK(!s.device->submit({{parts[0]}, {}}));            // not resumed
   CHECK(!s.device->submit({{parts[2]}, {}}));            // resumes nothing
   CHECK(!s.device->submit({{parts[0], parts[0]}, {}}));  // not by the next command

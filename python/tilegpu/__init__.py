@@ -21,6 +21,7 @@ from __future__ import annotations
 from tilegpu import _core
 from tilegpu.attachment import Attachment
 from tilegpu.buffer import Buffer, BufferSlice
+from tilegpu.capture import Replay, capture_profile
 from tilegpu.device import Device
 from tilegpu.enums import FormatInfo, format_names, parse_format
 from tilegpu.errors import (
@@ -74,6 +75,7 @@ __all__ = [
     "Pipeline",
     "Query",
     "RenderPass",
+    "Replay",
     "Sampler",
     "ShaderError",
     "ShaderMessage",
@@ -84,6 +86,7 @@ __all__ = [
     "ValidationError",
     "VertexBinding",
     "__version__",
+    "capture_profile",
     "compile_glsl",
     "format_info",
     "format_names",

@@ -24,6 +24,7 @@ class Context:
         self.core = core
         self.profile = profile
         self._lock = threading.Lock()
+        self._next_capture: str | None = None  # where the next pass is written before it is executed
         self._chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]] = []
 
     def _run(self, record: Callable[[_core.CommandBuffer], None]) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from tilegpu import _core, arguments, enums
 from tilegpu.attachment import clear_color, clear_depth_stencil
 from tilegpu.buffer import Buffer, BufferSlice
+from tilegpu.capture import Replay
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
 from tilegpu.hsr import names as hsr_names
@@ -421,6 +422,17 @@ class Device(Context):
         target = _image(image, "generate_mipmaps")
         target._require_readable(None, 0, 0)
         self._run(lambda cb: cb.generate_mipmaps(target.core))
+
+    def capture(self, path: str | os.PathLike[str]) -> None:
+        """The next pass is written to a file just before it is executed: with what its images and buffers hold then.
+
+        See :meth:`tilegpu.RenderPass.capture`, for a pass that ended.
+        """
+        self._next_capture = os.fspath(path)
+
+    def load_capture(self, path: str | os.PathLike[str]) -> Replay:
+        """Reads a capture; its ``run()`` draws it. Files from strangers are safe to read: what is wrong with one is an error."""
+        return Replay(self, path)
 
     def resolve(self, source: Any, destination: Any) -> None:
         """Averages the samples of a stored multisampled image into a single-sampled one."""

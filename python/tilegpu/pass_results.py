@@ -5,6 +5,7 @@ In: the recorded command buffer, which may be executed again. Out: statistics, t
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from tilegpu import _core
@@ -35,6 +36,9 @@ class PassResults:
         self._size = (0, 0)
 
     def _execute(self, commands: _core.CommandBuffer) -> None:
+        path, self._device._next_capture = self._device._next_capture, None
+        if path is not None:
+            _core.save_capture(self._device.core, [commands], path)
         traces = [(0, True, self._trace_pixels)] if self._trace_fragments else []
         self._submission = self._device._submit(commands, traces)
         self._stats = PassStats(self.label, self._submission.pass_stats(0))
@@ -51,6 +55,18 @@ class PassResults:
             )
         self._execute(self._recorded)
         return self.stats
+
+    def capture(self, path: str | os.PathLike[str]) -> None:
+        """Writes the ended pass to a file, with everything that it names: what :meth:`replay` would execute now.
+
+        ``tilegpu replay`` and :meth:`tilegpu.Device.load_capture` draw it, in any process, with the same bits. Images and buffers are
+        written as they are now; for a pass that loads what it overwrites, call :meth:`tilegpu.Device.capture` before it.
+        """
+        if self._recorded is None:
+            raise ValidationError(
+                f"{self._what}: capture() is for a pass whose with block has ended without an exception"
+            )
+        _core.save_capture(self._device.core, [self._recorded], os.fspath(path))
 
     @property
     def stats(self) -> PassStats:

@@ -1,8 +1,8 @@
 // tilegpu/command.hpp -- command buffers: dynamic rendering, draws, dynamic state, copies, queries.
 //
 // Recording validates (errors come before work starts) and keeps what it names alive; nothing is executed until submit. What was
-// recorded is never written to: it may be submitted again while it runs. Source: Vulkan specification, "Command Buffers", "Render Pass" (dynamic
-// rendering), "Drawing Commands", "Copy Commands", "Clear Commands", "Queries".
+// recorded is never written to: it may be submitted again while it runs. Source: Vulkan specification, "Command Buffers", "Render Pass"
+// (dynamic rendering), "Drawing Commands", "Copy Commands", "Clear Commands", "Queries".
 #pragma once
 
 #include <span>
@@ -63,15 +63,16 @@ class TILEGPU_API CommandBuffer {
 
   /// Dynamic state (tilegpu/state.hpp), as vkCmdSet* of the same names. A draw takes what its pipeline lists among its dynamic states from
   /// here; an error there where that was never set, or where something was set that the bound pipeline fixes.
-  void set_viewport(const VkViewport& viewport);  ///< default: the whole framebuffer, depth 0..1
-  void set_scissor(const VkRect2D& scissor);      ///< default: the whole framebuffer
+  void set_viewport(const VkViewport& viewport);                          ///< default: the whole framebuffer, depth 0..1
+  void set_scissor(const VkRect2D& scissor);                              ///< default: the whole framebuffer
   Status set_viewport_with_count(std::span<const VkViewport> viewports);  ///< one
   Status set_scissor_with_count(std::span<const VkRect2D> scissors);      ///< one
   void set_blend_constants(const std::array<float, 4>& constants);
   void set_stencil_reference(VkStencilFaceFlags faces, uint32_t reference);
   void set_stencil_compare_mask(VkStencilFaceFlags faces, uint32_t mask);
   void set_stencil_write_mask(VkStencilFaceFlags faces, uint32_t mask);
-  void set_stencil_op(VkStencilFaceFlags faces, VkStencilOp fail_op, VkStencilOp pass_op, VkStencilOp depth_fail_op, VkCompareOp compare_op);
+  void set_stencil_op(VkStencilFaceFlags faces, VkStencilOp fail_op, VkStencilOp pass_op, VkStencilOp depth_fail_op,
+                      VkCompareOp compare_op);
   void set_stencil_test_enable(bool enable);
   void set_depth_bias(float constant, float clamp, float slope);
   void set_depth_bias_enable(bool enable);

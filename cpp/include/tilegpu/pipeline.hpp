@@ -42,6 +42,7 @@ class TILEGPU_API DescriptorSet {
   explicit DescriptorSet(Ptr<const DescriptorSetLayout> layout);
   Status write(uint32_t binding, uint32_t element, Descriptor descriptor);
   const DescriptorSetLayout& layout() const { return *layout_; }
+  const Ptr<const DescriptorSetLayout>& shared_layout() const { return layout_; }
   /// Null where nothing was written.
   const Descriptor* find(uint32_t binding, uint32_t element) const;
   uint64_t version() const { return version_; }  ///< grows with every write

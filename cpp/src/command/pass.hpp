@@ -70,9 +70,23 @@ class DerivedSlot {
   mutable std::shared_ptr<const Derived> value_;
 };
 
+struct BoundVertexBuffer {
+  uint32_t binding = 0;
+  Ptr<Buffer> buffer;
+};
+
+struct BoundSets {
+  std::array<Ptr<DescriptorSet>, kMaxDescriptorSets> sets;
+  std::array<uint64_t, kMaxDescriptorSets> versions{};  // that the tables were made of
+};
+
 /// The objects that a state was resolved from.
 struct Bound {
   Ptr<Pipeline> pipeline;
+  Ptr<const GraphicsState> state;  // where the pipeline leaves some of it to the command buffer: all of it
+  Ptr<Buffer> index_buffer;
+  uint32_t first_vertex_buffer = 0, vertex_buffers = 0;  // in Pass::vertex_buffers
+  uint32_t sets = 0;                                     // in Pass::sets
 };
 
 /// What a pipeline must have been made for.
@@ -94,6 +108,8 @@ struct Pass {
   VkRect2D render_area{};
   std::deque<DrawState> states;
   std::vector<Bound> bound;  // of each state
+  std::vector<BoundVertexBuffer> vertex_buffers;
+  std::vector<BoundSets> sets;
   std::deque<PushBlock> pushes;
   std::deque<BindingTables> tables;
   std::vector<QuickCode> quick_code;

@@ -84,6 +84,20 @@ Status take_state(Recorder& r, const command::Pass& pass) {
   return Ok{};
 }
 
+// What the newest state was resolved from stays alive with it.
+void keep_bound(const Recorder& r, command::Pass& pass) {
+  assert(!pass.sets.empty());
+  command::Bound& bound = pass.bound.emplace_back();
+  bound.pipeline = r.dynamic.pipeline();
+  if (bound.pipeline->dynamic().bits) bound.state = std::make_shared<const GraphicsState>(r.dynamic.state());
+  bound.index_buffer = r.index_buffer;
+  bound.sets = static_cast<uint32_t>(pass.sets.size() - 1);
+  bound.first_vertex_buffer = static_cast<uint32_t>(pass.vertex_buffers.size());
+  for (uint32_t i = 0; i < kMaxVertexBindings; i++)
+    if (r.vertex_buffers[i]) pass.vertex_buffers.push_back({i, r.vertex_buffers[i]});
+  bound.vertex_buffers = static_cast<uint32_t>(pass.vertex_buffers.size()) - bound.first_vertex_buffer;
+}
+
 // The state of the next draw, made anew only where something changed since the last one.
 Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
   if (!r.open) return invalid("draw: no pass is open; call begin_rendering first");
@@ -108,6 +122,7 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
     if (r.tables_dirty) {
       if (Status ok = device::build_tables(r.device->state(), pass, pipeline, r.sets, r.state); !ok) return ok.error();
       for (uint32_t i = 0; i < kMaxDescriptorSets; i++) r.set_versions[i] = r.sets[i] ? r.sets[i]->version() : 0;
+      pass.sets.push_back({r.sets, r.set_versions});
     }
     const VkRect2D frame{{0, 0}, {pass.width_px, pass.height_px}};
     r.state.whole_viewport = !r.dynamic.is_set(DynamicState::viewport);
@@ -115,10 +130,7 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
     r.state.scissor =
         intersect(intersect(r.dynamic.is_set(DynamicState::scissor) ? r.dynamic.state().scissor : frame, frame), pass.render_area);
     pass.states.push_back(r.state);
-    pass.bound.push_back({r.dynamic.pipeline()});
-    for (const auto& buffer : r.vertex_buffers)
-      if (buffer) pass.keep_alive.push_back(buffer);
-    if (r.index_buffer) pass.keep_alive.push_back(r.index_buffer);
+    keep_bound(r, pass);
     r.state_dirty = r.tables_dirty = false;
   }
   if (r.push_dirty) {

@@ -52,7 +52,8 @@ Status CommandBuffer::reset_query_pool(Ptr<QueryPool> pool, uint32_t first, uint
 
 Status CommandBuffer::write_timestamp(Ptr<QueryPool> pool, uint32_t query) {
   if (Status ok = check_range(*recorder_, pool.get(), query, 1, "write_timestamp"); !ok) return ok;
-  if (pool->type != QueryType::timestamp) return invalid("write_timestamp: the pool is made for occlusion queries; make one for timestamps");
+  if (pool->type != QueryType::timestamp)
+    return invalid("write_timestamp: the pool is made for occlusion queries; make one for timestamps");
   return device::add(*recorder_, command::WriteTimestamp{std::move(pool), query}, "write_timestamp");
 }
 
@@ -68,7 +69,8 @@ Status CommandBuffer::copy_query_pool_results(Ptr<QueryPool> pool, uint32_t firs
                    "; both must be multiples of " + std::to_string(word_B) + ", and results of " + std::to_string(result_B) +
                    " bytes must not overlap");
   const uint64_t size_B = destination->size_B();
-  if (count && (offset_B > size_B || size_B - offset_B < result_B || (count > 1 && (size_B - offset_B - result_B) / (count - 1) < stride_B)))
+  if (count &&
+      (offset_B > size_B || size_B - offset_B < result_B || (count > 1 && (size_B - offset_B - result_B) / (count - 1) < stride_B)))
     return invalid(std::string(call) + ": " + std::to_string(count) + " results from byte " + std::to_string(offset_B) +
                    " on don't fit buffer '" + destination->info().label + "' of " + std::to_string(size_B) + " bytes");
   return device::add(*recorder_,

@@ -17,20 +17,24 @@ using command::RecordedCommand;
 
 // How a piece's draws change on their way into a pass.
 struct Fit {
-  const DrawState* (*state)(Pass& pass, const DrawState& of_piece, const command::Bound& bound);
+  const DrawState* (*state)(Pass& pass, const Pass& piece, const DrawState& of_piece, const command::Bound& bound);
   int32_t active_query = -1;
 };
 
 // The pass's areas are known now.
-const DrawState* fitted(Pass& pass, const DrawState& of_piece, const command::Bound& bound) {
+const DrawState* fitted(Pass& pass, const Pass& piece, const DrawState& of_piece, const command::Bound& bound) {
   DrawState& state = pass.states.emplace_back(of_piece);
-  pass.bound.push_back(bound);
+  command::Bound& kept = pass.bound.emplace_back(bound);
+  kept.first_vertex_buffer = static_cast<uint32_t>(pass.vertex_buffers.size());
+  for (uint32_t i = 0; i < bound.vertex_buffers; i++) pass.vertex_buffers.push_back(piece.vertex_buffers[bound.first_vertex_buffer + i]);
+  kept.sets = static_cast<uint32_t>(pass.sets.size());
+  pass.sets.push_back(piece.sets[bound.sets]);
   state.scissor = intersect(state.scissor, pass.render_area);
   if (state.whole_viewport) state.viewport = {0, 0, static_cast<float>(pass.width_px), static_cast<float>(pass.height_px), 0, 1};
   return &state;
 }
 
-const DrawState* as_it_is(Pass&, const DrawState& of_piece, const command::Bound&) { return &of_piece; }
+const DrawState* as_it_is(Pass&, const Pass&, const DrawState& of_piece, const command::Bound&) { return &of_piece; }
 
 // The commands of a piece behind those of the pass. States stand in the order of the commands that use them.
 void append(Pass& pass, const Pass& piece, const Fit& fit) {
@@ -42,7 +46,7 @@ void append(Pass& pass, const Pass& piece, const Fit& fit) {
     if (draw.state != from) {
       from = draw.state;
       while (&piece.states[at] != from) at++;
-      to = fit.state(pass, *from, piece.bound[at]);
+      to = fit.state(pass, piece, *from, piece.bound[at]);
     }
     draw.state = to;
     draw.query = draw.query >= 0 ? first_query + draw.query : fit.active_query;

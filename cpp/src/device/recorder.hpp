@@ -14,9 +14,9 @@ struct Recorder {
   Ptr<Device> device;
   VkCommandBufferLevel level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
   CommandBufferState stage = CommandBufferState::initial;
-  std::string misuse;                           // the first call that has no error of its own and was made outside recording
-  std::shared_ptr<command::Recording> making;   // null unless recording
-  Ptr<const command::Recording> ended;          // null unless executable
+  std::string misuse;                          // the first call that has no error of its own and was made outside recording
+  std::shared_ptr<command::Recording> making;  // null unless recording
+  Ptr<const command::Recording> ended;         // null unless executable
   std::unique_ptr<command::Pass> open;
   bool inherits = false;  // the open pass is part of one that others begin and end
 

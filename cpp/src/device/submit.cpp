@@ -224,9 +224,9 @@ Expected<PassTrace> Device::trace_again(const Ptr<Submission>& submission, size_
   if (pass >= submission->pass_count())
     return invalid("trace_again: pass " + std::to_string(pass) + " of a submission with " + std::to_string(submission->pass_count()));
   const PassExecution& last = submission->state->execution.passes[pass];
-    if (const std::string why = repeat_obstacle(last); !why.empty())
-      return invalid(device::pass_name(*last.pass) + " cannot be traced after its end: " + why +
-                     "; request the trace before the pass is executed");
+  if (const std::string why = repeat_obstacle(last); !why.empty())
+    return invalid(device::pass_name(*last.pass) + " cannot be traced after its end: " + why +
+                   "; request the trace before the pass is executed");
   return without_exceptions<Expected<PassTrace>>([&]() -> Expected<PassTrace> {
     auto state = std::make_shared<Submission::State>();
     PassTrace found;

@@ -73,9 +73,7 @@ void execute(const command::ResolveImage& c, ThreadPool& pool) {
 
 void execute(const command::ClearColorImage& c, ThreadPool&) { transfer::clear_color_image(*c.image, c.value); }
 
-void execute(const command::ClearDepthStencilImage& c, ThreadPool&) {
-  transfer::clear_depth_stencil_image(*c.image, c.value, c.aspects);
-}
+void execute(const command::ClearDepthStencilImage& c, ThreadPool&) { transfer::clear_depth_stencil_image(*c.image, c.value, c.aspects); }
 
 void execute(const command::GenerateMipmaps& c, ThreadPool&) { transfer::generate_mipmaps(*c.image); }
 

@@ -1,0 +1,27 @@
+// bindings/bind_capture.cpp -- tilegpu/capture.hpp: recordings to a file and back.
+#include "tilegpu/capture.hpp"
+
+#include "bindings.hpp"
+
+namespace tilegpu::bindings {
+
+void bind_capture(py::module_& m) {
+  py::class_<Capture>(m, "Capture").def_readonly("command_buffers", &Capture::command_buffers).def_readonly("pictures", &Capture::pictures);
+  m.def(
+      "save_capture",
+      [](const Ptr<Device>& device, const std::vector<Ptr<CommandBuffer>>& command_buffers, const std::string& path) {
+        py::gil_scoped_release release;
+        unwrap(save_capture(device, command_buffers, path));
+      },
+      py::arg("device").none(false), py::arg("command_buffers"), py::arg("path"));
+  m.def(
+      "load_capture",
+      [](const Ptr<Device>& device, const std::string& path) {
+        py::gil_scoped_release release;
+        return unwrap(load_capture(device, path));
+      },
+      py::arg("device").none(false), py::arg("path"));
+  m.def("capture_profile", [](const std::string& path) { return unwrap(capture_profile(path)); }, py::arg("path"));
+}
+
+}  // namespace tilegpu::bindings

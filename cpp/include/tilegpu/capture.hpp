@@ -1,0 +1,24 @@
+// tilegpu/capture.hpp -- recordings in a file, with everything that they name: for bug reports, tests and fuzzers.
+//
+// In: executable command buffers. Out: a file that another process reads back, on any device, with the same bits as a result. A file from
+// strangers is an error or is drawn; all that it says is checked as by the functions that applications call.
+#pragma once
+
+#include "tilegpu/device.hpp"
+
+namespace tilegpu {
+
+struct Capture {
+  std::vector<Ptr<CommandBuffer>> command_buffers;  ///< executable, to be submitted together
+  /// Level 0, layer 0 of these are the pictures: what the last pass stores in colour, or resolves it to.
+  std::vector<Ptr<Image>> pictures;
+};
+
+/// Memory is written as it is now: what an execution of these would read. Waits until the device is idle. Secondary command buffers are
+/// part of those that execute them.
+TILEGPU_API Status save_capture(const Ptr<Device>& device, const std::vector<Ptr<CommandBuffer>>& command_buffers, const std::string& path);
+TILEGPU_API Expected<Capture> load_capture(const Ptr<Device>& device, const std::string& path);
+/// DeviceCreateInfo::profile of the device that wrote the file.
+TILEGPU_API Expected<std::string> capture_profile(const std::string& path);
+
+}  // namespace tilegpu

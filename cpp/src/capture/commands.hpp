@@ -1,0 +1,119 @@
+// capture/commands.hpp -- commands outside passes in a file: their tags, and one description of each for writing and reading.
+#pragma once
+
+#include "capture/fields.hpp"
+#include "capture/objects.hpp"
+#include "command/recording.hpp"
+
+namespace tilegpu::capture {
+
+enum class Tag : uint8_t {
+  end,
+  pass,
+  copy_buffer,
+  copy_buffer_to_image,
+  copy_image_to_buffer,
+  copy_image,
+  blit_image,
+  resolve_image,
+  clear_color_image,
+  clear_depth_stencil_image,
+  generate_mipmaps,
+  reset_query_pool,
+  write_timestamp,
+  copy_query_pool_results,
+  count
+};
+
+/// Position among the alternatives of command::Command; the tags have the same order.
+template <class C, size_t I = 0>
+constexpr Tag tag_of() {
+  if constexpr (std::is_same_v<C, std::variant_alternative_t<I, command::Command>>)
+    return static_cast<Tag>(I + 1);
+  else
+    return tag_of<C, I + 1>();
+}
+static_assert(tag_of<command::CopyBuffer>() == Tag::copy_buffer && tag_of<command::BlitImage>() == Tag::blit_image);
+static_assert(tag_of<command::CopyQueryPoolResults>() == Tag::copy_query_pool_results);
+
+/// Fields and references of one direction.
+template <class A>
+struct References {
+  A& a;
+  const Objects& o;
+
+  void ref(Ptr<Buffer>& p) { refer(o.buffers, p, "buffer"); }
+  void ref(Ptr<Image>& p) { refer(o.images, p, "image"); }
+  void ref(Ptr<QueryPool>& p) { refer(o.pools, p, "query pool"); }
+
+ private:
+  template <class T>
+  void refer(const Table<T>& table, Ptr<T>& p, const char* what) {
+    if constexpr (std::is_same_v<A, Writer>)
+      table.write(a, p), (void)what;
+    else
+      p = table.read(a, what);
+  }
+};
+
+template <class A>
+void transfer_fields(References<A> r, command::CopyBuffer& c) {
+  r.ref(c.source), r.ref(c.destination);
+  r.a.number(c.source_offset_B, "offset"), r.a.number(c.destination_offset_B, "offset"), r.a.number(c.size_B, "size");
+}
+template <class A>
+void transfer_fields(References<A> r, command::CopyBufferToImage& c) {
+  r.ref(c.source), r.ref(c.destination), fields(r.a, c.region);
+  r.a.number(c.offset_B, "offset"), r.a.number(c.row_length_px, "row"), r.a.number(c.width_px, "width"), r.a.number(c.height_px, "height");
+}
+template <class A>
+void transfer_fields(References<A> r, command::CopyImageToBuffer& c) {
+  r.ref(c.source), r.ref(c.destination), fields(r.a, c.region);
+  r.a.number(c.offset_B, "offset"), r.a.number(c.row_length_px, "row"), r.a.number(c.width_px, "width"), r.a.number(c.height_px, "height");
+}
+template <class A>
+void transfer_fields(References<A> r, command::CopyImage& c) {
+  r.ref(c.source), r.ref(c.destination), fields(r.a, c.from), fields(r.a, c.to);
+  r.a.number(c.width_px, "width"), r.a.number(c.height_px, "height");
+}
+template <class A>
+void transfer_fields(References<A> r, command::BlitImage& c) {
+  r.ref(c.source), r.ref(c.destination);
+  r.a.number(c.source_level, "level"), r.a.number(c.source_layer, "layer");
+  r.a.number(c.destination_level, "level"), r.a.number(c.destination_layer, "layer");
+  for (auto* corners : {&c.source_corners, &c.destination_corners})
+    for (VkOffset3D& corner : *corners) fields(r.a, corner);
+  r.a.below(c.filter, 2, "filter");
+}
+template <class A>
+void transfer_fields(References<A> r, command::ResolveImage& c) {
+  r.ref(c.source), r.ref(c.destination);
+}
+template <class A>
+void transfer_fields(References<A> r, command::ClearColorImage& c) {
+  r.ref(c.image);
+  for (uint32_t& word : c.value.uint32) r.a.number(word, "clear value");
+}
+template <class A>
+void transfer_fields(References<A> r, command::ClearDepthStencilImage& c) {
+  r.ref(c.image), r.a.number(c.value.depth, "depth"), r.a.number(c.value.stencil, "stencil"), r.a.below(c.aspects, 8, "aspects");
+}
+template <class A>
+void transfer_fields(References<A> r, command::GenerateMipmaps& c) {
+  r.ref(c.image);
+}
+template <class A>
+void transfer_fields(References<A> r, command::ResetQueryPool& c) {
+  r.ref(c.pool), r.a.number(c.first, "query"), r.a.number(c.count, "queries");
+}
+template <class A>
+void transfer_fields(References<A> r, command::WriteTimestamp& c) {
+  r.ref(c.pool), r.a.number(c.query, "query");
+}
+template <class A>
+void transfer_fields(References<A> r, command::CopyQueryPoolResults& c) {
+  r.ref(c.pool), r.a.number(c.first, "query"), r.a.number(c.count, "queries");
+  r.ref(c.destination), r.a.number(c.offset_B, "offset"), r.a.number(c.stride_B, "stride"), r.a.number(c.flags, "flags");
+}
+
+}  // namespace tilegpu::capture

@@ -1,0 +1,182 @@
+// capture/fields.hpp -- what of Vulkan's structs is in a file: one description of each, for writing and for reading.
+//
+// `a` is a Writer or a Reader. Enumerators are checked here, where the API takes them as they come; whether values fit one another the
+// API checks when the objects are made. What is new in a struct belongs here, with a new version (capture/file.hpp).
+#pragma once
+
+#include "capture/bytes.hpp"
+#include "tilegpu/device.hpp"
+
+namespace tilegpu::capture {
+
+inline constexpr auto kSampleCounts = {VK_SAMPLE_COUNT_1_BIT, VK_SAMPLE_COUNT_2_BIT, VK_SAMPLE_COUNT_4_BIT, VK_SAMPLE_COUNT_8_BIT,
+                                       VK_SAMPLE_COUNT_16_BIT};
+inline constexpr uint64_t kMostItems = 1u << 24;  // of any list; what fits the file is the narrower limit
+
+template <class A>
+void fields(A& a, VkRect2D& r) {
+  a.number(r.offset.x, "x"), a.number(r.offset.y, "y"), a.number(r.extent.width, "width"), a.number(r.extent.height, "height");
+}
+
+template <class A>
+void fields(A& a, VkViewport& v) {
+  a.number(v.x, "x"), a.number(v.y, "y"), a.number(v.width, "width"), a.number(v.height, "height");
+  a.number(v.minDepth, "minDepth"), a.number(v.maxDepth, "maxDepth");
+}
+
+template <class A>
+void fields(A& a, VkClearValue& v) {
+  for (uint32_t& word : v.color.uint32) a.number(word, "clear value");
+}
+
+template <class A>
+void fields(A& a, BufferCreateInfo& i) {
+  a.number(i.size_B, "size"), a.number(i.usage, "usage"), a.text(i.label, "label");
+}
+
+template <class A>
+void fields(A& a, ImageCreateInfo& i) {
+  a.number(i.format, "format"), a.number(i.width_px, "width"), a.number(i.height_px, "height");
+  a.number(i.mip_levels, "levels"), a.number(i.array_layers, "layers");
+  a.among(i.samples, kSampleCounts, "samples");
+  a.number(i.usage, "usage"), a.number(i.flags, "flags");
+  a.below(i.tiling, 2, "tiling");
+  a.text(i.label, "label");
+}
+
+// Without the image.
+template <class A>
+void fields(A& a, ImageViewCreateInfo& i) {
+  a.below(i.type, VK_IMAGE_VIEW_TYPE_CUBE_ARRAY + 1, "view type");
+  a.number(i.format, "format");
+  a.below(i.aspects, 8, "aspects");
+  a.number(i.base_level, "level"), a.number(i.level_count, "levels"), a.number(i.base_layer, "layer"), a.number(i.layer_count, "layers");
+  for (VkComponentSwizzle* s : {&i.swizzle.r, &i.swizzle.g, &i.swizzle.b, &i.swizzle.a}) a.below(*s, VK_COMPONENT_SWIZZLE_A + 1, "swizzle");
+}
+
+template <class A>
+void fields(A& a, SamplerCreateInfo& i) {
+  a.below(i.mag_filter, 2, "filter"), a.below(i.min_filter, 2, "filter"), a.below(i.mipmap_mode, 2, "mipmap mode");
+  for (VkSamplerAddressMode* m : {&i.address_u, &i.address_v, &i.address_w}) a.below(*m, 5, "address mode");
+  a.number(i.mip_lod_bias, "bias"), a.number(i.min_lod, "min_lod"), a.number(i.max_lod, "max_lod");
+  a.flag(i.compare_enable, "compare"), a.below(i.compare_op, 8, "compare op");
+  a.below(i.border_color, 6, "border color"), a.flag(i.unnormalized_coordinates, "unnormalized");
+}
+
+template <class A>
+void fields(A& a, VkStencilOpState& s) {
+  for (VkStencilOp* op : {&s.failOp, &s.passOp, &s.depthFailOp}) a.below(*op, 8, "stencil op");
+  a.below(s.compareOp, 8, "stencil compare op");
+  a.number(s.compareMask, "mask"), a.number(s.writeMask, "mask"), a.number(s.reference, "reference");
+}
+
+template <class A>
+void fields(A& a, FixedFunctionState& s) {
+  a.below(s.topology, VK_PRIMITIVE_TOPOLOGY_PATCH_LIST + 1, "topology"), a.flag(s.primitive_restart, "primitive restart");
+  RasterizationState& r = s.rasterization;
+  a.flag(r.depth_clamp, "depth clamp"), a.below(r.depth_clip, 3, "depth clip"), a.flag(r.rasterizer_discard, "discard"),
+      a.below(r.polygon_mode, 3, "polygon mode");
+  a.below(r.cull_mode, 4, "cull mode"), a.below(r.front_face, 2, "front face"), a.flag(r.depth_bias_enable, "depth bias");
+  a.number(r.depth_bias_constant, "bias"), a.number(r.depth_bias_clamp, "bias"), a.number(r.depth_bias_slope, "bias");
+  a.number(r.line_width, "line width"), a.flag(r.provoking_vertex_last, "provoking vertex");
+  MultisampleState& m = s.multisample;
+  a.among(m.samples, kSampleCounts, "samples"), a.flag(m.sample_shading, "sample shading"), a.number(m.min_sample_shading, "shading");
+  a.number(m.sample_mask, "sample mask"), a.flag(m.alpha_to_coverage, "alpha to coverage"), a.flag(m.alpha_to_one, "alpha to one");
+  DepthStencilState& d = s.depth_stencil;
+  a.flag(d.depth_test, "depth test"), a.flag(d.depth_write, "depth write"), a.below(d.depth_compare, 8, "depth compare op");
+  a.flag(d.depth_bounds_test, "depth bounds"), a.number(d.min_depth_bounds, "bounds"), a.number(d.max_depth_bounds, "bounds");
+  a.flag(d.stencil_test, "stencil test"), fields(a, d.front), fields(a, d.back);
+  fields(a, s.viewport), fields(a, s.scissor);
+  for (float& c : s.blend_constants) a.number(c, "blend constant");
+}
+
+// A list with a limit, as if it were a vector.
+template <class A, class T, uint32_t N, class Fields>
+void fixed_list(A& a, FixedList<T, N>& list, size_t least_B, const char* what, Fields item_fields) {
+  std::vector<T> items(list.begin(), list.end());
+  a.list(items, least_B, N, what, item_fields);
+  list.assign(items.begin(), items.end());
+}
+
+template <class A>
+void fields(A& a, GraphicsState& s) {
+  fields(a, static_cast<FixedFunctionState&>(s));
+  fixed_list(a, s.vertex_bindings, 12, "vertex bindings", [&](VkVertexInputBindingDescription& b) {
+    a.number(b.binding, "binding"), a.number(b.stride, "stride"), a.below(b.inputRate, 2, "input rate");
+  });
+  fixed_list(a, s.vertex_attributes, 16, "vertex attributes", [&](VkVertexInputAttributeDescription& v) {
+    a.number(v.location, "location"), a.number(v.binding, "binding"), a.number(v.format, "format"), a.number(v.offset, "offset");
+  });
+  a.flag(s.blend.logic_op_enable, "logic op"), a.below(s.blend.logic_op, VK_LOGIC_OP_SET + 1, "logic op");
+  a.number(s.blend.color_write_enables, "color write enables");
+  fixed_list(a, s.blend.attachments, 32, "blend attachments", [&](VkPipelineColorBlendAttachmentState& b) {
+    a.below(b.blendEnable, 2, "blend enable");
+    for (VkBlendFactor* f : {&b.srcColorBlendFactor, &b.dstColorBlendFactor, &b.srcAlphaBlendFactor, &b.dstAlphaBlendFactor})
+      a.below(*f, VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA + 1, "blend factor");
+    for (VkBlendOp* op : {&b.colorBlendOp, &b.alphaBlendOp}) a.below(*op, VK_BLEND_OP_MAX + 1, "blend op");
+    a.below(b.colorWriteMask, 16, "write mask");
+  });
+}
+
+// Without stages, layout and dynamic states: in a file all state is fixed.
+template <class A>
+void fields(A& a, GraphicsPipelineCreateInfo& i) {
+  fields(a, static_cast<GraphicsState&>(i));
+  a.list(i.color_formats, 4, kMaxColorAttachments, "color formats", [&](VkFormat& f) { a.number(f, "format"); });
+  a.number(i.depth_format, "format"), a.number(i.stencil_format, "format");
+  for (uint32_t& index : i.input_attachments.color) a.number(index, "input attachment");
+  for (std::optional<uint32_t>* index : {&i.input_attachments.depth, &i.input_attachments.stencil}) {
+    bool there = index->has_value();
+    uint32_t value = index->value_or(0);
+    a.flag(there, "input attachment"), a.number(value, "input attachment");
+    *index = there ? std::optional(value) : std::nullopt;
+  }
+  a.text(i.label, "label");
+}
+
+template <class A>
+void fields(A& a, HiddenSurfaceRemoval& h) {
+  for (bool* on :
+       {&h.visibility_buffer, &h.hierarchical_z, &h.pre_pass, &h.forward_pixel_kill, &h.deferred_vertex_shading, &h.low_resolution_z})
+    a.flag(*on, "hsr");
+  a.below(h.depth_filter, 5, "depth filter"), a.below(h.depth_filter_position, 16, "depth filter position");
+}
+
+// Without the views.
+template <class A>
+void fields(A& a, RenderingAttachment& r) {
+  a.among(r.load_op,
+          {VK_ATTACHMENT_LOAD_OP_LOAD, VK_ATTACHMENT_LOAD_OP_CLEAR, VK_ATTACHMENT_LOAD_OP_DONT_CARE, VK_ATTACHMENT_LOAD_OP_NONE_EXT},
+          "load op");
+  a.among(r.store_op, {VK_ATTACHMENT_STORE_OP_STORE, VK_ATTACHMENT_STORE_OP_DONT_CARE, VK_ATTACHMENT_STORE_OP_NONE}, "store op");
+  fields(a, r.clear);
+  a.among(r.resolve_mode,
+          {VK_RESOLVE_MODE_NONE, VK_RESOLVE_MODE_SAMPLE_ZERO_BIT, VK_RESOLVE_MODE_AVERAGE_BIT, VK_RESOLVE_MODE_MIN_BIT,
+           VK_RESOLVE_MODE_MAX_BIT},
+          "resolve mode");
+}
+
+// Without the attachments.
+template <class A>
+void fields(A& a, RenderingInfo& i) {
+  a.below(i.flags, 8, "rendering flags"), fields(a, i.render_area), a.number(i.layer_count, "layers");
+  a.number(i.single_sampled_samples, "samples");
+  bool own = i.hsr.has_value();
+  HiddenSurfaceRemoval hsr = i.hsr.value_or(HiddenSurfaceRemoval{});
+  a.flag(own, "hsr"), fields(a, hsr);
+  i.hsr = own ? std::optional(hsr) : std::nullopt;
+  a.flag(i.trace_tiles, "trace"), a.text(i.label, "label");
+}
+
+template <class A>
+void fields(A& a, ImageRegion& r) {
+  a.among(r.aspect, {VK_IMAGE_ASPECT_COLOR_BIT, VK_IMAGE_ASPECT_DEPTH_BIT, VK_IMAGE_ASPECT_STENCIL_BIT}, "aspect");
+  a.number(r.level, "level"), a.number(r.layer, "layer"), a.number(r.x, "x"), a.number(r.y, "y");
+}
+
+template <class A>
+void fields(A& a, VkOffset3D& o) {
+  a.number(o.x, "x"), a.number(o.y, "y"), a.number(o.z, "z");
+}
+
+}  // namespace tilegpu::capture

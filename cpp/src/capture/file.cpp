@@ -1,0 +1,74 @@
+// capture/file.cpp -- see file.hpp. Header: "TILEGPU\n", version, profile, bytes of the payload, their checksum (FNV-1a over 64-bit words:
+// against accidents, not against strangers; whose files every reader checks all the same).
+#include "capture/file.hpp"
+
+#include <cstdio>
+#include <memory>
+
+#include "capture/bytes.hpp"
+
+namespace tilegpu::capture {
+
+namespace {
+
+constexpr char kMagic[8] = {'T', 'I', 'L', 'E', 'G', 'P', 'U', '\n'};
+
+Error failed(const std::string& path, const std::string& why) { return {VK_ERROR_INITIALIZATION_FAILED, "capture '" + path + "': " + why}; }
+
+uint64_t checksum(const std::vector<uint8_t>& bytes) {
+  uint64_t sum = 0xcbf29ce484222325;
+  for (size_t i = 0; i < bytes.size(); i += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + i, std::min<size_t>(8, bytes.size() - i));
+    sum = (sum ^ word) * 0x100000001b3;
+  }
+  return sum;
+}
+
+using Handle = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+}  // namespace
+
+Status write_file(const std::string& path, const std::string& profile, const std::vector<uint8_t>& payload) {
+  Writer header;
+  header.put_bytes(kMagic, sizeof kMagic);
+  header.put(kVersion);
+  header.put_text(profile);
+  header.put<uint64_t>(payload.size());
+  header.put(checksum(payload));
+  Handle file(std::fopen(path.c_str(), "wb"), &std::fclose);
+  if (!file) return failed(path, "the file can't be written; is there such a folder, and may you write there?");
+  const bool written = std::fwrite(header.bytes().data(), 1, header.bytes().size(), file.get()) == header.bytes().size() &&
+                       std::fwrite(payload.data(), 1, payload.size(), file.get()) == payload.size();
+  if (std::fclose(file.release()) != 0 || !written) return failed(path, "the disk took only a part of it; free some space");
+  return Ok{};
+}
+
+Expected<File> read_file(const std::string& path) {
+  Handle handle(std::fopen(path.c_str(), "rb"), &std::fclose);
+  if (!handle) return failed(path, "there is no such file, or you may not read it");
+  // What comes is kept, whatever the file system says of the size.
+  std::vector<uint8_t> bytes;
+  std::vector<uint8_t> piece(1 << 20);
+  while (const size_t got = std::fread(piece.data(), 1, piece.size(), handle.get()))
+    bytes.insert(bytes.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(got));
+  if (std::ferror(handle.get())) return failed(path, "it can't be read to its end");
+  Reader reader(bytes);
+  const uint8_t* magic = reader.take(sizeof kMagic);
+  if (!magic || std::memcmp(magic, kMagic, sizeof kMagic) != 0) return failed(path, "this is no capture of tilegpu");
+  const uint32_t version = reader.get<uint32_t>();
+  if (version != kVersion)
+    return failed(path, "its version is " + std::to_string(version) + "; this tilegpu reads version " + std::to_string(kVersion));
+  File file;
+  file.profile = reader.get_text("the profile");
+  const uint64_t size_B = reader.get<uint64_t>(), sum = reader.get<uint64_t>();
+  if (!reader.ok() || size_B != reader.left_B())
+    return failed(
+        path, reader.ok() ? "it has " + std::to_string(reader.left_B()) + " bytes where it says " + std::to_string(size_B) : reader.why());
+  bytes.erase(bytes.begin(), bytes.end() - static_cast<std::ptrdiff_t>(size_B));
+  file.payload = std::move(bytes);
+  if (checksum(file.payload) != sum) return failed(path, "its checksum is wrong: the file was damaged");
+  return file;
+}
+
+}  // namespace tilegpu::capture

@@ -1,0 +1,20 @@
+// capture/file.hpp -- the file around a capture: what it is, its version, its size and its checksum.
+#pragma once
+
+#include "tilegpu/capture.hpp"
+
+namespace tilegpu::capture {
+
+/// Grows with every change of what is written; other versions are not read.
+inline constexpr uint32_t kVersion = 1;
+
+struct File {
+  std::string profile;
+  std::vector<uint8_t> payload;
+};
+
+Status write_file(const std::string& path, const std::string& profile, const std::vector<uint8_t>& payload);
+/// Nothing is believed: the size is that of the file, the checksum that of its bytes.
+Expected<File> read_file(const std::string& path);
+
+}  // namespace tilegpu::capture

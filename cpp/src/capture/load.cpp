@@ -1,0 +1,478 @@
+// capture/load.cpp -- stage: reading a capture. In: bytes, of which nothing is believed. Out: objects and command buffers, made and
+// recorded by the functions that applications call, so that what is wrong in a file is the error that an application would get.
+#include <algorithm>
+
+#include "capture/commands.hpp"
+#include "capture/fields.hpp"
+#include "capture/file.hpp"
+#include "capture/objects.hpp"
+
+namespace tilegpu {
+namespace capture {
+namespace {
+
+constexpr uint32_t kMostDescriptors = 1u << 20;  // of a layout, of a pool
+
+struct Loader {
+  Reader& r;
+  const Ptr<Device>& device;
+  Objects o;
+  Capture out;
+  Status wrong = Ok{};  // what the API said; the reader's own failures are in the reader
+
+  bool ok() const { return r.ok() && static_cast<bool>(wrong); }
+  /// The value, or null after its error was kept.
+  template <class T>
+  Ptr<T> made(Expected<Ptr<T>> result) {
+    if (result) return std::move(*result);
+    if (wrong) wrong = result.error();
+    return nullptr;
+  }
+  bool check(Status status) {
+    if (!status && wrong) wrong = std::move(status);
+    return ok();
+  }
+
+  // -- objects
+
+  template <class T, class Make>
+  void table(Table<T>& table, size_t least_B, const char* what, Make make) {
+    const uint32_t count = r.get_count(least_B, kMostItems, what);
+    for (uint32_t i = 0; i < count && ok(); i++) {
+      Ptr<T> item = make();
+      if (!ok()) return;
+      if (!item) return r.fail(std::string(what) + ": one could not be made");
+      table.items.push_back(std::move(item));
+    }
+  }
+
+  Ptr<DeviceMemory> memory() {
+    const uint64_t size_B = r.get<uint64_t>();
+    if (!ok()) return nullptr;
+    Ptr<DeviceMemory> memory = made(DeviceMemory::allocate(size_B));
+    if (!memory) return nullptr;
+    auto mapped = memory->map();
+    if (!mapped) check(mapped.error());
+    while (ok()) {
+      const uint64_t run_B = r.get<uint64_t>();
+      if (run_B == 0) break;
+      const uint64_t at = r.get<uint64_t>();
+      if (at > size_B || run_B > size_B - at) r.fail("contents of memory lie outside of it");
+      if (!r.ok()) break;
+      if (const uint8_t* from = r.take(run_B)) std::memcpy(*mapped + at, from, run_B);
+    }
+    memory->unmap();
+    return memory;
+  }
+
+  template <class T>
+  void bind(const Ptr<T>& object) {
+    const Ptr<DeviceMemory> memory = o.memories.read(r, "memory");
+    const uint64_t offset_B = r.get<uint64_t>();
+    if (ok() && memory) check(object->bind(memory, offset_B));
+  }
+
+  Ptr<Buffer> buffer() {
+    BufferCreateInfo info;
+    fields(r, info);
+    if (!ok()) return nullptr;
+    Ptr<Buffer> buffer = made(Buffer::create(info));
+    if (buffer) bind(buffer);
+    return buffer;
+  }
+
+  Ptr<Image> image() {
+    ImageCreateInfo info;
+    fields(r, info);
+    if (!ok()) return nullptr;
+    Ptr<Image> image = made(Image::create(info));
+    if (!image) return nullptr;
+    bind(image);
+    return image;
+  }
+
+  Ptr<ImageView> view() {
+    ImageViewCreateInfo info;
+    info.image = o.images.read(r, "image");
+    fields(r, info);
+    if (!ok()) return nullptr;
+    return made(ImageView::create(info));
+  }
+
+  Ptr<Sampler> sampler() {
+    SamplerCreateInfo info;
+    fields(r, info);
+    return ok() ? made(Sampler::create(info)) : nullptr;
+  }
+
+  Ptr<const DescriptorSetLayout> set_layout() {
+    auto layout = std::make_shared<DescriptorSetLayout>();
+    uint64_t elements = 0;
+    int64_t last = -1;
+    r.list(layout->bindings, 16, kMostDescriptors, "bindings", [&](DescriptorBinding& b) {
+      r.number(b.binding, "binding");
+      r.below(b.type, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT + 1, "descriptor type");
+      r.number(b.count, "count"), r.number(b.stages, "stages");
+      elements += b.count;
+      if (b.binding <= last) r.fail("bindings of a set layout are not in order");
+      last = b.binding;
+    });
+    if (elements > kMostDescriptors) r.fail("a set layout has more than 2^20 descriptors");
+    return layout;
+  }
+
+  Ptr<const PipelineLayout> layout() {
+    auto layout = std::make_shared<PipelineLayout>();
+    r.list(layout->sets, 4, kMaxDescriptorSets, "sets",
+           [&](Ptr<const DescriptorSetLayout>& set) { set = o.set_layouts.read(r, "set layout"); });
+    r.number(layout->push_constants_B, "push constants");
+    return layout;
+  }
+
+  Ptr<ShaderModule> module() {
+    std::string label = r.get_text("label"), entry_point = r.get_text("entry point");
+    std::vector<uint32_t> words(r.get_count(4, kMostItems, "SPIR-V words"));
+    if (const uint8_t* from = r.take(words.size() * 4); from && !words.empty()) std::memcpy(words.data(), from, words.size() * 4);
+    if (!ok()) return nullptr;
+    return made(device->create_shader_module(std::move(words), std::move(label), std::move(entry_point)));
+  }
+
+  void stage(ShaderStage& stage) {
+    stage.module = o.modules.read(r, "module");
+    r.list(stage.specialization, 8, 1u << 16, "specialization constants",
+           [&](std::pair<uint32_t, uint32_t>& constant) { r.number(constant.first, "constant"), r.number(constant.second, "value"); });
+  }
+
+  Ptr<Pipeline> pipeline() {
+    GraphicsPipelineCreateInfo info;
+    fields(r, info);
+    r.list(info.stages, 8, 8, "stages", [&](ShaderStage& s) { stage(s); });
+    info.layout = o.layouts.read(r, "layout");
+    for (const ShaderStage& s : info.stages)
+      if (r.ok() && !s.module) r.fail("a stage of a pipeline has no module");
+    return ok() ? made(device->create_pipeline(std::move(info))) : nullptr;
+  }
+
+  Ptr<DescriptorSet> set() {
+    const Ptr<const DescriptorSetLayout> layout = o.set_layouts.read(r, "set layout");
+    if (r.ok() && !layout) r.fail("a set has no layout");
+    if (!ok()) return nullptr;
+    auto set = std::make_shared<DescriptorSet>(layout);
+    const uint32_t count = r.get_count(36, kMostDescriptors, "descriptors");
+    for (uint32_t i = 0; i < count && ok(); i++) {
+      const uint32_t binding = r.get<uint32_t>(), element = r.get<uint32_t>();
+      Descriptor d;
+      d.buffer = o.buffers.read(r, "buffer");
+      r.number(d.offset_B, "offset"), r.number(d.range_B, "range");
+      d.view = o.views.read(r, "view"), d.sampler = o.samplers.read(r, "sampler");
+      if (ok()) check(set->write(binding, element, std::move(d)));
+    }
+    return set;
+  }
+
+  Ptr<QueryPool> pool() {
+    uint32_t type = 0;
+    r.below(type, 2, "query type");
+    const uint32_t count = r.get<uint32_t>();
+    if (count > kMostDescriptors) r.fail("a query pool has more than 2^20 queries");
+    return ok() ? std::make_shared<QueryPool>(type ? QueryType::timestamp : QueryType::occlusion, count) : nullptr;
+  }
+
+  void objects() {
+    table(o.memories, 16, "memories", [&] { return memory(); });
+    table(o.buffers, 28, "buffers", [&] { return buffer(); });
+    table(o.images, 40, "images", [&] { return image(); });
+    table(o.views, 40, "views", [&] { return view(); });
+    table(o.samplers, 40, "samplers", [&] { return sampler(); });
+    table(o.set_layouts, 4, "set layouts", [&] { return set_layout(); });
+    table(o.layouts, 8, "layouts", [&] { return layout(); });
+    table(o.modules, 12, "modules", [&] { return module(); });
+    table(o.pipelines, 64, "pipelines", [&] { return pipeline(); });
+    table(o.sets, 8, "sets", [&] { return set(); });
+    table(o.pools, 8, "query pools", [&] { return pool(); });
+  }
+
+  // -- passes
+
+  struct VertexSource {
+    uint32_t binding = 0;
+    Ptr<Buffer> buffer;
+    uint64_t offset_B = 0;
+  };
+  struct State {
+    Ptr<Pipeline> pipeline;
+    FixedFunctionState fixed;
+    std::vector<VertexSource> vertex_buffers;
+    Ptr<Buffer> index_buffer;
+    uint64_t index_offset_B = 0;
+    VkIndexType index_type = VK_INDEX_TYPE_UINT32;
+    std::array<Ptr<DescriptorSet>, kMaxDescriptorSets> sets;
+  };
+  struct Query {
+    Ptr<QueryPool> pool;
+    uint32_t query = 0;
+  };
+  struct PassInFile {
+    RenderingInfo info;
+    std::vector<Query> queries;
+    std::vector<State> states;
+    std::vector<std::array<uint8_t, kMaxPushConstants_B>> pushes;
+    // While it is recorded again:
+    int64_t state = -1, push = -1;
+    int32_t query = -1;     // that is active
+    size_t next_query = 0;  // that was not begun yet
+  };
+
+  void attachment(RenderingAttachment& a) {
+    a.view = o.views.read(r, "view"), a.resolve_view = o.views.read(r, "view");
+    fields(r, a);
+  }
+
+  void state(State& s) {
+    s.pipeline = o.pipelines.read(r, "pipeline");
+    if (r.ok() && !s.pipeline) r.fail("a state has no pipeline");
+    fields(r, s.fixed);
+    r.list(s.vertex_buffers, 16, kMaxVertexBindings, "vertex buffers", [&](VertexSource& v) {
+      r.number(v.binding, "binding");
+      if (v.binding >= kMaxVertexBindings) r.fail("a vertex binding is " + std::to_string(v.binding));
+      v.buffer = o.buffers.read(r, "buffer");
+      r.number(v.offset_B, "offset");
+    });
+    s.index_buffer = o.buffers.read(r, "buffer");
+    r.number(s.index_offset_B, "offset");
+    r.among(s.index_type, {VK_INDEX_TYPE_UINT16, VK_INDEX_TYPE_UINT32, VK_INDEX_TYPE_UINT8_EXT}, "index type");
+    for (Ptr<DescriptorSet>& set : s.sets) set = o.sets.read(r, "set");
+  }
+
+  // What draws of this state find bound and set.
+  static void apply(CommandBuffer& cb, const State& s) {
+    cb.bind_pipeline(s.pipeline);
+    for (const VertexSource& v : s.vertex_buffers) cb.bind_vertex_buffer(v.binding, v.buffer, v.offset_B);
+    if (s.index_buffer) cb.bind_index_buffer(s.index_buffer, s.index_offset_B, s.index_type);
+    for (uint32_t i = 0; i < kMaxDescriptorSets; i++) cb.bind_descriptor_set(i, s.sets[i]);
+    cb.set_viewport(s.fixed.viewport);
+    cb.set_scissor(s.fixed.scissor);
+    cb.set_blend_constants(s.fixed.blend_constants);
+    cb.set_stencil_reference(VK_STENCIL_FACE_FRONT_BIT, s.fixed.depth_stencil.front.reference);
+    cb.set_stencil_reference(VK_STENCIL_FACE_BACK_BIT, s.fixed.depth_stencil.back.reference);
+    const RasterizationState& raster = s.fixed.rasterization;
+    cb.set_depth_bias(raster.depth_bias_constant, raster.depth_bias_clamp, raster.depth_bias_slope);
+  }
+
+  // Ends the active query and begins those up to `wanted`; -1: none is active afterwards. Queries without draws count 0, as they did.
+  void change_query(CommandBuffer& cb, PassInFile& pass, int32_t wanted) {
+    if (wanted == pass.query) return;
+    if (pass.query >= 0) check(cb.end_query(pass.queries[pass.query].pool, pass.queries[pass.query].query));
+    pass.query = -1;
+    if (wanted < 0) return;
+    if (static_cast<size_t>(wanted) < pass.next_query) return r.fail("queries of a pass are not in order");
+    begin_queries(cb, pass, static_cast<size_t>(wanted) + 1);
+    if (ok()) pass.query = wanted;
+  }
+  // All before `end` are begun and ended, but for the last one, which is only begun.
+  void begin_queries(CommandBuffer& cb, PassInFile& pass, size_t end) {
+    for (; pass.next_query < end && ok(); pass.next_query++) {
+      const Query& query = pass.queries[pass.next_query];
+      if (!check(cb.begin_query(query.pool, query.query, true))) return;
+      if (pass.next_query + 1 < end) check(cb.end_query(query.pool, query.query));
+    }
+  }
+
+  // Everything that a draw has beside its parameters. False: something is wrong.
+  bool begin_draw(CommandBuffer& cb, PassInFile& pass, bool& indexed) {
+    const uint32_t state = r.get<uint32_t>(), push = r.get<uint32_t>();
+    r.flag(indexed, "indexed");
+    const int32_t query = r.get<int32_t>();
+    if (state >= pass.states.size() || push >= pass.pushes.size() || query < -1 || query >= static_cast<int64_t>(pass.queries.size()))
+      r.fail("a draw names a state, push constants or a query that is not in the file");
+    if (!ok()) return false;
+    change_query(cb, pass, query);
+    if (pass.state != state) apply(cb, pass.states[state]);
+    if (pass.push != push) check(cb.push_constants(0, pass.pushes[push].data(), kMaxPushConstants_B));
+    pass.state = state, pass.push = push;
+    return ok();
+  }
+
+  void draw(CommandBuffer& cb, PassInFile& pass, bool indirect) {
+    bool indexed = false;
+    if (!begin_draw(cb, pass, indexed)) return;
+    const uint32_t first = r.get<uint32_t>(), count = r.get<uint32_t>(), instances = r.get<uint32_t>(), first_instance = r.get<uint32_t>();
+    const int32_t vertex_offset = r.get<int32_t>();
+    if (!indirect) {
+      if (ok())
+        check(indexed ? cb.draw_indexed(count, instances, first, vertex_offset, first_instance)
+                      : cb.draw(count, instances, first, first_instance));
+      return;
+    }
+    const Ptr<Buffer> buffer = o.buffers.read(r, "buffer");
+    const uint64_t offset_B = r.get<uint64_t>();
+    const uint32_t draws = r.get<uint32_t>(), stride_B = r.get<uint32_t>();
+    if (ok())
+      check(indexed ? cb.draw_indexed_indirect(buffer, offset_B, draws, stride_B) : cb.draw_indirect(buffer, offset_B, draws, stride_B));
+  }
+
+  void clear(CommandBuffer& cb) {
+    const int32_t attachment = r.get<int32_t>();
+    VkImageAspectFlags aspects = 0;
+    r.number(aspects, "aspects");
+    if (attachment < -1 || aspects > 7) r.fail("a clear names an attachment or aspects that can't be");
+    VkClearValue value{};
+    VkRect2D rect{};
+    fields(r, value), fields(r, rect);
+    if (ok()) check(cb.clear_attachment(attachment, aspects, value, rect));
+  }
+
+  void pass(CommandBuffer& cb) {
+    PassInFile pass;
+    fields(r, pass.info);
+    r.list(pass.info.color, 24, kMaxColorAttachments, "color attachments", [&](RenderingAttachment& a) { attachment(a); });
+    attachment(pass.info.depth), attachment(pass.info.stencil);
+    r.list(pass.queries, 8, kMostItems, "queries", [&](Query& query) {
+      query.pool = o.pools.read(r, "query pool");
+      r.number(query.query, "query");
+    });
+    r.list(pass.states, 128, kMostItems, "states", [&](State& s) { state(s); });
+    r.list(pass.pushes, kMaxPushConstants_B, kMostItems, "push constants", [&](auto& block) {
+      if (const uint8_t* from = r.take(block.size())) std::memcpy(block.data(), from, block.size());
+    });
+    if (!ok() || !check(cb.begin_rendering(pass.info))) return;
+    const uint32_t count = r.get_count(20, kMostItems, "commands of a pass");
+    for (uint32_t i = 0; i < count && ok(); i++) {
+      command::RecordedCommand::Kind kind{};
+      uint8_t number = r.get<uint8_t>();
+      if (number > static_cast<uint8_t>(command::RecordedCommand::Kind::indirect)) r.fail("a command of a pass is of no known kind");
+      kind = static_cast<command::RecordedCommand::Kind>(number);
+      if (kind == command::RecordedCommand::Kind::clear)
+        clear(cb);
+      else
+        draw(cb, pass, kind == command::RecordedCommand::Kind::indirect);
+    }
+    if (ok()) change_query(cb, pass, -1);
+    if (ok() && pass.next_query < pass.queries.size()) {
+      begin_queries(cb, pass, pass.queries.size());
+      if (ok()) check(cb.end_query(pass.queries.back().pool, pass.queries.back().query));
+    }
+    if (ok()) check(cb.end_rendering());
+    if (ok()) remember_pictures(pass.info);
+  }
+
+  void remember_pictures(const RenderingInfo& info) {
+    out.pictures.clear();
+    for (const RenderingAttachment& a : info.color)
+      if (a.resolve_view)
+        out.pictures.push_back(a.resolve_view->image());
+      else if (a.view && a.store_op == VK_ATTACHMENT_STORE_OP_STORE)
+        out.pictures.push_back(a.view->image());
+  }
+
+  // -- commands outside passes
+
+  template <class C>
+  C read() {
+    C c;
+    References<Reader> references{r, o};
+    transfer_fields(references, c);
+    return c;
+  }
+
+  Status transfer(CommandBuffer& cb, Tag tag) {
+    const auto record = [&](auto c, auto call) -> Status { return ok() ? call(c) : Status(Ok{}); };
+    switch (tag) {
+      case Tag::copy_buffer:
+        return record(read<command::CopyBuffer>(), [&](auto& c) {
+          return cb.copy_buffer(c.source, c.destination, c.source_offset_B, c.destination_offset_B, c.size_B);
+        });
+      case Tag::copy_buffer_to_image:
+        return record(read<command::CopyBufferToImage>(), [&](auto& c) {
+          return cb.copy_buffer_to_image(c.source, c.offset_B, c.row_length_px, c.destination, c.region, c.width_px, c.height_px);
+        });
+      case Tag::copy_image_to_buffer:
+        return record(read<command::CopyImageToBuffer>(), [&](auto& c) {
+          return cb.copy_image_to_buffer(c.source, c.region, c.width_px, c.height_px, c.destination, c.offset_B, c.row_length_px);
+        });
+      case Tag::copy_image:
+        return record(read<command::CopyImage>(),
+                      [&](auto& c) { return cb.copy_image(c.source, c.from, c.destination, c.to, c.width_px, c.height_px); });
+      case Tag::blit_image:
+        return record(read<command::BlitImage>(), [&](auto& c) {
+          return cb.blit_image(c.source, c.source_level, c.source_layer, c.source_corners.data(), c.destination, c.destination_level,
+                               c.destination_layer, c.destination_corners.data(), c.filter);
+        });
+      case Tag::resolve_image:
+        return record(read<command::ResolveImage>(), [&](auto& c) { return cb.resolve_image(c.source, c.destination); });
+      case Tag::clear_color_image:
+        return record(read<command::ClearColorImage>(), [&](auto& c) { return cb.clear_color_image(c.image, c.value); });
+      case Tag::clear_depth_stencil_image:
+        return record(read<command::ClearDepthStencilImage>(),
+                      [&](auto& c) { return cb.clear_depth_stencil_image(c.image, c.value, c.aspects); });
+      case Tag::generate_mipmaps:
+        return record(read<command::GenerateMipmaps>(), [&](auto& c) { return cb.generate_mipmaps(c.image); });
+      case Tag::reset_query_pool:
+        return record(read<command::ResetQueryPool>(), [&](auto& c) { return cb.reset_query_pool(c.pool, c.first, c.count); });
+      case Tag::write_timestamp:
+        return record(read<command::WriteTimestamp>(), [&](auto& c) { return cb.write_timestamp(c.pool, c.query); });
+      case Tag::copy_query_pool_results:
+        return record(read<command::CopyQueryPoolResults>(), [&](auto& c) {
+          return cb.copy_query_pool_results(c.pool, c.first, c.count, c.destination, c.offset_B, c.stride_B, c.flags);
+        });
+      case Tag::end:
+      case Tag::pass:
+      case Tag::count:
+        break;
+    }
+    r.fail("a command is of no known kind");
+    return Ok{};
+  }
+
+  void commands() {
+    const uint32_t count = r.get_count(1, kMostItems, "command buffers");
+    for (uint32_t i = 0; i < count && ok(); i++) {
+      auto cb = std::make_shared<CommandBuffer>(device);
+      check(cb->begin());
+      while (ok()) {
+        const Tag tag = static_cast<Tag>(r.get<uint8_t>());
+        if (!r.ok() || tag == Tag::end) break;
+        if (tag == Tag::pass)
+          pass(*cb);
+        else
+          check(transfer(*cb, tag));
+      }
+      if (ok()) check(cb->end());
+      out.command_buffers.push_back(std::move(cb));
+    }
+    if (r.ok() && !r.at_end()) r.fail("bytes follow the last command buffer");
+  }
+};
+
+}  // namespace
+}  // namespace capture
+
+Expected<Capture> load_capture(const Ptr<Device>& device, const std::string& path) {
+  assert(device);
+  const auto invalid = [&](const Error& error) { return Error{error.code, "capture '" + path + "': " + error.message}; };
+  try {
+    auto file = capture::read_file(path);
+    if (!file) return file.error();
+    capture::Reader reader(file->payload);
+    capture::Loader loader{reader, device, {}, {}};
+    loader.objects();
+    if (loader.ok()) loader.commands();
+    if (!reader.ok()) return invalid({VK_ERROR_INITIALIZATION_FAILED, reader.why()});
+    if (!loader.wrong) return invalid(loader.wrong.error());
+    return std::move(loader.out);
+  } catch (const std::bad_alloc&) {
+    return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "capture '" + path + "': the system refused memory for what it names"};
+  }
+}
+
+Expected<std::string> capture_profile(const std::string& path) {
+  try {
+    auto file = capture::read_file(path);
+    if (!file) return file.error();
+    return file->profile;
+  } catch (const std::bad_alloc&) {
+    return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "capture '" + path + "': the system refused memory for its bytes"};
+  }
+}
+
+}  // namespace tilegpu

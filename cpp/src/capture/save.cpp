@@ -1,0 +1,357 @@
+// capture/save.cpp -- stage: writing a capture. In: recordings. Out: bytes: all objects that they name, memory as it is, commands in order.
+//
+// What is written of a struct stands in capture/fields.hpp; what of commands is read back by capture/load.cpp in the same order.
+#include <algorithm>
+#include <map>
+
+#include "capture/commands.hpp"
+#include "capture/fields.hpp"
+#include "capture/file.hpp"
+#include "capture/objects.hpp"
+
+namespace tilegpu {
+namespace capture {
+namespace {
+
+using command::Pass;
+
+constexpr size_t kPage_B = 4096;
+
+// ---- which objects there are
+
+// Pipelines with all state fixed: what was dynamic makes several of one. Viewport, scissor, blend constants, stencil reference and depth
+// bias may always be set, and are with each state; here they are the pipeline's own.
+class FixedPipelines {
+ public:
+  void add(const command::Bound& bound, const Objects& objects) {
+    const auto [known, is_new] = numbers_.try_emplace({bound.pipeline.get(), bound.state.get()}, 0);
+    if (!is_new) return;
+    GraphicsPipelineCreateInfo info = bound.pipeline->info();
+    if (bound.state) {
+      GraphicsState state = *bound.state;
+      state.viewport = info.viewport, state.scissor = info.scissor, state.blend_constants = info.blend_constants;
+      state.depth_stencil.front.reference = info.depth_stencil.front.reference;
+      state.depth_stencil.back.reference = info.depth_stencil.back.reference;
+      state.rasterization.depth_bias_constant = info.rasterization.depth_bias_constant;
+      state.rasterization.depth_bias_clamp = info.rasterization.depth_bias_clamp;
+      state.rasterization.depth_bias_slope = info.rasterization.depth_bias_slope;
+      static_cast<GraphicsState&>(info) = state;
+    }
+    Writer w;
+    fields(w, info);
+    w.put_count(info.stages.size());
+    for (const ShaderStage& stage : info.stages) {
+      objects.modules.write(w, stage.module);
+      w.put_count(stage.specialization.size());
+      for (const auto& [id, bits] : stage.specialization) w.put(id), w.put(bits);
+    }
+    objects.layouts.write(w, info.layout);
+    const std::string bytes(reinterpret_cast<const char*>(w.bytes().data()), w.bytes().size());
+    const auto [same, first] = written_.try_emplace(bytes, static_cast<uint32_t>(order_.size()));
+    if (first) order_.push_back(&same->first);
+    known->second = same->second + 1;
+  }
+  /// As a reference in the file.
+  uint32_t number(const command::Bound& bound) const { return numbers_.at({bound.pipeline.get(), bound.state.get()}); }
+  void write(Writer& w) const {
+    w.put_count(order_.size());
+    for (const std::string* bytes : order_) w.put_bytes(bytes->data(), bytes->size());
+  }
+
+ private:
+  std::map<std::pair<const Pipeline*, const GraphicsState*>, uint32_t> numbers_;
+  std::unordered_map<std::string, uint32_t> written_;  // the file's bytes of each, numbered
+  std::vector<const std::string*> order_;
+};
+
+struct Collector {
+  Objects& objects;
+  FixedPipelines& pipelines;
+  std::unordered_map<const DeviceMemory*, const uint8_t*>& contents;
+  Status wrong = Ok{};
+
+  void add(const Ptr<Buffer>& buffer) {
+    if (!buffer) return;
+    if (objects.memories.add(buffer->memory())) contents[buffer->memory().get()] = buffer->data() - buffer->memory_offset_B();
+    objects.buffers.add(buffer);
+  }
+  void add(const Ptr<Image>& image) {
+    if (!image) return;
+    if (objects.memories.add(image->memory())) contents[image->memory().get()] = image->data() - image->memory_offset_B();
+    objects.images.add(image);
+  }
+  void add(const Ptr<ImageView>& view) {
+    if (!view) return;
+    add(view->image());
+    objects.views.add(view);
+  }
+  void add(const command::Bound& bound) {
+    const GraphicsPipelineCreateInfo& info = bound.pipeline->info();
+    for (const ShaderStage& stage : info.stages) objects.modules.add(stage.module);
+    if (info.layout && objects.layouts.add(info.layout))
+      for (const auto& set : info.layout->sets) objects.set_layouts.add(set);
+    pipelines.add(bound, objects);
+    add(bound.index_buffer);
+  }
+  void add(const Ptr<DescriptorSet>& set, uint64_t version) {
+    if (!set) return;
+    if (set->version() != version)
+      wrong = Error{VK_ERROR_INITIALIZATION_FAILED,
+                    "capture: a descriptor set was written to after it was recorded; what the recording uses is not known any more"};
+    if (!objects.sets.add(set)) return;
+    objects.set_layouts.add(set->shared_layout());
+    for (const DescriptorBinding& binding : set->layout().bindings)
+      for (uint32_t element = 0; element < binding.count; element++)
+        if (const Descriptor* d = set->find(binding.binding, element)) add(d->buffer), add(d->view), objects.samplers.add(d->sampler);
+  }
+  void add(const RenderingAttachment& attachment) { add(attachment.view), add(attachment.resolve_view); }
+  void add(const Pass& pass) {
+    for (const RenderingAttachment& color : pass.info.color) add(color);
+    add(pass.info.depth), add(pass.info.stencil);
+    for (const command::Bound& bound : pass.bound) add(bound);
+    for (const command::BoundVertexBuffer& bound : pass.vertex_buffers) add(bound.buffer);
+    for (const command::BoundSets& bound : pass.sets)
+      for (uint32_t i = 0; i < kMaxDescriptorSets; i++) add(bound.sets[i], bound.versions[i]);
+    for (const command::IndirectDraw& indirect : pass.indirects) add(indirect.buffer);
+    for (const command::ActiveQuery& query : pass.queries) objects.pools.add(query.pool);
+  }
+  void operator()(const Ptr<const Pass>& c) { add(*c); }
+  void operator()(const command::CopyBuffer& c) { add(c.source), add(c.destination); }
+  void operator()(const command::CopyBufferToImage& c) { add(c.source), add(c.destination); }
+  void operator()(const command::CopyImageToBuffer& c) { add(c.source), add(c.destination); }
+  void operator()(const command::CopyImage& c) { add(c.source), add(c.destination); }
+  void operator()(const command::BlitImage& c) { add(c.source), add(c.destination); }
+  void operator()(const command::ResolveImage& c) { add(c.source), add(c.destination); }
+  void operator()(const command::ClearColorImage& c) { add(c.image); }
+  void operator()(const command::ClearDepthStencilImage& c) { add(c.image); }
+  void operator()(const command::GenerateMipmaps& c) { add(c.image); }
+  void operator()(const command::ResetQueryPool& c) { objects.pools.add(c.pool); }
+  void operator()(const command::WriteTimestamp& c) { objects.pools.add(c.pool); }
+  void operator()(const command::CopyQueryPoolResults& c) { objects.pools.add(c.pool), add(c.destination); }
+  void operator()(const command::ExecuteCommands& c) {
+    for (const command::Command& inner : c.recording->commands) std::visit(*this, inner);
+  }
+};
+
+// ---- objects
+
+// Runs of pages that are not all zero, which fresh memory is.
+void write_memory(Writer& w, const uint8_t* data, uint64_t size_B) {
+  assert(data);
+  const auto is_zero = [&](uint64_t at) {
+    const uint64_t end = std::min<uint64_t>(size_B, at + kPage_B);
+    return std::all_of(data + at, data + end, [](uint8_t byte) { return byte == 0; });
+  };
+  w.put(size_B);
+  for (uint64_t at = 0; at < size_B;) {
+    uint64_t end = at;
+    while (end < size_B && !is_zero(end)) end = std::min<uint64_t>(size_B, end + kPage_B);
+    if (end == at) {
+      at += kPage_B;
+      continue;
+    }
+    w.put<uint64_t>(end - at), w.put(at);
+    w.put_bytes(data + at, end - at);
+    at = end;
+  }
+  w.put<uint64_t>(0);
+}
+
+void write_set(Writer& w, const Objects& objects, const DescriptorSet& set) {
+  objects.set_layouts.write(w, set.shared_layout());
+  uint32_t written = 0;
+  const auto each = [&](auto visit) {
+    for (const DescriptorBinding& binding : set.layout().bindings)
+      for (uint32_t element = 0; element < binding.count; element++)
+        if (const Descriptor* d = set.find(binding.binding, element)) visit(binding.binding, element, *d);
+  };
+  each([&](uint32_t, uint32_t, const Descriptor&) { written++; });
+  w.put_count(written);
+  each([&](uint32_t binding, uint32_t element, const Descriptor& d) {
+    w.put(binding), w.put(element);
+    objects.buffers.write(w, d.buffer), w.put(d.offset_B), w.put(d.range_B);
+    objects.views.write(w, d.view), objects.samplers.write(w, d.sampler);
+  });
+}
+
+template <class T, class Write>
+void write_table(Writer& w, const Table<T>& table, Write write) {
+  w.put_count(table.items.size());
+  for (const Ptr<T>& item : table.items) write(*item);
+}
+
+void write_objects(Writer& w, const Objects& o, const FixedPipelines& pipelines,
+                   const std::unordered_map<const DeviceMemory*, const uint8_t*>& contents) {
+  write_table(w, o.memories, [&](const DeviceMemory& memory) { write_memory(w, contents.at(&memory), memory.size_B()); });
+  write_table(w, o.buffers, [&](const Buffer& buffer) {
+    BufferCreateInfo info = buffer.info();
+    fields(w, info);
+    o.memories.write(w, buffer.memory()), w.put(buffer.memory_offset_B());
+  });
+  write_table(w, o.images, [&](const Image& image) {
+    ImageCreateInfo info = image.info();
+    fields(w, info);
+    o.memories.write(w, image.memory()), w.put(image.memory_offset_B());
+  });
+  write_table(w, o.views, [&](const ImageView& view) {
+    ImageViewCreateInfo info = view.info();
+    o.images.write(w, info.image);
+    fields(w, info);
+  });
+  write_table(w, o.samplers, [&](const Sampler& sampler) {
+    SamplerCreateInfo info = sampler.info();
+    fields(w, info);
+  });
+  write_table(w, o.set_layouts, [&](const DescriptorSetLayout& layout) {
+    w.put_count(layout.bindings.size());
+    for (const DescriptorBinding& b : layout.bindings) w.put(b.binding), w.put(b.type), w.put(b.count), w.put(b.stages);
+  });
+  write_table(w, o.layouts, [&](const PipelineLayout& layout) {
+    w.put_count(layout.sets.size());
+    for (const auto& set : layout.sets) o.set_layouts.write(w, set);
+    w.put(layout.push_constants_B);
+  });
+  write_table(w, o.modules, [&](const ShaderModule& module) {
+    w.put_text(module.label()), w.put_text(module.reflection().entry_point);
+    w.put_count(module.words().size());
+    w.put_bytes(module.words().data(), module.words().size() * 4);
+  });
+  pipelines.write(w);
+  write_table(w, o.sets, [&](const DescriptorSet& set) { write_set(w, o, set); });
+  write_table(w, o.pools, [&](const QueryPool& pool) {
+    w.put<uint32_t>(pool.type == QueryType::timestamp);
+    w.put_count(pool.values.size());
+  });
+}
+
+// ---- commands
+
+struct CommandWriter {
+  Writer& w;
+  const Objects& o;
+  const FixedPipelines& pipelines;
+
+  void attachment(RenderingAttachment a) {
+    o.views.write(w, a.view), o.views.write(w, a.resolve_view);
+    fields(w, a);
+  }
+  void state(const Pass& pass, size_t i) {
+    const command::DrawState& state = pass.states[i];
+    const command::Bound& bound = pass.bound[i];
+    w.put(pipelines.number(bound));
+    FixedFunctionState fixed = state;
+    fields(w, fixed);
+    w.put_count(bound.vertex_buffers);
+    for (uint32_t k = 0; k < bound.vertex_buffers; k++) {
+      const command::BoundVertexBuffer& vertex = pass.vertex_buffers[bound.first_vertex_buffer + k];
+      const shader::VertexBinding& binding = state.vertex_bindings[vertex.binding];
+      w.put(vertex.binding), o.buffers.write(w, vertex.buffer);
+      w.put<uint64_t>(vertex.buffer->size_B() - binding.size_B);
+    }
+    o.buffers.write(w, bound.index_buffer);
+    w.put<uint64_t>(bound.index_buffer ? bound.index_buffer->size_B() - state.index_size_B : 0);
+    w.put<uint32_t>(state.index_type);
+    for (const Ptr<DescriptorSet>& set : pass.sets[bound.sets].sets) o.sets.write(w, set);
+  }
+  void draw(const std::unordered_map<const void*, uint32_t>& states, const std::unordered_map<const void*, uint32_t>& pushes,
+            const command::DrawCall& d) {
+    w.put(states.at(d.state)), w.put(pushes.at(d.push_constants)), w.put_bool(d.indexed), w.put(d.query);
+    w.put(d.first), w.put(d.count), w.put(d.instance_count), w.put(d.first_instance), w.put(d.vertex_offset);
+  }
+  void operator()(const Ptr<const Pass>& c) {
+    const Pass& pass = *c;
+    w.put(Tag::pass);
+    RenderingInfo info = pass.info;
+    fields(w, info);
+    w.put_count(info.color.size());
+    for (const RenderingAttachment& color : info.color) attachment(color);
+    attachment(info.depth), attachment(info.stencil);
+    w.put_count(pass.queries.size());
+    for (const command::ActiveQuery& query : pass.queries) o.pools.write(w, query.pool), w.put(query.query);
+    std::unordered_map<const void*, uint32_t> states, pushes;
+    w.put_count(pass.states.size());
+    for (size_t i = 0; i < pass.states.size(); i++) {
+      states.emplace(&pass.states[i], static_cast<uint32_t>(i));
+      state(pass, i);
+    }
+    std::vector<const uint8_t*> blocks;  // of a secondary's draws they lie in its own recording
+    const auto add_push = [&](const command::DrawCall& d) {
+      if (pushes.emplace(d.push_constants, static_cast<uint32_t>(blocks.size())).second) blocks.push_back(d.push_constants);
+    };
+    for (const command::DrawCall& d : pass.draws) add_push(d);
+    for (const command::IndirectDraw& d : pass.indirects) add_push(d.base);
+    w.put_count(blocks.size());
+    for (const uint8_t* block : blocks) w.put_bytes(block, kMaxPushConstants_B);
+    w.put_count(pass.commands.size());
+    for (const command::RecordedCommand& r : pass.commands) {
+      w.put(r.kind);
+      if (r.kind == command::RecordedCommand::Kind::draw) {
+        draw(states, pushes, pass.draws[r.index]);
+      } else if (r.kind == command::RecordedCommand::Kind::indirect) {
+        const command::IndirectDraw& d = pass.indirects[r.index];
+        draw(states, pushes, d.base);
+        o.buffers.write(w, d.buffer), w.put(d.offset_B), w.put(d.count), w.put(d.stride_B);
+      } else {
+        command::ClearCall clear = pass.clears[r.index];
+        w.put<int32_t>(clear.attachment), w.put(clear.aspects);
+        fields(w, clear.value), fields(w, clear.rect);
+      }
+    }
+  }
+  template <class C>
+  void operator()(const C& c) {
+    if constexpr (std::is_same_v<C, command::ExecuteCommands>) {
+      for (const command::Command& inner : c.recording->commands) std::visit(*this, inner);
+    } else {
+      C copy = c;
+      w.put(tag_of<C>());
+      References<Writer> references{w, o};
+      transfer_fields(references, copy);
+    }
+  }
+};
+
+}  // namespace
+
+std::vector<uint8_t> bytes_of(const std::vector<Ptr<const command::Recording>>& recordings, Status& status) {
+  Objects objects;
+  FixedPipelines pipelines;
+  std::unordered_map<const DeviceMemory*, const uint8_t*> contents;
+  Collector collector{objects, pipelines, contents};
+  for (const auto& recording : recordings)
+    for (const command::Command& command : recording->commands) std::visit(collector, command);
+  status = collector.wrong;
+  if (!status) return {};
+  Writer writer;
+  write_objects(writer, objects, pipelines, contents);
+  writer.put_count(recordings.size());
+  for (const auto& recording : recordings) {
+    CommandWriter commands{writer, objects, pipelines};
+    for (const command::Command& command : recording->commands) std::visit(commands, command);
+    writer.put(Tag::end);
+  }
+  return writer.bytes();
+}
+
+}  // namespace capture
+
+Status save_capture(const Ptr<Device>& device, const std::vector<Ptr<CommandBuffer>>& command_buffers, const std::string& path) {
+  const auto invalid = [&](const char* why) { return Error{VK_ERROR_INITIALIZATION_FAILED, "capture '" + path + "': " + why}; };
+  std::vector<Ptr<const command::Recording>> recordings;
+  for (const Ptr<CommandBuffer>& commands : command_buffers) {
+    if (!commands || commands->state() != CommandBufferState::executable) return invalid("a command buffer is null or not executable");
+    if (commands->level() != VK_COMMAND_BUFFER_LEVEL_PRIMARY) return invalid("a command buffer is secondary; name those that execute it");
+    recordings.push_back(commands->recording());
+  }
+  device->wait_idle();
+  try {
+    Status status = Ok{};
+    const std::vector<uint8_t> payload = capture::bytes_of(recordings, status);
+    if (!status) return status;
+    return capture::write_file(path, device->info().profile, payload);
+  } catch (const std::bad_alloc&) {
+    return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "capture '" + path + "': the system refused memory for what is to be written"};
+  }
+}
+
+}  // namespace tilegpu

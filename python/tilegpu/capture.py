@@ -1,0 +1,48 @@
+"""Captures: passes in a file with everything that they name, drawn again in another process with the same bits.
+
+In: a file that :meth:`tilegpu.RenderPass.capture` or :meth:`tilegpu.Device.capture` wrote. Out: its pictures, what its passes cost.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from tilegpu import _core
+from tilegpu.context import Context
+from tilegpu.errors import ValidationError
+from tilegpu.stats import PassStats
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def capture_profile(path: str | os.PathLike[str]) -> str:
+    """Profile of the device that wrote the capture: the one to draw it with."""
+    return _core.capture_profile(os.fspath(path))
+
+
+class Replay:
+    """A capture that was read. Made by :meth:`tilegpu.Device.load_capture`."""
+
+    def __init__(self, device: Context, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        self._device = device
+        self._capture = _core.load_capture(device.core, self.path)
+        self._submission: _core.Submission | None = None
+
+    def run(self) -> list[PassStats]:
+        """Executes it, and waits; what each pass cost. Again: on what the images and buffers hold by then."""
+        self._submission = self._device.core.submit_and_wait(self._capture.command_buffers)
+        return [PassStats(f"{i}", self._submission.pass_stats(i)) for i in range(self._submission.pass_count())]
+
+    @property
+    def pictures(self) -> list[NDArray[Any]]:
+        """What the last pass stored in colour, or resolved it to: arrays as of :meth:`tilegpu.Image.numpy`; after :meth:`run`."""
+        if self._submission is None:
+            raise ValidationError(f"capture '{self.path}': pictures are there only after run()")
+        color = _core.ENUMS["image_aspect"]["color"]
+        return [image.read(color, 0, 0) for image in self._capture.pictures]
+
+    def __repr__(self) -> str:
+        return f"<tilegpu.Replay of '{self.path}'>"

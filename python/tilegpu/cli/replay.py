@@ -1,0 +1,49 @@
+"""``tilegpu replay``: draws a capture (``rp.capture(path)``, ``dev.capture(path)``) and writes its picture."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from tilegpu.cli.common import EXIT_OK, UsageError, add_device_options, make_device
+from tilegpu.cli.render import save_image
+
+
+def add_parser(commands: Any) -> None:
+    """Adds the command."""
+    parser = commands.add_parser("replay", help="draw a capture that was written to a file", description=__doc__)
+    parser.add_argument("capture", metavar="FILE", help="what rp.capture(FILE) or dev.capture(FILE) wrote")
+    parser.add_argument("-o", "--output", metavar="OUT", help=".png, or .npy for the values as they are")
+    add_device_options(parser)
+    parser.set_defaults(run=run, profile=None)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Draws, writes, says what it cost."""
+    import tilegpu
+
+    path = Path(options.output) if options.output else None
+    if path is not None and not path.parent.is_dir():
+        raise UsageError(f"there is no folder {path.parent}")
+    profile = options.profile or tilegpu.capture_profile(options.capture)
+    replay = make_device(options, profile).load_capture(options.capture)
+    start = time.perf_counter()
+    passes = replay.run()
+    took_ms = (time.perf_counter() - start) * 1e3
+    draws = sum(stats.draws for stats in passes)
+    counts = f"{len(passes)} pass{'es' if len(passes) != 1 else ''}, {draws} draws, {took_ms:.1f} ms"
+    if path is None:
+        print(f"{options.capture}: {counts}")
+        return EXIT_OK
+    pictures = replay.pictures
+    if not pictures:
+        raise UsageError(f"{options.capture} has no picture: its last pass stores no colour")
+    for i, picture in enumerate(pictures):
+        target = path if i == 0 else path.with_name(f"{path.stem}.color{i}{path.suffix}")
+        if picture.ndim == 4 and target.suffix.lower() != ".npy":
+            raise UsageError(f"its picture has {picture.shape[2]} samples a pixel; write .npy for all of them")
+        save_image(picture, target)
+    print(f"{path}: {counts}")
+    return EXIT_OK
