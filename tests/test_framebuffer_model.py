@@ -177,7 +177,7 @@ class Case:
         arguments: dict[str, Any] = {}
         for aspect, plane in target.planes.items():
             codes = random_codes(self.rng, plane.kind)
-            plane.codes[:], plane.known[:], plane.readable = codes, True, True
+            plane.codes[:], plane.known[:], plane.readable[:] = codes, True, True
             value = api_value(plane.kind, codes)
             arguments[aspect] = int(value) if aspect == "stencil" else value
         self.device.clear(target.image, **arguments)
@@ -317,9 +317,9 @@ class Case:
                     try:
                         got = target.image.numpy(layer=layer, aspect=aspect if aspect != "color" else None)
                     except tg.UndefinedContentsError as error:
-                        assert not plane.readable, f"{what}, {aspect}: {error}"
+                        assert not plane.readable[layer], f"{what}, {aspect}: {error}"
                         continue
-                    assert plane.readable, f"{what}, {aspect} of {target.image}: undefined contents were read"
+                    assert plane.readable[layer], f"{what}, {aspect} of {target.image}: undefined contents were read"
                     self.compare_layer(got, plane, layer, f"{what}, {target.image}, {aspect}, layer {layer}")
 
     @staticmethod

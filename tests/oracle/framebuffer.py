@@ -76,13 +76,13 @@ class Plane:
     kind: Kind
     codes: Array
     known: Array
-    readable: bool = False  # the last pass left defined contents
+    readable: Array  # by layer: the last pass left defined contents
     inexact: bool = False  # sRGB that was averaged: within 0.6 of a code
 
     @staticmethod
     def make(kind: Kind, layers: int, height: int, width: int, samples: int) -> Plane:
         shape = (layers, height, width, samples)
-        return Plane(kind, np.zeros((*shape, kind.components), np.int64), np.zeros(shape, bool))
+        return Plane(kind, np.zeros((*shape, kind.components), np.int64), np.zeros(shape, bool), np.zeros(layers, bool))
 
 
 @dataclass
@@ -171,22 +171,22 @@ def run(p: Pass) -> None:
     for a, tile, wrote in zip(p.attachments, tiles, written, strict=True):
         if a is None or tile is None:
             continue
+        part = slice(a.layer, a.layer + p.layers)
         if a.resolve is not None:
             _write(a.resolve, a.resolve_layer, tile, a.mode, area)
         if a.store == "store":
             if p.single_sampled:
                 _write(a.plane, a.layer, tile, "average" if a.plane.kind.averages and a.plane.kind.color else "sample_zero", area)
             else:
-                part = slice(a.layer, a.layer + p.layers)
                 a.plane.codes[part, :height, :width][:, area] = tile.codes[:, area]
                 a.plane.known[part, :height, :width][:, area] = tile.known[:, area]
                 a.plane.inexact |= tile.inexact
-            a.plane.readable = True
+            a.plane.readable[part] = True
         elif a.store == "dont_care":
-            a.plane.known[:] = a.plane.readable = False
+            a.plane.known[part] = a.plane.readable[part] = False
         elif wrote:  # NONE promises that nothing was written; what was, makes the contents undefined
-            a.plane.known[a.layer : a.layer + p.layers, :height, :width][:, area] = False
-            a.plane.readable = False
+            a.plane.known[part, :height, :width][:, area] = False
+            a.plane.readable[part] = False
 
 
 def _draw(p: Pass, tiles: list[Plane | None], draw: Draw, area: Array) -> None:
@@ -222,6 +222,6 @@ def _write(target: Plane, layer: int, tile: Plane, mode: str, area: Array) -> No
     known = tile.known[..., 0] if mode == "sample_zero" else tile.known.all(-1)
     target.codes[part, :height, :width, 0][:, area] = reduced[:, area]
     target.known[part, :height, :width, 0][:, area] = known[:, area]
-    target.readable = True
+    target.readable[part] = True
     srgb = tile.kind.color is not None and tile.kind.color.numeric == "srgb"
     target.inexact |= tile.inexact or (srgb and mode == "average")

@@ -74,12 +74,14 @@ int main(int argc, char** argv) {
   color.resolve_view = or_stop(ImageView::create({.image = out}));
 
   const auto commands = std::make_shared<CommandBuffer>(device);
+  or_stop(commands->begin());
   or_stop(commands->begin_rendering({.color = {color}, .label = "main"}));
   commands->bind_pipeline(pipeline);
   commands->bind_vertex_buffer(0, vertices, 0);
   or_stop(commands->draw(3, 1, 0, 0));
   or_stop(commands->end_rendering());
-  or_stop(device->submit_and_wait({commands}, {}));
+  or_stop(commands->end());
+  or_stop(device->submit_and_wait({.command_buffers = {commands}}, {}));
 
   std::FILE* file = std::fopen(argc > 1 ? argv[1] : "triangle.ppm", "wb");
   if (!file) return std::perror("triangle.ppm"), 1;
