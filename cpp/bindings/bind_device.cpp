@@ -8,9 +8,6 @@
 #include "vk/format.hpp"
 
 namespace tilegpu::bindings {
-namespace {
-
-}  // namespace
 
 void bind_device(py::module_& m) {
   m.def("version", &version);

@@ -61,8 +61,7 @@ int main(int argc, char** argv) {
   std::memcpy(vertices->data(), triangle, sizeof triangle);
 
   // The multisampled image is never written: its samples live in tile memory, and `out` gets their average.
-  const Ptr<Image> samples =
-      image(VK_SAMPLE_COUNT_4_BIT, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT);
+  const Ptr<Image> samples = image(VK_SAMPLE_COUNT_4_BIT, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT);
   const Ptr<Image> out = image(VK_SAMPLE_COUNT_1_BIT, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT);
   or_stop(out->ensure_memory());
   RenderingAttachment color;
