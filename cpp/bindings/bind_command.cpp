@@ -34,9 +34,59 @@ VkRect2D rect_of(const std::array<int64_t, 4>& r) {
   return {{static_cast<int32_t>(r[0]), static_cast<int32_t>(r[1])}, {static_cast<uint32_t>(r[2]), static_cast<uint32_t>(r[3])}};
 }
 
-ImageRegion region_of(const std::tuple<uint32_t, uint32_t, uint32_t, int32_t, int32_t>& r) {
-  const auto& [aspect, level, layer, x, y] = r;
-  return {static_cast<VkImageAspectFlagBits>(aspect), level, layer, x, y};
+// Vulkan's structures as tuples, in the order of their fields.
+using Layers = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;           // VkImageSubresourceLayers
+using Range = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>;  // VkImageSubresourceRange
+using Offset = std::array<int32_t, 3>;
+using Extent = std::array<uint32_t, 3>;
+using BufferCopy = std::tuple<uint64_t, uint64_t, uint64_t>;  // srcOffset, dstOffset, size
+using BufferImageCopy = std::tuple<uint64_t, uint32_t, uint32_t, Layers, Offset, Extent>;
+using ImageCopy = std::tuple<Layers, Offset, Layers, Offset, Extent>;  // VkImageResolve2 too
+using ImageBlit = std::tuple<Layers, std::array<Offset, 2>, Layers, std::array<Offset, 2>>;
+
+VkImageSubresourceLayers layers_of(const Layers& l) { return {std::get<0>(l), std::get<1>(l), std::get<2>(l), std::get<3>(l)}; }
+VkOffset3D offset_of(const Offset& o) { return {o[0], o[1], o[2]}; }
+VkExtent3D extent_of(const Extent& e) { return {e[0], e[1], e[2]}; }
+
+VkBufferCopy2 region_of(const BufferCopy& in) {
+  VkBufferCopy2 r{};
+  std::tie(r.srcOffset, r.dstOffset, r.size) = in;
+  return r;
+}
+
+VkBufferImageCopy2 region_of(const BufferImageCopy& in) {
+  VkBufferImageCopy2 r{};
+  r.bufferOffset = std::get<0>(in), r.bufferRowLength = std::get<1>(in), r.bufferImageHeight = std::get<2>(in);
+  r.imageSubresource = layers_of(std::get<3>(in)), r.imageOffset = offset_of(std::get<4>(in)), r.imageExtent = extent_of(std::get<5>(in));
+  return r;
+}
+
+template <class Region>
+Region pair_of(const ImageCopy& in) {
+  Region r{};
+  r.srcSubresource = layers_of(std::get<0>(in)), r.srcOffset = offset_of(std::get<1>(in));
+  r.dstSubresource = layers_of(std::get<2>(in)), r.dstOffset = offset_of(std::get<3>(in));
+  r.extent = extent_of(std::get<4>(in));
+  return r;
+}
+
+VkImageBlit2 region_of(const ImageBlit& in) {
+  VkImageBlit2 r{};
+  r.srcSubresource = layers_of(std::get<0>(in)), r.dstSubresource = layers_of(std::get<2>(in));
+  for (size_t i = 0; i < 2; ++i) r.srcOffsets[i] = offset_of(std::get<1>(in)[i]), r.dstOffsets[i] = offset_of(std::get<3>(in)[i]);
+  return r;
+}
+
+VkImageSubresourceRange range_of(const Range& r) {
+  return {std::get<0>(r), std::get<1>(r), std::get<2>(r), std::get<3>(r), std::get<4>(r)};
+}
+
+template <class In, class Convert>
+auto all_of(const std::vector<In>& in, Convert convert) {
+  std::vector<decltype(convert(in.front()))> out;
+  out.reserve(in.size());
+  for (const In& region : in) out.push_back(convert(region));
+  return out;
 }
 
 }  // namespace
@@ -65,7 +115,6 @@ void bind_command(py::module_& m) {
           "value", [](const QueryPool& pool, size_t query) { return pool.values.at(query); }, py::arg("query"))
       .def("available", [](const QueryPool& pool, size_t query) { return static_cast<bool>(pool.available.at(query)); }, py::arg("query"));
 
-  using Region = std::tuple<uint32_t, uint32_t, uint32_t, int32_t, int32_t>;
   py::class_<CommandBuffer, Ptr<CommandBuffer>>(m, "CommandBuffer")
       .def(py::init([](Ptr<Device> device, bool secondary) {
              return std::make_shared<CommandBuffer>(std::move(device),
@@ -196,66 +245,67 @@ void bind_command(py::module_& m) {
           py::arg("pool"), py::arg("query"))
       .def(
           "copy_buffer",
-          [](CommandBuffer& cb, Ptr<Buffer> source, Ptr<Buffer> destination, uint64_t source_offset_B, uint64_t destination_offset_B,
-             uint64_t size_B) {
-            unwrap(cb.copy_buffer(std::move(source), std::move(destination), source_offset_B, destination_offset_B, size_B));
+          [](CommandBuffer& cb, Ptr<Buffer> source, Ptr<Buffer> destination, const std::vector<BufferCopy>& regions) {
+            unwrap(cb.copy_buffer(std::move(source), std::move(destination), all_of(regions, [](const auto& r) { return region_of(r); })));
           },
-          py::arg("source"), py::arg("destination"), py::arg("source_offset_B"), py::arg("destination_offset_B"), py::arg("size_B"))
+          py::arg("source"), py::arg("destination"), py::arg("regions"))
       .def(
           "copy_buffer_to_image",
-          [](CommandBuffer& cb, Ptr<Buffer> source, uint64_t offset_B, uint32_t row_length_px, Ptr<Image> destination, const Region& region,
-             uint32_t width_px, uint32_t height_px) {
-            unwrap(cb.copy_buffer_to_image(std::move(source), offset_B, row_length_px, std::move(destination), region_of(region), width_px,
-                                           height_px));
+          [](CommandBuffer& cb, Ptr<Buffer> source, Ptr<Image> destination, const std::vector<BufferImageCopy>& regions) {
+            unwrap(cb.copy_buffer_to_image(std::move(source), std::move(destination),
+                                           all_of(regions, [](const auto& r) { return region_of(r); })));
           },
-          py::arg("source"), py::arg("offset_B"), py::arg("row_length_px"), py::arg("destination"), py::arg("region"), py::arg("width_px"),
-          py::arg("height_px"))
+          py::arg("source"), py::arg("destination"), py::arg("regions"))
       .def(
           "copy_image_to_buffer",
-          [](CommandBuffer& cb, Ptr<Image> source, const Region& region, uint32_t width_px, uint32_t height_px, Ptr<Buffer> destination,
-             uint64_t offset_B, uint32_t row_length_px) {
-            unwrap(cb.copy_image_to_buffer(std::move(source), region_of(region), width_px, height_px, std::move(destination), offset_B,
-                                           row_length_px));
+          [](CommandBuffer& cb, Ptr<Image> source, Ptr<Buffer> destination, const std::vector<BufferImageCopy>& regions) {
+            unwrap(cb.copy_image_to_buffer(std::move(source), std::move(destination),
+                                           all_of(regions, [](const auto& r) { return region_of(r); })));
           },
-          py::arg("source"), py::arg("region"), py::arg("width_px"), py::arg("height_px"), py::arg("destination"), py::arg("offset_B"),
-          py::arg("row_length_px"))
+          py::arg("source"), py::arg("destination"), py::arg("regions"))
       .def(
           "copy_image",
-          [](CommandBuffer& cb, Ptr<Image> source, const Region& from, Ptr<Image> destination, const Region& to, uint32_t width_px,
-             uint32_t height_px) {
-            unwrap(cb.copy_image(std::move(source), region_of(from), std::move(destination), region_of(to), width_px, height_px));
+          [](CommandBuffer& cb, Ptr<Image> source, Ptr<Image> destination, const std::vector<ImageCopy>& regions) {
+            unwrap(cb.copy_image(std::move(source), std::move(destination), all_of(regions, pair_of<VkImageCopy2>)));
           },
-          py::arg("source"), py::arg("source_region"), py::arg("destination"), py::arg("destination_region"), py::arg("width_px"),
-          py::arg("height_px"))
+          py::arg("source"), py::arg("destination"), py::arg("regions"))
       .def(
           "blit_image",
-          [](CommandBuffer& cb, Ptr<Image> source, uint32_t source_level, uint32_t source_layer, const std::array<int32_t, 4>& from,
-             Ptr<Image> destination, uint32_t destination_level, uint32_t destination_layer, const std::array<int32_t, 4>& to, int filter) {
-            const VkOffset3D source_corners[2] = {{from[0], from[1], 0}, {from[2], from[3], 1}};
-            const VkOffset3D destination_corners[2] = {{to[0], to[1], 0}, {to[2], to[3], 1}};
-            unwrap(cb.blit_image(std::move(source), source_level, source_layer, source_corners, std::move(destination), destination_level,
-                                 destination_layer, destination_corners, static_cast<VkFilter>(filter)));
+          [](CommandBuffer& cb, Ptr<Image> source, Ptr<Image> destination, const std::vector<ImageBlit>& regions, int filter) {
+            unwrap(cb.blit_image(std::move(source), std::move(destination), all_of(regions, [](const auto& r) { return region_of(r); }),
+                                 static_cast<VkFilter>(filter)));
           },
-          py::arg("source"), py::arg("source_level"), py::arg("source_layer"), py::arg("source_corners"), py::arg("destination"),
-          py::arg("destination_level"), py::arg("destination_layer"), py::arg("destination_corners"), py::arg("filter"))
+          py::arg("source"), py::arg("destination"), py::arg("regions"), py::arg("filter"))
       .def(
           "resolve_image",
-          [](CommandBuffer& cb, Ptr<Image> source, Ptr<Image> destination) {
-            unwrap(cb.resolve_image(std::move(source), std::move(destination)));
+          [](CommandBuffer& cb, Ptr<Image> source, Ptr<Image> destination, const std::vector<ImageCopy>& regions) {
+            unwrap(cb.resolve_image(std::move(source), std::move(destination), all_of(regions, pair_of<VkImageResolve2>)));
           },
-          py::arg("source"), py::arg("destination"))
+          py::arg("source"), py::arg("destination"), py::arg("regions"))
+      .def(
+          "fill_buffer",
+          [](CommandBuffer& cb, Ptr<Buffer> buffer, uint64_t offset_B, uint64_t size_B, uint32_t word) {
+            unwrap(cb.fill_buffer(std::move(buffer), offset_B, size_B, word));
+          },
+          py::arg("buffer"), py::arg("offset_B"), py::arg("size_B"), py::arg("word"))
+      .def(
+          "update_buffer",
+          [](CommandBuffer& cb, Ptr<Buffer> buffer, uint64_t offset_B, const std::string& bytes) {
+            unwrap(cb.update_buffer(std::move(buffer), offset_B, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}));
+          },
+          py::arg("buffer"), py::arg("offset_B"), py::arg("data"))
       .def(
           "clear_color_image",
-          [](CommandBuffer& cb, Ptr<Image> image, const VkClearValue& value) {
-            unwrap(cb.clear_color_image(std::move(image), value.color));
+          [](CommandBuffer& cb, Ptr<Image> image, const VkClearValue& value, const std::vector<Range>& ranges) {
+            unwrap(cb.clear_color_image(std::move(image), value.color, all_of(ranges, range_of)));
           },
-          py::arg("image"), py::arg("value"))
+          py::arg("image"), py::arg("value"), py::arg("ranges"))
       .def(
           "clear_depth_stencil_image",
-          [](CommandBuffer& cb, Ptr<Image> image, const VkClearValue& value, uint32_t aspects) {
-            unwrap(cb.clear_depth_stencil_image(std::move(image), value.depthStencil, aspects));
+          [](CommandBuffer& cb, Ptr<Image> image, const VkClearValue& value, const std::vector<Range>& ranges) {
+            unwrap(cb.clear_depth_stencil_image(std::move(image), value.depthStencil, all_of(ranges, range_of)));
           },
-          py::arg("image"), py::arg("value"), py::arg("aspects"))
+          py::arg("image"), py::arg("value"), py::arg("ranges"))
       .def(
           "generate_mipmaps", [](CommandBuffer& cb, Ptr<Image> image) { unwrap(cb.generate_mipmaps(std::move(image))); }, py::arg("image"))
       .def(

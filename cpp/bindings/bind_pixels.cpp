@@ -50,7 +50,7 @@ const vk::FormatInfo& format_of(const Image& image) {
 }
 
 SubresourceLayout subresource(const Image& image, VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer) {
-  if (level >= image.info().mip_levels || layer >= image.info().array_layers) throw py::index_error("level or layer outside the image");
+  if (level >= image.info().mip_levels || layer >= image.layer_count(level)) throw py::index_error("level or layer outside the image");
   if (image.info().tiling != ImageTiling::linear) throw py::value_error("pixels of this tiling are read through a copy");
   if (!image.data()) throw py::value_error("the image has no memory");
   return image.layout(aspect, level, layer);

@@ -47,7 +47,7 @@ void bind_resource(py::module_& m) {
   py::class_<Image, Ptr<Image>> image(m, "Image");
   image
       .def(py::init([](int format, uint32_t width_px, uint32_t height_px, uint32_t mip_levels, uint32_t array_layers, uint32_t samples,
-                       uint32_t usage, bool cube, int tiling, std::string label) {
+                       uint32_t usage, bool cube, int tiling, std::string label, int type, uint32_t depth_px) {
              ImageCreateInfo info;
              info.format = static_cast<VkFormat>(format);
              info.width_px = width_px;
@@ -56,13 +56,17 @@ void bind_resource(py::module_& m) {
              info.array_layers = array_layers;
              info.samples = static_cast<VkSampleCountFlagBits>(samples);
              info.usage = usage;
+             info.type = static_cast<VkImageType>(type);
+             info.depth_px = depth_px;
              info.flags = cube ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0;
+             if (info.type == VK_IMAGE_TYPE_3D) info.flags |= VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT;
              info.tiling = static_cast<ImageTiling>(tiling);
              info.label = std::move(label);
              return unwrap(Image::create(info));
            }),
            py::arg("format"), py::arg("width_px"), py::arg("height_px"), py::arg("mip_levels"), py::arg("array_layers"), py::arg("samples"),
-           py::arg("usage"), py::arg("cube"), py::arg("tiling"), py::arg("label"))
+           py::arg("usage"), py::arg("cube"), py::arg("tiling"), py::arg("label"), py::arg("type") = static_cast<int>(VK_IMAGE_TYPE_2D),
+           py::arg("depth_px") = 1)
       .def(
           "bind", [](Image& i, Ptr<DeviceMemory> memory, uint64_t offset_B) { unwrap(i.bind(std::move(memory), offset_B)); },
           py::arg("memory"), py::arg("offset_B"))
@@ -72,7 +76,7 @@ void bind_resource(py::module_& m) {
       .def(
           "why_undefined",
           [](const Image& i, uint32_t aspect, uint32_t level, uint32_t layer) {
-            if (level >= i.info().mip_levels || layer >= i.info().array_layers) throw py::index_error("level or layer outside the image");
+            if (level >= i.info().mip_levels || layer >= i.layer_count(level)) throw py::index_error("level or layer outside the image");
             return i.why_undefined(static_cast<VkImageAspectFlagBits>(aspect), level, layer);
           },
           py::arg("aspect"), py::arg("level"), py::arg("layer"));

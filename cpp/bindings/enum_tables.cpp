@@ -130,6 +130,7 @@ py::dict make_tables() {
                              {"index_buffer", VK_BUFFER_USAGE_INDEX_BUFFER_BIT},
                              {"vertex_buffer", VK_BUFFER_USAGE_VERTEX_BUFFER_BIT},
                              {"indirect_buffer", VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT}});
+  t["image_type"] = table({{"1d", VK_IMAGE_TYPE_1D}, {"2d", VK_IMAGE_TYPE_2D}, {"3d", VK_IMAGE_TYPE_3D}});
   t["image_tiling"] =
       table({{"linear", static_cast<int>(ImageTiling::linear)}, {"block_compressed", static_cast<int>(ImageTiling::block_compressed)}});
   t["image_view_type"] = table({{"1d", VK_IMAGE_VIEW_TYPE_1D},

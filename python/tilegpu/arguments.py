@@ -67,6 +67,15 @@ def wholes(value: Any, what: str, count: int, must: str) -> list[int]:
     return [whole(item, f"{what}: {shown(value)} has an item that", must) for item in items]
 
 
+def vector(value: Any, fill: int, what: str, must: str) -> tuple[int, int, int]:
+    """A position or an extent: two or three whole numbers of 31 bits, as three; ``fill`` is the third of two."""
+    items = sequence(value, what, must)
+    x, y, z = (*wholes(items, what, 3 if len(items) == 3 else 2, must), fill)[:3]
+    if any(abs(v) > 0x7FFFFFFF for v in (x, y, z)):
+        raise ValidationError(f"{what} is {shown(value)}; all must fit 31 bits")
+    return x, y, z
+
+
 def numbers(value: Any, what: str, counts: Sequence[int], must: str) -> tuple[float, ...]:
     """Real numbers, as many as one of ``counts``."""
     items = sequence(value, what, must)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 Path_ = str | os.PathLike[str]
 _LIMITS = {"tiler_heap": 1 << 50}
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
+_REMAINING = _MAX_U32 = 0xFFFFFFFF
+_POSITION = "it must be (x, y) in pixels, or (x, y, z) of a 3D image"
 
 
 class Device(Context):
@@ -119,7 +121,7 @@ class Device(Context):
 
     def image(
         self,
-        size: tuple[int, int],
+        size: Sequence[int],
         format: Any,
         *,
         samples: int = 1,
@@ -131,7 +133,7 @@ class Device(Context):
         tiling: str = "linear",
         label: str = "",
     ) -> Image:
-        """An image of ``size`` (width, height) pixels; its contents are undefined until something is stored.
+        """An image of ``size`` (width, height) pixels ((width,): 1D; (width, height, depth): 3D); its contents are undefined until something is stored.
 
         ``samples``: 1, 2, 4, 8 or 16. ``transient``: an attachment that lives in tile memory only; it has no memory
         unless a spill needs it.
@@ -268,31 +270,35 @@ class Device(Context):
         size: int | None = None,
         source_level: int = 0,
         source_layer: int = 0,
-        source_pos: tuple[int, int] = (0, 0),
+        source_pos: Sequence[int] = (0, 0),
         destination_level: int = 0,
         destination_layer: int = 0,
-        destination_pos: tuple[int, int] = (0, 0),
-        extent: tuple[int, int] | None = None,
+        destination_pos: Sequence[int] = (0, 0),
+        extent: Sequence[int] | None = None,
         row_length: int = 0,
         aspect: str | None = None,
+        layers: int = 1,
+        image_height: int = 0,
     ) -> None:
         """Copies between buffers and images without conversion; arrays and bytes may be the source too.
 
         Offsets and ``size`` of buffers are bytes; positions and ``extent`` of images are (x, y) and (width, height)
         in pixels, by default as much as
-        fits both. ``row_length``: pixels in a row of the buffer, 0 for the extent's width. ``aspect``: ``"depth"``
-        or ``"stencil"`` of such images.
+        fits both; of 3D images they have three values. ``row_length``: pixels in a row of the buffer, 0 for the extent's width,
+        ``image_height``: rows of a layer or slice. ``aspect``: ``"depth"`` or ``"stencil"`` of such images. ``layers``: how many of each image;
+        they may be slices of the other.
         """
         source, destination = _unwrap(source), _unwrap(destination)
         source_offset = _count(source_offset, "copy: source_offset")
         destination_offset = _count(destination_offset, "copy: destination_offset")
         size = None if size is None else _count(size, "copy: size")
-        source_layer = _count(source_layer, "copy: source_layer")
-        destination_layer = _count(destination_layer, "copy: destination_layer")
-        row_length = _count(row_length, "copy: row_length")
-        must = "it must be (x, y) in pixels"
-        source_x, source_y = arguments.wholes(source_pos, "copy: source_pos", 2, must)
-        destination_x, destination_y = arguments.wholes(destination_pos, "copy: destination_pos", 2, must)
+        source_layer = _count(source_layer, "copy: source_layer", _MAX_U32)
+        destination_layer = _count(destination_layer, "copy: destination_layer", _MAX_U32)
+        layers = _count(layers, "copy: layers", _MAX_U32)
+        row_length = _count(row_length, "copy: row_length", _MAX_U32)
+        image_height = _count(image_height, "copy: image_height", _MAX_U32)
+        from_pos = arguments.vector(source_pos, 0, "copy: source_pos", _POSITION)
+        to_pos = arguments.vector(destination_pos, 0, "copy: destination_pos", _POSITION)
         if not isinstance(source, (Buffer, BufferSlice, Image)):
             source = self.buffer(source, label="source of copy")
         if isinstance(source, BufferSlice):
@@ -305,7 +311,10 @@ class Device(Context):
             destination_offset, destination = destination_offset + destination.offset, destination.buffer
         if isinstance(source, Buffer) and isinstance(destination, Buffer):
             size = min(source.size - source_offset, destination.size - destination_offset) if size is None else size
-            self._run(lambda cb: cb.copy_buffer(source.core, destination.core, source_offset, destination_offset, size))
+            if size < 0:
+                raise ValidationError(f"copy: offsets are {source_offset} and {destination_offset} B, behind the end of a buffer")
+            regions = [(source_offset, destination_offset, size)]
+            self._run(lambda cb: cb.copy_buffer(source.core, destination.core, regions))
             return
         image = destination if isinstance(destination, Image) else source
         if not isinstance(image, Image) or not isinstance(destination, (Image, Buffer)):
@@ -317,35 +326,36 @@ class Device(Context):
         bit = _ASPECTS[name]
         if isinstance(source, Image):
             source._require_readable(name, source_level, source_layer)
-        from_region = (bit, _count(source_level, "copy: source_level"), source_layer, source_x, source_y)
-        to_level = _count(destination_level, "copy: destination_level")
-        to_region = (bit, to_level, destination_layer, destination_x, destination_y)
+        from_part = (bit, _count(source_level, "copy: source_level", _MAX_U32), source_layer, layers)
+        to_part = (bit, _count(destination_level, "copy: destination_level", _MAX_U32), destination_layer, layers)
         if extent is None:
             sizes = []
             if isinstance(source, Image):
-                sizes.append(source._level_size(source_level, source_pos))
+                sizes.append(source._level_size(source_level, from_pos))
             if isinstance(destination, Image):
-                sizes.append(destination._level_size(destination_level, destination_pos))
-            extent = (min(s[0] for s in sizes), min(s[1] for s in sizes))
-        width, height = arguments.wholes(extent, "copy: extent", 2, "it must be (width, height) in pixels")
-        if width <= 0 or height <= 0:
+                sizes.append(destination._level_size(destination_level, to_pos))
+            extent = [min(values) for values in zip(*sizes, strict=True)]
+        size_px = arguments.vector(extent, 1, "copy: extent", "it must be (width, height) in pixels, and a depth in volumes")
+        if min(size_px) <= 0:
             raise ValidationError(f"copy: extent is {extent}; width and height must be at least 1")
         if isinstance(source, Buffer):
             assert isinstance(destination, Image)
-            target = destination
-            self._run(
-                lambda cb: cb.copy_buffer_to_image(
-                    source.core, source_offset, row_length, target.core, to_region, width, height
-                )
-            )
+            target, up = destination, [(source_offset, row_length, image_height, to_part, to_pos, size_px)]
+            self._run(lambda cb: cb.copy_buffer_to_image(source.core, target.core, up))
         elif isinstance(destination, Buffer):
-            self._run(
-                lambda cb: cb.copy_image_to_buffer(
-                    source.core, from_region, width, height, destination.core, destination_offset, row_length
-                )
-            )
+            down = [(destination_offset, row_length, image_height, from_part, from_pos, size_px)]
+            self._run(lambda cb: cb.copy_image_to_buffer(source.core, destination.core, down))
         else:
-            self._run(lambda cb: cb.copy_image(source.core, from_region, destination.core, to_region, width, height))
+            if source.type == destination.type == "2d" and layers > 1:
+                size_px = (*size_px[:2], 1)
+            elif source.type != destination.type and "3d" in (source.type, destination.type):
+                size_px = (*size_px[:2], layers)
+            if source.type == "3d":
+                from_part = (*from_part[:3], 1)
+            if destination.type == "3d":
+                to_part = (*to_part[:3], 1)
+            across = [(from_part, from_pos, to_part, to_pos, size_px)]
+            self._run(lambda cb: cb.copy_image(source.core, destination.core, across))
 
     def blit(
         self,
@@ -359,36 +369,24 @@ class Device(Context):
         source_layer: int = 0,
         destination_level: int = 0,
         destination_layer: int = 0,
+        layers: int = 1,
     ) -> None:
-        """Copies with scaling and conversion of the format. Rects are corners (x0, y0, x1, y1); x0 > x1 mirrors."""
+        """Copies with scaling and conversion of the format. Rects are corners (x0, y0, x1, y1); x0 > x1 mirrors.
+        Of 3D images (x0, y0, z0, x1, y1, z1)."""
         source, destination = _image(source, "blit: source"), _image(destination, "blit: destination")
         source._require_readable(None, source_level, source_layer)
         mode = enums.parse("filter", filter, "blit: filter")
-        corners = [
-            [0, 0, *image._level_size(level)]
-            if rect is None
-            else arguments.wholes(rect, f"blit: {name}", 4, "it must be (x0, y0, x1, y1)")
-            for image, level, rect, name in (
-                (source, source_level, source_rect, "source_rect"),
-                (destination, destination_level, destination_rect, "destination_rect"),
-            )
-        ]
-        if any(abs(v) > 0x7FFFFFFF for corner in corners for v in corner):
-            raise ValidationError(f"blit: corners are {corners}; all must fit 31 bits")
-        destination_layer = _count(destination_layer, "blit: destination_layer")
-        self._run(
-            lambda cb: cb.blit_image(
-                source.core,
-                source_level,
-                source_layer,
-                corners[0],
-                destination.core,
-                destination_level,
-                destination_layer,
-                corners[1],
-                mode,
-            )
-        )
+        aspects = sum(_ASPECTS[name] for name in source.format_info.aspects)
+        layers = _count(layers, "blit: layers", _MAX_U32)
+        region: list[Any] = []
+        for image, level, layer, rect, name in (
+            (source, source_level, source_layer, source_rect, "source"),
+            (destination, destination_level, destination_layer, destination_rect, "destination"),
+        ):
+            level = _count(level, f"blit: {name}_level", _MAX_U32)
+            layer = _count(layer, f"blit: {name}_layer", _MAX_U32)
+            region += [(aspects, level, layer, layers), _corners(rect, image._level_size(level), f"blit: {name}_rect")]
+        self._run(lambda cb: cb.blit_image(source.core, destination.core, [tuple(region)], mode))
 
     def clear(
         self,
@@ -397,15 +395,26 @@ class Device(Context):
         *,
         depth: float | None = None,
         stencil: int | None = None,
+        level: int = 0,
+        levels: int | None = None,
+        layer: int = 0,
+        layers: int | None = None,
     ) -> None:
-        """Fills all levels and layers of an image: (r, g, b, a) for colour, or depth and stencil."""
+        """Fills an image, or some of its levels and layers (``None``: all from the first on): (r, g, b, a) for colour, or
+        depth and stencil."""
         target = _image(image, "clear")
         what = f"clear of image '{target.label}'"
+        part = (
+            _count(level, f"{what}: level", _MAX_U32),
+            _REMAINING if levels is None else _count(levels, f"{what}: levels", _MAX_U32),
+            _count(layer, f"{what}: layer", _MAX_U32),
+            _REMAINING if layers is None else _count(layers, f"{what}: layers", _MAX_U32),
+        )
         if not target.format_info.is_depth_stencil:
             if color is None or depth is not None or stencil is not None:
                 raise ValidationError(f"{what}: format {target.format} takes (r, g, b, a)")
             value = _core.ClearValue.color(target.format_info.number, clear_color(color, what))
-            self._run(lambda cb: cb.clear_color_image(target.core, value))
+            self._run(lambda cb: cb.clear_color_image(target.core, value, [(_ASPECTS["color"], *part)]))
             return
         if color is not None or (depth is None and stencil is None):
             raise ValidationError(
@@ -415,7 +424,7 @@ class Device(Context):
             if number is not None:
                 bit = _ASPECTS[target._aspect(aspect)]
                 value = clear_depth_stencil(number, aspect, what)
-                self._run(functools.partial(_clear_aspect, target.core, value, bit))
+                self._run(functools.partial(_clear_aspect, target.core, value, (bit, *part)))
 
     def generate_mipmaps(self, image: Any) -> None:
         """Makes levels 1 and up from level 0, each from the one above."""
@@ -434,11 +443,42 @@ class Device(Context):
         """Reads a capture; its ``run()`` draws it. Files from strangers are safe to read: what is wrong with one is an error."""
         return Replay(self, path)
 
-    def resolve(self, source: Any, destination: Any) -> None:
-        """Averages the samples of a stored multisampled image into a single-sampled one."""
+    def resolve(
+        self,
+        source: Any,
+        destination: Any,
+        *,
+        source_layer: int = 0,
+        source_pos: Sequence[int] = (0, 0),
+        destination_level: int = 0,
+        destination_layer: int = 0,
+        destination_pos: Sequence[int] = (0, 0),
+        extent: Sequence[int] | None = None,
+        layers: int | None = None,
+    ) -> None:
+        """Averages the samples of a stored multisampled image into a single-sampled one: all layers from the first on, and
+        as much as the source has from its position on, or a region."""
         source, destination = _image(source, "resolve: source"), _image(destination, "resolve: destination")
-        source._require_readable(None, 0, 0)
-        self._run(lambda cb: cb.resolve_image(source.core, destination.core))
+        source_layer = _count(source_layer, "resolve: source_layer", _MAX_U32)
+        source._require_readable(None, 0, source_layer)
+        count = source.layers - source_layer if layers is None else _count(layers, "resolve: layers", _MAX_U32)
+        destination_level = _count(destination_level, "resolve: destination_level", _MAX_U32)
+        destination_layer = _count(destination_layer, "resolve: destination_layer", _MAX_U32)
+        from_pos = arguments.vector(source_pos, 0, "resolve: source_pos", _POSITION)
+        extent = source._level_size(0, from_pos) if extent is None else extent
+        size_px = arguments.vector(extent, 1, "resolve: extent", "it must be (width, height) in pixels")
+        if min(size_px) <= 0:
+            raise ValidationError(f"resolve: extent is {extent}; width and height must be at least 1")
+        for layer in range(source_layer, source_layer + count):
+            source._require_readable(None, 0, layer)
+        region = (
+            (_ASPECTS["color"], 0, source_layer, count),
+            from_pos,
+            (_ASPECTS["color"], destination_level, destination_layer, count),
+            arguments.vector(destination_pos, 0, "resolve: destination_pos", _POSITION),
+            size_px,
+        )
+        self._run(lambda cb: cb.resolve_image(source.core, destination.core, [region]))
 
     def __repr__(self) -> str:
         info = self.info
@@ -446,14 +486,30 @@ class Device(Context):
         return f"<tilegpu.Device{name}, profile {self.profile}, {info['threads']} threads, {info['lanes']} lanes>"
 
 
-def _clear_aspect(image: _core.Image, value: _core.ClearValue, aspect: int, commands: _core.CommandBuffer) -> None:
-    commands.clear_depth_stencil_image(image, value, aspect)
+def _clear_aspect(
+    image: _core.Image, value: _core.ClearValue, part: tuple[int, int, int, int, int], commands: _core.CommandBuffer
+) -> None:
+    commands.clear_depth_stencil_image(image, value, [part])
 
 
-def _count(value: Any, what: str) -> int:
+def _corners(rect: Any, whole: tuple[int, int, int], what: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Two corners of three values; without a rect those of the whole level, of which a rect in 2D takes the depth."""
+    if rect is None:
+        return (0, 0, 0), whole
+    must = "it must be (x0, y0, x1, y1), or (x0, y0, z0, x1, y1, z1) of a 3D image"
+    items = arguments.sequence(rect, what, must)
+    values = arguments.wholes(items, what, 6 if len(items) == 6 else 4, must)
+    if any(abs(v) > 0x7FFFFFFF for v in values):
+        raise ValidationError(f"{what} is {arguments.shown(rect)}; all must fit 31 bits")
+    if len(values) == 4:
+        values = [*values[:2], 0, *values[2:], whole[2]]
+    return tuple(values[:3]), tuple(values[3:])
+
+
+def _count(value: Any, what: str, most: int = 1 << 62) -> int:
     number = arguments.whole(value, what)
-    if not 0 <= number <= 1 << 62:
-        raise ValidationError(f"{what} is {number}; it must not be negative")
+    if not 0 <= number <= most:
+        raise ValidationError(f"{what} is {number}; it must not be " + ("negative" if number < 0 else f"above {most}"))
     return number
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +44,8 @@ class Image:
         transient: bool,
         tiling: str,
         label: str,
+        depth: int = 1,
+        type_: str = "2d",
     ) -> None:
         self.core = core
         self.size = size
@@ -55,6 +57,8 @@ class Image:
         self.transient = transient
         self.tiling = tiling
         self.label = label
+        self.depth = depth
+        self.type = type_
         self._device = device
         self._views: dict[tuple[Any, ...], ImageView] = {}
 
@@ -62,7 +66,7 @@ class Image:
     def create(
         cls,
         device: Context,
-        size: tuple[int, int],
+        size: Sequence[int],
         format_: Any,
         *,
         samples: int = 1,
@@ -80,19 +84,20 @@ class Image:
         samples, cube = arguments.whole(samples, f"{what}: samples"), arguments.flag(cube, f"{what}: cube")
         transient = arguments.flag(transient, f"{what}: transient")
         info = enums.parse_format(format_, what)
-        width, height = _size_of(size, what)
-        label = label or f"{width}x{height} {info.name}" + (f" {samples}x" if samples != 1 else "")
+        sizes = _sizes_of(size, what)
+        (width, height, depth), type_ = (*sizes, 1, 1)[:3], f"{len(sizes)}d"
+        label = label or f"{'x'.join(str(v) for v in sizes)} {info.name}" + (f" {samples}x" if samples != 1 else "")
         what = f"image '{label}'"
         layers = (6 if cube else 1) if layers is None else arguments.whole(layers, f"{what}: layers")
         if not 1 <= layers <= _MAX_U32:
             raise ValidationError(f"{what}: layers is {layers}; it must be at least 1")
         if not 0 <= samples <= _MAX_U32:
             raise ValidationError(f"{what}: samples is {samples}, allowed is 1, 2, 4, 8 or 16")
-        full_chain = max(width, height).bit_length()
+        full_chain = max(width, height, depth).bit_length()
         levels = full_chain if mip_levels is None else arguments.whole(mip_levels, f"{what}: mip_levels")
         if not 1 <= levels <= full_chain:
             raise ValidationError(
-                f"{what}: mip_levels is {mip_levels}; a {width}x{height} image has 1 to {full_chain} (None for all)"
+                f"{what}: mip_levels is {mip_levels}; a {'x'.join(str(v) for v in sizes)} image has 1 to {full_chain} (None for all)"
             )
         if cube and (layers % 6 or width != height):
             raise ValidationError(
@@ -114,6 +119,8 @@ class Image:
             cube,
             enums.parse("image_tiling", tiling, f"{what}: tiling"),
             label,
+            enums.parse("image_type", type_, f"{what}: size"),
+            depth,
         )
         if not transient:
             core.ensure_memory()
@@ -129,6 +136,8 @@ class Image:
             transient=transient,
             tiling=tiling,
             label=label,
+            depth=depth,
+            type_=type_,
         )
 
     @property
@@ -179,6 +188,8 @@ class Image:
                 if self.cube
                 else ("2d_array" if self.layers > 1 and layers != 1 else "2d")
             )
+            if self.type == "1d":
+                type = type.replace("2d", "1d")
         kind = enums.parse("image_view_type", type, f"view of image '{self.label}': type")
         number = (
             self.format_info.number
@@ -228,38 +239,45 @@ class Image:
         name = self._aspect(aspect)
         level = arguments.whole(level, f"image '{self.label}': level")
         layer = arguments.whole(layer, f"image '{self.label}': layer")
-        if not 0 <= level < self.mip_levels or not 0 <= layer < self.layers:
+        if not 0 <= level < self.mip_levels or not 0 <= layer < self._layer_count(level):
             raise ValidationError(
                 f"image '{self.label}': level {level}, layer {layer} does not exist; "
-                f"it has {self.mip_levels} levels and {self.layers} layers"
+                f"it has {self.mip_levels} levels and {self._layer_count(max(level, 0))} layers"
             )
         reason = self.core.why_undefined(_ASPECT_BITS[name], level, layer)
         if reason:
             fix = "give its attachment store_op='store'"
             if self.samples > 1:
                 fix += ", or resolve it into a single-sampled image with resolve= and read that"
-            where = "" if self.mip_levels == self.layers == 1 else f" of level {level}, layer {layer}"
+            where = "" if self.mip_levels == self._layer_count(0) == 1 else f" of level {level}, layer {layer}"
             raise UndefinedContentsError(
                 f"image '{self.label}': its {name} contents{where} are undefined: {reason}; {fix}"
             )
         return name
 
-    def _level_size(self, level: int, pos: tuple[int, int] = (0, 0)) -> tuple[int, int]:
-        """Width and height of a level from a position on."""
+    def _level_size(self, level: int, pos: Sequence[int] = (0, 0, 0)) -> tuple[int, int, int]:
+        """Width, height and depth of a level from a position on."""
         level = arguments.whole(level, f"image '{self.label}': level")
-        pos = _position(pos, f"image '{self.label}': position")
+        must = "it must be (x, y) in pixels, or (x, y, z) of a 3D image"
+        x, y, z = arguments.vector(pos, 0, f"image '{self.label}': position", must)
         if not 0 <= level < self.mip_levels:
             raise ValidationError(f"image '{self.label}': level {level} does not exist; it has {self.mip_levels}")
-        return max(1, self.width >> level) - pos[0], max(1, self.height >> level) - pos[1]
+        return max(1, self.width >> level) - x, max(1, self.height >> level) - y, max(1, self.depth >> level) - z
+
+    def _layer_count(self, level: int) -> int:
+        """Layers, or the slices of a 3D image."""
+        return max(1, self.depth >> level) if self.type == "3d" else self.layers
 
     def _linear_copy(self, level: int, layer: int, aspect: str) -> _core.Image:
-        width, height = self._level_size(level)
+        width, height, _ = self._level_size(level)
         copy = Image.create(
             self._device, (width, height), self.format, samples=self.samples, label=f"copy of {self.label}"
         )
         bit = _ASPECT_BITS[aspect]
         self._device._run(
-            lambda cb: cb.copy_image(self.core, (bit, level, layer, 0, 0), copy.core, (bit, 0, 0, 0, 0), width, height)
+            lambda cb: cb.copy_image(
+                self.core, copy.core, [((bit, level, layer, 1), (0, 0, 0), (bit, 0, 0, 1), (0, 0, 0), (width, height, 1))]
+            )
         )
         return copy.core
 
@@ -406,17 +424,16 @@ class Texture:
         return f"<tilegpu.Texture of {self.image!r}, {self.sampler!r}>"
 
 
-def _position(pos: Any, what: str) -> tuple[int, int]:
-    x, y = arguments.wholes(pos, what, 2, "it must be (x, y) in pixels")
-    return x, y
-
-
-def _size_of(size: Any, what: str) -> tuple[int, int]:
-    width, height = arguments.wholes(size, f"{what}: size", 2, "it must be (width, height) in pixels")
+def _sizes_of(size: Any, what: str) -> list[int]:
+    """Width, height and depth of a 3D image; without the depth of a 2D, only the width of a 1D."""
+    must = "it must be (width, height) in pixels, (width,) for 1d, (width, height, depth) for 3d"
+    items = arguments.sequence(size, f"{what}: size", must)
+    sizes = arguments.wholes(items, f"{what}: size", min(max(len(items), 1), 3), must)
     limit = _core.MAX_IMAGE_SIZE_PX
-    if not (1 <= width <= limit and 1 <= height <= limit):
-        raise ValidationError(f"{what}: size is ({width}, {height}); width and height must be 1 to {limit} pixels")
-    return width, height
+    if not all(1 <= v <= limit for v in sizes):
+        shown = ", ".join(str(v) for v in sizes)
+        raise ValidationError(f"{what}: size is ({shown}); width and height must be 1 to {limit} pixels, and so must a depth")
+    return sizes
 
 
 def _default_usage(info: enums.FormatInfo, transient: bool, tiling: str) -> int:

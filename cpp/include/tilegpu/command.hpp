@@ -122,20 +122,20 @@ class TILEGPU_API CommandBuffer {
   /// is part of this recording from here on; state that was set before is as it was afterwards.
   Status execute_commands(const std::vector<Ptr<CommandBuffer>>& secondaries);
 
-  Status copy_buffer(Ptr<Buffer> source, Ptr<Buffer> destination, uint64_t source_offset_B, uint64_t destination_offset_B, uint64_t size_B);
-  Status copy_buffer_to_image(Ptr<Buffer> source, uint64_t offset_B, uint32_t row_length_px, Ptr<Image> destination,
-                              const ImageRegion& region, uint32_t width_px, uint32_t height_px);
-  Status copy_image_to_buffer(Ptr<Image> source, const ImageRegion& region, uint32_t width_px, uint32_t height_px, Ptr<Buffer> destination,
-                              uint64_t offset_B, uint32_t row_length_px);
-  Status copy_image(Ptr<Image> source, const ImageRegion& from, Ptr<Image> destination, const ImageRegion& to, uint32_t width_px,
-                    uint32_t height_px);
-  /// Corners as in VkImageBlit: x0 > x1 mirrors.
-  Status blit_image(Ptr<Image> source, uint32_t source_level, uint32_t source_layer, const VkOffset3D source_corners[2],
-                    Ptr<Image> destination, uint32_t destination_level, uint32_t destination_layer, const VkOffset3D destination_corners[2],
-                    VkFilter filter);
-  Status resolve_image(Ptr<Image> source, Ptr<Image> destination);
-  Status clear_color_image(Ptr<Image> image, const VkClearColorValue& value);
-  Status clear_depth_stencil_image(Ptr<Image> image, const VkClearDepthStencilValue& value, VkImageAspectFlags aspects);
+  /// Regions are Vulkan's copy_commands2 structures; their sType and pNext are not read. They are done in order.
+  Status copy_buffer(Ptr<Buffer> source, Ptr<Buffer> destination, std::span<const VkBufferCopy2> regions);
+  Status copy_buffer_to_image(Ptr<Buffer> source, Ptr<Image> destination, std::span<const VkBufferImageCopy2> regions);
+  Status copy_image_to_buffer(Ptr<Image> source, Ptr<Buffer> destination, std::span<const VkBufferImageCopy2> regions);
+  Status copy_image(Ptr<Image> source, Ptr<Image> destination, std::span<const VkImageCopy2> regions);
+  Status blit_image(Ptr<Image> source, Ptr<Image> destination, std::span<const VkImageBlit2> regions, VkFilter filter);
+  Status resolve_image(Ptr<Image> source, Ptr<Image> destination, std::span<const VkImageResolve2> regions);
+  Status fill_buffer(Ptr<Buffer> buffer, uint64_t offset_B, uint64_t size_B, uint32_t word);
+  /// The bytes are copied at once, at most 65536.
+  Status update_buffer(Ptr<Buffer> buffer, uint64_t offset_B, std::span<const uint8_t> bytes);
+  Status clear_color_image(Ptr<Image> image, const VkClearColorValue& value, std::span<const VkImageSubresourceRange> ranges);
+  Status clear_depth_stencil_image(Ptr<Image> image, const VkClearDepthStencilValue& value,
+                                   std::span<const VkImageSubresourceRange> ranges);
+  /// Not Vulkan's: levels 1 and up of all layers.
   Status generate_mipmaps(Ptr<Image> image);
   void pipeline_barrier();
   Status reset_query_pool(Ptr<QueryPool> pool, uint32_t first, uint32_t count);

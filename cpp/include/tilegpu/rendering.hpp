@@ -44,10 +44,4 @@ class TILEGPU_API QueryPool {
   std::vector<bool> available;
 };
 
-struct ImageRegion {
-  VkImageAspectFlagBits aspect = VK_IMAGE_ASPECT_COLOR_BIT;
-  uint32_t level = 0, layer = 0;
-  int32_t x = 0, y = 0;
-};
-
 }  // namespace tilegpu

@@ -72,20 +72,23 @@ struct ImageCreateInfo {
   VkFormat format = VK_FORMAT_UNDEFINED;
   uint32_t width_px = 1, height_px = 1;
   uint32_t mip_levels = 1, array_layers = 1;
+  VkImageType type = VK_IMAGE_TYPE_2D;
+  uint32_t depth_px = 1;  ///< slices of level 0; more than one for 3D only
   VkSampleCountFlagBits samples = VK_SAMPLE_COUNT_1_BIT;
   VkImageUsageFlags usage = 0;   ///< 0: whatever the format can do. TRANSIENT_ATTACHMENT: memory only if a spill needs it
-  VkImageCreateFlags flags = 0;  ///< CUBE_COMPATIBLE
+  VkImageCreateFlags flags = 0;  ///< CUBE_COMPATIBLE, 2D_ARRAY_COMPATIBLE (3D: slices as 2D views), MUTABLE_FORMAT, ALIAS
   ImageTiling tiling = ImageTiling::linear;
   std::string label;
 };
 
 /// A plane is one aspect stored apart: colour, or depth (D32S8: depth then stencil; D24S8: one packed 32-bit plane, depth in
-/// the low 24 bits). Multisampled images hold sample 0 of the whole level, then sample 1, ...
+/// the low 24 bits). Multisampled images hold sample 0 of the whole level, then sample 1, ... A level's layers, or the depth slices of
+/// a 3D image, lie one behind the other.
 struct SubresourceLayout {
-  uint64_t offset_B = 0;  ///< of (level, layer, sample 0) in the image's memory
+  uint64_t offset_B = 0;  ///< of (level, layer or slice, sample 0) in the image's memory
   uint64_t row_pitch_B = 0;
   uint64_t sample_pitch_B = 0;
-  uint64_t size_B = 0;  ///< all samples
+  uint64_t size_B = 0;  ///< of one layer or slice, all samples: Vulkan's arrayPitch and depthPitch
   uint32_t width_px = 0, height_px = 0;
   uint32_t texel_B = 0;
   // block_compressed only; zero for linear. Superblocks are 16x16 px, row by row: headers at offset_B, then a payload slot each.
@@ -107,6 +110,10 @@ class TILEGPU_API Image {
   uint8_t* data() const { return data_; }
   const Ptr<DeviceMemory>& memory() const { return memory_; }
   uint64_t memory_offset_B() const { return memory_offset_B_; }
+  /// Of a level, in texels; depth is 1 unless the image is 3D.
+  VkExtent3D extent(uint32_t level) const;
+  /// What `layer` counts in a level: array layers, or the depth slices of a 3D image.
+  uint32_t layer_count(uint32_t level) const;
   /// `aspect` is COLOR, DEPTH or STENCIL (exactly one bit).
   SubresourceLayout layout(VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer) const;
   uint32_t sample_count() const { return static_cast<uint32_t>(info_.samples); }
@@ -135,6 +142,7 @@ struct ImageViewCreateInfo {
   VkFormat format = VK_FORMAT_UNDEFINED;  ///< UNDEFINED: the image's
   VkImageAspectFlags aspects = 0;         ///< 0: all of the format's
   uint32_t base_level = 0, level_count = VK_REMAINING_MIP_LEVELS;
+  /// Of 2D views of a 3D image: slices of the one level. A 3D view has layer 0 alone, with all slices.
   uint32_t base_layer = 0, layer_count = VK_REMAINING_ARRAY_LAYERS;
   VkComponentMapping swizzle = {};
 };

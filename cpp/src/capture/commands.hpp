@@ -11,6 +11,8 @@ enum class Tag : uint8_t {
   end,
   pass,
   copy_buffer,
+  fill_buffer,
+  update_buffer,
   copy_buffer_to_image,
   copy_image_to_buffer,
   copy_image,
@@ -56,47 +58,53 @@ struct References {
   }
 };
 
+// Regions or ranges; the smallest, of two buffers or a range, takes 20 bytes.
+template <class A, class Region>
+void region_list(A& a, std::vector<Region>& regions) {
+  a.list(regions, 20, kMostItems, "regions", [&](Region& region) { fields(a, region); });
+}
+
 template <class A>
 void transfer_fields(References<A> r, command::CopyBuffer& c) {
-  r.ref(c.source), r.ref(c.destination);
-  r.a.number(c.source_offset_B, "offset"), r.a.number(c.destination_offset_B, "offset"), r.a.number(c.size_B, "size");
+  r.ref(c.source), r.ref(c.destination), region_list(r.a, c.regions);
+}
+template <class A>
+void transfer_fields(References<A> r, command::FillBuffer& c) {
+  r.ref(c.buffer), r.a.number(c.offset_B, "offset"), r.a.number(c.size_B, "size"), r.a.number(c.word, "word");
+}
+template <class A>
+void transfer_fields(References<A> r, command::UpdateBuffer& c) {
+  r.ref(c.buffer), r.a.number(c.offset_B, "offset");
+  r.a.list(c.bytes, 1, kMostItems, "bytes", [&](uint8_t& byte) { r.a.number(byte, "byte"); });
 }
 template <class A>
 void transfer_fields(References<A> r, command::CopyBufferToImage& c) {
-  r.ref(c.source), r.ref(c.destination), fields(r.a, c.region);
-  r.a.number(c.offset_B, "offset"), r.a.number(c.row_length_px, "row"), r.a.number(c.width_px, "width"), r.a.number(c.height_px, "height");
+  r.ref(c.source), r.ref(c.destination), region_list(r.a, c.regions);
 }
 template <class A>
 void transfer_fields(References<A> r, command::CopyImageToBuffer& c) {
-  r.ref(c.source), r.ref(c.destination), fields(r.a, c.region);
-  r.a.number(c.offset_B, "offset"), r.a.number(c.row_length_px, "row"), r.a.number(c.width_px, "width"), r.a.number(c.height_px, "height");
+  r.ref(c.source), r.ref(c.destination), region_list(r.a, c.regions);
 }
 template <class A>
 void transfer_fields(References<A> r, command::CopyImage& c) {
-  r.ref(c.source), r.ref(c.destination), fields(r.a, c.from), fields(r.a, c.to);
-  r.a.number(c.width_px, "width"), r.a.number(c.height_px, "height");
+  r.ref(c.source), r.ref(c.destination), region_list(r.a, c.regions);
 }
 template <class A>
 void transfer_fields(References<A> r, command::BlitImage& c) {
-  r.ref(c.source), r.ref(c.destination);
-  r.a.number(c.source_level, "level"), r.a.number(c.source_layer, "layer");
-  r.a.number(c.destination_level, "level"), r.a.number(c.destination_layer, "layer");
-  for (auto* corners : {&c.source_corners, &c.destination_corners})
-    for (VkOffset3D& corner : *corners) fields(r.a, corner);
-  r.a.below(c.filter, 2, "filter");
+  r.ref(c.source), r.ref(c.destination), region_list(r.a, c.regions), r.a.below(c.filter, 2, "filter");
 }
 template <class A>
 void transfer_fields(References<A> r, command::ResolveImage& c) {
-  r.ref(c.source), r.ref(c.destination);
+  r.ref(c.source), r.ref(c.destination), region_list(r.a, c.regions);
 }
 template <class A>
 void transfer_fields(References<A> r, command::ClearColorImage& c) {
-  r.ref(c.image);
+  r.ref(c.image), region_list(r.a, c.ranges);
   for (uint32_t& word : c.value.uint32) r.a.number(word, "clear value");
 }
 template <class A>
 void transfer_fields(References<A> r, command::ClearDepthStencilImage& c) {
-  r.ref(c.image), r.a.number(c.value.depth, "depth"), r.a.number(c.value.stencil, "stencil"), r.a.below(c.aspects, 8, "aspects");
+  r.ref(c.image), region_list(r.a, c.ranges), r.a.number(c.value.depth, "depth"), r.a.number(c.value.stencil, "stencil");
 }
 template <class A>
 void transfer_fields(References<A> r, command::GenerateMipmaps& c) {

@@ -38,6 +38,7 @@ template <class A>
 void fields(A& a, ImageCreateInfo& i) {
   a.number(i.format, "format"), a.number(i.width_px, "width"), a.number(i.height_px, "height");
   a.number(i.mip_levels, "levels"), a.number(i.array_layers, "layers");
+  a.below(i.type, VK_IMAGE_TYPE_3D + 1, "image type"), a.number(i.depth_px, "depth");
   a.among(i.samples, kSampleCounts, "samples");
   a.number(i.usage, "usage"), a.number(i.flags, "flags");
   a.below(i.tiling, 2, "tiling");
@@ -169,14 +170,53 @@ void fields(A& a, RenderingInfo& i) {
 }
 
 template <class A>
-void fields(A& a, ImageRegion& r) {
-  a.among(r.aspect, {VK_IMAGE_ASPECT_COLOR_BIT, VK_IMAGE_ASPECT_DEPTH_BIT, VK_IMAGE_ASPECT_STENCIL_BIT}, "aspect");
-  a.number(r.level, "level"), a.number(r.layer, "layer"), a.number(r.x, "x"), a.number(r.y, "y");
+void fields(A& a, VkOffset3D& o) {
+  a.number(o.x, "x"), a.number(o.y, "y"), a.number(o.z, "z");
 }
 
 template <class A>
-void fields(A& a, VkOffset3D& o) {
-  a.number(o.x, "x"), a.number(o.y, "y"), a.number(o.z, "z");
+void fields(A& a, VkExtent3D& e) {
+  a.number(e.width, "width"), a.number(e.height, "height"), a.number(e.depth, "depth");
+}
+
+// What aspects, levels and layers fit the image the API checks, as it does for applications.
+template <class A>
+void fields(A& a, VkImageSubresourceLayers& l) {
+  a.number(l.aspectMask, "aspects"), a.number(l.mipLevel, "level"), a.number(l.baseArrayLayer, "layer"), a.number(l.layerCount, "layers");
+}
+
+template <class A>
+void fields(A& a, VkImageSubresourceRange& r) {
+  a.number(r.aspectMask, "aspects"), a.number(r.baseMipLevel, "level"), a.number(r.levelCount, "levels");
+  a.number(r.baseArrayLayer, "layer"), a.number(r.layerCount, "layers");
+}
+
+template <class A>
+void fields(A& a, VkBufferCopy2& r) {
+  a.number(r.srcOffset, "offset"), a.number(r.dstOffset, "offset"), a.number(r.size, "size");
+}
+
+template <class A>
+void fields(A& a, VkBufferImageCopy2& r) {
+  a.number(r.bufferOffset, "offset"), a.number(r.bufferRowLength, "row length"), a.number(r.bufferImageHeight, "image height");
+  fields(a, r.imageSubresource), fields(a, r.imageOffset), fields(a, r.imageExtent);
+}
+
+template <class A>
+void fields(A& a, VkImageCopy2& r) {
+  fields(a, r.srcSubresource), fields(a, r.srcOffset), fields(a, r.dstSubresource), fields(a, r.dstOffset), fields(a, r.extent);
+}
+
+template <class A>
+void fields(A& a, VkImageResolve2& r) {
+  fields(a, r.srcSubresource), fields(a, r.srcOffset), fields(a, r.dstSubresource), fields(a, r.dstOffset), fields(a, r.extent);
+}
+
+template <class A>
+void fields(A& a, VkImageBlit2& r) {
+  fields(a, r.srcSubresource), fields(a, r.dstSubresource);
+  for (auto* corners : {&r.srcOffsets, &r.dstOffsets})
+    for (VkOffset3D& corner : *corners) fields(a, corner);
 }
 
 }  // namespace tilegpu::capture

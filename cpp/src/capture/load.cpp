@@ -379,32 +379,26 @@ struct Loader {
     const auto record = [&](auto c, auto call) -> Status { return ok() ? call(c) : Status(Ok{}); };
     switch (tag) {
       case Tag::copy_buffer:
-        return record(read<command::CopyBuffer>(), [&](auto& c) {
-          return cb.copy_buffer(c.source, c.destination, c.source_offset_B, c.destination_offset_B, c.size_B);
-        });
+        return record(read<command::CopyBuffer>(), [&](auto& c) { return cb.copy_buffer(c.source, c.destination, c.regions); });
+      case Tag::fill_buffer:
+        return record(read<command::FillBuffer>(), [&](auto& c) { return cb.fill_buffer(c.buffer, c.offset_B, c.size_B, c.word); });
+      case Tag::update_buffer:
+        return record(read<command::UpdateBuffer>(), [&](auto& c) { return cb.update_buffer(c.buffer, c.offset_B, c.bytes); });
       case Tag::copy_buffer_to_image:
-        return record(read<command::CopyBufferToImage>(), [&](auto& c) {
-          return cb.copy_buffer_to_image(c.source, c.offset_B, c.row_length_px, c.destination, c.region, c.width_px, c.height_px);
-        });
+        return record(read<command::CopyBufferToImage>(), [&](auto& c) { return cb.copy_buffer_to_image(c.source, c.destination, c.regions); });
       case Tag::copy_image_to_buffer:
-        return record(read<command::CopyImageToBuffer>(), [&](auto& c) {
-          return cb.copy_image_to_buffer(c.source, c.region, c.width_px, c.height_px, c.destination, c.offset_B, c.row_length_px);
-        });
+        return record(read<command::CopyImageToBuffer>(), [&](auto& c) { return cb.copy_image_to_buffer(c.source, c.destination, c.regions); });
       case Tag::copy_image:
-        return record(read<command::CopyImage>(),
-                      [&](auto& c) { return cb.copy_image(c.source, c.from, c.destination, c.to, c.width_px, c.height_px); });
+        return record(read<command::CopyImage>(), [&](auto& c) { return cb.copy_image(c.source, c.destination, c.regions); });
       case Tag::blit_image:
-        return record(read<command::BlitImage>(), [&](auto& c) {
-          return cb.blit_image(c.source, c.source_level, c.source_layer, c.source_corners.data(), c.destination, c.destination_level,
-                               c.destination_layer, c.destination_corners.data(), c.filter);
-        });
+        return record(read<command::BlitImage>(), [&](auto& c) { return cb.blit_image(c.source, c.destination, c.regions, c.filter); });
       case Tag::resolve_image:
-        return record(read<command::ResolveImage>(), [&](auto& c) { return cb.resolve_image(c.source, c.destination); });
+        return record(read<command::ResolveImage>(), [&](auto& c) { return cb.resolve_image(c.source, c.destination, c.regions); });
       case Tag::clear_color_image:
-        return record(read<command::ClearColorImage>(), [&](auto& c) { return cb.clear_color_image(c.image, c.value); });
+        return record(read<command::ClearColorImage>(), [&](auto& c) { return cb.clear_color_image(c.image, c.value, c.ranges); });
       case Tag::clear_depth_stencil_image:
         return record(read<command::ClearDepthStencilImage>(),
-                      [&](auto& c) { return cb.clear_depth_stencil_image(c.image, c.value, c.aspects); });
+                      [&](auto& c) { return cb.clear_depth_stencil_image(c.image, c.value, c.ranges); });
       case Tag::generate_mipmaps:
         return record(read<command::GenerateMipmaps>(), [&](auto& c) { return cb.generate_mipmaps(c.image); });
       case Tag::reset_query_pool:

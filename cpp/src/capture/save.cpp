@@ -117,6 +117,8 @@ struct Collector {
   }
   void operator()(const Ptr<const Pass>& c) { add(*c); }
   void operator()(const command::CopyBuffer& c) { add(c.source), add(c.destination); }
+  void operator()(const command::FillBuffer& c) { add(c.buffer); }
+  void operator()(const command::UpdateBuffer& c) { add(c.buffer); }
   void operator()(const command::CopyBufferToImage& c) { add(c.source), add(c.destination); }
   void operator()(const command::CopyImageToBuffer& c) { add(c.source), add(c.destination); }
   void operator()(const command::CopyImage& c) { add(c.source), add(c.destination); }

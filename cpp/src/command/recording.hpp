@@ -20,8 +20,9 @@ struct ExecuteCommands {
 };
 
 using Command =
-    std::variant<Ptr<const Pass>, CopyBuffer, CopyBufferToImage, CopyImageToBuffer, CopyImage, BlitImage, ResolveImage, ClearColorImage,
-                 ClearDepthStencilImage, GenerateMipmaps, ResetQueryPool, WriteTimestamp, CopyQueryPoolResults, ExecuteCommands>;
+    std::variant<Ptr<const Pass>, CopyBuffer, FillBuffer, UpdateBuffer, CopyBufferToImage, CopyImageToBuffer, CopyImage, BlitImage,
+                 ResolveImage, ClearColorImage, ClearDepthStencilImage, GenerateMipmaps, ResetQueryPool, WriteTimestamp,
+                 CopyQueryPoolResults, ExecuteCommands>;
 
 struct Recording {
   Ptr<Device> device;

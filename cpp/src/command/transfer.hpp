@@ -3,7 +3,7 @@
 // Source: Vulkan specification, "Copy Commands", "Clear Commands", "Queries".
 #pragma once
 
-#include <array>
+#include <vector>
 
 #include "tilegpu/rendering.hpp"
 
@@ -11,58 +11,59 @@ namespace tilegpu::command {
 
 struct CopyBuffer {
   Ptr<Buffer> source, destination;
-  uint64_t source_offset_B = 0, destination_offset_B = 0, size_B = 0;
+  std::vector<VkBufferCopy2> regions;
+};
+
+struct FillBuffer {
+  Ptr<Buffer> buffer;
+  uint64_t offset_B = 0, size_B = 0;
+  uint32_t word = 0;
+};
+
+struct UpdateBuffer {
+  Ptr<Buffer> buffer;
+  uint64_t offset_B = 0;
+  std::vector<uint8_t> bytes;
 };
 
 struct CopyBufferToImage {
   Ptr<Buffer> source;
-  uint64_t offset_B = 0;
-  uint32_t row_length_px = 0;  // 0: tightly packed
   Ptr<Image> destination;
-  ImageRegion region;
-  uint32_t width_px = 0, height_px = 0;
+  std::vector<VkBufferImageCopy2> regions;
 };
 
 struct CopyImageToBuffer {
   Ptr<Image> source;
-  ImageRegion region;
-  uint32_t width_px = 0, height_px = 0;
   Ptr<Buffer> destination;
-  uint64_t offset_B = 0;
-  uint32_t row_length_px = 0;
+  std::vector<VkBufferImageCopy2> regions;
 };
 
 struct CopyImage {
-  Ptr<Image> source;
-  ImageRegion from;
-  Ptr<Image> destination;
-  ImageRegion to;
-  uint32_t width_px = 0, height_px = 0;
+  Ptr<Image> source, destination;
+  std::vector<VkImageCopy2> regions;
 };
 
 struct BlitImage {
-  Ptr<Image> source;
-  uint32_t source_level = 0, source_layer = 0;
-  std::array<VkOffset3D, 2> source_corners{};
-  Ptr<Image> destination;
-  uint32_t destination_level = 0, destination_layer = 0;
-  std::array<VkOffset3D, 2> destination_corners{};
+  Ptr<Image> source, destination;
+  std::vector<VkImageBlit2> regions;
   VkFilter filter = VK_FILTER_NEAREST;
 };
 
 struct ResolveImage {
   Ptr<Image> source, destination;
+  std::vector<VkImageResolve2> regions;
 };
 
 struct ClearColorImage {
   Ptr<Image> image;
   VkClearColorValue value{};
+  std::vector<VkImageSubresourceRange> ranges;
 };
 
 struct ClearDepthStencilImage {
   Ptr<Image> image;
   VkClearDepthStencilValue value{};
-  VkImageAspectFlags aspects = 0;
+  std::vector<VkImageSubresourceRange> ranges;
 };
 
 /// Not Vulkan's: the chain of blits that everybody writes, as one command.

@@ -25,77 +25,72 @@ Status check_objects(bool there, const char* call) {
   return device::invalid(std::string(call) + ": an image or buffer is null");
 }
 
+template <class T>
+std::vector<T> list(std::span<const T> items) {
+  return {items.begin(), items.end()};
+}
+
 }  // namespace
 
-Status CommandBuffer::copy_buffer(Ptr<Buffer> source, Ptr<Buffer> destination, uint64_t source_offset_B, uint64_t destination_offset_B,
-                                  uint64_t size_B) {
+Status CommandBuffer::copy_buffer(Ptr<Buffer> source, Ptr<Buffer> destination, std::span<const VkBufferCopy2> regions) {
   if (Status ok = check_objects(source && destination, "copy_buffer"); !ok) return ok;
-  if (Status ok = transfer::check_copy_buffer(*source, *destination, source_offset_B, destination_offset_B, size_B); !ok) return ok;
-  return device::add(*recorder_, command::CopyBuffer{source, destination, source_offset_B, destination_offset_B, size_B}, "copy_buffer");
+  if (Status ok = transfer::check_copy_buffer(*source, *destination, regions); !ok) return ok;
+  return device::add(*recorder_, command::CopyBuffer{source, destination, list(regions)}, "copy_buffer");
 }
 
-Status CommandBuffer::copy_buffer_to_image(Ptr<Buffer> source, uint64_t offset_B, uint32_t row_length_px, Ptr<Image> destination,
-                                           const ImageRegion& region, uint32_t width_px, uint32_t height_px) {
+Status CommandBuffer::fill_buffer(Ptr<Buffer> buffer, uint64_t offset_B, uint64_t size_B, uint32_t word) {
+  if (Status ok = check_objects(!!buffer, "fill_buffer"); !ok) return ok;
+  if (Status ok = transfer::check_fill_buffer(*buffer, offset_B, size_B); !ok) return ok;
+  return device::add(*recorder_, command::FillBuffer{buffer, offset_B, size_B, word}, "fill_buffer");
+}
+
+Status CommandBuffer::update_buffer(Ptr<Buffer> buffer, uint64_t offset_B, std::span<const uint8_t> bytes) {
+  if (Status ok = check_objects(!!buffer, "update_buffer"); !ok) return ok;
+  if (Status ok = transfer::check_update_buffer(*buffer, offset_B, bytes.size()); !ok) return ok;
+  return device::add(*recorder_, command::UpdateBuffer{buffer, offset_B, list(bytes)}, "update_buffer");
+}
+
+Status CommandBuffer::copy_buffer_to_image(Ptr<Buffer> source, Ptr<Image> destination, std::span<const VkBufferImageCopy2> regions) {
   if (Status ok = check_objects(source && destination, "copy_buffer_to_image"); !ok) return ok;
-  if (Status ok = transfer::check_copy_buffer_to_image(*source, offset_B, row_length_px, *destination, region, width_px, height_px); !ok)
-    return ok;
-  return device::add(*recorder_, command::CopyBufferToImage{source, offset_B, row_length_px, destination, region, width_px, height_px},
-                     "copy_buffer_to_image");
+  if (Status ok = transfer::check_copy_buffer_to_image(*source, *destination, regions); !ok) return ok;
+  return device::add(*recorder_, command::CopyBufferToImage{source, destination, list(regions)}, "copy_buffer_to_image");
 }
 
-Status CommandBuffer::copy_image_to_buffer(Ptr<Image> source, const ImageRegion& region, uint32_t width_px, uint32_t height_px,
-                                           Ptr<Buffer> destination, uint64_t offset_B, uint32_t row_length_px) {
+Status CommandBuffer::copy_image_to_buffer(Ptr<Image> source, Ptr<Buffer> destination, std::span<const VkBufferImageCopy2> regions) {
   if (Status ok = check_objects(source && destination, "copy_image_to_buffer"); !ok) return ok;
-  if (Status ok = transfer::check_copy_image_to_buffer(*source, region, width_px, height_px, *destination, offset_B, row_length_px); !ok)
-    return ok;
-  return device::add(*recorder_, command::CopyImageToBuffer{source, region, width_px, height_px, destination, offset_B, row_length_px},
-                     "copy_image_to_buffer");
+  if (Status ok = transfer::check_copy_image_to_buffer(*source, *destination, regions); !ok) return ok;
+  return device::add(*recorder_, command::CopyImageToBuffer{source, destination, list(regions)}, "copy_image_to_buffer");
 }
 
-Status CommandBuffer::copy_image(Ptr<Image> source, const ImageRegion& from, Ptr<Image> destination, const ImageRegion& to,
-                                 uint32_t width_px, uint32_t height_px) {
+Status CommandBuffer::copy_image(Ptr<Image> source, Ptr<Image> destination, std::span<const VkImageCopy2> regions) {
   if (Status ok = check_objects(source && destination, "copy_image"); !ok) return ok;
-  if (Status ok = transfer::check_copy_image(*source, from, *destination, to, width_px, height_px); !ok) return ok;
-  return device::add(*recorder_, command::CopyImage{source, from, destination, to, width_px, height_px}, "copy_image");
+  if (Status ok = transfer::check_copy_image(*source, *destination, regions); !ok) return ok;
+  return device::add(*recorder_, command::CopyImage{source, destination, list(regions)}, "copy_image");
 }
 
-Status CommandBuffer::blit_image(Ptr<Image> source, uint32_t source_level, uint32_t source_layer, const VkOffset3D source_corners[2],
-                                 Ptr<Image> destination, uint32_t destination_level, uint32_t destination_layer,
-                                 const VkOffset3D destination_corners[2], VkFilter filter) {
+Status CommandBuffer::blit_image(Ptr<Image> source, Ptr<Image> destination, std::span<const VkImageBlit2> regions, VkFilter filter) {
   if (Status ok = check_objects(source && destination, "blit_image"); !ok) return ok;
-  if (Status ok = transfer::check_blit_image(*source, source_level, source_layer, source_corners, *destination, destination_level,
-                                             destination_layer, destination_corners, filter);
-      !ok)
-    return ok;
-  return device::add(*recorder_,
-                     command::BlitImage{source,
-                                        source_level,
-                                        source_layer,
-                                        {source_corners[0], source_corners[1]},
-                                        destination,
-                                        destination_level,
-                                        destination_layer,
-                                        {destination_corners[0], destination_corners[1]},
-                                        filter},
-                     "blit_image");
+  if (Status ok = transfer::check_blit_image(*source, *destination, regions, filter); !ok) return ok;
+  return device::add(*recorder_, command::BlitImage{source, destination, list(regions), filter}, "blit_image");
 }
 
-Status CommandBuffer::resolve_image(Ptr<Image> source, Ptr<Image> destination) {
+Status CommandBuffer::resolve_image(Ptr<Image> source, Ptr<Image> destination, std::span<const VkImageResolve2> regions) {
   if (Status ok = check_objects(source && destination, "resolve_image"); !ok) return ok;
-  if (Status ok = transfer::check_resolve_image(*source, *destination); !ok) return ok;
-  return device::add(*recorder_, command::ResolveImage{source, destination}, "resolve_image");
+  if (Status ok = transfer::check_resolve_image(*source, *destination, regions); !ok) return ok;
+  return device::add(*recorder_, command::ResolveImage{source, destination, list(regions)}, "resolve_image");
 }
 
-Status CommandBuffer::clear_color_image(Ptr<Image> image, const VkClearColorValue& value) {
+Status CommandBuffer::clear_color_image(Ptr<Image> image, const VkClearColorValue& value, std::span<const VkImageSubresourceRange> ranges) {
   if (Status ok = check_objects(!!image, "clear_color_image"); !ok) return ok;
-  if (Status ok = transfer::check_clear_color_image(*image); !ok) return ok;
-  return device::add(*recorder_, command::ClearColorImage{image, value}, "clear_color_image");
+  if (Status ok = transfer::check_clear_color_image(*image, ranges); !ok) return ok;
+  return device::add(*recorder_, command::ClearColorImage{image, value, list(ranges)}, "clear_color_image");
 }
 
-Status CommandBuffer::clear_depth_stencil_image(Ptr<Image> image, const VkClearDepthStencilValue& value, VkImageAspectFlags aspects) {
+Status CommandBuffer::clear_depth_stencil_image(Ptr<Image> image, const VkClearDepthStencilValue& value,
+                                                std::span<const VkImageSubresourceRange> ranges) {
   if (Status ok = check_objects(!!image, "clear_depth_stencil_image"); !ok) return ok;
-  if (Status ok = transfer::check_clear_depth_stencil_image(*image, aspects); !ok) return ok;
-  return device::add(*recorder_, command::ClearDepthStencilImage{image, value, aspects}, "clear_depth_stencil_image");
+  if (Status ok = transfer::check_clear_depth_stencil_image(*image, ranges); !ok) return ok;
+  return device::add(*recorder_, command::ClearDepthStencilImage{image, value, list(ranges)}, "clear_depth_stencil_image");
 }
 
 Status CommandBuffer::generate_mipmaps(Ptr<Image> image) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "exec/thread_pool.hpp"
+#include "resource/memory_contents.hpp"
 #include "transfer/transfer.hpp"
 
 namespace tilegpu::exec {
@@ -14,13 +15,14 @@ namespace tilegpu::exec {
 namespace {
 
 // Pieces of at least 64 rows: below that handing out costs more than copying.
-template <class Work>
-void share_rows(ThreadPool& pool, uint32_t rows, const Work& work) {
-  const uint32_t pieces = std::clamp(rows / 64, 1u, pool.threads() * 4);
-  pool.run(pieces, [&](uint32_t, uint32_t i) {
-    const auto at = [&](uint32_t k) { return static_cast<uint32_t>(uint64_t{rows} * k / pieces); };
-    work(transfer::RowRange{at(i), at(i + 1)});
-  });
+transfer::ShareRows share_rows(ThreadPool& pool) {
+  return [&pool](uint32_t rows, const std::function<void(transfer::RowRange)>& work) {
+    const uint32_t pieces = std::clamp(rows / 64, 1u, pool.threads() * 4);
+    pool.run(pieces, [&](uint32_t, uint32_t i) {
+      const auto at = [&](uint32_t k) { return static_cast<uint32_t>(uint64_t{rows} * k / pieces); };
+      work(transfer::RowRange{at(i), at(i + 1)});
+    });
+  };
 }
 
 // One result as vkCmdCopyQueryPoolResults writes it, 32 or 64 bits; 32-bit values wrap, as the specification allows.
@@ -34,48 +36,45 @@ void put(uint8_t* at, uint64_t value, bool wide) {
 
 }  // namespace
 
-void execute(const command::CopyBuffer& c, ThreadPool&) {
-  transfer::copy_buffer(*c.source, *c.destination, c.source_offset_B, c.destination_offset_B, c.size_B);
+void execute(const command::CopyBuffer& c, ThreadPool& pool) {
+  transfer::copy_buffer(*c.source, *c.destination, c.regions, share_rows(pool));
 }
 
+void execute(const command::FillBuffer& c, ThreadPool& pool) {
+  transfer::fill_buffer(*c.buffer, c.offset_B, c.size_B, c.word, share_rows(pool));
+}
+
+void execute(const command::UpdateBuffer& c, ThreadPool&) { transfer::update_buffer(*c.buffer, c.offset_B, c.bytes); }
+
 void execute(const command::CopyBufferToImage& c, ThreadPool& pool) {
-  share_rows(pool, c.height_px, [&](transfer::RowRange rows) {
-    transfer::copy_buffer_to_image(*c.source, c.offset_B, c.row_length_px, *c.destination, c.region, c.width_px, c.height_px, rows);
-  });
+  transfer::copy_buffer_to_image(*c.source, *c.destination, c.regions, share_rows(pool));
 }
 
 void execute(const command::CopyImageToBuffer& c, ThreadPool& pool) {
-  share_rows(pool, c.height_px, [&](transfer::RowRange rows) {
-    transfer::copy_image_to_buffer(*c.source, c.region, c.width_px, c.height_px, *c.destination, c.offset_B, c.row_length_px, rows);
-  });
+  transfer::copy_image_to_buffer(*c.source, *c.destination, c.regions, share_rows(pool));
 }
 
 void execute(const command::CopyImage& c, ThreadPool& pool) {
-  // Within one image rows may overlap in order: one piece.
-  if (c.source == c.destination) return transfer::copy_image(*c.source, c.from, *c.destination, c.to, c.width_px, c.height_px);
-  share_rows(pool, c.height_px, [&](transfer::RowRange rows) {
-    transfer::copy_image(*c.source, c.from, *c.destination, c.to, c.width_px, c.height_px, rows);
-  });
+  transfer::copy_image(*c.source, *c.destination, c.regions, share_rows(pool));
 }
 
 void execute(const command::BlitImage& c, ThreadPool& pool) {
-  const uint32_t rows = std::max(1u, c.destination->info().height_px >> std::min(c.destination_level, 31u));
-  share_rows(pool, rows, [&](transfer::RowRange range) {
-    transfer::blit_image(*c.source, c.source_level, c.source_layer, c.source_corners.data(), *c.destination, c.destination_level,
-                         c.destination_layer, c.destination_corners.data(), c.filter, range);
-  });
+  transfer::blit_image(*c.source, *c.destination, c.regions, c.filter, share_rows(pool));
 }
 
 void execute(const command::ResolveImage& c, ThreadPool& pool) {
-  share_rows(pool, c.destination->info().height_px,
-             [&](transfer::RowRange rows) { transfer::resolve_image(*c.source, *c.destination, rows); });
+  transfer::resolve_image(*c.source, *c.destination, c.regions, share_rows(pool));
 }
 
-void execute(const command::ClearColorImage& c, ThreadPool&) { transfer::clear_color_image(*c.image, c.value); }
+void execute(const command::ClearColorImage& c, ThreadPool& pool) {
+  transfer::clear_color_image(*c.image, c.value, c.ranges, share_rows(pool));
+}
 
-void execute(const command::ClearDepthStencilImage& c, ThreadPool&) { transfer::clear_depth_stencil_image(*c.image, c.value, c.aspects); }
+void execute(const command::ClearDepthStencilImage& c, ThreadPool& pool) {
+  transfer::clear_depth_stencil_image(*c.image, c.value, c.ranges, share_rows(pool));
+}
 
-void execute(const command::GenerateMipmaps& c, ThreadPool&) { transfer::generate_mipmaps(*c.image); }
+void execute(const command::GenerateMipmaps& c, ThreadPool& pool) { transfer::generate_mipmaps(*c.image, share_rows(pool)); }
 
 void execute(const command::ResetQueryPool& c, ThreadPool&) {
   assert(c.count <= c.pool->values.size() && c.first <= c.pool->values.size() - c.count);
@@ -101,6 +100,10 @@ void execute(const command::CopyQueryPoolResults& c, ThreadPool&) {
     const bool available = c.pool->available[c.first + i];
     if (available || (c.flags & VK_QUERY_RESULT_PARTIAL_BIT)) put(at, c.pool->values[c.first + i], wide);
     if (with_availability) put(at + word_B, available, wide);
+  }
+  if (c.count) {
+    const uint64_t end_B = c.offset_B + (c.count - 1) * c.stride_B + word_B * (with_availability ? 2u : 1u);
+    resource::mark_written(*c.destination, c.offset_B, end_B - c.offset_B, resource::Writer::transfer);
   }
 }
 

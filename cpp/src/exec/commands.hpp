@@ -9,6 +9,8 @@ class ThreadPool;
 
 // One for each command of command/transfer.hpp. What they name was checked at recording.
 void execute(const command::CopyBuffer& c, ThreadPool& pool);
+void execute(const command::FillBuffer& c, ThreadPool& pool);
+void execute(const command::UpdateBuffer& c, ThreadPool& pool);
 void execute(const command::CopyBufferToImage& c, ThreadPool& pool);
 void execute(const command::CopyImageToBuffer& c, ThreadPool& pool);
 void execute(const command::CopyImage& c, ThreadPool& pool);

@@ -34,8 +34,8 @@ std::shared_ptr<resource::BlockSignatures> begin_contents(const Framebuffer& f) 
     const Image& image = *t.view->image();
     const ImageCreateInfo& info = image.info();
     resource::BlockSignatures shape;
-    shape.range = resource::range_of(image, VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, info.array_layers);
-    shape.width_px = info.width_px, shape.height_px = info.height_px, shape.layers = info.array_layers;
+    shape.range = resource::range_of(image, VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, image.layer_count(0));
+    shape.width_px = info.width_px, shape.height_px = info.height_px, shape.layers = image.layer_count(0);
     shape.texel_B = image.layout(VK_IMAGE_ASPECT_COLOR_BIT, 0, 0).texel_B;
     signatures = image.contents().signatures(shape);
   });

@@ -109,7 +109,9 @@ uint32_t targets_read(const Feedback& f, const ImageView& view) {
     TargetBytes bytes = t;
     bytes.fields = resource::fields_of(*info.image, aspect);
     for (uint32_t i = 0; i < info.level_count; ++i) {
-      bytes.range = resource::range_of(*info.image, aspect, info.base_level + i, info.base_layer, info.layer_count);
+      const uint32_t level = info.base_level + i;
+      const uint32_t layers = info.type == VK_IMAGE_VIEW_TYPE_3D ? info.image->layer_count(level) : info.layer_count;
+      bytes.range = resource::range_of(*info.image, aspect, level, info.base_layer, layers);
       if (overlap(t, bytes)) read |= 1u << t.target;
     }
   }

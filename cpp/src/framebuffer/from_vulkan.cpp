@@ -172,7 +172,7 @@ bool can_eliminate(const StoreTarget& t, VkImageUsageFlags never) {
 }
 
 bool has_signatures(const Image& image) {
-  return image.contents().has_signatures(resource::range_of(image, VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, image.info().array_layers));
+  return image.contents().has_signatures(resource::range_of(image, VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, image.layer_count(0)));
 }
 
 /// One colour target of the pass, one with signatures if there is one (docs/decisions.md, 28). Tiles must hold whole 16x16 blocks.

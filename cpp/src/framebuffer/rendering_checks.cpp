@@ -73,6 +73,9 @@ struct Checker {
                          aspect == VK_IMAGE_ASPECT_COLOR_BIT ? "color_attachment" : "depth_stencil_attachment",
                          "create the image with that usage");
     }
+    if (view.info().type == VK_IMAGE_VIEW_TYPE_3D) {
+      return field_error(pass, name + ".view.type", "3d", "2d or 2d_array", "make a view of the slices to render to");
+    }
     if (view.info().level_count != 1) {
       return field_error(pass, name + ".view.level_count", number(view.info().level_count), "1",
                          "make a view of the one level to render to");

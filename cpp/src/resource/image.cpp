@@ -15,7 +15,7 @@
 namespace tilegpu {
 namespace {
 
-constexpr uint32_t kMaxLayers = 2048;
+constexpr uint32_t kMaxLayers = 2048, kMaxDepth_px = 2048;
 constexpr uint32_t kMaxSamples = 16;
 constexpr uint64_t kAlignment_B = 64;
 
@@ -62,12 +62,40 @@ Status check_usage(const ImageCreateInfo& info, const vk::FormatInfo& format, co
   return Ok{};
 }
 
+/// What only some types can have.
+Status check_dimensions(const ImageCreateInfo& info, const std::string& name) {
+  const bool is_3d = info.type == VK_IMAGE_TYPE_3D;
+  if (info.type != VK_IMAGE_TYPE_1D && info.type != VK_IMAGE_TYPE_2D && !is_3d)
+    return field_error(name, "type", number(static_cast<uint32_t>(info.type)), "1d, 2d or 3d", "");
+  if (info.type == VK_IMAGE_TYPE_1D && info.height_px != 1)
+    return field_error(name, "height_px", number(info.height_px), "1 for a 1d image", "make it 2d, or one row high");
+  if (info.depth_px == 0 || info.depth_px > (is_3d ? kMaxDepth_px : 1))
+    return field_error(name, "depth_px", number(info.depth_px), is_3d ? "1 to 2048" : "1 for a 1d or 2d image",
+                       "make it 3d, or an array of layers");
+  if (is_3d && info.array_layers != 1)
+    return field_error(name, "array_layers", number(info.array_layers), "1 for a 3d image", "its slices are depth_px");
+  if (info.type != VK_IMAGE_TYPE_2D && info.samples != VK_SAMPLE_COUNT_1_BIT)
+    return field_error(name, "samples", number(static_cast<uint32_t>(info.samples)), "1 for a 1d or 3d image",
+                       "multisampled images are 2d");
+  if (info.type != VK_IMAGE_TYPE_2D && info.tiling != ImageTiling::linear)
+    return field_error(name, "tiling", "block_compressed", "linear for a 1d or 3d image", "block-compressed images are 2d");
+  constexpr VkImageCreateFlags kKnownFlags = VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT | VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT |
+                                             VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_ALIAS_BIT;
+  if (info.flags & ~kKnownFlags)
+    return field_error(name, "flags", number(info.flags), "cube_compatible, 2d_array_compatible, mutable_format and alias",
+                       "drop the others", VK_ERROR_FEATURE_NOT_PRESENT);
+  if ((info.flags & VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT) && !is_3d)
+    return field_error(name, "flags", "2d_array_compatible with a 1d or 2d image", "a 3d image", "drop the flag: only slices need it");
+  return Ok{};
+}
+
 Status check_shape(const ImageCreateInfo& info, const std::string& name) {
   if (info.width_px == 0 || info.width_px > kMaxImageSize_px || info.height_px == 0 || info.height_px > kMaxImageSize_px) {
     return field_error(name, "size", number(info.width_px) + "x" + number(info.height_px) + " px", "1 to 16384 px each way",
                        "give the image at least one pixel, or split it");
   }
-  const auto level_limit = static_cast<uint32_t>(std::bit_width(std::max(info.width_px, info.height_px)));
+  if (Status dimensions = check_dimensions(info, name); !dimensions) return dimensions;
+  const auto level_limit = static_cast<uint32_t>(std::bit_width(std::max({info.width_px, info.height_px, info.depth_px})));
   if (info.mip_levels == 0 || info.mip_levels > level_limit) {
     return field_error(name, "mip_levels", number(info.mip_levels), "1 to " + number(level_limit) + " for this size",
                        "a full chain ends at 1x1");
@@ -84,11 +112,11 @@ Status check_shape(const ImageCreateInfo& info, const std::string& name) {
                        "resolve to an image with levels");
   }
   if (info.flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT) {
-    if (info.width_px != info.height_px || info.array_layers < 6 || samples > 1) {
+    if (info.width_px != info.height_px || info.array_layers < 6 || samples > 1 || info.type != VK_IMAGE_TYPE_2D) {
       return field_error(name, "flags",
                          "cube_compatible with " + number(info.width_px) + "x" + number(info.height_px) + " px, " +
                              number(info.array_layers) + " layers, " + number(samples) + " samples",
-                         "a square with at least 6 layers and 1 sample", "make it square, with a layer for each face");
+                         "a 2d square with at least 6 layers and 1 sample", "make it square, with a layer for each face");
     }
   }
   return Ok{};
@@ -160,7 +188,7 @@ Expected<Ptr<Image>> Image::create(const ImageCreateInfo& info) {
       image->plane_offsets_B_.push_back(end_B);
       // At most 2^14 * 2^14 * 2^4 B * 2^4 samples * 2^11 layers = 2^47: no overflow in 64 bits.
       const uint64_t layer_B = resource::level_layout(info, resource::plane_texel_B(*format, plane), level).size_B;
-      end_B += layer_B * info.array_layers;
+      end_B += layer_B * image->layer_count(level);
       end_B = (end_B + kAlignment_B - 1) / kAlignment_B * kAlignment_B;
     }
   }
@@ -204,8 +232,17 @@ std::string Image::why_undefined(VkImageAspectFlagBits aspect, uint32_t level, u
   return contents_->why_undefined(resource::range_of(*this, aspect, level, layer, 1), resource::fields_of(*this, aspect));
 }
 
+VkExtent3D Image::extent(uint32_t level) const {
+  assert(level < info_.mip_levels);
+  return {level_extent(info_.width_px, level), level_extent(info_.height_px, level), level_extent(info_.depth_px, level)};
+}
+
+uint32_t Image::layer_count(uint32_t level) const {
+  return info_.type == VK_IMAGE_TYPE_3D ? level_extent(info_.depth_px, level) : info_.array_layers;
+}
+
 SubresourceLayout Image::layout(VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer) const {
-  assert(level < info_.mip_levels && layer < info_.array_layers);
+  assert(level < info_.mip_levels && layer < layer_count(level));
   const vk::FormatInfo& format = *vk::find_format(info_.format);
   const uint32_t plane = resource::plane_of(format, aspect);
   SubresourceLayout out = resource::level_layout(info_, resource::plane_texel_B(format, plane), level);
@@ -218,8 +255,11 @@ namespace {
 
 bool views_layers(VkImageViewType type, uint32_t layers) {
   switch (type) {
+    case VK_IMAGE_VIEW_TYPE_1D:
     case VK_IMAGE_VIEW_TYPE_2D:
+    case VK_IMAGE_VIEW_TYPE_3D:
       return layers == 1;
+    case VK_IMAGE_VIEW_TYPE_1D_ARRAY:
     case VK_IMAGE_VIEW_TYPE_2D_ARRAY:
       return layers >= 1;
     case VK_IMAGE_VIEW_TYPE_CUBE:
@@ -229,6 +269,28 @@ bool views_layers(VkImageViewType type, uint32_t layers) {
     default:
       return false;
   }
+}
+
+/// Which views a type of image has.
+Status check_view_type(const ImageViewCreateInfo& view, const ImageCreateInfo& image, const std::string& name) {
+  const VkImageViewType type = view.type;
+  const auto refuse = [&](const char* allowed, const char* fix) {
+    return field_error(name, "type", "VkImageViewType " + number(static_cast<uint32_t>(type)), allowed, fix);
+  };
+  const bool line = type == VK_IMAGE_VIEW_TYPE_1D || type == VK_IMAGE_VIEW_TYPE_1D_ARRAY, volume = type == VK_IMAGE_VIEW_TYPE_3D;
+  if (type < VK_IMAGE_VIEW_TYPE_1D || type > VK_IMAGE_VIEW_TYPE_CUBE_ARRAY) return refuse("a VkImageViewType", "");
+  if (image.type == VK_IMAGE_TYPE_1D && !line) return refuse("1d or 1d_array for a 1d image", "create a 2d image of one row");
+  if (image.type == VK_IMAGE_TYPE_2D && (line || volume))
+    return refuse("2d, 2d_array, cube or cube_array for a 2d image", "create the image with that type");
+  if (image.type != VK_IMAGE_TYPE_3D || volume) return Ok{};
+  if (type != VK_IMAGE_VIEW_TYPE_2D && type != VK_IMAGE_VIEW_TYPE_2D_ARRAY)
+    return refuse("3d, or slices as 2d or 2d_array, for a 3d image", "choose one of these");
+  if (!(image.flags & VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT))
+    return refuse("3d for a 3d image without 2d_array_compatible", "create the image with 2d_array_compatible to view its slices");
+  if (view.level_count != 1)
+    return field_error(name, "level_count", number(view.level_count), "1 where slices of a 3d image are viewed",
+                       "make a view of each level");
+  return Ok{};
 }
 
 bool valid_swizzle(VkComponentSwizzle swizzle) { return swizzle >= VK_COMPONENT_SWIZZLE_IDENTITY && swizzle <= VK_COMPONENT_SWIZZLE_A; }
@@ -263,17 +325,21 @@ Expected<Ptr<ImageView>> ImageView::create(const ImageViewCreateInfo& info) {
   if (out.level_count == 0 || out.level_count > image.mip_levels - out.base_level) {
     return field_error(name, "level_count", number(out.level_count), "1 to " + number(image.mip_levels - out.base_level), "");
   }
-  if (out.base_layer >= image.array_layers) {
-    return field_error(name, "base_layer", number(out.base_layer), "0 to " + number(image.array_layers - 1), "");
+  if (Status type = check_view_type(out, image, name); !type) return type.error();
+  const bool slices = image.type == VK_IMAGE_TYPE_3D && out.type != VK_IMAGE_VIEW_TYPE_3D;
+  const uint32_t layers = slices ? info.image->layer_count(out.base_level) : image.array_layers;
+  if (out.base_layer >= layers) {
+    return field_error(name, "base_layer", number(out.base_layer), "0 to " + number(layers - 1), "");
   }
-  if (out.layer_count == VK_REMAINING_ARRAY_LAYERS) out.layer_count = image.array_layers - out.base_layer;
-  if (out.layer_count == 0 || out.layer_count > image.array_layers - out.base_layer) {
-    return field_error(name, "layer_count", number(out.layer_count), "1 to " + number(image.array_layers - out.base_layer), "");
+  if (out.layer_count == VK_REMAINING_ARRAY_LAYERS) out.layer_count = layers - out.base_layer;
+  if (out.layer_count == 0 || out.layer_count > layers - out.base_layer) {
+    return field_error(name, "layer_count", number(out.layer_count), "1 to " + number(layers - out.base_layer), "");
   }
   if (!views_layers(out.type, out.layer_count)) {
     return field_error(name, "type",
                        "VkImageViewType " + number(static_cast<uint32_t>(out.type)) + " with " + number(out.layer_count) + " layers",
-                       "2d (1 layer), 2d_array, cube (6 layers) or cube_array (a multiple of 6)", "choose the type or the layers to match");
+                       "1d, 2d or 3d (1 layer), 1d_array, 2d_array, cube (6 layers) or cube_array (a multiple of 6)",
+                       "choose the type or the layers to match");
   }
   const bool cube = out.type == VK_IMAGE_VIEW_TYPE_CUBE || out.type == VK_IMAGE_VIEW_TYPE_CUBE_ARRAY;
   if (cube && !(image.flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT)) {

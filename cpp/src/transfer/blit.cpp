@@ -1,21 +1,20 @@
-// transfer/blit.cpp -- scaled copies with conversion, nearest or linear, mirrored where corners are swapped.
+// transfer/blit.cpp -- scaled copies with conversion, nearest or linear,
+// mirrored where corners are swapped.
 //
-// In, out: see transfer.hpp. Source: Vulkan specification, "Image Copies With Scaling" (vkCmdBlitImage): u = (x + 1/2 - dst0) * scale +
-// src0, addresses clamp to the source region; sRGB is filtered in linear space.
-#include <algorithm>
-#include <cassert>
+// In, out: see transfer.hpp. Source: Vulkan specification, "Image Copies With
+// Scaling" (vkCmdBlitImage): u = (x + 1/2 - dst0) * scale + src0, addresses
+// clamp to the source region; sRGB is filtered in linear space.
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
-#include "transfer/transfer.hpp"
-#include "transfer/transfer_checks.hpp"
+#include "transfer/regions.hpp"
 
 namespace tilegpu::transfer {
 namespace {
 
-/// For one destination column or row: the two source texels and the weight of the second.
+/// For one destination column, row or slice: the two source texels and the
+/// weight of the second.
 struct Tap {
   uint32_t first, second;
   float weight;
@@ -26,7 +25,6 @@ std::vector<Tap> make_taps(int32_t source0, int32_t source1, int32_t destination
   const int32_t begin = std::min(destination0, destination1), end = std::max(destination0, destination1);
   const int32_t low = std::min(source0, source1), high = std::max(source0, source1) - 1;
   const double scale = static_cast<double>(source1 - source0) / static_cast<double>(destination1 - destination0);
-  assert(begin < end && low <= high);  // checked when the blit was recorded
   std::vector<Tap> taps;
   taps.reserve(static_cast<size_t>(end - begin));
   for (int32_t x = begin; x < end; ++x) {
@@ -38,6 +36,8 @@ std::vector<Tap> make_taps(int32_t source0, int32_t source1, int32_t destination
   }
   return taps;
 }
+
+constexpr const char* kCommand = "blit_image";
 
 enum class Class { real, unsigned_integer, signed_integer, depth };
 
@@ -82,124 +82,203 @@ void copy_nearest(const Rows& in, const Rows& out, const std::vector<Tap>& colum
   }
 }
 
-void blit_aspect(const Image& source, uint32_t source_level, uint32_t source_layer, const VkOffset3D s[2], Image& destination,
-                 uint32_t destination_level, uint32_t destination_layer, const VkOffset3D d[2], VkFilter filter, RowRange range,
-                 VkImageAspectFlagBits aspect) {
-  const RowRange share = share_of(destination, range, static_cast<uint32_t>(std::abs(d[1].y - d[0].y)));
-  assert(share.begin <= share.end);
-  if (share.begin == share.end) return;
-  const vk::FormatInfo &from = *vk::find_format(source.info().format), &to = *vk::find_format(destination.info().format);
-  const TexelRows in = open_texels(source, aspect, source_level, source_layer, 0);
-  TexelRows out = open_texels(destination, aspect, destination_level, destination_layer, 0);
-  const bool linear = filter == VK_FILTER_LINEAR;
-  const std::vector<Tap> columns = make_taps(s[0].x, s[1].x, d[0].x, d[1].x, linear),
-                         lines = make_taps(s[0].y, s[1].y, d[0].y, d[1].y, linear);
-  const auto x0 = static_cast<uint32_t>(std::min(d[0].x, d[1].x)), y0 = static_cast<uint32_t>(std::min(d[0].y, d[1].y));
-  const auto count = static_cast<uint32_t>(columns.size());
-  assert(in.rows.data && out.rows.data && x0 + count <= out.rows.width_px);
+/// Interpolated rows of one source slab, from which the destination's are
+/// mixed.
+struct LinearRows {
+  const vk::FormatInfo& format;
+  Rows rows;
   RowCache cache;
-  std::vector<vk::Texel> row(count);
-  for (uint32_t i = share.begin; i < share.end; ++i) {
-    const Tap& line = lines[i];
-    if (!linear && from.format == to.format) {
-      copy_nearest(in.rows, out.rows, columns, line.first, x0, y0 + i, aspect_field(from, aspect));
-      continue;
-    }
-    const vk::Texel* first = cache.get(from, in.rows, line.first, line.second);
-    if (!linear) {
-      for (uint32_t x = 0; x < count; ++x) row[x] = first[columns[x].first];
-    } else {
-      const vk::Texel* second = cache.get(from, in.rows, line.second, line.first);
-      first = cache.get(from, in.rows, line.first, line.second);
-      for (uint32_t x = 0; x < count; ++x) {
-        const Tap& column = columns[x];
-        for (int c = 0; c < 4; ++c) {
-          const auto mix = [](float a, float b, float w) { return a * (1.0f - w) + b * w; };
-          const float top = mix(first[column.first].f[c], first[column.second].f[c], column.weight);
-          const float bottom = mix(second[column.first].f[c], second[column.second].f[c], column.weight);
-          row[x].f[c] = mix(top, bottom, line.weight);
-        }
+  /// One destination row: columns mixed in two rows, and the two rows.
+  void get(const Tap& line, const std::vector<Tap>& columns, vk::Texel* out) {
+    const vk::Texel* second = cache.get(format, rows, line.second, line.first);
+    const vk::Texel* first = cache.get(format, rows, line.first, line.second);
+    second = cache.get(format, rows, line.second, line.first);
+    const auto mix = [](float a, float b, float w) { return a * (1.0f - w) + b * w; };
+    for (size_t x = 0; x < columns.size(); ++x) {
+      const Tap& column = columns[x];
+      for (int c = 0; c < 4; ++c) {
+        const float top = mix(first[column.first].f[c], first[column.second].f[c], column.weight);
+        const float bottom = mix(second[column.first].f[c], second[column.second].f[c], column.weight);
+        out[x].f[c] = mix(top, bottom, line.weight);
       }
     }
-    vk::pack_row(to, row.data(), count, out.rows.at(x0, y0 + i));
+  }
+};
+
+/// One region, ready for all threads.
+struct Blit {
+  const Image &source, &destination;
+  const VkImageBlit2& region;
+  bool linear;
+  std::vector<Tap> columns, lines,
+      slabs;                    // slabs: from a source slab number to that of the tap, in the
+                                // images' own counting
+  uint32_t x0, y0, first_slab;  // of the destination
+};
+
+Blit make_blit(const Image& source, const Image& destination, const VkImageBlit2& r, VkFilter filter) {
+  const VkOffset3D *s = r.srcOffsets, *d = r.dstOffsets;
+  const bool linear = filter == VK_FILTER_LINEAR;
+  Blit b = {
+      source, destination, r, linear, make_taps(s[0].x, s[1].x, d[0].x, d[1].x, linear), make_taps(s[0].y, s[1].y, d[0].y, d[1].y, linear),
+      {},     0,           0, 0};
+  b.x0 = static_cast<uint32_t>(std::min(d[0].x, d[1].x)), b.y0 = static_cast<uint32_t>(std::min(d[0].y, d[1].y));
+  if (source.info().type == VK_IMAGE_TYPE_3D || destination.info().type == VK_IMAGE_TYPE_3D) {
+    b.slabs = make_taps(s[0].z, s[1].z, d[0].z, d[1].z, linear);
+    b.first_slab = static_cast<uint32_t>(std::min(d[0].z, d[1].z));
+    // A side that is not 3D has one layer, whatever z says.
+    if (source.info().type != VK_IMAGE_TYPE_3D)
+      for (Tap& tap : b.slabs) tap = {r.srcSubresource.baseArrayLayer, r.srcSubresource.baseArrayLayer, 0.0f};
+    if (destination.info().type != VK_IMAGE_TYPE_3D) b.first_slab = r.dstSubresource.baseArrayLayer;
+    return b;
+  }
+  const uint32_t count = r.srcSubresource.layerCount;
+  const uint32_t layers = count == VK_REMAINING_ARRAY_LAYERS ? source.info().array_layers - r.srcSubresource.baseArrayLayer : count;
+  for (uint32_t i = 0; i < layers; ++i) b.slabs.push_back({r.srcSubresource.baseArrayLayer + i, r.srcSubresource.baseArrayLayer + i, 0.0f});
+  b.first_slab = r.dstSubresource.baseArrayLayer;
+  return b;
+}
+
+void blit_rows_nearest(const Blit& b, VkImageAspectFlagBits aspect, uint32_t slab, uint32_t y0, uint32_t y1) {
+  const vk::FormatInfo &from = format_of(b.source), &to = format_of(b.destination);
+  const TexelRows in = open_texels(b.source, aspect, b.region.srcSubresource.mipLevel, b.slabs[slab].first, 0);
+  TexelRows out = open_texels(b.destination, aspect, b.region.dstSubresource.mipLevel, b.first_slab + slab, 0);
+  RowCache cache;
+  std::vector<vk::Texel> row(b.columns.size());
+  for (uint32_t y = y0; y < y1; ++y) {
+    const uint32_t source_y = b.lines[y].first;
+    if (from.format == to.format) {
+      copy_nearest(in.rows, out.rows, b.columns, source_y, b.x0, b.y0 + y, aspect_field(from, aspect));
+      continue;
+    }
+    const vk::Texel* texels = cache.get(from, in.rows, source_y, source_y);
+    for (size_t x = 0; x < row.size(); ++x) row[x] = texels[b.columns[x].first];
+    vk::pack_row(to, row.data(), static_cast<uint32_t>(row.size()), out.rows.at(b.x0, b.y0 + y));
   }
   close_texels(out);
-  if (share.begin != 0) return;
-  mark_written(destination, {static_cast<VkImageAspectFlags>(aspect), destination_level, 1, destination_layer, 1}, Writer::transfer);
 }
 
-std::string corner_text(const VkOffset3D corners[2]) {
-  std::string text;
-  for (int i = 0; i < 2; ++i)
-    text.append(i ? " to (" : "(").append(std::to_string(corners[i].x)).append(", ").append(std::to_string(corners[i].y)).append(")");
-  return text;
-}
-
-Status check_corners(const Image& image, uint32_t level, const VkOffset3D corners[2], const char* side) {
-  const auto width = static_cast<int32_t>(std::max(1u, image.info().width_px >> level)),
-             height = static_cast<int32_t>(std::max(1u, image.info().height_px >> level));
-  bool inside = corners[0].x != corners[1].x && corners[0].y != corners[1].y;
-  for (int i = 0; i < 2; ++i) inside = inside && corners[i].x >= 0 && corners[i].x <= width && corners[i].y >= 0 && corners[i].y <= height;
-  if (inside) return Ok{};
-  return field_error("blit_image", std::string(side) + " corners", corner_text(corners),
-                     "different corners within the level's " + std::to_string(width) + "x" + std::to_string(height) + " px", "");
-}
-
-}  // namespace
-
-Status check_blit_image(const Image& source, uint32_t source_level, uint32_t source_layer, const VkOffset3D source_corners[2],
-                        const Image& destination, uint32_t destination_level, uint32_t destination_layer,
-                        const VkOffset3D destination_corners[2], VkFilter filter) {
-  constexpr const char* kCommand = "blit_image";
-  const vk::FormatInfo &a = *vk::find_format(source.info().format), &b = *vk::find_format(destination.info().format);
-  const auto one_aspect = [](VkImageAspectFlags aspects) { return aspects & (~aspects + 1); };
-  if (Status ok = check_subresource(kCommand, source, one_aspect(format_aspects(a)), source_level, source_layer, "source"); !ok)
-    return ok.error();
-  if (Status ok =
-          check_subresource(kCommand, destination, one_aspect(format_aspects(b)), destination_level, destination_layer, "destination");
-      !ok)
-    return ok.error();
-  for (const Image* image : {&source, &destination}) {
-    if (image->sample_count() != 1) return multisampled_error(kCommand, *image, "resolve it first");
+void blit_rows_linear(const Blit& b, VkImageAspectFlagBits aspect, uint32_t slab, uint32_t y0, uint32_t y1) {
+  const vk::FormatInfo &from = format_of(b.source), &to = format_of(b.destination);
+  const Tap& tap = b.slabs[slab];
+  const TexelRows near = open_texels(b.source, aspect, b.region.srcSubresource.mipLevel, tap.first, 0),
+                  far = open_texels(b.source, aspect, b.region.srcSubresource.mipLevel, tap.second, 0);
+  LinearRows front = {from, near.rows, {}}, back = {from, far.rows, {}};
+  TexelRows out = open_texels(b.destination, aspect, b.region.dstSubresource.mipLevel, b.first_slab + slab, 0);
+  std::vector<vk::Texel> row(b.columns.size()), behind(tap.weight != 0 ? row.size() : 0);
+  for (uint32_t y = y0; y < y1; ++y) {
+    front.get(b.lines[y], b.columns, row.data());
+    if (tap.weight != 0) {
+      back.get(b.lines[y], b.columns, behind.data());
+      for (size_t x = 0; x < row.size(); ++x)
+        for (int c = 0; c < 4; ++c) row[x].f[c] = row[x].f[c] * (1.0f - tap.weight) + behind[x].f[c] * tap.weight;
+    }
+    vk::pack_row(to, row.data(), static_cast<uint32_t>(row.size()), out.rows.at(b.x0, b.y0 + y));
   }
+  close_texels(out);
+}
+
+std::string corner_text(const VkOffset3D corners[2]) { return offset_text(corners[0]) + " to " + offset_text(corners[1]); }
+
+/// The box between two corners, as the other commands have it.
+Side side_of(size_t i, const char* name, const Image& image, const VkImageSubresourceLayers& part, const VkOffset3D corners[2]) {
+  const VkOffset3D &a = corners[0], &b = corners[1];
+  const auto size = [](int32_t p, int32_t q) { return static_cast<uint32_t>(std::abs(int64_t{p} - q)); };
+  return {kCommand,
+          i,
+          name,
+          image,
+          part,
+          {std::min(a.x, b.x), std::min(a.y, b.y), std::min(a.z, b.z)},
+          {size(a.x, b.x), size(a.y, b.y), size(a.z, b.z)}};
+}
+
+Status check_corners(const Side& side, const VkOffset3D corners[2]) {
+  if (Status part = check_part(side); !part) return part;
+  const VkExtent3D level = side.image.extent(side.part.mipLevel);
+  const auto inside = [](int32_t a, int32_t b, uint32_t limit) {
+    return a != b && std::min(a, b) >= 0 && int64_t{std::max(a, b)} <= limit;
+  };
+  if (inside(corners[0].x, corners[1].x, level.width) && inside(corners[0].y, corners[1].y, level.height) &&
+      inside(corners[0].z, corners[1].z, level.depth))
+    return Ok{};
+  return region_error(kCommand, side.region, std::string(side.name) + "Offsets of " + object_name("image", side.image.info().label),
+                      corner_text(corners), "different corners within the level's " + extent_text(level),
+                      side.is_3d() ? "" : "z is 0 and 1 where the image is not 3d");
+}
+
+Status check_formats(const Image& source, const Image& destination, VkFilter filter) {
+  const vk::FormatInfo &a = format_of(source), &b = format_of(destination);
+  for (const Image* image : {&source, &destination})
+    if (image->sample_count() != 1) return multisampled_error(kCommand, *image, "resolve it first");
   if (class_of(a) != class_of(b) || (class_of(a) == Class::depth && a.format != b.format)) {
     return field_error(kCommand, "destination format", b.name,
                        std::string("a format of the same kind as ") + a.name + " (unsigned, signed, other; depth and stencil: the same)",
                        "");
   }
-  if (!b.is_depth_stencil() && !b.color_attachment) {
+  if (!b.is_depth_stencil() && !b.color_attachment)
     return field_error(kCommand, "destination format", b.name, "a format that can be rendered to", "", VK_ERROR_FORMAT_NOT_SUPPORTED);
-  }
   if (filter != VK_FILTER_NEAREST && filter != VK_FILTER_LINEAR)
-    return field_error(kCommand, "filter", std::to_string(filter), "nearest or linear", "");
+    return field_error(kCommand, "filter", number(filter), "nearest or linear", "");
   if (filter == VK_FILTER_LINEAR && class_of(a) != Class::real) {
     return field_error(kCommand, "filter", "linear", std::string("nearest for ") + a.name,
                        "integers, depth and stencil are not interpolated");
   }
-  if (Status ok = check_corners(source, source_level, source_corners, "source"); !ok) return ok.error();
-  if (Status ok = check_corners(destination, destination_level, destination_corners, "destination"); !ok) return ok.error();
-  if (&source == &destination && source_level == destination_level && source_layer == destination_layer) {
-    const auto apart = [](int32_t a0, int32_t a1, int32_t b0, int32_t b1) {
-      return std::max(a0, a1) <= std::min(b0, b1) || std::max(b0, b1) <= std::min(a0, a1);
-    };
-    if (!apart(source_corners[0].x, source_corners[1].x, destination_corners[0].x, destination_corners[1].x) &&
-        !apart(source_corners[0].y, source_corners[1].y, destination_corners[0].y, destination_corners[1].y)) {
-      return Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(kCommand) + ": source and destination overlap in " +
-                                                       object_name("image", source.info().label) + "; blit through another image"};
-    }
-  }
   return Ok{};
 }
 
-void blit_image(const Image& source, uint32_t source_level, uint32_t source_layer, const VkOffset3D source_corners[2], Image& destination,
-                uint32_t destination_level, uint32_t destination_layer, const VkOffset3D destination_corners[2], VkFilter filter,
-                RowRange rows) {
-  const VkImageAspectFlags aspects = format_aspects(*vk::find_format(source.info().format));
-  for (VkImageAspectFlagBits aspect : {VK_IMAGE_ASPECT_COLOR_BIT, VK_IMAGE_ASPECT_DEPTH_BIT, VK_IMAGE_ASPECT_STENCIL_BIT}) {
-    if (aspects & aspect) {
-      blit_aspect(source, source_level, source_layer, source_corners, destination, destination_level, destination_layer,
-                  destination_corners, filter, rows, aspect);
-    }
+Status check_pair(const Side& from, const Side& to) {
+  if (from.part.aspectMask != to.part.aspectMask)
+    return region_error(kCommand, from.region, "dstSubresource.aspectMask", number(to.part.aspectMask),
+                        number(from.part.aspectMask) + " as the source", "");
+  const auto layers = [](const Side& side) { return side.is_3d() ? 1u : slabs_of(side).count; };
+  const bool volume = from.is_3d() || to.is_3d();
+  if (layers(from) == layers(to) && (!volume || layers(from) == 1)) return Ok{};
+  return region_error(kCommand, from.region, "dstSubresource.layerCount", number(layers(to)),
+                      volume ? "1 where an image is 3d" : number(layers(from)) + " as the source", "");
+}
+
+}  // namespace
+
+Status check_blit_image(const Image& source, const Image& destination, std::span<const VkImageBlit2> regions, VkFilter filter) {
+  if (Status ok = check_regions(kCommand, regions.size()); !ok) return ok;
+  for (const Image* image : {&source, &destination})
+    if (Status ok = check_has_memory(kCommand, *image); !ok) return ok;
+  if (Status ok = check_formats(source, destination, filter); !ok) return ok;
+  const auto from = [&](size_t i) { return side_of(i, "src", source, regions[i].srcSubresource, regions[i].srcOffsets); };
+  const auto to = [&](size_t i) { return side_of(i, "dst", destination, regions[i].dstSubresource, regions[i].dstOffsets); };
+  for (size_t i = 0; i < regions.size(); ++i) {
+    if (Status ok = check_corners(from(i), regions[i].srcOffsets); !ok) return ok;
+    if (Status ok = check_corners(to(i), regions[i].dstOffsets); !ok) return ok;
+    if (Status ok = check_pair(from(i), to(i)); !ok) return ok;
+  }
+  if (source.memory() != destination.memory()) return Ok{};
+  for (size_t i = 0; i < regions.size(); ++i)
+    for (size_t j = 0; j < regions.size(); ++j)
+      if (overlap(from(i), to(j)))
+        return Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(kCommand) + ": the source of regions[" + std::to_string(i) +
+                                                         "] and the destination of regions[" + std::to_string(j) + "] overlap in " +
+                                                         object_name("image", source.info().label) + "; blit through another image"};
+  return Ok{};
+}
+
+void blit_image(const Image& source, const Image& destination, std::span<const VkImageBlit2> regions, VkFilter filter,
+                const ShareRows& share) {
+  for (const VkImageBlit2& region : regions) {
+    const Blit blit = make_blit(source, destination, region, filter);
+    const auto slabs = static_cast<uint32_t>(blit.slabs.size());
+    for_each_aspect(region.srcSubresource.aspectMask, [&](VkImageAspectFlagBits aspect) {
+      run_slabs(share, &destination, slabs, static_cast<uint32_t>(blit.lines.size()), [&](uint32_t slab, uint32_t y0, uint32_t y1) {
+        assert(slab < slabs && y1 <= blit.lines.size());
+        if (blit.linear) {
+          blit_rows_linear(blit, aspect, slab, y0, y1);
+        } else {
+          blit_rows_nearest(blit, aspect, slab, y0, y1);
+        }
+      });
+    });
+    mark_written(destination, {region.dstSubresource.aspectMask, region.dstSubresource.mipLevel, 1, blit.first_slab, slabs},
+                 Writer::transfer);
   }
 }
 

@@ -1,19 +1,16 @@
-// transfer/clear.cpp -- clears of whole images outside passes: every level, layer and sample.
+// transfer/clear.cpp -- clears outside passes: ranges of levels and layers, all
+// samples, all slices of a 3D image.
 //
-// In, out: see transfer.hpp. Source: Vulkan specification, "Clearing Images Outside a Render Pass Instance".
-#include <algorithm>
-#include <bit>
-#include <cassert>
+// In, out: see transfer.hpp. Source: Vulkan specification, "Clearing Images
+// Outside a Render Pass Instance".
 #include <cstring>
 
-#include "transfer/transfer.hpp"
-#include "transfer/transfer_checks.hpp"
+#include "transfer/regions.hpp"
 
 namespace tilegpu::transfer {
 namespace {
 
 void fill_row(uint8_t* row, uint32_t width_px, const uint8_t* texel, uint32_t texel_B, AspectField field) {
-  assert(width_px > 0 && (!field.mask || texel_B == 4));  // a field is a part of a 32-bit word
   if (field.mask) {
     uint32_t value;
     std::memcpy(&value, texel, 4);
@@ -32,71 +29,98 @@ void fill_row(uint8_t* row, uint32_t width_px, const uint8_t* texel, uint32_t te
   for (size_t done_B = texel_B; done_B < size_B; done_B *= 2) std::memcpy(row + done_B, row, std::min(done_B, size_B - done_B));
 }
 
-void clear_aspect(Image& image, VkImageAspectFlagBits aspect, const uint8_t* texel) {
-  const ImageCreateInfo& info = image.info();
-  const AspectField field = aspect_field(*vk::find_format(info.format), aspect);
-  for (uint32_t level = 0; level < info.mip_levels; ++level) {
-    for (uint32_t layer = 0; layer < info.array_layers; ++layer) {
-      for (uint32_t s = 0; s < image.sample_count(); ++s) {
-        TexelRows texels = open_texels(image, aspect, level, layer, s);
-        const Rows& rows = texels.rows;
-        for (uint32_t y = 0; y < rows.height_px; ++y) {
-          if (y == 0 || field.mask) {
-            fill_row(rows.at(0, y), rows.width_px, texel, rows.texel_B, field);
-          } else {
-            std::memcpy(rows.at(0, y), rows.at(0, 0), static_cast<size_t>(rows.width_px) * rows.texel_B);
-          }
+void clear_level(const Image& image, VkImageAspectFlagBits aspect, uint32_t level, Slabs slabs, const uint8_t* texel,
+                 const ShareRows& share) {
+  const AspectField field = aspect_field(format_of(image), aspect);
+  run_slabs(share, &image, slabs.count, image.extent(level).height, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
+    for (uint32_t s = 0; s < image.sample_count(); ++s) {
+      TexelRows texels = open_texels(image, aspect, level, slabs.first + slab, s);
+      const Rows& rows = texels.rows;
+      for (uint32_t y = y0; y < y1; ++y) {
+        if (y == y0 || field.mask) {
+          fill_row(rows.at(0, y), rows.width_px, texel, rows.texel_B, field);
+        } else {
+          std::memcpy(rows.at(0, y), rows.at(0, y0), static_cast<size_t>(rows.width_px) * rows.texel_B);
         }
-        close_texels(texels);
       }
+      close_texels(texels);
+    }
+  });
+}
+
+void clear_aspect(const Image& image, VkImageAspectFlagBits aspect, const uint8_t* texel, std::span<const VkImageSubresourceRange> ranges,
+                  const ShareRows& share) {
+  for (VkImageSubresourceRange range : ranges) {
+    if (!(range.aspectMask & aspect)) continue;
+    [[maybe_unused]] const bool there = resolve_range(image, range);
+    assert(there);
+    for (uint32_t level = range.baseMipLevel; level < range.baseMipLevel + range.levelCount; ++level) {
+      const bool is_3d = image.info().type == VK_IMAGE_TYPE_3D;
+      const Slabs slabs = is_3d ? Slabs{0, image.layer_count(level)} : Slabs{range.baseArrayLayer, range.layerCount};
+      clear_level(image, aspect, level, slabs, texel, share);
+      mark_written(image, {static_cast<VkImageAspectFlags>(aspect), level, 1, slabs.first, slabs.count}, Writer::transfer);
     }
   }
-  mark_written(image, {static_cast<VkImageAspectFlags>(aspect), 0, info.mip_levels, 0, info.array_layers}, Writer::transfer);
+}
+
+Status check_ranges(const char* command, const Image& image, std::span<const VkImageSubresourceRange> ranges, VkImageAspectFlags allowed) {
+  if (Status memory = check_has_memory(command, image); !memory) return memory;
+  if (ranges.empty()) return field_error(command, "rangeCount", "0", "1 or more", "record no command where there is nothing to do");
+  const std::string of = " of " + object_name("image", image.info().label);
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const std::string name = "ranges[" + std::to_string(i) + "].";
+    VkImageSubresourceRange range = ranges[i];
+    if (range.aspectMask == 0 || (range.aspectMask & ~allowed))
+      return field_error(command, name + "aspectMask" + of, number(range.aspectMask),
+                         "aspects of the format (mask " + number(allowed) + ")", "");
+    if (resolve_range(image, range)) continue;
+    const ImageCreateInfo& info = image.info();
+    return field_error(command, name + "levels and layers" + of,
+                       number(range.levelCount) + " levels from " + number(range.baseMipLevel) + ", " + number(range.layerCount) +
+                           " layers from " + number(range.baseArrayLayer),
+                       "at least one each within " + number(info.mip_levels) + " levels and " + number(info.array_layers) + " layers", "");
+  }
+  return Ok{};
 }
 
 }  // namespace
 
-Status check_clear_color_image(const Image& image) {
-  if (vk::find_format(image.info().format)->is_depth_stencil()) {
-    return field_error("clear_color_image", object_name("image", image.info().label) + ".format",
-                       vk::find_format(image.info().format)->name, "a colour format", "use clear_depth_stencil_image");
+Status check_clear_color_image(const Image& image, std::span<const VkImageSubresourceRange> ranges) {
+  if (format_of(image).is_depth_stencil()) {
+    return field_error("clear_color_image", object_name("image", image.info().label) + ".format", format_of(image).name, "a colour format",
+                       "use clear_depth_stencil_image");
   }
-  return check_has_memory("clear_color_image", image);
+  return check_ranges("clear_color_image", image, ranges, VK_IMAGE_ASPECT_COLOR_BIT);
 }
 
-void clear_color_image(Image& image, const VkClearColorValue& value) {
+void clear_color_image(const Image& image, const VkClearColorValue& value, std::span<const VkImageSubresourceRange> ranges,
+                       const ShareRows& share) {
   vk::Texel texel;
   static_assert(sizeof texel == sizeof value);
   std::memcpy(&texel, &value, sizeof texel);
   uint8_t bytes[16] = {};
-  vk::pack_texel(*vk::find_format(image.info().format), texel, bytes);
-  clear_aspect(image, VK_IMAGE_ASPECT_COLOR_BIT, bytes);
+  vk::pack_texel(format_of(image), texel, bytes);
+  clear_aspect(image, VK_IMAGE_ASPECT_COLOR_BIT, bytes, ranges, share);
 }
 
-Status check_clear_depth_stencil_image(const Image& image, VkImageAspectFlags aspects) {
-  const VkImageAspectFlags all = format_aspects(*vk::find_format(image.info().format));
-  if (aspects == 0 || (aspects & ~all) || (all & VK_IMAGE_ASPECT_COLOR_BIT)) {
-    return field_error("clear_depth_stencil_image", object_name("image", image.info().label) + ": aspects", std::to_string(aspects),
-                       "depth or stencil aspects of the format (mask " + std::to_string(all) + ")", "use clear_color_image for colour");
+Status check_clear_depth_stencil_image(const Image& image, std::span<const VkImageSubresourceRange> ranges) {
+  if (!format_of(image).is_depth_stencil()) {
+    return field_error("clear_depth_stencil_image", object_name("image", image.info().label) + ".format", format_of(image).name,
+                       "a depth or stencil format", "use clear_color_image for colour");
   }
-  return check_has_memory("clear_depth_stencil_image", image);
+  return check_ranges("clear_depth_stencil_image", image, ranges, format_aspects(format_of(image)));
 }
 
-void clear_depth_stencil_image(Image& image, const VkClearDepthStencilValue& value, VkImageAspectFlags aspects) {
-  const vk::FormatInfo& format = *vk::find_format(image.info().format);
-  if (aspects & VK_IMAGE_ASPECT_DEPTH_BIT) {
-    vk::Texel texel{};
-    texel.f[0] = value.depth > 0 ? std::min(value.depth, 1.0f) : 0.0f;
-    uint8_t bytes[16] = {};
-    vk::pack_texel(format, texel, bytes);
-    clear_aspect(image, VK_IMAGE_ASPECT_DEPTH_BIT, bytes);
-  }
-  if (aspects & VK_IMAGE_ASPECT_STENCIL_BIT) {
-    const uint32_t stencil = value.stencil & 0xff;
-    uint8_t bytes[16] = {};
-    std::memcpy(bytes, &stencil, 4);
-    clear_aspect(image, VK_IMAGE_ASPECT_STENCIL_BIT, bytes);
-  }
+void clear_depth_stencil_image(const Image& image, const VkClearDepthStencilValue& value, std::span<const VkImageSubresourceRange> ranges,
+                               const ShareRows& share) {
+  vk::Texel texel{};
+  texel.f[0] = value.depth > 0 ? std::min(value.depth, 1.0f) : 0.0f;
+  uint8_t depth[16] = {}, stencil[16] = {};
+  if (format_of(image).depth_bits) vk::pack_texel(format_of(image), texel, depth);
+  const uint32_t low = value.stencil & 0xff;
+  std::memcpy(stencil, &low, 4);
+  clear_aspect(image, VK_IMAGE_ASPECT_DEPTH_BIT, depth, ranges, share);
+  clear_aspect(image, VK_IMAGE_ASPECT_STENCIL_BIT, stencil, ranges, share);
 }
 
 }  // namespace tilegpu::transfer

@@ -1,37 +1,67 @@
-// transfer/copy.cpp -- copies between buffers and images, without conversion.
+// transfer/copy.cpp -- copies between images, and between buffers and images,
+// without conversion.
 //
-// In, out: see transfer.hpp. Source: Vulkan specification, "Copying Data Between Buffers", "... Images", "... Buffers and Images".
-#include <algorithm>
-#include <cassert>
+// In, out: see transfer.hpp. Source: Vulkan specification, "Copying Data
+// Between Images", "Copying Data Between Buffers and Images".
+#include <bit>
 #include <cstring>
 
-#include "transfer/transfer.hpp"
-#include "transfer/transfer_checks.hpp"
+#include "transfer/regions.hpp"
 
 namespace tilegpu::transfer {
 namespace {
 
-std::string number(uint64_t value) { return std::to_string(value); }
-
+/// A region's texels in a buffer.
 struct BufferShape {
-  uint64_t pitch_B, size_B;
+  uint64_t row_B, slab_B, size_B;
 };
 
-BufferShape buffer_shape(uint32_t row_length_px, uint32_t width_px, uint32_t height_px, uint32_t texel_B) {
-  const uint64_t pitch_B = static_cast<uint64_t>(row_length_px ? row_length_px : width_px) * texel_B;
-  return {pitch_B, height_px ? pitch_B * (height_px - 1) + static_cast<uint64_t>(width_px) * texel_B : 0};
+BufferShape buffer_shape(const VkBufferImageCopy2& r, uint32_t slabs, uint32_t texel_B) {
+  const VkExtent3D& e = r.imageExtent;
+  assert(e.width && e.height && slabs);
+  const uint64_t row_B = static_cast<uint64_t>(r.bufferRowLength ? r.bufferRowLength : e.width) * texel_B;
+  const uint64_t slab_B = row_B * (r.bufferImageHeight ? r.bufferImageHeight : e.height);
+  return {row_B, slab_B, slab_B * (slabs - 1) + row_B * (e.height - 1) + static_cast<uint64_t>(e.width) * texel_B};
 }
 
-Status check_buffer_image(const char* command, const Buffer& buffer, uint64_t offset_B, uint32_t row_length_px, const Image& image,
-                          const ImageRegion& region, uint32_t width_px, uint32_t height_px, const char* side) {
-  if (Status ok = check_region(command, image, region, width_px, height_px, side); !ok) return ok.error();
+Side image_side(const char* command, size_t i, const Image& image, const VkBufferImageCopy2& r) {
+  return {command, i, "image", image, r.imageSubresource, r.imageOffset, r.imageExtent};
+}
+
+VkImageAspectFlagBits aspect_of(const VkBufferImageCopy2& r) {
+  assert(std::has_single_bit(r.imageSubresource.aspectMask));
+  return static_cast<VkImageAspectFlagBits>(r.imageSubresource.aspectMask);
+}
+
+Status check_buffer_image(const char* command, const Buffer& buffer, const Image& image, std::span<const VkBufferImageCopy2> regions) {
+  if (Status ok = check_regions(command, regions.size()); !ok) return ok;
+  if (Status ok = check_has_memory(command, buffer); !ok) return ok;
+  if (Status ok = check_has_memory(command, image); !ok) return ok;
   if (image.sample_count() != 1) return multisampled_error(command, image, "resolve it first");
-  if (row_length_px && row_length_px < width_px) {
-    return field_error(command, "row_length_px", number(row_length_px), "0 or at least width_px, " + number(width_px), "");
+  for (size_t i = 0; i < regions.size(); ++i) {
+    const VkBufferImageCopy2& r = regions[i];
+    const Side side = image_side(command, i, image, r);
+    if (Status ok = check_box(side); !ok) return ok;
+    if (!std::has_single_bit(r.imageSubresource.aspectMask))
+      return region_error(command, i, "imageSubresource.aspectMask", number(r.imageSubresource.aspectMask), "one aspect",
+                          "copy depth and stencil one after the other");
+    if (!side.is_3d() && r.imageExtent.depth != 1)
+      return region_error(command, i, "imageExtent.depth", number(r.imageExtent.depth), "1 where the image is not 3d",
+                          "layers are layerCount");
+    if (r.bufferRowLength && r.bufferRowLength < r.imageExtent.width)
+      return region_error(command, i, "bufferRowLength", number(r.bufferRowLength),
+                          "0 or at least the extent's width, " + number(r.imageExtent.width), "");
+    if (r.bufferImageHeight && r.bufferImageHeight < r.imageExtent.height)
+      return region_error(command, i, "bufferImageHeight", number(r.bufferImageHeight),
+                          "0 or at least the extent's height, " + number(r.imageExtent.height), "");
+    const BufferShape shape = buffer_shape(r, slabs_of(side).count, aspect_field(format_of(image), aspect_of(r)).buffer_B);
+    if (Status ok = check_bytes(command, i, "buffer", buffer, r.bufferOffset, shape.size_B); !ok) return ok;
+    if (overlap(side, buffer, r.bufferOffset, shape.size_B))
+      return Error{VK_ERROR_VALIDATION_FAILED_EXT,
+                   std::string(command) + ": regions[" + std::to_string(i) + "]: " + object_name("buffer", buffer.info().label) + " and " +
+                       object_name("image", image.info().label) + " overlap in their memory; copy through another buffer"};
   }
-  const BufferShape shape =
-      buffer_shape(row_length_px, width_px, height_px, aspect_field(*vk::find_format(image.info().format), region.aspect).buffer_B);
-  return check_range(command, buffer, offset_B, shape.size_B);
+  return Ok{};
 }
 
 /// One row from or to a field of 32-bit words.
@@ -64,129 +94,152 @@ void field_to_field(const uint8_t* in, AspectField field, uint32_t count, uint8_
   }
 }
 
-void mark_defined(Image& image, const ImageRegion& region, RowRange rows) {
-  if (rows.begin == 0)
-    mark_written(image, {static_cast<VkImageAspectFlags>(region.aspect), region.level, 1, region.layer, 1}, Writer::transfer);
+Side source_side(size_t i, const Image& image, const VkImageCopy2& r) {
+  return {"copy_image", i, "src", image, r.srcSubresource, r.srcOffset, r.extent};
+}
+Side destination_side(size_t i, const Image& image, const VkImageCopy2& r) {
+  return {"copy_image", i, "dst", image, r.dstSubresource, r.dstOffset, r.extent};
+}
+
+/// Formats that are copied bit by bit: the same, or colour of one texel size.
+Status check_formats(const Image& source, const Image& destination) {
+  const vk::FormatInfo &a = format_of(source), &b = format_of(destination);
+  const bool colors = !a.is_depth_stencil() && !b.is_depth_stencil();
+  if (a.format == b.format || (colors && a.texel_B == b.texel_B)) return Ok{};
+  return field_error("copy_image", "destination format", b.name,
+                     std::string("a format of the same texel size as ") + a.name + " (depth and stencil: the same format)",
+                     "use blit_image to convert");
+}
+
+/// What the two sides of a region must have in common.
+Status check_pair(const Side& from, const Side& to) {
+  const char* command = from.command;
+  if (from.part.aspectMask != to.part.aspectMask)
+    return region_error(command, from.region, "dstSubresource.aspectMask", number(to.part.aspectMask),
+                        number(from.part.aspectMask) + " as the source", "");
+  if (!from.is_3d() && !to.is_3d() && from.extent.depth != 1)
+    return region_error(command, from.region, "extent.depth", number(from.extent.depth), "1 where no image is 3d", "layers are layerCount");
+  const uint32_t a = slabs_of(from).count, b = slabs_of(to).count;
+  if (a != b)
+    return region_error(command, from.region, to.is_3d() ? "extent.depth" : "dstSubresource.layerCount", number(b),
+                        number(a) + " as the source's " + (from.is_3d() ? "slices" : "layers"), "");
+  return Ok{};
 }
 
 }  // namespace
 
-Status check_copy_buffer(const Buffer& source, const Buffer& destination, uint64_t source_offset_B, uint64_t destination_offset_B,
-                         uint64_t size_B) {
-  if (Status ok = check_range("copy_buffer", source, source_offset_B, size_B); !ok) return ok.error();
-  if (Status ok = check_range("copy_buffer", destination, destination_offset_B, size_B); !ok) return ok.error();
-  const uint64_t distance_B = std::max(source_offset_B, destination_offset_B) - std::min(source_offset_B, destination_offset_B);
-  if (&source == &destination && distance_B < size_B) {
-    return Error{VK_ERROR_VALIDATION_FAILED_EXT,
-                 "copy_buffer: source and destination overlap in " + object_name("buffer", source.info().label) + "; copy in two steps"};
+Status check_copy_buffer_to_image(const Buffer& source, const Image& destination, std::span<const VkBufferImageCopy2> regions) {
+  return check_buffer_image("copy_buffer_to_image", source, destination, regions);
+}
+
+void copy_buffer_to_image(const Buffer& source, const Image& destination, std::span<const VkBufferImageCopy2> regions,
+                          const ShareRows& share) {
+  for (const VkBufferImageCopy2& r : regions) {
+    const Side side = image_side("copy_buffer_to_image", 0, destination, r);
+    const VkImageAspectFlagBits aspect = aspect_of(r);
+    const AspectField field = aspect_field(format_of(destination), aspect);
+    const Slabs slabs = slabs_of(side);
+    const BufferShape shape = buffer_shape(r, slabs.count, field.buffer_B);
+    const auto x0 = static_cast<uint32_t>(r.imageOffset.x), top = static_cast<uint32_t>(r.imageOffset.y);
+    run_slabs(share, &destination, slabs.count, r.imageExtent.height, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
+      TexelRows texels = open_texels(destination, aspect, r.imageSubresource.mipLevel, slabs.first + slab, 0);
+      for (uint32_t y = y0; y < y1; ++y) {
+        const uint8_t* in = source.data() + r.bufferOffset + shape.slab_B * slab + shape.row_B * y;
+        uint8_t* out = texels.rows.at(x0, top + y);
+        if (field.mask) {
+          field_from_buffer(in, field, r.imageExtent.width, out);
+        } else {
+          std::memcpy(out, in, static_cast<size_t>(r.imageExtent.width) * field.buffer_B);
+        }
+      }
+      close_texels(texels);
+    });
+    mark_written(destination, range_of_slabs(side, aspect), Writer::transfer);
   }
-  return Ok{};
 }
 
-void copy_buffer(const Buffer& source, const Buffer& destination, uint64_t source_offset_B, uint64_t destination_offset_B,
-                 uint64_t size_B) {
-  std::memmove(destination.data() + destination_offset_B, source.data() + source_offset_B, size_B);
-  mark_written(destination, destination_offset_B, size_B, Writer::transfer);
+Status check_copy_image_to_buffer(const Image& source, const Buffer& destination, std::span<const VkBufferImageCopy2> regions) {
+  return check_buffer_image("copy_image_to_buffer", destination, source, regions);
 }
 
-Status check_copy_buffer_to_image(const Buffer& source, uint64_t offset_B, uint32_t row_length_px, const Image& destination,
-                                  const ImageRegion& region, uint32_t width_px, uint32_t height_px) {
-  return check_buffer_image("copy_buffer_to_image", source, offset_B, row_length_px, destination, region, width_px, height_px,
-                            "destination");
-}
-
-void copy_buffer_to_image(const Buffer& source, uint64_t offset_B, uint32_t row_length_px, Image& destination, const ImageRegion& region,
-                          uint32_t width_px, uint32_t height_px, RowRange range) {
-  const RowRange rows = share_of(destination, range, height_px);
-  if (rows.begin == rows.end) return;
-  const AspectField field = aspect_field(*vk::find_format(destination.info().format), region.aspect);
-  const BufferShape shape = buffer_shape(row_length_px, width_px, height_px, field.buffer_B);
-  TexelRows texels = open_texels(destination, region.aspect, region.level, region.layer, 0);
-  assert(static_cast<uint32_t>(region.x) + width_px <= texels.rows.width_px);
-  for (uint32_t y = rows.begin; y < rows.end; ++y) {
-    const uint8_t* in = source.data() + offset_B + shape.pitch_B * y;
-    uint8_t* out = texels.rows.at(static_cast<uint32_t>(region.x), static_cast<uint32_t>(region.y) + y);
-    if (field.mask) {
-      field_from_buffer(in, field, width_px, out);
-    } else {
-      std::memcpy(out, in, static_cast<size_t>(width_px) * field.buffer_B);
-    }
+void copy_image_to_buffer(const Image& source, const Buffer& destination, std::span<const VkBufferImageCopy2> regions,
+                          const ShareRows& share) {
+  for (const VkBufferImageCopy2& r : regions) {
+    const VkImageAspectFlagBits aspect = aspect_of(r);
+    const AspectField field = aspect_field(format_of(source), aspect);
+    const Slabs slabs = slabs_of(image_side("copy_image_to_buffer", 0, source, r));
+    const BufferShape shape = buffer_shape(r, slabs.count, field.buffer_B);
+    const auto x0 = static_cast<uint32_t>(r.imageOffset.x), top = static_cast<uint32_t>(r.imageOffset.y);
+    // A compressed source is decoded by slab: shared like a destination, each
+    // is decoded once.
+    run_slabs(share, &source, slabs.count, r.imageExtent.height, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
+      const TexelRows texels = open_texels(source, aspect, r.imageSubresource.mipLevel, slabs.first + slab, 0);
+      for (uint32_t y = y0; y < y1; ++y) {
+        const uint8_t* in = texels.rows.at(x0, top + y);
+        uint8_t* out = destination.data() + r.bufferOffset + shape.slab_B * slab + shape.row_B * y;
+        if (field.mask) {
+          field_to_buffer(in, field, r.imageExtent.width, out);
+        } else {
+          std::memcpy(out, in, static_cast<size_t>(r.imageExtent.width) * field.buffer_B);
+        }
+      }
+    });
+    mark_written(destination, r.bufferOffset, shape.size_B, Writer::transfer);
   }
-  close_texels(texels);
-  mark_defined(destination, region, rows);
 }
 
-Status check_copy_image_to_buffer(const Image& source, const ImageRegion& region, uint32_t width_px, uint32_t height_px,
-                                  const Buffer& destination, uint64_t offset_B, uint32_t row_length_px) {
-  return check_buffer_image("copy_image_to_buffer", destination, offset_B, row_length_px, source, region, width_px, height_px, "source");
-}
-
-void copy_image_to_buffer(const Image& source, const ImageRegion& region, uint32_t width_px, uint32_t height_px, const Buffer& destination,
-                          uint64_t offset_B, uint32_t row_length_px, RowRange range) {
-  const AspectField field = aspect_field(*vk::find_format(source.info().format), region.aspect);
-  const BufferShape shape = buffer_shape(row_length_px, width_px, height_px, field.buffer_B);
-  const TexelRows texels = open_texels(source, region.aspect, region.level, region.layer, 0);
-  assert(static_cast<uint32_t>(region.x) + width_px <= texels.rows.width_px);
-  const RowRange rows = {std::min(range.begin, height_px), std::min(range.end, height_px)};
-  for (uint32_t y = rows.begin; y < rows.end; ++y) {
-    const uint8_t* in = texels.rows.at(static_cast<uint32_t>(region.x), static_cast<uint32_t>(region.y) + y);
-    uint8_t* out = destination.data() + offset_B + shape.pitch_B * y;
-    if (field.mask) {
-      field_to_buffer(in, field, width_px, out);
-    } else {
-      std::memcpy(out, in, static_cast<size_t>(width_px) * field.buffer_B);
-    }
-  }
-  if (rows.begin == 0) mark_written(destination, offset_B, shape.size_B, Writer::transfer);
-}
-
-Status check_copy_image(const Image& source, const ImageRegion& from, const Image& destination, const ImageRegion& to, uint32_t width_px,
-                        uint32_t height_px) {
+Status check_copy_image(const Image& source, const Image& destination, std::span<const VkImageCopy2> regions) {
   constexpr const char* kCommand = "copy_image";
-  if (Status ok = check_region(kCommand, source, from, width_px, height_px, "source"); !ok) return ok.error();
-  if (Status ok = check_region(kCommand, destination, to, width_px, height_px, "destination"); !ok) return ok.error();
-  const vk::FormatInfo &a = *vk::find_format(source.info().format), &b = *vk::find_format(destination.info().format);
-  const bool compatible =
-      a.is_depth_stencil() || b.is_depth_stencil() ? a.format == b.format && from.aspect == to.aspect : a.texel_B == b.texel_B;
-  if (!compatible) {
-    return field_error(kCommand, "destination format", b.name,
-                       std::string("a format of the same texel size as ") + a.name + " (depth and stencil: the same format)",
-                       "use blit_image to convert");
-  }
+  if (Status ok = check_regions(kCommand, regions.size()); !ok) return ok;
+  for (const Image* image : {&source, &destination})
+    if (Status ok = check_has_memory(kCommand, *image); !ok) return ok;
+  if (Status ok = check_formats(source, destination); !ok) return ok;
   if (source.sample_count() != destination.sample_count()) {
     return field_error(kCommand, "destination samples", number(destination.sample_count()),
                        number(source.sample_count()) + " as the source", "use resolve_image");
   }
-  if (&source == &destination && from.level == to.level && from.layer == to.layer && from.aspect == to.aspect) {
-    const auto apart = [](int32_t p, int32_t q, uint32_t size) { return std::abs(static_cast<int64_t>(p) - q) >= size; };
-    if (!apart(from.x, to.x, width_px) && !apart(from.y, to.y, height_px)) {
-      return Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(kCommand) + ": source and destination overlap in " +
-                                                       object_name("image", source.info().label) + "; copy through another image"};
-    }
+  for (size_t i = 0; i < regions.size(); ++i) {
+    const Side from = source_side(i, source, regions[i]), to = destination_side(i, destination, regions[i]);
+    for (const Side* side : {&from, &to})
+      if (Status ok = check_box(*side); !ok) return ok;
+    if (Status ok = check_pair(from, to); !ok) return ok;
   }
+  if (source.memory() != destination.memory()) return Ok{};
+  for (size_t i = 0; i < regions.size(); ++i)
+    for (size_t j = 0; j < regions.size(); ++j)
+      if (overlap(source_side(i, source, regions[i]), destination_side(j, destination, regions[j])))
+        return Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(kCommand) + ": the source of regions[" + std::to_string(i) +
+                                                         "] and the destination of regions[" + std::to_string(j) + "] overlap in " +
+                                                         object_name("image", source.info().label) + "; copy through another image"};
   return Ok{};
 }
 
-void copy_image(const Image& source, const ImageRegion& from, Image& destination, const ImageRegion& to, uint32_t width_px,
-                uint32_t height_px, RowRange range) {
-  const AspectField field = aspect_field(*vk::find_format(source.info().format), from.aspect);
-  const RowRange rows = share_of(destination, range, height_px);
-  if (rows.begin == rows.end) return;
-  for (uint32_t s = 0; s < source.sample_count(); ++s) {
-    const TexelRows in = open_texels(source, from.aspect, from.level, from.layer, s);
-    TexelRows out = open_texels(destination, to.aspect, to.level, to.layer, s);
-    for (uint32_t y = rows.begin; y < rows.end; ++y) {
-      const uint8_t* a = in.rows.at(static_cast<uint32_t>(from.x), static_cast<uint32_t>(from.y) + y);
-      uint8_t* b = out.rows.at(static_cast<uint32_t>(to.x), static_cast<uint32_t>(to.y) + y);
-      if (field.mask) {
-        field_to_field(a, field, width_px, b);
-      } else {
-        std::memmove(b, a, static_cast<size_t>(width_px) * in.rows.texel_B);
-      }
-    }
-    close_texels(out);
+void copy_image(const Image& source, const Image& destination, std::span<const VkImageCopy2> regions, const ShareRows& share) {
+  for (const VkImageCopy2& r : regions) {
+    const Side from = source_side(0, source, r), to = destination_side(0, destination, r);
+    const Slabs in_slabs = slabs_of(from), out_slabs = slabs_of(to);
+    assert(in_slabs.count == out_slabs.count);
+    for_each_aspect(r.srcSubresource.aspectMask, [&](VkImageAspectFlagBits aspect) {
+      const AspectField field = aspect_field(format_of(source), aspect);
+      run_slabs(share, &destination, out_slabs.count, r.extent.height, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
+        for (uint32_t s = 0; s < source.sample_count(); ++s) {
+          const TexelRows in = open_texels(source, aspect, r.srcSubresource.mipLevel, in_slabs.first + slab, s);
+          TexelRows out = open_texels(destination, aspect, r.dstSubresource.mipLevel, out_slabs.first + slab, s);
+          for (uint32_t y = y0; y < y1; ++y) {
+            const uint8_t* a = in.rows.at(static_cast<uint32_t>(r.srcOffset.x), static_cast<uint32_t>(r.srcOffset.y) + y);
+            uint8_t* b = out.rows.at(static_cast<uint32_t>(r.dstOffset.x), static_cast<uint32_t>(r.dstOffset.y) + y);
+            if (field.mask) {
+              field_to_field(a, field, r.extent.width, b);
+            } else {
+              std::memcpy(b, a, static_cast<size_t>(r.extent.width) * in.rows.texel_B);
+            }
+          }
+          close_texels(out);
+        }
+      });
+    });
+    mark_written(destination, range_of_slabs(to, r.dstSubresource.aspectMask), Writer::transfer);
   }
-  mark_defined(destination, to, rows);
 }
 
 }  // namespace tilegpu::transfer

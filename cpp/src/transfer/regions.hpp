@@ -1,0 +1,105 @@
+// transfer/regions.hpp -- regions of transfer commands: one way to check them,
+// and to walk over their rows.
+//
+// In: a side of a region (image, subresource layers, offset, extent). Out: the
+// first error, with command, region, field, value, what is allowed and the fix;
+// slabs (layers or slices) and rows for the work. Source: Vulkan specification,
+// valid usage of the copy commands.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "base/field_error.hpp"
+#include "resource/memory_contents.hpp"
+#include "resource/texel_rows.hpp"
+#include "transfer/transfer.hpp"
+
+namespace tilegpu::transfer {
+
+/// Layers of an array, or slices of a 3D image.
+struct Slabs {
+  uint32_t first = 0, count = 0;
+};
+
+/// One side of a region.
+struct Side {
+  const char* command;
+  size_t region;
+  const char* name;  // "src", "dst", "image": how Vulkan's fields begin
+  const Image& image;
+  VkImageSubresourceLayers part;
+  VkOffset3D offset;
+  VkExtent3D extent;
+  bool is_3d() const { return image.info().type == VK_IMAGE_TYPE_3D; }
+};
+
+inline std::string number(int64_t value) { return std::to_string(value); }
+inline std::string offset_text(const VkOffset3D& o) {
+  std::string text = "(";
+  return text.append(number(o.x)).append(", ").append(number(o.y)).append(", ").append(number(o.z)).append(")");
+}
+inline std::string extent_text(const VkExtent3D& e) {
+  std::string text = number(e.width);
+  return text.append("x").append(number(e.height)).append("x").append(number(e.depth)).append(" px");
+}
+
+/// "copy_image: regions[2].srcOffset is ...".
+Error region_error(const char* command, size_t region, const std::string& field, const std::string& value, const std::string& allowed,
+                   const std::string& fix, VkResult code = VK_ERROR_VALIDATION_FAILED_EXT);
+Error multisampled_error(const char* command, const Image& image, const char* fix);
+Status check_regions(const char* command, size_t count);
+Status check_has_memory(const char* command, const Image& image);
+Status check_has_memory(const char* command, const Buffer& buffer);
+/// Bytes [offset, offset + size) of region number `region`; `name`: "src",
+/// "dst", "buffer".
+Status check_bytes(const char* command, size_t region, const char* name, const Buffer& buffer, uint64_t offset_B, uint64_t size_B);
+
+/// Aspects, level and layers are there; of a 3D image layer 0 alone.
+Status check_part(const Side& side);
+/// The part, and the box within the level. Depth counts slices of a 3D image;
+/// elsewhere offset.z is 0.
+Status check_box(const Side& side);
+Slabs slabs_of(const Side& side);
+/// layerCount and levelCount without VK_REMAINING; false: there is nothing of
+/// the kind.
+bool resolve_range(const Image& image, VkImageSubresourceRange& range);
+VkImageSubresourceRange range_of_slabs(const Side& side, VkImageAspectFlags aspects);
+
+/// Whether bytes of the two boxes may be the same. Of one image: texels; of two
+/// on one memory: rows.
+bool overlap(const Side& a, const Side& b);
+/// Whether the bytes of a buffer are those of the box.
+bool overlap(const Side& side, const Buffer& buffer, uint64_t offset_B, uint64_t size_B);
+
+/// Rows [y0, y1) of each slab in turn: work(slab, y0, y1). A block-compressed
+/// destination is shared by whole slabs: its superblocks span rows.
+template <class Work>
+void run_slabs(const ShareRows& share, const Image* destination, uint32_t slabs, uint32_t height_px, Work work) {
+  if (slabs == 0 || height_px == 0) return;
+  if (destination && destination->info().tiling == ImageTiling::block_compressed) {
+    share(slabs, [&](RowRange range) {
+      for (uint32_t slab = range.begin; slab < range.end; ++slab) work(slab, 0u, height_px);
+    });
+    return;
+  }
+  share(slabs * height_px, [&](RowRange range) {
+    assert(range.begin <= range.end && range.end <= slabs * height_px);
+    for (uint32_t row = range.begin; row < range.end;) {
+      const uint32_t slab = row / height_px, y0 = row % height_px, y1 = std::min(height_px, y0 + range.end - row);
+      work(slab, y0, y1);
+      row += y1 - y0;
+    }
+  });
+}
+
+/// Calls `each` for each aspect of a mask.
+template <class Each>
+void for_each_aspect(VkImageAspectFlags aspects, Each each) {
+  for (VkImageAspectFlagBits aspect : {VK_IMAGE_ASPECT_COLOR_BIT, VK_IMAGE_ASPECT_DEPTH_BIT, VK_IMAGE_ASPECT_STENCIL_BIT})
+    if (aspects & aspect) each(aspect);
+}
+
+inline const vk::FormatInfo& format_of(const Image& image) { return *vk::find_format(image.info().format); }
+
+}  // namespace tilegpu::transfer
