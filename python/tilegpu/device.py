@@ -77,7 +77,10 @@ class Device(Context):
                     f"Device: {name} is {arguments.shown(value)}; it must be a whole number, 0 for the default"
                 )
         self.label = arguments.text(label, "Device: label")
-        profile, jit_target = arguments.text(profile, "Device: profile"), arguments.text(jit_target, "Device: jit_target")
+        profile, jit_target = (
+            arguments.text(profile, "Device: profile"),
+            arguments.text(jit_target, "Device: jit_target"),
+        )
         if not isinstance(cache_dir, (str, os.PathLike)):
             raise ValidationError(f"Device: cache_dir is {arguments.shown(cache_dir)}; it must be a path, '' or 'off'")
         core = _core.Device(
@@ -133,7 +136,8 @@ class Device(Context):
         tiling: str = "linear",
         label: str = "",
     ) -> Image:
-        """An image of ``size`` (width, height) pixels ((width,): 1D; (width, height, depth): 3D); its contents are undefined until something is stored.
+        """An image of ``size`` (width, height) pixels ((width,): 1D; (width, height, depth): 3D); its contents are undefined
+        until something is stored.
 
         ``samples``: 1, 2, 4, 8 or 16. ``transient``: an attachment that lives in tile memory only; it has no memory
         unless a spill needs it.
@@ -179,7 +183,9 @@ class Device(Context):
         up. ``cube``: 6 layers +x, -x, +y, -y, +z, -z. The sampler's parameters (``filter``, ``address`` and the others) are
         those of :meth:`sampler`; ``sampler`` takes a ready one.
         """
-        name = arguments.text(label, "texture: label") or (str(pixels) if isinstance(pixels, (str, os.PathLike)) else "")
+        name = arguments.text(label, "texture: label") or (
+            str(pixels) if isinstance(pixels, (str, os.PathLike)) else ""
+        )
         what = f"texture '{name}'" if name else "texture"
         if sampler is not None and not isinstance(sampler, Sampler):
             raise ValidationError(f"{what}: sampler is {arguments.shown(sampler)}; it must be a sampler (dev.sampler)")
@@ -285,8 +291,8 @@ class Device(Context):
         Offsets and ``size`` of buffers are bytes; positions and ``extent`` of images are (x, y) and (width, height)
         in pixels, by default as much as
         fits both; of 3D images they have three values. ``row_length``: pixels in a row of the buffer, 0 for the extent's width,
-        ``image_height``: rows of a layer or slice. ``aspect``: ``"depth"`` or ``"stencil"`` of such images. ``layers``: how many of each image;
-        they may be slices of the other.
+        ``image_height``: rows of a layer or slice. ``aspect``: ``"depth"`` or ``"stencil"`` of such images. ``layers``: how
+        many of each image; they may be slices of the other.
         """
         source, destination = _unwrap(source), _unwrap(destination)
         source_offset = _count(source_offset, "copy: source_offset")
@@ -312,7 +318,9 @@ class Device(Context):
         if isinstance(source, Buffer) and isinstance(destination, Buffer):
             size = min(source.size - source_offset, destination.size - destination_offset) if size is None else size
             if size < 0:
-                raise ValidationError(f"copy: offsets are {source_offset} and {destination_offset} B, behind the end of a buffer")
+                raise ValidationError(
+                    f"copy: offsets are {source_offset} and {destination_offset} B, behind the end of a buffer"
+                )
             regions = [(source_offset, destination_offset, size)]
             self._run(lambda cb: cb.copy_buffer(source.core, destination.core, regions))
             return
@@ -335,7 +343,9 @@ class Device(Context):
             if isinstance(destination, Image):
                 sizes.append(destination._level_size(destination_level, to_pos))
             extent = [min(values) for values in zip(*sizes, strict=True)]
-        size_px = arguments.vector(extent, 1, "copy: extent", "it must be (width, height) in pixels, and a depth in volumes")
+        size_px = arguments.vector(
+            extent, 1, "copy: extent", "it must be (width, height) in pixels, and a depth in volumes"
+        )
         if min(size_px) <= 0:
             raise ValidationError(f"copy: extent is {extent}; width and height must be at least 1")
         if isinstance(source, Buffer):

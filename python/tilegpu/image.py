@@ -276,7 +276,9 @@ class Image:
         bit = _ASPECT_BITS[aspect]
         self._device._run(
             lambda cb: cb.copy_image(
-                self.core, copy.core, [((bit, level, layer, 1), (0, 0, 0), (bit, 0, 0, 1), (0, 0, 0), (width, height, 1))]
+                self.core,
+                copy.core,
+                [((bit, level, layer, 1), (0, 0, 0), (bit, 0, 0, 1), (0, 0, 0), (width, height, 1))],
             )
         )
         return copy.core
@@ -432,7 +434,9 @@ def _sizes_of(size: Any, what: str) -> list[int]:
     limit = _core.MAX_IMAGE_SIZE_PX
     if not all(1 <= v <= limit for v in sizes):
         shown = ", ".join(str(v) for v in sizes)
-        raise ValidationError(f"{what}: size is ({shown}); width and height must be 1 to {limit} pixels, and so must a depth")
+        raise ValidationError(
+            f"{what}: size is ({shown}); width and height must be 1 to {limit} pixels, and so must a depth"
+        )
     return sizes
 
 
@@ -460,5 +464,7 @@ def _swizzle(text: str | None, what: str) -> list[int]:
     if text is None:
         return [table["identity"]] * 4
     if not isinstance(text, str) or len(text) != 4 or any(c not in "rgba01" for c in text.lower()):
-        raise ValidationError(f"{what}: swizzle is {arguments.shown(text)}; it must be four letters of 'rgba01', such as 'rrr1'")
+        raise ValidationError(
+            f"{what}: swizzle is {arguments.shown(text)}; it must be four letters of 'rgba01', such as 'rrr1'"
+        )
     return [table[_SWIZZLE_LETTERS.get(c, c)] for c in text.lower()]

@@ -385,9 +385,11 @@ struct Loader {
       case Tag::update_buffer:
         return record(read<command::UpdateBuffer>(), [&](auto& c) { return cb.update_buffer(c.buffer, c.offset_B, c.bytes); });
       case Tag::copy_buffer_to_image:
-        return record(read<command::CopyBufferToImage>(), [&](auto& c) { return cb.copy_buffer_to_image(c.source, c.destination, c.regions); });
+        return record(read<command::CopyBufferToImage>(),
+                      [&](auto& c) { return cb.copy_buffer_to_image(c.source, c.destination, c.regions); });
       case Tag::copy_image_to_buffer:
-        return record(read<command::CopyImageToBuffer>(), [&](auto& c) { return cb.copy_image_to_buffer(c.source, c.destination, c.regions); });
+        return record(read<command::CopyImageToBuffer>(),
+                      [&](auto& c) { return cb.copy_image_to_buffer(c.source, c.destination, c.regions); });
       case Tag::copy_image:
         return record(read<command::CopyImage>(), [&](auto& c) { return cb.copy_image(c.source, c.destination, c.regions); });
       case Tag::blit_image:

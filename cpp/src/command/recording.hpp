@@ -19,10 +19,9 @@ struct ExecuteCommands {
   Ptr<const Recording> recording;
 };
 
-using Command =
-    std::variant<Ptr<const Pass>, CopyBuffer, FillBuffer, UpdateBuffer, CopyBufferToImage, CopyImageToBuffer, CopyImage, BlitImage,
-                 ResolveImage, ClearColorImage, ClearDepthStencilImage, GenerateMipmaps, ResetQueryPool, WriteTimestamp,
-                 CopyQueryPoolResults, ExecuteCommands>;
+using Command = std::variant<Ptr<const Pass>, CopyBuffer, FillBuffer, UpdateBuffer, CopyBufferToImage, CopyImageToBuffer, CopyImage,
+                             BlitImage, ResolveImage, ClearColorImage, ClearDepthStencilImage, GenerateMipmaps, ResetQueryPool,
+                             WriteTimestamp, CopyQueryPoolResults, ExecuteCommands>;
 
 struct Recording {
   Ptr<Device> device;
