@@ -53,7 +53,7 @@ def scene_name(family: str, samples: int, mode: str) -> str:
 class _CompressingDevice(tg.Device):
     """Attachments are block-compressed images."""
 
-    def image(self, size: tuple[int, int], format: Any, **options: Any) -> tg.Image:
+    def image(self, size: Sequence[int], format: Any, **options: Any) -> tg.Image:
         if str(options.get("label", "")).startswith(("color", "resolved")):
             options["tiling"] = "block_compressed"
         return super().image(size, format, **options)
