@@ -150,8 +150,8 @@ def test_copies_are_written_too(tmp_path: Path) -> None:
     copy_commands = _core.CommandBuffer(scene.device.core)
     copy_commands.begin()
     bit = _core.ENUMS["image_aspect"]["color"]
-    region = (bit, 0, 0, 0, 0)
-    copy_commands.copy_image(scene.out.core, region, copy.core, region, *SIZE)
+    part, origin = (bit, 0, 0, 1), (0, 0, 0)
+    copy_commands.copy_image(scene.out.core, copy.core, [(part, origin, part, origin, (*SIZE, 1))])
     copy_commands.end()
     assert rp._recorded is not None
     _core.save_capture(scene.device.core, [copy_commands, rp._recorded], str(tmp_path / "c"))
@@ -159,6 +159,54 @@ def test_copies_are_written_too(tmp_path: Path) -> None:
     (stats,) = replay.run()
     assert stats.draws == 4
     assert np.array_equal(replay.pictures[0], scene.out.numpy())
+
+
+def test_regions_fills_and_updates_are_written_too(tmp_path: Path) -> None:
+    """A volume that is filled by every kind of transfer, a pass that draws one slice of it into another; both levels are compared."""
+    device = tg.Device(cache_dir="off", threads=2)
+    rng = np.random.default_rng(11)
+    levels = 2
+    volume = device.image((12, 10, 6), "r8g8b8a8_unorm", mip_levels=levels, label="volume")
+    flat = device.image((12, 10), "r8g8b8a8_unorm", layers=3)
+    words, out = device.buffer(rng.integers(0, 256, 12 * 10 * 4 * 6, dtype=np.uint8)), device.buffer(12 * 10 * 4 * 6)
+    color = _core.ENUMS["image_aspect"]["color"]
+    layer, layers, origin = (color, 0, 0, 1), (color, 0, 0, 3), (0, 0, 0)
+    commands = _core.CommandBuffer(device.core)
+    commands.begin()
+    grey = _core.ClearValue.color(volume.format_info.number, [0.5, 0.25, 0.0, 1.0])
+    commands.clear_color_image(volume.core, grey, [(color, 0, 1, 0, 1), (color, 1, 1, 0, 1)])
+    commands.fill_buffer(words.core, 400, 64, 0x01020304)
+    commands.update_buffer(words.core, 800, bytes(range(200)))
+    commands.copy_buffer(words.core, out.core, [(0, 4, 100), (400, 200, 900)])
+    up = [(0, 0, 0, layer, (0, 0, 1), (12, 10, 2)), (80, 16, 12, layer, (1, 2, 4), (5, 6, 2))]
+    commands.copy_buffer_to_image(words.core, volume.core, up)
+    commands.copy_image(volume.core, flat.core, [(layer, (0, 0, 1), layers, origin, (12, 10, 3))])
+    commands.copy_image(flat.core, volume.core, [(layers, (2, 2, 0), (color, 1, 0, 1), (1, 1, 0), (4, 3, 3))])
+    corners = ((12, 0, 6), (0, 10, 2))
+    commands.blit_image(volume.core, volume.core, [(layer, corners, (color, 1, 0, 1), ((0, 0, 0), (6, 5, 1)))], 1)
+    commands.copy_image_to_buffer(volume.core, out.core, [(1200, 0, 0, layer, (0, 0, 2), (6, 7, 2))])
+    commands.end()
+    device.core.submit_and_wait([commands])
+    frag = """#version 450
+    layout(binding = 0) uniform sampler2DArray src; layout(location = 0) out vec4 o;
+    void main() { o = texelFetch(src, ivec3(gl_FragCoord.xy, 1), 0).bgra; }"""
+    full = "#version 450\nvoid main() { gl_Position = vec4((gl_VertexIndex & 1) * 4 - 1, (gl_VertexIndex & 2) * 2 - 1, 0, 1); }"
+    pipe = device.pipeline(full, frag, color=[volume.format])
+    target = tg.Attachment(volume, "dont_care", level=1, layer=2)
+    with device.render_pass(color=[target], label="slice") as rp:
+        rp.draw(pipe, count=3, bind={"src": (flat, device.sampler(filter="nearest"))})
+    want = volume.numpy(1, 2)
+    assert rp._recorded is not None and len(np.unique(want.reshape(-1, 4), axis=0)) > 20
+    _core.save_capture(device.core, [commands, rp._recorded], str(tmp_path / "c"))
+    replay = tg.Device(cache_dir="off", lanes=4).load_capture(tmp_path / "c")
+    (stats,) = replay.run()
+    assert stats.draws == 1
+    assert np.array_equal(replay.pictures[0], want)
+    ((image, at_level, at_layer),) = replay._capture.pictures
+    assert (at_level, at_layer) == (1, 2)
+    for level in range(levels):
+        for z in range(max(1, 6 >> level)):
+            assert np.array_equal(image.read(color, level, z), volume.numpy(level, z)), (level, z)
 
 
 def with_checksum(header: bytes, payload: bytes) -> bytes:

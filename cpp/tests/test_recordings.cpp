@@ -182,7 +182,7 @@ void captured(const Scene& s, const std::vector<Ptr<CommandBuffer>>& list, const
   if (!CHECK_MESSAGE(capture, capture ? "" : capture.error().message)) return;
   auto done = device->submit_and_wait({capture->command_buffers, {}}, {});
   if (!CHECK_MESSAGE(done, done ? "" : done.error().message) || !CHECK(capture->pictures.size() == 1)) return;
-  CHECK(Target::pixels_of(*capture->pictures[0]) == right);
+  CHECK(Target::pixels_of(*capture->pictures[0]->image()) == right);
 }
 
 InheritanceInfo inheritance() { return {.color_formats = {VK_FORMAT_R8G8B8A8_UNORM}, .label = "part"}; }

@@ -23,7 +23,7 @@ class Attachment:
     ``resolve``: a single-sampled image that receives the resolved samples, in tile memory; ``resolve_mode``:
     ``"average"`` (default for
     colour that is not integer), ``"sample_zero"`` (default otherwise), ``"min"``, ``"max"``.
-    ``level``, ``layer``: which part of the image, if ``image`` is no view.
+    ``level``, ``layer``: which part of the image, if ``image`` is no view; of a 3D image ``layer`` is a slice.
     """
 
     __slots__ = ("clear", "image", "layer", "level", "load_op", "resolve", "resolve_mode", "store_op")
@@ -61,13 +61,15 @@ class Attachment:
             raise ValidationError(f"{what} is {arguments.shown(image)}; it must be an image, a view or a tilegpu.Attachment")
         self.level = arguments.whole(self.level, f"{what}: level")
         self.layer = arguments.whole(self.layer, f"{what}: layer")
-        if not 0 <= self.level < image.mip_levels or not 0 <= self.layer <= image.layers - layers:
+        there = image._layer_count(self.level) if 0 <= self.level < image.mip_levels else image._layer_count(0)
+        if not 0 <= self.level < image.mip_levels or not 0 <= self.layer <= there - layers:
             raise ValidationError(
                 f"{what}: level {self.level}, layer {self.layer} and {layers} layer(s) from it; image '{image.label}' has "
-                f"{image.mip_levels} levels and {image.layers} layers"
+                f"{image.mip_levels} levels and {there} {'slices' if image.type == '3d' else 'layers'}"
             )
+        flat = "1d" if image.type == "1d" else "2d"
         return image.view(
-            "2d" if layers == 1 else "2d_array", level=self.level, levels=1, layer=self.layer, layers=layers
+            flat if layers == 1 else f"{flat}_array", level=self.level, levels=1, layer=self.layer, layers=layers
         )
 
     def build(self, aspect: str, layers: int, what: str) -> tuple[_core.RenderingAttachment, ImageView]:

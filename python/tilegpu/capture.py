@@ -42,7 +42,7 @@ class Replay:
         if self._submission is None:
             raise ValidationError(f"capture '{self.path}': pictures are there only after run()")
         color = _core.ENUMS["image_aspect"]["color"]
-        return [image.read(color, 0, 0) for image in self._capture.pictures]
+        return [image.read(color, level, layer) for image, level, layer in self._capture.pictures]
 
     def __repr__(self) -> str:
         return f"<tilegpu.Replay of '{self.path}'>"

@@ -31,6 +31,7 @@ _LIMITS = {"tiler_heap": 1 << 50}
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
 _REMAINING = _MAX_U32 = 0xFFFFFFFF
 _POSITION = "it must be (x, y) in pixels, or (x, y, z) of a 3D image"
+_EXTENT = "it must be (width, height) in pixels, and a depth in volumes"
 
 
 class Device(Context):
@@ -283,7 +284,7 @@ class Device(Context):
         extent: Sequence[int] | None = None,
         row_length: int = 0,
         aspect: str | None = None,
-        layers: int = 1,
+        layers: int | None = None,
         image_height: int = 0,
     ) -> None:
         """Copies between buffers and images without conversion; arrays and bytes may be the source too.
@@ -292,7 +293,7 @@ class Device(Context):
         in pixels, by default as much as
         fits both; of 3D images they have three values. ``row_length``: pixels in a row of the buffer, 0 for the extent's width,
         ``image_height``: rows of a layer or slice. ``aspect``: ``"depth"`` or ``"stencil"`` of such images. ``layers``: how
-        many of each image; they may be slices of the other.
+        many, by default one; where one of two images is 3D they are slices of it, by default as many as fit both.
         """
         source, destination = _unwrap(source), _unwrap(destination)
         source_offset = _count(source_offset, "copy: source_offset")
@@ -300,7 +301,7 @@ class Device(Context):
         size = None if size is None else _count(size, "copy: size")
         source_layer = _count(source_layer, "copy: source_layer", _MAX_U32)
         destination_layer = _count(destination_layer, "copy: destination_layer", _MAX_U32)
-        layers = _count(layers, "copy: layers", _MAX_U32)
+        layers = None if layers is None else _count(layers, "copy: layers", _MAX_U32)
         row_length = _count(row_length, "copy: row_length", _MAX_U32)
         image_height = _count(image_height, "copy: image_height", _MAX_U32)
         from_pos = arguments.vector(source_pos, 0, "copy: source_pos", _POSITION)
@@ -332,10 +333,9 @@ class Device(Context):
             )
         name = image._aspect(aspect)
         bit = _ASPECTS[name]
-        if isinstance(source, Image):
-            source._require_readable(name, source_level, source_layer)
-        from_part = (bit, _count(source_level, "copy: source_level", _MAX_U32), source_layer, layers)
-        to_part = (bit, _count(destination_level, "copy: destination_level", _MAX_U32), destination_layer, layers)
+        source_level = _count(source_level, "copy: source_level", _MAX_U32)
+        destination_level = _count(destination_level, "copy: destination_level", _MAX_U32)
+        whole, has_depth = extent is None, extent is not None and len(arguments.sequence(extent, "copy: extent", _EXTENT)) == 3
         if extent is None:
             sizes = []
             if isinstance(source, Image):
@@ -343,11 +343,27 @@ class Device(Context):
             if isinstance(destination, Image):
                 sizes.append(destination._level_size(destination_level, to_pos))
             extent = [min(values) for values in zip(*sizes, strict=True)]
-        size_px = arguments.vector(
-            extent, 1, "copy: extent", "it must be (width, height) in pixels, and a depth in volumes"
-        )
+        size_px = arguments.vector(extent, 1, "copy: extent", _EXTENT)
         if min(size_px) <= 0:
             raise ValidationError(f"copy: extent is {extent}; width and height must be at least 1")
+        if isinstance(source, Image) and isinstance(destination, Image) and (source.type == "3d") != (destination.type == "3d"):
+            # Slices of the one are layers of the other, and extent has their number in Vulkan.
+            if layers is None and whole:
+                flat, first = (destination, destination_layer) if source.type == "3d" else (source, source_layer)
+                layers = max(1, min(size_px[2], flat.layers - first))
+            elif layers is None:
+                layers = size_px[2]
+            elif has_depth and layers != size_px[2]:
+                raise ValidationError(f"copy: layers is {layers}, and the third of extent {size_px[2]}; slices become layers one by one")
+            size_px = (*size_px[:2], layers)
+            counts = tuple(1 if image.type == "3d" else layers for image in (source, destination))
+        else:
+            counts = (1, 1) if layers is None else (layers, layers)
+        from_part = (bit, source_level, source_layer, counts[0])
+        to_part = (bit, destination_level, destination_layer, counts[1])
+        if isinstance(source, Image):
+            slabs = (from_pos[2], size_px[2]) if source.type == "3d" else (source_layer, counts[0])
+            source._require_all_readable([name], source_level, *slabs)
         if isinstance(source, Buffer):
             assert isinstance(destination, Image)
             target, up = destination, [(source_offset, row_length, image_height, to_part, to_pos, size_px)]
@@ -356,14 +372,6 @@ class Device(Context):
             down = [(destination_offset, row_length, image_height, from_part, from_pos, size_px)]
             self._run(lambda cb: cb.copy_image_to_buffer(source.core, destination.core, down))
         else:
-            if source.type == destination.type == "2d" and layers > 1:
-                size_px = (*size_px[:2], 1)
-            elif source.type != destination.type and "3d" in (source.type, destination.type):
-                size_px = (*size_px[:2], layers)
-            if source.type == "3d":
-                from_part = (*from_part[:3], 1)
-            if destination.type == "3d":
-                to_part = (*to_part[:3], 1)
             across = [(from_part, from_pos, to_part, to_pos, size_px)]
             self._run(lambda cb: cb.copy_image(source.core, destination.core, across))
 
@@ -384,7 +392,6 @@ class Device(Context):
         """Copies with scaling and conversion of the format. Rects are corners (x0, y0, x1, y1); x0 > x1 mirrors.
         Of 3D images (x0, y0, z0, x1, y1, z1)."""
         source, destination = _image(source, "blit: source"), _image(destination, "blit: destination")
-        source._require_readable(None, source_level, source_layer)
         mode = enums.parse("filter", filter, "blit: filter")
         aspects = sum(_ASPECTS[name] for name in source.format_info.aspects)
         layers = _count(layers, "blit: layers", _MAX_U32)
@@ -395,7 +402,12 @@ class Device(Context):
         ):
             level = _count(level, f"blit: {name}_level", _MAX_U32)
             layer = _count(layer, f"blit: {name}_layer", _MAX_U32)
-            region += [(aspects, level, layer, layers), _corners(rect, image._level_size(level), f"blit: {name}_rect")]
+            corners = _corners(rect, image._level_size(level), f"blit: {name}_rect")
+            region += [(aspects, level, layer, layers), corners]
+            if name == "source":
+                low, high = sorted(corner[2] for corner in corners)
+                slabs = (low, high - low) if image.type == "3d" else (layer, layers)
+                image._require_all_readable(image.format_info.aspects, level, *slabs)
         self._run(lambda cb: cb.blit_image(source.core, destination.core, [tuple(region)], mode))
 
     def clear(
@@ -439,7 +451,7 @@ class Device(Context):
     def generate_mipmaps(self, image: Any) -> None:
         """Makes levels 1 and up from level 0, each from the one above."""
         target = _image(image, "generate_mipmaps")
-        target._require_readable(None, 0, 0)
+        target._require_all_readable(target.format_info.aspects[:1], 0, 0, target._layer_count(0))
         self._run(lambda cb: cb.generate_mipmaps(target.core))
 
     def capture(self, path: str | os.PathLike[str]) -> None:
@@ -470,7 +482,6 @@ class Device(Context):
         as much as the source has from its position on, or a region."""
         source, destination = _image(source, "resolve: source"), _image(destination, "resolve: destination")
         source_layer = _count(source_layer, "resolve: source_layer", _MAX_U32)
-        source._require_readable(None, 0, source_layer)
         count = source.layers - source_layer if layers is None else _count(layers, "resolve: layers", _MAX_U32)
         destination_level = _count(destination_level, "resolve: destination_level", _MAX_U32)
         destination_layer = _count(destination_layer, "resolve: destination_layer", _MAX_U32)
@@ -479,8 +490,7 @@ class Device(Context):
         size_px = arguments.vector(extent, 1, "resolve: extent", "it must be (width, height) in pixels")
         if min(size_px) <= 0:
             raise ValidationError(f"resolve: extent is {extent}; width and height must be at least 1")
-        for layer in range(source_layer, source_layer + count):
-            source._require_readable(None, 0, layer)
+        source._require_all_readable(source.format_info.aspects[:1], 0, source_layer, count)
         region = (
             (_ASPECTS["color"], 0, source_layer, count),
             from_pos,

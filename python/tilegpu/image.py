@@ -27,7 +27,7 @@ class Image:
     :meth:`tilegpu.Device.texture`.
 
     ``size`` is (width, height) in pixels; row 0 is the top row. In arrays the shape is (height, width[, samples],
-    components).
+    components). ``type``: ``"1d"``, ``"2d"`` or ``"3d"``; ``depth``: the slices of a 3D image, each read and drawn to as a ``layer``.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class Image:
         layers: int | None = None,
         swizzle: str | None = None,
     ) -> ImageView:
-        """A view of some levels and layers.
+        """A view of some levels and layers; of a 3D image as ``"2d"`` or ``"2d_array"``, some slices of one level.
 
         ``type``: ``"2d"``, ``"2d_array"``, ``"cube"``, ...; by default what the image is. ``levels`` and
         ``layers``: how many, ``None`` for the
@@ -186,10 +186,10 @@ class Image:
             type = (
                 ("cube" if self.layers == 6 else "cube_array")
                 if self.cube
-                else ("2d_array" if self.layers > 1 and layers != 1 else "2d")
+                else f"{self.type}_array"
+                if self.layers > 1 and layers != 1
+                else self.type
             )
-            if self.type == "1d":
-                type = type.replace("2d", "1d")
         kind = enums.parse("image_view_type", type, f"view of image '{self.label}': type")
         number = (
             self.format_info.number
@@ -255,6 +255,12 @@ class Image:
             )
         return name
 
+    def _require_all_readable(self, aspects: Sequence[str], level: int, first: int, count: int) -> None:
+        """So many layers or slices."""
+        for aspect in aspects:
+            for layer in range(first, first + count):
+                self._require_readable(aspect, level, layer)
+
     def _level_size(self, level: int, pos: Sequence[int] = (0, 0, 0)) -> tuple[int, int, int]:
         """Width, height and depth of a level from a position on."""
         level = arguments.whole(level, f"image '{self.label}': level")
@@ -262,7 +268,8 @@ class Image:
         x, y, z = arguments.vector(pos, 0, f"image '{self.label}': position", must)
         if not 0 <= level < self.mip_levels:
             raise ValidationError(f"image '{self.label}': level {level} does not exist; it has {self.mip_levels}")
-        return max(1, self.width >> level) - x, max(1, self.height >> level) - y, max(1, self.depth >> level) - z
+        depth = max(1, self.depth >> level) - z if self.type == "3d" else 1
+        return max(1, self.width >> level) - x, max(1, self.height >> level) - y, depth
 
     def _layer_count(self, level: int) -> int:
         """Layers, or the slices of a 3D image."""
@@ -372,7 +379,8 @@ class Image:
         return stream.getvalue()
 
     def __repr__(self) -> str:
-        parts = [f"{self.width}x{self.height} px", self.format]
+        sizes = (self.width, self.height, self.depth)[: int(self.type[0])]
+        parts = [f"{'x'.join(map(str, sizes))} px", self.format]
         if self.samples > 1:
             parts.append(f"{self.samples} samples")
         if self.layers > 1:

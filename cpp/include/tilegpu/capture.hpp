@@ -10,8 +10,8 @@ namespace tilegpu {
 
 struct Capture {
   std::vector<Ptr<CommandBuffer>> command_buffers;  ///< executable, to be submitted together
-  /// Level 0, layer 0 of these are the pictures: what the last pass stores in colour, or resolves it to.
-  std::vector<Ptr<Image>> pictures;
+  /// What the last pass stores in colour, or resolves it to; their first layers are the pictures.
+  std::vector<Ptr<ImageView>> pictures;
 };
 
 /// Memory is written as it is now: what an execution of these would read. Waits until the device is idle. Secondary command buffers are

@@ -360,9 +360,9 @@ struct Loader {
     out.pictures.clear();
     for (const RenderingAttachment& a : info.color)
       if (a.resolve_view)
-        out.pictures.push_back(a.resolve_view->image());
+        out.pictures.push_back(a.resolve_view);
       else if (a.view && a.store_op == VK_ATTACHMENT_STORE_OP_STORE)
-        out.pictures.push_back(a.view->image());
+        out.pictures.push_back(a.view);
   }
 
   // -- commands outside passes

@@ -74,7 +74,7 @@ struct Checker {
                          "create the image with that usage");
     }
     if (view.info().type == VK_IMAGE_VIEW_TYPE_3D) {
-      return field_error(pass, name + ".view.type", "3d", "2d or 2d_array", "make a view of the slices to render to");
+      return field_error(pass, name + ".view.type", "3d", "1d or 2d, or an array of them", "make a view of the slices to render to");
     }
     if (view.info().level_count != 1) {
       return field_error(pass, name + ".view.level_count", number(view.info().level_count), "1",

@@ -79,6 +79,8 @@ Status check_dimensions(const ImageCreateInfo& info, const std::string& name) {
                        "multisampled images are 2d");
   if (info.type != VK_IMAGE_TYPE_2D && info.tiling != ImageTiling::linear)
     return field_error(name, "tiling", "block_compressed", "linear for a 1d or 3d image", "block-compressed images are 2d");
+  if ((info.flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT) && info.type != VK_IMAGE_TYPE_2D)
+    return field_error(name, "flags", "cube_compatible with a 1d or 3d image", "a 2d image", "make it 2d, with a layer for each face");
   constexpr VkImageCreateFlags kKnownFlags = VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT | VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT |
                                              VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_ALIAS_BIT;
   if (info.flags & ~kKnownFlags)
@@ -112,11 +114,11 @@ Status check_shape(const ImageCreateInfo& info, const std::string& name) {
                        "resolve to an image with levels");
   }
   if (info.flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT) {
-    if (info.width_px != info.height_px || info.array_layers < 6 || samples > 1 || info.type != VK_IMAGE_TYPE_2D) {
+    if (info.width_px != info.height_px || info.array_layers < 6 || samples > 1) {
       return field_error(name, "flags",
                          "cube_compatible with " + number(info.width_px) + "x" + number(info.height_px) + " px, " +
                              number(info.array_layers) + " layers, " + number(samples) + " samples",
-                         "a 2d square with at least 6 layers and 1 sample", "make it square, with a layer for each face");
+                         "a square with at least 6 layers and 1 sample", "make it square, with a layer for each face");
     }
   }
   return Ok{};

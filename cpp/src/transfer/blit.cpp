@@ -25,6 +25,7 @@ std::vector<Tap> make_taps(int32_t source0, int32_t source1, int32_t destination
   const int32_t begin = std::min(destination0, destination1), end = std::max(destination0, destination1);
   const int32_t low = std::min(source0, source1), high = std::max(source0, source1) - 1;
   const double scale = static_cast<double>(source1 - source0) / static_cast<double>(destination1 - destination0);
+  assert(begin < end && low <= high);  // checked when the blit was recorded
   std::vector<Tap> taps;
   taps.reserve(static_cast<size_t>(end - begin));
   for (int32_t x = begin; x < end; ++x) {
@@ -65,6 +66,7 @@ struct RowCache {
 
 void copy_nearest(const Rows& in, const Rows& out, const std::vector<Tap>& columns, uint32_t source_y, uint32_t x0, uint32_t y,
                   AspectField field) {
+  assert(in.texel_B == out.texel_B && source_y < in.height_px && (!field.mask || in.texel_B == 4));
   const uint8_t* row = in.at(0, source_y);
   uint8_t* target = out.at(x0, y);
   const uint32_t texel_B = in.texel_B;
@@ -90,6 +92,7 @@ struct LinearRows {
   RowCache cache;
   /// One destination row: columns mixed in two rows, and the two rows.
   void get(const Tap& line, const std::vector<Tap>& columns, vk::Texel* out) {
+    assert(line.first < rows.height_px && line.second < rows.height_px);
     const vk::Texel* second = cache.get(format, rows, line.second, line.first);
     const vk::Texel* first = cache.get(format, rows, line.first, line.second);
     second = cache.get(format, rows, line.second, line.first);
@@ -143,6 +146,7 @@ void blit_rows_nearest(const Blit& b, VkImageAspectFlagBits aspect, uint32_t sla
   const vk::FormatInfo &from = format_of(b.source), &to = format_of(b.destination);
   const TexelRows in = open_texels(b.source, aspect, b.region.srcSubresource.mipLevel, b.slabs[slab].first, 0);
   TexelRows out = open_texels(b.destination, aspect, b.region.dstSubresource.mipLevel, b.first_slab + slab, 0);
+  assert(b.x0 + b.columns.size() <= out.rows.width_px && b.y0 + y1 <= out.rows.height_px);
   RowCache cache;
   std::vector<vk::Texel> row(b.columns.size());
   for (uint32_t y = y0; y < y1; ++y) {
@@ -165,6 +169,8 @@ void blit_rows_linear(const Blit& b, VkImageAspectFlagBits aspect, uint32_t slab
                   far = open_texels(b.source, aspect, b.region.srcSubresource.mipLevel, tap.second, 0);
   LinearRows front = {from, near.rows, {}}, back = {from, far.rows, {}};
   TexelRows out = open_texels(b.destination, aspect, b.region.dstSubresource.mipLevel, b.first_slab + slab, 0);
+  assert(b.x0 + b.columns.size() <= out.rows.width_px && b.y0 + y1 <= out.rows.height_px);
+  assert(tap.weight == 0 || b.source.info().type == VK_IMAGE_TYPE_3D);  // layers are not interpolated
   std::vector<vk::Texel> row(b.columns.size()), behind(tap.weight != 0 ? row.size() : 0);
   for (uint32_t y = y0; y < y1; ++y) {
     front.get(b.lines[y], b.columns, row.data());

@@ -11,6 +11,7 @@ namespace tilegpu::transfer {
 namespace {
 
 void fill_row(uint8_t* row, uint32_t width_px, const uint8_t* texel, uint32_t texel_B, AspectField field) {
+  assert(width_px > 0 && (!field.mask || texel_B == 4));  // a field is a part of a 32-bit word
   if (field.mask) {
     uint32_t value;
     std::memcpy(&value, texel, 4);
@@ -36,6 +37,7 @@ void clear_level(const Image& image, VkImageAspectFlagBits aspect, uint32_t leve
     for (uint32_t s = 0; s < image.sample_count(); ++s) {
       TexelRows texels = open_texels(image, aspect, level, slabs.first + slab, s);
       const Rows& rows = texels.rows;
+      assert(y1 <= rows.height_px);
       for (uint32_t y = y0; y < y1; ++y) {
         if (y == y0 || field.mask) {
           fill_row(rows.at(0, y), rows.width_px, texel, rows.texel_B, field);

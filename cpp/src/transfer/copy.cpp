@@ -143,6 +143,7 @@ void copy_buffer_to_image(const Buffer& source, const Image& destination, std::s
     const auto x0 = static_cast<uint32_t>(r.imageOffset.x), top = static_cast<uint32_t>(r.imageOffset.y);
     run_slabs(share, &destination, slabs.count, r.imageExtent.height, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
       TexelRows texels = open_texels(destination, aspect, r.imageSubresource.mipLevel, slabs.first + slab, 0);
+      assert(x0 + r.imageExtent.width <= texels.rows.width_px && top + y1 <= texels.rows.height_px);
       for (uint32_t y = y0; y < y1; ++y) {
         const uint8_t* in = source.data() + r.bufferOffset + shape.slab_B * slab + shape.row_B * y;
         uint8_t* out = texels.rows.at(x0, top + y);
@@ -174,6 +175,7 @@ void copy_image_to_buffer(const Image& source, const Buffer& destination, std::s
     // is decoded once.
     run_slabs(share, &source, slabs.count, r.imageExtent.height, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
       const TexelRows texels = open_texels(source, aspect, r.imageSubresource.mipLevel, slabs.first + slab, 0);
+      assert(x0 + r.imageExtent.width <= texels.rows.width_px && top + y1 <= texels.rows.height_px);
       for (uint32_t y = y0; y < y1; ++y) {
         const uint8_t* in = texels.rows.at(x0, top + y);
         uint8_t* out = destination.data() + r.bufferOffset + shape.slab_B * slab + shape.row_B * y;
@@ -218,13 +220,16 @@ void copy_image(const Image& source, const Image& destination, std::span<const V
   for (const VkImageCopy2& r : regions) {
     const Side from = source_side(0, source, r), to = destination_side(0, destination, r);
     const Slabs in_slabs = slabs_of(from), out_slabs = slabs_of(to);
-    assert(in_slabs.count == out_slabs.count);
+    assert(in_slabs.count == out_slabs.count && source.sample_count() == destination.sample_count());
     for_each_aspect(r.srcSubresource.aspectMask, [&](VkImageAspectFlagBits aspect) {
       const AspectField field = aspect_field(format_of(source), aspect);
       run_slabs(share, &destination, out_slabs.count, r.extent.height, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
         for (uint32_t s = 0; s < source.sample_count(); ++s) {
           const TexelRows in = open_texels(source, aspect, r.srcSubresource.mipLevel, in_slabs.first + slab, s);
           TexelRows out = open_texels(destination, aspect, r.dstSubresource.mipLevel, out_slabs.first + slab, s);
+          assert(in.rows.texel_B == out.rows.texel_B && (!field.mask || in.rows.texel_B == 4));
+          assert(static_cast<uint32_t>(r.srcOffset.x) + r.extent.width <= in.rows.width_px);
+          assert(static_cast<uint32_t>(r.dstOffset.x) + r.extent.width <= out.rows.width_px);
           for (uint32_t y = y0; y < y1; ++y) {
             const uint8_t* a = in.rows.at(static_cast<uint32_t>(r.srcOffset.x), static_cast<uint32_t>(r.srcOffset.y) + y);
             uint8_t* b = out.rows.at(static_cast<uint32_t>(r.dstOffset.x), static_cast<uint32_t>(r.dstOffset.y) + y);

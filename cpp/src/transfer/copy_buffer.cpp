@@ -99,6 +99,7 @@ Status check_fill_buffer(const Buffer& buffer, uint64_t offset_B, uint64_t size_
 
 void fill_buffer(const Buffer& buffer, uint64_t offset_B, uint64_t size_B, uint32_t word, const ShareRows& share) {
   size_B = fill_size_B(buffer, offset_B, size_B);
+  assert(size_B % 4 == 0 && offset_B % 4 == 0 && size_B <= buffer.size_B() - offset_B);
   run_bytes(share, size_B, [&](uint64_t begin_B, uint64_t piece_B) {
     assert(piece_B % 4 == 0);
     uint8_t* out = buffer.data() + offset_B + begin_B;

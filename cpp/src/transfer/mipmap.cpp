@@ -26,7 +26,7 @@ void box_row(const uint8_t* top, const uint8_t* bottom, uint32_t width_px, uint8
 }
 
 void box_rows(const Rows& in, const Rows& out, uint32_t y0, uint32_t y1) {
-  assert(in.width_px == 2 * out.width_px && in.height_px == 2 * out.height_px);
+  assert(in.texel_B == out.texel_B && in.width_px == 2 * out.width_px && in.height_px == 2 * out.height_px && y1 <= out.height_px);
   for (uint32_t y = y0; y < y1; ++y) {
     const uint8_t *top = in.at(0, 2 * y), *bottom = in.at(0, 2 * y + 1);
     switch (in.texel_B) {

@@ -16,6 +16,7 @@ Error error_of(const Side& side, const char* rest, const std::string& value, con
 /// Rows of the box, from the first slab's first to the last slab's last.
 MemoryRange rows_range(const Side& side, VkImageAspectFlagBits aspect) {
   const Slabs slabs = slabs_of(side);
+  assert(slabs.count > 0 && side.extent.height > 0);
   const MemoryRange whole = range_of(side.image, aspect, side.part.mipLevel, slabs.first, slabs.count);
   if (side.image.info().tiling != ImageTiling::linear || side.image.sample_count() > 1) return whole;
   const SubresourceLayout layout = side.image.layout(aspect, side.part.mipLevel, slabs.first);

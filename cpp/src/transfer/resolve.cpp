@@ -81,6 +81,7 @@ Status check_resolve_image(const Image& source, const Image& destination, std::s
 }
 
 void resolve_image(const Image& source, const Image& destination, std::span<const VkImageResolve2> regions, const ShareRows& share) {
+  assert(source.sample_count() > 1 && destination.sample_count() == 1);
   const resolve::Reducer reducer =
       resolve::make_reducer(format_of(source), kColor, resolve::ReduceMode::average, source.sample_count(), false);
   const size_t texel_B = format_of(source).texel_B;
@@ -91,6 +92,7 @@ void resolve_image(const Image& source, const Image& destination, std::span<cons
     run_slabs(share, &destination, out_slabs.count, r.extent.height, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
       const Samples in = open_samples(source, r.srcSubresource.mipLevel, in_slabs.first + slab);
       TexelRows out = open_texels(destination, kColor, r.dstSubresource.mipLevel, out_slabs.first + slab, 0);
+      assert(static_cast<uint32_t>(r.dstOffset.x) + r.extent.width <= out.rows.width_px);
       for (uint32_t y = y0; y < y1; ++y) {
         const uint8_t* row =
             in.first + in.row_B * (static_cast<uint32_t>(r.srcOffset.y) + y) + static_cast<uint32_t>(r.srcOffset.x) * texel_B;
