@@ -48,6 +48,7 @@ struct GeometryWorker::State {
   void process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
 
  private:
+  // One function to the compiler: a piece may be one triangle of ten thousand draws.
   void begin_piece(Piece& p);
   bool takes_range(const Piece& p);
   void draw_range(Piece& p);
@@ -74,7 +75,7 @@ static void forget_varyings(Output& out, size_t varyings_before, uint32_t shared
 }
 
 // The output and the shader's arguments, for all batches and instances.
-void GeometryWorker::State::begin_piece(Piece& p) {
+[[gnu::always_inline]] inline void GeometryWorker::State::begin_piece(Piece& p) {
   const command::DrawCall& call = p.call;
   Output& out = p.out;
   scratch.resize(draw.resolved->vertex_traits.private_memory_B);
@@ -103,7 +104,7 @@ void GeometryWorker::State::begin_piece(Piece& p) {
 }
 
 // Whether the piece's vertices are shaded as a range, each once: indices are dense, and nothing but filled triangles comes of them.
-bool GeometryWorker::State::takes_range(const Piece& p) {
+[[gnu::always_inline]] inline bool GeometryWorker::State::takes_range(const Piece& p) {
   return p.pass.vertex_ranges && p.draws && p.call.indexed && !p.position && !draw.resolved->vertex_traits.writes_memory &&
          !draw.clip_distances && !draw.cull_distances && draw.kind == PrimitiveKind::triangle &&
          draw.polygon_mode == VK_POLYGON_MODE_FILL && range.begin(p.triples.bytes, p.piece.primitive_count);
@@ -119,7 +120,7 @@ void GeometryWorker::State::draw_range(Piece& p) {
 }
 
 // The next primitives after `done` and their unique vertices; returns how many primitives.
-uint32_t GeometryWorker::State::fill_batch(const Piece& p, uint32_t done) {
+[[gnu::always_inline]] inline uint32_t GeometryWorker::State::fill_batch(const Piece& p, uint32_t done) {
   assert(done < p.piece.primitive_count);
   batch.first_primitive = p.piece.first_primitive + done;
   const uint32_t left = p.piece.primitive_count - done;
@@ -127,7 +128,7 @@ uint32_t GeometryWorker::State::fill_batch(const Piece& p, uint32_t done) {
   return tags.fill(p.triples.bytes + size_t{done} * 12, left, p.limit, p.vertex_offset, batch);
 }
 
-void GeometryWorker::State::shade_whole(Piece& p, size_t varyings_before) {
+[[gnu::always_inline]] inline void GeometryWorker::State::shade_whole(Piece& p, size_t varyings_before) {
   assert(batch.vertex_count >= 1 && batch.vertex_count <= kBatchStride);
   Output& out = p.out;
   if (needs_block(out.shared_used, batch.vertex_count)) {
@@ -173,7 +174,7 @@ bool GeometryWorker::State::draw_positions(Piece& p, size_t records_before, size
   return true;
 }
 
-void GeometryWorker::State::assemble(Piece& p) {
+[[gnu::always_inline]] inline void GeometryWorker::State::assemble(Piece& p) {
   if (draw.kind == PrimitiveKind::triangle && draw.polygon_mode == VK_POLYGON_MODE_FILL)
     assemble_triangles(draw, p.piece.draw, batch, p.out);
   else
@@ -181,7 +182,7 @@ void GeometryWorker::State::assemble(Piece& p) {
 }
 
 // One instance, batch by batch.
-void GeometryWorker::State::draw_batches(Piece& p, uint32_t instance) {
+[[gnu::always_inline]] inline void GeometryWorker::State::draw_batches(Piece& p, uint32_t instance) {
   const uint32_t per_primitive = draw.kind == PrimitiveKind::triangle ? 3 : draw.kind == PrimitiveKind::line ? 2 : 1;
   Output& out = p.out;
   for (uint32_t done = 0; done < p.piece.primitive_count;) {

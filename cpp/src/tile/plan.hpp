@@ -112,6 +112,8 @@ struct ShadeMoment {
   bool late = false;           // there is something to test (TilePlan::late)
   bool counts = false;         // an occlusion query is active
   bool position_only = false;  // deferred vertex shading: this draw's vertices are shaded when wanted
+
+  bool operator==(const ShadeMoment&) const = default;
 };
 ShadePlan plan_shading(const PassTraits& pass, const command::DrawState& state, const ShadeMoment& moment);
 

@@ -214,14 +214,27 @@ inline void run_packet(Worker& w, uint32_t count, bool checks_once) {
   finish_packet(w, count, before);
 }
 
+void choose_shading(const PassTraits& pass, const command::DrawState& state, const ShadeMoment& moment, Shading& sh) {
+  const pipeline::Resolved& resolved = *state.resolved;
+  static_cast<ShadePlan&>(sh) = plan_shading(pass, state, moment);
+  sh.state = &state;
+  sh.moment = moment;
+  sh.resolved = &resolved;
+  sh.fragment = sh.slice ? resolved.slice : resolved.fragment;
+  sh.epilogue = sh.finish != Epilogue::none ? resolved.epilogue : nullptr;
+  sh.simple = sh.is_simple();
+  sh.pixels = sh.takes_pixels ? resolved.pixels : nullptr;
+  sh.blocks = sh.takes_blocks ? resolved.blocks : nullptr;
+  sh.wanted = sh.takes_blocks && !sh.blocks ? resolved.blocks.slot() : nullptr;
+}
+
 }  // namespace
 
 void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids) {
   assert(draw < w.pass->draws.size() && w.packets.queue_count == 0 && w.packets.packet_count == 0);
   const command::DrawCall& call = w.pass->draws[draw];
   const command::DrawState& state = *call.state;
-  const pipeline::Resolved& resolved = *state.resolved;
-  const shader::StageTraits& traits = resolved.fragment_traits;
+  const shader::StageTraits& traits = state.resolved->fragment_traits;
   w.packets.block_primitive = nullptr;
   ShadeMoment moment;
   moment.early = early;
@@ -234,14 +247,8 @@ void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids) {
   moment.counts = call.query >= 0;
   moment.position_only = !w.pass->deferral.empty() && w.pass->deferral[draw].position;
   Shading& sh = w.packets.shading;
-  static_cast<ShadePlan&>(sh) = plan_shading(w.shape.traits, state, moment);
-  sh.resolved = &resolved;
-  sh.fragment = sh.slice ? resolved.slice : resolved.fragment;
-  sh.epilogue = sh.finish != Epilogue::none ? resolved.epilogue : nullptr;
-  sh.simple = sh.is_simple();
-  sh.pixels = sh.takes_pixels ? resolved.pixels : nullptr;
-  sh.blocks = sh.takes_blocks ? resolved.blocks : nullptr;
-  sh.wanted = sh.takes_blocks && !sh.blocks ? resolved.blocks.slot() : nullptr;
+  // Ten thousand draws of one state are planned once.
+  if (sh.state != &state || sh.moment != moment) choose_shading(w.shape.traits, state, moment, sh);
   sh.query = sh.counts ? call.query : -1;
   w.packets.bound_draw = draw;
   if (w.buffers.equal && traits.reads_tile) tile_io::expand_quads(w.pass->tile, w.buffers.memory.data());

@@ -484,6 +484,7 @@ void BasicTileWorker<kWithTrace>::run(const PassContext& pass, uint32_t bin) {
   w.draw.state = nullptr;
   w.bounds.broken = w.filter.broken = false;
   w.shape.traits = traits_of(pass, kTraced);
+  w.packets.shading.state = nullptr;  // code that was compiled since is taken from here on
   w.filter.tile.begin_bin(pass.depth_holds_far);
   lrz_begin_bin(w.lrz, pass.lrz, w.bin.origin_x_px, w.bin.origin_y_px, w.shape.bin_px);
   w.bounds.reset(INT32_MAX);

@@ -71,6 +71,8 @@ struct VisiblePrimitive {
 
 /// The shade plan of the draw whose quads are packed now, with its code.
 struct Shading : ShadePlan {
+  const command::DrawState* state = nullptr;  // planned for this one at this moment; null: not in this bin yet
+  ShadeMoment moment;
   const pipeline::Resolved* resolved = nullptr;
   shader::FragmentFunction fragment = nullptr, epilogue = nullptr;
   shader::FragmentFunction pixels = nullptr;  // both in one, for pixel packets; null: quads
