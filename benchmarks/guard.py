@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import re
+import site
 import subprocess
 import sys
 import tempfile
@@ -43,8 +44,15 @@ SCENES = {
 }  # fmt: skip
 
 
+#: Warm-ups after which nothing may be left to compile.
+WARM_UPS = 3
+
+
 def package(core: Path, folder: Path) -> Path:
-    """A folder for PYTHONPATH with the package and this very extension and core, symbols and all."""
+    """A folder for PYTHONPATH with the package and this very extension and core, symbols and all.
+
+    Python is run with ``-S``: an editable package's finder would come before PYTHONPATH with the installed library, which has no symbols.
+    """
     source = Path(tilegpu.__file__).resolve().parent
     target = folder / "tilegpu"
     target.mkdir()
@@ -60,8 +68,8 @@ def package(core: Path, folder: Path) -> Path:
 
 
 def function_name(signature: str) -> str:
-    """Without namespaces that say nothing, result and parameters: ``void tilegpu::raster::(anonymous namespace)::f<int>(int)`` is
-    ``raster::f<int>``."""
+    """Without namespaces that say nothing, result and parameters: ``void tilegpu::tile::(anonymous namespace)::f<int>(int)`` is
+    ``tile::f<int>``."""
     name = re.sub(r"\((?:anonymous namespace\)::|\w+\)(?=\d))", "", signature)  # and casts of template arguments
     start = re.search(r"(?:^|\s)(tilegpu::)", name.split("<")[0])
     return name[start.start(1) if start else 0 :].split("(")[0].replace("tilegpu::", "")
@@ -96,24 +104,37 @@ def self_costs(path: Path) -> Counter[str]:
     return costs
 
 
-def count_frame(scene: str, size: str, environment: dict[str, str], folder: Path) -> Counter[str]:
+def draw(scene: str, frames: int, environment: dict[str, str], tool: tuple[str, ...] = ()) -> int:
+    """Draws so many frames in a process of its own; returns how many functions and shaders were compiled for them."""
+    command = [*tool, sys.executable, "-S", str(HERE / "guard_scene.py"), scene, SCENES[scene], str(frames)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{scene}: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")
+    return int(done.stdout.split()[-1])
+
+
+def warm_up(scene: str, environment: dict[str, str]) -> None:
+    """Everything that the scene compiles is in the cache afterwards."""
+    if not any(draw(scene, 1, environment) == 0 for _ in range(WARM_UPS)):
+        raise RuntimeError(f"{scene}: after {WARM_UPS} warm-ups there is still code that does not come from the cache")
+
+
+def count_frame(scene: str, environment: dict[str, str], folder: Path) -> Counter[str]:
     """Instructions of a frame by function."""
     runs = []
     for frames in (1, 3):
         out = folder / f"{scene}.{frames}"
-        command = [
-            "valgrind",
-            "--tool=callgrind",
-            "--compress-strings=yes",
-            f"--callgrind-out-file={out}",
-            sys.executable,
-        ]
-        command += [str(HERE / "guard_scene.py"), scene, size, str(frames)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise RuntimeError(f"{scene}: {done.stderr.strip().splitlines()[-1]}")
+        compiled = draw(
+            scene, frames, environment, ("valgrind", "--tool=callgrind", "--compress-strings=yes", f"--callgrind-out-file={out}")
+        )
+        if compiled:
+            raise RuntimeError(f"{scene}: {compiled} functions or shaders were compiled while instructions were counted")
         runs.append(self_costs(out))
-    return Counter({name: max(0, (n - runs[0][name]) // 2) for name, n in runs[1].items()})
+    costs = Counter({name: max(0, (n - runs[0][name]) // 2) for name, n in runs[1].items()})
+    nameless = sum(count for name, count in costs.items() if name.startswith("0x"))  # stubs of the linker alone
+    if nameless > LEAST_SHARE * sum(costs.values()):
+        raise RuntimeError(f"{scene}: functions without names were counted; --core wants the library of the build, with its symbols")
+    return costs
 
 
 def count_shaders(folder: Path) -> dict[str, int]:
@@ -171,16 +192,14 @@ def main() -> int:
         folder = Path(name)
         (folder / "python").mkdir()
         environment = os.environ | {
-            "PYTHONPATH": str(package(options.core, folder / "python")),
+            "PYTHONPATH": os.pathsep.join([str(package(options.core, folder / "python")), *site.getsitepackages()]),
             "PYTHONHASHSEED": "0",
             "TILEGPU_CODE": "optimised",
             "XDG_CACHE_HOME": str(folder / "cache"),
         }
         for scene in options.scene or SCENES:
-            # Pipelines come from the cache when they are counted.
-            warm = [sys.executable, str(HERE / "guard_scene.py"), scene, SCENES[scene], "1"]
-            subprocess.run(warm, env=environment, check=True)
-            costs = count_frame(scene, SCENES[scene], environment, folder)
+            warm_up(scene, environment)
+            costs = count_frame(scene, environment, folder)
             total = sum(costs.values())
             functions = {n: c for n, c in costs.most_common() if c > LEAST_SHARE * total}
             new["frames"][scene] = {"instructions": total, "functions": functions}

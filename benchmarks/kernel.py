@@ -38,11 +38,11 @@ FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-std=c++20", "-pthread", 
 STAGES = ("front end", "coverage and depth", "packets, interpolation, light", "look-ups, colour", "store")
 #: Functions of tilegpu by stage; the first that fits counts.
 FUNCTIONS = (
-    (4, r"framebuffer::|fill_rows|resource::"),
+    (4, r"tile_io::|resolve::|framebuffer::|fill_rows|resource::"),
     (2, r"gather|flush_visibility|shade_|fragment|pixels|groups|take_quads|is_mixed|bind_shading"),
     (3, r"sampler|epilogue"),
-    (1, r"raster::|hsr::"),
-    (0, r"geometry::|tiler::|vertex"),
+    (1, r"tile::|hsr::"),
+    (0, r"geometry::|vertex"),
 )
 
 
