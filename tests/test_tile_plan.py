@@ -1,4 +1,4 @@
-"""rp.explain() says which way each draw took through the tile phase (cpp/src/tile/plan.hpp), by what its state asks for."""
+"""rp.explain() says which way each draw took through the tile phase (cpp/src/tile/plan/plan.hpp), by what its state asks for."""
 
 from typing import Any
 

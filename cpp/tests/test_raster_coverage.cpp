@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "records/primitive_setup.hpp"
-#include "tile/coverage.hpp"
+#include "tile/coverage/coverage.hpp"
 
 using namespace tilegpu;
 using namespace tilegpu::tile;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "records/primitive_setup.hpp"
-#include "tile/depth_stencil.hpp"
+#include "tile/depth_stencil/depth_stencil.hpp"
 #include "tile/tile_job.hpp"
 #include "vk/sample_locations.hpp"
 

@@ -10,7 +10,7 @@
 #include "command/recording.hpp"
 #include "hsr/lrz_state.hpp"
 #include "hsr/vertex_deferral.hpp"
-#include "tile/plan.hpp"
+#include "tile/plan/plan.hpp"
 #include "tilegpu/stats.hpp"
 #include "tilegpu/trace.hpp"
 
@@ -24,7 +24,7 @@ struct PassExecution {
   std::optional<PassTrace> trace;                    // where it was asked for
   std::vector<hsr::LrzDecision> lrz_decisions;       // by draw (indirect ones expanded); empty: switched off
   std::vector<hsr::VertexDeferral> vertex_deferral;  // the same for deferred vertex shading
-  // What the plans of its draws depend on (tile/plan.hpp); of the last part.
+  // What the plans of its draws depend on (tile/plan/plan.hpp); of the last part.
   tile::PassTraits traits;
   tile_io::HostTile tile;
 };

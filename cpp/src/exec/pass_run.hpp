@@ -14,7 +14,7 @@
 #include "exec/thread_pool.hpp"
 #include "geometry/census.hpp"
 #include "hsr/lrz_pass.hpp"
-#include "tile/fragment_trace.hpp"
+#include "tile/worker/fragment_trace.hpp"
 #include "tile/tile_job.hpp"
 
 namespace tilegpu::exec {

@@ -6,7 +6,7 @@
 
 #include "exec/pass_run.hpp"
 #include "resolve/tile/tile_resolve.hpp"
-#include "tile/lrz_test.hpp"
+#include "tile/depth_stencil/lrz_test.hpp"
 
 namespace tilegpu::exec {
 

@@ -85,7 +85,7 @@ inline void set_up_depth(const TriangleRecord& r, const DepthLimits& limits, Pri
 void set_up_primitive(const TriangleRecord& record, const Chunk& chunk, const DepthLimits& limits, uint32_t order,
                       shader::PrimitiveSetup& out);
 
-/// Of a record whose vertices are deferred: names instead of addresses, until tile/vertex_store.hpp has shaded them.
+/// Of a record whose vertices are deferred: names instead of addresses, until tile/worker/vertex_store.hpp has shaded them.
 void defer_vertices(const TriangleRecord& record, const Chunk& chunk, shader::PrimitiveSetup& out);
 
 /// Covered samples of one quad (framebuffer pixel of its corner), exactly as cover_triangle finds them without scissor.

@@ -1,7 +1,7 @@
 // tile/coverage_sink.hpp -- stage: tile phase, what becomes of a record's coverage. In: covered samples by window, quad, block or row
 // of blocks (coverage.hpp). Out: early tests done; quads in the queue, numbers in the visibility buffer, or nothing more.
 //
-// One sink for each record; included by tile_job.cpp alone, so that the compiler sees coverage, tests and sink at once.
+// One sink for each record; included by draw_entries.cpp alone, so that the compiler sees coverage, tests and sink at once.
 // Source: docs/decisions.md, 8; Vulkan specification, "Fragment Operations" (early tests).
 #pragma once
 
@@ -9,7 +9,11 @@
 #include <cassert>
 #include <cstring>
 
-#include "tile/worker.hpp"
+#include "tile/shading/numbers.hpp"
+#include "tile/shading/quad_queue.hpp"
+#include "tile/visibility/sample_lists.hpp"
+#include "tile/visibility/whole_blocks.hpp"
+#include "tile/worker/worker.hpp"
 
 namespace tilegpu::tile {
 

@@ -6,7 +6,8 @@
 #include <cassert>
 #include <cmath>
 
-#include "tile/worker.hpp"
+#include "tile/draw_entries.hpp"
+#include "tile/visibility/visibility.hpp"
 
 namespace tilegpu::tile {
 

@@ -8,13 +8,9 @@
 // Miller, "Hierarchical Z-buffer visibility" (near objects first).
 #pragma once
 
-#include <cstdint>
-
-#include "tile/variant.hpp"
+#include "tile/worker/worker.hpp"
 
 namespace tilegpu::tile {
-
-struct Worker;
 
 /// Whether the bin may hold such a run; before its first draw and after a clear.
 bool begin_any_order(const Worker& w);

@@ -96,7 +96,7 @@ void from_rows(const RowsView& rows, const Box& box, const PlaneView& plane) {
 
 /// Four neighbouring blocks of 4-byte texels: four rows of one cache line each.
 template <bool kStream>
-void write_lines(const uint8_t* const blocks[4], uint8_t* out, size_t pitch_B) {
+[[gnu::always_inline]] inline void write_lines(const uint8_t* const blocks[4], uint8_t* out, size_t pitch_B) {
   __m256i line[4][2];
   for (int pair = 0; pair < 2; ++pair) {
     const auto half = [&](int block, int h) { return _mm256_load_si256(reinterpret_cast<const __m256i*>(blocks[2 * pair + block]) + h); };
@@ -224,7 +224,10 @@ void to_rows(const PlaneView& plane, const Box& box, const resolve::Reducer* red
       four_samples(plane, column, row, reducer, reduced, blocks);
       uint8_t* out = rows.at(whole.min_x, whole.min_y);
       const bool lines = stream && ((reinterpret_cast<uintptr_t>(out) | rows.pitch_B) & 63) == 0;
-      (lines ? write_lines<true> : write_lines<false>)(blocks, out, rows.pitch_B);
+      if (lines)
+        write_lines<true>(blocks, out, rows.pitch_B);
+      else
+        write_lines<false>(blocks, out, rows.pitch_B);
       return 4;
     }
     const uint8_t* block = block_sample(plane, column, row, reducer, reduced);

@@ -158,15 +158,15 @@ struct alignas(64) PrimitiveSetup {
   uint32_t front_facing;  // 0 or 1
   uint32_t draw;          // index of the draw in the pass
   uint32_t order;         // position in the bin's order (identity for hidden-surface removal)
-  // Deferred vertex shading: 1: varying[] and provoking hold gl_VertexIndex until tile/vertex_store.hpp makes them addresses.
+  // Deferred vertex shading: 1: varying[] and provoking hold gl_VertexIndex until tile/worker/vertex_store.hpp makes them addresses.
   uint32_t deferred;
   uint32_t instance;  // gl_InstanceIndex; where deferred
 };
 static_assert(sizeof(PrimitiveSetup) == 128);
 
 /// One packet of N/4 quads; inputs by the packer, outputs by the shader's body, then read by late tests and the epilogue.
-/// A pixel packet (tile/pixel_groups.hpp) has groups in place of quads: four lanes of primitive[g], pixels from anywhere in the tile. Its
-/// function reads of the inputs per quad only `primitive`, and `alive`.
+/// A pixel packet (tile/visibility/pixel_groups.hpp) has groups in place of quads: four lanes of primitive[g], pixels from anywhere in the
+/// tile. Its function reads of the inputs per quad only `primitive`, and `alive`.
 struct alignas(64) FragmentArgs {
   // -- outputs of the body, inputs of the epilogue; component-major, lane-minor ([t][c][lane] with lane stride kMaxLanes)
   float color[kMaxTargets][4][kMaxLanes];  // bit patterns for integer targets

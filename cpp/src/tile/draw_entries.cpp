@@ -1,0 +1,311 @@
+// tile/draw_entries.cpp -- see draw_entries.hpp.
+//
+// Each record is covered, tested early where its draw allows that, and goes one of three ways: nothing more (depth only), the
+// visibility buffer (opaque draws: shaded at the flush, once), or the quad queue. A change of draw empties the queue; a draw
+// that needs to see the colours below it flushes the visibility buffer first.
+// Source: docs/architecture.md, "The way of the data"; docs/decisions.md, 8; Vulkan specification, "Rasterization Order".
+#include "tile/worker/variant.hpp"
+
+#include "tile/draw_entries.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "tile/coverage_sink.hpp"
+#include "tile/depth_stencil/filtered_tests.hpp"
+#include "tile/prepass.hpp"
+#include "tile/shading/quad_queue.hpp"
+#include "tile/visibility/visibility.hpp"
+
+namespace tilegpu::tile {
+
+namespace {
+
+// Lists and covers of the bin end with the first draw that they don't serve.
+void select_kept_blocks(Worker& w) {
+  CurrentDraw& d = w.draw;
+  d.takes_lists = w.lists.active && d.plan.lists;
+  d.takes_covers = w.covers.active && d.plan.covers;
+  if (w.lists.active && !d.takes_lists) expand_lists(w);
+  if (!w.covers.active) return;
+  if (d.takes_covers) {
+    d.test.near = w.covers.near.data();
+  } else {
+    expand_covers(w);
+    if (d.late_test.depth_write) w.covers.forget_near();
+  }
+}
+
+// What only depends on the state, not on the draw.
+void select_state(Worker& w, const command::DrawState& state) {
+  CurrentDraw& d = w.draw;
+  const tile_io::HostTile& tile = w.pass->tile;
+  uint8_t* const memory = w.buffers.memory.data();
+  int32_t* const far = w.bounds.enabled ? w.bounds.far.data() : nullptr;
+  const TestRules rules = make_test_rules(state, tile);
+  d.state = &state;
+  d.plan = plan_draw(w.shape.traits, state, rules, w.bin.phase, w.prepass.verdict, w.prepass.opaque_replay);
+  d.rect = draw_rect(w, state);
+  w.bin.place.cut(d.rect);
+  d.late_test = make_test_state(rules, tile, memory, nullptr, nullptr, far);
+  if (d.plan.early == EarlyTests::full && d.plan.route == Route::shade)
+    d.test = d.late_test;
+  else
+    d.test = make_test_state(d.plan.rules, tile, memory, d.plan.route == Route::visibility ? w.buffers.ids : nullptr,
+                             w.visibility.dirty.data(), far);
+  d.test.stale = d.late_test.stale = &w.bounds.stale;
+  if (w.bounds.broken) w.bounds.reset(INT32_MAX);
+  w.bounds.broken = rules.breaks_far();
+  if (w.filter.tile.on()) {
+    if (w.filter.broken) w.filter.tile.forget();
+    w.filter.broken = rules.breaks_far();
+    install_filter(d.test, w.filter.tile);
+    d.late_test.filter = &w.filter.tile;
+  }
+  select_kept_blocks(w);
+  d.wide_triangles = d.plan.coverage == Coverage::at_once ? wide_triangles(d.test) : nullptr;
+  assert(d.wide_triangles || d.plan.coverage != Coverage::at_once);
+}
+
+// What the draw's quads do to those that wait, and may have done to them.
+void select_kill(KillQueue& kill, const CurrentDraw& d, Phase phase, bool visibility) {
+  const pipeline::Resolved& resolved = *d.state->resolved;
+  const pipeline::Classification& c = resolved.classification;
+  const bool tested = d.plan.early == EarlyTests::full, reads_tile = resolved.fragment_traits.reads_tile;
+  const bool queued = phase == Phase::ordinary && d.plan.route == Route::shade && tested && !reads_tile;
+  kill.colors = static_cast<uint8_t>(resolved.written_targets);
+  kill.retains = queued && !visibility;
+  kill.killer = queued && !c.kills && kill.colors && c.overwritten_colors == kill.colors;
+  kill.victim = !c.side_effects && tested;
+}
+
+}  // namespace
+
+void select_draw(Worker& w, uint32_t draw) {
+  assert(draw < w.pass->draws.size());
+  if (!w.kill.retains) release_queue(w);
+  const command::DrawCall& call = w.pass->draws[draw];
+  CurrentDraw& d = w.draw;
+  d.number = draw;
+  if (call.state != d.state || w.bin.phase != Phase::ordinary) select_state(w, *call.state);
+  d.early_query = d.plan.early == EarlyTests::full && w.bin.phase != Phase::main ? call.query : -1;
+  if (w.kill.on) {
+    const bool retained = w.kill.retains;
+    select_kill(w.kill, d, w.bin.phase, w.visibility.enabled);
+    if (retained && !w.kill.retains) release_queue(w);
+  }
+  lrz_select_draw(w.lrz, draw);
+  if (d.plan.route != Route::shade) return;
+  const pipeline::Classification& c = d.state->resolved->classification;
+  if (w.bin.phase == Phase::ordinary && !w.visibility.primitives.empty() && (c.reads_tile || (c.writes_color && !c.opaque)))
+    flush_visibility(w);
+  if (w.kill.on && w.bin.phase != Phase::pre) {
+    if (w.kill.first == w.kill.end && !w.packets.queue_count) w.packets.setups.reset();
+    return;
+  }
+  w.packets.setups.reset();
+  w.vertices.reset_if_large();
+  bind_shading(w, draw, d.plan.early, false);
+}
+
+namespace {
+
+// The main phase draws these entries again.
+void note_replay(Worker& w, const records::BinSegment& segment, uint32_t first, uint32_t count) {
+  assert(w.bin.phase == Phase::pre && count);
+  std::vector<Replay>& replays = w.prepass.replays;
+  if (!replays.empty()) {
+    Replay& last = replays.back();
+    if (last.segment == &segment && last.draw == w.draw.number && last.first + last.count == first) {
+      last.count += count;
+      return;
+    }
+  }
+  replays.push_back({&segment, first, count, w.draw.number, static_cast<uint32_t>(w.visibility.primitives.size()), !w.prepass.skips,
+                     w.prepass.verdict.opaque});
+}
+
+// A block of a run that has no list.
+struct RunRecords {
+  const records::TriangleRecord* const* records;
+  const records::Chunk* chunk;
+};
+bool draw_unlisted(Worker& w, const TriangleBatch& batch, const CoveredBlocks& blocks, uint32_t i, uint32_t number, void* context) {
+  const RunRecords& run = *static_cast<const RunRecords*>(context);
+  const uint32_t lane = blocks.lane[i];
+  CoverageSink sink(w, *run.records[lane], *run.chunk, number);
+  sink.set_depth(batch, lane);
+  sink.block(blocks.x[i], blocks.y[i], blocks.masks_of(i));
+  return sink.seen();
+}
+
+bool lists_blocks(const Worker& w) {
+  return w.draw.takes_lists && w.draw.plan.coverage == Coverage::listed && w.draw.early_query < 0 && !w.lrz.now;
+}
+
+// Of the triangles `left` of a batch the first ones, as far as the blocks of all of them can be tested in one go. Returns the others.
+uint32_t draw_run(Worker& w, const records::TriangleRecord* const* records, const records::Chunk& chunk, const TriangleBatch& batch,
+                  uint32_t left) {
+  if (w.lrz.now || !(w.draw.wide_triangles || lists_blocks(w))) return left;
+  const uint32_t others = left & ~(batch.medium | batch.small);
+  const uint32_t run = left & ((others & (0u - others)) - 1);
+  if (!run) return left;
+  const uint32_t first_number = static_cast<uint32_t>(w.visibility.primitives.size()) + 1;
+  uint32_t covered, passed, seen;
+  if (w.shape.samples == 1) {
+    const auto expand = [](void* worker, uint32_t block) { expand_cover(*static_cast<Worker*>(worker), block); };
+    const HeldBlocks held{w.covers.any ? w.covers.plane.data() : nullptr, expand, &w};
+    const TestedBlocks done = w.draw.wide_triangles(w.draw.test, batch, run, first_number, w.bin.place, held);
+    covered = done.covered, passed = done.passed, seen = done.seen;
+    w.prepass.recorded += passed;
+    if (w.draw.early_query >= 0) w.results.query_samples[static_cast<uint32_t>(w.draw.early_query)] += passed;
+  } else {
+    CoveredBlocks& blocks = *w.waiting_blocks;
+    (w.shape.wide ? cover_blocks_wide : cover_blocks)(batch, run, w.shape.samples, w.bin.place, blocks);
+    RunRecords context{records, &chunk};
+    const ListedBlocks done = insert_blocks(w, batch, blocks, first_number, draw_unlisted, &context);
+    covered = done.covered, passed = done.passed, seen = done.seen;
+    w.results.counters.fragments_killed_by_hierarchical_z += done.hidden;
+  }
+  w.results.counters.fragments_rasterized += covered;
+  w.results.counters.fragments_early_killed += covered - passed;
+  for (; seen; seen &= seen - 1) {
+    const records::TriangleRecord* const record = records[std::countr_zero(seen)];
+    w.visibility.primitives.push_back({record, &chunk, nullptr, visible_slot(w.visibility, draw_of(*record))});
+  }
+  return left & ~run;
+}
+
+// Covers and tests up to kBatch records of the current draw; kNumbered: `numbers` are theirs in the visibility buffer already.
+template <bool kNumbered>
+inline void draw_batch(Worker& w, const records::TriangleRecord** batch, const records::Chunk* const* chunks, const uint32_t* numbers,
+                       uint32_t count) {
+  assert(count >= 1 && count <= kBatch);
+  const auto sink_of = [&](uint32_t k) { return CoverageSink(w, *batch[k], *chunks[kNumbered ? k : 0], kNumbered ? numbers[k] : 0); };
+  if (count < kWorthBatching) {
+    for (uint32_t k = 0; k < count; k++) {
+      refresh_bounds(w);
+      CoverageSink sink = sink_of(k);
+      cover_triangle(*batch[k], w.bin.origin_x_px, w.bin.origin_y_px, w.draw.rect, w.shape.samples, sink);
+      sink.finish();
+      if (w.draw.plan.one_by_one) release_queue(w);
+    }
+    return;
+  }
+  std::fill(batch + count, batch + kBatch, batch[0]);
+  TriangleBatch setup;
+  prepare_batch(batch, count, w.bin.origin_x_px, w.bin.origin_y_px, w.draw.rect, w.shape.samples, w.bounds.block_limit,
+                w.draw.test.range_lo, w.draw.test.range_hi, setup);
+  [[maybe_unused]] const bool waits = w.shape.samples > 1 && lists_blocks(w);
+  [[maybe_unused]] RunRecords context{batch, chunks[0]};
+  for (uint32_t left = ((1u << count) - 1) & ~setup.outside; left; left &= left - 1) {
+    if constexpr (!kTraced && !kNumbered) {
+      left = draw_run(w, batch, *chunks[0], setup, left);
+      if (!left) break;
+    }
+    const uint32_t k = static_cast<uint32_t>(std::countr_zero(left));
+    CoverageSink sink = sink_of(k);
+    if (setup.small >> k & 1) {
+      sink.window(setup, k);
+    } else if (setup.medium >> k & 1) {
+      sink.set_depth(setup, k);
+      if (w.shape.samples == 1)
+        sink.blocks(setup, k);
+      else
+        sink.blocks_of_samples(setup, k);
+    } else {
+      refresh_bounds(w);
+      sink.set_depth(setup, k);
+      if constexpr (!kTraced && !kNumbered)
+        if (waits) sink.list_together(setup, k, *w.waiting_blocks, draw_unlisted, &context);
+      cover_triangle(*batch[k], w.bin.origin_x_px, w.bin.origin_y_px, w.draw.rect, w.shape.samples, sink);
+    }
+    sink.finish();
+    if (w.draw.plan.one_by_one) release_queue(w);
+  }
+}
+
+}  // namespace
+
+#ifndef TILEGPU_TRACED
+void draw_any_order(Worker& w, const records::TriangleRecord** batch, const records::Chunk* const* chunks, const uint32_t* numbers,
+                    uint32_t count) {
+  draw_batch<true>(w, batch, chunks, numbers, count);
+}
+#endif
+
+namespace {
+
+// Whether records of other draws with the same state may stand in a batch with those of the current one: nothing but their numbers is kept.
+bool joins_draws(const Worker& w) {
+  return w.bin.phase == Phase::ordinary && w.draw.plan.route == Route::visibility && w.draw.plan.early == EarlyTests::full &&
+         w.draw.early_query < 0 && !w.draw.plan.one_by_one && !w.kill.on && !w.pass->lrz;
+}
+bool joins(const Worker& w, uint32_t draw) { return w.pass->draws[draw].state == w.draw.state && w.pass->draws[draw].query < 0; }
+
+}  // namespace
+
+uint32_t draw_entries(Worker& w, const records::BinSegment& segment, uint32_t from, uint32_t to) {
+  assert(from <= to && to <= segment.count);
+  const records::Chunk& chunk = *segment.chunk;
+  const uint32_t* entries = chunk.entries.data() + segment.first;
+  const records::TriangleRecord* records = chunk.records.data();
+  for (uint32_t i = from; i < to;) {
+    // Up to eight records of one draw, or of draws that may stand together.
+    const records::TriangleRecord* batch[kBatch];
+    batch[0] = &records[entries[i]];
+    const uint32_t draw = draw_of(*batch[0]);
+    if (draw != w.draw.number && w.bin.phase == Phase::ordinary) select_draw(w, draw);
+    const uint32_t most = std::min(to - i, kBatch);
+    const bool several = joins_draws(w);
+    uint32_t count = 1, last = draw;
+    for (; count < most; count++) {
+      batch[count] = &records[entries[i + count]];
+      const uint32_t next = draw_of(*batch[count]);
+      if (next != last && !(several && joins(w, next))) break;
+      last = next;
+    }
+    if (several) w.draw.number = last;
+    if (w.bin.phase == Phase::pre) {
+      if (w.visibility.primitives.size() + kBatch > kMaxVisible) return i;
+      if (draw != w.draw.number) {
+        if (!enter_prepass_draw(w, draw)) return i;
+        if (w.prepass.skips) {
+          release_queue(w);
+          w.draw.number = draw;
+          w.draw.state = nullptr;
+        }
+      }
+    }
+    i += count;
+    for (uint32_t k = 0; k < kBatch && i + k < to; k++) __builtin_prefetch(&records[entries[i + k]]);
+    if (draw != w.draw.number && w.bin.phase != Phase::ordinary) select_draw(w, draw);
+    if (w.bin.phase == Phase::pre) {
+      if (w.prepass.replays_draw) note_replay(w, segment, i - count, count);
+      if (w.prepass.skips) continue;
+    }
+    if (w.bin.phase == Phase::ordinary && w.visibility.primitives.size() + kBatch > kMaxVisible && w.draw.plan.route == Route::visibility)
+      flush_visibility(w);
+
+    if (w.lrz.now) {
+      uint32_t kept = 0;
+      for (uint32_t k = 0; k < count; k++) {
+        batch[kept] = batch[k];
+        const bool hides = lrz_hides(w.lrz, *batch[k], w.draw.test, w.bin.origin_x_px, w.bin.origin_y_px, w.draw.rect);
+        if constexpr (kTraced)
+          if (hides) trace::lrz_primitive(w, {batch[k], &chunk});
+        kept += !hides;
+      }
+      w.results.counters.lrz_primitives_tested += count;
+      w.results.counters.lrz_primitives_rejected += count - kept;
+      count = kept;
+      if (!count) continue;
+    }
+
+    const records::Chunk* const only = &chunk;
+    draw_batch<false>(w, batch, &only, nullptr, count);
+  }
+  return to;
+}
+
+}  // namespace tilegpu::tile

@@ -1,0 +1,193 @@
+// tile/plan/plan.cpp -- see plan.hpp.
+#include "tile/plan/plan.hpp"
+
+#include <cassert>
+#include <iterator>
+
+#include "base/simd.hpp"
+#include "hsr/explain.hpp"
+#include "tile/plan/pass_context.hpp"
+
+namespace tilegpu::tile {
+
+KeptBlocks keeps_blocks(const HiddenSurfaceRemoval& hsr, bool compress_samples, bool filtered, uint32_t samples, bool has_depth,
+                        bool depth_starts_even) {
+  if (!compress_samples || !hsr.visibility_buffer || hsr.pre_pass || filtered) return {};
+  return {samples > 1 && depth_starts_even, samples == 1 && hsr.hierarchical_z && has_depth};
+}
+
+PassTraits traits_of(const PassContext& pass, bool traced) {
+  PassTraits traits;
+  traits.samples = pass.samples;
+  traits.wide = wide_vectors(pass.lanes);
+  traits.traced = traced;
+  traits.kept_once = pass.tile.equal_quads_B != 0;
+  traits.filtered = pass.filter_planes.count != 0;
+  traits.keeps = pass.keeps;
+  traits.hsr = pass.hsr;
+  return traits;
+}
+
+namespace {
+
+EarlyTests early_tests(const command::DrawState& state, const TestRules& rules) {
+  const pipeline::Classification& c = state.resolved->classification;
+  if (!state.resolved->fragment || (c.early_test && c.early_write)) return EarlyTests::full;
+  return c.early_test && rules.kills_early() ? EarlyTests::kill : EarlyTests::none;
+}
+
+Coverage coverage_of(const PassTraits& pass, const TilePlan& plan) {
+  if (pass.traced || plan.route != Route::visibility || plan.early != EarlyTests::full || plan.masks_samples) return Coverage::each;
+  if (pass.samples > 1) return plan.lists ? Coverage::listed : Coverage::each;
+  const TestRules& rules = plan.rules;
+  const bool orders = rules.nearer_wins() || rules.farther_wins();
+  return pass.wide && rules.only_depth() && orders && !pass.filtered ? Coverage::at_once : Coverage::each;
+}
+
+}  // namespace
+
+TilePlan plan_draw(const PassTraits& pass, const command::DrawState& state, const TestRules& rules, Phase phase,
+                   const hsr::Verdict& verdict, bool opaque_replay) {
+  assert(pass.samples >= 1 && pass.samples <= 16);
+  const pipeline::Classification& c = state.resolved->classification;
+  const bool shades = static_cast<bool>(state.resolved->fragment);
+  TilePlan plan;
+  plan.early = early_tests(state, rules);
+  plan.route = shades ? Route::shade : Route::nothing;
+  plan.late = rules.any();
+  plan.one_by_one = c.pins_order;
+  switch (phase) {
+    case Phase::ordinary:
+      if (shades && !hsr::visibility_obstacle(state, pass.hsr.visibility_buffer)) plan.route = Route::visibility;
+      break;
+    case Phase::pre:
+      if (c.needs_slice && shades) break;
+      plan.early = EarlyTests::full;
+      plan.route = verdict.opaque ? Route::visibility : Route::nothing;
+      break;
+    case Phase::main:  // depth is final, every fragment runs
+      if (c.side_effects && (opaque_replay || verdict.writes_zs)) plan.early = EarlyTests::none;
+      break;
+  }
+  assert(plan.route != Route::visibility || plan.early == EarlyTests::full);  // a number is only written for what is seen
+  plan.rules = rules;
+  plan.rules.depth_write &= plan.early == EarlyTests::full;
+  for (uint32_t s = 0; s < pass.samples; s++)
+    if (state.multisample.sample_mask >> s & 1) plan.sample_mask |= uint64_t{0xf} << 4 * s;
+  plan.masks_samples = plan.sample_mask != ~uint64_t{0} >> (64 - 4 * pass.samples);
+  const bool numbered = plan.route == Route::visibility;
+  plan.lists = pass.keeps.lists && numbered && lists_serve(plan.rules, plan.list);
+  plan.covers = pass.keeps.covers && phase == Phase::ordinary && numbered && plan.rules.bounded() && plan.rules.depth_write;
+  plan.may_swap = plan.covers && !plan.masks_samples && !plan.one_by_one;
+  plan.coverage = coverage_of(pass, plan);
+  return plan;
+}
+
+ShadePlan plan_shading(const PassTraits& pass, const command::DrawState& state, const ShadeMoment& moment) {
+  const pipeline::Resolved& resolved = *state.resolved;
+  const pipeline::Classification& c = resolved.classification;
+  const shader::StageTraits& traits = resolved.fragment_traits;
+  const bool tested = moment.early == EarlyTests::full, replayed = moment.phase == Phase::main && !moment.from_ids;
+  ShadePlan plan;
+  plan.discards = traits.discards;
+  plan.late = !tested && moment.late;
+  plan.sample_mask_out = traits.writes_sample_mask;
+  plan.alpha_to_coverage = state.multisample.alpha_to_coverage;
+  plan.per_sample = c.per_sample && pass.samples > 1;
+  plan.shader_depth = traits.writes_depth && !tested;
+  plan.shader_stencil = traits.writes_stencil && !tested;
+  plan.clears_ids = pass.hsr.visibility_buffer && moment.phase == Phase::ordinary && !moment.from_ids && moment.ids_below && c.writes_color;
+  // Quads of the visibility buffer lie in blocks that were expanded before; a shader that reads the tile finds every sample in its place.
+  plan.checks_once = pass.kept_once && !moment.from_ids;
+  plan.keeps_once = pass.kept_once && !traits.reads_tile && !plan.per_sample;
+  plan.replaces = c.opaque;
+  plan.full_raster = traits.reads_sample_mask || traits.uses_centroid;
+  plan.counts = moment.counts && !tested && moment.phase != Phase::main;
+  plan.slice = moment.phase == Phase::pre && !moment.from_ids;
+  plan.writes_ids = plan.slice && moment.opaque;
+  plan.deferred = !moment.from_ids && moment.position_only;
+  if (replayed) {
+    const bool writes_zs = resolved.written_targets >> shader::kInputDepth & 3;
+    if (moment.opaque_replay || writes_zs) plan.late = false;  // the pre-pass did it
+    if (moment.opaque_replay)
+      plan.keeps = Keeps::owned;
+    else if (!c.writes_color)
+      plan.keeps = Keeps::none;
+    else if (c.side_effects)
+      plan.keeps = Keeps::not_overdrawn;
+  }
+  if (plan.slice || !c.writes_color || !resolved.epilogue) return plan;
+  plan.finish = Epilogue::last;
+  if (pass.traced || plan.keeps != Keeps::all || plan.discards || plan.late || plan.sample_mask_out || plan.alpha_to_coverage ||
+      plan.clears_ids || plan.counts)
+    return plan;
+  plan.takes_pixels = resolved.pixels.identity() && !plan.per_sample && !plan.full_raster && !plan.deferred;
+  plan.takes_blocks = resolved.blocks.identity() && (pass.samples == 1 || pass.kept_once);
+  plan.finish = plan.takes_pixels || plan.takes_blocks ? Epilogue::fused : Epilogue::next;
+  return plan;
+}
+
+namespace {
+
+const char* name_of(VkCompareOp op) {
+  constexpr const char* kNames[] = {"NEVER", "LESS", "EQUAL", "LESS_OR_EQUAL", "GREATER", "NOT_EQUAL", "GREATER_OR_EQUAL", "ALWAYS"};
+  return op < std::size(kNames) ? kNames[op] : "?";
+}
+
+std::string describe_tests(const PassTraits& pass, const TilePlan& plan) {
+  const TestRules& rules = plan.rules;
+  if (!plan.late) return "no tests";
+  std::string text = plan.early == EarlyTests::full   ? "early tests"
+                     : plan.early == EarlyTests::kill ? "early tests without writes, late tests"
+                                                      : "late tests";
+  if (rules.bounds_test) text += ", depth bounds";
+  if (rules.stencil_test) text += ", stencil";
+  if (rules.depth_test) text += std::string(", depth ") + name_of(rules.compare);
+  if (pass.filtered) text += ", behind the depth filter";
+  if (plan.early != EarlyTests::none && pass.hsr.hierarchical_z && rules.bounded()) text += ", hierarchical Z";
+  return text;
+}
+
+}  // namespace
+
+std::string describe_plan(const PassTraits& pass, const command::DrawState& state, const TestRules& rules, bool counts) {
+  const TilePlan plan = plan_draw(pass, state, rules, Phase::ordinary, {}, false);
+  std::string text = plan.coverage == Coverage::at_once  ? "coverage and tests of a batch at once (AVX-512)"
+                     : plan.coverage == Coverage::listed ? "coverage of a batch together, into lists of blocks"
+                                                         : "coverage triangle by triangle";
+  text += "; " + describe_tests(pass, plan);
+  if (plan.one_by_one) text += ", each primitive shaded before the next";
+  switch (plan.route) {
+    case Route::nothing:
+      return text + "; nothing is shaded";
+    case Route::visibility:
+      text += "; visibility buffer";
+      if (plan.lists && plan.coverage != Coverage::listed) text += ", blocks as lists";
+      if (plan.covers) text += ", whole blocks as one primitive";
+      if (plan.may_swap && !pass.traced) text += ", near ones first";
+      break;
+    case Route::shade:
+      text += pass.hsr.forward_pixel_kill ? "; quad queue, forward pixel kill" : "; quad queue";
+  }
+  ShadeMoment moment;
+  moment.early = plan.early;
+  moment.from_ids = plan.route == Route::visibility;
+  moment.late = plan.late;
+  moment.counts = counts;
+  const ShadePlan shading = plan_shading(pass, state, moment);
+  text += shading.per_sample ? "; shaded by samples" : shading.takes_blocks ? "; shaded by blocks" : "; shaded by quads";
+  if (moment.from_ids && shading.takes_pixels && pass.wide && !pass.traced) text += " or groups of pixels";
+  switch (shading.finish) {
+    case Epilogue::none:
+      return text + "; no epilogue";
+    case Epilogue::fused:
+      return text + "; epilogue in the same code";
+    case Epilogue::next:
+      return text + "; epilogue";
+    case Epilogue::last:
+      return text + "; epilogue after what the shader decides";
+  }
+  return text;
+}
+
+}  // namespace tilegpu::tile

@@ -1,0 +1,89 @@
+// tile/plan/test_rules.cpp -- see test_rules.hpp.
+#include "tile/plan/test_rules.hpp"
+
+#include <algorithm>
+
+namespace tilegpu::tile {
+
+namespace {
+
+StencilFace make_face(const VkStencilOpState& op) {
+  return {op.compareOp, op.failOp, op.passOp, op.depthFailOp, op.compareMask, op.writeMask, op.reference};
+}
+
+}  // namespace
+
+void depth_encoding(VkFormat format, bool& unorm, double& scale) {
+  switch (format) {
+    case VK_FORMAT_D16_UNORM:
+    case VK_FORMAT_D16_UNORM_S8_UINT:
+      unorm = true, scale = 65535;
+      break;
+    case VK_FORMAT_X8_D24_UNORM_PACK32:
+    case VK_FORMAT_D24_UNORM_S8_UINT:
+      unorm = true, scale = 16777215;
+      break;
+    default:
+      unorm = false, scale = 0;
+  }
+}
+
+TestRules make_test_rules(const command::DrawState& state, const tile_io::HostTile& tile, bool write) {
+  TestRules t;
+  const DepthStencilState& ds = state.depth_stencil;
+  t.has_depth = tile.depth.words != 0;
+  t.has_stencil = tile.stencil.words != 0;
+  t.depth_test = ds.depth_test && t.has_depth;
+  t.depth_write = ds.depth_write && t.depth_test && write;
+  t.bounds_test = ds.depth_bounds_test && t.has_depth;
+  t.stencil_test = ds.stencil_test && t.has_stencil;
+  t.compare = ds.depth_compare;
+  depth_encoding(tile.depth_format, t.unorm, t.unorm_scale);
+  // Without depth clamp Vulkan still limits depth to 0..1 (VK_EXT_depth_range_unrestricted is not offered).
+  if (state.rasterization.depth_clamp) {
+    const auto limit = [](float v) { return v > 0 ? std::min(v, 1.0f) : 0.0f; };
+    t.range_lo = limit(std::min(state.viewport.minDepth, state.viewport.maxDepth));
+    t.range_hi = limit(std::max(state.viewport.minDepth, state.viewport.maxDepth));
+  }
+  t.bounds_lo = ds.min_depth_bounds;
+  t.bounds_hi = ds.max_depth_bounds;
+  t.face[0] = make_face(ds.front);
+  t.face[1] = make_face(ds.back);
+  return t;
+}
+
+bool TestRules::breaks_far() const {
+  if (!depth_test || !depth_write) return false;
+  switch (compare) {
+    case VK_COMPARE_OP_NEVER:
+    case VK_COMPARE_OP_LESS:
+    case VK_COMPARE_OP_LESS_OR_EQUAL:
+    case VK_COMPARE_OP_EQUAL:
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool TestRules::kills_early() const { return only_depth() && (nearer_wins() || farther_wins() || !depth_write); }
+
+bool lists_serve(const TestRules& rules, ListTest& out) {
+  out = {};
+  if (rules.stencil_test || rules.bounds_test) return false;
+  if (!rules.has_depth) return true;
+  if (!rules.depth_test || !rules.depth_write) return false;
+  out.always = rules.compare == VK_COMPARE_OP_ALWAYS;
+  out.sign = rules.farther_wins() ? -1 : 1;
+  out.bias = rules.compare == VK_COMPARE_OP_LESS_OR_EQUAL || rules.compare == VK_COMPARE_OP_GREATER_OR_EQUAL ? 1 : 0;
+  return out.always || rules.nearer_wins() || rules.farther_wins();
+}
+
+const char* filter_obstacle(const TestRules& rules) {
+  if (!rules.depth_test) return "no depth test";
+  if (!rules.nearer_wins()) return "depth compare is neither LESS nor LESS_OR_EQUAL: being behind a plane does not mean being hidden";
+  if (rules.stencil_test) return "stencil test: a sample that fails may still change the stencil";
+  if (rules.bounds_test) return "depth bounds test: it looks at the stored depth";
+  return nullptr;
+}
+
+}  // namespace tilegpu::tile

@@ -1,0 +1,14 @@
+// tile/prepass.hpp -- stage: tile phase, the fragment pre-pass; see prepass.cpp.
+#pragma once
+
+#include "tile/worker/worker.hpp"
+
+namespace tilegpu::tile {
+
+/// Pre-pass and main pass from entry `at` of segment `segment` on; both move to where ordinary drawing goes on. True: there the
+/// next pre-pass may begin (this one was full), false: nothing more in this bin is compatible.
+bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end);
+/// The next draw of the pre-pass; false: it ends here.
+bool enter_prepass_draw(Worker& w, uint32_t draw);
+
+}  // namespace tilegpu::tile

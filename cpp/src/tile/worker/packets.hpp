@@ -1,0 +1,85 @@
+// tile/worker/packets.hpp -- quads on their way to the shader: those that wait, the packet that is filled, the plan and code of the draw
+// that they are of; and, with forward pixel kill, those that wait before them. Plain data: room tile/shading works on it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "pipeline/resolved.hpp"
+#include "shader/abi/abi.hpp"
+#include "tile/plan/plan.hpp"
+
+namespace tilegpu::tile {
+
+inline constexpr uint32_t kQueueQuads = 64;  // waiting at most; one bit each in a word
+
+/// Setups with stable addresses until reset.
+class SetupArena {
+ public:
+  shader::PrimitiveSetup* allocate() {
+    const size_t part = used_ / kPart;
+    if (part == parts_.size()) parts_.push_back(std::make_unique<shader::PrimitiveSetup[]>(kPart));
+    return &parts_[part][used_++ % kPart];
+  }
+  void reset() { used_ = 0; }
+  size_t used() const { return used_; }
+
+ private:
+  static constexpr size_t kPart = 256;
+  std::vector<std::unique_ptr<shader::PrimitiveSetup[]>> parts_;
+  size_t used_ = 0;
+};
+
+struct WaitingQuad {
+  const shader::PrimitiveSetup* primitive;
+  uint32_t tile_pixel;
+  uint16_t x_px, y_px;  // in the bin
+  uint64_t raster, live;
+};
+
+/// The shade plan of the draw whose quads are packed now, with its code.
+struct Shading : ShadePlan {
+  const command::DrawState* state = nullptr;  // planned for this one at this moment; null: not in this bin yet
+  ShadeMoment moment;
+  const pipeline::Resolved* resolved = nullptr;
+  shader::FragmentFunction fragment = nullptr, epilogue = nullptr;
+  shader::FragmentFunction pixels = nullptr;  // both in one, for pixel packets; null: quads
+  shader::BlocksFunction blocks = nullptr;    // both in one; null: block by block
+  const shader::CodeSlot* wanted = nullptr;   // code that whole blocks could use, if it were there
+  bool simple = false;                        // is_simple(): outputs go straight to the epilogue
+  int32_t query = -1;                         // counted after shading
+};
+
+/// Quads that wait to be shaded, and the packet that is filled.
+struct Packets {
+  std::array<WaitingQuad, kQueueQuads> queue;
+  uint32_t queue_count = 0;
+  uint32_t packet_count = 0;                                // quads in the open packet
+  const shader::PrimitiveSetup* block_primitive = nullptr;  // args hold a whole block of it, but for the place
+  std::vector<uint8_t> waiting;                             // per block: quads in the queue
+  SetupArena setups;
+  Shading shading;
+  uint32_t bound_draw = ~0u;  // that `shading` is of
+  shader::FragmentArgs args;
+};
+
+/// Forward pixel kill: quads in order, waiting before the packing queue.
+struct KillQuad {
+  WaitingQuad quad;
+  uint32_t draw, previous;  // previous: older quad at the same place, as in newest
+  EarlyTests early;
+  bool victim;
+  uint8_t colors;
+};
+struct KillQueue {
+  bool on = false;
+  bool killer = false, victim = false, retains = false;  // of the current draw
+  uint8_t colors = 0;
+  uint32_t capacity = 64, first = 0, end = 0;  // numbers of quads, from 1 on; quad n is at [n % capacity]
+  std::vector<KillQuad> quads;
+  std::vector<uint32_t> newest;  // by place: number of the newest waiting quad; at most `first`: none
+};
+
+}  // namespace tilegpu::tile

@@ -1,0 +1,166 @@
+// tile/worker/worker.hpp -- the state of one thread in the tile phase, a plain struct for each stage: shape, buffers, the bin, the current
+// draw, packets, pre-pass, kill queue, visibility, lists and covers, bounds, filter, results. The stages are free functions on them; those
+// that need several take the Worker. Everything allocated is kept from bin to bin.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <memory>
+#include <vector>
+
+#include "tile/worker/variant.hpp"
+
+#include "base/aligned_buffer.hpp"
+#include "base/simd.hpp"
+#include "hsr/prepass_rules.hpp"
+#include "records/primitive_setup.hpp"
+#include "tile/coverage/batch_coverage.hpp"
+#include "tile/depth_stencil/batch_tests.hpp"
+#include "tile/depth_stencil/depth_stencil.hpp"
+#include "tile/depth_stencil/lrz_test.hpp"
+#include "tile/plan/pass_context.hpp"
+#include "tile/worker/fragment_trace.hpp"
+#include "tile/worker/packets.hpp"
+#include "tile/worker/vertex_store.hpp"
+#include "tile/worker/visible.hpp"
+
+namespace tilegpu::tile {
+
+inline constexpr uint32_t kWorthBatching = 3;  // records that are set up together
+
+/// Entries of a draw that the main phase rasterizes again.
+struct Replay {
+  const records::BinSegment* segment;
+  uint32_t first, count, draw;
+  uint32_t ids;             // primitives recorded before it
+  bool rasterized, opaque;  // rasterized: in the pre-pass too
+};
+struct PrepassStopCount {
+  uint32_t draw;
+  hsr::Verdict verdict;
+  uint64_t tiles;
+};
+
+/// The fragment pre-pass of the bin.
+struct PrePass {
+  bool enabled = false;
+  hsr::TileHistory history;
+  hsr::Verdict verdict;  // pre: of the current draw
+  bool skips = false;    // pre: nothing to find out about the current draw
+  bool replays_draw = false;
+  std::vector<Replay> replays;
+  uint32_t replay_ids = 0, replay_next = 0;  // main
+  bool opaque_replay = false;
+  uint64_t recorded = 0;  // fragments
+  std::vector<PrepassStopCount> stops;
+  uint64_t tiles = 0;
+};
+
+// -- what a worker is made of: a struct for each stage, so that a function's arguments say what it may touch
+
+/// Sizes of the pass's bins and packets.
+struct TileShape {
+  uint32_t bin_px = 0, blocks_per_row = 0, row_shift = 0, samples = 1, quads_per_packet = 2;
+  uint64_t all_samples = 0xf;  // coverage of a whole quad
+  bool wide = false;           // AVX-512
+  PassTraits traits;
+  uint32_t blocks() const { return blocks_per_row * blocks_per_row; }
+  uint32_t block_of(int32_t block_x, int32_t block_y) const {
+    return static_cast<uint32_t>(block_y) * blocks_per_row + static_cast<uint32_t>(block_x);
+  }
+};
+
+/// What tests and shaders write to.
+struct TileBuffers {
+  AlignedBuffer memory, ids_memory, scratch;
+  uint32_t* ids = nullptr;   // the visibility buffer's plane: a number for each sample
+  uint8_t* equal = nullptr;  // tile_io/equal_quads.hpp; null: every sample is always there
+};
+
+/// The bin that is drawn.
+struct Bin {
+  int32_t origin_x_px = 0, origin_y_px = 0;
+  BinPlace place{};
+  Phase phase = Phase::ordinary;
+  bool last_flush = false;  // nothing is drawn in the bin any more
+};
+
+/// The draw whose primitives are tested.
+struct CurrentDraw {
+  uint32_t number = ~0u;
+  const command::DrawState* state = nullptr;
+  TilePlan plan;
+  PixelRect rect;
+  TestState test, late_test;
+  int32_t early_query = -1;
+  WideTriangles wide_triangles = nullptr;  // of `test`, for Coverage::at_once; else null
+  bool takes_lists = false;                // its plan has lists, and so has the bin
+  bool takes_covers = false;               // the same of covers
+};
+
+/// Hierarchical depth.
+struct DepthBounds {
+  bool enabled = false;
+  int32_t block_limit = 0;          // extent in subpixels below which triangles of the bin go block by block
+  std::vector<int32_t> far;         // per block, INT32_MAX: unknown; see hidden_blocks
+  StaleBounds stale;                // of far and BlockCovers::near
+  std::vector<int32_t> window_far;  // one sample, per window of 16x16 pixels: not below any of them
+  bool broken = false;              // the current draw may make depth grow: the bounds end with it
+
+  /// They begin anew: nothing is known (INT32_MAX), or all is `depth`.
+  void reset(int32_t depth) {
+    std::fill(far.begin(), far.end(), depth);
+    std::fill(window_far.begin(), window_far.end(), depth);
+    stale.clear();
+  }
+};
+
+/// The adaptive depth filter.
+struct BinFilter {
+  hsr::TileFilter tile;
+  bool broken = false;  // the current draw may make depth grow: what it knows ends with it
+};
+
+/// What is counted, and results of tests on their way.
+struct Results {
+  stats::FragmentCounters counters;
+  stats::Ledger ledger;
+  std::vector<uint64_t> query_samples;
+  std::vector<uint16_t> pass_masks;  // of tests over a row of blocks
+};
+
+struct Worker {
+  const PassContext* pass = nullptr;
+  TileShape shape;
+  TileBuffers buffers;
+  Bin bin;
+  CurrentDraw draw;
+  Packets packets;
+  PrePass prepass;
+  KillQueue kill;
+  Visibility visibility;
+  BlockLists lists;    // several samples: what is seen of a block as a list of primitives
+  BlockCovers covers;  // one sample: blocks that one primitive holds
+  std::unique_ptr<CoveredBlocks> waiting_blocks = std::make_unique<CoveredBlocks>();  // of a batch
+  DepthBounds bounds;
+  BinFilter filter;
+  LrzBin lrz;
+  VertexStore vertices;  // deferred vertex shading
+  Results results;
+#ifdef TILEGPU_TRACED
+  trace::WorkerTrace trace;
+#endif
+};
+
+/// Entry of a bin's segment; the draw that it is of.
+inline const records::TriangleRecord& record_of(const records::BinSegment& segment, uint32_t entry) {
+  return segment.chunk->records.data()[segment.chunk->entries.data()[segment.first + entry]];
+}
+inline uint32_t draw_of(const records::TriangleRecord& record) { return record.draw_flags & records::kDrawMask; }
+/// Where a draw with this state may write in the bin.
+PixelRect draw_rect(const Worker& w, const command::DrawState& state);
+/// What a primitive covers of a quad (bin coordinates), as the plain path would have recorded it.
+uint64_t raster_coverage(const Worker& w, uint32_t draw, const records::TriangleRecord& record, int32_t x_px, int32_t y_px);
+
+}  // namespace tilegpu::tile
