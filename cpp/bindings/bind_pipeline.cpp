@@ -46,12 +46,14 @@ void bind_pipeline(py::module_& m) {
   py::class_<DescriptorSetLayout, Ptr<DescriptorSetLayout>>(m, "DescriptorSetLayout")
       .def_property_readonly("bindings", [](const DescriptorSetLayout& layout) {
         py::list list;
-        for (const DescriptorBinding& b : layout.bindings) list.append(py::make_tuple(b.binding, static_cast<int>(b.type), b.count));
+        for (const DescriptorBinding& b : layout.bindings()) list.append(py::make_tuple(b.binding, static_cast<int>(b.type), b.count));
         return list;
       });
 
   py::class_<DescriptorSet, Ptr<DescriptorSet>>(m, "DescriptorSet")
-      .def(py::init([](Ptr<DescriptorSetLayout> layout) { return std::make_shared<DescriptorSet>(std::move(layout)); }), py::arg("layout"))
+      .def(
+          py::init([](Device& device, Ptr<DescriptorSetLayout> layout) { return unwrap(device.create_descriptor_set(std::move(layout))); }),
+          py::arg("device"), py::arg("layout").none(false))
       .def(
           "write_buffer",
           [](DescriptorSet& set, uint32_t binding, uint32_t element, Ptr<Buffer> buffer, uint64_t offset_B, uint64_t range_B) {
@@ -66,7 +68,10 @@ void bind_pipeline(py::module_& m) {
             descriptor.sampler = std::move(sampler);
             unwrap(set.write(binding, element, std::move(descriptor)));
           },
-          py::arg("binding"), py::arg("element"), py::arg("view"), py::arg("sampler"));
+          py::arg("binding"), py::arg("element"), py::arg("view"), py::arg("sampler"))
+      .def(
+          "write_null", [](DescriptorSet& set, uint32_t binding, uint32_t element) { unwrap(set.write(binding, element, {})); },
+          py::arg("binding"), py::arg("element"));
 
   py::class_<VkStencilOpState>(m, "StencilOpState")
       .def(py::init(&stencil_state), py::arg("fail_op"), py::arg("pass_op"), py::arg("depth_fail_op"), py::arg("compare_op"),

@@ -77,11 +77,50 @@ struct TestBuffer {
   }
 };
 
+/// Memory of one set for a stage's table, in place of those that the pipeline's layout would say: descriptors in the table's order.
+struct TestSets {
+  std::vector<BufferDescriptor> buffers;
+  std::vector<CombinedDescriptor> textures;
+  std::vector<SampledImage> images;
+  std::vector<std::array<const TextureDescriptor*, kSamplersOfPage>> pages;
+  const uint8_t* address[kSetTables] = {};
+
+  /// Buffers are found through the table of dynamic ones, textures in every set: each kind has its own memory. `flat`: of each texture slot
+  /// image by image, sampler by sampler.
+  void place(ResourceTable& table, const std::vector<BufferDescriptor>& all, const std::vector<TextureDescriptor>& flat) {
+    buffers = all;
+    uint32_t next = 0;
+    for (BufferSlot& s : table.buffers) {
+      s.table = kDynamicSet, s.at = {next * static_cast<uint32_t>(sizeof(BufferDescriptor)), sizeof(BufferDescriptor)};
+      next += s.count;
+    }
+    textures.assign(flat.size(), {}), images.assign(flat.size(), {}), pages.assign(flat.size(), {});
+    next = 0;
+    for (TextureSlot& s : table.textures) {
+      constexpr uint32_t kSize_B = sizeof(CombinedDescriptor);
+      s.image = {next * kSize_B, kSize_B * s.sampler_count};
+      s.sampler = {next * kSize_B + static_cast<uint32_t>(offsetof(CombinedDescriptor, sampler)), kSize_B};
+      if (!s.combined) s.image.offset_B += offsetof(CombinedDescriptor, image);
+      for (uint32_t i = 0; i < s.image_count; ++i)
+        for (uint32_t j = 0; j < s.sampler_count && next < flat.size(); ++j, ++next) {
+          images[next].alone = flat[next];
+          pages[next].fill(&flat[next]);
+          if (j) pages[next - j][j] = &flat[next];
+          for (auto& page : images[next].page) page = pages[next].data();
+          textures[next] = {&flat[next], {&images[next]}, {static_cast<uint32_t>(offsetof(SampledImage, page)), 8 * j}};
+        }
+    }
+    for (const uint8_t*& set : address) set = reinterpret_cast<const uint8_t*>(textures.data());
+    address[kDynamicSet] = reinterpret_cast<const uint8_t*>(buffers.data());
+  }
+};
+
 /// A vertex shader used as a kernel: attributes in, varyings out, 32 vertices.
 struct VertexRun {
   uint32_t count = kBatchStride;
   std::map<uint32_t, std::vector<float>> attributes;  // location -> 4 * count floats (or bits)
   std::vector<BufferDescriptor> buffers;
+  TestSets sets;
   std::vector<uint8_t> push = std::vector<uint8_t>(256, 0);
   Specialization specialization;
   uint32_t instance_index = 0;
@@ -114,6 +153,7 @@ struct VertexRun {
     }
     Expected<ResourceTable> table = resource_table(module, specialization, nullptr, {});
     if (!table) return error = table.error().message, false;
+    sets.place(*table, buffers, {});
     key.resources = *table;
     auto f = compile_vertex(jit_of(lanes), key);
     if (!f) return error = f.error().message, false;
@@ -122,7 +162,7 @@ struct VertexRun {
     for (uint32_t k = 0; k < kBatchStride; ++k) index[k] = k;
     std::vector<uint8_t> scratch(1 << 21);
     VertexArgs args{};
-    args.bindings = bindings.data(), args.push_constants = push.data(), args.buffers = buffers.data(), args.vertex_index = index,
+    args.bindings = bindings.data(), args.push_constants = push.data(), args.sets = sets.address, args.vertex_index = index,
     args.count = count;
     args.instance_index = instance_index;
     args.position = position, args.varyings = varyings.data(), args.clip_distance = clip;
@@ -139,6 +179,7 @@ struct FragmentRun {
   bool per_sample = false, coverage_only = false, coverage_needs_alpha = false, mixed = false;
   std::vector<BufferDescriptor> buffers;
   std::vector<TextureDescriptor> textures;
+  TestSets sets;
   std::vector<uint8_t> push = std::vector<uint8_t>(256, 0);
   Specialization specialization;
   float vertex[3][64] = {};     // row of the varying layout -> value at each vertex
@@ -158,6 +199,7 @@ struct FragmentRun {
     layout = *varyings;
     Expected<ResourceTable> table = resource_table(module, specialization, nullptr, {});
     if (!table) return error = table.error().message, false;
+    sets.place(*table, buffers, textures);
     FragmentKey key;
     key.module = Ptr<const ShaderModule>(Ptr<void>(), &module), key.specialization = specialization, key.varyings = layout,
     key.resources = *table;
@@ -188,8 +230,7 @@ struct FragmentRun {
     }
     args.alive = alive;
     args.quad_count = lanes / 4, args.uniform_primitive = !mixed, args.sample_index = sample_index;
-    args.push_constants = push.data(), args.buffers = buffers.data(), args.textures = textures.data(),
-    args.sample_positions = sample_positions.data();
+    args.push_constants = push.data(), args.sets = sets.address, args.sample_positions = sample_positions.data();
     static std::vector<uint8_t> scratch(1 << 21);
     args.scratch = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~uintptr_t{63});
     args.loop_budget = 1 << 20;

@@ -134,7 +134,9 @@ void run_case(const Case& c, uint32_t lanes, const std::vector<MakePrimitive>& p
       std::memcpy(uniforms + 4 * k, &value, 4);
     }
     const BufferDescriptor buffers[4] = {{uniforms, 64}, {uniforms, 64}, {uniforms, 64}, {uniforms, 64}};
-    args->buffers = buffers;
+    const uint8_t* sets[kSetTables];
+    std::fill_n(sets, kSetTables, reinterpret_cast<const uint8_t*>(buffers));
+    args->sets = sets;
     args->layer = 3;
     for (uint32_t q = 0; q < kMaxQuads; ++q) {
       args->primitive[q] = &primitive;

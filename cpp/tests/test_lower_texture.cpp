@@ -68,7 +68,7 @@ struct Texture {
       CHECK_MESSAGE(false, f.error().message);
       return {};
     }
-    return {&view, &sampler, f->gradient->address, f->lod->address, f->fetch->address, f->gather->address, f->implicit->address};
+    return {&view, &sampler, f->gradient, f->lod, f->fetch, f->gather, f->implicit};
   }
 };
 
@@ -98,13 +98,11 @@ void test_sampling() {
     const auto flat = VK_IMAGE_VIEW_TYPE_2D;
     Expected<ResourceTable> table = resource_table(*module, {}, nullptr, {});
     if (!table) return void(CHECK_MESSAGE(false, table.error().message));
-    run->textures.resize(table->texture_entries);
     for (const TextureSlot& s : table->textures) {
       if (s.image_set == 0) {
-        Texture* all[3] = {&t0, &t1, &t2};
-        for (uint32_t k = 0; k < 3; ++k) run->textures[s.first + k] = all[k]->descriptor(lanes, flat);
+        for (Texture* t : {&t0, &t1, &t2}) run->textures.push_back(t->descriptor(lanes, flat));
       } else {
-        run->textures[s.first] = s.image_binding == 2 ? w.descriptor(lanes, flat, true) : u.descriptor(lanes, flat);
+        run->textures.push_back(s.image_binding == 2 ? w.descriptor(lanes, flat, true) : u.descriptor(lanes, flat));
       }
     }
     if (!run->run(*module, lanes)) return void(CHECK_MESSAGE(false, run->error));

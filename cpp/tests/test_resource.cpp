@@ -258,12 +258,12 @@ void samplers() {
   info.border_color = VK_BORDER_COLOR_INT_OPAQUE_WHITE;
   info.min_lod = 1;
   shader::SamplerAbi abi;
-  resource::fill_sampler_abi(**Sampler::create(info), true, abi);
+  resource::fill_sampler_abi((*Sampler::create(info))->info(), true, abi);
   uint32_t one;
   std::memcpy(&one, &abi.border[0], 4);
   CHECK(one == 1 && abi.min_lod == 1, "integer white is 1");
   info.border_color = VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK;
-  resource::fill_sampler_abi(**Sampler::create(info), false, abi);
+  resource::fill_sampler_abi((*Sampler::create(info))->info(), false, abi);
   CHECK(abi.border[0] == 0 && abi.border[3] == 1, "opaque black");
 }
 

@@ -20,8 +20,6 @@ using namespace tilegpu::shader;
 
 namespace {
 
-const void* address_of(const CodeSlot* code) { return code ? code->address.load() : nullptr; }
-
 std::mt19937 rng(1);
 
 // -- images -----------------------------------------------------------------------------------------------------------------------
@@ -455,7 +453,7 @@ void check_implicit(Lab& lab, const SamplerKey& key, Texture& image, Arguments a
   const uint32_t lanes = lab.jit->lanes();
   auto functions = compile_sampler(*lab.jit, key, kUseImplicit);
   if (!CHECK_MESSAGE(functions, functions ? "" : functions.error().message)) return;
-  image.descriptor.sample_implicit = address_of(functions->implicit);
+  image.descriptor.sample_implicit = functions->implicit;
   Arguments b{};
   for (uint32_t l = 0; l < lanes; ++l) {
     const auto of = [&](uint32_t parameter) { return a.v[parameter - 1][l]; };
@@ -484,8 +482,8 @@ bool call(const SamplerKey& key, Texture& image, Op op, const Request requests[1
     const uint8_t use = op == Op::gradient ? kUseGradient : op == Op::lod ? kUseLod : kUseGather;
     auto functions = compile_sampler(*lab.jit, key, use);
     if (!CHECK_MESSAGE(functions, functions ? "" : functions.error().message)) return false;
-    image.descriptor.sample_gradient = address_of(functions->gradient), image.descriptor.sample_lod = address_of(functions->lod),
-    image.descriptor.gather = address_of(functions->gather);
+    image.descriptor.sample_gradient = functions->gradient, image.descriptor.sample_lod = functions->lod,
+    image.descriptor.gather = functions->gather;
     const uint32_t lanes = lab.jit->lanes();
     for (uint32_t base = 0; base < 16; base += lanes) {
       Arguments a{};
@@ -808,7 +806,7 @@ void test_fetch() {
     for (Lab& lab : all_labs) {
       auto functions = compile_sampler(*lab.jit, key, kUseFetch);
       if (!CHECK(functions)) return;
-      image.descriptor.fetch = address_of(functions->fetch);
+      image.descriptor.fetch = functions->fetch;
       image.descriptor.sampler = nullptr;
       const uint32_t lanes = lab.jit->lanes();
       for (int n = 0; n < 60; ++n) {

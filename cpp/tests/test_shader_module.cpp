@@ -84,34 +84,11 @@ void test_words_of_strangers() {
   CHECK(!ShaderModule::create(good, "entry point", "nowhere"));
 }
 
-void test_descriptor_sets() {
-  auto layout = std::make_shared<DescriptorSetLayout>();
-  layout->bindings = {
-      {0, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1}, {4, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 2}, {5, VK_DESCRIPTOR_TYPE_SAMPLER, 1}};
-  DescriptorSet set(layout);
-  auto buffer = Buffer::create({64, VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, "b"});
-  auto memory = DeviceMemory::allocate(64);
-  CHECK(!set.write(0, 0, {*buffer, 0, VK_WHOLE_SIZE, nullptr, nullptr}));  // no memory yet
-  CHECK((*buffer)->bind(*memory, 0));
-  CHECK(set.version() == 0 && !set.find(0, 0));
-  CHECK(set.write(0, 0, {*buffer, 16, 32, nullptr, nullptr}));
-  CHECK(set.write(4, 1, {*buffer, 64, VK_WHOLE_SIZE, nullptr, nullptr}));
-  CHECK(set.version() == 2 && set.find(0, 0)->offset_B == 16 && set.find(4, 1)->buffer == *buffer);
-  CHECK(!set.find(4, 0) && !set.find(4, 2) && !set.find(1, 0));
-  CHECK(!set.write(0, 0, {*buffer, 65, VK_WHOLE_SIZE, nullptr, nullptr}));
-  CHECK(!set.write(0, 0, {*buffer, 16, 49, nullptr, nullptr}));
-  CHECK(!set.write(4, 2, {*buffer, 0, VK_WHOLE_SIZE, nullptr, nullptr}));
-  CHECK(!set.write(1, 0, {*buffer, 0, VK_WHOLE_SIZE, nullptr, nullptr}));
-  CHECK(!set.write(5, 0, {*buffer, 0, VK_WHOLE_SIZE, nullptr, nullptr}));
-  CHECK(!set.write(0, 0, {}));
-}
-
 }  // namespace
 
 int main() {
   test_reflection();
   test_all_errors_of_a_compile();
   test_words_of_strangers();
-  test_descriptor_sets();
   return tilegpu::test::finish("test_shader_module");
 }

@@ -46,6 +46,10 @@ class Arena:
         self._used_B += (size_B + _ALIGN_B - 1) // _ALIGN_B * _ALIGN_B
         return buffer
 
+    def descriptor_set(self, layout: _core.DescriptorSetLayout) -> _core.DescriptorSet:
+        """A set of the device, all null."""
+        return _core.DescriptorSet(self._device.core, layout)
+
     @staticmethod
     def _new_chunk() -> tuple[_core.DeviceMemory, NDArray[np.uint8]]:
         memory = _core.DeviceMemory(_CHUNK_B)

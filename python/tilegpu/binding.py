@@ -17,7 +17,7 @@ from tilegpu.pipeline import Pipeline
 from tilegpu.sampler import Sampler
 
 _WHOLE = 0xFFFFFFFFFFFFFFFF
-_STABLE = (Buffer, BufferSlice, Texture, Image, ImageView, Sampler)
+_STABLE = (Buffer, BufferSlice, Texture, Image, ImageView, Sampler, type(None))
 
 
 class DescriptorBinder:
@@ -113,7 +113,7 @@ class DescriptorBinder:
             assert layout is not None
             target = sets.get(binding.set)
             if target is None:
-                target = sets[binding.set] = _core.DescriptorSet(layout)
+                target = sets[binding.set] = self._arena.descriptor_set(layout)
             self._write(target, binding, value, f"{what}, {pipeline.title}: {binding.title}")
         return list(sets.items())
 
@@ -124,7 +124,8 @@ class DescriptorBinder:
         if not isinstance(value, (list, tuple)) or len(value) != binding.count:
             given = f"{len(value)} values" if isinstance(value, (list, tuple)) else arguments.shown(value)
             raise ValidationError(
-                f"{what} is an array of {binding.count} descriptors; given is {given}, it must be a list of {binding.count}"
+                f"{what} is an array of {binding.count} descriptors; given is {given}, it must be a list of {binding.count}, "
+                "with None for each that there is none of"
             )
         for element, item in enumerate(value):
             self._write_element(target, binding, element, item, f"{what}[{element}]")
@@ -138,6 +139,9 @@ class DescriptorBinder:
                 f"{what} is an input attachment, which reads the pass's own attachment: bind nothing for it "
                 "(dev.pipeline's input_attachments= says which)"
             )
+        if value is None and kind != "sampler":
+            target.write_null(binding.binding, element)
+            return
         if kind in ("uniform_buffer", "storage_buffer"):
             buffer, offset_B, size_B = self._buffer(binding, value, what)
             minimum_B = binding.layout.size_B if binding.layout is not None else 0

@@ -188,7 +188,9 @@ class RenderPass(PassResults):
         length is then the number.
         ``bind``: by name or (set, binding): Buffer, slice, bytes, mapping or array for buffers; Texture or (image,
         sampler) for textures; image
-        or view; sampler; a list of these for arrays of descriptors. ``push``: push constants by name, or all as
+        or view; sampler; a list of these for arrays of descriptors. None is a null descriptor (of anything but a
+        sampler): reads give 0, sizes are 0, writes vanish. An offset into a buffer is a slice of it. A draw sees
+        objects as they are bound; their contents as they are when the pass is executed. ``push``: push constants by name, or all as
         bytes.
         ``first`` and ``count`` count indices if there are any, else vertices; by default all.
         ``viewport``: (x, y, width, height[, min_depth, max_depth]); ``scissor``: (x, y, width, height); by default

@@ -58,7 +58,11 @@ class TILEGPU_API CommandBuffer {
   void bind_pipeline(Ptr<Pipeline> pipeline);
   void bind_vertex_buffer(uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B);
   void bind_index_buffer(Ptr<Buffer> buffer, uint64_t offset_B, VkIndexType type);
-  void bind_descriptor_set(uint32_t set, Ptr<DescriptorSet> descriptors);
+  /// vkCmdBindDescriptorSets for one set. Each dynamic buffer takes an offset, in the order of binding and element.
+  void bind_descriptor_set(uint32_t set, Ptr<DescriptorSet> descriptors, std::vector<uint32_t> dynamic_offsets_B = {});
+  /// vkCmdPushDescriptorSetKHR of one element, for a set that `layout` has with PUSH_DESCRIPTOR. What was pushed before stays.
+  Status push_descriptor(const Ptr<const PipelineLayout>& layout, uint32_t set, uint32_t binding, uint32_t element,
+                         const Descriptor& descriptor);
   Status push_constants(uint32_t offset_B, const void* data, uint32_t size_B);
 
   /// Dynamic state (tilegpu/state.hpp), as vkCmdSet* of the same names. A draw takes what its pipeline lists among its dynamic states from

@@ -38,6 +38,8 @@ class TILEGPU_API Device : public std::enable_shared_from_this<Device> {
   /// As ShaderModule::create; words that the disk cache knows to be valid are not validated again.
   Expected<Ptr<ShaderModule>> create_shader_module(std::vector<uint32_t> words, std::string label, std::string entry_point = "main");
   Expected<Ptr<Pipeline>> create_pipeline(GraphicsPipelineCreateInfo info);
+  /// All elements null. `variable_count`: of the last binding, where the layout says that its count varies.
+  Expected<Ptr<DescriptorSet>> create_descriptor_set(Ptr<const DescriptorSetLayout> layout, uint32_t variable_count = 0);
   /// Queues the command buffers in order; returns at once. From any thread.
   Expected<Ptr<Submission>> submit(SubmitInfo info);
   /// vkQueueSubmit and vkWaitForFences in one: where nothing else runs or waits, the calling thread is the first of the workers, so that

@@ -1,64 +1,21 @@
-// tilegpu/pipeline.hpp -- set and pipeline layouts, descriptor sets, graphics pipelines.
+// tilegpu/pipeline.hpp -- graphics pipelines.
 //
-// Source: Vulkan specification, chapters "Pipelines", "Resource Descriptors", "Fixed-Function Vertex Processing",
+// Source: Vulkan specification, chapters "Pipelines", "Fixed-Function Vertex Processing",
 // "Rasterization", "Fragment Operations", "The Framebuffer".
 #pragma once
 
 #include <array>
 #include <optional>
 
-#include "tilegpu/resource.hpp"
+#include "tilegpu/descriptor.hpp"
 #include "tilegpu/shader.hpp"
 #include "tilegpu/state.hpp"
 
 namespace tilegpu {
 
-inline constexpr uint32_t kMaxDescriptorSets = 8;
 inline constexpr uint32_t kMaxPushConstants_B = 256;
 inline constexpr uint32_t kMaxImageSize_px = 16384;
 inline constexpr uint32_t kMaxVaryingComponents = 128;
-
-struct DescriptorBinding {
-  uint32_t binding = 0;
-  VkDescriptorType type = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
-  uint32_t count = 1;
-  VkShaderStageFlags stages = VK_SHADER_STAGE_ALL_GRAPHICS;
-};
-
-struct DescriptorSetLayout {
-  std::vector<DescriptorBinding> bindings;  ///< sorted by binding
-};
-
-/// One descriptor as written by the application.
-struct Descriptor {
-  Ptr<Buffer> buffer;
-  uint64_t offset_B = 0, range_B = VK_WHOLE_SIZE;
-  Ptr<ImageView> view;
-  Ptr<Sampler> sampler;
-};
-
-class TILEGPU_API DescriptorSet {
- public:
-  explicit DescriptorSet(Ptr<const DescriptorSetLayout> layout);
-  Status write(uint32_t binding, uint32_t element, Descriptor descriptor);
-  const DescriptorSetLayout& layout() const { return *layout_; }
-  const Ptr<const DescriptorSetLayout>& shared_layout() const { return layout_; }
-  /// Null where nothing was written.
-  const Descriptor* find(uint32_t binding, uint32_t element) const;
-  uint64_t version() const { return version_; }  ///< grows with every write
-
- private:
-  Ptr<const DescriptorSetLayout> layout_;
-  std::vector<uint32_t> first_;  // of each binding in descriptors_
-  std::vector<Descriptor> descriptors_;
-  std::vector<bool> written_;
-  uint64_t version_ = 0;
-};
-
-struct PipelineLayout {
-  std::vector<Ptr<const DescriptorSetLayout>> sets;
-  uint32_t push_constants_B = 0;
-};
 
 struct ShaderStage {
   Ptr<ShaderModule> module;

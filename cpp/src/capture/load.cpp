@@ -6,19 +6,31 @@
 #include "capture/fields.hpp"
 #include "capture/file.hpp"
 #include "capture/objects.hpp"
+#include "device/device_state.hpp"
 
 namespace tilegpu {
 namespace capture {
 namespace {
 
-constexpr uint32_t kMostDescriptors = 1u << 20;  // of a layout, of a pool
+constexpr auto kDescriptorTypes = {VK_DESCRIPTOR_TYPE_SAMPLER,
+                                   VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
+                                   VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE,
+                                   VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
+                                   VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                   VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC,
+                                   VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC,
+                                   VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT,
+                                   VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK};
+constexpr uint32_t kMostQueries = 1u << 20;            // of a pool
+constexpr uint64_t kMostDescriptorsOfSets = 1u << 22;  // of all sets
 
 struct Loader {
   Reader& r;
   const Ptr<Device>& device;
   Objects o;
   Capture out;
-  Status wrong = Ok{};  // what the API said; the reader's own failures are in the reader
+  uint64_t descriptors = 0;  // of all sets so far
+  Status wrong = Ok{};       // what the API said; the reader's own failures are in the reader
 
   bool ok() const { return r.ok() && static_cast<bool>(wrong); }
   /// The value, or null after its error was kept.
@@ -106,19 +118,16 @@ struct Loader {
   }
 
   Ptr<const DescriptorSetLayout> set_layout() {
-    auto layout = std::make_shared<DescriptorSetLayout>();
-    uint64_t elements = 0;
-    int64_t last = -1;
-    r.list(layout->bindings, 16, kMostDescriptors, "bindings", [&](DescriptorBinding& b) {
-      r.number(b.binding, "binding");
-      r.below(b.type, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT + 1, "descriptor type");
-      r.number(b.count, "count"), r.number(b.stages, "stages");
-      elements += b.count;
-      if (b.binding <= last) r.fail("bindings of a set layout are not in order");
-      last = b.binding;
+    VkDescriptorSetLayoutCreateFlags flags = 0;
+    std::vector<DescriptorBinding> bindings;
+    r.number(flags, "set layout flags");
+    r.list(bindings, 24, kMaxDescriptorsOfSet, "bindings", [&](DescriptorBinding& b) {
+      r.number(b.binding, "binding"), r.among(b.type, kDescriptorTypes, "descriptor type"), r.number(b.count, "count");
+      r.number(b.stages, "stages"), r.number(b.flags, "binding flags");
+      r.list(b.immutable_samplers, 4, kMaxDescriptorsOfSet, "immutable samplers",
+             [&](Ptr<Sampler>& sampler) { sampler = o.samplers.read(r, "sampler"); });
     });
-    if (elements > kMostDescriptors) r.fail("a set layout has more than 2^20 descriptors");
-    return layout;
+    return ok() ? made(DescriptorSetLayout::create(std::move(bindings), flags)) : nullptr;
   }
 
   Ptr<const PipelineLayout> layout() {
@@ -157,24 +166,39 @@ struct Loader {
     const Ptr<const DescriptorSetLayout> layout = o.set_layouts.read(r, "set layout");
     if (r.ok() && !layout) r.fail("a set has no layout");
     if (!ok()) return nullptr;
-    auto set = std::make_shared<DescriptorSet>(layout);
-    const uint32_t count = r.get_count(36, kMostDescriptors, "descriptors");
+    const uint32_t variable_count = r.get<uint32_t>();
+    descriptors += layout->elements();
+    if (descriptors > kMostDescriptorsOfSets) r.fail("the sets have more than 2^22 descriptors");
+    Ptr<DescriptorSet> set = ok() ? new_set(layout, variable_count) : nullptr;
+    if (!set) return nullptr;
+    const uint32_t count = r.get_count(36, kMaxDescriptorsOfSet, "descriptors");
+    const uint32_t blocks = r.get_count(8, kMaxDescriptorsOfSet, "inline uniform blocks");
     for (uint32_t i = 0; i < count && ok(); i++) {
       const uint32_t binding = r.get<uint32_t>(), element = r.get<uint32_t>();
       Descriptor d;
       d.buffer = o.buffers.read(r, "buffer");
       r.number(d.offset_B, "offset"), r.number(d.range_B, "range");
       d.view = o.views.read(r, "view"), d.sampler = o.samplers.read(r, "sampler");
-      if (ok()) check(set->write(binding, element, std::move(d)));
+      if (ok()) check(set->write(binding, element, d));
+    }
+    for (uint32_t i = 0; i < blocks && ok(); i++) {
+      const uint32_t binding = r.get<uint32_t>(), size_B = r.get_count(1, kMaxInlineUniformBlock_B, "bytes of an inline uniform block");
+      if (const uint8_t* bytes = r.take(size_B); bytes && ok()) check(set->write_inline(binding, 0, bytes, size_B));
     }
     return set;
+  }
+  // Push descriptors too are a set, which only its recording could name.
+  Ptr<DescriptorSet> new_set(const Ptr<const DescriptorSetLayout>& layout, uint32_t variable_count) {
+    if (!layout->is_push()) return made(device->create_descriptor_set(layout, variable_count));
+    auto memory = made(descriptor::SetMemory::create(layout, device->state().textures, 0));
+    return memory ? std::make_shared<DescriptorSet>(memory) : nullptr;
   }
 
   Ptr<QueryPool> pool() {
     uint32_t type = 0;
     r.below(type, 2, "query type");
     const uint32_t count = r.get<uint32_t>();
-    if (count > kMostDescriptors) r.fail("a query pool has more than 2^20 queries");
+    if (count > kMostQueries) r.fail("a query pool has more than 2^20 queries");
     return ok() ? std::make_shared<QueryPool>(type ? QueryType::timestamp : QueryType::occlusion, count) : nullptr;
   }
 
@@ -184,11 +208,11 @@ struct Loader {
     table(o.images, 40, "images", [&] { return image(); });
     table(o.views, 40, "views", [&] { return view(); });
     table(o.samplers, 40, "samplers", [&] { return sampler(); });
-    table(o.set_layouts, 4, "set layouts", [&] { return set_layout(); });
+    table(o.set_layouts, 8, "set layouts", [&] { return set_layout(); });
     table(o.layouts, 8, "layouts", [&] { return layout(); });
     table(o.modules, 12, "modules", [&] { return module(); });
     table(o.pipelines, 64, "pipelines", [&] { return pipeline(); });
-    table(o.sets, 8, "sets", [&] { return set(); });
+    table(o.sets, 16, "sets", [&] { return set(); });
     table(o.pools, 8, "query pools", [&] { return pool(); });
   }
 
@@ -206,7 +230,11 @@ struct Loader {
     Ptr<Buffer> index_buffer;
     uint64_t index_offset_B = 0;
     VkIndexType index_type = VK_INDEX_TYPE_UINT32;
-    std::array<Ptr<DescriptorSet>, kMaxDescriptorSets> sets;
+    struct Set {
+      Ptr<DescriptorSet> set;
+      std::vector<uint32_t> dynamic_offsets_B;
+    };
+    std::array<Set, kMaxDescriptorSets> sets;
   };
   struct Query {
     Ptr<QueryPool> pool;
@@ -241,7 +269,11 @@ struct Loader {
     s.index_buffer = o.buffers.read(r, "buffer");
     r.number(s.index_offset_B, "offset");
     r.among(s.index_type, {VK_INDEX_TYPE_UINT16, VK_INDEX_TYPE_UINT32, VK_INDEX_TYPE_UINT8_EXT}, "index type");
-    for (Ptr<DescriptorSet>& set : s.sets) set = o.sets.read(r, "set");
+    for (State::Set& of : s.sets) {
+      of.set = o.sets.read(r, "set");
+      r.list(of.dynamic_offsets_B, 4, kMaxDynamicBuffers, "dynamic offsets",
+             [&](uint32_t& offset_B) { r.number(offset_B, "dynamic offset"); });
+    }
   }
 
   // What draws of this state find bound and set.
@@ -249,7 +281,7 @@ struct Loader {
     cb.bind_pipeline(s.pipeline);
     for (const VertexSource& v : s.vertex_buffers) cb.bind_vertex_buffer(v.binding, v.buffer, v.offset_B);
     if (s.index_buffer) cb.bind_index_buffer(s.index_buffer, s.index_offset_B, s.index_type);
-    for (uint32_t i = 0; i < kMaxDescriptorSets; i++) cb.bind_descriptor_set(i, s.sets[i]);
+    for (uint32_t i = 0; i < kMaxDescriptorSets; i++) cb.bind_descriptor_set(i, s.sets[i].set, s.sets[i].dynamic_offsets_B);
     cb.set_viewport(s.fixed.viewport);
     cb.set_scissor(s.fixed.scissor);
     cb.set_blend_constants(s.fixed.blend_constants);
@@ -331,7 +363,7 @@ struct Loader {
       query.pool = o.pools.read(r, "query pool");
       r.number(query.query, "query");
     });
-    r.list(pass.states, 128, kMostItems, "states", [&](State& s) { state(s); });
+    r.list(pass.states, 160, kMostItems, "states", [&](State& s) { state(s); });
     r.list(pass.pushes, kMaxPushConstants_B, kMostItems, "push constants", [&](auto& block) {
       if (const uint8_t* from = r.take(block.size())) std::memcpy(block.data(), from, block.size());
     });

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "capture/bytes.hpp"
+#include "descriptor/set_memory.hpp"
 #include "tilegpu/device.hpp"
 
 namespace tilegpu::capture {
@@ -42,7 +43,8 @@ struct Objects {
   Table<const PipelineLayout> layouts;
   Table<ShaderModule> modules;
   Table<Pipeline> pipelines;
-  Table<DescriptorSet> sets;
+  Table<const descriptor::SetMemory> set_memories;  // of a file that is written
+  Table<DescriptorSet> sets;                        // made of them, when it is read
   Table<QueryPool> pools;
 };
 

@@ -14,6 +14,8 @@ namespace capture {
 namespace {
 
 using command::Pass;
+using descriptor::Kind;
+using descriptor::SetMemory;
 
 constexpr size_t kPage_B = 4096;
 
@@ -64,11 +66,29 @@ class FixedPipelines {
   std::vector<const std::string*> order_;
 };
 
+// Memory of the sets that a recording has bound: what was bound, or, of sets that are updated after that, what they hold now. Each of these
+// is asked once, so that the file is of one moment.
+class BoundMemories {
+ public:
+  Ptr<const SetMemory> take(const command::BoundSets& bound, uint32_t number) {
+    if (!bound.late[number]) return bound.memory[number];
+    Ptr<const SetMemory>& memory = late_[bound.late[number].get()];
+    if (!memory) memory = bound.late[number]->memory();
+    return memory;
+  }
+  Ptr<const SetMemory> of(const command::BoundSets& bound, uint32_t number) const {
+    return bound.late[number] ? late_.at(bound.late[number].get()) : bound.memory[number];
+  }
+
+ private:
+  std::unordered_map<const DescriptorSet*, Ptr<const SetMemory>> late_;
+};
+
 struct Collector {
   Objects& objects;
   FixedPipelines& pipelines;
   std::unordered_map<const DeviceMemory*, const uint8_t*>& contents;
-  Status wrong = Ok{};
+  BoundMemories& bound_memories;
 
   void add(const Ptr<Buffer>& buffer) {
     if (!buffer) return;
@@ -89,20 +109,24 @@ struct Collector {
     const GraphicsPipelineCreateInfo& info = bound.pipeline->info();
     for (const ShaderStage& stage : info.stages) objects.modules.add(stage.module);
     if (info.layout && objects.layouts.add(info.layout))
-      for (const auto& set : info.layout->sets) objects.set_layouts.add(set);
+      for (const auto& set : info.layout->sets) add(set);
     pipelines.add(bound, objects);
     add(bound.index_buffer);
+    for (uint32_t i = 0; bound.sets && i < kMaxDescriptorSets; i++) add(bound_memories.take(*bound.sets, i));
   }
-  void add(const Ptr<DescriptorSet>& set, uint64_t version) {
-    if (!set) return;
-    if (set->version() != version)
-      wrong = Error{VK_ERROR_INITIALIZATION_FAILED,
-                    "capture: a descriptor set was written to after it was recorded; what the recording uses is not known any more"};
-    if (!objects.sets.add(set)) return;
-    objects.set_layouts.add(set->shared_layout());
-    for (const DescriptorBinding& binding : set->layout().bindings)
-      for (uint32_t element = 0; element < binding.count; element++)
-        if (const Descriptor* d = set->find(binding.binding, element)) add(d->buffer), add(d->view), objects.samplers.add(d->sampler);
+  void add(const Ptr<const DescriptorSetLayout>& layout) {
+    if (!layout || !objects.set_layouts.add(layout)) return;
+    for (const DescriptorBinding& binding : layout->bindings())
+      for (const Ptr<Sampler>& sampler : binding.immutable_samplers) objects.samplers.add(sampler);
+  }
+  void add(const Ptr<const SetMemory>& memory) {
+    if (!memory || !objects.set_memories.add(memory)) return;
+    add(memory->layout);
+    for (const descriptor::Element& e : memory->elements) {
+      add(e.buffer);
+      if (e.view) add(e.view->view);
+      if (e.sampler) objects.samplers.add(e.sampler->sampler);
+    }
   }
   void add(const RenderingAttachment& attachment) { add(attachment.view), add(attachment.resolve_view); }
   void add(const Pass& pass) {
@@ -110,8 +134,6 @@ struct Collector {
     add(pass.info.depth), add(pass.info.stencil);
     for (const command::Bound& bound : pass.bound) add(bound);
     for (const command::BoundVertexBuffer& bound : pass.vertex_buffers) add(bound.buffer);
-    for (const command::BoundSets& bound : pass.sets)
-      for (uint32_t i = 0; i < kMaxDescriptorSets; i++) add(bound.sets[i], bound.versions[i]);
     for (const command::IndirectDraw& indirect : pass.indirects) add(indirect.buffer);
     for (const command::ActiveQuery& query : pass.queries) objects.pools.add(query.pool);
   }
@@ -159,20 +181,53 @@ void write_memory(Writer& w, const uint8_t* data, uint64_t size_B) {
   w.put<uint64_t>(0);
 }
 
-void write_set(Writer& w, const Objects& objects, const DescriptorSet& set) {
-  objects.set_layouts.write(w, set.shared_layout());
-  uint32_t written = 0;
-  const auto each = [&](auto visit) {
-    for (const DescriptorBinding& binding : set.layout().bindings)
-      for (uint32_t element = 0; element < binding.count; element++)
-        if (const Descriptor* d = set.find(binding.binding, element)) visit(binding.binding, element, *d);
+void write_layout(Writer& w, const Objects& o, const DescriptorSetLayout& layout) {
+  w.put(layout.flags());
+  w.put_count(layout.bindings().size());
+  for (const DescriptorBinding& b : layout.bindings()) {
+    w.put(b.binding), w.put(b.type), w.put(b.count), w.put(b.stages), w.put(b.flags);
+    w.put_count(b.immutable_samplers.size());
+    for (const Ptr<Sampler>& sampler : b.immutable_samplers) o.samplers.write(w, sampler);
+  }
+}
+
+// What has to be written to a new set of the layout for the same contents: elements, and the bytes of inline blocks.
+void write_set(Writer& w, const Objects& o, const SetMemory& set) {
+  o.set_layouts.write(w, set.layout);
+  w.put(set.variable_count);
+  uint32_t elements = 0, blocks = 0;
+  const auto each = [&](const auto& visit_element, const auto& visit_block) {
+    for (const DescriptorBinding& b : set.layout->bindings()) {
+      const Kind kind = descriptor::kind_of(b.type);
+      const bool is_whole = kind == Kind::sampler && !b.immutable_samplers.empty();  // from the beginning
+      if (kind == Kind::nothing || is_whole) continue;
+      const uint32_t count = kind == Kind::inline_block ? 1 : set.count_of(b);
+      for (uint32_t i = 0; i < count; i++) {
+        const descriptor::Element& e = set.element(b, i);
+        if (!e.written) continue;
+        if (kind == Kind::inline_block)
+          visit_block(b);
+        else
+          visit_element(b, i, e);
+      }
+    }
   };
-  each([&](uint32_t, uint32_t, const Descriptor&) { written++; });
-  w.put_count(written);
-  each([&](uint32_t binding, uint32_t element, const Descriptor& d) {
-    w.put(binding), w.put(element);
-    objects.buffers.write(w, d.buffer), w.put(d.offset_B), w.put(d.range_B);
-    objects.views.write(w, d.view), objects.samplers.write(w, d.sampler);
+  each([&](const auto&, uint32_t, const auto&) { elements++; }, [&](const auto&) { blocks++; });
+  w.put_count(elements), w.put_count(blocks);
+  const auto ignore_element = [](const auto&, uint32_t, const auto&) {};
+  const auto ignore_block = [](const auto&) {};
+  each(
+      [&](const DescriptorBinding& b, uint32_t number, const descriptor::Element& e) {
+        w.put(b.binding), w.put(number);
+        o.buffers.write(w, e.buffer), w.put(e.offset_B), w.put(e.range_B);
+        o.views.write(w, e.view ? e.view->view : nullptr);
+        o.samplers.write(w, e.sampler && b.immutable_samplers.empty() ? e.sampler->sampler : nullptr);
+      },
+      ignore_block);
+  each(ignore_element, [&](const DescriptorBinding& b) {
+    const std::span<const uint8_t> bytes = set.inline_bytes(b);
+    w.put(b.binding), w.put_count(bytes.size());
+    w.put_bytes(bytes.data(), bytes.size());
   });
 }
 
@@ -204,10 +259,7 @@ void write_objects(Writer& w, const Objects& o, const FixedPipelines& pipelines,
     SamplerCreateInfo info = sampler.info();
     fields(w, info);
   });
-  write_table(w, o.set_layouts, [&](const DescriptorSetLayout& layout) {
-    w.put_count(layout.bindings.size());
-    for (const DescriptorBinding& b : layout.bindings) w.put(b.binding), w.put(b.type), w.put(b.count), w.put(b.stages);
-  });
+  write_table(w, o.set_layouts, [&](const DescriptorSetLayout& layout) { write_layout(w, o, layout); });
   write_table(w, o.layouts, [&](const PipelineLayout& layout) {
     w.put_count(layout.sets.size());
     for (const auto& set : layout.sets) o.set_layouts.write(w, set);
@@ -219,7 +271,7 @@ void write_objects(Writer& w, const Objects& o, const FixedPipelines& pipelines,
     w.put_bytes(module.words().data(), module.words().size() * 4);
   });
   pipelines.write(w);
-  write_table(w, o.sets, [&](const DescriptorSet& set) { write_set(w, o, set); });
+  write_table(w, o.set_memories, [&](const SetMemory& set) { write_set(w, o, set); });
   write_table(w, o.pools, [&](const QueryPool& pool) {
     w.put<uint32_t>(pool.type == QueryType::timestamp);
     w.put_count(pool.values.size());
@@ -232,6 +284,7 @@ struct CommandWriter {
   Writer& w;
   const Objects& o;
   const FixedPipelines& pipelines;
+  const BoundMemories& bound_memories;
 
   void attachment(RenderingAttachment a) {
     o.views.write(w, a.view), o.views.write(w, a.resolve_view);
@@ -253,7 +306,18 @@ struct CommandWriter {
     o.buffers.write(w, bound.index_buffer);
     w.put<uint64_t>(bound.index_buffer ? bound.index_buffer->size_B() - state.index_size_B : 0);
     w.put<uint32_t>(state.index_type);
-    for (const Ptr<DescriptorSet>& set : pass.sets[bound.sets].sets) o.sets.write(w, set);
+    sets(bound.sets);
+  }
+  void sets(const command::BoundSets* bound) {
+    const uint32_t* offset_B = bound ? bound->dynamic_offsets_B.data() : nullptr;
+    for (uint32_t i = 0; i < kMaxDescriptorSets; i++) {
+      const Ptr<const SetMemory> memory = bound ? bound_memories.of(*bound, i) : nullptr;
+      o.set_memories.write(w, memory);
+      const uint32_t offsets = memory ? memory->layout->dynamic_buffers() : 0;
+      w.put_count(offsets);
+      for (uint32_t k = 0; k < offsets; k++) w.put(*offset_B++);
+    }
+    assert(!bound || offset_B == bound->dynamic_offsets_B.data() + bound->dynamic_offsets_B.size());
   }
   void draw(const std::unordered_map<const void*, uint32_t>& states, const std::unordered_map<const void*, uint32_t>& pushes,
             const command::DrawCall& d) {
@@ -315,20 +379,19 @@ struct CommandWriter {
 
 }  // namespace
 
-std::vector<uint8_t> bytes_of(const std::vector<Ptr<const command::Recording>>& recordings, Status& status) {
+std::vector<uint8_t> bytes_of(const std::vector<Ptr<const command::Recording>>& recordings) {
   Objects objects;
   FixedPipelines pipelines;
   std::unordered_map<const DeviceMemory*, const uint8_t*> contents;
-  Collector collector{objects, pipelines, contents};
+  BoundMemories bound_memories;
+  Collector collector{objects, pipelines, contents, bound_memories};
   for (const auto& recording : recordings)
     for (const command::Command& command : recording->commands) std::visit(collector, command);
-  status = collector.wrong;
-  if (!status) return {};
   Writer writer;
   write_objects(writer, objects, pipelines, contents);
   writer.put_count(recordings.size());
   for (const auto& recording : recordings) {
-    CommandWriter commands{writer, objects, pipelines};
+    CommandWriter commands{writer, objects, pipelines, bound_memories};
     for (const command::Command& command : recording->commands) std::visit(commands, command);
     writer.put(Tag::end);
   }
@@ -347,9 +410,7 @@ Status save_capture(const Ptr<Device>& device, const std::vector<Ptr<CommandBuff
   }
   device->wait_idle();
   try {
-    Status status = Ok{};
-    const std::vector<uint8_t> payload = capture::bytes_of(recordings, status);
-    if (!status) return status;
+    const std::vector<uint8_t> payload = capture::bytes_of(recordings);
     return capture::write_file(path, device->info().profile, payload);
   } catch (const std::bad_alloc&) {
     return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "capture '" + path + "': the system refused memory for what is to be written"};

@@ -22,8 +22,7 @@ struct DrawState : FixedFunctionState {
   const uint8_t* index_data = nullptr;
   uint64_t index_size_B = 0;  // from index_data on; reads outside give 0
   VkIndexType index_type = VK_INDEX_TYPE_UINT32;
-  const shader::BufferDescriptor* buffers = nullptr;  // flat tables, see shader::ResourceTable
-  const shader::TextureDescriptor* textures = nullptr;
+  const uint8_t* const* sets = nullptr;  // [shader::kSetTables]; null: no shader reads one
 };
 
 struct DrawCall {

@@ -1,17 +1,15 @@
 // command/pass.hpp -- a recorded pass: its framebuffer, and draws and clears in order with everything that they point to.
 //
-// What a draw points to (state, push constants, tables) lies in deques, whose addresses are stable: a pass is made once, in its place,
-// and never moved or copied. Once ended it is const, and any number of executions read it at once.
+// What a draw points to (state, push constants, addresses of sets) lies in deques, whose addresses are stable: a pass is made once, in its
+// place, and never moved or copied. Once ended it is const, and any number of executions read it at once.
 #pragma once
 
-#include <atomic>
 #include <deque>
-#include <map>
 #include <mutex>
 #include <set>
-#include <unordered_map>
 
 #include "command/draw.hpp"
+#include "descriptor/set_memory.hpp"
 #include "framebuffer/feedback.hpp"
 #include "framebuffer/framebuffer.hpp"
 
@@ -34,16 +32,14 @@ struct IndirectDraw {
   uint32_t count = 0, stride_B = 0;
 };
 
-/// Descriptors as code sees them; kept by the pass, with the objects that they point into.
-struct BindingTables {
-  std::vector<shader::BufferDescriptor> buffers;
-  std::vector<shader::TextureDescriptor> textures;
-};
-
-/// A sampler function in a table whose code may still be replaced by better code for the same function.
-struct QuickCode {
-  const void** address = nullptr;
-  const shader::CodeSlot* code = nullptr;
+/// The sets of a pipeline's draws, with what keeps them.
+struct BoundSets {
+  std::array<const uint8_t*, shader::kSetTables> address{};
+  std::array<Ptr<const descriptor::SetMemory>, kMaxDescriptorSets> memory;
+  /// Sets that may be updated after they were bound: their memory is taken when the pass is submitted.
+  std::array<Ptr<DescriptorSet>, kMaxDescriptorSets> late;
+  std::vector<uint32_t> dynamic_offsets_B;        // of the sets that there are, in the order of the pipeline's layout
+  std::vector<shader::BufferDescriptor> dynamic;  // of all of the layout
 };
 
 /// What somebody worked out from a pass alone, and wants to find again at the next execution.
@@ -75,18 +71,13 @@ struct BoundVertexBuffer {
   Ptr<Buffer> buffer;
 };
 
-struct BoundSets {
-  std::array<Ptr<DescriptorSet>, kMaxDescriptorSets> sets;
-  std::array<uint64_t, kMaxDescriptorSets> versions{};  // that the tables were made of
-};
-
 /// The objects that a state was resolved from.
 struct Bound {
   Ptr<Pipeline> pipeline;
   Ptr<const GraphicsState> state;  // where the pipeline leaves some of it to the command buffer: all of it
   Ptr<Buffer> index_buffer;
   uint32_t first_vertex_buffer = 0, vertex_buffers = 0;  // in Pass::vertex_buffers
-  uint32_t sets = 0;                                     // in Pass::sets
+  const BoundSets* sets = nullptr;                       // of this pass, or of a piece that it keeps; null: no shader reads one
 };
 
 /// What a pipeline must have been made for.
@@ -109,19 +100,16 @@ struct Pass {
   std::deque<DrawState> states;
   std::vector<Bound> bound;  // of each state
   std::vector<BoundVertexBuffer> vertex_buffers;
-  std::vector<BoundSets> sets;
   std::deque<PushBlock> pushes;
-  std::deque<BindingTables> tables;
-  std::vector<QuickCode> quick_code;
-  mutable std::atomic<bool> newest_code{false};  // none of these will change again
+  std::deque<BoundSets> sets;
+  bool has_late_sets = false;
   std::deque<ClearCall> clears;
   std::vector<DrawCall> draws;
   std::vector<IndirectDraw> indirects;
   std::vector<RecordedCommand> commands;
   std::vector<size_t> part_ends;  // in commands, of a pass that was suspended and resumed; empty: in one piece
   std::vector<ActiveQuery> queries;
-  std::unordered_map<const ImageView*, std::unique_ptr<shader::ImageViewAbi>> views;
-  std::map<std::pair<const Sampler*, bool>, std::unique_ptr<shader::SamplerAbi>> samplers;  // bool: integer view
+  std::vector<Ptr<ImageView>> read_views;  // by shaders
   std::vector<std::shared_ptr<const void>> keep_alive;
   framebuffer::Feedback feedback;         // of the part of a secondary command buffer: without targets
   std::set<Ptr<Buffer>> written_buffers;  // that shaders may write; images may lie there too

@@ -1,16 +1,21 @@
-// device/binding_tables.cpp -- stage: recording. In: a pipeline's ResourceTable and the bound sets. Out: BufferDescriptor[] and
-// TextureDescriptor[] with the functions for each (view, sampler) pair. Source: Vulkan specification, "Resource Descriptors".
+// device/binding_tables.cpp -- stage: recording, and the beginning of an execution. In: a pipeline's ResourceTable and the bound sets. Out:
+// the sets' addresses, with all that code will ask of them checked and compiled; dynamic buffers with their offsets.
+// Source: Vulkan specification, "Descriptor Set Binding", "Pipeline Layout Compatibility"; VK_EXT_descriptor_indexing.
 #include "device/binding_tables.hpp"
 
 #include <algorithm>
 
+#include "pipeline/create.hpp"
 #include "pipeline/program.hpp"
-#include "resource/view_abi.hpp"
-#include "vk/format.hpp"
 
 namespace tilegpu::device {
 
 namespace {
+
+using command::BoundSets;
+using descriptor::Element;
+using descriptor::SetMemory;
+using descriptor::TexturedView;
 
 std::string binding_name(const Pipeline& pipeline, uint32_t set, uint32_t binding, uint32_t element) {
   std::string name;
@@ -23,42 +28,211 @@ std::string binding_name(const Pipeline& pipeline, uint32_t set, uint32_t bindin
          (element ? ", element " + std::to_string(element) : "") + ")";
 }
 
-const Descriptor* find(const std::array<Ptr<DescriptorSet>, kMaxDescriptorSets>& sets, uint32_t set, uint32_t binding, uint32_t element) {
-  return set < sets.size() && sets[set] ? sets[set]->find(binding, element) : nullptr;
-}
+/// What a pipeline asks of the sets that it gets.
+struct Checker {
+  exec::DeviceState& device;
+  command::Pass& pass;
+  const Pipeline& pipeline;
+  const BoundSets& bound;
+  bool late;  // only of the sets that may be updated after they were bound, else only of the others
+  struct Name {
+    uint32_t set, binding, element;
+  };
+  std::vector<descriptor::Textures::Request> requests;
+  std::vector<Name> names;
 
-Error unbound(const Pipeline& pipeline, uint32_t set, uint32_t binding, uint32_t element) {
-  return {VK_ERROR_INITIALIZATION_FAILED,
-          binding_name(pipeline, set, binding, element) + " is used by the shader, but nothing is bound there"};
-}
-
-const shader::ImageViewAbi* view_abi(command::Pass& pass, const Ptr<ImageView>& view) {
-  auto& entry = pass.views[view.get()];
-  if (!entry) {
-    entry = std::make_unique<shader::ImageViewAbi>();
-    resource::fill_view_abi(*view, *entry);
-    pass.keep_alive.push_back(view);
+  Error error(const Name& at, const std::string& text) const {
+    return {VK_ERROR_INITIALIZATION_FAILED, binding_name(pipeline, at.set, at.binding, at.element) + text};
   }
-  return entry.get();
+  /// Null with an error: it was not written and has to be. Null without: it need not.
+  Expected<const Element*> element(const Name& at) const {
+    const SetMemory* memory = bound.memory[at.set].get();
+    if (!memory) return error(at, " is used by the shader, but nothing is bound there");
+    const DescriptorBinding& binding = *memory->layout->find(at.binding);
+    const bool partial = binding.flags & VK_DESCRIPTOR_BINDING_PARTIALLY_BOUND_BIT;
+    const bool exists = at.element < memory->count_of(binding);
+    const Element* found = exists ? &memory->element(binding, at.element) : nullptr;
+    if (found && found->written) return found;
+    if (partial || !exists) return static_cast<const Element*>(nullptr);  // elements beyond a variable count are null descriptors
+    return error(at, " is used by the shader, but nothing is bound there");
+  }
+  void need(const TexturedView& view, shader::TextureDescriptor& abi, std::atomic<uint8_t>& have,
+            const descriptor::NumberedSampler* sampler, uint8_t uses, const Name& at) {
+    if (!(uses & ~have.load(std::memory_order_acquire))) return;
+    requests.push_back({&abi, &have, &view, sampler, uses});
+    names.push_back(at);
+  }
+  /// What the pass changes besides is no matter of sets: notes what is read and written there.
+  Status note(const shader::BufferSlot& slot, uint32_t i, const Buffer& buffer) {
+    const uint8_t* at = bound.address[slot.table] + slot.at.offset_B + size_t{i} * slot.at.stride_B;
+    const auto& code = *reinterpret_cast<const shader::BufferDescriptor*>(at);
+    if (!code.size_B) return Ok{};
+    const uint64_t begin_B = buffer.memory_offset_B() + static_cast<uint64_t>(code.data - buffer.data());
+    const uint32_t read = framebuffer::targets_read(pass.feedback, buffer.memory()->contents(), {begin_B, begin_B + code.size_B});
+    if (!read) return Ok{};
+    const std::string who = binding_name(pipeline, slot.set, slot.binding, i);
+    Status ok = framebuffer::note_read(pass.feedback, read, who);
+    return ok && slot.writable ? framebuffer::note_written(pass.feedback, read, who) : ok;
+  }
+
+  Status buffers() {
+    for (const shader::BufferSlot& slot : pipeline.program().resources.buffers)
+      for (uint32_t i = 0; (bound.late[slot.set] != nullptr) == late && i < slot.count; i++) {
+        auto found = element({slot.set, slot.binding, i});
+        if (!found) return found.error();
+        const Element* e = *found;
+        if (!e || !e->buffer) continue;
+        if (slot.writable) pass.written_buffers.insert(e->buffer);
+        if (Status ok = note(slot, i, *e->buffer); !ok) return ok;
+      }
+    return Ok{};
+  }
+
+  Status texture(const shader::TextureSlot& slot, uint32_t i) {
+    const Name at{slot.image_set, slot.image_binding, i};
+    auto found = element(at);
+    if (!found) return found.error();
+    const Element* image = *found;
+    if (!image || !image->view) return Ok{};
+    TexturedView& view = *image->view;
+    if (const uint32_t read = framebuffer::targets_read(pass.feedback, *view.view))
+      if (Status ok = framebuffer::note_read(pass.feedback, read, binding_name(pipeline, at.set, at.binding, at.element)); !ok) return ok;
+    pass.read_views.push_back(view.view);
+    if (slot.is_alone()) {
+      need(view, view.image.alone, view.alone_uses, nullptr, slot.uses, at);
+      return Ok{};
+    }
+    for (uint32_t j = 0; j < slot.sampler_count; j++) {
+      const Element* with = image;
+      if (!slot.combined) {
+        auto sampler = element({slot.sampler_set, slot.sampler_binding, j});
+        if (!sampler) return sampler.error();
+        with = *sampler;
+      }
+      if (!with || !with->sampler) continue;
+      descriptor::Texture& pair = device.textures->pair(view, *with->sampler);
+      need(view, pair.abi, pair.uses, with->sampler.get(), slot.uses, at);
+    }
+    return Ok{};
+  }
+
+  Status run() {
+    if (Status done = buffers(); !done) return done;
+    for (const shader::TextureSlot& slot : pipeline.program().resources.textures) {
+      const bool is_late = bound.late[slot.image_set] || (!slot.is_alone() && bound.late[slot.sampler_set]);
+      if (is_late != late) continue;
+      for (uint32_t i = 0; i < slot.image_count; i++)
+        if (Status done = texture(slot, i); !done) return done;
+    }
+    if (requests.empty()) return Ok{};
+    return device.textures->ensure(requests,
+                                   [&](size_t k) { return binding_name(pipeline, names[k].set, names[k].binding, names[k].element); });
+  }
+};
+
+/// The set at `number` as the pipeline's layout has it.
+Status check_set(const exec::DeviceState& device, const Pipeline& pipeline, uint32_t number, const DescriptorSet& set,
+                 const SetMemory& memory, size_t offsets) {
+  const std::string who = "pipeline '" + pipeline.info().label + "': descriptor set " + std::to_string(number);
+  if (memory.textures != device.textures) return Error{VK_ERROR_INITIALIZATION_FAILED, who + " is of another device"};
+  if (!set.layout().is_compatible(*pipeline.program().layout->sets[number]))
+    return Error{VK_ERROR_INITIALIZATION_FAILED,
+                 who +
+                     " was made with another layout than the pipeline's: bindings, types, counts, stages, flags and immutable samplers "
+                     "must be the same"};
+  if (offsets != set.layout().dynamic_buffers())
+    return Error{VK_ERROR_INITIALIZATION_FAILED, who + " was bound with " + std::to_string(offsets) + " dynamic offsets; its layout has " +
+                                                     std::to_string(set.layout().dynamic_buffers()) + " dynamic buffers"};
+  return Ok{};
 }
 
-const shader::SamplerAbi* sampler_abi(command::Pass& pass, const Ptr<Sampler>& sampler, const ImageView& view) {
-  // Opaque border colours are integer ones for integer views.
-  const bool integer = vk::find_format(view.info().format)->is_integer() || view.info().aspects == VK_IMAGE_ASPECT_STENCIL_BIT;
-  auto& entry = pass.samplers[{sampler.get(), integer}];
-  if (!entry) {
-    entry = std::make_unique<shader::SamplerAbi>();
-    resource::fill_sampler_abi(*sampler, integer, *entry);
-    pass.keep_alive.push_back(sampler);
+/// The dynamic buffers of the layout, in order; what an offset pushes out of the buffer is cut off.
+void resolve_dynamic(BoundSets& bound, const PipelineLayout& layout) {
+  bound.dynamic.clear();
+  size_t next = 0;
+  for (uint32_t set = 0; set < layout.sets.size(); set++) {
+    if (!layout.sets[set] || !layout.sets[set]->dynamic_buffers()) continue;
+    assert(bound.dynamic.size() == pipeline::first_dynamic_buffer(layout, set));
+    const SetMemory* memory = bound.memory[set].get();
+    if (!memory) {  // no shader of the pipeline uses it
+      bound.dynamic.resize(bound.dynamic.size() + layout.sets[set]->dynamic_buffers());
+      continue;
+    }
+    for (const DescriptorBinding& b : memory->layout->bindings())
+      for (uint32_t i = 0; descriptor::kind_of(b.type) == descriptor::Kind::dynamic_buffer && i < b.count; i++) {
+        const Element& e = memory->element(b, i);
+        const uint64_t offset_B = e.offset_B + bound.dynamic_offsets_B[next++];
+        const bool inside = e.buffer && offset_B < e.buffer->size_B();
+        bound.dynamic.push_back(
+            inside ? shader::BufferDescriptor{e.buffer->data() + offset_B, std::min(e.range_B, e.buffer->size_B() - offset_B)}
+                   : shader::BufferDescriptor{});
+      }
   }
-  return entry.get();
+  assert(next == bound.dynamic_offsets_B.size());
+  bound.address[shader::kDynamicSet] = reinterpret_cast<const uint8_t*>(bound.dynamic.data());
+}
+
+Status fill(Recorder& r, BoundSets& bound) {
+  exec::DeviceState& device = r.device->state();
+  const Pipeline& pipeline = *r.dynamic.pipeline();
+  const PipelineLayout& layout = *pipeline.program().layout;
+  for (uint32_t i = 0; i < layout.sets.size(); i++) {
+    // What no shader uses may be missing, or of another layout.
+    if (!(pipeline.program().used_sets >> i & 1) || !r.sets[i]) continue;
+    bound.memory[i] = r.sets[i]->memory();
+    if (Status ok = check_set(device, pipeline, i, *r.sets[i], *bound.memory[i], r.dynamic_offsets_B[i].size()); !ok) return ok;
+    bound.address[i] = bound.memory[i]->data();
+    bound.dynamic_offsets_B.insert(bound.dynamic_offsets_B.end(), r.dynamic_offsets_B[i].begin(), r.dynamic_offsets_B[i].end());
+    if (r.sets[i]->layout().updates_after_bind()) bound.late[i] = r.sets[i];
+  }
+  resolve_dynamic(bound, layout);
+  return Checker{device, *r.open, pipeline, bound, false, {}, {}}.run();
+}
+
+bool is_late(const BoundSets& bound) {
+  return std::any_of(bound.late.begin(), bound.late.end(), [](const auto& set) { return set != nullptr; });
 }
 
 }  // namespace
 
+Status bind_sets(Recorder& r) {
+  assert(r.open && r.dynamic.pipeline());
+  r.state.sets = nullptr, r.bound_sets = nullptr;
+  if (!r.dynamic.pipeline()->program().used_sets) return Ok{};
+  command::Pass& pass = *r.open;
+  BoundSets& bound = pass.sets.emplace_back();
+  if (Status ok = fill(r, bound); !ok) {
+    pass.sets.pop_back();
+    return ok;
+  }
+  pass.has_late_sets |= is_late(bound);
+  r.state.sets = bound.address.data(), r.bound_sets = &bound;
+  return Ok{};
+}
+
+Status bind_late_sets(exec::DeviceState& device, command::Pass& pass) {
+  assert(pass.states.size() == pass.bound.size());
+  const BoundSets *from = nullptr, *to = nullptr;
+  for (size_t k = 0; k < pass.states.size(); k++) {
+    command::Bound& of_state = pass.bound[k];
+    if (!of_state.sets || !is_late(*of_state.sets)) continue;
+    if (of_state.sets != from) {
+      from = of_state.sets;
+      BoundSets& bound = pass.sets.emplace_back(*from);
+      to = &bound;
+      for (uint32_t i = 0; i < kMaxDescriptorSets; i++)
+        if (bound.late[i]) bound.memory[i] = bound.late[i]->memory(), bound.address[i] = bound.memory[i]->data();
+      resolve_dynamic(bound, *of_state.pipeline->program().layout);
+      if (Status ok = Checker{device, pass, *of_state.pipeline, bound, true, {}, {}}.run(); !ok) return ok;
+    }
+    of_state.sets = to, pass.states[k].sets = to->address.data();
+  }
+  return Ok{};
+}
+
 Status note_part(command::Pass& pass, const command::Pass& part) {
   const std::string who = "the secondary command buffer '" + part.info.label + "'";
-  for (const auto& [view, abi] : part.views)
+  for (const Ptr<ImageView>& view : part.read_views)
     if (const uint32_t read = framebuffer::targets_read(pass.feedback, *view))
       if (Status ok = framebuffer::note_read(pass.feedback, read, who); !ok) return ok;
   for (const Ptr<Buffer>& buffer : part.written_buffers) {
@@ -69,90 +243,6 @@ Status note_part(command::Pass& pass, const command::Pass& part) {
     if (Status ok = framebuffer::note_written(pass.feedback, both, who); !ok) return ok;
   }
   return framebuffer::note_part(pass.feedback, part.feedback);
-}
-
-Status build_tables(exec::DeviceState& device, command::Pass& pass, const Pipeline& pipeline,
-                    const std::array<Ptr<DescriptorSet>, kMaxDescriptorSets>& sets, command::DrawState& state) {
-  const shader::ResourceTable& resources = pipeline.program().resources;
-  command::BindingTables& tables = pass.tables.emplace_back();
-  tables.buffers.resize(resources.buffer_entries);
-  tables.textures.resize(resources.texture_entries);
-  for (const shader::BufferSlot& slot : resources.buffers)
-    for (uint32_t element = 0; element < slot.count; element++) {
-      const Descriptor* d = find(sets, slot.set, slot.binding, element);
-      if (!d || !d->buffer) return unbound(pipeline, slot.set, slot.binding, element);
-      if (!d->buffer->data())
-        return Error{VK_ERROR_INITIALIZATION_FAILED, binding_name(pipeline, slot.set, slot.binding, element) + ": buffer '" +
-                                                         d->buffer->info().label + "' has no memory bound"};
-      const uint64_t offset_B = std::min(d->offset_B, d->buffer->size_B());
-      tables.buffers[slot.first + element] = {d->buffer->data() + offset_B, std::min(d->range_B, d->buffer->size_B() - offset_B)};
-      pass.keep_alive.push_back(d->buffer);
-      if (slot.writable) pass.written_buffers.insert(d->buffer);
-      const uint64_t begin_B = d->buffer->memory_offset_B() + offset_B;
-      const resource::MemoryRange bytes = {begin_B, begin_B + tables.buffers[slot.first + element].size_B};
-      if (const uint32_t read = framebuffer::targets_read(pass.feedback, d->buffer->memory()->contents(), bytes)) {
-        const std::string who = binding_name(pipeline, slot.set, slot.binding, element);
-        Status ok = framebuffer::note_read(pass.feedback, read, who);
-        if (ok && slot.writable) ok = framebuffer::note_written(pass.feedback, read, who);
-        if (!ok) return ok.error();
-      }
-    }
-  // Sampler functions are asked for all at once: those that are missing are compiled beside each other.
-  std::vector<exec::DeviceState::SamplerRequest> requests;
-  struct Place {
-    const shader::TextureSlot* slot;
-    uint32_t element, at;
-  };
-  std::vector<Place> places;
-  requests.reserve(tables.textures.size()), places.reserve(tables.textures.size());
-  const auto name = [&](const shader::TextureSlot& slot, uint32_t i) {
-    return binding_name(pipeline, slot.image_set, slot.image_binding, i);
-  };
-  for (const shader::TextureSlot& slot : resources.textures)
-    for (uint32_t i = 0; i < slot.image_count; i++) {
-      const Descriptor* image = find(sets, slot.image_set, slot.image_binding, i);
-      if (!image || !image->view) return unbound(pipeline, slot.image_set, slot.image_binding, i);
-      if (!image->view->image()->data())
-        return Error{VK_ERROR_INITIALIZATION_FAILED,
-                     name(slot, i) + ": image '" + image->view->image()->info().label + "' has no memory bound"};
-      if (const uint32_t read = framebuffer::targets_read(pass.feedback, *image->view))
-        if (Status ok = framebuffer::note_read(pass.feedback, read, name(slot, i)); !ok) return ok.error();
-      const bool sampled = slot.sampler_set != ~0u;
-      for (uint32_t j = 0; j < slot.sampler_count; j++) {
-        const uint32_t at = slot.first + i * slot.sampler_count + j;
-        shader::TextureDescriptor& texture = tables.textures[at];
-        const Sampler* sampler = nullptr;
-        if (sampled) {
-          // Where an array of samplers lies at the textures' own place, each has its own.
-          const bool combined = slot.sampler_set == slot.image_set && slot.sampler_binding == slot.image_binding && slot.sampler_count == 1;
-          const Descriptor* d = combined ? image : find(sets, slot.sampler_set, slot.sampler_binding, j);
-          if (!d || !d->sampler) return unbound(pipeline, slot.sampler_set, slot.sampler_binding, j);
-          sampler = d->sampler.get();
-          texture.sampler = sampler_abi(pass, d->sampler, *image->view);
-        }
-        texture.view = view_abi(pass, image->view);
-        requests.push_back({image->view.get(), sampler, slot.uses});
-        places.push_back({&slot, i, at});
-      }
-    }
-  if (!requests.empty()) {
-    auto functions = device.samplers(requests, [&](size_t k) { return name(*places[k].slot, places[k].element); });
-    if (!functions) return functions.error();
-    for (size_t k = 0; k < places.size(); k++) {
-      const auto put = [&pass](const void*& address, const shader::CodeSlot* code) {
-        if (!code) return;
-        if (!code->last.load(std::memory_order_acquire)) pass.quick_code.push_back({&address, code});
-        address = code->address.load(std::memory_order_acquire);
-      };
-      shader::TextureDescriptor& texture = tables.textures[places[k].at];
-      put(texture.sample_gradient, (*functions)[k].gradient), put(texture.sample_lod, (*functions)[k].lod);
-      put(texture.fetch, (*functions)[k].fetch), put(texture.gather, (*functions)[k].gather);
-      put(texture.sample_implicit, (*functions)[k].implicit);
-    }
-  }
-  state.buffers = tables.buffers.data();
-  state.textures = tables.textures.data();
-  return Ok{};
 }
 
 }  // namespace tilegpu::device

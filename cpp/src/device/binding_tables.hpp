@@ -1,15 +1,16 @@
-// device/binding_tables.hpp -- descriptor sets to the flat tables that generated code indexes.
+// device/binding_tables.hpp -- the bound descriptor sets of a draw: what its pipeline asks of them, and their addresses.
 #pragma once
 
-#include "command/pass.hpp"
-#include "device/device_state.hpp"
+#include "device/recorder.hpp"
 
 namespace tilegpu::device {
 
-/// Adds the tables for `pipeline` with `sets` to the pass and sets state.buffers and state.textures. A binding that the shaders use and
-/// that was not written is an error that names it.
-Status build_tables(exec::DeviceState& device, command::Pass& pass, const Pipeline& pipeline,
-                    const std::array<Ptr<DescriptorSet>, kMaxDescriptorSets>& sets, command::DrawState& state);
+/// Adds the bound sets as the bound pipeline uses them to the open pass, and sets the address in the state of the next draw. What the
+/// shaders use and nobody wrote (but for bindings that are partially bound) is an error that names it.
+Status bind_sets(Recorder& recorder);
+
+/// The same for sets that may be updated after they were bound, as they are now: when the pass, a copy that is not shared, is submitted.
+Status bind_late_sets(exec::DeviceState& device, command::Pass& pass);
 
 /// What a secondary's part reads and writes of the pass's targets; an error where both meet in one target.
 Status note_part(command::Pass& pass, const command::Pass& part);

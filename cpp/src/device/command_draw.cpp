@@ -86,12 +86,11 @@ Status take_state(Recorder& r, const command::Pass& pass) {
 
 // What the newest state was resolved from stays alive with it.
 void keep_bound(const Recorder& r, command::Pass& pass) {
-  assert(!pass.sets.empty());
   command::Bound& bound = pass.bound.emplace_back();
   bound.pipeline = r.dynamic.pipeline();
   if (bound.pipeline->dynamic().bits) bound.state = std::make_shared<const GraphicsState>(r.dynamic.state());
   bound.index_buffer = r.index_buffer;
-  bound.sets = static_cast<uint32_t>(pass.sets.size() - 1);
+  bound.sets = r.bound_sets;
   bound.first_vertex_buffer = static_cast<uint32_t>(pass.vertex_buffers.size());
   for (uint32_t i = 0; i < kMaxVertexBindings; i++)
     if (r.vertex_buffers[i]) pass.vertex_buffers.push_back({i, r.vertex_buffers[i]});
@@ -105,7 +104,7 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
   if (!r.dynamic.pipeline()) return invalid(pass_name(pass) + ": draw without a pipeline; call bind_pipeline first");
   const Pipeline& pipeline = *r.dynamic.pipeline();
   for (uint32_t i = 0; i < kMaxDescriptorSets; i++)
-    if (r.sets[i] && r.sets[i]->version() != r.set_versions[i]) r.tables_dirty = true;
+    if (r.sets[i] && r.sets[i]->version() != r.set_versions[i]) r.sets_dirty = true;
   if (r.state_dirty) {
     if (Status ok = take_state(r, pass); !ok) return ok.error();
     if (const uint32_t written = r.state.resolved->written_targets; written & ~pass.feedback.written)
@@ -118,11 +117,10 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
   }
   if (indexed && !r.state.index_data)
     return invalid(pass_name(pass) + ": indexed draw without an index buffer; call bind_index_buffer first");
-  if (r.state_dirty || r.tables_dirty) {
-    if (r.tables_dirty) {
-      if (Status ok = device::build_tables(r.device->state(), pass, pipeline, r.sets, r.state); !ok) return ok.error();
+  if (r.state_dirty || r.sets_dirty) {
+    if (r.sets_dirty) {
       for (uint32_t i = 0; i < kMaxDescriptorSets; i++) r.set_versions[i] = r.sets[i] ? r.sets[i]->version() : 0;
-      pass.sets.push_back({r.sets, r.set_versions});
+      if (Status ok = device::bind_sets(r); !ok) return ok.error();
     }
     const VkRect2D frame{{0, 0}, {pass.width_px, pass.height_px}};
     r.state.whole_viewport = !r.dynamic.is_set(DynamicState::viewport);
@@ -131,7 +129,7 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
         intersect(intersect(r.dynamic.is_set(DynamicState::scissor) ? r.dynamic.state().scissor : frame, frame), pass.render_area);
     pass.states.push_back(r.state);
     keep_bound(r, pass);
-    r.state_dirty = r.tables_dirty = false;
+    r.state_dirty = r.sets_dirty = false;
   }
   if (r.push_dirty) {
     pass.pushes.push_back(r.push);

@@ -2,6 +2,7 @@
 // state. Source: Vulkan specification, "Pipelines", "Resource Descriptors", "Fixed-Function Vertex Processing".
 #include <cstring>
 
+#include "descriptor/set_memory.hpp"
 #include "device/recorder.hpp"
 
 namespace tilegpu {
@@ -12,7 +13,7 @@ using device::recorder_for;
 
 void CommandBuffer::bind_pipeline(Ptr<Pipeline> pipeline) {
   Recorder& r = recorder_for(*recorder_, "bind_pipeline");
-  if (r.dynamic.bind(std::move(pipeline))) r.state_dirty = r.tables_dirty = true;
+  if (r.dynamic.bind(std::move(pipeline))) r.state_dirty = r.sets_dirty = true;
 }
 
 void CommandBuffer::bind_vertex_buffer(uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B) {
@@ -35,11 +36,33 @@ void CommandBuffer::bind_index_buffer(Ptr<Buffer> buffer, uint64_t offset_B, VkI
   r.state_dirty = true;
 }
 
-void CommandBuffer::bind_descriptor_set(uint32_t set, Ptr<DescriptorSet> descriptors) {
+void CommandBuffer::bind_descriptor_set(uint32_t set, Ptr<DescriptorSet> descriptors, std::vector<uint32_t> dynamic_offsets_B) {
   Recorder& r = recorder_for(*recorder_, "bind_descriptor_set");
   assert(set < kMaxDescriptorSets);
   r.sets[set] = std::move(descriptors);
-  r.tables_dirty = true;
+  r.dynamic_offsets_B[set] = std::move(dynamic_offsets_B);
+  r.sets_dirty = true;
+}
+
+Status CommandBuffer::push_descriptor(const Ptr<const PipelineLayout>& layout, uint32_t set, uint32_t binding, uint32_t element,
+                                      const Descriptor& descriptor) {
+  Recorder& r = *recorder_;
+  if (Status ok = device::require_recording(r, "push_descriptor"); !ok) return ok;
+  assert(layout);
+  const Ptr<const DescriptorSetLayout> of_set = set < layout->sets.size() ? layout->sets[set] : nullptr;
+  if (!of_set || !of_set->is_push())
+    return invalid("push_descriptor: set " + std::to_string(set) +
+                   " of the pipeline layout is not for push descriptors; create its layout with PUSH_DESCRIPTOR");
+  Ptr<DescriptorSet>& pushed = r.pushed[set];
+  if (!pushed || !pushed->layout().is_compatible(*of_set)) {
+    auto memory = descriptor::SetMemory::create(of_set, r.device->state().textures, 0);
+    if (!memory) return memory.error();
+    pushed = std::make_shared<DescriptorSet>(std::move(*memory));
+  }
+  // Draws that were recorded keep the memory that they have; the set goes on with a copy.
+  if (Status ok = pushed->write(binding, element, descriptor); !ok) return ok;
+  if (r.sets[set] != pushed) bind_descriptor_set(set, pushed);
+  return Ok{};
 }
 
 Status CommandBuffer::push_constants(uint32_t offset_B, const void* data, uint32_t size_B) {

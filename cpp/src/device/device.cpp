@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/host_memory.hpp"
+#include "descriptor/set_memory.hpp"
 #include "device/cpu_check.hpp"
 #include "device/device_state.hpp"
 #include "framebuffer/profile.hpp"
@@ -82,6 +83,7 @@ Expected<Ptr<Device>> Device::create(const DeviceCreateInfo& info) {
   if (!info.hsr) s.info.hsr = framebuffer::default_hsr(info.profile);
   s.threads = threads;
   s.jit = std::move(*jit);
+  s.textures = std::make_shared<descriptor::Textures>(*s.jit, threads);
   return device;
 }
 
@@ -108,6 +110,23 @@ Expected<Ptr<Pipeline>> Device::create_pipeline(GraphicsPipelineCreateInfo info)
   return pipeline::create_pipeline(*state_->jit, state_->resolved, std::move(info), state_->threads);
 }
 
+Expected<Ptr<DescriptorSet>> Device::create_descriptor_set(Ptr<const DescriptorSetLayout> layout, uint32_t variable_count) {
+  assert(layout);
+  const auto invalid = [](const std::string& text) { return Error{VK_ERROR_VALIDATION_FAILED_EXT, "descriptor set: " + text}; };
+  if (layout->is_push()) return invalid("the layout is for push descriptors, which no set is made for");
+  const DescriptorBinding* last = layout->bindings().empty() ? nullptr : &layout->bindings().back();
+  if (last && last->flags & VK_DESCRIPTOR_BINDING_VARIABLE_DESCRIPTOR_COUNT_BIT && variable_count > last->count)
+    return invalid("the variable count is " + std::to_string(variable_count) + "; binding " + std::to_string(last->binding) +
+                   " has at most " + std::to_string(last->count));
+  try {
+    auto memory = descriptor::SetMemory::create(std::move(layout), state_->textures, variable_count);
+    if (!memory) return memory.error();
+    return std::make_shared<DescriptorSet>(std::move(*memory));
+  } catch (const std::bad_alloc& refused) {
+    return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "descriptor set: no memory: " + refused_text(refused, "a descriptor set")};
+  }
+}
+
 void Device::wait_compiles() { state_->jit->wait(); }
 
 }  // namespace tilegpu
@@ -128,80 +147,6 @@ void DeviceState::ensure_threads() {
   (void)pool.release();
   pool = std::move(new_pool), executor = std::move(new_executor), queue = std::move(new_queue);
   owner_process = getpid();
-}
-
-namespace {
-
-shader::SamplerKey sampler_key(const ImageView& view, const Sampler* sampler) {
-  shader::SamplerKey key;
-  key.format = view.info().format;
-  if (view.info().aspects == VK_IMAGE_ASPECT_STENCIL_BIT)
-    key.aspect = VK_IMAGE_ASPECT_STENCIL_BIT;
-  else if (vk::find_format(key.format)->depth_bits)
-    key.aspect = VK_IMAGE_ASPECT_DEPTH_BIT;
-  key.dim = view.info().type;
-  const VkComponentMapping& swizzle = view.info().swizzle;
-  key.swizzle = {swizzle.r, swizzle.g, swizzle.b, swizzle.a};
-  key.multisampled = view.image()->sample_count() > 1;
-  key.has_sampler = sampler != nullptr;
-  if (sampler) key.sampler = sampler->info();
-  // What is read at run time does not make another function.
-  key.sampler.mip_lod_bias = key.sampler.min_lod = 0;
-  key.sampler.max_lod = VK_LOD_CLAMP_NONE;
-  return key;
-}
-
-std::string bytes_of(const shader::SamplerKey& key) {
-  std::string bytes;
-  const auto add = [&bytes](auto value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); };
-  add(key.format), add(key.aspect), add(key.dim), add(key.multisampled), add(key.has_sampler);
-  for (VkComponentSwizzle c : key.swizzle) add(c);
-  const SamplerCreateInfo& i = key.sampler;
-  add(i.mag_filter), add(i.min_filter), add(i.mipmap_mode), add(i.address_u), add(i.address_v), add(i.address_w), add(i.compare_enable),
-      add(i.compare_op);
-  add(i.border_color), add(i.unnormalized_coordinates);
-  return bytes;
-}
-
-}  // namespace
-
-Expected<std::vector<shader::SamplerFunctions>> DeviceState::samplers(const std::vector<SamplerRequest>& requests,
-                                                                      const std::function<std::string(size_t)>& name) {
-  std::vector<shader::SamplerFunctions> found(requests.size());
-  std::vector<std::string> keys(requests.size());
-  std::map<std::string, std::pair<size_t, uint8_t>> missing;  // by the key's bytes: the first request of them, uses
-  {
-    std::lock_guard lock(sampler_mutex);
-    for (size_t i = 0; i < requests.size(); i++) {
-      keys[i] = bytes_of(sampler_key(*requests[i].view, requests[i].sampler));
-      const auto& [have, functions] = sampler_functions[keys[i]];
-      found[i] = functions;
-      if (requests[i].uses & ~have) missing.try_emplace(keys[i], i, 0).first->second.second |= requests[i].uses & ~have;
-    }
-  }
-  if (missing.empty()) return found;
-  std::vector<std::function<Status()>> compiles;
-  for (const auto& [bytes, wanted] : missing)
-    for (uint8_t use = 1; use <= wanted.second; use = static_cast<uint8_t>(use << 1)) {
-      if (!(wanted.second & use)) continue;
-      compiles.push_back([this, &requests, &name, &bytes = bytes, i = wanted.first, use]() -> Status {
-        auto made = shader::compile_sampler(*jit, sampler_key(*requests[i].view, requests[i].sampler), use);
-        if (!made) return Error{made.error().code, name(i) + ": " + made.error().message};
-        std::lock_guard lock(sampler_mutex);
-        auto& [have, functions] = sampler_functions[bytes];
-        have |= use;
-        if (made->gradient) functions.gradient = made->gradient;
-        if (made->lod) functions.lod = made->lod;
-        if (made->fetch) functions.fetch = made->fetch;
-        if (made->gather) functions.gather = made->gather;
-        if (made->implicit) functions.implicit = made->implicit;
-        return Ok{};
-      });
-    }
-  if (Status done = shader::run_compiles(threads, compiles); !done) return done.error();
-  std::lock_guard lock(sampler_mutex);
-  for (size_t i = 0; i < requests.size(); i++) found[i] = sampler_functions[keys[i]].second;
-  return found;
 }
 
 }  // namespace tilegpu::exec

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "device/recorder.hpp"
+#include "device/binding_tables.hpp"
 #include "records/records.hpp"
 
 namespace tilegpu::device {
@@ -21,14 +21,17 @@ struct Fit {
   int32_t active_query = -1;
 };
 
-// The pass's areas are known now.
-const DrawState* fitted(Pass& pass, const Pass& piece, const DrawState& of_piece, const command::Bound& bound) {
-  DrawState& state = pass.states.emplace_back(of_piece);
+const DrawState* copied(Pass& pass, const Pass& piece, const DrawState& of_piece, const command::Bound& bound) {
   command::Bound& kept = pass.bound.emplace_back(bound);
   kept.first_vertex_buffer = static_cast<uint32_t>(pass.vertex_buffers.size());
   for (uint32_t i = 0; i < bound.vertex_buffers; i++) pass.vertex_buffers.push_back(piece.vertex_buffers[bound.first_vertex_buffer + i]);
-  kept.sets = static_cast<uint32_t>(pass.sets.size());
-  pass.sets.push_back(piece.sets[bound.sets]);
+  return &pass.states.emplace_back(of_piece);
+}
+
+// The pass's areas are known now.
+const DrawState* fitted(Pass& pass, const Pass& piece, const DrawState& of_piece, const command::Bound& bound) {
+  copied(pass, piece, of_piece, bound);
+  DrawState& state = pass.states.back();
   state.scissor = intersect(state.scissor, pass.render_area);
   if (state.whole_viewport) state.viewport = {0, 0, static_cast<float>(pass.width_px), static_cast<float>(pass.height_px), 0, 1};
   return &state;
@@ -72,8 +75,9 @@ void append(Pass& pass, const Pass& piece, const Fit& fit) {
       }
     }
   pass.queries.insert(pass.queries.end(), piece.queries.begin(), piece.queries.end());
-  pass.quick_code.insert(pass.quick_code.end(), piece.quick_code.begin(), piece.quick_code.end());
   pass.written_buffers.insert(piece.written_buffers.begin(), piece.written_buffers.end());
+  pass.read_views.insert(pass.read_views.end(), piece.read_views.begin(), piece.read_views.end());
+  pass.has_late_sets |= piece.has_late_sets;
 }
 
 bool equal(const RenderingAttachment& a, const RenderingAttachment& b) {
@@ -98,17 +102,23 @@ const char* difference(const RenderingInfo& a, const RenderingInfo& b) {
 
 const Ptr<const Pass>* pass_of(const command::Command* command) { return std::get_if<Ptr<const Pass>>(command); }
 
-// Steps [first, end) are the parts of one pass, in order.
-Expected<Ptr<const Pass>> join_parts(const exec::Execution& execution, size_t first, size_t end) {
-  const Pass& begun = **pass_of(execution.steps[first]);
+// A pass with the same areas and attachments, and no commands.
+std::shared_ptr<Pass> begin_as(const Pass& begun) {
   auto pass = std::make_shared<Pass>();
   pass->info = begun.info;
-  pass->info.flags = 0;
   pass->targets = begun.targets;
   pass->framebuffer = begun.framebuffer;
   pass->width_px = begun.width_px, pass->height_px = begun.height_px, pass->samples = begun.samples;
   pass->render_area = begun.render_area;
   pass->feedback = begun.feedback;
+  return pass;
+}
+
+// Steps [first, end) are the parts of one pass, in order.
+Expected<Ptr<const Pass>> join_parts(const exec::Execution& execution, size_t first, size_t end) {
+  const Pass& begun = **pass_of(execution.steps[first]);
+  auto pass = begin_as(begun);
+  pass->info.flags = 0;
   size_t draws = 0;
   for (size_t i = first; i < end; i++) {
     const Pass& part = **pass_of(execution.steps[i]);
@@ -131,6 +141,20 @@ void join_secondary(Pass& pass, const Ptr<const command::Recording>& secondary, 
   assert(secondary->part);
   append(pass, *secondary->part, {fitted, active_query});
   pass.keep_alive.push_back(secondary);
+}
+
+Status take_late_sets(exec::DeviceState& device, exec::Execution& execution) {
+  for (const command::Command*& step : execution.steps) {
+    const Ptr<const Pass>* recorded = pass_of(step);
+    if (!recorded || !(*recorded)->has_late_sets) continue;
+    auto pass = begin_as(**recorded);
+    append(*pass, **recorded, {copied});
+    pass->keep_alive.push_back(*recorded);
+    if (Status ok = bind_late_sets(device, *pass); !ok) return ok;
+    execution.joined.emplace_back(Ptr<const Pass>(std::move(pass)));
+    step = &execution.joined.back();
+  }
+  return Ok{};
 }
 
 Status join_suspended(exec::Execution& execution) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "command/recording.hpp"
+#include "device/device_state.hpp"
 #include "exec/execution.hpp"
 
 namespace tilegpu::device {
@@ -12,6 +13,9 @@ namespace tilegpu::device {
 /// The commands of a secondary behind those of an open pass; `active_query` of the pass counts what has no query of its own. What the
 /// secondary could not know, the pass's areas, is applied to its states.
 void join_secondary(command::Pass& pass, const Ptr<const command::Recording>& secondary, int32_t active_query);
+
+/// Passes with sets that may be updated after they were bound become copies with what those sets hold now. To be called before the next.
+Status take_late_sets(exec::DeviceState& device, exec::Execution& execution);
 
 /// Passes among the steps that are suspended become one with those that resume them. An error where one is not resumed by the very next
 /// command, resumes nothing, or is not begun like the first.

@@ -26,9 +26,12 @@ struct Recorder {
   std::array<Ptr<Buffer>, kMaxVertexBindings> vertex_buffers;
   Ptr<Buffer> index_buffer;
   std::array<Ptr<DescriptorSet>, kMaxDescriptorSets> sets;
+  std::array<Ptr<DescriptorSet>, kMaxDescriptorSets> pushed;  // written by push_descriptor alone
   std::array<uint64_t, kMaxDescriptorSets> set_versions{};
+  std::array<std::vector<uint32_t>, kMaxDescriptorSets> dynamic_offsets_B;
+  const command::BoundSets* bound_sets = nullptr;  // of the state
   command::PushBlock push;
-  bool state_dirty = true, push_dirty = true, tables_dirty = true;
+  bool state_dirty = true, push_dirty = true, sets_dirty = true;
   int32_t active_query = -1;
 };
 

@@ -51,7 +51,7 @@ void add_steps(const command::Recording& recording, Execution& execution) {
   }
 }
 
-Status lay_out(const Device& device, SubmitInfo& info, Execution& execution) {
+Status lay_out(Device& device, SubmitInfo& info, Execution& execution) {
   for (const Ptr<CommandBuffer>& commands : info.command_buffers) {
     if (!commands) return invalid("submit: a command buffer is null");
     if (commands->state() != CommandBufferState::executable)
@@ -62,6 +62,7 @@ Status lay_out(const Device& device, SubmitInfo& info, Execution& execution) {
     execution.recordings.push_back(commands->recording());
     add_steps(*execution.recordings.back(), execution);
   }
+  if (Status ok = device::take_late_sets(device.state(), execution); !ok) return ok;
   if (Status ok = device::join_suspended(execution); !ok) return ok;
   for (const command::Command* step : execution.steps)
     if (const auto* pass = std::get_if<Ptr<const command::Pass>>(step)) execution.passes.push_back({*pass});
@@ -159,7 +160,7 @@ Result without_exceptions(Call call) {
   }
 }
 
-Expected<Ptr<Submission>> make_submission(const Device& device, SubmitInfo& info) {
+Expected<Ptr<Submission>> make_submission(Device& device, SubmitInfo& info) {
   auto submission = std::make_shared<Submission>();
   submission->state->hsr = device.hsr();
   if (Status ok = lay_out(device, info, submission->state->execution); !ok) return ok.error();

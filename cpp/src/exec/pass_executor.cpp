@@ -16,7 +16,6 @@ Status run_stages(PassRun& run) {
   run.kept.phase = "setting a pass up";
   run.start_ms = now_ms();
   begin_workers(run);
-  take_newest_code(run.pass);
   plan_commands(run);
   set_up_tiles(run);
   judge_draws(run);

@@ -79,7 +79,6 @@ struct PassRun {
 
 // Setting up (pass_setup.cpp).
 void begin_workers(PassRun& run);
-void take_newest_code(const command::Pass& pass);
 void plan_commands(PassRun& run);
 void set_up_tiles(PassRun& run);
 void judge_draws(PassRun& run);

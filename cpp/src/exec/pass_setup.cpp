@@ -41,18 +41,6 @@ void begin_workers(PassRun& run) {
   while (s.tile_workers.size() < s.pool.threads()) s.tile_workers.emplace_back();
 }
 
-// The one place of a recording that changes: a function's address gives way to that of better code for the same function. Whoever
-// reads the address meanwhile, in a run of the same recording, runs the one or the other, with the same result.
-void take_newest_code(const command::Pass& pass) {
-  if (pass.newest_code.load(std::memory_order_acquire)) return;
-  bool newest = true;
-  for (const command::QuickCode& quick : pass.quick_code) {
-    newest &= quick.code->last.load(std::memory_order_acquire);
-    __atomic_store_n(quick.address, quick.code->address.load(std::memory_order_acquire), __ATOMIC_RELEASE);
-  }
-  pass.newest_code.store(newest, std::memory_order_release);
-}
-
 void plan_commands(PassRun& run) {
   run.found = kept_plan(run.pass);
   run.plan = run.found.get();

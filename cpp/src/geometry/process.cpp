@@ -92,8 +92,7 @@ static void forget_varyings(Output& out, size_t varyings_before, uint32_t shared
   shader::VertexArgs& args = p.args;
   args.bindings = call.state->vertex_bindings.data();
   args.push_constants = call.push_constants;
-  args.buffers = call.state->buffers;
-  args.textures = call.state->textures;
+  args.sets = call.state->sets;
   args.vertex_index = batch.vertex_index;
   args.first_instance = call.first_instance;
   args.base_vertex = call.indexed ? static_cast<uint32_t>(call.vertex_offset) : call.first;

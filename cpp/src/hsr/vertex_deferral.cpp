@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 
 namespace tilegpu::hsr {
 
@@ -15,6 +16,19 @@ struct Written {
 
   bool touches(const uint8_t* other, uint64_t other_B) const { return other < data + size_B && data < other + other_B; }
 };
+
+const shader::BufferDescriptor& buffer_at(const command::DrawState& state, const shader::BufferSlot& slot, uint32_t element) {
+  assert(element < slot.count);
+  return *reinterpret_cast<const shader::BufferDescriptor*>(state.sets[slot.table] + slot.at.offset_B + size_t{element} * slot.at.stride_B);
+}
+
+const shader::SampledImage& image_at(const command::DrawState& state, const shader::TextureSlot& slot, uint32_t element) {
+  assert(element < slot.image_count);
+  const uint8_t* at = state.sets[slot.image_set] + slot.image.offset_B + size_t{element} * slot.image.stride_B;
+  return *(slot.combined ? reinterpret_cast<const shader::CombinedDescriptor*>(at)->image
+                         : *reinterpret_cast<const shader::ImageDescriptor*>(at))
+              .image;
+}
 
 // What the pass may write: attachments when tiles are stored, and storage buffers.
 std::vector<Written> written_memory(std::span<const command::DrawCall> draws, const RenderingInfo& pass) {
@@ -32,8 +46,8 @@ std::vector<Written> written_memory(std::span<const command::DrawCall> draws, co
     if (&state == last) continue;
     last = &state;
     for (const shader::BufferSlot& slot : state.resolved->written_buffers)
-      for (uint32_t k = slot.first; k < slot.first + slot.count; k++) {
-        const shader::BufferDescriptor& buffer = state.buffers[k];
+      for (uint32_t k = 0; k < slot.count; k++) {
+        const shader::BufferDescriptor& buffer = buffer_at(state, slot, k);
         const auto known = [&](const Written& w) { return w.data == buffer.data && w.size_B == buffer.size_B; };
         if (buffer.size_B && std::none_of(written.begin(), written.end(), known))
           written.push_back({buffer.data, buffer.size_B, static_cast<int32_t>(i)});
@@ -62,13 +76,14 @@ VertexDeferral decide(const command::DrawState& state, std::span<const Written> 
     const shader::VertexBinding& bound = state.vertex_bindings[binding.binding];
     if (refuse("a vertex buffer is memory that a shader of the pass may write", bound.data, bound.size_B)) return decision;
   }
-  for (const shader::BufferSlot& slot : resolved.vertex_buffers)
-    for (uint32_t k = slot.first; k < slot.first + slot.count; k++)
-      if (refuse("the vertex shader reads a buffer that a shader of the pass may write", state.buffers[k].data, state.buffers[k].size_B))
-        return decision;
-  for (const shader::TextureSlot& slot : resolved.vertex_textures)
-    for (uint32_t k = slot.first; k < slot.first + slot.image_count * slot.sampler_count; k++) {
-      const shader::ImageViewAbi& view = *state.textures[k].view;
+  for (const shader::BufferSlot& slot : resolved.vertex_resources.buffers)
+    for (uint32_t k = 0; k < slot.count; k++) {
+      const shader::BufferDescriptor& buffer = buffer_at(state, slot, k);
+      if (refuse("the vertex shader reads a buffer that a shader of the pass may write", buffer.data, buffer.size_B)) return decision;
+    }
+  for (const shader::TextureSlot& slot : resolved.vertex_resources.textures)
+    for (uint32_t k = 0; k < slot.image_count; k++) {
+      const shader::ImageViewAbi& view = *image_at(state, slot, k).alone.view;
       for (int32_t level = 0; level < view.level_count; level++)
         if (refuse("the vertex shader reads a texture in memory that a shader of the pass may write", view.level[level].data,
                    view.layer_pitch_B[level] * static_cast<uint64_t>(view.layer_count)))

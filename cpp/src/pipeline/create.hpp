@@ -15,8 +15,10 @@ class ResolveCache;
 /// its own state would take, so that the first draws find most of it.
 Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, ResolveCache& cache, GraphicsPipelineCreateInfo info, uint32_t threads = 1);
 
-/// As the front end calls it.
-const char* descriptor_name(VkDescriptorType type);
+/// Gives the descriptors in a stage's table their places in the sets' memory; an error where the layout has no place.
+Status place(shader::ResourceTable& table, const PipelineLayout& layout);
+/// Number of the first dynamic buffer of a set among those of the layout.
+uint32_t first_dynamic_buffer(const PipelineLayout& layout, uint32_t set);
 
 /// The vertex shader cut down to gl_Position, clip and cull distances; compiled at the first request.
 Status position_shader(shader::Jit& jit, const Resolved& resolved);

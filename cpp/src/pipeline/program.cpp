@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "pipeline/create.hpp"
 #include "pipeline/input_attachments.hpp"
 
 namespace tilegpu::pipeline {
@@ -55,25 +56,29 @@ Status find_stages(const GraphicsPipelineCreateInfo& info, Program& program) {
   return Ok{};
 }
 
-// Which parts of the tables the vertex shader reads and which are written.
-Status find_memory(Program& program) {
-  const Stage& vertex = program.stages.front();
-  auto of_vertex = shader::resource_table(*vertex.module, vertex.specialization, nullptr, {});
-  if (!of_vertex) return of_vertex.error();
+// Descriptors of the stages in their places, and which of them are written.
+Status find_resources(Program& program) {
+  const auto find = [&](const Stage& first, const Stage* second, shader::ResourceTable& out) -> Status {
+    auto table = shader::resource_table(*first.module, first.specialization, second ? second->module.get() : nullptr,
+                                        second ? second->specialization : std::vector<std::pair<uint32_t, uint32_t>>());
+    if (!table) return table.error();
+    if (Status placed = place(*table, *program.layout); !placed) return placed;
+    out = std::move(*table);
+    return Ok{};
+  };
+  const Stage &vertex = program.stages.front(), *fragment = program.fragment();
+  if (Status done = find(vertex, fragment, program.resources); !done) return done;
+  if (Status done = find(vertex, nullptr, program.vertex_resources); !done) return done;
+  if (fragment)
+    if (Status done = find(*fragment, nullptr, program.fragment_resources); !done) return done;
   for (const shader::BufferSlot& slot : program.resources.buffers) {
-    const auto same = [&](const shader::BufferSlot& other) { return other.set == slot.set && other.binding == slot.binding; };
-    const auto& read = of_vertex->buffers;
-    if (std::any_of(read.begin(), read.end(), same)) program.vertex_buffers.push_back(slot);
+    program.used_sets |= 1u << slot.set;
     for (const Stage& stage : program.stages)
       for (const auto& [set, binding] : stage.traits.written_bindings)
         if (slot.set == set && slot.binding == binding) program.written_buffers.push_back(slot);
   }
-  for (const shader::TextureSlot& slot : program.resources.textures) {
-    const auto same = [&](const shader::TextureSlot& other) {
-      return other.image_set == slot.image_set && other.image_binding == slot.image_binding;
-    };
-    if (std::any_of(of_vertex->textures.begin(), of_vertex->textures.end(), same)) program.vertex_textures.push_back(slot);
-  }
+  for (const shader::TextureSlot& slot : program.resources.textures)
+    program.used_sets |= 1u << slot.image_set | (slot.is_alone() ? 0 : 1u << slot.sampler_set);
   return Ok{};
 }
 
@@ -84,17 +89,13 @@ Status analyze_stages(const GraphicsPipelineCreateInfo& info, Program& program) 
     if (!traits) return traits.error();
     stage.traits = std::move(*traits);
   }
-  const Stage &vertex = program.stages.front(), *fragment = program.fragment();
-  auto resources = shader::resource_table(*vertex.module, vertex.specialization, fragment ? fragment->module.get() : nullptr,
-                                          fragment ? fragment->specialization : std::vector<std::pair<uint32_t, uint32_t>>());
-  if (!resources) return resources.error();
-  program.resources = std::move(*resources);
+  const Stage* fragment = program.fragment();
   if (fragment) {
     auto inputs = input_sources(info, fragment->traits);
     if (!inputs) return inputs.error();
     program.inputs = std::move(*inputs);
   }
-  return find_memory(program);
+  return find_resources(program);
 }
 
 }  // namespace

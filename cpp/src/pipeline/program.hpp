@@ -30,11 +30,11 @@ struct Program {
   std::vector<Stage> stages;               // in order
   std::vector<StageInterface> interfaces;  // [i]: between stages[i] and stages[i + 1]
   Ptr<const PipelineLayout> layout;
-  shader::ResourceTable resources;
-  std::vector<shader::InputSource> inputs;  // input attachments, mapped to planes of the tile
-  // Of the tables: what the first stage reads, and what any of them writes (hsr/vertex_deferral.hpp).
-  std::vector<shader::BufferSlot> vertex_buffers, written_buffers;
-  std::vector<shader::TextureSlot> vertex_textures;
+  // Descriptors, with their places in the sets: of all stages together, of single ones.
+  shader::ResourceTable resources, vertex_resources, fragment_resources;
+  uint32_t used_sets = 0;                           // a bit for each set in `resources`
+  std::vector<shader::InputSource> inputs;          // input attachments, mapped to planes of the tile
+  std::vector<shader::BufferSlot> written_buffers;  // by any stage (hsr/vertex_deferral.hpp)
   std::vector<VkFormat> color_formats;
   VkFormat depth_format = VK_FORMAT_UNDEFINED, stencil_format = VK_FORMAT_UNDEFINED;
 

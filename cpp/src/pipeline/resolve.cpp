@@ -32,7 +32,7 @@ shader::VertexKey vertex_key(const Program& program, const GraphicsState& state)
   key.bindings.assign(state.vertex_bindings.begin(), state.vertex_bindings.end());
   key.attributes.assign(state.vertex_attributes.begin(), state.vertex_attributes.end());
   key.varyings = program.written_by(vertex.stage);
-  key.resources = program.resources;
+  key.resources = program.vertex_resources;
   return key;
 }
 
@@ -42,7 +42,7 @@ shader::FragmentKey fragment_key(const Program& program, const Resolved& resolve
   key.module = fragment.module;
   key.specialization = fragment.specialization;
   key.varyings = resolved.varyings;
-  key.resources = program.resources;
+  key.resources = program.fragment_resources;
   key.inputs = program.inputs;
   key.samples = resolved.samples;
   key.per_sample = resolved.classification.per_sample;
@@ -62,9 +62,8 @@ std::shared_ptr<Resolved> describe(const Program& program, const GraphicsState& 
   if (const Stage* fragment = program.fragment()) resolved->fragment_traits = fragment->traits;
   resolved->resources = program.resources;
   resolved->inputs = program.inputs;
-  resolved->vertex_buffers = program.vertex_buffers;
+  resolved->vertex_resources = program.vertex_resources;
   resolved->written_buffers = program.written_buffers;
-  resolved->vertex_textures = program.vertex_textures;
   resolved->classification = classify(program, state);
   resolved->written_targets = written_targets(program, state);
   return resolved;

@@ -29,8 +29,8 @@ struct Resolved {
   std::string label;  // of the pipeline, for messages
   shader::StageTraits vertex_traits, fragment_traits;
   shader::VaryingLayout varyings;
-  shader::ResourceTable resources;
-  std::vector<shader::InputSource> inputs;  // input attachments, mapped to planes of the tile
+  shader::ResourceTable resources, vertex_resources;  // of all stages together; of the vertex shader
+  std::vector<shader::InputSource> inputs;            // input attachments, mapped to planes of the tile
   shader::Code<shader::VertexFunction> vertex;
   shader::Code<shader::FragmentFunction> fragment;  // null: no fragment shader
   shader::Code<shader::FragmentFunction> epilogue;  // null: nothing to write
@@ -40,10 +40,9 @@ struct Resolved {
   Classification classification;
   uint32_t written_targets = 0;  // bit i: colour i may be written; 8: depth, 9: stencil
   // Deferred vertex shading: the vertex shader cut down to positions, made when a pass first asks for it (position_shader, through an
-  // atomic_ref); what the vertex shader reads, and what either shader writes, of the tables in `resources`.
+  // atomic_ref); and what either shader writes, of `resources`.
   mutable const shader::CodeSlot* position = nullptr;
-  std::vector<shader::BufferSlot> vertex_buffers, written_buffers;
-  std::vector<shader::TextureSlot> vertex_textures;
+  std::vector<shader::BufferSlot> written_buffers;
   shader::VertexKey vertex_key;                                                 // of `vertex`; its slice is made from it
   FixedList<VkVertexInputBindingDescription, kMaxVertexBindings> vertex_input;  // what `vertex` fetches from
   VkFormat depth_format = VK_FORMAT_UNDEFINED;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "descriptor/set_memory.hpp"
 #include "pipeline/create.hpp"
 #include "pipeline/input_attachments.hpp"
 #include "pipeline/program.hpp"
@@ -29,6 +30,22 @@ bool uses_second_source(const VkPipelineColorBlendAttachmentState& blend) {
                                    blend.dstAlphaBlendFactor};
   return std::any_of(std::begin(factors), std::end(factors),
                      [](VkBlendFactor f) { return f >= VK_BLEND_FACTOR_SRC1_COLOR && f <= VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA; });
+}
+
+/// "Shader Resource and Descriptor Type Correspondence".
+bool may_be(VkDescriptorType of_shader, VkDescriptorType of_layout) {
+  if (of_shader == of_layout) return true;
+  switch (of_layout) {
+    case VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER:
+      return of_shader == VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE || of_shader == VK_DESCRIPTOR_TYPE_SAMPLER;
+    case VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC:
+    case VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK:
+      return of_shader == VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
+    case VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC:
+      return of_shader == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    default:
+      return false;
+  }
 }
 
 struct Checker {
@@ -151,11 +168,12 @@ struct Checker {
         if (!b.used) continue;
         const std::string name = "'" + b.name + "' (set " + std::to_string(b.set) + ", binding " + std::to_string(b.binding) + ")";
         const DescriptorBinding* found = nullptr;
-        if (b.set < program.layout->sets.size() && program.layout->sets[b.set])
-          for (const auto& candidate : program.layout->sets[b.set]->bindings)
-            if (candidate.binding == b.binding) found = &candidate;
+        if (b.set < program.layout->sets.size() && program.layout->sets[b.set]) found = program.layout->sets[b.set]->find(b.binding);
         if (!found) return error("the shader uses " + name + ", which the pipeline layout does not have");
-        if (b.count > found->count)
+        if (!may_be(b.descriptor, found->type))
+          return error("the shader's " + name + " is a " + descriptor::name_of(b.descriptor) + ", the layout has a " +
+                       descriptor::name_of(found->type));
+        if (b.count > (found->type == VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK ? 1 : found->count))
           return error("the shader's " + name + " is an array of " + std::to_string(b.count) + ", the layout has " +
                        std::to_string(found->count));
       }
@@ -171,7 +189,7 @@ struct Checker {
 };
 
 std::string use_text(const Reflection& stage, const ReflectedBinding& b) {
-  return std::string(descriptor_name(b.descriptor)) + " '" + b.name + "' in the " + stage_name(stage.stage) + " shader";
+  return std::string(descriptor::name_of(b.descriptor)) + " '" + b.name + "' in the " + stage_name(stage.stage) + " shader";
 }
 
 /// What the first variable at the place of `b` is.
@@ -199,8 +217,10 @@ Expected<Ptr<const PipelineLayout>> layout_from_reflection(const Program& progra
       if (b.set >= kMaxDescriptorSets)
         return Error{VK_ERROR_INITIALIZATION_FAILED,
                      "'" + b.name + "' " + name + ": set numbers go from 0 to " + std::to_string(kMaxDescriptorSets - 1)};
+      // No set has them; what the shader does with it is named when it is compiled.
+      if (descriptor::kind_of(b.descriptor) == descriptor::Kind::unsupported) continue;
       const auto [entry, fresh] = sets[b.set].try_emplace(
-          b.binding, DescriptorBinding{b.binding, b.descriptor, std::max(1u, b.count), VK_SHADER_STAGE_ALL_GRAPHICS});
+          b.binding, DescriptorBinding{b.binding, b.descriptor, std::max(1u, b.count), VK_SHADER_STAGE_ALL_GRAPHICS, 0, {}});
       // A texture and a sampler at one place are one descriptor of both (as DXC and slangc write every Sampler2D).
       if (!fresh && is_of_pair(entry->second.type) && is_of_pair(b.descriptor) && entry->second.type != b.descriptor)
         entry->second.type = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
@@ -213,9 +233,11 @@ Expected<Ptr<const PipelineLayout>> layout_from_reflection(const Program& progra
   }
   for (const auto& [number, bindings] : sets) {
     layout->sets.resize(number + 1);
-    auto set = std::make_shared<DescriptorSetLayout>();
-    for (const auto& [binding, description] : bindings) set->bindings.push_back(description);
-    layout->sets[number] = set;
+    std::vector<DescriptorBinding> all;
+    for (const auto& [binding, description] : bindings) all.push_back(description);
+    auto set = DescriptorSetLayout::create(std::move(all));
+    if (!set) return Error{set.error().code, "set " + std::to_string(number) + ", " + set.error().message};
+    layout->sets[number] = *set;
   }
   return Ptr<const PipelineLayout>(layout);
 }
@@ -231,6 +253,14 @@ Status check_program(Program& program) {
     if (!layout) return check.error(layout.error().message);
     program.layout = *layout;
   }
+  uint32_t dynamic_buffers = 0;
+  for (const auto& set : program.layout->sets) dynamic_buffers += set ? set->dynamic_buffers() : 0;
+  if (dynamic_buffers > kMaxDynamicBuffers)
+    return check.error("the layout has " + std::to_string(dynamic_buffers) + " dynamic buffers; at most " +
+                       std::to_string(kMaxDynamicBuffers) + " are allowed");
+  if (program.layout->sets.size() > kMaxDescriptorSets)
+    return check.error("the layout has " + std::to_string(program.layout->sets.size()) + " sets; at most " +
+                       std::to_string(kMaxDescriptorSets) + " are allowed");
   if (program.layout->push_constants_B > kMaxPushConstants_B)
     return check.error("push constants take " + std::to_string(program.layout->push_constants_B) + " bytes; at most " +
                        std::to_string(kMaxPushConstants_B) + " are allowed");

@@ -57,8 +57,7 @@ void fill_null_sampler_abi(shader::SamplerAbi& abi) {
   shader::fill_lod_limits(abi);
 }
 
-void fill_sampler_abi(const Sampler& sampler, bool integer, shader::SamplerAbi& abi) {
-  const SamplerCreateInfo& info = sampler.info();
+void fill_sampler_abi(const SamplerCreateInfo& info, bool integer, shader::SamplerAbi& abi) {
   abi = {};
   abi.mip_lod_bias = info.mip_lod_bias;
   abi.min_lod = info.min_lod;

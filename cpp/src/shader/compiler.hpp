@@ -34,25 +34,34 @@ struct VaryingLayout {
   bool operator==(const VaryingLayout&) const = default;
 };
 
-/// Where a pipeline's descriptors end up in the flat tables that code indexes (BufferDescriptor[], TextureDescriptor[]).
-/// Arrays of descriptors take `count` consecutive entries.
+static_assert(kDynamicSet == kMaxDescriptorSets);  // behind the sets
+
+/// Descriptors that code reads, and where: found in the module, placed by the pipeline's layout (pipeline/place.cpp).
+struct DescriptorAddress {
+  uint32_t offset_B = 0, stride_B = 0;  // in the set's memory: of element 0, from one to the next
+  bool operator==(const DescriptorAddress&) const = default;
+};
 struct BufferSlot {
-  uint32_t set = 0, binding = 0, count = 1, first = 0;  // first: index in the table
+  uint32_t set = 0, binding = 0, count = 1;
   bool writable = false;
+  uint32_t table = 0;  // the set, or kDynamicSet
+  DescriptorAddress at;
   bool operator==(const BufferSlot&) const = default;
 };
 enum TextureUse : uint8_t { kUseGradient = 1, kUseLod = 2, kUseFetch = 4, kUseGather = 8, kUseImplicit = 16 };
 struct TextureSlot {
   uint32_t image_set = 0, image_binding = 0;
-  uint32_t sampler_set = 0, sampler_binding = 0;           // == image's for combined; ~0u for fetch and size queries only
-  uint32_t image_count = 1, sampler_count = 1, first = 0;  // entry = first + image_element * sampler_count + sampler_element
-  uint8_t uses = 0;                                        // TextureUse bits: the functions that must exist
+  uint32_t sampler_set = 0, sampler_binding = 0;  // ~0u: the image alone is asked, for texels or its size
+  uint32_t image_count = 1, sampler_count = 1;
+  uint8_t uses = 0;                  // TextureUse bits: the functions that must exist
+  bool combined = false;             // one variable for both
+  DescriptorAddress image, sampler;  // of ImageDescriptor and SamplerDescriptor; combined: image is of CombinedDescriptor
+  bool is_alone() const { return sampler_set == ~0u; }
   bool operator==(const TextureSlot&) const = default;
 };
 struct ResourceTable {
   std::vector<BufferSlot> buffers;
   std::vector<TextureSlot> textures;
-  uint32_t buffer_entries = 0, texture_entries = 0;
   bool operator==(const ResourceTable&) const = default;
 };
 
@@ -162,6 +171,8 @@ struct EpilogueKey {
 Expected<Code<VertexFunction>> compile_vertex(Jit& jit, const VertexKey& key);
 Expected<Code<FragmentFunction>> compile_fragment(Jit& jit, const FragmentKey& key);
 Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint8_t uses);
+/// Of a null descriptor: each of them gives four vectors of zeros, whatever it is asked.
+Expected<SamplerFunctions> compile_null_sampler(Jit& jit);
 Expected<Code<FragmentFunction>> compile_epilogue(Jit& jit, const EpilogueKey& key);
 /// Both in one function over whole blocks: the values stay in registers, and what is the same for all is made once. The bits are those of
 /// the two. Possible where a body asks nothing but its place and its primitive. Short ones are made, others offered: the address is null

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "shader/abi/code.hpp"
+
 namespace tilegpu::shader {
 
 inline constexpr uint32_t kMaxLanes = 16;
@@ -17,13 +19,14 @@ inline constexpr uint32_t kMaxQuads = kMaxLanes / 4;
 inline constexpr uint32_t kBatchStride = 32;
 inline constexpr uint32_t kMaxTargets = 8;
 inline constexpr uint32_t kMaxClipDistances = 8, kMaxCullDistances = 8;
+inline constexpr uint32_t kDynamicSet = 8, kSetTables = kDynamicSet + 1;
 inline constexpr uint32_t kMaxMipLevels = 15;  // 16384 px
 inline constexpr float kMaxLodBias = 16;       // maxSamplerLodBias
 /// From so many samples on pixel packets can leave their texels to the caller: FragmentArgs::texels. With fewer, scattering them to the
 /// samples is as fast.
 inline constexpr uint32_t kFewestSamplesApart = 8;
 
-/// A uniform or storage buffer as code sees it. Reads outside [0, size_B) give zero, writes vanish. Null: size 0, data valid.
+/// What a uniform or storage buffer is in a set's memory. Reads outside [0, size_B) give zero, writes vanish. Null: all zero.
 struct BufferDescriptor {
   uint8_t* data;
   uint64_t size_B;
@@ -102,16 +105,38 @@ inline void fill_lod_limits(SamplerAbi& sampler) {
   sampler.max_lod_fixed = static_cast<int32_t>(32768 * within(sampler.max_lod, 0, kMaxMipLevels));
 }
 
-/// Sampler functions are reached through the descriptor. Their LLVM types are made by shader/ir/sampler_types.hpp, vectors pass in
-/// registers. A slot that the pipeline never uses may be null.
+/// A view, alone or with a sampler. The functions are for that pair; those that nobody asked for give zeros. Their LLVM types are made by
+/// shader/ir/sampler_types.hpp, vectors pass in registers. Slots, so that better code is found as soon as it is there.
 struct TextureDescriptor {
   const ImageViewAbi* view;
-  const SamplerAbi* sampler;
-  const void* sample_gradient;  // explicit gradients; computed ones of cubes or with a bias
-  const void* sample_lod;       // explicit LOD
-  const void* fetch;            // integer coordinates, no sampler
-  const void* gather;
-  const void* sample_implicit;  // the square of the longer computed derivative
+  const SamplerAbi* sampler;        // null: alone
+  const CodeSlot* sample_gradient;  // explicit gradients; computed ones of cubes or with a bias
+  const CodeSlot* sample_lod;       // explicit LOD
+  const CodeSlot* fetch;            // integer coordinates, no sampler
+  const CodeSlot* gather;
+  const CodeSlot* sample_implicit;  // the square of the longer computed derivative
+};
+
+/// Different samplers in use at once, of a device: each has a number from 1 on, and each view a table by it of pages. With 0, no sampler,
+/// every view gives zeros.
+inline constexpr uint32_t kSamplersOfPage = 64, kSamplerPages = 64, kMaxSamplers = kSamplersOfPage * kSamplerPages - 1;
+
+/// A view that shaders read by itself or with samplers of their own choice.
+struct SampledImage {
+  TextureDescriptor alone;
+  const TextureDescriptor* const* page[kSamplerPages];  // pairs that no draw asked for give zeros
+};
+/// What descriptors of textures are in a set's memory.
+struct ImageDescriptor {
+  const SampledImage* image;
+};
+struct SamplerDescriptor {
+  uint32_t page_B, entry_B;  // of its number: offsets in SampledImage::page and in the page
+};
+struct CombinedDescriptor {
+  const TextureDescriptor* texture;
+  ImageDescriptor image;  // for shaders that take them apart
+  SamplerDescriptor sampler;
 };
 
 /// One vertex buffer binding as bound.
@@ -124,8 +149,7 @@ struct VertexBinding {
 struct VertexArgs {
   const VertexBinding* bindings;  // [kMaxVertexBindings]
   const uint8_t* push_constants;
-  const BufferDescriptor* buffers;
-  const TextureDescriptor* textures;
+  const uint8_t* const* sets;    // memory of the bound sets, by number; kDynamicSet: BufferDescriptor[] with the draw's offsets
   const uint32_t* vertex_index;  // [kBatchStride], gl_VertexIndex (vertex offset added); padded by repetition
   uint32_t count;
   uint32_t instance_index;  // gl_InstanceIndex
@@ -192,8 +216,7 @@ struct alignas(64) FragmentArgs {
   uint32_t sample_index;       // per-sample shading: gl_SampleID, else 0
   uint32_t alive;              // a bit for each lane: not discarded, and not outside the primitive. In and out.
   const uint8_t* push_constants;
-  const BufferDescriptor* buffers;
-  const TextureDescriptor* textures;
+  const uint8_t* const* sets;    // memory of the bound sets, by number; kDynamicSet: BufferDescriptor[] with the draw's offsets
   uint8_t* target[kMaxTargets];  // tile memory of each colour attachment, see framebuffer/tile_memory.hpp
   uint8_t* tile_depth;
   uint8_t* tile_stencil;

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -280,6 +281,14 @@ class Ir {
   /// The field of a plain struct at offsetof.
   Value field(Type type, Value pointer, size_t offset_B, uint32_t align_B = 4) const {
     return load(type, offset(pointer, offset_B), align_B);
+  }
+  /// The same of what nobody writes while the function runs: loaded once, whatever is stored between.
+  Value constant_field(Type type, Value pointer, size_t offset_B, uint32_t align_B) const {
+    Value v = field(type, pointer, offset_B, align_B);
+    static constexpr std::string_view kName = "invariant.load";
+    LLVMSetMetadata(v, LLVMGetMDKindIDInContext(context, kName.data(), kName.size()),
+                    LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, nullptr, 0)));
+    return v;
   }
   /// The lanes of an i32 vector (taken as unsigned, or as signed) or an i64 one as i64 scalars. Two i32 lanes leave the vector at a time.
   std::vector<Value> lanes_as_i64(Value offsets, bool is_signed = false) const {

@@ -12,6 +12,8 @@
 // Source: Vulkan specification, chapter "Image Operations".
 #pragma once
 
+#include <type_traits>
+
 #include "shader/abi/abi.hpp"
 #include "shader/ir/ir_builder.hpp"
 
@@ -84,7 +86,8 @@ Value longer_squared(const Ir& ir, Value x, Value y);
 /// Calls the function that is in `descriptor` at `slot_offset_B` (offsetof(TextureDescriptor, sample_gradient), ...).
 /// `removable`: LLVM may leave the call out where nobody uses its result.
 inline Value call_sampler(const Ir& ir, Type type, size_t slot_offset_B, Value* arguments, uint32_t count, bool removable) {
-  Value callee = ir.field(ir.ptr, arguments[0], slot_offset_B, 8);
+  static_assert(std::is_standard_layout_v<CodeSlot> && offsetof(CodeSlot, address) == 0);
+  Value callee = ir.load(ir.ptr, ir.constant_field(ir.ptr, arguments[0], slot_offset_B, 8), 8);
   Value call = LLVMBuildCall2(ir.builder, type, callee, arguments, count, "");
   if (removable) ir.mark_removable(call);
   return call;

@@ -342,7 +342,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   environment.add(uint32_t{jit->gathers_});
   environment.add(uint32_t{s.emit_options.wide_schedule});
   for (size_t size_B : {sizeof(FragmentArgs), sizeof(VertexArgs), sizeof(PrimitiveSetup), sizeof(TextureDescriptor), sizeof(ImageViewAbi),
-                        sizeof(SamplerAbi)}) {
+                        sizeof(SamplerAbi), sizeof(SampledImage), sizeof(CombinedDescriptor)}) {
     environment.add(static_cast<uint64_t>(size_B));
   }
   add(build_identity());

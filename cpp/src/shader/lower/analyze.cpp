@@ -213,7 +213,7 @@ void merge(ResourceTable& table, const BufferSlot& s) {
 void merge(ResourceTable& table, const TextureSlot& s) {
   for (TextureSlot& known : table.textures) {
     if (known.image_set != s.image_set || known.image_binding != s.image_binding || known.sampler_set != s.sampler_set ||
-        known.sampler_binding != s.sampler_binding)
+        known.sampler_binding != s.sampler_binding || known.combined != s.combined)
       continue;
     known.uses |= s.uses;
     known.image_count = std::max(known.image_count, s.image_count), known.sampler_count = std::max(known.sampler_count, s.sampler_count);
@@ -235,7 +235,8 @@ struct TextureBuilder {
     s.image_set = di.set == kNone ? 0 : di.set, s.image_binding = di.binding, s.image_count = count_of(image), s.uses = uses;
     s.sampler_set = s.sampler_binding = ~0u;
     if (sampler) s.sampler_set = ds.set == kNone ? 0 : ds.set, s.sampler_binding = ds.binding;
-    if (sampler && sampler != image) s.sampler_count = count_of(sampler);
+    s.combined = sampler == image;
+    if (sampler && !s.combined) s.sampler_count = count_of(sampler);
     merge(table, s);
   }
   /// `id`: a sampled image, or an image.
@@ -477,19 +478,13 @@ Expected<ResourceTable> resource_table(const ShaderModule& vertex, const Special
   std::sort(table.buffers.begin(), table.buffers.end(),
             [](const BufferSlot& a, const BufferSlot& b) { return std::pair(a.set, a.binding) < std::pair(b.set, b.binding); });
   constexpr uint64_t kMaxEntries = kMaxDescriptors;
-  uint64_t buffers = 0, textures = 0;
-  for (BufferSlot& s : table.buffers)
-    s.first = static_cast<uint32_t>(buffers), buffers = std::min<uint64_t>(kMaxEntries + 1, buffers + s.count);
-  for (TextureSlot& s : table.textures) {
-    s.first = static_cast<uint32_t>(textures);
-    textures = std::min<uint64_t>(kMaxEntries + 1, textures + static_cast<uint64_t>(s.image_count) * s.sampler_count);
-  }
-  if (buffers > kMaxEntries || textures > kMaxEntries) {
+  uint64_t entries = 0;
+  for (const BufferSlot& s : table.buffers) entries += s.count;
+  for (const TextureSlot& s : table.textures) entries += static_cast<uint64_t>(s.image_count) * s.sampler_count;
+  if (entries > kMaxEntries) {
     return Error{VK_ERROR_OUT_OF_POOL_MEMORY, "shader '" + vertex.label() + "': the descriptor arrays have more than " +
                                                   std::to_string(kMaxEntries) + " elements, the limit"};
   }
-  table.buffer_entries = static_cast<uint32_t>(buffers);
-  table.texture_entries = static_cast<uint32_t>(textures);
   return table;
 }
 

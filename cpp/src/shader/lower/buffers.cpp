@@ -1,6 +1,6 @@
 // shader/lower/buffers.cpp -- uniform and storage buffers, push constants: robust loads and stores of scalars.
 //
-// In: Pointers into blocks, the descriptor table. Out: loads that give zero and stores that vanish outside of [0, size_B). Uniform
+// In: Pointers into blocks, the memory of the bound sets. Out: loads that give zero and stores that vanish outside of [0, size_B). Uniform
 // buffers whose size is known and that are as large as their block are read without checks (a copy stands in for smaller ones).
 // Source: Vulkan specification, "Robust Buffer Access", VK_EXT_robustness2; "Offset and Stride Assignment".
 #include "shader/lower/context.hpp"
@@ -32,6 +32,12 @@ Value Lowering::zero_page(uint32_t size_B) {
   return page;
 }
 
+/// Of a uniform element (null: 0) of `count`, whatever the shader says that there are.
+Value Lowering::element_address(Value first, Value element, uint32_t count, uint32_t stride_B) const {
+  if (!element) return first;
+  return ir.offset(first, ir.mul(ir.zext(clamp_index(element, count), ir.i64), ir.c64(stride_B)));
+}
+
 Lowering::BufferAddress Lowering::buffer_address(const Pointer& p) {
   BufferAddress a;
   if (p.space == Pointer::Space::push_constants) {
@@ -48,18 +54,17 @@ Lowering::BufferAddress Lowering::buffer_address(const Pointer& p) {
     a.data = zero_page(64), a.size_B = ir.c64(0);
     return a;
   }
+  Value first = ir.offset(set_memory[slot->table], slot->at.offset_B);
   if (p.element && is_varying(p.element)) {
     // Descriptors by lane: addresses as integers, so that they fit a vector.
-    Value index = ir.add(p.element, ir.ik(slot->first));
-    Value at = ir.mul(index, ir.ik(sizeof(BufferDescriptor)));
-    a.data = ir.load_lanes(ir.i64, ir.offset(buffers, offsetof(BufferDescriptor, data)), at, 8);
-    a.size_B = ir.load_lanes(ir.i64, ir.offset(buffers, offsetof(BufferDescriptor, size_B)), at, 8);
+    Value at = ir.mul(clamp_index(p.element, slot->count), ir.ik(slot->at.stride_B));
+    a.data = ir.load_lanes(ir.i64, ir.offset(first, offsetof(BufferDescriptor, data)), at, 8);
+    a.size_B = ir.load_lanes(ir.i64, ir.offset(first, offsetof(BufferDescriptor, size_B)), at, 8);
     return a;
   }
-  Value index = p.element ? ir.add(p.element, ir.c32(slot->first)) : ir.c32(slot->first);
-  Value at = ir.offset(buffers, ir.mul(ir.zext(index, ir.i64), ir.c64(sizeof(BufferDescriptor))));
-  a.data = ir.field(ir.ptr, at, offsetof(BufferDescriptor, data), 8);
-  a.size_B = ir.field(ir.i64, at, offsetof(BufferDescriptor, size_B), 8);
+  Value at = element_address(first, p.element, slot->count, slot->at.stride_B);
+  a.data = ir.constant_field(ir.ptr, at, offsetof(BufferDescriptor, data), 8);
+  a.size_B = ir.constant_field(ir.i64, at, offsetof(BufferDescriptor, size_B), 8);
   return a;
 }
 

@@ -123,10 +123,11 @@ struct Lowering {
   // -- set by the entry points --------------------------------------------------------------------------------------------------
   Value args = nullptr, scratch = nullptr;
   Block entry = nullptr;  // allocas and what is loaded once
-  Value buffers = nullptr, textures = nullptr, push_constants = nullptr;
-  Value budget = nullptr;  // alloca i64
-  Value alive = nullptr;   // alloca: lanes that may write, i32 masks
-  Value killed = nullptr;  // alloca: lanes that discarded; null where no loop contains a discard
+  Value push_constants = nullptr;
+  std::array<Value, kSetTables> set_memory{};  // of the sets that `resources` names
+  Value budget = nullptr;                      // alloca i64
+  Value alive = nullptr;                       // alloca: lanes that may write, i32 masks
+  Value killed = nullptr;                      // alloca: lanes that discarded; null where no loop contains a discard
   std::unordered_map<uint32_t, std::unique_ptr<Variable>> globals;
   std::function<Val(const Instruction&)> interpolate_at;                   // fragment
   std::function<Val(const Instruction&)> read_attachment;                  // fragment
@@ -252,6 +253,7 @@ struct Lowering {
   Val atomic(const Instruction& i);
   Val array_length_of(const Instruction& i);
   const BufferSlot* buffer_slot(uint32_t variable) const;
+  Value element_address(Value first, Value element, uint32_t count, uint32_t stride_B) const;
   Value zero_page(uint32_t size_B);
 
   // -- lower_image.cpp --------------------------------------------------------------------------------------------------------------------

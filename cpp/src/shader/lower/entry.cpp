@@ -2,6 +2,7 @@
 #include "shader/lower/entry.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 namespace tilegpu::shader {
 namespace {
@@ -18,9 +19,9 @@ void check_whole_buffers(Lowering& l) {
     const uint64_t size_B = block_size_B(l.m, l.constants, block);
     const BufferSlot* slot = l.buffer_slot(id);
     if (!slot || size_B == 0 || size_B > kMaxWholeBuffer_B) continue;
-    Value descriptor = ir.offset(l.buffers, slot->first * sizeof(BufferDescriptor));
-    Value data = ir.field(ir.ptr, descriptor, offsetof(BufferDescriptor, data), 8),
-          bound_B = ir.field(ir.i64, descriptor, offsetof(BufferDescriptor, size_B), 8);
+    Value descriptor = ir.offset(l.set_memory[slot->table], slot->at.offset_B);
+    Value data = ir.constant_field(ir.ptr, descriptor, offsetof(BufferDescriptor, data), 8),
+          bound_B = ir.constant_field(ir.i64, descriptor, offsetof(BufferDescriptor, size_B), 8);
     Value copy = l.alloca_of(LLVMArrayType2(ir.i8, size_B), "uniforms", 16);
     const auto base = ir.if_else(
         ir.uge(bound_B, ir.c64(size_B)), [&] { return std::vector<Value>{data}; },
@@ -35,10 +36,20 @@ void check_whole_buffers(Lowering& l) {
 
 }  // namespace
 
-void begin_body(Lowering& l, size_t buffers_B, size_t textures_B, size_t push_constants_B, size_t scratch_B, size_t budget_B) {
+void begin_body(Lowering& l, size_t sets_B, size_t push_constants_B, size_t scratch_B, size_t budget_B) {
   const Ir& ir = l.ir;
-  l.buffers = ir.field(ir.ptr, l.args, buffers_B, 8);
-  l.textures = ir.field(ir.ptr, l.args, textures_B, 8);
+  Value sets = nullptr;
+  const auto use_set = [&](uint32_t table) {
+    assert(table < kSetTables);
+    if (l.set_memory[table]) return;
+    if (!sets) sets = ir.constant_field(ir.ptr, l.args, sets_B, 8);
+    l.set_memory[table] = ir.constant_field(ir.ptr, sets, table * sizeof(void*), 8);
+  };
+  for (const BufferSlot& s : l.resources.buffers) use_set(s.table);
+  for (const TextureSlot& s : l.resources.textures) {
+    use_set(s.image_set);
+    if (!s.is_alone()) use_set(s.sampler_set);
+  }
   l.push_constants = ir.field(ir.ptr, l.args, push_constants_B, 8);
   l.scratch = ir.field(ir.ptr, l.args, scratch_B, 8);
   l.budget = l.alloca_of(ir.i64, "budget", 8);
@@ -48,7 +59,7 @@ void begin_body(Lowering& l, size_t buffers_B, size_t textures_B, size_t push_co
 
 void share_beginning(Lowering& l, const Lowering& first) {
   l.args = first.args, l.entry = first.entry;
-  l.buffers = first.buffers, l.textures = first.textures, l.push_constants = first.push_constants, l.scratch = first.scratch;
+  l.set_memory = first.set_memory, l.push_constants = first.push_constants, l.scratch = first.scratch;
   l.budget = first.budget, l.whole_buffers = first.whole_buffers;
   LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
 }
@@ -98,11 +109,15 @@ void add_stage(CodeKey& key, const ShaderModule& module, const Specialization& s
   for (const VaryingComponent& c : varyings.components)
     word(c.location), word(c.component), word(static_cast<uint32_t>(c.interpolation)), word(c.centroid), word(c.sample);
   word(static_cast<uint32_t>(resources.buffers.size()));
-  for (const BufferSlot& s : resources.buffers) word(s.set), word(s.binding), word(s.count), word(s.first), word(s.writable);
+  for (const BufferSlot& s : resources.buffers) {
+    word(s.set), word(s.binding), word(s.count), word(s.writable);
+    word(s.table), word(s.at.offset_B), word(s.at.stride_B);
+  }
   word(static_cast<uint32_t>(resources.textures.size()));
   for (const TextureSlot& s : resources.textures) {
     word(s.image_set), word(s.image_binding), word(s.sampler_set), word(s.sampler_binding), word(s.image_count), word(s.sampler_count),
-        word(s.first), word(s.uses);
+        word(s.uses), word(s.combined);
+    word(s.image.offset_B), word(s.image.stride_B), word(s.sampler.offset_B), word(s.sampler.stride_B);
   }
 }
 

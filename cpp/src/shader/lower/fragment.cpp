@@ -262,8 +262,8 @@ Block begin_function(Lowering& l, Value f) {
   LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
   Block start = ir.block(f, "start");
   ir.at(start);
-  begin_body(l, offsetof(FragmentArgs, buffers), offsetof(FragmentArgs, textures), offsetof(FragmentArgs, push_constants),
-             offsetof(FragmentArgs, scratch), offsetof(FragmentArgs, loop_budget));
+  begin_body(l, offsetof(FragmentArgs, sets), offsetof(FragmentArgs, push_constants), offsetof(FragmentArgs, scratch),
+             offsetof(FragmentArgs, loop_budget));
   return start;
 }
 

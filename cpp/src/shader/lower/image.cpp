@@ -1,8 +1,8 @@
 // shader/lower/image.cpp -- textures: sampling, fetches, gathers and queries through TextureDescriptor.
 //
-// In: OpImage*. Out: calls of the sampler functions with N lanes in registers. Implicit LOD becomes gradients within the quad; in
-// vertex shaders it is level 0. Indices into descriptor arrays that differ between lanes are served one distinct value at a time.
-// Source: Vulkan specification, "Image Operations" (Projection, Derivative Image Operations, Image Queries); sampler_types.hpp.
+// In: OpImage*, the memory of the bound sets. Out: calls of the sampler functions with N lanes in registers. Implicit LOD becomes gradients
+// within the quad; in vertex shaders it is level 0. Indices into descriptor arrays that differ between lanes are served one distinct value
+// at a time. Source: Vulkan specification, "Image Operations" (Projection, Derivative Image Operations, Image Queries); sampler_types.hpp.
 #include <algorithm>
 #include <functional>
 
@@ -54,7 +54,7 @@ struct ImageBuilder {
   bool select_image(uint32_t id);
   const TextureSlot* slot() const;
   Value descriptor_index();
-  Value descriptor(Value index) const { return ir.offset(l.textures, ir.mul(ir.zext(index, ir.i64), ir.c64(sizeof(TextureDescriptor)))); }
+  Value descriptor(Value index) const;
   /// `complete`: fills in what depends on the descriptor, or null.
   std::vector<Value> call(Type function, size_t offset_B, std::vector<Value> arguments, uint32_t mask_index,
                           const std::function<void(std::vector<Value>&)>& complete = nullptr);
@@ -88,8 +88,9 @@ const TextureSlot* ImageBuilder::slot() const {
   const auto set = [&](uint32_t id) { return m.decoration(id).set == kNone ? 0u : m.decoration(id).set; };
   for (const TextureSlot& s : l.resources.textures) {
     if (s.image_set != set(image.image) || s.image_binding != m.decoration(image.image).binding) continue;
-    if (!image.sampler ? s.sampler_set == ~0u
-                       : s.sampler_set == set(image.sampler) && s.sampler_binding == m.decoration(image.sampler).binding)
+    if (!image.sampler ? s.is_alone()
+                       : s.sampler_set == set(image.sampler) && s.sampler_binding == m.decoration(image.sampler).binding &&
+                             s.combined == (image.sampler == image.image))
       return &s;
   }
   // A fetch or query of the image of a pair: any entry has the view.
@@ -106,7 +107,7 @@ Value ImageBuilder::descriptor_index() {
     l.fail("texture '" + l.m.name(image.image) + "' is not in the resource table");
     return ir.c32(0);
   }
-  Value index = ir.c32(s->first);
+  Value index = ir.c32(0);
   if (image.image_element) {
     Value element = l.clamp_index(image.image_element, s->image_count);
     index = l.add_index(index, ir.mul(element, Ir::same(element, s->sampler_count)));
@@ -114,6 +115,28 @@ Value ImageBuilder::descriptor_index() {
   if (image.sampler && image.sampler != image.image && image.sampler_element)
     index = l.add_index(index, l.clamp_index(image.sampler_element, s->sampler_count));
   return index;
+}
+
+/// Address of the TextureDescriptor of a uniform descriptor_index.
+Value ImageBuilder::descriptor(Value index) const {
+  const TextureSlot* s = slot();
+  if (!s) return l.zero_page(sizeof(TextureDescriptor));  // failed before
+  const auto element = [&](uint32_t set, const DescriptorAddress& at, Value number) {
+    return ir.offset(ir.offset(l.set_memory[set], at.offset_B), ir.mul(ir.zext(number, ir.i64), ir.c64(at.stride_B)));
+  };
+  if (s->combined) return ir.constant_field(ir.ptr, element(s->image_set, s->image, index), offsetof(CombinedDescriptor, texture), 8);
+  Value image_number = index, sampler_number = ir.c32(0);
+  if (s->sampler_count > 1) {
+    image_number = LLVMBuildUDiv(ir.builder, index, ir.c32(s->sampler_count), "");
+    sampler_number = LLVMBuildURem(ir.builder, index, ir.c32(s->sampler_count), "");
+  }
+  Value view = ir.constant_field(ir.ptr, element(s->image_set, s->image, image_number), offsetof(ImageDescriptor, image), 8);
+  if (s->is_alone()) return ir.offset(view, offsetof(SampledImage, alone));
+  Value sampler = element(s->sampler_set, s->sampler, sampler_number);
+  Value page_B = ir.constant_field(ir.i32, sampler, offsetof(SamplerDescriptor, page_B), 4);
+  Value entry_B = ir.constant_field(ir.i32, sampler, offsetof(SamplerDescriptor, entry_B), 4);
+  Value page = ir.constant_field(ir.ptr, ir.offset(view, ir.zext(page_B, ir.i64)), 0, 8);
+  return ir.constant_field(ir.ptr, ir.offset(page, ir.zext(entry_B, ir.i64)), 0, 8);
 }
 
 /// Four vectors of bits as floats. arguments[0] (descriptor) and the mask are filled in here.
@@ -257,7 +280,7 @@ void ImageBuilder::sample_implicit(const Val& c, const Operands& ops, Value laye
     for (uint32_t k = 0; k < axes; ++k) x[k] = ir.fsub(c.c[k], l.pick_pixel(c.c[k], 0));
   }
   const auto complete = [&](std::vector<Value>& arguments) {
-    Value view = ir.field(ir.ptr, arguments[0], offsetof(TextureDescriptor, view), 8);
+    Value view = ir.constant_field(ir.ptr, arguments[0], offsetof(TextureDescriptor, view), 8);
     Value along_x = length_squared(ir, view, x[0], x[1]);
     Value along_y = y[0] ? length_squared(ir, view, y[0], y[1]) : l.pick_pixel(along_x, 2);
     if (!y[0]) along_x = l.pick_pixel(along_x, 1);
@@ -320,7 +343,7 @@ void ImageBuilder::query() {
   Value level = has_level ? l.scalar(o(1)) : ir.c32(0);
   const uint32_t count = l.width(i.type);
   const auto one = [&](Value at, Value lod) {
-    Value view = ir.field(ir.ptr, descriptor(at), offsetof(TextureDescriptor, view), 8);
+    Value view = ir.constant_field(ir.ptr, descriptor(at), offsetof(TextureDescriptor, view), 8);
     std::vector<Value> r;
     if (i.op == spv::OpImageQueryLevels) return std::vector<Value>{ir.field(ir.i32, view, offsetof(ImageViewAbi, level_count))};
     if (i.op == spv::OpImageQuerySamples) return std::vector<Value>{ir.field(ir.i32, view, offsetof(ImageViewAbi, sample_count))};
@@ -359,8 +382,8 @@ void ImageBuilder::query_lod() {
   if (Lowering::is_varying(index) || type.dim == spv::DimCube)
     return l.fail("OpImageQueryLod is supported for 2D textures with one descriptor only");
   Value at = descriptor(index);
-  Value view = ir.field(ir.ptr, at, offsetof(TextureDescriptor, view), 8),
-        sampler = ir.field(ir.ptr, at, offsetof(TextureDescriptor, sampler), 8);
+  Value view = ir.constant_field(ir.ptr, at, offsetof(TextureDescriptor, view), 8),
+        sampler = ir.constant_field(ir.ptr, at, offsetof(TextureDescriptor, sampler), 8);
   Value squares[2];
   for (uint32_t direction = 0; direction < 2; ++direction) {
     Value sum = ir.fk(0.0f);
@@ -376,7 +399,7 @@ void ImageBuilder::query_lod() {
   lod = ir.fadd(lod, ir.splat(ir.field(ir.f32, sampler, offsetof(SamplerAbi, mip_lod_bias))));
   Value limited = emit_fclamp(ir, lod, ir.splat(ir.field(ir.f32, sampler, offsetof(SamplerAbi, min_lod))),
                               ir.splat(ir.field(ir.f32, sampler, offsetof(SamplerAbi, max_lod))));
-  Value top = ir.sub(ir.field(ir.i32, view, offsetof(ImageViewAbi, level_count)), ir.c32(1));
+  Value top = ir.field(ir.i32, view, offsetof(ImageViewAbi, last_level));  // of a null view, without levels, 0
   Value accessed = emit_fclamp(ir, limited, ir.fk(0.0f), ir.splat(ir.sitofp(top)));
   l.define(i.id, {i.type, {accessed, limited}});
 }

@@ -338,8 +338,8 @@ Status build_vertex(const VertexKey& key, const Constants& constants, const Dive
   LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
   Block start = ir.block(f, "start");
   ir.at(start);
-  begin_body(l, offsetof(VertexArgs, buffers), offsetof(VertexArgs, textures), offsetof(VertexArgs, push_constants),
-             offsetof(VertexArgs, scratch), offsetof(VertexArgs, loop_budget));
+  begin_body(l, offsetof(VertexArgs, sets), offsetof(VertexArgs, push_constants), offsetof(VertexArgs, scratch),
+             offsetof(VertexArgs, loop_budget));
   l.alive = l.mask_alloca("alive");
   Value next = l.alloca_of(ir.i32, "next", 4);
   Value count = ir.umin(ir.field(ir.i32, l.args, offsetof(VertexArgs, count)), ir.c32(kBatchStride));

@@ -24,7 +24,7 @@ consteval size_t fields_of() {
 static_assert(fields_of<ReflectedType>() == 13 && fields_of<ReflectedType::Member>() == 3 && fields_of<ReflectedVariable>() == 5);
 static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant>() == 4 && fields_of<Reflection>() == 8);
 static_assert(fields_of<StageTraits>() == 34 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 5);
-static_assert(fields_of<BufferSlot>() == 5 && fields_of<TextureSlot>() == 8 && fields_of<ResourceTable>() == 4);
+static_assert(fields_of<BufferSlot>() == 6 && fields_of<TextureSlot>() == 10 && fields_of<ResourceTable>() == 2);
 
 class Writer {
  public:
@@ -229,19 +229,19 @@ void fields(A& archive, VaryingLayout& layout) {
 
 template <class A>
 void fields(A& archive, BufferSlot& s) {
-  archive.number(s.set), archive.number(s.binding), archive.number(s.count), archive.number(s.first), archive.flag(s.writable);
+  archive.number(s.set), archive.number(s.binding), archive.number(s.count), archive.flag(s.writable);
+  // Not its place, which is the pipeline's.
 }
 
 template <class A>
 void fields(A& archive, TextureSlot& s) {
   archive.number(s.image_set), archive.number(s.image_binding), archive.number(s.sampler_set), archive.number(s.sampler_binding);
-  archive.number(s.image_count), archive.number(s.sampler_count), archive.number(s.first), archive.number(s.uses);
+  archive.number(s.image_count), archive.number(s.sampler_count), archive.number(s.uses), archive.flag(s.combined);
 }
 
 template <class A>
 void fields(A& archive, ResourceTable& t) {
   list_of(archive, t.buffers), list_of(archive, t.textures);
-  archive.number(t.buffer_entries), archive.number(t.texture_entries);
 }
 
 template <class T>

@@ -506,6 +506,34 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
   return plan;
 }
 
+Expected<SamplerFunctions> compile_null_sampler(Jit& jit) {
+  SamplerFunctions functions;
+  struct Operation {
+    TextureUse use;
+    Type (*type)(const Ir&);
+    const CodeSlot** slot;
+  };
+  const Operation operations[] = {{kUseGradient, sample_gradient_type, &functions.gradient},
+                                  {kUseLod, sample_lod_type, &functions.lod},
+                                  {kUseFetch, fetch_type, &functions.fetch},
+                                  {kUseGather, gather_type, &functions.gather},
+                                  {kUseImplicit, sample_implicit_type, &functions.implicit}};
+  for (const Operation& operation : operations) {
+    CodeKey key("null sampler");
+    key.add(static_cast<uint32_t>(operation.use));
+    auto code = jit.function(key, [lanes = jit.lanes(), type = operation.type](LLVMModuleRef module, const char* name) -> Status {
+      Ir ir(module, lanes);
+      Value fn = ir.function(name, type(ir));
+      ir.at(ir.block(fn, "entry"));
+      LLVMBuildRet(ir.builder, LLVMConstNull(sampler_result_type(ir)));
+      return Ok{};
+    });
+    if (!code) return code.error();
+    *operation.slot = *code;
+  }
+  return functions;
+}
+
 Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint8_t uses) {
   Expected<SamplerPlan> plan = make_sampler_plan(key);
   if (!plan) return plan.error();

@@ -256,8 +256,7 @@ void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids) {
   if (w.buffers.equal && traits.reads_tile) tile_io::expand_quads(w.pass->tile, w.buffers.memory.data());
   FragmentArgs& args = w.packets.args;
   args.push_constants = call.push_constants;
-  args.buffers = state.buffers;
-  args.textures = state.textures;
+  args.sets = state.sets;
   std::memcpy(args.blend_constants, state.blend_constants.data(), sizeof args.blend_constants);
   w.buffers.scratch.reserve(traits.private_memory_B + 64);
   args.scratch = w.buffers.scratch.data();

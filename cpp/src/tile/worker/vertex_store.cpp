@@ -62,8 +62,7 @@ void VertexStore::shade(Scope s) {
   shader::VertexArgs args{};
   args.bindings = state.vertex_bindings.data();
   args.push_constants = call.push_constants;
-  args.buffers = state.buffers;
-  args.textures = state.textures;
+  args.sets = state.sets;
   args.vertex_index = index_ + from_;
   args.count = to_ - from_;
   args.instance_index = static_cast<uint32_t>(owner_);

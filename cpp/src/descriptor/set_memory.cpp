@@ -1,0 +1,273 @@
+// descriptor/set_memory.cpp -- see set_memory.hpp; and DescriptorSet, which writes it.
+//
+// In: descriptors, checked against the layout at the write. Out: SetMemory. Source: Vulkan specification, VUIDs of VkWriteDescriptorSet and
+// VkCopyDescriptorSet; VK_EXT_robustness2 for null descriptors.
+#include "descriptor/set_memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tilegpu::descriptor {
+
+namespace {
+
+uint8_t* allocate_bytes(uint32_t size_B) { return static_cast<uint8_t*>(allocate_host(std::max(size_B, 16u), "a descriptor set")); }
+
+}  // namespace
+
+SetMemory::SetMemory(Ptr<const DescriptorSetLayout> of, Ptr<Textures> all_textures, uint32_t count)
+    : layout(std::move(of)),
+      textures(std::move(all_textures)),
+      variable_count(count),
+      bytes(allocate_bytes(layout->size_B())),
+      elements(layout->elements()) {
+  std::memset(bytes.get(), 0, layout->size_B());  // null buffers, sampler 0
+}
+
+SetMemory::SetMemory(const SetMemory& other)
+    : layout(other.layout),
+      textures(other.textures),
+      variable_count(other.variable_count),
+      bytes(allocate_bytes(layout->size_B())),
+      elements(other.elements) {
+  std::memcpy(bytes.get(), other.bytes.get(), layout->size_B());
+  for (const DescriptorBinding& b : layout->bindings())
+    if (kind_of(b.type) == Kind::inline_block) put(b, 0);  // points into the memory itself
+}
+
+Expected<Ptr<SetMemory>> SetMemory::create(Ptr<const DescriptorSetLayout> layout, Ptr<Textures> textures, uint32_t variable_count) {
+  if (layout->has_textures())
+    if (Status made = textures->make_null(); !made) return made.error();
+  auto memory = std::make_shared<SetMemory>(std::move(layout), std::move(textures), variable_count);
+  for (const DescriptorBinding& b : memory->layout->bindings()) {
+    const Kind kind = kind_of(b.type);
+    for (size_t i = 0; i < b.immutable_samplers.size(); i++) {
+      auto sampler = memory->textures->sampler(b.immutable_samplers[i]);
+      if (!sampler) return sampler.error();
+      memory->element(b, static_cast<uint32_t>(i)).sampler = *sampler;
+      memory->element(b, static_cast<uint32_t>(i)).written = kind == Kind::sampler;
+    }
+    if (kind == Kind::buffer || kind == Kind::dynamic_buffer || kind == Kind::nothing) continue;
+    const uint32_t count = kind == Kind::inline_block ? 1 : b.count;
+    for (uint32_t i = 0; i < count; i++) memory->put(b, i);
+  }
+  return memory;
+}
+
+uint32_t SetMemory::count_of(const DescriptorBinding& binding, uint32_t variable_count) {
+  return binding.flags & VK_DESCRIPTOR_BINDING_VARIABLE_DESCRIPTOR_COUNT_BIT ? variable_count : binding.count;
+}
+
+const Element& SetMemory::element(const DescriptorBinding& binding, uint32_t number) const {
+  const size_t at = size_t{layout->place(binding).first} + number;
+  assert(at < elements.size());
+  return elements[at];
+}
+Element& SetMemory::element(const DescriptorBinding& binding, uint32_t number) {
+  return const_cast<Element&>(static_cast<const SetMemory*>(this)->element(binding, number));
+}
+
+std::span<const uint8_t> SetMemory::inline_bytes(const DescriptorBinding& binding) const {
+  assert(kind_of(binding.type) == Kind::inline_block);
+  const auto& block = *reinterpret_cast<const shader::BufferDescriptor*>(data() + layout->place(binding).offset_B);
+  return {block.data, block.size_B};
+}
+
+void SetMemory::put(const DescriptorBinding& binding, uint32_t number) {
+  const Element& e = element(binding, number);
+  const auto image_of = [&] { return shader::ImageDescriptor{e.view ? &e.view->image : &textures->null_image()}; };
+  const auto sampler_of = [&] {
+    const uint32_t n = e.sampler ? e.sampler->number : 0;
+    constexpr uint32_t kPointer_B = sizeof(void*);
+    return shader::SamplerDescriptor{static_cast<uint32_t>(offsetof(shader::SampledImage, page)) + n / shader::kSamplersOfPage * kPointer_B,
+                                     n % shader::kSamplersOfPage * kPointer_B};
+  };
+  switch (kind_of(binding.type)) {
+    case Kind::buffer:
+      place<shader::BufferDescriptor>(binding, number) =
+          e.buffer ? shader::BufferDescriptor{e.buffer->data() + e.offset_B, e.range_B} : shader::BufferDescriptor{};
+      break;
+    case Kind::inline_block: {
+      auto& block = place<shader::BufferDescriptor>(binding, 0);
+      block = {reinterpret_cast<uint8_t*>(&block + 1), binding.count};
+      break;
+    }
+    case Kind::image:
+      place<shader::ImageDescriptor>(binding, number) = image_of();
+      break;
+    case Kind::sampler:
+      place<shader::SamplerDescriptor>(binding, number) = sampler_of();
+      break;
+    case Kind::combined: {
+      const bool whole = e.view && e.sampler;
+      place<shader::CombinedDescriptor>(binding, number) = {whole ? &textures->pair(*e.view, *e.sampler).abi : &image_of().image->alone,
+                                                            image_of(), sampler_of()};
+      break;
+    }
+    case Kind::dynamic_buffer:  // read from the draw's own table
+    case Kind::nothing:
+    case Kind::unsupported:
+      break;
+  }
+}
+
+}  // namespace tilegpu::descriptor
+
+namespace tilegpu {
+namespace {
+
+using descriptor::Element;
+using descriptor::Kind;
+using descriptor::SetMemory;
+
+Error invalid(const std::string& message) { return {VK_ERROR_VALIDATION_FAILED_EXT, message}; }
+
+std::string name_of(const DescriptorBinding& b) {
+  return "binding " + std::to_string(b.binding) + " (" + descriptor::name_of(b.type) + ")";
+}
+
+std::string check_buffer(const Descriptor& d) {
+  if (!d.buffer) return {};
+  if (!d.buffer->data()) return "needs a buffer with memory; bind memory to it first";
+  const uint64_t size_B = d.buffer->size_B();
+  if (d.offset_B > size_B) return "has offset " + std::to_string(d.offset_B) + " B outside its buffer of " + std::to_string(size_B) + " B";
+  if (d.range_B != VK_WHOLE_SIZE && d.range_B > size_B - d.offset_B)
+    return "has range " + std::to_string(d.range_B) + " B from offset " + std::to_string(d.offset_B) + " B; its buffer has " +
+           std::to_string(size_B) + " B";
+  return {};
+}
+
+/// What the type of the binding asks of the descriptor; empty when it is right.
+std::string check(const DescriptorBinding& binding, const Descriptor& d) {
+  const bool immutable = !binding.immutable_samplers.empty();
+  if (d.view && !d.view->image()->data())
+    return "needs a view of an image with memory; bind memory to '" + d.view->image()->info().label + "' first";
+  switch (descriptor::kind_of(binding.type)) {
+    case Kind::buffer:
+    case Kind::dynamic_buffer:
+      return d.view || d.sampler ? "needs a buffer" : check_buffer(d);
+    case Kind::inline_block:
+      return "takes bytes; use write_inline";
+    case Kind::combined:
+      if (immutable && d.sampler) return "has immutable samplers; leave the sampler out";
+      return d.buffer || (d.view && !d.sampler && !immutable) ? "needs an image view and a sampler" : "";
+    case Kind::sampler:
+      if (immutable) return "has immutable samplers; they are there already";
+      return !d.sampler || d.buffer || d.view ? "needs a sampler" : "";
+    case Kind::image:
+      return d.buffer || d.sampler ? "needs an image view" : "";
+    case Kind::nothing:
+      return d.buffer || !d.view ? "needs an image view" : "";
+    default:
+      return "is not supported";
+  }
+}
+
+}  // namespace
+
+DescriptorSet::DescriptorSet(Ptr<SetMemory> memory)
+    : layout_(memory->layout), textures_(memory->textures), variable_count_(memory->variable_count), memory_(std::move(memory)) {
+  assert(layout_ && textures_);
+}
+DescriptorSet::~DescriptorSet() = default;
+
+uint32_t DescriptorSet::count_of(const DescriptorBinding& b) const { return SetMemory::count_of(b, variable_count_); }
+
+SetMemory& DescriptorSet::own_memory() {
+  if (memory_.use_count() > 1) memory_ = std::make_shared<SetMemory>(*memory_);
+  std::atomic_thread_fence(std::memory_order_acquire);  // what others read before they let go of it
+  return *memory_;
+}
+
+Ptr<const SetMemory> DescriptorSet::memory() const {
+  std::lock_guard lock(mutex_);
+  return memory_;
+}
+
+bool DescriptorSet::is_written(uint32_t binding, uint32_t element) const {
+  const DescriptorBinding* b = layout_->find(binding);
+  std::lock_guard lock(mutex_);
+  return b && element < count_of(*b) && memory_->element(*b, element).written;
+}
+
+Status DescriptorSet::write(uint32_t binding, uint32_t element, const Descriptor& d) {
+  const DescriptorBinding* b = layout_->find(binding);
+  if (!b) return invalid("binding " + std::to_string(binding) + " is not in the set's layout");
+  const uint32_t count = count_of(*b);
+  if (element >= count)
+    return invalid(name_of(*b) + " has " + std::to_string(count) + " elements; element " + std::to_string(element) + " does not exist");
+  if (const std::string wrong = check(*b, d); !wrong.empty()) return invalid(name_of(*b) + " " + wrong);
+  Element made;
+  made.written = true;
+  if (d.buffer) {
+    made.buffer = d.buffer, made.offset_B = d.offset_B;
+    made.range_B = std::min(d.range_B, d.buffer->size_B() - d.offset_B);
+  }
+  if (d.view && descriptor::kind_of(b->type) != Kind::nothing) made.view = textures_->view(d.view);
+  if (d.sampler) {
+    auto sampler = textures_->sampler(d.sampler);
+    if (!sampler) return Error{sampler.error().code, name_of(*b) + ": " + sampler.error().message};
+    made.sampler = *sampler;
+  }
+  Element old;  // let go of without the lock
+  {
+    std::lock_guard lock(mutex_);
+    SetMemory& memory = own_memory();
+    Element& place = memory.element(*b, element);
+    if (!b->immutable_samplers.empty()) made.sampler = place.sampler;
+    old = std::exchange(place, std::move(made));
+    memory.put(*b, element);
+    version_.fetch_add(1, std::memory_order_acq_rel);
+  }
+  return Ok{};
+}
+
+Status DescriptorSet::write_inline(uint32_t binding, uint32_t offset_B, const void* data, uint32_t size_B) {
+  const DescriptorBinding* b = layout_->find(binding);
+  if (!b || descriptor::kind_of(b->type) != Kind::inline_block)
+    return invalid("binding " + std::to_string(binding) + " is no inline_uniform_block of the set's layout");
+  const uint32_t room_B = count_of(*b);
+  if (offset_B % 4 || size_B % 4 || offset_B > room_B || size_B > room_B - offset_B)
+    return invalid(name_of(*b) + ": bytes " + std::to_string(offset_B) + " to " + std::to_string(uint64_t{offset_B} + size_B) +
+                   "; multiples of 4 up to " + std::to_string(room_B) + " are allowed");
+  std::lock_guard lock(mutex_);
+  SetMemory& memory = own_memory();
+  std::memcpy(memory.place<shader::BufferDescriptor>(*b, 0).data + offset_B, data, size_B);
+  memory.element(*b, 0).written = true;
+  version_.fetch_add(1, std::memory_order_acq_rel);
+  return Ok{};
+}
+
+Status DescriptorSet::copy(const DescriptorSet& source, uint32_t source_binding, uint32_t source_element, uint32_t binding,
+                           uint32_t element, uint32_t count) {
+  const Ptr<const SetMemory> from = source.memory();
+  const DescriptorBinding *a = source.layout_->find(source_binding), *b = layout_->find(binding);
+  if (!a || !b)
+    return invalid("copy of binding " + std::to_string(source_binding) + " to binding " + std::to_string(binding) +
+                   ": the layouts must have both");
+  if (a->type != b->type) return invalid("copy of " + name_of(*a) + " to " + name_of(*b) + ": the types must be the same");
+  if (from->textures != textures_) return invalid("copy of " + name_of(*a) + ": the sets are of different devices");
+  if (uint64_t{source_element} + count > from->count_of(*a) || uint64_t{element} + count > count_of(*b))
+    return invalid("copy of " + std::to_string(count) + " elements from element " + std::to_string(source_element) + " of " + name_of(*a) +
+                   ", which has " + std::to_string(from->count_of(*a)) + ", to element " + std::to_string(element) + " of " + name_of(*b) +
+                   ", which has " + std::to_string(count_of(*b)));
+  if (descriptor::kind_of(b->type) == Kind::inline_block) {
+    return write_inline(binding, element, from->inline_bytes(*a).data() + source_element, count);
+  }
+  if (descriptor::kind_of(b->type) == Kind::sampler && !b->immutable_samplers.empty())
+    return invalid("copy to " + name_of(*b) + ", which has immutable samplers; they are there already");
+  std::vector<Element> old(count);
+  std::lock_guard lock(mutex_);
+  SetMemory& memory = own_memory();
+  for (uint32_t i = 0; i < count; i++) {
+    Element& place = memory.element(*b, element + i);
+    Element made = from->element(*a, source_element + i);
+    if (!b->immutable_samplers.empty()) made.sampler = place.sampler;
+    old[i] = std::exchange(place, std::move(made));
+    memory.put(*b, element + i);
+  }
+  version_.fetch_add(1, std::memory_order_acq_rel);
+  return Ok{};
+}
+
+}  // namespace tilegpu

@@ -1,0 +1,60 @@
+// descriptor/set_memory.hpp -- what a descriptor set holds: memory that shaders read, and what keeps it valid.
+//
+// In: a layout and descriptors. Out: plain descriptors (shader/abi/abi.hpp) at the layout's places. A SetMemory that anybody but its set
+// holds (recordings, executions) is never written again: the set goes on with a copy. So recorded work sees what it was recorded with,
+// no thread reads what another writes, and the holder keeps all that it names alive.
+#pragma once
+
+#include "descriptor/textures.hpp"
+
+namespace tilegpu::descriptor {
+
+enum class Kind : uint8_t { buffer, dynamic_buffer, inline_block, image, sampler, combined, nothing, unsupported };
+Kind kind_of(VkDescriptorType type);
+/// Vulkan's name in lower case.
+const char* name_of(VkDescriptorType type);
+
+/// One element of a binding.
+struct Element {
+  Ptr<Buffer> buffer;
+  uint64_t offset_B = 0, range_B = 0;  // of dynamic buffers, which have no place in memory; the range fits the buffer
+  Ptr<TexturedView> view;
+  Ptr<NumberedSampler> sampler;
+  bool written = false;
+};
+
+struct SetMemory {
+  /// All null but for immutable samplers. `variable_count`: elements of a last binding with a variable count.
+  static Expected<Ptr<SetMemory>> create(Ptr<const DescriptorSetLayout> layout, Ptr<Textures> textures, uint32_t variable_count);
+  SetMemory(Ptr<const DescriptorSetLayout> layout, Ptr<Textures> textures, uint32_t variable_count);
+  SetMemory(const SetMemory& other);
+  SetMemory& operator=(const SetMemory&) = delete;
+
+  const uint8_t* data() const { return bytes.get(); }
+  /// Elements that there are: of a variable count those that the set was made with.
+  static uint32_t count_of(const DescriptorBinding& binding, uint32_t variable_count);
+  uint32_t count_of(const DescriptorBinding& binding) const { return count_of(binding, variable_count); }
+  const Element& element(const DescriptorBinding& binding, uint32_t number) const;
+  Element& element(const DescriptorBinding& binding, uint32_t number);
+  template <class T>
+  T& place(const DescriptorBinding& binding, uint32_t number) {
+    const DescriptorSetLayout::Place& at = layout->place(binding);
+    assert(sizeof(T) == at.stride_B && at.offset_B + (number + 1) * sizeof(T) <= layout->size_B());
+    return reinterpret_cast<T*>(bytes.get() + at.offset_B)[number];
+  }
+  /// Of an inline uniform block.
+  std::span<const uint8_t> inline_bytes(const DescriptorBinding& binding) const;
+  /// Puts into the memory what the element says.
+  void put(const DescriptorBinding& binding, uint32_t number);
+
+  struct Free {
+    void operator()(uint8_t* p) const { free_host(p); }
+  };
+  Ptr<const DescriptorSetLayout> layout;
+  Ptr<Textures> textures;
+  uint32_t variable_count = 0;
+  std::unique_ptr<uint8_t, Free> bytes;
+  std::vector<Element> elements;
+};
+
+}  // namespace tilegpu::descriptor

@@ -1,0 +1,117 @@
+// descriptor/textures.hpp -- a device's textures: views and samplers as shaders see them, and the functions for each pair of them.
+//
+// In: ImageViews and Samplers. Out: shader::SampledImage of each view, with a table of pairs by the sampler's number; machine code for what
+// draws ask of a pair. A combined descriptor points to its pair, a separate image to the view, whose table is indexed by the number that
+// the separate sampler's descriptor holds: one more load than a combined one. Pairs are made when a draw could use them; one that nobody
+// made gives zeros. Source: Vulkan specification, "Resource Descriptors"; "Image Operations".
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <span>
+
+#include "base/host_memory.hpp"
+#include "shader/compiler.hpp"
+#include "tilegpu/descriptor.hpp"
+
+namespace tilegpu::descriptor {
+
+class Textures;
+
+/// Samplers of equal parameters share it; while it lives, nobody else has its number.
+struct NumberedSampler {
+  NumberedSampler(Ptr<Textures> owner, Ptr<Sampler> of, uint32_t its_number, uint64_t its_serial)
+      : textures(std::move(owner)), sampler(std::move(of)), number(its_number), serial(its_serial) {}
+  ~NumberedSampler();
+  NumberedSampler(const NumberedSampler&) = delete;
+  Ptr<Textures> textures;
+  Ptr<Sampler> sampler;  // the first of them
+  uint32_t number;
+  uint64_t serial;  // never given again
+};
+
+/// A view with a sampler.
+struct Texture {
+  shader::TextureDescriptor abi{};
+  shader::SamplerAbi sampler{};
+  uint64_t serial = 0;           // of the sampler
+  std::atomic<uint8_t> uses{0};  // TextureUse bits: functions that are there
+};
+
+/// A view as sets of this device name it; one for all of them.
+struct TexturedView {
+  TexturedView(Ptr<Textures> owner, Ptr<ImageView> view);
+  ~TexturedView();
+  TexturedView(const TexturedView&) = delete;
+  Ptr<Textures> textures;
+  Ptr<ImageView> view;
+  bool integer;  // opaque border colours are integer ones
+  shader::ImageViewAbi abi;
+  shader::SampledImage image{};
+  std::atomic<uint8_t> alone_uses{0};
+  using Page = std::array<const shader::TextureDescriptor*, shader::kSamplersOfPage>;
+  std::map<uint32_t, std::unique_ptr<Page>> pages;
+  std::map<uint32_t, std::unique_ptr<Texture>> pairs;  // by the sampler's number; under the mutex of `textures`
+};
+
+class Textures : public std::enable_shared_from_this<Textures> {
+ public:
+  /// `jit` must live as long as functions are asked for.
+  Textures(shader::Jit& jit, uint32_t threads) : jit_(jit), threads_(threads) {}
+
+  /// To be called before the first descriptor of a texture is made.
+  Status make_null();
+  /// Gives zeros, alone and with every sampler.
+  const shader::SampledImage& null_image() const {
+    assert(null_ready_);
+    return null_->image;
+  }
+
+  Ptr<TexturedView> view(const Ptr<ImageView>& view);
+  Expected<Ptr<NumberedSampler>> sampler(const Ptr<Sampler>& sampler);
+  /// Made where it is missing. Lives as long as both of the arguments.
+  Texture& pair(TexturedView& view, const NumberedSampler& sampler);
+
+  /// Of a pair, or of a view alone, where the sampler is null.
+  struct Request {
+    shader::TextureDescriptor* abi = nullptr;
+    std::atomic<uint8_t>* have = nullptr;
+    const TexturedView* view = nullptr;
+    const NumberedSampler* sampler = nullptr;
+    uint8_t uses = 0;
+  };
+  /// The functions of the requests. What was never asked for is compiled, on all threads at once; an error begins with what `name` says of
+  /// the request.
+  Status ensure(std::span<const Request> requests, const std::function<std::string(size_t)>& name);
+
+ private:
+  friend struct NumberedSampler;
+  friend struct TexturedView;
+  struct Null {
+    shader::ImageViewAbi view;
+    shader::SamplerAbi sampler;
+    TexturedView::Page page;
+    shader::SampledImage image;
+  };
+  struct Functions {
+    uint8_t have = 0;
+    shader::SamplerFunctions code;
+  };
+  Status compile_missing(std::span<const Request> requests, const std::vector<std::string>& keys,
+                         const std::function<std::string(size_t)>& name);
+  shader::Jit& jit_;
+  uint32_t threads_;
+  std::mutex mutex_;
+  std::unique_ptr<Null> null_;
+  std::atomic<bool> null_ready_{false};
+  std::map<const ImageView*, std::weak_ptr<TexturedView>> views_;
+  std::map<std::string, std::pair<uint64_t, std::weak_ptr<NumberedSampler>>> samplers_;  // by their parameters' bytes; with the serial
+  std::vector<uint32_t> free_numbers_;
+  uint32_t last_number_ = 0;  // that was given; 0 is no sampler
+  uint64_t serials_ = 0;
+  std::map<std::string, Functions> functions_;  // by the key's bytes
+};
+
+}  // namespace tilegpu::descriptor
