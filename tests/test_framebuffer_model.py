@@ -167,7 +167,7 @@ class Case:
         image = self.device.image((width, height), format_, samples=samples, layers=layers, tiling=tiling, transient=transient)
         target = Target(image)
         for aspect, name in formats.items():
-            target.planes[aspect] = model.Plane.make(kind_of(aspect, name), layers, height, width, samples)
+            target.planes[aspect] = model.Plane.make(kind_of(aspect, name), layers, height, width, samples, tiling == "linear")
         if not transient:
             self.fill(target)
         return target
@@ -177,7 +177,7 @@ class Case:
         arguments: dict[str, Any] = {}
         for aspect, plane in target.planes.items():
             codes = random_codes(self.rng, plane.kind)
-            plane.codes[:], plane.known[:], plane.readable[:] = codes, True, True
+            plane.codes[:], plane.known[:], plane.stored[:] = codes, True, True
             value = api_value(plane.kind, codes)
             arguments[aspect] = int(value) if aspect == "stencil" else value
         self.device.clear(target.image, **arguments)
@@ -317,9 +317,9 @@ class Case:
                     try:
                         got = target.image.numpy(layer=layer, aspect=aspect if aspect != "color" else None)
                     except tg.UndefinedContentsError as error:
-                        assert not plane.readable[layer], f"{what}, {aspect}: {error}"
+                        assert not plane.readable(layer), f"{what}, {aspect}: {error}"
                         continue
-                    assert plane.readable[layer], f"{what}, {aspect} of {target.image}: undefined contents were read"
+                    assert plane.readable(layer), f"{what}, {aspect} of {target.image}: undefined contents were read"
                     self.compare_layer(got, plane, layer, f"{what}, {target.image}, {aspect}, layer {layer}")
 
     @staticmethod

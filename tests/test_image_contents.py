@@ -264,3 +264,74 @@ def test_attachments_on_the_same_bytes_are_refused(dev: tg.Device) -> None:
     both, said = [tg.Attachment(image, "dont_care"), tg.Attachment(alias, "dont_care")], "color1 and color0 are the same part of image 'b'"
     with pytest.raises(tg.Error, match=said), dev.render_pass(color=both):
         pass
+
+
+def lose(image: tg.Image, area: tuple[int, int, int, int] | None = None, **part: int) -> None:
+    """A pass that leaves it undefined."""
+    lost = tg.Attachment(image, "clear", clear=(0, 0, 0, 0), store_op="dont_care", **part)
+    with image._device.render_pass(color=[lost], area=area, label="lost"):
+        pass
+
+
+@pytest.mark.parametrize("tiling", ["linear", "block_compressed"])
+def test_a_part_that_is_written_leaves_the_rest_undefined(dev: tg.Device, tiling: str) -> None:
+    """Areas of passes, regions of copies, blits and resolves: what was discarded beside them stays so."""
+    image = dev.image((40, 24), "r8g8b8a8_unorm", layers=2, tiling=tiling)
+    pixels = np.full((24, 40, 4), 7, np.uint8)
+    small, samples = dev.image((8, 8), image.format), dev.image((40, 24), image.format, samples=4)
+    dev.clear(small, (1, 1, 1, 1))
+    dev.clear(samples, (1, 1, 1, 1))
+
+    def area(x: int, y: int, width: int, height: int) -> None:
+        with dev.render_pass(color=[tg.Attachment(image, clear=(1, 1, 1, 1), layer=1)], area=(x, y, width, height)):
+            pass
+
+    at = {"destination_layer": 1}
+    writers: list[Callable[[int, int, int, int], None]] = [
+        area,
+        lambda x, y, w, h: dev.copy(pixels[:h, :w].copy(), image, destination_pos=(x, y), extent=(w, h), **at),
+        lambda x, y, w, h: dev.blit(small, image, destination_rect=(x, y, x + w, y + h), **at),
+        lambda x, y, w, h: dev.resolve(samples, image, destination_pos=(x, y), extent=(w, h), layers=1, **at),
+    ]
+    for write in writers:
+        dev.clear(image, (0.5, 0, 0, 1))
+        lose(image, layer=1)
+        write(3, 2, 20, 20)
+        with pytest.raises(tg.UndefinedContentsError, match="of level 0, layer 1 are undefined: store_op of pass 'lost' was dont_care"):
+            image.numpy(layer=1)
+        assert np.all(image.numpy(layer=0) == (128, 0, 0, 255))
+        if tiling == "linear":  # the part may be read, and whatever becomes whole by parts
+            dev.copy(image, small, source_layer=1, source_pos=(4, 3), extent=(8, 8))
+            with pytest.raises(tg.UndefinedContentsError, match="was dont_care"):
+                dev.copy(image, small, source_layer=1, source_pos=(2, 3), extent=(8, 8))
+            write(0, 0, 3, 24)
+            write(23, 0, 17, 24)
+            write(3, 0, 20, 2)
+            write(3, 22, 20, 2)
+        else:
+            write(0, 0, 40, 24)
+        image.numpy(layer=1)
+
+
+def test_only_the_area_of_a_pass_is_lost(dev: tg.Device) -> None:
+    image = dev.image((40, 24), "r8g8b8a8_unorm")
+    target = dev.image((40, 24), image.format)
+    dev.clear(image, (1, 0, 0, 1))
+    lose(image, (8, 4, 16, 10))
+    with pytest.raises(tg.UndefinedContentsError, match="was dont_care"):
+        image.numpy()
+    for rect in ((0, 0, 40, 4), (0, 0, 8, 24), (24, 0, 16, 24), (0, 14, 40, 10)):
+        dev.copy(image, target, source_pos=rect[:2], destination_pos=rect[:2], extent=rect[2:])
+    with pytest.raises(tg.UndefinedContentsError, match="was dont_care"):
+        dev.copy(image, target, source_pos=(7, 4), extent=(2, 1))
+    with dev.render_pass(color=[tg.Attachment(target, clear=(1, 0, 0, 1))], area=(8, 4, 16, 10)):
+        pass
+    assert np.all(target.numpy() == (255, 0, 0, 255))
+
+
+def test_what_the_host_wrote_is_there_after_unmap(dev: tg.Device) -> None:
+    memory = _core.DeviceMemory(ROW_B * SIZE[1])
+    image = on_memory(dev, memory, SIZE, "r8g8b8a8_unorm")
+    np.frombuffer(memoryview(memory), np.uint8)[:] = 5
+    memory.unmap()
+    assert np.all(image.numpy() == 5)

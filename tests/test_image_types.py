@@ -111,3 +111,104 @@ def test_what_cannot_be_is_refused(dev: tg.Device) -> None:
         frag = """#version 450
         layout(binding = 0) uniform sampler3D src; layout(location = 0) out vec4 o; void main() { o = texture(src, vec3(0)); }"""
         dev.pipeline(FULL, frag, color=["r8g8b8a8_unorm"])
+
+
+LINE = """#version 450
+layout(binding = 0) uniform sampler1D src; layout(location = 0) out vec4 o; void main() { o = texture(src, gl_FragCoord.x / 16.0); }"""
+LINES = LINE.replace("sampler1D", "sampler1DArray").replace("gl_FragCoord.x / 16.0", "vec2(gl_FragCoord.x / 16.0, 1)")
+
+
+def test_textures_of_one_dimension(dev: tg.Device) -> None:
+    rng = np.random.default_rng(4)
+    out = dev.image((16, 2), "r8g8b8a8_unorm")
+    pixels = rng.integers(0, 256, (2, 16, 4), dtype=np.uint8)
+    for frag, given in ((LINE, pixels[1]), (LINES, pixels)):
+        texture = dev.texture(given, type="1d", filter="nearest", mipmaps=True, address="clamp_to_edge")
+        assert texture.image.type == "1d" and texture.image.mip_levels == 5 and texture.image.layers == given.ndim - 1
+        with dev.render_pass(color=[tg.Attachment(out, "dont_care")]) as rp:
+            rp.draw(dev.pipeline(FULL, frag, color=[out.format]), count=3, bind={"src": texture})
+        assert np.array_equal(out.numpy()[1], pixels[1])
+    flat = LINE.replace("sampler1D", "sampler2D").replace("gl_FragCoord.x / 16.0", "gl_FragCoord.xy")
+    for frag, given, message in (
+        (LINE, dev.texture(pixels[:1]), "a 1d image, image '.*' is 2d; create it with a size of 1 number, or"),
+        (flat, (dev.image((4, 4, 4), out.format), dev.sampler()), "a 2d image, image '.*' is 3d; bind slices of a level"),
+    ):
+        pipe = dev.pipeline(FULL, frag, color=[out.format])
+        with (
+            pytest.raises(tg.ValidationError, match=f"the shader reads {message}"),
+            dev.render_pass(color=[tg.Attachment(out, "dont_care")]) as rp,
+        ):
+            rp.draw(pipe, count=3, bind={"src": given})
+    with pytest.raises(tg.ValidationError, match="pixels have shape"):
+        dev.texture(np.zeros((2, 2, 2, 4), np.uint8), type="1d")
+
+
+@pytest.mark.parametrize("size", [(16,), (16, 16), (8, 8, 8)])
+def test_a_mip_chain_is_drawn_in_every_type(dev: tg.Device, size: tuple[int, ...]) -> None:
+    """Each level from the one above, slice by slice; beside generate_mipmaps, or a mean in NumPy of volumes."""
+    rng = np.random.default_rng(6)
+    image = dev.image(size, "r32_sfloat", mip_levels=None, label="chain")
+    data = rng.random((*(1,) * (3 - len(size)), *size[::-1]), dtype=np.float32)
+    dev.copy(data, image)
+    kind = "1d" if image.type == "1d" else "2d"
+    at = "(gl_FragCoord.xy * 2.0) / vec2(textureSize(src, 0))" if kind == "2d" else "gl_FragCoord.x * 2.0 / textureSize(src, 0)"
+    frag = f"""#version 450
+    layout(binding = 0) uniform sampler{kind.upper()} src; layout(binding = 1) uniform sampler{kind.upper()} far;
+    layout(location = 0) out float o;
+    void main() {{ o = (textureLod(src, {at}, 0.0).r + textureLod(far, {at}, 0.0).r) * 0.5; }}"""
+    pipe, sampler = dev.pipeline(FULL, frag, color=[image.format]), dev.sampler(filter="linear", address="clamp_to_edge")
+    want = data
+    for level in range(1, image.mip_levels):
+        slices = max(1, image.depth >> level)
+        for z in range(slices):
+            near, far = (z * 2, z * 2 + 1) if image.type == "3d" else (0, 0)
+            above = {"level": level - 1, "levels": 1, "layers": 1}
+            bind = {n: (image.view(kind, layer=s, **above), sampler) for n, s in (("src", near), ("far", far))}
+            with dev.render_pass(color=[tg.Attachment(image, "dont_care", level=level, layer=z)]) as rp:
+                rp.draw(pipe, count=3, bind=bind)
+        for axis in range(3):
+            if want.shape[axis] > 1:
+                even, odd = np.split(np.moveaxis(want, axis, 0).reshape(want.shape[axis] // 2, 2, -1), 2, 1)
+                rest = [n for k, n in enumerate(want.shape) if k != axis]
+                want = np.moveaxis(((even + odd) * 0.5).reshape(-1, *rest), 0, axis)
+        got = np.stack([image.numpy(level, z)[..., 0] for z in range(slices)])
+        assert np.abs(got - want).max() < 1e-5, level
+
+
+def test_an_array_says_its_extent_and_its_texels(dev: tg.Device) -> None:
+    image = dev.image((8, 8), "r8g8b8a8_unorm", layers=3, label="t")
+    dev.clear(image, (0, 0, 0, 0))
+    patch = np.arange(2 * 3 * 4, dtype=np.uint8).reshape(2, 3, 4)
+    dev.copy(patch, image, destination_pos=(4, 3), destination_layer=1)
+    want = np.zeros((8, 8, 4), np.uint8)
+    want[3:5, 4:7] = patch
+    assert np.array_equal(image.numpy(layer=1), want) and not image.numpy(layer=0).any()
+    dev.copy(np.full((3, 8, 8, 4), 9, np.uint8), image)  # all layers
+    dev.copy(patch, image, extent=(2, 1), destination_layer=2)  # its first pixels
+    assert np.all(image.numpy(layer=0) == 9) and np.array_equal(image.numpy(layer=2)[0, :3], [*patch[0, :2], [9] * 4])
+    for wrong in (np.full((8, 8, 4), 0.5, np.float32), np.zeros((8, 32), np.uint8), np.zeros((2, 2, 3), np.uint8)):
+        with pytest.raises(tg.ValidationError, match=r"copy: the array has shape .* image 't' of r8g8b8a8_unorm takes .* 4 bytes a pixel"):
+            dev.copy(wrong, image)
+    with pytest.raises(tg.ValidationError, match="allowed is at least 1x1x1 px within the level's 8x8x1 px"):
+        dev.copy(np.zeros((16, 16, 4), np.uint8), image)
+
+
+def test_lint_tells_of_undefined_contents_and_of_sizes(dev: tg.Device) -> None:
+    out, src = (dev.image((8, 8), "r8g8b8a8_unorm", label=label) for label in ("out", "src"))
+    z = dev.image((4, 4), "d32_sfloat")
+    with dev.render_pass(color=[tg.Attachment(src, clear=(1, 0, 0, 1), store_op="dont_care")], label="lost"):
+        pass
+    frag = """#version 450
+    layout(binding = 0) uniform sampler2D s; layout(location = 0) out vec4 o; void main() { o = texture(s, vec2(0.5)); }"""
+    pipe = dev.pipeline(FULL, frag, color=[out.format])
+    with dev.render_pass(color=[out]) as rp:
+        rp.draw(pipe, count=3, bind={"s": (src, dev.sampler())})
+    loads, reads = rp.lint()
+    assert "color0: load_op is load, but the contents of image 'out' are undefined: nothing was stored" in loads
+    assert "'s'" in reads and "the contents of image 'src' are undefined: store_op of pass 'lost' was dont_care" in reads
+    with dev.render_pass(color=[out], depth=tg.Attachment(z, clear=1.0, store_op="dont_care")) as rp:
+        pass
+    assert rp.lint() == ["attachments have sizes 4x4, 8x8; the pass covers what all have, give area= if that is meant"]
+    with dev.render_pass(color=[out], depth=tg.Attachment(z, clear=1.0, store_op="dont_care"), area=(0, 0, 4, 4)) as rp:
+        pass
+    assert rp.lint() == []

@@ -1,5 +1,7 @@
 // bindings/bind_resource.cpp -- tilegpu/resource.hpp: memory, buffers, images, views, samplers. Buffers and memory follow the
 // buffer protocol: NumPy sees the bytes that the core reads, without a copy.
+#include <optional>
+
 #include "bindings.hpp"
 
 namespace tilegpu::bindings {
@@ -75,11 +77,17 @@ void bind_resource(py::module_& m) {
       .def_property_readonly("required_B", &Image::required_B)
       .def(
           "why_undefined",
-          [](const Image& i, uint32_t aspect, uint32_t level, uint32_t layer) {
+          [](const Image& i, uint32_t aspect, uint32_t level, uint32_t layer, std::optional<std::array<uint32_t, 4>> rect) {
             if (level >= i.info().mip_levels || layer >= i.layer_count(level)) throw py::index_error("level or layer outside the image");
-            return i.why_undefined(static_cast<VkImageAspectFlagBits>(aspect), level, layer);
+            if (!rect) return i.why_undefined(static_cast<VkImageAspectFlagBits>(aspect), level, layer);
+            const auto [x, y, width, height] = *rect;
+            const VkExtent3D all = i.extent(level);
+            if (width == 0 || width > all.width || x > all.width - width || height == 0 || height > all.height || y > all.height - height)
+              throw py::index_error("rectangle outside the level");
+            return i.why_undefined(static_cast<VkImageAspectFlagBits>(aspect), level, layer,
+                                   {{static_cast<int32_t>(x), static_cast<int32_t>(y)}, {width, height}});
           },
-          py::arg("aspect"), py::arg("level"), py::arg("layer"));
+          py::arg("aspect"), py::arg("level"), py::arg("layer"), py::arg("rect") = py::none());
   bind_pixels(image);
 
   py::class_<ImageView, Ptr<ImageView>>(m, "ImageView")

@@ -28,6 +28,8 @@ class DescriptorBinder:
         self._sets: dict[Any, list[tuple[int, _core.DescriptorSet]]] = {}
         self._bound: dict[int, _core.DescriptorSet] = {}
         self._keep: list[Any] = []
+        #: What the shaders may read though nobody wrote it, a line each: lint() says so.
+        self.undefined: dict[str, None] = {}
 
     def clear(self) -> None:
         """Forgets everything."""
@@ -114,8 +116,17 @@ class DescriptorBinder:
             target = sets.get(binding.set)
             if target is None:
                 target = sets[binding.set] = self._arena.descriptor_set(layout)
+            self._warn_short(pipeline, binding, value)
             self._write(target, binding, value, f"{what}, {pipeline.title}: {binding.title}")
         return list(sets.items())
+
+    @staticmethod
+    def _warn_short(pipeline: Pipeline, binding: Binding, value: Any) -> None:
+        """Vulkan lets a buffer end before its block does, where nothing behind the end is read."""
+        for given in value if isinstance(value, (list, tuple)) else (value,):
+            if binding.layout is not None and isinstance(given, (Buffer, BufferSlice)) and given.size < binding.layout.end_B:
+                sizes = f"{binding.title} has {binding.layout.end_B} bytes, buffer of {given.size} bytes is bound"
+                pipeline.warn_short(binding.name, f"{sizes}; what the shader reads beyond is clamped")
 
     def _write(self, target: _core.DescriptorSet, binding: Binding, value: Any, what: str) -> None:
         if binding.count == 1:
@@ -145,7 +156,7 @@ class DescriptorBinder:
         if kind in ("uniform_buffer", "storage_buffer"):
             buffer, offset_B, size_B = self._buffer(binding, value, what)
             minimum_B = binding.layout.size_B if binding.layout is not None else 0
-            if size_B < minimum_B:
+            if size_B < minimum_B and not isinstance(value, (Buffer, BufferSlice)):
                 raise ValidationError(f"{what} takes {minimum_B} bytes; the given buffer has {size_B}")
             target.write_buffer(binding.binding, element, buffer, offset_B, size_B if size_B else _WHOLE)
             return
@@ -178,7 +189,11 @@ class DescriptorBinder:
                     f"{what} is a {kind}; given is {arguments.shown(value)}, it must be "
                     + ("a texture or (image, sampler)" if kind == "combined_image_sampler" else "an image or a view")
                 )
-            view = self._view(binding, image, what).core
+            seen = self._view(binding, image, what)
+            view = seen.core
+            if reason := seen.why_undefined():
+                note = f"the contents of image '{seen.image.label}' are undefined: {reason}"
+                self.undefined[f"{what} may be read, but {note}"] = None
         target.write_image(binding.binding, element, view, sampler)
 
     @staticmethod
@@ -191,14 +206,24 @@ class DescriptorBinder:
                 )
             view = image
         else:
+            if not wanted.startswith("cube") and not wanted.startswith(image.type):
+                raise ValidationError(
+                    f"{what}: the shader reads a {wanted} image, image '{image.label}' is {image.type}; "
+                    + (
+                        "bind slices of a level: image.view('2d', level=, levels=1, layer=, layers=1)"
+                        if image.type == "3d"
+                        else f"create it with a size of {wanted[0]} number{'s' if wanted[0] != '1' else ''}, "
+                        f"or dev.texture(..., type='{wanted[:2]}')"
+                    )
+                )
             if wanted.startswith("cube") and not image.cube:
                 raise ValidationError(
                     f"{what}: the shader reads a {wanted} image, image '{image.label}' is none; create it with cube=True"
                 )
-            if wanted == "2d" and image.layers > 1:
+            if wanted in ("1d", "2d") and image.layers > 1:
                 raise ValidationError(
-                    f"{what}: the shader reads a 2d image, image '{image.label}' has {image.layers} layers; "
-                    "bind image.view('2d', layer=, layers=1)"
+                    f"{what}: the shader reads a {wanted} image, image '{image.label}' has {image.layers} layers; "
+                    f"bind image.view('{wanted}', layer=, layers=1)"
                 )
             view = image.view(
                 wanted, aspect=image.format_info.aspects[0] if image.format_info.is_depth_stencil else None

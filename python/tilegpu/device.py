@@ -169,6 +169,7 @@ class Device(Context):
         *,
         mipmaps: bool | Sequence[Any] = False,
         cube: bool = False,
+        type: str = "2d",
         sampler: Sampler | None = None,
         label: str = "",
         **sampling: Unpack[SamplerOptions],
@@ -181,7 +182,8 @@ class Device(Context):
         ``format``: by default
         ``*_unorm`` or ``*_sfloat`` of the array's width. ``mipmaps``: ``True`` makes the chain by 2x2 boxes; a
         sequence of arrays is levels 1 and
-        up. ``cube``: 6 layers +x, -x, +y, -y, +z, -z. The sampler's parameters (``filter``, ``address`` and the others) are
+        up. ``cube``: 6 layers +x, -x, +y, -y, +z, -z. ``type``: ``"1d"`` for shaders with ``sampler1D``; pixels are
+        (W,), (W, C) or (L, W, C) then. The sampler's parameters (``filter``, ``address`` and the others) are
         those of :meth:`sampler`; ``sampler`` takes a ready one.
         """
         name = arguments.text(label, "texture: label") or (
@@ -195,7 +197,9 @@ class Device(Context):
         chosen = Sampler(**sampling) if sampler is None else sampler
         if not isinstance(mipmaps, bool):
             mipmaps = arguments.sequence(mipmaps, f"{what}: mipmaps", "it must be True, False or a list of levels")
-        levels = [layers_of(p, what) for p in (pixels, *([] if isinstance(mipmaps, bool) else mipmaps))]
+        if type not in ("1d", "2d"):
+            raise ValidationError(f"{what}: type is {arguments.shown(type)}; it must be '1d' or '2d'")
+        levels = [layers_of(p, what, type == "1d") for p in (pixels, *([] if isinstance(mipmaps, bool) else mipmaps))]
         base = levels[0]
         count, height, width = base.shape[:3]
         info = enums.parse_format(default_texture_format(base, what) if format is None else format, what)
@@ -203,7 +207,7 @@ class Device(Context):
         if len(levels) > chain:
             raise ValidationError(f"{what}: {len(levels) - 1} mipmaps given; a {width}x{height} image has {chain - 1}")
         image = self.image(
-            (width, height),
+            (width,) if type == "1d" else (width, height),
             info.name,
             mip_levels=None if mipmaps is True else len(levels),
             layers=count,
@@ -289,9 +293,12 @@ class Device(Context):
     ) -> None:
         """Copies between buffers and images without conversion; arrays and bytes may be the source too.
 
+        An array of (H, W), (H, W, C) or (L, H, W, C) has the texels of the format as they are, and says the extent and the layers or
+        slices; bytes and arrays of one dimension are taken like a buffer.
+
         Offsets and ``size`` of buffers are bytes; positions and ``extent`` of images are (x, y) and (width, height)
-        in pixels, by default as much as
-        fits both; of 3D images they have three values. ``row_length``: pixels in a row of the buffer, 0 for the extent's width,
+        in pixels, by default as much as fits both; of 3D images they have three values.
+        ``row_length``: pixels in a row of the buffer, 0 for the extent's width,
         ``image_height``: rows of a layer or slice. ``aspect``: ``"depth"`` or ``"stencil"`` of such images. ``layers``: how
         many, by default one; where one of two images is 3D they are slices of it, by default as many as fit both.
         """
@@ -307,6 +314,12 @@ class Device(Context):
         from_pos = arguments.vector(source_pos, 0, "copy: source_pos", _POSITION)
         to_pos = arguments.vector(destination_pos, 0, "copy: destination_pos", _POSITION)
         if not isinstance(source, (Buffer, BufferSlice, Image)):
+            if isinstance(source, np.ndarray) and isinstance(destination, Image) and source.ndim > 1 and not row_length:
+                row_length, image_height, given = _rows_of(source, destination, aspect)
+                if extent is None:
+                    extent = (row_length, image_height, given) if destination.type == "3d" else (row_length, image_height)
+                if layers is None and destination.type != "3d":
+                    layers = given
             source = self.buffer(source, label="source of copy")
         if isinstance(source, BufferSlice):
             source_offset, size, source = (
@@ -362,8 +375,8 @@ class Device(Context):
         from_part = (bit, source_level, source_layer, counts[0])
         to_part = (bit, destination_level, destination_layer, counts[1])
         if isinstance(source, Image):
-            slabs = (from_pos[2], size_px[2]) if source.type == "3d" else (source_layer, counts[0])
-            source._require_all_readable([name], source_level, *slabs)
+            first, slabs = (from_pos[2], size_px[2]) if source.type == "3d" else (source_layer, counts[0])
+            source._require_all_readable([name], source_level, first, slabs, rect=(*from_pos[:2], *size_px[:2]))
         if isinstance(source, Buffer):
             assert isinstance(destination, Image)
             target, up = destination, [(source_offset, row_length, image_height, to_part, to_pos, size_px)]
@@ -405,9 +418,10 @@ class Device(Context):
             corners = _corners(rect, image._level_size(level), f"blit: {name}_rect")
             region += [(aspects, level, layer, layers), corners]
             if name == "source":
-                low, high = sorted(corner[2] for corner in corners)
-                slabs = (low, high - low) if image.type == "3d" else (layer, layers)
-                image._require_all_readable(image.format_info.aspects, level, *slabs)
+                low, high = (tuple(map(pick, *corners)) for pick in (min, max))
+                slabs = (low[2], high[2] - low[2]) if image.type == "3d" else (layer, layers)
+                rect = (low[0], low[1], high[0] - low[0], high[1] - low[1])
+                image._require_all_readable(image.format_info.aspects, level, *slabs, rect=rect)
         self._run(lambda cb: cb.blit_image(source.core, destination.core, [tuple(region)], mode))
 
     def clear(
@@ -490,7 +504,8 @@ class Device(Context):
         size_px = arguments.vector(extent, 1, "resolve: extent", "it must be (width, height) in pixels")
         if min(size_px) <= 0:
             raise ValidationError(f"resolve: extent is {extent}; width and height must be at least 1")
-        source._require_all_readable(source.format_info.aspects[:1], 0, source_layer, count)
+        rect = (*from_pos[:2], *size_px[:2])
+        source._require_all_readable(source.format_info.aspects[:1], 0, source_layer, count, rect=rect)
         region = (
             (_ASPECTS["color"], 0, source_layer, count),
             from_pos,
@@ -510,6 +525,22 @@ def _clear_aspect(
     image: _core.Image, value: _core.ClearValue, part: tuple[int, int, int, int, int], commands: _core.CommandBuffer
 ) -> None:
     commands.clear_depth_stencil_image(image, value, [part])
+
+
+def _rows_of(array: np.ndarray[Any, Any], image: Image, aspect: str | None) -> tuple[int, int, int]:
+    """Width, height, and layers or slices of an array of an image's texels."""
+    info, name = image.format_info, image._aspect(aspect)
+    texel_B = {"stencil": 1, "depth": 2 if info.depth_bits == 16 else 4}.get(name, info.texel_B)
+    # Three dimensions are (H, W, C); layers of single numbers are meant only where a texel is one.
+    has_components = array.ndim > 3 or (array.ndim == 3 and (array.shape[-1] * array.itemsize == texel_B or info.component_count > 1))
+    shape = array.shape if has_components else (*array.shape, 1)
+    if not 3 <= len(shape) <= 4 or shape[-1] * array.itemsize != texel_B or 0 in shape:
+        raise ValidationError(
+            f"copy: the array has shape {array.shape} and dtype {array.dtype}; image '{image.label}' of {info.name} takes (H, W), "
+            f"(H, W, C) or (L, H, W, C) with {texel_B} bytes a pixel; convert it (dev.texture does), or give bytes"
+        )
+    height, width = shape[-3:-1]
+    return width, height, shape[0] if len(shape) == 4 else 1
 
 
 def _corners(rect: Any, whole: tuple[int, int, int], what: str) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -40,6 +40,7 @@ class DrawArguments:
         self._size = size
         self._arena = Arena(device)
         self._binder = DescriptorBinder(self._arena)
+        self.undefined = self._binder.undefined  #: what draws may read though nobody wrote it
         self._pipeline: Pipeline | None = None
         self._vertex: dict[int, tuple[_core.Buffer, int]] = {}
         self._index: tuple[_core.Buffer, int, str] | None = None

@@ -61,6 +61,10 @@ class ShaderError(Error):
         self.messages = tuple(messages)
 
 
+class ShortBufferWarning(UserWarning):
+    """A buffer ends before the shader's block does; what is read beyond its end is clamped. Shown once for each pipeline and block."""
+
+
 class UnusedNameWarning(UserWarning):
     """A name was given that the shader has not or does not use. Shown once for each pipeline and name."""
 

@@ -235,7 +235,10 @@ class Image:
             )
         return aspect
 
-    def _require_readable(self, aspect: str | None, level: int, layer: int) -> str:
+    def _require_readable(
+        self, aspect: str | None, level: int, layer: int, rect: tuple[int, int, int, int] | None = None
+    ) -> str:
+        """The aspect's name; ``rect``: only of this (x, y, width, height), which the core has to check."""
         name = self._aspect(aspect)
         level = arguments.whole(level, f"image '{self.label}': level")
         layer = arguments.whole(layer, f"image '{self.label}': layer")
@@ -244,7 +247,10 @@ class Image:
                 f"image '{self.label}': level {level}, layer {layer} does not exist; "
                 f"it has {self.mip_levels} levels and {self._layer_count(max(level, 0))} layers"
             )
-        reason = self.core.why_undefined(_ASPECT_BITS[name], level, layer)
+        width, height, _ = self._level_size(level)
+        if rect is not None and not (0 <= rect[0] < rect[0] + rect[2] <= width and 0 <= rect[1] < rect[1] + rect[3] <= height):
+            return name
+        reason = self.core.why_undefined(_ASPECT_BITS[name], level, layer, rect)
         if reason:
             fix = "give its attachment store_op='store'"
             if self.samples > 1:
@@ -255,11 +261,18 @@ class Image:
             )
         return name
 
-    def _require_all_readable(self, aspects: Sequence[str], level: int, first: int, count: int) -> None:
+    def _require_all_readable(
+        self,
+        aspects: Sequence[str],
+        level: int,
+        first: int,
+        count: int,
+        rect: tuple[int, int, int, int] | None = None,
+    ) -> None:
         """So many layers or slices."""
         for aspect in aspects:
             for layer in range(first, first + count):
-                self._require_readable(aspect, level, layer)
+                self._require_readable(aspect, level, layer, rect)
 
     def _level_size(self, level: int, pos: Sequence[int] = (0, 0, 0)) -> tuple[int, int, int]:
         """Width, height and depth of a level from a position on."""
@@ -404,6 +417,11 @@ class ImageView:
     def format(self) -> str:
         """Format of the image."""
         return self.image.format
+
+    def why_undefined(self, aspect: str | None = None) -> str:
+        """Why the contents of its first level and layer are undefined, ``""`` if they are not."""
+        image = self.image
+        return image.core.why_undefined(_ASPECT_BITS[image._aspect(aspect)], self.level, self.layer)
 
     def __repr__(self) -> str:
         return f"<tilegpu.ImageView {self.type} of '{self.image.label}'>"

@@ -33,6 +33,7 @@ class PassResults:
         self._recorded: _core.CommandBuffer | None = None
         self._submission: _core.Submission | None = None  # the last execution
         self._stats: PassStats | None = None
+        self._notes: list[str] = []  # what lint() says beside the core
         self._size = (0, 0)
 
     def _execute(self, commands: _core.CommandBuffer) -> None:
@@ -122,8 +123,9 @@ class PassResults:
         return submission.tile_trace(0)
 
     def lint(self) -> list[str]:
-        """What costs bytes without need, a line each, with the bytes; empty if there is nothing to say."""
-        return self._ended("lint() has an answer").lint(0)
+        """What costs bytes without need, with the bytes, and what was hardly meant: undefined contents that are loaded or sampled,
+        attachments of different sizes. A line each; empty if there is nothing to say."""
+        return [*self._ended("lint() has an answer").lint(0), *self._notes]
 
     def explain(self) -> Explanation:
         """Per draw: which hidden-surface removal was on, and why not; there once the ``with`` block has ended."""

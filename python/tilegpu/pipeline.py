@@ -16,7 +16,7 @@ import numpy as np
 from tilegpu import _core, arguments, enums, shader
 from tilegpu.context import Context
 from tilegpu.dynamic_state import dynamic_states
-from tilegpu.errors import UnusedNameWarning, ValidationError, candidates
+from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationError, candidates
 from tilegpu.interface import Interface, Stages
 from tilegpu.pipeline_state import (
     PipelineState,
@@ -94,9 +94,16 @@ class Pipeline:
 
     def warn_unused(self, name: str, what: str) -> None:
         """Warns once for each name."""
-        if name not in self._warned:
-            self._warned.add(name)
-            warnings.warn(f"{self.title}: {what}", UnusedNameWarning, stacklevel=_users_level())
+        self._warn_once(name, what, UnusedNameWarning)
+
+    def warn_short(self, name: str, what: str) -> None:
+        """Warns once for each block."""
+        self._warn_once(f"{name} is short", what, ShortBufferWarning)
+
+    def _warn_once(self, key: str, what: str, category: type[Warning]) -> None:
+        if key not in self._warned:
+            self._warned.add(key)
+            warnings.warn(f"{self.title}: {what}", category, stacklevel=_users_level())
 
     def __repr__(self) -> str:
         formats = ", ".join(f or "none" for f in self.color_formats)

@@ -107,6 +107,7 @@ class RenderPass(PassResults):
         present = [v for v in [*views, depth_view, stencil_view] if v is not None]
         if not present:
             raise ValidationError(f"{self._what} has no attachment; give color=[...] or depth=")
+        self._note_oddities([*zip(self._color, views, strict=True)], (self._depth, depth_view), (self._stencil, stencil_view))
         self._size = (
             min(max(1, v.image.width >> v.level) for v in present),
             min(max(1, v.image.height >> v.level) for v in present),
@@ -117,6 +118,26 @@ class RenderPass(PassResults):
         self._views = views
         self._draws = DrawArguments(self._device, commands, self._what, self._size)
         return self
+
+    def _note_oddities(self, colors: list[Any], depth: Any, stencil: Any) -> None:
+        """For lint(): what is loaded though nobody wrote it, and sizes that differ."""
+        bound = [*((f"color{i}", *pair) for i, pair in enumerate(colors)), ("depth", *depth), ("stencil", *stencil)]
+        sizes = set()
+        for name, attachment, view in bound:
+            if attachment is None or view is None:
+                continue
+            sizes.add((max(1, view.image.width >> view.level), max(1, view.image.height >> view.level)))
+            loads = str(attachment.load_op).lower() == "load"
+            if loads and (reason := view.why_undefined(name if name in ("depth", "stencil") else None)):
+                undefined = f"the contents of image '{view.image.label}' are undefined: {reason}"
+                self._notes.append(f"{name}: load_op is load, but {undefined}; clear it, or draw to it before")
+            if attachment.resolve is not None:
+                resolved = attachment.resolve.image if isinstance(attachment.resolve, (Texture, ImageView)) else attachment.resolve
+                level = getattr(attachment.resolve, "level", 0)
+                sizes.add((max(1, resolved.width >> level), max(1, resolved.height >> level)))
+        if len(sizes) > 1 and not any(self._area):
+            shown = ", ".join("x".join(map(str, size)) for size in sorted(sizes))
+            self._notes.append(f"attachments have sizes {shown}; the pass covers what all have, give area= if that is meant")
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -133,6 +154,7 @@ class RenderPass(PassResults):
             commands.end()
             self._execute(commands)
             self._recorded = commands
+            self._notes += draws.undefined
         finally:
             draws.end()
 

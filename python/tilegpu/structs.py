@@ -66,9 +66,26 @@ class _Member:
         self.struct = _Struct(inner) if inner.kind == "structure" else None
         self.leaf = None if self.struct else _Leaf(inner, self.dimensions, self.steps_B)
 
+    @property
+    def end_B(self) -> int:
+        """Of its last scalar: without the padding behind an array's last element."""
+        if 0 in self.dimensions:
+            return self.offset_B
+        if self.leaf:
+            last_B, shape, steps_B = 4, self.leaf.shape, self.leaf.strides
+        else:
+            assert self.struct is not None
+            last_B, shape, steps_B = self.struct.end_B, self.dimensions, self.steps_B
+        return self.offset_B + last_B + sum((n - 1) * step for n, step in zip(shape, steps_B, strict=True))
+
 
 class _Struct:
     """Members by name."""
+
+    @property
+    def end_B(self) -> int:
+        """Of its last scalar."""
+        return max((member.end_B for member in self.members.values()), default=0)
 
     __slots__ = ("members", "size_B")
 
@@ -133,6 +150,7 @@ class StructLayout:
         self._fixed = not any(m.runtime for m in members.values())
         self._names = list(members)
         self._block = bytearray(self.size_B)
+        self.end_B = self.struct.end_B  #: without the padding behind an array's last element
         # The common case, members of floats, are views that pack() makes once; the others are looked at each time.
         self._floats = [
             key for key, m in members.items() if self._fixed and m.leaf is not None and m.leaf.type.base == "float"

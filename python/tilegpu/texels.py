@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 _MAX_PICTURE_B = 1 << 31
 
 
-def layers_of(pixels: Any, what: str) -> NDArray[Any]:
-    """What the user gave as pixels: (layers, H, W, C)."""
+def layers_of(pixels: Any, what: str, rows: bool = False) -> NDArray[Any]:
+    """What the user gave as pixels: (layers, H, W, C). ``rows``: of a 1D image, as (W,), (W, C) or (layers, W, C)."""
     if isinstance(pixels, (str, os.PathLike)):
         try:
             with files.open_picture(files.read_regular(pixels, _MAX_PICTURE_B)) as picture:
@@ -33,6 +33,12 @@ def layers_of(pixels: Any, what: str) -> NDArray[Any]:
         raise ValidationError(f"{what}: pixels have dtype {array.dtype}; they must be numbers")
     if array.dtype.kind == "b":
         array = array.astype(np.uint8) * np.uint8(255)
+    if rows:
+        if not 1 <= array.ndim <= 3 or 0 in array.shape or (array.ndim > 1 and array.shape[-1] > 4):
+            raise ValidationError(
+                f"{what}: pixels have shape {array.shape}; it must be (W,), (W, C) or (layers, W, C) with C 1 to 4, none of them 0"
+            )
+        return array[None, None, :, None] if array.ndim == 1 else array[None, None] if array.ndim == 2 else array[:, None]
     if array.ndim == 2:
         array = array[None, :, :, None]
     elif array.ndim == 3:

@@ -76,13 +76,31 @@ class Plane:
     kind: Kind
     codes: Array
     known: Array
-    readable: Array  # by layer: the last pass left defined contents
+    lost: Array  # what a store operation made undefined
+    stored: Array  # by layer: something was stored, copied or cleared
+    in_rows: bool = True  # else what is known of contents is known of whole layers
     inexact: bool = False  # sRGB that was averaged: within 0.6 of a code
 
     @staticmethod
-    def make(kind: Kind, layers: int, height: int, width: int, samples: int) -> Plane:
+    def make(kind: Kind, layers: int, height: int, width: int, samples: int, in_rows: bool = True) -> Plane:
         shape = (layers, height, width, samples)
-        return Plane(kind, np.zeros((*shape, kind.components), np.int64), np.zeros(shape, bool), np.zeros(layers, bool))
+        known, lost, stored = np.zeros(shape, bool), np.zeros(shape, bool), np.zeros(layers, bool)
+        return Plane(kind, np.zeros((*shape, kind.components), np.int64), known, lost, stored, in_rows)
+
+    def readable(self, layer: int) -> bool:
+        """Something is there, and nothing of it is undefined."""
+        return bool(self.stored[layer] and not self.lost[layer].any())
+
+    def note(self, part: slice, area: Array, lost: bool) -> None:
+        """The area was stored, or lost."""
+        height, width = area.shape
+        whole = area.all() and (height, width) == self.lost.shape[1:3]
+        if self.in_rows:
+            self.lost[part, :height, :width][:, area] = lost
+        elif lost or whole:
+            self.lost[part] = lost
+        if not lost:
+            self.stored[part] = True
 
 
 @dataclass
@@ -181,12 +199,10 @@ def run(p: Pass) -> None:
                 a.plane.codes[part, :height, :width][:, area] = tile.codes[:, area]
                 a.plane.known[part, :height, :width][:, area] = tile.known[:, area]
                 a.plane.inexact |= tile.inexact
-            a.plane.readable[part] = True
-        elif a.store == "dont_care":
-            a.plane.known[part] = a.plane.readable[part] = False
-        elif wrote:  # NONE promises that nothing was written; what was, makes the contents undefined
+            a.plane.note(part, area, lost=False)
+        elif a.store == "dont_care" or wrote:  # NONE promises that nothing was written; what was, makes the contents undefined
             a.plane.known[part, :height, :width][:, area] = False
-            a.plane.readable[part] = False
+            a.plane.note(part, area, lost=True)
 
 
 def _draw(p: Pass, tiles: list[Plane | None], draw: Draw, area: Array) -> None:
@@ -222,6 +238,6 @@ def _write(target: Plane, layer: int, tile: Plane, mode: str, area: Array) -> No
     known = tile.known[..., 0] if mode == "sample_zero" else tile.known.all(-1)
     target.codes[part, :height, :width, 0][:, area] = reduced[:, area]
     target.known[part, :height, :width, 0][:, area] = known[:, area]
-    target.readable[part] = True
+    target.note(part, area, lost=False)
     srgb = tile.kind.color is not None and tile.kind.color.numeric == "srgb"
     target.inexact |= tile.inexact or (srgb and mode == "average")

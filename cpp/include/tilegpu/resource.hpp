@@ -120,6 +120,8 @@ class TILEGPU_API Image {
   /// Why a subresource's contents are undefined ("store_op of pass 'main' was dont_care"); "": they were stored, copied, cleared or mapped.
   /// Asks the memory: what another image or buffer writes to the same bytes counts.
   std::string why_undefined(VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer) const;
+  /// Of a rectangle of it, which must lie inside: what is undefined beside it doesn't count.
+  std::string why_undefined(VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer, const VkRect2D& rect) const;
   bool is_defined(VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer) const {
     return why_undefined(aspect, level, layer).empty();
   }

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 
+#include "base/field_error.hpp"
 #include "pipeline/create.hpp"
 #include "pipeline/program.hpp"
+#include "resource/view_abi.hpp"
+#include "vk/format.hpp"
 
 namespace tilegpu::device {
 
@@ -26,6 +29,37 @@ std::string binding_name(const Pipeline& pipeline, uint32_t set, uint32_t bindin
         if (b.set == set && b.binding == binding) name = b.name.empty() ? b.block_name : b.name;
   return "pipeline '" + pipeline.info().label + "': '" + name + "' (set " + std::to_string(set) + ", binding " + std::to_string(binding) +
          (element ? ", element " + std::to_string(element) : "") + ")";
+}
+
+/// What the shader's variable says of the view: its type, samples, and whether its texels are integers. Code reads whatever it is given.
+Status check_view_fits(const Pipeline& pipeline, uint32_t set, uint32_t binding, uint32_t element, const ImageView& view) {
+  using Kind = ReflectedType::Kind;
+  const ImageViewCreateInfo& info = view.info();
+  const ImageCreateInfo& image = view.image()->info();
+  const bool multisampled = view.image()->sample_count() > 1;
+  const bool integer = vk::find_format(info.format)->is_integer() || info.aspects == VK_IMAGE_ASPECT_STENCIL_BIT;
+  const auto wrong = [&](const char* what, const char* value, const char* allowed, const char* fix) {
+    return field_error(binding_name(pipeline, set, binding, element),
+                       std::string(what) + " of the view of " + object_name("image", image.label), value,
+                       std::string(allowed) + ", which the shader reads", fix);
+  };
+  if (image.tiling != ImageTiling::linear)
+    return wrong("tiling", "block_compressed", "linear", "copy it to a linear image, or read it as an input attachment");
+  if (image.usage && !(image.usage & VK_IMAGE_USAGE_SAMPLED_BIT))
+    return wrong("usage", "one without sampled", "sampled", "create the image with that usage");
+  for (const auto& stage : pipeline.program().stages)
+    for (const ReflectedBinding& b : stage.reflection->bindings) {
+      const ReflectedType& type = b.type;
+      if (b.set != set || b.binding != binding || !b.used || (type.kind != Kind::image && type.kind != Kind::sampled_image)) continue;
+      if (type.dim != info.type)
+        return wrong("type", resource::view_type_name(info.type), resource::view_type_name(type.dim), "bind a view of that type");
+      if (type.multisampled != multisampled)
+        return wrong("samples", multisampled ? "more than 1" : "1", multisampled ? "1" : "more than 1", "bind another image");
+      if ((type.base != ReflectedType::Base::f32) != integer)
+        return wrong("format", vk::find_format(info.format)->name, integer ? "one of floats" : "one of integers",
+                     "declare the variable with the other kind of texels, or bind a view of another format");
+    }
+  return Ok{};
 }
 
 /// What a pipeline asks of the sets that it gets.
@@ -95,6 +129,7 @@ struct Checker {
     const Element* image = *found;
     if (!image || !image->view) return Ok{};
     TexturedView& view = *image->view;
+    if (Status fits = check_view_fits(pipeline, at.set, at.binding, at.element, *view.view); !fits) return fits;
     if (const uint32_t read = framebuffer::targets_read(pass.feedback, *view.view))
       if (Status ok = framebuffer::note_read(pass.feedback, read, binding_name(pipeline, at.set, at.binding, at.element)); !ok) return ok;
     pass.read_views.push_back(view.view);

@@ -12,6 +12,20 @@ VkImageSubresourceRange part_of(const Framebuffer& f, const ImageView& view, VkI
   return {aspect, view.info().base_level, 1, view.info().base_layer, f.layout.layer_count};
 }
 
+/// What the pass stores or loses of a view: its area.
+resource::ImageBox box_of(const Framebuffer& f, const ImageView& view, VkImageAspectFlags aspect) {
+  const Box& area = f.layout.render_area_px;
+  assert(area.min_x >= 0 && area.min_y >= 0 && area.max_x >= area.min_x && area.max_y >= area.min_y);
+  return {aspect,
+          view.info().base_level,
+          view.info().base_layer,
+          f.layout.layer_count,
+          static_cast<uint32_t>(area.min_x),
+          static_cast<uint32_t>(area.min_y),
+          static_cast<uint32_t>(area.max_x - area.min_x + 1),
+          static_cast<uint32_t>(area.max_y - area.min_y + 1)};
+}
+
 template <class Each>
 void for_each_store(const Store& store, Each each) {
   for (uint32_t i = 0; i < kMaxColorAttachments; ++i) {
@@ -55,14 +69,14 @@ void end_contents(const Framebuffer& f, uint32_t written, const std::string& pas
     const bool lost = t.discard || (!t.store && (wrote || load.in_bounds == LoadOp::clear));
     if (!lost || !t.bound) return;
     const char* why = t.discard ? " was dont_care; set it to store" : " was none, but the pass wrote to it; set it to store";
-    resource::mark_discarded(*t.bound->image(), part_of(f, *t.bound, aspect), "store_op of " + object_name("pass", pass_label) + why);
+    resource::mark_box_discarded(*t.bound->image(), box_of(f, *t.bound, aspect), "store_op of " + object_name("pass", pass_label) + why);
   };
   for (uint32_t i = 0; i < kMaxColorAttachments; ++i) discard(f.store.rts[i], f.load.rts[i], written >> i & 1, VK_IMAGE_ASPECT_COLOR_BIT);
   discard(f.store.z, f.load.z, written >> kMaxColorAttachments & 1, VK_IMAGE_ASPECT_DEPTH_BIT);
   discard(f.store.s, f.load.s, written >> (kMaxColorAttachments + 1) & 1, VK_IMAGE_ASPECT_STENCIL_BIT);
   for_each_store(f.store, [&](const StoreTarget& t, VkImageAspectFlags aspect) {
     if (t.store)
-      resource::mark_written(*t.view->image(), part_of(f, *t.view, aspect), resource::Writer::pass, t.eliminate ? signatures : nullptr);
+      resource::mark_box_written(*t.view->image(), box_of(f, *t.view, aspect), resource::Writer::pass, t.eliminate ? signatures : nullptr);
   });
 }
 

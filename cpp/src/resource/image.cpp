@@ -9,6 +9,7 @@
 #include "base/field_error.hpp"
 #include "resource/image_layout.hpp"
 #include "resource/memory_contents.hpp"
+#include "resource/view_abi.hpp"
 #include "tilegpu/pipeline.hpp"
 #include "vk/format.hpp"
 
@@ -234,6 +235,12 @@ std::string Image::why_undefined(VkImageAspectFlagBits aspect, uint32_t level, u
   return contents_->why_undefined(resource::range_of(*this, aspect, level, layer, 1), resource::fields_of(*this, aspect));
 }
 
+std::string Image::why_undefined(VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer, const VkRect2D& rect) const {
+  assert(rect.offset.x >= 0 && rect.offset.y >= 0);
+  return resource::why_undefined(*this, {static_cast<VkImageAspectFlags>(aspect), level, layer, 1, static_cast<uint32_t>(rect.offset.x),
+                                         static_cast<uint32_t>(rect.offset.y), rect.extent.width, rect.extent.height});
+}
+
 VkExtent3D Image::extent(uint32_t level) const {
   assert(level < info_.mip_levels);
   return {level_extent(info_.width_px, level), level_extent(info_.height_px, level), level_extent(info_.depth_px, level)};
@@ -277,10 +284,10 @@ bool views_layers(VkImageViewType type, uint32_t layers) {
 Status check_view_type(const ImageViewCreateInfo& view, const ImageCreateInfo& image, const std::string& name) {
   const VkImageViewType type = view.type;
   const auto refuse = [&](const char* allowed, const char* fix) {
-    return field_error(name, "type", "VkImageViewType " + number(static_cast<uint32_t>(type)), allowed, fix);
+    return field_error(name, "type", resource::view_type_name(type), allowed, fix);
   };
   const bool line = type == VK_IMAGE_VIEW_TYPE_1D || type == VK_IMAGE_VIEW_TYPE_1D_ARRAY, volume = type == VK_IMAGE_VIEW_TYPE_3D;
-  if (type < VK_IMAGE_VIEW_TYPE_1D || type > VK_IMAGE_VIEW_TYPE_CUBE_ARRAY) return refuse("a VkImageViewType", "");
+  if (type < VK_IMAGE_VIEW_TYPE_1D || type > VK_IMAGE_VIEW_TYPE_CUBE_ARRAY) return refuse("1d, 2d, 3d, cube, or an array of them", "");
   if (image.type == VK_IMAGE_TYPE_1D && !line) return refuse("1d or 1d_array for a 1d image", "create a 2d image of one row");
   if (image.type == VK_IMAGE_TYPE_2D && (line || volume))
     return refuse("2d, 2d_array, cube or cube_array for a 2d image", "create the image with that type");
@@ -338,8 +345,7 @@ Expected<Ptr<ImageView>> ImageView::create(const ImageViewCreateInfo& info) {
     return field_error(name, "layer_count", number(out.layer_count), "1 to " + number(layers - out.base_layer), "");
   }
   if (!views_layers(out.type, out.layer_count)) {
-    return field_error(name, "type",
-                       "VkImageViewType " + number(static_cast<uint32_t>(out.type)) + " with " + number(out.layer_count) + " layers",
+    return field_error(name, "type", std::string(resource::view_type_name(out.type)) + " with " + number(out.layer_count) + " layers",
                        "1d, 2d or 3d (1 layer), 1d_array, 2d_array, cube (6 layers) or cube_array (a multiple of 6)",
                        "choose the type or the layers to match");
   }

@@ -11,8 +11,9 @@
 namespace tilegpu::resource {
 namespace {
 
-// Far more than the subresources of a large image; only copies to ever other places of a buffer come so far.
-constexpr size_t kMostSpans = 4096;
+// More than twice the rows of the highest image: parts of an image of which the rest is undefined. Only copies to ever other places of a
+// buffer come so far.
+constexpr size_t kMostSpans = 1 << 16;
 
 constexpr const char* kNeverWritten = "nothing was stored, copied or cleared to it since it was created";
 
@@ -113,6 +114,45 @@ void MemoryContents::write(MemoryRange range, uint8_t fields, Writer writer, con
   forget_signatures(range, kept);
 }
 
+/// A reason why bytes there are undefined; null: there is none.
+const std::string* MemoryContents::discarded(MemoryRange range, uint8_t fields) const {
+  const std::string* found = nullptr;
+  visit(range, fields, [&](const Field& field) {
+    if (field.discarded) found = field.discarded.get();
+  });
+  return found;
+}
+
+bool MemoryContents::was_written(MemoryRange range, uint8_t fields) const {
+  bool written = is_mapped(range);  // the host may have written
+  visit(range, fields, [&](const Field& field) { written |= field.writer != Writer::none; });
+  return written;
+}
+
+void MemoryContents::write_rows(const MemoryRows& rows, uint8_t fields, Writer writer, const BlockSignatures* kept) {
+  assert(writer != Writer::none && rows.rows > 0 && rows.row_B <= rows.pitch_B);
+  std::lock_guard lock(mutex_);
+  const Field now = {++newest_, writer, nullptr};
+  const auto set = [&](Field& field) { field = now; };
+  // Row by row only where that makes a difference: few passes and copies meet what was discarded.
+  if (discarded(rows.bounds(), fields))
+    for (uint32_t i = 0; i < rows.rows; ++i) change(rows.row(i), fields, set);
+  else
+    change(rows.bounds(), fields, set);
+  forget_signatures(rows.bounds(), kept);
+}
+
+void MemoryContents::write_some(MemoryRange range, uint8_t fields, Writer writer) {
+  assert(writer != Writer::none);
+  std::lock_guard lock(mutex_);
+  ++newest_;
+  change(range, fields, [&](Field& field) {
+    field.version = newest_;
+    if (!field.discarded) field.writer = writer;
+  });
+  forget_signatures(range, nullptr);
+}
+
 void MemoryContents::touch(MemoryRange range, uint8_t fields, const BlockSignatures* kept) {
   std::lock_guard lock(mutex_);
   ++newest_;
@@ -125,6 +165,13 @@ void MemoryContents::discard(MemoryRange range, uint8_t fields, const std::strin
   std::lock_guard lock(mutex_);
   const Field now = {++newest_, Writer::none, std::make_shared<const std::string>(reason)};
   change(range, fields, [&](Field& field) { field = now; });
+}
+
+void MemoryContents::discard_rows(const MemoryRows& rows, uint8_t fields, const std::string& reason) {
+  assert(!reason.empty() && rows.rows > 0 && rows.row_B <= rows.pitch_B);
+  std::lock_guard lock(mutex_);
+  const Field now = {++newest_, Writer::none, std::make_shared<const std::string>(reason)};
+  for (uint32_t i = 0; i < rows.rows; ++i) change(rows.row(i), fields, [&](Field& field) { field = now; });
 }
 
 void MemoryContents::map(MemoryRange range) {
@@ -143,9 +190,12 @@ void MemoryContents::map(MemoryRange range) {
 void MemoryContents::unmap() {
   std::lock_guard lock(mutex_);
   ++newest_;
-  // What the host wrote last is younger than what was derived before.
+  // What the host wrote last is younger than what was derived before, and is there.
   for (const MemoryRange& range : mapped_) {
-    change(range, kAllFields, [&](Field& field) { field.version = newest_; });
+    change(range, kAllFields, [&](Field& field) {
+      field.version = newest_;
+      if (field.writer == Writer::none && !field.discarded) field.writer = Writer::host;
+    });
     forget_signatures(range, nullptr);
   }
   mapped_.clear();
@@ -153,14 +203,17 @@ void MemoryContents::unmap() {
 
 std::string MemoryContents::why_undefined(MemoryRange range, uint8_t fields) const {
   std::lock_guard lock(mutex_);
-  const std::string* discarded = nullptr;
-  bool written = is_mapped(range);  // the host may have written
-  visit(range, fields, [&](const Field& field) {
-    if (field.discarded) discarded = field.discarded.get();
-    written |= field.writer != Writer::none;
-  });
-  if (discarded) return *discarded;
-  return written ? "" : kNeverWritten;
+  if (const std::string* why = discarded(range, fields)) return *why;
+  return was_written(range, fields) ? "" : kNeverWritten;
+}
+
+std::string MemoryContents::why_undefined_rows(const MemoryRows& rows, MemoryRange all, uint8_t fields) const {
+  assert(rows.rows > 0 && all.begin_B <= rows.first_B && rows.bounds().end_B <= all.end_B);
+  std::lock_guard lock(mutex_);
+  if (discarded(rows.bounds(), fields))
+    for (uint32_t i = 0; i < rows.rows; ++i)
+      if (const std::string* why = discarded(rows.row(i), fields)) return *why;
+  return was_written(all, fields) ? "" : kNeverWritten;
 }
 
 uint64_t MemoryContents::version(MemoryRange range, uint8_t fields) {
@@ -210,6 +263,74 @@ MemoryRange range_of(const Image& image, VkImageAspectFlagBits aspect, uint32_t 
 uint8_t fields_of(const Image& image, VkImageAspectFlagBits aspect) {
   if (image.info().format != VK_FORMAT_D24_UNORM_S8_UINT) return kAllFields;
   return aspect == VK_IMAGE_ASPECT_STENCIL_BIT ? kHighField : kLowField;
+}
+
+namespace {
+
+/// Calls one of them for the bytes of a box: whole(range) where it is a range; rows(rows) for each layer and sample; else some(range).
+template <class Whole, class InRows, class Some>
+void for_each_piece(const Image& image, VkImageAspectFlagBits aspect, const ImageBox& box, Whole whole, InRows rows, Some some) {
+  const VkExtent3D level = image.extent(box.level);
+  assert(box.width_px > 0 && box.x + box.width_px <= level.width && box.height_px > 0 && box.y + box.height_px <= level.height);
+  const MemoryRange all = range_of(image, aspect, box.level, box.base_layer, box.layer_count);
+  const bool full_rows = box.width_px == level.width, to_the_edge = box.x + box.width_px == level.width;
+  if (full_rows && box.height_px == level.height) return whole(all);
+  if (image.info().tiling != ImageTiling::linear) return some(all);
+  for (uint32_t layer = box.base_layer; layer < box.base_layer + box.layer_count; ++layer) {
+    const SubresourceLayout layout = image.layout(aspect, box.level, layer);
+    for (uint32_t s = 0; s < image.sample_count(); ++s) {
+      const uint64_t first_B = image.memory_offset_B() + layout.offset_B + layout.sample_pitch_B * s + layout.row_pitch_B * box.y;
+      const uint64_t x_B = uint64_t{box.x} * layout.texel_B;
+      // The last texels of rows have what lies behind them up to the next row.
+      const uint64_t row_B = to_the_edge ? layout.row_pitch_B - x_B : uint64_t{box.width_px} * layout.texel_B;
+      if (full_rows)
+        whole(MemoryRange{first_B, first_B + layout.row_pitch_B * box.height_px});
+      else
+        rows(MemoryRows{first_B + x_B, row_B, layout.row_pitch_B, box.height_px});
+    }
+  }
+}
+
+}  // namespace
+
+std::string why_undefined(const Image& image, const ImageBox& box) {
+  std::string why;
+  for_each_aspect(box.aspects, [&](VkImageAspectFlagBits aspect) {
+    const MemoryContents& contents = image.contents();
+    const uint8_t fields = fields_of(image, aspect);
+    // Layer by layer: one that was never written is undefined, whatever is beside it.
+    ImageBox one = box;
+    one.layer_count = 1;
+    for (; one.base_layer < box.base_layer + box.layer_count; ++one.base_layer) {
+      const MemoryRange all = range_of(image, aspect, box.level, one.base_layer, 1);
+      const auto ask = [&](const MemoryRows& rows) {
+        if (why.empty()) why = contents.why_undefined_rows(rows, all, fields);
+      };
+      const auto ask_range = [&](MemoryRange range) { ask({range.begin_B, range.end_B - range.begin_B, range.end_B - range.begin_B, 1}); };
+      for_each_piece(image, aspect, one, ask_range, ask, ask_range);
+    }
+  });
+  return why;
+}
+
+void mark_box_written(const Image& image, const ImageBox& box, Writer writer, const BlockSignatures* kept) {
+  for_each_aspect(box.aspects, [&](VkImageAspectFlagBits aspect) {
+    MemoryContents& contents = image.contents();
+    const uint8_t fields = fields_of(image, aspect);
+    for_each_piece(
+        image, aspect, box, [&](MemoryRange range) { contents.write(range, fields, writer, kept); },
+        [&](const MemoryRows& rows) { contents.write_rows(rows, fields, writer, kept); },
+        [&](MemoryRange range) { contents.write_some(range, fields, writer); });
+  });
+}
+
+void mark_box_discarded(const Image& image, const ImageBox& box, const std::string& reason) {
+  for_each_aspect(box.aspects, [&](VkImageAspectFlagBits aspect) {
+    MemoryContents& contents = image.contents();
+    const uint8_t fields = fields_of(image, aspect);
+    const auto lose = [&](MemoryRange range) { contents.discard(range, fields, reason); };
+    for_each_piece(image, aspect, box, lose, [&](const MemoryRows& rows) { contents.discard_rows(rows, fields, reason); }, lose);
+  });
 }
 
 void mark_written(const Image& image, const VkImageSubresourceRange& part, Writer writer, const BlockSignatures* kept) {

@@ -26,6 +26,14 @@ struct MemoryRange {
 };
 inline bool overlap(const MemoryRange& a, const MemoryRange& b) { return a.begin_B < b.end_B && b.begin_B < a.end_B; }
 
+/// Rows of bytes: a part of an image's level that has none of its rows whole.
+struct MemoryRows {
+  uint64_t first_B = 0, row_B = 0, pitch_B = 0;
+  uint32_t rows = 0;
+  MemoryRange row(uint32_t i) const { return {first_B + i * pitch_B, first_B + i * pitch_B + row_B}; }
+  MemoryRange bounds() const { return {first_B, row(rows - 1).end_B}; }
+};
+
 /// Parts of 32-bit words that are written apart: D24S8's depth is the low field, its stencil the high one. Everything else is both.
 inline constexpr uint8_t kLowField = 1, kHighField = 2, kAllFields = 3;
 
@@ -40,16 +48,22 @@ class MemoryContents {
  public:
   /// These bytes have other values from now on, and are defined. Signatures that overlap are dropped, but for `kept`: the writer's own.
   void write(MemoryRange range, uint8_t fields, Writer writer, const BlockSignatures* kept = nullptr);
+  void write_rows(const MemoryRows& rows, uint8_t fields, Writer writer, const BlockSignatures* kept = nullptr);
+  /// Some of these bytes have, it isn't known which: what was discarded stays undefined.
+  void write_some(MemoryRange range, uint8_t fields, Writer writer);
   /// These bytes may change from now on: as `write`, but they are as defined as they were.
   void touch(MemoryRange range, uint8_t fields, const BlockSignatures* kept = nullptr);
   /// Nobody may rely on these bytes any more; `reason` says why.
   void discard(MemoryRange range, uint8_t fields, const std::string& reason);
+  void discard_rows(const MemoryRows& rows, uint8_t fields, const std::string& reason);
   /// From now on the host may write these bytes at any time: nothing derived from them is kept.
   void map(MemoryRange range);
   void unmap();
 
   /// "": somebody wrote there, and nothing there was discarded since. What was never written beside it is zero.
   std::string why_undefined(MemoryRange range, uint8_t fields) const;
+  /// Of some rows of `all`: nothing in the rows was discarded, and somebody wrote anywhere in all.
+  std::string why_undefined_rows(const MemoryRows& rows, MemoryRange all, uint8_t fields) const;
   /// Another number whenever the bytes may have changed. Mapped bytes never have the same number twice.
   uint64_t version(MemoryRange range, uint8_t fields);
   /// Of images of this size at exactly this range; made empty (all unknown) if there are none.
@@ -79,6 +93,8 @@ class MemoryContents {
   void join(MemoryRange range);
   void bound_spans();
   bool is_mapped(MemoryRange range) const;
+  const std::string* discarded(MemoryRange range, uint8_t fields) const;
+  bool was_written(MemoryRange range, uint8_t fields) const;
   void forget_signatures(MemoryRange range, const BlockSignatures* kept);
 
   mutable std::mutex mutex_;
@@ -91,14 +107,32 @@ class MemoryContents {
 /// The bytes of some layers of a level of an image in its memory; without memory: from its own first byte.
 MemoryRange range_of(const Image& image, VkImageAspectFlagBits aspect, uint32_t level, uint32_t base_layer, uint32_t layer_count);
 uint8_t fields_of(const Image& image, VkImageAspectFlagBits aspect);
+/// Calls `each(aspect)` for each of a mask.
+template <class Each>
+void for_each_aspect(VkImageAspectFlags aspects, Each each) {
+  for (VkImageAspectFlagBits aspect : {VK_IMAGE_ASPECT_COLOR_BIT, VK_IMAGE_ASPECT_DEPTH_BIT, VK_IMAGE_ASPECT_STENCIL_BIT})
+    if (aspects & aspect) each(aspect);
+}
 /// Calls `each(aspect, range)` for each aspect and level; counts are resolved (no VK_REMAINING).
 template <class Each>
 void for_each_range(const Image& image, const VkImageSubresourceRange& part, Each each) {
-  for (VkImageAspectFlagBits aspect : {VK_IMAGE_ASPECT_COLOR_BIT, VK_IMAGE_ASPECT_DEPTH_BIT, VK_IMAGE_ASPECT_STENCIL_BIT})
-    for (uint32_t i = 0; (part.aspectMask & aspect) && i < part.levelCount; ++i)
+  for_each_aspect(part.aspectMask, [&](VkImageAspectFlagBits aspect) {
+    for (uint32_t i = 0; i < part.levelCount; ++i)
       each(aspect, range_of(image, aspect, part.baseMipLevel + i, part.baseArrayLayer, part.layerCount));
+  });
 }
 
+/// A rectangle of some layers or slices of one level, all samples.
+struct ImageBox {
+  VkImageAspectFlags aspects = 0;
+  uint32_t level = 0, base_layer = 0, layer_count = 1;
+  uint32_t x = 0, y = 0, width_px = 0, height_px = 0;
+};
+
+std::string why_undefined(const Image& image, const ImageBox& box);
+void mark_box_written(const Image& image, const ImageBox& box, Writer writer, const BlockSignatures* kept = nullptr);
+/// Of a block-compressed level the whole, where a part of it is meant: its bytes belong to no rows.
+void mark_box_discarded(const Image& image, const ImageBox& box, const std::string& reason);
 void mark_written(const Image& image, const VkImageSubresourceRange& part, Writer writer, const BlockSignatures* kept = nullptr);
 void mark_touched(const Image& image, const VkImageSubresourceRange& part, const BlockSignatures* kept = nullptr);
 void mark_discarded(const Image& image, const VkImageSubresourceRange& part, const std::string& reason);

@@ -15,6 +15,11 @@ alignas(64) constexpr uint8_t kZeroTexel[128] = {};
 
 }  // namespace
 
+const char* view_type_name(VkImageViewType type) {
+  constexpr const char* kNames[] = {"1d", "2d", "3d", "cube", "1d_array", "2d_array", "cube_array"};
+  return type >= 0 && static_cast<size_t>(type) < std::size(kNames) ? kNames[type] : "unknown";
+}
+
 VkImageAspectFlagBits sampled_aspect(VkImageAspectFlags aspects) {
   if (aspects & VK_IMAGE_ASPECT_COLOR_BIT) return VK_IMAGE_ASPECT_COLOR_BIT;
   return aspects & VK_IMAGE_ASPECT_DEPTH_BIT ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_STENCIL_BIT;

@@ -9,6 +9,8 @@
 
 namespace tilegpu::resource {
 
+/// As messages have it: "2d_array".
+const char* view_type_name(VkImageViewType type);
 /// What a shader reads of a view: its depth where it has depth, else its stencil or colour.
 VkImageAspectFlagBits sampled_aspect(VkImageAspectFlags aspects);
 /// A view without memory or of a tiling that code can't read becomes the null view.

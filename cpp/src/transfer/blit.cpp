@@ -283,8 +283,9 @@ void blit_image(const Image& source, const Image& destination, std::span<const V
         }
       });
     });
-    mark_written(destination, {region.dstSubresource.aspectMask, region.dstSubresource.mipLevel, 1, blit.first_slab, slabs},
-                 Writer::transfer);
+    ImageBox box = {region.dstSubresource.aspectMask, region.dstSubresource.mipLevel, blit.first_slab, slabs, blit.x0, blit.y0};
+    box.width_px = static_cast<uint32_t>(blit.columns.size()), box.height_px = static_cast<uint32_t>(blit.lines.size());
+    mark_box_written(destination, box, Writer::transfer);
   }
 }
 

@@ -155,7 +155,7 @@ void copy_buffer_to_image(const Buffer& source, const Image& destination, std::s
       }
       close_texels(texels);
     });
-    mark_written(destination, range_of_slabs(side, aspect), Writer::transfer);
+    mark_box_written(destination, box_of(side, aspect), Writer::transfer);
   }
 }
 
@@ -243,7 +243,7 @@ void copy_image(const Image& source, const Image& destination, std::span<const V
         }
       });
     });
-    mark_written(destination, range_of_slabs(to, r.dstSubresource.aspectMask), Writer::transfer);
+    mark_box_written(destination, box_of(to, r.dstSubresource.aspectMask), Writer::transfer);
   }
 }
 

@@ -110,9 +110,16 @@ bool resolve_range(const Image& image, VkImageSubresourceRange& range) {
   return range.levelCount > 0 && range.levelCount <= levels && range.layerCount > 0 && range.layerCount <= layers;
 }
 
-VkImageSubresourceRange range_of_slabs(const Side& side, VkImageAspectFlags aspects) {
+ImageBox box_of(const Side& side, VkImageAspectFlags aspects) {
   const Slabs slabs = slabs_of(side);
-  return {aspects, side.part.mipLevel, 1, slabs.first, slabs.count};
+  return {aspects,
+          side.part.mipLevel,
+          slabs.first,
+          slabs.count,
+          static_cast<uint32_t>(side.offset.x),
+          static_cast<uint32_t>(side.offset.y),
+          side.extent.width,
+          side.extent.height};
 }
 
 bool overlap(const Side& a, const Side& b) {

@@ -64,7 +64,8 @@ Slabs slabs_of(const Side& side);
 /// layerCount and levelCount without VK_REMAINING; false: there is nothing of
 /// the kind.
 bool resolve_range(const Image& image, VkImageSubresourceRange& range);
-VkImageSubresourceRange range_of_slabs(const Side& side, VkImageAspectFlags aspects);
+/// What is written of the image.
+ImageBox box_of(const Side& side, VkImageAspectFlags aspects);
 
 /// Whether bytes of the two boxes may be the same. Of one image: texels; of two
 /// on one memory: rows.
@@ -91,13 +92,6 @@ void run_slabs(const ShareRows& share, const Image* destination, uint32_t slabs,
       row += y1 - y0;
     }
   });
-}
-
-/// Calls `each` for each aspect of a mask.
-template <class Each>
-void for_each_aspect(VkImageAspectFlags aspects, Each each) {
-  for (VkImageAspectFlagBits aspect : {VK_IMAGE_ASPECT_COLOR_BIT, VK_IMAGE_ASPECT_DEPTH_BIT, VK_IMAGE_ASPECT_STENCIL_BIT})
-    if (aspects & aspect) each(aspect);
 }
 
 inline const vk::FormatInfo& format_of(const Image& image) { return *vk::find_format(image.info().format); }

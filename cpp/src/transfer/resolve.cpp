@@ -101,7 +101,7 @@ void resolve_image(const Image& source, const Image& destination, std::span<cons
       }
       close_texels(out);
     });
-    mark_written(destination, range_of_slabs(to, kColor), Writer::transfer);
+    mark_box_written(destination, box_of(to, kColor), Writer::transfer);
   }
 }
 

@@ -77,7 +77,7 @@ bool ImageBuilder::select_image(uint32_t id) {
   if (l.m.type(t).kind == Kind::sampled_image) t = l.m.type(t).element;
   type = l.m.type(t);
   if (type.kind != Kind::image || (type.dim != spv::Dim1D && type.dim != spv::Dim2D && type.dim != spv::DimCube)) {
-    l.unsupported("textures of dimension " + dim_name(type.dim) + " are not supported; use 2D, 2D array or cube");
+    l.unsupported("textures of dimension " + dim_name(type.dim) + " are not supported; use 1D, 2D, cube or arrays of them");
     return false;
   }
   return true;
@@ -416,7 +416,7 @@ ImageValue Lowering::image_value(uint32_t id) {
   };
   ImageValue v;
   if (known_value(v)) return v;
-  if (const Instruction* i = m.find(id); i && i->op == spv::OpLoad) {
+  if (const Instruction* i = m.find(id); i && (i->op == spv::OpLoad || i->op == spv::OpCompositeExtract)) {
     // Loaded in another block of this function.
     instruction(*i, m.definition[id]);
     if (known_value(v)) return v;
@@ -434,6 +434,19 @@ bool Lowering::image(const Instruction& i) {
       v.sampler = s.sampler, v.sampler_element = s.sampler_element;
       frame().images[i.id] = v;
       keep_indices(i.id, {v.image_element, v.sampler_element});
+      return true;
+    }
+    case spv::OpCompositeExtract: {
+      // An element of an array of textures that was loaded as a value: Vulkan's descriptor arrays have one dimension.
+      if (!holds_images(m, m.type_of(first))) return false;
+      if (i.count != 2) {
+        unsupported("arrays of arrays of textures are not supported");
+        return true;
+      }
+      ImageValue v = image_value(first);
+      if (v.image) v.image_element = ir.c32(m.operand(i, 1));
+      if (v.sampler) v.sampler_element = ir.c32(m.operand(i, 1));
+      frame().images[i.id] = v;
       return true;
     }
     case spv::OpImage: {

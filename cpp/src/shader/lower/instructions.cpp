@@ -72,7 +72,7 @@ void Lowering::function_call(const Instruction& i) {
     const Kind kind = m.type(m.type_of(parameter)).kind;
     if (kind == Kind::pointer) {
       callee.pointers[parameter] = pointer(argument);
-    } else if (kind == Kind::image || kind == Kind::sampler || kind == Kind::sampled_image) {
+    } else if (holds_images(m, m.type_of(parameter))) {
       callee.images[parameter] = image_value(argument);
     } else {
       callee.values[parameter] = value(argument);
@@ -117,9 +117,9 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
       return;
     }
     case spv::OpLoad: {
-      const Kind kind = m.type(i.type).kind;
-      if (kind == Kind::image || kind == Kind::sampler || kind == Kind::sampled_image) {
-        Pointer p = pointer(o(0));
+      if (holds_images(m, i.type)) {
+        const Kind kind = innermost_kind(m, i.type);
+        const Pointer p = pointer(o(0));
         ImageValue v;
         if (kind != Kind::sampler) v.image = p.resource, v.image_element = p.element;
         if (kind != Kind::image) v.sampler = p.resource, v.sampler_element = p.element;

@@ -138,6 +138,16 @@ std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint
   return used;
 }
 
+Kind innermost_kind(const Module& m, uint32_t type) {
+  while (m.type(type).kind == Kind::array) type = m.type(type).element;
+  return m.type(type).kind;
+}
+
+bool holds_images(const Module& m, uint32_t type) {
+  const Kind kind = innermost_kind(m, type);
+  return kind == Kind::image || kind == Kind::sampler || kind == Kind::sampled_image;
+}
+
 std::vector<uint32_t> resource_roots(const Module& m, uint32_t id) {
   std::vector<uint32_t> result;
   std::set<uint32_t> seen;
@@ -155,6 +165,7 @@ std::vector<uint32_t> resource_roots(const Module& m, uint32_t id) {
       case spv::OpAccessChain:
       case spv::OpInBoundsAccessChain:
       case spv::OpCopyObject:
+      case spv::OpCompositeExtract:
       case spv::OpImage:
       case spv::OpSampledImage:
         work.push_back(m.operand(*i, 0));

@@ -27,6 +27,10 @@ std::vector<InterfaceScalar> interface_of(const Module& m, const Constants& cons
 std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint32_t variable);
 /// Variables of a storage class that reachable code names.
 std::vector<uint32_t> used_variables(const Module& m, spv::StorageClass storage);
+/// Of an array the kind of its elements.
+Kind innermost_kind(const Module& m, uint32_t type);
+/// Images, samplers, both at once, or an array of them.
+bool holds_images(const Module& m, uint32_t type);
 /// Module variables that an image, sampler or pointer value may be of (more than one through parameters only).
 std::vector<uint32_t> resource_roots(const Module& m, uint32_t id);
 
