@@ -335,3 +335,40 @@ def test_what_the_host_wrote_is_there_after_unmap(dev: tg.Device) -> None:
     np.frombuffer(memoryview(memory), np.uint8)[:] = 5
     memory.unmap()
     assert np.all(image.numpy() == 5)
+
+
+def test_vertices_and_indices_in_the_target_are_feedback(dev: tg.Device) -> None:
+    """They are fetched while tiles are stored; bytes of the same memory that the pass does not write may be read."""
+    memory = _core.DeviceMemory(2 * ROW_B * SIZE[1])
+    image = on_memory(dev, memory, SIZE, "r8g8b8a8_unorm", label="film")
+    vert = """#version 450
+layout(location = 0) in vec2 p; void main() { gl_Position = vec4(p, 0.5, 1); }"""
+    dtype = np.dtype([("p", "f4", 2)])
+    pipe = dev.pipeline(vert, WHITE, vertex=dtype, color=[image.format], label="draw")
+    triangle = np.array([((-1, -1),), ((3, -1),), ((-1, 3),)], dtype)
+
+    def on(at_B: int, data: np.ndarray) -> tg.Buffer:
+        buffer = dev.buffer(data)
+        buffer.core = _core.Buffer(data.nbytes, buffer.core.usage, "alias")
+        buffer.core.bind(memory, at_B)
+        dev.copy(data.view(np.uint8), buffer)
+        return buffer
+
+    indices = np.arange(3, dtype=np.uint32)
+    behind_B = ROW_B * SIZE[1]
+    for at_B, vertices, given, said in (
+        (0, True, None, "vertex buffer 'alias' reads color0 of this pass, image 'film'"),
+        (0, False, True, "index buffer 'alias' reads color0 of this pass, image 'film'"),
+        (behind_B, True, None, ""),
+        (behind_B, False, True, ""),
+    ):
+        drawn = {"indices": on(at_B, indices)} if given else {}
+        from_ = on(at_B, triangle) if vertices else triangle
+        target = [tg.Attachment(image, clear=(0, 0, 0, 0))]
+        if said:
+            with pytest.raises(tg.Error, match=said), dev.render_pass(color=target) as rp:
+                rp.draw(pipe, from_, **drawn)
+            continue
+        with dev.render_pass(color=target) as rp:
+            rp.draw(pipe, from_, **drawn)
+        assert np.all(image.numpy() == 255)

@@ -219,6 +219,40 @@ void secondary_is_part_of_two_passes() {
   CHECK(s.queries->values[1] == samples);
 }
 
+// Indices and indirect commands that lie in what the pass writes; in a secondary, which does not know the pass, as well.
+void buffers_on_targets_are_feedback() {
+  const Scene s;
+  const Target target, other;
+  const uint64_t row_B = target.image->layout(VK_IMAGE_ASPECT_COLOR_BIT, 0, 0).row_pitch_B;
+  const auto on = [&](const Target& t) {
+    auto buffer = *Buffer::create({.size_B = row_B, .usage = 0, .label = "rows"});
+    CHECK(buffer->bind(t.image->memory(), 0));
+    return buffer;
+  };
+  const auto record = [&](CommandBuffer& cb, const Ptr<Buffer>& buffer, int what) -> Status {
+    const float turn = 0;
+    cb.bind_pipeline(s.pipeline);
+    CHECK(cb.push_constants(0, &turn, 4));
+    cb.bind_index_buffer(buffer, 64, VK_INDEX_TYPE_UINT16);
+    return what == 0 ? cb.draw_indexed(3, 1, 0, 0, 0) : what == 1 ? cb.draw_indirect(buffer, 64, 1, 16) : cb.draw(3, 1, 0, 0);
+  };
+  const char* who[] = {"index buffer 'rows' reads color0 of this pass", "indirect buffer 'rows' reads color0 of this pass"};
+  for (int what = 0; what < 3; what++)
+    for (const Target* t : {&target, &other}) {
+      const bool meets = t == &target && what < 2;
+      auto cb = s.commands(), secondary = s.commands(VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+      CHECK(cb->begin() && cb->begin_rendering(target.rendering()));
+      const Status direct = record(*cb, on(*t), what);
+      CHECK(meets ? says(direct, who[what]) : static_cast<bool>(direct));
+      InheritanceInfo info = inheritance();
+      CHECK(secondary->begin(info) && record(*secondary, on(*t), what) && secondary->end());
+      auto primary = s.commands();
+      CHECK(primary->begin() && primary->begin_rendering(target.rendering()));
+      const Status executed = primary->execute_commands({secondary});
+      CHECK(meets ? says(executed, who[what]) : static_cast<bool>(executed));
+    }
+}
+
 void secondary_that_does_not_fit_is_refused() {
   const Scene s;
   const Target target;
@@ -317,6 +351,7 @@ int main() {
   states_are_kept();
   one_recording_runs_from_two_threads();
   secondary_is_part_of_two_passes();
+  buffers_on_targets_are_feedback();
   secondary_that_does_not_fit_is_refused();
   suspended_pass_is_one_pass();
   query_commands_are_executed_in_order();

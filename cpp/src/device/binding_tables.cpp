@@ -4,6 +4,7 @@
 #include "device/binding_tables.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/field_error.hpp"
 #include "pipeline/create.hpp"
@@ -62,6 +63,20 @@ Status check_view_fits(const Pipeline& pipeline, uint32_t set, uint32_t binding,
   return Ok{};
 }
 
+/// What the pass changes besides is no matter of sets: notes what a buffer's descriptor lets it read and write of the pass's targets.
+Status note_descriptor(command::Pass& pass, const Pipeline& pipeline, const BoundSets& bound, const shader::BufferSlot& slot, uint32_t i,
+                       const Buffer& buffer) {
+  const uint8_t* at = bound.address[slot.table] + slot.at.offset_B + size_t{i} * slot.at.stride_B;
+  const auto& code = *reinterpret_cast<const shader::BufferDescriptor*>(at);
+  if (!code.size_B) return Ok{};
+  const uint64_t begin_B = buffer.memory_offset_B() + static_cast<uint64_t>(code.data - buffer.data());
+  const uint32_t read = framebuffer::targets_read(pass.feedback, buffer.memory()->contents(), {begin_B, begin_B + code.size_B});
+  if (!read) return Ok{};
+  const std::string who = binding_name(pipeline, slot.set, slot.binding, i);
+  Status ok = framebuffer::note_read(pass.feedback, read, who);
+  return ok && slot.writable ? framebuffer::note_written(pass.feedback, read, who) : ok;
+}
+
 /// What a pipeline asks of the sets that it gets.
 struct Checker {
   exec::DeviceState& device;
@@ -96,18 +111,6 @@ struct Checker {
     requests.push_back({&abi, &have, &view, sampler, uses});
     names.push_back(at);
   }
-  /// What the pass changes besides is no matter of sets: notes what is read and written there.
-  Status note(const shader::BufferSlot& slot, uint32_t i, const Buffer& buffer) {
-    const uint8_t* at = bound.address[slot.table] + slot.at.offset_B + size_t{i} * slot.at.stride_B;
-    const auto& code = *reinterpret_cast<const shader::BufferDescriptor*>(at);
-    if (!code.size_B) return Ok{};
-    const uint64_t begin_B = buffer.memory_offset_B() + static_cast<uint64_t>(code.data - buffer.data());
-    const uint32_t read = framebuffer::targets_read(pass.feedback, buffer.memory()->contents(), {begin_B, begin_B + code.size_B});
-    if (!read) return Ok{};
-    const std::string who = binding_name(pipeline, slot.set, slot.binding, i);
-    Status ok = framebuffer::note_read(pass.feedback, read, who);
-    return ok && slot.writable ? framebuffer::note_written(pass.feedback, read, who) : ok;
-  }
 
   Status buffers() {
     for (const shader::BufferSlot& slot : pipeline.program().resources.buffers)
@@ -117,7 +120,7 @@ struct Checker {
         const Element* e = *found;
         if (!e || !e->buffer) continue;
         if (slot.writable) pass.written_buffers.insert(e->buffer);
-        if (Status ok = note(slot, i, *e->buffer); !ok) return ok;
+        if (Status ok = note_descriptor(pass, pipeline, bound, slot, i, *e->buffer); !ok) return ok;
       }
     return Ok{};
   }
@@ -265,7 +268,64 @@ Status bind_late_sets(exec::DeviceState& device, command::Pass& pass) {
   return Ok{};
 }
 
+Status note_buffer(command::Pass& pass, const Pipeline& pipeline, const char* what, const Buffer& buffer, const uint8_t* data,
+                   uint64_t size_B) {
+  if (size_B == 0) return Ok{};  // bound beyond its end, or without memory: zeros are read
+  assert(data >= buffer.data() && size_B <= buffer.size_B());
+  const uint64_t begin_B = buffer.memory_offset_B() + static_cast<uint64_t>(data - buffer.data());
+  const uint32_t read = framebuffer::targets_read(pass.feedback, buffer.memory()->contents(), {begin_B, begin_B + size_B});
+  if (!read) return Ok{};
+  return framebuffer::note_read(pass.feedback, read,
+                                "pipeline '" + pipeline.info().label + "': " + what + " '" + buffer.info().label + "'");
+}
+
+namespace {
+
+/// Buffers that a secondary's draws read: it was recorded without knowing the pass's targets.
+Status note_buffers_of_part(command::Pass& pass, const command::Pass& part) {
+  assert(part.bound.size() == part.states.size());
+  std::unordered_set<const command::DrawState*> indexed;  // states of which indices are read
+  for (const command::DrawCall& draw : part.draws)
+    if (draw.indexed) indexed.insert(draw.state);
+  for (const command::IndirectDraw& draw : part.indirects)
+    if (draw.base.indexed) indexed.insert(draw.base.state);
+  for (size_t k = 0; k < part.bound.size(); k++) {
+    const command::Bound& bound = part.bound[k];
+    const command::DrawState& state = part.states[k];
+    const Pipeline& pipeline = *bound.pipeline;
+    for (const auto& input : state.resolved->vertex_input)
+      for (uint32_t i = 0; i < bound.vertex_buffers; i++) {
+        const command::BoundVertexBuffer& vertices = part.vertex_buffers[bound.first_vertex_buffer + i];
+        const shader::VertexBinding& at = state.vertex_bindings[vertices.binding];
+        if (vertices.binding != input.binding) continue;
+        if (Status ok = note_buffer(pass, pipeline, "vertex buffer", *vertices.buffer, at.data, at.size_B); !ok) return ok;
+      }
+    if (indexed.count(&state))
+      if (Status ok = note_buffer(pass, pipeline, "index buffer", *bound.index_buffer, state.index_data, state.index_size_B); !ok)
+        return ok;
+    if (!bound.sets) continue;
+    for (const shader::BufferSlot& slot : pipeline.program().resources.buffers)
+      for (uint32_t i = 0; bound.sets->memory[slot.set] && i < slot.count; i++) {
+        const SetMemory& memory = *bound.sets->memory[slot.set];
+        const DescriptorBinding& binding = *memory.layout->find(slot.binding);
+        if (i >= memory.count_of(binding)) break;
+        const Element& e = memory.element(binding, i);
+        if (!e.buffer) continue;
+        if (Status ok = note_descriptor(pass, pipeline, *bound.sets, slot, i, *e.buffer); !ok) return ok;
+      }
+  }
+  for (const command::IndirectDraw& draw : part.indirects)
+    if (Status ok = note_buffer(pass, *part.bound.front().pipeline, "indirect buffer", *draw.buffer, draw.buffer->data() + draw.offset_B,
+                                draw.buffer->size_B() - draw.offset_B);
+        !ok)
+      return ok;
+  return Ok{};
+}
+
+}  // namespace
+
 Status note_part(command::Pass& pass, const command::Pass& part) {
+  if (Status ok = note_buffers_of_part(pass, part); !ok) return ok;
   const std::string who = "the secondary command buffer '" + part.info.label + "'";
   for (const Ptr<ImageView>& view : part.read_views)
     if (const uint32_t read = framebuffer::targets_read(pass.feedback, *view))

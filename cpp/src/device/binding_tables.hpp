@@ -12,6 +12,10 @@ Status bind_sets(Recorder& recorder);
 /// The same for sets that may be updated after they were bound, as they are now: when the pass, a copy that is not shared, is submitted.
 Status bind_late_sets(exec::DeviceState& device, command::Pass& pass);
 
+/// Vertices, indices or indirect commands at `data` in the buffer are read while the pass writes its targets: an error if it writes them.
+Status note_buffer(command::Pass& pass, const Pipeline& pipeline, const char* what, const Buffer& buffer, const uint8_t* data,
+                   uint64_t size_B);
+
 /// What a secondary's part reads and writes of the pass's targets; an error where both meet in one target.
 Status note_part(command::Pass& pass, const command::Pass& part);
 

@@ -113,10 +113,18 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
       if (!r.vertex_buffers[binding.binding])
         return invalid(pass_name(pass) + ", pipeline '" + pipeline.info().label + "': vertex buffer binding " +
                        std::to_string(binding.binding) + " is not bound");
+    for (const auto& binding : r.state.resolved->vertex_input) {
+      const shader::VertexBinding& at = r.state.vertex_bindings[binding.binding];
+      const Buffer& buffer = *r.vertex_buffers[binding.binding];
+      if (Status ok = device::note_buffer(pass, pipeline, "vertex buffer", buffer, at.data, at.size_B); !ok) return ok.error();
+    }
     if (Status ok = device::prepare_deferral(r, pass, r.state); !ok) return ok.error();
   }
   if (indexed && !r.state.index_data)
     return invalid(pass_name(pass) + ": indexed draw without an index buffer; call bind_index_buffer first");
+  if (indexed && r.index_buffer)
+    if (Status ok = device::note_buffer(pass, pipeline, "index buffer", *r.index_buffer, r.state.index_data, r.state.index_size_B); !ok)
+      return ok.error();
   if (r.state_dirty || r.sets_dirty) {
     if (r.sets_dirty) {
       for (uint32_t i = 0; i < kMaxDescriptorSets; i++) r.set_versions[i] = r.sets[i] ? r.sets[i]->version() : 0;
@@ -169,6 +177,9 @@ Status add_indirect(Recorder& r, bool indexed, Ptr<Buffer> buffer, uint64_t offs
   auto base = resolve_draw(r, indexed);
   if (!base) return base.error();
   command::Pass& pass = *r.open;
+  if (Status ok = device::note_buffer(pass, *r.dynamic.pipeline(), "indirect buffer", *buffer, buffer->data() + offset_B, end - offset_B);
+      !ok)
+    return ok;
   pass.commands.push_back({command::RecordedCommand::Kind::indirect, static_cast<uint32_t>(pass.indirects.size())});
   pass.indirects.push_back({*base, std::move(buffer), offset_B, count, stride_B});
   return Ok{};
