@@ -1,16 +1,17 @@
-// shader/lower/context.hpp -- the state of lowering one entry point to LLVM IR, shared by the files lower_*.cpp.
+// shader/lower/context.hpp -- the state of lowering one entry point to LLVM IR, shared by the files of shader/lower.
 //
 // In: a Module, its constants, Divergence. Out: instructions in an LLVM function. A SPIR-V value is a list of scalars (composites
 // flattened); each is uniform (an LLVM scalar) or varying (a vector of N lanes). Booleans are i1. The execution mask is null where all
 // lanes run.
-//   lower_structure, lower_divergence   analyses
-//   lower_control_flow.cpp              masks, selections, switches, loops, calls, OpPhi
-//   lower_instructions.cpp              dispatch; lower_alu.cpp, lower_glsl450.cpp: arithmetic
-//   lower_pointers.cpp                  access chains; lower_variables.cpp, lower_buffers.cpp, lower_atomics.cpp: memory
-//   lower_image.cpp                     textures; lower_inputs.cpp: interpolation
-//   lower_vertex.cpp, lower_fragment.cpp, lower_blocks.cpp  entry points
+//   structure, divergence   analyses
+//   control_flow            masks, selections, switches, loops, calls, OpPhi
+//   instructions            dispatch; alu, composites, matrices, derivatives, glsl450: arithmetic
+//   pointers                access chains; variables, buffers, atomics: memory
+//   image                   textures; inputs: interpolation
+//   vertex, fragment, blocks   entry points
 #pragma once
 
+#include <cassert>
 #include <optional>
 
 #include "shader/compiler.hpp"
@@ -143,7 +144,7 @@ struct Lowering {
   Frame& frame() { return *frames.back(); }
   const Instruction* current = nullptr;
 
-  // -- lower_values.cpp: types, constants, values --------------------------------------------------------------------------------
+  // -- values.cpp: types, constants, values --------------------------------------------------------------------------------
   void fail(const std::string& message, VkResult code = VK_ERROR_INVALID_SHADER_NV);
   /// What Vulkan has and we have not.
   void unsupported(const std::string& message) { fail(message, VK_ERROR_FEATURE_NOT_PRESENT); }
@@ -159,14 +160,49 @@ struct Lowering {
   Val value(uint32_t id);
   Value scalar(uint32_t id);  // first component
   void define(uint32_t id, Val v);
+  /// Each scalar is of its base's type, and uniform unless it may vary.
+  bool holds(const Val& v, bool varying);
   static bool is_varying(Value v) { return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind; }
-  Value vary(Value v) const;             // splats uniform values
-  void unify(Value& a, Value& b) const;  // both the same shape
+  Value vary(Value v) const;  // splats uniform values
+  /// All of one shape: varying where one is.
+  template <class... Values>
+  void unify(Values&... v) const {
+    if ((is_varying(v) || ...)) ((v = vary(v)), ...);
+  }
+  /// f of each scalar, of pairs and of triples of scalars brought to one shape.
+  template <class F>
+  Val map(uint32_t type, const Val& a, F&& f) const {
+    Val r{type, {}};
+    for (Value x : a.c) r.c.push_back(f(ir, x));
+    return r;
+  }
+  template <class F>
+  Val map(uint32_t type, const Val& a, const Val& b, F&& f) const {
+    assert(a.c.size() == b.c.size());
+    Val r{type, {}};
+    for (size_t k = 0; k < a.c.size(); ++k) {
+      Value x = a.c[k], y = b.c[k];
+      unify(x, y);
+      r.c.push_back(f(ir, x, y));
+    }
+    return r;
+  }
+  template <class F>
+  Val map(uint32_t type, const Val& a, const Val& b, const Val& c, F&& f) const {
+    assert(a.c.size() == b.c.size() && a.c.size() == c.c.size());
+    Val r{type, {}};
+    for (size_t k = 0; k < a.c.size(); ++k) {
+      Value x = a.c[k], y = b.c[k], z = c.c[k];
+      unify(x, y, z);
+      r.c.push_back(f(ir, x, y, z));
+    }
+    return r;
+  }
   Value bool_to_int(Value v) const { return ir.zext(v, ir.i32); }
   Value select(Value condition, Value a, Value b) const;  // any mixture of shapes
   Value uniform(Value v);                                 // fails where the value is varying
 
-  // -- lower_control_flow.cpp -----------------------------------------------------------------------------------------------------
+  // -- control_flow.cpp -----------------------------------------------------------------------------------------------------
   Value mask_alloca(const char* name);  // all false
   Value load_mask(Value slot) const { return ir.int_to_mask(ir.load(ir.vi32, slot, 4)); }
   void store_mask(Value slot, Value mask) const;  // null: all
@@ -192,20 +228,30 @@ struct Lowering {
   Variable& slot_of(uint32_t id, uint32_t type, bool escaping);
   bool same_node(uint32_t inner, uint32_t outer_region) const;
 
-  // -- lower_instructions.cpp -----------------------------------------------------------------------------------------------------
+  // -- instructions.cpp -----------------------------------------------------------------------------------------------------
   void block(const BasicBlock& b, uint32_t region);
   void instruction(const Instruction& i, uint32_t index);
   void function_call(const Instruction& i);
   bool delay(const Instruction& i, const BasicBlock& b);
 
-  // -- lower_alu.cpp ----------------------------------------------------------------------------------------------------------------
+  // -- alu.cpp, composites.cpp ------------------------------------------------------------------------------------------
   bool alu(const Instruction& i);
-  bool composite(const Instruction& i);
+  Val alu_of_whole(const Instruction& i);
   bool fused_sum(const Instruction& i);
-  Val dot(const Val& a, const Val& b, uint32_t type);
-  Val matrix_times_vector(const Val& matrix, const Val& vector, uint32_t rows, uint32_t columns, uint32_t type);
-  Value divide(spv::Op op, Value a, Value b);
-  Value derivative(spv::Op op, Value v);
+  Value bit_field(spv::Op op, Value base, Value insert, Value offset, Value count) const;
+  bool composite(const Instruction& i);
+
+  // -- matrices.cpp -----------------------------------------------------------------------------------------------------------
+  bool products(const Instruction& i);
+  Val dot(const Val& a, const Val& b, uint32_t type) const;
+  Val scaled(const Val& v, Value factor, uint32_t type) const;
+  Val matrix_times_vector(const Val& matrix, const Val& vector, uint32_t rows, uint32_t columns, uint32_t type) const;
+  Val matrix_product(const Instruction& i);
+  Val determinant_or_inverse(const Instruction& i, bool inverse);
+
+  // -- derivatives.cpp --------------------------------------------------------------------------------------------------------
+  bool derivatives(const Instruction& i);
+  Value derivative(spv::Op op, Value v) const;
   /// Of each lane of a quad the value of its pixel `p`.
   Value pick_pixel(Value v, int p) const;
   struct Gradient {
@@ -213,15 +259,18 @@ struct Lowering {
   };
   Gradient gradient(uint32_t id);
   Val at_corner(uint32_t id, uint32_t corner);
-  Value finite_shift(Value b) const { return ir.and_(b, Ir::same(b, 31)); }
 
-  // -- lower_glsl450.cpp ------------------------------------------------------------------------------------------------------------
+  // -- glsl450.cpp ------------------------------------------------------------------------------------------------------------
   Val glsl450(const Instruction& i);
   Val constant_power(const Instruction& i);
-  Val determinant_or_inverse(const Instruction& i, bool inverse);
   Val pack(uint32_t op, const Val& v, uint32_t type);
+  Val by_length(uint32_t op, const Val& v, uint32_t type);
+  Val by_normal(const Instruction& i);
+  Val refract(const Val& incident, const Val& normal, Value eta, uint32_t type);
+  Val cross(Val a, Val b, uint32_t type);
+  Val in_two_parts(const Instruction& i);
 
-  // -- lower_pointers.cpp, lower_variables.cpp -----------------------------------------------------------------------------------------
+  // -- pointers.cpp, variables.cpp -----------------------------------------------------------------------------------------
   Pointer pointer(uint32_t id);
   /// Of a pointer or image that is used where its block does not dominate by structure: its indices (null: none) go through memory.
   void keep_indices(uint32_t id, std::initializer_list<Value> indices);
@@ -238,7 +287,7 @@ struct Lowering {
   Val load_variable(const Variable& v, uint32_t type, uint32_t word, Value dynamic);
   void store_variable(Variable& v, const Val& x, uint32_t word, Value dynamic, Value mask);
 
-  // -- lower_buffers.cpp, lower_atomics.cpp ----------------------------------------------------------------------------------------------
+  // -- buffers.cpp, atomics.cpp ----------------------------------------------------------------------------------------------
   struct BufferAddress {
     Value data = nullptr, size_B = nullptr;  // scalars, or vectors where the element varies
     bool whole = false;                      // constant offsets need no check
@@ -256,7 +305,7 @@ struct Lowering {
   Value element_address(Value first, Value element, uint32_t count, uint32_t stride_B) const;
   Value zero_page(uint32_t size_B);
 
-  // -- lower_image.cpp --------------------------------------------------------------------------------------------------------------------
+  // -- image.cpp --------------------------------------------------------------------------------------------------------------------
   bool image(const Instruction& i);
   ImageValue image_value(uint32_t id);
 

@@ -1,11 +1,16 @@
 // shader/lower/glsl450.cpp -- the extended instructions of GLSL.std.450 on 32-bit types.
 //
-// In: OpExtInst. Out: values, by the emitters of math.hpp and short formulas; the same bits on every lane and for uniform values.
+// In: OpExtInst. Out: values, by the emitters of math.hpp and short formulas; the same bits on every lane and for uniform values. What
+// works on each scalar alone stands in three tables, by its number of operands. Matrices: matrices.cpp.
 // Source: SPIR-V Extended Instructions for GLSL, 1.00; Vulkan, "Precision and Operation of SPIR-V Instructions".
 #include <spirv/unified1/GLSL.std.450.h>
 
+#include <algorithm>
+#include <cassert>
+
 #include "shader/ir/math.hpp"
 #include "shader/lower/context.hpp"
+#include "shader/lower/elementwise.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -17,6 +22,87 @@ Value find_high_bit(const Ir& ir, Value x) {
   Value zeros = ir.call_intrinsic("llvm.ctlz", {Ir::type_of(x)}, {x, ir.c1(false)});
   return ir.sub(Ir::same(x, 31), zeros);
 }
+
+/// Index of the lowest set bit; -1 for zero.
+Value find_low_bit(const Ir& ir, Value x) {
+  Value zeros = ir.call_intrinsic("llvm.cttz", {Ir::type_of(x)}, {x, ir.c1(false)});
+  return ir.select(ir.eq(x, Ir::same(x, 0)), Ir::same(x, ~0ull), zeros);
+}
+
+Value inverse_sqrt(const Ir& ir, Value x) { return ir.fdiv(ir.fk(x, 1.0f), ir.sqrt(x)); }
+
+/// What modf leaves. Infinite numbers have no fraction; the sign is kept.
+Value fraction_with_sign(const Ir& ir, Value x) {
+  Value infinite = ir.feq(ir.fabs(x), ir.as_float(Ir::same(ir.bits(x), 0x7f800000u)));
+  return ir.copysign(ir.select(infinite, ir.fk(x, 0.0f), ir.fsub(x, ir.ftrunc(x))), x);
+}
+
+Value smooth_step(const Ir& ir, Value low, Value high, Value x) {
+  Value t = emit_fclamp(ir, ir.fdiv(ir.fsub(x, low), ir.fsub(high, low)), ir.fk(x, 0.0f), ir.fk(x, 1.0f));
+  return ir.fmul(ir.fmul(t, t), ir.fma(ir.fk(x, -2.0f), t, ir.fk(x, 3.0f)));
+}
+
+constexpr Unary<uint32_t> kUnary[] = {
+    {GLSLstd450Round, [](const Ir& ir, Value x) { return ir.round_even(x); }},
+    {GLSLstd450RoundEven, [](const Ir& ir, Value x) { return ir.round_even(x); }},
+    {GLSLstd450Trunc, [](const Ir& ir, Value x) { return ir.ftrunc(x); }},
+    {GLSLstd450FAbs, [](const Ir& ir, Value x) { return ir.fabs(x); }},
+    {GLSLstd450SAbs, [](const Ir& ir, Value x) { return ir.select(ir.slt(x, Ir::same(x, 0)), ir.neg(x), x); }},
+    {GLSLstd450FSign, emit_fsign},
+    {GLSLstd450SSign, [](const Ir& ir, Value x) { return ir.or_(ir.ashr(x, 31), ir.lshr(ir.neg(x), 31)); }},
+    {GLSLstd450Floor, [](const Ir& ir, Value x) { return ir.floor(x); }},
+    {GLSLstd450Ceil, [](const Ir& ir, Value x) { return ir.ceil(x); }},
+    {GLSLstd450Fract, emit_fract},
+    {GLSLstd450Radians, [](const Ir& ir, Value x) { return ir.fmul(x, ir.fk(x, kPi / 180.0f)); }},
+    {GLSLstd450Degrees, [](const Ir& ir, Value x) { return ir.fmul(x, ir.fk(x, 180.0f / kPi)); }},
+    {GLSLstd450Sin, emit_sin},
+    {GLSLstd450Cos, emit_cos},
+    {GLSLstd450Tan, emit_tan},
+    {GLSLstd450Asin, emit_asin},
+    {GLSLstd450Acos, emit_acos},
+    {GLSLstd450Atan, emit_atan},
+    {GLSLstd450Sinh, emit_sinh},
+    {GLSLstd450Cosh, emit_cosh},
+    {GLSLstd450Tanh, emit_tanh},
+    {GLSLstd450Asinh, emit_asinh},
+    {GLSLstd450Acosh, emit_acosh},
+    {GLSLstd450Atanh, emit_atanh},
+    {GLSLstd450Exp, emit_exp},
+    {GLSLstd450Log, emit_log},
+    {GLSLstd450Exp2, emit_exp2},
+    {GLSLstd450Log2, emit_log2},
+    {GLSLstd450Sqrt, [](const Ir& ir, Value x) { return ir.sqrt(x); }},
+    {GLSLstd450InverseSqrt, inverse_sqrt},
+    {GLSLstd450FindILsb, find_low_bit},
+    {GLSLstd450FindSMsb, [](const Ir& ir, Value x) { return find_high_bit(ir, ir.xor_(x, ir.ashr(x, 31))); }},
+    {GLSLstd450FindUMsb, find_high_bit},
+};
+
+constexpr Binary<uint32_t> kBinary[] = {
+    {GLSLstd450Atan2, emit_atan2},
+    {GLSLstd450Pow, emit_pow},
+    {GLSLstd450FMin, emit_fmin},
+    {GLSLstd450NMin, emit_fmin},
+    {GLSLstd450FMax, emit_fmax},
+    {GLSLstd450NMax, emit_fmax},
+    {GLSLstd450UMin, [](const Ir& ir, Value x, Value y) { return ir.umin(x, y); }},
+    {GLSLstd450SMin, [](const Ir& ir, Value x, Value y) { return ir.smin(x, y); }},
+    {GLSLstd450UMax, [](const Ir& ir, Value x, Value y) { return ir.umax(x, y); }},
+    {GLSLstd450SMax, [](const Ir& ir, Value x, Value y) { return ir.smax(x, y); }},
+    {GLSLstd450Step, [](const Ir& ir, Value edge, Value x) { return ir.select(ir.flt(x, edge), ir.fk(x, 0.0f), ir.fk(x, 1.0f)); }},
+    {GLSLstd450Ldexp, emit_ldexp},
+};
+
+constexpr Ternary<uint32_t> kTernary[] = {
+    {GLSLstd450FClamp, emit_fclamp},
+    {GLSLstd450NClamp, emit_fclamp},
+    {GLSLstd450UClamp, [](const Ir& ir, Value x, Value low, Value high) { return ir.umin(ir.umax(x, low), high); }},
+    {GLSLstd450SClamp, [](const Ir& ir, Value x, Value low, Value high) { return ir.smin(ir.smax(x, low), high); }},
+    // Exact at both ends: a = 0 gives x, a = 1 gives y.
+    {GLSLstd450FMix, [](const Ir& ir, Value x, Value y, Value a) { return ir.fma(a, y, ir.fma(ir.fneg(a), x, x)); }},
+    {GLSLstd450SmoothStep, smooth_step},
+    {GLSLstd450Fma, [](const Ir& ir, Value x, Value y, Value z) { return ir.fma(x, y, z); }},
+};
 
 }  // namespace
 
@@ -37,6 +123,7 @@ Val Lowering::pack(uint32_t op, const Val& v, uint32_t type) {
   const bool bytes =
       op == GLSLstd450PackSnorm4x8 || op == GLSLstd450PackUnorm4x8 || op == GLSLstd450UnpackSnorm4x8 || op == GLSLstd450UnpackUnorm4x8;
   const uint32_t bits = bytes ? 8 : 16, parts = bytes ? 4 : 2;
+  assert(v.c.size() == (op >= GLSLstd450UnpackSnorm2x16 ? 1 : parts));
   Val r{type, {}};
   if (op == GLSLstd450UnpackHalf2x16) {
     for (uint32_t k = 0; k < 2; ++k)
@@ -57,48 +144,6 @@ Val Lowering::pack(uint32_t op, const Val& v, uint32_t type) {
     word = word ? ir.or_(word, x) : x;
   }
   r.c = {word};
-  return r;
-}
-
-/// By cofactors; column-major, n = 2, 3, 4.
-Val Lowering::determinant_or_inverse(const Instruction& i, bool inverse) {
-  Val a = value(m.operand(i, 2));
-  const uint32_t n = m.type(m.type_of(m.operand(i, 2))).count;
-  bool varying = false;
-  for (Value x : a.c) varying = varying || is_varying(x);
-  for (Value& x : a.c) x = varying ? vary(x) : x;
-  // Determinant of the submatrix of the given rows and columns.
-  std::function<Value(std::vector<uint32_t>, std::vector<uint32_t>)> minor = [&](std::vector<uint32_t> rows,
-                                                                                 std::vector<uint32_t> columns) -> Value {
-    if (rows.size() == 1) return a.c[columns[0] * n + rows[0]];
-    Value sum = nullptr;
-    for (size_t k = 0; k < columns.size(); ++k) {
-      std::vector<uint32_t> rest = columns;
-      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(k));
-      Value factor = a.c[columns[k] * n + rows[0]];
-      Value part = minor({rows.begin() + 1, rows.end()}, rest);
-      if (!sum)
-        sum = ir.fmul(factor, part);
-      else
-        sum = ir.fma(k & 1 ? ir.fneg(factor) : factor, part, sum);
-    }
-    return sum;
-  };
-  std::vector<uint32_t> all;
-  for (uint32_t k = 0; k < n; ++k) all.push_back(k);
-  Value determinant = minor(all, all);
-  if (!inverse) return {i.type, {determinant}};
-  Value scale = ir.fdiv(ir.fk(determinant, 1.0f), determinant);
-  Val r{i.type, {}};
-  for (uint32_t column = 0; column < n; ++column) {
-    for (uint32_t row = 0; row < n; ++row) {
-      std::vector<uint32_t> rows = all, columns = all;  // the transposed cofactor
-      rows.erase(rows.begin() + column);
-      columns.erase(columns.begin() + row);
-      Value x = ir.fmul(minor(rows, columns), scale);
-      r.c.push_back((row + column) & 1 ? ir.fneg(x) : x);
-    }
-  }
   return r;
 }
 
@@ -128,261 +173,126 @@ Val Lowering::constant_power(const Instruction& i) {
   return r;
 }
 
+/// Length, Distance, Normalize: what is made of a sum of squares. A vector of one is its own length, but for the sign.
+Val Lowering::by_length(uint32_t op, const Val& v, uint32_t type) {
+  assert(op == GLSLstd450Length || op == GLSLstd450Distance || op == GLSLstd450Normalize);
+  assert(!v.c.empty() && v.c.size() <= 4);
+  if (op == GLSLstd450Normalize) {
+    if (v.c.size() == 1) return {type, {emit_fsign(ir, v.c[0])}};
+    return scaled(v, inverse_sqrt(ir, dot(v, v, 0).c[0]), type);
+  }
+  return {type, {v.c.size() == 1 ? ir.fabs(v.c[0]) : ir.sqrt(dot(v, v, 0).c[0])}};
+}
+
+Val Lowering::cross(Val a, Val b, uint32_t type) {
+  assert(a.c.size() == 3 && b.c.size() == 3);
+  unify(a.c[0], a.c[1], a.c[2], b.c[0], b.c[1], b.c[2]);
+  Val r{type, {}};
+  for (uint32_t n = 0; n < 3; ++n) {
+    const uint32_t p = (n + 1) % 3, q = (n + 2) % 3;
+    r.c.push_back(ir.fma(a.c[p], b.c[q], ir.fneg(ir.fmul(a.c[q], b.c[p]))));
+  }
+  return r;
+}
+
+Val Lowering::refract(const Val& incident, const Val& normal, Value eta, uint32_t type) {
+  Value d = dot(normal, incident, 0).c[0];
+  unify(eta, d);
+  Value one = ir.fk(eta, 1.0f);
+  Value rest = ir.fma(ir.fneg(ir.fmul(eta, eta)), ir.fma(ir.fneg(d), d, one), one);
+  Value none = ir.flt(rest, ir.fk(rest, 0.0f));
+  Value along = ir.fma(eta, d, ir.sqrt(rest));
+  return map(type, incident, normal, [&](const Ir&, Value x, Value y) {
+    Value e = eta, a = along;
+    unify(e, a, x, y);
+    Value result = ir.fma(e, x, ir.fneg(ir.fmul(a, y)));
+    return select(none, ir.fk(result, 0.0f), result);
+  });
+}
+
+/// FaceForward, Reflect, Refract: vectors and their normal.
+Val Lowering::by_normal(const Instruction& i) {
+  const auto arg = [&](uint32_t k) { return value(m.operand(i, k + 2)); };
+  const uint32_t op = m.operand(i, 1);
+  const Val first = arg(0), second = arg(1);
+  if (op == GLSLstd450Refract) return refract(first, second, arg(2).c[0], i.type);
+  if (op == GLSLstd450Reflect) {  // incident, normal
+    Value d = dot(second, first, 0).c[0];
+    Value twice = ir.fmul(d, ir.fk(d, -2.0f));
+    return map(i.type, second, first, [&](const Ir&, Value n, Value incident) {
+      Value a = twice;
+      unify(a, n, incident);
+      return ir.fma(a, n, incident);
+    });
+  }
+  assert(op == GLSLstd450FaceForward);  // vector, incident, reference
+  Value d = dot(arg(2), second, 0).c[0];
+  Value keep = ir.flt(d, ir.fk(d, 0.0f));
+  return map(i.type, first, [&](const Ir&, Value x) { return select(keep, x, ir.fneg(x)); });
+}
+
+/// Modf and Frexp: two results, of which the second is stored, or joins the first in a structure.
+Val Lowering::in_two_parts(const Instruction& i) {
+  const uint32_t op = m.operand(i, 1);
+  const Val a = value(m.operand(i, 2));
+  Val first{i.type, {}}, second;
+  for (Value x : a.c) {
+    if (op == GLSLstd450Modf || op == GLSLstd450ModfStruct) {
+      first.c.push_back(fraction_with_sign(ir, x)), second.c.push_back(ir.ftrunc(x));
+    } else {
+      const Frexp f = emit_frexp(ir, x);
+      first.c.push_back(f.significand), second.c.push_back(f.exponent);
+    }
+  }
+  if (op == GLSLstd450Modf || op == GLSLstd450Frexp) {
+    store(pointer(m.operand(i, 3)), second, true);
+  } else {
+    first.c.insert(first.c.end(), second.c.begin(), second.c.end());
+  }
+  return first;
+}
+
 Val Lowering::glsl450(const Instruction& i) {
   const uint32_t op = m.operand(i, 1);
   const auto arg = [&](uint32_t k) { return value(m.operand(i, k + 2)); };
-  const auto map1 = [&](auto&& f) {
-    Val a = arg(0), r{i.type, {}};
-    for (Value x : a.c) r.c.push_back(f(x));
-    return r;
-  };
-  const auto map2 = [&](auto&& f) {
-    Val a = arg(0), b = arg(1), r{i.type, {}};
-    for (size_t k = 0; k < a.c.size() && k < b.c.size(); ++k) {
-      unify(a.c[k], b.c[k]);
-      r.c.push_back(f(a.c[k], b.c[k]));
-    }
-    return r;
-  };
-  const auto map3 = [&](auto&& f) {
-    Val a = arg(0), b = arg(1), c = arg(2), r{i.type, {}};
-    for (size_t k = 0; k < a.c.size() && k < b.c.size() && k < c.c.size(); ++k) {
-      Value x = a.c[k], y = b.c[k], z = c.c[k];
-      if (is_varying(x) || is_varying(y) || is_varying(z)) x = vary(x), y = vary(y), z = vary(z);
-      r.c.push_back(f(x, y, z));
-    }
-    return r;
-  };
-  const auto k = [&](Value shape, float x) { return ir.fk(shape, x); };
-  const auto scaled = [&](const Val& v, Value s, uint32_t type) {
-    Val r{type, {}};
-    for (Value x : v.c) {
-      Value y = s;
-      unify(x, y);
-      r.c.push_back(ir.fmul(x, y));
-    }
-    return r;
-  };
-  const auto inverse_sqrt = [&](Value x) { return ir.fdiv(k(x, 1.0f), ir.sqrt(x)); };
+  if (op == GLSLstd450Pow) {
+    if (Val power = constant_power(i); !power.c.empty()) return power;
+  }
+  if (const auto* unary = row_of(kUnary, op)) return map(i.type, arg(0), unary->emit);
+  if (const auto* binary = row_of(kBinary, op)) {
+    const Val a = arg(0);
+    return map(i.type, a, arg(1), binary->emit);
+  }
+  if (const auto* ternary = row_of(kTernary, op)) {
+    const Val a = arg(0), b = arg(1);
+    return map(i.type, a, b, arg(2), ternary->emit);
+  }
+  if (op >= GLSLstd450PackSnorm4x8 && op <= GLSLstd450UnpackUnorm4x8 && op != GLSLstd450PackDouble2x32 && op != GLSLstd450UnpackDouble2x32)
+    return pack(op, arg(0), i.type);
   switch (op) {
-    case GLSLstd450Round:
-    case GLSLstd450RoundEven:
-      return map1([&](Value x) { return ir.round_even(x); });
-    case GLSLstd450Trunc:
-      return map1([&](Value x) { return ir.ftrunc(x); });
-    case GLSLstd450FAbs:
-      return map1([&](Value x) { return ir.fabs(x); });
-    case GLSLstd450SAbs:
-      return map1([&](Value x) { return ir.select(ir.slt(x, Ir::same(x, 0)), ir.neg(x), x); });
-    case GLSLstd450FSign:
-      return map1([&](Value x) { return emit_fsign(ir, x); });
-    case GLSLstd450SSign:
-      return map1([&](Value x) { return ir.or_(ir.ashr(x, 31), ir.lshr(ir.neg(x), 31)); });
-    case GLSLstd450Floor:
-      return map1([&](Value x) { return ir.floor(x); });
-    case GLSLstd450Ceil:
-      return map1([&](Value x) { return ir.ceil(x); });
-    case GLSLstd450Fract:
-      return map1([&](Value x) { return emit_fract(ir, x); });
-    case GLSLstd450Radians:
-      return map1([&](Value x) { return ir.fmul(x, k(x, kPi / 180.0f)); });
-    case GLSLstd450Degrees:
-      return map1([&](Value x) { return ir.fmul(x, k(x, 180.0f / kPi)); });
-    case GLSLstd450Sin:
-      return map1([&](Value x) { return emit_sin(ir, x); });
-    case GLSLstd450Cos:
-      return map1([&](Value x) { return emit_cos(ir, x); });
-    case GLSLstd450Tan:
-      return map1([&](Value x) { return emit_tan(ir, x); });
-    case GLSLstd450Asin:
-      return map1([&](Value x) { return emit_asin(ir, x); });
-    case GLSLstd450Acos:
-      return map1([&](Value x) { return emit_acos(ir, x); });
-    case GLSLstd450Atan:
-      return map1([&](Value x) { return emit_atan(ir, x); });
-    case GLSLstd450Sinh:
-      return map1([&](Value x) { return emit_sinh(ir, x); });
-    case GLSLstd450Cosh:
-      return map1([&](Value x) { return emit_cosh(ir, x); });
-    case GLSLstd450Tanh:
-      return map1([&](Value x) { return emit_tanh(ir, x); });
-    case GLSLstd450Asinh:
-      return map1([&](Value x) { return emit_asinh(ir, x); });
-    case GLSLstd450Acosh:
-      return map1([&](Value x) { return emit_acosh(ir, x); });
-    case GLSLstd450Atanh:
-      return map1([&](Value x) { return emit_atanh(ir, x); });
-    case GLSLstd450Atan2:
-      return map2([&](Value y, Value x) { return emit_atan2(ir, y, x); });
-    case GLSLstd450Pow:
-      if (Val power = constant_power(i); !power.c.empty()) return power;
-      return map2([&](Value x, Value y) { return emit_pow(ir, x, y); });
-    case GLSLstd450Exp:
-      return map1([&](Value x) { return emit_exp(ir, x); });
-    case GLSLstd450Log:
-      return map1([&](Value x) { return emit_log(ir, x); });
-    case GLSLstd450Exp2:
-      return map1([&](Value x) { return emit_exp2(ir, x); });
-    case GLSLstd450Log2:
-      return map1([&](Value x) { return emit_log2(ir, x); });
-    case GLSLstd450Sqrt:
-      return map1([&](Value x) { return ir.sqrt(x); });
-    case GLSLstd450InverseSqrt:
-      return map1(inverse_sqrt);
     case GLSLstd450Determinant:
-      return determinant_or_inverse(i, false);
     case GLSLstd450MatrixInverse:
-      return determinant_or_inverse(i, true);
+      return determinant_or_inverse(i, op == GLSLstd450MatrixInverse);
     case GLSLstd450Modf:
-    case GLSLstd450ModfStruct: {
-      Val whole = map1([&](Value x) { return ir.ftrunc(x); });
-      Val part = map1([&](Value x) {
-        // Infinite numbers have no fraction; the sign is kept.
-        Value infinite = ir.feq(ir.fabs(x), ir.as_float(Ir::same(ir.bits(x), 0x7f800000u)));
-        return ir.copysign(ir.select(infinite, k(x, 0.0f), ir.fsub(x, ir.ftrunc(x))), x);
-      });
-      if (op == GLSLstd450Modf) {
-        store(pointer(m.operand(i, 3)), whole, true);
-      } else {
-        part.c.insert(part.c.end(), whole.c.begin(), whole.c.end());
-      }
-      return part;
-    }
-    case GLSLstd450FMin:
-    case GLSLstd450NMin:
-      return map2([&](Value x, Value y) { return emit_fmin(ir, x, y); });
-    case GLSLstd450FMax:
-    case GLSLstd450NMax:
-      return map2([&](Value x, Value y) { return emit_fmax(ir, x, y); });
-    case GLSLstd450FClamp:
-    case GLSLstd450NClamp:
-      return map3([&](Value x, Value low, Value high) { return emit_fclamp(ir, x, low, high); });
-    case GLSLstd450UMin:
-      return map2([&](Value x, Value y) { return ir.umin(x, y); });
-    case GLSLstd450SMin:
-      return map2([&](Value x, Value y) { return ir.smin(x, y); });
-    case GLSLstd450UMax:
-      return map2([&](Value x, Value y) { return ir.umax(x, y); });
-    case GLSLstd450SMax:
-      return map2([&](Value x, Value y) { return ir.smax(x, y); });
-    case GLSLstd450UClamp:
-      return map3([&](Value x, Value low, Value high) { return ir.umin(ir.umax(x, low), high); });
-    case GLSLstd450SClamp:
-      return map3([&](Value x, Value low, Value high) { return ir.smin(ir.smax(x, low), high); });
-    // Exact at both ends: a = 0 gives x, a = 1 gives y.
-    case GLSLstd450FMix:
-      return map3([&](Value x, Value y, Value a) { return ir.fma(a, y, ir.fma(ir.fneg(a), x, x)); });
-    case GLSLstd450Step:
-      return map2([&](Value edge, Value x) { return ir.select(ir.flt(x, edge), k(x, 0.0f), k(x, 1.0f)); });
-    case GLSLstd450SmoothStep:
-      return map3([&](Value e0, Value e1, Value x) {
-        Value t = emit_fclamp(ir, ir.fdiv(ir.fsub(x, e0), ir.fsub(e1, e0)), k(x, 0.0f), k(x, 1.0f));
-        return ir.fmul(ir.fmul(t, t), ir.fma(k(x, -2.0f), t, k(x, 3.0f)));
-      });
-    case GLSLstd450Fma:
-      return map3([&](Value x, Value y, Value z) { return ir.fma(x, y, z); });
+    case GLSLstd450ModfStruct:
     case GLSLstd450Frexp:
-    case GLSLstd450FrexpStruct: {
-      Val a = arg(0), significand{i.type, {}}, exponent;
-      for (Value x : a.c) {
-        const Frexp f = emit_frexp(ir, x);
-        significand.c.push_back(f.significand), exponent.c.push_back(f.exponent);
-      }
-      if (op == GLSLstd450Frexp) {
-        store(pointer(m.operand(i, 3)), exponent, true);
-      } else {
-        significand.c.insert(significand.c.end(), exponent.c.begin(), exponent.c.end());
-      }
-      return significand;
-    }
-    case GLSLstd450Ldexp:
-      return map2([&](Value x, Value n) { return emit_ldexp(ir, x, n); });
-    case GLSLstd450PackSnorm4x8:
-    case GLSLstd450PackUnorm4x8:
-    case GLSLstd450PackSnorm2x16:
-    case GLSLstd450PackUnorm2x16:
-    case GLSLstd450PackHalf2x16:
-    case GLSLstd450UnpackSnorm2x16:
-    case GLSLstd450UnpackUnorm2x16:
-    case GLSLstd450UnpackHalf2x16:
-    case GLSLstd450UnpackSnorm4x8:
-    case GLSLstd450UnpackUnorm4x8:
-      return pack(op, arg(0), i.type);
-    case GLSLstd450Length: {
-      const Val a = arg(0);
-      if (a.c.size() == 1) return {i.type, {ir.fabs(a.c[0])}};
-      return {i.type, {ir.sqrt(dot(a, a, 0).c[0])}};
-    }
+    case GLSLstd450FrexpStruct:
+      return in_two_parts(i);
+    case GLSLstd450Length:
+    case GLSLstd450Normalize:
+      return by_length(op, arg(0), i.type);
     case GLSLstd450Distance: {
-      Val a = arg(0), b = arg(1), difference;
-      for (size_t n = 0; n < a.c.size(); ++n) {
-        unify(a.c[n], b.c[n]);
-        difference.c.push_back(ir.fsub(a.c[n], b.c[n]));
-      }
-      if (a.c.size() == 1) return {i.type, {ir.fabs(difference.c[0])}};
-      return {i.type, {ir.sqrt(dot(difference, difference, 0).c[0])}};
+      const Val a = arg(0);
+      return by_length(op, map(0, a, arg(1), [](const Ir& ir, Value x, Value y) { return ir.fsub(x, y); }), i.type);
     }
     case GLSLstd450Cross: {
-      Val a = arg(0), b = arg(1), r{i.type, {}};
-      for (Value& x : a.c) unify(x, b.c[0]), unify(x, b.c[1]), unify(x, b.c[2]);
-      for (Value& x : a.c) unify(x, b.c[0]), unify(x, b.c[1]), unify(x, b.c[2]);
-      for (uint32_t n = 0; n < 3; ++n) {
-        const uint32_t p = (n + 1) % 3, q = (n + 2) % 3;
-        r.c.push_back(ir.fma(a.c[p], b.c[q], ir.fneg(ir.fmul(a.c[q], b.c[p]))));
-      }
-      return r;
-    }
-    case GLSLstd450Normalize: {
       const Val a = arg(0);
-      if (a.c.size() == 1) return {i.type, {emit_fsign(ir, a.c[0])}};
-      return scaled(a, inverse_sqrt(dot(a, a, 0).c[0]), i.type);
+      return cross(a, arg(1), i.type);
     }
-    case GLSLstd450FaceForward: {
-      const Val n = arg(0);
-      Value d2 = dot(arg(2), arg(1), 0).c[0];
-      Value keep = ir.flt(d2, k(d2, 0.0f));
-      Val r{i.type, {}};
-      for (Value x : n.c) r.c.push_back(select(keep, x, ir.fneg(x)));
-      return r;
-    }
-    case GLSLstd450Reflect: {
-      const Val incident = arg(0), n = arg(1);
-      Value d2 = dot(n, incident, 0).c[0];
-      Value twice = ir.fmul(d2, k(d2, -2.0f));
-      Val r{i.type, {}};
-      for (size_t c = 0; c < n.c.size(); ++c) {
-        Value a = twice, b = n.c[c], sum = incident.c[c];
-        if (is_varying(a) || is_varying(b) || is_varying(sum)) a = vary(a), b = vary(b), sum = vary(sum);
-        r.c.push_back(ir.fma(a, b, sum));
-      }
-      return r;
-    }
-    case GLSLstd450Refract: {
-      const Val incident = arg(0), n = arg(1);
-      Value eta = arg(2).c[0], d2 = dot(n, incident, 0).c[0];
-      unify(eta, d2);
-      Value one = k(eta, 1.0f);
-      Value rest = ir.fma(ir.fneg(ir.fmul(eta, eta)), ir.fma(ir.fneg(d2), d2, one), one);
-      Value none = ir.flt(rest, k(rest, 0.0f));
-      Value along = ir.fma(eta, d2, ir.sqrt(rest));
-      Val r{i.type, {}};
-      for (size_t c = 0; c < n.c.size(); ++c) {
-        Value e = eta, a = along, x = incident.c[c], y = n.c[c];
-        if (is_varying(e) || is_varying(x) || is_varying(y)) e = vary(e), a = vary(a), x = vary(x), y = vary(y);
-        Value result = ir.fma(e, x, ir.fneg(ir.fmul(a, y)));
-        r.c.push_back(select(none, k(result, 0.0f), result));
-      }
-      return r;
-    }
-    case GLSLstd450FindILsb:
-      return map1([&](Value x) {
-        Value zeros = ir.call_intrinsic("llvm.cttz", {Ir::type_of(x)}, {x, ir.c1(false)});
-        return ir.select(ir.eq(x, Ir::same(x, 0)), Ir::same(x, ~0ull), zeros);
-      });
-    case GLSLstd450FindSMsb:
-      return map1([&](Value x) { return find_high_bit(ir, ir.xor_(x, ir.ashr(x, 31))); });
-    case GLSLstd450FindUMsb:
-      return map1([&](Value x) { return find_high_bit(ir, x); });
+    case GLSLstd450FaceForward:
+    case GLSLstd450Reflect:
+    case GLSLstd450Refract:
+      return by_normal(i);
     case GLSLstd450InterpolateAtCentroid:
     case GLSLstd450InterpolateAtSample:
     case GLSLstd450InterpolateAtOffset:

@@ -3,6 +3,7 @@
 // In: a BasicBlock. Out: LLVM instructions at the current point, values in the frame.
 // Source: SPIR-V specification 1.6, section 3.32.
 #include <algorithm>
+#include <cassert>
 
 #include "shader/lower/context.hpp"
 #include "shader/spirv/limits.hpp"
@@ -40,6 +41,7 @@ bool Lowering::delay(const Instruction& i, const BasicBlock& b) {
 }
 
 void Lowering::block(const BasicBlock& b, uint32_t) {
+  assert(b.first <= b.end && b.end <= m.instructions.size());
   for (uint32_t k = b.first; k < b.end && !failed(); ++k) {
     const Instruction& i = m.instructions[k];
     current = &i;
@@ -177,7 +179,7 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
     if (i.id) define(i.id, v);
     return;
   }
-  if (image(i) || composite(i) || alu(i)) return;
+  if (image(i) || composite(i) || alu(i) || products(i) || derivatives(i)) return;
   unsupported(op_name(i.op) + " is not supported");
 }
 

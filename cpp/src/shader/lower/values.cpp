@@ -58,6 +58,7 @@ uint32_t Lowering::part_type(uint32_t type, uint32_t index) const {
 
 uint32_t Lowering::part_offset(uint32_t type, uint32_t index) {
   const TypeInfo& t = m.type(type);
+  assert(t.kind != Kind::structure || index <= t.members.size());
   if (t.kind != Kind::structure) return index * width(t.element);
   uint32_t offset = 0;
   for (uint32_t k = 0; k < index && k < t.members.size(); ++k) offset += width(t.members[k]);
@@ -65,9 +66,11 @@ uint32_t Lowering::part_offset(uint32_t type, uint32_t index) {
 }
 
 Val Lowering::constant(uint32_t id) {
+  assert(constants.find(id));
   const Constant& c = *constants.find(id);
   Val v{c.type, {}};
   const auto& kinds = bases(c.type);
+  assert(c.words.size() == kinds.size());
   for (size_t k = 0; k < kinds.size(); ++k) {
     const uint32_t word = k < c.words.size() ? c.words[k] : 0;
     Value x = ir.c32(word);
@@ -85,6 +88,7 @@ Val Lowering::zero(uint32_t type) {
 }
 
 Val Lowering::value(uint32_t id) {
+  assert(id != 0 && id < m.bound);
   if (constants.find(id)) return constant(id);
   if (id < d.escape.size() && d.escape[id]) {
     auto slot = frame().slots.find(~id);
@@ -105,7 +109,18 @@ Value Lowering::scalar(uint32_t id) {
   return v.c[0];
 }
 
+bool Lowering::holds(const Val& v, bool varying) {
+  const auto& kinds = bases(v.type);
+  if (v.c.size() != kinds.size()) return false;
+  for (size_t k = 0; k < kinds.size(); ++k) {
+    const Type scalar = scalar_type(kinds[k]), type = Ir::type_of(v.c[k]);
+    if (type != scalar && (type != ir.vec(scalar) || !varying)) return false;
+  }
+  return true;
+}
+
 void Lowering::define(uint32_t id, Val v) {
+  assert(id != 0 && id < m.bound && current);
   const uint32_t type = m.type_of(id);
   v.type = type;
   if (v.c.size() != bases(type).size()) {
@@ -113,6 +128,7 @@ void Lowering::define(uint32_t id, Val v) {
          std::to_string(bases(type).size()));
     v = zero(type);
   }
+  assert(failed() || holds(v, d.is_varying(id)));  // the analysis and the code agree on what differs between lanes
   if (id < d.escape.size() && d.escape[id]) {
     Variable& slot = slot_of(id, type, true);
     store_variable(slot, v, 0, nullptr, d.escape[id] == 2 ? exec : nullptr);
@@ -121,13 +137,9 @@ void Lowering::define(uint32_t id, Val v) {
 }
 
 Value Lowering::vary(Value v) const {
+  assert(Ir::lanes_of(v) == 1 || Ir::lanes_of(v) == ir.lanes);
   if (is_varying(v)) return v;
   return LLVMIsConstant(v) ? Ir::splat_constant(v, ir.lanes) : ir.splat(v);
-}
-
-void Lowering::unify(Value& a, Value& b) const {
-  if (is_varying(a) == is_varying(b)) return;
-  a = vary(a), b = vary(b);
 }
 
 Value Lowering::select(Value condition, Value a, Value b) const {

@@ -6,6 +6,7 @@
 // Source: SPIR-V specification 1.6, sections 3.32.7 "Constant-Creation Instructions", 2.9 "Specialization".
 #include <algorithm>
 #include <cassert>
+#include <optional>
 
 #include "shader/spirv/module.hpp"
 
@@ -20,118 +21,87 @@ constexpr uint64_t kTooMany = 1ull << 40;  // counts saturate there
 
 Error error(const std::string& message) { return {VK_ERROR_INVALID_SHADER_NV, "SPIR-V: " + message}; }
 
-/// One scalar of an integer or Boolean operation; a, b, c are its operands. False: not an operation on scalars.
-bool scalar_op(spv::Op op, uint32_t a, uint32_t b, uint32_t c, uint32_t& r) {
+/// With the sign of the divisor; 0 where there is no quotient.
+uint32_t modulo(int32_t a, int32_t b) {
+  const int32_t rest = b == 0 || b == -1 ? 0 : a % b;
+  return static_cast<uint32_t>(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
+}
+
+/// One scalar of an integer or Boolean operation; a, b, c are its operands. Empty: not an operation on scalars.
+std::optional<uint32_t> scalar_op(spv::Op op, uint32_t a, uint32_t b, uint32_t c) {
   const auto sa = static_cast<int32_t>(a), sb = static_cast<int32_t>(b);
   switch (op) {
     case spv::OpSNegate:
-      r = 0u - a;
-      break;
+      return 0u - a;
     case spv::OpNot:
-      r = ~a;
-      break;
+      return ~a;
     case spv::OpIAdd:
-      r = a + b;
-      break;
+      return a + b;
     case spv::OpISub:
-      r = a - b;
-      break;
+      return a - b;
     case spv::OpIMul:
-      r = a * b;
-      break;
+      return a * b;
     case spv::OpUDiv:
-      r = b ? a / b : 0;
-      break;
+      return b ? a / b : 0;
     case spv::OpUMod:
-      r = b ? a % b : 0;
-      break;
+      return b ? a % b : 0;
     case spv::OpSDiv:
-      r = b == 0 ? 0 : b == ~0u ? 0u - a : static_cast<uint32_t>(sa / sb);
-      break;
+      return b == 0 ? 0 : b == ~0u ? 0u - a : static_cast<uint32_t>(sa / sb);
     case spv::OpSRem:
-      r = b == 0 || b == ~0u ? 0 : static_cast<uint32_t>(sa % sb);
-      break;
-    case spv::OpSMod: {
-      const int32_t m = b == 0 || b == ~0u ? 0 : sa % sb;
-      r = static_cast<uint32_t>(m != 0 && (m < 0) != (sb < 0) ? m + sb : m);
-      break;
-    }
+      return b == 0 || b == ~0u ? 0 : static_cast<uint32_t>(sa % sb);
+    case spv::OpSMod:
+      return modulo(sa, sb);
     case spv::OpShiftRightLogical:
-      r = a >> (b & 31);
-      break;
+      return a >> (b & 31);
     case spv::OpShiftRightArithmetic:
-      r = static_cast<uint32_t>(sa >> (b & 31));
-      break;
+      return static_cast<uint32_t>(sa >> (b & 31));
     case spv::OpShiftLeftLogical:
-      r = a << (b & 31);
-      break;
+      return a << (b & 31);
     case spv::OpBitwiseOr:
-      r = a | b;
-      break;
+      return a | b;
     case spv::OpBitwiseXor:
-      r = a ^ b;
-      break;
+      return a ^ b;
     case spv::OpBitwiseAnd:
-      r = a & b;
-      break;
+      return a & b;
     case spv::OpLogicalOr:
-      r = a | b;
-      break;
+      return a | b;
     case spv::OpLogicalAnd:
-      r = a & b;
-      break;
+      return a & b;
     case spv::OpLogicalNot:
-      r = !a;
-      break;
+      return !a;
     case spv::OpLogicalEqual:
-      r = a == b;
-      break;
+      return a == b;
     case spv::OpLogicalNotEqual:
-      r = a != b;
-      break;
+      return a != b;
     case spv::OpSelect:
-      r = a ? b : c;
-      break;
+      return a ? b : c;
     case spv::OpIEqual:
-      r = a == b;
-      break;
+      return a == b;
     case spv::OpINotEqual:
-      r = a != b;
-      break;
+      return a != b;
     case spv::OpULessThan:
-      r = a < b;
-      break;
+      return a < b;
     case spv::OpSLessThan:
-      r = sa < sb;
-      break;
+      return sa < sb;
     case spv::OpUGreaterThan:
-      r = a > b;
-      break;
+      return a > b;
     case spv::OpSGreaterThan:
-      r = sa > sb;
-      break;
+      return sa > sb;
     case spv::OpULessThanEqual:
-      r = a <= b;
-      break;
+      return a <= b;
     case spv::OpSLessThanEqual:
-      r = sa <= sb;
-      break;
+      return sa <= sb;
     case spv::OpUGreaterThanEqual:
-      r = a >= b;
-      break;
+      return a >= b;
     case spv::OpSGreaterThanEqual:
-      r = sa >= sb;
-      break;
+      return sa >= sb;
     case spv::OpSConvert:
     case spv::OpUConvert:
     case spv::OpFConvert:
-    case spv::OpQuantizeToF16:
-      r = a;
-      return op != spv::OpQuantizeToF16;
+      return a;
     default:
-      return false;
+      return std::nullopt;
   }
-  return true;
 }
 
 struct Evaluator {
@@ -170,6 +140,7 @@ Status Evaluator::walk(uint32_t type, const Instruction& i, uint32_t first_index
 }
 
 Status Evaluator::spec_op(const Instruction& i, Constant& c) {
+  assert(i.op == spv::OpSpecConstantOp && c.words.empty());
   const auto op = static_cast<spv::Op>(m.operand(i, 0));
   static const Constant kEmpty;
   const auto part = [&](uint32_t k) -> const Constant& {
@@ -205,16 +176,16 @@ Status Evaluator::spec_op(const Instruction& i, Constant& c) {
     const auto word = [&](const Constant& x) {
       return x.words.empty() ? 0u : x.words[x.words.size() == 1 ? 0 : std::min<size_t>(k, x.words.size() - 1)];
     };
-    uint32_t r = 0;
-    if (!scalar_op(op, word(a), word(b), word(d), r))
-      return Error{VK_ERROR_FEATURE_NOT_PRESENT, "SPIR-V: OpSpecConstantOp with " + op_name(op) + " is not supported"};
-    c.words.push_back(r);
+    const std::optional<uint32_t> r = scalar_op(op, word(a), word(b), word(d));
+    if (!r) return Error{VK_ERROR_FEATURE_NOT_PRESENT, "SPIR-V: OpSpecConstantOp with " + op_name(op) + " is not supported"};
+    c.words.push_back(*r);
   }
   return Ok{};
 }
 
 Status Evaluator::measure(uint32_t type) {
   const TypeInfo& t = m.type(type);
+  assert(t.kind != Kind::none && type < m.bound);
   if (out.sizes.size() <= type) out.sizes.resize(type + 1), depths.resize(type + 1);
   TypeSize& size = out.sizes[type];
   uint32_t depth = 0;
@@ -257,6 +228,7 @@ Status Evaluator::measure(uint32_t type) {
   }
   if (depth > kMaxTypeDepth)
     return error("type " + std::to_string(type) + " nests more than " + std::to_string(kMaxTypeDepth) + " types, the limit");
+  static_assert(kMaxTypeDepth <= UINT8_MAX);
   depths[type] = static_cast<uint8_t>(depth);
   return Ok{};
 }
@@ -308,6 +280,7 @@ Status Evaluator::evaluate(const Instruction& i) {
       if (id == spec_id) c.words[0] = m.type(i.type).kind == Kind::boolean ? bits != 0 : bits;
     }
   }
+  assert(i.id != 0 && c.words.size() == count);
   out.by_id[i.id] = std::move(c);
   return Ok{};
 }

@@ -2,6 +2,7 @@
 #include "shader/spirv/interface.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <set>
 
 namespace tilegpu::shader {
@@ -71,6 +72,7 @@ struct Walk {
 }  // namespace
 
 std::vector<InterfaceScalar> interface_of(const Module& m, const Constants& constants, uint32_t variable) {
+  assert(m.find(variable) && m.find(variable)->op == spv::OpVariable);
   std::vector<InterfaceScalar> out;
   if (scalar_count(constants, m.pointee(variable)) > 65536) return out;
   const Decorations& d = m.decoration(variable);
@@ -81,6 +83,7 @@ std::vector<InterfaceScalar> interface_of(const Module& m, const Constants& cons
   at.index = d.index;
   Walk::decorate(at, d);
   Walk{m, constants, out}.go(m.pointee(variable), at);
+  assert(out.size() == scalar_count(constants, m.pointee(variable)));
   return out;
 }
 
@@ -93,6 +96,7 @@ std::vector<uint32_t> used_variables(const Module& m, spv::StorageClass storage)
 }
 
 std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint32_t variable) {
+  assert(m.find(variable) && m.find(variable)->op == spv::OpVariable);
   const uint64_t count = scalar_count(constants, m.pointee(variable));
   std::vector<bool> used(count <= 65536 ? count : 0, false);
   const auto mark = [&](uint64_t first, uint64_t n) {

@@ -2,6 +2,7 @@
 #include "shader/spirv/limits.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <set>
 
 #include "shader/abi/abi.hpp"
@@ -88,6 +89,7 @@ bool Checker::lengths() {
 }
 
 bool Checker::interface(uint32_t id, bool output) {
+  assert(m.storage_of(id) == (output ? spv::StorageClassOutput : spv::StorageClassInput));
   const bool fragment = m.entry.model == spv::ExecutionModelFragment;
   const std::string name = name_of(id, output ? "output" : "input");
   const TypeSize& size = constants.size(m.pointee(id));
@@ -107,6 +109,7 @@ bool Checker::interface(uint32_t id, bool output) {
 }
 
 bool Checker::block(uint32_t id, uint32_t type, uint64_t most_B) {
+  assert(m.used[id]);
   const uint64_t size_B = block_size_B(m, constants, type);
   if (size_B <= most_B) return true;
   std::string why;
@@ -218,6 +221,7 @@ DistanceCounts count_distances(const Module& m, const Constants& constants) {
 }
 
 uint32_t descriptor_count(const Module& m, const Constants& constants, uint32_t variable) {
+  assert(m.find(variable) && m.find(variable)->op == spv::OpVariable);
   const uint32_t type = m.pointee(variable);
   return m.type(type).kind == Kind::array ? array_length(constants, type) : 1;
 }

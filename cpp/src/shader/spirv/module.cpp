@@ -6,6 +6,7 @@
 #include "shader/spirv/module.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <functional>
 #include <set>
 
@@ -19,6 +20,7 @@ Error unsupported(const std::string& message) { return {VK_ERROR_FEATURE_NOT_PRE
 /// A string literal; ends at the first zero byte or at the end of the operands.
 std::string literal(const Module& m, const Instruction& i, uint32_t operand, uint32_t* words_used = nullptr) {
   std::string text;
+  assert(i.first + size_t{i.count} <= m.words.size());
   for (uint32_t k = operand; k < i.count; ++k) {
     const uint32_t word = m.operand(i, k);
     for (int byte = 0; byte < 4; ++byte) {
@@ -34,13 +36,24 @@ std::string literal(const Module& m, const Instruction& i, uint32_t operand, uin
   return text;
 }
 
+/// Members of a structure with a name or decoration of their own; more would only ask for memory.
+constexpr uint32_t kMaxMember = 65535;
+
+bool is_type(spv::Op op) { return op >= spv::OpTypeVoid && op <= spv::OpTypeForwardPointer; }
+
+bool is_constant(spv::Op op) { return op >= spv::OpConstantTrue && op <= spv::OpSpecConstantOp && op != spv::OpConstantSampler; }
+
 struct Reader {
   Module& m;
   std::string entry_name;
+  bool found_entry = false;
   std::map<std::pair<uint32_t, uint32_t>, std::vector<std::pair<spv::ExecutionMode, std::vector<uint32_t>>>> modes;
 
   Status split();
   Status read_declarations();
+  void read_entry_point(const Instruction& i);
+  Status read_mode_setting(const Instruction& i);
+  Status read_annotation(const Instruction& i);
   Status read_functions();
   Status read_type(const Instruction& i);
   Status read_calls();
@@ -97,6 +110,7 @@ Status Reader::split() {
       if (m.definition[i.id] != kNone) return error("id " + std::to_string(i.id) + " is defined twice");
       m.definition[i.id] = static_cast<uint32_t>(m.instructions.size());
     }
+    assert(i.first + size_t{i.count} <= w.size());
     m.instructions.push_back(i);
     at += length;
   }
@@ -104,6 +118,7 @@ Status Reader::split() {
 }
 
 void Reader::decorate(Decorations& d, const Instruction& i, uint32_t operand) {
+  assert(i.op == spv::OpDecorate || i.op == spv::OpMemberDecorate);
   const uint32_t value = m.operand(i, operand + 1);
   switch (static_cast<spv::Decoration>(m.operand(i, operand))) {
     case spv::DecorationLocation:
@@ -187,6 +202,7 @@ void Reader::decorate(Decorations& d, const Instruction& i, uint32_t operand) {
 }
 
 Status Reader::read_type(const Instruction& i) {
+  assert(is_type(i.op) && i.id < m.bound);  // forward pointers have no id
   TypeInfo& t = m.types[i.id];
   t.id = i.id;
   const auto o = [&](uint32_t k) { return m.operand(i, k); };
@@ -248,119 +264,105 @@ Status Reader::read_type(const Instruction& i) {
   return Ok{};
 }
 
+void Reader::read_entry_point(const Instruction& i) {
+  uint32_t used = 0;
+  const std::string name = literal(m, i, 2, &used);
+  const auto model = static_cast<spv::ExecutionModel>(m.operand(i, 0));
+  if (found_entry || name != entry_name || (model != spv::ExecutionModelVertex && model != spv::ExecutionModelFragment)) return;
+  found_entry = true;
+  m.entry.model = model;
+  m.entry.name = name;
+  m.entry.function = m.operand(i, 1);
+  for (uint32_t k = 2 + used; k < i.count; ++k) {
+    if (valid(m.operand(i, k))) m.entry.interface.push_back(m.operand(i, k));
+  }
+}
+
+/// What the module needs and where it begins.
+Status Reader::read_mode_setting(const Instruction& i) {
+  const auto o = [&](uint32_t k) { return m.operand(i, k); };
+  switch (i.op) {
+    case spv::OpCapability:
+      m.capabilities.push_back(static_cast<spv::Capability>(o(0)));
+      if (const char* name = unsupported_capability(m.capabilities.back())) return unsupported(std::string("capability ") + name + " is");
+      break;
+    case spv::OpExtInstImport: {
+      const std::string name = literal(m, i, 0);
+      if (name == "GLSL.std.450") {
+        m.glsl450 = i.id;
+      } else if (name.starts_with("NonSemantic.")) {
+        m.other_instruction_sets.push_back(i.id);
+      } else {
+        return unsupported("the extended instruction set '" + name + "' is");
+      }
+      break;
+    }
+    case spv::OpEntryPoint:
+      read_entry_point(i);
+      break;
+    case spv::OpExecutionMode: {
+      std::vector<uint32_t> values;
+      for (uint32_t k = 2; k < i.count; ++k) values.push_back(o(k));
+      modes[{o(0), 0}].emplace_back(static_cast<spv::ExecutionMode>(o(1)), std::move(values));
+      break;
+    }
+    default:
+      break;
+  }
+  return Ok{};
+}
+
+/// Names and decorations.
+Status Reader::read_annotation(const Instruction& i) {
+  const auto o = [&](uint32_t k) { return m.operand(i, k); };
+  switch (i.op) {
+    case spv::OpString:
+      m.strings[i.id] = literal(m, i, 0);
+      break;
+    case spv::OpName:
+      m.names[o(0)] = literal(m, i, 1);
+      break;
+    case spv::OpMemberName: {
+      auto& names = m.member_names[o(0)];
+      if (o(1) > kMaxMember) break;
+      if (names.size() <= o(1)) names.resize(o(1) + 1);
+      names[o(1)] = literal(m, i, 2);
+      break;
+    }
+    case spv::OpDecorate:
+      if (valid(o(0))) decorate(m.decorations[o(0)], i, 1);
+      break;
+    case spv::OpMemberDecorate: {
+      if (!valid(o(0)) || o(1) > kMaxMember) return error("OpMemberDecorate has an invalid target");
+      auto& members = m.member_decorations[o(0)];
+      if (members.size() <= o(1)) members.resize(o(1) + 1);
+      decorate(members[o(1)], i, 2);
+      break;
+    }
+    case spv::OpGroupDecorate:
+    case spv::OpGroupMemberDecorate:
+      return unsupported(op_name(i.op) + " (use OpDecorate) is");
+    default:
+      break;
+  }
+  return Ok{};
+}
+
 /// Everything before and beside functions: capabilities, names, decorations, types, global variables.
 Status Reader::read_declarations() {
-  bool in_function = false, found_entry = false;
+  bool in_function = false;
   for (const Instruction& i : m.instructions) {
-    const auto o = [&](uint32_t k) { return m.operand(i, k); };
-    switch (i.op) {
-      case spv::OpCapability:
-        m.capabilities.push_back(static_cast<spv::Capability>(o(0)));
-        if (const char* name = unsupported_capability(m.capabilities.back())) return unsupported(std::string("capability ") + name + " is");
-        break;
-      case spv::OpExtInstImport: {
-        const std::string name = literal(m, i, 0);
-        if (name == "GLSL.std.450") {
-          m.glsl450 = i.id;
-        } else if (name.starts_with("NonSemantic.")) {
-          m.other_instruction_sets.push_back(i.id);
-        } else {
-          return unsupported("the extended instruction set '" + name + "' is");
-        }
-        break;
-      }
-      case spv::OpEntryPoint: {
-        uint32_t used = 0;
-        const std::string name = literal(m, i, 2, &used);
-        const auto model = static_cast<spv::ExecutionModel>(o(0));
-        if (found_entry || name != entry_name || (model != spv::ExecutionModelVertex && model != spv::ExecutionModelFragment)) break;
-        found_entry = true;
-        m.entry.model = model;
-        m.entry.name = name;
-        m.entry.function = o(1);
-        for (uint32_t k = 2 + used; k < i.count; ++k) {
-          if (valid(o(k))) m.entry.interface.push_back(o(k));
-        }
-        break;
-      }
-      case spv::OpExecutionMode: {
-        std::vector<uint32_t> values;
-        for (uint32_t k = 2; k < i.count; ++k) values.push_back(o(k));
-        modes[{o(0), 0}].push_back({static_cast<spv::ExecutionMode>(o(1)), values});
-        break;
-      }
-      case spv::OpString:
-        m.strings[i.id] = literal(m, i, 0);
-        break;
-      case spv::OpName:
-        m.names[o(0)] = literal(m, i, 1);
-        break;
-      case spv::OpMemberName: {
-        auto& names = m.member_names[o(0)];
-        if (o(1) > 65535) break;
-        if (names.size() <= o(1)) names.resize(o(1) + 1);
-        names[o(1)] = literal(m, i, 2);
-        break;
-      }
-      case spv::OpDecorate:
-        if (valid(o(0))) decorate(m.decorations[o(0)], i, 1);
-        break;
-      case spv::OpMemberDecorate: {
-        if (!valid(o(0)) || o(1) > 65535) return error("OpMemberDecorate has an invalid target");
-        auto& members = m.member_decorations[o(0)];
-        if (members.size() <= o(1)) members.resize(o(1) + 1);
-        decorate(members[o(1)], i, 2);
-        break;
-      }
-      case spv::OpGroupDecorate:
-      case spv::OpGroupMemberDecorate:
-        return unsupported(op_name(i.op) + " (use OpDecorate) is");
-      case spv::OpFunction:
-        in_function = true;
-        break;
-      case spv::OpFunctionEnd:
-        in_function = false;
-        break;
-      case spv::OpVariable:
-        if (!in_function) m.global_variables.push_back(i.id);
-        if (m.type(i.type).kind != Kind::pointer) return error("variable " + std::to_string(i.id) + " has no pointer type");
-        break;
-      case spv::OpTypeVoid:
-      case spv::OpTypeBool:
-      case spv::OpTypeInt:
-      case spv::OpTypeFloat:
-      case spv::OpTypeVector:
-      case spv::OpTypeMatrix:
-      case spv::OpTypeArray:
-      case spv::OpTypeRuntimeArray:
-      case spv::OpTypeStruct:
-      case spv::OpTypePointer:
-      case spv::OpTypeFunction:
-      case spv::OpTypeImage:
-      case spv::OpTypeSampler:
-      case spv::OpTypeSampledImage:
-      case spv::OpTypeEvent:
-      case spv::OpTypeOpaque:
-      case spv::OpTypeForwardPointer:
-        if (Status s = read_type(i); !s) return s;
-        break;
-      case spv::OpConstantTrue:
-      case spv::OpConstantFalse:
-      case spv::OpConstant:
-      case spv::OpConstantComposite:
-      case spv::OpConstantNull:
-      case spv::OpSpecConstantTrue:
-      case spv::OpSpecConstantFalse:
-      case spv::OpSpecConstant:
-      case spv::OpSpecConstantComposite:
-      case spv::OpSpecConstantOp:
-        m.constants.push_back(i.id);
-        break;
-      case spv::OpUndef:
-        if (!in_function) m.constants.push_back(i.id);
-        break;
-      default:
-        break;
+    if (Status s = read_mode_setting(i); !s) return s;
+    if (Status s = read_annotation(i); !s) return s;
+    if (is_type(i.op)) {
+      if (Status s = read_type(i); !s) return s;
+    } else if (i.op == spv::OpVariable) {
+      if (!in_function) m.global_variables.push_back(i.id);
+      if (m.type(i.type).kind != Kind::pointer) return error("variable " + std::to_string(i.id) + " has no pointer type");
+    } else if (is_constant(i.op) || (i.op == spv::OpUndef && !in_function)) {
+      m.constants.push_back(i.id);
+    } else if (i.op == spv::OpFunction || i.op == spv::OpFunctionEnd) {
+      in_function = i.op == spv::OpFunction;
     }
   }
   if (!found_entry) return error("there is no vertex or fragment entry point '" + entry_name + "'");
@@ -417,6 +419,7 @@ Status Reader::read_functions() {
   if (f || b) return error("the last function does not end");
   for (auto& [id, function] : m.functions) {
     for (const BasicBlock& block : function.blocks) {
+      assert(block.end == block.terminator + 1 && block.first <= block.terminator);
       const Instruction& t = m.instructions[block.terminator];
       std::vector<uint32_t> targets;
       if (t.op == spv::OpBranch) targets = {m.operand(t, 0)};
@@ -528,7 +531,7 @@ void to_native_order(std::vector<uint32_t>& words) {
 Expected<std::unique_ptr<Module>> parse(std::vector<uint32_t> words, const std::string& entry_point) {
   auto module = std::make_unique<Module>();
   module->words = std::move(words);
-  Reader reader{*module, entry_point, {}};
+  Reader reader{.m = *module, .entry_name = entry_point};
   if (Status s = reader.split(); !s) return s.error();
   if (Status s = reader.read_declarations(); !s) return s.error();
   if (Status s = reader.read_functions(); !s) return s.error();

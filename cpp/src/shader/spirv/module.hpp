@@ -6,6 +6,7 @@
 // 3.32 "Instructions"; Vulkan specification, appendix "Vulkan Environment for SPIR-V".
 #pragma once
 
+#include <cassert>
 #include <map>
 #include <span>
 #include <spirv/unified1/spirv.hpp>
@@ -131,8 +132,14 @@ struct Module {
   std::vector<uint32_t> reachable;         // functions that the entry point calls, itself first
   std::vector<bool> used;                  // [bound] variables and constants that reachable functions name
 
-  uint32_t operand(const Instruction& i, uint32_t k) const { return k < i.count ? words[i.first + k] : 0; }
-  std::span<const uint32_t> operands(const Instruction& i) const { return {words.data() + i.first, i.count}; }
+  uint32_t operand(const Instruction& i, uint32_t k) const {
+    assert(i.first + size_t{i.count} <= words.size());
+    return k < i.count ? words[i.first + k] : 0;
+  }
+  std::span<const uint32_t> operands(const Instruction& i) const {
+    assert(i.first + size_t{i.count} <= words.size());
+    return {words.data() + i.first, i.count};
+  }
   /// Null for ids that are not defined.
   const Instruction* find(uint32_t id) const { return id < bound && definition[id] != kNone ? &instructions[definition[id]] : nullptr; }
   const TypeInfo& type(uint32_t id) const { return types[id < bound ? id : 0]; }
