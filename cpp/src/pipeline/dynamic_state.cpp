@@ -1,6 +1,8 @@
 // pipeline/dynamic_state.cpp -- see dynamic_state.hpp.
 #include "pipeline/dynamic_state.hpp"
 
+#include <array>
+#include <cassert>
 #include <cctype>
 
 namespace tilegpu {
@@ -139,7 +141,10 @@ bool draws_lines(const GraphicsState& state) {
 }
 
 // Equations and masks meet in one struct; lists grow to the longer one.
-void copy_attachments(DynamicState which, const ColorBlendState& from, ColorBlendState& to) {
+template <DynamicState which>
+void copy_attachments(const GraphicsState& given, GraphicsState& state) {
+  const ColorBlendState& from = given.blend;
+  ColorBlendState& to = state.blend;
   VkPipelineColorBlendAttachmentState plain{};
   plain.colorWriteMask = 0xf;
   while (to.attachments.size() < from.attachments.size()) to.attachments.push_back(plain);
@@ -155,6 +160,97 @@ void copy_attachments(DynamicState which, const ColorBlendState& from, ColorBlen
     a.blendEnable = enable, a.colorWriteMask = mask;
   }
 }
+
+using Copy = void (*)(const GraphicsState& from, GraphicsState& to);
+
+/// Members of the state itself.
+template <auto... members>
+void copy_members(const GraphicsState& from, GraphicsState& to) {
+  ((to.*members = from.*members), ...);
+}
+
+/// Members of one of its parts.
+template <auto part, auto... members>
+void copy_part(const GraphicsState& from, GraphicsState& to) {
+  (((to.*part).*members = (from.*part).*members), ...);
+}
+
+/// Members of both faces' stencil state.
+template <auto... members>
+void copy_faces(const GraphicsState& from, GraphicsState& to) {
+  ((to.depth_stencil.front.*members = from.depth_stencil.front.*members), ...);
+  ((to.depth_stencil.back.*members = from.depth_stencil.back.*members), ...);
+}
+
+void copy_strides(const GraphicsState& from, GraphicsState& to) {
+  for (VkVertexInputBindingDescription& binding : to.vertex_bindings)
+    for (const VkVertexInputBindingDescription& given : from.vertex_bindings)
+      if (given.binding == binding.binding) binding.stride = given.stride;
+}
+
+/// How each state is copied; null: it is missing.
+struct Copies {
+  std::array<Copy, kDynamicStates> of{};
+  constexpr Copy& operator[](DynamicState state) { return of[static_cast<size_t>(state)]; }
+};
+
+constexpr Copies kCopies = [] {
+  using G = GraphicsState;
+  using R = RasterizationState;
+  using D = DepthStencilState;
+  using M = MultisampleState;
+  using B = ColorBlendState;
+  constexpr auto raster = &G::rasterization;
+  constexpr auto depth = &G::depth_stencil;
+  constexpr auto multi = &G::multisample;
+  constexpr auto blend = &G::blend;
+  Copies c;
+  c[S::viewport] = c[S::viewport_with_count] = copy_members<&G::viewport>;
+  c[S::scissor] = c[S::scissor_with_count] = copy_members<&G::scissor>;
+  c[S::line_width] = copy_part<raster, &R::line_width>;
+  c[S::depth_bias] = copy_part<raster, &R::depth_bias_constant, &R::depth_bias_clamp, &R::depth_bias_slope>;
+  c[S::blend_constants] = copy_members<&G::blend_constants>;
+  c[S::depth_bounds] = copy_part<depth, &D::min_depth_bounds, &D::max_depth_bounds>;
+  c[S::stencil_compare_mask] = copy_faces<&VkStencilOpState::compareMask>;
+  c[S::stencil_write_mask] = copy_faces<&VkStencilOpState::writeMask>;
+  c[S::stencil_reference] = copy_faces<&VkStencilOpState::reference>;
+  c[S::stencil_op] =
+      copy_faces<&VkStencilOpState::failOp, &VkStencilOpState::passOp, &VkStencilOpState::depthFailOp, &VkStencilOpState::compareOp>;
+  c[S::cull_mode] = copy_part<raster, &R::cull_mode>;
+  c[S::front_face] = copy_part<raster, &R::front_face>;
+  c[S::primitive_topology] = copy_members<&G::topology>;
+  c[S::primitive_restart_enable] = copy_members<&G::primitive_restart>;
+  c[S::vertex_input] = copy_members<&G::vertex_bindings, &G::vertex_attributes>;
+  c[S::vertex_input_binding_stride] = copy_strides;
+  c[S::depth_test_enable] = copy_part<depth, &D::depth_test>;
+  c[S::depth_write_enable] = copy_part<depth, &D::depth_write>;
+  c[S::depth_compare_op] = copy_part<depth, &D::depth_compare>;
+  c[S::depth_bounds_test_enable] = copy_part<depth, &D::depth_bounds_test>;
+  c[S::stencil_test_enable] = copy_part<depth, &D::stencil_test>;
+  c[S::rasterizer_discard_enable] = copy_part<raster, &R::rasterizer_discard>;
+  c[S::depth_bias_enable] = copy_part<raster, &R::depth_bias_enable>;
+  c[S::depth_clamp_enable] = copy_part<raster, &R::depth_clamp>;
+  c[S::depth_clip_enable] = copy_part<raster, &R::depth_clip>;
+  c[S::polygon_mode] = copy_part<raster, &R::polygon_mode>;
+  c[S::provoking_vertex_mode] = copy_part<raster, &R::provoking_vertex_last>;
+  c[S::rasterization_samples] = copy_part<multi, &M::samples>;
+  c[S::sample_mask] = copy_part<multi, &M::sample_mask>;
+  c[S::alpha_to_coverage_enable] = copy_part<multi, &M::alpha_to_coverage>;
+  c[S::alpha_to_one_enable] = copy_part<multi, &M::alpha_to_one>;
+  c[S::logic_op] = copy_part<blend, &B::logic_op>;
+  c[S::logic_op_enable] = copy_part<blend, &B::logic_op_enable>;
+  c[S::color_write_enable] = copy_part<blend, &B::color_write_enables>;
+  c[S::color_blend_enable] = copy_attachments<S::color_blend_enable>;
+  c[S::color_blend_equation] = copy_attachments<S::color_blend_equation>;
+  c[S::color_write_mask] = copy_attachments<S::color_write_mask>;
+  return c;
+}();
+// Each state that there is can be copied, and none that is missing.
+static_assert([] {
+  for (uint32_t i = 0; i < kDynamicStates; i++)
+    if ((kCopies.of[i] == nullptr) != (kStates[i].missing != nullptr)) return false;
+  return true;
+}());
 
 }  // namespace
 
@@ -201,125 +297,9 @@ DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic) {
 }
 
 void copy_state(DynamicState which, const GraphicsState& from, GraphicsState& to) {
-  RasterizationState& r = to.rasterization;
-  DepthStencilState& ds = to.depth_stencil;
-  const auto faces = [&](auto copy) { copy(from.depth_stencil.front, ds.front), copy(from.depth_stencil.back, ds.back); };
-  switch (which) {
-    case S::viewport:
-    case S::viewport_with_count:
-      to.viewport = from.viewport;
-      return;
-    case S::scissor:
-    case S::scissor_with_count:
-      to.scissor = from.scissor;
-      return;
-    case S::line_width:
-      r.line_width = from.rasterization.line_width;
-      return;
-    case S::depth_bias:
-      r.depth_bias_constant = from.rasterization.depth_bias_constant;
-      r.depth_bias_clamp = from.rasterization.depth_bias_clamp;
-      r.depth_bias_slope = from.rasterization.depth_bias_slope;
-      return;
-    case S::blend_constants:
-      to.blend_constants = from.blend_constants;
-      return;
-    case S::depth_bounds:
-      ds.min_depth_bounds = from.depth_stencil.min_depth_bounds;
-      ds.max_depth_bounds = from.depth_stencil.max_depth_bounds;
-      return;
-    case S::stencil_compare_mask:
-      return faces([](const VkStencilOpState& a, VkStencilOpState& b) { b.compareMask = a.compareMask; });
-    case S::stencil_write_mask:
-      return faces([](const VkStencilOpState& a, VkStencilOpState& b) { b.writeMask = a.writeMask; });
-    case S::stencil_reference:
-      return faces([](const VkStencilOpState& a, VkStencilOpState& b) { b.reference = a.reference; });
-    case S::stencil_op:
-      return faces([](const VkStencilOpState& a, VkStencilOpState& b) {
-        b.failOp = a.failOp, b.passOp = a.passOp, b.depthFailOp = a.depthFailOp, b.compareOp = a.compareOp;
-      });
-    case S::cull_mode:
-      r.cull_mode = from.rasterization.cull_mode;
-      return;
-    case S::front_face:
-      r.front_face = from.rasterization.front_face;
-      return;
-    case S::primitive_topology:
-      to.topology = from.topology;
-      return;
-    case S::primitive_restart_enable:
-      to.primitive_restart = from.primitive_restart;
-      return;
-    case S::vertex_input:
-      to.vertex_bindings = from.vertex_bindings;
-      to.vertex_attributes = from.vertex_attributes;
-      return;
-    case S::vertex_input_binding_stride:
-      for (VkVertexInputBindingDescription& binding : to.vertex_bindings)
-        for (const VkVertexInputBindingDescription& given : from.vertex_bindings)
-          if (given.binding == binding.binding) binding.stride = given.stride;
-      return;
-    case S::depth_test_enable:
-      ds.depth_test = from.depth_stencil.depth_test;
-      return;
-    case S::depth_write_enable:
-      ds.depth_write = from.depth_stencil.depth_write;
-      return;
-    case S::depth_compare_op:
-      ds.depth_compare = from.depth_stencil.depth_compare;
-      return;
-    case S::depth_bounds_test_enable:
-      ds.depth_bounds_test = from.depth_stencil.depth_bounds_test;
-      return;
-    case S::stencil_test_enable:
-      ds.stencil_test = from.depth_stencil.stencil_test;
-      return;
-    case S::rasterizer_discard_enable:
-      r.rasterizer_discard = from.rasterization.rasterizer_discard;
-      return;
-    case S::depth_bias_enable:
-      r.depth_bias_enable = from.rasterization.depth_bias_enable;
-      return;
-    case S::depth_clamp_enable:
-      r.depth_clamp = from.rasterization.depth_clamp;
-      return;
-    case S::depth_clip_enable:
-      r.depth_clip = from.rasterization.depth_clip;
-      return;
-    case S::polygon_mode:
-      r.polygon_mode = from.rasterization.polygon_mode;
-      return;
-    case S::provoking_vertex_mode:
-      r.provoking_vertex_last = from.rasterization.provoking_vertex_last;
-      return;
-    case S::rasterization_samples:
-      to.multisample.samples = from.multisample.samples;
-      return;
-    case S::sample_mask:
-      to.multisample.sample_mask = from.multisample.sample_mask;
-      return;
-    case S::alpha_to_coverage_enable:
-      to.multisample.alpha_to_coverage = from.multisample.alpha_to_coverage;
-      return;
-    case S::alpha_to_one_enable:
-      to.multisample.alpha_to_one = from.multisample.alpha_to_one;
-      return;
-    case S::logic_op:
-      to.blend.logic_op = from.blend.logic_op;
-      return;
-    case S::logic_op_enable:
-      to.blend.logic_op_enable = from.blend.logic_op_enable;
-      return;
-    case S::color_write_enable:
-      to.blend.color_write_enables = from.blend.color_write_enables;
-      return;
-    case S::color_blend_enable:
-    case S::color_blend_equation:
-    case S::color_write_mask:
-      return copy_attachments(which, from.blend, to.blend);
-    default:
-      assert(dynamic_state_info(which).missing);  // refused when it was asked for
-  }
+  const Copy copy = kCopies.of[static_cast<size_t>(which)];
+  assert(copy || dynamic_state_info(which).missing);  // those are refused when they are asked for
+  if (copy) copy(from, to);
 }
 
 std::string names_of(DynamicStates states) {
