@@ -6,7 +6,7 @@ the pass's arena; what a draw doesn't say is the pipeline's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from tilegpu.dynamic_state import StateOfPass, viewport_of
 from tilegpu.errors import ValidationError
 from tilegpu.pipeline import Pipeline
 from tilegpu.pipeline_state import depth_bias_of
-from tilegpu.vertex import buffer_matches, index_array, vertex_array
+from tilegpu.vertex import VertexLayout, buffer_matches, index_array, vertex_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -192,14 +192,7 @@ class DrawArguments:
             raise ValidationError(
                 f"{self._what}, {pipeline.title}: {len(sources)} vertex array(s); the pipeline has {len(numbers)} vertex bindings"
             )
-        available: int | None = None
-        for number, data in zip(numbers, sources, strict=True):
-            binding = layout.bindings[number]
-            buffer, offset, count = self._source(
-                data, binding.dtype, binding.stride_B, f"{self._what}, {pipeline.title}"
-            )
-            self._bind_vertex(number, (buffer, offset))
-            available = count if available is None else min(available, count)
+        available = self._bind_sources(layout, numbers, sources, f"{self._what}, {pipeline.title}")
         if isinstance(vertices, (Buffer, BufferSlice)) and available is not None:
             self._last_vertices = (pipeline, vertices, available)
         return available
@@ -230,15 +223,17 @@ class DrawArguments:
                 f"{self._what}, {pipeline.title}: instances has {len(sources)} array(s); "
                 f"the pipeline has {len(numbers)} per-instance bindings"
             )
+        return self._bind_sources(layout, numbers, sources, f"{self._what}, {pipeline.title}: instances") or 0
+
+    def _bind_sources(self, layout: VertexLayout, numbers: Sequence[int], sources: list[Any], what: str) -> int | None:
+        """One source for each binding; returns how many elements the shortest has, ``None`` without bindings."""
         available: int | None = None
         for number, data in zip(numbers, sources, strict=True):
             binding = layout.bindings[number]
-            buffer, offset, count = self._source(
-                data, binding.dtype, binding.stride_B, f"{self._what}, {pipeline.title}: instances"
-            )
+            buffer, offset, count = self._source(data, binding.dtype, binding.stride_B, what)
             self._bind_vertex(number, (buffer, offset))
             available = count if available is None else min(available, count)
-        return available or 0
+        return available
 
     def _indices(self, pipeline: Pipeline, indices: Any) -> int:
         last = self._last_indices

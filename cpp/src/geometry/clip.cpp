@@ -152,12 +152,8 @@ void write_made_vertices(const DrawSetup& draw, const Batch& batch, const uint32
   }
 }
 
-void clip_triangle(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, const uint32_t slot[3], uint32_t primitive_id,
-                   Output& out) {
-  ClippedPolygon polygon;
-  clip_polygon(draw, batch, slot, 3, polygon);
-  if (polygon.count < 3) return;
-  // Facing is the polygon's; depth bias comes from its largest triangle, not from a sliver.
+PolygonFacing polygon_facing(const DrawSetup& draw, const ClippedPolygon& polygon) {
+  assert(polygon.count <= kMaxPolygon);
   int64_t area = 0, largest = 0;
   uint32_t largest_at = 1;
   for (uint32_t i = 1; i + 1 < polygon.count; i++) {
@@ -168,8 +164,17 @@ void clip_triangle(const DrawSetup& draw, uint32_t draw_index, const Batch& batc
       largest_at = i;
     }
   }
-  if (area == 0 || !(area > 0 ? draw.keep_positive : draw.keep_negative)) return;
-  const float bias = depth_bias(draw, polygon.vertex[0].post, polygon.vertex[largest_at].post, polygon.vertex[largest_at + 1].post);
+  if (area == 0 || !(area > 0 ? draw.keep_positive : draw.keep_negative)) return {};
+  return {area, depth_bias(draw, polygon.vertex[0].post, polygon.vertex[largest_at].post, polygon.vertex[largest_at + 1].post)};
+}
+
+void clip_triangle(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, const uint32_t slot[3], uint32_t primitive_id,
+                   Output& out) {
+  ClippedPolygon polygon;
+  clip_polygon(draw, batch, slot, 3, polygon);
+  if (polygon.count < 3) return;
+  const auto [area, bias] = polygon_facing(draw, polygon);
+  if (area == 0) return;
 
   const size_t varyings_before = out.chunk->varyings.size();
   const uint32_t extra_before = out.extra_used, extra_base_before = out.extra_varyings;

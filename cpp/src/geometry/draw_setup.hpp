@@ -156,6 +156,12 @@ struct ClippedPolygon {
 };
 /// Clips `corners` = 2 or 3 vertices; count 0: nothing is left. Varyings of made vertices are not written yet.
 void clip_polygon(const DrawSetup& draw, const Batch& batch, const uint32_t* slot, uint32_t corners, ClippedPolygon& out);
+/// Facing is the polygon's; depth bias comes from its largest triangle, not from a sliver.
+struct PolygonFacing {
+  int64_t area = 0;  // signed; 0: nothing is to be seen, or it is culled
+  float bias = 0;
+};
+PolygonFacing polygon_facing(const DrawSetup& draw, const ClippedPolygon& polygon);
 /// Writes the varyings of made vertices; flat ones come from `provoking`'s slot.
 void write_made_vertices(const DrawSetup& draw, const Batch& batch, const uint32_t* slot, uint32_t corners, uint32_t provoking_slot,
                          ClippedPolygon& polygon, Output& out);

@@ -107,18 +107,8 @@ void assemble_lines_and_points(const DrawSetup& draw, uint32_t draw_index, const
         polygon.count = 3;
         for (int k = 0; k < 3; k++) polygon.vertex[k].post = batch.post[slot[k]];
       }
-      int64_t area = 0, largest = 0;
-      uint32_t largest_at = 1;
-      for (uint32_t k = 1; k + 1 < polygon.count; k++) {
-        const int64_t part = signed_area(polygon.vertex[0].post, polygon.vertex[k].post, polygon.vertex[k + 1].post);
-        area += part;
-        if (std::llabs(part) > largest) {
-          largest = std::llabs(part);
-          largest_at = k;
-        }
-      }
-      if (area == 0 || !(area > 0 ? draw.keep_positive : draw.keep_negative)) continue;
-      const float bias = depth_bias(draw, polygon.vertex[0].post, polygon.vertex[largest_at].post, polygon.vertex[largest_at + 1].post);
+      const auto [area, bias] = polygon_facing(draw, polygon);
+      if (area == 0) continue;
       const uint32_t flags = draw_index | ((area > 0) == draw.positive_is_front ? kFrontFacing : 0);
       const uint32_t provoking_slot = slot[draw.provoking_last ? 2 : 0];
       for (uint32_t k = 0; k < 3; k++) {

@@ -8,7 +8,8 @@ picture of ``comment TextureFile``. Other elements and properties are passed ove
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -143,12 +144,10 @@ def _check_counts(file: ModelFile, header: _Header, body_B: int) -> None:
 # ---------------------------------------------------------------------------------------------------------------- body
 
 
-class _BinaryBody:
-    """Rows of numbers as bytes."""
+class _Body(ABC):
+    """Rows of numbers, element after element."""
 
-    def __init__(self, file: ModelFile, header: _Header, data: bytes) -> None:
-        self.file, self.elements = file, header.elements
-        self.data, self.at = data, header.size_B
+    elements: Sequence[_Element]
 
     def read(self) -> dict[str, _Columns]:
         """The columns of all elements."""
@@ -158,6 +157,22 @@ class _BinaryBody:
         if not element.properties or not element.count:
             return {}
         return self._equal_rows(element) or self._each_row(element)
+
+    @abstractmethod
+    def _equal_rows(self, element: _Element) -> _Columns | None:
+        """All rows at once, where they are of one length; ``None``: they are not."""
+
+    @abstractmethod
+    def _each_row(self, element: _Element) -> _Columns:
+        """Row by row."""
+
+
+class _BinaryBody(_Body):
+    """Rows of numbers as bytes."""
+
+    def __init__(self, file: ModelFile, header: _Header, data: bytes) -> None:
+        self.file, self.elements = file, header.elements
+        self.data, self.at = data, header.size_B
 
     def _need(self, size_B: int, element: _Element) -> None:
         if self.at + size_B > len(self.data):
@@ -230,7 +245,7 @@ def _rounded(values: Array, p: _Property) -> Array:
     return values.astype(p.type) if p.type.kind == "f" else values
 
 
-class _TextBody:
+class _TextBody(_Body):
     """Rows of numbers as words."""
 
     def __init__(self, file: ModelFile, header: _Header, data: bytes) -> None:
@@ -240,15 +255,6 @@ class _TextBody:
         body = data[header.size_B :].split()
         self.values = numbers(file, body, float, np.float64, lambda k: f"number {k} behind the header")
         self.at = 0
-
-    def read(self) -> dict[str, _Columns]:
-        """The columns of all elements."""
-        return {element.name: self._element(element) for element in self.elements}
-
-    def _element(self, element: _Element) -> _Columns:
-        if not element.properties or not element.count:
-            return {}
-        return self._equal_rows(element) or self._each_row(element)
 
     def _length(self, at: int, element: _Element, name: str) -> int:
         if at >= len(self.values):

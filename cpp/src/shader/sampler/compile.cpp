@@ -5,6 +5,7 @@
 // (levels_by_lane). Else they are served in groups that share a level (and magnified or not): nearly always one group, so that level data
 // are scalars; a second level is read only where some lane's fraction is not 0.
 // What a lane gets does not depend on its company. Source: Vulkan specification, chapter "Image Operations".
+#include <cassert>
 #include <cstring>
 
 #include "shader/jit/jit.hpp"
@@ -18,6 +19,7 @@ Value parameter(Value fn, uint32_t index) { return LLVMGetParam(fn, index); }
 }  // namespace
 
 void SamplerFunctionBuilder::load_context(Value descriptor, Value layer_argument) {
+  assert(!plan.uses_border || plan.key.has_sampler);
   c.view = ir.field(ir.ptr, descriptor, offsetof(TextureDescriptor, view), 8);
   c.level_count = ir.smax(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, level_count)), ir.c32(1));
   if (plan.key.has_sampler) c.sampler = ir.field(ir.ptr, descriptor, offsetof(TextureDescriptor, sampler), 8);
@@ -53,6 +55,7 @@ void SamplerFunctionBuilder::return_values(const std::array<Value, 4>& values) {
 /// all addresses wait for it; behind a jump the processor goes on with the predicted level at once. The constants pass through empty
 /// assembly, so that LLVM does not find out that the jumps are for nothing.
 Value SamplerFunctionBuilder::predicted(Value id) {
+  assert(Ir::type_of(id) == ir.i32);
   if (ir.quick) return id;
   constexpr uint32_t kLikely = 8;
   Type signature = LLVMFunctionType(ir.i32, const_cast<Type*>(&ir.i32), 1, 0);
@@ -97,6 +100,7 @@ bool SamplerFunctionBuilder::levels_by_lane() const {
 
 /// `magnified`: lanes that take level 0 whatever lambda is; or null. `choose` is emitted where it is needed.
 void SamplerFunctionBuilder::sample(Value s, Value t, Value face, const std::function<LevelChoice()>& choose, Value magnified, Value mask) {
+  assert(plan.key.has_sampler && Ir::type_of(s) == ir.vf32 && Ir::type_of(t) == ir.vf32 && Ir::type_of(mask) == ir.i32);
   fold(s, t, plan.fixed);
   if (plan.alpha_alone) c.wants_alpha = ir.eq(ir.and_(mask, ir.c32(kWithoutAlpha)), ir.c32(0));
   mask = ir.and_(mask, ir.c32((1u << ir.lanes) - 1));
@@ -138,6 +142,7 @@ void SamplerFunctionBuilder::sample(Value s, Value t, Value face, const std::fun
 /// First the color of the first level itself, then a mix, where the lane has a fraction; finite numbers keep their bits at a fraction of 0.
 std::vector<Value> SamplerFunctionBuilder::mix_levels(const std::vector<Value>& now, const std::vector<Value>& first,
                                                       const LevelChoice& choice) const {
+  assert(choice.fraction && now.size() == first.size());
   std::vector<Value> mixed;
   for (size_t k = 0; k < now.size(); ++k) {
     Value v = ir.fma(ir.fsub(now[k], first[k]), choice.fraction, first[k]);
@@ -149,30 +154,15 @@ std::vector<Value> SamplerFunctionBuilder::mix_levels(const std::vector<Value>& 
 /// Each lane's level, and the next one where some lane has a fraction: no jump and no group depends on the level, which comes at the end of
 /// a long chain (the logarithm of the derivatives) and changes from packet to packet where triangles are small.
 std::vector<Value> SamplerFunctionBuilder::sample_lanes(Value s, Value t, const LevelChoice& choice, Value mask) {
-  Value needs_second = ir.ne(ir.and_(ir.movemask(ir.fgt(choice.fraction, ir.fk(0))), mask), ir.c32(0));
-  Block entry = ir.current_block(), levels = ir.block("levels"), done = ir.block("levels_done");
-  ir.br(levels);
-  ir.at(levels);
-  Value index = LLVMBuildPhi(ir.builder, ir.vi32, ""), second = LLVMBuildPhi(ir.builder, ir.i1, "");
-  std::vector<Value> first;
-  for (size_t k = 0; k < pack(like_texel(ir.fk(0))).size(); ++k) first.push_back(LLVMBuildPhi(ir.builder, ir.vf32, ""));
-  const std::vector<Value> now = pack(filter_level(load_level_of_lanes(c, index), s, t, nullptr));
-  std::vector<Value> color = ir.if_else(second, [&] { return mix_levels(now, first, choice); }, [&] { return now; });
-  Value next = ir.smin(ir.add(index, ir.ik(1)), ir.splat(ir.sub(c.level_count, ir.c32(1))));
-  Block last = ir.current_block();
-  ir.br(ir.and_(needs_second, ir.xor_(second, ir.c1(true))), levels, done);
-  Value no = ir.c1(false), yes = ir.c1(true), zero = ir.fk(0), level = choice.level;
-  LLVMAddIncoming(index, &level, &entry, 1), LLVMAddIncoming(index, &next, &last, 1);
-  LLVMAddIncoming(second, &no, &entry, 1), LLVMAddIncoming(second, &yes, &last, 1);
-  for (size_t k = 0; k < first.size(); ++k) LLVMAddIncoming(first[k], &zero, &entry, 1), LLVMAddIncoming(first[k], &color[k], &last, 1);
-  ir.at(done);
-  return color;
+  assert(levels_by_lane() && choice.fraction && Ir::type_of(choice.level) == ir.vi32);
+  const auto one_level = [&](Value levels) { return pack(filter_level(load_level_of_lanes(c, levels), s, t, nullptr)); };
+  return sample_two_levels(one_level, choice, choice.level, mask);
 }
 
-/// The groups of lanes that share a level; for each, one or two levels.
-std::vector<Value> SamplerFunctionBuilder::sample_groups(Value s, Value t, Value face, const LevelChoice& choice, Value mask) {
-  Value id = choice.level;
-  if (choice.magnified) id = ir.or_(id, ir.and_(ir.mask_to_int(choice.magnified), ir.ik(64)));
+/// Lanes of `mask` (bits) with equal `id` are served at once, group after group: `serve(id, members, bits)` gives the group's values, of
+/// which its members take theirs. The id of the first group is `predicted` where that pays.
+std::vector<Value> SamplerFunctionBuilder::each_group(Value id, Value mask, bool predict, const ServeGroup& serve) {
+  assert(Ir::type_of(id) == ir.vi32 && Ir::type_of(mask) == ir.i32);
   // The id of any lane, through memory.
   Value id_memory = LLVMBuildAlloca(ir.builder, ir.vi32, "");
   LLVMSetAlignment(id_memory, 4 * ir.lanes);
@@ -189,49 +179,16 @@ std::vector<Value> SamplerFunctionBuilder::sample_groups(Value s, Value t, Value
 
   ir.at(body);
   Value first_lane = ir.call_intrinsic("llvm.cttz", {ir.i32}, {remaining, ir.c1(true)});
-  Value group_id =
-      predicted(ir.load(ir.i32, ir.offset(id_memory, ir.shl(ir.zext(ir.and_(first_lane, ir.c32(ir.lanes - 1)), ir.i64), 2)), 4));
-  Value members = ir.eq(id, ir.splat(group_id));
-  Value level = choice.magnified ? ir.and_(group_id, ir.c32(63)) : group_id;
-  Value member_bits = ir.and_(ir.movemask(members), remaining);
-
-  auto one_level = [&](Value index) -> std::vector<Value> {
-    if (!choice.magnified) return pack(sample_level(index, s, t, face, plan.linear_min));
-    return ir.if_else(
-        ir.ne(ir.and_(group_id, ir.c32(64)), ir.c32(0)), [&] { return pack(sample_level(index, s, t, face, plan.linear_mag)); },
-        [&] { return pack(sample_level(index, s, t, face, plan.linear_min)); });
-  };
-  std::vector<Value> color;
-  if (choice.weight) {
-    color = sample_fixed(s, t, level, choice.weight, member_bits);
-  } else if (!choice.fraction) {
-    color = one_level(level);
-  } else {
-    // The body is emitted once and run for the first level, then for the second where somebody needs it.
-    Value blends = ir.fgt(choice.fraction, ir.fk(0));
-    Value needs_second = ir.ne(ir.and_(ir.movemask(blends), member_bits), ir.c32(0));
-    Block entry = ir.current_block(), levels = ir.block("level"), levels_done = ir.block("levels_done");
-    ir.br(levels);
-    ir.at(levels);
-    Value index = LLVMBuildPhi(ir.builder, ir.i32, ""), second = LLVMBuildPhi(ir.builder, ir.i1, "");
-    std::vector<Value> accumulated;
-    for (size_t k = 0; k < initial.size(); ++k) accumulated.push_back(LLVMBuildPhi(ir.builder, ir.vf32, ""));
-    const std::vector<Value> now = one_level(index);
-    color = ir.if_else(second, [&] { return mix_levels(now, accumulated, choice); }, [&] { return now; });
-    Value next = ir.smin(ir.add(index, ir.c32(1)), ir.sub(c.level_count, ir.c32(1)));
-    Block last = ir.current_block();
-    ir.br(ir.and_(needs_second, ir.xor_(second, ir.c1(true))), levels, levels_done);
-    Value no = ir.c1(false), yes = ir.c1(true), zero = ir.fk(0);
-    LLVMAddIncoming(index, &level, &entry, 1), LLVMAddIncoming(index, &next, &last, 1);
-    LLVMAddIncoming(second, &no, &entry, 1), LLVMAddIncoming(second, &yes, &last, 1);
-    for (size_t k = 0; k < accumulated.size(); ++k)
-      LLVMAddIncoming(accumulated[k], &zero, &entry, 1), LLVMAddIncoming(accumulated[k], &color[k], &last, 1);
-    ir.at(levels_done);
-  }
+  Value at = ir.offset(id_memory, ir.shl(ir.zext(ir.and_(first_lane, ir.c32(ir.lanes - 1)), ir.i64), 2));
+  Value group_id = ir.load(ir.i32, at, 4);
+  if (predict) group_id = predicted(group_id);
+  Value members = ir.eq(id, ir.splat(group_id)), member_bits = ir.and_(ir.movemask(members), remaining);
+  const std::vector<Value> served = serve(group_id, members, member_bits);
+  assert(served.size() == result.size());
   Value rest = ir.and_(remaining, ir.not_(member_bits));
   Block last = ir.current_block();
   for (size_t k = 0; k < result.size(); ++k) {
-    Value merged = ir.select(members, color[k], result[k]);
+    Value merged = ir.select(members, served[k], result[k]);
     Value zero = initial[k];
     LLVMAddIncoming(result[k], &zero, &before, 1);
     LLVMAddIncoming(result[k], &merged, &last, 1);
@@ -242,8 +199,51 @@ std::vector<Value> SamplerFunctionBuilder::sample_groups(Value s, Value t, Value
   ir.br(ir.eq(member_bits, mask), done, groups);
   ir.at(done);
   std::vector<Value> all;
-  for (size_t k = 0; k < result.size(); ++k) all.push_back(ir.phi(ir.vf32, {{result[k], groups}, {color[k], last}}));
+  for (size_t k = 0; k < result.size(); ++k) all.push_back(ir.phi(ir.vf32, {{result[k], groups}, {served[k], last}}));
   return all;
+}
+
+/// The first level of a group, then the next one where somebody needs it: the body is emitted once.
+std::vector<Value> SamplerFunctionBuilder::sample_two_levels(const std::function<std::vector<Value>(Value level)>& one_level,
+                                                             const LevelChoice& choice, Value level, Value member_bits) {
+  Value blends = ir.fgt(choice.fraction, ir.fk(0));
+  Value needs_second = ir.ne(ir.and_(ir.movemask(blends), member_bits), ir.c32(0));
+  Block entry = ir.current_block(), levels = ir.block("level"), levels_done = ir.block("levels_done");
+  ir.br(levels);
+  ir.at(levels);
+  Value index = LLVMBuildPhi(ir.builder, Ir::type_of(level), ""), second = LLVMBuildPhi(ir.builder, ir.i1, "");
+  std::vector<Value> first;
+  for (size_t k = 0; k < pack(like_texel(ir.fk(0))).size(); ++k) first.push_back(LLVMBuildPhi(ir.builder, ir.vf32, ""));
+  std::vector<Value> now = one_level(index);
+  std::vector<Value> color = ir.if_else(second, [&] { return mix_levels(now, first, choice); }, [&] { return now; });
+  Value last_level = ir.sub(c.level_count, ir.c32(1));
+  Value next = ir.smin(ir.add(index, Ir::same(index, 1)), Ir::lanes_of(index) > 1 ? ir.splat(last_level) : last_level);
+  Block last = ir.current_block();
+  ir.br(ir.and_(needs_second, ir.xor_(second, ir.c1(true))), levels, levels_done);
+  Value no = ir.c1(false), yes = ir.c1(true), zero = ir.fk(0);
+  LLVMAddIncoming(index, &level, &entry, 1), LLVMAddIncoming(index, &next, &last, 1);
+  LLVMAddIncoming(second, &no, &entry, 1), LLVMAddIncoming(second, &yes, &last, 1);
+  for (size_t k = 0; k < first.size(); ++k) LLVMAddIncoming(first[k], &zero, &entry, 1), LLVMAddIncoming(first[k], &color[k], &last, 1);
+  ir.at(levels_done);
+  return color;
+}
+
+/// The groups of lanes that share a level; for each, one or two levels.
+std::vector<Value> SamplerFunctionBuilder::sample_groups(Value s, Value t, Value face, const LevelChoice& choice, Value mask) {
+  assert(Ir::type_of(choice.level) == ir.vi32 && (!plan.cube || face) && !(choice.weight && choice.fraction));
+  Value id = choice.level;
+  if (choice.magnified) id = ir.or_(id, ir.and_(ir.mask_to_int(choice.magnified), ir.ik(64)));
+  return each_group(id, mask, true, [&](Value group_id, Value, Value member_bits) {
+    Value level = choice.magnified ? ir.and_(group_id, ir.c32(63)) : group_id;
+    const auto one_level = [&](Value index) -> std::vector<Value> {
+      if (!choice.magnified) return pack(sample_level(index, s, t, face, plan.linear_min));
+      return ir.if_else(
+          ir.ne(ir.and_(group_id, ir.c32(64)), ir.c32(0)), [&] { return pack(sample_level(index, s, t, face, plan.linear_mag)); },
+          [&] { return pack(sample_level(index, s, t, face, plan.linear_min)); });
+    };
+    if (choice.weight) return sample_fixed(s, t, level, choice.weight, member_bits);
+    return choice.fraction ? sample_two_levels(one_level, choice, level, member_bits) : one_level(level);
+  });
 }
 
 void SamplerFunctionBuilder::gradient() {
@@ -273,6 +273,7 @@ void SamplerFunctionBuilder::implicit() {
 
 /// Of 1D and 2D views. `bias`: or null.
 void SamplerFunctionBuilder::sample_at(Value s, Value t, Value rho2, Value bias, Value mask) {
+  assert(!plan.cube);
   if (plan.key.sampler.unnormalized_coordinates) return sample(s, t, nullptr, [&] { return choose_level(c, ir.fk(0)); }, nullptr, mask);
   sample(
       s, t, nullptr,
@@ -311,53 +312,27 @@ void SamplerFunctionBuilder::fetch() {
     c.layer = ir.select(ir.ult(layer_argument, count), layer_argument, ir.ik(0));
   }
   Value safe_level = ir.select(valid, level_index, ir.ik(0));
-  Value levels_memory = LLVMBuildAlloca(ir.builder, ir.vi32, "");
-  LLVMSetAlignment(levels_memory, 4 * ir.lanes);
-  ir.store(safe_level, levels_memory, 4 * ir.lanes);
   Value lanes_wanted = ir.and_(parameter(fn, mask), ir.c32((1u << ir.lanes) - 1));
-  const std::vector<Value> initial(pack(like_texel(ir.fk(0))).size(), ir.fk(0));
-  Block before = ir.current_block(), groups = ir.block("group"), body = ir.block("group_body"), done = ir.block("done");
-  ir.br(groups);
-  ir.at(groups);
-  Value remaining = LLVMBuildPhi(ir.builder, ir.i32, "");
-  std::vector<Value> result;
-  for (size_t k = 0; k < initial.size(); ++k) result.push_back(LLVMBuildPhi(ir.builder, ir.vf32, ""));
-  ir.br(ir.ne(remaining, ir.c32(0)), body, done);
-  ir.at(body);
-  Value first_lane = ir.call_intrinsic("llvm.cttz", {ir.i32}, {remaining, ir.c1(true)});
-  Value group_level = ir.load(ir.i32, ir.offset(levels_memory, ir.shl(ir.zext(ir.and_(first_lane, ir.c32(ir.lanes - 1)), ir.i64), 2)), 4);
-  Value members = ir.eq(safe_level, ir.splat(group_level));
-  const Level level = load_level(c, group_level);
-  Value inside = ir.and_(valid, ir.and_(ir.ult(x, ir.splat(level.width)), ir.ult(y, ir.splat(level.height))));
-  Value offset = level.layer_offset;
-  if (plan.cube) {
-    Value pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(group_level, ir.i64), 3)), 8);
-    offset = ir.mul(ir.zext(c.layer, ir.i64), ir.splat(pitch));
-  }
-  if (plan.key.multisampled) {
-    Value sample_index = parameter(fn, fetch_arg::sample);
-    Value in_range = ir.ult(sample_index, ir.splat(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, sample_count))));
-    inside = ir.and_(inside, in_range);
-    Value pitch = ir.field(ir.i64, c.view, offsetof(ImageViewAbi, sample_pitch_B), 8);
-    Value of_sample = ir.mul(ir.zext(ir.select(in_range, sample_index, ir.ik(0)), ir.i64), ir.splat(pitch));
-    offset = offset ? ir.add(offset, of_sample) : of_sample;
-  }
-  const TexelValues texel = load_texel(c, level, ir.select(inside, x, ir.ik(0)), ir.select(inside, y, ir.ik(0)), offset);
-  const std::vector<Value> loaded = pack(texel);
-  Value wanted = ir.and_(members, inside);
-  Value rest = ir.and_(remaining, ir.not_(ir.movemask(members)));
-  Block last = ir.current_block();
-  for (size_t k = 0; k < result.size(); ++k) {
-    Value merged = ir.select(wanted, loaded[k], result[k]);
-    Value zero = initial[k];
-    LLVMAddIncoming(result[k], &zero, &before, 1);
-    LLVMAddIncoming(result[k], &merged, &last, 1);
-  }
-  LLVMAddIncoming(remaining, &lanes_wanted, &before, 1);
-  LLVMAddIncoming(remaining, &rest, &last, 1);
-  ir.br(groups);
-  ir.at(done);
-  finish(unpack(result));
+  finish(unpack(each_group(safe_level, lanes_wanted, false, [&](Value group_level, Value, Value) {
+    const Level level = load_level(c, group_level);
+    Value inside = ir.and_(valid, ir.and_(ir.ult(x, ir.splat(level.width)), ir.ult(y, ir.splat(level.height))));
+    Value offset = level.layer_offset;
+    if (plan.cube) {
+      Value pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(group_level, ir.i64), 3)), 8);
+      offset = ir.mul(ir.zext(c.layer, ir.i64), ir.splat(pitch));
+    }
+    if (plan.key.multisampled) {
+      Value sample_index = parameter(fn, fetch_arg::sample);
+      Value in_range = ir.ult(sample_index, ir.splat(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, sample_count))));
+      inside = ir.and_(inside, in_range);
+      Value pitch = ir.field(ir.i64, c.view, offsetof(ImageViewAbi, sample_pitch_B), 8);
+      Value of_sample = ir.mul(ir.zext(ir.select(in_range, sample_index, ir.ik(0)), ir.i64), ir.splat(pitch));
+      offset = offset ? ir.add(offset, of_sample) : of_sample;
+    }
+    std::vector<Value> loaded = pack(load_texel(c, level, ir.select(inside, x, ir.ik(0)), ir.select(inside, y, ir.ik(0)), offset));
+    for (Value& v : loaded) v = ir.select(inside, v, ir.fk(0));
+    return loaded;
+  })));
 }
 
 void SamplerFunctionBuilder::gather() {
@@ -503,6 +478,8 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
     const bool takes_alpha = from == VK_COMPONENT_SWIZZLE_A || (from == VK_COMPONENT_SWIZZLE_IDENTITY && c == 3);
     plan.alpha_alone = plan.alpha_alone && takes_alpha == (c == 3);
   }
+  assert(!plan.fixed || (plan.finite && !plan.integer));
+  assert(plan.texel_B >= 1 && plan.texel_B <= 16 && !(plan.depth && plan.stencil));
   return plan;
 }
 

@@ -32,6 +32,10 @@ class SamplerFunctionBuilder {
   TexelValues components_of(const FixedSum& sum, uint32_t components = 15) const;
   std::vector<Value> sample_fixed(Value s, Value t, Value level, Value weight, Value wanted) const;
   void finish_fixed(const FixedSum& sum);
+  using ServeGroup = std::function<std::vector<Value>(Value id, Value members, Value member_bits)>;
+  std::vector<Value> each_group(Value id, Value mask, bool predict, const ServeGroup& serve);
+  std::vector<Value> sample_two_levels(const std::function<std::vector<Value>(Value level)>& one_level, const LevelChoice& choice,
+                                       Value level, Value member_bits);
   std::vector<Value> sample_groups(Value s, Value t, Value face, const LevelChoice& choice, Value mask);
   std::vector<Value> mix_levels(const std::vector<Value>& now, const std::vector<Value>& first, const LevelChoice& choice) const;
   TexelValues read(const Level& level, Value x, Value y, Value face, Value outside);
