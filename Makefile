@@ -37,10 +37,11 @@ ASSETS ?= $(wildcard ../shared/assets)
 compare: build ## every scene (and every model in ASSETS=folder) against OpenGL, as a table
 	$(PY) scripts/compare_all.py $(if $(ASSETS),--assets $(ASSETS)) -o out/compare.md
 
-lint: $(VENV)/.stamp-lint ## ruff, mypy and clang-format
+lint: $(VENV)/.stamp-lint ## ruff, mypy, clang-format; clang-tidy over what changed since it was clean (the first time: an hour and more)
 	$(VENV)/bin/ruff check python samples tests benchmarks scripts
 	$(VENV)/bin/mypy
 	$(VENV)/bin/clang-format --dry-run --Werror $$(git ls-files 'cpp/*.cpp' 'cpp/*.hpp' 'samples/*.cpp')
+	@$(MAKE) --no-print-directory tidy
 
 # --- system packages: a marker for each state of the list, so that the check costs nothing the second time
 system: $(VENV)/.stamp-system

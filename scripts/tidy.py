@@ -18,8 +18,12 @@ import sys
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-#: Warnings of the build's own compiler that clang doesn't know.
-EXTRA = ("--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Wno-ignored-optimization-argument")
+#: Warnings of the build's own compiler that clang doesn't know; and what libstdc++'s headers use themselves (std::stable_sort).
+EXTRA = (
+    "--extra-arg=-Wno-unknown-warning-option",
+    "--extra-arg=-Wno-ignored-optimization-argument",
+    "--extra-arg=-Wno-deprecated-declarations",
+)
 
 
 def dependencies(build: Path) -> dict[str, list[str]]:
@@ -58,10 +62,11 @@ class Hashes:
 
 
 def key(source: Path, entry: dict[str, str], read: list[str], version: str, hash_of: Hashes) -> str:
-    """Of all that a finding depends on; of headers, the repository's."""
+    """Of all that a finding depends on; of headers, the repository's. The same wherever the repository lies."""
     paths = {source, REPOSITORY / ".clang-tidy"}
     paths |= {p for p in (Path(entry["directory"], name).resolve() for name in read) if p.is_relative_to(REPOSITORY / "cpp")}
-    whole = "\n".join([version, entry["command"], *(f"{p} {hash_of(p)}" for p in sorted(paths))])
+    command = entry["command"].replace(str(REPOSITORY), ".")
+    whole = "\n".join([version, command, *EXTRA, *(f"{p.relative_to(REPOSITORY)} {hash_of(p)}" for p in sorted(paths))])
     return hashlib.sha256(whole.encode()).hexdigest()
 
 
@@ -85,7 +90,7 @@ def main() -> int:
             return 1
         entry = all_commands[source]
         now = key(source, entry, read.get(entry.get("output", ""), []), version, hash_of)
-        if clean.get(str(source)) != now:
+        if clean.get(str(source.relative_to(REPOSITORY))) != now:
             work[source] = now
 
     def run(source: Path) -> tuple[Path, int, str]:
@@ -97,7 +102,7 @@ def main() -> int:
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for source, code, output in pool.map(run, work):
             if code == 0:
-                clean[str(source)] = work[source]
+                clean[str(source.relative_to(REPOSITORY))] = work[source]
                 notes.write_text(json.dumps(clean))
             else:
                 failed += 1

@@ -107,7 +107,7 @@ struct ModuleFacts;  // what was found out about it (cpp/src/shader/module/modul
 class TILEGPU_API ShaderModule {
  public:
   /// Validates (SPIRV-Tools, Vulkan 1.3 environment) and parses; an unsupported capability is an error that names it.
-  static Expected<Ptr<ShaderModule>> create(std::vector<uint32_t> words, std::string label, std::string entry_point = "main");
+  static Expected<Ptr<ShaderModule>> create(std::vector<uint32_t> words, std::string label, const std::string& entry_point = "main");
   /// Of words that were a module before, and what was written down of it (cpp/src/shader/module/module_record.hpp): not validated, and
   /// parsed when somebody compiles it. Null where the record is broken; only else the words are taken.
   static Ptr<ShaderModule> from_record(std::vector<uint32_t>&& words, std::string label, const std::string& record);

@@ -28,7 +28,7 @@ bool StateRecorder::bind(Ptr<Pipeline> pipeline) {
   in_vain_ = {};
   const VkViewport viewport = state_.viewport;
   const VkRect2D scissor = state_.scissor;
-  state_ = pipeline_->info();
+  state_ = static_cast<const GraphicsState&>(pipeline_->info());
   state_.viewport = viewport, state_.scissor = scissor;
   resolving_ = true;
   return true;

@@ -132,12 +132,12 @@ void FilterPosition::adapt(const FilterCounters& frame) {
   const double sum = static_cast<double>(frame.front + frame.survived);
   if (sum == 0) return;
   const double difference = (static_cast<double>(frame.front) - static_cast<double>(frame.survived)) / sum;
-  double move = -difference * (kFilterSteps / 2);
+  double move = -difference * (kFilterSteps / 2.0);
   // Both curves are monotone, so that two frames at different positions show the slope.
   const int32_t way = static_cast<int32_t>(position) - static_cast<int32_t>(last_position);
   const double rise = difference - last_difference;
   if (last_position && way * rise > 0) move = -difference * way / rise;
-  constexpr double kMost = kFilterSteps / 4;
+  constexpr double kMost = kFilterSteps / 4.0;
   int32_t steps = std::abs(difference) < kSmallDifference ? 0 : static_cast<int32_t>(std::nearbyint(std::clamp(move, -kMost, kMost)));
   const double passed = sum / (sum + static_cast<double>(frame.rejected));
   // The crossing is between this position and the last one: the better of the two, for good.
