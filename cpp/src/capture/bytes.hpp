@@ -3,6 +3,7 @@
 // Little endian, without padding. A reader that failed gives zeros from then on; who reads asks for ok() before it uses what it got.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstdint>
@@ -52,14 +53,21 @@ class Writer {
     put(static_cast<uint32_t>(value));
   }
   template <class T>
-  void among(T& value, std::initializer_list<T>, const char*) {
+  void among(T& value, std::initializer_list<T> allowed, const char*) {
+    assert(std::find(allowed.begin(), allowed.end(), value) != allowed.end());
+    (void)allowed;
     put(static_cast<uint32_t>(value));
   }
   void text(std::string& value, const char*) { put_text(value); }
   template <class T, class Fields>
-  void list(std::vector<T>& items, size_t, uint64_t, const char*, Fields fields) {
+  void list(std::vector<T>& items, size_t least_B, uint64_t most, const char*, Fields fields) {
+    assert(items.size() <= most);
+    (void)most;
     put_count(items.size());
+    [[maybe_unused]] const size_t before_B = bytes_.size();
     for (T& item : items) fields(item);
+    assert(bytes_.size() - before_B >= items.size() * least_B);  // or a reader would refuse the count
+    (void)least_B;
   }
 
  private:
@@ -75,6 +83,7 @@ class Reader {
   const std::string& why() const { return why_; }
   /// The first failure is the one that is told.
   void fail(std::string why) {
+    assert(!why.empty());
     if (why_.empty()) why_ = std::move(why);
     left_ = {};
   }

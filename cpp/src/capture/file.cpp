@@ -2,6 +2,7 @@
 // against accidents, not against strangers; whose files every reader checks all the same).
 #include "capture/file.hpp"
 
+#include <cassert>
 #include <cstdio>
 #include <memory>
 
@@ -30,6 +31,7 @@ using Handle = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 }  // namespace
 
 Status write_file(const std::string& path, const std::string& profile, const std::vector<uint8_t>& payload) {
+  assert(!payload.empty());
   Writer header;
   header.put_bytes(kMagic, sizeof kMagic);
   header.put(kVersion);
@@ -65,6 +67,7 @@ Expected<File> read_file(const std::string& path) {
   if (!reader.ok() || size_B != reader.left_B())
     return failed(
         path, reader.ok() ? "it has " + std::to_string(reader.left_B()) + " bytes where it says " + std::to_string(size_B) : reader.why());
+  assert(size_B <= bytes.size());
   bytes.erase(bytes.begin(), bytes.end() - static_cast<std::ptrdiff_t>(size_B));
   file.payload = std::move(bytes);
   if (checksum(file.payload) != sum) return failed(path, "its checksum is wrong: the file was damaged");

@@ -1,6 +1,7 @@
 // capture/load.cpp -- stage: reading a capture. In: bytes, of which nothing is believed. Out: objects and command buffers, made and
 // recorded by the functions that applications call, so that what is wrong in a file is the error that an application would get.
 #include <algorithm>
+#include <cassert>
 
 #include "capture/commands.hpp"
 #include "capture/fields.hpp"
@@ -294,6 +295,7 @@ struct Loader {
   // Ends the active query and begins those up to `wanted`; -1: none is active afterwards. Queries without draws count 0, as they did.
   void change_query(CommandBuffer& cb, PassInFile& pass, int32_t wanted) {
     if (wanted == pass.query) return;
+    assert(pass.query < static_cast<int64_t>(pass.queries.size()) && wanted < static_cast<int64_t>(pass.queries.size()));
     if (pass.query >= 0) check(cb.end_query(pass.queries[pass.query].pool, pass.queries[pass.query].query));
     pass.query = -1;
     if (wanted < 0) return;
@@ -303,6 +305,7 @@ struct Loader {
   }
   // All before `end` are begun and ended, but for the last one, which is only begun.
   void begin_queries(CommandBuffer& cb, PassInFile& pass, size_t end) {
+    assert(end <= pass.queries.size());
     for (; pass.next_query < end && ok(); pass.next_query++) {
       const Query& query = pass.queries[pass.next_query];
       if (!check(cb.begin_query(query.pool, query.query, true))) return;

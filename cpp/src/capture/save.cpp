@@ -2,6 +2,7 @@
 //
 // What is written of a struct stands in capture/fields.hpp; what of commands is read back by capture/load.cpp in the same order.
 #include <algorithm>
+#include <cassert>
 #include <map>
 
 #include "capture/commands.hpp"
@@ -292,6 +293,7 @@ struct CommandWriter {
   }
   void state(const Pass& pass, size_t i) {
     const command::DrawState& state = pass.states[i];
+    assert(i < pass.bound.size() && pass.bound.size() == pass.states.size());
     const command::Bound& bound = pass.bound[i];
     w.put(pipelines.number(bound));
     FixedFunctionState fixed = state;
@@ -300,10 +302,12 @@ struct CommandWriter {
     for (uint32_t k = 0; k < bound.vertex_buffers; k++) {
       const command::BoundVertexBuffer& vertex = pass.vertex_buffers[bound.first_vertex_buffer + k];
       const shader::VertexBinding& binding = state.vertex_bindings[vertex.binding];
+      assert(vertex.buffer && binding.size_B <= vertex.buffer->size_B());
       w.put(vertex.binding), o.buffers.write(w, vertex.buffer);
       w.put<uint64_t>(vertex.buffer->size_B() - binding.size_B);
     }
     o.buffers.write(w, bound.index_buffer);
+    assert(!bound.index_buffer || state.index_size_B <= bound.index_buffer->size_B());
     w.put<uint64_t>(bound.index_buffer ? bound.index_buffer->size_B() - state.index_size_B : 0);
     w.put<uint32_t>(state.index_type);
     sets(bound.sets);
@@ -321,6 +325,7 @@ struct CommandWriter {
   }
   void draw(const std::unordered_map<const void*, uint32_t>& states, const std::unordered_map<const void*, uint32_t>& pushes,
             const command::DrawCall& d) {
+    assert(states.count(d.state) && pushes.count(d.push_constants));
     w.put(states.at(d.state)), w.put(pushes.at(d.push_constants)), w.put_bool(d.indexed), w.put(d.query);
     w.put(d.first), w.put(d.count), w.put(d.instance_count), w.put(d.first_instance), w.put(d.vertex_offset);
   }

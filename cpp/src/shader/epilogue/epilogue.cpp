@@ -5,6 +5,7 @@
 // (framebuffer/tile_memory.hpp). A packet whose quads are contiguous and all live takes whole-vector loads and stores; others go quad by
 // quad, four words at a time, in quad order, so that a later quad of the packet wins. Multisampled: the colour is
 // computed once and written to each sample that is covered; blending is per sample. Source: Vulkan specification, "The Framebuffer".
+#include <cassert>
 #include <cstring>
 
 #include "framebuffer/tile_memory.hpp"
@@ -86,6 +87,7 @@ Value emit_logic_op(const Ir& ir, VkLogicOp op, Value s, Value d) {
 
 /// Address of word w of sample s (i64 value) of quad q in a target's plane.
 Value word_address(const Ir& ir, const Target& t, const Packet& p, uint32_t q, Value sample, uint32_t samples, uint32_t w) {
+  assert(w < t.words && q < ir.lanes / 4);
   if (samples == 1 && t.words == 1) return ir.offset(t.pointer, p.quad_offset[q]);
   const uint32_t sample_B = t.words * framebuffer::kPixelsPerBlock * 4;
   Value at = ir.add(ir.mul(p.block[q], ir.c64(samples * sample_B)), p.within[q]);
@@ -99,10 +101,14 @@ std::vector<int> range(uint32_t first, uint32_t count) {
   return r;
 }
 
-Value quad_of(const Ir& ir, Value v, uint32_t q) { return ir.lanes == 4 ? v : ir.shuffle(v, range(4 * q, 4)); }
+Value quad_of(const Ir& ir, Value v, uint32_t q) {
+  assert(Ir::lanes_of(v) == ir.lanes && q < ir.lanes / 4);
+  return ir.lanes == 4 ? v : ir.shuffle(v, range(4 * q, 4));
+}
 
 /// N lanes from N/4 quads.
 Value concatenate(const Ir& ir, const std::vector<Value>& quads) {
+  assert(!quads.empty() && 4 * quads.size() == ir.lanes);
   std::vector<Value> parts = quads;
   for (uint32_t width = 4; parts.size() > 1; width *= 2) {
     std::vector<Value> next;
@@ -114,6 +120,7 @@ Value concatenate(const Ir& ir, const std::vector<Value>& quads) {
 
 /// What the word becomes where the lane is live: logic op and write mask on top of the packed value.
 Value merge_word(const Ir& ir, const EpilogueKey& key, const Target& t, uint32_t w, Value packed, Value old) {
+  assert(packed && old && w < t.words && t.mask[w]);
   Value value = packed;
   if (t.logic) value = emit_logic_op(ir, key.logic_op, packed, old);
   const uint32_t all = component_mask(*t.format, w, 0xf);
@@ -205,6 +212,7 @@ Value Builder::live_bits_of(Value sample_shift) {
 
 /// i1: the packet is contiguous in the tile, and all samples of all its pixels are live.
 Value Builder::covers_everything() {
+  assert(key.samples >= 1 && key.samples <= 16);
   const uint64_t all = key.samples == 16 ? ~0ull : (1ull << (4 * key.samples)) - 1;
   Value together = nullptr;
   for (uint32_t q = 0; q < quads; ++q) {
@@ -244,6 +252,7 @@ void Builder::read_sources(Target& t, WholePacket* whole) {
 }
 
 std::vector<Value> Builder::blended(const Target& t, const std::vector<Value>& old, WholePacket* whole) {
+  assert(t.blends && old.size() == t.words);
   std::array<Value, 4> source1{};
   if (blend_uses_source1(t.blend)) {
     for (uint32_t c = 0; c < 4; ++c)
@@ -271,6 +280,7 @@ std::vector<Value> Builder::load_whole(const Target& t, Value sample) {
 
 /// `whole`: or null.
 void Builder::write_whole(const Target& t, Value sample, const std::vector<Value>& values, WholePacket* whole) {
+  assert(values.size() == t.words);
   for (uint32_t w = 0; w < t.words; ++w) {
     if (!t.mask[w]) continue;
     Value address = word_address(ir, t, packet, 0, sample, key.samples, w);
@@ -483,6 +493,7 @@ void Builder::run_pixels(WholePacket& colors) {
   Value pixel = ir.field(ir.vi32, args, offsetof(FragmentArgs, lane_pixel), 64);
   Value alive = ir.mask_from_bits(ir.field(ir.i32, args, offsetof(FragmentArgs, alive)), ir.lanes);
   Value within = ir.and_(pixel, ir.ik(framebuffer::kPixelsPerBlock - 1)), block = ir.sub(pixel, within);
+  assert(ir.lanes == 16 && replaces_texels(key));
   for (Target& t : targets) read_sources(t, &colors);
   const auto write = [&](Value mask, uint32_t sample) {
     for (const Target& t : targets) {

@@ -5,6 +5,8 @@
 // with the destination, one for the rest. Source: Vulkan specification, "Blending", "Blend Factors", "Blend Operations".
 #include "shader/epilogue/epilogue_blend.hpp"
 
+#include <cassert>
+
 namespace tilegpu::shader {
 namespace {
 
@@ -93,6 +95,7 @@ Value combine(const Ir& ir, Term s, Term d, VkBlendOp op) {
   if (op == VK_BLEND_OP_REVERSE_SUBTRACT) std::swap(s, d);
   auto product = [&](const Term& t) { return t.multiplier ? ir.fmul(t.value, t.multiplier) : t.value; };
   const bool subtract = op != VK_BLEND_OP_ADD;
+  assert(uses_factors(op) && (s.value || !s.multiplier) && (d.value || !d.multiplier));
   if (!d.value) return s.value ? product(s) : nullptr;
   Value right = product(d);
   if (subtract) right = ir.fneg(right);
@@ -180,6 +183,7 @@ std::array<Value, 4> emit_blend(const Ir& ir, const vk::FormatInfo& format, cons
                                                                                                   : Range::unlimited;
   Inputs in;
   for (uint32_t c = 0; c < 4; ++c) {
+    assert(source[c] && destination[c] && constants[c]);
     in.source[c] = clamp_range(ir, source[c], range);
     in.source1[c] = source1[c] ? clamp_range(ir, source1[c], range) : nullptr;
     in.destination[c] = destination[c];

@@ -3,6 +3,7 @@
 // In: an LLVM module and the number of lanes. Out: instructions. A "value" is a scalar or a vector; helpers take the shape from
 // their operands, so that every emitter works on one lane or on N with the same bits. No fast-math flags are ever set, and nothing
 // here calls libm: the intrinsics used (sqrt, fma, floor, ceil, trunc, roundeven, fabs, ctpop, ctlz) are instructions of x86-64-v3.
+// The asserts are those that LLVM has itself and that the library of distributions leaves out: a wrong type is found where it is written.
 #pragma once
 
 #include <llvm-c/Core.h>
@@ -40,6 +41,7 @@ class Ir {
     i1 = LLVMInt1TypeInContext(context), i8 = LLVMInt8TypeInContext(context), i16 = LLVMInt16TypeInContext(context);
     i32 = LLVMInt32TypeInContext(context), i64 = LLVMInt64TypeInContext(context);
     f16 = LLVMHalfTypeInContext(context), f32 = LLVMFloatTypeInContext(context), f64 = LLVMDoubleTypeInContext(context);
+    assert(lanes >= 1 && lanes <= 64 && (lanes & (lanes - 1)) == 0);
     ptr = LLVMPointerTypeInContext(context, 0), void_type = LLVMVoidTypeInContext(context);
     vf32 = vec(f32), vi32 = vec(i32), vi1 = vec(i1);
     size_t length = 0;
@@ -61,19 +63,44 @@ class Ir {
 
   // -- types -------------------------------------------------------------------------------------------------------------------
   Type vec(Type element) const { return vec(element, lanes); }
-  static Type vec(Type element, uint32_t n) { return n == 1 ? element : LLVMVectorType(element, n); }
+  static Type vec(Type element, uint32_t n) {
+    assert(n >= 1 && n <= 128 && LLVMGetTypeKind(element) != LLVMVectorTypeKind);  // 128: bytes of 16 pairs of words
+    return n == 1 ? element : LLVMVectorType(element, n);
+  }
   static Type type_of(Value v) { return LLVMTypeOf(v); }
   static uint32_t lanes_of(Type t) { return LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetVectorSize(t) : 1; }
   static uint32_t lanes_of(Value v) { return lanes_of(LLVMTypeOf(v)); }
   static Type element_of(Type t) { return LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetElementType(t) : t; }
   /// The shape of `shape` with another element type.
   static Type like(Value shape, Type element) { return vec(element, lanes_of(shape)); }
+  // What asserts ask.
+  static bool is_integer(Value v) { return LLVMGetTypeKind(element_of(type_of(v))) == LLVMIntegerTypeKind; }
+  static bool is_pointer(Value v) { return LLVMGetTypeKind(element_of(type_of(v))) == LLVMPointerTypeKind; }
+  static bool is_float(Value v) { return !is_integer(v) && !is_pointer(v) && bits_of(element_of(type_of(v))) != 0; }
+  /// Of one element; 0 for what is no number.
+  static uint32_t bits_of(Type element) {
+    switch (LLVMGetTypeKind(element)) {
+      case LLVMIntegerTypeKind:
+        return LLVMGetIntTypeWidth(element);
+      case LLVMHalfTypeKind:
+        return 16;
+      case LLVMFloatTypeKind:
+        return 32;
+      case LLVMDoubleTypeKind:
+        return 64;
+      default:
+        return 0;
+    }
+  }
+  static uint32_t bits_of(Value v) { return bits_of(element_of(type_of(v))); }
+  bool is_mask(Value v) const { return element_of(type_of(v)) == i1; }
+  static bool is_alignment(uint32_t align_B) { return align_B != 0 && (align_B & (align_B - 1)) == 0; }
 
   // -- constants ---------------------------------------------------------------------------------------------------------------
   static Value splat_constant(Value scalar, uint32_t n) {
+    assert(n <= 64 && lanes_of(scalar) == 1 && LLVMIsConstant(scalar));
     if (n == 1) return scalar;
     Value elements[64];
-    assert(n <= 64);
     for (uint32_t k = 0; k < n; ++k) elements[k] = scalar;
     return LLVMConstVector(elements, n);
   }
@@ -104,7 +131,10 @@ class Ir {
     return value - value == 0;
   }
   /// An integer constant of the value's own type, whatever its width.
-  static Value same(Value shape, uint64_t x) { return splat_constant(LLVMConstInt(element_of(LLVMTypeOf(shape)), x, 0), lanes_of(shape)); }
+  static Value same(Value shape, uint64_t x) {
+    assert(is_integer(shape));
+    return splat_constant(LLVMConstInt(element_of(LLVMTypeOf(shape)), x, 0), lanes_of(shape));
+  }
   /// <0, 1, 2, ...> as i32.
   Value lane_index() const {
     Value elements[64];
@@ -117,35 +147,44 @@ class Ir {
   static Value poison(Type t) { return LLVMGetPoison(t); }
 
   // -- arithmetic --------------------------------------------------------------------------------------------------------------
-  Value fadd(Value a, Value b) const { return LLVMBuildFAdd(builder, a, b, ""); }
-  Value fsub(Value a, Value b) const { return LLVMBuildFSub(builder, a, b, ""); }
-  Value fmul(Value a, Value b) const { return LLVMBuildFMul(builder, a, b, ""); }
-  Value fdiv(Value a, Value b) const { return LLVMBuildFDiv(builder, a, b, ""); }
-  Value fneg(Value a) const { return LLVMBuildFNeg(builder, a, ""); }
+  Value fadd(Value a, Value b) const { return of_floats(LLVMBuildFAdd, a, b); }
+  Value fsub(Value a, Value b) const { return of_floats(LLVMBuildFSub, a, b); }
+  Value fmul(Value a, Value b) const { return of_floats(LLVMBuildFMul, a, b); }
+  Value fdiv(Value a, Value b) const { return of_floats(LLVMBuildFDiv, a, b); }
+  Value fneg(Value a) const {
+    assert(is_float(a));
+    return LLVMBuildFNeg(builder, a, "");
+  }
   /// One rounding: a * b + c.
-  Value fma(Value a, Value b, Value c) const { return call_intrinsic("llvm.fma", {type_of(a)}, {a, b, c}); }
-  Value sqrt(Value a) const { return unary("llvm.sqrt", a); }
-  Value fabs(Value a) const { return unary("llvm.fabs", a); }
-  Value floor(Value a) const { return unary("llvm.floor", a); }
-  Value ceil(Value a) const { return unary("llvm.ceil", a); }
-  Value ftrunc(Value a) const { return unary("llvm.trunc", a); }
-  Value round_even(Value a) const { return unary("llvm.roundeven", a); }
-  Value copysign(Value magnitude, Value sign) const { return call_intrinsic("llvm.copysign", {type_of(magnitude)}, {magnitude, sign}); }
-  Value add(Value a, Value b) const { return LLVMBuildAdd(builder, a, b, ""); }
-  Value sub(Value a, Value b) const { return LLVMBuildSub(builder, a, b, ""); }
-  Value mul(Value a, Value b) const { return LLVMBuildMul(builder, a, b, ""); }
+  Value fma(Value a, Value b, Value c) const {
+    assert(is_float(a) && type_of(a) == type_of(b) && type_of(a) == type_of(c));
+    return call_intrinsic("llvm.fma", {type_of(a)}, {a, b, c});
+  }
+  Value sqrt(Value a) const { return of_float("llvm.sqrt", a); }
+  Value fabs(Value a) const { return of_float("llvm.fabs", a); }
+  Value floor(Value a) const { return of_float("llvm.floor", a); }
+  Value ceil(Value a) const { return of_float("llvm.ceil", a); }
+  Value ftrunc(Value a) const { return of_float("llvm.trunc", a); }
+  Value round_even(Value a) const { return of_float("llvm.roundeven", a); }
+  Value copysign(Value magnitude, Value sign) const {
+    assert(is_float(magnitude) && type_of(magnitude) == type_of(sign));
+    return call_intrinsic("llvm.copysign", {type_of(magnitude)}, {magnitude, sign});
+  }
+  Value add(Value a, Value b) const { return of_integers(LLVMBuildAdd, a, b); }
+  Value sub(Value a, Value b) const { return of_integers(LLVMBuildSub, a, b); }
+  Value mul(Value a, Value b) const { return of_integers(LLVMBuildMul, a, b); }
   Value neg(Value a) const { return LLVMBuildNeg(builder, a, ""); }
-  Value and_(Value a, Value b) const { return LLVMBuildAnd(builder, a, b, ""); }
-  Value or_(Value a, Value b) const { return LLVMBuildOr(builder, a, b, ""); }
-  Value xor_(Value a, Value b) const { return LLVMBuildXor(builder, a, b, ""); }
+  Value and_(Value a, Value b) const { return of_integers(LLVMBuildAnd, a, b); }
+  Value or_(Value a, Value b) const { return of_integers(LLVMBuildOr, a, b); }
+  Value xor_(Value a, Value b) const { return of_integers(LLVMBuildXor, a, b); }
   Value not_(Value a) const { return LLVMBuildNot(builder, a, ""); }
   /// Shift amounts of 32 and more are poison in LLVM: mask untrusted amounts first.
-  Value shl(Value a, Value b) const { return LLVMBuildShl(builder, a, b, ""); }
-  Value lshr(Value a, Value b) const { return LLVMBuildLShr(builder, a, b, ""); }
-  Value ashr(Value a, Value b) const { return LLVMBuildAShr(builder, a, b, ""); }
-  Value shl(Value a, uint32_t n) const { return n ? shl(a, same(a, n)) : a; }
-  Value lshr(Value a, uint32_t n) const { return n ? lshr(a, same(a, n)) : a; }
-  Value ashr(Value a, uint32_t n) const { return n ? ashr(a, same(a, n)) : a; }
+  Value shl(Value a, Value b) const { return of_integers(LLVMBuildShl, a, b); }
+  Value lshr(Value a, Value b) const { return of_integers(LLVMBuildLShr, a, b); }
+  Value ashr(Value a, Value b) const { return of_integers(LLVMBuildAShr, a, b); }
+  Value shl(Value a, uint32_t n) const { return n ? shl(a, shift(a, n)) : a; }
+  Value lshr(Value a, uint32_t n) const { return n ? lshr(a, shift(a, n)) : a; }
+  Value ashr(Value a, uint32_t n) const { return n ? ashr(a, shift(a, n)) : a; }
   Value smin(Value a, Value b) const { return select(slt(a, b), a, b); }
   Value smax(Value a, Value b) const { return select(sgt(a, b), a, b); }
   Value umin(Value a, Value b) const { return select(ult(a, b), a, b); }
@@ -153,8 +192,14 @@ class Ir {
   Value sclamp(Value a, Value low, Value high) const { return smin(smax(a, low), high); }
 
   // -- comparison and selection ------------------------------------------------------------------------------------------------
-  Value fcmp(LLVMRealPredicate p, Value a, Value b) const { return LLVMBuildFCmp(builder, p, a, b, ""); }
-  Value icmp(LLVMIntPredicate p, Value a, Value b) const { return LLVMBuildICmp(builder, p, a, b, ""); }
+  Value fcmp(LLVMRealPredicate p, Value a, Value b) const {
+    assert(is_float(a) && type_of(a) == type_of(b));
+    return LLVMBuildFCmp(builder, p, a, b, "");
+  }
+  Value icmp(LLVMIntPredicate p, Value a, Value b) const {
+    assert(!is_float(a) && type_of(a) == type_of(b));
+    return LLVMBuildICmp(builder, p, a, b, "");
+  }
   Value flt(Value a, Value b) const { return fcmp(LLVMRealOLT, a, b); }
   Value fle(Value a, Value b) const { return fcmp(LLVMRealOLE, a, b); }
   Value fgt(Value a, Value b) const { return fcmp(LLVMRealOGT, a, b); }
@@ -172,7 +217,11 @@ class Ir {
   Value ule(Value a, Value b) const { return icmp(LLVMIntULE, a, b); }
   Value ugt(Value a, Value b) const { return icmp(LLVMIntUGT, a, b); }
   Value uge(Value a, Value b) const { return icmp(LLVMIntUGE, a, b); }
-  Value select(Value condition, Value a, Value b) const { return LLVMBuildSelect(builder, condition, a, b, ""); }
+  Value select(Value condition, Value a, Value b) const {
+    assert(is_mask(condition) && type_of(a) == type_of(b));
+    assert(lanes_of(condition) == 1 || lanes_of(condition) == lanes_of(a));
+    return LLVMBuildSelect(builder, condition, a, b, "");
+  }
   /// minps/maxps: the second operand where either is NaN or both are zero.
   Value fmin_second(Value a, Value b) const { return select(flt(a, b), a, b); }
   Value fmax_second(Value a, Value b) const { return select(fgt(a, b), a, b); }
@@ -180,13 +229,25 @@ class Ir {
   Value fclamp(Value a, Value low, Value high) const { return fmin_second(fmax_second(a, low), high); }
 
   // -- conversion --------------------------------------------------------------------------------------------------------------
-  Value bits(Value v) const { return LLVMBuildBitCast(builder, v, like(v, i32), ""); }  // f32 -> i32, same bits
-  Value as_float(Value v) const { return LLVMBuildBitCast(builder, v, like(v, f32), ""); }
-  Value bitcast(Value v, Type t) const { return LLVMBuildBitCast(builder, v, t, ""); }
-  Value sitofp(Value v) const { return LLVMBuildSIToFP(builder, v, like(v, f32), ""); }
-  Value uitofp(Value v) const { return LLVMBuildUIToFP(builder, v, like(v, f32), ""); }
+  Value bits(Value v) const { return bitcast(v, like(v, i32)); }  // f32 -> i32, same bits
+  Value as_float(Value v) const { return bitcast(v, like(v, f32)); }
+  Value bitcast(Value v, Type t) const {
+    assert(bits_of(v) != 0 && lanes_of(v) * bits_of(v) == lanes_of(t) * bits_of(element_of(t)));
+    return LLVMBuildBitCast(builder, v, t, "");
+  }
+  Value sitofp(Value v) const {
+    assert(is_integer(v));
+    return LLVMBuildSIToFP(builder, v, like(v, f32), "");
+  }
+  Value uitofp(Value v) const {
+    assert(is_integer(v));
+    return LLVMBuildUIToFP(builder, v, like(v, f32), "");
+  }
   /// The value must be in range (clamped before): poison otherwise. See math.hpp for saturating conversions.
-  Value fptosi(Value v) const { return LLVMBuildFPToSI(builder, v, like(v, i32), ""); }
+  Value fptosi(Value v) const {
+    assert(is_float(v));
+    return LLVMBuildFPToSI(builder, v, like(v, i32), "");
+  }
   struct Floor {
     Value whole, index;  // f32, i32
   };
@@ -201,28 +262,53 @@ class Ir {
     Value whole = floor(v);
     return {whole, fptosi(whole)};
   }
-  Value to_double(Value v) const { return LLVMBuildFPExt(builder, v, like(v, f64), ""); }
-  Value to_float(Value v) const { return LLVMBuildFPTrunc(builder, v, like(v, f32), ""); }
-  Value zext(Value v, Type element) const { return LLVMBuildZExt(builder, v, like(v, element), ""); }
-  Value sext(Value v, Type element) const { return LLVMBuildSExt(builder, v, like(v, element), ""); }
-  Value trunc(Value v, Type element) const { return LLVMBuildTrunc(builder, v, like(v, element), ""); }
+  Value to_double(Value v) const {
+    assert(is_float(v) && bits_of(v) < 64);
+    return LLVMBuildFPExt(builder, v, like(v, f64), "");
+  }
+  Value to_float(Value v) const {
+    assert(is_float(v) && bits_of(v) > 32);
+    return LLVMBuildFPTrunc(builder, v, like(v, f32), "");
+  }
+  Value zext(Value v, Type element) const {
+    assert(is_integer(v) && bits_of(v) <= bits_of(element));
+    return LLVMBuildZExt(builder, v, like(v, element), "");
+  }
+  Value sext(Value v, Type element) const {
+    assert(is_integer(v) && bits_of(v) <= bits_of(element));
+    return LLVMBuildSExt(builder, v, like(v, element), "");
+  }
+  Value trunc(Value v, Type element) const {
+    assert(is_integer(v) && bits_of(v) >= bits_of(element));
+    return LLVMBuildTrunc(builder, v, like(v, element), "");
+  }
   /// ~0 / 0 as i32 from an i1 mask, and back.
-  Value mask_to_int(Value m) const { return sext(m, i32); }
+  Value mask_to_int(Value m) const {
+    assert(is_mask(m));
+    return sext(m, i32);
+  }
   Value int_to_mask(Value v) const { return ne(v, zero(type_of(v))); }
 
   // -- lanes -------------------------------------------------------------------------------------------------------------------
   Value splat(Value scalar) const { return splat(scalar, lanes); }
   Value splat(Value scalar, uint32_t n) const {
+    assert(lanes_of(scalar) == 1);
     if (n == 1) return scalar;
     Value v = LLVMBuildInsertElement(builder, LLVMGetPoison(LLVMVectorType(type_of(scalar), n)), scalar, c32(0), "");
     return LLVMBuildShuffleVector(builder, v, LLVMGetPoison(type_of(v)), LLVMConstNull(LLVMVectorType(i32, n)), "");
   }
-  Value extract(Value v, uint32_t lane) const { return lanes_of(v) == 1 ? v : LLVMBuildExtractElement(builder, v, c32(lane), ""); }
+  Value extract(Value v, uint32_t lane) const {
+    assert(lanes_of(v) == 1 || lane < lanes_of(v));  // a scalar is the same for all
+    return lanes_of(v) == 1 ? v : LLVMBuildExtractElement(builder, v, c32(lane), "");
+  }
   Value insert(Value v, Value scalar, uint32_t lane) const {
+    assert((lanes_of(v) == 1 || lane < lanes_of(v)) && element_of(type_of(v)) == type_of(scalar));
     return lanes_of(v) == 1 ? scalar : LLVMBuildInsertElement(builder, v, scalar, c32(lane), "");
   }
   Value shuffle(Value a, Value b, const std::vector<int>& mask) const {
+    assert(type_of(a) == type_of(b) && !mask.empty());
     std::vector<Value> elements;
+    for (int m : mask) assert(m < static_cast<int>(2 * lanes_of(a)));
     for (int m : mask) elements.push_back(m < 0 ? LLVMGetUndef(i32) : c32(static_cast<uint32_t>(m)));
     return LLVMBuildShuffleVector(builder, a, b, LLVMConstVector(elements.data(), static_cast<unsigned>(elements.size())), "");
   }
@@ -231,6 +317,7 @@ class Ir {
   /// extend it, an instruction in the place where shuffles wait.
   Value permute_16(Value a, Value b, const std::vector<int>& mask) const {
     if (!wide || quick || lanes_of(a) != 16 || mask.size() != 16) return shuffle(a, b, mask);
+    assert(bits_of(a) == 32 && type_of(a) == type_of(b));
     std::string name = "order";
     Value elements[16];
     for (size_t k = 0; k < 16; ++k) elements[k] = c32(static_cast<uint32_t>(mask[k])), name += "_" + std::to_string(mask[k]);
@@ -250,12 +337,14 @@ class Ir {
   /// A bit for each lane of an i1 mask, as i32.
   Value movemask(Value mask) const {
     const uint32_t n = lanes_of(mask);
+    assert(is_mask(mask));
     if (n == 1) return LLVMBuildZExt(builder, mask, i32, "");
     Value packed = LLVMBuildBitCast(builder, mask, LLVMIntTypeInContext(context, n), "");
     return n == 32 ? packed : n > 32 ? LLVMBuildTrunc(builder, packed, i32, "") : LLVMBuildZExt(builder, packed, i32, "");
   }
   /// The i1 mask of `n` lanes from the low bits of a scalar i32.
   Value mask_from_bits(Value word, uint32_t n) const {
+    assert(type_of(word) == i32 && n <= 32);
     if (n == 1) return LLVMBuildTrunc(builder, word, i1, "");
     if (n == 8 || n == 16)  // a mask register, where the CPU has them
       return LLVMBuildBitCast(builder, LLVMBuildTrunc(builder, word, n == 8 ? i8 : i16, ""), LLVMVectorType(i1, n), "");
@@ -270,14 +359,21 @@ class Ir {
   }
 
   // -- memory ------------------------------------------------------------------------------------------------------------------
-  Value offset(Value pointer, Value bytes) const { return LLVMBuildGEP2(builder, i8, pointer, &bytes, 1, ""); }
+  Value offset(Value pointer, Value bytes) const {
+    assert(is_pointer(pointer) && element_of(type_of(bytes)) == i64);  // narrower offsets would be taken as signed
+    return LLVMBuildGEP2(builder, i8, pointer, &bytes, 1, "");
+  }
   Value offset(Value pointer, uint64_t bytes) const { return bytes ? offset(pointer, c64(bytes)) : pointer; }
   Value load(Type type, Value pointer, uint32_t align_B) const {
+    assert(type_of(pointer) == ptr && is_alignment(align_B));
     Value v = LLVMBuildLoad2(builder, type, pointer, "");
     LLVMSetAlignment(v, align_B);
     return v;
   }
-  void store(Value v, Value pointer, uint32_t align_B) const { LLVMSetAlignment(LLVMBuildStore(builder, v, pointer), align_B); }
+  void store(Value v, Value pointer, uint32_t align_B) const {
+    assert(type_of(pointer) == ptr && is_alignment(align_B));
+    LLVMSetAlignment(LLVMBuildStore(builder, v, pointer), align_B);
+  }
   /// The field of a plain struct at offsetof.
   Value field(Type type, Value pointer, size_t offset_B, uint32_t align_B = 4) const {
     return load(type, offset(pointer, offset_B), align_B);
@@ -293,6 +389,7 @@ class Ir {
   /// The lanes of an i32 vector (taken as unsigned, or as signed) or an i64 one as i64 scalars. Two i32 lanes leave the vector at a time.
   std::vector<Value> lanes_as_i64(Value offsets, bool is_signed = false) const {
     const uint32_t n = lanes_of(offsets);
+    assert(is_integer(offsets) && (bits_of(offsets) == 32 || bits_of(offsets) == 64));
     std::vector<Value> scalars;
     if (element_of(type_of(offsets)) == i64 || n == 1) {
       for (uint32_t k = 0; k < n; ++k) {
@@ -311,6 +408,7 @@ class Ir {
   }
   /// Addresses at pointer + unit_B * offsets[lane]; unit_B is 1 (i32 taken as unsigned, or i64) or 4 (i32, signed).
   std::vector<Value> lane_addresses(Value pointer, Value offsets, uint32_t unit_B) const {
+    assert(unit_B == 1 || (unit_B == 4 && bits_of(offsets) == 32));
     std::vector<Value> at = lanes_as_i64(offsets, unit_B == 4);
     for (Value& a : at) a = LLVMBuildGEP2(builder, unit_B == 4 ? i32 : i8, pointer, &a, 1, "");
     return at;
@@ -318,6 +416,7 @@ class Ir {
   /// A gather of as many elements as there are offsets, every lane of it.
   Value gather(Type element, Value pointer, Value offsets, uint32_t align_B) const {
     const uint32_t n = lanes_of(offsets);
+    assert(type_of(pointer) == ptr && n > 1 && is_alignment(align_B));
     Value at = element_of(type_of(offsets)) == i64 ? offsets : zext(offsets, i64);
     Value pointers = LLVMBuildGEP2(builder, i8, pointer, &at, 1, "");
     Type result = vec(element, n);
@@ -337,6 +436,7 @@ class Ir {
   }
   /// One 32-bit word for each lane, at pointer + 4 * index[lane] (i32, signed).
   Value load_lane_words(Value pointer, Value index) const {
+    assert(type_of(pointer) == ptr && element_of(type_of(index)) == i32);
     if (gathers && lanes_of(index) == 16) {
       return call_intrinsic("llvm.x86.avx512.mask.gather.dpi.512", {},
                             {zero(vec(i32, 16)), pointer, index, splat_constant(c1(true), 16), c32(4)});
@@ -349,6 +449,7 @@ class Ir {
   }
   /// table[index[lane]] of 16 words in memory; index 0..15, 16 lanes, AVX-512.
   Value look_up_16(Value pointer, Value index) const {
+    assert(wide && type_of(index) == vec(i32, 16));
     return call_intrinsic("llvm.x86.avx512.permvar.si.512", {}, {load(vec(i32, 16), pointer, 64), index});
   }
   /// Two neighbouring 32-bit words for each lane, by one 64-bit load. Offsets in units of 1 byte, or of 4 (i32, signed).
@@ -357,6 +458,7 @@ class Ir {
     const std::vector<Value> at = lane_addresses(pointer, offsets, unit_B);
     const auto n = static_cast<uint32_t>(at.size());
     const uint32_t chunk = n < 8 ? n : 8;
+    assert(n == 4 || n == 8 || n == 16);
     std::vector<Value> low, high;
     for (uint32_t first = 0; first < n; first += chunk) {
       // Lanes 0, 1, 4, 5 and 2, 3, 6, 7: one shuffle within 128-bit halves then puts each word in order.
@@ -387,6 +489,7 @@ class Ir {
 
   std::pair<Value, Value> gather_lane_pairs(Value pointer, Value offsets, uint32_t unit_B) const {
     const uint32_t n = lanes_of(offsets);
+    assert(n == 8 || n == 16);
     std::vector<Value> parts;
     for (uint32_t first = 0; first < n; first += 8) {
       std::vector<int> eight(8);
@@ -412,12 +515,24 @@ class Ir {
   Block current_block() const { return LLVMGetInsertBlock(builder); }
   Block block(Value fn, const char* name) const { return LLVMAppendBasicBlockInContext(context, fn, name); }
   Block block(const char* name) const { return block(current_function(), name); }
-  void at(Block b) const { LLVMPositionBuilderAtEnd(builder, b); }
-  void br(Block to) const { LLVMBuildBr(builder, to); }
-  void br(Value condition, Block yes, Block no) const { LLVMBuildCondBr(builder, condition, yes, no); }
+  void at(Block b) const {
+    assert(b);
+    LLVMPositionBuilderAtEnd(builder, b);
+  }
+  void br(Block to) const {
+    assert(to && !LLVMGetBasicBlockTerminator(current_block()));
+    LLVMBuildBr(builder, to);
+  }
+  void br(Value condition, Block yes, Block no) const {
+    assert(type_of(condition) == i1 && yes && no && !LLVMGetBasicBlockTerminator(current_block()));
+    LLVMBuildCondBr(builder, condition, yes, no);
+  }
   Value phi(Type type, std::initializer_list<std::pair<Value, Block>> incoming) const {
     Value p = LLVMBuildPhi(builder, type, "");
-    for (auto [value, from] : incoming) LLVMAddIncoming(p, &value, &from, 1);
+    for (auto [value, from] : incoming) {
+      assert(type_of(value) == type);
+      LLVMAddIncoming(p, &value, &from, 1);
+    }
     return p;
   }
   /// if (condition) body(); the builder is left after it.
@@ -454,6 +569,7 @@ class Ir {
     assert(id != 0);
     Type types[4];
     Value values[8];
+    assert(overloads.size() <= 4 && arguments.size() <= 8);
     size_t type_count = 0, value_count = 0;
     for (Type t : overloads) types[type_count++] = t;
     for (Value v : arguments) values[value_count++] = v;
@@ -462,10 +578,18 @@ class Ir {
                           "");
   }
   Value unary(const char* name, Value a) const { return call_intrinsic(name, {type_of(a)}, {a}); }
-  Value extract_value(Value aggregate, uint32_t k) const { return LLVMBuildExtractValue(builder, aggregate, k, ""); }
-  Value insert_value(Value aggregate, Value v, uint32_t k) const { return LLVMBuildInsertValue(builder, aggregate, v, k, ""); }
+  Value extract_value(Value aggregate, uint32_t k) const {
+    assert(LLVMGetTypeKind(type_of(aggregate)) == LLVMStructTypeKind && k < LLVMCountStructElementTypes(type_of(aggregate)));
+    return LLVMBuildExtractValue(builder, aggregate, k, "");
+  }
+  Value insert_value(Value aggregate, Value v, uint32_t k) const {
+    assert(LLVMGetTypeKind(type_of(aggregate)) == LLVMStructTypeKind && k < LLVMCountStructElementTypes(type_of(aggregate)));
+    assert(LLVMStructGetTypeAtIndex(type_of(aggregate), k) == type_of(v));
+    return LLVMBuildInsertValue(builder, aggregate, v, k, "");
+  }
   void add_attribute(Value fn, const char* name) const {
     const unsigned kind = LLVMGetEnumAttributeKindForName(name, std::strlen(name));
+    assert(kind != 0);
     LLVMAddAttributeAtIndex(fn, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex), LLVMCreateEnumAttribute(context, kind, 0));
   }
   /// A call that only reads memory and comes back.
@@ -473,6 +597,7 @@ class Ir {
     constexpr uint64_t kReads = 0x15;  // llvm::MemoryEffects: Ref in each of its locations of two bits
     const auto add = [&](const char* name, uint64_t value) {
       const unsigned kind = LLVMGetEnumAttributeKindForName(name, std::strlen(name));
+      assert(kind != 0);
       LLVMAddCallSiteAttribute(call, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
                                LLVMCreateEnumAttribute(context, kind, value));
     };
@@ -483,10 +608,29 @@ class Ir {
   /// noalias, readonly, ... on parameter `index`.
   void add_parameter_attribute(Value fn, uint32_t index, const char* name) const {
     const unsigned kind = LLVMGetEnumAttributeKindForName(name, std::strlen(name));
+    assert(kind != 0);
     LLVMAddAttributeAtIndex(fn, index + 1, LLVMCreateEnumAttribute(context, kind, 0));
   }
 
  private:
+  using Build = LLVMValueRef(LLVMBuilderRef builder, LLVMValueRef a, LLVMValueRef b, const char* name);
+  Value of_floats(Build* build, Value a, Value b) const {
+    assert(is_float(a) && type_of(a) == type_of(b));
+    return build(builder, a, b, "");
+  }
+  Value of_integers(Build* build, Value a, Value b) const {
+    assert(is_integer(a) && type_of(a) == type_of(b));
+    return build(builder, a, b, "");
+  }
+  Value of_float(const char* name, Value a) const {
+    assert(is_float(a));
+    return unary(name, a);
+  }
+  /// The constant amount of a shift; by the whole width and more is poison.
+  static Value shift(Value shape, uint32_t n) {
+    assert(n < bits_of(shape));
+    return same(shape, n);
+  }
   Value bits_to_float(float x) const {
     // By bits, so that NaN payloads and signed zeros survive the way through a double.
     uint32_t pattern;

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -80,6 +81,7 @@ struct BackgroundCrew::State {
       task();
       task = nullptr;
       lock.lock();
+      assert(running > 0);
       running--;
       if (tasks.empty() && running == 0) changed.notify_all();
     }
@@ -138,6 +140,7 @@ BackgroundCrew::~BackgroundCrew() {
 }
 
 void BackgroundCrew::add(std::function<void()> task) {
+  assert(task);
   State& s = *state_;
   {
     std::lock_guard lock(s.mutex);
@@ -178,6 +181,7 @@ void BackgroundCrew::wait() {
   s.hurried++;
   s.changed.notify_all();
   s.changed.wait(lock, [&] { return (s.tasks.empty() || s.threads.empty()) && s.running == 0; });
+  assert(s.hurried > 0);
   s.hurried--;
 }
 

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 namespace tilegpu::shader {
@@ -19,7 +20,10 @@ constexpr size_t kSlot_B = 16;
 
 Error broken(const std::string& what) { return {VK_ERROR_UNKNOWN, "the object file " + what}; }
 
-uint64_t round_up(uint64_t x, uint64_t to) { return (x + to - 1) / to * to; }
+uint64_t round_up(uint64_t x, uint64_t to) {
+  assert(to != 0);
+  return (x + to - 1) / to * to;
+}
 
 uint64_t address_of(const char* name) {
   if (!std::strcmp(name, "memcpy")) return reinterpret_cast<uintptr_t>(&std::memcpy);
@@ -83,6 +87,7 @@ CodeMemory::~CodeMemory() {
 
 /// Writable pages of nobody else's: what is executed already stays as it is.
 uint8_t* CodeMemory::take_pages(size_t size_B) {
+  assert(size_B != 0 && size_B % kPage_B == 0);
   std::lock_guard lock(mutex_);
   if (size_B > left_B_) {
     const size_t chunk_B = std::max(size_B, kChunk_B);
@@ -150,7 +155,10 @@ Expected<void*> CodeMemory::place(const std::string& object, const std::string& 
       uint64_t value = 0;
       if (defined(symbol)) {
         value = place_of(symbol);
-      } else if (symbol.st_shndx != SHN_UNDEF || !(value = address_of(o.name_of(symbol)))) {
+      } else {
+        value = symbol.st_shndx == SHN_UNDEF ? address_of(o.name_of(symbol)) : 0;
+      }
+      if (value == 0) {
         return broken(std::string("refers to '") + o.name_of(symbol) + "', which it may not");
       }
       if ((symbol.st_shndx == SHN_UNDEF && is_relative_32(type)) || wants_slot_address(type)) {
@@ -159,6 +167,7 @@ Expected<void*> CodeMemory::place(const std::string& object, const std::string& 
         value = reinterpret_cast<uintptr_t>(base) + slot + (wants_slot_address(type) ? sizeof kJump : 0);
         slot += kSlot_B;
       }
+      assert(slot <= pages_B);  // no more slots were taken than counted
       uint8_t* at = base + offset[s.sh_info] + r.r_offset;
       value += static_cast<uint64_t>(r.r_addend);
       if (type != R_X86_64_64) value -= reinterpret_cast<uintptr_t>(at);

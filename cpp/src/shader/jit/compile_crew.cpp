@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -22,6 +23,7 @@ void before_compile() {
 }
 
 Status run_compiles(uint32_t threads, const std::vector<std::function<Status()>>& tasks) {
+  assert(threads >= 1);
   std::atomic<size_t> next{0};
   std::vector<std::optional<Error>> errors(tasks.size());
   const auto take_tasks = [&] {

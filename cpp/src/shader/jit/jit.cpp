@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -119,6 +120,7 @@ struct Jit::State {
     return make_machine(of);
   }
   void give_machine(Tier of, LLVMTargetMachineRef m) {
+    assert(m);
     std::lock_guard lock(mutex);
     idle_machines[static_cast<size_t>(of)].push_back(m);
   }
@@ -164,6 +166,7 @@ Expected<void*> Jit::State::link(const std::string& object, const std::string& n
 }
 
 Expected<void*> Jit::State::make_quick(const Build& build, const std::string& name, const char* kind) {
+  assert(name.starts_with("tg_"));
   const std::string quick_name = kQuickPrefix + name.substr(3);  // two functions of one program may not have the same name
   Expected<std::unique_ptr<Work>> work = build_ir(build, quick_name, kind);
   if (!work) return work.error();
@@ -184,6 +187,7 @@ Expected<void*> Jit::State::make_optimised(const Build& build, const std::string
 
 void Jit::State::optimise_later(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key,
                                 const std::shared_ptr<Entry>& entry) {
+  assert(background && entry->slot.address.load());
   background->add([this, build, name, kind = std::string(kind), full_key, entry] {
     const double start = now_ms();
     // Without memory for it the quick code stays.
@@ -246,8 +250,9 @@ void Jit::State::make_offer(Offer offer) {
 }
 
 Status Jit::State::make(const CacheKeyPtr& full_key, const CodeKey& key, const Build& build, const std::shared_ptr<Entry>& entry) {
+  assert(!entry->slot.address.load() && build);
   const std::string name = "tg_" + full_key->hash.hex();
-  const char* kind = key.bytes().c_str();
+  const char* kind = key.kind();
   const double start = now_ms();
   if (Expected<void*> address = load(full_key, name, kind)) {
     entry->slot.address.store(*address);
@@ -386,7 +391,7 @@ Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build) 
 
 const CodeSlot* Jit::offer(const CodeKey& key, const Build& build) {
   State& s = *state_;
-  State::Offer offer{nullptr, build, std::make_shared<const CacheKey>(s.prefix + key.bytes()), key.bytes().c_str()};
+  State::Offer offer{nullptr, build, std::make_shared<const CacheKey>(s.prefix + key.bytes()), key.kind()};
   const CodeSlot* slot = nullptr;
   {
     std::lock_guard lock(s.mutex);
@@ -395,9 +400,12 @@ const CodeSlot* Jit::offer(const CodeKey& key, const Build& build) {
     offer.entry = found->second = std::make_shared<Entry>();
     offer.entry->done = true;
     slot = &offer.entry->slot;
-    if (s.background) s.offers.push_back(std::move(offer));
+    if (s.background) {
+      s.offers.push_back(std::move(offer));
+      return slot;
+    }
   }
-  if (!s.background) s.make_offer(std::move(offer));
+  s.make_offer(std::move(offer));
   return slot;
 }
 

@@ -32,6 +32,7 @@ class CodeKey {
     add_bytes(&plain, sizeof plain);
   }
   const std::string& bytes() const { return bytes_; }
+  const char* kind() const { return bytes_.c_str(); }  // with its zero it is what the bytes begin with
 
  private:
   std::string bytes_;

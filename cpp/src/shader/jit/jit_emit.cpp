@@ -4,6 +4,7 @@
 #include <llvm-c/Error.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
+#include <cassert>
 #include <cstdlib>
 #include <cstring>
 
@@ -60,6 +61,7 @@ std::string pass_pipelines() { return std::string(kPasses) + ";" + kSlicePasses 
 Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef machine, const std::string& name, const char* kind,
                                   const EmitOptions& options) {
   LLVMModuleRef module = work.module;
+  assert(module && machine && name.size() > 3);
   char* message = nullptr;
   const std::string dump = options.dump_directory.empty()
                                ? ""
@@ -80,6 +82,7 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
   LLVMPassBuilderOptionsRef pass_options = LLVMCreatePassBuilderOptions();
   LLVMErrorRef failed = LLVMRunPasses(module, of == Tier::quick ? kQuickPasses : kPasses, machine, pass_options);
   LLVMValueRef function = LLVMGetNamedFunction(module, name.c_str());
+  assert(failed || function);  // build_ir has seen it
   constexpr auto kOfFunction = static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex);
   const unsigned slice = LLVMGetEnumAttributeKindForName(kSliceAttribute, std::strlen(kSliceAttribute));
   if (!failed && LLVMGetEnumAttributeAtIndex(function, kOfFunction, slice))

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -90,6 +91,7 @@ bool read_all(int fd, void* data, size_t size_B) {
     const ssize_t n = read(fd, at, size_B);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return false;
+    assert(static_cast<size_t>(n) <= size_B);
     at += n, size_B -= static_cast<size_t>(n);
   }
   return true;
@@ -101,6 +103,7 @@ bool write_all(int fd, const void* data, size_t size_B) {
     const ssize_t n = write(fd, at, size_B);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return false;
+    assert(static_cast<size_t>(n) <= size_B);
     at += n, size_B -= static_cast<size_t>(n);
   }
   return true;
@@ -182,6 +185,7 @@ bool ObjectCache::load(const CacheKey& key, std::string& object) const {
 }
 
 void ObjectCache::store(const CacheKey& key, const std::string& object) const {
+  assert(!key.bytes.empty() && !object.empty());
   if (directory_.empty() || object.size() > kMaxEntry_B) return;
   static std::atomic<uint64_t> serial{0};
   const std::string path = path_of(key);

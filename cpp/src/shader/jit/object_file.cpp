@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -57,6 +58,7 @@ void add_to_perf_map(const std::string& object, uint64_t address, const std::str
   uint64_t size_B = 0;  // the function's symbol; foreign_symbol has checked the file
   const auto* base = reinterpret_cast<const uint8_t*>(object.data());
   Elf64_Ehdr header;
+  assert(object.size() >= sizeof header && name.size() > 3);
   std::memcpy(&header, base, sizeof header);
   for (uint32_t k = 0; k < header.e_shnum; ++k) {
     Elf64_Shdr section;

@@ -4,6 +4,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
 
+#include <cassert>
 #include <unordered_map>
 
 namespace tilegpu::shader {

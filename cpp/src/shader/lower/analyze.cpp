@@ -197,7 +197,7 @@ void memory_traits(const Module& m, StageTraits& t) {
     }
   });
   for (uint32_t root : written)
-    t.written_bindings.push_back({m.decoration(root).set == kNone ? 0 : m.decoration(root).set, m.decoration(root).binding});
+    t.written_bindings.emplace_back(m.decoration(root).set == kNone ? 0 : m.decoration(root).set, m.decoration(root).binding);
   t.reads_written_memory = std::any_of(read.begin(), read.end(), [&](uint32_t id) { return id && written.count(id); });
 }
 

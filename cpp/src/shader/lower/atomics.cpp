@@ -4,12 +4,14 @@
 // Source: SPIR-V specification 1.6, section 3.32.18 "Atomic Instructions".
 #include "shader/lower/context.hpp"
 
+#include <cassert>
+
 namespace tilegpu::shader {
 
 Val Lowering::atomic(const Instruction& i) {
   const auto o = [&](uint32_t k) { return m.operand(i, k); };
   Pointer p = pointer(o(0));
-  const Val none = i.type ? zero(i.type) : Val{};
+  Val none = i.type ? zero(i.type) : Val{};
   const TypeInfo& target = m.type(p.type);
   if (p.space != Pointer::Space::buffer || target.kind != Kind::integer) {
     fail(op_name(i.op) + " is supported on 32-bit integers in storage buffers only");
@@ -68,6 +70,8 @@ Val Lowering::atomic(const Instruction& i) {
       return none;
   }
   const bool is_load = i.op == spv::OpAtomicLoad;
+  assert(failed() || (operand && Ir::element_of(Ir::type_of(operand)) == ir.i32));
+  assert(!comparator || Ir::element_of(Ir::type_of(comparator)) == ir.i32);
   Value mask = is_load ? exec : write_mask();
   Value bits = ir.movemask(mask ? mask : ir.true_mask());
   Value result = alloca_of(ir.vi32, "atomic", ir.lanes * 4);

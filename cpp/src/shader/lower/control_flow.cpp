@@ -5,6 +5,7 @@
 // recomputed after each construct as "entered and not waiting". A lane that discards rejoins as a helper (so that derivatives stay defined)
 // and leaves loops at their end. Loops share a budget of iterations.
 // Source: own; SPIR-V specification 2.11 "Structured Control Flow".
+#include <algorithm>
 #include <cassert>
 
 #include "shader/lower/context.hpp"
@@ -17,7 +18,10 @@ Value Lowering::mask_alloca(const char* name) {
   return slot;
 }
 
-void Lowering::store_mask(Value slot, Value mask) const { ir.store(ir.mask_to_int(mask ? mask : ir.true_mask()), slot, ir.lanes * 4); }
+void Lowering::store_mask(Value slot, Value mask) const {
+  assert(slot && (!mask || Ir::type_of(mask) == ir.vi1));
+  ir.store(ir.mask_to_int(mask ? mask : ir.true_mask()), slot, ir.lanes * 4);
+}
 
 void Lowering::add_to_mask(Value slot, Value mask) const { store_mask(slot, mask ? ir.or_(load_mask(slot), mask) : nullptr); }
 
@@ -32,6 +36,7 @@ Value Lowering::write_mask() { return alive ? and_masks(exec, load_mask(alive)) 
 /// Lanes of `mask` that do not wait at one of the joins.
 Value Lowering::remaining(Value mask, const std::set<Join>& joins) {
   for (Join join : joins) {
+    assert(join / 2 < frame().constructs.size());
     ConstructState& state = frame().constructs[join / 2];
     Value slot = join & 1 ? state.gone_continue : state.gone;
     if (slot) mask = and_masks(mask, ir.not_(load_mask(slot)));
@@ -84,12 +89,14 @@ uint32_t Lowering::cost(uint32_t r, size_t first) const {
 
 Block Lowering::region_end(uint32_t r) {
   const FunctionTree& tree = frame().facts->tree;
+  assert(r < tree.regions.size());
   const uint32_t c = tree.regions[r].construct;
   ConstructState& state = frame().constructs[c];
   switch (tree.constructs[c].kind) {
     case ConstructKind::block:
     case ConstructKind::selection:
     case ConstructKind::switch_:
+      assert(state.arm_end.empty() || tree.regions[r].arm < state.arm_end.size());
       return state.arm_end.empty() ? state.merge : state.arm_end[tree.regions[r].arm];
     case ConstructKind::loop:
       return tree.regions[r].arm == 0 ? state.continue_ : state.latch;
@@ -127,6 +134,7 @@ Variable& Lowering::slot_of(uint32_t id, uint32_t type, bool escaping) {
     // Zero at the function's start: lanes that arrive by no edge (after discard) read defined bits.
     for (Value s : slot->slots) LLVMBuildStore(alloca_builder, LLVMConstNull(LLVMGetAllocatedType(s)), s);
   }
+  assert(slot->type == type && slot->form == Variable::Form::registers);
   return *slot;
 }
 
@@ -134,6 +142,7 @@ Variable& Lowering::slot_of(uint32_t id, uint32_t type, bool escaping) {
 void Lowering::edge(uint32_t from, uint32_t to, uint32_t r, bool into_sibling) {
   if (from == 0) return;
   const FunctionTree& tree = frame().facts->tree;
+  assert(tree.function->block_of_label.count(from) && tree.function->block_of_label.count(to));
   const uint32_t index = tree.function->block_of_label.at(to);
   const BasicBlock& b = tree.function->blocks[index];
   std::vector<std::pair<const Instruction*, Val>> moves;
@@ -142,7 +151,7 @@ void Lowering::edge(uint32_t from, uint32_t to, uint32_t r, bool into_sibling) {
     if (i.op == spv::OpLine || i.op == spv::OpNoLine) continue;
     if (i.op != spv::OpPhi) break;
     for (uint32_t n = 0; n + 1 < i.count; n += 2) {
-      if (m.operand(i, n + 1) == from) moves.push_back({&i, value(m.operand(i, n))});
+      if (m.operand(i, n + 1) == from) moves.emplace_back(&i, value(m.operand(i, n)));
     }
   }
   const uint32_t target = tree.region_of_block[index];
@@ -189,6 +198,7 @@ void Lowering::region(uint32_t r) {
 
 void Lowering::jump(uint32_t r, const Item& item) {
   const FunctionFacts& f = *frame().facts;
+  assert(item.kind == ItemKind::jump && item.construct < frame().constructs.size());
   ConstructState& state = frame().constructs[item.construct];
   // A case of a divergent switch that others fall into also has lanes that came from the header.
   edge(item.from, item.to, r, item.jump == JumpKind::fallthrough && state.cases.empty());
@@ -218,6 +228,7 @@ void Lowering::jump(uint32_t r, const Item& item) {
       ir.br(state.latch);
       break;
     case JumpKind::fallthrough:
+      assert(item.case_index < std::max(state.cases.size(), state.fall.size()));
       if (!state.cases.empty()) {
         ir.br(state.cases[item.case_index]);
       } else {
@@ -230,6 +241,7 @@ void Lowering::jump(uint32_t r, const Item& item) {
 
 void Lowering::leave(uint32_t r, const Item& item) {
   const FunctionFacts& f = *frame().facts;
+  assert(item.kind == ItemKind::return_ || item.kind == ItemKind::kill || item.kind == ItemKind::unreachable);
   if (item.kind == ItemKind::return_) {
     const Instruction& i = m.instructions[f.tree.function->blocks[item.block].terminator];
     const bool node = f.constructs[0].node;
@@ -289,6 +301,7 @@ void Lowering::selection(uint32_t, uint32_t c) {
   const ConstructFacts& facts = frame().facts->constructs[c];
   const bool divergent = facts.divergent;
   ConstructState& state = frame().constructs[c];
+  assert(construct.kind == ConstructKind::selection && construct.regions.size() == 2 && !state.merge);
   state.entry_exec = exec;
   if (facts.node) state.gone = mask_alloca("gone");
   state.merge = ir.block("merge");
@@ -327,8 +340,10 @@ void Lowering::switch_(uint32_t, uint32_t c) {
   ConstructState& state = frame().constructs[c];
   state.entry_exec = exec;
   if (facts.node) state.gone = mask_alloca("gone");
+  assert(construct.kind == ConstructKind::switch_ && construct.regions.size() == construct.cases.size() && !state.merge);
   state.merge = ir.block("merge");
   Value selector = scalar(construct.condition);
+  assert(failed() || Ir::element_of(Ir::type_of(selector)) == ir.i32);
   std::set<Join> joins = facts.outer_jumps;
   if (facts.node) joins.insert(c * 2);
   for (const Case& one : construct.cases) edge(construct.header, one.label, construct.parent_region);
@@ -384,6 +399,7 @@ void Lowering::switch_(uint32_t, uint32_t c) {
 void Lowering::loop(uint32_t r, const Item& item) {
   const uint32_t c = item.construct;
   const Construct& construct = frame().facts->tree.constructs[c];
+  assert(construct.kind == ConstructKind::loop && construct.regions.size() == 2 && budget);
   const ConstructFacts& facts = frame().facts->constructs[c];
   ConstructState& state = frame().constructs[c];
   edge(item.from, item.to, r);
@@ -424,6 +440,7 @@ void Lowering::loop(uint32_t r, const Item& item) {
 
 /// Emits the body of a function whose parameters are in `callee`; the builder is left after it, with the caller's mask.
 void Lowering::call(Frame& callee, const FunctionFacts& facts) {
+  assert(facts.tree.function && !facts.tree.regions.empty() && !callee.facts);
   callee.facts = &facts;
   callee.constructs.resize(facts.tree.constructs.size());
   callee.end = ir.block("end");
@@ -438,6 +455,7 @@ void Lowering::call(Frame& callee, const FunctionFacts& facts) {
   }
   region(0);
   ir.at(callee.end);
+  assert(frames.back() == &callee);
   frames.pop_back();
   scratch_used_B = scratch_before_B;
   exec = entry_exec;

@@ -3,10 +3,15 @@
 // In: Module, constants. Out: Divergence. Functions are analysed once for all calls: a parameter varies if any call's argument does.
 #include "shader/lower/divergence.hpp"
 
+#include <spirv/unified1/GLSL.std.450.h>
+
 #include <algorithm>
+#include <cassert>
 
 namespace tilegpu::shader {
 namespace {
+
+bool interpolates_at(uint32_t op) { return op >= GLSLstd450InterpolateAtCentroid && op <= GLSLstd450InterpolateAtOffset; }
 
 struct Access {
   uint32_t region = 0, order = 0;  // order: index of the instruction
@@ -224,7 +229,7 @@ bool Analysis::result_varies(const FunctionFacts&, const Instruction& i) {
       return any(0, 2);
     case spv::OpExtInst:
       if (o(0) != m.glsl450) return false;
-      if (o(1) >= 76 && o(1) <= 78) return true;  // interpolateAt*
+      if (interpolates_at(o(1))) return true;
       return any(2, i.count);
     case spv::OpFunctionCall:
       return d.functions.at(o(0)).return_varying;
@@ -300,8 +305,8 @@ void Analysis::values(uint32_t id, FunctionFacts& f) {
       }
       if (i.op == spv::OpVariable && i.count > 1) accesses[id][i.id].push_back({region, k, false, true, true, false, false, false});
       if (i.op == spv::OpExtInst && o(0) == m.glsl450) {
-        if (o(1) == 35 || o(1) == 51) access(o(3), false, true, varies(o(2)));  // Modf, Frexp
-        if (o(1) >= 76 && o(1) <= 78) access(o(2), true, false, false);
+        if (o(1) == GLSLstd450Modf || o(1) == GLSLstd450Frexp) access(o(3), false, true, varies(o(2)));
+        if (interpolates_at(o(1))) access(o(2), true, false, false);
       }
       if (i.op == spv::OpReturnValue && (varies(o(0)) || f.constructs[0].node) && !f.return_varying)
         f.return_varying = true, changed = true;
@@ -435,6 +440,7 @@ uint32_t pointer_root(const Module& module, uint32_t pointer) {
 }
 
 std::vector<uint32_t> Divergence::nodes(const FunctionFacts& f, uint32_t region) {
+  assert(f.constructs.size() == f.tree.constructs.size());
   std::vector<uint32_t> chain;
   for (uint32_t r = region; r != kNone; r = f.tree.regions[r].parent) {
     const uint32_t c = f.tree.regions[r].construct;
@@ -458,6 +464,7 @@ std::vector<uint32_t> Divergence::nodes(const FunctionFacts& f, uint32_t region)
 }
 
 bool Divergence::is_masked(const FunctionFacts& f, uint32_t region, const Item& item) {
+  assert(region < f.tree.regions.size() && (item.kind == ItemKind::jump || item.kind == ItemKind::return_));
   const uint32_t target = item.kind == ItemKind::return_ ? 0 : item.construct;
   for (uint32_t r = region; r != kNone; r = f.tree.regions[r].parent) {
     const uint32_t c = f.tree.regions[r].construct;

@@ -38,6 +38,7 @@ void check_whole_buffers(Lowering& l) {
 
 void begin_body(Lowering& l, size_t sets_B, size_t push_constants_B, size_t scratch_B, size_t budget_B) {
   const Ir& ir = l.ir;
+  assert(l.args && l.entry && !l.budget);
   Value sets = nullptr;
   const auto use_set = [&](uint32_t table) {
     assert(table < kSetTables);
@@ -58,6 +59,7 @@ void begin_body(Lowering& l, size_t sets_B, size_t push_constants_B, size_t scra
 }
 
 void share_beginning(Lowering& l, const Lowering& first) {
+  assert(first.budget && !l.budget && l.ir.module == first.ir.module);
   l.args = first.args, l.entry = first.entry;
   l.set_memory = first.set_memory, l.push_constants = first.push_constants, l.scratch = first.scratch;
   l.budget = first.budget, l.whole_buffers = first.whole_buffers;
@@ -81,6 +83,7 @@ void make_globals(Lowering& l) {
 
 void set_input(Lowering& l, uint32_t variable, std::vector<Value> scalars) {
   const uint32_t type = l.m.pointee(variable);
+  assert(l.m.storage_of(variable) == spv::StorageClassInput && scalars.size() == l.width(type));
   if (!l.d.dynamic[variable]) {
     auto v = std::make_unique<Variable>();
     v->form = Variable::Form::values, v->type = type, v->varying = true, v->slots = std::move(scalars);
@@ -93,6 +96,7 @@ void set_input(Lowering& l, uint32_t variable, std::vector<Value> scalars) {
 }
 
 void run_entry_point(Lowering& l) {
+  assert(l.frames.empty());
   Frame frame;
   l.call(frame, l.d.functions.at(l.m.entry.function));
 }

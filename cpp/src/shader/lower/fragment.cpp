@@ -6,6 +6,8 @@
 // Source: Vulkan specification, "Fragment Shaders", "Fragment Operations"; abi.hpp.
 #include "shader/lower/fragment.hpp"
 
+#include <cassert>
+
 #include "shader/lower/quick_inputs.hpp"
 
 namespace tilegpu::shader {
@@ -188,6 +190,7 @@ void FragmentBuilder::make_inputs() {
     return scalars;
   };
   for (const InputVariable& v : variables) set_input(l, v.id, take(v));
+  assert(l.failed() || l.pixel_slices || next == values.size());
   if (!l.pixel_slices) return;
   for (auto& at_corner : l.corner_inputs)
     for (const InputVariable& v : variables)
@@ -213,11 +216,13 @@ void FragmentBuilder::write_left_out(WholePacket* packet, const std::bitset<4> (
 
 void FragmentBuilder::write_outputs(WholePacket* packet) {
   const Ir& ir = l.ir;
+  assert(!packet || !key.coverage_only);
   std::bitset<4> written[kMaxTargets + 1];  // by location; the last: the second source
   for (uint32_t id : used_variables(l.m, spv::StorageClassOutput)) {
     const auto scalars = interface_of(l.m, l.constants, id);
     const auto used = used_scalars(l.m, l.constants, id);
     const Val v = l.load_variable(*l.globals.at(id), l.m.pointee(id), 0, nullptr);
+    assert(scalars.size() == v.c.size() && used.size() == v.c.size());
     for (size_t k = 0; k < scalars.size() && k < used.size() && k < v.c.size(); ++k) {
       const InterfaceScalar& s = scalars[k];
       Value x = l.vary(v.c[k]);
@@ -256,6 +261,7 @@ void FragmentBuilder::write_outputs(WholePacket* packet) {
 }
 
 Block begin_function(Lowering& l, Value f) {
+  assert(!l.entry && LLVMCountBasicBlocks(f) == 0);
   const Ir& ir = l.ir;
   l.args = LLVMGetParam(f, 0);
   l.entry = ir.block(f, "entry");

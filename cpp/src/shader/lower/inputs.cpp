@@ -7,11 +7,14 @@
 
 #include "shader/lower/entry.hpp"
 
+#include <cassert>
+
 namespace tilegpu::shader {
 
 Value Interpolator::quads_to_lanes(Value by_quad) {
   std::vector<int> mask;
   for (uint32_t lane = 0; lane < l.ir.lanes; ++lane) mask.push_back(static_cast<int>(lane / 4));
+  assert(l.ir.lanes % 4 == 0 && Ir::lanes_of(by_quad) == l.ir.lanes / 4);
   if (l.ir.lanes == 4 && !Lowering::is_varying(by_quad)) return l.ir.splat(by_quad);
   return l.ir.shuffle(by_quad, mask);
 }
@@ -21,6 +24,7 @@ Value Interpolator::quads_to_lanes(Value by_quad) {
 Value Interpolator::four_fields(size_t offset_B) {
   const Ir& ir = l.ir;
   const LLVMBasicBlockRef here = ir.current_block();
+  assert(offset_B % 16 == 0 && offset_B / 16 < sizeof(four_fields_) / sizeof(four_fields_[0]));
   FourFields& kept = four_fields_[offset_B / 16];
   if (kept.block == here) return kept.values;
   std::vector<Value> parts;
@@ -39,6 +43,7 @@ Value Interpolator::four_fields(size_t offset_B) {
 
 Value Interpolator::field(Type type, size_t offset_B, bool uniform) {
   const Ir& ir = l.ir;
+  assert(offset_B % 4 == 0 && offset_B + 4 <= sizeof(PrimitiveSetup));
   if (!uniform && ir.lanes > 4 && type == ir.f32 && offset_B < sizeof(four_fields_) / sizeof(four_fields_[0]) * 16) {
     std::vector<int> mask;
     for (uint32_t lane = 0; lane < ir.lanes; ++lane) mask.push_back(static_cast<int>(lane & ~3u) + static_cast<int>(offset_B % 16 / 4));
@@ -55,6 +60,7 @@ Value Interpolator::field(Type type, size_t offset_B, bool uniform) {
 
 Value Interpolator::varying_row(uint32_t vertex, uint32_t row, bool uniform) {
   const Ir& ir = l.ir;
+  assert(vertex <= 3 && row < key.varyings.components.size());
   const size_t pointer_B = vertex == 3 ? offsetof(PrimitiveSetup, provoking) : offsetof(PrimitiveSetup, varying) + vertex * 8;
   const auto of_quad = [&](uint32_t quad) {
     Value setup = ir.field(ir.ptr, l.args, offsetof(FragmentArgs, primitive) + quad * 8, 8);
@@ -72,6 +78,7 @@ Value Interpolator::lane_pixel(bool is_y) {
 
 Interpolator::Position Interpolator::corner(uint32_t pixel) {
   const Ir& ir = l.ir;
+  assert(by_lane && pixel < 3);
   const auto axis = [&](bool is_y, bool second) {
     Value first = ir.and_(lane_pixel(is_y), ir.ik(~1u));  // quads begin at even pixels
     return ir.fadd(ir.sitofp(second ? ir.or_(first, ir.ik(1)) : first), ir.fk(0.5f));
@@ -81,6 +88,7 @@ Interpolator::Position Interpolator::corner(uint32_t pixel) {
 
 Value Interpolator::pixel(size_t offset_B) {
   const Ir& ir = l.ir;
+  assert(offset_B == offsetof(FragmentArgs, x_px) || offset_B == offsetof(FragmentArgs, y_px));
   const bool is_y = offset_B == offsetof(FragmentArgs, y_px);
   if (once) return ir.fsub(is_y ? place.y : place.x, ir.fk(0.5f));
   if (by_lane) return ir.sitofp(lane_pixel(is_y));
@@ -97,6 +105,7 @@ Interpolator::Position Interpolator::centre() {
 
 Interpolator::Position Interpolator::at_sample(Value index) {
   const Ir& ir = l.ir;
+  assert(key.samples >= 1 && Ir::element_of(Ir::type_of(index)) == ir.i32);
   Value safe = ir.umin(index, Ir::same(index, key.samples - 1));
   Value positions = ir.field(ir.ptr, l.args, offsetof(FragmentArgs, sample_positions), 8);
   Value x, y;
@@ -112,6 +121,7 @@ Interpolator::Position Interpolator::at_sample(Value index) {
 
 Value Interpolator::covered(uint32_t sample) {
   const Ir& ir = l.ir;
+  assert(sample < key.samples && key.samples <= 16);  // 16 samples of four pixels fill a word
   Value words = quads_to_lanes(ir.field(Ir::vec(ir.i64, ir.lanes / 4), l.args, offsetof(FragmentArgs, raster_coverage), 8));
   Value shifts[kMaxLanes];
   for (uint32_t lane = 0; lane < ir.lanes; ++lane) shifts[lane] = ir.c64(1ull << (4 * sample + (lane & 3)));
@@ -137,6 +147,7 @@ Interpolator::Position Interpolator::centroid() {
 
 Value Interpolator::plane(size_t first_B, const Position& p, bool uniform) {
   const Ir& ir = l.ir;
+  assert(first_B + 12 <= sizeof(PrimitiveSetup) && Ir::type_of(p.x) == ir.vf32 && Ir::type_of(p.y) == ir.vf32);
   const auto get = [&](size_t at) { return of_primitive([&] { return l.vary(field(ir.f32, at, uniform)); }); };
   Value dx = ir.fsub(p.x, get(offsetof(PrimitiveSetup, anchor_x))), dy = ir.fsub(p.y, get(offsetof(PrimitiveSetup, anchor_y)));
   return ir.fma(get(first_B + 8), dy, ir.fma(get(first_B + 4), dx, get(first_B)));

@@ -18,9 +18,13 @@ Value Lowering::add_index(Value sum, Value term) const {
 }
 
 /// Unsigned: negative indices become the last element.
-Value Lowering::clamp_index(Value index, uint32_t length) const { return ir.umin(index, Ir::same(index, length ? length - 1 : 0)); }
+Value Lowering::clamp_index(Value index, uint32_t length) const {
+  assert(Ir::element_of(Ir::type_of(index)) == ir.i32);
+  return ir.umin(index, Ir::same(index, length ? length - 1 : 0));
+}
 
 void Lowering::keep_indices(uint32_t id, std::initializer_list<Value> indices) {
+  assert(id < d.escape.size());
   if (!d.escape[id]) return;
   std::vector<Value>& slots = frame().kept[id];
   slots.clear();
@@ -50,6 +54,7 @@ void Lowering::kept_indices(uint32_t id, std::initializer_list<Value*> indices) 
 }
 
 Pointer Lowering::pointer(uint32_t id) {
+  assert(m.type(m.type_of(id)).kind == Kind::pointer);
   auto known = frame().pointers.find(id);
   if (known != frame().pointers.end()) {
     Pointer p = known->second;
@@ -93,6 +98,7 @@ Pointer Lowering::pointer(uint32_t id) {
 
 /// Follows one index.
 void Lowering::access_step(Pointer& p, uint32_t index_id) {
+  assert(p.space != Pointer::Space::none && p.type != 0);
   const TypeInfo& t = m.type(p.type);
   const bool in_variable = p.space == Pointer::Space::variable;
   const bool is_constant = constants.find(index_id) != nullptr;
@@ -154,6 +160,7 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
 }
 
 Pointer Lowering::access_chain(const Instruction& i) {
+  assert((i.op == spv::OpAccessChain || i.op == spv::OpInBoundsAccessChain) && i.count >= 1);
   Pointer p = pointer(m.operand(i, 0));
   for (uint32_t k = 1; k < i.count && !failed(); ++k) access_step(p, m.operand(i, k));
   return p;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstring>
 #include <type_traits>
 
@@ -69,6 +70,7 @@ template <uint32_t quads>
 void find_inputs(const FragmentArgs* args, const uint32_t* words, float* __restrict out) {
   constexpr uint32_t lanes = 4 * quads;
   const uint32_t samples = words[1], count = words[3];
+  assert(words[0] == lanes && samples >= 1 && samples <= 16);
   const bool per_sample = words[2] != 0, shared = args->uniform_primitive != 0;
   const PrimitiveSetup* setup[quads];
   const float* vertex[3][quads];
@@ -146,7 +148,9 @@ void quick_fragment_inputs(const FragmentArgs* args, const uint32_t* words, floa
 
 void quick_attribute(const VertexBinding* binding, const uint32_t* index, const uint32_t* words, uint32_t* out) {
   const uint32_t lanes = words[0], stride_B = words[1], offset_B = words[2];
+  assert(lanes == 4 || lanes == 8 || lanes == 16);
   const vk::FormatInfo& format = *vk::find_format(static_cast<VkFormat>(words[3]));
+  assert(format.texel_B > 0 && format.texel_B <= 16);  // one page of zeros stands for any element
   const uint64_t end_B = uint64_t{offset_B} + format.texel_B;
   const bool any = binding->size_B >= end_B;
   const uint64_t last = !any ? 0 : stride_B ? std::min<uint64_t>((binding->size_B - end_B) / stride_B, ~0u) : ~0u;

@@ -50,7 +50,7 @@ std::map<uint32_t, std::vector<uint32_t>> find_meets(const Module& m, const Func
     auto& [b, at] = path.back();
     if (at < next[b].size()) {
       const uint32_t to = next[b][at++];
-      if (!seen[to]) seen[to] = true, path.push_back({to, 0});
+      if (!seen[to]) seen[to] = true, path.emplace_back(to, 0);
       continue;
     }
     number[b] = static_cast<uint32_t>(order.size());
@@ -124,6 +124,7 @@ struct Builder {
     return false;
   }
   uint32_t new_region(uint32_t parent, uint32_t construct, uint32_t arm) {
+    assert(construct < tree.constructs.size() && arm == tree.constructs[construct].regions.size());
     tree.regions.push_back({{}, parent, construct, arm});
     const auto id = static_cast<uint32_t>(tree.regions.size() - 1);
     tree.constructs[construct].regions.push_back(id);
@@ -134,7 +135,10 @@ struct Builder {
     c.kind = kind, c.parent_region = region;
     return static_cast<uint32_t>(tree.constructs.size() - 1);
   }
-  void append(uint32_t region, const Item& item) { tree.regions[region].items.push_back(item); }
+  void append(uint32_t region, const Item& item) {
+    assert(region < tree.regions.size());
+    tree.regions[region].items.push_back(item);
+  }
   void append_construct(uint32_t region, uint32_t construct) {
     Item item;
     item.kind = ItemKind::construct, item.construct = construct;
@@ -189,6 +193,7 @@ bool Builder::sequence(uint32_t region, uint32_t from, uint32_t label, bool stor
 }
 
 bool Builder::block_body(uint32_t region, uint32_t index, uint32_t& from, uint32_t& label, bool& ended) {
+  assert(!visited[index]);
   const BasicBlock& b = f.blocks[index];
   visited[index] = true;
   tree.region_of_block[index] = region;
@@ -305,6 +310,7 @@ bool Builder::selection(uint32_t region, const BasicBlock& b, const Instruction&
     }
     if (!sequence(r, b.label, targets[arm])) return false;
   }
+  assert(open.back() == c);
   open.pop_back();
   from = b.label;
   if (merged) {

@@ -3,12 +3,14 @@
 // In: variables, pointers, masks. Out: allocas (one for each scalar, which LLVM turns into registers), or arrays of words where the
 // shader indexes dynamically: small ones on the stack while it is small, others in the thread's scratch memory. Indices are clamped before.
 #include <algorithm>
+#include <cassert>
 
 #include "shader/lower/context.hpp"
 
 namespace tilegpu::shader {
 
 Value Lowering::alloca_of(Type type, const char* name, uint32_t align_B) {
+  assert(entry && (align_B == 0 || Ir::is_alignment(align_B)));
   Value slot = LLVMBuildAlloca(alloca_builder, type, name);
   if (align_B) LLVMSetAlignment(slot, align_B);
   return slot;
@@ -25,6 +27,7 @@ std::unique_ptr<Variable> Lowering::new_variable(uint32_t type, bool varying, bo
     // By the size for all lanes, so that every version of the code places it alike.
     const uint64_t size_B = uint64_t{std::max(count, 1u)} * 4 * kMaxLanes;
     if (count > kMaxStackWords || stack_used_B + size_B > kMaxStackArrays_B) {
+      assert(scratch && scratch_used_B % (4 * kMaxLanes) == 0);
       v->memory = ir.offset(scratch, scratch_used_B);
       scratch_used_B += size_B;
       if (scratch_used_B > kMaxPrivateMemory_B) fail("internal: private arrays take more memory than was found before");
@@ -50,6 +53,8 @@ void Lowering::zero_variable(Variable& v) {
 Val Lowering::load_variable(const Variable& v, uint32_t type, uint32_t word, Value dynamic) {
   Val result{type, {}};
   const auto& kinds = bases(type);
+  assert(word + kinds.size() <= width(v.type));
+  assert(!dynamic || Ir::element_of(Ir::type_of(dynamic)) == ir.i32);
   if (v.form != Variable::Form::memory) {
     for (uint32_t k = 0; k < kinds.size(); ++k) {
       if (word + k >= v.slots.size() || dynamic) {
@@ -84,6 +89,9 @@ Val Lowering::load_variable(const Variable& v, uint32_t type, uint32_t word, Val
 
 void Lowering::store_variable(Variable& v, const Val& value, uint32_t word, Value dynamic, Value mask) {
   const auto& kinds = bases(value.type);
+  assert(value.c.size() == kinds.size() && word + kinds.size() <= width(v.type));
+  assert(!mask || Ir::type_of(mask) == ir.vi1);
+  assert(failed() || v.varying || !dynamic || !is_varying(dynamic));  // lanes would write different words of one array
   if (v.form == Variable::Form::values || (v.form == Variable::Form::registers && (dynamic || word + value.c.size() > v.slots.size()))) {
     fail("internal: a variable cannot be stored to in this way");
     return;
@@ -116,6 +124,7 @@ void Lowering::store_variable(Variable& v, const Val& value, uint32_t word, Valu
 }
 
 Val Lowering::load(const Pointer& p) {
+  assert(p.space != Pointer::Space::variable || p.variable);
   switch (p.space) {
     case Pointer::Space::variable:
       return load_variable(*p.variable, p.type, p.word, p.word_dynamic);

@@ -5,6 +5,7 @@
 // same order, and LLVM fuses or reorders none of them, so what the slice stores has the bits of the whole shader's.
 // Source: Vulkan specification, "Fixed-Function Vertex Processing", "Vertex Input Extraction"; abi.hpp.
 #include <algorithm>
+#include <cassert>
 
 #include "shader/ir/math.hpp"
 #include "shader/lower/entry.hpp"
@@ -42,6 +43,7 @@ struct VertexBuilder {
 /// A component's bits to a float, or to an integer for integer formats.
 Value VertexBuilder::convert(const vk::FormatInfo& format, const vk::Component& c, Value word) {
   const Ir& ir = l.ir;
+  assert(c.bits >= 1 && c.bits + c.shift % 32 <= 32 && Ir::element_of(Ir::type_of(word)) == ir.i32);
   const uint32_t shift = c.shift % 32;
   const auto is_signed =
       format.numeric == vk::Numeric::sint || format.numeric == vk::Numeric::snorm || format.numeric == vk::Numeric::sscaled;
@@ -70,6 +72,7 @@ Value VertexBuilder::convert(const vk::FormatInfo& format, const vk::Component& 
 /// 16 bytes at each lane's address, as four vectors of words.
 std::vector<Value> VertexBuilder::load_rows(const std::vector<Value>& address, int64_t from_B) {
   const Ir& ir = l.ir;
+  assert(address.size() == ir.lanes && ir.lanes >= 4);
   const auto n = static_cast<int>(ir.lanes);
   Value a[4];  // lanes k, k + 4, k + 8, ...
   for (uint32_t k = 0; k < 4; ++k) {
@@ -158,6 +161,7 @@ std::vector<Value> VertexBuilder::fetch(const VkVertexInputAttributeDescription&
   // Words of the element: each is loaded once, in its natural width.
   const auto load_bits = [&](uint32_t at_B, uint32_t bytes) {
     const Type type = bytes == 4 ? ir.i32 : bytes == 2 ? ir.i16 : ir.i8;
+    assert((bytes == 1 || bytes == 2 || bytes == 4) && at_B + bytes <= format->texel_B);
     Value v = LLVMGetPoison(Ir::vec(type, lanes));
     for (uint32_t lane = 0; lane < lanes; ++lane) v = ir.insert(v, ir.load(type, ir.offset(address[lane], at_B), 1), lane);
     if (bytes < 4) v = ir.zext(v, ir.i32);
@@ -269,6 +273,7 @@ void VertexBuilder::write_outputs() {
   const Ir& ir = l.ir;
   Value slot = ir.shl(ir.zext(first, ir.i64), 2);
   const auto put = [&](size_t pointer_B, uint32_t row, Value x) {
+    assert(pointer_B != offsetof(VertexArgs, varyings) || row < key.varyings.components.size());
     Value plane = ir.offset(ir.field(ir.ptr, l.args, pointer_B, 8), static_cast<uint64_t>(row) * kBatchStride * 4);
     x = l.vary(x);
     ir.store(Ir::element_of(Ir::type_of(x)) == ir.i32 ? ir.as_float(x) : x, ir.offset(plane, slot), 4);

@@ -8,6 +8,7 @@
 #include <glslang/SPIRV/GlslangToSpv.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstdlib>
 #include <fstream>
 #include <mutex>
@@ -72,6 +73,7 @@ class DirectoryIncluder : public glslang::TShader::Includer {
 };
 
 std::string line_of(const std::string& text, int line) {
+  assert(line >= 0);
   size_t begin = 0;
   for (int i = 1; i < line; ++i) {
     begin = text.find('\n', begin);
@@ -86,6 +88,7 @@ std::string line_of(const std::string& text, int line) {
 /// One line of glslang's log, "ERROR: file:12: 'x' : undeclared identifier", taken apart. The file may contain colons, so the
 /// known names are tried first. False for lines that only count or repeat.
 bool parse_log_line(const std::string& line, const Files& files, ShaderMessage& message) {
+  assert(message.text.empty() && message.line == 0);
   static const std::string kPrefix = "ERROR: ";
   if (line.compare(0, kPrefix.size(), kPrefix) != 0) return false;
   const std::string rest = line.substr(kPrefix.size());
@@ -151,13 +154,14 @@ Error make_error(const GlslSource& source, const std::vector<ShaderMessage>& mes
 
 /// The definitions as glslang's preamble. Empty string on success, else what is wrong with a name.
 std::string make_preamble(const GlslSource& source, std::string& preamble) {
+  assert(preamble.empty());
   for (const auto& [name, value] : source.defines) {
     const bool name_ok = !name.empty() && !(name[0] >= '0' && name[0] <= '9') && std::all_of(name.begin(), name.end(), [](char c) {
       return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '(' || c == ')' || c == ',';
     });
     if (!name_ok) return "define '" + name + "' is not a GLSL name";
     if (value.find('\n') != std::string::npos) return "the value of define '" + name + "' has a line break; one line is allowed";
-    preamble += "#define " + name + " " + value + "\n";
+    preamble.append("#define ").append(name).append(" ").append(value).append("\n");
   }
   // The includer only answers where the extension is on; asking for it here saves every shader the directive.
   preamble += "#extension GL_GOOGLE_include_directive : enable\n";

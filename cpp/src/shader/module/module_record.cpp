@@ -2,6 +2,7 @@
 // or reads.
 #include "shader/module/module_record.hpp"
 
+#include <cassert>
 #include <cstring>
 
 namespace tilegpu::shader {
@@ -33,6 +34,7 @@ class Writer {
   bool enter() { return true; }
   void leave() {}
   uint32_t count(size_t n) {
+    assert(n <= UINT32_MAX);
     raw(static_cast<uint32_t>(n));
     return static_cast<uint32_t>(n);
   }
@@ -47,7 +49,9 @@ class Writer {
     raw(value);
   }
   template <class T>
-  void enumerator(T& value, T) {
+  void enumerator(T& value, T most) {
+    assert(static_cast<uint32_t>(value) <= static_cast<uint32_t>(most));  // or it could not be read back
+    (void)most;
     raw(static_cast<uint32_t>(value));
   }
   void text(std::string& value) {
@@ -66,7 +70,10 @@ class Reader {
   bool good() const { return good_; }
   bool at_end() const { return at_ == end_; }
   bool enter() { return good_ = good_ && ++depth_ <= kMostNested; }
-  void leave() { --depth_; }
+  void leave() {
+    assert(depth_ > 0);
+    --depth_;
+  }
   /// Of elements of at least a byte each, so that no count asks for more memory than the bytes there are.
   uint32_t count(size_t) {
     uint32_t n = 0;
@@ -96,6 +103,7 @@ class Reader {
   }
   void text(std::string& value) {
     const uint32_t size_B = count(0);
+    assert(size_B <= static_cast<size_t>(end_ - at_));
     value.assign(at_, size_B);
     at_ += size_B;
   }

@@ -6,6 +6,7 @@
 #include "shader/module/reflection.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 namespace tilegpu::shader {
 namespace {
@@ -58,6 +59,7 @@ struct Reflector {
   ReflectedType type_of(uint32_t id, const Decorations& layout, int depth) {
     ReflectedType type;
     const TypeInfo& info = module.type(id);
+    assert(info.kind != Kind::none && info.kind != Kind::pointer && depth >= 0);
     if (depth > kMaxDepth || ++members > kMaxReflectedMembers) {
       wrong = "its interface nests types too deeply or has too many members";
       return type;
@@ -162,6 +164,7 @@ struct Reflector {
   }
 
   static uint32_t locations_of(const ReflectedType& type) {
+    assert(type.kind != ReflectedType::Kind::array || type.members.size() == 1);
     if (type.kind == ReflectedType::Kind::array) return type.array_length * locations_of(type.members[0].type);
     if (type.kind == ReflectedType::Kind::matrix) return type.columns;
     if (type.kind != ReflectedType::Kind::structure) return 1;
@@ -203,6 +206,7 @@ struct Reflector {
     binding.set = decoration.set == kNone ? 0 : decoration.set;
     binding.binding = decoration.binding == kNone ? 0 : decoration.binding;
     binding.descriptor = descriptor_of(module.storage_of(id), type_id);
+    assert(count <= kMaxReflectedMembers);
     binding.count = static_cast<uint32_t>(count);
     binding.input_attachment_index = decoration.input_attachment == kNone ? 0 : decoration.input_attachment;
     binding.readonly = decoration.nonwritable;
@@ -283,6 +287,7 @@ namespace tilegpu {
 
 const char* base_name(ReflectedType::Base base) {
   static constexpr const char* kNames[] = {"float", "int", "uint", "bool"};
+  assert(static_cast<size_t>(base) < 4);
   return kNames[static_cast<size_t>(base)];
 }
 

@@ -10,6 +10,8 @@
 #include "shader/spirv/module.hpp"
 #include "tilegpu/shader.hpp"
 
+#include <cassert>
+
 namespace tilegpu {
 namespace {
 
@@ -58,7 +60,7 @@ std::string validate(const std::vector<uint32_t>& words) {
 ShaderModule::ShaderModule() : facts_(std::make_unique<shader::ModuleFacts>()) {}
 ShaderModule::~ShaderModule() = default;
 
-Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, std::string label, std::string entry_point) {
+Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, std::string label, const std::string& entry_point) {
   shader::to_native_order(words);
   const auto invalid = [&](const std::string& text) { return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + label + "' " + text}; };
   if (std::string wrong = check_header(words); !wrong.empty()) return invalid(wrong);
@@ -72,6 +74,7 @@ Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, st
   if (!constants) return Error{constants.error().code, "shader '" + label + "': " + constants.error().message};
   auto reflection = shader::reflect(**module, std::move(*constants));
   if (!reflection) return Error{reflection.error().code, "shader '" + label + "': " + reflection.error().message};
+  assert((*module)->entry.function != 0);
   Ptr<ShaderModule> result(new ShaderModule);
   result->words_ = std::move(words);
   result->label_ = std::move(label);

@@ -5,6 +5,8 @@
 // Transformation", "Integer Texel Coordinate Operations", "Wrapping Operation".
 #include "shader/sampler/internal.hpp"
 
+#include <cassert>
+
 namespace tilegpu::shader {
 namespace {
 
@@ -15,6 +17,7 @@ Value as_vector(const Ir& ir, Value v) { return Ir::lanes_of(v) == ir.lanes ? v 
 
 /// Adds a texel offset to indices in [-1, period), modulo the period. Behind a branch where the offset is a constant 0, as it mostly is.
 Value add_offset(const Ir& ir, Value index, Value offset, Value period) {
+  assert(Ir::type_of(index) == ir.vi32 && Ir::element_of(Ir::type_of(period)) == ir.i32);
   Value period_v = ir.smax(as_vector(ir, period), ir.ik(1));
   auto once_less = [&](Value i) { return ir.select(ir.sge(i, period_v), ir.sub(i, period_v), i); };
   auto add_vector = [&](Value offset_v) {
@@ -49,6 +52,7 @@ Value fold_coordinate(const SamplerContext& c, VkSamplerAddressMode mode, Value 
 
 AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear) {
   const Ir& ir = c.ir;
+  assert(Ir::type_of(coordinate) == ir.vf32 && Ir::type_of(size_f) == ir.vf32);
   const bool unnormalized = c.plan.key.sampler.unnormalized_coordinates, mirrors = mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT;
   Value half = ir.fk(linear ? -0.5f : 0.0f);
   Value u = unnormalized ? (linear ? ir.fadd(coordinate, half) : coordinate)
@@ -66,6 +70,7 @@ AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, V
 
 Axis wrap_axis(const SamplerContext& c, VkSamplerAddressMode mode, const AxisPosition& at, Value size, Value offset) {
   const Ir& ir = c.ir;
+  assert(Ir::type_of(at.low) == ir.vi32 && Ir::element_of(Ir::type_of(size)) == ir.i32);
   const bool linear = at.fraction;
   Value size_v = as_vector(ir, size), last = ir.sub(size_v, ir.ik(1)), zero = ir.ik(0);
   Value low = at.low, high = nullptr;

@@ -5,6 +5,8 @@
 // the average of the three others).
 #include "shader/sampler/internal.hpp"
 
+#include <cassert>
+
 namespace tilegpu::shader {
 namespace {
 
@@ -30,6 +32,7 @@ Selected project(const Ir& ir, Value face, const Value v[3], Negate negate) {
 }  // namespace
 
 CubeCoordinates cube_face(const Ir& ir, const Value r[3], const Value* drdx, const Value* drdy) {
+  assert(!drdx == !drdy);
   Value ax = ir.fabs(r[0]), ay = ir.fabs(r[1]), az = ir.fabs(r[2]);
   // Ties: z before y before x. NaN ends on x.
   Value on_z = ir.and_(ir.fge(az, ax), ir.fge(az, ay)), on_y = ir.fge(ay, ax);
@@ -59,6 +62,7 @@ CubeCoordinates cube_face(const Ir& ir, const Value r[3], const Value* drdx, con
 }
 
 CubeTexel cube_neighbour(const Ir& ir, Value face, Value x, Value y, Value size) {
+  assert(Ir::type_of(face) == ir.vi32 && Ir::type_of(x) == ir.vi32 && Ir::type_of(y) == ir.vi32 && Ir::type_of(size) == ir.i32);
   // Texel centres as integer vectors: twice the distance from the face's centre; the face itself is at +-size, and texels inside are at
   // most size - 1. One step outside is size + 1 there and size here: it becomes the neighbour's plane, and the old plane its outermost
   // texel.

@@ -4,6 +4,8 @@
 // In: level, coordinates by lane. Out: a value by component and lane. Source: Vulkan specification, "Image Operations" (Texel Filtering).
 #include "shader/sampler/function.hpp"
 
+#include <cassert>
+
 namespace tilegpu::shader {
 
 std::vector<Value> SamplerFunctionBuilder::pack(const TexelValues& t) const {
@@ -20,6 +22,7 @@ TexelValues SamplerFunctionBuilder::unpack(const std::vector<Value>& v, size_t f
   for (uint32_t k = 0; k < 4; ++k) {
     const bool present =
         plan.needed[k] && (plan.components[k].kind == ComponentKind::code || plan.components[k].kind == ComponentKind::direct);
+    assert(!present || first < v.size());
     if (present) t[k] = v[first++];
   }
   return t;
@@ -29,6 +32,7 @@ TexelValues SamplerFunctionBuilder::like_texel(Value fill) const { return unpack
 
 /// One texel: loaded, border in its place, compared.
 TexelValues SamplerFunctionBuilder::read(const Level& level, Value x, Value y, Value face, Value outside) {
+  assert(!plan.cube || (face && c.layer && current_layer_pitch));
   Value layer_offset = nullptr;
   if (plan.cube) layer_offset = ir.mul(ir.zext(ir.add(c.layer, face), ir.i64), ir.splat(current_layer_pitch));
   TexelValues texel = load_texel(c, level, x, y, layer_offset);
@@ -114,6 +118,7 @@ void SamplerFunctionBuilder::four_texels(const Level& level, Value s, Value t, V
     for (Value v : pack(texel)) colors.push_back(v);
     any_corner = any_corner ? ir.or_(any_corner, mapped[4 * k + 3]) : mapped[4 * k + 3];
   }
+  assert(colors.size() % 4 == 0);
   const size_t count = colors.size() / 4;
   colors = ir.if_else(
       ir.any(ir.int_to_mask(any_corner)),
@@ -138,6 +143,7 @@ void SamplerFunctionBuilder::four_texels(const Level& level, Value s, Value t, V
 /// By integers: a level, or where some of the lanes `wanted` (bits) have a `weight` (null: none) of it, the next one too. `level`: one for
 /// all or one a lane.
 FixedSum SamplerFunctionBuilder::sum_fixed(Value s, Value t, Value level, Value weight, Value wanted) const {
+  assert(plan.fixed && (!weight || (Ir::type_of(weight) == ir.vi32 && Ir::type_of(wanted) == ir.i32)));
   FixedSum sum{};
   if (!weight) {
     sum = add_fixed_level(c, load_fixed_level(c, level), s, t, whole_weight(ir), nullptr);

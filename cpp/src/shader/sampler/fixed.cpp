@@ -8,6 +8,7 @@
 // All weights together are 32767, so that a constant image stays what it is. A weight is off by 2^-14 at most; a device's
 // subTexelPrecisionBits and mipmapPrecisionBits are mostly 8. Source: Vulkan specification, "Texel Filtering", and the arithmetic above.
 #include <algorithm>
+#include <cassert>
 
 #include "shader/sampler/internal.hpp"
 
@@ -18,6 +19,7 @@ namespace {
 constexpr float kFar = 30000.0f * 65536.0f;
 
 Value joined(const Ir& ir, std::vector<Value> parts) {
+  assert(!parts.empty() && (parts.size() & (parts.size() - 1)) == 0);
   while (parts.size() > 1) {
     const uint32_t n = 2 * Ir::lanes_of(parts[0]);
     std::vector<int> both(n);
@@ -30,6 +32,7 @@ Value joined(const Ir& ir, std::vector<Value> parts) {
 }
 
 Value piece(const Ir& ir, Value v, uint32_t first, uint32_t count) {
+  assert(first + count <= Ir::lanes_of(v));
   if (Ir::lanes_of(v) == count) return v;
   std::vector<int> lanes(count);
   for (uint32_t k = 0; k < count; ++k) lanes[k] = static_cast<int>(first + k);
@@ -39,6 +42,7 @@ Value piece(const Ir& ir, Value v, uint32_t first, uint32_t count) {
 /// An instruction of one operand or two (`b`: or null) on registers of 512 (null: not those), 256 and 128 bits.
 Value in_pieces(const Ir& ir, Value a, Value b, const char* of_512, const char* of_256, const char* of_128) {
   const uint32_t n = Ir::lanes_of(a), of_256_bits = Ir::element_of(Ir::type_of(a)) == ir.i16 ? 16 : 8;
+  assert(n % 4 == 0 && (!b || Ir::type_of(a) == Ir::type_of(b)));
   const uint32_t count = std::min(n, ir.wide && of_512 ? 2 * of_256_bits : of_256_bits);
   const char* name = count > of_256_bits ? of_512 : count == of_256_bits ? of_256 : of_128;
   std::vector<Value> parts;
@@ -200,7 +204,7 @@ Rows load_rows(const SamplerContext& c, const FixedLevel& level, Value u, Value 
             return std::vector<Value>{load_pairs(ir, level.data, offsets(top), 1), load_pairs(ir, level.data, offsets(next), 1)};
           }
           // The pitch's other word, 1, adds 65536 texels: less one instruction, they are taken from the pointer.
-          Value below = ir.offset(level.data, ir.c64(static_cast<uint64_t>(-4 * 65536)));
+          Value below = ir.offset(level.data, ir.c64(static_cast<uint64_t>(int64_t{-4} * 65536)));
           return std::vector<Value>{load_pairs(ir, level.data, top, 4), load_pairs(ir, below, ir.add(top, level.pitch), 4)};
         },
         wrapped);
@@ -212,6 +216,7 @@ Rows load_rows(const SamplerContext& c, const FixedLevel& level, Value u, Value 
 
 FixedLevel load_fixed_level(const SamplerContext& c, Value level) {
   const Ir& ir = c.ir;
+  assert(Ir::element_of(Ir::type_of(level)) == ir.i32 && (Ir::lanes_of(level) == 1 || !c.layer));
   FixedLevel l;
   if (Ir::lanes_of(level) > 1) {
     const auto look_up = [&](size_t table_B) { return ir.look_up_16(ir.offset(c.view, table_B), level); };
@@ -300,6 +305,7 @@ FixedSum add_fixed_level(const SamplerContext& c, const FixedLevel& level, Value
 }
 
 Value fixed_component(const Ir& ir, const FixedSum& sum, uint32_t component) {
+  assert(component < 4);
   const std::vector<int> order = pair_order(ir);
   std::vector<int> from(ir.lanes);
   for (uint32_t k = 0; k < ir.lanes; ++k) from[static_cast<size_t>(order[k])] = static_cast<int>(2 * k + component % 2);

@@ -4,6 +4,8 @@
 // "Scale Factor Operation, LOD Operation and Image Level(s) Selection"; rho is the longer of the two derivatives' lengths.
 #include "shader/sampler/internal.hpp"
 
+#include <cassert>
+
 namespace tilegpu::shader {
 namespace {
 
@@ -26,6 +28,7 @@ Value clamped_bias(const SamplerContext& c, Value bias, float scale = 1) {
 }
 
 LevelChoice split_level(const Ir& ir, Value scaled) {
+  static_assert(kFixedOne == (1u << 15) - 1);
   LevelChoice choice{};
   choice.level = ir.lshr(scaled, 15), choice.weight = ir.and_(scaled, ir.ik(kFixedOne));
   return choice;
@@ -52,6 +55,7 @@ Value rho_squared(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, V
 
 Value lod_of_rho_squared(const SamplerContext& c, Value rho_squared, Value bias, float scale) {
   const Ir& ir = c.ir;
+  assert(Ir::type_of(rho_squared) == ir.vf32 && scale > 0);
   // log2 within 2e-5, exact for powers of two; 0 gives about -127, infinity 128. Addresses wait for this: the polynomial by Estrin's
   // scheme, its half and the scale in the coefficients.
   Value pattern = ir.bits(rho_squared);
@@ -78,6 +82,7 @@ Value lod_explicit(const SamplerContext& c, Value lod) { return c.ir.fadd(lod, c
 
 LevelChoice choose_level(const SamplerContext& c, Value lambda) {
   const Ir& ir = c.ir;
+  assert(c.sampler && Ir::type_of(lambda) == ir.vf32);
   LevelChoice choice;
   choice.magnified = c.plan.linear_mag != c.plan.linear_min ? ir.fle(clamp_lod(c, lambda), ir.fk(0)) : nullptr;
   // The sampler's limits and the levels' in one clamp: everything waits for this.
@@ -102,6 +107,7 @@ LevelChoice choose_level(const SamplerContext& c, Value lambda) {
 
 LevelChoice choose_fixed_level(const SamplerContext& c, Value scaled_lambda) {
   const Ir& ir = c.ir;
+  assert(c.plan.fixed && c.plan.mip_linear);
   // The limits as above, after the conversion: integers take a quarter of the time.
   const auto limit = [&](Value from, size_t offset_B) { return ir.splat(ir.field(ir.i32, from, offset_B)); };
   Value scaled = ir.smax(ir.fptosi(scaled_lambda), limit(c.sampler, offsetof(SamplerAbi, min_lod_fixed)));

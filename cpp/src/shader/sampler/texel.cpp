@@ -5,6 +5,8 @@
 // replacement, depth comparison, conversion to RGBA, component swizzle.
 #include "shader/sampler/internal.hpp"
 
+#include <cassert>
+
 namespace tilegpu::shader {
 namespace {
 
@@ -24,6 +26,7 @@ Value load_word(const SamplerContext& c, Value base, Value offsets) {
 
 Value component_bits(const Ir& ir, Value word, vk::Component component) {
   const uint32_t shift = component.shift & 31u;
+  assert(component.bits >= 1 && shift + component.bits <= 32);  // no component lies in two words
   Value raw = ir.lshr(word, shift);
   return shift + component.bits < 32 ? ir.and_(raw, ir.ik(low_mask(component.bits))) : raw;
 }
@@ -32,6 +35,7 @@ Value component_bits(const Ir& ir, Value word, vk::Component component) {
 
 Level load_level(const SamplerContext& c, Value level) {
   const Ir& ir = c.ir;
+  assert(c.view && Ir::type_of(level) == ir.i32);
   Value entry = ir.offset(c.view, ir.add(ir.mul(ir.zext(level, ir.i64), ir.c64(sizeof(ViewLevel))), ir.c64(offsetof(ImageViewAbi, level))));
   Level l;
   l.data = ir.field(ir.ptr, entry, offsetof(ViewLevel, data), 8);
@@ -50,6 +54,7 @@ static_assert(offsetof(ImageViewAbi, layer_pitch_B) == 0);
 
 Level load_level_of_lanes(const SamplerContext& c, Value levels) {
   const Ir& ir = c.ir;
+  assert(c.view && c.plan.texel_B == 4 && !c.layer);
   const auto look_up = [&](size_t table_B) { return ir.look_up_16(ir.offset(c.view, table_B), levels); };
   Level l;
   l.data = ir.field(ir.ptr, c.view, offsetof(ImageViewAbi, level) + offsetof(ViewLevel, data), 8);
@@ -124,6 +129,7 @@ TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Val
 
 FourWords load_four_words(const SamplerContext& c, const Level& level, const AxisPosition& x, const AxisPosition& y) {
   const Ir& ir = c.ir;
+  assert(c.plan.texel_B == 4 && !c.plan.one_dimensional && !c.plan.cube && x.fraction && y.fraction);
   // Without layers in texels, not bytes: their numbers are positive as 32 signed bits, which is what gathers take.
   const bool in_texels = !level.layer_offset;
   const uint32_t unit_B = in_texels ? 4 : 1;
@@ -190,6 +196,7 @@ TexelValues unpack_word(const SamplerContext& c, Value word, uint32_t components
 TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside) {
   TexelValues result{};
   for (uint32_t k = 0; k < 4; ++k) {
+    assert(!texel[k] || c.border[k]);
     if (texel[k]) result[k] = c.ir.select(outside, c.border[k], texel[k]);
   }
   return result;
@@ -197,6 +204,7 @@ TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Va
 
 TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel) {
   const Ir& ir = c.ir;
+  assert(c.plan.compare && c.dref && texel[0]);
   Value depth = texel[0], reference = c.dref, pass = nullptr;
   if (c.plan.components[0].kind == ComponentKind::code) {
     // Fixed-point depth: codes compare as their values do, and dref is clamped to what they can be.
