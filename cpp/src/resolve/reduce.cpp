@@ -439,7 +439,8 @@ Reducer make_reducer(const vk::FormatInfo& format, VkImageAspectFlags aspect, Re
 }
 
 void reduce(const Reducer& r, const uint8_t* source, size_t sample_stride_B, size_t bytes, uint8_t* out) {
-  assert(r.samples >= 1 && r.samples <= 16 && (r.samples == 1 || sample_stride_B >= bytes));
+  assert(r.samples >= 1 && r.samples <= 16);
+  assert(r.samples == 1 || sample_stride_B == 0 || sample_stride_B >= bytes);  // 0: every sample is the first one
   if (r.kind == ReduceKind::copy) {
     std::memcpy(out, source, bytes);
     return;
