@@ -1,5 +1,6 @@
-"""Pixel packets (cpp/src/tile/visibility/pixel_groups.hpp): what the visibility buffer holds is shaded by groups of pixels of one primitive, not by
-quads, where lanes can find derivatives alone (cpp/src/shader/lower/pixel_slices.hpp). The same bits, and no lane that only helps."""
+"""Pixel packets (cpp/src/tile/visibility/pixel_groups.hpp): what the visibility buffer holds is shaded by groups of pixels of one
+primitive, not by quads, where lanes can find derivatives alone (cpp/src/shader/lower/pixel_slices.hpp). The same bits, and no lane that
+only helps."""
 
 from __future__ import annotations
 
@@ -287,8 +288,9 @@ def test_no_sample_depends_on_it(
 def test_averages_are_those_of_samples(
     devices: list[tg.Device], names: list[str], clear: tuple[float, ...] | None, formats: tuple[str, str], samples: int
 ) -> None:
-    """Where samples are only averaged (cpp/src/tile/visibility/pixel_colors.hpp) they are not made: blocks that are covered, blocks with background
-    of one colour or of several, blocks with more primitives than a list holds, one draw or two whose groups are sorted."""
+    """Where samples are only averaged (cpp/src/tile/visibility/pixel_colors.hpp) they are not made: blocks that are
+    covered, blocks with background of one colour or of several, blocks with more primitives than a list holds, one draw or two whose groups
+    are sorted."""
     bodies = [ALONE["implicit level"], ALONE["explicit derivatives"]][: len(names)]
     states = [KEPT[name] for name in names]
     for size in (0.02, 0.1, 0.4):

@@ -1,5 +1,6 @@
-"""Small and medium triangles of one sample are covered and tested by AVX-512 where lanes are 16 (cpp/src/tile/depth_stencil/batch_tests.hpp), triangle
-by triangle or many small ones together: devices of 8 lanes, which do it block by block, give the same bits and the same counts."""
+"""Small and medium triangles of one sample are covered and tested by AVX-512 where lanes are 16
+(cpp/src/tile/depth_stencil/batch_tests.hpp), triangle by triangle or many small ones together: devices of 8 lanes, which do it block by
+block, give the same bits and the same counts."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@
 #include "exec/thread_pool.hpp"
 #include "geometry/census.hpp"
 #include "hsr/lrz_pass.hpp"
-#include "tile/worker/fragment_trace.hpp"
 #include "tile/tile_job.hpp"
+#include "tile/worker/fragment_trace.hpp"
 
 namespace tilegpu::exec {
 
