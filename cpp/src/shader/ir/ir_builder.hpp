@@ -8,6 +8,7 @@
 
 #include <llvm-c/Core.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cstdint>
 #include <cstring>
@@ -307,8 +308,8 @@ class Ir {
   }
   Value shuffle(Value a, Value b, const std::vector<int>& mask) const {
     assert(type_of(a) == type_of(b) && !mask.empty());
+    assert(*std::max_element(mask.begin(), mask.end()) < static_cast<int>(2 * lanes_of(a)));
     std::vector<Value> elements;
-    for (int m : mask) assert(m < static_cast<int>(2 * lanes_of(a)));
     for (int m : mask) elements.push_back(m < 0 ? LLVMGetUndef(i32) : c32(static_cast<uint32_t>(m)));
     return LLVMBuildShuffleVector(builder, a, b, LLVMConstVector(elements.data(), static_cast<unsigned>(elements.size())), "");
   }
