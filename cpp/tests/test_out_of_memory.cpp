@@ -6,6 +6,7 @@
 #include <new>
 
 #include "check.hpp"
+#include "descriptor/set_memory.hpp"
 #include "tilegpu/device.hpp"
 
 using namespace tilegpu;
@@ -172,9 +173,48 @@ void every_refusal_is_an_error(uint32_t threads) {
   CHECK(s.pixels() == right);
 }
 
+// A set that a recording holds goes on with a copy; where there is no memory for that, nor for what it will name, it holds what it held.
+void refused_writes_change_nothing() {
+  const auto device = *Device::create({.threads = 1, .lanes = 8, .cache_dir = "off"});
+  const auto layout = *DescriptorSetLayout::create({{.binding = 0, .type = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, .count = 3},
+                                                    {.binding = 1, .type = VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE}});
+  uint32_t refusals = 0;
+  for (uint32_t kind = 0; kind < 3; kind++) {
+    const auto set = *device->create_descriptor_set(layout), other = *device->create_descriptor_set(layout);
+    const auto texture = [&](float min_lod) -> Descriptor {
+      return {{}, 0, 0, target(VK_FORMAT_R8G8B8A8_UNORM, VK_IMAGE_USAGE_SAMPLED_BIT), *Sampler::create({.min_lod = min_lod})};
+    };
+    for (uint32_t i = 0; i < 3; i++) CHECK(set->write(0, i, texture(0)) && other->write(0, i, texture(1)));
+    const Descriptor made = texture(0.5f);
+    bool done = false;
+    for (int64_t grants = 0; grants < 1000 && !done; grants++) {
+      const auto held = set->memory();
+      const uint64_t version = set->version();
+      allowed = grants;
+      const Status status = kind == 0   ? set->write(0, 1, made)
+                            : kind == 1 ? set->write(1, 0, {.view = made.view})
+                                        : set->copy(*other, 0, 0, 0, 1, 2);
+      allowed = -1;
+      done = static_cast<bool>(status);
+      if (done) continue;
+      refusals++;
+      CHECK_MESSAGE(status.error().code == VK_ERROR_OUT_OF_HOST_MEMORY && status.error().message.find("refused") != std::string::npos,
+                    status.error().message);
+      const auto now = set->memory();
+      CHECK(set->version() == version && std::memcmp(now->data(), held->data(), layout->size_B()) == 0);
+      for (size_t k = 0; k < held->elements.size(); k++)
+        CHECK(now->elements[k].view == held->elements[k].view && now->elements[k].sampler == held->elements[k].sampler);
+    }
+    CHECK(done);
+  }
+  std::printf("%u refusals of writes to sets\n", refusals);
+  CHECK(refusals > 10);
+}
+
 }  // namespace
 
 int main() {
+  refused_writes_change_nothing();
   every_refusal_is_an_error(1);
   every_refusal_is_an_error(3);
   return test::finish("out_of_memory");

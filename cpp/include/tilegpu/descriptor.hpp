@@ -94,6 +94,7 @@ class TILEGPU_API DescriptorSet {
   Ptr<const descriptor::SetMemory> memory() const;
 
  private:
+  Status write_element(uint32_t binding, uint32_t element, const Descriptor& descriptor);
   descriptor::SetMemory& own_memory();  // the mutex is held
   uint32_t count_of(const DescriptorBinding& binding) const;
   const Ptr<const DescriptorSetLayout> layout_;

@@ -73,6 +73,10 @@ std::span<const uint8_t> SetMemory::inline_bytes(const DescriptorBinding& bindin
   return {block.data, block.size_B};
 }
 
+void SetMemory::prepare(const DescriptorBinding& binding, const Element& element) const {
+  if (kind_of(binding.type) == Kind::combined && element.view && element.sampler) textures->pair(*element.view, *element.sampler);
+}
+
 void SetMemory::put(const DescriptorBinding& binding, uint32_t number) {
   const Element& e = element(binding, number);
   const auto image_of = [&] { return shader::ImageDescriptor{e.view ? &e.view->image : &textures->null_image()}; };
@@ -137,6 +141,16 @@ std::string check_buffer(const Descriptor& d) {
   return {};
 }
 
+/// From any call that takes memory; nothing has changed where there is none.
+template <class Call>
+Status without_exceptions(Call call) {
+  try {
+    return call();
+  } catch (const std::bad_alloc& refused) {
+    return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "descriptor set: the system refused " + refused_text(refused, "a descriptor")};
+  }
+}
+
 /// What the type of the binding asks of the descriptor; empty when it is right.
 std::string check(const DescriptorBinding& binding, const Descriptor& d) {
   const bool immutable = !binding.immutable_samplers.empty();
@@ -191,6 +205,10 @@ bool DescriptorSet::is_written(uint32_t binding, uint32_t element) const {
 }
 
 Status DescriptorSet::write(uint32_t binding, uint32_t element, const Descriptor& d) {
+  return without_exceptions([&] { return write_element(binding, element, d); });
+}
+
+Status DescriptorSet::write_element(uint32_t binding, uint32_t element, const Descriptor& d) {
   const DescriptorBinding* b = layout_->find(binding);
   if (!b) return invalid("binding " + std::to_string(binding) + " is not in the set's layout");
   const uint32_t count = count_of(*b);
@@ -215,6 +233,7 @@ Status DescriptorSet::write(uint32_t binding, uint32_t element, const Descriptor
     SetMemory& memory = own_memory();
     Element& place = memory.element(*b, element);
     if (!b->immutable_samplers.empty()) made.sampler = place.sampler;
+    memory.prepare(*b, made);
     old = std::exchange(place, std::move(made));
     memory.put(*b, element);
     version_.fetch_add(1, std::memory_order_acq_rel);
@@ -230,12 +249,14 @@ Status DescriptorSet::write_inline(uint32_t binding, uint32_t offset_B, const vo
   if (offset_B % 4 || size_B % 4 || offset_B > room_B || size_B > room_B - offset_B)
     return invalid(name_of(*b) + ": bytes " + std::to_string(offset_B) + " to " + std::to_string(uint64_t{offset_B} + size_B) +
                    "; multiples of 4 up to " + std::to_string(room_B) + " are allowed");
-  std::lock_guard lock(mutex_);
-  SetMemory& memory = own_memory();
-  std::memcpy(memory.place<shader::BufferDescriptor>(*b, 0).data + offset_B, data, size_B);
-  memory.element(*b, 0).written = true;
-  version_.fetch_add(1, std::memory_order_acq_rel);
-  return Ok{};
+  return without_exceptions([&]() -> Status {
+    std::lock_guard lock(mutex_);
+    SetMemory& memory = own_memory();
+    std::memcpy(memory.place<shader::BufferDescriptor>(*b, 0).data + offset_B, data, size_B);
+    memory.element(*b, 0).written = true;
+    version_.fetch_add(1, std::memory_order_acq_rel);
+    return Ok{};
+  });
 }
 
 Status DescriptorSet::copy(const DescriptorSet& source, uint32_t source_binding, uint32_t source_element, uint32_t binding,
@@ -256,18 +277,22 @@ Status DescriptorSet::copy(const DescriptorSet& source, uint32_t source_binding,
   }
   if (descriptor::kind_of(b->type) == Kind::sampler && !b->immutable_samplers.empty())
     return invalid("copy to " + name_of(*b) + ", which has immutable samplers; they are there already");
-  std::vector<Element> old(count);
-  std::lock_guard lock(mutex_);
-  SetMemory& memory = own_memory();
-  for (uint32_t i = 0; i < count; i++) {
-    Element& place = memory.element(*b, element + i);
-    Element made = from->element(*a, source_element + i);
-    if (!b->immutable_samplers.empty()) made.sampler = place.sampler;
-    old[i] = std::exchange(place, std::move(made));
-    memory.put(*b, element + i);
-  }
-  version_.fetch_add(1, std::memory_order_acq_rel);
-  return Ok{};
+  return without_exceptions([&]() -> Status {
+    std::vector<Element> elements(count);  // to be written; then the old ones, let go of without the lock
+    std::lock_guard lock(mutex_);
+    SetMemory& memory = own_memory();
+    for (uint32_t i = 0; i < count; i++) {
+      elements[i] = from->element(*a, source_element + i);
+      if (!b->immutable_samplers.empty()) elements[i].sampler = memory.element(*b, element + i).sampler;
+      memory.prepare(*b, elements[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+      std::swap(memory.element(*b, element + i), elements[i]);
+      memory.put(*b, element + i);
+    }
+    version_.fetch_add(1, std::memory_order_acq_rel);
+    return Ok{};
+  });
 }
 
 }  // namespace tilegpu

@@ -44,6 +44,8 @@ struct SetMemory {
   }
   /// Of an inline uniform block.
   std::span<const uint8_t> inline_bytes(const DescriptorBinding& binding) const;
+  /// Takes what memory put() of this element would need, so that it can't fail: what is half written must not be read.
+  void prepare(const DescriptorBinding& binding, const Element& element) const;
   /// Puts into the memory what the element says.
   void put(const DescriptorBinding& binding, uint32_t number);
 

@@ -2,6 +2,7 @@
 // state. Source: Vulkan specification, "Pipelines", "Resource Descriptors", "Fixed-Function Vertex Processing".
 #include <cstring>
 
+#include "base/host_memory.hpp"
 #include "descriptor/set_memory.hpp"
 #include "device/recorder.hpp"
 
@@ -55,9 +56,13 @@ Status CommandBuffer::push_descriptor(const Ptr<const PipelineLayout>& layout, u
                    " of the pipeline layout is not for push descriptors; create its layout with PUSH_DESCRIPTOR");
   Ptr<DescriptorSet>& pushed = r.pushed[set];
   if (!pushed || !pushed->layout().is_compatible(*of_set)) {
-    auto memory = descriptor::SetMemory::create(of_set, r.device->state().textures, 0);
-    if (!memory) return memory.error();
-    pushed = std::make_shared<DescriptorSet>(std::move(*memory));
+    try {
+      auto memory = descriptor::SetMemory::create(of_set, r.device->state().textures, 0);
+      if (!memory) return memory.error();
+      pushed = std::make_shared<DescriptorSet>(std::move(*memory));
+    } catch (const std::bad_alloc& refused) {
+      return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "push_descriptor: the system refused " + refused_text(refused, "the set")};
+    }
   }
   // Draws that were recorded keep the memory that they have; the set goes on with a copy.
   if (Status ok = pushed->write(binding, element, descriptor); !ok) return ok;
