@@ -51,6 +51,19 @@ def test_includes_follow_the_order() -> None:
     assert wrong_includes(rooms_of_build(), files) == []
 
 
+def test_files_that_the_document_names_are_there() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    rooms = "|".join(rooms_of_build())
+    files = set(re.findall(rf"`((?:{rooms})/[a-z_0-9]+\.[ch]pp)`", text))
+    assert len(files) > 10
+    assert [name for name in sorted(files) if not (SOURCES / name).exists()] == []
+    # And what stands beside each in the table of questions is in it.
+    for path, functions in re.findall(r"^\| [^|]*\| `([^`]+)` \| ([^|]*) \|$", text, re.MULTILINE):
+        if path in files:
+            name = re.match(r"`(\w+)`", functions)
+            assert name and name[1] in (SOURCES / path).read_text(), path
+
+
 def test_public_headers_include_public_headers_alone() -> None:
     for path in (ROOT / "cpp" / "include").rglob("*.hpp"):
         assert all(name.startswith("tilegpu/") for name in INCLUDE.findall(path.read_text())), path

@@ -91,6 +91,93 @@ bool tested_alike(const Worker& w, const command::DrawState& state) {
          rect.y0 == w.draw.rect.y0 && rect.x1 == w.draw.rect.x1 && rect.y1 == w.draw.rect.y1;
 }
 
+// Primitives that may change places, in API order: they have their numbers, from `first_number` on.
+struct Run {
+  std::array<float, kMost> nearest;  // depth of each
+  uint32_t count = 0;
+  float least = INFINITY, most = -INFINITY;
+  bool in_order = true;             // near ones come first as it is
+  size_t primitives, draws;         // in the visibility buffer before it
+  uint32_t end_segment, end_entry;  // where it ends
+};
+
+void number_run(Worker& w, uint32_t segment, uint32_t at, uint32_t end, Run& run) {
+  const records::BinnedGeometry& binned = *w.pass->geometry;
+  run.primitives = w.visibility.primitives.size();
+  run.draws = w.visibility.draws.size();
+  uint32_t draw = ~0u;
+  const command::DrawState* alike = w.draw.state;
+  uint32_t i = segment, entry = at;
+  for (; i < end && !binned.segments[i].chunk->clear; i++, entry = 0) {
+    const records::BinSegment& s = binned.segments[i];
+    for (; entry < s.count && run.count < kMost; entry++) {
+      const records::TriangleRecord& r = record_of(s, entry);
+      if (draw_of(r) != draw) {
+        const command::DrawCall& call = w.pass->draws[draw_of(r)];
+        if (call.query >= 0) break;
+        if (call.state != alike && !tested_alike(w, *call.state)) break;
+        alike = call.state;
+        draw = draw_of(r);
+        w.visibility.draws.push_back(draw);
+      }
+      const float near = std::min(std::min(r.z[0], r.z[1]), r.z[2]);
+      run.in_order &= near >= run.most || run.count == 0;
+      run.least = std::min(run.least, near);
+      run.most = std::max(run.most, near);
+      run.nearest[run.count++] = near;
+      w.visibility.primitives.push_back({&r, s.chunk, nullptr, static_cast<uint32_t>(w.visibility.draws.size() - 1)});
+    }
+    if (entry < s.count) break;
+  }
+  run.end_segment = i;
+  run.end_entry = entry;
+}
+
+// API order will do, and its tests: the run has no numbers yet.
+void draw_in_order(Worker& w, uint32_t segment, uint32_t at, uint32_t end, const Run& run) {
+  const std::vector<records::BinSegment>& segments = w.pass->geometry->segments;
+  w.visibility.primitives.resize(run.primitives);
+  w.visibility.draws.resize(run.draws);
+  for (; segment < run.end_segment; segment++, at = 0) draw_entries(w, segments[segment], at, segments[segment].count);
+  if (run.end_entry > at && run.end_segment < end) draw_entries(w, segments[run.end_segment], at, run.end_entry);
+}
+
+// Indices in the run by classes of depth, near ones first; a NaN is anywhere.
+void sort_by_depth(const Run& run, std::array<uint16_t, kMost>& order) {
+  const uint32_t classes = run.count > kMany ? kManyClasses : kClasses;
+  std::array<uint16_t, kMost> depth_class;
+  std::array<uint16_t, kManyClasses + 1> first_of;
+  std::fill_n(first_of.begin(), classes + 1, uint16_t{0});
+  const float scale = run.most > run.least ? static_cast<float>(classes) / (run.most - run.least) : 0.0f;
+  for (uint32_t k = 0; k < run.count; k++) {
+    const float place = (run.nearest[k] - run.least) * scale;
+    depth_class[k] = static_cast<uint16_t>(place > 0 ? std::min(place, static_cast<float>(classes - 1)) : 0.0f);
+    first_of[depth_class[k] + 1u]++;
+  }
+  for (uint32_t k = 0; k < classes; k++) first_of[k + 1] = static_cast<uint16_t>(first_of[k + 1] + first_of[k]);
+  for (uint32_t k = 0; k < run.count; k++) order[first_of[depth_class[k]]++] = static_cast<uint16_t>(k);
+  assert(first_of[classes - 1] == run.count);  // each place was given once
+}
+
+void draw_ordered(Worker& w, const Run& run, const std::array<uint16_t, kMost>& order) {
+  w.draw.test.any_order = true;
+  w.draw.test.functions = any_order_functions(w.draw.test);
+  const uint32_t first_number = static_cast<uint32_t>(run.primitives) + 1;
+  const records::TriangleRecord* batch[kBatch];
+  const records::Chunk* chunks[kBatch];
+  uint32_t numbers[kBatch];
+  for (uint32_t k = 0; k < run.count;) {
+    uint32_t n = 0;
+    for (; n < kBatch && k < run.count; n++, k++) {
+      const VisiblePrimitive& primitive = w.visibility.primitives[run.primitives + order[k]];
+      batch[n] = primitive.record;
+      chunks[n] = primitive.chunk;
+      numbers[n] = first_number + order[k];
+    }
+    draw_any_order(w, batch, chunks, numbers, n);
+  }
+}
+
 }  // namespace
 
 bool begin_any_order(const Worker& w) { return w.covers.active && w.bin.phase == Phase::ordinary && !w.pass->lrz && !w.filter.tile.on(); }
@@ -106,82 +193,19 @@ bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, 
   if (first_draw != w.draw.number) select_draw(w, first_draw);
   if (!w.draw.takes_covers || !w.draw.plan.may_swap || w.draw.early_query >= 0) return false;
   if (w.visibility.primitives.size() + kMost > kMaxVisible) flush_visibility(w);
-
-  // The run, in API order: each primitive has its number now.
-  std::array<float, kMost> nearest;
-  uint32_t count = 0;
-  uint32_t draw = ~0u;
-  const command::DrawState* alike = w.draw.state;
-  float least = INFINITY, most = -INFINITY;
-  bool in_order = true;
-  const size_t primitives = w.visibility.primitives.size(), draws = w.visibility.draws.size();
-  const uint32_t first_number = static_cast<uint32_t>(primitives) + 1;
-  uint32_t i = segment, entry = at;
-  for (; i < end && !binned.segments[i].chunk->clear; i++, entry = 0) {
-    const records::BinSegment& s = binned.segments[i];
-    for (; entry < s.count && count < kMost; entry++) {
-      const records::TriangleRecord& r = record_of(s, entry);
-      if (draw_of(r) != draw) {
-        const command::DrawCall& call = w.pass->draws[draw_of(r)];
-        if (call.query >= 0) break;
-        if (call.state != alike && !tested_alike(w, *call.state)) break;
-        alike = call.state;
-        draw = draw_of(r);
-        w.visibility.draws.push_back(draw);
-      }
-      const float near = std::min(std::min(r.z[0], r.z[1]), r.z[2]);
-      in_order &= near >= most || count == 0;
-      least = std::min(least, near);
-      most = std::max(most, near);
-      nearest[count++] = near;
-      w.visibility.primitives.push_back({&r, s.chunk, nullptr, static_cast<uint32_t>(w.visibility.draws.size() - 1)});
-    }
-    if (entry < s.count) break;
+  Run run;
+  number_run(w, segment, at, end, run);
+  if (run.in_order) {
+    draw_in_order(w, segment, at, end, run);
+  } else {
+    std::array<uint16_t, kMost> order;
+    sort_by_depth(run, order);
+    draw_ordered(w, run, order);
+    w.draw.number = ~0u;  // the next draw's state is chosen anew
+    w.draw.state = nullptr;
   }
-
-  if (in_order) {  // API order will do, and its tests
-    w.visibility.primitives.resize(primitives);
-    w.visibility.draws.resize(draws);
-    for (; segment < i; segment++, at = 0) draw_entries(w, binned.segments[segment], at, binned.segments[segment].count);
-    if (entry > at && i < end) draw_entries(w, binned.segments[i], at, entry);
-    at = entry;
-    return true;
-  }
-
-  // Classes of depth, near ones first; a NaN is anywhere.
-  const uint32_t classes = count > kMany ? kManyClasses : kClasses;
-  std::array<uint16_t, kMost> depth_class, order;
-  std::array<uint16_t, kManyClasses + 1> first_of;
-  std::fill_n(first_of.begin(), classes + 1, uint16_t{0});
-  const float scale = most > least ? static_cast<float>(classes) / (most - least) : 0.0f;
-  for (uint32_t k = 0; k < count; k++) {
-    const float place = (nearest[k] - least) * scale;
-    depth_class[k] = static_cast<uint16_t>(place > 0 ? std::min(place, static_cast<float>(classes - 1)) : 0.0f);
-    first_of[depth_class[k] + 1u]++;
-  }
-  for (uint32_t k = 0; k < classes; k++) first_of[k + 1] = static_cast<uint16_t>(first_of[k + 1] + first_of[k]);
-  for (uint32_t k = 0; k < count; k++) order[first_of[depth_class[k]]++] = static_cast<uint16_t>(k);
-
-  assert(first_of[classes - 1] == count);  // each place was given once
-  w.draw.test.any_order = true;
-  w.draw.test.functions = any_order_functions(w.draw.test);
-  const records::TriangleRecord* batch[kBatch];
-  const records::Chunk* chunks[kBatch];
-  uint32_t numbers[kBatch];
-  for (uint32_t k = 0; k < count;) {
-    uint32_t n = 0;
-    for (; n < kBatch && k < count; n++, k++) {
-      const VisiblePrimitive& primitive = w.visibility.primitives[primitives + order[k]];
-      batch[n] = primitive.record;
-      chunks[n] = primitive.chunk;
-      numbers[n] = first_number + order[k];
-    }
-    draw_any_order(w, batch, chunks, numbers, n);
-  }
-  w.draw.number = ~0u;  // the next draw's state is chosen anew
-  w.draw.state = nullptr;
-  segment = i;
-  at = entry;
+  segment = run.end_segment;
+  at = run.end_entry;
   return true;
 }
 
