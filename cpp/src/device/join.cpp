@@ -1,6 +1,7 @@
 // device/join.cpp -- see join.hpp.
 #include "device/join.hpp"
 
+#include <cassert>
 #include <cstring>
 
 #include "device/binding_tables.hpp"
@@ -23,6 +24,7 @@ struct Fit {
 
 const DrawState* copied(Pass& pass, const Pass& piece, const DrawState& of_piece, const command::Bound& bound) {
   command::Bound& kept = pass.bound.emplace_back(bound);
+  assert(bound.first_vertex_buffer + size_t{bound.vertex_buffers} <= piece.vertex_buffers.size());
   kept.first_vertex_buffer = static_cast<uint32_t>(pass.vertex_buffers.size());
   for (uint32_t i = 0; i < bound.vertex_buffers; i++) pass.vertex_buffers.push_back(piece.vertex_buffers[bound.first_vertex_buffer + i]);
   return &pass.states.emplace_back(of_piece);
@@ -48,7 +50,11 @@ void append(Pass& pass, const Pass& piece, const Fit& fit) {
     assert(draw.state);
     if (draw.state != from) {
       from = draw.state;
-      while (&piece.states[at] != from) at++;
+      while (&piece.states[at] != from) {
+        at++;
+        assert(at < piece.states.size());
+      }
+      assert(piece.bound.size() == piece.states.size());
       to = fit.state(pass, piece, *from, piece.bound[at]);
     }
     draw.state = to;
@@ -116,6 +122,7 @@ std::shared_ptr<Pass> begin_as(const Pass& begun) {
 
 // Steps [first, end) are the parts of one pass, in order.
 Expected<Ptr<const Pass>> join_parts(const exec::Execution& execution, size_t first, size_t end) {
+  assert(first < end && end <= execution.steps.size() && pass_of(execution.steps[first]));
   const Pass& begun = **pass_of(execution.steps[first]);
   auto pass = begin_as(begun);
   pass->info.flags = 0;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <system_error>
 
@@ -33,6 +34,7 @@ exec::PassOptions pass_options(const DeviceState& s) {
   options.tiler_heap_B = s.info.tiler_heap_B;
   options.hsr = *s.info.hsr;
   options.compress_samples = s.info.compress_samples;
+  assert(s.info.hsr && framebuffer::find_profile(s.info.profile));  // Device::create filled both in
   const framebuffer::Profile& profile = *framebuffer::find_profile(s.info.profile);
   if (profile.fpk_quads) options.fpk_quads = profile.fpk_quads;
   options.deferred_triangle_px2 = profile.deferred_triangle_px2;
@@ -83,6 +85,7 @@ Status execute(DeviceState& s, Execution& execution) {
     const auto run = [&](const auto& c) -> Status {
       using C = std::decay_t<decltype(c)>;
       if constexpr (std::is_same_v<C, Ptr<const command::Pass>>) {
+        assert(pass < execution.passes.size());
         PassExecution& out = execution.passes[pass];
         Status done = s.executor->execute(out, execution.trace_of(pass), options, s.cancelled);
         pass++;
@@ -120,6 +123,7 @@ bool stack_suffices() {
 // Runs `work` on the calling thread where that is possible, else on the queue's; returns when it is done.
 Status run_and_wait(DeviceState& s, const Ptr<Submission::State>& state, const std::function<Status()>& work,
                     const std::function<void()>& poll) {
+  assert(state && !state->signaled);
   s.ensure_threads();
   s.cancelled = false;
   Status done = Ok{};
@@ -169,6 +173,7 @@ Expected<Ptr<Submission>> make_submission(Device& device, SubmitInfo& info) {
 
 // Why a pass can't be run again as it ran; empty: it can.
 std::string repeat_obstacle(const PassExecution& last) {
+  assert(last.pass);
   const command::Pass& pass = *last.pass;
   const framebuffer::Framebuffer& f = pass.framebuffer;
   const auto loads = [](const framebuffer::LoadTarget& t) {

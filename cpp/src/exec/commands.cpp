@@ -3,6 +3,7 @@
 #include "exec/commands.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <cstring>
 
@@ -95,6 +96,7 @@ void execute(const command::WriteTimestamp& c, ThreadPool&) {
 void execute(const command::CopyQueryPoolResults& c, ThreadPool&) {
   const bool wide = c.flags & VK_QUERY_RESULT_64_BIT, with_availability = c.flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT;
   const uint32_t word_B = wide ? 8 : 4;
+  assert(c.count <= c.pool->values.size() && c.first <= c.pool->values.size() - c.count);
   for (uint32_t i = 0; i < c.count; i++) {
     uint8_t* at = c.destination->data() + c.offset_B + i * c.stride_B;
     const bool available = c.pool->available[c.first + i];

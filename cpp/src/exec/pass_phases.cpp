@@ -4,6 +4,7 @@
 // (incremental rendering): the heap is counted in primitive order, chunk by chunk, so that the splits are the same for any number of
 // threads. Source: docs/decisions.md, 27.
 #include <algorithm>
+#include <cassert>
 
 #include "exec/pass_run.hpp"
 
@@ -33,6 +34,7 @@ void add_geometry_counters(PassStats& sum, const PassStats& part) {
 uint64_t process_wave(PassRun& run, size_t first, uint32_t count) {
   PassExecutor::State& s = run.kept;
   const geometry::ChunkPlans& plans = *run.chunks;
+  assert(count >= 1 && first + count <= plans.size());
   const size_t held = s.used_chunks.size();
   while (s.chunks.size() < held + count) s.chunks.push_back(std::make_unique<records::Chunk>());
   const auto next_of = [&](size_t i) { return i + 1 < plans.size() ? &plans[i + 1] : nullptr; };
@@ -71,7 +73,10 @@ Status split(PassRun& run) {
 void move_used_chunks_to_front(PassExecutor::State& s) {
   for (size_t i = 0; i < s.used_chunks.size(); i++) {
     size_t at = i;
-    while (s.chunks[at].get() != s.used_chunks[i]) at++;
+    while (s.chunks[at].get() != s.used_chunks[i]) {
+      at++;
+      assert(at < s.chunks.size());
+    }
     std::swap(s.chunks[i], s.chunks[at]);
   }
 }
@@ -81,6 +86,7 @@ void move_used_chunks_to_front(PassExecutor::State& s) {
 Status run_phases(PassRun& run) {
   PassExecutor::State& s = run.kept;
   PassStats& stats = run.out.stats;
+  assert(run.chunks);
   uint64_t used_B = 0;
   s.used_chunks.clear();
   for (size_t done = 0; done < run.chunks->size();) {

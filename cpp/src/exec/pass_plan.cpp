@@ -2,6 +2,7 @@
 #include "exec/pass_plan.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "geometry/census.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 // Reads one VkDraw(Indexed)IndirectCommand; what lies outside the buffer reads zero, that is: draws nothing.
 DrawCall read_indirect(const IndirectDraw& indirect, uint32_t i) {
+  assert(indirect.buffer && i < indirect.count);
   DrawCall draw = indirect.base;
   uint32_t words[5] = {};
   const uint64_t at = indirect.offset_B + static_cast<uint64_t>(i) * indirect.stride_B;
@@ -90,8 +92,10 @@ void plan_chunks(const geometry::GeometryPass& geometry, PassPlan& plan) {
 std::vector<uint32_t> draw_numbers(std::span<const command::PassCommand> commands, size_t draws) {
   std::vector<uint32_t> numbers(draws);
   uint32_t number = 0;
-  for (const command::PassCommand& c : commands)
+  for (const command::PassCommand& c : commands) {
+    assert(c.clear || c.draw < draws);
     if (!c.clear) numbers[c.draw] = number++;
+  }
   return numbers;
 }
 

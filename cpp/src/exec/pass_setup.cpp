@@ -1,6 +1,7 @@
 // exec/pass_setup.cpp -- stage: execution of a render pass, everything before the first chunk. In: the recorded pass, the device's
 // options. Out: in the PassRun the plan, the tile phase's context and the geometry phase's.
 #include <algorithm>
+#include <cassert>
 
 #include "base/simd.hpp"
 #include "exec/pass_run.hpp"
@@ -18,6 +19,7 @@ records::BinGrid bin_grid(const command::Pass& pass, uint32_t bin_px) {
   const auto& area = pass.framebuffer.layout.tiling_area_px;
   grid.origin_x_px = area.min_x / side * side;
   grid.origin_y_px = area.min_y / side * side;
+  assert(area.min_x >= 0 && area.min_y >= 0 && area.max_x >= area.min_x && area.max_y >= area.min_y);
   grid.columns = (area.max_x - grid.origin_x_px) / bin_px + 1;
   grid.rows = (area.max_y - grid.origin_y_px) / bin_px + 1;
   return grid;
@@ -61,6 +63,7 @@ void set_up_tiles(PassRun& run) {
   context.render_area = run.pass.render_area;
   context.samples = run.pass.samples;
   context.query_count = static_cast<uint32_t>(run.pass.queries.size());
+  assert(options.lanes == 4 || options.lanes == 8 || options.lanes == 16);
   context.lanes = options.lanes;
   context.tile.wide = wide_vectors(options.lanes);
   context.fpk_quads = options.fpk_quads;
@@ -138,6 +141,7 @@ void plan_geometry(PassRun& run) {
 
 void begin_pass(PassRun& run) {
   PassExecutor::State& s = run.kept;
+  assert(run.plan && run.chunks && !s.tile_workers.empty());
   s.census.begin(run.plan->census);
   if (!run.dry) run.signatures = framebuffer::begin_contents(run.pass.framebuffer);
   if (run.signatures) run.context.tile.signatures = run.signatures->of_block;

@@ -1,6 +1,7 @@
 // exec/queue.cpp -- see queue.hpp. Submissions are executed in the order of submit(), one at a time; each uses all workers.
 #include "exec/queue.hpp"
 
+#include <cassert>
 #include <chrono>
 
 #include "base/host_memory.hpp"
@@ -58,6 +59,7 @@ Queue::~Queue() {
 }
 
 void Queue::submit(Ptr<Submission::State> state, std::function<Status()> work) {
+  assert(state && work);
   {
     std::lock_guard lock(mutex_);
     pending_.emplace_back(std::move(state), std::move(work));
@@ -69,6 +71,7 @@ bool Queue::run_here(const std::function<Status()>& work, Status& status) {
   {
     std::lock_guard lock(mutex_);
     if (running_ || !pending_.empty()) return false;
+    assert(!stop_);
     running_ = true;
   }
   status = run(work);
@@ -86,6 +89,7 @@ void Queue::wait_idle() {
   std::unique_lock lock(mutex_);
   waiting_++;
   changed_.wait(lock, [this] { return pending_.empty() && !running_; });
+  assert(waiting_ > 0);
   waiting_--;
 }
 

@@ -101,6 +101,7 @@ void ThreadPool::run(uint32_t count, const std::function<void(uint32_t, uint32_t
     }
     return;
   }
+  assert(job && busy_.load(std::memory_order_relaxed) == 0);  // one caller at a time
   job_ = &job;
   const uint64_t workers = workers_.size() + 1;
   for (uint64_t w = 0; w < workers; w++)
@@ -125,6 +126,7 @@ void ThreadPool::run(uint32_t count, const std::function<void(uint32_t, uint32_t
 
 // The only exception that a job may end with; it must not leave the thread.
 void ThreadPool::take_job(uint32_t worker, uint32_t index) {
+  assert(job_ && worker < threads_);
   try {
     (*job_)(worker, index);
   } catch (const std::bad_alloc&) {

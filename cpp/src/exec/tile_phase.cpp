@@ -2,6 +2,7 @@
 //
 // In: gathered bins, the framebuffer's pieces. Out: images, the workers' counters, traces of tiles. A bin is one job on one thread.
 #include <algorithm>
+#include <cassert>
 #include <optional>
 
 #include "exec/pass_run.hpp"
@@ -15,10 +16,14 @@ namespace {
 // Runs of bins that only get their clear value are cut so that threads end together: half a run waits on average.
 constexpr uint32_t kClearRunsPerThread = 8;
 
-bool drawn(const PassRun& run, uint32_t bin) { return run.kept.binned.first_segment[bin] != run.kept.binned.first_segment[bin + 1]; }
+bool drawn(const PassRun& run, uint32_t bin) {
+  assert(bin + 1 < run.kept.binned.first_segment.size());
+  return run.kept.binned.first_segment[bin] != run.kept.binned.first_segment[bin + 1];
+}
 
 tile_io::TileRegion region_of(const PassRun& run, uint32_t bin) {
   const records::BinGrid& grid = run.kept.binned.grid;
+  assert(bin < grid.columns * grid.rows);
   tile_io::TileRegion region;
   region.x_px = grid.origin_x_px + static_cast<int32_t>(bin % grid.columns * grid.bin_px);
   region.y_px = grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px);

@@ -17,6 +17,7 @@ KeptBlocks keeps_blocks(const HiddenSurfaceRemoval& hsr, bool compress_samples, 
 }
 
 PassTraits traits_of(const PassContext& pass, bool traced) {
+  assert(pass.samples >= 1 && pass.samples <= 16);
   PassTraits traits;
   traits.samples = pass.samples;
   traits.wide = wide_vectors(pass.lanes);
@@ -80,12 +81,14 @@ TilePlan plan_draw(const PassTraits& pass, const command::DrawState& state, cons
   plan.covers = pass.keeps.covers && phase == Phase::ordinary && numbered && plan.rules.bounded() && plan.rules.depth_write;
   plan.may_swap = plan.covers && !plan.masks_samples && !plan.one_by_one;
   plan.coverage = coverage_of(pass, plan);
+  assert(!(plan.lists && plan.covers));  // a block is kept in one way
   return plan;
 }
 
 ShadePlan plan_shading(const PassTraits& pass, const command::DrawState& state, const ShadeMoment& moment) {
   const pipeline::Resolved& resolved = *state.resolved;
   const pipeline::Classification& c = resolved.classification;
+  assert(resolved.fragment);
   const shader::StageTraits& traits = resolved.fragment_traits;
   const bool tested = moment.early == EarlyTests::full, replayed = moment.phase == Phase::main && !moment.from_ids;
   ShadePlan plan;

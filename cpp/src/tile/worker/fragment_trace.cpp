@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "tile/worker/worker.hpp"
 #include "vk/format.hpp"
@@ -16,6 +17,7 @@ Id id_of(const Source& source) {
   id.draw = source.record->draw_flags & records::kDrawMask;
   const records::Chunk& chunk = *source.chunk;
   const size_t index = static_cast<size_t>(source.record - chunk.records.data());
+  assert(index < chunk.records.size());
   if (index < chunk.primitive_id.size()) id.primitive = chunk.primitive_id.data()[index];
   const auto& runs = chunk.instances;
   const auto after = std::upper_bound(runs.begin(), runs.end(), index, [](size_t i, const auto& run) { return i < run.first_record; });
@@ -26,6 +28,7 @@ Id id_of_quad(const Worker& w, uint32_t quad) { return id_of(w.trace.sources.at(
 
 FragmentId reported(const Worker& w, const Id& id) {
   if (id.draw == ~0u) return {};
+  assert(id.draw < w.trace.pass->draw_number.size());
   return {w.trace.pass->draw_number[id.draw], id.primitive, id.instance};
 }
 
@@ -60,6 +63,7 @@ void for_watched(Worker& w, uint32_t tile_pixel, uint64_t coverage, const F& f) 
 }
 
 FragmentEvent& note(Worker& w, const Watched& watched, uint32_t sample, FragmentStep step, const Id& id, const Id& by = {}) {
+  assert(watched.number < w.trace.pass->result.events.size() && sample < w.shape.samples);
   FragmentEvent& event = w.trace.pass->result.events[watched.number].emplace_back();
   event.step = step;
   event.sample = static_cast<uint8_t>(sample);
@@ -141,11 +145,13 @@ float depth_of(Worker& w, const Source& source, const Watched& watched, uint32_t
 Id owner(const Worker& w, uint32_t tile_pixel, uint32_t sample, uint32_t lane) {
   const uint32_t id = w.buffers.ids[size_t{tile_pixel >> 4} * w.shape.samples * 16 + 16 * sample + (tile_pixel & 15) + lane];
   if (!id) return {};
+  assert(id <= w.visibility.primitives.size());
   const VisiblePrimitive& seen = w.visibility.primitives[id - 1];
   return id_of({seen.record, seen.chunk});
 }
 
 void covered_by(Worker& w, uint32_t tile_pixel, const Id& hidden, const Id& by) {
+  assert(hidden.draw < w.trace.draws.size());
   w.trace.draws[hidden.draw].overwritten++;
   w.trace.covers[{hidden.draw, by}]++;
   count(w, FragmentMap::overwritten, tile_pixel & ~3u, 1u << (tile_pixel & 3));
@@ -209,6 +215,7 @@ void begin_pass(State& state, const TraceRequest& request, uint32_t width_px, ui
 }
 
 void WorkerTrace::add_to(State& pass, Covers& all) const {
+  assert(draws.size() <= pass.draw_number.size());
   for (size_t i = 0; i < draws.size(); i++) {
     DrawTrace& sum = pass.result.draws[pass.draw_number[i]];
     sum.rasterized += draws[i].rasterized;
@@ -254,6 +261,7 @@ bool watches(const State& state, int32_t x_px, int32_t y_px) {
 void begin_bin(Worker& w, uint32_t bin) {
   WorkerTrace& t = w.trace;
   State& pass = *t.pass;
+  assert(bin < pass.contributors.size());
   t.draws.resize(pass.draw_number.size());
   t.sources.clear();
   t.watched.clear();
