@@ -38,8 +38,8 @@ TestRules make_test_rules(const command::DrawState& state, const tile_io::HostTi
   t.depth_write = ds.depth_write && t.depth_test && write;
   t.bounds_test = ds.depth_bounds_test && t.has_depth;
   t.stencil_test = ds.stencil_test && t.has_stencil;
-  assert(ds.depth_compare <= VK_COMPARE_OP_ALWAYS && ds.front.compareOp <= VK_COMPARE_OP_ALWAYS &&
-         ds.back.compareOp <= VK_COMPARE_OP_ALWAYS);
+  assert(!ds.depth_test || ds.depth_compare <= VK_COMPARE_OP_ALWAYS);
+  assert(!ds.stencil_test || (ds.front.compareOp <= VK_COMPARE_OP_ALWAYS && ds.back.compareOp <= VK_COMPARE_OP_ALWAYS));
   t.compare = ds.depth_compare;
   depth_encoding(tile.depth_format, t.unorm, t.unorm_scale);
   // Without depth clamp Vulkan still limits depth to 0..1 (VK_EXT_depth_range_unrestricted is not offered).

@@ -17,7 +17,6 @@ Id id_of(const Source& source) {
   id.draw = source.record->draw_flags & records::kDrawMask;
   const records::Chunk& chunk = *source.chunk;
   const size_t index = static_cast<size_t>(source.record - chunk.records.data());
-  assert(index < chunk.records.size());
   if (index < chunk.primitive_id.size()) id.primitive = chunk.primitive_id.data()[index];
   const auto& runs = chunk.instances;
   const auto after = std::upper_bound(runs.begin(), runs.end(), index, [](size_t i, const auto& run) { return i < run.first_record; });
