@@ -134,14 +134,21 @@ def test_other_python_threads_run_while_a_pass_renders() -> None:
 
     thread = threading.Thread(target=tick)
     thread.start()
-    start = time.monotonic()
-    with device.render_pass(color=[tg.Attachment(out, clear=(0,))]) as rp:
-        rp.draw(pipe, count=3)
-    end = time.monotonic()
-    stop.set()
-    thread.join()
-    during = [t for t in ticks if start < t < end]
-    assert len(during) > (end - start) / 0.05
+    try:
+        # With the interpreter's lock held there is a tick or two before and after the pass, none while it runs. A busy machine may leave
+        # the thread no processor during one pass, not during twenty.
+        for _ in range(20):
+            start = time.monotonic()
+            with device.render_pass(color=[tg.Attachment(out, clear=(0,))]) as rp:
+                rp.draw(pipe, count=3)
+            end = time.monotonic()
+            during = [t for t in ticks if start < t < end]
+            if len(during) >= 5:
+                break
+    finally:
+        stop.set()
+        thread.join()
+    assert len(during) >= 5
 
 
 def test_ctrl_c_ends_a_long_pass() -> None:
