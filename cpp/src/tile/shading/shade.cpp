@@ -32,60 +32,59 @@ inline void place_packet(FragmentArgs& args, i32x4 x_px, i32x4 y_px) {
 inline uint64_t spread(uint32_t pixels) { return pixels * 0x1111111111111111ull; }
 
 // Samples that the shader's mask and alpha leave of a quad.
-uint64_t mask_of_outputs(const Worker& w, uint32_t quad) {
-  const FragmentArgs& args = w.packets.args;
+uint64_t mask_of_outputs(const Shading& sh, const FragmentArgs& args, uint32_t sample_count, uint32_t quad) {
   uint64_t mask = ~uint64_t{0};
   for (uint32_t p = 0; p < 4; p++) {
     const uint32_t lane = 4 * quad + p;
     uint32_t samples = ~0u;
-    if (w.packets.shading.sample_mask_out) samples &= args.sample_mask_out[lane];
-    if (w.packets.shading.alpha_to_coverage) {
+    if (sh.sample_mask_out) samples &= args.sample_mask_out[lane];
+    if (sh.alpha_to_coverage) {
       const float alpha = args.color[0][3][lane];
-      const float count = (alpha > 0 ? (alpha < 1 ? alpha : 1.0f) : 0.0f) * static_cast<float>(w.shape.samples) + 0.5f;
+      const float count = (alpha > 0 ? (alpha < 1 ? alpha : 1.0f) : 0.0f) * static_cast<float>(sample_count) + 0.5f;
       samples &= (1u << static_cast<uint32_t>(count)) - 1;
     }
-    for (uint32_t s = 0; s < w.shape.samples; s++)
+    for (uint32_t s = 0; s < sample_count; s++)
       if (!(samples >> s & 1)) mask &= ~(uint64_t{1} << (4 * s + p));
   }
   return mask;
 }
 
 // Older primitives of the visibility buffer are hidden by what is written now.
-void clear_ids(Worker& w, uint32_t tile_pixel, uint64_t live) {
-  uint32_t* ids = w.buffers.ids + size_t{tile_pixel >> 4} * w.shape.samples * 16 + (tile_pixel & 15);
-  for (uint32_t s = 0; s < w.shape.samples; s++, ids += 16)
+void clear_ids(uint32_t* ids, uint32_t samples, uint32_t tile_pixel, uint64_t live) {
+  ids += size_t{tile_pixel >> 4} * samples * 16 + (tile_pixel & 15);
+  for (uint32_t s = 0; s < samples; s++, ids += 16)
     if (const uint32_t bits = live >> 4 * s & 0xf) store(ids, ~expand4(bits) & load4(ids));
 }
 
 // Before the epilogue: quads of which all samples are written alike keep one; those that were equal and will not be are expanded.
 // The epilogue then sees the first sample's coverage alone, or all of it. A packet holds a place once.
-inline void keep_once(Worker& w, uint32_t count) {
-  assert(w.buffers.equal && w.shape.samples > 1);
-  FragmentArgs& args = w.packets.args;
-  const Shading& sh = w.packets.shading;
+inline void keep_once(Packets& p, const TileShape& shape, TileBuffers& buffers, const tile_io::HostTile& tile, uint32_t count) {
+  assert(buffers.equal && shape.samples > 1);
+  FragmentArgs& args = p.args;
+  const Shading& sh = p.shading;
   for (uint32_t q = 0; q < count; q++) {
     const uint64_t live = args.live_coverage[q];
     if (!live) continue;
     const uint32_t block = args.tile_pixel[q] >> 4, quad = args.tile_pixel[q] >> 2 & 3;
     const uint8_t bit = static_cast<uint8_t>(1u << quad);
-    uint8_t& equal = w.buffers.equal[block];
-    if (live == w.shape.all_samples && sh.keeps_once && (sh.replaces || equal & bit)) {
+    uint8_t& equal = buffers.equal[block];
+    if (live == shape.all_samples && sh.keeps_once && (sh.replaces || equal & bit)) {
       equal |= bit;
       args.live_coverage[q] = 0xf;
     } else if (equal & bit) {
-      tile_io::expand_quad(w.pass->tile, block, quad, w.buffers.memory.data());
+      tile_io::expand_quad(tile, block, quad, buffers.memory.data());
       equal = static_cast<uint8_t>(equal & ~bit);
     }
   }
 }
 
 // The pre-pass: this primitive is seen there now.
-void record_ids(Worker& w, uint32_t tile_pixel, uint64_t live, uint32_t id) {
-  assert(id && live && w.bin.phase == Phase::pre);
-  uint32_t* ids = w.buffers.ids + size_t{tile_pixel >> 4} * w.shape.samples * 16 + (tile_pixel & 15);
-  for (uint32_t s = 0; s < w.shape.samples; s++, ids += 16)
+void record_ids(uint32_t* ids, uint8_t* dirty, uint32_t samples, uint32_t tile_pixel, uint64_t live, uint32_t id) {
+  assert(id && live);
+  ids += size_t{tile_pixel >> 4} * samples * 16 + (tile_pixel & 15);
+  for (uint32_t s = 0; s < samples; s++, ids += 16)
     if (const uint32_t bits = live >> 4 * s & 0xf) store(ids, select(expand4(bits), i32x4{} + static_cast<int32_t>(id), load4(ids)));
-  w.visibility.dirty[tile_pixel >> 4] = 1;
+  dirty[tile_pixel >> 4] = 1;
 }
 
 // The main phase: what is left of a quad that had to run whatever is seen of it.
@@ -118,7 +117,7 @@ void finish_packet(Worker& w, uint32_t count, const uint64_t* before) {
     }
     if (sh.sample_mask_out || sh.alpha_to_coverage) {
       const uint64_t all = live;
-      live &= mask_of_outputs(w, q);
+      live &= mask_of_outputs(sh, args, w.shape.samples, q);
       if constexpr (kTraced) trace::left(w, q, FragmentStep::masked, all, live);
     }
     if (sh.late && live) {
@@ -146,14 +145,15 @@ void finish_packet(Worker& w, uint32_t count, const uint64_t* before) {
       if constexpr (kTraced) trace::left(w, q, FragmentStep::not_owned, all, live);
     }
     if (sh.writes_ids && live) {
-      record_ids(w, args.tile_pixel[q], live, args.primitive[q]->order);
+      assert(w.bin.phase == Phase::pre);
+      record_ids(w.buffers.ids, w.visibility.dirty.data(), w.shape.samples, args.tile_pixel[q], live, args.primitive[q]->order);
       if constexpr (kTraced) trace::recorded(w, q, live);
       w.prepass.recorded += static_cast<uint32_t>(std::popcount(covered_pixels(live)));
     }
     if (sh.query >= 0) w.results.query_samples[static_cast<uint32_t>(sh.query)] += static_cast<uint32_t>(std::popcount(live));
     if (sh.clears_ids && live) {
       if constexpr (kTraced) trace::cleared_ids(w, q, live);
-      clear_ids(w, args.tile_pixel[q], live);
+      clear_ids(w.buffers.ids, w.shape.samples, args.tile_pixel[q], live);
     }
     if constexpr (kTraced) trace::finished(w, q, live);
     args.live_coverage[q] = live;
@@ -164,7 +164,7 @@ void finish_packet(Worker& w, uint32_t count, const uint64_t* before) {
   uint64_t written[shader::kMaxQuads];
   if constexpr (kTraced)
     for (uint32_t q = 0; q < count; q++) trace::before_epilogue(w, q, written[q] = args.live_coverage[q]);
-  if (sh.checks_once) keep_once(w, count);
+  if (sh.checks_once) keep_once(w.packets, w.shape, w.buffers, w.pass->tile, count);
   sh.epilogue(&args);
   if constexpr (kTraced)
     for (uint32_t q = 0; q < count; q++) trace::after_epilogue(w, q, written[q]);
@@ -207,7 +207,7 @@ inline void run_packet(Worker& w, uint32_t count, bool checks_once) {
   args.loop_budget = w.pass->loop_budget;
   sh.fragment(&args);
   if (sh.simple) {
-    if (checks_once) keep_once(w, count);
+    if (checks_once) keep_once(w.packets, w.shape, w.buffers, w.pass->tile, count);
     sh.epilogue(&args);
     return;
   }
@@ -344,25 +344,25 @@ void shade_gathered(Worker& w, const VisibleQuad* quads) {
 namespace {
 
 // The packet is a whole block of the primitive, but for its place.
-void hold_block(Worker& w, const shader::PrimitiveSetup* primitive, uint64_t live) {
-  FragmentArgs& args = w.packets.args;
-  const uint32_t n = w.shape.quads_per_packet;
+void hold_block(Packets& p, const TileShape& shape, const shader::PrimitiveSetup* primitive, uint64_t live) {
+  FragmentArgs& args = p.args;
+  const uint32_t n = shape.quads_per_packet;
   for (uint32_t q = 0; q < n; q++) {
     args.primitive[q] = primitive;
-    args.raster_coverage[q] = w.shape.all_samples;
+    args.raster_coverage[q] = shape.all_samples;
     args.live_coverage[q] = live;
   }
   args.alive = (1u << 4 * n) - 1;
   args.quad_count = n;
   args.uniform_primitive = 1;
   args.full_block = 1;
-  w.packets.block_primitive = primitive;
+  p.block_primitive = primitive;
 }
 
 // Where equal samples may be kept once: colours of the block are from here on, all of a quad's being written alike.
-inline bool keep_block_once(Worker& w, uint32_t block) {
-  if (!w.packets.shading.keeps_once || !(w.packets.shading.replaces || w.buffers.equal[block] == 0xf)) return false;
-  w.buffers.equal[block] = 0xf;
+inline bool keep_block_once(const ShadePlan& plan, uint8_t* equal, uint32_t block) {
+  if (!plan.keeps_once || !(plan.replaces || equal[block] == 0xf)) return false;
+  equal[block] = 0xf;
   return true;
 }
 
@@ -374,7 +374,7 @@ void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t bl
   uint64_t live = w.shape.all_samples;
   bool once = false;
   if (w.buffers.equal) {
-    once = simple && keep_block_once(w, block);
+    once = simple && keep_block_once(w.packets.shading, w.buffers.equal, block);
     if (once)
       live = 0xf;
     else if (w.buffers.equal[block] && !w.packets.shading.checks_once)
@@ -382,7 +382,7 @@ void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t bl
   }
   const bool checks = w.packets.shading.checks_once && !once;
   const bool repeats = simple && !checks;
-  if (w.packets.block_primitive != primitive || !repeats || args.live_coverage[0] != live) hold_block(w, primitive, live);
+  if (w.packets.block_primitive != primitive || !repeats || args.live_coverage[0] != live) hold_block(w.packets, w.shape, primitive, live);
   for (uint32_t first = 0; first < 4; first += n) {
     // Whole vectors, as the body reads them: a load that spans several stores waits until they left the store buffer.
     const i32x4 quad = i32x4{0, 1, 2, 3} + static_cast<int32_t>(first);
@@ -416,14 +416,14 @@ void shade_blocks(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t b
     if (w.packets.shading.blocks && !w.buffers.equal)
       run = count - i;
     else if (w.packets.shading.blocks)
-      while (i + run < count && keep_block_once(w, block + i + run)) run++;
+      while (i + run < count && keep_block_once(w.packets.shading, w.buffers.equal, block + i + run)) run++;
     const int32_t x = x_px + static_cast<int32_t>(i) * 4;
     if (run == 0) {
       shade_block(w, primitive, block + i, x, y_px);
       continue;
     }
     const uint64_t live = w.buffers.equal ? 0xf : w.shape.all_samples;
-    if (w.packets.block_primitive != primitive || w.packets.args.live_coverage[0] != live) hold_block(w, primitive, live);
+    if (w.packets.block_primitive != primitive || w.packets.args.live_coverage[0] != live) hold_block(w.packets, w.shape, primitive, live);
     for (uint32_t first = 0; first < 4; first += n) {
       const int32_t quad = static_cast<int32_t>(first);
       w.packets.shading.blocks(&w.packets.args, (block + i) * 16 + first * 4, w.bin.origin_x_px + x + (quad & 1) * 2,

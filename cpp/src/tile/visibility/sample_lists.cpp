@@ -178,16 +178,16 @@ struct Ranges {
   alignas(64) int32_t near[CoveredBlocks::kMost + 16], far[CoveredBlocks::kMost + 16];
 };
 
-void find_ranges(const Worker& w, const TriangleBatch& b, const CoveredBlocks& blocks, Ranges& out) {
+void find_ranges(const BlockLists& lists, const Bin& bin, const TriangleBatch& b, const CoveredBlocks& blocks, Ranges& out) {
   for (uint32_t i = 0; i < blocks.count; i++) {
-    const DepthRange range = depth_range(batch_depth(b, blocks.lane[i], 0, 0), w.bin.origin_x_px + blocks.x[i] * 4,
-                                         w.bin.origin_y_px + blocks.y[i] * 4, w.lists.unorm, w.lists.scale);
+    const DepthRange range = depth_range(batch_depth(b, blocks.lane[i], 0, 0), bin.origin_x_px + blocks.x[i] * 4,
+                                         bin.origin_y_px + blocks.y[i] * 4, lists.unorm, lists.scale);
     out.near[i] = range.near;
     out.far[i] = range.far;
   }
 }
 
-TILEGPU_WIDE void find_ranges_wide(const Worker& w, const TriangleBatch& b, const CoveredBlocks& blocks, Ranges& out) {
+TILEGPU_WIDE void find_ranges_wide(const BlockLists&, const Bin& bin, const TriangleBatch& b, const CoveredBlocks& blocks, Ranges& out) {
   const auto of_lanes = [](const float* values) TILEGPU_WIDE { return _mm512_castps256_ps512(_mm256_load_ps(values)); };
   const __m512 z0 = of_lanes(b.z0), zx = of_lanes(b.zx), zy = of_lanes(b.zy), anchor_x = of_lanes(b.anchor_x),
                anchor_y = of_lanes(b.anchor_y), lo = of_lanes(b.lo), hi = of_lanes(b.hi);
@@ -203,7 +203,7 @@ TILEGPU_WIDE void find_ranges_wide(const Worker& w, const TriangleBatch& b, cons
     const auto pixel = [&](const uint8_t* at, int32_t origin_px) TILEGPU_WIDE {
       return _mm512_cvtepi32_ps(_mm512_add_epi32(_mm512_slli_epi32(bytes(at), 2), _mm512_set1_epi32(origin_px)));
     };
-    const __m512 x = pixel(blocks.x + i, w.bin.origin_x_px), y = pixel(blocks.y + i, w.bin.origin_y_px);
+    const __m512 x = pixel(blocks.x + i, bin.origin_x_px), y = pixel(blocks.y + i, bin.origin_y_px);
     const __m512 slope_x = own(zx), slope_y = own(zy), from_x = own(anchor_x), from_y = own(anchor_y), first = own(z0), least = own(lo),
                  most = own(hi);
     const __mmask16 rises_x = _mm512_cmp_ps_mask(slope_x, zero, _CMP_GE_OQ), rises_y = _mm512_cmp_ps_mask(slope_y, zero, _CMP_GE_OQ);
@@ -243,7 +243,7 @@ ListedBlocks insert_words(Worker& w, const TriangleBatch& batch, const CoveredBl
   const bool bounded = !test.always && w.draw.test.far;
   const int32_t clear_depth = static_cast<int32_t>(lists.background), background = clear_depth * test.sign + test.bias;
   Ranges ranges;
-  (w.shape.wide && !lists.unorm ? find_ranges_wide : find_ranges)(w, batch, blocks, ranges);
+  (w.shape.wide && !lists.unorm ? find_ranges_wide : find_ranges)(lists, w.bin, batch, blocks, ranges);
   // Planes of all lanes, in any case: whether one is seen is hard to foretell.
   const uint32_t first_lane = blocks.lane[0], last_lane = blocks.lane[blocks.count - 1];
   const uint32_t first_plane = static_cast<uint32_t>(lists.planes.size()) - first_lane;

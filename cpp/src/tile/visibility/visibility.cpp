@@ -23,19 +23,18 @@ namespace tilegpu::tile {
 
 namespace {
 
-void gather_block(Worker& w, uint32_t block) {
-  assert(block < w.shape.blocks());
-  uint32_t* ids = w.buffers.ids + size_t{block} * w.shape.samples * 16;
-  const uint32_t vectors = w.shape.samples * 2;
+void gather_block(Visibility& v, uint32_t* all_ids, uint32_t samples, bool keeps_numbers, uint32_t block) {
+  uint32_t* ids = all_ids + size_t{block} * samples * 16;
+  const uint32_t vectors = samples * 2;
   const i32x8 first = i32x8{} + static_cast<int32_t>(ids[0]);
   i32x8 differs{};
   for (uint32_t i = 0; i < vectors; i++) differs |= load8(ids + 8 * i) ^ first;
   if (sign_bits(differs != 0)) {
-    w.visibility.groups.blocks.push_back(block);
+    v.groups.blocks.push_back(block);
     return;
   }
-  if (ids[0]) w.visibility.strata.add_whole(ids[0], block);
-  if (w.prepass.replays.empty())
+  if (ids[0]) v.strata.add_whole(ids[0], block);
+  if (!keeps_numbers)
     for (uint32_t i = 0; i < vectors; i++) store(ids + 8 * i, i32x8{});
 }
 
@@ -249,9 +248,9 @@ void set_up_gathered(Worker& w, bool groups) {
 }
 
 // Deferred vertex shading: what was set up for this flush gets its vertices.
-void shade_vertices(Worker& w) {
-  for (const VisibleQuad& quad : w.visibility.gathered) w.vertices.want(w.visibility.primitives[quad.id - 1].setup);
-  w.vertices.resolve({*w.pass, w.results.counters});
+void shade_vertices(const Visibility& v, VertexStore& vertices, VertexStore::Scope scope) {
+  for (const VisibleQuad& quad : v.gathered) vertices.want(v.primitives[quad.id - 1].setup);
+  vertices.resolve(scope);
 }
 
 // The quads of the draw that is bound, four at once where they fill a packet. `true_coverage`: the shader asks what the primitive covers.
@@ -287,10 +286,11 @@ bool gather(Worker& w) {
   v.strata.clear();
   v.groups.clear();
   (w.shape.wide ? list_dirty_wide : list_dirty)(w);
+  const bool keeps_numbers = !w.prepass.replays.empty();
   if (w.shape.wide && w.shape.samples == 1)
-    gather_blocks_wide(v, w.buffers.ids, !w.prepass.replays.empty(), v.dirty_blocks.data(), v.dirty_blocks.size());
+    gather_blocks_wide(v, w.buffers.ids, keeps_numbers, v.dirty_blocks.data(), v.dirty_blocks.size());
   else
-    for (uint32_t block : v.dirty_blocks) gather_block(w, block);
+    for (uint32_t block : v.dirty_blocks) gather_block(v, w.buffers.ids, w.shape.samples, keeps_numbers, block);
   w.covers.any = false;
   w.covers.planes.clear();
   if (w.lists.active) gather_lists(w.lists, v);
@@ -353,7 +353,7 @@ void flush_visibility(Worker& w) {
   const bool groups = gather(w);
   set_up_gathered(w, groups);
   if (!w.bin.last_flush) expand_lists(w);
-  if (!w.pass->deferral.empty()) shade_vertices(w);
+  if (!w.pass->deferral.empty()) shade_vertices(w.visibility, w.vertices, {*w.pass, w.results.counters});
   if (w.bin.phase == Phase::main)
     for (const VisiblePrimitive& primitive : w.visibility.primitives) w.results.counters.primitives_culled_by_prepass += !primitive.setup;
   if (w.visibility.draws.size() > 1) sort_by_draw(w.visibility);
