@@ -1,0 +1,71 @@
+"""The driver's tables are what scripts/generate_icd.py makes of the Vulkan registry, and its commands are declared as there."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ICD = ROOT / "cpp" / "src" / "icd"
+
+
+@pytest.fixture(scope="module")
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate_icd", ROOT / "scripts" / "generate_icd.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    import sys
+
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_generated_files_are_current(generator: ModuleType) -> None:
+    if not generator.REGISTRY.is_file():
+        pytest.skip("libvulkan-dev is not installed")
+    made = generator.generate(generator.REGISTRY)
+    version = re.compile(r"header version (\d+)")
+    committed = (ICD / "generated" / "commands.hpp").read_text()
+    if version.findall(committed) != version.findall(made["commands.hpp"]):
+        pytest.skip("the registry here is of another version than the committed tables")
+    assert {path.name for path in (ICD / "generated").glob("*.[ch]pp")} == set(made)
+    for name, text in made.items():
+        assert (ICD / "generated" / name).read_text() == text, f"{name} is stale; run scripts/generate_icd.py"
+
+
+def test_every_definition_is_a_command_of_the_registry() -> None:
+    declared = set(re.findall(r"VKAPI_CALL (\w+)\(", (ICD / "generated" / "commands.hpp").read_text()))
+    for path in ICD.glob("*.cpp"):
+        defined = re.findall(r"^\w+ VKAPI_CALL (\w+)\(", path.read_text(), re.MULTILINE)
+        assert set(defined) <= declared, path.name
+
+
+def test_listed_extensions_have_their_commands(generator: ModuleType) -> None:
+    """Each device command of an extension that the capabilities list is defined: what is listed works."""
+    if not generator.REGISTRY.is_file():
+        pytest.skip("libvulkan-dev is not installed")
+    listed = set(re.findall(r"Extension::((?:KHR|EXT)_\w+)", (ICD / "capabilities.cpp").read_text()))
+    defined = {
+        name for path in ICD.rglob("*.cpp") for name in re.findall(r"VKAPI_CALL (\w+)\(", path.read_text()) if "generated" not in str(path)
+    }
+    registry = generator.read(generator.REGISTRY)
+    for command in registry.commands.values():
+        if not any(extension[3:] in listed for extension in command.extensions):
+            continue
+        target = generator.resolved(registry, command).name[2:]
+        wanted = any(extension[3:] in listed and extension not in NEEDS_MORE.get(target, ()) for extension in command.extensions)
+        assert target in defined or not wanted, f"vk{target} of {command.extensions} has no definition"
+
+
+#: Commands that an extension has only together with another one, which is not listed.
+NEEDS_MORE = {
+    "GetDeviceGroupPresentCapabilitiesKHR": ("VK_KHR_device_group",),
+    "GetDeviceGroupSurfacePresentModesKHR": ("VK_KHR_device_group",),
+    "GetPhysicalDevicePresentRectanglesKHR": ("VK_KHR_device_group",),
+    "AcquireNextImage2KHR": ("VK_KHR_device_group",),
+}
