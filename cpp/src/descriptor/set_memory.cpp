@@ -154,7 +154,8 @@ Status without_exceptions(Call call) {
 /// What the type of the binding asks of the descriptor; empty when it is right.
 std::string check(const DescriptorBinding& binding, const Descriptor& d) {
   const bool immutable = !binding.immutable_samplers.empty();
-  if (d.view && !d.view->image()->data())
+  // What an input attachment reads lies in tile memory.
+  if (d.view && binding.type != VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT && !d.view->image()->data())
     return "needs a view of an image with memory; bind memory to '" + d.view->image()->info().label + "' first";
   switch (descriptor::kind_of(binding.type)) {
     case Kind::buffer:

@@ -1,0 +1,275 @@
+// icd/capabilities.cpp -- version, extensions, features, limits, queues and memory of the device.
+//
+// In: the environment (TILEGPU_VULKAN), the machine's memory. Out: the table that every query answers from and creation checks against.
+// Source: Vulkan specification, "Required Limits", "Features", "Device Memory"; which clients want what: docs/vulkan.md.
+#include "icd/capabilities.hpp"
+
+#include <sys/sysinfo.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "tilegpu/device.hpp"
+
+namespace tilegpu::icd {
+namespace {
+
+constexpr Extension kExtensions[] = {
+    // instance
+    Extension::KHR_get_physical_device_properties2,
+    Extension::KHR_external_memory_capabilities,
+    Extension::KHR_external_fence_capabilities,
+    Extension::KHR_external_semaphore_capabilities,
+    Extension::KHR_device_group_creation,
+    Extension::EXT_debug_utils,
+    Extension::EXT_debug_report,
+    // device
+    Extension::KHR_maintenance1,
+    Extension::KHR_maintenance2,
+    Extension::KHR_maintenance3,
+    Extension::KHR_maintenance4,
+    Extension::KHR_bind_memory2,
+    Extension::KHR_get_memory_requirements2,
+    Extension::KHR_dedicated_allocation,
+    Extension::KHR_device_group,
+    Extension::KHR_image_format_list,
+    Extension::KHR_storage_buffer_storage_class,
+    Extension::KHR_relaxed_block_layout,
+    Extension::KHR_uniform_buffer_standard_layout,
+    Extension::KHR_shader_draw_parameters,
+    Extension::KHR_copy_commands2,
+    Extension::KHR_timeline_semaphore,
+    Extension::KHR_format_feature_flags2,
+    Extension::KHR_external_memory,
+    Extension::KHR_external_fence,
+    Extension::KHR_external_semaphore,
+    Extension::KHR_spirv_1_4,
+    Extension::KHR_shader_float_controls,
+    Extension::KHR_shader_non_semantic_info,
+    Extension::KHR_shader_terminate_invocation,
+    Extension::EXT_shader_demote_to_helper_invocation,
+    Extension::EXT_private_data,
+    Extension::EXT_host_query_reset,
+    Extension::EXT_tooling_info,
+};
+
+uint32_t wanted_version() {
+  const char* text = std::getenv("TILEGPU_VULKAN");
+  if (!text || !*text) return VK_API_VERSION_1_1;
+  if (std::strcmp(text, "1.1") == 0) return VK_API_VERSION_1_1;
+  if (std::strcmp(text, "1.2") == 0) return VK_API_VERSION_1_2;
+  if (std::strcmp(text, "1.3") == 0) return VK_API_VERSION_1_3;
+  std::fprintf(stderr, "tilegpu: TILEGPU_VULKAN is '%s'; it must be 1.1, 1.2 or 1.3; taken as 1.1\n", text);
+  return VK_API_VERSION_1_1;
+}
+
+/// What the process may have: the machine's memory, or the control group's limit where it is less.
+uint64_t memory_B() {
+  struct sysinfo info{};
+  uint64_t bytes = sysinfo(&info) == 0 ? uint64_t{info.totalram} * info.mem_unit : uint64_t{1} << 32;
+  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    if (FILE* file = std::fopen(path, "re")) {
+      unsigned long long limit = 0;
+      if (std::fscanf(file, "%llu", &limit) == 1 && limit && limit < bytes) bytes = limit;
+      std::fclose(file);
+    }
+  }
+  return bytes;
+}
+
+Features make_features() {
+  Features f;
+  f.robustBufferAccess = true;
+  f.fullDrawIndexUint32 = true;
+  f.independentBlend = true;
+  f.sampleRateShading = true;
+  f.dualSrcBlend = true;
+  f.logicOp = true;
+  f.multiDrawIndirect = true;
+  f.drawIndirectFirstInstance = true;
+  f.depthClamp = true;
+  f.depthBiasClamp = true;
+  f.depthBounds = true;
+  f.alphaToOne = true;
+  f.occlusionQueryPrecise = true;
+  f.vertexPipelineStoresAndAtomics = true;
+  f.fragmentStoresAndAtomics = true;
+  f.shaderImageGatherExtended = true;
+  f.shaderUniformBufferArrayDynamicIndexing = true;
+  f.shaderSampledImageArrayDynamicIndexing = true;
+  f.shaderStorageBufferArrayDynamicIndexing = true;
+  f.shaderClipDistance = true;
+  f.shaderCullDistance = true;
+  f.shaderResourceMinLod = true;
+  f.shaderDrawParameters = true;
+  f.uniformBufferStandardLayout = true;
+  f.timelineSemaphore = true;
+  f.hostQueryReset = true;
+  f.privateData = true;
+  f.maintenance4 = true;
+  f.shaderTerminateInvocation = true;
+  f.shaderDemoteToHelperInvocation = true;
+  return f;
+}
+
+void set_sizes(VkPhysicalDeviceLimits& l) {
+  l.maxImageDimension1D = l.maxImageDimension2D = l.maxImageDimensionCube = kMaxImageSize_px;
+  l.maxImageDimension3D = 2048;
+  l.maxImageArrayLayers = 2048;
+  l.maxTexelBufferElements = 1 << 27;
+  l.maxUniformBufferRange = 1 << 30;
+  l.maxStorageBufferRange = 0x7fffffff;
+  l.maxPushConstantsSize = kMaxPushConstants_B;
+  l.maxMemoryAllocationCount = 1 << 20;
+  l.maxSamplerAllocationCount = 1 << 16;
+  l.bufferImageGranularity = 64;
+  l.sparseAddressSpaceSize = 0;
+  l.minMemoryMapAlignment = 4096;
+  l.minTexelBufferOffsetAlignment = 16;
+  l.minUniformBufferOffsetAlignment = 16;
+  l.minStorageBufferOffsetAlignment = 16;
+  l.optimalBufferCopyOffsetAlignment = 64;
+  l.optimalBufferCopyRowPitchAlignment = 64;
+  l.nonCoherentAtomSize = 64;
+}
+
+void set_descriptors(VkPhysicalDeviceLimits& l) {
+  constexpr uint32_t kMany = 1 << 16;
+  l.maxBoundDescriptorSets = kMaxDescriptorSets;
+  l.maxPerStageDescriptorSamplers = l.maxPerStageDescriptorUniformBuffers = l.maxPerStageDescriptorStorageBuffers = kMany;
+  l.maxPerStageDescriptorSampledImages = l.maxPerStageDescriptorStorageImages = l.maxPerStageResources = kMany;
+  l.maxPerStageDescriptorInputAttachments = kMaxColorAttachments;
+  l.maxDescriptorSetSamplers = l.maxDescriptorSetUniformBuffers = l.maxDescriptorSetStorageBuffers = kMany;
+  l.maxDescriptorSetSampledImages = l.maxDescriptorSetStorageImages = kMany;
+  l.maxDescriptorSetUniformBuffersDynamic = l.maxDescriptorSetStorageBuffersDynamic = 16;
+  l.maxDescriptorSetInputAttachments = kMaxColorAttachments;
+}
+
+void set_stages(VkPhysicalDeviceLimits& l) {
+  l.maxVertexInputAttributes = kMaxVertexAttributes;
+  l.maxVertexInputBindings = kMaxVertexBindings;
+  l.maxVertexInputAttributeOffset = 2047;
+  l.maxVertexInputBindingStride = 2048;
+  l.maxVertexOutputComponents = l.maxFragmentInputComponents = kMaxVaryingComponents;
+  l.maxFragmentOutputAttachments = kMaxColorAttachments;
+  l.maxFragmentDualSrcAttachments = 1;
+  l.maxFragmentCombinedOutputResources = 1 << 16;
+  l.maxComputeSharedMemorySize = 16384;
+  l.maxComputeWorkGroupCount[0] = l.maxComputeWorkGroupCount[1] = l.maxComputeWorkGroupCount[2] = 65535;
+  l.maxComputeWorkGroupInvocations = 128;
+  l.maxComputeWorkGroupSize[0] = l.maxComputeWorkGroupSize[1] = 128;
+  l.maxComputeWorkGroupSize[2] = 64;
+  l.maxClipDistances = l.maxCullDistances = l.maxCombinedClipAndCullDistances = 8;
+}
+
+void set_rasterization(VkPhysicalDeviceLimits& l) {
+  constexpr VkSampleCountFlags kSamples =
+      VK_SAMPLE_COUNT_1_BIT | VK_SAMPLE_COUNT_2_BIT | VK_SAMPLE_COUNT_4_BIT | VK_SAMPLE_COUNT_8_BIT | VK_SAMPLE_COUNT_16_BIT;
+  l.subPixelPrecisionBits = 8;
+  l.subTexelPrecisionBits = 8;
+  l.mipmapPrecisionBits = 8;
+  l.maxDrawIndexedIndexValue = 0xffffffff;
+  l.maxDrawIndirectCount = 0xffffffff;
+  l.maxSamplerLodBias = 16;
+  l.maxSamplerAnisotropy = 1;
+  l.maxViewports = 1;
+  l.maxViewportDimensions[0] = l.maxViewportDimensions[1] = kMaxImageSize_px;
+  l.viewportBoundsRange[0] = -2.0F * kMaxImageSize_px;
+  l.viewportBoundsRange[1] = 2.0F * kMaxImageSize_px - 1;
+  l.viewportSubPixelBits = 8;
+  l.minTexelOffset = l.minTexelGatherOffset = -8;
+  l.maxTexelOffset = l.maxTexelGatherOffset = 7;
+  l.minInterpolationOffset = -0.5F;
+  l.maxInterpolationOffset = 0.4375F;
+  l.subPixelInterpolationOffsetBits = 4;
+  l.maxFramebufferWidth = l.maxFramebufferHeight = kMaxImageSize_px;
+  l.maxFramebufferLayers = 1024;
+  l.framebufferColorSampleCounts = l.framebufferDepthSampleCounts = l.framebufferStencilSampleCounts = kSamples;
+  l.framebufferNoAttachmentsSampleCounts = kSamples;
+  l.maxColorAttachments = kMaxColorAttachments;
+  l.sampledImageColorSampleCounts = l.sampledImageIntegerSampleCounts = kSamples;
+  l.sampledImageDepthSampleCounts = l.sampledImageStencilSampleCounts = kSamples;
+  l.storageImageSampleCounts = VK_SAMPLE_COUNT_1_BIT;
+  l.maxSampleMaskWords = 1;
+  l.timestampComputeAndGraphics = VK_TRUE;
+  l.timestampPeriod = 1;
+  l.discreteQueuePriorities = 2;
+  l.pointSizeRange[0] = l.pointSizeRange[1] = 1;
+  l.lineWidthRange[0] = l.lineWidthRange[1] = 1;
+  l.strictLines = VK_FALSE;
+  l.standardSampleLocations = VK_TRUE;
+}
+
+void set_versions(Properties& p) {
+  std::snprintf(p.driverName, sizeof p.driverName, "tilegpu");
+  std::snprintf(p.driverInfo, sizeof p.driverInfo, "tilegpu %s", version());
+  // Never submitted for conformance: 0.0.0.0 says so. The driver ID is not one that Khronos gave.
+  p.conformanceVersion = {0, 0, 0, 0};
+  std::memcpy(p.driverUUID, "tilegpu driver ", sizeof p.driverUUID);
+  std::memcpy(p.deviceUUID, "tilegpu software", sizeof p.deviceUUID);
+}
+
+Properties make_properties() {
+  Properties p;
+  set_versions(p);
+  p.subgroupSize = 1;
+  p.subgroupSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
+  p.subgroupSupportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT;
+  p.pointClippingBehavior = VK_POINT_CLIPPING_BEHAVIOR_ALL_CLIP_PLANES;
+  p.maxMultiviewViewCount = 6;
+  p.maxMultiviewInstanceIndex = (1u << 27) - 1;
+  p.maxPerSetDescriptors = 1 << 16;
+  p.maxMemoryAllocationSize = memory_B();
+  p.maxBufferSize = p.maxMemoryAllocationSize;
+  p.maxTimelineSemaphoreValueDifference = ~uint64_t{0};
+  p.framebufferIntegerColorSampleCounts = VK_SAMPLE_COUNT_1_BIT;
+  p.supportedDepthResolveModes =
+      VK_RESOLVE_MODE_SAMPLE_ZERO_BIT | VK_RESOLVE_MODE_AVERAGE_BIT | VK_RESOLVE_MODE_MIN_BIT | VK_RESOLVE_MODE_MAX_BIT;
+  p.supportedStencilResolveModes = VK_RESOLVE_MODE_SAMPLE_ZERO_BIT | VK_RESOLVE_MODE_MIN_BIT | VK_RESOLVE_MODE_MAX_BIT;
+  p.independentResolve = p.independentResolveNone = VK_TRUE;
+  p.shaderSignedZeroInfNanPreserveFloat32 = VK_TRUE;
+  p.shaderDenormPreserveFloat32 = VK_TRUE;
+  p.shaderRoundingModeRTEFloat32 = VK_TRUE;
+  p.denormBehaviorIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
+  p.roundingModeIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
+  return p;
+}
+
+Capabilities make() {
+  Capabilities c{};
+  c.api_version = wanted_version();
+  for (const Extension e : kExtensions) c.extensions.add(e);
+  c.features = make_features();
+  c.properties = make_properties();
+  c.core.apiVersion = c.api_version + VK_HEADER_VERSION;
+  c.core.driverVersion = VK_MAKE_API_VERSION(0, 0, 1, 0);
+  c.core.vendorID = VK_VENDOR_ID_MESA + 0x1000;  // not a PCI vendor, and none that Khronos gave
+  c.core.deviceID = 1;
+  c.core.deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU;
+  std::snprintf(c.core.deviceName, sizeof c.core.deviceName, "tilegpu %s (software)", version());
+  std::snprintf(reinterpret_cast<char*>(c.core.pipelineCacheUUID), VK_UUID_SIZE, "tilegpu %.7s", version());
+  set_sizes(c.core.limits);
+  set_descriptors(c.core.limits);
+  set_stages(c.core.limits);
+  set_rasterization(c.core.limits);
+  c.queue_family = {VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT, 1, 64, {1, 1, 1}};
+  c.memory.memoryHeapCount = 1;
+  c.memory.memoryHeaps[kHeap] = {memory_B(), VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
+  c.memory.memoryTypeCount = 2;
+  c.memory.memoryTypes[kTypeHost] = {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                                         VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
+                                     kHeap};
+  c.memory.memoryTypes[kTypeLazy] = {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT, kHeap};
+  return c;
+}
+
+}  // namespace
+
+const Capabilities& capabilities() {
+  static const Capabilities all = make();
+  return all;
+}
+
+}  // namespace tilegpu::icd

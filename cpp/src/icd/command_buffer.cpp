@@ -1,0 +1,116 @@
+// icd/command_buffer.cpp -- command pools and buffers: their life, and the commands that are the same in and outside of passes.
+//
+// In: Vulkan's calls. Out: recordings of the core. Source: Vulkan specification, "Command Buffers".
+#include "icd/command_buffer.hpp"
+
+#include "icd/generated/commands.hpp"
+#include "icd/subpass.hpp"
+
+namespace tilegpu::icd {
+namespace {
+
+// What a secondary command buffer knows of the pass that it is part of: a subpass, or dynamic rendering.
+InheritanceInfo inheritance_of(const VkCommandBufferInheritanceInfo& in) {
+  InheritanceInfo out;
+  out.occlusion_query = in.occlusionQueryEnable;
+  using Rendering = VkCommandBufferInheritanceRenderingInfo;
+  if (in.renderPass) {
+    const SubpassTargets targets = targets_of(*in.renderPass, in.subpass);
+    out.color_formats = targets.color;
+    out.depth_format = targets.depth, out.stencil_format = targets.stencil;
+    out.samples = targets.samples;
+  } else if (const auto* rendering = find_next<Rendering>(in.pNext, VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_RENDERING_INFO)) {
+    out.color_formats.assign(rendering->pColorAttachmentFormats, rendering->pColorAttachmentFormats + rendering->colorAttachmentCount);
+    out.depth_format = rendering->depthAttachmentFormat, out.stencil_format = rendering->stencilAttachmentFormat;
+    out.samples = rendering->rasterizationSamples ? rendering->rasterizationSamples : 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+VkResult VKAPI_CALL CreateCommandPool(VkDevice, const VkCommandPoolCreateInfo*, const VkAllocationCallbacks*, VkCommandPool* pCommandPool) {
+  *pCommandPool = new VkCommandPool_T;
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroyCommandPool(VkDevice, VkCommandPool commandPool, const VkAllocationCallbacks*) {
+  if (!commandPool) return;
+  for (const VkCommandBuffer buffer : commandPool->buffers) delete buffer;
+  delete commandPool;
+}
+
+VkResult VKAPI_CALL ResetCommandPool(VkDevice device, VkCommandPool commandPool, VkCommandPoolResetFlags) {
+  for (const VkCommandBuffer buffer : commandPool->buffers) ResetCommandBuffer(buffer, 0);
+  (void)device;
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL TrimCommandPool(VkDevice, VkCommandPool, VkCommandPoolTrimFlags) {}
+
+VkResult VKAPI_CALL AllocateCommandBuffers(VkDevice device, const VkCommandBufferAllocateInfo* pAllocateInfo,
+                                           VkCommandBuffer* pCommandBuffers) {
+  for (uint32_t i = 0; i < pAllocateInfo->commandBufferCount; ++i) {
+    auto* commands = new VkCommandBuffer_T;
+    commands->device = device;
+    commands->pool = pAllocateInfo->commandPool;
+    commands->core = std::make_shared<tilegpu::CommandBuffer>(device->core, pAllocateInfo->level);
+    commands->pool->buffers.insert(commands);
+    pCommandBuffers[i] = commands;
+  }
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL FreeCommandBuffers(VkDevice, VkCommandPool commandPool, uint32_t commandBufferCount,
+                                   const VkCommandBuffer* pCommandBuffers) {
+  for (uint32_t i = 0; i < commandBufferCount; ++i) {
+    if (!pCommandBuffers[i]) continue;
+    commandPool->buffers.erase(pCommandBuffers[i]);
+    delete pCommandBuffers[i];
+  }
+}
+
+VkResult VKAPI_CALL ResetCommandBuffer(VkCommandBuffer commandBuffer, VkCommandBufferResetFlags) {
+  commandBuffer->core->reset();
+  commandBuffer->result = VK_SUCCESS;
+  return VK_SUCCESS;
+}
+
+VkResult VKAPI_CALL BeginCommandBuffer(VkCommandBuffer commandBuffer, const VkCommandBufferBeginInfo* pBeginInfo) {
+  commandBuffer->result = VK_SUCCESS;
+  commandBuffer->core->reset();
+  if (commandBuffer->core->level() == VK_COMMAND_BUFFER_LEVEL_SECONDARY && pBeginInfo->pInheritanceInfo &&
+      pBeginInfo->flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT) {
+    commandBuffer->pass = {};
+    commandBuffer->pass.rendering = true;
+    const Status ok = commandBuffer->core->begin(inheritance_of(*pBeginInfo->pInheritanceInfo));
+    return ok ? VK_SUCCESS : fail(commandBuffer->device, ok.error());
+  }
+  const Status ok = commandBuffer->core->begin();
+  return ok ? VK_SUCCESS : fail(commandBuffer->device, ok.error());
+}
+
+VkResult VKAPI_CALL EndCommandBuffer(VkCommandBuffer commandBuffer) {
+  if (commandBuffer->result == VK_SUCCESS) record(commandBuffer, commandBuffer->core->end());
+  return commandBuffer->result;
+}
+
+void VKAPI_CALL CmdExecuteCommands(VkCommandBuffer commandBuffer, uint32_t commandBufferCount, const VkCommandBuffer* pCommandBuffers) {
+  std::vector<Ptr<tilegpu::CommandBuffer>> secondaries;
+  for (uint32_t i = 0; i < commandBufferCount; ++i) secondaries.push_back(pCommandBuffers[i]->core);
+  record(commandBuffer, commandBuffer->core->execute_commands(secondaries));
+}
+
+// Commands are executed one after the other, and all memory is coherent: a barrier has nothing to do.
+void VKAPI_CALL CmdPipelineBarrier(VkCommandBuffer commandBuffer, VkPipelineStageFlags, VkPipelineStageFlags, VkDependencyFlags, uint32_t,
+                                   const VkMemoryBarrier*, uint32_t, const VkBufferMemoryBarrier*, uint32_t, const VkImageMemoryBarrier*) {
+  commandBuffer->core->pipeline_barrier();
+}
+void VKAPI_CALL CmdPipelineBarrier2(VkCommandBuffer commandBuffer, const VkDependencyInfo*) { commandBuffer->core->pipeline_barrier(); }
+void VKAPI_CALL CmdSetDeviceMask(VkCommandBuffer, uint32_t) {}
+
+void VKAPI_CALL CmdBeginDebugUtilsLabelEXT(VkCommandBuffer, const VkDebugUtilsLabelEXT*) {}
+void VKAPI_CALL CmdEndDebugUtilsLabelEXT(VkCommandBuffer) {}
+void VKAPI_CALL CmdInsertDebugUtilsLabelEXT(VkCommandBuffer, const VkDebugUtilsLabelEXT*) {}
+
+}  // namespace tilegpu::icd

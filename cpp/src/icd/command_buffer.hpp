@@ -1,0 +1,18 @@
+// icd/command_buffer.hpp -- recording through Vulkan's commands: errors are said at once, and given by vkEndCommandBuffer.
+#pragma once
+
+#include "icd/report.hpp"
+
+namespace tilegpu::icd {
+
+/// The first error of a recording stays; each is said.
+inline void record(VkCommandBuffer commands, const Status& status) {
+  if (status) return;
+  const VkResult result = fail(commands->device, status.error(), VK_ERROR_VALIDATION_FAILED_EXT);
+  if (commands->result == VK_SUCCESS) commands->result = result;
+}
+inline void record_missing(VkCommandBuffer commands, const std::string& what) {
+  record(commands, Error{VK_ERROR_FEATURE_NOT_PRESENT, what});
+}
+
+}  // namespace tilegpu::icd

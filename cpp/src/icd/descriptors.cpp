@@ -1,0 +1,200 @@
+// icd/descriptors.cpp -- descriptor set layouts, pools, sets, updates, templates.
+//
+// In: Vulkan's structures. Out: the core's sets; a pool holds no memory of its own, and never runs out.
+// Source: Vulkan specification, "Resource Descriptors".
+#include <algorithm>
+
+#include "icd/command_buffer.hpp"
+#include "icd/generated/commands.hpp"
+
+namespace tilegpu::icd {
+namespace {
+
+bool has_samplers(VkDescriptorType type) { return type == VK_DESCRIPTOR_TYPE_SAMPLER || type == VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER; }
+
+Expected<Ptr<const DescriptorSetLayout>> layout_of(const VkDescriptorSetLayoutCreateInfo& in) {
+  const auto* flags =
+      find_next<VkDescriptorSetLayoutBindingFlagsCreateInfo>(in.pNext, VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO);
+  std::vector<DescriptorBinding> bindings;
+  for (uint32_t i = 0; i < in.bindingCount; ++i) {
+    const VkDescriptorSetLayoutBinding& b = in.pBindings[i];
+    if (b.descriptorCount == 0) continue;  // a number that is reserved
+    DescriptorBinding binding{b.binding, b.descriptorType, b.descriptorCount, b.stageFlags, 0, {}};
+    if (flags && i < flags->bindingCount) binding.flags = flags->pBindingFlags[i];
+    if (b.pImmutableSamplers && has_samplers(b.descriptorType))
+      for (uint32_t k = 0; k < b.descriptorCount; ++k) binding.immutable_samplers.push_back(b.pImmutableSamplers[k]->core);
+    bindings.push_back(std::move(binding));
+  }
+  return DescriptorSetLayout::create(std::move(bindings), in.flags);
+}
+
+Descriptor of_buffer(const VkDescriptorBufferInfo& in) {
+  Descriptor out;
+  if (!in.buffer) return out;
+  out.buffer = in.buffer->core, out.offset_B = in.offset, out.range_B = in.range;
+  return out;
+}
+
+Descriptor of_image(const VkDescriptorImageInfo& in, VkDescriptorType type) {
+  Descriptor out;
+  if (type != VK_DESCRIPTOR_TYPE_SAMPLER && in.imageView) out.view = in.imageView->core;
+  if (has_samplers(type) && in.sampler) out.sampler = in.sampler->core;
+  return out;
+}
+
+bool is_buffer(VkDescriptorType type) {
+  return type >= VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER && type <= VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC;
+}
+bool is_image(VkDescriptorType type) { return type <= VK_DESCRIPTOR_TYPE_STORAGE_IMAGE || type == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT; }
+
+/// The binding and element `n` behind (binding, element): a write goes on in the bindings that follow.
+std::pair<uint32_t, uint32_t> place(const DescriptorSetLayout& layout, uint32_t binding, uint32_t element, uint32_t n) {
+  element += n;
+  for (const DescriptorBinding* at = layout.find(binding);
+       at && element >= at->count && at->type != VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK;) {
+    const DescriptorBinding* next = at + 1;
+    if (next == layout.bindings().data() + layout.bindings().size()) break;
+    element -= at->count;
+    at = next;
+    binding = at->binding;
+  }
+  return {binding, element};
+}
+
+Descriptor descriptor_of(const VkWriteDescriptorSet& write, uint32_t i) {
+  if (is_buffer(write.descriptorType)) return of_buffer(write.pBufferInfo[i]);
+  if (is_image(write.descriptorType)) return of_image(write.pImageInfo[i], write.descriptorType);
+  return {};
+}
+
+void report(VkDevice device, const Status& status) {
+  if (!status) (void)fail(device, status.error());
+}
+
+}  // namespace
+
+VkResult VKAPI_CALL CreateDescriptorSetLayout(VkDevice device, const VkDescriptorSetLayoutCreateInfo* pCreateInfo,
+                                              const VkAllocationCallbacks*, VkDescriptorSetLayout* pSetLayout) {
+  auto core = layout_of(*pCreateInfo);
+  if (!core) return fail(device, core.error(), VK_ERROR_INITIALIZATION_FAILED);
+  *pSetLayout = new VkDescriptorSetLayout_T{*core};
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroyDescriptorSetLayout(VkDevice, VkDescriptorSetLayout layout, const VkAllocationCallbacks*) { delete layout; }
+
+void VKAPI_CALL GetDescriptorSetLayoutSupport(VkDevice, const VkDescriptorSetLayoutCreateInfo* pCreateInfo,
+                                              VkDescriptorSetLayoutSupport* pSupport) {
+  pSupport->supported = static_cast<bool>(layout_of(*pCreateInfo));
+}
+
+// --- pools
+
+VkResult VKAPI_CALL CreateDescriptorPool(VkDevice, const VkDescriptorPoolCreateInfo*, const VkAllocationCallbacks*, VkDescriptorPool* out) {
+  *out = new VkDescriptorPool_T;
+  return VK_SUCCESS;
+}
+
+VkResult VKAPI_CALL ResetDescriptorPool(VkDevice, VkDescriptorPool descriptorPool, VkDescriptorPoolResetFlags) {
+  for (const VkDescriptorSet set : descriptorPool->sets) delete set;
+  descriptorPool->sets.clear();
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroyDescriptorPool(VkDevice device, VkDescriptorPool descriptorPool, const VkAllocationCallbacks*) {
+  if (!descriptorPool) return;
+  ResetDescriptorPool(device, descriptorPool, 0);
+  delete descriptorPool;
+}
+
+VkResult VKAPI_CALL AllocateDescriptorSets(VkDevice device, const VkDescriptorSetAllocateInfo* pAllocateInfo,
+                                           VkDescriptorSet* pDescriptorSets) {
+  using Counts = VkDescriptorSetVariableDescriptorCountAllocateInfo;
+  const auto* counts = find_next<Counts>(pAllocateInfo->pNext, VK_STRUCTURE_TYPE_DESCRIPTOR_SET_VARIABLE_DESCRIPTOR_COUNT_ALLOCATE_INFO);
+  for (uint32_t i = 0; i < pAllocateInfo->descriptorSetCount; ++i) {
+    const uint32_t variable = counts && i < counts->descriptorSetCount ? counts->pDescriptorCounts[i] : 0;
+    auto core = device->core->create_descriptor_set(pAllocateInfo->pSetLayouts[i]->core, variable);
+    if (!core) {
+      FreeDescriptorSets(device, pAllocateInfo->descriptorPool, i, pDescriptorSets);
+      std::fill(pDescriptorSets, pDescriptorSets + pAllocateInfo->descriptorSetCount, nullptr);
+      return fail(device, core.error(), VK_ERROR_OUT_OF_POOL_MEMORY);
+    }
+    pDescriptorSets[i] = new VkDescriptorSet_T{*core};
+    pAllocateInfo->descriptorPool->sets.insert(pDescriptorSets[i]);
+  }
+  return VK_SUCCESS;
+}
+
+VkResult VKAPI_CALL FreeDescriptorSets(VkDevice, VkDescriptorPool descriptorPool, uint32_t descriptorSetCount,
+                                       const VkDescriptorSet* pDescriptorSets) {
+  for (uint32_t i = 0; i < descriptorSetCount; ++i) {
+    if (!pDescriptorSets[i]) continue;
+    descriptorPool->sets.erase(pDescriptorSets[i]);
+    delete pDescriptorSets[i];
+  }
+  return VK_SUCCESS;
+}
+
+// --- updates
+
+void VKAPI_CALL UpdateDescriptorSets(VkDevice device, uint32_t descriptorWriteCount, const VkWriteDescriptorSet* pDescriptorWrites,
+                                     uint32_t descriptorCopyCount, const VkCopyDescriptorSet* pDescriptorCopies) {
+  for (uint32_t w = 0; w < descriptorWriteCount; ++w) {
+    const VkWriteDescriptorSet& write = pDescriptorWrites[w];
+    tilegpu::DescriptorSet& set = *write.dstSet->core;
+    if (write.descriptorType == VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK) {
+      const auto* block =
+          find_next<VkWriteDescriptorSetInlineUniformBlock>(write.pNext, VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET_INLINE_UNIFORM_BLOCK);
+      if (block) report(device, set.write_inline(write.dstBinding, write.dstArrayElement, block->pData, block->dataSize));
+      continue;
+    }
+    for (uint32_t i = 0; i < write.descriptorCount; ++i) {
+      const auto [binding, element] = place(set.layout(), write.dstBinding, write.dstArrayElement, i);
+      report(device, set.write(binding, element, descriptor_of(write, i)));
+    }
+  }
+  for (uint32_t c = 0; c < descriptorCopyCount; ++c) {
+    const VkCopyDescriptorSet& copy = pDescriptorCopies[c];
+    report(device, copy.dstSet->core->copy(*copy.srcSet->core, copy.srcBinding, copy.srcArrayElement, copy.dstBinding, copy.dstArrayElement,
+                                           copy.descriptorCount));
+  }
+}
+
+// --- templates
+
+VkResult VKAPI_CALL CreateDescriptorUpdateTemplate(VkDevice, const VkDescriptorUpdateTemplateCreateInfo* pCreateInfo,
+                                                   const VkAllocationCallbacks*, VkDescriptorUpdateTemplate* out) {
+  auto* made = new VkDescriptorUpdateTemplate_T{};
+  made->type = pCreateInfo->templateType;
+  made->entries.assign(pCreateInfo->pDescriptorUpdateEntries,
+                       pCreateInfo->pDescriptorUpdateEntries + pCreateInfo->descriptorUpdateEntryCount);
+  *out = made;
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroyDescriptorUpdateTemplate(VkDevice, VkDescriptorUpdateTemplate descriptorUpdateTemplate,
+                                                const VkAllocationCallbacks*) {
+  delete descriptorUpdateTemplate;
+}
+
+void VKAPI_CALL UpdateDescriptorSetWithTemplate(VkDevice device, VkDescriptorSet descriptorSet,
+                                                VkDescriptorUpdateTemplate descriptorUpdateTemplate, const void* pData) {
+  for (const VkDescriptorUpdateTemplateEntry& entry : descriptorUpdateTemplate->entries) {
+    const auto* data = static_cast<const uint8_t*>(pData) + entry.offset;
+    if (entry.descriptorType == VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK) {
+      report(device, descriptorSet->core->write_inline(entry.dstBinding, entry.dstArrayElement, data, entry.descriptorCount));
+      continue;
+    }
+    VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
+    write.descriptorType = entry.descriptorType;
+    for (uint32_t i = 0; i < entry.descriptorCount; ++i) {
+      const void* at = data + i * entry.stride;
+      write.pBufferInfo = static_cast<const VkDescriptorBufferInfo*>(at);
+      write.pImageInfo = static_cast<const VkDescriptorImageInfo*>(at);
+      const auto [binding, element] = place(descriptorSet->core->layout(), entry.dstBinding, entry.dstArrayElement, i);
+      report(device, descriptorSet->core->write(binding, element, descriptor_of(write, 0)));
+    }
+  }
+}
+
+}  // namespace tilegpu::icd

@@ -1,0 +1,129 @@
+// icd/device.cpp -- logical devices and their queue; private data.
+//
+// In: VkDeviceCreateInfo, and TILEGPU_PROFILE, TILEGPU_THREADS, TILEGPU_LANES, TILEGPU_BIN. Out: VkDevice over one device of the core.
+// Source: Vulkan specification, "Devices and Queues", "Private Data".
+#include <cstdlib>
+
+#include "icd/generated/commands.hpp"
+#include "icd/report.hpp"
+#include "icd/sync.hpp"
+
+namespace tilegpu::icd {
+namespace {
+
+const char* environment(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? text : "";
+}
+
+DeviceCreateInfo core_info() {
+  DeviceCreateInfo info;
+  if (const char* profile = environment("TILEGPU_PROFILE"); *profile) info.profile = profile;
+  info.threads = static_cast<uint32_t>(std::strtoul(environment("TILEGPU_THREADS"), nullptr, 10));
+  info.lanes = static_cast<uint32_t>(std::strtoul(environment("TILEGPU_LANES"), nullptr, 10));
+  info.bin_px = static_cast<uint32_t>(std::strtoul(environment("TILEGPU_BIN"), nullptr, 10));
+  info.jit_target = environment("TILEGPU_JIT_TARGET");
+  return info;
+}
+
+std::string joined(const MissingFeatures& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+VkResult wanted_extensions(VkInstance instance, const VkDeviceCreateInfo& info, ExtensionSet& out) {
+  for (uint32_t i = 0; i < info.enabledExtensionCount; ++i) {
+    const Extension e = find_extension(info.ppEnabledExtensionNames[i]);
+    if (e == Extension::count || !capabilities().extensions.has(e))
+      return fail(instance, VK_ERROR_EXTENSION_NOT_PRESENT,
+                  std::string("device: extension ") + info.ppEnabledExtensionNames[i] + " is not there; vulkaninfo lists those that are");
+    out.add(e);
+  }
+  return VK_SUCCESS;
+}
+
+VkResult wanted_features(VkInstance instance, const VkDeviceCreateInfo& info, Features& out) {
+  MissingFeatures missing;
+  if (info.pEnabledFeatures) enable(*info.pEnabledFeatures, capabilities().features, out, missing);
+  if (const auto* all = find_next<VkPhysicalDeviceFeatures2>(info.pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2))
+    enable(all->features, capabilities().features, out, missing);
+  enable(info.pNext, capabilities().features, out, missing);
+  if (missing.empty()) return VK_SUCCESS;
+  return fail(instance, VK_ERROR_FEATURE_NOT_PRESENT,
+              "device: not there: " + joined(missing) + "; vkGetPhysicalDeviceFeatures2 says what is");
+}
+
+}  // namespace
+
+VkResult VKAPI_CALL CreateDevice(VkPhysicalDevice physicalDevice, const VkDeviceCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
+                                 VkDevice* pDevice) {
+  const VkInstance instance = physicalDevice->instance;
+  auto device = std::make_unique<VkDevice_T>();
+  device->instance = instance;
+  if (const VkResult r = wanted_extensions(instance, *pCreateInfo, device->extensions); r != VK_SUCCESS) return r;
+  if (const VkResult r = wanted_features(instance, *pCreateInfo, device->features); r != VK_SUCCESS) return r;
+  for (uint32_t i = 0; i < pCreateInfo->queueCreateInfoCount; ++i) {
+    const VkDeviceQueueCreateInfo& queue = pCreateInfo->pQueueCreateInfos[i];
+    if (queue.queueFamilyIndex != 0 || queue.queueCount > 1)
+      return fail(instance, VK_ERROR_INITIALIZATION_FAILED,
+                  "device: pQueueCreateInfos[" + std::to_string(i) + "] asks for " + std::to_string(queue.queueCount) +
+                      " queues of family " + std::to_string(queue.queueFamilyIndex) + "; there is one, of family 0");
+  }
+  auto core = tilegpu::Device::create(core_info());
+  if (!core) return fail(instance, VK_ERROR_INITIALIZATION_FAILED, core.error().message);
+  device->core = *core;
+  device->queue.device = device.get();
+  *pDevice = device.release();
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroyDevice(VkDevice device, const VkAllocationCallbacks*) {
+  if (!device) return;
+  end_queue(&device->queue);
+  device->core->wait_idle();
+  delete device;
+}
+
+void VKAPI_CALL GetDeviceQueue(VkDevice device, uint32_t, uint32_t, VkQueue* pQueue) { *pQueue = &device->queue; }
+void VKAPI_CALL GetDeviceQueue2(VkDevice device, const VkDeviceQueueInfo2* pQueueInfo, VkQueue* pQueue) {
+  *pQueue = pQueueInfo->flags ? nullptr : &device->queue;  // no queue was created with flags
+}
+
+void VKAPI_CALL GetDeviceGroupPeerMemoryFeatures(VkDevice, uint32_t, uint32_t, uint32_t, VkPeerMemoryFeatureFlags* out) {
+  *out = VK_PEER_MEMORY_FEATURE_COPY_SRC_BIT | VK_PEER_MEMORY_FEATURE_COPY_DST_BIT | VK_PEER_MEMORY_FEATURE_GENERIC_SRC_BIT |
+         VK_PEER_MEMORY_FEATURE_GENERIC_DST_BIT;
+}
+
+// --- private data
+
+VkResult VKAPI_CALL CreatePrivateDataSlot(VkDevice, const VkPrivateDataSlotCreateInfo*, const VkAllocationCallbacks*,
+                                          VkPrivateDataSlot* out) {
+  static std::atomic<uint64_t> next = 1;
+  *out = new VkPrivateDataSlot_T{next++};
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroyPrivateDataSlot(VkDevice device, VkPrivateDataSlot slot, const VkAllocationCallbacks*) {
+  if (!slot) return;
+  {
+    const std::lock_guard guard(device->lock);
+    auto& data = device->private_data;
+    data.erase(data.lower_bound({slot->number, 0}), data.upper_bound({slot->number, ~uint64_t{0}}));
+  }
+  delete slot;
+}
+
+VkResult VKAPI_CALL SetPrivateData(VkDevice device, VkObjectType, uint64_t objectHandle, VkPrivateDataSlot slot, uint64_t data) {
+  const std::lock_guard guard(device->lock);
+  device->private_data[{slot->number, objectHandle}] = data;
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL GetPrivateData(VkDevice device, VkObjectType, uint64_t objectHandle, VkPrivateDataSlot slot, uint64_t* pData) {
+  const std::lock_guard guard(device->lock);
+  const auto found = device->private_data.find({slot->number, objectHandle});
+  *pData = found == device->private_data.end() ? 0 : found->second;
+}
+
+}  // namespace tilegpu::icd

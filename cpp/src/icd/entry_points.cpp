@@ -1,0 +1,25 @@
+// icd/entry_points.cpp -- look-up of commands and extensions by name.
+//
+// In: names as programs write them. Out: rows of the generated tables. Source: Vulkan specification, "Command Function Pointers".
+#include "icd/entry_points.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+namespace tilegpu::icd {
+
+Extension find_extension(const char* name) {
+  for (size_t i = 0; i < std::size(kExtensionNames); ++i)
+    if (std::strcmp(kExtensionNames[i].name, name) == 0) return static_cast<Extension>(i);
+  return Extension::count;
+}
+
+const EntryPoint* find_entry_point(const char* name) {
+  const auto rows = entry_points();
+  const auto found = std::lower_bound(rows.begin(), rows.end(), std::string_view(name),
+                                      [](const EntryPoint& row, std::string_view wanted) { return row.name < wanted; });
+  return found != rows.end() && std::strcmp(found->name, name) == 0 ? &*found : nullptr;
+}
+
+}  // namespace tilegpu::icd

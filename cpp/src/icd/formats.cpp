@@ -1,0 +1,94 @@
+// icd/formats.cpp -- what each format can do, and how large images of it may be: from the core's own table of formats.
+//
+// In: VkFormat, VkPhysicalDeviceImageFormatInfo2. Out: VkFormatFeatureFlags2, VkImageFormatProperties.
+// Source: Vulkan specification, "Format Properties", "Additional Image Capabilities".
+#include <algorithm>
+#include <bit>
+
+#include "icd/capabilities.hpp"
+#include "tilegpu/pipeline.hpp"
+#include "vk/format.hpp"
+
+namespace tilegpu::icd {
+
+VkFormatFeatureFlags2 image_features(VkFormat format) {
+  const vk::FormatInfo* info = vk::find_format(format);
+  if (!info) return 0;
+  VkFormatFeatureFlags2 flags = 0;
+  if (info->sampled) flags |= VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_BIT | VK_FORMAT_FEATURE_2_BLIT_SRC_BIT;
+  if (info->linear_filter) flags |= VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_FILTER_LINEAR_BIT;
+  if (info->color_attachment) flags |= VK_FORMAT_FEATURE_2_COLOR_ATTACHMENT_BIT | VK_FORMAT_FEATURE_2_BLIT_DST_BIT;
+  if (info->blend) flags |= VK_FORMAT_FEATURE_2_COLOR_ATTACHMENT_BLEND_BIT;
+  if (info->is_depth_stencil()) flags |= VK_FORMAT_FEATURE_2_DEPTH_STENCIL_ATTACHMENT_BIT | VK_FORMAT_FEATURE_2_BLIT_DST_BIT;
+  if (info->depth_bits) flags |= VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_DEPTH_COMPARISON_BIT;
+  if (flags) flags |= VK_FORMAT_FEATURE_2_TRANSFER_SRC_BIT | VK_FORMAT_FEATURE_2_TRANSFER_DST_BIT;
+  return flags;
+}
+
+VkFormatFeatureFlags2 buffer_features(VkFormat format) {
+  const vk::FormatInfo* info = vk::find_format(format);
+  return info && info->vertex ? VK_FORMAT_FEATURE_2_VERTEX_BUFFER_BIT : 0;
+}
+
+namespace {
+
+struct Need {
+  VkImageUsageFlags usage;
+  VkFormatFeatureFlags2 feature;
+};
+
+constexpr Need kNeeds[] = {
+    {VK_IMAGE_USAGE_SAMPLED_BIT, VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_BIT},
+    {VK_IMAGE_USAGE_STORAGE_BIT, VK_FORMAT_FEATURE_2_STORAGE_IMAGE_BIT},
+    {VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT, VK_FORMAT_FEATURE_2_COLOR_ATTACHMENT_BIT},
+    {VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT, VK_FORMAT_FEATURE_2_DEPTH_STENCIL_ATTACHMENT_BIT},
+    {VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT, VK_FORMAT_FEATURE_2_COLOR_ATTACHMENT_BIT | VK_FORMAT_FEATURE_2_DEPTH_STENCIL_ATTACHMENT_BIT},
+    {VK_IMAGE_USAGE_TRANSFER_SRC_BIT, VK_FORMAT_FEATURE_2_TRANSFER_SRC_BIT},
+    {VK_IMAGE_USAGE_TRANSFER_DST_BIT, VK_FORMAT_FEATURE_2_TRANSFER_DST_BIT},
+};
+
+constexpr VkImageUsageFlags kAttachments = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
+constexpr VkImageCreateFlags kFlags = VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT | VK_IMAGE_CREATE_ALIAS_BIT |
+                                      VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT | VK_IMAGE_CREATE_EXTENDED_USAGE_BIT;
+
+}  // namespace
+
+VkResult image_limits(const VkPhysicalDeviceImageFormatInfo2& info, VkImageFormatProperties& out) {
+  out = {};
+  const VkFormatFeatureFlags2 features = image_features(info.format);
+  if (!features || info.flags & ~kFlags) return VK_ERROR_FORMAT_NOT_SUPPORTED;
+  if (info.tiling != VK_IMAGE_TILING_OPTIMAL && info.tiling != VK_IMAGE_TILING_LINEAR) return VK_ERROR_FORMAT_NOT_SUPPORTED;
+  if (!(info.flags & VK_IMAGE_CREATE_EXTENDED_USAGE_BIT)) {
+    for (const Need& need : kNeeds)
+      if (info.usage & need.usage && !(features & need.feature)) return VK_ERROR_FORMAT_NOT_SUPPORTED;
+  }
+  const bool cube = info.flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT;
+  const bool depth = features & VK_FORMAT_FEATURE_2_DEPTH_STENCIL_ATTACHMENT_BIT;
+  const VkPhysicalDeviceLimits& limits = capabilities().core.limits;
+  switch (info.type) {
+    case VK_IMAGE_TYPE_1D:
+      out.maxExtent = {limits.maxImageDimension1D, 1, 1};
+      break;
+    case VK_IMAGE_TYPE_2D:
+      out.maxExtent = {limits.maxImageDimension2D, limits.maxImageDimension2D, 1};
+      break;
+    case VK_IMAGE_TYPE_3D:
+      if (depth) return VK_ERROR_FORMAT_NOT_SUPPORTED;
+      out.maxExtent = {limits.maxImageDimension3D, limits.maxImageDimension3D, limits.maxImageDimension3D};
+      break;
+    default:
+      return VK_ERROR_FORMAT_NOT_SUPPORTED;
+  }
+  if (cube && info.type != VK_IMAGE_TYPE_2D) return VK_ERROR_FORMAT_NOT_SUPPORTED;
+  out.maxMipLevels = static_cast<uint32_t>(std::bit_width(out.maxExtent.width));
+  out.maxArrayLayers = info.type == VK_IMAGE_TYPE_3D ? 1 : limits.maxImageArrayLayers;
+  out.sampleCounts = VK_SAMPLE_COUNT_1_BIT;
+  if (info.type == VK_IMAGE_TYPE_2D && info.tiling == VK_IMAGE_TILING_OPTIMAL && !cube &&
+      info.usage & (kAttachments | VK_IMAGE_USAGE_SAMPLED_BIT) &&
+      features & (VK_FORMAT_FEATURE_2_COLOR_ATTACHMENT_BIT | VK_FORMAT_FEATURE_2_DEPTH_STENCIL_ATTACHMENT_BIT))
+    out.sampleCounts = limits.framebufferColorSampleCounts;
+  out.maxResourceSize = capabilities().properties.maxMemoryAllocationSize;
+  return VK_SUCCESS;
+}
+
+}  // namespace tilegpu::icd

@@ -1,0 +1,175 @@
+// icd/memory.cpp -- device memory: allocated, mapped, bound to buffers and images.
+//
+// In: Vulkan's structures. Out: the core's memory (pages of the host; type 0), or none yet (type 1, lazily allocated).
+// Source: Vulkan specification, "Device Memory", "Resource Memory Association".
+#include <algorithm>
+
+#include "icd/generated/commands.hpp"
+#include "icd/report.hpp"
+
+namespace tilegpu::icd {
+
+VkResult VKAPI_CALL AllocateMemory(VkDevice device, const VkMemoryAllocateInfo* pAllocateInfo, const VkAllocationCallbacks*,
+                                   VkDeviceMemory* pMemory) {
+  const uint64_t size_B = pAllocateInfo->allocationSize;
+  if (pAllocateInfo->memoryTypeIndex >= capabilities().memory.memoryTypeCount)
+    return fail(device, VK_ERROR_VALIDATION_FAILED_EXT,
+                "memory: memoryTypeIndex is " + std::to_string(pAllocateInfo->memoryTypeIndex) + "; there are types 0 and 1");
+  auto memory = std::make_unique<VkDeviceMemory_T>();
+  memory->size_B = size_B;
+  if (pAllocateInfo->memoryTypeIndex == kTypeHost) {
+    const uint64_t heap_B = capabilities().memory.memoryHeaps[kHeap].size;
+    if (size_B > heap_B || device->allocated_B.fetch_add(size_B) + size_B > heap_B) {
+      if (size_B <= heap_B) device->allocated_B -= size_B;
+      return fail(device, VK_ERROR_OUT_OF_DEVICE_MEMORY,
+                  "memory: " + std::to_string(size_B) + " bytes are more than the heap has left (" + std::to_string(heap_B) + " in all)");
+    }
+    auto core = tilegpu::DeviceMemory::allocate(size_B);
+    if (!core) {
+      device->allocated_B -= size_B;
+      return fail(device, core.error(), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    }
+    memory->core = *core;
+  }
+  *pMemory = memory.release();
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL FreeMemory(VkDevice device, VkDeviceMemory memory, const VkAllocationCallbacks*) {
+  if (!memory) return;
+  if (memory->core) device->allocated_B -= memory->size_B;
+  delete memory;
+}
+
+VkResult VKAPI_CALL MapMemory(VkDevice device, VkDeviceMemory memory, VkDeviceSize offset, VkDeviceSize size, VkMemoryMapFlags,
+                              void** ppData) {
+  if (!memory->core) return fail(device, VK_ERROR_MEMORY_MAP_FAILED, "memory: type 1 is lazily allocated and can't be mapped; use type 0");
+  auto mapped = memory->core->map(offset, size);
+  if (!mapped) return fail(device, mapped.error(), VK_ERROR_MEMORY_MAP_FAILED);
+  *ppData = *mapped;
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL UnmapMemory(VkDevice, VkDeviceMemory memory) { memory->core->unmap(); }
+
+// All memory is coherent.
+VkResult VKAPI_CALL FlushMappedMemoryRanges(VkDevice, uint32_t, const VkMappedMemoryRange*) { return VK_SUCCESS; }
+VkResult VKAPI_CALL InvalidateMappedMemoryRanges(VkDevice, uint32_t, const VkMappedMemoryRange*) { return VK_SUCCESS; }
+
+void VKAPI_CALL GetDeviceMemoryCommitment(VkDevice, VkDeviceMemory memory, VkDeviceSize* pCommittedMemoryInBytes) {
+  *pCommittedMemoryInBytes = memory->core ? memory->size_B : 0;
+}
+
+uint64_t VKAPI_CALL GetDeviceMemoryOpaqueCaptureAddress(VkDevice, const VkDeviceMemoryOpaqueCaptureAddressInfo*) { return 0; }
+
+// --- requirements
+
+namespace {
+
+constexpr uint32_t kAlignment_B = 64;
+
+VkMemoryRequirements buffer_requirements(uint64_t size_B) {
+  return {(size_B + kAlignment_B - 1) & ~uint64_t{kAlignment_B - 1}, kAlignment_B, 1u << kTypeHost};
+}
+
+VkMemoryRequirements image_requirements(const tilegpu::Image& image) {
+  VkMemoryRequirements out{std::max<uint64_t>(image.required_B(), kAlignment_B), kAlignment_B, 1u << kTypeHost};
+  if (image.info().usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT) out.memoryTypeBits |= 1u << kTypeLazy;
+  return out;
+}
+
+void fill_requirements(const VkMemoryRequirements& requirements, bool lazy, VkMemoryRequirements2& out) {
+  out.memoryRequirements = requirements;
+  if (auto* dedicated = find_next<VkMemoryDedicatedRequirements>(out.pNext, VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS)) {
+    dedicated->prefersDedicatedAllocation = lazy;
+    dedicated->requiresDedicatedAllocation = VK_FALSE;
+  }
+}
+
+VkResult bind_buffer(VkDevice device, VkBuffer buffer, VkDeviceMemory memory, uint64_t offset_B) {
+  if (!memory->core)
+    return fail(device, VK_ERROR_VALIDATION_FAILED_EXT,
+                "buffer: lazily allocated memory (type 1) is for transient attachments; use type 0");
+  const Status ok = buffer->core->bind(memory->core, offset_B);
+  return ok ? VK_SUCCESS : fail(device, ok.error(), VK_ERROR_VALIDATION_FAILED_EXT);
+}
+
+VkResult bind_image(VkDevice device, VkImage image, VkDeviceMemory memory, uint64_t offset_B) {
+  if (!memory->core) return VK_SUCCESS;  // transient: the core finds memory when a pass spills
+  const Status ok = image->core->bind(memory->core, offset_B);
+  return ok ? VK_SUCCESS : fail(device, ok.error(), VK_ERROR_VALIDATION_FAILED_EXT);
+}
+
+}  // namespace
+
+void VKAPI_CALL GetBufferMemoryRequirements(VkDevice, VkBuffer buffer, VkMemoryRequirements* pMemoryRequirements) {
+  *pMemoryRequirements = buffer_requirements(buffer->core->size_B());
+}
+
+void VKAPI_CALL GetBufferMemoryRequirements2(VkDevice, const VkBufferMemoryRequirementsInfo2* pInfo, VkMemoryRequirements2* out) {
+  fill_requirements(buffer_requirements(pInfo->buffer->core->size_B()), false, *out);
+}
+
+void VKAPI_CALL GetDeviceBufferMemoryRequirements(VkDevice, const VkDeviceBufferMemoryRequirements* pInfo, VkMemoryRequirements2* out) {
+  fill_requirements(buffer_requirements(pInfo->pCreateInfo->size), false, *out);
+}
+
+void VKAPI_CALL GetImageMemoryRequirements(VkDevice, VkImage image, VkMemoryRequirements* pMemoryRequirements) {
+  *pMemoryRequirements = image_requirements(*image->core);
+}
+
+void VKAPI_CALL GetImageMemoryRequirements2(VkDevice, const VkImageMemoryRequirementsInfo2* pInfo, VkMemoryRequirements2* out) {
+  const auto& info = pInfo->image->core->info();
+  fill_requirements(image_requirements(*pInfo->image->core), info.usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT, *out);
+}
+
+void VKAPI_CALL GetDeviceImageMemoryRequirements(VkDevice device, const VkDeviceImageMemoryRequirements* pInfo,
+                                                 VkMemoryRequirements2* out) {
+  VkImage image = nullptr;
+  if (CreateImage(device, pInfo->pCreateInfo, nullptr, &image) != VK_SUCCESS) {
+    fill_requirements({0, kAlignment_B, 0}, false, *out);
+    return;
+  }
+  fill_requirements(image_requirements(*image->core), false, *out);
+  DestroyImage(device, image, nullptr);
+}
+
+void VKAPI_CALL GetImageSparseMemoryRequirements(VkDevice, VkImage, uint32_t* pCount, VkSparseImageMemoryRequirements*) { *pCount = 0; }
+void VKAPI_CALL GetImageSparseMemoryRequirements2(VkDevice, const VkImageSparseMemoryRequirementsInfo2*, uint32_t* pCount,
+                                                  VkSparseImageMemoryRequirements2*) {
+  *pCount = 0;
+}
+void VKAPI_CALL GetDeviceImageSparseMemoryRequirements(VkDevice, const VkDeviceImageMemoryRequirements*, uint32_t* pCount,
+                                                       VkSparseImageMemoryRequirements2*) {
+  *pCount = 0;
+}
+
+// --- binding
+
+VkResult VKAPI_CALL BindBufferMemory(VkDevice device, VkBuffer buffer, VkDeviceMemory memory, VkDeviceSize memoryOffset) {
+  return bind_buffer(device, buffer, memory, memoryOffset);
+}
+
+VkResult VKAPI_CALL BindImageMemory(VkDevice device, VkImage image, VkDeviceMemory memory, VkDeviceSize memoryOffset) {
+  return bind_image(device, image, memory, memoryOffset);
+}
+
+VkResult VKAPI_CALL BindBufferMemory2(VkDevice device, uint32_t bindInfoCount, const VkBindBufferMemoryInfo* pBindInfos) {
+  VkResult first = VK_SUCCESS;
+  for (uint32_t i = 0; i < bindInfoCount; ++i) {
+    const VkResult r = bind_buffer(device, pBindInfos[i].buffer, pBindInfos[i].memory, pBindInfos[i].memoryOffset);
+    if (first == VK_SUCCESS) first = r;
+  }
+  return first;
+}
+
+VkResult VKAPI_CALL BindImageMemory2(VkDevice device, uint32_t bindInfoCount, const VkBindImageMemoryInfo* pBindInfos) {
+  VkResult first = VK_SUCCESS;
+  for (uint32_t i = 0; i < bindInfoCount; ++i) {
+    const VkResult r = bind_image(device, pBindInfos[i].image, pBindInfos[i].memory, pBindInfos[i].memoryOffset);
+    if (first == VK_SUCCESS) first = r;
+  }
+  return first;
+}
+
+}  // namespace tilegpu::icd

@@ -1,0 +1,248 @@
+// icd/objects.hpp -- what Vulkan's handles point to. Non-dispatchable objects share the core's object, so that work that still runs keeps
+// it alive when a program destroys it early.
+//
+// Source: Vulkan specification, "Object Model"; the loader's driver interface: a dispatchable object begins with the loader's word.
+#pragma once
+
+#include <vulkan/vk_icd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "icd/capabilities.hpp"
+#include "tilegpu/device.hpp"
+
+// --- dispatchable: the loader writes its own pointer over the first word
+
+struct VkPhysicalDevice_T {
+  VK_LOADER_DATA loader = {ICD_LOADER_MAGIC};
+  VkInstance instance = nullptr;
+};
+
+struct VkInstance_T {
+  VK_LOADER_DATA loader = {ICD_LOADER_MAGIC};
+  uint32_t api_version = VK_API_VERSION_1_0;  ///< that the program asked for
+  tilegpu::icd::ExtensionSet extensions;
+  VkPhysicalDevice_T physical_device;
+  std::mutex lock;  ///< of messengers
+  std::set<VkDebugUtilsMessengerEXT> messengers;
+  std::set<VkDebugReportCallbackEXT> report_callbacks;
+};
+
+namespace tilegpu::icd {
+
+/// One VkSubmitInfo2, with shared objects: a program may destroy what it has waited for while others still look.
+struct Batch {
+  std::vector<std::pair<std::shared_ptr<struct Semaphore>, uint64_t>> waits, signals;
+  std::vector<std::shared_ptr<tilegpu::CommandBuffer>> command_buffers;
+  std::shared_ptr<struct Fence> fence;
+};
+
+}  // namespace tilegpu::icd
+
+struct VkQueue_T {
+  VK_LOADER_DATA loader = {ICD_LOADER_MAGIC};
+  VkDevice device = nullptr;
+  std::mutex lock;
+  std::shared_ptr<tilegpu::Submission> last;  ///< null: nothing was submitted
+  std::deque<tilegpu::icd::Batch> deferred;   ///< behind a wait for a value that nobody has submitted yet
+  std::thread deferring;                      ///< submits them; joined by vkDestroyDevice
+  bool ending = false;
+};
+
+struct VkDevice_T {
+  VK_LOADER_DATA loader = {ICD_LOADER_MAGIC};
+  VkInstance instance = nullptr;
+  std::shared_ptr<tilegpu::Device> core;
+  tilegpu::icd::ExtensionSet extensions;
+  tilegpu::icd::Features features;
+  VkQueue_T queue;
+  std::atomic<uint64_t> allocated_B = 0;
+  std::atomic<bool> lost = false;
+  std::mutex timeline_lock;
+  std::condition_variable timeline_moved;                          ///< a semaphore has a new value, or one that is on its way
+  std::mutex lock;                                                 ///< of the two below
+  std::unordered_map<uint64_t, std::string> names;                 ///< of handles, by VK_EXT_debug_utils
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> private_data;  ///< (slot, object): value
+};
+
+namespace tilegpu::icd {
+
+/// The render pass that is being recorded.
+struct OpenPass {
+  VkRenderPass render_pass = nullptr;  ///< null: none, or dynamic rendering
+  uint32_t subpass = 0;
+  bool rendering = false;
+  VkRect2D area = {};
+  uint32_t layers = 1;
+  std::vector<VkImageView> views;    ///< of the framebuffer's attachments
+  std::vector<VkClearValue> clears;  ///< by attachment
+  /// Timestamps that are written inside of the pass: a pass of tiles has no time between its draws, so that they follow it.
+  std::vector<std::pair<VkQueryPool, uint32_t>> timestamps;
+};
+
+}  // namespace tilegpu::icd
+
+struct VkCommandBuffer_T {
+  VK_LOADER_DATA loader = {ICD_LOADER_MAGIC};
+  VkDevice device = nullptr;
+  VkCommandPool pool = nullptr;
+  std::shared_ptr<tilegpu::CommandBuffer> core;
+  VkResult result = VK_SUCCESS;  ///< of what was recorded: the first error, which vkEndCommandBuffer gives
+  tilegpu::icd::OpenPass pass;
+};
+
+// --- non-dispatchable
+
+struct VkDebugUtilsMessengerEXT_T {
+  VkDebugUtilsMessengerCreateInfoEXT info;
+};
+struct VkDebugReportCallbackEXT_T {
+  VkDebugReportCallbackCreateInfoEXT info;
+};
+struct VkDeviceMemory_T {
+  std::shared_ptr<tilegpu::DeviceMemory> core;  ///< null: lazily allocated
+  uint64_t size_B = 0;
+};
+struct VkBuffer_T {
+  std::shared_ptr<tilegpu::Buffer> core;
+};
+struct VkImage_T {
+  std::shared_ptr<tilegpu::Image> core;
+  VkImageTiling tiling = VK_IMAGE_TILING_OPTIMAL;
+};
+struct VkImageView_T {
+  std::shared_ptr<tilegpu::ImageView> core;
+};
+struct VkSampler_T {
+  std::shared_ptr<tilegpu::Sampler> core;
+};
+struct VkQueryPool_T {
+  std::shared_ptr<tilegpu::QueryPool> core;
+};
+struct VkShaderModule_T {
+  std::vector<uint32_t> words;
+  std::mutex lock;
+  std::map<std::string, std::shared_ptr<tilegpu::ShaderModule>> entry_points;  ///< made when a pipeline asks for one
+};
+struct VkPipelineCache_T {};
+struct VkDescriptorSetLayout_T {
+  std::shared_ptr<const tilegpu::DescriptorSetLayout> core;
+};
+struct VkDescriptorSet_T {
+  std::shared_ptr<tilegpu::DescriptorSet> core;
+};
+struct VkDescriptorPool_T {
+  std::set<VkDescriptorSet> sets;
+};
+struct VkDescriptorUpdateTemplate_T {
+  std::vector<VkDescriptorUpdateTemplateEntry> entries;
+  VkDescriptorUpdateTemplateType type;
+};
+struct VkPipelineLayout_T {
+  std::shared_ptr<const tilegpu::PipelineLayout> core;
+};
+struct VkPipeline_T {
+  std::shared_ptr<tilegpu::Pipeline> core;  ///< null: a compute pipeline
+  // What the core leaves to command buffers and Vulkan lets a pipeline fix; empty where it is dynamic.
+  std::optional<VkViewport> viewport;
+  std::optional<VkRect2D> scissor;
+};
+struct VkCommandPool_T {
+  std::set<VkCommandBuffer> buffers;
+};
+
+namespace tilegpu::icd {
+
+/// Signaled, or it will be when `pending` is.
+struct Fence {
+  std::mutex lock;
+  bool signaled = false;
+  std::shared_ptr<tilegpu::Submission> pending;
+};
+
+/// Binary semaphores need no state: there is one queue, and it keeps the order of submission.
+struct Semaphore {
+  bool timeline = false;
+  // Of timelines, under the device's timeline_lock:
+  uint64_t value = 0;
+  std::vector<std::pair<uint64_t, std::shared_ptr<tilegpu::Submission>>> pending;  ///< values on their way, in order
+};
+
+}  // namespace tilegpu::icd
+
+namespace tilegpu::icd {
+
+/// Of a VkSubpassDescription2, attachments by number; VK_ATTACHMENT_UNUSED where there is none.
+struct Subpass {
+  std::vector<uint32_t> color;    ///< those that the shader writes, by location; then those that are only read as inputs
+  std::vector<uint32_t> resolve;  ///< of each color
+  std::vector<uint32_t> inputs;   ///< by InputAttachmentIndex
+  uint32_t depth_stencil = VK_ATTACHMENT_UNUSED, depth_stencil_resolve = VK_ATTACHMENT_UNUSED;
+  VkResolveModeFlagBits depth_resolve_mode = VK_RESOLVE_MODE_NONE, stencil_resolve_mode = VK_RESOLVE_MODE_NONE;
+};
+
+}  // namespace tilegpu::icd
+
+struct VkRenderPass_T {
+  std::vector<VkAttachmentDescription2> attachments;  ///< pNext is null
+  std::vector<tilegpu::icd::Subpass> subpasses;
+  std::vector<std::pair<uint32_t, uint32_t>> uses;  ///< of each attachment: the first and the last subpass
+};
+struct VkFramebuffer_T {
+  std::vector<VkImageView> views;  ///< empty: imageless
+  uint32_t width_px, height_px, layers;
+};
+struct VkFence_T {
+  std::shared_ptr<tilegpu::icd::Fence> shared;
+};
+struct VkSemaphore_T {
+  std::shared_ptr<tilegpu::icd::Semaphore> shared;
+};
+struct VkPrivateDataSlot_T {
+  uint64_t number;
+};
+
+namespace tilegpu::icd {
+
+/// A handle as a number, for tables by object.
+template <class Handle>
+uint64_t number_of(Handle handle) {
+  return reinterpret_cast<uint64_t>(handle);
+}
+
+/// The structure of that type in a pNext chain; null: none.
+template <class Structure>
+const Structure* find_next(const void* next, VkStructureType type) {
+  for (auto* s = static_cast<const VkBaseInStructure*>(next); s; s = s->pNext)
+    if (s->sType == type) return reinterpret_cast<const Structure*>(s);
+  return nullptr;
+}
+template <class Structure>
+Structure* find_next(void* next, VkStructureType type) {
+  return const_cast<Structure*>(find_next<Structure>(static_cast<const void*>(next), type));
+}
+
+/// vkEnumerate*: `count` items to the caller's array as far as they fit.
+template <class T, class Fill>
+VkResult enumerate(uint32_t count, uint32_t* capacity, T* out, Fill fill) {
+  if (!out) {
+    *capacity = count;
+    return VK_SUCCESS;
+  }
+  const uint32_t given = *capacity < count ? *capacity : count;
+  for (uint32_t i = 0; i < given; ++i) fill(i, out[i]);
+  *capacity = given;
+  return given < count ? VK_INCOMPLETE : VK_SUCCESS;
+}
+
+}  // namespace tilegpu::icd

@@ -1,0 +1,112 @@
+// icd/physical_device.cpp -- what the device is and can do, answered from the one table (capabilities.hpp).
+//
+// In: structures to fill. Out: filled. Source: Vulkan specification, "Devices and Queues", "Limits", "Features", "Formats".
+#include "icd/generated/commands.hpp"
+#include "icd/objects.hpp"
+
+namespace tilegpu::icd {
+
+void VKAPI_CALL GetPhysicalDeviceFeatures(VkPhysicalDevice, VkPhysicalDeviceFeatures* pFeatures) {
+  fill(*pFeatures, capabilities().features);
+}
+
+void VKAPI_CALL GetPhysicalDeviceFeatures2(VkPhysicalDevice, VkPhysicalDeviceFeatures2* pFeatures) {
+  fill(pFeatures->features, capabilities().features);
+  fill(pFeatures->pNext, capabilities().features);
+}
+
+void VKAPI_CALL GetPhysicalDeviceProperties(VkPhysicalDevice, VkPhysicalDeviceProperties* pProperties) {
+  *pProperties = capabilities().core;
+}
+
+void VKAPI_CALL GetPhysicalDeviceProperties2(VkPhysicalDevice, VkPhysicalDeviceProperties2* pProperties) {
+  pProperties->properties = capabilities().core;
+  fill(pProperties->pNext, capabilities().properties);
+}
+
+void VKAPI_CALL GetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice, uint32_t* pQueueFamilyPropertyCount,
+                                                       VkQueueFamilyProperties* pQueueFamilyProperties) {
+  enumerate(1, pQueueFamilyPropertyCount, pQueueFamilyProperties,
+            [](uint32_t, VkQueueFamilyProperties& out) { out = capabilities().queue_family; });
+}
+
+void VKAPI_CALL GetPhysicalDeviceQueueFamilyProperties2(VkPhysicalDevice, uint32_t* pQueueFamilyPropertyCount,
+                                                        VkQueueFamilyProperties2* pQueueFamilyProperties) {
+  enumerate(1, pQueueFamilyPropertyCount, pQueueFamilyProperties,
+            [](uint32_t, VkQueueFamilyProperties2& out) { out.queueFamilyProperties = capabilities().queue_family; });
+}
+
+void VKAPI_CALL GetPhysicalDeviceMemoryProperties(VkPhysicalDevice, VkPhysicalDeviceMemoryProperties* pMemoryProperties) {
+  *pMemoryProperties = capabilities().memory;
+}
+
+void VKAPI_CALL GetPhysicalDeviceMemoryProperties2(VkPhysicalDevice, VkPhysicalDeviceMemoryProperties2* pMemoryProperties) {
+  pMemoryProperties->memoryProperties = capabilities().memory;
+}
+
+void VKAPI_CALL GetPhysicalDeviceFormatProperties(VkPhysicalDevice, VkFormat format, VkFormatProperties* pFormatProperties) {
+  // The flags of Vulkan 1.0 are the low half of today's.
+  const auto image = static_cast<VkFormatFeatureFlags>(image_features(format));
+  *pFormatProperties = {image, image, static_cast<VkFormatFeatureFlags>(buffer_features(format))};
+}
+
+void VKAPI_CALL GetPhysicalDeviceFormatProperties2(VkPhysicalDevice physicalDevice, VkFormat format,
+                                                   VkFormatProperties2* pFormatProperties) {
+  GetPhysicalDeviceFormatProperties(physicalDevice, format, &pFormatProperties->formatProperties);
+  if (auto* wide = find_next<VkFormatProperties3>(pFormatProperties->pNext, VK_STRUCTURE_TYPE_FORMAT_PROPERTIES_3)) {
+    wide->linearTilingFeatures = wide->optimalTilingFeatures = image_features(format);
+    wide->bufferFeatures = buffer_features(format);
+  }
+}
+
+VkResult VKAPI_CALL GetPhysicalDeviceImageFormatProperties(VkPhysicalDevice, VkFormat format, VkImageType type, VkImageTiling tiling,
+                                                           VkImageUsageFlags usage, VkImageCreateFlags flags,
+                                                           VkImageFormatProperties* pImageFormatProperties) {
+  VkPhysicalDeviceImageFormatInfo2 info{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_FORMAT_INFO_2};
+  info.format = format, info.type = type, info.tiling = tiling, info.usage = usage, info.flags = flags;
+  return image_limits(info, *pImageFormatProperties);
+}
+
+VkResult VKAPI_CALL GetPhysicalDeviceImageFormatProperties2(VkPhysicalDevice, const VkPhysicalDeviceImageFormatInfo2* pImageFormatInfo,
+                                                            VkImageFormatProperties2* pImageFormatProperties) {
+  using External = VkPhysicalDeviceExternalImageFormatInfo;
+  if (const auto* external = find_next<External>(pImageFormatInfo->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO);
+      external && external->handleType) {
+    pImageFormatProperties->imageFormatProperties = {};
+    return VK_ERROR_FORMAT_NOT_SUPPORTED;  // no memory goes in or out
+  }
+  return image_limits(*pImageFormatInfo, pImageFormatProperties->imageFormatProperties);
+}
+
+void VKAPI_CALL GetPhysicalDeviceSparseImageFormatProperties(VkPhysicalDevice, VkFormat, VkImageType, VkSampleCountFlagBits,
+                                                             VkImageUsageFlags, VkImageTiling, uint32_t* pPropertyCount,
+                                                             VkSparseImageFormatProperties*) {
+  *pPropertyCount = 0;
+}
+
+void VKAPI_CALL GetPhysicalDeviceSparseImageFormatProperties2(VkPhysicalDevice, const VkPhysicalDeviceSparseImageFormatInfo2*,
+                                                              uint32_t* pPropertyCount, VkSparseImageFormatProperties2*) {
+  *pPropertyCount = 0;
+}
+
+void VKAPI_CALL GetPhysicalDeviceExternalBufferProperties(VkPhysicalDevice, const VkPhysicalDeviceExternalBufferInfo*,
+                                                          VkExternalBufferProperties* pExternalBufferProperties) {
+  pExternalBufferProperties->externalMemoryProperties = {};
+}
+
+void VKAPI_CALL GetPhysicalDeviceExternalFenceProperties(VkPhysicalDevice, const VkPhysicalDeviceExternalFenceInfo*,
+                                                         VkExternalFenceProperties* out) {
+  out->exportFromImportedHandleTypes = out->compatibleHandleTypes = out->externalFenceFeatures = 0;
+}
+
+void VKAPI_CALL GetPhysicalDeviceExternalSemaphoreProperties(VkPhysicalDevice, const VkPhysicalDeviceExternalSemaphoreInfo*,
+                                                             VkExternalSemaphoreProperties* out) {
+  out->exportFromImportedHandleTypes = out->compatibleHandleTypes = out->externalSemaphoreFeatures = 0;
+}
+
+VkResult VKAPI_CALL GetPhysicalDeviceToolProperties(VkPhysicalDevice, uint32_t* pToolCount, VkPhysicalDeviceToolProperties*) {
+  *pToolCount = 0;
+  return VK_SUCCESS;
+}
+
+}  // namespace tilegpu::icd

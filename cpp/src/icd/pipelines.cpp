@@ -1,0 +1,263 @@
+// icd/pipelines.cpp -- shader modules, pipeline layouts and caches, graphics pipelines.
+//
+// In: Vulkan's create infos. Out: the core's pipelines; what the core does not have is refused here, with its message.
+// Source: Vulkan specification, "Shaders", "Pipelines".
+#include <algorithm>
+#include <cstring>
+
+#include "icd/generated/commands.hpp"
+#include "icd/report.hpp"
+#include "icd/subpass.hpp"
+#include "vk/format.hpp"
+
+namespace tilegpu::icd {
+
+VkResult VKAPI_CALL CreateShaderModule(VkDevice, const VkShaderModuleCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
+                                       VkShaderModule* out) {
+  auto* module = new VkShaderModule_T;
+  module->words.assign(pCreateInfo->pCode, pCreateInfo->pCode + pCreateInfo->codeSize / 4);
+  *out = module;
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroyShaderModule(VkDevice, VkShaderModule shaderModule, const VkAllocationCallbacks*) { delete shaderModule; }
+
+VkResult VKAPI_CALL CreatePipelineLayout(VkDevice device, const VkPipelineLayoutCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
+                                         VkPipelineLayout* pPipelineLayout) {
+  auto layout = std::make_shared<tilegpu::PipelineLayout>();
+  for (uint32_t i = 0; i < pCreateInfo->setLayoutCount; ++i)
+    layout->sets.push_back(pCreateInfo->pSetLayouts[i] ? pCreateInfo->pSetLayouts[i]->core : nullptr);
+  for (uint32_t i = 0; i < pCreateInfo->pushConstantRangeCount; ++i)
+    layout->push_constants_B =
+        std::max(layout->push_constants_B, pCreateInfo->pPushConstantRanges[i].offset + pCreateInfo->pPushConstantRanges[i].size);
+  if (layout->push_constants_B > kMaxPushConstants_B)
+    return fail(device, VK_ERROR_INITIALIZATION_FAILED,
+                "pipeline layout: push constants end at byte " + std::to_string(layout->push_constants_B) + "; maxPushConstantsSize is " +
+                    std::to_string(kMaxPushConstants_B));
+  *pPipelineLayout = new VkPipelineLayout_T{std::move(layout)};
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroyPipelineLayout(VkDevice, VkPipelineLayout pipelineLayout, const VkAllocationCallbacks*) { delete pipelineLayout; }
+
+// --- caches: code is kept by the device and on disk anyway; what a program keeps is the header, so that it can tell whose it is
+
+VkResult VKAPI_CALL CreatePipelineCache(VkDevice, const VkPipelineCacheCreateInfo*, const VkAllocationCallbacks*, VkPipelineCache* out) {
+  *out = new VkPipelineCache_T;
+  return VK_SUCCESS;
+}
+void VKAPI_CALL DestroyPipelineCache(VkDevice, VkPipelineCache pipelineCache, const VkAllocationCallbacks*) { delete pipelineCache; }
+VkResult VKAPI_CALL MergePipelineCaches(VkDevice, VkPipelineCache, uint32_t, const VkPipelineCache*) { return VK_SUCCESS; }
+
+VkResult VKAPI_CALL GetPipelineCacheData(VkDevice, VkPipelineCache, size_t* pDataSize, void* pData) {
+  VkPipelineCacheHeaderVersionOne header{
+      sizeof header, VK_PIPELINE_CACHE_HEADER_VERSION_ONE, capabilities().core.vendorID, capabilities().core.deviceID, {}};
+  std::memcpy(header.pipelineCacheUUID, capabilities().core.pipelineCacheUUID, VK_UUID_SIZE);
+  if (!pData) {
+    *pDataSize = sizeof header;
+    return VK_SUCCESS;
+  }
+  if (*pDataSize < sizeof header) {
+    *pDataSize = 0;
+    return VK_INCOMPLETE;
+  }
+  std::memcpy(pData, &header, sizeof header);
+  *pDataSize = sizeof header;
+  return VK_SUCCESS;
+}
+
+// --- graphics pipelines
+
+namespace {
+
+Expected<Ptr<ShaderModule>> module_of(VkDevice device, const VkPipelineShaderStageCreateInfo& stage) {
+  const auto make = [&](const std::vector<uint32_t>& words) { return device->core->create_shader_module(words, stage.pName, stage.pName); };
+  if (!stage.module) {
+    const auto* code = find_next<VkShaderModuleCreateInfo>(stage.pNext, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+    if (!code) return Error{VK_ERROR_INITIALIZATION_FAILED, "pipeline: a stage has no module"};
+    return make({code->pCode, code->pCode + code->codeSize / 4});
+  }
+  const std::lock_guard guard(stage.module->lock);
+  auto& known = stage.module->entry_points[stage.pName];
+  if (known) return known;
+  auto made = make(stage.module->words);
+  if (made) known = *made;
+  return made;
+}
+
+Expected<ShaderStage> stage_of(VkDevice device, const VkPipelineShaderStageCreateInfo& in) {
+  auto module = module_of(device, in);
+  if (!module) return module.error();
+  ShaderStage stage{*module, {}};
+  const VkSpecializationInfo* info = in.pSpecializationInfo;
+  for (uint32_t i = 0; info && i < info->mapEntryCount; ++i) {
+    const VkSpecializationMapEntry& entry = info->pMapEntries[i];
+    if (entry.size > 4) continue;  // of a 64-bit constant: modules that have one are refused
+    uint32_t bits = 0;
+    std::memcpy(&bits, static_cast<const uint8_t*>(info->pData) + entry.offset, entry.size);
+    stage.specialization.emplace_back(entry.constantID, bits);
+  }
+  return stage;
+}
+
+bool is_dynamic(const VkGraphicsPipelineCreateInfo& in, std::initializer_list<VkDynamicState> states) {
+  const VkPipelineDynamicStateCreateInfo* dynamic = in.pDynamicState;
+  return dynamic && std::any_of(dynamic->pDynamicStates, dynamic->pDynamicStates + dynamic->dynamicStateCount,
+                                [&](VkDynamicState state) { return std::find(states.begin(), states.end(), state) != states.end(); });
+}
+
+void take_vertex_input(const VkPipelineVertexInputStateCreateInfo& in, GraphicsState& out) {
+  out.vertex_bindings.assign(in.pVertexBindingDescriptions, in.pVertexBindingDescriptions + in.vertexBindingDescriptionCount);
+  out.vertex_attributes.assign(in.pVertexAttributeDescriptions, in.pVertexAttributeDescriptions + in.vertexAttributeDescriptionCount);
+}
+
+void take_rasterization(const VkPipelineRasterizationStateCreateInfo& in, RasterizationState& out) {
+  out.depth_clamp = in.depthClampEnable;
+  out.rasterizer_discard = in.rasterizerDiscardEnable;
+  out.polygon_mode = in.polygonMode;
+  out.cull_mode = in.cullMode;
+  out.front_face = in.frontFace;
+  out.depth_bias_enable = in.depthBiasEnable;
+  out.depth_bias_constant = in.depthBiasConstantFactor;
+  out.depth_bias_clamp = in.depthBiasClamp;
+  out.depth_bias_slope = in.depthBiasSlopeFactor;
+  out.line_width = in.lineWidth;
+  using Clip = VkPipelineRasterizationDepthClipStateCreateInfoEXT;
+  if (const auto* clip = find_next<Clip>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_DEPTH_CLIP_STATE_CREATE_INFO_EXT))
+    out.depth_clip = clip->depthClipEnable ? DepthClip::enabled : DepthClip::disabled;
+  using Provoking = VkPipelineRasterizationProvokingVertexStateCreateInfoEXT;
+  if (const auto* vertex = find_next<Provoking>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_PROVOKING_VERTEX_STATE_CREATE_INFO_EXT))
+    out.provoking_vertex_last = vertex->provokingVertexMode == VK_PROVOKING_VERTEX_MODE_LAST_VERTEX_EXT;
+}
+
+void take_multisample(const VkPipelineMultisampleStateCreateInfo& in, MultisampleState& out) {
+  out.samples = in.rasterizationSamples;
+  out.sample_shading = in.sampleShadingEnable;
+  out.min_sample_shading = in.minSampleShading;
+  if (in.pSampleMask) out.sample_mask = in.pSampleMask[0];
+  out.alpha_to_coverage = in.alphaToCoverageEnable;
+  out.alpha_to_one = in.alphaToOneEnable;
+}
+
+void take_depth_stencil(const VkPipelineDepthStencilStateCreateInfo& in, DepthStencilState& out) {
+  out.depth_test = in.depthTestEnable;
+  out.depth_write = in.depthWriteEnable;
+  out.depth_compare = in.depthCompareOp;
+  out.depth_bounds_test = in.depthBoundsTestEnable;
+  out.min_depth_bounds = in.minDepthBounds;
+  out.max_depth_bounds = in.maxDepthBounds;
+  out.stencil_test = in.stencilTestEnable;
+  out.front = in.front;
+  out.back = in.back;
+}
+
+void take_blending(const VkPipelineColorBlendStateCreateInfo& in, GraphicsPipelineCreateInfo& out) {
+  out.blend.logic_op_enable = in.logicOpEnable;
+  out.blend.logic_op = in.logicOp;
+  out.blend.attachments.assign(in.pAttachments, in.pAttachments + in.attachmentCount);
+  std::copy(in.blendConstants, in.blendConstants + 4, out.blend_constants.begin());
+}
+
+// What the pass has: of a subpass, or of dynamic rendering.
+void take_targets(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateInfo& out) {
+  if (!in.renderPass) {
+    if (const auto* rendering = find_next<VkPipelineRenderingCreateInfo>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO)) {
+      out.color_formats.assign(rendering->pColorAttachmentFormats, rendering->pColorAttachmentFormats + rendering->colorAttachmentCount);
+      out.depth_format = rendering->depthAttachmentFormat;
+      out.stencil_format = rendering->stencilAttachmentFormat;
+    }
+    return;
+  }
+  const VkRenderPass_T& pass = *in.renderPass;
+  const Subpass& subpass = pass.subpasses[in.subpass];
+  const SubpassTargets targets = targets_of(pass, in.subpass);
+  out.color_formats = targets.color;
+  out.depth_format = targets.depth, out.stencil_format = targets.stencil;
+  out.input_attachments.color.fill(VK_ATTACHMENT_UNUSED);
+  for (size_t i = 0; i < subpass.color.size(); ++i)
+    if (subpass.color[i] != VK_ATTACHMENT_UNUSED) out.input_attachments.color[i] = input_of(subpass, subpass.color[i]);
+  if (subpass.depth_stencil == VK_ATTACHMENT_UNUSED) return;
+  const uint32_t input = input_of(subpass, subpass.depth_stencil);
+  if (targets.depth != VK_FORMAT_UNDEFINED) out.input_attachments.depth = input;
+  if (targets.stencil != VK_FORMAT_UNDEFINED) out.input_attachments.stencil = input;
+}
+
+// Vulkan ignores tests of what the pass does not have.
+void drop_missing_tests(GraphicsPipelineCreateInfo& info) {
+  if (info.depth_format == VK_FORMAT_UNDEFINED)
+    info.depth_stencil.depth_test = info.depth_stencil.depth_write = info.depth_stencil.depth_bounds_test = false;
+  if (info.stencil_format == VK_FORMAT_UNDEFINED) info.depth_stencil.stencil_test = false;
+}
+
+void take_state(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateInfo& out) {
+  if (in.pVertexInputState) take_vertex_input(*in.pVertexInputState, out);
+  if (in.pInputAssemblyState) {
+    out.topology = in.pInputAssemblyState->topology;
+    out.primitive_restart = in.pInputAssemblyState->primitiveRestartEnable;
+  }
+  if (in.pRasterizationState) take_rasterization(*in.pRasterizationState, out.rasterization);
+  const bool discards = out.rasterization.rasterizer_discard && !is_dynamic(in, {VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE});
+  if (discards) return;  // the pointers below may lead anywhere
+  const bool depth_stencil = out.depth_format != VK_FORMAT_UNDEFINED || out.stencil_format != VK_FORMAT_UNDEFINED;
+  if (in.pMultisampleState) take_multisample(*in.pMultisampleState, out.multisample);
+  if (in.pDepthStencilState && depth_stencil) take_depth_stencil(*in.pDepthStencilState, out.depth_stencil);
+  if (in.pColorBlendState && !out.color_formats.empty()) take_blending(*in.pColorBlendState, out);
+}
+
+void take_viewport(const VkGraphicsPipelineCreateInfo& in, VkPipeline_T& out) {
+  const VkPipelineViewportStateCreateInfo* state = in.pViewportState;
+  const bool discards = in.pRasterizationState && in.pRasterizationState->rasterizerDiscardEnable;
+  if (!state || discards) return;
+  if (!is_dynamic(in, {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_VIEWPORT_WITH_COUNT}) && state->pViewports)
+    out.viewport = state->pViewports[0];
+  if (!is_dynamic(in, {VK_DYNAMIC_STATE_SCISSOR, VK_DYNAMIC_STATE_SCISSOR_WITH_COUNT}) && state->pScissors)
+    out.scissor = state->pScissors[0];
+}
+
+VkResult create(VkDevice device, const VkGraphicsPipelineCreateInfo& in, VkPipeline* out) {
+  GraphicsPipelineCreateInfo info;
+  for (uint32_t i = 0; i < in.stageCount; ++i) {
+    auto stage = stage_of(device, in.pStages[i]);
+    if (!stage) return fail(device, stage.error(), VK_ERROR_INITIALIZATION_FAILED);
+    info.stages.push_back(std::move(*stage));
+  }
+  take_targets(in, info);
+  take_state(in, info);
+  drop_missing_tests(info);
+  if (in.pDynamicState)
+    info.dynamic_states.assign(in.pDynamicState->pDynamicStates, in.pDynamicState->pDynamicStates + in.pDynamicState->dynamicStateCount);
+  if (in.layout) info.layout = in.layout->core;
+  auto core = device->core->create_pipeline(std::move(info));
+  if (!core) return fail(device, core.error(), VK_ERROR_INITIALIZATION_FAILED);
+  auto* pipeline = new VkPipeline_T{*core, {}, {}};
+  take_viewport(in, *pipeline);
+  *out = pipeline;
+  return VK_SUCCESS;
+}
+
+}  // namespace
+
+VkResult VKAPI_CALL CreateGraphicsPipelines(VkDevice device, VkPipelineCache, uint32_t createInfoCount,
+                                            const VkGraphicsPipelineCreateInfo* pCreateInfos, const VkAllocationCallbacks*,
+                                            VkPipeline* pPipelines) {
+  VkResult first = VK_SUCCESS;
+  for (uint32_t i = 0; i < createInfoCount; ++i) {
+    pPipelines[i] = nullptr;
+    const VkResult r = create(device, pCreateInfos[i], &pPipelines[i]);
+    if (first == VK_SUCCESS) first = r;
+  }
+  return first;
+}
+
+VkResult VKAPI_CALL CreateComputePipelines(VkDevice device, VkPipelineCache, uint32_t createInfoCount, const VkComputePipelineCreateInfo*,
+                                           const VkAllocationCallbacks*, VkPipeline* pPipelines) {
+  for (uint32_t i = 0; i < createInfoCount; ++i) pPipelines[i] = new VkPipeline_T;
+  // Programs make such pipelines that never dispatch one (wgpu's validation of indirect draws); the dispatch is the error.
+  say(device->instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_INFO_BIT_EXT,
+      "compute pipeline: compute is not there; a dispatch will be an error of its command buffer");
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroyPipeline(VkDevice, VkPipeline pipeline, const VkAllocationCallbacks*) { delete pipeline; }
+
+}  // namespace tilegpu::icd

@@ -1,0 +1,84 @@
+// icd/queries.cpp -- query pools: occlusion and timestamps. In: queries. Out: results to the host, or to a buffer.
+// Source: Vulkan specification, "Queries".
+#include <cstring>
+
+#include "icd/command_buffer.hpp"
+#include "icd/generated/commands.hpp"
+#include "icd/sync.hpp"
+
+namespace tilegpu::icd {
+
+VkResult VKAPI_CALL CreateQueryPool(VkDevice device, const VkQueryPoolCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
+                                    VkQueryPool* out) {
+  if (pCreateInfo->queryType != VK_QUERY_TYPE_OCCLUSION && pCreateInfo->queryType != VK_QUERY_TYPE_TIMESTAMP)
+    return fail(device, VK_ERROR_FEATURE_NOT_PRESENT,
+                "query pool: queryType is " + std::to_string(pCreateInfo->queryType) + "; there are occlusion queries and timestamps");
+  const QueryType type = pCreateInfo->queryType == VK_QUERY_TYPE_TIMESTAMP ? QueryType::timestamp : QueryType::occlusion;
+  *out = new VkQueryPool_T{std::make_shared<tilegpu::QueryPool>(type, pCreateInfo->queryCount)};
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroyQueryPool(VkDevice, VkQueryPool queryPool, const VkAllocationCallbacks*) { delete queryPool; }
+
+void VKAPI_CALL ResetQueryPool(VkDevice, VkQueryPool queryPool, uint32_t firstQuery, uint32_t queryCount) {
+  for (uint32_t i = 0; i < queryCount; ++i) queryPool->core->available[firstQuery + i] = false;
+}
+
+VkResult VKAPI_CALL GetQueryPoolResults(VkDevice device, VkQueryPool queryPool, uint32_t firstQuery, uint32_t queryCount, size_t dataSize,
+                                        void* pData, VkDeviceSize stride, VkQueryResultFlags flags) {
+  if (flags & VK_QUERY_RESULT_WAIT_BIT)
+    if (const VkResult r = wait_idle(&device->queue); r != VK_SUCCESS) return r;
+  const bool wide = flags & VK_QUERY_RESULT_64_BIT;
+  const size_t word_B = wide ? 8 : 4;
+  const size_t result_B = flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT ? 2 * word_B : word_B;
+  VkResult result = VK_SUCCESS;
+  for (uint32_t i = 0; i < queryCount; ++i) {
+    if (i * stride + result_B > dataSize) return VK_ERROR_VALIDATION_FAILED_EXT;
+    uint8_t* out = static_cast<uint8_t*>(pData) + i * stride;
+    const auto put = [&](uint64_t value) {
+      const auto narrow = static_cast<uint32_t>(value);
+      std::memcpy(out, wide ? static_cast<const void*>(&value) : &narrow, word_B);
+      out += word_B;
+    };
+    const bool available = queryPool->core->available[firstQuery + i];
+    if (available)
+      put(queryPool->core->values[firstQuery + i]);
+    else if (flags & VK_QUERY_RESULT_PARTIAL_BIT)
+      put(0);
+    else
+      out += word_B, result = VK_NOT_READY;
+    if (flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT) put(available);
+  }
+  return result;
+}
+
+void VKAPI_CALL CmdResetQueryPool(VkCommandBuffer commandBuffer, VkQueryPool queryPool, uint32_t firstQuery, uint32_t queryCount) {
+  record(commandBuffer, commandBuffer->core->reset_query_pool(queryPool->core, firstQuery, queryCount));
+}
+
+void VKAPI_CALL CmdBeginQuery(VkCommandBuffer commandBuffer, VkQueryPool queryPool, uint32_t query, VkQueryControlFlags flags) {
+  record(commandBuffer, commandBuffer->core->begin_query(queryPool->core, query, flags & VK_QUERY_CONTROL_PRECISE_BIT));
+}
+
+void VKAPI_CALL CmdEndQuery(VkCommandBuffer commandBuffer, VkQueryPool queryPool, uint32_t query) {
+  record(commandBuffer, commandBuffer->core->end_query(queryPool->core, query));
+}
+
+void VKAPI_CALL CmdWriteTimestamp2(VkCommandBuffer commandBuffer, VkPipelineStageFlags2, VkQueryPool queryPool, uint32_t query) {
+  if (commandBuffer->pass.rendering)
+    commandBuffer->pass.timestamps.emplace_back(queryPool, query);
+  else
+    record(commandBuffer, commandBuffer->core->write_timestamp(queryPool->core, query));
+}
+
+void VKAPI_CALL CmdWriteTimestamp(VkCommandBuffer commandBuffer, VkPipelineStageFlagBits, VkQueryPool queryPool, uint32_t query) {
+  CmdWriteTimestamp2(commandBuffer, 0, queryPool, query);
+}
+
+void VKAPI_CALL CmdCopyQueryPoolResults(VkCommandBuffer commandBuffer, VkQueryPool queryPool, uint32_t firstQuery, uint32_t queryCount,
+                                        VkBuffer dstBuffer, VkDeviceSize dstOffset, VkDeviceSize stride, VkQueryResultFlags flags) {
+  record(commandBuffer,
+         commandBuffer->core->copy_query_pool_results(queryPool->core, firstQuery, queryCount, dstBuffer->core, dstOffset, stride, flags));
+}
+
+}  // namespace tilegpu::icd

@@ -1,0 +1,161 @@
+// icd/queue.cpp -- submission. In: VkSubmitInfo, VkSubmitInfo2. Out: submissions of the core, in order; returns at once.
+//
+// There is one queue and the core keeps its order, so that a semaphore that was signaled before is no wait at all. Only a timeline's
+// value that nobody has submitted yet holds a batch back, and with it all that come later.
+// Source: Vulkan specification, "Command Buffer Submission", "Semaphores" (wait before signal).
+#include "icd/generated/commands.hpp"
+#include "icd/report.hpp"
+#include "icd/sync.hpp"
+
+namespace tilegpu::icd {
+namespace {
+
+// Whether every value that the batch waits for is there or on its way: the queue's order does the rest.
+bool may_go(VkDevice device, const Batch& batch) {
+  const std::lock_guard guard(device->timeline_lock);
+  for (const auto& [semaphore, value] : batch.waits)
+    if (semaphore->timeline && on_its_way(*semaphore) < value) return false;
+  return true;
+}
+
+void defer(VkQueue queue) {
+  const VkDevice device = queue->device;
+  std::unique_lock guard(queue->lock);
+  while (!queue->ending) {
+    if (!queue->deferred.empty() && may_go(device, queue->deferred.front())) {
+      Batch batch = std::move(queue->deferred.front());
+      queue->deferred.pop_front();
+      (void)submit_now(queue, std::move(batch));
+      continue;
+    }
+    guard.unlock();
+    {
+      std::unique_lock timeline(device->timeline_lock);
+      device->timeline_moved.wait_for(timeline, std::chrono::milliseconds(10));
+    }
+    guard.lock();
+  }
+}
+
+template <class Info>
+const uint64_t* values_of(const Info& info, bool waits, uint32_t& count) {
+  const auto* timeline = find_next<VkTimelineSemaphoreSubmitInfo>(info.pNext, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+  count = !timeline ? 0 : waits ? timeline->waitSemaphoreValueCount : timeline->signalSemaphoreValueCount;
+  return !timeline ? nullptr : waits ? timeline->pWaitSemaphoreValues : timeline->pSignalSemaphoreValues;
+}
+
+}  // namespace
+
+VkResult submit_now(VkQueue queue, Batch batch) {
+  const VkDevice device = queue->device;
+  if (!batch.command_buffers.empty()) {
+    auto submitted = device->core->submit({std::move(batch.command_buffers), {}});
+    if (!submitted) {
+      device->lost = true;
+      return fail(device, VK_ERROR_DEVICE_LOST, "vkQueueSubmit: " + submitted.error().message);
+    }
+    queue->last = *submitted;
+  }
+  {
+    const std::lock_guard guard(device->timeline_lock);
+    for (const auto& [semaphore, value] : batch.signals) {
+      if (!semaphore->timeline) continue;
+      if (queue->last && !queue->last->signaled())
+        semaphore->pending.emplace_back(value, queue->last);
+      else
+        semaphore->value = std::max(reached(*semaphore), value);
+    }
+  }
+  if (batch.fence) {
+    const std::lock_guard guard(batch.fence->lock);
+    batch.fence->pending = queue->last;
+    batch.fence->signaled = !queue->last;
+  }
+  device->timeline_moved.notify_all();
+  return VK_SUCCESS;
+}
+
+VkResult submit(VkQueue queue, Batch batch) {
+  const std::lock_guard guard(queue->lock);
+  if (queue->device->lost) return VK_ERROR_DEVICE_LOST;
+  if (queue->deferred.empty() && may_go(queue->device, batch)) return submit_now(queue, std::move(batch));
+  queue->deferred.push_back(std::move(batch));
+  if (!queue->deferring.joinable()) queue->deferring = std::thread(defer, queue);
+  return VK_SUCCESS;
+}
+
+VkResult wait_idle(VkQueue queue) {
+  for (;;) {
+    std::shared_ptr<tilegpu::Submission> last;
+    bool deferred = false;
+    {
+      const std::lock_guard guard(queue->lock);
+      last = queue->last;
+      deferred = !queue->deferred.empty();
+    }
+    if (last) {
+      last->wait(-1);
+      if (const VkResult r = check(queue->device, *last); r != VK_SUCCESS) return r;
+    }
+    if (!deferred) return queue->device->lost ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
+    std::unique_lock timeline(queue->device->timeline_lock);
+    queue->device->timeline_moved.wait_for(timeline, std::chrono::milliseconds(10));
+  }
+}
+
+void end_queue(VkQueue queue) {
+  {
+    const std::lock_guard guard(queue->lock);
+    queue->ending = true;
+  }
+  queue->device->timeline_moved.notify_all();
+  if (queue->deferring.joinable()) queue->deferring.join();
+}
+
+VkResult VKAPI_CALL QueueSubmit(VkQueue queue, uint32_t submitCount, const VkSubmitInfo* pSubmits, VkFence fence) {
+  for (uint32_t i = 0; i < submitCount || (i == 0 && fence); ++i) {
+    Batch batch;
+    if (i < submitCount) {
+      const VkSubmitInfo& info = pSubmits[i];
+      uint32_t wait_count = 0, signal_count = 0;
+      const uint64_t* waits = values_of(info, true, wait_count);
+      const uint64_t* signals = values_of(info, false, signal_count);
+      for (uint32_t k = 0; k < info.waitSemaphoreCount; ++k)
+        batch.waits.emplace_back(info.pWaitSemaphores[k]->shared, k < wait_count ? waits[k] : 0);
+      for (uint32_t k = 0; k < info.signalSemaphoreCount; ++k)
+        batch.signals.emplace_back(info.pSignalSemaphores[k]->shared, k < signal_count ? signals[k] : 0);
+      for (uint32_t k = 0; k < info.commandBufferCount; ++k) batch.command_buffers.push_back(info.pCommandBuffers[k]->core);
+    }
+    if (fence && i + 1 >= submitCount) batch.fence = fence->shared;
+    if (const VkResult r = submit(queue, std::move(batch)); r != VK_SUCCESS) return r;
+  }
+  return VK_SUCCESS;
+}
+
+VkResult VKAPI_CALL QueueSubmit2(VkQueue queue, uint32_t submitCount, const VkSubmitInfo2* pSubmits, VkFence fence) {
+  for (uint32_t i = 0; i < submitCount || (i == 0 && fence); ++i) {
+    Batch batch;
+    if (i < submitCount) {
+      const VkSubmitInfo2& info = pSubmits[i];
+      for (uint32_t k = 0; k < info.waitSemaphoreInfoCount; ++k)
+        batch.waits.emplace_back(info.pWaitSemaphoreInfos[k].semaphore->shared, info.pWaitSemaphoreInfos[k].value);
+      for (uint32_t k = 0; k < info.signalSemaphoreInfoCount; ++k)
+        batch.signals.emplace_back(info.pSignalSemaphoreInfos[k].semaphore->shared, info.pSignalSemaphoreInfos[k].value);
+      for (uint32_t k = 0; k < info.commandBufferInfoCount; ++k)
+        batch.command_buffers.push_back(info.pCommandBufferInfos[k].commandBuffer->core);
+    }
+    if (fence && i + 1 >= submitCount) batch.fence = fence->shared;
+    if (const VkResult r = submit(queue, std::move(batch)); r != VK_SUCCESS) return r;
+  }
+  return VK_SUCCESS;
+}
+
+VkResult VKAPI_CALL QueueWaitIdle(VkQueue queue) { return wait_idle(queue); }
+VkResult VKAPI_CALL DeviceWaitIdle(VkDevice device) { return wait_idle(&device->queue); }
+
+VkResult VKAPI_CALL QueueBindSparse(VkQueue queue, uint32_t bindInfoCount, const VkBindSparseInfo*, VkFence fence) {
+  if (bindInfoCount) return fail(queue->device, VK_ERROR_FEATURE_NOT_PRESENT, "vkQueueBindSparse: sparseBinding is not there");
+  return fence ? QueueSubmit(queue, 0, nullptr, fence) : VK_SUCCESS;
+}
+
+}  // namespace tilegpu::icd

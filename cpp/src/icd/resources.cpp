@@ -1,0 +1,99 @@
+// icd/resources.cpp -- buffers, images, views, samplers.
+//
+// In: Vulkan's create infos. Out: the core's objects; what the core does not have is refused with its message.
+// Source: Vulkan specification, "Resource Creation", "Samplers".
+#include "icd/generated/commands.hpp"
+#include "icd/report.hpp"
+
+namespace tilegpu::icd {
+
+VkResult VKAPI_CALL CreateBuffer(VkDevice device, const VkBufferCreateInfo* pCreateInfo, const VkAllocationCallbacks*, VkBuffer* pBuffer) {
+  if (pCreateInfo->flags & ~static_cast<VkBufferCreateFlags>(VK_BUFFER_CREATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT))
+    return fail(device, VK_ERROR_FEATURE_NOT_PRESENT,
+                "buffer: flags are " + std::to_string(pCreateInfo->flags) + "; sparse and protected buffers are not there");
+  tilegpu::BufferCreateInfo info;
+  info.size_B = pCreateInfo->size;
+  info.usage = pCreateInfo->usage;
+  auto core = tilegpu::Buffer::create(info);
+  if (!core) return fail(device, core.error(), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+  *pBuffer = new VkBuffer_T{*core};
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroyBuffer(VkDevice, VkBuffer buffer, const VkAllocationCallbacks*) { delete buffer; }
+
+VkResult VKAPI_CALL CreateImage(VkDevice device, const VkImageCreateInfo* pCreateInfo, const VkAllocationCallbacks*, VkImage* pImage) {
+  VkPhysicalDeviceImageFormatInfo2 asked{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_FORMAT_INFO_2};
+  asked.format = pCreateInfo->format, asked.type = pCreateInfo->imageType, asked.tiling = pCreateInfo->tiling;
+  asked.usage = pCreateInfo->usage, asked.flags = pCreateInfo->flags;
+  VkImageFormatProperties limits{};
+  if (const VkResult r = image_limits(asked, limits); r != VK_SUCCESS || !(limits.sampleCounts & pCreateInfo->samples))
+    return fail(device, VK_ERROR_FORMAT_NOT_SUPPORTED,
+                "image: " + format_name(pCreateInfo->format) + " with type " + std::to_string(pCreateInfo->imageType) + ", usage " +
+                    std::to_string(pCreateInfo->usage) + ", flags " + std::to_string(pCreateInfo->flags) + ", samples " +
+                    std::to_string(pCreateInfo->samples) + " is not there; vkGetPhysicalDeviceImageFormatProperties says what is");
+  tilegpu::ImageCreateInfo info;
+  info.format = pCreateInfo->format;
+  info.width_px = pCreateInfo->extent.width, info.height_px = pCreateInfo->extent.height;
+  info.depth_px = pCreateInfo->extent.depth;
+  info.type = pCreateInfo->imageType;
+  info.mip_levels = pCreateInfo->mipLevels, info.array_layers = pCreateInfo->arrayLayers;
+  info.samples = pCreateInfo->samples;
+  info.usage = pCreateInfo->usage;
+  info.flags = pCreateInfo->flags & ~static_cast<VkImageCreateFlags>(VK_IMAGE_CREATE_EXTENDED_USAGE_BIT);
+  auto core = tilegpu::Image::create(info);
+  if (!core) return fail(device, core.error(), VK_ERROR_FORMAT_NOT_SUPPORTED);
+  *pImage = new VkImage_T{*core, pCreateInfo->tiling};
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroyImage(VkDevice, VkImage image, const VkAllocationCallbacks*) { delete image; }
+
+void VKAPI_CALL GetImageSubresourceLayout(VkDevice, VkImage image, const VkImageSubresource* pSubresource, VkSubresourceLayout* pLayout) {
+  const tilegpu::Image& core = *image->core;
+  const auto aspect = static_cast<VkImageAspectFlagBits>(pSubresource->aspectMask);
+  const bool volume = core.info().type == VK_IMAGE_TYPE_3D;
+  const SubresourceLayout at = core.layout(aspect, pSubresource->mipLevel, volume ? 0 : pSubresource->arrayLayer);
+  const uint64_t all_B = volume ? at.size_B * core.extent(pSubresource->mipLevel).depth : at.size_B;
+  *pLayout = {at.offset_B, all_B, at.row_pitch_B, at.size_B, at.size_B};
+}
+
+VkResult VKAPI_CALL CreateImageView(VkDevice device, const VkImageViewCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
+                                    VkImageView* pView) {
+  tilegpu::ImageViewCreateInfo info;
+  info.image = pCreateInfo->image->core;
+  info.type = pCreateInfo->viewType;
+  info.format = pCreateInfo->format;
+  info.aspects = pCreateInfo->subresourceRange.aspectMask;
+  info.base_level = pCreateInfo->subresourceRange.baseMipLevel, info.level_count = pCreateInfo->subresourceRange.levelCount;
+  info.base_layer = pCreateInfo->subresourceRange.baseArrayLayer, info.layer_count = pCreateInfo->subresourceRange.layerCount;
+  info.swizzle = pCreateInfo->components;
+  auto core = tilegpu::ImageView::create(info);
+  if (!core) return fail(device, core.error(), VK_ERROR_VALIDATION_FAILED_EXT);
+  *pView = new VkImageView_T{*core};
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroyImageView(VkDevice, VkImageView imageView, const VkAllocationCallbacks*) { delete imageView; }
+
+VkResult VKAPI_CALL CreateSampler(VkDevice device, const VkSamplerCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
+                                  VkSampler* pSampler) {
+  if (pCreateInfo->anisotropyEnable && pCreateInfo->maxAnisotropy > 1)
+    return fail(device, VK_ERROR_FEATURE_NOT_PRESENT, "sampler: anisotropyEnable is true; samplerAnisotropy is not there, set it to false");
+  tilegpu::SamplerCreateInfo info;
+  info.mag_filter = pCreateInfo->magFilter, info.min_filter = pCreateInfo->minFilter;
+  info.mipmap_mode = pCreateInfo->mipmapMode;
+  info.address_u = pCreateInfo->addressModeU, info.address_v = pCreateInfo->addressModeV, info.address_w = pCreateInfo->addressModeW;
+  info.mip_lod_bias = pCreateInfo->mipLodBias, info.min_lod = pCreateInfo->minLod, info.max_lod = pCreateInfo->maxLod;
+  info.compare_enable = pCreateInfo->compareEnable, info.compare_op = pCreateInfo->compareOp;
+  info.border_color = pCreateInfo->borderColor;
+  info.unnormalized_coordinates = pCreateInfo->unnormalizedCoordinates;
+  auto core = tilegpu::Sampler::create(info);
+  if (!core) return fail(device, core.error(), VK_ERROR_VALIDATION_FAILED_EXT);
+  *pSampler = new VkSampler_T{*core};
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroySampler(VkDevice, VkSampler sampler, const VkAllocationCallbacks*) { delete sampler; }
+
+}  // namespace tilegpu::icd

@@ -1,0 +1,183 @@
+// icd/sync.cpp -- fences, and binary and timeline semaphores.
+//
+// In: handles, timeouts. Out: their states. Source: Vulkan specification, "Fences", "Semaphores".
+#include "icd/sync.hpp"
+
+#include <algorithm>
+
+#include "icd/generated/commands.hpp"
+#include "icd/report.hpp"
+
+namespace tilegpu::icd {
+
+using Clock = std::chrono::steady_clock;
+
+Clock::time_point deadline_of(uint64_t timeout_ns) {
+  constexpr uint64_t kYear_ns = 365ull * 24 * 3600 * 1000000000;
+  return Clock::now() + std::chrono::nanoseconds(std::min(timeout_ns, kYear_ns));
+}
+
+namespace {
+
+int64_t left_ms(Clock::time_point deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  return std::max<int64_t>(0, left);
+}
+
+// Whether the fence is signaled; what was pending and has ended is checked.
+VkResult status_of(VkDevice device, Fence& fence) {
+  const std::lock_guard guard(fence.lock);
+  if (fence.signaled) return VK_SUCCESS;
+  if (!fence.pending || !fence.pending->signaled()) return VK_NOT_READY;
+  const VkResult result = check(device, *fence.pending);
+  fence.signaled = true;
+  fence.pending.reset();
+  return result;
+}
+
+// Waits until `deadline` at most.
+VkResult wait_for(VkDevice device, Fence& fence, Clock::time_point deadline) {
+  for (;;) {
+    if (const VkResult r = status_of(device, fence); r != VK_NOT_READY) return r;
+    std::shared_ptr<tilegpu::Submission> pending;
+    {
+      const std::lock_guard guard(fence.lock);
+      pending = fence.pending;
+    }
+    if (pending) {
+      if (!pending->wait(left_ms(deadline))) return VK_TIMEOUT;
+    } else {  // its batch is deferred, or another thread has yet to submit it
+      std::unique_lock guard(device->timeline_lock);
+      if (device->timeline_moved.wait_until(guard, std::min(deadline, Clock::now() + std::chrono::milliseconds(10))) ==
+              std::cv_status::timeout &&
+          Clock::now() >= deadline)
+        return VK_TIMEOUT;
+    }
+  }
+}
+
+}  // namespace
+
+VkResult check(VkDevice device, const tilegpu::Submission& submission) {
+  const Error* error = submission.error();
+  if (!error) return VK_SUCCESS;
+  if (!device->lost.exchange(true)) fail(device, VK_ERROR_DEVICE_LOST, "the device is lost: " + error->message);
+  return VK_ERROR_DEVICE_LOST;
+}
+
+uint64_t reached(Semaphore& semaphore) {
+  size_t done = 0;
+  while (done < semaphore.pending.size() && semaphore.pending[done].second->signaled()) {
+    semaphore.value = std::max(semaphore.value, semaphore.pending[done].first);
+    done++;
+  }
+  semaphore.pending.erase(semaphore.pending.begin(), semaphore.pending.begin() + static_cast<ptrdiff_t>(done));
+  return semaphore.value;
+}
+
+uint64_t on_its_way(Semaphore& semaphore) {
+  uint64_t value = reached(semaphore);
+  for (const auto& [later, submission] : semaphore.pending) value = std::max(value, later);
+  return value;
+}
+
+// --- fences
+
+VkResult VKAPI_CALL CreateFence(VkDevice, const VkFenceCreateInfo* pCreateInfo, const VkAllocationCallbacks*, VkFence* pFence) {
+  auto fence = std::make_shared<Fence>();
+  fence->signaled = pCreateInfo->flags & VK_FENCE_CREATE_SIGNALED_BIT;
+  *pFence = new VkFence_T{std::move(fence)};
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroyFence(VkDevice, VkFence fence, const VkAllocationCallbacks*) { delete fence; }
+
+VkResult VKAPI_CALL ResetFences(VkDevice, uint32_t fenceCount, const VkFence* pFences) {
+  for (uint32_t i = 0; i < fenceCount; ++i) {
+    const std::lock_guard guard(pFences[i]->shared->lock);
+    pFences[i]->shared->signaled = false;
+    pFences[i]->shared->pending.reset();
+  }
+  return VK_SUCCESS;
+}
+
+VkResult VKAPI_CALL GetFenceStatus(VkDevice device, VkFence fence) {
+  return device->lost ? VK_ERROR_DEVICE_LOST : status_of(device, *fence->shared);
+}
+
+VkResult VKAPI_CALL WaitForFences(VkDevice device, uint32_t fenceCount, const VkFence* pFences, VkBool32 waitAll, uint64_t timeout) {
+  const Clock::time_point deadline = deadline_of(timeout);
+  if (waitAll || fenceCount == 1) {
+    for (uint32_t i = 0; i < fenceCount; ++i)
+      if (const VkResult r = wait_for(device, *pFences[i]->shared, deadline); r != VK_SUCCESS) return r;
+    return VK_SUCCESS;
+  }
+  // The queue is in order, so that a short wait for each in turn loses little.
+  for (;;) {
+    for (uint32_t i = 0; i < fenceCount; ++i)
+      if (const VkResult r = status_of(device, *pFences[i]->shared); r != VK_NOT_READY) return r;
+    if (Clock::now() >= deadline) return VK_TIMEOUT;
+    wait_for(device, *pFences[0]->shared, std::min(deadline, Clock::now() + std::chrono::milliseconds(1)));
+  }
+}
+
+// --- semaphores
+
+VkResult VKAPI_CALL CreateSemaphore(VkDevice, const VkSemaphoreCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
+                                    VkSemaphore* pSemaphore) {
+  auto semaphore = std::make_shared<Semaphore>();
+  if (const auto* type = find_next<VkSemaphoreTypeCreateInfo>(pCreateInfo->pNext, VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO)) {
+    semaphore->timeline = type->semaphoreType == VK_SEMAPHORE_TYPE_TIMELINE;
+    semaphore->value = type->initialValue;
+  }
+  *pSemaphore = new VkSemaphore_T{std::move(semaphore)};
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroySemaphore(VkDevice, VkSemaphore semaphore, const VkAllocationCallbacks*) { delete semaphore; }
+
+VkResult VKAPI_CALL GetSemaphoreCounterValue(VkDevice device, VkSemaphore semaphore, uint64_t* pValue) {
+  const std::lock_guard guard(device->timeline_lock);
+  *pValue = reached(*semaphore->shared);
+  return device->lost ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
+}
+
+VkResult VKAPI_CALL SignalSemaphore(VkDevice device, const VkSemaphoreSignalInfo* pSignalInfo) {
+  {
+    const std::lock_guard guard(device->timeline_lock);
+    Semaphore& semaphore = *pSignalInfo->semaphore->shared;
+    semaphore.value = std::max(semaphore.value, pSignalInfo->value);
+  }
+  device->timeline_moved.notify_all();
+  return VK_SUCCESS;
+}
+
+VkResult VKAPI_CALL WaitSemaphores(VkDevice device, const VkSemaphoreWaitInfo* pWaitInfo, uint64_t timeout) {
+  const Clock::time_point deadline = deadline_of(timeout);
+  const bool any = pWaitInfo->flags & VK_SEMAPHORE_WAIT_ANY_BIT;
+  std::unique_lock guard(device->timeline_lock);
+  for (;;) {
+    uint32_t there = 0;
+    std::shared_ptr<tilegpu::Submission> next;  // whose end may change the answer
+    for (uint32_t i = 0; i < pWaitInfo->semaphoreCount; ++i) {
+      Semaphore& semaphore = *pWaitInfo->pSemaphores[i]->shared;
+      if (reached(semaphore) >= pWaitInfo->pValues[i])
+        there++;
+      else if (!semaphore.pending.empty())
+        next = semaphore.pending.front().second;
+    }
+    if (device->lost) return VK_ERROR_DEVICE_LOST;
+    if (there == pWaitInfo->semaphoreCount || (any && there)) return VK_SUCCESS;
+    if (Clock::now() >= deadline) return VK_TIMEOUT;
+    if (next) {
+      guard.unlock();
+      next->wait(any ? std::min<int64_t>(1, left_ms(deadline)) : left_ms(deadline));
+      if (next->signaled()) (void)check(device, *next);
+      guard.lock();
+    } else {
+      device->timeline_moved.wait_until(guard, deadline);
+    }
+  }
+}
+
+}  // namespace tilegpu::icd

@@ -1,0 +1,205 @@
+// tests/vulkan_fixture.hpp -- a program on the driver without the loader: commands by vkGetInstanceProcAddr, an instance that keeps what
+// is said, a device, memory, images.
+#pragma once
+
+#include <vulkan/vk_icd.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "tilegpu/device.hpp"
+
+extern "C" {
+VkResult vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t* version);
+PFN_vkVoidFunction vk_icdGetInstanceProcAddr(VkInstance instance, const char* name);
+PFN_vkVoidFunction vk_icdGetPhysicalDeviceProcAddr(VkInstance instance, const char* name);
+}
+
+namespace tilegpu::test {
+
+// The commands that tests call; TILEGPU_VK(CmdDraw) is a pointer `CmdDraw`.
+// clang-format off
+#define TILEGPU_VK_COMMANDS(X) \
+  X(CreateInstance) X(DestroyInstance) X(EnumeratePhysicalDevices) X(GetPhysicalDeviceProperties) X(GetPhysicalDeviceFeatures) \
+  X(CreateDevice) X(DestroyDevice) X(GetDeviceProcAddr) X(GetDeviceQueue) X(CreateDebugUtilsMessengerEXT) \
+  X(DestroyDebugUtilsMessengerEXT) X(AllocateMemory) X(FreeMemory) X(MapMemory) X(UnmapMemory) X(CreateBuffer) X(DestroyBuffer) \
+  X(GetBufferMemoryRequirements) X(BindBufferMemory) X(CreateImage) X(DestroyImage) X(GetImageMemoryRequirements) \
+  X(BindImageMemory) X(CreateImageView) X(DestroyImageView) X(CreateSampler) X(DestroySampler) X(CreateRenderPass) \
+  X(DestroyRenderPass) X(CreateFramebuffer) X(DestroyFramebuffer) X(CreateShaderModule) X(DestroyShaderModule) \
+  X(CreateDescriptorSetLayout) X(DestroyDescriptorSetLayout) X(CreatePipelineLayout) X(DestroyPipelineLayout) \
+  X(CreateGraphicsPipelines) X(DestroyPipeline) X(CreateDescriptorPool) X(DestroyDescriptorPool) X(AllocateDescriptorSets) \
+  X(UpdateDescriptorSets) X(CreateCommandPool) X(DestroyCommandPool) X(AllocateCommandBuffers) X(BeginCommandBuffer) \
+  X(EndCommandBuffer) X(CmdBeginRenderPass) X(CmdNextSubpass) X(CmdEndRenderPass) X(CmdBindPipeline) X(CmdSetViewport) \
+  X(CmdSetScissor) X(CmdPushConstants) X(CmdBindDescriptorSets) X(CmdBindVertexBuffers) X(CmdDraw) X(CmdCopyImageToBuffer) \
+  X(CmdPipelineBarrier) X(CmdFillBuffer) X(CmdDispatch) X(QueueSubmit) X(QueueWaitIdle) X(DeviceWaitIdle) X(CreateFence) \
+  X(DestroyFence) X(WaitForFences) X(GetFenceStatus) X(ResetFences) X(CreateSemaphore) X(DestroySemaphore) X(SignalSemaphore) \
+  X(WaitSemaphores) X(GetSemaphoreCounterValue) X(CreateQueryPool) X(DestroyQueryPool) X(CmdResetQueryPool) X(CmdBeginQuery) \
+  X(CmdEndQuery) X(CmdWriteTimestamp) X(GetQueryPoolResults)
+// clang-format on
+
+/// An instance and a device, and what the driver said.
+struct Program {
+#define TILEGPU_VK(name) PFN_vk##name name = nullptr;
+  TILEGPU_VK_COMMANDS(TILEGPU_VK)
+#undef TILEGPU_VK
+  VkInstance instance = nullptr;
+  VkPhysicalDevice physical_device = nullptr;
+  VkDevice device = nullptr;
+  VkQueue queue = nullptr;
+  VkCommandPool pool = nullptr;
+  std::vector<std::string> said;
+
+  static VkBool32 VKAPI_CALL hear(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT,
+                                  const VkDebugUtilsMessengerCallbackDataEXT* data, void* self) {
+    if (severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT) static_cast<Program*>(self)->said.emplace_back(data->pMessage);
+    return VK_FALSE;
+  }
+
+  Program() {
+    uint32_t version = 7;
+    CHECK(vk_icdNegotiateLoaderICDInterfaceVersion(&version) == VK_SUCCESS && version == 7);
+    load(CreateInstance, "vkCreateInstance");
+    VkDebugUtilsMessengerCreateInfoEXT messenger{VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT};
+    messenger.messageSeverity = 0x1111, messenger.messageType = 7;
+    messenger.pfnUserCallback = hear, messenger.pUserData = this;
+    const char* extensions[] = {"VK_EXT_debug_utils", "VK_KHR_get_physical_device_properties2"};
+    VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
+    application.apiVersion = VK_API_VERSION_1_1;
+    VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
+    info.pNext = &messenger, info.pApplicationInfo = &application;
+    info.enabledExtensionCount = 2, info.ppEnabledExtensionNames = extensions;
+    CHECK(CreateInstance(&info, nullptr, &instance) == VK_SUCCESS);
+#define TILEGPU_VK(name) load(name, "vk" #name);
+    TILEGPU_VK_COMMANDS(TILEGPU_VK)
+#undef TILEGPU_VK
+    VkDebugUtilsMessengerEXT made = nullptr;
+    CHECK(CreateDebugUtilsMessengerEXT(instance, &messenger, nullptr, &made) == VK_SUCCESS);
+    uint32_t one = 1;
+    CHECK(EnumeratePhysicalDevices(instance, &one, &physical_device) == VK_SUCCESS && one == 1);
+    make_device();
+  }
+  Program(const Program&) = delete;
+  ~Program() {
+    DestroyCommandPool(device, pool, nullptr);
+    DestroyDevice(device, nullptr);
+    DestroyInstance(instance, nullptr);
+  }
+
+  template <class F>
+  void load(F& function, const char* name) {
+    // Timelines are an extension of 1.1.
+    auto found = vk_icdGetInstanceProcAddr(instance, name);
+    if (!found) found = vk_icdGetInstanceProcAddr(instance, (std::string(name) + "KHR").c_str());
+    function = reinterpret_cast<F>(found);
+    CHECK_MESSAGE(function || !instance, name);
+  }
+
+  void make_device() {
+    const char* extensions[] = {"VK_KHR_timeline_semaphore"};
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES, nullptr, VK_TRUE};
+    const float priority = 1;
+    VkDeviceQueueCreateInfo queues{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
+    queues.queueCount = 1, queues.pQueuePriorities = &priority;
+    VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &timeline};
+    info.queueCreateInfoCount = 1, info.pQueueCreateInfos = &queues;
+    info.enabledExtensionCount = 1, info.ppEnabledExtensionNames = extensions;
+    CHECK(CreateDevice(physical_device, &info, nullptr, &device) == VK_SUCCESS);
+    GetDeviceQueue(device, 0, 0, &queue);
+    VkCommandPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    CHECK(CreateCommandPool(device, &pool_info, nullptr, &pool) == VK_SUCCESS);
+  }
+
+  bool heard(const char* part) const {
+    for (const std::string& text : said)
+      if (text.find(part) != std::string::npos) return true;
+    return false;
+  }
+
+  VkDeviceMemory allocate(uint64_t size_B, uint32_t type = 0) {
+    VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, nullptr, size_B, type};
+    VkDeviceMemory memory = nullptr;
+    CHECK(AllocateMemory(device, &info, nullptr, &memory) == VK_SUCCESS);
+    return memory;
+  }
+
+  struct MappedBuffer {
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    uint8_t* data;
+  };
+  MappedBuffer buffer(uint64_t size_B, VkBufferUsageFlags usage) {
+    VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
+    info.size = size_B, info.usage = usage;
+    MappedBuffer out{};
+    CHECK(CreateBuffer(device, &info, nullptr, &out.buffer) == VK_SUCCESS);
+    VkMemoryRequirements needs;
+    GetBufferMemoryRequirements(device, out.buffer, &needs);
+    out.memory = allocate(needs.size);
+    CHECK(BindBufferMemory(device, out.buffer, out.memory, 0) == VK_SUCCESS);
+    CHECK(MapMemory(device, out.memory, 0, VK_WHOLE_SIZE, 0, reinterpret_cast<void**>(&out.data)) == VK_SUCCESS);
+    return out;
+  }
+  void destroy(const MappedBuffer& b) {
+    DestroyBuffer(device, b.buffer, nullptr);
+    FreeMemory(device, b.memory, nullptr);
+  }
+
+  struct BoundImage {
+    VkImage image;
+    VkImageView view;
+    VkDeviceMemory memory;
+  };
+  BoundImage image(VkFormat format, uint32_t width_px, uint32_t height_px, VkImageUsageFlags usage, bool lazy = false) {
+    VkImageCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
+    info.imageType = VK_IMAGE_TYPE_2D, info.format = format, info.extent = {width_px, height_px, 1};
+    info.mipLevels = info.arrayLayers = 1, info.samples = VK_SAMPLE_COUNT_1_BIT, info.usage = usage;
+    BoundImage out{};
+    CHECK(CreateImage(device, &info, nullptr, &out.image) == VK_SUCCESS);
+    VkMemoryRequirements needs;
+    GetImageMemoryRequirements(device, out.image, &needs);
+    CHECK(!lazy || needs.memoryTypeBits & 2);
+    out.memory = allocate(needs.size, lazy ? 1 : 0);
+    CHECK(BindImageMemory(device, out.image, out.memory, 0) == VK_SUCCESS);
+    VkImageViewCreateInfo view{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
+    view.image = out.image, view.viewType = VK_IMAGE_VIEW_TYPE_2D, view.format = format;
+    view.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+    CHECK(CreateImageView(device, &view, nullptr, &out.view) == VK_SUCCESS);
+    return out;
+  }
+  void destroy(const BoundImage& i) {
+    DestroyImageView(device, i.view, nullptr);
+    DestroyImage(device, i.image, nullptr);
+    FreeMemory(device, i.memory, nullptr);
+  }
+
+  VkShaderModule shader(const char* text, VkShaderStageFlagBits stage) {
+    GlslSource source;
+    source.text = text, source.stage = stage;
+    auto words = compile_glsl(source);
+    if (!CHECK(words)) return nullptr;
+    VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, words->size() * 4, words->data()};
+    VkShaderModule module = nullptr;
+    CHECK(CreateShaderModule(device, &info, nullptr, &module) == VK_SUCCESS);
+    return module;
+  }
+
+  VkCommandBuffer begin() {
+    VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
+    VkCommandBuffer commands = nullptr;
+    CHECK(AllocateCommandBuffers(device, &info, &commands) == VK_SUCCESS);
+    const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    CHECK(BeginCommandBuffer(commands, &begin) == VK_SUCCESS);
+    return commands;
+  }
+  void run(VkCommandBuffer commands) {
+    CHECK(EndCommandBuffer(commands) == VK_SUCCESS);
+    VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO};
+    info.commandBufferCount = 1, info.pCommandBuffers = &commands;
+    CHECK(QueueSubmit(queue, 1, &info, nullptr) == VK_SUCCESS);
+    CHECK(QueueWaitIdle(queue) == VK_SUCCESS);
+  }
+};
+
+}  // namespace tilegpu::test
