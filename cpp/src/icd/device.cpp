@@ -11,18 +11,15 @@
 namespace tilegpu::icd {
 namespace {
 
-const char* environment(const char* name) {
-  const char* text = std::getenv(name);
-  return text ? text : "";
-}
+const char* given(const char* text) { return text ? text : ""; }
 
 DeviceCreateInfo core_info() {
   DeviceCreateInfo info;
-  if (const char* profile = environment("TILEGPU_PROFILE"); *profile) info.profile = profile;
-  info.threads = static_cast<uint32_t>(std::strtoul(environment("TILEGPU_THREADS"), nullptr, 10));
-  info.lanes = static_cast<uint32_t>(std::strtoul(environment("TILEGPU_LANES"), nullptr, 10));
-  info.bin_px = static_cast<uint32_t>(std::strtoul(environment("TILEGPU_BIN"), nullptr, 10));
-  info.jit_target = environment("TILEGPU_JIT_TARGET");
+  if (const char* profile = given(std::getenv("TILEGPU_PROFILE")); *profile) info.profile = profile;
+  info.threads = static_cast<uint32_t>(std::strtoul(given(std::getenv("TILEGPU_THREADS")), nullptr, 10));
+  info.lanes = static_cast<uint32_t>(std::strtoul(given(std::getenv("TILEGPU_LANES")), nullptr, 10));
+  info.bin_px = static_cast<uint32_t>(std::strtoul(given(std::getenv("TILEGPU_BIN")), nullptr, 10));
+  info.jit_target = given(std::getenv("TILEGPU_JIT_TARGET"));
   return info;
 }
 

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from tilegpu.cli import bench, compare, explain, info, render, replay, scenes, view
+from tilegpu.cli import bench, compare, explain, info, render, replay, scenes, view, vulkan
 from tilegpu.cli.common import EXIT_FAILED, EXIT_USAGE, Parser, UsageError
 
 __all__ = ["build_parser", "main"]
@@ -36,7 +36,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    for module in (scenes, render, view, compare, explain, replay, bench, info):
+    for module in (scenes, render, view, compare, explain, replay, bench, vulkan, info):
         module.add_parser(commands)
     return parser
 
