@@ -4,6 +4,8 @@
 // Source: Vulkan specification, "Object Model"; the loader's driver interface: a dispatchable object begins with the loader's word.
 #pragma once
 
+#include "vk/platforms.hpp"
+
 #include <vulkan/vk_icd.h>
 
 #include <atomic>

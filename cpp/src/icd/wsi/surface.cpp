@@ -1,0 +1,101 @@
+// icd/wsi/surface.cpp -- surfaces: which queries they answer, and how.
+//
+// In: VkSurfaceKHR of the loader. Out: capabilities, formats, modes. Source: Vulkan specification, "WSI Surface", "Surface Queries".
+#include "icd/wsi/surface.hpp"
+
+#include "icd/generated/commands.hpp"
+#include "icd/report.hpp"
+
+namespace tilegpu::icd {
+
+std::unique_ptr<Window> open_window(VkSurfaceKHR surface, std::string& why) {
+  const auto* base = reinterpret_cast<const VkIcdSurfaceBase*>(surface);
+  switch (base->platform) {
+    case VK_ICD_WSI_PLATFORM_XCB:
+      return open_xcb(*reinterpret_cast<const XcbSurface*>(base), why);
+    case VK_ICD_WSI_PLATFORM_XLIB:
+      return open_xlib(*reinterpret_cast<const XlibSurface*>(base), why);
+    case VK_ICD_WSI_PLATFORM_HEADLESS:
+      return open_headless();
+    default:
+      why = "surfaces of platform " + std::to_string(base->platform) + " are not there; there are XCB, Xlib and headless ones";
+      return nullptr;
+  }
+}
+
+namespace {
+
+constexpr VkFormat kFormats[] = {VK_FORMAT_B8G8R8A8_UNORM, VK_FORMAT_B8G8R8A8_SRGB, VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SRGB};
+constexpr VkPresentModeKHR kModes[] = {VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_IMMEDIATE_KHR, VK_PRESENT_MODE_MAILBOX_KHR};
+constexpr uint32_t kAnyExtent = 0xffffffff;
+
+VkResult capabilities_of(VkPhysicalDevice physical_device, VkSurfaceKHR surface, VkSurfaceCapabilitiesKHR& out) {
+  std::string why;
+  const std::unique_ptr<Window> window = open_window(surface, why);
+  if (!window) return fail(physical_device->instance, VK_ERROR_SURFACE_LOST_KHR, "surface: " + why);
+  const uint32_t most_px = capabilities().core.limits.maxImageDimension2D;
+  out = {};
+  out.minImageCount = 2;
+  out.maxImageCount = 0;  // as many as memory holds
+  const std::optional<VkExtent2D> extent = window->extent();
+  out.currentExtent = extent ? *extent : VkExtent2D{kAnyExtent, kAnyExtent};
+  out.minImageExtent = extent ? *extent : VkExtent2D{1, 1};
+  out.maxImageExtent = extent ? *extent : VkExtent2D{most_px, most_px};
+  out.maxImageArrayLayers = 1;
+  out.supportedTransforms = out.currentTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR;
+  out.supportedCompositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR | VK_COMPOSITE_ALPHA_INHERIT_BIT_KHR;
+  out.supportedUsageFlags = VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT | VK_IMAGE_USAGE_SAMPLED_BIT |
+                            VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT;
+  return VK_SUCCESS;
+}
+
+}  // namespace
+
+VkResult VKAPI_CALL GetPhysicalDeviceSurfaceSupportKHR(VkPhysicalDevice, uint32_t, VkSurfaceKHR surface, VkBool32* pSupported) {
+  const VkIcdWsiPlatform platform = reinterpret_cast<const VkIcdSurfaceBase*>(surface)->platform;
+  *pSupported = platform == VK_ICD_WSI_PLATFORM_XCB || platform == VK_ICD_WSI_PLATFORM_XLIB || platform == VK_ICD_WSI_PLATFORM_HEADLESS;
+  return VK_SUCCESS;
+}
+
+VkResult VKAPI_CALL GetPhysicalDeviceSurfaceCapabilitiesKHR(VkPhysicalDevice physicalDevice, VkSurfaceKHR surface,
+                                                            VkSurfaceCapabilitiesKHR* pSurfaceCapabilities) {
+  return capabilities_of(physicalDevice, surface, *pSurfaceCapabilities);
+}
+
+VkResult VKAPI_CALL GetPhysicalDeviceSurfaceCapabilities2KHR(VkPhysicalDevice physicalDevice,
+                                                             const VkPhysicalDeviceSurfaceInfo2KHR* pSurfaceInfo,
+                                                             VkSurfaceCapabilities2KHR* pSurfaceCapabilities) {
+  return capabilities_of(physicalDevice, pSurfaceInfo->surface, pSurfaceCapabilities->surfaceCapabilities);
+}
+
+VkResult VKAPI_CALL GetPhysicalDeviceSurfaceFormatsKHR(VkPhysicalDevice, VkSurfaceKHR, uint32_t* pSurfaceFormatCount,
+                                                       VkSurfaceFormatKHR* pSurfaceFormats) {
+  return enumerate(std::size(kFormats), pSurfaceFormatCount, pSurfaceFormats,
+                   [](uint32_t i, VkSurfaceFormatKHR& out) { out = {kFormats[i], VK_COLOR_SPACE_SRGB_NONLINEAR_KHR}; });
+}
+
+VkResult VKAPI_CALL GetPhysicalDeviceSurfaceFormats2KHR(VkPhysicalDevice, const VkPhysicalDeviceSurfaceInfo2KHR*,
+                                                        uint32_t* pSurfaceFormatCount, VkSurfaceFormat2KHR* pSurfaceFormats) {
+  return enumerate(std::size(kFormats), pSurfaceFormatCount, pSurfaceFormats,
+                   [](uint32_t i, VkSurfaceFormat2KHR& out) { out.surfaceFormat = {kFormats[i], VK_COLOR_SPACE_SRGB_NONLINEAR_KHR}; });
+}
+
+VkResult VKAPI_CALL GetPhysicalDeviceSurfacePresentModesKHR(VkPhysicalDevice, VkSurfaceKHR, uint32_t* pPresentModeCount,
+                                                            VkPresentModeKHR* pPresentModes) {
+  return enumerate(std::size(kModes), pPresentModeCount, pPresentModes, [](uint32_t i, VkPresentModeKHR& out) { out = kModes[i]; });
+}
+
+VkResult VKAPI_CALL GetPhysicalDevicePresentRectanglesKHR(VkPhysicalDevice physicalDevice, VkSurfaceKHR surface, uint32_t* pRectCount,
+                                                          VkRect2D* pRects) {
+  VkSurfaceCapabilitiesKHR at{};
+  const VkResult result = capabilities_of(physicalDevice, surface, at);
+  if (result != VK_SUCCESS) return result;
+  return enumerate(1, pRectCount, pRects, [&](uint32_t, VkRect2D& out) { out = {{0, 0}, at.currentExtent}; });
+}
+
+VkBool32 VKAPI_CALL GetPhysicalDeviceXcbPresentationSupportKHR(VkPhysicalDevice, uint32_t, xcb_connection_t*, xcb_visualid_t) {
+  return VK_TRUE;
+}
+VkBool32 VKAPI_CALL GetPhysicalDeviceXlibPresentationSupportKHR(VkPhysicalDevice, uint32_t, Display*, VisualID) { return VK_TRUE; }
+
+}  // namespace tilegpu::icd

@@ -1,0 +1,187 @@
+// icd/wsi/swapchain.cpp -- swapchains: images that are drawn to, acquired and presented in turn.
+//
+// In: VkSwapchainCreateInfoKHR, presented images. Out: pictures in a window, copied once, by a thread of the swapchain that waits until
+// they are drawn: vkQueuePresentKHR returns at once. Images come back in the order of presentation; MAILBOX drops pictures that a later one
+// overtakes; FIFO keeps 60 pictures a second where there is no screen to keep it.
+// Source: Vulkan specification, "WSI Swapchain".
+#include <algorithm>
+
+#include "icd/generated/commands.hpp"
+#include "icd/report.hpp"
+#include "icd/sync.hpp"
+#include "icd/wsi/surface.hpp"
+
+using Clock = std::chrono::steady_clock;
+
+struct VkSwapchainKHR_T {
+  VkDevice device = nullptr;
+  std::unique_ptr<tilegpu::icd::Window> window;
+  VkExtent2D extent = {};
+  VkPresentModeKHR mode = VK_PRESENT_MODE_FIFO_KHR;
+  bool blue_first = true;
+  std::vector<std::unique_ptr<VkImage_T>> images;
+
+  struct Presented {
+    uint32_t image;
+    std::shared_ptr<tilegpu::Submission> drawn;  ///< null: nothing was ever submitted
+  };
+  std::mutex lock;
+  std::condition_variable changed;
+  std::deque<uint32_t> free;    ///< to be acquired, in order
+  std::deque<Presented> queue;  ///< to be shown
+  VkResult state = VK_SUCCESS;  ///< SUBOPTIMAL, OUT_OF_DATE or SURFACE_LOST once it is
+  bool ending = false, retired = false;
+  std::thread presenting;
+};
+
+namespace tilegpu::icd {
+namespace {
+
+constexpr auto kPace = std::chrono::nanoseconds(1'000'000'000 / 60);
+
+void show(VkSwapchainKHR chain) {
+  auto next = Clock::now();
+  std::unique_lock guard(chain->lock);
+  for (;;) {
+    chain->changed.wait(guard, [&] { return chain->ending || !chain->queue.empty(); });
+    if (chain->queue.empty()) return;  // ending; what was presented before was shown
+    while (chain->mode == VK_PRESENT_MODE_MAILBOX_KHR && chain->queue.size() > 1) {
+      chain->free.push_back(chain->queue.front().image);
+      chain->queue.pop_front();
+    }
+    const VkSwapchainKHR_T::Presented now = std::move(chain->queue.front());
+    chain->queue.pop_front();
+    guard.unlock();
+    if (now.drawn) now.drawn->wait(-1);
+    if (chain->mode == VK_PRESENT_MODE_FIFO_KHR && chain->window->has_pace()) {
+      std::this_thread::sleep_until(next);
+      next = std::max(next + kPace, Clock::now());
+    }
+    const tilegpu::Image& image = *chain->images[now.image]->core;
+    const SubresourceLayout at = image.layout(VK_IMAGE_ASPECT_COLOR_BIT, 0, 0);
+    const VkResult shown =
+        chain->window->present({image.data() + at.offset_B, at.row_pitch_B, chain->extent.width, chain->extent.height, chain->blue_first});
+    guard.lock();
+    if (shown != VK_SUCCESS || chain->state == VK_SUBOPTIMAL_KHR) chain->state = shown;
+    chain->free.push_back(now.image);
+    chain->changed.notify_all();
+  }
+}
+
+VkResult make_images(VkDevice device, const VkSwapchainCreateInfoKHR& info, VkSwapchainKHR_T& chain) {
+  tilegpu::ImageCreateInfo image_info;
+  image_info.format = info.imageFormat;
+  image_info.width_px = info.imageExtent.width, image_info.height_px = info.imageExtent.height;
+  image_info.usage = info.imageUsage | VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
+  if (info.flags & VK_SWAPCHAIN_CREATE_MUTABLE_FORMAT_BIT_KHR) image_info.flags = VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT;
+  for (uint32_t i = 0; i < std::max(2U, info.minImageCount); ++i) {
+    auto core = tilegpu::Image::create(image_info);
+    if (!core) return fail(device, core.error(), VK_ERROR_INITIALIZATION_FAILED);
+    if (const Status ok = (*core)->ensure_memory(); !ok) return fail(device, ok.error(), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    chain.images.push_back(std::make_unique<VkImage_T>(VkImage_T{*core, VK_IMAGE_TILING_OPTIMAL}));
+    chain.free.push_back(i);
+  }
+  return VK_SUCCESS;
+}
+
+void signal(VkSemaphore semaphore, VkFence fence) {
+  (void)semaphore;  // binary: the image is free when it is given, and the queue keeps its order
+  if (!fence) return;
+  const std::lock_guard guard(fence->shared->lock);
+  fence->shared->signaled = true;
+}
+
+}  // namespace
+
+VkResult VKAPI_CALL CreateSwapchainKHR(VkDevice device, const VkSwapchainCreateInfoKHR* pCreateInfo, const VkAllocationCallbacks*,
+                                       VkSwapchainKHR* pSwapchain) {
+  if (pCreateInfo->oldSwapchain) {
+    const std::lock_guard guard(pCreateInfo->oldSwapchain->lock);
+    pCreateInfo->oldSwapchain->retired = true;
+    pCreateInfo->oldSwapchain->changed.notify_all();
+  }
+  auto chain = std::make_unique<VkSwapchainKHR_T>();
+  std::string why;
+  chain->window = open_window(pCreateInfo->surface, why);
+  if (!chain->window) return fail(device, VK_ERROR_SURFACE_LOST_KHR, "swapchain: " + why);
+  if (pCreateInfo->imageArrayLayers != 1) return fail(device, VK_ERROR_INITIALIZATION_FAILED, "swapchain: imageArrayLayers must be 1");
+  chain->device = device;
+  chain->extent = pCreateInfo->imageExtent;
+  chain->mode = pCreateInfo->presentMode;
+  chain->blue_first = pCreateInfo->imageFormat == VK_FORMAT_B8G8R8A8_UNORM || pCreateInfo->imageFormat == VK_FORMAT_B8G8R8A8_SRGB;
+  if (const VkResult r = make_images(device, *pCreateInfo, *chain); r != VK_SUCCESS) return r;
+  *pSwapchain = chain.release();
+  (*pSwapchain)->presenting = std::thread(show, *pSwapchain);
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroySwapchainKHR(VkDevice, VkSwapchainKHR swapchain, const VkAllocationCallbacks*) {
+  if (!swapchain) return;
+  {
+    const std::lock_guard guard(swapchain->lock);
+    swapchain->ending = true;
+  }
+  swapchain->changed.notify_all();
+  swapchain->presenting.join();
+  delete swapchain;
+}
+
+VkResult VKAPI_CALL GetSwapchainImagesKHR(VkDevice, VkSwapchainKHR swapchain, uint32_t* pSwapchainImageCount, VkImage* pSwapchainImages) {
+  return enumerate(static_cast<uint32_t>(swapchain->images.size()), pSwapchainImageCount, pSwapchainImages,
+                   [&](uint32_t i, VkImage& out) { out = swapchain->images[i].get(); });
+}
+
+VkResult VKAPI_CALL AcquireNextImageKHR(VkDevice device, VkSwapchainKHR swapchain, uint64_t timeout, VkSemaphore semaphore, VkFence fence,
+                                        uint32_t* pImageIndex) {
+  if (device->lost) return VK_ERROR_DEVICE_LOST;
+  std::unique_lock guard(swapchain->lock);
+  const auto ready = [&] { return !swapchain->free.empty() || swapchain->retired || swapchain->state < 0; };
+  if (!ready() && timeout == 0) return VK_NOT_READY;
+  if (!swapchain->changed.wait_until(guard, deadline_of(timeout), ready)) return VK_TIMEOUT;
+  if (swapchain->state < 0) return swapchain->state;
+  if (swapchain->retired) return VK_ERROR_OUT_OF_DATE_KHR;
+  *pImageIndex = swapchain->free.front();
+  swapchain->free.pop_front();
+  signal(semaphore, fence);
+  return swapchain->state;
+}
+
+VkResult VKAPI_CALL AcquireNextImage2KHR(VkDevice device, const VkAcquireNextImageInfoKHR* info, uint32_t* pImageIndex) {
+  return AcquireNextImageKHR(device, info->swapchain, info->timeout, info->semaphore, info->fence, pImageIndex);
+}
+
+VkResult VKAPI_CALL QueuePresentKHR(VkQueue queue, const VkPresentInfoKHR* pPresentInfo) {
+  std::shared_ptr<tilegpu::Submission> drawn;
+  {
+    const std::lock_guard guard(queue->lock);
+    drawn = queue->last;  // all that was submitted, the semaphores' batches among it
+  }
+  VkResult result = queue->device->lost ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
+  for (uint32_t i = 0; i < pPresentInfo->swapchainCount; ++i) {
+    const VkSwapchainKHR chain = pPresentInfo->pSwapchains[i];
+    VkResult one = VK_SUCCESS;
+    {
+      const std::lock_guard guard(chain->lock);
+      chain->queue.push_back({pPresentInfo->pImageIndices[i], drawn});
+      one = chain->state;
+    }
+    chain->changed.notify_all();
+    if (pPresentInfo->pResults) pPresentInfo->pResults[i] = one;
+    if (result >= 0 && one != VK_SUCCESS) result = one;
+  }
+  return result;
+}
+
+VkResult VKAPI_CALL GetDeviceGroupPresentCapabilitiesKHR(VkDevice, VkDeviceGroupPresentCapabilitiesKHR* out) {
+  std::fill(std::begin(out->presentMask), std::end(out->presentMask), 0U);
+  out->presentMask[0] = 1;
+  out->modes = VK_DEVICE_GROUP_PRESENT_MODE_LOCAL_BIT_KHR;
+  return VK_SUCCESS;
+}
+
+VkResult VKAPI_CALL GetDeviceGroupSurfacePresentModesKHR(VkDevice, VkSurfaceKHR, VkDeviceGroupPresentModeFlagsKHR* pModes) {
+  *pModes = VK_DEVICE_GROUP_PRESENT_MODE_LOCAL_BIT_KHR;
+  return VK_SUCCESS;
+}
+
+}  // namespace tilegpu::icd
