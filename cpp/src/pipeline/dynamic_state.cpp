@@ -191,7 +191,11 @@ void copy_strides(const GraphicsState& from, GraphicsState& to) {
 /// How each state is copied; null: it is missing.
 struct Copies {
   std::array<Copy, kDynamicStates> of{};
-  constexpr Copy& operator[](DynamicState state) { return of[static_cast<size_t>(state)]; }
+  std::array<bool, kDynamicStates> given{};  // GCC 12 with UBSan can't compare functions' addresses with null in a constant expression
+  constexpr Copy& operator[](DynamicState state) {
+    given[static_cast<size_t>(state)] = true;
+    return of[static_cast<size_t>(state)];
+  }
 };
 
 constexpr Copies kCopies = [] {
@@ -248,7 +252,7 @@ constexpr Copies kCopies = [] {
 // Each state that there is can be copied, and none that is missing.
 static_assert([] {
   for (uint32_t i = 0; i < kDynamicStates; i++)
-    if ((kCopies.of[i] == nullptr) != (kStates[i].missing != nullptr)) return false;
+    if (kCopies.given[i] == (kStates[i].missing != nullptr)) return false;
   return true;
 }());
 
