@@ -62,6 +62,7 @@ std::pair<uint32_t, uint32_t> place(const DescriptorSetLayout& layout, uint32_t 
 }
 
 Descriptor descriptor_of(const VkWriteDescriptorSet& write, uint32_t i) {
+  assert(i < std::max(1U, write.descriptorCount));
   if (is_buffer(write.descriptorType)) return of_buffer(write.pBufferInfo[i]);
   if (is_image(write.descriptorType)) return of_image(write.pImageInfo[i], write.descriptorType);
   return {};

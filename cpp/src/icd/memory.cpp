@@ -73,6 +73,7 @@ VkMemoryRequirements buffer_requirements(uint64_t size_B) {
 }
 
 VkMemoryRequirements image_requirements(const tilegpu::Image& image) {
+  static_assert((kAlignment_B & (kAlignment_B - 1)) == 0);
   VkMemoryRequirements out{std::max<uint64_t>(image.required_B(), kAlignment_B), kAlignment_B, 1u << kTypeHost};
   if (image.info().usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT) out.memoryTypeBits |= 1u << kTypeLazy;
   return out;

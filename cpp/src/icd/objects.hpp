@@ -9,6 +9,7 @@
 #include <vulkan/vk_icd.h>
 
 #include <atomic>
+#include <cassert>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -237,6 +238,7 @@ Structure* find_next(void* next, VkStructureType type) {
 /// vkEnumerate*: `count` items to the caller's array as far as they fit.
 template <class T, class Fill>
 VkResult enumerate(uint32_t count, uint32_t* capacity, T* out, Fill fill) {
+  assert(capacity);
   if (!out) {
     *capacity = count;
     return VK_SUCCESS;

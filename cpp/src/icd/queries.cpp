@@ -21,6 +21,7 @@ VkResult VKAPI_CALL CreateQueryPool(VkDevice device, const VkQueryPoolCreateInfo
 void VKAPI_CALL DestroyQueryPool(VkDevice, VkQueryPool queryPool, const VkAllocationCallbacks*) { delete queryPool; }
 
 void VKAPI_CALL ResetQueryPool(VkDevice, VkQueryPool queryPool, uint32_t firstQuery, uint32_t queryCount) {
+  assert(firstQuery <= queryPool->core->available.size() && queryCount <= queryPool->core->available.size() - firstQuery);
   for (uint32_t i = 0; i < queryCount; ++i) queryPool->core->available[firstQuery + i] = false;
 }
 

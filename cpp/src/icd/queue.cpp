@@ -48,6 +48,7 @@ const uint64_t* values_of(const Info& info, bool waits, uint32_t& count) {
 
 VkResult submit_now(VkQueue queue, Batch batch) {
   const VkDevice device = queue->device;
+  assert(device && device->core);
   if (!batch.command_buffers.empty()) {
     auto submitted = device->core->submit({std::move(batch.command_buffers), {}});
     if (!submitted) {

@@ -81,6 +81,7 @@ VkResult finish(VkDevice device, std::unique_ptr<VkRenderPass_T> pass, VkRenderP
 }  // namespace
 
 SubpassTargets targets_of(const VkRenderPass_T& pass, uint32_t number) {
+  assert(number < pass.subpasses.size());
   const Subpass& subpass = pass.subpasses[number];
   SubpassTargets out;
   for (const uint32_t a : subpass.color) {
@@ -171,6 +172,7 @@ struct Ops {
 Ops ops_of(const VkRenderPass_T& pass, uint32_t attachment, uint32_t subpass, bool stencil) {
   const VkAttachmentDescription2& a = pass.attachments[attachment];
   const auto [first, last] = pass.uses[attachment];
+  assert(first <= subpass && subpass <= last);
   return {first != subpass ? VK_ATTACHMENT_LOAD_OP_LOAD
           : stencil        ? a.stencilLoadOp
                            : a.loadOp,
@@ -182,6 +184,7 @@ Ops ops_of(const VkRenderPass_T& pass, uint32_t attachment, uint32_t subpass, bo
 RenderingAttachment attachment_of(const OpenPass& open, uint32_t attachment, bool stencil) {
   RenderingAttachment out;
   if (attachment == VK_ATTACHMENT_UNUSED) return out;
+  assert(attachment < open.views.size() && open.views[attachment]);
   const Ops ops = ops_of(*open.render_pass, attachment, open.subpass, stencil);
   out.view = open.views[attachment]->core;
   out.load_op = ops.load, out.store_op = ops.store;
@@ -191,6 +194,7 @@ RenderingAttachment attachment_of(const OpenPass& open, uint32_t attachment, boo
 
 void begin_subpass(VkCommandBuffer commands) {
   const OpenPass& open = commands->pass;
+  assert(open.render_pass && open.subpass < open.render_pass->subpasses.size());
   const Subpass& subpass = open.render_pass->subpasses[open.subpass];
   RenderingInfo info;
   info.render_area = open.area;

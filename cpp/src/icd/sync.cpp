@@ -59,6 +59,7 @@ VkResult wait_for(VkDevice device, Fence& fence, Clock::time_point deadline) {
 }  // namespace
 
 VkResult check(VkDevice device, const tilegpu::Submission& submission) {
+  assert(submission.signaled());
   const Error* error = submission.error();
   if (!error) return VK_SUCCESS;
   if (!device->lost.exchange(true)) fail(device, VK_ERROR_DEVICE_LOST, "the device is lost: " + error->message);

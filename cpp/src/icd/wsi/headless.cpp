@@ -26,6 +26,7 @@ void put_chunk(std::vector<uint8_t>& out, const char* type, const std::vector<ui
 
 // Eight bits of red, green, blue and alpha, as they lie in the image.
 std::vector<uint8_t> png_of(const Picture& picture) {
+  assert(picture.data && picture.row_pitch_B >= uint64_t{picture.width_px} * 4);
   std::vector<uint8_t> rows;
   rows.reserve((size_t{picture.width_px} * 4 + 1) * picture.height_px);
   for (uint32_t y = 0; y < picture.height_px; ++y) {

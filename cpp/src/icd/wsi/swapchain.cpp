@@ -57,7 +57,9 @@ void show(VkSwapchainKHR chain) {
       std::this_thread::sleep_until(next);
       next = std::max(next + kPace, Clock::now());
     }
+    assert(now.image < chain->images.size());
     const tilegpu::Image& image = *chain->images[now.image]->core;
+    assert(image.data());
     const SubresourceLayout at = image.layout(VK_IMAGE_ASPECT_COLOR_BIT, 0, 0);
     const VkResult shown =
         chain->window->present({image.data() + at.offset_B, at.row_pitch_B, chain->extent.width, chain->extent.height, chain->blue_first});

@@ -148,6 +148,7 @@ class XcbWindow : public Window {
 
   // Rows as the server wants them: blue first.
   static void copy(const Picture& picture, uint32_t first, uint32_t end, uint8_t* out) {
+    assert(first <= end && end <= picture.height_px && picture.row_pitch_B >= uint64_t{picture.width_px} * 4);
     for (uint32_t y = first; y < end; ++y, out += size_t{picture.width_px} * 4) {
       const uint8_t* row = picture.data + y * picture.row_pitch_B;
       if (picture.blue_first) {
