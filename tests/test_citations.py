@@ -10,7 +10,10 @@ ROOT = Path(__file__).parent.parent
 FOLDERS = ("cpp", "python", "samples", "shaders", "tests", "benchmarks", "scripts", "docs")
 SUFFIXES = {".cpp", ".hpp", ".py", ".pyi", ".md", ".vert", ".frag", ".glsl"}
 #: Studies that were never published, and folders outside of the repository (but for the models of the tests).
-UNKNOWN = re.compile(r"mesa_study|feasibility\.md|reference feasibility|python_ecosystem|architecture, decision|shared/(?!assets)|seeds/")
+UNKNOWN = re.compile(
+    r"mesa_study|feasibility\.md|reference feasibility|python_ecosystem|architecture, decision|shared/(?!assets)|seeds/"
+    r"|\(issue \d+\)"
+)
 DOCUMENT = re.compile(r"docs/([a-z_]+\.md)(?:, ((?:\d+(?:(?:, | to | and )(?=\d))?)+))?")
 
 
@@ -48,3 +51,20 @@ def test_cited_numbers_are_there() -> None:
 def test_numbers_are_given_once() -> None:
     given = re.findall(r"^\*\*(\d+)\.(?: |\*\*)", (ROOT / "docs" / "decisions.md").read_text(), re.MULTILINE)
     assert len(given) == len(set(given)) and given == sorted(given, key=int)
+
+
+#: A source that a comment names, with its folder.
+SOURCE = re.compile(r"(?<![\w/.<-])((?:[a-z_0-9]+/)+[a-z_0-9]+\.[ch]pp)\b")
+
+
+def test_named_sources_are_there() -> None:
+    there = [f"/{path.relative_to(ROOT)}" for path in (ROOT / "cpp").rglob("*.[ch]pp")]
+    there += [f"/{path.relative_to(ROOT)}" for folder in ("samples", "benchmarks") for path in (ROOT / folder).rglob("*.[ch]pp")]
+    wrong = [
+        f"{name}: {match[1]}"
+        for name, text in texts()
+        if name.startswith(("cpp", "docs"))
+        for match in SOURCE.finditer(text)
+        if not any(path.endswith(f"/{match[1]}") for path in there)
+    ]
+    assert wrong == []

@@ -55,3 +55,22 @@ def test_without_the_visibility_buffer_quads_wait_in_order() -> None:
     device = tg.Device(hsr="off")
     plan = plan_of(device, FRAG)
     assert "; quad queue" in plan and "visibility" not in plan and "hierarchical" not in plan
+
+
+def test_dynamic_state_that_leads_another_way_is_a_row_of_its_own() -> None:
+    device = tg.Device(cache_dir="off")
+    out, depth = device.image((64, 64), "r8g8b8a8_unorm"), device.image((64, 64), "d32_sfloat")
+    dynamic = ["depth_compare_op", "depth_bounds_test_enable", "depth_bounds", "stencil_reference"]
+    pipe = device.pipeline(VERT, FRAG, color=[out.format], depth=depth.format, dynamic=dynamic, **DEPTH)
+    with device.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))], depth=tg.Attachment(depth, clear=1.0)) as rp:
+        rp.set(depth_compare_op="less", depth_bounds_test_enable=False, depth_bounds=(0, 1), stencil_reference=0)
+        rp.draw(pipe, count=3, push={"z": 0.5})
+        rp.set(stencil_reference=1)  # no row says it
+        rp.draw(pipe, count=3, push={"z": 0.5})
+        rp.set(depth_compare_op="always")
+        rp.draw(pipe, count=3, push={"z": 0.5})
+        rp.set(depth_compare_op="greater", depth_bounds_test_enable=True)
+        rp.draw(pipe, count=3, push={"z": 0.5})
+    rows = rp.explain().rows
+    assert [(row["first_draw"], row["draws"]) for row in rows] == [(0, 2), (2, 1), (3, 1)]
+    assert [text in row["plan"] for row, text in zip(rows, ("depth LESS", "depth ALWAYS", "depth GREATER"), strict=True)] == [True] * 3

@@ -53,6 +53,8 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
   const HiddenSurfaceRemoval chosen = record.info.hsr.value_or(state->hsr);
   std::vector<DrawExplanation> rows;
   const pipeline::Resolved* last = nullptr;
+  const void* last_state = nullptr;  // of the last row's draws, and whether they were counted by a query
+  bool last_counted = false;
   uint32_t number = 0, part = 0;
   // `index`: of the draw when the pass is executed; that is what the rules of low-resolution Z count.
   const auto add = [&](const command::DrawCall& draw, uint32_t index, uint32_t count) {
@@ -64,19 +66,29 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
                                 : std::string(chosen.low_resolution_z ? "off: not executed yet" : "off: switched off (hsr)");
     TechniqueExplanation deferral = hsr::explain_deferral(found.vertex_deferral, index, *draw.state, chosen.deferred_vertex_shading);
     number += count;
-    if (resolved == last && !stops && rows.back().part == part && rows.back().low_resolution_z_off == low &&
-        rows.back().techniques.back().reason == deferral.reason) {
+    const bool counted = draw.query >= 0;
+    const bool near = resolved == last && !stops && rows.back().part == part && rows.back().low_resolution_z_off == low &&
+                      rows.back().techniques.back().reason == deferral.reason;
+    if (near && draw.state == last_state && counted == last_counted) {
       rows.back().draw_count += count;
       return;
     }
-    last = resolved;
     const char* early = hsr::early_test_obstacle(*draw.state);
     const char* visibility = hsr::visibility_obstacle(*draw.state, chosen.visibility_buffer);
-    rows.push_back({number - count, count, part, resolved->label, early ? early : "", visibility ? visibility : "", {}, low});
+    DrawExplanation row{number - count, count, part, resolved->label, early ? early : "", visibility ? visibility : "", {}, low};
     const tile::TestRules rules = tile::make_test_rules(*draw.state, found.tile);
-    rows.back().plan = tile::describe_plan(found.traits, *draw.state, rules, draw.query >= 0);
-    rows.back().techniques.push_back(hsr::explain_forward_kill(*draw.state, chosen.forward_pixel_kill));
-    rows.back().techniques.push_back(std::move(deferral));
+    row.plan = tile::describe_plan(found.traits, *draw.state, rules, counted);
+    row.techniques.push_back(hsr::explain_forward_kill(*draw.state, chosen.forward_pixel_kill));
+    row.techniques.push_back(std::move(deferral));
+    last = resolved;
+    last_state = draw.state;
+    last_counted = counted;
+    // Dynamic state may lead draws of one pipeline other ways; states that differ in what no row says are one row.
+    if (near && rows.back().plan == row.plan && rows.back().early_tests_off == row.early_tests_off &&
+        rows.back().visibility_off == row.visibility_off && rows.back().techniques.front().reason == row.techniques.front().reason)
+      rows.back().draw_count += count;
+    else
+      rows.push_back(std::move(row));
   };
   uint32_t expanded = static_cast<uint32_t>(record.draws.size());
   for (size_t i = 0; i < record.commands.size(); i++) {

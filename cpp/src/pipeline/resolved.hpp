@@ -24,7 +24,7 @@ struct Classification {
 };
 
 /// Made once for a program and a state; nothing below the recording asks a pipeline. What fixed functions read beside it stands in the
-/// draw's state (command/recording.hpp).
+/// draw's state (command/draw.hpp).
 struct Resolved {
   std::string label;  // of the pipeline, for messages
   shader::StageTraits vertex_traits, fragment_traits;

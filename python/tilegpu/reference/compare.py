@@ -17,7 +17,7 @@ from tilegpu.scene import Frame
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What still counts as agreement (issue 2): shares of covered pixels, and pixels inside over 8/255."""
+    """What still counts as agreement: shares of covered pixels, and pixels inside over 8/255."""
 
     inside_share_over_2: float = 0.005
     edges_share_over_2: float = 0.02

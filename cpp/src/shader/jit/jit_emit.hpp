@@ -17,7 +17,7 @@ namespace tilegpu::shader {
 enum class Tier : uint8_t { quick, optimised };
 
 /// A function's frame on the stack, what is spilled included. Half of the smallest stack that functions are called on
-/// (exec/device.cpp); every page of a frame is touched in order, so that a guard page is met.
+/// (device/submit.cpp); every page of a frame is touched in order, so that a guard page is met.
 inline constexpr uint32_t kMaxStackFrame_B = 512u << 10;
 
 /// Errors of LLVM are kept as text; without a handler LLVM ends the process at the first.

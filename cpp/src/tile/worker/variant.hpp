@@ -1,4 +1,4 @@
-// tile/worker/variant.hpp -- the tile phase's sources are compiled twice: as they are, and (room trace, TILEGPU_TRACED) with calls that
+// tile/worker/variant.hpp -- the tile phase's sources are compiled twice: as they are, and (TILEGPU_TRACED) with calls that
 // note what becomes of each fragment. The second build's types have names of their own, so that both can be in one program; the
 // first pays nothing.
 #pragma once
