@@ -80,7 +80,7 @@ Status take_state(Recorder& r, const command::Pass& pass) {
     r.dynamic.was_resolved();
   }
   assert(r.state.resolved);
-  static_cast<FixedFunctionState&>(r.state) = state;
+  static_cast<FixedFunctionState&>(r.state) = static_cast<const FixedFunctionState&>(state);
   return Ok{};
 }
 
