@@ -18,11 +18,13 @@ import sys
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-#: Warnings of the build's own compiler that clang doesn't know; and what libstdc++'s headers use themselves (std::stable_sort).
+#: Warnings of the build's own compiler that clang doesn't know; what libstdc++'s headers use themselves (std::stable_sort); and clang's own
+#: warning of functions that only a static_assert calls.
 EXTRA = (
     "--extra-arg=-Wno-unknown-warning-option",
     "--extra-arg=-Wno-ignored-optimization-argument",
     "--extra-arg=-Wno-deprecated-declarations",
+    "--extra-arg=-Wno-unneeded-internal-declaration",
 )
 
 

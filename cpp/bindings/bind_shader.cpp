@@ -46,7 +46,7 @@ py::tuple compile(std::string glsl, std::string file, int stage, std::map<std::s
   return py::make_tuple(py::none(), text(words.error().message), list);
 }
 
-Ptr<ShaderModule> create_module(const py::bytes& code, std::string label, std::string entry_point, Device* device) {
+Ptr<ShaderModule> create_module(const py::bytes& code, std::string label, const std::string& entry_point, Device* device) {
   char* data = nullptr;
   Py_ssize_t size_B = 0;
   if (PyBytes_AsStringAndSize(code.ptr(), &data, &size_B) != 0) throw py::error_already_set();
@@ -56,8 +56,8 @@ Ptr<ShaderModule> create_module(const py::bytes& code, std::string label, std::s
   std::vector<uint32_t> words(static_cast<size_t>(size_B) / 4);
   if (size_B) std::memcpy(words.data(), data, static_cast<size_t>(size_B));
   py::gil_scoped_release release;
-  if (device) return unwrap(device->create_shader_module(std::move(words), std::move(label), std::move(entry_point)));
-  return unwrap(ShaderModule::create(std::move(words), std::move(label), std::move(entry_point)));
+  if (device) return unwrap(device->create_shader_module(std::move(words), std::move(label), entry_point));
+  return unwrap(ShaderModule::create(std::move(words), std::move(label), entry_point));
 }
 
 }  // namespace

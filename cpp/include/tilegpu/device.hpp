@@ -36,7 +36,7 @@ class TILEGPU_API Device : public std::enable_shared_from_this<Device> {
   /// As tilegpu::compile_glsl, through the device's disk cache (but for shaders with #include).
   Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vector<ShaderMessage>* messages = nullptr);
   /// As ShaderModule::create; words that the disk cache knows to be valid are not validated again.
-  Expected<Ptr<ShaderModule>> create_shader_module(std::vector<uint32_t> words, std::string label, std::string entry_point = "main");
+  Expected<Ptr<ShaderModule>> create_shader_module(std::vector<uint32_t> words, std::string label, const std::string& entry_point = "main");
   Expected<Ptr<Pipeline>> create_pipeline(GraphicsPipelineCreateInfo info);
   /// All elements null. `variable_count`: of the last binding, where the layout says that its count varies.
   Expected<Ptr<DescriptorSet>> create_descriptor_set(Ptr<const DescriptorSetLayout> layout, uint32_t variable_count = 0);

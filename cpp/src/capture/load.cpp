@@ -144,7 +144,7 @@ struct Loader {
     std::vector<uint32_t> words(r.get_count(4, kMostItems, "SPIR-V words"));
     if (const uint8_t* from = r.take(words.size() * 4); from && !words.empty()) std::memcpy(words.data(), from, words.size() * 4);
     if (!ok()) return nullptr;
-    return made(device->create_shader_module(std::move(words), std::move(label), std::move(entry_point)));
+    return made(device->create_shader_module(std::move(words), std::move(label), entry_point));
   }
 
   void stage(ShaderStage& stage) {

@@ -177,7 +177,7 @@ Status Textures::compile_missing(std::span<const Request> requests, const std::v
   for (const auto& [bytes, wanted] : missing)
     for (uint8_t use = 1; use && use <= wanted.second; use = static_cast<uint8_t>(use << 1)) {
       if (!(wanted.second & use)) continue;
-      compiles.push_back([this, requests, &name, &bytes = bytes, i = wanted.first, use]() -> Status {
+      compiles.emplace_back([this, requests, &name, &bytes = bytes, i = wanted.first, use]() -> Status {
         auto made = shader::compile_sampler(jit_, sampler_key(*requests[i].view->view, requests[i].sampler), use);
         if (!made) return Error{made.error().code, name(i) + ": " + made.error().message};
         std::lock_guard lock(mutex_);

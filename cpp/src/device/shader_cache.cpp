@@ -41,14 +41,15 @@ Expected<std::vector<uint32_t>> Device::compile_glsl(const GlslSource& source, s
   return words;
 }
 
-Expected<Ptr<ShaderModule>> Device::create_shader_module(std::vector<uint32_t> words, std::string label, std::string entry_point) {
+Expected<Ptr<ShaderModule>> Device::create_shader_module(std::vector<uint32_t> words, std::string label, const std::string& entry_point) {
   exec::DeviceState& s = *state_;
   shader::to_native_order(words);
   std::string record;
   if (s.jit->load_bytes(shader::record_key(words, entry_point), record))
     if (Ptr<ShaderModule> known = ShaderModule::from_record(std::move(words), label, record)) return known;
   s.modules_validated++;
-  auto module = ShaderModule::create(std::move(words), std::move(label), std::move(entry_point));
+  // NOLINTNEXTLINE(bugprone-use-after-move): from_record takes the words only where it returns a module
+  auto module = ShaderModule::create(std::move(words), std::move(label), entry_point);
   if (module) shader::keep_record(*s.jit, **module);
   return module;
 }

@@ -70,14 +70,13 @@ Status check_ranges(const char* command, const Image& image, std::span<const VkI
   if (ranges.empty()) return field_error(command, "rangeCount", "0", "1 or more", "record no command where there is nothing to do");
   const std::string of = " of " + object_name("image", image.info().label);
   for (size_t i = 0; i < ranges.size(); ++i) {
-    const std::string name = "ranges[" + std::to_string(i) + "].";
+    const auto name = [i, &of](const char* field) { return "ranges[" + std::to_string(i) + "]." + field + of; };
     VkImageSubresourceRange range = ranges[i];
     if (range.aspectMask == 0 || (range.aspectMask & ~allowed))
-      return field_error(command, name + "aspectMask" + of, number(range.aspectMask),
-                         "aspects of the format (mask " + number(allowed) + ")", "");
+      return field_error(command, name("aspectMask"), number(range.aspectMask), "aspects of the format (mask " + number(allowed) + ")", "");
     if (resolve_range(image, range)) continue;
     const ImageCreateInfo& info = image.info();
-    return field_error(command, name + "levels and layers" + of,
+    return field_error(command, name("levels and layers"),
                        number(range.levelCount) + " levels from " + number(range.baseMipLevel) + ", " + number(range.layerCount) +
                            " layers from " + number(range.baseArrayLayer),
                        "at least one each within " + number(info.mip_levels) + " levels and " + number(info.array_layers) + " layers", "");

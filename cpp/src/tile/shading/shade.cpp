@@ -18,7 +18,6 @@ namespace tilegpu::tile {
 namespace {
 
 using shader::FragmentArgs;
-using shader::kMaxLanes;
 
 inline void set_alive(FragmentArgs& args, uint32_t quad, uint32_t pixels) {
   args.alive = (args.alive & ~(0xfu << 4 * quad)) | pixels << 4 * quad;
