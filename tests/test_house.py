@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 
@@ -50,3 +51,13 @@ def test_the_tree_is_read() -> None:
     assert {"tile", "geometry", "shader/lower"} <= set(rooms)
     assert rooms["tile"].functions[0].lines >= 30
     assert all(f.lines < 1000 for room in rooms.values() for f in room.functions), "a brace was lost"
+
+
+def test_recordings_are_plain_data() -> None:
+    """What is const for its readers has nothing that an execution could write to."""
+    core = PATH.parent.parent / "cpp" / "src"
+    files = [*(core / "command").glob("*.hpp"), core / "pipeline" / "resolved.hpp", core / "pipeline" / "program.hpp"]
+    assert len(files) >= 6
+    for file in files:
+        text = house.without_texts(file.read_text())
+        assert not re.search(r"\bmutable\b|\bstd::mutex\b|\bconst_cast\b", text), file.name

@@ -240,6 +240,26 @@ void test_sharing() {
 }
 
 /// Tasks that have to be compiled overlap: each waits in its build until both have begun.
+void test_reserved() {
+  auto jit = Jit::create({8, "", "off"});
+  const CodeSlot* slot = (*jit)->reserve(key_of(1));
+  CHECK(slot && !slot->address && slot == (*jit)->reserve(key_of(1)));
+  CHECK((*jit)->stats().functions_compiled == 0);
+  const auto refused =
+      (*jit)->function(key_of(1), [](LLVMModuleRef, const char*) -> Status { return Error{VK_ERROR_INVALID_SHADER_NV, "not today"}; });
+  CHECK(!refused && refused.error().message.find("not today") != std::string::npos);
+  CHECK(!slot->address && slot == (*jit)->reserve(key_of(1)));  // who has it can go on looking at it
+  std::vector<std::thread> threads;
+  const CodeSlot* found[4] = {};
+  for (int t = 0; t < 4; t++) threads.emplace_back([&, t] { found[t] = *(*jit)->function(key_of(1), square_plus(8, 1)); });
+  for (std::thread& thread : threads) thread.join();
+  for (const CodeSlot* each : found) CHECK(each == slot);
+  CHECK((*jit)->stats().functions_compiled == 1);
+  run_and_check(slot->address, 1, 8);
+  auto made = (*jit)->function(key_of(2), square_plus(8, 2));
+  CHECK(made && (*jit)->reserve(key_of(2)) == *made && (*made)->address);
+}
+
 void test_crew() {
   auto jit = Jit::create({8, "", "off"});
   std::mutex mutex;
@@ -462,6 +482,7 @@ int main() {
   test_cache();
   test_tiers();
   test_sharing();
+  test_reserved();
   test_crew();
   test_background();
   test_placing();

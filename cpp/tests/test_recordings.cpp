@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "check.hpp"
+#include "exec/plan_cache.hpp"
 #include "tilegpu/capture.hpp"
 
 using namespace tilegpu;
@@ -143,6 +144,38 @@ void states_are_kept() {
   CHECK(cb->begin());
   CHECK(!s.device->submit({{cb}, {}}));
   CHECK(first && (*first)->wait(-1) && !(*first)->error());
+}
+
+void plans_go_with_their_passes() {
+  exec::PlanCache plans(8);
+  std::vector<Ptr<const command::Pass>> kept;
+  const auto add = [&] {
+    auto pass = std::make_shared<const command::Pass>();
+    CHECK(!plans.find(*pass));
+    plans.keep(pass, std::make_shared<exec::PassPlan>());
+    return pass;
+  };
+  for (int i = 0; i < 3; i++) kept.push_back(add());
+  CHECK(kept[0]->id != kept[1]->id && kept[1]->id != kept[2]->id);
+  const auto plan = plans.find(*kept[1]);
+  CHECK(plan && plan != plans.find(*kept[0]));
+  for (int i = 0; i < 100; i++) {  // passes that are executed once
+    const std::weak_ptr<const command::Pass> gone = add();
+    CHECK(gone.expired());
+    CHECK(plans.size() <= 8);
+    for (const auto& pass : kept) CHECK(plans.find(*pass));
+  }
+  for (int i = 0; i < 8; i++) CHECK(plans.find(*kept[1]) == plan);
+  CHECK(plans.size() == 3);  // no more than what is alive
+  for (int i = 0; i < 20; i++) {
+    kept.push_back(add());
+    CHECK(plans.size() <= 8 && plans.find(*kept.back()));
+  }
+  kept.clear();
+  for (int i = 0; i < 10; i++) add();
+  CHECK(plans.size() <= 2);
+  plans.clear();
+  CHECK(plans.size() == 0);
 }
 
 void one_recording_runs_from_two_threads() {
@@ -349,6 +382,7 @@ void query_commands_are_executed_in_order() {
 
 int main() {
   states_are_kept();
+  plans_go_with_their_passes();
   one_recording_runs_from_two_threads();
   secondary_is_part_of_two_passes();
   buffers_on_targets_are_feedback();

@@ -4,8 +4,8 @@
 // place, and never moved or copied. Once ended it is const, and any number of executions read it at once.
 #pragma once
 
+#include <atomic>
 #include <deque>
-#include <mutex>
 #include <set>
 
 #include "command/draw.hpp"
@@ -42,30 +42,6 @@ struct BoundSets {
   std::vector<shader::BufferDescriptor> dynamic;  // of all of the layout
 };
 
-/// What somebody worked out from a pass alone, and wants to find again at the next execution.
-struct Derived {
-  virtual ~Derived() = default;
-};
-
-/// Written at most once, read from any thread.
-class DerivedSlot {
- public:
-  std::shared_ptr<const Derived> get() const {
-    std::lock_guard lock(mutex_);
-    return value_;
-  }
-  /// What is there already stays: what follows from the same commands is the same.
-  void publish(std::shared_ptr<const Derived> value) const {
-    assert(value);
-    std::lock_guard lock(mutex_);
-    if (!value_) value_ = std::move(value);
-  }
-
- private:
-  mutable std::mutex mutex_;
-  mutable std::shared_ptr<const Derived> value_;
-};
-
 struct BoundVertexBuffer {
   uint32_t binding = 0;
   Ptr<Buffer> buffer;
@@ -87,11 +63,18 @@ struct Targets {
   bool operator==(const Targets&) const = default;
 };
 
+/// Never the same twice in a process.
+inline uint64_t new_pass_id() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 struct Pass {
   Pass() = default;
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 
+  const uint64_t id = new_pass_id();  // by which others keep what they worked out from it (exec/plan_cache.hpp)
   RenderingInfo info;
   Targets targets;
   framebuffer::Framebuffer framebuffer;  // absent in the part of a secondary command buffer
@@ -113,7 +96,6 @@ struct Pass {
   std::vector<std::shared_ptr<const void>> keep_alive;
   framebuffer::Feedback feedback;         // of the part of a secondary command buffer: without targets
   std::set<Ptr<Buffer>> written_buffers;  // that shaders may write; images may lie there too
-  DerivedSlot plan;                       // of the executor
 };
 
 }  // namespace tilegpu::command

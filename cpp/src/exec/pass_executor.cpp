@@ -54,6 +54,7 @@ void PassExecutor::State::release() {
   binned = records::BinnedGeometry();
   bin_drawn.clear();
   census = geometry::VertexCensus();
+  plans.clear();
   passing_plan = PassPlan();
   passing_chunks = geometry::ChunkPlans();
   filter_positions = FilterPositions();

@@ -58,10 +58,6 @@ uint32_t written_targets(const command::Pass& pass) {
 
 }  // namespace
 
-std::shared_ptr<const PassPlan> kept_plan(const command::Pass& pass) {
-  return std::static_pointer_cast<const PassPlan>(pass.plan.get());  // nobody else publishes there
-}
-
 void plan_draws(const command::Pass& pass, PassPlan& plan) {
   plan.chunks_of = plan.draw_count = 0;
   plan.commands.clear();

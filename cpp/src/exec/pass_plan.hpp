@@ -1,7 +1,7 @@
 // exec/pass_plan.hpp -- what follows from a pass's draws alone: draws (indirect ones expanded), commands, chunks.
 //
-// In: a recorded pass. Out: a plan, made by its first execution, kept with the pass and never changed; made at each execution where the
-// draws (indirect ones) or the chunks (primitive restart) depend on what buffers hold then.
+// In: a recorded pass. Out: a plan, made by its first execution, kept by the executor (exec/plan_cache.hpp) and never changed; made at each
+// execution where the draws (indirect ones) or the chunks (primitive restart) depend on what buffers hold then.
 #pragma once
 
 #include "command/pass.hpp"
@@ -9,7 +9,7 @@
 
 namespace tilegpu::exec {
 
-struct PassPlan : command::Derived {
+struct PassPlan {
   std::vector<command::DrawCall> expanded;  // only where the pass has indirect draws
   std::vector<command::PassCommand> commands;
   uint32_t draw_count = 0;
@@ -20,8 +20,6 @@ struct PassPlan : command::Derived {
   uint32_t chunks_of = 0;  // primitives that these were cut by; 0: not cut
 };
 
-/// The pass's own plan, if an execution before left one.
-std::shared_ptr<const PassPlan> kept_plan(const command::Pass& pass);
 /// Everything but census and chunks; memory of `plan` is used again.
 void plan_draws(const command::Pass& pass, PassPlan& plan);
 /// Census and chunks, as `geometry` says.

@@ -10,7 +10,7 @@
 #include "exec/depth_filter_positions.hpp"
 #include "exec/execution.hpp"
 #include "exec/pass_executor.hpp"
-#include "exec/pass_plan.hpp"
+#include "exec/plan_cache.hpp"
 #include "exec/thread_pool.hpp"
 #include "geometry/census.hpp"
 #include "hsr/lrz_pass.hpp"
@@ -33,6 +33,7 @@ struct PassExecutor::State {
   };
   std::vector<BinRun> bin_runs;  // of a layer
   geometry::VertexCensus census;
+  PlanCache plans;
   PassPlan passing_plan;                // of passes whose draws are known at their execution only
   geometry::ChunkPlans passing_chunks;  // of passes whose chunks are
   FilterPositions filter_positions;
@@ -57,7 +58,7 @@ struct PassRun {
   bool dry = false, timed = false;
   double start_ms = 0, tiles_ms = 0;
 
-  // Plan: made here, or found with the pass.
+  // Plan: made here, or found.
   std::shared_ptr<PassPlan> made;
   std::shared_ptr<const PassPlan> found;
   const PassPlan* plan = nullptr;

@@ -44,7 +44,7 @@ void begin_workers(PassRun& run) {
 }
 
 void plan_commands(PassRun& run) {
-  run.found = kept_plan(run.pass);
+  run.found = run.kept.plans.find(run.pass);
   run.plan = run.found.get();
   if (!run.plan) {
     if (run.pass.indirects.empty()) run.made = std::make_shared<PassPlan>();
@@ -129,7 +129,7 @@ void plan_geometry(PassRun& run) {
     PassPlan& plan = run.made ? *run.made : s.passing_plan;
     plan_chunks(run.geometry, plan);
     run.chunks = &plan.chunks;
-    if (run.made) run.pass.plan.publish(run.made);
+    if (run.made) s.plans.keep(run.out.pass, run.made);
   } else if (run.plan->chunks.read_indices() || run.plan->chunks_of != run.geometry.chunk_primitives) {
     // Indices that restart primitives may have been written since; another device may have another heap.
     geometry::plan_chunks(run.geometry, s.passing_chunks);

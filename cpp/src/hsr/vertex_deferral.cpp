@@ -2,7 +2,6 @@
 #include "hsr/vertex_deferral.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cassert>
 
 namespace tilegpu::hsr {
@@ -89,8 +88,7 @@ VertexDeferral decide(const command::DrawState& state, std::span<const Written> 
                    view.layer_pitch_B[level] * static_cast<uint64_t>(view.layer_count)))
           return decision;
     }
-  if (const shader::CodeSlot* slot = std::atomic_ref(resolved.position).load(std::memory_order_acquire))
-    decision.position = shader::Code<shader::VertexFunction>(slot);
+  decision.position = resolved.position;
   if (!decision.position) decision.reason = "the pipeline has no slice of its vertex shader";
   return decision;
 }

@@ -3,7 +3,6 @@
 #include "pipeline/resolve.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <functional>
 #include <vector>
 
@@ -99,13 +98,11 @@ std::string resolve_key(const Program& program, const GraphicsState& state) {
 }
 
 Status position_shader(shader::Jit& jit, const Resolved& resolved) {
-  if (std::atomic_ref(resolved.position).load(std::memory_order_acquire)) return Ok{};
-  assert(resolved.vertex_key.module);
-  shader::VertexKey key = resolved.vertex_key;
-  key.position_only = true;
-  auto code = shader::compile_vertex(jit, key);  // one compile for threads that ask at once
+  if (resolved.position) return Ok{};
+  assert(resolved.position_key.module && resolved.position_key.position_only);
+  auto code = shader::compile_vertex(jit, resolved.position_key);  // one compile for threads that ask at once
   if (!code) return Error{code.error().code, "pipeline '" + resolved.label + "': vertex shader, positions only: " + code.error().message};
-  std::atomic_ref(resolved.position).store(code->slot(), std::memory_order_release);
+  assert(code->identity() == resolved.position.identity());
   return Ok{};
 }
 
@@ -141,8 +138,11 @@ Expected<Ptr<const Resolved>> resolve(shader::Jit& jit, const Ptr<const Program>
       add(resolved->slice, "fragment shader", [&] { return shader::compile_fragment(jit, slice); });
     }
   }
-  resolved->vertex_key = vertex_key(program, state);
-  add(resolved->vertex, "vertex shader", [&] { return shader::compile_vertex(jit, resolved->vertex_key); });
+  const shader::VertexKey vertex = vertex_key(program, state);
+  add(resolved->vertex, "vertex shader", [&] { return shader::compile_vertex(jit, vertex); });
+  resolved->position_key = vertex;
+  resolved->position_key.position_only = true;
+  resolved->position = shader::reserve_vertex(jit, resolved->position_key);
   if (fragment_stage && c.writes_color) {
     epilogue = epilogue_key(program, state, c);
     add(resolved->epilogue, "epilogue", [&] { return shader::compile_epilogue(jit, epilogue); });

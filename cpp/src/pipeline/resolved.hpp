@@ -39,11 +39,11 @@ struct Resolved {
   shader::Code<shader::FragmentFunction> slice;     // the fragment shader up to known coverage; where Classification::needs_slice
   Classification classification;
   uint32_t written_targets = 0;  // bit i: colour i may be written; 8: depth, 9: stencil
-  // Deferred vertex shading: the vertex shader cut down to positions, made when a pass first asks for it (position_shader, through an
-  // atomic_ref); and what either shader writes, of `resources`.
-  mutable const shader::CodeSlot* position = nullptr;
+  // Deferred vertex shading: the vertex shader cut down to positions, null until a pass first asks for it (position_shader), with its key;
+  // and what either shader writes, of `resources`.
+  shader::Code<shader::VertexFunction> position;
+  shader::VertexKey position_key;
   std::vector<shader::BufferSlot> written_buffers;
-  shader::VertexKey vertex_key;                                                 // of `vertex`; its slice is made from it
   FixedList<VkVertexInputBindingDescription, kMaxVertexBindings> vertex_input;  // what `vertex` fetches from
   VkFormat depth_format = VK_FORMAT_UNDEFINED;
   uint32_t samples = 1;

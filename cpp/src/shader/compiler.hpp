@@ -169,6 +169,8 @@ struct EpilogueKey {
 };
 
 Expected<Code<VertexFunction>> compile_vertex(Jit& jit, const VertexKey& key);
+/// The same function before anybody has asked for it: null until compile_vertex() has made it.
+Code<VertexFunction> reserve_vertex(Jit& jit, const VertexKey& key);
 Expected<Code<FragmentFunction>> compile_fragment(Jit& jit, const FragmentKey& key);
 Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint8_t uses);
 /// Of a null descriptor: each of them gives four vectors of zeros, whatever it is asked.

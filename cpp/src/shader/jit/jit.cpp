@@ -60,6 +60,7 @@ std::string build_identity() {
 
 struct Entry {
   bool done = false;
+  bool reserved = false;  // somebody has the slot, whatever becomes of it
   CodeSlot slot;
   Error error;
 };
@@ -366,14 +367,15 @@ Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build) 
   {
     std::unique_lock lock(s.mutex);
     auto [found, inserted] = s.entries.try_emplace(full_key);
-    if (!inserted) {
-      entry = found->second;
+    if (inserted) found->second = std::make_shared<Entry>();
+    entry = found->second;
+    if (!inserted && !(entry->reserved && entry->done && !entry->slot.address)) {
       s.stats.functions_from_memory++;
       s.finished.wait(lock, [&] { return entry->done; });
       if (!entry->slot.address) return entry->error;
       return &entry->slot;
     }
-    entry = found->second = std::make_shared<Entry>();
+    entry->done = false;
   }
   const Status made = s.make(full_key, key, build, entry);
   {
@@ -381,12 +383,24 @@ Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build) 
     entry->done = true;
     if (!made) {
       entry->error = made.error();
-      s.entries.erase(full_key);  // a later request may try again
+      if (!entry->reserved) s.entries.erase(full_key);  // a later request may try again
     }
   }
   s.finished.notify_all();
   if (!made) return made.error();
   return &entry->slot;
+}
+
+const CodeSlot* Jit::reserve(const CodeKey& key) {
+  State& s = *state_;
+  std::lock_guard lock(s.mutex);
+  const auto [found, inserted] = s.entries.try_emplace(std::make_shared<const CacheKey>(s.prefix + key.bytes()));
+  if (inserted) {
+    found->second = std::make_shared<Entry>();
+    found->second->done = true;
+  }
+  found->second->reserved = true;
+  return &found->second->slot;
 }
 
 const CodeSlot* Jit::offer(const CodeKey& key, const Build& build) {

@@ -65,6 +65,8 @@ class Jit {
   /// optimised code: what it refers to is its own.
   using Build = std::function<Status(LLVMModuleRef module, const char* name)>;
   Expected<const CodeSlot*> function(const CodeKey& key, const Build& build);
+  /// The slot in which function() will put what it makes of this key; until then its address is null.
+  const CodeSlot* reserve(const CodeKey& key);
   /// A function that can be done without: nothing is made, and its address stays null, until somebody has set `wanted` and make_wanted() is
   /// called; then the background crew makes its optimised code. Without a crew it is made at once.
   const CodeSlot* offer(const CodeKey& key, const Build& build);

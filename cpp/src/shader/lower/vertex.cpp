@@ -374,11 +374,7 @@ Status build_vertex(const VertexKey& key, const Constants& constants, const Dive
   return l.status;
 }
 
-}  // namespace
-
-Expected<Code<VertexFunction>> compile_vertex(Jit& jit, const VertexKey& key) {
-  if (key.module->reflection().stage != VK_SHADER_STAGE_VERTEX_BIT)
-    return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + key.module->label() + "' is no vertex shader"};
+CodeKey code_key(const VertexKey& key) {
   CodeKey code("vertex");
   add_stage(code, *key.module, key.specialization, key.varyings, key.resources);
   const auto word = [&](uint32_t w) { code.add(w); };
@@ -387,11 +383,22 @@ Expected<Code<VertexFunction>> compile_vertex(Jit& jit, const VertexKey& key) {
   word(static_cast<uint32_t>(key.attributes.size()));
   for (const auto& a : key.attributes) word(a.location), word(a.binding), word(static_cast<uint32_t>(a.format)), word(a.offset);
   word(key.position_only);
-  Expected<const CodeSlot*> slot = jit.function(code, [key, lanes = jit.lanes()](LLVMModuleRef module, const char* name) -> Status {
-    return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
-      return build_vertex(key, constants, divergence, module, name, lanes);
-    });
-  });
+  return code;
+}
+
+}  // namespace
+
+Code<VertexFunction> reserve_vertex(Jit& jit, const VertexKey& key) { return Code<VertexFunction>(jit.reserve(code_key(key))); }
+
+Expected<Code<VertexFunction>> compile_vertex(Jit& jit, const VertexKey& key) {
+  if (key.module->reflection().stage != VK_SHADER_STAGE_VERTEX_BIT)
+    return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + key.module->label() + "' is no vertex shader"};
+  Expected<const CodeSlot*> slot =
+      jit.function(code_key(key), [key, lanes = jit.lanes()](LLVMModuleRef module, const char* name) -> Status {
+        return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
+          return build_vertex(key, constants, divergence, module, name, lanes);
+        });
+      });
   if (!slot) return Error{slot.error().code, "shader '" + key.module->label() + "': " + slot.error().message};
   return Code<VertexFunction>(*slot);
 }
