@@ -89,39 +89,12 @@ auto all_of(const std::vector<In>& in, Convert convert) {
   return out;
 }
 
-}  // namespace
+// Commands by topic, each of them on the class of command buffers.
+using CommandBufferClass = py::class_<CommandBuffer, Ptr<CommandBuffer>>;
 
-void bind_command(py::module_& m) {
-  py::class_<VkClearValue>(m, "ClearValue")
-      .def_static("color", &clear_color, py::arg("format"), py::arg("values"))
-      .def_static("depth_stencil", &clear_depth_stencil, py::arg("depth"), py::arg("stencil"));
-
-  py::class_<RenderingAttachment>(m, "RenderingAttachment")
-      .def(py::init([](Ptr<ImageView> view, int load_op, int store_op, const VkClearValue& clear, int resolve_mode,
-                       Ptr<ImageView> resolve_view) {
-             return RenderingAttachment{
-                 std::move(view), static_cast<VkAttachmentLoadOp>(load_op),         static_cast<VkAttachmentStoreOp>(store_op),
-                 clear,           static_cast<VkResolveModeFlagBits>(resolve_mode), std::move(resolve_view)};
-           }),
-           py::arg("view"), py::arg("load_op"), py::arg("store_op"), py::arg("clear"), py::arg("resolve_mode"), py::arg("resolve_view"))
-      .def(py::init<>());
-
-  py::class_<QueryPool, Ptr<QueryPool>>(m, "QueryPool")
-      .def(py::init([](uint32_t count, bool timestamps) {
-             return std::make_shared<QueryPool>(timestamps ? QueryType::timestamp : QueryType::occlusion, count);
-           }),
-           py::arg("count"), py::arg("timestamps") = false)
-      .def(
-          "value", [](const QueryPool& pool, size_t query) { return pool.values.at(query); }, py::arg("query"))
-      .def("available", [](const QueryPool& pool, size_t query) { return static_cast<bool>(pool.available.at(query)); }, py::arg("query"));
-
-  py::class_<CommandBuffer, Ptr<CommandBuffer>>(m, "CommandBuffer")
-      .def(py::init([](Ptr<Device> device, bool secondary) {
-             return std::make_shared<CommandBuffer>(std::move(device),
-                                                    secondary ? VK_COMMAND_BUFFER_LEVEL_SECONDARY : VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-           }),
-           py::arg("device").none(false), py::arg("secondary") = false)
-      .def("begin", [](CommandBuffer& cb) { unwrap(cb.begin()); })
+// Recording, and parts of passes.
+void bind_recording(CommandBufferClass& c) {
+  c.def("begin", [](CommandBuffer& cb) { unwrap(cb.begin()); })
       .def(
           "begin_part",
           [](CommandBuffer& cb, const std::vector<int>& color_formats, int depth_format, int stencil_format, uint32_t samples,
@@ -142,35 +115,41 @@ void bind_command(py::module_& m) {
           py::arg("secondaries"))
       .def("end", [](CommandBuffer& cb) { unwrap(cb.end()); })
       .def("reset", &CommandBuffer::reset)
-      .def_property_readonly("state",
-                             [](const CommandBuffer& cb) {
-                               constexpr const char* kNames[] = {"initial", "recording", "executable"};
-                               return kNames[static_cast<size_t>(cb.state())];
-                             })
-      .def(
-          "begin_rendering",
-          [](CommandBuffer& cb, std::vector<RenderingAttachment> color, RenderingAttachment depth, RenderingAttachment stencil,
-             const std::array<int64_t, 4>& area, uint32_t layer_count, uint32_t single_sampled_samples, std::string label,
-             std::optional<HiddenSurfaceRemoval> hsr, bool trace_tiles, uint32_t flags) {
-            RenderingInfo info;
-            info.render_area = rect_of(area);
-            info.layer_count = layer_count;
-            info.color = std::move(color);
-            info.depth = std::move(depth);
-            info.stencil = std::move(stencil);
-            info.single_sampled_samples = single_sampled_samples;
-            info.label = std::move(label);
-            info.hsr = hsr;
-            info.trace_tiles = trace_tiles;
-            info.flags = flags;
-            unwrap(cb.begin_rendering(info));
-          },
-          py::arg("color"), py::arg("depth"), py::arg("stencil"), py::arg("area"), py::arg("layer_count"),
-          py::arg("single_sampled_samples"), py::arg("label"), py::arg("hsr") = py::none(), py::arg("trace_tiles") = false,
-          py::arg("flags") = 0)
+      .def_property_readonly("state", [](const CommandBuffer& cb) {
+        constexpr const char* kNames[] = {"initial", "recording", "executable"};
+        return kNames[static_cast<size_t>(cb.state())];
+      });
+}
+
+// Render passes.
+void bind_rendering(CommandBufferClass& c) {
+  c.def(
+       "begin_rendering",
+       [](CommandBuffer& cb, std::vector<RenderingAttachment> color, RenderingAttachment depth, RenderingAttachment stencil,
+          const std::array<int64_t, 4>& area, uint32_t layer_count, uint32_t single_sampled_samples, std::string label,
+          std::optional<HiddenSurfaceRemoval> hsr, bool trace_tiles, uint32_t flags) {
+         RenderingInfo info;
+         info.render_area = rect_of(area);
+         info.layer_count = layer_count;
+         info.color = std::move(color);
+         info.depth = std::move(depth);
+         info.stencil = std::move(stencil);
+         info.single_sampled_samples = single_sampled_samples;
+         info.label = std::move(label);
+         info.hsr = hsr;
+         info.trace_tiles = trace_tiles;
+         info.flags = flags;
+         unwrap(cb.begin_rendering(info));
+       },
+       py::arg("color"), py::arg("depth"), py::arg("stencil"), py::arg("area"), py::arg("layer_count"), py::arg("single_sampled_samples"),
+       py::arg("label"), py::arg("hsr") = py::none(), py::arg("trace_tiles") = false, py::arg("flags") = 0)
       .def("end_rendering", [](CommandBuffer& cb) { unwrap(cb.end_rendering()); })
-      .def("discard_rendering", &CommandBuffer::discard_rendering)
-      .def("bind_pipeline", &CommandBuffer::bind_pipeline, py::arg("pipeline").none(false))
+      .def("discard_rendering", &CommandBuffer::discard_rendering);
+}
+
+// What draws use: the pipeline, buffers, sets, and state that the commands of Vulkan 1.0 set.
+void bind_bound(CommandBufferClass& c) {
+  c.def("bind_pipeline", &CommandBuffer::bind_pipeline, py::arg("pipeline").none(false))
       .def(
           "bind_vertex_buffer",
           [](CommandBuffer& cb, uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B) {
@@ -208,13 +187,16 @@ void bind_command(py::module_& m) {
           "set_scissor", [](CommandBuffer& cb, const std::array<int64_t, 4>& rect) { cb.set_scissor(rect_of(rect)); }, py::arg("rect"))
       .def("set_blend_constants", &CommandBuffer::set_blend_constants, py::arg("constants"))
       .def("set_stencil_reference", &CommandBuffer::set_stencil_reference, py::arg("faces"), py::arg("reference"))
-      .def("set_depth_bias", &CommandBuffer::set_depth_bias, py::arg("constant"), py::arg("clamp"), py::arg("slope"))
-      .def(
-          "draw",
-          [](CommandBuffer& cb, uint32_t count, uint32_t instances, uint32_t first, uint32_t first_instance) {
-            unwrap(cb.draw(count, instances, first, first_instance));
-          },
-          py::arg("vertex_count"), py::arg("instance_count"), py::arg("first_vertex"), py::arg("first_instance"))
+      .def("set_depth_bias", &CommandBuffer::set_depth_bias, py::arg("constant"), py::arg("clamp"), py::arg("slope"));
+}
+
+void bind_draws(CommandBufferClass& c) {
+  c.def(
+       "draw",
+       [](CommandBuffer& cb, uint32_t count, uint32_t instances, uint32_t first, uint32_t first_instance) {
+         unwrap(cb.draw(count, instances, first, first_instance));
+       },
+       py::arg("vertex_count"), py::arg("instance_count"), py::arg("first_vertex"), py::arg("first_instance"))
       .def(
           "draw_indexed",
           [](CommandBuffer& cb, uint32_t count, uint32_t instances, uint32_t first, int32_t vertex_offset, uint32_t first_instance) {
@@ -233,22 +215,47 @@ void bind_command(py::module_& m) {
           [](CommandBuffer& cb, int attachment, uint32_t aspects, const VkClearValue& value, const std::array<int64_t, 4>& rect) {
             unwrap(cb.clear_attachment(attachment, aspects, value, rect_of(rect)));
           },
-          py::arg("attachment"), py::arg("aspects"), py::arg("value"), py::arg("rect"))
-      .def(
-          "begin_query",
-          [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t query, bool precise) {
-            unwrap(cb.begin_query(std::move(pool), query, precise));
-          },
-          py::arg("pool"), py::arg("query"), py::arg("precise"))
+          py::arg("attachment"), py::arg("aspects"), py::arg("value"), py::arg("rect"));
+}
+
+void bind_queries(CommandBufferClass& c) {
+  c.def(
+       "begin_query",
+       [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t query, bool precise) {
+         unwrap(cb.begin_query(std::move(pool), query, precise));
+       },
+       py::arg("pool"), py::arg("query"), py::arg("precise"))
       .def(
           "end_query", [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t query) { unwrap(cb.end_query(std::move(pool), query)); },
           py::arg("pool"), py::arg("query"))
       .def(
-          "copy_buffer",
-          [](CommandBuffer& cb, Ptr<Buffer> source, Ptr<Buffer> destination, const std::vector<BufferCopy>& regions) {
-            unwrap(cb.copy_buffer(std::move(source), std::move(destination), all_of(regions, [](const auto& r) { return region_of(r); })));
+          "reset_query_pool",
+          [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t first, uint32_t count) {
+            unwrap(cb.reset_query_pool(std::move(pool), first, count));
           },
-          py::arg("source"), py::arg("destination"), py::arg("regions"))
+          py::arg("pool"), py::arg("first"), py::arg("count"))
+      .def(
+          "write_timestamp",
+          [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t query) { unwrap(cb.write_timestamp(std::move(pool), query)); },
+          py::arg("pool"), py::arg("query"))
+      .def(
+          "copy_query_pool_results",
+          [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t first, uint32_t count, Ptr<Buffer> destination, uint64_t offset_B,
+             uint64_t stride_B, VkQueryResultFlags flags) {
+            unwrap(cb.copy_query_pool_results(std::move(pool), first, count, std::move(destination), offset_B, stride_B, flags));
+          },
+          py::arg("pool"), py::arg("first"), py::arg("count"), py::arg("destination"), py::arg("offset_B"), py::arg("stride_B"),
+          py::arg("flags"));
+}
+
+// Transfers from one object to another.
+void bind_copies(CommandBufferClass& c) {
+  c.def(
+       "copy_buffer",
+       [](CommandBuffer& cb, Ptr<Buffer> source, Ptr<Buffer> destination, const std::vector<BufferCopy>& regions) {
+         unwrap(cb.copy_buffer(std::move(source), std::move(destination), all_of(regions, [](const auto& r) { return region_of(r); })));
+       },
+       py::arg("source"), py::arg("destination"), py::arg("regions"))
       .def(
           "copy_buffer_to_image",
           [](CommandBuffer& cb, Ptr<Buffer> source, Ptr<Image> destination, const std::vector<BufferImageCopy>& regions) {
@@ -281,13 +288,17 @@ void bind_command(py::module_& m) {
           [](CommandBuffer& cb, Ptr<Image> source, Ptr<Image> destination, const std::vector<ImageCopy>& regions) {
             unwrap(cb.resolve_image(std::move(source), std::move(destination), all_of(regions, pair_of<VkImageResolve2>)));
           },
-          py::arg("source"), py::arg("destination"), py::arg("regions"))
-      .def(
-          "fill_buffer",
-          [](CommandBuffer& cb, Ptr<Buffer> buffer, uint64_t offset_B, uint64_t size_B, uint32_t word) {
-            unwrap(cb.fill_buffer(std::move(buffer), offset_B, size_B, word));
-          },
-          py::arg("buffer"), py::arg("offset_B"), py::arg("size_B"), py::arg("word"))
+          py::arg("source"), py::arg("destination"), py::arg("regions"));
+}
+
+// Transfers within one object.
+void bind_fills(CommandBufferClass& c) {
+  c.def(
+       "fill_buffer",
+       [](CommandBuffer& cb, Ptr<Buffer> buffer, uint64_t offset_B, uint64_t size_B, uint32_t word) {
+         unwrap(cb.fill_buffer(std::move(buffer), offset_B, size_B, word));
+       },
+       py::arg("buffer"), py::arg("offset_B"), py::arg("size_B"), py::arg("word"))
       .def(
           "update_buffer",
           [](CommandBuffer& cb, Ptr<Buffer> buffer, uint64_t offset_B, const std::string& bytes) {
@@ -307,25 +318,54 @@ void bind_command(py::module_& m) {
           },
           py::arg("image"), py::arg("value"), py::arg("ranges"))
       .def(
-          "generate_mipmaps", [](CommandBuffer& cb, Ptr<Image> image) { unwrap(cb.generate_mipmaps(std::move(image))); }, py::arg("image"))
+          "generate_mipmaps", [](CommandBuffer& cb, Ptr<Image> image) { unwrap(cb.generate_mipmaps(std::move(image))); }, py::arg("image"));
+}
+
+void bind_attachment(py::module_& m) {
+  py::class_<VkClearValue>(m, "ClearValue")
+      .def_static("color", &clear_color, py::arg("format"), py::arg("values"))
+      .def_static("depth_stencil", &clear_depth_stencil, py::arg("depth"), py::arg("stencil"));
+
+  py::class_<RenderingAttachment>(m, "RenderingAttachment")
+      .def(py::init([](Ptr<ImageView> view, int load_op, int store_op, const VkClearValue& clear, int resolve_mode,
+                       Ptr<ImageView> resolve_view) {
+             return RenderingAttachment{
+                 std::move(view), static_cast<VkAttachmentLoadOp>(load_op),         static_cast<VkAttachmentStoreOp>(store_op),
+                 clear,           static_cast<VkResolveModeFlagBits>(resolve_mode), std::move(resolve_view)};
+           }),
+           py::arg("view"), py::arg("load_op"), py::arg("store_op"), py::arg("clear"), py::arg("resolve_mode"), py::arg("resolve_view"))
+      .def(py::init<>());
+}
+
+void bind_query_pool(py::module_& m) {
+  py::class_<QueryPool, Ptr<QueryPool>>(m, "QueryPool")
+      .def(py::init([](uint32_t count, bool timestamps) {
+             return std::make_shared<QueryPool>(timestamps ? QueryType::timestamp : QueryType::occlusion, count);
+           }),
+           py::arg("count"), py::arg("timestamps") = false)
       .def(
-          "reset_query_pool",
-          [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t first, uint32_t count) {
-            unwrap(cb.reset_query_pool(std::move(pool), first, count));
-          },
-          py::arg("pool"), py::arg("first"), py::arg("count"))
-      .def(
-          "write_timestamp",
-          [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t query) { unwrap(cb.write_timestamp(std::move(pool), query)); },
-          py::arg("pool"), py::arg("query"))
-      .def(
-          "copy_query_pool_results",
-          [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t first, uint32_t count, Ptr<Buffer> destination, uint64_t offset_B,
-             uint64_t stride_B, VkQueryResultFlags flags) {
-            unwrap(cb.copy_query_pool_results(std::move(pool), first, count, std::move(destination), offset_B, stride_B, flags));
-          },
-          py::arg("pool"), py::arg("first"), py::arg("count"), py::arg("destination"), py::arg("offset_B"), py::arg("stride_B"),
-          py::arg("flags"));
+          "value", [](const QueryPool& pool, size_t query) { return pool.values.at(query); }, py::arg("query"))
+      .def("available", [](const QueryPool& pool, size_t query) { return static_cast<bool>(pool.available.at(query)); }, py::arg("query"));
+}
+
+}  // namespace
+
+void bind_command(py::module_& m) {
+  bind_attachment(m);
+  bind_query_pool(m);
+  CommandBufferClass c(m, "CommandBuffer");
+  c.def(py::init([](Ptr<Device> device, bool secondary) {
+          return std::make_shared<CommandBuffer>(std::move(device),
+                                                 secondary ? VK_COMMAND_BUFFER_LEVEL_SECONDARY : VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+        }),
+        py::arg("device").none(false), py::arg("secondary") = false);
+  bind_recording(c);
+  bind_rendering(c);
+  bind_bound(c);
+  bind_draws(c);
+  bind_queries(c);
+  bind_copies(c);
+  bind_fills(c);
 }
 
 }  // namespace tilegpu::bindings

@@ -35,14 +35,7 @@ VkPipelineColorBlendAttachmentState blend_state(bool enable, int src_color, int 
           write_mask};
 }
 
-}  // namespace
-
-void bind_pipeline(py::module_& m) {
-  m.attr("MAX_COLOR_ATTACHMENTS") = kMaxColorAttachments;
-  m.attr("MAX_VERTEX_BINDINGS") = kMaxVertexBindings;
-  m.attr("MAX_PUSH_CONSTANTS_B") = kMaxPushConstants_B;
-  m.attr("MAX_IMAGE_SIZE_PX") = kMaxImageSize_px;
-
+void bind_sets(py::module_& m) {
   py::class_<DescriptorSetLayout, Ptr<DescriptorSetLayout>>(m, "DescriptorSetLayout")
       .def_property_readonly("bindings", [](const DescriptorSetLayout& layout) {
         py::list list;
@@ -72,13 +65,12 @@ void bind_pipeline(py::module_& m) {
       .def(
           "write_null", [](DescriptorSet& set, uint32_t binding, uint32_t element) { unwrap(set.write(binding, element, {})); },
           py::arg("binding"), py::arg("element"));
+}
 
+void bind_depth_stencil(py::module_& m) {
   py::class_<VkStencilOpState>(m, "StencilOpState")
       .def(py::init(&stencil_state), py::arg("fail_op"), py::arg("pass_op"), py::arg("depth_fail_op"), py::arg("compare_op"),
            py::arg("compare_mask"), py::arg("write_mask"), py::arg("reference"));
-  py::class_<VkPipelineColorBlendAttachmentState>(m, "ColorBlendAttachmentState")
-      .def(py::init(&blend_state), py::arg("enable"), py::arg("src_color_factor"), py::arg("dst_color_factor"), py::arg("color_op"),
-           py::arg("src_alpha_factor"), py::arg("dst_alpha_factor"), py::arg("alpha_op"), py::arg("write_mask"));
 
   py::class_<DepthStencilState> depth_stencil(m, "DepthStencilState");
   depth_stencil.def_readwrite("depth_test", &DepthStencilState::depth_test)
@@ -90,7 +82,9 @@ void bind_pipeline(py::module_& m) {
       .def_readwrite("front", &DepthStencilState::front)
       .def_readwrite("back", &DepthStencilState::back);
   bind_enum_field(depth_stencil, "depth_compare", &DepthStencilState::depth_compare);
+}
 
+void bind_rasterization(py::module_& m) {
   py::class_<RasterizationState> rasterization(m, "RasterizationState");
   rasterization.def_readwrite("depth_clamp", &RasterizationState::depth_clamp)
       .def_readwrite("rasterizer_discard", &RasterizationState::rasterizer_discard)
@@ -111,6 +105,12 @@ void bind_pipeline(py::module_& m) {
       .def_readwrite("alpha_to_coverage", &MultisampleState::alpha_to_coverage)
       .def_readwrite("alpha_to_one", &MultisampleState::alpha_to_one);
   bind_enum_field(multisample, "samples", &MultisampleState::samples);
+}
+
+void bind_blending(py::module_& m) {
+  py::class_<VkPipelineColorBlendAttachmentState>(m, "ColorBlendAttachmentState")
+      .def(py::init(&blend_state), py::arg("enable"), py::arg("src_color_factor"), py::arg("dst_color_factor"), py::arg("color_op"),
+           py::arg("src_alpha_factor"), py::arg("dst_alpha_factor"), py::arg("alpha_op"), py::arg("write_mask"));
 
   py::class_<ColorBlendState> blend(m, "ColorBlendState");
   blend.def_readwrite("logic_op_enable", &ColorBlendState::logic_op_enable)
@@ -123,11 +123,13 @@ void bind_pipeline(py::module_& m) {
             b.attachments.assign(states.begin(), states.end());
           });
   bind_enum_field(blend, "logic_op", &ColorBlendState::logic_op);
+}
 
-  using Info = GraphicsPipelineCreateInfo;
-  py::class_<Info> info(m, "GraphicsPipelineCreateInfo");
-  info.def(py::init<>())
-      .def(
+using Info = GraphicsPipelineCreateInfo;
+
+// Shaders and what they read of vertices.
+void bind_stages(py::class_<Info>& info) {
+  info.def(
           "set_stage",
           [](Info& i, Ptr<ShaderModule> module, std::vector<std::pair<uint32_t, uint32_t>> specialization) {
             i.stages.push_back({std::move(module), std::move(specialization)});
@@ -151,8 +153,11 @@ void bind_pipeline(py::module_& m) {
           [](Info& i, uint32_t location, uint32_t binding, int format, uint32_t offset_B) {
             i.vertex_attributes.push_back({location, binding, static_cast<VkFormat>(format), offset_B});
           },
-          py::arg("location"), py::arg("binding"), py::arg("format"), py::arg("offset_B"))
-      .def_property(
+          py::arg("location"), py::arg("binding"), py::arg("format"), py::arg("offset_B"));
+}
+
+void bind_fixed_functions(py::class_<Info>& info) {
+  info.def_property(
           "topology", [](const Info& i) { return static_cast<int>(i.topology); },
           [](Info& i, int topology) { i.topology = static_cast<VkPrimitiveTopology>(topology); })
       .def_property(
@@ -167,8 +172,11 @@ void bind_pipeline(py::module_& m) {
           "blend", [](Info& i) { return &i.blend; }, py::return_value_policy::reference_internal)
       .def_property(
           "blend_constants", [](const Info& i) { return i.blend_constants; },
-          [](Info& i, const std::array<float, 4>& constants) { i.blend_constants = constants; })
-      .def_property(
+          [](Info& i, const std::array<float, 4>& constants) { i.blend_constants = constants; });
+}
+
+void bind_targets(py::class_<Info>& info) {
+  info.def_property(
           "color_formats",
           [](const Info& i) {
             std::vector<int> formats;
@@ -188,11 +196,12 @@ void bind_pipeline(py::module_& m) {
             i.input_attachments.depth = depth.value_or(VK_ATTACHMENT_UNUSED);
             i.input_attachments.stencil = stencil.value_or(VK_ATTACHMENT_UNUSED);
           },
-          py::arg("color"), py::arg("depth"), py::arg("stencil"))
-      .def_readwrite("label", &Info::label);
+          py::arg("color"), py::arg("depth"), py::arg("stencil"));
   bind_enum_field(info, "depth_format", &Info::depth_format);
   bind_enum_field(info, "stencil_format", &Info::stencil_format);
+}
 
+void bind_finished(py::module_& m) {
   py::class_<Pipeline, Ptr<Pipeline>>(m, "Pipeline")
       .def_property_readonly("label", [](const Pipeline& p) { return p.info().label; })
       .def_property_readonly("dynamic_states",
@@ -210,6 +219,25 @@ void bind_pipeline(py::module_& m) {
           for (const auto& set : p.info().layout->sets) layouts.push_back(std::const_pointer_cast<DescriptorSetLayout>(set));
         return layouts;
       });
+}
+
+}  // namespace
+
+void bind_pipeline(py::module_& m) {
+  m.attr("MAX_COLOR_ATTACHMENTS") = kMaxColorAttachments;
+  m.attr("MAX_VERTEX_BINDINGS") = kMaxVertexBindings;
+  m.attr("MAX_PUSH_CONSTANTS_B") = kMaxPushConstants_B;
+  m.attr("MAX_IMAGE_SIZE_PX") = kMaxImageSize_px;
+  bind_sets(m);
+  bind_depth_stencil(m);
+  bind_rasterization(m);
+  bind_blending(m);
+  py::class_<Info> info(m, "GraphicsPipelineCreateInfo");
+  info.def(py::init<>()).def_readwrite("label", &Info::label);
+  bind_stages(info);
+  bind_fixed_functions(info);
+  bind_targets(info);
+  bind_finished(m);
 }
 
 }  // namespace tilegpu::bindings

@@ -19,8 +19,8 @@ py::dict table(std::initializer_list<Entry> entries) {
   return result;
 }
 
-py::dict make_tables() {
-  py::dict t;
+// State of fixed functions, but for blending.
+void add_fixed_function(py::dict& t) {
   t["compare_op"] = table({{"never", VK_COMPARE_OP_NEVER},
                            {"less", VK_COMPARE_OP_LESS},
                            {"equal", VK_COMPARE_OP_EQUAL},
@@ -49,6 +49,12 @@ py::dict make_tables() {
                                    {"triangle_list", VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST},
                                    {"triangle_strip", VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP},
                                    {"triangle_fan", VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN}});
+  t["vertex_input_rate"] = table({{"vertex", VK_VERTEX_INPUT_RATE_VERTEX}, {"instance", VK_VERTEX_INPUT_RATE_INSTANCE}});
+  t["index_type"] = table({{"uint8", VK_INDEX_TYPE_UINT8_EXT}, {"uint16", VK_INDEX_TYPE_UINT16}, {"uint32", VK_INDEX_TYPE_UINT32}});
+  t["shader_stage"] = table({{"vertex", VK_SHADER_STAGE_VERTEX_BIT}, {"fragment", VK_SHADER_STAGE_FRAGMENT_BIT}});
+}
+
+void add_attachments(py::dict& t) {
   t["attachment_load_op"] = table({{"load", VK_ATTACHMENT_LOAD_OP_LOAD},
                                    {"clear", VK_ATTACHMENT_LOAD_OP_CLEAR},
                                    {"dont_care", VK_ATTACHMENT_LOAD_OP_DONT_CARE},
@@ -60,6 +66,9 @@ py::dict make_tables() {
                              {"average", VK_RESOLVE_MODE_AVERAGE_BIT},
                              {"min", VK_RESOLVE_MODE_MIN_BIT},
                              {"max", VK_RESOLVE_MODE_MAX_BIT}});
+}
+
+void add_blending(py::dict& t) {
   t["blend_factor"] = table({{"zero", VK_BLEND_FACTOR_ZERO},
                              {"one", VK_BLEND_FACTOR_ONE},
                              {"src_color", VK_BLEND_FACTOR_SRC_COLOR},
@@ -100,6 +109,9 @@ py::dict make_tables() {
                          {"or_inverted", VK_LOGIC_OP_OR_INVERTED},
                          {"nand", VK_LOGIC_OP_NAND},
                          {"set", VK_LOGIC_OP_SET}});
+}
+
+void add_samplers(py::dict& t) {
   t["filter"] = table({{"nearest", VK_FILTER_NEAREST}, {"linear", VK_FILTER_LINEAR}});
   t["sampler_mipmap_mode"] = table({{"nearest", VK_SAMPLER_MIPMAP_MODE_NEAREST}, {"linear", VK_SAMPLER_MIPMAP_MODE_LINEAR}});
   t["sampler_address_mode"] = table({{"repeat", VK_SAMPLER_ADDRESS_MODE_REPEAT},
@@ -113,6 +125,10 @@ py::dict make_tables() {
                              {"int_opaque_black", VK_BORDER_COLOR_INT_OPAQUE_BLACK},
                              {"float_opaque_white", VK_BORDER_COLOR_FLOAT_OPAQUE_WHITE},
                              {"int_opaque_white", VK_BORDER_COLOR_INT_OPAQUE_WHITE}});
+}
+
+// Images, views, buffers, and how shaders see them.
+void add_resources(py::dict& t) {
   t["image_aspect"] =
       table({{"color", VK_IMAGE_ASPECT_COLOR_BIT}, {"depth", VK_IMAGE_ASPECT_DEPTH_BIT}, {"stencil", VK_IMAGE_ASPECT_STENCIL_BIT}});
   t["image_usage"] = table({{"transfer_src", VK_IMAGE_USAGE_TRANSFER_SRC_BIT},
@@ -147,8 +163,6 @@ py::dict make_tables() {
                                   {"g", VK_COMPONENT_SWIZZLE_G},
                                   {"b", VK_COMPONENT_SWIZZLE_B},
                                   {"a", VK_COMPONENT_SWIZZLE_A}});
-  t["vertex_input_rate"] = table({{"vertex", VK_VERTEX_INPUT_RATE_VERTEX}, {"instance", VK_VERTEX_INPUT_RATE_INSTANCE}});
-  t["index_type"] = table({{"uint8", VK_INDEX_TYPE_UINT8_EXT}, {"uint16", VK_INDEX_TYPE_UINT16}, {"uint32", VK_INDEX_TYPE_UINT32}});
   t["descriptor_type"] = table({{"sampler", VK_DESCRIPTOR_TYPE_SAMPLER},
                                 {"combined_image_sampler", VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER},
                                 {"sampled_image", VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE},
@@ -158,7 +172,15 @@ py::dict make_tables() {
                                 {"uniform_buffer", VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER},
                                 {"storage_buffer", VK_DESCRIPTOR_TYPE_STORAGE_BUFFER},
                                 {"input_attachment", VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT}});
-  t["shader_stage"] = table({{"vertex", VK_SHADER_STAGE_VERTEX_BIT}, {"fragment", VK_SHADER_STAGE_FRAGMENT_BIT}});
+}
+
+py::dict make_tables() {
+  py::dict t;
+  add_fixed_function(t);
+  add_attachments(t);
+  add_blending(t);
+  add_samplers(t);
+  add_resources(t);
   return t;
 }
 
