@@ -172,6 +172,7 @@ def test_any_value_anywhere_is_a_result_or_an_error_of_tilegpu() -> None:
         (lambda d: d.buffer(Hostile()), r"data is a Hostile, which is no array \(no array\)"),
         (lambda d: d.sampler(min_lod="low"), "sampler: min_lod is 'low'; it must be a number"),
         (lambda d: d.copy(b"abcd", d.buffer(4), source_offset=None), "copy: source_offset is None; it must be a whole number"),
+        (lambda d: d.copy(b"abcd", d.buffer(4), source_level=-1), "copy: source_level is -1; it must not be negative"),
         (lambda d: d.render_pass(d.image((4, 4), "r8_unorm"), area="all"), "area is 'all'; it must be"),
         (lambda d: d.buffer(8).write(["x"]), "what is written has dtype <U1; it must be numbers"),
     ],

@@ -37,6 +37,14 @@ def whole(value: Any, what: str, must: str = "it must be a whole number") -> int
     raise ValidationError(f"{what} is {shown(value)}; {must}")
 
 
+def count(value: Any, what: str, most: int = 1 << 62) -> int:
+    """A whole number from 0 to ``most``."""
+    found = whole(value, what)
+    if not 0 <= found <= most:
+        raise ValidationError(f"{what} is {found}; it must not be " + ("negative" if found < 0 else f"above {most}"))
+    return found
+
+
 def number(value: Any, what: str, must: str = "it must be a number") -> float:
     """A real number, as a float."""
     if isinstance(value, (int, float, np.integer, np.floating, np.bool_)) or (

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, arguments, enums
+from tilegpu import _core, arguments, copies, enums
 from tilegpu.attachment import clear_color, clear_depth_stencil
-from tilegpu.buffer import Buffer, BufferSlice
+from tilegpu.buffer import Buffer
 from tilegpu.capture import Replay
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
 from tilegpu.hsr import names as hsr_names
 from tilegpu.hsr import parse as parse_hsr
-from tilegpu.image import Image, ImageView, Texture
+from tilegpu.image import Image, Texture, image_of
 from tilegpu.pipeline import create_pipeline
 from tilegpu.render_pass import RenderPass
 from tilegpu.sampler import Sampler, SamplerOptions
@@ -31,7 +31,6 @@ _LIMITS = {"tiler_heap": 1 << 50}
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
 _REMAINING = _MAX_U32 = 0xFFFFFFFF
 _POSITION = "it must be (x, y) in pixels, or (x, y, z) of a 3D image"
-_EXTENT = "it must be (width, height) in pixels, and a depth in volumes"
 
 
 class Device(Context):
@@ -271,122 +270,7 @@ class Device(Context):
 
     # -- copies outside passes; all of them have happened when the call returns
 
-    def copy(
-        self,
-        source: Any,
-        destination: Any,
-        *,
-        source_offset: int = 0,
-        destination_offset: int = 0,
-        size: int | None = None,
-        source_level: int = 0,
-        source_layer: int = 0,
-        source_pos: Sequence[int] = (0, 0),
-        destination_level: int = 0,
-        destination_layer: int = 0,
-        destination_pos: Sequence[int] = (0, 0),
-        extent: Sequence[int] | None = None,
-        row_length: int = 0,
-        aspect: str | None = None,
-        layers: int | None = None,
-        image_height: int = 0,
-    ) -> None:
-        """Copies between buffers and images without conversion; arrays and bytes may be the source too.
-
-        An array of (H, W), (H, W, C) or (L, H, W, C) has the texels of the format as they are, and says the extent and the layers or
-        slices; bytes and arrays of one dimension are taken like a buffer.
-
-        Offsets and ``size`` of buffers are bytes; positions and ``extent`` of images are (x, y) and (width, height)
-        in pixels, by default as much as fits both; of 3D images they have three values.
-        ``row_length``: pixels in a row of the buffer, 0 for the extent's width,
-        ``image_height``: rows of a layer or slice. ``aspect``: ``"depth"`` or ``"stencil"`` of such images. ``layers``: how
-        many, by default one; where one of two images is 3D they are slices of it, by default as many as fit both.
-        """
-        source, destination = _unwrap(source), _unwrap(destination)
-        source_offset = _count(source_offset, "copy: source_offset")
-        destination_offset = _count(destination_offset, "copy: destination_offset")
-        size = None if size is None else _count(size, "copy: size")
-        source_layer = _count(source_layer, "copy: source_layer", _MAX_U32)
-        destination_layer = _count(destination_layer, "copy: destination_layer", _MAX_U32)
-        layers = None if layers is None else _count(layers, "copy: layers", _MAX_U32)
-        row_length = _count(row_length, "copy: row_length", _MAX_U32)
-        image_height = _count(image_height, "copy: image_height", _MAX_U32)
-        from_pos = arguments.vector(source_pos, 0, "copy: source_pos", _POSITION)
-        to_pos = arguments.vector(destination_pos, 0, "copy: destination_pos", _POSITION)
-        if not isinstance(source, (Buffer, BufferSlice, Image)):
-            if isinstance(source, np.ndarray) and isinstance(destination, Image) and source.ndim > 1 and not row_length:
-                row_length, image_height, given = _rows_of(source, destination, aspect)
-                if extent is None:
-                    extent = (row_length, image_height, given) if destination.type == "3d" else (row_length, image_height)
-                if layers is None and destination.type != "3d":
-                    layers = given
-            source = self.buffer(source, label="source of copy")
-        if isinstance(source, BufferSlice):
-            source_offset, size, source = (
-                source_offset + source.offset,
-                source.size if size is None else size,
-                source.buffer,
-            )
-        if isinstance(destination, BufferSlice):
-            destination_offset, destination = destination_offset + destination.offset, destination.buffer
-        if isinstance(source, Buffer) and isinstance(destination, Buffer):
-            size = min(source.size - source_offset, destination.size - destination_offset) if size is None else size
-            if size < 0:
-                raise ValidationError(
-                    f"copy: offsets are {source_offset} and {destination_offset} B, behind the end of a buffer"
-                )
-            regions = [(source_offset, destination_offset, size)]
-            self._run(lambda cb: cb.copy_buffer(source.core, destination.core, regions))
-            return
-        image = destination if isinstance(destination, Image) else source
-        if not isinstance(image, Image) or not isinstance(destination, (Image, Buffer)):
-            raise ValidationError(
-                f"copy: from {arguments.shown(source)} to {arguments.shown(destination)}; "
-                "both must be images or buffers (the source may be an array)"
-            )
-        name = image._aspect(aspect)
-        bit = _ASPECTS[name]
-        source_level = _count(source_level, "copy: source_level", _MAX_U32)
-        destination_level = _count(destination_level, "copy: destination_level", _MAX_U32)
-        whole, has_depth = extent is None, extent is not None and len(arguments.sequence(extent, "copy: extent", _EXTENT)) == 3
-        if extent is None:
-            sizes = []
-            if isinstance(source, Image):
-                sizes.append(source._level_size(source_level, from_pos))
-            if isinstance(destination, Image):
-                sizes.append(destination._level_size(destination_level, to_pos))
-            extent = [min(values) for values in zip(*sizes, strict=True)]
-        size_px = arguments.vector(extent, 1, "copy: extent", _EXTENT)
-        if min(size_px) <= 0:
-            raise ValidationError(f"copy: extent is {extent}; width and height must be at least 1")
-        if isinstance(source, Image) and isinstance(destination, Image) and (source.type == "3d") != (destination.type == "3d"):
-            # Slices of the one are layers of the other, and extent has their number in Vulkan.
-            if layers is None and whole:
-                flat, first = (destination, destination_layer) if source.type == "3d" else (source, source_layer)
-                layers = max(1, min(size_px[2], flat.layers - first))
-            elif layers is None:
-                layers = size_px[2]
-            elif has_depth and layers != size_px[2]:
-                raise ValidationError(f"copy: layers is {layers}, and the third of extent {size_px[2]}; slices become layers one by one")
-            size_px = (*size_px[:2], layers)
-            counts = tuple(1 if image.type == "3d" else layers for image in (source, destination))
-        else:
-            counts = (1, 1) if layers is None else (layers, layers)
-        from_part = (bit, source_level, source_layer, counts[0])
-        to_part = (bit, destination_level, destination_layer, counts[1])
-        if isinstance(source, Image):
-            first, slabs = (from_pos[2], size_px[2]) if source.type == "3d" else (source_layer, counts[0])
-            source._require_all_readable([name], source_level, first, slabs, rect=(*from_pos[:2], *size_px[:2]))
-        if isinstance(source, Buffer):
-            assert isinstance(destination, Image)
-            target, up = destination, [(source_offset, row_length, image_height, to_part, to_pos, size_px)]
-            self._run(lambda cb: cb.copy_buffer_to_image(source.core, target.core, up))
-        elif isinstance(destination, Buffer):
-            down = [(destination_offset, row_length, image_height, from_part, from_pos, size_px)]
-            self._run(lambda cb: cb.copy_image_to_buffer(source.core, destination.core, down))
-        else:
-            across = [(from_part, from_pos, to_part, to_pos, size_px)]
-            self._run(lambda cb: cb.copy_image(source.core, destination.core, across))
+    copy = copies.copy
 
     def blit(
         self,
@@ -407,14 +291,14 @@ class Device(Context):
         source, destination = _image(source, "blit: source"), _image(destination, "blit: destination")
         mode = enums.parse("filter", filter, "blit: filter")
         aspects = sum(_ASPECTS[name] for name in source.format_info.aspects)
-        layers = _count(layers, "blit: layers", _MAX_U32)
+        layers = arguments.count(layers, "blit: layers", _MAX_U32)
         region: list[Any] = []
         for image, level, layer, rect, name in (
             (source, source_level, source_layer, source_rect, "source"),
             (destination, destination_level, destination_layer, destination_rect, "destination"),
         ):
-            level = _count(level, f"blit: {name}_level", _MAX_U32)
-            layer = _count(layer, f"blit: {name}_layer", _MAX_U32)
+            level = arguments.count(level, f"blit: {name}_level", _MAX_U32)
+            layer = arguments.count(layer, f"blit: {name}_layer", _MAX_U32)
             corners = _corners(rect, image._level_size(level), f"blit: {name}_rect")
             region += [(aspects, level, layer, layers), corners]
             if name == "source":
@@ -441,10 +325,10 @@ class Device(Context):
         target = _image(image, "clear")
         what = f"clear of image '{target.label}'"
         part = (
-            _count(level, f"{what}: level", _MAX_U32),
-            _REMAINING if levels is None else _count(levels, f"{what}: levels", _MAX_U32),
-            _count(layer, f"{what}: layer", _MAX_U32),
-            _REMAINING if layers is None else _count(layers, f"{what}: layers", _MAX_U32),
+            arguments.count(level, f"{what}: level", _MAX_U32),
+            _REMAINING if levels is None else arguments.count(levels, f"{what}: levels", _MAX_U32),
+            arguments.count(layer, f"{what}: layer", _MAX_U32),
+            _REMAINING if layers is None else arguments.count(layers, f"{what}: layers", _MAX_U32),
         )
         if not target.format_info.is_depth_stencil:
             if color is None or depth is not None or stencil is not None:
@@ -495,10 +379,10 @@ class Device(Context):
         """Averages the samples of a stored multisampled image into a single-sampled one: all layers from the first on, and
         as much as the source has from its position on, or a region."""
         source, destination = _image(source, "resolve: source"), _image(destination, "resolve: destination")
-        source_layer = _count(source_layer, "resolve: source_layer", _MAX_U32)
-        count = source.layers - source_layer if layers is None else _count(layers, "resolve: layers", _MAX_U32)
-        destination_level = _count(destination_level, "resolve: destination_level", _MAX_U32)
-        destination_layer = _count(destination_layer, "resolve: destination_layer", _MAX_U32)
+        source_layer = arguments.count(source_layer, "resolve: source_layer", _MAX_U32)
+        count = source.layers - source_layer if layers is None else arguments.count(layers, "resolve: layers", _MAX_U32)
+        destination_level = arguments.count(destination_level, "resolve: destination_level", _MAX_U32)
+        destination_layer = arguments.count(destination_layer, "resolve: destination_layer", _MAX_U32)
         from_pos = arguments.vector(source_pos, 0, "resolve: source_pos", _POSITION)
         extent = source._level_size(0, from_pos) if extent is None else extent
         size_px = arguments.vector(extent, 1, "resolve: extent", "it must be (width, height) in pixels")
@@ -527,22 +411,6 @@ def _clear_aspect(
     commands.clear_depth_stencil_image(image, value, [part])
 
 
-def _rows_of(array: np.ndarray[Any, Any], image: Image, aspect: str | None) -> tuple[int, int, int]:
-    """Width, height, and layers or slices of an array of an image's texels."""
-    info, name = image.format_info, image._aspect(aspect)
-    texel_B = {"stencil": 1, "depth": 2 if info.depth_bits == 16 else 4}.get(name, info.texel_B)
-    # Three dimensions are (H, W, C); layers of single numbers are meant only where a texel is one.
-    has_components = array.ndim > 3 or (array.ndim == 3 and (array.shape[-1] * array.itemsize == texel_B or info.component_count > 1))
-    shape = array.shape if has_components else (*array.shape, 1)
-    if not 3 <= len(shape) <= 4 or shape[-1] * array.itemsize != texel_B or 0 in shape:
-        raise ValidationError(
-            f"copy: the array has shape {array.shape} and dtype {array.dtype}; image '{image.label}' of {info.name} takes (H, W), "
-            f"(H, W, C) or (L, H, W, C) with {texel_B} bytes a pixel; convert it (dev.texture does), or give bytes"
-        )
-    height, width = shape[-3:-1]
-    return width, height, shape[0] if len(shape) == 4 else 1
-
-
 def _corners(rect: Any, whole: tuple[int, int, int], what: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Two corners of three values; without a rect those of the whole level, of which a rect in 2D takes the depth."""
     if rect is None:
@@ -557,19 +425,8 @@ def _corners(rect: Any, whole: tuple[int, int, int], what: str) -> tuple[tuple[i
     return tuple(values[:3]), tuple(values[3:])
 
 
-def _count(value: Any, what: str, most: int = 1 << 62) -> int:
-    number = arguments.whole(value, what)
-    if not 0 <= number <= most:
-        raise ValidationError(f"{what} is {number}; it must not be " + ("negative" if number < 0 else f"above {most}"))
-    return number
-
-
-def _unwrap(value: Any) -> Any:
-    return value.image if isinstance(value, (Texture, ImageView)) else value
-
-
 def _image(value: Any, what: str) -> Image:
-    image = _unwrap(value)
+    image = image_of(value)
     if not isinstance(image, Image):
         raise ValidationError(f"{what} is {arguments.shown(value)}; it must be an image")
     return image

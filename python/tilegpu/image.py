@@ -452,6 +452,11 @@ class Texture:
         return f"<tilegpu.Texture of {self.image!r}, {self.sampler!r}>"
 
 
+def image_of(value: Any) -> Any:
+    """The image of a texture or a view; anything else as it is."""
+    return value.image if isinstance(value, (Texture, ImageView)) else value
+
+
 def _sizes_of(size: Any, what: str) -> list[int]:
     """Width, height and depth of a 3D image; without the depth of a 2D, only the width of a 1D."""
     must = "it must be (width, height) in pixels, (width,) for 1d, (width, height, depth) for 3d"

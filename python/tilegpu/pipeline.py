@@ -96,6 +96,11 @@ class Pipeline:
         """Warns once for each name."""
         self._warn_once(name, what, UnusedNameWarning)
 
+    def warn_unused_fields(self) -> None:
+        """Warns of each field of the vertex array that no input takes."""
+        for name in self.vertex_layout.unused:
+            self.warn_unused(f"vertex field {name}", f"the vertex shader does not use the vertex field '{name}'")
+
     def warn_short(self, name: str, what: str) -> None:
         """Warns once for each block."""
         self._warn_once(f"{name} is short", what, ShortBufferWarning)
@@ -147,18 +152,111 @@ def _specialization(interface: Interface, constants: Mapping[Any, Any], label: s
     return result
 
 
-def _set_vertex_input(info: _core.GraphicsPipelineCreateInfo, layout: VertexLayout) -> None:
+def _formats(
+    color: Any, depth: Any, stencil: Any, what: str
+) -> tuple[list[enums.FormatInfo | None], enums.FormatInfo | None, enums.FormatInfo | None]:
+    """The formats of the attachments: colours, depth, stencil."""
+    must = "it must be a format, or a list with one for each colour attachment"
+    one = isinstance(color, str) or hasattr(color, "format")
+    given = [color] if one else arguments.sequence(color, f"{what}: color", must)
+    colors = [None if c is None else enums.parse_format(c, f"{what}: color[{i}]") for i, c in enumerate(given)]
+    depth_info = None if depth is None else enums.parse_format(depth, f"{what}: depth")
+    stencil_info = None if stencil is None else enums.parse_format(stencil, f"{what}: stencil")
+    return colors, depth_info, stencil_info
+
+
+def _load_stages(
+    device: Context,
+    vert: tuple[shader.ShaderSource, str],
+    frag: tuple[shader.ShaderSource | None, str],
+    label: str,
+    defines: Mapping[str, Any] | None,
+    include: Sequence[str | os.PathLike[str]],
+) -> tuple[str, Stages]:
+    """Modules of the sources and of what messages call them; the pipeline's label is that of its shaders where none is given."""
+    label = arguments.text(label, "pipeline: label")
+    what = f"pipeline '{label}'" if label else "pipeline"
+    load = functools.partial(shader.load, defines=defines, include=include, label=label, device=device.core)
+    stages: Stages = {"vertex": load(vert[0], "vertex", file=vert[1])}
+    if frag[0] is not None:
+        stages["fragment"] = load(frag[0], "fragment", file=frag[1])
+    for stage, module in stages.items():
+        if module.reflection.stage != _core.ENUMS["shader_stage"][stage]:
+            raise ValidationError(f"{what}: '{module.label}' is given as the {stage} shader, but it is the other stage")
+    if not label:
+        names = [module.label for module in stages.values()]
+        label = "+".join(n for n in names if "<" not in n) or "pipeline"
+    return label, stages
+
+
+def _specialize(
+    stages: Stages, constants: Mapping[Any, Any] | None, what: str
+) -> tuple[Interface | None, dict[str, list[tuple[int, int]]]]:
+    """The constants' bits by stage, and the interface where they or different push constants want it already.
+
+    What the names mean is found out when somebody asks; what is wrong with them is said now.
+    """
+    if constants is not None and not isinstance(constants, Mapping):
+        raise ValidationError(f"{what}: constants is {arguments.shown(constants)}; it must be a mapping by name or id")
+    fragment = stages.get("fragment")
+    if not constants and (
+        fragment is None or _core.same_push_constants(stages["vertex"].reflection, fragment.reflection)
+    ):
+        return None, {}
+    interface = Interface(what, stages)
+    specialization = _specialization(interface, constants, what) if constants else {}
+    return Interface(what, stages, specialization) if specialization else interface, specialization
+
+
+def _start_info(
+    label: str, stages: Stages, specialization: Mapping[str, list[tuple[int, int]]], layout: VertexLayout
+) -> _core.GraphicsPipelineCreateInfo:
+    """Stages and vertex input; the rest is Vulkan's plain state."""
+    info = _core.GraphicsPipelineCreateInfo()
+    info.label = label
+    for stage, module in stages.items():
+        info.set_stage(module, specialization.get(stage, []))
     for number, binding in enumerate(layout.bindings):
         info.add_vertex_binding(number, binding.stride_B, _core.ENUMS["vertex_input_rate"][binding.rate])
     for location, number, format_, offset_B in layout.attributes:
         info.add_vertex_attribute(location, number, format_, offset_B)
+    return info
 
 
-def _color_formats(color: Any, what: str) -> list[enums.FormatInfo | None]:
-    must = "it must be a format, or a list with one for each colour attachment"
-    one = isinstance(color, str) or hasattr(color, "format")
-    given = [color] if one else arguments.sequence(color, f"{what}: color", must)
-    return [None if c is None else enums.parse_format(c, f"{what}: color[{i}]") for i, c in enumerate(given)]
+def _set_assembly(info: _core.GraphicsPipelineCreateInfo, topology: str, primitive_restart: bool, what: str) -> None:
+    if not isinstance(topology, str) or topology != "triangle_list":
+        info.topology = enums.parse("primitive_topology", topology, f"{what}: topology")
+    if arguments.flag(primitive_restart, f"{what}: primitive_restart"):
+        info.primitive_restart = True
+
+
+def _set_formats(
+    info: _core.GraphicsPipelineCreateInfo,
+    colors: list[enums.FormatInfo | None],
+    depth: enums.FormatInfo | None,
+    stencil: enums.FormatInfo | None,
+    what: str,
+) -> None:
+    """After the tests: a depth format that has stencil serves both, where stencil is tested and has none of its own."""
+    if info.depth_stencil.stencil_test and stencil is None:
+        if depth is None or not depth.stencil_bits:
+            raise ValidationError(
+                f"{what}: stencil is tested, but stencil= names no format; give the attachment's, such as stencil='s8_uint'"
+            )
+        stencil = depth
+    info.color_formats = [0 if c is None else c.number for c in colors]
+    if depth is not None:
+        info.depth_format = depth.number
+    if stencil is not None:
+        info.stencil_format = stencil.number
+
+
+def _set_dynamic(info: _core.GraphicsPipelineCreateInfo, dynamic: str | Iterable[str], what: str) -> frozenset[str]:
+    """Returns what is left to the pass, by Vulkan's names."""
+    left = dynamic_states(dynamic, what) if dynamic else frozenset()
+    if left:
+        info.set_dynamic_states([_core.DYNAMIC_STATES[name] for name in sorted(left)])
+    return left
 
 
 def create_pipeline(
@@ -208,133 +306,55 @@ def create_pipeline(
 ) -> Pipeline:
     """Compiles a graphics pipeline.
 
-    Shaders are GLSL text, a path (.vert, .frag, .glsl, .spv) or SPIR-V bytes; ``frag=None`` renders depth only.
-    ``vert_file`` and
+    Shaders are GLSL text, a path (.vert, .frag, .glsl, .spv) or SPIR-V bytes; ``frag=None`` renders depth only. ``vert_file`` and
     ``frag_file`` are what messages call a text.
 
-    ``vertex``: dtype of the vertex array, a list of dtypes (one for each binding) or
-    :class:`tilegpu.VertexBinding`; ``instance``: the same
-    for data that advances with the instance. Fields feed the shader's inputs by name, or by order = location
-    where no name matches.
-    ``color``: formats of the colour attachments, ``depth`` and ``stencil``: formats of these; ``samples``: of
-    all.
+    ``vertex``: dtype of the vertex array, a list of dtypes (one for each binding) or :class:`tilegpu.VertexBinding`; ``instance``: the
+    same for data that advances with the instance. Fields feed the shader's inputs by name, or by order = location where no name
+    matches. ``color``: formats of the colour attachments, ``depth`` and ``stencil``: formats of these; ``samples``: of all.
 
-    ``depth_test`` is on by default where ``depth_compare`` or ``depth`` is given, ``depth_write`` where
-    ``depth_test`` is.
-    ``depth_bias``: (constant, slope) or (constant, clamp, slope). ``stencil_test``: a mapping for both faces
-    with ``fail``, ``pass``,
-    ``depth_fail``, ``compare``, ``compare_mask``, ``write_mask``, ``reference``; ``stencil_front`` and
-    ``stencil_back`` for one.
-    ``blend``: ``None``, ``"alpha"``, ``"premultiplied"``, ``"additive"``, a mapping with ``src_color``,
-    ``dst_color``, ``color_op``, ``src_alpha``,
-    ``dst_alpha``, ``alpha_op``, or a list of these, one for each target. ``write_mask``: letters of ``"rgba"``,
-    or a list.
-    ``input_attachments``: what ``subpassInput`` variables read, by ``input_attachment_index``: a list of ``"color0"``
-    to ``"color7"``, ``"depth"``, ``"stencil"`` and ``None``; by default index i reads colour i, and variables
-    without an index depth (float) or stencil (uint). They read the tile at the fragment's own pixel, after all
-    earlier primitives; nothing is bound for them (Vulkan: dynamic rendering local read).
-    ``dynamic``: state that the pass sets (:meth:`RenderPass.set`) in place of the pipeline, by Vulkan's names, such as
-    ``["cull_mode", "depth_test_enable", "primitive_topology"]``, or ``"all"``; what the other arguments say of it is not
-    read. ``vertex_input`` and its strides come with ``vertex`` at each draw.
-    ``sample_shading``: ``True`` or the minimum share. ``constants``: specialisation constants by name or id.
-    ``defines``: GLSL macros.
+    ``depth_test`` is on by default where ``depth_compare`` or ``depth`` is given, ``depth_write`` where ``depth_test`` is.
+    ``depth_bias``: (constant, slope) or (constant, clamp, slope). ``stencil_test``: a mapping for both faces with ``fail``, ``pass``,
+    ``depth_fail``, ``compare``, ``compare_mask``, ``write_mask``, ``reference``; ``stencil_front`` and ``stencil_back`` for one.
+    ``blend``: ``None``, ``"alpha"``, ``"premultiplied"``, ``"additive"``, a mapping with ``src_color``, ``dst_color``, ``color_op``,
+    ``src_alpha``, ``dst_alpha``, ``alpha_op``, or a list of these, one for each target. ``write_mask``: letters of ``"rgba"``, or a list.
+    ``input_attachments``: what ``subpassInput`` variables read, by ``input_attachment_index``: a list of ``"color0"`` to ``"color7"``,
+    ``"depth"``, ``"stencil"`` and ``None``; by default index i reads colour i, and variables without an index depth (float) or stencil
+    (uint). They read the tile at the fragment's own pixel, after all earlier primitives; nothing is bound for them (Vulkan: dynamic
+    rendering local read).
+    ``dynamic``: state that the pass sets (:meth:`RenderPass.set`) in place of the pipeline, by Vulkan's names, such as ``["cull_mode",
+    "depth_test_enable", "primitive_topology"]``, or ``"all"``; what the other arguments say of it is not read. ``vertex_input`` and its
+    strides come with ``vertex`` at each draw.
+    ``sample_shading``: ``True`` or the minimum share. ``constants``: specialisation constants by name or id. ``defines``: GLSL macros.
     ``include``: directories of ``#include``.
 
-    Raises :class:`ShaderError` with all errors of a compile, :class:`ValidationError` and
-    :class:`UnsupportedError` otherwise.
+    Raises :class:`ShaderError` with all errors of a compile, :class:`ValidationError` and :class:`UnsupportedError` otherwise.
     """
-    label = arguments.text(label, "pipeline: label")
-    what = f"pipeline '{label}'" if label else "pipeline"
-    load = functools.partial(shader.load, defines=defines, include=include, label=label, device=self.core)
-    stages: Stages = {"vertex": load(vert, "vertex", file=vert_file)}
-    if frag is not None:
-        stages["fragment"] = load(frag, "fragment", file=frag_file)
-    for stage, module in stages.items():
-        if module.reflection.stage != _core.ENUMS["shader_stage"][stage]:
-            raise ValidationError(f"{what}: '{module.label}' is given as the {stage} shader, but it is the other stage")
-    if not label:
-        names = [module.label for module in stages.values()]
-        label = "+".join(n for n in names if "<" not in n) or "pipeline"
+    label, stages = _load_stages(self, (vert, vert_file), (frag, frag_file), label, defines, include)
     what = f"pipeline '{label}'"
-    vertex_module, fragment_module = stages["vertex"], stages.get("fragment")
-    # What the names mean is found out when somebody asks; what is wrong with them is said now.
-    interface: Interface | None = None
-    if constants is not None and not isinstance(constants, Mapping):
-        raise ValidationError(f"{what}: constants is {arguments.shown(constants)}; it must be a mapping by name or id")
-    if constants or (
-        fragment_module is not None
-        and not _core.same_push_constants(vertex_module.reflection, fragment_module.reflection)
-    ):
-        interface = Interface(what, stages)
-    specialization = _specialization(interface, constants, what) if interface and constants else {}
-    if specialization:
-        interface = Interface(what, stages, specialization)
-    layout = make_layout(
-        vertex, instance, interface.reflections["vertex"] if interface else vertex_module.reflection, what
-    )
-
-    info = _core.GraphicsPipelineCreateInfo()
-    info.label = label
-    for stage, module in stages.items():
-        info.set_stage(module, specialization.get(stage, []))
-    _set_vertex_input(info, layout)
-    colors = _color_formats(color, what)
-    info.color_formats = [0 if c is None else c.number for c in colors]
-    depth_info = None if depth is None else enums.parse_format(depth, f"{what}: depth")
-    stencil_info = None if stencil is None else enums.parse_format(stencil, f"{what}: stencil")
-
-    if not isinstance(topology, str) or topology != "triangle_list":
-        info.topology = enums.parse("primitive_topology", topology, f"{what}: topology")
-    if arguments.flag(primitive_restart, f"{what}: primitive_restart"):
-        info.primitive_restart = True
-    set_rasterization(
-        info.rasterization,
-        polygon_mode,
-        cull,
-        front_face,
-        provoking_vertex,
-        line_width,
-        rasterizer_discard,
-        depth_clamp,
-        what,
-    )
+    interface, specialization = _specialize(stages, constants, what)
+    reflection = interface.reflections["vertex"] if interface else stages["vertex"].reflection
+    layout = make_layout(vertex, instance, reflection, what)
+    info = _start_info(label, stages, specialization, layout)
+    colors, depth_info, stencil_info = _formats(color, depth, stencil, what)
+    _set_assembly(info, topology, primitive_restart, what)
+    rasterization = (polygon_mode, cull, front_face, provoking_vertex, line_width, rasterizer_discard, depth_clamp)
+    set_rasterization(info.rasterization, *rasterization, what)
     bias = set_depth_bias(info.rasterization, depth_bias, what)
     state = info.depth_stencil
     set_depth(state, depth_info is not None, depth_test, depth_write, depth_compare, depth_bounds, what)
     references = set_stencil(state, stencil_test, stencil_front, stencil_back, what)
-    if state.stencil_test and stencil_info is None:
-        if depth_info is None or not depth_info.stencil_bits:
-            raise ValidationError(
-                f"{what}: stencil is tested, but stencil= names no format; give the attachment's, such as stencil='s8_uint'"
-            )
-        stencil_info = depth_info
-    if depth_info is not None:
-        info.depth_format = depth_info.number
-    if stencil_info is not None:
-        info.stencil_format = stencil_info.number
+    _set_formats(info, colors, depth_info, stencil_info, what)
     values = set_blend(info.blend, len(colors), blend, write_mask, blend_constants, logic_op, what)
     info.blend_constants = list(values)
     set_multisampling(info.multisample, samples, sample_shading, sample_mask, alpha_to_coverage, alpha_to_one, what)
     if input_attachments is not None:
         set_input_attachments(info, input_attachments, what)
-
-    left = dynamic_states(dynamic, what) if dynamic else frozenset()
-    if left:
-        info.set_dynamic_states([_core.DYNAMIC_STATES[name] for name in sorted(left)])
-
+    left = _set_dynamic(info, dynamic, what)
     core = self.core.create_pipeline(info)
-    pipeline = Pipeline(
-        core,
-        stages,
-        layout,
-        info.primitive_restart,
-        samples,
-        [None if c is None else c.name for c in colors],
-        PipelineState(values, bias, references),
-        left,
-    )
+    formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
+    pipeline = Pipeline(core, stages, layout, info.primitive_restart, samples, formats, start, left)
     if interface is not None:
         pipeline.interface = interface
-    for name in layout.unused:
-        pipeline.warn_unused(f"vertex field {name}", f"the vertex shader does not use the vertex field '{name}'")
+    pipeline.warn_unused_fields()
     return pipeline

@@ -1,0 +1,189 @@
+"""Copies between buffers and images without conversion. In: what users give. Out: Vulkan's regions, recorded and run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tilegpu import _core, arguments
+from tilegpu.buffer import Buffer, BufferSlice
+from tilegpu.context import Context
+from tilegpu.errors import ValidationError
+from tilegpu.image import Image, image_of
+
+_ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
+_MAX_U32 = 0xFFFFFFFF
+_POSITION = "it must be (x, y) in pixels, or (x, y, z) of a 3D image"
+_EXTENT = "it must be (width, height) in pixels, and a depth in volumes"
+
+
+@dataclass(slots=True)
+class _Side:
+    """The source or the destination."""
+
+    thing: Any  # what is left of it without slices and views: a buffer, an image, or what is neither
+    offset_B: int
+    level: int
+    layer: int
+    pos: tuple[int, int, int]
+
+    @property
+    def volume(self) -> bool:
+        return isinstance(self.thing, Image) and self.thing.type == "3d"
+
+
+def _side(name: str, thing: Any, offset: Any, level: Any, layer: Any, pos: Any) -> _Side:
+    offset_B = arguments.count(offset, f"copy: {name}_offset")
+    if isinstance(thing, BufferSlice):
+        thing, offset_B = thing.buffer, offset_B + thing.offset
+    return _Side(
+        thing,
+        offset_B,
+        arguments.count(level, f"copy: {name}_level", _MAX_U32),
+        arguments.count(layer, f"copy: {name}_layer", _MAX_U32),
+        arguments.vector(pos, 0, f"copy: {name}_pos", _POSITION),
+    )
+
+
+def _rows_of(array: np.ndarray[Any, Any], image: Image, aspect: str | None) -> tuple[int, int, int]:
+    """Width, height, and layers or slices of an array of an image's texels."""
+    info, name = image.format_info, image._aspect(aspect)
+    texel_B = {"stencil": 1, "depth": 2 if info.depth_bits == 16 else 4}.get(name, info.texel_B)
+    # Three dimensions are (H, W, C); layers of single numbers are meant only where a texel is one.
+    has_components = array.ndim > 3 or (array.ndim == 3 and (array.shape[-1] * array.itemsize == texel_B or info.component_count > 1))
+    shape = array.shape if has_components else (*array.shape, 1)
+    if not 3 <= len(shape) <= 4 or shape[-1] * array.itemsize != texel_B or 0 in shape:
+        raise ValidationError(
+            f"copy: the array has shape {array.shape} and dtype {array.dtype}; image '{image.label}' of {info.name} takes (H, W), "
+            f"(H, W, C) or (L, H, W, C) with {texel_B} bytes a pixel; convert it (dev.texture does), or give bytes"
+        )
+    height, width = shape[-3:-1]
+    return width, height, shape[0] if len(shape) == 4 else 1
+
+
+def _copy_bytes(device: Context, source: _Side, destination: _Side, size: int | None) -> None:
+    from_, to = source.thing, destination.thing
+    size = min(from_.size - source.offset_B, to.size - destination.offset_B) if size is None else size
+    if size < 0:
+        raise ValidationError(
+            f"copy: offsets are {source.offset_B} and {destination.offset_B} B, behind the end of a buffer"
+        )
+    region = (source.offset_B, destination.offset_B, size)
+    device._run(lambda cb: cb.copy_buffer(from_.core, to.core, [region]))
+
+
+def _extent_px(source: _Side, destination: _Side, extent: Any) -> tuple[int, int, int]:
+    """As much as fits the images, where nothing is given."""
+    if extent is None:
+        sizes = [side.thing._level_size(side.level, side.pos) for side in (source, destination) if isinstance(side.thing, Image)]
+        extent = [min(values) for values in zip(*sizes, strict=True)]
+    size_px = arguments.vector(extent, 1, "copy: extent", _EXTENT)
+    if min(size_px) <= 0:
+        raise ValidationError(f"copy: extent is {extent}; width and height must be at least 1")
+    return size_px
+
+
+def _slices_of_layers(
+    source: _Side, destination: _Side, size_px: tuple[int, int, int], extent: Any, layers: int | None
+) -> int:
+    """How many, where slices of one image are layers of the other: extent has their number in Vulkan."""
+    if layers is None and extent is None:
+        flat = destination if source.volume else source
+        return max(1, min(size_px[2], flat.thing.layers - flat.layer))
+    if layers is None:
+        return size_px[2]
+    if extent is not None and len(arguments.sequence(extent, "copy: extent", _EXTENT)) == 3 and layers != size_px[2]:
+        raise ValidationError(f"copy: layers is {layers}, and the third of extent {size_px[2]}; slices become layers one by one")
+    return layers
+
+
+def _copy_texels(
+    device: Context, source: _Side, destination: _Side, aspect: str | None, extent: Any, layers: int | None, rows: tuple[int, int]
+) -> None:
+    """Where at least one is an image. ``rows``: pixels in a row of the buffer, rows in a layer or slice."""
+    from_, to = source.thing, destination.thing
+    image = to if isinstance(to, Image) else from_
+    if not isinstance(image, Image) or not isinstance(to, (Image, Buffer)):
+        raise ValidationError(
+            f"copy: from {arguments.shown(from_)} to {arguments.shown(to)}; "
+            "both must be images or buffers (the source may be an array)"
+        )
+    name = image._aspect(aspect)
+    size_px = _extent_px(source, destination, extent)
+    counts = (1, 1) if layers is None else (layers, layers)
+    if isinstance(from_, Image) and isinstance(to, Image) and source.volume != destination.volume:
+        slices = _slices_of_layers(source, destination, size_px, extent, layers)
+        size_px = (*size_px[:2], slices)
+        counts = (1, slices) if source.volume else (slices, 1)
+    from_part = (_ASPECTS[name], source.level, source.layer, counts[0])
+    to_part = (_ASPECTS[name], destination.level, destination.layer, counts[1])
+    if isinstance(from_, Image):
+        first, slabs = (source.pos[2], size_px[2]) if source.volume else (source.layer, counts[0])
+        from_._require_all_readable([name], source.level, first, slabs, rect=(*source.pos[:2], *size_px[:2]))
+    if isinstance(from_, Buffer):
+        up = (source.offset_B, *rows, to_part, destination.pos, size_px)
+        device._run(lambda cb: cb.copy_buffer_to_image(from_.core, to.core, [up]))
+    elif isinstance(to, Buffer):
+        down = (destination.offset_B, *rows, from_part, source.pos, size_px)
+        device._run(lambda cb: cb.copy_image_to_buffer(from_.core, to.core, [down]))
+    else:
+        across = (from_part, source.pos, to_part, destination.pos, size_px)
+        device._run(lambda cb: cb.copy_image(from_.core, to.core, [across]))
+
+
+def copy(
+    self: Context,
+    source: Any,
+    destination: Any,
+    *,
+    source_offset: int = 0,
+    destination_offset: int = 0,
+    size: int | None = None,
+    source_level: int = 0,
+    source_layer: int = 0,
+    source_pos: Sequence[int] = (0, 0),
+    destination_level: int = 0,
+    destination_layer: int = 0,
+    destination_pos: Sequence[int] = (0, 0),
+    extent: Sequence[int] | None = None,
+    row_length: int = 0,
+    aspect: str | None = None,
+    layers: int | None = None,
+    image_height: int = 0,
+) -> None:
+    """Copies between buffers and images without conversion; arrays and bytes may be the source too.
+
+    An array of (H, W), (H, W, C) or (L, H, W, C) has the texels of the format as they are, and says the extent and the layers or
+    slices; bytes and arrays of one dimension are taken like a buffer.
+
+    Offsets and ``size`` of buffers are bytes; positions and ``extent`` of images are (x, y) and (width, height)
+    in pixels, by default as much as fits both; of 3D images they have three values.
+    ``row_length``: pixels in a row of the buffer, 0 for the extent's width,
+    ``image_height``: rows of a layer or slice. ``aspect``: ``"depth"`` or ``"stencil"`` of such images. ``layers``: how
+    many, by default one; where one of two images is 3D they are slices of it, by default as many as fit both.
+    """
+    source, destination = image_of(source), image_of(destination)
+    size = None if size is None else arguments.count(size, "copy: size")
+    layers = None if layers is None else arguments.count(layers, "copy: layers", _MAX_U32)
+    row_length = arguments.count(row_length, "copy: row_length", _MAX_U32)
+    image_height = arguments.count(image_height, "copy: image_height", _MAX_U32)
+    if not isinstance(source, (Buffer, BufferSlice, Image)):
+        if isinstance(source, np.ndarray) and isinstance(destination, Image) and source.ndim > 1 and not row_length:
+            row_length, image_height, given = _rows_of(source, destination, aspect)
+            volume = destination.type == "3d"
+            if extent is None:
+                extent = (row_length, image_height, given) if volume else (row_length, image_height)
+            if layers is None and not volume:
+                layers = given
+        source = Buffer.create(source, None, "source of copy")
+    if isinstance(source, BufferSlice) and size is None:
+        size = source.size
+    from_ = _side("source", source, source_offset, source_level, source_layer, source_pos)
+    to = _side("destination", destination, destination_offset, destination_level, destination_layer, destination_pos)
+    if isinstance(from_.thing, Buffer) and isinstance(to.thing, Buffer):
+        _copy_bytes(self, from_, to, size)
+    else:
+        _copy_texels(self, from_, to, aspect, extent, layers, (row_length, image_height))
