@@ -227,7 +227,7 @@ void test_integer_arithmetic() {
       floats(15), integers(15, -60, 60));
 }
 
-void test_control_flow() {
+void test_branches() {
   compare(
       "if",
       kernel("if (a.x > 0.0) { r.x = a.y; s.x = 1; } else { r.x = a.z; s.x = 2; } if (i.x > 2) if (i.y > 2) s.y = 5; else s.y = 6; s.z = "
@@ -236,6 +236,40 @@ void test_control_flow() {
         return Result{{a[0] > 0 ? a[1] : a[2]}, {a[0] > 0 ? 1 : 2, i[0] > 2 ? (i[1] > 2 ? 5 : 6) : 0, a[0] > 1 && a[1] > 0 ? 3 : 4, 0}};
       },
       floats(21), integers(21, 0, 5));
+  compare(
+      "switch",
+      kernel(
+          "switch (i.x) { case 0: s.x = 10; break; case 1: s.x = 11; case 2: s.x += 5; if (i.y > 3) break; s.y = 7; break; case 5: s.y = "
+          "9; default: s.x += 100; }"
+          "switch (gl_InstanceIndex) { case 3: s.z = i.x > 2 ? 1 : 2; case 4: if (i.y > 2) break; s.z += 10; break; default: s.z = -1; }"),
+      [](const float*, const int32_t* i, uint32_t) {
+        Result x{};
+        switch (i[0]) {
+          case 0:
+            x.s[0] = 10;
+            break;
+          case 1:
+            x.s[0] = 11;
+            [[fallthrough]];
+          case 2:
+            x.s[0] += 5;
+            if (i[1] > 3) break;
+            x.s[1] = 7;
+            break;
+          case 5:
+            x.s[1] = 9;
+            [[fallthrough]];
+          default:
+            x.s[0] += 100;
+        }
+        x.s[2] = i[0] > 2 ? 1 : 2;
+        if (!(i[1] > 2)) x.s[2] += 10;
+        return x;
+      },
+      floats(21), integers(24, 0, 6), 0, [](VertexRun& run) { run.instance_index = 3; });
+}
+
+void test_loops() {
   compare(
       "loop",
       kernel("for (int k = 0; k < i.x; ++k) { if (k == i.y) continue; if (k == i.z) break; s.x += k; s.y++; } int n = 0; do { n += 2; } "
@@ -278,37 +312,6 @@ void test_control_flow() {
       },
       floats(21), integers(23, 0, 9));
   compare(
-      "switch",
-      kernel(
-          "switch (i.x) { case 0: s.x = 10; break; case 1: s.x = 11; case 2: s.x += 5; if (i.y > 3) break; s.y = 7; break; case 5: s.y = "
-          "9; default: s.x += 100; }"
-          "switch (gl_InstanceIndex) { case 3: s.z = i.x > 2 ? 1 : 2; case 4: if (i.y > 2) break; s.z += 10; break; default: s.z = -1; }"),
-      [](const float*, const int32_t* i, uint32_t) {
-        Result x{};
-        switch (i[0]) {
-          case 0:
-            x.s[0] = 10;
-            break;
-          case 1:
-            x.s[0] = 11;
-            [[fallthrough]];
-          case 2:
-            x.s[0] += 5;
-            if (i[1] > 3) break;
-            x.s[1] = 7;
-            break;
-          case 5:
-            x.s[1] = 9;
-            [[fallthrough]];
-          default:
-            x.s[0] += 100;
-        }
-        x.s[2] = i[0] > 2 ? 1 : 2;
-        if (!(i[1] > 2)) x.s[2] += 10;
-        return x;
-      },
-      floats(21), integers(24, 0, 6), 0, [](VertexRun& run) { run.instance_index = 3; });
-  compare(
       "switch in loop",
       kernel("for (int k = 0; k < i.x; ++k) { switch (k & 3) { case 0: s.x++; continue; case 1: if (i.y == k) break; s.y++; break; case 2: "
              "s.z += k; } s.w++; }"),
@@ -331,6 +334,25 @@ void test_control_flow() {
         return x;
       },
       floats(21), integers(25, 0, 9));
+  // Variables that live across iterations of a divergent branch, and uniform counters under it.
+  compare(
+      "uniform under divergence",
+      kernel("int t = 0; for (int k = 0; k < 4; ++k) { if (((i.x >> k) & 1) != 0) { int u = 0; for (int j = 0; j < 3; ++j) { u += j + k; "
+             "t++; } s.x += u; } } s.y = t;"
+             "int last = -1; for (int j = 0; ; ++j) { if (j >= i.y) break; last = j; } s.z = last;"),
+      [](const float*, const int32_t* i, uint32_t) {
+        Result x{};
+        for (int k = 0; k < 4; ++k)
+          if ((i[0] >> k) & 1) {
+            for (int j = 0; j < 3; ++j) x.s[0] += j + k, x.s[1]++;
+          }
+        x.s[2] = i[1] - 1;
+        return x;
+      },
+      floats(21), integers(28, 0, 15));
+}
+
+void test_functions() {
   compare(
       "functions",
       kernel("void main() { gl_Position = vec4(0); r = vec4(0); int n = 3; s = ivec4(find(i.x, i.y), twice(i.x), 0, 0); change(n, s.z); "
@@ -369,23 +391,10 @@ void test_control_flow() {
         return x;
       },
       floats(21), integers(27, 0, 9));
-  // Variables that live across iterations of a divergent branch, and uniform counters under it.
-  compare(
-      "uniform under divergence",
-      kernel("int t = 0; for (int k = 0; k < 4; ++k) { if (((i.x >> k) & 1) != 0) { int u = 0; for (int j = 0; j < 3; ++j) { u += j + k; "
-             "t++; } s.x += u; } } s.y = t;"
-             "int last = -1; for (int j = 0; ; ++j) { if (j >= i.y) break; last = j; } s.z = last;"),
-      [](const float*, const int32_t* i, uint32_t) {
-        Result x{};
-        for (int k = 0; k < 4; ++k)
-          if ((i[0] >> k) & 1) {
-            for (int j = 0; j < 3; ++j) x.s[0] += j + k, x.s[1]++;
-          }
-        x.s[2] = i[1] - 1;
-        return x;
-      },
-      floats(21), integers(28, 0, 15));
-  // An endless loop ends with the budget; nothing hangs.
+}
+
+// An endless loop ends with the budget; nothing hangs.
+void test_endless_loop() {
   Ptr<ShaderModule> endless = shader_of(kernel("while (i.x >= 0) { s.x++; }"), VK_SHADER_STAGE_VERTEX_BIT);
   if (endless) {
     VertexRun run;
@@ -603,7 +612,10 @@ void test_vertex_fetch() {
 int main() {
   test_float_arithmetic();
   test_integer_arithmetic();
-  test_control_flow();
+  test_branches();
+  test_loops();
+  test_functions();
+  test_endless_loop();
   test_memory();
   test_buffers();
   test_vertex_fetch();

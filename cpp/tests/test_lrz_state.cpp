@@ -60,7 +60,7 @@ void test_plain_draws() {
   CHECK(lrz_draw(s, opaque(VK_COMPARE_OP_LESS, true), 1).write && s.direction == LrzDirection::less);
 }
 
-void test_condition_table() {
+void test_compare_operations() {
   using S = LrzSeverity;
   LrzDrawFacts d = opaque();
   d.depth_test = d.depth_write = false;
@@ -74,8 +74,11 @@ void test_condition_table() {
   expect(after_opaque(opaque(VK_COMPARE_OP_GREATER, false)), S::off_draw, S::none, "direction");
   expect(after_opaque(opaque(VK_COMPARE_OP_GREATER_OR_EQUAL)), S::invalid, S::invalid, "direction");
   expect(after_opaque(opaque(VK_COMPARE_OP_GREATER), kA650), S::invalid, S::invalid, "direction");
+}
 
-  d = opaque();
+void test_depth_of_shaders() {
+  using S = LrzSeverity;
+  LrzDrawFacts d = opaque();
   d.writes_depth = true;
   for (uint32_t generation : {kA630, kA650, kA740}) expect(after_opaque(d, generation), S::off_draw, S::none, "gl_FragDepth");
   CHECK(after_opaque(d).here.z_mode == LrzZMode::late_z);
@@ -92,8 +95,11 @@ void test_condition_table() {
   d = opaque();
   d.writes_depth = d.early_fragment_tests = true;  // what the shader writes is ignored
   expect(after_opaque(d), S::none, S::none, "");
+}
 
-  d = opaque();
+void test_side_effects() {
+  using S = LrzSeverity;
+  LrzDrawFacts d = opaque();
   d.side_effects = true;
   expect(after_opaque(d), S::off_draw, S::none, "writes memory");
   // Direction still unknown: the GPU can not tell it any more.
@@ -107,8 +113,11 @@ void test_condition_table() {
       CHECK(lrz_draw(s, opaque(), 1).severity == (tracked ? S::invalid : S::none));
     }
   }
+}
 
-  d = opaque();
+void test_what_kills_samples() {
+  using S = LrzSeverity;
+  LrzDrawFacts d = opaque();
   d.discards = true;
   expect(after_opaque(d), S::write_off_draw, S::none, "discards");
   CHECK(after_opaque(d).here.feedback);
@@ -121,8 +130,11 @@ void test_condition_table() {
   d = opaque();
   d.masks_samples = true;
   expect(after_opaque(d), S::write_off_draw, S::none, "static sample mask");
+}
 
-  d = opaque();
+void test_stencil() {
+  using S = LrzSeverity;
+  LrzDrawFacts d = opaque();
   d.stencil_test = true;
   d.front.compareOp = d.back.compareOp = VK_COMPARE_OP_ALWAYS;
   expect(after_opaque(d), S::none, S::none, "");
@@ -143,8 +155,11 @@ void test_condition_table() {
     face->depthFailOp = VK_STENCIL_OP_KEEP;
     face->writeMask = 0;
   }
+}
 
-  d = opaque();
+void test_colour() {
+  using S = LrzSeverity;
+  LrzDrawFacts d = opaque();
   d.overwrites_color = false;
   expect(after_opaque(d), S::write_off_pass, S::write_off_pass, "does not replace");
   d.depth_write = false;  // blended, tested, not written: harmless
@@ -160,7 +175,10 @@ void test_condition_table() {
   LrzState painted = cleared(kA630);
   lrz_draw(painted, untested, 0);  // colour without a depth test is never rejected
   CHECK(lrz_draw(painted, d, 1).write);
+}
 
+void test_clears_within_a_pass() {
+  using S = LrzSeverity;
   LrzState s = cleared(kA740);
   lrz_draw(s, opaque(), 0);
   lrz_clear_attachment(s, VK_IMAGE_ASPECT_COLOR_BIT | VK_IMAGE_ASPECT_STENCIL_BIT);
@@ -344,7 +362,13 @@ void test_bidirectional() {
 
 int main() {
   test_plain_draws();
-  test_condition_table();
+  test_compare_operations();
+  test_depth_of_shaders();
+  test_side_effects();
+  test_what_kills_samples();
+  test_stencil();
+  test_colour();
+  test_clears_within_a_pass();
   test_exact_rules();
   test_stencil_rules();
   test_z_mode();

@@ -12,6 +12,11 @@ namespace tilegpu::geometry {
 namespace {
 constexpr float kMaxDepth = 0x1p40f;
 
+/// NaN for NaN and the infinities.
+inline f32x8 zero_if_finite(f32x8 v) {
+  return v - v;  // NOLINT(misc-redundant-expression): that is how IEEE 754 tells them
+}
+
 /// Eight rows {x, y, z, q} from four columns.
 inline void store_rows(void* rows, i32x8 x, i32x8 y, f32x8 z, f32x8 q) {
   const auto xf = reinterpret_cast<__m256>(x), yf = reinterpret_cast<__m256>(y);
@@ -45,10 +50,10 @@ inline uint32_t transform(const DrawSetup& draw, const float* position, const fl
                  bit(~(plane(draw.side[0], x, w) >= zero), kOutSide0) | bit(~(plane(draw.side[1], x, w) >= zero), kOutSide0 << 1) |
                  bit(~(plane(draw.side[2], y, w) >= zero), kOutSide0 << 2) | bit(~(plane(draw.side[3], y, w) >= zero), kOutSide0 << 3);
     if (draw.clip_depth) code |= bit(~(z >= zero), kOutNear) | bit(~(w - z >= zero), kOutFar);
-    f32x8 finite = (x - x) + (y - y) + (z - z) + (w - w);
+    f32x8 finite = zero_if_finite(x) + zero_if_finite(y) + zero_if_finite(z) + zero_if_finite(w);
     for (uint32_t i = 0; distances && i < draw.clip_distances + draw.cull_distances; i++) {
       const f32x8 distance = load8(distances + i * kBatchStride + v);
-      finite += distance - distance;
+      finite += zero_if_finite(distance);
       code |= bit(~(distance >= zero), i < draw.clip_distances ? kOutClipDistance0 << i : kOutCullDistance0 << (i - draw.clip_distances));
     }
     code |= bit(~(finite == zero), kOutBad);

@@ -11,7 +11,6 @@ namespace tilegpu::pipeline {
 namespace {
 
 using descriptor::Kind;
-using shader::DescriptorAddress;
 
 struct Found {
   const DescriptorBinding& binding;
