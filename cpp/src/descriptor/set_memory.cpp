@@ -13,14 +13,42 @@ namespace {
 
 uint8_t* allocate_bytes(uint32_t size_B) { return static_cast<uint8_t*>(allocate_host(std::max(size_B, 16u), "a descriptor set")); }
 
+uint64_t next_serial() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 }  // namespace
+
+std::shared_ptr<const void> Findings::find(const Key& key) const {
+  std::lock_guard lock(mutex_);
+  for (const auto& [of, found] : found_)
+    if (of == key) return found;
+  return nullptr;
+}
+
+void Findings::keep(const Key& key, std::shared_ptr<const void> found) const {
+  assert(found);
+  std::shared_ptr<const void> oldest;  // let go of without the lock
+  std::lock_guard lock(mutex_);
+  found_.emplace_back(key, std::move(found));
+  if (found_.size() <= kMost) return;
+  oldest = std::move(found_.front().second);
+  found_.pop_front();
+}
+
+void Findings::forget() {
+  std::lock_guard lock(mutex_);
+  found_.clear();
+}
 
 SetMemory::SetMemory(Ptr<const DescriptorSetLayout> of, Ptr<Textures> all_textures, uint32_t count)
     : layout(std::move(of)),
       textures(std::move(all_textures)),
       variable_count(count),
       bytes(allocate_bytes(layout->size_B())),
-      elements(layout->elements()) {
+      elements(layout->elements()),
+      serial(next_serial()) {
   std::memset(bytes.get(), 0, layout->size_B());  // null buffers, sampler 0
 }
 
@@ -29,7 +57,8 @@ SetMemory::SetMemory(const SetMemory& other)
       textures(other.textures),
       variable_count(other.variable_count),
       bytes(allocate_bytes(layout->size_B())),
-      elements(other.elements) {
+      elements(other.elements),
+      serial(next_serial()) {
   std::memcpy(bytes.get(), other.bytes.get(), layout->size_B());
   for (const DescriptorBinding& b : layout->bindings())
     if (kind_of(b.type) == Kind::inline_block) put(b, 0);  // points into the memory itself
@@ -52,6 +81,11 @@ Expected<Ptr<SetMemory>> SetMemory::create(Ptr<const DescriptorSetLayout> layout
     for (uint32_t i = 0; i < count; i++) memory->put(b, i);
   }
   return memory;
+}
+
+void SetMemory::changes() {
+  serial = next_serial();
+  findings.forget();
 }
 
 uint32_t SetMemory::count_of(const DescriptorBinding& binding, uint32_t variable_count) {
@@ -189,8 +223,12 @@ DescriptorSet::~DescriptorSet() = default;
 uint32_t DescriptorSet::count_of(const DescriptorBinding& b) const { return SetMemory::count_of(b, variable_count_); }
 
 SetMemory& DescriptorSet::own_memory() {
-  if (memory_.use_count() > 1) memory_ = std::make_shared<SetMemory>(*memory_);
-  std::atomic_thread_fence(std::memory_order_acquire);  // what others read before they let go of it
+  if (memory_.use_count() > 1) {
+    memory_ = std::make_shared<SetMemory>(*memory_);
+  } else {
+    std::atomic_thread_fence(std::memory_order_acquire);  // what others read before they let go of it
+    memory_->changes();
+  }
   return *memory_;
 }
 

@@ -5,6 +5,10 @@
 // no thread reads what another writes, and the holder keeps all that it names alive.
 #pragma once
 
+#include <array>
+#include <deque>
+#include <mutex>
+
 #include "descriptor/textures.hpp"
 
 namespace tilegpu::descriptor {
@@ -21,6 +25,20 @@ struct Element {
   Ptr<TexturedView> view;
   Ptr<NumberedSampler> sampler;
   bool written = false;
+};
+
+/// What somebody worked out from contents alone and wants to find again, by a key of three numbers. Any thread.
+class Findings {
+ public:
+  using Key = std::array<uint64_t, 3>;
+  std::shared_ptr<const void> find(const Key& key) const;
+  void keep(const Key& key, std::shared_ptr<const void> found) const;
+  void forget();
+
+ private:
+  static constexpr size_t kMost = 32;  // the oldest goes
+  mutable std::mutex mutex_;
+  mutable std::deque<std::pair<Key, std::shared_ptr<const void>>> found_;
 };
 
 struct SetMemory {
@@ -49,6 +67,9 @@ struct SetMemory {
   /// Puts into the memory what the element says.
   void put(const DescriptorBinding& binding, uint32_t number);
 
+  /// The contents are about to change.
+  void changes();
+
   struct Free {
     void operator()(uint8_t* p) const { free_host(p); }
   };
@@ -57,6 +78,8 @@ struct SetMemory {
   uint32_t variable_count = 0;
   std::unique_ptr<uint8_t, Free> bytes;
   std::vector<Element> elements;
+  uint64_t serial;    // of these contents; never given again
+  Findings findings;  // about these contents
 };
 
 }  // namespace tilegpu::descriptor

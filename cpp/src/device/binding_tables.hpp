@@ -5,9 +5,11 @@
 
 namespace tilegpu::device {
 
-/// Adds the bound sets as the bound pipeline uses them to the open pass, and sets the address in the state of the next draw. What the
-/// shaders use and nobody wrote (but for bindings that are partially bound) is an error that names it.
-Status bind_sets(Recorder& recorder);
+/// The bound sets as a program uses them; no pass need be open.
+Status bind_sets(const Recorder& recorder, const pipeline::Program& program, command::BoundSets& bound);
+
+/// Adds them to the open pass for the bound pipeline, and sets the address in the state of the next draw.
+Status bind_sets_of_draw(Recorder& recorder);
 
 /// The same for sets that may be updated after they were bound, as they are now: when the pass, a copy that is not shared, is submitted.
 Status bind_late_sets(exec::DeviceState& device, command::Pass& pass);
@@ -17,6 +19,6 @@ Status note_buffer(command::Pass& pass, const Pipeline& pipeline, const char* wh
                    uint64_t size_B);
 
 /// What a secondary's part reads and writes of the pass's targets; an error where both meet in one target.
-Status note_part(command::Pass& pass, const command::Pass& part);
+Status note_part(exec::DeviceState& device, command::Pass& pass, const command::Pass& part);
 
 }  // namespace tilegpu::device

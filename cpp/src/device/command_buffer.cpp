@@ -90,6 +90,7 @@ Status CommandBuffer::begin(const InheritanceInfo& inheritance) {
   part->render_area = {{0, 0}, {kMaxImageSize_px, kMaxImageSize_px}};
   r.making->part_in_query = inheritance.occlusion_query;
   r.open = std::move(part);
+  r.noted_uses.clear();
   r.inherits = true;
   return Ok{};
 }

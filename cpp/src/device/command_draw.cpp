@@ -128,7 +128,7 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
   if (r.state_dirty || r.sets_dirty) {
     if (r.sets_dirty) {
       for (uint32_t i = 0; i < kMaxDescriptorSets; i++) r.set_versions[i] = r.sets[i] ? r.sets[i]->version() : 0;
-      if (Status ok = device::bind_sets(r); !ok) return ok.error();
+      if (Status ok = device::bind_sets_of_draw(r); !ok) return ok.error();
     }
     const VkRect2D frame{{0, 0}, {pass.width_px, pass.height_px}};
     r.state.whole_viewport = !r.dynamic.is_set(DynamicState::viewport);

@@ -23,7 +23,7 @@ Status check_part(Recorder& r, const command::Recording& secondary) {
   if (r.active_query >= 0 && (!secondary.part_in_query || !part.queries.empty()))
     return invalid(who + "an occlusion query is active, and " +
                    (secondary.part_in_query ? "the secondary begins one of its own" : "its inheritance info does not say occlusion_query"));
-  if (Status ok = device::note_part(pass, part); !ok) return ok;
+  if (Status ok = device::note_part(r.device->state(), pass, part); !ok) return ok;
   if (pass.draws.size() + part.draws.size() > records::kDrawMask)
     return invalid(who + "more than " + std::to_string(records::kDrawMask) + " draws in one pass");
   for (size_t i = 0; i < part.states.size(); i++)

@@ -49,6 +49,7 @@ Status CommandBuffer::begin_rendering(const RenderingInfo& info) {
   pass->render_area = {{area.min_x, area.min_y},
                        {static_cast<uint32_t>(area.max_x - area.min_x + 1), static_cast<uint32_t>(area.max_y - area.min_y + 1)}};
   r.open = std::move(pass);
+  r.noted_uses.clear();
   r.state_dirty = r.push_dirty = r.sets_dirty = true;
   r.active_query = -1;
   return Ok{};

@@ -82,7 +82,6 @@ void append(Pass& pass, const Pass& piece, const Fit& fit) {
     }
   pass.queries.insert(pass.queries.end(), piece.queries.begin(), piece.queries.end());
   pass.written_buffers.insert(piece.written_buffers.begin(), piece.written_buffers.end());
-  pass.read_views.insert(pass.read_views.end(), piece.read_views.begin(), piece.read_views.end());
   pass.has_late_sets |= piece.has_late_sets;
 }
 

@@ -5,10 +5,13 @@
 
 #include "command/recording.hpp"
 #include "command/state_recorder.hpp"
-#include "device/device_state.hpp"
+#include "device/set_uses.hpp"
 #include "tilegpu/device.hpp"
 
 namespace tilegpu::device {
+
+/// Those that are kept, of which a pass knows already what they read.
+using NotedUses = std::set<Ptr<const SetUse>>;
 
 struct Recorder {
   Ptr<Device> device;
@@ -30,6 +33,8 @@ struct Recorder {
   std::array<uint64_t, kMaxDescriptorSets> set_versions{};
   std::array<std::vector<uint32_t>, kMaxDescriptorSets> dynamic_offsets_B;
   const command::BoundSets* bound_sets = nullptr;  // of the state
+  NotedUses noted_uses;                            // of the open pass
+  SetUse use;                                      // scratch
   command::PushBlock push;
   bool state_dirty = true, push_dirty = true, sets_dirty = true;
   int32_t active_query = -1;

@@ -56,6 +56,33 @@ Status find_stages(const GraphicsPipelineCreateInfo& info, Program& program) {
   return Ok{};
 }
 
+SetGroup& group_of(Program& program, uint32_t set, uint32_t sampler_set) {
+  for (SetGroup& group : program.set_groups)
+    if (group.set == set && group.sampler_set == sampler_set) return group;
+  return program.set_groups.emplace_back(SetGroup{set, sampler_set, {}, {}, 0});
+}
+
+void group_by_sets(Program& program) {
+  for (const shader::BufferSlot& slot : program.resources.buffers) {
+    program.used_sets |= 1u << slot.set;
+    if (slot.table == shader::kDynamicSet) {
+      program.dynamic_buffers.push_back(slot);
+      continue;
+    }
+    SetGroup& group = group_of(program, slot.set, slot.set);
+    group.buffers.push_back(slot);
+    group.elements += slot.count;
+  }
+  for (const shader::TextureSlot& slot : program.resources.textures) {
+    const uint32_t sampler_set = slot.is_alone() ? slot.image_set : slot.sampler_set;
+    assert(slot.image_set < kMaxDescriptorSets && sampler_set < kMaxDescriptorSets);
+    program.used_sets |= 1u << slot.image_set | 1u << sampler_set;
+    SetGroup& group = group_of(program, slot.image_set, sampler_set);
+    group.textures.push_back(slot);
+    group.elements += slot.image_count;
+  }
+}
+
 // Descriptors of the stages in their places, and which of them are written.
 Status find_resources(Program& program) {
   const auto find = [&](const Stage& first, const Stage* second, shader::ResourceTable& out) -> Status {
@@ -71,14 +98,11 @@ Status find_resources(Program& program) {
   if (Status done = find(vertex, nullptr, program.vertex_resources); !done) return done;
   if (fragment)
     if (Status done = find(*fragment, nullptr, program.fragment_resources); !done) return done;
-  for (const shader::BufferSlot& slot : program.resources.buffers) {
-    program.used_sets |= 1u << slot.set;
+  for (const shader::BufferSlot& slot : program.resources.buffers)
     for (const Stage& stage : program.stages)
       for (const auto& [set, binding] : stage.traits.written_bindings)
         if (slot.set == set && slot.binding == binding) program.written_buffers.push_back(slot);
-  }
-  for (const shader::TextureSlot& slot : program.resources.textures)
-    program.used_sets |= 1u << slot.image_set | (slot.is_alone() ? 0 : 1u << slot.sampler_set);
+  group_by_sets(program);
   return Ok{};
 }
 

@@ -24,6 +24,14 @@ struct StageInterface {
   shader::VaryingLayout layout;
 };
 
+/// Descriptors that are checked together: those of one set, or images of one set with samplers of another.
+struct SetGroup {
+  uint32_t set = 0, sampler_set = 0;        // equal, but for such images
+  std::vector<shader::BufferSlot> buffers;  // dynamic ones are the draw's own (Program::dynamic_buffers)
+  std::vector<shader::TextureSlot> textures;
+  uint32_t elements = 0;  // of all of them
+};
+
 struct Program {
   uint64_t id = 0;  // never that of another one
   std::string label;
@@ -33,6 +41,8 @@ struct Program {
   // Descriptors, with their places in the sets: of all stages together, of single ones.
   shader::ResourceTable resources, vertex_resources, fragment_resources;
   uint32_t used_sets = 0;                           // a bit for each set in `resources`
+  std::vector<SetGroup> set_groups;                 // of `resources`
+  std::vector<shader::BufferSlot> dynamic_buffers;  // of `resources`
   std::vector<shader::InputSource> inputs;          // input attachments, mapped to planes of the tile
   std::vector<shader::BufferSlot> written_buffers;  // by any stage (hsr/vertex_deferral.hpp)
   std::vector<VkFormat> color_formats;

@@ -1,0 +1,175 @@
+// device/set_uses.cpp -- see set_uses.hpp.
+#include "device/set_uses.hpp"
+
+#include "base/field_error.hpp"
+#include "resource/view_abi.hpp"
+#include "vk/format.hpp"
+
+namespace tilegpu::device {
+
+namespace {
+
+using command::BoundSets;
+using descriptor::Element;
+using descriptor::SetMemory;
+using descriptor::TexturedView;
+using pipeline::Program;
+using pipeline::SetGroup;
+
+constexpr uint32_t kKeptElements = 32;  // fewer are asked again sooner than found
+
+Error error_of(const Program& program, const DescriptorName& name, const char* text) {
+  return {VK_ERROR_INITIALIZATION_FAILED, describe(program, name) + text};
+}
+
+/// The variables of the stages that name a binding.
+std::vector<const ReflectedType*> image_types(const Program& program, uint32_t set, uint32_t binding) {
+  using Kind = ReflectedType::Kind;
+  std::vector<const ReflectedType*> types;
+  for (const auto& stage : program.stages)
+    for (const ReflectedBinding& b : stage.reflection->bindings)
+      if (b.set == set && b.binding == binding && b.used && (b.type.kind == Kind::image || b.type.kind == Kind::sampled_image))
+        types.push_back(&b.type);
+  return types;
+}
+
+/// What the shader's variables say of the view: its type, samples, and whether its texels are integers. Code reads whatever it is given.
+Status check_view_fits(const Program& program, const std::vector<const ReflectedType*>& types, const DescriptorName& name,
+                       const ImageView& view) {
+  const ImageViewCreateInfo& info = view.info();
+  const ImageCreateInfo& image = view.image()->info();
+  const bool multisampled = view.image()->sample_count() > 1;
+  const bool integer = vk::find_format(info.format)->is_integer() || info.aspects == VK_IMAGE_ASPECT_STENCIL_BIT;
+  const auto wrong = [&](const char* what, const char* value, const char* allowed, const char* fix) {
+    return field_error(describe(program, name), std::string(what) + " of the view of " + object_name("image", image.label), value,
+                       std::string(allowed) + ", which the shader reads", fix);
+  };
+  if (image.tiling != ImageTiling::linear)
+    return wrong("tiling", "block_compressed", "linear", "copy it to a linear image, or read it as an input attachment");
+  if (image.usage && !(image.usage & VK_IMAGE_USAGE_SAMPLED_BIT))
+    return wrong("usage", "one without sampled", "sampled", "create the image with that usage");
+  for (const ReflectedType* type : types) {
+    if (type->dim != info.type)
+      return wrong("type", resource::view_type_name(info.type), resource::view_type_name(type->dim), "bind a view of that type");
+    if (type->multisampled != multisampled)
+      return wrong("samples", multisampled ? "more than 1" : "1", multisampled ? "1" : "more than 1", "bind another image");
+    if ((type->base != ReflectedType::Base::f32) != integer)
+      return wrong("format", vk::find_format(info.format)->name, integer ? "one of floats" : "one of integers",
+                   "declare the variable with the other kind of texels, or bind a view of another format");
+  }
+  return Ok{};
+}
+
+/// What one group of descriptors is used for.
+struct Checker {
+  exec::DeviceState& device;
+  const Program& program;
+  const BoundSets& bound;
+  SetUse& out;
+  std::vector<descriptor::Textures::Request> requests;
+  std::vector<DescriptorName> names;
+
+  void need(const TexturedView& view, shader::TextureDescriptor& abi, std::atomic<uint8_t>& have,
+            const descriptor::NumberedSampler* sampler, uint8_t uses, const DescriptorName& at) {
+    if (!(uses & ~have.load(std::memory_order_acquire))) return;
+    requests.push_back({&abi, &have, &view, sampler, uses});
+    names.push_back(at);
+  }
+
+  Status buffers(const shader::BufferSlot& slot) {
+    assert(slot.table == slot.set);
+    for (uint32_t i = 0; i < slot.count; i++) {
+      const DescriptorName at{slot.set, slot.binding, i};
+      auto found = find_element(program, bound, at);
+      if (!found) return found.error();
+      const Element* e = *found;
+      if (e && e->buffer) out.reads.push_back({&e->buffer->memory()->contents(), e, at, slot.writable});
+    }
+    return Ok{};
+  }
+
+  Status texture(const shader::TextureSlot& slot, const std::vector<const ReflectedType*>& types, uint32_t i) {
+    const DescriptorName at{slot.image_set, slot.image_binding, i};
+    auto found = find_element(program, bound, at);
+    if (!found) return found.error();
+    const Element* image = *found;
+    if (!image || !image->view) return Ok{};
+    TexturedView& view = *image->view;
+    if (Status fits = check_view_fits(program, types, at, *view.view); !fits) return fits;
+    out.reads.push_back({&view.view->image()->contents(), image, at, false});
+    if (slot.is_alone()) {
+      need(view, view.image.alone, view.alone_uses, nullptr, slot.uses, at);
+      return Ok{};
+    }
+    for (uint32_t j = 0; j < slot.sampler_count; j++) {
+      const Element* with = image;
+      if (!slot.combined) {
+        auto sampler = find_element(program, bound, {slot.sampler_set, slot.sampler_binding, j});
+        if (!sampler) return sampler.error();
+        with = *sampler;
+      }
+      if (!with || !with->sampler) continue;
+      descriptor::Texture& pair = device.textures->pair(view, *with->sampler);
+      need(view, pair.abi, pair.uses, with->sampler.get(), slot.uses, at);
+    }
+    return Ok{};
+  }
+
+  Status run(const SetGroup& group) {
+    out.reads.clear();
+    for (const shader::BufferSlot& slot : group.buffers)
+      if (Status done = buffers(slot); !done) return done;
+    for (const shader::TextureSlot& slot : group.textures) {
+      const auto types = image_types(program, slot.image_set, slot.image_binding);
+      for (uint32_t i = 0; i < slot.image_count; i++)
+        if (Status done = texture(slot, types, i); !done) return done;
+    }
+    if (requests.empty()) return Ok{};
+    return device.textures->ensure(requests, [&](size_t k) { return describe(program, names[k]); });
+  }
+};
+
+}  // namespace
+
+std::string describe(const Program& program, const DescriptorName& at) {
+  std::string name;
+  for (auto stage = program.stages.rbegin(); stage != program.stages.rend(); ++stage)
+    if (name.empty())
+      for (const ReflectedBinding& b : stage->reflection->bindings)
+        if (b.set == at.set && b.binding == at.binding) name = b.name.empty() ? b.block_name : b.name;
+  return "pipeline '" + program.label + "': '" + name + "' (set " + std::to_string(at.set) + ", binding " + std::to_string(at.binding) +
+         (at.element ? ", element " + std::to_string(at.element) : "") + ")";
+}
+
+Expected<const Element*> find_element(const Program& program, const BoundSets& bound, const DescriptorName& at) {
+  assert(at.set < kMaxDescriptorSets);
+  const SetMemory* memory = bound.memory[at.set].get();
+  if (!memory) return error_of(program, at, " is used by the shader, but nothing is bound there");
+  const DescriptorBinding& binding = *memory->layout->find(at.binding);
+  const bool partial = binding.flags & VK_DESCRIPTOR_BINDING_PARTIALLY_BOUND_BIT;
+  const bool exists = at.element < memory->count_of(binding);
+  const Element* found = exists ? &memory->element(binding, at.element) : nullptr;
+  if (found && found->written) return found;
+  if (partial || !exists) return static_cast<const Element*>(nullptr);  // elements beyond a variable count are null descriptors
+  return error_of(program, at, " is used by the shader, but nothing is bound there");
+}
+
+Expected<Ptr<const SetUse>> SetUses::find(const Program& program, size_t number, const BoundSets& bound) const {
+  assert(number < program.set_groups.size());
+  const SetGroup& group = program.set_groups[number];
+  const SetMemory *memory = bound.memory[group.set].get(), *of_samplers = bound.memory[group.sampler_set].get();
+  if (group.elements < kKeptElements || !memory || !of_samplers) {
+    if (Status ok = Checker{device, program, bound, scratch, {}, {}}.run(group); !ok) return ok.error();
+    return Ptr<const SetUse>(Ptr<const SetUse>(), &scratch);
+  }
+  const descriptor::Findings::Key key{program.id, number, of_samplers->serial};
+  if (auto found = memory->findings.find(key)) return std::static_pointer_cast<const SetUse>(found);
+  auto made = std::make_shared<SetUse>();
+  device.large_sets_checked++;
+  if (Status ok = Checker{device, program, bound, *made, {}, {}}.run(group); !ok) return ok.error();
+  made->kept = true;
+  memory->findings.keep(key, made);
+  return Ptr<const SetUse>(std::move(made));
+}
+
+}  // namespace tilegpu::device

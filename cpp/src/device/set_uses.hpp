@@ -1,0 +1,46 @@
+// device/set_uses.hpp -- what a program reads and writes through the descriptors of its sets: checked, and its sampler functions made.
+//
+// In: a program, memory of sets. Out: a SetUse for each group of its descriptors. It depends on contents alone, not on a pass, and is kept
+// with the memory where there are many: a set costs once, however often it is bound. Source: Vulkan specification, "Descriptor Set
+// Binding"; VK_EXT_descriptor_indexing.
+#pragma once
+
+#include "command/pass.hpp"
+#include "device/device_state.hpp"
+#include "pipeline/program.hpp"
+#include "resource/memory_contents.hpp"
+
+namespace tilegpu::device {
+
+struct DescriptorName {
+  uint32_t set = 0, binding = 0, element = 0;
+};
+/// "pipeline 'p': 'albedo' (set 0, binding 1, element 2)".
+std::string describe(const pipeline::Program& program, const DescriptorName& name);
+
+struct SetUse {
+  struct Read {
+    const resource::MemoryContents* memory;
+    const descriptor::Element* element;  // of the set's memory, which whoever asks keeps
+    DescriptorName name;
+    bool written;
+  };
+  std::vector<Read> reads;  // views and buffers
+  bool kept = false;        // for all who ask; else until the next question
+};
+
+/// Asks for uses; answers about few descriptors are made in `scratch`, and hold until the next question.
+struct SetUses {
+  exec::DeviceState& device;
+  SetUse& scratch;
+
+  /// What shaders use and nobody wrote (but for bindings that are partially bound) is an error that names it, and so is a view of another
+  /// kind than the shader's variable.
+  Expected<Ptr<const SetUse>> find(const pipeline::Program& program, size_t group, const command::BoundSets& bound) const;
+};
+
+/// The element of a bound set; null where nothing is there and nothing has to be.
+Expected<const descriptor::Element*> find_element(const pipeline::Program& program, const command::BoundSets& bound,
+                                                  const DescriptorName& name);
+
+}  // namespace tilegpu::device
