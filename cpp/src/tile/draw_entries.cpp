@@ -17,52 +17,60 @@
 #include "tile/shading/quad_queue.hpp"
 #include "tile/visibility/visibility.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
 namespace {
 
 // Lists and covers of the bin end with the first draw that they don't serve.
-void select_kept_blocks(Worker& w) {
-  CurrentDraw& d = w.draw;
-  d.takes_lists = w.lists.active && d.plan.lists;
-  d.takes_covers = w.covers.active && d.plan.covers;
-  if (w.lists.active && !d.takes_lists) expand_lists(w);
-  if (!w.covers.active) return;
-  if (d.takes_covers) {
-    d.test.near = w.covers.near.data();
-  } else {
-    expand_covers(w);
-    if (d.late_test.depth_write) w.covers.forget_near();
+void select_kept_blocks(const TileContext& t, CurrentDraw& d, BlockLists& lists, BlockCovers& covers) {
+  d.takes_lists = lists.active && d.plan.lists;
+  d.takes_covers = covers.active && d.plan.covers;
+  if (d.takes_lists) {
+    lists.test = d.plan.list;
+    lists.far = d.test.far;
+  } else if (lists.active) {
+    expand_lists(t, lists);
   }
+  if (!covers.active) return;
+  if (d.takes_covers) {
+    d.test.near = covers.near.data();
+  } else {
+    expand_covers(t, covers);
+    if (d.late_test.depth_write) covers.forget_near();
+  }
+}
+
+// The tests before and after shading, as planned; bounds and filter end where depth may grow.
+void select_tests(const TileContext& t, const TestRules& rules, CurrentDraw& d, DepthBounds& bounds, BinFilter& filter) {
+  const tile_io::HostTile& tile = t.pass->tile;
+  uint8_t* const memory = t.buffers.memory.data();
+  int32_t* const far = bounds.enabled ? bounds.far.data() : nullptr;
+  d.late_test = make_test_state(rules, tile, memory, nullptr, nullptr, far);
+  if (d.plan.early == EarlyTests::full && d.plan.route == Route::shade)
+    d.test = d.late_test;
+  else
+    d.test = make_test_state(d.plan.rules, tile, memory, d.plan.route == Route::visibility ? t.buffers.ids : nullptr, t.buffers.dirty, far);
+  d.test.window_far = bounds.window_far.data();
+  d.test.stale = d.late_test.stale = &bounds.stale;
+  if (bounds.broken) bounds.reset(INT32_MAX);
+  bounds.broken = rules.breaks_far();
+  if (!filter.tile.on()) return;
+  if (filter.broken) filter.tile.forget();
+  filter.broken = rules.breaks_far();
+  install_filter(d.test, filter.tile);
+  d.late_test.filter = &filter.tile;
 }
 
 // What only depends on the state, not on the draw.
 void select_state(Worker& w, const command::DrawState& state) {
   CurrentDraw& d = w.draw;
-  const tile_io::HostTile& tile = w.pass->tile;
-  uint8_t* const memory = w.buffers.memory.data();
-  int32_t* const far = w.bounds.enabled ? w.bounds.far.data() : nullptr;
-  const TestRules rules = make_test_rules(state, tile);
+  const TestRules rules = make_test_rules(state, w.pass->tile);
   d.state = &state;
   d.plan = plan_draw(w.shape.traits, state, rules, w.bin.phase, w.prepass.verdict, w.prepass.opaque_replay);
   d.rect = draw_rect(w, state);
   w.bin.place.cut(d.rect);
-  d.late_test = make_test_state(rules, tile, memory, nullptr, nullptr, far);
-  if (d.plan.early == EarlyTests::full && d.plan.route == Route::shade)
-    d.test = d.late_test;
-  else
-    d.test = make_test_state(d.plan.rules, tile, memory, d.plan.route == Route::visibility ? w.buffers.ids : nullptr,
-                             w.visibility.dirty.data(), far);
-  d.test.stale = d.late_test.stale = &w.bounds.stale;
-  if (w.bounds.broken) w.bounds.reset(INT32_MAX);
-  w.bounds.broken = rules.breaks_far();
-  if (w.filter.tile.on()) {
-    if (w.filter.broken) w.filter.tile.forget();
-    w.filter.broken = rules.breaks_far();
-    install_filter(d.test, w.filter.tile);
-    d.late_test.filter = &w.filter.tile;
-  }
-  select_kept_blocks(w);
+  select_tests(w, rules, d, w.bounds, w.filter);
+  select_kept_blocks(w, d, w.lists, w.covers);
   d.wide_triangles = d.plan.coverage == Coverage::at_once ? wide_triangles(d.test) : nullptr;
   assert(d.wide_triangles || d.plan.coverage != Coverage::at_once);
 }
@@ -83,7 +91,8 @@ void select_kill(KillQueue& kill, const CurrentDraw& d, Phase phase, bool visibi
 
 void select_draw(Worker& w, uint32_t draw) {
   assert(draw < w.pass->draws.size());
-  if (!w.kill.retains) release_queue(w);
+  const auto release = [&] { release_queue(w, w.draw, w.kill, w.packets, w.results); };
+  if (!w.kill.retains) release();
   const command::DrawCall& call = w.pass->draws[draw];
   CurrentDraw& d = w.draw;
   d.number = draw;
@@ -92,78 +101,83 @@ void select_draw(Worker& w, uint32_t draw) {
   if (w.kill.on) {
     const bool retained = w.kill.retains;
     select_kill(w.kill, d, w.bin.phase, w.visibility.enabled);
-    if (retained && !w.kill.retains) release_queue(w);
+    if (retained && !w.kill.retains) release();
   }
   lrz_select_draw(w.lrz, draw);
   if (d.plan.route != Route::shade) return;
   const pipeline::Classification& c = d.state->resolved->classification;
   if (w.bin.phase == Phase::ordinary && !w.visibility.primitives.empty() && (c.reads_tile || (c.writes_color && !c.opaque)))
     flush_visibility(w);
+  d.moment = moment_of(w.bin, w.visibility, w.prepass, d.plan);
+  d.replay_ids = w.prepass.replay_ids;
   if (w.kill.on && w.bin.phase != Phase::pre) {
     if (w.kill.first == w.kill.end && !w.packets.queue_count) w.packets.setups.reset();
     return;
   }
   w.packets.setups.reset();
-  w.vertices.reset_if_large();
-  bind_shading(w, draw, d.plan.early, false);
+  w.packets.vertices.reset_if_large();
+  bind_shading(w, d, w.packets, draw, d.moment);
 }
 
 namespace {
 
 // The main phase draws these entries again.
-void note_replay(Worker& w, const records::BinSegment& segment, uint32_t first, uint32_t count) {
-  assert(w.bin.phase == Phase::pre && count);
-  std::vector<Replay>& replays = w.prepass.replays;
+void note_replay(PrePass& p, uint32_t draw, size_t primitives, const records::BinSegment& segment, uint32_t first, uint32_t count) {
+  assert(count);
+  std::vector<Replay>& replays = p.replays;
   if (!replays.empty()) {
     Replay& last = replays.back();
-    if (last.segment == &segment && last.draw == w.draw.number && last.first + last.count == first) {
+    if (last.segment == &segment && last.draw == draw && last.first + last.count == first) {
       last.count += count;
       return;
     }
   }
-  replays.push_back({&segment, first, count, w.draw.number, static_cast<uint32_t>(w.visibility.primitives.size()), !w.prepass.skips,
-                     w.prepass.verdict.opaque});
+  replays.push_back({&segment, first, count, draw, static_cast<uint32_t>(primitives), !p.skips, p.verdict.opaque});
 }
 
 // A block of a run that has no list.
 struct RunRecords {
+  Worker& worker;
   const records::TriangleRecord* const* records;
   const records::Chunk* chunk;
 };
-bool draw_unlisted(Worker& w, const TriangleBatch& batch, const CoveredBlocks& blocks, uint32_t i, uint32_t number, void* context) {
+bool draw_unlisted(void* context, const TriangleBatch& batch, const CoveredBlocks& blocks, uint32_t i, uint32_t number) {
   const RunRecords& run = *static_cast<const RunRecords*>(context);
   const uint32_t lane = blocks.lane[i];
-  CoverageSink sink(w, *run.records[lane], *run.chunk, number);
+  CoverageSink sink(run.worker, *run.records[lane], *run.chunk, number);
   sink.set_depth(batch, lane);
   sink.block(blocks.x[i], blocks.y[i], blocks.masks_of(i));
   return sink.seen();
 }
 
-bool lists_blocks(const Worker& w) {
-  return w.draw.takes_lists && w.draw.plan.coverage == Coverage::listed && w.draw.early_query < 0 && !w.lrz.now;
+bool lists_blocks(const CurrentDraw& d, const LrzBin& lrz) {
+  return d.takes_lists && d.plan.coverage == Coverage::listed && d.early_query < 0 && !lrz.now;
 }
 
 // Of the triangles `left` of a batch the first ones, as far as the blocks of all of them can be tested in one go. Returns the others.
 uint32_t draw_run(Worker& w, const records::TriangleRecord* const* records, const records::Chunk& chunk, const TriangleBatch& batch,
                   uint32_t left) {
-  if (w.lrz.now || !(w.draw.wide_triangles || lists_blocks(w))) return left;
+  if (w.lrz.now || !(w.draw.wide_triangles || lists_blocks(w.draw, w.lrz))) return left;
   const uint32_t others = left & ~(batch.medium | batch.small);
   const uint32_t run = left & ((others & (0u - others)) - 1);
   if (!run) return left;
   const uint32_t first_number = static_cast<uint32_t>(w.visibility.primitives.size()) + 1;
   uint32_t covered, passed, seen;
   if (w.shape.samples == 1) {
-    const auto expand = [](void* worker, uint32_t block) { expand_cover(*static_cast<Worker*>(worker), block); };
+    const auto expand = [](void* worker, uint32_t block) {
+      Worker& own = *static_cast<Worker*>(worker);
+      expand_cover(own, own.covers, block);
+    };
     const HeldBlocks held{w.covers.any ? w.covers.plane.data() : nullptr, expand, &w};
     const TestedBlocks done = w.draw.wide_triangles(w.draw.test, batch, run, first_number, w.bin.place, held);
     covered = done.covered, passed = done.passed, seen = done.seen;
-    w.prepass.recorded += passed;
+    w.results.recorded += passed;
     if (w.draw.early_query >= 0) w.results.query_samples[static_cast<uint32_t>(w.draw.early_query)] += passed;
   } else {
     CoveredBlocks& blocks = *w.waiting_blocks;
     (w.shape.wide ? cover_blocks_wide : cover_blocks)(batch, run, w.shape.samples, w.bin.place, blocks);
-    RunRecords context{records, &chunk};
-    const ListedBlocks done = insert_blocks(w, batch, blocks, first_number, draw_unlisted, &context);
+    RunRecords context{w, records, &chunk};
+    const ListedBlocks done = insert_blocks(w, w.lists, batch, blocks, first_number, {draw_unlisted, &context});
     covered = done.covered, passed = done.passed, seen = done.seen;
     w.results.counters.fragments_killed_by_hierarchical_z += done.hidden;
   }
@@ -184,11 +198,11 @@ inline void draw_batch(Worker& w, const records::TriangleRecord** batch, const r
   const auto sink_of = [&](uint32_t k) { return CoverageSink(w, *batch[k], *chunks[kNumbered ? k : 0], kNumbered ? numbers[k] : 0); };
   if (count < kWorthBatching) {
     for (uint32_t k = 0; k < count; k++) {
-      refresh_bounds(w);
+      refresh_bounds(w.shape, w.draw.test, w.bounds, w.covers);
       CoverageSink sink = sink_of(k);
       cover_triangle(*batch[k], w.bin.origin_x_px, w.bin.origin_y_px, w.draw.rect, w.shape.samples, sink);
       sink.finish();
-      if (w.draw.plan.one_by_one) release_queue(w);
+      if (w.draw.plan.one_by_one) release_queue(w, w.draw, w.kill, w.packets, w.results);
     }
     return;
   }
@@ -196,8 +210,8 @@ inline void draw_batch(Worker& w, const records::TriangleRecord** batch, const r
   TriangleBatch setup;
   prepare_batch(batch, count, w.bin.origin_x_px, w.bin.origin_y_px, w.draw.rect, w.shape.samples, w.bounds.block_limit,
                 w.draw.test.range_lo, w.draw.test.range_hi, setup);
-  [[maybe_unused]] const bool waits = w.shape.samples > 1 && lists_blocks(w);
-  [[maybe_unused]] RunRecords context{batch, chunks[0]};
+  [[maybe_unused]] const bool waits = w.shape.samples > 1 && lists_blocks(w.draw, w.lrz);
+  [[maybe_unused]] RunRecords context{w, batch, chunks[0]};
   for (uint32_t left = ((1u << count) - 1) & ~setup.outside; left; left &= left - 1) {
     if constexpr (!kTraced && !kNumbered) {
       left = draw_run(w, batch, *chunks[0], setup, left);
@@ -214,14 +228,14 @@ inline void draw_batch(Worker& w, const records::TriangleRecord** batch, const r
       else
         sink.blocks_of_samples(setup, k);
     } else {
-      refresh_bounds(w);
+      refresh_bounds(w.shape, w.draw.test, w.bounds, w.covers);
       sink.set_depth(setup, k);
       if constexpr (!kTraced && !kNumbered)
-        if (waits) sink.list_together(setup, k, *w.waiting_blocks, draw_unlisted, &context);
+        if (waits) sink.list_together(setup, k, *w.waiting_blocks, {draw_unlisted, &context});
       cover_triangle(*batch[k], w.bin.origin_x_px, w.bin.origin_y_px, w.draw.rect, w.shape.samples, sink);
     }
     sink.finish();
-    if (w.draw.plan.one_by_one) release_queue(w);
+    if (w.draw.plan.one_by_one) release_queue(w, w.draw, w.kill, w.packets, w.results);
   }
 }
 
@@ -237,11 +251,13 @@ void draw_any_order(Worker& w, const records::TriangleRecord** batch, const reco
 namespace {
 
 // Whether records of other draws with the same state may stand in a batch with those of the current one: nothing but their numbers is kept.
-bool joins_draws(const Worker& w) {
-  return w.bin.phase == Phase::ordinary && w.draw.plan.route == Route::visibility && w.draw.plan.early == EarlyTests::full &&
-         w.draw.early_query < 0 && !w.draw.plan.one_by_one && !w.kill.on && !w.pass->lrz;
+bool joins_draws(const TileContext& t, const CurrentDraw& d, const KillQueue& kill) {
+  return t.bin.phase == Phase::ordinary && d.plan.route == Route::visibility && d.plan.early == EarlyTests::full && d.early_query < 0 &&
+         !d.plan.one_by_one && !kill.on && !t.pass->lrz;
 }
-bool joins(const Worker& w, uint32_t draw) { return w.pass->draws[draw].state == w.draw.state && w.pass->draws[draw].query < 0; }
+bool joins(const PassContext& pass, const CurrentDraw& d, uint32_t draw) {
+  return pass.draws[draw].state == d.state && pass.draws[draw].query < 0;
+}
 
 }  // namespace
 
@@ -257,21 +273,21 @@ uint32_t draw_entries(Worker& w, const records::BinSegment& segment, uint32_t fr
     const uint32_t draw = draw_of(*batch[0]);
     if (draw != w.draw.number && w.bin.phase == Phase::ordinary) select_draw(w, draw);
     const uint32_t most = std::min(to - i, kBatch);
-    const bool several = joins_draws(w);
+    const bool several = joins_draws(w, w.draw, w.kill);
     uint32_t count = 1, last = draw;
     for (; count < most; count++) {
       batch[count] = &records[entries[i + count]];
       const uint32_t next = draw_of(*batch[count]);
-      if (next != last && !(several && joins(w, next))) break;
+      if (next != last && !(several && joins(*w.pass, w.draw, next))) break;
       last = next;
     }
     if (several) w.draw.number = last;
     if (w.bin.phase == Phase::pre) {
       if (w.visibility.primitives.size() + kBatch > kMaxVisible) return i;
       if (draw != w.draw.number) {
-        if (!enter_prepass_draw(w, draw)) return i;
+        if (!enter_prepass_draw(*w.pass, w.prepass, draw)) return i;
         if (w.prepass.skips) {
-          release_queue(w);
+          release_queue(w, w.draw, w.kill, w.packets, w.results);
           w.draw.number = draw;
           w.draw.state = nullptr;
         }
@@ -281,7 +297,7 @@ uint32_t draw_entries(Worker& w, const records::BinSegment& segment, uint32_t fr
     for (uint32_t k = 0; k < kBatch && i + k < to; k++) __builtin_prefetch(&records[entries[i + k]]);
     if (draw != w.draw.number && w.bin.phase != Phase::ordinary) select_draw(w, draw);
     if (w.bin.phase == Phase::pre) {
-      if (w.prepass.replays_draw) note_replay(w, segment, i - count, count);
+      if (w.prepass.replays_draw) note_replay(w.prepass, w.draw.number, w.visibility.primitives.size(), segment, i - count, count);
       if (w.prepass.skips) continue;
     }
     if (w.bin.phase == Phase::ordinary && w.visibility.primitives.size() + kBatch > kMaxVisible && w.draw.plan.route == Route::visibility)
@@ -308,4 +324,4 @@ uint32_t draw_entries(Worker& w, const records::BinSegment& segment, uint32_t fr
   return to;
 }
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

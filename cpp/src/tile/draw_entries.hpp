@@ -4,7 +4,7 @@
 
 #include "tile/worker/worker.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
 /// Makes a draw the current one: its tests, where its fragments go.
 void select_draw(Worker& w, uint32_t draw);
@@ -14,4 +14,4 @@ void draw_any_order(Worker& w, const records::TriangleRecord** batch, const reco
 /// Draws entries [from, to) of a segment. Pre-pass: stops at the first that it cannot hold. Returns where it stopped.
 uint32_t draw_entries(Worker& w, const records::BinSegment& segment, uint32_t from, uint32_t to);
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

@@ -9,7 +9,7 @@
 #include "tile/draw_entries.hpp"
 #include "tile/visibility/visibility.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
 namespace {
 
@@ -28,29 +28,30 @@ bool is_small(const records::TriangleRecord& r, int32_t limit) {
 
 // Pixels of the bounding box, cut with the bin, and of them the part that the triangle has of its box, twice: two triangles of a rectangle
 // count it twice, a sliver does not count its box.
-uint32_t area_px(const Worker& w, const records::TriangleRecord& r) {
+uint32_t area_px(const TileContext& t, const records::TriangleRecord& r) {
   float across = 1;
   const auto extent = [&](const int32_t* at, int32_t origin) {
     const int32_t least = std::min(std::min(at[0], at[1]), at[2]), most = std::max(std::max(at[0], at[1]), at[2]);
     across *= static_cast<float>(most - least);
     const int32_t low = std::max((least >> records::kSubpixelBits) - origin, 0);
-    const int32_t high = std::min((most >> records::kSubpixelBits) - origin + 1, static_cast<int32_t>(w.shape.bin_px));
+    const int32_t high = std::min((most >> records::kSubpixelBits) - origin + 1, static_cast<int32_t>(t.shape.bin_px));
     return static_cast<uint32_t>(std::max(high - low, 0));
   };
-  const uint32_t box = extent(r.x, w.bin.origin_x_px) * extent(r.y, w.bin.origin_y_px);
+  const uint32_t box = extent(r.x, t.bin.origin_x_px) * extent(r.y, t.bin.origin_y_px);
   if (box == 0 || across <= 0) return 0;
   const auto side = [](const int32_t* at, int k) { return static_cast<float>(at[k] - at[0]); };
   const float twice = std::fabs(side(r.x, 1) * side(r.y, 2) - side(r.x, 2) * side(r.y, 1));
   return std::max(static_cast<uint32_t>(static_cast<float>(box) * std::min(twice / across, 1.0f)), 1u);
 }
 
-// Large triangles, several deep? Sets the worker's block_limit.
-bool worth_it(Worker& w, const records::BinnedGeometry& binned, uint32_t segment, uint32_t at, uint32_t end) {
+// Large triangles, several deep? Sets DepthBounds::block_limit.
+bool worth_it(const TileContext& t, DepthBounds& bounds, uint32_t segment, uint32_t at, uint32_t end) {
+  const records::BinnedGeometry& binned = *t.pass->geometry;
   uint32_t count = 0;
   for (uint32_t i = segment, from = at; count < kMost && i < end && !binned.segments[i].chunk->clear; i++, from = 0)
     count += binned.segments[i].count - from;
   count = std::min(count, kMost);
-  w.bounds.block_limit = detail::kSmallTriangle;
+  bounds.block_limit = detail::kSmallTriangle;
   if (count < 2) return false;
   const uint32_t asked = std::min(count, kAsked);
   struct {
@@ -69,26 +70,26 @@ bool worth_it(Worker& w, const records::BinnedGeometry& binned, uint32_t segment
   }
   for (uint32_t k = 0; k < asked; k++) {
     const records::TriangleRecord& r = *records[k];
-    const uint32_t here = is_small(r, detail::kSmallInDeepBins) ? 0 : area_px(w, r);
+    const uint32_t here = is_small(r, detail::kSmallInDeepBins) ? 0 : area_px(t, r);
     const uint32_t windowed = here && !is_small(r, detail::kSmallTriangle) ? here : 0;
     of_all = {of_all.area + here, of_all.large + (here != 0)};
     of_windowed = {of_windowed.area + windowed, of_windowed.large + (windowed != 0)};
   }
-  const uint64_t bin = uint64_t{w.shape.bin_px} * w.shape.bin_px;
+  const uint64_t bin = uint64_t{t.shape.bin_px} * t.shape.bin_px;
   const bool deep = of_all.area * count >= kDeep * bin * asked;
-  if (deep) w.bounds.block_limit = detail::kSmallInDeepBins;
+  if (deep) bounds.block_limit = detail::kSmallInDeepBins;
   const auto [area, large] = deep ? of_all : of_windowed;
   if (2 * large < asked) return false;
   return area * kLargePart >= bin * asked && area * count >= 2 * bin * asked;
 }
 
-// Whether a draw with this state may change places with those of the worker's current one.
-bool tested_alike(const Worker& w, const command::DrawState& state) {
-  const TestRules rules = make_test_rules(state, w.pass->tile), &now = w.draw.plan.rules;
-  if (!plan_draw(w.shape.traits, state, rules, Phase::ordinary, {}, false).may_swap) return false;
-  const PixelRect rect = draw_rect(w, state);
-  return rules.compare == now.compare && rules.range_lo == now.range_lo && rules.range_hi == now.range_hi && rect.x0 == w.draw.rect.x0 &&
-         rect.y0 == w.draw.rect.y0 && rect.x1 == w.draw.rect.x1 && rect.y1 == w.draw.rect.y1;
+// Whether a draw with this state may change places with the current one.
+bool tested_alike(const TileContext& t, const CurrentDraw& d, const command::DrawState& state) {
+  const TestRules rules = make_test_rules(state, t.pass->tile), &now = d.plan.rules;
+  if (!plan_draw(t.shape.traits, state, rules, Phase::ordinary, {}, false).may_swap) return false;
+  const PixelRect rect = draw_rect(t, state);
+  return rules.compare == now.compare && rules.range_lo == now.range_lo && rules.range_hi == now.range_hi && rect.x0 == d.rect.x0 &&
+         rect.y0 == d.rect.y0 && rect.x1 == d.rect.x1 && rect.y1 == d.rect.y1;
 }
 
 // Primitives that may change places, in API order: they have their numbers, from `first_number` on.
@@ -101,31 +102,31 @@ struct Run {
   uint32_t end_segment, end_entry;  // where it ends
 };
 
-void number_run(Worker& w, uint32_t segment, uint32_t at, uint32_t end, Run& run) {
-  const records::BinnedGeometry& binned = *w.pass->geometry;
-  run.primitives = w.visibility.primitives.size();
-  run.draws = w.visibility.draws.size();
+void number_run(const TileContext& t, const CurrentDraw& d, Visibility& v, uint32_t segment, uint32_t at, uint32_t end, Run& run) {
+  const records::BinnedGeometry& binned = *t.pass->geometry;
+  run.primitives = v.primitives.size();
+  run.draws = v.draws.size();
   uint32_t draw = ~0u;
-  const command::DrawState* alike = w.draw.state;
+  const command::DrawState* alike = d.state;
   uint32_t i = segment, entry = at;
   for (; i < end && !binned.segments[i].chunk->clear; i++, entry = 0) {
     const records::BinSegment& s = binned.segments[i];
     for (; entry < s.count && run.count < kMost; entry++) {
       const records::TriangleRecord& r = record_of(s, entry);
       if (draw_of(r) != draw) {
-        const command::DrawCall& call = w.pass->draws[draw_of(r)];
+        const command::DrawCall& call = t.pass->draws[draw_of(r)];
         if (call.query >= 0) break;
-        if (call.state != alike && !tested_alike(w, *call.state)) break;
+        if (call.state != alike && !tested_alike(t, d, *call.state)) break;
         alike = call.state;
         draw = draw_of(r);
-        w.visibility.draws.push_back(draw);
+        v.draws.push_back(draw);
       }
       const float near = std::min(std::min(r.z[0], r.z[1]), r.z[2]);
       run.in_order &= near >= run.most || run.count == 0;
       run.least = std::min(run.least, near);
       run.most = std::max(run.most, near);
       run.nearest[run.count++] = near;
-      w.visibility.primitives.push_back({&r, s.chunk, nullptr, static_cast<uint32_t>(w.visibility.draws.size() - 1)});
+      v.primitives.push_back({&r, s.chunk, nullptr, static_cast<uint32_t>(v.draws.size() - 1)});
     }
     if (entry < s.count) break;
   }
@@ -180,12 +181,14 @@ void draw_ordered(Worker& w, const Run& run, const std::array<uint16_t, kMost>& 
 
 }  // namespace
 
-bool begin_any_order(const Worker& w) { return w.covers.active && w.bin.phase == Phase::ordinary && !w.pass->lrz && !w.filter.tile.on(); }
+bool begin_any_order(const TileContext& t, const BlockCovers& covers, const BinFilter& filter) {
+  return covers.active && t.bin.phase == Phase::ordinary && !t.pass->lrz && !filter.tile.on();
+}
 
 bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, bool& again) {
   const records::BinnedGeometry& binned = *w.pass->geometry;
   assert(at < binned.segments[segment].count);
-  if (!worth_it(w, binned, segment, at, end)) {
+  if (!worth_it(w, w.bounds, segment, at, end)) {
     again = false;
     return false;
   }
@@ -194,7 +197,7 @@ bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, 
   if (!w.draw.takes_covers || !w.draw.plan.may_swap || w.draw.early_query >= 0) return false;
   if (w.visibility.primitives.size() + kMost > kMaxVisible) flush_visibility(w);
   Run run;
-  number_run(w, segment, at, end, run);
+  number_run(w, w.draw, w.visibility, segment, at, end, run);
   if (run.in_order) {
     draw_in_order(w, segment, at, end, run);
   } else {
@@ -209,4 +212,4 @@ bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, 
   return true;
 }
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

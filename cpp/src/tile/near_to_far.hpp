@@ -10,12 +10,12 @@
 
 #include "tile/worker/worker.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
 /// Whether the bin may hold such a run; before its first draw and after a clear.
-bool begin_any_order(const Worker& w);
+bool begin_any_order(const TileContext& t, const BlockCovers& covers, const BinFilter& filter);
 /// From entry `at`, which is there, of segment `segment` on (both move); `end`: segments of the bin. False: nothing was drawn. Where
 /// `again` becomes false the rest of the bin is not worth asking for.
 bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, bool& again);
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

@@ -17,7 +17,7 @@
 #include "tile/shading/quad_queue.hpp"
 #include "tile/visibility/visibility.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
 namespace {
 
@@ -35,7 +35,7 @@ void replay(Worker& w) {
   assert(w.bin.phase == Phase::main);
   PrePass& p = w.prepass;
   for (const Replay& r : p.replays) {
-    release_queue(w);
+    release_queue(w, w.draw, w.kill, w.packets, w.results);
     const pipeline::Resolved& resolved = *w.pass->draws[r.draw].state->resolved;
     p.verdict = {};
     p.verdict.writes_zs = resolved.written_targets >> shader::kInputDepth & 3;
@@ -47,7 +47,7 @@ void replay(Worker& w) {
                by_blocks = w.results.counters.fragments_killed_by_hierarchical_z;
     if constexpr (kTraced) trace::mute(w, r.rasterized);
     draw_entries(w, *r.segment, r.first, r.first + r.count);
-    release_queue(w);
+    release_queue(w, w.draw, w.kill, w.packets, w.results);
     if constexpr (kTraced) trace::mute(w, false);
     if (r.rasterized) {
       w.results.counters.fragments_rasterized = rasterized;
@@ -59,10 +59,9 @@ void replay(Worker& w) {
 
 }  // namespace
 
-bool enter_prepass_draw(Worker& w, uint32_t draw) {
-  assert(w.bin.phase == Phase::pre && draw < w.pass->draws.size());
-  PrePass& p = w.prepass;
-  const command::DrawCall& call = w.pass->draws[draw];
+bool enter_prepass_draw(const PassContext& pass, PrePass& p, uint32_t draw) {
+  assert(p.enabled && draw < pass.draws.size());
+  const command::DrawCall& call = pass.draws[draw];
   const pipeline::Resolved& resolved = *call.state->resolved;
   const hsr::Verdict verdict = judge(*call.state, draw, call.query >= 0, p.history);
   if (!verdict.compatible) {
@@ -83,7 +82,7 @@ bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end) {
   const std::vector<records::BinSegment>& segments = w.pass->geometry->segments;
   p.history = {};
   p.replays.clear();
-  p.recorded = 0;
+  w.results.recorded = 0;
   p.tiles++;
   w.bin.phase = Phase::pre;
   w.draw.number = ~0u;
@@ -106,13 +105,13 @@ bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end) {
     at = 0;
     segment++;
   }
-  release_queue(w);
+  release_queue(w, w.draw, w.kill, w.packets, w.results);
 
   w.bin.phase = Phase::main;
   if (!w.visibility.primitives.empty()) flush_visibility(w);
   if (!p.replays.empty()) {
     replay(w);
-    std::memset(w.buffers.ids, 0, size_t{w.shape.blocks_per_row} * w.shape.blocks_per_row * w.shape.samples * 64);
+    std::memset(w.buffers.ids, 0, size_t{w.shape.blocks()} * w.shape.samples * 64);
     p.replays.clear();
     w.visibility.primitives.clear();
     w.visibility.draws.clear();
@@ -124,4 +123,4 @@ bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end) {
   return full;
 }
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

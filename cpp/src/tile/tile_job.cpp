@@ -29,7 +29,7 @@ struct BasicTileWorker<kWithTrace>::State : Worker {};
 namespace {
 
 void flush_all(Worker& w) {
-  release_queue(w);
+  release_queue(w, w.draw, w.kill, w.packets, w.results);
   if (!w.visibility.primitives.empty()) flush_visibility(w);
 }
 
@@ -88,12 +88,15 @@ void BasicTileWorker<kWithTrace>::begin_pass(const PassContext& pass) {
   w.results.query_samples.assign(pass.query_count, 0);
 #ifdef TILEGPU_TRACED
   w.trace = {};
+  w.traced = &w;
   w.trace.pass = pass.trace;
 #endif
   w.visibility.enabled = pass.hsr.visibility_buffer;
   const size_t blocks = w.shape.blocks();
   w.packets.waiting.assign(blocks, 0);
-  w.visibility.dirty.assign(blocks + 8, 0);  // eight are written at once
+  w.buffers.dirty_memory.reserve(blocks + 8);  // eight are written at once
+  w.buffers.dirty = w.buffers.dirty_memory.data();
+  std::memset(w.buffers.dirty, 0, blocks + 8);
   w.results.pass_masks.resize(size_t{w.shape.blocks_per_row} * w.shape.samples);
   w.bounds.enabled = pass.hsr.hierarchical_z;
   w.bounds.far.resize(blocks + 8);  // eight are read at once
@@ -172,24 +175,24 @@ void BasicTileWorker<kWithTrace>::run(const PassContext& pass, uint32_t bin) {
   w.bin.last_flush = false;
   w.bounds.block_limit =
       w.shape.samples > 1 ? detail::kSmallTriangle : detail::kSmallInDeepBins;  // one sample: near_to_far.cpp may raise it
-  if (!pass.deferral.empty()) w.vertices.reset();
+  if (!pass.deferral.empty()) w.packets.vertices.reset();
   w.lists.active = w.draw.takes_lists = w.covers.active = w.covers.any = w.draw.takes_covers = false;
-  if (pass.keeps.lists) begin_lists(w, pass.depth_background);
-  if (pass.keeps.covers) begin_covers(w, pass.depth_known, pass.depth_background);
+  if (pass.keeps.lists) begin_lists(w, pass.depth_background, w.bounds, w.lists);
+  if (pass.keeps.covers) begin_covers(w, pass.depth_known, pass.depth_background, w.bounds, w.covers);
   if constexpr (kTraced) trace::begin_bin(w, bin);
-  bool may_start = w.prepass.enabled, any_order = !kTraced && begin_any_order(w);
+  bool may_start = w.prepass.enabled, any_order = !kTraced && begin_any_order(w, w.covers, w.filter);
   const uint32_t end = binned.first_segment[bin + 1];
   for (uint32_t i = binned.first_segment[bin]; i < end; i++) {
     const records::BinSegment& segment = binned.segments[i];
     prefetch_segments(binned, i, end);
     if (const command::ClearCall* clear = segment.chunk->clear) {
       flush_all(w);
-      expand_lists(w);
+      expand_lists(w, w.lists);
       w.draw.number = ~0u;
       w.draw.state = nullptr;
       w.bounds.reset(INT32_MAX);
       w.filter.broken = false;
-      any_order = !kTraced && begin_any_order(w);
+      any_order = !kTraced && begin_any_order(w, w.covers, w.filter);
       if (w.covers.active) w.covers.forget_near();
       if (w.filter.tile.on()) w.filter.tile.forget();
       tile_io::TileRegion region;
@@ -213,7 +216,7 @@ void BasicTileWorker<kWithTrace>::run(const PassContext& pass, uint32_t bin) {
   w.bin.last_flush = true;
   flush_all(w);
   assert(w.packets.queue_count == 0 && w.visibility.primitives.empty());
-  if (pass.keeps_depth) expand_lists(w);
+  if (pass.keeps_depth) expand_lists(w, w.lists);
   if constexpr (kTraced) trace::end_bin(w, bin);
   _mm_setcsr(mxcsr);
 }

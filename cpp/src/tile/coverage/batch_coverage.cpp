@@ -20,7 +20,6 @@ alignas(64) constexpr int32_t kY[16] = {0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2
 
 void BinPlace::place(int32_t origin_x_px, int32_t origin_y_px, uint32_t blocks) {
   assert(blocks <= kMostBlocks);
-  assert(blocks <= kMostBlocks);
   blocks_per_row = blocks;
   for (int32_t b = 0; b < static_cast<int32_t>(blocks); b++)
     for (uint32_t p = 0; p < 16; p++) {
@@ -38,7 +37,7 @@ void BinPlace::cut(const PixelRect& rect) {
 }
 
 void cover_blocks(const TriangleBatch& b, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out) {
-  assert(samples > 1 && samples <= kMaxSamples);
+  assert(samples > 1 && samples <= kMaxSamples && !(lanes & ~b.medium));
   uint32_t count = 0;
   out.words = std::max(samples, 4u);
   for (; lanes; lanes &= lanes - 1) {
@@ -52,6 +51,7 @@ void cover_blocks(const TriangleBatch& b, uint32_t lanes, uint32_t samples, cons
       for (int32_t x = x0; x < x1; x += 4, corner += edges.step_x) {
         if (sign_bits(corner + edges.most) & 7) continue;  // all of the block is outside an edge
         const uint32_t allowed = cut ? bin.columns[x >> 2] & bin.rows[y >> 2] : 0xffffu;
+        assert(count < CoveredBlocks::kMost);
         uint16_t* const masks = out.masks_of(count);
         std::memset(masks, 0, 8);
         out.lane[count] = static_cast<uint8_t>(lane);
@@ -310,6 +310,7 @@ TILEGPU_WIDE void cover_window(const WindowEdges& e, uint32_t part, uint32_t lan
 
 void cover_window_wide(const WindowEdges& edges, uint32_t part, uint32_t samples, uint32_t lane, int32_t block_x, int32_t block_y,
                        const BinPlace& bin, CoveredBlocks& out) {
+  assert(part && part <= 0xffff && out.count + 16 <= CoveredBlocks::kMost && out.words == std::max(samples, 4u));
   const auto cover_all = samples == 2   ? cover_window<2>
                          : samples == 4 ? cover_window<4>
                          : samples == 8 ? cover_window<8>
@@ -318,7 +319,9 @@ void cover_window_wide(const WindowEdges& edges, uint32_t part, uint32_t samples
 }
 
 void cover_blocks_wide(const TriangleBatch& b, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out) {
+  assert(samples > 1 && samples <= kMaxSamples && !(lanes & ~b.medium));
   const uint32_t candidates = list_blocks(b, lanes, out);
+  assert(candidates <= CoveredBlocks::kMost);
   out.words = std::max(samples, 4u);
   switch (samples) {
     case 2:

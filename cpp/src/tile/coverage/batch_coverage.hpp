@@ -3,6 +3,7 @@
 // instead of two short ones for each triangle. One sample: batch_tests.hpp.
 #pragma once
 
+#include <cassert>
 #include <cstring>
 
 #include "tile/coverage/batch_setup.hpp"
@@ -25,6 +26,7 @@ struct CoveredBlocks {
   const uint16_t* masks_of(uint32_t i) const { return masks + size_t{i} * words; }
   uint16_t* masks_of(uint32_t i) { return masks + size_t{i} * words; }
   void add(uint32_t of, int32_t block_x, int32_t block_y, const uint16_t* samples) {
+    assert(count < kMost && of < kBatch);
     lane[count] = static_cast<uint8_t>(of);
     x[count] = static_cast<uint8_t>(block_x);
     y[count] = static_cast<uint8_t>(block_y);

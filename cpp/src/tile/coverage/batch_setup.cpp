@@ -127,7 +127,7 @@ inline void keep(float* to, f32x8 v) { _mm256_store_ps(to, (__m256)v); }
 
 void prepare_batch(const TriangleRecord* const* records, uint32_t count, int32_t origin_x_px, int32_t origin_y_px, const PixelRect& rect,
                    uint32_t samples, int32_t block_limit, float range_lo, float range_hi, TriangleBatch& out) {
-  assert(count >= 1 && count <= kBatch);
+  assert(count >= 1 && count <= kBatch && block_limit <= detail::kSmallTriangle);
   const Records8 r = load(records);
   i32x8 x[3], y[3];
   for (int k = 0; k < 3; k++) {

@@ -47,6 +47,7 @@ struct BatchEdges {
   }
   /// Pixels whose sample point at (x, y) subpixels from the window's first one, and on from there, is inside. x, y >= 0.
   uint32_t covered(int32_t x, int32_t y) const {
+    assert(x >= 0 && y >= 0 && std::max(x, y) + 768 <= INT16_MAX);
     // Pairs (x, y) of 16 bits for a multiply-add: dx * y - dy * x.
     const __m256i upper = _mm256_setr_epi16(0, 0, 256, 0, 0, 256, 256, 256, 512, 0, 768, 0, 512, 256, 768, 256);
     const __m256i lower = _mm256_setr_epi16(0, 512, 256, 512, 0, 768, 256, 768, 512, 512, 768, 512, 512, 768, 768, 768);

@@ -137,6 +137,7 @@ inline constexpr int32_t kPairY[8] = {0, 0, 1, 1, 2, 2, 3, 3};
 /// `offsets`: to each sample. Returns any of the masks' bits (in the low or the high half). `allowed`: the same mask in both halves.
 template <int kEdges>
 inline uint32_t cover_samples(const i32x8 (*base)[2], const int32_t* const* offsets, uint32_t samples, uint32_t allowed, uint16_t* masks) {
+  assert(samples >= 2 && samples % 2 == 0);
   uint32_t any = 0;
   for (uint32_t s = 0; s < samples; s += 2) {
     i32x8 out[2][2] = {};
@@ -286,6 +287,7 @@ template <class T, bool kMulti>
 /// Blocks that the scissor cuts leave the set of full ones and are drawn.
 template <class T, class Sink>
 [[gnu::always_inline]] inline void clip_blocks(const PixelRect& clip, uint32_t samples, CoverWindow<T>& window, Sink& sink) {
+  assert(!(window.full & window.part));
   for (uint32_t bits = window.full | window.part; bits; bits &= bits - 1) {
     const int32_t b = std::countr_zero(bits), x = window.x + (b & 3) * 4, y = window.y + (b >> 2) * 4;
     const uint16_t allowed = rect_bits(clip, x, y);

@@ -91,6 +91,7 @@ struct WideKernel {
                                                                       TestedBlocks& done) {
     using S = Shape<kColumns, kGroups>;
     const TriangleBatch& b = batch.triangles;
+    assert(columns >= 1 && columns <= kColumns && rows >= 1 && block_y + rows <= batch.bin.blocks_per_row);
     const BinPlace& bin = batch.bin;
     __m512i pair[3], first[3], reach[3];
     for (int k = 0; k < 3; k++) {
@@ -246,7 +247,7 @@ struct WideKernel {
 
   TILEGPU_WIDE static TestedBlocks triangles(const TestState& state, const TriangleBatch& b, uint32_t lanes, uint32_t first_number,
                                              const BinPlace& bin, const HeldBlocks& held) {
-    assert(state.samples == 1 && state.ids && state.depth && lanes);
+    assert(state.samples == 1 && state.ids && state.dirty && state.depth && lanes && !(lanes & ~(b.small | b.medium)));
     uint8_t unused[StaleBounds::kMost];
     Batch batch{state, b, bin, held, kBounds && state.far ? state.stale->block : unused, {}};
     for (int k = 0; k < 3; k++) {

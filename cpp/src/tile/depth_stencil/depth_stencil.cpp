@@ -201,6 +201,7 @@ struct Kernel {
   // Four quads of one sample; their depths are made two quads at a time.
   static uint32_t window(const TestState& state, const TriangleBatch& batch, uint32_t lane, uint32_t id, uint32_t,
                          const uint32_t* tile_pixels, int32_t x_px, int32_t y_px, uint32_t covered) {
+    assert(state.samples == 1 && covered && covered <= 0xffff);
     if constexpr (!kDepth && !kIds) return covered;
     f32x4 z[4] = {};
     if constexpr (kDepth) {
@@ -275,6 +276,7 @@ i32x4 stencil_op(VkStencilOp op, i32x4 old, i32x4 reference) {
 }
 
 i32x4 test_general(const TestState& state, uint32_t face, f32x4 z, i32x4 reference, size_t word, i32x4 mask) {
+  assert((state.depth || !(state.depth_test || state.bounds_test)) && (state.stencil || !state.stencil_test));
   i32x4 old{};
   if (state.depth) old = load4(state.depth + word);
   if (state.bounds_test) {

@@ -8,6 +8,7 @@
 // Source: Vulkan specification, "Fragment Operations": "Depth Bounds Test", "Stencil Test", "Depth Test".
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 
 #include "hsr/depth_filter.hpp"
@@ -28,6 +29,7 @@ struct StaleBounds {
   uint8_t block[kMost] = {};
 
   void add(uint32_t b) {
+    assert(b < kMost);
     any = true;
     block[b] = 1;
   }
@@ -58,10 +60,11 @@ struct TestFunctions {
 struct TestState : TestRules {
   uint32_t* depth = nullptr;  // null: no depth attachment
   uint32_t* stencil = nullptr;
-  uint32_t* ids = nullptr;   // visibility plane, laid out as a plane of one word; null: not written
-  uint8_t* dirty = nullptr;  // with ids: a byte for each block, set where a number was written
-  int32_t* far = nullptr;    // where the rules are bounded: a bound of each block's depth words, see hidden_blocks
-  int32_t* near = nullptr;   // with far: the other bound, while visibility/whole_blocks.hpp asks for it
+  uint32_t* ids = nullptr;        // visibility plane, laid out as a plane of one word; null: not written
+  uint8_t* dirty = nullptr;       // with ids: a byte for each block, set where a number was written
+  int32_t* far = nullptr;         // where the rules are bounded: a bound of each block's depth words, see hidden_blocks
+  int32_t* near = nullptr;        // with far: the other bound, while visibility/whole_blocks.hpp asks for it
+  int32_t* window_far = nullptr;  // with far, one sample: the same of windows of 16x16 pixels
   uint32_t samples = 1;
   const float* positions = nullptr;  // x, y in 0..1 of each sample
   StaleBounds* stale = nullptr;      // with `far`, one sample: blocks whose bounds are to be found again

@@ -2,6 +2,7 @@
 #include "tile/depth_stencil/lrz_test.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstring>
 
@@ -79,6 +80,7 @@ void lrz_begin_bin(LrzBin& bin, const hsr::LrzPass* pass, int32_t x_px, int32_t 
 void lrz_select_draw(LrzBin& bin, uint32_t draw) {
   bin.now = nullptr;
   if (!bin.pass) return;
+  assert(draw < bin.pass->decisions.size());
   const hsr::LrzDecision& d = bin.pass->decisions[draw];
   if (!d.test || d.direction == hsr::LrzDirection::unknown) return;
   const LrzBinSide& side = bin.side[hsr::lrz_index(d.direction)];
@@ -89,6 +91,7 @@ void lrz_select_draw(LrzBin& bin, uint32_t draw) {
 
 bool lrz_hides(const LrzBin& bin, const records::TriangleRecord& r, const TestState& range, int32_t origin_x_px, int32_t origin_y_px,
                const PixelRect& rect) {
+  assert(bin.now && bin.now->useful);
   const LrzBinSide& side = *bin.now;
   float lo, hi;
   records::limit_depth(r.z[0], r.z[1], r.z[2], range, lo, hi);
@@ -116,6 +119,7 @@ bool lrz_hides(const LrzBin& bin, const records::TriangleRecord& r, const TestSt
 
 uint32_t lrz_hidden_blocks(const LrzBin& bin, const PrimitiveDepth& p, uint32_t samples, uint32_t first_block, int32_t x_px, int32_t y_px) {
   if (!std::isfinite(p.z0) || !std::isfinite(p.zx) || !std::isfinite(p.zy)) return 0;
+  assert(bin.now && first_block + 8 <= bin.now->block.size());  // eight are read
   const float near = samples == 1 ? 0.5f : 0.0f, wide = samples == 1 ? 3.5f : 4.0f;
   const f32x8 block_x = {0, 4, 8, 12, 16, 20, 24, 28};
   const f32x8 x = block_x + (static_cast<float>(x_px) + ((p.zx >= 0) != bin.greater ? near : wide));

@@ -7,18 +7,12 @@
 
 #include "command/draw.hpp"
 #include "hsr/depth_filter.hpp"
+#include "hsr/lrz_pass.hpp"
+#include "hsr/vertex_deferral.hpp"
 #include "records/records.hpp"
+#include "tile/plan/pass_trace.hpp"
 #include "tile/plan/plan.hpp"
 #include "tile_io/tile_io.hpp"
-
-namespace tilegpu::hsr {
-struct LrzPass;  // hsr/lrz_pass.hpp
-struct VertexDeferral;
-}  // namespace tilegpu::hsr
-namespace tilegpu::tile::trace {
-struct State;  // tile/worker/fragment_trace.hpp
-struct Covers;
-}  // namespace tilegpu::tile::trace
 
 namespace tilegpu::tile {
 

@@ -8,25 +8,25 @@
 #include <algorithm>
 #include <cassert>
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
-void drain_queue(Worker& w, bool all) {
-  assert(w.packets.packet_count == 0 && w.packets.queue_count >= 1 && w.packets.queue_count <= kQueueQuads);
-  if (w.packets.shading.deferred) {
-    for (uint32_t i = 0; i < w.packets.queue_count; i++) w.vertices.want(w.packets.queue[i].primitive);
-    w.vertices.resolve({*w.pass, w.results.counters});
+void drain_queue(const TileContext& t, Packets& p, Results& r, bool all) {
+  assert(p.packet_count == 0 && p.queue_count >= 1 && p.queue_count <= kQueueQuads);
+  if (p.shading.deferred) {
+    for (uint32_t i = 0; i < p.queue_count; i++) p.vertices.want(p.queue[i].primitive);
+    p.vertices.resolve({*t.pass, r.counters});
   }
   const auto add = [&](uint32_t i) {
-    const WaitingQuad& quad = w.packets.queue[i];
-    add_to_packet(w.packets, w.bin, quad.primitive, quad.tile_pixel, quad.x_px, quad.y_px, quad.raster, quad.live);
-    w.packets.waiting[quad.tile_pixel >> 4]--;
+    const WaitingQuad& quad = p.queue[i];
+    add_to_packet(p, t.bin, quad.primitive, quad.tile_pixel, quad.x_px, quad.y_px, quad.raster, quad.live);
+    p.waiting[quad.tile_pixel >> 4]--;
   };
   uint64_t left = pack(
-      w, ~uint64_t{0} >> (kQueueQuads - w.packets.queue_count), all ? 0 : kQueueQuads / 4,
-      [&](uint32_t i) { return w.packets.queue[i].tile_pixel; }, add);
+      t, p, r, ~uint64_t{0} >> (kQueueQuads - p.queue_count), all ? 0 : kQueueQuads / 4, [&](uint32_t i) { return p.queue[i].tile_pixel; },
+      add);
   uint32_t kept = 0;
-  for (; left; left &= left - 1) w.packets.queue[kept++] = w.packets.queue[std::countr_zero(left)];
-  w.packets.queue_count = kept;
+  for (; left; left &= left - 1) p.queue[kept++] = p.queue[std::countr_zero(left)];
+  p.queue_count = kept;
 }
 
 // -- forward pixel kill --------------------------------------------------------------------------------------------------------
@@ -34,54 +34,52 @@ void drain_queue(Worker& w, bool all) {
 namespace {
 
 // The oldest quads go on to the packing queue, which holds one draw at a time.
-void pass_on(Worker& w, uint32_t count) {
-  assert(count <= w.kill.end - w.kill.first);
-  KillQueue& k = w.kill;
+void pass_on(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, uint32_t count) {
+  assert(count <= k.end - k.first);
   for (; count; count--) {
     const KillQuad& old = k.quads[k.first++ % k.capacity];
     if (!old.quad.live) continue;
-    if (w.packets.bound_draw != old.draw) {
-      if (w.packets.queue_count) drain_queue(w, true);
-      bind_shading(w, old.draw, old.early, false);
+    if (p.bound_draw != old.draw) {
+      if (p.queue_count) drain_queue(t, p, r, true);
+      ShadeMoment moment = d.moment;  // the same for all draws whose quads wait, but for the tests before
+      moment.early = old.early;
+      bind_shading(t, d, p, old.draw, moment);
     }
-    push_quad(w, old.quad);
+    push_quad(t, p, r, old.quad);
   }
 }
 
 }  // namespace
 
-void push_kill_quad(Worker& w, const WaitingQuad& quad) {
-  assert(w.kill.on && quad.live && w.kill.end - w.kill.first <= w.kill.capacity);
-  KillQueue& k = w.kill;
-  if (k.end - k.first == k.capacity) pass_on(w, std::max(1u, k.capacity / 4));
+void push_kill_quad(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, const WaitingQuad& quad) {
+  assert(k.on && quad.live && k.end - k.first <= k.capacity);
+  if (k.end - k.first == k.capacity) pass_on(t, d, k, p, r, std::max(1u, k.capacity / 4));
   uint32_t& newest = k.newest[quad.tile_pixel >> 2];
   if (k.killer)
     for (uint32_t n = newest; n > k.first;) {
       KillQuad& old = k.quads[(n - 1) % k.capacity];
       if (old.victim && !(old.colors & ~k.colors)) {
         const uint64_t left = old.quad.live & ~quad.live;
-        w.results.counters.fragments_killed_by_fpk +=
-            static_cast<uint32_t>(std::popcount(covered_pixels(old.quad.live) & ~covered_pixels(left)));
-        if constexpr (kTraced) trace::killed_waiting(w, old.quad, left, quad);
+        r.counters.fragments_killed_by_fpk += static_cast<uint32_t>(std::popcount(covered_pixels(old.quad.live) & ~covered_pixels(left)));
+        if constexpr (kTraced) trace::killed_waiting(*t.traced, old.quad, left, quad);
         old.quad.live = left;
       }
       n = old.previous;
     }
-  k.quads[k.end % k.capacity] = {quad, w.draw.number, newest, w.draw.plan.early, k.victim, k.colors};
+  k.quads[k.end % k.capacity] = {quad, d.number, newest, d.plan.early, k.victim, k.colors};
   newest = ++k.end;
 }
 
-void release_queue(Worker& w) {
-  KillQueue& k = w.kill;
+void release_queue(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r) {
   if (k.on && k.end != k.first) {
-    pass_on(w, k.end - k.first);
+    pass_on(t, d, k, p, r, k.end - k.first);
     // Numbers begin anew long before they wrap around.
     if (k.end > 1u << 30) {
       k.first = k.end = 0;
       std::fill(k.newest.begin(), k.newest.end(), 0);
     }
   }
-  if (w.packets.queue_count) drain_queue(w, true);
+  if (p.queue_count) drain_queue(t, p, r, true);
 }
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

@@ -4,26 +4,26 @@
 
 #include "tile/shading/shade.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
 /// Shades waiting quads: all of them, or until few enough wait that a packet may not fill.
-void drain_queue(Worker& w, bool all);
-inline void push_quad(Worker& w, const WaitingQuad& quad) {
+void drain_queue(const TileContext& t, Packets& p, Results& r, bool all);
+inline void push_quad(const TileContext& t, Packets& p, Results& r, const WaitingQuad& quad) {
   assert(quad.live && (quad.live & ~quad.raster) == 0);
-  if (w.packets.queue_count == kQueueQuads) drain_queue(w, false);
-  w.packets.queue[w.packets.queue_count++] = quad;
-  w.packets.waiting[quad.tile_pixel >> 4]++;
+  if (p.queue_count == kQueueQuads) drain_queue(t, p, r, false);
+  p.queue[p.queue_count++] = quad;
+  p.waiting[quad.tile_pixel >> 4]++;
 }
 
-/// Everything that waits, of all draws, is shaded.
-void release_queue(Worker& w);
-/// Forward pixel kill: the quad waits; where its draw is a killer, what waits behind it is not shaded any more.
-void push_kill_quad(Worker& w, const WaitingQuad& quad);
-inline void emit_quad(Worker& w, const WaitingQuad& quad) {
-  if (w.kill.on && w.bin.phase != Phase::pre)
-    push_kill_quad(w, quad);
+/// Everything that waits, of all draws up to the current one, is shaded.
+void release_queue(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r);
+/// Forward pixel kill: the quad waits; where its draw, which is the current one, is a killer, what waits behind it is not shaded any more.
+void push_kill_quad(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, const WaitingQuad& quad);
+inline void emit_quad(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, const WaitingQuad& quad) {
+  if (k.on && t.bin.phase != Phase::pre)
+    push_kill_quad(t, d, k, p, r, quad);
   else
-    push_quad(w, quad);
+    push_quad(t, p, r, quad);
 }
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

@@ -13,7 +13,7 @@
 #include "tile/shading/numbers.hpp"
 #include "tile_io/equal_quads.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
 namespace {
 
@@ -57,8 +57,8 @@ void clear_ids(uint32_t* ids, uint32_t samples, uint32_t tile_pixel, uint64_t li
 
 // Before the epilogue: quads of which all samples are written alike keep one; those that were equal and will not be are expanded.
 // The epilogue then sees the first sample's coverage alone, or all of it. A packet holds a place once.
-inline void keep_once(Packets& p, const TileShape& shape, TileBuffers& buffers, const tile_io::HostTile& tile, uint32_t count) {
-  assert(buffers.equal && shape.samples > 1);
+inline void keep_once(const TileContext& t, Packets& p, uint32_t count) {
+  assert(t.buffers.equal && t.shape.samples > 1);
   FragmentArgs& args = p.args;
   const Shading& sh = p.shading;
   for (uint32_t q = 0; q < count; q++) {
@@ -66,12 +66,12 @@ inline void keep_once(Packets& p, const TileShape& shape, TileBuffers& buffers, 
     if (!live) continue;
     const uint32_t block = args.tile_pixel[q] >> 4, quad = args.tile_pixel[q] >> 2 & 3;
     const uint8_t bit = static_cast<uint8_t>(1u << quad);
-    uint8_t& equal = buffers.equal[block];
-    if (live == shape.all_samples && sh.keeps_once && (sh.replaces || equal & bit)) {
+    uint8_t& equal = t.buffers.equal[block];
+    if (live == t.shape.all_samples && sh.keeps_once && (sh.replaces || equal & bit)) {
       equal |= bit;
       args.live_coverage[q] = 0xf;
     } else if (equal & bit) {
-      tile_io::expand_quad(tile, block, quad, buffers.memory.data());
+      tile_io::expand_quad(t.pass->tile, block, quad, t.buffers.memory.data());
       equal = static_cast<uint8_t>(equal & ~bit);
     }
   }
@@ -87,12 +87,12 @@ void record_ids(uint32_t* ids, uint8_t* dirty, uint32_t samples, uint32_t tile_p
 }
 
 // The main phase: what is left of a quad that had to run whatever is seen of it.
-uint64_t kept_samples(const Worker& w, uint32_t tile_pixel, uint64_t live, uint32_t id) {
-  switch (w.packets.shading.keeps) {
+uint64_t kept_samples(const TileContext& t, const Shading& sh, uint32_t tile_pixel, uint64_t live, uint32_t id) {
+  switch (sh.keeps) {
     case Keeps::owned:
-      return live & owned_samples(w.buffers.ids, w.shape.samples, tile_pixel, live, id);
+      return live & owned_samples(t.buffers.ids, t.shape.samples, tile_pixel, live, id);
     case Keeps::not_overdrawn:
-      return live & ~overdrawn_samples(w.buffers.ids, w.shape.samples, tile_pixel, live, w.prepass.replay_ids);
+      return live & ~overdrawn_samples(t.buffers.ids, t.shape.samples, tile_pixel, live, sh.replay_ids);
     case Keeps::none:
       return 0;
     default:
@@ -101,118 +101,117 @@ uint64_t kept_samples(const Worker& w, uint32_t tile_pixel, uint64_t live, uint3
 }
 
 // After the body: what remains of each quad; then the epilogue. `before`: live coverage that the body ran for.
-void finish_packet(Worker& w, uint32_t count, const uint64_t* before) {
-  FragmentArgs& args = w.packets.args;
-  const Shading& sh = w.packets.shading;
+void finish_packet(const TileContext& t, Packets& p, Results& r, uint32_t count, const uint64_t* before) {
+  FragmentArgs& args = p.args;
+  const Shading& sh = p.shading;
   uint64_t any = 0;
   for (uint32_t q = 0; q < count; q++) {
     uint64_t live = before[q];
-    if constexpr (kTraced) trace::shading(w, q, live);
+    if constexpr (kTraced) trace::shading(*t.traced, q, live);
     if (sh.discards) {
       const uint32_t ran = covered_pixels(live);
       live &= spread(alive_pixels(args, q));
-      w.results.counters.fragments_discarded += static_cast<uint32_t>(std::popcount(ran & ~covered_pixels(live)));
-      if constexpr (kTraced) trace::left(w, q, FragmentStep::discarded, before[q], live);
+      r.counters.fragments_discarded += static_cast<uint32_t>(std::popcount(ran & ~covered_pixels(live)));
+      if constexpr (kTraced) trace::left(*t.traced, q, FragmentStep::discarded, before[q], live);
     }
     if (sh.sample_mask_out || sh.alpha_to_coverage) {
       const uint64_t all = live;
-      live &= mask_of_outputs(sh, args, w.shape.samples, q);
-      if constexpr (kTraced) trace::left(w, q, FragmentStep::masked, all, live);
+      live &= mask_of_outputs(sh, args, t.shape.samples, q);
+      if constexpr (kTraced) trace::left(*t.traced, q, FragmentStep::masked, all, live);
     }
     if (sh.late && live) {
-      const shader::PrimitiveSetup& p = *args.primitive[q];
+      const shader::PrimitiveSetup& primitive = *args.primitive[q];
       PrimitiveDepth depth;
-      depth.z0 = p.z0;
-      depth.zx = p.zx;
-      depth.zy = p.zy;
-      depth.anchor_x = p.anchor_x;
-      depth.anchor_y = p.anchor_y;
-      depth.lo = p.z_lo;
-      depth.hi = p.z_hi;
+      depth.z0 = primitive.z0;
+      depth.zx = primitive.zx;
+      depth.zy = primitive.zy;
+      depth.anchor_x = primitive.anchor_x;
+      depth.anchor_y = primitive.anchor_y;
+      depth.lo = primitive.z_lo;
+      depth.hi = primitive.z_hi;
       depth.id = 0;
-      depth.face = p.front_facing ? 0 : 1;
+      depth.face = primitive.front_facing ? 0 : 1;
       const uint64_t all = live;
       const uint32_t tested = covered_pixels(live);
-      live = test_late(w.draw.late_test, depth, args.tile_pixel[q], args.x_px[q], args.y_px[q], live,
+      live = test_late(*sh.late_test, depth, args.tile_pixel[q], args.x_px[q], args.y_px[q], live,
                        sh.shader_depth ? args.depth + 4 * q : nullptr, sh.shader_stencil ? args.stencil_out + 4 * q : nullptr);
-      w.results.counters.fragments_late_killed += static_cast<uint32_t>(std::popcount(tested & ~covered_pixels(live)));
-      if constexpr (kTraced) trace::left(w, q, FragmentStep::late_test, all, live);
+      r.counters.fragments_late_killed += static_cast<uint32_t>(std::popcount(tested & ~covered_pixels(live)));
+      if constexpr (kTraced) trace::left(*t.traced, q, FragmentStep::late_test, all, live);
     }
     if (sh.keeps != Keeps::all && live) {
       const uint64_t all = live;
-      live = kept_samples(w, args.tile_pixel[q], live, args.primitive[q]->order);
-      if constexpr (kTraced) trace::left(w, q, FragmentStep::not_owned, all, live);
+      live = kept_samples(t, sh, args.tile_pixel[q], live, args.primitive[q]->order);
+      if constexpr (kTraced) trace::left(*t.traced, q, FragmentStep::not_owned, all, live);
     }
     if (sh.writes_ids && live) {
-      assert(w.bin.phase == Phase::pre);
-      record_ids(w.buffers.ids, w.visibility.dirty.data(), w.shape.samples, args.tile_pixel[q], live, args.primitive[q]->order);
-      if constexpr (kTraced) trace::recorded(w, q, live);
-      w.prepass.recorded += static_cast<uint32_t>(std::popcount(covered_pixels(live)));
+      assert(t.bin.phase == Phase::pre);
+      record_ids(t.buffers.ids, t.buffers.dirty, t.shape.samples, args.tile_pixel[q], live, args.primitive[q]->order);
+      if constexpr (kTraced) trace::recorded(*t.traced, q, live);
+      r.recorded += static_cast<uint32_t>(std::popcount(covered_pixels(live)));
     }
-    if (sh.query >= 0) w.results.query_samples[static_cast<uint32_t>(sh.query)] += static_cast<uint32_t>(std::popcount(live));
+    if (sh.query >= 0) r.query_samples[static_cast<uint32_t>(sh.query)] += static_cast<uint32_t>(std::popcount(live));
     if (sh.clears_ids && live) {
-      if constexpr (kTraced) trace::cleared_ids(w, q, live);
-      clear_ids(w.buffers.ids, w.shape.samples, args.tile_pixel[q], live);
+      if constexpr (kTraced) trace::cleared_ids(*t.traced, q, live);
+      clear_ids(t.buffers.ids, t.shape.samples, args.tile_pixel[q], live);
     }
-    if constexpr (kTraced) trace::finished(w, q, live);
+    if constexpr (kTraced) trace::finished(*t.traced, q, live);
     args.live_coverage[q] = live;
-    if (!sh.slice) w.results.counters.samples_written += static_cast<uint32_t>(std::popcount(live));
+    if (!sh.slice) r.counters.samples_written += static_cast<uint32_t>(std::popcount(live));
     any |= live;
   }
   if (!sh.epilogue || !any) return;
   uint64_t written[shader::kMaxQuads];
   if constexpr (kTraced)
-    for (uint32_t q = 0; q < count; q++) trace::before_epilogue(w, q, written[q] = args.live_coverage[q]);
-  if (sh.checks_once) keep_once(w.packets, w.shape, w.buffers, w.pass->tile, count);
+    for (uint32_t q = 0; q < count; q++) trace::before_epilogue(*t.traced, q, written[q] = args.live_coverage[q]);
+  if (sh.checks_once) keep_once(t, p, count);
   sh.epilogue(&args);
   if constexpr (kTraced)
-    for (uint32_t q = 0; q < count; q++) trace::after_epilogue(w, q, written[q]);
+    for (uint32_t q = 0; q < count; q++) trace::after_epilogue(*t.traced, q, written[q]);
 }
 
-void run_per_sample(Worker& w, uint32_t count) {
-  assert(w.shape.samples > 1 && w.packets.shading.per_sample);
-  FragmentArgs& args = w.packets.args;
+void run_per_sample(const TileContext& t, Packets& p, Results& r, uint32_t count) {
+  assert(t.shape.samples > 1 && p.shading.per_sample);
+  FragmentArgs& args = p.args;
   uint64_t live[shader::kMaxQuads], any = 0;
   for (uint32_t q = 0; q < count; q++) any |= live[q] = args.live_coverage[q];
-  for (uint32_t s = 0; s < w.shape.samples; s++) {
+  for (uint32_t s = 0; s < t.shape.samples; s++) {
     if (!(any >> 4 * s & 0xf)) continue;
     args.sample_index = s;
-    args.loop_budget = w.pass->loop_budget;
+    args.loop_budget = t.pass->loop_budget;
     uint64_t now[shader::kMaxQuads];
     for (uint32_t q = 0; q < count; q++) {
       now[q] = live[q] & uint64_t{0xf} << 4 * s;
       const uint32_t pixels = static_cast<uint32_t>(now[q] >> 4 * s);
       args.live_coverage[q] = now[q];
       set_alive(args, q, pixels);
-      (w.packets.shading.slice ? w.results.counters.sliced_invocations : w.results.counters.fragments_shaded) +=
-          static_cast<uint32_t>(std::popcount(pixels));
+      (p.shading.slice ? r.counters.sliced_invocations : r.counters.fragments_shaded) += static_cast<uint32_t>(std::popcount(pixels));
     }
-    w.results.counters.packets++;
-    w.packets.shading.fragment(&args);
-    finish_packet(w, count, now);
+    r.counters.packets++;
+    p.shading.fragment(&args);
+    finish_packet(t, p, r, count, now);
   }
   args.sample_index = 0;
 }
 
 // The packet is filled but for `alive`. `checks_once`: whole quads may be kept once, others must be expanded.
-inline void run_packet(Worker& w, uint32_t count, bool checks_once) {
-  FragmentArgs& args = w.packets.args;
-  const Shading& sh = w.packets.shading;
+inline void run_packet(const TileContext& t, Packets& p, Results& r, uint32_t count, bool checks_once) {
+  FragmentArgs& args = p.args;
+  const Shading& sh = p.shading;
   if (sh.per_sample) {
-    run_per_sample(w, count);
+    run_per_sample(t, p, r, count);
     return;
   }
-  w.results.counters.packets++;
-  args.loop_budget = w.pass->loop_budget;
+  r.counters.packets++;
+  args.loop_budget = t.pass->loop_budget;
   sh.fragment(&args);
   if (sh.simple) {
-    if (checks_once) keep_once(w.packets, w.shape, w.buffers, w.pass->tile, count);
+    if (checks_once) keep_once(t, p, count);
     sh.epilogue(&args);
     return;
   }
   uint64_t before[shader::kMaxQuads];
   for (uint32_t q = 0; q < count; q++) before[q] = args.live_coverage[q];
-  finish_packet(w, count, before);
+  finish_packet(t, p, r, count, before);
 }
 
 void choose_shading(const PassTraits& pass, const command::DrawState& state, const ShadeMoment& moment, Shading& sh) {
@@ -231,44 +230,39 @@ void choose_shading(const PassTraits& pass, const command::DrawState& state, con
 
 }  // namespace
 
-void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids) {
-  assert(draw < w.pass->draws.size() && w.packets.queue_count == 0 && w.packets.packet_count == 0);
-  const command::DrawCall& call = w.pass->draws[draw];
+void bind_shading(const TileContext& t, const CurrentDraw& current, Packets& p, uint32_t draw, ShadeMoment moment) {
+  assert(draw < t.pass->draws.size() && p.queue_count == 0 && p.packet_count == 0);
+  const command::DrawCall& call = t.pass->draws[draw];
   const command::DrawState& state = *call.state;
   const shader::StageTraits& traits = state.resolved->fragment_traits;
-  w.packets.block_primitive = nullptr;
-  ShadeMoment moment;
-  moment.early = early;
-  moment.phase = w.bin.phase;
-  moment.from_ids = from_ids;
-  moment.ids_below = !w.visibility.primitives.empty();
-  moment.opaque = w.prepass.verdict.opaque;
-  moment.opaque_replay = w.prepass.opaque_replay;
-  moment.late = w.draw.plan.late;
+  p.block_primitive = nullptr;
   moment.counts = call.query >= 0;
-  moment.position_only = !w.pass->deferral.empty() && w.pass->deferral[draw].position;
-  Shading& sh = w.packets.shading;
+  moment.position_only = !t.pass->deferral.empty() && t.pass->deferral[draw].position;
+  Shading& sh = p.shading;
   // Ten thousand draws of one state are planned once.
-  if (sh.state != &state || sh.moment != moment) choose_shading(w.shape.traits, state, moment, sh);
+  if (sh.state != &state || sh.moment != moment) choose_shading(t.shape.traits, state, moment, sh);
+  assert(!sh.late || current.state == &state);  // tests after shading are those of the current draw
+  sh.late_test = &current.late_test;
+  sh.replay_ids = current.replay_ids;
   sh.query = sh.counts ? call.query : -1;
-  w.packets.bound_draw = draw;
-  if (w.buffers.equal && traits.reads_tile) tile_io::expand_quads(w.pass->tile, w.buffers.memory.data());
-  FragmentArgs& args = w.packets.args;
+  p.bound_draw = draw;
+  if (t.buffers.equal && traits.reads_tile) tile_io::expand_quads(t.pass->tile, t.buffers.memory.data());
+  FragmentArgs& args = p.args;
   args.push_constants = call.push_constants;
   args.sets = state.sets;
   std::memcpy(args.blend_constants, state.blend_constants.data(), sizeof args.blend_constants);
-  w.buffers.scratch.reserve(traits.private_memory_B + 64);
-  args.scratch = w.buffers.scratch.data();
-  args.layer = w.pass->layer;
+  p.scratch.reserve(traits.private_memory_B + 64);
+  args.scratch = p.scratch.data();
+  args.layer = t.pass->layer;
 }
 
-void shade_packet(Worker& w) {
-  assert(w.packets.packet_count >= 1 && w.packets.packet_count <= w.shape.quads_per_packet);
-  FragmentArgs& args = w.packets.args;
-  const uint32_t count = w.packets.packet_count, place = args.tile_pixel[0];
+void shade_packet(const TileContext& t, Packets& p, Results& r) {
+  assert(p.packet_count >= 1 && p.packet_count <= t.shape.quads_per_packet);
+  FragmentArgs& args = p.args;
+  const uint32_t count = p.packet_count, place = args.tile_pixel[0];
   const shader::PrimitiveSetup* primitive = args.primitive[0];
-  w.packets.packet_count = 0;
-  uint32_t different = 0, apart = place & (4 * w.shape.quads_per_packet - 1), samples = 0;
+  p.packet_count = 0;
+  uint32_t different = 0, apart = place & (4 * t.shape.quads_per_packet - 1), samples = 0;
   args.alive = 0;
   for (uint32_t q = 0; q < count; q++) {
     const uint32_t alive = covered_pixels(args.live_coverage[q]);
@@ -277,7 +271,7 @@ void shade_packet(Worker& w) {
     apart |= args.tile_pixel[q] ^ (place + 4 * q);
     samples += static_cast<uint32_t>(std::popcount(args.live_coverage[q]));
   }
-  for (uint32_t q = count; q < w.shape.quads_per_packet; q++) {
+  for (uint32_t q = count; q < t.shape.quads_per_packet; q++) {
     args.primitive[q] = primitive;
     args.x_px[q] = args.x_px[0];
     args.y_px[q] = args.y_px[0];
@@ -290,35 +284,34 @@ void shade_packet(Worker& w) {
   const uint32_t pixels = static_cast<uint32_t>(std::popcount(args.alive));
   args.quad_count = count;
   args.uniform_primitive = !different;
-  args.full_block = count == w.shape.quads_per_packet && !apart;
-  if (!w.packets.shading.per_sample)
-    (w.packets.shading.slice ? w.results.counters.sliced_invocations : w.results.counters.fragments_shaded) += pixels;
-  if (w.packets.shading.simple && !w.packets.shading.per_sample) w.results.counters.samples_written += samples;
-  w.results.counters.helper_lanes += 4 * count - pixels;
-  w.results.counters.idle_lanes += 4 * (w.shape.quads_per_packet - count);
-  run_packet(w, count, w.packets.shading.checks_once);
+  args.full_block = count == t.shape.quads_per_packet && !apart;
+  if (!p.shading.per_sample) (p.shading.slice ? r.counters.sliced_invocations : r.counters.fragments_shaded) += pixels;
+  if (p.shading.simple && !p.shading.per_sample) r.counters.samples_written += samples;
+  r.counters.helper_lanes += 4 * count - pixels;
+  r.counters.idle_lanes += 4 * (t.shape.quads_per_packet - count);
+  run_packet(t, p, r, count, p.shading.checks_once);
 }
 
-void shade_gathered(Worker& w, const VisibleQuad* quads) {
-  assert(w.packets.packet_count == 0 && w.shape.quads_per_packet == kGatheredQuads && apart(quads));
+void shade_gathered(const TileContext& t, const Visibility& v, Packets& p, Results& r, const VisibleQuad* quads) {
+  assert(p.packet_count == 0 && t.shape.quads_per_packet == kGatheredQuads && apart(quads));
   static_assert(kGatheredQuads == shader::kMaxQuads);
-  FragmentArgs& args = w.packets.args;
-  w.packets.block_primitive = nullptr;
+  FragmentArgs& args = p.args;
+  p.block_primitive = nullptr;
   // Columns of four quads: numbers and places, samples.
   const auto load = [&](uint32_t q) { return _mm_load_si128(reinterpret_cast<const __m128i*>(quads + q)); };
   const __m128i a = load(0), b = load(1), c = load(2), d = load(3);
   const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
   const i32x4 ids = (i32x4)_mm_unpacklo_epi64(ab, cd), places = (i32x4)_mm_unpackhi_epi64(ab, cd);
   const __m256i live = _mm256_set_m128i(_mm_unpackhi_epi64(c, d), _mm_unpackhi_epi64(a, b));
-  for (uint32_t q = 0; q < kGatheredQuads; q++) args.primitive[q] = w.visibility.primitives[quads[q].id - 1].setup;
-  const i32x4 block = places >> 4, row_shift = i32x4{} + static_cast<int32_t>(w.shape.row_shift);
-  place_packet(args, (block & static_cast<int32_t>(w.shape.blocks_per_row - 1)) * 4 + ((places >> 1) & 2) + w.bin.origin_x_px,
-               (block >> row_shift) * 4 + ((places >> 2) & 2) + w.bin.origin_y_px);
+  for (uint32_t q = 0; q < kGatheredQuads; q++) args.primitive[q] = v.primitives[quads[q].id - 1].setup;
+  const i32x4 block = places >> 4, row_shift = i32x4{} + static_cast<int32_t>(t.shape.row_shift);
+  place_packet(args, (block & static_cast<int32_t>(t.shape.blocks_per_row - 1)) * 4 + ((places >> 1) & 2) + t.bin.origin_x_px,
+               (block >> row_shift) * 4 + ((places >> 2) & 2) + t.bin.origin_y_px);
   store(args.tile_pixel, places);
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(args.raster_coverage), live);
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(args.live_coverage), live);
   uint32_t alive = 0, samples = 0;
-  if (w.shape.samples == 1) {
+  if (t.shape.samples == 1) {
     alive = static_cast<uint32_t>(quads[0].live | quads[1].live << 4 | quads[2].live << 8 | quads[3].live << 12);
     samples = static_cast<uint32_t>(std::popcount(alive));
   } else {
@@ -333,11 +326,10 @@ void shade_gathered(Worker& w, const VisibleQuad* quads) {
   const i32x4 whole = (i32x4)_mm_and_si128(_mm_shuffle_epi32((__m128i)places, 0), _mm_set1_epi32(~15)) + i32x4{0, 4, 8, 12};
   args.full_block = sign_bits(places == whole) == 0xf;
   const uint32_t pixels = static_cast<uint32_t>(std::popcount(alive));
-  if (!w.packets.shading.per_sample)
-    (w.packets.shading.slice ? w.results.counters.sliced_invocations : w.results.counters.fragments_shaded) += pixels;
-  if (w.packets.shading.simple && !w.packets.shading.per_sample) w.results.counters.samples_written += samples;
-  w.results.counters.helper_lanes += 4 * kGatheredQuads - pixels;
-  run_packet(w, kGatheredQuads, w.packets.shading.checks_once);
+  if (!p.shading.per_sample) (p.shading.slice ? r.counters.sliced_invocations : r.counters.fragments_shaded) += pixels;
+  if (p.shading.simple && !p.shading.per_sample) r.counters.samples_written += samples;
+  r.counters.helper_lanes += 4 * kGatheredQuads - pixels;
+  run_packet(t, p, r, kGatheredQuads, p.shading.checks_once);
 }
 
 namespace {
@@ -365,27 +357,28 @@ inline bool keep_block_once(const ShadePlan& plan, uint8_t* equal, uint32_t bloc
   return true;
 }
 
-void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t block, int32_t x_px, int32_t y_px) {
-  FragmentArgs& args = w.packets.args;
-  const uint32_t n = w.shape.quads_per_packet;
+void shade_block(const TileContext& t, Packets& p, Results& r, const shader::PrimitiveSetup* primitive, uint32_t block) {
+  const int32_t x_px = t.bin.origin_x_px + t.shape.x_px(block), y_px = t.bin.origin_y_px + t.shape.y_px(block);
+  FragmentArgs& args = p.args;
+  const uint32_t n = t.shape.quads_per_packet;
   // What the block before left is right where nobody changes `alive` and live coverage.
-  const bool simple = w.packets.shading.simple && !w.packets.shading.per_sample;
-  uint64_t live = w.shape.all_samples;
+  const bool simple = p.shading.simple && !p.shading.per_sample;
+  uint64_t live = t.shape.all_samples;
   bool once = false;
-  if (w.buffers.equal) {
-    once = simple && keep_block_once(w.packets.shading, w.buffers.equal, block);
+  if (t.buffers.equal) {
+    once = simple && keep_block_once(p.shading, t.buffers.equal, block);
     if (once)
       live = 0xf;
-    else if (w.buffers.equal[block] && !w.packets.shading.checks_once)
-      tile_io::expand_block(w.pass->tile, block, w.buffers.memory.data());
+    else if (t.buffers.equal[block] && !p.shading.checks_once)
+      tile_io::expand_block(t.pass->tile, block, t.buffers.memory.data());
   }
-  const bool checks = w.packets.shading.checks_once && !once;
+  const bool checks = p.shading.checks_once && !once;
   const bool repeats = simple && !checks;
-  if (w.packets.block_primitive != primitive || !repeats || args.live_coverage[0] != live) hold_block(w.packets, w.shape, primitive, live);
+  if (p.block_primitive != primitive || !repeats || args.live_coverage[0] != live) hold_block(p, t.shape, primitive, live);
   for (uint32_t first = 0; first < 4; first += n) {
     // Whole vectors, as the body reads them: a load that spans several stores waits until they left the store buffer.
     const i32x4 quad = i32x4{0, 1, 2, 3} + static_cast<int32_t>(first);
-    place_packet(args, (quad & 1) * 2 + (w.bin.origin_x_px + x_px), (quad >> 1) * 2 + (w.bin.origin_y_px + y_px));
+    place_packet(args, (quad & 1) * 2 + x_px, (quad >> 1) * 2 + y_px);
     store(args.tile_pixel, quad * 4 + static_cast<int32_t>(block * 16));
     if (!repeats) {
       for (uint32_t q = 0; q < n; q++) {
@@ -393,46 +386,44 @@ void shade_block(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t bl
       }
       args.alive = (1u << 4 * n) - 1;
     }
-    if (simple) w.results.counters.samples_written += 4 * n * w.shape.samples;
-    if (!w.packets.shading.per_sample)
-      (w.packets.shading.slice ? w.results.counters.sliced_invocations : w.results.counters.fragments_shaded) += 4 * n;
-    run_packet(w, n, checks);
+    if (simple) r.counters.samples_written += 4 * n * t.shape.samples;
+    if (!p.shading.per_sample) (p.shading.slice ? r.counters.sliced_invocations : r.counters.fragments_shaded) += 4 * n;
+    run_packet(t, p, r, n, checks);
   }
 }
 
 }  // namespace
 
-void shade_blocks(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t block, uint32_t count, int32_t x_px, int32_t y_px) {
-  assert(count >= 1 && block + count <= w.shape.blocks() && w.packets.packet_count == 0);
-  if (w.packets.shading.deferred && primitive->deferred) {
-    w.vertices.want(primitive);
-    w.vertices.resolve({*w.pass, w.results.counters});
+void shade_blocks(const TileContext& t, Packets& p, Results& r, const shader::PrimitiveSetup* primitive, uint32_t block, uint32_t count) {
+  assert(count >= 1 && (block & (t.shape.blocks_per_row - 1)) + count <= t.shape.blocks_per_row && p.packet_count == 0);
+  if (p.shading.deferred && primitive->deferred) {
+    p.vertices.want(primitive);
+    p.vertices.resolve({*t.pass, r.counters});
   }
-  if (w.packets.shading.wanted) w.packets.shading.wanted->wanted.store(true, std::memory_order_relaxed);
-  const uint32_t n = w.shape.quads_per_packet;
+  if (p.shading.wanted) p.shading.wanted->wanted.store(true, std::memory_order_relaxed);
+  const uint32_t n = t.shape.quads_per_packet;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t run = 0;
-    if (w.packets.shading.blocks && !w.buffers.equal)
+    if (p.shading.blocks && !t.buffers.equal)
       run = count - i;
-    else if (w.packets.shading.blocks)
-      while (i + run < count && keep_block_once(w.packets.shading, w.buffers.equal, block + i + run)) run++;
-    const int32_t x = x_px + static_cast<int32_t>(i) * 4;
+    else if (p.shading.blocks)
+      while (i + run < count && keep_block_once(p.shading, t.buffers.equal, block + i + run)) run++;
     if (run == 0) {
-      shade_block(w, primitive, block + i, x, y_px);
+      shade_block(t, p, r, primitive, block + i);
       continue;
     }
-    const uint64_t live = w.buffers.equal ? 0xf : w.shape.all_samples;
-    if (w.packets.block_primitive != primitive || w.packets.args.live_coverage[0] != live) hold_block(w.packets, w.shape, primitive, live);
+    const uint64_t live = t.buffers.equal ? 0xf : t.shape.all_samples;
+    if (p.block_primitive != primitive || p.args.live_coverage[0] != live) hold_block(p, t.shape, primitive, live);
+    const int32_t x_px = t.bin.origin_x_px + t.shape.x_px(block + i), y_px = t.bin.origin_y_px + t.shape.y_px(block + i);
     for (uint32_t first = 0; first < 4; first += n) {
       const int32_t quad = static_cast<int32_t>(first);
-      w.packets.shading.blocks(&w.packets.args, (block + i) * 16 + first * 4, w.bin.origin_x_px + x + (quad & 1) * 2,
-                               w.bin.origin_y_px + y_px + (quad >> 1) * 2, run);
+      p.shading.blocks(&p.args, (block + i) * 16 + first * 4, x_px + (quad & 1) * 2, y_px + (quad >> 1) * 2, run);
     }
-    w.results.counters.packets += uint64_t{run} * (4 / n);
-    w.results.counters.samples_written += uint64_t{run} * 16 * w.shape.samples;
-    w.results.counters.fragments_shaded += uint64_t{run} * 16;
+    r.counters.packets += uint64_t{run} * (4 / n);
+    r.counters.samples_written += uint64_t{run} * 16 * t.shape.samples;
+    r.counters.fragments_shaded += uint64_t{run} * 16;
     i += run - 1;
   }
 }
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

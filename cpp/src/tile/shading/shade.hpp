@@ -4,11 +4,22 @@
 
 #include "tile/worker/worker.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
-/// Points the packet and Packets::shading at a draw. `early`: tests that happened before; `from_ids`: quads come from the visibility
-/// buffer.
-void bind_shading(Worker& w, uint32_t draw, EarlyTests early, bool from_ids);
+/// How quads of a draw with this plan are shaded now, when they come from the queue.
+inline ShadeMoment moment_of(const Bin& bin, const Visibility& v, const PrePass& prepass, const TilePlan& plan) {
+  ShadeMoment moment;
+  moment.early = plan.early;
+  moment.phase = bin.phase;
+  moment.ids_below = !v.primitives.empty();
+  moment.opaque = prepass.verdict.opaque;
+  moment.opaque_replay = prepass.opaque_replay;
+  moment.late = plan.late;
+  return moment;
+}
+/// Points the packet and Packets::shading at a draw. `moment`: but for what is the draw's own (a query, deferred vertices); `current`:
+/// whose late tests are made, if there are any.
+void bind_shading(const TileContext& t, const CurrentDraw& current, Packets& p, uint32_t draw, ShadeMoment moment);
 /// Puts a quad into the open packet; its place is not there yet. A full packet must be shaded before the next one.
 inline void add_to_packet(Packets& p, const Bin& bin, const shader::PrimitiveSetup* primitive, uint32_t tile_pixel, int32_t x_px,
                           int32_t y_px, uint64_t raster, uint64_t live) {
@@ -29,36 +40,37 @@ inline bool packet_holds(const Packets& p, uint32_t tile_pixel) {
   return held;
 }
 /// Shades the open packet (one quad or more) and closes it.
-void shade_packet(Worker& w);
+void shade_packet(const TileContext& t, Packets& p, Results& r);
 /// The packer: of up to 64 quads of one draw that wait (bit: which) until at most `keep` are left, which it returns. A packet takes the
 /// oldest one and then the next ones that lie elsewhere: a place occurs once in a packet, since the epilogue may read all its pixels before
 /// it writes, and as every later quad of a taken place is passed over too, the order at a place is kept. place(i): the quad's tile pixel;
 /// add(i): puts it into the open packet.
 template <class Place, class Add>
-[[gnu::always_inline]] inline uint64_t pack(Worker& w, uint64_t waiting, uint32_t keep, Place&& place, Add&& add) {
-  assert(w.packets.packet_count == 0);
+[[gnu::always_inline]] inline uint64_t pack(const TileContext& t, Packets& p, Results& r, uint64_t waiting, uint32_t keep, Place&& place,
+                                            Add&& add) {
+  assert(p.packet_count == 0);
   while (static_cast<uint32_t>(std::popcount(waiting)) > keep) {
-    for (uint64_t bits = waiting; bits && w.packets.packet_count < w.shape.quads_per_packet; bits &= bits - 1) {
+    for (uint64_t bits = waiting; bits && p.packet_count < t.shape.quads_per_packet; bits &= bits - 1) {
       const uint32_t i = static_cast<uint32_t>(std::countr_zero(bits));
-      if (packet_holds(w.packets, place(i))) continue;
+      if (packet_holds(p, place(i))) continue;
       add(i);
       waiting &= ~(uint64_t{1} << i);
     }
-    shade_packet(w);
+    shade_packet(t, p, r);
   }
   return waiting;
 }
 /// Quads of one packet of 16 lanes, all of the draw that is bound, at places of their own: shaded without the open packet, which is empty.
 /// Their primitives are set up; raster coverage is the live one.
 inline constexpr uint32_t kGatheredQuads = 4;
-void shade_gathered(Worker& w, const VisibleQuad* quads);
+void shade_gathered(const TileContext& t, const Visibility& v, Packets& p, Results& r, const VisibleQuad* quads);
 inline bool apart(const VisibleQuad* quads) {
   const i32x4 places = {static_cast<int32_t>(quads[0].tile_pixel), static_cast<int32_t>(quads[1].tile_pixel),
                         static_cast<int32_t>(quads[2].tile_pixel), static_cast<int32_t>(quads[3].tile_pixel)};
   const i32x4 turned = (i32x4)_mm_shuffle_epi32((__m128i)places, 0x39), opposite = (i32x4)_mm_shuffle_epi32((__m128i)places, 0x4e);
   return !sign_bits((places == turned) | (places == opposite));
 }
-/// Shades whole blocks of one primitive, side by side, all samples of which are live; (x_px, y_px): the first one's place in the bin.
-void shade_blocks(Worker& w, const shader::PrimitiveSetup* primitive, uint32_t block, uint32_t count, int32_t x_px, int32_t y_px);
+/// Shades whole blocks of one primitive, side by side, all samples of which are live.
+void shade_blocks(const TileContext& t, Packets& p, Results& r, const shader::PrimitiveSetup* primitive, uint32_t block, uint32_t count);
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

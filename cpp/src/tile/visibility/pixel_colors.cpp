@@ -7,17 +7,17 @@
 #include "resolve/mean.hpp"
 #include "tile_io/equal_quads.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
 namespace {
 
 // What one draw writes of a pixel every draw writes, and that is all of it.
-bool may_be_apart(const Worker& w) {
-  if (w.shape.samples < shader::kFewestSamplesApart) return false;
+bool may_be_apart(const TileContext& t, const Visibility& v) {
+  if (t.shape.samples < shader::kFewestSamplesApart) return false;
   uint32_t planes = 0;
-  for (uint32_t t = 0; t < shader::kMaxTargets; t++) planes |= uint32_t{w.pass->tile.color[t].words != 0} << t;
-  for (uint32_t draw : w.visibility.draws) {
-    const pipeline::Resolved& resolved = *w.pass->draws[draw].state->resolved;
+  for (uint32_t i = 0; i < shader::kMaxTargets; i++) planes |= uint32_t{t.pass->tile.color[i].words != 0} << i;
+  for (uint32_t draw : v.draws) {
+    const pipeline::Resolved& resolved = *t.pass->draws[draw].state->resolved;
     const uint32_t written = resolved.written_targets & ((1u << shader::kMaxTargets) - 1);
     if (written != planes || resolved.classification.overwritten_colors != planes) return false;
   }
@@ -31,15 +31,14 @@ TILEGPU_WIDE inline __m512i in_block(const uint32_t* from, uint64_t entry) {
 uint32_t block_of(const PixelGroups& g, uint64_t entry) { return (g.pixels[static_cast<uint32_t>(entry)] & 0xffff) / 16; }
 
 template <uint32_t kSamples>
-TILEGPU_WIDE void write_entry(Worker& w, uint64_t entry) {
-  const PixelGroups& g = w.visibility.groups;
+TILEGPU_WIDE void write_entry(const TileContext& t, const PixelGroups& g, uint64_t entry) {
   const __m512i pixels = in_block(g.pixels.data(), entry);
   const uint32_t block = block_of(g, entry);
   __mmask16 masks[kSamples];
   for (uint32_t s = 0; s < kSamples; s++) masks[s] = _mm512_test_epi32_mask(pixels, _mm512_set1_epi32(static_cast<int32_t>(0x10000u << s)));
   const uint32_t* from = g.colors.words.data();
-  for (const framebuffer::TilePlane& plane : w.pass->tile.color) {
-    uint8_t* to = w.buffers.memory.data() + plane.offset_B + size_t{block} * plane.block_B;
+  for (const framebuffer::TilePlane& plane : t.pass->tile.color) {
+    uint8_t* to = t.buffers.memory.data() + plane.offset_B + size_t{block} * plane.block_B;
     const size_t sample_B = size_t{plane.words} * framebuffer::kPixelsPerBlock * 4;
     for (uint32_t word = 0; word < plane.words; word++, to += framebuffer::kPixelsPerBlock * 4, from += g.colors.pitch) {
       const __m512i color = in_block(from, entry);
@@ -61,14 +60,13 @@ TILEGPU_WIDE inline __m512i count_samples(__m512i pixels) {
 // its block is hard to foretell: what is known so far is written after each. Where no background is left, what stands there does not
 // matter.
 template <uint32_t kSamples>
-TILEGPU_WIDE void average_entries(Worker& w, uint8_t* plane, size_t block_B, const uint32_t* colors) {
-  assert(w.buffers.equal);
-  const PixelGroups& g = w.visibility.groups;
+TILEGPU_WIDE void average_entries(const PixelGroups& g, const uint8_t* equal, uint8_t* plane, size_t block_B, const uint32_t* colors) {
+  assert(equal);
   resolve::SharedMean<kSamples> mean;
   uint32_t last = ~0u;
   for (uint64_t entry : g.loose) {
     const uint32_t block = block_of(g, entry);
-    if (!w.buffers.equal[block]) continue;
+    if (!equal[block]) continue;
     uint8_t* const to = plane + size_t{block} * block_B;
     const __mmask32 begins = block == last ? 0 : ~__mmask32{};
     last = block;
@@ -78,42 +76,42 @@ TILEGPU_WIDE void average_entries(Worker& w, uint8_t* plane, size_t block_B, con
 }
 
 template <uint32_t kSamples>
-TILEGPU_WIDE void write_all(Worker& w) {
-  assert(w.shape.samples == kSamples && w.visibility.groups.colors.apart);
-  const PixelGroups& g = w.visibility.groups;
+TILEGPU_WIDE void write_all(const TileContext& t, const PixelGroups& g) {
+  assert(t.shape.samples == kSamples && g.colors.apart);
   if (g.colors.averages) {
     const uint32_t* colors = g.colors.words.data();
-    for (uint32_t t = 0; t < shader::kMaxTargets; t++) {
-      const framebuffer::TilePlane& plane = w.pass->tile.color[t];
-      if (w.pass->averaged_colors >> t & 1) average_entries<kSamples>(w, w.buffers.memory.data() + plane.offset_B, plane.block_B, colors);
+    for (uint32_t i = 0; i < shader::kMaxTargets; i++) {
+      const framebuffer::TilePlane& plane = t.pass->tile.color[i];
+      if (t.pass->averaged_colors >> i & 1)
+        average_entries<kSamples>(g, t.buffers.equal, t.buffers.memory.data() + plane.offset_B, plane.block_B, colors);
       colors += plane.words * g.colors.pitch;
     }
   }
   for (uint64_t entry : g.loose)
-    if (!g.colors.averages || !w.buffers.equal[block_of(g, entry)]) write_entry<kSamples>(w, entry);
+    if (!g.colors.averages || !t.buffers.equal[block_of(g, entry)]) write_entry<kSamples>(t, g, entry);
 }
 
 }  // namespace
 
-void choose_colors(Worker& w) {
-  PixelColors& colors = w.visibility.groups.colors;
-  colors.apart = may_be_apart(w);
-  colors.averages = colors.apart && w.buffers.equal && w.bin.last_flush && w.pass->averaged_colors;
+void choose_colors(const TileContext& t, Visibility& v) {
+  PixelColors& colors = v.groups.colors;
+  colors.apart = may_be_apart(t, v);
+  colors.averages = colors.apart && t.buffers.equal && t.bin.last_flush && t.pass->averaged_colors;
 }
 
-void reserve_colors(Worker& w) {
-  assert(w.visibility.groups.pixels.size() % kGroupPixels == 0);
-  PixelColors& colors = w.visibility.groups.colors;
+void reserve_colors(const tile_io::HostTile& tile, PixelGroups& g) {
+  assert(g.pixels.size() % kGroupPixels == 0);
+  PixelColors& colors = g.colors;
   if (!colors.apart) return;
   uint32_t words = 0;
-  for (const framebuffer::TilePlane& plane : w.pass->tile.color) words += plane.words;
+  for (const framebuffer::TilePlane& plane : tile.color) words += plane.words;
   // A packet's lanes beyond its last group write behind it, where the next group's follow.
-  colors.pitch = w.visibility.groups.pixels.size() + shader::kMaxLanes;
+  colors.pitch = g.pixels.size() + shader::kMaxLanes;
   colors.words.resize(words * colors.pitch);
 }
 
-void write_colors(Worker& w) {
-  if (w.visibility.groups.colors.apart) (w.shape.samples == 8 ? write_all<8> : write_all<16>)(w);
+void write_colors(const TileContext& t, const PixelGroups& g) {
+  if (g.colors.apart) (t.shape.samples == 8 ? write_all<8> : write_all<16>)(t, g);
 }
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

@@ -9,13 +9,13 @@
 
 #include "tile/worker/worker.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
 /// What becomes of the blocks in PixelGroups, as groups of pixels, and what is kept of the colours that they have.
-void choose_colors(Worker& w);
+void choose_colors(const TileContext& t, Visibility& v);
 /// After the groups are made: room for their colours.
-void reserve_colors(Worker& w);
+void reserve_colors(const tile_io::HostTile& tile, PixelGroups& groups);
 /// After all groups are shaded.
-void write_colors(Worker& w);
+void write_colors(const TileContext& t, const PixelGroups& groups);
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

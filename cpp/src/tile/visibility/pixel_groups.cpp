@@ -9,7 +9,7 @@
 
 #include "tile/visibility/pixel_colors.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
 namespace {
 
@@ -18,12 +18,12 @@ constexpr size_t kAhead = 8;  // entries are fetched so long before they are rea
 
 }  // namespace
 
-bool wants_groups(const Worker& w) {
-  if (kTraced || !w.shape.wide || w.bin.phase != Phase::ordinary || !w.pass->deferral.empty()) return false;
-  if (w.visibility.groups.blocks.empty() && w.visibility.groups.listed.empty()) return false;
+bool wants_groups(const TileContext& t, const Visibility& v) {
+  if (kTraced || !t.shape.wide || t.bin.phase != Phase::ordinary || !t.pass->deferral.empty()) return false;
+  if (v.groups.blocks.empty() && v.groups.listed.empty()) return false;
   bool ready = true;
-  for (uint32_t draw : w.visibility.draws) {
-    const auto& code = w.pass->draws[draw].state->resolved->pixels;
+  for (uint32_t draw : v.draws) {
+    const auto& code = t.pass->draws[draw].state->resolved->pixels;
     if (!code.slot()) return false;
     if (!static_cast<shader::FragmentFunction>(code)) {
       code.slot()->wanted.store(true, std::memory_order_relaxed);
@@ -102,10 +102,6 @@ void sort_groups(Visibility& v) {
   std::swap(g.of, g.sorted_of);
   std::swap(g.pixels, g.sorted_pixels);
 }
-
-}  // namespace
-
-namespace {
 
 // Neighbours in the list are often of one primitive, and each would wait for what the last one wrote to its counter: four places far apart
 // go by turns.
@@ -224,20 +220,20 @@ TILEGPU_WIDE uint64_t read_entries(PixelGroups& g, BlockLists& lists) {
 }
 
 // Several samples: a counting sort by number, of entries. Each number's first pixel is at the beginning of a group.
-TILEGPU_WIDE void sort_entries(Worker& w) {
-  PixelGroups& g = w.visibility.groups;
-  find_entries(g, w.buffers.ids, w.shape.samples);
-  g.next.assign(w.visibility.primitives.size() + 1, 0);
+TILEGPU_WIDE void sort_entries(const TileContext& t, Visibility& v, BlockLists& lists, stats::FragmentCounters& counters) {
+  PixelGroups& g = v.groups;
+  find_entries(g, t.buffers.ids, t.shape.samples);
+  g.next.assign(v.primitives.size() + 1, 0);
   uint32_t* const next = g.next.data();
-  w.results.counters.samples_written += (w.shape.samples <= 4 ? read_entries<4> : read_entries<16>)(g, w.lists);
+  counters.samples_written += (t.shape.samples <= 4 ? read_entries<4> : read_entries<16>)(g, lists);
   // How many groups comes next is hard to foretell: eight are written in any case.
-  g.of.reserve(g.loose.size() * 4 + w.visibility.primitives.size() + 8);
+  g.of.reserve(g.loose.size() * 4 + v.primitives.size() + 8);
   uint64_t* const of = g.of.data();
   uint32_t groups = 0;
   for (uint32_t id = 1; id < g.next.size(); id++) {
     const uint32_t count = next[id], more = (count + kGroupPixels - 1) / kGroupPixels;
     next[id] = groups * kGroupPixels;
-    w.visibility.seen[id - 1] |= count != 0;  // whole blocks of it may have been seen before
+    v.seen[id - 1] |= count != 0;  // whole blocks of it may have been seen before
     const __m512i whole = _mm512_set1_epi64(static_cast<int64_t>(id | uint64_t{kGroupPixels} << 32));
     for (uint32_t k = 0;; k += 8) {
       _mm512_storeu_si512(of + groups + k, whole);
@@ -265,17 +261,17 @@ TILEGPU_WIDE void sort_entries(Worker& w) {
       words += count;
     }
   };
-  if (w.shape.samples <= 4)
+  if (t.shape.samples <= 4)
     place(std::false_type{});
   else
     place(std::true_type{});
 }
 
 // One sample: whole quads, then loose pixels, a counting sort by number, each number's first one at the beginning of a group.
-void sort_pixels(Worker& w) {
-  PixelGroups& g = w.visibility.groups;
-  take_quads(g, w.buffers.ids);
-  g.next.assign(w.visibility.primitives.size() + 1, 0);
+void sort_pixels(const TileContext& t, Visibility& v) {
+  PixelGroups& g = v.groups;
+  take_quads(g, t.buffers.ids);
+  g.next.assign(v.primitives.size() + 1, 0);
   uint32_t* const next = g.next.data();
   by_turns(g.loose, [&](uint64_t one) { next[static_cast<uint32_t>(one)]++; });
   const uint32_t whole = static_cast<uint32_t>(g.of.size());
@@ -295,30 +291,34 @@ void sort_pixels(Worker& w) {
     pixels[to] = static_cast<uint32_t>(one >> 32);
     of[to / kGroupPixels] = id | uint64_t{to % kGroupPixels + 1} << 32;  // the last one counts them all
   });
-  for (uint64_t one : g.of) w.visibility.seen[static_cast<uint32_t>(one) - 1] = 1;
+  for (uint64_t one : g.of) v.seen[static_cast<uint32_t>(one) - 1] = 1;
 }
 
 }  // namespace
 
-void make_groups(Worker& w) {
-  assert(w.shape.wide && w.visibility.seen.size() >= w.visibility.primitives.size());
-  PixelGroups& g = w.visibility.groups;
-  (w.shape.samples == 1 ? sort_pixels : sort_entries)(w);
-  if (w.visibility.draws.size() > 1) sort_groups(w.visibility);
+void make_groups(const TileContext& t, Visibility& v, BlockLists& lists, stats::FragmentCounters& counters) {
+  assert(t.shape.wide && v.seen.size() >= v.primitives.size());
+  PixelGroups& g = v.groups;
+  if (t.shape.samples == 1)
+    sort_pixels(t, v);
+  else
+    sort_entries(t, v, lists, counters);
+  if (v.draws.size() > 1) sort_groups(v);
   g.pixels.reserve(g.pixels.size() + kPacketGroups * kGroupPixels);
-  reserve_colors(w);
+  reserve_colors(t.pass->tile, g);
 }
 
-TILEGPU_WIDE void shade_groups(Worker& w, uint32_t first, uint32_t end) {
-  assert(w.packets.shading.pixels && w.packets.packet_count == 0);
-  PixelGroups& g = w.visibility.groups;
-  shader::FragmentArgs& args = w.packets.args;
-  w.packets.block_primitive = nullptr;
+TILEGPU_WIDE void shade_groups(const TileContext& t, Visibility& v, Packets& p, stats::FragmentCounters& counters, uint32_t first,
+                               uint32_t end) {
+  assert(p.shading.pixels && p.packet_count == 0);
+  PixelGroups& g = v.groups;
+  shader::FragmentArgs& args = p.args;
+  p.block_primitive = nullptr;
   const __m512i one = _mm512_set1_epi32(1), two = _mm512_set1_epi32(2);
-  const __m512i column_mask = _mm512_set1_epi32(static_cast<int32_t>(w.shape.blocks_per_row - 1));
-  const __m512i origin_x = _mm512_set1_epi32(w.bin.origin_x_px), origin_y = _mm512_set1_epi32(w.bin.origin_y_px);
-  const __m128i row_shift = _mm_cvtsi32_si128(static_cast<int>(w.shape.row_shift));
-  const bool several = w.shape.samples > 1;
+  const __m512i column_mask = _mm512_set1_epi32(static_cast<int32_t>(t.shape.blocks_per_row - 1));
+  const __m512i origin_x = _mm512_set1_epi32(t.bin.origin_x_px), origin_y = _mm512_set1_epi32(t.bin.origin_y_px);
+  const __m128i row_shift = _mm_cvtsi32_si128(static_cast<int>(t.shape.row_shift));
+  const bool several = t.shape.samples > 1;
   args.texels_pitch = g.colors.pitch;
   uint64_t shaded = 0;
   uint32_t packets = 0;
@@ -330,7 +330,7 @@ TILEGPU_WIDE void shade_groups(Worker& w, uint32_t first, uint32_t end) {
       const uint64_t of = g.of[first + (k < count ? k : 0)];
       ids[k] = static_cast<uint32_t>(of);
       alive |= ((1u << (of >> 32)) - 1) << kGroupPixels * k;
-      args.primitive[k] = w.visibility.primitives[ids[k] - 1].setup;
+      args.primitive[k] = v.primitives[ids[k] - 1].setup;
     }
     const __mmask16 used = static_cast<__mmask16>((1u << kGroupPixels * count) - 1);
     alive &= used;
@@ -352,15 +352,15 @@ TILEGPU_WIDE void shade_groups(Worker& w, uint32_t first, uint32_t end) {
     _mm512_store_si512(args.lane_pixel, pixel);
     args.alive = alive;
     args.uniform_primitive = ids[0] == ids[1] && ids[0] == ids[2] && ids[0] == ids[3];
-    args.loop_budget = w.pass->loop_budget;
+    args.loop_budget = t.pass->loop_budget;
     args.texels = g.colors.apart ? g.colors.words.data() + size_t{first} * kGroupPixels : nullptr;
     shaded += static_cast<uint32_t>(std::popcount(alive));
-    w.packets.shading.pixels(&args);
+    p.shading.pixels(&args);
   }
-  w.results.counters.packets += packets;
-  w.results.counters.fragments_shaded += shaded;
-  if (!several) w.results.counters.samples_written += shaded;
-  w.results.counters.idle_lanes += uint64_t{packets} * 16 - shaded;
+  counters.packets += packets;
+  counters.fragments_shaded += shaded;
+  if (!several) counters.samples_written += shaded;
+  counters.idle_lanes += uint64_t{packets} * 16 - shaded;
 }
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

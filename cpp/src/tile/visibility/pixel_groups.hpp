@@ -10,14 +10,14 @@
 
 #include "tile/worker/worker.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
 /// How pixels of `blocks` and `listed` are to be shaded: as groups if all the bin's draws can. Pipelines that could, but have no code for
 /// it yet, learn that they are wanted.
-bool wants_groups(const Worker& w);
-/// Sorts their pixels into groups, marks their primitives in w.visibility.seen, and clears their numbers.
-void make_groups(Worker& w);
+bool wants_groups(const TileContext& t, const Visibility& v);
+/// Sorts their pixels into groups, marks their primitives in Visibility::seen, and clears their numbers.
+void make_groups(const TileContext& t, Visibility& v, BlockLists& lists, stats::FragmentCounters& counters);
 /// Shades groups [first, end), of the draw that is bound.
-void shade_groups(Worker& w, uint32_t first, uint32_t end);
+void shade_groups(const TileContext& t, Visibility& v, Packets& p, stats::FragmentCounters& counters, uint32_t first, uint32_t end);
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

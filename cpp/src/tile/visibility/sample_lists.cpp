@@ -8,7 +8,7 @@
 #include "base/simd.hpp"
 #include "tile/depth_stencil/depth_plane.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
 namespace {
 
@@ -37,18 +37,15 @@ SampleMasks compare(const BlockLists& lists, const ListTest& test, const Primiti
 
 }  // namespace
 
-#ifndef TILEGPU_TRACED
 uint32_t count_samples(SampleMasks m) {
   uint32_t count = 0;
   for (int i = 0; i < 4; i++) count += static_cast<uint32_t>(std::popcount(reinterpret_cast<const uint64_t*>(&m)[i]));
   return count;
 }
-#endif
 
-void begin_lists(Worker& w, uint32_t background) {
-  assert(w.shape.samples > 1 && w.shape.samples <= kMaxSamples);
-  BlockLists& lists = w.lists;
-  const size_t blocks = size_t{w.shape.blocks_per_row} * w.shape.blocks_per_row;
+void begin_lists(const TileContext& t, uint32_t background, DepthBounds& bounds, BlockLists& lists) {
+  assert(t.shape.samples > 1 && t.shape.samples <= kMaxSamples);
+  const size_t blocks = t.shape.blocks();
   lists.active = true;
   lists.background = background;
   lists.count.assign(blocks, 0);
@@ -56,29 +53,29 @@ void begin_lists(Worker& w, uint32_t background) {
   lists.entries = reinterpret_cast<BlockEntry*>(lists.entry_memory.data());
   lists.free_memory.reserve(blocks * sizeof(SampleMasks));
   lists.free = reinterpret_cast<SampleMasks*>(lists.free_memory.data());
-  for (uint32_t s = 0; s < 16; s++) lists.all[s] = s < w.shape.samples ? 0xffff : 0;
+  for (uint32_t s = 0; s < 16; s++) lists.all[s] = s < t.shape.samples ? 0xffff : 0;
   std::fill_n(lists.free, blocks, lists.all);
   lists.most.assign(blocks, INT32_MIN);
   lists.planes.clear();
-  const tile_io::HostTile& tile = w.pass->tile;
-  lists.depth = tile.depth.words ? reinterpret_cast<uint32_t*>(w.buffers.memory.data() + tile.depth.offset_B) : nullptr;
+  const tile_io::HostTile& tile = t.pass->tile;
+  lists.depth = tile.depth.words ? reinterpret_cast<uint32_t*>(t.buffers.memory.data() + tile.depth.offset_B) : nullptr;
   depth_encoding(tile.depth_format, lists.unorm, lists.scale);
-  lists.positions = sample_positions(w.shape.samples);
-  lists.samples = w.shape.samples;
-  if (lists.depth) w.bounds.reset(static_cast<int32_t>(background));
+  lists.positions = sample_positions(t.shape.samples);
+  lists.samples = t.shape.samples;
+  if (lists.depth) bounds.reset(static_cast<int32_t>(background));
 }
 
-SampleMasks insert(Worker& w, const PrimitiveDepth& p, uint32_t plane, uint32_t block, int32_t x_px, int32_t y_px, SampleMasks covered) {
-  assert(w.lists.active && w.lists.count[block] < kBlockEntries);  // a full list is expanded first
-  BlockLists& lists = w.lists;
-  const ListTest test = w.draw.plan.list;
+SampleMasks insert(BlockLists& lists, const PrimitiveDepth& p, uint32_t plane, uint32_t block, int32_t x_px, int32_t y_px,
+                   SampleMasks covered) {
+  assert(lists.active && lists.count[block] < kBlockEntries);  // a full list is expanded first
+  const ListTest test = lists.test;
   DepthRange range{0, 0};
   int32_t nearest = 0, farthest = 0;  // in the order of the test
   if (!test.always) {
     range = depth_range(p, x_px, y_px, lists.unorm, lists.scale);
     nearest = test.sign > 0 ? range.near : -range.far;
     farthest = test.sign > 0 ? range.far : -range.near;
-    if (w.draw.test.far && nearest - test.bias >= w.bounds.far[block]) return SampleMasks{};
+    if (lists.far && nearest - test.bias >= lists.far[block]) return SampleMasks{};
   } else if (lists.depth) {
     range = depth_range(p, x_px, y_px, lists.unorm, lists.scale);
   }
@@ -95,7 +92,7 @@ SampleMasks insert(Worker& w, const PrimitiveDepth& p, uint32_t plane, uint32_t 
     list[count] = {covered, p.id, plane, range.near, range.far};
     lists.count[block] = static_cast<uint8_t>(count + 1);
     lists.most[block] = most = std::max(lists.most[block], range.far);
-    if (w.draw.test.far) w.bounds.far[block] = none(free) ? most : std::max(most, static_cast<int32_t>(lists.background));
+    if (lists.far) lists.far[block] = none(free) ? most : std::max(most, static_cast<int32_t>(lists.background));
     return covered;
   }
   for (uint32_t i = 0; i < count; i++) {
@@ -133,7 +130,7 @@ SampleMasks insert(Worker& w, const PrimitiveDepth& p, uint32_t plane, uint32_t 
     list[kept++] = {pass, p.id, plane, range.near, range.far};
     lists.most[block] = most = std::max(most, range.far);
     if (!none(free)) most = std::max(most, static_cast<int32_t>(lists.background));
-    if (w.draw.test.far) w.bounds.far[block] = most;
+    if (lists.far) lists.far[block] = most;
   }
   lists.count[block] = static_cast<uint8_t>(kept);
   return pass;
@@ -226,32 +223,33 @@ TILEGPU_WIDE void find_ranges_wide(const BlockLists&, const Bin& bin, const Tria
 }
 
 // Pixels that pass. Apart, for the registers of the loop.
-__attribute__((noinline)) uint32_t insert_again(Worker& w, const TriangleBatch& batch, const CoveredBlocks& blocks, uint32_t i,
-                                                uint32_t number, uint32_t first_plane, SampleMasks covered) {
+__attribute__((noinline)) uint32_t insert_again(const TileContext& t, BlockLists& lists, const TriangleBatch& batch,
+                                                const CoveredBlocks& blocks, uint32_t i, uint32_t number, uint32_t first_plane,
+                                                SampleMasks covered) {
   const uint32_t lane = blocks.lane[i];
-  const SampleMasks pass = insert(w, batch_depth(batch, lane, number, 0), first_plane + lane, w.shape.block_of(blocks.x[i], blocks.y[i]),
-                                  w.bin.origin_x_px + blocks.x[i] * 4, w.bin.origin_y_px + blocks.y[i] * 4, covered);
+  const SampleMasks pass =
+      insert(lists, batch_depth(batch, lane, number, 0), first_plane + lane, t.shape.block_of(blocks.x[i], blocks.y[i]),
+             t.bin.origin_x_px + blocks.x[i] * 4, t.bin.origin_y_px + blocks.y[i] * 4, covered);
   return static_cast<uint32_t>(std::popcount(pixels_of(pass)));
 }
 
 template <class Words>
-ListedBlocks insert_words(Worker& w, const TriangleBatch& batch, const CoveredBlocks& blocks, uint32_t first_number, DrawBlock draw,
-                          void* context) {
+ListedBlocks insert_words(const TileContext& t, BlockLists& lists, const TriangleBatch& batch, const CoveredBlocks& blocks,
+                          uint32_t first_number, const UnlistedBlocks& unlisted) {
   if (!blocks.count) return {0, 0, 0, 0};
-  BlockLists& lists = w.lists;
-  const ListTest test = w.draw.plan.list;
-  const bool bounded = !test.always && w.draw.test.far;
+  const ListTest test = lists.test;
+  const bool bounded = !test.always && lists.far;
   const int32_t clear_depth = static_cast<int32_t>(lists.background), background = clear_depth * test.sign + test.bias;
   Ranges ranges;
-  (w.shape.wide && !lists.unorm ? find_ranges_wide : find_ranges)(lists, w.bin, batch, blocks, ranges);
+  (t.shape.wide && !lists.unorm ? find_ranges_wide : find_ranges)(lists, t.bin, batch, blocks, ranges);
   // Planes of all lanes, in any case: whether one is seen is hard to foretell.
   const uint32_t first_lane = blocks.lane[0], last_lane = blocks.lane[blocks.count - 1];
   const uint32_t first_plane = static_cast<uint32_t>(lists.planes.size()) - first_lane;
   for (uint32_t lane = first_lane; lane <= last_lane; lane++) lists.planes.push_back(batch_depth(batch, lane, 0, 0));
-  const bool keeps_far = w.draw.test.far != nullptr;
-  const uint32_t row_shift = w.shape.row_shift;
+  const bool keeps_far = lists.far != nullptr;
+  const uint32_t row_shift = t.shape.row_shift;
   uint8_t* const counts = lists.count.data();
-  int32_t* const bounds = w.bounds.far.data();
+  int32_t* const bounds = lists.far;
   int32_t* const mosts = lists.most.data();
   BlockEntry* const entries = lists.entries;
   SampleMasks* const frees = lists.free;
@@ -260,7 +258,7 @@ ListedBlocks insert_words(Worker& w, const TriangleBatch& batch, const CoveredBl
     const uint32_t lane = blocks.lane[i], block = static_cast<uint32_t>(blocks.y[i]) << row_shift | blocks.x[i], listed = counts[block];
     const uint32_t number = first_number + static_cast<uint32_t>(std::popcount(seen & ((1u << lane) - 1)));
     if (listed >= kBlockEntries) [[unlikely]] {
-      seen |= uint32_t{draw(w, batch, blocks, i, number, context)} << lane;
+      seen |= uint32_t{unlisted.draw(unlisted.context, batch, blocks, i, number)} << lane;
       continue;
     }
     Words covered;
@@ -275,7 +273,7 @@ ListedBlocks insert_words(Worker& w, const TriangleBatch& batch, const CoveredBl
     }
     Words& free = *reinterpret_cast<Words*>(frees + block);
     if (!covered.lies_in(free) || !(test.always || farthest < background)) {
-      const uint32_t passed = insert_again(w, batch, blocks, i, number, first_plane, covered.as_masks());
+      const uint32_t passed = insert_again(t, lists, batch, blocks, i, number, first_plane, covered.as_masks());
       lost += pixels - passed;
       seen |= uint32_t{passed != 0} << lane;
       continue;
@@ -295,26 +293,24 @@ ListedBlocks insert_words(Worker& w, const TriangleBatch& batch, const CoveredBl
 
 }  // namespace
 
-ListedBlocks insert_blocks(Worker& w, const TriangleBatch& batch, const CoveredBlocks& blocks, uint32_t first_number, DrawBlock draw,
-                           void* context) {
-  assert(w.draw.takes_lists && blocks.count <= CoveredBlocks::kMost);
-  const auto insert_all = w.shape.samples <= 4 ? insert_words<Words4> : w.shape.samples == 8 ? insert_words<Words8> : insert_words<Words16>;
-  return insert_all(w, batch, blocks, first_number, draw, context);
+ListedBlocks insert_blocks(const TileContext& t, BlockLists& lists, const TriangleBatch& batch, const CoveredBlocks& blocks,
+                           uint32_t first_number, const UnlistedBlocks& unlisted) {
+  assert(lists.active && blocks.count <= CoveredBlocks::kMost);
+  const auto insert_all = t.shape.samples <= 4 ? insert_words<Words4> : t.shape.samples == 8 ? insert_words<Words8> : insert_words<Words16>;
+  return insert_all(t, lists, batch, blocks, first_number, unlisted);
 }
 
-void expand_list(Worker& w, uint32_t block) {
-  assert(w.lists.count[block] <= kBlockEntries);  // not in the buffers yet
-  BlockLists& lists = w.lists;
+void expand_list(const TileContext& t, BlockLists& lists, uint32_t block) {
+  assert(lists.count[block] <= kBlockEntries);  // not in the buffers yet
   const uint32_t count = lists.count[block];
   lists.count[block] = kInBuffers;
   const BlockEntry* list = lists.entries + size_t{block} * kBlockEntries;
-  const int32_t x_px = w.bin.origin_x_px + static_cast<int32_t>(block & (w.shape.blocks_per_row - 1)) * 4;
-  const int32_t y_px = w.bin.origin_y_px + static_cast<int32_t>(block >> w.shape.row_shift) * 4;
+  const int32_t x_px = t.bin.origin_x_px + t.shape.x_px(block), y_px = t.bin.origin_y_px + t.shape.y_px(block);
   uint32_t* depth = lists.depth ? lists.depth + size_t{block} * lists.samples * 16 : nullptr;
-  uint32_t* ids = w.buffers.ids + size_t{block} * lists.samples * 16;  // zero where no primitive was seen
+  uint32_t* ids = t.buffers.ids + size_t{block} * lists.samples * 16;  // zero where no primitive was seen
   uint32_t seen = 0;
   for (uint32_t i = 0; i < count; i++) seen |= list[i].id;
-  if (seen) w.visibility.dirty[block] = 1;
+  if (seen) t.buffers.dirty[block] = 1;
   for (uint32_t s = 0; s < lists.samples; s++) {
     BlockDepth now{i32x8{} + static_cast<int32_t>(lists.background), i32x8{} + static_cast<int32_t>(lists.background)};
     i32x8 numbers[2] = {};
@@ -341,11 +337,11 @@ void expand_list(Worker& w, uint32_t block) {
   }
 }
 
-void expand_lists(Worker& w) {
-  if (!w.lists.active) return;
-  w.lists.active = false;
-  for (uint32_t block = 0; block < w.lists.count.size(); block++)
-    if (w.lists.count[block] != kInBuffers) expand_list(w, block);
+void expand_lists(const TileContext& t, BlockLists& lists) {
+  if (!lists.active) return;
+  lists.active = false;
+  for (uint32_t block = 0; block < lists.count.size(); block++)
+    if (lists.count[block] != kInBuffers) expand_list(t, lists, block);
 }
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

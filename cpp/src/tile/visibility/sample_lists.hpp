@@ -10,26 +10,33 @@
 
 #include "tile/worker/worker.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
 /// Before the first draw of a bin. `background`: the depth word that the plane was not cleared to.
-void begin_lists(Worker& w, uint32_t background);
-/// Tests `covered` (not none) of a primitive and puts what passes into the list of a block that has one.
-SampleMasks insert(Worker& w, const PrimitiveDepth& p, uint32_t plane, uint32_t block, int32_t x_px, int32_t y_px, SampleMasks covered);
+void begin_lists(const TileContext& t, uint32_t background, DepthBounds& bounds, BlockLists& lists);
+/// Tests `covered` (not none) of a primitive of the draw that the lists are set to, and puts what passes into the list of a block that has
+/// one.
+SampleMasks insert(BlockLists& lists, const PrimitiveDepth& p, uint32_t plane, uint32_t block, int32_t x_px, int32_t y_px,
+                   SampleMasks covered);
+uint32_t count_samples(SampleMasks m);
 /// What was done of the blocks of a batch, in pixels with any sample.
 struct ListedBlocks {
   uint32_t covered, passed;
   uint32_t hidden;  // by the bound of their block: hierarchical Z
   uint32_t seen;    // bit: lane of the batch; they have the numbers from the first one on, in their order
 };
-/// Draws block i of a batch, which has no list (any more), of the triangle with this number. Whether anything of it is seen.
-using DrawBlock = bool (*)(Worker& w, const TriangleBatch& batch, const CoveredBlocks& blocks, uint32_t i, uint32_t number, void* context);
+/// What is done with blocks of a batch that have no list (any more): draws block i, of the triangle with this number. Whether anything of
+/// it is seen.
+struct UnlistedBlocks {
+  bool (*draw)(void* context, const TriangleBatch& batch, const CoveredBlocks& blocks, uint32_t i, uint32_t number) = nullptr;
+  void* context = nullptr;
+};
 /// `insert` for the blocks of a batch.
-ListedBlocks insert_blocks(Worker& w, const TriangleBatch& batch, const CoveredBlocks& blocks, uint32_t first_number, DrawBlock draw,
-                           void* context);
+ListedBlocks insert_blocks(const TileContext& t, BlockLists& lists, const TriangleBatch& batch, const CoveredBlocks& blocks,
+                           uint32_t first_number, const UnlistedBlocks& unlisted);
 /// Writes one block's depth and numbers to the plain buffers.
-void expand_list(Worker& w, uint32_t block);
+void expand_list(const TileContext& t, BlockLists& lists, uint32_t block);
 /// Ends the lists of the bin: all blocks are in the plain buffers.
-void expand_lists(Worker& w);
+void expand_lists(const TileContext& t, BlockLists& lists);
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

@@ -19,7 +19,7 @@
 #include "tile/visibility/whole_blocks.hpp"
 #include "tile_io/equal_quads.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
 namespace {
 
@@ -39,48 +39,50 @@ void gather_block(Visibility& v, uint32_t* all_ids, uint32_t samples, bool keeps
 }
 
 // Touched blocks; those that a primitive holds are whole ones of it.
-void list_dirty(Worker& w) {
-  assert(w.visibility.dirty.size() % 8 == 0);
-  w.visibility.dirty_blocks.clear();
-  for (size_t i = 0; i < w.visibility.dirty.size(); i += 8) {  // 64 blocks or more: bins are 32 px wide at least
+void list_dirty(const TileContext& t, Visibility& v, BlockCovers& covers) {
+  const uint32_t blocks = t.shape.blocks();  // 64 or more: bins are 32 px wide at least
+  assert(blocks % 8 == 0 && !t.buffers.dirty[blocks]);
+  v.dirty_blocks.clear();
+  for (uint32_t i = 0; i < blocks; i += 8) {
     uint64_t bytes;
-    std::memcpy(&bytes, &w.visibility.dirty[i], 8);
+    std::memcpy(&bytes, t.buffers.dirty + i, 8);
     if (!bytes) continue;
-    std::memset(&w.visibility.dirty[i], 0, 8);
+    std::memset(t.buffers.dirty + i, 0, 8);
     for (; bytes; bytes &= bytes - 1) {
-      const uint32_t block = static_cast<uint32_t>(i) + static_cast<uint32_t>(std::countr_zero(bytes) >> 3);
-      if (const uint32_t id = w.covers.any ? release_cover(w, block) : 0)
-        w.visibility.strata.add_whole(id, block);
+      const uint32_t block = i + static_cast<uint32_t>(std::countr_zero(bytes) >> 3);
+      if (const uint32_t id = covers.any ? release_cover(t, covers, block) : 0)
+        v.strata.add_whole(id, block);
       else
-        w.visibility.dirty_blocks.push_back(block);
+        v.dirty_blocks.push_back(block);
     }
   }
 }
 // The same by AVX-512.
-TILEGPU_WIDE void list_dirty_wide(Worker& w) {
-  const uint32_t blocks = w.shape.blocks();  // a multiple of 16
-  w.visibility.dirty_blocks.clear();
-  w.visibility.dirty_blocks.reserve(blocks + 16);
-  uint32_t* out = w.visibility.dirty_blocks.data();
+TILEGPU_WIDE void list_dirty_wide(const TileContext& t, Visibility& v, BlockCovers& covers) {
+  const uint32_t blocks = t.shape.blocks();
+  assert(blocks % 16 == 0);
+  v.dirty_blocks.clear();
+  v.dirty_blocks.reserve(blocks + 16);
+  uint32_t* out = v.dirty_blocks.data();
   const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   for (uint32_t i = 0; i < blocks; i += 16) {
-    __m128i* const at = reinterpret_cast<__m128i*>(&w.visibility.dirty[i]);
+    __m128i* const at = reinterpret_cast<__m128i*>(t.buffers.dirty + i);
     const __m128i bytes = _mm_loadu_si128(at);
     _mm_storeu_si128(at, _mm_setzero_si128());
     uint32_t dirty = _mm_test_epi8_mask(bytes, bytes);
-    if (w.covers.any) {
-      const __m512i planes = _mm512_loadu_si512(w.covers.plane.data() + i);
+    if (covers.any) {
+      const __m512i planes = _mm512_loadu_si512(covers.plane.data() + i);
       for (uint32_t held = dirty & _mm512_test_epi32_mask(planes, planes); held; held &= held - 1) {
         const uint32_t block = i + static_cast<uint32_t>(std::countr_zero(held));
         dirty ^= held & (0u - held);
-        w.visibility.strata.add_whole(release_cover(w, block), block);
+        v.strata.add_whole(release_cover(t, covers, block), block);
       }
     }
     const __m512i numbers = _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(i)));
     _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(static_cast<__mmask16>(dirty), numbers));
     out += std::popcount(dirty);
   }
-  w.visibility.dirty_blocks.extend_reserved(static_cast<size_t>(out - w.visibility.dirty_blocks.data()));
+  v.dirty_blocks.extend_reserved(static_cast<size_t>(out - v.dirty_blocks.data()));
 }
 
 // One sample, AVX-512: whole blocks, and which have several primitives. Which kind comes next is hard to foretell: no branch.
@@ -136,64 +138,64 @@ void gather_lists(BlockLists& lists, Visibility& v) {
 }
 
 // The blocks with several primitives: as groups of pixels, or as quads. True: groups.
-bool gather_mixed(Worker& w) {
-  const bool groups = wants_groups(w);
-  if (groups) choose_colors(w);
-  if (w.buffers.equal) {
-    const bool averages = groups && w.visibility.groups.colors.averages;
-    for (uint32_t block : w.visibility.groups.blocks)
-      if (w.buffers.equal[block]) tile_io::expand_block(w.pass->tile, block, w.buffers.memory.data());
-    for (uint32_t block : w.visibility.groups.listed) {
+bool gather_mixed(const TileContext& t, Visibility& v, const BlockLists& lists, bool keeps_numbers) {
+  const bool groups = wants_groups(t, v);
+  if (groups) choose_colors(t, v);
+  if (uint8_t* const equal = t.buffers.equal) {
+    const bool averages = groups && v.groups.colors.averages;
+    for (uint32_t block : v.groups.blocks)
+      if (equal[block]) tile_io::expand_block(t.pass->tile, block, t.buffers.memory.data());
+    for (uint32_t block : v.groups.listed) {
       // Colours of which nothing will be left need not be expanded, nor those whose average alone is wanted.
-      if (none(w.lists.free[block]))
-        w.buffers.equal[block] = averages ? 0xf : 0;
-      else if (w.buffers.equal[block] && !(averages && w.buffers.equal[block] == 0xf))
-        tile_io::expand_block(w.pass->tile, block, w.buffers.memory.data());
+      if (none(lists.free[block]))
+        equal[block] = averages ? 0xf : 0;
+      else if (equal[block] && !(averages && equal[block] == 0xf))
+        tile_io::expand_block(t.pass->tile, block, t.buffers.memory.data());
     }
   }
   if (groups) return true;
-  for (uint32_t block : w.visibility.groups.blocks) {
-    uint32_t* ids = w.buffers.ids + size_t{block} * w.shape.samples * 16;
-    if (w.shape.wide && w.shape.samples == 1)
-      gather_numbers_wide(ids, block, w.visibility.strata);
+  for (uint32_t block : v.groups.blocks) {
+    uint32_t* ids = t.buffers.ids + size_t{block} * t.shape.samples * 16;
+    if (t.shape.wide && t.shape.samples == 1)
+      gather_numbers_wide(ids, block, v.strata);
     else
-      gather_numbers(ids, w.shape.samples, block, w.visibility.strata);
-    if (!w.prepass.replays.empty()) continue;
-    for (uint32_t i = 0; i < w.shape.samples * 2; i++) store(ids + 8 * i, i32x8{});
+      gather_numbers(ids, t.shape.samples, block, v.strata);
+    if (keeps_numbers) continue;
+    for (uint32_t i = 0; i < t.shape.samples * 2; i++) store(ids + 8 * i, i32x8{});
   }
-  for (uint32_t block : w.visibility.groups.listed) {
-    BlockEntry* list = w.lists.entries + size_t{block} * kBlockEntries;
-    const uint32_t count = w.lists.count[block];
-    (w.shape.wide ? gather_entries_wide : gather_entries)(list, count, w.shape.samples, block, w.visibility.strata);
+  for (uint32_t block : v.groups.listed) {
+    BlockEntry* list = lists.entries + size_t{block} * kBlockEntries;
+    const uint32_t count = lists.count[block];
+    (t.shape.wide ? gather_entries_wide : gather_entries)(list, count, t.shape.samples, block, v.strata);
     for (uint32_t i = 0; i < count; i++) list[i].id = 0;
   }
-  w.visibility.groups.clear();
+  v.groups.clear();
   return false;
 }
 
-// All strata behind each other in w.visibility.gathered.
+// All strata behind each other in Visibility::gathered.
 void join_strata(Visibility& v) {
   v.gathered.clear();
   for (const auto& stratum : v.strata.of) v.gathered.append(stratum.data(), stratum.size());
 }
 
 // After a pre-pass: draws with side effects are drawn again, all their fragments; the others are counted.
-void settle_prepass(Worker& w) {
-  if (!w.prepass.replays.empty()) {
+void settle_prepass(const PassContext& pass, Visibility& v, bool draws_again, Results& r) {
+  if (draws_again) {
     const auto runs_all = [&](const VisibleQuad& quad) {
-      const uint32_t draw = w.visibility.draws[w.visibility.primitives[quad.id - 1].draw_slot];
-      return w.pass->draws[draw].state->resolved->classification.side_effects;
+      const uint32_t draw = v.draws[v.primitives[quad.id - 1].draw_slot];
+      return pass.draws[draw].state->resolved->classification.side_effects;
     };
-    w.visibility.gathered.resize(static_cast<size_t>(std::remove_if(w.visibility.gathered.begin(), w.visibility.gathered.end(), runs_all) -
-                                                     w.visibility.gathered.begin()));
+    v.gathered.resize(static_cast<size_t>(std::remove_if(v.gathered.begin(), v.gathered.end(), runs_all) - v.gathered.begin()));
   }
   uint64_t seen = 0;
-  for (const VisibleQuad& quad : w.visibility.gathered)
+  for (const VisibleQuad& quad : v.gathered)
     seen += quad.tile_pixel & kWholeBlock ? 16 : static_cast<uint32_t>(std::popcount(covered_pixels(quad.live)));
-  w.results.counters.fragments_killed_by_prepass += w.prepass.recorded - seen;
+  assert(seen <= r.recorded);
+  r.counters.fragments_killed_by_prepass += r.recorded - seen;
 }
 
-// Stable, by draw; the result is in w.visibility.gathered.
+// Stable, by draw; the result is in Visibility::gathered.
 void sort_by_draw(Visibility& v) {
   const size_t slots = v.draws.size();
   v.slot_first.assign(slots + 1, 0);
@@ -205,31 +207,32 @@ void sort_by_draw(Visibility& v) {
 }
 
 // Setups of the primitives that are seen, eight at a time, in order of their numbers. Groups of pixels are made on the way.
-void set_up_gathered(Worker& w, bool groups) {
+void set_up_gathered(const TileContext& t, Visibility& v, BlockLists& lists, const records::DepthLimits& limits, SetupArena& arena,
+                     stats::FragmentCounters& counters, bool groups) {
   const records::TriangleRecord* records[kBatch];
   const records::Chunk* chunks[kBatch];
   uint32_t orders[kBatch];
   shader::PrimitiveSetup* setups[kBatch];
   uint32_t count = 0;
   const auto flush = [&] {
-    set_up_primitives(records, chunks, orders, w.draw.test.range_lo, w.draw.test.range_hi, setups);
+    set_up_primitives(records, chunks, orders, limits.range_lo, limits.range_hi, setups);
     count = 0;
   };
   // A byte for each: whether a number came before is hard to foretell.
-  const size_t bytes = (w.visibility.primitives.size() + 8) & ~size_t{7};
-  w.visibility.seen.assign(bytes, 0);
-  uint8_t* const seen = w.visibility.seen.data();
-  for (const VisibleQuad& quad : w.visibility.gathered) seen[quad.id - 1] = 1;
-  if (groups) make_groups(w);
+  const size_t bytes = (v.primitives.size() + 8) & ~size_t{7};
+  v.seen.assign(bytes, 0);
+  uint8_t* const seen = v.seen.data();
+  for (const VisibleQuad& quad : v.gathered) seen[quad.id - 1] = 1;
+  if (groups) make_groups(t, v, lists, counters);
   for (size_t first = 0; first < bytes; first += 8) {
     uint64_t marks;
     std::memcpy(&marks, seen + first, 8);
     for (; marks; marks &= marks - 1) {
       const uint32_t index = static_cast<uint32_t>(first) + static_cast<uint32_t>(std::countr_zero(marks) >> 3);
-      VisiblePrimitive& primitive = w.visibility.primitives[index];
-      shader::PrimitiveSetup* setup = w.packets.setups.allocate();
+      VisiblePrimitive& primitive = v.primitives[index];
+      shader::PrimitiveSetup* setup = arena.allocate();
       primitive.setup = setup;
-      if constexpr (kTraced) trace::set_up(w, setup, {primitive.record, primitive.chunk});
+      if constexpr (kTraced) trace::set_up(*t.traced, setup, {primitive.record, primitive.chunk});
       records[count] = primitive.record;
       chunks[count] = primitive.chunk;
       orders[count] = index + 1;
@@ -242,7 +245,7 @@ void set_up_gathered(Worker& w, bool groups) {
     records[count] = records[0];
     chunks[count] = chunks[0];
     orders[count] = orders[0];
-    setups[count] = &w.visibility.unused_setup;
+    setups[count] = &v.unused_setup;
   }
   flush();
 }
@@ -253,27 +256,28 @@ void shade_vertices(const Visibility& v, VertexStore& vertices, VertexStore::Sco
   vertices.resolve(scope);
 }
 
-// The quads of the draw that is bound, four at once where they fill a packet. `true_coverage`: the shader asks what the primitive covers.
-void pack_quads(Worker& w, std::span<const VisibleQuad> quads, uint32_t draw, bool true_coverage) {
-  const bool at_once = w.shape.quads_per_packet == kGatheredQuads && !true_coverage;
+// The quads of the draw that is bound, four at once where they fill a packet, and the shader does not ask what the primitive covers.
+void pack_quads(const TileContext& t, const Visibility& v, Packets& p, Results& r, std::span<const VisibleQuad> quads) {
+  const bool true_coverage = p.shading.full_raster;
+  const bool at_once = t.shape.quads_per_packet == kGatheredQuads && !true_coverage;
   while (!quads.empty()) {
     if (at_once && quads.size() >= kGatheredQuads && apart(quads.data())) {
-      shade_gathered(w, quads.data());
+      shade_gathered(t, v, p, r, quads.data());
       quads = quads.subspan(kGatheredQuads);
       continue;
     }
     const size_t count = std::min<size_t>(quads.size(), kQueueQuads);
     const auto add = [&](uint32_t i) {
       const VisibleQuad& quad = quads[i];
-      assert(quad.id && quad.id <= w.visibility.primitives.size() && w.visibility.primitives[quad.id - 1].setup);
-      const VisiblePrimitive& primitive = w.visibility.primitives[quad.id - 1];
+      assert(quad.id && quad.id <= v.primitives.size() && v.primitives[quad.id - 1].setup);
+      const VisiblePrimitive& primitive = v.primitives[quad.id - 1];
       const uint32_t block = quad.tile_pixel >> 4;
-      const int32_t x = static_cast<int32_t>((block & (w.shape.blocks_per_row - 1)) * 4 + (quad.tile_pixel >> 1 & 2));
-      const int32_t y = static_cast<int32_t>((block >> w.shape.row_shift) * 4 + (quad.tile_pixel >> 2 & 2));
-      const uint64_t covered = true_coverage ? raster_coverage(w, draw, *primitive.record, x, y) : quad.live;
-      add_to_packet(w.packets, w.bin, primitive.setup, quad.tile_pixel, x, y, covered, quad.live);
+      const int32_t x = t.shape.x_px(block) + static_cast<int32_t>(quad.tile_pixel >> 1 & 2);
+      const int32_t y = t.shape.y_px(block) + static_cast<int32_t>(quad.tile_pixel >> 2 & 2);
+      const uint64_t covered = true_coverage ? raster_coverage(t, p.bound_draw, *primitive.record, x, y) : quad.live;
+      add_to_packet(p, t.bin, primitive.setup, quad.tile_pixel, x, y, covered, quad.live);
     };
-    pack(w, ~uint64_t{0} >> (kQueueQuads - count), 0, [&](uint32_t i) { return quads[i].tile_pixel; }, add);
+    pack(t, p, r, ~uint64_t{0} >> (kQueueQuads - count), 0, [&](uint32_t i) { return quads[i].tile_pixel; }, add);
     quads = quads.subspan(count);
   }
 }
@@ -281,50 +285,48 @@ void pack_quads(Worker& w, std::span<const VisibleQuad> quads, uint32_t draw, bo
 uint32_t slot_of(const Visibility& v, uint32_t id) { return v.primitives[id - 1].draw_slot; }
 
 // Everything that is seen, in strata; the buffer is clear again. True: blocks with several primitives are groups of pixels.
-bool gather(Worker& w) {
-  Visibility& v = w.visibility;
+bool gather(const TileContext& t, Visibility& v, BlockLists& lists, BlockCovers& covers, bool keeps_numbers) {
   v.strata.clear();
   v.groups.clear();
-  (w.shape.wide ? list_dirty_wide : list_dirty)(w);
-  const bool keeps_numbers = !w.prepass.replays.empty();
-  if (w.shape.wide && w.shape.samples == 1)
-    gather_blocks_wide(v, w.buffers.ids, keeps_numbers, v.dirty_blocks.data(), v.dirty_blocks.size());
+  (t.shape.wide ? list_dirty_wide : list_dirty)(t, v, covers);
+  if (t.shape.wide && t.shape.samples == 1)
+    gather_blocks_wide(v, t.buffers.ids, keeps_numbers, v.dirty_blocks.data(), v.dirty_blocks.size());
   else
-    for (uint32_t block : v.dirty_blocks) gather_block(v, w.buffers.ids, w.shape.samples, keeps_numbers, block);
-  w.covers.any = false;
-  w.covers.planes.clear();
-  if (w.lists.active) gather_lists(w.lists, v);
-  const bool groups = gather_mixed(w);
+    for (uint32_t block : v.dirty_blocks) gather_block(v, t.buffers.ids, t.shape.samples, keeps_numbers, block);
+  covers.any = false;
+  covers.planes.clear();
+  if (lists.active) gather_lists(lists, v);
+  const bool groups = gather_mixed(t, v, lists, keeps_numbers);
   join_strata(v);
-  if (w.bin.phase == Phase::main) settle_prepass(w);
-  if constexpr (kTraced)
-    for (const VisibleQuad& quad : v.gathered)
-      for (uint32_t q = 0; q < (quad.tile_pixel & kWholeBlock ? 4 : 1); q++)
-        trace::seen(w, (quad.tile_pixel & ~kWholeBlock) + 4 * q, quad.tile_pixel & kWholeBlock ? w.shape.all_samples : quad.live);
   return groups;
 }
 
+// The trace hears of what is gathered.
+void note_seen([[maybe_unused]] const TileContext& t, [[maybe_unused]] const Visibility& v) {
+  if constexpr (kTraced)
+    for (const VisibleQuad& quad : v.gathered)
+      for (uint32_t q = 0; q < (quad.tile_pixel & kWholeBlock ? 4 : 1); q++)
+        trace::seen(*t.traced, (quad.tile_pixel & ~kWholeBlock) + 4 * q, quad.tile_pixel & kWholeBlock ? t.shape.all_samples : quad.live);
+}
+
 // Whole blocks of the draw from `at` on, those of one primitive that lie side by side together. Returns their end.
-size_t shade_whole(Worker& w, size_t at, uint32_t slot) {
-  const Visibility& v = w.visibility;
+size_t shade_whole(const TileContext& t, const Visibility& v, Packets& p, Results& r, size_t at, uint32_t slot) {
   const size_t end = v.gathered.size();
   while (at < end && v.gathered[at].tile_pixel & kWholeBlock && slot_of(v, v.gathered[at].id) == slot) {
     const VisibleQuad& quad = v.gathered[at];
-    const uint32_t block = (quad.tile_pixel & ~kWholeBlock) >> 4, column = block & (w.shape.blocks_per_row - 1);
+    const uint32_t block = (quad.tile_pixel & ~kWholeBlock) >> 4, column = block & (t.shape.blocks_per_row - 1);
     uint32_t run = 1;
-    while (column + run < w.shape.blocks_per_row && at + run < end && v.gathered[at + run].id == quad.id &&
+    while (column + run < t.shape.blocks_per_row && at + run < end && v.gathered[at + run].id == quad.id &&
            v.gathered[at + run].tile_pixel == quad.tile_pixel + 16 * run)
       run++;
-    shade_blocks(w, v.primitives[quad.id - 1].setup, block, run, static_cast<int32_t>(column) * 4,
-                 static_cast<int32_t>(block >> w.shape.row_shift) * 4);
+    shade_blocks(t, p, r, v.primitives[quad.id - 1].setup, block, run);
     at += run;
   }
   return at;
 }
 
 // Draw by draw: whole blocks, groups of pixels, quads.
-void shade_gathered_draws(Worker& w) {
-  const Visibility& v = w.visibility;
+void shade_gathered_draws(const TileContext& t, const CurrentDraw& d, const ShadeMoment& moment, Visibility& v, Packets& p, Results& r) {
   const uint32_t group_count = static_cast<uint32_t>(v.groups.of.size());
   const bool one_draw = v.draws.size() == 1;
   const auto group_slot = [&](uint32_t group) { return slot_of(v, static_cast<uint32_t>(v.groups.of[group])); };
@@ -333,39 +335,47 @@ void shade_gathered_draws(Worker& w) {
     uint32_t slot = ~0u;
     if (at < v.gathered.size()) slot = slot_of(v, v.gathered[at].id);
     if (group < group_count) slot = std::min(slot, group_slot(group));
-    const uint32_t draw = v.draws[slot];
-    bind_shading(w, draw, EarlyTests::full, true);
-    const size_t quads = at = shade_whole(w, at, slot);
+    bind_shading(t, d, p, v.draws[slot], moment);
+    const size_t quads = at = shade_whole(t, v, p, r, at, slot);
     const uint32_t first_group = group;
     if (one_draw) group = group_count;
     while (group < group_count && group_slot(group) == slot) group++;
-    if (group > first_group) shade_groups(w, first_group, group);
+    if (group > first_group) shade_groups(t, v, p, r.counters, first_group, group);
     if (one_draw) at = v.gathered.size();
     while (at < v.gathered.size() && slot_of(v, v.gathered[at].id) == slot) at++;
-    pack_quads(w, {v.gathered.data() + quads, at - quads}, draw, w.packets.shading.full_raster);
+    pack_quads(t, v, p, r, {v.gathered.data() + quads, at - quads});
   }
 }
 
 }  // namespace
 
 void flush_visibility(Worker& w) {
-  assert(w.packets.queue_count == 0 && w.packets.packet_count == 0);
-  const bool groups = gather(w);
-  set_up_gathered(w, groups);
-  if (!w.bin.last_flush) expand_lists(w);
-  if (!w.pass->deferral.empty()) shade_vertices(w.visibility, w.vertices, {*w.pass, w.results.counters});
+  Visibility& v = w.visibility;
+  Packets& p = w.packets;
+  stats::FragmentCounters& counters = w.results.counters;
+  const bool draws_again = !w.prepass.replays.empty();  // the main phase asks the ids, and ends with them
+  assert(p.queue_count == 0 && p.packet_count == 0 && w.buffers.ids);
+  const bool groups = gather(w, v, w.lists, w.covers, draws_again);
+  if (w.bin.phase == Phase::main) settle_prepass(*w.pass, v, draws_again, w.results);
+  if constexpr (kTraced) note_seen(w, v);
+  set_up_gathered(w, v, w.lists, w.draw.test, p.setups, counters, groups);
+  if (!w.bin.last_flush) expand_lists(w, w.lists);
+  if (!w.pass->deferral.empty()) shade_vertices(v, p.vertices, {*w.pass, counters});
   if (w.bin.phase == Phase::main)
-    for (const VisiblePrimitive& primitive : w.visibility.primitives) w.results.counters.primitives_culled_by_prepass += !primitive.setup;
-  if (w.visibility.draws.size() > 1) sort_by_draw(w.visibility);
-  shade_gathered_draws(w);
-  if (groups) write_colors(w);
+    for (const VisiblePrimitive& primitive : v.primitives) counters.primitives_culled_by_prepass += !primitive.setup;
+  if (v.draws.size() > 1) sort_by_draw(v);
+  ShadeMoment moment = moment_of(w.bin, v, w.prepass, w.draw.plan);
+  moment.early = EarlyTests::full;
+  moment.from_ids = true;
+  shade_gathered_draws(w, w.draw, moment, v, p, w.results);
+  if (groups) write_colors(w, v.groups);
   if constexpr (kTraced) trace::flushed(w);
-  w.packets.bound_draw = ~0u;
-  w.packets.setups.reset();
-  w.vertices.reset_if_large();
-  if (!w.prepass.replays.empty()) return;  // the main phase asks the ids, and ends with them
-  w.visibility.primitives.clear();
-  w.visibility.draws.clear();
+  p.bound_draw = ~0u;
+  p.setups.reset();
+  p.vertices.reset_if_large();
+  if (draws_again) return;
+  v.primitives.clear();
+  v.draws.clear();
 }
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

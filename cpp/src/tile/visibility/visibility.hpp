@@ -4,9 +4,9 @@
 
 #include "tile/worker/worker.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
 /// Shades what the visibility buffer holds and clears it. The queue is empty; afterwards Packets::shading is another draw's.
 void flush_visibility(Worker& w);
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

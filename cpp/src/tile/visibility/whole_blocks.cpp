@@ -8,55 +8,52 @@
 
 #include "tile/depth_stencil/depth_plane.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
 namespace {
 
 i32x8 load(const void* words) { return (i32x8)_mm256_loadu_si256(static_cast<const __m256i*>(words)); }
 void store(void* words, i32x8 v) { _mm256_storeu_si256(static_cast<__m256i*>(words), (__m256i)v); }
 
-void write_depth(Worker& w, const PrimitiveDepth& p, uint32_t block) {
-  assert(block < w.shape.blocks() && w.pass->tile.depth.words == 1);
-  const float x = static_cast<float>(w.bin.origin_x_px + static_cast<int32_t>(block & (w.shape.blocks_per_row - 1)) * 4) + 0.5f;
-  const int32_t y_px = w.bin.origin_y_px + static_cast<int32_t>(block >> w.shape.row_shift) * 4;
-  const BlockDepth depth =
-      block_depth(p, x, static_cast<float>(y_px) + 0.5f, static_cast<float>(y_px + 2) + 0.5f, w.draw.test.unorm, w.draw.test.unorm_scale);
-  uint32_t* words = reinterpret_cast<uint32_t*>(w.buffers.memory.data() + w.pass->tile.depth.offset_B) + size_t{block} * 16;
+void write_depth(const TileContext& t, const BlockCovers& c, const PrimitiveDepth& p, uint32_t block) {
+  assert(block < t.shape.blocks() && t.pass->tile.depth.words == 1);
+  const float x = static_cast<float>(t.bin.origin_x_px + t.shape.x_px(block)) + 0.5f;
+  const int32_t y_px = t.bin.origin_y_px + t.shape.y_px(block);
+  const BlockDepth depth = block_depth(p, x, static_cast<float>(y_px) + 0.5f, static_cast<float>(y_px + 2) + 0.5f, c.unorm, c.scale);
+  uint32_t* words = reinterpret_cast<uint32_t*>(t.buffers.memory.data() + t.pass->tile.depth.offset_B) + size_t{block} * 16;
   store(words, depth.upper);
   store(words + 8, depth.lower);
 }
 
 }  // namespace
 
-void refresh_bounds(Worker& w) {
-  if (!w.bounds.stale.any) return;
-  const framebuffer::TilePlane& plane = w.pass->tile.depth;
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(w.buffers.memory.data() + plane.offset_B);
-  const uint32_t blocks = w.shape.blocks();
+void find_bounds(const TileShape& shape, const TestState& test, DepthBounds& bounds, BlockCovers& covers) {
+  assert(shape.samples == 1 && test.depth);
+  const uint32_t blocks = shape.blocks();
   for (uint32_t first = 0; first < blocks; first += 32) {
-    const __m256i marks = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w.bounds.stale.block + first));
+    const __m256i marks = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bounds.stale.block + first));
     for (uint32_t left = static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpgt_epi8(marks, _mm256_setzero_si256()))); left;
          left &= left - 1) {
       const uint32_t block = first + static_cast<uint32_t>(std::countr_zero(left));
-      const Ends both = ends(load8(words + size_t{block} * 16), load8(words + size_t{block} * 16 + 8));
-      w.bounds.far[block] = both.most;
+      const Ends both = ends(load8(test.depth + size_t{block} * 16), load8(test.depth + size_t{block} * 16 + 8));
+      bounds.far[block] = both.most;
       // `far` holds when depth comes nearer, `near` does not: it is known only while the draw keeps it.
-      if (w.covers.active) w.covers.near[block] = w.draw.test.near ? both.least : kNearUnknown;
+      if (covers.active) covers.near[block] = test.near ? both.least : kNearUnknown;
     }
   }
-  w.bounds.stale.clear();
+  bounds.stale.clear();
 }
 
-void begin_covers(Worker& w, bool known, uint32_t background) {
-  assert(w.shape.samples == 1 && w.bounds.enabled);
-  BlockCovers& c = w.covers;
-  const size_t blocks = size_t{w.shape.blocks_per_row} * w.shape.blocks_per_row + 8;  // eight are read at once
+void begin_covers(const TileContext& t, bool known, uint32_t background, DepthBounds& bounds, BlockCovers& c) {
+  assert(t.shape.samples == 1 && bounds.enabled);
+  const size_t blocks = size_t{t.shape.blocks()} + 8;  // eight are read at once
   c.active = true;
   c.any = false;
   c.near.assign(blocks, known ? static_cast<int32_t>(background) : kNearUnknown);
-  if (known) w.bounds.reset(static_cast<int32_t>(background));
+  if (known) bounds.reset(static_cast<int32_t>(background));
   c.plane.assign(blocks, 0);
   c.planes.clear();
+  depth_encoding(t.pass->tile.depth_format, c.unorm, c.scale);
 }
 
 namespace {
@@ -87,10 +84,10 @@ inline uint32_t won_by(const TestState& test, i32x8 far, i32x8 old_near, i32x8 o
 }
 inline bool finite(const PrimitiveDepth& p) { return std::isfinite(p.z0) && std::isfinite(p.zx) && std::isfinite(p.zy); }
 
-// The index of the primitive's plane, plus 1.
-inline uint32_t plane_of(BlockCovers& c, const PrimitiveDepth& p, bool& listed) {
-  if (!listed) c.planes.push_back(p);
-  listed = true;
+// The index of the primitive's plane, plus 1. Its blocks come one after the other.
+inline uint32_t plane_of(BlockCovers& c, const PrimitiveDepth& p) {
+  assert(p.id);  // it has a number
+  if (c.planes.empty() || c.planes.back().id != p.id) c.planes.push_back(p);
   c.any = true;
   return static_cast<uint32_t>(c.planes.size());
 }
@@ -109,62 +106,62 @@ inline void store_rows(void* words, size_t pitch, i32x8 v) {
 
 }  // namespace
 
-CoverSides hold_blocks(Worker& w, const PrimitiveDepth& p, bool& listed, uint32_t first_block, int32_t x_px, int32_t y_px,
-                       uint32_t present) {
-  assert(w.draw.takes_covers && w.draw.test.bounded() && present && present <= 0xff);
+CoverSides hold_blocks(const TileContext& t, const TestState& test, BlockCovers& c, const PrimitiveDepth& p, int32_t block_x,
+                       int32_t block_y, uint32_t present) {
+  assert(test.near && test.far && test.dirty && test.bounded() && present && present <= 0xff);
   if (!finite(p)) return {0, 0};
-  BlockCovers& c = w.covers;
-  const f32x8 block_x = {0, 4, 8, 12, 16, 20, 24, 28};
-  const auto [near, far] =
-      corners_of(w.draw.test, p, block_x + (static_cast<float>(x_px) + 0.5f), f32x8{} + (static_cast<float>(y_px) + 0.5f));
-  const i32x8 old_near = load(c.near.data() + first_block), old_far = load(w.bounds.far.data() + first_block);
-  const uint32_t hidden = hidden_by(w.draw.test, near, old_far) & present;
-  const uint32_t held = won_by(w.draw.test, far, old_near, old_far) & present & ~hidden;
+  const uint32_t first_block = t.shape.block_of(block_x, block_y);
+  const float left = static_cast<float>(t.bin.origin_x_px + block_x * 4) + 0.5f;
+  const float top = static_cast<float>(t.bin.origin_y_px + block_y * 4) + 0.5f;
+  const f32x8 across = {0, 4, 8, 12, 16, 20, 24, 28};
+  const auto [near, far] = corners_of(test, p, across + left, f32x8{} + top);
+  const i32x8 old_near = load(test.near + first_block), old_far = load(test.far + first_block);
+  const uint32_t hidden = hidden_by(test, near, old_far) & present;
+  const uint32_t held = won_by(test, far, old_near, old_far) & present & ~hidden;
   if (!held) return {hidden, 0};
   const i32x8 mask = expand8(held);
-  const i32x8 plane = i32x8{} + static_cast<int32_t>(plane_of(c, p, listed));
-  store(c.near.data() + first_block, select(mask, near, old_near));
-  store(w.bounds.far.data() + first_block, select(mask, far, old_far));
+  const i32x8 plane = i32x8{} + static_cast<int32_t>(plane_of(c, p));
+  store(test.near + first_block, select(mask, near, old_near));
+  store(test.far + first_block, select(mask, far, old_far));
   store(c.plane.data() + first_block, select(mask, plane, load(c.plane.data() + first_block)));
   uint64_t dirty;
-  std::memcpy(&dirty, &w.visibility.dirty[first_block], 8);
+  std::memcpy(&dirty, test.dirty + first_block, 8);
   dirty |= _pdep_u64(held, 0x0101010101010101u);
-  std::memcpy(&w.visibility.dirty[first_block], &dirty, 8);
+  std::memcpy(test.dirty + first_block, &dirty, 8);
   return {hidden, held};
 }
 
-CoverSides cover_window(Worker& w, const PrimitiveDepth& p, bool& listed, uint32_t first_block, int32_t x_px, int32_t y_px, uint32_t full,
-                        uint32_t part) {
-  assert(w.shape.samples == 1 && w.draw.test.far && !(full & part));
-  assert((first_block & 3) == 0);  // bounds of windows are of whole ones
+CoverSides cover_window(const TileContext& t, const TestState& test, BlockCovers& c, const PrimitiveDepth& p, int32_t block_x,
+                        int32_t block_y, uint32_t full, uint32_t part) {
+  assert(t.shape.samples == 1 && test.far && test.window_far && !(full & part));
+  assert(((block_x | block_y) & 3) == 0);  // bounds of windows are of whole ones
   if (!finite(p)) return {0, 0};
-  const TestState& test = w.draw.test;
-  const uint32_t pitch = w.shape.blocks_per_row;
-  int32_t& bound = w.bounds.window_far[((first_block >> w.shape.row_shift) >> 2) * (pitch >> 2) + ((first_block & (pitch - 1)) >> 2)];
-  const float left = static_cast<float>(x_px) + 0.5f, top = static_cast<float>(y_px) + 0.5f;
+  const uint32_t pitch = t.shape.blocks_per_row, first_block = t.shape.block_of(block_x, block_y);
+  int32_t& bound = test.window_far[(static_cast<uint32_t>(block_y) * pitch >> 4) + (static_cast<uint32_t>(block_x) >> 2)];
+  const float left = static_cast<float>(t.bin.origin_x_px + block_x * 4) + 0.5f;
+  const float top = static_cast<float>(t.bin.origin_y_px + block_y * 4) + 0.5f;
   {
     const f32x4 x = f32x4{} + (p.zx >= 0 ? left : left + 15.0f), y = f32x4{} + (p.zy >= 0 ? top : top + 15.0f);
     const f32x4 z = clamp(depth_term_x(p, x) + depth_term_y(p, y), p.lo, p.hi);
     const int32_t near = (test.unorm ? to_unorm(z, test.unorm_scale) : (i32x4)z)[0];
     if (hides_equal(test) ? near >= bound : near > bound) return {full | part, 0};
   }
-  BlockCovers& c = w.covers;
   const f32x8 across = {0, 4, 8, 12, 0, 4, 8, 12}, down = {0, 0, 0, 0, 4, 4, 4, 4};
   // Both halves are decided before anything is written: the places in memory are then known once.
-  int32_t* const far_at = w.bounds.far.data() + first_block;
+  int32_t* const far_at = test.far + first_block;
   const Corners upper = corners_of(test, p, across + left, down + top), lower = corners_of(test, p, across + left, down + (top + 8.0f));
   const i32x8 upper_far = load_rows(far_at, pitch), lower_far = load_rows(far_at + 2 * pitch, pitch);
   CoverSides sides{hidden_by(test, upper.near, upper_far) | hidden_by(test, lower.near, lower_far) << 8, 0};
   i32x8 most = maximum(upper_far, lower_far);
-  if (w.draw.takes_covers) {
-    int32_t* const near_at = c.near.data() + first_block;
+  if (test.near) {
+    int32_t* const near_at = test.near + first_block;
     const i32x8 upper_near = load_rows(near_at, pitch), lower_near = load_rows(near_at + 2 * pitch, pitch);
     sides.held =
         (won_by(test, upper.far, upper_near, upper_far) | won_by(test, lower.far, lower_near, lower_far) << 8) & full & ~sides.hidden;
     if (sides.held) {
-      const i32x8 plane = i32x8{} + static_cast<int32_t>(plane_of(c, p, listed));
+      const i32x8 plane = i32x8{} + static_cast<int32_t>(plane_of(c, p));
       uint32_t* const plane_at = c.plane.data() + first_block;
-      uint8_t* const dirty_at = w.visibility.dirty.data() + first_block;
+      uint8_t* const dirty_at = test.dirty + first_block;
       const i32x8 first = expand8(sides.held & 0xff), second = expand8(sides.held >> 8);
       const i32x8 now_upper = select(first, upper.far, upper_far), now_lower = select(second, lower.far, lower_far);
       store_rows(near_at, pitch, select(first, upper.near, upper_near));
@@ -188,35 +185,35 @@ CoverSides cover_window(Worker& w, const PrimitiveDepth& p, bool& listed, uint32
   return sides;
 }
 
-void expand_cover(Worker& w, uint32_t block) {
-  assert(w.covers.plane[block] && w.covers.plane[block] <= w.covers.planes.size());
-  const PrimitiveDepth& p = w.covers.planes[w.covers.plane[block] - 1];
-  w.covers.plane[block] = 0;
-  write_depth(w, p, block);
-  uint32_t* ids = w.buffers.ids + size_t{block} * 16;
+void expand_cover(const TileContext& t, BlockCovers& c, uint32_t block) {
+  assert(c.plane[block] && c.plane[block] <= c.planes.size());
+  const PrimitiveDepth& p = c.planes[c.plane[block] - 1];
+  c.plane[block] = 0;
+  write_depth(t, c, p, block);
+  uint32_t* ids = t.buffers.ids + size_t{block} * 16;
   const i32x8 number = i32x8{} + static_cast<int32_t>(p.id);
   store(ids, number);
   store(ids + 8, number);
 }
 
-void expand_covers(Worker& w) {
-  if (!w.covers.any) return;
-  w.covers.any = false;
-  for (uint32_t block = 0; block < w.covers.plane.size(); block++)
-    if (w.covers.plane[block]) expand_cover(w, block);
+void expand_covers(const TileContext& t, BlockCovers& c) {
+  if (!c.any) return;
+  c.any = false;
+  for (uint32_t block = 0; block < c.plane.size(); block++)
+    if (c.plane[block]) expand_cover(t, c, block);
 }
 
-uint32_t release_cover(Worker& w, uint32_t block) {
-  const uint32_t plane = w.covers.plane[block];
+uint32_t release_cover(const TileContext& t, BlockCovers& c, uint32_t block) {
+  const uint32_t plane = c.plane[block];
   if (!plane) return 0;
-  assert(plane <= w.covers.planes.size());
-  w.covers.plane[block] = 0;
-  const PrimitiveDepth& p = w.covers.planes[plane - 1];
-  if (!w.bin.last_flush || w.pass->keeps_depth) write_depth(w, p, block);
-  uint32_t* ids = w.buffers.ids + size_t{block} * 16;  // of what it covered
+  assert(plane <= c.planes.size());
+  c.plane[block] = 0;
+  const PrimitiveDepth& p = c.planes[plane - 1];
+  if (!t.bin.last_flush || t.pass->keeps_depth) write_depth(t, c, p, block);
+  uint32_t* ids = t.buffers.ids + size_t{block} * 16;  // of what it covered
   store(ids, i32x8{});
   store(ids + 8, i32x8{});
   return p.id;
 }
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

@@ -10,30 +10,34 @@
 
 #include "tile/worker/worker.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
 /// Before the first draw of a bin. `known`: every depth word is `background`.
-void begin_covers(Worker& w, bool known, uint32_t background);
+void begin_covers(const TileContext& t, bool known, uint32_t background, DepthBounds& bounds, BlockCovers& covers);
 /// Up to eight blocks side by side (bit: block).
 struct CoverSides {
   uint32_t hidden, held;
 };
-/// Tests `present` blocks that the primitive covers whole; those that it wins are held by it from now on: it has a number.
-CoverSides hold_blocks(Worker& w, const PrimitiveDepth& p, bool& listed, uint32_t first_block, int32_t x_px, int32_t y_px,
-                       uint32_t present);
+/// Tests `present` blocks, from (block_x, block_y) of the bin on, that the primitive covers whole; those that it wins are held by it from
+/// now on: it has a number. `test`: with both bounds.
+CoverSides hold_blocks(const TileContext& t, const TestState& test, BlockCovers& covers, const PrimitiveDepth& p, int32_t block_x,
+                       int32_t block_y, uint32_t present);
 
 /// The same for a window of 16x16 pixels (bit: row-major block in it; in `hidden` of partly covered ones too), for one sample and any
-/// test with bounds; nothing is held where `w.draw.takes_covers` is false. A bound of the window's own comes first.
-CoverSides cover_window(Worker& w, const PrimitiveDepth& p, bool& listed, uint32_t first_block, int32_t x_px, int32_t y_px, uint32_t full,
-                        uint32_t part);
+/// test with bounds; nothing is held where `test` has no near ones. A bound of the window's own comes first.
+CoverSides cover_window(const TileContext& t, const TestState& test, BlockCovers& covers, const PrimitiveDepth& p, int32_t block_x,
+                        int32_t block_y, uint32_t full, uint32_t part);
 /// One sample: bounds of the blocks that small and medium triangles wrote to, before a large one asks them.
-void refresh_bounds(Worker& w);
+void find_bounds(const TileShape& shape, const TestState& test, DepthBounds& bounds, BlockCovers& covers);
+inline void refresh_bounds(const TileShape& shape, const TestState& test, DepthBounds& bounds, BlockCovers& covers) {
+  if (bounds.stale.any) find_bounds(shape, test, bounds, covers);
+}
 
 /// Writes a held block's depths and numbers to the plain buffers.
-void expand_cover(Worker& w, uint32_t block);
+void expand_cover(const TileContext& t, BlockCovers& covers, uint32_t block);
 /// The same for all that are held.
-void expand_covers(Worker& w);
+void expand_covers(const TileContext& t, BlockCovers& covers);
 /// At a flush: the number of the primitive that holds the block, which it does no more; 0: none. Depth is written if it is still needed.
-uint32_t release_cover(Worker& w, uint32_t block);
+uint32_t release_cover(const TileContext& t, BlockCovers& covers, uint32_t block);
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

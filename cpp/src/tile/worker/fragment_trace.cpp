@@ -142,6 +142,7 @@ float depth_of(Worker& w, const Source& source, const Watched& watched, uint32_t
 }
 
 Id owner(const Worker& w, uint32_t tile_pixel, uint32_t sample, uint32_t lane) {
+  assert(w.buffers.ids);
   const uint32_t id = w.buffers.ids[size_t{tile_pixel >> 4} * w.shape.samples * 16 + 16 * sample + (tile_pixel & 15) + lane];
   if (!id) return {};
   assert(id <= w.visibility.primitives.size());
@@ -336,6 +337,7 @@ void rasterized_block(Worker& w, Source source, uint32_t block, const uint16_t* 
 }
 
 void hierarchical_z(Worker& w, Source source, uint32_t block, const uint16_t* masks) {
+  assert(w.draw.test.far);  // bounds hid it
   for (uint32_t q = 0; q < 4; q++) {
     const uint32_t tile_pixel = block * 16 + q * 4;
     const uint64_t coverage = gather_quad(masks, w.shape.samples, q);
@@ -385,6 +387,7 @@ void killed_main_pass(Worker& w, Source source, uint32_t tile_pixel, uint64_t li
 }
 
 void killed_waiting(Worker& w, const WaitingQuad& old, uint64_t left, const WaitingQuad& by) {
+  assert(old.tile_pixel == by.tile_pixel && !(left & ~old.live));
   count(w, FragmentMap::forward_kill, old.tile_pixel, covered_pixels(old.live) & ~covered_pixels(left));
   for_watched(w, old.tile_pixel, old.live & ~left, [&](Watched& watched, uint32_t s) {
     note(w, watched, s, FragmentStep::forward_pixel_kill, id_of(w.trace.sources.at(old.primitive)),
@@ -405,6 +408,7 @@ void shading(Worker& w, uint32_t quad, uint64_t live) {
   const uint32_t tile_pixel = w.packets.args.tile_pixel[quad], pixels = covered_pixels(live);
   const bool slice = w.packets.shading.slice;
   const uint32_t draw = w.packets.bound_draw;
+  assert(draw < w.trace.draws.size());  // bind_shading came before
   count(w, slice ? FragmentMap::sliced : FragmentMap::shaded, tile_pixel, pixels);
   (slice ? w.trace.draws[draw].sliced : w.trace.draws[draw].shaded) += bits(pixels);
   for_watched(w, tile_pixel, live, [&](Watched& watched, uint32_t s) {
@@ -415,6 +419,7 @@ void shading(Worker& w, uint32_t quad, uint64_t live) {
 }
 
 void left(Worker& w, uint32_t quad, FragmentStep step, uint64_t before, uint64_t after) {
+  assert(!(after & ~before));  // a step takes away
   if (before == after) return;
   const uint32_t tile_pixel = w.packets.args.tile_pixel[quad];
   const uint32_t gone = covered_pixels(before) & ~covered_pixels(after);

@@ -5,18 +5,17 @@
 // that maps and histories need no lock, and what is summed over threads is integers.
 #pragma once
 
-#include <memory>
 #include <unordered_map>
 
 #include "records/records.hpp"
 #include "shader/abi/abi.hpp"
+#include "tile/plan/pass_trace.hpp"
+#include "tile/worker/packets.hpp"
 #include "tile/worker/variant.hpp"
-#include "tilegpu/trace.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 struct Worker;
-struct WaitingQuad;
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE
 
 namespace tilegpu::tile::trace {
 
@@ -25,44 +24,6 @@ struct Source {
   const records::TriangleRecord* record = nullptr;
   const records::Chunk* chunk = nullptr;
 };
-struct Id {
-  uint32_t draw = ~0u, primitive = 0, instance = 0;  // draw: index in the execution's draws; ~0: nobody
-  bool operator==(const Id&) const = default;
-};
-
-/// A shaded fragment of which something is left in a pixel.
-struct Contributor {
-  Id id;
-  uint16_t samples[8];  // by colour attachment
-};
-
-/// Of the pass.
-struct State {
-  PassTrace result;
-  bool maps = false;
-  bool keeps_bins = false;  // the pass is split: bins come again
-  uint32_t bin_px = 0, columns = 0;
-  int32_t origin_x_px = 0, origin_y_px = 0;
-  std::vector<uint32_t> draw_number;                                // by index: in the order of commands
-  std::vector<std::vector<std::vector<Contributor>>> contributors;  // [bin][pixel]
-};
-
-/// What hid fragments of a draw: for each pair how many.
-struct Cover {
-  uint32_t draw;
-  Id by;
-  bool operator==(const Cover&) const = default;
-};
-struct CoverHash {
-  size_t operator()(const Cover& c) const {
-    uint64_t h = c.draw * 0x9e3779b97f4a7c15ull;
-    for (uint32_t v : {c.by.draw, c.by.primitive, c.by.instance}) h = (h ^ v) * 0x9e3779b97f4a7c15ull, h ^= h >> 29;
-    return h;
-  }
-};
-
-struct Covers : std::unordered_map<Cover, uint64_t, CoverHash> {};
-
 struct Watched {
   size_t number;        // in the request
   uint32_t quad, lane;  // tile pixel of its quad, and which of the four

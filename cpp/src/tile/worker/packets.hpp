@@ -7,9 +7,12 @@
 #include <memory>
 #include <vector>
 
+#include "base/aligned_buffer.hpp"
 #include "pipeline/resolved.hpp"
 #include "shader/abi/abi.hpp"
+#include "tile/depth_stencil/depth_stencil.hpp"
 #include "tile/plan/plan.hpp"
+#include "tile/worker/vertex_store.hpp"
 
 namespace tilegpu::tile {
 
@@ -50,6 +53,8 @@ struct Shading : ShadePlan {
   const shader::CodeSlot* wanted = nullptr;   // code that whole blocks could use, if it were there
   bool simple = false;                        // is_simple(): outputs go straight to the epilogue
   int32_t query = -1;                         // counted after shading
+  const TestState* late_test = nullptr;       // with `late`
+  uint32_t replay_ids = 0;                    // with Keeps::not_overdrawn: numbers above are of later primitives
 };
 
 /// Quads that wait to be shaded, and the packet that is filled.
@@ -60,9 +65,11 @@ struct Packets {
   const shader::PrimitiveSetup* block_primitive = nullptr;  // args hold a whole block of it, but for the place
   std::vector<uint8_t> waiting;                             // per block: quads in the queue
   SetupArena setups;
+  VertexStore vertices;  // deferred vertex shading: of those of `setups` that come without
   Shading shading;
   uint32_t bound_draw = ~0u;  // that `shading` is of
   shader::FragmentArgs args;
+  AlignedBuffer scratch;  // the shader's private memory
 };
 
 /// Forward pixel kill: quads in order, waiting before the packing queue.

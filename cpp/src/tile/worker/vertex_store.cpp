@@ -2,6 +2,7 @@
 #include "tile/worker/vertex_store.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 
 #include "tile/plan/pass_context.hpp"
@@ -35,6 +36,7 @@ void VertexStore::reset() {
 }
 
 VertexStore::Entry& VertexStore::slot(uint64_t owner, uint32_t vertex) {
+  assert(std::has_single_bit(table_.size()) && count_ < table_.size());  // a free slot ends the search
   const size_t mask = table_.size() - 1;
   uint64_t hash = (owner * 0x9e3779b97f4a7c15ull) ^ (vertex * 0xff51afd7ed558ccdull);
   hash ^= hash >> 32;
@@ -54,6 +56,7 @@ void VertexStore::grow() {
 void VertexStore::shade(Scope s) {
   if (from_ == to_) return;
   const auto draw = static_cast<uint32_t>(owner_ >> 32);
+  assert(from_ < to_ && to_ <= kStride && block_ && draw < s.pass.draws.size());
   const command::DrawCall& call = s.pass.draws[draw];
   const command::DrawState& state = *call.state;
   const pipeline::Resolved& resolved = *state.resolved;
@@ -103,6 +106,7 @@ void VertexStore::resolve(Scope s) {
   const auto before = [](const shader::PrimitiveSetup* a, const shader::PrimitiveSetup* b) { return owner_of(*a) < owner_of(*b); };
   if (!std::is_sorted(wanted_.begin(), wanted_.end(), before)) std::stable_sort(wanted_.begin(), wanted_.end(), before);
   for (shader::PrimitiveSetup* setup : wanted_) {
+    assert(setup->deferred == 2);  // its varyings are names
     setup->deferred = 0;
     const uint64_t owner = owner_of(*setup);
     const auto index = [](const float* name) { return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(name)); };

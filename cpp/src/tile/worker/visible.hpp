@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -43,7 +44,6 @@ inline uint32_t pixels_of(SampleMasks m) {
   const uint32_t words = static_cast<uint32_t>(_mm_cvtsi128_si32(v));
   return (words | words >> 16) & 0xffff;
 }
-uint32_t count_samples(SampleMasks m);
 
 struct alignas(64) BlockEntry {
   SampleMasks masks;
@@ -68,6 +68,9 @@ struct BlockLists {
   double scale = 0;
   const float* positions = nullptr;
   uint32_t samples = 1;
+  // Of the current draw, where it takes lists.
+  ListTest test;
+  int32_t* far = nullptr;  // DepthBounds::far; null: its test has no bounds
 };
 
 // -- one sample: a block as the primitive that holds all of it (visibility/whole_blocks.hpp)
@@ -78,6 +81,9 @@ struct BlockCovers {
   std::vector<int32_t> near;    // per block: at most every depth word, see DepthBounds::far
   std::vector<uint32_t> plane;  // per block: 1 + index in `planes` of the primitive that holds it; 0: it is in the buffers
   std::vector<PrimitiveDepth> planes;
+  // How depth is stored.
+  bool unorm = false;
+  double scale = 0;
   /// Depth was written by others.
   void forget_near() { std::fill(near.begin(), near.end(), kNearUnknown); }
 };
@@ -100,7 +106,10 @@ struct QuadStrata {
   void clear() {
     for (auto& stratum : of) stratum.clear();
   }
-  void add_whole(uint32_t id, uint32_t block) { of[whole].push_back({id, block * 16 | kWholeBlock, 0}); }
+  void add_whole(uint32_t id, uint32_t block) {
+    assert(id);
+    of[whole].push_back({id, block * 16 | kWholeBlock, 0});
+  }
 };
 
 /// Of a flush. PixelGroups::loose has for each entry of a block, in order of blocks: where its colours begin, its pixels << 32.
@@ -138,7 +147,6 @@ struct Visibility {
   bool enabled = false;
   std::vector<VisiblePrimitive> primitives;  // id - 1
   std::vector<uint32_t> draws;               // by slot
-  std::vector<uint8_t> dirty;                // 1 for each block with a number; and eight more
   // A flush:
   Arena<uint32_t> dirty_blocks;  // that are gathered
   QuadStrata strata;
@@ -150,6 +158,7 @@ struct Visibility {
 };
 /// Of the next primitive in the visibility buffer, which is of this draw.
 inline uint32_t visible_slot(Visibility& v, uint32_t draw) {
+  assert(v.primitives.size() < kMaxVisible);  // or the buffer would have been flushed
   if (v.draws.empty() || v.draws.back() != draw) v.draws.push_back(draw);
   return static_cast<uint32_t>(v.draws.size() - 1);
 }

@@ -1,6 +1,14 @@
-// tile/worker/worker.hpp -- the state of one thread in the tile phase, a plain struct for each stage: shape, buffers, the bin, the current
-// draw, packets, pre-pass, kill queue, visibility, lists and covers, bounds, filter, results. The stages are free functions on them; those
-// that need several take the Worker. Everything allocated is kept from bin to bin.
+// tile/worker/worker.hpp -- the state of one thread in the tile phase, a plain struct for each stage. Everything allocated is kept from bin
+// to bin.
+//
+// Stages are free functions that take the structs that they touch, beside what all stand on: the TileContext (pass, sizes, buffers, bin),
+// as a constant. The whole Worker is for those that lead a primitive or a bin through all stages, and say in which order:
+//   tile_job.cpp      begin_pass, run and their steps: a bin from its first segment to the last flush
+//   draw_entries.cpp  a draw becomes the current one (select_draw); entries and batches of it are covered, tested and handed on
+//   coverage_sink.hpp, record_tests.hpp, record_route.hpp  a record's coverage: tests, then the queue, the visibility buffer, or nowhere
+//   near_to_far.cpp, prepass.cpp  entries in another order, and twice: what calls draw_entries
+//   visibility.cpp    flush_visibility, which gathers from ids, lists and covers, and shades
+// and for the trace of the second build (fragment_trace.hpp), which looks at all of them.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +33,7 @@
 #include "tile/worker/vertex_store.hpp"
 #include "tile/worker/visible.hpp"
 
-namespace tilegpu::tile {
+namespace tilegpu::TILEGPU_TILE {
 
 inline constexpr uint32_t kWorthBatching = 3;  // records that are set up together
 
@@ -52,12 +60,11 @@ struct PrePass {
   std::vector<Replay> replays;
   uint32_t replay_ids = 0, replay_next = 0;  // main
   bool opaque_replay = false;
-  uint64_t recorded = 0;  // fragments
   std::vector<PrepassStopCount> stops;
   uint64_t tiles = 0;
 };
 
-// -- what a worker is made of: a struct for each stage, so that a function's arguments say what it may touch
+// -- what all stages stand on; they take it as constant (the planes that it points to are what they write)
 
 /// Sizes of the pass's bins and packets.
 struct TileShape {
@@ -67,14 +74,19 @@ struct TileShape {
   PassTraits traits;
   uint32_t blocks() const { return blocks_per_row * blocks_per_row; }
   uint32_t block_of(int32_t block_x, int32_t block_y) const {
+    assert(static_cast<uint32_t>(block_x) < blocks_per_row && static_cast<uint32_t>(block_y) < blocks_per_row);
     return static_cast<uint32_t>(block_y) * blocks_per_row + static_cast<uint32_t>(block_x);
   }
+  /// Place of a block's first pixel in the bin.
+  int32_t x_px(uint32_t block) const { return static_cast<int32_t>(block & (blocks_per_row - 1)) * 4; }
+  int32_t y_px(uint32_t block) const { return static_cast<int32_t>(block >> row_shift) * 4; }
 };
 
 /// What tests and shaders write to.
 struct TileBuffers {
-  AlignedBuffer memory, ids_memory, scratch;
+  AlignedBuffer memory, ids_memory, dirty_memory;
   uint32_t* ids = nullptr;   // the visibility buffer's plane: a number for each sample
+  uint8_t* dirty = nullptr;  // with it: 1 for each block with a number; and eight more
   uint8_t* equal = nullptr;  // tile_io/equal_quads.hpp; null: every sample is always there
 };
 
@@ -85,6 +97,16 @@ struct Bin {
   Phase phase = Phase::ordinary;
   bool last_flush = false;  // nothing is drawn in the bin any more
 };
+
+struct TileContext {
+  const PassContext* pass = nullptr;
+  TileShape shape;
+  TileBuffers buffers;
+  Bin bin;
+  Worker* traced = nullptr;  // null but in the traced build, whose notes are about all stages
+};
+
+// -- a struct for each stage, so that a function's arguments say what it may touch
 
 /// The draw whose primitives are tested.
 struct CurrentDraw {
@@ -97,6 +119,8 @@ struct CurrentDraw {
   WideTriangles wide_triangles = nullptr;  // of `test`, for Coverage::at_once; else null
   bool takes_lists = false;                // its plan has lists, and so has the bin
   bool takes_covers = false;               // the same of covers
+  ShadeMoment moment;                      // of its quads, where they go to the queue
+  uint32_t replay_ids = 0;                 // main phase: primitives that the pre-pass recorded before it
 };
 
 /// Hierarchical depth.
@@ -128,13 +152,10 @@ struct Results {
   stats::Ledger ledger;
   std::vector<uint64_t> query_samples;
   std::vector<uint16_t> pass_masks;  // of tests over a row of blocks
+  uint64_t recorded = 0;             // fragments with a number, since the bin's pre-pass began
 };
 
-struct Worker {
-  const PassContext* pass = nullptr;
-  TileShape shape;
-  TileBuffers buffers;
-  Bin bin;
+struct Worker : TileContext {
   CurrentDraw draw;
   Packets packets;
   PrePass prepass;
@@ -146,7 +167,6 @@ struct Worker {
   DepthBounds bounds;
   BinFilter filter;
   LrzBin lrz;
-  VertexStore vertices;  // deferred vertex shading
   Results results;
 #ifdef TILEGPU_TRACED
   trace::WorkerTrace trace;
@@ -155,12 +175,13 @@ struct Worker {
 
 /// Entry of a bin's segment; the draw that it is of.
 inline const records::TriangleRecord& record_of(const records::BinSegment& segment, uint32_t entry) {
+  assert(entry < segment.count && !segment.chunk->clear);
   return segment.chunk->records.data()[segment.chunk->entries.data()[segment.first + entry]];
 }
 inline uint32_t draw_of(const records::TriangleRecord& record) { return record.draw_flags & records::kDrawMask; }
 /// Where a draw with this state may write in the bin.
-PixelRect draw_rect(const Worker& w, const command::DrawState& state);
+PixelRect draw_rect(const TileContext& t, const command::DrawState& state);
 /// What a primitive covers of a quad (bin coordinates), as the plain path would have recorded it.
-uint64_t raster_coverage(const Worker& w, uint32_t draw, const records::TriangleRecord& record, int32_t x_px, int32_t y_px);
+uint64_t raster_coverage(const TileContext& t, uint32_t draw, const records::TriangleRecord& record, int32_t x_px, int32_t y_px);
 
-}  // namespace tilegpu::tile
+}  // namespace tilegpu::TILEGPU_TILE

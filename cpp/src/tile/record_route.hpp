@@ -1,0 +1,127 @@
+// tile/record_route.hpp -- stage: tile phase, where a record's samples go once their early tests are done. In: samples that passed, by
+// quad, block or row of whole blocks. Out: quads in the queue or whole blocks shaded, or its number in the visibility buffer; the record's
+// place among the visible primitives.
+//
+// First part of the CoverageSink (coverage_sink.hpp). Source: docs/decisions.md, 8; Vulkan specification, "Rasterization Order".
+#pragma once
+
+#include <bit>
+#include <cassert>
+
+#include "tile/shading/numbers.hpp"
+#include "tile/shading/quad_queue.hpp"
+#include "tile/worker/worker.hpp"
+
+namespace tilegpu::TILEGPU_TILE {
+
+class RecordRoute {
+ public:
+  bool seen() const { return seen_; }
+
+ protected:
+  static constexpr uint16_t kAll[kMaxSamples] = {0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff,
+                                                 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff};
+
+  /// `number`: in the visibility buffer; 0: the next, given once something of it is seen.
+  RecordRoute(Worker& w, const records::TriangleRecord& record, const records::Chunk& chunk, uint32_t number)
+      : w_(w),
+        record_(record),
+        chunk_(chunk),
+        number_(number ? number : static_cast<uint32_t>(w.visibility.primitives.size()) + 1),
+        numbered_(number) {
+    if (w.bin.phase != Phase::main || !w.prepass.opaque_replay) return;
+    uint32_t& next = w.prepass.replay_next;
+    if (next < w.visibility.primitives.size() && w.visibility.primitives[next].record == &record) id_ = ++next;
+  }
+
+  // After the last of its samples: it has its number.
+  void take_number() {
+    if (!seen_ || numbered_) return;
+    assert(w_.visibility.primitives.size() + 1 == number_);
+    w_.visibility.primitives.push_back({&record_, &chunk_, nullptr, visible_slot(w_.visibility, draw_of(record_))});
+  }
+
+  const shader::PrimitiveSetup* setup() {
+    if (!setup_) {
+      // Setups of quads that no longer wait are given back now and then, so that a bin with a million primitives needs no more.
+      if (w_.packets.setups.used() >= kMaxVisible) {
+        release_queue(w_, w_.draw, w_.kill, w_.packets, w_.results);
+        w_.packets.setups.reset();
+        w_.packets.vertices.reset_if_large();
+      }
+      shader::PrimitiveSetup* setup = w_.packets.setups.allocate();
+      set_up_primitive(record_, chunk_, w_.draw.test, static_cast<uint32_t>(w_.packets.setups.used()), *setup);
+      if (w_.bin.phase == Phase::pre) setup->order = static_cast<uint32_t>(w_.visibility.primitives.size()) + 1;
+      if (w_.bin.phase == Phase::main) setup->order = id_;
+      setup_ = setup;
+      if constexpr (kTraced) trace::set_up(w_, setup, source());
+    }
+    return setup_;
+  }
+
+  void push_block(uint32_t block, int32_t x, int32_t y, const uint16_t* covered, const uint16_t* live) {
+    assert(w_.draw.plan.route == Route::shade);
+    for (uint32_t q = 0; q < 4; q++) {
+      const uint64_t bits = gather_quad(live, w_.shape.samples, q);
+      if (!bits) continue;
+      const uint64_t raster = covered == live ? bits : gather_quad(covered, w_.shape.samples, q);
+      push({setup(), block * 16 + q * 4, static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
+            static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), raster, bits});
+    }
+  }
+
+  void push_full_blocks(uint32_t block, uint32_t count) {
+    assert(w_.draw.plan.route == Route::shade && count > 0);
+    const shader::PrimitiveSetup* primitive = setup();
+    if (w_.bin.phase == Phase::pre) seen_ = w_.prepass.verdict.opaque;
+    const bool direct = !w_.kill.on && w_.bin.phase != Phase::main;
+    for (const uint32_t end = block + count; block < end;) {
+      uint32_t run = 0;
+      while (direct && block + run < end && !w_.packets.waiting[block + run]) run++;
+      if (run) {
+        shade_blocks(w_, w_.packets, w_.results, primitive, block, run);
+      } else {
+        const int32_t x = w_.shape.x_px(block), y = w_.shape.y_px(block);
+        for (uint32_t q = 0; q < 4; q++)  // behind the quads that wait there
+          push({primitive, block * 16 + q * 4, static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
+                static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), w_.shape.all_samples, w_.shape.all_samples});
+        run = 1;
+      }
+      block += run;
+    }
+  }
+
+  // Its number is in the ids now, at so many pixels.
+  void see(uint32_t pixels) {
+    assert(w_.draw.plan.route == Route::visibility);
+    seen_ = true;
+    w_.results.recorded += pixels;
+  }
+
+  void push(WaitingQuad quad) {
+    if (w_.bin.phase == Phase::pre) {
+      seen_ = w_.prepass.verdict.opaque;
+    } else if (w_.bin.phase == Phase::main && !w_.draw.state->resolved->classification.side_effects) {
+      const uint64_t hidden = overdrawn_samples(w_.buffers.ids, w_.shape.samples, quad.tile_pixel, quad.live, w_.prepass.replay_ids);
+      w_.results.counters.fragments_killed_by_prepass +=
+          static_cast<uint32_t>(std::popcount(covered_pixels(quad.live) & ~covered_pixels(quad.live & ~hidden)));
+      if constexpr (kTraced) trace::killed_main_pass(w_, source(), quad.tile_pixel, quad.live, hidden);
+      quad.live &= ~hidden;
+      if (!quad.live) return;
+    }
+    emit_quad(w_, w_.draw, w_.kill, w_.packets, w_.results, quad);
+  }
+
+  trace::Source source() const { return {&record_, &chunk_}; }
+
+  Worker& w_;
+  const records::TriangleRecord& record_;
+  const records::Chunk& chunk_;
+  const shader::PrimitiveSetup* setup_ = nullptr;
+  bool seen_ = false;
+  const uint32_t number_;
+  const bool numbered_;
+  uint32_t id_ = 0;  // main phase: in the ids; 0: nothing of it is seen
+};
+
+}  // namespace tilegpu::TILEGPU_TILE
