@@ -211,9 +211,64 @@ void refused_writes_change_nothing() {
   CHECK(refusals > 10);
 }
 
+// A refusal while commands are recorded is the call's error; the command buffer is begun again, and what it records then is right.
+void recording_is_refused_whole() {
+  const Scene s = make_scene(1);
+  if (!s.pipeline) return;
+  CHECK(draw(s, -1).message.empty());
+  const auto right = s.pixels();
+  RenderingAttachment color, depth;
+  color.view = s.color, depth.view = s.depth;
+  color.load_op = depth.load_op = VK_ATTACHMENT_LOAD_OP_CLEAR;
+  color.clear.color = {{0.2f, 0.4f, 0.6f, 1.0f}};
+  depth.clear.depthStencil.depth = 1.0f;
+  const RenderingInfo info{.color = {color}, .depth = depth, .label = "main"};
+  const auto buffer = *Buffer::create({.size_B = 64, .label = "b"});
+  CHECK(buffer->bind(*DeviceMemory::allocate(64), 0));
+  const auto queries = std::make_shared<QueryPool>(QueryType::occlusion, 1);
+  const auto secondary = std::make_shared<CommandBuffer>(s.device, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+  CHECK(secondary->begin() && secondary->fill_buffer(buffer, 0, 64, 1) && secondary->end());
+  const auto cb = std::make_shared<CommandBuffer>(s.device);
+  const std::vector<Ptr<CommandBuffer>> secondaries = {secondary};
+  const std::vector<uint8_t> bytes(64, 2);
+  const auto record = [&](CommandBuffer& to) -> Status {
+    Status ok = to.begin();
+    if (ok) ok = to.update_buffer(buffer, 0, bytes);
+    if (ok) ok = to.execute_commands(secondaries);
+    if (ok) ok = to.begin_query(queries, 0, true);
+    if (ok) ok = to.begin_rendering(info);
+    to.bind_pipeline(s.pipeline);
+    if (ok) ok = to.draw(3 * 5000, 1, 0, 0);
+    if (ok) ok = to.clear_attachment(0, VK_IMAGE_ASPECT_COLOR_BIT, {}, {{0, 0}, {0, 0}});
+    if (ok) ok = to.end_rendering();
+    if (ok) ok = to.end_query(queries, 0);
+    return ok ? to.end() : ok;
+  };
+  uint32_t refusals = 0;
+  bool done = false;
+  for (int64_t grants = 0; grants < 1000 && !done; grants++) {
+    allowed = grants;
+    const Status status = record(*cb);
+    allowed = -1;
+    done = static_cast<bool>(status);
+    if (done) break;
+    refusals++;
+    CHECK_MESSAGE(status.error().code == VK_ERROR_OUT_OF_HOST_MEMORY && status.error().message.find("refused") != std::string::npos,
+                  status.error().message);
+    CHECK(cb->state() != CommandBufferState::executable);
+  }
+  CHECK(done && refusals > 20);
+  std::printf("%u refusals of recorded commands\n", refusals);
+  s.paint(0);
+  auto submitted = s.device->submit_and_wait({{cb}, {}}, {});
+  CHECK_MESSAGE(submitted, submitted ? "" : submitted.error().message);
+  CHECK(s.pixels() == right && queries->available[0]);
+}
+
 }  // namespace
 
 int main() {
+  recording_is_refused_whole();
   refused_writes_change_nothing();
   every_refusal_is_an_error(1);
   every_refusal_is_an_error(3);

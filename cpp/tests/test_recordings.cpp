@@ -378,6 +378,58 @@ void query_commands_are_executed_in_order() {
   CHECK(stamps->available[1] && stamps->values[1] > stamps->values[0]);
 }
 
+// Begun outside of passes a query counts in all of them until it ends: in whole passes, suspended ones, and parts of secondaries.
+void query_around_passes() {
+  const Scene s;
+  const Target one, two;
+  uint64_t samples = 0;  // of draw 2, by a query inside of the pass
+  s.right(&samples);
+  CHECK(samples > 0);
+  const auto draw_2 = [&](CommandBuffer& cb) {
+    cb.bind_pipeline(s.pipeline);
+    const float turn = 1.4f;
+    CHECK(cb.push_constants(0, &turn, 4));
+    cb.set_scissor({{40, 30}, {200, 90}});
+    CHECK(cb.draw(3, 2, 0, 0));
+  };
+  auto part = s.commands(VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+  CHECK(part->begin({.color_formats = {VK_FORMAT_R8G8B8A8_UNORM}, .occlusion_query = true, .label = "part"}));
+  draw_2(*part);
+  CHECK(part->end());
+  auto cb = s.commands();
+  CHECK(cb->begin());
+  CHECK(cb->begin_query(s.queries, 3, true));
+  CHECK(says(cb->begin_query(s.queries, 2, true), "another occlusion query is active"));
+  CHECK(cb->begin_rendering(one.rendering()));
+  CHECK(says(cb->begin_query(s.queries, 2, true), "another occlusion query is active"));
+  draw_2(*cb);
+  CHECK(says(cb->end_query(s.queries, 3), "inside pass 'main'"));
+  CHECK(cb->end_rendering());
+  CHECK(cb->begin_rendering(two.rendering(VK_RENDERING_SUSPENDING_BIT)));
+  draw_2(*cb);
+  CHECK(cb->end_rendering());
+  CHECK(cb->begin_rendering(two.rendering(VK_RENDERING_RESUMING_BIT)));
+  draw_2(*cb);
+  CHECK(cb->execute_commands({part}));
+  CHECK(cb->end_rendering());
+  CHECK(says(cb->end(), "query 3 is active"));
+  CHECK(cb->end_query(s.queries, 3));
+  CHECK(cb->begin_rendering(one.rendering()));
+  draw_2(*cb);  // after its end
+  CHECK(cb->end_rendering());
+  CHECK(cb->end());
+  for (int again = 0; again < 2; again++) {
+    s.run({cb});
+    CHECK(s.queries->values[3] == 4 * samples && s.queries->available[3]);
+  }
+  const std::string path = "test_recordings_query.tgcap";
+  CHECK(save_capture(s.device, {cb}, path));
+  auto loaded = load_capture(s.device, path);
+  if (!CHECK_MESSAGE(loaded, loaded ? "" : loaded.error().message)) return;
+  s.run(loaded->command_buffers);
+  std::remove(path.c_str());
+}
+
 }  // namespace
 
 int main() {
@@ -389,5 +441,6 @@ int main() {
   secondary_that_does_not_fit_is_refused();
   suspended_pass_is_one_pass();
   query_commands_are_executed_in_order();
+  query_around_passes();
   return test::finish("test_recordings");
 }

@@ -22,7 +22,8 @@ struct Recorder;  // cpp/src/device/recorder.hpp
 }
 
 /// "Command Buffer Lifecycle". Nothing waits for executions: a recording that is replaced or dropped lives until its last one has ended.
-enum class CommandBufferState : uint8_t { initial, recording, executable };
+/// invalid: the system refused memory while a command was recorded, half of which may be there; begin or reset makes it anew.
+enum class CommandBufferState : uint8_t { initial, recording, executable, invalid };
 
 /// VkCommandBufferInheritanceRenderingInfo: what a secondary command buffer that is part of a pass knows of it.
 struct InheritanceInfo {
@@ -119,6 +120,7 @@ class TILEGPU_API CommandBuffer {
   Status draw_indexed_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint32_t draw_count, uint32_t stride_B);
   /// `attachment`: colour index, or -1 for depth/stencil with `aspects`.
   Status clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect);
+  /// Inside a pass it counts the draws up to end_query there; outside of passes those of all passes that follow, up to end_query outside.
   Status begin_query(Ptr<QueryPool> pool, uint32_t query, bool precise);
   Status end_query(Ptr<QueryPool> pool, uint32_t query);
 

@@ -24,6 +24,8 @@ enum class Tag : uint8_t {
   reset_query_pool,
   write_timestamp,
   copy_query_pool_results,
+  begin_query,
+  end_query,
   count
 };
 
@@ -37,6 +39,7 @@ constexpr Tag tag_of() {
 }
 static_assert(tag_of<command::CopyBuffer>() == Tag::copy_buffer && tag_of<command::BlitImage>() == Tag::blit_image);
 static_assert(tag_of<command::CopyQueryPoolResults>() == Tag::copy_query_pool_results);
+static_assert(tag_of<command::EndQuery>() == Tag::end_query);
 
 /// Fields and references of one direction.
 template <class A>
@@ -116,6 +119,14 @@ void transfer_fields(References<A> r, command::ResetQueryPool& c) {
 }
 template <class A>
 void transfer_fields(References<A> r, command::WriteTimestamp& c) {
+  r.ref(c.pool), r.a.number(c.query, "query");
+}
+template <class A>
+void transfer_fields(References<A> r, command::BeginQuery& c) {
+  r.ref(c.pool), r.a.number(c.query, "query");
+}
+template <class A>
+void transfer_fields(References<A> r, command::EndQuery& c) {
   r.ref(c.pool), r.a.number(c.query, "query");
 }
 template <class A>

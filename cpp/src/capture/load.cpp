@@ -240,6 +240,7 @@ struct Loader {
   struct Query {
     Ptr<QueryPool> pool;
     uint32_t query = 0;
+    bool outer = false;
   };
   struct PassInFile {
     RenderingInfo info;
@@ -362,10 +363,15 @@ struct Loader {
     fields(r, pass.info);
     r.list(pass.info.color, 24, kMaxColorAttachments, "color attachments", [&](RenderingAttachment& a) { attachment(a); });
     attachment(pass.info.depth), attachment(pass.info.stencil);
-    r.list(pass.queries, 8, kMostItems, "queries", [&](Query& query) {
+    r.list(pass.queries, 9, kMostItems, "queries", [&](Query& query) {
       query.pool = o.pools.read(r, "query pool");
       r.number(query.query, "query");
+      r.flag(query.outer, "outer");
     });
+    // It is active already, and no other can be while it is.
+    const bool outer = !pass.queries.empty() && pass.queries.front().outer;
+    if (outer) pass.query = 0, pass.next_query = 1;
+    if (outer && pass.queries.size() > 1) r.fail("a pass has queries inside of one that was begun before it");
     r.list(pass.states, 160, kMostItems, "states", [&](State& s) { state(s); });
     r.list(pass.pushes, kMaxPushConstants_B, kMostItems, "push constants", [&](auto& block) {
       if (const uint8_t* from = r.take(block.size())) std::memcpy(block.data(), from, block.size());
@@ -382,7 +388,7 @@ struct Loader {
       else
         draw(cb, pass, kind == command::RecordedCommand::Kind::indirect);
     }
-    if (ok()) change_query(cb, pass, -1);
+    if (ok() && !outer) change_query(cb, pass, -1);
     if (ok() && pass.next_query < pass.queries.size()) {
       begin_queries(cb, pass, pass.queries.size());
       if (ok()) check(cb.end_query(pass.queries.back().pool, pass.queries.back().query));
@@ -442,6 +448,10 @@ struct Loader {
         return record(read<command::ResetQueryPool>(), [&](auto& c) { return cb.reset_query_pool(c.pool, c.first, c.count); });
       case Tag::write_timestamp:
         return record(read<command::WriteTimestamp>(), [&](auto& c) { return cb.write_timestamp(c.pool, c.query); });
+      case Tag::begin_query:
+        return record(read<command::BeginQuery>(), [&](auto& c) { return cb.begin_query(c.pool, c.query, true); });
+      case Tag::end_query:
+        return record(read<command::EndQuery>(), [&](auto& c) { return cb.end_query(c.pool, c.query); });
       case Tag::copy_query_pool_results:
         return record(read<command::CopyQueryPoolResults>(), [&](auto& c) {
           return cb.copy_query_pool_results(c.pool, c.first, c.count, c.destination, c.offset_B, c.stride_B, c.flags);

@@ -151,6 +151,8 @@ struct Collector {
   void operator()(const command::ClearDepthStencilImage& c) { add(c.image); }
   void operator()(const command::GenerateMipmaps& c) { add(c.image); }
   void operator()(const command::ResetQueryPool& c) { objects.pools.add(c.pool); }
+  void operator()(const command::BeginQuery& c) { objects.pools.add(c.pool); }
+  void operator()(const command::EndQuery& c) { objects.pools.add(c.pool); }
   void operator()(const command::WriteTimestamp& c) { objects.pools.add(c.pool); }
   void operator()(const command::CopyQueryPoolResults& c) { objects.pools.add(c.pool), add(c.destination); }
   void operator()(const command::ExecuteCommands& c) {
@@ -338,7 +340,7 @@ struct CommandWriter {
     for (const RenderingAttachment& color : info.color) attachment(color);
     attachment(info.depth), attachment(info.stencil);
     w.put_count(pass.queries.size());
-    for (const command::ActiveQuery& query : pass.queries) o.pools.write(w, query.pool), w.put(query.query);
+    for (const command::ActiveQuery& query : pass.queries) o.pools.write(w, query.pool), w.put(query.query), w.put_bool(query.outer);
     std::unordered_map<const void*, uint32_t> states, pushes;
     w.put_count(pass.states.size());
     for (size_t i = 0; i < pass.states.size(); i++) {

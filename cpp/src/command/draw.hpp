@@ -53,6 +53,7 @@ struct PassCommand {
 struct ActiveQuery {
   Ptr<QueryPool> pool;
   uint32_t query = 0;
+  bool outer = false;  // begun outside of the pass, whose samples are added (command/transfer.hpp, BeginQuery)
 };
 
 }  // namespace tilegpu::command

@@ -76,6 +76,16 @@ struct ResetQueryPool {
   uint32_t first = 0, count = 0;
 };
 
+/// Of a query that counts in all passes between the two.
+struct BeginQuery {
+  Ptr<QueryPool> pool;
+  uint32_t query = 0;
+};
+struct EndQuery {
+  Ptr<QueryPool> pool;
+  uint32_t query = 0;
+};
+
 struct WriteTimestamp {
   Ptr<QueryPool> pool;
   uint32_t query = 0;

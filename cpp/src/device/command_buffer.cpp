@@ -2,6 +2,7 @@
 //
 // Validation happens in device/command_*.cpp, before any work: what can't be done is an Error that names the pass, the pipeline and the
 // field. Source: Vulkan specification, "Command Buffer Lifecycle".
+#include "base/host_memory.hpp"
 #include "device/recorder.hpp"
 
 namespace tilegpu {
@@ -16,6 +17,8 @@ const char* name_of(CommandBufferState state) {
       return "recording";
     case CommandBufferState::executable:
       return "executable (end was called)";
+    case CommandBufferState::invalid:
+      return "invalid (the system refused memory for a command)";
   }
   return "";
 }
@@ -28,6 +31,13 @@ Status require_recording(const Recorder& recorder, const char* call) {
   if (recorder.stage == CommandBufferState::recording) return Ok{};
   return invalid(std::string(call) + ": the command buffer's state is " + name_of(recorder.stage) +
                  "; commands are recorded between begin and end");
+}
+
+Error lose(Recorder& recorder, const char* call, const std::bad_alloc& refused) {
+  recorder.open.reset(), recorder.making.reset(), recorder.ended.reset();
+  recorder.stage = CommandBufferState::invalid;
+  return {VK_ERROR_OUT_OF_HOST_MEMORY,
+          std::string(call) + ": the system refused " + refused_text(refused, "the command") + "; begin the command buffer again"};
 }
 
 VkRect2D intersect(const VkRect2D& a, const VkRect2D& b) {
@@ -51,11 +61,19 @@ CommandBuffer::CommandBuffer(Ptr<Device> device, VkCommandBufferLevel level) : r
 }
 CommandBuffer::~CommandBuffer() = default;
 
-Status CommandBuffer::begin() {
-  Recorder& r = *recorder_;
+namespace {
+
+void clear(Recorder& r) {
+  Recorder fresh;
+  fresh.device = std::move(r.device);
+  fresh.level = r.level;
+  r = std::move(fresh);
+}
+
+Status begin_recording(Recorder& r) {
   if (r.stage == CommandBufferState::recording) return invalid("begin: the command buffer is recording already; call end or reset first");
   if (!r.misuse.empty()) return invalid(std::exchange(r.misuse, {}) + " was called outside begin and end");
-  reset();
+  clear(r);
   r.making = std::make_shared<command::Recording>();
   r.making->device = r.device;
   r.making->level = r.level;
@@ -63,25 +81,13 @@ Status CommandBuffer::begin() {
   return Ok{};
 }
 
-Status CommandBuffer::end() {
-  Recorder& r = *recorder_;
-  if (Status ok = device::require_recording(r, "end"); !ok) return ok;
-  if (r.open && !r.inherits) return invalid("end: " + pass_name(*r.open) + " is still open; call end_rendering first");
-  if (r.open && r.active_query >= 0) return invalid("end: a query is active in " + pass_name(*r.open) + "; call end_query first");
-  if (r.open) r.making->part = std::move(r.open);
-  r.ended = std::move(r.making);
-  r.stage = CommandBufferState::executable;
-  return Ok{};
-}
-
-Status CommandBuffer::begin(const InheritanceInfo& inheritance) {
-  Recorder& r = *recorder_;
+Status begin_part(Recorder& r, const InheritanceInfo& inheritance) {
   const std::string who = "begin of a part of pass '" + inheritance.label + "': ";
   if (r.level != VK_COMMAND_BUFFER_LEVEL_SECONDARY) return invalid(who + "the command buffer is primary; only secondary ones inherit");
   if (inheritance.color_formats.size() > kMaxColorAttachments)
     return invalid(who + std::to_string(inheritance.color_formats.size()) + " colour formats; at most " +
                    std::to_string(kMaxColorAttachments) + " are allowed");
-  if (Status ok = begin(); !ok) return ok;
+  if (Status ok = begin_recording(r); !ok) return ok;
   auto part = std::make_unique<command::Pass>();
   part->info.label = inheritance.label;
   part->targets = {inheritance.color_formats, inheritance.depth_format, inheritance.stencil_format};
@@ -95,12 +101,29 @@ Status CommandBuffer::begin(const InheritanceInfo& inheritance) {
   return Ok{};
 }
 
-void CommandBuffer::reset() {
-  Recorder fresh;
-  fresh.device = std::move(recorder_->device);
-  fresh.level = recorder_->level;
-  *recorder_ = std::move(fresh);
+}  // namespace
+
+Status CommandBuffer::begin() {
+  return device::record(*recorder_, "begin", [&] { return begin_recording(*recorder_); });
 }
+
+Status CommandBuffer::begin(const InheritanceInfo& inheritance) {
+  return device::record(*recorder_, "begin", [&] { return begin_part(*recorder_, inheritance); });
+}
+
+Status CommandBuffer::end() {
+  Recorder& r = *recorder_;
+  if (Status ok = device::require_recording(r, "end"); !ok) return ok;
+  if (r.open && !r.inherits) return invalid("end: " + pass_name(*r.open) + " is still open; call end_rendering first");
+  if (r.open && r.active_query >= 0) return invalid("end: a query is active in " + pass_name(*r.open) + "; call end_query first");
+  if (r.outer_query) return invalid("end: query " + std::to_string(r.outer_query->query) + " is active; call end_query first");
+  if (r.open) r.making->part = std::move(r.open);
+  r.ended = std::move(r.making);
+  r.stage = CommandBufferState::executable;
+  return Ok{};
+}
+
+void CommandBuffer::reset() { clear(*recorder_); }
 
 CommandBufferState CommandBuffer::state() const { return recorder_->stage; }
 VkCommandBufferLevel CommandBuffer::level() const { return recorder_->level; }

@@ -199,32 +199,38 @@ Status prepare_deferral(const Recorder& recorder, const command::Pass& pass, con
 }  // namespace device
 
 Status CommandBuffer::draw(uint32_t vertex_count, uint32_t instance_count, uint32_t first_vertex, uint32_t first_instance) {
-  auto call = resolve_draw(*recorder_, false);
-  if (!call) return call.error();
-  call->first = first_vertex;
-  call->count = vertex_count;
-  call->instance_count = instance_count;
-  call->first_instance = first_instance;
-  return add_draw(*recorder_, *call);
+  return device::record(*recorder_, "draw", [&]() -> Status {
+    auto call = resolve_draw(*recorder_, false);
+    if (!call) return call.error();
+    call->first = first_vertex;
+    call->count = vertex_count;
+    call->instance_count = instance_count;
+    call->first_instance = first_instance;
+    return add_draw(*recorder_, *call);
+  });
 }
 
 Status CommandBuffer::draw_indexed(uint32_t index_count, uint32_t instance_count, uint32_t first_index, int32_t vertex_offset,
                                    uint32_t first_instance) {
-  auto call = resolve_draw(*recorder_, true);
-  if (!call) return call.error();
-  call->first = first_index;
-  call->count = index_count;
-  call->instance_count = instance_count;
-  call->vertex_offset = vertex_offset;
-  call->first_instance = first_instance;
-  return add_draw(*recorder_, *call);
+  return device::record(*recorder_, "draw_indexed", [&]() -> Status {
+    auto call = resolve_draw(*recorder_, true);
+    if (!call) return call.error();
+    call->first = first_index;
+    call->count = index_count;
+    call->instance_count = instance_count;
+    call->vertex_offset = vertex_offset;
+    call->first_instance = first_instance;
+    return add_draw(*recorder_, *call);
+  });
 }
 
 Status CommandBuffer::draw_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint32_t draw_count, uint32_t stride_B) {
-  return add_indirect(*recorder_, false, std::move(buffer), offset_B, draw_count, stride_B);
+  return device::record(*recorder_, "draw_indirect",
+                        [&] { return add_indirect(*recorder_, false, std::move(buffer), offset_B, draw_count, stride_B); });
 }
 Status CommandBuffer::draw_indexed_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint32_t draw_count, uint32_t stride_B) {
-  return add_indirect(*recorder_, true, std::move(buffer), offset_B, draw_count, stride_B);
+  return device::record(*recorder_, "draw_indexed_indirect",
+                        [&] { return add_indirect(*recorder_, true, std::move(buffer), offset_B, draw_count, stride_B); });
 }
 
 }  // namespace tilegpu

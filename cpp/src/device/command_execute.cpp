@@ -1,5 +1,7 @@
 // device/command_execute.cpp -- stage: recording, secondary command buffers. In: executable secondaries. Out: their draws in the open
 // pass, or a command that names them. Source: Vulkan specification, "Secondary Command Buffer Execution".
+#include <algorithm>
+
 #include "device/binding_tables.hpp"
 #include "device/join.hpp"
 #include "device/recorder.hpp"
@@ -43,24 +45,29 @@ Status check_secondary(Recorder& r, const CommandBuffer* secondary) {
     return invalid(pass_name(*r.open) + ": execute_commands of a secondary command buffer that was begun without inheritance info");
   if (!r.open && recording.part)
     return invalid("execute_commands: a secondary command buffer was begun with inheritance info, but no pass is open");
+  const auto is_pass = [](const command::Command& c) { return std::holds_alternative<Ptr<const command::Pass>>(c); };
+  if (r.outer_query && std::any_of(recording.commands.begin(), recording.commands.end(), is_pass))
+    return invalid("execute_commands: a query is active, and a secondary command buffer has passes of its own, which do not know it");
   return r.open ? check_part(r, recording) : Status(Ok{});
 }
 
 }  // namespace
 
 Status CommandBuffer::execute_commands(const std::vector<Ptr<CommandBuffer>>& secondaries) {
-  Recorder& r = *recorder_;
-  if (Status ok = device::require_recording(r, "execute_commands"); !ok) return ok;
-  if (r.level != VK_COMMAND_BUFFER_LEVEL_PRIMARY) return invalid("execute_commands: secondary command buffers can't execute others");
-  for (const Ptr<CommandBuffer>& secondary : secondaries) {
-    if (Status ok = check_secondary(r, secondary.get()); !ok) return ok;
-    if (r.open)
-      device::join_secondary(*r.open, secondary->recording(), r.active_query);
-    else
-      r.making->commands.emplace_back(command::ExecuteCommands{secondary->recording()});
-  }
-  r.state_dirty = true;  // the pass's newest state may be another's
-  return Ok{};
+  return device::record(*recorder_, "execute_commands", [&]() -> Status {
+    Recorder& r = *recorder_;
+    if (Status ok = device::require_recording(r, "execute_commands"); !ok) return ok;
+    if (r.level != VK_COMMAND_BUFFER_LEVEL_PRIMARY) return invalid("execute_commands: secondary command buffers can't execute others");
+    for (const Ptr<CommandBuffer>& secondary : secondaries) {
+      if (Status ok = check_secondary(r, secondary.get()); !ok) return ok;
+      if (r.open)
+        device::join_secondary(*r.open, secondary->recording(), r.active_query);
+      else
+        r.making->commands.emplace_back(command::ExecuteCommands{secondary->recording()});
+    }
+    r.state_dirty = true;  // the pass's newest state may be another's
+    return Ok{};
+  });
 }
 
 }  // namespace tilegpu

@@ -27,10 +27,7 @@ command::Targets targets_of(const RenderingInfo& info) {
   return targets;
 }
 
-}  // namespace
-
-Status CommandBuffer::begin_rendering(const RenderingInfo& info) {
-  Recorder& r = *recorder_;
+Status begin_pass(Recorder& r, const RenderingInfo& info) {
   if (Status ok = device::require_recording(r, "begin_rendering"); !ok) return ok;
   if (r.open)
     return invalid("begin_rendering of pass '" + info.label + "': " + pass_name(*r.open) + " is still open; call end_rendering first");
@@ -52,24 +49,21 @@ Status CommandBuffer::begin_rendering(const RenderingInfo& info) {
   r.noted_uses.clear();
   r.state_dirty = r.push_dirty = r.sets_dirty = true;
   r.active_query = -1;
+  if (r.outer_query) r.open->queries.push_back(*r.outer_query), r.active_query = 0;
   return Ok{};
 }
 
-Status CommandBuffer::end_rendering() {
-  Recorder& r = *recorder_;
+Status end_pass(Recorder& r) {
   if (!r.open) return invalid("end_rendering: no pass is open");
   if (r.inherits) return invalid("end_rendering: " + pass_name(*r.open) + " was not begun here; end the command buffer");
-  if (r.active_query >= 0) return invalid(pass_name(*r.open) + ": end_rendering while a query is active; call end_query first");
+  if (r.active_query >= 0 && !r.outer_query)
+    return invalid(pass_name(*r.open) + ": end_rendering while a query is active; call end_query first");
   r.making->commands.emplace_back(Ptr<const command::Pass>(std::move(r.open)));
+  r.active_query = -1;
   return Ok{};
 }
 
-void CommandBuffer::discard_rendering() {
-  if (!recorder_->inherits) recorder_->open.reset();  // a part is dropped with its command buffer: reset()
-}
-
-Status CommandBuffer::clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect) {
-  Recorder& r = *recorder_;
+Status clear_in_pass(Recorder& r, int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect) {
   if (!r.open) return invalid("clear_attachment: no pass is open");
   command::Pass& pass = *r.open;
   const int colors = static_cast<int>(pass.targets.color.size());
@@ -88,6 +82,26 @@ Status CommandBuffer::clear_attachment(int attachment, VkImageAspectFlags aspect
   pass.commands.push_back({command::RecordedCommand::Kind::clear, static_cast<uint32_t>(pass.clears.size())});
   pass.clears.push_back(clear);
   return Ok{};
+}
+
+}  // namespace
+
+Status CommandBuffer::begin_rendering(const RenderingInfo& info) {
+  return device::record(*recorder_, "begin_rendering", [&] { return begin_pass(*recorder_, info); });
+}
+
+Status CommandBuffer::end_rendering() {
+  return device::record(*recorder_, "end_rendering", [&] { return end_pass(*recorder_); });
+}
+
+void CommandBuffer::discard_rendering() {
+  if (recorder_->inherits) return;  // a part is dropped with its command buffer: reset()
+  recorder_->open.reset();
+  recorder_->active_query = -1;
+}
+
+Status CommandBuffer::clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect) {
+  return device::record(*recorder_, "clear_attachment", [&] { return clear_in_pass(*recorder_, attachment, aspects, value, rect); });
 }
 
 }  // namespace tilegpu

@@ -24,57 +24,75 @@ Status check_range(const Recorder& r, const QueryPool* pool, uint32_t first, uin
 Status CommandBuffer::begin_query(Ptr<QueryPool> pool, uint32_t query, bool precise) {
   (void)precise;  // counts are exact either way
   Recorder& r = *recorder_;
-  if (!r.open) return invalid("begin_query: no pass is open");
-  if (!pool || pool->type != QueryType::occlusion)
-    return invalid(pass_name(*r.open) + ": begin_query: the pool is null or not made for occlusion queries");
-  if (query >= pool->values.size())
-    return invalid(pass_name(*r.open) + ": begin_query " + std::to_string(query) + ": the pool has " + std::to_string(pool->values.size()) +
-                   " queries");
-  if (r.active_query >= 0)
-    return invalid(pass_name(*r.open) + ": begin_query while another occlusion query is active; call end_query first");
-  r.active_query = static_cast<int32_t>(r.open->queries.size());
-  r.open->queries.push_back({std::move(pool), query});
-  return Ok{};
+  return device::record(r, "begin_query", [&]() -> Status {
+    if (Status ok = device::require_recording(r, "begin_query"); !ok) return ok;
+    const std::string who = (r.open ? pass_name(*r.open) + ": " : std::string()) + "begin_query";
+    if (!pool || pool->type != QueryType::occlusion) return invalid(who + ": the pool is null or not made for occlusion queries");
+    if (query >= pool->values.size())
+      return invalid(who + " " + std::to_string(query) + ": the pool has " + std::to_string(pool->values.size()) + " queries");
+    if (r.active_query >= 0 || r.outer_query) return invalid(who + " while another occlusion query is active; call end_query first");
+    if (!r.open) {
+      r.outer_query = {pool, query, true};
+      return device::add(r, command::BeginQuery{std::move(pool), query}, "begin_query");
+    }
+    r.active_query = static_cast<int32_t>(r.open->queries.size());
+    r.open->queries.push_back({std::move(pool), query});
+    return Ok{};
+  });
 }
 
 Status CommandBuffer::end_query(Ptr<QueryPool> pool, uint32_t query) {
   Recorder& r = *recorder_;
-  if (!r.open || r.active_query < 0 || r.open->queries[r.active_query].pool != pool || r.open->queries[r.active_query].query != query)
-    return invalid("end_query " + std::to_string(query) + ": this query is not active");
-  r.active_query = -1;
-  return Ok{};
+  return device::record(r, "end_query", [&]() -> Status {
+    const auto is = [&](const command::ActiveQuery& active) { return active.pool == pool && active.query == query; };
+    if (r.outer_query && is(*r.outer_query)) {
+      if (Status ok = device::add(r, command::EndQuery{std::move(pool), query}, "end_query"); !ok) return ok;
+      r.outer_query.reset();
+      return Ok{};
+    }
+    if (!r.open || r.active_query < 0 || !is(r.open->queries[r.active_query]))
+      return invalid("end_query " + std::to_string(query) + ": this query is not active");
+    r.active_query = -1;
+    return Ok{};
+  });
 }
 
 Status CommandBuffer::reset_query_pool(Ptr<QueryPool> pool, uint32_t first, uint32_t count) {
-  if (Status ok = check_range(*recorder_, pool.get(), first, count, "reset_query_pool"); !ok) return ok;
-  return device::add(*recorder_, command::ResetQueryPool{std::move(pool), first, count}, "reset_query_pool");
+  return device::record(*recorder_, "reset_query_pool", [&]() -> Status {
+    if (Status ok = check_range(*recorder_, pool.get(), first, count, "reset_query_pool"); !ok) return ok;
+    return device::add(*recorder_, command::ResetQueryPool{std::move(pool), first, count}, "reset_query_pool");
+  });
 }
 
 Status CommandBuffer::write_timestamp(Ptr<QueryPool> pool, uint32_t query) {
-  if (Status ok = check_range(*recorder_, pool.get(), query, 1, "write_timestamp"); !ok) return ok;
-  if (pool->type != QueryType::timestamp)
-    return invalid("write_timestamp: the pool is made for occlusion queries; make one for timestamps");
-  return device::add(*recorder_, command::WriteTimestamp{std::move(pool), query}, "write_timestamp");
+  return device::record(*recorder_, "write_timestamp", [&]() -> Status {
+    if (Status ok = check_range(*recorder_, pool.get(), query, 1, "write_timestamp"); !ok) return ok;
+    if (pool->type != QueryType::timestamp)
+      return invalid("write_timestamp: the pool is made for occlusion queries; make one for timestamps");
+    return device::add(*recorder_, command::WriteTimestamp{std::move(pool), query}, "write_timestamp");
+  });
 }
 
 Status CommandBuffer::copy_query_pool_results(Ptr<QueryPool> pool, uint32_t first, uint32_t count, Ptr<Buffer> destination,
                                               uint64_t offset_B, uint64_t stride_B, VkQueryResultFlags flags) {
-  const char* call = "copy_query_pool_results";
-  if (Status ok = check_range(*recorder_, pool.get(), first, count, call); !ok) return ok;
-  if (!destination || !destination->data()) return invalid(std::string(call) + ": the buffer is null or has no memory bound");
-  const uint64_t word_B = flags & VK_QUERY_RESULT_64_BIT ? 8 : 4;
-  const uint64_t result_B = flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT ? 2 * word_B : word_B;
-  if (offset_B % word_B || (count > 1 && (stride_B % word_B || stride_B < result_B)))
-    return invalid(std::string(call) + ": offset_B is " + std::to_string(offset_B) + ", stride_B " + std::to_string(stride_B) +
-                   "; both must be multiples of " + std::to_string(word_B) + ", and results of " + std::to_string(result_B) +
-                   " bytes must not overlap");
-  const uint64_t size_B = destination->size_B();
-  if (count &&
-      (offset_B > size_B || size_B - offset_B < result_B || (count > 1 && (size_B - offset_B - result_B) / (count - 1) < stride_B)))
-    return invalid(std::string(call) + ": " + std::to_string(count) + " results from byte " + std::to_string(offset_B) +
-                   " on don't fit buffer '" + destination->info().label + "' of " + std::to_string(size_B) + " bytes");
-  return device::add(*recorder_,
-                     command::CopyQueryPoolResults{std::move(pool), first, count, std::move(destination), offset_B, stride_B, flags}, call);
+  return device::record(*recorder_, "copy_query_pool_results", [&]() -> Status {
+    const char* call = "copy_query_pool_results";
+    if (Status ok = check_range(*recorder_, pool.get(), first, count, call); !ok) return ok;
+    if (!destination || !destination->data()) return invalid(std::string(call) + ": the buffer is null or has no memory bound");
+    const uint64_t word_B = flags & VK_QUERY_RESULT_64_BIT ? 8 : 4;
+    const uint64_t result_B = flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT ? 2 * word_B : word_B;
+    if (offset_B % word_B || (count > 1 && (stride_B % word_B || stride_B < result_B)))
+      return invalid(std::string(call) + ": offset_B is " + std::to_string(offset_B) + ", stride_B " + std::to_string(stride_B) +
+                     "; both must be multiples of " + std::to_string(word_B) + ", and results of " + std::to_string(result_B) +
+                     " bytes must not overlap");
+    const uint64_t size_B = destination->size_B();
+    if (count &&
+        (offset_B > size_B || size_B - offset_B < result_B || (count > 1 && (size_B - offset_B - result_B) / (count - 1) < stride_B)))
+      return invalid(std::string(call) + ": " + std::to_string(count) + " results from byte " + std::to_string(offset_B) +
+                     " on don't fit buffer '" + destination->info().label + "' of " + std::to_string(size_B) + " bytes");
+    return device::add(
+        *recorder_, command::CopyQueryPoolResults{std::move(pool), first, count, std::move(destination), offset_B, stride_B, flags}, call);
+  });
 }
 
 }  // namespace tilegpu

@@ -33,70 +33,92 @@ std::vector<T> list(std::span<const T> items) {
 }  // namespace
 
 Status CommandBuffer::copy_buffer(Ptr<Buffer> source, Ptr<Buffer> destination, std::span<const VkBufferCopy2> regions) {
-  if (Status ok = check_objects(source && destination, "copy_buffer"); !ok) return ok;
-  if (Status ok = transfer::check_copy_buffer(*source, *destination, regions); !ok) return ok;
-  return device::add(*recorder_, command::CopyBuffer{source, destination, list(regions)}, "copy_buffer");
+  return device::record(*recorder_, "copy_buffer", [&]() -> Status {
+    if (Status ok = check_objects(source && destination, "copy_buffer"); !ok) return ok;
+    if (Status ok = transfer::check_copy_buffer(*source, *destination, regions); !ok) return ok;
+    return device::add(*recorder_, command::CopyBuffer{source, destination, list(regions)}, "copy_buffer");
+  });
 }
 
 Status CommandBuffer::fill_buffer(Ptr<Buffer> buffer, uint64_t offset_B, uint64_t size_B, uint32_t word) {
-  if (Status ok = check_objects(!!buffer, "fill_buffer"); !ok) return ok;
-  if (Status ok = transfer::check_fill_buffer(*buffer, offset_B, size_B); !ok) return ok;
-  return device::add(*recorder_, command::FillBuffer{buffer, offset_B, size_B, word}, "fill_buffer");
+  return device::record(*recorder_, "fill_buffer", [&]() -> Status {
+    if (Status ok = check_objects(!!buffer, "fill_buffer"); !ok) return ok;
+    if (Status ok = transfer::check_fill_buffer(*buffer, offset_B, size_B); !ok) return ok;
+    return device::add(*recorder_, command::FillBuffer{buffer, offset_B, size_B, word}, "fill_buffer");
+  });
 }
 
 Status CommandBuffer::update_buffer(Ptr<Buffer> buffer, uint64_t offset_B, std::span<const uint8_t> bytes) {
-  if (Status ok = check_objects(!!buffer, "update_buffer"); !ok) return ok;
-  if (Status ok = transfer::check_update_buffer(*buffer, offset_B, bytes.size()); !ok) return ok;
-  return device::add(*recorder_, command::UpdateBuffer{buffer, offset_B, list(bytes)}, "update_buffer");
+  return device::record(*recorder_, "update_buffer", [&]() -> Status {
+    if (Status ok = check_objects(!!buffer, "update_buffer"); !ok) return ok;
+    if (Status ok = transfer::check_update_buffer(*buffer, offset_B, bytes.size()); !ok) return ok;
+    return device::add(*recorder_, command::UpdateBuffer{buffer, offset_B, list(bytes)}, "update_buffer");
+  });
 }
 
 Status CommandBuffer::copy_buffer_to_image(Ptr<Buffer> source, Ptr<Image> destination, std::span<const VkBufferImageCopy2> regions) {
-  if (Status ok = check_objects(source && destination, "copy_buffer_to_image"); !ok) return ok;
-  if (Status ok = transfer::check_copy_buffer_to_image(*source, *destination, regions); !ok) return ok;
-  return device::add(*recorder_, command::CopyBufferToImage{source, destination, list(regions)}, "copy_buffer_to_image");
+  return device::record(*recorder_, "copy_buffer_to_image", [&]() -> Status {
+    if (Status ok = check_objects(source && destination, "copy_buffer_to_image"); !ok) return ok;
+    if (Status ok = transfer::check_copy_buffer_to_image(*source, *destination, regions); !ok) return ok;
+    return device::add(*recorder_, command::CopyBufferToImage{source, destination, list(regions)}, "copy_buffer_to_image");
+  });
 }
 
 Status CommandBuffer::copy_image_to_buffer(Ptr<Image> source, Ptr<Buffer> destination, std::span<const VkBufferImageCopy2> regions) {
-  if (Status ok = check_objects(source && destination, "copy_image_to_buffer"); !ok) return ok;
-  if (Status ok = transfer::check_copy_image_to_buffer(*source, *destination, regions); !ok) return ok;
-  return device::add(*recorder_, command::CopyImageToBuffer{source, destination, list(regions)}, "copy_image_to_buffer");
+  return device::record(*recorder_, "copy_image_to_buffer", [&]() -> Status {
+    if (Status ok = check_objects(source && destination, "copy_image_to_buffer"); !ok) return ok;
+    if (Status ok = transfer::check_copy_image_to_buffer(*source, *destination, regions); !ok) return ok;
+    return device::add(*recorder_, command::CopyImageToBuffer{source, destination, list(regions)}, "copy_image_to_buffer");
+  });
 }
 
 Status CommandBuffer::copy_image(Ptr<Image> source, Ptr<Image> destination, std::span<const VkImageCopy2> regions) {
-  if (Status ok = check_objects(source && destination, "copy_image"); !ok) return ok;
-  if (Status ok = transfer::check_copy_image(*source, *destination, regions); !ok) return ok;
-  return device::add(*recorder_, command::CopyImage{source, destination, list(regions)}, "copy_image");
+  return device::record(*recorder_, "copy_image", [&]() -> Status {
+    if (Status ok = check_objects(source && destination, "copy_image"); !ok) return ok;
+    if (Status ok = transfer::check_copy_image(*source, *destination, regions); !ok) return ok;
+    return device::add(*recorder_, command::CopyImage{source, destination, list(regions)}, "copy_image");
+  });
 }
 
 Status CommandBuffer::blit_image(Ptr<Image> source, Ptr<Image> destination, std::span<const VkImageBlit2> regions, VkFilter filter) {
-  if (Status ok = check_objects(source && destination, "blit_image"); !ok) return ok;
-  if (Status ok = transfer::check_blit_image(*source, *destination, regions, filter); !ok) return ok;
-  return device::add(*recorder_, command::BlitImage{source, destination, list(regions), filter}, "blit_image");
+  return device::record(*recorder_, "blit_image", [&]() -> Status {
+    if (Status ok = check_objects(source && destination, "blit_image"); !ok) return ok;
+    if (Status ok = transfer::check_blit_image(*source, *destination, regions, filter); !ok) return ok;
+    return device::add(*recorder_, command::BlitImage{source, destination, list(regions), filter}, "blit_image");
+  });
 }
 
 Status CommandBuffer::resolve_image(Ptr<Image> source, Ptr<Image> destination, std::span<const VkImageResolve2> regions) {
-  if (Status ok = check_objects(source && destination, "resolve_image"); !ok) return ok;
-  if (Status ok = transfer::check_resolve_image(*source, *destination, regions); !ok) return ok;
-  return device::add(*recorder_, command::ResolveImage{source, destination, list(regions)}, "resolve_image");
+  return device::record(*recorder_, "resolve_image", [&]() -> Status {
+    if (Status ok = check_objects(source && destination, "resolve_image"); !ok) return ok;
+    if (Status ok = transfer::check_resolve_image(*source, *destination, regions); !ok) return ok;
+    return device::add(*recorder_, command::ResolveImage{source, destination, list(regions)}, "resolve_image");
+  });
 }
 
 Status CommandBuffer::clear_color_image(Ptr<Image> image, const VkClearColorValue& value, std::span<const VkImageSubresourceRange> ranges) {
-  if (Status ok = check_objects(!!image, "clear_color_image"); !ok) return ok;
-  if (Status ok = transfer::check_clear_color_image(*image, ranges); !ok) return ok;
-  return device::add(*recorder_, command::ClearColorImage{image, value, list(ranges)}, "clear_color_image");
+  return device::record(*recorder_, "clear_color_image", [&]() -> Status {
+    if (Status ok = check_objects(!!image, "clear_color_image"); !ok) return ok;
+    if (Status ok = transfer::check_clear_color_image(*image, ranges); !ok) return ok;
+    return device::add(*recorder_, command::ClearColorImage{image, value, list(ranges)}, "clear_color_image");
+  });
 }
 
 Status CommandBuffer::clear_depth_stencil_image(Ptr<Image> image, const VkClearDepthStencilValue& value,
                                                 std::span<const VkImageSubresourceRange> ranges) {
-  if (Status ok = check_objects(!!image, "clear_depth_stencil_image"); !ok) return ok;
-  if (Status ok = transfer::check_clear_depth_stencil_image(*image, ranges); !ok) return ok;
-  return device::add(*recorder_, command::ClearDepthStencilImage{image, value, list(ranges)}, "clear_depth_stencil_image");
+  return device::record(*recorder_, "clear_depth_stencil_image", [&]() -> Status {
+    if (Status ok = check_objects(!!image, "clear_depth_stencil_image"); !ok) return ok;
+    if (Status ok = transfer::check_clear_depth_stencil_image(*image, ranges); !ok) return ok;
+    return device::add(*recorder_, command::ClearDepthStencilImage{image, value, list(ranges)}, "clear_depth_stencil_image");
+  });
 }
 
 Status CommandBuffer::generate_mipmaps(Ptr<Image> image) {
-  if (Status ok = check_objects(!!image, "generate_mipmaps"); !ok) return ok;
-  if (Status ok = transfer::check_generate_mipmaps(*image); !ok) return ok;
-  return device::add(*recorder_, command::GenerateMipmaps{image}, "generate_mipmaps");
+  return device::record(*recorder_, "generate_mipmaps", [&]() -> Status {
+    if (Status ok = check_objects(!!image, "generate_mipmaps"); !ok) return ok;
+    if (Status ok = transfer::check_generate_mipmaps(*image); !ok) return ok;
+    return device::add(*recorder_, command::GenerateMipmaps{image}, "generate_mipmaps");
+  });
 }
 
 // Commands of a queue are executed one after the other, each finished before the next starts: a barrier has nothing to wait for.

@@ -3,6 +3,8 @@
 // Pieces of device/command_*.cpp share it; nobody else sees it. Source: Vulkan specification, "Command Buffer Lifecycle".
 #pragma once
 
+#include <optional>
+
 #include "command/recording.hpp"
 #include "command/state_recorder.hpp"
 #include "device/set_uses.hpp"
@@ -37,7 +39,8 @@ struct Recorder {
   SetUse use;                                      // scratch
   command::PushBlock push;
   bool state_dirty = true, push_dirty = true, sets_dirty = true;
-  int32_t active_query = -1;
+  int32_t active_query = -1;                        // in the open pass
+  std::optional<command::ActiveQuery> outer_query;  // begun outside of passes: it counts in all until it ends
 };
 
 inline Error invalid(std::string message) { return {VK_ERROR_INITIALIZATION_FAILED, std::move(message)}; }
@@ -47,8 +50,21 @@ inline std::string pass_name(const command::Pass& pass) { return "pass '" + pass
 Status require_recording(const Recorder& recorder, const char* call);
 /// For calls without a result: outside recording the next begin() or end() fails and names the call.
 inline Recorder& recorder_for(Recorder& recorder, const char* call) {
-  if (recorder.stage != CommandBufferState::recording && recorder.misuse.empty()) recorder.misuse = call;
+  const bool outside = recorder.stage == CommandBufferState::initial || recorder.stage == CommandBufferState::executable;
+  if (outside && recorder.misuse.empty()) recorder.misuse = call;
   return recorder;
+}
+
+/// What a refusal of memory leaves: nothing of the recording.
+Error lose(Recorder& recorder, const char* call, const std::bad_alloc& refused);
+/// A call that records: no exception leaves it.
+template <class Call>
+Status record(Recorder& recorder, const char* name, Call call) {
+  try {
+    return call();
+  } catch (const std::bad_alloc& refused) {
+    return lose(recorder, name, refused);
+  }
 }
 
 /// A command outside passes, behind what was recorded.

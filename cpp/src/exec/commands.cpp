@@ -85,6 +85,17 @@ void execute(const command::ResetQueryPool& c, ThreadPool&) {
   }
 }
 
+void execute(const command::BeginQuery& c, ThreadPool&) {
+  assert(c.query < c.pool->values.size());
+  c.pool->values[c.query] = 0;
+  c.pool->available[c.query] = false;
+}
+
+void execute(const command::EndQuery& c, ThreadPool&) {
+  assert(c.query < c.pool->values.size());
+  c.pool->available[c.query] = true;
+}
+
 // Commands are executed one after the other: whatever stage is asked for, it has ended for all that came before.
 void execute(const command::WriteTimestamp& c, ThreadPool&) {
   assert(c.query < c.pool->values.size());

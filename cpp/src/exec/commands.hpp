@@ -20,6 +20,8 @@ void execute(const command::ClearColorImage& c, ThreadPool& pool);
 void execute(const command::ClearDepthStencilImage& c, ThreadPool& pool);
 void execute(const command::GenerateMipmaps& c, ThreadPool& pool);
 void execute(const command::ResetQueryPool& c, ThreadPool& pool);
+void execute(const command::BeginQuery& c, ThreadPool& pool);
+void execute(const command::EndQuery& c, ThreadPool& pool);
 void execute(const command::WriteTimestamp& c, ThreadPool& pool);
 void execute(const command::CopyQueryPoolResults& c, ThreadPool& pool);
 
