@@ -1,17 +1,38 @@
 // tests/check.hpp -- the whole test framework: CHECK counts failures, finish() makes them the exit code.
 #pragma once
 
+#include <cstdarg>
 #include <cstdio>
 #include <string>
 
 namespace tilegpu::test {
 
 inline int failures = 0, checks = 0;
+inline constexpr int kMostShown = 50;
 
-inline bool check(bool ok, const char* expression, const char* file, int line, const std::string& detail = "") {
+inline bool passed() {
   checks++;
-  if (!ok && failures++ < 50) std::fprintf(stderr, "%s:%d: CHECK(%s) failed %s\n", file, line, expression, detail.c_str());
-  return ok;
+  return true;
+}
+inline bool failed(const char* expression, const char* file, int line) {
+  checks++;
+  if (failures++ < kMostShown) std::fprintf(stderr, "%s:%d: CHECK(%s) failed\n", file, line, expression);
+  return false;
+}
+__attribute__((format(printf, 4, 5))) inline bool failed(const char* expression, const char* file, int line, const char* format, ...) {
+  checks++;
+  if (failures++ >= kMostShown) return false;
+  std::fprintf(stderr, "%s:%d: CHECK(%s) failed ", file, line, expression);
+  std::va_list values;
+  va_start(values, format);
+  std::vfprintf(stderr, format, values);
+  va_end(values);
+  std::fputc('\n', stderr);
+  return false;
+}
+
+inline bool check(bool ok, const char* expression, const char* file, int line, const std::string& detail) {
+  return ok ? passed() : failed(expression, file, line, "%s", detail.c_str());
 }
 
 inline int finish(const char* name) {
@@ -21,5 +42,7 @@ inline int finish(const char* name) {
 
 }  // namespace tilegpu::test
 
-#define CHECK(x) ::tilegpu::test::check(static_cast<bool>(x), #x, __FILE__, __LINE__)
+/// Gives whether it holds. What follows the condition is printf's, and is looked at only where it does not.
+#define CHECK(x, ...) \
+  (static_cast<bool>(x) ? ::tilegpu::test::passed() : ::tilegpu::test::failed(#x, __FILE__, __LINE__ __VA_OPT__(, ) __VA_ARGS__))
 #define CHECK_MESSAGE(x, detail) ::tilegpu::test::check(static_cast<bool>(x), #x, __FILE__, __LINE__, detail)

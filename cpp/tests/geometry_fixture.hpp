@@ -92,7 +92,7 @@ struct Scene {
   }
   command::DrawState& new_state() {
     command::DrawState state;
-    static_cast<FixedFunctionState&>(state) = info;
+    static_cast<FixedFunctionState&>(state) = static_cast<const FixedFunctionState&>(info);
     resolved.vertex_input = info.vertex_bindings;
     resolved.depth_format = info.depth_format;
     state.resolved = std::make_shared<pipeline::Resolved>(resolved);

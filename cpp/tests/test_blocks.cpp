@@ -333,7 +333,7 @@ int main() {
   std::vector<MakePrimitive> few(3, random_primitive);
   few.insert(few.end(), 2, constant_primitive);
   for (uint32_t row : {0u, 5u}) {
-    few.push_back([row](Rows& rows) {
+    few.emplace_back([row](Rows& rows) {
       const PrimitiveSetup p = constant_primitive(rows);
       rows[2][row * kBatchStride] = 0.5f;
       return p;

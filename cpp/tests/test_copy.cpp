@@ -5,10 +5,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "check.hpp"
 #include "resource/texel_rows.hpp"
 #include "transfer/regions.hpp"
 
@@ -17,18 +19,6 @@ using namespace tilegpu::resource;
 using namespace tilegpu::transfer;
 
 namespace {
-
-int failures = 0;
-#define CHECK(condition, ...)                                       \
-  do {                                                              \
-    if (!(condition)) {                                             \
-      if (++failures <= 30) {                                       \
-        std::printf("%s:%d: %s: ", __FILE__, __LINE__, #condition); \
-        std::printf(__VA_ARGS__);                                   \
-        std::printf("\n");                                          \
-      }                                                             \
-    }                                                               \
-  } while (false)
 
 template <class T>
 void expect_error(const Expected<T>& result, const std::string& words) {
@@ -111,6 +101,17 @@ vk::Texel texel_at(const Image& image, uint32_t level, uint32_t layer, uint32_t 
   return vk::unpack_texel(*vk::find_format(image.info().format), t.rows.at(x, y));
 }
 
+vk::Texel random_texel(const vk::FormatInfo& format, std::mt19937& random) {
+  vk::Texel texel;
+  for (int c = 0; c < 4; ++c) {
+    if (format.is_integer())
+      texel.u[c] = random() % 120;
+    else
+      texel.f[c] = static_cast<float>(random() % 1025) / 1024.0f;
+  }
+  return texel;
+}
+
 void fill_random(Image& image, std::mt19937& random) {
   const vk::FormatInfo& format = *vk::find_format(image.info().format);
   for (uint32_t level = 0; level < image.info().mip_levels; ++level) {
@@ -118,17 +119,7 @@ void fill_random(Image& image, std::mt19937& random) {
       for (uint32_t s = 0; s < image.sample_count(); ++s) {
         TexelRows t = open_texels(image, VK_IMAGE_ASPECT_COLOR_BIT, level, layer, s);
         for (uint32_t y = 0; y < t.rows.height_px; ++y) {
-          for (uint32_t x = 0; x < t.rows.width_px; ++x) {
-            vk::Texel texel;
-            for (int c = 0; c < 4; ++c) {
-              if (format.is_integer()) {
-                texel.u[c] = random() % 120;
-              } else {
-                texel.f[c] = static_cast<float>(random() % 1025) / 1024.0f;
-              }
-            }
-            vk::pack_texel(format, texel, t.rows.at(x, y));
-          }
+          for (uint32_t x = 0; x < t.rows.width_px; ++x) vk::pack_texel(format, random_texel(format, random), t.rows.at(x, y));
         }
         close_texels(t);
       }
@@ -203,6 +194,20 @@ double naive_axis(double at, int size, auto value) {
   return value(clamp(floor)) * (1 - w) + value(clamp(floor + 1)) * w;
 }
 
+/// One component at (u, v) of the source; none: on an edge either neighbour is right.
+std::optional<double> naive_sample(const Image& image, VkFilter filter, double u, double v, int component) {
+  const int w = static_cast<int>(image.info().width_px), h = static_cast<int>(image.info().height_px);
+  const auto source = [&](uint32_t x, uint32_t y) {
+    const vk::Texel t = texel_at(image, 0, 0, 0, x, y);
+    return format_of(image).is_integer() ? static_cast<double>(t.u[component]) : static_cast<double>(t.f[component]);
+  };
+  if (filter != VK_FILTER_NEAREST)
+    return naive_axis(v - 0.5, h, [&](uint32_t y) { return naive_axis(u - 0.5, w, [&](uint32_t x) { return source(x, y); }); });
+  if (std::fabs(u - std::round(u)) < 1e-9 || std::fabs(v - std::round(v)) < 1e-9) return std::nullopt;
+  return source(static_cast<uint32_t>(std::clamp<double>(std::floor(u), 0, w - 1)),
+                static_cast<uint32_t>(std::clamp<double>(std::floor(v), 0, h - 1)));
+}
+
 /// Whole images: any scale, mirroring, filter, conversion, in double precision.
 void blits() {
   std::mt19937 random(2);
@@ -237,22 +242,11 @@ void blits() {
           if (mirror_y) v = h - v;
           const vk::Texel got = texel_at(*b, 0, 0, 0, static_cast<uint32_t>(x) + 3, static_cast<uint32_t>(y) + 2);
           for (int k = 0; k < 3; ++k) {
-            const auto source = [&](uint32_t sx, uint32_t sy) {
-              const vk::Texel t = texel_at(*a, 0, 0, 0, sx, sy);
-              return vk::find_format(c.from)->is_integer() ? static_cast<double>(t.u[k]) : static_cast<double>(t.f[k]);
-            };
-            double want;
-            if (c.filter == VK_FILTER_NEAREST) {
-              if (std::fabs(u - std::round(u)) < 1e-9 || std::fabs(v - std::round(v)) < 1e-9)
-                continue;  // on an edge either neighbour is right
-              want = source(static_cast<uint32_t>(std::clamp<double>(std::floor(u), 0, w - 1)),
-                            static_cast<uint32_t>(std::clamp<double>(std::floor(v), 0, h - 1)));
-            } else {
-              want =
-                  naive_axis(v - 0.5, h, [&](uint32_t sy) { return naive_axis(u - 0.5, w, [&](uint32_t sx) { return source(sx, sy); }); });
-            }
+            const std::optional<double> want = naive_sample(*a, c.filter, u, v, k);
+            if (!want) continue;
             const double value = vk::find_format(c.to)->is_integer() ? got.u[k] : got.f[k];
-            CHECK(std::fabs(value - want) <= c.tolerance + 1e-12, "%d to %d (%d, %d)[%d]: %g, want %g", c.from, c.to, x, y, k, value, want);
+            CHECK(std::fabs(value - *want) <= c.tolerance + 1e-12, "%d to %d (%d, %d)[%d]: %g, want %g", c.from, c.to, x, y, k, value,
+                  *want);
           }
         }
       }
@@ -313,6 +307,33 @@ void clears() {
   CHECK(texel_at(*samples, 0, 0, 7, 4, 4).u[0] == 200, "all samples");
 }
 
+void compare_resolved(const Image& a, const Image& b) {
+  const vk::FormatInfo& f = format_of(a);
+  const uint32_t samples = a.sample_count();
+  for (uint32_t layer = 0; layer < 2; ++layer) {
+    for (uint32_t y = 0; y < 9; ++y) {
+      for (uint32_t x = 0; x < 35; ++x) {
+        const vk::Texel got = texel_at(b, 0, layer, 0, x, y);
+        if (f.is_integer()) {
+          CHECK(got.u[0] == texel_at(a, 0, layer, 0, x, y).u[0], "integers: sample zero");
+          continue;
+        }
+        for (int c = 0; c < f.component_count; ++c) {
+          double mean = 0;
+          for (uint32_t s = 0; s < samples; ++s) mean += texel_at(a, 0, layer, s, x, y).f[c] / static_cast<double>(samples);
+          // Half a code of the destination around the mean; sRGB by its
+          // steepest step.
+          const double slack = f.format == VK_FORMAT_R32_SFLOAT   ? 1e-7
+                               : f.numeric == vk::Numeric::sfloat ? 5e-4
+                               : f.numeric == vk::Numeric::srgb   ? 0.0046
+                                                                  : 0.5001 / ((1 << f.rgba[c].bits) - 1);
+          CHECK(std::fabs(got.f[c] - mean) <= slack, "%s %u samples: %g, want %g", f.name, samples, got.f[c], mean);
+        }
+      }
+    }
+  }
+}
+
 void resolves() {
   std::mt19937 random(4);
   for (VkFormat format : {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SRGB, VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R5G6B5_UNORM_PACK16,
@@ -327,29 +348,7 @@ void resolves() {
         region.extent = {35, 9, 1};
         CHECK(bool(check_resolve_image(*a, *b, one(region))), "check");
         resolve_image(*a, *b, one(region), kPieces);
-        const vk::FormatInfo& f = *vk::find_format(format);
-        for (uint32_t layer = 0; layer < 2; ++layer) {
-          for (uint32_t y = 0; y < 9; ++y) {
-            for (uint32_t x = 0; x < 35; ++x) {
-              const vk::Texel got = texel_at(*b, 0, layer, 0, x, y);
-              if (f.is_integer()) {
-                CHECK(got.u[0] == texel_at(*a, 0, layer, 0, x, y).u[0], "integers: sample zero");
-                continue;
-              }
-              for (int c = 0; c < f.component_count; ++c) {
-                double mean = 0;
-                for (uint32_t s = 0; s < samples; ++s) mean += texel_at(*a, 0, layer, s, x, y).f[c] / static_cast<double>(samples);
-                // Half a code of the destination around the mean; sRGB by its
-                // steepest step.
-                const double slack = format == VK_FORMAT_R32_SFLOAT     ? 1e-7
-                                     : f.numeric == vk::Numeric::sfloat ? 5e-4
-                                     : f.numeric == vk::Numeric::srgb   ? 0.0046
-                                                                        : 0.5001 / ((1 << f.rgba[c].bits) - 1);
-                CHECK(std::fabs(got.f[c] - mean) <= slack, "%s %u samples: %g, want %g", f.name, samples, got.f[c], mean);
-              }
-            }
-          }
-        }
+        compare_resolved(*a, *b);
       }
     }
   }
@@ -709,6 +708,5 @@ int main() {
   clears();
   resolves();
   refusals();
-  std::printf(failures ? "test_copy: %d failures\n" : "test_copy: ok\n", failures);
-  return failures != 0;
+  return test::finish("test_copy");
 }

@@ -25,7 +25,7 @@ T take(Expected<T> value) {
   if (!CHECK_MESSAGE(value, value ? "" : value.error().message)) std::abort();
   return std::move(*value);
 }
-void must(Status status) { CHECK_MESSAGE(status, status ? "" : status.error().message); }
+void must(const Status& status) { CHECK_MESSAGE(status, status ? "" : status.error().message); }
 
 struct Random {
   std::mt19937 engine;

@@ -106,15 +106,11 @@ struct Model {
   }
 
   static uint64_t logic(VkLogicOp op, uint64_t s, uint64_t d) {
-    const bool table[16][4] = {{0, 0, 0, 0}, {0, 0, 0, 1}, {0, 0, 1, 0}, {0, 0, 1, 1}, {0, 1, 0, 0}, {0, 1, 0, 1},
-                               {0, 1, 1, 0}, {0, 1, 1, 1}, {1, 0, 0, 0}, {1, 0, 0, 1}, {1, 0, 1, 0}, {1, 0, 1, 1},
-                               {1, 1, 0, 0}, {1, 1, 0, 1}, {1, 1, 1, 0}, {1, 1, 1, 1}};
-    // Vulkan's order of VkLogicOp follows the truth table with (s, d) = 11 in the lowest bit, except for its own listing.
-    static const int truth[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    // Vulkan numbers them by their truth tables: bit 3 is the result of (0, 0), bit 0 that of (1, 1).
     uint64_t r = 0;
     for (int b = 0; b < 64; ++b) {
-      const int sb = s >> b & 1, db = d >> b & 1;
-      r |= static_cast<uint64_t>(table[truth[op]][sb * 2 + db]) << b;
+      const uint64_t row = (s >> b & 1) * 2 + (d >> b & 1);
+      r |= (static_cast<uint64_t>(op) >> (3 - row) & 1) << b;
     }
     return r;
   }

@@ -9,25 +9,13 @@
 #include <tuple>
 #include <vector>
 
+#include "check.hpp"
 #include "vk/format.hpp"
 
 using namespace tilegpu;
 using vk::FormatInfo;
-using vk::Numeric;
 
 namespace {
-
-int failures = 0;
-#define CHECK(condition, ...)                                       \
-  do {                                                              \
-    if (!(condition)) {                                             \
-      if (++failures <= 40) {                                       \
-        std::printf("%s:%d: %s: ", __FILE__, __LINE__, #condition); \
-        std::printf(__VA_ARGS__);                                   \
-        std::printf("\n");                                          \
-      }                                                             \
-    }                                                               \
-  } while (false)
 
 std::vector<const FormatInfo*> all_formats() {
   std::vector<const FormatInfo*> list;
@@ -55,7 +43,7 @@ Parsed parse(const std::string& name) {
     const char c = name[i++];
     int bits = 0;
     while (std::isdigit(static_cast<unsigned char>(name[i]))) bits = bits * 10 + (name[i++] - '0');
-    order.push_back({c, bits});
+    order.emplace_back(c, bits);
     p.total += bits;
   }
   const size_t end = name.find('_', i + 1);
@@ -364,6 +352,5 @@ int main() {
   shared_exponent();
   srgb_is_nearest_for_many_floats();
   rows_equal_texels();
-  std::printf(failures ? "test_formats: %d failures\n" : "test_formats: ok\n", failures);
-  return failures != 0;
+  return test::finish("test_formats");
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/simd.hpp"
+#include "check.hpp"
 #include "framebuffer/framebuffer.hpp"
 #include "resolve/tile/tile_resolve.hpp"
 #include "resource/texel_rows.hpp"
@@ -20,18 +21,6 @@ using namespace tilegpu;
 namespace fb = tilegpu::framebuffer;
 
 namespace {
-
-int failures = 0;
-#define CHECK(condition, ...)                                       \
-  do {                                                              \
-    if (!(condition)) {                                             \
-      if (++failures <= 20) {                                       \
-        std::printf("%s:%d: %s: ", __FILE__, __LINE__, #condition); \
-        std::printf(__VA_ARGS__);                                   \
-        std::printf("\n");                                          \
-      }                                                             \
-    }                                                               \
-  } while (false)
 
 using Random = std::mt19937;
 
@@ -486,6 +475,45 @@ fb::TilePlane plane_of(const tile_io::HostTile& tile, uint32_t target) {
   return target < 8 ? tile.color[target] : target == 8 ? tile.depth : tile.stencil;
 }
 
+/// A clear inside the pass, of one slot: by the code and in the model.
+void clear_in_pass(Pass& pass, const tile_io::HostTile& tile, const tile_io::TileRegion& region, const fb::Box& inside, Random& random,
+                   uint8_t* memory) {
+  Slot& slot = pass.slots[random() % pass.slots.size()];
+  const VkClearValue clear = random_clear(*slot.format, slot.aspect, random);
+  const VkRect2D rect = {{inside.min_x + static_cast<int32_t>(random() % inside.width_px()), inside.min_y}, {5, 7}};
+  const fb::Box box = fb::intersect(inside, {rect.offset.x, rect.offset.y, rect.offset.x + 4, rect.offset.y + 6});
+  const VkRect2D cut = {{box.min_x, box.min_y}, {box.width_px(), box.height_px()}};
+  tile_io::clear_in_tile(tile, region, slot.target < 8 ? static_cast<int>(slot.target) : -1, slot.aspect, clear, cut, memory);
+  for (int32_t y = box.min_y; y <= box.max_y; ++y) {
+    for (int32_t x = box.min_x; x <= box.max_x; ++x) {
+      for (uint32_t s = 0; s < pass.samples; ++s) {
+        const size_t at = slot.tile.index(region.layer, s, static_cast<uint32_t>(x), static_cast<uint32_t>(y));
+        slot.tile.values[at] = naive_clear(*slot.format, slot.aspect, clear);
+        slot.tile.undefined[at] = 0;
+      }
+    }
+  }
+}
+
+/// One sample of one slot, as a fragment would write it.
+void write_in_pass(Pass& pass, const tile_io::HostTile& tile, const tile_io::TileRegion& region, const fb::Box& inside, Random& random,
+                   uint8_t* memory) {
+  Slot& slot = pass.slots[random() % pass.slots.size()];
+  const uint32_t x = static_cast<uint32_t>(inside.min_x) + static_cast<uint32_t>(random()) % inside.width_px(),
+                 y = static_cast<uint32_t>(inside.min_y) + static_cast<uint32_t>(random()) % inside.height_px();
+  const uint32_t s = static_cast<uint32_t>(random()) % pass.samples;
+  const Words value = random_value(*slot.format, slot.aspect, random);
+  const fb::TilePlane plane = plane_of(tile, slot.target);
+  const uint32_t pixel = fb::tile_pixel_index(x - static_cast<uint32_t>(region.x_px), y - static_cast<uint32_t>(region.y_px), tile.bin_px);
+  for (uint32_t word = 0; word < plane.words; ++word) {
+    const size_t at = fb::tile_word_index(pixel, s, word, pass.samples, plane.words);
+    std::memcpy(memory + plane.offset_B + 4 * at, &value[word], 4);
+  }
+  const size_t at = slot.tile.index(region.layer, s, x, y);
+  slot.tile.values[at] = value;
+  slot.tile.undefined[at] = 0;
+}
+
 void run_pass(uint32_t seed, stats::Ledger& ledger) {
   Random random(seed);
   Pass pass = random_pass(random);
@@ -520,41 +548,8 @@ void run_pass(uint32_t seed, stats::Ledger& ledger) {
           const uint32_t writes = region.has_primitives ? random() % 300 : 0;
           const fb::Box inside =
               fb::intersect(area, {bx, by, bx + static_cast<int32_t>(bin_px) - 1, by + static_cast<int32_t>(bin_px) - 1});
-          if (writes && !inside.empty() && random() % 4 == 0) {
-            // A clear inside the pass, of one slot.
-            Slot& slot = pass.slots[random() % pass.slots.size()];
-            const VkClearValue clear = random_clear(*slot.format, slot.aspect, random);
-            const VkRect2D rect = {{inside.min_x + static_cast<int32_t>(random() % inside.width_px()), inside.min_y}, {5, 7}};
-            const fb::Box box = fb::intersect(inside, {rect.offset.x, rect.offset.y, rect.offset.x + 4, rect.offset.y + 6});
-            const VkRect2D cut = {{box.min_x, box.min_y}, {box.width_px(), box.height_px()}};
-            tile_io::clear_in_tile(tile, region, slot.target < 8 ? static_cast<int>(slot.target) : -1, slot.aspect, clear, cut, memory);
-            for (int32_t y = box.min_y; y <= box.max_y; ++y) {
-              for (int32_t x = box.min_x; x <= box.max_x; ++x) {
-                for (uint32_t s = 0; s < pass.samples; ++s) {
-                  const size_t at = slot.tile.index(layer, s, static_cast<uint32_t>(x), static_cast<uint32_t>(y));
-                  slot.tile.values[at] = naive_clear(*slot.format, slot.aspect, clear);
-                  slot.tile.undefined[at] = 0;
-                }
-              }
-            }
-          }
-          for (uint32_t w = 0; w < writes && !inside.empty(); ++w) {
-            Slot& slot = pass.slots[random() % pass.slots.size()];
-            const uint32_t x = static_cast<uint32_t>(inside.min_x) + static_cast<uint32_t>(random()) % inside.width_px(),
-                           y = static_cast<uint32_t>(inside.min_y) + static_cast<uint32_t>(random()) % inside.height_px();
-            const uint32_t s = static_cast<uint32_t>(random()) % pass.samples;
-            const Words value = random_value(*slot.format, slot.aspect, random);
-            const fb::TilePlane plane = plane_of(tile, slot.target);
-            for (uint32_t word = 0; word < plane.words; ++word) {
-              const size_t at =
-                  fb::tile_word_index(fb::tile_pixel_index(x - static_cast<uint32_t>(bx), y - static_cast<uint32_t>(by), bin_px), s, word,
-                                      pass.samples, plane.words);
-              std::memcpy(memory + plane.offset_B + 4 * at, &value[word], 4);
-            }
-            const size_t at = slot.tile.index(layer, s, x, y);
-            slot.tile.values[at] = value;
-            slot.tile.undefined[at] = 0;
-          }
+          if (writes && !inside.empty() && random() % 4 == 0) clear_in_pass(pass, tile, region, inside, random, memory);
+          for (uint32_t w = 0; w < writes && !inside.empty(); ++w) write_in_pass(pass, tile, region, inside, random, memory);
           resolve::resolve_tile(f, tile, region, memory, ledger, part);
           tile_io::store_tile(f, tile, region, memory, ledger, part);
         }
@@ -744,6 +739,5 @@ int main(int argc, char** argv) {
     equal_blocks_are_not_written();
     ledger_is_exact();
   }
-  std::printf(failures ? "test_framebuffer_io: %d failures\n" : "test_framebuffer_io: ok\n", failures);
-  return failures != 0;
+  return test::finish("test_framebuffer_io");
 }

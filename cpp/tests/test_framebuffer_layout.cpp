@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "check.hpp"
 #include "framebuffer/framebuffer.hpp"
 #include "tile_io/tile_io.hpp"
 
@@ -12,17 +13,6 @@ using namespace tilegpu::framebuffer;
 using namespace tilegpu::tile_io;
 
 namespace {
-
-int failures = 0;
-#define CHECK(condition, ...)                                     \
-  do {                                                            \
-    if (!(condition)) {                                           \
-      ++failures;                                                 \
-      std::printf("%s:%d: %s: ", __FILE__, __LINE__, #condition); \
-      std::printf(__VA_ARGS__);                                   \
-      std::printf("\n");                                          \
-    }                                                             \
-  } while (false)
 
 struct Golden {
   const char* profile;
@@ -419,6 +409,5 @@ int main() {
   transient_images_get_memory_only_for_spills();
   contents_are_marked();
   clean_tiles();
-  std::printf(failures ? "test_framebuffer_layout: %d failures\n" : "test_framebuffer_layout: ok\n", failures);
-  return failures != 0;
+  return test::finish("test_framebuffer_layout");
 }

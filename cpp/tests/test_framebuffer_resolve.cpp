@@ -115,6 +115,14 @@ bool same_kind(uint32_t a, uint32_t b) {
   return whole(a) == whole(b);
 }
 
+/// The greater of two words of a kind: the first has four bytes, the others are ordered as their values are.
+uint32_t most_of(uint32_t kind, uint32_t a, uint32_t b) {
+  if (kind != 0) return std::max(a, b);
+  uint32_t most = 0;
+  for (uint32_t c = 0; c < 32; c += 8) most |= std::max(a >> c & 255, b >> c & 255) << c;
+  return most;
+}
+
 void run(uint32_t seed) {
   Random random(seed);
   const uint32_t samples = random() % 2 ? 4 : 1;
@@ -193,16 +201,8 @@ void run(uint32_t seed) {
             uint32_t from = 0;
             while (kOps[from] != s.op) ++from;
             uint32_t word = tile_words[from][at(0, px, py)];
-            if (s.msaa == fb::MsaaCopy::max && from != 0) {  // these words are ordered as their values are
-              for (uint32_t j = 1; j < samples; ++j) word = std::max(word, tile_words[from][at(j, px, py)]);
-            } else if (s.msaa == fb::MsaaCopy::max) {
-              for (uint32_t j = 1; j < samples; ++j) {
-                const uint32_t other = tile_words[0][at(j, px, py)];
-                uint32_t most = 0;
-                for (uint32_t c = 0; c < 32; c += 8) most |= std::max(word >> c & 255, other >> c & 255) << c;
-                word = most;
-              }
-            }
+            for (uint32_t j = 1; s.msaa == fb::MsaaCopy::max && j < samples; ++j)
+              word = most_of(from, word, tile_words[from][at(j, px, py)]);
             out = convert(from, i, word);
           }
         }

@@ -90,9 +90,11 @@ void test_clipping_keeps_what_is_inside() {
         Vec4 at, other;
         const bool inside = inside_at(x + 0.5, y + 0.5, bary, &at);
         bool border = false;
-        for (int k = 0; k < 8; k++)
-          border |= inside != inside_at(x + 0.5 + 0.05 * ((k % 3) - 1), y + 0.5 + 0.05 * (k / 3 - 1), ignored, &other) ||
-                    inside != inside_at(x + 0.5 + 0.013 * ((k % 3) - 1), y + 0.5 + 0.013 * (k / 3 - 1), ignored, &other);
+        for (int k = 0; k < 8; k++) {
+          const int column = k % 3 - 1, row = k / 3 - 1;
+          for (const double away : {0.05, 0.013})
+            border |= inside != inside_at(x + 0.5 + away * column, y + 0.5 + away * row, ignored, &other);
+        }
         if (border) continue;
         compared++;
         CHECK(count[static_cast<size_t>(y * 64 + x)] == (inside ? 1 : 0));
@@ -163,7 +165,7 @@ void test_shared_edges_are_cut_at_the_same_point() {
     const std::vector<int> count = coverage(scene);
     for (int y = 0; y < 128; y++) {
       for (int x = 0; x < 128; x++) {
-        const int c = count[static_cast<size_t>(y * 128 + x)];
+        const int c = count[static_cast<size_t>(y) * 128 + static_cast<size_t>(x)];
         // The plane's point under this pixel: y = height + tilt * 0.1 * x lies at depth d. At the horizon snapping turns triangles
         // over, so only what is near is compared.
         const double X = (x + 0.5) / 64 - 1, Y = (y + 0.5) / 64 - 1;
@@ -199,7 +201,7 @@ void test_cuts_do_not_depend_on_direction() {
         scene.positions = {v[3], v[1], v[0]};
       // Varying 4 is 0 on the common edge.
       for (const Vec4& p : scene.positions)
-        scene.distances.push_back({0, 0, 0, std::memcmp(&p, &v[0], sizeof p) && std::memcmp(&p, &v[1], sizeof p) ? 1.0f : 0.0f});
+        scene.distances.push_back({0, 0, 0, std::memcmp(&p, &v[0], sizeof p) != 0 && std::memcmp(&p, &v[1], sizeof p) != 0 ? 1.0f : 0.0f});
       scene.draw(3);
       scene.width_px = scene.height_px = 16384;
       scene.states.back().viewport = {0, 0, 16384, 16384, 0, 1};

@@ -328,6 +328,9 @@ void test_loops() {
               break;
             case 2:
               x.s[2] += k;
+              break;
+            default:
+              break;
           }
           x.s[3]++;
         }

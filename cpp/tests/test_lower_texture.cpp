@@ -123,7 +123,7 @@ void test_sampling() {
       if (x > 5)
         is(2, c(x + 1, 16), c(y - 1, 16), 0, 11);
       else
-        is(2, static_cast<float>(x / 2), static_cast<float>(y / 2), 16, 12);
+        is(2, static_cast<float>(x >> 1), static_cast<float>(y >> 1), 16, 12);
       is(3, c((4 * x + 2) * 4 / 16, 4), c((4 * y + 2) * 4 / 16, 4), 32, 13);
       is(4, x < 16 ? static_cast<float>(x) : 0, x < 16 ? 3 : 0, 0, static_cast<float>(x));
       is(5, 7, 8, 8, 7);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "check.hpp"
 #include "resource/memory_contents.hpp"
 #include "transfer/transfer.hpp"
 
@@ -11,18 +12,6 @@ using namespace tilegpu;
 using namespace tilegpu::resource;
 
 namespace {
-
-int failures = 0;
-#define CHECK(condition, ...)                                       \
-  do {                                                              \
-    if (!(condition)) {                                             \
-      if (++failures <= 30) {                                       \
-        std::printf("%s:%d: %s: ", __FILE__, __LINE__, #condition); \
-        std::printf(__VA_ARGS__);                                   \
-        std::printf("\n");                                          \
-      }                                                             \
-    }                                                               \
-  } while (false)
 
 template <class T>
 T must(Expected<T> result) {
@@ -233,6 +222,5 @@ int main() {
   images_on_one_memory();
   interleaved_aspects();
   an_image_gets_memory();
-  std::printf(failures ? "%d failures\n" : "ok\n", failures);
-  return failures ? 1 : 0;
+  return test::finish("test_memory_contents");
 }

@@ -6,17 +6,12 @@
 #include <random>
 #include <vector>
 
+#include "check.hpp"
 #include "records/primitive_setup.hpp"
 #include "tile/coverage/coverage.hpp"
 
 using namespace tilegpu;
 using namespace tilegpu::tile;
-
-static int failures = 0;
-#define CHECK(condition)                                                                              \
-  do {                                                                                                \
-    if (!(condition) && ++failures <= 20) std::printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-  } while (0)
 
 namespace {
 
@@ -107,7 +102,7 @@ void check_bin(const records::TriangleRecord& r, int32_t ox, int32_t oy, const P
         equal &= expected == (recorder.hits[static_cast<size_t>(y * kBin + x) * samples + s] != 0);
         covered_total += expected;
       }
-  if (!equal && failures < 5)
+  if (!equal && test::failures < 5)
     std::printf("samples %u bin (%d,%d): (%d,%d) (%d,%d) (%d,%d)\n", samples, ox, oy, r.x[0], r.y[0], r.x[1], r.y[1], r.x[2], r.y[2]);
   CHECK(equal);
 }
@@ -229,6 +224,6 @@ int main() {
   shared_edges();
   single_quads();
   CHECK(covered_total > 1000000);
-  std::printf("%llu samples compared inside, %d failures\n", static_cast<unsigned long long>(covered_total), failures);
-  return failures != 0;
+  std::printf("%llu samples compared inside\n", static_cast<unsigned long long>(covered_total));
+  return test::finish("test_raster_coverage");
 }

@@ -9,18 +9,13 @@
 #include <random>
 #include <vector>
 
+#include "check.hpp"
 #include "records/primitive_setup.hpp"
 #include "tile/depth_stencil/depth_stencil.hpp"
 #include "tile/tile_job.hpp"
 #include "vk/sample_locations.hpp"
 
 using namespace tilegpu;
-
-static int failures = 0;
-#define CHECK(condition)                                                                              \
-  do {                                                                                                \
-    if (!(condition) && ++failures <= 30) std::printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-  } while (0)
 
 namespace {
 
@@ -393,7 +388,7 @@ void compare_all(const Scene& scene, const char* what) {
                       image.queries == expected.queries ? "equal" : "differ");
         }
         CHECK(equal);
-        if (failures > 5) return;
+        if (test::failures > 5) return;
       }
 }
 
@@ -607,7 +602,7 @@ void everything_mixed() {
     }
     finish(scene);
     compare_all(scene, "mixed");
-    if (failures) return;
+    if (test::failures) return;
   }
 }
 
@@ -692,6 +687,5 @@ int main() {
   layers();
   everything_mixed();
   CHECK(!repeated_place);
-  std::printf("%d failures\n", failures);
-  return failures != 0;
+  return test::finish("test_raster_tile");
 }

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "check.hpp"
 #include "resource/block_compression.hpp"
 #include "resource/view_abi.hpp"
 #include "tilegpu/resource.hpp"
@@ -15,17 +16,6 @@
 using namespace tilegpu;
 
 namespace {
-
-int failures = 0;
-#define CHECK(condition, ...)                                     \
-  do {                                                            \
-    if (!(condition)) {                                           \
-      ++failures;                                                 \
-      std::printf("%s:%d: %s: ", __FILE__, __LINE__, #condition); \
-      std::printf(__VA_ARGS__);                                   \
-      std::printf("\n");                                          \
-    }                                                             \
-  } while (false)
 
 ImageCreateInfo image_info(VkFormat format, uint32_t width, uint32_t height) {
   ImageCreateInfo info;
@@ -303,6 +293,5 @@ int main() {
   null_views_are_safe();
   samplers();
   superblocks();
-  std::printf(failures ? "test_resource: %d failures\n" : "test_resource: ok\n", failures);
-  return failures != 0;
+  return test::finish("test_resource");
 }
