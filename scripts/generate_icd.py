@@ -204,6 +204,10 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
 
 """
 
+#: Before what is longer than other functions may be.
+ONE_TABLE = "// NOLINTNEXTLINE(readability-function-size): one table\n"
+ONE_SWITCH = "// NOLINTNEXTLINE(readability-function-size): one switch\n"
+
 OUT_CHAIN = """\
   for (auto* base = static_cast<VkBaseOutStructure*>(next); base; base = base->pNext) {
     switch (base->sType) {
@@ -306,6 +310,7 @@ def entry_points_cpp(registry: Registry) -> str:
         + '#include "icd/generated/entry_points.hpp"\n\n#include "icd/generated/commands.hpp"\n\nnamespace tilegpu::icd {\nnamespace {\n\n'
         + "template <auto command>\nEntryPoint row(const char* name, Level level, uint32_t version, ExtensionSet extensions) {\n"
         + "  return {name, level, version, extensions, reinterpret_cast<PFN_vkVoidFunction>(command)};\n}\n\n}  // namespace\n\n"
+        + ONE_TABLE
         + "std::span<const EntryPoint> entry_points() {\n  static const EntryPoint rows[] = {\n"
         + "".join(rows)
         + "  };\n  return rows;\n}\n\n}  // namespace tilegpu::icd\n"
@@ -374,14 +379,14 @@ def features_cpp(registry: Registry, core: list[str]) -> str:
         "}\n\nvoid enable(const VkPhysicalDeviceFeatures& wanted, const Features& have, Features& enabled, MissingFeatures& missing) {\n"
     )
     out += [f'  take(wanted.{n}, have.{n}, enabled.{n}, "{n}", missing);\n' for n in core]
-    out.append("}\n\nvoid fill(void* next, const Features& have) {\n" + OUT_CHAIN)
+    out.append("}\n\n" + ONE_SWITCH + "void fill(void* next, const Features& have) {\n" + OUT_CHAIN)
     for s in registry.features:
         out.append(f"      case {s.stype}: {{\n        auto* out = reinterpret_cast<{s.name}*>(base);\n")
         out += [f"        out->{n} = have.{n};\n" for _, n, _ in s.members]
         out.append("        break;\n      }\n")
     out.append("      default:\n        break;\n    }\n  }\n}\n\n")
     out.append(
-        "void enable(const void* next, const Features& have, Features& enabled, MissingFeatures& missing) {\n"
+        ONE_SWITCH + "void enable(const void* next, const Features& have, Features& enabled, MissingFeatures& missing) {\n"
         "  for (auto* base = static_cast<const VkBaseInStructure*>(next); base; base = base->pNext) {\n    switch (base->sType) {\n"
     )
     for s in registry.features:
@@ -409,7 +414,7 @@ def properties_cpp(registry: Registry) -> str:
     out = [
         head("properties.cpp", "Vulkan's structures of properties, filled.", registry),
         '#include "icd/generated/properties.hpp"\n\n#include <cstring>\n\nnamespace tilegpu::icd {\n\n',
-        "void fill(void* next, const Properties& have) {\n" + OUT_CHAIN,
+        ONE_SWITCH + "void fill(void* next, const Properties& have) {\n" + OUT_CHAIN,
     ]
     original = {(s, new): old for (s, old), new in RENAMED.items()}
     for s in registry.properties:

@@ -298,7 +298,7 @@ struct CommandWriter {
     assert(i < pass.bound.size() && pass.bound.size() == pass.states.size());
     const command::Bound& bound = pass.bound[i];
     w.put(pipelines.number(bound));
-    FixedFunctionState fixed = state;
+    FixedFunctionState fixed = static_cast<const FixedFunctionState&>(state);
     fields(w, fixed);
     w.put_count(bound.vertex_buffers);
     for (uint32_t k = 0; k < bound.vertex_buffers; k++) {

@@ -22,7 +22,7 @@ InheritanceInfo inheritance_of(const VkCommandBufferInheritanceInfo& in) {
   } else if (const auto* rendering = find_next<Rendering>(in.pNext, VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_RENDERING_INFO)) {
     out.color_formats.assign(rendering->pColorAttachmentFormats, rendering->pColorAttachmentFormats + rendering->colorAttachmentCount);
     out.depth_format = rendering->depthAttachmentFormat, out.stencil_format = rendering->stencilAttachmentFormat;
-    out.samples = rendering->rasterizationSamples ? rendering->rasterizationSamples : 1;
+    if (const uint32_t samples = rendering->rasterizationSamples; samples != 0) out.samples = samples;
   }
   return out;
 }

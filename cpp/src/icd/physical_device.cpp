@@ -71,7 +71,7 @@ VkResult VKAPI_CALL GetPhysicalDeviceImageFormatProperties2(VkPhysicalDevice, co
                                                             VkImageFormatProperties2* pImageFormatProperties) {
   using External = VkPhysicalDeviceExternalImageFormatInfo;
   if (const auto* external = find_next<External>(pImageFormatInfo->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO);
-      external && external->handleType) {
+      external && external->handleType != 0) {
     pImageFormatProperties->imageFormatProperties = {};
     return VK_ERROR_FORMAT_NOT_SUPPORTED;  // no memory goes in or out
   }

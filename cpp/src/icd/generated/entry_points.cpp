@@ -15,6 +15,7 @@ EntryPoint row(const char* name, Level level, uint32_t version, ExtensionSet ext
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-size): one table
 std::span<const EntryPoint> entry_points() {
   static const EntryPoint rows[] = {
     row<&AcquireDrmDisplayEXT>("vkAcquireDrmDisplayEXT", Level::physical_device, 0, {Extension::EXT_acquire_drm_display}),

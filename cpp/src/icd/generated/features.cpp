@@ -127,6 +127,7 @@ void enable(const VkPhysicalDeviceFeatures& wanted, const Features& have, Featur
   take(wanted.inheritedQueries, have.inheritedQueries, enabled.inheritedQueries, "inheritedQueries", missing);
 }
 
+// NOLINTNEXTLINE(readability-function-size): one switch
 void fill(void* next, const Features& have) {
   for (auto* base = static_cast<VkBaseOutStructure*>(next); base; base = base->pNext) {
     switch (base->sType) {
@@ -889,6 +890,7 @@ void fill(void* next, const Features& have) {
   }
 }
 
+// NOLINTNEXTLINE(readability-function-size): one switch
 void enable(const void* next, const Features& have, Features& enabled, MissingFeatures& missing) {
   for (auto* base = static_cast<const VkBaseInStructure*>(next); base; base = base->pNext) {
     switch (base->sType) {

@@ -7,6 +7,7 @@
 
 namespace tilegpu::icd {
 
+// NOLINTNEXTLINE(readability-function-size): one switch
 void fill(void* next, const Properties& have) {
   for (auto* base = static_cast<VkBaseOutStructure*>(next); base; base = base->pNext) {
     switch (base->sType) {
