@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <cassert>
 #include <exception>
 
 namespace tilegpu {
@@ -13,6 +14,7 @@ void prepare_thread() {
 }
 
 Status check_compile_memory(const std::string& who) {
+  assert(!who.empty());
   void* address = mmap(nullptr, kCompileMemory_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED)
     return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY,
@@ -23,6 +25,7 @@ Status check_compile_memory(const std::string& who) {
 }
 
 std::string refused_text(const std::bad_alloc& error, const char* otherwise) {
+  assert(otherwise);
   if (const auto* known = dynamic_cast<const OutOfMemory*>(&error)) return std::to_string(known->size_B) + " bytes for " + known->wanted;
   return std::string("memory for ") + otherwise;
 }

@@ -6,6 +6,9 @@
 
 #include <sys/sysinfo.h>
 
+#include <algorithm>
+#include <bit>
+#include <cassert>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -244,10 +247,31 @@ Properties make_properties() {
   return p;
 }
 
+// What the specification wants of limits beside their least values, and of the order of memory types.
+void check(const Capabilities& c) {
+  [[maybe_unused]] const VkPhysicalDeviceLimits& l = c.core.limits;
+  assert(l.maxViewportDimensions[0] >= l.maxFramebufferWidth && l.maxViewportDimensions[1] >= l.maxFramebufferHeight);
+  assert(l.viewportBoundsRange[0] <= -2.0F * static_cast<float>(l.maxViewportDimensions[0]));
+  assert(l.maxFramebufferLayers <= l.maxImageArrayLayers && l.maxImageDimension3D <= l.maxImageDimension2D);
+  assert(std::has_single_bit(l.minUniformBufferOffsetAlignment) && std::has_single_bit(l.minStorageBufferOffsetAlignment));
+  assert(std::has_single_bit(l.nonCoherentAtomSize) && std::has_single_bit(l.minMemoryMapAlignment));
+  assert(l.maxCombinedClipAndCullDistances >= std::max(l.maxClipDistances, l.maxCullDistances));
+  assert(c.memory.memoryTypeCount == std::max(kTypeHost, kTypeLazy) + 1);
+  for (uint32_t later = 1; later < c.memory.memoryTypeCount; ++later)
+    for (uint32_t before = 0; before < later; ++before) {
+      [[maybe_unused]] const VkMemoryPropertyFlags a = c.memory.memoryTypes[before].propertyFlags;
+      [[maybe_unused]] const VkMemoryPropertyFlags b = c.memory.memoryTypes[later].propertyFlags;
+      assert((a & b) != b);  // a type that has less comes first
+    }
+}
+
 Capabilities make() {
   Capabilities c{};
   c.api_version = wanted_version();
-  for (const Extension e : kExtensions) c.extensions.add(e);
+  for (const Extension e : kExtensions) {
+    assert(!c.extensions.has(e));
+    c.extensions.add(e);
+  }
   c.features = make_features();
   c.properties = make_properties();
   c.core.apiVersion = c.api_version + VK_HEADER_VERSION;
@@ -269,6 +293,7 @@ Capabilities make() {
                                          VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
                                      kHeap};
   c.memory.memoryTypes[kTypeLazy] = {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT, kHeap};
+  check(c);
   return c;
 }
 

@@ -8,6 +8,7 @@ namespace tilegpu::icd {
 /// The first error of a recording stays; each is said.
 inline void record(VkCommandBuffer commands, const Status& status) {
   if (status) return;
+  assert(commands->device && commands->core);
   const VkResult result = fail(commands->device, status.error(), VK_ERROR_VALIDATION_FAILED_EXT);
   if (commands->result == VK_SUCCESS) commands->result = result;
 }

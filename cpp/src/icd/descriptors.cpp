@@ -53,7 +53,9 @@ std::pair<uint32_t, uint32_t> place(const DescriptorSetLayout& layout, uint32_t 
   for (const DescriptorBinding* at = layout.find(binding);
        at && element >= at->count && at->type != VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK;) {
     const DescriptorBinding* next = at + 1;
+    assert(at->binding == binding);
     if (next == layout.bindings().data() + layout.bindings().size()) break;
+    assert(next->binding > binding);  // a layout keeps them in order
     element -= at->count;
     at = next;
     binding = at->binding;

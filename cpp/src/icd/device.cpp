@@ -56,6 +56,7 @@ VkResult wanted_features(VkInstance instance, const VkDeviceCreateInfo& info, Fe
 VkResult VKAPI_CALL CreateDevice(VkPhysicalDevice physicalDevice, const VkDeviceCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
                                  VkDevice* pDevice) {
   const VkInstance instance = physicalDevice->instance;
+  assert(instance && &instance->physical_device == physicalDevice);
   auto device = std::make_unique<VkDevice_T>();
   device->instance = instance;
   if (const VkResult r = wanted_extensions(instance, *pCreateInfo, device->extensions); r != VK_SUCCESS) return r;

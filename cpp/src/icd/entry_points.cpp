@@ -4,6 +4,7 @@
 #include "icd/entry_points.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <string_view>
 
@@ -17,6 +18,8 @@ Extension find_extension(const char* name) {
 
 const EntryPoint* find_entry_point(const char* name) {
   const auto rows = entry_points();
+  assert(
+      std::is_sorted(rows.begin(), rows.end(), [](const EntryPoint& a, const EntryPoint& b) { return std::strcmp(a.name, b.name) < 0; }));
   const auto found = std::lower_bound(rows.begin(), rows.end(), std::string_view(name),
                                       [](const EntryPoint& row, std::string_view wanted) { return row.name < wanted; });
   return found != rows.end() && std::strcmp(found->name, name) == 0 ? &*found : nullptr;

@@ -4,6 +4,7 @@
 // Source: Vulkan specification, "Format Properties", "Additional Image Capabilities".
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "icd/capabilities.hpp"
 #include "tilegpu/pipeline.hpp"
@@ -14,6 +15,8 @@ namespace tilegpu::icd {
 VkFormatFeatureFlags2 image_features(VkFormat format) {
   const vk::FormatInfo* info = vk::find_format(format);
   if (!info) return 0;
+  assert((!info->blend || info->color_attachment) && (!info->linear_filter || info->sampled));
+  assert(!info->is_depth_stencil() || !info->color_attachment);
   VkFormatFeatureFlags2 flags = 0;
   if (info->sampled) flags |= VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_BIT | VK_FORMAT_FEATURE_2_BLIT_SRC_BIT;
   if (info->linear_filter) flags |= VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_FILTER_LINEAR_BIT;

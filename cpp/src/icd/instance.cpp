@@ -24,6 +24,7 @@ static VkResult list_extensions(bool of_instance, uint32_t* count, VkExtensionPr
       names.push_back(&kExtensionNames[i]);
   return enumerate(static_cast<uint32_t>(names.size()), count, out, [&](uint32_t i, VkExtensionProperties& p) {
     p = {};
+    assert(std::strlen(names[i]->name) < sizeof p.extensionName);
     std::strncpy(p.extensionName, names[i]->name, sizeof p.extensionName - 1);
     p.specVersion = names[i]->spec_version;
   });
@@ -80,6 +81,7 @@ void VKAPI_CALL DestroyInstance(VkInstance instance, const VkAllocationCallbacks
 }
 
 VkResult VKAPI_CALL EnumeratePhysicalDevices(VkInstance instance, uint32_t* pPhysicalDeviceCount, VkPhysicalDevice* pPhysicalDevices) {
+  assert(instance->physical_device.instance == instance);
   return enumerate(1, pPhysicalDeviceCount, pPhysicalDevices, [&](uint32_t, VkPhysicalDevice& out) { out = &instance->physical_device; });
 }
 

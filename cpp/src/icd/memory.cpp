@@ -31,12 +31,14 @@ VkResult VKAPI_CALL AllocateMemory(VkDevice device, const VkMemoryAllocateInfo* 
     }
     memory->core = *core;
   }
+  assert((memory->core == nullptr) == (pAllocateInfo->memoryTypeIndex == kTypeLazy));
   *pMemory = memory.release();
   return VK_SUCCESS;
 }
 
 void VKAPI_CALL FreeMemory(VkDevice device, VkDeviceMemory memory, const VkAllocationCallbacks*) {
   if (!memory) return;
+  assert(!memory->core || device->allocated_B >= memory->size_B);
   if (memory->core) device->allocated_B -= memory->size_B;
   delete memory;
 }

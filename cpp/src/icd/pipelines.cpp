@@ -171,6 +171,7 @@ void take_targets(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreate
   const VkRenderPass_T& pass = *in.renderPass;
   const Subpass& subpass = pass.subpasses[in.subpass];
   const SubpassTargets targets = targets_of(pass, in.subpass);
+  assert(targets.color.size() == subpass.color.size() && subpass.color.size() <= out.input_attachments.color.size());
   out.color_formats = targets.color;
   out.depth_format = targets.depth, out.stencil_format = targets.stencil;
   out.input_attachments.color.fill(VK_ATTACHMENT_UNUSED);
@@ -244,6 +245,7 @@ VkResult VKAPI_CALL CreateGraphicsPipelines(VkDevice device, VkPipelineCache, ui
   for (uint32_t i = 0; i < createInfoCount; ++i) {
     pPipelines[i] = nullptr;
     const VkResult r = create(device, pCreateInfos[i], &pPipelines[i]);
+    assert((r == VK_SUCCESS) == (pPipelines[i] != nullptr));
     if (first == VK_SUCCESS) first = r;
   }
   return first;

@@ -29,6 +29,7 @@ VkResult VKAPI_CALL GetQueryPoolResults(VkDevice device, VkQueryPool queryPool, 
                                         void* pData, VkDeviceSize stride, VkQueryResultFlags flags) {
   if (flags & VK_QUERY_RESULT_WAIT_BIT)
     if (const VkResult r = wait_idle(&device->queue); r != VK_SUCCESS) return r;
+  assert(queryPool->core->values.size() == queryPool->core->available.size());
   const bool wide = flags & VK_QUERY_RESULT_64_BIT;
   const size_t word_B = wide ? 8 : 4;
   const size_t result_B = flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT ? 2 * word_B : word_B;
@@ -49,6 +50,7 @@ VkResult VKAPI_CALL GetQueryPoolResults(VkDevice device, VkQueryPool queryPool, 
     else
       out += word_B, result = VK_NOT_READY;
     if (flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT) put(available);
+    assert(out == static_cast<uint8_t*>(pData) + i * stride + result_B);
   }
   return result;
 }

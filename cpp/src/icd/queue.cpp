@@ -23,6 +23,7 @@ void defer(VkQueue queue) {
   std::unique_lock guard(queue->lock);
   while (!queue->ending) {
     if (!queue->deferred.empty() && may_go(device, queue->deferred.front())) {
+      assert(guard.owns_lock());
       Batch batch = std::move(queue->deferred.front());
       queue->deferred.pop_front();
       (void)submit_now(queue, std::move(batch));
@@ -55,6 +56,7 @@ VkResult submit_now(VkQueue queue, Batch batch) {
       device->lost = true;
       return fail(device, VK_ERROR_DEVICE_LOST, "vkQueueSubmit: " + submitted.error().message);
     }
+    assert(*submitted);
     queue->last = *submitted;
   }
   {
@@ -107,6 +109,7 @@ VkResult wait_idle(VkQueue queue) {
 void end_queue(VkQueue queue) {
   {
     const std::lock_guard guard(queue->lock);
+    assert(!queue->ending);
     queue->ending = true;
   }
   queue->device->timeline_moved.notify_all();

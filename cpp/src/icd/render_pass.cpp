@@ -31,6 +31,7 @@ Subpass subpass_of(const Description& in) {
 
 // Inputs that are not attachments of the subpass otherwise become some: they are read where they lie, in tile memory.
 void add_inputs(Subpass& subpass, const std::vector<VkAttachmentDescription2>& attachments) {
+  assert(subpass.color.size() == subpass.resolve.size());
   for (const uint32_t input : subpass.inputs) {
     if (input == VK_ATTACHMENT_UNUSED) continue;
     const vk::FormatInfo* format = vk::find_format(attachments[input].format);
@@ -90,6 +91,7 @@ SubpassTargets targets_of(const VkRenderPass_T& pass, uint32_t number) {
   }
   if (subpass.depth_stencil == VK_ATTACHMENT_UNUSED) return out;
   const VkAttachmentDescription2& a = pass.attachments[subpass.depth_stencil];
+  assert(vk::find_format(a.format));  // else there were no pass
   const vk::FormatInfo& info = *vk::find_format(a.format);
   if (info.depth_bits) out.depth = a.format;
   if (info.stencil_bits) out.stencil = a.format;
@@ -170,6 +172,7 @@ struct Ops {
 
 // The attachment's own at its first and last use; between subpasses contents are kept.
 Ops ops_of(const VkRenderPass_T& pass, uint32_t attachment, uint32_t subpass, bool stencil) {
+  assert(pass.uses.size() == pass.attachments.size());
   const VkAttachmentDescription2& a = pass.attachments[attachment];
   const auto [first, last] = pass.uses[attachment];
   assert(first <= subpass && subpass <= last);
@@ -196,6 +199,7 @@ void begin_subpass(VkCommandBuffer commands) {
   const OpenPass& open = commands->pass;
   assert(open.render_pass && open.subpass < open.render_pass->subpasses.size());
   const Subpass& subpass = open.render_pass->subpasses[open.subpass];
+  assert(subpass.color.size() == subpass.resolve.size() && subpass.color.size() <= kMaxColorAttachments);
   RenderingInfo info;
   info.render_area = open.area;
   info.layer_count = open.layers;

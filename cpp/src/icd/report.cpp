@@ -62,11 +62,13 @@ void say(VkInstance instance, VkDebugUtilsMessageSeverityFlagBitsEXT severity, c
 }
 
 VkResult fail(VkInstance instance, VkResult result, const std::string& text) {
+  assert(result < 0 && !text.empty());  // else the error were silent after all
   say(instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT, text);
   return result;
 }
 
 VkResult fail(VkDevice device, const Error& error, VkResult otherwise) {
+  assert(error.code != VK_SUCCESS);
   const bool vulkans = error.code == VK_ERROR_OUT_OF_HOST_MEMORY || error.code == VK_ERROR_OUT_OF_DEVICE_MEMORY ||
                        error.code == VK_ERROR_FORMAT_NOT_SUPPORTED;
   return fail(device, vulkans ? error.code : otherwise, error.message);

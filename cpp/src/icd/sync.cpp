@@ -68,6 +68,7 @@ VkResult check(VkDevice device, const tilegpu::Submission& submission) {
 
 uint64_t reached(Semaphore& semaphore) {
   size_t done = 0;
+  assert(std::all_of(semaphore.pending.begin(), semaphore.pending.end(), [](const auto& later) { return later.second != nullptr; }));
   while (done < semaphore.pending.size() && semaphore.pending[done].second->signaled()) {
     semaphore.value = std::max(semaphore.value, semaphore.pending[done].first);
     done++;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "icd/wsi/surface.hpp"
 
@@ -17,6 +18,7 @@ void put_u32(std::vector<uint8_t>& out, uint32_t value) {
 }
 
 void put_chunk(std::vector<uint8_t>& out, const char* type, const std::vector<uint8_t>& data) {
+  assert(std::strlen(type) == 4);
   put_u32(out, static_cast<uint32_t>(data.size()));
   const size_t start = out.size();
   out.insert(out.end(), type, type + 4);

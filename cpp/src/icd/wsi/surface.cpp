@@ -3,6 +3,8 @@
 // In: VkSurfaceKHR of the loader. Out: capabilities, formats, modes. Source: Vulkan specification, "WSI Surface", "Surface Queries".
 #include "icd/wsi/surface.hpp"
 
+#include <algorithm>
+
 #include "icd/generated/commands.hpp"
 #include "icd/report.hpp"
 
@@ -70,6 +72,8 @@ VkResult VKAPI_CALL GetPhysicalDeviceSurfaceCapabilities2KHR(VkPhysicalDevice ph
 
 VkResult VKAPI_CALL GetPhysicalDeviceSurfaceFormatsKHR(VkPhysicalDevice, VkSurfaceKHR, uint32_t* pSurfaceFormatCount,
                                                        VkSurfaceFormatKHR* pSurfaceFormats) {
+  assert(std::all_of(std::begin(kFormats), std::end(kFormats),
+                     [](VkFormat format) { return (image_features(format) & VK_FORMAT_FEATURE_2_COLOR_ATTACHMENT_BIT) != 0; }));
   return enumerate(std::size(kFormats), pSurfaceFormatCount, pSurfaceFormats,
                    [](uint32_t i, VkSurfaceFormatKHR& out) { out = {kFormats[i], VK_COLOR_SPACE_SRGB_NONLINEAR_KHR}; });
 }

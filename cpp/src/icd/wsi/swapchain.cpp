@@ -124,7 +124,9 @@ void VKAPI_CALL DestroySwapchainKHR(VkDevice, VkSwapchainKHR swapchain, const Vk
     swapchain->ending = true;
   }
   swapchain->changed.notify_all();
+  assert(swapchain->presenting.joinable());
   swapchain->presenting.join();
+  assert(swapchain->queue.empty());  // what was presented was shown
   delete swapchain;
 }
 
@@ -142,6 +144,7 @@ VkResult VKAPI_CALL AcquireNextImageKHR(VkDevice device, VkSwapchainKHR swapchai
   if (!swapchain->changed.wait_until(guard, deadline_of(timeout), ready)) return VK_TIMEOUT;
   if (swapchain->state < 0) return swapchain->state;
   if (swapchain->retired) return VK_ERROR_OUT_OF_DATE_KHR;
+  assert(!swapchain->free.empty());
   *pImageIndex = swapchain->free.front();
   swapchain->free.pop_front();
   signal(semaphore, fence);

@@ -124,6 +124,7 @@ class XcbWindow : public Window {
     if (!at) return VK_ERROR_SURFACE_LOST_KHR;
     const size_t size_B = size_t{picture.width_px} * picture.height_px * 4;
     if (shm_ && reserve(size_B)) {
+      assert(x_.shm_put_image && shared_.data && shared_.size_B >= size_B);
       copy(picture, 0, picture.height_px, shared_.data);
       x_.shm_put_image(connection_, window_, gc_, static_cast<uint16_t>(picture.width_px), static_cast<uint16_t>(picture.height_px), 0, 0,
                        static_cast<uint16_t>(picture.width_px), static_cast<uint16_t>(picture.height_px), 0, 0, at->depth, kZPixmap, 0,

@@ -103,6 +103,7 @@ struct BackgroundCrew::State {
     changed.notify_all();
     for (std::thread& thread : threads) thread.join();
     threads.clear();
+    assert(running == 0);
   }
 };
 

@@ -96,6 +96,7 @@ uint8_t* CodeMemory::take_pages(size_t size_B) {
     chunks_.push_back({static_cast<uint8_t*>(memory), chunk_B});
     next_ = chunks_.back().start, left_B_ = chunk_B;
   }
+  assert(next_ && size_B <= left_B_);
   uint8_t* pages = next_;
   next_ += size_B, left_B_ -= size_B;
   return pages;
@@ -133,8 +134,12 @@ Expected<void*> CodeMemory::place(const std::string& object, const std::string& 
   const size_t pages_B = round_up(std::max<uint64_t>(slot + slots * kSlot_B, 1), kPage_B);
   uint8_t* base = take_pages(pages_B);
   if (!base) return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "the system refuses " + std::to_string(pages_B) + " bytes for code"};
-  for (size_t k = 0; k < o.sections.size(); ++k)
-    if (is_loaded(o.sections[k])) std::memcpy(base + offset[k], o.bytes + o.sections[k].sh_offset, o.sections[k].sh_size);
+  for (size_t k = 0; k < o.sections.size(); ++k) {
+    const Elf64_Shdr& s = o.sections[k];
+    if (!is_loaded(s)) continue;
+    assert(offset[k] + s.sh_size <= pages_B && o.inside(s.sh_offset, s.sh_size));
+    std::memcpy(base + offset[k], o.bytes + s.sh_offset, s.sh_size);
+  }
 
   const auto defined = [&](const Elf64_Sym& s) {
     return s.st_shndx != SHN_UNDEF && s.st_shndx < o.sections.size() && is_loaded(o.sections[s.st_shndx]) &&

@@ -54,6 +54,7 @@ Status run_compiles(uint32_t threads, const std::vector<std::function<Status()>>
   const auto* outer = std::exchange(on_compile, threads > 1 && tasks.size() > 1 ? &call_helpers : nullptr);
   take_tasks();
   on_compile = outer;
+  assert(helpers.size() < threads && next.load() >= tasks.size());
   for (std::thread& helper : helpers) helper.join();
   for (const auto& error : errors)
     if (error) return *error;

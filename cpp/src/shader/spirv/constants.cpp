@@ -228,6 +228,7 @@ Status Evaluator::measure(uint32_t type) {
   }
   if (depth > kMaxTypeDepth)
     return error("type " + std::to_string(type) + " nests more than " + std::to_string(kMaxTypeDepth) + " types, the limit");
+  assert(size.scalars <= kTooMany && size.parts <= kTooMany);
   static_assert(kMaxTypeDepth <= UINT8_MAX);
   depths[type] = static_cast<uint8_t>(depth);
   return Ok{};

@@ -106,6 +106,7 @@ std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint
   if (declared && declared->count > 1 && m.storage_of(variable) == spv::StorageClassOutput) mark(0, count);  // initialised
   for (uint32_t id : m.reachable) {
     for (const BasicBlock& b : m.functions.at(id).blocks) {
+      assert(b.first <= b.end && b.end <= m.instructions.size());
       for (uint32_t k = b.first; k < b.end; ++k) {
         const Instruction& i = m.instructions[k];
         if (i.op == spv::OpAccessChain || i.op == spv::OpInBoundsAccessChain) {
