@@ -22,8 +22,8 @@ T take(Expected<T> value) {
   if (!CHECK_MESSAGE(value, value ? "" : value.error().message)) std::abort();
   return std::move(*value);
 }
-inline void must(Status status) { CHECK_MESSAGE(status, status ? "" : status.error().message); }
-inline void refused(Status status, const char* text) {
+inline void must(const Status& status) { CHECK_MESSAGE(status, status ? "" : status.error().message); }
+inline void refused(const Status& status, const char* text) {
   if (!CHECK_MESSAGE(!status, std::string("not refused: ") + text)) return;
   CHECK_MESSAGE(status.error().message.find(text) != std::string::npos, status.error().message);
 }
@@ -39,7 +39,9 @@ inline uint32_t word(const Ptr<Buffer>& of, size_t at) {
   std::memcpy(&w, of->data() + 4 * at, 4);
   return w;
 }
-inline Descriptor of(Ptr<Buffer> b, uint64_t offset_B = 0, uint64_t range_B = VK_WHOLE_SIZE) { return {std::move(b), offset_B, range_B, {}, {}}; }
+inline Descriptor of(Ptr<Buffer> b, uint64_t offset_B = 0, uint64_t range_B = VK_WHOLE_SIZE) {
+  return {std::move(b), offset_B, range_B, {}, {}};
+}
 
 /// One texel of `value`, as uint.
 inline Ptr<ImageView> texel(uint32_t value, uint32_t width_px = 1) {

@@ -8,8 +8,7 @@ using namespace tilegpu::test;
 namespace {
 
 constexpr uint32_t kCount = 1000, kDraws = 50;
-const char* const kDeclarations =
-    "layout(set=0, binding=0) uniform usampler2D t[1000]; layout(set=1, binding=0) uniform U { uint k; };";
+const char* const kDeclarations = "layout(set=0, binding=0) uniform usampler2D t[1000]; layout(set=1, binding=0) uniform U { uint k; };";
 const char* const kBody = "r = texture(t[k], vec2(0.5)).x;";
 
 Layouts layouts(VkDescriptorBindingFlags flags) {

@@ -165,7 +165,7 @@ void the_cache_is_bounded_and_compiles_once(Device& device) {
   const Ptr<const pipeline::Program>& program = (*made)->shared_program();
   shader::Jit& jit = *device.state().jit;
   pipeline::ResolveCache cache(3);
-  GraphicsState state = (*made)->info();
+  GraphicsState state = static_cast<const GraphicsState&>((*made)->info());
   std::vector<Ptr<const pipeline::Resolved>> found(4);
   std::vector<std::thread> threads;
   for (size_t i = 0; i < found.size(); i++)

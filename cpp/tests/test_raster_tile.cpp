@@ -251,9 +251,8 @@ struct Reference {
           bool keep = true;
           if (push.flags & kDiscard && (v >> 8 & 3) == 0) keep = false;
           if (push.flags & kMask && !(v >> 4 >> s & 1)) keep = false;
-          if (push.flags & kAlpha &&
-              s >= static_cast<uint32_t>(static_cast<float>(v & 255) / 255.0f * static_cast<float>(scene.samples) + 0.5f))
-            keep = false;
+          const float covered = static_cast<float>(v & 255) / 255.0f * static_cast<float>(scene.samples);
+          if (push.flags & kAlpha && static_cast<float>(s) + 0.5f > covered) keep = false;
           if (!keep) live &= ~(1u << s);
         }
         if (!early) {
