@@ -75,6 +75,32 @@ void stages_come_in_any_order_and_once(Device& device) {
   says(refused.error(), "two fragment shaders");
 }
 
+/// What comes of them stands in test_vulkan_subpasses.cpp.
+void locations_are_given_once(Device& device) {
+  GraphicsPipelineCreateInfo info = info_of({});
+  info.color_formats = {VK_FORMAT_R32_UINT, VK_FORMAT_R8G8B8A8_UNORM};
+  info.attachment_locations = {VK_ATTACHMENT_UNUSED, 0, 2, 3, 4, 5, 6, 7};  // integers, which the shader does not write
+  auto made = device.create_pipeline(info);
+  if (CHECK_MESSAGE(made, made ? "" : made.error().message)) CHECK((*made)->resolved()->written_targets == 2);
+  info.attachment_locations[0] = 0;
+  auto refused = device.create_pipeline(info);
+  CHECK(!refused);
+  says(refused.error(), "color[0] has format r32_uint, but the fragment shader's 'o_color' is of base type float");
+  info.color_formats[0] = VK_FORMAT_R8G8B8A8_UNORM;
+  refused = device.create_pipeline(info);
+  CHECK(!refused);
+  says(refused.error(), "attachment_locations of color[1] is 0, as of another attachment; give each its own");
+  info.attachment_locations[0] = 8;
+  refused = device.create_pipeline(info);
+  CHECK(!refused);
+  says(refused.error(), "attachment_locations of color[0] is 8; locations go from 0 to 7");
+  info.attachment_locations[0] = 1;
+  info.untested_aspects = VK_IMAGE_ASPECT_COLOR_BIT;
+  refused = device.create_pipeline(info);
+  CHECK(!refused);
+  says(refused.error(), "untested_aspects is 1; depth (2) and stencil (4) are allowed");
+}
+
 void every_state_is_known() {
   for (uint32_t i = 0; i < kDynamicStates; i++) {
     const DynamicStateInfo& info = dynamic_state_info(static_cast<DynamicState>(i));
@@ -197,6 +223,7 @@ int main() {
   if (!CHECK(device)) return test::finish("test_programs");
   neighbours_are_connected();
   stages_come_in_any_order_and_once(**device);
+  locations_are_given_once(**device);
   every_state_is_known();
   few_states_are_resolved(*device);
   the_cache_is_bounded_and_compiles_once(**device);

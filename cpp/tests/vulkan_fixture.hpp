@@ -31,7 +31,7 @@ namespace tilegpu::test {
   X(CreateDescriptorSetLayout) X(DestroyDescriptorSetLayout) X(CreatePipelineLayout) X(DestroyPipelineLayout) \
   X(CreateGraphicsPipelines) X(DestroyPipeline) X(CreateDescriptorPool) X(DestroyDescriptorPool) X(AllocateDescriptorSets) \
   X(UpdateDescriptorSets) X(CreateCommandPool) X(DestroyCommandPool) X(AllocateCommandBuffers) X(BeginCommandBuffer) \
-  X(EndCommandBuffer) X(CmdBeginRenderPass) X(CmdNextSubpass) X(CmdEndRenderPass) X(CmdBindPipeline) X(CmdSetViewport) \
+  X(EndCommandBuffer) X(CmdBeginRenderPass) X(CmdNextSubpass) X(CmdEndRenderPass) X(CmdClearAttachments) X(CmdBindPipeline) X(CmdSetViewport) \
   X(CmdSetScissor) X(CmdPushConstants) X(CmdBindDescriptorSets) X(CmdBindVertexBuffers) X(CmdDraw) X(CmdCopyImageToBuffer) \
   X(CmdPipelineBarrier) X(CmdFillBuffer) X(CmdDispatch) X(QueueSubmit) X(QueueWaitIdle) X(DeviceWaitIdle) X(CreateFence) \
   X(DestroyFence) X(WaitForFences) X(GetFenceStatus) X(ResetFences) X(CreateSemaphore) X(DestroySemaphore) X(SignalSemaphore) \
@@ -49,11 +49,12 @@ struct Program {
   VkDevice device = nullptr;
   VkQueue queue = nullptr;
   VkCommandPool pool = nullptr;
-  std::vector<std::string> said;
+  std::vector<std::string> said, told;  // warnings and errors; the rest
 
   static VkBool32 VKAPI_CALL hear(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT,
                                   const VkDebugUtilsMessengerCallbackDataEXT* data, void* self) {
-    if (severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT) static_cast<Program*>(self)->said.emplace_back(data->pMessage);
+    const bool loud = severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT;
+    (loud ? static_cast<Program*>(self)->said : static_cast<Program*>(self)->told).emplace_back(data->pMessage);
     return VK_FALSE;
   }
 
@@ -151,10 +152,11 @@ struct Program {
     VkImageView view;
     VkDeviceMemory memory;
   };
-  BoundImage image(VkFormat format, uint32_t width_px, uint32_t height_px, VkImageUsageFlags usage, bool lazy = false) {
+  BoundImage image(VkFormat format, uint32_t width_px, uint32_t height_px, VkImageUsageFlags usage, bool lazy = false,
+                   VkSampleCountFlagBits samples = VK_SAMPLE_COUNT_1_BIT) {
     VkImageCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
     info.imageType = VK_IMAGE_TYPE_2D, info.format = format, info.extent = {width_px, height_px, 1};
-    info.mipLevels = info.arrayLayers = 1, info.samples = VK_SAMPLE_COUNT_1_BIT, info.usage = usage;
+    info.mipLevels = info.arrayLayers = 1, info.samples = samples, info.usage = usage;
     BoundImage out{};
     CHECK(CreateImage(device, &info, nullptr, &out.image) == VK_SUCCESS);
     VkMemoryRequirements needs;
@@ -164,7 +166,8 @@ struct Program {
     CHECK(BindImageMemory(device, out.image, out.memory, 0) == VK_SUCCESS);
     VkImageViewCreateInfo view{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
     view.image = out.image, view.viewType = VK_IMAGE_VIEW_TYPE_2D, view.format = format;
-    view.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+    const bool depth = usage & VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
+    view.subresourceRange = {static_cast<VkImageAspectFlags>(depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT), 0, 1, 0, 1};
     CHECK(CreateImageView(device, &view, nullptr, &out.view) == VK_SUCCESS);
     return out;
   }

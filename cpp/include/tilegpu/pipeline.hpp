@@ -41,6 +41,11 @@ struct GraphicsPipelineCreateInfo : GraphicsState {
   std::vector<VkFormat> color_formats;  ///< UNDEFINED: attachment unused by this pipeline
   VkFormat depth_format = VK_FORMAT_UNDEFINED, stencil_format = VK_FORMAT_UNDEFINED;
   InputAttachmentIndices input_attachments;
+  /// VkRenderingAttachmentLocationInfo: the shader's location that each colour attachment takes, no two the same; VK_ATTACHMENT_UNUSED: the
+  /// attachment is not written.
+  std::array<uint32_t, kMaxColorAttachments> attachment_locations = {0, 1, 2, 3, 4, 5, 6, 7};
+  /// Depth, stencil: left alone, whatever the state says. A subpass may be without what the pass that it is part of has.
+  VkImageAspectFlags untested_aspects = 0;
   std::string label;
 };
 

@@ -126,6 +126,8 @@ void fields(A& a, GraphicsPipelineCreateInfo& i) {
   a.list(i.color_formats, 4, kMaxColorAttachments, "color formats", [&](VkFormat& f) { a.number(f, "format"); });
   a.number(i.depth_format, "format"), a.number(i.stencil_format, "format");
   for (uint32_t& index : i.input_attachments.color) a.number(index, "input attachment");
+  for (uint32_t& location : i.attachment_locations) a.number(location, "attachment location");
+  a.number(i.untested_aspects, "untested aspects");
   for (std::optional<uint32_t>* index : {&i.input_attachments.depth, &i.input_attachments.stencil}) {
     bool there = index->has_value();
     uint32_t value = index->value_or(0);

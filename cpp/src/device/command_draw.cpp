@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "device/binding_tables.hpp"
 #include "device/recorder.hpp"
@@ -66,7 +67,10 @@ Status take_state(Recorder& r, const command::Pass& pass) {
   const Pipeline& pipeline = *r.dynamic.pipeline();
   const auto named = [&](const Error& error) { return Error{error.code, pass_name(pass) + ", " + error.message}; };
   if (Status ok = r.dynamic.take(); !ok) return named(ok.error());
-  const GraphicsState& state = r.dynamic.state();
+  std::optional<GraphicsState> without_tests;
+  if (const VkImageAspectFlags left_out = pipeline.info().untested_aspects)
+    pipeline::leave_out_tests(left_out, without_tests.emplace(r.dynamic.state()).depth_stencil);
+  const GraphicsState& state = without_tests ? *without_tests : r.dynamic.state();
   if (Status ok = check_targets(pass, pipeline, state); !ok) return ok.error();
   if (r.dynamic.needs_resolving()) {
     if (pipeline.resolved()) {

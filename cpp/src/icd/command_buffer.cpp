@@ -83,6 +83,8 @@ VkResult VKAPI_CALL BeginCommandBuffer(VkCommandBuffer commandBuffer, const VkCo
       pBeginInfo->flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT) {
     commandBuffer->pass = {};
     commandBuffer->pass.rendering = true;
+    commandBuffer->pass.render_pass = pBeginInfo->pInheritanceInfo->renderPass;
+    commandBuffer->pass.subpass = pBeginInfo->pInheritanceInfo->subpass;
     const Status ok = commandBuffer->core->begin(inheritance_of(*pBeginInfo->pInheritanceInfo));
     return ok ? VK_SUCCESS : fail(commandBuffer->device, ok.error());
   }

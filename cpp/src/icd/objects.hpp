@@ -82,7 +82,7 @@ namespace tilegpu::icd {
 
 /// The render pass that is being recorded.
 struct OpenPass {
-  VkRenderPass render_pass = nullptr;  ///< null: none, or dynamic rendering
+  VkRenderPass render_pass = nullptr;  ///< null: none, or dynamic rendering; of a secondary command buffer the inherited one
   uint32_t subpass = 0;
   bool rendering = false;
   VkRect2D area = {};
@@ -187,9 +187,19 @@ namespace tilegpu::icd {
 
 /// Of a VkSubpassDescription2, attachments by number; VK_ATTACHMENT_UNUSED where there is none.
 struct Subpass {
-  std::vector<uint32_t> color;    ///< those that the shader writes, by location; then those that are only read as inputs
+  std::vector<uint32_t> color;    ///< that the shader writes, by location
   std::vector<uint32_t> resolve;  ///< of each color
   std::vector<uint32_t> inputs;   ///< by InputAttachmentIndex
+  uint32_t depth_stencil = VK_ATTACHMENT_UNUSED, depth_stencil_resolve = VK_ATTACHMENT_UNUSED;
+  VkResolveModeFlagBits depth_resolve_mode = VK_RESOLVE_MODE_NONE, stencil_resolve_mode = VK_RESOLVE_MODE_NONE;
+  uint32_t tile_pass = 0;  ///< its number in VkRenderPass_T::tile_passes
+};
+
+/// Subpasses that are one pass of tiles (icd/subpass.hpp). Attachments by number.
+struct TilePass {
+  uint32_t first = 0, last = 0;   ///< subpasses
+  std::vector<uint32_t> color;    ///< written, or read as inputs, by any of them
+  std::vector<uint32_t> resolve;  ///< of each color
   uint32_t depth_stencil = VK_ATTACHMENT_UNUSED, depth_stencil_resolve = VK_ATTACHMENT_UNUSED;
   VkResolveModeFlagBits depth_resolve_mode = VK_RESOLVE_MODE_NONE, stencil_resolve_mode = VK_RESOLVE_MODE_NONE;
 };
@@ -199,6 +209,8 @@ struct Subpass {
 struct VkRenderPass_T {
   std::vector<VkAttachmentDescription2> attachments;  ///< pNext is null
   std::vector<tilegpu::icd::Subpass> subpasses;
+  std::vector<VkSubpassDependency2> dependencies;  ///< pNext is null
+  std::vector<tilegpu::icd::TilePass> tile_passes;
   std::vector<std::pair<uint32_t, uint32_t>> uses;  ///< of each attachment: the first and the last subpass
 };
 struct VkFramebuffer_T {

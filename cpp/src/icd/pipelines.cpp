@@ -154,7 +154,12 @@ void take_depth_stencil(const VkPipelineDepthStencilStateCreateInfo& in, DepthSt
 void take_blending(const VkPipelineColorBlendStateCreateInfo& in, GraphicsPipelineCreateInfo& out) {
   out.blend.logic_op_enable = in.logicOpEnable;
   out.blend.logic_op = in.logicOp;
-  out.blend.attachments.assign(in.pAttachments, in.pAttachments + in.attachmentCount);
+  // Vulkan has them by the subpass's colours, the core by the attachments of the pass, which may be in another order.
+  out.blend.attachments.clear();
+  for (size_t i = 0; i < out.color_formats.size(); ++i) {
+    const uint32_t location = out.attachment_locations[i];
+    out.blend.attachments.push_back(location < in.attachmentCount ? in.pAttachments[location] : VkPipelineColorBlendAttachmentState{});
+  }
   std::copy(in.blendConstants, in.blendConstants + 4, out.blend_constants.begin());
 }
 
@@ -170,15 +175,22 @@ void take_targets(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreate
   }
   const VkRenderPass_T& pass = *in.renderPass;
   const Subpass& subpass = pass.subpasses[in.subpass];
+  const TilePass& tiles = pass.tile_passes[subpass.tile_pass];
   const SubpassTargets targets = targets_of(pass, in.subpass);
   assert(targets.color.size() == subpass.color.size() && subpass.color.size() <= out.input_attachments.color.size());
   out.color_formats = targets.color;
   out.depth_format = targets.depth, out.stencil_format = targets.stencil;
   out.input_attachments.color.fill(VK_ATTACHMENT_UNUSED);
-  for (size_t i = 0; i < subpass.color.size(); ++i)
-    if (subpass.color[i] != VK_ATTACHMENT_UNUSED) out.input_attachments.color[i] = input_of(subpass, subpass.color[i]);
-  if (subpass.depth_stencil == VK_ATTACHMENT_UNUSED) return;
-  const uint32_t input = input_of(subpass, subpass.depth_stencil);
+  out.attachment_locations.fill(VK_ATTACHMENT_UNUSED);
+  for (size_t i = 0; i < tiles.color.size(); ++i)
+    if (tiles.color[i] != VK_ATTACHMENT_UNUSED) {
+      out.input_attachments.color[i] = input_of(subpass, tiles.color[i]);
+      out.attachment_locations[i] = location_of(subpass, tiles.color[i]);
+    }
+  if (subpass.depth_stencil == VK_ATTACHMENT_UNUSED)  // of the subpass; the others of its tile pass may have one
+    out.untested_aspects = VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT;
+  if (tiles.depth_stencil == VK_ATTACHMENT_UNUSED) return;
+  const uint32_t input = input_of(subpass, tiles.depth_stencil);
   if (targets.depth != VK_FORMAT_UNDEFINED) out.input_attachments.depth = input;
   if (targets.stencil != VK_FORMAT_UNDEFINED) out.input_attachments.stencil = input;
 }
@@ -199,10 +211,12 @@ void take_state(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateIn
   if (in.pRasterizationState) take_rasterization(*in.pRasterizationState, out.rasterization);
   const bool discards = out.rasterization.rasterizer_discard && !is_dynamic(in, {VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE});
   if (discards) return;  // the pointers below may lead anywhere
-  const bool depth_stencil = out.depth_format != VK_FORMAT_UNDEFINED || out.stencil_format != VK_FORMAT_UNDEFINED;
+  const bool depth_stencil =
+      (out.depth_format != VK_FORMAT_UNDEFINED || out.stencil_format != VK_FORMAT_UNDEFINED) && !out.untested_aspects;
+  const bool colors = in.renderPass ? !in.renderPass->subpasses[in.subpass].color.empty() : !out.color_formats.empty();
   if (in.pMultisampleState) take_multisample(*in.pMultisampleState, out.multisample);
   if (in.pDepthStencilState && depth_stencil) take_depth_stencil(*in.pDepthStencilState, out.depth_stencil);
-  if (in.pColorBlendState && !out.color_formats.empty()) take_blending(*in.pColorBlendState, out);
+  if (in.pColorBlendState && colors) take_blending(*in.pColorBlendState, out);
 }
 
 void take_viewport(const VkGraphicsPipelineCreateInfo& in, VkPipeline_T& out) {

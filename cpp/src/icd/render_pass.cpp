@@ -29,19 +29,18 @@ Subpass subpass_of(const Description& in) {
   return out;
 }
 
-// Inputs that are not attachments of the subpass otherwise become some: they are read where they lie, in tile memory.
-void add_inputs(Subpass& subpass, const std::vector<VkAttachmentDescription2>& attachments) {
-  assert(subpass.color.size() == subpass.resolve.size());
-  for (const uint32_t input : subpass.inputs) {
-    if (input == VK_ATTACHMENT_UNUSED) continue;
-    const vk::FormatInfo* format = vk::find_format(attachments[input].format);
-    if (format && format->is_depth_stencil()) {
-      if (subpass.depth_stencil == VK_ATTACHMENT_UNUSED) subpass.depth_stencil = input;
-    } else if (std::find(subpass.color.begin(), subpass.color.end(), input) == subpass.color.end()) {
-      subpass.color.push_back(input);
-      subpass.resolve.push_back(VK_ATTACHMENT_UNUSED);
-    }
-  }
+// With the masks of VK_KHR_synchronization2, where they are given. Those that 32 bits don't hold are no accesses of a tile.
+VkSubpassDependency2 dependency_of(const VkSubpassDependency2& in) {
+  VkSubpassDependency2 out = in;
+  out.pNext = nullptr;
+  const auto* barrier = find_next<VkMemoryBarrier2>(in.pNext, VK_STRUCTURE_TYPE_MEMORY_BARRIER_2);
+  if (!barrier) return out;
+  const auto narrow = [](uint64_t mask, uint32_t otherwise) { return mask >> 32 ? otherwise : static_cast<uint32_t>(mask); };
+  out.srcStageMask = narrow(barrier->srcStageMask, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+  out.dstStageMask = narrow(barrier->dstStageMask, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+  out.srcAccessMask = narrow(barrier->srcAccessMask, VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
+  out.dstAccessMask = narrow(barrier->dstAccessMask, VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
+  return out;
 }
 
 void note_uses(VkRenderPass_T& pass) {
@@ -56,9 +55,19 @@ void note_uses(VkRenderPass_T& pass) {
     const Subpass& subpass = pass.subpasses[s];
     for (const uint32_t a : subpass.color) note(a, s);
     for (const uint32_t a : subpass.resolve) note(a, s);
+    for (const uint32_t a : subpass.inputs) note(a, s);
     note(subpass.depth_stencil, s);
     note(subpass.depth_stencil_resolve, s);
   }
+}
+
+// What a program can learn of its subpasses, where it listens to VERBOSE messages.
+void explain_tile_passes(VkDevice device, const VkRenderPass_T& pass, const std::vector<std::string>& apart) {
+  if (pass.subpasses.size() < 2) return;
+  std::string text = "render pass: " + std::to_string(pass.subpasses.size()) + " subpasses are " + std::to_string(pass.tile_passes.size()) +
+                     (pass.tile_passes.size() == 1 ? " tile pass" : " tile passes");
+  for (const std::string& why : apart) text += "; " + why;
+  say(device->instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_VERBOSE_BIT_EXT, text);
 }
 
 VkResult finish(VkDevice device, std::unique_ptr<VkRenderPass_T> pass, VkRenderPass* out) {
@@ -67,42 +76,15 @@ VkResult finish(VkDevice device, std::unique_ptr<VkRenderPass_T> pass, VkRenderP
       return fail(
           device, VK_ERROR_FORMAT_NOT_SUPPORTED,
           "render pass: attachment " + std::to_string(i) + ": format " + std::to_string(pass->attachments[i].format) + " is not there");
-  for (Subpass& subpass : pass->subpasses) {
-    add_inputs(subpass, pass->attachments);
-    if (subpass.color.size() > kMaxColorAttachments)
-      return fail(device, VK_ERROR_INITIALIZATION_FAILED,
-                  "render pass: a subpass has " + std::to_string(subpass.color.size()) + " colour and input attachments; at most " +
-                      std::to_string(kMaxColorAttachments) + " are there");
-  }
+  std::vector<std::string> apart;
+  if (Status ok = group_subpasses(*pass, apart); !ok) return fail(device, ok.error().code, "render pass: " + ok.error().message);
+  explain_tile_passes(device, *pass, apart);
   note_uses(*pass);
   *out = pass.release();
   return VK_SUCCESS;
 }
 
 }  // namespace
-
-SubpassTargets targets_of(const VkRenderPass_T& pass, uint32_t number) {
-  assert(number < pass.subpasses.size());
-  const Subpass& subpass = pass.subpasses[number];
-  SubpassTargets out;
-  for (const uint32_t a : subpass.color) {
-    out.color.push_back(a == VK_ATTACHMENT_UNUSED ? VK_FORMAT_UNDEFINED : pass.attachments[a].format);
-    if (a != VK_ATTACHMENT_UNUSED) out.samples = pass.attachments[a].samples;
-  }
-  if (subpass.depth_stencil == VK_ATTACHMENT_UNUSED) return out;
-  const VkAttachmentDescription2& a = pass.attachments[subpass.depth_stencil];
-  assert(vk::find_format(a.format));  // else there were no pass
-  const vk::FormatInfo& info = *vk::find_format(a.format);
-  if (info.depth_bits) out.depth = a.format;
-  if (info.stencil_bits) out.stencil = a.format;
-  out.samples = a.samples;
-  return out;
-}
-
-uint32_t input_of(const Subpass& subpass, uint32_t attachment) {
-  const auto found = std::find(subpass.inputs.begin(), subpass.inputs.end(), attachment);
-  return found == subpass.inputs.end() ? VK_ATTACHMENT_UNUSED : static_cast<uint32_t>(found - subpass.inputs.begin());
-}
 
 VkResult VKAPI_CALL CreateRenderPass(VkDevice device, const VkRenderPassCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
                                      VkRenderPass* pRenderPass) {
@@ -114,11 +96,16 @@ VkResult VKAPI_CALL CreateRenderPass(VkDevice device, const VkRenderPassCreateIn
   for (uint32_t i = 0; i < pCreateInfo->attachmentCount; ++i) {
     const VkAttachmentDescription& in = pCreateInfo->pAttachments[i];
     VkAttachmentDescription2 a{VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2};
-    a.format = in.format, a.samples = in.samples;
+    a.flags = in.flags, a.format = in.format, a.samples = in.samples;
     a.loadOp = in.loadOp, a.storeOp = in.storeOp, a.stencilLoadOp = in.stencilLoadOp, a.stencilStoreOp = in.stencilStoreOp;
     pass->attachments.push_back(a);
   }
   for (uint32_t i = 0; i < pCreateInfo->subpassCount; ++i) pass->subpasses.push_back(subpass_of(pCreateInfo->pSubpasses[i]));
+  for (uint32_t i = 0; i < pCreateInfo->dependencyCount; ++i) {
+    const VkSubpassDependency& d = pCreateInfo->pDependencies[i];
+    pass->dependencies.push_back({VK_STRUCTURE_TYPE_SUBPASS_DEPENDENCY_2, nullptr, d.srcSubpass, d.dstSubpass, d.srcStageMask,
+                                  d.dstStageMask, d.srcAccessMask, d.dstAccessMask, d.dependencyFlags, 0});
+  }
   return finish(device, std::move(pass), pRenderPass);
 }
 
@@ -138,6 +125,7 @@ VkResult VKAPI_CALL CreateRenderPass2(VkDevice device, const VkRenderPassCreateI
     }
     pass->subpasses.push_back(std::move(subpass));
   }
+  for (uint32_t i = 0; i < pCreateInfo->dependencyCount; ++i) pass->dependencies.push_back(dependency_of(pCreateInfo->pDependencies[i]));
   return finish(device, std::move(pass), pRenderPass);
 }
 
@@ -170,63 +158,63 @@ struct Ops {
   VkAttachmentStoreOp store;
 };
 
-// The attachment's own at its first and last use; between subpasses contents are kept.
-Ops ops_of(const VkRenderPass_T& pass, uint32_t attachment, uint32_t subpass, bool stencil) {
+// The attachment's own at its first and last use; between tile passes contents are kept.
+Ops ops_of(const VkRenderPass_T& pass, uint32_t attachment, const TilePass& tiles, bool stencil) {
   assert(pass.uses.size() == pass.attachments.size());
   const VkAttachmentDescription2& a = pass.attachments[attachment];
   const auto [first, last] = pass.uses[attachment];
-  assert(first <= subpass && subpass <= last);
-  return {first != subpass ? VK_ATTACHMENT_LOAD_OP_LOAD
-          : stencil        ? a.stencilLoadOp
-                           : a.loadOp,
-          last != subpass ? VK_ATTACHMENT_STORE_OP_STORE
-          : stencil       ? a.stencilStoreOp
-                          : a.storeOp};
+  assert(first <= tiles.last && tiles.first <= last);
+  return {first < tiles.first ? VK_ATTACHMENT_LOAD_OP_LOAD
+          : stencil           ? a.stencilLoadOp
+                              : a.loadOp,
+          last > tiles.last ? VK_ATTACHMENT_STORE_OP_STORE
+          : stencil         ? a.stencilStoreOp
+                            : a.storeOp};
 }
 
-RenderingAttachment attachment_of(const OpenPass& open, uint32_t attachment, bool stencil) {
+RenderingAttachment attachment_of(const OpenPass& open, const TilePass& tiles, uint32_t attachment, bool stencil) {
   RenderingAttachment out;
   if (attachment == VK_ATTACHMENT_UNUSED) return out;
   assert(attachment < open.views.size() && open.views[attachment]);
-  const Ops ops = ops_of(*open.render_pass, attachment, open.subpass, stencil);
+  const Ops ops = ops_of(*open.render_pass, attachment, tiles, stencil);
   out.view = open.views[attachment]->core;
   out.load_op = ops.load, out.store_op = ops.store;
   if (attachment < open.clears.size()) out.clear = open.clears[attachment];
   return out;
 }
 
-void begin_subpass(VkCommandBuffer commands) {
+void begin_tile_pass(VkCommandBuffer commands) {
   const OpenPass& open = commands->pass;
   assert(open.render_pass && open.subpass < open.render_pass->subpasses.size());
-  const Subpass& subpass = open.render_pass->subpasses[open.subpass];
-  assert(subpass.color.size() == subpass.resolve.size() && subpass.color.size() <= kMaxColorAttachments);
+  const TilePass& tiles = open.render_pass->tile_passes[open.render_pass->subpasses[open.subpass].tile_pass];
+  assert(tiles.first == open.subpass && tiles.color.size() == tiles.resolve.size() && tiles.color.size() <= kMaxColorAttachments);
   RenderingInfo info;
   info.render_area = open.area;
   info.layer_count = open.layers;
-  for (size_t i = 0; i < subpass.color.size(); ++i) {
-    RenderingAttachment color = attachment_of(open, subpass.color[i], false);
-    if (subpass.color[i] != VK_ATTACHMENT_UNUSED && subpass.resolve[i] != VK_ATTACHMENT_UNUSED) {
-      color.resolve_mode = color_resolve_mode(open.render_pass->attachments[subpass.color[i]].format);
-      color.resolve_view = open.views[subpass.resolve[i]]->core;
+  for (size_t i = 0; i < tiles.color.size(); ++i) {
+    RenderingAttachment color = attachment_of(open, tiles, tiles.color[i], false);
+    if (tiles.color[i] != VK_ATTACHMENT_UNUSED && tiles.resolve[i] != VK_ATTACHMENT_UNUSED) {
+      color.resolve_mode = color_resolve_mode(open.render_pass->attachments[tiles.color[i]].format);
+      color.resolve_view = open.views[tiles.resolve[i]]->core;
     }
     info.color.push_back(std::move(color));
   }
-  if (subpass.depth_stencil != VK_ATTACHMENT_UNUSED) {
-    const vk::FormatInfo& format = *vk::find_format(open.render_pass->attachments[subpass.depth_stencil].format);
-    if (format.depth_bits) info.depth = attachment_of(open, subpass.depth_stencil, false);
-    if (format.stencil_bits) info.stencil = attachment_of(open, subpass.depth_stencil, true);
-    if (subpass.depth_stencil_resolve != VK_ATTACHMENT_UNUSED) {
-      const Ptr<tilegpu::ImageView>& target = open.views[subpass.depth_stencil_resolve]->core;
-      if (format.depth_bits && subpass.depth_resolve_mode)
-        info.depth.resolve_mode = subpass.depth_resolve_mode, info.depth.resolve_view = target;
-      if (format.stencil_bits && subpass.stencil_resolve_mode)
-        info.stencil.resolve_mode = subpass.stencil_resolve_mode, info.stencil.resolve_view = target;
+  if (tiles.depth_stencil != VK_ATTACHMENT_UNUSED) {
+    const vk::FormatInfo& format = *vk::find_format(open.render_pass->attachments[tiles.depth_stencil].format);
+    if (format.depth_bits) info.depth = attachment_of(open, tiles, tiles.depth_stencil, false);
+    if (format.stencil_bits) info.stencil = attachment_of(open, tiles, tiles.depth_stencil, true);
+    if (tiles.depth_stencil_resolve != VK_ATTACHMENT_UNUSED) {
+      const Ptr<tilegpu::ImageView>& target = open.views[tiles.depth_stencil_resolve]->core;
+      if (format.depth_bits && tiles.depth_resolve_mode)
+        info.depth.resolve_mode = tiles.depth_resolve_mode, info.depth.resolve_view = target;
+      if (format.stencil_bits && tiles.stencil_resolve_mode)
+        info.stencil.resolve_mode = tiles.stencil_resolve_mode, info.stencil.resolve_view = target;
     }
   }
   record(commands, commands->core->begin_rendering(info));
 }
 
-void end_subpass(VkCommandBuffer commands) { record(commands, commands->core->end_rendering()); }
+void end_tile_pass(VkCommandBuffer commands) { record(commands, commands->core->end_rendering()); }
 
 void write_timestamps(VkCommandBuffer commands) {
   for (const auto& [pool, query] : commands->pass.timestamps) record(commands, commands->core->write_timestamp(pool->core, query));
@@ -247,7 +235,7 @@ void VKAPI_CALL CmdBeginRenderPass2(VkCommandBuffer commandBuffer, const VkRende
       given && open.views.empty())
     open.views.assign(given->pAttachments, given->pAttachments + given->attachmentCount);
   open.clears.assign(begin->pClearValues, begin->pClearValues + begin->clearValueCount);
-  begin_subpass(commandBuffer);
+  begin_tile_pass(commandBuffer);
 }
 
 void VKAPI_CALL CmdBeginRenderPass(VkCommandBuffer commandBuffer, const VkRenderPassBeginInfo* pRenderPassBegin, VkSubpassContents) {
@@ -255,16 +243,21 @@ void VKAPI_CALL CmdBeginRenderPass(VkCommandBuffer commandBuffer, const VkRender
 }
 
 void VKAPI_CALL CmdNextSubpass2(VkCommandBuffer commandBuffer, const VkSubpassBeginInfo*, const VkSubpassEndInfo*) {
-  end_subpass(commandBuffer);
+  OpenPass& open = commandBuffer->pass;
+  if (!open.render_pass || open.subpass + 1 >= open.render_pass->subpasses.size())
+    return record(commandBuffer, Error{VK_ERROR_VALIDATION_FAILED_EXT, "vkCmdNextSubpass: there is no next subpass"});
+  const std::vector<Subpass>& subpasses = open.render_pass->subpasses;
+  open.subpass++;
+  if (subpasses[open.subpass].tile_pass == subpasses[open.subpass - 1].tile_pass) return;
+  end_tile_pass(commandBuffer);
   write_timestamps(commandBuffer);
-  commandBuffer->pass.subpass++;
-  begin_subpass(commandBuffer);
+  begin_tile_pass(commandBuffer);
 }
 
 void VKAPI_CALL CmdNextSubpass(VkCommandBuffer commandBuffer, VkSubpassContents) { CmdNextSubpass2(commandBuffer, nullptr, nullptr); }
 
 void VKAPI_CALL CmdEndRenderPass2(VkCommandBuffer commandBuffer, const VkSubpassEndInfo*) {
-  end_subpass(commandBuffer);
+  end_tile_pass(commandBuffer);
   write_timestamps(commandBuffer);
   commandBuffer->pass = {};
 }
@@ -299,20 +292,33 @@ void VKAPI_CALL CmdBeginRendering(VkCommandBuffer commandBuffer, const VkRenderi
 }
 
 void VKAPI_CALL CmdEndRendering(VkCommandBuffer commandBuffer) {
-  end_subpass(commandBuffer);
+  end_tile_pass(commandBuffer);
   write_timestamps(commandBuffer);
   commandBuffer->pass = {};
 }
 
+// Where a colour of the open subpass lies in its pass; VK_ATTACHMENT_UNUSED: nowhere, and a clear does nothing.
+static uint32_t slot_of_color(const OpenPass& open, uint32_t color) {
+  if (!open.render_pass) return color;
+  const Subpass& subpass = open.render_pass->subpasses[open.subpass];
+  if (color >= subpass.color.size() || subpass.color[color] == VK_ATTACHMENT_UNUSED) return VK_ATTACHMENT_UNUSED;
+  return slot_of(open.render_pass->tile_passes[subpass.tile_pass], subpass.color[color]);
+}
+
 void VKAPI_CALL CmdClearAttachments(VkCommandBuffer commandBuffer, uint32_t attachmentCount, const VkClearAttachment* pAttachments,
                                     uint32_t rectCount, const VkClearRect* pRects) {
+  const OpenPass& open = commandBuffer->pass;
+  const bool no_depth =
+      open.render_pass && open.render_pass->subpasses[open.subpass].depth_stencil == VK_ATTACHMENT_UNUSED;  // of the subpass
   for (uint32_t a = 0; a < attachmentCount; ++a) {
     const VkClearAttachment& clear = pAttachments[a];
     const bool color = clear.aspectMask & VK_IMAGE_ASPECT_COLOR_BIT;
-    if (color && clear.colorAttachment == VK_ATTACHMENT_UNUSED) continue;
+    const uint32_t slot =
+        color && clear.colorAttachment != VK_ATTACHMENT_UNUSED ? slot_of_color(open, clear.colorAttachment) : VK_ATTACHMENT_UNUSED;
+    if (color ? slot == VK_ATTACHMENT_UNUSED : no_depth) continue;
     for (uint32_t r = 0; r < rectCount; ++r)
-      record(commandBuffer, commandBuffer->core->clear_attachment(color ? static_cast<int>(clear.colorAttachment) : -1, clear.aspectMask,
-                                                                  clear.clearValue, pRects[r].rect));
+      record(commandBuffer, commandBuffer->core->clear_attachment(color ? static_cast<int>(slot) : -1, clear.aspectMask, clear.clearValue,
+                                                                  pRects[r].rect));
   }
 }
 

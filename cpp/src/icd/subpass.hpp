@@ -1,11 +1,21 @@
-// icd/subpass.hpp -- what a subpass draws to. Source: Vulkan specification, "Render Pass".
+// icd/subpass.hpp -- what a subpass draws to, and which subpasses are one pass of tiles.
+//
+// Subpasses that depend on each other by region are one tile pass: what one wrote the next reads in tile memory, and nothing is stored
+// between. Source: Vulkan specification, "Render Pass", "Render Pass Compatibility", VkSubpassDependency.
 #pragma once
 
+#include <string>
+
 #include "icd/objects.hpp"
+#include "tilegpu/device.hpp"
 
 namespace tilegpu::icd {
 
-/// Formats of a subpass's attachments, as a pipeline or a part of a pass must have them; UNDEFINED where there is none.
+/// Fills tile_passes from the subpasses and their dependencies, alone from what compatible render passes have in common. `apart`: for each
+/// subpass that begins a tile pass behind the first, why it could not be part of the one before. An error names what no pass can have.
+Status group_subpasses(VkRenderPass_T& pass, std::vector<std::string>& apart);
+
+/// Formats of a subpass's tile pass, as a pipeline or a part of a pass must have them; UNDEFINED where there is none.
 struct SubpassTargets {
   std::vector<VkFormat> color;
   VkFormat depth = VK_FORMAT_UNDEFINED, stencil = VK_FORMAT_UNDEFINED;
@@ -13,7 +23,11 @@ struct SubpassTargets {
 };
 SubpassTargets targets_of(const VkRenderPass_T& pass, uint32_t subpass);
 
-/// The InputAttachmentIndex that reads an attachment; VK_ATTACHMENT_UNUSED: none.
+/// The location of the subpass's shaders that writes an attachment; the InputAttachmentIndex that reads it. VK_ATTACHMENT_UNUSED: none.
+uint32_t location_of(const Subpass& subpass, uint32_t attachment);
 uint32_t input_of(const Subpass& subpass, uint32_t attachment);
+
+/// The place of an attachment among the tile pass's colours; VK_ATTACHMENT_UNUSED: it is none of them.
+uint32_t slot_of(const TilePass& tiles, uint32_t attachment);
 
 }  // namespace tilegpu::icd

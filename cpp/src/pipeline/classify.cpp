@@ -38,11 +38,9 @@ uint32_t written_targets(const Program& program, const GraphicsState& state) {
   if (ds.depth_test && ds.depth_write && program.depth_format != VK_FORMAT_UNDEFINED) written |= 1u << shader::kInputDepth;
   if (program.stencil_format != VK_FORMAT_UNDEFINED && writes_stencil(ds)) written |= 1u << shader::kInputStencil;
   if (!program.fragment()) return written;
-  const shader::StageTraits& fragment = program.fragment()->traits;
   const auto blends = blend_attachments(program, state);
   for (size_t i = 0; i < program.color_formats.size(); i++)
-    if (program.color_formats[i] != VK_FORMAT_UNDEFINED && (fragment.outputs_written >> i & 1) && blends[i].colorWriteMask)
-      written |= 1u << i;
+    if (program.writes(i) && blends[i].colorWriteMask) written |= 1u << i;
   return written;
 }
 
@@ -91,7 +89,7 @@ Classification classify(const Program& program, const GraphicsState& state) {
   for (size_t i = 0; i < program.color_formats.size(); i++) {
     if (program.color_formats[i] == VK_FORMAT_UNDEFINED) continue;
     const VkColorComponentFlags all = components_of(program.color_formats[i]);
-    const bool written = shaded && (fragment.outputs_written >> i & 1) && (blends[i].colorWriteMask & all);
+    const bool written = program.writes(i) && (blends[i].colorWriteMask & all);
     const bool partial = (blends[i].colorWriteMask & all) != all;
     if (written) c.writes_color = true;
     if (written && (blends[i].blendEnable || logic_reads || partial)) c.reads_tile = true;
@@ -103,14 +101,14 @@ Classification classify(const Program& program, const GraphicsState& state) {
 }
 
 shader::EpilogueKey epilogue_key(const Program& program, const GraphicsState& state, const Classification& classification) {
-  const shader::StageTraits fragment = fragment_traits(program);
   shader::EpilogueKey key;
   key.samples = static_cast<uint32_t>(state.multisample.samples);
   const auto blends = blend_attachments(program, state);
   for (size_t i = 0; i < program.color_formats.size(); i++) {
     // An attachment that the shader does not write keeps its value (Vulkan: undefined; ours: unchanged).
-    if (program.color_formats[i] == VK_FORMAT_UNDEFINED || !(fragment.outputs_written >> i & 1) || blends[i].colorWriteMask == 0) continue;
+    if (!program.writes(i) || blends[i].colorWriteMask == 0) continue;
     key.formats[i] = program.color_formats[i];
+    key.locations[i] = static_cast<uint8_t>(program.attachment_locations[i]);
     key.blend[i] = blends[i];
   }
   key.logic_op_enable = state.blend.logic_op_enable;

@@ -15,6 +15,9 @@ class ResolveCache;
 /// its own state would take, so that the first draws find most of it.
 Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, ResolveCache& cache, GraphicsPipelineCreateInfo info, uint32_t threads = 1);
 
+/// Depth, stencil: no test and no write (GraphicsPipelineCreateInfo::untested_aspects).
+void leave_out_tests(VkImageAspectFlags aspects, DepthStencilState& state);
+
 /// Gives the descriptors in a stage's table their places in the sets' memory; an error where the layout has no place.
 Status place(shader::ResourceTable& table, const PipelineLayout& layout);
 /// Number of the first dynamic buffer of a set among those of the layout.

@@ -15,9 +15,20 @@ Pipeline::~Pipeline() = default;
 
 namespace tilegpu::pipeline {
 
+void leave_out_tests(VkImageAspectFlags aspects, DepthStencilState& state) {
+  assert(!(aspects & ~(VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT)));
+  if (aspects & VK_IMAGE_ASPECT_DEPTH_BIT) state.depth_test = state.depth_write = state.depth_bounds_test = false;
+  if (aspects & VK_IMAGE_ASPECT_STENCIL_BIT) state.stencil_test = false;
+}
+
 Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, ResolveCache& cache, GraphicsPipelineCreateInfo info, uint32_t threads) {
   auto dynamic = dynamic_states(info.dynamic_states);
   if (!dynamic) return Error{dynamic.error().code, "pipeline '" + info.label + "': " + dynamic.error().message};
+  const VkImageAspectFlags tests = VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT;
+  if (info.untested_aspects & ~tests)
+    return Error{VK_ERROR_INITIALIZATION_FAILED, "pipeline '" + info.label + "': untested_aspects is " +
+                                                     std::to_string(info.untested_aspects) + "; depth (2) and stencil (4) are allowed"};
+  leave_out_tests(info.untested_aspects, info.depth_stencil);
   auto program = make_program(info);
   if (!program) return program.error();
   const bool fixed = !(dynamic->bits & resolving_states().bits);

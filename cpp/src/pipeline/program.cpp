@@ -124,6 +124,13 @@ Status analyze_stages(const GraphicsPipelineCreateInfo& info, Program& program) 
 
 }  // namespace
 
+bool Program::writes(size_t attachment) const {
+  assert(attachment < color_formats.size());
+  const uint32_t location = attachment_locations[attachment];
+  if (color_formats[attachment] == VK_FORMAT_UNDEFINED || location == VK_ATTACHMENT_UNUSED || !fragment()) return false;
+  return fragment()->traits.outputs_written >> location & 1;
+}
+
 const char* stage_name(VkShaderStageFlagBits stage) {
   const size_t place = place_of(stage);
   if (stage == VK_SHADER_STAGE_COMPUTE_BIT) return "compute";
@@ -155,6 +162,7 @@ Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info) {
   program->label = info.label;
   program->layout = info.layout;
   program->color_formats = info.color_formats;
+  program->attachment_locations = info.attachment_locations;
   program->depth_format = info.depth_format, program->stencil_format = info.stencil_format;
   if (Status ok = find_stages(info, *program); !ok) return ok.error();
   const auto named = [&](const Error& error) { return Error{error.code, "pipeline '" + info.label + "': " + error.message}; };

@@ -46,9 +46,12 @@ struct Program {
   std::vector<shader::InputSource> inputs;          // input attachments, mapped to planes of the tile
   std::vector<shader::BufferSlot> written_buffers;  // by any stage (hsr/vertex_deferral.hpp)
   std::vector<VkFormat> color_formats;
+  std::array<uint32_t, kMaxColorAttachments> attachment_locations{};  // of the fragment shader, by attachment
   VkFormat depth_format = VK_FORMAT_UNDEFINED, stencil_format = VK_FORMAT_UNDEFINED;
 
   const Stage* find(VkShaderStageFlagBits stage) const;
+  /// A colour attachment that is there, by the fragment shader.
+  bool writes(size_t attachment) const;
   const Stage* fragment() const { return find(VK_SHADER_STAGE_FRAGMENT_BIT); }
   /// The stage whose positions are rasterized.
   const Stage& before_rasterization() const;

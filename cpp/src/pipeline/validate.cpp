@@ -99,15 +99,24 @@ struct Checker {
     if (formats.size() > kMaxColorAttachments)
       return error("color has " + std::to_string(formats.size()) + " formats; at most " + std::to_string(kMaxColorAttachments) +
                    " attachments are allowed");
+    uint32_t taken = 0;  // locations
     for (size_t i = 0; i < formats.size(); i++) {
       if (formats[i] == VK_FORMAT_UNDEFINED) continue;
       const std::string name = "color[" + std::to_string(i) + "]";
+      const uint32_t location = program.attachment_locations[i];
+      if (location != VK_ATTACHMENT_UNUSED && location >= kMaxColorAttachments)
+        return error("attachment_locations of " + name + " is " + std::to_string(location) + "; locations go from 0 to " +
+                     std::to_string(kMaxColorAttachments - 1));
+      if (location != VK_ATTACHMENT_UNUSED && (taken >> location & 1))
+        return error("attachment_locations of " + name + " is " + std::to_string(location) +
+                     ", as of another attachment; give each its own");
+      if (location != VK_ATTACHMENT_UNUSED) taken |= 1u << location;
       const vk::FormatInfo* format = vk::find_format(formats[i]);
       if (!format || !format->color_attachment)
         return error(name + ": format " + format_name(formats[i]) + " can't be a colour attachment");
       if (!fragment()) continue;
       for (const ReflectedVariable& output : fragment()->outputs)
-        if (output.location == i && innermost(output.type).base != base_of_format(*format) &&
+        if (output.location == program.attachment_locations[i] && innermost(output.type).base != base_of_format(*format) &&
             (format->is_integer() || innermost(output.type).base != ReflectedType::Base::f32))
           return error(name + " has format " + format->name + ", but the fragment shader's '" + output.name + "' is of base type " +
                        base_name(innermost(output.type).base));

@@ -160,7 +160,8 @@ struct SamplerFunctions {
 /// The end of a packet: blend, logic op, masks, conversion, write to the tile. Reads FragmentArgs::color and live_coverage & alive.
 struct EpilogueKey {
   uint32_t samples = 1;
-  std::array<VkFormat, kMaxTargets> formats{};  // UNDEFINED: no write
+  std::array<VkFormat, kMaxTargets> formats{};                            // UNDEFINED: no write
+  std::array<uint8_t, kMaxTargets> locations = {0, 1, 2, 3, 4, 5, 6, 7};  // of FragmentArgs::color, that each target takes
   std::array<VkPipelineColorBlendAttachmentState, kMaxTargets> blend{};
   bool logic_op_enable = false;
   VkLogicOp logic_op = VK_LOGIC_OP_COPY;

@@ -19,7 +19,7 @@ namespace tilegpu::shader {
 namespace {
 
 struct Target {
-  uint32_t index = 0;
+  uint32_t index = 0, location = 0;  // of the plane, of the colour
   const vk::FormatInfo* format = nullptr;
   VkPipelineColorBlendAttachmentState blend{};
   uint32_t words = 1;
@@ -134,7 +134,7 @@ std::vector<Target> find_targets(const EpilogueKey& key) {
     const vk::FormatInfo* format = vk::find_format(key.formats[k]);
     if (!format) continue;
     Target t;
-    t.index = k, t.format = format, t.blend = key.blend[k], t.words = texel_words(*format);
+    t.index = k, t.location = key.locations[k], t.format = format, t.blend = key.blend[k], t.words = texel_words(*format);
     uint32_t any = 0;
     for (uint32_t w = 0; w < t.words; ++w) {
       t.mask[w] = component_mask(*format, w, t.blend.colorWriteMask);
@@ -239,9 +239,9 @@ void Builder::read_sources(Target& t, WholePacket* whole) {
   t.pointer = once(ir, whole, [&] { return ir.field(ir.ptr, args, offsetof(FragmentArgs, target) + 8 * t.index, 8); });
   for (uint32_t c = 0; c < 4; ++c) {
     const auto left_out = [&] {
-      return load_color(ir, args, offsetof(FragmentArgs, color) + (t.index * 4 + c) * sizeof(float) * kMaxLanes);
+      return load_color(ir, args, offsetof(FragmentArgs, color) + (t.location * 4 + c) * sizeof(float) * kMaxLanes);
     };
-    t.source[c] = whole && whole->color[t.index][c] ? whole->color[t.index][c] : once(ir, whole, left_out);
+    t.source[c] = whole && whole->color[t.location][c] ? whole->color[t.location][c] : once(ir, whole, left_out);
   }
   if (key.alpha_to_one && !t.format->is_integer()) t.source[3] = ir.fk(1);
   if (t.blends) return;
@@ -532,10 +532,13 @@ void Builder::run_pixels(WholePacket& colors) {
 }  // namespace
 
 void add_epilogue(CodeKey& code, const EpilogueKey& key) {
+  uint32_t moved = 0;  // locations that are not the target's own number
   code.add(key.samples);
   for (uint32_t k = 0; k < kMaxTargets; ++k) {
     code.add(static_cast<uint32_t>(key.formats[k]));
     if (key.formats[k] == VK_FORMAT_UNDEFINED) continue;
+    assert(key.locations[k] < kMaxTargets);
+    moved |= (key.locations[k] ^ k) << 3 * k;
     const VkPipelineColorBlendAttachmentState& b = key.blend[k];
     const uint32_t blend[8] = {b.blendEnable,
                                static_cast<uint32_t>(b.srcColorBlendFactor),
@@ -554,7 +557,7 @@ void add_epilogue(CodeKey& code, const EpilogueKey& key) {
   }
   code.add(static_cast<uint32_t>(key.logic_op_enable ? 1 + key.logic_op : 0));
   code.add(static_cast<uint32_t>(key.alpha_to_one));
-  code.add(static_cast<uint32_t>(key.per_sample));
+  code.add(static_cast<uint32_t>(key.per_sample) | moved << 1);
 }
 
 bool replaces_texels(const EpilogueKey& key) {

@@ -1,0 +1,196 @@
+// icd/subpass.cpp -- see subpass.hpp. In: subpasses and their dependencies. Out: tile passes.
+#include "icd/subpass.hpp"
+
+#include <algorithm>
+
+#include "vk/format.hpp"
+
+namespace tilegpu::icd {
+namespace {
+
+// Stages of which a dependency by region is one of the same pixels; and what they may hand over in tile memory.
+constexpr VkPipelineStageFlags2 kPixelStages = VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT | VK_PIPELINE_STAGE_2_EARLY_FRAGMENT_TESTS_BIT |
+                                               VK_PIPELINE_STAGE_2_LATE_FRAGMENT_TESTS_BIT |
+                                               VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT;
+constexpr VkAccessFlags2 kTileAccess = VK_ACCESS_2_INPUT_ATTACHMENT_READ_BIT | VK_ACCESS_2_COLOR_ATTACHMENT_READ_BIT |
+                                       VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT | VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT |
+                                       VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT;
+
+bool is_depth_stencil(const VkRenderPass_T& pass, uint32_t attachment) {
+  return vk::find_format(pass.attachments[attachment].format)->is_depth_stencil();
+}
+
+std::string number(uint32_t n) { return std::to_string(n); }
+
+// The first empty place, or a new one.
+void add_color(TilePass& tiles, uint32_t attachment) {
+  if (attachment == VK_ATTACHMENT_UNUSED || slot_of(tiles, attachment) != VK_ATTACHMENT_UNUSED) return;
+  const auto empty = std::find(tiles.color.begin(), tiles.color.end(), VK_ATTACHMENT_UNUSED);
+  if (empty != tiles.color.end()) {
+    *empty = attachment;
+    return;
+  }
+  tiles.color.push_back(attachment);
+  tiles.resolve.push_back(VK_ATTACHMENT_UNUSED);
+}
+
+Status set_depth_stencil(TilePass& tiles, uint32_t attachment) {
+  if (attachment == VK_ATTACHMENT_UNUSED || attachment == tiles.depth_stencil) return Ok{};
+  if (tiles.depth_stencil != VK_ATTACHMENT_UNUSED)
+    return Error{VK_ERROR_FEATURE_NOT_PRESENT, "depth and stencil are attachment " + number(attachment) + " and attachment " +
+                                                   number(tiles.depth_stencil) + "; a tile has one of them"};
+  tiles.depth_stencil = attachment;
+  return Ok{};
+}
+
+// A resolve is done when the tile is: what is resolved must stay as it is until then, and nobody may look at the result before.
+Status add_resolve(uint32_t& place, uint32_t resolve, uint32_t attachment) {
+  if (resolve == VK_ATTACHMENT_UNUSED || resolve == place) return Ok{};
+  if (place != VK_ATTACHMENT_UNUSED) return Error{VK_ERROR_FEATURE_NOT_PRESENT, "attachment " + number(attachment) + " is resolved twice"};
+  place = resolve;
+  return Ok{};
+}
+
+bool is_resolve_target(const TilePass& tiles, uint32_t attachment) {
+  return attachment != VK_ATTACHMENT_UNUSED && (attachment == tiles.depth_stencil_resolve ||
+                                                std::find(tiles.resolve.begin(), tiles.resolve.end(), attachment) != tiles.resolve.end());
+}
+
+Status check_resolved(const TilePass& tiles, const Subpass& subpass) {
+  const auto wrong = [](uint32_t attachment, const char* what) {
+    return Error{VK_ERROR_FEATURE_NOT_PRESENT, "attachment " + number(attachment) + what};
+  };
+  std::vector<uint32_t> used = subpass.color;
+  used.insert(used.end(), subpass.inputs.begin(), subpass.inputs.end());
+  used.push_back(subpass.depth_stencil);
+  for (const uint32_t a : used)
+    if (is_resolve_target(tiles, a)) return wrong(a, " is what an earlier subpass resolved to");
+  for (const uint32_t a : subpass.color)
+    if (a != VK_ATTACHMENT_UNUSED && slot_of(tiles, a) != VK_ATTACHMENT_UNUSED && tiles.resolve[slot_of(tiles, a)] != VK_ATTACHMENT_UNUSED)
+      return wrong(a, " is written after an earlier subpass resolved it");
+  if (subpass.depth_stencil != VK_ATTACHMENT_UNUSED && tiles.depth_stencil_resolve != VK_ATTACHMENT_UNUSED)
+    return wrong(subpass.depth_stencil, " is used after an earlier subpass resolved it");
+  return Ok{};
+}
+
+Status check_samples(const VkRenderPass_T& pass, const TilePass& tiles) {
+  VkSampleCountFlagBits samples = {};
+  const auto differ = [&](uint32_t a) {
+    if (a == VK_ATTACHMENT_UNUSED) return false;
+    if (!samples) samples = pass.attachments[a].samples;
+    return samples != pass.attachments[a].samples;
+  };
+  if (std::any_of(tiles.color.begin(), tiles.color.end(), differ) || differ(tiles.depth_stencil))
+    return Error{VK_ERROR_FEATURE_NOT_PRESENT, "attachments have different numbers of samples"};
+  return Ok{};
+}
+
+// The tile pass with one more subpass, or what forbids it.
+Status add(const VkRenderPass_T& pass, TilePass& tiles, const Subpass& subpass) {
+  if (Status ok = check_resolved(tiles, subpass); !ok) return ok;
+  if (tiles.color.empty()) tiles.color = subpass.color, tiles.resolve.assign(subpass.color.size(), VK_ATTACHMENT_UNUSED);
+  for (const uint32_t a : subpass.color) add_color(tiles, a);
+  if (Status ok = set_depth_stencil(tiles, subpass.depth_stencil); !ok) return ok;
+  // Inputs become attachments of the pass: they are read where they lie.
+  for (const uint32_t a : subpass.inputs) {
+    if (a == VK_ATTACHMENT_UNUSED) continue;
+    if (!is_depth_stencil(pass, a))
+      add_color(tiles, a);
+    else if (Status ok = set_depth_stencil(tiles, a); !ok)
+      return ok;
+  }
+  if (tiles.color.size() > kMaxColorAttachments)
+    return Error{VK_ERROR_FEATURE_NOT_PRESENT, "there are " + number(static_cast<uint32_t>(tiles.color.size())) +
+                                                   " colour and input attachments; a tile has at most " + number(kMaxColorAttachments)};
+  for (size_t i = 0; i < subpass.color.size(); ++i)
+    if (subpass.color[i] != VK_ATTACHMENT_UNUSED)
+      if (Status ok = add_resolve(tiles.resolve[slot_of(tiles, subpass.color[i])], subpass.resolve[i], subpass.color[i]); !ok) return ok;
+  if (Status ok = add_resolve(tiles.depth_stencil_resolve, subpass.depth_stencil_resolve, subpass.depth_stencil); !ok) return ok;
+  if (subpass.depth_stencil_resolve != VK_ATTACHMENT_UNUSED)
+    tiles.depth_resolve_mode = subpass.depth_resolve_mode, tiles.stencil_resolve_mode = subpass.stencil_resolve_mode;
+  return check_samples(pass, tiles);
+}
+
+// What lies between two subpasses must be the same pixel's.
+Status check_dependencies(const VkRenderPass_T& pass, const TilePass& tiles, uint32_t subpass) {
+  for (const VkSubpassDependency2& d : pass.dependencies) {
+    if (d.dstSubpass != subpass || d.srcSubpass < tiles.first || d.srcSubpass > tiles.last) continue;
+    const std::string who = "its dependency on subpass " + number(d.srcSubpass);
+    const auto wrong = [&](const char* what) { return Error{VK_ERROR_FEATURE_NOT_PRESENT, who + what}; };
+    if (!(d.dependencyFlags & VK_DEPENDENCY_BY_REGION_BIT)) return wrong(" is not by region (VK_DEPENDENCY_BY_REGION_BIT)");
+    const VkPipelineStageFlags2 stages =
+        (d.srcStageMask & ~VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT) | (d.dstStageMask & ~VK_PIPELINE_STAGE_2_BOTTOM_OF_PIPE_BIT);
+    if (stages & ~kPixelStages) return wrong(" names stages that are not of pixels (fragment shader, fragment tests, colour output)");
+    if ((d.srcAccessMask | d.dstAccessMask) & ~kTileAccess)
+      return wrong(
+          " names accesses beside those of attachments (a sampled image or a buffer is not in the tile; inputs are "
+          "VK_ACCESS_INPUT_ATTACHMENT_READ_BIT)");
+  }
+  return Ok{};
+}
+
+Status check_aliases(const VkRenderPass_T& pass) {
+  for (size_t i = 0; i < pass.attachments.size(); ++i)
+    if (pass.attachments[i].flags & VK_ATTACHMENT_DESCRIPTION_MAY_ALIAS_BIT)
+      return Error{VK_ERROR_FEATURE_NOT_PRESENT, "attachment " + number(static_cast<uint32_t>(i)) + " may share memory with another one"};
+  return Ok{};
+}
+
+}  // namespace
+
+Status group_subpasses(VkRenderPass_T& pass, std::vector<std::string>& apart) {
+  const Status aliases = check_aliases(pass);
+  for (uint32_t s = 0; s < pass.subpasses.size(); ++s) {
+    Subpass& subpass = pass.subpasses[s];
+    if (s > 0) {
+      TilePass joined = pass.tile_passes.back();
+      Status ok = aliases ? check_dependencies(pass, joined, s) : aliases;
+      if (ok) ok = add(pass, joined, subpass);
+      if (ok) {
+        joined.last = s;
+        pass.tile_passes.back() = std::move(joined);
+      } else {
+        apart.push_back("subpass " + number(s) + " begins another tile pass: " + ok.error().message);
+      }
+    }
+    if (pass.tile_passes.empty() || pass.tile_passes.back().last != s) {
+      TilePass& alone = pass.tile_passes.emplace_back(TilePass{s, s, {}, {}});
+      if (Status ok = add(pass, alone, subpass); !ok) return Error{ok.error().code, "subpass " + number(s) + ": " + ok.error().message};
+    }
+    subpass.tile_pass = static_cast<uint32_t>(pass.tile_passes.size()) - 1;
+  }
+  return Ok{};
+}
+
+SubpassTargets targets_of(const VkRenderPass_T& pass, uint32_t subpass) {
+  assert(subpass < pass.subpasses.size());
+  const TilePass& tiles = pass.tile_passes[pass.subpasses[subpass].tile_pass];
+  SubpassTargets out;
+  for (const uint32_t a : tiles.color) {
+    out.color.push_back(a == VK_ATTACHMENT_UNUSED ? VK_FORMAT_UNDEFINED : pass.attachments[a].format);
+    if (a != VK_ATTACHMENT_UNUSED) out.samples = pass.attachments[a].samples;
+  }
+  if (tiles.depth_stencil == VK_ATTACHMENT_UNUSED) return out;
+  const VkAttachmentDescription2& a = pass.attachments[tiles.depth_stencil];
+  const vk::FormatInfo& info = *vk::find_format(a.format);
+  if (info.depth_bits) out.depth = a.format;
+  if (info.stencil_bits) out.stencil = a.format;
+  out.samples = a.samples;
+  return out;
+}
+
+namespace {
+
+uint32_t place_in(const std::vector<uint32_t>& list, uint32_t attachment) {
+  assert(attachment != VK_ATTACHMENT_UNUSED);
+  const auto found = std::find(list.begin(), list.end(), attachment);
+  return found == list.end() ? VK_ATTACHMENT_UNUSED : static_cast<uint32_t>(found - list.begin());
+}
+
+}  // namespace
+
+uint32_t location_of(const Subpass& subpass, uint32_t attachment) { return place_in(subpass.color, attachment); }
+uint32_t input_of(const Subpass& subpass, uint32_t attachment) { return place_in(subpass.inputs, attachment); }
+uint32_t slot_of(const TilePass& tiles, uint32_t attachment) { return place_in(tiles.color, attachment); }
+
+}  // namespace tilegpu::icd
