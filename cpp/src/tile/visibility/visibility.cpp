@@ -57,34 +57,6 @@ void list_dirty(const TileContext& t, Visibility& v, BlockCovers& covers) {
     }
   }
 }
-// The same by AVX-512.
-TILEGPU_WIDE void list_dirty_wide(const TileContext& t, Visibility& v, BlockCovers& covers) {
-  const uint32_t blocks = t.shape.blocks();
-  assert(blocks % 16 == 0);
-  v.dirty_blocks.clear();
-  v.dirty_blocks.reserve(blocks + 16);
-  uint32_t* out = v.dirty_blocks.data();
-  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  for (uint32_t i = 0; i < blocks; i += 16) {
-    __m128i* const at = reinterpret_cast<__m128i*>(t.buffers.dirty + i);
-    const __m128i bytes = _mm_loadu_si128(at);
-    _mm_storeu_si128(at, _mm_setzero_si128());
-    uint32_t dirty = _mm_test_epi8_mask(bytes, bytes);
-    if (covers.any) {
-      const __m512i planes = _mm512_loadu_si512(covers.plane.data() + i);
-      for (uint32_t held = dirty & _mm512_test_epi32_mask(planes, planes); held; held &= held - 1) {
-        const uint32_t block = i + static_cast<uint32_t>(std::countr_zero(held));
-        dirty ^= held & (0u - held);
-        v.strata.add_whole(release_cover(t, covers, block), block);
-      }
-    }
-    const __m512i numbers = _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(i)));
-    _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(static_cast<__mmask16>(dirty), numbers));
-    out += std::popcount(dirty);
-  }
-  v.dirty_blocks.extend_reserved(static_cast<size_t>(out - v.dirty_blocks.data()));
-}
-
 // One sample, AVX-512: whole blocks, and which have several primitives. Which kind comes next is hard to foretell: no branch.
 TILEGPU_WIDE void gather_blocks_wide(Visibility& v, uint32_t* all_ids, bool keeps_numbers, const uint32_t* blocks, size_t count) {
   auto& mixed_blocks = v.groups.blocks;
@@ -288,7 +260,7 @@ uint32_t slot_of(const Visibility& v, uint32_t id) { return v.primitives[id - 1]
 bool gather(const TileContext& t, Visibility& v, BlockLists& lists, BlockCovers& covers, bool keeps_numbers) {
   v.strata.clear();
   v.groups.clear();
-  (t.shape.wide ? list_dirty_wide : list_dirty)(t, v, covers);
+  list_dirty(t, v, covers);
   if (t.shape.wide && t.shape.samples == 1)
     gather_blocks_wide(v, t.buffers.ids, keeps_numbers, v.dirty_blocks.data(), v.dirty_blocks.size());
   else
