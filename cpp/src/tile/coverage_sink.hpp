@@ -106,32 +106,6 @@ class CoverageSink : public RecordTests {
     cover_window_wide(edges, part, w_.shape.samples, together_.lane, block_x, block_y, w_.bin.place, *together_.blocks);
   }
 
-  void quad(int32_t x, int32_t y, uint64_t coverage) {
-    coverage &= w_.draw.plan.sample_mask;
-    if (!coverage) return;
-    const uint32_t pixels = covered_pixels(coverage);
-    w_.results.counters.fragments_rasterized += static_cast<uint32_t>(std::popcount(pixels));
-    const uint32_t block = w_.shape.block_of(x >> 2, y >> 2);
-    if constexpr (kTraced) trace::rasterized(w_, source(), block * 16 + static_cast<uint32_t>((y & 2) * 4 + (x & 2) * 2), coverage);
-    if (w_.draw.takes_lists && list_quad(block, x, y, coverage)) return;
-    if (w_.covers.any) expand_cover(block);
-    const uint32_t tile_pixel = block * 16 + static_cast<uint32_t>((y & 2) * 4 + (x & 2) * 2);
-    uint64_t live = coverage;
-    if (w_.draw.plan.early != EarlyTests::none) {
-      prepare();
-      live = w_.draw.test.functions.quad(w_.draw.test, depth_, tile_pixel, w_.bin.origin_x_px + x, w_.bin.origin_y_px + y, coverage);
-      if constexpr (kTraced) trace::tested(w_, source(), tile_pixel, coverage, live);
-      w_.results.counters.fragments_early_killed += static_cast<uint32_t>(std::popcount(pixels & ~covered_pixels(live)));
-      count_query(static_cast<uint32_t>(std::popcount(live)));
-      if (!live) return;
-    }
-    if (w_.draw.plan.route == Route::visibility) {
-      see(static_cast<uint32_t>(std::popcount(covered_pixels(live))));
-    } else if (w_.draw.plan.route == Route::shade) {
-      push({setup(), tile_pixel, static_cast<uint16_t>(x), static_cast<uint16_t>(y), coverage, live});
-    }
-  }
-
   void block(int32_t block_x, int32_t block_y, const uint16_t* masks) {
     if (w_.shape.samples == 1) {
       single_block(block_x, block_y, masks[0]);

@@ -196,16 +196,6 @@ inline void draw_batch(Worker& w, const records::TriangleRecord** batch, const r
                        uint32_t count) {
   assert(count >= 1 && count <= kBatch);
   const auto sink_of = [&](uint32_t k) { return CoverageSink(w, *batch[k], *chunks[kNumbered ? k : 0], kNumbered ? numbers[k] : 0); };
-  if (count < kWorthBatching) {
-    for (uint32_t k = 0; k < count; k++) {
-      refresh_bounds(w.shape, w.draw.test, w.bounds, w.covers);
-      CoverageSink sink = sink_of(k);
-      cover_triangle(*batch[k], w.bin.origin_x_px, w.bin.origin_y_px, w.draw.rect, w.shape.samples, sink);
-      sink.finish();
-      if (w.draw.plan.one_by_one) release_queue(w, w.draw, w.kill, w.packets, w.results);
-    }
-    return;
-  }
   std::fill(batch + count, batch + kBatch, batch[0]);
   TriangleBatch setup;
   prepare_batch(batch, count, w.bin.origin_x_px, w.bin.origin_y_px, w.draw.rect, w.shape.samples, w.bounds.block_limit,

@@ -244,17 +244,6 @@ class RecordTests : public RecordRoute {
     test_list(block, block_x, block_y, covered, pixels);
     return true;
   }
-  bool list_quad(uint32_t block, int32_t x, int32_t y, uint64_t coverage) {
-    if (w_.lists.count[block] >= kBlockEntries) {
-      if (w_.lists.count[block] != kInBuffers) expand_list(w_, w_.lists, block);
-      return false;
-    }
-    const int32_t shift = (y & 2) * 4 + (x & 2) * 2;
-    SampleMasks covered{};
-    for (uint32_t s = 0; s < w_.shape.samples; s++) covered[s] = static_cast<uint16_t>((coverage >> 4 * s & 0xf) << shift);
-    test_list(block, x >> 2, y >> 2, covered, static_cast<uint32_t>(std::popcount(covered_pixels(coverage))));
-    return true;
-  }
   // `pixels` of it were counted as rasterized.
   void test_list(uint32_t block, int32_t block_x, int32_t block_y, SampleMasks covered, uint32_t pixels) {
     prepare();

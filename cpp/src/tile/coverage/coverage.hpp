@@ -1,5 +1,5 @@
 // tile/coverage/coverage.hpp -- stage: tile phase, coverage. In: a TriangleRecord, a bin, a rectangle. Out: the covered samples, as
-// rows of wholly covered 4x4 blocks, partly covered blocks, or loose quads, handed to a sink.
+// rows of wholly covered 4x4 blocks, or partly covered blocks, handed to a sink.
 //
 // A sample is inside where all three edge functions are >= 0 after the top-left rule took 1 from the edges that are neither top
 // nor left; everything is exact integer arithmetic at 8 subpixel bits. With one sample all sample points are a whole pixel
@@ -32,7 +32,6 @@ struct PixelRect {
 // A sink has:
 //   full_span(block_x, block_y, count)         `count` wholly covered blocks side by side (block coordinates in the bin)
 //   block(block_x, block_y, const uint16_t*)   a mask for each sample; bit = pixel in tile order
-//   quad(x_px, y_px, coverage)                 even bin coordinates; bit 4 * sample + pixel
 // it may have, for several samples:
 //   takes_parts()            whether it covers the partly covered blocks of a window itself:
 //   window_parts(at, x_step, y_step, samples, edges, block_x, block_y, part)  edges at the window's corner, steps of a pixel, of each
@@ -398,54 +397,6 @@ void traverse(const UnitEdge* unit_edges, uint32_t edge_count, const PixelRect& 
     }
 }
 
-/// Triangles of a few pixels: one window of 4x4 pixels from an even pixel on, all edges at once in 32 bits.
-template <bool kMulti, class Sink>
-void cover_window(const int32_t* x, const int32_t* y, int32_t window_x, int32_t window_y, const PixelRect& rect, uint32_t samples,
-                  Sink& sink) {
-  assert((window_x & 1) == 0 && (window_y & 1) == 0);  // quads begin at even pixels
-  // Pairs (x, y) of 16 bits for a multiply-add: dx * y - dy * x, in subpixels.
-  const __m256i lane = _mm256_setr_epi16(0, 0, 256, 0, 0, 256, 256, 256, 512, 0, 768, 0, 512, 256, 768, 256);
-  const int32_t centre = kMulti ? 0 : 128;
-  const int32_t px = window_x * 256 + centre, py = window_y * 256 + centre;
-  i32x8 e0[3], e1[3];
-  int32_t dx[3], dy[3];
-  for (int k = 0; k < 3; k++) {
-    const int n = k == 2 ? 0 : k + 1;
-    dx[k] = x[n] - x[k];
-    dy[k] = y[n] - y[k];
-    const int32_t bias = -static_cast<int32_t>(!(dy[k] < 0 || (dy[k] == 0 && dx[k] > 0)));
-    const int32_t at = dx[k] * (py - y[k]) - dy[k] * (px - x[k]) + bias;
-    const uint32_t pair = (static_cast<uint32_t>(-dy[k]) & 0xffff) | static_cast<uint32_t>(dx[k]) << 16;
-    e0[k] = (i32x8)_mm256_madd_epi16(lane, _mm256_set1_epi32(static_cast<int32_t>(pair))) + at;
-    e1[k] = e0[k] + dx[k] * 512;
-  }
-  // What the rectangle allows of the window; it cuts rarely.
-  const uint32_t allowed = rect_bits(rect, window_x, window_y);
-  if constexpr (!kMulti) {
-    const uint32_t mask = ~(sign_bits(e0[0] | e0[1] | e0[2]) | sign_bits(e1[0] | e1[1] | e1[2]) << 8) & allowed;
-    if (!mask) return;
-    if (mask & 0xf) sink.quad(window_x, window_y, mask & 0xf);
-    if (mask & 0xf0) sink.quad(window_x + 2, window_y, mask >> 4 & 0xf);
-    if (mask & 0xf00) sink.quad(window_x, window_y + 2, mask >> 8 & 0xf);
-    if (mask & 0xf000) sink.quad(window_x + 2, window_y + 2, mask >> 12 & 0xf);
-  } else {
-    const vk::SampleLocation* at = vk::sample_locations(samples);
-    uint64_t quad[4] = {};
-    for (uint32_t s = 0; s < samples; s++) {
-      i32x8 out0{}, out1{};
-      for (int k = 0; k < 3; k++) {
-        const int32_t offset = (dx[k] * at[s].y - dy[k] * at[s].x) * 16;
-        out0 |= e0[k] + offset;
-        out1 |= e1[k] + offset;
-      }
-      const uint64_t mask = ~(sign_bits(out0) | sign_bits(out1) << 8) & allowed;
-      for (int q = 0; q < 4; q++) quad[q] |= (mask >> 4 * q & 0xf) << 4 * s;
-    }
-    for (int q = 0; q < 4; q++)
-      if (quad[q]) sink.quad(window_x + (q & 1) * 2, window_y + (q >> 1) * 2, quad[q]);
-  }
-}
-
 template <bool kMulti, class Sink>
 void cover_large(const int32_t* x, const int32_t* y, const PixelRect& box, const PixelRect& rect, uint32_t samples, Sink& sink) {
   assert(!box.empty());
@@ -502,18 +453,10 @@ inline void cover_triangle(const records::TriangleRecord& record, int32_t origin
   box.x1 = std::min(((max_x - high) >> 8) + 1, rect.x1);
   box.y1 = std::min(((max_y - high) >> 8) + 1, rect.y1);
   if (box.empty()) return;
-  const int32_t window_x = box.x0 & ~1, window_y = box.y0 & ~1;
-  if (box.x1 - window_x <= 4 && box.y1 - window_y <= 4 && max_x - min_x < detail::kSmallTriangle &&
-      max_y - min_y < detail::kSmallTriangle) {
-    if (samples == 1)
-      detail::cover_window<false>(x, y, window_x, window_y, rect, samples, sink);
-    else
-      detail::cover_window<true>(x, y, window_x, window_y, rect, samples, sink);
-  } else if (samples == 1) {
+  if (samples == 1)
     detail::cover_large<false>(x, y, box, rect, samples, sink);
-  } else {
+  else
     detail::cover_large<true>(x, y, box, rect, samples, sink);
-  }
 }
 
 }  // namespace tilegpu::tile

@@ -35,8 +35,6 @@
 
 namespace tilegpu::TILEGPU_TILE {
 
-inline constexpr uint32_t kWorthBatching = 3;  // records that are set up together
-
 /// Entries of a draw that the main phase rasterizes again.
 struct Replay {
   const records::BinSegment* segment;
