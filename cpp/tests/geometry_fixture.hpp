@@ -83,7 +83,8 @@ struct Scene {
 
   Scene() {
     info.multisample.samples = VK_SAMPLE_COUNT_1_BIT;
-    resolved.vertex = vertex_function;
+    resolved.stages.add({VK_SHADER_STAGE_VERTEX_BIT, {}, {}, shader::Code(vertex_function).as<shader::AnyFunction>()});
+    resolved.stages.add({VK_SHADER_STAGE_FRAGMENT_BIT, {}, {}, {}});
   }
   void varyings(uint32_t count, std::vector<shader::Interpolation> modes = {}) {
     resolved.varyings.components.assign(count, {});

@@ -151,7 +151,7 @@ struct VertexRun {
       key.attributes.push_back({location, location, VK_FORMAT_R32G32B32A32_SFLOAT, 0});
       bindings[location] = {reinterpret_cast<const uint8_t*>(data.data()), data.size() * 4};
     }
-    Expected<ResourceTable> table = resource_table(module, specialization, nullptr, {});
+    Expected<ResourceTable> table = resource_table(module, specialization);
     if (!table) return error = table.error().message, false;
     sets.place(*table, buffers, {});
     key.resources = *table;
@@ -197,7 +197,7 @@ struct FragmentRun {
     Expected<VaryingLayout> varyings = varying_layout(module, specialization);
     if (!varyings) return error = varyings.error().message, false;
     layout = *varyings;
-    Expected<ResourceTable> table = resource_table(module, specialization, nullptr, {});
+    Expected<ResourceTable> table = resource_table(module, specialization);
     if (!table) return error = table.error().message, false;
     sets.place(*table, buffers, textures);
     FragmentKey key;

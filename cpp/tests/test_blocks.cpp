@@ -102,7 +102,7 @@ void run_case(const Case& c, uint32_t lanes, const std::vector<MakePrimitive>& p
   key.module = module;
   key.samples = c.epilogue.samples;
   auto layout = varying_layout(*module, {});
-  auto table = resource_table(*module, {}, nullptr, {});
+  auto table = resource_table(*module, {});
   if (!CHECK(layout && table)) return;
   key.varyings = *layout, key.resources = *table;
   auto body = compile_fragment(jit_of(lanes), key);

@@ -116,7 +116,8 @@ void check_topology(VkPrimitiveTopology topology, bool restart, uint32_t count, 
   Scene a, b;
   a.positions = b.positions = random_points(points);
   shader_config = {};
-  a.resolved.fragment_traits.reads_primitive_id = b.resolved.fragment_traits.reads_primitive_id = true;
+  a.resolved.stages.find(VK_SHADER_STAGE_FRAGMENT_BIT)->traits.reads_primitive_id =
+      b.resolved.stages.find(VK_SHADER_STAGE_FRAGMENT_BIT)->traits.reads_primitive_id = true;
   a.info.topology = topology;
   a.info.primitive_restart = restart;
   a.draw_indexed(indices, instances);
@@ -174,7 +175,7 @@ void test_provoking_vertex() {
       Scene scene;
       scene.info.topology = topology;
       scene.info.rasterization.provoking_vertex_last = last;
-      scene.resolved.fragment_traits.reads_primitive_id = true;
+      scene.resolved.stages.find(VK_SHADER_STAGE_FRAGMENT_BIT)->traits.reads_primitive_id = true;
       scene.varyings(4, {shader::Interpolation::flat});
       scene.positions = random_points(90);
       scene.draw(90);

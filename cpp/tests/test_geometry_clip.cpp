@@ -63,7 +63,7 @@ void test_clipping_keeps_what_is_inside() {
     const int mode = round % 4;  // 0: near/far; 1: depth clamp; 2: clip distance; 3: viewport smaller than the scissor
     if (mode == 1) scene.info.rasterization.depth_clamp = true;
     shader_config.distances = mode == 2 ? 1 : 0;
-    scene.resolved.vertex_traits.clip_distances = shader_config.distances;
+    scene.resolved.stages.find(VK_SHADER_STAGE_VERTEX_BIT)->traits.clip_distances = shader_config.distances;
     Vec4 v[3];
     float clip[3];
     for (int i = 0; i < 3; i++) {
@@ -300,7 +300,7 @@ void test_cull_distance() {
   Scene scene;
   shader_config.components = 0;
   shader_config.distances = 2;
-  scene.resolved.vertex_traits.cull_distances = 2;
+  scene.resolved.stages.find(VK_SHADER_STAGE_VERTEX_BIT)->traits.cull_distances = 2;
   scene.positions = {at_px(8, 8), at_px(56, 8), at_px(56, 56)};
   scene.distances = {{-1, 1, 0, 0}, {-1, -1, 0, 0}, {-1, 1, 0, 0}};
   scene.draw(3);
@@ -351,7 +351,7 @@ void test_hostile_positions() {
       scene.varyings(2);
       scene.info.rasterization.depth_clamp = round / 3000 % 2;
       scene.info.rasterization.polygon_mode = round / 3000 % 3 == 2 ? VK_POLYGON_MODE_LINE : VK_POLYGON_MODE_FILL;
-      scene.resolved.vertex_traits.clip_distances = shader_config.distances = round / 3000 % 4;
+      scene.resolved.stages.find(VK_SHADER_STAGE_VERTEX_BIT)->traits.clip_distances = shader_config.distances = round / 3000 % 4;
       scene.draw(30);
       if (round / 3000 % 4 == 3) scene.states.back().viewport = {20, 20, 10, 10, 0, 1};
     }

@@ -60,7 +60,7 @@ void test_ranges_give_what_batches_give() {
     Scene batches;
     batches.varyings(5, {shader::Interpolation::smooth, shader::Interpolation::flat});
     batches.samples = round % 3 == 2 ? 4 : 1;
-    batches.resolved.fragment_traits.reads_primitive_id = round & 4;
+    batches.resolved.stages.find(VK_SHADER_STAGE_FRAGMENT_BIT)->traits.reads_primitive_id = round & 4;
     batches.info.rasterization.cull_mode = round % 5 == 4 ? VK_CULL_MODE_BACK_BIT : VK_CULL_MODE_NONE;
     batches.info.rasterization.provoking_vertex_last = round % 7 == 6;
     make_mesh(batches, indices, round < 4 ? 10000 : 17 + random_below(800), cut);
@@ -155,7 +155,7 @@ void test_triangles_between_the_samples() {
       Scene scene;
       scene.wide = wide;
       shader_config = {};
-      scene.resolved.fragment_traits.reads_primitive_id = true;
+      scene.resolved.stages.find(VK_SHADER_STAGE_FRAGMENT_BIT)->traits.reads_primitive_id = true;
       std::vector<std::array<int, 6>> corners;  // in subpixels
       for (int t = 0; t < 500; t++) {
         const int x = 512 + static_cast<int>(random_below(14000)), y = 512 + static_cast<int>(random_below(14000));

@@ -197,7 +197,7 @@ void test_queries() {
       "void main() { int x = int(gl_FragCoord.x); r.xyz = textureSize(t[1], x & 3); r.w = textureQueryLevels(t[0]); s.xy = textureSize(u, "
       "1); }\n");
   if (!module) return;
-  Expected<ResourceTable> table = resource_table(*module, {}, nullptr, {});
+  Expected<ResourceTable> table = resource_table(*module, {});
   CHECK(table && table->textures.size() == 2 && table->textures[0].image_count + table->textures[1].image_count == 3);
   ImageViewAbi view[3] = {};
   for (int k = 0; k < 3; ++k) {

@@ -96,7 +96,7 @@ void test_sampling() {
   for (uint32_t lanes : kWidths) {
     auto run = std::make_unique<FragmentRun>();
     const auto flat = VK_IMAGE_VIEW_TYPE_2D;
-    Expected<ResourceTable> table = resource_table(*module, {}, nullptr, {});
+    Expected<ResourceTable> table = resource_table(*module, {});
     if (!table) return void(CHECK_MESSAGE(false, table.error().message));
     for (const TextureSlot& s : table->textures) {
       if (s.image_set == 0) {

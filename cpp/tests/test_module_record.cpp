@@ -63,7 +63,7 @@ void ask(const ShaderModule& module) {
     CHECK(analyze(module, specialization));
     if (fragment) CHECK(varying_layout(module, specialization));
   }
-  CHECK(resource_table(module, {}, nullptr, {}));
+  CHECK(resource_table(module, {}));
 }
 
 std::string record_of(const ShaderModule& module) { return write_record(module.reflection(), module.facts()); }
@@ -104,7 +104,7 @@ void test_same_code() {
   const std::string record = record_of(**fresh);
   const auto compile = [&](Jit& jit, Ptr<const ShaderModule> module) {
     VertexKey key;
-    key.resources = *resource_table(*module, {}, nullptr, {});
+    key.resources = *resource_table(*module, {});
     key.varyings.components = {{0, 0}, {0, 1}};
     key.bindings = {{0, 36, VK_VERTEX_INPUT_RATE_VERTEX}};
     for (uint32_t k = 0; k < 3; ++k) key.attributes.push_back({k, 0, VK_FORMAT_R32G32B32_SFLOAT, 12 * k});

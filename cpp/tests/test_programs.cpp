@@ -31,7 +31,7 @@ Ptr<ShaderModule> module(const char* text, VkShaderStageFlagBits stage) {
 }
 
 pipeline::Stage stage_of(const char* text, VkShaderStageFlagBits stage) {
-  pipeline::Stage s{stage, module(text, stage), {}, nullptr, {}};
+  pipeline::Stage s{stage, module(text, stage), {}, nullptr, {}, {}};
   s.reflection = *s.module->reflect({});
   return s;
 }
@@ -81,7 +81,7 @@ void locations_are_given_once(Device& device) {
   info.color_formats = {VK_FORMAT_R32_UINT, VK_FORMAT_R8G8B8A8_UNORM};
   info.attachment_locations = {VK_ATTACHMENT_UNUSED, 0, 2, 3, 4, 5, 6, 7};  // integers, which the shader does not write
   auto made = device.create_pipeline(info);
-  if (CHECK_MESSAGE(made, made ? "" : made.error().message)) CHECK((*made)->resolved()->written_targets == 2);
+  if (CHECK_MESSAGE(made, made ? "" : made.error().message)) CHECK((*made)->resolved()->output.written_targets == 2);
   info.attachment_locations[0] = 0;
   auto refused = device.create_pipeline(info);
   CHECK(!refused);

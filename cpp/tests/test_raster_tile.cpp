@@ -243,7 +243,7 @@ struct Reference {
             if (live >> s & 1 && !test(draw, front, plane_depth(s), reference, index_of(s))) live &= ~(1u << s);
           if (draw.query >= 0) image.queries[static_cast<size_t>(draw.query)] += static_cast<uint32_t>(__builtin_popcount(live));
         }
-        if (!resolved.fragment) continue;
+        if (!resolved.shades()) continue;
         uint32_t color[16];
         for (uint32_t s = 0; s < scene.samples; s++) {
           color[s] = shade_color(push, chunk_id(index), x, y, push.flags & kPerSample ? s : 0, push.flags & kReadsCoverage ? coverage : 0);
@@ -413,7 +413,7 @@ void add_draw(Scene& scene, const DrawOptions& o) {
   state->rasterization.depth_clamp = o.depth_clamp;
   auto resolved = std::make_shared<pipeline::Resolved>();
   resolved->samples = scene.samples;
-  shader::StageTraits& t = resolved->fragment_traits;
+  shader::StageTraits& t = resolved->stages.add({VK_SHADER_STAGE_FRAGMENT_BIT, {}, {}, {}}).traits;
   t.discards = o.flags & kDiscard;
   t.writes_depth = o.flags & kDepth;
   t.writes_sample_mask = o.flags & kMask;
@@ -431,8 +431,8 @@ void add_draw(Scene& scene, const DrawOptions& o) {
   c.writes_color = o.shaded && o.color;
   c.reads_tile = c.writes_color && o.blends;
   c.opaque = c.writes_color && !o.blends;
-  resolved->fragment = o.shaded ? body : nullptr;
-  resolved->epilogue = !c.writes_color ? nullptr : o.blends ? epilogue<true> : epilogue<false>;
+  if (o.shaded) resolved->stages.find(VK_SHADER_STAGE_FRAGMENT_BIT)->code = shader::Code(body).as<shader::AnyFunction>();
+  resolved->output.epilogue = !c.writes_color ? nullptr : o.blends ? epilogue<true> : epilogue<false>;
   state->resolved = std::move(resolved);
   state->scissor = o.scissor;
   state->viewport = {0, 0, kImage_px, kImage_px, 0.25f, 0.75f};

@@ -50,7 +50,7 @@ VertexFunction compile(const ShaderModule& module, uint32_t lanes, uint32_t loca
   }
   for (uint32_t location = 0; location < locations; ++location)
     for (uint32_t c = 0; c < 4; ++c) key.varyings.components.push_back({static_cast<uint8_t>(location), static_cast<uint8_t>(c)});
-  Expected<ResourceTable> table = resource_table(module, {}, nullptr, {});
+  Expected<ResourceTable> table = resource_table(module, {});
   CHECK(table);
   key.resources = *table;
   auto f = compile_vertex(jit_of(lanes), key);

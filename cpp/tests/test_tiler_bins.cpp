@@ -111,7 +111,7 @@ void test_only_triangles_without_samples_are_left_out() {
     Scene scene;
     shader_config = {};
     scene.samples = samples;
-    scene.resolved.fragment_traits.reads_primitive_id = true;
+    scene.resolved.stages.find(VK_SHADER_STAGE_FRAGMENT_BIT)->traits.reads_primitive_id = true;
     const uint32_t count = 3000;
     for (uint32_t i = 0; i < count; i++) {
       const float cx = uniform(0, 64), cy = uniform(0, 64), size = uniform(0.02f, 1.0f);

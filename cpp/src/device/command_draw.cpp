@@ -111,7 +111,7 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
     if (r.sets[i] && r.sets[i]->version() != r.set_versions[i]) r.sets_dirty = true;
   if (r.state_dirty) {
     if (Status ok = take_state(r, pass); !ok) return ok.error();
-    if (const uint32_t written = r.state.resolved->written_targets; written & ~pass.feedback.written)
+    if (const uint32_t written = r.state.resolved->output.written_targets; written & ~pass.feedback.written)
       if (Status ok = framebuffer::note_written(pass.feedback, written, "pipeline '" + pipeline.info().label + "'"); !ok) return ok.error();
     for (const auto& binding : r.state.resolved->vertex_input)
       if (!r.vertex_buffers[binding.binding])

@@ -185,8 +185,8 @@ std::string repeat_obstacle(const PassExecution& last) {
   if (loads(f.load.s)) return "it begins with the stencil that the image held (load), and that is not there any more";
   if (last.stats.splits) return "the tiler's heap was full and the pass was split";
   const auto writes = [](const command::DrawCall& draw) {
-    const pipeline::Resolved& resolved = *draw.state->resolved;
-    return resolved.fragment_traits.writes_memory || resolved.vertex_traits.writes_memory;
+    const auto& stages = draw.state->resolved->stages;
+    return std::any_of(stages.begin(), stages.end(), [](const pipeline::ResolvedStage& stage) { return stage.traits.writes_memory; });
   };
   const auto named = [](const command::DrawCall& draw) {
     return "the shaders of pipeline '" + draw.state->resolved->label + "' write memory, and would again";

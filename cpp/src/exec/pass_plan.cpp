@@ -49,7 +49,7 @@ uint32_t written_targets(const command::Pass& pass) {
     const pipeline::Resolved* resolved = draw.state->resolved.get();
     if (resolved == last) return;
     last = resolved;
-    written |= resolved->written_targets;
+    written |= resolved->output.written_targets;
   };
   for (const DrawCall& draw : pass.draws) add(draw);
   for (const IndirectDraw& indirect : pass.indirects) add(indirect.base);

@@ -15,7 +15,7 @@
 
 namespace tilegpu::framebuffer {
 
-/// Bit i colour i, then depth, stencil (as pipeline::Resolved::written_targets), then what each of them is resolved to.
+/// Bit i colour i, then depth, stencil (as pipeline::FragmentOutput::written_targets), then what each of them is resolved to.
 inline constexpr uint32_t kFeedbackResolved = kMaxColorAttachments + 2, kFeedbackTargets = 2 * kFeedbackResolved;
 
 /// Bytes of one aspect of an attachment, as the pass uses them.

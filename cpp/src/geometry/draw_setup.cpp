@@ -96,7 +96,11 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   side_planes(out.scale_y, out.offset_y, low, high, out.y0_px, out.y1_px + 1, &out.side[2], &out.side[3]);
 
   out.clip_depth = raster.clips_depth();
-  out.clip_distances = resolved.vertex_traits.clip_distances, out.cull_distances = resolved.vertex_traits.cull_distances;
+  const shader::StageTraits& traits = resolved.traits(VK_SHADER_STAGE_VERTEX_BIT);
+  out.shade = resolved.code<shader::VertexFunction>();
+  out.shade_memory_B = traits.private_memory_B;
+  out.shade_has_effect = traits.writes_memory;
+  out.clip_distances = traits.clip_distances, out.cull_distances = traits.cull_distances;
   assert(out.clip_distances <= shader::kMaxClipDistances && out.cull_distances <= shader::kMaxCullDistances);
   out.components = static_cast<uint32_t>(resolved.varyings.components.size());
   out.has_flat = false;

@@ -49,6 +49,9 @@ enum class PrimitiveKind : uint8_t { point, line, triangle };
 struct DrawSetup {
   const command::DrawState* state = nullptr;
   const pipeline::Resolved* resolved = nullptr;
+  shader::VertexFunction shade = nullptr;
+  uint32_t shade_memory_B = 0;    // VertexArgs::scratch
+  bool shade_has_effect = false;  // beside what is drawn
   PrimitiveKind kind = PrimitiveKind::triangle;
   VkPolygonMode polygon_mode = VK_POLYGON_MODE_FILL;
   float scale_x = 0, scale_y = 0, scale_z = 0, offset_x = 0, offset_y = 0, offset_z = 0;  // viewport transform

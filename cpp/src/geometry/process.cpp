@@ -78,7 +78,7 @@ static void forget_varyings(Output& out, size_t varyings_before, uint32_t shared
 [[gnu::always_inline]] inline void GeometryWorker::State::begin_piece(Piece& p) {
   const command::DrawCall& call = p.call;
   Output& out = p.out;
-  scratch.resize(draw.resolved->vertex_traits.private_memory_B);
+  scratch.resize(draw.shade_memory_B);
   if (out.components != draw.components) {
     out.components = draw.components;
     out.extra_used = out.shared_used = out.deferred_used = kBatchStride;
@@ -104,9 +104,9 @@ static void forget_varyings(Output& out, size_t varyings_before, uint32_t shared
 
 // Whether the piece's vertices are shaded as a range, each once: indices are dense, and nothing but filled triangles comes of them.
 [[gnu::always_inline]] inline bool GeometryWorker::State::takes_range(const Piece& p) {
-  return p.pass.vertex_ranges && p.draws && p.call.indexed && !p.position && !draw.resolved->vertex_traits.writes_memory &&
-         !draw.clip_distances && !draw.cull_distances && draw.kind == PrimitiveKind::triangle &&
-         draw.polygon_mode == VK_POLYGON_MODE_FILL && range.begin(p.triples.bytes, p.piece.primitive_count);
+  return p.pass.vertex_ranges && p.draws && p.call.indexed && !p.position && !draw.shade_has_effect && !draw.clip_distances &&
+         !draw.cull_distances && draw.kind == PrimitiveKind::triangle && draw.polygon_mode == VK_POLYGON_MODE_FILL &&
+         range.begin(p.triples.bytes, p.piece.primitive_count);
 }
 
 void GeometryWorker::State::draw_range(Piece& p) {
@@ -220,7 +220,7 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   PassStats& stats = out.chunk->stats;
   stats.primitives_in += uint64_t{piece.primitive_count} * piece.instance_count;
   const bool draws = !draw.empty && !draw.state->rasterization.rasterizer_discard;
-  if (!draws && !draw.resolved->vertex_traits.writes_memory) return;
+  if (!draws && !draw.shade_has_effect) return;
 
   const bool sequence = !call.indexed && draw.state->topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
   Piece p{.pass = pass,
@@ -229,7 +229,7 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
           .out = out,
           .chunk = *out.chunk,
           .stats = stats,
-          .shade = draw.resolved->vertex,
+          .shade = draw.shade,
           .position = pass.deferral.empty() ? nullptr : pass.deferral[piece.draw].position,
           .varying_floats = size_t{draw.components} * kBatchStride,
           .limit = std::clamp(pass.vertex_batch, 3u, kBatchStride),
@@ -271,8 +271,13 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   out.binner = &s.binner;
   out.wide = pass.wide;
   out.grid = sample_grid(pass.samples);
-  for (const ChunkPiece& piece : plan.pieces)
-    out.primitive_ids |= pass.draws[piece.draw].state->resolved->fragment_traits.reads_primitive_id;
+  const command::DrawState* seen = nullptr;
+  for (const ChunkPiece& piece : plan.pieces) {
+    const command::DrawState* state = pass.draws[piece.draw].state;
+    if (state == seen) continue;
+    seen = state;
+    out.primitive_ids |= state->resolved->traits(VK_SHADER_STAGE_FRAGMENT_BIT).reads_primitive_id;
+  }
   const bool counts_ids = out.primitive_ids;  // the heap is the same whether the pass is traced or not
   out.primitive_ids |= pass.traced;
   s.binner.begin(pass.grid, out.grid.first, 256 - (1 << out.grid.shift) + out.grid.first);

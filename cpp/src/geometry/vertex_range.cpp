@@ -100,7 +100,7 @@ VertexRange::Shaded VertexRange::shade(const DrawSetup& draw, shader::VertexArgs
     args.position = position_.data() + size_t{begin} * 4;
     args.varyings = varyings_.data() + block * block_floats_;
     args.loop_budget = loop_budget;
-    draw.resolved->vertex(&args);
+    draw.shade(&args);
     code_or |= transform_block(draw, args.position, args.count, post.data() + begin, code.data() + begin);
     sum.vertices += static_cast<uint32_t>(std::popcount(named));
     sum.calls++;

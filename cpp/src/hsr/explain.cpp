@@ -6,8 +6,8 @@ namespace tilegpu::hsr {
 const char* early_test_obstacle(const command::DrawState& state) {
   const pipeline::Resolved& resolved = *state.resolved;
   const pipeline::Classification& c = resolved.classification;
-  const shader::StageTraits& traits = resolved.fragment_traits;
-  if (!resolved.fragment || (c.early_test && c.early_write)) return nullptr;
+  const shader::StageTraits& traits = resolved.traits(VK_SHADER_STAGE_FRAGMENT_BIT);
+  if (!resolved.shades() || (c.early_test && c.early_write)) return nullptr;
   if (traits.writes_depth) return "the fragment shader writes gl_FragDepth: tests come after shading";
   if (traits.writes_stencil) return "the fragment shader writes the stencil value: tests come after shading";
   if (c.side_effects)
@@ -23,14 +23,14 @@ const char* early_test_obstacle(const command::DrawState& state) {
 const char* visibility_obstacle(const command::DrawState& state, bool enabled) {
   const pipeline::Resolved& resolved = *state.resolved;
   const pipeline::Classification& c = resolved.classification;
-  const shader::StageTraits& traits = resolved.fragment_traits;
+  const shader::StageTraits& traits = resolved.traits(VK_SHADER_STAGE_FRAGMENT_BIT);
   if (!enabled) return "switched off (hsr)";
-  if (!resolved.fragment) return "nothing is shaded";
+  if (!resolved.shades()) return "nothing is shaded";
   if (const char* obstacle = early_test_obstacle(state)) return obstacle;
   if (c.side_effects) return "the fragment shader writes memory: every fragment that passes must run";
   if (traits.reads_tile) return "the fragment shader reads the tile (input attachment)";
   if (c.reads_tile) return "reads the tile: blending, a logic op or a write mask keeps part of the old colour";
-  if (!resolved.epilogue || !c.writes_color) return "no colour is written";
+  if (!resolved.output.epilogue || !c.writes_color) return "no colour is written";
   if (!c.opaque) return "does not write every colour attachment: what is below shows in the others";
   if (traits.discards || traits.writes_sample_mask || state.multisample.alpha_to_coverage) return "the fragment shader changes coverage";
   if (traits.reads_helper) return "the fragment shader asks for helper lanes";
@@ -41,10 +41,10 @@ const char* forward_kill_obstacle(const command::DrawState& state, bool& half) {
   const pipeline::Resolved& resolved = *state.resolved;
   const pipeline::Classification& c = resolved.classification;
   half = false;
-  if (!resolved.fragment) return "nothing is shaded";
+  if (!resolved.shades()) return "nothing is shaded";
   if (const char* obstacle = early_test_obstacle(state)) return obstacle;
-  const uint32_t colors = c.writes_color ? resolved.written_targets & 0xff : 0;
-  const bool kills = colors && c.overwritten_colors == colors && !c.kills && !resolved.fragment_traits.reads_tile;
+  const uint32_t colors = c.writes_color ? resolved.output.written_targets & 0xff : 0;
+  const bool kills = colors && c.overwritten_colors == colors && !c.kills && !resolved.classification.reads_inputs;
   half = true;
   if (kills && c.side_effects) return "kills, but is never killed: the fragment shader writes memory";
   if (c.side_effects) {

@@ -137,9 +137,9 @@ LrzZMode lrz_z_mode(const LrzDrawFacts& d) {
 
 LrzDrawFacts lrz_draw_facts(const command::DrawState& state, bool query, bool has_depth, bool has_stencil) {
   const pipeline::Resolved& resolved = *state.resolved;
-  const shader::StageTraits& t = resolved.fragment_traits;
+  const shader::StageTraits& t = resolved.traits(VK_SHADER_STAGE_FRAGMENT_BIT);
   const pipeline::Classification& c = resolved.classification;
-  const bool shaded = resolved.fragment != nullptr;
+  const bool shaded = resolved.shades();
   LrzDrawFacts d;
   d.depth_test = state.depth_stencil.depth_test && has_depth;
   d.depth_write = state.depth_stencil.depth_write && d.depth_test;

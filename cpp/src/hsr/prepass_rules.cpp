@@ -40,7 +40,7 @@ uint32_t looks_at(const command::DrawState& state) {
 Verdict judge_alone(const command::DrawState& state, bool counts) {
   const pipeline::Resolved& resolved = *state.resolved;
   const pipeline::Classification& c = resolved.classification;
-  const shader::StageTraits& t = resolved.fragment_traits;
+  const shader::StageTraits& t = resolved.traits(VK_SHADER_STAGE_FRAGMENT_BIT);
   if (c.side_effects && t.atomic_results_used)
     return stop("3", "the fragment shader uses the result of an atomic operation", &t.side_effect_line);
   if (c.side_effects && t.reads_written_memory)
@@ -52,7 +52,7 @@ Verdict judge_alone(const command::DrawState& state, bool counts) {
   if (t.tile_crosses_lanes)
     return stop("5", "what it reads from the tile (input attachment) reaches its neighbours: a derivative, a computed level or subgroups",
                 &t.tile_cross_line);
-  const bool writes_zs = resolved.written_targets & (kDepthBit | kStencilBit);
+  const bool writes_zs = resolved.output.written_targets & (kDepthBit | kStencilBit);
   if (t.early_fragment_tests && c.kills && writes_zs)
     return stop("6", "early_fragment_tests, depth or stencil is written, and the fragment shader changes coverage", &t.discard_line);
   const DepthStencilState& ds = state.depth_stencil;
@@ -69,13 +69,13 @@ Verdict judge_alone(const command::DrawState& state, bool counts) {
 Verdict judge(const command::DrawState& state, uint32_t draw, bool counts, TileHistory& h) {
   const pipeline::Resolved& resolved = *state.resolved;
   const pipeline::Classification& c = resolved.classification;
-  const shader::StageTraits& t = resolved.fragment_traits;
-  const bool shaded = resolved.fragment != nullptr;
+  const shader::StageTraits& t = resolved.traits(VK_SHADER_STAGE_FRAGMENT_BIT);
+  const bool shaded = resolved.shades();
   Verdict v;
   if (shaded) v = judge_alone(state, counts);
   if (!v.compatible) return v;
-  v.writes_zs = resolved.written_targets & (kDepthBit | kStencilBit);
-  const uint32_t colors = shaded && c.writes_color ? resolved.written_targets & 0xff : 0;
+  v.writes_zs = resolved.output.written_targets & (kDepthBit | kStencilBit);
+  const uint32_t colors = shaded && c.writes_color ? resolved.output.written_targets & 0xff : 0;
   const bool reads_tile = shaded && t.reads_tile;
   if (colors) {
     const uint32_t shines_through = h.written_colors & ~colors;

@@ -75,12 +75,14 @@ VertexDeferral decide(const command::DrawState& state, std::span<const Written> 
     const shader::VertexBinding& bound = state.vertex_bindings[binding.binding];
     if (refuse("a vertex buffer is memory that a shader of the pass may write", bound.data, bound.size_B)) return decision;
   }
-  for (const shader::BufferSlot& slot : resolved.vertex_resources.buffers)
+  const pipeline::ResolvedStage* vertex = resolved.stages.find(VK_SHADER_STAGE_VERTEX_BIT);
+  assert(vertex);
+  for (const shader::BufferSlot& slot : vertex->resources.buffers)
     for (uint32_t k = 0; k < slot.count; k++) {
       const shader::BufferDescriptor& buffer = buffer_at(state, slot, k);
       if (refuse("the vertex shader reads a buffer that a shader of the pass may write", buffer.data, buffer.size_B)) return decision;
     }
-  for (const shader::TextureSlot& slot : resolved.vertex_resources.textures)
+  for (const shader::TextureSlot& slot : vertex->resources.textures)
     for (uint32_t k = 0; k < slot.image_count; k++) {
       const shader::ImageViewAbi& view = *image_at(state, slot, k).alone.view;
       for (int32_t level = 0; level < view.level_count; level++)
@@ -88,7 +90,7 @@ VertexDeferral decide(const command::DrawState& state, std::span<const Written> 
                    view.layer_pitch_B[level] * static_cast<uint64_t>(view.layer_count)))
           return decision;
     }
-  decision.position = resolved.position;
+  decision.position = resolved.position.code;
   if (!decision.position) decision.reason = "the pipeline has no slice of its vertex shader";
   return decision;
 }
@@ -97,15 +99,16 @@ VertexDeferral decide(const command::DrawState& state, std::span<const Written> 
 
 const char* deferral_obstacle(const command::DrawState& state) {
   const pipeline::Resolved& resolved = *state.resolved;
-  if (resolved.vertex_traits.writes_memory) return "the vertex shader writes memory: each vertex is shaded as the API says";
+  if (resolved.traits(VK_SHADER_STAGE_VERTEX_BIT).writes_memory)
+    return "the vertex shader writes memory: each vertex is shaded as the API says";
   if (state.rasterization.rasterizer_discard) return "nothing is rasterized";
   const bool lines = state.topology == VK_PRIMITIVE_TOPOLOGY_POINT_LIST || state.topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST ||
                      state.topology == VK_PRIMITIVE_TOPOLOGY_LINE_STRIP || state.rasterization.polygon_mode != VK_POLYGON_MODE_FILL;
   if (lines) return "points and lines: only filled triangles are deferred";
-  if (!resolved.fragment && !resolved.slice) return "nothing is shaded";
+  if (!resolved.shades() && !resolved.output.slice) return "nothing is shaded";
   if (resolved.varyings.components.empty())
     return "the fragment shader reads nothing but the position from the vertex shader: there is nothing to defer";
-  if (resolved.vertex_traits.crosses_lanes) return "the vertex shader looks at other vertices (subgroup operations)";
+  if (resolved.traits(VK_SHADER_STAGE_VERTEX_BIT).crosses_lanes) return "the vertex shader looks at other vertices (subgroup operations)";
   return nullptr;
 }
 

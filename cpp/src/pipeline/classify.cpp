@@ -82,7 +82,8 @@ Classification classify(const Program& program, const GraphicsState& state) {
     else
       c.early_write = false;
   }
-  c.reads_tile = shaded && fragment.reads_tile;
+  c.reads_inputs = shaded && fragment.reads_tile;
+  c.reads_tile = c.reads_inputs;
   c.opaque = shaded && !c.reads_tile;
   const auto blends = blend_attachments(program, state);
   const bool logic_reads = state.blend.logic_op_enable && state.blend.logic_op != VK_LOGIC_OP_COPY;

@@ -8,7 +8,7 @@ namespace tilegpu::pipeline {
 
 Classification classify(const Program& program, const GraphicsState& state);
 
-/// Resolved::written_targets.
+/// FragmentOutput::written_targets.
 uint32_t written_targets(const Program& program, const GraphicsState& state);
 
 /// The same state as the epilogue needs it: unused attachments, formats, blend defaults filled in.

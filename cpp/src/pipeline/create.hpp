@@ -23,7 +23,7 @@ Status place(shader::ResourceTable& table, const PipelineLayout& layout);
 /// Number of the first dynamic buffer of a set among those of the layout.
 uint32_t first_dynamic_buffer(const PipelineLayout& layout, uint32_t set);
 
-/// Makes Resolved::position, the vertex shader cut down to gl_Position, clip and cull distances, where it isn't there yet.
+/// Makes the code of Resolved::position, the vertex shader cut down to gl_Position, clip and cull distances, where it isn't there yet.
 Status position_shader(shader::Jit& jit, const Resolved& resolved);
 
 }  // namespace tilegpu::pipeline

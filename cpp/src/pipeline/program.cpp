@@ -36,22 +36,24 @@ Status find_stages(const GraphicsPipelineCreateInfo& info, Program& program) {
   const auto wrong = [&](const std::string& text, VkResult code = VK_ERROR_INITIALIZATION_FAILED) {
     return Error{code, "pipeline '" + info.label + "': " + text};
   };
+  std::vector<Stage> stages;
   for (const ShaderStage& given : info.stages) {
     if (!given.module) continue;
-    Stage stage{given.module->reflection().stage, given.module, given.specialization, nullptr, {}};
+    Stage stage{given.module->reflection().stage, given.module, given.specialization, nullptr, {}, {}};
     const size_t place = place_of(stage.stage);
     if (place == std::size(kOrder) || !kOrder[place].compiled)
       return wrong("module '" + given.module->label() + "' is a " + stage_name(stage.stage) +
                        " shader; graphics pipelines of tilegpu have vertex and fragment shaders",
                    VK_ERROR_FEATURE_NOT_PRESENT);
-    if (program.find(stage.stage)) return wrong(std::string("two ") + stage_name(stage.stage) + " shaders; give one");
+    if (std::any_of(stages.begin(), stages.end(), [&](const Stage& other) { return other.stage == stage.stage; }))
+      return wrong(std::string("two ") + stage_name(stage.stage) + " shaders; give one");
     auto reflection = given.module->reflect(given.specialization);
     if (!reflection) return wrong(reflection.error().message, reflection.error().code);
     stage.reflection = std::move(*reflection);
-    program.stages.push_back(std::move(stage));
+    stages.push_back(std::move(stage));
   }
-  std::sort(program.stages.begin(), program.stages.end(),
-            [](const Stage& a, const Stage& b) { return place_of(a.stage) < place_of(b.stage); });
+  std::sort(stages.begin(), stages.end(), [](const Stage& a, const Stage& b) { return place_of(a.stage) < place_of(b.stage); });
+  for (Stage& stage : stages) program.stages.add(std::move(stage));
   if (!program.find(VK_SHADER_STAGE_VERTEX_BIT)) return wrong("no vertex shader");
   return Ok{};
 }
@@ -85,19 +87,18 @@ void group_by_sets(Program& program) {
 
 // Descriptors of the stages in their places, and which of them are written.
 Status find_resources(Program& program) {
-  const auto find = [&](const Stage& first, const Stage* second, shader::ResourceTable& out) -> Status {
-    auto table = shader::resource_table(*first.module, first.specialization, second ? second->module.get() : nullptr,
-                                        second ? second->specialization : std::vector<std::pair<uint32_t, uint32_t>>());
+  const auto find = [&](std::span<const shader::StageModule> modules, shader::ResourceTable& out) -> Status {
+    auto table = shader::resource_table(modules);
     if (!table) return table.error();
     if (Status placed = place(*table, *program.layout); !placed) return placed;
     out = std::move(*table);
     return Ok{};
   };
-  const Stage &vertex = program.stages.front(), *fragment = program.fragment();
-  if (Status done = find(vertex, fragment, program.resources); !done) return done;
-  if (Status done = find(vertex, nullptr, program.vertex_resources); !done) return done;
-  if (fragment)
-    if (Status done = find(*fragment, nullptr, program.fragment_resources); !done) return done;
+  std::vector<shader::StageModule> modules;
+  for (const Stage& stage : program.stages) modules.push_back({stage.module.get(), &stage.specialization});
+  if (Status done = find(modules, program.resources); !done) return done;
+  for (size_t i = 0; i < modules.size(); i++)
+    if (Status done = find({&modules[i], 1}, program.stages[i].resources); !done) return done;
   for (const shader::BufferSlot& slot : program.resources.buffers)
     for (const Stage& stage : program.stages)
       for (const auto& [set, binding] : stage.traits.written_bindings)
@@ -135,12 +136,6 @@ const char* stage_name(VkShaderStageFlagBits stage) {
   const size_t place = place_of(stage);
   if (stage == VK_SHADER_STAGE_COMPUTE_BIT) return "compute";
   return place < std::size(kOrder) ? kOrder[place].name : "unknown";
-}
-
-const Stage* Program::find(VkShaderStageFlagBits stage) const {
-  for (const Stage& s : stages)
-    if (s.stage == stage) return &s;
-  return nullptr;
 }
 
 const Stage& Program::before_rasterization() const {

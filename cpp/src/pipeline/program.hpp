@@ -5,6 +5,7 @@
 // specification, "Shader Interfaces", "Graphics Pipelines".
 #pragma once
 
+#include "pipeline/stage_list.hpp"
 #include "shader/compiler.hpp"
 #include "tilegpu/pipeline.hpp"
 
@@ -16,6 +17,7 @@ struct Stage {
   std::vector<std::pair<uint32_t, uint32_t>> specialization;
   Ptr<const Reflection> reflection;  // as specialised
   shader::StageTraits traits;
+  shader::ResourceTable resources;  // descriptors, with their places in the sets
 };
 
 /// What one stage writes and the next reads: each component's row in memory between the two. What nobody reads is not stored.
@@ -35,11 +37,10 @@ struct SetGroup {
 struct Program {
   uint64_t id = 0;  // never that of another one
   std::string label;
-  std::vector<Stage> stages;               // in order
+  StageList<Stage> stages;                 // in order
   std::vector<StageInterface> interfaces;  // [i]: between stages[i] and stages[i + 1]
   Ptr<const PipelineLayout> layout;
-  // Descriptors, with their places in the sets: of all stages together, of single ones.
-  shader::ResourceTable resources, vertex_resources, fragment_resources;
+  shader::ResourceTable resources;                  // of all stages together
   uint32_t used_sets = 0;                           // a bit for each set in `resources`
   std::vector<SetGroup> set_groups;                 // of `resources`
   std::vector<shader::BufferSlot> dynamic_buffers;  // of `resources`
@@ -49,7 +50,8 @@ struct Program {
   std::array<uint32_t, kMaxColorAttachments> attachment_locations{};  // of the fragment shader, by attachment
   VkFormat depth_format = VK_FORMAT_UNDEFINED, stencil_format = VK_FORMAT_UNDEFINED;
 
-  const Stage* find(VkShaderStageFlagBits stage) const;
+  /// Null: it has none.
+  const Stage* find(VkShaderStageFlagBits stage) const { return stages.find(stage); }
   /// A colour attachment that is there, by the fragment shader.
   bool writes(size_t attachment) const;
   const Stage* fragment() const { return find(VK_SHADER_STAGE_FRAGMENT_BIT); }

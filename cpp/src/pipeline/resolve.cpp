@@ -15,23 +15,16 @@ namespace tilegpu::pipeline {
 
 namespace {
 
-// Quads of pipelines with the same code may share a packet; the number is an identity, nothing depends on its value.
-uint64_t shader_identity(const shader::Code<shader::FragmentFunction>& body, const shader::Code<shader::FragmentFunction>& epilogue) {
-  static std::mutex mutex;
-  static std::map<std::pair<const void*, const void*>, uint64_t> identities;
-  std::lock_guard lock(mutex);
-  return identities.try_emplace({body.identity(), epilogue.identity()}, identities.size() + 1).first->second;
-}
-
 shader::VertexKey vertex_key(const Program& program, const GraphicsState& state) {
   const Stage& vertex = *program.find(VK_SHADER_STAGE_VERTEX_BIT);
+  assert(vertex.module);
   shader::VertexKey key;
   key.module = vertex.module;
   key.specialization = vertex.specialization;
   key.bindings.assign(state.vertex_bindings.begin(), state.vertex_bindings.end());
   key.attributes.assign(state.vertex_attributes.begin(), state.vertex_attributes.end());
   key.varyings = program.written_by(vertex.stage);
-  key.resources = program.vertex_resources;
+  key.resources = vertex.resources;
   return key;
 }
 
@@ -41,7 +34,7 @@ shader::FragmentKey fragment_key(const Program& program, const Resolved& resolve
   key.module = fragment.module;
   key.specialization = fragment.specialization;
   key.varyings = resolved.varyings;
-  key.resources = program.fragment_resources;
+  key.resources = fragment.resources;
   key.inputs = program.inputs;
   key.samples = resolved.samples;
   key.per_sample = resolved.classification.per_sample;
@@ -55,16 +48,12 @@ std::shared_ptr<Resolved> describe(const Program& program, const GraphicsState& 
   resolved->vertex_input = state.vertex_bindings;
   resolved->depth_format = program.depth_format;
   resolved->samples = static_cast<uint32_t>(state.multisample.samples);
-  const Stage& last = program.before_rasterization();
-  resolved->vertex_traits = last.traits;
-  resolved->varyings = program.written_by(last.stage);
-  if (const Stage* fragment = program.fragment()) resolved->fragment_traits = fragment->traits;
-  resolved->resources = program.resources;
+  for (const Stage& stage : program.stages) resolved->stages.add({stage.stage, stage.traits, stage.resources, {}});
+  resolved->varyings = program.written_by(program.before_rasterization().stage);
   resolved->inputs = program.inputs;
-  resolved->vertex_resources = program.vertex_resources;
   resolved->written_buffers = program.written_buffers;
   resolved->classification = classify(program, state);
-  resolved->written_targets = written_targets(program, state);
+  resolved->output.written_targets = written_targets(program, state);
   return resolved;
 }
 
@@ -75,6 +64,8 @@ void put(std::string& key, const T& value) {
 }
 
 }  // namespace
+
+const shader::StageTraits Resolved::kNoTraits;
 
 std::string resolve_key(const Program& program, const GraphicsState& state) {
   std::string key;
@@ -98,11 +89,12 @@ std::string resolve_key(const Program& program, const GraphicsState& state) {
 }
 
 Status position_shader(shader::Jit& jit, const Resolved& resolved) {
-  if (resolved.position) return Ok{};
-  assert(resolved.position_key.module && resolved.position_key.position_only);
-  auto code = shader::compile_vertex(jit, resolved.position_key);  // one compile for threads that ask at once
+  const PositionShader& position = resolved.position;
+  if (position.code) return Ok{};
+  assert(position.key.module && position.key.position_only);
+  auto code = shader::compile_vertex(jit, position.key);  // one compile for threads that ask at once
   if (!code) return Error{code.error().code, "pipeline '" + resolved.label + "': vertex shader, positions only: " + code.error().message};
-  assert(code->identity() == resolved.position.identity());
+  assert(code->identity() == position.code.identity());
   return Ok{};
 }
 
@@ -111,7 +103,6 @@ Expected<Ptr<const Resolved>> resolve(shader::Jit& jit, const Ptr<const Program>
   const Program& program = *program_;
   if (Status ok = check_state(program, state); !ok) return ok.error();
   const std::string who = "pipeline '" + program.label + "': ";
-  const Stage* fragment_stage = program.fragment();
   const bool alpha_to_coverage = state.multisample.alpha_to_coverage;
   auto resolved = describe(program, state);
   const Classification& c = resolved->classification;
@@ -122,46 +113,46 @@ Expected<Ptr<const Resolved>> resolve(shader::Jit& jit, const Ptr<const Program>
     compiles.push_back([&slot, &who, what, compile]() -> Status {
       auto code = compile();
       if (!code) return Error{code.error().code, who + what + ": " + code.error().message};
-      slot = *code;
+      slot = code->template as<typename std::decay_t<decltype(slot)>::Function>();
       return Ok{};
     });
   };
   shader::FragmentKey fragment, slice;
   shader::EpilogueKey epilogue;
-  if (fragment_stage) {
+  FragmentOutput& output = resolved->output;
+  ResolvedStage* const shading = resolved->stages.find(VK_SHADER_STAGE_FRAGMENT_BIT);
+  if (shading) {
     fragment = fragment_key(program, *resolved);
-    add(resolved->fragment, "fragment shader", [&] { return shader::compile_fragment(jit, fragment); });
+    add(shading->code, "fragment shader", [&] { return shader::compile_fragment(jit, fragment); });
     if (c.needs_slice) {
       slice = fragment;
       slice.coverage_only = true;
       slice.coverage_needs_alpha = alpha_to_coverage;
-      add(resolved->slice, "fragment shader", [&] { return shader::compile_fragment(jit, slice); });
+      add(output.slice, "fragment shader", [&] { return shader::compile_fragment(jit, slice); });
     }
   }
   const shader::VertexKey vertex = vertex_key(program, state);
-  add(resolved->vertex, "vertex shader", [&] { return shader::compile_vertex(jit, vertex); });
-  resolved->position_key = vertex;
-  resolved->position_key.position_only = true;
-  resolved->position = shader::reserve_vertex(jit, resolved->position_key);
-  if (fragment_stage && c.writes_color) {
+  add(resolved->stages.find(VK_SHADER_STAGE_VERTEX_BIT)->code, "vertex shader", [&] { return shader::compile_vertex(jit, vertex); });
+  resolved->position.key = vertex;
+  resolved->position.key.position_only = true;
+  resolved->position.code = shader::reserve_vertex(jit, resolved->position.key);
+  if (shading && c.writes_color) {
     epilogue = epilogue_key(program, state, c);
-    add(resolved->epilogue, "epilogue", [&] { return shader::compile_epilogue(jit, epilogue); });
-    if (!alpha_to_coverage && shader::suits_blocks(fragment, resolved->fragment_traits))
-      add(resolved->blocks, "fragment shader and epilogue",
-          [&] { return shader::compile_blocks(jit, fragment, resolved->fragment_traits, epilogue); });
-    if (!alpha_to_coverage && shader::suits_pixels(jit, fragment, resolved->fragment_traits, epilogue))
-      resolved->pixels = shader::offer_pixels(jit, fragment, epilogue);
+    add(output.epilogue, "epilogue", [&] { return shader::compile_epilogue(jit, epilogue); });
+    if (!alpha_to_coverage && shader::suits_blocks(fragment, shading->traits))
+      add(output.blocks, "fragment shader and epilogue", [&] { return shader::compile_blocks(jit, fragment, shading->traits, epilogue); });
+    if (!alpha_to_coverage && shader::suits_pixels(jit, fragment, shading->traits, epilogue))
+      output.pixels = shader::offer_pixels(jit, fragment, epilogue);
   }
   if (Status ok = shader::run_compiles(threads, compiles); !ok) return ok.error();
   for (const Stage& stage : program.stages) shader::keep_record(jit, *stage.module);
 
-  if (fragment_stage) {
+  if (shading) {
     // A fragment shader without any effect need not run.
-    const auto& t = resolved->fragment_traits;
+    const auto& t = shading->traits;
     if (!c.writes_color && !c.side_effects && !c.late_test && !t.discards && !t.writes_sample_mask && !alpha_to_coverage)
-      resolved->fragment = nullptr;
+      shading->code = nullptr;
   }
-  resolved->shader_id = shader_identity(resolved->fragment, resolved->epilogue);
   return Ptr<const Resolved>(std::move(resolved));
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -118,9 +119,13 @@ struct StageTraits {
 Expected<StageTraits> analyze(const ShaderModule& module, const std::vector<std::pair<uint32_t, uint32_t>>& specialization);
 /// The fragment stage's inputs, in layout order.
 Expected<VaryingLayout> varying_layout(const ShaderModule& fragment, const std::vector<std::pair<uint32_t, uint32_t>>& specialization);
-/// Merged over both stages; `fragment` may be null. As specialised: the lengths of arrays of descriptors.
-Expected<ResourceTable> resource_table(const ShaderModule& vertex, const std::vector<std::pair<uint32_t, uint32_t>>& of_vertex,
-                                       const ShaderModule* fragment, const std::vector<std::pair<uint32_t, uint32_t>>& of_fragment);
+/// Merged over stages. As specialised: the lengths of arrays of descriptors.
+struct StageModule {
+  const ShaderModule* module = nullptr;
+  const std::vector<std::pair<uint32_t, uint32_t>>* specialization = nullptr;
+};
+Expected<ResourceTable> resource_table(std::span<const StageModule> stages);
+Expected<ResourceTable> resource_table(const ShaderModule& module, const std::vector<std::pair<uint32_t, uint32_t>>& specialization);
 
 struct VertexKey {
   Ptr<const ShaderModule> module;

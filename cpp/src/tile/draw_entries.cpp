@@ -79,9 +79,9 @@ void select_state(Worker& w, const command::DrawState& state) {
 void select_kill(KillQueue& kill, const CurrentDraw& d, Phase phase, bool visibility) {
   const pipeline::Resolved& resolved = *d.state->resolved;
   const pipeline::Classification& c = resolved.classification;
-  const bool tested = d.plan.early == EarlyTests::full, reads_tile = resolved.fragment_traits.reads_tile;
+  const bool tested = d.plan.early == EarlyTests::full, reads_tile = resolved.classification.reads_inputs;
   const bool queued = phase == Phase::ordinary && d.plan.route == Route::shade && tested && !reads_tile;
-  kill.colors = static_cast<uint8_t>(resolved.written_targets);
+  kill.colors = static_cast<uint8_t>(resolved.output.written_targets);
   kill.retains = queued && !visibility;
   kill.killer = queued && !c.kills && kill.colors && c.overwritten_colors == kill.colors;
   kill.victim = !c.side_effects && tested;

@@ -38,7 +38,7 @@ void replay(Worker& w) {
     release_queue(w, w.draw, w.kill, w.packets, w.results);
     const pipeline::Resolved& resolved = *w.pass->draws[r.draw].state->resolved;
     p.verdict = {};
-    p.verdict.writes_zs = resolved.written_targets >> shader::kInputDepth & 3;
+    p.verdict.writes_zs = resolved.output.written_targets >> shader::kInputDepth & 3;
     p.opaque_replay = r.opaque;
     p.replay_ids = p.replay_next = r.ids;
     w.draw.number = w.packets.bound_draw = ~0u;
@@ -70,7 +70,7 @@ bool enter_prepass_draw(const PassContext& pass, PrePass& p, uint32_t draw) {
   }
   p.verdict = verdict;
   const pipeline::Classification& c = resolved.classification;
-  p.replays_draw = resolved.fragment && (c.side_effects || (c.writes_color && !verdict.opaque));
+  p.replays_draw = resolved.shades() && (c.side_effects || (c.writes_color && !verdict.opaque));
   p.skips = !verdict.opaque && !verdict.writes_zs && call.query < 0;
   return true;
 }

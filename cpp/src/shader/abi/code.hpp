@@ -17,10 +17,14 @@ struct CodeSlot {
   mutable std::atomic<bool> wanted{false};
 };
 
+/// A function whose type its owner knows.
+using AnyFunction = void (*)();
+
 /// A function of type F (a pointer): what its slot holds now, or a fixed one.
 template <class F>
 class Code {
  public:
+  using Function = F;
   Code() = default;
   Code(std::nullptr_t) {}
   Code(F fixed) : fixed_(fixed) {}
@@ -29,6 +33,11 @@ class Code {
   /// The same for the same function, whichever code it has.
   const void* identity() const { return slot_ ? static_cast<const void*>(slot_) : reinterpret_cast<const void*>(fixed_); }
   const CodeSlot* slot() const { return slot_; }
+  /// The same with another type; it is called as what it was made as.
+  template <class G>
+  Code<G> as() const {
+    return slot_ ? Code<G>(slot_) : Code<G>(reinterpret_cast<G>(fixed_));
+  }
 
  private:
   const CodeSlot* slot_ = nullptr;

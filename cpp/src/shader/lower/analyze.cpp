@@ -315,7 +315,7 @@ Expected<ResourceTable> find_resources(const ShaderModule& module, const Special
   return table;
 }
 
-/// Adds what the stage uses; what both use is one entry.
+/// Adds what the stage uses; what several use is one entry.
 Status add_resources(const ShaderModule& module, const Specialization& specialization, ResourceTable& table) {
   Expected<ResourceTable> found =
       known_or(module.facts(), &ModuleFacts::resources, specialization, [&] { return find_resources(module, specialization); });
@@ -468,13 +468,11 @@ Expected<VaryingLayout> varying_layout(const ShaderModule& fragment, const Speci
   return known_or(fragment.facts(), &ModuleFacts::varyings, specialization, [&] { return find_varyings(fragment, specialization); });
 }
 
-Expected<ResourceTable> resource_table(const ShaderModule& vertex, const Specialization& of_vertex, const ShaderModule* fragment,
-                                       const Specialization& of_fragment) {
+Expected<ResourceTable> resource_table(std::span<const StageModule> stages) {
+  assert(!stages.empty());
   ResourceTable table;
-  if (Status s = add_resources(vertex, of_vertex, table); !s) return s.error();
-  if (fragment) {
-    if (Status s = add_resources(*fragment, of_fragment, table); !s) return s.error();
-  }
+  for (const StageModule& stage : stages)
+    if (Status s = add_resources(*stage.module, *stage.specialization, table); !s) return s.error();
   std::sort(table.buffers.begin(), table.buffers.end(),
             [](const BufferSlot& a, const BufferSlot& b) { return std::pair(a.set, a.binding) < std::pair(b.set, b.binding); });
   constexpr uint64_t kMaxEntries = kMaxDescriptors;
@@ -482,10 +480,15 @@ Expected<ResourceTable> resource_table(const ShaderModule& vertex, const Special
   for (const BufferSlot& s : table.buffers) entries += s.count;
   for (const TextureSlot& s : table.textures) entries += static_cast<uint64_t>(s.image_count) * s.sampler_count;
   if (entries > kMaxEntries) {
-    return Error{VK_ERROR_OUT_OF_POOL_MEMORY, "shader '" + vertex.label() + "': the descriptor arrays have more than " +
+    return Error{VK_ERROR_OUT_OF_POOL_MEMORY, "shader '" + stages.front().module->label() + "': the descriptor arrays have more than " +
                                                   std::to_string(kMaxEntries) + " elements, the limit"};
   }
   return table;
+}
+
+Expected<ResourceTable> resource_table(const ShaderModule& module, const Specialization& specialization) {
+  const StageModule stage{&module, &specialization};
+  return resource_table(std::span(&stage, 1));
 }
 
 }  // namespace tilegpu::shader

@@ -33,7 +33,7 @@ namespace {
 
 EarlyTests early_tests(const command::DrawState& state, const TestRules& rules) {
   const pipeline::Classification& c = state.resolved->classification;
-  if (!state.resolved->fragment || (c.early_test && c.early_write)) return EarlyTests::full;
+  if (!state.resolved->shades() || (c.early_test && c.early_write)) return EarlyTests::full;
   return c.early_test && rules.kills_early() ? EarlyTests::kill : EarlyTests::none;
 }
 
@@ -51,7 +51,7 @@ TilePlan plan_draw(const PassTraits& pass, const command::DrawState& state, cons
                    const hsr::Verdict& verdict, bool opaque_replay) {
   assert(pass.samples >= 1 && pass.samples <= 16);
   const pipeline::Classification& c = state.resolved->classification;
-  const bool shades = static_cast<bool>(state.resolved->fragment);
+  const bool shades = state.resolved->shades();
   TilePlan plan;
   plan.early = early_tests(state, rules);
   plan.route = shades ? Route::shade : Route::nothing;
@@ -88,8 +88,8 @@ TilePlan plan_draw(const PassTraits& pass, const command::DrawState& state, cons
 ShadePlan plan_shading(const PassTraits& pass, const command::DrawState& state, const ShadeMoment& moment) {
   const pipeline::Resolved& resolved = *state.resolved;
   const pipeline::Classification& c = resolved.classification;
-  assert(resolved.fragment);
-  const shader::StageTraits& traits = resolved.fragment_traits;
+  assert(resolved.shades());
+  const shader::StageTraits& traits = resolved.traits(VK_SHADER_STAGE_FRAGMENT_BIT);
   const bool tested = moment.early == EarlyTests::full, replayed = moment.phase == Phase::main && !moment.from_ids;
   ShadePlan plan;
   plan.discards = traits.discards;
@@ -110,7 +110,7 @@ ShadePlan plan_shading(const PassTraits& pass, const command::DrawState& state, 
   plan.writes_ids = plan.slice && moment.opaque;
   plan.deferred = !moment.from_ids && moment.position_only;
   if (replayed) {
-    const bool writes_zs = resolved.written_targets >> shader::kInputDepth & 3;
+    const bool writes_zs = resolved.output.written_targets >> shader::kInputDepth & 3;
     if (moment.opaque_replay || writes_zs) plan.late = false;  // the pre-pass did it
     if (moment.opaque_replay)
       plan.keeps = Keeps::owned;
@@ -119,13 +119,13 @@ ShadePlan plan_shading(const PassTraits& pass, const command::DrawState& state, 
     else if (c.side_effects)
       plan.keeps = Keeps::not_overdrawn;
   }
-  if (plan.slice || !c.writes_color || !resolved.epilogue) return plan;
+  if (plan.slice || !c.writes_color || !resolved.output.epilogue) return plan;
   plan.finish = Epilogue::last;
   if (pass.traced || plan.keeps != Keeps::all || plan.discards || plan.late || plan.sample_mask_out || plan.alpha_to_coverage ||
       plan.clears_ids || plan.counts)
     return plan;
-  plan.takes_pixels = resolved.pixels.identity() && !plan.per_sample && !plan.full_raster && !plan.deferred;
-  plan.takes_blocks = resolved.blocks.identity() && (pass.samples == 1 || pass.kept_once);
+  plan.takes_pixels = resolved.output.pixels.identity() && !plan.per_sample && !plan.full_raster && !plan.deferred;
+  plan.takes_blocks = resolved.output.blocks.identity() && (pass.samples == 1 || pass.kept_once);
   plan.finish = plan.takes_pixels || plan.takes_blocks ? Epilogue::fused : Epilogue::next;
   return plan;
 }

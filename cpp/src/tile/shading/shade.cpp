@@ -220,12 +220,12 @@ void choose_shading(const PassTraits& pass, const command::DrawState& state, con
   sh.state = &state;
   sh.moment = moment;
   sh.resolved = &resolved;
-  sh.fragment = sh.slice ? resolved.slice : resolved.fragment;
-  sh.epilogue = sh.finish != Epilogue::none ? resolved.epilogue : nullptr;
+  sh.fragment = sh.slice ? resolved.output.slice : resolved.code<shader::FragmentFunction>();
+  sh.epilogue = sh.finish != Epilogue::none ? resolved.output.epilogue : nullptr;
   sh.simple = sh.is_simple();
-  sh.pixels = sh.takes_pixels ? resolved.pixels : nullptr;
-  sh.blocks = sh.takes_blocks ? resolved.blocks : nullptr;
-  sh.wanted = sh.takes_blocks && !sh.blocks ? resolved.blocks.slot() : nullptr;
+  sh.pixels = sh.takes_pixels ? resolved.output.pixels : nullptr;
+  sh.blocks = sh.takes_blocks ? resolved.output.blocks : nullptr;
+  sh.wanted = sh.takes_blocks && !sh.blocks ? resolved.output.blocks.slot() : nullptr;
 }
 
 }  // namespace
@@ -234,7 +234,6 @@ void bind_shading(const TileContext& t, const CurrentDraw& current, Packets& p, 
   assert(draw < t.pass->draws.size() && p.queue_count == 0 && p.packet_count == 0);
   const command::DrawCall& call = t.pass->draws[draw];
   const command::DrawState& state = *call.state;
-  const shader::StageTraits& traits = state.resolved->fragment_traits;
   p.block_primitive = nullptr;
   moment.counts = call.query >= 0;
   moment.position_only = !t.pass->deferral.empty() && t.pass->deferral[draw].position;
@@ -246,12 +245,12 @@ void bind_shading(const TileContext& t, const CurrentDraw& current, Packets& p, 
   sh.replay_ids = current.replay_ids;
   sh.query = sh.counts ? call.query : -1;
   p.bound_draw = draw;
-  if (t.buffers.equal && traits.reads_tile) tile_io::expand_quads(t.pass->tile, t.buffers.memory.data());
+  if (t.buffers.equal && state.resolved->classification.reads_inputs) tile_io::expand_quads(t.pass->tile, t.buffers.memory.data());
   FragmentArgs& args = p.args;
   args.push_constants = call.push_constants;
   args.sets = state.sets;
   std::memcpy(args.blend_constants, state.blend_constants.data(), sizeof args.blend_constants);
-  p.scratch.reserve(traits.private_memory_B + 64);
+  p.scratch.reserve(state.resolved->traits(VK_SHADER_STAGE_FRAGMENT_BIT).private_memory_B + 64);
   args.scratch = p.scratch.data();
   args.layer = t.pass->layer;
 }

@@ -18,7 +18,7 @@ bool may_be_apart(const TileContext& t, const Visibility& v) {
   for (uint32_t i = 0; i < shader::kMaxTargets; i++) planes |= uint32_t{t.pass->tile.color[i].words != 0} << i;
   for (uint32_t draw : v.draws) {
     const pipeline::Resolved& resolved = *t.pass->draws[draw].state->resolved;
-    const uint32_t written = resolved.written_targets & ((1u << shader::kMaxTargets) - 1);
+    const uint32_t written = resolved.output.written_targets & ((1u << shader::kMaxTargets) - 1);
     if (written != planes || resolved.classification.overwritten_colors != planes) return false;
   }
   return true;

@@ -466,8 +466,8 @@ void after_epilogue(Worker& w, uint32_t quad, uint64_t live) {
   if (!live) return;
   const uint32_t tile_pixel = w.packets.args.tile_pixel[quad];
   const pipeline::Resolved& resolved = *w.packets.shading.resolved;
-  const uint32_t written = resolved.written_targets & 0xff;
-  const uint32_t replaced = resolved.fragment_traits.reads_tile ? 0 : resolved.classification.overwritten_colors & written;
+  const uint32_t written = resolved.output.written_targets & 0xff;
+  const uint32_t replaced = resolved.classification.reads_inputs ? 0 : resolved.classification.overwritten_colors & written;
   const Id id = id_of_quad(w, quad);
   for (uint32_t p = 0; p < 4; p++) {
     uint16_t samples = 0;

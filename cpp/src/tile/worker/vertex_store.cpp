@@ -60,7 +60,7 @@ void VertexStore::shade(Scope s) {
   const command::DrawCall& call = s.pass.draws[draw];
   const command::DrawState& state = *call.state;
   const pipeline::Resolved& resolved = *state.resolved;
-  scratch_.reserve(resolved.vertex_traits.private_memory_B + 64);
+  scratch_.reserve(resolved.traits(VK_SHADER_STAGE_VERTEX_BIT).private_memory_B + 64);
   for (uint32_t i = to_; i < kStride; i++) index_[i] = index_[from_];
   shader::VertexArgs args{};
   args.bindings = state.vertex_bindings.data();
@@ -77,7 +77,7 @@ void VertexStore::shade(Scope s) {
   args.clip_distance = clip_distance_;
   args.scratch = scratch_.data();
   args.loop_budget = s.pass.loop_budget;
-  resolved.vertex(&args);
+  resolved.code<shader::VertexFunction>()(&args);
   s.counters.vertices_shaded_in_tiles += args.count;
   // Code stores whole vectors: the next vertices begin where those lanes end, whatever their number.
   from_ = to_ = (to_ + shader::kMaxLanes - 1) / shader::kMaxLanes * shader::kMaxLanes;
