@@ -14,8 +14,8 @@ struct Capture {
   std::vector<Ptr<ImageView>> pictures;
 };
 
-/// Memory is written as it is now: what an execution of these would read. Waits until the device is idle. Secondary command buffers are
-/// part of those that execute them.
+/// Memory is written as it is now: what an execution of these would read. Waits until the device is idle. What was recorded is kept:
+/// pipelines with their dynamic states, what each draw found set, secondary command buffers, which come with those that execute them.
 TILEGPU_API Status save_capture(const Ptr<Device>& device, const std::vector<Ptr<CommandBuffer>>& command_buffers, const std::string& path);
 TILEGPU_API Expected<Capture> load_capture(const Ptr<Device>& device, const std::string& path);
 /// DeviceCreateInfo::profile of the device that wrote the file.

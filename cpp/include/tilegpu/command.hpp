@@ -5,6 +5,7 @@
 // (dynamic rendering), "Drawing Commands", "Copy Commands", "Clear Commands", "Queries".
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "tilegpu/pipeline.hpp"
@@ -110,7 +111,8 @@ class TILEGPU_API CommandBuffer {
   Status set_vertex_input(std::span<const VkVertexInputBindingDescription2EXT> bindings,
                           std::span<const VkVertexInputAttributeDescription2EXT> attributes);
   /// vkCmdBindVertexBuffers2 for one binding: size_B may be VK_WHOLE_SIZE; the stride is VK_DYNAMIC_STATE_VERTEX_INPUT_BINDING_STRIDE.
-  Status bind_vertex_buffer2(uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B, uint64_t size_B, uint32_t stride_B);
+  Status bind_vertex_buffer2(uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B, uint64_t size_B,
+                             std::optional<uint32_t> stride_B = std::nullopt);
   /// States that the core lacks: an error that names the state and what is missing, for a driver's commands of any other name.
   Status set_missing_state(VkDynamicState state);
 

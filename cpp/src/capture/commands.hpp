@@ -26,8 +26,12 @@ enum class Tag : uint8_t {
   copy_query_pool_results,
   begin_query,
   end_query,
+  execute_commands,
   count
 };
+
+/// Commands of a pass, or of a part of one.
+enum class PassTag : uint8_t { draw, clear, indirect, execute_commands, count };
 
 /// Position among the alternatives of command::Command; the tags have the same order.
 template <class C, size_t I = 0>
@@ -40,6 +44,8 @@ constexpr Tag tag_of() {
 static_assert(tag_of<command::CopyBuffer>() == Tag::copy_buffer && tag_of<command::BlitImage>() == Tag::blit_image);
 static_assert(tag_of<command::CopyQueryPoolResults>() == Tag::copy_query_pool_results);
 static_assert(tag_of<command::EndQuery>() == Tag::end_query);
+static_assert(tag_of<command::ExecuteCommands>() == Tag::execute_commands);
+static_assert(std::variant_size_v<command::Command> + 1 == static_cast<size_t>(Tag::count));
 
 /// Fields and references of one direction.
 template <class A>

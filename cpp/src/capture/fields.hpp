@@ -100,26 +100,37 @@ void fixed_list(A& a, FixedList<T, N>& list, size_t least_B, const char* what, F
 }
 
 template <class A>
-void fields(A& a, GraphicsState& s) {
-  fields(a, static_cast<FixedFunctionState&>(s));
+void vertex_input_fields(A& a, GraphicsState& s) {
   fixed_list(a, s.vertex_bindings, 12, "vertex bindings", [&](VkVertexInputBindingDescription& b) {
     a.number(b.binding, "binding"), a.number(b.stride, "stride"), a.below(b.inputRate, 2, "input rate");
   });
   fixed_list(a, s.vertex_attributes, 16, "vertex attributes", [&](VkVertexInputAttributeDescription& v) {
     a.number(v.location, "location"), a.number(v.binding, "binding"), a.number(v.format, "format"), a.number(v.offset, "offset");
   });
+}
+
+// Without enable and mask.
+template <class A>
+void blend_equation_fields(A& a, VkPipelineColorBlendAttachmentState& b) {
+  for (VkBlendFactor* f : {&b.srcColorBlendFactor, &b.dstColorBlendFactor, &b.srcAlphaBlendFactor, &b.dstAlphaBlendFactor})
+    a.below(*f, VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA + 1, "blend factor");
+  for (VkBlendOp* op : {&b.colorBlendOp, &b.alphaBlendOp}) a.below(*op, VK_BLEND_OP_MAX + 1, "blend op");
+}
+
+template <class A>
+void fields(A& a, GraphicsState& s) {
+  fields(a, static_cast<FixedFunctionState&>(s));
+  vertex_input_fields(a, s);
   a.flag(s.blend.logic_op_enable, "logic op"), a.below(s.blend.logic_op, VK_LOGIC_OP_SET + 1, "logic op");
   a.number(s.blend.color_write_enables, "color write enables");
   fixed_list(a, s.blend.attachments, 32, "blend attachments", [&](VkPipelineColorBlendAttachmentState& b) {
     a.below(b.blendEnable, 2, "blend enable");
-    for (VkBlendFactor* f : {&b.srcColorBlendFactor, &b.dstColorBlendFactor, &b.srcAlphaBlendFactor, &b.dstAlphaBlendFactor})
-      a.below(*f, VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA + 1, "blend factor");
-    for (VkBlendOp* op : {&b.colorBlendOp, &b.alphaBlendOp}) a.below(*op, VK_BLEND_OP_MAX + 1, "blend op");
+    blend_equation_fields(a, b);
     a.below(b.colorWriteMask, 16, "write mask");
   });
 }
 
-// Without stages, layout and dynamic states: in a file all state is fixed.
+// Without stages and layout.
 template <class A>
 void fields(A& a, GraphicsPipelineCreateInfo& i) {
   fields(a, static_cast<GraphicsState&>(i));
@@ -134,7 +145,15 @@ void fields(A& a, GraphicsPipelineCreateInfo& i) {
     a.flag(there, "input attachment"), a.number(value, "input attachment");
     *index = there ? std::optional(value) : std::nullopt;
   }
+  a.list(i.dynamic_states, 4, 2 * kDynamicStates, "dynamic states", [&](VkDynamicState& s) { a.number(s, "dynamic state"); });
   a.text(i.label, "label");
+}
+
+template <class A>
+void fields(A& a, InheritanceInfo& i) {
+  a.list(i.color_formats, 4, kMaxColorAttachments, "color formats", [&](VkFormat& f) { a.number(f, "format"); });
+  a.number(i.depth_format, "format"), a.number(i.stencil_format, "format"), a.number(i.samples, "samples");
+  a.flag(i.occlusion_query, "occlusion query"), a.text(i.label, "label");
 }
 
 template <class A>

@@ -60,7 +60,8 @@ Expected<File> read_file(const std::string& path) {
   if (!magic || std::memcmp(magic, kMagic, sizeof kMagic) != 0) return failed(path, "this is no capture of tilegpu");
   const uint32_t version = reader.get<uint32_t>();
   if (version != kVersion)
-    return failed(path, "its version is " + std::to_string(version) + "; this tilegpu reads version " + std::to_string(kVersion));
+    return failed(path, "its version is " + std::to_string(version) + "; this tilegpu reads version " + std::to_string(kVersion) +
+                            "; capture it anew, or replay it with the tilegpu that wrote it");
   File file;
   file.profile = reader.get_text("the profile");
   const uint64_t size_B = reader.get<uint64_t>(), sum = reader.get<uint64_t>();

@@ -1,9 +1,11 @@
 // capture/load.cpp -- stage: reading a capture. In: bytes, of which nothing is believed. Out: objects and command buffers, made and
 // recorded by the functions that applications call, so that what is wrong in a file is the error that an application would get.
 #include <algorithm>
+#include <bit>
 #include <cassert>
 
 #include "capture/commands.hpp"
+#include "capture/draw_state.hpp"
 #include "capture/fields.hpp"
 #include "capture/file.hpp"
 #include "capture/objects.hpp"
@@ -30,8 +32,10 @@ struct Loader {
   const Ptr<Device>& device;
   Objects o;
   Capture out;
-  uint64_t descriptors = 0;  // of all sets so far
-  Status wrong = Ok{};       // what the API said; the reader's own failures are in the reader
+  uint64_t descriptors = 0;                                                             // of all sets so far
+  std::unordered_map<const CommandBuffer*, std::vector<Ptr<ImageView>>> pictures_of{};  // of secondaries with passes
+  bool viewport_set = false;                                                            // in the command buffer that is recorded
+  Status wrong = Ok{};  // what the API said; the reader's own failures are in the reader
 
   bool ok() const { return r.ok() && static_cast<bool>(wrong); }
   /// The value, or null after its error was kept.
@@ -222,11 +226,12 @@ struct Loader {
   struct VertexSource {
     uint32_t binding = 0;
     Ptr<Buffer> buffer;
-    uint64_t offset_B = 0;
+    uint64_t offset_B = 0, size_B = 0;
   };
   struct State {
     Ptr<Pipeline> pipeline;
-    FixedFunctionState fixed;
+    bool whole_viewport = false;
+    GraphicsState set;  // what the pipeline fixes, and what draws found set
     std::vector<VertexSource> vertex_buffers;
     Ptr<Buffer> index_buffer;
     uint64_t index_offset_B = 0;
@@ -243,7 +248,6 @@ struct Loader {
     bool outer = false;
   };
   struct PassInFile {
-    RenderingInfo info;
     std::vector<Query> queries;
     std::vector<State> states;
     std::vector<std::array<uint8_t, kMaxPushConstants_B>> pushes;
@@ -261,15 +265,24 @@ struct Loader {
   void state(State& s) {
     s.pipeline = o.pipelines.read(r, "pipeline");
     if (r.ok() && !s.pipeline) r.fail("a state has no pipeline");
-    fields(r, s.fixed);
-    r.list(s.vertex_buffers, 16, kMaxVertexBindings, "vertex buffers", [&](VertexSource& v) {
+    r.flag(s.whole_viewport, "whole viewport");
+    if (!ok()) return;
+    s.set = static_cast<const GraphicsState&>(s.pipeline->info());
+    for (uint64_t left = kept_states(*s.pipeline).bits; left; left &= left - 1) {
+      const auto which = static_cast<DynamicState>(std::countr_zero(left));
+      if (which != DynamicState::viewport || !s.whole_viewport) state_fields(r, which, s.set);
+    }
+    r.list(s.vertex_buffers, 24, kMaxVertexBindings, "vertex buffers", [&](VertexSource& v) {
       r.number(v.binding, "binding");
       if (v.binding >= kMaxVertexBindings) r.fail("a vertex binding is " + std::to_string(v.binding));
       v.buffer = o.buffers.read(r, "buffer");
-      r.number(v.offset_B, "offset");
+      if (r.ok() && !v.buffer) r.fail("a vertex binding has no buffer");
+      if (r.ok()) range(*v.buffer, v.offset_B, v.size_B);
     });
     s.index_buffer = o.buffers.read(r, "buffer");
-    r.number(s.index_offset_B, "offset");
+    uint64_t index_size_B = 0;
+    if (s.index_buffer) range(*s.index_buffer, s.index_offset_B, index_size_B);
+    if (r.ok() && s.index_buffer && index_size_B != s.index_buffer->size_B() - s.index_offset_B) r.fail("indices end before their buffer");
     r.among(s.index_type, {VK_INDEX_TYPE_UINT16, VK_INDEX_TYPE_UINT32, VK_INDEX_TYPE_UINT8_EXT}, "index type");
     for (State::Set& of : s.sets) {
       of.set = o.sets.read(r, "set");
@@ -278,19 +291,28 @@ struct Loader {
     }
   }
 
+  void range(const Buffer& buffer, uint64_t& offset_B, uint64_t& size_B) {
+    r.number(offset_B, "offset"), r.number(size_B, "size");
+    if (r.ok() && (offset_B > buffer.size_B() || size_B > buffer.size_B() - offset_B)) r.fail("a range lies outside of its buffer");
+  }
+
   // What draws of this state find bound and set.
-  static void apply(CommandBuffer& cb, const State& s) {
+  void apply(CommandBuffer& cb, const State& s) {
+    if (s.whole_viewport && viewport_set) return r.fail("a viewport that was set is the framebuffer's again");
+    viewport_set |= !s.whole_viewport;
     cb.bind_pipeline(s.pipeline);
-    for (const VertexSource& v : s.vertex_buffers) cb.bind_vertex_buffer(v.binding, v.buffer, v.offset_B);
-    if (s.index_buffer) cb.bind_index_buffer(s.index_buffer, s.index_offset_B, s.index_type);
+    uint32_t bound = 0;
+    for (const VertexSource& v : s.vertex_buffers) bound |= 1u << v.binding;
+    for (uint32_t i = 0; i < kMaxVertexBindings; i++)
+      if (!(bound >> i & 1)) cb.bind_vertex_buffer(i, nullptr, 0);
+    for (const VertexSource& v : s.vertex_buffers)
+      check(cb.bind_vertex_buffer2(v.binding, v.buffer, v.offset_B, v.size_B, stride_of(*s.pipeline, s.set, v.binding)));
+    cb.bind_index_buffer(s.index_buffer, s.index_offset_B, s.index_type);
     for (uint32_t i = 0; i < kMaxDescriptorSets; i++) cb.bind_descriptor_set(i, s.sets[i].set, s.sets[i].dynamic_offsets_B);
-    cb.set_viewport(s.fixed.viewport);
-    cb.set_scissor(s.fixed.scissor);
-    cb.set_blend_constants(s.fixed.blend_constants);
-    cb.set_stencil_reference(VK_STENCIL_FACE_FRONT_BIT, s.fixed.depth_stencil.front.reference);
-    cb.set_stencil_reference(VK_STENCIL_FACE_BACK_BIT, s.fixed.depth_stencil.back.reference);
-    const RasterizationState& raster = s.fixed.rasterization;
-    cb.set_depth_bias(raster.depth_bias_constant, raster.depth_bias_clamp, raster.depth_bias_slope);
+    for (uint64_t left = kept_states(*s.pipeline).bits; left; left &= left - 1) {
+      const auto which = static_cast<DynamicState>(std::countr_zero(left));
+      if (which != DynamicState::viewport || !s.whole_viewport) check(set_state(cb, which, s.set));
+    }
   }
 
   // Ends the active query and begins those up to `wanted`; -1: none is active afterwards. Queries without draws count 0, as they did.
@@ -359,10 +381,19 @@ struct Loader {
   }
 
   void pass(CommandBuffer& cb) {
+    RenderingInfo info;
+    fields(r, info);
+    r.list(info.color, 24, kMaxColorAttachments, "color attachments", [&](RenderingAttachment& a) { attachment(a); });
+    attachment(info.depth), attachment(info.stencil);
+    if (!ok() || !check(cb.begin_rendering(info))) return;
+    body(cb);
+    if (ok()) check(cb.end_rendering());
+    if (ok()) remember_pictures(info);
+  }
+
+  // Of a pass, or of a part of one, which is open.
+  void body(CommandBuffer& cb) {
     PassInFile pass;
-    fields(r, pass.info);
-    r.list(pass.info.color, 24, kMaxColorAttachments, "color attachments", [&](RenderingAttachment& a) { attachment(a); });
-    attachment(pass.info.depth), attachment(pass.info.stencil);
     r.list(pass.queries, 9, kMostItems, "queries", [&](Query& query) {
       query.pool = o.pools.read(r, "query pool");
       r.number(query.query, "query");
@@ -372,29 +403,35 @@ struct Loader {
     const bool outer = !pass.queries.empty() && pass.queries.front().outer;
     if (outer) pass.query = 0, pass.next_query = 1;
     if (outer && pass.queries.size() > 1) r.fail("a pass has queries inside of one that was begun before it");
-    r.list(pass.states, 160, kMostItems, "states", [&](State& s) { state(s); });
+    r.list(pass.states, 130, kMostItems, "states", [&](State& s) { state(s); });
     r.list(pass.pushes, kMaxPushConstants_B, kMostItems, "push constants", [&](auto& block) {
       if (const uint8_t* from = r.take(block.size())) std::memcpy(block.data(), from, block.size());
     });
-    if (!ok() || !check(cb.begin_rendering(pass.info))) return;
-    const uint32_t count = r.get_count(20, kMostItems, "commands of a pass");
+    const uint32_t count = r.get_count(9, kMostItems, "commands of a pass");
     for (uint32_t i = 0; i < count && ok(); i++) {
-      command::RecordedCommand::Kind kind{};
-      uint8_t number = r.get<uint8_t>();
-      if (number > static_cast<uint8_t>(command::RecordedCommand::Kind::indirect)) r.fail("a command of a pass is of no known kind");
-      kind = static_cast<command::RecordedCommand::Kind>(number);
-      if (kind == command::RecordedCommand::Kind::clear)
-        clear(cb);
-      else
-        draw(cb, pass, kind == command::RecordedCommand::Kind::indirect);
+      PassTag tag{};
+      r.number(tag, "command of a pass");
+      if (tag >= PassTag::count) r.fail("a command of a pass is of no known kind");
+      if (!ok()) return;
+      if (tag == PassTag::clear) clear(cb);
+      if (tag == PassTag::execute_commands) execute_in(cb, pass);
+      if (tag == PassTag::draw || tag == PassTag::indirect) draw(cb, pass, tag == PassTag::indirect);
     }
     if (ok() && !outer) change_query(cb, pass, -1);
     if (ok() && pass.next_query < pass.queries.size()) {
       begin_queries(cb, pass, pass.queries.size());
       if (ok()) check(cb.end_query(pass.queries.back().pool, pass.queries.back().query));
     }
-    if (ok()) check(cb.end_rendering());
-    if (ok()) remember_pictures(pass.info);
+  }
+
+  void execute_in(CommandBuffer& cb, PassInFile& pass) {
+    const Ptr<CommandBuffer> secondary = o.secondary_buffers.read(r, "secondary command buffer");
+    const int32_t query = r.get<int32_t>();
+    if (query < -1 || query >= static_cast<int64_t>(pass.queries.size())) r.fail("a query that is not in the file is active");
+    if (!ok()) return;
+    change_query(cb, pass, query);
+    if (ok()) check(cb.execute_commands({secondary}));
+    pass.state = pass.push = -1;
   }
 
   void remember_pictures(const RenderingInfo& info) {
@@ -456,6 +493,8 @@ struct Loader {
         return record(read<command::CopyQueryPoolResults>(), [&](auto& c) {
           return cb.copy_query_pool_results(c.pool, c.first, c.count, c.destination, c.offset_B, c.stride_B, c.flags);
         });
+      case Tag::execute_commands:
+        return execute(cb);
       case Tag::end:
       case Tag::pass:
       case Tag::count:
@@ -465,10 +504,23 @@ struct Loader {
     return Ok{};
   }
 
-  void commands() {
-    const uint32_t count = r.get_count(1, kMostItems, "command buffers");
-    for (uint32_t i = 0; i < count && ok(); i++) {
-      auto cb = std::make_shared<CommandBuffer>(device);
+  Status execute(CommandBuffer& cb) {
+    const Ptr<CommandBuffer> secondary = o.secondary_buffers.read(r, "secondary command buffer");
+    if (!ok()) return Ok{};
+    if (const auto stored = pictures_of.find(secondary.get()); stored != pictures_of.end()) out.pictures = stored->second;
+    return cb.execute_commands({secondary});
+  }
+
+  Ptr<CommandBuffer> recording(VkCommandBufferLevel level) {
+    auto cb = std::make_shared<CommandBuffer>(device, level);
+    viewport_set = false;
+    bool part = false;
+    r.flag(part, "part of a pass");
+    if (part) {
+      InheritanceInfo inheritance;
+      fields(r, inheritance);
+      if (ok() && check(cb->begin(inheritance))) body(*cb);
+    } else {
       check(cb->begin());
       while (ok()) {
         const Tag tag = static_cast<Tag>(r.get<uint8_t>());
@@ -478,9 +530,21 @@ struct Loader {
         else
           check(transfer(*cb, tag));
       }
-      if (ok()) check(cb->end());
-      out.command_buffers.push_back(std::move(cb));
     }
+    if (ok()) check(cb->end());
+    return cb;
+  }
+
+  void commands() {
+    table(o.secondary_buffers, 1, "secondary command buffers", [&] {
+      out.pictures.clear();
+      Ptr<CommandBuffer> secondary = recording(VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+      if (!out.pictures.empty()) pictures_of[secondary.get()] = out.pictures;
+      return secondary;
+    });
+    out.pictures.clear();
+    const uint32_t count = r.get_count(1, kMostItems, "command buffers");
+    for (uint32_t i = 0; i < count && ok(); i++) out.command_buffers.push_back(recording(VK_COMMAND_BUFFER_LEVEL_PRIMARY));
     if (r.ok() && !r.at_end()) r.fail("bytes follow the last command buffer");
   }
 };

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "capture/bytes.hpp"
+#include "command/recording.hpp"
 #include "descriptor/set_memory.hpp"
 #include "tilegpu/device.hpp"
 
@@ -46,6 +47,8 @@ struct Objects {
   Table<const descriptor::SetMemory> set_memories;  // of a file that is written
   Table<DescriptorSet> sets;                        // made of them, when it is read
   Table<QueryPool> pools;
+  Table<const command::Recording> secondaries;  // of a file that is written
+  Table<CommandBuffer> secondary_buffers;       // recorded again, when it is read
 };
 
 }  // namespace tilegpu::capture

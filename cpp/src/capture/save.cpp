@@ -2,10 +2,12 @@
 //
 // What is written of a struct stands in capture/fields.hpp; what of commands is read back by capture/load.cpp in the same order.
 #include <algorithm>
+#include <bit>
 #include <cassert>
-#include <map>
+#include <string_view>
 
 #include "capture/commands.hpp"
+#include "capture/draw_state.hpp"
 #include "capture/fields.hpp"
 #include "capture/file.hpp"
 #include "capture/objects.hpp"
@@ -21,51 +23,6 @@ using descriptor::SetMemory;
 constexpr size_t kPage_B = 4096;
 
 // ---- which objects there are
-
-// Pipelines with all state fixed: what was dynamic makes several of one. Viewport, scissor, blend constants, stencil reference and depth
-// bias may always be set, and are with each state; here they are the pipeline's own.
-class FixedPipelines {
- public:
-  void add(const command::Bound& bound, const Objects& objects) {
-    const auto [known, is_new] = numbers_.try_emplace({bound.pipeline.get(), bound.state.get()}, 0);
-    if (!is_new) return;
-    GraphicsPipelineCreateInfo info = bound.pipeline->info();
-    if (bound.state) {
-      GraphicsState state = *bound.state;
-      state.viewport = info.viewport, state.scissor = info.scissor, state.blend_constants = info.blend_constants;
-      state.depth_stencil.front.reference = info.depth_stencil.front.reference;
-      state.depth_stencil.back.reference = info.depth_stencil.back.reference;
-      state.rasterization.depth_bias_constant = info.rasterization.depth_bias_constant;
-      state.rasterization.depth_bias_clamp = info.rasterization.depth_bias_clamp;
-      state.rasterization.depth_bias_slope = info.rasterization.depth_bias_slope;
-      static_cast<GraphicsState&>(info) = state;
-    }
-    Writer w;
-    fields(w, info);
-    w.put_count(info.stages.size());
-    for (const ShaderStage& stage : info.stages) {
-      objects.modules.write(w, stage.module);
-      w.put_count(stage.specialization.size());
-      for (const auto& [id, bits] : stage.specialization) w.put(id), w.put(bits);
-    }
-    objects.layouts.write(w, info.layout);
-    const std::string bytes(reinterpret_cast<const char*>(w.bytes().data()), w.bytes().size());
-    const auto [same, first] = written_.try_emplace(bytes, static_cast<uint32_t>(order_.size()));
-    if (first) order_.push_back(&same->first);
-    known->second = same->second + 1;
-  }
-  /// As a reference in the file.
-  uint32_t number(const command::Bound& bound) const { return numbers_.at({bound.pipeline.get(), bound.state.get()}); }
-  void write(Writer& w) const {
-    w.put_count(order_.size());
-    for (const std::string* bytes : order_) w.put_bytes(bytes->data(), bytes->size());
-  }
-
- private:
-  std::map<std::pair<const Pipeline*, const GraphicsState*>, uint32_t> numbers_;
-  std::unordered_map<std::string, uint32_t> written_;  // the file's bytes of each, numbered
-  std::vector<const std::string*> order_;
-};
 
 // Memory of the sets that a recording has bound: what was bound, or, of sets that are updated after that, what they hold now. Each of these
 // is asked once, so that the file is of one moment.
@@ -87,7 +44,6 @@ class BoundMemories {
 
 struct Collector {
   Objects& objects;
-  FixedPipelines& pipelines;
   std::unordered_map<const DeviceMemory*, const uint8_t*>& contents;
   BoundMemories& bound_memories;
 
@@ -108,10 +64,11 @@ struct Collector {
   }
   void add(const command::Bound& bound) {
     const GraphicsPipelineCreateInfo& info = bound.pipeline->info();
-    for (const ShaderStage& stage : info.stages) objects.modules.add(stage.module);
-    if (info.layout && objects.layouts.add(info.layout))
-      for (const auto& set : info.layout->sets) add(set);
-    pipelines.add(bound, objects);
+    if (objects.pipelines.add(bound.pipeline)) {
+      for (const ShaderStage& stage : info.stages) objects.modules.add(stage.module);
+      if (info.layout && objects.layouts.add(info.layout))
+        for (const auto& set : info.layout->sets) add(set);
+    }
     add(bound.index_buffer);
     for (uint32_t i = 0; bound.sets && i < kMaxDescriptorSets; i++) add(bound_memories.take(*bound.sets, i));
   }
@@ -137,6 +94,12 @@ struct Collector {
     for (const command::BoundVertexBuffer& bound : pass.vertex_buffers) add(bound.buffer);
     for (const command::IndirectDraw& indirect : pass.indirects) add(indirect.buffer);
     for (const command::ActiveQuery& query : pass.queries) objects.pools.add(query.pool);
+    for (const command::ExecutedPart& part : pass.executed) add(part.recording);
+  }
+  void add(const Ptr<const command::Recording>& secondary) {
+    if (!objects.secondaries.add(secondary)) return;
+    if (secondary->part) add(*secondary->part);
+    for (const command::Command& command : secondary->commands) std::visit(*this, command);
   }
   void operator()(const Ptr<const Pass>& c) { add(*c); }
   void operator()(const command::CopyBuffer& c) { add(c.source), add(c.destination); }
@@ -155,9 +118,7 @@ struct Collector {
   void operator()(const command::EndQuery& c) { objects.pools.add(c.pool); }
   void operator()(const command::WriteTimestamp& c) { objects.pools.add(c.pool); }
   void operator()(const command::CopyQueryPoolResults& c) { objects.pools.add(c.pool), add(c.destination); }
-  void operator()(const command::ExecuteCommands& c) {
-    for (const command::Command& inner : c.recording->commands) std::visit(*this, inner);
-  }
+  void operator()(const command::ExecuteCommands& c) { add(c.recording); }
 };
 
 // ---- objects
@@ -240,8 +201,19 @@ void write_table(Writer& w, const Table<T>& table, Write write) {
   for (const Ptr<T>& item : table.items) write(*item);
 }
 
-void write_objects(Writer& w, const Objects& o, const FixedPipelines& pipelines,
-                   const std::unordered_map<const DeviceMemory*, const uint8_t*>& contents) {
+void write_pipeline(Writer& w, const Objects& o, const Pipeline& pipeline) {
+  GraphicsPipelineCreateInfo info = pipeline.info();
+  fields(w, info);
+  w.put_count(info.stages.size());
+  for (const ShaderStage& stage : info.stages) {
+    o.modules.write(w, stage.module);
+    w.put_count(stage.specialization.size());
+    for (const auto& [id, bits] : stage.specialization) w.put(id), w.put(bits);
+  }
+  o.layouts.write(w, info.layout);
+}
+
+void write_objects(Writer& w, const Objects& o, const std::unordered_map<const DeviceMemory*, const uint8_t*>& contents) {
   write_table(w, o.memories, [&](const DeviceMemory& memory) { write_memory(w, contents.at(&memory), memory.size_B()); });
   write_table(w, o.buffers, [&](const Buffer& buffer) {
     BufferCreateInfo info = buffer.info();
@@ -273,7 +245,7 @@ void write_objects(Writer& w, const Objects& o, const FixedPipelines& pipelines,
     w.put_count(module.words().size());
     w.put_bytes(module.words().data(), module.words().size() * 4);
   });
-  pipelines.write(w);
+  write_table(w, o.pipelines, [&](const Pipeline& pipeline) { write_pipeline(w, o, pipeline); });
   write_table(w, o.set_memories, [&](const SetMemory& set) { write_set(w, o, set); });
   write_table(w, o.pools, [&](const QueryPool& pool) {
     w.put<uint32_t>(pool.type == QueryType::timestamp);
@@ -283,104 +255,203 @@ void write_objects(Writer& w, const Objects& o, const FixedPipelines& pipelines,
 
 // ---- commands
 
+// A pass's own states, push constants, queries and commands; those of the secondaries that it executes stand in their recordings.
+class PassWriter {
+ public:
+  PassWriter(Writer& w, const Objects& o, const BoundMemories& bound_memories, const Pass& pass)
+      : w_(w), o_(o), bound_memories_(bound_memories), pass_(pass) {}
+  void write() {
+    assert(pass_.part_ends.empty());  // parts are recordings of their own until they are submitted
+    find_own();
+    w_.put_count(own_queries_.size());
+    for (const command::ActiveQuery* query : own_queries_) {
+      o_.pools.write(w_, query->pool), w_.put(query->query), w_.put_bool(query->outer);
+    }
+    w_.put_count(own_states_.size());
+    for (const size_t i : own_states_) state(i);
+    w_.put_count(blocks_.size());
+    for (const uint8_t* block : blocks_) w_.put_bytes(block, kMaxPushConstants_B);
+    w_.put_count(own_commands_);
+    each_own([&](const command::RecordedCommand& c) { command(c); }, [&](const command::ExecutedPart& part) { executed(part); });
+  }
+
+ private:
+  // Commands in order: the pass's own, and calls of secondaries as one.
+  template <class Own, class Executed>
+  void each_own(Own own, Executed executed) const {
+    size_t at = 0;
+    const auto own_until = [&](size_t end) {
+      assert(at <= end && end <= pass_.commands.size());
+      for (; at < end; at++) own(pass_.commands[at]);
+    };
+    for (const command::ExecutedPart& part : pass_.executed) {
+      own_until(part.first_command);
+      at += part.recording->part->commands.size();
+      executed(part);
+    }
+    own_until(pass_.commands.size());
+  }
+  void find_own() {
+    size_t query = 0;
+    own_query_of_.assign(pass_.queries.size(), -1);
+    const auto queries_until = [&](size_t end) {
+      for (; query < end; query++) {
+        own_query_of_[query] = static_cast<int32_t>(own_queries_.size());
+        own_queries_.push_back(&pass_.queries[query]);
+      }
+    };
+    for (const command::ExecutedPart& part : pass_.executed) {
+      queries_until(part.first_query);
+      query += part.recording->part->queries.size();
+    }
+    queries_until(pass_.queries.size());
+    std::unordered_map<const void*, size_t> places;  // of all states
+    for (size_t i = 0; i < pass_.states.size(); i++) places.emplace(&pass_.states[i], i);
+    const auto note = [&](const command::DrawCall& d) {
+      if (states_.emplace(d.state, static_cast<uint32_t>(own_states_.size())).second) own_states_.push_back(places.at(d.state));
+      if (pushes_.count(d.push_constants)) return;
+      // Equal ones are one: setting what is set already leaves no trace.
+      const std::string_view bytes(reinterpret_cast<const char*>(d.push_constants), kMaxPushConstants_B);
+      const auto [same, is_new] = contents_.try_emplace(bytes, static_cast<uint32_t>(blocks_.size()));
+      if (is_new) blocks_.push_back(d.push_constants);
+      pushes_.emplace(d.push_constants, same->second);
+    };
+    each_own(
+        [&](const command::RecordedCommand& c) {
+          own_commands_++;
+          if (c.kind == command::RecordedCommand::Kind::draw) note(pass_.draws[c.index]);
+          if (c.kind == command::RecordedCommand::Kind::indirect) note(pass_.indirects[c.index].base);
+        },
+        [&](const command::ExecutedPart&) { own_commands_++; });
+  }
+  int32_t own_query(int32_t query) const { return query < 0 ? -1 : own_query_of_[static_cast<size_t>(query)]; }
+
+  void state(size_t i) {
+    const command::DrawState& state = pass_.states[i];
+    assert(i < pass_.bound.size() && pass_.bound.size() == pass_.states.size());
+    const command::Bound& bound = pass_.bound[i];
+    o_.pipelines.write(w_, bound.pipeline);
+    GraphicsState set = bound.state ? *bound.state : static_cast<const GraphicsState&>(bound.pipeline->info());
+    static_cast<FixedFunctionState&>(set) = state;
+    w_.put_bool(state.whole_viewport);
+    for (uint64_t left = kept_states(*bound.pipeline).bits; left; left &= left - 1) {
+      const auto which = static_cast<DynamicState>(std::countr_zero(left));
+      if (which != DynamicState::viewport || !state.whole_viewport) state_fields(w_, which, set);
+    }
+    w_.put_count(bound.vertex_buffers);
+    for (uint32_t k = 0; k < bound.vertex_buffers; k++) {
+      const command::BoundVertexBuffer& vertex = pass_.vertex_buffers[bound.first_vertex_buffer + k];
+      const shader::VertexBinding& binding = state.vertex_bindings[vertex.binding];
+      w_.put(vertex.binding), o_.buffers.write(w_, vertex.buffer);
+      range(*vertex.buffer, binding.size_B ? binding.data : nullptr, binding.size_B);
+    }
+    o_.buffers.write(w_, bound.index_buffer);
+    if (bound.index_buffer) range(*bound.index_buffer, state.index_size_B ? state.index_data : nullptr, state.index_size_B);
+    w_.put<uint32_t>(state.index_type);
+    sets(bound.sets);
+  }
+  // Offset and size; null: behind the end.
+  void range(const Buffer& buffer, const uint8_t* data, uint64_t size_B) {
+    const uint64_t offset_B = data ? static_cast<uint64_t>(data - buffer.data()) : buffer.size_B();
+    assert(offset_B <= buffer.size_B() && size_B <= buffer.size_B() - offset_B);
+    w_.put(offset_B), w_.put(size_B);
+  }
+  void sets(const command::BoundSets* bound) {
+    const uint32_t* offset_B = bound ? bound->dynamic_offsets_B.data() : nullptr;
+    for (uint32_t i = 0; i < kMaxDescriptorSets; i++) {
+      const Ptr<const SetMemory> memory = bound ? bound_memories_.of(*bound, i) : nullptr;
+      o_.set_memories.write(w_, memory);
+      const uint32_t offsets = memory ? memory->layout->dynamic_buffers() : 0;
+      w_.put_count(offsets);
+      for (uint32_t k = 0; k < offsets; k++) w_.put(*offset_B++);
+    }
+    assert(!bound || offset_B == bound->dynamic_offsets_B.data() + bound->dynamic_offsets_B.size());
+  }
+
+  void draw(const command::DrawCall& d) {
+    w_.put(states_.at(d.state)), w_.put(pushes_.at(d.push_constants)), w_.put_bool(d.indexed), w_.put(own_query(d.query));
+    w_.put(d.first), w_.put(d.count), w_.put(d.instance_count), w_.put(d.first_instance), w_.put(d.vertex_offset);
+  }
+  void command(const command::RecordedCommand& c) {
+    switch (c.kind) {
+      case command::RecordedCommand::Kind::draw:
+        w_.put(PassTag::draw);
+        return draw(pass_.draws[c.index]);
+      case command::RecordedCommand::Kind::indirect: {
+        const command::IndirectDraw& d = pass_.indirects[c.index];
+        w_.put(PassTag::indirect);
+        draw(d.base);
+        o_.buffers.write(w_, d.buffer), w_.put(d.offset_B), w_.put(d.count), w_.put(d.stride_B);
+        return;
+      }
+      case command::RecordedCommand::Kind::clear: {
+        command::ClearCall clear = pass_.clears[c.index];
+        w_.put(PassTag::clear);
+        w_.put<int32_t>(clear.attachment), w_.put(clear.aspects);
+        fields(w_, clear.value), fields(w_, clear.rect);
+      }
+    }
+  }
+  void executed(const command::ExecutedPart& part) {
+    w_.put(PassTag::execute_commands);
+    o_.secondaries.write(w_, part.recording), w_.put(own_query(part.active_query));
+  }
+
+  Writer& w_;
+  const Objects& o_;
+  const BoundMemories& bound_memories_;
+  const Pass& pass_;
+  std::vector<const command::ActiveQuery*> own_queries_;
+  std::vector<int32_t> own_query_of_;   // of each of the pass's; -1: a secondary's
+  std::vector<size_t> own_states_;      // in the pass's
+  std::vector<const uint8_t*> blocks_;  // push constants
+  std::unordered_map<const void*, uint32_t> states_, pushes_;
+  std::unordered_map<std::string_view, uint32_t> contents_;
+  size_t own_commands_ = 0;
+};
+
 struct CommandWriter {
   Writer& w;
   const Objects& o;
-  const FixedPipelines& pipelines;
   const BoundMemories& bound_memories;
 
   void attachment(RenderingAttachment a) {
     o.views.write(w, a.view), o.views.write(w, a.resolve_view);
     fields(w, a);
   }
-  void state(const Pass& pass, size_t i) {
-    const command::DrawState& state = pass.states[i];
-    assert(i < pass.bound.size() && pass.bound.size() == pass.states.size());
-    const command::Bound& bound = pass.bound[i];
-    w.put(pipelines.number(bound));
-    FixedFunctionState fixed = static_cast<const FixedFunctionState&>(state);
-    fields(w, fixed);
-    w.put_count(bound.vertex_buffers);
-    for (uint32_t k = 0; k < bound.vertex_buffers; k++) {
-      const command::BoundVertexBuffer& vertex = pass.vertex_buffers[bound.first_vertex_buffer + k];
-      const shader::VertexBinding& binding = state.vertex_bindings[vertex.binding];
-      assert(vertex.buffer && binding.size_B <= vertex.buffer->size_B());
-      w.put(vertex.binding), o.buffers.write(w, vertex.buffer);
-      w.put<uint64_t>(vertex.buffer->size_B() - binding.size_B);
+  void recording(const command::Recording& recording) {
+    w.put_bool(recording.part != nullptr);
+    if (recording.part) {
+      assert(recording.commands.empty());
+      const Pass& part = *recording.part;
+      InheritanceInfo inheritance{part.targets.color, part.targets.depth,      part.targets.stencil,
+                                  part.samples,       recording.part_in_query, part.info.label};
+      fields(w, inheritance);
+      PassWriter(w, o, bound_memories, part).write();
+      return;
     }
-    o.buffers.write(w, bound.index_buffer);
-    assert(!bound.index_buffer || state.index_size_B <= bound.index_buffer->size_B());
-    w.put<uint64_t>(bound.index_buffer ? bound.index_buffer->size_B() - state.index_size_B : 0);
-    w.put<uint32_t>(state.index_type);
-    sets(bound.sets);
-  }
-  void sets(const command::BoundSets* bound) {
-    const uint32_t* offset_B = bound ? bound->dynamic_offsets_B.data() : nullptr;
-    for (uint32_t i = 0; i < kMaxDescriptorSets; i++) {
-      const Ptr<const SetMemory> memory = bound ? bound_memories.of(*bound, i) : nullptr;
-      o.set_memories.write(w, memory);
-      const uint32_t offsets = memory ? memory->layout->dynamic_buffers() : 0;
-      w.put_count(offsets);
-      for (uint32_t k = 0; k < offsets; k++) w.put(*offset_B++);
-    }
-    assert(!bound || offset_B == bound->dynamic_offsets_B.data() + bound->dynamic_offsets_B.size());
-  }
-  void draw(const std::unordered_map<const void*, uint32_t>& states, const std::unordered_map<const void*, uint32_t>& pushes,
-            const command::DrawCall& d) {
-    assert(states.count(d.state) && pushes.count(d.push_constants));
-    w.put(states.at(d.state)), w.put(pushes.at(d.push_constants)), w.put_bool(d.indexed), w.put(d.query);
-    w.put(d.first), w.put(d.count), w.put(d.instance_count), w.put(d.first_instance), w.put(d.vertex_offset);
+    for (const command::Command& command : recording.commands) std::visit(*this, command);
+    w.put(Tag::end);
   }
   void operator()(const Ptr<const Pass>& c) {
-    const Pass& pass = *c;
     w.put(Tag::pass);
-    RenderingInfo info = pass.info;
+    RenderingInfo info = c->info;
     fields(w, info);
     w.put_count(info.color.size());
     for (const RenderingAttachment& color : info.color) attachment(color);
     attachment(info.depth), attachment(info.stencil);
-    w.put_count(pass.queries.size());
-    for (const command::ActiveQuery& query : pass.queries) o.pools.write(w, query.pool), w.put(query.query), w.put_bool(query.outer);
-    std::unordered_map<const void*, uint32_t> states, pushes;
-    w.put_count(pass.states.size());
-    for (size_t i = 0; i < pass.states.size(); i++) {
-      states.emplace(&pass.states[i], static_cast<uint32_t>(i));
-      state(pass, i);
-    }
-    std::vector<const uint8_t*> blocks;  // of a secondary's draws they lie in its own recording
-    const auto add_push = [&](const command::DrawCall& d) {
-      if (pushes.emplace(d.push_constants, static_cast<uint32_t>(blocks.size())).second) blocks.push_back(d.push_constants);
-    };
-    for (const command::DrawCall& d : pass.draws) add_push(d);
-    for (const command::IndirectDraw& d : pass.indirects) add_push(d.base);
-    w.put_count(blocks.size());
-    for (const uint8_t* block : blocks) w.put_bytes(block, kMaxPushConstants_B);
-    w.put_count(pass.commands.size());
-    for (const command::RecordedCommand& r : pass.commands) {
-      w.put(r.kind);
-      if (r.kind == command::RecordedCommand::Kind::draw) {
-        draw(states, pushes, pass.draws[r.index]);
-      } else if (r.kind == command::RecordedCommand::Kind::indirect) {
-        const command::IndirectDraw& d = pass.indirects[r.index];
-        draw(states, pushes, d.base);
-        o.buffers.write(w, d.buffer), w.put(d.offset_B), w.put(d.count), w.put(d.stride_B);
-      } else {
-        command::ClearCall clear = pass.clears[r.index];
-        w.put<int32_t>(clear.attachment), w.put(clear.aspects);
-        fields(w, clear.value), fields(w, clear.rect);
-      }
-    }
+    PassWriter(w, o, bound_memories, *c).write();
+  }
+  void operator()(const command::ExecuteCommands& c) {
+    w.put(Tag::execute_commands);
+    o.secondaries.write(w, c.recording);
   }
   template <class C>
   void operator()(const C& c) {
-    if constexpr (std::is_same_v<C, command::ExecuteCommands>) {
-      for (const command::Command& inner : c.recording->commands) std::visit(*this, inner);
-    } else {
-      C copy = c;
-      w.put(tag_of<C>());
-      References<Writer> references{w, o};
-      transfer_fields(references, copy);
-    }
+    C copy = c;
+    w.put(tag_of<C>());
+    References<Writer> references{w, o};
+    transfer_fields(references, copy);
   }
 };
 
@@ -388,20 +459,18 @@ struct CommandWriter {
 
 std::vector<uint8_t> bytes_of(const std::vector<Ptr<const command::Recording>>& recordings) {
   Objects objects;
-  FixedPipelines pipelines;
   std::unordered_map<const DeviceMemory*, const uint8_t*> contents;
   BoundMemories bound_memories;
-  Collector collector{objects, pipelines, contents, bound_memories};
+  Collector collector{objects, contents, bound_memories};
   for (const auto& recording : recordings)
     for (const command::Command& command : recording->commands) std::visit(collector, command);
   Writer writer;
-  write_objects(writer, objects, pipelines, contents);
+  write_objects(writer, objects, contents);
+  CommandWriter commands{writer, objects, bound_memories};
+  writer.put_count(objects.secondaries.items.size());
+  for (const auto& secondary : objects.secondaries.items) commands.recording(*secondary);
   writer.put_count(recordings.size());
-  for (const auto& recording : recordings) {
-    CommandWriter commands{writer, objects, pipelines, bound_memories};
-    for (const command::Command& command : recording->commands) std::visit(commands, command);
-    writer.put(Tag::end);
-  }
+  for (const auto& recording : recordings) commands.recording(*recording);
   return writer.bytes();
 }
 

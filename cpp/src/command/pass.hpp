@@ -69,6 +69,16 @@ inline uint64_t new_pass_id() {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
+struct Recording;
+
+/// vkCmdExecuteCommands inside of a pass: the secondary's draws became the pass's own, in one run of commands.
+struct ExecutedPart {
+  Ptr<const Recording> recording;  // with a part
+  size_t first_command = 0;        // in commands; as many as the part has
+  size_t first_query = 0;          // in queries; the same
+  int32_t active_query = -1;       // of the pass, around it
+};
+
 struct Pass {
   Pass() = default;
   Pass(const Pass&) = delete;
@@ -90,6 +100,7 @@ struct Pass {
   std::vector<DrawCall> draws;
   std::vector<IndirectDraw> indirects;
   std::vector<RecordedCommand> commands;
+  std::vector<ExecutedPart> executed;
   std::vector<size_t> part_ends;  // in commands, of a pass that was suspended and resumed; empty: in one piece
   std::vector<ActiveQuery> queries;
   std::vector<std::shared_ptr<const void>> keep_alive;

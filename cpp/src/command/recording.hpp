@@ -14,7 +14,7 @@ namespace tilegpu::command {
 
 struct Recording;
 
-/// vkCmdExecuteCommands outside of passes. (Inside of a pass the draws of a secondary become the pass's own.)
+/// vkCmdExecuteCommands outside of passes. (Inside of a pass: ExecutedPart.)
 struct ExecuteCommands {
   Ptr<const Recording> recording;
 };

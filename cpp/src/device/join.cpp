@@ -145,8 +145,8 @@ Expected<Ptr<const Pass>> join_parts(const exec::Execution& execution, size_t fi
 
 void join_secondary(Pass& pass, const Ptr<const command::Recording>& secondary, int32_t active_query) {
   assert(secondary->part);
+  pass.executed.push_back({secondary, pass.commands.size(), pass.queries.size(), active_query});
   append(pass, *secondary->part, {fitted, active_query});
-  pass.keep_alive.push_back(secondary);
 }
 
 Status take_late_sets(exec::DeviceState& device, exec::Execution& execution) {

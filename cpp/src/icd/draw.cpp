@@ -28,10 +28,10 @@ void VKAPI_CALL CmdBindVertexBuffers(VkCommandBuffer commandBuffer, uint32_t fir
 void VKAPI_CALL CmdBindVertexBuffers2(VkCommandBuffer commandBuffer, uint32_t firstBinding, uint32_t bindingCount, const VkBuffer* pBuffers,
                                       const VkDeviceSize* pOffsets, const VkDeviceSize* pSizes, const VkDeviceSize* pStrides) {
   if (!pStrides && !pSizes) return CmdBindVertexBuffers(commandBuffer, firstBinding, bindingCount, pBuffers, pOffsets);
-  if (!pStrides) return record_missing(commandBuffer, "vkCmdBindVertexBuffers2: pSizes without pStrides is not there");
   for (uint32_t i = 0; i < bindingCount; ++i)
-    record(commandBuffer, commandBuffer->core->bind_vertex_buffer2(firstBinding + i, pBuffers[i] ? pBuffers[i]->core : nullptr, pOffsets[i],
-                                                                   pSizes ? pSizes[i] : VK_WHOLE_SIZE, static_cast<uint32_t>(pStrides[i])));
+    record(commandBuffer, commandBuffer->core->bind_vertex_buffer2(
+                              firstBinding + i, pBuffers[i] ? pBuffers[i]->core : nullptr, pOffsets[i], pSizes ? pSizes[i] : VK_WHOLE_SIZE,
+                              pStrides ? std::optional(static_cast<uint32_t>(pStrides[i])) : std::nullopt));
 }
 
 void VKAPI_CALL CmdBindIndexBuffer(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset, VkIndexType indexType) {
