@@ -329,7 +329,7 @@ void flush_visibility(Worker& w) {
   assert(p.queue_count == 0 && p.packet_count == 0 && w.buffers.ids);
   const bool groups = gather(w, v, w.lists, w.covers, draws_again);
   if (w.bin.phase == Phase::main) settle_prepass(*w.pass, v, draws_again, w.results);
-  if constexpr (kTraced) note_seen(w, v);
+  note_seen(w, v);
   set_up_gathered(w, v, w.lists, w.draw.test, p.setups, counters, groups);
   if (!w.bin.last_flush) expand_lists(w, w.lists);
   if (!w.pass->deferral.empty()) shade_vertices(v, p.vertices, {*w.pass, counters});
