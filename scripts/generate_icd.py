@@ -131,8 +131,11 @@ def read(path: Path) -> Registry:
             if (node.get("name") or "").endswith("_SPEC_VERSION"):
                 version = int(node.get("value") or 1)
         extensions.append((name, version, extension.get("type") or "device"))
-        for node in extension.findall("./require/command"):
-            commands[node.get("name") or ""].extensions.append(name)
+        for require in extension.findall("./require"):
+            if not (require.get("extension") or AUTHORS[0]).startswith(AUTHORS):
+                continue  # there only beside an extension of a vendor
+            for node in require.findall("./command"):
+                commands[node.get("name") or ""].extensions.append(name)
         types |= {node.get("name") or "" for node in extension.findall("./require/type")}
     wanted = {n: c for n, c in commands.items() if c.version or c.extensions}
     for command in list(wanted.values()):  # what an alias stands for
@@ -205,7 +208,6 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
 """
 
 #: Before what is longer than other functions may be.
-ONE_TABLE = "// NOLINTNEXTLINE(readability-function-size): one table\n"
 ONE_SWITCH = "// NOLINTNEXTLINE(readability-function-size): one switch\n"
 
 OUT_CHAIN = """\
@@ -225,8 +227,6 @@ static void take(VkBool32 wanted, bool have, bool& enabled, const char* name, Mi
 ENTRY_POINT = """\
 #pragma once
 
-#include <span>
-
 #include <vulkan/vulkan_core.h>
 
 #include "icd/generated/extensions.hpp"
@@ -243,9 +243,6 @@ struct EntryPoint {
   ExtensionSet extensions;      ///< any of these
   PFN_vkVoidFunction function;  ///< null: not implemented
 };
-
-/// By name, in order.
-std::span<const EntryPoint> entry_points();
 
 }  // namespace tilegpu::icd
 """
@@ -298,23 +295,14 @@ def short(extension: str) -> str:
     return extension[3:]
 
 
-def entry_points_cpp(registry: Registry) -> str:
+def entry_points_inc(registry: Registry) -> str:
     rows = []
     for name, command in sorted(registry.commands.items()):
         target = resolved(registry, command)
         version = command.version or "0"
         extensions = ", ".join(f"Extension::{short(e)}" for e in sorted(set(command.extensions)))
-        rows.append(f'    row<&{target.name[2:]}>("{name}", Level::{level_of(target)}, {version}, {{{extensions}}}),\n')
-    return (
-        head("entry_points.cpp", "the commands by name: what has them, and where they are.", registry)
-        + '#include "icd/generated/entry_points.hpp"\n\n#include "icd/generated/commands.hpp"\n\nnamespace tilegpu::icd {\nnamespace {\n\n'
-        + "template <auto command>\nEntryPoint row(const char* name, Level level, uint32_t version, ExtensionSet extensions) {\n"
-        + "  return {name, level, version, extensions, reinterpret_cast<PFN_vkVoidFunction>(command)};\n}\n\n}  // namespace\n\n"
-        + ONE_TABLE
-        + "std::span<const EntryPoint> entry_points() {\n  static const EntryPoint rows[] = {\n"
-        + "".join(rows)
-        + "  };\n  return rows;\n}\n\n}  // namespace tilegpu::icd\n"
-    )
+        rows.append(f'row<&{target.name[2:]}>("{name}", Level::{level_of(target)}, {version}, {{{extensions}}}),\n')
+    return head("entry_points.inc", "rows of icd/entry_points.cpp: the commands by name, and what has them.", registry) + "".join(rows)
 
 
 def extensions_hpp(registry: Registry) -> str:
@@ -436,7 +424,7 @@ def generate(path: Path) -> dict[str, str]:
     return {
         "commands.hpp": command_hpp(registry),
         "entry_points.hpp": head("entry_points.hpp", "what is known of a command.", registry) + ENTRY_POINT,
-        "entry_points.cpp": entry_points_cpp(registry),
+        "entry_points.inc": entry_points_inc(registry),
         "extensions.hpp": extensions_hpp(registry),
         "features.hpp": features_hpp(registry, core),
         "features.cpp": features_cpp(registry, core),

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <thread>
 
+#include "icd/guard.hpp"
 #include "vulkan_fixture.hpp"
 
 using namespace tilegpu;
@@ -315,6 +316,51 @@ void a_subpass_reads_what_the_one_before_drew() {
   CHECK_MESSAGE(p.said.empty(), p.said.empty() ? "" : p.said[0]);
 }
 
+VkResult VKAPI_CALL creates(VkDevice) { throw std::bad_alloc(); }
+void VKAPI_CALL records(VkCommandBuffer, uint32_t) { throw std::bad_alloc(); }
+
+void refused_memory_is_a_result() {
+  CHECK(icd::Guarded<&creates>::call(nullptr) == VK_ERROR_OUT_OF_HOST_MEMORY);
+  VkCommandBuffer_T commands;
+  icd::Guarded<&records>::call(&commands, 1);
+  CHECK(commands.result == VK_ERROR_OUT_OF_HOST_MEMORY);
+}
+
+void events_hold_back_what_follows() {
+  Program p;
+  VkEventCreateInfo info{VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
+  VkEvent by_host = nullptr, by_queue = nullptr;
+  CHECK(p.CreateEvent(p.device, &info, nullptr, &by_host) == VK_SUCCESS);
+  CHECK(p.CreateEvent(p.device, &info, nullptr, &by_queue) == VK_SUCCESS);
+  CHECK(p.GetEventStatus(p.device, by_host) == VK_EVENT_RESET);
+  const auto out = p.buffer(64, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  const VkCommandBuffer c = p.begin();
+  const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_TRANSFER_BIT;
+  p.CmdSetEvent(c, by_queue, stage);
+  p.CmdFillBuffer(c, out.buffer, 0, 32, 0x11111111);
+  const VkEvent both[] = {by_queue, by_host};
+  p.CmdWaitEvents(c, 2, both, stage | VK_PIPELINE_STAGE_HOST_BIT, stage, 0, nullptr, 0, nullptr, 0, nullptr);
+  p.CmdFillBuffer(c, out.buffer, 32, 32, 0x22222222);
+  p.CmdResetEvent(c, by_queue, stage);
+  CHECK(p.EndCommandBuffer(c) == VK_SUCCESS);
+  VkFenceCreateInfo fence_info{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+  VkFence fence = nullptr;
+  CHECK(p.CreateFence(p.device, &fence_info, nullptr, &fence) == VK_SUCCESS);
+  VkSubmitInfo submit{VK_STRUCTURE_TYPE_SUBMIT_INFO};
+  submit.commandBufferCount = 1, submit.pCommandBuffers = &c;
+  CHECK(p.QueueSubmit(p.queue, 1, &submit, fence) == VK_SUCCESS);
+  CHECK(p.WaitForFences(p.device, 1, &fence, VK_TRUE, 50'000'000) == VK_TIMEOUT);
+  CHECK(p.GetEventStatus(p.device, by_queue) == VK_EVENT_SET && out.data[0] == 0x11 && out.data[32] == 0);
+  CHECK(p.SetEvent(p.device, by_host) == VK_SUCCESS);
+  CHECK(p.WaitForFences(p.device, 1, &fence, VK_TRUE, UINT64_MAX) == VK_SUCCESS);
+  CHECK(out.data[32] == 0x22 && p.GetEventStatus(p.device, by_queue) == VK_EVENT_RESET);
+  CHECK(p.ResetEvent(p.device, by_host) == VK_SUCCESS && p.GetEventStatus(p.device, by_host) == VK_EVENT_RESET);
+  p.DestroyFence(p.device, fence, nullptr);
+  p.DestroyEvent(p.device, by_host, nullptr), p.DestroyEvent(p.device, by_queue, nullptr);
+  p.destroy(out);
+  CHECK(p.said.empty());
+}
+
 void a_wait_may_come_before_its_signal() {
   Program p;
   VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, nullptr, VK_SEMAPHORE_TYPE_TIMELINE, 3};
@@ -361,6 +407,8 @@ int main() {
   what_is_not_there_is_refused_and_named();
   a_triangle_has_the_bits_of_the_core();
   a_subpass_reads_what_the_one_before_drew();
+  refused_memory_is_a_result();
+  events_hold_back_what_follows();
   a_wait_may_come_before_its_signal();
   return finish("test_vulkan_driver");
 }

@@ -35,7 +35,8 @@ namespace tilegpu::test {
   X(CmdSetScissor) X(CmdPushConstants) X(CmdBindDescriptorSets) X(CmdBindVertexBuffers) X(CmdDraw) X(CmdCopyImageToBuffer) \
   X(CmdPipelineBarrier) X(CmdFillBuffer) X(CmdDispatch) X(QueueSubmit) X(QueueWaitIdle) X(DeviceWaitIdle) X(CreateFence) \
   X(DestroyFence) X(WaitForFences) X(GetFenceStatus) X(ResetFences) X(CreateSemaphore) X(DestroySemaphore) X(SignalSemaphore) \
-  X(WaitSemaphores) X(GetSemaphoreCounterValue) X(CreateQueryPool) X(DestroyQueryPool) X(CmdResetQueryPool) X(CmdBeginQuery) \
+  X(WaitSemaphores) X(GetSemaphoreCounterValue) X(CreateEvent) X(DestroyEvent) X(GetEventStatus) X(SetEvent) X(ResetEvent) \
+  X(CmdSetEvent) X(CmdResetEvent) X(CmdWaitEvents) X(CreateQueryPool) X(DestroyQueryPool) X(CmdResetQueryPool) X(CmdBeginQuery) \
   X(CmdEndQuery) X(CmdWriteTimestamp) X(GetQueryPoolResults)
 // clang-format on
 

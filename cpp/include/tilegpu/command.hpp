@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "tilegpu/event.hpp"
 #include "tilegpu/pipeline.hpp"
 #include "tilegpu/rendering.hpp"
 
@@ -147,6 +148,11 @@ class TILEGPU_API CommandBuffer {
   Status generate_mipmaps(Ptr<Image> image);
   void pipeline_barrier();
   Status reset_query_pool(Ptr<QueryPool> pool, uint32_t first, uint32_t count);
+  /// When the command is executed: all before it is done. Set and reset belong outside passes; a wait inside one comes before it.
+  Status set_event(Ptr<Event> event);
+  Status reset_event(Ptr<Event> event);
+  /// Holds back what follows until all are set, by commands before it or by the host.
+  Status wait_events(std::vector<Ptr<Event>> events);
   Status write_timestamp(Ptr<QueryPool> pool, uint32_t query);
   /// What is not available is left out, whatever VK_QUERY_RESULT_WAIT_BIT says: everything before this command has ended.
   Status copy_query_pool_results(Ptr<QueryPool> pool, uint32_t first, uint32_t count, Ptr<Buffer> destination, uint64_t offset_B,

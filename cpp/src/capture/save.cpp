@@ -116,6 +116,8 @@ struct Collector {
   void operator()(const command::ResetQueryPool& c) { objects.pools.add(c.pool); }
   void operator()(const command::BeginQuery& c) { objects.pools.add(c.pool); }
   void operator()(const command::EndQuery& c) { objects.pools.add(c.pool); }
+  void operator()(const command::SetEvent&) {}  // a replay is one command after the other, and nobody else's
+  void operator()(const command::WaitEvents&) {}
   void operator()(const command::WriteTimestamp& c) { objects.pools.add(c.pool); }
   void operator()(const command::CopyQueryPoolResults& c) { objects.pools.add(c.pool), add(c.destination); }
   void operator()(const command::ExecuteCommands& c) { add(c.recording); }
@@ -448,10 +450,12 @@ struct CommandWriter {
   }
   template <class C>
   void operator()(const C& c) {
-    C copy = c;
-    w.put(tag_of<C>());
-    References<Writer> references{w, o};
-    transfer_fields(references, copy);
+    if constexpr (!std::is_same_v<C, command::SetEvent> && !std::is_same_v<C, command::WaitEvents>) {
+      C copy = c;
+      w.put(tag_of<C>());
+      References<Writer> references{w, o};
+      transfer_fields(references, copy);
+    }
   }
 };
 

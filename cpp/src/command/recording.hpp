@@ -21,7 +21,7 @@ struct ExecuteCommands {
 
 using Command = std::variant<Ptr<const Pass>, CopyBuffer, FillBuffer, UpdateBuffer, CopyBufferToImage, CopyImageToBuffer, CopyImage,
                              BlitImage, ResolveImage, ClearColorImage, ClearDepthStencilImage, GenerateMipmaps, ResetQueryPool,
-                             WriteTimestamp, CopyQueryPoolResults, BeginQuery, EndQuery, ExecuteCommands>;
+                             WriteTimestamp, CopyQueryPoolResults, BeginQuery, EndQuery, ExecuteCommands, SetEvent, WaitEvents>;
 
 struct Recording {
   Ptr<Device> device;

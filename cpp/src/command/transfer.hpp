@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "tilegpu/event.hpp"
 #include "tilegpu/rendering.hpp"
 
 namespace tilegpu::command {
@@ -84,6 +85,14 @@ struct BeginQuery {
 struct EndQuery {
   Ptr<QueryPool> pool;
   uint32_t query = 0;
+};
+
+struct SetEvent {
+  Ptr<Event> event;
+  bool set = true;  // else reset
+};
+struct WaitEvents {
+  std::vector<Ptr<Event>> events;
 };
 
 struct WriteTimestamp {

@@ -1,5 +1,7 @@
-// device/command_query.cpp -- stage: recording, queries inside passes and commands on query pools outside of them. In: query pools.
-// Out: queries of the open pass, commands. Source: Vulkan specification, "Queries", "Timestamp Queries".
+// device/command_query.cpp -- stage: recording, queries, commands on query pools, events. In: query pools, events. Out: queries of the open
+// pass, commands. Source: Vulkan specification, "Queries", "Timestamp Queries", "Events".
+#include <algorithm>
+
 #include "device/recorder.hpp"
 
 namespace tilegpu {
@@ -61,6 +63,31 @@ Status CommandBuffer::reset_query_pool(Ptr<QueryPool> pool, uint32_t first, uint
   return device::record(*recorder_, "reset_query_pool", [&]() -> Status {
     if (Status ok = check_range(*recorder_, pool.get(), first, count, "reset_query_pool"); !ok) return ok;
     return device::add(*recorder_, command::ResetQueryPool{std::move(pool), first, count}, "reset_query_pool");
+  });
+}
+
+Status CommandBuffer::set_event(Ptr<Event> event) {
+  if (!event) return invalid("set_event: the event is null");
+  return device::record(*recorder_, "set_event",
+                        [&] { return device::add(*recorder_, command::SetEvent{std::move(event), true}, "set_event"); });
+}
+
+Status CommandBuffer::reset_event(Ptr<Event> event) {
+  if (!event) return invalid("reset_event: the event is null");
+  return device::record(*recorder_, "reset_event",
+                        [&] { return device::add(*recorder_, command::SetEvent{std::move(event), false}, "reset_event"); });
+}
+
+Status CommandBuffer::wait_events(std::vector<Ptr<Event>> events) {
+  Recorder& r = *recorder_;
+  if (std::any_of(events.begin(), events.end(), [](const Ptr<Event>& event) { return !event; }))
+    return invalid("wait_events: an event is null");
+  return device::record(r, "wait_events", [&]() -> Status {
+    if (Status ok = device::require_recording(r, "wait_events"); !ok) return ok;
+    if (r.inherits)
+      return invalid("wait_events: a secondary command buffer that is part of a pass can't wait; the one that executes it can");
+    r.making->commands.emplace_back(command::WaitEvents{std::move(events)});  // the open pass comes behind it
+    return Ok{};
   });
 }
 

@@ -91,6 +91,8 @@ Status execute(DeviceState& s, Execution& execution) {
         pass++;
         if (done) s.jit->make_wanted();
         return done;
+      } else if constexpr (std::is_same_v<C, command::WaitEvents>) {
+        return exec::execute(c, s.cancelled);
       } else if constexpr (!std::is_same_v<C, command::ExecuteCommands>) {
         exec::execute(c, *s.pool);
       }

@@ -11,6 +11,27 @@
 #include "resource/memory_contents.hpp"
 #include "transfer/transfer.hpp"
 
+namespace tilegpu {
+
+bool Event::wait(const std::atomic<bool>& given_up) const {
+  std::unique_lock lock(mutex_);
+  while (!set_) {
+    if (given_up) return false;
+    changed_.wait_for(lock, std::chrono::milliseconds(10));
+  }
+  return true;
+}
+
+void Event::change(bool set) {
+  {
+    std::lock_guard lock(mutex_);
+    set_ = set;
+  }
+  changed_.notify_all();
+}
+
+}  // namespace tilegpu
+
 namespace tilegpu::exec {
 
 namespace {
@@ -94,6 +115,21 @@ void execute(const command::BeginQuery& c, ThreadPool&) {
 void execute(const command::EndQuery& c, ThreadPool&) {
   assert(c.query < c.pool->values.size());
   c.pool->available[c.query] = true;
+}
+
+void execute(const command::SetEvent& c, ThreadPool&) {
+  if (c.set)
+    c.event->set();
+  else
+    c.event->reset();
+}
+
+Status execute(const command::WaitEvents& c, const std::atomic<bool>& given_up) {
+  for (const Ptr<Event>& event : c.events) {
+    assert(event);
+    if (!event->wait(given_up)) return Error{VK_ERROR_DEVICE_LOST, "cancelled"};
+  }
+  return Ok{};
 }
 
 // Commands are executed one after the other: whatever stage is asked for, it has ended for all that came before.

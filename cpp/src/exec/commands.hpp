@@ -22,6 +22,9 @@ void execute(const command::GenerateMipmaps& c, ThreadPool& pool);
 void execute(const command::ResetQueryPool& c, ThreadPool& pool);
 void execute(const command::BeginQuery& c, ThreadPool& pool);
 void execute(const command::EndQuery& c, ThreadPool& pool);
+void execute(const command::SetEvent& c, ThreadPool& pool);
+/// An error when it is given up.
+Status execute(const command::WaitEvents& c, const std::atomic<bool>& given_up);
 void execute(const command::WriteTimestamp& c, ThreadPool& pool);
 void execute(const command::CopyQueryPoolResults& c, ThreadPool& pool);
 

@@ -51,6 +51,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_shader_draw_parameters,
     Extension::KHR_copy_commands2,
     Extension::KHR_timeline_semaphore,
+    Extension::KHR_synchronization2,
     Extension::KHR_format_feature_flags2,
     Extension::KHR_external_memory,
     Extension::KHR_external_fence,
@@ -116,6 +117,7 @@ Features make_features() {
   f.shaderDrawParameters = true;
   f.uniformBufferStandardLayout = true;
   f.timelineSemaphore = true;
+  f.synchronization2 = true;
   f.hostQueryReset = true;
   f.privateData = true;
   f.maintenance4 = true;

@@ -103,12 +103,6 @@ void VKAPI_CALL CmdExecuteCommands(VkCommandBuffer commandBuffer, uint32_t comma
   record(commandBuffer, commandBuffer->core->execute_commands(secondaries));
 }
 
-// Commands are executed one after the other, and all memory is coherent: a barrier has nothing to do.
-void VKAPI_CALL CmdPipelineBarrier(VkCommandBuffer commandBuffer, VkPipelineStageFlags, VkPipelineStageFlags, VkDependencyFlags, uint32_t,
-                                   const VkMemoryBarrier*, uint32_t, const VkBufferMemoryBarrier*, uint32_t, const VkImageMemoryBarrier*) {
-  commandBuffer->core->pipeline_barrier();
-}
-void VKAPI_CALL CmdPipelineBarrier2(VkCommandBuffer commandBuffer, const VkDependencyInfo*) { commandBuffer->core->pipeline_barrier(); }
 void VKAPI_CALL CmdSetDeviceMask(VkCommandBuffer, uint32_t) {}
 
 void VKAPI_CALL CmdBeginDebugUtilsLabelEXT(VkCommandBuffer, const VkDebugUtilsLabelEXT*) {}

@@ -6,9 +6,30 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <span>
 #include <string_view>
 
+#include "icd/generated/commands.hpp"
+#include "icd/guard.hpp"
+
 namespace tilegpu::icd {
+namespace {
+
+/// A command that is not implemented is a null, weak symbol.
+template <auto command>
+EntryPoint row(const char* name, Level level, uint32_t version, ExtensionSet extensions) {
+  return {name, level, version, extensions, command ? reinterpret_cast<PFN_vkVoidFunction>(&Guarded<command>::call) : nullptr};
+}
+
+/// By name, in order.
+std::span<const EntryPoint> entry_points() {
+  static const EntryPoint rows[] = {
+#include "icd/generated/entry_points.inc"
+  };
+  return rows;
+}
+
+}  // namespace
 
 Extension find_extension(const char* name) {
   for (size_t i = 0; i < std::size(kExtensionNames); ++i)

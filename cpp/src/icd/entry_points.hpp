@@ -1,6 +1,6 @@
 // icd/entry_points.hpp -- the driver's commands and extensions by name.
 //
-// Source: Vulkan specification, "Command Function Pointers"; the rows are made from the registry (generated/entry_points.cpp).
+// Source: Vulkan specification, "Command Function Pointers"; the rows are made from the registry (generated/entry_points.inc).
 #pragma once
 
 #include "icd/generated/entry_points.hpp"

@@ -223,6 +223,9 @@ struct VkFence_T {
 struct VkSemaphore_T {
   std::shared_ptr<tilegpu::icd::Semaphore> shared;
 };
+struct VkEvent_T {
+  std::shared_ptr<tilegpu::Event> core;
+};
 struct VkPrivateDataSlot_T {
   uint64_t number;
 };

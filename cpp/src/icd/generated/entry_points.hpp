@@ -3,8 +3,6 @@
 // Made by scripts/generate_icd.py from the Vulkan registry, header version 239; not edited by hand.
 #pragma once
 
-#include <span>
-
 #include <vulkan/vulkan_core.h>
 
 #include "icd/generated/extensions.hpp"
@@ -21,8 +19,5 @@ struct EntryPoint {
   ExtensionSet extensions;      ///< any of these
   PFN_vkVoidFunction function;  ///< null: not implemented
 };
-
-/// By name, in order.
-std::span<const EntryPoint> entry_points();
 
 }  // namespace tilegpu::icd

@@ -1,0 +1,32 @@
+// tilegpu/event.hpp -- VkEvent: set and reset by the host or by commands, waited for by commands. Any thread.
+//
+// Source: Vulkan specification, "Events".
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+
+#include "tilegpu/types.hpp"
+
+namespace tilegpu {
+
+class TILEGPU_API Event {
+ public:
+  bool is_set() const {
+    std::lock_guard lock(mutex_);
+    return set_;
+  }
+  void set() { change(true); }
+  void reset() { change(false); }
+  /// False: `given_up` was true first, which is looked at a hundred times a second.
+  bool wait(const std::atomic<bool>& given_up) const;
+
+ private:
+  void change(bool set);
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  bool set_ = false;
+};
+
+}  // namespace tilegpu
