@@ -11,12 +11,6 @@
 #include "check.hpp"
 #include "tilegpu/device.hpp"
 
-extern "C" {
-VkResult vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t* version);
-PFN_vkVoidFunction vk_icdGetInstanceProcAddr(VkInstance instance, const char* name);
-PFN_vkVoidFunction vk_icdGetPhysicalDeviceProcAddr(VkInstance instance, const char* name);
-}
-
 namespace tilegpu::test {
 
 // The commands that tests call; TILEGPU_VK(CmdDraw) is a pointer `CmdDraw`.
