@@ -59,7 +59,7 @@ void bind_sets(py::module_& m) {
             Descriptor descriptor;
             descriptor.view = std::move(view);
             descriptor.sampler = std::move(sampler);
-            unwrap(set.write(binding, element, std::move(descriptor)));
+            unwrap(set.write(binding, element, descriptor));
           },
           py::arg("binding"), py::arg("element"), py::arg("view"), py::arg("sampler"))
       .def(
@@ -209,7 +209,7 @@ void bind_finished(py::module_& m) {
                                std::vector<std::string> names;
                                for (uint32_t i = 0; i < kDynamicStates; i++)
                                  if (p.dynamic().has(static_cast<DynamicState>(i)))
-                                   names.push_back(dynamic_state_info(static_cast<DynamicState>(i)).name);
+                                   names.emplace_back(dynamic_state_info(static_cast<DynamicState>(i)).name);
                                return names;
                              })
       .def_property_readonly("push_constants_B", [](const Pipeline& p) { return p.info().layout ? p.info().layout->push_constants_B : 0; })
