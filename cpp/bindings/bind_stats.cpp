@@ -4,68 +4,16 @@
 namespace tilegpu::bindings {
 namespace {
 
-constexpr const char* kCauses[] = {"load",
-                                   "clear",
-                                   "store",
-                                   "resolve",
-                                   "border_load",
-                                   "border_store",
-                                   "spill_load",
-                                   "spill_store",
-                                   "saved_clean_tile",
-                                   "saved_compression",
-                                   "saved_transaction_elimination"};
-static_assert(std::size(kCauses) == static_cast<size_t>(TrafficCause::count));
-
 template <class Bytes>
 py::dict causes_of(const Bytes& bytes) {
   py::dict d;
-  for (size_t cause = 0; cause < bytes.size(); ++cause) d[kCauses[cause]] = bytes[cause];
+  for (size_t cause = 0; cause < bytes.size(); ++cause) d[kTrafficCauseNames[cause]] = bytes[cause];
   return d;
 }
 
 py::dict as_dict(const PassStats& s) {
   py::dict d;
-#define TILEGPU_FIELD(name) d[#name] = s.name
-  TILEGPU_FIELD(draws);
-  TILEGPU_FIELD(indices);
-  TILEGPU_FIELD(vertices_unique_requested);
-  TILEGPU_FIELD(vertices_shaded);
-  TILEGPU_FIELD(vertex_batches);
-  TILEGPU_FIELD(primitives_in);
-  TILEGPU_FIELD(primitives_culled);
-  TILEGPU_FIELD(primitives_clipped);
-  TILEGPU_FIELD(primitives_out);
-  TILEGPU_FIELD(bin_entries);
-  TILEGPU_FIELD(bins);
-  TILEGPU_FIELD(bins_with_primitives);
-  TILEGPU_FIELD(fragments_rasterized);
-  TILEGPU_FIELD(lrz_primitives_tested);
-  TILEGPU_FIELD(lrz_primitives_rejected);
-  TILEGPU_FIELD(lrz_blocks_rejected);
-  TILEGPU_FIELD(fragments_early_killed);
-  TILEGPU_FIELD(fragments_shaded);
-  TILEGPU_FIELD(fragments_discarded);
-  TILEGPU_FIELD(fragments_late_killed);
-  TILEGPU_FIELD(helper_lanes);
-  TILEGPU_FIELD(idle_lanes);
-  TILEGPU_FIELD(packets);
-  TILEGPU_FIELD(samples_written);
-  TILEGPU_FIELD(primitives_culled_by_prepass);
-  TILEGPU_FIELD(fragments_killed_by_prepass);
-  TILEGPU_FIELD(fragments_killed_by_fpk);
-  TILEGPU_FIELD(fragments_killed_by_hierarchical_z);
-  TILEGPU_FIELD(sliced_invocations);
-  TILEGPU_FIELD(vertices_position_shaded);
-  TILEGPU_FIELD(vertices_shaded_in_tiles);
-  TILEGPU_FIELD(primitives_deferred);
-  TILEGPU_FIELD(varyings_deferred_B);
-  TILEGPU_FIELD(tiler_heap_B);
-  TILEGPU_FIELD(peak_arena_B);
-  TILEGPU_FIELD(splits);
-  TILEGPU_FIELD(geometry_ms);
-  TILEGPU_FIELD(tiles_ms);
-#undef TILEGPU_FIELD
+  each_counter(s, [&](const char* name, auto value) { d[name] = value; });
   py::dict traffic;
   for (const AttachmentTraffic& attachment : s.traffic) traffic[attachment.attachment.c_str()] = causes_of(attachment.bytes);
   d["traffic"] = traffic;

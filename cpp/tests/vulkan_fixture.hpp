@@ -31,7 +31,7 @@ namespace tilegpu::test {
   X(DestroyFence) X(WaitForFences) X(GetFenceStatus) X(ResetFences) X(CreateSemaphore) X(DestroySemaphore) X(SignalSemaphore) \
   X(WaitSemaphores) X(GetSemaphoreCounterValue) X(CreateEvent) X(DestroyEvent) X(GetEventStatus) X(SetEvent) X(ResetEvent) \
   X(CmdSetEvent) X(CmdResetEvent) X(CmdWaitEvents) X(CreateQueryPool) X(DestroyQueryPool) X(CmdResetQueryPool) X(CmdBeginQuery) \
-  X(CmdEndQuery) X(CmdWriteTimestamp) X(GetQueryPoolResults)
+  X(CmdBeginDebugUtilsLabelEXT) X(CmdEndDebugUtilsLabelEXT) X(SetDebugUtilsObjectNameEXT) X(CmdEndQuery) X(CmdWriteTimestamp) X(GetQueryPoolResults)
 // clang-format on
 
 /// An instance and a device, and what the driver said.

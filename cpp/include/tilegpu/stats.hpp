@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <iterator>
 
 #include "tilegpu/types.hpp"
 
@@ -24,6 +25,18 @@ enum class TrafficCause : uint8_t {
   saved_transaction_elimination,
   count
 };
+inline constexpr const char* kTrafficCauseNames[] = {"load",
+                                                     "clear",
+                                                     "store",
+                                                     "resolve",
+                                                     "border_load",
+                                                     "border_store",
+                                                     "spill_load",
+                                                     "spill_store",
+                                                     "saved_clean_tile",
+                                                     "saved_compression",
+                                                     "saved_transaction_elimination"};
+static_assert(std::size(kTrafficCauseNames) == static_cast<size_t>(TrafficCause::count));
 
 /// Bytes of one attachment aspect, by cause. `attachment` is "color0".."color7", "depth", "stencil".
 struct AttachmentTraffic {
@@ -90,5 +103,48 @@ struct PassStats {
   uint64_t prepass_tiles = 0;              ///< in which a pre-pass ran
   double geometry_ms = 0, tiles_ms = 0;
 };
+
+/// Every count of a pass with its name, in the order in which reports have them.
+template <class Visit>
+void each_counter(const PassStats& s, Visit visit) {
+  visit("draws", s.draws);
+  visit("indices", s.indices);
+  visit("vertices_unique_requested", s.vertices_unique_requested);
+  visit("vertices_shaded", s.vertices_shaded);
+  visit("vertex_batches", s.vertex_batches);
+  visit("primitives_in", s.primitives_in);
+  visit("primitives_culled", s.primitives_culled);
+  visit("primitives_clipped", s.primitives_clipped);
+  visit("primitives_out", s.primitives_out);
+  visit("bin_entries", s.bin_entries);
+  visit("bins", s.bins);
+  visit("bins_with_primitives", s.bins_with_primitives);
+  visit("fragments_rasterized", s.fragments_rasterized);
+  visit("lrz_primitives_tested", s.lrz_primitives_tested);
+  visit("lrz_primitives_rejected", s.lrz_primitives_rejected);
+  visit("lrz_blocks_rejected", s.lrz_blocks_rejected);
+  visit("fragments_early_killed", s.fragments_early_killed);
+  visit("fragments_shaded", s.fragments_shaded);
+  visit("fragments_discarded", s.fragments_discarded);
+  visit("fragments_late_killed", s.fragments_late_killed);
+  visit("helper_lanes", s.helper_lanes);
+  visit("idle_lanes", s.idle_lanes);
+  visit("packets", s.packets);
+  visit("samples_written", s.samples_written);
+  visit("primitives_culled_by_prepass", s.primitives_culled_by_prepass);
+  visit("fragments_killed_by_prepass", s.fragments_killed_by_prepass);
+  visit("fragments_killed_by_fpk", s.fragments_killed_by_fpk);
+  visit("fragments_killed_by_hierarchical_z", s.fragments_killed_by_hierarchical_z);
+  visit("sliced_invocations", s.sliced_invocations);
+  visit("vertices_position_shaded", s.vertices_position_shaded);
+  visit("vertices_shaded_in_tiles", s.vertices_shaded_in_tiles);
+  visit("primitives_deferred", s.primitives_deferred);
+  visit("varyings_deferred_B", s.varyings_deferred_B);
+  visit("tiler_heap_B", s.tiler_heap_B);
+  visit("peak_arena_B", s.peak_arena_B);
+  visit("splits", s.splits);
+  visit("geometry_ms", s.geometry_ms);
+  visit("tiles_ms", s.tiles_ms);
+}
 
 }  // namespace tilegpu

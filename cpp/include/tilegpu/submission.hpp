@@ -34,6 +34,7 @@ class TILEGPU_API Submission {
   size_t pass_count() const;
   /// Of a pass that was suspended and resumed: how many parts were joined; else 1.
   uint32_t pass_parts(size_t pass) const;
+  const std::string& pass_label(size_t pass) const;
   const PassStats& pass_stats(size_t pass) const;
   /// What moved for each bin, part by part, layer by layer, row by row; empty without RenderingInfo::trace_tiles.
   const std::vector<TileTrace>& tile_trace(size_t pass) const;

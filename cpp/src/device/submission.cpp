@@ -39,6 +39,11 @@ uint32_t Submission::pass_parts(size_t pass) const {
   return std::max(1u, static_cast<uint32_t>(state->execution.passes[pass].pass->part_ends.size()));
 }
 
+const std::string& Submission::pass_label(size_t pass) const {
+  assert(pass < pass_count());
+  return state->execution.passes[pass].pass->info.label;
+}
+
 const PassStats& Submission::pass_stats(size_t pass) const { return execution_of(*this, pass).stats; }
 const std::vector<TileTrace>& Submission::tile_trace(size_t pass) const { return execution_of(*this, pass).tile_trace; }
 

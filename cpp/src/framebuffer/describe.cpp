@@ -5,46 +5,13 @@
 
 #include <cassert>
 
+#include "base/json.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::framebuffer {
 namespace {
 
-/// Builds one JSON object, member by member.
-class Object {
- public:
-  Object& text(const char* key, const std::string& value) { return raw(key, quote(value)); }
-  Object& number(const char* key, uint64_t value) { return raw(key, std::to_string(value)); }
-  Object& boolean(const char* key, bool value) { return raw(key, value ? "true" : "false"); }
-  Object& raw(const char* key, const std::string& json) {
-    if (!body_.empty()) body_.append(", ");
-    body_.append(quote(key)).append(": ").append(json);
-    return *this;
-  }
-  std::string json() const { return std::string("{").append(body_).append("}"); }
-
-  static std::string quote(const std::string& value) {
-    std::string out = "\"";
-    for (const char c : value) {
-      if (c == '"' || c == '\\') {
-        out += '\\';
-        out += c;
-      } else if (static_cast<unsigned char>(c) < 0x20) {
-        constexpr const char* kHex = "0123456789abcdef";
-        out += "\\u00";
-        out += kHex[c >> 4 & 15];
-        out += kHex[c & 15];
-      } else {
-        out += c;
-      }
-    }
-    out += '"';
-    return out;
-  }
-
- private:
-  std::string body_;
-};
+using Object = JsonObject;
 
 std::string name_of(VkFormat format) {
   const vk::FormatInfo* info = vk::find_format(format);
@@ -157,7 +124,7 @@ uint64_t traffic(const PassStats& stats, const std::string& attachment, TrafficC
 std::string describe(const Layout& layout) {
   std::string formats = "[", offsets = "[";
   for (uint32_t i = 0; i < layout.rt_count; ++i) {
-    formats.append(i ? ", " : "").append(Object::quote(name_of(layout.rt_formats[i])));
+    formats.append(i ? ", " : "").append(json_text(name_of(layout.rt_formats[i])));
     offsets.append(i ? ", " : "").append(std::to_string(layout.rt_offset_B[i]));
   }
   return Object()

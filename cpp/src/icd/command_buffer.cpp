@@ -78,6 +78,7 @@ VkResult VKAPI_CALL ResetCommandBuffer(VkCommandBuffer commandBuffer, VkCommandB
 
 VkResult VKAPI_CALL BeginCommandBuffer(VkCommandBuffer commandBuffer, const VkCommandBufferBeginInfo* pBeginInfo) {
   commandBuffer->result = VK_SUCCESS;
+  commandBuffer->labels.clear();
   commandBuffer->core->reset();
   if (commandBuffer->core->level() == VK_COMMAND_BUFFER_LEVEL_SECONDARY && pBeginInfo->pInheritanceInfo &&
       pBeginInfo->flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT) {
@@ -105,8 +106,12 @@ void VKAPI_CALL CmdExecuteCommands(VkCommandBuffer commandBuffer, uint32_t comma
 
 void VKAPI_CALL CmdSetDeviceMask(VkCommandBuffer, uint32_t) {}
 
-void VKAPI_CALL CmdBeginDebugUtilsLabelEXT(VkCommandBuffer, const VkDebugUtilsLabelEXT*) {}
-void VKAPI_CALL CmdEndDebugUtilsLabelEXT(VkCommandBuffer) {}
+void VKAPI_CALL CmdBeginDebugUtilsLabelEXT(VkCommandBuffer commandBuffer, const VkDebugUtilsLabelEXT* pLabelInfo) {
+  commandBuffer->labels.emplace_back(pLabelInfo->pLabelName ? pLabelInfo->pLabelName : "");
+}
+void VKAPI_CALL CmdEndDebugUtilsLabelEXT(VkCommandBuffer commandBuffer) {
+  if (!commandBuffer->labels.empty()) commandBuffer->labels.pop_back();
+}
 void VKAPI_CALL CmdInsertDebugUtilsLabelEXT(VkCommandBuffer, const VkDebugUtilsLabelEXT*) {}
 
 }  // namespace tilegpu::icd

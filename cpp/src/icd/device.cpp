@@ -4,6 +4,8 @@
 // Source: Vulkan specification, "Devices and Queues", "Private Data".
 #include <cstdlib>
 
+#include "base/at_exit.hpp"
+#include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
 #include "icd/report.hpp"
 #include "icd/sync.hpp"
@@ -51,6 +53,22 @@ VkResult wanted_features(VkInstance instance, const VkDeviceCreateInfo& info, Fe
               "device: not there: " + joined(missing) + "; vkGetPhysicalDeviceFeatures2 says what is");
 }
 
+// Devices that a program leaves behind when it ends: what they execute must end before static objects do.
+struct Living {
+  std::mutex lock;
+  std::set<VkDevice> devices;
+};
+Living& living() {
+  static Living* const all = [] {
+    at_exit([] {
+      const std::lock_guard guard(living().lock);
+      for (const VkDevice device : living().devices) device->core->cancel(), device->core->wait_idle();
+    });
+    return new Living;  // never destroyed: threads may outlive static objects
+  }();
+  return *all;
+}
+
 }  // namespace
 
 VkResult VKAPI_CALL CreateDevice(VkPhysicalDevice physicalDevice, const VkDeviceCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
@@ -72,7 +90,9 @@ VkResult VKAPI_CALL CreateDevice(VkPhysicalDevice physicalDevice, const VkDevice
   if (!core) return fail(instance, VK_ERROR_INITIALIZATION_FAILED, core.error().message);
   device->core = *core;
   device->queue.device = device.get();
+  const std::lock_guard guard(living().lock);
   *pDevice = device.release();
+  living().devices.insert(*pDevice);
   return VK_SUCCESS;
 }
 
@@ -80,6 +100,11 @@ void VKAPI_CALL DestroyDevice(VkDevice device, const VkAllocationCallbacks*) {
   if (!device) return;
   end_queue(&device->queue);
   device->core->wait_idle();
+  if (Explained* const explained = Explained::asked()) explained->write();
+  {
+    const std::lock_guard guard(living().lock);
+    living().devices.erase(device);
+  }
   delete device;
 }
 

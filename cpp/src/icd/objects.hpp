@@ -100,7 +100,8 @@ struct VkCommandBuffer_T {
   VkDevice device = nullptr;
   VkCommandPool pool = nullptr;
   std::shared_ptr<tilegpu::CommandBuffer> core;
-  VkResult result = VK_SUCCESS;  ///< of what was recorded: the first error, which vkEndCommandBuffer gives
+  std::vector<std::string> labels;  ///< open ones, by VK_EXT_debug_utils
+  VkResult result = VK_SUCCESS;     ///< of what was recorded: the first error, which vkEndCommandBuffer gives
   tilegpu::icd::OpenPass pass;
 };
 

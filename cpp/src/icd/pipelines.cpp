@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
 #include "icd/report.hpp"
 #include "icd/subpass.hpp"
@@ -231,6 +232,7 @@ void take_viewport(const VkGraphicsPipelineCreateInfo& in, VkPipeline_T& out) {
 
 VkResult create(VkDevice device, const VkGraphicsPipelineCreateInfo& in, VkPipeline* out) {
   GraphicsPipelineCreateInfo info;
+  info.label = next_label();
   for (uint32_t i = 0; i < in.stageCount; ++i) {
     auto stage = stage_of(device, in.pStages[i]);
     if (!stage) return fail(device, stage.error(), VK_ERROR_INITIALIZATION_FAILED);

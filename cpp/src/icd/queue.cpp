@@ -3,6 +3,7 @@
 // There is one queue and the core keeps its order, so that a semaphore that was signaled before is no wait at all. Only a timeline's
 // value that nobody has submitted yet holds a batch back, and with it all that come later.
 // Source: Vulkan specification, "Command Buffer Submission", "Semaphores" (wait before signal).
+#include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
 #include "icd/report.hpp"
 #include "icd/sync.hpp"
@@ -51,6 +52,8 @@ VkResult submit_now(VkQueue queue, Batch batch) {
   const VkDevice device = queue->device;
   assert(device && device->core);
   if (!batch.command_buffers.empty()) {
+    Explained* const explained = Explained::asked();
+    if (explained) explained->before(device, batch.command_buffers);
     auto submitted = device->core->submit({std::move(batch.command_buffers), {}});
     if (!submitted) {
       device->lost = true;
@@ -58,6 +61,7 @@ VkResult submit_now(VkQueue queue, Batch batch) {
     }
     assert(*submitted);
     queue->last = *submitted;
+    if (explained) explained->submitted(*submitted);
   }
   {
     const std::lock_guard guard(device->timeline_lock);

@@ -183,12 +183,23 @@ RenderingAttachment attachment_of(const OpenPass& open, const TilePass& tiles, u
   return out;
 }
 
+// What the program calls it: the open labels, or the render pass.
+std::string pass_label(VkCommandBuffer commands, VkRenderPass pass) {
+  std::string label;
+  for (const std::string& open : commands->labels) label += (label.empty() ? "" : " / ") + open;
+  if (!label.empty() || !pass) return label;
+  const std::lock_guard guard(commands->device->lock);
+  const auto named = commands->device->names.find(number_of(pass));
+  return named == commands->device->names.end() ? label : named->second;
+}
+
 void begin_tile_pass(VkCommandBuffer commands) {
   const OpenPass& open = commands->pass;
   assert(open.render_pass && open.subpass < open.render_pass->subpasses.size());
   const TilePass& tiles = open.render_pass->tile_passes[open.render_pass->subpasses[open.subpass].tile_pass];
   assert(tiles.first == open.subpass && tiles.color.size() == tiles.resolve.size() && tiles.color.size() <= kMaxColorAttachments);
   RenderingInfo info;
+  info.label = pass_label(commands, open.render_pass);
   info.render_area = open.area;
   info.layer_count = open.layers;
   for (size_t i = 0; i < tiles.color.size(); ++i) {
@@ -280,6 +291,7 @@ void VKAPI_CALL CmdBeginRendering(VkCommandBuffer commandBuffer, const VkRenderi
   if (in->viewMask) return record_missing(commandBuffer, "vkCmdBeginRendering: multiview is not there");
   RenderingInfo info;
   info.flags = in->flags & (VK_RENDERING_SUSPENDING_BIT | VK_RENDERING_RESUMING_BIT);
+  info.label = pass_label(commandBuffer, nullptr);
   info.render_area = in->renderArea;
   info.layer_count = in->layerCount;
   for (uint32_t i = 0; i < in->colorAttachmentCount; ++i) info.color.push_back(attachment_of(&in->pColorAttachments[i]));

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
 
 namespace tilegpu::icd {
@@ -133,12 +134,26 @@ void VKAPI_CALL DebugReportMessageEXT(VkInstance instance, VkDebugReportFlagsEXT
 
 // --- names
 
+// What the core calls an object that reports name.
+static std::string label_of(const VkDebugUtilsObjectNameInfoEXT& info) {
+  const uint64_t handle = info.objectHandle;
+  if (info.objectType == VK_OBJECT_TYPE_PIPELINE) {
+    const auto* pipeline = reinterpret_cast<const VkPipeline_T*>(handle);
+    return pipeline->core ? pipeline->core->info().label : "";
+  }
+  if (info.objectType == VK_OBJECT_TYPE_IMAGE) return reinterpret_cast<const VkImage_T*>(handle)->core->info().label;
+  if (info.objectType == VK_OBJECT_TYPE_BUFFER) return reinterpret_cast<const VkBuffer_T*>(handle)->core->info().label;
+  return {};
+}
+
 VkResult VKAPI_CALL SetDebugUtilsObjectNameEXT(VkDevice device, const VkDebugUtilsObjectNameInfoEXT* pNameInfo) {
+  const std::string name = pNameInfo->pObjectName ? pNameInfo->pObjectName : "";
+  if (Explained* const explained = Explained::asked()) explained->named(label_of(*pNameInfo), name);
   const std::lock_guard guard(device->lock);
-  if (pNameInfo->pObjectName && *pNameInfo->pObjectName)
-    device->names[pNameInfo->objectHandle] = pNameInfo->pObjectName;
-  else
+  if (name.empty())
     device->names.erase(pNameInfo->objectHandle);
+  else
+    device->names[pNameInfo->objectHandle] = name;
   return VK_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
 //
 // In: Vulkan's create infos. Out: the core's objects; what the core does not have is refused with its message.
 // Source: Vulkan specification, "Resource Creation", "Samplers".
+#include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
 #include "icd/report.hpp"
 
@@ -12,6 +13,7 @@ VkResult VKAPI_CALL CreateBuffer(VkDevice device, const VkBufferCreateInfo* pCre
     return fail(device, VK_ERROR_FEATURE_NOT_PRESENT,
                 "buffer: flags are " + std::to_string(pCreateInfo->flags) + "; sparse and protected buffers are not there");
   tilegpu::BufferCreateInfo info;
+  info.label = next_label();
   info.size_B = pCreateInfo->size;
   info.usage = pCreateInfo->usage;
   auto core = tilegpu::Buffer::create(info);
@@ -33,6 +35,7 @@ VkResult VKAPI_CALL CreateImage(VkDevice device, const VkImageCreateInfo* pCreat
                     std::to_string(pCreateInfo->usage) + ", flags " + std::to_string(pCreateInfo->flags) + ", samples " +
                     std::to_string(pCreateInfo->samples) + " is not there; vkGetPhysicalDeviceImageFormatProperties says what is");
   tilegpu::ImageCreateInfo info;
+  info.label = next_label();
   info.format = pCreateInfo->format;
   info.width_px = pCreateInfo->extent.width, info.height_px = pCreateInfo->extent.height;
   info.depth_px = pCreateInfo->extent.depth;

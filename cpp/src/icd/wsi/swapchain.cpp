@@ -6,6 +6,7 @@
 // Source: Vulkan specification, "WSI Swapchain".
 #include <algorithm>
 
+#include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
 #include "icd/report.hpp"
 #include "icd/sync.hpp"
@@ -72,6 +73,7 @@ void show(VkSwapchainKHR chain) {
 
 VkResult make_images(VkDevice device, const VkSwapchainCreateInfoKHR& info, VkSwapchainKHR_T& chain) {
   tilegpu::ImageCreateInfo image_info;
+  image_info.label = "swapchain";
   image_info.format = info.imageFormat;
   image_info.width_px = info.imageExtent.width, image_info.height_px = info.imageExtent.height;
   image_info.usage = info.imageUsage | VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
@@ -161,6 +163,7 @@ VkResult VKAPI_CALL QueuePresentKHR(VkQueue queue, const VkPresentInfoKHR* pPres
     const std::lock_guard guard(queue->lock);
     drawn = queue->last;  // all that was submitted, the semaphores' batches among it
   }
+  if (Explained* const explained = Explained::asked()) explained->presented();
   VkResult result = queue->device->lost ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
   for (uint32_t i = 0; i < pPresentInfo->swapchainCount; ++i) {
     const VkSwapchainKHR chain = pPresentInfo->pSwapchains[i];

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/at_exit.hpp"
 #include "base/host_memory.hpp"
 
 namespace tilegpu::shader {
@@ -129,7 +130,10 @@ struct Forks {
 
 BackgroundCrew::BackgroundCrew(uint32_t threads, bool finishes) : state_(std::make_unique<State>(threads, finishes)) {
   static std::once_flag once;
-  std::call_once(once, [] { pthread_atfork(Forks::prepare, Forks::parent, Forks::child); });
+  std::call_once(once, [] {
+    pthread_atfork(Forks::prepare, Forks::parent, Forks::child);
+    at_exit(end_background_crews);
+  });
   std::lock_guard lock(registry().mutex);
   registry().crews.push_back(this);
 }

@@ -1,0 +1,57 @@
+// icd/explained.hpp -- a program explained, for who asks by environment: TILEGPU_REPORT, TILEGPU_CAPTURE (docs/vulkan.md).
+//
+// In: what is submitted and presented. Out: a report of every pass (JSON, or a page that shows it), a capture of one submission.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "icd/objects.hpp"
+
+namespace tilegpu::icd {
+
+/// Of a process. Any thread.
+class Explained {
+ public:
+  /// Null: nobody asked.
+  static Explained* asked();
+
+  /// About to be submitted: memory is as the commands will find it.
+  void before(VkDevice device, const std::vector<Ptr<CommandBuffer>>& commands);
+  void submitted(Ptr<Submission> submission);
+  void presented();
+  /// By VK_EXT_debug_utils, of what the core calls `label`.
+  void named(const std::string& label, const std::string& name);
+  /// Waits for what was submitted, and writes the report as it is then.
+  void write();
+
+ private:
+  Explained();
+  void take(bool wait);  // the lock is held
+  void take_pass(size_t submission, size_t frame, const Submission& done, size_t pass);
+  std::string json() const;
+
+  struct Pending {
+    size_t number, frame;
+    Ptr<Submission> submission;
+  };
+  std::mutex lock_;
+  std::string report_, capture_;  // paths; empty: not asked
+  uint64_t capture_number_ = 0;   // of the submission with passes that is captured
+  uint64_t most_passes_ = 0;
+  size_t submissions_ = 0, drawing_ = 0, frames_ = 0, left_out_ = 0;
+  std::deque<Pending> pending_;
+  std::vector<std::string> passes_;           // as JSON
+  std::map<std::string, std::string> names_;  // of labels
+};
+
+/// A label that no other object of the process has: "#17". Reports and messages say it where a program gives no name.
+std::string next_label();
+
+/// The page of a report around its JSON.
+std::string report_page(const std::string& json);
+
+}  // namespace tilegpu::icd
