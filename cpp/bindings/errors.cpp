@@ -42,6 +42,7 @@ void raise(const Error& error) {
 }  // namespace
 
 void bind_errors(py::module_&) {
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): pybind11 takes a function of this type
   py::register_local_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);
