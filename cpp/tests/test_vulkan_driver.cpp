@@ -316,6 +316,57 @@ void a_subpass_reads_what_the_one_before_drew() {
   CHECK_MESSAGE(p.said.empty(), p.said.empty() ? "" : p.said[0]);
 }
 
+/// Those of a secondary follow the pass that executes it; a recording that is given up inside a pass leaves nothing behind.
+void timestamps_are_not_lost() {
+  Program p;
+  const VkRenderPass pass = one_subpass(p);
+  const auto target = p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT);
+  VkFramebufferCreateInfo framebuffer_info{VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO};
+  framebuffer_info.renderPass = pass, framebuffer_info.attachmentCount = 1, framebuffer_info.pAttachments = &target.view;
+  framebuffer_info.width = framebuffer_info.height = kSide_px, framebuffer_info.layers = 1;
+  VkFramebuffer framebuffer = nullptr;
+  CHECK(p.CreateFramebuffer(p.device, &framebuffer_info, nullptr, &framebuffer) == VK_SUCCESS);
+  VkQueryPoolCreateInfo query_info{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
+  query_info.queryType = VK_QUERY_TYPE_TIMESTAMP, query_info.queryCount = 2;
+  VkQueryPool stamps = nullptr;
+  CHECK(p.CreateQueryPool(p.device, &query_info, nullptr, &stamps) == VK_SUCCESS);
+
+  VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, p.pool, VK_COMMAND_BUFFER_LEVEL_SECONDARY,
+                                       1};
+  VkCommandBuffer secondary = nullptr;
+  CHECK(p.AllocateCommandBuffers(p.device, &allocate, &secondary) == VK_SUCCESS);
+  VkCommandBufferInheritanceInfo inherits{VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO};
+  inherits.renderPass = pass;
+  VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+  begin.flags = VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT, begin.pInheritanceInfo = &inherits;
+  CHECK(p.BeginCommandBuffer(secondary, &begin) == VK_SUCCESS);
+  p.CmdWriteTimestamp(secondary, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, stamps, 0);
+  CHECK(p.EndCommandBuffer(secondary) == VK_SUCCESS);
+
+  const VkCommandBuffer c = p.begin();
+  const VkClearValue clear{};
+  VkRenderPassBeginInfo begin_pass{VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
+  begin_pass.renderPass = pass, begin_pass.framebuffer = framebuffer, begin_pass.renderArea = {{0, 0}, {kSide_px, kSide_px}};
+  begin_pass.clearValueCount = 1, begin_pass.pClearValues = &clear;
+  p.CmdBeginRenderPass(c, &begin_pass, VK_SUBPASS_CONTENTS_INLINE);  // and given up
+  begin.flags = 0, begin.pInheritanceInfo = nullptr;
+  CHECK(p.BeginCommandBuffer(c, &begin) == VK_SUCCESS);
+  p.CmdResetQueryPool(c, stamps, 0, 2);
+  p.CmdWriteTimestamp(c, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, stamps, 1);
+  p.CmdBeginRenderPass(c, &begin_pass, VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS);
+  p.CmdExecuteCommands(c, 1, &secondary);
+  p.CmdEndRenderPass(c);
+  p.run(c);
+  uint64_t times[2] = {};
+  CHECK(p.GetQueryPoolResults(p.device, stamps, 0, 2, 16, times, 8, VK_QUERY_RESULT_64_BIT) == VK_SUCCESS);
+  CHECK(times[1] > 0 && times[0] >= times[1]);
+  p.DestroyQueryPool(p.device, stamps, nullptr);
+  p.DestroyFramebuffer(p.device, framebuffer, nullptr);
+  p.destroy(target);
+  p.DestroyRenderPass(p.device, pass, nullptr);
+  CHECK_MESSAGE(p.said.empty(), p.said.empty() ? "" : p.said[0]);
+}
+
 VkResult VKAPI_CALL creates(VkDevice) { throw std::bad_alloc(); }
 void VKAPI_CALL records(VkCommandBuffer, uint32_t) { throw std::bad_alloc(); }
 
@@ -407,6 +458,7 @@ int main() {
   what_is_not_there_is_refused_and_named();
   a_triangle_has_the_bits_of_the_core();
   a_subpass_reads_what_the_one_before_drew();
+  timestamps_are_not_lost();
   refused_memory_is_a_result();
   events_hold_back_what_follows();
   a_wait_may_come_before_its_signal();

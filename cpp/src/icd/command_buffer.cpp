@@ -71,6 +71,7 @@ void VKAPI_CALL FreeCommandBuffers(VkDevice, VkCommandPool commandPool, uint32_t
 }
 
 VkResult VKAPI_CALL ResetCommandBuffer(VkCommandBuffer commandBuffer, VkCommandBufferResetFlags) {
+  commandBuffer->pass = {};
   commandBuffer->core->reset();
   commandBuffer->result = VK_SUCCESS;
   return VK_SUCCESS;
@@ -79,6 +80,7 @@ VkResult VKAPI_CALL ResetCommandBuffer(VkCommandBuffer commandBuffer, VkCommandB
 VkResult VKAPI_CALL BeginCommandBuffer(VkCommandBuffer commandBuffer, const VkCommandBufferBeginInfo* pBeginInfo) {
   commandBuffer->result = VK_SUCCESS;
   commandBuffer->labels.clear();
+  commandBuffer->pass = {};  // of a recording that was given up inside one
   commandBuffer->core->reset();
   if (commandBuffer->core->level() == VK_COMMAND_BUFFER_LEVEL_SECONDARY && pBeginInfo->pInheritanceInfo &&
       pBeginInfo->flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT) {
@@ -100,7 +102,12 @@ VkResult VKAPI_CALL EndCommandBuffer(VkCommandBuffer commandBuffer) {
 
 void VKAPI_CALL CmdExecuteCommands(VkCommandBuffer commandBuffer, uint32_t commandBufferCount, const VkCommandBuffer* pCommandBuffers) {
   std::vector<Ptr<tilegpu::CommandBuffer>> secondaries;
-  for (uint32_t i = 0; i < commandBufferCount; ++i) secondaries.push_back(pCommandBuffers[i]->core);
+  for (uint32_t i = 0; i < commandBufferCount; ++i) {
+    secondaries.push_back(pCommandBuffers[i]->core);
+    auto& timestamps = commandBuffer->pass.timestamps;  // of a part: they follow the pass, too
+    if (commandBuffer->pass.rendering)
+      timestamps.insert(timestamps.end(), pCommandBuffers[i]->pass.timestamps.begin(), pCommandBuffers[i]->pass.timestamps.end());
+  }
   record(commandBuffer, commandBuffer->core->execute_commands(secondaries));
 }
 
