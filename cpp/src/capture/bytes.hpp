@@ -96,11 +96,14 @@ class Reader {
     return value;
   }
   template <class T>
-  void number(T& value, const char*) {
-    if constexpr (std::is_enum_v<T>)
-      value = static_cast<T>(get<std::underlying_type_t<T>>());
-    else
+  void number(T& value, const char* what) {
+    if constexpr (std::is_enum_v<T>) {
+      const auto given = get<std::underlying_type_t<T>>();
+      if (given > 0x7fffffff) return fail(std::string(what) + " is " + std::to_string(given) + "; no enumerator is as large");
+      value = static_cast<T>(given);  // another large one is for who knows the enumeration to refuse
+    } else {
       value = get<T>();
+    }
   }
   void flag(bool& value, const char* what) {
     const uint8_t byte = get<uint8_t>();

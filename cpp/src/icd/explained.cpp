@@ -117,7 +117,9 @@ Explained::Explained()
 void Explained::before(VkDevice device, const std::vector<Ptr<CommandBuffer>>& commands) {
   const std::lock_guard guard(lock_);
   if (capture_.empty()) return;
-  const bool draws = std::any_of(commands.begin(), commands.end(), [](const Ptr<CommandBuffer>& cb) { return has_pass(*cb->recording()); });
+  const bool draws = std::any_of(commands.begin(), commands.end(), [](const Ptr<CommandBuffer>& cb) {
+    return cb->recording() && has_pass(*cb->recording());  // else the submission says what is wrong
+  });
   if (!draws || drawing_++ != capture_number_) return;
   const Status saved = save_capture(device->core, commands, capture_);
   if (saved)

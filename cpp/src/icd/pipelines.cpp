@@ -178,7 +178,7 @@ void take_targets(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreate
   const Subpass& subpass = pass.subpasses[in.subpass];
   const TilePass& tiles = pass.tile_passes[subpass.tile_pass];
   const SubpassTargets targets = targets_of(pass, in.subpass);
-  assert(targets.color.size() == subpass.color.size() && subpass.color.size() <= out.input_attachments.color.size());
+  assert(targets.color.size() == tiles.color.size() && tiles.color.size() <= out.input_attachments.color.size());
   out.color_formats = targets.color;
   out.depth_format = targets.depth, out.stencil_format = targets.stencil;
   out.input_attachments.color.fill(VK_ATTACHMENT_UNUSED);
