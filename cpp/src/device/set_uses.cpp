@@ -22,17 +22,6 @@ Error error_of(const Program& program, const DescriptorName& name, const char* t
   return {VK_ERROR_INITIALIZATION_FAILED, describe(program, name) + text};
 }
 
-/// The variables of the stages that name a binding.
-std::vector<const ReflectedType*> image_types(const Program& program, uint32_t set, uint32_t binding) {
-  using Kind = ReflectedType::Kind;
-  std::vector<const ReflectedType*> types;
-  for (const auto& stage : program.stages)
-    for (const ReflectedBinding& b : stage.reflection->bindings)
-      if (b.set == set && b.binding == binding && b.used && (b.type.kind == Kind::image || b.type.kind == Kind::sampled_image))
-        types.push_back(&b.type);
-  return types;
-}
-
 /// What the shader's variables say of the view: its type, samples, and whether its texels are integers. Code reads whatever it is given.
 Status check_view_fits(const Program& program, const std::vector<const ReflectedType*>& types, const DescriptorName& name,
                        const ImageView& view) {
@@ -88,14 +77,15 @@ struct Checker {
     return Ok{};
   }
 
-  Status texture(const shader::TextureSlot& slot, const std::vector<const ReflectedType*>& types, uint32_t i) {
+  Status texture(const pipeline::TextureUse& use, uint32_t i) {
+    const shader::TextureSlot& slot = use.slot;
     const DescriptorName at{slot.image_set, slot.image_binding, i};
     auto found = find_element(program, bound, at);
     if (!found) return found.error();
     const Element* image = *found;
     if (!image || !image->view) return Ok{};
     TexturedView& view = *image->view;
-    if (Status fits = check_view_fits(program, types, at, *view.view); !fits) return fits;
+    if (Status fits = check_view_fits(program, use.types, at, *view.view); !fits) return fits;
     out.reads.push_back({&view.view->image()->contents(), image, at, false});
     if (slot.is_alone()) {
       need(view, view.image.alone, view.alone_uses, nullptr, slot.uses, at);
@@ -119,11 +109,9 @@ struct Checker {
     out.reads.clear();
     for (const shader::BufferSlot& slot : group.buffers)
       if (Status done = buffers(slot); !done) return done;
-    for (const shader::TextureSlot& slot : group.textures) {
-      const auto types = image_types(program, slot.image_set, slot.image_binding);
-      for (uint32_t i = 0; i < slot.image_count; i++)
-        if (Status done = texture(slot, types, i); !done) return done;
-    }
+    for (const pipeline::TextureUse& use : group.textures)
+      for (uint32_t i = 0; i < use.slot.image_count; i++)
+        if (Status done = texture(use, i); !done) return done;
     if (requests.empty()) return Ok{};
     return device.textures->ensure(requests, [&](size_t k) { return describe(program, names[k]); });
   }

@@ -26,11 +26,17 @@ struct StageInterface {
   shader::VaryingLayout layout;
 };
 
+/// A texture, and what the stages' variables say of the views that it may be.
+struct TextureUse {
+  shader::TextureSlot slot;
+  std::vector<const ReflectedType*> types;  // of the stages' reflections
+};
+
 /// Descriptors that are checked together: those of one set, or images of one set with samplers of another.
 struct SetGroup {
   uint32_t set = 0, sampler_set = 0;        // equal, but for such images
   std::vector<shader::BufferSlot> buffers;  // dynamic ones are the draw's own (Program::dynamic_buffers)
-  std::vector<shader::TextureSlot> textures;
+  std::vector<TextureUse> textures;
   uint32_t elements = 0;  // of all of them
 };
 
