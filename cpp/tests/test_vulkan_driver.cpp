@@ -74,18 +74,6 @@ VkAttachmentDescription attachment(VkAttachmentLoadOp load, VkAttachmentStoreOp 
   return a;
 }
 
-VkRenderPass one_subpass(Program& p) {
-  const VkAttachmentDescription color = attachment(VK_ATTACHMENT_LOAD_OP_CLEAR, VK_ATTACHMENT_STORE_OP_STORE);
-  const VkAttachmentReference reference{0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
-  VkSubpassDescription subpass{};
-  subpass.colorAttachmentCount = 1, subpass.pColorAttachments = &reference;
-  VkRenderPassCreateInfo info{VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO};
-  info.attachmentCount = 1, info.pAttachments = &color, info.subpassCount = 1, info.pSubpasses = &subpass;
-  VkRenderPass out = nullptr;
-  CHECK(p.CreateRenderPass(p.device, &info, nullptr, &out) == VK_SUCCESS);
-  return out;
-}
-
 void set_area(Program& p, VkCommandBuffer c) {
   const VkViewport viewport{0, 0, kSide_px, kSide_px, 0, 1};
   const VkRect2D scissor{{0, 0}, {kSide_px, kSide_px}};
@@ -186,7 +174,7 @@ void what_is_not_there_is_refused_and_named() {
 void a_triangle_has_the_bits_of_the_core() {
   Program p;
   const float color[4] = {1, 0.7F, 0.3F, 1};
-  const VkRenderPass pass = one_subpass(p);
+  const VkRenderPass pass = p.one_subpass();
   const VkPushConstantRange range{VK_SHADER_STAGE_VERTEX_BIT, 0, 16};
   VkPipelineLayoutCreateInfo layout_info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
   layout_info.pushConstantRangeCount = 1, layout_info.pPushConstantRanges = &range;
@@ -196,11 +184,7 @@ void a_triangle_has_the_bits_of_the_core() {
   const auto target =
       p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
   const auto out = p.buffer(kSide_px * kSide_px * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
-  VkFramebufferCreateInfo framebuffer_info{VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO};
-  framebuffer_info.renderPass = pass, framebuffer_info.attachmentCount = 1, framebuffer_info.pAttachments = &target.view;
-  framebuffer_info.width = framebuffer_info.height = kSide_px, framebuffer_info.layers = 1;
-  VkFramebuffer framebuffer = nullptr;
-  CHECK(p.CreateFramebuffer(p.device, &framebuffer_info, nullptr, &framebuffer) == VK_SUCCESS);
+  const VkFramebuffer framebuffer = p.framebuffer(pass, {target.view}, kSide_px);
   VkQueryPoolCreateInfo query_info{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
   query_info.queryType = VK_QUERY_TYPE_OCCLUSION, query_info.queryCount = 1;
   VkQueryPool queries = nullptr;
@@ -271,12 +255,7 @@ void a_subpass_reads_what_the_one_before_drew() {
   const auto target =
       p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
   const auto out = p.buffer(kSide_px * kSide_px * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
-  const VkImageView views[] = {between.view, target.view};
-  VkFramebufferCreateInfo framebuffer_info{VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO};
-  framebuffer_info.renderPass = pass, framebuffer_info.attachmentCount = 2, framebuffer_info.pAttachments = views;
-  framebuffer_info.width = framebuffer_info.height = kSide_px, framebuffer_info.layers = 1;
-  VkFramebuffer framebuffer = nullptr;
-  CHECK(p.CreateFramebuffer(p.device, &framebuffer_info, nullptr, &framebuffer) == VK_SUCCESS);
+  const VkFramebuffer framebuffer = p.framebuffer(pass, {between.view, target.view}, kSide_px);
   VkDescriptorPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
   VkDescriptorPool pool = nullptr;
   CHECK(p.CreateDescriptorPool(p.device, &pool_info, nullptr, &pool) == VK_SUCCESS);
@@ -319,13 +298,9 @@ void a_subpass_reads_what_the_one_before_drew() {
 /// Those of a secondary follow the pass that executes it; a recording that is given up inside a pass leaves nothing behind.
 void timestamps_are_not_lost() {
   Program p;
-  const VkRenderPass pass = one_subpass(p);
+  const VkRenderPass pass = p.one_subpass();
   const auto target = p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT);
-  VkFramebufferCreateInfo framebuffer_info{VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO};
-  framebuffer_info.renderPass = pass, framebuffer_info.attachmentCount = 1, framebuffer_info.pAttachments = &target.view;
-  framebuffer_info.width = framebuffer_info.height = kSide_px, framebuffer_info.layers = 1;
-  VkFramebuffer framebuffer = nullptr;
-  CHECK(p.CreateFramebuffer(p.device, &framebuffer_info, nullptr, &framebuffer) == VK_SUCCESS);
+  const VkFramebuffer framebuffer = p.framebuffer(pass, {target.view}, kSide_px);
   VkQueryPoolCreateInfo query_info{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
   query_info.queryType = VK_QUERY_TYPE_TIMESTAMP, query_info.queryCount = 2;
   VkQueryPool stamps = nullptr;

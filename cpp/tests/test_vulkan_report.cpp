@@ -91,22 +91,9 @@ void name(Program& p, VkObjectType type, Handle handle, const char* text) {
 }
 
 void draw(Program& p) {
-  VkAttachmentDescription color{};
-  color.format = VK_FORMAT_R8G8B8A8_UNORM, color.samples = VK_SAMPLE_COUNT_1_BIT;
-  color.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR, color.storeOp = VK_ATTACHMENT_STORE_OP_STORE;
-  const VkAttachmentReference reference{0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
-  VkSubpassDescription subpass{};
-  subpass.colorAttachmentCount = 1, subpass.pColorAttachments = &reference;
-  VkRenderPassCreateInfo info{VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO};
-  info.attachmentCount = 1, info.pAttachments = &color, info.subpassCount = 1, info.pSubpasses = &subpass;
-  VkRenderPass pass = nullptr;
-  CHECK(p.CreateRenderPass(p.device, &info, nullptr, &pass) == VK_SUCCESS);
+  const VkRenderPass pass = p.one_subpass();
   const auto target = p.image(VK_FORMAT_R8G8B8A8_UNORM, 40, 40, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT);
-  VkFramebufferCreateInfo framebuffer_info{VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO};
-  framebuffer_info.renderPass = pass, framebuffer_info.attachmentCount = 1, framebuffer_info.pAttachments = &target.view;
-  framebuffer_info.width = framebuffer_info.height = 40, framebuffer_info.layers = 1;
-  VkFramebuffer framebuffer = nullptr;
-  CHECK(p.CreateFramebuffer(p.device, &framebuffer_info, nullptr, &framebuffer) == VK_SUCCESS);
+  const VkFramebuffer framebuffer = p.framebuffer(pass, {target.view}, 40);
   const VkPipeline made = pipeline(p, pass);
   name(p, VK_OBJECT_TYPE_PIPELINE, made, "triangle pipeline");
   name(p, VK_OBJECT_TYPE_IMAGE, target.image, "target");

@@ -235,12 +235,7 @@ struct Scene {
   }
 
   Drawn draw(uint32_t seed) {
-    VkFramebufferCreateInfo framebuffer_info{VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO};
-    framebuffer_info.renderPass = pass, framebuffer_info.attachmentCount = static_cast<uint32_t>(views.size());
-    framebuffer_info.pAttachments = views.data();
-    framebuffer_info.width = framebuffer_info.height = kSide_px, framebuffer_info.layers = 1;
-    VkFramebuffer framebuffer = nullptr;
-    CHECK(p.CreateFramebuffer(p.device, &framebuffer_info, nullptr, &framebuffer) == VK_SUCCESS);
+    const VkFramebuffer framebuffer = p.framebuffer(pass, views, kSide_px);
     std::vector<VkClearValue> clears(views.size());
     for (size_t i = 0; i < clears.size(); ++i) {
       if (d.attachments[i].depth)

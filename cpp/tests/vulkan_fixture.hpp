@@ -172,6 +172,30 @@ struct Program {
     FreeMemory(device, i.memory, nullptr);
   }
 
+  /// One colour of 8 bits, cleared and stored.
+  VkRenderPass one_subpass() {
+    VkAttachmentDescription color{};
+    color.format = VK_FORMAT_R8G8B8A8_UNORM, color.samples = VK_SAMPLE_COUNT_1_BIT;
+    color.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR, color.storeOp = VK_ATTACHMENT_STORE_OP_STORE;
+    color.finalLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
+    const VkAttachmentReference reference{0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+    VkSubpassDescription subpass{};
+    subpass.colorAttachmentCount = 1, subpass.pColorAttachments = &reference;
+    VkRenderPassCreateInfo info{VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO};
+    info.attachmentCount = 1, info.pAttachments = &color, info.subpassCount = 1, info.pSubpasses = &subpass;
+    VkRenderPass out = nullptr;
+    CHECK(CreateRenderPass(device, &info, nullptr, &out) == VK_SUCCESS);
+    return out;
+  }
+  VkFramebuffer framebuffer(VkRenderPass pass, const std::vector<VkImageView>& views, uint32_t side_px) {
+    VkFramebufferCreateInfo info{VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO};
+    info.renderPass = pass, info.attachmentCount = static_cast<uint32_t>(views.size()), info.pAttachments = views.data();
+    info.width = info.height = side_px, info.layers = 1;
+    VkFramebuffer out = nullptr;
+    CHECK(CreateFramebuffer(device, &info, nullptr, &out) == VK_SUCCESS);
+    return out;
+  }
+
   VkShaderModule shader(const char* text, VkShaderStageFlagBits stage) {
     GlslSource source;
     source.text = text, source.stage = stage;

@@ -84,10 +84,14 @@ VkResult VKAPI_CALL BeginCommandBuffer(VkCommandBuffer commandBuffer, const VkCo
   commandBuffer->core->reset();
   if (commandBuffer->core->level() == VK_COMMAND_BUFFER_LEVEL_SECONDARY && pBeginInfo->pInheritanceInfo &&
       pBeginInfo->flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT) {
-    commandBuffer->pass = {};
+    const VkCommandBufferInheritanceInfo& inherited = *pBeginInfo->pInheritanceInfo;
+    if (inherited.renderPass && inherited.subpass >= inherited.renderPass->subpasses.size())
+      return fail(commandBuffer->device, VK_ERROR_VALIDATION_FAILED_EXT,
+                  "vkBeginCommandBuffer: subpass is " + std::to_string(inherited.subpass) + "; the inherited render pass has " +
+                      std::to_string(inherited.renderPass->subpasses.size()));
     commandBuffer->pass.rendering = true;
-    commandBuffer->pass.render_pass = pBeginInfo->pInheritanceInfo->renderPass;
-    commandBuffer->pass.subpass = pBeginInfo->pInheritanceInfo->subpass;
+    commandBuffer->pass.render_pass = inherited.renderPass;
+    commandBuffer->pass.subpass = inherited.subpass;
     const Status ok = commandBuffer->core->begin(inheritance_of(*pBeginInfo->pInheritanceInfo));
     return ok ? VK_SUCCESS : fail(commandBuffer->device, ok.error());
   }

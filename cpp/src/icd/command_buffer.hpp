@@ -1,7 +1,7 @@
 // icd/command_buffer.hpp -- recording through Vulkan's commands: errors are said at once, and given by vkEndCommandBuffer.
 #pragma once
 
-#include "icd/report.hpp"
+#include "icd/debug_utils.hpp"
 
 namespace tilegpu::icd {
 

@@ -4,10 +4,12 @@
 // Source: Vulkan specification, "Devices and Queues", "Private Data".
 #include <cstdlib>
 
+#include <unistd.h>
+
 #include "base/at_exit.hpp"
+#include "icd/debug_utils.hpp"
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
-#include "icd/report.hpp"
 #include "icd/sync.hpp"
 
 namespace tilegpu::icd {
@@ -55,12 +57,14 @@ VkResult wanted_features(VkInstance instance, const VkDeviceCreateInfo& info, Fe
 
 // Devices that a program leaves behind when it ends: what they execute must end before static objects do.
 struct Living {
+  const int process = getpid();
   std::mutex lock;
   std::set<VkDevice> devices;
 };
 Living& living() {
   static Living* const all = [] {
     at_exit([] {
+      if (getpid() != living().process) return;  // a child's: they run in the parent
       const std::lock_guard guard(living().lock);
       for (const VkDevice device : living().devices) device->core->cancel(), device->core->wait_idle();
     });

@@ -39,8 +39,8 @@ void VKAPI_CALL CmdBindIndexBuffer(VkCommandBuffer commandBuffer, VkBuffer buffe
 }
 
 void VKAPI_CALL CmdBindDescriptorSets(VkCommandBuffer commandBuffer, VkPipelineBindPoint pipelineBindPoint, VkPipelineLayout,
-                                      uint32_t firstSet, uint32_t descriptorSetCount, const VkDescriptorSet* pDescriptorSets, uint32_t,
-                                      const uint32_t* pDynamicOffsets) {
+                                      uint32_t firstSet, uint32_t descriptorSetCount, const VkDescriptorSet* pDescriptorSets,
+                                      uint32_t dynamicOffsetCount, const uint32_t* pDynamicOffsets) {
   if (pipelineBindPoint != VK_PIPELINE_BIND_POINT_GRAPHICS) return;
   if (firstSet > kMaxDescriptorSets || descriptorSetCount > kMaxDescriptorSets - firstSet)
     return record(commandBuffer,
@@ -51,6 +51,10 @@ void VKAPI_CALL CmdBindDescriptorSets(VkCommandBuffer commandBuffer, VkPipelineB
     if (!pDescriptorSets[i]) continue;
     const Ptr<tilegpu::DescriptorSet>& set = pDescriptorSets[i]->core;
     const uint32_t dynamic = set->layout().dynamic_buffers();
+    if (dynamic > dynamicOffsetCount)
+      return record(commandBuffer, Error{VK_ERROR_VALIDATION_FAILED_EXT,
+                                         "vkCmdBindDescriptorSets: dynamicOffsetCount is less than the sets' dynamic buffers"});
+    dynamicOffsetCount -= dynamic;
     commandBuffer->core->bind_descriptor_set(firstSet + i, set, {pDynamicOffsets, pDynamicOffsets + dynamic});
     pDynamicOffsets += dynamic;
   }

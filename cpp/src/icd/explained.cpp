@@ -6,10 +6,12 @@
 #include <cstdlib>
 #include <fstream>
 
+#include <unistd.h>
+
 #include "base/at_exit.hpp"
 #include "base/json.hpp"
 #include "command/recording.hpp"
-#include "icd/report.hpp"
+#include "icd/debug_utils.hpp"
 #include "tilegpu/capture.hpp"
 
 namespace tilegpu::icd {
@@ -112,7 +114,8 @@ Explained::Explained()
     : report_(given(std::getenv("TILEGPU_REPORT"))),
       capture_(given(std::getenv("TILEGPU_CAPTURE"))),
       capture_number_(number_of("TILEGPU_CAPTURE_SUBMISSION", std::getenv("TILEGPU_CAPTURE_SUBMISSION"), 0)),
-      most_passes_(number_of("TILEGPU_REPORT_PASSES", std::getenv("TILEGPU_REPORT_PASSES"), kMostPasses)) {}
+      most_passes_(number_of("TILEGPU_REPORT_PASSES", std::getenv("TILEGPU_REPORT_PASSES"), kMostPasses)),
+      process_(getpid()) {}
 
 void Explained::before(VkDevice device, const std::vector<Ptr<CommandBuffer>>& commands) {
   const std::lock_guard guard(lock_);
@@ -145,6 +148,8 @@ void Explained::take(bool wait) {
   while (!pending_.empty()) {
     const Pending& next = pending_.front();
     if (wait ? !next.submission->wait(kLongest_ms) : !next.submission->signaled()) return;
+    if (const Error* error = next.submission->error())
+      errors_.push_back("submission " + std::to_string(next.number) + ": " + error->message);
     for (size_t pass = 0; !next.submission->error() && pass < next.submission->pass_count(); ++pass) {
       if (passes_.size() >= most_passes_)
         left_out_++;
@@ -174,6 +179,9 @@ void Explained::take_pass(size_t submission, size_t frame, const Submission& don
 std::string Explained::json() const {
   JsonObject names;
   for (const auto& [label, name] : names_) names.text(label, name);
+  JsonArray errors;
+  for (const std::string& error : errors_) errors.add(json_text(error));
+  if (!pending_.empty()) errors.add(json_text(std::to_string(pending_.size()) + " submissions had not ended when the report was written"));
   std::string passes;
   for (const std::string& pass : passes_) passes += (passes.empty() ? "\n" : ",\n") + pass;
   return JsonObject()
@@ -181,6 +189,7 @@ std::string Explained::json() const {
       .text("program", program_name())
       .number("frames_presented", uint64_t{frames_})
       .number("passes_left_out", uint64_t{left_out_})
+      .raw("errors", errors.json())
       .raw("names", names.json())
       .raw("passes", "[" + passes + "]")
       .json();
@@ -192,8 +201,8 @@ void Explained::named(const std::string& label, const std::string& name) {
 }
 
 void Explained::write() {
+  if (report_.empty() || getpid() != process_) return;  // in a child, who held the lock may be gone
   const std::lock_guard guard(lock_);
-  if (report_.empty()) return;
   take(true);
   const std::string text = ends_with(report_, ".html") ? report_page(json()) : json() + "\n";
   std::ofstream file(report_, std::ios::binary);

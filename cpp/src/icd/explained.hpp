@@ -43,8 +43,10 @@ class Explained {
   uint64_t capture_number_ = 0;   // of the submission with passes that is captured
   uint64_t most_passes_ = 0;
   size_t submissions_ = 0, drawing_ = 0, frames_ = 0, left_out_ = 0;
+  const int process_;  // that asked: a child of it has nothing to write
   std::deque<Pending> pending_;
   std::vector<std::string> passes_;           // as JSON
+  std::vector<std::string> errors_;           // of submissions
   std::map<std::string, std::string> names_;  // of labels
 };
 

@@ -3,8 +3,8 @@
 // In: VkInstanceCreateInfo. Out: VkInstance, or an error that says what is not there. Source: Vulkan specification, "Initialization".
 #include <cstring>
 
+#include "icd/debug_utils.hpp"
 #include "icd/generated/commands.hpp"
-#include "icd/report.hpp"
 
 namespace tilegpu::icd {
 

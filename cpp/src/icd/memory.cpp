@@ -4,8 +4,8 @@
 // Source: Vulkan specification, "Device Memory", "Resource Memory Association".
 #include <algorithm>
 
+#include "icd/debug_utils.hpp"
 #include "icd/generated/commands.hpp"
-#include "icd/report.hpp"
 
 namespace tilegpu::icd {
 
@@ -52,7 +52,9 @@ VkResult VKAPI_CALL MapMemory(VkDevice device, VkDeviceMemory memory, VkDeviceSi
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL UnmapMemory(VkDevice, VkDeviceMemory memory) { memory->core->unmap(); }
+void VKAPI_CALL UnmapMemory(VkDevice, VkDeviceMemory memory) {
+  if (memory->core) memory->core->unmap();
+}
 
 // All memory is coherent.
 VkResult VKAPI_CALL FlushMappedMemoryRanges(VkDevice, uint32_t, const VkMappedMemoryRange*) { return VK_SUCCESS; }
@@ -157,22 +159,23 @@ VkResult VKAPI_CALL BindImageMemory(VkDevice device, VkImage image, VkDeviceMemo
   return bind_image(device, image, memory, memoryOffset);
 }
 
-VkResult VKAPI_CALL BindBufferMemory2(VkDevice device, uint32_t bindInfoCount, const VkBindBufferMemoryInfo* pBindInfos) {
+// All of them are tried; the first error is the result.
+template <class Info, class Bind>
+static VkResult bind_each(const Info* infos, uint32_t count, Bind bind) {
   VkResult first = VK_SUCCESS;
-  for (uint32_t i = 0; i < bindInfoCount; ++i) {
-    const VkResult r = bind_buffer(device, pBindInfos[i].buffer, pBindInfos[i].memory, pBindInfos[i].memoryOffset);
-    if (first == VK_SUCCESS) first = r;
-  }
+  for (uint32_t i = 0; i < count; ++i)
+    if (const VkResult r = bind(infos[i]); first == VK_SUCCESS) first = r;
   return first;
 }
 
+VkResult VKAPI_CALL BindBufferMemory2(VkDevice device, uint32_t bindInfoCount, const VkBindBufferMemoryInfo* pBindInfos) {
+  return bind_each(pBindInfos, bindInfoCount,
+                   [&](const auto& info) { return bind_buffer(device, info.buffer, info.memory, info.memoryOffset); });
+}
+
 VkResult VKAPI_CALL BindImageMemory2(VkDevice device, uint32_t bindInfoCount, const VkBindImageMemoryInfo* pBindInfos) {
-  VkResult first = VK_SUCCESS;
-  for (uint32_t i = 0; i < bindInfoCount; ++i) {
-    const VkResult r = bind_image(device, pBindInfos[i].image, pBindInfos[i].memory, pBindInfos[i].memoryOffset);
-    if (first == VK_SUCCESS) first = r;
-  }
-  return first;
+  return bind_each(pBindInfos, bindInfoCount,
+                   [&](const auto& info) { return bind_image(device, info.image, info.memory, info.memoryOffset); });
 }
 
 }  // namespace tilegpu::icd

@@ -18,7 +18,6 @@
 #include <optional>
 #include <set>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "icd/capabilities.hpp"
@@ -73,8 +72,7 @@ struct VkDevice_T {
   std::atomic<bool> lost = false;
   std::mutex timeline_lock;
   std::condition_variable timeline_moved;                          ///< a semaphore has a new value, or one that is on its way
-  std::mutex lock;                                                 ///< of the two below
-  std::unordered_map<uint64_t, std::string> names;                 ///< of handles, by VK_EXT_debug_utils
+  std::mutex lock;                                                 ///< of what is below
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> private_data;  ///< (slot, object): value
 };
 
@@ -213,6 +211,7 @@ struct VkRenderPass_T {
   std::vector<VkSubpassDependency2> dependencies;  ///< pNext is null
   std::vector<tilegpu::icd::TilePass> tile_passes;
   std::vector<std::pair<uint32_t, uint32_t>> uses;  ///< of each attachment: the first and the last subpass
+  std::string name;                                 ///< by VK_EXT_debug_utils
 };
 struct VkFramebuffer_T {
   std::vector<VkImageView> views;  ///< empty: imageless

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "icd/debug_utils.hpp"
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
-#include "icd/report.hpp"
 #include "icd/subpass.hpp"
 #include "vk/format.hpp"
 
@@ -93,6 +93,9 @@ Expected<ShaderStage> stage_of(VkDevice device, const VkPipelineShaderStageCreat
   const VkSpecializationInfo* info = in.pSpecializationInfo;
   for (uint32_t i = 0; info && i < info->mapEntryCount; ++i) {
     const VkSpecializationMapEntry& entry = info->pMapEntries[i];
+    if (entry.offset > info->dataSize || entry.size > info->dataSize - entry.offset)
+      return Error{VK_ERROR_VALIDATION_FAILED_EXT, "pipeline: specialization constant " + std::to_string(entry.constantID) +
+                                                       " lies beyond its " + std::to_string(info->dataSize) + " bytes of data"};
     if (entry.size > 4) continue;  // of a 64-bit constant: modules that have one are refused
     uint32_t bits = 0;
     std::memcpy(&bits, static_cast<const uint8_t*>(info->pData) + entry.offset, entry.size);
@@ -231,6 +234,10 @@ void take_viewport(const VkGraphicsPipelineCreateInfo& in, VkPipeline_T& out) {
 }
 
 VkResult create(VkDevice device, const VkGraphicsPipelineCreateInfo& in, VkPipeline* out) {
+  if (in.renderPass && in.subpass >= in.renderPass->subpasses.size())
+    return fail(
+        device, VK_ERROR_VALIDATION_FAILED_EXT,
+        "pipeline: subpass is " + std::to_string(in.subpass) + "; the render pass has " + std::to_string(in.renderPass->subpasses.size()));
   GraphicsPipelineCreateInfo info;
   info.label = next_label();
   for (uint32_t i = 0; i < in.stageCount; ++i) {

@@ -20,13 +20,23 @@ VkResult VKAPI_CALL CreateQueryPool(VkDevice device, const VkQueryPoolCreateInfo
 
 void VKAPI_CALL DestroyQueryPool(VkDevice, VkQueryPool queryPool, const VkAllocationCallbacks*) { delete queryPool; }
 
-void VKAPI_CALL ResetQueryPool(VkDevice, VkQueryPool queryPool, uint32_t firstQuery, uint32_t queryCount) {
-  assert(firstQuery <= queryPool->core->available.size() && queryCount <= queryPool->core->available.size() - firstQuery);
+// Of the host's calls; those of command buffers are checked when they are recorded.
+static VkResult check_range(VkDevice device, VkQueryPool pool, uint32_t first, uint32_t count) {
+  const size_t all = pool->core->values.size();
+  if (first <= all && count <= all - first) return VK_SUCCESS;
+  return fail(device, VK_ERROR_VALIDATION_FAILED_EXT,
+              "query pool: queries " + std::to_string(first) + " to " + std::to_string(uint64_t{first} + count) + "; it has " +
+                  std::to_string(all));
+}
+
+void VKAPI_CALL ResetQueryPool(VkDevice device, VkQueryPool queryPool, uint32_t firstQuery, uint32_t queryCount) {
+  if (check_range(device, queryPool, firstQuery, queryCount) != VK_SUCCESS) return;
   for (uint32_t i = 0; i < queryCount; ++i) queryPool->core->available[firstQuery + i] = false;
 }
 
 VkResult VKAPI_CALL GetQueryPoolResults(VkDevice device, VkQueryPool queryPool, uint32_t firstQuery, uint32_t queryCount, size_t dataSize,
                                         void* pData, VkDeviceSize stride, VkQueryResultFlags flags) {
+  if (const VkResult r = check_range(device, queryPool, firstQuery, queryCount); r != VK_SUCCESS) return r;
   if (flags & VK_QUERY_RESULT_WAIT_BIT)
     if (const VkResult r = wait_idle(&device->queue); r != VK_SUCCESS) return r;
   assert(queryPool->core->values.size() == queryPool->core->available.size());

@@ -3,9 +3,9 @@
 // There is one queue and the core keeps its order, so that a semaphore that was signaled before is no wait at all. Only a timeline's
 // value that nobody has submitted yet holds a batch back, and with it all that come later.
 // Source: Vulkan specification, "Command Buffer Submission", "Semaphores" (wait before signal).
+#include "icd/debug_utils.hpp"
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
-#include "icd/report.hpp"
 #include "icd/sync.hpp"
 
 namespace tilegpu::icd {

@@ -1,6 +1,6 @@
 // icd/render_pass.cpp -- render passes with subpasses, framebuffers, dynamic rendering.
 //
-// In: VkRenderPassCreateInfo2, VkRenderingInfo. Out: passes of the core: each subpass is one, that loads what an earlier one stored.
+// In: VkRenderPassCreateInfo2, VkRenderingInfo. Out: passes of the core: one for all subpasses that are one tile pass (icd/subpass.hpp).
 // Source: Vulkan specification, "Render Pass".
 #include <algorithm>
 
@@ -70,7 +70,25 @@ void explain_tile_passes(VkDevice device, const VkRenderPass_T& pass, const std:
   say(device->instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_VERBOSE_BIT_EXT, text);
 }
 
+// Every attachment that a subpass names is there: tables are looked up by these numbers from here on.
+Status check_references(const VkRenderPass_T& pass) {
+  if (pass.subpasses.empty()) return Error{VK_ERROR_VALIDATION_FAILED_EXT, "subpassCount is 0; at least one is needed"};
+  for (size_t s = 0; s < pass.subpasses.size(); ++s) {
+    const Subpass& subpass = pass.subpasses[s];
+    std::vector<uint32_t> named = subpass.color;
+    named.insert(named.end(), subpass.resolve.begin(), subpass.resolve.end());
+    named.insert(named.end(), subpass.inputs.begin(), subpass.inputs.end());
+    named.insert(named.end(), {subpass.depth_stencil, subpass.depth_stencil_resolve});
+    for (const uint32_t a : named)
+      if (a != VK_ATTACHMENT_UNUSED && a >= pass.attachments.size())
+        return Error{VK_ERROR_VALIDATION_FAILED_EXT, "subpass " + std::to_string(s) + " names attachment " + std::to_string(a) +
+                                                         "; there are " + std::to_string(pass.attachments.size())};
+  }
+  return Ok{};
+}
+
 VkResult finish(VkDevice device, std::unique_ptr<VkRenderPass_T> pass, VkRenderPass* out) {
+  if (Status ok = check_references(*pass); !ok) return fail(device, ok.error().code, "render pass: " + ok.error().message);
   for (size_t i = 0; i < pass->attachments.size(); ++i)
     if (!vk::find_format(pass->attachments[i].format))
       return fail(
@@ -187,10 +205,7 @@ RenderingAttachment attachment_of(const OpenPass& open, const TilePass& tiles, u
 std::string pass_label(VkCommandBuffer commands, VkRenderPass pass) {
   std::string label;
   for (const std::string& open : commands->labels) label += (label.empty() ? "" : " / ") + open;
-  if (!label.empty() || !pass) return label;
-  const std::lock_guard guard(commands->device->lock);
-  const auto named = commands->device->names.find(number_of(pass));
-  return named == commands->device->names.end() ? label : named->second;
+  return label.empty() && pass ? pass->name : label;
 }
 
 void begin_tile_pass(VkCommandBuffer commands) {
@@ -225,6 +240,17 @@ void begin_tile_pass(VkCommandBuffer commands) {
   record(commands, commands->core->begin_rendering(info));
 }
 
+// That there is a view for each attachment that a subpass uses.
+Status check_views(const OpenPass& open) {
+  assert(open.render_pass);
+  const VkRenderPass_T& pass = *open.render_pass;
+  for (size_t i = 0; i < pass.attachments.size(); ++i)
+    if (pass.uses[i].first != VK_SUBPASS_EXTERNAL && (i >= open.views.size() || !open.views[i]))
+      return Error{VK_ERROR_VALIDATION_FAILED_EXT, "vkCmdBeginRenderPass: the framebuffer has no view for attachment " + std::to_string(i) +
+                                                       " of " + std::to_string(pass.attachments.size())};
+  return Ok{};
+}
+
 void end_tile_pass(VkCommandBuffer commands) { record(commands, commands->core->end_rendering()); }
 
 void write_timestamps(VkCommandBuffer commands) {
@@ -246,6 +272,10 @@ void VKAPI_CALL CmdBeginRenderPass2(VkCommandBuffer commandBuffer, const VkRende
       given && open.views.empty())
     open.views.assign(given->pAttachments, given->pAttachments + given->attachmentCount);
   open.clears.assign(begin->pClearValues, begin->pClearValues + begin->clearValueCount);
+  if (Status ok = check_views(open); !ok) {
+    open = {};
+    return record(commandBuffer, ok);
+  }
   begin_tile_pass(commandBuffer);
 }
 

@@ -73,6 +73,7 @@ function passOf(p, most) {
 const profiles = [...new Set(report.passes.map(p => p.framebuffer.layout.profile))].join(', ');
 document.getElementById('about').textContent = `${report.program}, tilegpu ${report.tilegpu}, profile ${profiles || 'none'}: ${report.passes.length} passes` +
   (report.passes_left_out ? `; ${report.passes_left_out} more were left out (TILEGPU_REPORT_PASSES)` : '') + '.';
+for (const error of report.errors) add(document.getElementById('frames'), make('p', error, 'off'));
 const frames = new Map();
 for (const p of report.passes) { const k = report.frames_presented ? 'Frame ' + p.frame : 'Submission ' + p.submission; if (!frames.has(k)) frames.set(k, []); frames.get(k).push(p); }
 for (const [name, passes] of frames) {

@@ -2,9 +2,9 @@
 //
 // In: Vulkan's create infos. Out: the core's objects; what the core does not have is refused with its message.
 // Source: Vulkan specification, "Resource Creation", "Samplers".
+#include "icd/debug_utils.hpp"
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
-#include "icd/report.hpp"
 
 namespace tilegpu::icd {
 

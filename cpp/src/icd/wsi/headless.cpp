@@ -41,7 +41,7 @@ std::vector<uint8_t> png_of(const Picture& picture) {
   }
   uLongf packed_B = compressBound(rows.size());
   std::vector<uint8_t> packed(packed_B);
-  compress2(packed.data(), &packed_B, rows.data(), rows.size(), Z_BEST_SPEED);
+  if (compress2(packed.data(), &packed_B, rows.data(), rows.size(), Z_BEST_SPEED) != Z_OK) return {};  // no memory
   packed.resize(packed_B);
   std::vector<uint8_t> header;
   put_u32(header, picture.width_px);
@@ -67,9 +67,10 @@ class HeadlessWindow : public Window {
     const std::string path = folder + std::string(name);
     const std::vector<uint8_t> bytes = png_of(picture);
     FILE* file = std::fopen(path.c_str(), "wb");
-    const bool written = file && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+    const bool written = file && !bytes.empty() && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
     if ((file && std::fclose(file) != 0) || !written)
-      std::fprintf(stderr, "tilegpu: %s can't be written; TILEGPU_PRESENT_DIR must name a folder that is there\n", path.c_str());
+      std::fprintf(stderr, "tilegpu: %s can't be written; TILEGPU_PRESENT_DIR must name a folder that is there, with room for pictures\n",
+                   path.c_str());
     return VK_SUCCESS;
   }
 };

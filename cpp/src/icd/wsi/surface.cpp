@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "icd/debug_utils.hpp"
 #include "icd/generated/commands.hpp"
-#include "icd/report.hpp"
 
 namespace tilegpu::icd {
 

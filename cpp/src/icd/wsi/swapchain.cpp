@@ -6,9 +6,9 @@
 // Source: Vulkan specification, "WSI Swapchain".
 #include <algorithm>
 
+#include "icd/debug_utils.hpp"
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
-#include "icd/report.hpp"
 #include "icd/sync.hpp"
 #include "icd/wsi/surface.hpp"
 

@@ -1,4 +1,4 @@
-// icd/report.hpp -- what the driver says: through VK_EXT_debug_utils and VK_EXT_debug_report, and to stderr where nobody listens.
+// icd/debug_utils.hpp -- what the driver says: through VK_EXT_debug_utils and VK_EXT_debug_report, and to stderr where nobody listens.
 //
 // Source: Vulkan specification, "Debugging"; an error is never silent.
 #pragma once

@@ -1,5 +1,5 @@
-// icd/report.cpp -- messages to whoever listens. In: severity, text. Out: calls of messengers, or lines on stderr.
-#include "icd/report.hpp"
+// icd/debug_utils.cpp -- messages to whoever listens. In: severity, text. Out: calls of messengers, or lines on stderr.
+#include "icd/debug_utils.hpp"
 
 #include <cstdio>
 
@@ -34,6 +34,15 @@ void to_stderr(VkDebugUtilsMessageSeverityFlagBitsEXT severity, const std::strin
   if (severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT) std::fprintf(stderr, "tilegpu: %s\n", text.c_str());
 }
 
+/// A copy: who is called may make and destroy others.
+template <class Listener>
+auto infos_of(VkInstance instance, const std::set<Listener*>& listeners) {
+  std::vector<decltype(Listener::info)> infos;
+  const std::lock_guard guard(instance->lock);
+  for (const Listener* listener : listeners) infos.push_back(listener->info);
+  return infos;
+}
+
 }  // namespace
 
 void CallMessengers::say(VkDebugUtilsMessageSeverityFlagBitsEXT severity, const std::string& text) const {
@@ -47,13 +56,8 @@ void CallMessengers::say(VkDebugUtilsMessageSeverityFlagBitsEXT severity, const 
 }
 
 void say(VkInstance instance, VkDebugUtilsMessageSeverityFlagBitsEXT severity, const std::string& text) {
-  std::vector<VkDebugUtilsMessengerCreateInfoEXT> messengers;
-  std::vector<VkDebugReportCallbackCreateInfoEXT> callbacks;
-  {
-    const std::lock_guard guard(instance->lock);
-    for (const VkDebugUtilsMessengerEXT m : instance->messengers) messengers.push_back(m->info);
-    for (const VkDebugReportCallbackEXT c : instance->report_callbacks) callbacks.push_back(c->info);
-  }
+  const auto messengers = infos_of(instance, instance->messengers);
+  const auto callbacks = infos_of(instance, instance->report_callbacks);
   for (const auto& info : messengers) call(info, severity, kType, data_of(text));
   for (const auto& info : callbacks)
     if (info.flags & report_flags(severity))
@@ -77,58 +81,55 @@ VkResult fail(VkDevice device, const Error& error, VkResult otherwise) {
 
 // --- messengers
 
-VkResult VKAPI_CALL CreateDebugUtilsMessengerEXT(VkInstance instance, const VkDebugUtilsMessengerCreateInfoEXT* pCreateInfo,
-                                                 const VkAllocationCallbacks*, VkDebugUtilsMessengerEXT* pMessenger) {
-  *pMessenger = new VkDebugUtilsMessengerEXT_T{*pCreateInfo};
+namespace {
+
+template <class Listener, class Info>
+VkResult add(VkInstance instance, std::set<Listener*>& listeners, const Info& info, Listener** out) {
+  *out = new Listener{info};
   const std::lock_guard guard(instance->lock);
-  instance->messengers.insert(*pMessenger);
+  listeners.insert(*out);
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroyDebugUtilsMessengerEXT(VkInstance instance, VkDebugUtilsMessengerEXT messenger, const VkAllocationCallbacks*) {
+template <class Listener>
+void remove(VkInstance instance, std::set<Listener*>& listeners, Listener* listener) {
   {
     const std::lock_guard guard(instance->lock);
-    instance->messengers.erase(messenger);
+    listeners.erase(listener);
   }
-  delete messenger;
+  delete listener;
+}
+
+}  // namespace
+
+VkResult VKAPI_CALL CreateDebugUtilsMessengerEXT(VkInstance instance, const VkDebugUtilsMessengerCreateInfoEXT* pCreateInfo,
+                                                 const VkAllocationCallbacks*, VkDebugUtilsMessengerEXT* pMessenger) {
+  return add(instance, instance->messengers, *pCreateInfo, pMessenger);
+}
+
+void VKAPI_CALL DestroyDebugUtilsMessengerEXT(VkInstance instance, VkDebugUtilsMessengerEXT messenger, const VkAllocationCallbacks*) {
+  remove(instance, instance->messengers, messenger);
 }
 
 void VKAPI_CALL SubmitDebugUtilsMessageEXT(VkInstance instance, VkDebugUtilsMessageSeverityFlagBitsEXT messageSeverity,
                                            VkDebugUtilsMessageTypeFlagsEXT messageTypes,
                                            const VkDebugUtilsMessengerCallbackDataEXT* pCallbackData) {
-  std::vector<VkDebugUtilsMessengerCreateInfoEXT> messengers;
-  {
-    const std::lock_guard guard(instance->lock);
-    for (const VkDebugUtilsMessengerEXT m : instance->messengers) messengers.push_back(m->info);
-  }
-  for (const auto& info : messengers) call(info, messageSeverity, messageTypes, *pCallbackData);
+  for (const auto& info : infos_of(instance, instance->messengers)) call(info, messageSeverity, messageTypes, *pCallbackData);
 }
 
 VkResult VKAPI_CALL CreateDebugReportCallbackEXT(VkInstance instance, const VkDebugReportCallbackCreateInfoEXT* pCreateInfo,
                                                  const VkAllocationCallbacks*, VkDebugReportCallbackEXT* pCallback) {
-  *pCallback = new VkDebugReportCallbackEXT_T{*pCreateInfo};
-  const std::lock_guard guard(instance->lock);
-  instance->report_callbacks.insert(*pCallback);
-  return VK_SUCCESS;
+  return add(instance, instance->report_callbacks, *pCreateInfo, pCallback);
 }
 
 void VKAPI_CALL DestroyDebugReportCallbackEXT(VkInstance instance, VkDebugReportCallbackEXT callback, const VkAllocationCallbacks*) {
-  {
-    const std::lock_guard guard(instance->lock);
-    instance->report_callbacks.erase(callback);
-  }
-  delete callback;
+  remove(instance, instance->report_callbacks, callback);
 }
 
 void VKAPI_CALL DebugReportMessageEXT(VkInstance instance, VkDebugReportFlagsEXT flags, VkDebugReportObjectTypeEXT objectType,
                                       uint64_t object, size_t location, int32_t messageCode, const char* pLayerPrefix,
                                       const char* pMessage) {
-  std::vector<VkDebugReportCallbackCreateInfoEXT> callbacks;
-  {
-    const std::lock_guard guard(instance->lock);
-    for (const VkDebugReportCallbackEXT c : instance->report_callbacks) callbacks.push_back(c->info);
-  }
-  for (const auto& info : callbacks)
+  for (const auto& info : infos_of(instance, instance->report_callbacks))
     if (info.flags & flags) info.pfnCallback(flags, objectType, object, location, messageCode, pLayerPrefix, pMessage, info.pUserData);
 }
 
@@ -146,14 +147,10 @@ static std::string label_of(const VkDebugUtilsObjectNameInfoEXT& info) {
   return {};
 }
 
-VkResult VKAPI_CALL SetDebugUtilsObjectNameEXT(VkDevice device, const VkDebugUtilsObjectNameInfoEXT* pNameInfo) {
+VkResult VKAPI_CALL SetDebugUtilsObjectNameEXT(VkDevice, const VkDebugUtilsObjectNameInfoEXT* pNameInfo) {
   const std::string name = pNameInfo->pObjectName ? pNameInfo->pObjectName : "";
+  if (pNameInfo->objectType == VK_OBJECT_TYPE_RENDER_PASS) reinterpret_cast<VkRenderPass_T*>(pNameInfo->objectHandle)->name = name;
   if (Explained* const explained = Explained::asked()) explained->named(label_of(*pNameInfo), name);
-  const std::lock_guard guard(device->lock);
-  if (name.empty())
-    device->names.erase(pNameInfo->objectHandle);
-  else
-    device->names[pNameInfo->objectHandle] = name;
   return VK_SUCCESS;
 }
 
