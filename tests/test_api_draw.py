@@ -460,6 +460,25 @@ def test_replay_reads_buffers_anew(dev: tg.Device, out: tg.Image, pipe: tg.Pipel
     assert (out.numpy()[:, 4:] == [0, 255, 0, 255]).all()
 
 
+def test_replay_keeps_its_arrays(dev: tg.Device, out: tg.Image, pipe: tg.Pipeline) -> None:
+    """What a draw copied stays, whatever later passes copy."""
+    uniform = dev.pipeline(FULL, fragment("o_color = c;", "layout(binding = 0) uniform C { vec4 c; };"), color=[out.format])
+
+    def record(color: Any) -> tg.RenderPass:
+        with dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))]) as rp:
+            rp.draw(pipe, quad(color, x1=0), indices=np.arange(6))
+            rp.draw(uniform, count=3, bind={"C": {"c": color}}, scissor=(4, 0, 4, 8))
+        return rp
+
+    first = record(RED)
+    right = out.numpy()
+    second = record(BLUE)
+    first.replay()
+    assert np.array_equal(out.numpy(), right)
+    record(GREEN)
+    assert "-> (0, 0, 1, 1)" in str(second.why(6, 3))
+
+
 @pytest.mark.parametrize("kind", ["strips", "indirect", "plain"])
 def test_replay_plans_anew_what_may_have_changed(dev: tg.Device, out: tg.Image, pipe: tg.Pipeline, kind: str) -> None:
     """Which primitives there are, in strips that restart and in indirect draws; the rest of a plan is kept."""

@@ -19,7 +19,7 @@ _MAX_KEPT = 64
 
 
 class Arena:
-    """Copies arrays and bytes into buffers that live as long as the pass."""
+    """Copies arrays and bytes into buffers. Whoever may execute what reads them holds the arena: their memory is used again without it."""
 
     def __init__(self, device: Context) -> None:
         self._device = device
@@ -56,5 +56,5 @@ class Arena:
         return memory, np.frombuffer(memoryview(memory), np.uint8)
 
     def __del__(self) -> None:
-        # The pass that read the chunks has ended: submissions are waited for before a pass lets go of its arena.
+        # Nobody reads the chunks any more: submissions are waited for, and recordings hold the arena until they are dropped.
         self._device._give_chunks(self._chunks, _MAX_KEPT)

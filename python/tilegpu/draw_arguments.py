@@ -38,8 +38,8 @@ class DrawArguments:
         self.commands = commands
         self._what = what
         self._size = size
-        self._arena = Arena(device)
-        self._binder = DescriptorBinder(self._arena)
+        self.arena = Arena(device)  #: copies of arrays, for as long as somebody holds it
+        self._binder = DescriptorBinder(self.arena)
         self.undefined = self._binder.undefined  #: what draws may read though nobody wrote it
         self._pipeline: Pipeline | None = None
         self._vertex: dict[int, tuple[_core.Buffer, int]] = {}
@@ -62,7 +62,7 @@ class DrawArguments:
 
     def upload(self, data: NDArray[Any]) -> _core.Buffer:
         """A buffer with a copy of an argument, which lives as long as the pass."""
-        return self._arena.upload(data)
+        return self.arena.upload(data)
 
     def end(self) -> None:
         """The pass has ended: nothing is bound any more."""
@@ -157,7 +157,7 @@ class DrawArguments:
                 )
             return buffer.core, offset, size_B // max(1, stride_B)
         array, count = vertex_array(data, dtype, what)
-        return self._arena.upload(array), 0, count
+        return self.arena.upload(array), 0, count
 
     def _bind_vertex(self, number: int, source: tuple[_core.Buffer, int]) -> None:
         pipeline = self._pipeline
@@ -260,7 +260,7 @@ class DrawArguments:
             if "primitive_restart_enable" in pipeline.dynamic:
                 restart = bool(self.state.values.get("primitive_restart_enable", restart))
             array = index_array(indices, restart, what)
-            source = (self._arena.upload(array), 0, _INDEX_TYPES[array.dtype])
+            source = (self.arena.upload(array), 0, _INDEX_TYPES[array.dtype])
             count = array.size
         if self._index != source:
             self.commands.bind_index_buffer(source[0], source[1], _core.ENUMS["index_type"][source[2]])

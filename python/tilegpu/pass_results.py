@@ -31,6 +31,7 @@ class PassResults:
         self._trace, self._trace_fragments, self._trace_pixels = parse_trace(trace, self._what)
         self._found: dict[str, Any] | None = None  # of the last fragment trace with maps
         self._recorded: _core.CommandBuffer | None = None
+        self._reads: list[Any] = []  # what the recording reads of memory that would else be given to other passes
         self._submission: _core.Submission | None = None  # the last execution
         self._stats: PassStats | None = None
         self._notes: list[str] = []  # what lint() says beside the core

@@ -154,6 +154,7 @@ class RenderPass(PassResults):
             commands.end()
             self._execute(commands)
             self._recorded = commands
+            self._reads.append(draws.arena)
             self._notes += draws.undefined
         finally:
             draws.end()
