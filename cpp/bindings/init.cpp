@@ -5,7 +5,7 @@
 
 #include "device/cpu_check.hpp"
 
-// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c): CPython looks for PyInit_ and the module's name, which is _core
+// NOLINTBEGIN(bugprone-reserved-identifier): CPython looks for PyInit_ and the module's name, which is _core
 extern "C" PyObject* PyInit__core_impl();
 
 extern "C" __attribute__((visibility("default"))) PyObject* PyInit__core() {
@@ -17,4 +17,4 @@ extern "C" __attribute__((visibility("default"))) PyObject* PyInit__core() {
   }
   return PyInit__core_impl();
 }
-// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c)
+// NOLINTEND(bugprone-reserved-identifier)

@@ -17,7 +17,8 @@ namespace tilegpu {
 
 void at_exit(void (*call)()) {
   assert(call);
-  (void)__real___cxa_atexit([](void* function) { reinterpret_cast<void (*)()>(function)(); }, reinterpret_cast<void*>(call), &__dso_handle);
+  (void)__real___cxa_atexit([](void* function) { reinterpret_cast<void (*)()>(function)(); }, reinterpret_cast<void*>(call),
+                            static_cast<void*>(&__dso_handle));
 }
 
 }  // namespace tilegpu

@@ -89,7 +89,7 @@ template <class Get>
 std::string targets_json(const Layout& layout, Get get) {
   Object out;
   for (uint32_t i = 0; i < layout.rt_count; ++i) {
-    if (layout.rt_formats[i] != VK_FORMAT_UNDEFINED) out.raw(attachment_name(i).c_str(), get(i));
+    if (layout.rt_formats[i] != VK_FORMAT_UNDEFINED) out.raw(attachment_name(i), get(i));
   }
   if (layout.z_format != VK_FORMAT_UNDEFINED) out.raw("depth", get(kMaxColorAttachments));
   if (layout.s_format != VK_FORMAT_UNDEFINED) out.raw("stencil", get(kMaxColorAttachments + 1));

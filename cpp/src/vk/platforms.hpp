@@ -8,7 +8,7 @@ extern "C" {
 struct xcb_connection_t;
 typedef uint32_t xcb_window_t;
 typedef uint32_t xcb_visualid_t;
-typedef struct _XDisplay Display;  // NOLINT(bugprone-reserved-identifier,cert-dcl37-c): Xlib's own name
+typedef struct _XDisplay Display;  // NOLINT(bugprone-reserved-identifier): Xlib's own name
 typedef unsigned long Window;      // NOLINT(google-runtime-int): Xlib's own type
 typedef unsigned long VisualID;    // NOLINT(google-runtime-int): Xlib's own type
 struct wl_display;
