@@ -334,7 +334,7 @@ class PassWriter {
     const command::Bound& bound = pass_.bound[i];
     o_.pipelines.write(w_, bound.pipeline);
     GraphicsState set = bound.state ? *bound.state : static_cast<const GraphicsState&>(bound.pipeline->info());
-    static_cast<FixedFunctionState&>(set) = state;
+    static_cast<FixedFunctionState&>(set) = static_cast<const FixedFunctionState&>(state);
     w_.put_bool(state.whole_viewport);
     for (uint64_t left = kept_states(*bound.pipeline).bits; left; left &= left - 1) {
       const auto which = static_cast<DynamicState>(std::countr_zero(left));

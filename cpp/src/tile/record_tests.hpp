@@ -187,15 +187,14 @@ class RecordTests : public RecordRoute {
       for (uint32_t s = 0; s < w_.shape.samples; s++) all &= live[i * w_.shape.samples + s];
       return all == 0xffff;
     };
-    for (uint32_t i = 0; i < blocks;) {
-      uint32_t run = 0;
+    for (uint32_t i = 0, run = 0; i < blocks; i += std::max(run, 1u)) {
+      run = 0;
       while (i + run < blocks && is_full(i + run)) run++;
       const int32_t x = (block_x + static_cast<int32_t>(i)) * 4, y = block_y * 4;
       if (run)
         push_full_blocks(first + i, run);
       else
         push_block(first + i, x, y, kAll, live + i * w_.shape.samples);
-      i += std::max(run, 1u);
     }
   }
 
