@@ -183,6 +183,7 @@ void bind_bound(CommandBufferClass& c) {
             cb.set_viewport({x, y, width, height, min_depth, max_depth});
           },
           py::arg("x"), py::arg("y"), py::arg("width"), py::arg("height"), py::arg("min_depth"), py::arg("max_depth"))
+      .def("reset_viewport", &CommandBuffer::reset_viewport)
       .def(
           "set_scissor", [](CommandBuffer& cb, const std::array<int64_t, 4>& rect) { cb.set_scissor(rect_of(rect)); }, py::arg("rect"))
       .def("set_blend_constants", &CommandBuffer::set_blend_constants, py::arg("constants"))

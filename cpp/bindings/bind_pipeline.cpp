@@ -37,6 +37,13 @@ VkPipelineColorBlendAttachmentState blend_state(bool enable, int src_color, int 
 
 void bind_sets(py::module_& m) {
   py::class_<DescriptorSetLayout, Ptr<DescriptorSetLayout>>(m, "DescriptorSetLayout")
+      .def(py::init([](const std::vector<std::tuple<uint32_t, int, uint32_t>>& bindings, uint32_t flags) {
+             std::vector<DescriptorBinding> all;
+             for (const auto& [binding, type, count] : bindings)
+               all.push_back({binding, static_cast<VkDescriptorType>(type), count, VK_SHADER_STAGE_ALL_GRAPHICS, flags, {}});
+             return std::const_pointer_cast<DescriptorSetLayout>(unwrap(DescriptorSetLayout::create(std::move(all))));
+           }),
+           py::arg("bindings"), py::arg("flags"))
       .def_property_readonly("bindings", [](const DescriptorSetLayout& layout) {
         py::list list;
         for (const DescriptorBinding& b : layout.bindings()) list.append(py::make_tuple(b.binding, static_cast<int>(b.type), b.count));
@@ -143,6 +150,12 @@ void bind_stages(py::class_<Info>& info) {
           },
           py::arg("states"))
       .def(
+          "set_pipeline_layout",
+          [](Info& i, const std::vector<Ptr<DescriptorSetLayout>>& sets) {
+            i.layout = std::make_shared<PipelineLayout>(PipelineLayout{{sets.begin(), sets.end()}, 0, true});
+          },
+          py::arg("sets"))
+      .def(
           "add_vertex_binding",
           [](Info& i, uint32_t binding, uint32_t stride_B, int rate) {
             i.vertex_bindings.push_back({binding, stride_B, static_cast<VkVertexInputRate>(rate)});
@@ -197,6 +210,14 @@ void bind_targets(py::class_<Info>& info) {
             i.input_attachments.stencil = stencil.value_or(VK_ATTACHMENT_UNUSED);
           },
           py::arg("color"), py::arg("depth"), py::arg("stencil"));
+  info.def(
+      "set_attachment_locations",
+      [](Info& i, const std::vector<std::optional<uint32_t>>& locations) {
+        i.attachment_locations.fill(VK_ATTACHMENT_UNUSED);
+        for (size_t k = 0; k < locations.size() && k < kMaxColorAttachments; k++)
+          if (locations[k]) i.attachment_locations[k] = *locations[k];
+      },
+      py::arg("locations"));
   bind_enum_field(info, "depth_format", &Info::depth_format);
   bind_enum_field(info, "stencil_format", &Info::stencil_format);
 }
@@ -225,6 +246,7 @@ void bind_finished(py::module_& m) {
 
 void bind_pipeline(py::module_& m) {
   m.attr("MAX_COLOR_ATTACHMENTS") = kMaxColorAttachments;
+  m.attr("MAX_DESCRIPTOR_SETS") = kMaxDescriptorSets;
   m.attr("MAX_VERTEX_BINDINGS") = kMaxVertexBindings;
   m.attr("MAX_PUSH_CONSTANTS_B") = kMaxPushConstants_B;
   m.attr("MAX_IMAGE_SIZE_PX") = kMaxImageSize_px;

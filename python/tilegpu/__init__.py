@@ -22,6 +22,7 @@ from tilegpu import _core
 from tilegpu.attachment import Attachment
 from tilegpu.buffer import Buffer, BufferSlice
 from tilegpu.capture import Replay, capture_profile
+from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.device import Device
 from tilegpu.enums import FormatInfo, format_names, parse_format
 from tilegpu.errors import (
@@ -42,6 +43,8 @@ from tilegpu.pipeline import Pipeline
 from tilegpu.query import Query
 from tilegpu.render_pass import RenderPass
 from tilegpu.sampler import Sampler
+from tilegpu.secondary import SecondaryCommandBuffer
+from tilegpu.set_layout import DescriptorSetLayout
 from tilegpu.shader import compile_glsl
 from tilegpu.stats import PassStats
 from tilegpu.vertex import VertexBinding
@@ -64,6 +67,8 @@ __all__ = [
     "Attachment",
     "Buffer",
     "BufferSlice",
+    "DescriptorSet",
+    "DescriptorSetLayout",
     "Device",
     "DeviceLostError",
     "Error",
@@ -78,6 +83,7 @@ __all__ = [
     "RenderPass",
     "Replay",
     "Sampler",
+    "SecondaryCommandBuffer",
     "ShaderError",
     "ShaderMessage",
     "ShortBufferWarning",

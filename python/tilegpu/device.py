@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +14,16 @@ from tilegpu.attachment import clear_color, clear_depth_stencil
 from tilegpu.buffer import Buffer
 from tilegpu.capture import Replay
 from tilegpu.context import Context
+from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.errors import ValidationError
 from tilegpu.hsr import names as hsr_names
 from tilegpu.hsr import parse as parse_hsr
 from tilegpu.image import Image, Texture, image_of
-from tilegpu.pipeline import create_pipeline
+from tilegpu.pipeline import Pipeline, create_pipeline
 from tilegpu.render_pass import RenderPass
 from tilegpu.sampler import Sampler, SamplerOptions
+from tilegpu.secondary import SecondaryCommandBuffer
+from tilegpu.set_layout import DescriptorSetLayout
 from tilegpu.texels import default_texture_format, layers_of, texels_of
 
 if TYPE_CHECKING:
@@ -236,6 +239,69 @@ class Device(Context):
         return Buffer.create(data, usage, label)
 
     pipeline = create_pipeline
+
+    def descriptor_set_layout(
+        self,
+        bindings: Mapping[int, Any],
+        *,
+        update_after_bind: bool = False,
+        partially_bound: bool = False,
+        label: str = "layout",
+    ) -> DescriptorSetLayout:
+        """The layout of descriptor sets that several pipelines share: give it to them as ``set_layouts={number: layout}``.
+
+        ``bindings``: a type by binding, such as ``"combined_image_sampler"``, ``"uniform_buffer"``, ``"storage_buffer"``,
+        ``"sampled_image"``, ``"sampler"``, or (type, count) for arrays. Pipelines may use a part of it. ``update_after_bind``:
+        passes read what its sets hold when they are executed, not when draws were recorded. ``partially_bound``: what was never
+        written may be missing, as long as no shader reads it; it gives 0. Sets of two layouts with the same of all these are
+        bound alike.
+        """
+        return DescriptorSetLayout(bindings, update_after_bind, partially_bound, label)
+
+    def descriptor_set(
+        self,
+        layout: DescriptorSetLayout | Pipeline,
+        set: int | None = None,
+        bind: Mapping[Any, Any] | None = None,
+        *,
+        label: str = "set",
+    ) -> DescriptorSet:
+        """A descriptor set that is written once and bound for many draws: ``rp.draw(..., sets={1: materials})``.
+
+        ``layout``: a pipeline, of which ``set`` says the set (it may be left out where there is one), or a layout. Of a pipeline's
+        set, ``bind`` takes the names of its shaders, and values are checked against what they declare; of a layout's it takes
+        bindings' numbers, and blocks are given as bytes or buffers. A set fits every pipeline whose layout of that number is
+        defined the same: the same shader variables in use, or the same ``set_layouts``. ``bind``: see
+        :meth:`DescriptorSet.update`, which writes it anew at any time.
+        """
+        return DescriptorSet(self, layout, set, bind, label)
+
+    def secondary(
+        self,
+        color: Any = (),
+        depth: Any = None,
+        stencil: Any = None,
+        *,
+        samples: int = 1,
+        occlusion_query: bool = False,
+        label: str = "secondary",
+    ) -> SecondaryCommandBuffer:
+        """A secondary command buffer: draws, recorded in a ``with`` block, that become part of passes.
+
+        ``color``, ``depth``, ``stencil``: formats (or images of them) of the passes' attachments, as of :meth:`pipeline`;
+        ``samples``: of all. It may be executed many times, in one pass or in several, and may be recorded in other threads::
+
+            with dev.secondary(color=[out.format], depth="d32_sfloat") as trees:
+                trees.draw(pipe, vertices, sets={1: materials})
+            with dev.render_pass(color=[out], depth=depth) as rp:
+                rp.execute_commands(trees)
+
+        Its methods are those of a pass: ``draw``, ``draw_indirect``, ``set``, ``clear``, ``query``. The framebuffer's size is not
+        known: without ``viewport`` and ``scissor`` a draw has those of the whole framebuffer of the pass. NumPy arguments are
+        copied as it is recorded. ``occlusion_query``: it may be executed while a query of the pass is active, and has none of its
+        own then.
+        """
+        return SecondaryCommandBuffer(self, color, depth, stencil, samples, occlusion_query, label)
 
     def render_pass(
         self,

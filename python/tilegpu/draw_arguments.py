@@ -17,6 +17,7 @@ from tilegpu.attachment import rect_of
 from tilegpu.binding import DescriptorBinder
 from tilegpu.buffer import Buffer, BufferSlice, require_usage
 from tilegpu.context import Context
+from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.dynamic_state import StateOfPass, viewport_of
 from tilegpu.errors import ValidationError
 from tilegpu.pipeline import Pipeline
@@ -74,6 +75,7 @@ class DrawArguments:
         vertices: Any,
         indices: Any,
         bind: Mapping[Any, Any] | None,
+        sets: Mapping[int, DescriptorSet] | None,
         push: Any,
         viewport: Any,
         scissor: Any,
@@ -111,7 +113,7 @@ class DrawArguments:
         available = self._vertices(pipeline, vertices)
         if indices is not None:
             available = self._indices(pipeline, indices)
-        self._binder.bind(self.commands, pipeline, bind, self._what)
+        self._binder.bind(self.commands, pipeline, bind, sets, self._what)
         if push is not None or pipeline.has_push:
             self._push_constants(pipeline, push)
         if (
@@ -312,9 +314,10 @@ class DrawArguments:
         state = pipeline.state
         what = f"{self._what}, {pipeline.title}"
         if viewport is not None or (self._viewport is not None and "viewport" not in pipeline.dynamic):
-            whole = (0.0, 0.0, *map(float, self._size), 0.0, 1.0)
-            values = whole if viewport is None else viewport_of(viewport, f"{what}: viewport")
-            if values != self._viewport:
+            if viewport is None:
+                self.commands.reset_viewport()
+                self._viewport = None
+            elif (values := viewport_of(viewport, f"{what}: viewport")) != self._viewport:
                 self.commands.set_viewport(*values)
                 self._viewport = values
         if scissor is not None or (self._scissor is not None and "scissor" not in pipeline.dynamic):

@@ -20,6 +20,7 @@ from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationErro
 from tilegpu.interface import Interface, Stages
 from tilegpu.pipeline_state import (
     PipelineState,
+    set_attachment_locations,
     set_blend,
     set_depth,
     set_depth_bias,
@@ -28,6 +29,7 @@ from tilegpu.pipeline_state import (
     set_rasterization,
     set_stencil,
 )
+from tilegpu.set_layout import DescriptorSetLayout
 from tilegpu.vertex import VertexLayout, make_layout
 
 _PACKAGE = str(Path(__file__).parent) + os.sep
@@ -152,7 +154,7 @@ def _specialization(interface: Interface, constants: Mapping[Any, Any], label: s
     return result
 
 
-def _formats(
+def formats_of(
     color: Any, depth: Any, stencil: Any, what: str
 ) -> tuple[list[enums.FormatInfo | None], enums.FormatInfo | None, enums.FormatInfo | None]:
     """The formats of the attachments: colours, depth, stencil."""
@@ -259,6 +261,24 @@ def _set_dynamic(info: _core.GraphicsPipelineCreateInfo, dynamic: str | Iterable
     return left
 
 
+def _set_layouts(info: _core.GraphicsPipelineCreateInfo, layouts: Any, what: str) -> None:
+    if not isinstance(layouts, Mapping):
+        raise ValidationError(
+            f"{what}: set_layouts is {arguments.shown(layouts)}; it must be a mapping from a set's number to a layout "
+            "(dev.descriptor_set_layout)"
+        )
+    sets: list[_core.DescriptorSetLayout | None] = []
+    for key, layout in layouts.items():
+        number = arguments.count(key, f"{what}: set_layouts: a set's number", _core.MAX_DESCRIPTOR_SETS - 1)
+        if not isinstance(layout, DescriptorSetLayout):
+            raise ValidationError(
+                f"{what}: set_layouts[{number}] is {arguments.shown(layout)}; it must be a layout (dev.descriptor_set_layout)"
+            )
+        sets += [None] * (number + 1 - len(sets))
+        sets[number] = layout.core
+    info.set_pipeline_layout(sets)
+
+
 def create_pipeline(
     self: Context,
     vert: shader.ShaderSource,
@@ -296,6 +316,8 @@ def create_pipeline(
     alpha_to_coverage: bool = False,
     alpha_to_one: bool = False,
     input_attachments: Sequence[str | None] | None = None,
+    attachment_locations: Sequence[int | None] | None = None,
+    set_layouts: Mapping[int, DescriptorSetLayout] | None = None,
     dynamic: str | Iterable[str] = (),
     constants: Mapping[Any, Any] | None = None,
     defines: Mapping[str, Any] | None = None,
@@ -322,6 +344,10 @@ def create_pipeline(
     ``"depth"``, ``"stencil"`` and ``None``; by default index i reads colour i, and variables without an index depth (float) or stencil
     (uint). They read the tile at the fragment's own pixel, after all earlier primitives; nothing is bound for them (Vulkan: dynamic
     rendering local read).
+    ``attachment_locations``: of each colour attachment, which of the fragment shader's outputs it takes, by location, no two the same;
+    ``None``: nothing is written to it (VkRenderingAttachmentLocationInfo). By default attachment i takes location i.
+    ``set_layouts``: layouts of descriptor sets by number (:meth:`tilegpu.Device.descriptor_set_layout`), for sets that pipelines share
+    or that are updated after they were bound; the layouts of other sets are what the shaders use of them.
     ``dynamic``: state that the pass sets (:meth:`RenderPass.set`) in place of the pipeline, by Vulkan's names, such as ``["cull_mode",
     "depth_test_enable", "primitive_topology"]``, or ``"all"``; what the other arguments say of it is not read. ``vertex_input`` and its
     strides come with ``vertex`` at each draw.
@@ -336,7 +362,7 @@ def create_pipeline(
     reflection = interface.reflections["vertex"] if interface else stages["vertex"].reflection
     layout = make_layout(vertex, instance, reflection, what)
     info = _start_info(label, stages, specialization, layout)
-    colors, depth_info, stencil_info = _formats(color, depth, stencil, what)
+    colors, depth_info, stencil_info = formats_of(color, depth, stencil, what)
     _set_assembly(info, topology, primitive_restart, what)
     rasterization = (polygon_mode, cull, front_face, provoking_vertex, line_width, rasterizer_discard, depth_clamp)
     set_rasterization(info.rasterization, *rasterization, what)
@@ -350,6 +376,10 @@ def create_pipeline(
     set_multisampling(info.multisample, samples, sample_shading, sample_mask, alpha_to_coverage, alpha_to_one, what)
     if input_attachments is not None:
         set_input_attachments(info, input_attachments, what)
+    if attachment_locations is not None:
+        set_attachment_locations(info, attachment_locations, len(colors), what)
+    if set_layouts is not None:
+        _set_layouts(info, set_layouts, what)
     left = _set_dynamic(info, dynamic, what)
     core = self.core.create_pipeline(info)
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)

@@ -304,6 +304,18 @@ def set_multisampling(
     state.alpha_to_one = arguments.flag(alpha_to_one, f"{what}: alpha_to_one")
 
 
+def set_attachment_locations(info: _core.GraphicsPipelineCreateInfo, locations: Sequence[int | None], targets: int, what: str) -> None:
+    """VkRenderingAttachmentLocationInfo: one entry for each colour attachment."""
+    must = f"it must be a location or None for each of the {targets} colour attachments"
+    given = arguments.sequence(locations, f"{what}: attachment_locations", must)
+    if len(given) != targets:
+        raise ValidationError(f"{what}: attachment_locations has {len(given)} entries; {must}")
+    most = _core.MAX_COLOR_ATTACHMENTS - 1
+    info.set_attachment_locations(
+        [None if at is None else arguments.count(at, f"{what}: attachment_locations[{i}]", most) for i, at in enumerate(given)]
+    )
+
+
 def set_input_attachments(info: _core.GraphicsPipelineCreateInfo, names: Sequence[str | None], what: str) -> None:
     """From "what does index i read" to Vulkan's "which index has attachment i"."""
     indices: dict[str, int] = {}

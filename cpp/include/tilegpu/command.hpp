@@ -72,6 +72,7 @@ class TILEGPU_API CommandBuffer {
   /// here; an error there where that was never set, or where something was set that the bound pipeline fixes.
   void set_viewport(const VkViewport& viewport);                          ///< default: the whole framebuffer, depth 0..1
   void set_scissor(const VkRect2D& scissor);                              ///< default: the whole framebuffer
+  void reset_viewport();                                                  ///< to the default
   Status set_viewport_with_count(std::span<const VkViewport> viewports);  ///< one
   Status set_scissor_with_count(std::span<const VkRect2D> scissors);      ///< one
   void set_blend_constants(const std::array<float, 4>& constants);

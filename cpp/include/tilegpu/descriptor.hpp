@@ -108,6 +108,8 @@ class TILEGPU_API DescriptorSet {
 struct PipelineLayout {
   std::vector<Ptr<const DescriptorSetLayout>> sets;
   uint32_t push_constants_B = 0;
+  /// Not Vulkan's: sets that are null here, and push constants, are made as the shaders ask for them when the pipeline is created.
+  bool complete_by_reflection = false;
 };
 
 }  // namespace tilegpu

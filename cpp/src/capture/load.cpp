@@ -34,7 +34,6 @@ struct Loader {
   Capture out;
   uint64_t descriptors = 0;                                                             // of all sets so far
   std::unordered_map<const CommandBuffer*, std::vector<Ptr<ImageView>>> pictures_of{};  // of secondaries with passes
-  bool viewport_set = false;                                                            // in the command buffer that is recorded
   Status wrong = Ok{};  // what the API said; the reader's own failures are in the reader
 
   bool ok() const { return r.ok() && static_cast<bool>(wrong); }
@@ -298,9 +297,8 @@ struct Loader {
 
   // What draws of this state find bound and set.
   void apply(CommandBuffer& cb, const State& s) {
-    if (s.whole_viewport && viewport_set) return r.fail("a viewport that was set is the framebuffer's again");
-    viewport_set |= !s.whole_viewport;
     cb.bind_pipeline(s.pipeline);
+    if (s.whole_viewport) cb.reset_viewport();
     uint32_t bound = 0;
     for (const VertexSource& v : s.vertex_buffers) bound |= 1u << v.binding;
     for (uint32_t i = 0; i < kMaxVertexBindings; i++)
@@ -513,7 +511,6 @@ struct Loader {
 
   Ptr<CommandBuffer> recording(VkCommandBufferLevel level) {
     auto cb = std::make_shared<CommandBuffer>(device, level);
-    viewport_set = false;
     bool part = false;
     r.flag(part, "part of a pass");
     if (part) {

@@ -43,6 +43,11 @@ bool StateRecorder::note(DynamicState which, bool changed) {
   return true;
 }
 
+void StateRecorder::unset(DynamicState which) {
+  assert(kFramebufferStates & DynamicStates::bit(which));
+  for (DynamicStates* states : {&set_, &fresh_}) states->bits &= ~DynamicStates::bit(which);
+}
+
 bool StateRecorder::note_attachments(DynamicState which, uint32_t first, uint32_t count, bool changed) {
   assert(first + count <= kMaxColorAttachments);
   const size_t at = static_cast<size_t>(which) - static_cast<size_t>(S::color_blend_enable);

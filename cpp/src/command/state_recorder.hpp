@@ -36,6 +36,8 @@ class StateRecorder {
   /// The vertex input as a whole, strides with it.
   bool set_vertex_input(const GraphicsState& input);
 
+  /// As if nobody had set it: for state that has a default.
+  void unset(DynamicState which);
   bool is_set(DynamicState which) const { return set_.has(which); }
 
   /// Brings state() up to date: Ok, or what is missing or was set in vain, by name.

@@ -72,6 +72,11 @@ void CommandBuffer::set_scissor(const VkRect2D& scissor) {
   put(recorder_, S::scissor, recorder_->dynamic.given().scissor, scissor);
   recorder_->dynamic.note(S::scissor_with_count, !recorder_->dynamic.is_set(S::scissor_with_count));
 }
+void CommandBuffer::reset_viewport() {
+  Recorder& r = at(recorder_, S::viewport);
+  r.state_dirty |= r.dynamic.is_set(S::viewport);
+  r.dynamic.unset(S::viewport), r.dynamic.unset(S::viewport_with_count);
+}
 Status CommandBuffer::set_viewport_with_count(std::span<const VkViewport> viewports) {
   if (viewports.size() != 1) return refuse(S::viewport_with_count, std::to_string(viewports.size()) + " viewports; tilegpu has one");
   set_viewport(viewports[0]);

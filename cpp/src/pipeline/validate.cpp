@@ -170,7 +170,7 @@ struct Checker {
   }
 
   Status layout() const {
-    if (!program.layout) return Ok{};
+    assert(program.layout);
     for (const Stage& of : program.stages) {
       const Reflection* stage = of.reflection.get();
       for (const ReflectedBinding& b : stage->bindings) {
@@ -214,14 +214,16 @@ bool is_of_pair(VkDescriptorType type) {
          type == VK_DESCRIPTOR_TYPE_SAMPLER;
 }
 
-/// Set layouts that satisfy all stages.
-Expected<Ptr<const PipelineLayout>> layout_from_reflection(const Program& program) {
+/// Set layouts that satisfy all stages; those of `given` stay.
+Expected<Ptr<const PipelineLayout>> layout_from_reflection(const Program& program, const PipelineLayout& given) {
   std::map<uint32_t, std::map<uint32_t, DescriptorBinding>> sets;
   auto layout = std::make_shared<PipelineLayout>();
+  layout->sets = given.sets;
+  const auto is_given = [&](uint32_t set) { return set < given.sets.size() && given.sets[set]; };
   for (const Stage& of : program.stages) {
     const Reflection* stage = of.reflection.get();
     for (const ReflectedBinding& b : stage->bindings) {
-      if (!b.used) continue;
+      if (!b.used || is_given(b.set)) continue;
       const std::string name = "(set " + std::to_string(b.set) + ", binding " + std::to_string(b.binding) + ")";
       if (b.set >= kMaxDescriptorSets)
         return Error{VK_ERROR_INITIALIZATION_FAILED,
@@ -241,7 +243,7 @@ Expected<Ptr<const PipelineLayout>> layout_from_reflection(const Program& progra
     if (stage->has_push_constants) layout->push_constants_B = std::max(layout->push_constants_B, stage->push_constants.type.size_B);
   }
   for (const auto& [number, bindings] : sets) {
-    layout->sets.resize(number + 1);
+    layout->sets.resize(std::max<size_t>(layout->sets.size(), number + 1));
     std::vector<DescriptorBinding> all;
     for (const auto& [binding, description] : bindings) all.push_back(description);
     auto set = DescriptorSetLayout::create(std::move(all));
@@ -256,12 +258,14 @@ Expected<Ptr<const PipelineLayout>> layout_from_reflection(const Program& progra
 Status check_program(Program& program) {
   const Checker check{program};
   if (Status ok = check.targets(); !ok) return ok;
-  if (Status ok = check.layout(); !ok) return ok;
-  if (!program.layout) {
-    auto layout = layout_from_reflection(program);
+  const bool given = program.layout != nullptr;
+  if (!given || program.layout->complete_by_reflection) {
+    auto layout = layout_from_reflection(program, given ? *program.layout : PipelineLayout{});
     if (!layout) return check.error(layout.error().message);
     program.layout = *layout;
   }
+  if (given)
+    if (Status ok = check.layout(); !ok) return ok;
   uint32_t dynamic_buffers = 0;
   for (const auto& set : program.layout->sets) dynamic_buffers += set ? set->dynamic_buffers() : 0;
   if (dynamic_buffers > kMaxDynamicBuffers)

@@ -1,0 +1,217 @@
+"""Values of the user's to descriptors: buffers, textures, views, samplers, arrays of these, and contents of blocks.
+
+In: what a binding is, a value. Out: writes to a descriptor set. Errors name the binding, what was given and what it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from tilegpu import _core, arguments, enums
+from tilegpu.buffer import Buffer, BufferSlice, native, require_usage
+from tilegpu.errors import ValidationError
+from tilegpu.image import Image, ImageView, Texture
+from tilegpu.sampler import Sampler
+from tilegpu.structs import StructLayout
+
+_WHOLE = 0xFFFFFFFFFFFFFFFF
+
+
+class Slot(Protocol):
+    """What is written to: :class:`tilegpu.interface.Binding`, or one that a layout knows without a shader."""
+
+    @property
+    def binding(self) -> int: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def descriptor(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def readonly(self) -> bool: ...
+    @property
+    def layout(self) -> StructLayout | None: ...
+    @property
+    def type(self) -> _core.ReflectedType | None: ...
+
+
+@dataclass(frozen=True)
+class NumberedSlot:
+    """A binding of a layout: nothing is known of what shaders make of it."""
+
+    binding: int
+    count: int
+    descriptor: str
+    title: str
+    readonly: bool = False
+    layout: StructLayout | None = None
+    type: _core.ReflectedType | None = None
+
+
+def _read_aspect(image: Image) -> str | None:
+    return image.format_info.aspects[0] if image.format_info.is_depth_stencil else None
+
+
+class DescriptorWriter:
+    """``upload``: where contents of blocks are copied to; ``noted`` is told of each view that shaders may read."""
+
+    def __init__(
+        self,
+        upload: Callable[[bytes], _core.Buffer],
+        noted: Callable[[Slot, int, ImageView, str], None],
+    ) -> None:
+        self._upload = upload
+        self._noted = noted
+
+    def write(self, target: _core.DescriptorSet, binding: Slot, value: Any, what: str) -> None:
+        """All elements of a binding: one value, or a list of as many as there are."""
+        if binding.count == 1:
+            self.write_element(target, binding, 0, value, what)
+            return
+        if not isinstance(value, (list, tuple)) or len(value) != binding.count:
+            given = f"{len(value)} values" if isinstance(value, (list, tuple)) else arguments.shown(value)
+            raise ValidationError(
+                f"{what} is an array of {binding.count} descriptors; given is {given}, it must be a list of {binding.count}, "
+                "with None for each that there is none of"
+            )
+        for element, item in enumerate(value):
+            self.write_element(target, binding, element, item, f"{what}[{element}]")
+
+    def write_element(self, target: _core.DescriptorSet, binding: Slot, element: int, value: Any, what: str) -> None:
+        """One element of a binding."""
+        kind = binding.descriptor
+        if kind == "input_attachment":
+            raise ValidationError(
+                f"{what} is an input attachment, which reads the pass's own attachment: bind nothing for it "
+                "(dev.pipeline's input_attachments= says which)"
+            )
+        if value is None and kind != "sampler":
+            target.write_null(binding.binding, element)
+            return
+        if kind in ("uniform_buffer", "storage_buffer"):
+            buffer, offset_B, size_B = self._buffer(binding, value, what)
+            minimum_B = binding.layout.size_B if binding.layout is not None else 0
+            if size_B < minimum_B and not isinstance(value, (Buffer, BufferSlice)):
+                raise ValidationError(f"{what} takes {minimum_B} bytes; the given buffer has {size_B}")
+            target.write_buffer(binding.binding, element, buffer, offset_B, size_B if size_B else _WHOLE)
+            return
+        seen: ImageView | None = None
+        view: _core.ImageView | None = None
+        sampler: _core.Sampler | None = None
+        image: Any = value
+        given_sampler: Sampler | None = None
+        if isinstance(value, Texture):
+            image, given_sampler = value.image, value.sampler
+        elif isinstance(value, (tuple, list)) and len(value) == 2:
+            image, given_sampler = value
+            if isinstance(image, Texture):
+                image = image.image
+            if not isinstance(given_sampler, Sampler):
+                raise ValidationError(
+                    f"{what}: the second of the pair is {arguments.shown(given_sampler)}; it must be a sampler (dev.sampler)"
+                )
+        elif isinstance(value, Sampler):
+            image, given_sampler = None, value
+        if kind in ("combined_image_sampler", "sampler"):
+            if given_sampler is None:
+                raise ValidationError(
+                    f"{what} is a {kind}; given is {arguments.shown(value)}, it must be "
+                    + ("a sampler" if kind == "sampler" else "a texture or (image, sampler)")
+                )
+            sampler = given_sampler.core
+        if kind != "sampler":
+            if not isinstance(image, (Image, ImageView)):
+                raise ValidationError(
+                    f"{what} is a {kind}; given is {arguments.shown(value)}, it must be "
+                    + ("a texture or (image, sampler)" if kind == "combined_image_sampler" else "an image or a view")
+                )
+            seen = self._view(binding, image, what)
+            view = seen.core
+        target.write_image(binding.binding, element, view, sampler)
+        if seen is not None:
+            self._noted(binding, element, seen, what)
+
+    @staticmethod
+    def _view(binding: Slot, image: Image | ImageView, what: str) -> ImageView:
+        if binding.type is None:
+            return image if isinstance(image, ImageView) else image.view(aspect=_read_aspect(image))
+        wanted = enums.name_of("image_view_type", binding.type.dim)
+        if isinstance(image, ImageView):
+            if image.type != wanted:
+                raise ValidationError(
+                    f"{what}: the shader reads a {wanted} image, the view is {image.type}; make it with image.view('{wanted}')"
+                )
+            view = image
+        else:
+            if not wanted.startswith("cube") and not wanted.startswith(image.type):
+                raise ValidationError(
+                    f"{what}: the shader reads a {wanted} image, image '{image.label}' is {image.type}; "
+                    + (
+                        "bind slices of a level: image.view('2d', level=, levels=1, layer=, layers=1)"
+                        if image.type == "3d"
+                        else f"create it with a size of {wanted[0]} number{'s' if wanted[0] != '1' else ''}, "
+                        f"or dev.texture(..., type='{wanted[:2]}')"
+                    )
+                )
+            if wanted.startswith("cube") and not image.cube:
+                raise ValidationError(
+                    f"{what}: the shader reads a {wanted} image, image '{image.label}' is none; create it with cube=True"
+                )
+            if wanted in ("1d", "2d") and image.layers > 1:
+                raise ValidationError(
+                    f"{what}: the shader reads a {wanted} image, image '{image.label}' has {image.layers} layers; "
+                    f"bind image.view('{wanted}', layer=, layers=1)"
+                )
+            view = image.view(wanted, aspect=_read_aspect(image))
+        multisampled = view.image.samples > 1
+        if binding.type.multisampled != multisampled:
+            have = f"has {view.image.samples} sample{'s' if multisampled else ''}"
+            takes = "a multisampled image (sampler2DMS)" if binding.type.multisampled else "a single-sampled image"
+            raise ValidationError(
+                f"{what}: the shader reads {takes}, image '{view.image.label}' {have}"
+                + ("; resolve it first" if multisampled else "")
+            )
+        return view
+
+    def _buffer(self, binding: Slot, value: Any, what: str) -> tuple[_core.Buffer, int, int]:
+        if isinstance(value, (Buffer, BufferSlice)):
+            buffer, offset_B, size_B = (
+                (value, 0, value.size) if isinstance(value, Buffer) else (value.buffer, value.offset, value.size)
+            )
+            require_usage(buffer, binding.descriptor, what)
+            return buffer.core, offset_B, size_B
+        if binding.descriptor == "storage_buffer" and not binding.readonly:
+            raise ValidationError(
+                f"{what} is written by the shaders; given is {type(value).__name__}, it must be a tilegpu.Buffer, "
+                "so that the result can be read"
+            )
+        data = self._bytes(binding, value, what)
+        return self._upload(data), 0, len(data)
+
+    @staticmethod
+    def _bytes(binding: Slot, value: Any, what: str) -> bytes:
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return bytes(value)
+        layout = binding.layout
+        if isinstance(value, Mapping) and layout is not None:
+            return layout.pack(value)
+        if isinstance(value, (np.ndarray, np.generic, list, tuple, int, float)) and layout is not None:
+            array = arguments.array(value, f"{what}: what is given")
+            if array.dtype.names and array.ndim == 0 and set(array.dtype.names) == set(layout.names):
+                return layout.pack({n: array[n] for n in array.dtype.names})
+            if len(layout.names) == 1:
+                return layout.pack({layout.names[0]: value if array.dtype.hasobject else array})
+            if isinstance(value, np.ndarray) and not array.dtype.hasobject and array.nbytes == layout.size_B:
+                return native(array).tobytes()
+            raise ValidationError(
+                f"{what}: an array of shape {array.shape} can't fill the block; give a mapping with: {', '.join(layout.names)}"
+            )
+        raise ValidationError(
+            f"{what} is a {binding.descriptor}; given is {arguments.shown(value)}, "
+            "it must be a tilegpu.Buffer, bytes, a mapping or an array"
+        )

@@ -1,0 +1,257 @@
+"""What is recorded inside a pass: draws, clears, dynamic state, queries; for passes and for secondary command buffers.
+
+In: the user's arguments. Out: commands of an open command buffer.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilegpu import _core, arguments
+from tilegpu.attachment import clear_color, clear_depth_stencil, rect_of
+from tilegpu.buffer import Buffer, BufferSlice, require_usage
+from tilegpu.draw_arguments import MAX_U32, DrawArguments
+from tilegpu.errors import ValidationError
+from tilegpu.query import Query
+
+if TYPE_CHECKING:
+    from tilegpu.descriptor_set import DescriptorSet
+    from tilegpu.enums import FormatInfo
+    from tilegpu.pipeline import Pipeline
+
+
+class PassCommands:
+    """The half of :class:`tilegpu.RenderPass` and :class:`tilegpu.SecondaryCommandBuffer` that records."""
+
+    label: str
+    _what: str  # what messages call it
+    _size: tuple[int, int]  # the framebuffer's; of a part of a pass, the largest that there is
+    _draws: DrawArguments | None = None  # while it is open
+    _formats: Sequence[FormatInfo | None] = ()  # of the colour attachments
+
+    def _open(self) -> DrawArguments:
+        if self._draws is None:
+            raise ValidationError(f"{self._what} is not open; draw inside its with block")
+        return self._draws
+
+    def set(self, **state: Any) -> None:
+        """Sets dynamic state, by Vulkan's names, for the draws that follow with pipelines that list it in ``dynamic``.
+
+        It holds until it is set again or the pass ends; pipelines that fix it are drawn with their own. Values are those of
+        :meth:`Device.pipeline`'s arguments::
+
+            rp.set(cull_mode="back", depth_test_enable=True, depth_compare_op="less", primitive_topology="triangle_strip")
+            rp.set(stencil_op={"pass": "replace", "compare": "always"}, stencil_write_mask=0xFF, stencil_reference=1)
+            rp.set(color_blend_enable=True, color_blend_equation="alpha", color_write_mask="rgba")
+
+        ``stencil_op`` and the stencil masks take one value for both faces, or (front, back); what each colour attachment
+        has takes one value for all, or a list. A draw that needs a state that was never set raises
+        :class:`ValidationError`, which names it.
+        """
+        self._open().state.set(state, f"{self._what}: set")
+
+    def draw(
+        self,
+        pipeline: Pipeline,
+        vertices: Any = None,
+        *,
+        indices: Any = None,
+        instances: Any = 1,
+        bind: Mapping[Any, Any] | None = None,
+        sets: Mapping[int, DescriptorSet] | None = None,
+        push: Mapping[str, Any] | bytes | None = None,
+        first: int = 0,
+        count: int | None = None,
+        vertex_offset: int = 0,
+        first_instance: int = 0,
+        viewport: Sequence[float] | None = None,
+        scissor: Sequence[int] | None = None,
+        stencil_reference: int | tuple[int, int] | None = None,
+        blend_constants: Sequence[float] | None = None,
+        depth_bias: Any = None,
+    ) -> None:
+        """Records one draw.
+
+        ``vertices``: an array with the pipeline's dtype (copied now), a :class:`Buffer` or slice of one, a list of
+        these where the pipeline has
+        several bindings; ``None`` where the shader takes none (then ``count`` is needed). ``indices``: integers,
+        any shape, or a Buffer made
+        from uint8, uint16 or uint32. ``instances``: a number, or the data of the per-instance bindings, whose
+        length is then the number.
+        ``bind``: by name or (set, binding): Buffer, slice, bytes, mapping or array for buffers; Texture or (image,
+        sampler) for textures; image
+        or view; sampler; a list of these for arrays of descriptors. None is a null descriptor (of anything but a
+        sampler): reads give 0, sizes are 0, writes vanish. An offset into a buffer is a slice of it. A draw sees
+        objects as they are bound; their contents as they are when the pass is executed. ``sets``: whole sets by number
+        (:meth:`Device.descriptor_set`), of which ``bind`` names nothing then. ``push``: push constants by name, or all as
+        bytes.
+        ``first`` and ``count`` count indices if there are any, else vertices; by default all.
+        ``viewport``: (x, y, width, height[, min_depth, max_depth]); ``scissor``: (x, y, width, height); by default
+        the whole framebuffer.
+        ``stencil_reference``: a number, or (front, back). Nothing of this stays for the next draw, but for what the
+        pipeline lists in ``dynamic``: there it is the same as :meth:`set` before the draw.
+        """
+        draws = self._open()
+        available = draws.prepare(
+            pipeline,
+            vertices,
+            indices,
+            bind,
+            sets,
+            push,
+            viewport,
+            scissor,
+            stencil_reference,
+            blend_constants,
+            depth_bias,
+        )
+        instance_count = draws.instances(pipeline, instances)
+        if count is None:
+            if available is None:
+                raise ValidationError(f"{self._what}, {pipeline.title}: no vertices and no indices; give count=")
+            count = max(0, available - arguments.whole(first, f"{self._what}, {pipeline.title}: first"))
+        self._check_range(pipeline, first, count, first_instance, vertex_offset)
+        if indices is None:
+            if vertex_offset:
+                raise ValidationError(
+                    f"{self._what}, {pipeline.title}: vertex_offset={vertex_offset} is for indexed draws; use first="
+                )
+            draws.commands.draw(count, instance_count, first, first_instance)
+        else:
+            draws.commands.draw_indexed(count, instance_count, first, vertex_offset, first_instance)
+
+    def _check_range(
+        self, pipeline: Pipeline, first: Any, count: Any, first_instance: Any, vertex_offset: Any
+    ) -> None:
+        try:
+            if (
+                0 <= count <= MAX_U32
+                and 0 <= first <= MAX_U32
+                and 0 <= first_instance <= MAX_U32
+                and -0x80000000 <= vertex_offset <= 0x7FFFFFFF
+            ):
+                operator.index(count), operator.index(first), operator.index(first_instance), operator.index(vertex_offset)
+                return
+        except (TypeError, ValueError):
+            pass
+        raise ValidationError(
+            f"{self._what}, {pipeline.title}: first={arguments.shown(first)}, count={arguments.shown(count)}, "
+            f"first_instance={arguments.shown(first_instance)} must be whole numbers from 0 to {MAX_U32}, "
+            f"vertex_offset={arguments.shown(vertex_offset)} a 32-bit integer"
+        )
+
+    def draw_indirect(
+        self,
+        pipeline: Pipeline,
+        indirect: Any,
+        vertices: Any = None,
+        *,
+        indices: Any = None,
+        instances: Any = None,
+        bind: Mapping[Any, Any] | None = None,
+        sets: Mapping[int, DescriptorSet] | None = None,
+        push: Mapping[str, Any] | bytes | None = None,
+        offset: int = 0,
+        draw_count: int | None = None,
+        stride: int | None = None,
+        viewport: Sequence[float] | None = None,
+        scissor: Sequence[int] | None = None,
+        stencil_reference: int | tuple[int, int] | None = None,
+        blend_constants: Sequence[float] | None = None,
+        depth_bias: Any = None,
+    ) -> None:
+        """Records draws whose parameters lie in memory and are read when the pass runs.
+
+        ``indirect``: a :class:`Buffer` (read at the end of the ``with`` block) or an (n, 4) array of uint32 (vertex
+        count, instance count, first
+        vertex, first instance); with ``indices`` (n, 5): index count, instance count, first index, vertex offset,
+        first instance.
+        ``offset`` and ``stride`` in bytes. The other arguments are those of :meth:`draw`; ``instances`` is the data
+        of per-instance bindings.
+        """
+        draws = self._open()
+        draws.require_pipeline(pipeline)
+        what = f"{self._what}, {pipeline.title}"
+        words = 4 if indices is None else 5
+        offset = arguments.whole(offset, f"{what}: offset")
+        stride = None if stride is None else arguments.whole(stride, f"{what}: stride")
+        draw_count = None if draw_count is None else arguments.whole(draw_count, f"{what}: draw_count")
+        for name, value in (("offset", offset), ("stride", stride), ("draw_count", draw_count)):
+            if value is not None and not 0 <= value <= MAX_U32:
+                raise ValidationError(f"{what}: {name} is {value}; it must be 0 to {MAX_U32}")
+        if isinstance(indirect, BufferSlice):
+            offset, indirect = offset + indirect.offset, indirect.buffer
+        if isinstance(indirect, Buffer):
+            require_usage(indirect, "indirect_buffer", f"{what}: indirect")
+            stride = words * 4 if stride is None else stride
+            if draw_count is None:
+                draw_count = max(0, (indirect.size - offset - words * 4) // max(1, stride) + 1)
+            core = indirect.core
+        else:
+            array = np.atleast_2d(arguments.array(indirect, f"{what}: indirect"))
+            if array.ndim != 2 or array.shape[1] != words or array.dtype.kind not in "iu":
+                raise ValidationError(
+                    f"{what}: indirect has shape {array.shape} and dtype {array.dtype}; it must be integers of shape (n, {words})"
+                )
+            core = draws.upload(np.ascontiguousarray(array.astype(np.int64) & MAX_U32).astype(np.uint32))
+            stride = words * 4
+            draw_count = len(array) if draw_count is None else min(draw_count, len(array))
+        draws.prepare(
+            pipeline,
+            vertices,
+            indices,
+            bind,
+            sets,
+            push,
+            viewport,
+            scissor,
+            stencil_reference,
+            blend_constants,
+            depth_bias,
+        )
+        if instances is not None or pipeline.vertex_layout.per_instance:
+            draws.instances(pipeline, instances)
+        draws.commands.draw_indirect(indices is not None, core, offset, draw_count, stride)
+
+    def clear(
+        self,
+        color: Any = None,
+        *,
+        depth: float | None = None,
+        stencil: int | None = None,
+        attachment: int = 0,
+        rect: Sequence[int] | None = None,
+    ) -> None:
+        """Clears attachments inside the pass, in order with the draws.
+
+        ``color``: (r, g, b, a) for colour ``attachment``, or a mapping of these by number. ``rect``: (x, y, width,
+        height), by default all.
+        """
+        commands = self._open().commands
+        area = [0, 0, *self._size] if rect is None else rect_of(rect, f"{self._what}: rect of clear")
+        attachment = arguments.whole(attachment, f"{self._what}: attachment of clear")
+        colors = {} if color is None else dict(color) if isinstance(color, Mapping) else {attachment: color}
+        if not colors and depth is None and stencil is None:
+            raise ValidationError(f"{self._what}: clear() of nothing; give color=, depth= or stencil=")
+        for number, value in colors.items():
+            number = arguments.whole(number, f"{self._what}: attachment of clear")
+            info = self._formats[number] if 0 <= number < len(self._formats) else None
+            if info is None:
+                raise ValidationError(
+                    f"{self._what}: clear of colour attachment {number}; the pass has {len(self._formats)}"
+                )
+            values = clear_color(value, f"{self._what}: clear of color[{number}]")
+            commands.clear_attachment(number, 1, _core.ClearValue.color(info.number, values), area)
+        for aspect, number in (("depth", depth), ("stencil", stencil)):
+            if number is not None:
+                clear = clear_depth_stencil(number, aspect, f"{self._what}: clear of {aspect}")
+                commands.clear_attachment(-1, _core.ENUMS["image_aspect"][aspect], clear, area)
+
+    def query(self) -> Query:
+        """An occlusion query: ``with rp.query() as q: rp.draw(...)``, after the pass ``q.samples``."""
+        self._open()
+        return Query(self.label, lambda: self._open().commands)

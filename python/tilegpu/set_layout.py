@@ -1,0 +1,49 @@
+"""Layouts of descriptor sets that pipelines share. In: types and counts by binding. Out: the core's layout.
+
+Source: Vulkan specification, VkDescriptorSetLayoutCreateInfo, VkDescriptorSetLayoutBindingFlagsCreateInfo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tilegpu import _core, arguments, enums
+from tilegpu.errors import ValidationError
+
+_MAX_U32 = 0xFFFFFFFF
+#: VkDescriptorBindingFlagBits.
+_UPDATE_AFTER_BIND, _PARTIALLY_BOUND = 1, 4
+
+
+class DescriptorSetLayout:
+    """Which descriptors a set has. Made by :meth:`tilegpu.Device.descriptor_set_layout`; see there."""
+
+    def __init__(self, bindings: Any, update_after_bind: bool, partially_bound: bool, label: str) -> None:
+        self.label = arguments.text(label, "descriptor set layout: label")
+        what = f"descriptor set layout '{self.label}'"
+        if not isinstance(bindings, Mapping):
+            raise ValidationError(
+                f"{what}: bindings is {arguments.shown(bindings)}; it must be a mapping from the binding's number to a type, "
+                "such as 'combined_image_sampler', or (type, count)"
+            )
+        entries: list[tuple[int, int, int]] = []
+        for key, given in bindings.items():
+            number = arguments.count(key, f"{what}: a binding's number", _MAX_U32)
+            where = f"{what}: binding {number}"
+            kind, count = given if isinstance(given, tuple) and len(given) == 2 else (given, 1)
+            entries.append(
+                (number, enums.parse("descriptor_type", kind, where), arguments.count(count, f"{where}: count", _MAX_U32))
+            )
+        self.update_after_bind = arguments.flag(update_after_bind, f"{what}: update_after_bind")
+        self.partially_bound = arguments.flag(partially_bound, f"{what}: partially_bound")
+        flags = self.update_after_bind * _UPDATE_AFTER_BIND | self.partially_bound * _PARTIALLY_BOUND
+        self.core = _core.DescriptorSetLayout(entries, flags)
+
+    @property
+    def bindings(self) -> dict[int, tuple[str, int]]:
+        """Type and count of each binding."""
+        return {number: (enums.name_of("descriptor_type", kind), count) for number, kind, count in self.core.bindings}
+
+    def __repr__(self) -> str:
+        return f"<tilegpu.DescriptorSetLayout '{self.label}', {self.bindings}>"
