@@ -30,6 +30,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_get_surface_capabilities2,
     Extension::KHR_xcb_surface,
     Extension::KHR_xlib_surface,
+    Extension::KHR_wayland_surface,
     Extension::EXT_headless_surface,
     Extension::EXT_debug_utils,
     Extension::EXT_debug_report,

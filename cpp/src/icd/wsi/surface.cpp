@@ -4,6 +4,7 @@
 #include "icd/wsi/surface.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "icd/debug_utils.hpp"
 #include "icd/generated/commands.hpp"
@@ -17,11 +18,26 @@ std::unique_ptr<Window> open_window(VkSurfaceKHR surface, std::string& why) {
       return open_xcb(*reinterpret_cast<const XcbSurface*>(base), why);
     case VK_ICD_WSI_PLATFORM_XLIB:
       return open_xlib(*reinterpret_cast<const XlibSurface*>(base), why);
+    case VK_ICD_WSI_PLATFORM_WAYLAND:
+      return open_wayland(*reinterpret_cast<const WaylandSurface*>(base), why);
     case VK_ICD_WSI_PLATFORM_HEADLESS:
       return open_headless();
     default:
-      why = "surfaces of platform " + std::to_string(base->platform) + " are not there; there are XCB, Xlib and headless ones";
+      why = "surfaces of platform " + std::to_string(base->platform) + " are not there; there are XCB, Xlib, Wayland and headless ones";
       return nullptr;
+  }
+}
+
+void copy_blue_first(const Picture& picture, uint32_t first, uint32_t end, uint8_t* out) {
+  assert(first <= end && end <= picture.height_px && picture.row_pitch_B >= uint64_t{picture.width_px} * 4);
+  for (uint32_t y = first; y < end; ++y, out += size_t{picture.width_px} * 4) {
+    const uint8_t* row = picture.data + y * picture.row_pitch_B;
+    if (picture.blue_first) {
+      std::memcpy(out, row, size_t{picture.width_px} * 4);
+      continue;
+    }
+    for (size_t i = 0; i < size_t{picture.width_px} * 4; i += 4)
+      out[i] = row[i + 2], out[i + 1] = row[i + 1], out[i + 2] = row[i], out[i + 3] = row[i + 3];
   }
 }
 
@@ -55,7 +71,8 @@ VkResult capabilities_of(VkPhysicalDevice physical_device, VkSurfaceKHR surface,
 
 VkResult VKAPI_CALL GetPhysicalDeviceSurfaceSupportKHR(VkPhysicalDevice, uint32_t, VkSurfaceKHR surface, VkBool32* pSupported) {
   const VkIcdWsiPlatform platform = reinterpret_cast<const VkIcdSurfaceBase*>(surface)->platform;
-  *pSupported = platform == VK_ICD_WSI_PLATFORM_XCB || platform == VK_ICD_WSI_PLATFORM_XLIB || platform == VK_ICD_WSI_PLATFORM_HEADLESS;
+  *pSupported = platform == VK_ICD_WSI_PLATFORM_XCB || platform == VK_ICD_WSI_PLATFORM_XLIB || platform == VK_ICD_WSI_PLATFORM_WAYLAND ||
+                platform == VK_ICD_WSI_PLATFORM_HEADLESS;
   return VK_SUCCESS;
 }
 
@@ -100,6 +117,7 @@ VkResult VKAPI_CALL GetPhysicalDevicePresentRectanglesKHR(VkPhysicalDevice physi
 VkBool32 VKAPI_CALL GetPhysicalDeviceXcbPresentationSupportKHR(VkPhysicalDevice, uint32_t, xcb_connection_t*, xcb_visualid_t) {
   return VK_TRUE;
 }
+VkBool32 VKAPI_CALL GetPhysicalDeviceWaylandPresentationSupportKHR(VkPhysicalDevice, uint32_t, wl_display*) { return VK_TRUE; }
 VkBool32 VKAPI_CALL GetPhysicalDeviceXlibPresentationSupportKHR(VkPhysicalDevice, uint32_t, Display*, VisualID) { return VK_TRUE; }
 
 }  // namespace tilegpu::icd

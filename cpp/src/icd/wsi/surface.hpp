@@ -1,4 +1,4 @@
-// icd/wsi/surface.hpp -- where a swapchain's pictures go: a window of X, or nowhere but a folder.
+// icd/wsi/surface.hpp -- where a swapchain's pictures go: a window of X or Wayland, or nowhere but a folder.
 //
 // The loader makes surfaces and hands their VkIcdSurface structures over. A Window is what the driver needs of one; each window system has
 // its file, and opens its own libraries when a window is asked for, so that the driver needs none to load.
@@ -13,11 +13,16 @@
 
 namespace tilegpu::icd {
 
-// As vk_icd.h has them, which wants the headers of X for them.
+// As vk_icd.h has them, which wants the headers of X and Wayland for them.
 struct XcbSurface {
   VkIcdSurfaceBase base;
   xcb_connection_t* connection;
   xcb_window_t window;
+};
+struct WaylandSurface {
+  VkIcdSurfaceBase base;
+  wl_display* display;
+  wl_surface* surface;
 };
 struct XlibSurface {
   VkIcdSurfaceBase base;
@@ -32,6 +37,9 @@ struct Picture {
   uint32_t width_px, height_px;
   bool blue_first;  ///< B, G, R, A in memory; else R, G, B, A
 };
+
+/// Rows [first, end) to `out` without gaps, blue first: what X and Wayland take.
+void copy_blue_first(const Picture& picture, uint32_t first, uint32_t end, uint8_t* out);
 
 class Window {
  public:
@@ -48,6 +56,7 @@ class Window {
 /// Null and why, where the window system can't be reached.
 std::unique_ptr<Window> open_xcb(const XcbSurface& surface, std::string& why);
 std::unique_ptr<Window> open_xlib(const XlibSurface& surface, std::string& why);
+std::unique_ptr<Window> open_wayland(const WaylandSurface& surface, std::string& why);
 std::unique_ptr<Window> open_headless();
 
 /// Any of these.

@@ -125,7 +125,7 @@ class XcbWindow : public Window {
     const size_t size_B = size_t{picture.width_px} * picture.height_px * 4;
     if (shm_ && reserve(size_B)) {
       assert(x_.shm_put_image && shared_.data && shared_.size_B >= size_B);
-      copy(picture, 0, picture.height_px, shared_.data);
+      copy_blue_first(picture, 0, picture.height_px, shared_.data);
       x_.shm_put_image(connection_, window_, gc_, static_cast<uint16_t>(picture.width_px), static_cast<uint16_t>(picture.height_px), 0, 0,
                        static_cast<uint16_t>(picture.width_px), static_cast<uint16_t>(picture.height_px), 0, 0, at->depth, kZPixmap, 0,
                        shared_.segment, 0);
@@ -145,20 +145,6 @@ class XcbWindow : public Window {
     GeometryReply* reply = x_.get_geometry_reply(connection_, x_.get_geometry(connection_, window_), &error);
     std::free(error);
     return reply;
-  }
-
-  // Rows as the server wants them: blue first.
-  static void copy(const Picture& picture, uint32_t first, uint32_t end, uint8_t* out) {
-    assert(first <= end && end <= picture.height_px && picture.row_pitch_B >= uint64_t{picture.width_px} * 4);
-    for (uint32_t y = first; y < end; ++y, out += size_t{picture.width_px} * 4) {
-      const uint8_t* row = picture.data + y * picture.row_pitch_B;
-      if (picture.blue_first) {
-        std::memcpy(out, row, size_t{picture.width_px} * 4);
-        continue;
-      }
-      for (size_t i = 0; i < size_t{picture.width_px} * 4; i += 4)
-        out[i] = row[i + 2], out[i + 1] = row[i + 1], out[i + 2] = row[i], out[i + 3] = row[i + 3];
-    }
   }
 
   bool reserve(size_t size_B) {
@@ -197,7 +183,7 @@ class XcbWindow : public Window {
     std::vector<uint8_t> slice(rows * row_B);
     for (uint32_t y = 0; y < picture.height_px; y += rows) {
       const uint32_t end = std::min(picture.height_px, y + rows);
-      copy(picture, y, end, slice.data());
+      copy_blue_first(picture, y, end, slice.data());
       x_.put_image(connection_, kZPixmap, window_, gc_, static_cast<uint16_t>(picture.width_px), static_cast<uint16_t>(end - y), 0,
                    static_cast<int16_t>(y), 0, depth, static_cast<uint32_t>((end - y) * row_B), slice.data());
     }
