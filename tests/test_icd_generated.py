@@ -62,4 +62,4 @@ def test_listed_extensions_have_their_commands(generator: ModuleType) -> None:
 
 
 #: Commands that are the loader's, which makes surfaces and hands them to the driver.
-LOADERS = {"CreateXcbSurfaceKHR", "CreateXlibSurfaceKHR", "CreateHeadlessSurfaceEXT", "DestroySurfaceKHR"}
+LOADERS = {"CreateXcbSurfaceKHR", "CreateXlibSurfaceKHR", "CreateWaylandSurfaceKHR", "CreateHeadlessSurfaceEXT", "DestroySurfaceKHR"}
