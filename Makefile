@@ -72,7 +72,7 @@ $(VENV)/.stamp-package: pyproject.toml CMakeLists.txt $(VENV)/.stamp-python
 	@touch $@
 build: $(VENV)/.stamp-package
 	@cmake --build $(BUILD) --target _core
-	@cmake --install $(BUILD) --component python --strip --prefix "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" > /dev/null
+	@sh scripts/install_python.sh $(BUILD) "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"
 build-tests: build
 	@cmake --build $(BUILD)
 
@@ -104,8 +104,8 @@ test-sanitize: build $(VENV)/.stamp-test ## C++ tests and the Python suite under
 	cmake --build $(SANITIZE)
 	sh scripts/test_sanitize.sh $(SANITIZE) $(VENV) $(PYTEST_ARGS)
 
-fuzz: build $(VENV)/.stamp-test ## FUZZ_CASES random passes against the model, as many mutated shaders and glTF documents, models for FUZZ_SECONDS, from FUZZ_SEED on
-	TILEGPU_FUZZ_CASES=$(or $(FUZZ_CASES),5000) TILEGPU_FUZZ_SEED=$(or $(FUZZ_SEED),1) TILEGPU_FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) \
+fuzz: build $(VENV)/.stamp-test ## FUZZ_CASES random passes against the model, as many mutated shaders, glTF documents and models, from FUZZ_SEED on
+	TILEGPU_FUZZ_CASES=$(or $(FUZZ_CASES),5000) TILEGPU_FUZZ_SEED=$(or $(FUZZ_SEED),1) \
 	  $(PY) -m pytest -q tests/test_framebuffer_model.py tests/test_shader_errors.py tests/test_gltf.py tests/test_model_attack.py
 
 bench: build ## the reference scenes timed, beside OpenGL where it is there (BENCH_ARGS=--no-gl)
