@@ -345,8 +345,8 @@ void bind_query_pool(py::module_& m) {
            }),
            py::arg("count"), py::arg("timestamps") = false)
       .def(
-          "value", [](const QueryPool& pool, size_t query) { return pool.values.at(query); }, py::arg("query"))
-      .def("available", [](const QueryPool& pool, size_t query) { return static_cast<bool>(pool.available.at(query)); }, py::arg("query"));
+          "value", [](const QueryPool& pool, size_t query) { return pool.values.at(query).load(); }, py::arg("query"))
+      .def("available", [](const QueryPool& pool, size_t query) { return pool.available.at(query).load(); }, py::arg("query"));
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 // Source: Vulkan specification, "Render Pass" (dynamic rendering), "Queries", "Copy Commands".
 #pragma once
 
+#include <atomic>
 #include <optional>
+#include <vector>
 
 #include "tilegpu/hidden_surface_removal.hpp"
 #include "tilegpu/resource.hpp"
@@ -35,13 +37,14 @@ struct RenderingInfo {
 
 enum class QueryType : uint8_t { occlusion, timestamp };
 
-/// Occlusion queries: counts of samples that passed. Timestamps: nanoseconds.
+/// Occlusion queries: counts of samples that passed. Timestamps: nanoseconds. Any thread may read while others execute: what is available
+/// has its value, until a command resets it or begins it again.
 class TILEGPU_API QueryPool {
  public:
-  QueryPool(QueryType type, uint32_t count) : type(type), values(count, 0), available(count, false) {}
+  QueryPool(QueryType type, uint32_t count) : type(type), values(count), available(count) {}
   const QueryType type;
-  std::vector<uint64_t> values;
-  std::vector<bool> available;
+  std::vector<std::atomic<uint64_t>> values;
+  std::vector<std::atomic<bool>> available;
 };
 
 }  // namespace tilegpu

@@ -101,15 +101,15 @@ void execute(const command::GenerateMipmaps& c, ThreadPool& pool) { transfer::ge
 void execute(const command::ResetQueryPool& c, ThreadPool&) {
   assert(c.count <= c.pool->values.size() && c.first <= c.pool->values.size() - c.count);
   for (uint32_t i = c.first; i < c.first + c.count; i++) {
-    c.pool->values[i] = 0;
     c.pool->available[i] = false;
+    c.pool->values[i] = 0;
   }
 }
 
 void execute(const command::BeginQuery& c, ThreadPool&) {
   assert(c.query < c.pool->values.size());
-  c.pool->values[c.query] = 0;
   c.pool->available[c.query] = false;
+  c.pool->values[c.query] = 0;
 }
 
 void execute(const command::EndQuery& c, ThreadPool&) {

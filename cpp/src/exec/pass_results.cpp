@@ -123,7 +123,7 @@ void finish_depth_filter(PassRun& run) {
 
 void finish_queries(PassRun& run) {
   for (const command::ActiveQuery& query : run.pass.queries)
-    if (!query.outer) query.pool->values[query.query] = 0;
+    if (!query.outer) query.pool->available[query.query] = false, query.pool->values[query.query] = 0;
   for (size_t q = 0; q < run.pass.queries.size(); q++) {
     const command::ActiveQuery& query = run.pass.queries[q];
     for_each_worker(run, [&](auto& worker) { query.pool->values[query.query] += worker.query_samples(static_cast<uint32_t>(q)); });

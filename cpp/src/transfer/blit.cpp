@@ -258,14 +258,7 @@ Status check_blit_image(const Image& source, const Image& destination, std::span
     if (Status ok = check_corners(to(i), regions[i].dstOffsets); !ok) return ok;
     if (Status ok = check_pair(from(i), to(i)); !ok) return ok;
   }
-  if (source.memory() != destination.memory()) return Ok{};
-  for (size_t i = 0; i < regions.size(); ++i)
-    for (size_t j = 0; j < regions.size(); ++j)
-      if (overlap(from(i), to(j)))
-        return Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(kCommand) + ": the source of regions[" + std::to_string(i) +
-                                                         "] and the destination of regions[" + std::to_string(j) + "] overlap in " +
-                                                         object_name("image", source.info().label) + "; blit through another image"};
-  return Ok{};
+  return check_apart(source, destination, regions.size(), from, to, "blit through another image");
 }
 
 void blit_image(const Image& source, const Image& destination, std::span<const VkImageBlit2> regions, VkFilter filter,

@@ -206,14 +206,9 @@ Status check_copy_image(const Image& source, const Image& destination, std::span
       if (Status ok = check_box(*side); !ok) return ok;
     if (Status ok = check_pair(from, to); !ok) return ok;
   }
-  if (source.memory() != destination.memory()) return Ok{};
-  for (size_t i = 0; i < regions.size(); ++i)
-    for (size_t j = 0; j < regions.size(); ++j)
-      if (overlap(source_side(i, source, regions[i]), destination_side(j, destination, regions[j])))
-        return Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(kCommand) + ": the source of regions[" + std::to_string(i) +
-                                                         "] and the destination of regions[" + std::to_string(j) + "] overlap in " +
-                                                         object_name("image", source.info().label) + "; copy through another image"};
-  return Ok{};
+  return check_apart(
+      source, destination, regions.size(), [&](size_t i) { return source_side(i, source, regions[i]); },
+      [&](size_t i) { return destination_side(i, destination, regions[i]); }, "copy through another image");
 }
 
 void copy_image(const Image& source, const Image& destination, std::span<const VkImageCopy2> regions, const ShareRows& share) {

@@ -138,6 +138,12 @@ bool overlap(const Side& a, const Side& b) {
   return met;
 }
 
+Error overlap_error(const Side& source, const Side& destination, const char* fix) {
+  return {VK_ERROR_VALIDATION_FAILED_EXT, std::string(source.command) + ": the source of regions[" + std::to_string(source.region) +
+                                              "] and the destination of regions[" + std::to_string(destination.region) + "] overlap in " +
+                                              object_name("image", source.image.info().label) + "; " + fix};
+}
+
 bool overlap(const Side& side, const Buffer& buffer, uint64_t offset_B, uint64_t size_B) {
   if (side.image.memory() != buffer.memory()) return false;
   const MemoryRange bytes = {buffer.memory_offset_B() + offset_B, buffer.memory_offset_B() + offset_B + size_B};

@@ -73,6 +73,18 @@ bool overlap(const Side& a, const Side& b);
 /// Whether the bytes of a buffer are those of the box.
 bool overlap(const Side& side, const Buffer& buffer, uint64_t offset_B, uint64_t size_B);
 
+/// Names both regions, and the source's image. `fix`: "copy through another image".
+Error overlap_error(const Side& source, const Side& destination, const char* fix);
+/// No source box shares bytes with a destination box: from(i) and to(i) are the sides of region i.
+template <class From, class To>
+Status check_apart(const Image& source, const Image& destination, size_t regions, From from, To to, const char* fix) {
+  if (source.memory() != destination.memory()) return Ok{};
+  for (size_t i = 0; i < regions; ++i)
+    for (size_t j = 0; j < regions; ++j)
+      if (overlap(from(i), to(j))) return overlap_error(from(i), to(j), fix);
+  return Ok{};
+}
+
 /// Rows [y0, y1) of each slab in turn: work(slab, y0, y1). A block-compressed
 /// destination is shared by whole slabs: its superblocks span rows.
 template <class Work>

@@ -70,14 +70,9 @@ Status check_resolve_image(const Image& source, const Image& destination, std::s
     const uint32_t in = slabs_of(from).count, out = slabs_of(to).count;
     if (in != out) return region_error(kCommand, i, "dstSubresource.layerCount", number(out), number(in) + " as the source", "");
   }
-  if (source.memory() != destination.memory()) return Ok{};
-  for (size_t i = 0; i < regions.size(); ++i)
-    for (size_t j = 0; j < regions.size(); ++j)
-      if (overlap(source_side(i, source, regions[i]), destination_side(j, destination, regions[j])))
-        return Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(kCommand) + ": the source of regions[" + std::to_string(i) +
-                                                         "] and the destination of regions[" + std::to_string(j) +
-                                                         "] overlap in their memory; bind the images apart"};
-  return Ok{};
+  return check_apart(
+      source, destination, regions.size(), [&](size_t i) { return source_side(i, source, regions[i]); },
+      [&](size_t i) { return destination_side(i, destination, regions[i]); }, "bind the images apart");
 }
 
 void resolve_image(const Image& source, const Image& destination, std::span<const VkImageResolve2> regions, const ShareRows& share) {
