@@ -40,14 +40,15 @@ class Format:
 
 def parse(name: str) -> Format:
     """From Vulkan's name: an array format lists its components by address, a packed one from the highest bit down."""
-    match = re.fullmatch(r"((?:[rgba]\d+)+)_([a-z]+)(?:_pack(\d+))?", name)
+    match = re.fullmatch(r"((?:[rgbax]\d+)+)_([a-z]+)(?:_pack(\d+))?", name)
     assert match, name
-    parts = [("rgba".index(c), int(bits)) for c, bits in re.findall(r"([rgba])(\d+)", match[1])]
+    parts = [("rgbax".index(c), int(bits)) for c, bits in re.findall(r"([rgbax])(\d+)", match[1])]
     if match[3]:
         parts.reverse()
     components, shift = [], 0
     for channel, bits in parts:
-        components.append(Component(channel, bits, shift))
+        if channel < 4:  # x: nobody reads these bits
+            components.append(Component(channel, bits, shift))
         shift += bits
     return Format(name, match[2], tuple(components), shift // 8)
 

@@ -74,11 +74,11 @@ Status check_resolved(const TilePass& tiles, const Subpass& subpass) {
 }
 
 Status check_samples(const VkRenderPass_T& pass, const TilePass& tiles) {
-  VkSampleCountFlagBits samples = {};
+  uint32_t samples = 0;
   const auto differ = [&](uint32_t a) {
     if (a == VK_ATTACHMENT_UNUSED) return false;
-    if (!samples) samples = pass.attachments[a].samples;
-    return samples != pass.attachments[a].samples;
+    if (!samples) samples = static_cast<uint32_t>(pass.attachments[a].samples);
+    return samples != static_cast<uint32_t>(pass.attachments[a].samples);
   };
   if (std::any_of(tiles.color.begin(), tiles.color.end(), differ) || differ(tiles.depth_stencil))
     return Error{VK_ERROR_FEATURE_NOT_PRESENT, "attachments have different numbers of samples"};
