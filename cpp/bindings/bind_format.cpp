@@ -38,7 +38,9 @@ void bind_format(py::module_& m) {
       .def_readonly("linear_filter", &FormatInfo::linear_filter)
       .def_readonly("color_attachment", &FormatInfo::color_attachment)
       .def_readonly("blend", &FormatInfo::blend)
+      .def_readonly("storage", &FormatInfo::storage)
       .def_property_readonly("is_depth_stencil", &FormatInfo::is_depth_stencil, "The format has depth or stencil.")
+      .def_property_readonly("is_atomic", &FormatInfo::is_atomic, "Shaders may do atomic operations on its texels.")
       .def_property_readonly("is_integer", &FormatInfo::is_integer, "The format's colour is integers, not normalised.")
       .def_property_readonly("aspects", &aspects, "[\"color\"], or which of \"depth\" and \"stencil\" there are.")
       .def("__repr__", [](const FormatInfo& f) { return std::string("<tilegpu.FormatInfo ") + f.name + ">"; });

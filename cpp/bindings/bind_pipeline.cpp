@@ -57,7 +57,7 @@ void bind_sets(py::module_& m) {
       .def(
           "write_buffer",
           [](DescriptorSet& set, uint32_t binding, uint32_t element, Ptr<Buffer> buffer, uint64_t offset_B, uint64_t range_B) {
-            unwrap(set.write(binding, element, {std::move(buffer), offset_B, range_B, nullptr, nullptr}));
+            unwrap(set.write(binding, element, {std::move(buffer), offset_B, range_B, nullptr, nullptr, nullptr}));
           },
           py::arg("binding"), py::arg("element"), py::arg("buffer").none(false), py::arg("offset_B"), py::arg("range_B"))
       .def(
@@ -69,6 +69,14 @@ void bind_sets(py::module_& m) {
             unwrap(set.write(binding, element, descriptor));
           },
           py::arg("binding"), py::arg("element"), py::arg("view"), py::arg("sampler"))
+      .def(
+          "write_texels",
+          [](DescriptorSet& set, uint32_t binding, uint32_t element, Ptr<BufferView> texels) {
+            Descriptor descriptor;
+            descriptor.texels = std::move(texels);
+            unwrap(set.write(binding, element, descriptor));
+          },
+          py::arg("binding"), py::arg("element"), py::arg("texels").none(false))
       .def(
           "write_null", [](DescriptorSet& set, uint32_t binding, uint32_t element) { unwrap(set.write(binding, element, {})); },
           py::arg("binding"), py::arg("element"));

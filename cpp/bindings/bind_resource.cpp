@@ -99,6 +99,13 @@ void bind_resource(py::module_& m) {
            py::arg("image"), py::arg("type"), py::arg("format"), py::arg("aspects"), py::arg("base_level"), py::arg("level_count"),
            py::arg("base_layer"), py::arg("layer_count"), py::arg("swizzle"));
 
+  py::class_<BufferView, Ptr<BufferView>>(m, "BufferView")
+      .def(py::init([](Ptr<Buffer> buffer, int format, uint64_t offset_B, uint64_t range_B) {
+             return unwrap(BufferView::create({std::move(buffer), static_cast<VkFormat>(format), offset_B, range_B}));
+           }),
+           py::arg("buffer").none(false), py::arg("format"), py::arg("offset_B"), py::arg("range_B"))
+      .def_property_readonly("range_B", [](const BufferView& view) { return view.info().range_B; });
+
   py::class_<SamplerCreateInfo>(m, "SamplerCreateInfo")
       .def(py::init<>())
 #define TILEGPU_ENUM(name, type)                                                  \

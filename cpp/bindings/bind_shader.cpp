@@ -80,6 +80,7 @@ void bind_shader(py::module_& m) {
       .def_property_readonly("dim", [](const ReflectedType& t) { return static_cast<int>(t.dim); })
       .def_readonly("multisampled", &ReflectedType::multisampled)
       .def_readonly("depth_compare", &ReflectedType::depth_compare)
+      .def_property_readonly("format", [](const ReflectedType& t) { return static_cast<int>(t.format); })
       .def_property_readonly("members", [](const ReflectedType& t) {
         py::list members;
         for (const ReflectedType::Member& member : t.members)

@@ -141,6 +141,8 @@ void add_resources(py::dict& t) {
                             {"input_attachment", VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT}});
   t["buffer_usage"] = table({{"transfer_src", VK_BUFFER_USAGE_TRANSFER_SRC_BIT},
                              {"transfer_dst", VK_BUFFER_USAGE_TRANSFER_DST_BIT},
+                             {"uniform_texel_buffer", VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT},
+                             {"storage_texel_buffer", VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT},
                              {"uniform_buffer", VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT},
                              {"storage_buffer", VK_BUFFER_USAGE_STORAGE_BUFFER_BIT},
                              {"index_buffer", VK_BUFFER_USAGE_INDEX_BUFFER_BIT},

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from tilegpu import _core
 from tilegpu.attachment import Attachment
-from tilegpu.buffer import Buffer, BufferSlice
+from tilegpu.buffer import Buffer, BufferSlice, BufferView
 from tilegpu.capture import Replay, capture_profile
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.device import Device
@@ -67,6 +67,7 @@ __all__ = [
     "Attachment",
     "Buffer",
     "BufferSlice",
+    "BufferView",
     "DescriptorSet",
     "DescriptorSetLayout",
     "Device",

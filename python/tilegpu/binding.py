@@ -9,7 +9,7 @@ import numpy as np
 
 from tilegpu import _core, arguments
 from tilegpu.arena import Arena
-from tilegpu.buffer import Buffer, BufferSlice
+from tilegpu.buffer import Buffer, BufferSlice, BufferView
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.descriptor_writer import DescriptorWriter, Slot
 from tilegpu.errors import ValidationError, candidates
@@ -18,7 +18,7 @@ from tilegpu.interface import Binding
 from tilegpu.pipeline import Pipeline
 from tilegpu.sampler import Sampler
 
-_STABLE = (Buffer, BufferSlice, Texture, Image, ImageView, Sampler, type(None))
+_STABLE = (Buffer, BufferSlice, BufferView, Texture, Image, ImageView, Sampler, type(None))
 
 
 class DescriptorBinder:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
 _MAX_SIZE_B = 1 << 40
-_USAGE_ALIASES = {n: f"{n}_buffer" for n in ("uniform", "storage", "index", "vertex", "indirect")}
+_WHOLE = 0xFFFFFFFFFFFFFFFF
+_USAGE_ALIASES = {n: f"{n}_buffer" for n in ("uniform", "storage", "index", "vertex", "indirect", "uniform_texel", "storage_texel")}
 
 
 def all_usages() -> int:
@@ -182,6 +183,17 @@ class Buffer:
             )
         return BufferSlice(self, offset, size)
 
+    def texels(self, format: Any, offset: int = 0, size: int | None = None) -> BufferView:
+        """The bytes from ``offset`` on (a multiple of 16; ``size``: so many, by default all) as texels of ``format``, for shaders
+        with ``samplerBuffer``, ``textureBuffer`` or ``imageBuffer``."""
+        what = f"buffer '{self.label}': texels"
+        info = enums.parse_format(format, what)
+        offset = arguments.whole(offset, f"{what}: offset")
+        size = _WHOLE if size is None else arguments.whole(size, f"{what}: size")
+        if offset < 0 or size < 0:
+            raise ValidationError(f"{what}: {size} bytes at offset {offset}; neither may be below 0")
+        return BufferView(self, _core.BufferView(self.core, info.number, offset, size), info)
+
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         view = self.numpy()
         return (
@@ -208,6 +220,26 @@ class BufferSlice:
 
     def __repr__(self) -> str:
         return f"<tilegpu.BufferSlice of '{self.buffer.label}', bytes {self.offset} to {self.offset + self.size}>"
+
+
+class BufferView:
+    """Texels in a buffer. Made by :meth:`Buffer.texels`."""
+
+    __slots__ = ("buffer", "core", "format_info")
+
+    def __init__(self, buffer: Buffer, core: _core.BufferView, format_: enums.FormatInfo) -> None:
+        self.buffer, self.core, self.format_info = buffer, core, format_
+
+    @property
+    def format(self) -> str:
+        """Vulkan's name, lower case, without prefix."""
+        return self.format_info.name
+
+    def __len__(self) -> int:
+        return self.core.range_B // self.format_info.texel_B
+
+    def __repr__(self) -> str:
+        return f"<tilegpu.BufferView of '{self.buffer.label}', {len(self)} texels, {self.format}>"
 
 
 def require_usage(buffer: Buffer, usage: str, what: str) -> None:

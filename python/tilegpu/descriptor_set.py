@@ -95,8 +95,8 @@ class DescriptorSet:
             raise ValidationError(f"{self._what} has no binding {arguments.shown(name)}{candidates(name, self._names())}")
         kind, count = self._counts[int(number)]
         if binding is not None and binding.used:
-            title, readonly, layout, type_ = binding.title, binding.readonly, binding.layout, binding.type
-            return NumberedSlot(int(number), count, kind, title, readonly, layout, type_)
+            title, layout, type_ = binding.title, binding.layout, binding.type
+            return NumberedSlot(int(number), count, kind, title, binding.readonly, layout, type_, binding.writeonly)
         return NumberedSlot(int(number), count, kind, f"binding {number}")
 
     def _named(self, name: Any) -> Binding | None:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tilegpu import _core, arguments, enums
-from tilegpu.buffer import Buffer, BufferSlice, native, require_usage
+from tilegpu.buffer import Buffer, BufferSlice, BufferView, native, require_usage
 from tilegpu.errors import ValidationError
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.sampler import Sampler
@@ -35,6 +35,8 @@ class Slot(Protocol):
     @property
     def readonly(self) -> bool: ...
     @property
+    def writeonly(self) -> bool: ...
+    @property
     def layout(self) -> StructLayout | None: ...
     @property
     def type(self) -> _core.ReflectedType | None: ...
@@ -51,10 +53,32 @@ class NumberedSlot:
     readonly: bool = False
     layout: StructLayout | None = None
     type: _core.ReflectedType | None = None
+    writeonly: bool = False
 
 
 def _read_aspect(image: Image) -> str | None:
     return image.format_info.aspects[0] if image.format_info.is_depth_stencil else None
+
+
+def _declared_format(binding: Slot) -> str | None:
+    """Of a storage texel buffer whose shader says one."""
+    number = 0 if binding.type is None else binding.type.format
+    return next((n for n in enums.format_names() if enums.parse_format(n, "").number == number), None) if number else None
+
+
+def _texel_format(array: np.ndarray[Any, Any], base: str) -> str | None:
+    """The format of an array's rows, as a shader with texels of ``base`` reads them."""
+    components = 1 if array.ndim == 1 else array.shape[1] if array.ndim == 2 else 0
+    kind, bits = array.dtype.kind, array.dtype.itemsize * 8
+    fixed = base == "float" and bits < 32
+    suffix = {
+        "f": "sfloat" if base == "float" and bits in (16, 32) else None,
+        "u": "unorm" if fixed else "uint" if base == "uint" and bits <= 32 else None,
+        "i": "snorm" if fixed else "sint" if base == "int" and bits <= 32 else None,
+    }.get(kind)
+    if suffix is None or components not in (1, 2, 4):
+        return None
+    return "".join(f"{c}{bits}" for c in "rgba"[:components]) + f"_{suffix}"
 
 
 class DescriptorWriter:
@@ -100,6 +124,9 @@ class DescriptorWriter:
                 raise ValidationError(f"{what} takes {minimum_B} bytes; the given buffer has {size_B}")
             target.write_buffer(binding.binding, element, buffer, offset_B, size_B if size_B else _WHOLE)
             return
+        if kind in ("uniform_texel_buffer", "storage_texel_buffer"):
+            target.write_texels(binding.binding, element, self._texels(binding, value, what))
+            return
         seen: ImageView | None = None
         view: _core.ImageView | None = None
         sampler: _core.Sampler | None = None
@@ -132,8 +159,11 @@ class DescriptorWriter:
                 )
             seen = self._view(binding, image, what)
             view = seen.core
-        target.write_image(binding.binding, element, view, sampler)
-        if seen is not None:
+        try:
+            target.write_image(binding.binding, element, view, sampler)
+        except ValidationError as refused:  # the core knows no names
+            raise ValidationError(f"{what}: {refused}") from None
+        if seen is not None and not binding.writeonly:
             self._noted(binding, element, seen, what)
 
     @staticmethod
@@ -192,6 +222,38 @@ class DescriptorWriter:
             )
         data = self._bytes(binding, value, what)
         return self._upload(data), 0, len(data)
+
+    def _texels(self, binding: Slot, value: Any, what: str) -> _core.BufferView:
+        base = "float" if binding.type is None else binding.type.base
+        if isinstance(value, BufferView):
+            require_usage(value.buffer, binding.descriptor, what)
+            return value.core
+        if isinstance(value, (Buffer, BufferSlice)):
+            buffer, offset_B, size_B = (
+                (value, 0, None) if isinstance(value, Buffer) else (value.buffer, value.offset, value.size)
+            )
+            require_usage(buffer, binding.descriptor, what)
+            name = _declared_format(binding)
+            if name is None:
+                numeric = {"float": "sfloat", "int": "sint"}.get(base, "uint")
+                raise ValidationError(
+                    f"{what} is a {binding.descriptor} without a format; bind buffer.texels(format), such as "
+                    f"buffer.texels('r32_{numeric}')"
+                )
+            return buffer.texels(name, offset_B, size_B).core
+        if binding.descriptor == "uniform_texel_buffer" and isinstance(value, (np.ndarray, list)):
+            array = native(arguments.array(value, f"{what}: what is given"))
+            name = _texel_format(array, base)
+            if name is not None and array.size:
+                format_ = enums.parse_format(name, what).number
+                return _core.BufferView(self._upload(array.tobytes()), format_, 0, array.nbytes)
+            raise ValidationError(
+                f"{what}: an array of dtype {array.dtype} and shape {array.shape} can't be texels of a shader that reads {base}; "
+                "give (N,) or (N, C) with C 1, 2 or 4, or buffer.texels(format)"
+            )
+        raise ValidationError(
+            f"{what} is a {binding.descriptor}; given is {arguments.shown(value)}, it must be buffer.texels(format)"
+        )
 
     @staticmethod
     def _bytes(binding: Slot, value: Any, what: str) -> bytes:

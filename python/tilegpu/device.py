@@ -232,7 +232,7 @@ class Device(Context):
         """A buffer with a copy of an array or bytes, or of a size in bytes, then zero.
 
         ``usage``: some of ``"uniform"``, ``"storage"``, ``"vertex"``, ``"index"``, ``"indirect"``,
-        ``"transfer_src"``, ``"transfer_dst"``, joined by ``|``;
+        ``"uniform_texel"``, ``"storage_texel"``, ``"transfer_src"``, ``"transfer_dst"``, joined by ``|``;
         by default all. Fields of shape (rows, columns) of a structured array are matrices and are transposed to the
         shader's columns.
         """

@@ -23,7 +23,7 @@ _SWIZZLE_LETTERS = {"0": "zero", "1": "one"}
 
 
 class Image:
-    """An image: attachment, texture, or both. Made by :meth:`tilegpu.Device.image` and
+    """An image: attachment, texture, storage image, or all of them. Made by :meth:`tilegpu.Device.image` and
     :meth:`tilegpu.Device.texture`.
 
     ``size`` is (width, height) in pixels; row 0 is the top row. In arrays the shape is (height, width[, samples],
@@ -485,8 +485,8 @@ def _default_usage(info: enums.FormatInfo, transient: bool, tiling: str) -> int:
     mask = attachment | usage["transfer_src"] | usage["transfer_dst"]
     if attachment:
         mask |= usage["input_attachment"]
-    if info.sampled and "compressed" not in str(tiling).lower():
-        mask |= usage["sampled"]
+    if "compressed" not in str(tiling).lower():
+        mask |= (usage["sampled"] if info.sampled else 0) | (usage["storage"] if info.storage else 0)
     return mask
 
 

@@ -47,6 +47,7 @@ class Binding:
         "stages",
         "type",
         "used",
+        "writeonly",
     )
 
     def __init__(
@@ -60,6 +61,7 @@ class Binding:
         self.count: int = reflected.count
         self.type: _core.ReflectedType = reflected.type
         self.readonly: bool = reflected.readonly
+        self.writeonly: bool = reflected.writeonly
         self.used: bool = reflected.used
         self.stages = stages
         self.layout = layout

@@ -6,7 +6,8 @@
 //     UPDATE_AFTER_BIND are seen as they are when the command buffer is submitted. No write, at any time and from any thread, reaches what
 //     was submitted.
 //   - What a set names stays alive with it, and with the recordings and executions that use it.
-//   - An element that nobody wrote is a null descriptor: buffers of 0 bytes, textures that give 0 and have size 0.
+//   - An element that nobody wrote is a null descriptor: buffers of 0 bytes, images and texel buffers that give 0, keep nothing
+//     and have size 0.
 #pragma once
 
 #include <atomic>
@@ -69,6 +70,7 @@ struct Descriptor {
   uint64_t offset_B = 0, range_B = VK_WHOLE_SIZE;
   Ptr<ImageView> view;
   Ptr<Sampler> sampler;
+  Ptr<BufferView> texels;  ///< of texel buffers
 };
 
 namespace descriptor {

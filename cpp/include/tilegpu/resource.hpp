@@ -64,6 +64,27 @@ class TILEGPU_API Buffer {
   uint8_t* data_ = nullptr;
 };
 
+struct BufferViewCreateInfo {
+  Ptr<Buffer> buffer;                     ///< with memory
+  VkFormat format = VK_FORMAT_UNDEFINED;  ///< one of texel buffers
+  uint64_t offset_B = 0;                  ///< a multiple of kTexelBufferAlignment_B
+  uint64_t range_B = VK_WHOLE_SIZE;       ///< a multiple of the texel's bytes; VK_WHOLE_SIZE: as many whole texels as there are
+};
+
+inline constexpr uint64_t kTexelBufferAlignment_B = 16;
+inline constexpr uint64_t kMaxTexelBufferElements = 1u << 27;
+
+/// Texels in a buffer, one behind the other: what uniform and storage texel buffers are bound by.
+class TILEGPU_API BufferView {
+ public:
+  static Expected<Ptr<BufferView>> create(const BufferViewCreateInfo& info);
+  const BufferViewCreateInfo& info() const { return info_; }  ///< range_B is resolved
+  const Ptr<Buffer>& buffer() const { return info_.buffer; }
+
+ private:
+  BufferViewCreateInfo info_;
+};
+
 /// How an image lies in memory. `linear` is rows of texels (what a caller can view as an array), each row and level 64-byte aligned;
 /// `block_compressed` is lossless, with headers and 16x16 superblocks, as AFBC; it can be an attachment and be copied, not sampled.
 enum class ImageTiling : uint8_t { linear, block_compressed };

@@ -41,6 +41,7 @@ struct ReflectedType {
   uint32_t size_B = 0;  ///< in its buffer layout; 0 outside buffers and for run-time arrays
   VkImageViewType dim = VK_IMAGE_VIEW_TYPE_2D;
   bool multisampled = false, depth_compare = false;
+  VkFormat format = VK_FORMAT_UNDEFINED;  ///< of a storage image or texel buffer that declares one
   struct Member;
   std::vector<Member> members;  ///< structure: its members; array: exactly one, the element
   bool operator==(const ReflectedType&) const;

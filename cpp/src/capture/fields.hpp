@@ -55,6 +55,12 @@ void fields(A& a, ImageViewCreateInfo& i) {
   for (VkComponentSwizzle* s : {&i.swizzle.r, &i.swizzle.g, &i.swizzle.b, &i.swizzle.a}) a.below(*s, VK_COMPONENT_SWIZZLE_A + 1, "swizzle");
 }
 
+// Without the buffer.
+template <class A>
+void fields(A& a, BufferViewCreateInfo& i) {
+  a.number(i.format, "format"), a.number(i.offset_B, "offset"), a.number(i.range_B, "range");
+}
+
 template <class A>
 void fields(A& a, SamplerCreateInfo& i) {
   a.below(i.mag_filter, 2, "filter"), a.below(i.min_filter, 2, "filter"), a.below(i.mipmap_mode, 2, "mipmap mode");

@@ -18,6 +18,9 @@ namespace {
 constexpr auto kDescriptorTypes = {VK_DESCRIPTOR_TYPE_SAMPLER,
                                    VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
                                    VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE,
+                                   VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
+                                   VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER,
+                                   VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER,
                                    VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
                                    VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                                    VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC,
@@ -115,6 +118,13 @@ struct Loader {
     return made(ImageView::create(info));
   }
 
+  Ptr<BufferView> buffer_view() {
+    BufferViewCreateInfo info;
+    info.buffer = o.buffers.read(r, "buffer");
+    fields(r, info);
+    return ok() ? made(BufferView::create(info)) : nullptr;
+  }
+
   Ptr<Sampler> sampler() {
     SamplerCreateInfo info;
     fields(r, info);
@@ -175,14 +185,15 @@ struct Loader {
     if (descriptors > kMostDescriptorsOfSets) r.fail("the sets have more than 2^22 descriptors");
     Ptr<DescriptorSet> set = ok() ? new_set(layout, variable_count) : nullptr;
     if (!set) return nullptr;
-    const uint32_t count = r.get_count(36, kMaxDescriptorsOfSet, "descriptors");
+    const uint32_t count = r.get_count(40, kMaxDescriptorsOfSet, "descriptors");
     const uint32_t blocks = r.get_count(8, kMaxDescriptorsOfSet, "inline uniform blocks");
     for (uint32_t i = 0; i < count && ok(); i++) {
       const uint32_t binding = r.get<uint32_t>(), element = r.get<uint32_t>();
       Descriptor d;
       d.buffer = o.buffers.read(r, "buffer");
       r.number(d.offset_B, "offset"), r.number(d.range_B, "range");
-      d.view = o.views.read(r, "view"), d.sampler = o.samplers.read(r, "sampler");
+      d.view = o.views.read(r, "view"), d.texels = o.buffer_views.read(r, "buffer view");
+      d.sampler = o.samplers.read(r, "sampler");
       if (ok()) check(set->write(binding, element, d));
     }
     for (uint32_t i = 0; i < blocks && ok(); i++) {
@@ -211,6 +222,7 @@ struct Loader {
     table(o.buffers, 28, "buffers", [&] { return buffer(); });
     table(o.images, 40, "images", [&] { return image(); });
     table(o.views, 40, "views", [&] { return view(); });
+    table(o.buffer_views, 24, "buffer views", [&] { return buffer_view(); });
     table(o.samplers, 40, "samplers", [&] { return sampler(); });
     table(o.set_layouts, 8, "set layouts", [&] { return set_layout(); });
     table(o.layouts, 8, "layouts", [&] { return layout(); });

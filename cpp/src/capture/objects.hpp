@@ -39,6 +39,7 @@ struct Objects {
   Table<Buffer> buffers;
   Table<Image> images;
   Table<ImageView> views;
+  Table<BufferView> buffer_views;
   Table<Sampler> samplers;
   Table<const DescriptorSetLayout> set_layouts;
   Table<const PipelineLayout> layouts;

@@ -62,6 +62,11 @@ struct Collector {
     add(view->image());
     objects.views.add(view);
   }
+  void add(const Ptr<BufferView>& view) {
+    if (!view) return;
+    add(view->buffer());
+    objects.buffer_views.add(view);
+  }
   void add(const command::Bound& bound) {
     const GraphicsPipelineCreateInfo& info = bound.pipeline->info();
     if (objects.pipelines.add(bound.pipeline)) {
@@ -82,7 +87,7 @@ struct Collector {
     add(memory->layout);
     for (const descriptor::Element& e : memory->elements) {
       add(e.buffer);
-      if (e.view) add(e.view->view);
+      if (e.view) add(e.view->view), add(e.view->texels);
       if (e.sampler) objects.samplers.add(e.sampler->sampler);
     }
   }
@@ -186,7 +191,7 @@ void write_set(Writer& w, const Objects& o, const SetMemory& set) {
       [&](const DescriptorBinding& b, uint32_t number, const descriptor::Element& e) {
         w.put(b.binding), w.put(number);
         o.buffers.write(w, e.buffer), w.put(e.offset_B), w.put(e.range_B);
-        o.views.write(w, e.view ? e.view->view : nullptr);
+        o.views.write(w, e.view ? e.view->view : nullptr), o.buffer_views.write(w, e.view ? e.view->texels : nullptr);
         o.samplers.write(w, e.sampler && b.immutable_samplers.empty() ? e.sampler->sampler : nullptr);
       },
       ignore_block);
@@ -230,6 +235,11 @@ void write_objects(Writer& w, const Objects& o, const std::unordered_map<const D
   write_table(w, o.views, [&](const ImageView& view) {
     ImageViewCreateInfo info = view.info();
     o.images.write(w, info.image);
+    fields(w, info);
+  });
+  write_table(w, o.buffer_views, [&](const BufferView& view) {
+    BufferViewCreateInfo info = view.info();
+    o.buffers.write(w, info.buffer);
     fields(w, info);
   });
   write_table(w, o.samplers, [&](const Sampler& sampler) {

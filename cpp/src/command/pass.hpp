@@ -106,6 +106,7 @@ struct Pass {
   std::vector<std::shared_ptr<const void>> keep_alive;
   framebuffer::Feedback feedback;         // of the part of a secondary command buffer: without targets
   std::set<Ptr<Buffer>> written_buffers;  // that shaders may write; images may lie there too
+  std::set<Ptr<ImageView>> written_views;  // the same of storage images
 };
 
 }  // namespace tilegpu::command

@@ -50,7 +50,11 @@ Kind kind_of(VkDescriptorType type) {
     case VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER:
       return Kind::combined;
     case VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE:
+    case VK_DESCRIPTOR_TYPE_STORAGE_IMAGE:
       return Kind::image;
+    case VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER:
+    case VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER:
+      return Kind::texel_buffer;
     case VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER:
     case VK_DESCRIPTOR_TYPE_STORAGE_BUFFER:
       return Kind::buffer;
@@ -78,6 +82,7 @@ uint32_t stride_of(Kind kind) {
     case Kind::inline_block:
       return sizeof(shader::BufferDescriptor);
     case Kind::image:
+    case Kind::texel_buffer:
       return sizeof(shader::ImageDescriptor);
     case Kind::sampler:
       return sizeof(shader::SamplerDescriptor);
@@ -134,7 +139,7 @@ Expected<Ptr<const DescriptorSetLayout>> DescriptorSetLayout::create(std::vector
     if (kind == Kind::inline_block) size_B += (b.count + 15) & ~uint64_t{15};
     size_B = (size_B + 15) & ~uint64_t{15};
     if (kind == Kind::dynamic_buffer) layout->dynamic_buffers_ += count;
-    layout->has_textures_ |= kind == Kind::image || kind == Kind::combined || kind == Kind::sampler;
+    layout->has_textures_ |= kind == Kind::image || kind == Kind::texel_buffer || kind == Kind::combined || kind == Kind::sampler;
     layout->updates_after_bind_ |= (b.flags & VK_DESCRIPTOR_BINDING_UPDATE_AFTER_BIND_BIT) != 0;
     layout->places_.push_back(place);
   }

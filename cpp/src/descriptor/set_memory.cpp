@@ -131,6 +131,7 @@ void SetMemory::put(const DescriptorBinding& binding, uint32_t number) {
       break;
     }
     case Kind::image:
+    case Kind::texel_buffer:
       place<shader::ImageDescriptor>(binding, number) = image_of();
       break;
     case Kind::sampler:
@@ -185,8 +186,20 @@ Status without_exceptions(Call call) {
   }
 }
 
+std::string check_image(VkDescriptorType type, const Descriptor& d) {
+  if (d.buffer || d.sampler) return "needs an image view";
+  if (!d.view || type != VK_DESCRIPTOR_TYPE_STORAGE_IMAGE) return {};
+  const VkComponentMapping& s = d.view->info().swizzle;
+  const VkComponentSwizzle of[4] = {s.r, s.g, s.b, s.a};
+  for (int k = 0; k < 4; k++)
+    if (of[k] != VK_COMPONENT_SWIZZLE_IDENTITY && of[k] != VK_COMPONENT_SWIZZLE_R + k)
+      return "needs a view without swizzle; '" + d.view->image()->info().label + "' is viewed with one";
+  return {};
+}
+
 /// What the type of the binding asks of the descriptor; empty when it is right.
 std::string check(const DescriptorBinding& binding, const Descriptor& d) {
+  if (d.texels && descriptor::kind_of(binding.type) != Kind::texel_buffer) return "takes no buffer view";
   const bool immutable = !binding.immutable_samplers.empty();
   // What an input attachment reads lies in tile memory.
   if (d.view && binding.type != VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT && !d.view->image()->data())
@@ -204,7 +217,9 @@ std::string check(const DescriptorBinding& binding, const Descriptor& d) {
       if (immutable) return "has immutable samplers; they are there already";
       return !d.sampler || d.buffer || d.view ? "needs a sampler" : "";
     case Kind::image:
-      return d.buffer || d.sampler ? "needs an image view" : "";
+      return check_image(binding.type, d);
+    case Kind::texel_buffer:
+      return d.buffer || d.view || d.sampler ? "needs a buffer view" : "";
     case Kind::nothing:
       return d.buffer || !d.view ? "needs an image view" : "";
     default:
@@ -261,6 +276,7 @@ Status DescriptorSet::write_element(uint32_t binding, uint32_t element, const De
     made.range_B = std::min(d.range_B, d.buffer->size_B() - d.offset_B);
   }
   if (d.view && descriptor::kind_of(b->type) != Kind::nothing) made.view = textures_->view(d.view);
+  if (d.texels) made.view = textures_->view(d.texels);
   if (d.sampler) {
     auto sampler = textures_->sampler(d.sampler);
     if (!sampler) return Error{sampler.error().code, name_of(*b) + ": " + sampler.error().message};

@@ -23,6 +23,7 @@ void publish(T*& word, T* value) {
 void copy_functions(shader::TextureDescriptor& to, const shader::TextureDescriptor& from) {
   to.sample_gradient = from.sample_gradient, to.sample_lod = from.sample_lod, to.fetch = from.fetch;
   to.gather = from.gather, to.sample_implicit = from.sample_implicit;
+  to.store = from.store, to.address = from.address;
 }
 
 template <class... T>
@@ -39,8 +40,15 @@ std::string function_bytes(const SamplerCreateInfo& i) {
 }
 std::string sampler_bytes(const SamplerCreateInfo& i) { return function_bytes(i) + bytes_of(i.mip_lod_bias, i.min_lod, i.max_lod); }
 
-shader::SamplerKey sampler_key(const ImageView& view, const NumberedSampler* sampler) {
+shader::SamplerKey sampler_key(const TexturedView& textured, const NumberedSampler* sampler) {
   shader::SamplerKey key;
+  if (textured.texels) {
+    assert(!sampler);
+    key.format = textured.texels->info().format, key.dim = VK_IMAGE_VIEW_TYPE_1D;
+    key.sampler.max_lod = VK_LOD_CLAMP_NONE;
+    return key;
+  }
+  const ImageView& view = *textured.view;
   key.format = view.info().format;
   if (view.info().aspects == VK_IMAGE_ASPECT_STENCIL_BIT)
     key.aspect = VK_IMAGE_ASPECT_STENCIL_BIT;
@@ -67,6 +75,15 @@ void install(shader::TextureDescriptor& abi, const shader::SamplerFunctions& cod
   };
   put(abi.sample_gradient, code.gradient), put(abi.sample_lod, code.lod), put(abi.fetch, code.fetch);
   put(abi.gather, code.gather), put(abi.sample_implicit, code.implicit);
+  put(abi.store, code.store), put(abi.address, code.address);
+}
+
+/// No functions, no pairs.
+void begin_as_null(TexturedView& view) {
+  const shader::SampledImage& null = view.textures->null_image();
+  view.image.alone.view = &view.abi;
+  copy_functions(view.image.alone, null.alone);
+  std::copy(std::begin(null.page), std::end(null.page), view.image.page);
 }
 
 }  // namespace
@@ -81,15 +98,18 @@ NumberedSampler::~NumberedSampler() {
 TexturedView::TexturedView(Ptr<Textures> owner, Ptr<ImageView> of) : textures(std::move(owner)), view(std::move(of)) {
   integer = vk::find_format(view->info().format)->is_integer() || view->info().aspects == VK_IMAGE_ASPECT_STENCIL_BIT;
   resource::fill_view_abi(*view, abi);
-  const shader::SampledImage& null = textures->null_image();
-  image.alone.view = &abi;
-  copy_functions(image.alone, null.alone);
-  std::copy(std::begin(null.page), std::end(null.page), image.page);
+  begin_as_null(*this);
+}
+
+TexturedView::TexturedView(Ptr<Textures> owner, Ptr<BufferView> of) : textures(std::move(owner)), texels(std::move(of)) {
+  integer = vk::find_format(texels->info().format)->is_integer();
+  resource::fill_view_abi(*texels, abi);
+  begin_as_null(*this);
 }
 
 TexturedView::~TexturedView() {
   std::lock_guard lock(textures->mutex_);
-  const auto at = textures->views_.find(view.get());
+  const auto at = textures->views_.find(texels ? static_cast<const void*>(texels.get()) : view.get());
   if (at != textures->views_.end() && at->second.expired()) textures->views_.erase(at);
 }
 
@@ -113,8 +133,9 @@ Status Textures::make_null() {
   return Ok{};
 }
 
-Ptr<TexturedView> Textures::view(const Ptr<ImageView>& view) {
-  assert(view && view->image()->data() && null_ready_);
+template <class View>
+Ptr<TexturedView> Textures::view_of(const Ptr<View>& view) {
+  assert(view && null_ready_);
   std::lock_guard lock(mutex_);
   std::weak_ptr<TexturedView>& entry = views_[view.get()];
   if (auto known = entry.lock()) return known;
@@ -122,6 +143,12 @@ Ptr<TexturedView> Textures::view(const Ptr<ImageView>& view) {
   entry = made;
   return made;
 }
+
+Ptr<TexturedView> Textures::view(const Ptr<ImageView>& view) {
+  assert(view->image()->data());
+  return view_of(view);
+}
+Ptr<TexturedView> Textures::view(const Ptr<BufferView>& texels) { return view_of(texels); }
 
 Expected<Ptr<NumberedSampler>> Textures::sampler(const Ptr<Sampler>& sampler) {
   assert(sampler);
@@ -178,7 +205,7 @@ Status Textures::compile_missing(std::span<const Request> requests, const std::v
     for (uint8_t use = 1; use && use <= wanted.second; use = static_cast<uint8_t>(use << 1)) {
       if (!(wanted.second & use)) continue;
       compiles.emplace_back([this, requests, &name, &bytes = bytes, i = wanted.first, use]() -> Status {
-        auto made = shader::compile_sampler(jit_, sampler_key(*requests[i].view->view, requests[i].sampler), use);
+        auto made = shader::compile_sampler(jit_, sampler_key(*requests[i].view, requests[i].sampler), use);
         if (!made) return Error{made.error().code, name(i) + ": " + made.error().message};
         std::lock_guard lock(mutex_);
         Functions& functions = functions_[bytes];
@@ -188,6 +215,8 @@ Status Textures::compile_missing(std::span<const Request> requests, const std::v
         if (made->fetch) functions.code.fetch = made->fetch;
         if (made->gather) functions.code.gather = made->gather;
         if (made->implicit) functions.code.implicit = made->implicit;
+        if (made->store) functions.code.store = made->store;
+        if (made->address) functions.code.address = made->address;
         return Ok{};
       });
     }
@@ -198,7 +227,7 @@ Status Textures::ensure(std::span<const Request> requests, const std::function<s
   std::vector<std::string> keys(requests.size());
   for (size_t i = 0; i < requests.size(); i++) {
     assert(requests[i].abi && requests[i].have && requests[i].view);
-    keys[i] = bytes_of_key(sampler_key(*requests[i].view->view, requests[i].sampler));
+    keys[i] = bytes_of_key(sampler_key(*requests[i].view, requests[i].sampler));
   }
   if (Status done = compile_missing(requests, keys, name); !done) return done;
   std::lock_guard lock(mutex_);

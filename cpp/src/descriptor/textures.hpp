@@ -1,6 +1,6 @@
 // descriptor/textures.hpp -- a device's textures: views and samplers as shaders see them, and the functions for each pair of them.
 //
-// In: ImageViews and Samplers. Out: shader::SampledImage of each view, with a table of pairs by the sampler's number; machine code for what
+// In: ImageViews, BufferViews and Samplers. Out: shader::SampledImage of each view, with a table of pairs by the sampler's number; machine code for what
 // draws ask of a pair. A combined descriptor points to its pair, a separate image to the view, whose table is indexed by the number that
 // the separate sampler's descriptor holds: one more load than a combined one. Pairs are made when a draw could use them; one that nobody
 // made gives zeros. Source: Vulkan specification, "Resource Descriptors"; "Image Operations".
@@ -13,6 +13,7 @@
 #include <span>
 
 #include "base/host_memory.hpp"
+#include "resource/memory_contents.hpp"
 #include "shader/compiler.hpp"
 #include "tilegpu/descriptor.hpp"
 
@@ -43,10 +44,13 @@ struct Texture {
 /// A view as sets of this device name it; one for all of them.
 struct TexturedView {
   TexturedView(Ptr<Textures> owner, Ptr<ImageView> view);
+  TexturedView(Ptr<Textures> owner, Ptr<BufferView> texels);
   ~TexturedView();
   TexturedView(const TexturedView&) = delete;
   Ptr<Textures> textures;
-  Ptr<ImageView> view;
+  Ptr<ImageView> view;     // of an image,
+  Ptr<BufferView> texels;  // or of a buffer
+  const resource::MemoryContents& contents() const { return texels ? texels->buffer()->memory()->contents() : view->image()->contents(); }
   bool integer;  // opaque border colours are integer ones
   shader::ImageViewAbi abi;
   shader::SampledImage image{};
@@ -70,6 +74,7 @@ class Textures : public std::enable_shared_from_this<Textures> {
   }
 
   Ptr<TexturedView> view(const Ptr<ImageView>& view);
+  Ptr<TexturedView> view(const Ptr<BufferView>& texels);
   Expected<Ptr<NumberedSampler>> sampler(const Ptr<Sampler>& sampler);
   /// Made where it is missing. Lives as long as both of the arguments.
   Texture& pair(TexturedView& view, const NumberedSampler& sampler);
@@ -99,6 +104,8 @@ class Textures : public std::enable_shared_from_this<Textures> {
     uint8_t have = 0;
     shader::SamplerFunctions code;
   };
+  template <class View>
+  Ptr<TexturedView> view_of(const Ptr<View>& view);
   Status compile_missing(std::span<const Request> requests, const std::vector<std::string>& keys,
                          const std::function<std::string(size_t)>& name);
   shader::Jit& jit_;
@@ -106,7 +113,7 @@ class Textures : public std::enable_shared_from_this<Textures> {
   std::mutex mutex_;
   std::unique_ptr<Null> null_;
   std::atomic<bool> null_ready_{false};
-  std::map<const ImageView*, std::weak_ptr<TexturedView>> views_;
+  std::map<const void*, std::weak_ptr<TexturedView>> views_;  // by the ImageView or BufferView
   std::map<std::string, std::pair<uint64_t, std::weak_ptr<NumberedSampler>>> samplers_;  // by their parameters' bytes; with the serial
   std::vector<uint32_t> free_numbers_;
   uint32_t last_number_ = 0;  // that was given; 0 is no sampler

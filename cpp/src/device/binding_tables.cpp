@@ -17,29 +17,43 @@ using descriptor::Element;
 using descriptor::SetMemory;
 using pipeline::Program;
 
-/// A part of a target that a shader reads, and may write.
-Status note_range(command::Pass& pass, const Program& program, const DescriptorName& name, const Buffer& buffer,
-                  resource::MemoryRange range, bool writes) {
-  const uint32_t read = framebuffer::targets_read(pass.feedback, buffer.memory()->contents(), range);
+/// Targets that a shader reads parts of, and may write them.
+Status note_targets(command::Pass& pass, const Program& program, const DescriptorName& name, uint32_t read, bool writes) {
   if (!read) return Ok{};
   const std::string who = describe(program, name);
   Status ok = framebuffer::note_read(pass.feedback, read, who);
   return ok && writes ? framebuffer::note_written(pass.feedback, read, who) : ok;
 }
 
+Status note_range(command::Pass& pass, const Program& program, const DescriptorName& name, const Buffer& buffer,
+                  resource::MemoryRange range, bool writes) {
+  return note_targets(pass, program, name, framebuffer::targets_read(pass.feedback, buffer.memory()->contents(), range), writes);
+}
+
+void note_written(command::Pass& pass, const Element& e) {
+  if (e.buffer) pass.written_buffers.insert(e.buffer);
+  if (e.view && e.view->texels) pass.written_buffers.insert(e.view->texels->buffer());
+  if (e.view && e.view->view) pass.written_views.insert(e.view->view);
+}
+
 Status note_use(command::Pass& pass, const Program& program, const SetUse& use) {
   for (const SetUse::Read& read : use.reads) {
     const Element& e = *read.element;
-    if (e.buffer && read.written) pass.written_buffers.insert(e.buffer);
+    if (read.written) note_written(pass, e);
     const auto& targets = pass.feedback.targets;
     if (std::none_of(targets.begin(), targets.end(), [&](const auto& t) { return t.memory == read.memory; })) continue;
+    Status ok = Ok{};
     if (e.buffer) {
       const uint64_t begin_B = e.buffer->memory_offset_B() + e.offset_B;
-      if (e.range_B == 0) continue;
-      if (Status ok = note_range(pass, program, read.name, *e.buffer, {begin_B, begin_B + e.range_B}, read.written); !ok) return ok;
-    } else if (const uint32_t seen = framebuffer::targets_read(pass.feedback, *e.view->view)) {
-      if (Status ok = framebuffer::note_read(pass.feedback, seen, describe(program, read.name)); !ok) return ok;
+      if (e.range_B) ok = note_range(pass, program, read.name, *e.buffer, {begin_B, begin_B + e.range_B}, read.written);
+    } else if (e.view->texels) {
+      const BufferViewCreateInfo& texels = e.view->texels->info();
+      const uint64_t begin_B = texels.buffer->memory_offset_B() + texels.offset_B;
+      ok = note_range(pass, program, read.name, *texels.buffer, {begin_B, begin_B + texels.range_B}, read.written);
+    } else {
+      ok = note_targets(pass, program, read.name, framebuffer::targets_read(pass.feedback, *e.view->view), read.written);
     }
+    if (!ok) return ok;
   }
   return Ok{};
 }

@@ -82,6 +82,7 @@ void append(Pass& pass, const Pass& piece, const Fit& fit) {
     }
   pass.queries.insert(pass.queries.end(), piece.queries.begin(), piece.queries.end());
   pass.written_buffers.insert(piece.written_buffers.begin(), piece.written_buffers.end());
+  pass.written_views.insert(piece.written_views.begin(), piece.written_views.end());
   pass.has_late_sets |= piece.has_late_sets;
 }
 

@@ -1,6 +1,9 @@
 // device/set_uses.cpp -- see set_uses.hpp.
 #include "device/set_uses.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include "base/field_error.hpp"
 #include "resource/view_abi.hpp"
 #include "vk/format.hpp"
@@ -22,9 +25,59 @@ Error error_of(const Program& program, const DescriptorName& name, const char* t
   return {VK_ERROR_INITIALIZATION_FAILED, describe(program, name) + text};
 }
 
+/// What the descriptor's elements are for.
+struct Purpose {
+  VkImageUsageFlagBits usage;  // of images
+  const char* name;
+  VkBufferUsageFlagBits texels;  // of texel buffers
+  const char* texels_name;
+};
+Purpose purpose_of(VkDescriptorType type) {
+  if (type == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE || type == VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER)
+    return {VK_IMAGE_USAGE_STORAGE_BIT, "storage", VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT, "storage_texel_buffer"};
+  return {VK_IMAGE_USAGE_SAMPLED_BIT, "sampled", VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT, "uniform_texel_buffer"};
+}
+
+/// Of an image or a texel buffer: whether texels are integers, and what storage images declare. Bits decide, not names.
+Status check_format(const std::vector<const ReflectedType*>& types, const std::function<std::string()>& who, const vk::FormatInfo& format,
+                    bool integer, uint8_t uses) {
+  const auto wrong = [&](const std::string& allowed, const char* fix) {
+    return field_error(who(), "format of its view", format.name, allowed, fix);
+  };
+  for (const ReflectedType* type : types) {
+    if ((type->base != ReflectedType::Base::f32) != integer)
+      return wrong(integer ? "one of floats, which the shader reads" : "one of integers, which the shader reads",
+                   "declare the variable with the other kind of texels, or bind a view of another format");
+    if (type->format == VK_FORMAT_UNDEFINED) continue;
+    const vk::FormatInfo& declared = *vk::find_format(type->format);
+    const auto same = [](vk::Component a, vk::Component b) { return a.bits == b.bits && a.shift == b.shift; };
+    if (declared.numeric != format.numeric || !std::equal(format.rgba.begin(), format.rgba.end(), declared.rgba.begin(), same))
+      return wrong(std::string(declared.name) + ", which the shader declares",
+                   "declare the variable with the view's format or without one, or bind a view of another format");
+  }
+  if (uses & shader::kUseAddress && !format.is_atomic())
+    return wrong("r32_uint or r32_sint, for atomic operations", "bind a view of such a format");
+  if (uses & shader::kUseStore && !format.storage)
+    return wrong("a colour format that is not sRGB, which shaders can write", "bind a view of such a format");
+  return Ok{};
+}
+
+/// The same of a texel buffer; `descriptor` is the layout's type.
+Status check_texels_fit(const Program& program, const pipeline::TextureUse& use, const DescriptorName& name, const BufferView& view,
+                        VkDescriptorType descriptor) {
+  const BufferCreateInfo& buffer = view.buffer()->info();
+  const Purpose purpose = purpose_of(descriptor);
+  const auto who = [&] { return describe(program, name) + ", a view of " + object_name("buffer", buffer.label); };
+  if (buffer.usage && !(buffer.usage & purpose.texels))
+    return field_error(who(), "usage of the buffer", std::string("one without ") + purpose.texels_name, purpose.texels_name,
+                       "create the buffer with that usage");
+  const vk::FormatInfo& format = *vk::find_format(view.info().format);
+  return check_format(use.types, who, format, format.is_integer(), use.slot.uses);
+}
+
 /// What the shader's variables say of the view: its type, samples, and whether its texels are integers. Code reads whatever it is given.
-Status check_view_fits(const Program& program, const std::vector<const ReflectedType*>& types, const DescriptorName& name,
-                       const ImageView& view) {
+Status check_view_fits(const Program& program, const pipeline::TextureUse& use, const DescriptorName& name, const ImageView& view,
+                       VkDescriptorType descriptor) {
   const ImageViewCreateInfo& info = view.info();
   const ImageCreateInfo& image = view.image()->info();
   const bool multisampled = view.image()->sample_count() > 1;
@@ -35,18 +88,17 @@ Status check_view_fits(const Program& program, const std::vector<const Reflected
   };
   if (image.tiling != ImageTiling::linear)
     return wrong("tiling", "block_compressed", "linear", "copy it to a linear image, or read it as an input attachment");
-  if (image.usage && !(image.usage & VK_IMAGE_USAGE_SAMPLED_BIT))
-    return wrong("usage", "one without sampled", "sampled", "create the image with that usage");
-  for (const ReflectedType* type : types) {
+  const Purpose purpose = purpose_of(descriptor);
+  if (image.usage && !(image.usage & purpose.usage))
+    return wrong("usage", (std::string("one without ") + purpose.name).c_str(), purpose.name, "create the image with that usage");
+  for (const ReflectedType* type : use.types) {
     if (type->dim != info.type)
       return wrong("type", resource::view_type_name(info.type), resource::view_type_name(type->dim), "bind a view of that type");
     if (type->multisampled != multisampled)
       return wrong("samples", multisampled ? "more than 1" : "1", multisampled ? "1" : "more than 1", "bind another image");
-    if ((type->base != ReflectedType::Base::f32) != integer)
-      return wrong("format", vk::find_format(info.format)->name, integer ? "one of floats" : "one of integers",
-                   "declare the variable with the other kind of texels, or bind a view of another format");
   }
-  return Ok{};
+  const auto who = [&] { return describe(program, name) + ", a view of " + object_name("image", image.label); };
+  return check_format(use.types, who, *vk::find_format(info.format), integer, use.slot.uses);
 }
 
 /// What one group of descriptors is used for.
@@ -85,8 +137,10 @@ struct Checker {
     const Element* image = *found;
     if (!image || !image->view) return Ok{};
     TexturedView& view = *image->view;
-    if (Status fits = check_view_fits(program, use.types, at, *view.view); !fits) return fits;
-    out.reads.push_back({&view.view->image()->contents(), image, at, false});
+    const VkDescriptorType type = bound.memory[at.set]->layout->find(at.binding)->type;
+    Status fits = view.texels ? check_texels_fit(program, use, at, *view.texels, type) : check_view_fits(program, use, at, *view.view, type);
+    if (!fits) return fits;
+    out.reads.push_back({&view.contents(), image, at, slot.is_written()});
     if (slot.is_alone()) {
       need(view, view.image.alone, view.alone_uses, nullptr, slot.uses, at);
       return Ok{};

@@ -76,6 +76,7 @@ void keep_contents(PassRun& run) {
   const bool stored = store.store && store.msaa == framebuffer::MsaaCopy::all && store.view == depth.view;
   if (run.hsr.low_resolution_z) run.kept.lrz_cache.end(run.lrz_info, run.kept.lrz, stored && !run.cancelled);
   for (const Ptr<Buffer>& buffer : run.pass.written_buffers) resource::mark_written(*buffer, 0, buffer->size_B(), resource::Writer::shader);
+  for (const Ptr<ImageView>& view : run.pass.written_views) resource::mark_level_written(*view, resource::Writer::shader);
 }
 
 void sum_counters(PassRun& run) {

@@ -8,6 +8,8 @@ namespace tilegpu::hsr {
 
 namespace {
 
+constexpr uint64_t kMaxTexel_B = 16;
+
 struct Written {
   const uint8_t* data;
   uint64_t size_B;
@@ -29,11 +31,23 @@ const shader::SampledImage& image_at(const command::DrawState& state, const shad
               .image;
 }
 
-// What the pass may write: attachments when tiles are stored, and storage buffers.
+/// Bytes of a level; of a null view 0.
+uint64_t level_size_B(const shader::ImageViewAbi& view, int32_t level) {
+  const shader::ViewLevel& at = view.level[level];
+  if (level >= view.level_count) return 0;
+  if (!view.layer_pitch_B[level]) return kMaxTexel_B * static_cast<uint64_t>(at.width_px);  // a texel buffer, or less
+  return view.layer_pitch_B[level] * static_cast<uint64_t>(std::max(view.layer_count, at.depth_px));
+}
+
+// What the pass may write: attachments when tiles are stored, storage buffers, storage images and texel buffers.
 std::vector<Written> written_memory(std::span<const command::DrawCall> draws, const RenderingInfo& pass) {
   std::vector<Written> written;
   const auto add_view = [&](const Ptr<ImageView>& view) {
     if (view && view->image()->data()) written.push_back({view->image()->data(), view->image()->required_B(), -1});
+  };
+  const auto add_bytes = [&](const uint8_t* data, uint64_t size_B, size_t draw) {
+    const auto known = [&](const Written& w) { return w.data == data && w.size_B == size_B; };
+    if (size_B && std::none_of(written.begin(), written.end(), known)) written.push_back({data, size_B, static_cast<int32_t>(draw)});
   };
   const auto add = [&](const RenderingAttachment& a) { add_view(a.view), add_view(a.resolve_view); };
   for (const RenderingAttachment& color : pass.color) add(color);
@@ -47,9 +61,12 @@ std::vector<Written> written_memory(std::span<const command::DrawCall> draws, co
     for (const shader::BufferSlot& slot : state.resolved->written_buffers)
       for (uint32_t k = 0; k < slot.count; k++) {
         const shader::BufferDescriptor& buffer = buffer_at(state, slot, k);
-        const auto known = [&](const Written& w) { return w.data == buffer.data && w.size_B == buffer.size_B; };
-        if (buffer.size_B && std::none_of(written.begin(), written.end(), known))
-          written.push_back({buffer.data, buffer.size_B, static_cast<int32_t>(i)});
+        add_bytes(buffer.data, buffer.size_B, i);
+      }
+    for (const shader::TextureSlot& slot : state.resolved->written_images)
+      for (uint32_t k = 0; k < slot.image_count; k++) {
+        const shader::ImageViewAbi& view = *image_at(state, slot, k).alone.view;
+        add_bytes(view.level[0].data, level_size_B(view, 0), i);
       }
   }
   return written;
@@ -87,7 +104,7 @@ VertexDeferral decide(const command::DrawState& state, std::span<const Written> 
       const shader::ImageViewAbi& view = *image_at(state, slot, k).alone.view;
       for (int32_t level = 0; level < view.level_count; level++)
         if (refuse("the vertex shader reads a texture in memory that a shader of the pass may write", view.level[level].data,
-                   view.layer_pitch_B[level] * static_cast<uint64_t>(view.layer_count)))
+                   level_size_B(view, level)))
           return decision;
     }
   decision.position = resolved.position.code;

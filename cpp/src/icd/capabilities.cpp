@@ -109,9 +109,14 @@ Features make_features() {
   f.vertexPipelineStoresAndAtomics = true;
   f.fragmentStoresAndAtomics = true;
   f.shaderImageGatherExtended = true;
+  f.shaderStorageImageExtendedFormats = true;
+  f.shaderStorageImageMultisample = true;
+  f.shaderStorageImageReadWithoutFormat = true;
+  f.shaderStorageImageWriteWithoutFormat = true;
   f.shaderUniformBufferArrayDynamicIndexing = true;
   f.shaderSampledImageArrayDynamicIndexing = true;
   f.shaderStorageBufferArrayDynamicIndexing = true;
+  f.shaderStorageImageArrayDynamicIndexing = true;
   f.shaderClipDistance = true;
   f.shaderCullDistance = true;
   f.shaderResourceMinLod = true;
@@ -131,7 +136,7 @@ void set_sizes(VkPhysicalDeviceLimits& l) {
   l.maxImageDimension1D = l.maxImageDimension2D = l.maxImageDimensionCube = kMaxImageSize_px;
   l.maxImageDimension3D = 2048;
   l.maxImageArrayLayers = 2048;
-  l.maxTexelBufferElements = 1 << 27;
+  l.maxTexelBufferElements = kMaxTexelBufferElements;
   l.maxUniformBufferRange = 1 << 30;
   l.maxStorageBufferRange = 0x7fffffff;
   l.maxPushConstantsSize = kMaxPushConstants_B;
@@ -140,7 +145,7 @@ void set_sizes(VkPhysicalDeviceLimits& l) {
   l.bufferImageGranularity = 64;
   l.sparseAddressSpaceSize = 0;
   l.minMemoryMapAlignment = 4096;
-  l.minTexelBufferOffsetAlignment = 16;
+  l.minTexelBufferOffsetAlignment = kTexelBufferAlignment_B;
   l.minUniformBufferOffsetAlignment = 16;
   l.minStorageBufferOffsetAlignment = 16;
   l.optimalBufferCopyOffsetAlignment = 64;
@@ -204,7 +209,7 @@ void set_rasterization(VkPhysicalDeviceLimits& l) {
   l.maxColorAttachments = kMaxColorAttachments;
   l.sampledImageColorSampleCounts = l.sampledImageIntegerSampleCounts = kSamples;
   l.sampledImageDepthSampleCounts = l.sampledImageStencilSampleCounts = kSamples;
-  l.storageImageSampleCounts = VK_SAMPLE_COUNT_1_BIT;
+  l.storageImageSampleCounts = kSamples;
   l.maxSampleMaskWords = 1;
   l.timestampComputeAndGraphics = VK_TRUE;
   l.timestampPeriod = 1;

@@ -42,10 +42,20 @@ Descriptor of_image(const VkDescriptorImageInfo& in, VkDescriptorType type) {
   return out;
 }
 
+Descriptor of_texels(VkBufferView in) {
+  Descriptor out;
+  if (in) out.texels = in->core;
+  return out;
+}
+
 bool is_buffer(VkDescriptorType type) {
   return type >= VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER && type <= VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC;
 }
 bool is_image(VkDescriptorType type) { return type <= VK_DESCRIPTOR_TYPE_STORAGE_IMAGE || type == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT; }
+
+bool is_texels(VkDescriptorType type) {
+  return type == VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER || type == VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
+}
 
 /// The binding and element `n` behind (binding, element): a write goes on in the bindings that follow.
 std::pair<uint32_t, uint32_t> place(const DescriptorSetLayout& layout, uint32_t binding, uint32_t element, uint32_t n) {
@@ -67,6 +77,7 @@ Descriptor descriptor_of(const VkWriteDescriptorSet& write, uint32_t i) {
   assert(i < std::max(1U, write.descriptorCount));
   if (is_buffer(write.descriptorType)) return of_buffer(write.pBufferInfo[i]);
   if (is_image(write.descriptorType)) return of_image(write.pImageInfo[i], write.descriptorType);
+  if (is_texels(write.descriptorType)) return of_texels(write.pTexelBufferView[i]);
   return {};
 }
 
@@ -194,6 +205,7 @@ void VKAPI_CALL UpdateDescriptorSetWithTemplate(VkDevice device, VkDescriptorSet
       const void* at = data + i * entry.stride;
       write.pBufferInfo = static_cast<const VkDescriptorBufferInfo*>(at);
       write.pImageInfo = static_cast<const VkDescriptorImageInfo*>(at);
+      write.pTexelBufferView = static_cast<const VkBufferView*>(at);
       const auto [binding, element] = place(descriptorSet->core->layout(), entry.dstBinding, entry.dstArrayElement, i);
       report(device, descriptorSet->core->write(binding, element, descriptor_of(write, 0)));
     }

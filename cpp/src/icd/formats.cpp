@@ -23,6 +23,10 @@ VkFormatFeatureFlags2 image_features(VkFormat format) {
   if (info->color_attachment) flags |= VK_FORMAT_FEATURE_2_COLOR_ATTACHMENT_BIT | VK_FORMAT_FEATURE_2_BLIT_DST_BIT;
   if (info->blend) flags |= VK_FORMAT_FEATURE_2_COLOR_ATTACHMENT_BLEND_BIT;
   if (info->is_depth_stencil()) flags |= VK_FORMAT_FEATURE_2_DEPTH_STENCIL_ATTACHMENT_BIT | VK_FORMAT_FEATURE_2_BLIT_DST_BIT;
+  if (info->storage)
+    flags |= VK_FORMAT_FEATURE_2_STORAGE_IMAGE_BIT | VK_FORMAT_FEATURE_2_STORAGE_READ_WITHOUT_FORMAT_BIT |
+             VK_FORMAT_FEATURE_2_STORAGE_WRITE_WITHOUT_FORMAT_BIT;
+  if (info->is_atomic()) flags |= VK_FORMAT_FEATURE_2_STORAGE_IMAGE_ATOMIC_BIT;
   if (info->depth_bits) flags |= VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_DEPTH_COMPARISON_BIT;
   if (flags) flags |= VK_FORMAT_FEATURE_2_TRANSFER_SRC_BIT | VK_FORMAT_FEATURE_2_TRANSFER_DST_BIT;
   return flags;
@@ -30,7 +34,13 @@ VkFormatFeatureFlags2 image_features(VkFormat format) {
 
 VkFormatFeatureFlags2 buffer_features(VkFormat format) {
   const vk::FormatInfo* info = vk::find_format(format);
-  return info && info->vertex ? VK_FORMAT_FEATURE_2_VERTEX_BUFFER_BIT : 0;
+  if (!info) return 0;
+  VkFormatFeatureFlags2 flags = info->vertex ? VK_FORMAT_FEATURE_2_VERTEX_BUFFER_BIT : 0;
+  if (info->storage)
+    flags |= VK_FORMAT_FEATURE_2_UNIFORM_TEXEL_BUFFER_BIT | VK_FORMAT_FEATURE_2_STORAGE_TEXEL_BUFFER_BIT |
+             VK_FORMAT_FEATURE_2_STORAGE_READ_WITHOUT_FORMAT_BIT | VK_FORMAT_FEATURE_2_STORAGE_WRITE_WITHOUT_FORMAT_BIT;
+  if (info->is_atomic()) flags |= VK_FORMAT_FEATURE_2_STORAGE_TEXEL_BUFFER_ATOMIC_BIT;
+  return flags;
 }
 
 namespace {
@@ -87,7 +97,7 @@ VkResult image_limits(const VkPhysicalDeviceImageFormatInfo2& info, VkImageForma
   out.maxArrayLayers = info.type == VK_IMAGE_TYPE_3D ? 1 : limits.maxImageArrayLayers;
   out.sampleCounts = VK_SAMPLE_COUNT_1_BIT;
   if (info.type == VK_IMAGE_TYPE_2D && info.tiling == VK_IMAGE_TILING_OPTIMAL && !cube &&
-      info.usage & (kAttachments | VK_IMAGE_USAGE_SAMPLED_BIT) &&
+      info.usage & (kAttachments | VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT) &&
       features & (VK_FORMAT_FEATURE_2_COLOR_ATTACHMENT_BIT | VK_FORMAT_FEATURE_2_DEPTH_STENCIL_ATTACHMENT_BIT))
     out.sampleCounts = limits.framebufferColorSampleCounts;
   out.maxResourceSize = capabilities().properties.maxMemoryAllocationSize;

@@ -122,6 +122,9 @@ struct VkImage_T {
   std::shared_ptr<tilegpu::Image> core;
   VkImageTiling tiling = VK_IMAGE_TILING_OPTIMAL;
 };
+struct VkBufferView_T {
+  std::shared_ptr<tilegpu::BufferView> core;
+};
 struct VkImageView_T {
   std::shared_ptr<tilegpu::ImageView> core;
 };

@@ -1,4 +1,4 @@
-// icd/resources.cpp -- buffers, images, views, samplers.
+// icd/resources.cpp -- buffers, images, views of both, samplers.
 //
 // In: Vulkan's create infos. Out: the core's objects; what the core does not have is refused with its message.
 // Source: Vulkan specification, "Resource Creation", "Samplers".
@@ -23,6 +23,16 @@ VkResult VKAPI_CALL CreateBuffer(VkDevice device, const VkBufferCreateInfo* pCre
 }
 
 void VKAPI_CALL DestroyBuffer(VkDevice, VkBuffer buffer, const VkAllocationCallbacks*) { delete buffer; }
+
+VkResult VKAPI_CALL CreateBufferView(VkDevice device, const VkBufferViewCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
+                                     VkBufferView* pView) {
+  auto core = tilegpu::BufferView::create({pCreateInfo->buffer->core, pCreateInfo->format, pCreateInfo->offset, pCreateInfo->range});
+  if (!core) return fail(device, core.error(), VK_ERROR_VALIDATION_FAILED_EXT);
+  *pView = new VkBufferView_T{*core};
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroyBufferView(VkDevice, VkBufferView bufferView, const VkAllocationCallbacks*) { delete bufferView; }
 
 VkResult VKAPI_CALL CreateImage(VkDevice device, const VkImageCreateInfo* pCreateInfo, const VkAllocationCallbacks*, VkImage* pImage) {
   VkPhysicalDeviceImageFormatInfo2 asked{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_FORMAT_INFO_2};

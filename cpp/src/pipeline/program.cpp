@@ -113,6 +113,8 @@ Status find_resources(Program& program) {
     for (const Stage& stage : program.stages)
       for (const auto& [set, binding] : stage.traits.written_bindings)
         if (slot.set == set && slot.binding == binding) program.written_buffers.push_back(slot);
+  for (const shader::TextureSlot& slot : program.resources.textures)
+    if (slot.is_written()) program.written_images.push_back(slot);
   group_by_sets(program);
   return Ok{};
 }

@@ -52,6 +52,7 @@ struct Program {
   std::vector<shader::BufferSlot> dynamic_buffers;  // of `resources`
   std::vector<shader::InputSource> inputs;          // input attachments, mapped to planes of the tile
   std::vector<shader::BufferSlot> written_buffers;  // by any stage (hsr/vertex_deferral.hpp)
+  std::vector<shader::TextureSlot> written_images;  // the same: storage images and texel buffers
   std::vector<VkFormat> color_formats;
   std::array<uint32_t, kMaxColorAttachments> attachment_locations{};  // of the fragment shader, by attachment
   VkFormat depth_format = VK_FORMAT_UNDEFINED, stencil_format = VK_FORMAT_UNDEFINED;

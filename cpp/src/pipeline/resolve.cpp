@@ -51,7 +51,7 @@ std::shared_ptr<Resolved> describe(const Program& program, const GraphicsState& 
   for (const Stage& stage : program.stages) resolved->stages.add({stage.stage, stage.traits, stage.resources, {}});
   resolved->varyings = program.written_by(program.before_rasterization().stage);
   resolved->inputs = program.inputs;
-  resolved->written_buffers = program.written_buffers;
+  resolved->written_buffers = program.written_buffers, resolved->written_images = program.written_images;
   resolved->classification = classify(program, state);
   resolved->output.written_targets = written_targets(program, state);
   return resolved;

@@ -46,7 +46,8 @@ Status check_usage(const ImageCreateInfo& info, const vk::FormatInfo& format, co
        "block-compressed images are attachments and copies only: copy to a linear image"},
       {VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT, "input_attachment", attachment, "take a format that can be an attachment"},
       {VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT, "transient_attachment", attachment, "take a format that can be an attachment"},
-      {VK_IMAGE_USAGE_STORAGE_BIT, "storage", false, "storage images are not supported; use a storage buffer"},
+      {VK_IMAGE_USAGE_STORAGE_BIT, "storage", format.storage && info.tiling == ImageTiling::linear,
+       "take a colour format that is not sRGB, and linear tiling"},
   };
   for (const UsageRule& rule : rules) {
     if ((info.usage & rule.usage) && !rule.allowed) {
@@ -57,7 +58,7 @@ Status check_usage(const ImageCreateInfo& info, const vk::FormatInfo& format, co
   constexpr VkImageUsageFlags kAttachmentUses = VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT | VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT |
                                                 VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT | VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT;
   if ((info.usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT) && (info.usage & ~kAttachmentUses)) {
-    return field_error(name, "usage", "transient_attachment with sampled or transfer", "transient with attachment usages only",
+    return field_error(name, "usage", "transient_attachment with sampled, storage or transfer", "transient with attachment usages only",
                        "drop transient: a transient image never has memory to sample or copy");
   }
   return Ok{};

@@ -356,6 +356,14 @@ void mark_written(const Buffer& buffer, uint64_t offset_B, uint64_t size_B, Writ
   buffer.memory()->contents().write({begin_B, begin_B + size_B}, kAllFields, writer);
 }
 
+void mark_level_written(const ImageView& view, Writer writer) {
+  const ImageViewCreateInfo& info = view.info();
+  const Image& image = *info.image;
+  const uint32_t layers = info.type == VK_IMAGE_VIEW_TYPE_3D ? image.layer_count(info.base_level) : info.layer_count;
+  const MemoryRange range = range_of(image, VK_IMAGE_ASPECT_COLOR_BIT, info.base_level, info.base_layer, layers);
+  image.contents().write(range, kAllFields, writer);
+}
+
 uint64_t content_version(const Image& image, const VkImageSubresourceRange& part) {
   uint64_t version = 0;
   for_each_range(image, part, [&](VkImageAspectFlagBits aspect, MemoryRange range) {

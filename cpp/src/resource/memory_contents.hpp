@@ -136,6 +136,8 @@ void mark_box_discarded(const Image& image, const ImageBox& box, const std::stri
 void mark_written(const Image& image, const VkImageSubresourceRange& part, Writer writer, const BlockSignatures* kept = nullptr);
 void mark_touched(const Image& image, const VkImageSubresourceRange& part, const BlockSignatures* kept = nullptr);
 void mark_discarded(const Image& image, const VkImageSubresourceRange& part, const std::string& reason);
+/// What a storage image is of a view: the first level, all layers or slices.
+void mark_level_written(const ImageView& view, Writer writer);
 void mark_written(const Buffer& buffer, uint64_t offset_B, uint64_t size_B, Writer writer);
 uint64_t content_version(const Image& image, const VkImageSubresourceRange& part);
 

@@ -1,11 +1,13 @@
 // resource/view_abi.cpp -- fills the structs through which generated code reads images and samplers.
 //
-// In: ImageView, Sampler. Out: shader::ImageViewAbi, shader::SamplerAbi.
+// In: ImageView, BufferView, Sampler. Out: shader::ImageViewAbi, shader::SamplerAbi.
 #include "resource/view_abi.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cassert>
+
+#include "vk/format.hpp"
 
 namespace tilegpu::resource {
 namespace {
@@ -27,7 +29,7 @@ VkImageAspectFlagBits sampled_aspect(VkImageAspectFlags aspects) {
 
 void fill_null_view_abi(shader::ImageViewAbi& abi) {
   abi = {};
-  for (shader::ViewLevel& level : abi.level) level = {kZeroTexel, 0, 1, 1, 0};
+  for (shader::ViewLevel& level : abi.level) level = {kZeroTexel, 0, 1, 1, 1};
   abi.level_count = abi.layer_count = abi.sample_count = 1;
   shader::fill_level_tables(abi);
 }
@@ -47,7 +49,8 @@ void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi) {
     const SubresourceLayout layout = image.layout(aspect, level, info.base_layer);
     assert(layout.row_pitch_B <= UINT32_MAX);  // 2^14 texels of 16 bytes
     abi.level[i] = {image.data() + layout.offset_B, static_cast<uint32_t>(layout.row_pitch_B), static_cast<int32_t>(layout.width_px),
-                    static_cast<int32_t>(layout.height_px), 0};
+                    static_cast<int32_t>(layout.height_px),
+                    info.type == VK_IMAGE_VIEW_TYPE_3D ? static_cast<int32_t>(image.layer_count(level)) : 1};
     abi.layer_pitch_B[i] = layout.size_B;
     abi.sample_pitch_B = layout.sample_pitch_B;
   }
@@ -55,6 +58,16 @@ void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi) {
   shader::fill_level_tables(abi);
   abi.layer_count = static_cast<int32_t>(info.layer_count);
   abi.sample_count = static_cast<int32_t>(image.sample_count());
+}
+
+void fill_view_abi(const BufferView& view, shader::ImageViewAbi& abi) {
+  const BufferViewCreateInfo& info = view.info();
+  const uint64_t texels = info.range_B / vk::find_format(info.format)->texel_B;
+  assert(texels >= 1 && texels <= kMaxTexelBufferElements);
+  abi = {};
+  for (shader::ViewLevel& level : abi.level) level = {info.buffer->data() + info.offset_B, 0, static_cast<int32_t>(texels), 1, 1};
+  abi.level_count = abi.layer_count = abi.sample_count = 1;
+  shader::fill_level_tables(abi);
 }
 
 void fill_null_sampler_abi(shader::SamplerAbi& abi) {

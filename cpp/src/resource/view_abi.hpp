@@ -19,6 +19,8 @@ void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi);
 void fill_null_view_abi(shader::ImageViewAbi& abi);
 /// `integer`: the view's format is UINT or SINT (or stencil), so that opaque border colours are integer ones.
 void fill_sampler_abi(const SamplerCreateInfo& info, bool integer, shader::SamplerAbi& abi);
+/// One row of texels.
+void fill_view_abi(const BufferView& view, shader::ImageViewAbi& abi);
 void fill_null_sampler_abi(shader::SamplerAbi& abi);
 
 }  // namespace tilegpu::resource

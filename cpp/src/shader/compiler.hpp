@@ -49,7 +49,17 @@ struct BufferSlot {
   DescriptorAddress at;
   bool operator==(const BufferSlot&) const = default;
 };
-enum TextureUse : uint8_t { kUseGradient = 1, kUseLod = 2, kUseFetch = 4, kUseGather = 8, kUseImplicit = 16 };
+enum TextureUse : uint8_t {
+  kUseGradient = 1,
+  kUseLod = 2,
+  kUseFetch = 4,
+  kUseGather = 8,
+  kUseImplicit = 16,
+  kUseStore = 32,
+  kUseAddress = 64,
+};
+/// Those of storage images and texel buffers alone: what they reach is written.
+inline constexpr uint8_t kUsesThatWrite = kUseStore | kUseAddress;
 struct TextureSlot {
   uint32_t image_set = 0, image_binding = 0;
   uint32_t sampler_set = 0, sampler_binding = 0;  // ~0u: the image alone is asked, for texels or its size
@@ -58,6 +68,7 @@ struct TextureSlot {
   bool combined = false;             // one variable for both
   DescriptorAddress image, sampler;  // of ImageDescriptor and SamplerDescriptor; combined: image is of CombinedDescriptor
   bool is_alone() const { return sampler_set == ~0u; }
+  bool is_written() const { return uses & kUsesThatWrite; }
   bool operator==(const TextureSlot&) const = default;
 };
 struct ResourceTable {
@@ -108,7 +119,7 @@ struct StageTraits {
   bool tile_crosses_lanes = false;  // what was read from the tile reaches neighbours: a derivative, a coordinate with a computed level
   bool crosses_lanes = false;       // derivatives, sampling with a computed level, subgroup operations: neighbours' values count
   bool lanes_alone = true;          // what lanes ask of their neighbours they can find out alone (pixel_slices.hpp)
-  std::vector<std::pair<uint32_t, uint32_t>> written_bindings;  // (set, binding) of storage buffers that stores and atomics reach
+  std::vector<std::pair<uint32_t, uint32_t>> written_bindings;  // (set, binding) that stores and atomics reach
   uint32_t instructions = 0;                                    // of the functions that the entry point reaches
   uint32_t private_memory_B = 0;                                // of VertexArgs/FragmentArgs::scratch, for N = kMaxLanes
   std::string side_effect_line;                                 // "file:line" of the first, for explanations
@@ -159,7 +170,8 @@ struct SamplerKey {
   SamplerCreateInfo sampler;  // bias, min_lod, max_lod, border are read at run time
 };
 struct SamplerFunctions {
-  const CodeSlot *gradient = nullptr, *lod = nullptr, *fetch = nullptr, *gather = nullptr, *implicit = nullptr;
+  const CodeSlot *gradient = nullptr, *lod = nullptr, *fetch = nullptr, *gather = nullptr, *implicit = nullptr,
+                 *store = nullptr, *address = nullptr;
 };
 
 /// The end of a packet: blend, logic op, masks, conversion, write to the tile. Reads FragmentArgs::color and live_coverage & alive.

@@ -11,7 +11,7 @@
 namespace tilegpu::vk {
 namespace {
 
-constexpr uint32_t kSampled = 1, kFilter = 2, kColor = 4, kBlend = 8, kVertex = 16;
+constexpr uint32_t kSampled = 1, kFilter = 2, kColor = 4, kBlend = 8, kVertex = 16, kStorage = 32;
 
 struct Row {
   VkFormat format;
@@ -27,13 +27,15 @@ constexpr uint32_t uses_of(Numeric numeric) {
   switch (numeric) {
     case Numeric::uint:
     case Numeric::sint:
-      return kSampled | kColor;
+      return kSampled | kColor | kStorage;
     case Numeric::uscaled:
     case Numeric::sscaled:
     case Numeric::none:
       return 0;
-    default:
+    case Numeric::srgb:  // what shaders store is never encoded
       return kSampled | kFilter | kColor | kBlend;
+    default:
+      return kSampled | kFilter | kColor | kBlend | kStorage;
   }
 }
 
@@ -173,6 +175,7 @@ constexpr FormatInfo info_of(const Row& row) {
   info.linear_filter = row.uses & kFilter;
   info.color_attachment = row.uses & kColor;
   info.blend = row.uses & kBlend;
+  info.storage = row.uses & kStorage;
   return info;
 }
 

@@ -30,7 +30,10 @@ struct FormatInfo {
   std::array<Component, 4> rgba{};  // in R, G, B, A order whatever the memory order
   uint8_t depth_bits = 0, stencil_bits = 0;
   bool vertex = false, sampled = false, linear_filter = false, color_attachment = false, blend = false;
+  bool storage = false;  // storage images, uniform and storage texel buffers
   bool is_depth_stencil() const { return depth_bits || stencil_bits; }
+  /// Shaders may do atomic operations on texels in images and texel buffers.
+  bool is_atomic() const { return format == VK_FORMAT_R32_UINT || format == VK_FORMAT_R32_SINT; }
   bool is_integer() const { return numeric == Numeric::uint || numeric == Numeric::sint; }
 };
 

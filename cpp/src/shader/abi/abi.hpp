@@ -37,10 +37,10 @@ struct ViewLevel {
   const uint8_t* data;  // layer 0, sample 0
   uint32_t row_pitch_B;
   int32_t width_px, height_px;
-  uint32_t _pad;
+  int32_t depth_px;  // slices of a 3D view, else 1
 };
 
-/// A sampled image view as code sees it; texel format is baked into the functions.
+/// A view of an image, or of a texel buffer, as code sees it; texel format is baked into the functions.
 struct ImageViewAbi {
   uint64_t layer_pitch_B[kMaxMipLevels + 1];  // per level
   ViewLevel level[kMaxMipLevels + 1];
@@ -115,6 +115,8 @@ struct TextureDescriptor {
   const CodeSlot* fetch;            // integer coordinates, no sampler
   const CodeSlot* gather;
   const CodeSlot* sample_implicit;  // the square of the longer computed derivative
+  const CodeSlot* store;            // storage images and texel buffers: writes
+  const CodeSlot* address;          // the same: where texels lie, for atomic operations
 };
 
 /// Different samplers in use at once, of a device: each has a number from 1 on, and each view a table by it of pages. With 0, no sampler,

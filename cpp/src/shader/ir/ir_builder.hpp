@@ -453,6 +453,13 @@ class Ir {
     assert(wide && type_of(index) == vec(i32, 16));
     return call_intrinsic("llvm.x86.avx512.permvar.si.512", {}, {load(vec(i32, 16), pointer, 64), index});
   }
+  /// One store for each lane of `mask`, at pointer + offsets[lane] (i64), in the order of the lanes.
+  void scatter(Value v, Value pointer, Value offsets, uint32_t align_B, Value mask) const {
+    const uint32_t n = lanes_of(v);
+    assert(type_of(pointer) == ptr && n > 1 && is_alignment(align_B) && is_mask(mask) && element_of(type_of(offsets)) == i64);
+    Value pointers = LLVMBuildGEP2(builder, i8, pointer, &offsets, 1, "");
+    call_intrinsic("llvm.masked.scatter", {type_of(v), vec(ptr, n)}, {v, pointers, c32(align_B), mask});
+  }
   /// Two neighbouring 32-bit words for each lane, by one 64-bit load. Offsets in units of 1 byte, or of 4 (i32, signed).
   std::pair<Value, Value> load_lane_pairs(Value pointer, Value offsets, uint32_t unit_B = 1) const {
     if (gathers_lanes(i64, offsets)) return gather_lane_pairs(pointer, offsets, unit_B);

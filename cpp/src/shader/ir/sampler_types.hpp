@@ -33,13 +33,23 @@ enum : uint32_t { descriptor, s, t, rho2, dref, layer, offset_x, offset_y, mask,
 namespace lod_arg {
 enum : uint32_t { descriptor, s, t, lod, dref, layer, r, offset_x, offset_y, mask, count };
 }
-/// x, y, layer, lod, sample: <N x i32>. Outside of the view: zero (alpha 1 where the format has none).
+/// x, y, layer (3D: the slice; cubes: the face), lod, sample: <N x i32>. Outside of the view: zero (alpha 1 where the format has none).
 namespace fetch_arg {
 enum : uint32_t { descriptor, x, y, layer, lod, sample, mask, count };
 }
 /// component: scalar i32, 0..3 (0 when comparing). The result's four values are the texels (i0 j1), (i1 j1), (i1 j0), (i0 j0).
 namespace gather_arg {
 enum : uint32_t { descriptor, s, t, dref, layer, r, offset_x, offset_y, component, mask, count };
+}
+
+/// x, y, layer (3D: the slice; cubes: the face), sample: <N x i32>; r, g, b, a: <N x float>, bit patterns for integer formats. Nothing is
+/// returned. Outside of the view nothing is written.
+namespace store_arg {
+enum : uint32_t { descriptor, x, y, layer, sample, r, g, b, a, mask, count };
+}
+/// The same coordinates. The result is <N x i64>: where the texels lie; 0 outside of the view, and for lanes that are not in the mask.
+namespace address_arg {
+enum : uint32_t { descriptor, x, y, layer, sample, mask, count };
 }
 
 /// { <N x float>, <N x float>, <N x float>, <N x float> }
@@ -76,6 +86,18 @@ inline Type gather_type(const Ir& ir) {
   const Type f = ir.vf32, i = ir.vi32;
   Type parameters[gather_arg::count] = {ir.ptr, f, f, f, f, f, i, i, ir.i32, ir.i32};
   return LLVMFunctionType(sampler_result_type(ir), parameters, gather_arg::count, 0);
+}
+
+inline Type store_type(const Ir& ir) {
+  const Type f = ir.vf32, i = ir.vi32;
+  Type parameters[store_arg::count] = {ir.ptr, i, i, i, i, f, f, f, f, ir.i32};
+  return LLVMFunctionType(LLVMVoidTypeInContext(ir.context), parameters, store_arg::count, 0);
+}
+
+inline Type address_type(const Ir& ir) {
+  const Type i = ir.vi32;
+  Type parameters[address_arg::count] = {ir.ptr, i, i, i, i, ir.i32};
+  return LLVMFunctionType(ir.vec(ir.i64), parameters, address_arg::count, 0);
 }
 
 /// Of a derivative (ds, dt; null: 1D), in texels of the view's level 0.

@@ -91,7 +91,7 @@ void tile_traits(const Module& m, StageTraits& t) {
       const bool any = std::any_of(operands.begin(), operands.end(), reached);
       switch (i.op) {
         case spv::OpImageRead:
-          reach(i.id);  // fragment shaders read no other images: storage images are refused
+          if (reads_attachment(m, i) || any) reach(i.id);
           break;
         case spv::OpStore:
         case spv::OpCopyMemory:
@@ -165,27 +165,34 @@ void fragment_builtins(StageTraits& t, uint32_t builtin, bool output) {
 
 void memory_traits(const Module& m, StageTraits& t) {
   std::set<uint32_t> written, read;
-  const auto storage_root = [&](uint32_t pointer) {
-    const spv::StorageClass storage = m.type(m.type_of(pointer)).storage;
-    if (storage != spv::StorageClassStorageBuffer && storage != spv::StorageClassUniform) return uint32_t{0};
-    const auto roots = resource_roots(m, pointer);
-    if (roots.empty()) return uint32_t{0};
+  // The storage buffers, storage images and texel buffers that a pointer or an image may be of; none: it is of other memory.
+  const auto storage_roots = [&](uint32_t id) {
+    const TypeInfo& type = m.type(m.type_of(id));
+    if (type.kind == Kind::image) return type.dim == spv::DimSubpassData ? std::vector<uint32_t>() : resource_roots(m, id);
+    if (type.storage == spv::StorageClassImage) return resource_roots(m, id);
+    if (type.storage != spv::StorageClassStorageBuffer && type.storage != spv::StorageClassUniform) return std::vector<uint32_t>();
+    std::vector<uint32_t> roots = resource_roots(m, id);
+    if (roots.empty() || type.storage == spv::StorageClassStorageBuffer) return roots;
     uint32_t block = m.pointee(roots[0]);
     while (m.type(block).kind == Kind::array) block = m.type(block).element;
-    return storage == spv::StorageClassStorageBuffer || m.decoration(block).buffer_block ? roots[0] : 0;
+    return m.decoration(block).buffer_block ? roots : std::vector<uint32_t>();
   };
   std::vector<uint32_t> atomic_ids;
-  const auto writes = [&](uint32_t pointer, const Instruction& i) {
-    const uint32_t root = storage_root(pointer);
-    if (!root) return;
-    written.insert(root);
+  const auto writes = [&](uint32_t id, const Instruction& i) {
+    const auto roots = storage_roots(id);
+    if (roots.empty()) return;
+    written.insert(roots.begin(), roots.end());
     if (!t.writes_memory) t.side_effect_line = m.source_of(i);
     t.writes_memory = true;
   };
+  const auto reads = [&](uint32_t id) {
+    const auto roots = storage_roots(id);
+    read.insert(roots.begin(), roots.end());
+  };
   each_instruction(m, [&](const Instruction& i) {
-    if (i.op == spv::OpStore || i.op == spv::OpCopyMemory) writes(m.operand(i, 0), i);
-    if (i.op == spv::OpLoad) read.insert(storage_root(m.operand(i, 0)));
-    if (i.op == spv::OpCopyMemory) read.insert(storage_root(m.operand(i, 1)));
+    if (i.op == spv::OpStore || i.op == spv::OpCopyMemory || i.op == spv::OpImageWrite) writes(m.operand(i, 0), i);
+    if ((i.op == spv::OpLoad && !holds_images(m, i.type)) || i.op == spv::OpImageRead) reads(m.operand(i, 0));
+    if (i.op == spv::OpCopyMemory) reads(m.operand(i, 1));
     if (is_atomic(i.op)) {
       if (i.op != spv::OpAtomicLoad) writes(m.operand(i, 0), i);
       if (i.id) atomic_ids.push_back(i.id);
@@ -198,7 +205,7 @@ void memory_traits(const Module& m, StageTraits& t) {
   });
   for (uint32_t root : written)
     t.written_bindings.emplace_back(m.decoration(root).set == kNone ? 0 : m.decoration(root).set, m.decoration(root).binding);
-  t.reads_written_memory = std::any_of(read.begin(), read.end(), [&](uint32_t id) { return id && written.count(id); });
+  t.reads_written_memory = std::any_of(read.begin(), read.end(), [&](uint32_t id) { return written.count(id) != 0; });
 }
 
 void merge(ResourceTable& table, const BufferSlot& s) {
@@ -253,8 +260,10 @@ struct TextureBuilder {
     for (uint32_t root : resource_roots(m, id)) {
       uint32_t type = m.pointee(root);
       while (m.type(type).kind == Kind::array) type = m.type(type).element;
-      if (m.type(type).kind == Kind::image && m.type(type).dim == spv::DimSubpassData) continue;
-      add(root, m.type(type).kind == Kind::sampled_image ? root : 0, uses);
+      const TypeInfo& info = m.type(type).kind == Kind::sampled_image ? m.type(m.type(type).element) : m.type(type);
+      if (info.kind == Kind::image && info.dim == spv::DimSubpassData) continue;
+      // A texel buffer has no sampler, however the shader declares it.
+      add(root, m.type(type).kind == Kind::sampled_image && info.dim != spv::DimBuffer ? root : 0, uses);
     }
   }
 };
@@ -295,7 +304,14 @@ Expected<ResourceTable> find_resources(const ShaderModule& module, const Special
         break;
       }
       case spv::OpImageFetch:
+      case spv::OpImageRead:
         builder.use(first, kUseFetch);
+        break;
+      case spv::OpImageWrite:
+        builder.use(first, kUseStore);
+        break;
+      case spv::OpImageTexelPointer:
+        builder.use(first, kUseAddress);
         break;
       case spv::OpImageGather:
       case spv::OpImageDrefGather:

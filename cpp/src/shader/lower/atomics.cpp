@@ -1,24 +1,37 @@
-// shader/lower/atomics.cpp -- atomic operations on storage buffers, lane after lane, atomic between threads.
+// shader/lower/atomics.cpp -- atomic operations on storage buffers, storage images and texel buffers, lane after lane, atomic between threads.
 //
 // In: OpAtomic*. Out: LLVM atomicrmw and cmpxchg; lanes that are inactive, dead or out of range read zero and change nothing.
 // Source: SPIR-V specification 1.6, section 3.32.18 "Atomic Instructions".
 #include "shader/lower/context.hpp"
 
 #include <cassert>
+#include <tuple>
 
 namespace tilegpu::shader {
 
+/// A lane's word in a buffer, and whether it is there (i1).
+std::pair<Value, Value> Lowering::atomic_word(const Pointer& p, const BufferAddress& a, uint32_t lane) const {
+  Value offset = p.offset_dynamic ? ir.add(ir.extract(p.offset_dynamic, lane), ir.c32(p.offset_B)) : ir.c32(p.offset_B);
+  Value at = ir.zext(offset, ir.i64);
+  // Misaligned words could be torn (and trap); a block's layout never has them.
+  Value aligned = ir.eq(ir.and_(offset, ir.c32(3)), ir.c32(0));
+  Value ok = ir.and_(aligned, ir.ule(ir.add(at, ir.c64(4)), ir.extract(a.size_B, lane)));
+  Value data = is_varying(a.data) ? LLVMBuildIntToPtr(ir.builder, ir.extract(a.data, lane), ir.ptr, "") : a.data;
+  return {ir.offset(data, at), ok};
+}
+
 Val Lowering::atomic(const Instruction& i) {
   const auto o = [&](uint32_t k) { return m.operand(i, k); };
-  Pointer p = pointer(o(0));
+  const Instruction* texel = m.find(o(0));
+  if (texel && texel->op != spv::OpImageTexelPointer) texel = nullptr;
+  const Pointer p = texel ? Pointer{} : pointer(o(0));
   Val none = i.type ? zero(i.type) : Val{};
-  const TypeInfo& target = m.type(p.type);
-  if (p.space != Pointer::Space::buffer || target.kind != Kind::integer) {
-    fail(op_name(i.op) + " is supported on 32-bit integers in storage buffers only");
+  const TypeInfo& target = m.type(m.type(m.type_of(o(0))).element);
+  if ((!texel && p.space != Pointer::Space::buffer) || target.kind != Kind::integer || target.width_bits != 32) {
+    fail(op_name(i.op) + " is supported on 32-bit integers in storage buffers, storage images and texel buffers only");
     return none;
   }
   if (slice && i.op != spv::OpAtomicLoad) return none;  // results of atomics are never used where a shader is sliced
-  const BufferAddress a = buffer_address(p);
   Value operand = nullptr, comparator = nullptr;
   LLVMAtomicRMWBinOp op = LLVMAtomicRMWBinOpAdd;
   switch (i.op) {
@@ -76,16 +89,19 @@ Val Lowering::atomic(const Instruction& i) {
   Value bits = ir.movemask(mask ? mask : ir.true_mask());
   Value result = alloca_of(ir.vi32, "atomic", ir.lanes * 4);
   ir.store(Ir::zero(ir.vi32), result, ir.lanes * 4);
+  const BufferAddress a = texel ? BufferAddress{} : buffer_address(p);
+  Value texels = texel ? texel_addresses(*texel, mask) : nullptr;
   for (uint32_t lane = 0; lane < ir.lanes; ++lane) {
-    Value offset = p.offset_dynamic ? ir.add(ir.extract(p.offset_dynamic, lane), ir.c32(p.offset_B)) : ir.c32(p.offset_B);
-    Value at = ir.zext(offset, ir.i64);
-    // Misaligned words could be torn (and trap); a block's layout never has them.
-    Value aligned = ir.eq(ir.and_(offset, ir.c32(3)), ir.c32(0));
-    Value ok = ir.and_(aligned, ir.ule(ir.add(at, ir.c64(4)), ir.extract(a.size_B, lane)));
-    ok = ir.and_(ok, ir.ne(ir.and_(bits, ir.c32(1u << lane)), ir.c32(0)));
+    Value address, ok;
+    if (texel) {
+      Value number = ir.extract(texels, lane);  // of lanes outside of the mask 0 too
+      ok = ir.ne(number, ir.c64(0)), address = LLVMBuildIntToPtr(ir.builder, number, ir.ptr, "");
+    } else {
+      std::tie(address, ok) = atomic_word(p, a, lane);
+      ok = ir.and_(ok, ir.ne(ir.and_(bits, ir.c32(1u << lane)), ir.c32(0)));
+    }
     ir.if_then(ok, [&] {
-      Value data = is_varying(a.data) ? LLVMBuildIntToPtr(ir.builder, ir.extract(a.data, lane), ir.ptr, "") : a.data;
-      Value address = ir.offset(data, at), old;
+      Value old;
       if (is_load) {
         old = ir.load(ir.i32, address, 4);
         LLVMSetOrdering(old, LLVMAtomicOrderingMonotonic);

@@ -7,7 +7,7 @@
 //   control_flow            masks, selections, switches, loops, calls, OpPhi
 //   instructions            dispatch; alu, composites, matrices, derivatives, glsl450: arithmetic
 //   pointers                access chains; variables, buffers, atomics: memory
-//   image                   textures; inputs: interpolation
+//   image                   images and textures; inputs: interpolation
 //   vertex, fragment, blocks   entry points
 #pragma once
 
@@ -300,6 +300,7 @@ struct Lowering {
   Val load_buffer(const Pointer& p);
   void store_buffer(const Pointer& p, const Val& v);
   Val atomic(const Instruction& i);
+  std::pair<Value, Value> atomic_word(const Pointer& p, const BufferAddress& a, uint32_t lane) const;
   Val array_length_of(const Instruction& i);
   const BufferSlot* buffer_slot(uint32_t variable) const;
   Value element_address(Value first, Value element, uint32_t count, uint32_t stride_B) const;
@@ -307,6 +308,8 @@ struct Lowering {
 
   // -- image.cpp --------------------------------------------------------------------------------------------------------------------
   bool image(const Instruction& i);
+  /// Of an OpImageTexelPointer, for the lanes in `mask` (null: all): <N x i64>, 0 where no texel is.
+  Value texel_addresses(const Instruction& i, Value mask);
   ImageValue image_value(uint32_t id);
 
  private:

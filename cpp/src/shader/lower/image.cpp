@@ -1,10 +1,12 @@
-// shader/lower/image.cpp -- textures: sampling, fetches, gathers and queries through TextureDescriptor.
+// shader/lower/image.cpp -- images: sampling, fetches, gathers, queries, reads, writes and addresses of texels through TextureDescriptor.
 //
 // In: OpImage*, the memory of the bound sets. Out: calls of the sampler functions with N lanes in registers. Implicit LOD becomes gradients
 // within the quad; in vertex shaders it is level 0. Indices into descriptor arrays that differ between lanes are served one distinct value
-// at a time. Source: Vulkan specification, "Image Operations" (Projection, Derivative Image Operations, Image Queries); sampler_types.hpp.
+// at a time. What is written: by lanes that are active and alive. Source: Vulkan specification, "Image Operations" (Projection, Derivative
+// Image Operations, Image Queries), "Texel Output Operations"; sampler_types.hpp.
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "shader/ir/math.hpp"
 #include "shader/ir/sampler_types.hpp"
@@ -52,9 +54,13 @@ struct ImageBuilder {
   uint32_t o(uint32_t k) const { return l.m.operand(i, k); }
   Value float_lanes(Value v) const { return l.vary(v); }
   bool select_image(uint32_t id);
+  bool select_type();
   const TextureSlot* slot() const;
   Value descriptor_index();
   Value descriptor(Value index) const;
+  /// `one` with each distinct index of the lanes in `mask` (null: all), and bits for the lanes that have it. Results of these types.
+  std::vector<Value> each_descriptor(Value mask, const std::vector<Type>& results,
+                                     const std::function<std::vector<Value>(Value index, Value bits)>& one);
   /// `complete`: fills in what depends on the descriptor, or null.
   std::vector<Value> call(Type function, size_t offset_B, std::vector<Value> arguments, uint32_t mask_index,
                           const std::function<void(std::vector<Value>&)>& complete = nullptr);
@@ -63,7 +69,14 @@ struct ImageBuilder {
   Val coordinate(uint32_t id, bool projected, Value& dref);
   void sample();
   void sample_implicit(const Val& c, const Operands& ops, Value layer, Value compare, bool compares);
-  void fetch();
+  struct Texel {
+    Value x, y, layer;
+  };
+  bool has_layer() const { return type.arrayed || type.dim == spv::Dim3D || type.dim == spv::DimCube; }
+  std::optional<Texel> texel(uint32_t coordinate, const Operands& ops);
+  void fetch(uint32_t operands);
+  void write();
+  Value addresses(uint32_t sample, Value mask);
   void gather();
   void query();
   void query_lod();
@@ -71,16 +84,21 @@ struct ImageBuilder {
 
 bool ImageBuilder::select_image(uint32_t id) {
   image = l.image_value(id);
-  if (!image.image) return false;
+  return image.image && select_type();
+}
+
+bool ImageBuilder::select_type() {
   uint32_t t = l.m.pointee(image.image);
   while (l.m.type(t).kind == Kind::array) t = l.m.type(t).element;
   if (l.m.type(t).kind == Kind::sampled_image) t = l.m.type(t).element;
   type = l.m.type(t);
-  if (type.kind != Kind::image || (type.dim != spv::Dim1D && type.dim != spv::Dim2D && type.dim != spv::DimCube)) {
-    l.unsupported("textures of dimension " + dim_name(type.dim) + " are not supported; use 1D, 2D, cube or arrays of them");
-    return false;
-  }
-  return true;
+  const bool samples = i.op >= spv::OpImageSampleImplicitLod && i.op <= spv::OpImageSampleProjDrefExplicitLod;
+  const bool known = type.dim == spv::Dim1D || type.dim == spv::Dim2D || type.dim == spv::DimCube ||
+                     (!samples && (type.dim == spv::Dim3D || type.dim == spv::DimBuffer));
+  if (type.kind == Kind::image && known) return true;
+  l.unsupported("textures of dimension " + dim_name(type.dim) + " are not supported" +
+                (samples ? " by sampling; use 1D, 2D, cube or arrays of them" : ""));
+  return false;
 }
 
 const TextureSlot* ImageBuilder::slot() const {
@@ -139,29 +157,17 @@ Value ImageBuilder::descriptor(Value index) const {
   return ir.constant_field(ir.ptr, ir.offset(page, ir.zext(entry_B, ir.i64)), 0, 8);
 }
 
-/// Four vectors of bits as floats. arguments[0] (descriptor) and the mask are filled in here.
-std::vector<Value> ImageBuilder::call(Type function, size_t offset_B, std::vector<Value> arguments, uint32_t mask_index,
-                                      const std::function<void(std::vector<Value>&)>& complete) {
+std::vector<Value> ImageBuilder::each_descriptor(Value mask, const std::vector<Type>& types,
+                                                 const std::function<std::vector<Value>(Value, Value)>& one) {
   Value index = descriptor_index();
-  const auto one = [&](Value at, Value mask) {
-    arguments[0] = descriptor(at), arguments[mask_index] = mask;
-    if (complete) complete(arguments);
-    Value r = call_sampler(ir, function, offset_B, arguments.data(), static_cast<uint32_t>(arguments.size()), l.slice);
-    if (offset_B == offsetof(TextureDescriptor, sample_gradient) || offset_B == offsetof(TextureDescriptor, sample_lod) ||
-        offset_B == offsetof(TextureDescriptor, sample_implicit))
-      mark_alpha_optional(ir, r, mask_index);
-    std::vector<Value> texel;
-    for (uint32_t k = 0; k < 4; ++k) texel.push_back(ir.extract_value(r, k));
-    return texel;
-  };
-  Value wanted = l.exec ? ir.movemask(l.exec) : ir.c32(ir.lanes == 32 ? ~0u : (1u << ir.lanes) - 1);
+  Value wanted = mask ? ir.movemask(mask) : ir.c32(ir.lanes == 32 ? ~0u : (1u << ir.lanes) - 1);
   if (!Lowering::is_varying(index)) return one(index, wanted);
   // Waterfall: the first lane's descriptor for all lanes that share it, until none is left.
   Value rest = l.alloca_of(ir.i32, "rest", 4), indices = l.alloca_of(ir.vi32, "indices", 4 * ir.lanes);
   std::vector<Value> results;
-  for (uint32_t k = 0; k < 4; ++k) {
-    results.push_back(l.alloca_of(ir.vf32, "texel", 4 * ir.lanes));
-    ir.store(Ir::zero(ir.vf32), results[k], 4 * ir.lanes);
+  for (size_t k = 0; k < types.size(); ++k) {
+    results.push_back(l.alloca_of(types[k], "texel", 4 * ir.lanes));
+    ir.store(Ir::zero(types[k]), results[k], 4 * ir.lanes);
   }
   ir.store(wanted, rest, 4);
   ir.store(index, indices, 4 * ir.lanes);
@@ -175,14 +181,31 @@ std::vector<Value> ImageBuilder::call(Type function, size_t offset_B, std::vecto
   Value chosen = ir.load(ir.i32, ir.offset(indices, ir.shl(ir.zext(lane, ir.i64), 2)), 4);
   Value same = ir.eq(index, ir.splat(chosen));
   const auto texel = one(chosen, ir.and_(ir.movemask(same), left));
-  for (uint32_t k = 0; k < 4; ++k)
-    ir.store(ir.select(same, texel[k], ir.load(ir.vf32, results[k], 4 * ir.lanes)), results[k], 4 * ir.lanes);
+  assert(texel.size() == types.size());
+  for (size_t k = 0; k < types.size(); ++k)
+    ir.store(ir.select(same, texel[k], ir.load(types[k], results[k], 4 * ir.lanes)), results[k], 4 * ir.lanes);
   ir.store(ir.and_(left, ir.not_(ir.movemask(same))), rest, 4);
   ir.br(check);
   ir.at(done);
   std::vector<Value> merged;
-  for (Value r : results) merged.push_back(ir.load(ir.vf32, r, 4 * ir.lanes));
+  for (size_t k = 0; k < types.size(); ++k) merged.push_back(ir.load(types[k], results[k], 4 * ir.lanes));
   return merged;
+}
+
+/// Four vectors of bits as floats. arguments[0] (descriptor) and the mask are filled in here.
+std::vector<Value> ImageBuilder::call(Type function, size_t offset_B, std::vector<Value> arguments, uint32_t mask_index,
+                                      const std::function<void(std::vector<Value>&)>& complete) {
+  return each_descriptor(l.exec, {ir.vf32, ir.vf32, ir.vf32, ir.vf32}, [&](Value at, Value mask) {
+    arguments[0] = descriptor(at), arguments[mask_index] = mask;
+    if (complete) complete(arguments);
+    Value r = call_sampler(ir, function, offset_B, arguments.data(), static_cast<uint32_t>(arguments.size()), l.slice);
+    if (offset_B == offsetof(TextureDescriptor, sample_gradient) || offset_B == offsetof(TextureDescriptor, sample_lod) ||
+        offset_B == offsetof(TextureDescriptor, sample_implicit))
+      mark_alpha_optional(ir, r, mask_index);
+    std::vector<Value> texel;
+    for (uint32_t k = 0; k < 4; ++k) texel.push_back(ir.extract_value(r, k));
+    return texel;
+  });
 }
 
 void ImageBuilder::finish(const std::vector<Value>& texel, bool single) {
@@ -289,18 +312,60 @@ void ImageBuilder::sample_implicit(const Val& c, const Operands& ops, Value laye
   finish(call(sample_implicit_type(ir), offsetof(TextureDescriptor, sample_implicit), a, implicit_arg::mask, complete), compares);
 }
 
-void ImageBuilder::fetch() {
-  const Operands ops = read_operands(l.m, i, 2);
-  const Val c = l.value(o(1));
-  const uint32_t axes = type.dim == spv::Dim1D ? 1 : 2;
-  if (c.c.size() < axes + type.arrayed) return l.fail("a texel coordinate has too few components");
+/// Integer coordinates: of 3D images the third is the slice, of cubes that are stored to the face (of arrays: 6 times the cube more).
+std::optional<ImageBuilder::Texel> ImageBuilder::texel(uint32_t coordinate, const Operands& ops) {
+  const Val c = l.value(coordinate);
+  const uint32_t axes = type.dim == spv::Dim1D || type.dim == spv::DimBuffer ? 1 : 2;
+  if (c.c.size() < axes + has_layer()) {
+    l.fail("a texel coordinate has too few components");
+    return std::nullopt;
+  }
+  const auto moved = [&](uint32_t axis) { return ir.add(l.vary(c.c[axis]), l.vary(fixed_offset(ops, axis))); };
+  return Texel{moved(0), axes > 1 ? moved(1) : ir.ik(0), !has_layer() ? ir.ik(0) : type.dim == spv::Dim3D ? moved(2) : l.vary(c.c[axes])};
+}
+
+/// OpImageFetch and OpImageRead. `operands`: where the optional ones begin.
+void ImageBuilder::fetch(uint32_t operands) {
+  const Operands ops = read_operands(l.m, i, operands);
+  const auto at = texel(o(1), ops);
+  if (!at) return;
   std::vector<Value> a(fetch_arg::count, ir.ik(0));
-  a[fetch_arg::x] = ir.add(l.vary(c.c[0]), l.vary(fixed_offset(ops, 0)));
-  if (axes > 1) a[fetch_arg::y] = ir.add(l.vary(c.c[1]), l.vary(fixed_offset(ops, 1)));
-  if (type.arrayed) a[fetch_arg::layer] = l.vary(c.c[axes]);
+  a[fetch_arg::x] = at->x, a[fetch_arg::y] = at->y, a[fetch_arg::layer] = at->layer;
   if (ops.lod) a[fetch_arg::lod] = l.vary(l.scalar(ops.lod));
   if (ops.sample) a[fetch_arg::sample] = l.vary(l.scalar(ops.sample));
   finish(call(fetch_type(ir), offsetof(TextureDescriptor, fetch), a, fetch_arg::mask), false);
+}
+
+/// OpImageWrite: image, coordinate, texel.
+void ImageBuilder::write() {
+  if (l.slice) return;
+  const Operands ops = read_operands(l.m, i, 3);
+  const auto at = texel(o(1), ops);
+  if (!at) return;
+  const Val value = l.value(o(2));
+  std::vector<Value> a(store_arg::count, ir.ik(0));
+  a[store_arg::x] = at->x, a[store_arg::y] = at->y, a[store_arg::layer] = at->layer;
+  if (ops.sample) a[store_arg::sample] = l.vary(l.scalar(ops.sample));
+  for (uint32_t k = 0; k < 4; ++k) a[store_arg::r + k] = k < value.c.size() ? ir.as_float(l.vary(value.c[k])) : ir.fk(0);
+  each_descriptor(l.write_mask(), {}, [&](Value index, Value mask) {
+    a[0] = descriptor(index), a[store_arg::mask] = mask;
+    call_sampler(ir, store_type(ir), offsetof(TextureDescriptor, store), a.data(), store_arg::count, false);
+    return std::vector<Value>();
+  });
+}
+
+/// Of OpImageTexelPointer: image, coordinate, sample. <N x i64>, 0 where nothing is.
+Value ImageBuilder::addresses(uint32_t sample, Value mask) {
+  const auto at = texel(o(1), {});
+  if (!at) return Ir::zero(ir.vec(ir.i64));
+  std::vector<Value> a(address_arg::count, ir.ik(0));
+  a[address_arg::x] = at->x, a[address_arg::y] = at->y, a[address_arg::layer] = at->layer;
+  a[address_arg::sample] = l.vary(l.scalar(sample));
+  return each_descriptor(mask, {ir.vec(ir.i64)}, [&](Value index, Value bits) {
+    a[0] = descriptor(index), a[address_arg::mask] = bits;
+    return std::vector<Value>{
+        call_sampler(ir, address_type(ir), offsetof(TextureDescriptor, address), a.data(), address_arg::count, false)};
+  })[0];
 }
 
 void ImageBuilder::gather() {
@@ -352,7 +417,9 @@ void ImageBuilder::query() {
     Value safe = ir.select(inside, lod, ir.c32(0));
     Value entry = ir.offset(view, ir.add(ir.mul(ir.zext(safe, ir.i64), ir.c64(sizeof(ViewLevel))), ir.c64(offsetof(ImageViewAbi, level))));
     r.push_back(ir.select(inside, ir.field(ir.i32, entry, offsetof(ViewLevel, width_px)), ir.c32(0)));
-    if (type.dim != spv::Dim1D) r.push_back(ir.select(inside, ir.field(ir.i32, entry, offsetof(ViewLevel, height_px)), ir.c32(0)));
+    const auto size = [&](size_t offset_B) { r.push_back(ir.select(inside, ir.field(ir.i32, entry, offset_B), ir.c32(0))); };
+    if (type.dim != spv::Dim1D && type.dim != spv::DimBuffer) size(offsetof(ViewLevel, height_px));
+    if (type.dim == spv::Dim3D) size(offsetof(ViewLevel, depth_px));
     if (type.arrayed) {
       Value layers = ir.field(ir.i32, view, offsetof(ImageViewAbi, layer_count));
       r.push_back(type.dim == spv::DimCube ? LLVMBuildUDiv(ir.builder, layers, ir.c32(6), "") : layers);
@@ -406,6 +473,15 @@ void ImageBuilder::query_lod() {
 
 }  // namespace
 
+Value Lowering::texel_addresses(const Instruction& i, Value mask) {
+  assert(i.op == spv::OpImageTexelPointer);
+  const Pointer p = pointer(m.operand(i, 0));
+  ImageBuilder b{*this, i};
+  b.image.image = p.resource, b.image.image_element = p.element;
+  if (p.space != Pointer::Space::resource || !b.select_type()) return Ir::zero(ir.vec(ir.i64));
+  return b.addresses(m.operand(i, 2), mask);
+}
+
 ImageValue Lowering::image_value(uint32_t id) {
   const auto known_value = [&](ImageValue& v) {
     const auto known = frame().images.find(id);
@@ -456,11 +532,18 @@ bool Lowering::image(const Instruction& i) {
       return true;
     }
     case spv::OpImageRead:
-      if (read_attachment) {
+      if (reads_attachment(m, i)) {
+        if (!read_attachment) return false;
         define(i.id, read_attachment(i));
-        return true;
+      } else if (ImageBuilder b{*this, i}; b.select_image(first)) {
+        b.fetch(2);
       }
-      return false;
+      return true;
+    case spv::OpImageWrite:
+      if (ImageBuilder b{*this, i}; b.select_image(first)) b.write();
+      return true;
+    case spv::OpImageTexelPointer:
+      return true;  // made by the atomic operation
     default:
       break;
   }
@@ -478,7 +561,7 @@ bool Lowering::image(const Instruction& i) {
       if (b.select_image(first)) b.sample();
       return true;
     case spv::OpImageFetch:
-      if (b.select_image(first)) b.fetch();
+      if (b.select_image(first)) b.fetch(2);
       return true;
     case spv::OpImageGather:
     case spv::OpImageDrefGather:

@@ -22,7 +22,7 @@ consteval size_t fields_of() {
     return sizeof...(Given);
 }
 // A field that is not in the lists below would come back with its default.
-static_assert(fields_of<ReflectedType>() == 13 && fields_of<ReflectedType::Member>() == 3 && fields_of<ReflectedVariable>() == 5);
+static_assert(fields_of<ReflectedType>() == 14 && fields_of<ReflectedType::Member>() == 3 && fields_of<ReflectedVariable>() == 5);
 static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant>() == 4 && fields_of<Reflection>() == 8);
 static_assert(fields_of<StageTraits>() == 34 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 5);
 static_assert(fields_of<BufferSlot>() == 6 && fields_of<TextureSlot>() == 10 && fields_of<ResourceTable>() == 2);
@@ -137,7 +137,7 @@ void fields(A& archive, ReflectedType& t) {
   archive.number(t.rows), archive.number(t.columns), archive.number(t.array_length);
   archive.number(t.array_stride_B), archive.number(t.matrix_stride_B), archive.number(t.size_B);
   archive.flag(t.row_major), archive.flag(t.multisampled), archive.flag(t.depth_compare);
-  archive.enumerator(t.dim, VK_IMAGE_VIEW_TYPE_CUBE_ARRAY);
+  archive.enumerator(t.dim, VK_IMAGE_VIEW_TYPE_CUBE_ARRAY), archive.enumerator(t.format, VK_FORMAT_B10G11R11_UFLOAT_PACK32);
   list_of(archive, t.members);
   archive.leave();
 }

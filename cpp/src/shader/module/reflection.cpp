@@ -17,6 +17,7 @@ constexpr uint64_t kMaxReflectedMembers = 65536;
 VkImageViewType view_type(const TypeInfo& image) {
   switch (image.dim) {
     case spv::Dim1D:
+    case spv::DimBuffer:
       return image.arrayed ? VK_IMAGE_VIEW_TYPE_1D_ARRAY : VK_IMAGE_VIEW_TYPE_1D;
     case spv::Dim3D:
       return VK_IMAGE_VIEW_TYPE_3D;
@@ -24,6 +25,57 @@ VkImageViewType view_type(const TypeInfo& image) {
       return image.arrayed ? VK_IMAGE_VIEW_TYPE_CUBE_ARRAY : VK_IMAGE_VIEW_TYPE_CUBE;
     default:
       return image.arrayed ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D;
+  }
+}
+
+/// "Compatibility Between SPIR-V Image Formats And Vulkan Formats".
+VkFormat format_of(spv::ImageFormat format) {
+  switch (format) {
+#define TILEGPU_ROW(spirv, vulkan)  \
+  case spv::ImageFormat##spirv: \
+    return VK_FORMAT_##vulkan;
+    TILEGPU_ROW(Rgba32f, R32G32B32A32_SFLOAT)
+    TILEGPU_ROW(Rgba16f, R16G16B16A16_SFLOAT)
+    TILEGPU_ROW(R32f, R32_SFLOAT)
+    TILEGPU_ROW(Rgba8, R8G8B8A8_UNORM)
+    TILEGPU_ROW(Rgba8Snorm, R8G8B8A8_SNORM)
+    TILEGPU_ROW(Rg32f, R32G32_SFLOAT)
+    TILEGPU_ROW(Rg16f, R16G16_SFLOAT)
+    TILEGPU_ROW(R11fG11fB10f, B10G11R11_UFLOAT_PACK32)
+    TILEGPU_ROW(R16f, R16_SFLOAT)
+    TILEGPU_ROW(Rgba16, R16G16B16A16_UNORM)
+    TILEGPU_ROW(Rgb10A2, A2B10G10R10_UNORM_PACK32)
+    TILEGPU_ROW(Rg16, R16G16_UNORM)
+    TILEGPU_ROW(Rg8, R8G8_UNORM)
+    TILEGPU_ROW(R16, R16_UNORM)
+    TILEGPU_ROW(R8, R8_UNORM)
+    TILEGPU_ROW(Rgba16Snorm, R16G16B16A16_SNORM)
+    TILEGPU_ROW(Rg16Snorm, R16G16_SNORM)
+    TILEGPU_ROW(Rg8Snorm, R8G8_SNORM)
+    TILEGPU_ROW(R16Snorm, R16_SNORM)
+    TILEGPU_ROW(R8Snorm, R8_SNORM)
+    TILEGPU_ROW(Rgba32i, R32G32B32A32_SINT)
+    TILEGPU_ROW(Rgba16i, R16G16B16A16_SINT)
+    TILEGPU_ROW(Rgba8i, R8G8B8A8_SINT)
+    TILEGPU_ROW(R32i, R32_SINT)
+    TILEGPU_ROW(Rg32i, R32G32_SINT)
+    TILEGPU_ROW(Rg16i, R16G16_SINT)
+    TILEGPU_ROW(Rg8i, R8G8_SINT)
+    TILEGPU_ROW(R16i, R16_SINT)
+    TILEGPU_ROW(R8i, R8_SINT)
+    TILEGPU_ROW(Rgba32ui, R32G32B32A32_UINT)
+    TILEGPU_ROW(Rgba16ui, R16G16B16A16_UINT)
+    TILEGPU_ROW(Rgba8ui, R8G8B8A8_UINT)
+    TILEGPU_ROW(R32ui, R32_UINT)
+    TILEGPU_ROW(Rgb10a2ui, A2B10G10R10_UINT_PACK32)
+    TILEGPU_ROW(Rg32ui, R32G32_UINT)
+    TILEGPU_ROW(Rg16ui, R16G16_UINT)
+    TILEGPU_ROW(Rg8ui, R8G8_UINT)
+    TILEGPU_ROW(R16ui, R16_UINT)
+    TILEGPU_ROW(R8ui, R8_UINT)
+#undef TILEGPU_ROW
+    default:
+      return VK_FORMAT_UNDEFINED;
   }
 }
 
@@ -45,6 +97,7 @@ struct Reflector {
     type.multisampled = image.multisampled;
     type.depth_compare = image.depth;
     type.base = base_of(module.type(image.element));
+    type.format = image.sampled == 2 ? format_of(image.format) : VK_FORMAT_UNDEFINED;
   }
 
   /// Bytes of `count` elements; elements that overlap (strange modules have such strides) still end inside.

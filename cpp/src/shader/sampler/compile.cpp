@@ -1,5 +1,5 @@
-// shader/sampler/compile.cpp -- compile_sampler: the functions sample_gradient, sample_implicit, sample_lod, fetch and gather of one (view,
-// sampler) pair.
+// shader/sampler/compile.cpp -- compile_sampler: the functions sample_gradient, sample_implicit, sample_lod and gather of one (view, sampler)
+// pair; those by integer coordinates are in storage.cpp.
 //
 // In: SamplerKey. Out: machine code with the types of sampler_types.hpp. With AVX-512 lanes of most views have levels of their own
 // (levels_by_lane). Else they are served in groups that share a level (and magnified or not): nearly always one group, so that level data
@@ -298,43 +298,6 @@ void SamplerFunctionBuilder::lod() {
   sample(parameter(fn, s), parameter(fn, t), nullptr, [&] { return choose_level(c, lambda); }, nullptr, parameter(fn, mask));
 }
 
-void SamplerFunctionBuilder::fetch() {
-  using namespace fetch_arg;
-  load_context(parameter(fn, descriptor), nullptr);
-  Value x = parameter(fn, fetch_arg::x), y = plan.one_dimensional ? ir.ik(0) : parameter(fn, fetch_arg::y),
-        level_index = parameter(fn, fetch_arg::lod);
-  Value valid = ir.ult(level_index, ir.splat(c.level_count));
-  if (plan.key.multisampled) level_index = ir.ik(0), valid = ir.true_mask();
-  if (plan.array || plan.cube) {
-    Value layer_argument = parameter(fn, fetch_arg::layer);
-    Value count = ir.splat(ir.smax(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, layer_count)), ir.c32(1)));
-    valid = ir.and_(valid, ir.ult(layer_argument, count));
-    c.layer = ir.select(ir.ult(layer_argument, count), layer_argument, ir.ik(0));
-  }
-  Value safe_level = ir.select(valid, level_index, ir.ik(0));
-  Value lanes_wanted = ir.and_(parameter(fn, mask), ir.c32((1u << ir.lanes) - 1));
-  finish(unpack(each_group(safe_level, lanes_wanted, false, [&](Value group_level, Value, Value) {
-    const Level level = load_level(c, group_level);
-    Value inside = ir.and_(valid, ir.and_(ir.ult(x, ir.splat(level.width)), ir.ult(y, ir.splat(level.height))));
-    Value offset = level.layer_offset;
-    if (plan.cube) {
-      Value pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(group_level, ir.i64), 3)), 8);
-      offset = ir.mul(ir.zext(c.layer, ir.i64), ir.splat(pitch));
-    }
-    if (plan.key.multisampled) {
-      Value sample_index = parameter(fn, fetch_arg::sample);
-      Value in_range = ir.ult(sample_index, ir.splat(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, sample_count))));
-      inside = ir.and_(inside, in_range);
-      Value pitch = ir.field(ir.i64, c.view, offsetof(ImageViewAbi, sample_pitch_B), 8);
-      Value of_sample = ir.mul(ir.zext(ir.select(in_range, sample_index, ir.ik(0)), ir.i64), ir.splat(pitch));
-      offset = offset ? ir.add(offset, of_sample) : of_sample;
-    }
-    std::vector<Value> loaded = pack(load_texel(c, level, ir.select(inside, x, ir.ik(0)), ir.select(inside, y, ir.ik(0)), offset));
-    for (Value& v : loaded) v = ir.select(inside, v, ir.fk(0));
-    return loaded;
-  })));
-}
-
 void SamplerFunctionBuilder::gather() {
   using namespace gather_arg;
   load_context(parameter(fn, descriptor), parameter(fn, layer));
@@ -370,7 +333,7 @@ CodeKey code_key(const SamplerPlan& plan, TextureUse use) {
   CodeKey code("sampler");
   const SamplerKey& k = plan.key;
   const SamplerCreateInfo& s = k.sampler;
-  const bool sampled = use == kUseGradient || use == kUseLod || use == kUseImplicit, filtered = use != kUseFetch;
+  const bool sampled = use == kUseGradient || use == kUseLod || use == kUseImplicit, filtered = sampled || use == kUseGather;
   // Only what reaches the function's code, in a canonical form.
   const uint32_t fields[] = {static_cast<uint32_t>(use),
                              static_cast<uint32_t>(k.format),
@@ -418,9 +381,12 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
     case VK_IMAGE_VIEW_TYPE_CUBE_ARRAY:
       plan.cube = plan.array = true;
       break;
+    case VK_IMAGE_VIEW_TYPE_3D:
+      plan.volume = true;
+      break;
     default:
       return Error{VK_ERROR_FEATURE_NOT_PRESENT,
-                   "sampler: view type " + std::to_string(key.dim) + "; allowed are 1D, 2D, cube and arrays of them"};
+                   "sampler: view type " + std::to_string(key.dim) + "; allowed are 1D, 2D, 3D, cube and arrays of them"};
   }
   const vk::FormatInfo& f = *plan.format;
   plan.texel_B = f.texel_B;
@@ -494,7 +460,9 @@ Expected<SamplerFunctions> compile_null_sampler(Jit& jit) {
                                   {kUseLod, sample_lod_type, &functions.lod},
                                   {kUseFetch, fetch_type, &functions.fetch},
                                   {kUseGather, gather_type, &functions.gather},
-                                  {kUseImplicit, sample_implicit_type, &functions.implicit}};
+                                  {kUseImplicit, sample_implicit_type, &functions.implicit},
+                                  {kUseStore, store_type, &functions.store},
+                                  {kUseAddress, address_type, &functions.address}};
   for (const Operation& operation : operations) {
     CodeKey key("null sampler");
     key.add(static_cast<uint32_t>(operation.use));
@@ -502,7 +470,11 @@ Expected<SamplerFunctions> compile_null_sampler(Jit& jit) {
       Ir ir(module, lanes);
       Value fn = ir.function(name, type(ir));
       ir.at(ir.block(fn, "entry"));
-      LLVMBuildRet(ir.builder, LLVMConstNull(sampler_result_type(ir)));
+      const Type result = LLVMGetReturnType(type(ir));
+      if (result == ir.void_type)
+        LLVMBuildRetVoid(ir.builder);
+      else
+        LLVMBuildRet(ir.builder, LLVMConstNull(result));
       return Ok{};
     });
     if (!code) return code.error();
@@ -515,8 +487,15 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
   Expected<SamplerPlan> plan = make_sampler_plan(key);
   if (!plan) return plan.error();
   const uint32_t lanes = jit.lanes();
-  if ((uses & ~kUseFetch) && !key.has_sampler)
+  constexpr uint8_t kByCoordinates = kUseFetch | kUsesThatWrite;
+  if ((uses & ~kByCoordinates) && !key.has_sampler)
     return Error{VK_ERROR_UNKNOWN, "sampler: sampling needs a sampler, and the descriptor has none"};
+  if ((uses & ~kByCoordinates) && plan->volume)
+    return Error{VK_ERROR_FEATURE_NOT_PRESENT, "sampler: views of type 3D are fetched, read and written, not sampled"};
+  const bool writes = (uses & kUseStore && !plan->format->storage) || (uses & kUseAddress && !plan->format->is_atomic());
+  if (writes)
+    return Error{VK_ERROR_FORMAT_NOT_SUPPORTED, std::string("storage: format ") + plan->format->name +
+                                                    (uses & kUseStore ? " can't be stored to" : " has no atomic operations")};
   auto make = [&](TextureUse use, Type (*type)(const Ir&), void (SamplerFunctionBuilder::*emit)()) {
     return jit.function(
         code_key(*plan, use),
@@ -542,7 +521,9 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
                        {kUseLod, sample_lod_type, &SamplerFunctionBuilder::lod, &functions.lod},
                        {kUseFetch, fetch_type, &SamplerFunctionBuilder::fetch, &functions.fetch},
                        {kUseGather, gather_type, &SamplerFunctionBuilder::gather, &functions.gather},
-                       {kUseImplicit, sample_implicit_type, &SamplerFunctionBuilder::implicit, &functions.implicit}};
+                       {kUseImplicit, sample_implicit_type, &SamplerFunctionBuilder::implicit, &functions.implicit},
+                       {kUseStore, store_type, &SamplerFunctionBuilder::store, &functions.store},
+                       {kUseAddress, address_type, &SamplerFunctionBuilder::address, &functions.address}};
   for (const Use& u : table) {
     if (!(uses & u.use)) continue;
     Expected<const CodeSlot*> function = make(u.use, u.type, u.emit);

@@ -1,7 +1,7 @@
 // shader/sampler/function.hpp -- what builds one function of a sampler. In: plan. Out: IR.
 //
-// sampler_compile.cpp has the functions' beginnings and ends, the levels and the groups of lanes; sampler_filter.cpp the texels of one
-// level and their sums.
+// compile.cpp has the functions' beginnings and ends, the levels and the groups of lanes; filter.cpp the texels of one level and their
+// sums; storage.cpp texels by integer coordinates.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,21 @@ class SamplerFunctionBuilder {
   void lod();
   void fetch();
   void gather();
+  void store();
+  void address();
 
  private:
+  struct TexelCoordinates {
+    Value x, y, layer, sample;  // i32
+  };
+  struct TexelPlace {
+    Value inside = nullptr, x = nullptr, y = nullptr, offset = nullptr;
+  };
+  struct StoragePlace {
+    Value data, offsets, wanted;  // ptr, i64, i1
+  };
+  TexelPlace place_in_level(const Level& level, Value level_index, const TexelCoordinates& at) const;
+  StoragePlace place_in_storage(const TexelCoordinates& at, Value mask);
   void load_context(Value descriptor, Value layer_argument);
   void sample(Value s, Value t, Value face, const std::function<LevelChoice()>& choose, Value magnified, Value mask);
   void sample_at(Value s, Value t, Value rho2, Value bias, Value mask);

@@ -31,7 +31,7 @@ struct SamplerPlan {
   bool needed[4] = {};
   uint32_t texel_B = 4;
   bool depth = false, stencil = false, integer = false, compare = false;
-  bool array = false, cube = false, one_dimensional = false;
+  bool array = false, cube = false, one_dimensional = false, volume = false;
   bool linear_mag = false, linear_min = false, mip_linear = false;
   bool uses_border = false;
   bool finite = false;       // raw components are never infinite or NaN
@@ -45,6 +45,7 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key);
 struct Level {
   Value data, pitch;             // ptr, i32 in bytes; lanes: in texels
   Value width, height;           // i32
+  Value depth = nullptr;         // i32, 3D views
   Value start = nullptr;         // lanes: i32, texels from `data`
   Value width_f, height_f;       // f32 vectors
   Value layer_offset = nullptr;  // <N x i64>, bytes of the lane's layer (arrays, cubes, samples)
@@ -122,6 +123,8 @@ CubeTexel cube_neighbour(const Ir& ir, Value face, Value x, Value y, Value size)
 // -- texels (sampler_texel.cpp)
 /// Raw values at (x, y), in range. `layer_offset` overrides the level's.
 TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset);
+/// Byte offsets of texels from the level's data: i32, or i64 with layers and samples.
+Value texel_offsets(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset);
 /// The four texels of a linear filter, (low, low), (high, low), (low, high), (high, high), of 4 bytes each: two wide loads for a lane where
 /// every lane's columns are neighbours in memory. Where all lanes' four texels lie inside of the level, nothing is wrapped.
 struct FourWords {

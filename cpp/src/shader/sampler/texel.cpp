@@ -42,6 +42,7 @@ Level load_level(const SamplerContext& c, Value level) {
   l.pitch = ir.field(ir.i32, entry, offsetof(ViewLevel, row_pitch_B));
   l.width = ir.field(ir.i32, entry, offsetof(ViewLevel, width_px));  // 1 and more, of null views too
   l.height = ir.field(ir.i32, entry, offsetof(ViewLevel, height_px));
+  if (c.plan.volume) l.depth = ir.field(ir.i32, entry, offsetof(ViewLevel, depth_px));
   l.width_f = ir.sitofp(ir.splat(l.width));  // in this order: one instruction from memory to all lanes
   l.height_f = ir.sitofp(ir.splat(l.height));
   if (c.layer && !c.plan.cube) {
@@ -64,9 +65,6 @@ Level load_level_of_lanes(const SamplerContext& c, Value levels) {
   return l;
 }
 
-namespace {
-
-/// Byte offsets of texels from the level's data: i32, or i64 with layers and samples.
 Value texel_offsets(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset) {
   const Ir& ir = c.ir;
   // A level is at most 4 GB: the offset in it fits 32 unsigned bits.
@@ -75,6 +73,8 @@ Value texel_offsets(const SamplerContext& c, const Level& level, Value x, Value 
   if (!layer_offset) layer_offset = level.layer_offset;
   return layer_offset ? ir.add(ir.zext(offsets, ir.i64), layer_offset) : offsets;
 }
+
+namespace {
 
 /// `word(w)`: the texel's word w.
 template <class Word>

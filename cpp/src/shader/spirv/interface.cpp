@@ -153,6 +153,11 @@ bool holds_images(const Module& m, uint32_t type) {
   return kind == Kind::image || kind == Kind::sampler || kind == Kind::sampled_image;
 }
 
+bool reads_attachment(const Module& m, const Instruction& i) {
+  assert(i.op == spv::OpImageRead);
+  return m.type(m.type_of(m.operand(i, 0))).dim == spv::DimSubpassData;
+}
+
 std::vector<uint32_t> resource_roots(const Module& m, uint32_t id) {
   std::vector<uint32_t> result;
   std::set<uint32_t> seen;
@@ -172,6 +177,7 @@ std::vector<uint32_t> resource_roots(const Module& m, uint32_t id) {
       case spv::OpCopyObject:
       case spv::OpCompositeExtract:
       case spv::OpImage:
+      case spv::OpImageTexelPointer:
       case spv::OpSampledImage:
         work.push_back(m.operand(*i, 0));
         break;

@@ -31,6 +31,8 @@ std::vector<uint32_t> used_variables(const Module& m, spv::StorageClass storage)
 Kind innermost_kind(const Module& m, uint32_t type);
 /// Images, samplers, both at once, or an array of them.
 bool holds_images(const Module& m, uint32_t type);
+/// An OpImageRead of an input attachment; else of a storage image or texel buffer.
+bool reads_attachment(const Module& m, const Instruction& i);
 /// Module variables that an image, sampler or pointer value may be of (more than one through parameters only).
 std::vector<uint32_t> resource_roots(const Module& m, uint32_t id);
 
