@@ -59,9 +59,7 @@ def test_a_buffer_and_a_texture_at_one_binding_stay_an_error(dev: tg.Device) -> 
 
 
 UNSUPPORTED = {
-    "capability SampledBuffer": "layout(binding=0) uniform samplerBuffer b; void main() { o = texelFetch(b, 0); }",
     "textures of dimension 3D": "layout(binding=0) uniform sampler3D b; void main() { o = texture(b, vec3(0)); }",
-    "OpImageWrite": "layout(binding=0, rgba8) writeonly uniform image2D b; void main() { imageStore(b, ivec2(0), vec4(0)); o = vec4(0); }",
     "capability GroupNonUniform": "void main() { o = vec4(subgroupAll(true)); }",
 }
 

@@ -94,7 +94,12 @@ void refusals_of_images() {
   info.usage = VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
   expect_error(Image::create(info), "depth_stencil_attachment with format r8g8b8a8_unorm");
   info.usage = VK_IMAGE_USAGE_STORAGE_BIT;
-  expect_error(Image::create(info), "storage images are not supported");
+  CHECK(Image::create(info), "a storage image");
+  info.format = VK_FORMAT_R8G8B8A8_SRGB;
+  expect_error(Image::create(info), "storage with format r8g8b8a8_srgb");
+  info.format = VK_FORMAT_R8G8B8A8_UNORM, info.tiling = ImageTiling::block_compressed;
+  expect_error(Image::create(info), "storage with format r8g8b8a8_unorm");
+  info.tiling = ImageTiling::linear;
   info.usage = VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT | VK_IMAGE_USAGE_SAMPLED_BIT;
   expect_error(Image::create(info), "transient");
   info.usage = VK_IMAGE_USAGE_SAMPLED_BIT;

@@ -20,7 +20,8 @@ namespace tilegpu::test {
   X(CreateDevice) X(DestroyDevice) X(GetDeviceProcAddr) X(GetDeviceQueue) X(CreateDebugUtilsMessengerEXT) \
   X(DestroyDebugUtilsMessengerEXT) X(AllocateMemory) X(FreeMemory) X(MapMemory) X(UnmapMemory) X(CreateBuffer) X(DestroyBuffer) \
   X(GetBufferMemoryRequirements) X(BindBufferMemory) X(CreateImage) X(DestroyImage) X(GetImageMemoryRequirements) \
-  X(BindImageMemory) X(CreateImageView) X(DestroyImageView) X(CreateSampler) X(DestroySampler) X(CreateRenderPass) \
+  X(BindImageMemory) X(CreateImageView) X(DestroyImageView) X(CreateBufferView) X(DestroyBufferView) \
+  X(GetPhysicalDeviceFormatProperties) X(CreateDescriptorUpdateTemplate) X(DestroyDescriptorUpdateTemplate) X(UpdateDescriptorSetWithTemplate) X(CreateSampler) X(DestroySampler) X(CreateRenderPass) \
   X(DestroyRenderPass) X(CreateFramebuffer) X(DestroyFramebuffer) X(CreateShaderModule) X(DestroyShaderModule) \
   X(CreateDescriptorSetLayout) X(DestroyDescriptorSetLayout) X(CreatePipelineLayout) X(DestroyPipelineLayout) \
   X(CreateGraphicsPipelines) X(DestroyPipeline) X(CreateDescriptorPool) X(DestroyDescriptorPool) X(AllocateDescriptorSets) \
@@ -223,5 +224,41 @@ struct Program {
     CHECK(QueueWaitIdle(queue) == VK_SUCCESS);
   }
 };
+
+/// A pipeline with dynamic viewport and scissor, and nothing else that is not the default.
+inline VkPipeline pipeline(Program& p, const char* vertex, const char* fragment, VkPipelineLayout layout, VkRenderPass pass, uint32_t subpass) {
+  VkPipelineShaderStageCreateInfo stages[2] = {{VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO},
+                                               {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO}};
+  stages[0].stage = VK_SHADER_STAGE_VERTEX_BIT, stages[0].module = p.shader(vertex, VK_SHADER_STAGE_VERTEX_BIT), stages[0].pName = "main";
+  stages[1].stage = VK_SHADER_STAGE_FRAGMENT_BIT, stages[1].module = p.shader(fragment, VK_SHADER_STAGE_FRAGMENT_BIT),
+  stages[1].pName = "main";
+  VkPipelineVertexInputStateCreateInfo input{VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
+  VkPipelineInputAssemblyStateCreateInfo assembly{VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO};
+  assembly.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
+  VkPipelineViewportStateCreateInfo viewport{VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO};
+  viewport.viewportCount = viewport.scissorCount = 1;
+  VkPipelineRasterizationStateCreateInfo raster{VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO};
+  raster.lineWidth = 1;
+  VkPipelineMultisampleStateCreateInfo samples{VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO};
+  samples.rasterizationSamples = VK_SAMPLE_COUNT_1_BIT;
+  VkPipelineDepthStencilStateCreateInfo depth{VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO};
+  depth.depthTestEnable = VK_TRUE;  // the pass has no depth: Vulkan ignores it
+  VkPipelineColorBlendAttachmentState blend{};
+  blend.colorWriteMask = 15;
+  VkPipelineColorBlendStateCreateInfo blending{VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO};
+  blending.attachmentCount = 1, blending.pAttachments = &blend;
+  const VkDynamicState states[] = {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_SCISSOR};
+  VkPipelineDynamicStateCreateInfo dynamic{VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO, nullptr, 0, 2, states};
+  VkGraphicsPipelineCreateInfo info{VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO};
+  info.stageCount = 2, info.pStages = stages;
+  info.pVertexInputState = &input, info.pInputAssemblyState = &assembly, info.pViewportState = &viewport;
+  info.pRasterizationState = &raster, info.pMultisampleState = &samples, info.pDepthStencilState = &depth;
+  info.pColorBlendState = &blending, info.pDynamicState = &dynamic;
+  info.layout = layout, info.renderPass = pass, info.subpass = subpass;
+  VkPipeline out = nullptr;
+  CHECK_MESSAGE(p.CreateGraphicsPipelines(p.device, nullptr, 1, &info, nullptr, &out) == VK_SUCCESS, p.said.empty() ? "" : p.said.back());
+  for (const auto& stage : stages) p.DestroyShaderModule(p.device, stage.module, nullptr);
+  return out;
+}
 
 }  // namespace tilegpu::test
