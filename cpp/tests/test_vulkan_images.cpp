@@ -38,11 +38,11 @@ void features_and_formats_are_listed() {
   };
   constexpr VkFormatFeatureFlags kTexelBuffers = VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT | VK_FORMAT_FEATURE_STORAGE_TEXEL_BUFFER_BIT;
   // What Vulkan requires of every implementation, and of shaderStorageImageExtendedFormats.
-  for (VkFormat format : {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SNORM, VK_FORMAT_R8G8B8A8_UINT, VK_FORMAT_R16G16B16A16_SFLOAT,
-                          VK_FORMAT_R32_UINT, VK_FORMAT_R32_SINT, VK_FORMAT_R32_SFLOAT, VK_FORMAT_R32G32_SFLOAT,
-                          VK_FORMAT_R32G32B32A32_UINT, VK_FORMAT_R16G16_SFLOAT, VK_FORMAT_B10G11R11_UFLOAT_PACK32, VK_FORMAT_R16_SFLOAT,
-                          VK_FORMAT_R16G16B16A16_UNORM, VK_FORMAT_A2B10G10R10_UNORM_PACK32, VK_FORMAT_R8_UNORM, VK_FORMAT_R8_SNORM,
-                          VK_FORMAT_R16_UINT, VK_FORMAT_A2B10G10R10_UINT_PACK32}) {
+  for (VkFormat format :
+       {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SNORM, VK_FORMAT_R8G8B8A8_UINT, VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R32_UINT,
+        VK_FORMAT_R32_SINT, VK_FORMAT_R32_SFLOAT, VK_FORMAT_R32G32_SFLOAT, VK_FORMAT_R32G32B32A32_UINT, VK_FORMAT_R16G16_SFLOAT,
+        VK_FORMAT_B10G11R11_UFLOAT_PACK32, VK_FORMAT_R16_SFLOAT, VK_FORMAT_R16G16B16A16_UNORM, VK_FORMAT_A2B10G10R10_UNORM_PACK32,
+        VK_FORMAT_R8_UNORM, VK_FORMAT_R8_SNORM, VK_FORMAT_R16_UINT, VK_FORMAT_A2B10G10R10_UINT_PACK32}) {
     CHECK(features(format).optimalTilingFeatures & VK_FORMAT_FEATURE_STORAGE_IMAGE_BIT);
     CHECK((features(format).bufferFeatures & kTexelBuffers) == kTexelBuffers);
   }
@@ -93,7 +93,8 @@ void write_set(Program& p, VkDescriptorSet set, VkDescriptorSetLayout layout, co
   if (!by_template) {
     VkWriteDescriptorSet writes[4]{};
     for (uint32_t i = 0; i < 4; ++i)
-      writes[i].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, writes[i].dstSet = set, writes[i].dstBinding = i, writes[i].descriptorCount = 1;
+      writes[i].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, writes[i].dstSet = set, writes[i].dstBinding = i,
+      writes[i].descriptorCount = 1;
     for (uint32_t i = 0; i < 2; ++i) writes[i].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
     writes[0].pImageInfo = &w.target, writes[1].pImageInfo = &w.sums;
     writes[2].descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, writes[2].pTexelBufferView = &w.source;
@@ -142,11 +143,13 @@ void copy_out(Program& p, VkCommandBuffer c, VkImage image, VkBuffer buffer) {
 void a_fragment_shader_reads_and_writes(bool by_template) {
   Program p;
   constexpr VkImageUsageFlags kUsage = VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
-  const auto target = p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, kUsage), sums = p.image(VK_FORMAT_R32_UINT, kSide_px, kSide_px, kUsage);
+  const auto target = p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, kUsage),
+             sums = p.image(VK_FORMAT_R32_UINT, kSide_px, kSide_px, kUsage);
   const auto color = p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT);
   const auto source = p.buffer(kTexels * 4, VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT);
   const auto counts = p.buffer(16 + 16, VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT);
-  const auto out = p.buffer(kTexels * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT), out_sums = p.buffer(kTexels * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  const auto out = p.buffer(kTexels * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT),
+             out_sums = p.buffer(kTexels * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
   for (uint32_t i = 0; i < kTexels * 4; ++i) source.data[i] = static_cast<uint8_t>(i * 7);
   VkBufferView views[2]{};
   const VkBufferViewCreateInfo infos[2] = {

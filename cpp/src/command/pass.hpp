@@ -104,8 +104,8 @@ struct Pass {
   std::vector<size_t> part_ends;  // in commands, of a pass that was suspended and resumed; empty: in one piece
   std::vector<ActiveQuery> queries;
   std::vector<std::shared_ptr<const void>> keep_alive;
-  framebuffer::Feedback feedback;         // of the part of a secondary command buffer: without targets
-  std::set<Ptr<Buffer>> written_buffers;  // that shaders may write; images may lie there too
+  framebuffer::Feedback feedback;          // of the part of a secondary command buffer: without targets
+  std::set<Ptr<Buffer>> written_buffers;   // that shaders may write; images may lie there too
   std::set<Ptr<ImageView>> written_views;  // the same of storage images
 };
 

@@ -1,9 +1,9 @@
 // descriptor/textures.hpp -- a device's textures: views and samplers as shaders see them, and the functions for each pair of them.
 //
-// In: ImageViews, BufferViews and Samplers. Out: shader::SampledImage of each view, with a table of pairs by the sampler's number; machine code for what
-// draws ask of a pair. A combined descriptor points to its pair, a separate image to the view, whose table is indexed by the number that
-// the separate sampler's descriptor holds: one more load than a combined one. Pairs are made when a draw could use them; one that nobody
-// made gives zeros. Source: Vulkan specification, "Resource Descriptors"; "Image Operations".
+// In: ImageViews, BufferViews and Samplers. Out: shader::SampledImage of each view, with a table of pairs by the sampler's number; machine
+// code for what draws ask of a pair. A combined descriptor points to its pair, a separate image to the view, whose table is indexed by the
+// number that the separate sampler's descriptor holds: one more load than a combined one. Pairs are made when a draw could use them; one
+// that nobody made gives zeros. Source: Vulkan specification, "Resource Descriptors"; "Image Operations".
 #pragma once
 
 #include <atomic>
@@ -113,7 +113,7 @@ class Textures : public std::enable_shared_from_this<Textures> {
   std::mutex mutex_;
   std::unique_ptr<Null> null_;
   std::atomic<bool> null_ready_{false};
-  std::map<const void*, std::weak_ptr<TexturedView>> views_;  // by the ImageView or BufferView
+  std::map<const void*, std::weak_ptr<TexturedView>> views_;                             // by the ImageView or BufferView
   std::map<std::string, std::pair<uint64_t, std::weak_ptr<NumberedSampler>>> samplers_;  // by their parameters' bytes; with the serial
   std::vector<uint32_t> free_numbers_;
   uint32_t last_number_ = 0;  // that was given; 0 is no sampler

@@ -138,7 +138,8 @@ struct Checker {
     if (!image || !image->view) return Ok{};
     TexturedView& view = *image->view;
     const VkDescriptorType type = bound.memory[at.set]->layout->find(at.binding)->type;
-    Status fits = view.texels ? check_texels_fit(program, use, at, *view.texels, type) : check_view_fits(program, use, at, *view.view, type);
+    Status fits =
+        view.texels ? check_texels_fit(program, use, at, *view.texels, type) : check_view_fits(program, use, at, *view.view, type);
     if (!fits) return fits;
     out.reads.push_back({&view.contents(), image, at, slot.is_written()});
     if (slot.is_alone()) {

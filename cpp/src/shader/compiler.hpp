@@ -170,8 +170,8 @@ struct SamplerKey {
   SamplerCreateInfo sampler;  // bias, min_lod, max_lod, border are read at run time
 };
 struct SamplerFunctions {
-  const CodeSlot *gradient = nullptr, *lod = nullptr, *fetch = nullptr, *gather = nullptr, *implicit = nullptr,
-                 *store = nullptr, *address = nullptr;
+  const CodeSlot *gradient = nullptr, *lod = nullptr, *fetch = nullptr, *gather = nullptr, *implicit = nullptr, *store = nullptr,
+                 *address = nullptr;
 };
 
 /// The end of a packet: blend, logic op, masks, conversion, write to the tile. Reads FragmentArgs::color and live_coverage & alive.

@@ -1,4 +1,5 @@
-// shader/lower/atomics.cpp -- atomic operations on storage buffers, storage images and texel buffers, lane after lane, atomic between threads.
+// shader/lower/atomics.cpp -- atomic operations on storage buffers, storage images and texel buffers, lane after lane, atomic between
+// threads.
 //
 // In: OpAtomic*. Out: LLVM atomicrmw and cmpxchg; lanes that are inactive, dead or out of range read zero and change nothing.
 // Source: SPIR-V specification 1.6, section 3.32.18 "Atomic Instructions".

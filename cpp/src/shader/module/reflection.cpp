@@ -31,8 +31,8 @@ VkImageViewType view_type(const TypeInfo& image) {
 /// "Compatibility Between SPIR-V Image Formats And Vulkan Formats".
 VkFormat format_of(spv::ImageFormat format) {
   switch (format) {
-#define TILEGPU_ROW(spirv, vulkan)  \
-  case spv::ImageFormat##spirv: \
+#define TILEGPU_ROW(spirv, vulkan) \
+  case spv::ImageFormat##spirv:    \
     return VK_FORMAT_##vulkan;
     TILEGPU_ROW(Rgba32f, R32G32B32A32_SFLOAT)
     TILEGPU_ROW(Rgba16f, R16G16B16A16_SFLOAT)

@@ -1,5 +1,5 @@
-// shader/sampler/compile.cpp -- compile_sampler: the functions sample_gradient, sample_implicit, sample_lod and gather of one (view, sampler)
-// pair; those by integer coordinates are in storage.cpp.
+// shader/sampler/compile.cpp -- compile_sampler: the functions sample_gradient, sample_implicit, sample_lod and gather of one (view,
+// sampler) pair; those by integer coordinates are in storage.cpp.
 //
 // In: SamplerKey. Out: machine code with the types of sampler_types.hpp. With AVX-512 lanes of most views have levels of their own
 // (levels_by_lane). Else they are served in groups that share a level (and magnified or not): nearly always one group, so that level data

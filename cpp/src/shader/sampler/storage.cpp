@@ -65,10 +65,9 @@ SamplerFunctionBuilder::StoragePlace SamplerFunctionBuilder::place_in_storage(co
 
 void SamplerFunctionBuilder::store() {
   using namespace store_arg;
-  const StoragePlace place =
-      place_in_storage({LLVMGetParam(fn, x), plan.one_dimensional ? ir.ik(0) : LLVMGetParam(fn, y), LLVMGetParam(fn, layer),
-                        LLVMGetParam(fn, store_arg::sample)},
-                       LLVMGetParam(fn, mask));
+  const StoragePlace place = place_in_storage({LLVMGetParam(fn, x), plan.one_dimensional ? ir.ik(0) : LLVMGetParam(fn, y),
+                                               LLVMGetParam(fn, layer), LLVMGetParam(fn, store_arg::sample)},
+                                              LLVMGetParam(fn, mask));
   const std::array<Value, 4> rgba = {LLVMGetParam(fn, r), LLVMGetParam(fn, g), LLVMGetParam(fn, b), LLVMGetParam(fn, a)};
   Value words[4] = {};
   emit_pack_texel(ir, *plan.format, rgba, words);
@@ -84,10 +83,9 @@ void SamplerFunctionBuilder::store() {
 
 void SamplerFunctionBuilder::address() {
   using namespace address_arg;
-  const StoragePlace place =
-      place_in_storage({LLVMGetParam(fn, x), plan.one_dimensional ? ir.ik(0) : LLVMGetParam(fn, y), LLVMGetParam(fn, layer),
-                        LLVMGetParam(fn, address_arg::sample)},
-                       LLVMGetParam(fn, mask));
+  const StoragePlace place = place_in_storage({LLVMGetParam(fn, x), plan.one_dimensional ? ir.ik(0) : LLVMGetParam(fn, y),
+                                               LLVMGetParam(fn, layer), LLVMGetParam(fn, address_arg::sample)},
+                                              LLVMGetParam(fn, mask));
   Value data = LLVMBuildPtrToInt(ir.builder, place.data, ir.i64, "");
   Value addresses = ir.add(place.offsets, ir.splat(data));
   LLVMBuildRet(ir.builder, ir.select(place.wanted, addresses, Ir::zero(ir.vec(ir.i64))));
