@@ -144,7 +144,7 @@ void a_triangle_has_the_bits_of_the_core() {
   layout_info.pushConstantRangeCount = 1, layout_info.pPushConstantRanges = &range;
   VkPipelineLayout layout = nullptr;
   CHECK(p.CreatePipelineLayout(p.device, &layout_info, nullptr, &layout) == VK_SUCCESS);
-  const VkPipeline draws = pipeline(p, kVertex, kFragment, layout, pass, 0);
+  const VkPipeline draws = make_pipeline(p, kVertex, kFragment, layout, pass, 0);
   const auto target =
       p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
   const auto out = p.buffer(kSide_px * kSide_px * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
@@ -230,8 +230,8 @@ void a_subpass_reads_what_the_one_before_drew() {
   VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
   write.dstSet = set, write.descriptorCount = 1, write.descriptorType = VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, write.pImageInfo = &read;
   p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
-  const VkPipeline draws = pipeline(p, kVertex, kFragment, layout, pass, 0);
-  const VkPipeline inverts = pipeline(p, kWhole, kInput, layout, pass, 1);
+  const VkPipeline draws = make_pipeline(p, kVertex, kFragment, layout, pass, 0);
+  const VkPipeline inverts = make_pipeline(p, kWhole, kInput, layout, pass, 1);
 
   const float color[4] = {1, 1, 1, 1};
   const VkCommandBuffer c = p.begin();

@@ -162,7 +162,7 @@ void a_fragment_shader_reads_and_writes(bool by_template) {
   VkPipelineLayout layout = nullptr;
   CHECK(p.CreatePipelineLayout(p.device, &layout_info, nullptr, &layout) == VK_SUCCESS);
   const VkRenderPass pass = p.one_subpass();
-  const VkPipeline stores = pipeline(p, kWhole, kStores, layout, pass, 0);
+  const VkPipeline stores = make_pipeline(p, kWhole, kStores, layout, pass, 0);
   const VkFramebuffer framebuffer = p.framebuffer(pass, {color.view}, kSide_px);
   const VkDescriptorPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, nullptr, 0, 1, 0, nullptr};
   VkDescriptorPool pool = nullptr;

@@ -226,8 +226,8 @@ struct Program {
 };
 
 /// A pipeline with dynamic viewport and scissor, and nothing else that is not the default.
-inline VkPipeline pipeline(Program& p, const char* vertex, const char* fragment, VkPipelineLayout layout, VkRenderPass pass,
-                           uint32_t subpass) {
+inline VkPipeline make_pipeline(Program& p, const char* vertex, const char* fragment, VkPipelineLayout layout, VkRenderPass pass,
+                                uint32_t subpass) {
   VkPipelineShaderStageCreateInfo stages[2] = {{VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO},
                                                {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO}};
   stages[0].stage = VK_SHADER_STAGE_VERTEX_BIT, stages[0].module = p.shader(vertex, VK_SHADER_STAGE_VERTEX_BIT), stages[0].pName = "main";
