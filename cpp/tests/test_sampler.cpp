@@ -909,7 +909,12 @@ void test_refusals() {
   Jit& jit = *all_labs[0].jit;
   CHECK(!compile_sampler(jit, basic(VK_FORMAT_UNDEFINED), kUseFetch));
   CHECK(!compile_sampler(jit, basic(VK_FORMAT_R8G8B8A8_UNORM), kUseGradient));  // no sampler
-  CHECK(!compile_sampler(jit, basic(VK_FORMAT_R8G8B8A8_UNORM, VK_IMAGE_VIEW_TYPE_3D), kUseFetch));
+  SamplerKey volume = basic(VK_FORMAT_R8G8B8A8_UNORM, VK_IMAGE_VIEW_TYPE_3D);
+  CHECK(compile_sampler(jit, volume, kUseFetch | kUseStore));
+  CHECK(!compile_sampler(jit, volume, kUseAddress));  // no whole word
+  CHECK(!compile_sampler(jit, basic(VK_FORMAT_R8G8B8A8_SRGB), kUseStore));
+  volume.has_sampler = true;
+  CHECK(!compile_sampler(jit, volume, kUseLod));
 }
 
 }  // namespace
