@@ -2,7 +2,6 @@
 #include "device/set_uses.hpp"
 
 #include <algorithm>
-#include <functional>
 
 #include "base/field_error.hpp"
 #include "resource/view_abi.hpp"
@@ -39,12 +38,12 @@ Purpose purpose_of(VkDescriptorType type) {
 }
 
 /// Of an image or a texel buffer: whether texels are integers, and what storage images declare. Bits decide, not names.
-Status check_format(const std::vector<const ReflectedType*>& types, const std::function<std::string()>& who, const vk::FormatInfo& format,
-                    bool integer, uint8_t uses) {
+Status check_format(const Program& program, const pipeline::TextureUse& use, const DescriptorName& name, const std::string& what,
+                    const vk::FormatInfo& format, bool integer) {
   const auto wrong = [&](const std::string& allowed, const char* fix) {
-    return field_error(who(), "format of its view", format.name, allowed, fix);
+    return field_error(describe(program, name), "format of the view of " + what, format.name, allowed, fix);
   };
-  for (const ReflectedType* type : types) {
+  for (const ReflectedType* type : use.types) {
     if ((type->base != ReflectedType::Base::f32) != integer)
       return wrong(integer ? "one of floats, which the shader reads" : "one of integers, which the shader reads",
                    "declare the variable with the other kind of texels, or bind a view of another format");
@@ -55,9 +54,9 @@ Status check_format(const std::vector<const ReflectedType*>& types, const std::f
       return wrong(std::string(declared.name) + ", which the shader declares",
                    "declare the variable with the view's format or without one, or bind a view of another format");
   }
-  if (uses & shader::kUseAddress && !format.is_atomic())
+  if (use.slot.uses & shader::kUseAddress && !format.is_atomic())
     return wrong("r32_uint or r32_sint, for atomic operations", "bind a view of such a format");
-  if (uses & shader::kUseStore && !format.storage)
+  if (use.slot.uses & shader::kUseStore && !format.storage)
     return wrong("a colour format that is not sRGB, which shaders can write", "bind a view of such a format");
   return Ok{};
 }
@@ -67,12 +66,11 @@ Status check_texels_fit(const Program& program, const pipeline::TextureUse& use,
                         VkDescriptorType descriptor) {
   const BufferCreateInfo& buffer = view.buffer()->info();
   const Purpose purpose = purpose_of(descriptor);
-  const auto who = [&] { return describe(program, name) + ", a view of " + object_name("buffer", buffer.label); };
   if (buffer.usage && !(buffer.usage & purpose.texels))
-    return field_error(who(), "usage of the buffer", std::string("one without ") + purpose.texels_name, purpose.texels_name,
-                       "create the buffer with that usage");
+    return field_error(describe(program, name), "usage of " + object_name("buffer", buffer.label),
+                       std::string("one without ") + purpose.texels_name, purpose.texels_name, "create the buffer with that usage");
   const vk::FormatInfo& format = *vk::find_format(view.info().format);
-  return check_format(use.types, who, format, format.is_integer(), use.slot.uses);
+  return check_format(program, use, name, object_name("buffer", buffer.label), format, format.is_integer());
 }
 
 /// What the shader's variables say of the view: its type, samples, and whether its texels are integers. Code reads whatever it is given.
@@ -97,8 +95,7 @@ Status check_view_fits(const Program& program, const pipeline::TextureUse& use, 
     if (type->multisampled != multisampled)
       return wrong("samples", multisampled ? "more than 1" : "1", multisampled ? "1" : "more than 1", "bind another image");
   }
-  const auto who = [&] { return describe(program, name) + ", a view of " + object_name("image", image.label); };
-  return check_format(use.types, who, *vk::find_format(info.format), integer, use.slot.uses);
+  return check_format(program, use, name, object_name("image", image.label), *vk::find_format(info.format), integer);
 }
 
 /// What one group of descriptors is used for.
