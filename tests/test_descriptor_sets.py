@@ -179,6 +179,14 @@ def test_lint_sees_their_images(dev: tg.Device, pipe: tg.Pipeline) -> None:
     assert "descriptor set 'materials': 'albedo' (set 1, binding 0) may be read" in line
 
 
+    materials.update({"albedo": None})
+    with dev.render_pass(color=[rows.out]) as rp:
+        rp.draw(pipe, count=3, bind={"Place": {"row": 0}}, sets={1: materials})
+    assert not [line for line in rp.lint() if "empty" in line], "it is bound no more"
+    with pytest.warns(tg.ShortBufferWarning, match=r"'Material' \(set 1, binding 2\) has 20 bytes, buffer of 16 bytes is bound"):
+        materials.update({"Material": dev.buffer(16)})
+
+
 def wrong_draws(dev: tg.Device, pipe: tg.Pipeline) -> dict[str, dict[str, Any]]:
     good = dev.descriptor_set(pipe, 1, values(dev, 1))
     place = {"Place": {"row": 0}}

@@ -11,10 +11,9 @@ from tilegpu import _core, arguments
 from tilegpu.arena import Arena
 from tilegpu.buffer import Buffer, BufferSlice, BufferView
 from tilegpu.descriptor_set import DescriptorSet
-from tilegpu.descriptor_writer import DescriptorWriter, Slot
+from tilegpu.descriptor_writer import DescriptorWriter, Slot, warn_short
 from tilegpu.errors import ValidationError, candidates
 from tilegpu.image import Image, ImageView, Texture
-from tilegpu.interface import Binding
 from tilegpu.pipeline import Pipeline
 from tilegpu.sampler import Sampler
 
@@ -172,14 +171,6 @@ class DescriptorBinder:
             target = sets.get(binding.set)
             if target is None:
                 target = sets[binding.set] = self._arena.descriptor_set(layout)
-            self._warn_short(pipeline, binding, value)
+            warn_short(pipeline, binding, value)
             self._writer.write(target, binding, value, f"{what}, {pipeline.title}: {binding.title}")
         return list(sets.items())
-
-    @staticmethod
-    def _warn_short(pipeline: Pipeline, binding: Binding, value: Any) -> None:
-        """Vulkan lets a buffer end before its block does, where nothing behind the end is read."""
-        for given in value if isinstance(value, (list, tuple)) else (value,):
-            if binding.layout is not None and isinstance(given, (Buffer, BufferSlice)) and given.size < binding.layout.end_B:
-                sizes = f"{binding.title} has {binding.layout.end_B} bytes, buffer of {given.size} bytes is bound"
-                pipeline.warn_short(binding.name, f"{sizes}; what the shader reads beyond is clamped")

@@ -6,7 +6,7 @@ In: a layout, or a pipeline that has one; values by name or binding. Out: a set 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from tilegpu import _core, arguments, enums
 from tilegpu.buffer import all_usages
 from tilegpu.context import Context
-from tilegpu.descriptor_writer import DescriptorWriter, NumberedSlot, Slot
+from tilegpu.descriptor_writer import DescriptorWriter, NumberedSlot, Slot, warn_short
 from tilegpu.errors import ValidationError, candidates
 from tilegpu.image import ImageView
 from tilegpu.interface import Binding
@@ -81,11 +81,17 @@ class DescriptorSet:
             slot = self._slot(name)
             what = f"{self._what}: {slot.title}"
             self.updates += 1
+            if self._pipeline is not None:
+                warn_short(self._pipeline, slot, value)
             if slot.count != 1 and isinstance(value, Mapping):
                 for key, item in value.items():
                     element = arguments.count(key, f"{what}: an element's number", slot.count - 1)
+                    self._views.pop((slot.binding, element), None)
                     self._writer.write_element(self.core, slot, element, item, f"{what}[{element}]")
             else:
+                for place in list(self._views):  # another thread may write as well
+                    if place[0] == slot.binding:
+                        self._views.pop(place, None)
                 self._writer.write(self.core, slot, value, what)
 
     def _slot(self, name: Any) -> Slot:
@@ -115,9 +121,9 @@ class DescriptorSet:
     def _note(self, slot: Slot, element: int, view: ImageView, what: str) -> None:
         self._views[slot.binding, element] = (what, view)
 
-    def views(self) -> Iterator[tuple[str, ImageView]]:
+    def views(self) -> list[tuple[str, ImageView]]:
         """What shaders may read of it, and where it is bound, for lint()."""
-        return iter(self._views.values())
+        return list(self._views.values())
 
     def __repr__(self) -> str:
         of = "" if self._pipeline is None else f", set {self.set} of {self._pipeline.title}"

@@ -15,6 +15,7 @@ from tilegpu import _core, arguments, enums
 from tilegpu.buffer import Buffer, BufferSlice, BufferView, native, require_usage
 from tilegpu.errors import ValidationError
 from tilegpu.image import Image, ImageView, Texture
+from tilegpu.pipeline import Pipeline
 from tilegpu.sampler import Sampler
 from tilegpu.structs import StructLayout
 
@@ -79,6 +80,16 @@ def _texel_format(array: np.ndarray[Any, Any], base: str) -> str | None:
     if suffix is None or components not in (1, 2, 4):
         return None
     return "".join(f"{c}{bits}" for c in "rgba"[:components]) + f"_{suffix}"
+
+
+def warn_short(pipeline: Pipeline, slot: Slot, value: Any) -> None:
+    """Vulkan lets a buffer end before its block does, where nothing behind the end is read."""
+    if slot.layout is None:
+        return
+    for given in value if isinstance(value, (list, tuple)) else (value,):
+        if isinstance(given, (Buffer, BufferSlice)) and given.size < slot.layout.end_B:
+            sizes = f"{slot.title} has {slot.layout.end_B} bytes, buffer of {given.size} bytes is bound"
+            pipeline.warn_short(slot.title, f"{sizes}; what the shader reads beyond is clamped")
 
 
 class DescriptorWriter:
