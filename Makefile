@@ -15,7 +15,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python compare lint wheel test-wheel test-asserts tidy install test-sanitize fuzz bench bench-clear bench-msaa bench-kernel bench-guard build build-tests system clean distclean
+.PHONY: help demo test test-cpp test-python compare lint wheel test-wheel test-asserts tidy lint-tools install test-sanitize fuzz bench bench-clear bench-msaa bench-kernel bench-guard build build-tests system clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -42,6 +42,8 @@ lint: $(VENV)/.stamp-lint ## ruff, mypy, clang-format; clang-tidy over what chan
 	$(VENV)/bin/mypy
 	$(VENV)/bin/clang-format --dry-run --Werror $$(git ls-files 'cpp/*.cpp' 'cpp/*.hpp' 'samples/*.cpp')
 	@$(MAKE) --no-print-directory tidy
+
+lint-tools: $(VENV)/.stamp-lint $(VENV)/.stamp-tidy ## what lint and pre-commit call, in the virtual environment
 
 # --- system packages: a marker for each state of the list, so that the check costs nothing the second time
 system: $(VENV)/.stamp-system

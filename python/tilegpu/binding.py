@@ -66,12 +66,12 @@ class DescriptorBinder:
                 self._sets[key] = made
                 self._keep.append((pipeline, list(bind.values())))
         for number, descriptors in made:
-            self._bind_one(commands, number, descriptors)
+            if self._bound.get(number) is not descriptors:
+                self._bind_one(commands, number, descriptors)
 
     def _bind_one(self, commands: _core.CommandBuffer, number: int, descriptors: _core.DescriptorSet) -> None:
-        if self._bound.get(number) is not descriptors:
-            commands.bind_descriptor_set(number, descriptors)
-            self._bound[number] = descriptors
+        commands.bind_descriptor_set(number, descriptors)
+        self._bound[number] = descriptors
 
     def _whole_sets(
         self, commands: _core.CommandBuffer, pipeline: Pipeline, sets: Mapping[int, DescriptorSet], what: str
@@ -93,7 +93,8 @@ class DescriptorBinder:
             if number not in used:
                 pipeline.warn_unused(f"set {number}", f"the shaders do not use set {number}")
                 continue
-            self._bind_one(commands, int(number), descriptors.core)
+            if self._bound.get(number) is not descriptors.core:
+                self._bind_one(commands, int(number), descriptors.core)
             numbers.append(int(number))
             if (id(descriptors), descriptors.updates) not in self._seen:
                 self._seen.add((id(descriptors), descriptors.updates))
