@@ -76,12 +76,12 @@ void wait(const Submission& submission, Device& device) {
   if (const Error* error = submission.error()) throw CoreError{*error};
 }
 
-// NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): Python keeps the submission while the call lasts
+// Python keeps the submission while the call lasts.
 const Submission& checked(const Submission& submission, size_t pass) {
   if (!submission.signaled())
     throw CoreError{{VK_ERROR_INITIALIZATION_FAILED, "the submission has not been executed yet; wait for it, then ask"}};
   if (pass >= submission.pass_count()) throw py::index_error("no such pass");
-  return submission;
+  return submission;  // NOLINT(bugprone-return-const-ref-from-parameter)
 }
 
 py::list explanations(const Submission& submission, size_t pass) {
