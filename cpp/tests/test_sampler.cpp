@@ -56,13 +56,22 @@ struct Texture {
   bool stencil = false;
   uint32_t texel_B = 4, levels = 1, layers = 1, samples = 1;
   uint32_t width = 1, height = 1;
+  bool volume = false;  // layers are slices of level 0
   GuardedMemory memory;
   ImageViewAbi view{};
   SamplerAbi sampler{};
   TextureDescriptor descriptor{};
 
-  Texture(VkFormat f, uint32_t w, uint32_t h, uint32_t levels_, uint32_t layers_, uint32_t samples_ = 1, bool stencil_ = false)
-      : format(vk::find_format(f)), stencil(stencil_), levels(levels_), layers(layers_), samples(samples_), width(w), height(h) {
+  Texture(VkFormat f, uint32_t w, uint32_t h, uint32_t levels_, uint32_t layers_, uint32_t samples_ = 1, bool stencil_ = false,
+          bool volume_ = false)
+      : format(vk::find_format(f)),
+        stencil(stencil_),
+        levels(levels_),
+        layers(layers_),
+        samples(samples_),
+        width(w),
+        height(h),
+        volume(volume_) {
     texel_B = format->texel_B;
     if (f == VK_FORMAT_D32_SFLOAT_S8_UINT) texel_B = stencil ? 1 : 4;
     size_t total = 0;
@@ -71,10 +80,11 @@ struct Texture {
       const uint32_t lw = std::max(1u, w >> l), lh = std::max(1u, h >> l);
       const uint32_t pitch = (lw * texel_B + 15) & ~15u;
       offsets.push_back(total);
-      view.level[l] = {nullptr, pitch, static_cast<int32_t>(lw), static_cast<int32_t>(lh), 0};
+      const uint32_t slices = volume ? std::max(1u, layers >> l) : layers;
+      view.level[l] = {nullptr, pitch, static_cast<int32_t>(lw), static_cast<int32_t>(lh), volume ? static_cast<int32_t>(slices) : 1};
       view.layer_pitch_B[l] = static_cast<uint64_t>(pitch) * lh * samples;
       view.sample_pitch_B = static_cast<uint64_t>(pitch) * lh;
-      total += view.layer_pitch_B[l] * layers;
+      total += view.layer_pitch_B[l] * slices;
     }
     memory.resize(total);
     for (auto& b : memory) b = static_cast<uint8_t>(rng());
@@ -95,7 +105,7 @@ struct Texture {
       view.level[l].data = memory.data() + offsets[from];
       view.layer_pitch_B[l] = view.layer_pitch_B[from];
     }
-    view.level_count = static_cast<int32_t>(levels), view.layer_count = static_cast<int32_t>(layers),
+    view.level_count = static_cast<int32_t>(levels), view.layer_count = volume ? 1 : static_cast<int32_t>(layers),
     view.sample_count = static_cast<int32_t>(samples);
     fill_level_tables(view);
     sampler.min_lod = -1000, sampler.max_lod = 1000;
@@ -124,7 +134,7 @@ struct Texture {
 struct Request {
   double s = 0, t = 0, r = 0, layer = 0, lod = 0, bias = 0, dref = 0;
   double dx[3] = {}, dy[3] = {};
-  int offset_x = 0, offset_y = 0;
+  int offset_x = 0, offset_y = 0, offset_z = 0;
 };
 
 struct Answer {
@@ -155,6 +165,7 @@ struct Model {
   const SamplerKey& key;
 
   bool cube() const { return key.dim == VK_IMAGE_VIEW_TYPE_CUBE || key.dim == VK_IMAGE_VIEW_TYPE_CUBE_ARRAY; }
+  bool volume() const { return key.dim == VK_IMAGE_VIEW_TYPE_3D; }
   bool one_d() const { return key.dim == VK_IMAGE_VIEW_TYPE_1D || key.dim == VK_IMAGE_VIEW_TYPE_1D_ARRAY; }
 
   vk::Texel border() const {
@@ -162,7 +173,7 @@ struct Model {
     const float* b = image.sampler.border;
     for (int c = 0; c < 4; ++c) {
       const bool present = image.format->is_depth_stencil() ? c == 0 : image.format->rgba[static_cast<size_t>(c)].bits != 0;
-      t.f[c] = present ? b[c] : c == 3 ? 1.0f : 0.0f;
+      t.f[c] = present ? b[c] : c < 3 ? 0.0f : image.format->is_integer() ? std::bit_cast<float>(1u) : 1.0f;
     }
     return t;
   }
@@ -217,9 +228,9 @@ struct Model {
 
   bool near_integer(double u) const { return std::fabs(u - std::nearbyint(u)) < 2e-4; }
 
-  /// Four texels of a level (or one) with weights, at face-local or plain coordinates.
+  /// Four texels of a level (or one) with weights, at face-local or plain coordinates. `border`: the layer, a slice, is outside.
   void footprint(uint32_t level, int layer, int face, double s, double t, const Request& q, bool linear, double texels[4][4], double& fx,
-                 double& fy, bool& unsure) const {
+                 double& fy, bool& unsure, bool border = false) const {
     const ViewLevel& l = image.view.level[level];
     const bool plain = key.sampler.unnormalized_coordinates;
     double u = plain ? s : s * l.width_px, v = one_d() ? 0.5 : plain ? t : t * l.height_px;
@@ -230,7 +241,7 @@ struct Model {
     fx = u - i, fy = v - j;
     for (int k = 0; k < (linear ? 4 : 1); ++k) {
       int x = i + (k & 1), y = j + (k >> 1);
-      bool outside = false;
+      bool outside = border;
       if (cube()) {
         const int n = l.width_px;
         x = std::clamp(x, linear ? -1 : 0, linear ? n : n - 1), y = std::clamp(y, linear ? -1 : 0, linear ? n : n - 1);
@@ -322,7 +333,8 @@ struct Model {
       derive(q.dy, dsdy, dtdy);
     }
     const double w = image.view.level[0].width_px, h = one_d() ? 0 : image.view.level[0].height_px;
-    const double rho = std::max(std::hypot(dsdx * w, dtdx * h), std::hypot(dsdy * w, dtdy * h));
+    const double depth = volume() ? image.view.level[0].depth_px : 0;
+    const double rho = std::max(std::hypot(dsdx * w, dtdx * h, q.dx[2] * depth), std::hypot(dsdy * w, dtdy * h, q.dy[2] * depth));
     double lambda = explicit_lod ? q.lod : rho > 0 ? std::log2(rho) : -200;
     lambda += std::clamp(static_cast<double>(image.sampler.mip_lod_bias) + (explicit_lod ? 0 : q.bias), -16.0, 16.0);
     lambda = std::clamp(lambda, static_cast<double>(image.sampler.min_lod), static_cast<double>(image.sampler.max_lod));
@@ -344,12 +356,23 @@ struct Model {
     const int layer = layer_of(q.layer);
     double level_value[2][4];
     for (int k = 0; k < 2; ++k) {
-      double texels[4][4] = {}, fx, fy;
-      footprint(k ? second : first, layer, face, s, t, q, linear, texels, fx, fy, a.unsure);
-      for (int c = 0; c < 4; ++c) {
-        level_value[k][c] =
-            linear ? (texels[0][c] * (1 - fx) + texels[1][c] * fx) * (1 - fy) + (texels[2][c] * (1 - fx) + texels[3][c] * fx) * fy
-                   : texels[0][c];
+      const uint32_t level = k ? second : first;
+      const int slices = image.view.level[level].depth_px;
+      const double z = volume() ? std::clamp(q.r * slices - (linear ? 0.5 : 0), -1e6, 1e6) : 0;
+      a.unsure |= volume() && !linear && near_integer(z);
+      for (int c = 0; c < 4; ++c) level_value[k][c] = 0;
+      for (int slice = 0; slice < (volume() && linear ? 2 : 1); ++slice) {
+        bool outside = false;
+        const int of =
+            volume() ? wrap(key.sampler.address_w, static_cast<int>(std::floor(z)) + slice + q.offset_z, slices, outside) : layer;
+        const double fz = z - std::floor(z), weight = !volume() || !linear ? 1 : slice ? fz : 1 - fz;
+        double texels[4][4] = {}, fx, fy;
+        footprint(level, of, face, s, t, q, linear, texels, fx, fy, a.unsure, outside);
+        for (int c = 0; c < 4; ++c) {
+          level_value[k][c] += weight * (linear ? (texels[0][c] * (1 - fx) + texels[1][c] * fx) * (1 - fy) +
+                                                      (texels[2][c] * (1 - fx) + texels[3][c] * fx) * fy
+                                                : texels[0][c]);
+        }
       }
     }
     for (int c = 0; c < 4; ++c) a.v[c] = level_value[0][c] * (1 - fraction) + level_value[1][c] * fraction;
@@ -511,14 +534,15 @@ bool call(const SamplerKey& key, Texture& image, Op op, const Request requests[1
         a.scalar[0] = static_cast<uint32_t>(component), a.scalar[1] = mask;
       } else {
         a.scalar[0] = static_cast<uint32_t>(requests[0].offset_x), a.scalar[1] = static_cast<uint32_t>(requests[0].offset_y),
-        a.scalar[2] = mask;
+        a.scalar[2] = mask, a.scalar[3] = static_cast<uint32_t>(requests[0].offset_z);
       }
       (op == Op::gradient ? lab.gradient : op == Op::lod ? lab.lod : lab.gather)(&image.descriptor, &a, result);
       for (uint32_t l = 0; l < lanes; ++l) {
         for (int c = 0; c < 4; ++c) out[n][base + l][c] = result[c][l];
       }
       if (op == Op::gather) continue;
-      if (op == Op::gradient && key.dim != VK_IMAGE_VIEW_TYPE_CUBE && key.dim != VK_IMAGE_VIEW_TYPE_CUBE_ARRAY)
+      if (op == Op::gradient && key.dim != VK_IMAGE_VIEW_TYPE_CUBE && key.dim != VK_IMAGE_VIEW_TYPE_CUBE_ARRAY &&
+          key.dim != VK_IMAGE_VIEW_TYPE_3D)
         check_implicit(lab, key, image, a);
       a.scalar[2] = mask | kWithoutAlpha;
       float without[4][kMaxLanes];
@@ -588,7 +612,8 @@ void run(const char* what, SamplerKey key, Texture& image, Op op, float span = 2
     }
     if (offsets && op != Op::gather) {
       const int ox = static_cast<int>(rng() % 17) - 8, oy = static_cast<int>(rng() % 17) - 8;
-      for (Request& q : requests) q.offset_x = ox, q.offset_y = oy;
+      const int oz = static_cast<int>(rng() % 17) - 8;
+      for (Request& q : requests) q.offset_x = ox, q.offset_y = oy, q.offset_z = oz;
     }
     check(what, key, image, op, requests);
   }
@@ -767,6 +792,40 @@ void test_dimensions() {
   }
 }
 
+/// 3D: eight texels, the third axis with modes, offsets and sizes of its own.
+void test_volumes() {
+  lab_count = 3;
+  for (auto [w, h, depth] : {std::array{16u, 8u, 12u}, {5u, 7u, 3u}, {1u, 1u, 1u}, {3u, 2u, 9u}}) {
+    for (int mode = 0; mode < 5; ++mode) {
+      for (VkFormat format : {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8_UNORM, VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_R16_UINT}) {
+        Texture image(format, w, h, w > 4 ? 3 : 1, depth, 1, false, true);
+        image.sampler.border[0] = 1, image.sampler.border[3] = 1;
+        SamplerKey key = basic(format, VK_IMAGE_VIEW_TYPE_3D);
+        key.sampler.address_u = static_cast<VkSamplerAddressMode>((mode + 2) % 5);
+        key.sampler.address_v = static_cast<VkSamplerAddressMode>((mode + w) % 5);
+        key.sampler.address_w = static_cast<VkSamplerAddressMode>(mode);
+        if (image.format->is_integer()) key.sampler.border_color = VK_BORDER_COLOR_INT_TRANSPARENT_BLACK;
+        if (image.format->is_integer()) std::fill_n(image.sampler.border, 4, 0.0f);
+        run("volume linear", key, image, Op::gradient, 2.5f, false, 4);
+        run("volume offset", key, image, Op::lod, 4, true);
+        key.sampler.mag_filter = VK_FILTER_NEAREST;
+        run("volume mixed", key, image, Op::gradient);
+        key.sampler.min_filter = VK_FILTER_NEAREST, key.sampler.mipmap_mode = VK_SAMPLER_MIPMAP_MODE_NEAREST;
+        run("volume nearest", key, image, Op::gradient, 4, true);
+        run("volume far", key, image, Op::lod, 3000);
+      }
+    }
+  }
+  lab_count = 1;
+  for (uint32_t f = 1; f < 200; ++f) {
+    const auto* info = vk::find_format(static_cast<VkFormat>(f));
+    if (!info || !info->sampled || info->is_depth_stencil()) continue;
+    Texture image(info->format, 6, 5, 2, 4, 1, false, true);
+    run("volume format", basic(info->format, VK_IMAGE_VIEW_TYPE_3D), image, Op::lod, 1.5f, false, 2);
+  }
+  lab_count = 3;
+}
+
 void test_compare() {
   for (VkFormat f : {VK_FORMAT_D16_UNORM, VK_FORMAT_D32_SFLOAT, VK_FORMAT_D24_UNORM_S8_UINT}) {
     Texture image(f, 16, 16, 4, 6);
@@ -852,15 +911,18 @@ void test_fetch() {
 void test_robustness() {
   const float odd[] = {NAN, INFINITY, -INFINITY,   3e38f,  -3e38f,      1e-44f, -1e-44f, -0.0f,
                        1,   0,        16777216.0f, -1e-9f, 0.99999994f, 1e9f,   -1e9f,   4294967296.0f};
-  for (VkImageViewType dim : {VK_IMAGE_VIEW_TYPE_2D, VK_IMAGE_VIEW_TYPE_2D_ARRAY, VK_IMAGE_VIEW_TYPE_CUBE, VK_IMAGE_VIEW_TYPE_CUBE_ARRAY}) {
+  for (VkImageViewType dim : {VK_IMAGE_VIEW_TYPE_2D, VK_IMAGE_VIEW_TYPE_2D_ARRAY, VK_IMAGE_VIEW_TYPE_3D, VK_IMAGE_VIEW_TYPE_CUBE,
+                              VK_IMAGE_VIEW_TYPE_CUBE_ARRAY}) {
     for (int mode = 0; mode < 5; ++mode) {
       const bool cube = dim == VK_IMAGE_VIEW_TYPE_CUBE || dim == VK_IMAGE_VIEW_TYPE_CUBE_ARRAY;
       if (cube && mode) continue;
-      Texture image(VK_FORMAT_R8G8B8A8_UNORM, 7, 7, 3, dim == VK_IMAGE_VIEW_TYPE_2D ? 1 : 12);
+      const bool volume = dim == VK_IMAGE_VIEW_TYPE_3D;
+      Texture image(VK_FORMAT_R8G8B8A8_UNORM, 7, 7, 3, dim == VK_IMAGE_VIEW_TYPE_2D ? 1 : 12, 1, false, volume);
       SamplerKey key = basic(image.format->format, dim);
       key.has_sampler = true;
-      key.sampler.address_u = key.sampler.address_v = static_cast<VkSamplerAddressMode>(mode);
+      key.sampler.address_u = key.sampler.address_v = key.sampler.address_w = static_cast<VkSamplerAddressMode>(mode);
       for (Op op : {Op::gradient, Op::lod, Op::gather}) {
+        if (volume && op == Op::gather) continue;
         for (int filter = 0; filter < 2; ++filter) {
           key.sampler.mag_filter = key.sampler.min_filter = static_cast<VkFilter>(filter);
           for (int n = 0; n < 10; ++n) {
@@ -870,6 +932,7 @@ void test_robustness() {
               q.bias = odd[rng() % 16];
               for (int k = 0; k < 3; ++k) q.dx[k] = odd[rng() % 16], q.dy[k] = odd[rng() % 16];
               q.offset_x = n % 2 ? static_cast<int>(rng()) : 0, q.offset_y = n % 3 ? static_cast<int>(rng()) : 0;
+              q.offset_z = n % 5 ? static_cast<int>(rng()) : 0;
             }
             static float out[3][16][4];
             if (!call(key, image, op, requests, static_cast<int>(rng() % 4), out)) return;
@@ -914,7 +977,7 @@ void test_refusals() {
   CHECK(!compile_sampler(jit, volume, kUseAddress));  // no whole word
   CHECK(!compile_sampler(jit, basic(VK_FORMAT_R8G8B8A8_SRGB), kUseStore));
   volume.has_sampler = true;
-  CHECK(!compile_sampler(jit, volume, kUseLod));
+  CHECK(!compile_sampler(jit, volume, kUseGather));
 }
 
 }  // namespace
@@ -928,6 +991,7 @@ int main() {
   test_magnified();
   test_fixed_rule();
   test_dimensions();
+  test_volumes();
   test_compare();
   test_fetch();
   test_robustness();

@@ -4,11 +4,11 @@
 // patterns for integer formats; for depth comparison [0] is the result). One signature for each operation, whatever the
 // dimension: arguments that a dimension does not use may be poison, which costs nothing. `mask` has a bit for each lane whose
 // result is wanted; the others are undefined, but safe. The result of a lane does not depend on the other lanes.
-//   coordinates   2D: (s, t); cube: direction (s, t, r); 1D: s
+//   coordinates   2D: (s, t); 3D: (s, t, r); cube: direction (s, t, r); 1D: s
 //   layer         array views: the layer as float (sample, gather), rounded to nearest even and clamped; cube arrays: the cube
 //   bias          added to the computed LOD (0 when the instruction has none)
 //   dref          depth reference; ignored unless the sampler compares
-//   offset_x, _y  texel offsets: scalars i32 where constant by SPIR-V's rules, vectors for gather
+//   offset_x, _y, _z  texel offsets: scalars i32 where constant by SPIR-V's rules, vectors for gather; _z of 3D alone
 // Source: Vulkan specification, chapter "Image Operations".
 #pragma once
 
@@ -24,14 +24,14 @@ inline constexpr uint32_t kWithoutAlpha = 1u << 31;
 
 /// Positions of the arguments; each enumerator is a parameter index.
 namespace gradient_arg {
-enum : uint32_t { descriptor, s, t, dsdx, dtdx, dsdy, dtdy, bias, dref, layer, r, drdx, drdy, offset_x, offset_y, mask, count };
+enum : uint32_t { descriptor, s, t, dsdx, dtdx, dsdy, dtdy, bias, dref, layer, r, drdx, drdy, offset_x, offset_y, mask, offset_z, count };
 }
 /// Of 1D and 2D views, without a bias. rho2: the square of the longer derivative in texels of level 0, 0 or more.
 namespace implicit_arg {
 enum : uint32_t { descriptor, s, t, rho2, dref, layer, offset_x, offset_y, mask, count };
 }
 namespace lod_arg {
-enum : uint32_t { descriptor, s, t, lod, dref, layer, r, offset_x, offset_y, mask, count };
+enum : uint32_t { descriptor, s, t, lod, dref, layer, r, offset_x, offset_y, mask, offset_z, count };
 }
 /// x, y, layer (3D: the slice; cubes: the face), lod, sample: <N x i32>. Outside of the view: zero (alpha 1 where the format has none).
 namespace fetch_arg {
@@ -60,7 +60,7 @@ inline Type sampler_result_type(const Ir& ir) {
 
 inline Type sample_gradient_type(const Ir& ir) {
   const Type f = ir.vf32;
-  Type parameters[gradient_arg::count] = {ir.ptr, f, f, f, f, f, f, f, f, f, f, f, f, ir.i32, ir.i32, ir.i32};
+  Type parameters[gradient_arg::count] = {ir.ptr, f, f, f, f, f, f, f, f, f, f, f, f, ir.i32, ir.i32, ir.i32, ir.i32};
   return LLVMFunctionType(sampler_result_type(ir), parameters, gradient_arg::count, 0);
 }
 
@@ -72,7 +72,7 @@ inline Type sample_implicit_type(const Ir& ir) {
 
 inline Type sample_lod_type(const Ir& ir) {
   const Type f = ir.vf32;
-  Type parameters[lod_arg::count] = {ir.ptr, f, f, f, f, f, f, ir.i32, ir.i32, ir.i32};
+  Type parameters[lod_arg::count] = {ir.ptr, f, f, f, f, f, f, ir.i32, ir.i32, ir.i32, ir.i32};
   return LLVMFunctionType(sampler_result_type(ir), parameters, lod_arg::count, 0);
 }
 
@@ -100,8 +100,8 @@ inline Type address_type(const Ir& ir) {
   return LLVMFunctionType(ir.vec(ir.i64), parameters, address_arg::count, 0);
 }
 
-/// Of a derivative (ds, dt; null: 1D), in texels of the view's level 0.
-Value length_squared(const Ir& ir, Value view, Value ds, Value dt);
+/// Of a derivative (ds, dt; null: 1D; dr; null: not 3D), in texels of the view's level 0.
+Value length_squared(const Ir& ir, Value view, Value ds, Value dt, Value dr = nullptr);
 /// rho2 of the squares of both derivatives.
 Value longer_squared(const Ir& ir, Value x, Value y);
 

@@ -93,11 +93,11 @@ bool ImageBuilder::select_type() {
   if (l.m.type(t).kind == Kind::sampled_image) t = l.m.type(t).element;
   type = l.m.type(t);
   const bool samples = i.op >= spv::OpImageSampleImplicitLod && i.op <= spv::OpImageSampleProjDrefExplicitLod;
-  const bool known = type.dim == spv::Dim1D || type.dim == spv::Dim2D || type.dim == spv::DimCube ||
-                     (!samples && (type.dim == spv::Dim3D || type.dim == spv::DimBuffer));
+  const bool known = type.dim == spv::Dim1D || type.dim == spv::Dim2D || type.dim == spv::Dim3D || type.dim == spv::DimCube ||
+                     (!samples && type.dim == spv::DimBuffer);
   if (type.kind == Kind::image && known) return true;
   l.unsupported("textures of dimension " + dim_name(type.dim) + " are not supported" +
-                (samples ? " by sampling; use 1D, 2D, cube or arrays of them" : ""));
+                (samples ? " by sampling; use 1D, 2D, 3D, cube or arrays of them" : ""));
   return false;
 }
 
@@ -251,7 +251,8 @@ void ImageBuilder::sample() {
   Value dref = compares ? l.scalar(o(2)) : nullptr;
   const Val c = coordinate(o(1), projected, dref);
   if (ops.min_lod) return l.unsupported("the image operand MinLod is not supported");
-  const uint32_t axes = type.dim == spv::DimCube ? 3 : type.dim == spv::Dim1D ? 1 : 2;
+  const bool volume = type.dim == spv::Dim3D;
+  const uint32_t axes = type.dim == spv::DimCube || volume ? 3 : type.dim == spv::Dim1D ? 1 : 2;
   if (c.c.size() < axes + type.arrayed) return l.fail("a texture coordinate has too few components");
   Value none = Ir::poison(ir.vf32), zero = ir.fk(0.0f);
   Value layer = type.arrayed ? c.c[axes] : none;
@@ -278,6 +279,7 @@ void ImageBuilder::sample() {
     a[gradient_arg::bias] = ops.bias ? l.vary(l.scalar(ops.bias)) : zero;
     a[gradient_arg::dref] = compare, a[gradient_arg::layer] = layer;
     a[gradient_arg::offset_x] = fixed_offset(ops, 0), a[gradient_arg::offset_y] = fixed_offset(ops, 1);
+    a[gradient_arg::offset_z] = volume ? fixed_offset(ops, 2) : Ir::poison(ir.i32);
     return finish(call(sample_gradient_type(ir), offsetof(TextureDescriptor, sample_gradient), a, gradient_arg::mask), compares);
   }
   std::vector<Value> a(lod_arg::count, none);
@@ -285,6 +287,7 @@ void ImageBuilder::sample() {
   a[lod_arg::lod] = ops.lod ? l.vary(l.scalar(ops.lod)) : zero;
   a[lod_arg::dref] = compare, a[lod_arg::layer] = layer;
   a[lod_arg::offset_x] = fixed_offset(ops, 0), a[lod_arg::offset_y] = fixed_offset(ops, 1);
+  a[lod_arg::offset_z] = volume ? fixed_offset(ops, 2) : Ir::poison(ir.i32);
   finish(call(sample_lod_type(ir), offsetof(TextureDescriptor, sample_lod), a, lod_arg::mask), compares);
 }
 
@@ -454,8 +457,9 @@ void ImageBuilder::query_lod() {
   Value squares[2];
   for (uint32_t direction = 0; direction < 2; ++direction) {
     Value sum = ir.fk(0.0f);
-    for (uint32_t axis = 0; axis < (type.dim == spv::Dim1D ? 1u : 2u); ++axis) {
-      const size_t size_B = offsetof(ImageViewAbi, level) + (axis ? offsetof(ViewLevel, height_px) : offsetof(ViewLevel, width_px));
+    constexpr size_t kSizes_B[3] = {offsetof(ViewLevel, width_px), offsetof(ViewLevel, height_px), offsetof(ViewLevel, depth_px)};
+    for (uint32_t axis = 0; axis < (type.dim == spv::Dim1D ? 1u : type.dim == spv::Dim3D ? 3u : 2u); ++axis) {
+      const size_t size_B = offsetof(ImageViewAbi, level) + kSizes_B[axis];
       Value size = ir.splat(ir.sitofp(ir.field(ir.i32, view, size_B)));
       Value g = ir.fmul(l.derivative(direction ? spv::OpDPdy : spv::OpDPdx, c.c[axis]), size);
       sum = ir.fma(g, g, sum);

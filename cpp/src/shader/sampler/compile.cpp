@@ -82,7 +82,7 @@ Value SamplerFunctionBuilder::predicted(Value id) {
   return result;
 }
 
-void SamplerFunctionBuilder::fold(Value& s, Value& t, bool fixed) const {
+void SamplerFunctionBuilder::fold(Value& s, Value& t, bool fixed) {
   if (plan.cube) return;
   if (fixed) {
     s = fold_fixed(c, plan.key.sampler.address_u, s), t = fold_fixed(c, plan.key.sampler.address_v, t);
@@ -90,12 +90,13 @@ void SamplerFunctionBuilder::fold(Value& s, Value& t, bool fixed) const {
   }
   s = fold_coordinate(c, plan.key.sampler.address_u, s);
   if (!plan.one_dimensional) t = fold_coordinate(c, plan.key.sampler.address_v, t);
+  if (plan.volume) c.r = fold_coordinate(c, plan.key.sampler.address_w, c.r);
 }
 
 /// Whether lanes of different levels are served at once: their sizes and places come from tables of one vector (AVX-512).
 bool SamplerFunctionBuilder::levels_by_lane() const {
   return ir.wide && ir.lanes == 16 && plan.mip_linear && plan.linear_min && plan.linear_mag && plan.texel_B == 4 && !plan.array &&
-         !plan.cube && !plan.one_dimensional;
+         !plan.cube && !plan.volume && !plan.one_dimensional;
 }
 
 /// `magnified`: lanes that take level 0 whatever lambda is; or null. `choose` is emitted where it is needed.
@@ -256,10 +257,14 @@ void SamplerFunctionBuilder::gradient() {
     const Value dx[3] = {parameter(fn, dsdx), parameter(fn, dtdx), parameter(fn, drdx)},
                 dy[3] = {parameter(fn, dsdy), parameter(fn, dtdy), parameter(fn, drdy)};
     const CubeCoordinates on_face = cube_face(ir, v, dx, dy);
-    Value lambda = lod_of_gradients(c, on_face.dsdx, on_face.dtdx, on_face.dsdy, on_face.dtdy, parameter(fn, bias));
+    const Value x[3] = {on_face.dsdx, on_face.dtdx}, y[3] = {on_face.dsdy, on_face.dtdy};
+    Value lambda = lod_of_gradients(c, x, y, parameter(fn, bias));
     return sample(on_face.s, on_face.t, on_face.face, [&] { return choose_level(c, lambda); }, nullptr, parameter(fn, mask));
   }
-  Value rho2 = rho_squared(c, parameter(fn, dsdx), parameter(fn, dtdx), parameter(fn, dsdy), parameter(fn, dtdy));
+  if (plan.volume) c.r = parameter(fn, r), c.offset_z = parameter(fn, offset_z);
+  const Value x[3] = {parameter(fn, dsdx), parameter(fn, dtdx), parameter(fn, drdx)},
+              y[3] = {parameter(fn, dsdy), parameter(fn, dtdy), parameter(fn, drdy)};
+  Value rho2 = rho_squared(c, x, y);
   sample_at(parameter(fn, s), parameter(fn, t), rho2, parameter(fn, bias), parameter(fn, mask));
 }
 
@@ -271,7 +276,7 @@ void SamplerFunctionBuilder::implicit() {
   sample_at(parameter(fn, s), parameter(fn, t), parameter(fn, rho2), nullptr, parameter(fn, mask));
 }
 
-/// Of 1D and 2D views. `bias`: or null.
+/// Of 1D, 2D and 3D views. `bias`: or null.
 void SamplerFunctionBuilder::sample_at(Value s, Value t, Value rho2, Value bias, Value mask) {
   assert(!plan.cube);
   if (plan.key.sampler.unnormalized_coordinates) return sample(s, t, nullptr, [&] { return choose_level(c, ir.fk(0)); }, nullptr, mask);
@@ -295,6 +300,7 @@ void SamplerFunctionBuilder::lod() {
     const CubeCoordinates on_face = cube_face(ir, v, nullptr, nullptr);
     return sample(on_face.s, on_face.t, on_face.face, [&] { return choose_level(c, lambda); }, nullptr, parameter(fn, mask));
   }
+  if (plan.volume) c.r = parameter(fn, r), c.offset_z = parameter(fn, offset_z);
   sample(parameter(fn, s), parameter(fn, t), nullptr, [&] { return choose_level(c, lambda); }, nullptr, parameter(fn, mask));
 }
 
@@ -342,6 +348,7 @@ CodeKey code_key(const SamplerPlan& plan, TextureUse use) {
                              k.multisampled,
                              filtered ? static_cast<uint32_t>(s.address_u) : 0u,
                              filtered && !plan.one_dimensional ? static_cast<uint32_t>(s.address_v) : 0u,
+                             filtered && plan.volume ? static_cast<uint32_t>(s.address_w) : 0u,
                              filtered && plan.compare ? 1u + static_cast<uint32_t>(s.compare_op) : 0u,
                              filtered && s.unnormalized_coordinates ? 1u : 0u,
                              sampled ? 1u + plan.linear_mag + 2u * plan.linear_min + 4u * plan.mip_linear : 0u};
@@ -430,15 +437,16 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
   plan.mip_linear = !plan.integer && s.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_LINEAR && !s.unnormalized_coordinates;
   plan.uses_border = key.has_sampler && !plan.cube &&
                      (s.address_u == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER ||
-                      (!plan.one_dimensional && s.address_v == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER));
+                      (!plan.one_dimensional && s.address_v == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER) ||
+                      (plan.volume && s.address_w == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER));
   plan.finite = !plan.uses_border;
   for (const TexelComponent& c : plan.components)
     plan.finite = plan.finite && (c.kind != ComponentKind::direct || f.numeric == vk::Numeric::srgb);
-  plan.fixed = plan.linear_mag && plan.linear_min && plan.texel_B == 4 && !plan.cube && !plan.one_dimensional && !plan.uses_border &&
-               !plan.compare && f.numeric == vk::Numeric::unorm;
+  plan.fixed = plan.linear_mag && plan.linear_min && plan.texel_B == 4 && !plan.cube && !plan.volume && !plan.one_dimensional &&
+               !plan.uses_border && !plan.compare && f.numeric == vk::Numeric::unorm;
   for (const vk::Component& component : f.rgba) plan.fixed = plan.fixed && component.bits == 8;
-  plan.alpha_alone = plan.components[3].kind == ComponentKind::code && plan.texel_B == 4 && !plan.cube && !plan.one_dimensional &&
-                     !plan.uses_border && !plan.compare;
+  plan.alpha_alone = plan.components[3].kind == ComponentKind::code && plan.texel_B == 4 && !plan.cube && !plan.volume &&
+                     !plan.one_dimensional && !plan.uses_border && !plan.compare;
   for (uint32_t c = 0; c < 4; ++c) {
     const VkComponentSwizzle from = key.swizzle[c];
     const bool takes_alpha = from == VK_COMPONENT_SWIZZLE_A || (from == VK_COMPONENT_SWIZZLE_IDENTITY && c == 3);
@@ -490,8 +498,8 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
   constexpr uint8_t kByCoordinates = kUseFetch | kUsesThatWrite;
   if ((uses & ~kByCoordinates) && !key.has_sampler)
     return Error{VK_ERROR_UNKNOWN, "sampler: sampling needs a sampler, and the descriptor has none"};
-  if ((uses & ~kByCoordinates) && plan->volume)
-    return Error{VK_ERROR_FEATURE_NOT_PRESENT, "sampler: views of type 3D are fetched, read and written, not sampled"};
+  if ((uses & kUseGather) && plan->volume)
+    return Error{VK_ERROR_FEATURE_NOT_PRESENT, "sampler: views of type 3D can't be gathered from: SPIR-V has no such operation"};
   const bool writes = (uses & kUseStore && !plan->format->storage) || (uses & kUseAddress && !plan->format->is_atomic());
   if (writes)
     return Error{VK_ERROR_FORMAT_NOT_SUPPORTED, std::string("storage: format ") + plan->format->name +

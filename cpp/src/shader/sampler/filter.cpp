@@ -7,6 +7,17 @@
 #include <cassert>
 
 namespace tilegpu::shader {
+namespace {
+
+/// Masks, or null where no lane can be outside.
+Value either(const Ir& ir, Value a, Value b) { return a && b ? ir.or_(a, b) : a ? a : b; }
+
+Axis axis_of_slices(const SamplerContext& c, const Level& level, bool linear) {
+  assert(c.plan.volume && c.r && c.offset_z && level.depth);
+  return address_axis(c, c.plan.key.sampler.address_w, c.r, level.depth, c.ir.sitofp(c.ir.splat(level.depth)), c.offset_z, linear);
+}
+
+}  // namespace
 
 std::vector<Value> SamplerFunctionBuilder::pack(const TexelValues& t) const {
   std::vector<Value> v;
@@ -48,9 +59,8 @@ FourWords SamplerFunctionBuilder::four_words(const Level& level, Value s, Value 
 void SamplerFunctionBuilder::four_texels(const Level& level, Value s, Value t, Value face, TexelValues out[4], Axis& ax, Axis& ay) {
   // Order: (low, low), (high, low), (low, high), (high, high).
   auto replace_and_compare = [&] {
-    auto either = [&](Value a, Value b) { return a && b ? ir.or_(a, b) : a ? a : b; };
-    Value outside[4] = {either(ax.low_outside, ay.low_outside), either(ax.high_outside, ay.low_outside),
-                        either(ax.low_outside, ay.high_outside), either(ax.high_outside, ay.high_outside)};
+    Value outside[4] = {either(ir, ax.low_outside, ay.low_outside), either(ir, ax.high_outside, ay.low_outside),
+                        either(ir, ax.low_outside, ay.high_outside), either(ir, ax.high_outside, ay.high_outside)};
     for (int k = 0; k < 4; ++k) {
       if (outside[k]) out[k] = replace_border(c, out[k], outside[k]);
       if (plan.compare) out[k] = compare_depth(c, out[k]);
@@ -200,7 +210,7 @@ void SamplerFunctionBuilder::finish_fixed(const FixedSum& sum) {
 TexelValues SamplerFunctionBuilder::sample_level(Value level_index, Value s, Value t, Value face, bool linear) {
   if (plan.fixed) return unpack(sample_fixed(s, t, level_index, nullptr, nullptr));
   const Level level = load_level(c, level_index);
-  if (plan.cube) current_layer_pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(level_index, ir.i64), 3)), 8);
+  if (plan.cube || plan.volume) current_layer_pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(level_index, ir.i64), 3)), 8);
   if (!linear) {
     if (plan.cube) {
       auto nearest = [&](Value coordinate, Value size_f) {
@@ -211,12 +221,34 @@ TexelValues SamplerFunctionBuilder::sample_level(Value level_index, Value s, Val
     const Axis ax = address_axis(c, plan.key.sampler.address_u, s, level.width, level.width_f, c.offset_x, false);
     if (plan.one_dimensional) return read(level, ax.low, ir.ik(0), nullptr, ax.low_outside);
     const Axis ay = address_axis(c, plan.key.sampler.address_v, t, level.height, level.height_f, c.offset_y, false);
-    Value outside = ax.low_outside && ay.low_outside ? ir.or_(ax.low_outside, ay.low_outside)
-                    : ax.low_outside                 ? ax.low_outside
-                                                     : ay.low_outside;
-    return read(level, ax.low, ay.low, nullptr, outside);
+    Value outside = either(ir, ax.low_outside, ay.low_outside);
+    if (!plan.volume) return read(level, ax.low, ay.low, nullptr, outside);
+    const Axis az = axis_of_slices(c, level, false);
+    return read(slice_of(level, az.low), ax.low, ay.low, nullptr, either(ir, outside, az.low_outside));
   }
-  return filter_level(level, s, t, face);
+  return plan.volume ? filter_slices(level, s, t) : filter_level(level, s, t, face);
+}
+
+Level SamplerFunctionBuilder::slice_of(const Level& level, Value slice) const {
+  assert(plan.volume && current_layer_pitch && Ir::type_of(slice) == ir.vi32);
+  Level of = level;
+  of.layer_offset = ir.mul(ir.zext(slice, ir.i64), ir.splat(current_layer_pitch));
+  return of;
+}
+
+/// Four texels of each of two slices, mixed.
+TexelValues SamplerFunctionBuilder::filter_slices(const Level& level, Value s, Value t) {
+  const Axis az = axis_of_slices(c, level, true);
+  const auto filtered = [&](Value slice, Value outside) {
+    TexelValues texels[4];
+    Axis ax, ay;
+    four_texels(slice_of(level, slice), s, t, nullptr, texels, ax, ay);
+    if (outside)
+      for (TexelValues& texel : texels) texel = replace_border(c, texel, outside);
+    return mix_texels(ir, mix_texels(ir, texels[0], texels[1], ax.fraction), mix_texels(ir, texels[2], texels[3], ax.fraction),
+                      ay.fraction);
+  };
+  return mix_texels(ir, filtered(az.low, az.low_outside), filtered(az.high, az.high_outside), az.fraction);
 }
 
 /// Four texels, mixed.

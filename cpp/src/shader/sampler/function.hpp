@@ -39,6 +39,8 @@ class SamplerFunctionBuilder {
   void sample_at(Value s, Value t, Value rho2, Value bias, Value mask);
   TexelValues sample_level(Value level_index, Value s, Value t, Value face, bool linear);
   TexelValues filter_level(const Level& level, Value s, Value t, Value face);
+  TexelValues filter_slices(const Level& level, Value s, Value t);
+  Level slice_of(const Level& level, Value slice) const;
   bool levels_by_lane() const;
   std::vector<Value> sample_lanes(Value s, Value t, const LevelChoice& choice, Value mask);
   FixedSum sum_fixed(Value s, Value t, Value level, Value weight, Value wanted) const;
@@ -60,13 +62,13 @@ class SamplerFunctionBuilder {
   TexelValues unpack(const std::vector<Value>& v, size_t first = 0) const;
   TexelValues like_texel(Value fill) const;
   Value predicted(Value id);
-  void fold(Value& s, Value& t, bool fixed = false) const;
+  void fold(Value& s, Value& t, bool fixed = false);
 
   const Ir& ir;
   const SamplerPlan& plan;
   Value fn;
   SamplerContext c;
-  Value current_layer_pitch = nullptr;  // i64 scalar of the level at hand (cubes)
+  Value current_layer_pitch = nullptr;  // i64 scalar of the level at hand (cubes, 3D)
 };
 
 }  // namespace tilegpu::shader

@@ -48,7 +48,7 @@ struct Level {
   Value depth = nullptr;         // i32, 3D views
   Value start = nullptr;         // lanes: i32, texels from `data`
   Value width_f, height_f;       // f32 vectors
-  Value layer_offset = nullptr;  // <N x i64>, bytes of the lane's layer (arrays, cubes, samples)
+  Value layer_offset = nullptr;  // <N x i64>, bytes of the lane's layer (arrays, cubes, 3D, samples)
 };
 
 /// What is loaded once per call.
@@ -59,9 +59,10 @@ struct SamplerContext {
   Value level_count;              // i32 scalar
   std::array<Value, 4> border{};  // raw, splat
   Value dref = nullptr;
-  Value wants_alpha = nullptr;  // i1 scalar; null: always
-  Value layer = nullptr;        // <N x i32>, clamped; cubes: without the face
-  Value offset_x, offset_y;     // i32 scalars; vectors for gather
+  Value wants_alpha = nullptr;            // i1 scalar; null: always
+  Value layer = nullptr;                  // <N x i32>, clamped; cubes: without the face
+  Value offset_x, offset_y;               // i32 scalars; vectors for gather
+  Value r = nullptr, offset_z = nullptr;  // 3D: the third coordinate, folded, and its offset
 };
 
 Level load_level(const SamplerContext& c, Value level);
@@ -70,9 +71,10 @@ Level load_level_of_lanes(const SamplerContext& c, Value levels);
 
 // -- LOD (sampler_lod.cpp)
 /// Vulkan's lambda before the clamp to the sampler's limits: log2 of the longer scaled derivative, bias.
-Value lod_of_gradients(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy, Value bias);
+/// `x`, `y`: of s, t and r; what the dimension lacks is not read.
+Value lod_of_gradients(const SamplerContext& c, const Value x[3], const Value y[3], Value bias);
 /// The same in two steps: the square of the longer derivative, then its logarithm.
-Value rho_squared(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy);
+Value rho_squared(const SamplerContext& c, const Value x[3], const Value y[3]);
 /// Lambda times `scale`, a power of two. Finite.
 Value lod_of_rho_squared(const SamplerContext& c, Value rho_squared, Value bias, float scale = 1);
 /// Lanes (i1) of which it is sure without a logarithm that they take level 0 alone.

@@ -36,11 +36,15 @@ LevelChoice split_level(const Ir& ir, Value scaled) {
 
 }  // namespace
 
-Value length_squared(const Ir& ir, Value view, Value ds, Value dt) {
+Value length_squared(const Ir& ir, Value view, Value ds, Value dt, Value dr) {
   Value u = ir.fmul(ds, ir.splat(ir.field(ir.f32, view, offsetof(ImageViewAbi, width_f))));
   if (!dt) return ir.fmul(u, u);
   Value v = ir.fmul(dt, ir.splat(ir.field(ir.f32, view, offsetof(ImageViewAbi, height_f))));
-  return ir.fma(u, u, ir.fmul(v, v));
+  Value squares = ir.fma(u, u, ir.fmul(v, v));
+  if (!dr) return squares;
+  Value depth = ir.sitofp(ir.field(ir.i32, view, offsetof(ImageViewAbi, level) + offsetof(ViewLevel, depth_px)));
+  Value w = ir.fmul(dr, ir.splat(depth));
+  return ir.fma(w, w, squares);
 }
 
 Value longer_squared(const Ir& ir, Value x, Value y) {
@@ -48,9 +52,11 @@ Value longer_squared(const Ir& ir, Value x, Value y) {
   return ir.fmax_second(ir.fmax_second(x, y), ir.fk(0));
 }
 
-Value rho_squared(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy) {
-  if (c.plan.one_dimensional) dtdx = dtdy = nullptr;
-  return longer_squared(c.ir, length_squared(c.ir, c.view, dsdx, dtdx), length_squared(c.ir, c.view, dsdy, dtdy));
+Value rho_squared(const SamplerContext& c, const Value x[3], const Value y[3]) {
+  const auto squared = [&](const Value d[3]) {
+    return length_squared(c.ir, c.view, d[0], c.plan.one_dimensional ? nullptr : d[1], c.plan.volume ? d[2] : nullptr);
+  };
+  return longer_squared(c.ir, squared(x), squared(y));
 }
 
 Value lod_of_rho_squared(const SamplerContext& c, Value rho_squared, Value bias, float scale) {
@@ -67,8 +73,8 @@ Value lod_of_rho_squared(const SamplerContext& c, Value rho_squared, Value bias,
   return ir.fma(f, p, ir.fma(ir.sitofp(exponent), k(1), clamped_bias(c, bias, scale)));
 }
 
-Value lod_of_gradients(const SamplerContext& c, Value dsdx, Value dtdx, Value dsdy, Value dtdy, Value bias) {
-  return lod_of_rho_squared(c, rho_squared(c, dsdx, dtdx, dsdy, dtdy), bias);
+Value lod_of_gradients(const SamplerContext& c, const Value x[3], const Value y[3], Value bias) {
+  return lod_of_rho_squared(c, rho_squared(c, x, y), bias);
 }
 
 Value magnified_for_sure(const SamplerContext& c, Value rho_squared, Value bias) {
