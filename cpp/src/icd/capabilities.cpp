@@ -63,6 +63,8 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_shader_terminate_invocation,
     Extension::EXT_shader_demote_to_helper_invocation,
     Extension::EXT_private_data,
+    Extension::EXT_image_robustness,
+    Extension::EXT_robustness2,
     Extension::EXT_host_query_reset,
     Extension::EXT_tooling_info,
 };
@@ -95,6 +97,7 @@ Features make_features() {
   Features f;
   f.robustBufferAccess = true;
   f.fullDrawIndexUint32 = true;
+  f.imageCubeArray = true;
   f.independentBlend = true;
   f.sampleRateShading = true;
   f.dualSrcBlend = true;
@@ -126,6 +129,9 @@ Features make_features() {
   f.synchronization2 = true;
   f.hostQueryReset = true;
   f.privateData = true;
+  // Texels outside are zeros, and 1 where the format has no alpha; stores there do nothing. Buffers are clamped: no robustBufferAccess2.
+  f.robustImageAccess = true;
+  f.robustImageAccess2 = true;
   f.maintenance4 = true;
   f.shaderTerminateInvocation = true;
   f.shaderDemoteToHelperInvocation = true;
@@ -238,6 +244,7 @@ Properties make_properties() {
   p.pointClippingBehavior = VK_POINT_CLIPPING_BEHAVIOR_ALL_CLIP_PLANES;
   p.maxMultiviewViewCount = 6;
   p.maxMultiviewInstanceIndex = (1u << 27) - 1;
+  p.robustStorageBufferAccessSizeAlignment = p.robustUniformBufferAccessSizeAlignment = 4;
   p.maxPerSetDescriptors = 1 << 16;
   p.maxMemoryAllocationSize = memory_B();
   p.maxBufferSize = p.maxMemoryAllocationSize;
