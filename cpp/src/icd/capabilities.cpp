@@ -62,6 +62,29 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_shader_non_semantic_info,
     Extension::KHR_shader_terminate_invocation,
     Extension::EXT_shader_demote_to_helper_invocation,
+    Extension::KHR_create_renderpass2,
+    Extension::KHR_depth_stencil_resolve,
+    Extension::KHR_descriptor_update_template,
+    Extension::KHR_dynamic_rendering,
+    Extension::KHR_imageless_framebuffer,
+    Extension::KHR_push_descriptor,
+    Extension::KHR_sampler_mirror_clamp_to_edge,
+    Extension::KHR_separate_depth_stencil_layouts,
+    Extension::EXT_color_write_enable,
+    Extension::EXT_depth_clip_enable,
+    Extension::EXT_descriptor_indexing,
+    Extension::EXT_extended_dynamic_state,
+    Extension::EXT_extended_dynamic_state2,
+    Extension::EXT_extended_dynamic_state3,
+    Extension::EXT_index_type_uint8,
+    Extension::EXT_inline_uniform_block,
+    Extension::EXT_load_store_op_none,
+    Extension::EXT_pipeline_creation_cache_control,
+    Extension::EXT_pipeline_creation_feedback,
+    Extension::EXT_provoking_vertex,
+    Extension::EXT_scalar_block_layout,
+    Extension::EXT_shader_stencil_export,
+    Extension::EXT_vertex_input_dynamic_state,
     Extension::EXT_private_data,
     Extension::EXT_image_robustness,
     Extension::EXT_robustness2,
@@ -93,8 +116,61 @@ uint64_t memory_B() {
   return bytes;
 }
 
+void set_state_features(Features& f) {
+  f.imagelessFramebuffer = true;
+  f.separateDepthStencilLayouts = true;
+  f.samplerMirrorClampToEdge = true;
+  f.scalarBlockLayout = true;
+  f.dynamicRendering = true;
+  f.inlineUniformBlock = true;
+  f.pipelineCreationCacheControl = true;
+  f.colorWriteEnable = true;
+  f.depthClipEnable = true;
+  f.indexTypeUint8 = true;
+  f.provokingVertexLast = true;
+  f.vertexInputDynamicState = true;
+  f.extendedDynamicState = true;
+  f.extendedDynamicState2 = true;
+  f.extendedDynamicState2LogicOp = true;
+  f.extendedDynamicState3AlphaToCoverageEnable = true;
+  f.extendedDynamicState3AlphaToOneEnable = true;
+  f.extendedDynamicState3ColorBlendEnable = true;
+  f.extendedDynamicState3ColorBlendEquation = true;
+  f.extendedDynamicState3ColorWriteMask = true;
+  f.extendedDynamicState3DepthClampEnable = true;
+  f.extendedDynamicState3DepthClipEnable = true;
+  f.extendedDynamicState3LogicOpEnable = true;
+  f.extendedDynamicState3PolygonMode = true;
+  f.extendedDynamicState3ProvokingVertexMode = true;
+  f.extendedDynamicState3RasterizationSamples = true;
+  f.extendedDynamicState3SampleMask = true;
+}
+
+/// Of VK_EXT_descriptor_indexing. Arrays without a length are not there.
+void set_descriptor_features(Features& f) {
+  f.descriptorBindingPartiallyBound = true;
+  f.descriptorBindingVariableDescriptorCount = true;
+  f.descriptorBindingUpdateUnusedWhilePending = true;
+  f.descriptorBindingUniformBufferUpdateAfterBind = true;
+  f.descriptorBindingStorageBufferUpdateAfterBind = true;
+  f.descriptorBindingSampledImageUpdateAfterBind = true;
+  f.descriptorBindingStorageImageUpdateAfterBind = true;
+  f.descriptorBindingUniformTexelBufferUpdateAfterBind = true;
+  f.descriptorBindingStorageTexelBufferUpdateAfterBind = true;
+  f.shaderUniformBufferArrayNonUniformIndexing = true;
+  f.shaderSampledImageArrayNonUniformIndexing = true;
+  f.shaderStorageBufferArrayNonUniformIndexing = true;
+  f.shaderStorageImageArrayNonUniformIndexing = true;
+  f.shaderUniformTexelBufferArrayDynamicIndexing = true;
+  f.shaderStorageTexelBufferArrayDynamicIndexing = true;
+  f.shaderUniformTexelBufferArrayNonUniformIndexing = true;
+  f.shaderStorageTexelBufferArrayNonUniformIndexing = true;
+}
+
 Features make_features() {
   Features f;
+  set_state_features(f);
+  set_descriptor_features(f);
   f.robustBufferAccess = true;
   f.fullDrawIndexUint32 = true;
   f.imageCubeArray = true;
@@ -235,9 +311,34 @@ void set_versions(Properties& p) {
   std::memcpy(p.deviceUUID, "tilegpu software", sizeof p.deviceUUID);
 }
 
+/// Sets hold kMaxDescriptorsOfSet elements, of any kinds, whenever they are written.
+void set_descriptor_properties(Properties& p) {
+  constexpr uint32_t kAll = kMaxDescriptorsOfSet;
+  p.maxPerSetDescriptors = kAll;
+  p.maxUpdateAfterBindDescriptorsInAllPools = ~0U;
+  p.maxPerStageUpdateAfterBindResources = kAll;
+  p.maxPerStageDescriptorUpdateAfterBindSamplers = p.maxDescriptorSetUpdateAfterBindSamplers = kAll;
+  p.maxPerStageDescriptorUpdateAfterBindUniformBuffers = p.maxDescriptorSetUpdateAfterBindUniformBuffers = kAll;
+  p.maxPerStageDescriptorUpdateAfterBindStorageBuffers = p.maxDescriptorSetUpdateAfterBindStorageBuffers = kAll;
+  p.maxPerStageDescriptorUpdateAfterBindSampledImages = p.maxDescriptorSetUpdateAfterBindSampledImages = kAll;
+  p.maxPerStageDescriptorUpdateAfterBindStorageImages = p.maxDescriptorSetUpdateAfterBindStorageImages = kAll;
+  p.maxPerStageDescriptorUpdateAfterBindInputAttachments = p.maxDescriptorSetUpdateAfterBindInputAttachments = kMaxColorAttachments;
+  p.maxDescriptorSetUpdateAfterBindUniformBuffersDynamic = p.maxDescriptorSetUpdateAfterBindStorageBuffersDynamic = 16;
+  p.robustBufferAccessUpdateAfterBind = VK_TRUE;
+  p.quadDivergentImplicitLod = VK_TRUE;
+  p.shaderUniformBufferArrayNonUniformIndexingNative = p.shaderStorageBufferArrayNonUniformIndexingNative = VK_TRUE;
+  p.maxInlineUniformBlockSize = kMaxInlineUniformBlock_B;
+  p.maxInlineUniformTotalSize = 1 << 16;
+  p.maxPerStageDescriptorInlineUniformBlocks = p.maxDescriptorSetInlineUniformBlocks = 16;
+  p.maxPerStageDescriptorUpdateAfterBindInlineUniformBlocks = p.maxDescriptorSetUpdateAfterBindInlineUniformBlocks = 16;
+  p.maxPushDescriptors = 1 << 8;
+}
+
 Properties make_properties() {
   Properties p;
   set_versions(p);
+  set_descriptor_properties(p);
+  p.provokingVertexModePerPipeline = VK_TRUE;
   p.subgroupSize = 1;
   p.subgroupSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
   p.subgroupSupportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT;
@@ -245,7 +346,6 @@ Properties make_properties() {
   p.maxMultiviewViewCount = 6;
   p.maxMultiviewInstanceIndex = (1u << 27) - 1;
   p.robustStorageBufferAccessSizeAlignment = p.robustUniformBufferAccessSizeAlignment = 4;
-  p.maxPerSetDescriptors = 1 << 16;
   p.maxMemoryAllocationSize = memory_B();
   p.maxBufferSize = p.maxMemoryAllocationSize;
   p.maxTimelineSemaphoreValueDifference = ~uint64_t{0};

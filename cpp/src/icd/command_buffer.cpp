@@ -81,6 +81,7 @@ VkResult VKAPI_CALL BeginCommandBuffer(VkCommandBuffer commandBuffer, const VkCo
   commandBuffer->result = VK_SUCCESS;
   commandBuffer->labels.clear();
   commandBuffer->pass = {};  // of a recording that was given up inside one
+  commandBuffer->colors = {};
   commandBuffer->core->reset();
   if (commandBuffer->core->level() == VK_COMMAND_BUFFER_LEVEL_SECONDARY && pBeginInfo->pInheritanceInfo &&
       pBeginInfo->flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT) {

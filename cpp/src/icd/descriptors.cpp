@@ -81,6 +81,18 @@ Descriptor descriptor_of(const VkWriteDescriptorSet& write, uint32_t i) {
   return {};
 }
 
+/// Element `i` of an entry whose data begin at `data`.
+Descriptor descriptor_of(const VkDescriptorUpdateTemplateEntry& entry, const uint8_t* data, uint32_t i) {
+  assert(i < entry.descriptorCount);
+  const void* const at = data + i * entry.stride;
+  VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
+  write.descriptorType = entry.descriptorType;
+  write.pBufferInfo = static_cast<const VkDescriptorBufferInfo*>(at);
+  write.pImageInfo = static_cast<const VkDescriptorImageInfo*>(at);
+  write.pTexelBufferView = static_cast<const VkBufferView*>(at);
+  return descriptor_of(write, 0);
+}
+
 void report(VkDevice device, const Status& status) {
   if (!status) (void)fail(device, status.error());
 }
@@ -99,7 +111,14 @@ void VKAPI_CALL DestroyDescriptorSetLayout(VkDevice, VkDescriptorSetLayout layou
 
 void VKAPI_CALL GetDescriptorSetLayoutSupport(VkDevice, const VkDescriptorSetLayoutCreateInfo* pCreateInfo,
                                               VkDescriptorSetLayoutSupport* pSupport) {
-  pSupport->supported = static_cast<bool>(layout_of(*pCreateInfo));
+  auto layout = layout_of(*pCreateInfo);
+  pSupport->supported = static_cast<bool>(layout);
+  using Count = VkDescriptorSetVariableDescriptorCountLayoutSupport;
+  if (auto* count = find_next<Count>(pSupport->pNext, VK_STRUCTURE_TYPE_DESCRIPTOR_SET_VARIABLE_DESCRIPTOR_COUNT_LAYOUT_SUPPORT)) {
+    const bool variable = layout && !(*layout)->bindings().empty() &&
+                          (*layout)->bindings().back().flags & VK_DESCRIPTOR_BINDING_VARIABLE_DESCRIPTOR_COUNT_BIT;
+    count->maxVariableDescriptorCount = variable ? (*layout)->bindings().back().count : 0;
+  }
 }
 
 // --- pools
@@ -193,23 +212,56 @@ void VKAPI_CALL DestroyDescriptorUpdateTemplate(VkDevice, VkDescriptorUpdateTemp
 
 void VKAPI_CALL UpdateDescriptorSetWithTemplate(VkDevice device, VkDescriptorSet descriptorSet,
                                                 VkDescriptorUpdateTemplate descriptorUpdateTemplate, const void* pData) {
+  tilegpu::DescriptorSet& set = *descriptorSet->core;
   for (const VkDescriptorUpdateTemplateEntry& entry : descriptorUpdateTemplate->entries) {
     const auto* data = static_cast<const uint8_t*>(pData) + entry.offset;
     if (entry.descriptorType == VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK) {
-      report(device, descriptorSet->core->write_inline(entry.dstBinding, entry.dstArrayElement, data, entry.descriptorCount));
+      report(device, set.write_inline(entry.dstBinding, entry.dstArrayElement, data, entry.descriptorCount));
       continue;
     }
-    VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
-    write.descriptorType = entry.descriptorType;
     for (uint32_t i = 0; i < entry.descriptorCount; ++i) {
-      const void* at = data + i * entry.stride;
-      write.pBufferInfo = static_cast<const VkDescriptorBufferInfo*>(at);
-      write.pImageInfo = static_cast<const VkDescriptorImageInfo*>(at);
-      write.pTexelBufferView = static_cast<const VkBufferView*>(at);
-      const auto [binding, element] = place(descriptorSet->core->layout(), entry.dstBinding, entry.dstArrayElement, i);
-      report(device, descriptorSet->core->write(binding, element, descriptor_of(write, 0)));
+      const auto [binding, element] = place(set.layout(), entry.dstBinding, entry.dstArrayElement, i);
+      report(device, set.write(binding, element, descriptor_of(entry, data, i)));
     }
   }
+}
+
+// --- VK_KHR_push_descriptor
+
+namespace {
+
+const DescriptorSetLayout* pushed_layout(VkCommandBuffer commands, VkPipelineLayout layout, uint32_t set) {
+  const auto& sets = layout->core->sets;
+  if (set < sets.size() && sets[set]) return sets[set].get();
+  record(commands, Error{VK_ERROR_VALIDATION_FAILED_EXT,
+                         "vkCmdPushDescriptorSet: set is " + std::to_string(set) + "; the layout has " + std::to_string(sets.size())});
+  return nullptr;
+}
+
+}  // namespace
+
+void VKAPI_CALL CmdPushDescriptorSetKHR(VkCommandBuffer commandBuffer, VkPipelineBindPoint, VkPipelineLayout layout, uint32_t set,
+                                        uint32_t descriptorWriteCount, const VkWriteDescriptorSet* pDescriptorWrites) {
+  const DescriptorSetLayout* const of = pushed_layout(commandBuffer, layout, set);
+  for (uint32_t w = 0; of && w < descriptorWriteCount; ++w) {
+    const VkWriteDescriptorSet& write = pDescriptorWrites[w];
+    for (uint32_t i = 0; i < write.descriptorCount; ++i) {
+      const auto [binding, element] = place(*of, write.dstBinding, write.dstArrayElement, i);
+      record(commandBuffer, commandBuffer->core->push_descriptor(layout->core, set, binding, element, descriptor_of(write, i)));
+    }
+  }
+}
+
+void VKAPI_CALL CmdPushDescriptorSetWithTemplateKHR(VkCommandBuffer commandBuffer, VkDescriptorUpdateTemplate descriptorUpdateTemplate,
+                                                    VkPipelineLayout layout, uint32_t set, const void* pData) {
+  const DescriptorSetLayout* const of = pushed_layout(commandBuffer, layout, set);
+  if (!of) return;
+  for (const VkDescriptorUpdateTemplateEntry& entry : descriptorUpdateTemplate->entries)
+    for (uint32_t i = 0; i < entry.descriptorCount; ++i) {
+      const auto [binding, element] = place(*of, entry.dstBinding, entry.dstArrayElement, i);
+      const auto* data = static_cast<const uint8_t*>(pData) + entry.offset;
+      record(commandBuffer, commandBuffer->core->push_descriptor(layout->core, set, binding, element, descriptor_of(entry, data, i)));
+    }
 }
 
 }  // namespace tilegpu::icd

@@ -1,7 +1,7 @@
-// icd/draw.cpp -- what is bound and set for draws, and draws.
+// icd/draw.cpp -- what is bound for draws, and draws; what is set for them: icd/dynamic_state.cpp.
 //
 // In: Vulkan's commands. Out: the core's, of the same names. Source: Vulkan specification, "Drawing Commands", "Dynamic State".
-#include "icd/command_buffer.hpp"
+#include "icd/dynamic_state.hpp"
 #include "icd/generated/commands.hpp"
 
 namespace tilegpu::icd {
@@ -10,6 +10,7 @@ void VKAPI_CALL CmdBindPipeline(VkCommandBuffer commandBuffer, VkPipelineBindPoi
   if (!pipeline->core) return;  // compute
   tilegpu::CommandBuffer& core = *commandBuffer->core;
   core.bind_pipeline(pipeline->core);
+  commandBuffer->colors.pipeline_takes = pipeline->dynamic_colors;
   if (pipeline->viewport) core.set_viewport(*pipeline->viewport);
   if (pipeline->scissor) core.set_scissor(*pipeline->scissor);
 }
@@ -65,87 +66,25 @@ void VKAPI_CALL CmdPushConstants(VkCommandBuffer commandBuffer, VkPipelineLayout
   record(commandBuffer, commandBuffer->core->push_constants(offset, pValues, size));
 }
 
-// --- state
-
-void VKAPI_CALL CmdSetViewport(VkCommandBuffer commandBuffer, uint32_t firstViewport, uint32_t viewportCount,
-                               const VkViewport* pViewports) {
-  if (firstViewport == 0 && viewportCount > 0) commandBuffer->core->set_viewport(pViewports[0]);
-}
-void VKAPI_CALL CmdSetScissor(VkCommandBuffer commandBuffer, uint32_t firstScissor, uint32_t scissorCount, const VkRect2D* pScissors) {
-  if (firstScissor == 0 && scissorCount > 0) commandBuffer->core->set_scissor(pScissors[0]);
-}
-void VKAPI_CALL CmdSetViewportWithCount(VkCommandBuffer commandBuffer, uint32_t viewportCount, const VkViewport* pViewports) {
-  record(commandBuffer, commandBuffer->core->set_viewport_with_count({pViewports, viewportCount}));
-}
-void VKAPI_CALL CmdSetScissorWithCount(VkCommandBuffer commandBuffer, uint32_t scissorCount, const VkRect2D* pScissors) {
-  record(commandBuffer, commandBuffer->core->set_scissor_with_count({pScissors, scissorCount}));
-}
-void VKAPI_CALL CmdSetLineWidth(VkCommandBuffer commandBuffer, float lineWidth) { commandBuffer->core->set_line_width(lineWidth); }
-void VKAPI_CALL CmdSetDepthBias(VkCommandBuffer commandBuffer, float constant, float clamp, float slope) {
-  commandBuffer->core->set_depth_bias(constant, clamp, slope);
-}
-void VKAPI_CALL CmdSetBlendConstants(VkCommandBuffer commandBuffer, const float blendConstants[4]) {
-  commandBuffer->core->set_blend_constants({blendConstants[0], blendConstants[1], blendConstants[2], blendConstants[3]});
-}
-void VKAPI_CALL CmdSetDepthBounds(VkCommandBuffer commandBuffer, float minDepthBounds, float maxDepthBounds) {
-  commandBuffer->core->set_depth_bounds(minDepthBounds, maxDepthBounds);
-}
-void VKAPI_CALL CmdSetStencilCompareMask(VkCommandBuffer commandBuffer, VkStencilFaceFlags faceMask, uint32_t compareMask) {
-  commandBuffer->core->set_stencil_compare_mask(faceMask, compareMask);
-}
-void VKAPI_CALL CmdSetStencilWriteMask(VkCommandBuffer commandBuffer, VkStencilFaceFlags faceMask, uint32_t writeMask) {
-  commandBuffer->core->set_stencil_write_mask(faceMask, writeMask);
-}
-void VKAPI_CALL CmdSetStencilReference(VkCommandBuffer commandBuffer, VkStencilFaceFlags faceMask, uint32_t reference) {
-  commandBuffer->core->set_stencil_reference(faceMask, reference);
-}
-void VKAPI_CALL CmdSetCullMode(VkCommandBuffer commandBuffer, VkCullModeFlags cullMode) { commandBuffer->core->set_cull_mode(cullMode); }
-void VKAPI_CALL CmdSetFrontFace(VkCommandBuffer commandBuffer, VkFrontFace frontFace) { commandBuffer->core->set_front_face(frontFace); }
-void VKAPI_CALL CmdSetPrimitiveTopology(VkCommandBuffer commandBuffer, VkPrimitiveTopology primitiveTopology) {
-  commandBuffer->core->set_primitive_topology(primitiveTopology);
-}
-void VKAPI_CALL CmdSetDepthTestEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
-  commandBuffer->core->set_depth_test_enable(enable);
-}
-void VKAPI_CALL CmdSetDepthWriteEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
-  commandBuffer->core->set_depth_write_enable(enable);
-}
-void VKAPI_CALL CmdSetDepthCompareOp(VkCommandBuffer commandBuffer, VkCompareOp op) { commandBuffer->core->set_depth_compare_op(op); }
-void VKAPI_CALL CmdSetDepthBoundsTestEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
-  commandBuffer->core->set_depth_bounds_test_enable(enable);
-}
-void VKAPI_CALL CmdSetStencilTestEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
-  commandBuffer->core->set_stencil_test_enable(enable);
-}
-void VKAPI_CALL CmdSetStencilOp(VkCommandBuffer commandBuffer, VkStencilFaceFlags faceMask, VkStencilOp failOp, VkStencilOp passOp,
-                                VkStencilOp depthFailOp, VkCompareOp compareOp) {
-  commandBuffer->core->set_stencil_op(faceMask, failOp, passOp, depthFailOp, compareOp);
-}
-void VKAPI_CALL CmdSetRasterizerDiscardEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
-  commandBuffer->core->set_rasterizer_discard_enable(enable);
-}
-void VKAPI_CALL CmdSetDepthBiasEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
-  commandBuffer->core->set_depth_bias_enable(enable);
-}
-void VKAPI_CALL CmdSetPrimitiveRestartEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
-  commandBuffer->core->set_primitive_restart_enable(enable);
-}
-
 // --- draws
 
 void VKAPI_CALL CmdDraw(VkCommandBuffer commandBuffer, uint32_t vertexCount, uint32_t instanceCount, uint32_t firstVertex,
                         uint32_t firstInstance) {
+  set_colors(commandBuffer);
   record(commandBuffer, commandBuffer->core->draw(vertexCount, instanceCount, firstVertex, firstInstance));
 }
 void VKAPI_CALL CmdDrawIndexed(VkCommandBuffer commandBuffer, uint32_t indexCount, uint32_t instanceCount, uint32_t firstIndex,
                                int32_t vertexOffset, uint32_t firstInstance) {
+  set_colors(commandBuffer);
   record(commandBuffer, commandBuffer->core->draw_indexed(indexCount, instanceCount, firstIndex, vertexOffset, firstInstance));
 }
 void VKAPI_CALL CmdDrawIndirect(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset, uint32_t drawCount, uint32_t stride) {
+  set_colors(commandBuffer);
   record(commandBuffer, commandBuffer->core->draw_indirect(buffer->core, offset, drawCount, stride));
 }
 void VKAPI_CALL CmdDrawIndexedIndirect(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset, uint32_t drawCount,
                                        uint32_t stride) {
+  set_colors(commandBuffer);
   record(commandBuffer, commandBuffer->core->draw_indexed_indirect(buffer->core, offset, drawCount, stride));
 }
 

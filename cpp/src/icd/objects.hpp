@@ -8,6 +8,7 @@
 
 #include <vulkan/vk_icd.h>
 
+#include <array>
 #include <atomic>
 #include <cassert>
 #include <chrono>
@@ -91,6 +92,18 @@ struct OpenPass {
   std::vector<std::pair<VkQueryPool, uint32_t>> timestamps;
 };
 
+/// VkDynamicState of colours, by location, as far as it was set.
+struct ColorStates {
+  std::array<std::optional<VkBool32>, kMaxColorAttachments> enable, write_enable;
+  std::array<std::optional<VkColorBlendEquationEXT>, kMaxColorAttachments> equation;
+  std::array<std::optional<VkColorComponentFlags>, kMaxColorAttachments> write_mask;
+  DynamicStates pipeline_takes;  ///< of these, the bound pipeline
+  // What the core was given last: for which pipeline's states, in which subpass.
+  DynamicStates taken;
+  uint32_t subpass = 0;
+  bool changed = false;
+};
+
 }  // namespace tilegpu::icd
 
 struct VkCommandBuffer_T {
@@ -101,6 +114,7 @@ struct VkCommandBuffer_T {
   std::vector<std::string> labels;  ///< open ones, by VK_EXT_debug_utils
   VkResult result = VK_SUCCESS;     ///< of what was recorded: the first error, which vkEndCommandBuffer gives
   tilegpu::icd::OpenPass pass;
+  tilegpu::icd::ColorStates colors;
 };
 
 // --- non-dispatchable
@@ -161,6 +175,7 @@ struct VkPipeline_T {
   // What the core leaves to command buffers and Vulkan lets a pipeline fix; empty where it is dynamic.
   std::optional<VkViewport> viewport;
   std::optional<VkRect2D> scissor;
+  tilegpu::DynamicStates dynamic_colors;  ///< of its dynamic states, those of colours
 };
 struct VkCommandPool_T {
   std::set<VkCommandBuffer> buffers;

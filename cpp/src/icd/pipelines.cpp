@@ -110,6 +110,13 @@ bool is_dynamic(const VkGraphicsPipelineCreateInfo& in, std::initializer_list<Vk
                                 [&](VkDynamicState state) { return std::find(states.begin(), states.end(), state) != states.end(); });
 }
 
+constexpr std::pair<VkDynamicState, DynamicState> kColorStates[] = {
+    {VK_DYNAMIC_STATE_COLOR_BLEND_ENABLE_EXT, DynamicState::color_blend_enable},
+    {VK_DYNAMIC_STATE_COLOR_BLEND_EQUATION_EXT, DynamicState::color_blend_equation},
+    {VK_DYNAMIC_STATE_COLOR_WRITE_MASK_EXT, DynamicState::color_write_mask},
+    {VK_DYNAMIC_STATE_COLOR_WRITE_ENABLE_EXT, DynamicState::color_write_enable},
+};
+
 void take_vertex_input(const VkPipelineVertexInputStateCreateInfo& in, GraphicsState& out) {
   out.vertex_bindings.assign(in.pVertexBindingDescriptions, in.pVertexBindingDescriptions + in.vertexBindingDescriptionCount);
   out.vertex_attributes.assign(in.pVertexAttributeDescriptions, in.pVertexAttributeDescriptions + in.vertexAttributeDescriptionCount);
@@ -233,7 +240,16 @@ void take_viewport(const VkGraphicsPipelineCreateInfo& in, VkPipeline_T& out) {
     out.scissor = state->pScissors[0];
 }
 
+/// Code is made while others go on: there is nothing to tell of when a pipeline is created.
+void give_no_feedback(const void* next) {
+  const auto* feedback = find_next<VkPipelineCreationFeedbackCreateInfo>(next, VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO);
+  if (!feedback) return;
+  *feedback->pPipelineCreationFeedback = {};
+  std::fill_n(feedback->pPipelineStageCreationFeedbacks, feedback->pipelineStageCreationFeedbackCount, VkPipelineCreationFeedback{});
+}
+
 VkResult create(VkDevice device, const VkGraphicsPipelineCreateInfo& in, VkPipeline* out) {
+  give_no_feedback(in.pNext);
   if (in.renderPass && in.subpass >= in.renderPass->subpasses.size())
     return fail(
         device, VK_ERROR_VALIDATION_FAILED_EXT,
@@ -253,7 +269,9 @@ VkResult create(VkDevice device, const VkGraphicsPipelineCreateInfo& in, VkPipel
   if (in.layout) info.layout = in.layout->core;
   auto core = device->core->create_pipeline(std::move(info));
   if (!core) return fail(device, core.error(), VK_ERROR_INITIALIZATION_FAILED);
-  auto* pipeline = new VkPipeline_T{*core, {}, {}};
+  auto* pipeline = new VkPipeline_T{*core, {}, {}, {}};
+  for (const auto& [vulkan, state] : kColorStates)
+    if (is_dynamic(in, {vulkan})) pipeline->dynamic_colors.add(state);
   take_viewport(in, *pipeline);
   *out = pipeline;
   return VK_SUCCESS;

@@ -1,0 +1,210 @@
+// icd/dynamic_state.cpp -- vkCmdSet*: Vulkan 1.0 and 1.3, VK_EXT_extended_dynamic_state 1 to 3, VK_EXT_vertex_input_dynamic_state,
+// VK_EXT_color_write_enable.
+//
+// In: Vulkan's commands. Out: the core's, of the same names; what the core lacks is an error of the command buffer, by name.
+// Source: Vulkan specification, "Dynamic State".
+#include "icd/dynamic_state.hpp"
+
+#include "icd/generated/commands.hpp"
+#include "icd/subpass.hpp"
+
+namespace tilegpu::icd {
+
+void VKAPI_CALL CmdSetViewport(VkCommandBuffer commandBuffer, uint32_t firstViewport, uint32_t viewportCount,
+                               const VkViewport* pViewports) {
+  if (firstViewport == 0 && viewportCount > 0) commandBuffer->core->set_viewport(pViewports[0]);
+}
+void VKAPI_CALL CmdSetScissor(VkCommandBuffer commandBuffer, uint32_t firstScissor, uint32_t scissorCount, const VkRect2D* pScissors) {
+  if (firstScissor == 0 && scissorCount > 0) commandBuffer->core->set_scissor(pScissors[0]);
+}
+void VKAPI_CALL CmdSetViewportWithCount(VkCommandBuffer commandBuffer, uint32_t viewportCount, const VkViewport* pViewports) {
+  record(commandBuffer, commandBuffer->core->set_viewport_with_count({pViewports, viewportCount}));
+}
+void VKAPI_CALL CmdSetScissorWithCount(VkCommandBuffer commandBuffer, uint32_t scissorCount, const VkRect2D* pScissors) {
+  record(commandBuffer, commandBuffer->core->set_scissor_with_count({pScissors, scissorCount}));
+}
+void VKAPI_CALL CmdSetLineWidth(VkCommandBuffer commandBuffer, float lineWidth) { commandBuffer->core->set_line_width(lineWidth); }
+void VKAPI_CALL CmdSetDepthBias(VkCommandBuffer commandBuffer, float constant, float clamp, float slope) {
+  commandBuffer->core->set_depth_bias(constant, clamp, slope);
+}
+void VKAPI_CALL CmdSetBlendConstants(VkCommandBuffer commandBuffer, const float blendConstants[4]) {
+  commandBuffer->core->set_blend_constants({blendConstants[0], blendConstants[1], blendConstants[2], blendConstants[3]});
+}
+void VKAPI_CALL CmdSetDepthBounds(VkCommandBuffer commandBuffer, float minDepthBounds, float maxDepthBounds) {
+  commandBuffer->core->set_depth_bounds(minDepthBounds, maxDepthBounds);
+}
+void VKAPI_CALL CmdSetStencilCompareMask(VkCommandBuffer commandBuffer, VkStencilFaceFlags faceMask, uint32_t compareMask) {
+  commandBuffer->core->set_stencil_compare_mask(faceMask, compareMask);
+}
+void VKAPI_CALL CmdSetStencilWriteMask(VkCommandBuffer commandBuffer, VkStencilFaceFlags faceMask, uint32_t writeMask) {
+  commandBuffer->core->set_stencil_write_mask(faceMask, writeMask);
+}
+void VKAPI_CALL CmdSetStencilReference(VkCommandBuffer commandBuffer, VkStencilFaceFlags faceMask, uint32_t reference) {
+  commandBuffer->core->set_stencil_reference(faceMask, reference);
+}
+void VKAPI_CALL CmdSetCullMode(VkCommandBuffer commandBuffer, VkCullModeFlags cullMode) { commandBuffer->core->set_cull_mode(cullMode); }
+void VKAPI_CALL CmdSetFrontFace(VkCommandBuffer commandBuffer, VkFrontFace frontFace) { commandBuffer->core->set_front_face(frontFace); }
+void VKAPI_CALL CmdSetPrimitiveTopology(VkCommandBuffer commandBuffer, VkPrimitiveTopology primitiveTopology) {
+  commandBuffer->core->set_primitive_topology(primitiveTopology);
+}
+void VKAPI_CALL CmdSetDepthTestEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  commandBuffer->core->set_depth_test_enable(enable);
+}
+void VKAPI_CALL CmdSetDepthWriteEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  commandBuffer->core->set_depth_write_enable(enable);
+}
+void VKAPI_CALL CmdSetDepthCompareOp(VkCommandBuffer commandBuffer, VkCompareOp op) { commandBuffer->core->set_depth_compare_op(op); }
+void VKAPI_CALL CmdSetDepthBoundsTestEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  commandBuffer->core->set_depth_bounds_test_enable(enable);
+}
+void VKAPI_CALL CmdSetStencilTestEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  commandBuffer->core->set_stencil_test_enable(enable);
+}
+void VKAPI_CALL CmdSetStencilOp(VkCommandBuffer commandBuffer, VkStencilFaceFlags faceMask, VkStencilOp failOp, VkStencilOp passOp,
+                                VkStencilOp depthFailOp, VkCompareOp compareOp) {
+  commandBuffer->core->set_stencil_op(faceMask, failOp, passOp, depthFailOp, compareOp);
+}
+void VKAPI_CALL CmdSetRasterizerDiscardEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  commandBuffer->core->set_rasterizer_discard_enable(enable);
+}
+void VKAPI_CALL CmdSetDepthBiasEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  commandBuffer->core->set_depth_bias_enable(enable);
+}
+void VKAPI_CALL CmdSetPrimitiveRestartEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  commandBuffer->core->set_primitive_restart_enable(enable);
+}
+
+// --- VK_EXT_extended_dynamic_state2 and 3
+
+void VKAPI_CALL CmdSetLogicOpEXT(VkCommandBuffer commandBuffer, VkLogicOp logicOp) { commandBuffer->core->set_logic_op(logicOp); }
+void VKAPI_CALL CmdSetLogicOpEnableEXT(VkCommandBuffer commandBuffer, VkBool32 enable) { commandBuffer->core->set_logic_op_enable(enable); }
+void VKAPI_CALL CmdSetDepthClampEnableEXT(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  commandBuffer->core->set_depth_clamp_enable(enable);
+}
+void VKAPI_CALL CmdSetDepthClipEnableEXT(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  commandBuffer->core->set_depth_clip_enable(enable);
+}
+void VKAPI_CALL CmdSetPolygonModeEXT(VkCommandBuffer commandBuffer, VkPolygonMode mode) { commandBuffer->core->set_polygon_mode(mode); }
+void VKAPI_CALL CmdSetRasterizationSamplesEXT(VkCommandBuffer commandBuffer, VkSampleCountFlagBits samples) {
+  commandBuffer->core->set_rasterization_samples(samples);
+}
+void VKAPI_CALL CmdSetSampleMaskEXT(VkCommandBuffer commandBuffer, VkSampleCountFlagBits, const VkSampleMask* pSampleMask) {
+  commandBuffer->core->set_sample_mask(pSampleMask ? pSampleMask[0] : ~0U);
+}
+void VKAPI_CALL CmdSetAlphaToCoverageEnableEXT(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  commandBuffer->core->set_alpha_to_coverage_enable(enable);
+}
+void VKAPI_CALL CmdSetAlphaToOneEnableEXT(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  commandBuffer->core->set_alpha_to_one_enable(enable);
+}
+void VKAPI_CALL CmdSetProvokingVertexModeEXT(VkCommandBuffer commandBuffer, VkProvokingVertexModeEXT mode) {
+  commandBuffer->core->set_provoking_vertex_mode(mode);
+}
+void VKAPI_CALL CmdSetVertexInputEXT(VkCommandBuffer commandBuffer, uint32_t vertexBindingDescriptionCount,
+                                     const VkVertexInputBindingDescription2EXT* pVertexBindingDescriptions,
+                                     uint32_t vertexAttributeDescriptionCount,
+                                     const VkVertexInputAttributeDescription2EXT* pVertexAttributeDescriptions) {
+  record(commandBuffer, commandBuffer->core->set_vertex_input({pVertexBindingDescriptions, vertexBindingDescriptionCount},
+                                                              {pVertexAttributeDescriptions, vertexAttributeDescriptionCount}));
+}
+
+// --- of colours: by the subpass's locations here, by the attachments of the tile pass in the core
+
+namespace {
+
+template <class T>
+void keep(VkCommandBuffer commands, const char* command, uint32_t first, uint32_t count, const T* values,
+          std::array<std::optional<T>, kMaxColorAttachments>& kept) {
+  if (first > kMaxColorAttachments || count > kMaxColorAttachments - first)
+    return record(commands, Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(command) + ": attachments " + std::to_string(first) + " to " +
+                                                                      std::to_string(uint64_t{first} + count) +
+                                                                      "; maxColorAttachments is " + std::to_string(kMaxColorAttachments)});
+  for (uint32_t i = 0; i < count; ++i) kept[first + i] = values[i];
+  commands->colors.changed = true;
+}
+
+/// Of the location `k`; none: no attachment of the pass that is open takes it.
+std::optional<uint32_t> slot_of_location(const OpenPass& open, uint32_t k) {
+  if (!open.render_pass) return k;
+  const Subpass& subpass = open.render_pass->subpasses[open.subpass];
+  if (k >= subpass.color.size() || subpass.color[k] == VK_ATTACHMENT_UNUSED) return std::nullopt;
+  const uint32_t slot = slot_of(open.render_pass->tile_passes[subpass.tile_pass], subpass.color[k]);
+  return slot == VK_ATTACHMENT_UNUSED ? std::nullopt : std::optional(slot);
+}
+
+}  // namespace
+
+void VKAPI_CALL CmdSetColorBlendEnableEXT(VkCommandBuffer commandBuffer, uint32_t firstAttachment, uint32_t attachmentCount,
+                                          const VkBool32* pColorBlendEnables) {
+  keep(commandBuffer, "vkCmdSetColorBlendEnableEXT", firstAttachment, attachmentCount, pColorBlendEnables, commandBuffer->colors.enable);
+}
+void VKAPI_CALL CmdSetColorBlendEquationEXT(VkCommandBuffer commandBuffer, uint32_t firstAttachment, uint32_t attachmentCount,
+                                            const VkColorBlendEquationEXT* pColorBlendEquations) {
+  keep(commandBuffer, "vkCmdSetColorBlendEquationEXT", firstAttachment, attachmentCount, pColorBlendEquations,
+       commandBuffer->colors.equation);
+}
+void VKAPI_CALL CmdSetColorWriteMaskEXT(VkCommandBuffer commandBuffer, uint32_t firstAttachment, uint32_t attachmentCount,
+                                        const VkColorComponentFlags* pColorWriteMasks) {
+  keep(commandBuffer, "vkCmdSetColorWriteMaskEXT", firstAttachment, attachmentCount, pColorWriteMasks, commandBuffer->colors.write_mask);
+}
+void VKAPI_CALL CmdSetColorWriteEnableEXT(VkCommandBuffer commandBuffer, uint32_t attachmentCount, const VkBool32* pColorWriteEnables) {
+  keep(commandBuffer, "vkCmdSetColorWriteEnableEXT", 0, attachmentCount, pColorWriteEnables, commandBuffer->colors.write_enable);
+}
+
+void take_colors(VkCommandBuffer commands) {
+  ColorStates& colors = commands->colors;
+  assert(colors.pipeline_takes.bits);
+  tilegpu::CommandBuffer& core = *commands->core;
+  std::array<VkBool32, kMaxColorAttachments> write_enable;
+  write_enable.fill(VK_TRUE);
+  for (uint32_t k = 0; k < kMaxColorAttachments; ++k) {
+    const std::optional<uint32_t> slot = slot_of_location(commands->pass, k);
+    if (!slot) continue;
+    if (colors.enable[k] && colors.pipeline_takes.has(DynamicState::color_blend_enable))
+      record(commands, core.set_color_blend_enable(*slot, {&*colors.enable[k], 1}));
+    if (colors.equation[k] && colors.pipeline_takes.has(DynamicState::color_blend_equation))
+      record(commands, core.set_color_blend_equation(*slot, {&*colors.equation[k], 1}));
+    if (colors.write_mask[k] && colors.pipeline_takes.has(DynamicState::color_write_mask))
+      record(commands, core.set_color_write_mask(*slot, {&*colors.write_mask[k], 1}));
+    if (colors.write_enable[k]) write_enable[*slot] = *colors.write_enable[k];
+  }
+  if (colors.pipeline_takes.has(DynamicState::color_write_enable)) record(commands, core.set_color_write_enable(write_enable));
+  colors.changed = false, colors.subpass = commands->pass.subpass, colors.taken = colors.pipeline_takes;
+}
+
+// --- what the core lacks
+
+#define MISSING(command, state, ...)                                                         \
+  void VKAPI_CALL command(VkCommandBuffer commandBuffer, __VA_ARGS__) {                      \
+    record(commandBuffer, commandBuffer->core->set_missing_state(VK_DYNAMIC_STATE_##state)); \
+  }
+MISSING(CmdSetPatchControlPointsEXT, PATCH_CONTROL_POINTS_EXT, uint32_t)
+MISSING(CmdSetTessellationDomainOriginEXT, TESSELLATION_DOMAIN_ORIGIN_EXT, VkTessellationDomainOrigin)
+MISSING(CmdSetRasterizationStreamEXT, RASTERIZATION_STREAM_EXT, uint32_t)
+MISSING(CmdSetConservativeRasterizationModeEXT, CONSERVATIVE_RASTERIZATION_MODE_EXT, VkConservativeRasterizationModeEXT)
+MISSING(CmdSetExtraPrimitiveOverestimationSizeEXT, EXTRA_PRIMITIVE_OVERESTIMATION_SIZE_EXT, float)
+MISSING(CmdSetSampleLocationsEnableEXT, SAMPLE_LOCATIONS_ENABLE_EXT, VkBool32)
+MISSING(CmdSetColorBlendAdvancedEXT, COLOR_BLEND_ADVANCED_EXT, uint32_t, uint32_t, const VkColorBlendAdvancedEXT*)
+MISSING(CmdSetLineRasterizationModeEXT, LINE_RASTERIZATION_MODE_EXT, VkLineRasterizationModeEXT)
+MISSING(CmdSetLineStippleEnableEXT, LINE_STIPPLE_ENABLE_EXT, VkBool32)
+MISSING(CmdSetDepthClipNegativeOneToOneEXT, DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT, VkBool32)
+#undef MISSING
+
+// NVIDIA's, which the extension's list has for drivers with that vendor's extensions.
+#define MISSING(command, ...)                                                                                \
+  void VKAPI_CALL command(VkCommandBuffer commandBuffer, __VA_ARGS__) {                                      \
+    record_missing(commandBuffer, "vk" #command ": what it sets belongs to an extension that is not there"); \
+  }
+MISSING(CmdSetViewportWScalingEnableNV, VkBool32)
+MISSING(CmdSetViewportSwizzleNV, uint32_t, uint32_t, const VkViewportSwizzleNV*)
+MISSING(CmdSetCoverageToColorEnableNV, VkBool32)
+MISSING(CmdSetCoverageToColorLocationNV, uint32_t)
+MISSING(CmdSetCoverageModulationModeNV, VkCoverageModulationModeNV)
+MISSING(CmdSetCoverageModulationTableEnableNV, VkBool32)
+MISSING(CmdSetCoverageModulationTableNV, uint32_t, const float*)
+MISSING(CmdSetShadingRateImageEnableNV, VkBool32)
+MISSING(CmdSetRepresentativeFragmentTestEnableNV, VkBool32)
+MISSING(CmdSetCoverageReductionModeNV, VkCoverageReductionModeNV)
+#undef MISSING
+
+}  // namespace tilegpu::icd
