@@ -196,7 +196,6 @@ UNSUPPORTED = [
     ("fragment", "", "double d = o.x; o.y = float(d * d);", "Float64"),
     ("fragment", "#extension GL_EXT_shader_explicit_arithmetic_types_int64 : enable\n", "int64_t d = int64_t(o.x); o.y = float(d * d);", "Int64"),
     ("fragment", "#extension GL_EXT_shader_atomic_float : enable\nlayout(binding = 0, r32f) uniform image2D im;", "imageAtomicAdd(im, ivec2(0), o.x);", "AtomicFloat|extension|OpAtomicFAdd"),
-    ("fragment", "layout(binding = 0) uniform sampler3D t;", "o = texture(t, vec3(0));", "3D|dimension"),
 ]  # fmt: skip
 
 

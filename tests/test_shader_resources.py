@@ -59,7 +59,6 @@ def test_a_buffer_and_a_texture_at_one_binding_stay_an_error(dev: tg.Device) -> 
 
 
 UNSUPPORTED = {
-    "textures of dimension 3D": "layout(binding=0) uniform sampler3D b; void main() { o = texture(b, vec3(0)); }",
     "capability GroupNonUniform": "void main() { o = vec4(subgroupAll(true)); }",
 }
 
