@@ -174,37 +174,55 @@ void take_colors(VkCommandBuffer commands) {
 
 // --- what the core lacks
 
-#define MISSING(command, state, ...)                                                         \
-  void VKAPI_CALL command(VkCommandBuffer commandBuffer, __VA_ARGS__) {                      \
-    record(commandBuffer, commandBuffer->core->set_missing_state(VK_DYNAMIC_STATE_##state)); \
-  }
-MISSING(CmdSetPatchControlPointsEXT, PATCH_CONTROL_POINTS_EXT, uint32_t)
-MISSING(CmdSetTessellationDomainOriginEXT, TESSELLATION_DOMAIN_ORIGIN_EXT, VkTessellationDomainOrigin)
-MISSING(CmdSetRasterizationStreamEXT, RASTERIZATION_STREAM_EXT, uint32_t)
-MISSING(CmdSetConservativeRasterizationModeEXT, CONSERVATIVE_RASTERIZATION_MODE_EXT, VkConservativeRasterizationModeEXT)
-MISSING(CmdSetExtraPrimitiveOverestimationSizeEXT, EXTRA_PRIMITIVE_OVERESTIMATION_SIZE_EXT, float)
-MISSING(CmdSetSampleLocationsEnableEXT, SAMPLE_LOCATIONS_ENABLE_EXT, VkBool32)
-MISSING(CmdSetColorBlendAdvancedEXT, COLOR_BLEND_ADVANCED_EXT, uint32_t, uint32_t, const VkColorBlendAdvancedEXT*)
-MISSING(CmdSetLineRasterizationModeEXT, LINE_RASTERIZATION_MODE_EXT, VkLineRasterizationModeEXT)
-MISSING(CmdSetLineStippleEnableEXT, LINE_STIPPLE_ENABLE_EXT, VkBool32)
-MISSING(CmdSetDepthClipNegativeOneToOneEXT, DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT, VkBool32)
-#undef MISSING
+static void missing(VkCommandBuffer commands, VkDynamicState state) { record(commands, commands->core->set_missing_state(state)); }
+
+void VKAPI_CALL CmdSetPatchControlPointsEXT(VkCommandBuffer commandBuffer, uint32_t) {
+  missing(commandBuffer, VK_DYNAMIC_STATE_PATCH_CONTROL_POINTS_EXT);
+}
+void VKAPI_CALL CmdSetTessellationDomainOriginEXT(VkCommandBuffer commandBuffer, VkTessellationDomainOrigin) {
+  missing(commandBuffer, VK_DYNAMIC_STATE_TESSELLATION_DOMAIN_ORIGIN_EXT);
+}
+void VKAPI_CALL CmdSetRasterizationStreamEXT(VkCommandBuffer commandBuffer, uint32_t) {
+  missing(commandBuffer, VK_DYNAMIC_STATE_RASTERIZATION_STREAM_EXT);
+}
+void VKAPI_CALL CmdSetConservativeRasterizationModeEXT(VkCommandBuffer commandBuffer, VkConservativeRasterizationModeEXT) {
+  missing(commandBuffer, VK_DYNAMIC_STATE_CONSERVATIVE_RASTERIZATION_MODE_EXT);
+}
+void VKAPI_CALL CmdSetExtraPrimitiveOverestimationSizeEXT(VkCommandBuffer commandBuffer, float) {
+  missing(commandBuffer, VK_DYNAMIC_STATE_EXTRA_PRIMITIVE_OVERESTIMATION_SIZE_EXT);
+}
+void VKAPI_CALL CmdSetSampleLocationsEnableEXT(VkCommandBuffer commandBuffer, VkBool32) {
+  missing(commandBuffer, VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_ENABLE_EXT);
+}
+void VKAPI_CALL CmdSetColorBlendAdvancedEXT(VkCommandBuffer commandBuffer, uint32_t, uint32_t, const VkColorBlendAdvancedEXT*) {
+  missing(commandBuffer, VK_DYNAMIC_STATE_COLOR_BLEND_ADVANCED_EXT);
+}
+void VKAPI_CALL CmdSetLineRasterizationModeEXT(VkCommandBuffer commandBuffer, VkLineRasterizationModeEXT) {
+  missing(commandBuffer, VK_DYNAMIC_STATE_LINE_RASTERIZATION_MODE_EXT);
+}
+void VKAPI_CALL CmdSetLineStippleEnableEXT(VkCommandBuffer commandBuffer, VkBool32) {
+  missing(commandBuffer, VK_DYNAMIC_STATE_LINE_STIPPLE_ENABLE_EXT);
+}
+void VKAPI_CALL CmdSetDepthClipNegativeOneToOneEXT(VkCommandBuffer commandBuffer, VkBool32) {
+  missing(commandBuffer, VK_DYNAMIC_STATE_DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT);
+}
 
 // NVIDIA's, which the extension's list has for drivers with that vendor's extensions.
-#define MISSING(command, ...)                                                                                \
-  void VKAPI_CALL command(VkCommandBuffer commandBuffer, __VA_ARGS__) {                                      \
-    record_missing(commandBuffer, "vk" #command ": what it sets belongs to an extension that is not there"); \
-  }
-MISSING(CmdSetViewportWScalingEnableNV, VkBool32)
-MISSING(CmdSetViewportSwizzleNV, uint32_t, uint32_t, const VkViewportSwizzleNV*)
-MISSING(CmdSetCoverageToColorEnableNV, VkBool32)
-MISSING(CmdSetCoverageToColorLocationNV, uint32_t)
-MISSING(CmdSetCoverageModulationModeNV, VkCoverageModulationModeNV)
-MISSING(CmdSetCoverageModulationTableEnableNV, VkBool32)
-MISSING(CmdSetCoverageModulationTableNV, uint32_t, const float*)
-MISSING(CmdSetShadingRateImageEnableNV, VkBool32)
-MISSING(CmdSetRepresentativeFragmentTestEnableNV, VkBool32)
-MISSING(CmdSetCoverageReductionModeNV, VkCoverageReductionModeNV)
-#undef MISSING
+static void not_ours(VkCommandBuffer commands) {
+  record_missing(commands, "vkCmdSet...NV: what it sets belongs to an extension that is not there");
+}
+
+void VKAPI_CALL CmdSetViewportWScalingEnableNV(VkCommandBuffer commandBuffer, VkBool32) { not_ours(commandBuffer); }
+void VKAPI_CALL CmdSetViewportSwizzleNV(VkCommandBuffer commandBuffer, uint32_t, uint32_t, const VkViewportSwizzleNV*) {
+  not_ours(commandBuffer);
+}
+void VKAPI_CALL CmdSetCoverageToColorEnableNV(VkCommandBuffer commandBuffer, VkBool32) { not_ours(commandBuffer); }
+void VKAPI_CALL CmdSetCoverageToColorLocationNV(VkCommandBuffer commandBuffer, uint32_t) { not_ours(commandBuffer); }
+void VKAPI_CALL CmdSetCoverageModulationModeNV(VkCommandBuffer commandBuffer, VkCoverageModulationModeNV) { not_ours(commandBuffer); }
+void VKAPI_CALL CmdSetCoverageModulationTableEnableNV(VkCommandBuffer commandBuffer, VkBool32) { not_ours(commandBuffer); }
+void VKAPI_CALL CmdSetCoverageModulationTableNV(VkCommandBuffer commandBuffer, uint32_t, const float*) { not_ours(commandBuffer); }
+void VKAPI_CALL CmdSetShadingRateImageEnableNV(VkCommandBuffer commandBuffer, VkBool32) { not_ours(commandBuffer); }
+void VKAPI_CALL CmdSetRepresentativeFragmentTestEnableNV(VkCommandBuffer commandBuffer, VkBool32) { not_ours(commandBuffer); }
+void VKAPI_CALL CmdSetCoverageReductionModeNV(VkCommandBuffer commandBuffer, VkCoverageReductionModeNV) { not_ours(commandBuffer); }
 
 }  // namespace tilegpu::icd
