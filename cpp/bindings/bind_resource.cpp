@@ -115,11 +115,22 @@ void bind_resource(py::module_& m) {
           TILEGPU_ENUM(mag_filter, VkFilter) TILEGPU_ENUM(min_filter, VkFilter) TILEGPU_ENUM(mipmap_mode, VkSamplerMipmapMode)
               TILEGPU_ENUM(address_u, VkSamplerAddressMode) TILEGPU_ENUM(address_v, VkSamplerAddressMode)
                   TILEGPU_ENUM(address_w, VkSamplerAddressMode) TILEGPU_ENUM(compare_op, VkCompareOp)
-                      TILEGPU_ENUM(border_color, VkBorderColor)
+                      TILEGPU_ENUM(border_color, VkBorderColor) TILEGPU_ENUM(reduction_mode, VkSamplerReductionMode)
 #undef TILEGPU_ENUM
       .def_readwrite("mip_lod_bias", &SamplerCreateInfo::mip_lod_bias)
       .def_readwrite("min_lod", &SamplerCreateInfo::min_lod)
       .def_readwrite("max_lod", &SamplerCreateInfo::max_lod)
+      .def_readwrite("max_anisotropy", &SamplerCreateInfo::max_anisotropy)
+      .def_property(
+          "custom_border_bits",
+          [](const SamplerCreateInfo& i) {
+            std::array<uint32_t, 4> bits{};
+            std::copy(std::begin(i.custom_border_color.uint32), std::end(i.custom_border_color.uint32), bits.begin());
+            return bits;
+          },
+          [](SamplerCreateInfo& i, const std::array<uint32_t, 4>& bits) {
+            std::copy(bits.begin(), bits.end(), i.custom_border_color.uint32);
+          })
       .def_readwrite("compare_enable", &SamplerCreateInfo::compare_enable)
       .def_readwrite("unnormalized_coordinates", &SamplerCreateInfo::unnormalized_coordinates);
   py::class_<Sampler, Ptr<Sampler>>(m, "Sampler")

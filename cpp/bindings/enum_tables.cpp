@@ -124,7 +124,12 @@ void add_samplers(py::dict& t) {
                              {"float_opaque_black", VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK},
                              {"int_opaque_black", VK_BORDER_COLOR_INT_OPAQUE_BLACK},
                              {"float_opaque_white", VK_BORDER_COLOR_FLOAT_OPAQUE_WHITE},
-                             {"int_opaque_white", VK_BORDER_COLOR_INT_OPAQUE_WHITE}});
+                             {"int_opaque_white", VK_BORDER_COLOR_INT_OPAQUE_WHITE},
+                             {"float_custom", VK_BORDER_COLOR_FLOAT_CUSTOM_EXT},
+                             {"int_custom", VK_BORDER_COLOR_INT_CUSTOM_EXT}});
+  t["sampler_reduction_mode"] = table({{"weighted_average", VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE},
+                                       {"min", VK_SAMPLER_REDUCTION_MODE_MIN},
+                                       {"max", VK_SAMPLER_REDUCTION_MODE_MAX}});
 }
 
 // Images, views, buffers, and how shaders see them.

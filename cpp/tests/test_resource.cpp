@@ -97,6 +97,9 @@ void refusals_of_images() {
   CHECK(Image::create(info), "a storage image");
   info.format = VK_FORMAT_R8G8B8A8_SRGB;
   expect_error(Image::create(info), "storage with format r8g8b8a8_srgb");
+  info.flags = VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_EXTENDED_USAGE_BIT;
+  CHECK(Image::create(info), "views of it without sRGB are storage images");
+  info.flags = 0;
   info.format = VK_FORMAT_R8G8B8A8_UNORM, info.tiling = ImageTiling::block_compressed;
   expect_error(Image::create(info), "storage with format r8g8b8a8_unorm");
   info.tiling = ImageTiling::linear;
@@ -253,12 +256,12 @@ void samplers() {
   info.border_color = VK_BORDER_COLOR_INT_OPAQUE_WHITE;
   info.min_lod = 1;
   shader::SamplerAbi abi;
-  resource::fill_sampler_abi((*Sampler::create(info))->info(), true, abi);
+  resource::fill_sampler_abi((*Sampler::create(info))->info(), true, *vk::find_format(VK_FORMAT_R8G8B8A8_UINT), abi);
   uint32_t one;
   std::memcpy(&one, &abi.border[0], 4);
   CHECK(one == 1 && abi.min_lod == 1, "integer white is 1");
   info.border_color = VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK;
-  resource::fill_sampler_abi((*Sampler::create(info))->info(), false, abi);
+  resource::fill_sampler_abi((*Sampler::create(info))->info(), false, *vk::find_format(VK_FORMAT_R8G8B8A8_UNORM), abi);
   CHECK(abi.border[0] == 0 && abi.border[3] == 1, "opaque black");
 }
 

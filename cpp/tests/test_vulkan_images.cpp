@@ -1,5 +1,5 @@
-// tests/test_vulkan_images.cpp -- storage images and texel buffers as a program of the driver sees them: features, formats, refusals, a
-// fragment shader that reads and writes both, through writes and through a template.
+// tests/test_vulkan_images.cpp -- storage images, texel buffers and samplers as a program of the driver sees them: features, formats,
+// refusals, a fragment shader that reads and writes both, through writes and through a template.
 #include "vulkan_fixture.hpp"
 
 using namespace tilegpu;
@@ -71,6 +71,30 @@ void wrong_views_are_refused() {
   p.DestroyBufferView(p.device, view, nullptr);
   p.DestroyBufferView(p.device, nullptr, nullptr);
   p.destroy(buffer), p.destroy(plain);
+}
+
+void samplers_are_made_or_refused() {
+  Program p;
+  VkPhysicalDeviceFeatures f;
+  VkPhysicalDeviceProperties properties;
+  p.GetPhysicalDeviceFeatures(p.physical_device, &f);
+  p.GetPhysicalDeviceProperties(p.physical_device, &properties);
+  CHECK(f.samplerAnisotropy && properties.limits.maxSamplerAnisotropy == 16);
+  VkSamplerCreateInfo info{VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO};
+  info.anisotropyEnable = VK_TRUE, info.maxAnisotropy = 16;
+  VkSampler made = nullptr;
+  CHECK(p.CreateSampler(p.device, &info, nullptr, &made) == VK_SUCCESS);
+  p.DestroySampler(p.device, made, nullptr);
+  info.maxAnisotropy = 17;
+  CHECK(p.CreateSampler(p.device, &info, nullptr, &made) != VK_SUCCESS && p.heard("max_anisotropy"));
+  info.anisotropyEnable = VK_FALSE;  // then nobody looks at it
+  VkSamplerCustomBorderColorCreateInfoEXT border{VK_STRUCTURE_TYPE_SAMPLER_CUSTOM_BORDER_COLOR_CREATE_INFO_EXT};
+  VkSamplerReductionModeCreateInfo reduction{VK_STRUCTURE_TYPE_SAMPLER_REDUCTION_MODE_CREATE_INFO, &border, VK_SAMPLER_REDUCTION_MODE_MAX};
+  info.pNext = &reduction, info.borderColor = VK_BORDER_COLOR_FLOAT_CUSTOM_EXT;
+  CHECK(p.CreateSampler(p.device, &info, nullptr, &made) == VK_SUCCESS);
+  p.DestroySampler(p.device, made, nullptr);
+  info.compareEnable = VK_TRUE;
+  CHECK(p.CreateSampler(p.device, &info, nullptr, &made) != VK_SUCCESS && p.heard("comparison"));
 }
 
 VkDescriptorSetLayout make_set_layout(Program& p) {
@@ -203,6 +227,7 @@ void a_fragment_shader_reads_and_writes(bool by_template) {
 int main() {
   features_and_formats_are_listed();
   wrong_views_are_refused();
+  samplers_are_made_or_refused();
   a_fragment_shader_reads_and_writes(false);
   a_fragment_shader_reads_and_writes(true);
   return finish("test_vulkan_images");

@@ -187,6 +187,9 @@ class SamplerCreateInfo:
     address_v: int
     address_w: int
     border_color: int
+    custom_border_bits: Sequence[int]
+    max_anisotropy: float
+    reduction_mode: int
     compare_op: int
     mag_filter: int
     max_lod: float

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
+import numpy as np
+
 from tilegpu import _core, arguments, enums
 from tilegpu.errors import ValidationError
 
@@ -21,7 +23,9 @@ class SamplerOptions(TypedDict, total=False):
     min_lod: float
     max_lod: float | None
     compare: str | None
-    border_color: str
+    border_color: str | Sequence[float]
+    max_anisotropy: float
+    reduction: str
     unnormalized_coordinates: bool
 
 
@@ -29,6 +33,9 @@ class Sampler:
     """How a texture is read. Made by :meth:`tilegpu.Device.sampler`.
 
     ``filter`` sets all three filters; ``address`` is one mode or one each for u, v, w; ``max_lod=None`` is no limit.
+    ``border_color``: a name, or four numbers, which are integers for integer formats and floats for others.
+    ``max_anisotropy``: up to so many samples (16) along the longer side of what a pixel covers, where ``min_filter`` is linear.
+    ``reduction``: ``"min"`` and ``"max"`` take the least or greatest of the texels in place of their average.
     """
 
     __slots__ = ("_text", "core")
@@ -45,7 +52,9 @@ class Sampler:
         min_lod: float = 0.0,
         max_lod: float | None = None,
         compare: str | None = None,
-        border_color: str = "float_transparent_black",
+        border_color: str | Sequence[float] = "float_transparent_black",
+        max_anisotropy: float = 1.0,
+        reduction: str = "weighted_average",
         unnormalized_coordinates: bool = False,
     ) -> None:
         if filter is not None:
@@ -67,7 +76,12 @@ class Sampler:
         if compare is not None:
             info.compare_enable = True
             info.compare_op = enums.parse("compare_op", compare, "sampler: compare")
-        info.border_color = enums.parse("border_color", border_color, "sampler: border_color")
+        if isinstance(border_color, str):
+            info.border_color = enums.parse("border_color", border_color, "sampler: border_color")
+        else:
+            info.border_color, info.custom_border_bits = _custom_border(border_color)
+        info.max_anisotropy = arguments.number(max_anisotropy, "sampler: max_anisotropy")
+        info.reduction_mode = enums.parse("sampler_reduction_mode", reduction, "sampler: reduction")
         info.unnormalized_coordinates = arguments.flag(unnormalized_coordinates, "sampler: unnormalized_coordinates")
         self.core = _core.Sampler(info)
         self._text = (
@@ -76,3 +90,17 @@ class Sampler:
 
     def __repr__(self) -> str:
         return f"<tilegpu.Sampler {self._text}>"
+
+
+def _custom_border(color: Any) -> tuple[int, list[int]]:
+    """Which of the two custom border colours it is, and its bits."""
+    array = arguments.array(color, "sampler: border_color", "it must be a name or four numbers")
+    if array.shape != (4,) or array.dtype.kind not in "fiu":
+        raise ValidationError(f"sampler: border_color is {arguments.shown(color)}; it must be a name or four numbers")
+    if array.dtype.kind == "f":
+        bits = array.astype(np.float32).view(np.uint32)
+        return enums.parse("border_color", "float_custom", "sampler: border_color"), bits.tolist()
+    if not all(-(1 << 31) <= v < 1 << 32 for v in array.tolist()):
+        raise ValidationError(f"sampler: border_color is {arguments.shown(color)}; integers must fit 32 bits")
+    bits = np.array([v & 0xFFFFFFFF for v in array.tolist()], np.uint32)
+    return enums.parse("border_color", "int_custom", "sampler: border_color"), bits.tolist()

@@ -189,6 +189,9 @@ struct SamplerCreateInfo {
   bool compare_enable = false;
   VkCompareOp compare_op = VK_COMPARE_OP_NEVER;
   VkBorderColor border_color = VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK;
+  VkClearColorValue custom_border_color = {};  ///< of FLOAT_CUSTOM and INT_CUSTOM; clamped to what the format can hold
+  VkSamplerReductionMode reduction_mode = VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
+  float max_anisotropy = 1;  ///< more than 1: where min_filter is linear, up to so many (16 at most) samples along the longer derivative
   bool unnormalized_coordinates = false;
 };
 

@@ -67,7 +67,13 @@ void fields(A& a, SamplerCreateInfo& i) {
   for (VkSamplerAddressMode* m : {&i.address_u, &i.address_v, &i.address_w}) a.below(*m, 5, "address mode");
   a.number(i.mip_lod_bias, "bias"), a.number(i.min_lod, "min_lod"), a.number(i.max_lod, "max_lod");
   a.flag(i.compare_enable, "compare"), a.below(i.compare_op, 8, "compare op");
-  a.below(i.border_color, 6, "border color"), a.flag(i.unnormalized_coordinates, "unnormalized");
+  static constexpr auto kBorders = {VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK, VK_BORDER_COLOR_INT_TRANSPARENT_BLACK,
+                                    VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK,      VK_BORDER_COLOR_INT_OPAQUE_BLACK,
+                                    VK_BORDER_COLOR_FLOAT_OPAQUE_WHITE,      VK_BORDER_COLOR_INT_OPAQUE_WHITE,
+                                    VK_BORDER_COLOR_FLOAT_CUSTOM_EXT,        VK_BORDER_COLOR_INT_CUSTOM_EXT};
+  a.among(i.border_color, kBorders, "border color"), a.flag(i.unnormalized_coordinates, "unnormalized");
+  for (uint32_t& bits : i.custom_border_color.uint32) a.number(bits, "border color");
+  a.below(i.reduction_mode, 3, "reduction mode"), a.number(i.max_anisotropy, "anisotropy");
 }
 
 template <class A>

@@ -223,7 +223,7 @@ struct Loader {
     table(o.images, 40, "images", [&] { return image(); });
     table(o.views, 40, "views", [&] { return view(); });
     table(o.buffer_views, 24, "buffer views", [&] { return buffer_view(); });
-    table(o.samplers, 40, "samplers", [&] { return sampler(); });
+    table(o.samplers, 64, "samplers", [&] { return sampler(); });
     table(o.set_layouts, 8, "set layouts", [&] { return set_layout(); });
     table(o.layouts, 8, "layouts", [&] { return layout(); });
     table(o.modules, 12, "modules", [&] { return module(); });

@@ -23,6 +23,7 @@ struct DrawState : FixedFunctionState {
   uint64_t index_size_B = 0;  // from index_data on; reads outside give 0
   VkIndexType index_type = VK_INDEX_TYPE_UINT32;
   const uint8_t* const* sets = nullptr;  // [shader::kSetTables]; null: no shader reads one
+  bool anisotropic = false;              // samplers of them want the quad's coordinates: no packets of pixels
 };
 
 struct DrawCall {

@@ -40,6 +40,7 @@ struct BoundSets {
   std::array<Ptr<DescriptorSet>, kMaxDescriptorSets> late;
   std::vector<uint32_t> dynamic_offsets_B;        // of the sets that there are, in the order of the pipeline's layout
   std::vector<shader::BufferDescriptor> dynamic;  // of all of the layout
+  bool anisotropic = false;                       // of some sampler that is used with computed derivatives
 };
 
 struct BoundVertexBuffer {

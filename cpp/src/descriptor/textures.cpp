@@ -23,7 +23,7 @@ void publish(T*& word, T* value) {
 void copy_functions(shader::TextureDescriptor& to, const shader::TextureDescriptor& from) {
   to.sample_gradient = from.sample_gradient, to.sample_lod = from.sample_lod, to.fetch = from.fetch;
   to.gather = from.gather, to.sample_implicit = from.sample_implicit;
-  to.store = from.store, to.address = from.address;
+  to.store = from.store, to.address = from.address, to.query_lod = from.query_lod;
 }
 
 template <class... T>
@@ -33,12 +33,14 @@ std::string bytes_of(const T&... values) {
   return bytes;
 }
 
-// Of what a function depends on; bias, lods and the exact border are read at run time.
+// Of what a function depends on; bias, lods, the exact border and how much anisotropy are read at run time.
 std::string function_bytes(const SamplerCreateInfo& i) {
   return bytes_of(i.mag_filter, i.min_filter, i.mipmap_mode, i.address_u, i.address_v, i.address_w, i.compare_enable, i.compare_op,
-                  i.border_color, i.unnormalized_coordinates);
+                  i.border_color, i.unnormalized_coordinates, i.reduction_mode, i.max_anisotropy > 1);
 }
-std::string sampler_bytes(const SamplerCreateInfo& i) { return function_bytes(i) + bytes_of(i.mip_lod_bias, i.min_lod, i.max_lod); }
+std::string sampler_bytes(const SamplerCreateInfo& i) {
+  return function_bytes(i) + bytes_of(i.mip_lod_bias, i.min_lod, i.max_lod, i.max_anisotropy, i.custom_border_color);
+}
 
 shader::SamplerKey sampler_key(const TexturedView& textured, const NumberedSampler* sampler) {
   shader::SamplerKey key;
@@ -75,7 +77,7 @@ void install(shader::TextureDescriptor& abi, const shader::SamplerFunctions& cod
   };
   put(abi.sample_gradient, code.gradient), put(abi.sample_lod, code.lod), put(abi.fetch, code.fetch);
   put(abi.gather, code.gather), put(abi.sample_implicit, code.implicit);
-  put(abi.store, code.store), put(abi.address, code.address);
+  put(abi.store, code.store), put(abi.address, code.address), put(abi.query_lod, code.query_lod);
 }
 
 /// No functions, no pairs.
@@ -176,7 +178,7 @@ Texture& Textures::pair(TexturedView& view, const NumberedSampler& sampler) {
   if (texture && texture->serial == sampler.serial) return *texture;
   auto made = std::make_unique<Texture>();
   made->serial = sampler.serial;
-  resource::fill_sampler_abi(sampler.sampler->info(), view.integer, made->sampler);
+  resource::fill_sampler_abi(sampler.sampler->info(), view.integer, *vk::find_format(view.view->info().format), made->sampler);
   made->abi.view = &view.abi, made->abi.sampler = &made->sampler;
   copy_functions(made->abi, null_->image.alone);
   const uint32_t page_number = sampler.number / shader::kSamplersOfPage, entry = sampler.number % shader::kSamplersOfPage;
@@ -217,6 +219,7 @@ Status Textures::compile_missing(std::span<const Request> requests, const std::v
         if (made->implicit) functions.code.implicit = made->implicit;
         if (made->store) functions.code.store = made->store;
         if (made->address) functions.code.address = made->address;
+        if (made->query_lod) functions.code.query_lod = made->query_lod;
         return Ok{};
       });
     }

@@ -77,13 +77,16 @@ Status note_dynamic(command::Pass& pass, const Program& program, const BoundSets
   return Ok{};
 }
 
-/// What shaders read and write through their sets, of which `late` ones may be updated after they were bound.
-Status note_sets(NotedUses& noted, const SetUses& uses, command::Pass& pass, const Program& program, const BoundSets& bound, bool late) {
+/// What shaders read and write through their sets, of which `late` ones may be updated after they were bound. `anisotropic` becomes true
+/// where one of them samples so.
+Status note_sets(NotedUses& noted, const SetUses& uses, command::Pass& pass, const Program& program, const BoundSets& bound, bool late,
+                 bool& anisotropic) {
   for (size_t i = 0; i < program.set_groups.size(); i++) {
     const pipeline::SetGroup& group = program.set_groups[i];
     if ((bound.late[group.set] || bound.late[group.sampler_set]) != late) continue;
     auto use = uses.find(program, i, bound);
     if (!use) return use.error();
+    anisotropic |= (*use)->anisotropic;
     if ((*use)->kept && !noted.insert(*use).second) continue;
     if (Status ok = note_use(pass, program, **use); !ok) return ok;
   }
@@ -158,18 +161,18 @@ Status bind_sets(const Recorder& r, const Program& program, BoundSets& bound) {
 Status bind_sets_of_draw(Recorder& r) {
   assert(r.open && r.dynamic.pipeline());
   const Program& program = r.dynamic.pipeline()->program();
-  r.state.sets = nullptr, r.bound_sets = nullptr;
+  r.state.sets = nullptr, r.bound_sets = nullptr, r.state.anisotropic = false;
   if (!program.used_sets) return Ok{};
   command::Pass& pass = *r.open;
   BoundSets& bound = pass.sets.emplace_back();
   Status ok = bind_sets(r, program, bound);
-  if (ok) ok = note_sets(r.noted_uses, {r.device->state(), r.use}, pass, program, bound, false);
+  if (ok) ok = note_sets(r.noted_uses, {r.device->state(), r.use}, pass, program, bound, false, bound.anisotropic);
   if (!ok) {
     pass.sets.pop_back();
     return ok;
   }
   pass.has_late_sets |= is_late(bound);
-  r.state.sets = bound.address.data(), r.bound_sets = &bound;
+  r.state.sets = bound.address.data(), r.bound_sets = &bound, r.state.anisotropic = bound.anisotropic;
   return Ok{};
 }
 
@@ -189,9 +192,9 @@ Status bind_late_sets(exec::DeviceState& device, command::Pass& pass) {
       for (uint32_t i = 0; i < kMaxDescriptorSets; i++)
         if (bound.late[i]) bound.memory[i] = bound.late[i]->memory(), bound.address[i] = bound.memory[i]->data();
       resolve_dynamic(bound, *program.layout);
-      if (Status ok = note_sets(noted, {device, scratch}, pass, program, bound, true); !ok) return ok;
+      if (Status ok = note_sets(noted, {device, scratch}, pass, program, bound, true, bound.anisotropic); !ok) return ok;
     }
-    of_state.sets = to, pass.states[k].sets = to->address.data();
+    of_state.sets = to, pass.states[k].sets = to->address.data(), pass.states[k].anisotropic = to->anisotropic;
   }
   return Ok{};
 }
@@ -215,6 +218,7 @@ Status note_draws_of_part(exec::DeviceState& device, command::Pass& pass, const 
   SetUse scratch;
   NotedUses noted;
   const BoundSets* last_sets = nullptr;
+  bool anisotropic = false;                               // known since the part was recorded
   std::unordered_set<const command::DrawState*> indexed;  // states of which indices are read
   for (const command::DrawCall& draw : part.draws)
     if (draw.indexed) indexed.insert(draw.state);
@@ -236,7 +240,7 @@ Status note_draws_of_part(exec::DeviceState& device, command::Pass& pass, const 
         return ok;
     if (!bound.sets || bound.sets == last_sets) continue;
     last_sets = bound.sets;
-    if (Status ok = note_sets(noted, {device, scratch}, pass, pipeline.program(), *last_sets, false); !ok) return ok;
+    if (Status ok = note_sets(noted, {device, scratch}, pass, pipeline.program(), *last_sets, false, anisotropic); !ok) return ok;
   }
   for (const command::IndirectDraw& draw : part.indirects)
     if (Status ok = note_buffer(pass, *part.bound.front().pipeline, "indirect buffer", *draw.buffer, draw.buffer->data() + draw.offset_B,

@@ -151,6 +151,7 @@ struct Checker {
         with = *sampler;
       }
       if (!with || !with->sampler) continue;
+      if (slot.uses & shader::kUseImplicit) out.anisotropic |= with->sampler->sampler->info().max_anisotropy > 1;
       descriptor::Texture& pair = device.textures->pair(view, *with->sampler);
       need(view, pair.abi, pair.uses, with->sampler.get(), slot.uses, at);
     }
@@ -159,6 +160,7 @@ struct Checker {
 
   Status run(const SetGroup& group) {
     out.reads.clear();
+    out.anisotropic = false;
     for (const shader::BufferSlot& slot : group.buffers)
       if (Status done = buffers(slot); !done) return done;
     for (const pipeline::TextureUse& use : group.textures)

@@ -25,8 +25,9 @@ struct SetUse {
     DescriptorName name;
     bool written;
   };
-  std::vector<Read> reads;  // views and buffers
-  bool kept = false;        // for all who ask; else until the next question
+  std::vector<Read> reads;   // views and buffers
+  bool anisotropic = false;  // a pair with such a sampler is sampled with computed derivatives
+  bool kept = false;         // for all who ask; else until the next question
 };
 
 /// Asks for uses; answers about few descriptors are made in `scratch`, and hold until the next question.

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <string>
 
+#include "shader/abi/abi.hpp"
 #include "tilegpu/device.hpp"
 
 namespace tilegpu::icd {
@@ -88,6 +89,8 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_private_data,
     Extension::EXT_image_robustness,
     Extension::EXT_robustness2,
+    Extension::EXT_sampler_filter_minmax,
+    Extension::EXT_custom_border_color,
     Extension::EXT_host_query_reset,
     Extension::EXT_tooling_info,
 };
@@ -187,6 +190,9 @@ Features make_features() {
   f.occlusionQueryPrecise = true;
   f.vertexPipelineStoresAndAtomics = true;
   f.fragmentStoresAndAtomics = true;
+  f.samplerAnisotropy = true;
+  f.samplerFilterMinmax = true;
+  f.customBorderColors = f.customBorderColorWithoutFormat = true;
   f.shaderImageGatherExtended = true;
   f.shaderStorageImageExtendedFormats = true;
   f.shaderStorageImageMultisample = true;
@@ -273,7 +279,7 @@ void set_rasterization(VkPhysicalDeviceLimits& l) {
   l.maxDrawIndexedIndexValue = 0xffffffff;
   l.maxDrawIndirectCount = 0xffffffff;
   l.maxSamplerLodBias = 16;
-  l.maxSamplerAnisotropy = 1;
+  l.maxSamplerAnisotropy = 16;
   l.maxViewports = 1;
   l.maxViewportDimensions[0] = l.maxViewportDimensions[1] = kMaxImageSize_px;
   l.viewportBoundsRange[0] = -2.0F * kMaxImageSize_px;
@@ -353,6 +359,8 @@ Properties make_properties() {
   p.supportedDepthResolveModes =
       VK_RESOLVE_MODE_SAMPLE_ZERO_BIT | VK_RESOLVE_MODE_AVERAGE_BIT | VK_RESOLVE_MODE_MIN_BIT | VK_RESOLVE_MODE_MAX_BIT;
   p.supportedStencilResolveModes = VK_RESOLVE_MODE_SAMPLE_ZERO_BIT | VK_RESOLVE_MODE_MIN_BIT | VK_RESOLVE_MODE_MAX_BIT;
+  p.filterMinmaxSingleComponentFormats = p.filterMinmaxImageComponentMapping = VK_TRUE;
+  p.maxCustomBorderColorSamplers = shader::kMaxSamplers;
   p.independentResolve = p.independentResolveNone = VK_TRUE;
   p.shaderSignedZeroInfNanPreserveFloat32 = VK_TRUE;
   p.shaderDenormPreserveFloat32 = VK_TRUE;

@@ -53,7 +53,7 @@ VkResult VKAPI_CALL CreateImage(VkDevice device, const VkImageCreateInfo* pCreat
   info.mip_levels = pCreateInfo->mipLevels, info.array_layers = pCreateInfo->arrayLayers;
   info.samples = pCreateInfo->samples;
   info.usage = pCreateInfo->usage;
-  info.flags = pCreateInfo->flags & ~static_cast<VkImageCreateFlags>(VK_IMAGE_CREATE_EXTENDED_USAGE_BIT);
+  info.flags = pCreateInfo->flags;
   auto core = tilegpu::Image::create(info);
   if (!core) return fail(device, core.error(), VK_ERROR_FORMAT_NOT_SUPPORTED);
   *pImage = new VkImage_T{*core, pCreateInfo->tiling};
@@ -91,9 +91,14 @@ void VKAPI_CALL DestroyImageView(VkDevice, VkImageView imageView, const VkAlloca
 
 VkResult VKAPI_CALL CreateSampler(VkDevice device, const VkSamplerCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
                                   VkSampler* pSampler) {
-  if (pCreateInfo->anisotropyEnable && pCreateInfo->maxAnisotropy > 1)
-    return fail(device, VK_ERROR_FEATURE_NOT_PRESENT, "sampler: anisotropyEnable is true; samplerAnisotropy is not there, set it to false");
   tilegpu::SamplerCreateInfo info;
+  if (pCreateInfo->anisotropyEnable) info.max_anisotropy = pCreateInfo->maxAnisotropy;
+  if (const auto* reduction =
+          find_next<VkSamplerReductionModeCreateInfo>(pCreateInfo->pNext, VK_STRUCTURE_TYPE_SAMPLER_REDUCTION_MODE_CREATE_INFO))
+    info.reduction_mode = reduction->reductionMode;
+  if (const auto* border = find_next<VkSamplerCustomBorderColorCreateInfoEXT>(
+          pCreateInfo->pNext, VK_STRUCTURE_TYPE_SAMPLER_CUSTOM_BORDER_COLOR_CREATE_INFO_EXT))
+    info.custom_border_color = border->customBorderColor;
   info.mag_filter = pCreateInfo->magFilter, info.min_filter = pCreateInfo->minFilter;
   info.mipmap_mode = pCreateInfo->mipmapMode;
   info.address_u = pCreateInfo->addressModeU, info.address_v = pCreateInfo->addressModeV, info.address_w = pCreateInfo->addressModeW;

@@ -38,6 +38,8 @@ Status check_usage(const ImageCreateInfo& info, const vk::FormatInfo& format, co
                        "this one is for vertex buffers; use the one with four components", VK_ERROR_FORMAT_NOT_SUPPORTED);
   }
   const bool attachment = format.color_attachment || format.is_depth_stencil();
+  // Views of another format may do what the image's own can't.
+  const bool extended = info.flags & VK_IMAGE_CREATE_EXTENDED_USAGE_BIT && !format.is_depth_stencil();
   const UsageRule rules[] = {
       {VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT, "color_attachment", format.color_attachment, "take another format"},
       {VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT, "depth_stencil_attachment", format.is_depth_stencil(),
@@ -46,7 +48,7 @@ Status check_usage(const ImageCreateInfo& info, const vk::FormatInfo& format, co
        "block-compressed images are attachments and copies only: copy to a linear image"},
       {VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT, "input_attachment", attachment, "take a format that can be an attachment"},
       {VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT, "transient_attachment", attachment, "take a format that can be an attachment"},
-      {VK_IMAGE_USAGE_STORAGE_BIT, "storage", format.storage && info.tiling == ImageTiling::linear,
+      {VK_IMAGE_USAGE_STORAGE_BIT, "storage", (format.storage || extended) && info.tiling == ImageTiling::linear,
        "take a colour format that is not sRGB, and linear tiling"},
   };
   for (const UsageRule& rule : rules) {
@@ -84,9 +86,10 @@ Status check_dimensions(const ImageCreateInfo& info, const std::string& name) {
   if ((info.flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT) && info.type != VK_IMAGE_TYPE_2D)
     return field_error(name, "flags", "cube_compatible with a 1d or 3d image", "a 2d image", "make it 2d, with a layer for each face");
   constexpr VkImageCreateFlags kKnownFlags = VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT | VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT |
-                                             VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_ALIAS_BIT;
+                                             VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_ALIAS_BIT |
+                                             VK_IMAGE_CREATE_EXTENDED_USAGE_BIT;
   if (info.flags & ~kKnownFlags)
-    return field_error(name, "flags", number(info.flags), "cube_compatible, 2d_array_compatible, mutable_format and alias",
+    return field_error(name, "flags", number(info.flags), "cube_compatible, 2d_array_compatible, mutable_format, extended_usage and alias",
                        "drop the others", VK_ERROR_FEATURE_NOT_PRESENT);
   if ((info.flags & VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT) && !is_3d)
     return field_error(name, "flags", "2d_array_compatible with a 1d or 2d image", "a 3d image", "drop the flag: only slices need it");

@@ -9,7 +9,7 @@
 namespace tilegpu {
 namespace {
 
-constexpr float kMaxLodBias = 15.0f;
+constexpr float kMaxLodBias = 15.0f, kMaxAnisotropy = 16.0f;
 
 bool valid_address(VkSamplerAddressMode mode) {
   return mode >= VK_SAMPLER_ADDRESS_MODE_REPEAT && mode <= VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE;
@@ -22,10 +22,10 @@ Status check_unnormalized(const SamplerCreateInfo& info) {
     return mode == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE || mode == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER;
   };
   if (info.min_filter != info.mag_filter || info.mipmap_mode != VK_SAMPLER_MIPMAP_MODE_NEAREST || info.min_lod != 0 || info.max_lod != 0 ||
-      !clamps(info.address_u) || !clamps(info.address_v) || info.compare_enable) {
+      !clamps(info.address_u) || !clamps(info.address_v) || info.compare_enable || info.max_anisotropy > 1) {
     return field_error("sampler", "unnormalized_coordinates", "true",
                        "true only with equal filters, mipmap_mode nearest, lod 0 to 0, clamping "
-                       "addresses and no comparison",
+                       "addresses, no comparison and no anisotropy",
                        "set these, or normalise the coordinates");
   }
   return Ok{};
@@ -58,10 +58,17 @@ Expected<Ptr<Sampler>> Sampler::create(const SamplerCreateInfo& info) {
   if (info.compare_enable && (info.compare_op < VK_COMPARE_OP_NEVER || info.compare_op > VK_COMPARE_OP_ALWAYS)) {
     return field_error("sampler", "compare_op", number(static_cast<uint32_t>(info.compare_op)), "a VkCompareOp", "");
   }
-  if (info.border_color < VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK || info.border_color > VK_BORDER_COLOR_INT_OPAQUE_WHITE) {
+  const bool custom = info.border_color == VK_BORDER_COLOR_FLOAT_CUSTOM_EXT || info.border_color == VK_BORDER_COLOR_INT_CUSTOM_EXT;
+  if (!custom && (info.border_color < VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK || info.border_color > VK_BORDER_COLOR_INT_OPAQUE_WHITE)) {
     return field_error("sampler", "border_color", number(static_cast<uint32_t>(info.border_color)),
-                       "one of Vulkan's six; custom border colours are not supported", "");
+                       "one of Vulkan's six, or a custom one of floats or integers", "");
   }
+  if (!(info.max_anisotropy >= 1 && info.max_anisotropy <= kMaxAnisotropy))
+    return field_error("sampler", "max_anisotropy", std::to_string(info.max_anisotropy), "1 to 16", "1 is none");
+  if (info.reduction_mode < VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE || info.reduction_mode > VK_SAMPLER_REDUCTION_MODE_MAX)
+    return field_error("sampler", "reduction_mode", number(static_cast<uint32_t>(info.reduction_mode)), "weighted_average, min or max", "");
+  if (info.reduction_mode != VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE && info.compare_enable)
+    return field_error("sampler", "reduction_mode", "min or max with comparison", "weighted_average", "compare, or take the least");
   if (info.unnormalized_coordinates) {
     if (Status status = check_unnormalized(info); !status) return status.error();
   }

@@ -75,12 +75,24 @@ void fill_null_sampler_abi(shader::SamplerAbi& abi) {
   shader::fill_lod_limits(abi);
 }
 
-void fill_sampler_abi(const SamplerCreateInfo& info, bool integer, shader::SamplerAbi& abi) {
+void fill_sampler_abi(const SamplerCreateInfo& info, bool integer, const vk::FormatInfo& format, shader::SamplerAbi& abi) {
   abi = {};
   abi.mip_lod_bias = info.mip_lod_bias;
   abi.min_lod = info.min_lod;
   abi.max_lod = info.max_lod;
+  abi.max_anisotropy = info.max_anisotropy;
   shader::fill_lod_limits(abi);
+  if (info.border_color == VK_BORDER_COLOR_INT_CUSTOM_EXT || info.border_color == VK_BORDER_COLOR_FLOAT_CUSTOM_EXT) {
+    const bool fixed_point =
+        format.numeric == vk::Numeric::unorm || format.numeric == vk::Numeric::srgb || format.numeric == vk::Numeric::snorm;
+    const float low = format.numeric == vk::Numeric::snorm ? -1.0f : 0.0f;
+    for (int c = 0; c < 4; ++c) {
+      const float value = info.custom_border_color.float32[c];
+      const float above = value > low ? value : low;  // NaN: the lower one
+      abi.border[c] = !integer && fixed_point ? std::min(above, 1.0f) : value;
+    }
+    return;
+  }
   const bool white = info.border_color == VK_BORDER_COLOR_FLOAT_OPAQUE_WHITE || info.border_color == VK_BORDER_COLOR_INT_OPAQUE_WHITE;
   const bool transparent =
       info.border_color == VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK || info.border_color == VK_BORDER_COLOR_INT_TRANSPARENT_BLACK;

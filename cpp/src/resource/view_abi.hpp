@@ -6,6 +6,7 @@
 
 #include "shader/abi/abi.hpp"
 #include "tilegpu/resource.hpp"
+#include "vk/format.hpp"
 
 namespace tilegpu::resource {
 
@@ -18,7 +19,8 @@ void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi);
 /// One texel of zeros, one level, one layer, one sample.
 void fill_null_view_abi(shader::ImageViewAbi& abi);
 /// `integer`: the view's format is UINT or SINT (or stencil), so that opaque border colours are integer ones.
-void fill_sampler_abi(const SamplerCreateInfo& info, bool integer, shader::SamplerAbi& abi);
+/// `format`: of the view that is sampled; a custom border colour is clamped to what it can hold.
+void fill_sampler_abi(const SamplerCreateInfo& info, bool integer, const vk::FormatInfo& format, shader::SamplerAbi& abi);
 /// One row of texels.
 void fill_view_abi(const BufferView& view, shader::ImageViewAbi& abi);
 void fill_null_sampler_abi(shader::SamplerAbi& abi);

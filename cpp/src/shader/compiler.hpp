@@ -57,6 +57,7 @@ enum TextureUse : uint8_t {
   kUseImplicit = 16,
   kUseStore = 32,
   kUseAddress = 64,
+  kUseQueryLod = 128,
 };
 /// Those of storage images and texel buffers alone: what they reach is written.
 inline constexpr uint8_t kUsesThatWrite = kUseStore | kUseAddress;
@@ -167,11 +168,11 @@ struct SamplerKey {
   std::array<VkComponentSwizzle, 4> swizzle{};  // IDENTITY allowed
   bool multisampled = false;
   bool has_sampler = false;   // false: fetch only
-  SamplerCreateInfo sampler;  // bias, min_lod, max_lod, border are read at run time
+  SamplerCreateInfo sampler;  // bias, lods, border and how much anisotropy are read at run time
 };
 struct SamplerFunctions {
-  const CodeSlot *gradient = nullptr, *lod = nullptr, *fetch = nullptr, *gather = nullptr, *implicit = nullptr, *store = nullptr,
-                 *address = nullptr;
+  const CodeSlot *gradient = nullptr, *lod = nullptr, *fetch = nullptr, *gather = nullptr, *implicit = nullptr;
+  const CodeSlot *store = nullptr, *address = nullptr, *query_lod = nullptr;
 };
 
 /// The end of a packet: blend, logic op, masks, conversion, write to the tile. Reads FragmentArgs::color and live_coverage & alive.

@@ -89,7 +89,7 @@ struct SamplerAbi {
   // Times 32768: the bias within its limits, the limits within the levels that there can be.
   float bias_fixed;
   int32_t min_lod_fixed, max_lod_fixed;
-  uint32_t _pad;
+  float max_anisotropy;  // 1 and more
 };
 
 /// After the first three fields are filled.
@@ -117,6 +117,7 @@ struct TextureDescriptor {
   const CodeSlot* sample_implicit;  // the square of the longer computed derivative
   const CodeSlot* store;            // storage images and texel buffers: writes
   const CodeSlot* address;          // the same: where texels lie, for atomic operations
+  const CodeSlot* query_lod;        // what sample_gradient would choose
 };
 
 /// Different samplers in use at once, of a device: each has a number from 1 on, and each view a table by it of pages. With 0, no sampler,

@@ -26,7 +26,9 @@ inline constexpr uint32_t kWithoutAlpha = 1u << 31;
 namespace gradient_arg {
 enum : uint32_t { descriptor, s, t, dsdx, dtdx, dsdy, dtdy, bias, dref, layer, r, drdx, drdy, offset_x, offset_y, mask, offset_z, count };
 }
-/// Of 1D and 2D views, without a bias. rho2: the square of the longer derivative in texels of level 0, 0 or more.
+/// query_lod takes the same (no dref, layer, offsets); the result's first two values are the level that would be read, and the LOD.
+/// Of 1D and 2D views, without a bias, of packets of quads where the sampler is anisotropic: it takes their derivatives. rho2: the square
+/// of the longer derivative in texels of level 0, 0 or more.
 namespace implicit_arg {
 enum : uint32_t { descriptor, s, t, rho2, dref, layer, offset_x, offset_y, mask, count };
 }

@@ -321,8 +321,10 @@ Expected<ResourceTable> find_resources(const ShaderModule& module, const Special
       case spv::OpImageQuerySizeLod:
       case spv::OpImageQueryLevels:
       case spv::OpImageQuerySamples:
-      case spv::OpImageQueryLod:
         builder.use(first, 0);
+        break;
+      case spv::OpImageQueryLod:
+        builder.use(first, kUseQueryLod);
         break;
       default:
         break;

@@ -92,7 +92,8 @@ bool ImageBuilder::select_type() {
   while (l.m.type(t).kind == Kind::array) t = l.m.type(t).element;
   if (l.m.type(t).kind == Kind::sampled_image) t = l.m.type(t).element;
   type = l.m.type(t);
-  const bool samples = i.op >= spv::OpImageSampleImplicitLod && i.op <= spv::OpImageSampleProjDrefExplicitLod;
+  const bool samples = (i.op >= spv::OpImageSampleImplicitLod && i.op <= spv::OpImageSampleProjDrefExplicitLod) ||
+                       i.op == spv::OpImageGather || i.op == spv::OpImageDrefGather || i.op == spv::OpImageQueryLod;
   const bool known = type.dim == spv::Dim1D || type.dim == spv::Dim2D || type.dim == spv::Dim3D || type.dim == spv::DimCube ||
                      (!samples && type.dim == spv::DimBuffer);
   if (type.kind == Kind::image && known) return true;
@@ -444,35 +445,24 @@ void ImageBuilder::query() {
   l.define(i.id, v);
 }
 
-/// (level that would be read, level before clamping), from the quad's gradients in texels of the base level.
+/// The level that would be read, and the LOD within the sampler's limits: of the coordinates' derivatives.
 void ImageBuilder::query_lod() {
   Value unused = nullptr;
   const Val c = coordinate(o(1), false, unused);
-  Value index = descriptor_index();
-  if (Lowering::is_varying(index) || type.dim == spv::DimCube)
-    return l.fail("OpImageQueryLod is supported for 2D textures with one descriptor only");
-  Value at = descriptor(index);
-  Value view = ir.constant_field(ir.ptr, at, offsetof(TextureDescriptor, view), 8),
-        sampler = ir.constant_field(ir.ptr, at, offsetof(TextureDescriptor, sampler), 8);
-  Value squares[2];
-  for (uint32_t direction = 0; direction < 2; ++direction) {
-    Value sum = ir.fk(0.0f);
-    constexpr size_t kSizes_B[3] = {offsetof(ViewLevel, width_px), offsetof(ViewLevel, height_px), offsetof(ViewLevel, depth_px)};
-    for (uint32_t axis = 0; axis < (type.dim == spv::Dim1D ? 1u : type.dim == spv::Dim3D ? 3u : 2u); ++axis) {
-      const size_t size_B = offsetof(ImageViewAbi, level) + kSizes_B[axis];
-      Value size = ir.splat(ir.sitofp(ir.field(ir.i32, view, size_B)));
-      Value g = ir.fmul(l.derivative(direction ? spv::OpDPdy : spv::OpDPdx, c.c[axis]), size);
-      sum = ir.fma(g, g, sum);
-    }
-    squares[direction] = sum;
+  const uint32_t axes = type.dim == spv::DimCube || type.dim == spv::Dim3D ? 3 : type.dim == spv::Dim1D ? 1 : 2;
+  if (c.c.size() < axes) return l.fail("a texture coordinate has too few components");
+  if (!image.sampler) return l.fail("OpImageQueryLod of an image without a sampler");
+  using namespace gradient_arg;
+  constexpr uint32_t kAt[3] = {s, t, r}, kX[3] = {dsdx, dtdx, drdx}, kY[3] = {dsdy, dtdy, drdy};
+  std::vector<Value> a(count, Ir::poison(ir.vf32));
+  for (uint32_t k = 0; k < 2; ++k) a[kAt[k]] = a[kX[k]] = a[kY[k]] = ir.fk(0.0f);
+  for (uint32_t k = 0; k < axes; ++k) {
+    a[kAt[k]] = c.c[k];
+    a[kX[k]] = l.derivative(spv::OpDPdx, c.c[k]), a[kY[k]] = l.derivative(spv::OpDPdy, c.c[k]);
   }
-  Value lod = ir.fmul(emit_log2(ir, ir.fmax_second(squares[0], squares[1])), ir.fk(0.5f));
-  lod = ir.fadd(lod, ir.splat(ir.field(ir.f32, sampler, offsetof(SamplerAbi, mip_lod_bias))));
-  Value limited = emit_fclamp(ir, lod, ir.splat(ir.field(ir.f32, sampler, offsetof(SamplerAbi, min_lod))),
-                              ir.splat(ir.field(ir.f32, sampler, offsetof(SamplerAbi, max_lod))));
-  Value top = ir.field(ir.i32, view, offsetof(ImageViewAbi, last_level));  // of a null view, without levels, 0
-  Value accessed = emit_fclamp(ir, limited, ir.fk(0.0f), ir.splat(ir.sitofp(top)));
-  l.define(i.id, {i.type, {accessed, limited}});
+  a[bias] = ir.fk(0.0f), a[offset_x] = a[offset_y] = a[offset_z] = ir.c32(0);
+  const std::vector<Value> found = call(sample_gradient_type(ir), offsetof(TextureDescriptor, query_lod), a, mask);
+  l.define(i.id, {i.type, {found[0], found[1]}});
 }
 
 }  // namespace

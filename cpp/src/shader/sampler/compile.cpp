@@ -144,6 +144,8 @@ void SamplerFunctionBuilder::sample(Value s, Value t, Value face, const std::fun
 std::vector<Value> SamplerFunctionBuilder::mix_levels(const std::vector<Value>& now, const std::vector<Value>& first,
                                                       const LevelChoice& choice) const {
   assert(choice.fraction && now.size() == first.size());
+  if (plan.reduction != VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE)
+    return pack(reduce_texels(c, unpack(first), unpack(now), choice.fraction));
   std::vector<Value> mixed;
   for (size_t k = 0; k < now.size(); ++k) {
     Value v = ir.fma(ir.fsub(now[k], first[k]), choice.fraction, first[k]);
@@ -252,20 +254,18 @@ void SamplerFunctionBuilder::gradient() {
   load_context(parameter(fn, descriptor), parameter(fn, layer));
   c.dref = parameter(fn, dref);
   c.offset_x = parameter(fn, offset_x), c.offset_y = parameter(fn, offset_y);
+  if (plan.volume) c.r = parameter(fn, r), c.offset_z = parameter(fn, offset_z);
+  const Footprint of = {{parameter(fn, s), parameter(fn, t), parameter(fn, r)},
+                        {parameter(fn, dsdx), parameter(fn, dtdx), parameter(fn, drdx)},
+                        {parameter(fn, dsdy), parameter(fn, dtdy), parameter(fn, drdy)}};
+  if (plan.anisotropic) return sample_along(of, parameter(fn, bias), parameter(fn, mask));
   if (plan.cube) {
-    const Value v[3] = {parameter(fn, s), parameter(fn, t), parameter(fn, r)};
-    const Value dx[3] = {parameter(fn, dsdx), parameter(fn, dtdx), parameter(fn, drdx)},
-                dy[3] = {parameter(fn, dsdy), parameter(fn, dtdy), parameter(fn, drdy)};
-    const CubeCoordinates on_face = cube_face(ir, v, dx, dy);
+    const CubeCoordinates on_face = cube_face(ir, of.at, of.dx, of.dy);
     const Value x[3] = {on_face.dsdx, on_face.dtdx}, y[3] = {on_face.dsdy, on_face.dtdy};
     Value lambda = lod_of_gradients(c, x, y, parameter(fn, bias));
     return sample(on_face.s, on_face.t, on_face.face, [&] { return choose_level(c, lambda); }, nullptr, parameter(fn, mask));
   }
-  if (plan.volume) c.r = parameter(fn, r), c.offset_z = parameter(fn, offset_z);
-  const Value x[3] = {parameter(fn, dsdx), parameter(fn, dtdx), parameter(fn, drdx)},
-              y[3] = {parameter(fn, dsdy), parameter(fn, dtdy), parameter(fn, drdy)};
-  Value rho2 = rho_squared(c, x, y);
-  sample_at(parameter(fn, s), parameter(fn, t), rho2, parameter(fn, bias), parameter(fn, mask));
+  sample_at(of.at[0], of.at[1], rho_squared(c, of.dx, of.dy), parameter(fn, bias), parameter(fn, mask));
 }
 
 void SamplerFunctionBuilder::implicit() {
@@ -273,6 +273,19 @@ void SamplerFunctionBuilder::implicit() {
   load_context(parameter(fn, descriptor), parameter(fn, layer));
   c.dref = parameter(fn, dref);
   c.offset_x = parameter(fn, offset_x), c.offset_y = parameter(fn, offset_y);
+  if (plan.anisotropic) {
+    // One number says nothing of the direction: the coordinates of the quad do.
+    const auto difference = [&](Value v, int pixel) {
+      std::vector<int> other, first;
+      for (int lane = 0; lane < static_cast<int>(ir.lanes); ++lane) other.push_back((lane & ~3) + pixel), first.push_back(lane & ~3);
+      return ir.fsub(ir.shuffle(v, other), ir.shuffle(v, first));
+    };
+    const Value at[2] = {parameter(fn, s), parameter(fn, t)};
+    return sample_along({{at[0], at[1], nullptr},
+                         {difference(at[0], 1), difference(at[1], 1), nullptr},
+                         {difference(at[0], 2), difference(at[1], 2), nullptr}},
+                        nullptr, parameter(fn, mask));
+  }
   sample_at(parameter(fn, s), parameter(fn, t), parameter(fn, rho2), nullptr, parameter(fn, mask));
 }
 
@@ -339,7 +352,8 @@ CodeKey code_key(const SamplerPlan& plan, TextureUse use) {
   CodeKey code("sampler");
   const SamplerKey& k = plan.key;
   const SamplerCreateInfo& s = k.sampler;
-  const bool sampled = use == kUseGradient || use == kUseLod || use == kUseImplicit, filtered = sampled || use == kUseGather;
+  const bool sampled = use == kUseGradient || use == kUseLod || use == kUseImplicit || use == kUseQueryLod,
+             filtered = sampled || use == kUseGather;
   // Only what reaches the function's code, in a canonical form.
   const uint32_t fields[] = {static_cast<uint32_t>(use),
                              static_cast<uint32_t>(k.format),
@@ -351,6 +365,8 @@ CodeKey code_key(const SamplerPlan& plan, TextureUse use) {
                              filtered && plan.volume ? static_cast<uint32_t>(s.address_w) : 0u,
                              filtered && plan.compare ? 1u + static_cast<uint32_t>(s.compare_op) : 0u,
                              filtered && s.unnormalized_coordinates ? 1u : 0u,
+                             sampled && plan.anisotropic,
+                             sampled ? static_cast<uint32_t>(plan.reduction) : 0u,
                              sampled ? 1u + plan.linear_mag + 2u * plan.linear_min + 4u * plan.mip_linear : 0u};
   code.add_bytes(fields, sizeof fields);
   for (uint32_t c = 0; c < 4; ++c) {
@@ -439,11 +455,14 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
                      (s.address_u == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER ||
                       (!plan.one_dimensional && s.address_v == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER) ||
                       (plan.volume && s.address_w == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER));
+  plan.anisotropic = key.has_sampler && s.max_anisotropy > 1 && plan.linear_min && !s.unnormalized_coordinates;
+  plan.reduction = key.has_sampler ? s.reduction_mode : VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
   plan.finite = !plan.uses_border;
   for (const TexelComponent& c : plan.components)
     plan.finite = plan.finite && (c.kind != ComponentKind::direct || f.numeric == vk::Numeric::srgb);
   plan.fixed = plan.linear_mag && plan.linear_min && plan.texel_B == 4 && !plan.cube && !plan.volume && !plan.one_dimensional &&
-               !plan.uses_border && !plan.compare && f.numeric == vk::Numeric::unorm;
+               !plan.uses_border && !plan.compare && !plan.anisotropic && plan.reduction == VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE &&
+               f.numeric == vk::Numeric::unorm;
   for (const vk::Component& component : f.rgba) plan.fixed = plan.fixed && component.bits == 8;
   plan.alpha_alone = plan.components[3].kind == ComponentKind::code && plan.texel_B == 4 && !plan.cube && !plan.volume &&
                      !plan.one_dimensional && !plan.uses_border && !plan.compare;
@@ -470,7 +489,8 @@ Expected<SamplerFunctions> compile_null_sampler(Jit& jit) {
                                   {kUseGather, gather_type, &functions.gather},
                                   {kUseImplicit, sample_implicit_type, &functions.implicit},
                                   {kUseStore, store_type, &functions.store},
-                                  {kUseAddress, address_type, &functions.address}};
+                                  {kUseAddress, address_type, &functions.address},
+                                  {kUseQueryLod, sample_gradient_type, &functions.query_lod}};
   for (const Operation& operation : operations) {
     CodeKey key("null sampler");
     key.add(static_cast<uint32_t>(operation.use));
@@ -531,7 +551,8 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
                        {kUseGather, gather_type, &SamplerFunctionBuilder::gather, &functions.gather},
                        {kUseImplicit, sample_implicit_type, &SamplerFunctionBuilder::implicit, &functions.implicit},
                        {kUseStore, store_type, &SamplerFunctionBuilder::store, &functions.store},
-                       {kUseAddress, address_type, &SamplerFunctionBuilder::address, &functions.address}};
+                       {kUseAddress, address_type, &SamplerFunctionBuilder::address, &functions.address},
+                       {kUseQueryLod, sample_gradient_type, &SamplerFunctionBuilder::query_lod, &functions.query_lod}};
   for (const Use& u : table) {
     if (!(uses & u.use)) continue;
     Expected<const CodeSlot*> function = make(u.use, u.type, u.emit);

@@ -245,10 +245,10 @@ TexelValues SamplerFunctionBuilder::filter_slices(const Level& level, Value s, V
     four_texels(slice_of(level, slice), s, t, nullptr, texels, ax, ay);
     if (outside)
       for (TexelValues& texel : texels) texel = replace_border(c, texel, outside);
-    return mix_texels(ir, mix_texels(ir, texels[0], texels[1], ax.fraction), mix_texels(ir, texels[2], texels[3], ax.fraction),
-                      ay.fraction);
+    return reduce_texels(c, reduce_texels(c, texels[0], texels[1], ax.fraction), reduce_texels(c, texels[2], texels[3], ax.fraction),
+                         ay.fraction);
   };
-  return mix_texels(ir, filtered(az.low, az.low_outside), filtered(az.high, az.high_outside), az.fraction);
+  return reduce_texels(c, filtered(az.low, az.low_outside), filtered(az.high, az.high_outside), az.fraction);
 }
 
 /// Four texels, mixed.
@@ -256,9 +256,9 @@ TexelValues SamplerFunctionBuilder::filter_level(const Level& level, Value s, Va
   TexelValues texels[4];
   Axis ax, ay;
   auto filter = [&] {
-    const TexelValues top = mix_texels(ir, texels[0], texels[1], ax.fraction);
+    const TexelValues top = reduce_texels(c, texels[0], texels[1], ax.fraction);
     if (plan.one_dimensional) return top;
-    return mix_texels(ir, top, mix_texels(ir, texels[2], texels[3], ax.fraction), ay.fraction);
+    return reduce_texels(c, top, reduce_texels(c, texels[2], texels[3], ax.fraction), ay.fraction);
   };
   if (!c.wants_alpha) {
     four_texels(level, s, t, face, texels, ax, ay);

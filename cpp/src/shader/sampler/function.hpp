@@ -1,7 +1,7 @@
 // shader/sampler/function.hpp -- what builds one function of a sampler. In: plan. Out: IR.
 //
 // compile.cpp has the functions' beginnings and ends, the levels and the groups of lanes; filter.cpp the texels of one level and their
-// sums; storage.cpp texels by integer coordinates.
+// sums; storage.cpp texels by integer coordinates; anisotropy.cpp several samples along a line, and queries of the LOD.
 #pragma once
 
 #include <functional>
@@ -21,6 +21,7 @@ class SamplerFunctionBuilder {
   void gather();
   void store();
   void address();
+  void query_lod();
 
  private:
   struct TexelCoordinates {
@@ -34,6 +35,15 @@ class SamplerFunctionBuilder {
   };
   TexelPlace place_in_level(const Level& level, Value level_index, const TexelCoordinates& at) const;
   StoragePlace place_in_storage(const TexelCoordinates& at, Value mask);
+  struct Footprint {
+    Value at[3], dx[3], dy[3];  // coordinates or a direction, and their derivatives
+  };
+  struct Anisotropy {
+    LevelChoice choice;
+    Value lambda, count, along_x;
+  };
+  Anisotropy anisotropy_of(const Footprint& of, Value bias) const;
+  void sample_along(const Footprint& of, Value bias, Value mask);
   void load_context(Value descriptor, Value layer_argument);
   void sample(Value s, Value t, Value face, const std::function<LevelChoice()>& choose, Value magnified, Value mask);
   void sample_at(Value s, Value t, Value rho2, Value bias, Value mask);

@@ -34,6 +34,8 @@ struct SamplerPlan {
   bool array = false, cube = false, one_dimensional = false, volume = false;
   bool linear_mag = false, linear_min = false, mip_linear = false;
   bool uses_border = false;
+  bool anisotropic = false;
+  VkSamplerReductionMode reduction = VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
   bool finite = false;       // raw components are never infinite or NaN
   bool fixed = false;        // linear filters by integers (sampler_fixed.cpp)
   bool alpha_alone = false;  // alpha is a code that only the result's alpha takes: left out where the caller does not want it
@@ -88,6 +90,8 @@ struct LevelChoice {
   Value weight;     // i32 vector, the second level's of kFixedOne; where the plan is fixed and mips are filtered
 };
 LevelChoice choose_level(const SamplerContext& c, Value lambda);
+/// Within the sampler's limits.
+Value clamp_lod(const SamplerContext& c, Value lambda);
 /// Of a finite lambda times kFixedOne + 1; mips are filtered by integers.
 LevelChoice choose_fixed_level(const SamplerContext& c, Value scaled_lambda);
 
@@ -143,6 +147,8 @@ TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel);
 std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& raw, uint32_t one = 1);
 /// a + w * (b - a): exact where a equals b.
 TexelValues mix_texels(const Ir& ir, const TexelValues& a, const TexelValues& b, Value weight);
+/// The least or the greatest of those that have weight; else the mix.
+TexelValues reduce_texels(const SamplerContext& c, const TexelValues& a, const TexelValues& b, Value weight);
 TexelValues select_texels(const Ir& ir, Value condition, const TexelValues& a, const TexelValues& b);
 
 // -- filters by integers (sampler_fixed.cpp)

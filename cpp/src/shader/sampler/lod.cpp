@@ -7,14 +7,14 @@
 #include <cassert>
 
 namespace tilegpu::shader {
-namespace {
-
 Value clamp_lod(const SamplerContext& c, Value lambda) {
   const Ir& ir = c.ir;
   Value low = ir.splat(ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, min_lod))),
         high = ir.splat(ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, max_lod)));
   return ir.fclamp(lambda, low, high);  // NaN becomes the lower limit
 }
+
+namespace {
 
 /// `bias`: null: the sampler's alone.
 Value clamped_bias(const SamplerContext& c, Value bias, float scale = 1) {

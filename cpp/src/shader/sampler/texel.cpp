@@ -295,6 +295,16 @@ TexelValues mix_texels(const Ir& ir, const TexelValues& a, const TexelValues& b,
   return result;
 }
 
+TexelValues reduce_texels(const SamplerContext& c, const TexelValues& a, const TexelValues& b, Value weight) {
+  const Ir& ir = c.ir;
+  if (c.plan.reduction == VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE) return mix_texels(ir, a, b, weight);
+  const bool least = c.plan.reduction == VK_SAMPLER_REDUCTION_MODE_MIN;
+  TexelValues result{};
+  for (uint32_t k = 0; k < 4; ++k)
+    if (a[k]) result[k] = ir.select(ir.fgt(weight, ir.fk(0)), least ? ir.fmin_second(b[k], a[k]) : ir.fmax_second(b[k], a[k]), a[k]);
+  return result;
+}
+
 TexelValues select_texels(const Ir& ir, Value condition, const TexelValues& a, const TexelValues& b) {
   TexelValues result{};
   for (uint32_t k = 0; k < 4; ++k) {

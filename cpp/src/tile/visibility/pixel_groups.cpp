@@ -23,8 +23,9 @@ bool wants_groups(const TileContext& t, const Visibility& v) {
   if (v.groups.blocks.empty() && v.groups.listed.empty()) return false;
   bool ready = true;
   for (uint32_t draw : v.draws) {
-    const auto& code = t.pass->draws[draw].state->resolved->output.pixels;
-    if (!code.slot()) return false;
+    const command::DrawState& state = *t.pass->draws[draw].state;
+    const auto& code = state.resolved->output.pixels;
+    if (!code.slot() || state.anisotropic) return false;
     if (!static_cast<shader::FragmentFunction>(code)) {
       code.slot()->wanted.store(true, std::memory_order_relaxed);
       ready = false;
