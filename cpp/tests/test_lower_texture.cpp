@@ -63,12 +63,13 @@ struct Texture {
     key.sampler.mipmap_mode = VK_SAMPLER_MIPMAP_MODE_NEAREST;
     key.sampler.address_u = key.sampler.address_v = key.sampler.address_w = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
     key.sampler.compare_enable = compares, key.sampler.compare_op = VK_COMPARE_OP_LESS;
-    Expected<SamplerFunctions> f = compile_sampler(jit_of(lanes), key, kUseGradient | kUseLod | kUseFetch | kUseGather | kUseImplicit);
+    Expected<SamplerFunctions> f =
+        compile_sampler(jit_of(lanes), key, kUseGradient | kUseLod | kUseFetch | kUseGather | kUseImplicit | kUseQueryLod);
     if (!f) {
       CHECK_MESSAGE(false, f.error().message);
       return {};
     }
-    return {&view, &sampler, f->gradient, f->lod, f->fetch, f->gather, f->implicit};
+    return {&view, &sampler, f->gradient, f->lod, f->fetch, f->gather, f->implicit, nullptr, nullptr, f->query_lod};
   }
 };
 

@@ -248,6 +248,8 @@ void samplers() {
   expect_error(Sampler::create(info), "address mode");
   info = {};
   info.border_color = VK_BORDER_COLOR_FLOAT_CUSTOM_EXT;
+  CHECK(Sampler::create(info), "a border colour of one's own");
+  info.border_color = static_cast<VkBorderColor>(77);
   expect_error(Sampler::create(info), "border_color");
   info = {};
   info.unnormalized_coordinates = true;
