@@ -14,6 +14,7 @@
 
 namespace tilegpu {
 
+class ComputePipeline;
 class Device;
 
 namespace command {
@@ -59,13 +60,16 @@ class TILEGPU_API CommandBuffer {
   void discard_rendering();
 
   void bind_pipeline(Ptr<Pipeline> pipeline);
+  void bind_pipeline(Ptr<ComputePipeline> pipeline);
   void bind_vertex_buffer(uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B);
   void bind_index_buffer(Ptr<Buffer> buffer, uint64_t offset_B, VkIndexType type);
   /// vkCmdBindDescriptorSets for one set. Each dynamic buffer takes an offset, in the order of binding and element.
-  void bind_descriptor_set(uint32_t set, Ptr<DescriptorSet> descriptors, std::vector<uint32_t> dynamic_offsets_B = {});
+  /// Draws and dispatches have sets of their own.
+  void bind_descriptor_set(uint32_t set, Ptr<DescriptorSet> descriptors, std::vector<uint32_t> dynamic_offsets_B = {},
+                           VkPipelineBindPoint point = VK_PIPELINE_BIND_POINT_GRAPHICS);
   /// vkCmdPushDescriptorSetKHR of one element, for a set that `layout` has with PUSH_DESCRIPTOR. What was pushed before stays.
   Status push_descriptor(const Ptr<const PipelineLayout>& layout, uint32_t set, uint32_t binding, uint32_t element,
-                         const Descriptor& descriptor);
+                         const Descriptor& descriptor, VkPipelineBindPoint point = VK_PIPELINE_BIND_POINT_GRAPHICS);
   Status push_constants(uint32_t offset_B, const void* data, uint32_t size_B);
 
   /// Dynamic state (tilegpu/state.hpp), as vkCmdSet* of the same names. A draw takes what its pipeline lists among its dynamic states from
@@ -122,6 +126,12 @@ class TILEGPU_API CommandBuffer {
   Status draw_indexed(uint32_t index_count, uint32_t instance_count, uint32_t first_index, int32_t vertex_offset, uint32_t first_instance);
   Status draw_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint32_t draw_count, uint32_t stride_B);
   Status draw_indexed_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint32_t draw_count, uint32_t stride_B);
+  /// Workgroups of the bound compute pipeline, outside of passes; each direction's end at most kMaxWorkgroups.
+  Status dispatch(uint32_t x, uint32_t y, uint32_t z);
+  /// The workgroups' ids begin at the base; NumWorkgroups is x, y, z.
+  Status dispatch_base(uint32_t base_x, uint32_t base_y, uint32_t base_z, uint32_t x, uint32_t y, uint32_t z);
+  /// A VkDispatchIndirectCommand, read when it is executed: an error of the execution where it asks for more than is allowed.
+  Status dispatch_indirect(Ptr<Buffer> buffer, uint64_t offset_B);
   /// `attachment`: colour index, or -1 for depth/stencil with `aspects`.
   Status clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect);
   /// Inside a pass it counts the draws up to end_query there; outside of passes those of all passes that follow, up to end_query outside.

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "tilegpu/compute.hpp"
 #include "tilegpu/device_info.hpp"
 #include "tilegpu/submission.hpp"
 
@@ -19,6 +20,9 @@ struct DeviceCreateInfo {
   uint64_t tiler_heap_B = 0;                ///< beyond it a pass is split (incremental rendering); 0: the profile's
   std::optional<HiddenSurfaceRemoval> hsr;  ///< of passes that do not say otherwise; none: the profile's
   bool compress_samples = true;             ///< equal samples kept once, depth as planes: the same bits, off to compare
+  /// Dispatches whose buffer atomics give what depends on the order of invocations run their workgroups in order, on one thread: the same
+  /// results for any number of threads. Off: on all threads, in any order.
+  bool ordered_atomics = true;
 };
 
 namespace exec {
@@ -38,6 +42,7 @@ class TILEGPU_API Device : public std::enable_shared_from_this<Device> {
   /// As ShaderModule::create; words that the disk cache knows to be valid are not validated again.
   Expected<Ptr<ShaderModule>> create_shader_module(std::vector<uint32_t> words, std::string label, const std::string& entry_point = "main");
   Expected<Ptr<Pipeline>> create_pipeline(GraphicsPipelineCreateInfo info);
+  Expected<Ptr<ComputePipeline>> create_pipeline(ComputePipelineCreateInfo info);
   /// All elements null. `variable_count`: of the last binding, where the layout says that its count varies.
   Expected<Ptr<DescriptorSet>> create_descriptor_set(Ptr<const DescriptorSetLayout> layout, uint32_t variable_count = 0);
   /// Queues the command buffers in order; returns at once. From any thread.

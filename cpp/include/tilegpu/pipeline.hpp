@@ -16,6 +16,9 @@ namespace tilegpu {
 inline constexpr uint32_t kMaxPushConstants_B = 256;
 inline constexpr uint32_t kMaxImageSize_px = 16384;
 inline constexpr uint32_t kMaxVaryingComponents = 128;
+inline constexpr uint32_t kMaxWorkgroupInvocations = 1024;  ///< of one workgroup, and of each of its sides
+inline constexpr uint32_t kMaxSharedMemory_B = 64u << 10;   ///< of one workgroup
+inline constexpr uint32_t kMaxWorkgroups = 65535;           ///< of a dispatch, in x, y and z
 
 struct ShaderStage {
   Ptr<ShaderModule> module;

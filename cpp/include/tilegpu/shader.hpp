@@ -3,6 +3,7 @@
 // Source: Vulkan specification, chapter "Shaders"; SPIR-V 1.0 to 1.6 for the Vulkan environment.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -97,6 +98,7 @@ struct Reflection {
   bool has_push_constants = false;
   ReflectedBinding push_constants;  ///< block; offsets are push-constant offsets
   std::vector<ReflectedConstant> constants;
+  std::array<uint32_t, 3> workgroup_size{};  ///< compute: invocations in x, y, z; else 0
   bool operator==(const Reflection&) const = default;
 };
 

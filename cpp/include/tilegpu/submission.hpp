@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tilegpu/command.hpp"
+#include "tilegpu/compute.hpp"
 #include "tilegpu/explanation.hpp"
 #include "tilegpu/stats.hpp"
 #include "tilegpu/trace.hpp"
@@ -46,6 +47,11 @@ class TILEGPU_API Submission {
   std::string describe_framebuffer(size_t pass) const;
   /// What costs bytes without need, a line each, with the bytes.
   std::vector<std::string> lint(size_t pass) const;
+
+  /// Dispatches that were to be executed, in order, those of secondary command buffers among them.
+  size_t dispatch_count() const;
+  const std::string& dispatch_label(size_t dispatch) const;
+  const DispatchStats& dispatch_stats(size_t dispatch) const;
 
   struct State;
   const Ptr<State> state;

@@ -27,6 +27,7 @@ enum class Tag : uint8_t {
   begin_query,
   end_query,
   execute_commands,
+  dispatch,
   count
 };
 
@@ -45,6 +46,7 @@ static_assert(tag_of<command::CopyBuffer>() == Tag::copy_buffer && tag_of<comman
 static_assert(tag_of<command::CopyQueryPoolResults>() == Tag::copy_query_pool_results);
 static_assert(tag_of<command::EndQuery>() == Tag::end_query);
 static_assert(tag_of<command::ExecuteCommands>() == Tag::execute_commands);
+static_assert(tag_of<Ptr<const command::Dispatch>>() == Tag::dispatch);
 // Events, the last two, are not in files: what they order is in order there.
 static_assert(std::variant_size_v<command::Command> - 2 + 1 == static_cast<size_t>(Tag::count));
 static_assert(std::is_same_v<std::variant_alternative_t<static_cast<size_t>(Tag::count) - 1, command::Command>, command::SetEvent>);

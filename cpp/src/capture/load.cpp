@@ -176,6 +176,15 @@ struct Loader {
     return ok() ? made(device->create_pipeline(std::move(info))) : nullptr;
   }
 
+  Ptr<ComputePipeline> compute_pipeline() {
+    ComputePipelineCreateInfo info;
+    info.label = r.get_text("label");
+    stage(info.stage);
+    info.layout = o.layouts.read(r, "layout");
+    if (r.ok() && !info.stage.module) r.fail("a compute pipeline has no module");
+    return ok() ? made(device->create_pipeline(std::move(info))) : nullptr;
+  }
+
   Ptr<DescriptorSet> set() {
     const Ptr<const DescriptorSetLayout> layout = o.set_layouts.read(r, "set layout");
     if (r.ok() && !layout) r.fail("a set has no layout");
@@ -228,6 +237,7 @@ struct Loader {
     table(o.layouts, 8, "layouts", [&] { return layout(); });
     table(o.modules, 12, "modules", [&] { return module(); });
     table(o.pipelines, 64, "pipelines", [&] { return pipeline(); });
+    table(o.compute_pipelines, 16, "compute pipelines", [&] { return compute_pipeline(); });
     table(o.sets, 16, "sets", [&] { return set(); });
     table(o.pools, 8, "query pools", [&] { return pool(); });
   }
@@ -251,7 +261,8 @@ struct Loader {
       Ptr<DescriptorSet> set;
       std::vector<uint32_t> dynamic_offsets_B;
     };
-    std::array<Set, kMaxDescriptorSets> sets;
+    using Sets = std::array<Set, kMaxDescriptorSets>;
+    Sets sets;
   };
   struct Query {
     Ptr<QueryPool> pool;
@@ -295,7 +306,11 @@ struct Loader {
     if (s.index_buffer) range(*s.index_buffer, s.index_offset_B, index_size_B);
     if (r.ok() && s.index_buffer && index_size_B != s.index_buffer->size_B() - s.index_offset_B) r.fail("indices end before their buffer");
     r.among(s.index_type, {VK_INDEX_TYPE_UINT16, VK_INDEX_TYPE_UINT32, VK_INDEX_TYPE_UINT8_EXT}, "index type");
-    for (State::Set& of : s.sets) {
+    bound_sets(s.sets);
+  }
+
+  void bound_sets(State::Sets& sets) {
+    for (State::Set& of : sets) {
       of.set = o.sets.read(r, "set");
       r.list(of.dynamic_offsets_B, 4, kMaxDynamicBuffers, "dynamic offsets",
              [&](uint32_t& offset_B) { r.number(offset_B, "dynamic offset"); });
@@ -505,6 +520,8 @@ struct Loader {
         });
       case Tag::execute_commands:
         return execute(cb);
+      case Tag::dispatch:
+        return dispatch(cb);
       case Tag::end:
       case Tag::pass:
       case Tag::count:
@@ -512,6 +529,26 @@ struct Loader {
     }
     r.fail("a command is of no known kind");
     return Ok{};
+  }
+
+  Status dispatch(CommandBuffer& cb) {
+    const Ptr<ComputePipeline> pipeline = o.compute_pipelines.read(r, "compute pipeline");
+    if (r.ok() && !pipeline) r.fail("a dispatch has no pipeline");
+    uint32_t base[3] = {}, groups[3] = {};
+    for (uint32_t& k : base) r.number(k, "base");
+    for (uint32_t& k : groups) r.number(k, "workgroups");
+    const Ptr<Buffer> indirect = o.buffers.read(r, "buffer");
+    const uint64_t offset_B = r.get<uint64_t>();
+    const uint8_t* push = r.take(kMaxPushConstants_B);
+    State::Sets sets;
+    bound_sets(sets);
+    if (!ok() || !push) return Ok{};
+    cb.bind_pipeline(pipeline);
+    for (uint32_t i = 0; i < kMaxDescriptorSets; i++)
+      cb.bind_descriptor_set(i, sets[i].set, sets[i].dynamic_offsets_B, VK_PIPELINE_BIND_POINT_COMPUTE);
+    if (Status done = cb.push_constants(0, push, kMaxPushConstants_B); !done) return done;
+    if (indirect) return cb.dispatch_indirect(indirect, offset_B);
+    return cb.dispatch_base(base[0], base[1], base[2], groups[0], groups[1], groups[2]);
   }
 
   Status execute(CommandBuffer& cb) {

@@ -45,6 +45,7 @@ struct Objects {
   Table<const PipelineLayout> layouts;
   Table<ShaderModule> modules;
   Table<Pipeline> pipelines;
+  Table<ComputePipeline> compute_pipelines;
   Table<const descriptor::SetMemory> set_memories;  // of a file that is written
   Table<DescriptorSet> sets;                        // made of them, when it is read
   Table<QueryPool> pools;

@@ -71,11 +71,20 @@ struct Collector {
     const GraphicsPipelineCreateInfo& info = bound.pipeline->info();
     if (objects.pipelines.add(bound.pipeline)) {
       for (const ShaderStage& stage : info.stages) objects.modules.add(stage.module);
-      if (info.layout && objects.layouts.add(info.layout))
-        for (const auto& set : info.layout->sets) add(set);
+      add(info.layout);
     }
     add(bound.index_buffer);
     for (uint32_t i = 0; bound.sets && i < kMaxDescriptorSets; i++) add(bound_memories.take(*bound.sets, i));
+  }
+  void add(const Ptr<const PipelineLayout>& layout) {
+    if (!layout || !objects.layouts.add(layout)) return;
+    for (const auto& set : layout->sets) add(set);
+  }
+  void add(const command::Dispatch& dispatch) {
+    const ComputePipelineCreateInfo& info = dispatch.pipeline->info();
+    if (objects.compute_pipelines.add(dispatch.pipeline)) objects.modules.add(info.stage.module), add(info.layout);
+    add(dispatch.indirect);
+    for (uint32_t i = 0; dispatch.sets && i < kMaxDescriptorSets; i++) add(bound_memories.take(dispatch.sets->bound, i));
   }
   void add(const Ptr<const DescriptorSetLayout>& layout) {
     if (!layout || !objects.set_layouts.add(layout)) return;
@@ -126,6 +135,7 @@ struct Collector {
   void operator()(const command::WriteTimestamp& c) { objects.pools.add(c.pool); }
   void operator()(const command::CopyQueryPoolResults& c) { objects.pools.add(c.pool), add(c.destination); }
   void operator()(const command::ExecuteCommands& c) { add(c.recording); }
+  void operator()(const Ptr<const command::Dispatch>& c) { add(*c); }
 };
 
 // ---- objects
@@ -208,15 +218,17 @@ void write_table(Writer& w, const Table<T>& table, Write write) {
   for (const Ptr<T>& item : table.items) write(*item);
 }
 
+void write_stage(Writer& w, const Objects& o, const ShaderStage& stage) {
+  o.modules.write(w, stage.module);
+  w.put_count(stage.specialization.size());
+  for (const auto& [id, bits] : stage.specialization) w.put(id), w.put(bits);
+}
+
 void write_pipeline(Writer& w, const Objects& o, const Pipeline& pipeline) {
   GraphicsPipelineCreateInfo info = pipeline.info();
   fields(w, info);
   w.put_count(info.stages.size());
-  for (const ShaderStage& stage : info.stages) {
-    o.modules.write(w, stage.module);
-    w.put_count(stage.specialization.size());
-    for (const auto& [id, bits] : stage.specialization) w.put(id), w.put(bits);
-  }
+  for (const ShaderStage& stage : info.stages) write_stage(w, o, stage);
   o.layouts.write(w, info.layout);
 }
 
@@ -258,6 +270,11 @@ void write_objects(Writer& w, const Objects& o, const std::unordered_map<const D
     w.put_bytes(module.words().data(), module.words().size() * 4);
   });
   write_table(w, o.pipelines, [&](const Pipeline& pipeline) { write_pipeline(w, o, pipeline); });
+  write_table(w, o.compute_pipelines, [&](const ComputePipeline& pipeline) {
+    w.put_text(pipeline.info().label);
+    write_stage(w, o, pipeline.info().stage);
+    o.layouts.write(w, pipeline.info().layout);
+  });
   write_table(w, o.set_memories, [&](const SetMemory& set) { write_set(w, o, set); });
   write_table(w, o.pools, [&](const QueryPool& pool) {
     w.put<uint32_t>(pool.type == QueryType::timestamp);
@@ -266,6 +283,19 @@ void write_objects(Writer& w, const Objects& o, const std::unordered_map<const D
 }
 
 // ---- commands
+
+// The sets that draws or a dispatch found bound; null: no shader reads one.
+void write_bound_sets(Writer& w, const Objects& o, const BoundMemories& bound_memories, const command::BoundSets* bound) {
+  const uint32_t* offset_B = bound ? bound->dynamic_offsets_B.data() : nullptr;
+  for (uint32_t i = 0; i < kMaxDescriptorSets; i++) {
+    const Ptr<const SetMemory> memory = bound ? bound_memories.of(*bound, i) : nullptr;
+    o.set_memories.write(w, memory);
+    const uint32_t offsets = memory ? memory->layout->dynamic_buffers() : 0;
+    w.put_count(offsets);
+    for (uint32_t k = 0; k < offsets; k++) w.put(*offset_B++);
+  }
+  assert(!bound || offset_B == bound->dynamic_offsets_B.data() + bound->dynamic_offsets_B.size());
+}
 
 // A pass's own states, push constants, queries and commands; those of the secondaries that it executes stand in their recordings.
 class PassWriter {
@@ -360,7 +390,7 @@ class PassWriter {
     o_.buffers.write(w_, bound.index_buffer);
     if (bound.index_buffer) range(*bound.index_buffer, state.index_size_B ? state.index_data : nullptr, state.index_size_B);
     w_.put<uint32_t>(state.index_type);
-    sets(bound.sets);
+    write_bound_sets(w_, o_, bound_memories_, bound.sets);
   }
   // Offset and size; null: behind the end.
   void range(const Buffer& buffer, const uint8_t* data, uint64_t size_B) {
@@ -368,18 +398,6 @@ class PassWriter {
     assert(offset_B <= buffer.size_B() && size_B <= buffer.size_B() - offset_B);
     w_.put(offset_B), w_.put(size_B);
   }
-  void sets(const command::BoundSets* bound) {
-    const uint32_t* offset_B = bound ? bound->dynamic_offsets_B.data() : nullptr;
-    for (uint32_t i = 0; i < kMaxDescriptorSets; i++) {
-      const Ptr<const SetMemory> memory = bound ? bound_memories_.of(*bound, i) : nullptr;
-      o_.set_memories.write(w_, memory);
-      const uint32_t offsets = memory ? memory->layout->dynamic_buffers() : 0;
-      w_.put_count(offsets);
-      for (uint32_t k = 0; k < offsets; k++) w_.put(*offset_B++);
-    }
-    assert(!bound || offset_B == bound->dynamic_offsets_B.data() + bound->dynamic_offsets_B.size());
-  }
-
   void draw(const command::DrawCall& d) {
     w_.put(states_.at(d.state)), w_.put(pushes_.at(d.push_constants)), w_.put_bool(d.indexed), w_.put(own_query(d.query));
     w_.put(d.first), w_.put(d.count), w_.put(d.instance_count), w_.put(d.first_instance), w_.put(d.vertex_offset);
@@ -457,6 +475,15 @@ struct CommandWriter {
   void operator()(const command::ExecuteCommands& c) {
     w.put(Tag::execute_commands);
     o.secondaries.write(w, c.recording);
+  }
+  void operator()(const Ptr<const command::Dispatch>& c) {
+    w.put(Tag::dispatch);
+    o.compute_pipelines.write(w, c->pipeline);
+    for (uint32_t k : c->base) w.put(k);
+    for (uint32_t k : c->groups) w.put(k);
+    o.buffers.write(w, c->indirect), w.put(c->indirect_offset_B);
+    w.put_bytes(c->push->bytes, kMaxPushConstants_B);
+    write_bound_sets(w, o, bound_memories, c->sets ? &c->sets->bound : nullptr);
   }
   template <class C>
   void operator()(const C& c) {

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "command/dispatch.hpp"
 #include "command/pass.hpp"
 #include "command/transfer.hpp"
 
@@ -19,9 +20,10 @@ struct ExecuteCommands {
   Ptr<const Recording> recording;
 };
 
-using Command = std::variant<Ptr<const Pass>, CopyBuffer, FillBuffer, UpdateBuffer, CopyBufferToImage, CopyImageToBuffer, CopyImage,
-                             BlitImage, ResolveImage, ClearColorImage, ClearDepthStencilImage, GenerateMipmaps, ResetQueryPool,
-                             WriteTimestamp, CopyQueryPoolResults, BeginQuery, EndQuery, ExecuteCommands, SetEvent, WaitEvents>;
+using Command =
+    std::variant<Ptr<const Pass>, CopyBuffer, FillBuffer, UpdateBuffer, CopyBufferToImage, CopyImageToBuffer, CopyImage, BlitImage,
+                 ResolveImage, ClearColorImage, ClearDepthStencilImage, GenerateMipmaps, ResetQueryPool, WriteTimestamp,
+                 CopyQueryPoolResults, BeginQuery, EndQuery, ExecuteCommands, Ptr<const Dispatch>, SetEvent, WaitEvents>;
 
 struct Recording {
   Ptr<Device> device;

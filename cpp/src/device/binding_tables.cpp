@@ -141,18 +141,17 @@ bool is_late(const BoundSets& bound) {
 
 }  // namespace
 
-Status bind_sets(const Recorder& r, const Program& program, BoundSets& bound) {
+Status bind_sets(const exec::DeviceState& device, const SetBindings& sets, const Program& program, BoundSets& bound) {
   assert(program.used_sets);
-  const exec::DeviceState& device = r.device->state();
   const PipelineLayout& layout = *program.layout;
   for (uint32_t i = 0; i < layout.sets.size(); i++) {
     // What no shader uses may be missing, or of another layout.
-    if (!(program.used_sets >> i & 1) || !r.sets[i]) continue;
-    bound.memory[i] = r.sets[i]->memory();
-    if (Status ok = check_set(device, program, i, *r.sets[i], *bound.memory[i], r.dynamic_offsets_B[i].size()); !ok) return ok;
+    if (!(program.used_sets >> i & 1) || !sets.set[i]) continue;
+    bound.memory[i] = sets.set[i]->memory();
+    if (Status ok = check_set(device, program, i, *sets.set[i], *bound.memory[i], sets.dynamic_offsets_B[i].size()); !ok) return ok;
     bound.address[i] = bound.memory[i]->data();
-    bound.dynamic_offsets_B.insert(bound.dynamic_offsets_B.end(), r.dynamic_offsets_B[i].begin(), r.dynamic_offsets_B[i].end());
-    if (r.sets[i]->layout().updates_after_bind()) bound.late[i] = r.sets[i];
+    bound.dynamic_offsets_B.insert(bound.dynamic_offsets_B.end(), sets.dynamic_offsets_B[i].begin(), sets.dynamic_offsets_B[i].end());
+    if (sets.set[i]->layout().updates_after_bind()) bound.late[i] = sets.set[i];
   }
   resolve_dynamic(bound, layout);
   return Ok{};
@@ -165,7 +164,7 @@ Status bind_sets_of_draw(Recorder& r) {
   if (!program.used_sets) return Ok{};
   command::Pass& pass = *r.open;
   BoundSets& bound = pass.sets.emplace_back();
-  Status ok = bind_sets(r, program, bound);
+  Status ok = bind_sets(r.device->state(), r.sets, program, bound);
   if (ok) ok = note_sets(r.noted_uses, {r.device->state(), r.use}, pass, program, bound, false, bound.anisotropic);
   if (!ok) {
     pass.sets.pop_back();
@@ -197,6 +196,37 @@ Status bind_late_sets(exec::DeviceState& device, command::Pass& pass) {
     of_state.sets = to, pass.states[k].sets = to->address.data(), pass.states[k].anisotropic = to->anisotropic;
   }
   return Ok{};
+}
+
+Status check_compute_sets(exec::DeviceState& device, SetUse& scratch, const Program& program, command::ComputeSets& sets, bool late) {
+  const BoundSets& bound = sets.bound;
+  const SetUses uses{device, scratch};
+  for (size_t i = 0; i < program.set_groups.size(); i++) {
+    const pipeline::SetGroup& group = program.set_groups[i];
+    if ((bound.late[group.set] || bound.late[group.sampler_set]) != late) continue;
+    auto use = uses.find(program, i, bound);
+    if (!use) return use.error();
+    for (const SetUse::Read& read : (*use)->reads)
+      if (read.written && read.element->buffer) sets.written.push_back(read.element->buffer);
+  }
+  for (const shader::BufferSlot& slot : program.dynamic_buffers)
+    for (uint32_t i = 0; (bound.late[slot.set] != nullptr) == late && i < slot.count; i++) {
+      auto found = find_element(program, bound, {slot.set, slot.binding, i});
+      if (!found) return found.error();
+      if (slot.writable && *found && (*found)->buffer) sets.written.push_back((*found)->buffer);
+    }
+  sets.late |= is_late(bound);
+  return Ok{};
+}
+
+Status bind_late_sets(exec::DeviceState& device, const Program& program, command::ComputeSets& sets) {
+  assert(sets.late);
+  BoundSets& bound = sets.bound;
+  for (uint32_t i = 0; i < kMaxDescriptorSets; i++)
+    if (bound.late[i]) bound.memory[i] = bound.late[i]->memory(), bound.address[i] = bound.memory[i]->data();
+  resolve_dynamic(bound, *program.layout);
+  SetUse scratch;
+  return check_compute_sets(device, scratch, program, sets, true);
 }
 
 Status note_buffer(command::Pass& pass, const Pipeline& pipeline, const char* what, const Buffer& buffer, const uint8_t* data,

@@ -6,7 +6,13 @@
 namespace tilegpu::device {
 
 /// The bound sets as a program uses them; no pass need be open.
-Status bind_sets(const Recorder& recorder, const pipeline::Program& program, command::BoundSets& bound);
+Status bind_sets(const exec::DeviceState& device, const SetBindings& sets, const pipeline::Program& program, command::BoundSets& bound);
+
+/// What a compute program uses of its sets, of which `late` ones may be updated after they were bound: checked, textures made ready,
+/// written buffers noted. Asked again for the late ones when the dispatch is submitted, of a copy that is not shared.
+Status check_compute_sets(exec::DeviceState& device, SetUse& scratch, const pipeline::Program& program, command::ComputeSets& sets,
+                          bool late);
+Status bind_late_sets(exec::DeviceState& device, const pipeline::Program& program, command::ComputeSets& sets);
 
 /// Adds them to the open pass for the bound pipeline, and sets the address in the state of the next draw.
 Status bind_sets_of_draw(Recorder& recorder);

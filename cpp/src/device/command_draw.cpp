@@ -108,7 +108,7 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
   if (!r.dynamic.pipeline()) return invalid(pass_name(pass) + ": draw without a pipeline; call bind_pipeline first");
   const Pipeline& pipeline = *r.dynamic.pipeline();
   for (uint32_t i = 0; i < kMaxDescriptorSets; i++)
-    if (r.sets[i] && r.sets[i]->version() != r.set_versions[i]) r.sets_dirty = true;
+    if (r.sets.set[i] && r.sets.set[i]->version() != r.sets.version[i]) r.sets.dirty = true;
   if (r.state_dirty) {
     if (Status ok = take_state(r, pass); !ok) return ok.error();
     if (const uint32_t written = r.state.resolved->output.written_targets; written & ~pass.feedback.written)
@@ -129,9 +129,9 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
   if (indexed && r.index_buffer)
     if (Status ok = device::note_buffer(pass, pipeline, "index buffer", *r.index_buffer, r.state.index_data, r.state.index_size_B); !ok)
       return ok.error();
-  if (r.state_dirty || r.sets_dirty) {
-    if (r.sets_dirty) {
-      for (uint32_t i = 0; i < kMaxDescriptorSets; i++) r.set_versions[i] = r.sets[i] ? r.sets[i]->version() : 0;
+  if (r.state_dirty || r.sets.dirty) {
+    if (r.sets.dirty) {
+      for (uint32_t i = 0; i < kMaxDescriptorSets; i++) r.sets.version[i] = r.sets.set[i] ? r.sets.set[i]->version() : 0;
       if (Status ok = device::bind_sets_of_draw(r); !ok) return ok.error();
     }
     const VkRect2D frame{{0, 0}, {pass.width_px, pass.height_px}};
@@ -141,7 +141,7 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
         intersect(intersect(r.dynamic.is_set(DynamicState::scissor) ? r.dynamic.state().scissor : frame, frame), pass.render_area);
     pass.states.push_back(r.state);
     keep_bound(r, pass);
-    r.state_dirty = r.sets_dirty = false;
+    r.state_dirty = r.sets.dirty = false;
   }
   if (r.push_dirty) {
     pass.pushes.push_back(r.push);

@@ -47,7 +47,7 @@ Status begin_pass(Recorder& r, const RenderingInfo& info) {
                        {static_cast<uint32_t>(area.max_x - area.min_x + 1), static_cast<uint32_t>(area.max_y - area.min_y + 1)}};
   r.open = std::move(pass);
   r.noted_uses.clear();
-  r.state_dirty = r.push_dirty = r.sets_dirty = true;
+  r.state_dirty = r.push_dirty = r.sets.dirty = true;
   r.active_query = -1;
   if (r.outer_query) r.open->queries.push_back(*r.outer_query), r.active_query = 0;
   return Ok{};

@@ -14,7 +14,7 @@ using device::recorder_for;
 
 void CommandBuffer::bind_pipeline(Ptr<Pipeline> pipeline) {
   Recorder& r = recorder_for(*recorder_, "bind_pipeline");
-  if (r.dynamic.bind(std::move(pipeline))) r.state_dirty = r.sets_dirty = true;
+  if (r.dynamic.bind(std::move(pipeline))) r.state_dirty = r.sets.dirty = true;
 }
 
 void CommandBuffer::bind_vertex_buffer(uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B) {
@@ -37,16 +37,27 @@ void CommandBuffer::bind_index_buffer(Ptr<Buffer> buffer, uint64_t offset_B, VkI
   r.state_dirty = true;
 }
 
-void CommandBuffer::bind_descriptor_set(uint32_t set, Ptr<DescriptorSet> descriptors, std::vector<uint32_t> dynamic_offsets_B) {
+namespace {
+
+device::SetBindings& sets_of(Recorder& r, VkPipelineBindPoint point) {
+  assert(point == VK_PIPELINE_BIND_POINT_GRAPHICS || point == VK_PIPELINE_BIND_POINT_COMPUTE);
+  return point == VK_PIPELINE_BIND_POINT_COMPUTE ? r.compute.sets : r.sets;
+}
+
+}  // namespace
+
+void CommandBuffer::bind_descriptor_set(uint32_t set, Ptr<DescriptorSet> descriptors, std::vector<uint32_t> dynamic_offsets_B,
+                                        VkPipelineBindPoint point) {
   Recorder& r = recorder_for(*recorder_, "bind_descriptor_set");
   assert(set < kMaxDescriptorSets);
-  r.sets[set] = std::move(descriptors);
-  r.dynamic_offsets_B[set] = std::move(dynamic_offsets_B);
-  r.sets_dirty = true;
+  device::SetBindings& sets = sets_of(r, point);
+  sets.set[set] = std::move(descriptors);
+  sets.dynamic_offsets_B[set] = std::move(dynamic_offsets_B);
+  sets.dirty = true;
 }
 
 Status CommandBuffer::push_descriptor(const Ptr<const PipelineLayout>& layout, uint32_t set, uint32_t binding, uint32_t element,
-                                      const Descriptor& descriptor) {
+                                      const Descriptor& descriptor, VkPipelineBindPoint point) {
   Recorder& r = *recorder_;
   if (Status ok = device::require_recording(r, "push_descriptor"); !ok) return ok;
   assert(layout);
@@ -54,7 +65,8 @@ Status CommandBuffer::push_descriptor(const Ptr<const PipelineLayout>& layout, u
   if (!of_set || !of_set->is_push())
     return invalid("push_descriptor: set " + std::to_string(set) +
                    " of the pipeline layout is not for push descriptors; create its layout with PUSH_DESCRIPTOR");
-  Ptr<DescriptorSet>& pushed = r.pushed[set];
+  device::SetBindings& sets = sets_of(r, point);
+  Ptr<DescriptorSet>& pushed = sets.pushed[set];
   if (!pushed || !pushed->layout().is_compatible(*of_set)) {
     try {
       auto memory = descriptor::SetMemory::create(of_set, r.device->state().textures, 0);
@@ -66,7 +78,7 @@ Status CommandBuffer::push_descriptor(const Ptr<const PipelineLayout>& layout, u
   }
   // Draws that were recorded keep the memory that they have; the set goes on with a copy.
   if (Status ok = pushed->write(binding, element, descriptor); !ok) return ok;
-  if (r.sets[set] != pushed) bind_descriptor_set(set, pushed);
+  if (sets.set[set] != pushed) bind_descriptor_set(set, pushed, {}, point);
   return Ok{};
 }
 

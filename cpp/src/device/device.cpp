@@ -12,6 +12,7 @@
 #include "device/device_state.hpp"
 #include "framebuffer/profile.hpp"
 #include "pipeline/create.hpp"
+#include "pipeline/kernel.hpp"
 #include "shader/jit/compile_crew.hpp"
 #include "vk/format.hpp"
 
@@ -47,6 +48,7 @@ Device::~Device() {
     // Forked child: the threads behind these are the parent's; joining them would wait for ever.
     (void)s.queue.release();
     (void)s.executor.release();
+    (void)s.dispatcher.release();
     (void)s.pool.release();
   }
   if (s.queue && s.queue->on_own_thread()) {
@@ -110,6 +112,11 @@ Expected<Ptr<Pipeline>> Device::create_pipeline(GraphicsPipelineCreateInfo info)
   return pipeline::create_pipeline(*state_->jit, state_->resolved, std::move(info), state_->threads);
 }
 
+Expected<Ptr<ComputePipeline>> Device::create_pipeline(ComputePipelineCreateInfo info) {
+  state_->pipelines++;
+  return pipeline::create_compute_pipeline(*state_->jit, std::move(info));
+}
+
 Expected<Ptr<DescriptorSet>> Device::create_descriptor_set(Ptr<const DescriptorSetLayout> layout, uint32_t variable_count) {
   assert(layout);
   const auto invalid = [](const std::string& text) { return Error{VK_ERROR_VALIDATION_FAILED_EXT, "descriptor set: " + text}; };
@@ -141,11 +148,13 @@ void DeviceState::ensure_threads() {
   // A forked child has the parent's objects but not its threads; they are left alone and replaced.
   auto new_pool = std::make_unique<ThreadPool>(threads);
   auto new_executor = std::make_unique<PassExecutor>(*new_pool);
+  auto new_dispatcher = std::make_unique<DispatchExecutor>(*new_pool);
   auto new_queue = std::make_unique<Queue>();
   (void)queue.release();
   (void)executor.release();
+  (void)dispatcher.release();
   (void)pool.release();
-  pool = std::move(new_pool), executor = std::move(new_executor), queue = std::move(new_queue);
+  pool = std::move(new_pool), executor = std::move(new_executor), dispatcher = std::move(new_dispatcher), queue = std::move(new_queue);
   owner_process = getpid();
 }
 

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "descriptor/textures.hpp"
+#include "exec/dispatch_executor.hpp"
 #include "exec/pass_executor.hpp"
 #include "exec/queue.hpp"
 #include "exec/thread_pool.hpp"
@@ -31,6 +32,7 @@ struct DeviceState {
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<Queue> queue;
   std::unique_ptr<PassExecutor> executor;
+  std::unique_ptr<DispatchExecutor> dispatcher;
   void ensure_threads();
 };
 

@@ -150,8 +150,30 @@ void join_secondary(Pass& pass, const Ptr<const command::Recording>& secondary, 
   append(pass, *secondary->part, {fitted, active_query});
 }
 
+namespace {
+
+// Null: its sets are those that it was recorded with.
+Expected<Ptr<const command::Dispatch>> with_late_sets(exec::DeviceState& device, const command::Dispatch& recorded) {
+  if (!recorded.sets || !recorded.sets->late) return Ptr<const command::Dispatch>();
+  auto sets = std::make_shared<command::ComputeSets>(*recorded.sets);
+  if (Status ok = bind_late_sets(device, recorded.pipeline->program(), *sets); !ok) return ok.error();
+  auto dispatch = std::make_shared<command::Dispatch>(recorded);
+  dispatch->sets = std::move(sets);
+  return Ptr<const command::Dispatch>(std::move(dispatch));
+}
+
+}  // namespace
+
 Status take_late_sets(exec::DeviceState& device, exec::Execution& execution) {
   for (const command::Command*& step : execution.steps) {
+    if (const auto* dispatch = std::get_if<Ptr<const command::Dispatch>>(step)) {
+      auto late = with_late_sets(device, **dispatch);
+      if (!late) return late.error();
+      if (!*late) continue;
+      execution.joined.emplace_back(std::move(*late));
+      step = &execution.joined.back();
+      continue;
+    }
     const Ptr<const Pass>* recorded = pass_of(step);
     if (!recorded || !(*recorded)->has_late_sets) continue;
     auto pass = begin_as(**recorded);

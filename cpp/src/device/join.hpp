@@ -14,7 +14,8 @@ namespace tilegpu::device {
 /// secondary could not know, the pass's areas, is applied to its states.
 void join_secondary(command::Pass& pass, const Ptr<const command::Recording>& secondary, int32_t active_query);
 
-/// Passes with sets that may be updated after they were bound become copies with what those sets hold now. To be called before the next.
+/// Passes and dispatches with sets that may be updated after they were bound become copies with what those sets hold now. To be called
+/// before the next.
 Status take_late_sets(exec::DeviceState& device, exec::Execution& execution);
 
 /// Passes among the steps that are suspended become one with those that resume them. An error where one is not resumed by the very next

@@ -15,6 +15,23 @@ namespace tilegpu::device {
 /// Those that are kept, of which a pass knows already what they read.
 using NotedUses = std::set<Ptr<const SetUse>>;
 
+/// Sets of one bind point.
+struct SetBindings {
+  std::array<Ptr<DescriptorSet>, kMaxDescriptorSets> set;
+  std::array<Ptr<DescriptorSet>, kMaxDescriptorSets> pushed;  // written by push_descriptor alone
+  std::array<uint64_t, kMaxDescriptorSets> version{};         // when they were last looked at
+  std::array<std::vector<uint32_t>, kMaxDescriptorSets> dynamic_offsets_B;
+  bool dirty = true;
+};
+
+/// What the next dispatch takes.
+struct ComputeState {
+  Ptr<ComputePipeline> pipeline;
+  SetBindings sets;
+  Ptr<const command::ComputeSets> bound;  // of the last dispatch; null: its shader reads none
+  Ptr<const command::PushBlock> push;
+};
+
 struct Recorder {
   Ptr<Device> device;
   VkCommandBufferLevel level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
@@ -30,16 +47,14 @@ struct Recorder {
   command::DrawState state;
   std::array<Ptr<Buffer>, kMaxVertexBindings> vertex_buffers;
   Ptr<Buffer> index_buffer;
-  std::array<Ptr<DescriptorSet>, kMaxDescriptorSets> sets;
-  std::array<Ptr<DescriptorSet>, kMaxDescriptorSets> pushed;  // written by push_descriptor alone
-  std::array<uint64_t, kMaxDescriptorSets> set_versions{};
-  std::array<std::vector<uint32_t>, kMaxDescriptorSets> dynamic_offsets_B;
+  SetBindings sets;
   const command::BoundSets* bound_sets = nullptr;  // of the state
   NotedUses noted_uses;                            // of the open pass
   SetUse use;                                      // scratch
   command::PushBlock push;
-  bool state_dirty = true, push_dirty = true, sets_dirty = true;
-  int32_t active_query = -1;                        // in the open pass
+  bool state_dirty = true, push_dirty = true;
+  int32_t active_query = -1;  // in the open pass
+  ComputeState compute;
   std::optional<command::ActiveQuery> outer_query;  // begun outside of passes: it counts in all until it ends
 };
 

@@ -44,6 +44,18 @@ const std::string& Submission::pass_label(size_t pass) const {
   return state->execution.passes[pass].pass->info.label;
 }
 
+size_t Submission::dispatch_count() const { return state->execution.dispatches.size(); }
+
+const std::string& Submission::dispatch_label(size_t dispatch) const {
+  assert(dispatch < dispatch_count());
+  return state->execution.dispatches[dispatch].dispatch->pipeline->info().label;
+}
+
+const DispatchStats& Submission::dispatch_stats(size_t dispatch) const {
+  assert(dispatch < dispatch_count() && signaled());
+  return state->execution.dispatches[dispatch].stats;
+}
+
 const PassStats& Submission::pass_stats(size_t pass) const { return execution_of(*this, pass).stats; }
 const std::vector<TileTrace>& Submission::tile_trace(size_t pass) const { return execution_of(*this, pass).tile_trace; }
 

@@ -67,7 +67,10 @@ Status lay_out(Device& device, SubmitInfo& info, Execution& execution) {
   if (Status ok = device::take_late_sets(device.state(), execution); !ok) return ok;
   if (Status ok = device::join_suspended(execution); !ok) return ok;
   for (const command::Command* step : execution.steps)
-    if (const auto* pass = std::get_if<Ptr<const command::Pass>>(step)) execution.passes.push_back({*pass});
+    if (const auto* pass = std::get_if<Ptr<const command::Pass>>(step))
+      execution.passes.push_back({*pass});
+    else if (const auto* dispatch = std::get_if<Ptr<const command::Dispatch>>(step))
+      execution.dispatches.push_back({*dispatch, {}});
   for (const auto& [pass, request] : info.traces) {
     if (pass >= execution.passes.size())
       return invalid("submit: pass " + std::to_string(pass) + " is to be traced, but there are " + std::to_string(execution.passes.size()));
@@ -79,7 +82,7 @@ Status lay_out(Device& device, SubmitInfo& info, Execution& execution) {
 
 Status execute(DeviceState& s, Execution& execution) {
   const exec::PassOptions options = pass_options(s);
-  size_t pass = 0;
+  size_t pass = 0, dispatch = 0;
   for (const command::Command* command : execution.steps) {
     if (s.cancelled) return Error{VK_ERROR_DEVICE_LOST, "cancelled"};
     const auto run = [&](const auto& c) -> Status {
@@ -91,6 +94,9 @@ Status execute(DeviceState& s, Execution& execution) {
         pass++;
         if (done) s.jit->make_wanted();
         return done;
+      } else if constexpr (std::is_same_v<C, Ptr<const command::Dispatch>>) {
+        assert(dispatch < execution.dispatches.size() && execution.dispatches[dispatch].dispatch == c);
+        return s.dispatcher->execute(*c, s.info.ordered_atomics, execution.dispatches[dispatch++].stats, s.cancelled);
       } else if constexpr (std::is_same_v<C, command::WaitEvents>) {
         return exec::execute(c, s.cancelled);
       } else if constexpr (!std::is_same_v<C, command::ExecuteCommands>) {

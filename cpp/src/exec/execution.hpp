@@ -29,11 +29,18 @@ struct PassExecution {
   tile_io::HostTile tile;
 };
 
+/// One execution of a dispatch.
+struct DispatchExecution {
+  Ptr<const command::Dispatch> dispatch;
+  DispatchStats stats;
+};
+
 struct Execution {
   std::vector<Ptr<const command::Recording>> recordings;
   std::vector<const command::Command*> steps;           // of the recordings and of those that they execute, in order
   std::deque<command::Command> joined;                  // the steps that were made of several: passes that were suspended and resumed
   std::vector<PassExecution> passes;                    // one for each pass among the steps
+  std::vector<DispatchExecution> dispatches;            // the same
   std::vector<std::pair<size_t, TraceRequest>> traces;  // (index of a pass, what to trace)
   /// Null: that pass is not traced.
   const TraceRequest* trace_of(size_t pass) const {

@@ -119,13 +119,18 @@ Status find_resources(Program& program) {
   return Ok{};
 }
 
-// What the stages do, and the tables that they share.
-Status analyze_stages(const GraphicsPipelineCreateInfo& info, Program& program) {
+Status find_traits(Program& program) {
   for (Stage& stage : program.stages) {
     auto traits = shader::analyze(*stage.module, stage.specialization);
     if (!traits) return traits.error();
     stage.traits = std::move(*traits);
   }
+  return Ok{};
+}
+
+// What the stages do, and the tables that they share.
+Status analyze_stages(const GraphicsPipelineCreateInfo& info, Program& program) {
+  if (Status ok = find_traits(program); !ok) return ok;
   const Stage* fragment = program.fragment();
   if (fragment) {
     auto inputs = input_sources(info, fragment->traits);
@@ -162,12 +167,42 @@ const shader::VaryingLayout& Program::written_by(VkShaderStageFlagBits stage) co
   return kNothing;
 }
 
-Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info) {
+namespace {
+
+std::shared_ptr<Program> begin_program(const std::string& label, const Ptr<const PipelineLayout>& layout) {
   static std::atomic<uint64_t> programs{0};
   auto program = std::make_shared<Program>();
   program->id = ++programs;
-  program->label = info.label;
-  program->layout = info.layout;
+  program->label = label;
+  program->layout = layout;
+  return program;
+}
+
+}  // namespace
+
+Expected<Ptr<const Program>> make_compute_program(ComputePipelineCreateInfo& info) {
+  const auto named = [&](const Error& error) { return Error{error.code, "pipeline '" + info.label + "': " + error.message}; };
+  const ShaderStage& given = info.stage;
+  if (!given.module) return named({VK_ERROR_INITIALIZATION_FAILED, "it has no shader module"});
+  const VkShaderStageFlagBits kind = given.module->reflection().stage;
+  if (kind != VK_SHADER_STAGE_COMPUTE_BIT)
+    return named({VK_ERROR_INITIALIZATION_FAILED, "module '" + given.module->label() + "' is a " + stage_name(kind) +
+                                                      " shader; a compute pipeline takes a compute shader"});
+  auto program = begin_program(info.label, info.layout);
+  Stage stage{kind, given.module, given.specialization, nullptr, {}, {}};
+  auto reflection = given.module->reflect(given.specialization);
+  if (!reflection) return named(reflection.error());
+  stage.reflection = std::move(*reflection);
+  program->stages.add(std::move(stage));
+  if (Status ok = check_program(*program); !ok) return ok.error();
+  if (Status ok = find_traits(*program); !ok) return named(ok.error());
+  if (Status ok = find_resources(*program); !ok) return named(ok.error());
+  info.layout = program->layout;
+  return Ptr<const Program>(std::move(program));
+}
+
+Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info) {
+  auto program = begin_program(info.label, info.layout);
   program->color_formats = info.color_formats;
   program->attachment_locations = info.attachment_locations;
   program->depth_format = info.depth_format, program->stencil_format = info.stencil_format;

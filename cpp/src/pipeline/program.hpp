@@ -7,7 +7,7 @@
 
 #include "pipeline/stage_list.hpp"
 #include "shader/compiler.hpp"
-#include "tilegpu/pipeline.hpp"
+#include "tilegpu/compute.hpp"
 
 namespace tilegpu::pipeline {
 
@@ -71,6 +71,9 @@ struct Program {
 /// Stages, interfaces, targets and layout checked; a null layout of `info` is made from the shaders (one set layout for each set number
 /// used). State is not looked at.
 Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info);
+
+/// The same of one compute shader.
+Expected<Ptr<const Program>> make_compute_program(ComputePipelineCreateInfo& info);
 
 /// Targets and layout; makes the layout where there is none.
 Status check_program(Program& program);

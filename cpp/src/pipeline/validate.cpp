@@ -220,6 +220,7 @@ Expected<Ptr<const PipelineLayout>> layout_from_reflection(const Program& progra
   auto layout = std::make_shared<PipelineLayout>();
   layout->sets = given.sets;
   const auto is_given = [&](uint32_t set) { return set < given.sets.size() && given.sets[set]; };
+  const VkShaderStageFlags seen_by = program.find(VK_SHADER_STAGE_COMPUTE_BIT) ? VK_SHADER_STAGE_COMPUTE_BIT : VK_SHADER_STAGE_ALL_GRAPHICS;
   for (const Stage& of : program.stages) {
     const Reflection* stage = of.reflection.get();
     for (const ReflectedBinding& b : stage->bindings) {
@@ -230,8 +231,8 @@ Expected<Ptr<const PipelineLayout>> layout_from_reflection(const Program& progra
                      "'" + b.name + "' " + name + ": set numbers go from 0 to " + std::to_string(kMaxDescriptorSets - 1)};
       // No set has them; what the shader does with it is named when it is compiled.
       if (descriptor::kind_of(b.descriptor) == descriptor::Kind::unsupported) continue;
-      const auto [entry, fresh] = sets[b.set].try_emplace(
-          b.binding, DescriptorBinding{b.binding, b.descriptor, std::max(1u, b.count), VK_SHADER_STAGE_ALL_GRAPHICS, 0, {}});
+      const auto [entry, fresh] =
+          sets[b.set].try_emplace(b.binding, DescriptorBinding{b.binding, b.descriptor, std::max(1u, b.count), seen_by, 0, {}});
       // A texture and a sampler at one place are one descriptor of both (as DXC and slangc write every Sampler2D).
       if (!fresh && is_of_pair(entry->second.type) && is_of_pair(b.descriptor) && entry->second.type != b.descriptor)
         entry->second.type = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;

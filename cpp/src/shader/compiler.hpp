@@ -114,7 +114,13 @@ struct StageTraits {
   uint32_t outputs_written = 0;  // bit per location
   std::array<ReflectedType::Base, kMaxTargets> output_base{};
   bool dual_source = false;
-  // both
+  // compute
+  std::array<uint32_t, 3> workgroup_size{};
+  uint32_t shared_memory_B = 0;
+  bool waits = false;          // barriers of the workgroup
+  bool orders_lanes = false;   // an atomic gives what depends on the order of invocations
+  bool orders_groups = false;  // the same of a buffer, which other workgroups see
+  // all
   bool writes_memory = false, atomic_results_used = false, reads_written_memory = false;
   bool loops = false, uses_images = false;
   bool tile_crosses_lanes = false;  // what was read from the tile reaches neighbours: a derivative, a coordinate with a computed level
@@ -160,6 +166,12 @@ struct FragmentKey {
   bool coverage_needs_alpha = false;
 };
 
+struct ComputeKey {
+  Ptr<const ShaderModule> module;
+  std::vector<std::pair<uint32_t, uint32_t>> specialization;
+  ResourceTable resources;
+};
+
 /// Sampler functions of one (view, sampler) pair; their addresses are those of TextureDescriptor.
 struct SamplerKey {
   VkFormat format = VK_FORMAT_UNDEFINED;  // of the view; depth formats read depth in R, stencil views stencil
@@ -191,6 +203,9 @@ Expected<Code<VertexFunction>> compile_vertex(Jit& jit, const VertexKey& key);
 /// The same function before anybody has asked for it: null until compile_vertex() has made it.
 Code<VertexFunction> reserve_vertex(Jit& jit, const VertexKey& key);
 Expected<Code<FragmentFunction>> compile_fragment(Jit& jit, const FragmentKey& key);
+Expected<Code<ComputeFunction>> compile_compute(Jit& jit, const ComputeKey& key, const StageTraits& traits);
+/// Lanes of its code: the Jit's, or fewer where rows of the workgroup are shorter, or where the order of atomics shall not depend on it.
+uint32_t compute_lanes(const Jit& jit, const StageTraits& traits);
 Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint8_t uses);
 /// Of a null descriptor: each of them gives four vectors of zeros, whatever it is asked.
 Expected<SamplerFunctions> compile_null_sampler(Jit& jit);

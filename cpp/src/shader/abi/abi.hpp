@@ -236,6 +236,24 @@ struct alignas(64) FragmentArgs {
   uint64_t texels_pitch;
 };
 
+/// One call runs workgroups of a dispatch, one after the other: those from the `first`-th on, counted in x, then y, then z.
+struct ComputeArgs {
+  const uint8_t* push_constants;
+  const uint8_t* const* sets;  // memory of the bound sets, by number; kDynamicSet: BufferDescriptor[] with the dispatch's offsets
+  uint8_t* shared;             // of the Workgroup storage class: kMaxSharedMemory_B bytes in cache lines of their own
+  uint8_t* scratch;            // private memory of the thread: StageTraits::private_memory_B for each vector of lanes that is under way
+  uint8_t* frames;             // what lanes keep while they wait at a barrier, in cache lines
+  uint64_t frames_B;
+  uint64_t frames_needed_B;  // out: more than frames_B, and nothing was done; else untouched
+  uint64_t loop_budget;      // iterations of each vector of lanes; at 0 loops end
+  uint64_t first;
+  uint32_t count;
+  uint32_t loops_ended;  // out: 1: a vector had no iterations left; else untouched
+  uint32_t groups[3];    // NumWorkgroups
+  uint32_t base[3];      // added to WorkgroupId
+};
+
+using ComputeFunction = void (*)(ComputeArgs*);
 using VertexFunction = void (*)(VertexArgs*);
 using FragmentFunction = void (*)(FragmentArgs*);  // body, and epilogue
 /// Body and epilogue over the packets that begin at `tile_pixel`, at (x_px, y_px), and at the same place of the `blocks` - 1 blocks (1 or

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "shader/ir/ir_builder.hpp"
+#include "shader/ir/lane_access.hpp"
 #include "shader/ir/sampler_types.hpp"
 #include "shader/jit/jit.hpp"
 #include "shader/jit/jit_schedule.hpp"
@@ -29,6 +30,12 @@ constexpr const char* kHoistPasses = "function(loop-mssa(licm))";
 // With code generation that optimises nothing these pay for themselves. What a shader's variables are made of is scalars and vectors: sroa
 // finds no more than mem2reg, in three times the time.
 constexpr const char* kQuickPasses = "function(mem2reg,early-cse,dce)";
+
+// Once it is known which lanes reach memory in order, one of the two ways is left. Coroutines are split last: what is a value by then needs
+// no place in their frames, and what is left of their frames' loads and stores is tidied up.
+constexpr const char* kAnsweredPasses = "function(simplifycfg,early-cse,instcombine<no-verify-fixpoint;max-iterations=1>,dce)";
+constexpr const char* kCoroutinePasses = "coro-early,cgscc(coro-split),coro-cleanup,globaldce";
+constexpr const char* kResumedPasses = "function(sroa,early-cse,instcombine<no-verify-fixpoint;max-iterations=1>,simplifycfg,dce)";
 
 // LLVM's DiagnosticInfoStackSize ("warn-stack-size").
 constexpr const char* kFrameText = "stack frame size (";
@@ -56,7 +63,11 @@ ContextHolder::ContextHolder() {
       this);
 }
 
-std::string pass_pipelines() { return std::string(kPasses) + ";" + kSlicePasses + ";" + kHoistPasses; }
+std::string pass_pipelines() {
+  std::string all = kPasses;
+  for (const char* more : {kSlicePasses, kHoistPasses, kAnsweredPasses, kCoroutinePasses, kResumedPasses}) all += std::string(";") + more;
+  return all;
+}
 
 Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef machine, const std::string& name, const char* kind,
                                   const EmitOptions& options) {
@@ -73,6 +84,7 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
   if (!dump.empty()) write_ir(".before.ll");
   const unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+    if (LLVMIsDeclaration(f)) continue;
     // No exception passes through generated code: no unwind tables to register.
     LLVMAddAttributeAtIndex(f, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
                             LLVMCreateEnumAttribute(work.holder.context, nounwind, 0));
@@ -81,6 +93,14 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
   }
   LLVMPassBuilderOptionsRef pass_options = LLVMCreatePassBuilderOptions();
   LLVMErrorRef failed = LLVMRunPasses(module, of == Tier::quick ? kQuickPasses : kPasses, machine, pass_options);
+  const auto run_more = [&](const char* passes) {
+    if (!failed) failed = LLVMRunPasses(module, passes, machine, pass_options);
+  };
+  if (!failed && answer_lane_steps(module)) run_more(of == Tier::quick ? "function(simplifycfg)" : kAnsweredPasses);
+  if (LLVMGetNamedFunction(module, "llvm.coro.begin")) {
+    run_more(kCoroutinePasses);
+    if (of == Tier::optimised) run_more(kResumedPasses);
+  }
   LLVMValueRef function = LLVMGetNamedFunction(module, name.c_str());
   assert(failed || function);  // build_ir has seen it
   constexpr auto kOfFunction = static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex);

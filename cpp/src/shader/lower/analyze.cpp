@@ -8,6 +8,7 @@
 #include "shader/lower/context.hpp"
 #include "shader/module/module_facts.hpp"
 #include "shader/spirv/limits.hpp"
+#include "shader/spirv/workgroup.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -208,6 +209,36 @@ void memory_traits(const Module& m, StageTraits& t) {
   t.reads_written_memory = std::any_of(read.begin(), read.end(), [&](uint32_t id) { return written.count(id) != 0; });
 }
 
+/// Of a compute shader.
+void compute_traits(const Module& m, const Constants& constants, StageTraits& t) {
+  const WorkgroupFacts facts = workgroup_of(m, constants);
+  t.workgroup_size = facts.size, t.shared_memory_B = static_cast<uint32_t>(facts.shared_B);
+  std::set<uint32_t> results;
+  struct Atomics {
+    bool writes = false, loads = false, exchanges = false, results_used = false;
+  } shared, buffers;
+  const auto of = [&](const Instruction& i) -> Atomics& {
+    return m.type(m.type_of(m.operand(i, 0))).storage == spv::StorageClassWorkgroup ? shared : buffers;
+  };
+  each_instruction(m, [&](const Instruction& i) {
+    if (i.op == spv::OpControlBarrier) t.waits |= waits_for_workgroup(m, constants, i);
+    if (!is_atomic(i.op)) return;
+    Atomics& a = of(i);
+    a.loads |= i.op == spv::OpAtomicLoad;
+    a.writes |= i.op != spv::OpAtomicLoad;
+    a.exchanges |= i.op == spv::OpAtomicExchange || i.op == spv::OpAtomicCompareExchange;
+    if (i.id && i.op != spv::OpAtomicLoad) results.insert(i.id);
+  });
+  // Literal operands that look like such an id only make the answer yes.
+  each_instruction(m, [&](const Instruction& i) {
+    for (uint32_t word : m.operands(i))
+      if (results.count(word)) of(*m.find(word)).results_used = true;
+  });
+  const auto ordered = [](const Atomics& a) { return a.exchanges || a.results_used || (a.loads && a.writes); };
+  t.orders_groups = ordered(buffers);
+  t.orders_lanes = t.orders_groups || ordered(shared);
+}
+
 void merge(ResourceTable& table, const BufferSlot& s) {
   for (BufferSlot& known : table.buffers) {
     if (known.set != s.set || known.binding != s.binding) continue;
@@ -356,7 +387,7 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
   Expected<Constants> constants = specialise(shader_module, specialization);
   if (!constants) return constants.error();
   const Module& m = shader_module.module();
-  Expected<Divergence> divergence = analyze_divergence(m, *constants, [](uint32_t) { return false; });
+  Expected<Divergence> divergence = analyze_divergence(m, *constants, [](uint32_t, uint32_t) { return false; });
   if (!divergence) return divergence.error();
   StageTraits t;
   const bool fragment = m.entry.model == spv::ExecutionModelFragment;
@@ -378,6 +409,10 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
   memory_traits(m, t);
   t.uses_images = !used_variables(m, spv::StorageClassUniformConstant).empty();
 
+  if (m.entry.model == spv::ExecutionModelGLCompute) {
+    compute_traits(m, *constants, t);
+    return t;
+  }
   if (!fragment) {
     const DistanceCounts distances = count_distances(m, *constants);
     t.clip_distances = distances.clip, t.cull_distances = distances.cull;

@@ -40,6 +40,11 @@ Value Lowering::element_address(Value first, Value element, uint32_t count, uint
 
 Lowering::BufferAddress Lowering::buffer_address(const Pointer& p) {
   BufferAddress a;
+  if (p.space == Pointer::Space::workgroup) {
+    assert(shared && workgroup);
+    a.data = shared, a.whole = a.inside = true, a.static_size_B = workgroup->shared_B;
+    return a;
+  }
   if (p.space == Pointer::Space::push_constants) {
     a.data = push_constants, a.whole = true, a.static_size_B = kMaxPushConstants_B;
     return a;
@@ -75,6 +80,10 @@ Value Lowering::load_word(const BufferAddress& a, Base base, uint32_t offset_B, 
   if (a.whole && !dynamic) {
     if (offset_B + 4ull > a.static_size_B) return finish(Ir::zero(type));
     return finish(ir.load(type, ir.offset(a.data, offset_B), 4));
+  }
+  if (a.inside) {
+    Value at = ir.add(dynamic, Ir::same(dynamic, offset_B));
+    return finish(is_varying(at) ? ir.load_lanes(type, a.data, at, 4) : ir.load(type, ir.offset(a.data, ir.zext(at, ir.i64)), 4));
   }
   const bool by_lane = is_varying(a.data);
   Value offset = dynamic ? ir.add(dynamic, Ir::same(dynamic, offset_B)) : ir.c32(offset_B);
@@ -145,6 +154,11 @@ void Lowering::walk_layout(const Pointer& p, uint32_t type, const std::function<
       }
     }
   };
+  if (p.space == Pointer::Space::workgroup) {
+    uint32_t at = p.offset_B;
+    for (Base base : bases(type)) visit(at, base), at += 4;
+    return;
+  }
   if (scalar_count(constants, type) > 65536) return fail("a buffer's content of more than 65536 scalars is used as one value");
   Walk{*this, visit}.go(type, p.offset_B, p.row_major, p.matrix_stride_B, p.component_stride_B);
 }
@@ -152,7 +166,30 @@ void Lowering::walk_layout(const Pointer& p, uint32_t type, const std::function<
 Val Lowering::load_buffer(const Pointer& p) {
   Val v{p.type, {}};
   const BufferAddress a = buffer_address(p);
-  walk_layout(p, p.type, [&](uint32_t offset_B, Base base) { v.c.push_back(load_word(a, base, offset_B, p.offset_dynamic)); });
+  std::vector<uint32_t> offsets;
+  std::vector<Base> kinds;
+  walk_layout(p, p.type, [&](uint32_t offset_B, Base base) { offsets.push_back(offset_B), kinds.push_back(base); });
+  const auto one_by_one = [&] {
+    std::vector<Value> words;
+    for (size_t k = 0; k < offsets.size(); ++k) words.push_back(load_word(a, kinds[k], offsets[k], p.offset_dynamic));
+    return words;
+  };
+  const uint32_t step_B = lane_step_B(p, a, offsets);
+  if (!step_B) {
+    v.c = one_by_one();
+    return v;
+  }
+  v.c = ir.if_else(
+      reaches_in_order(a, p.offset_dynamic, exec, step_B, offsets[0]),
+      [&] {
+        std::vector<Value> words = load_in_order(a, p.offset_dynamic, step_B, offsets);
+        for (size_t k = 0; k < words.size(); ++k) {
+          if (kinds[k] == Base::f32) words[k] = ir.as_float(words[k]);
+          if (kinds[k] == Base::boolean) words[k] = ir.ne(words[k], Ir::zero(ir.vi32));
+        }
+        return words;
+      },
+      one_by_one);
   return v;
 }
 
@@ -175,6 +212,14 @@ void Lowering::store_buffer(const Pointer& p, const Val& v) {
   for (Value x : v.c) same_everywhere = same_everywhere && !is_varying(x);
   Value sink = alloca_of(ir.i64, "sink", 8);
   const auto write = [&](uint32_t lane) {
+    if (a.inside) {
+      for (size_t k = 0; k < v.c.size() && k < offsets.size(); ++k) {
+        Value offset = dynamic ? ir.add(ir.extract(dynamic, lane), ir.c32(offsets[k])) : ir.c32(offsets[k]);
+        Value x = ir.extract(canonical.c[k], lane);
+        ir.store(Ir::type_of(x) == ir.i1 ? bool_to_int(x) : x, ir.offset(a.data, ir.zext(offset, ir.i64)), 4);
+      }
+      return;
+    }
     Value data = is_varying(a.data) ? LLVMBuildIntToPtr(ir.builder, ir.extract(a.data, lane), ir.ptr, "") : a.data;
     Value size_B = ir.extract(a.size_B, lane);
     for (size_t k = 0; k < v.c.size() && k < offsets.size(); ++k) {
@@ -190,14 +235,30 @@ void Lowering::store_buffer(const Pointer& p, const Val& v) {
     ir.if_then(mask ? ir.any(mask) : ir.c1(true), [&] { write(0); });
     return;
   }
-  Value bits = mask ? ir.movemask(mask) : nullptr;
-  for (uint32_t lane = 0; lane < ir.lanes; ++lane) {
-    if (!bits) {
-      write(lane);
-      continue;
+  const auto lane_by_lane = [&] {
+    Value bits = mask ? ir.movemask(mask) : nullptr;
+    for (uint32_t lane = 0; lane < ir.lanes; ++lane) {
+      if (!bits) {
+        write(lane);
+        continue;
+      }
+      ir.if_then(ir.ne(ir.and_(bits, ir.c32(1u << lane)), ir.c32(0)), [&] { write(lane); });
     }
-    ir.if_then(ir.ne(ir.and_(bits, ir.c32(1u << lane)), ir.c32(0)), [&] { write(lane); });
-  }
+  };
+  const uint32_t step_B = lane_step_B(p, a, offsets);
+  if (step_B != 4 * offsets.size()) return lane_by_lane();  // or something lies between
+  Value in_order = reaches_in_order(a, dynamic, mask, step_B, offsets[0]);
+  if (mask && offsets.size() > 1) in_order = ir.and_(in_order, ir.all(mask));
+  ir.if_else(
+      in_order,
+      [&] {
+        store_in_order(a, dynamic, offsets[0], canonical.c, mask);
+        return std::vector<Value>();
+      },
+      [&] {
+        lane_by_lane();
+        return std::vector<Value>();
+      });
 }
 
 /// Length of the run-time array that ends a storage block.

@@ -19,6 +19,7 @@
 #include "shader/lower/divergence.hpp"
 #include "shader/lower/pixel_slices.hpp"
 #include "shader/spirv/interface.hpp"
+#include "shader/spirv/workgroup.hpp"
 
 namespace tilegpu::shader {
 
@@ -50,18 +51,19 @@ struct Variable {
 };
 
 struct Pointer {
-  enum class Space : uint8_t { none, variable, buffer, push_constants, resource };
+  enum class Space : uint8_t { none, variable, buffer, push_constants, workgroup, resource };
   Space space = Space::none;
   uint32_t type = 0;  // pointee
   // variable
   Variable* variable = nullptr;
   uint32_t word = 0;             // constant part of the flat index
   Value word_dynamic = nullptr;  // i32, in range
-  // buffer, push_constants, resource
+  // buffer, push_constants, workgroup, resource
   uint32_t resource = 0;           // module variable
   Value element = nullptr;         // index in the descriptor array; null: 0
   uint32_t offset_B = 0;           // constant part
   Value offset_dynamic = nullptr;  // i32
+  uint32_t step_B = 0;             // of the last index that varies between lanes
   bool row_major = false;
   uint32_t matrix_stride_B = 0;     // of the matrix that the pointer is (in)
   uint32_t component_stride_B = 4;  // of a vector: matrix_stride_B for a column of a row-major matrix
@@ -116,6 +118,7 @@ struct Lowering {
   const ResourceTable& resources;
   LLVMBuilderRef alloca_builder;
   bool fragment = false;
+  bool compute = false;
   bool slice = false;  // memory is written when the whole shader runs, and what nobody uses of a texture is not read
   Status status = Ok{};
   uint64_t lowered = 0;  // counted against kMaxLoweredInstructions
@@ -133,6 +136,9 @@ struct Lowering {
   std::function<Val(const Instruction&)> interpolate_at;                   // fragment
   std::function<Val(const Instruction&)> read_attachment;                  // fragment
   std::unordered_map<uint32_t, std::pair<Value, uint64_t>> whole_buffers;  // uniform buffers checked once: base, bytes
+  const WorkgroupFacts* workgroup = nullptr;                               // compute
+  Value shared = nullptr;                                                  // compute: memory of the workgroup
+  std::function<void()> wait;  // compute: the lanes wait for the rest of their workgroup; null: they are all of it
   uint64_t scratch_used_B = 0, stack_used_B = 0;
   // Pixel packets: lanes have no neighbours. What derivatives are taken of, and its inputs at the pixels 0, 1 and 2 of each lane's quad.
   const PixelSlices* pixel_slices = nullptr;
@@ -277,6 +283,7 @@ struct Lowering {
   void kept_indices(uint32_t id, std::initializer_list<Value*> indices);
   Pointer access_chain(const Instruction& i);
   void access_step(Pointer& p, uint32_t index_id);
+  void add_dynamic(Pointer& p, Value index, uint32_t stride_B);
   Value add_index(Value sum, Value term) const;  // null: nothing
   Value clamp_index(Value index, uint32_t length) const;
   std::unique_ptr<Variable> new_variable(uint32_t type, bool varying, bool memory, const char* name);
@@ -291,6 +298,7 @@ struct Lowering {
   struct BufferAddress {
     Value data = nullptr, size_B = nullptr;  // scalars, or vectors where the element varies
     bool whole = false;                      // constant offsets need no check
+    bool inside = false;                     // every offset was clamped before
     uint64_t static_size_B = 0;
   };
   BufferAddress buffer_address(const Pointer& p);
@@ -299,12 +307,22 @@ struct Lowering {
   void walk_layout(const Pointer& p, uint32_t type, const std::function<void(uint32_t offset_B, Base base)>& visit);
   Val load_buffer(const Pointer& p);
   void store_buffer(const Pointer& p, const Val& v);
+
+  // -- lane_memory.cpp -------------------------------------------------------------------------------------------------------------
+  /// Scalars at the same place of neighbouring elements, which the lanes reach in order: their bytes from each lane to the next.
+  uint32_t lane_step_B(const Pointer& p, const BufferAddress& a, const std::vector<uint32_t>& offsets) const;
+  Value reaches_in_order(const BufferAddress& a, Value dynamic, Value mask, uint32_t step_B, uint32_t offset_B);
+  std::vector<Value> load_in_order(const BufferAddress& a, Value dynamic, uint32_t step_B, const std::vector<uint32_t>& offsets);
+  void store_in_order(const BufferAddress& a, Value dynamic, uint32_t offset_B, const std::vector<Value>& words, Value mask);
   Val atomic(const Instruction& i);
   std::pair<Value, Value> atomic_word(const Pointer& p, const BufferAddress& a, uint32_t lane) const;
   Val array_length_of(const Instruction& i);
   const BufferSlot* buffer_slot(uint32_t variable) const;
   Value element_address(Value first, Value element, uint32_t count, uint32_t stride_B) const;
   Value zero_page(uint32_t size_B);
+
+  // -- subgroups.cpp ---------------------------------------------------------------------------------------------------------------
+  bool subgroup(const Instruction& i);
 
   // -- image.cpp --------------------------------------------------------------------------------------------------------------------
   bool image(const Instruction& i);

@@ -24,7 +24,7 @@ struct Access {
 struct Analysis {
   const Module& m;
   const Constants& constants;
-  const std::function<bool(uint32_t)>& uniform_input;
+  const UniformInput& uniform_input;
   Divergence d;
   bool changed = true;
   std::map<uint32_t, std::map<uint32_t, std::vector<Access>>> accesses;  // function -> root -> accesses
@@ -49,6 +49,7 @@ struct Analysis {
   void values(uint32_t id, FunctionFacts& f);
   bool result_varies(const FunctionFacts& f, const Instruction& i);
   bool load_varies(const Instruction& i) const;
+  uint32_t component_of(uint32_t pointer) const;
   bool phi_varies(const FunctionFacts& f, const Instruction& i, const BasicBlock& b, uint32_t region) const;
   static bool leaves_loop(const FunctionFacts& f, uint32_t from, uint32_t to);
   void call(uint32_t caller, FunctionFacts& f, const Instruction& i, uint32_t region, uint32_t index);
@@ -162,12 +163,20 @@ void Analysis::escapes(uint32_t id, FunctionFacts& f) {
   });
 }
 
+/// Of an access chain with one constant index into a variable; else kNone.
+uint32_t Analysis::component_of(uint32_t pointer) const {
+  const Instruction* chain = m.find(pointer);
+  const bool one = chain && (chain->op == spv::OpAccessChain || chain->op == spv::OpInBoundsAccessChain) && chain->count == 2;
+  return one && constants.find(m.operand(*chain, 1)) ? constants.word(m.operand(*chain, 1)) : kNone;
+}
+
 bool Analysis::load_varies(const Instruction& i) const {
   const uint32_t pointer = m.operand(i, 0), root = pointer_root(m, pointer);
   if (root != pointer && varies(pointer)) return true;  // an index varies
   switch (m.type(m.type_of(pointer)).storage) {
     case spv::StorageClassInput:
-      return function_of_parameter.count(root) || !uniform_input(root);
+      return function_of_parameter.count(root) || d.dynamic[root] ||
+             !(uniform_input(root, kNone) || uniform_input(root, component_of(pointer)));
     case spv::StorageClassFunction:
     case spv::StorageClassPrivate:
     case spv::StorageClassOutput:
@@ -222,8 +231,16 @@ bool Analysis::result_varies(const FunctionFacts&, const Instruction& i) {
           base && (base->op == spv::OpAccessChain || base->op == spv::OpInBoundsAccessChain || base->op == spv::OpCopyObject);
       return (chain && varies(o(0))) || any(1, i.count);
     }
-    case spv::OpCompositeExtract:
+    case spv::OpCompositeExtract: {
+      // A component of an input that is loaded as a whole.
+      const Instruction* load = i.count == 2 ? m.find(o(0)) : nullptr;
+      if (load && load->op == spv::OpLoad && varies(o(0)) && m.type(m.type_of(m.operand(*load, 0))).storage == spv::StorageClassInput) {
+        const uint32_t variable = m.operand(*load, 0);
+        const Instruction* declared = m.find(variable);
+        if (declared && declared->op == spv::OpVariable && !d.dynamic[variable]) return !uniform_input(variable, o(1));
+      }
       return any(0, 1);
+    }
     case spv::OpCompositeInsert:
     case spv::OpVectorShuffle:
       return any(0, 2);
@@ -246,7 +263,10 @@ bool Analysis::result_varies(const FunctionFacts&, const Instruction& i) {
     case spv::OpImage:
     case spv::OpSampledImage:
       return any(0, 2);
+    case spv::OpGroupNonUniformRotateKHR:
+      return true;
     default:
+      if (i.op >= spv::OpGroupNonUniformElect && i.op <= spv::OpGroupNonUniformQuadSwap) return true;  // there are several subgroups
       if ((i.op >= spv::OpImageSampleImplicitLod && i.op <= spv::OpImageRead) || (i.op >= spv::OpAtomicLoad && i.op <= spv::OpAtomicXor))
         return true;
       return any(0, i.count);
@@ -482,8 +502,7 @@ bool Divergence::is_masked(const FunctionFacts& f, uint32_t region, const Item& 
   return false;
 }
 
-Expected<Divergence> analyze_divergence(const Module& module, const Constants& constants,
-                                        const std::function<bool(uint32_t)>& uniform_input) {
+Expected<Divergence> analyze_divergence(const Module& module, const Constants& constants, const UniformInput& uniform_input) {
   Analysis a{module, constants, uniform_input, {}};
   if (Status s = a.prepare(); !s) return s.error();
   while (a.changed) {

@@ -45,9 +45,9 @@ struct Divergence {
   bool is_varying(uint32_t id) const { return id < varying.size() && varying[id]; }
 };
 
-/// `uniform_input(variable)`: an input whose value is the same for all lanes.
-Expected<Divergence> analyze_divergence(const Module& module, const Constants& constants,
-                                        const std::function<bool(uint32_t)>& uniform_input);
+/// An input whose value is the same for all lanes; or one component of it (kNone: the whole).
+using UniformInput = std::function<bool(uint32_t variable, uint32_t component)>;
+Expected<Divergence> analyze_divergence(const Module& module, const Constants& constants, const UniformInput& uniform_input);
 
 /// The variable or parameter that a pointer is made of; 0: none.
 uint32_t pointer_root(const Module& module, uint32_t pointer);

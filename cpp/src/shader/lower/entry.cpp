@@ -55,7 +55,8 @@ void begin_body(Lowering& l, size_t sets_B, size_t push_constants_B, size_t scra
   l.scratch = ir.field(ir.ptr, l.args, scratch_B, 8);
   l.budget = l.alloca_of(ir.i64, "budget", 8);
   ir.store(ir.field(ir.i64, l.args, budget_B, 8), l.budget, 8);
-  check_whole_buffers(l);
+  // Copies would be kept while lanes wait.
+  if (!l.wait) check_whole_buffers(l);
 }
 
 void share_beginning(Lowering& l, const Lowering& first) {

@@ -25,7 +25,7 @@ Status analyse_and_build(const Key& key, Build&& build) {
   const Module& m = key.module->module();
   Expected<Constants> constants = specialise(m, key.specialization);
   if (!constants) return constants.error();
-  const auto uniform_input = [&](uint32_t id) {  // asked of inputs only
+  const auto uniform_input = [&](uint32_t id, uint32_t) {  // asked of inputs only
     switch (m.decoration(id).builtin) {
       case spv::BuiltInInstanceIndex:  // inputs of vertex shaders
       case spv::BuiltInBaseInstance:

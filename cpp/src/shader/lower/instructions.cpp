@@ -100,8 +100,10 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
     case spv::OpKill:
     case spv::OpUnreachable:
     case spv::OpTerminateInvocation:
-    case spv::OpMemoryBarrier:
+    case spv::OpMemoryBarrier:  // lanes of a vector run in step, and those of a workgroup on one thread
+      return;
     case spv::OpControlBarrier:
+      if (wait && waits_for_workgroup(m, constants, i)) wait();
       return;
     case spv::OpUndef:
       return define(i.id, zero(i.type));
@@ -179,7 +181,7 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
     if (i.id) define(i.id, v);
     return;
   }
-  if (image(i) || composite(i) || alu(i) || products(i) || derivatives(i)) return;
+  if (subgroup(i) || image(i) || composite(i) || alu(i) || products(i) || derivatives(i)) return;
   unsupported(op_name(i.op) + " is not supported");
 }
 

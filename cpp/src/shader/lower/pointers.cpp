@@ -85,6 +85,11 @@ Pointer Lowering::pointer(uint32_t id) {
       case spv::StorageClassUniformConstant:
         p.space = Pointer::Space::resource;
         return p;
+      case spv::StorageClassWorkgroup:
+        if (!workgroup || !workgroup->find(id)) break;
+        p.space = Pointer::Space::workgroup;
+        p.offset_B = static_cast<uint32_t>(workgroup->find(id)->offset_B);
+        return p;
       default:
         break;
     }
@@ -110,6 +115,8 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
     }
     if (in_variable) {
       p.word += part_offset(p.type, literal);
+    } else if (p.space == Pointer::Space::workgroup) {
+      p.offset_B += 4 * part_offset(p.type, literal);
     } else {
       const Decorations& member = m.member(p.type, literal);
       p.offset_B += member.offset_B == kNone ? 0 : member.offset_B;
@@ -136,6 +143,15 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
     }
     return;
   }
+  if (p.space == Pointer::Space::workgroup) {
+    const uint32_t stride_B = width(t.element) * 4;
+    if (is_constant) {
+      p.offset_B += std::min(literal, length ? length - 1 : 0) * stride_B;
+    } else {
+      add_dynamic(p, clamp_index(index, length), stride_B);
+    }
+    return;
+  }
   // The first index into an array of blocks or textures picks the descriptor.
   const bool descriptors = t.kind == Kind::array && type == m.pointee(p.resource) && p.space != Pointer::Space::push_constants &&
                            (p.space == Pointer::Space::resource || m.type(t.element).kind == Kind::structure);
@@ -155,8 +171,13 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
   } else {
     // Three such offsets cannot wrap around to the buffer's start; what is beyond 1 GiB is beyond every buffer.
     index = ir.umin(index, Ir::same(index, (1u << 30) / std::max(1u, stride_B)));
-    p.offset_dynamic = add_index(p.offset_dynamic, ir.mul(index, Ir::same(index, stride_B)));
+    add_dynamic(p, index, stride_B);
   }
+}
+
+void Lowering::add_dynamic(Pointer& p, Value index, uint32_t stride_B) {
+  if (is_varying(index)) p.step_B = stride_B;
+  p.offset_dynamic = add_index(p.offset_dynamic, ir.mul(index, Ir::same(index, stride_B)));
 }
 
 Pointer Lowering::access_chain(const Instruction& i) {

@@ -130,6 +130,7 @@ Val Lowering::load(const Pointer& p) {
       return load_variable(*p.variable, p.type, p.word, p.word_dynamic);
     case Pointer::Space::buffer:
     case Pointer::Space::push_constants:
+    case Pointer::Space::workgroup:
       return load_buffer(p);
     default:
       fail("a pointer is read that has no memory");
@@ -149,6 +150,7 @@ void Lowering::store(const Pointer& p, const Val& v, bool masked) {
       store_variable(*p.variable, typed, p.word, p.word_dynamic, masked ? exec : nullptr);
       break;
     case Pointer::Space::buffer:
+    case Pointer::Space::workgroup:
       store_buffer(p, typed);
       break;
     default:

@@ -184,8 +184,10 @@ Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vect
   EShLanguage language = EShLangVertex;
   if (source.stage == VK_SHADER_STAGE_FRAGMENT_BIT) {
     language = EShLangFragment;
+  } else if (source.stage == VK_SHADER_STAGE_COMPUTE_BIT) {
+    language = EShLangCompute;
   } else if (source.stage != VK_SHADER_STAGE_VERTEX_BIT) {
-    messages.push_back({source.file, 0, "the stage must be vertex or fragment", {}});
+    messages.push_back({source.file, 0, "the stage must be vertex, fragment or compute", {}});
     return fail();
   }
   if (source.text.size() > kMaxSource_B) {

@@ -23,8 +23,8 @@ consteval size_t fields_of() {
 }
 // A field that is not in the lists below would come back with its default.
 static_assert(fields_of<ReflectedType>() == 14 && fields_of<ReflectedType::Member>() == 3 && fields_of<ReflectedVariable>() == 5);
-static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant>() == 4 && fields_of<Reflection>() == 8);
-static_assert(fields_of<StageTraits>() == 34 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 5);
+static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant>() == 4 && fields_of<Reflection>() == 9);
+static_assert(fields_of<StageTraits>() == 39 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 5);
 static_assert(fields_of<BufferSlot>() == 6 && fields_of<TextureSlot>() == 10 && fields_of<ResourceTable>() == 2);
 
 class Writer {
@@ -171,7 +171,8 @@ void fields(A& archive, ReflectedConstant& c) {
 
 template <class A>
 void fields(A& archive, Reflection& r) {
-  archive.enumerator(r.stage, VK_SHADER_STAGE_FRAGMENT_BIT);
+  archive.enumerator(r.stage, VK_SHADER_STAGE_COMPUTE_BIT);
+  for (uint32_t& size : r.workgroup_size) archive.number(size);
   archive.text(r.entry_point);
   list_of(archive, r.inputs), list_of(archive, r.outputs), list_of(archive, r.bindings), list_of(archive, r.constants);
   archive.flag(r.has_push_constants);
@@ -193,7 +194,8 @@ void fields(A& archive, InputAttachment& i) {
 template <class A>
 void fields(A& archive, StageTraits& t) {
   archive.number(t.clip_distances), archive.number(t.cull_distances), archive.number(t.outputs_written);
-  archive.number(t.private_memory_B), archive.number(t.instructions);
+  archive.number(t.private_memory_B), archive.number(t.instructions), archive.number(t.shared_memory_B);
+  for (uint32_t& size : t.workgroup_size) archive.number(size);
   for (bool* flag : {&t.discards,
                      &t.writes_depth,
                      &t.writes_sample_mask,
@@ -215,7 +217,10 @@ void fields(A& archive, StageTraits& t) {
                      &t.uses_images,
                      &t.tile_crosses_lanes,
                      &t.crosses_lanes,
-                     &t.lanes_alone})
+                     &t.lanes_alone,
+                     &t.waits,
+                     &t.orders_lanes,
+                     &t.orders_groups})
     archive.flag(*flag);
   archive.enumerator(t.depth_layout, DepthLayout::unchanged);
   for (ReflectedType::Base& base : t.output_base) archive.enumerator(base, ReflectedType::Base::boolean);

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "shader/spirv/workgroup.hpp"
+
 namespace tilegpu::shader {
 namespace {
 
@@ -279,7 +281,10 @@ struct Reflector {
   }
 
   void run() {
-    result.stage = module.entry.model == spv::ExecutionModelFragment ? VK_SHADER_STAGE_FRAGMENT_BIT : VK_SHADER_STAGE_VERTEX_BIT;
+    result.stage = module.entry.model == spv::ExecutionModelFragment    ? VK_SHADER_STAGE_FRAGMENT_BIT
+                   : module.entry.model == spv::ExecutionModelGLCompute ? VK_SHADER_STAGE_COMPUTE_BIT
+                                                                        : VK_SHADER_STAGE_VERTEX_BIT;
+    if (result.stage == VK_SHADER_STAGE_COMPUTE_BIT) result.workgroup_size = workgroup_of(module, constants).size;
     result.entry_point = module.entry.name;
     for (uint32_t id : module.global_variables) {
       if (!wrong.empty()) return;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "shader/abi/abi.hpp"
+#include "shader/spirv/workgroup.hpp"
 #include "tilegpu/pipeline.hpp"
 
 namespace tilegpu::shader {
@@ -67,6 +68,7 @@ struct Checker {
   bool interface(uint32_t id, bool output);
   bool resource(uint32_t id);
   bool block(uint32_t id, uint32_t type, uint64_t most_B);
+  bool workgroup();
   bool values();
 };
 
@@ -133,6 +135,25 @@ bool Checker::resource(uint32_t id) {
   return m.storage_of(id) == spv::StorageClassUniformConstant || block(id, type, UINT32_MAX);
 }
 
+/// Of a compute shader: its workgroup, and the memory that its invocations share.
+bool Checker::workgroup() {
+  const WorkgroupFacts facts = workgroup_of(m, constants);
+  const auto size = [&] {
+    return std::to_string(facts.size[0]) + " x " + std::to_string(facts.size[1]) + " x " + std::to_string(facts.size[2]);
+  };
+  for (uint32_t side : facts.size)
+    if (side == 0 || side > kMaxWorkgroupInvocations)
+      return fail("the workgroup's size is " + size() + "; each side has at least 1 and at most " +
+                  std::to_string(kMaxWorkgroupInvocations) + " invocations");
+  if (facts.invocations() > kMaxWorkgroupInvocations)
+    return fail("the workgroup's size is " + size() + ", " + std::to_string(facts.invocations()) + " invocations; at most " +
+                std::to_string(kMaxWorkgroupInvocations) + " are allowed");
+  if (facts.shared_B > kMaxSharedMemory_B)
+    return fail("shared variables take " + std::to_string(facts.shared_B) + " bytes; at most " + std::to_string(kMaxSharedMemory_B) +
+                " are allowed");
+  return true;
+}
+
 /// Types of what reachable code computes and keeps.
 bool Checker::values() {
   std::set<uint32_t> seen;
@@ -191,6 +212,7 @@ Status check_limits(const Module& m, const Constants& constants) {
     if (count > most)
       return Error{VK_ERROR_INVALID_SHADER_NV, std::string(what) + " has " + std::to_string(count) + " elements; at most " +
                                                    std::to_string(most) + " are allowed: declare a shorter array"};
+  if (m.entry.model == spv::ExecutionModelGLCompute && !check.workgroup()) return check.status;
   if (!check.values()) return check.status;
   return Ok{};
 }

@@ -268,7 +268,8 @@ void Reader::read_entry_point(const Instruction& i) {
   uint32_t used = 0;
   const std::string name = literal(m, i, 2, &used);
   const auto model = static_cast<spv::ExecutionModel>(m.operand(i, 0));
-  if (found_entry || name != entry_name || (model != spv::ExecutionModelVertex && model != spv::ExecutionModelFragment)) return;
+  const bool known = model == spv::ExecutionModelVertex || model == spv::ExecutionModelFragment || model == spv::ExecutionModelGLCompute;
+  if (found_entry || name != entry_name || !known) return;
   found_entry = true;
   m.entry.model = model;
   m.entry.name = name;
@@ -300,7 +301,8 @@ Status Reader::read_mode_setting(const Instruction& i) {
     case spv::OpEntryPoint:
       read_entry_point(i);
       break;
-    case spv::OpExecutionMode: {
+    case spv::OpExecutionMode:
+    case spv::OpExecutionModeId: {
       std::vector<uint32_t> values;
       for (uint32_t k = 2; k < i.count; ++k) values.push_back(o(k));
       modes[{o(0), 0}].emplace_back(static_cast<spv::ExecutionMode>(o(1)), std::move(values));
@@ -365,7 +367,7 @@ Status Reader::read_declarations() {
       in_function = i.op == spv::OpFunction;
     }
   }
-  if (!found_entry) return error("there is no vertex or fragment entry point '" + entry_name + "'");
+  if (!found_entry) return error("there is no vertex, fragment or compute entry point '" + entry_name + "'");
   m.entry.modes = modes[{m.entry.function, 0}];
   return Ok{};
 }

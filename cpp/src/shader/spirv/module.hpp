@@ -161,7 +161,7 @@ struct Module {
 /// Turns words of the other byte order round.
 void to_native_order(std::vector<uint32_t>& words);
 
-/// Parses, picks the entry point (vertex or fragment; by name, the first of that name), checks capabilities and instructions.
+/// Parses, picks the entry point (vertex, fragment or compute; by name, the first of that name), checks capabilities and instructions.
 Expected<std::unique_ptr<Module>> parse(std::vector<uint32_t> words, const std::string& entry_point);
 
 /// A constant, flattened: one word for each scalar (bool: 0 or 1), composites in order.

@@ -1,0 +1,120 @@
+// exec/dispatch_executor.cpp -- see dispatch_executor.hpp. Source: Vulkan specification, "Dispatching Commands".
+#include "exec/dispatch_executor.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "base/host_memory.hpp"
+#include "exec/pass_run.hpp"
+#include "pipeline/kernel.hpp"
+#include "resource/memory_contents.hpp"
+
+namespace tilegpu::exec {
+
+namespace {
+
+/// Iterations of all loops of one vector of lanes. A GPU's driver would give up by time, which is no result; far beyond what finishes soon.
+constexpr uint64_t kLoopBudget = uint64_t{1} << 26;
+/// A call runs about so many invocations; between calls a worker looks whether it shall go on.
+constexpr uint64_t kInvocationsOfCall = 1 << 14;
+/// Runs of workgroups for each thread: who is done takes of others'.
+constexpr uint64_t kRunsOfThread = 16;
+
+Status check_groups(const std::array<uint32_t, 3>& groups, const std::string& who) {
+  for (size_t k = 0; k < 3; k++)
+    if (groups[k] > kMaxWorkgroups)
+      return Error{VK_ERROR_DEVICE_LOST, who + "the indirect buffer asks for " + std::to_string(groups[k]) + " workgroups in " +
+                                             std::string(1, "xyz"[k]) + "; at most " + std::to_string(kMaxWorkgroups) +
+                                             " are allowed, nothing was run"};
+  return Ok{};
+}
+
+}  // namespace
+
+struct DispatchExecutor::Run {
+  const command::Dispatch& dispatch;
+  const std::atomic<bool>& cancelled;
+  const pipeline::Kernel& kernel;
+  const shader::StageTraits& traits;
+  uint64_t invocations = 0;  // of a workgroup
+  std::array<uint32_t, 3> groups{};
+  std::atomic<bool> loops_ended{false};
+  std::atomic<uint64_t> frames_B{0};
+};
+
+void DispatchExecutor::run_groups(Run& run, uint32_t worker, uint64_t first, uint64_t end) {
+  WorkerMemory& memory = memory_[worker];
+  const uint64_t vectors = run.traits.waits ? (run.invocations + run.kernel.lanes - 1) / run.kernel.lanes : 1;
+  memory.shared.reserve(std::max<size_t>(run.traits.shared_memory_B, 64));
+  memory.scratch.reserve(std::max<size_t>(run.traits.private_memory_B * vectors, 64));
+  const uint64_t step = std::max<uint64_t>(1, kInvocationsOfCall / run.invocations);
+  shader::ComputeArgs args{};
+  const command::BoundSets* sets = run.dispatch.sets ? &run.dispatch.sets->bound : nullptr;
+  args.push_constants = run.dispatch.push->bytes;
+  args.sets = sets ? sets->address.data() : nullptr;
+  args.shared = memory.shared.data(), args.scratch = memory.scratch.data();
+  args.loop_budget = kLoopBudget;
+  std::copy_n(run.groups.begin(), 3, args.groups), std::copy_n(run.dispatch.base.begin(), 3, args.base);
+  while (first < end && !run.cancelled.load(std::memory_order_relaxed) && !run.loops_ended.load(std::memory_order_relaxed)) {
+    args.first = first, args.count = static_cast<uint32_t>(std::min(step, end - first));
+    args.frames = memory.frames.data(), args.frames_B = memory.frames.size_B(), args.frames_needed_B = 0;
+    run.kernel.code(&args);  // better code may have come since the last call
+    if (args.frames_needed_B) {
+      assert(args.frames_needed_B > memory.frames.size_B());
+      memory.frames.reserve(args.frames_needed_B);
+      run.frames_B = args.frames_needed_B;
+      continue;
+    }
+    if (args.loops_ended) run.loops_ended = true;
+    first += args.count;
+  }
+}
+
+Status DispatchExecutor::execute(const command::Dispatch& dispatch, bool ordered, DispatchStats& stats,
+                                 const std::atomic<bool>& cancelled) {
+  const pipeline::Program& program = dispatch.pipeline->program();
+  Run run{dispatch, cancelled, dispatch.pipeline->kernel(), program.stages.front().traits};
+  const std::string who = "dispatch of pipeline '" + program.label + "': ";
+  run.groups = dispatch.groups;
+  if (dispatch.indirect) {
+    assert(dispatch.indirect->data());
+    std::memcpy(run.groups.data(), dispatch.indirect->data() + dispatch.indirect_offset_B, sizeof run.groups);
+    if (Status ok = check_groups(run.groups, who); !ok) return ok;
+  }
+  const double start_ms = now_ms();
+  const auto& size = run.traits.workgroup_size;
+  const uint64_t count = uint64_t{run.groups[0]} * run.groups[1] * run.groups[2];
+  run.invocations = uint64_t{size[0]} * size[1] * size[2];
+  assert(run.invocations > 0 && run.kernel.lanes > 0);
+  ordered = ordered && run.traits.orders_groups;
+  const uint64_t runs = ordered ? 1 : std::min<uint64_t>(count, pool_.threads() * kRunsOfThread);
+  memory_.resize(pool_.threads());
+  try {
+    if (count)
+      pool_.run(static_cast<uint32_t>(runs),
+                [&](uint32_t worker, uint32_t i) { run_groups(run, worker, count * i / runs, count * (i + 1) / runs); });
+  } catch (const std::bad_alloc& refused) {
+    memory_.clear();
+    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, who + "the system refused " + refused_text(refused, "the memory of workgroups") +
+                                                    "; some workgroups were run, others not"};
+  }
+  if (count && dispatch.sets)
+    for (const Ptr<Buffer>& buffer : dispatch.sets->written) resource::mark_written(*buffer, 0, buffer->size_B(), resource::Writer::shader);
+  stats = {run.groups,
+           count * run.invocations,
+           run.traits.shared_memory_B,
+           run.kernel.lanes,
+           static_cast<uint32_t>(std::min<uint64_t>(runs, pool_.threads())),
+           run.frames_B,
+           now_ms() - start_ms};
+  if (cancelled) return Error{VK_ERROR_DEVICE_LOST, who + "cancelled; some workgroups were run, others not"};
+  if (run.loops_ended)
+    return Error{VK_ERROR_DEVICE_LOST,
+                 who + "the loops of some invocations ran more than " + std::to_string(kLoopBudget) +
+                     " times in all and were ended; some workgroups were run, others not. End the loop sooner, or give "
+                     "its work to several dispatches"};
+  return Ok{};
+}
+
+}  // namespace tilegpu::exec

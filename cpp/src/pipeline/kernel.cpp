@@ -1,0 +1,31 @@
+// pipeline/kernel.cpp -- see kernel.hpp.
+#include "pipeline/kernel.hpp"
+
+#include "shader/module/module_record.hpp"
+
+namespace tilegpu {
+
+ComputePipeline::ComputePipeline(ComputePipelineCreateInfo info, Ptr<const pipeline::Program> program, Ptr<const pipeline::Kernel> kernel)
+    : info_(std::move(info)), program_(std::move(program)), kernel_(std::move(kernel)) {}
+ComputePipeline::~ComputePipeline() = default;
+
+std::array<uint32_t, 3> ComputePipeline::workgroup_size() const { return program_->stages.front().traits.workgroup_size; }
+uint32_t ComputePipeline::shared_memory_B() const { return program_->stages.front().traits.shared_memory_B; }
+bool ComputePipeline::orders_workgroups() const { return program_->stages.front().traits.orders_groups; }
+
+}  // namespace tilegpu
+
+namespace tilegpu::pipeline {
+
+Expected<Ptr<ComputePipeline>> create_compute_pipeline(shader::Jit& jit, ComputePipelineCreateInfo info) {
+  auto program = make_compute_program(info);
+  if (!program) return program.error();
+  const Stage& stage = (*program)->stages.front();
+  auto code = shader::compile_compute(jit, {stage.module, stage.specialization, stage.resources}, stage.traits);
+  if (!code) return Error{code.error().code, "pipeline '" + info.label + "': compute shader: " + code.error().message};
+  shader::keep_record(jit, *stage.module);
+  auto kernel = std::make_shared<const Kernel>(Kernel{*code, shader::compute_lanes(jit, stage.traits)});
+  return std::make_shared<ComputePipeline>(std::move(info), *program, std::move(kernel));
+}
+
+}  // namespace tilegpu::pipeline

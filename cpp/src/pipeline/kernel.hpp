@@ -1,0 +1,18 @@
+// pipeline/kernel.hpp -- vkCreateComputePipelines: a program of one stage, and its machine code.
+//
+// In: ComputePipelineCreateInfo. Out: ComputePipeline. Source: Vulkan specification, "Compute Pipelines".
+#pragma once
+
+#include "pipeline/program.hpp"
+#include "tilegpu/compute.hpp"
+
+namespace tilegpu::pipeline {
+
+struct Kernel {
+  shader::Code<shader::ComputeFunction> code;
+  uint32_t lanes = 0;
+};
+
+Expected<Ptr<ComputePipeline>> create_compute_pipeline(shader::Jit& jit, ComputePipelineCreateInfo info);
+
+}  // namespace tilegpu::pipeline

@@ -1,0 +1,399 @@
+// shader/lower/compute.cpp -- the compute entry point: void f(ComputeArgs*) runs workgroups, N invocations at a time.
+//
+// In: ComputeKey. Out: machine code. Lane l of vector v is the invocation with LocalInvocationIndex v * N + l. Where invocations never wait
+// for one another, or all of them fit one vector, a workgroup is a loop over its vectors. Else each vector is a coroutine (LLVM's, switched
+// resume): it runs to a barrier of the workgroup and comes back, with what it needs later in a frame of its own; vectors go on in order,
+// round after round, until all have ended. So a barrier may stand anywhere; where not all vectors come to it (which Vulkan leaves
+// undefined) those that do go on in the next round, and none waits for ever. Source: Vulkan specification, "Compute Shaders", "Shader
+// Built-in Variables"; SPIR-V specification, OpControlBarrier; LLVM, "Coroutines in LLVM" (docs/decisions.md has the measurement).
+#include <algorithm>
+#include <cassert>
+
+#include "shader/lower/entry.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+constexpr uint32_t kFrameAlign_B = 64;
+
+/// The workgroup, and which of its invocations the lanes are.
+struct Place {
+  std::array<Value, 3> group{};  // without the dispatch's base
+  Value vector = nullptr;        // i32
+};
+
+struct ComputeBuilder {
+  Lowering& l;
+  const WorkgroupFacts& facts;
+  Place place;
+  std::array<Value, 3> local{};  // LocalInvocationId: scalars where all lanes have the same
+  Value index = nullptr;         // LocalInvocationIndex
+
+  uint32_t vectors() const { return static_cast<uint32_t>((facts.invocations() + l.ir.lanes - 1) / l.ir.lanes); }
+  void find_local();
+  Value word(size_t array_B, uint32_t k) const { return l.ir.constant_field(l.ir.i32, l.args, array_B + 4 * k, 4); }
+  Value builtin(const InterfaceScalar& s);
+  void make_inputs();
+  void run();
+};
+
+/// Rows of a workgroup that are as long as the vector, or several vectors, make y and z scalars and x a run of numbers.
+void ComputeBuilder::find_local() {
+  const Ir& ir = l.ir;
+  const uint32_t n = ir.lanes, sx = facts.size[0], sy = facts.size[1];
+  const auto over = [&](Value v, uint32_t d) { return d == 1 ? v : LLVMBuildUDiv(ir.builder, v, Ir::same(v, d), ""); };
+  const auto rest = [&](Value v, uint32_t d) { return d == 1 ? Ir::same(v, 0) : LLVMBuildURem(ir.builder, v, Ir::same(v, d), ""); };
+  Value start = ir.mul(place.vector, ir.c32(n));
+  index = ir.add(ir.splat(start), ir.lane_index());
+  if (sx % n == 0) {
+    Value row = over(start, sx);
+    local = {ir.add(ir.splat(rest(start, sx)), ir.lane_index()), rest(row, sy), over(row, sy)};
+    return;
+  }
+  std::vector<Value> x, y;
+  for (uint32_t k = 0; k < n; ++k) x.push_back(ir.c32(k % sx)), y.push_back(ir.c32(k / sx));
+  if (n % sx == 0 && sy % (n / sx) == 0) {
+    Value row = over(start, sx);
+    local = {LLVMConstVector(x.data(), n), ir.add(ir.splat(rest(row, sy)), LLVMConstVector(y.data(), n)), over(row, sy)};
+    return;
+  }
+  Value row = over(index, sx);
+  local = {rest(index, sx), rest(row, sy), over(row, sy)};
+}
+
+/// The first word of gl_SubgroupEqMask and its like.
+Value subgroup_mask(const Ir& ir, uint32_t builtin) {
+  std::vector<Value> bits;
+  for (uint32_t k = 0; k < ir.lanes; ++k) {
+    const uint32_t own = 1u << k % kSubgroupSize, below = own - 1, all = (1u << kSubgroupSize) - 1;
+    bits.push_back(ir.c32(builtin == spv::BuiltInSubgroupEqMask   ? own
+                          : builtin == spv::BuiltInSubgroupGeMask ? all & ~below
+                          : builtin == spv::BuiltInSubgroupGtMask ? all & ~below & ~own
+                          : builtin == spv::BuiltInSubgroupLeMask ? below | own
+                                                                  : below));
+  }
+  return LLVMConstVector(bits.data(), ir.lanes);
+}
+
+Value ComputeBuilder::builtin(const InterfaceScalar& s) {
+  const Ir& ir = l.ir;
+  const uint32_t k = std::min(s.element, 2u);
+  switch (static_cast<spv::BuiltIn>(s.builtin)) {
+    case spv::BuiltInNumWorkgroups:
+      return word(offsetof(ComputeArgs, groups), k);
+    case spv::BuiltInWorkgroupId:
+      return ir.add(place.group[k], word(offsetof(ComputeArgs, base), k));
+    case spv::BuiltInLocalInvocationId:
+      return local[k];
+    case spv::BuiltInGlobalInvocationId: {
+      Value first = ir.mul(ir.add(place.group[k], word(offsetof(ComputeArgs, base), k)), ir.c32(facts.size[k])), own = local[k];
+      l.unify(first, own);
+      return ir.add(first, own);
+    }
+    case spv::BuiltInLocalInvocationIndex:
+      return index;
+    case spv::BuiltInSubgroupSize:
+      return ir.c32(kSubgroupSize);
+    case spv::BuiltInNumSubgroups:
+      return ir.c32(static_cast<uint32_t>((facts.invocations() + kSubgroupSize - 1) / kSubgroupSize));
+    case spv::BuiltInSubgroupId:
+      return ir.lshr(index, 2);
+    case spv::BuiltInSubgroupLocalInvocationId:
+      return ir.and_(ir.lane_index(), ir.ik(kSubgroupSize - 1));
+    case spv::BuiltInSubgroupEqMask:
+    case spv::BuiltInSubgroupGeMask:
+    case spv::BuiltInSubgroupGtMask:
+    case spv::BuiltInSubgroupLeMask:
+    case spv::BuiltInSubgroupLtMask:
+      return s.element == 0 ? subgroup_mask(ir, s.builtin) : ir.c32(0);
+    case spv::BuiltInDeviceIndex:
+      return ir.c32(0);
+    default:
+      break;
+  }
+  l.unsupported("the built-in input " + builtin_name(s.builtin) + " is not supported in compute shaders");
+  return ir.c32(0);
+}
+
+void ComputeBuilder::make_inputs() {
+  for (uint32_t id : used_variables(l.m, spv::StorageClassInput)) {
+    std::vector<Value> values;
+    for (const InterfaceScalar& s : interface_of(l.m, l.constants, id)) {
+      values.push_back(s.builtin == kNone ? nullptr : builtin(s));
+      if (values.back()) continue;
+      l.unsupported("a compute shader has no input '" + l.m.name(id) + "': only built-ins are there");
+      values.back() = l.ir.c32(0);
+    }
+    set_input(l, id, std::move(values));
+  }
+}
+
+/// The vector's invocations from the beginning to the end. Those of the last vector that the workgroup does not have never run.
+void ComputeBuilder::run() {
+  const Ir& ir = l.ir;
+  // Where the loops of one vector did not end, those that are left go once round.
+  Value ended = ir.ne(ir.field(ir.i32, l.args, offsetof(ComputeArgs, loops_ended)), ir.c32(0));
+  ir.store(ir.select(ended, ir.c64(2), ir.field(ir.i64, l.args, offsetof(ComputeArgs, loop_budget), 8)), l.budget, 8);
+  find_local();
+  l.exec = facts.invocations() % ir.lanes ? ir.ult(index, ir.ik(static_cast<uint32_t>(facts.invocations()))) : nullptr;
+  make_inputs();
+  make_globals(l);
+  run_entry_point(l);
+  l.exec = nullptr;
+  Value left = ir.load(ir.i64, l.budget, 8);
+  ir.if_then(ir.icmp(LLVMIntSLE, left, ir.c64(0)), [&] { ir.store(ir.c32(1), ir.offset(l.args, offsetof(ComputeArgs, loops_ended)), 4); });
+}
+
+/// A loop over the workgroups of a call; run() emits one.
+struct GroupLoop {
+  const Ir& ir;
+  Value args;
+  Value at[4] = {};  // allocas: x, y, z, workgroups left
+
+  void begin(const std::function<Value(Type)>& alloca_of) {
+    for (Value& slot : at) slot = alloca_of(ir.i32);
+  }
+  Value groups(size_t k) const { return ir.constant_field(ir.i32, args, offsetof(ComputeArgs, groups) + 4 * k, 4); }
+  void emit(const WorkgroupFacts& facts, const std::function<void(const std::array<Value, 3>&)>& run) const {
+    Value first = ir.field(ir.i64, args, offsetof(ComputeArgs, first), 8);
+    Value x = ir.zext(groups(0), ir.i64), y = ir.zext(groups(1), ir.i64);
+    const auto rest = [&](Value v, Value d) { return ir.trunc(LLVMBuildURem(ir.builder, v, d, ""), ir.i32); };
+    Value row = LLVMBuildUDiv(ir.builder, first, x, "");
+    ir.store(rest(first, x), at[0], 4), ir.store(rest(row, y), at[1], 4);
+    ir.store(ir.trunc(LLVMBuildUDiv(ir.builder, row, y, ""), ir.i32), at[2], 4);
+    ir.store(ir.field(ir.i32, args, offsetof(ComputeArgs, count)), at[3], 4);
+    Block loop = ir.block("workgroup"), body = ir.block("run"), end = ir.block("end");
+    ir.br(loop);
+    ir.at(loop);
+    Value left = ir.load(ir.i32, at[3], 4);
+    Value ended = ir.ne(ir.field(ir.i32, args, offsetof(ComputeArgs, loops_ended)), ir.c32(0));
+    ir.br(ir.or_(ended, ir.eq(left, ir.c32(0))), end, body);
+    ir.at(body);
+    if (facts.shared_B) {
+      Value shared = ir.constant_field(ir.ptr, args, offsetof(ComputeArgs, shared), 8);
+      LLVMBuildMemSet(ir.builder, shared, ir.c8(0), ir.c64(facts.shared_B), 64);
+    }
+    const std::array<Value, 3> group = {ir.load(ir.i32, at[0], 4), ir.load(ir.i32, at[1], 4), ir.load(ir.i32, at[2], 4)};
+    run(group);
+    // The next one in x, y, z.
+    Value next_x = ir.add(group[0], ir.c32(1)), wrap_x = ir.eq(next_x, groups(0));
+    Value next_y = ir.select(wrap_x, ir.add(group[1], ir.c32(1)), group[1]), wrap_y = ir.eq(next_y, groups(1));
+    ir.store(ir.select(wrap_x, ir.c32(0), next_x), at[0], 4);
+    ir.store(ir.select(wrap_y, ir.c32(0), next_y), at[1], 4);
+    ir.store(ir.select(wrap_y, ir.add(group[2], ir.c32(1)), group[2]), at[2], 4);
+    ir.store(ir.sub(left, ir.c32(1)), at[3], 4);
+    ir.br(loop);
+    ir.at(end);
+  }
+};
+
+void begin(Lowering& l) {
+  begin_body(l, offsetof(ComputeArgs, sets), offsetof(ComputeArgs, push_constants), offsetof(ComputeArgs, scratch),
+             offsetof(ComputeArgs, loop_budget));
+  l.shared = l.ir.constant_field(l.ir.ptr, l.args, offsetof(ComputeArgs, shared), 8);
+}
+
+/// A loop over the vectors of each workgroup.
+void build_loop(Lowering& l, const WorkgroupFacts& facts, Value f) {
+  const Ir& ir = l.ir;
+  l.compute = true, l.workgroup = &facts;
+  l.args = LLVMGetParam(f, 0);
+  l.entry = ir.block(f, "entry");
+  LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
+  Block start = ir.block(f, "start");
+  ir.at(start);
+  begin(l);
+  GroupLoop groups{ir, l.args};
+  groups.begin([&](Type type) { return l.alloca_of(type, "group", 4); });
+  Value next = l.alloca_of(ir.i32, "vector", 4);
+  groups.emit(facts, [&](const std::array<Value, 3>& group) {
+    Block loop = ir.block("vectors"), after = ir.block("vectors_end");
+    ir.store(ir.c32(0), next, 4);
+    ir.br(loop);
+    ir.at(loop);
+    Value vector = ir.load(ir.i32, next, 4);
+    ComputeBuilder builder{l, facts, {group, vector}};
+    builder.run();
+    Value following = ir.add(vector, ir.c32(1));
+    ir.store(following, next, 4);
+    ir.br(ir.ult(following, ir.c32(builder.vectors())), loop, after);
+    ir.at(after);
+  });
+  LLVMBuildRetVoid(ir.builder);
+  LLVMBuildBr(l.alloca_builder, start);
+}
+
+/// One vector as a coroutine: ptr body(ptr args, i32 x, i32 y, i32 z, i32 vector) runs to the first barrier. Null: the frames have no room.
+Value build_waiting_lanes(Lowering& l, const WorkgroupFacts& facts, const std::string& name, uint32_t private_memory_B) {
+  const Ir& ir = l.ir;
+  Type parameters[] = {ir.ptr, ir.i32, ir.i32, ir.i32, ir.i32};
+  Value body = ir.function((name + ".lanes").c_str(), LLVMFunctionType(ir.ptr, parameters, 5, 0));
+  LLVMSetLinkage(body, LLVMInternalLinkage);
+  ir.add_attribute(body, "presplitcoroutine");
+  ir.add_attribute(body, "noinline");
+  l.compute = true, l.workgroup = &facts;
+  l.args = LLVMGetParam(body, 0);
+  l.entry = ir.block(body, "entry");
+  LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
+  Block start = ir.block(body, "start"), room = ir.block(body, "room"), no_room = ir.block(body, "no_room");
+  Block cleanup = ir.block(body, "cleanup"), suspend = ir.block(body, "suspend");
+  ComputeBuilder builder{l, facts, {{LLVMGetParam(body, 1), LLVMGetParam(body, 2), LLVMGetParam(body, 3)}, LLVMGetParam(body, 4)}};
+
+  ir.at(start);
+  Value null = LLVMConstNull(ir.ptr), none = LLVMConstNull(LLVMTokenTypeInContext(ir.context));
+  Value id = ir.call_intrinsic("llvm.coro.id", {}, {ir.c32(kFrameAlign_B), null, null, null});
+  Value frame_B = ir.call_intrinsic("llvm.coro.size", {ir.i64}, {});
+  frame_B = ir.and_(ir.add(frame_B, ir.c64(kFrameAlign_B - 1)), ir.c64(~uint64_t{kFrameAlign_B - 1}));
+  Value needed_B = ir.mul(frame_B, ir.c64(builder.vectors()));
+  ir.br(ir.ule(needed_B, ir.constant_field(ir.i64, l.args, offsetof(ComputeArgs, frames_B), 8)), room, no_room);
+  ir.at(no_room);
+  ir.store(needed_B, ir.offset(l.args, offsetof(ComputeArgs, frames_needed_B)), 8);
+  LLVMBuildRet(ir.builder, null);
+  ir.at(room);
+  Value vector = ir.zext(builder.place.vector, ir.i64);
+  Value frames = ir.constant_field(ir.ptr, l.args, offsetof(ComputeArgs, frames), 8);
+  Value handle = ir.call_intrinsic("llvm.coro.begin", {}, {id, ir.offset(frames, ir.mul(vector, frame_B))});
+
+  const auto wait = [&](bool last) {
+    Value way = ir.call_intrinsic("llvm.coro.suspend", {}, {none, ir.c1(last)});
+    Block resumed = ir.block(last ? "resumed_after_its_end" : "resumed");
+    Value choice = LLVMBuildSwitch(ir.builder, way, suspend, 2);
+    LLVMAddCase(choice, ir.c8(0), resumed);
+    LLVMAddCase(choice, ir.c8(1), cleanup);
+    ir.at(resumed);
+  };
+  l.wait = [&] { wait(false); };
+  begin(l);
+  l.scratch = ir.offset(l.scratch, ir.mul(vector, ir.c64(private_memory_B)));
+  builder.run();
+  wait(true);
+  LLVMBuildUnreachable(ir.builder);
+  ir.at(cleanup);
+  ir.br(suspend);
+  ir.at(suspend);
+  ir.call_intrinsic("llvm.coro.end", {}, {handle, ir.c1(false), none});
+  LLVMBuildRet(ir.builder, handle);
+  LLVMBuildBr(l.alloca_builder, start);
+  return body;
+}
+
+/// Rounds over the vectors of each workgroup.
+void build_rounds(const Ir& ir, const WorkgroupFacts& facts, Value f, Value body) {
+  const auto vectors = static_cast<uint32_t>((facts.invocations() + ir.lanes - 1) / ir.lanes);
+  Value args = LLVMGetParam(f, 0);
+  Block end = nullptr;
+  ir.at(ir.block(f, "start"));
+  Value handles = LLVMBuildAlloca(ir.builder, LLVMArrayType2(ir.ptr, vectors), "handles");
+  Value slot = LLVMBuildAlloca(ir.builder, ir.i32, "vector"), waiting = LLVMBuildAlloca(ir.builder, ir.i32, "waiting");
+  GroupLoop groups{ir, args};
+  groups.begin([&](Type type) { return LLVMBuildAlloca(ir.builder, type, "group"); });
+  end = ir.block("no_room");
+  const auto each_vector = [&](const std::function<void(Value vector, Value handle)>& emit) {
+    Block loop = ir.block("vectors"), after = ir.block("vectors_end");
+    ir.store(ir.c32(0), slot, 4);
+    ir.br(loop);
+    ir.at(loop);
+    Value vector = ir.load(ir.i32, slot, 4);
+    emit(vector, ir.offset(handles, ir.shl(ir.zext(vector, ir.i64), 3)));
+    Value next = ir.add(vector, ir.c32(1));
+    ir.store(next, slot, 4);
+    ir.br(ir.ult(next, ir.c32(vectors)), loop, after);
+    ir.at(after);
+  };
+  groups.emit(facts, [&](const std::array<Value, 3>& group) {
+    each_vector([&](Value vector, Value handle) {
+      Value arguments[] = {args, group[0], group[1], group[2], vector};
+      Value begun = LLVMBuildCall2(ir.builder, LLVMGlobalGetValueType(body), body, arguments, 5, "");
+      Block go_on = ir.block("begun");
+      ir.br(LLVMBuildIsNull(ir.builder, begun, ""), end, go_on);
+      ir.at(go_on);
+      ir.store(begun, handle, 8);
+    });
+    Block round = ir.block("round"), after = ir.block("ended");
+    ir.br(round);
+    ir.at(round);
+    ir.store(ir.c32(0), waiting, 4);
+    each_vector([&](Value, Value at) {
+      Value handle = ir.load(ir.ptr, at, 8);
+      Value done = ir.call_intrinsic("llvm.coro.done", {}, {handle});
+      ir.if_then(ir.not_(done), [&] {
+        ir.call_intrinsic("llvm.coro.resume", {}, {handle});
+        ir.store(ir.c32(1), waiting, 4);
+      });
+    });
+    ir.br(ir.ne(ir.load(ir.i32, waiting, 4), ir.c32(0)), round, after);
+    ir.at(after);
+  });
+  ir.br(end);
+  ir.at(end);
+  LLVMBuildRetVoid(ir.builder);
+}
+
+/// Inputs that are the same for all lanes: everything of the workgroup, and places in it along which a vector does not reach.
+UniformInput uniform_inputs(const Module& m, const WorkgroupFacts& facts, uint32_t lanes) {
+  const bool rows = facts.size[0] % lanes == 0, layers = uint64_t{facts.size[0]} * facts.size[1] % lanes == 0;
+  return [&m, rows, layers](uint32_t variable, uint32_t component) {
+    switch (m.decoration(variable).builtin) {
+      case spv::BuiltInNumWorkgroups:
+      case spv::BuiltInWorkgroupId:
+      case spv::BuiltInSubgroupSize:
+      case spv::BuiltInNumSubgroups:
+      case spv::BuiltInDeviceIndex:
+        return true;
+      case spv::BuiltInLocalInvocationId:
+      case spv::BuiltInGlobalInvocationId:
+        return (component == 1 && rows) || (component == 2 && rows && layers);
+      default:
+        return false;
+    }
+  };
+}
+
+Status build_compute(const ComputeKey& key, LLVMModuleRef module, const char* name, uint32_t lanes) {
+  if (Status parsed = key.module->parse(); !parsed) return parsed;
+  const Module& m = key.module->module();
+  Expected<Constants> constants = specialise(m, key.specialization);
+  if (!constants) return constants.error();
+  Expected<StageTraits> traits = analyze(*key.module, key.specialization);
+  if (!traits) return traits.error();
+  const WorkgroupFacts facts = workgroup_of(m, *constants);
+  Expected<Divergence> divergence = analyze_divergence(m, *constants, uniform_inputs(m, facts, lanes));
+  if (!divergence) return divergence.error();
+  Lowering l(module, lanes, m, *constants, *divergence, key.resources);
+  const Ir& ir = l.ir;
+  Value f = ir.function(name, LLVMFunctionType(ir.void_type, const_cast<Type*>(&ir.ptr), 1, 0));
+  if (traits->waits && facts.invocations() > lanes)
+    build_rounds(ir, facts, f, build_waiting_lanes(l, facts, name, traits->private_memory_B));
+  else
+    build_loop(l, facts, f);
+  return l.status;
+}
+
+}  // namespace
+
+uint32_t compute_lanes(const Jit& jit, const StageTraits& traits) {
+  // Functions of samplers take the Jit's.
+  if (traits.uses_images) return jit.lanes();
+  constexpr uint32_t kOrdered = 8;
+  if (traits.orders_lanes) return kOrdered;
+  const auto& size = traits.workgroup_size;
+  const uint64_t invocations = uint64_t{size[0]} * size[1] * size[2];
+  uint32_t lanes = jit.lanes();
+  while (lanes > 4 && lanes / 2 >= invocations) lanes /= 2;
+  // Rows of eight: their words are side by side.
+  return lanes == 16 && size[0] == 8 ? 8 : lanes;
+}
+
+Expected<Code<ComputeFunction>> compile_compute(Jit& jit, const ComputeKey& key, const StageTraits& traits) {
+  assert(key.module && key.module->reflection().stage == VK_SHADER_STAGE_COMPUTE_BIT);
+  CodeKey code("compute");
+  add_stage(code, *key.module, key.specialization, {}, key.resources);
+  const uint32_t lanes = compute_lanes(jit, traits);
+  code.add(lanes);
+  Expected<const CodeSlot*> slot =
+      jit.function(code, [key, lanes](LLVMModuleRef module, const char* name) { return build_compute(key, module, name, lanes); });
+  if (!slot) return Error{slot.error().code, "shader '" + key.module->label() + "': " + slot.error().message};
+  return Code<ComputeFunction>(*slot);
+}
+
+}  // namespace tilegpu::shader

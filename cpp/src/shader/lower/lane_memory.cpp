@@ -1,0 +1,78 @@
+// shader/lower/lane_memory.cpp -- memory of compute shaders that lanes reach in order: one wide load or store for all of them.
+//
+// In: a Pointer whose offset varies, the scalars of its type. Out: vectors. Elements of up to four words may follow one another (vec2,
+// vec4, float): their words are put in order by shuffles. Where lanes don't reach memory in order, or not all of it is inside of the bound
+// range, buffers.cpp goes lane by lane. Source: own; ir/lane_access.hpp says when.
+#include <algorithm>
+#include <cassert>
+
+#include "shader/ir/lane_access.hpp"
+#include "shader/lower/context.hpp"
+
+namespace tilegpu::shader {
+
+uint32_t Lowering::lane_step_B(const Pointer& p, const BufferAddress& a, const std::vector<uint32_t>& offsets) const {
+  if (!compute || !p.offset_dynamic || !is_varying(p.offset_dynamic) || is_varying(a.data)) return 0;
+  const bool few = !offsets.empty() && offsets.size() <= 4 && p.step_B >= 4 * offsets.size() && p.step_B <= 16 && p.step_B % 4 == 0;
+  for (size_t k = 0; few && k < offsets.size(); ++k)
+    if (offsets[k] != offsets[0] + 4 * k) return 0;
+  return few ? p.step_B : 0;
+}
+
+Value Lowering::reaches_in_order(const BufferAddress& a, Value dynamic, Value mask, uint32_t step_B, uint32_t offset_B) {
+  assert(step_B && is_varying(dynamic));
+  Value in_order = ask_lane_step(ir, dynamic, mask, step_B);
+  // A clamp moves the last lane nearer to the first.
+  Value first = ir.extract(dynamic, 0), last = ir.extract(dynamic, ir.lanes - 1);
+  in_order = ir.and_(in_order, ir.eq(ir.sub(last, first), ir.c32(step_B * (ir.lanes - 1))));
+  if (a.inside) return in_order;
+  Value end = ir.add(ir.zext(first, ir.i64), ir.c64(uint64_t{offset_B} + uint64_t{step_B} * ir.lanes));
+  return ir.and_(in_order, ir.ule(end, a.whole ? ir.c64(a.static_size_B) : a.size_B));
+}
+
+/// As i32. Of elements with a gap at their end the gap is read too: it is inside.
+std::vector<Value> Lowering::load_in_order(const BufferAddress& a, Value dynamic, uint32_t step_B, const std::vector<uint32_t>& offsets) {
+  const uint32_t per_lane = step_B / 4;
+  assert(offsets.size() <= per_lane);
+  Value at = ir.offset(a.data, ir.add(ir.zext(ir.extract(dynamic, 0), ir.i64), ir.c64(offsets[0])));
+  Value all = ir.load(Ir::vec(ir.i32, ir.lanes * per_lane), at, a.inside ? 4 : 1);
+  std::vector<Value> words;
+  for (uint32_t k = 0; k < offsets.size(); ++k) {
+    std::vector<int> places;
+    for (uint32_t lane = 0; lane < ir.lanes; ++lane) places.push_back(static_cast<int>(lane * per_lane + k));
+    words.push_back(per_lane == 1 ? all : ir.shuffle(all, all, places));
+  }
+  return words;
+}
+
+/// Several words for each lane: of all lanes.
+void Lowering::store_in_order(const BufferAddress& a, Value dynamic, uint32_t offset_B, const std::vector<Value>& words, Value mask) {
+  assert(!words.empty() && words.size() <= 4);
+  Value at = ir.offset(a.data, ir.add(ir.zext(ir.extract(dynamic, 0), ir.i64), ir.c64(offset_B)));
+  std::vector<Value> bits;
+  for (Value w : words) {
+    if (Ir::element_of(Ir::type_of(w)) == ir.i1) w = bool_to_int(w);
+    bits.push_back(vary(ir.bits(w)));
+  }
+  const auto n = static_cast<int>(ir.lanes);
+  if (bits.size() == 1) {
+    if (!mask) return ir.store(bits[0], at, a.inside ? 4 : 1);
+    ir.call_intrinsic("llvm.masked.store", {ir.vi32, ir.ptr}, {bits[0], at, ir.c32(a.inside ? 4 : 1), mask});
+    return;
+  }
+  // Two and two side by side, then in the order of memory.
+  const auto beside = [&](Value x, Value y) {
+    std::vector<int> both;
+    for (int k = 0; k < 2 * n; ++k) both.push_back(k);
+    return ir.shuffle(x, y, both);
+  };
+  Value low = beside(bits[0], bits[1]), high = bits.size() == 4   ? beside(bits[2], bits[3])
+                                               : bits.size() == 3 ? beside(bits[2], bits[2])
+                                                                  : low;
+  std::vector<int> order;
+  for (int lane = 0; lane < n; ++lane)
+    for (int k = 0; k < static_cast<int>(bits.size()); ++k) order.push_back(k * n + lane);
+  ir.store(ir.shuffle(low, high, order), at, a.inside ? 4 : 1);
+}
+
+}  // namespace tilegpu::shader

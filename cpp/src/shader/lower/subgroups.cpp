@@ -1,0 +1,262 @@
+// shader/lower/subgroups.cpp -- operations among the invocations of a subgroup: four lanes side by side, for any number of lanes.
+//
+// In: OpGroupNonUniform*. Out: shuffles within groups of four. Lanes that don't run take no part; what a shuffle takes from them is what
+// their registers hold. Sums of floats go by pairs, then pairs of pairs. Source: SPIR-V specification 1.6, section 3.32.24 "Non-Uniform
+// Instructions"; Vulkan specification, "Group Operations".
+#include <algorithm>
+#include <cassert>
+
+#include "shader/lower/context.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+constexpr uint32_t kLast = kSubgroupSize - 1;
+
+/// Of one instruction.
+struct Subgroup {
+  Lowering& l;
+  const Ir& ir = l.ir;
+
+  /// Each lane takes the lane of its group that `from` says of its place in it.
+  template <class From>
+  Value permute(Value v, From from) const {
+    std::vector<int> places;
+    for (uint32_t k = 0; k < ir.lanes; ++k) places.push_back(static_cast<int>(k / kSubgroupSize * kSubgroupSize + from(k % kSubgroupSize)));
+    return ir.shuffle(v, places);
+  }
+  Value place() const { return ir.and_(ir.lane_index(), ir.ik(kLast)); }
+  Value swapped(Value v, uint32_t bit) const {
+    return permute(v, [bit](uint32_t k) { return k ^ bit; });
+  }
+  /// `which`: 0 to 3 for each lane, taken modulo 4.
+  Value take(Value v, Value which) const {
+    which = ir.and_(l.vary(which), ir.ik(kLast));
+    Value result = permute(v, [](uint32_t) { return kLast; });
+    for (uint32_t k = kLast; k-- > 0;)
+      result = ir.select(ir.eq(which, ir.ik(k)), permute(v, [k](uint32_t) { return k; }), result);
+    return result;
+  }
+  Val take(const Val& v, Value which) const {
+    Val r{v.type, {}};
+    for (Value x : v.c) r.c.push_back(take(l.vary(x), which));
+    return r;
+  }
+  /// A bit for each lane of the group that runs and of which it holds.
+  Value ballot(Value holds) const {
+    Value bits = ir.shl(ir.zext(l.and_masks(l.exec, l.vary(holds)), ir.i32), place());
+    bits = ir.or_(bits, swapped(bits, 1));
+    return ir.or_(bits, swapped(bits, 2));
+  }
+  Value running() const { return ballot(ir.true_mask()); }
+  Value below() const { return ir.sub(ir.shl(ir.ik(1), place()), ir.ik(1)); }
+  Value lowest(Value bits) const { return ir.call_intrinsic("llvm.cttz", {ir.vi32}, {bits, ir.c1(false)}); }
+  Value count(Value bits) const { return ir.unary("llvm.ctpop", bits); }
+
+  Value combine(spv::Op op, Value a, Value b) const;
+  Value neutral(spv::Op op) const;
+  Val reduce(const Instruction& i) const;
+  Val count_bits(const Instruction& i) const;
+  Value all_equal(const Val& v) const;
+};
+
+Value Subgroup::combine(spv::Op op, Value a, Value b) const {
+  switch (op) {
+    case spv::OpGroupNonUniformIAdd:
+      return ir.add(a, b);
+    case spv::OpGroupNonUniformFAdd:
+      return ir.fadd(a, b);
+    case spv::OpGroupNonUniformIMul:
+      return ir.mul(a, b);
+    case spv::OpGroupNonUniformFMul:
+      return ir.fmul(a, b);
+    case spv::OpGroupNonUniformSMin:
+      return ir.smin(a, b);
+    case spv::OpGroupNonUniformUMin:
+      return ir.umin(a, b);
+    case spv::OpGroupNonUniformSMax:
+      return ir.smax(a, b);
+    case spv::OpGroupNonUniformUMax:
+      return ir.umax(a, b);
+    // Of a number and a NaN the number, as with lanes that take no part.
+    case spv::OpGroupNonUniformFMin:
+      return ir.select(ir.or_(ir.fcmp(LLVMRealOLT, b, a), ir.fcmp(LLVMRealUNO, a, a)), b, a);
+    case spv::OpGroupNonUniformFMax:
+      return ir.select(ir.or_(ir.fcmp(LLVMRealOGT, b, a), ir.fcmp(LLVMRealUNO, a, a)), b, a);
+    case spv::OpGroupNonUniformBitwiseAnd:
+    case spv::OpGroupNonUniformLogicalAnd:
+      return ir.and_(a, b);
+    case spv::OpGroupNonUniformBitwiseOr:
+    case spv::OpGroupNonUniformLogicalOr:
+      return ir.or_(a, b);
+    default:
+      assert(op == spv::OpGroupNonUniformBitwiseXor || op == spv::OpGroupNonUniformLogicalXor);
+      return ir.xor_(a, b);
+  }
+}
+
+/// What changes nothing.
+Value Subgroup::neutral(spv::Op op) const {
+  switch (op) {
+    case spv::OpGroupNonUniformFAdd:
+      return ir.fk(-0.0f);
+    case spv::OpGroupNonUniformIMul:
+      return ir.ik(1);
+    case spv::OpGroupNonUniformFMul:
+      return ir.fk(1);
+    case spv::OpGroupNonUniformSMin:
+      return ir.ik(0x7fffffffu);
+    case spv::OpGroupNonUniformSMax:
+      return ir.ik(0x80000000u);
+    case spv::OpGroupNonUniformUMin:
+    case spv::OpGroupNonUniformBitwiseAnd:
+      return ir.ik(~0u);
+    case spv::OpGroupNonUniformFMin:
+      return ir.as_float(ir.ik(0x7f800000u));
+    case spv::OpGroupNonUniformFMax:
+      return ir.as_float(ir.ik(0xff800000u));
+    case spv::OpGroupNonUniformLogicalAnd:
+      return ir.true_mask();
+    case spv::OpGroupNonUniformLogicalOr:
+    case spv::OpGroupNonUniformLogicalXor:
+      return ir.false_mask();
+    default:  // IAdd, UMax, BitwiseOr, BitwiseXor
+      return ir.ik(0);
+  }
+}
+
+Val Subgroup::reduce(const Instruction& i) const {
+  const auto operation = static_cast<spv::GroupOperation>(l.m.operand(i, 1));
+  const Val given = l.value(l.m.operand(i, 2));
+  const uint32_t cluster = operation == spv::GroupOperationClusteredReduce ? l.constants.word(l.m.operand(i, 3)) : kSubgroupSize;
+  Val result{i.type, {}};
+  for (Value x : given.c) {
+    Value none = neutral(i.op);
+    x = l.exec ? ir.select(l.exec, l.vary(x), none) : l.vary(x);
+    if (operation == spv::GroupOperationInclusiveScan || operation == spv::GroupOperationExclusiveScan) {
+      // What is `reach` lanes before, or nothing.
+      const auto before = [&](Value v, uint32_t reach) {
+        return ir.select(ir.ult(place(), ir.ik(reach)), none, permute(v, [reach](uint32_t k) { return k >= reach ? k - reach : k; }));
+      };
+      for (uint32_t reach : {1u, 2u}) x = combine(i.op, before(x, reach), x);
+      if (operation == spv::GroupOperationExclusiveScan) x = before(x, 1);
+    } else {
+      for (uint32_t bit : {1u, 2u})
+        if (bit < cluster) {
+          // The lower lane's comes first on both sides: minimum and maximum of equal zeros, and NaN, are the same for all.
+          Value other = swapped(x, bit);
+          Value upper = ir.ne(ir.and_(place(), ir.ik(bit)), ir.ik(0));
+          x = combine(i.op, ir.select(upper, other, x), ir.select(upper, x, other));
+        }
+    }
+    result.c.push_back(x);
+  }
+  return result;
+}
+
+Val Subgroup::count_bits(const Instruction& i) const {
+  Value bits = ir.and_(l.vary(l.value(l.m.operand(i, 2)).c[0]), ir.ik((1u << kSubgroupSize) - 1));
+  const auto operation = static_cast<spv::GroupOperation>(l.m.operand(i, 1));
+  if (operation == spv::GroupOperationExclusiveScan) bits = ir.and_(bits, below());
+  if (operation == spv::GroupOperationInclusiveScan) bits = ir.and_(bits, ir.or_(below(), ir.shl(ir.ik(1), place())));
+  return {i.type, {count(bits)}};
+}
+
+Value Subgroup::all_equal(const Val& v) const {
+  Value differs = ir.false_mask(), first = lowest(running());
+  for (Value x : v.c) {
+    x = l.vary(x);
+    Value other = take(x, first);
+    const bool is_float = Ir::element_of(Ir::type_of(x)) == ir.f32;
+    differs = ir.or_(differs, is_float ? ir.fcmp(LLVMRealUNE, x, other) : ir.ne(x, other));
+  }
+  return ir.eq(ballot(differs), ir.ik(0));
+}
+
+}  // namespace
+
+bool Lowering::subgroup(const Instruction& i) {
+  const bool rotates = i.op == spv::OpGroupNonUniformRotateKHR;
+  if (!rotates && (i.op < spv::OpGroupNonUniformElect || i.op > spv::OpGroupNonUniformQuadSwap)) return false;
+  if (!compute) {
+    unsupported(op_name(i.op) + " is supported in compute shaders only");
+    define(i.id, zero(i.type));
+    return true;
+  }
+  const Subgroup s{*this};
+  const auto o = [&](uint32_t k) { return m.operand(i, k); };
+  const auto yes = [&](Value v) { define(i.id, {i.type, {v}}); };
+  const auto taken = [&](Value which) {
+    Val r = s.take(value(o(1)), which);
+    r.type = i.type;
+    define(i.id, r);
+  };
+  switch (i.op) {
+    case spv::OpGroupNonUniformElect:
+      yes(ir.and_(exec_mask(), ir.eq(ir.and_(s.running(), s.below()), ir.ik(0))));
+      return true;
+    case spv::OpGroupNonUniformAll:
+      yes(ir.eq(s.ballot(ir.not_(vary(scalar(o(1))))), ir.ik(0)));
+      return true;
+    case spv::OpGroupNonUniformAny:
+      yes(ir.ne(s.ballot(scalar(o(1))), ir.ik(0)));
+      return true;
+    case spv::OpGroupNonUniformAllEqual:
+      yes(s.all_equal(value(o(1))));
+      return true;
+    case spv::OpGroupNonUniformBallot:
+      define(i.id, {i.type, {s.ballot(scalar(o(1))), ir.ik(0), ir.ik(0), ir.ik(0)}});
+      return true;
+    case spv::OpGroupNonUniformInverseBallot:
+      yes(ir.ne(ir.and_(ir.lshr(vary(value(o(1)).c[0]), s.place()), ir.ik(1)), ir.ik(0)));
+      return true;
+    case spv::OpGroupNonUniformBallotBitExtract: {
+      // Words behind the first are of invocations that there are not.
+      Value index = vary(scalar(o(2)));
+      Value bit = ir.and_(ir.lshr(vary(value(o(1)).c[0]), ir.and_(index, ir.ik(31))), ir.ik(1));
+      yes(ir.and_(ir.ne(bit, ir.ik(0)), ir.ult(index, ir.ik(32))));
+      return true;
+    }
+    case spv::OpGroupNonUniformBallotBitCount:
+      define(i.id, s.count_bits(i));
+      return true;
+    case spv::OpGroupNonUniformBallotFindLSB:
+      yes(s.lowest(vary(value(o(1)).c[0])));
+      return true;
+    case spv::OpGroupNonUniformBallotFindMSB:
+      yes(ir.sub(ir.ik(31), ir.call_intrinsic("llvm.ctlz", {ir.vi32}, {vary(value(o(1)).c[0]), ir.c1(false)})));
+      return true;
+    case spv::OpGroupNonUniformBroadcastFirst:
+      taken(s.lowest(s.running()));
+      return true;
+    case spv::OpGroupNonUniformBroadcast:
+    case spv::OpGroupNonUniformShuffle:
+    case spv::OpGroupNonUniformQuadBroadcast:
+      taken(scalar(o(2)));
+      return true;
+    case spv::OpGroupNonUniformShuffleXor:
+      taken(ir.xor_(s.place(), vary(scalar(o(2)))));
+      return true;
+    case spv::OpGroupNonUniformShuffleUp:
+      taken(ir.sub(s.place(), vary(scalar(o(2)))));
+      return true;
+    case spv::OpGroupNonUniformShuffleDown:
+      taken(ir.add(s.place(), vary(scalar(o(2)))));
+      return true;
+    case spv::OpGroupNonUniformQuadSwap:
+      taken(ir.xor_(s.place(), ir.add(vary(scalar(o(2))), ir.ik(1))));
+      return true;
+    case spv::OpGroupNonUniformRotateKHR: {
+      // Within its cluster, whose size is a power of two.
+      const uint32_t cluster = i.count > 3 ? std::min(constants.word(o(3)), kSubgroupSize) : kSubgroupSize;
+      Value inside = ir.ik(cluster ? cluster - 1 : 0), at = ir.and_(ir.add(s.place(), vary(scalar(o(2)))), inside);
+      taken(ir.or_(ir.and_(s.place(), ir.not_(inside)), at));
+      return true;
+    }
+    default:
+      define(i.id, s.reduce(i));
+      return true;
+  }
+}
+
+}  // namespace tilegpu::shader

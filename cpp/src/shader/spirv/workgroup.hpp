@@ -1,0 +1,42 @@
+// shader/spirv/workgroup.hpp -- what a specialised compute shader says of its workgroups: their size, and where shared variables lie.
+//
+// In: a Module with a GLCompute entry point, its constants. Out: WorkgroupFacts. Source: SPIR-V specification 1.6, "Execution Mode"
+// (LocalSize, LocalSizeId), "BuiltIn" (WorkgroupSize, which goes before both); Vulkan specification, "Compute Shaders", "Shared Memory".
+#pragma once
+
+#include <array>
+
+#include "shader/spirv/module.hpp"
+
+namespace tilegpu::shader {
+
+/// Invocations of a subgroup, whatever the number of lanes: those of a workgroup in the order of LocalInvocationIndex.
+inline constexpr uint32_t kSubgroupSize = 4;
+
+struct SharedVariable {
+  uint32_t id = 0;
+  uint64_t offset_B = 0;
+};
+
+struct WorkgroupFacts {
+  std::array<uint32_t, 3> size = {1, 1, 1};  // invocations in x, y, z
+  /// Variables of the Workgroup storage class that reachable code names: scalar after scalar, 4 bytes each, each variable in cache lines of
+  /// its own.
+  std::vector<SharedVariable> shared;
+  uint64_t shared_B = 0;
+
+  uint64_t invocations() const { return uint64_t{size[0]} * size[1] * size[2]; }
+  /// Null: no shared variable.
+  const SharedVariable* find(uint32_t id) const {
+    for (const SharedVariable& v : shared)
+      if (v.id == id) return &v;
+    return nullptr;
+  }
+};
+
+WorkgroupFacts workgroup_of(const Module& module, const Constants& constants);
+
+/// Does a barrier make invocations of the workgroup wait for one another? Not where it is for a subgroup, which runs in step.
+bool waits_for_workgroup(const Module& module, const Constants& constants, const Instruction& barrier);
+
+}  // namespace tilegpu::shader
