@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "bindings.hpp"
+#include "tilegpu/compute.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::bindings {
@@ -149,7 +150,7 @@ void bind_rendering(CommandBufferClass& c) {
 
 // What draws use: the pipeline, buffers, sets, and state that the commands of Vulkan 1.0 set.
 void bind_bound(CommandBufferClass& c) {
-  c.def("bind_pipeline", &CommandBuffer::bind_pipeline, py::arg("pipeline").none(false))
+  c.def("bind_pipeline", py::overload_cast<Ptr<Pipeline>>(&CommandBuffer::bind_pipeline), py::arg("pipeline").none(false))
       .def(
           "bind_vertex_buffer",
           [](CommandBuffer& cb, uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B) {
@@ -189,6 +190,28 @@ void bind_bound(CommandBufferClass& c) {
       .def("set_blend_constants", &CommandBuffer::set_blend_constants, py::arg("constants"))
       .def("set_stencil_reference", &CommandBuffer::set_stencil_reference, py::arg("faces"), py::arg("reference"))
       .def("set_depth_bias", &CommandBuffer::set_depth_bias, py::arg("constant"), py::arg("clamp"), py::arg("slope"));
+}
+
+// Dispatches, and what they use.
+void bind_dispatches(CommandBufferClass& c) {
+  c.def("bind_compute_pipeline", py::overload_cast<Ptr<ComputePipeline>>(&CommandBuffer::bind_pipeline), py::arg("pipeline").none(false))
+      .def(
+          "bind_compute_descriptor_set",
+          [](CommandBuffer& cb, uint32_t set, Ptr<DescriptorSet> descriptors) {
+            if (set >= kMaxDescriptorSets) throw py::index_error("descriptor set out of range");
+            cb.bind_descriptor_set(set, std::move(descriptors), {}, VK_PIPELINE_BIND_POINT_COMPUTE);
+          },
+          py::arg("set"), py::arg("descriptors"))
+      .def(
+          "dispatch_base",
+          [](CommandBuffer& cb, const std::array<uint32_t, 3>& base, const std::array<uint32_t, 3>& groups) {
+            unwrap(cb.dispatch_base(base[0], base[1], base[2], groups[0], groups[1], groups[2]));
+          },
+          py::arg("base"), py::arg("groups"))
+      .def(
+          "dispatch_indirect",
+          [](CommandBuffer& cb, Ptr<Buffer> buffer, uint64_t offset_B) { unwrap(cb.dispatch_indirect(std::move(buffer), offset_B)); },
+          py::arg("buffer"), py::arg("offset_B"));
 }
 
 void bind_draws(CommandBufferClass& c) {
@@ -363,6 +386,7 @@ void bind_command(py::module_& m) {
   bind_recording(c);
   bind_rendering(c);
   bind_bound(c);
+  bind_dispatches(c);
   bind_draws(c);
   bind_queries(c);
   bind_copies(c);

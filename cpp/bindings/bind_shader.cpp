@@ -120,7 +120,8 @@ void bind_shader(py::module_& m) {
       .def_property_readonly(
           "push_constants",
           [](const Reflection& r) -> py::object { return r.has_push_constants ? py::cast(r.push_constants) : py::none(); })
-      .def_readonly("constants", &Reflection::constants);
+      .def_readonly("constants", &Reflection::constants)
+      .def_readonly("workgroup_size", &Reflection::workgroup_size);
 
   py::class_<ShaderModule, Ptr<ShaderModule>>(m, "ShaderModule")
       .def(py::init(&create_module), py::arg("code"), py::arg("label"), py::arg("entry_point") = "main", py::arg("device") = py::none())

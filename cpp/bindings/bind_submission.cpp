@@ -121,6 +121,15 @@ void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
       .def("pass_count", &Submission::pass_count)
       .def(
           "pass_parts", [](const Submission& s, size_t pass) { return checked(s, pass).pass_parts(pass); }, py::arg("index"))
+      .def("dispatch_count", &Submission::dispatch_count)
+      .def(
+          "dispatch_stats",
+          [](const Submission& s, size_t dispatch) {
+            if (!s.signaled()) throw CoreError{{VK_ERROR_INITIALIZATION_FAILED, "the submission has not been executed yet"}};
+            if (dispatch >= s.dispatch_count()) throw py::index_error("no such dispatch");
+            return s.dispatch_stats(dispatch);
+          },
+          py::arg("index"))
       .def(
           "pass_stats", [](const Submission& s, size_t pass) { return checked(s, pass).pass_stats(pass); }, py::arg("index"))
       .def(

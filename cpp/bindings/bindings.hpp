@@ -42,6 +42,7 @@ void bind_shader(py::module_& m);
 void bind_resource(py::module_& m);
 void bind_pixels(py::class_<Image, Ptr<Image>>& image);
 void bind_pipeline(py::module_& m);
+void bind_compute(py::module_& m);
 void bind_vertex(py::module_& m);
 void bind_command(py::module_& m);
 void bind_state(py::module_& m);

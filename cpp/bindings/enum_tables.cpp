@@ -51,7 +51,8 @@ void add_fixed_function(py::dict& t) {
                                    {"triangle_fan", VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN}});
   t["vertex_input_rate"] = table({{"vertex", VK_VERTEX_INPUT_RATE_VERTEX}, {"instance", VK_VERTEX_INPUT_RATE_INSTANCE}});
   t["index_type"] = table({{"uint8", VK_INDEX_TYPE_UINT8_EXT}, {"uint16", VK_INDEX_TYPE_UINT16}, {"uint32", VK_INDEX_TYPE_UINT32}});
-  t["shader_stage"] = table({{"vertex", VK_SHADER_STAGE_VERTEX_BIT}, {"fragment", VK_SHADER_STAGE_FRAGMENT_BIT}});
+  t["shader_stage"] =
+      table({{"vertex", VK_SHADER_STAGE_VERTEX_BIT}, {"fragment", VK_SHADER_STAGE_FRAGMENT_BIT}, {"compute", VK_SHADER_STAGE_COMPUTE_BIT}});
 }
 
 void add_attachments(py::dict& t) {

@@ -17,4 +17,5 @@ PYBIND11_MODULE(_core_impl, m) {
   bind_device(m);
   bind_format(m);
   bind_capture(m);
+  bind_compute(m);
 }

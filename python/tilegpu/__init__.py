@@ -22,6 +22,7 @@ from tilegpu import _core
 from tilegpu.attachment import Attachment
 from tilegpu.buffer import Buffer, BufferSlice, BufferView
 from tilegpu.capture import Replay, capture_profile
+from tilegpu.compute import ComputePipeline, DispatchStats
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.device import Device
 from tilegpu.enums import FormatInfo, format_names, parse_format
@@ -68,10 +69,12 @@ __all__ = [
     "Buffer",
     "BufferSlice",
     "BufferView",
+    "ComputePipeline",
     "DescriptorSet",
     "DescriptorSetLayout",
     "Device",
     "DeviceLostError",
+    "DispatchStats",
     "Error",
     "FormatInfo",
     "Image",

@@ -14,17 +14,18 @@ from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.descriptor_writer import DescriptorWriter, Slot, warn_short
 from tilegpu.errors import ValidationError, candidates
 from tilegpu.image import Image, ImageView, Texture
-from tilegpu.pipeline import Pipeline
+from tilegpu.program import Program
 from tilegpu.sampler import Sampler
 
 _STABLE = (Buffer, BufferSlice, BufferView, Texture, Image, ImageView, Sampler, type(None))
 
 
 class DescriptorBinder:
-    """Keeps the sets of one pass: draws that bind the same objects share them."""
+    """Keeps the sets of one pass: draws that bind the same objects share them. ``compute``: of dispatches."""
 
-    def __init__(self, arena: Arena) -> None:
+    def __init__(self, arena: Arena, compute: bool = False) -> None:
         self._arena = arena
+        self._compute = compute
         self._writer = DescriptorWriter(arena.upload, self._note)
         self._sets: dict[Any, list[tuple[int, _core.DescriptorSet]]] = {}
         self._bound: dict[int, _core.DescriptorSet] = {}
@@ -43,7 +44,7 @@ class DescriptorBinder:
     def bind(
         self,
         commands: _core.CommandBuffer,
-        pipeline: Pipeline,
+        pipeline: Program,
         bind: Mapping[Any, Any] | None,
         sets: Mapping[int, DescriptorSet] | None,
         what: str,
@@ -70,11 +71,14 @@ class DescriptorBinder:
                 self._bind_one(commands, number, descriptors)
 
     def _bind_one(self, commands: _core.CommandBuffer, number: int, descriptors: _core.DescriptorSet) -> None:
-        commands.bind_descriptor_set(number, descriptors)
+        if self._compute:
+            commands.bind_compute_descriptor_set(number, descriptors)
+        else:
+            commands.bind_descriptor_set(number, descriptors)
         self._bound[number] = descriptors
 
     def _whole_sets(
-        self, commands: _core.CommandBuffer, pipeline: Pipeline, sets: Mapping[int, DescriptorSet], what: str
+        self, commands: _core.CommandBuffer, pipeline: Program, sets: Mapping[int, DescriptorSet], what: str
     ) -> tuple[int, ...]:
         """Binds ``sets=``; their numbers."""
         if not isinstance(sets, Mapping):
@@ -112,7 +116,7 @@ class DescriptorBinder:
             self.undefined[f"{what} may be read, but {note}"] = None
 
     @staticmethod
-    def _key(pipeline: Pipeline, bind: Mapping[Any, Any], whole_sets: tuple[int, ...]) -> Any:
+    def _key(pipeline: Program, bind: Mapping[Any, Any], whole_sets: tuple[int, ...]) -> Any:
         """Equal keys bind equal descriptors; None where a value's contents are copied at the draw."""
         parts: list[Any] = [id(pipeline), whole_sets]
         for name, value in bind.items():
@@ -125,7 +129,7 @@ class DescriptorBinder:
         return tuple(parts)
 
     @staticmethod
-    def _require_all(pipeline: Pipeline, given: Any, whole_sets: tuple[int, ...], what: str) -> None:
+    def _require_all(pipeline: Program, given: Any, whole_sets: tuple[int, ...], what: str) -> None:
         missing = [
             b
             for key, b in pipeline.interface.bindings.items()
@@ -137,7 +141,7 @@ class DescriptorBinder:
             )
 
     def _make(
-        self, pipeline: Pipeline, bind: Mapping[Any, Any], whole_sets: tuple[int, ...], what: str
+        self, pipeline: Program, bind: Mapping[Any, Any], whole_sets: tuple[int, ...], what: str
     ) -> list[tuple[int, _core.DescriptorSet]]:
         interface = pipeline.interface
         values: dict[tuple[int, int], Any] = {}

@@ -18,7 +18,7 @@ from tilegpu.descriptor_writer import DescriptorWriter, NumberedSlot, Slot, warn
 from tilegpu.errors import ValidationError, candidates
 from tilegpu.image import ImageView
 from tilegpu.interface import Binding
-from tilegpu.pipeline import Pipeline
+from tilegpu.program import Program
 from tilegpu.set_layout import DescriptorSetLayout
 
 
@@ -28,27 +28,29 @@ class DescriptorSet:
     def __init__(
         self,
         device: Context,
-        layout: DescriptorSetLayout | Pipeline,
+        layout: DescriptorSetLayout | Program,
         set: int | None,
         bind: Mapping[Any, Any] | None,
         label: str,
     ) -> None:
         self.label = arguments.text(label, "descriptor set: label")
         self._what = f"descriptor set '{self.label}'"
-        self._pipeline = layout if isinstance(layout, Pipeline) else None
+        self._pipeline = layout if isinstance(layout, Program) else None
         if isinstance(layout, DescriptorSetLayout):
             if set is not None:
                 raise ValidationError(
                     f"{self._what}: set is {arguments.shown(set)}; it is for a pipeline's sets, a layout is of any number"
                 )
             self.set, core = None, layout.core
-        elif isinstance(layout, Pipeline):
+        elif isinstance(layout, Program):
             self.set, core = self._of_pipeline(layout, set)
         else:
             raise ValidationError(
                 f"{self._what}: layout is {arguments.shown(layout)}; it must be a pipeline, or a layout (dev.descriptor_set_layout)"
             )
-        self._counts = {number: (enums.name_of("descriptor_type", kind), count) for number, kind, count in core.bindings}
+        self._counts = {
+            number: (enums.name_of("descriptor_type", kind), count) for number, kind, count in core.bindings
+        }
         self.core = _core.DescriptorSet(device.core, core)
         self.updates = 0  #: how often something was written
         self._views: dict[tuple[int, int], tuple[str, ImageView]] = {}
@@ -56,11 +58,13 @@ class DescriptorSet:
         if bind is not None:
             self.update(bind)
 
-    def _of_pipeline(self, pipeline: Pipeline, set: int | None) -> tuple[int, _core.DescriptorSetLayout]:
+    def _of_pipeline(self, pipeline: Program, set: int | None) -> tuple[int, _core.DescriptorSetLayout]:
         layouts = {number: layout for number, layout in enumerate(pipeline.set_layouts) if layout is not None}
         there = f"there {'is' if len(layouts) == 1 else 'are'} {', '.join(map(str, layouts)) or 'none'}"
         number = arguments.whole(
-            next(iter(layouts)) if set is None and len(layouts) == 1 else set, f"{self._what}: set", f"it must be a set's number; {there}"
+            next(iter(layouts)) if set is None and len(layouts) == 1 else set,
+            f"{self._what}: set",
+            f"it must be a set's number; {there}",
         )
         if number not in layouts:
             raise ValidationError(f"{self._what}: set is {number}, which {pipeline.title} has not; {there}")
@@ -76,7 +80,9 @@ class DescriptorSet:
         wrong names and values; what stands before them in ``bind`` is written then.
         """
         if not isinstance(bind, Mapping):
-            raise ValidationError(f"{self._what}: bind is {arguments.shown(bind)}; it must be a mapping by name or binding")
+            raise ValidationError(
+                f"{self._what}: bind is {arguments.shown(bind)}; it must be a mapping by name or binding"
+            )
         for name, value in bind.items():
             slot = self._slot(name)
             what = f"{self._what}: {slot.title}"
@@ -98,7 +104,9 @@ class DescriptorSet:
         binding = self._named(name) if self._pipeline is not None else None
         number = binding.binding if binding is not None else name
         if not isinstance(number, (int, np.integer)) or number not in self._counts:
-            raise ValidationError(f"{self._what} has no binding {arguments.shown(name)}{candidates(name, self._names())}")
+            raise ValidationError(
+                f"{self._what} has no binding {arguments.shown(name)}{candidates(name, self._names())}"
+            )
         kind, count = self._counts[int(number)]
         if binding is not None and binding.used:
             title, layout, type_ = binding.title, binding.layout, binding.type

@@ -13,6 +13,7 @@ from tilegpu import _core, arguments, copies, enums
 from tilegpu.attachment import clear_color, clear_depth_stencil
 from tilegpu.buffer import Buffer
 from tilegpu.capture import Replay
+from tilegpu.compute import create_compute_pipeline, dispatch, dispatch_indirect
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.errors import ValidationError
@@ -48,9 +49,11 @@ class Device(Context):
     nowhere. ``tiler_heap``: bytes of binned geometry beyond which a pass is split (incremental rendering), 0 for the
     profile's. ``hsr``: the hidden-surface removal of passes that do not choose their own: ``"default"`` (the
     profile's), ``"off"``, ``"all"`` or names (:mod:`tilegpu.hsr`).
-    ``compress_samples``: equal samples are kept once; off to compare.
+    ``compress_samples``: equal samples are kept once; off to compare. ``ordered_atomics``: dispatches whose buffer
+    atomics give what depends on the order of invocations run their workgroups in order, on one thread; off: on all
+    threads, in any order, so that their results may differ from run to run.
 
-    None of these changes a single bit of the result. Threads are made at the first pass, and anew in a forked child.
+    None but the last changes a single bit of the result. Threads are made at the first pass, and anew in a forked child.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class Device(Context):
         tiler_heap: int = 0,
         hsr: str | Iterable[str] = "default",
         compress_samples: bool = True,
+        ordered_atomics: bool = True,
         label: str = "",
     ) -> None:
         for name, value in (
@@ -97,6 +101,7 @@ class Device(Context):
             tiler_heap,
             None if isinstance(hsr, str) and hsr == "default" else parse_hsr(hsr, profile, "Device"),
             arguments.flag(compress_samples, "Device: compress_samples"),
+            arguments.flag(ordered_atomics, "Device: ordered_atomics"),
         )
         super().__init__(core, profile)
 
@@ -239,6 +244,9 @@ class Device(Context):
         return Buffer.create(data, usage, label)
 
     pipeline = create_pipeline
+    compute_pipeline = create_compute_pipeline
+    dispatch = dispatch
+    dispatch_indirect = dispatch_indirect
 
     def descriptor_set_layout(
         self,

@@ -276,28 +276,7 @@ class DrawArguments:
         if floats is not None and type(push) is dict and floats.push(self.commands, push):
             self._push = None  # what was pushed last isn't known here
             return
-        size_B = pipeline.interface.push_layout.size_B if pipeline.interface.push_layout is not None else 0
-        if push is None:
-            names = ", ".join(m.name for m in pipeline.interface.push_constants)
-            raise ValidationError(
-                f"{self._what}, {pipeline.title}: the shaders have push constants ({names}); give push="
-            )
-        if type(push) is dict or isinstance(push, Mapping):  # the second question alone costs a tenth of a draw
-            data = pipeline.pack_push(push)
-        elif isinstance(push, (bytes, bytearray, memoryview)):
-            data = bytes(push)
-        elif isinstance(push, (np.ndarray, np.void)) and push.dtype.names:
-            data = pipeline.pack_push({n: push[n] for n in push.dtype.names})
-        elif isinstance(push, np.ndarray):
-            data = push.tobytes()
-        else:
-            raise ValidationError(
-                f"{self._what}, {pipeline.title}: push is {arguments.shown(push)}; it must be a mapping by name, or all as bytes"
-            )
-        if len(data) != size_B:
-            raise ValidationError(
-                f"{self._what}, {pipeline.title}: push has {len(data)} bytes; the shaders' push constants take {size_B}"
-            )
+        data = pipeline.push_bytes(push, self._what)
         if data != self._push:
             self.commands.push_constants(0, data)
             self._push = data
@@ -337,7 +316,9 @@ class DrawArguments:
         constants = (
             state.blend_constants
             if blend_constants is None
-            else arguments.numbers(blend_constants, f"{what}: blend_constants", (4,), "it must be four numbers, r g b a")
+            else arguments.numbers(
+                blend_constants, f"{what}: blend_constants", (4,), "it must be four numbers, r g b a"
+            )
         )
         bias = (
             state.depth_bias

@@ -11,10 +11,10 @@ import numpy as np
 from tilegpu import _core, arguments, enums, files
 from tilegpu.errors import ShaderError, ShaderMessage, ValidationError
 
-#: GLSL text, a path of GLSL (.vert, .frag, .glsl) or SPIR-V (.spv), SPIR-V bytes, or a module.
+#: GLSL text, a path of GLSL (.vert, .frag, .comp, .glsl) or SPIR-V (.spv), SPIR-V bytes, or a module.
 ShaderSource = str | os.PathLike[str] | bytes | bytearray | memoryview | _core.ShaderModule
 
-_SUFFIXES = (".vert", ".frag", ".glsl", ".spv")
+_SUFFIXES = (".vert", ".frag", ".comp", ".glsl", ".spv")
 _MAX_CACHED = 512
 _MAX_FILE_B = 1 << 26
 _cache: dict[Any, _core.ShaderModule] = {}
@@ -32,7 +32,7 @@ def compile_glsl(
 ) -> bytes:
     """SPIR-V 1.6 of a GLSL shader (``#version 450``) for Vulkan 1.3.
 
-    ``stage`` is ``"vertex"`` or ``"fragment"``; ``file`` is what messages call it, and where ``#include "x"`` looks
+    ``stage`` is ``"vertex"``, ``"fragment"`` or ``"compute"``; ``file`` is what messages call it, and where ``#include "x"`` looks
     first; ``include`` has
     more directories. With a ``device`` (:attr:`tilegpu.Device.core`) its disk cache is used.
     Raises :class:`ShaderError` with every error of the compile in ``messages``.

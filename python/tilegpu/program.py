@@ -1,0 +1,139 @@
+"""What pipelines of any kind have of their shaders: names, layouts of blocks, push constants, warnings, specialisation."""
+
+from __future__ import annotations
+
+import functools
+import os
+import struct as _struct
+import sys
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tilegpu import _core, arguments
+from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationError, candidates
+from tilegpu.interface import Interface, Stages
+
+_PACKAGE = str(Path(__file__).parent) + os.sep
+
+
+class Program:
+    """Base of pipelines: what their shaders ask for by name."""
+
+    def __init__(self, core: _core.Pipeline | _core.ComputePipeline, stages: Stages) -> None:
+        self.label = core.label
+        self.title = f"pipeline '{core.label}'"  #: what messages call it
+        self._stages = stages
+        self.has_push = core.push_constants_B > 0
+        self.set_layouts: list[_core.DescriptorSetLayout | None] = core.set_layouts
+        self._warned: set[str] = set()
+
+    @functools.cached_property
+    def interface(self) -> Interface:
+        """The table of names that its shaders ask for."""
+        return Interface(self.title, self._stages)
+
+    def struct(self, name: str, /, **fields: Any) -> bytes:
+        """Bytes of the block ``name`` (of the interface's bindings, or ``"push"``) in the shader's layout.
+
+        Every member must be given by name. A (4, 4) array is the matrix of mathematics; structs are mappings,
+        arrays sequences.
+        Raises :class:`ValidationError` with the candidates for wrong and missing names.
+        """
+        if name == "push" and "push" not in self.interface.names:
+            return self.pack_push(fields)
+        binding = self.interface.names.get(name)
+        if binding is None:
+            raise ValidationError(
+                f"{self.title}: no block '{name}'{candidates(name, [b.name for b in self.interface.bindings.values() if b.layout])}"
+            )
+        if binding.layout is None:
+            raise ValidationError(f"{self.title}: {binding.title} is a {binding.descriptor}, which has no members")
+        return binding.layout.pack(fields)
+
+    def pack_push(self, fields: Mapping[str, Any]) -> bytes:
+        """Bytes of the push constants."""
+        if self.interface.push_layout is None:
+            raise ValidationError(
+                f"{self.title}: the shaders have no push constants, but push= has: {', '.join(map(str, fields)) or 'nothing'}"
+            )
+        return self.interface.push_layout.pack(fields)
+
+    def push_bytes(self, push: Any, what: str) -> bytes:
+        """All push constants from what ``push=`` gives: a mapping by name, a structured array, or bytes."""
+        size_B = self.interface.push_layout.size_B if self.interface.push_layout is not None else 0
+        if push is None:
+            names = ", ".join(m.name for m in self.interface.push_constants)
+            raise ValidationError(f"{what}, {self.title}: the shaders have push constants ({names}); give push=")
+        if type(push) is dict or isinstance(push, Mapping):  # the second question alone costs a tenth of a draw
+            data = self.pack_push(push)
+        elif isinstance(push, (bytes, bytearray, memoryview)):
+            data = bytes(push)
+        elif isinstance(push, (np.ndarray, np.void)) and push.dtype.names:
+            data = self.pack_push({n: push[n] for n in push.dtype.names})
+        elif isinstance(push, np.ndarray):
+            data = push.tobytes()
+        else:
+            raise ValidationError(
+                f"{what}, {self.title}: push is {arguments.shown(push)}; it must be a mapping by name, or all as bytes"
+            )
+        if len(data) != size_B:
+            raise ValidationError(
+                f"{what}, {self.title}: push has {len(data)} bytes; the shaders' push constants take {size_B}"
+            )
+        return data
+
+    def warn_unused(self, name: str, what: str) -> None:
+        """Warns once for each name."""
+        self._warn_once(name, what, UnusedNameWarning)
+
+    def warn_short(self, name: str, what: str) -> None:
+        """Warns once for each block."""
+        self._warn_once(f"{name} is short", what, ShortBufferWarning)
+
+    def _warn_once(self, key: str, what: str, category: type[Warning]) -> None:
+        if key not in self._warned:
+            self._warned.add(key)
+            warnings.warn(f"{self.title}: {what}", category, stacklevel=_users_level())
+
+
+def _users_level() -> int:
+    """The ``stacklevel`` of a warning by the caller that names the first line outside of this package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _constant_bits(value: Any, base: str, what: str) -> int:
+    try:
+        if base == "bool":
+            if isinstance(value, (bool, np.bool_)) or value in (0, 1):
+                return int(bool(value))
+        elif base == "float":
+            return int(_struct.unpack("<I", _struct.pack("<f", float(value)))[0])
+        elif int(value) == value:
+            return int(_struct.unpack("<I", _struct.pack("<i" if base == "int" else "<I", int(value)))[0])
+    except (TypeError, ValueError, OverflowError, _struct.error):
+        pass
+    raise ValidationError(f"{what} is {arguments.shown(value)}; the shader's constant is of type {base}")
+
+
+def specialization_of(
+    interface: Interface, constants: Mapping[Any, Any], label: str
+) -> dict[str, list[tuple[int, int]]]:
+    """Pairs of id and bits for each stage that has constants of these names or ids."""
+    result: dict[str, list[tuple[int, int]]] = {}
+    for key, value in constants.items():
+        found = [c for c in interface.constants if c.name == key or (c.constant_id == key and not isinstance(key, str))]
+        if not found:
+            names = [f"{c.name} ({c.constant_id})" if c.name else str(c.constant_id) for c in interface.constants]
+            raise ValidationError(f"{label}: no specialisation constant {arguments.shown(key)}{candidates(key, names)}")
+        for constant in found:
+            bits = _constant_bits(value, constant.base, f"{label}: constant {arguments.shown(key)}")
+            for stage in constant.stages:
+                result.setdefault(stage, []).append((constant.constant_id, bits))
+    return result
