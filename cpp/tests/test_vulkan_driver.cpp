@@ -132,7 +132,7 @@ void what_is_not_there_is_refused_and_named() {
   const VkCommandBuffer c = p.begin();
   p.CmdDispatch(c, 1, 1, 1);
   CHECK(p.EndCommandBuffer(c) != VK_SUCCESS);
-  CHECK(p.heard("compute is not there"));
+  CHECK(p.heard("dispatch without a compute pipeline"));
 }
 
 void a_triangle_has_the_bits_of_the_core() {

@@ -28,7 +28,7 @@ namespace tilegpu::test {
   X(UpdateDescriptorSets) X(CreateCommandPool) X(DestroyCommandPool) X(AllocateCommandBuffers) X(BeginCommandBuffer) \
   X(EndCommandBuffer) X(CmdBeginRenderPass) X(CmdNextSubpass) X(CmdEndRenderPass) X(CmdExecuteCommands) X(CmdClearAttachments) X(CmdBindPipeline) X(CmdSetViewport) \
   X(CmdSetScissor) X(CmdPushConstants) X(CmdBindDescriptorSets) X(CmdBindVertexBuffers) X(CmdDraw) X(CmdCopyImageToBuffer) \
-  X(CmdPipelineBarrier) X(CmdFillBuffer) X(CmdDispatch) X(QueueSubmit) X(QueueWaitIdle) X(DeviceWaitIdle) X(CreateFence) \
+  X(CmdPipelineBarrier) X(CmdFillBuffer) X(CreateComputePipelines) X(CmdDispatch) X(CmdDispatchBase) X(CmdDispatchIndirect) X(QueueSubmit) X(QueueWaitIdle) X(DeviceWaitIdle) X(CreateFence) \
   X(DestroyFence) X(WaitForFences) X(GetFenceStatus) X(ResetFences) X(CreateSemaphore) X(DestroySemaphore) X(SignalSemaphore) \
   X(WaitSemaphores) X(GetSemaphoreCounterValue) X(CreateEvent) X(DestroyEvent) X(GetEventStatus) X(SetEvent) X(ResetEvent) \
   X(CmdSetEvent) X(CmdResetEvent) X(CmdWaitEvents) X(CreateQueryPool) X(DestroyQueryPool) X(CmdResetQueryPool) X(CmdBeginQuery) \

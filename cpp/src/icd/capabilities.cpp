@@ -262,11 +262,10 @@ void set_stages(VkPhysicalDeviceLimits& l) {
   l.maxFragmentOutputAttachments = kMaxColorAttachments;
   l.maxFragmentDualSrcAttachments = 1;
   l.maxFragmentCombinedOutputResources = 1 << 16;
-  l.maxComputeSharedMemorySize = 16384;
-  l.maxComputeWorkGroupCount[0] = l.maxComputeWorkGroupCount[1] = l.maxComputeWorkGroupCount[2] = 65535;
-  l.maxComputeWorkGroupInvocations = 128;
-  l.maxComputeWorkGroupSize[0] = l.maxComputeWorkGroupSize[1] = 128;
-  l.maxComputeWorkGroupSize[2] = 64;
+  l.maxComputeSharedMemorySize = kMaxSharedMemory_B;
+  l.maxComputeWorkGroupCount[0] = l.maxComputeWorkGroupCount[1] = l.maxComputeWorkGroupCount[2] = kMaxWorkgroups;
+  l.maxComputeWorkGroupInvocations = kMaxWorkgroupInvocations;
+  l.maxComputeWorkGroupSize[0] = l.maxComputeWorkGroupSize[1] = l.maxComputeWorkGroupSize[2] = kMaxWorkgroupInvocations;
   l.maxClipDistances = l.maxCullDistances = l.maxCombinedClipAndCullDistances = 8;
 }
 
@@ -345,9 +344,12 @@ Properties make_properties() {
   set_versions(p);
   set_descriptor_properties(p);
   p.provokingVertexModePerPipeline = VK_TRUE;
-  p.subgroupSize = 1;
+  p.subgroupSize = 4;
   p.subgroupSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
-  p.subgroupSupportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT;
+  p.subgroupSupportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
+                                  VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT |
+                                  VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT | VK_SUBGROUP_FEATURE_CLUSTERED_BIT |
+                                  VK_SUBGROUP_FEATURE_QUAD_BIT;
   p.pointClippingBehavior = VK_POINT_CLIPPING_BEHAVIOR_ALL_CLIP_PLANES;
   p.maxMultiviewViewCount = 6;
   p.maxMultiviewInstanceIndex = (1u << 27) - 1;

@@ -5,6 +5,7 @@
 
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
+#include "tilegpu/compute.hpp"
 
 namespace tilegpu::icd {
 namespace {
@@ -140,7 +141,7 @@ static std::string label_of(const VkDebugUtilsObjectNameInfoEXT& info) {
   const uint64_t handle = info.objectHandle;
   if (info.objectType == VK_OBJECT_TYPE_PIPELINE) {
     const auto* pipeline = reinterpret_cast<const VkPipeline_T*>(handle);
-    return pipeline->core ? pipeline->core->info().label : "";
+    return pipeline->core ? pipeline->core->info().label : pipeline->compute->info().label;
   }
   if (info.objectType == VK_OBJECT_TYPE_IMAGE) return reinterpret_cast<const VkImage_T*>(handle)->core->info().label;
   if (info.objectType == VK_OBJECT_TYPE_BUFFER) return reinterpret_cast<const VkBuffer_T*>(handle)->core->info().label;

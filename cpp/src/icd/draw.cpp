@@ -7,8 +7,8 @@
 namespace tilegpu::icd {
 
 void VKAPI_CALL CmdBindPipeline(VkCommandBuffer commandBuffer, VkPipelineBindPoint, VkPipeline pipeline) {
-  if (!pipeline->core) return;  // compute
   tilegpu::CommandBuffer& core = *commandBuffer->core;
+  if (pipeline->compute) return core.bind_pipeline(pipeline->compute);
   core.bind_pipeline(pipeline->core);
   commandBuffer->colors.pipeline_takes = pipeline->dynamic_colors;
   if (pipeline->viewport) core.set_viewport(*pipeline->viewport);
@@ -42,7 +42,7 @@ void VKAPI_CALL CmdBindIndexBuffer(VkCommandBuffer commandBuffer, VkBuffer buffe
 void VKAPI_CALL CmdBindDescriptorSets(VkCommandBuffer commandBuffer, VkPipelineBindPoint pipelineBindPoint, VkPipelineLayout,
                                       uint32_t firstSet, uint32_t descriptorSetCount, const VkDescriptorSet* pDescriptorSets,
                                       uint32_t dynamicOffsetCount, const uint32_t* pDynamicOffsets) {
-  if (pipelineBindPoint != VK_PIPELINE_BIND_POINT_GRAPHICS) return;
+  if (pipelineBindPoint != VK_PIPELINE_BIND_POINT_GRAPHICS && pipelineBindPoint != VK_PIPELINE_BIND_POINT_COMPUTE) return;
   if (firstSet > kMaxDescriptorSets || descriptorSetCount > kMaxDescriptorSets - firstSet)
     return record(commandBuffer,
                   Error{VK_ERROR_VALIDATION_FAILED_EXT, "vkCmdBindDescriptorSets: sets " + std::to_string(firstSet) + " to " +
@@ -56,7 +56,7 @@ void VKAPI_CALL CmdBindDescriptorSets(VkCommandBuffer commandBuffer, VkPipelineB
       return record(commandBuffer, Error{VK_ERROR_VALIDATION_FAILED_EXT,
                                          "vkCmdBindDescriptorSets: dynamicOffsetCount is less than the sets' dynamic buffers"});
     dynamicOffsetCount -= dynamic;
-    commandBuffer->core->bind_descriptor_set(firstSet + i, set, {pDynamicOffsets, pDynamicOffsets + dynamic});
+    commandBuffer->core->bind_descriptor_set(firstSet + i, set, {pDynamicOffsets, pDynamicOffsets + dynamic}, pipelineBindPoint);
     pDynamicOffsets += dynamic;
   }
 }
@@ -86,13 +86,6 @@ void VKAPI_CALL CmdDrawIndexedIndirect(VkCommandBuffer commandBuffer, VkBuffer b
                                        uint32_t stride) {
   set_colors(commandBuffer);
   record(commandBuffer, commandBuffer->core->draw_indexed_indirect(buffer->core, offset, drawCount, stride));
-}
-
-static const char* const kNoCompute = "vkCmdDispatch: compute is not there";
-void VKAPI_CALL CmdDispatch(VkCommandBuffer commandBuffer, uint32_t, uint32_t, uint32_t) { record_missing(commandBuffer, kNoCompute); }
-void VKAPI_CALL CmdDispatchIndirect(VkCommandBuffer commandBuffer, VkBuffer, VkDeviceSize) { record_missing(commandBuffer, kNoCompute); }
-void VKAPI_CALL CmdDispatchBase(VkCommandBuffer commandBuffer, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t) {
-  record_missing(commandBuffer, kNoCompute);
 }
 
 }  // namespace tilegpu::icd

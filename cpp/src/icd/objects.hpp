@@ -172,6 +172,7 @@ struct VkPipelineLayout_T {
 };
 struct VkPipeline_T {
   std::shared_ptr<tilegpu::Pipeline> core;  ///< null: a compute pipeline
+  std::shared_ptr<tilegpu::ComputePipeline> compute;
   // What the core leaves to command buffers and Vulkan lets a pipeline fix; empty where it is dynamic.
   std::optional<VkViewport> viewport;
   std::optional<VkRect2D> scissor;

@@ -8,6 +8,7 @@
 #include "icd/debug_utils.hpp"
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
+#include "icd/shader_stage.hpp"
 #include "icd/subpass.hpp"
 #include "vk/format.hpp"
 
@@ -86,6 +87,8 @@ Expected<Ptr<ShaderModule>> module_of(VkDevice device, const VkPipelineShaderSta
   return made;
 }
 
+}  // namespace
+
 Expected<ShaderStage> stage_of(VkDevice device, const VkPipelineShaderStageCreateInfo& in) {
   auto module = module_of(device, in);
   if (!module) return module.error();
@@ -103,6 +106,8 @@ Expected<ShaderStage> stage_of(VkDevice device, const VkPipelineShaderStageCreat
   }
   return stage;
 }
+
+namespace {
 
 bool is_dynamic(const VkGraphicsPipelineCreateInfo& in, std::initializer_list<VkDynamicState> states) {
   const VkPipelineDynamicStateCreateInfo* dynamic = in.pDynamicState;
@@ -269,7 +274,7 @@ VkResult create(VkDevice device, const VkGraphicsPipelineCreateInfo& in, VkPipel
   if (in.layout) info.layout = in.layout->core;
   auto core = device->core->create_pipeline(std::move(info));
   if (!core) return fail(device, core.error(), VK_ERROR_INITIALIZATION_FAILED);
-  auto* pipeline = new VkPipeline_T{*core, {}, {}, {}};
+  auto* pipeline = new VkPipeline_T{*core, nullptr, {}, {}, {}};
   for (const auto& [vulkan, state] : kColorStates)
     if (is_dynamic(in, {vulkan})) pipeline->dynamic_colors.add(state);
   take_viewport(in, *pipeline);
@@ -290,15 +295,6 @@ VkResult VKAPI_CALL CreateGraphicsPipelines(VkDevice device, VkPipelineCache, ui
     if (first == VK_SUCCESS) first = r;
   }
   return first;
-}
-
-VkResult VKAPI_CALL CreateComputePipelines(VkDevice device, VkPipelineCache, uint32_t createInfoCount, const VkComputePipelineCreateInfo*,
-                                           const VkAllocationCallbacks*, VkPipeline* pPipelines) {
-  for (uint32_t i = 0; i < createInfoCount; ++i) pPipelines[i] = new VkPipeline_T;
-  // Programs make such pipelines that never dispatch one (wgpu's validation of indirect draws); the dispatch is the error.
-  say(device->instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_INFO_BIT_EXT,
-      "compute pipeline: compute is not there; a dispatch will be an error of its command buffer");
-  return VK_SUCCESS;
 }
 
 void VKAPI_CALL DestroyPipeline(VkDevice, VkPipeline pipeline, const VkAllocationCallbacks*) { delete pipeline; }
