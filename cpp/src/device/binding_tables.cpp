@@ -198,6 +198,16 @@ Status bind_late_sets(exec::DeviceState& device, command::Pass& pass) {
   return Ok{};
 }
 
+namespace {
+
+void note_written(command::ComputeSets& sets, const Element& e) {
+  if (e.buffer) sets.written.push_back(e.buffer);
+  if (e.view && e.view->texels) sets.written.push_back(e.view->texels->buffer());
+  if (e.view && e.view->view) sets.written_views.push_back(e.view->view);
+}
+
+}  // namespace
+
 Status check_compute_sets(exec::DeviceState& device, SetUse& scratch, const Program& program, command::ComputeSets& sets, bool late) {
   const BoundSets& bound = sets.bound;
   const SetUses uses{device, scratch};
@@ -207,7 +217,7 @@ Status check_compute_sets(exec::DeviceState& device, SetUse& scratch, const Prog
     auto use = uses.find(program, i, bound);
     if (!use) return use.error();
     for (const SetUse::Read& read : (*use)->reads)
-      if (read.written && read.element->buffer) sets.written.push_back(read.element->buffer);
+      if (read.written) note_written(sets, *read.element);
   }
   for (const shader::BufferSlot& slot : program.dynamic_buffers)
     for (uint32_t i = 0; (bound.late[slot.set] != nullptr) == late && i < slot.count; i++) {

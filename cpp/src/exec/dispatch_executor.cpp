@@ -99,8 +99,10 @@ Status DispatchExecutor::execute(const command::Dispatch& dispatch, bool ordered
     return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, who + "the system refused " + refused_text(refused, "the memory of workgroups") +
                                                     "; some workgroups were run, others not"};
   }
-  if (count && dispatch.sets)
+  if (count && dispatch.sets) {
+    for (const Ptr<ImageView>& view : dispatch.sets->written_views) resource::mark_level_written(*view, resource::Writer::shader);
     for (const Ptr<Buffer>& buffer : dispatch.sets->written) resource::mark_written(*buffer, 0, buffer->size_B(), resource::Writer::shader);
+  }
   stats = {run.groups,
            count * run.invocations,
            run.traits.shared_memory_B,

@@ -7,7 +7,7 @@
 namespace tilegpu::shader {
 namespace {
 
-constexpr const char* kQuestion = "tilegpu.step.";
+constexpr const char* kQuestion = "lane_step.";
 constexpr int kMostDepth = 24;
 
 std::optional<int64_t> integer(Value v) {

@@ -1,5 +1,5 @@
-// shader/lower/atomics.cpp -- atomic operations on storage buffers, storage images and texel buffers, lane after lane, atomic between
-// threads.
+// shader/lower/atomics.cpp -- atomic operations, lane after lane: on storage buffers, storage images and texel buffers atomic between threads;
+// on shared memory, which is one thread's, plain loads and stores.
 //
 // In: OpAtomic*. Out: LLVM atomicrmw and cmpxchg; lanes that are inactive, dead or out of range read zero and change nothing.
 // Source: SPIR-V specification 1.6, section 3.32.18 "Atomic Instructions".
@@ -9,6 +9,37 @@
 #include <tuple>
 
 namespace tilegpu::shader {
+
+namespace {
+
+/// What atomicrmw stores.
+Value changed(const Ir& ir, LLVMAtomicRMWBinOp op, Value old, Value operand) {
+  switch (op) {
+    case LLVMAtomicRMWBinOpXchg:
+      return operand;
+    case LLVMAtomicRMWBinOpAdd:
+      return ir.add(old, operand);
+    case LLVMAtomicRMWBinOpSub:
+      return ir.sub(old, operand);
+    case LLVMAtomicRMWBinOpMin:
+      return ir.smin(old, operand);
+    case LLVMAtomicRMWBinOpUMin:
+      return ir.umin(old, operand);
+    case LLVMAtomicRMWBinOpMax:
+      return ir.smax(old, operand);
+    case LLVMAtomicRMWBinOpUMax:
+      return ir.umax(old, operand);
+    case LLVMAtomicRMWBinOpAnd:
+      return ir.and_(old, operand);
+    case LLVMAtomicRMWBinOpOr:
+      return ir.or_(old, operand);
+    default:
+      assert(op == LLVMAtomicRMWBinOpXor);
+      return ir.xor_(old, operand);
+  }
+}
+
+}  // namespace
 
 /// A lane's word in a buffer, and whether it is there (i1).
 std::pair<Value, Value> Lowering::atomic_word(const Pointer& p, const BufferAddress& a, uint32_t lane) const {
@@ -28,8 +59,11 @@ Val Lowering::atomic(const Instruction& i) {
   const Pointer p = texel ? Pointer{} : pointer(o(0));
   Val none = i.type ? zero(i.type) : Val{};
   const TypeInfo& target = m.type(m.type(m.type_of(o(0))).element);
-  if ((!texel && p.space != Pointer::Space::buffer) || target.kind != Kind::integer || target.width_bits != 32) {
-    fail(op_name(i.op) + " is supported on 32-bit integers in storage buffers, storage images and texel buffers only");
+  const bool shared_memory = p.space == Pointer::Space::workgroup;
+  const bool has_place = texel || shared_memory || p.space == Pointer::Space::buffer;
+  if (!has_place || target.kind != Kind::integer || target.width_bits != 32) {
+    fail(op_name(i.op) +
+         " is supported on 32-bit integers in storage buffers, storage images, texel buffers and shared memory only");
     return none;
   }
   if (slice && i.op != spv::OpAtomicLoad) return none;  // results of atomics are never used where a shader is sliced
@@ -94,12 +128,27 @@ Val Lowering::atomic(const Instruction& i) {
   Value texels = texel ? texel_addresses(*texel, mask) : nullptr;
   for (uint32_t lane = 0; lane < ir.lanes; ++lane) {
     Value address, ok;
+    Value runs = ir.ne(ir.and_(bits, ir.c32(1u << lane)), ir.c32(0));
     if (texel) {
       Value number = ir.extract(texels, lane);  // of lanes outside of the mask 0 too
       ok = ir.ne(number, ir.c64(0)), address = LLVMBuildIntToPtr(ir.builder, number, ir.ptr, "");
+    } else if (shared_memory) {
+      const auto change = [&] {
+        Value offset = p.offset_dynamic ? ir.add(ir.extract(p.offset_dynamic, lane), ir.c32(p.offset_B)) : ir.c32(p.offset_B);
+        address = ir.offset(a.data, ir.zext(offset, ir.i64));
+        Value old = ir.load(ir.i32, address, 4), next = ir.extract(operand, lane);
+        next = comparator ? ir.select(ir.eq(old, ir.extract(comparator, lane)), next, old) : changed(ir, op, old, next);
+        if (!is_load) ir.store(next, address, 4);
+        ir.store(old, ir.offset(result, lane * 4), 4);
+      };
+      if (mask)
+        ir.if_then(runs, change);
+      else
+        change();
+      continue;
     } else {
       std::tie(address, ok) = atomic_word(p, a, lane);
-      ok = ir.and_(ok, ir.ne(ir.and_(bits, ir.c32(1u << lane)), ir.c32(0)));
+      ok = ir.and_(ok, runs);
     }
     ir.if_then(ok, [&] {
       Value old;
