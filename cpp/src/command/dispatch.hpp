@@ -11,9 +11,9 @@ namespace tilegpu::command {
 /// The bound sets as a compute pipeline uses them, shared by the dispatches that found the same ones.
 struct ComputeSets {
   BoundSets bound;
-  std::vector<Ptr<Buffer>> written;          // that shaders may write
+  std::vector<Ptr<Buffer>> written;           // that shaders may write
   std::vector<Ptr<ImageView>> written_views;  // the same of storage images
-  bool late = false;                 // some are asked again when they are submitted
+  bool late = false;                          // some are asked again when they are submitted
 };
 
 struct Dispatch {

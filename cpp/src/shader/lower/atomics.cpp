@@ -1,5 +1,5 @@
-// shader/lower/atomics.cpp -- atomic operations, lane after lane: on storage buffers, storage images and texel buffers atomic between threads;
-// on shared memory, which is one thread's, plain loads and stores.
+// shader/lower/atomics.cpp -- atomic operations, lane after lane: on storage buffers, storage images and texel buffers atomic between
+// threads; on shared memory, which is one thread's, plain loads and stores.
 //
 // In: OpAtomic*. Out: LLVM atomicrmw and cmpxchg; lanes that are inactive, dead or out of range read zero and change nothing.
 // Source: SPIR-V specification 1.6, section 3.32.18 "Atomic Instructions".
@@ -62,8 +62,7 @@ Val Lowering::atomic(const Instruction& i) {
   const bool shared_memory = p.space == Pointer::Space::workgroup;
   const bool has_place = texel || shared_memory || p.space == Pointer::Space::buffer;
   if (!has_place || target.kind != Kind::integer || target.width_bits != 32) {
-    fail(op_name(i.op) +
-         " is supported on 32-bit integers in storage buffers, storage images, texel buffers and shared memory only");
+    fail(op_name(i.op) + " is supported on 32-bit integers in storage buffers, storage images, texel buffers and shared memory only");
     return none;
   }
   if (slice && i.op != spv::OpAtomicLoad) return none;  // results of atomics are never used where a shader is sliced
