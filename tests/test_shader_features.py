@@ -191,7 +191,7 @@ def test_case(devices: list[tg.Device], case: Case) -> None:
 UNSUPPORTED = [
     ("fragment", "", "o.x = gl_ViewportIndex;", "MultiViewport"),
     ("fragment", "#extension GL_EXT_multiview : enable\n", "o.x = gl_ViewIndex;", "MultiView"),
-    ("fragment", "#extension GL_KHR_shader_subgroup_basic : enable\n", "o.x = gl_SubgroupSize;", "GroupNonUniform"),
+    ("fragment", "#extension GL_KHR_shader_subgroup_basic : enable\n", "o.x = gl_SubgroupSize;", "SubgroupSize"),
     ("fragment", "#extension GL_EXT_fragment_shader_barycentric : enable\n", "o.xyz = gl_BaryCoordEXT;", "FragmentBarycentric"),
     ("fragment", "", "double d = o.x; o.y = float(d * d);", "Float64"),
     ("fragment", "#extension GL_EXT_shader_explicit_arithmetic_types_int64 : enable\n", "int64_t d = int64_t(o.x); o.y = float(d * d);", "Int64"),

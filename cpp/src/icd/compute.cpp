@@ -18,7 +18,7 @@ VkResult create(VkDevice device, const VkComputePipelineCreateInfo& in, VkPipeli
   ComputePipelineCreateInfo info{std::move(*stage), in.layout ? in.layout->core : nullptr, next_label()};
   auto core = device->core->create_pipeline(std::move(info));
   if (!core) return fail(device, core.error(), VK_ERROR_INITIALIZATION_FAILED);
-  *out = new VkPipeline_T{nullptr, *core, {}, {}};
+  *out = new VkPipeline_T{nullptr, *core, {}, {}, {}};
   return VK_SUCCESS;
 }
 
