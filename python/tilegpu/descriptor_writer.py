@@ -15,7 +15,7 @@ from tilegpu import _core, arguments, enums
 from tilegpu.buffer import Buffer, BufferSlice, BufferView, native, require_usage
 from tilegpu.errors import ValidationError
 from tilegpu.image import Image, ImageView, Texture
-from tilegpu.pipeline import Pipeline
+from tilegpu.program import Program
 from tilegpu.sampler import Sampler
 from tilegpu.structs import StructLayout
 
@@ -82,7 +82,7 @@ def _texel_format(array: np.ndarray[Any, Any], base: str) -> str | None:
     return "".join(f"{c}{bits}" for c in "rgba"[:components]) + f"_{suffix}"
 
 
-def warn_short(pipeline: Pipeline, slot: Slot, value: Any) -> None:
+def warn_short(pipeline: Program, slot: Slot, value: Any) -> None:
     """Vulkan lets a buffer end before its block does, where nothing behind the end is read."""
     if slot.layout is None:
         return

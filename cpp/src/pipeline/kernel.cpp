@@ -24,7 +24,8 @@ Expected<Ptr<ComputePipeline>> create_compute_pipeline(shader::Jit& jit, Compute
   auto code = shader::compile_compute(jit, {stage.module, stage.specialization, stage.resources}, stage.traits);
   if (!code) return Error{code.error().code, "pipeline '" + info.label + "': compute shader: " + code.error().message};
   shader::keep_record(jit, *stage.module);
-  auto kernel = std::make_shared<const Kernel>(Kernel{*code, shader::compute_lanes(jit, stage.traits)});
+  auto kernel = std::make_shared<Kernel>();
+  kernel->code = *code, kernel->lanes = shader::compute_lanes(jit, stage.traits);
   return std::make_shared<ComputePipeline>(std::move(info), *program, std::move(kernel));
 }
 

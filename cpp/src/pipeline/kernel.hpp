@@ -3,6 +3,8 @@
 // In: ComputePipelineCreateInfo. Out: ComputePipeline. Source: Vulkan specification, "Compute Pipelines".
 #pragma once
 
+#include <atomic>
+
 #include "pipeline/program.hpp"
 #include "tilegpu/compute.hpp"
 
@@ -11,6 +13,7 @@ namespace tilegpu::pipeline {
 struct Kernel {
   shader::Code<shader::ComputeFunction> code;
   uint32_t lanes = 0;
+  mutable std::atomic<uint64_t> frames_B{0};  // that a workgroup's invocations keep at barriers; known once it has run
 };
 
 Expected<Ptr<ComputePipeline>> create_compute_pipeline(shader::Jit& jit, ComputePipelineCreateInfo info);

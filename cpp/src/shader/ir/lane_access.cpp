@@ -27,6 +27,7 @@ std::optional<int64_t> splat_of(Value v) {
 /// How much a vector grows from each lane to the next, modulo 2^32.
 struct Steps {
   std::unordered_map<Value, uint32_t> assumed;  // of OpPhi that are being looked at
+  bool clamped = false;                         // some part of the value was
 
   std::optional<uint32_t> of_constant(Value v) const {
     const auto first = integer(LLVMGetAggregateElement(v, 0)), second = integer(LLVMGetAggregateElement(v, 1));
@@ -86,7 +87,10 @@ struct Steps {
     if (LLVMIsConstant(v)) return of_constant(v);
     if (!LLVMIsAInstruction(v)) return std::nullopt;
     if (LLVMIsAPHINode(v)) return of_phi(v, depth);
-    if (Value before = unclamped(v)) return of(before, depth - 1);
+    if (Value before = unclamped(v)) {
+      clamped = true;
+      return of(before, depth - 1);
+    }
     const auto both = [&](auto&& f) -> std::optional<uint32_t> {
       const auto a = of(LLVMGetOperand(v, 0), depth - 1);
       const auto b = a ? of(LLVMGetOperand(v, 1), depth - 1) : std::nullopt;
@@ -143,12 +147,19 @@ void answer(LLVMBuilderRef builder, Value call, uint32_t step_B) {
   Type type = LLVMTypeOf(offsets), i1 = LLVMTypeOf(call);
   const uint32_t n = Ir::lanes_of(offsets);
   Value result = nullptr;
-  const std::optional<uint32_t> known = Steps{}.of(offsets, kMostDepth);
-  if (known) {
+  Steps steps;
+  const std::optional<uint32_t> known = steps.of(offsets, kMostDepth);
+  LLVMPositionBuilderBefore(builder, call);
+  Type i32 = LLVMGetElementType(type);
+  if (known && (*known != step_B || !steps.clamped || step_B == 0)) {
     result = LLVMConstInt(i1, *known == step_B, 0);
+  } else if (known) {
+    // A clamp moves the last lane nearer to the first.
+    Value first = LLVMBuildExtractElement(builder, offsets, LLVMConstInt(i32, 0, 0), "");
+    Value last = LLVMBuildExtractElement(builder, offsets, LLVMConstInt(i32, n - 1, 0), "");
+    Value reach = LLVMConstInt(i32, uint64_t{step_B} * (n - 1), 0);
+    result = LLVMBuildICmp(builder, LLVMIntEQ, LLVMBuildSub(builder, last, first, ""), reach, "");
   } else {
-    LLVMPositionBuilderBefore(builder, call);
-    Type i32 = LLVMGetElementType(type);
     Value want[64], zeros = LLVMConstNull(LLVMVectorType(i32, n));
     for (uint32_t k = 0; k < n; ++k) want[k] = LLVMConstInt(i32, uint64_t{k} * step_B, 0);
     Value first = LLVMBuildShuffleVector(builder, offsets, LLVMGetPoison(type), zeros, "");

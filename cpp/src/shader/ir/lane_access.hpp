@@ -11,7 +11,7 @@
 namespace tilegpu::shader {
 
 /// i1, which answer_lane_steps() replaces: the offsets (i32) of the lanes in `mask` (null: all) grow by `step_B` from lane to lane, counted
-/// from lane 0. Offsets that were clamped by umin count as what they were before: whoever asks compares the first with the last.
+/// from lane 0; 0: they are the same.
 Value ask_lane_step(const Ir& ir, Value offsets, Value mask, uint32_t step_B);
 
 /// After passes that promote memory to values. False: there was none to answer.

@@ -174,9 +174,16 @@ Val Lowering::load_buffer(const Pointer& p) {
     for (size_t k = 0; k < offsets.size(); ++k) words.push_back(load_word(a, kinds[k], offsets[k], p.offset_dynamic));
     return words;
   };
+  constexpr size_t kMostAtOnce = 16;  // more are not written twice
+  const bool by_lane = compute && p.offset_dynamic && is_varying(p.offset_dynamic) && !is_varying(a.data) && offsets.size() <= kMostAtOnce;
+  if (!by_lane) {
+    v.c = one_by_one();
+    return v;
+  }
+  const auto same_or_one_by_one = [&] { return load_same(a, p.offset_dynamic, offsets, kinds, one_by_one); };
   const uint32_t step_B = lane_step_B(p, a, offsets);
   if (!step_B) {
-    v.c = one_by_one();
+    v.c = same_or_one_by_one();
     return v;
   }
   v.c = ir.if_else(
@@ -189,7 +196,7 @@ Val Lowering::load_buffer(const Pointer& p) {
         }
         return words;
       },
-      one_by_one);
+      same_or_one_by_one);
   return v;
 }
 

@@ -312,6 +312,8 @@ struct Lowering {
   /// Scalars at the same place of neighbouring elements, which the lanes reach in order: their bytes from each lane to the next.
   uint32_t lane_step_B(const Pointer& p, const BufferAddress& a, const std::vector<uint32_t>& offsets) const;
   Value reaches_in_order(const BufferAddress& a, Value dynamic, Value mask, uint32_t step_B, uint32_t offset_B);
+  std::vector<Value> load_same(const BufferAddress& a, Value dynamic, const std::vector<uint32_t>& offsets, const std::vector<Base>& kinds,
+                               const std::function<std::vector<Value>()>& otherwise);
   std::vector<Value> load_in_order(const BufferAddress& a, Value dynamic, uint32_t step_B, const std::vector<uint32_t>& offsets);
   void store_in_order(const BufferAddress& a, Value dynamic, uint32_t offset_B, const std::vector<Value>& words, Value mask);
   Val atomic(const Instruction& i);

@@ -22,12 +22,24 @@ uint32_t Lowering::lane_step_B(const Pointer& p, const BufferAddress& a, const s
 Value Lowering::reaches_in_order(const BufferAddress& a, Value dynamic, Value mask, uint32_t step_B, uint32_t offset_B) {
   assert(step_B && is_varying(dynamic));
   Value in_order = ask_lane_step(ir, dynamic, mask, step_B);
-  // A clamp moves the last lane nearer to the first.
-  Value first = ir.extract(dynamic, 0), last = ir.extract(dynamic, ir.lanes - 1);
-  in_order = ir.and_(in_order, ir.eq(ir.sub(last, first), ir.c32(step_B * (ir.lanes - 1))));
+  Value first = ir.extract(dynamic, 0);
   if (a.inside) return in_order;
   Value end = ir.add(ir.zext(first, ir.i64), ir.c64(uint64_t{offset_B} + uint64_t{step_B} * ir.lanes));
   return ir.and_(in_order, ir.ule(end, a.whole ? ir.c64(a.static_size_B) : a.size_B));
+}
+
+/// The words of all lanes where they are the same for all that run, else what `otherwise` gives.
+std::vector<Value> Lowering::load_same(const BufferAddress& a, Value dynamic, const std::vector<uint32_t>& offsets,
+                                       const std::vector<Base>& kinds, const std::function<std::vector<Value>()>& otherwise) {
+  assert(offsets.size() == kinds.size());
+  return ir.if_else(
+      ask_lane_step(ir, dynamic, exec, 0),
+      [&] {
+        std::vector<Value> words;
+        for (size_t k = 0; k < offsets.size(); ++k) words.push_back(vary(load_word(a, kinds[k], offsets[k], ir.extract(dynamic, 0))));
+        return words;
+      },
+      otherwise);
 }
 
 /// As i32. Of elements with a gap at their end the gap is read too: it is inside.
