@@ -199,6 +199,7 @@ VkResult VKAPI_CALL CreateDescriptorUpdateTemplate(VkDevice, const VkDescriptorU
                                                    const VkAllocationCallbacks*, VkDescriptorUpdateTemplate* out) {
   auto* made = new VkDescriptorUpdateTemplate_T{};
   made->type = pCreateInfo->templateType;
+  made->bind_point = pCreateInfo->pipelineBindPoint;
   made->entries.assign(pCreateInfo->pDescriptorUpdateEntries,
                        pCreateInfo->pDescriptorUpdateEntries + pCreateInfo->descriptorUpdateEntryCount);
   *out = made;
@@ -240,14 +241,15 @@ const DescriptorSetLayout* pushed_layout(VkCommandBuffer commands, VkPipelineLay
 
 }  // namespace
 
-void VKAPI_CALL CmdPushDescriptorSetKHR(VkCommandBuffer commandBuffer, VkPipelineBindPoint, VkPipelineLayout layout, uint32_t set,
-                                        uint32_t descriptorWriteCount, const VkWriteDescriptorSet* pDescriptorWrites) {
+void VKAPI_CALL CmdPushDescriptorSetKHR(VkCommandBuffer commandBuffer, VkPipelineBindPoint pipelineBindPoint, VkPipelineLayout layout,
+                                        uint32_t set, uint32_t descriptorWriteCount, const VkWriteDescriptorSet* pDescriptorWrites) {
   const DescriptorSetLayout* const of = pushed_layout(commandBuffer, layout, set);
   for (uint32_t w = 0; of && w < descriptorWriteCount; ++w) {
     const VkWriteDescriptorSet& write = pDescriptorWrites[w];
     for (uint32_t i = 0; i < write.descriptorCount; ++i) {
       const auto [binding, element] = place(*of, write.dstBinding, write.dstArrayElement, i);
-      record(commandBuffer, commandBuffer->core->push_descriptor(layout->core, set, binding, element, descriptor_of(write, i)));
+      record(commandBuffer,
+             commandBuffer->core->push_descriptor(layout->core, set, binding, element, descriptor_of(write, i), pipelineBindPoint));
     }
   }
 }
@@ -260,7 +262,8 @@ void VKAPI_CALL CmdPushDescriptorSetWithTemplateKHR(VkCommandBuffer commandBuffe
     for (uint32_t i = 0; i < entry.descriptorCount; ++i) {
       const auto [binding, element] = place(*of, entry.dstBinding, entry.dstArrayElement, i);
       const auto* data = static_cast<const uint8_t*>(pData) + entry.offset;
-      record(commandBuffer, commandBuffer->core->push_descriptor(layout->core, set, binding, element, descriptor_of(entry, data, i)));
+      record(commandBuffer, commandBuffer->core->push_descriptor(layout->core, set, binding, element, descriptor_of(entry, data, i),
+                                                                 descriptorUpdateTemplate->bind_point));
     }
 }
 

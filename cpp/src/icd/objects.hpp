@@ -166,6 +166,7 @@ struct VkDescriptorPool_T {
 struct VkDescriptorUpdateTemplate_T {
   std::vector<VkDescriptorUpdateTemplateEntry> entries;
   VkDescriptorUpdateTemplateType type;
+  VkPipelineBindPoint bind_point;  ///< of those that are pushed
 };
 struct VkPipelineLayout_T {
   std::shared_ptr<const tilegpu::PipelineLayout> core;
