@@ -17,9 +17,7 @@ VkComponentMapping swizzle_of(const std::array<int, 4>& s) {
   return {c(0), c(1), c(2), c(3)};
 }
 
-}  // namespace
-
-void bind_resource(py::module_& m) {
+void bind_memory(py::module_& m) {
   py::class_<DeviceMemory, Ptr<DeviceMemory>>(m, "DeviceMemory", py::buffer_protocol())
       .def(py::init([](uint64_t size_B) { return unwrap(DeviceMemory::allocate(size_B)); }), py::arg("size_B"))
       .def_property_readonly("size_B", &DeviceMemory::size_B)
@@ -46,6 +44,15 @@ void bind_resource(py::module_& m) {
         return bytes_of(buffer.data(), buffer.size_B());
       });
 
+  py::class_<BufferView, Ptr<BufferView>>(m, "BufferView")
+      .def(py::init([](Ptr<Buffer> buffer, int format, uint64_t offset_B, uint64_t range_B) {
+             return unwrap(BufferView::create({std::move(buffer), static_cast<VkFormat>(format), offset_B, range_B}));
+           }),
+           py::arg("buffer").none(false), py::arg("format"), py::arg("offset_B"), py::arg("range_B"))
+      .def_property_readonly("range_B", [](const BufferView& view) { return view.info().range_B; });
+}
+
+void bind_images(py::module_& m) {
   py::class_<Image, Ptr<Image>> image(m, "Image");
   image
       .def(py::init([](int format, uint32_t width_px, uint32_t height_px, uint32_t mip_levels, uint32_t array_layers, uint32_t samples,
@@ -98,14 +105,9 @@ void bind_resource(py::module_& m) {
            }),
            py::arg("image"), py::arg("type"), py::arg("format"), py::arg("aspects"), py::arg("base_level"), py::arg("level_count"),
            py::arg("base_layer"), py::arg("layer_count"), py::arg("swizzle"));
+}
 
-  py::class_<BufferView, Ptr<BufferView>>(m, "BufferView")
-      .def(py::init([](Ptr<Buffer> buffer, int format, uint64_t offset_B, uint64_t range_B) {
-             return unwrap(BufferView::create({std::move(buffer), static_cast<VkFormat>(format), offset_B, range_B}));
-           }),
-           py::arg("buffer").none(false), py::arg("format"), py::arg("offset_B"), py::arg("range_B"))
-      .def_property_readonly("range_B", [](const BufferView& view) { return view.info().range_B; });
-
+void bind_samplers(py::module_& m) {
   py::class_<SamplerCreateInfo>(m, "SamplerCreateInfo")
       .def(py::init<>())
 #define TILEGPU_ENUM(name, type)                                                  \
@@ -135,6 +137,14 @@ void bind_resource(py::module_& m) {
       .def_readwrite("unnormalized_coordinates", &SamplerCreateInfo::unnormalized_coordinates);
   py::class_<Sampler, Ptr<Sampler>>(m, "Sampler")
       .def(py::init([](const SamplerCreateInfo& info) { return unwrap(Sampler::create(info)); }), py::arg("info"));
+}
+
+}  // namespace
+
+void bind_resource(py::module_& m) {
+  bind_memory(m);
+  bind_images(m);
+  bind_samplers(m);
 }
 
 }  // namespace tilegpu::bindings
