@@ -204,7 +204,6 @@ Features make_features() {
   f.shaderStorageImageArrayDynamicIndexing = true;
   f.shaderClipDistance = true;
   f.shaderCullDistance = true;
-  f.shaderResourceMinLod = true;
   f.shaderDrawParameters = true;
   f.uniformBufferStandardLayout = true;
   f.timelineSemaphore = true;

@@ -55,7 +55,6 @@ constexpr spv::Capability kSupported[] = {
     spv::CapabilityDenormPreserve,
     spv::CapabilityRoundingModeRTE,
     spv::CapabilityStencilExportEXT,
-    spv::CapabilityMinLod,
     // Of compute shaders; others refuse the instructions.
     spv::CapabilityGroupNonUniform,
     spv::CapabilityGroupNonUniformVote,
@@ -87,6 +86,7 @@ constexpr std::pair<spv::Capability, const char*> kNotSupported[] = {
     TILEGPU_ROW(Int64Atomics),
     TILEGPU_ROW(AtomicStorage),
     TILEGPU_ROW(SampledRect),
+    TILEGPU_ROW(MinLod),
     TILEGPU_ROW(SparseResidency),
     TILEGPU_ROW(TransformFeedback),
     TILEGPU_ROW(GeometryStreams),
