@@ -15,7 +15,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python compare lint wheel test-wheel test-asserts tidy lint-tools install test-sanitize fuzz bench bench-clear bench-msaa bench-kernel bench-guard build build-tests system clean distclean
+.PHONY: help demo test test-cpp test-python compare lint wheel test-wheel test-asserts tidy lint-tools install test-sanitize test-vulkan fuzz bench bench-clear bench-msaa bench-kernel bench-guard build build-tests system clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -105,6 +105,16 @@ test-sanitize: build $(VENV)/.stamp-test ## C++ tests and the Python suite under
 	  -Dpybind11_DIR="$$($(PY) -m pybind11 --cmakedir)"
 	cmake --build $(SANITIZE)
 	sh scripts/test_sanitize.sh $(SANITIZE) $(VENV) $(PYTEST_ARGS)
+
+# --- the driver under other people's programs: their system packages, and an environment of its own for those of PyPI
+$(VENV)/.stamp-clients: packages/clients.txt $(VENV)/.stamp-test scripts/install_packages.sh
+	@sh scripts/install_packages.sh packages/clients.txt
+	$(PYTHON) -m venv $(VENV)/clients
+	$(VENV)/clients/bin/python -m pip install -q "wgpu==0.32.0" "pygfx==0.17.0" "rendercanvas>=2.7"
+	@touch $@
+PEERS ?= $(wildcard ../shared/peers)
+test-vulkan: build $(VENV)/.stamp-clients ## vulkaninfo, vkcube, vkpeer, wgpu, pygfx, OpenGL through Zink on the driver (PEERS=folder of vkpeer)
+	$(if $(PEERS),TILEGPU_PEERS=$(abspath $(PEERS))) $(PY) -m pytest tests/vulkan $(PYTEST_ARGS)
 
 fuzz: build $(VENV)/.stamp-test ## FUZZ_CASES random passes against the model, as many mutated shaders, glTF documents and models, from FUZZ_SEED on
 	TILEGPU_FUZZ_CASES=$(or $(FUZZ_CASES),5000) TILEGPU_FUZZ_SEED=$(or $(FUZZ_SEED),1) \
