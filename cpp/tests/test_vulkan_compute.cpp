@@ -63,10 +63,9 @@ struct Compute : Program {
     const VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, descriptors, 1, &set_layout};
     CHECK(AllocateDescriptorSets(device, &allocate, &set) == VK_SUCCESS);
     const VkDescriptorBufferInfo from{in.buffer, 0, kCount * 2}, to{out.buffer, 0, VK_WHOLE_SIZE};
-    VkWriteDescriptorSet writes[2] = {{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, set, 0, 0, 1,
-                                       VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC, nullptr, &from, nullptr},
-                                      {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, set, 1, 0, 1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                       nullptr, &to, nullptr}};
+    VkWriteDescriptorSet writes[2] = {
+        {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, set, 0, 0, 1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC, nullptr, &from, nullptr},
+        {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, set, 1, 0, 1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, nullptr, &to, nullptr}};
     UpdateDescriptorSets(device, 2, writes, 0, nullptr);
   }
   ~Compute() {

@@ -331,8 +331,9 @@ layout(scalar, set = 0, binding = 0) uniform B { float first; Odd odd; float alp
 
 #define FOR_DYNAMIC_COMMANDS(X)                                                                                                          \
   X(CmdSetViewportWithCount)                                                                                                             \
-  X(CmdSetScissorWithCount) X(CmdSetCullMode) X(CmdSetFrontFace) X(CmdSetPrimitiveTopology) X(CmdSetDepthTestEnable)                     \
-      X(CmdSetDepthWriteEnable) X(CmdSetDepthCompareOp) X(CmdSetDepthBoundsTestEnable) X(CmdSetStencilTestEnable) X(CmdSetStencilOp)     \
+  X(CmdSetScissorWithCount)                                                                                                              \
+  X(CmdSetCullMode) X(CmdSetFrontFace) X(CmdSetPrimitiveTopology) X(CmdSetDepthTestEnable) X(CmdSetDepthWriteEnable)                     \
+      X(CmdSetDepthCompareOp) X(CmdSetDepthBoundsTestEnable) X(CmdSetStencilTestEnable) X(CmdSetStencilOp)                               \
           X(CmdSetRasterizerDiscardEnable) X(CmdSetDepthBiasEnable) X(CmdSetPrimitiveRestartEnable) X(CmdSetLogicOpEXT)                  \
               X(CmdSetVertexInputEXT) X(CmdSetColorWriteEnableEXT) X(CmdSetDepthClampEnableEXT) X(CmdSetPolygonModeEXT)                  \
                   X(CmdSetRasterizationSamplesEXT) X(CmdSetSampleMaskEXT) X(CmdSetAlphaToCoverageEnableEXT) X(CmdSetAlphaToOneEnableEXT) \

@@ -33,8 +33,7 @@ struct Subgroup {
   Value take(Value v, Value which) const {
     which = ir.and_(l.vary(which), ir.ik(kLast));
     Value result = permute(v, [](uint32_t) { return kLast; });
-    for (uint32_t k = kLast; k-- > 0;)
-      result = ir.select(ir.eq(which, ir.ik(k)), permute(v, [k](uint32_t) { return k; }), result);
+    for (uint32_t k = kLast; k-- > 0;) result = ir.select(ir.eq(which, ir.ik(k)), permute(v, [k](uint32_t) { return k; }), result);
     return result;
   }
   Val take(const Val& v, Value which) const {
