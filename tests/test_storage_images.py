@@ -497,6 +497,25 @@ def test_helpers_and_killed_fragments_write_nothing(dev: tg.Device) -> None:
     assert not got[(x + y) % 3 == 0].any()
 
 
+def test_helpers_store_nothing(dev: tg.Device) -> None:
+    """Neither those beside the triangle nor the demoted ones, which go on for the sake of derivatives."""
+    target = dev.image((SIDE, SIDE), "r32_uint")
+    image_fill(dev, target, 0, 0, 0)
+    colour = dev.image((SIDE, SIDE), "r8g8b8a8_unorm")
+    frag = """#version 450
+#extension GL_EXT_demote_to_helper_invocation : require
+layout(binding = 0, r32ui) uniform uimage2D target; layout(binding = 1) uniform sampler2D t; layout(location = 0) out vec4 o;
+void main() { ivec2 p = ivec2(gl_FragCoord.xy); if ((p.x + p.y) % 3 == 0) demote;
+  imageStore(target, p, uvec4(1)); o = texture(t, gl_FragCoord.xy / 16.0); }"""
+    pipe = dev.pipeline(SCENE, frag, color=[colour], vertex=np.dtype([("position", "f4", 3)]))
+    triangle = np.array([(-1, -1, 0.5), (0.7, -1, 0.5), (-1, 0.9, 0.5)], np.float32).view([("position", "f4", 3)]).reshape(-1)
+    texture = dev.texture(np.full((4, 4, 4), 255, np.uint8))
+    with dev.render_pass(color=[tg.Attachment(colour, clear=(0, 0, 0, 0))]) as rp:
+        rp.draw(pipe, triangle, bind={"target": target, "t": texture})
+    covered = colour.numpy()[..., 0] == 255
+    assert 20 < covered.sum() < 150 and (target.numpy()[..., 0] == covered).all()
+
+
 def test_the_same_bits_everywhere() -> None:
     """Any lanes, threads and code: what each fragment stores of its own, and sums of atomics."""
     results = []
