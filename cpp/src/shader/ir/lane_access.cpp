@@ -27,7 +27,7 @@ std::optional<int64_t> splat_of(Value v) {
 /// How much a vector grows from each lane to the next, modulo 2^32.
 struct Steps {
   std::unordered_map<Value, uint32_t> assumed;  // of OpPhi that are being looked at
-  bool clamped = false;                         // some part of the value was
+  bool clamped = false;                         // some part that grows was: the step is one that it may have
 
   std::optional<uint32_t> of_constant(Value v) const {
     const auto first = integer(LLVMGetAggregateElement(v, 0)), second = integer(LLVMGetAggregateElement(v, 1));
@@ -40,11 +40,11 @@ struct Steps {
     return step;
   }
 
-  /// A clamp (Ir::umin, or what became of it): what it was before.
+  /// A clamp (Ir::umin, or what became of it) to what is the same for all lanes: what it was before.
   static Value unclamped(Value v) {
     if (LLVMIsASelectInst(v)) {
       Value condition = LLVMGetOperand(v, 0), a = LLVMGetOperand(v, 1), b = LLVMGetOperand(v, 2);
-      if (!LLVMIsAICmpInst(condition) || !LLVMIsConstant(b)) return nullptr;
+      if (!LLVMIsAICmpInst(condition) || !splat_of(b) || !splat_of(LLVMGetOperand(condition, 1))) return nullptr;
       const LLVMIntPredicate p = LLVMGetICmpPredicate(condition);
       return (p == LLVMIntULT || p == LLVMIntULE) && LLVMGetOperand(condition, 0) == a ? a : nullptr;
     }
@@ -53,7 +53,7 @@ struct Steps {
     if (!callee || !LLVMIsAFunction(callee)) return nullptr;
     size_t length = 0;
     const std::string_view name(LLVMGetValueName2(callee, &length));
-    return name.starts_with("llvm.umin.") && LLVMIsConstant(LLVMGetOperand(v, 1)) ? LLVMGetOperand(v, 0) : nullptr;
+    return name.starts_with("llvm.umin.") && splat_of(LLVMGetOperand(v, 1)) ? LLVMGetOperand(v, 0) : nullptr;
   }
 
   /// Starts with the step that the value has on entry, and holds if every other way in has it too.
@@ -88,8 +88,9 @@ struct Steps {
     if (!LLVMIsAInstruction(v)) return std::nullopt;
     if (LLVMIsAPHINode(v)) return of_phi(v, depth);
     if (Value before = unclamped(v)) {
-      clamped = true;
-      return of(before, depth - 1);
+      const auto step = of(before, depth - 1);
+      clamped |= step && *step != 0;  // what is the same for all lanes stays so
+      return step;
     }
     const auto both = [&](auto&& f) -> std::optional<uint32_t> {
       const auto a = of(LLVMGetOperand(v, 0), depth - 1);
@@ -151,14 +152,8 @@ void answer(LLVMBuilderRef builder, Value call, uint32_t step_B) {
   const std::optional<uint32_t> known = steps.of(offsets, kMostDepth);
   LLVMPositionBuilderBefore(builder, call);
   Type i32 = LLVMGetElementType(type);
-  if (known && (*known != step_B || !steps.clamped || step_B == 0)) {
-    result = LLVMConstInt(i1, *known == step_B, 0);
-  } else if (known) {
-    // A clamp moves the last lane nearer to the first.
-    Value first = LLVMBuildExtractElement(builder, offsets, LLVMConstInt(i32, 0, 0), "");
-    Value last = LLVMBuildExtractElement(builder, offsets, LLVMConstInt(i32, n - 1, 0), "");
-    Value reach = LLVMConstInt(i32, uint64_t{step_B} * (n - 1), 0);
-    result = LLVMBuildICmp(builder, LLVMIntEQ, LLVMBuildSub(builder, last, first, ""), reach, "");
+  if (known && (*known != step_B || !steps.clamped)) {
+    result = LLVMConstInt(i1, *known == step_B, 0);  // no is always right: lane by lane then
   } else {
     Value want[64], zeros = LLVMConstNull(LLVMVectorType(i32, n));
     for (uint32_t k = 0; k < n; ++k) want[k] = LLVMConstInt(i32, uint64_t{k} * step_B, 0);
