@@ -87,6 +87,19 @@ void subpasses_are_of_the_render_pass() {
     CHECK(p.heard("lies beyond its 4 bytes of data"));
     p.said.clear();
   }
+  // Two that fail: both are tried, or the first alone; handles are null, feedback is there.
+  const std::pair<VkPipelineCreateFlags, size_t> asked[] = {{0, 2}, {VK_PIPELINE_CREATE_EARLY_RETURN_ON_FAILURE_BIT, 1}};
+  for (const auto& [flags, messages] : asked) {
+    VkPipelineCreationFeedback told{VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT, 7};
+    const VkPipelineCreationFeedbackCreateInfo feedback{VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO, nullptr, &told, 0,
+                                                        nullptr};
+    info.pNext = &feedback, info.flags = flags;
+    const VkGraphicsPipelineCreateInfo two[] = {info, info};
+    VkPipeline pipelines[] = {reinterpret_cast<VkPipeline>(1), reinterpret_cast<VkPipeline>(1)};
+    CHECK(p.CreateGraphicsPipelines(p.device, nullptr, 2, two, nullptr, pipelines) != VK_SUCCESS);
+    CHECK(!pipelines[0] && !pipelines[1] && told.flags == 0 && p.said.size() == messages);
+    p.said.clear();
+  }
   p.DestroyShaderModule(p.device, stage.module, nullptr);
   p.DestroyRenderPass(p.device, pass, nullptr);
 }

@@ -27,14 +27,7 @@ VkResult create(VkDevice device, const VkComputePipelineCreateInfo& in, VkPipeli
 VkResult VKAPI_CALL CreateComputePipelines(VkDevice device, VkPipelineCache, uint32_t createInfoCount,
                                            const VkComputePipelineCreateInfo* pCreateInfos, const VkAllocationCallbacks*,
                                            VkPipeline* pPipelines) {
-  VkResult first = VK_SUCCESS;
-  for (uint32_t i = 0; i < createInfoCount; ++i) {
-    pPipelines[i] = nullptr;
-    const VkResult r = create(device, pCreateInfos[i], &pPipelines[i]);
-    assert((r == VK_SUCCESS) == (pPipelines[i] != nullptr));
-    if (first == VK_SUCCESS) first = r;
-  }
-  return first;
+  return create_each(createInfoCount, pCreateInfos, pPipelines, [&](const auto& in, VkPipeline* out) { return create(device, in, out); });
 }
 
 void VKAPI_CALL CmdDispatch(VkCommandBuffer commandBuffer, uint32_t groupCountX, uint32_t groupCountY, uint32_t groupCountZ) {

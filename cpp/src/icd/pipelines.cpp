@@ -245,16 +245,7 @@ void take_viewport(const VkGraphicsPipelineCreateInfo& in, VkPipeline_T& out) {
     out.scissor = state->pScissors[0];
 }
 
-/// Code is made while others go on: there is nothing to tell of when a pipeline is created.
-void give_no_feedback(const void* next) {
-  const auto* feedback = find_next<VkPipelineCreationFeedbackCreateInfo>(next, VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO);
-  if (!feedback) return;
-  *feedback->pPipelineCreationFeedback = {};
-  std::fill_n(feedback->pPipelineStageCreationFeedbacks, feedback->pipelineStageCreationFeedbackCount, VkPipelineCreationFeedback{});
-}
-
 VkResult create(VkDevice device, const VkGraphicsPipelineCreateInfo& in, VkPipeline* out) {
-  give_no_feedback(in.pNext);
   if (in.renderPass && in.subpass >= in.renderPass->subpasses.size())
     return fail(
         device, VK_ERROR_VALIDATION_FAILED_EXT,
@@ -287,14 +278,7 @@ VkResult create(VkDevice device, const VkGraphicsPipelineCreateInfo& in, VkPipel
 VkResult VKAPI_CALL CreateGraphicsPipelines(VkDevice device, VkPipelineCache, uint32_t createInfoCount,
                                             const VkGraphicsPipelineCreateInfo* pCreateInfos, const VkAllocationCallbacks*,
                                             VkPipeline* pPipelines) {
-  VkResult first = VK_SUCCESS;
-  for (uint32_t i = 0; i < createInfoCount; ++i) {
-    pPipelines[i] = nullptr;
-    const VkResult r = create(device, pCreateInfos[i], &pPipelines[i]);
-    assert((r == VK_SUCCESS) == (pPipelines[i] != nullptr));
-    if (first == VK_SUCCESS) first = r;
-  }
-  return first;
+  return create_each(createInfoCount, pCreateInfos, pPipelines, [&](const auto& in, VkPipeline* out) { return create(device, in, out); });
 }
 
 void VKAPI_CALL DestroyPipeline(VkDevice, VkPipeline pipeline, const VkAllocationCallbacks*) { delete pipeline; }
