@@ -282,6 +282,37 @@ void main() {
         np.testing.assert_array_equal(results[0], other)
 
 
+def test_atomics_with_an_order_beside_images() -> None:
+    """Code that uses images has the device's lanes; the order of what atomics return is the same nevertheless, barriers or not."""
+    body = """
+  uint i = gl_GlobalInvocationID.x;
+  for (uint k = 0; k < 2 + i % 3; k++) {
+    uint at = atomicAdd(next, 1u + uint(texelFetch(picture, ivec2(i % 8u, k), 0).r > 0.5)), mine = atomicAdd(own, 1);
+    places[at] = i * 16 + k + (mine << 16);
+    if ((i & 3) == k) atomicExchange(last, at ^ mine);
+    WAIT
+  }
+"""
+    head = """#version 450
+layout(local_size_x = 43) in;
+layout(binding = 0) buffer Out { uint next; uint last; uint places[]; };
+layout(binding = 1) uniform sampler2D picture;
+shared uint own;
+void main() {"""
+    for wait in ("", "barrier();"):
+        results = []
+        for lanes, threads in CASES:
+            dev = device(lanes, threads)
+            pipe = dev.compute_pipeline(head + body.replace("WAIT", wait).replace("2 + i % 3", "3" if wait else "2 + i % 3") + "}")
+            picture = dev.texture(rng(7).integers(0, 256, (8, 8, 4), np.uint8), format="r8g8b8a8_unorm", mipmaps=False)
+            out = dev.buffer(4096 * 4)
+            dev.dispatch(pipe, 9, bind={"Out": out, "picture": picture})
+            results.append(out.numpy(np.uint32))
+        assert results[0][0] > 43 * 9 * 2
+        for (lanes, threads), other in zip(CASES[1:], results[1:], strict=True):
+            np.testing.assert_array_equal(results[0], other, f"lanes {lanes}, threads {threads}, {wait or 'no barrier'}")
+
+
 def test_subgroups_of_four() -> None:
     """All operations, where the third of each five invocations has left; of the same subgroups at any number of lanes."""
     n = 160

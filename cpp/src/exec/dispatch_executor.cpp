@@ -30,6 +30,11 @@ Status check_groups(const std::array<uint32_t, 3>& groups, const std::string& wh
   return Ok{};
 }
 
+void mark_written(const command::ComputeSets& sets) {
+  for (const Ptr<ImageView>& view : sets.written_views) resource::mark_level_written(*view, resource::Writer::shader);
+  for (const Ptr<Buffer>& buffer : sets.written) resource::mark_written(*buffer, 0, buffer->size_B(), resource::Writer::shader);
+}
+
 }  // namespace
 
 struct DispatchExecutor::Run {
@@ -45,7 +50,7 @@ struct DispatchExecutor::Run {
 void DispatchExecutor::run_groups(Run& run, uint32_t worker, uint64_t first, uint64_t end) {
   WorkerMemory& memory = memory_[worker];
   const uint64_t vectors = run.traits.waits ? (run.invocations + run.kernel.lanes - 1) / run.kernel.lanes : 1;
-  memory.shared.reserve(std::max<size_t>(run.traits.shared_memory_B, 64));
+  memory.shared.reserve(size_t{run.traits.shared_memory_B} + shader::kSharedReadBehind_B);
   memory.scratch.reserve(std::max<size_t>(run.traits.private_memory_B * vectors, 64));
   const uint64_t step = std::max<uint64_t>(1, kInvocationsOfCall / run.invocations);
   shader::ComputeArgs args{};
@@ -91,6 +96,7 @@ Status DispatchExecutor::execute(const command::Dispatch& dispatch, bool ordered
   ordered = ordered && run.traits.orders_groups;
   const uint64_t runs = ordered ? 1 : std::min<uint64_t>(count, pool_.threads() * kRunsOfThread);
   memory_.resize(pool_.threads());
+  if (count && dispatch.sets) mark_written(*dispatch.sets);  // before: what fails half-way has written too
   try {
     if (count)
       pool_.run(static_cast<uint32_t>(runs),
@@ -99,10 +105,6 @@ Status DispatchExecutor::execute(const command::Dispatch& dispatch, bool ordered
     memory_.clear();
     return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, who + "the system refused " + refused_text(refused, "the memory of workgroups") +
                                                     "; some workgroups were run, others not"};
-  }
-  if (count && dispatch.sets) {
-    for (const Ptr<ImageView>& view : dispatch.sets->written_views) resource::mark_level_written(*view, resource::Writer::shader);
-    for (const Ptr<Buffer>& buffer : dispatch.sets->written) resource::mark_written(*buffer, 0, buffer->size_B(), resource::Writer::shader);
   }
   stats = {run.groups,
            count * run.invocations,

@@ -12,7 +12,7 @@ namespace tilegpu::pipeline {
 
 struct Kernel {
   shader::Code<shader::ComputeFunction> code;
-  uint32_t lanes = 0;
+  uint32_t lanes = 0;                         // invocations at a time
   mutable std::atomic<uint64_t> frames_B{0};  // that a workgroup's invocations keep at barriers; known once it has run
 };
 

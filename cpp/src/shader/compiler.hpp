@@ -204,7 +204,8 @@ Expected<Code<VertexFunction>> compile_vertex(Jit& jit, const VertexKey& key);
 Code<VertexFunction> reserve_vertex(Jit& jit, const VertexKey& key);
 Expected<Code<FragmentFunction>> compile_fragment(Jit& jit, const FragmentKey& key);
 Expected<Code<ComputeFunction>> compile_compute(Jit& jit, const ComputeKey& key, const StageTraits& traits);
-/// Lanes of its code: the Jit's, or fewer where rows of the workgroup are shorter, or where the order of atomics shall not depend on it.
+/// Invocations at a time: the Jit's lanes, or fewer where rows of the workgroup are shorter, or the order of atomics shall not depend on
+/// it.
 uint32_t compute_lanes(const Jit& jit, const StageTraits& traits);
 Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint8_t uses);
 /// Of a null descriptor: each of them gives four vectors of zeros, whatever it is asked.

@@ -236,11 +236,14 @@ struct alignas(64) FragmentArgs {
   uint64_t texels_pitch;
 };
 
+/// Lanes that reach shared memory in order load as one, those that don't run and lie behind its end among them: elements of four words.
+inline constexpr uint32_t kSharedReadBehind_B = kMaxLanes * 16;
+
 /// One call runs workgroups of a dispatch, one after the other: those from the `first`-th on, counted in x, then y, then z.
 struct ComputeArgs {
   const uint8_t* push_constants;
   const uint8_t* const* sets;  // memory of the bound sets, by number; kDynamicSet: BufferDescriptor[] with the dispatch's offsets
-  uint8_t* shared;             // of the Workgroup storage class: kMaxSharedMemory_B bytes in cache lines of their own
+  uint8_t* shared;             // of the Workgroup storage class, in cache lines of its own; kSharedReadBehind_B more may be read
   uint8_t* scratch;            // private memory of the thread: StageTraits::private_memory_B for each vector of lanes that is under way
   uint8_t* frames;             // what lanes keep while they wait at a barrier, in cache lines
   uint64_t frames_B;

@@ -39,12 +39,58 @@ Value changed(const Ir& ir, LLVMAtomicRMWBinOp op, Value old, Value operand) {
   }
 }
 
+/// What an instruction does to a word. A load is an OR of nothing; an exchange by comparison has no operation of its own.
+struct AtomicWork {
+  LLVMAtomicRMWBinOp op;
+  Value operand, comparator = nullptr;
+};
+
+std::optional<AtomicWork> work_of(Lowering& l, const Instruction& i) {
+  const auto operand = [&](uint32_t k) { return l.scalar(l.m.operand(i, k)); };
+  switch (i.op) {
+    case spv::OpAtomicLoad:
+      return AtomicWork{LLVMAtomicRMWBinOpOr, l.ir.c32(0)};
+    case spv::OpAtomicStore:
+    case spv::OpAtomicExchange:
+      return AtomicWork{LLVMAtomicRMWBinOpXchg, operand(3)};
+    case spv::OpAtomicCompareExchange:
+      return AtomicWork{LLVMAtomicRMWBinOpXchg, operand(4), operand(5)};
+    case spv::OpAtomicIIncrement:
+      return AtomicWork{LLVMAtomicRMWBinOpAdd, l.ir.c32(1)};
+    case spv::OpAtomicIDecrement:
+      return AtomicWork{LLVMAtomicRMWBinOpAdd, l.ir.c32(~0u)};
+    case spv::OpAtomicIAdd:
+      return AtomicWork{LLVMAtomicRMWBinOpAdd, operand(3)};
+    case spv::OpAtomicISub:
+      return AtomicWork{LLVMAtomicRMWBinOpSub, operand(3)};
+    case spv::OpAtomicSMin:
+      return AtomicWork{LLVMAtomicRMWBinOpMin, operand(3)};
+    case spv::OpAtomicUMin:
+      return AtomicWork{LLVMAtomicRMWBinOpUMin, operand(3)};
+    case spv::OpAtomicSMax:
+      return AtomicWork{LLVMAtomicRMWBinOpMax, operand(3)};
+    case spv::OpAtomicUMax:
+      return AtomicWork{LLVMAtomicRMWBinOpUMax, operand(3)};
+    case spv::OpAtomicAnd:
+      return AtomicWork{LLVMAtomicRMWBinOpAnd, operand(3)};
+    case spv::OpAtomicOr:
+      return AtomicWork{LLVMAtomicRMWBinOpOr, operand(3)};
+    case spv::OpAtomicXor:
+      return AtomicWork{LLVMAtomicRMWBinOpXor, operand(3)};
+    default:
+      return std::nullopt;
+  }
+}
+
+Value lane_offset(const Ir& ir, const Pointer& p, uint32_t lane) {
+  return p.offset_dynamic ? ir.add(ir.extract(p.offset_dynamic, lane), ir.c32(p.offset_B)) : ir.c32(p.offset_B);
+}
+
 }  // namespace
 
 /// A lane's word in a buffer, and whether it is there (i1).
 std::pair<Value, Value> Lowering::atomic_word(const Pointer& p, const BufferAddress& a, uint32_t lane) const {
-  Value offset = p.offset_dynamic ? ir.add(ir.extract(p.offset_dynamic, lane), ir.c32(p.offset_B)) : ir.c32(p.offset_B);
-  Value at = ir.zext(offset, ir.i64);
+  Value offset = lane_offset(ir, p, lane), at = ir.zext(offset, ir.i64);
   // Misaligned words could be torn (and trap); a block's layout never has them.
   Value aligned = ir.eq(ir.and_(offset, ir.c32(3)), ir.c32(0));
   Value ok = ir.and_(aligned, ir.ule(ir.add(at, ir.c64(4)), ir.extract(a.size_B, lane)));
@@ -66,56 +112,12 @@ Val Lowering::atomic(const Instruction& i) {
     return none;
   }
   if (slice && i.op != spv::OpAtomicLoad) return none;  // results of atomics are never used where a shader is sliced
-  Value operand = nullptr, comparator = nullptr;
-  LLVMAtomicRMWBinOp op = LLVMAtomicRMWBinOpAdd;
-  switch (i.op) {
-    case spv::OpAtomicLoad:
-      operand = ir.c32(0), op = LLVMAtomicRMWBinOpOr;
-      break;
-    case spv::OpAtomicStore:
-    case spv::OpAtomicExchange:
-      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpXchg;
-      break;
-    case spv::OpAtomicCompareExchange:
-      operand = scalar(o(4)), comparator = scalar(o(5));
-      break;
-    case spv::OpAtomicIIncrement:
-      operand = ir.c32(1);
-      break;
-    case spv::OpAtomicIDecrement:
-      operand = ir.c32(~0u);
-      break;
-    case spv::OpAtomicIAdd:
-      operand = scalar(o(3));
-      break;
-    case spv::OpAtomicISub:
-      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpSub;
-      break;
-    case spv::OpAtomicSMin:
-      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpMin;
-      break;
-    case spv::OpAtomicUMin:
-      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpUMin;
-      break;
-    case spv::OpAtomicSMax:
-      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpMax;
-      break;
-    case spv::OpAtomicUMax:
-      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpUMax;
-      break;
-    case spv::OpAtomicAnd:
-      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpAnd;
-      break;
-    case spv::OpAtomicOr:
-      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpOr;
-      break;
-    case spv::OpAtomicXor:
-      operand = scalar(o(3)), op = LLVMAtomicRMWBinOpXor;
-      break;
-    default:
-      unsupported(op_name(i.op) + " is not supported");
-      return none;
+  const std::optional<AtomicWork> work = work_of(*this, i);
+  if (!work) {
+    unsupported(op_name(i.op) + " is not supported");
+    return none;
   }
+  const auto [op, operand, comparator] = *work;
   const bool is_load = i.op == spv::OpAtomicLoad;
   assert(failed() || (operand && Ir::element_of(Ir::type_of(operand)) == ir.i32));
   assert(!comparator || Ir::element_of(Ir::type_of(comparator)) == ir.i32);
@@ -133,8 +135,7 @@ Val Lowering::atomic(const Instruction& i) {
       ok = ir.ne(number, ir.c64(0)), address = LLVMBuildIntToPtr(ir.builder, number, ir.ptr, "");
     } else if (shared_memory) {
       const auto change = [&] {
-        Value offset = p.offset_dynamic ? ir.add(ir.extract(p.offset_dynamic, lane), ir.c32(p.offset_B)) : ir.c32(p.offset_B);
-        address = ir.offset(a.data, ir.zext(offset, ir.i64));
+        address = ir.offset(a.data, ir.zext(lane_offset(ir, p, lane), ir.i64));
         Value old = ir.load(ir.i32, address, 4), next = ir.extract(operand, lane);
         next = comparator ? ir.select(ir.eq(old, ir.extract(comparator, lane)), next, old) : changed(ir, op, old, next);
         if (!is_load) ir.store(next, address, 4);

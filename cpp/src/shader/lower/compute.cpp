@@ -1,11 +1,12 @@
 // shader/lower/compute.cpp -- the compute entry point: void f(ComputeArgs*) runs workgroups, N invocations at a time.
 //
-// In: ComputeKey. Out: machine code. Lane l of vector v is the invocation with LocalInvocationIndex v * N + l. Where invocations never wait
+// In: ComputeKey. Out: machine code. Lane l of vector v is the invocation with LocalInvocationIndex v * N + l (N: compute_lanes(); lanes
+// that a vector has beyond them never run). Where invocations never wait
 // for one another, or all of them fit one vector, a workgroup is a loop over its vectors. Else each vector is a coroutine (LLVM's, switched
 // resume): it runs to a barrier of the workgroup and comes back, with what it needs later in a frame of its own; vectors go on in order,
 // round after round, until all have ended. So a barrier may stand anywhere; where not all vectors come to it (which Vulkan leaves
 // undefined) those that do go on in the next round, and none waits for ever. Source: Vulkan specification, "Compute Shaders", "Shader
-// Built-in Variables"; SPIR-V specification, OpControlBarrier; LLVM, "Coroutines in LLVM" (docs/decisions.md has the measurement).
+// Built-in Variables"; SPIR-V specification, OpControlBarrier; LLVM, "Coroutines in LLVM" (why: docs/decisions.md, 55).
 #include <algorithm>
 #include <cassert>
 
@@ -16,6 +17,12 @@ namespace {
 
 constexpr uint32_t kFrameAlign_B = 64;
 
+/// Vectors of a workgroup, of `at_once` invocations each.
+uint32_t vectors_of(const WorkgroupFacts& facts, uint32_t at_once) {
+  assert(at_once >= kSubgroupSize);
+  return static_cast<uint32_t>((facts.invocations() + at_once - 1) / at_once);
+}
+
 /// The workgroup, and which of its invocations the lanes are.
 struct Place {
   std::array<Value, 3> group{};  // without the dispatch's base
@@ -25,11 +32,11 @@ struct Place {
 struct ComputeBuilder {
   Lowering& l;
   const WorkgroupFacts& facts;
+  uint32_t at_once;
   Place place;
   std::array<Value, 3> local{};  // LocalInvocationId: scalars where all lanes have the same
   Value index = nullptr;         // LocalInvocationIndex
 
-  uint32_t vectors() const { return static_cast<uint32_t>((facts.invocations() + l.ir.lanes - 1) / l.ir.lanes); }
   void find_local();
   Value word(size_t array_B, uint32_t k) const { return l.ir.constant_field(l.ir.i32, l.args, array_B + 4 * k, 4); }
   Value builtin(const InterfaceScalar& s);
@@ -40,7 +47,7 @@ struct ComputeBuilder {
 /// Rows of a workgroup that are as long as the vector, or several vectors, make y and z scalars and x a run of numbers.
 void ComputeBuilder::find_local() {
   const Ir& ir = l.ir;
-  const uint32_t n = ir.lanes, sx = facts.size[0], sy = facts.size[1];
+  const uint32_t n = at_once, sx = facts.size[0], sy = facts.size[1];
   const auto over = [&](Value v, uint32_t d) { return d == 1 ? v : LLVMBuildUDiv(ir.builder, v, Ir::same(v, d), ""); };
   const auto rest = [&](Value v, uint32_t d) { return d == 1 ? Ir::same(v, 0) : LLVMBuildURem(ir.builder, v, Ir::same(v, d), ""); };
   Value start = ir.mul(place.vector, ir.c32(n));
@@ -51,10 +58,10 @@ void ComputeBuilder::find_local() {
     return;
   }
   std::vector<Value> x, y;
-  for (uint32_t k = 0; k < n; ++k) x.push_back(ir.c32(k % sx)), y.push_back(ir.c32(k / sx));
+  for (uint32_t k = 0; k < ir.lanes; ++k) x.push_back(ir.c32(k % sx)), y.push_back(ir.c32(k / sx));
   if (n % sx == 0 && sy % (n / sx) == 0) {
     Value row = over(start, sx);
-    local = {LLVMConstVector(x.data(), n), ir.add(ir.splat(rest(row, sy)), LLVMConstVector(y.data(), n)), over(row, sy)};
+    local = {LLVMConstVector(x.data(), ir.lanes), ir.add(ir.splat(rest(row, sy)), LLVMConstVector(y.data(), ir.lanes)), over(row, sy)};
     return;
   }
   Value row = over(index, sx);
@@ -135,7 +142,11 @@ void ComputeBuilder::run() {
   Value ended = ir.ne(ir.field(ir.i32, l.args, offsetof(ComputeArgs, loops_ended)), ir.c32(0));
   ir.store(ir.select(ended, ir.c64(2), ir.field(ir.i64, l.args, offsetof(ComputeArgs, loop_budget), 8)), l.budget, 8);
   find_local();
-  l.exec = facts.invocations() % ir.lanes ? ir.ult(index, ir.ik(static_cast<uint32_t>(facts.invocations()))) : nullptr;
+  l.exec = facts.invocations() % at_once ? ir.ult(index, ir.ik(static_cast<uint32_t>(facts.invocations()))) : nullptr;
+  if (at_once < ir.lanes) {
+    Value used = ir.ult(ir.lane_index(), ir.ik(at_once));
+    l.exec = l.exec ? ir.and_(l.exec, used) : used;
+  }
   make_inputs();
   make_globals(l);
   run_entry_point(l);
@@ -187,6 +198,20 @@ struct GroupLoop {
   }
 };
 
+/// A loop; `slot`: an alloca for its number.
+void each_vector(const Ir& ir, uint32_t vectors, Value slot, const std::function<void(Value vector)>& emit) {
+  Block loop = ir.block("vectors"), after = ir.block("vectors_end");
+  ir.store(ir.c32(0), slot, 4);
+  ir.br(loop);
+  ir.at(loop);
+  Value vector = ir.load(ir.i32, slot, 4);
+  emit(vector);
+  Value next = ir.add(vector, ir.c32(1));
+  ir.store(next, slot, 4);
+  ir.br(ir.ult(next, ir.c32(vectors)), loop, after);
+  ir.at(after);
+}
+
 void begin(Lowering& l) {
   begin_body(l, offsetof(ComputeArgs, sets), offsetof(ComputeArgs, push_constants), offsetof(ComputeArgs, scratch),
              offsetof(ComputeArgs, loop_budget));
@@ -194,7 +219,7 @@ void begin(Lowering& l) {
 }
 
 /// A loop over the vectors of each workgroup.
-void build_loop(Lowering& l, const WorkgroupFacts& facts, Value f) {
+void build_loop(Lowering& l, const WorkgroupFacts& facts, uint32_t at_once, Value f) {
   const Ir& ir = l.ir;
   l.compute = true, l.workgroup = &facts;
   l.args = LLVMGetParam(f, 0);
@@ -205,26 +230,16 @@ void build_loop(Lowering& l, const WorkgroupFacts& facts, Value f) {
   begin(l);
   GroupLoop groups{ir, l.args};
   groups.begin([&](Type type) { return l.alloca_of(type, "group", 4); });
-  Value next = l.alloca_of(ir.i32, "vector", 4);
+  Value slot = l.alloca_of(ir.i32, "vector", 4);
   groups.emit(facts, [&](const std::array<Value, 3>& group) {
-    Block loop = ir.block("vectors"), after = ir.block("vectors_end");
-    ir.store(ir.c32(0), next, 4);
-    ir.br(loop);
-    ir.at(loop);
-    Value vector = ir.load(ir.i32, next, 4);
-    ComputeBuilder builder{l, facts, {group, vector}};
-    builder.run();
-    Value following = ir.add(vector, ir.c32(1));
-    ir.store(following, next, 4);
-    ir.br(ir.ult(following, ir.c32(builder.vectors())), loop, after);
-    ir.at(after);
+    each_vector(ir, vectors_of(facts, at_once), slot, [&](Value vector) { ComputeBuilder{l, facts, at_once, {group, vector}}.run(); });
   });
   LLVMBuildRetVoid(ir.builder);
   LLVMBuildBr(l.alloca_builder, start);
 }
 
 /// One vector as a coroutine: ptr body(ptr args, i32 x, i32 y, i32 z, i32 vector) runs to the first barrier. Null: the frames have no room.
-Value build_waiting_lanes(Lowering& l, const WorkgroupFacts& facts, const std::string& name, uint32_t private_memory_B) {
+Value build_waiting_lanes(Lowering& l, const WorkgroupFacts& facts, uint32_t at_once, const std::string& name, uint32_t private_memory_B) {
   const Ir& ir = l.ir;
   Type parameters[] = {ir.ptr, ir.i32, ir.i32, ir.i32, ir.i32};
   Value body = ir.function((name + ".lanes").c_str(), LLVMFunctionType(ir.ptr, parameters, 5, 0));
@@ -237,14 +252,14 @@ Value build_waiting_lanes(Lowering& l, const WorkgroupFacts& facts, const std::s
   LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
   Block start = ir.block(body, "start"), room = ir.block(body, "room"), no_room = ir.block(body, "no_room");
   Block cleanup = ir.block(body, "cleanup"), suspend = ir.block(body, "suspend");
-  ComputeBuilder builder{l, facts, {{LLVMGetParam(body, 1), LLVMGetParam(body, 2), LLVMGetParam(body, 3)}, LLVMGetParam(body, 4)}};
+  ComputeBuilder builder{l, facts, at_once, {{LLVMGetParam(body, 1), LLVMGetParam(body, 2), LLVMGetParam(body, 3)}, LLVMGetParam(body, 4)}};
 
   ir.at(start);
   Value null = LLVMConstNull(ir.ptr), none = LLVMConstNull(LLVMTokenTypeInContext(ir.context));
   Value id = ir.call_intrinsic("llvm.coro.id", {}, {ir.c32(kFrameAlign_B), null, null, null});
   Value frame_B = ir.call_intrinsic("llvm.coro.size", {ir.i64}, {});
   frame_B = ir.and_(ir.add(frame_B, ir.c64(kFrameAlign_B - 1)), ir.c64(~uint64_t{kFrameAlign_B - 1}));
-  Value needed_B = ir.mul(frame_B, ir.c64(builder.vectors()));
+  Value needed_B = ir.mul(frame_B, ir.c64(vectors_of(facts, at_once)));
   ir.br(ir.ule(needed_B, ir.constant_field(ir.i64, l.args, offsetof(ComputeArgs, frames_B), 8)), room, no_room);
   ir.at(no_room);
   ir.store(needed_B, ir.offset(l.args, offsetof(ComputeArgs, frames_needed_B)), 8);
@@ -278,43 +293,30 @@ Value build_waiting_lanes(Lowering& l, const WorkgroupFacts& facts, const std::s
 }
 
 /// Rounds over the vectors of each workgroup.
-void build_rounds(const Ir& ir, const WorkgroupFacts& facts, Value f, Value body) {
-  const auto vectors = static_cast<uint32_t>((facts.invocations() + ir.lanes - 1) / ir.lanes);
+void build_rounds(const Ir& ir, uint32_t vectors, const WorkgroupFacts& facts, Value f, Value body) {
   Value args = LLVMGetParam(f, 0);
-  Block end = nullptr;
   ir.at(ir.block(f, "start"));
   Value handles = LLVMBuildAlloca(ir.builder, LLVMArrayType2(ir.ptr, vectors), "handles");
   Value slot = LLVMBuildAlloca(ir.builder, ir.i32, "vector"), waiting = LLVMBuildAlloca(ir.builder, ir.i32, "waiting");
   GroupLoop groups{ir, args};
   groups.begin([&](Type type) { return LLVMBuildAlloca(ir.builder, type, "group"); });
-  end = ir.block("no_room");
-  const auto each_vector = [&](const std::function<void(Value vector, Value handle)>& emit) {
-    Block loop = ir.block("vectors"), after = ir.block("vectors_end");
-    ir.store(ir.c32(0), slot, 4);
-    ir.br(loop);
-    ir.at(loop);
-    Value vector = ir.load(ir.i32, slot, 4);
-    emit(vector, ir.offset(handles, ir.shl(ir.zext(vector, ir.i64), 3)));
-    Value next = ir.add(vector, ir.c32(1));
-    ir.store(next, slot, 4);
-    ir.br(ir.ult(next, ir.c32(vectors)), loop, after);
-    ir.at(after);
-  };
+  Block end = ir.block("no_room");
+  const auto handle_of = [&](Value vector) { return ir.offset(handles, ir.shl(ir.zext(vector, ir.i64), 3)); };
   groups.emit(facts, [&](const std::array<Value, 3>& group) {
-    each_vector([&](Value vector, Value handle) {
+    each_vector(ir, vectors, slot, [&](Value vector) {
       Value arguments[] = {args, group[0], group[1], group[2], vector};
       Value begun = LLVMBuildCall2(ir.builder, LLVMGlobalGetValueType(body), body, arguments, 5, "");
       Block go_on = ir.block("begun");
       ir.br(LLVMBuildIsNull(ir.builder, begun, ""), end, go_on);
       ir.at(go_on);
-      ir.store(begun, handle, 8);
+      ir.store(begun, handle_of(vector), 8);
     });
     Block round = ir.block("round"), after = ir.block("ended");
     ir.br(round);
     ir.at(round);
     ir.store(ir.c32(0), waiting, 4);
-    each_vector([&](Value, Value at) {
-      Value handle = ir.load(ir.ptr, at, 8);
+    each_vector(ir, vectors, slot, [&](Value vector) {
+      Value handle = ir.load(ir.ptr, handle_of(vector), 8);
       Value done = ir.call_intrinsic("llvm.coro.done", {}, {handle});
       ir.if_then(ir.not_(done), [&] {
         ir.call_intrinsic("llvm.coro.resume", {}, {handle});
@@ -330,8 +332,8 @@ void build_rounds(const Ir& ir, const WorkgroupFacts& facts, Value f, Value body
 }
 
 /// Inputs that are the same for all lanes: everything of the workgroup, and places in it along which a vector does not reach.
-UniformInput uniform_inputs(const Module& m, const WorkgroupFacts& facts, uint32_t lanes) {
-  const bool rows = facts.size[0] % lanes == 0, layers = uint64_t{facts.size[0]} * facts.size[1] % lanes == 0;
+UniformInput uniform_inputs(const Module& m, const WorkgroupFacts& facts, uint32_t at_once) {
+  const bool rows = facts.size[0] % at_once == 0, layers = uint64_t{facts.size[0]} * facts.size[1] % at_once == 0;
   return [&m, rows, layers](uint32_t variable, uint32_t component) {
     switch (m.decoration(variable).builtin) {
       case spv::BuiltInNumWorkgroups:
@@ -349,7 +351,8 @@ UniformInput uniform_inputs(const Module& m, const WorkgroupFacts& facts, uint32
   };
 }
 
-Status build_compute(const ComputeKey& key, LLVMModuleRef module, const char* name, uint32_t lanes) {
+Status build_compute(const ComputeKey& key, LLVMModuleRef module, const char* name, uint32_t lanes, uint32_t at_once) {
+  assert(at_once <= lanes);
   if (Status parsed = key.module->parse(); !parsed) return parsed;
   const Module& m = key.module->module();
   Expected<Constants> constants = specialise(m, key.specialization);
@@ -357,25 +360,25 @@ Status build_compute(const ComputeKey& key, LLVMModuleRef module, const char* na
   Expected<StageTraits> traits = analyze(*key.module, key.specialization);
   if (!traits) return traits.error();
   const WorkgroupFacts facts = workgroup_of(m, *constants);
-  Expected<Divergence> divergence = analyze_divergence(m, *constants, uniform_inputs(m, facts, lanes));
+  Expected<Divergence> divergence = analyze_divergence(m, *constants, uniform_inputs(m, facts, at_once));
   if (!divergence) return divergence.error();
   Lowering l(module, lanes, m, *constants, *divergence, key.resources);
   const Ir& ir = l.ir;
   Value f = ir.function(name, LLVMFunctionType(ir.void_type, const_cast<Type*>(&ir.ptr), 1, 0));
-  if (traits->waits && facts.invocations() > lanes)
-    build_rounds(ir, facts, f, build_waiting_lanes(l, facts, name, traits->private_memory_B));
+  if (traits->waits && facts.invocations() > at_once)
+    build_rounds(ir, vectors_of(facts, at_once), facts, f, build_waiting_lanes(l, facts, at_once, name, traits->private_memory_B));
   else
-    build_loop(l, facts, f);
+    build_loop(l, facts, at_once, f);
   return l.status;
 }
 
 }  // namespace
 
 uint32_t compute_lanes(const Jit& jit, const StageTraits& traits) {
-  // Functions of samplers take the Jit's.
+  // Code that calls functions of samplers has the Jit's lanes; four of them are there whatever it has.
+  constexpr uint32_t kOrdered = 8, kOrderedWithImages = 4;
+  if (traits.orders_lanes) return traits.uses_images ? kOrderedWithImages : kOrdered;
   if (traits.uses_images) return jit.lanes();
-  constexpr uint32_t kOrdered = 8;
-  if (traits.orders_lanes) return kOrdered;
   const auto& size = traits.workgroup_size;
   const uint64_t invocations = uint64_t{size[0]} * size[1] * size[2];
   uint32_t lanes = jit.lanes();
@@ -388,10 +391,10 @@ Expected<Code<ComputeFunction>> compile_compute(Jit& jit, const ComputeKey& key,
   assert(key.module && key.module->reflection().stage == VK_SHADER_STAGE_COMPUTE_BIT);
   CodeKey code("compute");
   add_stage(code, *key.module, key.specialization, {}, key.resources);
-  const uint32_t lanes = compute_lanes(jit, traits);
-  code.add(lanes);
-  Expected<const CodeSlot*> slot =
-      jit.function(code, [key, lanes](LLVMModuleRef module, const char* name) { return build_compute(key, module, name, lanes); });
+  const uint32_t at_once = compute_lanes(jit, traits), lanes = traits.uses_images ? jit.lanes() : at_once;
+  code.add(lanes), code.add(at_once);
+  Expected<const CodeSlot*> slot = jit.function(
+      code, [key, lanes, at_once](LLVMModuleRef module, const char* name) { return build_compute(key, module, name, lanes, at_once); });
   if (!slot) return Error{slot.error().code, "shader '" + key.module->label() + "': " + slot.error().message};
   return Code<ComputeFunction>(*slot);
 }
