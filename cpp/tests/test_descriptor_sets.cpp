@@ -17,14 +17,14 @@ void test_layouts() {
                                                   {.binding = 1, .type = kUniform},
                                                   {.binding = 7, .type = kDynamic, .count = 2},
                                                   {.binding = 9, .type = kImage}}));
-  CHECK(layout->bindings()[0].binding == 1 && layout->elements() == 7 && layout->dynamic_buffers() == 2);
+  CHECK(layout->bindings()[0].binding == 1 && layout->elements(0) == 7 && layout->dynamic_buffers() == 2);
   uint32_t end_B = 0;
   for (const DescriptorBinding& b : layout->bindings()) {
     const auto& place = layout->place(b);
     CHECK(place.offset_B >= end_B && place.offset_B % 8 == 0);
     end_B = place.offset_B + place.stride_B * b.count;
   }
-  CHECK(end_B <= layout->size_B() && !layout->find(5) && layout->find(7)->count == 2);
+  CHECK(end_B <= layout->size_B(0) && !layout->find(5) && layout->find(7)->count == 2);
   const auto refuse = [](std::vector<DescriptorBinding> bindings, VkDescriptorSetLayoutCreateFlags flags, const char* text) {
     auto made = DescriptorSetLayout::create(std::move(bindings), flags);
     if (CHECK_MESSAGE(!made, text)) CHECK_MESSAGE(made.error().message.find(text) != std::string::npos, made.error().message);

@@ -201,7 +201,7 @@ void refused_writes_change_nothing() {
       CHECK_MESSAGE(status.error().code == VK_ERROR_OUT_OF_HOST_MEMORY && status.error().message.find("refused") != std::string::npos,
                     status.error().message);
       const auto now = set->memory();
-      CHECK(set->version() == version && std::memcmp(now->data(), held->data(), layout->size_B()) == 0);
+      CHECK(set->version() == version && std::memcmp(now->data(), held->data(), layout->size_B(0)) == 0);
       for (size_t k = 0; k < held->elements.size(); k++)
         CHECK(now->elements[k].view == held->elements[k].view && now->elements[k].sampler == held->elements[k].sampler);
     }

@@ -311,6 +311,27 @@ void main() { o = b[nonuniformEXT(5 - int(gl_FragCoord.x) / 1000)].color; })");
               write.dstSet = set, write.dstArrayElement = 5;
               p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
             }) == want);
+  // The same without a length: elements beyond the six are null, and so is what a null write leaves.
+  const VkPipeline unbounded = s.pipeline(layout, R"(#version 450
+#extension GL_EXT_nonuniform_qualifier : require
+layout(set = 0, binding = 0) uniform B { vec4 color; } b[]; layout(location = 0) out vec4 o;
+void main() { o = b[nonuniformEXT(5 + 1000 * (int(gl_FragCoord.x) & 1))].color; })");
+  const auto drawn_unbounded = [&] {
+    return s.picture([&](VkCommandBuffer c) {
+      p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_GRAPHICS, layout, 0, 1, &set, 0, nullptr);
+      s.draw(c, unbounded);
+    });
+  };
+  const auto plain_picture = [&](const char* text) {
+    const VkPipeline made = s.pipeline(layout, text);
+    return s.picture([&](VkCommandBuffer c) { s.draw(c, made); });
+  };
+  CHECK(drawn_unbounded() == plain_picture(R"(#version 450
+layout(location = 0) out vec4 o; void main() { o = (int(gl_FragCoord.x) & 1) != 0 ? vec4(0) : vec4(0.5, 0.25, 1, 0.75); })"));
+  const VkDescriptorBufferInfo none{nullptr, 0, VK_WHOLE_SIZE};
+  write.pBufferInfo = &none;
+  p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
+  CHECK(drawn_unbounded() == plain_picture("#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(0); }"));
   // VK_EXT_scalar_block_layout: the vector lies at a multiple of 4.
   const float odd[] = {9, 0.5F, 0.25F, 1, 9, 9, 0.75F};
   std::memcpy(buffer.data + 512, odd, sizeof odd);
@@ -332,13 +353,14 @@ layout(scalar, set = 0, binding = 0) uniform B { float first; Odd odd; float alp
 #define FOR_DYNAMIC_COMMANDS(X)                                                                                                          \
   X(CmdSetViewportWithCount)                                                                                                             \
   X(CmdSetScissorWithCount)                                                                                                              \
-  X(CmdSetCullMode) X(CmdSetFrontFace) X(CmdSetPrimitiveTopology) X(CmdSetDepthTestEnable) X(CmdSetDepthWriteEnable)                     \
-      X(CmdSetDepthCompareOp) X(CmdSetDepthBoundsTestEnable) X(CmdSetStencilTestEnable) X(CmdSetStencilOp)                               \
-          X(CmdSetRasterizerDiscardEnable) X(CmdSetDepthBiasEnable) X(CmdSetPrimitiveRestartEnable) X(CmdSetLogicOpEXT)                  \
-              X(CmdSetVertexInputEXT) X(CmdSetColorWriteEnableEXT) X(CmdSetDepthClampEnableEXT) X(CmdSetPolygonModeEXT)                  \
-                  X(CmdSetRasterizationSamplesEXT) X(CmdSetSampleMaskEXT) X(CmdSetAlphaToCoverageEnableEXT) X(CmdSetAlphaToOneEnableEXT) \
-                      X(CmdSetLogicOpEnableEXT) X(CmdSetColorBlendEnableEXT) X(CmdSetColorBlendEquationEXT) X(CmdSetColorWriteMaskEXT)   \
-                          X(CmdSetDepthClipEnableEXT) X(CmdSetProvokingVertexModeEXT) X(CmdSetLineStippleEnableEXT)
+  X(CmdSetCullMode)                                                                                                                      \
+  X(CmdSetFrontFace) X(CmdSetPrimitiveTopology) X(CmdSetDepthTestEnable) X(CmdSetDepthWriteEnable) X(CmdSetDepthCompareOp)               \
+      X(CmdSetDepthBoundsTestEnable) X(CmdSetStencilTestEnable) X(CmdSetStencilOp) X(CmdSetRasterizerDiscardEnable)                      \
+          X(CmdSetDepthBiasEnable) X(CmdSetPrimitiveRestartEnable) X(CmdSetLogicOpEXT) X(CmdSetVertexInputEXT)                           \
+              X(CmdSetColorWriteEnableEXT) X(CmdSetDepthClampEnableEXT) X(CmdSetPolygonModeEXT) X(CmdSetRasterizationSamplesEXT)         \
+                  X(CmdSetSampleMaskEXT) X(CmdSetAlphaToCoverageEnableEXT) X(CmdSetAlphaToOneEnableEXT) X(CmdSetLogicOpEnableEXT)        \
+                      X(CmdSetColorBlendEnableEXT) X(CmdSetColorBlendEquationEXT) X(CmdSetColorWriteMaskEXT) X(CmdSetDepthClipEnableEXT) \
+                          X(CmdSetProvokingVertexModeEXT) X(CmdSetLineStippleEnableEXT)
 
 struct DynamicCommands {
 #define MEMBER(name) PFN_vk##name name = nullptr;

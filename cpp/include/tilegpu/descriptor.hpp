@@ -7,7 +7,7 @@
 //     was submitted.
 //   - What a set names stays alive with it, and with the recordings and executions that use it.
 //   - An element that nobody wrote is a null descriptor: buffers of 0 bytes, images and texel buffers that give 0, keep nothing
-//     and have size 0.
+//     and have size 0. So is every element beyond a variable count. Beyond the elements of another binding the last one is taken.
 #pragma once
 
 #include <atomic>
@@ -46,8 +46,14 @@ class TILEGPU_API DescriptorSetLayout {
   const std::vector<DescriptorBinding>& bindings() const { return bindings_; }  ///< sorted by binding
   const DescriptorBinding* find(uint32_t binding) const;                        ///< null: there is none
   const Place& place(const DescriptorBinding& binding) const { return places_[static_cast<size_t>(&binding - bindings_.data())]; }
-  uint32_t size_B() const { return size_B_; }
-  uint32_t elements() const { return elements_; }
+  /// Of a set with so many elements of the last binding, where its count is variable (else whatever is given), and one that is null.
+  uint32_t size_B(uint32_t variable_count) const;
+  uint32_t elements(uint32_t variable_count) const;
+  /// Sets begin with a uint32_t, the variable count.
+  bool has_variable_count() const {
+    return !bindings_.empty() && bindings_.back().flags & VK_DESCRIPTOR_BINDING_VARIABLE_DESCRIPTOR_COUNT_BIT &&
+           bindings_.back().type != VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK;
+  }
   uint32_t dynamic_buffers() const { return dynamic_buffers_; }
   VkDescriptorSetLayoutCreateFlags flags() const { return flags_; }
   bool is_push() const { return flags_ & VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR; }
@@ -60,7 +66,8 @@ class TILEGPU_API DescriptorSetLayout {
   std::vector<DescriptorBinding> bindings_;
   std::vector<Place> places_;
   VkDescriptorSetLayoutCreateFlags flags_ = 0;
-  uint32_t size_B_ = 0, elements_ = 0, dynamic_buffers_ = 0;
+  uint32_t size_B_ = 0, elements_ = 0;  // but for a variable count
+  uint32_t dynamic_buffers_ = 0;
   bool updates_after_bind_ = false, has_textures_ = false;
 };
 

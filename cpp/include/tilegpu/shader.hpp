@@ -74,7 +74,7 @@ struct ReflectedBinding {
   std::string block_name;
   uint32_t set = 0, binding = 0;
   VkDescriptorType descriptor = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
-  uint32_t count = 1;  ///< of an array of descriptors
+  uint32_t count = 1;  ///< of an array of descriptors; 0: an array without a length, which has what the layout has
   uint32_t input_attachment_index = 0;
   bool readonly = false, writeonly = false;
   bool used = true;  ///< by a function that the entry point reaches

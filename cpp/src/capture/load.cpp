@@ -190,7 +190,10 @@ struct Loader {
     if (r.ok() && !layout) r.fail("a set has no layout");
     if (!ok()) return nullptr;
     const uint32_t variable_count = r.get<uint32_t>();
-    descriptors += layout->elements();
+    if (layout->has_variable_count() && variable_count > layout->bindings().back().count)
+      r.fail("a set's variable count is more than its layout allows");
+    else
+      descriptors += layout->elements(variable_count);
     if (descriptors > kMostDescriptorsOfSets) r.fail("the sets have more than 2^22 descriptors");
     Ptr<DescriptorSet> set = ok() ? new_set(layout, variable_count) : nullptr;
     if (!set) return nullptr;

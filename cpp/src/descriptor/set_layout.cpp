@@ -76,6 +76,8 @@ namespace {
 
 using descriptor::Kind;
 
+constexpr uint32_t kHeader_B = 16;  // of sets with a variable count
+
 uint32_t stride_of(Kind kind) {
   switch (kind) {
     case Kind::buffer:
@@ -121,7 +123,7 @@ Expected<Ptr<const DescriptorSetLayout>> DescriptorSetLayout::create(std::vector
   const auto by_number = [](const DescriptorBinding& a, const DescriptorBinding& b) { return a.binding < b.binding; };
   std::sort(bindings.begin(), bindings.end(), by_number);
   layout->bindings_ = std::move(bindings), layout->flags_ = flags;
-  uint64_t size_B = 0, elements = 0;
+  uint64_t size_B = layout->has_variable_count() ? kHeader_B : 0, elements = 0;
   for (const DescriptorBinding& b : layout->bindings_) {
     const Kind kind = descriptor::kind_of(b.type);
     const bool last = &b == &layout->bindings_.back();
@@ -135,7 +137,10 @@ Expected<Ptr<const DescriptorSetLayout>> DescriptorSetLayout::create(std::vector
     if (elements > kMaxDescriptorsOfSet)
       return Error{VK_ERROR_OUT_OF_POOL_MEMORY, name + "makes " + std::to_string(elements) + " descriptors in the set; at most " +
                                                     std::to_string(kMaxDescriptorsOfSet) + " are allowed"};
-    size_B += uint64_t{place.stride_B} * count;
+    if (last && layout->has_variable_count())
+      elements -= count;
+    else
+      size_B += uint64_t{place.stride_B} * count;
     if (kind == Kind::inline_block) size_B += (b.count + 15) & ~uint64_t{15};
     size_B = (size_B + 15) & ~uint64_t{15};
     if (kind == Kind::dynamic_buffer) layout->dynamic_buffers_ += count;
@@ -146,6 +151,14 @@ Expected<Ptr<const DescriptorSetLayout>> DescriptorSetLayout::create(std::vector
   layout->size_B_ = static_cast<uint32_t>(size_B), layout->elements_ = static_cast<uint32_t>(elements);
   assert(layout->places_.size() == layout->bindings_.size());
   return Ptr<const DescriptorSetLayout>(layout);
+}
+
+uint32_t DescriptorSetLayout::size_B(uint32_t variable_count) const {
+  assert(!has_variable_count() || variable_count <= bindings_.back().count);
+  return has_variable_count() ? size_B_ + (variable_count + 1) * places_.back().stride_B : size_B_;
+}
+uint32_t DescriptorSetLayout::elements(uint32_t variable_count) const {
+  return has_variable_count() ? elements_ + variable_count + 1 : elements_;
 }
 
 const DescriptorBinding* DescriptorSetLayout::find(uint32_t binding) const {

@@ -46,20 +46,21 @@ SetMemory::SetMemory(Ptr<const DescriptorSetLayout> of, Ptr<Textures> all_textur
     : layout(std::move(of)),
       textures(std::move(all_textures)),
       variable_count(count),
-      bytes(allocate_bytes(layout->size_B())),
-      elements(layout->elements()),
+      bytes(allocate_bytes(layout->size_B(variable_count))),
+      elements(layout->elements(variable_count)),
       serial(next_serial()) {
-  std::memset(bytes.get(), 0, layout->size_B());  // null buffers, sampler 0
+  std::memset(bytes.get(), 0, layout->size_B(variable_count));  // null buffers, sampler 0
+  if (layout->has_variable_count()) std::memcpy(bytes.get(), &variable_count, sizeof variable_count);
 }
 
 SetMemory::SetMemory(const SetMemory& other)
     : layout(other.layout),
       textures(other.textures),
       variable_count(other.variable_count),
-      bytes(allocate_bytes(layout->size_B())),
+      bytes(allocate_bytes(layout->size_B(variable_count))),
       elements(other.elements),
       serial(next_serial()) {
-  std::memcpy(bytes.get(), other.bytes.get(), layout->size_B());
+  std::memcpy(bytes.get(), other.bytes.get(), layout->size_B(variable_count));
   for (const DescriptorBinding& b : layout->bindings())
     if (kind_of(b.type) == Kind::inline_block) put(b, 0);  // points into the memory itself
 }
@@ -70,14 +71,15 @@ Expected<Ptr<SetMemory>> SetMemory::create(Ptr<const DescriptorSetLayout> layout
   auto memory = std::make_shared<SetMemory>(std::move(layout), std::move(textures), variable_count);
   for (const DescriptorBinding& b : memory->layout->bindings()) {
     const Kind kind = kind_of(b.type);
-    for (size_t i = 0; i < b.immutable_samplers.size(); i++) {
+    for (size_t i = 0; i < std::min<size_t>(b.immutable_samplers.size(), memory->count_of(b)); i++) {
       auto sampler = memory->textures->sampler(b.immutable_samplers[i]);
       if (!sampler) return sampler.error();
       memory->element(b, static_cast<uint32_t>(i)).sampler = *sampler;
       memory->element(b, static_cast<uint32_t>(i)).written = kind == Kind::sampler;
     }
     if (kind == Kind::buffer || kind == Kind::dynamic_buffer || kind == Kind::nothing) continue;
-    const uint32_t count = kind == Kind::inline_block ? 1 : b.count;
+    const bool one_more = memory->layout->has_variable_count() && &b == &memory->layout->bindings().back();  // null
+    const uint32_t count = kind == Kind::inline_block ? 1 : memory->count_of(b) + one_more;
     for (uint32_t i = 0; i < count; i++) memory->put(b, i);
   }
   return memory;
@@ -127,7 +129,7 @@ void SetMemory::put(const DescriptorBinding& binding, uint32_t number) {
       break;
     case Kind::inline_block: {
       auto& block = place<shader::BufferDescriptor>(binding, 0);
-      block = {reinterpret_cast<uint8_t*>(&block + 1), binding.count};
+      block = {reinterpret_cast<uint8_t*>(&block + 1), count_of(binding)};
       break;
     }
     case Kind::image:

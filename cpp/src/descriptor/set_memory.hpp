@@ -57,7 +57,7 @@ struct SetMemory {
   template <class T>
   T& place(const DescriptorBinding& binding, uint32_t number) {
     const DescriptorSetLayout::Place& at = layout->place(binding);
-    assert(sizeof(T) == at.stride_B && at.offset_B + (number + 1) * sizeof(T) <= layout->size_B());
+    assert(sizeof(T) == at.stride_B && at.offset_B + (number + 1) * sizeof(T) <= layout->size_B(variable_count));
     return reinterpret_cast<T*>(bytes.get() + at.offset_B)[number];
   }
   /// Of an inline uniform block.

@@ -114,13 +114,14 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
     if (const uint32_t written = r.state.resolved->output.written_targets; written & ~pass.feedback.written)
       if (Status ok = framebuffer::note_written(pass.feedback, written, "pipeline '" + pipeline.info().label + "'"); !ok) return ok.error();
     for (const auto& binding : r.state.resolved->vertex_input)
-      if (!r.vertex_buffers[binding.binding])
+      if (!(r.bound_vertex_buffers >> binding.binding & 1))
         return invalid(pass_name(pass) + ", pipeline '" + pipeline.info().label + "': vertex buffer binding " +
                        std::to_string(binding.binding) + " is not bound");
     for (const auto& binding : r.state.resolved->vertex_input) {
       const shader::VertexBinding& at = r.state.vertex_bindings[binding.binding];
-      const Buffer& buffer = *r.vertex_buffers[binding.binding];
-      if (Status ok = device::note_buffer(pass, pipeline, "vertex buffer", buffer, at.data, at.size_B); !ok) return ok.error();
+      const Buffer* buffer = r.vertex_buffers[binding.binding].get();
+      if (!buffer) continue;  // bound as null: zeros
+      if (Status ok = device::note_buffer(pass, pipeline, "vertex buffer", *buffer, at.data, at.size_B); !ok) return ok.error();
     }
     if (Status ok = device::prepare_deferral(r, pass, r.state); !ok) return ok.error();
   }

@@ -23,6 +23,7 @@ void CommandBuffer::bind_vertex_buffer(uint32_t binding, Ptr<Buffer> buffer, uin
   const uint64_t size_B = buffer && offset_B < buffer->size_B() ? buffer->size_B() - offset_B : 0;
   r.state.vertex_bindings[binding] = {size_B ? buffer->data() + offset_B : nullptr, buffer && buffer->data() ? size_B : 0};
   r.vertex_buffers[binding] = std::move(buffer);
+  r.bound_vertex_buffers |= 1u << binding;
   r.state_dirty = true;
 }
 

@@ -46,6 +46,7 @@ struct Recorder {
   command::StateRecorder dynamic;
   command::DrawState state;
   std::array<Ptr<Buffer>, kMaxVertexBindings> vertex_buffers;
+  uint32_t bound_vertex_buffers = 0;  // a bit each; those of them that are null give zeros
   Ptr<Buffer> index_buffer;
   SetBindings sets;
   const command::BoundSets* bound_sets = nullptr;  // of the state

@@ -19,6 +19,7 @@ using pipeline::Program;
 using pipeline::SetGroup;
 
 constexpr uint32_t kKeptElements = 32;  // fewer are asked again sooner than found
+constexpr uint64_t kMostPairs = 1 << 22;
 
 Error error_of(const Program& program, const DescriptorName& name, const char* text) {
   return {VK_ERROR_INITIALIZATION_FAILED, describe(program, name) + text};
@@ -114,9 +115,16 @@ struct Checker {
     names.push_back(at);
   }
 
+  /// Elements that there are of a binding; all that the shader names where no set is bound.
+  uint32_t count_of(uint32_t set, uint32_t binding, uint32_t of_slot) const {
+    const SetMemory* memory = bound.memory[set].get();
+    return memory ? std::min(of_slot, memory->count_of(*memory->layout->find(binding))) : of_slot;
+  }
+
   Status buffers(const shader::BufferSlot& slot) {
     assert(slot.table == slot.set);
-    for (uint32_t i = 0; i < slot.count; i++) {
+    const uint32_t count = count_of(slot.set, slot.binding, slot.count);
+    for (uint32_t i = 0; i < count; i++) {
       const DescriptorName at{slot.set, slot.binding, i};
       auto found = find_element(program, bound, at);
       if (!found) return found.error();
@@ -143,7 +151,8 @@ struct Checker {
       need(view, view.image.alone, view.alone_uses, nullptr, slot.uses, at);
       return Ok{};
     }
-    for (uint32_t j = 0; j < slot.sampler_count; j++) {
+    const uint32_t samplers = count_of(slot.sampler_set, slot.sampler_binding, slot.sampler_count);
+    for (uint32_t j = 0; j < samplers; j++) {
       const Element* with = image;
       if (!slot.combined) {
         auto sampler = find_element(program, bound, {slot.sampler_set, slot.sampler_binding, j});
@@ -158,14 +167,27 @@ struct Checker {
     return Ok{};
   }
 
+  /// Each image may meet each sampler.
+  Status check_pairs(const shader::TextureSlot& slot, uint32_t images) const {
+    if (slot.is_alone() || slot.combined) return Ok{};
+    const uint64_t pairs = uint64_t{images} * count_of(slot.sampler_set, slot.sampler_binding, slot.sampler_count);
+    if (pairs <= kMostPairs) return Ok{};
+    return Error{VK_ERROR_OUT_OF_POOL_MEMORY, describe(program, {slot.image_set, slot.image_binding, 0}) +
+                                                  " is sampled with any of an array of samplers: " + std::to_string(pairs) +
+                                                  " pairs; at most " + std::to_string(kMostPairs) + " are allowed"};
+  }
+
   Status run(const SetGroup& group) {
     out.reads.clear();
     out.anisotropic = false;
     for (const shader::BufferSlot& slot : group.buffers)
       if (Status done = buffers(slot); !done) return done;
-    for (const pipeline::TextureUse& use : group.textures)
-      for (uint32_t i = 0; i < use.slot.image_count; i++)
+    for (const pipeline::TextureUse& use : group.textures) {
+      const uint32_t count = count_of(use.slot.image_set, use.slot.image_binding, use.slot.image_count);
+      if (Status ok = check_pairs(use.slot, count); !ok) return ok;
+      for (uint32_t i = 0; i < count; i++)
         if (Status done = texture(use, i); !done) return done;
+    }
     if (requests.empty()) return Ok{};
     return device.textures->ensure(requests, [&](size_t k) { return describe(program, names[k]); });
   }

@@ -18,6 +18,11 @@ struct Written {
   bool touches(const uint8_t* other, uint64_t other_B) const { return other < data + size_B && data < other + other_B; }
 };
 
+/// Of an array of descriptors in the set that is bound.
+uint32_t elements_of(const command::DrawState& state, uint32_t set, const shader::DescriptorAddress& at, uint32_t count) {
+  return at.counted ? std::min(count, *reinterpret_cast<const uint32_t*>(state.sets[set])) : count;
+}
+
 const shader::BufferDescriptor& buffer_at(const command::DrawState& state, const shader::BufferSlot& slot, uint32_t element) {
   assert(element < slot.count);
   return *reinterpret_cast<const shader::BufferDescriptor*>(state.sets[slot.table] + slot.at.offset_B + size_t{element} * slot.at.stride_B);
@@ -59,12 +64,12 @@ std::vector<Written> written_memory(std::span<const command::DrawCall> draws, co
     if (&state == last) continue;
     last = &state;
     for (const shader::BufferSlot& slot : state.resolved->written_buffers)
-      for (uint32_t k = 0; k < slot.count; k++) {
+      for (uint32_t k = 0; k < elements_of(state, slot.set, slot.at, slot.count); k++) {
         const shader::BufferDescriptor& buffer = buffer_at(state, slot, k);
         add_bytes(buffer.data, buffer.size_B, i);
       }
     for (const shader::TextureSlot& slot : state.resolved->written_images)
-      for (uint32_t k = 0; k < slot.image_count; k++) {
+      for (uint32_t k = 0; k < elements_of(state, slot.image_set, slot.image, slot.image_count); k++) {
         const shader::ImageViewAbi& view = *image_at(state, slot, k).alone.view;
         add_bytes(view.level[0].data, level_size_B(view, 0), i);
       }
@@ -95,12 +100,12 @@ VertexDeferral decide(const command::DrawState& state, std::span<const Written> 
   const pipeline::ResolvedStage* vertex = resolved.stages.find(VK_SHADER_STAGE_VERTEX_BIT);
   assert(vertex);
   for (const shader::BufferSlot& slot : vertex->resources.buffers)
-    for (uint32_t k = 0; k < slot.count; k++) {
+    for (uint32_t k = 0; k < elements_of(state, slot.set, slot.at, slot.count); k++) {
       const shader::BufferDescriptor& buffer = buffer_at(state, slot, k);
       if (refuse("the vertex shader reads a buffer that a shader of the pass may write", buffer.data, buffer.size_B)) return decision;
     }
   for (const shader::TextureSlot& slot : vertex->resources.textures)
-    for (uint32_t k = 0; k < slot.image_count; k++) {
+    for (uint32_t k = 0; k < elements_of(state, slot.image_set, slot.image, slot.image_count); k++) {
       const shader::ImageViewAbi& view = *image_at(state, slot, k).alone.view;
       for (int32_t level = 0; level < view.level_count; level++)
         if (refuse("the vertex shader reads a texture in memory that a shader of the pass may write", view.level[level].data,

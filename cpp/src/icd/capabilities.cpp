@@ -149,7 +149,7 @@ void set_state_features(Features& f) {
   f.extendedDynamicState3SampleMask = true;
 }
 
-/// Of VK_EXT_descriptor_indexing. Arrays without a length are not there.
+/// Of VK_EXT_descriptor_indexing, all of it; of VK_EXT_robustness2.
 void set_descriptor_features(Features& f) {
   f.descriptorBindingPartiallyBound = true;
   f.descriptorBindingVariableDescriptorCount = true;
@@ -160,6 +160,10 @@ void set_descriptor_features(Features& f) {
   f.descriptorBindingStorageImageUpdateAfterBind = true;
   f.descriptorBindingUniformTexelBufferUpdateAfterBind = true;
   f.descriptorBindingStorageTexelBufferUpdateAfterBind = true;
+  f.descriptorBindingInlineUniformBlockUpdateAfterBind = true;
+  f.runtimeDescriptorArray = true;
+  f.descriptorIndexing = true;
+  f.nullDescriptor = true;
   f.shaderUniformBufferArrayNonUniformIndexing = true;
   f.shaderSampledImageArrayNonUniformIndexing = true;
   f.shaderStorageBufferArrayNonUniformIndexing = true;

@@ -17,6 +17,8 @@ struct Found {
   const DescriptorSetLayout::Place& place;
   Kind kind;
   uint32_t count;
+  bool counted;
+  shader::DescriptorAddress at(uint32_t part_B = 0) const { return {place.offset_B + part_B, place.stride_B, counted}; }
 };
 
 // Variables are checked by their reflection before (pipeline/validate.cpp); what that does not know has no place either.
@@ -27,10 +29,11 @@ Expected<Found> find(const PipelineLayout& layout, uint32_t set, uint32_t number
     return Error{VK_ERROR_INITIALIZATION_FAILED, "the shader uses (set " + std::to_string(set) + ", binding " + std::to_string(number) +
                                                      "), which the pipeline layout does not have"};
   const Kind kind = descriptor::kind_of(binding->type);
-  return Found{*binding, of_set->place(*binding), kind, kind == Kind::inline_block ? 1 : binding->count};
+  const bool counted = of_set->has_variable_count() && binding == &of_set->bindings().back();
+  return Found{*binding, of_set->place(*binding), kind, kind == Kind::inline_block ? 1 : binding->count, counted};
 }
 
-// The code clamps indices to the counts, so that they must not be more than there is memory for.
+// The code clamps indices to the counts, so that they must not be more than there is memory for. kUnbounded: all of the layout's.
 uint32_t least(uint32_t of_shader, uint32_t of_layout) {
   assert(of_layout > 0);
   return std::min(of_shader, of_layout);
@@ -49,7 +52,7 @@ Status place(shader::ResourceTable& table, const PipelineLayout& layout) {
     auto found = find(layout, slot.set, slot.binding);
     if (!found) return found.error();
     slot.count = least(slot.count, found->count);
-    slot.table = slot.set, slot.at = {found->place.offset_B, found->place.stride_B};
+    slot.table = slot.set, slot.at = found->at();
     if (found->kind != Kind::dynamic_buffer) continue;
     const uint32_t number = first_dynamic_buffer(layout, slot.set) + found->place.first_dynamic;
     constexpr uint32_t kSize_B = sizeof(shader::BufferDescriptor);
@@ -59,15 +62,13 @@ Status place(shader::ResourceTable& table, const PipelineLayout& layout) {
     auto image = find(layout, slot.image_set, slot.image_binding);
     if (!image) return image.error();
     slot.image_count = least(slot.image_count, image->count);
-    slot.image = {image->place.offset_B, image->place.stride_B};
     // A shader that takes a combined descriptor apart.
-    if (image->kind == Kind::combined && !slot.combined) slot.image.offset_B += offsetof(shader::CombinedDescriptor, image);
+    slot.image = image->at(image->kind == Kind::combined && !slot.combined ? offsetof(shader::CombinedDescriptor, image) : 0);
     if (slot.is_alone() || slot.combined) continue;
     auto sampler = find(layout, slot.sampler_set, slot.sampler_binding);
     if (!sampler) return sampler.error();
     slot.sampler_count = least(slot.sampler_count, sampler->count);
-    slot.sampler = {sampler->place.offset_B, sampler->place.stride_B};
-    if (sampler->kind == Kind::combined) slot.sampler.offset_B += offsetof(shader::CombinedDescriptor, sampler);
+    slot.sampler = sampler->at(sampler->kind == Kind::combined ? offsetof(shader::CombinedDescriptor, sampler) : 0);
   }
   return Ok{};
 }

@@ -229,10 +229,12 @@ Expected<Ptr<const PipelineLayout>> layout_from_reflection(const Program& progra
       if (b.set >= kMaxDescriptorSets)
         return Error{VK_ERROR_INITIALIZATION_FAILED,
                      "'" + b.name + "' " + name + ": set numbers go from 0 to " + std::to_string(kMaxDescriptorSets - 1)};
+      if (!b.count)
+        return Error{VK_ERROR_INITIALIZATION_FAILED,
+                     "'" + b.name + "' " + name + " is an array without a length; create the pipeline with a layout that says how many"};
       // No set has them; what the shader does with it is named when it is compiled.
       if (descriptor::kind_of(b.descriptor) == descriptor::Kind::unsupported) continue;
-      const auto [entry, fresh] =
-          sets[b.set].try_emplace(b.binding, DescriptorBinding{b.binding, b.descriptor, std::max(1u, b.count), seen_by, 0, {}});
+      const auto [entry, fresh] = sets[b.set].try_emplace(b.binding, DescriptorBinding{b.binding, b.descriptor, b.count, seen_by, 0, {}});
       // A texture and a sampler at one place are one descriptor of both (as DXC and slangc write every Sampler2D).
       if (!fresh && is_of_pair(entry->second.type) && is_of_pair(b.descriptor) && entry->second.type != b.descriptor)
         entry->second.type = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;

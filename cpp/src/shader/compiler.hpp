@@ -37,9 +37,13 @@ struct VaryingLayout {
 
 static_assert(kDynamicSet == kMaxDescriptorSets);  // behind the sets
 
+/// Elements of an array of descriptors that the shader gives no length, until it is placed.
+inline constexpr uint32_t kUnbounded = ~0u;
+
 /// Descriptors that code reads, and where: found in the module, placed by the pipeline's layout (pipeline/place.cpp).
 struct DescriptorAddress {
   uint32_t offset_B = 0, stride_B = 0;  // in the set's memory: of element 0, from one to the next
+  bool counted = false;                 // the set's first word says how many there are; one more, a null one, lies behind them
   bool operator==(const DescriptorAddress&) const = default;
 };
 struct BufferSlot {

@@ -174,8 +174,7 @@ void memory_traits(const Module& m, StageTraits& t) {
     if (type.storage != spv::StorageClassStorageBuffer && type.storage != spv::StorageClassUniform) return std::vector<uint32_t>();
     std::vector<uint32_t> roots = resource_roots(m, id);
     if (roots.empty() || type.storage == spv::StorageClassStorageBuffer) return roots;
-    uint32_t block = m.pointee(roots[0]);
-    while (m.type(block).kind == Kind::array) block = m.type(block).element;
+    const uint32_t block = descriptor_type(m, roots[0]);
     return m.decoration(block).buffer_block ? roots : std::vector<uint32_t>();
   };
   std::vector<uint32_t> atomic_ids;
@@ -289,8 +288,7 @@ struct TextureBuilder {
       return;
     }
     for (uint32_t root : resource_roots(m, id)) {
-      uint32_t type = m.pointee(root);
-      while (m.type(type).kind == Kind::array) type = m.type(type).element;
+      const uint32_t type = descriptor_type(m, root);
       const TypeInfo& info = m.type(type).kind == Kind::sampled_image ? m.type(m.type(type).element) : m.type(type);
       if (info.kind == Kind::image && info.dim == spv::DimSubpassData) continue;
       // A texel buffer has no sampler, however the shader declares it.
@@ -310,8 +308,7 @@ Expected<ResourceTable> find_resources(const ShaderModule& module, const Special
     const spv::StorageClass storage = m.storage_of(id);
     if (!m.used[id] || (storage != spv::StorageClassUniform && storage != spv::StorageClassStorageBuffer)) continue;
     const Decorations& deco = m.decoration(id);
-    uint32_t block = m.pointee(id);
-    if (m.type(block).kind == Kind::array) block = m.type(block).element;
+    const uint32_t block = descriptor_type(m, id);
     BufferSlot s;
     s.set = deco.set == kNone ? 0 : deco.set, s.binding = deco.binding, s.count = builder.count_of(id);
     s.writable = (storage == spv::StorageClassStorageBuffer || m.decoration(block).buffer_block) && !deco.nonwritable;
@@ -449,9 +446,7 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
     }
   }
   for (uint32_t id : used_variables(m, spv::StorageClassUniformConstant)) {
-    uint32_t type = m.pointee(id);
-    while (m.type(type).kind == Kind::array) type = m.type(type).element;
-    const TypeInfo& image = m.type(type);
+    const TypeInfo& image = m.type(descriptor_type(m, id));
     if (image.kind != Kind::image || image.dim != spv::DimSubpassData) continue;
     t.reads_tile = true;
     InputAttachment input;
@@ -528,14 +523,6 @@ Expected<ResourceTable> resource_table(std::span<const StageModule> stages) {
     if (Status s = add_resources(*stage.module, *stage.specialization, table); !s) return s.error();
   std::sort(table.buffers.begin(), table.buffers.end(),
             [](const BufferSlot& a, const BufferSlot& b) { return std::pair(a.set, a.binding) < std::pair(b.set, b.binding); });
-  constexpr uint64_t kMaxEntries = kMaxDescriptors;
-  uint64_t entries = 0;
-  for (const BufferSlot& s : table.buffers) entries += s.count;
-  for (const TextureSlot& s : table.textures) entries += static_cast<uint64_t>(s.image_count) * s.sampler_count;
-  if (entries > kMaxEntries) {
-    return Error{VK_ERROR_OUT_OF_POOL_MEMORY, "shader '" + stages.front().module->label() + "': the descriptor arrays have more than " +
-                                                  std::to_string(kMaxEntries) + " elements, the limit"};
-  }
   return table;
 }
 

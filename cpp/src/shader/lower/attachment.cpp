@@ -8,6 +8,7 @@
 #include "framebuffer/tile_memory.hpp"
 #include "shader/ir/format_pack.hpp"
 #include "shader/lower/entry.hpp"
+#include "shader/spirv/limits.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::shader {
@@ -92,9 +93,7 @@ Val read_input_attachment(Interpolator& at, const Instruction& i) {
   const ImageValue image = l.image_value(l.m.operand(i, 0));
   Val result = l.zero(i.type);
   if (!image.image) return result;
-  uint32_t type = l.m.pointee(image.image);
-  while (l.m.type(type).kind == Kind::array) type = l.m.type(type).element;
-  if (l.m.type(type).dim != spv::DimSubpassData) {
+  if (l.m.type(descriptor_type(l.m, image.image)).dim != spv::DimSubpassData) {
     l.unsupported("storage images are not supported; use a storage buffer");
     return result;
   }

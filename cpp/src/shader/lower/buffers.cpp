@@ -32,12 +32,6 @@ Value Lowering::zero_page(uint32_t size_B) {
   return page;
 }
 
-/// Of a uniform element (null: 0) of `count`, whatever the shader says that there are.
-Value Lowering::element_address(Value first, Value element, uint32_t count, uint32_t stride_B) const {
-  if (!element) return first;
-  return ir.offset(first, ir.mul(ir.zext(clamp_index(element, count), ir.i64), ir.c64(stride_B)));
-}
-
 Lowering::BufferAddress Lowering::buffer_address(const Pointer& p) {
   BufferAddress a;
   if (p.space == Pointer::Space::workgroup) {
@@ -60,14 +54,15 @@ Lowering::BufferAddress Lowering::buffer_address(const Pointer& p) {
     return a;
   }
   Value first = ir.offset(set_memory[slot->table], slot->at.offset_B);
-  if (p.element && is_varying(p.element)) {
+  Value number = p.element ? clamp_descriptor(p.element, slot->set, slot->at, slot->count) : nullptr;
+  if (number && is_varying(number)) {
     // Descriptors by lane: addresses as integers, so that they fit a vector.
-    Value at = ir.mul(clamp_index(p.element, slot->count), ir.ik(slot->at.stride_B));
+    Value at = ir.mul(number, ir.ik(slot->at.stride_B));
     a.data = ir.load_lanes(ir.i64, ir.offset(first, offsetof(BufferDescriptor, data)), at, 8);
     a.size_B = ir.load_lanes(ir.i64, ir.offset(first, offsetof(BufferDescriptor, size_B)), at, 8);
     return a;
   }
-  Value at = element_address(first, p.element, slot->count, slot->at.stride_B);
+  Value at = number ? ir.offset(first, ir.mul(ir.zext(number, ir.i64), ir.c64(slot->at.stride_B))) : first;
   a.data = ir.constant_field(ir.ptr, at, offsetof(BufferDescriptor, data), 8);
   a.size_B = ir.constant_field(ir.i64, at, offsetof(BufferDescriptor, size_B), 8);
   return a;

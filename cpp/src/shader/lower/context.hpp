@@ -286,6 +286,8 @@ struct Lowering {
   void add_dynamic(Pointer& p, Value index, uint32_t stride_B);
   Value add_index(Value sum, Value term) const;  // null: nothing
   Value clamp_index(Value index, uint32_t length) const;
+  /// The element of an array of descriptors.
+  Value clamp_descriptor(Value index, uint32_t set, const DescriptorAddress& at, uint32_t count) const;
   std::unique_ptr<Variable> new_variable(uint32_t type, bool varying, bool memory, const char* name);
   void zero_variable(Variable& v);
   Value alloca_of(Type type, const char* name, uint32_t align_B = 0);
@@ -320,7 +322,6 @@ struct Lowering {
   std::pair<Value, Value> atomic_word(const Pointer& p, const BufferAddress& a, uint32_t lane) const;
   Val array_length_of(const Instruction& i);
   const BufferSlot* buffer_slot(uint32_t variable) const;
-  Value element_address(Value first, Value element, uint32_t count, uint32_t stride_B) const;
   Value zero_page(uint32_t size_B);
 
   // -- subgroups.cpp ---------------------------------------------------------------------------------------------------------------

@@ -116,13 +116,14 @@ void add_stage(CodeKey& key, const ShaderModule& module, const Specialization& s
   word(static_cast<uint32_t>(resources.buffers.size()));
   for (const BufferSlot& s : resources.buffers) {
     word(s.set), word(s.binding), word(s.count), word(s.writable);
-    word(s.table), word(s.at.offset_B), word(s.at.stride_B);
+    word(s.table), word(s.at.offset_B), word(s.at.stride_B), word(s.at.counted);
   }
   word(static_cast<uint32_t>(resources.textures.size()));
   for (const TextureSlot& s : resources.textures) {
     word(s.image_set), word(s.image_binding), word(s.sampler_set), word(s.sampler_binding), word(s.image_count), word(s.sampler_count),
         word(s.uses), word(s.combined);
-    word(s.image.offset_B), word(s.image.stride_B), word(s.sampler.offset_B), word(s.sampler.stride_B);
+    word(s.image.offset_B), word(s.image.stride_B), word(s.image.counted);
+    word(s.sampler.offset_B), word(s.sampler.stride_B), word(s.sampler.counted);
   }
 }
 

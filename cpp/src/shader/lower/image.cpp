@@ -11,6 +11,7 @@
 #include "shader/ir/math.hpp"
 #include "shader/ir/sampler_types.hpp"
 #include "shader/lower/context.hpp"
+#include "shader/spirv/limits.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -44,6 +45,12 @@ std::string dim_name(spv::Dim dim) {
   return static_cast<size_t>(dim) < std::size(kNames) ? kNames[dim] : "number " + std::to_string(dim);
 }
 
+/// Which elements of the arrays of images and of samplers: i32, scalar or by lane. Null: the sampler is no array's.
+struct DescriptorIndex {
+  Value image, sampler = nullptr;
+  bool is_varying() const { return Lowering::is_varying(image) || (sampler && Lowering::is_varying(sampler)); }
+};
+
 struct ImageBuilder {
   Lowering& l;
   const Instruction& i;
@@ -56,11 +63,11 @@ struct ImageBuilder {
   bool select_image(uint32_t id);
   bool select_type();
   const TextureSlot* slot() const;
-  Value descriptor_index();
-  Value descriptor(Value index) const;
+  DescriptorIndex descriptor_index();
+  Value descriptor(const DescriptorIndex& index) const;
   /// `one` with each distinct index of the lanes in `mask` (null: all), and bits for the lanes that have it. Results of these types.
   std::vector<Value> each_descriptor(Value mask, const std::vector<Type>& results,
-                                     const std::function<std::vector<Value>(Value index, Value bits)>& one);
+                                     const std::function<std::vector<Value>(const DescriptorIndex& index, Value bits)>& one);
   /// `complete`: fills in what depends on the descriptor, or null.
   std::vector<Value> call(Type function, size_t offset_B, std::vector<Value> arguments, uint32_t mask_index,
                           const std::function<void(std::vector<Value>&)>& complete = nullptr);
@@ -88,8 +95,7 @@ bool ImageBuilder::select_image(uint32_t id) {
 }
 
 bool ImageBuilder::select_type() {
-  uint32_t t = l.m.pointee(image.image);
-  while (l.m.type(t).kind == Kind::array) t = l.m.type(t).element;
+  uint32_t t = descriptor_type(l.m, image.image);
   if (l.m.type(t).kind == Kind::sampled_image) t = l.m.type(t).element;
   type = l.m.type(t);
   const bool samples = (i.op >= spv::OpImageSampleImplicitLod && i.op <= spv::OpImageSampleProjDrefExplicitLod) ||
@@ -119,39 +125,31 @@ const TextureSlot* ImageBuilder::slot() const {
   return nullptr;
 }
 
-/// i32, scalar or by lane.
-Value ImageBuilder::descriptor_index() {
+DescriptorIndex ImageBuilder::descriptor_index() {
   const TextureSlot* s = slot();
   if (!s) {
     l.fail("texture '" + l.m.name(image.image) + "' is not in the resource table");
-    return ir.c32(0);
+    return {ir.c32(0)};
   }
-  Value index = ir.c32(0);
-  if (image.image_element) {
-    Value element = l.clamp_index(image.image_element, s->image_count);
-    index = l.add_index(index, ir.mul(element, Ir::same(element, s->sampler_count)));
-  }
-  if (image.sampler && image.sampler != image.image && image.sampler_element)
-    index = l.add_index(index, l.clamp_index(image.sampler_element, s->sampler_count));
+  DescriptorIndex index{ir.c32(0)};
+  if (image.image_element) index.image = l.clamp_descriptor(image.image_element, s->image_set, s->image, s->image_count);
+  if (image.sampler && image.sampler != image.image && image.sampler_element && !s->is_alone())
+    index.sampler = l.clamp_descriptor(image.sampler_element, s->sampler_set, s->sampler, s->sampler_count);
   return index;
 }
 
 /// Address of the TextureDescriptor of a uniform descriptor_index.
-Value ImageBuilder::descriptor(Value index) const {
+Value ImageBuilder::descriptor(const DescriptorIndex& index) const {
   const TextureSlot* s = slot();
   if (!s) return l.zero_page(sizeof(TextureDescriptor));  // failed before
   const auto element = [&](uint32_t set, const DescriptorAddress& at, Value number) {
-    return ir.offset(ir.offset(l.set_memory[set], at.offset_B), ir.mul(ir.zext(number, ir.i64), ir.c64(at.stride_B)));
+    Value first = ir.offset(l.set_memory[set], at.offset_B);
+    return number ? ir.offset(first, ir.mul(ir.zext(number, ir.i64), ir.c64(at.stride_B))) : first;
   };
-  if (s->combined) return ir.constant_field(ir.ptr, element(s->image_set, s->image, index), offsetof(CombinedDescriptor, texture), 8);
-  Value image_number = index, sampler_number = ir.c32(0);
-  if (s->sampler_count > 1) {
-    image_number = LLVMBuildUDiv(ir.builder, index, ir.c32(s->sampler_count), "");
-    sampler_number = LLVMBuildURem(ir.builder, index, ir.c32(s->sampler_count), "");
-  }
-  Value view = ir.constant_field(ir.ptr, element(s->image_set, s->image, image_number), offsetof(ImageDescriptor, image), 8);
+  if (s->combined) return ir.constant_field(ir.ptr, element(s->image_set, s->image, index.image), offsetof(CombinedDescriptor, texture), 8);
+  Value view = ir.constant_field(ir.ptr, element(s->image_set, s->image, index.image), offsetof(ImageDescriptor, image), 8);
   if (s->is_alone()) return ir.offset(view, offsetof(SampledImage, alone));
-  Value sampler = element(s->sampler_set, s->sampler, sampler_number);
+  Value sampler = element(s->sampler_set, s->sampler, index.sampler);
   Value page_B = ir.constant_field(ir.i32, sampler, offsetof(SamplerDescriptor, page_B), 4);
   Value entry_B = ir.constant_field(ir.i32, sampler, offsetof(SamplerDescriptor, entry_B), 4);
   Value page = ir.constant_field(ir.ptr, ir.offset(view, ir.zext(page_B, ir.i64)), 0, 8);
@@ -159,19 +157,25 @@ Value ImageBuilder::descriptor(Value index) const {
 }
 
 std::vector<Value> ImageBuilder::each_descriptor(Value mask, const std::vector<Type>& types,
-                                                 const std::function<std::vector<Value>(Value, Value)>& one) {
-  Value index = descriptor_index();
+                                                 const std::function<std::vector<Value>(const DescriptorIndex&, Value)>& one) {
+  DescriptorIndex index = descriptor_index();
   Value wanted = mask ? ir.movemask(mask) : ir.c32(ir.lanes == 32 ? ~0u : (1u << ir.lanes) - 1);
-  if (!Lowering::is_varying(index)) return one(index, wanted);
+  if (!index.is_varying()) return one(index, wanted);
   // Waterfall: the first lane's descriptor for all lanes that share it, until none is left.
-  Value rest = l.alloca_of(ir.i32, "rest", 4), indices = l.alloca_of(ir.vi32, "indices", 4 * ir.lanes);
+  Value rest = l.alloca_of(ir.i32, "rest", 4);
   std::vector<Value> results;
   for (size_t k = 0; k < types.size(); ++k) {
     results.push_back(l.alloca_of(types[k], "texel", 4 * ir.lanes));
     ir.store(Ir::zero(types[k]), results[k], 4 * ir.lanes);
   }
   ir.store(wanted, rest, 4);
-  ir.store(index, indices, 4 * ir.lanes);
+  std::array<Value*, 2> parts = {&index.image, &index.sampler};
+  std::array<Value, 2> kept{};  // of those that vary
+  for (size_t k = 0; k < 2; ++k) {
+    if (!*parts[k] || !Lowering::is_varying(*parts[k])) continue;
+    kept[k] = l.alloca_of(ir.vi32, "indices", 4 * ir.lanes);
+    ir.store(*parts[k], kept[k], 4 * ir.lanes);
+  }
   Block check = ir.block("waterfall"), body = ir.block("distinct"), done = ir.block("fallen");
   ir.br(check);
   ir.at(check);
@@ -179,8 +183,15 @@ std::vector<Value> ImageBuilder::each_descriptor(Value mask, const std::vector<T
   ir.br(ir.ne(left, ir.c32(0)), body, done);
   ir.at(body);
   Value lane = ir.call_intrinsic("llvm.cttz", {ir.i32}, {left, ir.c1(true)});
-  Value chosen = ir.load(ir.i32, ir.offset(indices, ir.shl(ir.zext(lane, ir.i64), 2)), 4);
-  Value same = ir.eq(index, ir.splat(chosen));
+  DescriptorIndex chosen = index;
+  Value same = nullptr;
+  for (size_t k = 0; k < 2; ++k) {
+    if (!kept[k]) continue;
+    Value of_lane = ir.load(ir.i32, ir.offset(kept[k], ir.shl(ir.zext(lane, ir.i64), 2)), 4);
+    Value equal = ir.eq(*parts[k], ir.splat(of_lane));
+    same = same ? ir.and_(same, equal) : equal;
+    (k ? chosen.sampler : chosen.image) = of_lane;
+  }
   const auto texel = one(chosen, ir.and_(ir.movemask(same), left));
   assert(texel.size() == types.size());
   for (size_t k = 0; k < types.size(); ++k)
@@ -196,7 +207,7 @@ std::vector<Value> ImageBuilder::each_descriptor(Value mask, const std::vector<T
 /// Four vectors of bits as floats. arguments[0] (descriptor) and the mask are filled in here.
 std::vector<Value> ImageBuilder::call(Type function, size_t offset_B, std::vector<Value> arguments, uint32_t mask_index,
                                       const std::function<void(std::vector<Value>&)>& complete) {
-  return each_descriptor(l.exec, {ir.vf32, ir.vf32, ir.vf32, ir.vf32}, [&](Value at, Value mask) {
+  return each_descriptor(l.exec, {ir.vf32, ir.vf32, ir.vf32, ir.vf32}, [&](const DescriptorIndex& at, Value mask) {
     arguments[0] = descriptor(at), arguments[mask_index] = mask;
     if (complete) complete(arguments);
     Value r = call_sampler(ir, function, offset_B, arguments.data(), static_cast<uint32_t>(arguments.size()), l.slice);
@@ -351,7 +362,7 @@ void ImageBuilder::write() {
   a[store_arg::x] = at->x, a[store_arg::y] = at->y, a[store_arg::layer] = at->layer;
   if (ops.sample) a[store_arg::sample] = l.vary(l.scalar(ops.sample));
   for (uint32_t k = 0; k < 4; ++k) a[store_arg::r + k] = k < value.c.size() ? ir.as_float(l.vary(value.c[k])) : ir.fk(0);
-  each_descriptor(l.write_mask(), {}, [&](Value index, Value mask) {
+  each_descriptor(l.write_mask(), {}, [&](const DescriptorIndex& index, Value mask) {
     a[0] = descriptor(index), a[store_arg::mask] = mask;
     call_sampler(ir, store_type(ir), offsetof(TextureDescriptor, store), a.data(), store_arg::count, false);
     return std::vector<Value>();
@@ -365,7 +376,7 @@ Value ImageBuilder::addresses(uint32_t sample, Value mask) {
   std::vector<Value> a(address_arg::count, ir.ik(0));
   a[address_arg::x] = at->x, a[address_arg::y] = at->y, a[address_arg::layer] = at->layer;
   a[address_arg::sample] = l.vary(l.scalar(sample));
-  return each_descriptor(mask, {ir.vec(ir.i64)}, [&](Value index, Value bits) {
+  return each_descriptor(mask, {ir.vec(ir.i64)}, [&](const DescriptorIndex& index, Value bits) {
     a[0] = descriptor(index), a[address_arg::mask] = bits;
     return std::vector<Value>{
         call_sampler(ir, address_type(ir), offsetof(TextureDescriptor, address), a.data(), address_arg::count, false)};
@@ -407,11 +418,11 @@ void ImageBuilder::gather() {
 
 /// Sizes, levels, samples: read from the view; by lane where descriptor or level vary.
 void ImageBuilder::query() {
-  Value index = descriptor_index();
+  DescriptorIndex index = descriptor_index();
   const bool has_level = i.op == spv::OpImageQuerySizeLod;
   Value level = has_level ? l.scalar(o(1)) : ir.c32(0);
   const uint32_t count = l.width(i.type);
-  const auto one = [&](Value at, Value lod) {
+  const auto one = [&](const DescriptorIndex& at, Value lod) {
     Value view = ir.constant_field(ir.ptr, descriptor(at), offsetof(TextureDescriptor, view), 8);
     std::vector<Value> r;
     if (i.op == spv::OpImageQueryLevels) return std::vector<Value>{ir.field(ir.i32, view, offsetof(ImageViewAbi, level_count))};
@@ -431,13 +442,14 @@ void ImageBuilder::query() {
     return r;
   };
   Val v{i.type, {}};
-  if (!Lowering::is_varying(index) && !Lowering::is_varying(level)) {
+  if (!index.is_varying() && !Lowering::is_varying(level)) {
     v.c = one(index, level);
   } else {
-    index = l.vary(index), level = l.vary(level);
+    level = l.vary(level);
     v.c.assign(count, Ir::zero(ir.vi32));
     for (uint32_t lane = 0; lane < ir.lanes; ++lane) {
-      const auto r = one(ir.extract(index, lane), ir.extract(level, lane));
+      const auto r =
+          one({ir.extract(index.image, lane), index.sampler ? ir.extract(index.sampler, lane) : nullptr}, ir.extract(level, lane));
       for (size_t k = 0; k < r.size() && k < v.c.size(); ++k) v.c[k] = ir.insert(v.c[k], r[k], lane);
     }
   }

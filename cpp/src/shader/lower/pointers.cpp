@@ -23,6 +23,13 @@ Value Lowering::clamp_index(Value index, uint32_t length) const {
   return ir.umin(index, Ir::same(index, length ? length - 1 : 0));
 }
 
+/// Unsigned: negative indices are null descriptors where the set counts, else the last one.
+Value Lowering::clamp_descriptor(Value index, uint32_t set, const DescriptorAddress& at, uint32_t count) const {
+  if (!at.counted) return clamp_index(index, count);
+  Value last = ir.constant_field(ir.i32, set_memory[set], 0, 4);
+  return ir.umin(index, is_varying(index) ? ir.splat(last) : last);
+}
+
 void Lowering::keep_indices(uint32_t id, std::initializer_list<Value> indices) {
   assert(id < d.escape.size());
   if (!d.escape[id]) return;
@@ -153,10 +160,11 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
     return;
   }
   // The first index into an array of blocks or textures picks the descriptor.
-  const bool descriptors = t.kind == Kind::array && type == m.pointee(p.resource) && p.space != Pointer::Space::push_constants &&
+  const bool descriptors = is_array(t.kind) && type == m.pointee(p.resource) && p.space != Pointer::Space::push_constants &&
                            (p.space == Pointer::Space::resource || m.type(t.element).kind == Kind::structure);
   if (descriptors && (p.space == Pointer::Space::resource || m.decoration(t.element).block || m.decoration(t.element).buffer_block)) {
-    p.element = is_constant ? ir.c32(std::min(literal, length ? length - 1 : 0)) : clamp_index(index, length);
+    const uint32_t most = t.kind == Kind::runtime_array ? kUnbounded : length;  // what the layout has is asked at the access
+    p.element = is_constant ? ir.c32(std::min(literal, most ? most - 1 : 0)) : clamp_index(index, most);
     return;
   }
   uint32_t stride_B = m.decorations_array_stride(type);

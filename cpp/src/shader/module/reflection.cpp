@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "shader/spirv/limits.hpp"
 #include "shader/spirv/workgroup.hpp"
 
 namespace tilegpu::shader {
@@ -246,11 +247,10 @@ struct Reflector {
     ReflectedBinding binding;
     uint32_t type_id = module.pointee(id);
     uint64_t count = 1;
-    for (int depth = 0; depth < kMaxDepth && (module.type(type_id).kind == Kind::array || module.type(type_id).kind == Kind::runtime_array);
-         ++depth) {
-      count *= module.type(type_id).kind == Kind::array ? array_length(constants, type_id) : 1;
-      if (count > kMaxReflectedMembers) {
-        wrong = "'" + module.name(id) + "' is an array of more than " + std::to_string(kMaxReflectedMembers) + " descriptors";
+    for (int depth = 0; depth < kMaxDepth && is_array(module.type(type_id).kind); ++depth) {
+      count *= module.type(type_id).kind == Kind::array ? array_length(constants, type_id) : 0;
+      if (count > kMaxDescriptors) {
+        wrong = "'" + module.name(id) + "' is an array of more than " + std::to_string(kMaxDescriptors) + " descriptors";
         count = 1;
       }
       type_id = module.type(type_id).element;
@@ -261,7 +261,7 @@ struct Reflector {
     binding.set = decoration.set == kNone ? 0 : decoration.set;
     binding.binding = decoration.binding == kNone ? 0 : decoration.binding;
     binding.descriptor = descriptor_of(module.storage_of(id), type_id);
-    assert(count <= kMaxReflectedMembers);
+    assert(count <= kMaxDescriptors);
     binding.count = static_cast<uint32_t>(count);
     binding.input_attachment_index = decoration.input_attachment == kNone ? 0 : decoration.input_attachment;
     binding.readonly = decoration.nonwritable;

@@ -144,7 +144,7 @@ std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint
 }
 
 Kind innermost_kind(const Module& m, uint32_t type) {
-  while (m.type(type).kind == Kind::array) type = m.type(type).element;
+  while (is_array(m.type(type).kind)) type = m.type(type).element;
   return m.type(type).kind;
 }
 

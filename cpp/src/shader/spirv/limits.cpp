@@ -124,13 +124,16 @@ bool Checker::block(uint32_t id, uint32_t type, uint64_t most_B) {
 bool Checker::resource(uint32_t id) {
   uint32_t type = m.pointee(id);
   const std::string name = name_of(id, "resource");
-  if (m.type(type).kind == Kind::array) {
-    const uint32_t count = constants.size(type).length;
+  if (is_array(m.type(type).kind)) {
+    const bool unbounded = m.type(type).kind == Kind::runtime_array;
+    const uint32_t count = unbounded ? 1 : constants.size(type).length;
     if (count > kMaxDescriptors)
       return fail(name + " is an array of " + std::to_string(count) + " descriptors; at most " + std::to_string(kMaxDescriptors) +
                   " are allowed" + made_of(m.type(type).length_id));
     type = m.type(type).element;
-    if (m.type(type).kind == Kind::array) return fail(name + " is an array of arrays of descriptors; make it one array");
+    if (is_array(m.type(type).kind)) return fail(name + " is an array of arrays of descriptors; make it one array");
+    if (unbounded && m.type(type).kind == Kind::image && m.type(type).dim == spv::DimSubpassData)
+      return fail(name + " is an array of input attachments without a length; give it one");
   }
   return m.storage_of(id) == spv::StorageClassUniformConstant || block(id, type, UINT32_MAX);
 }
@@ -245,7 +248,14 @@ DistanceCounts count_distances(const Module& m, const Constants& constants) {
 uint32_t descriptor_count(const Module& m, const Constants& constants, uint32_t variable) {
   assert(m.find(variable) && m.find(variable)->op == spv::OpVariable);
   const uint32_t type = m.pointee(variable);
+  if (m.type(type).kind == Kind::runtime_array) return kUnbounded;
   return m.type(type).kind == Kind::array ? array_length(constants, type) : 1;
+}
+
+uint32_t descriptor_type(const Module& m, uint32_t variable) {
+  uint32_t type = m.pointee(variable);
+  while (is_array(m.type(type).kind)) type = m.type(type).element;
+  return type;
 }
 
 uint64_t block_size_B(const Module& m, const Constants& constants, uint32_t type, bool row_major, uint32_t matrix_stride_B) {

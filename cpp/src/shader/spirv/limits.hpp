@@ -12,8 +12,8 @@ namespace tilegpu::shader {
 
 /// Scalars of one value, parts of one variable: more is no program but an attack on the compiler's memory.
 inline constexpr uint64_t kMaxValueParts = 65536;
-/// Descriptors of one binding, and of a pipeline's tables.
-inline constexpr uint32_t kMaxDescriptors = 65536;
+/// Of one array.
+inline constexpr uint32_t kMaxDescriptors = kMaxDescriptorsOfSet;
 /// Locations go from 0 to this one less; beyond are those of clip and cull distances.
 inline constexpr uint32_t kMaxLocations = kClipDistanceLocation;
 
@@ -28,8 +28,9 @@ struct DistanceCounts {
 };
 DistanceCounts count_distances(const Module& module, const Constants& constants);
 
-/// Descriptors of a module-scope resource.
+/// Descriptors of a module-scope resource, or kUnbounded; and the type of one of them.
 uint32_t descriptor_count(const Module& module, const Constants& constants, uint32_t variable);
+uint32_t descriptor_type(const Module& module, uint32_t variable);
 
 /// Bytes of a block; 0: a run-time array ends it.
 uint64_t block_size_B(const Module& module, const Constants& constants, uint32_t type, bool row_major = false,

@@ -52,6 +52,7 @@ enum class Kind : uint8_t {
   sampler,
   sampled_image
 };
+inline bool is_array(Kind kind) { return kind == Kind::array || kind == Kind::runtime_array; }
 
 struct TypeInfo {
   Kind kind = Kind::none;
