@@ -214,20 +214,29 @@ void passes_of_other_makes() {
   CHECK(s.submitted(c) == want);
 }
 
-/// Where colours come from: the shader's constants, or descriptors with the same numbers.
-void descriptors_of_other_makes() {
+/// Where colours come from: the shader's constants (`want`), or descriptors with the same numbers.
+struct OtherDescriptors {
+  static constexpr float kColor[] = {0.5F, 0.25F, 1, 0.75F};
+  static constexpr const char* kFragment = R"(#version 450
+layout(set = 0, binding = 0) uniform B { vec4 color; }; layout(location = 0) out vec4 o; void main() { o = color; })";
+
   Scene s;
   Program& p = s.p;
-  PFN_vkCmdPushDescriptorSetKHR push = nullptr;
-  PFN_vkCmdPushDescriptorSetWithTemplateKHR push_template = nullptr;
-  p.load(push, "vkCmdPushDescriptorSetKHR"), p.load(push_template, "vkCmdPushDescriptorSetWithTemplateKHR");
-  const auto want = s.plain("#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(0.5, 0.25, 1, 0.75); }");
-  const float color[] = {0.5F, 0.25F, 1, 0.75F};
-  const auto buffer = p.buffer(4 * 256, VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT);
-  std::memcpy(buffer.data + 512, color, sizeof color);
-  const char* const fragment = R"(#version 450
-layout(set = 0, binding = 0) uniform B { vec4 color; }; layout(location = 0) out vec4 o; void main() { o = color; })";
-  const auto set_layout = [&](VkDescriptorType type, uint32_t count, VkDescriptorSetLayoutCreateFlags flags, VkDescriptorBindingFlags of) {
+  const std::vector<uint8_t> want = s.plain("#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(0.5, 0.25, 1, 0.75); }");
+  const Program::MappedBuffer buffer = p.buffer(4 * 256, VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT);
+  const VkDescriptorBufferInfo at{buffer.buffer, 512, 16};
+  VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
+  VkDescriptorPool pool = nullptr;
+
+  OtherDescriptors() {
+    std::memcpy(buffer.data + 512, kColor, sizeof kColor);
+    write.descriptorCount = 1, write.descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, write.pBufferInfo = &at;
+    const VkDescriptorPoolCreateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
+    CHECK(p.CreateDescriptorPool(p.device, &info, nullptr, &pool) == VK_SUCCESS);
+  }
+
+  VkDescriptorSetLayout set_layout(VkDescriptorType type, uint32_t count, VkDescriptorSetLayoutCreateFlags flags,
+                                   VkDescriptorBindingFlags of) {
     const VkDescriptorSetLayoutBinding binding{0, type, count, VK_SHADER_STAGE_FRAGMENT_BIT, nullptr};
     const VkDescriptorSetLayoutBindingFlagsCreateInfo binding_flags{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO,
                                                                     nullptr, 1, &of};
@@ -235,14 +244,23 @@ layout(set = 0, binding = 0) uniform B { vec4 color; }; layout(location = 0) out
     VkDescriptorSetLayout made = nullptr;
     CHECK(p.CreateDescriptorSetLayout(p.device, &info, nullptr, &made) == VK_SUCCESS);
     return made;
-  };
-  const VkDescriptorBufferInfo at{buffer.buffer, 512, 16};
-  VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
-  write.descriptorCount = 1, write.descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, write.pBufferInfo = &at;
-  {
+  }
+  VkDescriptorSet set_of(VkDescriptorSetLayout of, uint32_t variable) {
+    const VkDescriptorSetVariableDescriptorCountAllocateInfo counts{
+        VK_STRUCTURE_TYPE_DESCRIPTOR_SET_VARIABLE_DESCRIPTOR_COUNT_ALLOCATE_INFO, nullptr, 1, &variable};
+    const VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, variable ? &counts : nullptr, pool, 1, &of};
+    VkDescriptorSet made = nullptr;
+    CHECK(p.AllocateDescriptorSets(p.device, &allocate, &made) == VK_SUCCESS);
+    return made;
+  }
+
+  void pushed_ones() {
+    PFN_vkCmdPushDescriptorSetKHR push = nullptr;
+    PFN_vkCmdPushDescriptorSetWithTemplateKHR push_template = nullptr;
+    p.load(push, "vkCmdPushDescriptorSetKHR"), p.load(push_template, "vkCmdPushDescriptorSetWithTemplateKHR");
     const auto pushed = set_layout(write.descriptorType, 1, VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR, 0);
     const VkPipelineLayout layout = s.layout({pushed});
-    const VkPipeline with = s.pipeline(layout, fragment);
+    const VkPipeline with = s.pipeline(layout, kFragment);
     CHECK(s.picture([&](VkCommandBuffer c) {
       push(c, VK_PIPELINE_BIND_POINT_GRAPHICS, layout, 0, 1, &write);
       s.draw(c, with);
@@ -267,100 +285,103 @@ layout(set = 0, binding = 0) uniform B { vec4 color; }; layout(location = 0) out
     CHECK(p.EndCommandBuffer(c) != VK_SUCCESS && p.heard("set is 3; the layout has 1"));
     p.said.clear();
   }
-  const VkDescriptorPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
-  VkDescriptorPool pool = nullptr;
-  CHECK(p.CreateDescriptorPool(p.device, &pool_info, nullptr, &pool) == VK_SUCCESS);
-  const auto set_of = [&](VkDescriptorSetLayout of, uint32_t variable) {
-    const VkDescriptorSetVariableDescriptorCountAllocateInfo counts{
-        VK_STRUCTURE_TYPE_DESCRIPTOR_SET_VARIABLE_DESCRIPTOR_COUNT_ALLOCATE_INFO, nullptr, 1, &variable};
-    const VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, variable ? &counts : nullptr, pool, 1, &of};
-    VkDescriptorSet made = nullptr;
-    CHECK(p.AllocateDescriptorSets(p.device, &allocate, &made) == VK_SUCCESS);
-    return made;
-  };
-  {
-    const auto inline_block = set_layout(VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK, 16, 0, 0);
-    const VkPipelineLayout layout = s.layout({inline_block});
-    const VkDescriptorSet set = set_of(inline_block, 0);
-    const VkWriteDescriptorSetInlineUniformBlock block{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET_INLINE_UNIFORM_BLOCK, nullptr, 16, color};
+
+  void inline_block() {
+    const auto block_layout = set_layout(VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK, 16, 0, 0);
+    const VkPipelineLayout layout = s.layout({block_layout});
+    const VkDescriptorSet set = set_of(block_layout, 0);
+    const VkWriteDescriptorSetInlineUniformBlock block{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET_INLINE_UNIFORM_BLOCK, nullptr, 16, kColor};
     VkWriteDescriptorSet inline_write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, &block, set, 0, 0, 16};
     inline_write.descriptorType = VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK;
     p.UpdateDescriptorSets(p.device, 1, &inline_write, 0, nullptr);
-    const VkPipeline with = s.pipeline(layout, fragment);
+    const VkPipeline with = s.pipeline(layout, kFragment);
     CHECK(s.picture([&](VkCommandBuffer c) {
       p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_GRAPHICS, layout, 0, 1, &set, 0, nullptr);
       s.draw(c, with);
     }) == want);
   }
+
   // One of eight elements is there, written after the set was bound; the index differs from pixel to pixel as far as the compiler knows.
-  const auto indexed = set_layout(VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 8, VK_DESCRIPTOR_SET_LAYOUT_CREATE_UPDATE_AFTER_BIND_POOL_BIT,
-                                  VK_DESCRIPTOR_BINDING_UPDATE_AFTER_BIND_BIT | VK_DESCRIPTOR_BINDING_PARTIALLY_BOUND_BIT |
-                                      VK_DESCRIPTOR_BINDING_VARIABLE_DESCRIPTOR_COUNT_BIT);
-  const VkPipelineLayout layout = s.layout({indexed});
-  const VkDescriptorSet set = set_of(indexed, 6);
-  const VkPipeline with = s.pipeline(layout, R"(#version 450
+  void indexed_late() {
+    const auto indexed = set_layout(VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 8, VK_DESCRIPTOR_SET_LAYOUT_CREATE_UPDATE_AFTER_BIND_POOL_BIT,
+                                    VK_DESCRIPTOR_BINDING_UPDATE_AFTER_BIND_BIT | VK_DESCRIPTOR_BINDING_PARTIALLY_BOUND_BIT |
+                                        VK_DESCRIPTOR_BINDING_VARIABLE_DESCRIPTOR_COUNT_BIT);
+    const VkPipelineLayout layout = s.layout({indexed});
+    const VkDescriptorSet set = set_of(indexed, 6);
+    const VkPipeline with = s.pipeline(layout, R"(#version 450
 #extension GL_EXT_nonuniform_qualifier : require
 layout(set = 0, binding = 0) uniform B { vec4 color; } b[8]; layout(location = 0) out vec4 o;
 void main() { o = b[nonuniformEXT(5 - int(gl_FragCoord.x) / 1000)].color; })");
-  CHECK(s.picture(
-            [&](VkCommandBuffer c) {
-              p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_GRAPHICS, layout, 0, 1, &set, 0, nullptr);
-              s.draw(c, with);
-            },
-            [&] {
-              write.dstSet = set, write.dstArrayElement = 5;
-              p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
-            }) == want);
-  // The same without a length: elements beyond the six are null, and so is what a null write leaves.
-  const VkPipeline unbounded = s.pipeline(layout, R"(#version 450
+    CHECK(s.picture(
+              [&](VkCommandBuffer c) {
+                p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_GRAPHICS, layout, 0, 1, &set, 0, nullptr);
+                s.draw(c, with);
+              },
+              [&] {
+                write.dstSet = set, write.dstArrayElement = 5;
+                p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
+              }) == want);
+    // The same without a length: elements beyond the six are null, and so is what a null write leaves.
+    const VkPipeline unbounded = s.pipeline(layout, R"(#version 450
 #extension GL_EXT_nonuniform_qualifier : require
 layout(set = 0, binding = 0) uniform B { vec4 color; } b[]; layout(location = 0) out vec4 o;
 void main() { o = b[nonuniformEXT(5 + 1000 * (int(gl_FragCoord.x) & 1))].color; })");
-  const auto drawn_unbounded = [&] {
-    return s.picture([&](VkCommandBuffer c) {
-      p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_GRAPHICS, layout, 0, 1, &set, 0, nullptr);
-      s.draw(c, unbounded);
-    });
-  };
-  const auto plain_picture = [&](const char* text) {
-    const VkPipeline made = s.pipeline(layout, text);
-    return s.picture([&](VkCommandBuffer c) { s.draw(c, made); });
-  };
-  CHECK(drawn_unbounded() == plain_picture(R"(#version 450
+    const auto drawn_unbounded = [&] {
+      return s.picture([&](VkCommandBuffer c) {
+        p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_GRAPHICS, layout, 0, 1, &set, 0, nullptr);
+        s.draw(c, unbounded);
+      });
+    };
+    const auto plain_picture = [&](const char* text) {
+      const VkPipeline made = s.pipeline(layout, text);
+      return s.picture([&](VkCommandBuffer c) { s.draw(c, made); });
+    };
+    CHECK(drawn_unbounded() == plain_picture(R"(#version 450
 layout(location = 0) out vec4 o; void main() { o = (int(gl_FragCoord.x) & 1) != 0 ? vec4(0) : vec4(0.5, 0.25, 1, 0.75); })"));
-  const VkDescriptorBufferInfo none{nullptr, 0, VK_WHOLE_SIZE};
-  write.pBufferInfo = &none;
-  p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
-  CHECK(drawn_unbounded() == plain_picture("#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(0); }"));
+    const VkDescriptorBufferInfo none{nullptr, 0, VK_WHOLE_SIZE};
+    write.pBufferInfo = &none;
+    p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
+    CHECK(drawn_unbounded() == plain_picture("#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(0); }"));
+  }
+
   // VK_EXT_scalar_block_layout: the vector lies at a multiple of 4.
-  const float odd[] = {9, 0.5F, 0.25F, 1, 9, 9, 0.75F};
-  std::memcpy(buffer.data + 512, odd, sizeof odd);
-  const auto one = set_layout(VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1, 0, 0);
-  const VkPipelineLayout scalar_layout = s.layout({one});
-  const VkDescriptorBufferInfo all{buffer.buffer, 512, sizeof odd};
-  write.dstSet = set_of(one, 0), write.dstArrayElement = 0, write.pBufferInfo = &all;
-  p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
-  const VkPipeline scalar = s.pipeline(scalar_layout, R"(#version 450
+  void scalar_layout() {
+    const float odd[] = {9, 0.5F, 0.25F, 1, 9, 9, 0.75F};
+    std::memcpy(buffer.data + 512, odd, sizeof odd);
+    const auto one = set_layout(VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1, 0, 0);
+    const VkPipelineLayout layout_of_it = s.layout({one});
+    const VkDescriptorBufferInfo all{buffer.buffer, 512, sizeof odd};
+    write.dstSet = set_of(one, 0), write.dstArrayElement = 0, write.pBufferInfo = &all;
+    p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
+    const VkPipeline scalar = s.pipeline(layout_of_it, R"(#version 450
 #extension GL_EXT_scalar_block_layout : require
 struct Odd { vec3 rgb; float gap[2]; }; layout(location = 0) out vec4 o;
 layout(scalar, set = 0, binding = 0) uniform B { float first; Odd odd; float alpha; }; void main() { o = vec4(odd.rgb, alpha); })");
-  CHECK(s.picture([&](VkCommandBuffer c) {
-    p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_GRAPHICS, scalar_layout, 0, 1, &write.dstSet, 0, nullptr);
-    s.draw(c, scalar);
-  }) == want);
+    CHECK(s.picture([&](VkCommandBuffer c) {
+      p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_GRAPHICS, layout_of_it, 0, 1, &write.dstSet, 0, nullptr);
+      s.draw(c, scalar);
+    }) == want);
+  }
+};
+
+void descriptors_of_other_makes() {
+  OtherDescriptors o;
+  o.pushed_ones();
+  o.inline_block();
+  o.indexed_late();
+  o.scalar_layout();
 }
 
-#define FOR_DYNAMIC_COMMANDS(X)                                                                                                          \
-  X(CmdSetViewportWithCount)                                                                                                             \
-  X(CmdSetScissorWithCount)                                                                                                              \
-  X(CmdSetCullMode)                                                                                                                      \
-  X(CmdSetFrontFace) X(CmdSetPrimitiveTopology) X(CmdSetDepthTestEnable) X(CmdSetDepthWriteEnable) X(CmdSetDepthCompareOp)               \
-      X(CmdSetDepthBoundsTestEnable) X(CmdSetStencilTestEnable) X(CmdSetStencilOp) X(CmdSetRasterizerDiscardEnable)                      \
-          X(CmdSetDepthBiasEnable) X(CmdSetPrimitiveRestartEnable) X(CmdSetLogicOpEXT) X(CmdSetVertexInputEXT)                           \
-              X(CmdSetColorWriteEnableEXT) X(CmdSetDepthClampEnableEXT) X(CmdSetPolygonModeEXT) X(CmdSetRasterizationSamplesEXT)         \
-                  X(CmdSetSampleMaskEXT) X(CmdSetAlphaToCoverageEnableEXT) X(CmdSetAlphaToOneEnableEXT) X(CmdSetLogicOpEnableEXT)        \
-                      X(CmdSetColorBlendEnableEXT) X(CmdSetColorBlendEquationEXT) X(CmdSetColorWriteMaskEXT) X(CmdSetDepthClipEnableEXT) \
-                          X(CmdSetProvokingVertexModeEXT) X(CmdSetLineStippleEnableEXT)
+// clang-format off
+#define FOR_DYNAMIC_COMMANDS(X) \
+  X(CmdSetViewportWithCount) X(CmdSetScissorWithCount) X(CmdSetCullMode) X(CmdSetFrontFace) X(CmdSetPrimitiveTopology) \
+  X(CmdSetDepthTestEnable) X(CmdSetDepthWriteEnable) X(CmdSetDepthCompareOp) X(CmdSetDepthBoundsTestEnable) X(CmdSetStencilTestEnable) \
+  X(CmdSetStencilOp) X(CmdSetRasterizerDiscardEnable) X(CmdSetDepthBiasEnable) X(CmdSetPrimitiveRestartEnable) X(CmdSetLogicOpEXT) \
+  X(CmdSetVertexInputEXT) X(CmdSetColorWriteEnableEXT) X(CmdSetDepthClampEnableEXT) X(CmdSetPolygonModeEXT) \
+  X(CmdSetRasterizationSamplesEXT) X(CmdSetSampleMaskEXT) X(CmdSetAlphaToCoverageEnableEXT) X(CmdSetAlphaToOneEnableEXT) \
+  X(CmdSetLogicOpEnableEXT) X(CmdSetColorBlendEnableEXT) X(CmdSetColorBlendEquationEXT) X(CmdSetColorWriteMaskEXT) \
+  X(CmdSetDepthClipEnableEXT) X(CmdSetProvokingVertexModeEXT) X(CmdSetLineStippleEnableEXT)
+// clang-format on
 
 struct DynamicCommands {
 #define MEMBER(name) PFN_vk##name name = nullptr;

@@ -83,21 +83,27 @@ VkRenderPass make_pass(Program& p, const Description& d) {
   return pass;
 }
 
+std::string together(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
+}
+
 /// Writes all of the subpass's colours from its colour, its place and its inputs.
 std::string fragment_of(const Description& d, const Subpass& s) {
   std::string text = "#version 450\nlayout(location = 0) in vec4 v_color;\n", sum = "v_color + 0.1 * fract(gl_FragCoord.xyxy * 0.137)";
   const std::string type = d.samples > 1 ? "subpassInputMS" : "subpassInput";
   for (size_t i = 0; i < s.inputs.size(); ++i) {
     const std::string n = std::to_string(i);
-    text += "layout(input_attachment_index = " + n + ", set = 0, binding = " + n + ") uniform " + type + " in" + n + ";\n";
-    sum += " + subpassLoad(in" + n + (d.samples > 1 ? ", gl_SampleID)" : ")") + " * vec4(0.5, -0.25, 0.375, 0.125)";
+    text += together({"layout(input_attachment_index = ", n, ", set = 0, binding = ", n, ") uniform ", type, " in", n, ";\n"});
+    sum += together({" + subpassLoad(in", n, d.samples > 1 ? ", gl_SampleID)" : ")", " * vec4(0.5, -0.25, 0.375, 0.125)"});
   }
   std::string body;
   for (size_t i = 0; i < s.color.size(); ++i) {
     if (s.color[i] == kUnused) continue;
     const std::string n = std::to_string(i);
-    text += "layout(location = " + n + ") out vec4 out" + n + ";\n";
-    body += "  out" + n + " = (" + sum + ") * " + std::to_string(1.0 / static_cast<double>(i + 1)) + ";\n";
+    text += together({"layout(location = ", n, ") out vec4 out", n, ";\n"});
+    body += together({"  out", n, " = (", sum, ") * ", std::to_string(1.0 / static_cast<double>(i + 1)), ";\n"});
   }
   return text + "void main() {\n" + body + "}\n";
 }
@@ -333,10 +339,11 @@ void joined_is_as_apart() {
     const Drawn many = Scene(p, d).draw(round);
     const std::string count = std::to_string(d.subpasses.size());
     joined += one.told.find(" are 1 tile pass") != std::string::npos;
-    CHECK_MESSAGE(many.told.find(count + " subpasses are " + count + " tile passes") != std::string::npos, many.told);
+    CHECK_MESSAGE(many.told.find(together({count, " subpasses are ", count, " tile passes"})) != std::string::npos, many.told);
     CHECK(one.images.size() == many.images.size());
     for (size_t i = 0; i < one.images.size() && i < many.images.size(); ++i)
-      CHECK_MESSAGE(one.images[i] == many.images[i], "round " + std::to_string(round) + ", image " + std::to_string(i) + ": " + one.told);
+      CHECK_MESSAGE(one.images[i] == many.images[i],
+                    together({"round ", std::to_string(round), ", image ", std::to_string(i), ": ", one.told}));
     CHECK_MESSAGE(p.said.empty(), p.said.empty() ? "" : p.said[0]);
   }
   std::printf("%u of 24 render passes were one tile pass\n", joined);

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -114,7 +115,7 @@ void pictures_come_in_order() {
   std::sort(pictures.begin(), pictures.end());
   CHECK_MESSAGE(pictures.size() == 8, std::to_string(pictures.size()));
   for (size_t i = 0; i + 1 < pictures.size(); ++i) {
-    const auto red = static_cast<uint8_t>(static_cast<float>(i) / 10 * 255 + 0.5F);
+    const auto red = static_cast<uint8_t>(std::lround(static_cast<float>(i) / 10 * 255));
     CHECK(first_pixel(pictures[i]) == (std::vector<uint8_t>{red, 51, 255, 255}));
   }
   CHECK(first_pixel(pictures.back()) == (std::vector<uint8_t>{204, 51, 255, 255}));
