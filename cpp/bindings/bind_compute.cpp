@@ -8,7 +8,7 @@ void bind_compute(py::module_& m) {
   m.attr("MAX_WORKGROUPS") = kMaxWorkgroups;
   py::class_<ComputePipeline, Ptr<ComputePipeline>>(m, "ComputePipeline")
       .def(py::init(
-               [](Device& device, Ptr<ShaderModule> module, std::vector<std::pair<uint32_t, uint32_t>> specialization, std::string label) {
+               [](Device& device, Ptr<ShaderModule> module, std::vector<std::pair<uint32_t, uint64_t>> specialization, std::string label) {
                  py::gil_scoped_release release;
                  return unwrap(device.create_pipeline(
                      ComputePipelineCreateInfo{{std::move(module), std::move(specialization)}, nullptr, std::move(label)}));

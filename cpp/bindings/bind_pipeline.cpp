@@ -146,7 +146,7 @@ using Info = GraphicsPipelineCreateInfo;
 void bind_stages(py::class_<Info>& info) {
   info.def(
           "set_stage",
-          [](Info& i, Ptr<ShaderModule> module, std::vector<std::pair<uint32_t, uint32_t>> specialization) {
+          [](Info& i, Ptr<ShaderModule> module, std::vector<std::pair<uint32_t, uint64_t>> specialization) {
             i.stages.push_back({std::move(module), std::move(specialization)});
           },
           py::arg("module").none(false), py::arg("specialization"))

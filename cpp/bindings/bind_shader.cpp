@@ -129,7 +129,7 @@ void bind_shader(py::module_& m) {
       .def_property_readonly("reflection", &ShaderModule::reflection, py::return_value_policy::reference_internal)
       .def(
           "reflect",
-          [](const ShaderModule& s, const std::vector<std::pair<uint32_t, uint32_t>>& specialization) {
+          [](const ShaderModule& s, const std::vector<std::pair<uint32_t, uint64_t>>& specialization) {
             return Reflection(*unwrap(s.reflect(specialization)));
           },
           py::arg("specialization"))

@@ -138,9 +138,52 @@ void wrong_use_is_an_error_that_names_it() {
   p.DestroyShaderModule(p.device, module, nullptr);
 }
 
+/// A specialization constant of 64 bits, and features that are said.
+void numbers_of_other_widths() {
+  Compute p;
+  if (!p.pipeline) return;
+  VkPhysicalDeviceFeatures features;
+  p.GetPhysicalDeviceFeatures(p.physical_device, &features);
+  CHECK(features.shaderInt64 && features.shaderFloat64 && features.shaderInt16);
+  const struct {
+    uint64_t big;
+    int16_t small;
+  } data{0x123456789abcdef0u, -2};
+  const VkSpecializationMapEntry entries[] = {{1, 0, 8}, {2, 8, 2}};
+  const VkSpecializationInfo constants{2, entries, sizeof data, &data};
+  VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+  const VkShaderModule module = p.shader(R"(#version 450
+#extension GL_EXT_shader_explicit_arithmetic_types : require
+layout(constant_id = 1) const int64_t big = 1l;
+layout(constant_id = 2) const int16_t small = int16_t(1);
+layout(set = 1, binding = 0) readonly buffer In { uint from[]; };
+layout(set = 1, binding = 1) buffer Out { int64_t sum; double half_of_it; uint first; } to;
+void main() { to.sum = big * 3l + small; to.half_of_it = double(small) / 4.0lf; to.first = from[0]; })",
+                                         VK_SHADER_STAGE_COMPUTE_BIT);
+  info.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, nullptr, 0, VK_SHADER_STAGE_COMPUTE_BIT, module, "main", &constants};
+  info.layout = p.layout;
+  VkPipeline made = nullptr;
+  CHECK(p.CreateComputePipelines(p.device, nullptr, 1, &info, nullptr, &made) == VK_SUCCESS);
+  std::swap(p.pipeline, made);
+  VkCommandBuffer c = p.begin();
+  p.bind(c, 0, 0);
+  p.CmdDispatch(c, 1, 1, 1);
+  p.run(c);
+  struct {
+    uint64_t sum;
+    double half_of_it;
+  } got;
+  std::memcpy(&got, p.out.data, sizeof got);
+  CHECK(got.sum == data.big * 3 - 2 && got.half_of_it == -0.5);
+  p.DestroyPipeline(p.device, made, nullptr);
+  p.DestroyShaderModule(p.device, module, nullptr);
+  CHECK(p.said.empty());
+}
+
 }  // namespace
 
 int main() {
+  numbers_of_other_widths();
   dispatches_of_all_kinds();
   wrong_use_is_an_error_that_names_it();
   return finish("test_vulkan_compute");

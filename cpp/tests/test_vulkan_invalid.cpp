@@ -88,6 +88,8 @@ void subpasses_are_of_the_render_pass() {
     p.said.clear();
   }
   // Two that fail: both are tried, or the first alone; handles are null, feedback is there.
+  const VkSpecializationInfo beyond{1, &entries[1], 4, &word};
+  stage.pSpecializationInfo = &beyond;
   const std::pair<VkPipelineCreateFlags, size_t> asked[] = {{0, 2}, {VK_PIPELINE_CREATE_EARLY_RETURN_ON_FAILURE_BIT, 1}};
   for (const auto& [flags, messages] : asked) {
     VkPipelineCreationFeedback told{VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT, 7};

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tilegpu import _core
 from tilegpu.enums import name_of
 from tilegpu.errors import ValidationError
-from tilegpu.structs import StructLayout, type_name
+from tilegpu.structs import SCALAR_CODES, StructLayout, type_name
 
 Stages = dict[str, _core.ShaderModule]
 _PAIR = {"combined_image_sampler", "sampled_image", "sampler"}
@@ -85,11 +85,11 @@ class Constant(NamedTuple):
 def _default(constant: _core.ReflectedConstant) -> bool | int | float:
     import struct
 
-    raw = struct.pack("<I", constant.default_bits)
+    raw = struct.pack("<Q", constant.default_bits)
     base = constant.type.base
     if base == "bool":
         return bool(constant.default_bits)
-    value: int | float = struct.unpack({"float": "<f", "int": "<i", "uint": "<I"}[base], raw)[0]
+    value: int | float = struct.unpack_from("<" + SCALAR_CODES[base], raw)[0]
     return value
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from tilegpu import _core, arguments
 from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationError, candidates
 from tilegpu.interface import Interface, Stages
+from tilegpu.structs import SCALAR_CODES
 
 _PACKAGE = str(Path(__file__).parent) + os.sep
 
@@ -113,10 +114,10 @@ def _constant_bits(value: Any, base: str, what: str) -> int:
         if base == "bool":
             if isinstance(value, (bool, np.bool_)) or value in (0, 1):
                 return int(bool(value))
-        elif base == "float":
-            return int(_struct.unpack("<I", _struct.pack("<f", float(value)))[0])
+        elif SCALAR_CODES[base] in "efd":
+            return int.from_bytes(_struct.pack("<" + SCALAR_CODES[base], float(value)), "little")
         elif int(value) == value:
-            return int(_struct.unpack("<I", _struct.pack("<i" if base == "int" else "<I", int(value)))[0])
+            return int.from_bytes(_struct.pack("<" + SCALAR_CODES[base], int(value)), "little")
     except (TypeError, ValueError, OverflowError, _struct.error):
         pass
     raise ValidationError(f"{what} is {arguments.shown(value)}; the shader's constant is of type {base}")

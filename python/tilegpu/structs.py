@@ -21,7 +21,17 @@ from tilegpu.errors import ValidationError, candidates
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_DTYPES = {"float": np.dtype("<f4"), "int": np.dtype("<i4"), "uint": np.dtype("<u4"), "bool": np.dtype("<u4")}
+#: NumPy's types of GLSL's scalars in a block.
+_DTYPES = {
+    name: np.dtype(dtype)
+    for name, dtype in {
+        "float": "<f4", "int": "<i4", "uint": "<u4", "bool": "<u4", "float16_t": "<f2", "double": "<f8",
+        "int8_t": "i1", "uint8_t": "u1", "int16_t": "<i2", "uint16_t": "<u2", "int64_t": "<i8", "uint64_t": "<u8",
+    }.items()
+}  # fmt: skip
+
+#: Of the module struct; a Boolean's are those of a uint.
+SCALAR_CODES = {name: "I" if name == "bool" else dtype.char.replace("l", "q").replace("L", "Q") for name, dtype in _DTYPES.items()}
 
 _NUMBERS = {float, int}
 
@@ -38,12 +48,13 @@ class _Leaf:
         self.type = type_
         self.dtype = _DTYPES[type_.base]
         self.is_bool = type_.base == "bool"
+        own_B = self.dtype.itemsize
         if type_.kind == "vector":
-            shape, strides = (*shape, type_.rows), (*strides, 4)
+            shape, strides = (*shape, type_.rows), (*strides, own_B)
         elif type_.kind == "matrix":
             shape = (*shape, type_.rows, type_.columns)
             step = type_.matrix_stride_B
-            strides = (*strides, step, 4) if type_.row_major else (*strides, 4, step)
+            strides = (*strides, step, own_B) if type_.row_major else (*strides, own_B, step)
         self.shape, self.strides = shape, strides
 
 
@@ -72,7 +83,7 @@ class _Member:
         if 0 in self.dimensions:
             return self.offset_B
         if self.leaf:
-            last_B, shape, steps_B = 4, self.leaf.shape, self.leaf.strides
+            last_B, shape, steps_B = self.leaf.dtype.itemsize, self.leaf.shape, self.leaf.strides
         else:
             assert self.struct is not None
             last_B, shape, steps_B = self.struct.end_B, self.dimensions, self.steps_B

@@ -22,7 +22,7 @@ inline constexpr uint32_t kMaxWorkgroups = 65535;           ///< of a dispatch, 
 
 struct ShaderStage {
   Ptr<ShaderModule> module;
-  std::vector<std::pair<uint32_t, uint32_t>> specialization;  ///< (constant_id, 32-bit pattern)
+  std::vector<std::pair<uint32_t, uint64_t>> specialization;  ///< (constant_id, bit pattern)
 };
 
 /// VkRenderingInputAttachmentIndexInfo: which attachment a shader's InputAttachmentIndex reads, in the tile, at its own pixel.

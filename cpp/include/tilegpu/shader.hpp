@@ -34,7 +34,7 @@ TILEGPU_API Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& sourc
 /// One member or variable of the shader's interface, flattened enough for a front end to fill it by name.
 struct ReflectedType {
   enum class Kind : uint8_t { scalar, vector, matrix, array, structure, image, sampler, sampled_image } kind = Kind::scalar;
-  enum class Base : uint8_t { f32, i32, u32, boolean } base = Base::f32;
+  enum class Base : uint8_t { f32, i32, u32, boolean, f16, f64, i8, u8, i16, u16, i64, u64 } base = Base::f32;
   uint32_t rows = 1, columns = 1;  ///< vector: rows; matrix: columns of `rows` components
   uint32_t array_length = 0;       ///< array: 0 is a run-time array
   uint32_t array_stride_B = 0, matrix_stride_B = 0;
@@ -60,6 +60,8 @@ TILEGPU_API std::string type_name(const ReflectedType& type);
 
 /// GLSL's name of a scalar of it.
 TILEGPU_API const char* base_name(ReflectedType::Base base);
+/// In buffers.
+TILEGPU_API uint32_t base_size_B(ReflectedType::Base base);
 
 struct ReflectedVariable {
   std::string name;
@@ -86,7 +88,7 @@ struct ReflectedConstant {
   std::string name;
   uint32_t constant_id = 0;
   ReflectedType type;
-  uint32_t default_bits = 0;
+  uint64_t default_bits = 0;
   bool operator==(const ReflectedConstant&) const = default;
 };
 
@@ -121,7 +123,7 @@ class TILEGPU_API ShaderModule {
   /// The same with values for specialisation constants, as (constant_id, bits): array lengths and sizes are those of the pipeline that
   /// is made so. An error where they are beyond what is allowed. Only the defaults of the constants themselves stay. No longer than the
   /// module lives.
-  Expected<Ptr<const Reflection>> reflect(const std::vector<std::pair<uint32_t, uint32_t>>& specialization) const;
+  Expected<Ptr<const Reflection>> reflect(const std::vector<std::pair<uint32_t, uint64_t>>& specialization) const;
   /// Must be Ok before module() is asked for; from any thread.
   Status parse() const;
   const shader::Module& module() const;

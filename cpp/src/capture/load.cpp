@@ -162,8 +162,8 @@ struct Loader {
 
   void stage(ShaderStage& stage) {
     stage.module = o.modules.read(r, "module");
-    r.list(stage.specialization, 8, 1u << 16, "specialization constants",
-           [&](std::pair<uint32_t, uint32_t>& constant) { r.number(constant.first, "constant"), r.number(constant.second, "value"); });
+    r.list(stage.specialization, 12, 1u << 16, "specialization constants",
+           [&](std::pair<uint32_t, uint64_t>& constant) { r.number(constant.first, "constant"), r.number(constant.second, "value"); });
   }
 
   Ptr<Pipeline> pipeline() {

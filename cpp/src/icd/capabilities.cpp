@@ -60,6 +60,12 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_external_semaphore,
     Extension::KHR_spirv_1_4,
     Extension::KHR_shader_float_controls,
+    Extension::KHR_16bit_storage,
+    Extension::KHR_8bit_storage,
+    Extension::KHR_shader_float16_int8,
+    Extension::KHR_shader_atomic_int64,
+    Extension::KHR_shader_integer_dot_product,
+    Extension::KHR_shader_subgroup_extended_types,
     Extension::KHR_shader_non_semantic_info,
     Extension::KHR_shader_terminate_invocation,
     Extension::EXT_shader_demote_to_helper_invocation,
@@ -174,8 +180,20 @@ void set_descriptor_features(Features& f) {
   f.shaderStorageTexelBufferArrayNonUniformIndexing = true;
 }
 
+/// Integers and floats of 8, 16 and 64 bits in arithmetic, buffers and push constants; those of 16 are no inputs and outputs of stages.
+void set_number_features(Features& f) {
+  f.shaderInt8 = f.shaderInt16 = f.shaderInt64 = true;
+  f.shaderFloat16 = f.shaderFloat64 = true;
+  f.storageBuffer8BitAccess = f.uniformAndStorageBuffer8BitAccess = f.storagePushConstant8 = true;
+  f.storageBuffer16BitAccess = f.uniformAndStorageBuffer16BitAccess = f.storagePushConstant16 = true;
+  f.shaderBufferInt64Atomics = f.shaderSharedInt64Atomics = true;
+  f.shaderIntegerDotProduct = true;
+  f.shaderSubgroupExtendedTypes = true;
+}
+
 Features make_features() {
   Features f;
+  set_number_features(f);
   set_state_features(f);
   set_descriptor_features(f);
   f.robustBufferAccess = true;
@@ -367,9 +385,9 @@ Properties make_properties() {
   p.filterMinmaxSingleComponentFormats = p.filterMinmaxImageComponentMapping = VK_TRUE;
   p.maxCustomBorderColorSamplers = shader::kMaxSamplers;
   p.independentResolve = p.independentResolveNone = VK_TRUE;
-  p.shaderSignedZeroInfNanPreserveFloat32 = VK_TRUE;
-  p.shaderDenormPreserveFloat32 = VK_TRUE;
-  p.shaderRoundingModeRTEFloat32 = VK_TRUE;
+  p.shaderSignedZeroInfNanPreserveFloat16 = p.shaderSignedZeroInfNanPreserveFloat32 = p.shaderSignedZeroInfNanPreserveFloat64 = VK_TRUE;
+  p.shaderDenormPreserveFloat16 = p.shaderDenormPreserveFloat32 = p.shaderDenormPreserveFloat64 = VK_TRUE;
+  p.shaderRoundingModeRTEFloat16 = p.shaderRoundingModeRTEFloat32 = p.shaderRoundingModeRTEFloat64 = VK_TRUE;
   p.denormBehaviorIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
   p.roundingModeIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
   return p;

@@ -99,8 +99,10 @@ Expected<ShaderStage> stage_of(VkDevice device, const VkPipelineShaderStageCreat
     if (entry.offset > info->dataSize || entry.size > info->dataSize - entry.offset)
       return Error{VK_ERROR_VALIDATION_FAILED_EXT, "pipeline: specialization constant " + std::to_string(entry.constantID) +
                                                        " lies beyond its " + std::to_string(info->dataSize) + " bytes of data"};
-    if (entry.size > 4) continue;  // of a 64-bit constant: modules that have one are refused
-    uint32_t bits = 0;
+    if (entry.size > 8)
+      return Error{VK_ERROR_VALIDATION_FAILED_EXT, "pipeline: specialization constant " + std::to_string(entry.constantID) + " has " +
+                                                       std::to_string(entry.size) + " bytes of data; at most 8 are allowed"};
+    uint64_t bits = 0;
     std::memcpy(&bits, static_cast<const uint8_t*>(info->pData) + entry.offset, entry.size);
     stage.specialization.emplace_back(entry.constantID, bits);
   }

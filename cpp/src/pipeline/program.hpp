@@ -14,7 +14,7 @@ namespace tilegpu::pipeline {
 struct Stage {
   VkShaderStageFlagBits stage = VK_SHADER_STAGE_VERTEX_BIT;
   Ptr<ShaderModule> module;
-  std::vector<std::pair<uint32_t, uint32_t>> specialization;
+  std::vector<std::pair<uint32_t, uint64_t>> specialization;
   Ptr<const Reflection> reflection;  // as specialised
   shader::StageTraits traits;
   shader::ResourceTable resources;  // descriptors, with their places in the sets

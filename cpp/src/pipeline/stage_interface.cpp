@@ -36,7 +36,8 @@ uint32_t locations_of(const ReflectedType& type) {
     for (const auto& member : type.members) n += locations_of(member.type);
     return n;
   }
-  return type.kind == ReflectedType::Kind::matrix ? type.columns : 1;
+  const uint32_t of_vector = base_size_B(type.base) * type.rows > 16 ? 2 : 1;
+  return type.kind == ReflectedType::Kind::matrix ? type.columns * of_vector : of_vector;
 }
 
 Expected<StageInterface> connect(const Stage& writer, const Stage& reader) {

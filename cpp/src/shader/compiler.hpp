@@ -138,20 +138,20 @@ struct StageTraits {
   bool operator==(const StageTraits&) const = default;
 };
 
-Expected<StageTraits> analyze(const ShaderModule& module, const std::vector<std::pair<uint32_t, uint32_t>>& specialization);
+Expected<StageTraits> analyze(const ShaderModule& module, const std::vector<std::pair<uint32_t, uint64_t>>& specialization);
 /// The fragment stage's inputs, in layout order.
-Expected<VaryingLayout> varying_layout(const ShaderModule& fragment, const std::vector<std::pair<uint32_t, uint32_t>>& specialization);
+Expected<VaryingLayout> varying_layout(const ShaderModule& fragment, const std::vector<std::pair<uint32_t, uint64_t>>& specialization);
 /// Merged over stages. As specialised: the lengths of arrays of descriptors.
 struct StageModule {
   const ShaderModule* module = nullptr;
-  const std::vector<std::pair<uint32_t, uint32_t>>* specialization = nullptr;
+  const std::vector<std::pair<uint32_t, uint64_t>>* specialization = nullptr;
 };
 Expected<ResourceTable> resource_table(std::span<const StageModule> stages);
-Expected<ResourceTable> resource_table(const ShaderModule& module, const std::vector<std::pair<uint32_t, uint32_t>>& specialization);
+Expected<ResourceTable> resource_table(const ShaderModule& module, const std::vector<std::pair<uint32_t, uint64_t>>& specialization);
 
 struct VertexKey {
   Ptr<const ShaderModule> module;
-  std::vector<std::pair<uint32_t, uint32_t>> specialization;
+  std::vector<std::pair<uint32_t, uint64_t>> specialization;
   std::vector<VkVertexInputBindingDescription> bindings;
   std::vector<VkVertexInputAttributeDescription> attributes;
   VaryingLayout varyings;
@@ -160,7 +160,7 @@ struct VertexKey {
 };
 struct FragmentKey {
   Ptr<const ShaderModule> module;
-  std::vector<std::pair<uint32_t, uint32_t>> specialization;
+  std::vector<std::pair<uint32_t, uint64_t>> specialization;
   VaryingLayout varyings;
   ResourceTable resources;
   std::vector<InputSource> inputs;  // of all input attachments, by (variable, element)
@@ -172,7 +172,7 @@ struct FragmentKey {
 
 struct ComputeKey {
   Ptr<const ShaderModule> module;
-  std::vector<std::pair<uint32_t, uint32_t>> specialization;
+  std::vector<std::pair<uint32_t, uint64_t>> specialization;
   ResourceTable resources;
 };
 

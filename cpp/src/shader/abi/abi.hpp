@@ -237,7 +237,7 @@ struct alignas(64) FragmentArgs {
 };
 
 /// Lanes that reach shared memory in order load as one, those that don't run and lie behind its end among them: elements of four words.
-inline constexpr uint32_t kSharedReadBehind_B = kMaxLanes * 16;
+inline constexpr uint32_t kSharedReadBehind_B = kMaxLanes * 32;
 
 /// One call runs workgroups of a dispatch, one after the other: those from the `first`-th on, counted in x, then y, then z.
 struct ComputeArgs {

@@ -116,6 +116,12 @@ class Ir {
   /// Constants in the shape of a value.
   Value ik(Value shape, uint32_t x) const { return splat_constant(c32(x), lanes_of(shape)); }
   Value fk(Value shape, float x) const { return splat_constant(cf(x), lanes_of(shape)); }
+  /// A constant of a float's own type; of 32 bits by the bits of `x` as a float.
+  Value number(Value shape, double x) const { return bits_of(shape) == 64 ? dk(shape, x) : fk(shape, static_cast<float>(x)); }
+  Value infinity(Value shape) const {
+    return bits_of(shape) == 64 ? bitcast(splat_constant(c64(0x7ff0000000000000u), lanes_of(shape)), type_of(shape))
+                                : as_float(ik(shape, 0x7f800000u));
+  }
   Value dk(Value shape, double x) const { return splat_constant(LLVMConstReal(f64, x), lanes_of(shape)); }
   /// True where `v` is a finite f32 constant, the same on all lanes.
   static bool constant_float(Value v, float& value) {

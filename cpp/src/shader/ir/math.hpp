@@ -1,8 +1,8 @@
 // shader/ir/math.hpp -- emitters of the mathematics that shaders, samplers and the epilogue need: own polynomials, no libm.
 //
-// In: f32 (or i32) values, scalar or vector. Out: values of the same shape, with the same bits for any number of lanes and any
-// target (x86-64-v3 and up; fused multiply-adds are explicit). Each file states its measured bounds; Vulkan's limits are in
-// its appendix "Precision and Operation of SPIR-V Instructions".
+// In: f32 (or i32) values, scalar or vector; division, min, max, sign, fract, ldexp and frexp take f64 too. Out: values of the same shape,
+// with the same bits for any number of lanes and any target (x86-64-v3 and up; fused multiply-adds are explicit). Each file states its
+// measured bounds; Vulkan's limits are in its appendix "Precision and Operation of SPIR-V Instructions".
 //   math_exponential.cpp    exp2, exp, log2, log, pow, sinh, cosh, tanh and their inverses
 //   math_trigonometry.cpp   sin, cos, tan, asin, acos, atan, atan2
 //   math_convert.cpp        half floats, saturating conversions, min and max, ldexp, frexp
@@ -65,6 +65,12 @@ Value emit_uint_to_float(const Ir& ir, Value x);
 /// Half bits in the low 16 bits of i32. Round to nearest even, overflow to infinity, NaN to 0x7e00, denormals kept.
 Value emit_float_to_half(const Ir& ir, Value x);
 Value emit_half_to_float(const Ir& ir, Value bits);
+/// f32 to the nearest half, as f32.
+Value emit_round_to_half(const Ir& ir, Value x);
+/// f64 to f32 that may be rounded again to a half: where it is inexact, the neighbour whose last bit is one.
+Value emit_round_to_odd(const Ir& ir, Value x);
+/// Towards zero, saturating at `to`'s range, NaN to 0; `to` has 8, 16, 32 or 64 bits.
+Value emit_float_to_integer(const Ir& ir, Value x, Type to, bool is_signed);
 /// x * 2^n for any n (i32), one rounding where the result is denormal.
 Value emit_ldexp(const Ir& ir, Value x, Value n);
 struct Frexp {

@@ -4,19 +4,26 @@
 // every lane count. Source: Vulkan specification, "Precision and Operation of SPIR-V Instructions"; IEEE 754-2019, 9.6.
 #include "shader/ir/math.hpp"
 
+#include <cassert>
 #include <cmath>
 
 namespace tilegpu::shader {
 namespace {
 
 constexpr uint32_t kCanonicalNan = 0x7fc00000u;
+constexpr uint64_t kCanonicalNan64 = 0x7ff8000000000000u;
 
 }  // namespace
 
-Value emit_canonical_nan(const Ir& ir, Value x) { return ir.select(ir.is_nan(x), ir.as_float(ir.ik(x, kCanonicalNan)), x); }
+Value emit_canonical_nan(const Ir& ir, Value x) {
+  Value nan = Ir::bits_of(x) == 64 ? ir.bitcast(Ir::splat_constant(ir.c64(kCanonicalNan64), Ir::lanes_of(x)), Ir::type_of(x))
+                                   : ir.as_float(ir.ik(x, kCanonicalNan));
+  return ir.select(ir.is_nan(x), nan, x);
+}
 
 Value emit_fdiv(const Ir& ir, Value x, Value y, bool shared) {
   float divisor = 0;
+  if (Ir::bits_of(x) == 64) return ir.fdiv(x, y);
   if (Ir::constant_float(y, divisor) && std::fabs(divisor) > 0x1p-120f && std::fabs(divisor) < 0x1p120f) {
     // High towards zero, so that both parts have one sign: an infinite x would give infinity - infinity.
     const double reciprocal = 1.0 / static_cast<double>(divisor);
@@ -39,13 +46,14 @@ Value emit_nmax(const Ir& ir, Value a, Value b) { return ir.select(ir.is_nan(b),
 Value emit_nclamp(const Ir& ir, Value x, Value low, Value high) { return emit_nmin(ir, emit_nmax(ir, x, low), high); }
 
 Value emit_fsign(const Ir& ir, Value x) {
-  Value one = ir.copysign(ir.fk(x, 1), x);
-  return ir.select(ir.fcmp(LLVMRealONE, x, ir.fk(x, 0)), one, ir.select(ir.is_nan(x), ir.fk(x, 0), x));
+  Value zero = ir.number(x, 0), one = ir.copysign(ir.number(x, 1), x);
+  return ir.select(ir.fcmp(LLVMRealONE, x, zero), one, ir.select(ir.is_nan(x), zero, x));
 }
 
 Value emit_fract(const Ir& ir, Value x) {
   // For tiny negative x the difference rounds to 1; Vulkan wants a result below 1. Infinities give NaN by the subtraction.
-  return ir.select(ir.fge(ir.fsub(x, ir.floor(x)), ir.fk(x, 1)), ir.fk(x, 0x1.fffffep-1f), ir.fsub(x, ir.floor(x)));
+  Value below_one = ir.number(x, Ir::bits_of(x) == 64 ? 0x1.fffffffffffffp-1 : 0x1.fffffep-1);
+  return ir.select(ir.fge(ir.fsub(x, ir.floor(x)), ir.number(x, 1)), below_one, ir.fsub(x, ir.floor(x)));
 }
 
 Value emit_float_to_int(const Ir& ir, Value x) {
@@ -86,7 +94,44 @@ Value emit_half_to_float(const Ir& ir, Value bits) {
   return ir.select(nan, ir.as_float(ir.ik(bits, kCanonicalNan)), wide);
 }
 
+Value emit_round_to_half(const Ir& ir, Value x) {
+  assert(Ir::bits_of(x) == 32);
+  Value half = LLVMBuildFPTrunc(ir.builder, x, Ir::like(x, ir.f16), "");
+  Value wide = LLVMBuildFPExt(ir.builder, half, Ir::type_of(x), "");
+  // Or LLVM computes with halves what is computed with it, which x86-64-v3 does lane by lane.
+  return ir.unary("llvm.arithmetic.fence", wide);
+}
+
+Value emit_round_to_odd(const Ir& ir, Value x) {
+  assert(Ir::bits_of(x) == 64);
+  Value near = ir.to_float(x), back = ir.to_double(near), pattern = ir.bits(near);
+  Value inexact = ir.fcmp(LLVMRealONE, back, x);  // not of NaN
+  Value larger = ir.fgt(ir.fabs(back), ir.fabs(x));
+  Value towards_zero = ir.sub(pattern, ir.zext(larger, ir.i32));
+  return ir.as_float(ir.select(inexact, ir.or_(towards_zero, ir.ik(pattern, 1)), pattern));
+}
+
+Value emit_float_to_integer(const Ir& ir, Value x, Type to, bool is_signed) {
+  if (to == ir.i32 && Ir::bits_of(x) == 32) return is_signed ? emit_float_to_int(ir, x) : emit_float_to_uint(ir, x);
+  return ir.call_intrinsic(is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat", {Ir::like(x, to), Ir::type_of(x)}, {x});
+}
+
+/// Two steps that no number needs to be rounded after, and the rest.
+static Value ldexp_of_double(const Ir& ir, Value x, Value n) {
+  n = ir.sext(ir.sclamp(n, ir.ik(n, static_cast<uint32_t>(-2200)), ir.ik(n, 2200)), ir.i64);
+  const auto power = [&](Value e) { return ir.bitcast(ir.shl(ir.add(e, Ir::same(e, 1023)), 52), Ir::type_of(x)); };
+  const auto k = [&](int64_t number) { return Ir::same(n, static_cast<uint64_t>(number)); };
+  for (int step = 0; step < 2; ++step) {
+    // Down by less than the exponents' range: the significand keeps its 53 bits.
+    Value by = ir.select(ir.sgt(n, k(1023)), k(1023), ir.select(ir.slt(n, k(-1022)), k(-969), k(0)));
+    x = ir.fmul(x, power(by));
+    n = ir.sub(n, by);
+  }
+  return ir.fmul(x, power(ir.sclamp(n, k(-1022), k(1023))));
+}
+
 Value emit_ldexp(const Ir& ir, Value x, Value n) {
+  if (Ir::bits_of(x) == 64) return ldexp_of_double(ir, x, n);
   // Beyond these the result is 0 or infinity for every finite x. Three exact powers of two and their product: two normal steps first,
   // so that only the last multiplication can round.
   Value clamped = ir.sclamp(n, ir.ik(n, static_cast<uint32_t>(-300)), ir.ik(n, 300));
@@ -102,7 +147,20 @@ Value emit_ldexp(const Ir& ir, Value x, Value n) {
   return ir.to_float(product);
 }
 
+static Frexp frexp_of_double(const Ir& ir, Value x) {
+  Value magnitude = ir.fabs(x);
+  Value small = ir.flt(magnitude, ir.number(x, 0x1p-1022));
+  Value scaled = ir.select(small, ir.fmul(x, ir.number(x, 0x1p53)), x);
+  Value pattern = ir.bitcast(scaled, Ir::like(x, ir.i64));
+  const auto k = [&](uint64_t number) { return Ir::same(pattern, number); };
+  Value exponent = ir.sub(ir.and_(ir.lshr(pattern, 52), k(2047)), ir.select(small, k(1022 + 53), k(1022)));
+  Value significand = ir.bitcast(ir.or_(ir.and_(pattern, k(0x800fffffffffffffu)), k(uint64_t{1022} << 52)), Ir::type_of(x));
+  Value special = ir.or_(ir.feq(x, ir.number(x, 0)), ir.or_(ir.is_nan(x), ir.feq(magnitude, ir.infinity(x))));
+  return {ir.select(special, x, significand), ir.trunc(ir.select(special, k(0), exponent), ir.i32)};
+}
+
 Frexp emit_frexp(const Ir& ir, Value x) {
+  if (Ir::bits_of(x) == 64) return frexp_of_double(ir, x);
   Value zero = ir.ik(x, 0);
   // Denormals are made normal first.
   Value magnitude = ir.fabs(x);

@@ -16,7 +16,13 @@ namespace {
 
 Value emit_fmul(const Ir& ir, Value x, Value y) { return ir.fmul(x, y); }
 
-Value finite_shift(const Ir& ir, Value by) { return ir.and_(by, Ir::same(by, 31)); }
+/// An amount of any width for a shift of `x`, modulo the bits of `x`.
+Value finite_shift(const Ir& ir, Value x, Value by) {
+  by = ir.and_(by, Ir::same(by, Ir::bits_of(x) - 1));
+  const Type element = Ir::element_of(Ir::type_of(x));
+  if (Ir::bits_of(by) == Ir::bits_of(x)) return by;
+  return Ir::bits_of(by) < Ir::bits_of(x) ? ir.zext(by, element) : ir.trunc(by, element);
+}
 
 template <LLVMRealPredicate predicate>
 Value compare_floats(const Ir& ir, Value x, Value y) {
@@ -34,7 +40,7 @@ Value divide(const Ir& ir, Value a, Value b) {
   constexpr bool is_signed = op != spv::OpUDiv && op != spv::OpUMod;
   Value zero = Ir::same(b, 0);
   Value bad = ir.eq(b, zero);
-  if (is_signed) bad = ir.or_(bad, ir.and_(ir.eq(a, Ir::same(a, 0x80000000u)), ir.eq(b, Ir::same(b, 0xffffffffu))));
+  if (is_signed) bad = ir.or_(bad, ir.and_(ir.eq(a, Ir::same(a, uint64_t{1} << (Ir::bits_of(a) - 1))), ir.eq(b, Ir::same(b, ~0ull))));
   Value safe = ir.select(bad, Ir::same(b, 1), b);
   Value by_zero = ir.eq(b, zero);
   if (op == spv::OpUDiv) return ir.select(by_zero, zero, LLVMBuildUDiv(ir.builder, a, safe, ""));
@@ -60,16 +66,9 @@ constexpr Unary<spv::Op> kUnary[] = {
     {spv::OpLogicalNot, [](const Ir& ir, Value x) { return ir.not_(x); }},
     {spv::OpBitReverse, [](const Ir& ir, Value x) { return ir.unary("llvm.bitreverse", x); }},
     {spv::OpBitCount, [](const Ir& ir, Value x) { return ir.unary("llvm.ctpop", x); }},
-    {spv::OpConvertFToS, emit_float_to_int},
-    {spv::OpConvertFToU, emit_float_to_uint},
-    {spv::OpConvertSToF, emit_int_to_float},
-    {spv::OpConvertUToF, emit_uint_to_float},
-    {spv::OpUConvert, [](const Ir&, Value x) { return x; }},  // there is one width
-    {spv::OpSConvert, [](const Ir&, Value x) { return x; }},
-    {spv::OpFConvert, [](const Ir&, Value x) { return x; }},
     {spv::OpQuantizeToF16, quantize_to_half},
     {spv::OpIsNan, [](const Ir& ir, Value x) { return ir.is_nan(x); }},
-    {spv::OpIsInf, [](const Ir& ir, Value x) { return ir.feq(ir.fabs(x), ir.as_float(Ir::same(ir.bits(x), 0x7f800000u))); }},
+    {spv::OpIsInf, [](const Ir& ir, Value x) { return ir.feq(ir.fabs(x), ir.infinity(x)); }},
 };
 
 constexpr Binary<spv::Op> kBinary[] = {
@@ -86,9 +85,9 @@ constexpr Binary<spv::Op> kBinary[] = {
     {spv::OpUMod, divide<spv::OpUMod>},
     {spv::OpSRem, divide<spv::OpSRem>},
     {spv::OpSMod, divide<spv::OpSMod>},
-    {spv::OpShiftLeftLogical, [](const Ir& ir, Value x, Value by) { return ir.shl(x, finite_shift(ir, by)); }},
-    {spv::OpShiftRightLogical, [](const Ir& ir, Value x, Value by) { return ir.lshr(x, finite_shift(ir, by)); }},
-    {spv::OpShiftRightArithmetic, [](const Ir& ir, Value x, Value by) { return ir.ashr(x, finite_shift(ir, by)); }},
+    {spv::OpShiftLeftLogical, [](const Ir& ir, Value x, Value by) { return ir.shl(x, finite_shift(ir, x, by)); }},
+    {spv::OpShiftRightLogical, [](const Ir& ir, Value x, Value by) { return ir.lshr(x, finite_shift(ir, x, by)); }},
+    {spv::OpShiftRightArithmetic, [](const Ir& ir, Value x, Value by) { return ir.ashr(x, finite_shift(ir, x, by)); }},
     {spv::OpBitwiseOr, [](const Ir& ir, Value x, Value y) { return ir.or_(x, y); }},
     {spv::OpLogicalOr, [](const Ir& ir, Value x, Value y) { return ir.or_(x, y); }},
     {spv::OpBitwiseAnd, [](const Ir& ir, Value x, Value y) { return ir.and_(x, y); }},
@@ -126,21 +125,27 @@ struct Wide {
   std::pair<Value, Value> (*emit)(const Ir& ir, Value x, Value y);
 };
 
-std::pair<Value, Value> halves(const Ir& ir, Value product) { return {ir.trunc(product, ir.i32), ir.trunc(ir.lshr(product, 32), ir.i32)}; }
+std::pair<Value, Value> halves(const Ir& ir, Value x, Value y, bool is_signed) {
+  const uint32_t bits = Ir::bits_of(x);
+  const Type own = Ir::element_of(Ir::type_of(x)), twice = LLVMIntTypeInContext(ir.context, 2 * bits);
+  const auto wide = [&](Value v) { return is_signed ? ir.sext(v, twice) : ir.zext(v, twice); };
+  Value product = ir.mul(wide(x), wide(y));
+  return {ir.trunc(product, own), ir.trunc(ir.lshr(product, bits), own)};
+}
 
 constexpr Wide kWide[] = {
     {spv::OpIAddCarry,
      [](const Ir& ir, Value x, Value y) {
        Value sum = ir.add(x, y);
-       return std::pair{sum, ir.zext(ir.ult(sum, x), ir.i32)};
+       return std::pair{sum, ir.zext(ir.ult(sum, x), Ir::element_of(Ir::type_of(x)))};
      }},
     {spv::OpISubBorrow,
      [](const Ir& ir, Value x, Value y) {
        Value difference = ir.sub(x, y);
-       return std::pair{difference, ir.zext(ir.ult(x, y), ir.i32)};
+       return std::pair{difference, ir.zext(ir.ult(x, y), Ir::element_of(Ir::type_of(x)))};
      }},
-    {spv::OpUMulExtended, [](const Ir& ir, Value x, Value y) { return halves(ir, ir.mul(ir.zext(x, ir.i64), ir.zext(y, ir.i64))); }},
-    {spv::OpSMulExtended, [](const Ir& ir, Value x, Value y) { return halves(ir, ir.mul(ir.sext(x, ir.i64), ir.sext(y, ir.i64))); }},
+    {spv::OpUMulExtended, [](const Ir& ir, Value x, Value y) { return halves(ir, x, y, false); }},
+    {spv::OpSMulExtended, [](const Ir& ir, Value x, Value y) { return halves(ir, x, y, true); }},
 };
 
 }  // namespace
@@ -179,23 +184,27 @@ bool Lowering::fused_sum(const Instruction& i) {
     if (subtract && product == 1) a = ir.fneg(a);
     result.c.push_back(ir.fma(a, b, c));
   }
-  define(i.id, result);
+  define_rounded(i.id, result);
   return true;
 }
 
-/// OpBitFieldInsert and -Extract of one scalar. `count` is 0..32; a mask of 32 ones is made in two steps, so that no shift is by 32.
+/// OpBitFieldInsert and -Extract of one scalar. `count` is 0 to its bits; a mask of so many ones is made in two steps, so that no shift is
+/// by all of them.
 Value Lowering::bit_field(spv::Op op, Value base, Value insert, Value offset, Value count) const {
   unify(base, insert, offset, count);
-  Value n = ir.umin(count, Ir::same(count, 32)), from = finite_shift(ir, offset);
+  const uint32_t bits = Ir::bits_of(base);
+  count = ir.umin(count, Ir::same(count, bits));
+  const Type own = Ir::element_of(Ir::type_of(base));
+  Value n = Ir::bits_of(count) > bits ? ir.trunc(count, own) : ir.zext(count, own), from = finite_shift(ir, base, offset);
   Value some = ir.ne(n, Ir::same(n, 0));
-  Value mask = ir.select(some, ir.lshr(Ir::same(n, ~0u), finite_shift(ir, ir.sub(Ir::same(n, 32), n))), Ir::same(n, 0));
+  Value mask = ir.select(some, ir.lshr(Ir::same(n, ~0ull), finite_shift(ir, n, ir.sub(Ir::same(n, bits), n))), Ir::same(n, 0));
   if (op == spv::OpBitFieldInsert) {
     Value placed = ir.shl(mask, from);
     return ir.or_(ir.and_(base, ir.not_(placed)), ir.and_(ir.shl(insert, from), placed));
   }
   Value field = ir.and_(ir.lshr(base, from), mask);
   if (op == spv::OpBitFieldUExtract) return field;
-  Value top = ir.select(some, ir.shl(Ir::same(n, 1), finite_shift(ir, ir.sub(n, Ir::same(n, 1)))), Ir::same(n, 0));
+  Value top = ir.select(some, ir.shl(Ir::same(n, 1), finite_shift(ir, n, ir.sub(n, Ir::same(n, 1)))), Ir::same(n, 0));
   return ir.sub(ir.xor_(field, top), top);
 }
 
@@ -217,13 +226,8 @@ Val Lowering::alu_of_whole(const Instruction& i) {
       Value offset = scalar(m.operand(i, insert ? 2 : 1)), count = scalar(m.operand(i, insert ? 3 : 2));
       return map(i.type, base, other, [&](const Ir&, Value x, Value y) { return bit_field(i.op, x, y, offset, count); });
     }
-    case spv::OpBitcast: {
-      const Val a = o(0);
-      const auto& kinds = bases(i.type);
-      assert(a.c.size() == kinds.size());
-      for (size_t k = 0; k < kinds.size(); ++k) r.c.push_back(kinds[k] == Base::f32 ? ir.as_float(a.c[k]) : ir.bits(a.c[k]));
-      return r;
-    }
+    case spv::OpBitcast:
+      return reinterpreted(o(0), i.type);
     case spv::OpSelect: {
       const Val c = o(0), a = o(1), b = o(2);
       assert(a.c.size() == b.c.size() && (c.c.size() == 1 || c.c.size() == a.c.size()));
@@ -242,14 +246,79 @@ Val Lowering::alu_of_whole(const Instruction& i) {
   }
 }
 
+/// The bits of scalars as scalars of another kind, which may be of another width: the lowest bits are those of the first.
+Val Lowering::reinterpreted(const Val& v, uint32_t type) {
+  const auto& from = bases(v.type);
+  const auto& to = bases(type);
+  assert(!to.empty() && from.size() == v.c.size());
+  Val r{type, {}};
+  std::vector<Value> words;  // integers
+  for (size_t k = 0; k < v.c.size(); ++k) {
+    Value x = to_memory(from[k], v.c[k]);
+    words.push_back(ir.bitcast(x, Ir::like(x, LLVMIntTypeInContext(ir.context, Ir::bits_of(x)))));
+  }
+  const uint32_t from_bits = 8 * size_B(from[0]), to_bits = 8 * size_B(to[0]);
+  const Type own = LLVMIntTypeInContext(ir.context, to_bits);
+  for (size_t k = 0; k < to.size(); ++k) {
+    Value x = nullptr;
+    if (to_bits <= from_bits) {
+      const uint32_t per_word = from_bits / to_bits;
+      Value word = words[std::min(k / per_word, words.size() - 1)];
+      x = ir.lshr(word, static_cast<uint32_t>(k % per_word) * to_bits);
+      if (to_bits < from_bits) x = ir.trunc(x, own);
+    } else {
+      const uint32_t parts = to_bits / from_bits;
+      for (uint32_t part = 0; part < parts; ++part) {
+        Value bits = ir.shl(ir.zext(words[std::min<size_t>(k * parts + part, words.size() - 1)], own), part * from_bits);
+        if (x) unify(x, bits);
+        x = x ? ir.or_(x, bits) : bits;
+      }
+    }
+    r.c.push_back(from_memory(to[k], ir.bitcast(x, Ir::like(x, memory_type(to[k])))));
+  }
+  return r;
+}
+
+/// Between kinds and widths of numbers. Towards integers: towards zero, saturating; NaN gives 0.
+bool Lowering::conversion(const Instruction& i) {
+  const bool to_integer = i.op == spv::OpConvertFToS || i.op == spv::OpConvertFToU;
+  const bool from_integer = i.op == spv::OpConvertSToF || i.op == spv::OpConvertUToF;
+  if (!to_integer && !from_integer && i.op != spv::OpUConvert && i.op != spv::OpSConvert && i.op != spv::OpFConvert) return false;
+  const Base to = bases(i.type).front();
+  const Type type = scalar_type(to);
+  const bool is_signed = i.op == spv::OpConvertFToS || i.op == spv::OpConvertSToF || i.op == spv::OpSConvert;
+  const Val given = value(m.operand(i, 0));
+  const auto convert = [&](const Ir&, Value x) {
+    const uint32_t bits = Ir::bits_of(x);
+    if (to_integer) return emit_float_to_integer(ir, x, type, is_signed);
+    if (from_integer) {
+      if (bits < 32) x = is_signed ? ir.sext(x, ir.i32) : ir.zext(x, ir.i32);
+      if (to != Base::f64 && bits <= 32) return is_signed ? emit_int_to_float(ir, x) : emit_uint_to_float(ir, x);
+      const Type floats = Ir::like(x, type);
+      return is_signed ? LLVMBuildSIToFP(ir.builder, x, floats, "") : LLVMBuildUIToFP(ir.builder, x, floats, "");
+    }
+    if (i.op == spv::OpFConvert) {
+      if (to == Base::f64) return bits == 64 ? x : ir.to_double(x);
+      if (bits == 64) return to == Base::f16 ? emit_round_to_odd(ir, x) : ir.to_float(x);
+      return x;  // halves are rounded below
+    }
+    const uint32_t to_bits = Ir::bits_of(type);
+    if (bits >= to_bits) return bits > to_bits ? ir.trunc(x, type) : x;
+    return is_signed ? ir.sext(x, type) : ir.zext(x, type);
+  };
+  define_rounded(i.id, map(i.type, given, convert));
+  return true;
+}
+
 bool Lowering::alu(const Instruction& i) {
   const auto o = [&](uint32_t k) { return value(m.operand(i, k)); };
   if ((i.op == spv::OpFAdd || i.op == spv::OpFSub) && fused_sum(i)) return true;
+  if (conversion(i)) return true;
   if (const auto* unary = row_of(kUnary, i.op)) {
-    define(i.id, map(i.type, o(0), unary->emit));
+    define_rounded(i.id, map(i.type, o(0), unary->emit));
   } else if (const auto* binary = row_of(kBinary, i.op)) {
     const Val a = o(0);
-    define(i.id, map(i.type, a, o(1), binary->emit));
+    define_rounded(i.id, map(i.type, a, o(1), binary->emit));
   } else if (const auto* wide = row_of(kWide, i.op)) {
     std::vector<Value> high;
     const Val a = o(0);
@@ -261,7 +330,10 @@ bool Lowering::alu(const Instruction& i) {
     both.c.insert(both.c.end(), high.begin(), high.end());
     define(i.id, both);
   } else if (Val whole = alu_of_whole(i); !whole.c.empty()) {
-    define(i.id, whole);
+    if (i.op == spv::OpFDiv)
+      define_rounded(i.id, whole);
+    else
+      define(i.id, whole);
   } else {
     return false;
   }

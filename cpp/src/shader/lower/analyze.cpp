@@ -38,14 +38,19 @@ void each_instruction(const Module& m, F&& visit) {
   }
 }
 
+/// Of a variable in memory, as Lowering::new_variable lays it out.
+uint64_t memory_words(const Constants& constants, uint32_t type) {
+  return std::max<uint64_t>(1, scalar_count(constants, type)) * (constants.size(type).widest_B > 4 ? 2 : 1);
+}
+
 /// Of one function, calls included.
 uint64_t memory_of(const Module& m, const Constants& constants, const Divergence& d, uint32_t function,
                    std::map<uint32_t, uint64_t>& known) {
   if (auto found = known.find(function); found != known.end()) return found->second;
   uint64_t own = 0, calls = 0;
   const auto add = [&](uint32_t type, bool dynamic) {
-    const uint64_t words = scalar_count(constants, type);
-    if (kept_in_memory(words, dynamic)) own += std::max<uint64_t>(1, words);
+    const uint64_t scalars = scalar_count(constants, type);
+    if (kept_in_memory(scalars, dynamic)) own += memory_words(constants, type);
   };
   const Function& f = m.functions.at(function);
   add(f.return_type, false);
@@ -68,7 +73,7 @@ Expected<uint32_t> private_memory_B(const Module& m, const Constants& constants,
   for (spv::StorageClass storage : {spv::StorageClassInput, spv::StorageClassOutput, spv::StorageClassPrivate}) {
     for (uint32_t id : used_variables(m, storage)) {
       const uint64_t own = scalar_count(constants, m.pointee(id));
-      if (kept_in_memory(own, divergence.dynamic[id] != 0)) words += std::max<uint64_t>(1, own);
+      if (kept_in_memory(own, divergence.dynamic[id] != 0)) words += memory_words(constants, m.pointee(id));
     }
   }
   if (words > kMaxPrivateMemory_B / 4 / kMaxLanes)

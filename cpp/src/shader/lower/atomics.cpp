@@ -45,20 +45,20 @@ struct AtomicWork {
   Value operand, comparator = nullptr;
 };
 
-std::optional<AtomicWork> work_of(Lowering& l, const Instruction& i) {
+std::optional<AtomicWork> work_of(Lowering& l, const Instruction& i, Type word) {
   const auto operand = [&](uint32_t k) { return l.scalar(l.m.operand(i, k)); };
   switch (i.op) {
     case spv::OpAtomicLoad:
-      return AtomicWork{LLVMAtomicRMWBinOpOr, l.ir.c32(0)};
+      return AtomicWork{LLVMAtomicRMWBinOpOr, Ir::zero(word)};
     case spv::OpAtomicStore:
     case spv::OpAtomicExchange:
       return AtomicWork{LLVMAtomicRMWBinOpXchg, operand(3)};
     case spv::OpAtomicCompareExchange:
       return AtomicWork{LLVMAtomicRMWBinOpXchg, operand(4), operand(5)};
     case spv::OpAtomicIIncrement:
-      return AtomicWork{LLVMAtomicRMWBinOpAdd, l.ir.c32(1)};
+      return AtomicWork{LLVMAtomicRMWBinOpAdd, LLVMConstInt(word, 1, 0)};
     case spv::OpAtomicIDecrement:
-      return AtomicWork{LLVMAtomicRMWBinOpAdd, l.ir.c32(~0u)};
+      return AtomicWork{LLVMAtomicRMWBinOpAdd, LLVMConstAllOnes(word)};
     case spv::OpAtomicIAdd:
       return AtomicWork{LLVMAtomicRMWBinOpAdd, operand(3)};
     case spv::OpAtomicISub:
@@ -89,11 +89,11 @@ Value lane_offset(const Ir& ir, const Pointer& p, uint32_t lane) {
 }  // namespace
 
 /// A lane's word in a buffer, and whether it is there (i1).
-std::pair<Value, Value> Lowering::atomic_word(const Pointer& p, const BufferAddress& a, uint32_t lane) const {
+std::pair<Value, Value> Lowering::atomic_word(const Pointer& p, const BufferAddress& a, uint32_t word_B, uint32_t lane) const {
   Value offset = lane_offset(ir, p, lane), at = ir.zext(offset, ir.i64);
   // Misaligned words could be torn (and trap); a block's layout never has them.
-  Value aligned = ir.eq(ir.and_(offset, ir.c32(3)), ir.c32(0));
-  Value ok = ir.and_(aligned, ir.ule(ir.add(at, ir.c64(4)), ir.extract(a.size_B, lane)));
+  Value aligned = ir.eq(ir.and_(offset, ir.c32(word_B - 1)), ir.c32(0));
+  Value ok = ir.and_(aligned, ir.ule(ir.add(at, ir.c64(word_B)), ir.extract(a.size_B, lane)));
   Value data = is_varying(a.data) ? LLVMBuildIntToPtr(ir.builder, ir.extract(a.data, lane), ir.ptr, "") : a.data;
   return {ir.offset(data, at), ok};
 }
@@ -107,24 +107,29 @@ Val Lowering::atomic(const Instruction& i) {
   const TypeInfo& target = m.type(m.type(m.type_of(o(0))).element);
   const bool shared_memory = p.space == Pointer::Space::workgroup;
   const bool has_place = texel || shared_memory || p.space == Pointer::Space::buffer;
-  if (!has_place || target.kind != Kind::integer || target.width_bits != 32) {
-    fail(op_name(i.op) + " is supported on 32-bit integers in storage buffers, storage images, texel buffers and shared memory only");
+  const bool has_width = target.width_bits == 32 || (target.width_bits == 64 && !texel);
+  if (!has_place || target.kind != Kind::integer || !has_width) {
+    fail(op_name(i.op) +
+         " is supported on integers of 32 bits in storage buffers, storage images, texel buffers and shared memory, and of "
+         "64 bits in storage buffers and shared memory");
     return none;
   }
   if (slice && i.op != spv::OpAtomicLoad) return none;  // results of atomics are never used where a shader is sliced
-  const std::optional<AtomicWork> work = work_of(*this, i);
+  const Type word = target.width_bits == 64 ? ir.i64 : ir.i32, words = ir.vec(word);
+  const uint32_t word_B = target.width_bits / 8, all_B = ir.lanes * word_B;
+  const std::optional<AtomicWork> work = work_of(*this, i, word);
   if (!work) {
     unsupported(op_name(i.op) + " is not supported");
     return none;
   }
   const auto [op, operand, comparator] = *work;
   const bool is_load = i.op == spv::OpAtomicLoad;
-  assert(failed() || (operand && Ir::element_of(Ir::type_of(operand)) == ir.i32));
-  assert(!comparator || Ir::element_of(Ir::type_of(comparator)) == ir.i32);
+  assert(failed() || (operand && Ir::element_of(Ir::type_of(operand)) == word));
+  assert(!comparator || Ir::element_of(Ir::type_of(comparator)) == word);
   Value mask = is_load ? exec : write_mask();
   Value bits = ir.movemask(mask ? mask : ir.true_mask());
-  Value result = alloca_of(ir.vi32, "atomic", ir.lanes * 4);
-  ir.store(Ir::zero(ir.vi32), result, ir.lanes * 4);
+  Value result = alloca_of(words, "atomic", all_B);
+  ir.store(Ir::zero(words), result, all_B);
   const BufferAddress a = texel ? BufferAddress{} : buffer_address(p);
   Value texels = texel ? texel_addresses(*texel, mask) : nullptr;
   for (uint32_t lane = 0; lane < ir.lanes; ++lane) {
@@ -136,10 +141,10 @@ Val Lowering::atomic(const Instruction& i) {
     } else if (shared_memory) {
       const auto change = [&] {
         address = ir.offset(a.data, ir.zext(lane_offset(ir, p, lane), ir.i64));
-        Value old = ir.load(ir.i32, address, 4), next = ir.extract(operand, lane);
+        Value old = ir.load(word, address, 4), next = ir.extract(operand, lane);
         next = comparator ? ir.select(ir.eq(old, ir.extract(comparator, lane)), next, old) : changed(ir, op, old, next);
         if (!is_load) ir.store(next, address, 4);
-        ir.store(old, ir.offset(result, lane * 4), 4);
+        ir.store(old, ir.offset(result, lane * word_B), word_B);
       };
       if (mask)
         ir.if_then(runs, change);
@@ -147,13 +152,13 @@ Val Lowering::atomic(const Instruction& i) {
         change();
       continue;
     } else {
-      std::tie(address, ok) = atomic_word(p, a, lane);
+      std::tie(address, ok) = atomic_word(p, a, word_B, lane);
       ok = ir.and_(ok, runs);
     }
     ir.if_then(ok, [&] {
       Value old;
       if (is_load) {
-        old = ir.load(ir.i32, address, 4);
+        old = ir.load(word, address, word_B);
         LLVMSetOrdering(old, LLVMAtomicOrderingMonotonic);
       } else if (comparator) {
         Value pair = LLVMBuildAtomicCmpXchg(ir.builder, address, ir.extract(comparator, lane), ir.extract(operand, lane),
@@ -162,10 +167,10 @@ Val Lowering::atomic(const Instruction& i) {
       } else {
         old = LLVMBuildAtomicRMW(ir.builder, op, address, ir.extract(operand, lane), LLVMAtomicOrderingMonotonic, 0);
       }
-      ir.store(old, ir.offset(result, lane * 4), 4);
+      ir.store(old, ir.offset(result, lane * word_B), word_B);
     });
   }
-  return {i.type, {ir.load(ir.vi32, result, ir.lanes * 4)}};
+  return {i.type, {ir.load(words, result, all_B)}};
 }
 
 }  // namespace tilegpu::shader

@@ -70,15 +70,18 @@ Lowering::BufferAddress Lowering::buffer_address(const Pointer& p) {
 
 /// One scalar, or one for each lane where the offset or the descriptor varies.
 Value Lowering::load_word(const BufferAddress& a, Base base, uint32_t offset_B, Value dynamic) {
-  const Type type = base == Base::f32 ? ir.f32 : ir.i32;
-  const auto finish = [&](Value x) { return base == Base::boolean ? ir.ne(x, Ir::zero(Ir::type_of(x))) : x; };
+  const Type type = memory_type(base);
+  const uint64_t own_B = size_B(base);
+  const auto aligned_B = static_cast<uint32_t>(std::min<uint64_t>(own_B, 4));
+  const auto finish = [&](Value x) { return from_memory(base, x); };
   if (a.whole && !dynamic) {
-    if (offset_B + 4ull > a.static_size_B) return finish(Ir::zero(type));
-    return finish(ir.load(type, ir.offset(a.data, offset_B), 4));
+    if (offset_B + own_B > a.static_size_B) return finish(Ir::zero(type));
+    return finish(ir.load(type, ir.offset(a.data, offset_B), aligned_B));
   }
   if (a.inside) {
     Value at = ir.add(dynamic, Ir::same(dynamic, offset_B));
-    return finish(is_varying(at) ? ir.load_lanes(type, a.data, at, 4) : ir.load(type, ir.offset(a.data, ir.zext(at, ir.i64)), 4));
+    return finish(is_varying(at) ? ir.load_lanes(type, a.data, at, aligned_B)
+                                 : ir.load(type, ir.offset(a.data, ir.zext(at, ir.i64)), aligned_B));
   }
   const bool by_lane = is_varying(a.data);
   Value offset = dynamic ? ir.add(dynamic, Ir::same(dynamic, offset_B)) : ir.c32(offset_B);
@@ -87,20 +90,20 @@ Value Lowering::load_word(const BufferAddress& a, Base base, uint32_t offset_B, 
     Value result = Ir::zero(ir.vec(type));
     for (uint32_t lane = 0; lane < ir.lanes; ++lane) {
       Value at = ir.zext(ir.extract(offset, lane), ir.i64);
-      Value ok = ir.ule(ir.add(at, ir.c64(4)), ir.extract(a.size_B, lane));
+      Value ok = ir.ule(ir.add(at, ir.c64(own_B)), ir.extract(a.size_B, lane));
       Value pointer = LLVMBuildIntToPtr(ir.builder, ir.add(ir.extract(a.data, lane), at), ir.ptr, "");
       result = ir.insert(result, ir.load(type, ir.select(ok, pointer, zero_page(64)), 1), lane);
     }
     return finish(result);
   }
-  Value size_B = a.whole ? ir.c64(a.static_size_B) : a.size_B;
+  Value room_B = a.whole ? ir.c64(a.static_size_B) : a.size_B;
   if (!is_varying(offset)) {
     Value at = ir.zext(offset, ir.i64);
-    Value ok = ir.ule(ir.add(at, ir.c64(4)), size_B);
+    Value ok = ir.ule(ir.add(at, ir.c64(own_B)), room_B);
     return finish(ir.load(type, ir.select(ok, ir.offset(a.data, at), zero_page(64)), 1));
   }
-  Value any = ir.uge(size_B, ir.c64(4));
-  Value last = ir.trunc(ir.umin(ir.sub(size_B, ir.c64(4)), ir.c64(0xffffffffu)), ir.i32);
+  Value any = ir.uge(room_B, ir.c64(own_B));
+  Value last = ir.trunc(ir.umin(ir.sub(room_B, ir.c64(own_B)), ir.c64(0xffffffffu)), ir.i32);
   Value ok = ir.and_(ir.ule(offset, ir.splat(last)), ir.splat(any));
   Value safe = ir.select(ok, offset, ir.ik(0));
   Value data = ir.select(any, a.data, zero_page(64));
@@ -118,30 +121,29 @@ void Lowering::walk_layout(const Pointer& p, uint32_t type, const std::function<
       at = std::min<uint64_t>(at, 0xfffffff0u);
       switch (t.kind) {
         case Kind::boolean:
-          visit(static_cast<uint32_t>(at), Base::boolean);
-          break;
         case Kind::integer:
-          visit(static_cast<uint32_t>(at), Base::i32);
-          break;
         case Kind::floating:
-          visit(static_cast<uint32_t>(at), Base::f32);
+          visit(static_cast<uint32_t>(at), base_of(t));
           break;
-        case Kind::vector:
-          for (uint32_t k = 0; k < t.count; ++k) go(t.element, at + k * component_stride_B, false, 0, 4);
+        case Kind::vector: {
+          const uint32_t step_B = component_stride_B ? component_stride_B : l.constants.size(type).widest_B;
+          for (uint32_t k = 0; k < t.count; ++k) go(t.element, at + uint64_t{k} * step_B, false, 0, 0);
           break;
+        }
         case Kind::matrix:
           for (uint32_t k = 0; k < t.count; ++k)
-            go(t.element, at + static_cast<uint64_t>(k) * (row_major ? 4 : matrix_stride_B), false, 0, row_major ? matrix_stride_B : 4);
+            go(t.element, at + uint64_t{k} * (row_major ? l.constants.size(type).widest_B : matrix_stride_B), false, 0,
+               row_major ? matrix_stride_B : 0);
           break;
         case Kind::array: {
           const uint32_t stride_B = l.m.decorations_array_stride(type), length = array_length(l.constants, type);
-          for (uint32_t k = 0; k < length; ++k) go(t.element, at + static_cast<uint64_t>(k) * stride_B, row_major, matrix_stride_B, 4);
+          for (uint32_t k = 0; k < length; ++k) go(t.element, at + static_cast<uint64_t>(k) * stride_B, row_major, matrix_stride_B, 0);
           break;
         }
         case Kind::structure:
           for (uint32_t k = 0; k < t.members.size(); ++k) {
             const Decorations& member = l.m.member(type, k);
-            go(t.members[k], at + (member.offset_B == kNone ? 0 : member.offset_B), member.row_major, member.matrix_stride_B, 4);
+            go(t.members[k], at + (member.offset_B == kNone ? 0 : member.offset_B), member.row_major, member.matrix_stride_B, 0);
           }
           break;
         default:
@@ -151,7 +153,7 @@ void Lowering::walk_layout(const Pointer& p, uint32_t type, const std::function<
   };
   if (p.space == Pointer::Space::workgroup) {
     uint32_t at = p.offset_B;
-    for (Base base : bases(type)) visit(at, base), at += 4;
+    for (Base base : bases(type)) visit(at, base), at += workgroup->scalar_B(p.resource);
     return;
   }
   if (scalar_count(constants, type) > 65536) return fail("a buffer's content of more than 65536 scalars is used as one value");
@@ -176,7 +178,7 @@ Val Lowering::load_buffer(const Pointer& p) {
     return v;
   }
   const auto same_or_one_by_one = [&] { return load_same(a, p.offset_dynamic, offsets, kinds, one_by_one); };
-  const uint32_t step_B = lane_step_B(p, a, offsets);
+  const uint32_t step_B = lane_step_B(p, a, offsets, kinds);
   if (!step_B) {
     v.c = same_or_one_by_one();
     return v;
@@ -184,11 +186,8 @@ Val Lowering::load_buffer(const Pointer& p) {
   v.c = ir.if_else(
       reaches_in_order(a, p.offset_dynamic, exec, step_B, offsets[0]),
       [&] {
-        std::vector<Value> words = load_in_order(a, p.offset_dynamic, step_B, offsets);
-        for (size_t k = 0; k < words.size(); ++k) {
-          if (kinds[k] == Base::f32) words[k] = ir.as_float(words[k]);
-          if (kinds[k] == Base::boolean) words[k] = ir.ne(words[k], Ir::zero(ir.vi32));
-        }
+        std::vector<Value> words = load_in_order(a, p.offset_dynamic, step_B, offsets, size_B(kinds[0]));
+        for (size_t k = 0; k < words.size(); ++k) words[k] = from_memory(kinds[k], ir.bitcast(words[k], ir.vec(memory_type(kinds[k]))));
         return words;
       },
       same_or_one_by_one);
@@ -203,12 +202,15 @@ void Lowering::store_buffer(const Pointer& p, const Val& v) {
   // Which NaN an operation gives depends on the order that LLVM chose for its operands: one is stored. What uintBitsToFloat
   // gives to the store at once keeps its bits.
   Val canonical = v;
-  for (Value& x : canonical.c) {
-    const bool is_float = Ir::type_of(x) == ir.f32 || Ir::type_of(x) == ir.vf32;
-    if (is_float && !LLVMIsABitCastInst(x)) x = emit_canonical_nan(ir, x);
-  }
   std::vector<uint32_t> offsets;
-  walk_layout(p, p.type, [&](uint32_t offset_B, Base) { offsets.push_back(offset_B); });
+  std::vector<Base> kinds;
+  walk_layout(p, p.type, [&](uint32_t offset_B, Base base) { offsets.push_back(offset_B), kinds.push_back(base); });
+  assert(failed() || kinds.size() == v.c.size());
+  for (size_t k = 0; k < v.c.size() && k < kinds.size(); ++k) {
+    Value& x = canonical.c[k];
+    if ((kinds[k] == Base::f32 || kinds[k] == Base::f64) && !LLVMIsABitCastInst(x)) x = emit_canonical_nan(ir, x);
+    x = to_memory(kinds[k], x);
+  }
   Value dynamic = p.offset_dynamic;
   bool same_everywhere = !is_varying(a.data) && !(dynamic && is_varying(dynamic));
   for (Value x : v.c) same_everywhere = same_everywhere && !is_varying(x);
@@ -217,20 +219,17 @@ void Lowering::store_buffer(const Pointer& p, const Val& v) {
     if (a.inside) {
       for (size_t k = 0; k < v.c.size() && k < offsets.size(); ++k) {
         Value offset = dynamic ? ir.add(ir.extract(dynamic, lane), ir.c32(offsets[k])) : ir.c32(offsets[k]);
-        Value x = ir.extract(canonical.c[k], lane);
-        ir.store(Ir::type_of(x) == ir.i1 ? bool_to_int(x) : x, ir.offset(a.data, ir.zext(offset, ir.i64)), 4);
+        ir.store(ir.extract(canonical.c[k], lane), ir.offset(a.data, ir.zext(offset, ir.i64)), std::min(size_B(kinds[k]), 4u));
       }
       return;
     }
     Value data = is_varying(a.data) ? LLVMBuildIntToPtr(ir.builder, ir.extract(a.data, lane), ir.ptr, "") : a.data;
-    Value size_B = ir.extract(a.size_B, lane);
+    Value room_B = ir.extract(a.size_B, lane);
     for (size_t k = 0; k < v.c.size() && k < offsets.size(); ++k) {
       Value offset = dynamic ? ir.add(ir.extract(dynamic, lane), ir.c32(offsets[k])) : ir.c32(offsets[k]);
       Value at = ir.zext(offset, ir.i64);
-      Value ok = ir.ule(ir.add(at, ir.c64(4)), size_B);
-      Value x = ir.extract(canonical.c[k], lane);
-      if (Ir::type_of(x) == ir.i1) x = bool_to_int(x);
-      ir.store(x, ir.select(ok, ir.offset(data, at), sink), 1);
+      Value ok = ir.ule(ir.add(at, ir.c64(size_B(kinds[k]))), room_B);
+      ir.store(ir.extract(canonical.c[k], lane), ir.select(ok, ir.offset(data, at), sink), 1);
     }
   };
   if (same_everywhere) {
@@ -247,8 +246,8 @@ void Lowering::store_buffer(const Pointer& p, const Val& v) {
       ir.if_then(ir.ne(ir.and_(bits, ir.c32(1u << lane)), ir.c32(0)), [&] { write(lane); });
     }
   };
-  const uint32_t step_B = lane_step_B(p, a, offsets);
-  if (step_B != 4 * offsets.size()) return lane_by_lane();  // or something lies between
+  const uint32_t step_B = lane_step_B(p, a, offsets, kinds);
+  if (!step_B || step_B != size_B(kinds[0]) * offsets.size()) return lane_by_lane();  // or something lies between
   Value in_order = reaches_in_order(a, dynamic, mask, step_B, offsets[0]);
   if (mask && offsets.size() > 1) in_order = ir.and_(in_order, ir.all(mask));
   ir.if_else(

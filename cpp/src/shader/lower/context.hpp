@@ -47,7 +47,8 @@ struct Variable {
   uint32_t type = 0;  // of the content
   bool varying = false;
   std::vector<Value> slots;  // registers: allocas; values: read-only SSA values
-  Value memory = nullptr;    // memory: word k at k * 4 * (varying ? lanes : 1); booleans as i32
+  Value memory = nullptr;    // memory: scalar k at k * word_B * (varying ? lanes : 1); those of fewer than 32 bits as i32
+  uint32_t word_B = 4;       // memory: 8 where one of its scalars has 64 bits
 };
 
 struct Pointer {
@@ -66,7 +67,7 @@ struct Pointer {
   uint32_t step_B = 0;             // of the last index that varies between lanes
   bool row_major = false;
   uint32_t matrix_stride_B = 0;     // of the matrix that the pointer is (in)
-  uint32_t component_stride_B = 4;  // of a vector: matrix_stride_B for a column of a row-major matrix
+  uint32_t component_stride_B = 0;  // of a vector: matrix_stride_B for a column of a row-major matrix; 0: its scalar's size
 };
 
 /// OpTypeImage, OpTypeSampler and OpTypeSampledImage values.
@@ -156,7 +157,7 @@ struct Lowering {
   void unsupported(const std::string& message) { fail(message, VK_ERROR_FEATURE_NOT_PRESENT); }
   bool failed() const { return !status; }
   const std::vector<Base>& bases(uint32_t type);
-  Type scalar_type(Base base) const { return base == Base::f32 ? ir.f32 : base == Base::i32 ? ir.i32 : ir.i1; }
+  Type scalar_type(Base base) const;  // in registers
   uint32_t width(uint32_t type) { return static_cast<uint32_t>(bases(type).size()); }
   /// First scalar of member or element `index` of a composite.
   uint32_t part_offset(uint32_t type, uint32_t index);
@@ -166,6 +167,8 @@ struct Lowering {
   Val value(uint32_t id);
   Value scalar(uint32_t id);  // first component
   void define(uint32_t id, Val v);
+  /// Of what was computed: halves are rounded.
+  void define_rounded(uint32_t id, Val v);
   /// Each scalar is of its base's type, and uniform unless it may vary.
   bool holds(const Val& v, bool varying);
   static bool is_varying(Value v) { return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind; }
@@ -205,6 +208,12 @@ struct Lowering {
     return r;
   }
   Value bool_to_int(Value v) const { return ir.zext(v, ir.i32); }
+  /// Between what registers hold and what memory holds, an integer or a float of the scalar's own size.
+  Type memory_type(Base base) const;
+  Value to_memory(Base base, Value v) const;
+  Value from_memory(Base base, Value v) const;
+  /// An index of any width as i32: what is beyond is as large as can be.
+  Value index_of(uint32_t id);
   Value select(Value condition, Value a, Value b) const;  // any mixture of shapes
   Value uniform(Value v);                                 // fails where the value is varying
 
@@ -242,10 +251,15 @@ struct Lowering {
 
   // -- alu.cpp, composites.cpp ------------------------------------------------------------------------------------------
   bool alu(const Instruction& i);
+  bool conversion(const Instruction& i);
   Val alu_of_whole(const Instruction& i);
   bool fused_sum(const Instruction& i);
   Value bit_field(spv::Op op, Value base, Value insert, Value offset, Value count) const;
+  Val reinterpreted(const Val& v, uint32_t type);
   bool composite(const Instruction& i);
+
+  // -- dot_products.cpp -------------------------------------------------------------------------------------------------------
+  bool integer_dot(const Instruction& i);
 
   // -- matrices.cpp -----------------------------------------------------------------------------------------------------------
   bool products(const Instruction& i);
@@ -275,6 +289,7 @@ struct Lowering {
   Val refract(const Val& incident, const Val& normal, Value eta, uint32_t type);
   Val cross(Val a, Val b, uint32_t type);
   Val in_two_parts(const Instruction& i);
+  uint32_t exponent_bits(const Instruction& i);
 
   // -- pointers.cpp, variables.cpp -----------------------------------------------------------------------------------------
   Pointer pointer(uint32_t id);
@@ -312,14 +327,16 @@ struct Lowering {
 
   // -- lane_memory.cpp -------------------------------------------------------------------------------------------------------------
   /// Scalars at the same place of neighbouring elements, which the lanes reach in order: their bytes from each lane to the next.
-  uint32_t lane_step_B(const Pointer& p, const BufferAddress& a, const std::vector<uint32_t>& offsets) const;
+  uint32_t lane_step_B(const Pointer& p, const BufferAddress& a, const std::vector<uint32_t>& offsets,
+                       const std::vector<Base>& kinds) const;
   Value reaches_in_order(const BufferAddress& a, Value dynamic, Value mask, uint32_t step_B, uint32_t offset_B);
   std::vector<Value> load_same(const BufferAddress& a, Value dynamic, const std::vector<uint32_t>& offsets, const std::vector<Base>& kinds,
                                const std::function<std::vector<Value>()>& otherwise);
-  std::vector<Value> load_in_order(const BufferAddress& a, Value dynamic, uint32_t step_B, const std::vector<uint32_t>& offsets);
+  std::vector<Value> load_in_order(const BufferAddress& a, Value dynamic, uint32_t step_B, const std::vector<uint32_t>& offsets,
+                                   uint32_t own_B);
   void store_in_order(const BufferAddress& a, Value dynamic, uint32_t offset_B, const std::vector<Value>& words, Value mask);
   Val atomic(const Instruction& i);
-  std::pair<Value, Value> atomic_word(const Pointer& p, const BufferAddress& a, uint32_t lane) const;
+  std::pair<Value, Value> atomic_word(const Pointer& p, const BufferAddress& a, uint32_t word_B, uint32_t lane) const;
   Val array_length_of(const Instruction& i);
   const BufferSlot* buffer_slot(uint32_t variable) const;
   Value zero_page(uint32_t size_B);

@@ -343,7 +343,7 @@ void Lowering::switch_(uint32_t, uint32_t c) {
   assert(construct.kind == ConstructKind::switch_ && construct.regions.size() == construct.cases.size() && !state.merge);
   state.merge = ir.block("merge");
   Value selector = scalar(construct.condition);
-  assert(failed() || Ir::element_of(Ir::type_of(selector)) == ir.i32);
+  assert(failed() || Ir::is_integer(selector));
   std::set<Join> joins = facts.outer_jumps;
   if (facts.node) joins.insert(c * 2);
   for (const Case& one : construct.cases) edge(construct.header, one.label, construct.parent_region);
@@ -354,9 +354,10 @@ void Lowering::switch_(uint32_t, uint32_t c) {
       state.cases.push_back(ir.block("case"));
       if (construct.cases[k].is_default) fallback = state.cases.back();
     }
-    Value instruction = LLVMBuildSwitch(ir.builder, uniform(selector), fallback, 8);
+    selector = uniform(selector);
+    Value instruction = LLVMBuildSwitch(ir.builder, selector, fallback, 8);
     for (size_t k = 0; k < construct.cases.size(); ++k) {
-      for (uint32_t literal : construct.cases[k].literals) LLVMAddCase(instruction, ir.c32(literal), state.cases[k]);
+      for (uint64_t literal : construct.cases[k].literals) LLVMAddCase(instruction, Ir::same(selector, literal), state.cases[k]);
     }
     for (size_t k = 0; k < construct.cases.size(); ++k) {
       ir.at(state.cases[k]);
@@ -369,7 +370,7 @@ void Lowering::switch_(uint32_t, uint32_t c) {
     Value matched = ir.false_mask();
     for (const Case& one : construct.cases) {
       Value mask = ir.false_mask();
-      for (uint32_t literal : one.literals) mask = ir.or_(mask, ir.eq(selector, ir.ik(literal)));
+      for (uint64_t literal : one.literals) mask = ir.or_(mask, ir.eq(selector, Ir::same(selector, literal)));
       matched = ir.or_(matched, mask);
       masks.push_back(mask);
     }

@@ -96,6 +96,37 @@ void set_input(Lowering& l, uint32_t variable, std::vector<Value> scalars) {
   l.globals[variable] = std::move(v);
 }
 
+std::vector<Value> words_of(Lowering& l, const Val& v) {
+  const auto& kinds = l.bases(v.type);
+  std::vector<Value> words;
+  for (size_t k = 0; k < v.c.size() && k < kinds.size(); ++k) {
+    if (size_B(kinds[k]) < 8) {
+      words.push_back(v.c[k]);
+      continue;
+    }
+    Value bits = l.ir.bitcast(v.c[k], Ir::like(v.c[k], l.ir.i64));
+    words.push_back(l.ir.trunc(bits, l.ir.i32)), words.push_back(l.ir.trunc(l.ir.lshr(bits, 32), l.ir.i32));
+  }
+  return words;
+}
+
+std::vector<Value> from_words(Lowering& l, uint32_t type, const std::vector<Value>& words) {
+  std::vector<Value> scalars;
+  size_t next = 0;
+  for (Base base : l.bases(type)) {
+    if (size_B(base) < 8) {
+      scalars.push_back(words[next++]);
+      continue;
+    }
+    Value low = words[next++], high = words[next++];
+    l.unify(low, high);
+    Value bits = l.ir.or_(l.ir.zext(low, l.ir.i64), l.ir.shl(l.ir.zext(high, l.ir.i64), 32));
+    scalars.push_back(l.ir.bitcast(bits, Ir::like(bits, l.scalar_type(base))));
+  }
+  assert(next == words.size());
+  return scalars;
+}
+
 void run_entry_point(Lowering& l) {
   assert(l.frames.empty());
   Frame frame;
@@ -109,7 +140,7 @@ void add_stage(CodeKey& key, const ShaderModule& module, const Specialization& s
   const auto word = [&](uint32_t w) { key.add(w); };
   word(static_cast<uint32_t>(module.reflection().stage));
   word(static_cast<uint32_t>(specialization.size()));
-  for (auto [id, bits] : specialization) word(id), word(bits);
+  for (auto [id, bits] : specialization) word(id), key.add(bits);
   word(static_cast<uint32_t>(varyings.components.size()));
   for (const VaryingComponent& c : varyings.components)
     word(c.location), word(c.component), word(static_cast<uint32_t>(c.interpolation)), word(c.centroid), word(c.sample);

@@ -45,6 +45,9 @@ Status analyse_and_build(const Key& key, Build&& build) {
 }
 /// An input made of ready values; a copy in memory where it is indexed dynamically.
 void set_input(Lowering& l, uint32_t variable, std::vector<Value> scalars);
+/// Scalars of 64 bits as two words, the lower first; what has fewer as it is. And back, to the scalars of `type`.
+std::vector<Value> words_of(Lowering& l, const Val& v);
+std::vector<Value> from_words(Lowering& l, uint32_t type, const std::vector<Value>& words);
 
 /// Fragment inputs: planes and barycentrics at a position, for one primitive or one for each quad.
 struct Interpolator {

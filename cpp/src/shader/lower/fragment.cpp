@@ -181,13 +181,12 @@ void FragmentBuilder::make_inputs() {
   }
   size_t next = 0;
   const auto take = [&](const InputVariable& v) {
-    const auto& kinds = l.bases(l.m.pointee(v.id));
-    std::vector<Value> scalars;
-    for (size_t k = 0; k < kinds.size(); ++k) {
+    std::vector<Value> words;
+    for (size_t k = 0; k < v.scalars.size(); ++k) {
       const bool used = k < v.used.size() && v.used[k] && next < values.size();
-      scalars.push_back(used ? values[next++] : Ir::zero(l.scalar_type(kinds[k])));
+      words.push_back(used ? values[next++] : Ir::zero(l.scalar_type(v.scalars[k].base)));
     }
-    return scalars;
+    return from_words(l, l.m.pointee(v.id), words);
   };
   for (const InputVariable& v : variables) set_input(l, v.id, take(v));
   assert(l.failed() || l.pixel_slices || next == values.size());

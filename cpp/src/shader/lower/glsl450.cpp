@@ -1,4 +1,4 @@
-// shader/lower/glsl450.cpp -- the extended instructions of GLSL.std.450 on 32-bit types.
+// shader/lower/glsl450.cpp -- the extended instructions of GLSL.std.450; trigonometry and exponentials on floats of up to 32 bits.
 //
 // In: OpExtInst. Out: values, by the emitters of math.hpp and short formulas; the same bits on every lane and for uniform values. What
 // works on each scalar alone stands in three tables, by its number of operands. Matrices: matrices.cpp.
@@ -20,7 +20,7 @@ constexpr float kPi = 3.14159265358979f;
 /// Index of the highest set bit; -1 for zero.
 Value find_high_bit(const Ir& ir, Value x) {
   Value zeros = ir.call_intrinsic("llvm.ctlz", {Ir::type_of(x)}, {x, ir.c1(false)});
-  return ir.sub(Ir::same(x, 31), zeros);
+  return ir.sub(Ir::same(x, Ir::bits_of(x) - 1), zeros);
 }
 
 /// Index of the lowest set bit; -1 for zero.
@@ -29,17 +29,28 @@ Value find_low_bit(const Ir& ir, Value x) {
   return ir.select(ir.eq(x, Ir::same(x, 0)), Ir::same(x, ~0ull), zeros);
 }
 
-Value inverse_sqrt(const Ir& ir, Value x) { return ir.fdiv(ir.fk(x, 1.0f), ir.sqrt(x)); }
+Value inverse_sqrt(const Ir& ir, Value x) { return ir.fdiv(ir.number(x, 1), ir.sqrt(x)); }
 
 /// What modf leaves. Infinite numbers have no fraction; the sign is kept.
 Value fraction_with_sign(const Ir& ir, Value x) {
-  Value infinite = ir.feq(ir.fabs(x), ir.as_float(Ir::same(ir.bits(x), 0x7f800000u)));
-  return ir.copysign(ir.select(infinite, ir.fk(x, 0.0f), ir.fsub(x, ir.ftrunc(x))), x);
+  Value infinite = ir.feq(ir.fabs(x), ir.infinity(x));
+  return ir.copysign(ir.select(infinite, ir.number(x, 0), ir.fsub(x, ir.ftrunc(x))), x);
 }
 
 Value smooth_step(const Ir& ir, Value low, Value high, Value x) {
-  Value t = emit_fclamp(ir, ir.fdiv(ir.fsub(x, low), ir.fsub(high, low)), ir.fk(x, 0.0f), ir.fk(x, 1.0f));
-  return ir.fmul(ir.fmul(t, t), ir.fma(ir.fk(x, -2.0f), t, ir.fk(x, 3.0f)));
+  Value t = emit_fclamp(ir, ir.fdiv(ir.fsub(x, low), ir.fsub(high, low)), ir.number(x, 0), ir.number(x, 1));
+  return ir.fmul(ir.fmul(t, t), ir.fma(ir.number(x, -2), t, ir.number(x, 3)));
+}
+
+/// An integer of any width as i32; beyond its range all results are the same.
+Value as_exponent(const Ir& ir, Value n) {
+  if (Ir::bits_of(n) <= 32) return Ir::bits_of(n) < 32 ? ir.sext(n, ir.i32) : n;
+  return ir.trunc(ir.sclamp(n, Ir::same(n, static_cast<uint64_t>(-100000)), Ir::same(n, 100000)), ir.i32);
+}
+
+/// Sines and the like of 64 bits, which Vulkan has not.
+bool takes_doubles(uint32_t op) {
+  return !(op >= GLSLstd450Radians && op <= GLSLstd450Log2) && op != GLSLstd450Atan2 && op != GLSLstd450Pow;
 }
 
 constexpr Unary<uint32_t> kUnary[] = {
@@ -49,7 +60,7 @@ constexpr Unary<uint32_t> kUnary[] = {
     {GLSLstd450FAbs, [](const Ir& ir, Value x) { return ir.fabs(x); }},
     {GLSLstd450SAbs, [](const Ir& ir, Value x) { return ir.select(ir.slt(x, Ir::same(x, 0)), ir.neg(x), x); }},
     {GLSLstd450FSign, emit_fsign},
-    {GLSLstd450SSign, [](const Ir& ir, Value x) { return ir.or_(ir.ashr(x, 31), ir.lshr(ir.neg(x), 31)); }},
+    {GLSLstd450SSign, [](const Ir& ir, Value x) { return ir.or_(ir.ashr(x, Ir::bits_of(x) - 1), ir.lshr(ir.neg(x), Ir::bits_of(x) - 1)); }},
     {GLSLstd450Floor, [](const Ir& ir, Value x) { return ir.floor(x); }},
     {GLSLstd450Ceil, [](const Ir& ir, Value x) { return ir.ceil(x); }},
     {GLSLstd450Fract, emit_fract},
@@ -74,7 +85,7 @@ constexpr Unary<uint32_t> kUnary[] = {
     {GLSLstd450Sqrt, [](const Ir& ir, Value x) { return ir.sqrt(x); }},
     {GLSLstd450InverseSqrt, inverse_sqrt},
     {GLSLstd450FindILsb, find_low_bit},
-    {GLSLstd450FindSMsb, [](const Ir& ir, Value x) { return find_high_bit(ir, ir.xor_(x, ir.ashr(x, 31))); }},
+    {GLSLstd450FindSMsb, [](const Ir& ir, Value x) { return find_high_bit(ir, ir.xor_(x, ir.ashr(x, Ir::bits_of(x) - 1))); }},
     {GLSLstd450FindUMsb, find_high_bit},
 };
 
@@ -89,8 +100,8 @@ constexpr Binary<uint32_t> kBinary[] = {
     {GLSLstd450SMin, [](const Ir& ir, Value x, Value y) { return ir.smin(x, y); }},
     {GLSLstd450UMax, [](const Ir& ir, Value x, Value y) { return ir.umax(x, y); }},
     {GLSLstd450SMax, [](const Ir& ir, Value x, Value y) { return ir.smax(x, y); }},
-    {GLSLstd450Step, [](const Ir& ir, Value edge, Value x) { return ir.select(ir.flt(x, edge), ir.fk(x, 0.0f), ir.fk(x, 1.0f)); }},
-    {GLSLstd450Ldexp, emit_ldexp},
+    {GLSLstd450Step, [](const Ir& ir, Value edge, Value x) { return ir.select(ir.flt(x, edge), ir.number(x, 0), ir.number(x, 1)); }},
+    {GLSLstd450Ldexp, [](const Ir& ir, Value x, Value n) { return emit_ldexp(ir, x, as_exponent(ir, n)); }},
 };
 
 constexpr Ternary<uint32_t> kTernary[] = {
@@ -151,7 +162,7 @@ Val Lowering::pack(uint32_t op, const Val& v, uint32_t type) {
 Val Lowering::constant_power(const Instruction& i) {
   const Constant* exponent = constants.find(m.operand(i, 3));
   Val none, r{i.type, {}};
-  if (!exponent || exponent->words.empty()) return none;
+  if (!exponent || exponent->words.empty() || bases(i.type).front() != Base::f32) return none;
   uint32_t n = 0;
   for (uint32_t k = 1; k <= 16; ++k) {
     const float f = static_cast<float>(k);
@@ -159,7 +170,7 @@ Val Lowering::constant_power(const Instruction& i) {
     std::memcpy(&bits, &f, 4);
     if (bits == exponent->words[0]) n = k;
   }
-  for (uint32_t word : exponent->words) {
+  for (uint64_t word : exponent->words) {
     if (n == 0 || word != exponent->words[0]) return none;
   }
   for (Value x : value(m.operand(i, 2)).c) {
@@ -198,15 +209,17 @@ Val Lowering::cross(Val a, Val b, uint32_t type) {
 Val Lowering::refract(const Val& incident, const Val& normal, Value eta, uint32_t type) {
   Value d = dot(normal, incident, 0).c[0];
   unify(eta, d);
-  Value one = ir.fk(eta, 1.0f);
+  if (Ir::bits_of(eta) < Ir::bits_of(d)) eta = ir.to_double(eta);
+  if (Ir::bits_of(eta) > Ir::bits_of(d)) eta = ir.to_float(eta);
+  Value one = ir.number(eta, 1);
   Value rest = ir.fma(ir.fneg(ir.fmul(eta, eta)), ir.fma(ir.fneg(d), d, one), one);
-  Value none = ir.flt(rest, ir.fk(rest, 0.0f));
+  Value none = ir.flt(rest, ir.number(rest, 0));
   Value along = ir.fma(eta, d, ir.sqrt(rest));
   return map(type, incident, normal, [&](const Ir&, Value x, Value y) {
     Value e = eta, a = along;
     unify(e, a, x, y);
     Value result = ir.fma(e, x, ir.fneg(ir.fmul(a, y)));
-    return select(none, ir.fk(result, 0.0f), result);
+    return select(none, ir.number(result, 0), result);
   });
 }
 
@@ -218,7 +231,7 @@ Val Lowering::by_normal(const Instruction& i) {
   if (op == GLSLstd450Refract) return refract(first, second, arg(2).c[0], i.type);
   if (op == GLSLstd450Reflect) {  // incident, normal
     Value d = dot(second, first, 0).c[0];
-    Value twice = ir.fmul(d, ir.fk(d, -2.0f));
+    Value twice = ir.fmul(d, ir.number(d, -2));
     return map(i.type, second, first, [&](const Ir&, Value n, Value incident) {
       Value a = twice;
       unify(a, n, incident);
@@ -227,8 +240,16 @@ Val Lowering::by_normal(const Instruction& i) {
   }
   assert(op == GLSLstd450FaceForward);  // vector, incident, reference
   Value d = dot(arg(2), second, 0).c[0];
-  Value keep = ir.flt(d, ir.fk(d, 0.0f));
+  Value keep = ir.flt(d, ir.number(d, 0));
   return map(i.type, first, [&](const Ir&, Value x) { return select(keep, x, ir.fneg(x)); });
+}
+
+/// Of what Frexp gives for its exponent.
+uint32_t Lowering::exponent_bits(const Instruction& i) {
+  const uint32_t op = m.operand(i, 1);
+  if (op != GLSLstd450Frexp && op != GLSLstd450FrexpStruct) return 32;
+  const uint32_t type = op == GLSLstd450Frexp ? m.type(m.type_of(m.operand(i, 3))).element : m.type(i.type).members.back();
+  return 8 * size_B(bases(type).front());
 }
 
 /// Modf and Frexp: two results, of which the second is stored, or joins the first in a structure.
@@ -244,6 +265,12 @@ Val Lowering::in_two_parts(const Instruction& i) {
       first.c.push_back(f.significand), second.c.push_back(f.exponent);
     }
   }
+  const uint32_t width_bits = exponent_bits(i);
+  for (Value& x : second.c) {
+    if (!Ir::is_integer(x)) continue;
+    const Type own = LLVMIntTypeInContext(ir.context, width_bits);
+    x = width_bits > 32 ? ir.sext(x, own) : width_bits < 32 ? ir.trunc(x, own) : x;
+  }
   if (op == GLSLstd450Modf || op == GLSLstd450Frexp) {
     store(pointer(m.operand(i, 3)), second, true);
   } else {
@@ -255,6 +282,10 @@ Val Lowering::in_two_parts(const Instruction& i) {
 Val Lowering::glsl450(const Instruction& i) {
   const uint32_t op = m.operand(i, 1);
   const auto arg = [&](uint32_t k) { return value(m.operand(i, k + 2)); };
+  if (const Val first = i.count > 2 ? arg(0) : Val{}; !first.c.empty() && Ir::bits_of(first.c[0]) == 64 && !takes_doubles(op)) {
+    unsupported("instruction " + std::to_string(op) + " of GLSL.std.450 is not there for 64-bit floats (Vulkan has it for 16 and 32)");
+    return zero(i.type);
+  }
   if (op == GLSLstd450Pow) {
     if (Val power = constant_power(i); !power.c.empty()) return power;
   }
@@ -267,8 +298,8 @@ Val Lowering::glsl450(const Instruction& i) {
     const Val a = arg(0), b = arg(1);
     return map(i.type, a, b, arg(2), ternary->emit);
   }
-  if (op >= GLSLstd450PackSnorm4x8 && op <= GLSLstd450UnpackUnorm4x8 && op != GLSLstd450PackDouble2x32 && op != GLSLstd450UnpackDouble2x32)
-    return pack(op, arg(0), i.type);
+  if (op == GLSLstd450PackDouble2x32 || op == GLSLstd450UnpackDouble2x32) return reinterpreted(arg(0), i.type);
+  if (op >= GLSLstd450PackSnorm4x8 && op <= GLSLstd450UnpackUnorm4x8) return pack(op, arg(0), i.type);
   switch (op) {
     case GLSLstd450Determinant:
     case GLSLstd450MatrixInverse:

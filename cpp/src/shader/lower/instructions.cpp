@@ -151,7 +151,7 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
     case spv::OpArrayLength:
       return define(i.id, array_length_of(i));
     case spv::OpExtInst:
-      if (o(0) == m.glsl450) return define(i.id, glsl450(i));
+      if (o(0) == m.glsl450) return define_rounded(i.id, glsl450(i));
       return;  // non-semantic
     case spv::OpDemoteToHelperInvocation:
       return kill(true);
@@ -181,7 +181,7 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
     if (i.id) define(i.id, v);
     return;
   }
-  if (subgroup(i) || image(i) || composite(i) || alu(i) || products(i) || derivatives(i)) return;
+  if (subgroup(i) || image(i) || composite(i) || alu(i) || products(i) || integer_dot(i) || derivatives(i)) return;
   unsupported(op_name(i.op) + " is not supported");
 }
 

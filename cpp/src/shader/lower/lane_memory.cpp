@@ -11,12 +11,15 @@
 
 namespace tilegpu::shader {
 
-uint32_t Lowering::lane_step_B(const Pointer& p, const BufferAddress& a, const std::vector<uint32_t>& offsets) const {
-  if (!compute || !p.offset_dynamic || !is_varying(p.offset_dynamic) || is_varying(a.data)) return 0;
-  const bool few = !offsets.empty() && offsets.size() <= 4 && p.step_B >= 4 * offsets.size() && p.step_B <= 16 && p.step_B % 4 == 0;
-  for (size_t k = 0; few && k < offsets.size(); ++k)
-    if (offsets[k] != offsets[0] + 4 * k) return 0;
-  return few ? p.step_B : 0;
+uint32_t Lowering::lane_step_B(const Pointer& p, const BufferAddress& a, const std::vector<uint32_t>& offsets,
+                               const std::vector<Base>& kinds) const {
+  assert(offsets.size() == kinds.size());
+  if (!compute || !p.offset_dynamic || !is_varying(p.offset_dynamic) || is_varying(a.data) || offsets.empty() || offsets.size() > 4)
+    return 0;
+  const uint32_t own_B = size_B(kinds[0]);
+  for (size_t k = 0; k < offsets.size(); ++k)
+    if (offsets[k] != offsets[0] + own_B * k || size_B(kinds[k]) != own_B) return 0;
+  return p.step_B >= own_B * offsets.size() && p.step_B <= 4 * own_B && p.step_B % own_B == 0 ? p.step_B : 0;
 }
 
 Value Lowering::reaches_in_order(const BufferAddress& a, Value dynamic, Value mask, uint32_t step_B, uint32_t offset_B) {
@@ -42,12 +45,13 @@ std::vector<Value> Lowering::load_same(const BufferAddress& a, Value dynamic, co
       otherwise);
 }
 
-/// As i32. Of elements with a gap at their end the gap is read too: it is inside.
-std::vector<Value> Lowering::load_in_order(const BufferAddress& a, Value dynamic, uint32_t step_B, const std::vector<uint32_t>& offsets) {
-  const uint32_t per_lane = step_B / 4;
+/// As integers of `own_B` bytes. Of elements with a gap at their end the gap is read too: it is inside.
+std::vector<Value> Lowering::load_in_order(const BufferAddress& a, Value dynamic, uint32_t step_B, const std::vector<uint32_t>& offsets,
+                                           uint32_t own_B) {
+  const uint32_t per_lane = step_B / own_B;
   assert(offsets.size() <= per_lane);
   Value at = ir.offset(a.data, ir.add(ir.zext(ir.extract(dynamic, 0), ir.i64), ir.c64(offsets[0])));
-  Value all = ir.load(Ir::vec(ir.i32, ir.lanes * per_lane), at, a.inside ? 4 : 1);
+  Value all = ir.load(Ir::vec(LLVMIntTypeInContext(ir.context, 8 * own_B), ir.lanes * per_lane), at, a.inside ? std::min(own_B, 4u) : 1);
   std::vector<Value> words;
   for (uint32_t k = 0; k < offsets.size(); ++k) {
     std::vector<int> places;
@@ -57,19 +61,18 @@ std::vector<Value> Lowering::load_in_order(const BufferAddress& a, Value dynamic
   return words;
 }
 
-/// Several words for each lane: of all lanes.
+/// Scalars as memory has them, all of one size; several for each lane: of all lanes.
 void Lowering::store_in_order(const BufferAddress& a, Value dynamic, uint32_t offset_B, const std::vector<Value>& words, Value mask) {
   assert(!words.empty() && words.size() <= 4);
   Value at = ir.offset(a.data, ir.add(ir.zext(ir.extract(dynamic, 0), ir.i64), ir.c64(offset_B)));
+  const uint32_t own_B = Ir::bits_of(words[0]) / 8, aligned_B = a.inside ? std::min(own_B, 4u) : 1;
+  const Type whole = ir.vec(LLVMIntTypeInContext(ir.context, 8 * own_B));
   std::vector<Value> bits;
-  for (Value w : words) {
-    if (Ir::element_of(Ir::type_of(w)) == ir.i1) w = bool_to_int(w);
-    bits.push_back(vary(ir.bits(w)));
-  }
+  for (Value w : words) bits.push_back(ir.bitcast(vary(w), whole));
   const auto n = static_cast<int>(ir.lanes);
   if (bits.size() == 1) {
-    if (!mask) return ir.store(bits[0], at, a.inside ? 4 : 1);
-    ir.call_intrinsic("llvm.masked.store", {ir.vi32, ir.ptr}, {bits[0], at, ir.c32(a.inside ? 4 : 1), mask});
+    if (!mask) return ir.store(bits[0], at, aligned_B);
+    ir.call_intrinsic("llvm.masked.store", {whole, ir.ptr}, {bits[0], at, ir.c32(aligned_B), mask});
     return;
   }
   // Two and two side by side, then in the order of memory.
@@ -84,7 +87,7 @@ void Lowering::store_in_order(const BufferAddress& a, Value dynamic, uint32_t of
   std::vector<int> order;
   for (int lane = 0; lane < n; ++lane)
     for (int k = 0; k < static_cast<int>(bits.size()); ++k) order.push_back(k * n + lane);
-  ir.store(ir.shuffle(low, high, order), at, a.inside ? 4 : 1);
+  ir.store(ir.shuffle(low, high, order), at, aligned_B);
 }
 
 }  // namespace tilegpu::shader

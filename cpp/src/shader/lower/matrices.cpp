@@ -72,19 +72,19 @@ bool Lowering::products(const Instruction& i) {
   switch (i.op) {
     case spv::OpDot: {
       const Val a = o(0);
-      define(i.id, dot(a, o(1), i.type));
+      define_rounded(i.id, dot(a, o(1), i.type));
       return true;
     }
     case spv::OpVectorTimesScalar:
     case spv::OpMatrixTimesScalar: {
       const Val a = o(0);
-      define(i.id, scaled(a, scalar(m.operand(i, 1)), i.type));
+      define_rounded(i.id, scaled(a, scalar(m.operand(i, 1)), i.type));
       return true;
     }
     case spv::OpMatrixTimesVector:
     case spv::OpVectorTimesMatrix:
     case spv::OpMatrixTimesMatrix:
-      define(i.id, matrix_product(i));
+      define_rounded(i.id, matrix_product(i));
       return true;
     case spv::OpOuterProduct: {
       const Val a = o(0), b = o(1);
@@ -93,7 +93,7 @@ bool Lowering::products(const Instruction& i) {
         const Val column = scaled(a, y, 0);
         r.c.insert(r.c.end(), column.c.begin(), column.c.end());
       }
-      define(i.id, r);
+      define_rounded(i.id, r);
       return true;
     }
     default:
@@ -130,7 +130,7 @@ Val Lowering::determinant_or_inverse(const Instruction& i, bool inverse) {
   for (uint32_t k = 0; k < n; ++k) all.push_back(k);
   Value determinant = minor(all, all);
   if (!inverse) return {i.type, {determinant}};
-  Value scale = ir.fdiv(ir.fk(determinant, 1.0f), determinant);
+  Value scale = ir.fdiv(ir.number(determinant, 1), determinant);
   Val r{i.type, {}};
   for (uint32_t column = 0; column < n; ++column) {
     for (uint32_t row = 0; row < n; ++row) {

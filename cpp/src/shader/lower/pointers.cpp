@@ -17,6 +17,14 @@ Value Lowering::add_index(Value sum, Value term) const {
   return ir.add(sum, term);
 }
 
+Value Lowering::index_of(uint32_t id) {
+  Value index = scalar(id);
+  const TypeInfo& t = m.type(m.type_of(id));
+  if (!Ir::is_integer(index) || t.width_bits == 32) return index;
+  if (t.width_bits > 32) return ir.trunc(ir.umin(index, Ir::same(index, UINT32_MAX)), ir.i32);
+  return t.is_signed ? ir.sext(index, ir.i32) : ir.zext(index, ir.i32);
+}
+
 /// Unsigned: negative indices become the last element.
 Value Lowering::clamp_index(Value index, uint32_t length) const {
   assert(Ir::element_of(Ir::type_of(index)) == ir.i32);
@@ -123,7 +131,7 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
     if (in_variable) {
       p.word += part_offset(p.type, literal);
     } else if (p.space == Pointer::Space::workgroup) {
-      p.offset_B += 4 * part_offset(p.type, literal);
+      p.offset_B += workgroup->scalar_B(p.resource) * part_offset(p.type, literal);
     } else {
       const Decorations& member = m.member(p.type, literal);
       p.offset_B += member.offset_B == kNone ? 0 : member.offset_B;
@@ -137,7 +145,7 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
     return;
   }
   const uint32_t length = t.kind == Kind::array ? array_length(constants, p.type) : t.kind == Kind::runtime_array ? 0 : t.count;
-  Value index = is_constant ? nullptr : scalar(index_id);
+  Value index = is_constant ? nullptr : index_of(index_id);
   const uint32_t type = p.type;
   p.type = t.element;
   if (in_variable) {
@@ -151,7 +159,7 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
     return;
   }
   if (p.space == Pointer::Space::workgroup) {
-    const uint32_t stride_B = width(t.element) * 4;
+    const uint32_t stride_B = width(t.element) * workgroup->scalar_B(p.resource);
     if (is_constant) {
       p.offset_B += std::min(literal, length ? length - 1 : 0) * stride_B;
     } else {
@@ -169,10 +177,10 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
   }
   uint32_t stride_B = m.decorations_array_stride(type);
   if (t.kind == Kind::matrix) {
-    stride_B = p.row_major ? 4 : p.matrix_stride_B;
-    p.component_stride_B = p.row_major ? p.matrix_stride_B : 4;
+    stride_B = p.row_major ? constants.size(t.element).widest_B : p.matrix_stride_B;
+    p.component_stride_B = p.row_major ? p.matrix_stride_B : 0;
   } else if (t.kind == Kind::vector) {
-    stride_B = p.component_stride_B;
+    stride_B = p.component_stride_B ? p.component_stride_B : constants.size(t.element).widest_B;
   }
   if (is_constant) {
     p.offset_B = static_cast<uint32_t>(std::min<uint64_t>(p.offset_B + static_cast<uint64_t>(literal) * stride_B, 0xfffffff0u));

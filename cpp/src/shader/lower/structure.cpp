@@ -20,10 +20,8 @@ std::vector<uint32_t> successors(const Module& m, const BasicBlock& b) {
   if (t.op == spv::OpBranch) return {m.operand(t, 0)};
   if (t.op == spv::OpBranchConditional) return {m.operand(t, 1), m.operand(t, 2)};
   std::vector<uint32_t> labels;
-  if (t.op == spv::OpSwitch) {
-    labels.push_back(m.operand(t, 1));
-    for (uint32_t k = 3; k < t.count; k += 2) labels.push_back(m.operand(t, k));
-  }
+  if (t.op == spv::OpSwitch)
+    for (const Module::Case& one : m.cases(t)) labels.push_back(one.label);
   return labels;
 }
 
@@ -338,8 +336,9 @@ bool Builder::switch_(uint32_t region, const BasicBlock& b, const Instruction& t
     cases.push_back({{}, false, target});
     return cases.back();
   };
-  case_of(m.operand(t, 1)).is_default = true;
-  for (uint32_t k = 2; k + 1 < t.count; k += 2) case_of(m.operand(t, k + 1)).literals.push_back(m.operand(t, k));
+  const std::vector<Module::Case> all = m.cases(t);
+  case_of(all[0].label).is_default = true;
+  for (size_t k = 1; k < all.size(); ++k) case_of(all[k].label).literals.push_back(all[k].literal);
   append_construct(region, c);
   open.push_back(c);
   tree.constructs[c].cases = cases;

@@ -34,7 +34,7 @@ struct Region {
 enum class ConstructKind : uint8_t { function, block, selection, switch_, loop };
 
 struct Case {
-  std::vector<uint32_t> literals;
+  std::vector<uint64_t> literals;
   bool is_default = false;
   uint32_t label = 0;
 };

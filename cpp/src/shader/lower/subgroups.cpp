@@ -53,7 +53,7 @@ struct Subgroup {
   Value count(Value bits) const { return ir.unary("llvm.ctpop", bits); }
 
   Value combine(spv::Op op, Value a, Value b) const;
-  Value neutral(spv::Op op) const;
+  Value neutral(spv::Op op, Value like) const;
   Val reduce(const Instruction& i) const;
   Val count_bits(const Instruction& i) const;
   Value all_equal(const Val& v) const;
@@ -94,33 +94,34 @@ Value Subgroup::combine(spv::Op op, Value a, Value b) const {
   }
 }
 
-/// What changes nothing.
-Value Subgroup::neutral(spv::Op op) const {
+/// What changes nothing, of the kind of `like`.
+Value Subgroup::neutral(spv::Op op, Value like) const {
+  const uint64_t top = uint64_t{1} << (Ir::bits_of(like) - 1);
   switch (op) {
     case spv::OpGroupNonUniformFAdd:
-      return ir.fk(-0.0f);
+      return ir.number(like, -0.0);
     case spv::OpGroupNonUniformIMul:
-      return ir.ik(1);
+      return Ir::same(like, 1);
     case spv::OpGroupNonUniformFMul:
-      return ir.fk(1);
+      return ir.number(like, 1);
     case spv::OpGroupNonUniformSMin:
-      return ir.ik(0x7fffffffu);
+      return Ir::same(like, top - 1);
     case spv::OpGroupNonUniformSMax:
-      return ir.ik(0x80000000u);
+      return Ir::same(like, top);
     case spv::OpGroupNonUniformUMin:
     case spv::OpGroupNonUniformBitwiseAnd:
-      return ir.ik(~0u);
+      return Ir::same(like, ~0ull);
     case spv::OpGroupNonUniformFMin:
-      return ir.as_float(ir.ik(0x7f800000u));
+      return ir.infinity(like);
     case spv::OpGroupNonUniformFMax:
-      return ir.as_float(ir.ik(0xff800000u));
+      return ir.fneg(ir.infinity(like));
     case spv::OpGroupNonUniformLogicalAnd:
       return ir.true_mask();
     case spv::OpGroupNonUniformLogicalOr:
     case spv::OpGroupNonUniformLogicalXor:
       return ir.false_mask();
     default:  // IAdd, UMax, BitwiseOr, BitwiseXor
-      return ir.ik(0);
+      return Ir::same(like, 0);
   }
 }
 
@@ -130,8 +131,9 @@ Val Subgroup::reduce(const Instruction& i) const {
   const uint32_t cluster = operation == spv::GroupOperationClusteredReduce ? l.constants.word(l.m.operand(i, 3)) : kSubgroupSize;
   Val result{i.type, {}};
   for (Value x : given.c) {
-    Value none = neutral(i.op);
-    x = l.exec ? ir.select(l.exec, l.vary(x), none) : l.vary(x);
+    x = l.vary(x);
+    Value none = neutral(i.op, x);
+    if (l.exec) x = ir.select(l.exec, x, none);
     if (operation == spv::GroupOperationInclusiveScan || operation == spv::GroupOperationExclusiveScan) {
       // What is `reach` lanes before, or nothing.
       const auto before = [&](Value v, uint32_t reach) {
@@ -166,8 +168,7 @@ Value Subgroup::all_equal(const Val& v) const {
   for (Value x : v.c) {
     x = l.vary(x);
     Value other = take(x, first);
-    const bool is_float = Ir::element_of(Ir::type_of(x)) == ir.f32;
-    differs = ir.or_(differs, is_float ? ir.fcmp(LLVMRealUNE, x, other) : ir.ne(x, other));
+    differs = ir.or_(differs, Ir::is_float(x) ? ir.fcmp(LLVMRealUNE, x, other) : ir.ne(x, other));
   }
   return ir.eq(ballot(differs), ir.ik(0));
 }
@@ -253,7 +254,7 @@ bool Lowering::subgroup(const Instruction& i) {
       return true;
     }
     default:
-      define(i.id, s.reduce(i));
+      define_rounded(i.id, s.reduce(i));
       return true;
   }
 }

@@ -3,8 +3,10 @@
 // In: ids. Out: Val. Source: SPIR-V specification, sections 2.2.1 "Instructions", 3.32.6 "Type-Declaration Instructions".
 #include <cassert>
 
+#include "shader/ir/math.hpp"
 #include "shader/lower/context.hpp"
 #include "shader/spirv/limits.hpp"
+#include "vk/format.hpp"
 
 namespace tilegpu::shader {
 
@@ -12,13 +14,9 @@ bool flatten(const Module& m, const Constants& constants, uint32_t type, std::ve
   const TypeInfo& t = m.type(type);
   switch (t.kind) {
     case Kind::boolean:
-      out.push_back(Base::boolean);
-      return true;
     case Kind::integer:
-      out.push_back(Base::i32);
-      return true;
     case Kind::floating:
-      out.push_back(Base::f32);
+      out.push_back(base_of(t));
       return true;
     case Kind::vector:
     case Kind::matrix:
@@ -72,11 +70,23 @@ Val Lowering::constant(uint32_t id) {
   const auto& kinds = bases(c.type);
   assert(c.words.size() == kinds.size());
   for (size_t k = 0; k < kinds.size(); ++k) {
-    const uint32_t word = k < c.words.size() ? c.words[k] : 0;
-    Value x = ir.c32(word);
-    if (kinds[k] == Base::f32) x = LLVMConstBitCast(x, ir.f32);
-    if (kinds[k] == Base::boolean) x = ir.c1(word != 0);
-    v.c.push_back(x);
+    const uint64_t word = k < c.words.size() ? c.words[k] : 0;
+    switch (kinds[k]) {
+      case Base::boolean:
+        v.c.push_back(ir.c1(word != 0));
+        break;
+      case Base::f32:
+        v.c.push_back(LLVMConstBitCast(ir.c32(static_cast<uint32_t>(word)), ir.f32));
+        break;
+      case Base::f16:
+        v.c.push_back(ir.cf(vk::half_to_float(static_cast<uint16_t>(word))));
+        break;
+      case Base::f64:
+        v.c.push_back(LLVMConstBitCast(ir.c64(word), ir.f64));
+        break;
+      default:
+        v.c.push_back(LLVMConstInt(scalar_type(kinds[k]), word, 0));
+    }
   }
   return v;
 }
@@ -117,6 +127,47 @@ bool Lowering::holds(const Val& v, bool varying) {
     if (type != scalar && (type != ir.vec(scalar) || !varying)) return false;
   }
   return true;
+}
+
+Type Lowering::scalar_type(Base base) const {
+  switch (base) {
+    case Base::boolean:
+      return ir.i1;
+    case Base::i8:
+      return ir.i8;
+    case Base::i16:
+      return ir.i16;
+    case Base::i32:
+      return ir.i32;
+    case Base::i64:
+      return ir.i64;
+    case Base::f64:
+      return ir.f64;
+    default:
+      return ir.f32;
+  }
+}
+
+Type Lowering::memory_type(Base base) const { return base == Base::boolean ? ir.i32 : base == Base::f16 ? ir.i16 : scalar_type(base); }
+
+Value Lowering::to_memory(Base base, Value v) const {
+  assert(Ir::element_of(Ir::type_of(v)) == scalar_type(base));
+  if (base == Base::boolean) return bool_to_int(v);
+  return base == Base::f16 ? ir.trunc(emit_float_to_half(ir, v), ir.i16) : v;
+}
+
+Value Lowering::from_memory(Base base, Value v) const {
+  assert(Ir::element_of(Ir::type_of(v)) == memory_type(base));
+  if (base == Base::boolean) return ir.ne(v, Ir::zero(Ir::type_of(v)));
+  // Fenced, or LLVM compares halves, which x86-64-v3 does lane by lane.
+  return base == Base::f16 ? ir.unary("llvm.arithmetic.fence", emit_half_to_float(ir, ir.zext(v, ir.i32))) : v;
+}
+
+void Lowering::define_rounded(uint32_t id, Val v) {
+  const auto& kinds = bases(m.type_of(id));
+  for (size_t k = 0; k < v.c.size() && k < kinds.size(); ++k)
+    if (kinds[k] == Base::f16) v.c[k] = emit_round_to_half(ir, v.c[k]);
+  define(id, std::move(v));
 }
 
 void Lowering::define(uint32_t id, Val v) {

@@ -9,6 +9,9 @@
 
 namespace tilegpu::shader {
 
+/// What memory of lanes has for a scalar.
+static Type word_type(const Ir& ir, Type scalar) { return Ir::bits_of(scalar) < 32 ? ir.i32 : scalar; }
+
 Value Lowering::alloca_of(Type type, const char* name, uint32_t align_B) {
   assert(entry && (align_B == 0 || Ir::is_alignment(align_B)));
   Value slot = LLVMBuildAlloca(alloca_builder, type, name);
@@ -20,19 +23,20 @@ std::unique_ptr<Variable> Lowering::new_variable(uint32_t type, bool varying, bo
   auto v = std::make_unique<Variable>();
   v->type = type;
   v->varying = varying;
+  v->word_B = constants.size(type).widest_B > 4 ? 8 : 4;
   const auto& kinds = bases(type);
   const auto count = static_cast<uint32_t>(kinds.size());
   if (kept_in_memory(count, memory)) {
     v->form = Variable::Form::memory;
     // By the size for all lanes, so that every version of the code places it alike.
-    const uint64_t size_B = uint64_t{std::max(count, 1u)} * 4 * kMaxLanes;
-    if (count > kMaxStackWords || stack_used_B + size_B > kMaxStackArrays_B) {
+    const uint64_t size_B = uint64_t{std::max(count, 1u)} * v->word_B * kMaxLanes;
+    if (size_B > uint64_t{kMaxStackWords} * 4 * kMaxLanes || stack_used_B + size_B > kMaxStackArrays_B) {
       assert(scratch && scratch_used_B % (4 * kMaxLanes) == 0);
       v->memory = ir.offset(scratch, scratch_used_B);
       scratch_used_B += size_B;
       if (scratch_used_B > kMaxPrivateMemory_B) fail("internal: private arrays take more memory than was found before");
     } else {
-      v->memory = alloca_of(LLVMArrayType2(ir.i32, std::max(count, 1u) * (varying ? ir.lanes : 1)), name, ir.lanes * 4);
+      v->memory = alloca_of(LLVMArrayType2(ir.i32, std::max(count, 1u) * (v->word_B / 4) * (varying ? ir.lanes : 1)), name, ir.lanes * 4);
       stack_used_B += size_B;
     }
     return v;
@@ -43,7 +47,7 @@ std::unique_ptr<Variable> Lowering::new_variable(uint32_t type, bool varying, bo
 
 void Lowering::zero_variable(Variable& v) {
   if (v.form == Variable::Form::memory) {
-    const uint64_t size_B = static_cast<uint64_t>(width(v.type)) * 4 * (v.varying ? ir.lanes : 1);
+    const uint64_t size_B = static_cast<uint64_t>(width(v.type)) * v.word_B * (v.varying ? ir.lanes : 1);
     LLVMBuildMemSet(ir.builder, v.memory, ir.c8(0), ir.c64(size_B), 4);
     return;
   }
@@ -66,22 +70,23 @@ Val Lowering::load_variable(const Variable& v, uint32_t type, uint32_t word, Val
     }
     return result;
   }
-  const uint32_t step = v.varying ? ir.lanes : 1;
+  const uint32_t step_B = v.word_B * (v.varying ? ir.lanes : 1);
   for (uint32_t k = 0; k < kinds.size(); ++k) {
-    const Type element = kinds[k] == Base::f32 ? ir.f32 : ir.i32;
+    const Type element = word_type(ir, scalar_type(kinds[k]));
     const Type whole = v.varying ? ir.vec(element) : element;
     Value x;
     if (!dynamic) {
-      x = ir.load(whole, ir.offset(v.memory, static_cast<uint64_t>(word + k) * 4 * step), 4);
+      x = ir.load(whole, ir.offset(v.memory, static_cast<uint64_t>(word + k) * step_B), 4);
     } else if (!is_varying(dynamic)) {
       Value index = ir.zext(ir.add(dynamic, ir.c32(word + k)), ir.i64);
-      x = ir.load(whole, ir.offset(v.memory, ir.mul(index, ir.c64(4 * step))), 4);
+      x = ir.load(whole, ir.offset(v.memory, ir.mul(index, ir.c64(step_B))), 4);
     } else {
-      Value offsets = ir.mul(ir.add(dynamic, ir.ik(word + k)), ir.ik(4 * step));
-      if (v.varying) offsets = ir.add(offsets, ir.shl(ir.lane_index(), 2));
+      Value offsets = ir.mul(ir.add(dynamic, ir.ik(word + k)), ir.ik(step_B));
+      if (v.varying) offsets = ir.add(offsets, ir.mul(ir.lane_index(), ir.ik(Ir::bits_of(element) / 8)));
       x = ir.load_lanes(element, v.memory, offsets, 4);
     }
     if (kinds[k] == Base::boolean) x = ir.ne(x, Ir::zero(Ir::type_of(x)));
+    if (kinds[k] == Base::i8 || kinds[k] == Base::i16) x = ir.trunc(x, scalar_type(kinds[k]));
     result.c.push_back(x);
   }
   return result;
@@ -96,7 +101,7 @@ void Lowering::store_variable(Variable& v, const Val& value, uint32_t word, Valu
     fail("internal: a variable cannot be stored to in this way");
     return;
   }
-  const uint32_t step = v.varying ? ir.lanes : 1;
+  const uint32_t step_B = v.word_B * (v.varying ? ir.lanes : 1);
   for (uint32_t k = 0; k < value.c.size(); ++k) {
     Value x = v.varying ? vary(value.c[k]) : uniform(value.c[k]);
     if (v.form == Variable::Form::registers) {
@@ -105,17 +110,17 @@ void Lowering::store_variable(Variable& v, const Val& value, uint32_t word, Valu
       LLVMBuildStore(ir.builder, x, slot);
       continue;
     }
-    if (kinds[k] == Base::boolean) x = bool_to_int(x);
-    const Type element = kinds[k] == Base::f32 ? ir.f32 : ir.i32;
+    const Type element = word_type(ir, scalar_type(kinds[k]));
+    if (Ir::is_integer(x) && Ir::bits_of(x) < 32) x = ir.zext(x, ir.i32);
     if (!dynamic || !is_varying(dynamic)) {
-      Value at = ir.offset(v.memory, static_cast<uint64_t>(word + k) * 4 * step);
-      if (dynamic) at = ir.offset(at, ir.mul(ir.zext(dynamic, ir.i64), ir.c64(4 * step)));
+      Value at = ir.offset(v.memory, static_cast<uint64_t>(word + k) * step_B);
+      if (dynamic) at = ir.offset(at, ir.mul(ir.zext(dynamic, ir.i64), ir.c64(step_B)));
       if (mask && v.varying) x = ir.select(mask, x, ir.load(Ir::type_of(x), at, 4));
       ir.store(x, at, 4);
       continue;
     }
-    Value offsets = ir.mul(ir.add(dynamic, ir.ik(word + k)), ir.ik(4 * step));
-    if (v.varying) offsets = ir.add(offsets, ir.shl(ir.lane_index(), 2));
+    Value offsets = ir.mul(ir.add(dynamic, ir.ik(word + k)), ir.ik(step_B));
+    if (v.varying) offsets = ir.add(offsets, ir.mul(ir.lane_index(), ir.ik(Ir::bits_of(element) / 8)));
     if (mask) x = ir.select(mask, x, ir.load_lanes(element, v.memory, offsets, 4));
     for (uint32_t lane = 0; lane < ir.lanes; ++lane) {
       ir.store(ir.extract(x, lane), ir.offset(v.memory, ir.zext(ir.extract(offsets, lane), ir.i64)), 4);

@@ -290,7 +290,7 @@ void VertexBuilder::write_outputs() {
   for (uint32_t id : used_variables(l.m, spv::StorageClassOutput)) {
     const auto scalars = interface_of(l.m, l.constants, id);
     const auto used = used_scalars(l.m, l.constants, id);
-    const Val v = l.load_variable(*l.globals.at(id), l.m.pointee(id), 0, nullptr);
+    const Val v{0, words_of(l, l.load_variable(*l.globals.at(id), l.m.pointee(id), 0, nullptr))};
     bool clips = false, culls = false;
     for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {
       clips = clips || (used[k] && scalars[k].builtin == spv::BuiltInClipDistance);

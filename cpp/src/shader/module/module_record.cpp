@@ -133,7 +133,7 @@ template <class A>
 void fields(A& archive, ReflectedType& t) {
   if (!archive.enter()) return;
   archive.enumerator(t.kind, ReflectedType::Kind::sampled_image);
-  archive.enumerator(t.base, ReflectedType::Base::boolean);
+  archive.enumerator(t.base, ReflectedType::Base::u64);
   archive.number(t.rows), archive.number(t.columns), archive.number(t.array_length);
   archive.number(t.array_stride_B), archive.number(t.matrix_stride_B), archive.number(t.size_B);
   archive.flag(t.row_major), archive.flag(t.multisampled), archive.flag(t.depth_compare);
@@ -179,15 +179,15 @@ void fields(A& archive, Reflection& r) {
   fields(archive, r.push_constants);
 }
 
-template <class A>
-void fields(A& archive, std::pair<uint32_t, uint32_t>& two) {
+template <class A, class B>
+void fields(A& archive, std::pair<uint32_t, B>& two) {
   archive.number(two.first), archive.number(two.second);
 }
 
 template <class A>
 void fields(A& archive, InputAttachment& i) {
   archive.number(i.variable), archive.number(i.index), archive.number(i.count), archive.flag(i.multisampled);
-  archive.enumerator(i.base, ReflectedType::Base::boolean);
+  archive.enumerator(i.base, ReflectedType::Base::u64);
   archive.text(i.name);
 }
 
@@ -223,7 +223,7 @@ void fields(A& archive, StageTraits& t) {
                      &t.orders_groups})
     archive.flag(*flag);
   archive.enumerator(t.depth_layout, DepthLayout::unchanged);
-  for (ReflectedType::Base& base : t.output_base) archive.enumerator(base, ReflectedType::Base::boolean);
+  for (ReflectedType::Base& base : t.output_base) archive.enumerator(base, ReflectedType::Base::u64);
   list_of(archive, t.input_attachments), list_of(archive, t.written_bindings);
   archive.text(t.side_effect_line), archive.text(t.discard_line), archive.text(t.tile_cross_line);
 }

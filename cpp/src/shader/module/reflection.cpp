@@ -90,9 +90,19 @@ struct Reflector {
   std::string wrong;  // first thing that can't be reflected
 
   ReflectedType::Base base_of(const TypeInfo& scalar) const {
-    if (scalar.kind == Kind::boolean) return ReflectedType::Base::boolean;
-    if (scalar.kind == Kind::integer) return scalar.is_signed ? ReflectedType::Base::i32 : ReflectedType::Base::u32;
-    return ReflectedType::Base::f32;
+    using Reflected = ReflectedType::Base;
+    if (scalar.kind == Kind::boolean) return Reflected::boolean;
+    const bool is_signed = scalar.is_signed, is_float = scalar.kind == Kind::floating;
+    switch (scalar.width_bits) {
+      case 8:
+        return is_signed ? Reflected::i8 : Reflected::u8;
+      case 16:
+        return is_float ? Reflected::f16 : is_signed ? Reflected::i16 : Reflected::u16;
+      case 64:
+        return is_float ? Reflected::f64 : is_signed ? Reflected::i64 : Reflected::u64;
+      default:
+        return is_float || scalar.kind != Kind::integer ? Reflected::f32 : is_signed ? Reflected::i32 : Reflected::u32;
+    }
   }
 
   void fill_image(const TypeInfo& image, ReflectedType& type) const {
@@ -125,13 +135,13 @@ struct Reflector {
       case Kind::integer:
       case Kind::floating:
         type.base = base_of(info);
-        type.size_B = std::max(4u, info.width_bits / 8);
+        type.size_B = base_size_B(type.base);
         break;
       case Kind::vector:
         type.kind = ReflectedType::Kind::vector;
         type.base = base_of(module.type(info.element));
         type.rows = info.count;
-        type.size_B = 4 * info.count;
+        type.size_B = base_size_B(type.base) * info.count;
         break;
       case Kind::matrix: {
         const TypeInfo& column = module.type(info.element);
@@ -141,8 +151,8 @@ struct Reflector {
         type.columns = info.count;
         type.row_major = layout.row_major;
         type.matrix_stride_B = layout.matrix_stride_B;
-        type.size_B =
-            extent_B(type.matrix_stride_B, type.row_major ? type.rows : type.columns, 4 * (type.row_major ? type.columns : type.rows));
+        type.size_B = extent_B(type.matrix_stride_B, type.row_major ? type.rows : type.columns,
+                               base_size_B(type.base) * (type.row_major ? type.columns : type.rows));
         break;
       }
       case Kind::array:
@@ -343,23 +353,38 @@ Expected<Reflection> reflect(const Module& module, Constants constants) {
 
 namespace tilegpu {
 
-const char* base_name(ReflectedType::Base base) {
-  static constexpr const char* kNames[] = {"float", "int", "uint", "bool"};
-  assert(static_cast<size_t>(base) < 4);
-  return kNames[static_cast<size_t>(base)];
+namespace {
+
+/// By ReflectedType::Base.
+struct BaseNames {
+  const char *scalar, *prefix;  // of vectors and matrices
+  uint32_t size_B;
+};
+constexpr BaseNames kBases[] = {{"float", "", 4},        {"int", "i", 4},        {"uint", "u", 4},      {"bool", "b", 4},
+                                {"float16_t", "f16", 2}, {"double", "d", 8},     {"int8_t", "i8", 1},   {"uint8_t", "u8", 1},
+                                {"int16_t", "i16", 2},   {"uint16_t", "u16", 2}, {"int64_t", "i64", 8}, {"uint64_t", "u64", 8}};
+static_assert(std::size(kBases) == static_cast<size_t>(ReflectedType::Base::u64) + 1);
+
+const BaseNames& names_of(ReflectedType::Base base) {
+  assert(static_cast<size_t>(base) < std::size(kBases));
+  return kBases[static_cast<size_t>(base)];
 }
+
+}  // namespace
+
+const char* base_name(ReflectedType::Base base) { return names_of(base).scalar; }
+uint32_t base_size_B(ReflectedType::Base base) { return names_of(base).size_B; }
 
 std::string type_name(const ReflectedType& type) {
   using Kind = ReflectedType::Kind;
-  static constexpr const char* kVectors[] = {"vec", "ivec", "uvec", "bvec"};
-  const auto base = static_cast<size_t>(type.base);
+  const std::string prefix = names_of(type.base).prefix;
   switch (type.kind) {
     case Kind::scalar:
       return base_name(type.base);
     case Kind::vector:
-      return kVectors[base] + std::to_string(type.rows);
+      return prefix + "vec" + std::to_string(type.rows);
     case Kind::matrix:
-      return "mat" + std::to_string(type.columns) + (type.columns == type.rows ? "" : "x" + std::to_string(type.rows));
+      return prefix + "mat" + std::to_string(type.columns) + (type.columns == type.rows ? "" : "x" + std::to_string(type.rows));
     case Kind::array: {
       // The outer length stands first: vec3[2][8] is two of vec3[8].
       const std::string element = type.members.empty() ? "" : type_name(type.members[0].type);

@@ -106,7 +106,7 @@ Status ShaderModule::parse() const {
   return Ok{};
 }
 
-Expected<Ptr<const Reflection>> ShaderModule::reflect(const std::vector<std::pair<uint32_t, uint32_t>>& specialization) const {
+Expected<Ptr<const Reflection>> ShaderModule::reflect(const std::vector<std::pair<uint32_t, uint64_t>>& specialization) const {
   if (specialization.empty()) {
     const Ptr<const Reflection> own(Ptr<void>(), &reflection_);
     {

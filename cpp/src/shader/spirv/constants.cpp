@@ -1,14 +1,13 @@
 // shader/spirv/constants.cpp -- constants of a module with a specialisation applied.
 //
 // In: a Module, (constant_id, word) pairs. Out: the value of every constant as flat words, OpSpecConstantOp evaluated; array lengths.
-// Integer division by zero gives 0 and shifts take the amount modulo 32, as the generated code does.
 // Types are measured beside, in the module's order: each is made of types before it, so none is walked through twice.
 // Source: SPIR-V specification 1.6, sections 3.32.7 "Constant-Creation Instructions", 2.9 "Specialization".
 #include <algorithm>
 #include <cassert>
 #include <optional>
 
-#include "shader/spirv/module.hpp"
+#include "shader/spirv/constant_ops.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -21,89 +20,6 @@ constexpr uint64_t kTooMany = 1ull << 40;  // counts saturate there
 
 Error error(const std::string& message) { return {VK_ERROR_INVALID_SHADER_NV, "SPIR-V: " + message}; }
 
-/// With the sign of the divisor; 0 where there is no quotient.
-uint32_t modulo(int32_t a, int32_t b) {
-  const int32_t rest = b == 0 || b == -1 ? 0 : a % b;
-  return static_cast<uint32_t>(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
-}
-
-/// One scalar of an integer or Boolean operation; a, b, c are its operands. Empty: not an operation on scalars.
-std::optional<uint32_t> scalar_op(spv::Op op, uint32_t a, uint32_t b, uint32_t c) {
-  const auto sa = static_cast<int32_t>(a), sb = static_cast<int32_t>(b);
-  switch (op) {
-    case spv::OpSNegate:
-      return 0u - a;
-    case spv::OpNot:
-      return ~a;
-    case spv::OpIAdd:
-      return a + b;
-    case spv::OpISub:
-      return a - b;
-    case spv::OpIMul:
-      return a * b;
-    case spv::OpUDiv:
-      return b ? a / b : 0;
-    case spv::OpUMod:
-      return b ? a % b : 0;
-    case spv::OpSDiv:
-      return b == 0 ? 0 : b == ~0u ? 0u - a : static_cast<uint32_t>(sa / sb);
-    case spv::OpSRem:
-      return b == 0 || b == ~0u ? 0 : static_cast<uint32_t>(sa % sb);
-    case spv::OpSMod:
-      return modulo(sa, sb);
-    case spv::OpShiftRightLogical:
-      return a >> (b & 31);
-    case spv::OpShiftRightArithmetic:
-      return static_cast<uint32_t>(sa >> (b & 31));
-    case spv::OpShiftLeftLogical:
-      return a << (b & 31);
-    case spv::OpBitwiseOr:
-      return a | b;
-    case spv::OpBitwiseXor:
-      return a ^ b;
-    case spv::OpBitwiseAnd:
-      return a & b;
-    case spv::OpLogicalOr:
-      return a | b;
-    case spv::OpLogicalAnd:
-      return a & b;
-    case spv::OpLogicalNot:
-      return !a;
-    case spv::OpLogicalEqual:
-      return a == b;
-    case spv::OpLogicalNotEqual:
-      return a != b;
-    case spv::OpSelect:
-      return a ? b : c;
-    case spv::OpIEqual:
-      return a == b;
-    case spv::OpINotEqual:
-      return a != b;
-    case spv::OpULessThan:
-      return a < b;
-    case spv::OpSLessThan:
-      return sa < sb;
-    case spv::OpUGreaterThan:
-      return a > b;
-    case spv::OpSGreaterThan:
-      return sa > sb;
-    case spv::OpULessThanEqual:
-      return a <= b;
-    case spv::OpSLessThanEqual:
-      return sa <= sb;
-    case spv::OpUGreaterThanEqual:
-      return a >= b;
-    case spv::OpSGreaterThanEqual:
-      return sa >= sb;
-    case spv::OpSConvert:
-    case spv::OpUConvert:
-    case spv::OpFConvert:
-      return a;
-    default:
-      return std::nullopt;
-  }
-}
-
 struct Evaluator {
   const Module& m;
   const Specialization& specialization;
@@ -112,6 +28,7 @@ struct Evaluator {
   std::vector<uint8_t> depths;  // of types
 
   Status measure(uint32_t type);
+  uint32_t scalar_of(uint32_t type) const { return m.type(type).kind == Kind::vector ? m.type(type).element : type; }
   Status evaluate(const Instruction& i);
   Status spec_op(const Instruction& i, Constant& c);
   /// First word and type of the part at a path of literal indices.
@@ -172,11 +89,12 @@ Status Evaluator::spec_op(const Instruction& i, Constant& c) {
     for (size_t k = 0; k < a.words.size() && offset + k < c.words.size(); ++k) c.words[offset + k] = a.words[k];
     return Ok{};
   }
+  const auto bits_of = [&](uint32_t type) { return m.type(scalar_of(type)).width_bits; };
   for (uint64_t k = 0; k < count; ++k) {
-    const auto word = [&](const Constant& x) {
+    const auto word = [&](const Constant& x) -> uint64_t {
       return x.words.empty() ? 0u : x.words[x.words.size() == 1 ? 0 : std::min<size_t>(k, x.words.size() - 1)];
     };
-    const std::optional<uint32_t> r = scalar_op(op, word(a), word(b), word(d));
+    const std::optional<uint64_t> r = evaluate_scalar({op, word(a), word(b), word(d), bits_of(a.type), bits_of(i.type)});
     if (!r) return Error{VK_ERROR_FEATURE_NOT_PRESENT, "SPIR-V: OpSpecConstantOp with " + op_name(op) + " is not supported"};
     c.words.push_back(*r);
   }
@@ -196,13 +114,16 @@ Status Evaluator::measure(uint32_t type) {
     const auto product = [&](uint64_t count) { return times && count > kTooMany / times ? kTooMany : count * times; };
     size.scalars = std::min(kTooMany, size.scalars + product(one.scalars));
     size.parts = std::min(kTooMany, size.parts + product(one.parts));
+    size.widest_B = std::max(size.widest_B, one.widest_B);
     depth = std::max(depth, part < depths.size() ? depths[part] + 1u : 1u);
   };
   switch (t.kind) {
     case Kind::boolean:
+      size.scalars = 1, size.widest_B = 4;
+      break;
     case Kind::integer:
     case Kind::floating:
-      size.scalars = 1;
+      size.scalars = 1, size.widest_B = t.width_bits / 8;
       break;
     case Kind::vector:
     case Kind::matrix:
@@ -253,7 +174,7 @@ Status Evaluator::evaluate(const Instruction& i) {
       break;
     case spv::OpConstant:
     case spv::OpSpecConstant:
-      c.words = {m.operand(i, 0)};
+      c.words = {low_bits(m.operand(i, 0) | (i.count > 1 ? uint64_t{m.operand(i, 1)} << 32 : 0), m.type(i.type).width_bits)};
       break;
     case spv::OpConstantNull:
     case spv::OpUndef:
@@ -278,7 +199,7 @@ Status Evaluator::evaluate(const Instruction& i) {
   const uint32_t spec_id = m.decoration(i.id).spec_id;
   if (spec_id != kNone && c.words.size() == 1) {
     for (auto [id, bits] : specialization) {
-      if (id == spec_id) c.words[0] = m.type(i.type).kind == Kind::boolean ? bits != 0 : bits;
+      if (id == spec_id) c.words[0] = m.type(i.type).kind == Kind::boolean ? bits != 0 : low_bits(bits, m.type(i.type).width_bits);
     }
   }
   assert(i.id != 0 && c.words.size() == count);
@@ -295,7 +216,10 @@ const Constant* Constants::find(uint32_t id) const {
 
 uint32_t Constants::word(uint32_t id) const {
   const Constant* c = find(id);
-  return c && c->words.size() == 1 ? c->words[0] : 0;
+  if (!c || c->words.size() != 1 || !module) return 0;
+  const TypeInfo& t = module->type(c->type);
+  if (t.kind == Kind::integer && t.is_signed && t.width_bits < 32) return static_cast<uint32_t>(sign_extended(c->words[0], t.width_bits));
+  return static_cast<uint32_t>(std::min<uint64_t>(c->words[0], UINT32_MAX));
 }
 
 const TypeSize& Constants::size(uint32_t type) const {
@@ -305,6 +229,7 @@ const TypeSize& Constants::size(uint32_t type) const {
 
 Expected<Constants> evaluate_constants(const Module& module, const Specialization& specialization) {
   Evaluator evaluator{module, specialization, {}, 0, {}};
+  evaluator.out.module = &module;
   for (const Instruction& i : module.instructions) {
     if (i.op == spv::OpFunction) break;
     if (!i.id) continue;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
 #include <set>
 
 namespace tilegpu::shader {
@@ -20,12 +21,10 @@ struct Walk {
       case Kind::boolean:
       case Kind::integer:
       case Kind::floating:
-        scalar(t, at, at.component);
-        next(at);
+        vector(t, at, 1);
         break;
       case Kind::vector:
-        for (uint32_t k = 0; k < t.count; ++k) scalar(m.type(t.element), at, at.component + k);
-        next(at);
+        vector(m.type(t.element), at, t.count);
         break;
       case Kind::matrix:
         for (uint32_t k = 0; k < t.count; ++k) go(t.element, at);
@@ -55,21 +54,75 @@ struct Walk {
     at.centroid = at.centroid || d.centroid;
     at.sample = at.sample || d.sample;
   }
-  void scalar(const TypeInfo& t, InterfaceScalar& at, uint32_t component) {
-    InterfaceScalar s = at;
-    s.component = component;
-    s.base = t.kind == Kind::floating ? Base::f32 : t.kind == Kind::boolean ? Base::boolean : Base::i32;
-    s.is_signed = t.is_signed;
-    if (s.base == Base::i32) s.interpolation = Interpolation::flat;
-    out.push_back(s);
-    at.element++;
-  }
-  static void next(InterfaceScalar& at) {
-    if (at.location != kNone) at.location++;
+  /// Scalars of 64 bits are two words each; what doesn't fit a location goes on in the next.
+  void vector(const TypeInfo& t, InterfaceScalar& at, uint32_t count) {
+    const bool two_words = size_B(base_of(t)) == 8;
+    for (uint32_t k = 0; k < (two_words ? 2 * count : count); ++k) {
+      InterfaceScalar s = at;
+      const uint32_t component = at.component + k;
+      s.component = two_words ? component % 4 : component;
+      if (two_words && at.location != kNone) s.location += component / 4;
+      s.base = two_words ? Base::i32 : base_of(t);
+      s.is_signed = t.is_signed;
+      if (s.base != Base::f32 && s.base != Base::boolean) s.interpolation = Interpolation::flat;
+      out.push_back(s);
+      at.element++;
+    }
+    if (at.location != kNone) at.location += two_words && at.component + 2 * count > 4 ? 2 : 1;
   }
 };
 
 }  // namespace
+
+Base base_of(const TypeInfo& scalar) {
+  const bool is_float = scalar.kind == Kind::floating;
+  assert(is_float || scalar.kind == Kind::integer || scalar.kind == Kind::boolean);
+  if (scalar.kind == Kind::boolean) return Base::boolean;
+  switch (scalar.width_bits) {
+    case 8:
+      return Base::i8;
+    case 16:
+      return is_float ? Base::f16 : Base::i16;
+    case 64:
+      return is_float ? Base::f64 : Base::i64;
+    default:
+      return is_float ? Base::f32 : Base::i32;
+  }
+}
+
+uint32_t size_B(Base base) {
+  switch (base) {
+    case Base::i8:
+      return 1;
+    case Base::i16:
+    case Base::f16:
+      return 2;
+    case Base::i64:
+    case Base::f64:
+      return 8;
+    default:
+      return 4;
+  }
+}
+
+/// Of each word of a type the scalar that it is of.
+static std::vector<uint32_t> words_in(const Module& m, const Constants& constants, uint32_t type) {
+  std::vector<uint32_t> words;
+  uint32_t scalars = 0;
+  const std::function<void(uint32_t)> go = [&](uint32_t id) {
+    const TypeInfo& t = m.type(id);
+    const bool scalar = t.kind == Kind::boolean || t.kind == Kind::integer || t.kind == Kind::floating;
+    if (scalar) words.insert(words.end(), t.width_bits == 64 ? 2 : 1, scalars++);
+    if (t.kind == Kind::structure)
+      for (uint32_t member : t.members) go(member);
+    const uint32_t count = t.kind == Kind::array                              ? array_length(constants, id)
+                           : t.kind == Kind::vector || t.kind == Kind::matrix ? t.count
+                                                                              : 0;
+    for (uint32_t k = 0; k < count && scalars < 65536; ++k) go(t.element);
+  };
+  go(type);
+  return words;
+}
 
 std::vector<InterfaceScalar> interface_of(const Module& m, const Constants& constants, uint32_t variable) {
   assert(m.find(variable) && m.find(variable)->op == spv::OpVariable);
@@ -83,7 +136,7 @@ std::vector<InterfaceScalar> interface_of(const Module& m, const Constants& cons
   at.index = d.index;
   Walk::decorate(at, d);
   Walk{m, constants, out}.go(m.pointee(variable), at);
-  assert(out.size() == scalar_count(constants, m.pointee(variable)));
+  assert(out.size() == words_in(m, constants, m.pointee(variable)).size());
   return out;
 }
 
@@ -98,7 +151,7 @@ std::vector<uint32_t> used_variables(const Module& m, spv::StorageClass storage)
 std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint32_t variable) {
   assert(m.find(variable) && m.find(variable)->op == spv::OpVariable);
   const uint64_t count = scalar_count(constants, m.pointee(variable));
-  std::vector<bool> used(count <= 65536 ? count : 0, false);
+  std::vector<bool> used(count <= 65536 ? count : 0, false);  // by scalar
   const auto mark = [&](uint64_t first, uint64_t n) {
     for (uint64_t k = first; k < first + n && k < used.size(); ++k) used[k] = true;
   };
@@ -140,7 +193,10 @@ std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint
       }
     }
   }
-  return used;
+  if (constants.size(m.pointee(variable)).widest_B <= 4 || used.empty()) return used;
+  std::vector<bool> words;
+  for (uint32_t scalar : words_in(m, constants, m.pointee(variable))) words.push_back(used[scalar]);
+  return words;
 }
 
 Kind innermost_kind(const Module& m, uint32_t type) {

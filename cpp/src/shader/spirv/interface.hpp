@@ -1,6 +1,7 @@
 // shader/spirv/interface.hpp -- where the scalars of input and output variables live: locations, components, built-ins.
 //
-// In: a module-scope variable. Out: one entry for each scalar of its flattened type; used by analysis and both entry points.
+// In: a module-scope variable. Out: one entry for each scalar of its flattened type, two for those of 64 bits; used by analysis and both
+// entry points.
 // Source: Vulkan specification, "Shader Input and Output Interfaces", "Location Assignment".
 #pragma once
 
@@ -9,8 +10,12 @@
 
 namespace tilegpu::shader {
 
-/// What a scalar is.
-enum class Base : uint8_t { f32, i32, boolean };
+/// What a scalar is. Halves are computed with as 32-bit floats and rounded after each operation.
+enum class Base : uint8_t { f32, i32, boolean, f16, f64, i8, i16, i64 };
+Base base_of(const TypeInfo& scalar);
+/// In buffers and shared memory.
+uint32_t size_B(Base base);
+inline bool is_float(Base base) { return base == Base::f32 || base == Base::f16 || base == Base::f64; }
 
 struct InterfaceScalar {
   uint32_t location = kNone, component = 0, index = 0;  // location kNone: a built-in
@@ -23,7 +28,7 @@ struct InterfaceScalar {
 };
 
 std::vector<InterfaceScalar> interface_of(const Module& m, const Constants& constants, uint32_t variable);
-/// Which scalars of the variable reachable code names; all of them where it is indexed dynamically.
+/// Which of these reachable code names; all of them where it is indexed dynamically.
 std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint32_t variable);
 /// Variables of a storage class that reachable code names.
 std::vector<uint32_t> used_variables(const Module& m, spv::StorageClass storage);

@@ -97,6 +97,11 @@ bool Checker::interface(uint32_t id, bool output) {
   const TypeSize& size = constants.size(m.pointee(id));
   if (size.parts > kMaxValueParts)
     return fail(name + " has " + std::to_string(size.parts) + " parts; at most " + std::to_string(kMaxValueParts) + " are allowed");
+  if (size.widest_B > 4 && (fragment == output || m.entry.model == spv::ExecutionModelGLCompute)) {
+    // No format of an attribute or an attachment has them.
+    if (status) status = Error{VK_ERROR_FEATURE_NOT_PRESENT, name + " has scalars of 64 bits; vertex inputs and fragment outputs have 32"};
+    return false;
+  }
   const uint32_t limit = fragment && output ? kMaxTargets : kMaxLocations;
   const auto used = used_scalars(m, constants, id);
   const auto scalars = interface_of(m, constants, id);
@@ -262,7 +267,7 @@ uint64_t block_size_B(const Module& m, const Constants& constants, uint32_t type
   const TypeInfo& t = m.type(type);
   switch (t.kind) {
     case Kind::vector:
-      return 4ull * t.count;
+      return uint64_t{constants.size(type).widest_B} * t.count;
     case Kind::matrix:
       return uint64_t{matrix_stride_B} * (row_major ? m.type(t.element).count : t.count);
     case Kind::array:
@@ -280,7 +285,7 @@ uint64_t block_size_B(const Module& m, const Constants& constants, uint32_t type
     case Kind::integer:
     case Kind::floating:
     case Kind::boolean:
-      return 4;
+      return constants.size(type).widest_B;
     default:
       return 0;
   }

@@ -218,11 +218,13 @@ Status Reader::read_type(const Instruction& i) {
       break;
     case spv::OpTypeInt:
       t.kind = Kind::integer, t.width_bits = o(0), t.is_signed = o(1) != 0;
-      if (t.width_bits != 32) return unsupported("integers of " + std::to_string(t.width_bits) + " bits (use 32) are");
+      if (t.width_bits != 8 && t.width_bits != 16 && t.width_bits != 32 && t.width_bits != 64)
+        return unsupported("integers of " + std::to_string(t.width_bits) + " bits (use 8, 16, 32 or 64) are");
       break;
     case spv::OpTypeFloat:
       t.kind = Kind::floating, t.width_bits = o(0);
-      if (t.width_bits != 32) return unsupported("floats of " + std::to_string(t.width_bits) + " bits (use 32) are");
+      if (i.count > 1 || (t.width_bits != 16 && t.width_bits != 32 && t.width_bits != 64))
+        return unsupported("floats of " + std::to_string(t.width_bits) + " bits (use 16, 32 or 64 of IEEE 754) are");
       break;
     case spv::OpTypeVector:
     case spv::OpTypeMatrix:
@@ -426,10 +428,8 @@ Status Reader::read_functions() {
       std::vector<uint32_t> targets;
       if (t.op == spv::OpBranch) targets = {m.operand(t, 0)};
       if (t.op == spv::OpBranchConditional) targets = {m.operand(t, 1), m.operand(t, 2)};
-      if (t.op == spv::OpSwitch) {
-        targets = {m.operand(t, 1)};
-        for (uint32_t k = 3; k < t.count; k += 2) targets.push_back(m.operand(t, k));
-      }
+      if (t.op == spv::OpSwitch)
+        for (const Module::Case& one : m.cases(t)) targets.push_back(one.label);
       if (block.merge != spv::OpNop) targets.push_back(block.merge_block);
       if (block.merge == spv::OpLoopMerge) targets.push_back(block.continue_block);
       for (uint32_t label : targets) {
@@ -489,6 +489,17 @@ bool EntryPoint::has_mode(spv::ExecutionMode mode) const {
 uint32_t Module::type_of(uint32_t id) const {
   const Instruction* i = find(id);
   return i ? i->type : 0;
+}
+
+std::vector<Module::Case> Module::cases(const Instruction& branch) const {
+  assert(branch.op == spv::OpSwitch && branch.count >= 2);
+  const uint32_t literal_words = type(type_of(operand(branch, 0))).width_bits == 64 ? 2 : 1;
+  std::vector<Case> all = {{0, operand(branch, 1)}};
+  for (uint32_t k = 2; k + literal_words < branch.count; k += literal_words + 1) {
+    const uint64_t high = literal_words == 2 ? uint64_t{operand(branch, k + 1)} << 32 : 0;
+    all.push_back({high | operand(branch, k), operand(branch, k + literal_words)});
+  }
+  return all;
 }
 
 const Decorations& Module::member(uint32_t structure, uint32_t k) const {

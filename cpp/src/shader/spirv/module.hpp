@@ -19,7 +19,7 @@
 
 namespace tilegpu::shader {
 
-using Specialization = std::vector<std::pair<uint32_t, uint32_t>>;  // (constant_id, 32-bit pattern)
+using Specialization = std::vector<std::pair<uint32_t, uint64_t>>;  // (constant_id, bit pattern)
 
 struct Instruction {
   spv::Op op = spv::OpNop;
@@ -156,6 +156,12 @@ struct Module {
   uint32_t pointee(uint32_t variable) const;
   /// "file:line" where the module says so, else "".
   std::string source_of(const Instruction& i) const;
+  /// Label of each case of an OpSwitch, the default first; and what the cases after it compare with, as wide as the selector.
+  struct Case {
+    uint64_t literal = 0;
+    uint32_t label = 0;
+  };
+  std::vector<Case> cases(const Instruction& branch) const;
   uint32_t decorations_array_stride(uint32_t array_type) const { return decoration(array_type).array_stride_B; }
 };
 
@@ -165,17 +171,18 @@ void to_native_order(std::vector<uint32_t>& words);
 /// Parses, picks the entry point (vertex, fragment or compute; by name, the first of that name), checks capabilities and instructions.
 Expected<std::unique_ptr<Module>> parse(std::vector<uint32_t> words, const std::string& entry_point);
 
-/// A constant, flattened: one word for each scalar (bool: 0 or 1), composites in order.
+/// A constant, flattened: the bits of each scalar (bool: 0 or 1), composites in order; above its width zeros.
 struct Constant {
   uint32_t type = 0;
-  std::vector<uint32_t> words;
+  std::vector<uint64_t> words;
 };
 
 /// What a type holds with a specialisation applied. Counts stop at 2^40, so that nothing that is made of them overflows.
 struct TypeSize {
-  uint64_t scalars = 0;  // of a value, arrays by their specialised length; 0 for what has no value (run-time arrays, images, ...)
-  uint64_t parts = 1;    // the same, but parts without scalars (images, empty structures) count as one: the work of walking through
-  uint32_t length = 0;   // array
+  uint64_t scalars = 0;   // of a value, arrays by their specialised length; 0 for what has no value (run-time arrays, images, ...)
+  uint64_t parts = 1;     // the same, but parts without scalars (images, empty structures) count as one: the work of walking through
+  uint32_t length = 0;    // array
+  uint32_t widest_B = 0;  // of its scalars; Booleans have 4
 };
 
 /// All constants with a specialisation applied; ids that are no constants are absent. All that is allocated, and all that an index is
@@ -183,8 +190,9 @@ struct TypeSize {
 struct Constants {
   std::unordered_map<uint32_t, Constant> by_id;
   std::vector<TypeSize> sizes;  // [up to the last type's id]
+  const Module* module = nullptr;
   const Constant* find(uint32_t id) const;
-  /// The scalar's word; 0 for what is no scalar constant.
+  /// The scalar as 32 bits: signed ones of fewer keep their sign, larger ones stop at ~0; 0 for what is no scalar constant.
   uint32_t word(uint32_t id) const;
   const TypeSize& size(uint32_t type) const;
 };

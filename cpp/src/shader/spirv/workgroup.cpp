@@ -17,12 +17,14 @@ WorkgroupFacts workgroup_of(const Module& m, const Constants& constants) {
   }
   for (uint32_t id : m.constants) {
     const Constant* size = m.decoration(id).builtin == spv::BuiltInWorkgroupSize ? constants.find(id) : nullptr;
-    if (size && size->words.size() == 3) std::copy_n(size->words.begin(), 3, facts.size.begin());
+    if (size && size->words.size() == 3)
+      for (size_t k = 0; k < 3; ++k) facts.size[k] = static_cast<uint32_t>(size->words[k]);
   }
   constexpr uint64_t kLine_B = 64;
   for (uint32_t id : used_variables(m, spv::StorageClassWorkgroup)) {
-    facts.shared.push_back({id, facts.shared_B});
-    facts.shared_B += (scalar_count(constants, m.pointee(id)) * 4 + kLine_B - 1) / kLine_B * kLine_B;
+    const uint32_t scalar_B = constants.size(m.pointee(id)).widest_B;
+    facts.shared.push_back({id, facts.shared_B, scalar_B});
+    facts.shared_B += (scalar_count(constants, m.pointee(id)) * scalar_B + kLine_B - 1) / kLine_B * kLine_B;
   }
   return facts;
 }

@@ -16,16 +16,18 @@ inline constexpr uint32_t kSubgroupSize = 4;
 struct SharedVariable {
   uint32_t id = 0;
   uint64_t offset_B = 0;
+  uint32_t scalar_B = 4;  // from each scalar to the next: as large as its widest
 };
 
 struct WorkgroupFacts {
   std::array<uint32_t, 3> size = {1, 1, 1};  // invocations in x, y, z
-  /// Variables of the Workgroup storage class that reachable code names: scalar after scalar, 4 bytes each, each variable in cache lines of
-  /// its own.
+  /// Variables of the Workgroup storage class that reachable code names: scalar after scalar, each variable in cache lines of its own.
   std::vector<SharedVariable> shared;
   uint64_t shared_B = 0;
 
   uint64_t invocations() const { return uint64_t{size[0]} * size[1] * size[2]; }
+  /// Of a shared variable.
+  uint32_t scalar_B(uint32_t id) const { return find(id) ? find(id)->scalar_B : 4; }
   /// Null: no shared variable.
   const SharedVariable* find(uint32_t id) const {
     for (const SharedVariable& v : shared)
