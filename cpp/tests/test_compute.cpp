@@ -55,7 +55,7 @@ struct Setup {
     CHECK(set->write(0, 0, {.buffer = in}));
     CHECK(set->write(1, 0, {.buffer = out}));
   }
-  Expected<Ptr<ComputePipeline>> pipeline_of(const char* text, std::vector<std::pair<uint32_t, uint32_t>> constants = {}) const {
+  Expected<Ptr<ComputePipeline>> pipeline_of(const char* text, std::vector<std::pair<uint32_t, uint64_t>> constants = {}) const {
     auto words = compile_glsl({text, "test.comp", VK_SHADER_STAGE_COMPUTE_BIT, {}, {}});
     if (!words) return words.error();
     auto module = ShaderModule::create(*words, "test");
@@ -168,7 +168,7 @@ void errors_come_when_it_is_recorded() {
   says(cb.dispatch_indirect(s.indirect, 2), "multiple of 4");
   says(cb.dispatch_indirect(nullptr, 0), "null");
   CHECK(cb.dispatch(0, 1, 1));
-  const auto refused = [&](const char* text, std::vector<std::pair<uint32_t, uint32_t>> constants, const char* part) {
+  const auto refused = [&](const char* text, std::vector<std::pair<uint32_t, uint64_t>> constants, const char* part) {
     auto made = s.pipeline_of(text, std::move(constants));
     CHECK(!made && CHECK_MESSAGE(made.error().message.find(part) != std::string::npos, made.error().message));
   };
