@@ -282,7 +282,7 @@ Val Lowering::in_two_parts(const Instruction& i) {
 Val Lowering::glsl450(const Instruction& i) {
   const uint32_t op = m.operand(i, 1);
   const auto arg = [&](uint32_t k) { return value(m.operand(i, k + 2)); };
-  if (const Val first = i.count > 2 ? arg(0) : Val{}; !first.c.empty() && Ir::bits_of(first.c[0]) == 64 && !takes_doubles(op)) {
+  if (!takes_doubles(op) && constants.size(i.type).widest_B > 4) {
     unsupported("instruction " + std::to_string(op) + " of GLSL.std.450 is not there for 64-bit floats (Vulkan has it for 16 and 32)");
     return zero(i.type);
   }
