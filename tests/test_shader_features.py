@@ -193,8 +193,8 @@ UNSUPPORTED = [
     ("fragment", "#extension GL_EXT_multiview : enable\n", "o.x = gl_ViewIndex;", "MultiView"),
     ("fragment", "#extension GL_KHR_shader_subgroup_basic : enable\n", "o.x = gl_SubgroupSize;", "SubgroupSize"),
     ("fragment", "#extension GL_EXT_fragment_shader_barycentric : enable\n", "o.xyz = gl_BaryCoordEXT;", "FragmentBarycentric"),
-    ("fragment", "", "double d = o.x; o.y = float(d * d);", "Float64"),
-    ("fragment", "#extension GL_EXT_shader_explicit_arithmetic_types_int64 : enable\n", "int64_t d = int64_t(o.x); o.y = float(d * d);", "Int64"),
+    ("fragment", "#extension GL_ARB_shader_clock : enable\n", "o.x = float(clock2x32ARB().x);", "ShaderClock|extension"),
+    ("fragment", "#extension GL_ARB_fragment_shader_interlock : enable\nlayout(pixel_interlock_ordered) in;\n", "beginInvocationInterlockARB(); endInvocationInterlockARB();", "Interlock|extension"),
     ("fragment", "#extension GL_EXT_shader_atomic_float : enable\nlayout(binding = 0, r32f) uniform image2D im;", "imageAtomicAdd(im, ivec2(0), o.x);", "AtomicFloat|extension|OpAtomicFAdd"),
 ]  # fmt: skip
 
