@@ -8,12 +8,14 @@ namespace tilegpu::bindings {
 void bind_capture(py::module_& m) {
   py::class_<Capture>(m, "Capture")
       .def_readonly("command_buffers", &Capture::command_buffers)
-      .def_property_readonly("pictures", [](const Capture& capture) {
-        std::vector<std::tuple<Ptr<Image>, uint32_t, uint32_t>> pictures;
-        for (const Ptr<ImageView>& view : capture.pictures)
-          pictures.emplace_back(view->image(), view->info().base_level, view->info().base_layer);
-        return pictures;
-      });
+      .def_property_readonly("pictures",
+                             [](const Capture& capture) {
+                               std::vector<std::tuple<Ptr<Image>, uint32_t, uint32_t>> pictures;
+                               for (const Ptr<ImageView>& view : capture.pictures)
+                                 pictures.emplace_back(view->image(), view->info().base_level, view->info().base_layer);
+                               return pictures;
+                             })
+      .def_readonly("buffers", &Capture::buffers);
   m.def(
       "save_capture",
       [](const Ptr<Device>& device, const std::vector<Ptr<CommandBuffer>>& command_buffers, const std::string& path) {

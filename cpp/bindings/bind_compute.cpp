@@ -31,6 +31,7 @@ void bind_compute(py::module_& m) {
       .def_readonly("shared_memory_B", &DispatchStats::shared_memory_B)
       .def_readonly("lanes", &DispatchStats::lanes)
       .def_readonly("threads", &DispatchStats::threads)
+      .def_readonly("ordered", &DispatchStats::ordered)
       .def_readonly("waiting_memory_B", &DispatchStats::waiting_memory_B)
       .def_readonly("time_ms", &DispatchStats::time_ms);
 }

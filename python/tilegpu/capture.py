@@ -1,12 +1,15 @@
-"""Captures: passes in a file with everything that they name, drawn again in another process with the same bits.
+"""Captures: passes and dispatches in a file with everything that they name, executed again in another process with the same bits.
 
-In: a file that :meth:`tilegpu.RenderPass.capture` or :meth:`tilegpu.Device.capture` wrote. Out: its pictures, what its passes cost.
+In: a file that :meth:`tilegpu.RenderPass.capture`, :meth:`tilegpu.Device.capture` or a program on the Vulkan driver wrote. Out: its
+pictures, the buffers that its dispatches wrote, what it cost.
 """
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tilegpu import _core
 from tilegpu.context import Context
@@ -38,11 +41,27 @@ class Replay:
 
     @property
     def pictures(self) -> list[NDArray[Any]]:
-        """What the last pass stored in colour, or resolved it to: arrays as of :meth:`tilegpu.Image.numpy`; after :meth:`run`."""
-        if self._submission is None:
-            raise ValidationError(f"capture '{self.path}': pictures are there only after run()")
+        """What the last pass stored in colour, or resolved it to, or the storage images that a later dispatch wrote: arrays as of
+        :meth:`tilegpu.Image.numpy`; after :meth:`run`."""
+        self._executed("pictures")
         color = _core.ENUMS["image_aspect"]["color"]
         return [image.read(color, level, layer) for image, level, layer in self._capture.pictures]
+
+    @property
+    def buffers(self) -> list[tuple[str, NDArray[np.uint8]]]:
+        """Label and bytes of each buffer that the dispatches may write; after :meth:`run`."""
+        self._executed("buffers")
+        return [(buffer.label, np.frombuffer(memoryview(buffer), np.uint8).copy()) for buffer in self._capture.buffers]
+
+    @property
+    def dispatches(self) -> int:
+        """How many dispatches :meth:`run` executed."""
+        return self._executed("dispatches").dispatch_count()
+
+    def _executed(self, what: str) -> _core.Submission:
+        if self._submission is None:
+            raise ValidationError(f"capture '{self.path}': {what} are there only after run()")
+        return self._submission
 
     def __repr__(self) -> str:
         return f"<tilegpu.Replay of '{self.path}'>"

@@ -29,7 +29,8 @@ class DispatchStats(NamedTuple):
     invocations: int
     shared_memory_B: int  #: of one workgroup
     lanes: int  #: invocations at a time on each thread
-    threads: int  #: that took part; 1 where atomics wanted an order
+    threads: int  #: that took part
+    ordered: bool  #: atomics wanted an order: workgroups ran one after the other
     waiting_memory_B: int  #: what a workgroup's invocations keep at a barrier; 0: they never wait
     time_ms: float
 
@@ -204,6 +205,7 @@ def _run(
         found.shared_memory_B,
         found.lanes,
         found.threads,
+        found.ordered,
         found.waiting_memory_B,
         found.time_ms,
     )

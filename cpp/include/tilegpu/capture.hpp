@@ -10,8 +10,10 @@ namespace tilegpu {
 
 struct Capture {
   std::vector<Ptr<CommandBuffer>> command_buffers;  ///< executable, to be submitted together
-  /// What the last pass stores in colour, or resolves it to; their first layers are the pictures.
+  /// What the last pass stores in colour, or resolves it to, or what the last dispatch that writes images writes, whichever comes later;
+  /// their first layers are the pictures.
   std::vector<Ptr<ImageView>> pictures;
+  std::vector<Ptr<Buffer>> buffers;  ///< that dispatches may write, in order
 };
 
 /// Memory is written as it is now: what an execution of these would read. Waits until the device is idle. What was recorded is kept:

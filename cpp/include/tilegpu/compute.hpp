@@ -43,6 +43,7 @@ struct DispatchStats {
   uint64_t shared_memory_B = 0;   ///< of one workgroup
   uint32_t lanes = 0;             ///< invocations at a time on each thread
   uint32_t threads = 0;           ///< that took part
+  bool ordered = false;           ///< atomics wanted an order: workgroups ran one after the other
   uint64_t waiting_memory_B = 0;  ///< what a workgroup's invocations keep while they wait at a barrier; 0: they never wait
   double time_ms = 0;
 };

@@ -1,6 +1,8 @@
 // tilegpu/explanation.hpp -- what became of a pass's draws, and why: for people.
 #pragma once
 
+#include <array>
+
 #include "tilegpu/types.hpp"
 
 namespace tilegpu {
@@ -23,6 +25,22 @@ struct DrawExplanation {
   std::vector<TechniqueExplanation> techniques;
   std::string low_resolution_z_off;  ///< "what is off: why"; with the draw that caused it, where that is another one
   std::string plan;                  ///< the way through the tile phase, in words: coverage, tests, where fragments go, how they are shaded
+};
+
+/// Descriptors of one binding that a dispatch's shader uses.
+struct BoundDescriptors {
+  std::string name;  ///< of the shader's variable or block
+  uint32_t set = 0, binding = 0;
+  uint32_t count = 0;   ///< that are there
+  uint64_t size_B = 0;  ///< of the buffers' ranges, and of the images
+  bool written = false;
+};
+
+/// What a dispatch ran and could reach.
+struct DispatchExplanation {
+  std::string pipeline;
+  std::array<uint32_t, 3> workgroup_size{};
+  std::vector<BoundDescriptors> bound;
 };
 
 }  // namespace tilegpu

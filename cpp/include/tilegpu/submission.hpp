@@ -52,6 +52,7 @@ class TILEGPU_API Submission {
   size_t dispatch_count() const;
   const std::string& dispatch_label(size_t dispatch) const;
   const DispatchStats& dispatch_stats(size_t dispatch) const;
+  DispatchExplanation explain_dispatch(size_t dispatch) const;
 
   struct State;
   const Ptr<State> state;

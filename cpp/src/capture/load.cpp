@@ -10,6 +10,7 @@
 #include "capture/file.hpp"
 #include "capture/objects.hpp"
 #include "device/device_state.hpp"
+#include "pipeline/program.hpp"
 
 namespace tilegpu {
 namespace capture {
@@ -550,8 +551,31 @@ struct Loader {
     for (uint32_t i = 0; i < kMaxDescriptorSets; i++)
       cb.bind_descriptor_set(i, sets[i].set, sets[i].dynamic_offsets_B, VK_PIPELINE_BIND_POINT_COMPUTE);
     if (Status done = cb.push_constants(0, push, kMaxPushConstants_B); !done) return done;
-    if (indirect) return cb.dispatch_indirect(indirect, offset_B);
-    return cb.dispatch_base(base[0], base[1], base[2], groups[0], groups[1], groups[2]);
+    Status done =
+        indirect ? cb.dispatch_indirect(indirect, offset_B) : cb.dispatch_base(base[0], base[1], base[2], groups[0], groups[1], groups[2]);
+    if (done) remember_written(pipeline->program(), sets);
+    return done;
+  }
+
+  // The sets are what they were when it was captured.
+  void remember_written(const pipeline::Program& program, const State::Sets& sets) {
+    const auto each = [&](uint32_t set, uint32_t binding, uint32_t most, const auto& visit) {
+      const Ptr<const descriptor::SetMemory> memory = sets[set].set ? sets[set].set->memory() : nullptr;
+      const DescriptorBinding* of = memory ? memory->layout->find(binding) : nullptr;
+      for (uint32_t i = 0; of && i < std::min(most, memory->count_of(*of)); i++) visit(memory->element(*of, i));
+    };
+    const auto add_buffer = [&](const Ptr<Buffer>& buffer) {
+      if (buffer && std::find(out.buffers.begin(), out.buffers.end(), buffer) == out.buffers.end()) out.buffers.push_back(buffer);
+    };
+    for (const shader::BufferSlot& slot : program.written_buffers)
+      each(slot.set, slot.binding, slot.count, [&](const descriptor::Element& e) { add_buffer(e.buffer); });
+    std::vector<Ptr<ImageView>> pictures;
+    for (const shader::TextureSlot& slot : program.written_images)
+      each(slot.image_set, slot.image_binding, slot.image_count, [&](const descriptor::Element& e) {
+        if (e.view && e.view->texels) add_buffer(e.view->texels->buffer());
+        if (e.view && e.view->view) pictures.push_back(e.view->view);
+      });
+    if (!pictures.empty()) out.pictures = std::move(pictures);
   }
 
   Status execute(CommandBuffer& cb) {

@@ -3,9 +3,11 @@
 // In: the execution, once it is signaled. Out: statistics, traces, explanations. Source: Vulkan specification, "Fences".
 #include <algorithm>
 
+#include "descriptor/set_memory.hpp"
 #include "exec/queue.hpp"
 #include "framebuffer/describe.hpp"
 #include "hsr/explain.hpp"
+#include "pipeline/program.hpp"
 
 namespace tilegpu {
 
@@ -54,6 +56,59 @@ const std::string& Submission::dispatch_label(size_t dispatch) const {
 const DispatchStats& Submission::dispatch_stats(size_t dispatch) const {
   assert(dispatch < dispatch_count() && signaled());
   return state->execution.dispatches[dispatch].stats;
+}
+
+namespace {
+
+using descriptor::Element;
+
+uint64_t size_B(const Element& e) {
+  if (e.buffer) return e.range_B;
+  if (!e.view) return 0;
+  return e.view->texels ? e.view->texels->info().range_B : e.view->view->image()->required_B();
+}
+
+// Of the set that the dispatch found bound.
+BoundDescriptors describe_binding(const command::Dispatch& dispatch, uint32_t set, uint32_t binding, uint32_t most, bool written) {
+  BoundDescriptors out{"", set, binding, 0, 0, written};
+  for (const ReflectedBinding& b : dispatch.pipeline->program().stages.front().reflection->bindings)
+    if (b.set == set && b.binding == binding && out.name.empty()) out.name = b.name.empty() ? b.block_name : b.name;
+  const descriptor::SetMemory* memory = dispatch.sets->bound.memory[set].get();
+  if (!memory) return out;
+  const DescriptorBinding& of = *memory->layout->find(binding);
+  if (descriptor::kind_of(of.type) == descriptor::Kind::inline_block) {
+    out.count = 1, out.size_B = memory->count_of(of);
+    return out;
+  }
+  for (uint32_t i = 0; i < std::min(most, memory->count_of(of)); i++) {
+    const Element& e = memory->element(of, i);
+    if (e.buffer || e.view) out.count++, out.size_B += size_B(e);
+  }
+  return out;
+}
+
+}  // namespace
+
+DispatchExplanation Submission::explain_dispatch(size_t dispatch) const {
+  assert(dispatch < dispatch_count() && signaled());
+  const command::Dispatch& record = *state->execution.dispatches[dispatch].dispatch;
+  const pipeline::Program& program = record.pipeline->program();
+  DispatchExplanation out{record.pipeline->info().label, record.pipeline->workgroup_size(), {}};
+  const auto is_written = [&](uint32_t set, uint32_t binding) {
+    return std::any_of(program.written_buffers.begin(), program.written_buffers.end(),
+                       [&](const shader::BufferSlot& slot) { return slot.set == set && slot.binding == binding; });
+  };
+  const auto is_there = [&](uint32_t set, uint32_t binding) {
+    return std::any_of(out.bound.begin(), out.bound.end(), [&](const BoundDescriptors& b) { return b.set == set && b.binding == binding; });
+  };
+  for (const shader::BufferSlot& slot : program.resources.buffers)
+    out.bound.push_back(describe_binding(record, slot.set, slot.binding, slot.count, is_written(slot.set, slot.binding)));
+  for (const shader::TextureSlot& slot : program.resources.textures)  // a texture stands for each sampler that it meets
+    if (!is_there(slot.image_set, slot.image_binding))
+      out.bound.push_back(describe_binding(record, slot.image_set, slot.image_binding, slot.image_count, slot.is_written()));
+  std::sort(out.bound.begin(), out.bound.end(),
+            [](const BoundDescriptors& a, const BoundDescriptors& b) { return std::pair(a.set, a.binding) < std::pair(b.set, b.binding); });
+  return out;
 }
 
 const PassStats& Submission::pass_stats(size_t pass) const { return execution_of(*this, pass).stats; }

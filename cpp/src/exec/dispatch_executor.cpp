@@ -111,6 +111,7 @@ Status DispatchExecutor::execute(const command::Dispatch& dispatch, bool ordered
            run.traits.shared_memory_B,
            run.kernel.lanes,
            static_cast<uint32_t>(std::min<uint64_t>(runs, pool_.threads())),
+           ordered,
            run.kernel.frames_B,
            now_ms() - start_ms};
   if (cancelled) return Error{VK_ERROR_DEVICE_LOST, who + "cancelled; some workgroups were run, others not"};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include <unistd.h>
@@ -18,7 +19,9 @@ namespace tilegpu::icd {
 namespace {
 
 constexpr uint64_t kMostPasses = 2000;
-constexpr int64_t kLongest_ms = 20'000;  // that the end of a process waits for what still runs
+constexpr int64_t kLongest_ms = 20'000;                    // that the end of a process waits for what still runs
+constexpr std::chrono::milliseconds kShortest_pause{500};  // between two writes of the report
+constexpr int kPause = 20;                                 // times as long as a write takes
 
 std::string given(const char* value) { return value ? value : ""; }
 
@@ -33,10 +36,11 @@ uint64_t number_of(const char* name, const char* value, uint64_t otherwise) {
   return otherwise;
 }
 
-bool has_pass(const command::Recording& recording) {
+/// A pass or a dispatch.
+bool has_work(const command::Recording& recording) {
   return std::any_of(recording.commands.begin(), recording.commands.end(), [](const command::Command& c) {
-    if (const auto* secondary = std::get_if<command::ExecuteCommands>(&c)) return has_pass(*secondary->recording);
-    return std::holds_alternative<Ptr<const command::Pass>>(c);
+    if (const auto* secondary = std::get_if<command::ExecuteCommands>(&c)) return has_work(*secondary->recording);
+    return std::holds_alternative<Ptr<const command::Pass>>(c) || std::holds_alternative<Ptr<const command::Dispatch>>(c);
   });
 }
 
@@ -80,6 +84,33 @@ std::string draw_json(const DrawExplanation& row) {
       .json();
 }
 
+std::string list_json(const std::array<uint32_t, 3>& xyz) {
+  JsonArray out;
+  for (uint32_t k : xyz) out.add(std::to_string(k));
+  return out.json();
+}
+
+std::string bound_json(const std::vector<BoundDescriptors>& bound) {
+  JsonArray rows;
+  for (const BoundDescriptors& b : bound)
+    rows.add(JsonObject()
+                 .text("name", b.name)
+                 .number("set", uint64_t{b.set})
+                 .number("binding", uint64_t{b.binding})
+                 .number("count", uint64_t{b.count})
+                 .number("size_B", b.size_B)
+                 .boolean("written", b.written)
+                 .json());
+  return rows.json();
+}
+
+/// On lines of their own.
+std::string lines_json(const std::vector<std::string>& rows) {
+  std::string lines;
+  for (const std::string& row : rows) lines += (lines.empty() ? "\n" : ",\n") + row;
+  return "[" + lines + "]";
+}
+
 std::string program_name() {
   std::ifstream file("/proc/self/comm");
   std::string name;
@@ -104,7 +135,7 @@ Explained* Explained::asked() {
     if (given(std::getenv("TILEGPU_REPORT")).empty() && given(std::getenv("TILEGPU_CAPTURE")).empty())
       return static_cast<Explained*>(nullptr);
     auto* made = new Explained;  // lives as long as the process: programs end with work still running
-    at_exit([] { asked()->write(); });
+    at_exit([] { asked()->end(); });
     return made;
   }();
   return one;
@@ -121,7 +152,7 @@ void Explained::before(VkDevice device, const std::vector<Ptr<CommandBuffer>>& c
   const std::lock_guard guard(lock_);
   if (capture_.empty()) return;
   const bool draws = std::any_of(commands.begin(), commands.end(), [](const Ptr<CommandBuffer>& cb) {
-    return cb->recording() && has_pass(*cb->recording());  // else the submission says what is wrong
+    return cb->recording() && has_work(*cb->recording());  // else the submission says what is wrong
   });
   if (!draws || drawing_++ != capture_number_) return;
   const Status saved = save_capture(device->core, commands, capture_);
@@ -137,6 +168,24 @@ void Explained::submitted(Ptr<Submission> submission) {
   if (report_.empty()) return;
   pending_.push_back({submissions_++, frames_, std::move(submission)});
   take(false);
+  is_new_ = true;
+  if (!writer_.joinable() && !ending_ && getpid() == process_) writer_ = std::thread([this] { keep_written(); });
+  changed_.notify_one();
+}
+
+void Explained::keep_written() {
+  std::unique_lock lock(lock_);
+  auto pause = kShortest_pause;
+  while (!ending_) {
+    changed_.wait(lock, [&] { return ending_ || is_new_; });
+    if (changed_.wait_for(lock, pause, [&] { return ending_; })) return;
+    take(false);
+    is_new_ = !pending_.empty();
+    const auto begin = std::chrono::steady_clock::now();
+    write_now();
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+    pause = std::max(kShortest_pause, kPause * took);
+  }
 }
 
 void Explained::presented() {
@@ -155,6 +204,12 @@ void Explained::take(bool wait) {
         left_out_++;
       else
         take_pass(next.number, next.frame, *next.submission, pass);
+    }
+    for (size_t dispatch = 0; !next.submission->error() && dispatch < next.submission->dispatch_count(); ++dispatch) {
+      if (dispatches_.size() >= most_passes_)
+        dispatches_left_out_++;
+      else
+        take_dispatch(next.number, next.frame, *next.submission, dispatch);
     }
     pending_.pop_front();
   }
@@ -176,22 +231,46 @@ void Explained::take_pass(size_t submission, size_t frame, const Submission& don
                         .json());
 }
 
+void Explained::take_dispatch(size_t submission, size_t frame, const Submission& done, size_t dispatch) {
+  const DispatchStats& stats = done.dispatch_stats(dispatch);
+  const DispatchExplanation row = done.explain_dispatch(dispatch);
+  uint64_t bound_B = 0;
+  for (const BoundDescriptors& b : row.bound) bound_B += b.size_B;
+  dispatches_.push_back(JsonObject()
+                            .number("frame", uint64_t{frame})
+                            .number("submission", uint64_t{submission})
+                            .number("dispatch", uint64_t{dispatch})
+                            .text("pipeline", row.pipeline)
+                            .raw("workgroups", list_json(stats.workgroups))
+                            .raw("workgroup_size", list_json(row.workgroup_size))
+                            .number("invocations", stats.invocations)
+                            .number("lanes", uint64_t{stats.lanes})
+                            .number("threads", uint64_t{stats.threads})
+                            .boolean("ordered", stats.ordered)
+                            .number("shared_memory_B", stats.shared_memory_B)
+                            .number("waiting_memory_B", stats.waiting_memory_B)
+                            .number("bound_B", bound_B)
+                            .raw("bound", bound_json(row.bound))
+                            .real("time_ms", stats.time_ms)
+                            .json());
+}
+
 std::string Explained::json() const {
   JsonObject names;
   for (const auto& [label, name] : names_) names.text(label, name);
   JsonArray errors;
   for (const std::string& error : errors_) errors.add(json_text(error));
   if (!pending_.empty()) errors.add(json_text(std::to_string(pending_.size()) + " submissions had not ended when the report was written"));
-  std::string passes;
-  for (const std::string& pass : passes_) passes += (passes.empty() ? "\n" : ",\n") + pass;
   return JsonObject()
       .text("tilegpu", version())
       .text("program", program_name())
       .number("frames_presented", uint64_t{frames_})
       .number("passes_left_out", uint64_t{left_out_})
+      .number("dispatches_left_out", uint64_t{dispatches_left_out_})
       .raw("errors", errors.json())
       .raw("names", names.json())
-      .raw("passes", "[" + passes + "]")
+      .raw("passes", lines_json(passes_))
+      .raw("dispatches", lines_json(dispatches_))
       .json();
 }
 
@@ -200,15 +279,36 @@ void Explained::named(const std::string& label, const std::string& name) {
   if (!label.empty()) names_[label] = name;
 }
 
+void Explained::write_now() {
+  assert(submissions_ > 0);
+  const std::string text = ends_with(report_, ".html") ? report_page(json()) : json() + "\n";
+  // Beside it first, so that who ends the process by force, or reads, finds a whole one.
+  std::error_code none;
+  const bool beside = !std::filesystem::exists(report_, none) || std::filesystem::is_regular_file(report_, none);
+  const std::string path = beside ? report_ + ".part" : report_;
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file || (beside && std::rename(path.c_str(), report_.c_str()) != 0))
+    std::fprintf(stderr, "tilegpu: TILEGPU_REPORT: %s can't be written\n", report_.c_str());
+}
+
 void Explained::write() {
   if (report_.empty() || getpid() != process_) return;  // in a child, who held the lock may be gone
   const std::lock_guard guard(lock_);
   take(true);
-  const std::string text = ends_with(report_, ".html") ? report_page(json()) : json() + "\n";
-  std::ofstream file(report_, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) std::fprintf(stderr, "tilegpu: TILEGPU_REPORT: %s can't be written\n", report_.c_str());
+  if (submissions_) write_now();
+}
+
+void Explained::end() {
+  if (report_.empty() || getpid() != process_) return;
+  {
+    const std::lock_guard guard(lock_);
+    ending_ = true;
+  }
+  changed_.notify_one();
+  if (writer_.joinable()) writer_.join();
+  write();
 }
 
 }  // namespace tilegpu::icd

@@ -1,12 +1,15 @@
 // icd/explained.hpp -- a program explained, for who asks by environment: TILEGPU_REPORT, TILEGPU_CAPTURE (docs/vulkan.md).
 //
-// In: what is submitted and presented. Out: a report of every pass (JSON, or a page that shows it), a capture of one submission.
+// In: what is submitted and presented. Out: a report of every pass and dispatch (JSON, or a page that shows it), a capture of one
+// submission. The report is written again and again while the program runs: browsers end their GPU process by force.
 #pragma once
 
+#include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "icd/objects.hpp"
@@ -25,14 +28,19 @@ class Explained {
   void presented();
   /// By VK_EXT_debug_utils, of what the core calls `label`.
   void named(const std::string& label, const std::string& name);
-  /// Waits for what was submitted, and writes the report as it is then.
+  /// Waits for what was submitted, and writes the report as it is then. A process that submitted nothing writes none: another may have.
   void write();
+  /// The same, for the last time.
+  void end();
 
  private:
   Explained();
   void take(bool wait);  // the lock is held
   void take_pass(size_t submission, size_t frame, const Submission& done, size_t pass);
+  void take_dispatch(size_t submission, size_t frame, const Submission& done, size_t dispatch);
   std::string json() const;
+  void write_now();     // the lock is held
+  void keep_written();  // by a thread of its own
 
   struct Pending {
     size_t number, frame;
@@ -40,12 +48,16 @@ class Explained {
   };
   std::mutex lock_;
   std::string report_, capture_;  // paths; empty: not asked
-  uint64_t capture_number_ = 0;   // of the submission with passes that is captured
+  uint64_t capture_number_ = 0;   // of the submission with passes or dispatches that is captured
   uint64_t most_passes_ = 0;
-  size_t submissions_ = 0, drawing_ = 0, frames_ = 0, left_out_ = 0;
+  size_t submissions_ = 0, drawing_ = 0, frames_ = 0, left_out_ = 0, dispatches_left_out_ = 0;
   const int process_;  // that asked: a child of it has nothing to write
   std::deque<Pending> pending_;
+  std::condition_variable changed_;
+  std::thread writer_;
+  bool is_new_ = false, ending_ = false;      // something to write; nothing more is
   std::vector<std::string> passes_;           // as JSON
+  std::vector<std::string> dispatches_;       // the same
   std::vector<std::string> errors_;           // of submissions
   std::map<std::string, std::string> names_;  // of labels
 };

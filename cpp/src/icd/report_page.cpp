@@ -70,15 +70,25 @@ function passOf(p, most) {
   add(e, make('h3', 'Counts'), table(['what', 'how many'], counters.map(([k, v]) => [k.replaceAll('_', ' '), Number.isInteger(v) ? count(v) : v.toFixed(2)])));
   return e;
 }
+const size3 = xyz => xyz.join(' x ');
+function dispatchTable(rows) {
+  const bound = d => add(make('div'), ...d.bound.map(b => make('div', `${b.name} (${b.set}, ${b.binding})${b.count > 1 ? ' x ' + b.count : ''}: ${bytes(b.size_B)}${b.written ? ', written' : ''}`)));
+  return table(['dispatch', 'pipeline', 'workgroups', 'of', 'invocations', 'at a time', 'shared', 'bound', 'what', 'ms'], rows.map(d => [String(d.dispatch), named(d.pipeline), size3(d.workgroups), size3(d.workgroup_size),
+    count(d.invocations), `${d.lanes} on ${d.threads} thread${d.threads > 1 ? 's' : ''}${d.ordered ? ', workgroups in order: atomics want it' : ''}`, bytes(d.shared_memory_B), bytes(d.bound_B), bound(d), d.time_ms.toFixed(3)]));
+}
 const profiles = [...new Set(report.passes.map(p => p.framebuffer.layout.profile))].join(', ');
-document.getElementById('about').textContent = `${report.program}, tilegpu ${report.tilegpu}, profile ${profiles || 'none'}: ${report.passes.length} passes` +
-  (report.passes_left_out ? `; ${report.passes_left_out} more were left out (TILEGPU_REPORT_PASSES)` : '') + '.';
+document.getElementById('about').textContent = `${report.program}, tilegpu ${report.tilegpu}, profile ${profiles || 'none'}: ${report.passes.length} passes, ${report.dispatches.length} dispatches` +
+  (report.passes_left_out ? `; ${report.passes_left_out} more were left out (TILEGPU_REPORT_PASSES)` : '') + (report.dispatches_left_out ? `; ${report.dispatches_left_out} more dispatches were left out` : '') + '.';
 for (const error of report.errors) add(document.getElementById('frames'), make('p', error, 'off'));
 const frames = new Map();
-for (const p of report.passes) { const k = report.frames_presented ? 'Frame ' + p.frame : 'Submission ' + p.submission; if (!frames.has(k)) frames.set(k, []); frames.get(k).push(p); }
-for (const [name, passes] of frames) {
-  const most = Math.max(...passes.map(total));
-  add(document.getElementById('frames'), make('h2', `${name}: ${passes.length} passes, ${bytes(passes.reduce((s, p) => s + total(p), 0))}`), ...passes.map(p => passOf(p, most)));
+const frameOf = p => { const k = report.frames_presented ? 'Frame ' + p.frame : 'Submission ' + p.submission; if (!frames.has(k)) frames.set(k, {passes: [], dispatches: [], at: p.submission}); return frames.get(k); };
+for (const p of report.passes) frameOf(p).passes.push(p);
+for (const d of report.dispatches) frameOf(d).dispatches.push(d);
+const several = (n, what) => `${n} ${what}${n === 1 ? '' : what.endsWith('s') || what.endsWith('h') ? 'es' : 's'}`;
+for (const [name, {passes, dispatches}] of [...frames].sort((a, b) => a[1].at - b[1].at)) {
+  const most = Math.max(0, ...passes.map(total));
+  const what = [...(passes.length ? [several(passes.length, 'pass'), bytes(passes.reduce((s, p) => s + total(p), 0))] : []), ...(dispatches.length ? [several(dispatches.length, 'dispatch')] : [])];
+  add(document.getElementById('frames'), make('h2', `${name}: ${what.join(', ')}`), ...passes.map(p => passOf(p, most)), ...(dispatches.length ? [make('h3', 'Dispatches'), dispatchTable(dispatches)] : []));
 }
 </script></body></html>
 )html";

@@ -1,4 +1,4 @@
-"""``tilegpu replay``: draws a capture (``rp.capture(path)``, ``dev.capture(path)``) and writes its picture."""
+"""``tilegpu replay``: executes a capture (``rp.capture(path)``, ``dev.capture(path)``, ``TILEGPU_CAPTURE``), writes what it made."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import argparse
 import time
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from tilegpu.cli.common import EXIT_OK, UsageError, add_device_options, make_device
 from tilegpu.cli.render import save_image
@@ -15,7 +17,7 @@ def add_parser(commands: Any) -> None:
     """Adds the command."""
     parser = commands.add_parser("replay", help="draw a capture that was written to a file", description=__doc__)
     parser.add_argument("capture", metavar="FILE", help="what rp.capture(FILE) or dev.capture(FILE) wrote")
-    parser.add_argument("-o", "--output", metavar="OUT", help=".png, or .npy for the values as they are")
+    parser.add_argument("-o", "--output", metavar="OUT", help=".png; .npy for the values as they are; .npz: all pictures, and the buffers that dispatches wrote")
     add_device_options(parser)
     parser.set_defaults(run=run, profile=None)
 
@@ -33,13 +35,20 @@ def run(options: argparse.Namespace) -> int:
     passes = replay.run()
     took_ms = (time.perf_counter() - start) * 1e3
     draws = sum(stats.draws for stats in passes)
-    counts = f"{len(passes)} pass{'es' if len(passes) != 1 else ''}, {draws} draws, {took_ms:.1f} ms"
+    dispatches = f", {replay.dispatches} dispatch{'es' if replay.dispatches != 1 else ''}" if replay.dispatches else ""
+    counts = f"{len(passes)} pass{'es' if len(passes) != 1 else ''}, {draws} draws{dispatches}, {took_ms:.1f} ms"
     if path is None:
         print(f"{options.capture}: {counts}")
         return EXIT_OK
     pictures = replay.pictures
+    if path.suffix.lower() == ".npz":
+        arrays = {f"picture{i}": picture for i, picture in enumerate(pictures)}
+        arrays |= {f"buffer{i}": content for i, (_, content) in enumerate(replay.buffers)}
+        np.savez(path, **arrays)
+        print(f"{path}: {counts}; " + ", ".join(f"{name} {array.shape}" for name, array in arrays.items()))
+        return EXIT_OK
     if not pictures:
-        raise UsageError(f"{options.capture} has no picture: its last pass stores no colour")
+        raise UsageError(f"{options.capture} has no picture: no pass stores colour" + ("; write .npz for the buffers" if replay.buffers else ""))
     for i, picture in enumerate(pictures):
         target = path if i == 0 else path.with_name(f"{path.stem}.color{i}{path.suffix}")
         if picture.ndim == 4 and target.suffix.lower() != ".npy":
