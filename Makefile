@@ -110,10 +110,11 @@ test-sanitize: build $(VENV)/.stamp-test ## C++ tests and the Python suite under
 $(VENV)/.stamp-clients: packages/clients.txt $(VENV)/.stamp-test scripts/install_packages.sh
 	@sh scripts/install_packages.sh packages/clients.txt
 	$(PYTHON) -m venv $(VENV)/clients
-	$(VENV)/clients/bin/python -m pip install -q "wgpu==0.32.0" "pygfx==0.17.0" "rendercanvas>=2.7" "taichi==1.7.4"
+	$(VENV)/clients/bin/python -m pip install -q "wgpu==0.32.0" "pygfx==0.17.0" "rendercanvas>=2.7" "glfw>=2.6" "taichi==1.7.4"
+	npm install --silent --no-audit --no-fund --ignore-scripts --prefix $(VENV)/clients "webgpu@0.6.2" "three@0.187.0"
 	@touch $@
 PEERS ?= $(wildcard ../shared/peers)
-test-vulkan: build $(VENV)/.stamp-clients ## vulkaninfo, vkcube, vkpeer, wgpu, pygfx, taichi, OpenGL through Zink on the driver (PEERS=folder of vkpeer)
+test-vulkan: build $(VENV)/.stamp-clients ## vulkaninfo, vkcube, wgpu, pygfx, Dawn, Chromium, OpenGL through Zink and others on the driver (PEERS=folder of vkpeer)
 	$(if $(PEERS),TILEGPU_PEERS=$(abspath $(PEERS))) $(PY) -m pytest tests/vulkan $(PYTEST_ARGS)
 
 fuzz: build $(VENV)/.stamp-test ## FUZZ_CASES random passes against the model, as many mutated shaders, glTF documents and models, from FUZZ_SEED on

@@ -2,6 +2,8 @@
 #include <chrono>
 #include <thread>
 
+#include "icd/entry_points.hpp"
+#include "icd/generated/commands.hpp"
 #include "icd/guard.hpp"
 #include "vulkan_fixture.hpp"
 
@@ -106,6 +108,39 @@ void names_are_null_or_there() {
   CHECK(!p.GetDeviceProcAddr(p.device, "vkWaitSemaphores"));     // of Vulkan 1.2
   CHECK(!p.GetDeviceProcAddr(p.device, "vkCmdCopyBuffer2KHR"));  // its extension is there, and not enabled
   CHECK(!p.GetDeviceProcAddr(p.device, "vkEnumeratePhysicalDevices"));
+}
+
+struct Named {
+  const char* name;
+  icd::Level level;
+  uint32_t version;
+};
+template <auto>
+Named row(const char* name, icd::Level level, uint32_t version, icd::ExtensionSet) {
+  return {name, level, version};
+}
+
+/// Each command of 1.0 and 1.1, whatever the device has: programs ask for all before they look at features.
+void commands_of_the_version_are_there() {
+  using namespace icd;
+  Program p;
+  const Named rows[] = {
+#include "icd/generated/entry_points.inc"
+  };
+  uint32_t found = 0;
+  for (const Named& r : rows) {
+    if (!r.version || r.version > VK_API_VERSION_1_1) continue;
+    found++;
+    if (r.level == Level::device)
+      CHECK_MESSAGE(p.GetDeviceProcAddr(p.device, r.name), r.name);
+    else
+      CHECK_MESSAGE(vk_icdGetInstanceProcAddr(r.level == Level::global ? nullptr : p.instance, r.name), r.name);
+  }
+  CHECK(found == 165);
+  const auto create = reinterpret_cast<PFN_vkCreateSamplerYcbcrConversion>(p.GetDeviceProcAddr(p.device, "vkCreateSamplerYcbcrConversion"));
+  const VkSamplerYcbcrConversionCreateInfo info{VK_STRUCTURE_TYPE_SAMPLER_YCBCR_CONVERSION_CREATE_INFO};
+  VkSamplerYcbcrConversion made{};
+  CHECK(create(p.device, &info, nullptr, &made) == VK_ERROR_FEATURE_NOT_PRESENT && p.heard("samplerYcbcrConversion is not there"));
 }
 
 void what_is_not_there_is_refused_and_named() {
@@ -394,6 +429,7 @@ void a_wait_may_come_before_its_signal() {
 
 int main() {
   names_are_null_or_there();
+  commands_of_the_version_are_there();
   what_is_not_there_is_refused_and_named();
   a_triangle_has_the_bits_of_the_core();
   a_subpass_reads_what_the_one_before_drew();

@@ -17,7 +17,12 @@ def add_parser(commands: Any) -> None:
     """Adds the command."""
     parser = commands.add_parser("replay", help="draw a capture that was written to a file", description=__doc__)
     parser.add_argument("capture", metavar="FILE", help="what rp.capture(FILE) or dev.capture(FILE) wrote")
-    parser.add_argument("-o", "--output", metavar="OUT", help=".png; .npy for the values as they are; .npz: all pictures, and the buffers that dispatches wrote")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help=".png; .npy for the values as they are; .npz: all pictures, and the buffers that dispatches wrote",
+    )
     add_device_options(parser)
     parser.set_defaults(run=run, profile=None)
 
@@ -48,7 +53,10 @@ def run(options: argparse.Namespace) -> int:
         print(f"{path}: {counts}; " + ", ".join(f"{name} {array.shape}" for name, array in arrays.items()))
         return EXIT_OK
     if not pictures:
-        raise UsageError(f"{options.capture} has no picture: no pass stores colour" + ("; write .npz for the buffers" if replay.buffers else ""))
+        raise UsageError(
+            f"{options.capture} has no picture: no pass stores colour"
+            + ("; write .npz for the buffers" if replay.buffers else "")
+        )
     for i, picture in enumerate(pictures):
         target = path if i == 0 else path.with_name(f"{path.stem}.color{i}{path.suffix}")
         if picture.ndim == 4 and target.suffix.lower() != ".npy":
