@@ -22,6 +22,8 @@ def drawn(tmp_path: Path, device: str, **more: str) -> tuple[np.ndarray, np.ndar
     said = run(
         [need("node"), SCRIPT, str(path), str(MODULES.parent)], validate=False, XDG_RUNTIME_DIR=str(tmp_path), **more
     )
+    if "NO ADAPTER" in said and "textureCompressionBC" in said:
+        pytest.skip("Dawn takes no device without textureCompressionBC")
     assert device in said and "DONE" in said, said
     result = np.fromfile(path, np.uint8)
     return result[:260].view(np.uint32), result[512:].reshape(SIDE, SIDE, 4)
