@@ -99,17 +99,18 @@ void bind_recording(CommandBufferClass& c) {
       .def(
           "begin_part",
           [](CommandBuffer& cb, const std::vector<int>& color_formats, int depth_format, int stencil_format, uint32_t samples,
-             bool occlusion_query, std::string label) {
+             bool occlusion_query, std::string label, uint32_t view_mask) {
             InheritanceInfo info;
             for (int format : color_formats) info.color_formats.push_back(static_cast<VkFormat>(format));
             info.depth_format = static_cast<VkFormat>(depth_format), info.stencil_format = static_cast<VkFormat>(stencil_format);
             info.samples = samples;
             info.occlusion_query = occlusion_query;
             info.label = std::move(label);
+            info.view_mask = view_mask;
             unwrap(cb.begin(info));
           },
           py::arg("color_formats"), py::arg("depth_format"), py::arg("stencil_format"), py::arg("samples"), py::arg("occlusion_query"),
-          py::arg("label"))
+          py::arg("label"), py::arg("view_mask") = 0)
       .def(
           "execute_commands",
           [](CommandBuffer& cb, const std::vector<Ptr<CommandBuffer>>& secondaries) { unwrap(cb.execute_commands(secondaries)); },
@@ -128,10 +129,11 @@ void bind_rendering(CommandBufferClass& c) {
        "begin_rendering",
        [](CommandBuffer& cb, std::vector<RenderingAttachment> color, RenderingAttachment depth, RenderingAttachment stencil,
           const std::array<int64_t, 4>& area, uint32_t layer_count, uint32_t single_sampled_samples, std::string label,
-          std::optional<HiddenSurfaceRemoval> hsr, bool trace_tiles, uint32_t flags) {
+          std::optional<HiddenSurfaceRemoval> hsr, bool trace_tiles, uint32_t flags, uint32_t view_mask) {
          RenderingInfo info;
          info.render_area = rect_of(area);
          info.layer_count = layer_count;
+         info.view_mask = view_mask;
          info.color = std::move(color);
          info.depth = std::move(depth);
          info.stencil = std::move(stencil);
@@ -143,7 +145,8 @@ void bind_rendering(CommandBufferClass& c) {
          unwrap(cb.begin_rendering(info));
        },
        py::arg("color"), py::arg("depth"), py::arg("stencil"), py::arg("area"), py::arg("layer_count"), py::arg("single_sampled_samples"),
-       py::arg("label"), py::arg("hsr") = py::none(), py::arg("trace_tiles") = false, py::arg("flags") = 0)
+       py::arg("label"), py::arg("hsr") = py::none(), py::arg("trace_tiles") = false, py::arg("flags") = 0,
+       py::arg("view_mask") = 0)
       .def("end_rendering", [](CommandBuffer& cb) { unwrap(cb.end_rendering()); })
       .def("discard_rendering", &CommandBuffer::discard_rendering);
 }
@@ -179,14 +182,23 @@ void bind_bound(CommandBufferClass& c) {
           },
           py::arg("offset_B"), py::arg("data"))
       .def(
-          "set_viewport",
-          [](CommandBuffer& cb, float x, float y, float width, float height, float min_depth, float max_depth) {
-            cb.set_viewport({x, y, width, height, min_depth, max_depth});
+          "set_viewports",
+          [](CommandBuffer& cb, const std::vector<std::array<float, 6>>& viewports) {
+            std::vector<VkViewport> list;
+            for (const auto& [x, y, width, height, min_depth, max_depth] : viewports)
+              list.push_back({x, y, width, height, min_depth, max_depth});
+            unwrap(cb.set_viewport_with_count(list));
           },
-          py::arg("x"), py::arg("y"), py::arg("width"), py::arg("height"), py::arg("min_depth"), py::arg("max_depth"))
+          py::arg("viewports"))
       .def("reset_viewport", &CommandBuffer::reset_viewport)
       .def(
-          "set_scissor", [](CommandBuffer& cb, const std::array<int64_t, 4>& rect) { cb.set_scissor(rect_of(rect)); }, py::arg("rect"))
+          "set_scissors",
+          [](CommandBuffer& cb, const std::vector<std::array<int64_t, 4>>& rects) {
+            std::vector<VkRect2D> list;
+            for (const std::array<int64_t, 4>& rect : rects) list.push_back(rect_of(rect));
+            unwrap(cb.set_scissor_with_count(list));
+          },
+          py::arg("rects"))
       .def("set_blend_constants", &CommandBuffer::set_blend_constants, py::arg("constants"))
       .def("set_stencil_reference", &CommandBuffer::set_stencil_reference, py::arg("faces"), py::arg("reference"))
       .def("set_depth_bias", &CommandBuffer::set_depth_bias, py::arg("constant"), py::arg("clamp"), py::arg("slope"));
@@ -236,10 +248,12 @@ void bind_draws(CommandBufferClass& c) {
           py::arg("indexed"), py::arg("buffer"), py::arg("offset_B"), py::arg("draw_count"), py::arg("stride_B"))
       .def(
           "clear_attachment",
-          [](CommandBuffer& cb, int attachment, uint32_t aspects, const VkClearValue& value, const std::array<int64_t, 4>& rect) {
-            unwrap(cb.clear_attachment(attachment, aspects, value, rect_of(rect)));
+          [](CommandBuffer& cb, int attachment, uint32_t aspects, const VkClearValue& value, const std::array<int64_t, 4>& rect,
+             uint32_t base_layer, uint32_t layer_count) {
+            unwrap(cb.clear_attachment(attachment, aspects, value, rect_of(rect), base_layer, layer_count));
           },
-          py::arg("attachment"), py::arg("aspects"), py::arg("value"), py::arg("rect"));
+          py::arg("attachment"), py::arg("aspects"), py::arg("value"), py::arg("rect"), py::arg("base_layer") = 0,
+          py::arg("layer_count") = VK_REMAINING_ARRAY_LAYERS);
 }
 
 void bind_queries(CommandBufferClass& c) {

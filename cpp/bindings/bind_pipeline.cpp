@@ -254,6 +254,7 @@ void bind_finished(py::module_& m) {
 
 void bind_pipeline(py::module_& m) {
   m.attr("MAX_COLOR_ATTACHMENTS") = kMaxColorAttachments;
+  m.attr("MAX_VIEWPORTS") = kMaxViewports;
   m.attr("MAX_DESCRIPTOR_SETS") = kMaxDescriptorSets;
   m.attr("MAX_VERTEX_BINDINGS") = kMaxVertexBindings;
   m.attr("MAX_PUSH_CONSTANTS_B") = kMaxPushConstants_B;

@@ -155,12 +155,14 @@ void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
       .def("submit_and_wait", &submit_and_wait, py::arg("command_buffers"), py::arg("traces") = std::vector<Trace>{})
       .def(
           "trace_again",
-          [](Device& d, const Ptr<Submission>& submission, size_t pass, bool maps, std::vector<std::array<int32_t, 2>> pixels, bool timed) {
-            const PassTrace trace =
-                interruptible(d, [&](const auto& poll) { return d.trace_again(submission, pass, {maps, std::move(pixels), timed}, poll); });
+          [](Device& d, const Ptr<Submission>& submission, size_t pass, bool maps, std::vector<std::array<int32_t, 2>> pixels, bool timed,
+             uint32_t layer) {
+            const PassTrace trace = interruptible(
+                d, [&](const auto& poll) { return d.trace_again(submission, pass, {maps, std::move(pixels), layer, timed}, poll); });
             return fragment_trace(&trace);
           },
-          py::arg("submission").none(false), py::arg("index"), py::arg("maps"), py::arg("pixels"), py::arg("timed") = false);
+          py::arg("submission").none(false), py::arg("index"), py::arg("maps"), py::arg("pixels"), py::arg("timed") = false,
+          py::arg("layer") = 0);
 }
 
 }  // namespace tilegpu::bindings

@@ -37,6 +37,14 @@ def whole(value: Any, what: str, must: str = "it must be a whole number") -> int
     raise ValidationError(f"{what} is {shown(value)}; {must}")
 
 
+def view_mask(value: Any, what: str) -> int:
+    """A bit for each view; 0: none."""
+    found = whole(value, what, "it must be a number with a bit for each view")
+    if not 0 <= found <= 0xFFFFFFFF:
+        raise ValidationError(f"{what} is {found}; it must be 0 to 0xffffffff, a bit for each view")
+    return found
+
+
 def count(value: Any, what: str, most: int = 1 << 62) -> int:
     """A whole number from 0 to ``most``."""
     found = whole(value, what)

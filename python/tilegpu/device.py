@@ -293,11 +293,13 @@ class Device(Context):
         samples: int = 1,
         occlusion_query: bool = False,
         label: str = "secondary",
+        view_mask: int = 0,
     ) -> SecondaryCommandBuffer:
         """A secondary command buffer: draws, recorded in a ``with`` block, that become part of passes.
 
         ``color``, ``depth``, ``stencil``: formats (or images of them) of the passes' attachments, as of :meth:`pipeline`;
-        ``samples``: of all. It may be executed many times, in one pass or in several, and may be recorded in other threads::
+        ``samples``: of all; ``view_mask``: of the passes. It may be executed many times, in one pass or in several, and may be
+        recorded in other threads::
 
             with dev.secondary(color=[out.format], depth="d32_sfloat") as trees:
                 trees.draw(pipe, vertices, sets={1: materials})
@@ -309,7 +311,7 @@ class Device(Context):
         copied as it is recorded. ``occlusion_query``: it may be executed while a query of the pass is active, and has none of its
         own then.
         """
-        return SecondaryCommandBuffer(self, color, depth, stencil, samples, occlusion_query, label)
+        return SecondaryCommandBuffer(self, color, depth, stencil, samples, occlusion_query, label, view_mask)
 
     def render_pass(
         self,
@@ -323,13 +325,16 @@ class Device(Context):
         hsr: str | Iterable[str] | None = None,
         trace: bool | str | Sequence[Any] = False,
         label: str = "pass",
+        view_mask: int = 0,
     ) -> RenderPass:
         """A render pass, to be used in a ``with`` block.
 
         ``color``: attachments (:class:`tilegpu.Attachment`, or images, which are then loaded and stored); ``None``
         leaves a slot unused.
         ``area``: (x, y, width, height) in pixels, by default all; outside of it nothing changes. ``layers``: of
-        layered rendering.
+        layered rendering, from each attachment's on; gl_Layer chooses one (0 where it isn't written), and what is drawn to one that
+        is not there is drawn nowhere. ``view_mask``: instead, a bit for each view (VK_KHR_multiview): every draw goes once to each
+        layer whose bit is set, whose number is gl_ViewIndex.
         ``samples``: renders single-sampled images with so many samples, which are resolved as they are stored.
         ``hsr``: this pass's hidden-surface removal (:mod:`tilegpu.hsr`); ``None`` for the device's.
         ``trace``: ``True``: keep what moved for each tile, for :meth:`RenderPass.tiles`; ``"fragments"``: that, and what became of
@@ -340,7 +345,7 @@ class Device(Context):
         the pass and leaves the
         images as they were. Ctrl-C ends a long pass.
         """
-        return RenderPass(self, color, depth, stencil, area, layers, samples, label, hsr, trace)
+        return RenderPass(self, color, depth, stencil, area, layers, samples, label, hsr, trace, view_mask)
 
     # -- copies outside passes; all of them have happened when the call returns
 

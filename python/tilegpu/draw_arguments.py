@@ -13,12 +13,11 @@ import numpy as np
 
 from tilegpu import _core, arguments
 from tilegpu.arena import Arena
-from tilegpu.attachment import rect_of
 from tilegpu.binding import DescriptorBinder
 from tilegpu.buffer import Buffer, BufferSlice, require_usage
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
-from tilegpu.dynamic_state import StateOfPass, viewport_of
+from tilegpu.dynamic_state import StateOfPass, scissors_of, viewports_of
 from tilegpu.errors import ValidationError
 from tilegpu.pipeline import Pipeline
 from tilegpu.pipeline_state import depth_bias_of
@@ -51,8 +50,8 @@ class DrawArguments:
         self.state = StateOfPass()
         self._dynamic: tuple[Any, ...] = ()
         self._pipelines_own: tuple[Any, ...] = ()  # what the bound pipeline says where the draw says nothing
-        self._viewport: tuple[float, ...] | None = None
-        self._scissor: list[int] | None = None
+        self._viewport: list[tuple[float, ...]] | None = None
+        self._scissor: list[list[int]] | None = None
 
     def require_pipeline(self, pipeline: Any) -> None:
         """Raises for anything else."""
@@ -133,7 +132,7 @@ class DrawArguments:
             for name in ("viewport", "viewport_with_count", "scissor", "scissor_with_count"):
                 if name in pipeline.dynamic and name in self.state.values:
                     if name.startswith("viewport"):
-                        self._viewport = ()
+                        self._viewport = []
                     else:
                         self._scissor = []
         return available
@@ -296,14 +295,17 @@ class DrawArguments:
             if viewport is None:
                 self.commands.reset_viewport()
                 self._viewport = None
-            elif (values := viewport_of(viewport, f"{what}: viewport")) != self._viewport:
-                self.commands.set_viewport(*values)
+            elif (values := viewports_of(viewport, f"{what}: viewport")) != self._viewport:
+                self.commands.set_viewports(values)
                 self._viewport = values
         if scissor is not None or (self._scissor is not None and "scissor" not in pipeline.dynamic):
-            rect = [0, 0, *self._size] if scissor is None else rect_of(scissor, f"{what}: scissor")
-            if rect != self._scissor:
-                self.commands.set_scissor(rect)
-                self._scissor = rect
+            whole = [[0, 0, *self._size]]
+            if scissor is None and viewport is not None:
+                whole *= len(self._viewport or whole)
+            rects = whole if scissor is None else scissors_of(scissor, f"{what}: scissor")
+            if rects != self._scissor:
+                self.commands.set_scissors(rects)
+                self._scissor = rects
         reference = state.stencil_reference if stencil_reference is None else stencil_reference
         must = "it must be 0 to 255, or (front, back)"
         reference = (

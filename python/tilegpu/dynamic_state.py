@@ -65,16 +65,27 @@ def _number(name: str) -> Callable[[Any, str], list[Call]]:
     return lambda value, what: [(f"set_{name}", (arguments.number(value, what),))]
 
 
-def _one(name: str) -> Callable[[Any, str], list[Call]]:
-    """Lists of viewports or scissors with one entry."""
+def _several(value: Any, what: str) -> list[Any]:
+    """Viewports or scissors: one, or a list of them."""
+    must = f"it must be one, or a list of 1 to {_core.MAX_VIEWPORTS}"
+    values = arguments.sequence(value, what, must)
+    if len(values) and isinstance(values[0], (int, float, np.number)):
+        return [value]
+    if not 1 <= len(values) <= _core.MAX_VIEWPORTS:
+        raise ValidationError(f"{what} has {len(values)} entries; {must}")
+    return list(values)
 
-    def calls(value: Any, what: str) -> list[Call]:
-        values = arguments.sequence(value, what, "it must be a list with one entry")
-        if len(values) != 1:
-            raise UnsupportedError(f"{what} has {len(values)} entries; tilegpu has one viewport and one scissor")
-        return _SETTERS[name](values[0], what)
 
-    return calls
+def viewports_of(value: Any, what: str) -> list[tuple[float, ...]]:
+    """One viewport, or a list of them: six numbers each."""
+    values = _several(value, what)
+    return [viewport_of(v, what if len(values) == 1 else f"{what}[{i}]") for i, v in enumerate(values)]
+
+
+def scissors_of(value: Any, what: str) -> list[list[int]]:
+    """One scissor, or a list of them."""
+    values = _several(value, what)
+    return [rect_of(v, what if len(values) == 1 else f"{what}[{i}]") for i, v in enumerate(values)]
 
 
 def viewport_of(value: Any, what: str) -> tuple[float, ...]:
@@ -178,10 +189,10 @@ _FLAGS = (
 _SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
     **{name: _flag(name) for name in _FLAGS},
     **{name: _not_by_hand(name) for name in VERTEX_STATES},
-    "viewport": lambda v, what: [("set_viewport", viewport_of(v, what))],
-    "scissor": lambda v, what: [("set_scissor", (rect_of(v, what),))],
-    "viewport_with_count": _one("viewport"),
-    "scissor_with_count": _one("scissor"),
+    "viewport": lambda v, what: [("set_viewports", (viewports_of(v, what),))],
+    "scissor": lambda v, what: [("set_scissors", (scissors_of(v, what),))],
+    "viewport_with_count": lambda v, what: [("set_viewports", (viewports_of(v, what),))],
+    "scissor_with_count": lambda v, what: [("set_scissors", (scissors_of(v, what),))],
     "line_width": _number("line_width"),
     "depth_bias": lambda v, what: [("set_depth_bias", depth_bias_of(v, what) or (0.0, 0.0, 0.0))],
     "blend_constants": _constants,

@@ -18,6 +18,8 @@ from tilegpu.draw_arguments import MAX_U32, DrawArguments
 from tilegpu.errors import ValidationError
 from tilegpu.query import Query
 
+_REMAINING = 0xFFFFFFFF  #: VK_REMAINING_ARRAY_LAYERS
+
 if TYPE_CHECKING:
     from tilegpu.descriptor_set import DescriptorSet
     from tilegpu.enums import FormatInfo
@@ -32,6 +34,7 @@ class PassCommands:
     _size: tuple[int, int]  # the framebuffer's; of a part of a pass, the largest that there is
     _draws: DrawArguments | None = None  # while it is open
     _formats: Sequence[FormatInfo | None] = ()  # of the colour attachments
+    _views: int = 1  # how many the pass has; without: 1
 
     def _open(self) -> DrawArguments:
         if self._draws is None:
@@ -68,8 +71,8 @@ class PassCommands:
         count: int | None = None,
         vertex_offset: int = 0,
         first_instance: int = 0,
-        viewport: Sequence[float] | None = None,
-        scissor: Sequence[int] | None = None,
+        viewport: Sequence[Any] | None = None,
+        scissor: Sequence[Any] | None = None,
         stencil_reference: int | tuple[int, int] | None = None,
         blend_constants: Sequence[float] | None = None,
         depth_bias: Any = None,
@@ -91,7 +94,8 @@ class PassCommands:
         bytes.
         ``first`` and ``count`` count indices if there are any, else vertices; by default all.
         ``viewport``: (x, y, width, height[, min_depth, max_depth]); ``scissor``: (x, y, width, height); by default
-        the whole framebuffer.
+        the whole framebuffer. Lists of up to 16 of both for shaders that write gl_ViewportIndex: a primitive with an index
+        beyond them is not drawn.
         ``stencil_reference``: a number, or (front, back). Nothing of this stays for the next draw, but for what the
         pipeline lists in ``dynamic``: there it is the same as :meth:`set` before the draw.
         """
@@ -158,8 +162,8 @@ class PassCommands:
         offset: int = 0,
         draw_count: int | None = None,
         stride: int | None = None,
-        viewport: Sequence[float] | None = None,
-        scissor: Sequence[int] | None = None,
+        viewport: Sequence[Any] | None = None,
+        scissor: Sequence[Any] | None = None,
         stencil_reference: int | tuple[int, int] | None = None,
         blend_constants: Sequence[float] | None = None,
         depth_bias: Any = None,
@@ -225,13 +229,19 @@ class PassCommands:
         stencil: int | None = None,
         attachment: int = 0,
         rect: Sequence[int] | None = None,
+        layer: int = 0,
+        layers: int | None = None,
     ) -> None:
         """Clears attachments inside the pass, in order with the draws.
 
         ``color``: (r, g, b, a) for colour ``attachment``, or a mapping of these by number. ``rect``: (x, y, width,
-        height), by default all.
+        height), by default all. ``layer``, ``layers``: the first and how many (``None``: all from it on); views are layers.
         """
         commands = self._open().commands
+        first = arguments.whole(layer, f"{self._what}: layer of clear")
+        count = _REMAINING if layers is None else arguments.whole(layers, f"{self._what}: layers of clear")
+        if not 0 <= first <= _REMAINING or not 1 <= count <= _REMAINING:
+            raise ValidationError(f"{self._what}: clear of {count} layers from {first} on; it must be at least one, from 0 on")
         area = [0, 0, *self._size] if rect is None else rect_of(rect, f"{self._what}: rect of clear")
         attachment = arguments.whole(attachment, f"{self._what}: attachment of clear")
         colors = {} if color is None else dict(color) if isinstance(color, Mapping) else {attachment: color}
@@ -245,13 +255,14 @@ class PassCommands:
                     f"{self._what}: clear of colour attachment {number}; the pass has {len(self._formats)}"
                 )
             values = clear_color(value, f"{self._what}: clear of color[{number}]")
-            commands.clear_attachment(number, 1, _core.ClearValue.color(info.number, values), area)
+            commands.clear_attachment(number, 1, _core.ClearValue.color(info.number, values), area, first, count)
         for aspect, number in (("depth", depth), ("stencil", stencil)):
             if number is not None:
                 clear = clear_depth_stencil(number, aspect, f"{self._what}: clear of {aspect}")
-                commands.clear_attachment(-1, _core.ENUMS["image_aspect"][aspect], clear, area)
+                commands.clear_attachment(-1, _core.ENUMS["image_aspect"][aspect], clear, area, first, count)
 
     def query(self) -> Query:
-        """An occlusion query: ``with rp.query() as q: rp.draw(...)``, after the pass ``q.samples``."""
+        """An occlusion query: ``with rp.query() as q: rp.draw(...)``, after the pass ``q.samples``; of a pass with views
+        the sum, and ``q.views`` has that of each."""
         self._open()
-        return Query(self.label, lambda: self._open().commands)
+        return Query(self.label, lambda: self._open().commands, self._views)

@@ -132,9 +132,9 @@ class PassResults:
         """Per draw: which hidden-surface removal was on, and why not; there once the ``with`` block has ended."""
         return Explanation(self.label, self._ended("explain() has an answer").explain(0), self._costs)
 
-    def why(self, x: int, y: int, sample: int | None = None) -> PixelHistory:
+    def why(self, x: int, y: int, sample: int | None = None, *, layer: int = 0) -> PixelHistory:
         """The history of a pixel (framebuffer coordinates) and a sample, or all its samples: every fragment that reached it, in API
-        order, and what became of it at which stage.
+        order, and what became of it at which stage. ``layer``: of a pass with several, or the view.
 
         The ended pass is executed again for the pixel's tile, beside its images. Buffers and textures are read as they are now.
         A pass that loads images, was split or whose shaders write memory can't be repeated: name its pixels in advance,
@@ -148,10 +148,12 @@ class PassResults:
         samples = int(self.layout["samples"])
         if sample is not None and not 0 <= sample < samples:
             raise ValidationError(f"{self._what}: why(): sample is {sample}; the pass has {samples}")
-        if self._found is not None and (x, y) in self._trace_pixels:
+        if not 0 <= layer < int(self.layout["layers"]):
+            raise ValidationError(f"{self._what}: why(): layer is {layer}; the pass has {self.layout['layers']}")
+        if self._found is not None and layer == 0 and (x, y) in self._trace_pixels:
             events = self._found["events"][self._trace_pixels.index((x, y))]
         else:
-            events = self._trace_again(False, [(x, y)])["events"][0]
+            events = self._trace_again(False, [(x, y)], layer=layer)["events"][0]
         pipelines: list[str] = []
         for row in submission.explain(0):
             pipelines += [row["pipeline"]] * row["draws"]
@@ -180,10 +182,10 @@ class PassResults:
             self._found = self._trace_again(True, [])
         return self._found
 
-    def _trace_again(self, maps: bool, pixels: list[tuple[int, int]], timed: bool = False) -> dict[str, Any]:
+    def _trace_again(self, maps: bool, pixels: list[tuple[int, int]], timed: bool = False, layer: int = 0) -> dict[str, Any]:
         """Of the last execution, once more beside its images."""
         submission = self._ended("what became of its fragments is known")
-        found: dict[str, Any] = self._device.core.trace_again(submission, 0, maps, pixels, timed)
+        found: dict[str, Any] = self._device.core.trace_again(submission, 0, maps, pixels, timed, layer)
         return found
 
     def _costs(self) -> list[dict[str, Any]]:

@@ -12,18 +12,23 @@ from tilegpu.errors import ValidationError
 class Query:
     """An occlusion query: ``samples`` that passed all tests, once the pass has ended."""
 
-    def __init__(self, label: str, commands: Callable[[], _core.CommandBuffer]) -> None:
-        self._label, self._commands = label, commands
-        self._pool = _core.QueryPool(1)
+    def __init__(self, label: str, commands: Callable[[], _core.CommandBuffer], views: int = 1) -> None:
+        self._label, self._commands, self._count = label, commands, views
+        self._pool = _core.QueryPool(views)
 
     @property
     def samples(self) -> int:
-        """Samples that passed. Raises before the pass has ended."""
+        """Samples that passed, in all views. Raises before the pass has ended."""
+        return sum(self.views)
+
+    @property
+    def views(self) -> list[int]:
+        """The same for each view of the pass, in the order of their numbers; one where the pass has none."""
         if not self._pool.available(0):
             raise ValidationError(
                 f"query of pass '{self._label}': the result is there only after the pass's with block has ended"
             )
-        return self._pool.value(0)
+        return [self._pool.value(i) for i in range(self._count)]
 
     def __enter__(self) -> Query:
         self._commands().begin_query(self._pool, 0, True)

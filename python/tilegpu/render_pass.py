@@ -35,6 +35,7 @@ class RenderPass(PassCommands, PassResults):
         label: str,
         hsr: str | Iterable[str] | None = None,
         trace: bool | str | Sequence[Any] = False,
+        view_mask: int = 0,
     ) -> None:
         super().__init__(device, arguments.text(label, "pass: label"), trace)
         if color is None:
@@ -62,7 +63,11 @@ class RenderPass(PassCommands, PassResults):
                 f"{self._what}: samples is {arguments.shown(samples)}; "
                 "it must be 2, 4, 8 or 16 (multisampled rendering to single-sampled images), or 0"
             )
-        self._layers, self._samples = layers, samples
+        self._view_mask = arguments.view_mask(view_mask, f"{self._what}: view_mask")
+        if self._view_mask and layers != 1:
+            raise ValidationError(f"{self._what}: layers is {layers} beside view_mask; the views are the layers, leave one of them out")
+        self._views = max(1, self._view_mask.bit_count())
+        self._layers, self._samples = max(layers, self._view_mask.bit_length()), samples
         self._hsr = None if hsr is None else parse_hsr(hsr, device.profile, self._what)
 
     def _attachment(self, value: Any, name: str) -> Attachment | None:
@@ -109,7 +114,7 @@ class RenderPass(PassCommands, PassResults):
             min(max(1, v.image.height >> v.level) for v in present),
         )
         commands.begin_rendering(
-            cores, depth, stencil, self._area, self._layers, self._samples, self.label, self._hsr, self._trace
+            cores, depth, stencil, self._area, self._layers, self._samples, self.label, self._hsr, self._trace, 0, self._view_mask
         )
         self._formats = [None if v is None else v.image.format_info for v in views]
         self._draws = DrawArguments(self._device, commands, self._what, self._size)

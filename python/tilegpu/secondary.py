@@ -21,7 +21,7 @@ class SecondaryCommandBuffer(PassCommands):
     """Draws for passes that others begin and end. Made by :meth:`tilegpu.Device.secondary`; see there."""
 
     def __init__(
-        self, device: Context, color: Any, depth: Any, stencil: Any, samples: int, occlusion_query: bool, label: str
+        self, device: Context, color: Any, depth: Any, stencil: Any, samples: int, occlusion_query: bool, label: str, view_mask: int = 0
     ) -> None:
         self.label = arguments.text(label, "secondary command buffer: label")
         self._what = f"secondary command buffer '{self.label}'"
@@ -43,7 +43,9 @@ class SecondaryCommandBuffer(PassCommands):
             samples,
             arguments.flag(occlusion_query, f"{self._what}: occlusion_query"),
             self.label,
+            arguments.view_mask(view_mask, f"{self._what}: view_mask"),
         )
+        self._views = max(1, self._begin[-1].bit_count())
         self._size = (_core.MAX_IMAGE_SIZE_PX, _core.MAX_IMAGE_SIZE_PX)
         self._reads: Any = None  # memory of arrays, which the recording reads
         self._ended: _core.CommandBuffer | None = None

@@ -33,6 +33,7 @@ struct InheritanceInfo {
   std::vector<VkFormat> color_formats;  ///< UNDEFINED: unused slot
   VkFormat depth_format = VK_FORMAT_UNDEFINED, stencil_format = VK_FORMAT_UNDEFINED;
   uint32_t samples = 1;
+  uint32_t view_mask = 0;        ///< the pass's
   bool occlusion_query = false;  ///< may be executed while an occlusion query is active
   std::string label;
 };
@@ -74,11 +75,17 @@ class TILEGPU_API CommandBuffer {
 
   /// Dynamic state (tilegpu/state.hpp), as vkCmdSet* of the same names. A draw takes what its pipeline lists among its dynamic states from
   /// here; an error there where that was never set, or where something was set that the bound pipeline fixes.
-  void set_viewport(const VkViewport& viewport);                          ///< default: the whole framebuffer, depth 0..1
-  void set_scissor(const VkRect2D& scissor);                              ///< default: the whole framebuffer
-  void reset_viewport();                                                  ///< to the default
-  Status set_viewport_with_count(std::span<const VkViewport> viewports);  ///< one
-  Status set_scissor_with_count(std::span<const VkRect2D> scissors);      ///< one
+  /// A draw has the viewports up to the last that was set, cut to as many as there are scissors, where some were set. gl_ViewportIndex
+  /// chooses one; a primitive with the number of none is not drawn, and one with no number takes number 0.
+  void set_viewport(const VkViewport& viewport);  ///< number 0; default: one, the whole framebuffer, depth 0..1
+  void set_scissor(const VkRect2D& scissor);      ///< number 0; default: the whole framebuffer, for each viewport
+  void reset_viewport();                          ///< to the default
+  /// Those from `first` on; at most kMaxViewports.
+  Status set_viewports(uint32_t first, std::span<const VkViewport> viewports);
+  Status set_scissors(uint32_t first, std::span<const VkRect2D> scissors);
+  /// These, and no others; 1 to kMaxViewports.
+  Status set_viewport_with_count(std::span<const VkViewport> viewports);
+  Status set_scissor_with_count(std::span<const VkRect2D> scissors);
   void set_blend_constants(const std::array<float, 4>& constants);
   void set_stencil_reference(VkStencilFaceFlags faces, uint32_t reference);
   void set_stencil_compare_mask(VkStencilFaceFlags faces, uint32_t mask);
@@ -132,8 +139,10 @@ class TILEGPU_API CommandBuffer {
   Status dispatch_base(uint32_t base_x, uint32_t base_y, uint32_t base_z, uint32_t x, uint32_t y, uint32_t z);
   /// A VkDispatchIndirectCommand, read when it is executed: an error of the execution where it asks for more than is allowed.
   Status dispatch_indirect(Ptr<Buffer> buffer, uint64_t offset_B);
-  /// `attachment`: colour index, or -1 for depth/stencil with `aspects`.
-  Status clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect);
+  /// `attachment`: colour index, or -1 for depth/stencil with `aspects`. Of the layers those that the pass renders
+  /// to: a view is one.
+  Status clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect,
+                          uint32_t base_layer = 0, uint32_t layer_count = VK_REMAINING_ARRAY_LAYERS);
   /// Inside a pass it counts the draws up to end_query there; outside of passes those of all passes that follow, up to end_query outside.
   Status begin_query(Ptr<QueryPool> pool, uint32_t query, bool precise);
   Status end_query(Ptr<QueryPool> pool, uint32_t query);

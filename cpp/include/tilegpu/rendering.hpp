@@ -25,7 +25,11 @@ struct RenderingInfo {
   /// SUSPENDING, RESUMING: the pass goes on in the next command buffer of the submission; the parts are executed as one pass.
   VkRenderingFlags flags = 0;
   VkRect2D render_area = {};  ///< extent 0: the attachments' smallest extent
+  /// Of the attachments; gl_Layer chooses one, 0 where the shaders don't write it. A primitive for a layer that isn't there is not drawn.
   uint32_t layer_count = 1;
+  /// VK_KHR_multiview: each draw is done once for each bit, to the layer of its number, which is gl_ViewIndex. layer_count is not read then;
+  /// other layers stay as they are. 0: off.
+  uint32_t view_mask = 0;
   std::vector<RenderingAttachment> color;  ///< view null: unused slot
   RenderingAttachment depth, stencil;      ///< view null: absent
   /// Multisampled rendering to single-sampled images: the samples to render with, resolved as they are stored. 0: as the attachments.

@@ -15,6 +15,7 @@ namespace tilegpu {
 inline constexpr uint32_t kMaxColorAttachments = 8;
 inline constexpr uint32_t kMaxVertexBindings = 16;
 inline constexpr uint32_t kMaxVertexAttributes = 16;
+inline constexpr uint32_t kMaxViewports = 16;
 
 /// A list with a limit, inside its owner.
 template <class T, uint32_t N>
@@ -190,13 +191,13 @@ struct FixedFunctionState {
   RasterizationState rasterization;
   MultisampleState multisample;
   DepthStencilState depth_stencil;
-  VkViewport viewport = {};                   ///< VIEWPORT, VIEWPORT_WITH_COUNT: there is one
-  VkRect2D scissor = {};                      ///< SCISSOR, SCISSOR_WITH_COUNT: there is one
   std::array<float, 4> blend_constants = {};  ///< BLEND_CONSTANTS
 };
 
-/// All of it: the fixed functions', and what goes into code (vertex fetch, blending).
+/// All of it: the fixed functions', viewports, and what goes into code (vertex fetch, blending).
 struct GraphicsState : FixedFunctionState {
+  FixedList<VkViewport, kMaxViewports> viewports;  ///< VIEWPORT, VIEWPORT_WITH_COUNT
+  FixedList<VkRect2D, kMaxViewports> scissors;     ///< SCISSOR, SCISSOR_WITH_COUNT
   /// VERTEX_INPUT; strides alone: VERTEX_INPUT_BINDING_STRIDE
   FixedList<VkVertexInputBindingDescription, kMaxVertexBindings> vertex_bindings;
   FixedList<VkVertexInputAttributeDescription, kMaxVertexAttributes> vertex_attributes;

@@ -54,6 +54,7 @@ enum class FragmentStep : uint8_t {
 struct TraceRequest {
   bool maps = false;                           ///< FragmentMap and DrawTrace; without: only the pixels' tiles are traced
   std::vector<std::array<int32_t, 2>> pixels;  ///< x, y in the framebuffer
+  uint32_t layer = 0;                          ///< of the pixels; maps are sums over all layers
   bool timed = false;                          ///< not traced at all: PassTrace::tile_ms of the ordinary tile phase (trace_again)
 };
 

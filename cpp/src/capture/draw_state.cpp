@@ -58,8 +58,6 @@ struct Setter {
 using Commands = CommandBuffer;
 using State = GraphicsState;
 constexpr Setter kSetters[] = {
-    {S::viewport, [](Commands& c, const State& s) { c.set_viewport(s.viewport); }},
-    {S::scissor, [](Commands& c, const State& s) { c.set_scissor(s.scissor); }},
     {S::blend_constants, [](Commands& c, const State& s) { c.set_blend_constants(s.blend_constants); }},
     {S::line_width, [](Commands& c, const State& s) { c.set_line_width(s.rasterization.line_width); }},
     {S::depth_bias,
@@ -132,6 +130,10 @@ Status set_state(CommandBuffer& commands, S which, const GraphicsState& state) {
       return set_attachments(commands, which, state.blend);
     case S::color_write_enable:
       return set_color_writes(commands, state.blend.color_write_enables);
+    case S::viewport:
+      return state.viewports.empty() ? Status(Ok{}) : commands.set_viewport_with_count({state.viewports.begin(), state.viewports.end()});
+    case S::scissor:
+      return state.scissors.empty() ? Status(Ok{}) : commands.set_scissor_with_count({state.scissors.begin(), state.scissors.end()});
     case S::vertex_input:
       return set_input(commands, state);
     case S::vertex_input_binding_stride:

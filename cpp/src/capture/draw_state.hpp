@@ -47,9 +47,9 @@ void state_fields(A& a, DynamicState which, GraphicsState& s) {
   };
   switch (which) {
     case S::viewport:
-      return fields(a, s.viewport);
+      return fixed_list(a, s.viewports, 24, "viewports", [&](VkViewport& v) { fields(a, v); });
     case S::scissor:
-      return fields(a, s.scissor);
+      return fixed_list(a, s.scissors, 16, "scissors", [&](VkRect2D& rect) { fields(a, rect); });
     case S::line_width:
       return a.number(r.line_width, "line width");
     case S::depth_bias:

@@ -99,7 +99,6 @@ void fields(A& a, FixedFunctionState& s) {
   a.flag(d.depth_test, "depth test"), a.flag(d.depth_write, "depth write"), a.below(d.depth_compare, 8, "depth compare op");
   a.flag(d.depth_bounds_test, "depth bounds"), a.number(d.min_depth_bounds, "bounds"), a.number(d.max_depth_bounds, "bounds");
   a.flag(d.stencil_test, "stencil test"), fields(a, d.front), fields(a, d.back);
-  fields(a, s.viewport), fields(a, s.scissor);
   for (float& c : s.blend_constants) a.number(c, "blend constant");
 }
 
@@ -165,7 +164,7 @@ template <class A>
 void fields(A& a, InheritanceInfo& i) {
   a.list(i.color_formats, 4, kMaxColorAttachments, "color formats", [&](VkFormat& f) { a.number(f, "format"); });
   a.number(i.depth_format, "format"), a.number(i.stencil_format, "format"), a.number(i.samples, "samples");
-  a.flag(i.occlusion_query, "occlusion query"), a.text(i.label, "label");
+  a.number(i.view_mask, "view mask"), a.flag(i.occlusion_query, "occlusion query"), a.text(i.label, "label");
 }
 
 template <class A>
@@ -193,7 +192,7 @@ void fields(A& a, RenderingAttachment& r) {
 // Without the attachments.
 template <class A>
 void fields(A& a, RenderingInfo& i) {
-  a.below(i.flags, 8, "rendering flags"), fields(a, i.render_area), a.number(i.layer_count, "layers");
+  a.below(i.flags, 8, "rendering flags"), fields(a, i.render_area), a.number(i.layer_count, "layers"), a.number(i.view_mask, "view mask");
   a.number(i.single_sampled_samples, "samples");
   bool own = i.hsr.has_value();
   HiddenSurfaceRemoval hsr = i.hsr.value_or(HiddenSurfaceRemoval{});

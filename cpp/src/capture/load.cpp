@@ -406,7 +406,8 @@ struct Loader {
     VkClearValue value{};
     VkRect2D rect{};
     fields(r, value), fields(r, rect);
-    if (ok()) check(cb.clear_attachment(attachment, aspects, value, rect));
+    const uint32_t base_layer = r.get<uint32_t>(), layer_count = r.get<uint32_t>();
+    if (ok()) check(cb.clear_attachment(attachment, aspects, value, rect, base_layer, layer_count));
   }
 
   void pass(CommandBuffer& cb) {

@@ -375,6 +375,11 @@ class PassWriter {
     o_.pipelines.write(w_, bound.pipeline);
     GraphicsState set = bound.state ? *bound.state : static_cast<const GraphicsState&>(bound.pipeline->info());
     static_cast<FixedFunctionState&>(set) = static_cast<const FixedFunctionState&>(state);
+    set.viewports = {state.viewport}, set.scissors = {state.scissor};
+    if (state.all) {
+      set.viewports.assign(state.all->viewport.begin(), state.all->viewport.begin() + state.all->count);
+      set.scissors.assign(state.all->scissor.begin(), state.all->scissor.begin() + state.all->count);
+    }
     w_.put_bool(state.whole_viewport);
     for (uint64_t left = kept_states(*bound.pipeline).bits; left; left &= left - 1) {
       const auto which = static_cast<DynamicState>(std::countr_zero(left));
@@ -419,6 +424,7 @@ class PassWriter {
         w_.put(PassTag::clear);
         w_.put<int32_t>(clear.attachment), w_.put(clear.aspects);
         fields(w_, clear.value), fields(w_, clear.rect);
+        w_.put(clear.base_layer), w_.put(clear.layer_count);
       }
     }
   }
@@ -454,8 +460,8 @@ struct CommandWriter {
     if (recording.part) {
       assert(recording.commands.empty());
       const Pass& part = *recording.part;
-      InheritanceInfo inheritance{part.targets.color, part.targets.depth,      part.targets.stencil,
-                                  part.samples,       recording.part_in_query, part.info.label};
+      InheritanceInfo inheritance{part.targets.color, part.targets.depth,   part.targets.stencil,   part.samples,
+                                  part.info.view_mask, recording.part_in_query, part.info.label};
       fields(w, inheritance);
       PassWriter(w, o, bound_memories, part).write();
       return;

@@ -13,12 +13,23 @@ namespace tilegpu::command {
 /// Of one draw, over all instances: its plan must fit memory. More is an error; in indirect draws the instances are cut.
 inline constexpr uint64_t kMaxDrawVertices = uint64_t{1} << 36;
 
+/// Of a program that writes gl_ViewportIndex: all that there are. Scissors are cut with the framebuffer and the render area.
+struct Viewports {
+  uint32_t count = 1;
+  std::array<VkViewport, kMaxViewports> viewport{};
+  std::array<VkRect2D, kMaxViewports> scissor{};
+};
+
 /// State that consecutive draws usually share; a draw points to it, so that ten thousand draws copy it once. Its scissor is cut with the
 /// framebuffer and the render area.
 struct DrawState : FixedFunctionState {
   Ptr<const pipeline::Resolved> resolved;
   std::array<shader::VertexBinding, kMaxVertexBindings> vertex_bindings{};
-  bool whole_viewport = false;  // nobody set it: the framebuffer's
+  VkViewport viewport = {};
+  VkRect2D scissor = {};
+  bool whole_viewport = false;           // nobody set it: the framebuffer's
+  uint32_t viewport_index = 0;           // of these two; others than 0 are made by the plan (exec/pass_plan.hpp)
+  std::shared_ptr<const Viewports> all;  // null: there is no choice
   const uint8_t* index_data = nullptr;
   uint64_t index_size_B = 0;  // from index_data on; reads outside give 0
   VkIndexType index_type = VK_INDEX_TYPE_UINT32;
@@ -34,7 +45,10 @@ struct DrawCall {
   uint32_t instance_count = 1, first_instance = 0;
   int32_t vertex_offset = 0;
   uint32_t draw_index = 0;  // gl_DrawID of indirect draws
-  int32_t query = -1;       // active occlusion query, index in Pass::queries, or -1
+  int32_t query = -1;       // active occlusion query, index in Pass::queries, or -1; of the first view
+  // Made by the plan (exec/pass_plan.hpp). Of a pass with views, one draw for each: gl_ViewIndex, and the layer.
+  uint32_t view = 0;
+  uint32_t viewport_draws = 0;  // of the draw for viewport 1, the next one behind it; where state->all has more than one
 };
 
 /// vkCmdClearAttachments, in order with the draws.
@@ -43,6 +57,7 @@ struct ClearCall {
   VkImageAspectFlags aspects = 0;
   VkClearValue value{};
   VkRect2D rect{};
+  uint32_t base_layer = 0, layer_count = VK_REMAINING_ARRAY_LAYERS;  // as far as they are rendered to
 };
 
 /// Draws and clears of a pass in the order of recording.

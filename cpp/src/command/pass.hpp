@@ -99,6 +99,7 @@ struct Pass {
   bool has_late_sets = false;
   std::deque<ClearCall> clears;
   std::vector<DrawCall> draws;
+  uint64_t executed_draws = 0;  // one for each view and viewport, indirect ones too
   std::vector<IndirectDraw> indirects;
   std::vector<RecordedCommand> commands;
   std::vector<ExecutedPart> executed;

@@ -26,10 +26,10 @@ bool StateRecorder::bind(Ptr<Pipeline> pipeline) {
   set_.bits &= pipeline_->dynamic().bits | kFramebufferStates;
   fresh_ = set_;
   in_vain_ = {};
-  const VkViewport viewport = state_.viewport;
-  const VkRect2D scissor = state_.scissor;
+  const auto viewports = state_.viewports;
+  const auto scissors = state_.scissors;
   state_ = static_cast<const GraphicsState&>(pipeline_->info());
-  state_.viewport = viewport, state_.scissor = scissor;
+  state_.viewports = viewports, state_.scissors = scissors;
   resolving_ = true;
   return true;
 }

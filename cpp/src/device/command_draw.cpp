@@ -2,6 +2,7 @@
 //
 // Source: Vulkan specification, "Drawing Commands".
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -101,6 +102,27 @@ void keep_bound(const Recorder& r, command::Pass& pass) {
   bound.vertex_buffers = static_cast<uint32_t>(pass.vertex_buffers.size()) - bound.first_vertex_buffer;
 }
 
+// Viewports and scissors, cut with the framebuffer and the render area.
+void take_viewports(Recorder& r, const command::Pass& pass) {
+  command::DrawState& state = r.state;
+  const GraphicsState& set = r.dynamic.state();
+  const VkRect2D frame{{0, 0}, {pass.width_px, pass.height_px}};
+  const bool has_scissors = r.dynamic.is_set(DynamicState::scissor);
+  const auto scissor = [&](uint32_t i) { return intersect(intersect(has_scissors ? set.scissors[i] : frame, frame), pass.render_area); };
+  state.whole_viewport = !r.dynamic.is_set(DynamicState::viewport);
+  state.viewport = state.whole_viewport ? device::viewport_of(pass) : set.viewports[0];
+  state.scissor = scissor(0);
+  state.all = nullptr;
+  if (!state.resolved->traits(VK_SHADER_STAGE_VERTEX_BIT).writes_viewport_index) return;
+  command::Viewports all;
+  all.count = std::min(state.whole_viewport ? 1 : set.viewports.size(), has_scissors ? set.scissors.size() : kMaxViewports);
+  for (uint32_t i = 0; i < all.count; i++) {
+    all.viewport[i] = state.whole_viewport ? state.viewport : set.viewports[i];
+    all.scissor[i] = scissor(i);
+  }
+  state.all = std::make_shared<const command::Viewports>(all);
+}
+
 // The state of the next draw, made anew only where something changed since the last one.
 Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
   if (!r.open) return invalid("draw: no pass is open; call begin_rendering first");
@@ -135,11 +157,7 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
       for (uint32_t i = 0; i < kMaxDescriptorSets; i++) r.sets.version[i] = r.sets.set[i] ? r.sets.set[i]->version() : 0;
       if (Status ok = device::bind_sets_of_draw(r); !ok) return ok.error();
     }
-    const VkRect2D frame{{0, 0}, {pass.width_px, pass.height_px}};
-    r.state.whole_viewport = !r.dynamic.is_set(DynamicState::viewport);
-    if (r.state.whole_viewport) r.state.viewport = {0, 0, static_cast<float>(pass.width_px), static_cast<float>(pass.height_px), 0, 1};
-    r.state.scissor =
-        intersect(intersect(r.dynamic.is_set(DynamicState::scissor) ? r.dynamic.state().scissor : frame, frame), pass.render_area);
+    take_viewports(r, pass);
     pass.states.push_back(r.state);
     keep_bound(r, pass);
     r.state_dirty = r.sets.dirty = false;
@@ -158,8 +176,7 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
 
 Status add_draw(Recorder& r, command::DrawCall draw) {
   command::Pass& pass = *r.open;
-  if (pass.draws.size() >= records::kDrawMask)
-    return invalid(pass_name(pass) + ": more than " + std::to_string(records::kDrawMask) + " draws in one pass");
+  if (Status ok = device::count_draws(pass, *draw.state, 1); !ok) return ok;
   if (uint64_t{draw.count} * draw.instance_count > command::kMaxDrawVertices)
     return invalid(pass_name(pass) + ": a draw of " + std::to_string(draw.count) + " vertices in " + std::to_string(draw.instance_count) +
                    " instances; at most 2^36 vertices in all are allowed");
@@ -182,6 +199,7 @@ Status add_indirect(Recorder& r, bool indexed, Ptr<Buffer> buffer, uint64_t offs
   auto base = resolve_draw(r, indexed);
   if (!base) return base.error();
   command::Pass& pass = *r.open;
+  if (Status ok = device::count_draws(pass, *base->state, count); !ok) return ok;
   if (Status ok = device::note_buffer(pass, *r.dynamic.pipeline(), "indirect buffer", *buffer, buffer->data() + offset_B, end - offset_B);
       !ok)
     return ok;
@@ -193,6 +211,18 @@ Status add_indirect(Recorder& r, bool indexed, Ptr<Buffer> buffer, uint64_t offs
 }  // namespace
 
 namespace device {
+
+VkViewport viewport_of(const command::Pass& pass) {
+  return {0, 0, static_cast<float>(pass.width_px), static_cast<float>(pass.height_px), 0, 1};
+}
+
+Status count_draws(command::Pass& pass, const command::DrawState& state, uint32_t count) {
+  const uint64_t each = uint64_t{state.all ? state.all->count : 1} * std::max(1, std::popcount(pass.info.view_mask));
+  pass.executed_draws += each * count;
+  if (pass.executed_draws <= records::kDrawMask) return Ok{};
+  return invalid(pass_name(pass) + ": more than " + std::to_string(records::kDrawMask) +
+                 " draws in one pass, those for each view and viewport counted");
+}
 
 Status prepare_deferral(const Recorder& recorder, const command::Pass& pass, const command::DrawState& state) {
   if (!pass.info.hsr.value_or(recorder.device->hsr()).deferred_vertex_shading) return Ok{};

@@ -56,6 +56,37 @@ Status put_attachments(const std::unique_ptr<Recorder>& recorder, S which, uint3
   return Ok{};
 }
 
+// Viewports or scissors from `first` on; both commands that set them set both states. Numbers between that nobody sets show nothing.
+template <class T>
+void put_numbered(const std::unique_ptr<Recorder>& recorder, S which, FixedList<T, kMaxViewports>& list, uint32_t first,
+                  std::span<const T> values) {
+  assert(first + values.size() <= kMaxViewports);
+  const S with_count = which == S::viewport ? S::viewport_with_count : S::scissor_with_count;
+  Recorder& r = at(recorder, which);
+  bool changed = !r.dynamic.is_set(which);
+  if (changed) list.clear();
+  while (list.size() < first + values.size()) list.push_back(T{}), changed = true;
+  for (size_t i = 0; i < values.size(); i++)
+    if (std::memcmp(&list[first + i], &values[i], sizeof(T)) != 0) list[first + i] = values[i], changed = true;
+  if (r.dynamic.note(which, changed)) r.state_dirty = true;
+  r.dynamic.note(with_count, !r.dynamic.is_set(with_count));
+}
+
+template <class T>
+void shorten(const std::unique_ptr<Recorder>& recorder, S which, FixedList<T, kMaxViewports>& list, size_t count) {
+  if (list.size() <= count) return;
+  const FixedList<T, kMaxViewports> before = list;
+  list.assign(before.begin(), before.begin() + count);
+  Recorder& r = *recorder;
+  if (r.dynamic.is_set(which) && r.dynamic.note(which, true)) r.state_dirty = true;
+}
+
+Status check_numbers(S which, uint32_t first, size_t count, size_t least) {
+  if (count >= least && first <= kMaxViewports && count <= kMaxViewports - first) return Ok{};
+  return invalid("set_" + std::string(dynamic_state_info(which).name) + ": numbers " + std::to_string(first) + " to " +
+                 std::to_string(first + count) + "; " + std::to_string(least) + " to " + std::to_string(kMaxViewports) + " are allowed");
+}
+
 Status refuse(S which, const std::string& why) {
   const DynamicStateInfo& info = dynamic_state_info(which);
   return Error{VK_ERROR_FEATURE_NOT_PRESENT,
@@ -65,26 +96,37 @@ Status refuse(S which, const std::string& why) {
 }  // namespace
 
 void CommandBuffer::set_viewport(const VkViewport& viewport) {
-  put(recorder_, S::viewport, recorder_->dynamic.given().viewport, viewport);
-  recorder_->dynamic.note(S::viewport_with_count, !recorder_->dynamic.is_set(S::viewport_with_count));
+  put_numbered(recorder_, S::viewport, recorder_->dynamic.given().viewports, 0, std::span(&viewport, 1));
 }
 void CommandBuffer::set_scissor(const VkRect2D& scissor) {
-  put(recorder_, S::scissor, recorder_->dynamic.given().scissor, scissor);
-  recorder_->dynamic.note(S::scissor_with_count, !recorder_->dynamic.is_set(S::scissor_with_count));
+  put_numbered(recorder_, S::scissor, recorder_->dynamic.given().scissors, 0, std::span(&scissor, 1));
 }
 void CommandBuffer::reset_viewport() {
   Recorder& r = at(recorder_, S::viewport);
   r.state_dirty |= r.dynamic.is_set(S::viewport);
   r.dynamic.unset(S::viewport), r.dynamic.unset(S::viewport_with_count);
+  r.dynamic.given().viewports.clear();
+}
+Status CommandBuffer::set_viewports(uint32_t first, std::span<const VkViewport> viewports) {
+  if (Status ok = check_numbers(S::viewport, first, viewports.size(), 0); !ok) return ok;
+  put_numbered(recorder_, S::viewport, recorder_->dynamic.given().viewports, first, viewports);
+  return Ok{};
+}
+Status CommandBuffer::set_scissors(uint32_t first, std::span<const VkRect2D> scissors) {
+  if (Status ok = check_numbers(S::scissor, first, scissors.size(), 0); !ok) return ok;
+  put_numbered(recorder_, S::scissor, recorder_->dynamic.given().scissors, first, scissors);
+  return Ok{};
 }
 Status CommandBuffer::set_viewport_with_count(std::span<const VkViewport> viewports) {
-  if (viewports.size() != 1) return refuse(S::viewport_with_count, std::to_string(viewports.size()) + " viewports; tilegpu has one");
-  set_viewport(viewports[0]);
+  if (Status ok = check_numbers(S::viewport_with_count, 0, viewports.size(), 1); !ok) return ok;
+  shorten(recorder_, S::viewport, recorder_->dynamic.given().viewports, viewports.size());
+  put_numbered(recorder_, S::viewport, recorder_->dynamic.given().viewports, 0, viewports);
   return Ok{};
 }
 Status CommandBuffer::set_scissor_with_count(std::span<const VkRect2D> scissors) {
-  if (scissors.size() != 1) return refuse(S::scissor_with_count, std::to_string(scissors.size()) + " scissors; tilegpu has one");
-  set_scissor(scissors[0]);
+  if (Status ok = check_numbers(S::scissor_with_count, 0, scissors.size(), 1); !ok) return ok;
+  shorten(recorder_, S::scissor, recorder_->dynamic.given().scissors, scissors.size());
+  put_numbered(recorder_, S::scissor, recorder_->dynamic.given().scissors, 0, scissors);
   return Ok{};
 }
 void CommandBuffer::set_blend_constants(const std::array<float, 4>& constants) {

@@ -26,7 +26,10 @@ Status check_part(Recorder& r, const command::Recording& secondary) {
     return invalid(who + "an occlusion query is active, and " +
                    (secondary.part_in_query ? "the secondary begins one of its own" : "its inheritance info does not say occlusion_query"));
   if (Status ok = device::note_part(r.device->state(), pass, part); !ok) return ok;
-  if (pass.draws.size() + part.draws.size() > records::kDrawMask)
+  if (part.info.view_mask != pass.info.view_mask)
+    return invalid(who + "its inheritance info has view mask " + std::to_string(part.info.view_mask) + ", the pass has " +
+                   std::to_string(pass.info.view_mask) + "; they must be the same");
+  if (pass.executed_draws + part.executed_draws > records::kDrawMask)
     return invalid(who + "more than " + std::to_string(records::kDrawMask) + " draws in one pass");
   for (size_t i = 0; i < part.states.size(); i++)
     if (Status ok = device::prepare_deferral(r, pass, part.states[i]); !ok) return ok;

@@ -1,5 +1,6 @@
 // device/command_pass.cpp -- stage: recording, begin and end of passes, clears inside them. In: RenderingInfo. Out: passes with their
 // framebuffers. Source: Vulkan specification, "Render Pass" (dynamic rendering), "Clear Commands".
+#include <bit>
 #include <utility>
 
 #include "device/recorder.hpp"
@@ -33,11 +34,12 @@ Status begin_pass(Recorder& r, const RenderingInfo& info) {
     return invalid("begin_rendering of pass '" + info.label + "': " + pass_name(*r.open) + " is still open; call end_rendering first");
   auto pass = std::make_unique<command::Pass>();
   pass->info = info;
+  if (info.view_mask) pass->info.layer_count = static_cast<uint32_t>(std::bit_width(info.view_mask));
   pass->targets = targets_of(info);
-  auto framebuffer = framebuffer::make_framebuffer(info, r.device->state().info.profile);
+  auto framebuffer = framebuffer::make_framebuffer(pass->info, r.device->state().info.profile);
   if (!framebuffer) return framebuffer.error();
   pass->framebuffer = std::move(*framebuffer);
-  pass->feedback = framebuffer::begin_feedback(info);
+  pass->feedback = framebuffer::begin_feedback(pass->info);
   const framebuffer::Layout& layout = pass->framebuffer.layout;
   pass->width_px = layout.width_px;
   pass->height_px = layout.height_px;
@@ -63,7 +65,8 @@ Status end_pass(Recorder& r) {
   return Ok{};
 }
 
-Status clear_in_pass(Recorder& r, int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect) {
+Status clear_in_pass(Recorder& r, int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect,
+                     uint32_t base_layer, uint32_t layer_count) {
   if (!r.open) return invalid("clear_attachment: no pass is open");
   command::Pass& pass = *r.open;
   const int colors = static_cast<int>(pass.targets.color.size());
@@ -78,7 +81,7 @@ Status clear_in_pass(Recorder& r, int attachment, VkImageAspectFlags aspects, co
                                  (aspects & VK_IMAGE_ASPECT_STENCIL_BIT ? 1u << shader::kInputStencil : 0);
   if (Status ok = framebuffer::note_written(pass.feedback, attachment >= 0 ? 1u << attachment : depth_stencil, "clear_attachment"); !ok)
     return ok;
-  command::ClearCall clear{attachment, aspects, value, intersect(rect, pass.render_area)};
+  command::ClearCall clear{attachment, aspects, value, intersect(rect, pass.render_area), base_layer, layer_count};
   pass.commands.push_back({command::RecordedCommand::Kind::clear, static_cast<uint32_t>(pass.clears.size())});
   pass.clears.push_back(clear);
   return Ok{};
@@ -100,8 +103,11 @@ void CommandBuffer::discard_rendering() {
   recorder_->active_query = -1;
 }
 
-Status CommandBuffer::clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect) {
-  return device::record(*recorder_, "clear_attachment", [&] { return clear_in_pass(*recorder_, attachment, aspects, value, rect); });
+Status CommandBuffer::clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect,
+                                       uint32_t base_layer, uint32_t layer_count) {
+  return device::record(*recorder_, "clear_attachment", [&] {
+    return clear_in_pass(*recorder_, attachment, aspects, value, rect, base_layer, layer_count);
+  });
 }
 
 }  // namespace tilegpu

@@ -1,6 +1,7 @@
 // device/command_query.cpp -- stage: recording, queries, commands on query pools, events. In: query pools, events. Out: queries of the open
 // pass, commands. Source: Vulkan specification, "Queries", "Timestamp Queries", "Events".
 #include <algorithm>
+#include <bit>
 
 #include "device/recorder.hpp"
 
@@ -30,8 +31,10 @@ Status CommandBuffer::begin_query(Ptr<QueryPool> pool, uint32_t query, bool prec
     if (Status ok = device::require_recording(r, "begin_query"); !ok) return ok;
     const std::string who = (r.open ? pass_name(*r.open) + ": " : std::string()) + "begin_query";
     if (!pool || pool->type != QueryType::occlusion) return invalid(who + ": the pool is null or not made for occlusion queries");
-    if (query >= pool->values.size())
-      return invalid(who + " " + std::to_string(query) + ": the pool has " + std::to_string(pool->values.size()) + " queries");
+    const uint32_t views = r.open ? static_cast<uint32_t>(std::popcount(r.open->info.view_mask)) : 0;
+    if (query >= pool->values.size() || pool->values.size() - query < views)
+      return invalid(who + " " + std::to_string(query) + ": the pool has " + std::to_string(pool->values.size()) + " queries" +
+                     (views > 1 ? ", and " + std::to_string(views) + " views take one each" : ""));
     if (r.active_query >= 0 || r.outer_query) return invalid(who + " while another occlusion query is active; call end_query first");
     if (!r.open) {
       r.outer_query = {pool, query, true};

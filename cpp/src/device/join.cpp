@@ -35,7 +35,13 @@ const DrawState* fitted(Pass& pass, const Pass& piece, const DrawState& of_piece
   copied(pass, piece, of_piece, bound);
   DrawState& state = pass.states.back();
   state.scissor = intersect(state.scissor, pass.render_area);
-  if (state.whole_viewport) state.viewport = {0, 0, static_cast<float>(pass.width_px), static_cast<float>(pass.height_px), 0, 1};
+  if (state.whole_viewport) state.viewport = viewport_of(pass);
+  if (state.all) {
+    command::Viewports all = *state.all;
+    for (VkRect2D& scissor : all.scissor) scissor = intersect(scissor, pass.render_area);
+    if (state.whole_viewport) all.viewport[0] = state.viewport;
+    state.all = std::make_shared<const command::Viewports>(all);
+  }
   return &state;
 }
 
@@ -84,6 +90,7 @@ void append(Pass& pass, const Pass& piece, const Fit& fit) {
   pass.written_buffers.insert(piece.written_buffers.begin(), piece.written_buffers.end());
   pass.written_views.insert(piece.written_views.begin(), piece.written_views.end());
   pass.has_late_sets |= piece.has_late_sets;
+  pass.executed_draws += piece.executed_draws;
 }
 
 bool equal(const RenderingAttachment& a, const RenderingAttachment& b) {
@@ -95,6 +102,7 @@ bool equal(const RenderingAttachment& a, const RenderingAttachment& b) {
 const char* difference(const RenderingInfo& a, const RenderingInfo& b) {
   if (std::memcmp(&a.render_area, &b.render_area, sizeof a.render_area) != 0) return "render_area";
   if (a.layer_count != b.layer_count) return "layer_count";
+  if (a.view_mask != b.view_mask) return "view_mask";
   if (a.color.size() != b.color.size()) return "color";
   for (size_t i = 0; i < a.color.size(); i++)
     if (!equal(a.color[i], b.color[i])) return "color";
@@ -132,7 +140,7 @@ Expected<Ptr<const Pass>> join_parts(const exec::Execution& execution, size_t fi
     if (const char* field = difference(begun.info, part.info))
       return invalid(pass_name(part) + " resumes " + pass_name(begun) + ", but its " + field +
                      " is another; parts of one pass are begun with the same values");
-    draws += part.draws.size();
+    draws += part.executed_draws;
     if (draws > records::kDrawMask)
       return invalid(pass_name(begun) + ": more than " + std::to_string(records::kDrawMask) + " draws in the parts of one pass");
     if (Status ok = framebuffer::note_part(pass->feedback, part.feedback); !ok) return ok.error();

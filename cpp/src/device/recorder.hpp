@@ -89,6 +89,12 @@ Status add(Recorder& recorder, command::Command command, const char* call);
 /// Deferred vertex shading wants a slice of the vertex shader; where the pass uses it, it is there after this.
 Status prepare_deferral(const Recorder& recorder, const command::Pass& pass, const command::DrawState& state);
 
+/// The default: all of the framebuffer.
+VkViewport viewport_of(const command::Pass& pass);
+
+/// Adds so many draws of a state to those that the pass is executed as; an error where records can't name them.
+Status count_draws(command::Pass& pass, const command::DrawState& state, uint32_t count);
+
 /// A scissor or area cut with another; an empty result has extent 0.
 VkRect2D intersect(const VkRect2D& a, const VkRect2D& b);
 

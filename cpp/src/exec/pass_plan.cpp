@@ -2,6 +2,7 @@
 #include "exec/pass_plan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cstring>
 
@@ -58,10 +59,78 @@ uint32_t written_targets(const command::Pass& pass) {
 
 }  // namespace
 
+namespace {
+
+// What draws of one pass become where views or viewports multiply them.
+struct Variants {
+  PassPlan& plan;
+  const command::DrawState* state = nullptr;         // of the last draw with viewports
+  std::vector<const command::DrawState*> viewports;  // its states for those but the first
+
+  uint32_t add(DrawCall draw, uint32_t of) {
+    plan.expanded.push_back(draw);
+    plan.variant_of.push_back(of);
+    return static_cast<uint32_t>(plan.expanded.size() - 1);
+  }
+  // Draws for the other viewports of draw `at`, which came from `of`.
+  void add_viewports(uint32_t at, uint32_t of) {
+    const command::DrawState& first = *plan.expanded[at].state;
+    if (!first.all || first.all->count < 2) return;
+    if (&first != state) {
+      state = &first;
+      viewports.clear();
+      for (uint32_t i = 1; i < first.all->count; i++) {
+        command::DrawState& other = plan.other_states.emplace_back(first);
+        other.viewport = first.all->viewport[i], other.scissor = first.all->scissor[i];
+        other.viewport_index = i;
+        viewports.push_back(&other);
+      }
+    }
+    plan.expanded[at].viewport_draws = static_cast<uint32_t>(plan.expanded.size());
+    for (const command::DrawState* other : viewports) {
+      DrawCall draw = plan.expanded[at];
+      draw.state = other;
+      add(draw, of);
+    }
+  }
+};
+
+// One command for each view; then draws for other viewports, which no command names.
+void expand(uint32_t view_mask, PassPlan& plan) {
+  [[maybe_unused]] const auto originals = static_cast<uint32_t>(plan.expanded.size());
+  const auto views = static_cast<uint32_t>(std::popcount(view_mask));
+  std::vector<command::PassCommand> commands;
+  std::swap(commands, plan.commands);
+  Variants variants{plan, nullptr, {}};
+  for (const command::PassCommand& c : commands) {
+    plan.commands.push_back(c);
+    if (c.clear) continue;
+    assert(c.draw < originals);
+    DrawCall& first = plan.expanded[c.draw];
+    if (views) {
+      first.view = static_cast<uint32_t>(std::countr_zero(view_mask));
+      if (first.query >= 0) first.query *= static_cast<int32_t>(views);
+    }
+    variants.add_viewports(c.draw, c.draw);
+    DrawCall draw = plan.expanded[c.draw];
+    for (uint32_t left = view_mask & (view_mask - 1); left; left &= left - 1) {
+      draw.view = static_cast<uint32_t>(std::countr_zero(left));
+      draw.query += draw.query >= 0;
+      const uint32_t at = variants.add(draw, c.draw);
+      plan.commands.push_back({at, nullptr});
+      variants.add_viewports(at, c.draw);
+    }
+  }
+}
+
+}  // namespace
+
 void plan_draws(const command::Pass& pass, PassPlan& plan) {
   plan.chunks_of = plan.draw_count = 0;
-  plan.commands.clear();
-  if (!pass.indirects.empty()) plan.expanded = pass.draws;
+  plan.commands.clear(), plan.expanded.clear(), plan.variant_of.clear(), plan.other_states.clear();
+  const bool chooses = std::any_of(pass.states.begin(), pass.states.end(), [](const auto& s) { return s.all && s.all->count > 1; });
+  const bool expands = pass.info.view_mask || chooses;
+  if (!pass.indirects.empty() || expands) plan.expanded = pass.draws;
   for (const RecordedCommand& c : pass.commands) {
     if (c.kind == RecordedCommand::Kind::clear) plan.commands.push_back({0, &pass.clears[c.index]});
     if (c.kind == RecordedCommand::Kind::draw) plan.commands.push_back({c.index, nullptr});
@@ -73,6 +142,7 @@ void plan_draws(const command::Pass& pass, PassPlan& plan) {
     }
   }
   for (const command::PassCommand& c : plan.commands) plan.draw_count += c.clear == nullptr;
+  if (expands) expand(pass.info.view_mask, plan);
   plan.written_targets = written_targets(pass);
   plan.chunk_primitives = geometry::chunk_primitives_of(draws_of(pass, plan), plan.commands);
 }
@@ -85,13 +155,16 @@ void plan_chunks(const geometry::GeometryPass& geometry, PassPlan& plan) {
   plan.chunks_of = geometry.chunk_primitives;
 }
 
-std::vector<uint32_t> draw_numbers(std::span<const command::PassCommand> commands, size_t draws) {
+std::vector<uint32_t> draw_numbers(const PassPlan& plan, size_t draws) {
+  assert(plan.variant_of.size() <= draws);
   std::vector<uint32_t> numbers(draws);
+  const size_t originals = draws - plan.variant_of.size();
   uint32_t number = 0;
-  for (const command::PassCommand& c : commands) {
+  for (const command::PassCommand& c : plan.commands) {
     assert(c.clear || c.draw < draws);
-    if (!c.clear) numbers[c.draw] = number++;
+    if (!c.clear && c.draw < originals) numbers[c.draw] = number++;
   }
+  for (size_t i = originals; i < draws; i++) numbers[i] = numbers[plan.variant_of[i - originals]];
   return numbers;
 }
 

@@ -4,13 +4,19 @@
 // execution where the draws (indirect ones) or the chunks (primitive restart) depend on what buffers hold then.
 #pragma once
 
+#include <deque>
+
 #include "command/pass.hpp"
 #include "geometry/census.hpp"
 
 namespace tilegpu::exec {
 
 struct PassPlan {
-  std::vector<command::DrawCall> expanded;  // only where the pass has indirect draws
+  // Only where what is executed is not what was recorded: first the draws that were, then indirect ones, then those for other views and
+  // viewports than the first.
+  std::vector<command::DrawCall> expanded;
+  std::vector<uint32_t> variant_of;            // of these last ones: the draw that they came from
+  std::deque<command::DrawState> other_states; // for other viewports
   std::vector<command::PassCommand> commands;
   uint32_t draw_count = 0;
   uint32_t written_targets = 0;   // that a draw or a clear may write: bit i colour i, 8 depth, 9 stencil
@@ -27,10 +33,10 @@ void plan_chunks(const geometry::GeometryPass& geometry, PassPlan& plan);
 
 /// The draws that the plan's commands name.
 inline std::span<const command::DrawCall> draws_of(const command::Pass& pass, const PassPlan& plan) {
-  return pass.indirects.empty() ? std::span(pass.draws) : std::span(plan.expanded);
+  return plan.expanded.empty() ? std::span(pass.draws) : std::span(plan.expanded);
 }
 
-/// Place of each draw in the order of commands: explanations count that way.
-std::vector<uint32_t> draw_numbers(std::span<const command::PassCommand> commands, size_t draws);
+/// Place of each of `draws` draws in the order of commands: explanations count that way. Views and viewports have that of their draw.
+std::vector<uint32_t> draw_numbers(const PassPlan& plan, size_t draws);
 
 }  // namespace tilegpu::exec

@@ -1,6 +1,7 @@
 // exec/pass_results.cpp -- stage: execution of a render pass, what was found. In: the workers' counters, ledgers, traces and sums.
 // Out: PassExecution, query pools, what the next pass on the same depth image may know.
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <tuple>
 
@@ -99,8 +100,8 @@ void sum_counters(PassRun& run) {
 // Indirect draws stand behind the others in the execution's list; people count in the order of commands.
 void number_draws(PassRun& run) {
   PassStats& stats = run.out.stats;
-  if (!run.pass.indirects.empty()) {
-    const std::vector<uint32_t> numbers = draw_numbers(run.plan->commands, run.context.draws.size());
+  if (!run.plan->expanded.empty()) {
+    const std::vector<uint32_t> numbers = draw_numbers(*run.plan, run.context.draws.size());
     for (PrepassStop& stop : stats.prepass_stops) {
       if (stop.draw < numbers.size()) stop.draw = numbers[stop.draw];
       if (stop.because_of >= 0) stop.because_of = static_cast<int32_t>(numbers[static_cast<size_t>(stop.because_of)]);
@@ -122,13 +123,22 @@ void finish_depth_filter(PassRun& run) {
   run.filter_position->adapt(sum);
 }
 
+uint32_t views_of(const command::Pass& pass) { return std::max(1u, static_cast<uint32_t>(std::popcount(pass.info.view_mask))); }
+
+// A query that was begun in a pass with views has a result for each, in those that follow it; one around passes has one.
 void finish_queries(PassRun& run) {
+  const uint32_t views = views_of(run.pass);
+  const auto results_of = [&](const command::ActiveQuery& query) { return query.outer ? 0 : views; };
   for (const command::ActiveQuery& query : run.pass.queries)
-    if (!query.outer) query.pool->available[query.query] = false, query.pool->values[query.query] = 0;
+    for (uint32_t v = 0; v < results_of(query); v++)
+      query.pool->available[query.query + v] = false, query.pool->values[query.query + v] = 0;
   for (size_t q = 0; q < run.pass.queries.size(); q++) {
     const command::ActiveQuery& query = run.pass.queries[q];
-    for_each_worker(run, [&](auto& worker) { query.pool->values[query.query] += worker.query_samples(static_cast<uint32_t>(q)); });
-    if (!query.outer) query.pool->available[query.query] = true;
+    for (uint32_t v = 0; v < views; v++) {
+      const uint32_t to = query.query + (query.outer ? 0 : v);
+      for_each_worker(run, [&](auto& worker) { query.pool->values[to] += worker.query_samples(static_cast<uint32_t>(q * views + v)); });
+    }
+    for (uint32_t v = 0; v < results_of(query); v++) query.pool->available[query.query + v] = true;
   }
 }
 

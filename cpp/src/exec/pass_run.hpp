@@ -102,6 +102,8 @@ void finish_depth_filter(PassRun& run);
 void finish_queries(PassRun& run);
 
 double now_ms();
+/// Results of each query: one for each view.
+uint32_t views_of(const command::Pass& pass);
 /// Which attachments have a row in PassStats::traffic.
 bool is_bound(const command::Pass& pass, uint32_t attachment);
 

@@ -22,6 +22,7 @@ records::BinGrid bin_grid(const command::Pass& pass, uint32_t bin_px) {
   assert(area.min_x >= 0 && area.min_y >= 0 && area.max_x >= area.min_x && area.max_y >= area.min_y);
   grid.columns = (area.max_x - grid.origin_x_px) / bin_px + 1;
   grid.rows = (area.max_y - grid.origin_y_px) / bin_px + 1;
+  grid.layers = std::max(1u, pass.info.layer_count);
   return grid;
 }
 
@@ -62,7 +63,7 @@ void set_up_tiles(PassRun& run) {
   context.tile = tile_io::make_host_tile(run.pass.framebuffer, options.forced_bin_px, options.l2_B, options.compress_samples);
   context.render_area = run.pass.render_area;
   context.samples = run.pass.samples;
-  context.query_count = static_cast<uint32_t>(run.pass.queries.size());
+  context.query_count = static_cast<uint32_t>(run.pass.queries.size()) * views_of(run.pass);
   assert(options.lanes == 4 || options.lanes == 8 || options.lanes == 16);
   context.lanes = options.lanes;
   context.tile.wide = wide_vectors(options.lanes);
@@ -101,6 +102,7 @@ void set_up_geometry(PassRun& run) {
   geometry.draws = run.context.draws;
   geometry.commands = run.plan->commands;
   geometry.grid = bin_grid(run.pass, run.context.tile.bin_px);
+  geometry.view_mask = run.pass.info.view_mask;
   geometry.render_area = run.pass.render_area;
   geometry.samples = run.pass.samples;
   geometry.vertex_batch = options.vertex_batch ? options.vertex_batch : shader::kBatchStride;
@@ -117,7 +119,7 @@ void set_up_geometry(PassRun& run) {
 void begin_trace(PassRun& run) {
   run.trace = std::make_unique<tile::trace::State>();
   tile::trace::begin_pass(*run.trace, *run.request, run.pass.width_px, run.pass.height_px, run.geometry.grid,
-                          draw_numbers(run.plan->commands, run.context.draws.size()));
+                          draw_numbers(*run.plan, run.context.draws.size()));
   run.geometry.traced = !run.timed;
   run.context.trace = run.trace.get();
   while (!run.timed && run.traced_workers.size() < run.kept.pool.threads()) run.traced_workers.emplace_back();
@@ -147,7 +149,7 @@ void begin_pass(PassRun& run) {
   if (run.signatures) run.context.tile.signatures = run.signatures->of_block;
   for (tile::TileWorker& worker : s.tile_workers) worker.begin_pass(run.context);
   for (tile::TracedTileWorker& worker : run.traced_workers) worker.begin_pass(run.context);
-  s.bin_drawn.assign(size_t{run.geometry.grid.columns} * run.geometry.grid.rows, 0);
+  s.bin_drawn.assign(run.geometry.grid.bins(), 0);
 }
 
 }  // namespace tilegpu::exec

@@ -21,13 +21,17 @@ bool drawn(const PassRun& run, uint32_t bin) {
   return run.kept.binned.first_segment[bin] != run.kept.binned.first_segment[bin + 1];
 }
 
+// A pass with views leaves other layers as they are.
+bool renders(const PassRun& run, uint32_t layer) { return !run.pass.info.view_mask || run.pass.info.view_mask >> layer & 1; }
+
 tile_io::TileRegion region_of(const PassRun& run, uint32_t bin) {
   const records::BinGrid& grid = run.kept.binned.grid;
-  assert(bin < grid.columns * grid.rows);
+  assert(bin < grid.bins());
+  const uint32_t in_layer = bin % grid.bins_of_layer();
   tile_io::TileRegion region;
-  region.x_px = grid.origin_x_px + static_cast<int32_t>(bin % grid.columns * grid.bin_px);
-  region.y_px = grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px);
-  region.layer = run.context.layer;
+  region.x_px = grid.origin_x_px + static_cast<int32_t>(in_layer % grid.columns * grid.bin_px);
+  region.y_px = grid.origin_y_px + static_cast<int32_t>(in_layer / grid.columns * grid.bin_px);
+  region.layer = bin / grid.bins_of_layer();
   return region;
 }
 
@@ -62,15 +66,6 @@ TileTrace trace_of(const PassRun& run, const tile_io::TileRegion& region, frameb
   return trace;
 }
 
-// Clears inside the pass reach all layers, draws only the first: in the others a bin has its clears alone.
-template <class Worker>
-void clear_in_bin(const PassRun& run, const tile_io::TileRegion& region, uint32_t bin, Worker& worker) {
-  const records::BinnedGeometry& binned = run.kept.binned;
-  for (uint32_t i = binned.first_segment[bin]; i < binned.first_segment[bin + 1]; i++)
-    if (const command::ClearCall* clear = binned.segments[i].chunk->clear)
-      tile_io::clear_in_tile(run.context.tile, region, clear->attachment, clear->aspects, clear->value, clear->rect, worker.memory());
-}
-
 // The end of a bin: low-resolution Z learns, samples are resolved, what is stored goes to its image.
 template <class Worker>
 void finish_bin(const PassRun& run, const tile_io::TileRegion& region, framebuffer::Part part, Worker& worker) {
@@ -82,16 +77,15 @@ void finish_bin(const PassRun& run, const tile_io::TileRegion& region, framebuff
   tile_io::store_tile(run.pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
 }
 
-// One bin of one layer. `moved`: where its bytes are noted; null: nobody asks.
+// One bin. `moved`: where its bytes are noted; null: nobody asks.
 template <class Worker>
 void render_bin(PassRun& run, framebuffer::Part part, uint32_t bin, Worker& worker, TileTrace* moved) {
   if (run.cancelled.load(std::memory_order_relaxed)) return;
   const command::Pass& pass = run.pass;
   const tile::PassContext& context = run.context;
   tile_io::TileRegion region = region_of(run, bin);
-  // Without a layer output every primitive goes to layer 0.
-  const bool only_clears = region.layer > 0 && drawn(run, bin) && !pass.clears.empty();
-  region.has_primitives = (drawn(run, bin) && region.layer == 0) || only_clears;
+  if (!renders(run, region.layer)) return;
+  region.has_primitives = drawn(run, bin);
   std::optional<stats::Ledger> before;
   if (moved) before = worker.ledger();
   const auto keep_trace = [&] {
@@ -102,11 +96,9 @@ void render_bin(PassRun& run, framebuffer::Part part, uint32_t bin, Worker& work
     keep_trace();
     return;
   }
-  region.clears_depth = !(context.keeps.lists && region.has_primitives && !only_clears);
+  region.clears_depth = !(context.keeps.lists && region.has_primitives);
   tile_io::load_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
-  if (only_clears) {
-    clear_in_bin(run, region, bin, worker);
-  } else if (region.has_primitives) {
+  if (region.has_primitives) {
     run.kept.bin_drawn[bin] = 1;
     worker.run(context, bin);
   }
@@ -119,7 +111,7 @@ void render_bin(PassRun& run, framebuffer::Part part, uint32_t bin, Worker& work
 void render_in_runs(PassRun& run, framebuffer::Part part) {
   PassExecutor::State& s = run.kept;
   const records::BinGrid& grid = s.binned.grid;
-  const uint32_t bins = grid.columns * grid.rows;
+  const auto bins = static_cast<uint32_t>(grid.bins());
   s.bin_runs.clear();
   const uint32_t longest = bins / (kClearRunsPerThread * s.pool.threads()) + 1;
   for (uint32_t bin = 0; bin < bins; bin++) {
@@ -134,6 +126,7 @@ void render_in_runs(PassRun& run, framebuffer::Part part) {
     if (columns == 1) return render_bin(run, part, bin, s.tile_workers[w], nullptr);
     if (run.cancelled.load(std::memory_order_relaxed)) return;
     tile_io::TileRegion region = region_of(run, bin);
+    if (!renders(run, region.layer)) return;
     region.columns = columns;
     region.has_primitives = false;
     tile::TileWorker& worker = s.tile_workers[w];
@@ -141,20 +134,22 @@ void render_in_runs(PassRun& run, framebuffer::Part part) {
   });
 }
 
-// While a pass is traced: each bin by the worker that notes, or timed.
-void render_traced(PassRun& run, framebuffer::Part part, TileTrace* moved) {
+// While a pass is traced: each bin by the worker that notes, or timed. Layer by layer: maps are sums over layers.
+void render_traced(PassRun& run, framebuffer::Part part, uint32_t layer, TileTrace* moved) {
   PassExecutor::State& s = run.kept;
   tile::trace::State& trace = *run.trace;
-  s.pool.run(s.binned.grid.columns * s.binned.grid.rows, [&](uint32_t w, uint32_t bin) {
+  const uint32_t bins = s.binned.grid.bins_of_layer();
+  s.pool.run(bins, [&](uint32_t w, uint32_t in_layer) {
+    const uint32_t bin = layer * bins + in_layer;
     if (run.timed) {
       const double begin_ms = now_ms();
       render_bin(run, part, bin, s.tile_workers[w], nullptr);
-      trace.result.tile_ms[bin].ms += now_ms() - begin_ms;
+      trace.result.tile_ms[in_layer].ms += now_ms() - begin_ms;
       return;
     }
     const tile_io::TileRegion region = region_of(run, bin);
-    if (trace.maps || !run.dry || tile::trace::watches(trace, region.x_px, region.y_px))
-      render_bin(run, part, bin, run.traced_workers[w], moved ? moved + bin : nullptr);
+    if (trace.maps || !run.dry || tile::trace::watches(trace, region.layer, region.x_px, region.y_px))
+      render_bin(run, part, bin, run.traced_workers[w], moved ? moved + in_layer : nullptr);
   });
 }
 
@@ -163,23 +158,29 @@ void render_traced(PassRun& run, framebuffer::Part part, TileTrace* moved) {
 void render_part(PassRun& run, framebuffer::Part part) {
   PassExecutor::State& s = run.kept;
   set_up_part(run, part);
-  const uint32_t bins = s.binned.grid.columns * s.binned.grid.rows;
+  const records::BinGrid& grid = s.binned.grid;
   const bool in_runs =
       !run.trace && !run.pass.info.trace_tiles && tile_io::stores_clear_values(run.pass.framebuffer, run.context.tile, part);
-  for (uint32_t layer = 0; layer < std::max(1u, run.pass.info.layer_count); layer++) {
-    run.context.layer = layer;
+  if (in_runs) return render_in_runs(run, part);
+  if (!run.trace && !run.pass.info.trace_tiles) {
+    s.pool.run(static_cast<uint32_t>(grid.bins()),
+               [&](uint32_t w, uint32_t bin) { render_bin(run, part, bin, s.tile_workers[w], nullptr); });
+    return;
+  }
+  const uint32_t bins = grid.bins_of_layer();
+  for (uint32_t layer = 0; layer < grid.layers; layer++) {
+    if (!renders(run, layer)) continue;
     TileTrace* moved = nullptr;  // of this layer's first bin
     if (run.pass.info.trace_tiles) {
       const size_t first = run.out.tile_trace.size();
       run.out.tile_trace.resize(first + bins);
       moved = run.out.tile_trace.data() + first;
     }
-    if (in_runs)
-      render_in_runs(run, part);
-    else if (run.trace)
-      render_traced(run, part, moved);
+    if (run.trace)
+      render_traced(run, part, layer, moved);
     else
-      s.pool.run(bins, [&](uint32_t w, uint32_t bin) { render_bin(run, part, bin, s.tile_workers[w], moved ? moved + bin : nullptr); });
+      s.pool.run(bins,
+                 [&](uint32_t w, uint32_t i) { render_bin(run, part, layer * bins + i, s.tile_workers[w], moved ? moved + i : nullptr); });
   }
 }
 

@@ -2,6 +2,8 @@
 //
 // In: the five pieces. Out: told to the images' memory (resource/memory_contents.hpp), once for each target. Source: Vulkan
 // specification, "Render Pass Store Operations".
+#include <bit>
+
 #include "base/field_error.hpp"
 #include "framebuffer/framebuffer.hpp"
 
@@ -12,14 +14,26 @@ VkImageSubresourceRange part_of(const Framebuffer& f, const ImageView& view, VkI
   return {aspect, view.info().base_level, 1, view.info().base_layer, f.layout.layer_count};
 }
 
-/// What the pass stores or loses of a view: its area.
-resource::ImageBox box_of(const Framebuffer& f, const ImageView& view, VkImageAspectFlags aspect) {
+/// Calls each(first, count) for layers that follow one another and are rendered to.
+template <class Each>
+void for_each_layers(const Framebuffer& f, Each each) {
+  const uint32_t mask = f.layout.view_mask;
+  if (!mask) return each(0u, f.layout.layer_count);
+  for (uint32_t first = 0; first < f.layout.layer_count; ++first) {
+    const auto count = static_cast<uint32_t>(std::countr_one(mask >> first));
+    if (count) each(first, count);
+    first += count;
+  }
+}
+
+/// What the pass stores or loses of some layers of a view: its area.
+resource::ImageBox box_of(const Framebuffer& f, const ImageView& view, VkImageAspectFlags aspect, uint32_t first_layer, uint32_t layers) {
   const Box& area = f.layout.render_area_px;
   assert(area.min_x >= 0 && area.min_y >= 0 && area.max_x >= area.min_x && area.max_y >= area.min_y);
   return {aspect,
           view.info().base_level,
-          view.info().base_layer,
-          f.layout.layer_count,
+          view.info().base_layer + first_layer,
+          layers,
           static_cast<uint32_t>(area.min_x),
           static_cast<uint32_t>(area.min_y),
           static_cast<uint32_t>(area.max_x - area.min_x + 1),
@@ -69,14 +83,20 @@ void end_contents(const Framebuffer& f, uint32_t written, const std::string& pas
     const bool lost = t.discard || (!t.store && (wrote || load.in_bounds == LoadOp::clear));
     if (!lost || !t.bound) return;
     const char* why = t.discard ? " was dont_care; set it to store" : " was none, but the pass wrote to it; set it to store";
-    resource::mark_box_discarded(*t.bound->image(), box_of(f, *t.bound, aspect), "store_op of " + object_name("pass", pass_label) + why);
+    for_each_layers(f, [&](uint32_t first, uint32_t count) {
+      resource::mark_box_discarded(*t.bound->image(), box_of(f, *t.bound, aspect, first, count),
+                                   "store_op of " + object_name("pass", pass_label) + why);
+    });
   };
   for (uint32_t i = 0; i < kMaxColorAttachments; ++i) discard(f.store.rts[i], f.load.rts[i], written >> i & 1, VK_IMAGE_ASPECT_COLOR_BIT);
   discard(f.store.z, f.load.z, written >> kMaxColorAttachments & 1, VK_IMAGE_ASPECT_DEPTH_BIT);
   discard(f.store.s, f.load.s, written >> (kMaxColorAttachments + 1) & 1, VK_IMAGE_ASPECT_STENCIL_BIT);
   for_each_store(f.store, [&](const StoreTarget& t, VkImageAspectFlags aspect) {
-    if (t.store)
-      resource::mark_box_written(*t.view->image(), box_of(f, *t.view, aspect), resource::Writer::pass, t.eliminate ? signatures : nullptr);
+    if (!t.store) return;
+    for_each_layers(f, [&](uint32_t first, uint32_t count) {
+      resource::mark_box_written(*t.view->image(), box_of(f, *t.view, aspect, first, count), resource::Writer::pass,
+                                 t.eliminate ? signatures : nullptr);
+    });
   });
 }
 

@@ -133,6 +133,7 @@ std::string describe(const Layout& layout) {
       .number("width_px", layout.width_px)
       .number("height_px", layout.height_px)
       .number("layers", layout.layer_count)
+      .number("view_mask", layout.view_mask)
       .number("samples", layout.sample_count)
       .raw("color_formats", formats + "]")
       .text("depth_format", name_of(layout.z_format))

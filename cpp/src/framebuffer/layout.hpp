@@ -39,6 +39,7 @@ struct Layout {
   Box tiling_area_px;                    // grown to what stored images need (block-compressed: 16x16), cut with the framebuffer
   uint32_t sample_count = 1;
   uint32_t layer_count = 1;
+  uint32_t view_mask = 0;  // layers that are rendered to; 0: all
   uint32_t rt_count = 0;
   std::array<VkFormat, kMaxColorAttachments> rt_formats{};  // UNDEFINED: unused
   VkFormat z_format = VK_FORMAT_UNDEFINED, s_format = VK_FORMAT_UNDEFINED;

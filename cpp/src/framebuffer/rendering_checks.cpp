@@ -224,6 +224,8 @@ Status check_rendering(const RenderingInfo& info, Layout& layout) {
   if (info.stencil.view) layout.s_format = info.stencil.view->info().format;
   layout.rt_count = std::max<uint32_t>(1, static_cast<uint32_t>(info.color.size()));
   layout.layer_count = info.layer_count;
+  layout.view_mask = info.view_mask;
+  assert(!info.view_mask || info.layer_count == static_cast<uint32_t>(std::bit_width(info.view_mask)));
   layout.sample_count = forced ? forced : std::max(1u, checker.samples);
   if (Status area = checker.check_area(); !area) return area.error();
   if (!info.depth.view && !info.stencil.view && std::all_of(info.color.begin(), info.color.end(), [](const auto& a) { return !a.view; })) {

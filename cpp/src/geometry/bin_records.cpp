@@ -18,9 +18,10 @@ void Binner::begin(const records::BinGrid& grid, int32_t first_sample, int32_t l
   shift_ = static_cast<uint32_t>(std::countr_zero(grid.bin_px));
   first_sample_ = first_sample;
   last_sample_ = last_sample;
+  first_bin_ = 0;
   last_bin_ = ~0u;
   spans_.clear();
-  const size_t bins = size_t{grid.columns} * grid.rows;
+  const size_t bins = grid.bins();
   if (count_.size() < bins) {
     count_.resize(bins);
     std::memset(count_.data(), 0, bins * sizeof(uint32_t));
@@ -37,9 +38,11 @@ void Binner::add_box(uint32_t record, const TriangleRecord& t, int32_t x0, int32
   if (x0 == x1 || y0 == y1) {
     // The triangle passes through every row (or column) of its box.
     if (y0 == y1) {
-      spans_.push_back({record, 1, static_cast<uint32_t>(y0) * columns + static_cast<uint32_t>(x0), static_cast<uint32_t>(x1 - x0 + 1)});
+      spans_.push_back(
+          {record, 1, first_bin_ + static_cast<uint32_t>(y0) * columns + static_cast<uint32_t>(x0), static_cast<uint32_t>(x1 - x0 + 1)});
     } else {
-      for (int32_t y = y0; y <= y1; y++) spans_.push_back({record, 1, static_cast<uint32_t>(y) * columns + static_cast<uint32_t>(x0), 1});
+      for (int32_t y = y0; y <= y1; y++)
+        spans_.push_back({record, 1, first_bin_ + static_cast<uint32_t>(y) * columns + static_cast<uint32_t>(x0), 1});
     }
     return;
   }
@@ -67,7 +70,8 @@ void Binner::add_box(uint32_t record, const TriangleRecord& t, int32_t x0, int32
     int32_t end = first;
     while (end <= x1 && inside()) end++, advance();
     if (end > first)
-      spans_.push_back({record, 1, static_cast<uint32_t>(y) * columns + static_cast<uint32_t>(first), static_cast<uint32_t>(end - first)});
+      spans_.push_back(
+          {record, 1, first_bin_ + static_cast<uint32_t>(y) * columns + static_cast<uint32_t>(first), static_cast<uint32_t>(end - first)});
     for (int i = 0; i < 3; i++) row[i] += step_y[i];
   }
 }

@@ -4,6 +4,8 @@
 // finish() turns them by a counting sort into Chunk::entries and Chunk::runs.
 #pragma once
 
+#include <cassert>
+
 #include "records/records.hpp"
 
 namespace tilegpu::geometry {
@@ -19,11 +21,17 @@ class Binner {
   void begin(const records::BinGrid& grid, int32_t first_sample, int32_t last_sample);
   const records::BinGrid& grid() const { return grid_; }
   uint32_t shift() const { return shift_; }
+  /// To which the next records go.
+  void set_layer(uint32_t layer) {
+    assert(layer < grid_.layers);
+    first_bin_ = layer * grid_.bins_of_layer();
+  }
 
-  /// A record that touches one bin. Records come in order.
+  /// A record that touches one bin of the layer. Records come in order.
   void add(uint32_t record, uint32_t bin) { add_run(record, 1, bin); }
   /// `count` of them, all in the same bin.
-  void add_run(uint32_t record, uint32_t count, uint32_t bin) {
+  void add_run(uint32_t record, uint32_t count, uint32_t bin_of_layer) {
+    const uint32_t bin = first_bin_ + bin_of_layer;
     // A mesh stays in a bin for long: extend the last span.
     if (bin == last_bin_ && record == next_record_)
       spans_.back().record_count += count;
@@ -40,6 +48,7 @@ class Binner {
   records::BinGrid grid_;
   uint32_t shift_ = 6;
   int32_t first_sample_ = 128, last_sample_ = 128;
+  uint32_t first_bin_ = 0;  // of the layer
   uint32_t last_bin_ = ~0u, next_record_ = 0;
   Arena<BinSpan> spans_;
   Arena<uint32_t> count_;    // one a bin, zero between chunks

@@ -100,6 +100,7 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   out.shade = resolved.code<shader::VertexFunction>();
   out.shade_memory_B = traits.private_memory_B;
   out.shade_has_effect = traits.writes_memory;
+  out.writes_layer = traits.writes_layer, out.writes_viewport_index = traits.writes_viewport_index;
   out.clip_distances = traits.clip_distances, out.cull_distances = traits.cull_distances;
   assert(out.clip_distances <= shader::kMaxClipDistances && out.cull_distances <= shader::kMaxCullDistances);
   out.components = static_cast<uint32_t>(resolved.varyings.components.size());

@@ -52,6 +52,7 @@ struct DrawSetup {
   shader::VertexFunction shade = nullptr;
   uint32_t shade_memory_B = 0;    // VertexArgs::scratch
   bool shade_has_effect = false;  // beside what is drawn
+  bool writes_layer = false, writes_viewport_index = false;
   PrimitiveKind kind = PrimitiveKind::triangle;
   VkPolygonMode polygon_mode = VK_POLYGON_MODE_FILL;
   float scale_x = 0, scale_y = 0, scale_z = 0, offset_x = 0, offset_y = 0, offset_z = 0;  // viewport transform
@@ -91,6 +92,7 @@ struct Batch {
   alignas(64) PostVertex post[kBatchStride];
   alignas(64) uint32_t code[kBatchStride];
   alignas(64) uint32_t vertex_index[kBatchStride];
+  alignas(64) uint32_t layer[kBatchStride], viewport[kBatchStride];  // only where the shader writes them
   alignas(64) uint8_t slot[3][kMaxBatchPrimitives + 16];
   uint32_t vertex_count = 0, primitive_count = 0;
   uint32_t first_primitive = 0;             // gl_PrimitiveID of the first
@@ -131,8 +133,14 @@ uint32_t transform_block(const DrawSetup& draw, const float* position, uint32_t 
 /// The same for one vertex that clipping made; false: not a number.
 bool transform_vertex(const DrawSetup& draw, const float position[4], PostVertex& out);
 
+/// Primitives of a batch, the end left out.
+struct PrimitiveRun {
+  uint32_t first, end;
+};
+inline PrimitiveRun all_of(const Batch& batch) { return {0, batch.primitive_count}; }
+
 /// Filled triangles of the batch; of a range, whose indices are `triples` (triangles.cpp).
-void assemble_triangles(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, Output& out);
+void assemble_triangles(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, PrimitiveRun run, Output& out);
 void assemble_range(const DrawSetup& draw, uint32_t draw_index, const uint8_t* triples, uint32_t primitive_count, uint32_t first_primitive,
                     VertexRange& range, Output& out);
 /// Triangles of three finished vertices, any winding; tests bounds and area, bins. Returns records written, 0 or 1.
@@ -170,6 +178,6 @@ void write_made_vertices(const DrawSetup& draw, const Batch& batch, const uint32
                          ClippedPolygon& polygon, Output& out);
 
 /// Points, lines, and triangles drawn as either (lines.cpp).
-void assemble_lines_and_points(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, Output& out);
+void assemble_lines_and_points(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, PrimitiveRun run, Output& out);
 
 }  // namespace tilegpu::geometry

@@ -2,6 +2,7 @@
 // the order of drawing; clears stand among them in the bins that they touch.
 #include "geometry/geometry.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 namespace tilegpu::geometry {
@@ -32,11 +33,22 @@ BinBox bins_of(const VkRect2D& rect, const VkRect2D& area, const BinGrid& grid) 
   return x && y ? box : BinBox{};
 }
 
+struct LayerRange {
+  uint32_t first, end;
+};
+
+LayerRange layers_of(const command::ClearCall& clear, uint32_t layers) {
+  const uint32_t first = std::min(clear.base_layer, layers);
+  return {first, first + std::min(clear.layer_count, layers - first)};
+}
+
+bool renders(const GeometryPass& pass, uint32_t layer) { return !pass.view_mask || pass.view_mask >> layer & 1; }
+
 }  // namespace
 
 void gather_bins(const GeometryPass& pass, std::span<const Chunk* const> chunks, BinnedGeometry& out) {
   const BinGrid& grid = pass.grid;
-  const size_t bins = size_t{grid.columns} * grid.rows;
+  const size_t bins = grid.bins();
   out.grid = grid;
   out.first_segment.assign(bins + 1, 0);
   const auto each_segment = [&](auto&& f) {
@@ -44,8 +56,10 @@ void gather_bins(const GeometryPass& pass, std::span<const Chunk* const> chunks,
       if (chunk->clear) {
         const BinBox box = bins_of(chunk->clear->rect, pass.render_area, grid);
         if (box.x1 < box.x0) continue;
-        for (uint32_t y = box.y0; y <= box.y1; y++)
-          for (uint32_t x = box.x0; x <= box.x1; x++) f(y * grid.columns + x, BinSegment{chunk, 0, 0});
+        const auto [first, end] = layers_of(*chunk->clear, grid.layers);
+        for (uint32_t layer = first; layer < end; layer++)
+          for (uint32_t y = box.y0; y <= box.y1 && renders(pass, layer); y++)
+            for (uint32_t x = box.x0; x <= box.x1; x++) f(layer * grid.bins_of_layer() + y * grid.columns + x, BinSegment{chunk, 0, 0});
       } else {
         for (const BinRun& run : chunk->runs) f(run.bin, BinSegment{chunk, run.first, run.count});
       }

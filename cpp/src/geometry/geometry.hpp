@@ -28,6 +28,7 @@ struct GeometryPass {
   std::span<const command::DrawCall> draws;
   std::span<const PassCommand> commands;
   BinGrid grid;
+  uint32_t view_mask = 0;  // layers that are rendered to; 0: all of the grid's
   VkRect2D render_area{};
   uint32_t samples = 1;
   uint32_t vertex_batch = 32;  // unique vertices in a batch, 3..kBatchStride

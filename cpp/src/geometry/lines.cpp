@@ -86,9 +86,10 @@ uint32_t emit_point(const DrawSetup& draw, uint32_t flags, const Batch& batch, u
 
 }  // namespace
 
-void assemble_lines_and_points(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, Output& out) {
+void assemble_lines_and_points(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, PrimitiveRun run, Output& out) {
   assert(draw.kind != PrimitiveKind::triangle || draw.polygon_mode != VK_POLYGON_MODE_FILL);
-  for (uint32_t i = 0; i < batch.primitive_count; i++) {
+  assert(run.end <= batch.primitive_count);
+  for (uint32_t i = run.first; i < run.end; i++) {
     const uint32_t slot[3] = {batch.slot[0][i], batch.slot[1][i], batch.slot[2][i]};
     const uint32_t id = batch.first_primitive + i;
     uint32_t emitted = 0;

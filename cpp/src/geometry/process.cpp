@@ -29,6 +29,7 @@ struct Piece {
   uint32_t limit;                          // vertices of a batch
   uint32_t vertex_offset;
   bool draws;     // else the vertex shader only writes memory
+  bool chooses;   // layer or viewport: where each primitive goes
   bool sequence;  // vertices in order, three each
   IndexTriples triples;
   shader::VertexArgs args;
@@ -39,6 +40,7 @@ struct GeometryWorker::State {
   Batch batch;
   VertexRange range;
   DrawSetup draw;
+  std::vector<DrawSetup> others;  // of a draw with several viewports: that of each but the first, in use as draws come to need them
   Binner binner;
   Arena<uint32_t> indices;
   VertexRange::Ahead ahead;  // of the next chunk
@@ -57,6 +59,8 @@ struct GeometryWorker::State {
   void shade_whole(Piece& p, size_t varyings_before);
   bool draw_positions(Piece& p, size_t records_before, size_t varyings_before);
   void assemble(Piece& p);
+  void assemble_runs(Piece& p);
+  const DrawSetup& setup_of(const Piece& p, uint32_t viewport);
 };
 
 // A shader writes whole vectors, and a block's rows follow each other: past the last vertex they must end in the row.
@@ -97,15 +101,18 @@ static void forget_varyings(Output& out, size_t varyings_before, uint32_t shared
   args.first_instance = call.first_instance;
   args.base_vertex = call.indexed ? static_cast<uint32_t>(call.vertex_offset) : call.first;
   args.draw_index = call.draw_index;
+  args.view_index = call.view;
   args.position = batch.position;
   args.clip_distance = draw.clip_distances + draw.cull_distances ? batch.clip_distance : nullptr;
+  args.layer = batch.layer;
+  binner.set_layer(call.view);
   args.scratch = scratch.data();
 }
 
 // Whether the piece's vertices are shaded as a range, each once: indices are dense, and nothing but filled triangles comes of them.
 [[gnu::always_inline]] inline bool GeometryWorker::State::takes_range(const Piece& p) {
   return p.pass.vertex_ranges && p.draws && p.call.indexed && !p.position && !draw.shade_has_effect && !draw.clip_distances &&
-         !draw.cull_distances && draw.kind == PrimitiveKind::triangle && draw.polygon_mode == VK_POLYGON_MODE_FILL &&
+         !draw.cull_distances && !p.chooses && draw.kind == PrimitiveKind::triangle && draw.polygon_mode == VK_POLYGON_MODE_FILL &&
          range.begin(p.triples.bytes, p.piece.primitive_count);
 }
 
@@ -154,7 +161,7 @@ bool GeometryWorker::State::draw_positions(Piece& p, size_t records_before, size
     return false;
   }
   batch.varyings = 0;
-  assemble_triangles(draw, p.piece.draw, batch, p.out);
+  assemble_triangles(draw, p.piece.draw, batch, all_of(batch), p.out);
   const size_t made = chunk.records.size() - records_before;
   if (!all_small(chunk, records_before, p.pass.deferred_triangle_px2)) {
     shade_whole(p, varyings_before);
@@ -174,10 +181,48 @@ bool GeometryWorker::State::draw_positions(Piece& p, size_t records_before, size
 }
 
 [[gnu::always_inline]] inline void GeometryWorker::State::assemble(Piece& p) {
+  if (__builtin_expect(p.chooses, 0)) return assemble_runs(p);
   if (draw.kind == PrimitiveKind::triangle && draw.polygon_mode == VK_POLYGON_MODE_FILL)
-    assemble_triangles(draw, p.piece.draw, batch, p.out);
+    assemble_triangles(draw, p.piece.draw, batch, all_of(batch), p.out);
   else
-    assemble_lines_and_points(draw, p.piece.draw, batch, p.out);
+    assemble_lines_and_points(draw, p.piece.draw, batch, all_of(batch), p.out);
+}
+
+// Viewports are draws of their own to all that follows: with their scissors and depth ranges.
+const DrawSetup& GeometryWorker::State::setup_of(const Piece& p, uint32_t viewport) {
+  if (viewport == 0) return draw;
+  if (others.size() < viewport) others.resize(kMaxViewports - 1);
+  DrawSetup& setup = others[viewport - 1];
+  const command::DrawState& state = *p.pass.draws[p.call.viewport_draws + viewport - 1].state;
+  if (setup.state != &state) setup_draw(p.pass, state, setup);
+  return setup;
+}
+
+// Layer and viewport of each primitive are those of its provoking vertex. What goes to the same is assembled together, in order; where
+// there is no such layer or viewport, nothing is drawn. Source: Vulkan specification, "Layer", "ViewportIndex".
+void GeometryWorker::State::assemble_runs(Piece& p) {
+  const uint32_t last = draw.kind == PrimitiveKind::triangle ? 2 : draw.kind == PrimitiveKind::line ? 1 : 0;
+  const uint8_t* const provoking = batch.slot[draw.provoking_last ? last : 0];
+  const uint32_t viewports = p.call.state->all ? p.call.state->all->count : 1, layers = p.pass.grid.layers;
+  const auto layer_of = [&](uint32_t i) { return draw.writes_layer ? batch.layer[provoking[i]] : p.call.view; };
+  const auto viewport_of = [&](uint32_t i) { return draw.writes_viewport_index ? batch.viewport[provoking[i]] : 0; };
+  uint32_t transformed = 0;  // viewport that the batch's vertices are transformed to
+  for (PrimitiveRun run{0, 0}; run.first < batch.primitive_count; run.first = run.end) {
+    const uint32_t layer = layer_of(run.first), viewport = viewport_of(run.first);
+    do run.end++;
+    while (run.end < batch.primitive_count && layer_of(run.end) == layer && viewport_of(run.end) == viewport);
+    if (layer >= layers || viewport >= viewports) continue;
+    const DrawSetup& setup = setup_of(p, viewport);
+    if (setup.empty) continue;
+    if (transformed != viewport) transform_batch(setup, batch);
+    transformed = viewport;
+    binner.set_layer(layer);
+    const uint32_t number = viewport ? p.call.viewport_draws + viewport - 1 : p.piece.draw;
+    if (draw.kind == PrimitiveKind::triangle && draw.polygon_mode == VK_POLYGON_MODE_FILL)
+      assemble_triangles(setup, number, batch, run, p.out);
+    else
+      assemble_lines_and_points(setup, number, batch, run, p.out);
+  }
 }
 
 // One instance, batch by batch.
@@ -219,7 +264,8 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   if (draw.state != call.state) setup_draw(pass, *call.state, draw);
   PassStats& stats = out.chunk->stats;
   stats.primitives_in += uint64_t{piece.primitive_count} * piece.instance_count;
-  const bool draws = !draw.empty && !draw.state->rasterization.rasterizer_discard;
+  const bool chooses = draw.writes_layer || draw.writes_viewport_index;
+  const bool draws = (!draw.empty || draw.writes_viewport_index) && !draw.state->rasterization.rasterizer_discard;
   if (!draws && !draw.shade_has_effect) return;
 
   const bool sequence = !call.indexed && draw.state->topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
@@ -235,6 +281,7 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
           .limit = std::clamp(pass.vertex_batch, 3u, kBatchStride),
           .vertex_offset = call.indexed ? static_cast<uint32_t>(call.vertex_offset) : 0,
           .draws = draws,
+          .chooses = chooses,
           .sequence = sequence,
           .triples = sequence ? IndexTriples{} : fetch_indices(call, piece, indices),
           .args = {}};
@@ -282,6 +329,7 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   out.primitive_ids |= pass.traced;
   s.binner.begin(pass.grid, out.grid.first, 256 - (1 << out.grid.shift) + out.grid.first);
   s.draw.state = nullptr;
+  for (DrawSetup& setup : s.others) setup.state = nullptr;
   s.ahead = {};
   if (next && !next->pieces.empty()) {
     const ChunkPiece& piece = next->pieces.front();

@@ -240,15 +240,15 @@ inline void cull_halves(const CullSetup& setup, const PostVertex* post, uint32_t
 
 }  // namespace
 
-void assemble_triangles(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, Output& out) {
-  assert(draw.kind == PrimitiveKind::triangle && batch.vertex_count <= kBatchStride);
+void assemble_triangles(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, PrimitiveRun run, Output& out) {
+  assert(draw.kind == PrimitiveKind::triangle && batch.vertex_count <= kBatchStride && run.end <= batch.primitive_count);
   const CullSetup setup = cull_setup(draw, out);
   const RecordFlags flags(draw, draw_index);
   BatchSource source{batch};
   TriangleGroup g;
-  for (uint32_t first = 0; first < batch.primitive_count; first += kGroup) {
+  for (uint32_t first = run.first; first < run.end; first += kGroup) {
     const uint8_t* const slots[3] = {batch.slot[0] + first, batch.slot[1] + first, batch.slot[2] + first};
-    const uint32_t lanes = lanes_of(batch.primitive_count - first);
+    const uint32_t lanes = lanes_of(run.end - first);
     if (out.wide) {
       cull_batch_wide(setup, batch.post, slots, lanes, g);
     } else {

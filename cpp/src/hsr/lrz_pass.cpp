@@ -93,6 +93,16 @@ void LrzCache::begin(const LrzPassInfo& info, std::span<const command::PassComma
   facts.depth_attachment = rendering.depth.view && info.depth_format != VK_FORMAT_UNDEFINED;
   facts.load_op = rendering.depth.load_op;
   facts.single_sampled = rendering.single_sampled_samples > 1;
+  facts.several_layers = rendering.view_mask;
+  const pipeline::Resolved* seen = nullptr;
+  for (const command::PassCommand& command : commands) {
+    const pipeline::Resolved* resolved = command.clear ? seen : draws[command.draw].state->resolved.get();
+    if (resolved == seen) continue;
+    seen = resolved;
+    const shader::StageTraits& vertex = resolved->traits(VK_SHADER_STAGE_VERTEX_BIT);
+    facts.several_layers |= vertex.writes_layer;
+    facts.several_viewports |= vertex.writes_viewport_index;
+  }
   LrzView* view = nullptr;
   uint32_t level = 0, layer = 0;
   if (facts.depth_attachment && info.generation) {

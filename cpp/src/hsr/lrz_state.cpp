@@ -178,6 +178,8 @@ LrzState lrz_begin_pass(uint32_t generation, const LrzPassFacts& p, const LrzSta
   };
   if (generation == 0) return off("the profile has no low-resolution Z");
   if (!p.depth_attachment) return off("the pass has no depth attachment");
+  if (p.several_layers) return off("draws go to several layers or views: the buffer is one layer's");
+  if (p.several_viewports) return off("a vertex shader writes gl_ViewportIndex: the buffer is tested and written within one scissor");
   if (p.several_depth_images) return off("several depth images in one pass");
   if (p.single_sampled && load) return off("multisampled rendering to a single-sampled image loads depth");
   if (p.density_map_offset && load) return off("a density map offset with loaded depth");

@@ -44,7 +44,8 @@ struct LrzPassFacts {
   bool same_view = false;       // with LOAD: the buffer was left by a pass on the same level and layer of the image
   bool contents_kept = false;   // with LOAD: nobody else wrote the image since (copies, blits, clears, other passes)
   bool single_sampled = false;  // multisampled rendering to a single-sampled image
-  bool several_depth_images = false, density_map_offset = false, secondaries = false, suspends = false;
+  bool several_depth_images = false, several_layers = false, several_viewports = false;
+  bool density_map_offset = false, secondaries = false, suspends = false;
 };
 
 /// What the table asks about a draw.

@@ -124,6 +124,8 @@ const char* deferral_obstacle(const command::DrawState& state) {
   if (resolved.traits(VK_SHADER_STAGE_VERTEX_BIT).writes_memory)
     return "the vertex shader writes memory: each vertex is shaded as the API says";
   if (state.rasterization.rasterizer_discard) return "nothing is rasterized";
+  if (resolved.traits(VK_SHADER_STAGE_VERTEX_BIT).writes_layer || resolved.traits(VK_SHADER_STAGE_VERTEX_BIT).writes_viewport_index)
+    return "the vertex shader chooses layers or viewports";
   const bool lines = state.topology == VK_PRIMITIVE_TOPOLOGY_POINT_LIST || state.topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST ||
                      state.topology == VK_PRIMITIVE_TOPOLOGY_LINE_STRIP || state.rasterization.polygon_mode != VK_POLYGON_MODE_FILL;
   if (lines) return "points and lines: only filled triangles are deferred";

@@ -42,6 +42,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_maintenance2,
     Extension::KHR_maintenance3,
     Extension::KHR_maintenance4,
+    Extension::KHR_multiview,
     Extension::KHR_bind_memory2,
     Extension::KHR_get_memory_requirements2,
     Extension::KHR_dedicated_allocation,
@@ -91,6 +92,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_provoking_vertex,
     Extension::EXT_scalar_block_layout,
     Extension::EXT_shader_stencil_export,
+    Extension::EXT_shader_viewport_index_layer,
     Extension::EXT_vertex_input_dynamic_state,
     Extension::EXT_private_data,
     Extension::EXT_image_robustness,
@@ -202,6 +204,9 @@ Features make_features() {
   f.independentBlend = true;
   f.sampleRateShading = true;
   f.dualSrcBlend = true;
+  f.multiViewport = true;
+  f.shaderOutputLayer = f.shaderOutputViewportIndex = true;
+  f.multiview = true;
   f.logicOp = true;
   f.multiDrawIndirect = true;
   f.drawIndirectFirstInstance = true;
@@ -300,7 +305,7 @@ void set_rasterization(VkPhysicalDeviceLimits& l) {
   l.maxDrawIndirectCount = 0xffffffff;
   l.maxSamplerLodBias = 16;
   l.maxSamplerAnisotropy = 16;
-  l.maxViewports = 1;
+  l.maxViewports = kMaxViewports;
   l.maxViewportDimensions[0] = l.maxViewportDimensions[1] = kMaxImageSize_px;
   l.viewportBoundsRange[0] = -2.0F * kMaxImageSize_px;
   l.viewportBoundsRange[1] = 2.0F * kMaxImageSize_px - 1;
@@ -372,7 +377,7 @@ Properties make_properties() {
                                   VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT | VK_SUBGROUP_FEATURE_CLUSTERED_BIT |
                                   VK_SUBGROUP_FEATURE_QUAD_BIT;
   p.pointClippingBehavior = VK_POINT_CLIPPING_BEHAVIOR_ALL_CLIP_PLANES;
-  p.maxMultiviewViewCount = 6;
+  p.maxMultiviewViewCount = 32;
   p.maxMultiviewInstanceIndex = (1u << 27) - 1;
   p.robustStorageBufferAccessSizeAlignment = p.robustUniformBufferAccessSizeAlignment = 4;
   p.maxMemoryAllocationSize = memory_B();

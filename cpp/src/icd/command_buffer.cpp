@@ -19,10 +19,12 @@ InheritanceInfo inheritance_of(const VkCommandBufferInheritanceInfo& in) {
     out.color_formats = targets.color;
     out.depth_format = targets.depth, out.stencil_format = targets.stencil;
     out.samples = targets.samples;
+    out.view_mask = in.renderPass->subpasses[in.subpass].view_mask;
   } else if (const auto* rendering = find_next<Rendering>(in.pNext, VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_RENDERING_INFO)) {
     out.color_formats.assign(rendering->pColorAttachmentFormats, rendering->pColorAttachmentFormats + rendering->colorAttachmentCount);
     out.depth_format = rendering->depthAttachmentFormat, out.stencil_format = rendering->stencilAttachmentFormat;
     if (const uint32_t samples = rendering->rasterizationSamples; samples != 0) out.samples = samples;
+    out.view_mask = rendering->viewMask;
   }
   return out;
 }
@@ -93,6 +95,9 @@ VkResult VKAPI_CALL BeginCommandBuffer(VkCommandBuffer commandBuffer, const VkCo
     commandBuffer->pass.rendering = true;
     commandBuffer->pass.render_pass = inherited.renderPass;
     commandBuffer->pass.subpass = inherited.subpass;
+    using Rendering = VkCommandBufferInheritanceRenderingInfo;
+    const auto* rendering = find_next<Rendering>(inherited.pNext, VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_RENDERING_INFO);
+    if (!inherited.renderPass && rendering) commandBuffer->pass.view_mask = rendering->viewMask;
     const Status ok = commandBuffer->core->begin(inheritance_of(*pBeginInfo->pInheritanceInfo));
     return ok ? VK_SUCCESS : fail(commandBuffer->device, ok.error());
   }

@@ -11,8 +11,8 @@ void VKAPI_CALL CmdBindPipeline(VkCommandBuffer commandBuffer, VkPipelineBindPoi
   if (pipeline->compute) return core.bind_pipeline(pipeline->compute);
   core.bind_pipeline(pipeline->core);
   commandBuffer->colors.pipeline_takes = pipeline->dynamic_colors;
-  if (pipeline->viewport) core.set_viewport(*pipeline->viewport);
-  if (pipeline->scissor) core.set_scissor(*pipeline->scissor);
+  if (!pipeline->viewports.empty()) record(commandBuffer, core.set_viewport_with_count(pipeline->viewports));
+  if (!pipeline->scissors.empty()) record(commandBuffer, core.set_scissor_with_count(pipeline->scissors));
 }
 
 void VKAPI_CALL CmdBindVertexBuffers(VkCommandBuffer commandBuffer, uint32_t firstBinding, uint32_t bindingCount, const VkBuffer* pBuffers,

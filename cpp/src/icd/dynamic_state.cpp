@@ -12,10 +12,10 @@ namespace tilegpu::icd {
 
 void VKAPI_CALL CmdSetViewport(VkCommandBuffer commandBuffer, uint32_t firstViewport, uint32_t viewportCount,
                                const VkViewport* pViewports) {
-  if (firstViewport == 0 && viewportCount > 0) commandBuffer->core->set_viewport(pViewports[0]);
+  record(commandBuffer, commandBuffer->core->set_viewports(firstViewport, {pViewports, viewportCount}));
 }
 void VKAPI_CALL CmdSetScissor(VkCommandBuffer commandBuffer, uint32_t firstScissor, uint32_t scissorCount, const VkRect2D* pScissors) {
-  if (firstScissor == 0 && scissorCount > 0) commandBuffer->core->set_scissor(pScissors[0]);
+  record(commandBuffer, commandBuffer->core->set_scissors(firstScissor, {pScissors, scissorCount}));
 }
 void VKAPI_CALL CmdSetViewportWithCount(VkCommandBuffer commandBuffer, uint32_t viewportCount, const VkViewport* pViewports) {
   record(commandBuffer, commandBuffer->core->set_viewport_with_count({pViewports, viewportCount}));

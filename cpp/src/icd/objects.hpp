@@ -86,6 +86,7 @@ struct OpenPass {
   bool rendering = false;
   VkRect2D area = {};
   uint32_t layers = 1;
+  uint32_t view_mask = 0;            ///< of dynamic rendering
   std::vector<VkImageView> views;    ///< of the framebuffer's attachments
   std::vector<VkClearValue> clears;  ///< by attachment
   /// Timestamps that are written inside of the pass: a pass of tiles has no time between its draws, so that they follow it.
@@ -175,8 +176,8 @@ struct VkPipeline_T {
   std::shared_ptr<tilegpu::Pipeline> core;  ///< null: a compute pipeline
   std::shared_ptr<tilegpu::ComputePipeline> compute;
   // What the core leaves to command buffers and Vulkan lets a pipeline fix; empty where it is dynamic.
-  std::optional<VkViewport> viewport;
-  std::optional<VkRect2D> scissor;
+  std::vector<VkViewport> viewports;
+  std::vector<VkRect2D> scissors;
   tilegpu::DynamicStates dynamic_colors;  ///< of its dynamic states, those of colours
 };
 struct VkCommandPool_T {
@@ -212,11 +213,12 @@ struct Subpass {
   uint32_t depth_stencil = VK_ATTACHMENT_UNUSED, depth_stencil_resolve = VK_ATTACHMENT_UNUSED;
   VkResolveModeFlagBits depth_resolve_mode = VK_RESOLVE_MODE_NONE, stencil_resolve_mode = VK_RESOLVE_MODE_NONE;
   uint32_t tile_pass = 0;  ///< its number in VkRenderPass_T::tile_passes
+  uint32_t view_mask = 0;
 };
 
 /// Subpasses that are one pass of tiles (icd/subpass.hpp). Attachments by number.
 struct TilePass {
-  uint32_t first = 0, last = 0;   ///< subpasses
+  uint32_t first = 0, last = 0;   ///< subpasses, all with the same views
   std::vector<uint32_t> color;    ///< written, or read as inputs, by any of them
   std::vector<uint32_t> resolve;  ///< of each color
   uint32_t depth_stencil = VK_ATTACHMENT_UNUSED, depth_stencil_resolve = VK_ATTACHMENT_UNUSED;

@@ -237,14 +237,14 @@ void take_state(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateIn
   if (in.pColorBlendState && colors) take_blending(*in.pColorBlendState, out);
 }
 
-void take_viewport(const VkGraphicsPipelineCreateInfo& in, VkPipeline_T& out) {
+void take_viewports(const VkGraphicsPipelineCreateInfo& in, VkPipeline_T& out) {
   const VkPipelineViewportStateCreateInfo* state = in.pViewportState;
   const bool discards = in.pRasterizationState && in.pRasterizationState->rasterizerDiscardEnable;
   if (!state || discards) return;
   if (!is_dynamic(in, {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_VIEWPORT_WITH_COUNT}) && state->pViewports)
-    out.viewport = state->pViewports[0];
+    out.viewports.assign(state->pViewports, state->pViewports + state->viewportCount);
   if (!is_dynamic(in, {VK_DYNAMIC_STATE_SCISSOR, VK_DYNAMIC_STATE_SCISSOR_WITH_COUNT}) && state->pScissors)
-    out.scissor = state->pScissors[0];
+    out.scissors.assign(state->pScissors, state->pScissors + state->scissorCount);
 }
 
 VkResult create(VkDevice device, const VkGraphicsPipelineCreateInfo& in, VkPipeline* out) {
@@ -270,7 +270,7 @@ VkResult create(VkDevice device, const VkGraphicsPipelineCreateInfo& in, VkPipel
   auto* pipeline = new VkPipeline_T{*core, nullptr, {}, {}, {}};
   for (const auto& [vulkan, state] : kColorStates)
     if (is_dynamic(in, {vulkan})) pipeline->dynamic_colors.add(state);
-  take_viewport(in, *pipeline);
+  take_viewports(in, *pipeline);
   *out = pipeline;
   return VK_SUCCESS;
 }

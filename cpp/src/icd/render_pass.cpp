@@ -3,6 +3,7 @@
 // In: VkRenderPassCreateInfo2, VkRenderingInfo. Out: passes of the core: one for all subpasses that are one tile pass (icd/subpass.hpp).
 // Source: Vulkan specification, "Render Pass".
 #include <algorithm>
+#include <bit>
 
 #include "icd/command_buffer.hpp"
 #include "icd/generated/commands.hpp"
@@ -106,10 +107,6 @@ VkResult finish(VkDevice device, std::unique_ptr<VkRenderPass_T> pass, VkRenderP
 
 VkResult VKAPI_CALL CreateRenderPass(VkDevice device, const VkRenderPassCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
                                      VkRenderPass* pRenderPass) {
-  if (const auto* views =
-          find_next<VkRenderPassMultiviewCreateInfo>(pCreateInfo->pNext, VK_STRUCTURE_TYPE_RENDER_PASS_MULTIVIEW_CREATE_INFO);
-      views && std::any_of(views->pViewMasks, views->pViewMasks + views->subpassCount, [](uint32_t mask) { return mask != 0; }))
-    return fail(device, VK_ERROR_FEATURE_NOT_PRESENT, "render pass: multiview is not there");
   auto pass = std::make_unique<VkRenderPass_T>();
   for (uint32_t i = 0; i < pCreateInfo->attachmentCount; ++i) {
     const VkAttachmentDescription& in = pCreateInfo->pAttachments[i];
@@ -119,6 +116,9 @@ VkResult VKAPI_CALL CreateRenderPass(VkDevice device, const VkRenderPassCreateIn
     pass->attachments.push_back(a);
   }
   for (uint32_t i = 0; i < pCreateInfo->subpassCount; ++i) pass->subpasses.push_back(subpass_of(pCreateInfo->pSubpasses[i]));
+  const auto* views = find_next<VkRenderPassMultiviewCreateInfo>(pCreateInfo->pNext, VK_STRUCTURE_TYPE_RENDER_PASS_MULTIVIEW_CREATE_INFO);
+  for (uint32_t i = 0; views && i < std::min(views->subpassCount, pCreateInfo->subpassCount); ++i)
+    pass->subpasses[i].view_mask = views->pViewMasks[i];
   for (uint32_t i = 0; i < pCreateInfo->dependencyCount; ++i) {
     const VkSubpassDependency& d = pCreateInfo->pDependencies[i];
     pass->dependencies.push_back({VK_STRUCTURE_TYPE_SUBPASS_DEPENDENCY_2, nullptr, d.srcSubpass, d.dstSubpass, d.srcStageMask,
@@ -134,8 +134,8 @@ VkResult VKAPI_CALL CreateRenderPass2(VkDevice device, const VkRenderPassCreateI
   for (VkAttachmentDescription2& a : pass->attachments) a.pNext = nullptr;
   for (uint32_t i = 0; i < pCreateInfo->subpassCount; ++i) {
     const VkSubpassDescription2& in = pCreateInfo->pSubpasses[i];
-    if (in.viewMask) return fail(device, VK_ERROR_FEATURE_NOT_PRESENT, "render pass: multiview is not there");
     Subpass subpass = subpass_of(in);
+    subpass.view_mask = in.viewMask;
     using Resolve = VkSubpassDescriptionDepthStencilResolve;
     if (const auto* resolve = find_next<Resolve>(in.pNext, VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_DEPTH_STENCIL_RESOLVE)) {
       subpass.depth_stencil_resolve = attachment_of(resolve->pDepthStencilResolveAttachment);
@@ -176,18 +176,54 @@ struct Ops {
   VkAttachmentStoreOp store;
 };
 
-// The attachment's own at its first and last use; between tile passes contents are kept.
+// Views of a subpass: those of its mask, or the one that there is.
+uint32_t views_of(const Subpass& subpass) { return subpass.view_mask ? subpass.view_mask : 1; }
+
+bool uses(const Subpass& subpass, uint32_t attachment) {
+  const auto has = [&](const std::vector<uint32_t>& list) { return std::find(list.begin(), list.end(), attachment) != list.end(); };
+  return has(subpass.color) || has(subpass.resolve) || has(subpass.inputs) || subpass.depth_stencil == attachment ||
+         subpass.depth_stencil_resolve == attachment;
+}
+
+// Views of the tile pass that an earlier subpass used the attachment with: their contents are kept.
+uint32_t views_before(const VkRenderPass_T& pass, uint32_t attachment, const TilePass& tiles) {
+  uint32_t before = 0;
+  for (uint32_t s = pass.uses[attachment].first; s < tiles.first; ++s)
+    if (uses(pass.subpasses[s], attachment)) before |= views_of(pass.subpasses[s]);
+  return before & views_of(pass.subpasses[tiles.first]);
+}
+
+// The attachment's own at its first and last use, view by view; between tile passes contents are kept. Where views differ all are loaded,
+// and those that are new cleared afterwards.
 Ops ops_of(const VkRenderPass_T& pass, uint32_t attachment, const TilePass& tiles, bool stencil) {
   assert(pass.uses.size() == pass.attachments.size());
   const VkAttachmentDescription2& a = pass.attachments[attachment];
   const auto [first, last] = pass.uses[attachment];
   assert(first <= tiles.last && tiles.first <= last);
-  return {first < tiles.first ? VK_ATTACHMENT_LOAD_OP_LOAD
-          : stencil           ? a.stencilLoadOp
-                              : a.loadOp,
+  return {views_before(pass, attachment, tiles) ? VK_ATTACHMENT_LOAD_OP_LOAD
+          : stencil                             ? a.stencilLoadOp
+                                                : a.loadOp,
           last > tiles.last ? VK_ATTACHMENT_STORE_OP_STORE
           : stencil         ? a.stencilStoreOp
                             : a.storeOp};
+}
+
+// What ops_of left: clears of the views of an attachment that no subpass used before, where others were.
+void clear_new_views(VkCommandBuffer commands, const TilePass& tiles, uint32_t attachment, int slot) {
+  const OpenPass& open = commands->pass;
+  const VkRenderPass_T& pass = *open.render_pass;
+  if (attachment == VK_ATTACHMENT_UNUSED || attachment >= open.clears.size()) return;
+  const VkAttachmentDescription2& a = pass.attachments[attachment];
+  const vk::FormatInfo& format = *vk::find_format(a.format);
+  const bool clears = a.loadOp == VK_ATTACHMENT_LOAD_OP_CLEAR;
+  VkImageAspectFlags aspects = slot >= 0 && clears ? VK_IMAGE_ASPECT_COLOR_BIT : 0;
+  if (slot < 0 && clears && format.depth_bits) aspects |= VK_IMAGE_ASPECT_DEPTH_BIT;
+  if (slot < 0 && a.stencilLoadOp == VK_ATTACHMENT_LOAD_OP_CLEAR && format.stencil_bits) aspects |= VK_IMAGE_ASPECT_STENCIL_BIT;
+  const uint32_t before = views_before(pass, attachment, tiles);
+  if (!before || !aspects) return;
+  for (uint32_t left = views_of(pass.subpasses[tiles.first]) & ~before; left; left &= left - 1)
+    record(commands, commands->core->clear_attachment(slot, aspects, open.clears[attachment], open.area,
+                                                      static_cast<uint32_t>(std::countr_zero(left)), 1));
 }
 
 RenderingAttachment attachment_of(const OpenPass& open, const TilePass& tiles, uint32_t attachment, bool stencil) {
@@ -217,6 +253,7 @@ void begin_tile_pass(VkCommandBuffer commands) {
   info.label = pass_label(commands, open.render_pass);
   info.render_area = open.area;
   info.layer_count = open.layers;
+  info.view_mask = open.render_pass->subpasses[open.subpass].view_mask;
   for (size_t i = 0; i < tiles.color.size(); ++i) {
     RenderingAttachment color = attachment_of(open, tiles, tiles.color[i], false);
     if (tiles.color[i] != VK_ATTACHMENT_UNUSED && tiles.resolve[i] != VK_ATTACHMENT_UNUSED) {
@@ -237,7 +274,11 @@ void begin_tile_pass(VkCommandBuffer commands) {
         info.stencil.resolve_mode = tiles.stencil_resolve_mode, info.stencil.resolve_view = target;
     }
   }
-  record(commands, commands->core->begin_rendering(info));
+  const Status begun = commands->core->begin_rendering(info);
+  record(commands, begun);
+  if (!begun) return;
+  for (size_t i = 0; i < tiles.color.size(); ++i) clear_new_views(commands, tiles, tiles.color[i], static_cast<int>(i));
+  clear_new_views(commands, tiles, tiles.depth_stencil, -1);
 }
 
 // That there is a view for each attachment that a subpass uses.
@@ -318,18 +359,19 @@ static RenderingAttachment attachment_of(const VkRenderingAttachmentInfo* in) {
 }
 
 void VKAPI_CALL CmdBeginRendering(VkCommandBuffer commandBuffer, const VkRenderingInfo* in) {
-  if (in->viewMask) return record_missing(commandBuffer, "vkCmdBeginRendering: multiview is not there");
   RenderingInfo info;
   info.flags = in->flags & (VK_RENDERING_SUSPENDING_BIT | VK_RENDERING_RESUMING_BIT);
   info.label = pass_label(commandBuffer, nullptr);
   info.render_area = in->renderArea;
-  info.layer_count = in->layerCount;
+  info.layer_count = std::max(1U, in->layerCount);
+  info.view_mask = in->viewMask;
   for (uint32_t i = 0; i < in->colorAttachmentCount; ++i) info.color.push_back(attachment_of(&in->pColorAttachments[i]));
   info.depth = attachment_of(in->pDepthAttachment);
   info.stencil = attachment_of(in->pStencilAttachment);
   commandBuffer->pass = {};
   commandBuffer->pass.rendering = true;
   commandBuffer->pass.area = in->renderArea;
+  commandBuffer->pass.view_mask = in->viewMask;
   record(commandBuffer, commandBuffer->core->begin_rendering(info));
 }
 
@@ -350,6 +392,8 @@ static uint32_t slot_of_color(const OpenPass& open, uint32_t color) {
 void VKAPI_CALL CmdClearAttachments(VkCommandBuffer commandBuffer, uint32_t attachmentCount, const VkClearAttachment* pAttachments,
                                     uint32_t rectCount, const VkClearRect* pRects) {
   const OpenPass& open = commandBuffer->pass;
+  // A pass with views clears each of them, and names layer 0 alone.
+  const bool views = open.render_pass ? open.render_pass->subpasses[open.subpass].view_mask : open.view_mask;
   const bool no_depth =
       open.render_pass && open.render_pass->subpasses[open.subpass].depth_stencil == VK_ATTACHMENT_UNUSED;  // of the subpass
   for (uint32_t a = 0; a < attachmentCount; ++a) {
@@ -360,7 +404,8 @@ void VKAPI_CALL CmdClearAttachments(VkCommandBuffer commandBuffer, uint32_t atta
     if (color ? slot == VK_ATTACHMENT_UNUSED : no_depth) continue;
     for (uint32_t r = 0; r < rectCount; ++r)
       record(commandBuffer, commandBuffer->core->clear_attachment(color ? static_cast<int>(slot) : -1, clear.aspectMask, clear.clearValue,
-                                                                  pRects[r].rect));
+                                                                  pRects[r].rect, views ? 0 : pRects[r].baseArrayLayer,
+                                                                  views ? VK_REMAINING_ARRAY_LAYERS : pRects[r].layerCount));
   }
 }
 

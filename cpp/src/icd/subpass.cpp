@@ -145,6 +145,8 @@ Status group_subpasses(VkRenderPass_T& pass, std::vector<std::string>& apart) {
     if (s > 0) {
       TilePass joined = pass.tile_passes.back();
       Status ok = aliases ? check_dependencies(pass, joined, s) : aliases;
+      if (ok && subpass.view_mask != pass.subpasses[joined.first].view_mask)
+        ok = Error{VK_ERROR_FEATURE_NOT_PRESENT, "it has other views (viewMask) than the subpass before it"};
       if (ok) ok = add(pass, joined, subpass);
       if (ok) {
         joined.last = s;

@@ -209,8 +209,8 @@ constexpr Copies kCopies = [] {
   constexpr auto multi = &G::multisample;
   constexpr auto blend = &G::blend;
   Copies c;
-  c[S::viewport] = c[S::viewport_with_count] = copy_members<&G::viewport>;
-  c[S::scissor] = c[S::scissor_with_count] = copy_members<&G::scissor>;
+  c[S::viewport] = c[S::viewport_with_count] = copy_members<&G::viewports>;
+  c[S::scissor] = c[S::scissor_with_count] = copy_members<&G::scissors>;
   c[S::line_width] = copy_part<raster, &R::line_width>;
   c[S::depth_bias] = copy_part<raster, &R::depth_bias_constant, &R::depth_bias_clamp, &R::depth_bias_slope>;
   c[S::blend_constants] = copy_members<&G::blend_constants>;

@@ -69,6 +69,9 @@ struct BinGrid {
   uint32_t bin_px = 64;                      // power of two
   uint32_t columns = 0, rows = 0;            // over the tiling area
   int32_t origin_x_px = 0, origin_y_px = 0;  // of bin 0: multiples of bin_px
+  uint32_t layers = 1;                       // bins are numbered layer by layer, row by row
+  uint32_t bins_of_layer() const { return columns * rows; }
+  size_t bins() const { return size_t{columns} * rows * layers; }
 };
 
 struct BinnedGeometry {

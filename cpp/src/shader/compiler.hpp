@@ -106,6 +106,7 @@ inline constexpr uint32_t kInputDepth = kMaxTargets, kInputStencil = kMaxTargets
 struct StageTraits {
   // vertex
   uint32_t clip_distances = 0, cull_distances = 0;  // clip first, then cull, in VertexArgs::clip_distance
+  bool writes_layer = false, writes_viewport_index = false;
   // fragment
   bool discards = false, writes_depth = false, writes_sample_mask = false, writes_stencil = false;
   DepthLayout depth_layout = DepthLayout::any;

@@ -161,8 +161,11 @@ void BasicTileWorker<kWithTrace>::run(const PassContext& pass, uint32_t bin) {
   const records::BinnedGeometry& binned = *pass.geometry;
   const records::BinGrid& grid = binned.grid;
   assert(grid.bin_px == w.shape.bin_px);
-  w.bin.origin_x_px = grid.origin_x_px + static_cast<int32_t>(bin % grid.columns * grid.bin_px);
-  w.bin.origin_y_px = grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px);
+  assert(bin < grid.bins());
+  w.bin.layer = bin / grid.bins_of_layer();
+  const uint32_t in_layer = bin % grid.bins_of_layer();
+  w.bin.origin_x_px = grid.origin_x_px + static_cast<int32_t>(in_layer % grid.columns * grid.bin_px);
+  w.bin.origin_y_px = grid.origin_y_px + static_cast<int32_t>(in_layer / grid.columns * grid.bin_px);
   w.bin.place.place(w.bin.origin_x_px, w.bin.origin_y_px, w.shape.blocks_per_row);
   w.draw.number = w.packets.bound_draw = ~0u;  // how quads are shaded depends on what the bin's visibility buffer holds
   w.draw.state = nullptr;
@@ -198,7 +201,7 @@ void BasicTileWorker<kWithTrace>::run(const PassContext& pass, uint32_t bin) {
       tile_io::TileRegion region;
       region.x_px = w.bin.origin_x_px;
       region.y_px = w.bin.origin_y_px;
-      region.layer = pass.layer;
+      region.layer = w.bin.layer;
       if constexpr (kTraced) trace::cleared(w, *clear);
       tile_io::clear_in_tile(pass.tile, region, clear->attachment, clear->aspects, clear->value, clear->rect, w.buffers.memory.data());
     } else {

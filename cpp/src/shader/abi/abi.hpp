@@ -159,10 +159,11 @@ struct VertexArgs {
   uint32_t first_instance;
   uint32_t base_vertex;
   uint32_t draw_index;
-  uint32_t _pad;
+  uint32_t view_index;   // gl_ViewIndex
   float* position;       // 4 components, component-major (kBatchStride)
   float* varyings;       // VaryingLayout::component_count components, component-major
   float* clip_distance;  // or null; component-major
+  uint32_t* layer;       // gl_Layer, then gl_ViewportIndex, component-major; only where the shader writes them
   uint8_t* scratch;      // private memory of the thread: PrivateMemory::size_B bytes for N lanes
   uint64_t loop_budget;  // iterations for each N vertices of the call; at 0 loops end
 };
@@ -228,8 +229,7 @@ struct alignas(64) FragmentArgs {
   uint64_t loop_budget;
   float blend_constants[4];
   int32_t area_x0_px, area_y0_px, area_x1_px, area_y1_px;  // the render area, end excluded: input attachments read 0 outside it
-  uint32_t layer;
-  uint32_t _pad[2];
+  uint32_t layer, view_index, viewport_index;
   // Pixel packets of kFewestSamplesApart samples or more: where the 16 lanes' words of the colours go, the k-th (of all that are written,
   // in order of the attachments) at texels + k * texels_pitch. Null: to the tile.
   uint32_t* texels;

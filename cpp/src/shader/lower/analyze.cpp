@@ -418,6 +418,14 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
   if (!fragment) {
     const DistanceCounts distances = count_distances(m, *constants);
     t.clip_distances = distances.clip, t.cull_distances = distances.cull;
+    for (uint32_t id : used_variables(m, spv::StorageClassOutput)) {
+      const auto scalars = interface_of(m, *constants, id);
+      const auto used = used_scalars(m, *constants, id);
+      for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {
+        t.writes_layer |= used[k] && scalars[k].builtin == spv::BuiltInLayer;
+        t.writes_viewport_index |= used[k] && scalars[k].builtin == spv::BuiltInViewportIndex;
+      }
+    }
     return t;
   }
   for (uint32_t id : used_variables(m, spv::StorageClassOutput)) {

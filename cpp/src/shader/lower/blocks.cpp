@@ -39,6 +39,7 @@ InputKinds kinds_of(const FragmentBuilder& builder) {
         case spv::BuiltInPrimitiveId:
         case spv::BuiltInLayer:
         case spv::BuiltInViewportIndex:
+        case spv::BuiltInViewIndex:
           break;
         case kNone:
         case spv::BuiltInClipDistance:

@@ -31,7 +31,9 @@ Status analyse_and_build(const Key& key, Build&& build) {
       case spv::BuiltInBaseInstance:
       case spv::BuiltInBaseVertex:
       case spv::BuiltInDrawIndex:
+      case spv::BuiltInViewIndex:
       case spv::BuiltInLayer:  // of fragment shaders
+      case spv::BuiltInViewportIndex:
       case spv::BuiltInSampleId:
       case spv::BuiltInSamplePosition:
         return true;

@@ -66,7 +66,9 @@ Value FragmentBuilder::builtin(const InterfaceScalar& s, const Interpolator::Pos
     case spv::BuiltInPointCoord:
       return ir.cf(0.0f);
     case spv::BuiltInViewportIndex:
-      return ir.c32(0);
+      return ir.field(ir.i32, l.args, offsetof(FragmentArgs, viewport_index));
+    case spv::BuiltInViewIndex:
+      return ir.field(ir.i32, l.args, offsetof(FragmentArgs, view_index));
     default:
       break;
   }

@@ -235,6 +235,8 @@ Value VertexBuilder::builtin(const InterfaceScalar& s) {
       return ir.field(ir.i32, l.args, offsetof(VertexArgs, first_instance));
     case spv::BuiltInDrawIndex:
       return ir.field(ir.i32, l.args, offsetof(VertexArgs, draw_index));
+    case spv::BuiltInViewIndex:
+      return ir.field(ir.i32, l.args, offsetof(VertexArgs, view_index));
     default:
       break;
   }
@@ -310,6 +312,8 @@ void VertexBuilder::write_outputs() {
       if (s.builtin == spv::BuiltInPosition) {
         put(offsetof(VertexArgs, position), s.element, v.c[k]);
         position = true;
+      } else if (s.builtin == spv::BuiltInLayer || s.builtin == spv::BuiltInViewportIndex) {
+        if (used[k] && !key.position_only) put(offsetof(VertexArgs, layer), s.builtin == spv::BuiltInViewportIndex, v.c[k]);
       } else if (s.builtin == spv::BuiltInClipDistance && clips) {
         distances.push_back({v.c[k], s.element, false}), clip_count++;
       } else if (s.builtin == spv::BuiltInCullDistance && culls) {

@@ -85,7 +85,10 @@ constexpr spv::Capability kSupported[] = {
     // glslang asks for these where a fragment shader reads gl_PrimitiveID or gl_Layer.
     spv::CapabilityGeometry,
     spv::CapabilityShaderLayer,
+    spv::CapabilityShaderViewportIndex,
     spv::CapabilityShaderViewportIndexLayerEXT,
+    spv::CapabilityMultiViewport,
+    spv::CapabilityMultiView,
 };
 
 // What a message names; the list is of what shaders of others ask for.
@@ -101,8 +104,6 @@ constexpr std::pair<spv::Capability, const char*> kNotSupported[] = {
     TILEGPU_ROW(SparseResidency),
     TILEGPU_ROW(TransformFeedback),
     TILEGPU_ROW(GeometryStreams),
-    TILEGPU_ROW(MultiViewport),
-    TILEGPU_ROW(MultiView),
     TILEGPU_ROW(VariablePointers),
     TILEGPU_ROW(VariablePointersStorageBuffer),
     TILEGPU_ROW(VulkanMemoryModel),

@@ -23,7 +23,6 @@ struct PassContext {
   tile_io::HostTile tile;
   VkRect2D render_area{};
   uint32_t samples = 1;
-  uint32_t layer = 0;
   uint32_t query_count = 0;
   uint32_t lanes = 8;
   uint64_t loop_budget = 1ull << 20;

@@ -252,7 +252,9 @@ void bind_shading(const TileContext& t, const CurrentDraw& current, Packets& p, 
   std::memcpy(args.blend_constants, state.blend_constants.data(), sizeof args.blend_constants);
   p.scratch.reserve(state.resolved->traits(VK_SHADER_STAGE_FRAGMENT_BIT).private_memory_B + 64);
   args.scratch = p.scratch.data();
-  args.layer = t.pass->layer;
+  args.layer = t.bin.layer;
+  args.view_index = call.view;
+  args.viewport_index = state.viewport_index;
 }
 
 void shade_packet(const TileContext& t, Packets& p, Results& r) {

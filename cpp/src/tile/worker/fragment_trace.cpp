@@ -207,9 +207,9 @@ void begin_pass(State& state, const TraceRequest& request, uint32_t width_px, ui
   for (uint32_t number : draw_number) draws = std::max(draws, number + 1);
   result.draws.resize(draws);
   state.draw_number = std::move(draw_number);
-  state.contributors.resize(size_t{grid.columns} * grid.rows);
+  state.contributors.resize(grid.bins());
   if (request.timed)
-    for (uint32_t bin = 0; bin < grid.columns * grid.rows; bin++)
+    for (uint32_t bin = 0; bin < grid.bins_of_layer(); bin++)
       result.tile_ms.push_back({grid.origin_x_px + static_cast<int32_t>(bin % grid.columns * grid.bin_px),
                                 grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px), grid.bin_px, 0});
 }
@@ -251,7 +251,8 @@ void finish_pass(State& state, const Covers& covers) {
     });
 }
 
-bool watches(const State& state, int32_t x_px, int32_t y_px) {
+bool watches(const State& state, uint32_t layer, int32_t x_px, int32_t y_px) {
+  if (layer != state.result.request.layer) return false;
   const int32_t side = static_cast<int32_t>(state.bin_px);
   return std::any_of(state.result.request.pixels.begin(), state.result.request.pixels.end(), [&](const auto& pixel) {
     return pixel[0] >= x_px && pixel[0] < x_px + side && pixel[1] >= y_px && pixel[1] < y_px + side;
@@ -268,7 +269,7 @@ void begin_bin(Worker& w, uint32_t bin) {
   t.muted = false;
   t.pixels = &pass.contributors[bin];
   t.pixels->resize(size_t{w.shape.bin_px} * w.shape.bin_px);
-  for (size_t i = 0; i < pass.result.request.pixels.size(); i++) {
+  for (size_t i = 0; i < pass.result.request.pixels.size() && w.bin.layer == pass.result.request.layer; i++) {
     const int32_t x = pass.result.request.pixels[i][0] - w.bin.origin_x_px, y = pass.result.request.pixels[i][1] - w.bin.origin_y_px;
     if (x < 0 || y < 0 || x >= static_cast<int32_t>(w.shape.bin_px) || y >= static_cast<int32_t>(w.shape.bin_px)) continue;
     const uint32_t at = framebuffer::tile_pixel_index(static_cast<uint32_t>(x), static_cast<uint32_t>(y), w.shape.bin_px);

@@ -52,7 +52,7 @@ void begin_pass(State& state, const TraceRequest& request, uint32_t width_px, ui
                 std::vector<uint32_t> draw_number);
 void finish_pass(State& state, const Covers& covers);
 /// Whether any of the pixels lies in the bin.
-bool watches(const State& state, int32_t x_px, int32_t y_px);
+bool watches(const State& state, uint32_t layer, int32_t x_px, int32_t y_px);
 
 // -- called by the stages
 void begin_bin(Worker& w, uint32_t bin);

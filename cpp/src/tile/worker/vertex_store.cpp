@@ -72,6 +72,7 @@ void VertexStore::shade(Scope s) {
   args.first_instance = call.first_instance;
   args.base_vertex = call.indexed ? static_cast<uint32_t>(call.vertex_offset) : call.first;
   args.draw_index = call.draw_index;
+  args.view_index = call.view;
   args.position = position_;
   args.varyings = block_ + from_;
   args.clip_distance = clip_distance_;

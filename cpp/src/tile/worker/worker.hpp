@@ -91,6 +91,7 @@ struct TileBuffers {
 /// The bin that is drawn.
 struct Bin {
   int32_t origin_x_px = 0, origin_y_px = 0;
+  uint32_t layer = 0;
   BinPlace place{};
   Phase phase = Phase::ordinary;
   bool last_flush = false;  // nothing is drawn in the bin any more
