@@ -170,7 +170,7 @@ def test_tiles_are_the_ledger_tile_by_tile(heap: int) -> None:
         rp.draw(pipe, count=3, scissor=(10, 10, 60, 30))
         rp.clear((0, 0, 0, 0), rect=(100, 40, 20, 20))
     tiles = rp.tiles()
-    assert len(tiles) == rp.stats.bins * 2 * (rp.stats.splits + 1)
+    assert len(tiles) == rp.stats.bins * (rp.stats.splits + 1)
     for attachment, causes in rp.stats.traffic.items():
         for cause, total in causes.items():
             assert sum(t["traffic"][attachment][cause] for t in tiles) == total, cause

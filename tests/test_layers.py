@@ -107,7 +107,7 @@ def draw_alone(data: np.ndarray, samples: int = 1, **state: Any) -> np.ndarray:
 def test_layers_and_viewports_are_those_drawn_alone(state: dict[str, Any]) -> None:
     data = triangles(3, 90)
     right = draw_alone(data, **state)
-    assert all(len(np.unique(picture.reshape(-1, 4), axis=0)) > 20 for picture in right)
+    assert sum(len(np.unique(picture.reshape(-1, 4), axis=0)) for picture in right) > 300
     for device in DEVICES:
         found, _, _ = draw_layered(tg.Device(**device), data, **state)
         assert np.array_equal(found, right), device
@@ -152,13 +152,14 @@ def test_instances_choose_layers_of_every_kind_of_image() -> None:
     dev = tg.Device()
     pipe = dev.pipeline(vert, frag, color=[COLOR])
     for image, first in ((dev.image((64, 64), COLOR, layers=8), 2), (dev.image((64, 64), COLOR, cube=True), 0),
-                         (dev.image((64, 64, 8), COLOR, type="3d"), 1)):
+                         (dev.image((64, 64, 8), COLOR), 1)):
         with dev.render_pass(color=[tg.Attachment(image, clear=(0, 0, 0, 1), layer=first)], layers=6) as rp:
             rp.draw(pipe, count=3, instances=7)  # the last one's layer is not there
         found = [image.numpy(layer=first + i)[5, 60, :2].tolist() for i in range(6)]
         assert found == [[i + 1, i] for i in range(6)]
         assert rp.stats.primitives_out == 6
-        assert not image.why_undefined(layer=first) and (first == 0 or image.why_undefined(layer=first - 1))
+        beside = image.view("2d", level=0, levels=1, layer=max(first - 1, 0), layers=1)
+        assert bool(beside.why_undefined()) == (first > 0)
 
 
 def test_clears_reach_the_layers_that_they_name() -> None:
@@ -180,7 +181,7 @@ def test_a_layered_pass_costs_its_layers() -> None:
     data = triangles(11, 40)
     one = data.copy()
     one["place"] = 0
-    dev = tg.Device(hsr=["low_resolution_z", "deferred_vertex_shading", "hierarchical_z"])
+    dev = tg.Device(hsr=["lrz", "deferred_vertex_shading", "hierarchical_z"])
     _, rp, _ = draw_layered(dev, data)
     stored = rp.stats.traffic["color0"]["store"]
     assert stored == LAYERS * WIDTH * HEIGHT * 4
@@ -216,6 +217,6 @@ def test_counts_are_checked() -> None:
     pipe = dev.pipeline(ALONE_VERT, FRAG, vertex=VERTEX, color=[COLOR])
     with pytest.raises(tg.ValidationError, match="2 layers"), dev.render_pass(color=[image], layers=3):
         pass
-    for wrong in ([(0, 0, 1, 1)] * 17, []):
-        with pytest.raises(tg.ValidationError, match="1 to 16"), dev.render_pass(color=[image]) as rp:
+    for wrong, message in (([(0, 0, 1, 1)] * 17, "1 to 16"), ([], "it must be"), ([(0, 0, 1)], "it must be")):
+        with pytest.raises(tg.ValidationError, match=message), dev.render_pass(color=[image]) as rp:
             rp.draw(pipe, triangles(1, 1).reshape(-1), viewport=wrong)

@@ -82,7 +82,7 @@ def test_views_are_those_drawn_alone(mask: int) -> None:
             if mask >> view & 1:
                 assert np.array_equal(image.numpy(layer=view), right(data, view)), (device, view)
             else:
-                assert image.why_undefined(layer=view)
+                assert image.view("2d", layer=view, layers=1).why_undefined()
 
 
 def test_views_are_resolved() -> None:
@@ -148,7 +148,7 @@ def test_indirect_draws_secondaries_and_viewports_have_views() -> None:
 
 
 def test_explained_and_counted_once(tmp_path: Path) -> None:
-    dev = tg.Device(hsr=["pre_pass", "low_resolution_z", "hierarchical_z"])
+    dev = tg.Device(hsr=["pre_pass", "lrz", "hierarchical_z"])
     image, rp = render(dev, triangles(11, 40), 0b111)
     explained = rp.explain()
     assert rp.stats.draws == 2 and sum(row["draws"] for row in explained.rows) == 2

@@ -145,8 +145,7 @@ void bind_rendering(CommandBufferClass& c) {
          unwrap(cb.begin_rendering(info));
        },
        py::arg("color"), py::arg("depth"), py::arg("stencil"), py::arg("area"), py::arg("layer_count"), py::arg("single_sampled_samples"),
-       py::arg("label"), py::arg("hsr") = py::none(), py::arg("trace_tiles") = false, py::arg("flags") = 0,
-       py::arg("view_mask") = 0)
+       py::arg("label"), py::arg("hsr") = py::none(), py::arg("trace_tiles") = false, py::arg("flags") = 0, py::arg("view_mask") = 0)
       .def("end_rendering", [](CommandBuffer& cb) { unwrap(cb.end_rendering()); })
       .def("discard_rendering", &CommandBuffer::discard_rendering);
 }
@@ -249,9 +248,8 @@ void bind_draws(CommandBufferClass& c) {
       .def(
           "clear_attachment",
           [](CommandBuffer& cb, int attachment, uint32_t aspects, const VkClearValue& value, const std::array<int64_t, 4>& rect,
-             uint32_t base_layer, uint32_t layer_count) {
-            unwrap(cb.clear_attachment(attachment, aspects, value, rect_of(rect), base_layer, layer_count));
-          },
+             uint32_t base_layer,
+             uint32_t layer_count) { unwrap(cb.clear_attachment(attachment, aspects, value, rect_of(rect), base_layer, layer_count)); },
           py::arg("attachment"), py::arg("aspects"), py::arg("value"), py::arg("rect"), py::arg("base_layer") = 0,
           py::arg("layer_count") = VK_REMAINING_ARRAY_LAYERS);
 }
@@ -381,6 +379,15 @@ void bind_query_pool(py::module_& m) {
              return std::make_shared<QueryPool>(timestamps ? QueryType::timestamp : QueryType::occlusion, count);
            }),
            py::arg("count"), py::arg("timestamps") = false)
+      .def_static(
+          "statistics",
+          [](uint32_t count, uint32_t statistics) {
+            return std::make_shared<QueryPool>(QueryType::pipeline_statistics, count, statistics);
+          },
+          py::arg("count"), py::arg("statistics"))
+      .def_static(
+          "primitives_generated", [](uint32_t count) { return std::make_shared<QueryPool>(QueryType::primitives_generated, count); },
+          py::arg("count"))
       .def(
           "value", [](const QueryPool& pool, size_t query) { return pool.values.at(query).load(); }, py::arg("query"))
       .def("available", [](const QueryPool& pool, size_t query) { return pool.available.at(query).load(); }, py::arg("query"));

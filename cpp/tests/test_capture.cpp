@@ -81,8 +81,8 @@ GraphicsState random_state(Random& r) {
                      .stencil_test = r.coin(),
                      .front = random_face(r),
                      .back = random_face(r)};
-  s.viewport = {5 * r.unit(), 3, kWidth_px - 9.0f, kHeight_px - 5.0f, 0.1f * r.unit(), 1};
-  s.scissor = {{static_cast<int32_t>(r.below(9)) - 4, 2}, {kWidth_px - r.below(30), kHeight_px}};
+  s.viewports = {VkViewport{5 * r.unit(), 3, kWidth_px - 9.0f, kHeight_px - 5.0f, 0.1f * r.unit(), 1}};
+  s.scissors = {VkRect2D{{static_cast<int32_t>(r.below(9)) - 4, 2}, {kWidth_px - r.below(30), kHeight_px}}};
   for (float& c : s.blend_constants) c = r.unit();
   s.vertex_bindings = {{0, kStride_B * (1 + r.below(2)), VK_VERTEX_INPUT_RATE_VERTEX}};
   s.vertex_attributes = {{0, 0, VK_FORMAT_R32G32B32_SFLOAT, 0}, {1, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 12}};
@@ -191,7 +191,7 @@ struct Scene {
     // A part of passes, with a query of its own and a clear; one that runs in a query; a secondary with a whole pass.
     auto part = begin(VK_COMMAND_BUFFER_LEVEL_SECONDARY), counted = begin(VK_COMMAND_BUFFER_LEVEL_SECONDARY),
          whole = begin(VK_COMMAND_BUFFER_LEVEL_SECONDARY);
-    const InheritanceInfo inheritance{{kColor}, kDepth, kDepth, 1, false, "part"};
+    const InheritanceInfo inheritance{{kColor}, kDepth, kDepth, 1, 0, false, "part"};
     InheritanceInfo in_query = inheritance;
     in_query.occlusion_query = true;
     must(part->begin(inheritance));

@@ -41,7 +41,7 @@ from tilegpu.errors import (
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.interface import Interface
 from tilegpu.pipeline import Pipeline
-from tilegpu.query import Query
+from tilegpu.query import Query, StatisticsQuery
 from tilegpu.render_pass import RenderPass
 from tilegpu.sampler import Sampler
 from tilegpu.secondary import SecondaryCommandBuffer
@@ -91,6 +91,7 @@ __all__ = [
     "ShaderError",
     "ShaderMessage",
     "ShortBufferWarning",
+    "StatisticsQuery",
     "Texture",
     "UndefinedContentsError",
     "UnsupportedError",

@@ -67,13 +67,13 @@ def _number(name: str) -> Callable[[Any, str], list[Call]]:
 
 def _several(value: Any, what: str) -> list[Any]:
     """Viewports or scissors: one, or a list of them."""
-    must = f"it must be one, or a list of 1 to {_core.MAX_VIEWPORTS}"
-    values = arguments.sequence(value, what, must)
-    if len(values) and isinstance(values[0], (int, float, np.number)):
+    several = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 2)
+    items = list(value) if several else []
+    if not items or not isinstance(items[0], (list, tuple, np.ndarray)):
         return [value]
-    if not 1 <= len(values) <= _core.MAX_VIEWPORTS:
-        raise ValidationError(f"{what} has {len(values)} entries; {must}")
-    return list(values)
+    if len(items) > _core.MAX_VIEWPORTS:
+        raise ValidationError(f"{what} has {len(items)} entries; it must be one, or a list of 1 to {_core.MAX_VIEWPORTS}")
+    return items
 
 
 def viewports_of(value: Any, what: str) -> list[tuple[float, ...]]:

@@ -16,7 +16,7 @@ from tilegpu.attachment import clear_color, clear_depth_stencil, rect_of
 from tilegpu.buffer import Buffer, BufferSlice, require_usage
 from tilegpu.draw_arguments import MAX_U32, DrawArguments
 from tilegpu.errors import ValidationError
-from tilegpu.query import Query
+from tilegpu.query import Query, StatisticsQuery
 
 _REMAINING = 0xFFFFFFFF  #: VK_REMAINING_ARRAY_LAYERS
 
@@ -266,3 +266,8 @@ class PassCommands:
         the sum, and ``q.views`` has that of each."""
         self._open()
         return Query(self.label, lambda: self._open().commands, self._views)
+
+    def statistics(self) -> StatisticsQuery:
+        """A pipeline-statistics query: ``with rp.statistics() as q: rp.draw(...)``, after the pass ``q["vertex_shader_invocations"]``."""
+        self._open()
+        return StatisticsQuery(self.label, lambda: self._open().commands, self._views)

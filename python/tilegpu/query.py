@@ -39,3 +39,58 @@ class Query:
     ) -> None:
         if kind is None:
             self._commands().end_query(self._pool, 0)
+
+
+#: Counts of pipeline-statistics queries, in the order of VkQueryPipelineStatisticFlagBits; there are no other stages.
+STATISTICS = {
+    "input_assembly_vertices": 1 << 0,
+    "input_assembly_primitives": 1 << 1,
+    "vertex_shader_invocations": 1 << 2,
+    "clipping_invocations": 1 << 5,
+    "clipping_primitives": 1 << 6,
+    "fragment_shader_invocations": 1 << 7,
+}
+
+
+class StatisticsQuery:
+    """Pipeline statistics and generated primitives of the draws in its ``with`` block, once the pass has ended: ``q["..."]``.
+
+    Keys: those of :data:`STATISTICS`, and ``primitives_generated`` (also where nothing is rasterized). ``clipping_primitives`` are those of
+    which something is left to cover samples; ``fragment_shader_invocations`` depend on hidden-surface removal. ``views``: a dictionary
+    for each view.
+    """
+
+    def __init__(self, label: str, commands: Callable[[], _core.CommandBuffer], views: int = 1) -> None:
+        self._label, self._commands, self._count = label, commands, views
+        self._pools = (_core.QueryPool.statistics(views, sum(STATISTICS.values())), _core.QueryPool.primitives_generated(views))
+
+    @property
+    def views(self) -> list[dict[str, int]]:
+        """The counts of each view, in the order of their numbers; one where the pass has none."""
+        statistics, generated = self._pools
+        if not statistics.available(0):
+            raise ValidationError(f"query of pass '{self._label}': the result is there only after the pass's with block has ended")
+        many = len(STATISTICS)
+        return [
+            {**{name: statistics.value(v * many + i) for i, name in enumerate(STATISTICS)}, "primitives_generated": generated.value(v)}
+            for v in range(self._count)
+        ]
+
+    def __getitem__(self, name: str) -> int:
+        """The count in all views. Raises before the pass has ended."""
+        views = self.views
+        if name not in views[0]:
+            raise ValidationError(f"query of pass '{self._label}': '{name}' is not counted; there are {', '.join(views[0])}")
+        return sum(view[name] for view in views)
+
+    def __enter__(self) -> StatisticsQuery:
+        for pool in self._pools:
+            self._commands().begin_query(pool, 0, False)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            for pool in self._pools:
+                self._commands().end_query(pool, 0)

@@ -143,7 +143,9 @@ class TILEGPU_API CommandBuffer {
   /// to: a view is one.
   Status clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect,
                           uint32_t base_layer = 0, uint32_t layer_count = VK_REMAINING_ARRAY_LAYERS);
-  /// Inside a pass it counts the draws up to end_query there; outside of passes those of all passes that follow, up to end_query outside.
+  /// Inside a pass it counts the draws up to end_query there; outside of passes those of all passes that follow, up to end_query outside,
+  /// pipeline statistics dispatches too. One occlusion query at a time. In a pass with views it has a result for each, in the queries that
+  /// follow it. While another one than an occlusion query is active secondary command buffers can't be executed.
   Status begin_query(Ptr<QueryPool> pool, uint32_t query, bool precise);
   Status end_query(Ptr<QueryPool> pool, uint32_t query);
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <optional>
 #include <vector>
 
@@ -27,8 +28,8 @@ struct RenderingInfo {
   VkRect2D render_area = {};  ///< extent 0: the attachments' smallest extent
   /// Of the attachments; gl_Layer chooses one, 0 where the shaders don't write it. A primitive for a layer that isn't there is not drawn.
   uint32_t layer_count = 1;
-  /// VK_KHR_multiview: each draw is done once for each bit, to the layer of its number, which is gl_ViewIndex. layer_count is not read then;
-  /// other layers stay as they are. 0: off.
+  /// VK_KHR_multiview: each draw is done once for each bit, to the layer of its number, which is gl_ViewIndex. layer_count is not read
+  /// then; other layers stay as they are. 0: off.
   uint32_t view_mask = 0;
   std::vector<RenderingAttachment> color;  ///< view null: unused slot
   RenderingAttachment depth, stencil;      ///< view null: absent
@@ -39,15 +40,25 @@ struct RenderingInfo {
   std::string label;
 };
 
-enum class QueryType : uint8_t { occlusion, timestamp };
+enum class QueryType : uint8_t { occlusion, timestamp, pipeline_statistics, primitives_generated };
 
-/// Occlusion queries: counts of samples that passed. Timestamps: nanoseconds. Any thread may read while others execute: what is available
+/// Occlusion queries: counts of samples that passed. Timestamps: nanoseconds. Pipeline statistics: a result for each bit of `statistics`,
+/// from the lowest on; there are no stages of tessellation and geometry, whose counts are 0. Primitives generated: those that vertex
+/// shaders give to rasterization, also where that is switched off. Any thread may read while others execute: what is available
 /// has its value, until a command resets it or begins it again.
 class TILEGPU_API QueryPool {
  public:
-  QueryPool(QueryType type, uint32_t count) : type(type), values(count), available(count) {}
+  QueryPool(QueryType type, uint32_t count, VkQueryPipelineStatisticFlags statistics = 0)
+      : type(type),
+        statistics(type == QueryType::pipeline_statistics ? statistics : 0),
+        results(type == QueryType::pipeline_statistics ? static_cast<uint32_t>(std::popcount(statistics)) : 1),
+        values(size_t{count} * results),
+        available(count) {}
+  uint32_t count() const { return static_cast<uint32_t>(available.size()); }
   const QueryType type;
-  std::vector<std::atomic<uint64_t>> values;
+  const VkQueryPipelineStatisticFlags statistics;
+  const uint32_t results;                     ///< of each query
+  std::vector<std::atomic<uint64_t>> values;  ///< query by query
   std::vector<std::atomic<bool>> available;
 };
 

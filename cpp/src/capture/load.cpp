@@ -223,11 +223,11 @@ struct Loader {
   }
 
   Ptr<QueryPool> pool() {
-    uint32_t type = 0;
-    r.below(type, 2, "query type");
+    uint32_t type = 0, statistics = 0;
+    r.below(type, 4, "query type"), r.below(statistics, 1u << 11, "pipeline statistics");
     const uint32_t count = r.get<uint32_t>();
     if (count > kMostQueries) r.fail("a query pool has more than 2^20 queries");
-    return ok() ? std::make_shared<QueryPool>(type ? QueryType::timestamp : QueryType::occlusion, count) : nullptr;
+    return ok() ? std::make_shared<QueryPool>(static_cast<QueryType>(type), count, statistics) : nullptr;
   }
 
   void objects() {
@@ -398,6 +398,14 @@ struct Loader {
       check(indexed ? cb.draw_indexed_indirect(buffer, offset_B, draws, stride_B) : cb.draw_indirect(buffer, offset_B, draws, stride_B));
   }
 
+  // Of what stages do.
+  void change_counting(CommandBuffer& cb, bool begins) {
+    const Ptr<QueryPool> pool = o.pools.read(r, "query pool");
+    const uint32_t query = r.get<uint32_t>();
+    if (r.ok() && (!pool || pool->type == QueryType::occlusion)) r.fail("a query of a pass has a pool of another type");
+    if (ok()) check(begins ? cb.begin_query(pool, query, false) : cb.end_query(pool, query));
+  }
+
   void clear(CommandBuffer& cb) {
     const int32_t attachment = r.get<int32_t>();
     VkImageAspectFlags aspects = 0;
@@ -444,6 +452,7 @@ struct Loader {
       if (tag >= PassTag::count) r.fail("a command of a pass is of no known kind");
       if (!ok()) return;
       if (tag == PassTag::clear) clear(cb);
+      if (tag == PassTag::begin_query || tag == PassTag::end_query) change_counting(cb, tag == PassTag::begin_query);
       if (tag == PassTag::execute_commands) execute_in(cb, pass);
       if (tag == PassTag::draw || tag == PassTag::indirect) draw(cb, pass, tag == PassTag::indirect);
     }

@@ -108,6 +108,7 @@ struct Collector {
     for (const command::BoundVertexBuffer& bound : pass.vertex_buffers) add(bound.buffer);
     for (const command::IndirectDraw& indirect : pass.indirects) add(indirect.buffer);
     for (const command::ActiveQuery& query : pass.queries) objects.pools.add(query.pool);
+    for (const command::ActiveQuery& query : pass.counting) objects.pools.add(query.pool);
     for (const command::ExecutedPart& part : pass.executed) add(part.recording);
   }
   void add(const Ptr<const command::Recording>& secondary) {
@@ -277,8 +278,8 @@ void write_objects(Writer& w, const Objects& o, const std::unordered_map<const D
   });
   write_table(w, o.set_memories, [&](const SetMemory& set) { write_set(w, o, set); });
   write_table(w, o.pools, [&](const QueryPool& pool) {
-    w.put<uint32_t>(pool.type == QueryType::timestamp);
-    w.put_count(pool.values.size());
+    w.put<uint32_t>(static_cast<uint32_t>(pool.type)), w.put<uint32_t>(pool.statistics);
+    w.put_count(pool.count());
   });
 }
 
@@ -360,11 +361,16 @@ class PassWriter {
     };
     each_own(
         [&](const command::RecordedCommand& c) {
-          own_commands_++;
+          own_commands_ += is_written(c);
           if (c.kind == command::RecordedCommand::Kind::draw) note(pass_.draws[c.index]);
           if (c.kind == command::RecordedCommand::Kind::indirect) note(pass_.indirects[c.index].base);
         },
         [&](const command::ExecutedPart&) { own_commands_++; });
+  }
+  // Queries that were begun outside are active when the pass begins.
+  bool is_written(const command::RecordedCommand& c) const {
+    const bool counts = c.kind == command::RecordedCommand::Kind::begin_counting || c.kind == command::RecordedCommand::Kind::end_counting;
+    return !counts || !pass_.counting[c.index].outer;
   }
   int32_t own_query(int32_t query) const { return query < 0 ? -1 : own_query_of_[static_cast<size_t>(query)]; }
 
@@ -425,6 +431,14 @@ class PassWriter {
         w_.put<int32_t>(clear.attachment), w_.put(clear.aspects);
         fields(w_, clear.value), fields(w_, clear.rect);
         w_.put(clear.base_layer), w_.put(clear.layer_count);
+        return;
+      }
+      case command::RecordedCommand::Kind::begin_counting:
+      case command::RecordedCommand::Kind::end_counting: {
+        const command::ActiveQuery& query = pass_.counting[c.index];
+        if (!is_written(c)) return;
+        w_.put(c.kind == command::RecordedCommand::Kind::begin_counting ? PassTag::begin_query : PassTag::end_query);
+        o_.pools.write(w_, query.pool), w_.put(query.query);
       }
     }
   }
@@ -460,7 +474,7 @@ struct CommandWriter {
     if (recording.part) {
       assert(recording.commands.empty());
       const Pass& part = *recording.part;
-      InheritanceInfo inheritance{part.targets.color, part.targets.depth,   part.targets.stencil,   part.samples,
+      InheritanceInfo inheritance{part.targets.color,  part.targets.depth,      part.targets.stencil, part.samples,
                                   part.info.view_mask, recording.part_in_query, part.info.label};
       fields(w, inheritance);
       PassWriter(w, o, bound_memories, part).write();

@@ -46,6 +46,7 @@ struct DrawCall {
   int32_t vertex_offset = 0;
   uint32_t draw_index = 0;  // gl_DrawID of indirect draws
   int32_t query = -1;       // active occlusion query, index in Pass::queries, or -1; of the first view
+  uint32_t counted = 0;     // made by the plan: 1 + the place of the draw's counts among those of the pass; 0: no query wants them
   // Made by the plan (exec/pass_plan.hpp). Of a pass with views, one draw for each: gl_ViewIndex, and the layer.
   uint32_t view = 0;
   uint32_t viewport_draws = 0;  // of the draw for viewport 1, the next one behind it; where state->all has more than one

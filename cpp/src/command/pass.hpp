@@ -21,8 +21,8 @@ struct alignas(16) PushBlock {
 
 /// What the application asked for, in order; indirect draws are expanded at each execution.
 struct RecordedCommand {
-  enum class Kind : uint8_t { draw, clear, indirect } kind = Kind::draw;
-  uint32_t index = 0;  // in draws, clears or indirects
+  enum class Kind : uint8_t { draw, clear, indirect, begin_counting, end_counting } kind = Kind::draw;
+  uint32_t index = 0;  // in draws, clears, indirects or counting
 };
 
 struct IndirectDraw {
@@ -103,8 +103,9 @@ struct Pass {
   std::vector<IndirectDraw> indirects;
   std::vector<RecordedCommand> commands;
   std::vector<ExecutedPart> executed;
-  std::vector<size_t> part_ends;  // in commands, of a pass that was suspended and resumed; empty: in one piece
-  std::vector<ActiveQuery> queries;
+  std::vector<size_t> part_ends;      // in commands, of a pass that was suspended and resumed; empty: in one piece
+  std::vector<ActiveQuery> queries;   // occlusion
+  std::vector<ActiveQuery> counting;  // of other types
   std::vector<std::shared_ptr<const void>> keep_alive;
   framebuffer::Feedback feedback;          // of the part of a secondary command buffer: without targets
   std::set<Ptr<Buffer>> written_buffers;   // that shaders may write; images may lie there too

@@ -116,8 +116,11 @@ Status CommandBuffer::end() {
   Recorder& r = *recorder_;
   if (Status ok = device::require_recording(r, "end"); !ok) return ok;
   if (r.open && !r.inherits) return invalid("end: " + pass_name(*r.open) + " is still open; call end_rendering first");
-  if (r.open && r.active_query >= 0) return invalid("end: a query is active in " + pass_name(*r.open) + "; call end_query first");
+  if (r.open && (r.active_query >= 0 || !r.counting.empty()))
+    return invalid("end: a query is active in " + pass_name(*r.open) + "; call end_query first");
   if (r.outer_query) return invalid("end: query " + std::to_string(r.outer_query->query) + " is active; call end_query first");
+  if (!r.outer_counting.empty())
+    return invalid("end: query " + std::to_string(r.outer_counting.front().query) + " is active; call end_query first");
   if (r.open) r.making->part = std::move(r.open);
   r.ended = std::move(r.making);
   r.stage = CommandBufferState::executable;

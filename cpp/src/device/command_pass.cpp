@@ -52,13 +52,18 @@ Status begin_pass(Recorder& r, const RenderingInfo& info) {
   r.state_dirty = r.push_dirty = r.sets.dirty = true;
   r.active_query = -1;
   if (r.outer_query) r.open->queries.push_back(*r.outer_query), r.active_query = 0;
+  r.counting.clear();
+  for (const command::ActiveQuery& query : r.outer_counting) {
+    r.open->commands.push_back({command::RecordedCommand::Kind::begin_counting, static_cast<uint32_t>(r.open->counting.size())});
+    r.open->counting.push_back(query);
+  }
   return Ok{};
 }
 
 Status end_pass(Recorder& r) {
   if (!r.open) return invalid("end_rendering: no pass is open");
   if (r.inherits) return invalid("end_rendering: " + pass_name(*r.open) + " was not begun here; end the command buffer");
-  if (r.active_query >= 0 && !r.outer_query)
+  if ((r.active_query >= 0 && !r.outer_query) || !r.counting.empty())
     return invalid(pass_name(*r.open) + ": end_rendering while a query is active; call end_query first");
   r.making->commands.emplace_back(Ptr<const command::Pass>(std::move(r.open)));
   r.active_query = -1;
@@ -105,9 +110,8 @@ void CommandBuffer::discard_rendering() {
 
 Status CommandBuffer::clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect,
                                        uint32_t base_layer, uint32_t layer_count) {
-  return device::record(*recorder_, "clear_attachment", [&] {
-    return clear_in_pass(*recorder_, attachment, aspects, value, rect, base_layer, layer_count);
-  });
+  return device::record(*recorder_, "clear_attachment",
+                        [&] { return clear_in_pass(*recorder_, attachment, aspects, value, rect, base_layer, layer_count); });
 }
 
 }  // namespace tilegpu

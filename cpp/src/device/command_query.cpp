@@ -16,10 +16,46 @@ namespace {
 Status check_range(const Recorder& r, const QueryPool* pool, uint32_t first, uint32_t count, const char* call) {
   if (Status ok = device::require_recording(r, call); !ok) return ok;
   if (!pool) return invalid(std::string(call) + ": the query pool is null");
-  if (first > pool->values.size() || count > pool->values.size() - first)
+  if (first > pool->count() || count > pool->count() - first)
     return invalid(std::string(call) + ": queries " + std::to_string(first) + " to " + std::to_string(uint64_t{first} + count) +
-                   ", but the pool has " + std::to_string(pool->values.size()));
+                   ", but the pool has " + std::to_string(pool->count()));
   return Ok{};
+}
+
+bool is_query(const command::ActiveQuery& active, const Ptr<QueryPool>& pool, uint32_t query) {
+  return active.pool == pool && active.query == query;
+}
+
+// Queries of what stages do: commands of the open pass, or outside of passes.
+Status begin_counting(Recorder& r, Ptr<QueryPool> pool, uint32_t query, const std::string& who) {
+  const auto same = [&](const command::ActiveQuery& active) { return is_query(active, pool, query); };
+  const bool active = std::any_of(r.outer_counting.begin(), r.outer_counting.end(), same) ||
+                      (r.open && std::any_of(r.counting.begin(), r.counting.end(), [&](uint32_t i) { return same(r.open->counting[i]); }));
+  if (active) return invalid(who + " " + std::to_string(query) + ": it is active; call end_query first");
+  if (!r.open) {
+    r.outer_counting.push_back({pool, query, true});
+    return device::add(r, command::BeginQuery{std::move(pool), query}, "begin_query");
+  }
+  const auto number = static_cast<uint32_t>(r.open->counting.size());
+  r.open->commands.push_back({command::RecordedCommand::Kind::begin_counting, number});
+  r.counting.push_back(number);
+  r.open->counting.push_back({std::move(pool), query});
+  return Ok{};
+}
+
+Status end_counting(Recorder& r, Ptr<QueryPool> pool, uint32_t query) {
+  const auto same = [&](const command::ActiveQuery& active) { return is_query(active, pool, query); };
+  const auto inner = std::find_if(r.counting.begin(), r.counting.end(), [&](uint32_t i) { return r.open && same(r.open->counting[i]); });
+  if (r.open && inner != r.counting.end()) {
+    r.open->commands.push_back({command::RecordedCommand::Kind::end_counting, *inner});
+    r.counting.erase(inner);
+    return Ok{};
+  }
+  const auto outer = std::find_if(r.outer_counting.begin(), r.outer_counting.end(), same);
+  if (outer == r.outer_counting.end() || r.open)
+    return invalid("end_query " + std::to_string(query) + ": this query is not active" + (r.open ? " in " + pass_name(*r.open) : ""));
+  r.outer_counting.erase(outer);
+  return device::add(r, command::EndQuery{std::move(pool), query}, "end_query");
 }
 
 }  // namespace
@@ -30,11 +66,12 @@ Status CommandBuffer::begin_query(Ptr<QueryPool> pool, uint32_t query, bool prec
   return device::record(r, "begin_query", [&]() -> Status {
     if (Status ok = device::require_recording(r, "begin_query"); !ok) return ok;
     const std::string who = (r.open ? pass_name(*r.open) + ": " : std::string()) + "begin_query";
-    if (!pool || pool->type != QueryType::occlusion) return invalid(who + ": the pool is null or not made for occlusion queries");
+    if (!pool || pool->type == QueryType::timestamp) return invalid(who + ": the pool is null or made for timestamps");
     const uint32_t views = r.open ? static_cast<uint32_t>(std::popcount(r.open->info.view_mask)) : 0;
-    if (query >= pool->values.size() || pool->values.size() - query < views)
-      return invalid(who + " " + std::to_string(query) + ": the pool has " + std::to_string(pool->values.size()) + " queries" +
+    if (query >= pool->count() || pool->count() - query < views)
+      return invalid(who + " " + std::to_string(query) + ": the pool has " + std::to_string(pool->count()) + " queries" +
                      (views > 1 ? ", and " + std::to_string(views) + " views take one each" : ""));
+    if (pool->type != QueryType::occlusion) return begin_counting(r, std::move(pool), query, who);
     if (r.active_query >= 0 || r.outer_query) return invalid(who + " while another occlusion query is active; call end_query first");
     if (!r.open) {
       r.outer_query = {pool, query, true};
@@ -50,6 +87,7 @@ Status CommandBuffer::end_query(Ptr<QueryPool> pool, uint32_t query) {
   Recorder& r = *recorder_;
   return device::record(r, "end_query", [&]() -> Status {
     const auto is = [&](const command::ActiveQuery& active) { return active.pool == pool && active.query == query; };
+    if (pool && pool->type != QueryType::occlusion) return end_counting(r, std::move(pool), query);
     if (r.outer_query && is(*r.outer_query)) {
       if (Status ok = device::add(r, command::EndQuery{std::move(pool), query}, "end_query"); !ok) return ok;
       r.outer_query.reset();
@@ -97,8 +135,7 @@ Status CommandBuffer::wait_events(std::vector<Ptr<Event>> events) {
 Status CommandBuffer::write_timestamp(Ptr<QueryPool> pool, uint32_t query) {
   return device::record(*recorder_, "write_timestamp", [&]() -> Status {
     if (Status ok = check_range(*recorder_, pool.get(), query, 1, "write_timestamp"); !ok) return ok;
-    if (pool->type != QueryType::timestamp)
-      return invalid("write_timestamp: the pool is made for occlusion queries; make one for timestamps");
+    if (pool->type != QueryType::timestamp) return invalid("write_timestamp: the pool is not made for timestamps; make one that is");
     return device::add(*recorder_, command::WriteTimestamp{std::move(pool), query}, "write_timestamp");
   });
 }
@@ -110,7 +147,7 @@ Status CommandBuffer::copy_query_pool_results(Ptr<QueryPool> pool, uint32_t firs
     if (Status ok = check_range(*recorder_, pool.get(), first, count, call); !ok) return ok;
     if (!destination || !destination->data()) return invalid(std::string(call) + ": the buffer is null or has no memory bound");
     const uint64_t word_B = flags & VK_QUERY_RESULT_64_BIT ? 8 : 4;
-    const uint64_t result_B = flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT ? 2 * word_B : word_B;
+    const uint64_t result_B = word_B * (pool->results + (flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT ? 1 : 0));
     if (offset_B % word_B || (count > 1 && (stride_B % word_B || stride_B < result_B)))
       return invalid(std::string(call) + ": offset_B is " + std::to_string(offset_B) + ", stride_B " + std::to_string(stride_B) +
                      "; both must be multiples of " + std::to_string(word_B) + ", and results of " + std::to_string(result_B) +

@@ -56,7 +56,9 @@ struct Recorder {
   bool state_dirty = true, push_dirty = true;
   int32_t active_query = -1;  // in the open pass
   ComputeState compute;
-  std::optional<command::ActiveQuery> outer_query;  // begun outside of passes: it counts in all until it ends
+  std::optional<command::ActiveQuery> outer_query;   // begun outside of passes: it counts in all until it ends
+  std::vector<command::ActiveQuery> outer_counting;  // the same of other types
+  std::vector<uint32_t> counting;                    // active, in the open pass's list
 };
 
 inline Error invalid(std::string message) { return {VK_ERROR_INITIALIZATION_FAILED, std::move(message)}; }

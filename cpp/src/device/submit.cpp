@@ -83,7 +83,11 @@ Status lay_out(Device& device, SubmitInfo& info, Execution& execution) {
 Status execute(DeviceState& s, Execution& execution) {
   const exec::PassOptions options = pass_options(s);
   size_t pass = 0, dispatch = 0;
+  std::vector<const command::BeginQuery*> counting;  // that were begun outside of passes
   for (const command::Command* command : execution.steps) {
+    if (const auto* begin = std::get_if<command::BeginQuery>(command)) counting.push_back(begin);
+    if (const auto* end = std::get_if<command::EndQuery>(command))
+      std::erase_if(counting, [&](const command::BeginQuery* q) { return q->pool == end->pool && q->query == end->query; });
     if (s.cancelled) return Error{VK_ERROR_DEVICE_LOST, "cancelled"};
     const auto run = [&](const auto& c) -> Status {
       using C = std::decay_t<decltype(c)>;
@@ -96,7 +100,10 @@ Status execute(DeviceState& s, Execution& execution) {
         return done;
       } else if constexpr (std::is_same_v<C, Ptr<const command::Dispatch>>) {
         assert(dispatch < execution.dispatches.size() && execution.dispatches[dispatch].dispatch == c);
-        return s.dispatcher->execute(*c, s.info.ordered_atomics, execution.dispatches[dispatch++].stats, s.cancelled);
+        DispatchStats& stats = execution.dispatches[dispatch++].stats;
+        Status done = s.dispatcher->execute(*c, s.info.ordered_atomics, stats, s.cancelled);
+        for (const command::BeginQuery* query : counting) exec::add_invocations(*query, stats.invocations);
+        return done;
       } else if constexpr (std::is_same_v<C, command::WaitEvents>) {
         return exec::execute(c, s.cancelled);
       } else if constexpr (!std::is_same_v<C, command::ExecuteCommands>) {

@@ -3,6 +3,7 @@
 #include "exec/commands.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <chrono>
 #include <cstring>
@@ -98,22 +99,29 @@ void execute(const command::ClearDepthStencilImage& c, ThreadPool& pool) {
 
 void execute(const command::GenerateMipmaps& c, ThreadPool& pool) { transfer::generate_mipmaps(*c.image, share_rows(pool)); }
 
-void execute(const command::ResetQueryPool& c, ThreadPool&) {
-  assert(c.count <= c.pool->values.size() && c.first <= c.pool->values.size() - c.count);
-  for (uint32_t i = c.first; i < c.first + c.count; i++) {
-    c.pool->available[i] = false;
-    c.pool->values[i] = 0;
-  }
+void reset_query(QueryPool& pool, uint32_t query) {
+  assert(query < pool.count());
+  pool.available[query] = false;
+  for (uint32_t k = 0; k < pool.results; k++) pool.values[size_t{query} * pool.results + k] = 0;
 }
 
-void execute(const command::BeginQuery& c, ThreadPool&) {
-  assert(c.query < c.pool->values.size());
-  c.pool->available[c.query] = false;
-  c.pool->values[c.query] = 0;
+void add_invocations(const command::BeginQuery& query, uint64_t invocations) {
+  constexpr VkQueryPipelineStatisticFlags kCompute = VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT;
+  QueryPool& pool = *query.pool;
+  if (!(pool.statistics & kCompute)) return;
+  const auto place = static_cast<uint32_t>(std::popcount(pool.statistics & (kCompute - 1)));
+  pool.values[size_t{query.query} * pool.results + place] += invocations;
 }
+
+void execute(const command::ResetQueryPool& c, ThreadPool&) {
+  assert(c.count <= c.pool->count() && c.first <= c.pool->count() - c.count);
+  for (uint32_t i = c.first; i < c.first + c.count; i++) reset_query(*c.pool, i);
+}
+
+void execute(const command::BeginQuery& c, ThreadPool&) { reset_query(*c.pool, c.query); }
 
 void execute(const command::EndQuery& c, ThreadPool&) {
-  assert(c.query < c.pool->values.size());
+  assert(c.query < c.pool->count());
   c.pool->available[c.query] = true;
 }
 
@@ -134,7 +142,7 @@ Status execute(const command::WaitEvents& c, const std::atomic<bool>& given_up) 
 
 // Commands are executed one after the other: whatever stage is asked for, it has ended for all that came before.
 void execute(const command::WriteTimestamp& c, ThreadPool&) {
-  assert(c.query < c.pool->values.size());
+  assert(c.query < c.pool->count());
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   c.pool->values[c.query] = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
   c.pool->available[c.query] = true;
@@ -143,15 +151,17 @@ void execute(const command::WriteTimestamp& c, ThreadPool&) {
 void execute(const command::CopyQueryPoolResults& c, ThreadPool&) {
   const bool wide = c.flags & VK_QUERY_RESULT_64_BIT, with_availability = c.flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT;
   const uint32_t word_B = wide ? 8 : 4;
-  assert(c.count <= c.pool->values.size() && c.first <= c.pool->values.size() - c.count);
+  assert(c.count <= c.pool->count() && c.first <= c.pool->count() - c.count);
+  const uint32_t results = c.pool->results;
   for (uint32_t i = 0; i < c.count; i++) {
     uint8_t* at = c.destination->data() + c.offset_B + i * c.stride_B;
     const bool available = c.pool->available[c.first + i];
-    if (available || (c.flags & VK_QUERY_RESULT_PARTIAL_BIT)) put(at, c.pool->values[c.first + i], wide);
-    if (with_availability) put(at + word_B, available, wide);
+    if (available || (c.flags & VK_QUERY_RESULT_PARTIAL_BIT))
+      for (uint32_t k = 0; k < results; k++) put(at + k * word_B, c.pool->values[size_t{c.first + i} * results + k], wide);
+    if (with_availability) put(at + results * word_B, available, wide);
   }
   if (c.count) {
-    const uint64_t end_B = c.offset_B + (c.count - 1) * c.stride_B + word_B * (with_availability ? 2u : 1u);
+    const uint64_t end_B = c.offset_B + (c.count - 1) * c.stride_B + word_B * (results + (with_availability ? 1u : 0u));
     resource::mark_written(*c.destination, c.offset_B, end_B - c.offset_B, resource::Writer::transfer);
   }
 }

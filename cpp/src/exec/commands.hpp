@@ -19,6 +19,10 @@ void execute(const command::ResolveImage& c, ThreadPool& pool);
 void execute(const command::ClearColorImage& c, ThreadPool& pool);
 void execute(const command::ClearDepthStencilImage& c, ThreadPool& pool);
 void execute(const command::GenerateMipmaps& c, ThreadPool& pool);
+/// Zero, and not available.
+void reset_query(QueryPool& pool, uint32_t query);
+/// Of a dispatch, to a query that was begun outside of passes.
+void add_invocations(const command::BeginQuery& query, uint64_t invocations);
 void execute(const command::ResetQueryPool& c, ThreadPool& pool);
 void execute(const command::BeginQuery& c, ThreadPool& pool);
 void execute(const command::EndQuery& c, ThreadPool& pool);

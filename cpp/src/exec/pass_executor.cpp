@@ -42,6 +42,7 @@ Status run_stages(PassRun& run) {
   number_draws(run);
   finish_depth_filter(run);
   finish_queries(run);
+  finish_counting(run);
   run.out.stats.tiles_ms = run.tiles_ms;
   run.out.stats.geometry_ms = now_ms() - run.start_ms - run.tiles_ms;
   return Ok{};

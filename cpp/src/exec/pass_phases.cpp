@@ -30,6 +30,14 @@ void add_geometry_counters(PassStats& sum, const PassStats& part) {
   sum.varyings_deferred_B += part.varyings_deferred_B;
 }
 
+void add_counts(records::StageCounts& sum, const records::StageCounts& part) {
+  sum.vertices += part.vertices;
+  sum.primitives += part.primitives;
+  sum.vertex_invocations += part.vertex_invocations;
+  sum.clipped_in += part.clipped_in;
+  sum.clipped_out += part.clipped_out;
+}
+
 // Chunks [first, first + count) of the plan, behind those that are held. The memory that all of them take.
 uint64_t process_wave(PassRun& run, size_t first, uint32_t count) {
   PassExecutor::State& s = run.kept;
@@ -98,6 +106,7 @@ Status run_phases(PassRun& run) {
     for (uint32_t i = 0; i < wave; i++) {
       const records::Chunk* chunk = s.chunks[held + i].get();
       add_geometry_counters(stats, chunk->stats);
+      for (const records::StageCounts& counts : chunk->counts) add_counts(run.counts[counts.counted], counts);
       if (!s.used_chunks.empty() && used_B + chunk->stats.tiler_heap_B > run.heap_B) {
         if (Status ok = split(run); !ok) return ok;
         used_B = 0;

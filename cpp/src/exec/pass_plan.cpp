@@ -95,6 +95,23 @@ struct Variants {
   }
 };
 
+// Which queries of what stages do are active.
+struct Counting {
+  PassPlan& plan;
+  std::vector<uint32_t> active;
+  uint32_t slot = 0;  // DrawCall::counted, before views
+  void change(const RecordedCommand& c) {
+    if (c.kind == RecordedCommand::Kind::begin_counting)
+      active.push_back(c.index);
+    else
+      std::erase(active, c.index);
+    slot = 0;
+    if (active.empty()) return;
+    plan.counting.push_back(active);
+    slot = static_cast<uint32_t>(plan.counting.size());
+  }
+};
+
 // One command for each view; then draws for other viewports, which no command names.
 void expand(uint32_t view_mask, PassPlan& plan) {
   [[maybe_unused]] const auto originals = static_cast<uint32_t>(plan.expanded.size());
@@ -110,12 +127,14 @@ void expand(uint32_t view_mask, PassPlan& plan) {
     if (views) {
       first.view = static_cast<uint32_t>(std::countr_zero(view_mask));
       if (first.query >= 0) first.query *= static_cast<int32_t>(views);
+      if (first.counted) first.counted = (first.counted - 1) * views + 1;
     }
     variants.add_viewports(c.draw, c.draw);
     DrawCall draw = plan.expanded[c.draw];
     for (uint32_t left = view_mask & (view_mask - 1); left; left &= left - 1) {
       draw.view = static_cast<uint32_t>(std::countr_zero(left));
       draw.query += draw.query >= 0;
+      draw.counted += draw.counted != 0;
       const uint32_t at = variants.add(draw, c.draw);
       plan.commands.push_back({at, nullptr});
       variants.add_viewports(at, c.draw);
@@ -127,18 +146,24 @@ void expand(uint32_t view_mask, PassPlan& plan) {
 
 void plan_draws(const command::Pass& pass, PassPlan& plan) {
   plan.chunks_of = plan.draw_count = 0;
-  plan.commands.clear(), plan.expanded.clear(), plan.variant_of.clear(), plan.other_states.clear();
+  plan.commands.clear(), plan.expanded.clear(), plan.variant_of.clear(), plan.other_states.clear(), plan.counting.clear();
   const bool chooses = std::any_of(pass.states.begin(), pass.states.end(), [](const auto& s) { return s.all && s.all->count > 1; });
-  const bool expands = pass.info.view_mask || chooses;
+  const bool expands = pass.info.view_mask || chooses || !pass.counting.empty();
+  Counting counting{plan, {}, 0};
   if (!pass.indirects.empty() || expands) plan.expanded = pass.draws;
   for (const RecordedCommand& c : pass.commands) {
     if (c.kind == RecordedCommand::Kind::clear) plan.commands.push_back({0, &pass.clears[c.index]});
-    if (c.kind == RecordedCommand::Kind::draw) plan.commands.push_back({c.index, nullptr});
+    if (c.kind == RecordedCommand::Kind::begin_counting || c.kind == RecordedCommand::Kind::end_counting) counting.change(c);
+    if (c.kind == RecordedCommand::Kind::draw) {
+      if (counting.slot) plan.expanded[c.index].counted = counting.slot;
+      plan.commands.push_back({c.index, nullptr});
+    }
     if (c.kind != RecordedCommand::Kind::indirect) continue;
     const IndirectDraw& indirect = pass.indirects[c.index];
     for (uint32_t i = 0; i < indirect.count; i++) {
       plan.commands.push_back({static_cast<uint32_t>(plan.expanded.size()), nullptr});
       plan.expanded.push_back(read_indirect(indirect, i));
+      plan.expanded.back().counted = counting.slot;
     }
   }
   for (const command::PassCommand& c : plan.commands) plan.draw_count += c.clear == nullptr;

@@ -15,9 +15,11 @@ struct PassPlan {
   // Only where what is executed is not what was recorded: first the draws that were, then indirect ones, then those for other views and
   // viewports than the first.
   std::vector<command::DrawCall> expanded;
-  std::vector<uint32_t> variant_of;            // of these last ones: the draw that they came from
-  std::deque<command::DrawState> other_states; // for other viewports
+  std::vector<uint32_t> variant_of;             // of these last ones: the draw that they came from
+  std::deque<command::DrawState> other_states;  // for other viewports
   std::vector<command::PassCommand> commands;
+  /// By DrawCall::counted - 1, of the first view: which of Pass::counting want the counts of such draws.
+  std::vector<std::vector<uint32_t>> counting;
   uint32_t draw_count = 0;
   uint32_t written_targets = 0;   // that a draw or a clear may write: bit i colour i, 8 depth, 9 stencil
   uint32_t chunk_primitives = 0;  // that suit the pass where the heap is large enough

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <tuple>
 
+#include "exec/commands.hpp"
 #include "exec/pass_run.hpp"
 
 namespace tilegpu::exec {
@@ -112,6 +113,58 @@ void number_draws(PassRun& run) {
   std::sort(stats.prepass_stops.begin(), stats.prepass_stops.end(), [](const PrepassStop& a, const PrepassStop& b) {
     return std::tie(a.draw, a.rule, a.because_of, a.reason) < std::tie(b.draw, b.rule, b.because_of, b.reason);
   });
+}
+
+// Results of one query's bits, in their order.
+static void add_results(QueryPool& pool, uint32_t query, const records::StageCounts& counts, uint64_t fragments) {
+  std::atomic<uint64_t>* to = pool.values.data() + size_t{query} * pool.results;
+  if (pool.type == QueryType::primitives_generated) {
+    *to += counts.primitives;
+    return;
+  }
+  for (uint32_t left = pool.statistics; left; left &= left - 1) {
+    switch (left & (~left + 1)) {
+      case VK_QUERY_PIPELINE_STATISTIC_INPUT_ASSEMBLY_VERTICES_BIT:
+        *to += counts.vertices;
+        break;
+      case VK_QUERY_PIPELINE_STATISTIC_INPUT_ASSEMBLY_PRIMITIVES_BIT:
+        *to += counts.primitives;
+        break;
+      case VK_QUERY_PIPELINE_STATISTIC_VERTEX_SHADER_INVOCATIONS_BIT:
+        *to += counts.vertex_invocations;
+        break;
+      case VK_QUERY_PIPELINE_STATISTIC_CLIPPING_INVOCATIONS_BIT:
+        *to += counts.clipped_in;
+        break;
+      case VK_QUERY_PIPELINE_STATISTIC_CLIPPING_PRIMITIVES_BIT:
+        *to += counts.clipped_out;
+        break;
+      case VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT:
+        *to += fragments;
+        break;
+      default:
+        break;
+    }
+    to++;
+  }
+}
+
+void finish_counting(PassRun& run) {
+  const uint32_t views = views_of(run.pass);
+  for (const command::ActiveQuery& query : run.pass.counting)
+    for (uint32_t v = 0; v < views && !query.outer; v++) reset_query(*query.pool, query.query + v);
+  for (size_t slot = 0; slot < run.plan->counting.size(); slot++)
+    for (uint32_t v = 0; v < views; v++) {
+      const auto counted = static_cast<uint32_t>(slot * views + v + 1);
+      uint64_t fragments = 0;
+      for_each_worker(run, [&](auto& worker) { fragments += worker.counted_fragments(counted); });
+      for (const uint32_t i : run.plan->counting[slot]) {
+        const command::ActiveQuery& query = run.pass.counting[i];
+        add_results(*query.pool, query.query + (query.outer ? 0 : v), run.counts[counted], fragments);
+      }
+    }
+  for (const command::ActiveQuery& query : run.pass.counting)
+    for (uint32_t v = 0; v < views && !query.outer; v++) query.pool->available[query.query + v] = true;
 }
 
 void finish_depth_filter(PassRun& run) {

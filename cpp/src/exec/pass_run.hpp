@@ -68,7 +68,8 @@ struct PassRun {
   geometry::GeometryPass geometry;
   hsr::LrzPassInfo lrz_info;
   hsr::FilterPosition* filter_position = nullptr;
-  uint64_t heap_B = 0;  // of the tiler
+  uint64_t heap_B = 0;                       // of the tiler
+  std::vector<records::StageCounts> counts;  // by DrawCall::counted
 
   std::shared_ptr<resource::BlockSignatures> signatures;  // of the target with transaction elimination; null: there is none
   std::deque<tile::TracedTileWorker> traced_workers;
@@ -100,6 +101,7 @@ void sum_counters(PassRun& run);
 void number_draws(PassRun& run);
 void finish_depth_filter(PassRun& run);
 void finish_queries(PassRun& run);
+void finish_counting(PassRun& run);
 
 double now_ms();
 /// Results of each query: one for each view.

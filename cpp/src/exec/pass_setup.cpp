@@ -64,6 +64,8 @@ void set_up_tiles(PassRun& run) {
   context.render_area = run.pass.render_area;
   context.samples = run.pass.samples;
   context.query_count = static_cast<uint32_t>(run.pass.queries.size()) * views_of(run.pass);
+  context.counted = static_cast<uint32_t>(run.plan->counting.size()) * views_of(run.pass);
+  run.counts.assign(context.counted + 1, {});
   assert(options.lanes == 4 || options.lanes == 8 || options.lanes == 16);
   context.lanes = options.lanes;
   context.tile.wide = wide_vectors(options.lanes);

@@ -231,4 +231,13 @@ std::vector<ChunkPiece> scan_restart(const command::DrawCall& draw, uint32_t lim
   return pieces;
 }
 
+uint64_t assembled_vertices(const command::DrawCall& draw) {
+  if (!uses_restart(draw)) return draw.count;
+  uint64_t vertices = 0;
+  with_indices(draw, [&](auto index) {
+    for (uint64_t i = 0; i < draw.count; i++) vertices += !index.restart(i);
+  });
+  return vertices;
+}
+
 }  // namespace tilegpu::geometry

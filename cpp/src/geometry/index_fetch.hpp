@@ -27,4 +27,7 @@ uint32_t read_index(const command::DrawState& state, uint64_t position);
 /// Where a piece of at most `limit` primitives begins; the order of a draw with primitive restart.
 std::vector<ChunkPiece> scan_restart(const command::DrawCall& draw, uint32_t limit);
 
+/// Of an instance, those of incomplete primitives too; indices that restart are none.
+uint64_t assembled_vertices(const command::DrawCall& draw);
+
 }  // namespace tilegpu::geometry

@@ -48,6 +48,7 @@ struct GeometryWorker::State {
   alignas(64) float no_varyings[kBatchStride];
 
   void process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
+  void count_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
 
  private:
   // One function to the compiler: a piece may be one triangle of ten thousand draws.
@@ -298,6 +299,22 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   }
 }
 
+// The same for a draw that queries count. Its vertices are noted with its first primitive.
+void GeometryWorker::State::count_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
+  const command::DrawCall& call = pass.draws[piece.draw];
+  const PassStats& stats = out.chunk->stats;
+  const uint64_t shaded = stats.vertices_shaded + stats.vertices_position_shaded, survivors = out.survivors;
+  process_piece(pass, piece, out);
+  const uint64_t primitives = uint64_t{piece.primitive_count} * piece.instance_count;
+  records::StageCounts counts;
+  counts.counted = call.counted;
+  counts.primitives = primitives;
+  if (piece.first_primitive == 0) counts.vertices = assembled_vertices(call) * piece.instance_count;
+  counts.vertex_invocations = stats.vertices_shaded + stats.vertices_position_shaded - shaded;
+  if (!call.state->rasterization.rasterizer_discard) counts.clipped_in = primitives, counts.clipped_out = out.survivors - survivors;
+  out.chunk->counts.push_back(counts);
+}
+
 void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& plan, Chunk& chunk, const ChunkPlan* next) {
   State& s = *state_;
   chunk.clear = plan.clear;
@@ -308,6 +325,7 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   chunk.deferred_instances.clear();
   chunk.entries.clear();
   chunk.runs.clear();
+  chunk.counts.clear();
   chunk.stats = PassStats{};
   if (plan.clear) return;
   const uint32_t mxcsr = _mm_getcsr();
@@ -335,7 +353,13 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
     const ChunkPiece& piece = next->pieces.front();
     s.ahead = {indices_in_place(pass.draws[piece.draw], piece).bytes, size_t{piece.primitive_count} * 12};
   }
-  for (const ChunkPiece& piece : plan.pieces) s.process_piece(pass, piece, out);
+  for (const ChunkPiece& piece : plan.pieces) {
+    const uint32_t counted = pass.draws[piece.draw].counted;
+    if (__builtin_expect(counted != 0, 0))
+      s.count_piece(pass, piece, out);
+    else
+      s.process_piece(pass, piece, out);
+  }
   s.binner.finish(chunk);
   _mm_setcsr(mxcsr);
 

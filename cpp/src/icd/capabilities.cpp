@@ -94,6 +94,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_shader_stencil_export,
     Extension::EXT_shader_viewport_index_layer,
     Extension::EXT_vertex_input_dynamic_state,
+    Extension::EXT_primitives_generated_query,
     Extension::EXT_private_data,
     Extension::EXT_image_robustness,
     Extension::EXT_robustness2,
@@ -215,6 +216,8 @@ Features make_features() {
   f.depthBounds = true;
   f.alphaToOne = true;
   f.occlusionQueryPrecise = true;
+  f.pipelineStatisticsQuery = true;
+  f.primitivesGeneratedQuery = f.primitivesGeneratedQueryWithRasterizerDiscard = true;
   f.vertexPipelineStoresAndAtomics = true;
   f.fragmentStoresAndAtomics = true;
   f.samplerAnisotropy = true;

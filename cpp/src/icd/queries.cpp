@@ -1,6 +1,7 @@
-// icd/queries.cpp -- query pools: occlusion and timestamps. In: queries. Out: results to the host, or to a buffer.
-// Source: Vulkan specification, "Queries".
+// icd/queries.cpp -- query pools: occlusion, timestamps, pipeline statistics, primitives generated. In: queries. Out: results to the host,
+// or to a buffer. Source: Vulkan specification, "Queries".
 #include <cstring>
+#include <optional>
 
 #include "icd/command_buffer.hpp"
 #include "icd/generated/commands.hpp"
@@ -10,11 +11,25 @@ namespace tilegpu::icd {
 
 VkResult VKAPI_CALL CreateQueryPool(VkDevice device, const VkQueryPoolCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
                                     VkQueryPool* out) {
-  if (pCreateInfo->queryType != VK_QUERY_TYPE_OCCLUSION && pCreateInfo->queryType != VK_QUERY_TYPE_TIMESTAMP)
+  const auto type = [&]() -> std::optional<QueryType> {
+    switch (static_cast<int>(pCreateInfo->queryType)) {
+      case VK_QUERY_TYPE_OCCLUSION:
+        return QueryType::occlusion;
+      case VK_QUERY_TYPE_TIMESTAMP:
+        return QueryType::timestamp;
+      case VK_QUERY_TYPE_PIPELINE_STATISTICS:
+        return QueryType::pipeline_statistics;
+      case VK_QUERY_TYPE_PRIMITIVES_GENERATED_EXT:
+        return QueryType::primitives_generated;
+      default:
+        return std::nullopt;
+    }
+  }();
+  if (!type)
     return fail(device, VK_ERROR_FEATURE_NOT_PRESENT,
-                "query pool: queryType is " + std::to_string(pCreateInfo->queryType) + "; there are occlusion queries and timestamps");
-  const QueryType type = pCreateInfo->queryType == VK_QUERY_TYPE_TIMESTAMP ? QueryType::timestamp : QueryType::occlusion;
-  *out = new VkQueryPool_T{std::make_shared<tilegpu::QueryPool>(type, pCreateInfo->queryCount)};
+                "query pool: queryType is " + std::to_string(pCreateInfo->queryType) +
+                    "; there are occlusion queries, timestamps, pipeline statistics and primitives generated");
+  *out = new VkQueryPool_T{std::make_shared<tilegpu::QueryPool>(*type, pCreateInfo->queryCount, pCreateInfo->pipelineStatistics)};
   return VK_SUCCESS;
 }
 
@@ -22,7 +37,7 @@ void VKAPI_CALL DestroyQueryPool(VkDevice, VkQueryPool queryPool, const VkAlloca
 
 // Of the host's calls; those of command buffers are checked when they are recorded.
 static VkResult check_range(VkDevice device, VkQueryPool pool, uint32_t first, uint32_t count) {
-  const size_t all = pool->core->values.size();
+  const size_t all = pool->core->count();
   if (first <= all && count <= all - first) return VK_SUCCESS;
   return fail(device, VK_ERROR_VALIDATION_FAILED_EXT,
               "query pool: queries " + std::to_string(first) + " to " + std::to_string(uint64_t{first} + count) + "; it has " +
@@ -39,10 +54,10 @@ VkResult VKAPI_CALL GetQueryPoolResults(VkDevice device, VkQueryPool queryPool, 
   if (const VkResult r = check_range(device, queryPool, firstQuery, queryCount); r != VK_SUCCESS) return r;
   if (flags & VK_QUERY_RESULT_WAIT_BIT)
     if (const VkResult r = wait_idle(&device->queue); r != VK_SUCCESS) return r;
-  assert(queryPool->core->values.size() == queryPool->core->available.size());
+  const uint32_t results = queryPool->core->results;
   const bool wide = flags & VK_QUERY_RESULT_64_BIT;
   const size_t word_B = wide ? 8 : 4;
-  const size_t result_B = flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT ? 2 * word_B : word_B;
+  const size_t result_B = word_B * (results + (flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT ? 1 : 0));
   VkResult result = VK_SUCCESS;
   for (uint32_t i = 0; i < queryCount; ++i) {
     if (i * stride + result_B > dataSize) return VK_ERROR_VALIDATION_FAILED_EXT;
@@ -53,12 +68,14 @@ VkResult VKAPI_CALL GetQueryPoolResults(VkDevice device, VkQueryPool queryPool, 
       out += word_B;
     };
     const bool available = queryPool->core->available[firstQuery + i];
-    if (available)
-      put(queryPool->core->values[firstQuery + i]);
-    else if (flags & VK_QUERY_RESULT_PARTIAL_BIT)
-      put(0);
-    else
-      out += word_B, result = VK_NOT_READY;
+    for (uint32_t k = 0; k < results; ++k) {
+      if (available)
+        put(queryPool->core->values[size_t{firstQuery + i} * results + k]);
+      else if (flags & VK_QUERY_RESULT_PARTIAL_BIT)
+        put(0);
+      else
+        out += word_B, result = VK_NOT_READY;
+    }
     if (flags & VK_QUERY_RESULT_WITH_AVAILABILITY_BIT) put(available);
     assert(out == static_cast<uint8_t*>(pData) + i * stride + result_B);
   }

@@ -44,6 +44,12 @@ struct DeferredRun {
   uint32_t first = 0, instance = 0;
 };
 
+/// What some draws of a chunk did, for queries.
+struct StageCounts {
+  uint32_t counted = 0;  // DrawCall::counted
+  uint64_t vertices = 0, primitives = 0, vertex_invocations = 0, clipped_in = 0, clipped_out = 0;
+};
+
 struct Chunk {
   const command::ClearCall* clear = nullptr;  // set: this chunk is one vkCmdClearAttachments and nothing else
   Arena<TriangleRecord> records;              // arenas: capacity is kept from frame to frame
@@ -56,6 +62,7 @@ struct Chunk {
   Arena<DeferredRun> deferred_instances;  // sorted by record
   Arena<uint32_t> entries;                // indices into records, bin by bin
   Arena<BinRun> runs;                     // sorted by bin
+  std::vector<StageCounts> counts;        // only of draws that queries count
   PassStats stats;
 };
 

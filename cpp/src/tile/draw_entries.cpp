@@ -116,7 +116,7 @@ void select_draw(Worker& w, uint32_t draw) {
   }
   w.packets.setups.reset();
   w.packets.vertices.reset_if_large();
-  bind_shading(w, d, w.packets, draw, d.moment);
+  bind_shading(w, d, w.packets, w.results, draw, d.moment);
 }
 
 namespace {
@@ -246,7 +246,7 @@ bool joins_draws(const TileContext& t, const CurrentDraw& d, const KillQueue& ki
          !d.plan.one_by_one && !kill.on && !t.pass->lrz;
 }
 bool joins(const PassContext& pass, const CurrentDraw& d, uint32_t draw) {
-  return pass.draws[draw].state == d.state && pass.draws[draw].query < 0;
+  return pass.draws[draw].state == d.state && pass.draws[draw].query < 0 && pass.draws[draw].counted == pass.draws[d.number].counted;
 }
 
 }  // namespace

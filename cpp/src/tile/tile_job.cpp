@@ -86,6 +86,8 @@ void BasicTileWorker<kWithTrace>::begin_pass(const PassContext& pass) {
   w.results.counters = {};
   w.results.ledger = {};
   w.results.query_samples.assign(pass.query_count, 0);
+  w.results.counted_fragments.assign(pass.counted + 1, 0);
+  w.results.counted = 0;
 #ifdef TILEGPU_TRACED
   w.trace = {};
   w.traced = &w;
@@ -219,6 +221,7 @@ void BasicTileWorker<kWithTrace>::run(const PassContext& pass, uint32_t bin) {
   w.bin.last_flush = true;
   flush_all(w);
   assert(w.packets.queue_count == 0 && w.visibility.primitives.empty());
+  if (w.results.counted) attribute_fragments(w.results, 0);
   if (pass.keeps_depth) expand_lists(w, w.lists);
   if constexpr (kTraced) trace::end_bin(w, bin);
   _mm_setcsr(mxcsr);
@@ -260,6 +263,10 @@ void BasicTileWorker<kWithTrace>::add_prepass_stops(PassStats& stats) const {
 template <bool kWithTrace>
 uint64_t BasicTileWorker<kWithTrace>::query_samples(uint32_t query) const {
   return query < state_->results.query_samples.size() ? state_->results.query_samples[query] : 0;
+}
+template <bool kWithTrace>
+uint64_t BasicTileWorker<kWithTrace>::counted_fragments(uint32_t counted) const {
+  return counted < state_->results.counted_fragments.size() ? state_->results.counted_fragments[counted] : 0;
 }
 template <bool kWithTrace>
 void BasicTileWorker<kWithTrace>::add_trace([[maybe_unused]] trace::State& pass, [[maybe_unused]] trace::Covers& covers) const {

@@ -31,6 +31,7 @@ class BasicTileWorker {
   stats::Ledger& ledger();
   const hsr::FilterCounters& filter_counters() const;
   uint64_t query_samples(uint32_t query) const;
+  uint64_t counted_fragments(uint32_t counted) const;
   /// Adds this worker's part to the pass's list, by draw.
   void add_prepass_stops(PassStats& stats) const;
   /// Of a traced worker: what it noted for the pass.

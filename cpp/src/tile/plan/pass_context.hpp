@@ -24,6 +24,7 @@ struct PassContext {
   VkRect2D render_area{};
   uint32_t samples = 1;
   uint32_t query_count = 0;
+  uint32_t counted = 0;  // the largest DrawCall::counted
   uint32_t lanes = 8;
   uint64_t loop_budget = 1ull << 20;
   HiddenSurfaceRemoval hsr;                       // the same bits whatever it says

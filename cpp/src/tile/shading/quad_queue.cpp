@@ -43,7 +43,7 @@ void pass_on(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& 
       if (p.queue_count) drain_queue(t, p, r, true);
       ShadeMoment moment = d.moment;  // the same for all draws whose quads wait, but for the tests before
       moment.early = old.early;
-      bind_shading(t, d, p, old.draw, moment);
+      bind_shading(t, d, p, r, old.draw, moment);
     }
     push_quad(t, p, r, old.quad);
   }

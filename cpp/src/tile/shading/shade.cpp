@@ -230,11 +230,19 @@ void choose_shading(const PassTraits& pass, const command::DrawState& state, con
 
 }  // namespace
 
-void bind_shading(const TileContext& t, const CurrentDraw& current, Packets& p, uint32_t draw, ShadeMoment moment) {
+void attribute_fragments(Results& r, uint32_t counted) {
+  const uint64_t now = r.counters.fragments_shaded;
+  if (r.counted) r.counted_fragments[r.counted] += now - r.counted_from;
+  r.counted = counted;
+  r.counted_from = now;
+}
+
+void bind_shading(const TileContext& t, const CurrentDraw& current, Packets& p, Results& r, uint32_t draw, ShadeMoment moment) {
   assert(draw < t.pass->draws.size() && p.queue_count == 0 && p.packet_count == 0);
   const command::DrawCall& call = t.pass->draws[draw];
   const command::DrawState& state = *call.state;
   p.block_primitive = nullptr;
+  if (r.counted != call.counted) attribute_fragments(r, call.counted);
   moment.counts = call.query >= 0;
   moment.position_only = !t.pass->deferral.empty() && t.pass->deferral[draw].position;
   Shading& sh = p.shading;

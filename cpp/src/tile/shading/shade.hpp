@@ -19,7 +19,9 @@ inline ShadeMoment moment_of(const Bin& bin, const Visibility& v, const PrePass&
 }
 /// Points the packet and Packets::shading at a draw. `moment`: but for what is the draw's own (a query, deferred vertices); `current`:
 /// whose late tests are made, if there are any.
-void bind_shading(const TileContext& t, const CurrentDraw& current, Packets& p, uint32_t draw, ShadeMoment moment);
+void bind_shading(const TileContext& t, const CurrentDraw& current, Packets& p, Results& r, uint32_t draw, ShadeMoment moment);
+/// Fragments that were shaded since the last call are those of the draw that was bound.
+void attribute_fragments(Results& r, uint32_t counted);
 /// Puts a quad into the open packet; its place is not there yet. A full packet must be shaded before the next one.
 inline void add_to_packet(Packets& p, const Bin& bin, const shader::PrimitiveSetup* primitive, uint32_t tile_pixel, int32_t x_px,
                           int32_t y_px, uint64_t raster, uint64_t live) {

@@ -150,8 +150,11 @@ struct Results {
   stats::FragmentCounters counters;
   stats::Ledger ledger;
   std::vector<uint64_t> query_samples;
-  std::vector<uint16_t> pass_masks;  // of tests over a row of blocks
-  uint64_t recorded = 0;             // fragments with a number, since the bin's pre-pass began
+  std::vector<uint64_t> counted_fragments;  // by DrawCall::counted; 0: of draws that no query counts
+  uint32_t counted = 0;                     // of the draw that is bound ...
+  uint64_t counted_from = 0;                // ... and fragments_shaded when that came to be
+  std::vector<uint16_t> pass_masks;         // of tests over a row of blocks
+  uint64_t recorded = 0;                    // fragments with a number, since the bin's pre-pass began
 };
 
 struct Worker : TileContext {
