@@ -95,9 +95,89 @@ void main() { to.sum = big * 3l + small; to.half_of_it = double(small) / 4.0lf; 
   CHECK(p.said.empty());
 }
 
+/// Sizes that are asked for, full subgroups; a broadcast of an invocation that is computed.
+void subgroups_are_of_four() {
+  Compute p;
+  constexpr const char* kBroadcast = R"(#version 450
+#extension GL_KHR_shader_subgroup_ballot : require
+layout(local_size_x_id = 3) in;
+layout(set = 1, binding = 0) readonly buffer In { uint from[]; };
+layout(set = 1, binding = 1) buffer Out { uint to[]; };
+void main() {
+  uint i = gl_GlobalInvocationID.x;
+  to[i] = subgroupBroadcast(from[i], (gl_SubgroupID + 1) & 3) * 16 + gl_SubgroupSize;
+})";
+  GlslSource source;
+  source.text = kBroadcast, source.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+  auto words = compile_glsl(source);
+  if (!CHECK_MESSAGE(words, words ? "" : words.error().message)) return;
+  VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, words->size() * 4, words->data()};
+  VkShaderModule module = nullptr;
+  CHECK(p.CreateShaderModule(p.device, &module_info, nullptr, &module) == VK_SUCCESS);
+  const auto pipeline = [&](uint32_t row, uint32_t size, VkPipelineShaderStageCreateFlags flags) {
+    const VkSpecializationMapEntry entry{3, 0, 4};
+    const VkSpecializationInfo constants{1, &entry, 4, &row};
+    const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo required{
+        VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO, nullptr, size};
+    VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+    info.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  size ? &required : nullptr,
+                  flags,
+                  VK_SHADER_STAGE_COMPUTE_BIT,
+                  module,
+                  "main",
+                  &constants};
+    info.layout = p.layout;
+    VkPipeline made = nullptr;
+    CHECK((p.CreateComputePipelines(p.device, nullptr, 1, &info, nullptr, &made) == VK_SUCCESS) == (made != nullptr));
+    return made;
+  };
+  constexpr VkPipelineShaderStageCreateFlags kFull = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+  CHECK(!pipeline(64, 8, 0) && p.heard("requiredSubgroupSize is 8; subgroups have 4 invocations"));
+  CHECK(!pipeline(30, 0, kFull) && p.heard("rows have 30 invocations"));
+  p.said.clear();
+  const VkPipeline made = pipeline(32, 4, kFull);
+  if (!CHECK(made)) return;
+  const VkCommandBuffer c = p.begin();
+  p.bind(c, 0, 0);
+  p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, made);
+  p.CmdDispatch(c, 3, 1, 1);
+  p.run(c);
+  const auto *from = reinterpret_cast<const uint32_t*>(p.in.data), *to = reinterpret_cast<const uint32_t*>(p.out.data);
+  for (uint32_t i = 0; i < 96; ++i) CHECK(to[i] == from[i / 4 * 4 + (i % 32 / 4 + 1) % 4] * 16 + 4);
+  CHECK(p.said.empty());
+  p.DestroyPipeline(p.device, made, nullptr);
+  p.DestroyShaderModule(p.device, module, nullptr);
+}
+
+void one_global_priority() {
+  Program p;
+  const float priority = 1;
+  for (const VkQueueGlobalPriorityKHR wanted : {VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR, VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR}) {
+    const VkDeviceQueueGlobalPriorityCreateInfoKHR global{VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR, nullptr, wanted};
+    const VkDeviceQueueCreateInfo queue{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, &global, 0, 0, 1, &priority};
+    const char* extension = "VK_KHR_global_priority";
+    const VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, nullptr, 0, 1, &queue, 0, nullptr, 1, &extension, nullptr};
+    VkDevice device = nullptr;
+    const bool medium = wanted == VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR;
+    CHECK(p.CreateDevice(p.physical_device, &info, nullptr, &device) == (medium ? VK_SUCCESS : VK_ERROR_NOT_PERMITTED_KHR));
+    if (device) p.DestroyDevice(device, nullptr);
+  }
+  CHECK(p.heard("globalPriority is 512"));
+  const auto query = reinterpret_cast<PFN_vkGetPhysicalDeviceQueueFamilyProperties2>(
+      vk_icdGetInstanceProcAddr(p.instance, "vkGetPhysicalDeviceQueueFamilyProperties2"));
+  VkQueueFamilyGlobalPriorityPropertiesKHR all{VK_STRUCTURE_TYPE_QUEUE_FAMILY_GLOBAL_PRIORITY_PROPERTIES_KHR};
+  VkQueueFamilyProperties2 family{VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2, &all, {}};
+  uint32_t one = 1;
+  query(p.physical_device, &one, &family);
+  CHECK(all.priorityCount == 1 && all.priorities[0] == VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR);
+}
+
 }  // namespace
 
 int main() {
+  subgroups_are_of_four();
+  one_global_priority();
   numbers_of_other_widths();
   dispatches_of_all_kinds();
   wrong_use_is_an_error_that_names_it();

@@ -102,6 +102,10 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_custom_border_color,
     Extension::EXT_host_query_reset,
     Extension::EXT_tooling_info,
+    Extension::EXT_subgroup_size_control,
+    Extension::KHR_global_priority,
+    Extension::EXT_global_priority,
+    Extension::EXT_global_priority_query,
 };
 
 uint32_t wanted_version() {
@@ -237,6 +241,8 @@ Features make_features() {
   f.shaderDrawParameters = true;
   f.uniformBufferStandardLayout = true;
   f.timelineSemaphore = true;
+  f.subgroupSizeControl = f.computeFullSubgroups = f.subgroupBroadcastDynamicId = true;
+  f.globalPriorityQuery = true;
   f.synchronization2 = true;
   f.hostQueryReset = true;
   f.privateData = true;
@@ -373,7 +379,10 @@ Properties make_properties() {
   set_versions(p);
   set_descriptor_properties(p);
   p.provokingVertexModePerPipeline = VK_TRUE;
-  p.subgroupSize = 4;
+  // One size, whatever the lanes: what a program sees of it is the same everywhere.
+  p.subgroupSize = p.minSubgroupSize = p.maxSubgroupSize = kSubgroupSize;
+  p.maxComputeWorkgroupSubgroups = kMaxWorkgroupInvocations / kSubgroupSize;
+  p.requiredSubgroupSizeStages = VK_SHADER_STAGE_COMPUTE_BIT;
   p.subgroupSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
   p.subgroupSupportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
                                   VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT |

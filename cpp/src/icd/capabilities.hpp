@@ -11,6 +11,8 @@
 
 namespace tilegpu::icd {
 
+inline constexpr uint32_t kSubgroupSize = 4;
+
 inline constexpr uint32_t kHeap = 0;
 /// Memory types, in Vulkan's order: all that a type has, another that comes before it does not have.
 inline constexpr uint32_t kTypeLazy = 1;  ///< for transient attachments: committed when a pass spills

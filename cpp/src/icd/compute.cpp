@@ -12,12 +12,27 @@ namespace tilegpu::icd {
 
 namespace {
 
+/// VK_EXT_subgroup_size_control: four, which are full where rows of the workgroup are so long.
+Status check_subgroups(const VkPipelineShaderStageCreateInfo& stage, const tilegpu::ComputePipeline& made) {
+  using Required = VkPipelineShaderStageRequiredSubgroupSizeCreateInfo;
+  const auto* size = find_next<Required>(stage.pNext, VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
+  const auto wrong = [](const std::string& text) { return Error{VK_ERROR_VALIDATION_FAILED_EXT, "compute pipeline: " + text}; };
+  if (size && size->requiredSubgroupSize != kSubgroupSize)
+    return wrong("requiredSubgroupSize is " + std::to_string(size->requiredSubgroupSize) + "; subgroups have 4 invocations");
+  const uint32_t row = made.workgroup_size()[0];
+  if (stage.flags & VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT && row % kSubgroupSize)
+    return wrong("full subgroups are required of workgroups whose rows have " + std::to_string(row) +
+                 " invocations; make it a multiple of 4");
+  return Ok{};
+}
+
 VkResult create(VkDevice device, const VkComputePipelineCreateInfo& in, VkPipeline* out) {
   auto stage = stage_of(device, in.stage);
   if (!stage) return fail(device, stage.error(), VK_ERROR_INITIALIZATION_FAILED);
   ComputePipelineCreateInfo info{std::move(*stage), in.layout ? in.layout->core : nullptr, next_label()};
   auto core = device->core->create_pipeline(std::move(info));
   if (!core) return fail(device, core.error(), VK_ERROR_INITIALIZATION_FAILED);
+  if (Status ok = check_subgroups(in.stage, **core); !ok) return fail(device, ok.error(), VK_ERROR_INITIALIZATION_FAILED);
   *out = new VkPipeline_T{nullptr, *core, {}, {}, {}};
   return VK_SUCCESS;
 }

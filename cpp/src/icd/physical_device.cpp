@@ -32,8 +32,12 @@ void VKAPI_CALL GetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice, uint32_
 
 void VKAPI_CALL GetPhysicalDeviceQueueFamilyProperties2(VkPhysicalDevice, uint32_t* pQueueFamilyPropertyCount,
                                                         VkQueueFamilyProperties2* pQueueFamilyProperties) {
-  enumerate(1, pQueueFamilyPropertyCount, pQueueFamilyProperties,
-            [](uint32_t, VkQueueFamilyProperties2& out) { out.queueFamilyProperties = capabilities().queue_family; });
+  enumerate(1, pQueueFamilyPropertyCount, pQueueFamilyProperties, [](uint32_t, VkQueueFamilyProperties2& out) {
+    out.queueFamilyProperties = capabilities().queue_family;
+    using Priorities = VkQueueFamilyGlobalPriorityPropertiesKHR;
+    if (auto* all = find_next<Priorities>(out.pNext, VK_STRUCTURE_TYPE_QUEUE_FAMILY_GLOBAL_PRIORITY_PROPERTIES_KHR))
+      all->priorityCount = 1, all->priorities[0] = VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR;
+  });
 }
 
 void VKAPI_CALL GetPhysicalDeviceMemoryProperties(VkPhysicalDevice, VkPhysicalDeviceMemoryProperties* pMemoryProperties) {
