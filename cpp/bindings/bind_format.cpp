@@ -39,6 +39,10 @@ void bind_format(py::module_& m) {
       .def_readonly("color_attachment", &FormatInfo::color_attachment)
       .def_readonly("blend", &FormatInfo::blend)
       .def_readonly("storage", &FormatInfo::storage)
+      .def_property_readonly(
+          "block_px", [](const FormatInfo& f) { return py::make_tuple(f.block_width_px, f.block_height_px); },
+          "Width and height of a texel block, which has texel_B bytes: (1, 1), but for compressed formats.")
+      .def_property_readonly("is_compressed", &FormatInfo::is_compressed, "Texels are compressed in blocks.")
       .def_property_readonly("is_depth_stencil", &FormatInfo::is_depth_stencil, "The format has depth or stencil.")
       .def_property_readonly("is_atomic", &FormatInfo::is_atomic, "Shaders may do atomic operations on its texels.")
       .def_property_readonly("is_integer", &FormatInfo::is_integer, "The format's colour is integers, not normalised.")

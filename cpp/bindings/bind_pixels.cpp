@@ -2,11 +2,11 @@
 //
 // In: an image with linear tiling and one subresource. Out: arrays of shape (H, W[, samples], C). Components that are all 8, 16 or
 // 32 bits wide and byte-aligned keep their bits (sRGB too); packed formats become float32, or 32-bit integers where they hold
-// integers; depth becomes float32, stencil uint8.
+// integers; compressed formats become float32 (sRGB: linear, as shaders read it); depth becomes float32, stencil uint8.
 #include <cstring>
 
 #include "bindings.hpp"
-#include "vk/format.hpp"
+#include "vk/compressed/texels.hpp"
 
 namespace tilegpu::bindings {
 namespace {
@@ -22,6 +22,7 @@ struct ArrayFormat {
 ArrayFormat array_format(const vk::FormatInfo& format) {
   const uint8_t bits = format.rgba[0].bits;
   ArrayFormat result;
+  if (format.is_compressed()) return {"f4", 4, false, false};
   result.same_bits = bits == 8 || bits == 16 || bits == 32;
   result.same_order = result.same_bits;
   for (uint32_t c = 0; c < format.component_count; ++c) {
@@ -82,6 +83,14 @@ py::array read_color(const Image& image, uint32_t level, uint32_t layer) {
   auto* destination = static_cast<uint8_t*>(result.mutable_data());
   const size_t element_B = size_t{components} * how.component_B;
   py::gil_scoped_release release;
+  if (format.is_compressed()) {
+    std::vector<vk::Texel> row(layout.width_px);
+    for (uint32_t y = 0; y < layout.height_px; ++y) {
+      vk::unpack_image_row(format, image.data() + layout.offset_B, layout.row_pitch_B, y, layout.width_px, row.data());
+      for (const vk::Texel& texel : row) std::memcpy(destination, texel.f, element_B), destination += element_B;
+    }
+    return result;
+  }
   for_each_row(image, layout, destination, element_B, [&](const uint8_t* source, uint8_t* out, size_t step_B) {
     if (how.same_order && step_B == element_B) {
       std::memcpy(out, source, element_B * layout.width_px);
@@ -169,20 +178,20 @@ py::object view(const Ptr<Image>& image, uint32_t aspect, uint32_t level, uint32
 void write(Image& image, uint32_t level, uint32_t layer, const py::buffer& texels) {
   const SubresourceLayout layout = subresource(image, VK_IMAGE_ASPECT_COLOR_BIT, level, layer);
   const py::buffer_info info = texels.request();
-  const size_t row_B = size_t{layout.width_px} * layout.texel_B;
-  if (static_cast<size_t>(info.size * info.itemsize) != row_B * layout.height_px || !PyBuffer_IsContiguous(info.view(), 'C'))
-    throw py::value_error("texels must be " + std::to_string(row_B * layout.height_px) + " contiguous bytes");
+  const vk::FormatInfo& format = format_of(image);
+  const size_t row_B = size_t{format.blocks_x(layout.width_px)} * layout.texel_B, rows = format.blocks_y(layout.height_px);
+  if (static_cast<size_t>(info.size * info.itemsize) != row_B * rows || !PyBuffer_IsContiguous(info.view(), 'C'))
+    throw py::value_error("texels must be " + std::to_string(row_B * rows) + " contiguous bytes");
   const auto* source = static_cast<const uint8_t*>(info.ptr);
   unwrap(image.memory()->flush(image.memory_offset_B() + layout.offset_B, layout.size_B));
   py::gil_scoped_release release;
-  for (uint32_t y = 0; y < layout.height_px; ++y)
-    std::memcpy(image.data() + layout.offset_B + y * layout.row_pitch_B, source + y * row_B, row_B);
+  for (uint32_t y = 0; y < rows; ++y) std::memcpy(image.data() + layout.offset_B + y * layout.row_pitch_B, source + y * row_B, row_B);
 }
 
 /// Packs (n, components) float32 or 32-bit integers into texels of the format.
 py::array_t<uint8_t> pack_texels(int format_number, const py::array& values) {
   const vk::FormatInfo* format = vk::find_format(static_cast<VkFormat>(format_number));
-  if (!format) throw py::value_error("unknown format");
+  if (!format || format->is_compressed()) throw py::value_error("unknown format, or a compressed one");
   if (values.ndim() != 2 || values.itemsize() != 4 || !(values.flags() & py::array::c_style))
     throw py::value_error("values must be (n, C) of 4-byte numbers");
   const auto count = static_cast<size_t>(values.shape(0));

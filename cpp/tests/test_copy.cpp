@@ -118,8 +118,8 @@ void fill_random(Image& image, std::mt19937& random) {
     for (uint32_t layer = 0; layer < image.info().array_layers; ++layer) {
       for (uint32_t s = 0; s < image.sample_count(); ++s) {
         TexelRows t = open_texels(image, VK_IMAGE_ASPECT_COLOR_BIT, level, layer, s);
-        for (uint32_t y = 0; y < t.rows.height_px; ++y) {
-          for (uint32_t x = 0; x < t.rows.width_px; ++x) vk::pack_texel(format, random_texel(format, random), t.rows.at(x, y));
+        for (uint32_t y = 0; y < t.rows.texel_blocks_y; ++y) {
+          for (uint32_t x = 0; x < t.rows.texel_blocks_x; ++x) vk::pack_texel(format, random_texel(format, random), t.rows.at(x, y));
         }
         close_texels(t);
       }

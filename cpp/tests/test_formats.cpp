@@ -20,7 +20,8 @@ namespace {
 std::vector<const FormatInfo*> all_formats() {
   std::vector<const FormatInfo*> list;
   for (int i = 0; i < 200; ++i) {
-    if (const FormatInfo* f = vk::find_format(static_cast<VkFormat>(i))) list.push_back(f);
+    const FormatInfo* f = vk::find_format(static_cast<VkFormat>(i));
+    if (f && !f->is_compressed()) list.push_back(f);  // those are tests/test_compressed_formats.py's
   }
   for (VkFormat f : {VK_FORMAT_A4R4G4B4_UNORM_PACK16, VK_FORMAT_A4B4G4R4_UNORM_PACK16}) list.push_back(vk::find_format(f));
   return list;
@@ -117,7 +118,7 @@ void table_agrees_with_names() {
     }
   }
   CHECK(vk::find_format("no_such_format") == nullptr, "found");
-  CHECK(vk::find_format(VK_FORMAT_BC1_RGB_UNORM_BLOCK) == nullptr, "found");
+  CHECK(vk::find_format(VK_FORMAT_PVRTC1_2BPP_UNORM_BLOCK_IMG) == nullptr, "found");
   CHECK(all_formats().size() >= 100, "only %zu formats", all_formats().size());
 }
 

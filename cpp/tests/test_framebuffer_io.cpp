@@ -87,8 +87,8 @@ void fill_random(Image& image, Random& random) {
       for (uint32_t s = 0; s < image.sample_count(); ++s) {
         resource::TexelRows t = resource::open_texels(image, aspect, 0, layer, s);
         Words calm = random_value(format, aspect, random);
-        for (uint32_t y = 0; y < t.rows.height_px; ++y) {
-          for (uint32_t x = 0; x < t.rows.width_px; ++x) {
+        for (uint32_t y = 0; y < t.rows.texel_blocks_y; ++y) {
+          for (uint32_t x = 0; x < t.rows.texel_blocks_x; ++x) {
             // Patches of one value give the compressor solid superblocks.
             const Words w = (x / 24 + y / 24) % 2 ? calm : random_value(format, aspect, random);
             uint32_t word = 0;

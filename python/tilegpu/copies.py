@@ -49,7 +49,7 @@ def _side(name: str, thing: Any, offset: Any, level: Any, layer: Any, pos: Any) 
 
 
 def _rows_of(array: np.ndarray[Any, Any], image: Image, aspect: str | None) -> tuple[int, int, int]:
-    """Width, height, and layers or slices of an array of an image's texels."""
+    """Width, height, and layers or slices of an array of an image's texels, or texel blocks."""
     info, name = image.format_info, image._aspect(aspect)
     texel_B = {"stencil": 1, "depth": 2 if info.depth_bits == 16 else 4}.get(name, info.texel_B)
     # Three dimensions are (H, W, C); layers of single numbers are meant only where a texel is one.
@@ -58,10 +58,16 @@ def _rows_of(array: np.ndarray[Any, Any], image: Image, aspect: str | None) -> t
     if not 3 <= len(shape) <= 4 or shape[-1] * array.itemsize != texel_B or 0 in shape:
         raise ValidationError(
             f"copy: the array has shape {array.shape} and dtype {array.dtype}; image '{image.label}' of {info.name} takes (H, W), "
-            f"(H, W, C) or (L, H, W, C) with {texel_B} bytes a pixel; convert it (dev.texture does), or give bytes"
+            f"(H, W, C) or (L, H, W, C) with {texel_B} bytes a "
+            + ("texel block, H and W in blocks" if info.is_compressed else "pixel; convert it (dev.texture does), or give bytes")
         )
     height, width = shape[-3:-1]
-    return width, height, shape[0] if len(shape) == 4 else 1
+    return width * info.block_px[0], height * info.block_px[1], shape[0] if len(shape) == 4 else 1
+
+
+def _cut(size_px: int, block_px: int, left_px: int) -> int:
+    """The last of some texel blocks may reach over the edge of a level, which is ``left_px`` away."""
+    return left_px if 0 < size_px - left_px < block_px else size_px
 
 
 def _copy_bytes(device: Context, source: _Side, destination: _Side, size: int | None) -> None:
@@ -78,8 +84,13 @@ def _copy_bytes(device: Context, source: _Side, destination: _Side, size: int | 
 def _extent_px(source: _Side, destination: _Side, extent: Any) -> tuple[int, int, int]:
     """As much as fits the images, where nothing is given."""
     if extent is None:
-        sizes = [side.thing._level_size(side.level, side.pos) for side in (source, destination) if isinstance(side.thing, Image)]
-        extent = [min(values) for values in zip(*sizes, strict=True)]
+        images = [side for side in (source, destination) if isinstance(side.thing, Image)]
+        sizes = [side.thing._level_size(side.level, side.pos) for side in images]
+        # Compared by texel blocks, which are texels but for compressed formats; in texels of the first image, as Vulkan has it.
+        blocks = [(*side.thing.format_info.block_px, 1) for side in images]
+        counts = [[-(-v // b) for v, b in zip(size, block, strict=True)] for size, block in zip(sizes, blocks, strict=True)]
+        fewest = [min(values) for values in zip(*counts, strict=True)]
+        extent = [min(n * b, v) for n, b, v in zip(fewest, blocks[0], sizes[0], strict=True)]
     size_px = arguments.vector(extent, 1, "copy: extent", _EXTENT)
     if min(size_px) <= 0:
         raise ValidationError(f"copy: extent is {extent}; width and height must be at least 1")
@@ -157,10 +168,13 @@ def copy(
     """Copies between buffers and images without conversion; arrays and bytes may be the source too.
 
     An array of (H, W), (H, W, C) or (L, H, W, C) has the texels of the format as they are, and says the extent and the layers or
-    slices; bytes and arrays of one dimension are taken like a buffer.
+    slices; of compressed formats it has texel blocks, H and W count them, and C is their bytes. Bytes and arrays of one dimension are
+    taken like a buffer.
 
     Offsets and ``size`` of buffers are bytes; positions and ``extent`` of images are (x, y) and (width, height)
     in pixels, by default as much as fits both; of 3D images they have three values.
+    Of compressed formats they are whole texel blocks, or reach to the level's edge; between a compressed and another format a texel
+    block is one texel, and ``extent`` is in texels of the source.
     ``row_length``: pixels in a row of the buffer, 0 for the extent's width,
     ``image_height``: rows of a layer or slice. ``aspect``: ``"depth"`` or ``"stencil"`` of such images. ``layers``: how
     many, by default one; where one of two images is 3D they are slices of it, by default as many as fit both.
@@ -175,7 +189,9 @@ def copy(
             row_length, image_height, given = _rows_of(source, destination, aspect)
             volume = destination.type == "3d"
             if extent is None:
-                extent = (row_length, image_height, given) if volume else (row_length, image_height)
+                left = destination._level_size(destination_level, destination_pos)
+                size = [_cut(n, b, v) for n, b, v in zip((row_length, image_height), destination.format_info.block_px, left, strict=False)]
+                extent = (*size, given) if volume else size
             if layers is None and not volume:
                 layers = given
         source = Buffer.create(source, None, "source of copy")

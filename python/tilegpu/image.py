@@ -309,7 +309,7 @@ class Image:
         Components of 8, 16 or 32 bits keep their bits: ``*_unorm`` and ``*_srgb`` are unsigned integers (sRGB stays
         encoded), ``*_sfloat``
         floats. Packed formats become float32 (or 32-bit integers where they hold integers). Order is R, G, B, A
-        whatever the memory order.
+        whatever the memory order. Compressed formats become float32, as shaders read them (``*_srgb``: linear).
         Depth is float32 and stencil uint8, with C = 1; ``aspect`` is ``"depth"`` (default) or ``"stencil"``.
 
         Raises :class:`UndefinedContentsError` for a level and layer that was never stored.

@@ -60,7 +60,14 @@ def to_pillow(array: NDArray[Any], info: enums.FormatInfo) -> Any:
     """(H, W, C) as a Pillow image of 8 bits a component."""
     from PIL import Image as PillowImage
 
-    if array.dtype.kind == "f":
+    data: NDArray[Any]
+    if array.dtype.kind == "f" and info.numeric == "srgb":  # of compressed formats; linear
+        height, width, components = array.shape
+        rgba = np.ones((height * width, 4), np.float32)
+        rgba[:, :components] = array.reshape(-1, components)
+        codes = _core.Image.pack_texels(enums.parse_format("r8g8b8a8_srgb", "").number, rgba)
+        data = codes.reshape(height, width, 4)[:, :, :components]
+    elif array.dtype.kind == "f":
         values = np.nan_to_num(array.astype(np.float32), nan=0.0, posinf=1.0, neginf=0.0)
         data = (np.clip(values, 0.0, 1.0) * np.float32(255) + np.float32(0.5)).astype(np.uint8)
     elif info.numeric == "unorm" and array.dtype == np.uint16:
@@ -94,6 +101,10 @@ def texels_of(pixels: NDArray[Any], info: enums.FormatInfo, what: str) -> NDArra
     uint8 also to float
     formats as value / 255. A missing alpha is 1.
     """
+    if info.is_compressed:
+        raise ValidationError(
+            f"{what}: format {info.name} is compressed, and tilegpu compresses nothing; copy texel blocks to an image (dev.copy)"
+        )
     height, width, components = pixels.shape
     wanted = info.component_count
     if components > wanted:

@@ -225,6 +225,7 @@ Features make_features() {
   f.vertexPipelineStoresAndAtomics = true;
   f.fragmentStoresAndAtomics = true;
   f.samplerAnisotropy = true;
+  f.textureCompressionBC = true;
   f.samplerFilterMinmax = true;
   f.customBorderColors = f.customBorderColorWithoutFormat = true;
   f.shaderImageGatherExtended = true;

@@ -72,7 +72,8 @@ VkResult image_limits(const VkPhysicalDeviceImageFormatInfo2& info, VkImageForma
   const VkFormatFeatureFlags2 features = image_features(info.format);
   if (!features || info.flags & ~kFlags) return VK_ERROR_FORMAT_NOT_SUPPORTED;
   if (info.tiling != VK_IMAGE_TILING_OPTIMAL && info.tiling != VK_IMAGE_TILING_LINEAR) return VK_ERROR_FORMAT_NOT_SUPPORTED;
-  if (!(info.flags & VK_IMAGE_CREATE_EXTENDED_USAGE_BIT)) {
+  // Views of a compressed image are of compressed formats, and can't do more.
+  if (!(info.flags & VK_IMAGE_CREATE_EXTENDED_USAGE_BIT) || vk::find_format(info.format)->is_compressed()) {
     for (const Need& need : kNeeds)
       if (info.usage & need.usage && !(features & need.feature)) return VK_ERROR_FORMAT_NOT_SUPPORTED;
   }

@@ -39,7 +39,7 @@ Status check_usage(const ImageCreateInfo& info, const vk::FormatInfo& format, co
   }
   const bool attachment = format.color_attachment || format.is_depth_stencil();
   // Views of another format may do what the image's own can't.
-  const bool extended = info.flags & VK_IMAGE_CREATE_EXTENDED_USAGE_BIT && !format.is_depth_stencil();
+  const bool extended = info.flags & VK_IMAGE_CREATE_EXTENDED_USAGE_BIT && !format.is_depth_stencil() && !format.is_compressed();
   const UsageRule rules[] = {
       {VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT, "color_attachment", format.color_attachment, "take another format"},
       {VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT, "depth_stencil_attachment", format.is_depth_stencil(),
@@ -114,6 +114,12 @@ Status check_shape(const ImageCreateInfo& info, const std::string& name) {
   if (samples == 0 || samples > kMaxSamples || !std::has_single_bit(samples)) {
     return field_error(name, "samples", number(samples), "1, 2, 4, 8 or 16", "");
   }
+  const vk::FormatInfo& format = *vk::find_format(info.format);
+  if (format.is_compressed() && (samples > 1 || info.tiling != ImageTiling::linear)) {
+    return field_error(name, samples > 1 ? "samples" : "tiling", samples > 1 ? number(samples) : "block_compressed",
+                       std::string(samples > 1 ? "1" : "linear") + " with format " + format.name, "compressed formats are for textures",
+                       VK_ERROR_FORMAT_NOT_SUPPORTED);
+  }
   if (samples > 1 && info.mip_levels > 1) {
     return field_error(name, "mip_levels", number(info.mip_levels), "1 with " + number(samples) + " samples",
                        "resolve to an image with levels");
@@ -153,15 +159,17 @@ VkImageAspectFlags format_aspects(const vk::FormatInfo& format) {
   return aspects;
 }
 
-SubresourceLayout level_layout(const ImageCreateInfo& info, uint32_t texel_B, uint32_t level) {
+SubresourceLayout level_layout(const ImageCreateInfo& info, uint32_t plane, uint32_t level) {
+  const vk::FormatInfo& format = *vk::find_format(info.format);
+  const uint32_t texel_B = plane_texel_B(format, plane);
   assert(texel_B > 0 && level < info.mip_levels);
   SubresourceLayout out;
   out.width_px = level_extent(info.width_px, level);
   out.height_px = level_extent(info.height_px, level);
   out.texel_B = texel_B;
   if (info.tiling == ImageTiling::linear) {
-    out.row_pitch_B = (static_cast<uint64_t>(out.width_px) * texel_B + kAlignment_B - 1) / kAlignment_B * kAlignment_B;
-    out.sample_pitch_B = out.row_pitch_B * out.height_px;
+    out.row_pitch_B = (static_cast<uint64_t>(format.blocks_x(out.width_px)) * texel_B + kAlignment_B - 1) / kAlignment_B * kAlignment_B;
+    out.sample_pitch_B = out.row_pitch_B * format.blocks_y(out.height_px);
   } else {
     out.superblocks_x = (out.width_px + kSuperblock_px - 1) / kSuperblock_px;
     out.superblocks_y = (out.height_px + kSuperblock_px - 1) / kSuperblock_px;
@@ -194,7 +202,7 @@ Expected<Ptr<Image>> Image::create(const ImageCreateInfo& info) {
     for (uint32_t level = 0; level < info.mip_levels; ++level) {
       image->plane_offsets_B_.push_back(end_B);
       // At most 2^14 * 2^14 * 2^4 B * 2^4 samples * 2^11 layers = 2^47: no overflow in 64 bits.
-      const uint64_t layer_B = resource::level_layout(info, resource::plane_texel_B(*format, plane), level).size_B;
+      const uint64_t layer_B = resource::level_layout(info, plane, level).size_B;
       end_B += layer_B * image->layer_count(level);
       end_B = (end_B + kAlignment_B - 1) / kAlignment_B * kAlignment_B;
     }
@@ -258,7 +266,7 @@ SubresourceLayout Image::layout(VkImageAspectFlagBits aspect, uint32_t level, ui
   assert(level < info_.mip_levels && layer < layer_count(level));
   const vk::FormatInfo& format = *vk::find_format(info_.format);
   const uint32_t plane = resource::plane_of(format, aspect);
-  SubresourceLayout out = resource::level_layout(info_, resource::plane_texel_B(format, plane), level);
+  SubresourceLayout out = resource::level_layout(info_, plane, level);
   out.offset_B = plane_offsets_B_[plane * info_.mip_levels + level] + out.size_B * layer;
   assert(out.offset_B + out.size_B <= required_B_);
   return out;
@@ -321,10 +329,14 @@ Expected<Ptr<ImageView>> ImageView::create(const ImageViewCreateInfo& info) {
   const vk::FormatInfo* format = vk::find_format(out.format);
   const vk::FormatInfo& image_format = *vk::find_format(image.format);
   const bool same_class = format && !format->is_depth_stencil() && !image_format.is_depth_stencil() &&
-                          format->texel_B == image_format.texel_B && (format->color_attachment || format->sampled);
+                          format->texel_B == image_format.texel_B && (format->color_attachment || format->sampled) &&
+                          format->compression == image_format.compression && format->block_width_px == image_format.block_width_px &&
+                          format->block_height_px == image_format.block_height_px;
   if (!format || (out.format != image.format && !same_class)) {
     return field_error(name, "format", format ? format->name : number(static_cast<uint32_t>(out.format)),
-                       std::string(image_format.name) + ", or for colour any format of " + number(image_format.texel_B) + " bytes",
+                       std::string(image_format.name) + (image_format.is_compressed()
+                                                             ? std::string(", or one of the same compression")
+                                                             : ", or for colour any format of " + number(image_format.texel_B) + " bytes"),
                        "use the image's format", VK_ERROR_FORMAT_NOT_SUPPORTED);
   }
   const VkImageAspectFlags all = resource::format_aspects(*format);

@@ -276,17 +276,21 @@ void for_each_piece(const Image& image, VkImageAspectFlagBits aspect, const Imag
   const bool full_rows = box.width_px == level.width, to_the_edge = box.x + box.width_px == level.width;
   if (full_rows && box.height_px == level.height) return whole(all);
   if (image.info().tiling != ImageTiling::linear) return some(all);
+  // In texel blocks, of which an edge may cut the last ones.
+  const vk::FormatInfo& format = *vk::find_format(image.info().format);
+  const uint32_t column = box.x / format.block_width_px, row = box.y / format.block_height_px,
+                 columns = format.blocks_x(box.x + box.width_px) - column, row_count = format.blocks_y(box.y + box.height_px) - row;
   for (uint32_t layer = box.base_layer; layer < box.base_layer + box.layer_count; ++layer) {
     const SubresourceLayout layout = image.layout(aspect, box.level, layer);
     for (uint32_t s = 0; s < image.sample_count(); ++s) {
-      const uint64_t first_B = image.memory_offset_B() + layout.offset_B + layout.sample_pitch_B * s + layout.row_pitch_B * box.y;
-      const uint64_t x_B = uint64_t{box.x} * layout.texel_B;
+      const uint64_t first_B = image.memory_offset_B() + layout.offset_B + layout.sample_pitch_B * s + layout.row_pitch_B * row;
+      const uint64_t x_B = uint64_t{column} * layout.texel_B;
       // The last texels of rows have what lies behind them up to the next row.
-      const uint64_t row_B = to_the_edge ? layout.row_pitch_B - x_B : uint64_t{box.width_px} * layout.texel_B;
+      const uint64_t row_B = to_the_edge ? layout.row_pitch_B - x_B : uint64_t{columns} * layout.texel_B;
       if (full_rows)
-        whole(MemoryRange{first_B, first_B + layout.row_pitch_B * box.height_px});
+        whole(MemoryRange{first_B, first_B + layout.row_pitch_B * row_count});
       else
-        rows(MemoryRows{first_B + x_B, row_B, layout.row_pitch_B, box.height_px});
+        rows(MemoryRows{first_B + x_B, row_B, layout.row_pitch_B, row_count});
     }
   }
 }

@@ -7,7 +7,7 @@
 #include <bit>
 #include <cassert>
 
-#include "vk/format.hpp"
+#include "vk/compressed/texels.hpp"
 
 namespace tilegpu::resource {
 namespace {
@@ -39,6 +39,7 @@ void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi) {
   const Image& image = *info.image;
   if (!image.data() || image.info().tiling != ImageTiling::linear) {
     fill_null_view_abi(abi);
+    assert(!vk::find_format(info.format)->is_compressed());
     return;
   }
   abi = {};
@@ -58,6 +59,7 @@ void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi) {
   shader::fill_level_tables(abi);
   abi.layer_count = static_cast<int32_t>(info.layer_count);
   abi.sample_count = static_cast<int32_t>(image.sample_count());
+  if (const vk::FormatInfo& format = *vk::find_format(info.format); format.is_compressed()) abi.decoder = &vk::texel_decoder(format);
 }
 
 void fill_view_abi(const BufferView& view, shader::ImageViewAbi& abi) {

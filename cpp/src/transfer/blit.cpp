@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "transfer/regions.hpp"
+#include "vk/compressed/texels.hpp"
 
 namespace tilegpu::transfer {
 namespace {
@@ -52,13 +53,13 @@ Class class_of(const vk::FormatInfo& f) {
 struct RowCache {
   std::vector<vk::Texel> texels[2];
   int64_t row[2] = {-1, -1};
-  const vk::Texel* get(const vk::FormatInfo& format, const Rows& rows, uint32_t y, uint32_t keep) {
+  const vk::Texel* get(const vk::FormatInfo& format, const TexelRows& in, uint32_t y, uint32_t keep) {
     for (int i = 0; i < 2; ++i) {
       if (row[i] == y) return texels[i].data();
     }
     const int slot = row[0] == keep ? 1 : 0;
-    texels[slot].resize(rows.width_px);
-    vk::unpack_row(format, rows.at(0, y), rows.width_px, texels[slot].data());
+    texels[slot].resize(in.layout.width_px);
+    vk::unpack_image_row(format, in.rows.data, in.rows.pitch_B, y, in.layout.width_px, texels[slot].data());
     row[slot] = y;
     return texels[slot].data();
   }
@@ -66,7 +67,7 @@ struct RowCache {
 
 void copy_nearest(const Rows& in, const Rows& out, const std::vector<Tap>& columns, uint32_t source_y, uint32_t x0, uint32_t y,
                   AspectField field) {
-  assert(in.texel_B == out.texel_B && source_y < in.height_px && (!field.mask || in.texel_B == 4));
+  assert(in.texel_B == out.texel_B && source_y < in.texel_blocks_y && (!field.mask || in.texel_B == 4));
   const uint8_t* row = in.at(0, source_y);
   uint8_t* target = out.at(x0, y);
   const uint32_t texel_B = in.texel_B;
@@ -88,14 +89,14 @@ void copy_nearest(const Rows& in, const Rows& out, const std::vector<Tap>& colum
 /// mixed.
 struct LinearRows {
   const vk::FormatInfo& format;
-  Rows rows;
+  const TexelRows& in;
   RowCache cache;
   /// One destination row: columns mixed in two rows, and the two rows.
   void get(const Tap& line, const std::vector<Tap>& columns, vk::Texel* out) {
-    assert(line.first < rows.height_px && line.second < rows.height_px);
-    const vk::Texel* second = cache.get(format, rows, line.second, line.first);
-    const vk::Texel* first = cache.get(format, rows, line.first, line.second);
-    second = cache.get(format, rows, line.second, line.first);
+    assert(line.first < in.layout.height_px && line.second < in.layout.height_px);
+    const vk::Texel* second = cache.get(format, in, line.second, line.first);
+    const vk::Texel* first = cache.get(format, in, line.first, line.second);
+    second = cache.get(format, in, line.second, line.first);
     const auto mix = [](float a, float b, float w) { return a * (1.0f - w) + b * w; };
     for (size_t x = 0; x < columns.size(); ++x) {
       const Tap& column = columns[x];
@@ -146,7 +147,7 @@ void blit_rows_nearest(const Blit& b, VkImageAspectFlagBits aspect, uint32_t sla
   const vk::FormatInfo &from = format_of(b.source), &to = format_of(b.destination);
   const TexelRows in = open_texels(b.source, aspect, b.region.srcSubresource.mipLevel, b.slabs[slab].first, 0);
   TexelRows out = open_texels(b.destination, aspect, b.region.dstSubresource.mipLevel, b.first_slab + slab, 0);
-  assert(b.x0 + b.columns.size() <= out.rows.width_px && b.y0 + y1 <= out.rows.height_px);
+  assert(b.x0 + b.columns.size() <= out.rows.texel_blocks_x && b.y0 + y1 <= out.rows.texel_blocks_y);
   RowCache cache;
   std::vector<vk::Texel> row(b.columns.size());
   for (uint32_t y = y0; y < y1; ++y) {
@@ -155,7 +156,7 @@ void blit_rows_nearest(const Blit& b, VkImageAspectFlagBits aspect, uint32_t sla
       copy_nearest(in.rows, out.rows, b.columns, source_y, b.x0, b.y0 + y, aspect_field(from, aspect));
       continue;
     }
-    const vk::Texel* texels = cache.get(from, in.rows, source_y, source_y);
+    const vk::Texel* texels = cache.get(from, in, source_y, source_y);
     for (size_t x = 0; x < row.size(); ++x) row[x] = texels[b.columns[x].first];
     vk::pack_row(to, row.data(), static_cast<uint32_t>(row.size()), out.rows.at(b.x0, b.y0 + y));
   }
@@ -167,9 +168,9 @@ void blit_rows_linear(const Blit& b, VkImageAspectFlagBits aspect, uint32_t slab
   const Tap& tap = b.slabs[slab];
   const TexelRows near = open_texels(b.source, aspect, b.region.srcSubresource.mipLevel, tap.first, 0),
                   far = open_texels(b.source, aspect, b.region.srcSubresource.mipLevel, tap.second, 0);
-  LinearRows front = {from, near.rows, {}}, back = {from, far.rows, {}};
+  LinearRows front = {from, near, {}}, back = {from, far, {}};
   TexelRows out = open_texels(b.destination, aspect, b.region.dstSubresource.mipLevel, b.first_slab + slab, 0);
-  assert(b.x0 + b.columns.size() <= out.rows.width_px && b.y0 + y1 <= out.rows.height_px);
+  assert(b.x0 + b.columns.size() <= out.rows.texel_blocks_x && b.y0 + y1 <= out.rows.texel_blocks_y);
   assert(tap.weight == 0 || b.source.info().type == VK_IMAGE_TYPE_3D);  // layers are not interpolated
   std::vector<vk::Texel> row(b.columns.size()), behind(tap.weight != 0 ? row.size() : 0);
   for (uint32_t y = y0; y < y1; ++y) {

@@ -37,12 +37,12 @@ void clear_level(const Image& image, VkImageAspectFlagBits aspect, uint32_t leve
     for (uint32_t s = 0; s < image.sample_count(); ++s) {
       TexelRows texels = open_texels(image, aspect, level, slabs.first + slab, s);
       const Rows& rows = texels.rows;
-      assert(y1 <= rows.height_px);
+      assert(y1 <= rows.texel_blocks_y);
       for (uint32_t y = y0; y < y1; ++y) {
         if (y == y0 || field.mask) {
-          fill_row(rows.at(0, y), rows.width_px, texel, rows.texel_B, field);
+          fill_row(rows.at(0, y), rows.texel_blocks_x, texel, rows.texel_B, field);
         } else {
-          std::memcpy(rows.at(0, y), rows.at(0, y0), static_cast<size_t>(rows.width_px) * rows.texel_B);
+          std::memcpy(rows.at(0, y), rows.at(0, y0), static_cast<size_t>(rows.texel_blocks_x) * rows.texel_B);
         }
       }
       close_texels(texels);
@@ -90,6 +90,10 @@ Status check_clear_color_image(const Image& image, std::span<const VkImageSubres
   if (format_of(image).is_depth_stencil()) {
     return field_error("clear_color_image", object_name("image", image.info().label) + ".format", format_of(image).name, "a colour format",
                        "use clear_depth_stencil_image");
+  }
+  if (format_of(image).is_compressed()) {
+    return field_error("clear_color_image", object_name("image", image.info().label) + ".format", format_of(image).name,
+                       "a format that is not compressed", "copy texel blocks from a buffer");
   }
   return check_ranges("clear_color_image", image, ranges, VK_IMAGE_ASPECT_COLOR_BIT);
 }

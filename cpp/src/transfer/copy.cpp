@@ -11,17 +11,18 @@
 namespace tilegpu::transfer {
 namespace {
 
-/// A region's texels in a buffer.
+/// A region's texels in a buffer, by rows of texel blocks.
 struct BufferShape {
   uint64_t row_B, slab_B, size_B;
 };
 
-BufferShape buffer_shape(const VkBufferImageCopy2& r, uint32_t slabs, uint32_t texel_B) {
+BufferShape buffer_shape(const VkBufferImageCopy2& r, const vk::FormatInfo& format, uint32_t slabs, uint32_t texel_B) {
   const VkExtent3D& e = r.imageExtent;
   assert(e.width && e.height && slabs);
-  const uint64_t row_B = static_cast<uint64_t>(r.bufferRowLength ? r.bufferRowLength : e.width) * texel_B;
-  const uint64_t slab_B = row_B * (r.bufferImageHeight ? r.bufferImageHeight : e.height);
-  return {row_B, slab_B, slab_B * (slabs - 1) + row_B * (e.height - 1) + static_cast<uint64_t>(e.width) * texel_B};
+  const uint64_t row_B = static_cast<uint64_t>(format.blocks_x(r.bufferRowLength ? r.bufferRowLength : e.width)) * texel_B;
+  const uint64_t slab_B = row_B * format.blocks_y(r.bufferImageHeight ? r.bufferImageHeight : e.height);
+  return {row_B, slab_B,
+          slab_B * (slabs - 1) + row_B * (format.blocks_y(e.height) - 1) + static_cast<uint64_t>(format.blocks_x(e.width)) * texel_B};
 }
 
 Side image_side(const char* command, size_t i, const Image& image, const VkBufferImageCopy2& r) {
@@ -54,7 +55,14 @@ Status check_buffer_image(const char* command, const Buffer& buffer, const Image
     if (r.bufferImageHeight && r.bufferImageHeight < r.imageExtent.height)
       return region_error(command, i, "bufferImageHeight", number(r.bufferImageHeight),
                           "0 or at least the extent's height, " + number(r.imageExtent.height), "");
-    const BufferShape shape = buffer_shape(r, slabs_of(side).count, aspect_field(format_of(image), aspect_of(r)).buffer_B);
+    const vk::FormatInfo& format = format_of(image);
+    if (r.bufferRowLength % format.block_width_px || r.bufferImageHeight % format.block_height_px)
+      return region_error(command, i, "bufferRowLength and bufferImageHeight",
+                          number(r.bufferRowLength) + " and " + number(r.bufferImageHeight),
+                          std::string("multiples of the texel block of ") + format.name + ", " + number(format.block_width_px) + " and " +
+                              number(format.block_height_px),
+                          "0 takes the extent's");
+    const BufferShape shape = buffer_shape(r, format, slabs_of(side).count, aspect_field(format, aspect_of(r)).buffer_B);
     if (Status ok = check_bytes(command, i, "buffer", buffer, r.bufferOffset, shape.size_B); !ok) return ok;
     if (overlap(side, buffer, r.bufferOffset, shape.size_B))
       return Error{VK_ERROR_VALIDATION_FAILED_EXT,
@@ -97,11 +105,28 @@ void field_to_field(const uint8_t* in, AspectField field, uint32_t count, uint8_
 Side source_side(size_t i, const Image& image, const VkImageCopy2& r) {
   return {"copy_image", i, "src", image, r.srcSubresource, r.srcOffset, r.extent};
 }
-Side destination_side(size_t i, const Image& image, const VkImageCopy2& r) {
-  return {"copy_image", i, "dst", image, r.dstSubresource, r.dstOffset, r.extent};
+/// The extent is in texels of the source: as many texel blocks of the destination, of which an edge may cut the last ones.
+VkExtent3D destination_extent(const Image& source, const Image& destination, const VkImageCopy2& r) {
+  const vk::FormatInfo &a = format_of(source), &b = format_of(destination);
+  if (a.block_width_px == b.block_width_px && a.block_height_px == b.block_height_px) return r.extent;
+  if (r.dstSubresource.mipLevel >= destination.info().mip_levels || r.dstOffset.x < 0 || r.dstOffset.y < 0) return r.extent;  // refused
+  const VkExtent3D level = destination.extent(r.dstSubresource.mipLevel);
+  const auto cut = [](uint64_t size_px, uint32_t block_px, uint32_t left_px) {
+    return static_cast<uint32_t>(size_px > left_px && size_px - left_px < block_px ? left_px : std::min<uint64_t>(size_px, UINT32_MAX));
+  };
+  const auto left = [](uint32_t limit, int32_t offset) {
+    return limit > static_cast<uint32_t>(offset) ? limit - static_cast<uint32_t>(offset) : 0;
+  };
+  return {cut(uint64_t{a.blocks_x(r.extent.width)} * b.block_width_px, b.block_width_px, left(level.width, r.dstOffset.x)),
+          cut(uint64_t{a.blocks_y(r.extent.height)} * b.block_height_px, b.block_height_px, left(level.height, r.dstOffset.y)),
+          r.extent.depth};
 }
 
-/// Formats that are copied bit by bit: the same, or colour of one texel size.
+Side destination_side(size_t i, const Image& source, const Image& image, const VkImageCopy2& r) {
+  return {"copy_image", i, "dst", image, r.dstSubresource, r.dstOffset, destination_extent(source, image, r)};
+}
+
+/// Formats that are copied bit by bit: the same, or colour whose texels, or texel blocks, are of one size.
 Status check_formats(const Image& source, const Image& destination) {
   const vk::FormatInfo &a = format_of(source), &b = format_of(destination);
   const bool colors = !a.is_depth_stencil() && !b.is_depth_stencil();
@@ -139,18 +164,18 @@ void copy_buffer_to_image(const Buffer& source, const Image& destination, std::s
     const VkImageAspectFlagBits aspect = aspect_of(r);
     const AspectField field = aspect_field(format_of(destination), aspect);
     const Slabs slabs = slabs_of(side);
-    const BufferShape shape = buffer_shape(r, slabs.count, field.buffer_B);
-    const auto x0 = static_cast<uint32_t>(r.imageOffset.x), top = static_cast<uint32_t>(r.imageOffset.y);
-    run_slabs(share, &destination, slabs.count, r.imageExtent.height, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
+    const BufferShape shape = buffer_shape(r, format_of(destination), slabs.count, field.buffer_B);
+    const BlockBox box = blocks_of(side);
+    run_slabs(share, &destination, slabs.count, box.rows, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
       TexelRows texels = open_texels(destination, aspect, r.imageSubresource.mipLevel, slabs.first + slab, 0);
-      assert(x0 + r.imageExtent.width <= texels.rows.width_px && top + y1 <= texels.rows.height_px);
+      assert(box.x + box.columns <= texels.rows.texel_blocks_x && box.y + y1 <= texels.rows.texel_blocks_y);
       for (uint32_t y = y0; y < y1; ++y) {
         const uint8_t* in = source.data() + r.bufferOffset + shape.slab_B * slab + shape.row_B * y;
-        uint8_t* out = texels.rows.at(x0, top + y);
+        uint8_t* out = texels.rows.at(box.x, box.y + y);
         if (field.mask) {
-          field_from_buffer(in, field, r.imageExtent.width, out);
+          field_from_buffer(in, field, box.columns, out);
         } else {
-          std::memcpy(out, in, static_cast<size_t>(r.imageExtent.width) * field.buffer_B);
+          std::memcpy(out, in, static_cast<size_t>(box.columns) * field.buffer_B);
         }
       }
       close_texels(texels);
@@ -168,21 +193,22 @@ void copy_image_to_buffer(const Image& source, const Buffer& destination, std::s
   for (const VkBufferImageCopy2& r : regions) {
     const VkImageAspectFlagBits aspect = aspect_of(r);
     const AspectField field = aspect_field(format_of(source), aspect);
-    const Slabs slabs = slabs_of(image_side("copy_image_to_buffer", 0, source, r));
-    const BufferShape shape = buffer_shape(r, slabs.count, field.buffer_B);
-    const auto x0 = static_cast<uint32_t>(r.imageOffset.x), top = static_cast<uint32_t>(r.imageOffset.y);
+    const Side side = image_side("copy_image_to_buffer", 0, source, r);
+    const Slabs slabs = slabs_of(side);
+    const BufferShape shape = buffer_shape(r, format_of(source), slabs.count, field.buffer_B);
+    const BlockBox box = blocks_of(side);
     // A compressed source is decoded by slab: shared like a destination, each
     // is decoded once.
-    run_slabs(share, &source, slabs.count, r.imageExtent.height, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
+    run_slabs(share, &source, slabs.count, box.rows, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
       const TexelRows texels = open_texels(source, aspect, r.imageSubresource.mipLevel, slabs.first + slab, 0);
-      assert(x0 + r.imageExtent.width <= texels.rows.width_px && top + y1 <= texels.rows.height_px);
+      assert(box.x + box.columns <= texels.rows.texel_blocks_x && box.y + y1 <= texels.rows.texel_blocks_y);
       for (uint32_t y = y0; y < y1; ++y) {
-        const uint8_t* in = texels.rows.at(x0, top + y);
+        const uint8_t* in = texels.rows.at(box.x, box.y + y);
         uint8_t* out = destination.data() + r.bufferOffset + shape.slab_B * slab + shape.row_B * y;
         if (field.mask) {
-          field_to_buffer(in, field, r.imageExtent.width, out);
+          field_to_buffer(in, field, box.columns, out);
         } else {
-          std::memcpy(out, in, static_cast<size_t>(r.imageExtent.width) * field.buffer_B);
+          std::memcpy(out, in, static_cast<size_t>(box.columns) * field.buffer_B);
         }
       }
     });
@@ -201,37 +227,38 @@ Status check_copy_image(const Image& source, const Image& destination, std::span
                        number(source.sample_count()) + " as the source", "use resolve_image");
   }
   for (size_t i = 0; i < regions.size(); ++i) {
-    const Side from = source_side(i, source, regions[i]), to = destination_side(i, destination, regions[i]);
+    const Side from = source_side(i, source, regions[i]), to = destination_side(i, source, destination, regions[i]);
     for (const Side* side : {&from, &to})
       if (Status ok = check_box(*side); !ok) return ok;
     if (Status ok = check_pair(from, to); !ok) return ok;
   }
   return check_apart(
       source, destination, regions.size(), [&](size_t i) { return source_side(i, source, regions[i]); },
-      [&](size_t i) { return destination_side(i, destination, regions[i]); }, "copy through another image");
+      [&](size_t i) { return destination_side(i, source, destination, regions[i]); }, "copy through another image");
 }
 
 void copy_image(const Image& source, const Image& destination, std::span<const VkImageCopy2> regions, const ShareRows& share) {
   for (const VkImageCopy2& r : regions) {
-    const Side from = source_side(0, source, r), to = destination_side(0, destination, r);
+    const Side from = source_side(0, source, r), to = destination_side(0, source, destination, r);
     const Slabs in_slabs = slabs_of(from), out_slabs = slabs_of(to);
+    const BlockBox in_box = blocks_of(from), out_box = blocks_of(to);
     assert(in_slabs.count == out_slabs.count && source.sample_count() == destination.sample_count());
+    assert(in_box.columns == out_box.columns && in_box.rows == out_box.rows);
     for_each_aspect(r.srcSubresource.aspectMask, [&](VkImageAspectFlagBits aspect) {
       const AspectField field = aspect_field(format_of(source), aspect);
-      run_slabs(share, &destination, out_slabs.count, r.extent.height, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
+      run_slabs(share, &destination, out_slabs.count, out_box.rows, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
         for (uint32_t s = 0; s < source.sample_count(); ++s) {
           const TexelRows in = open_texels(source, aspect, r.srcSubresource.mipLevel, in_slabs.first + slab, s);
           TexelRows out = open_texels(destination, aspect, r.dstSubresource.mipLevel, out_slabs.first + slab, s);
           assert(in.rows.texel_B == out.rows.texel_B && (!field.mask || in.rows.texel_B == 4));
-          assert(static_cast<uint32_t>(r.srcOffset.x) + r.extent.width <= in.rows.width_px);
-          assert(static_cast<uint32_t>(r.dstOffset.x) + r.extent.width <= out.rows.width_px);
+          assert(in_box.x + in_box.columns <= in.rows.texel_blocks_x && out_box.x + out_box.columns <= out.rows.texel_blocks_x);
           for (uint32_t y = y0; y < y1; ++y) {
-            const uint8_t* a = in.rows.at(static_cast<uint32_t>(r.srcOffset.x), static_cast<uint32_t>(r.srcOffset.y) + y);
-            uint8_t* b = out.rows.at(static_cast<uint32_t>(r.dstOffset.x), static_cast<uint32_t>(r.dstOffset.y) + y);
+            const uint8_t* a = in.rows.at(in_box.x, in_box.y + y);
+            uint8_t* b = out.rows.at(out_box.x, out_box.y + y);
             if (field.mask) {
-              field_to_field(a, field, r.extent.width, b);
+              field_to_field(a, field, out_box.columns, b);
             } else {
-              std::memcpy(b, a, static_cast<size_t>(r.extent.width) * in.rows.texel_B);
+              std::memcpy(b, a, static_cast<size_t>(out_box.columns) * in.rows.texel_B);
             }
           }
           close_texels(out);

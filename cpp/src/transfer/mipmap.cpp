@@ -26,18 +26,19 @@ void box_row(const uint8_t* top, const uint8_t* bottom, uint32_t width_px, uint8
 }
 
 void box_rows(const Rows& in, const Rows& out, uint32_t y0, uint32_t y1) {
-  assert(in.texel_B == out.texel_B && in.width_px == 2 * out.width_px && in.height_px == 2 * out.height_px && y1 <= out.height_px);
+  assert(in.texel_B == out.texel_B && in.texel_blocks_x == 2 * out.texel_blocks_x && in.texel_blocks_y == 2 * out.texel_blocks_y &&
+         y1 <= out.texel_blocks_y);
   for (uint32_t y = y0; y < y1; ++y) {
     const uint8_t *top = in.at(0, 2 * y), *bottom = in.at(0, 2 * y + 1);
     switch (in.texel_B) {
       case 1:
-        box_row<1>(top, bottom, out.width_px, out.at(0, y));
+        box_row<1>(top, bottom, out.texel_blocks_x, out.at(0, y));
         break;
       case 2:
-        box_row<2>(top, bottom, out.width_px, out.at(0, y));
+        box_row<2>(top, bottom, out.texel_blocks_x, out.at(0, y));
         break;
       default:
-        box_row<4>(top, bottom, out.width_px, out.at(0, y));
+        box_row<4>(top, bottom, out.texel_blocks_x, out.at(0, y));
         break;
     }
   }

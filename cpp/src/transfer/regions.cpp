@@ -20,9 +20,9 @@ MemoryRange rows_range(const Side& side, VkImageAspectFlagBits aspect) {
   const MemoryRange whole = range_of(side.image, aspect, side.part.mipLevel, slabs.first, slabs.count);
   if (side.image.info().tiling != ImageTiling::linear || side.image.sample_count() > 1) return whole;
   const SubresourceLayout layout = side.image.layout(aspect, side.part.mipLevel, slabs.first);
-  const auto y = static_cast<uint64_t>(side.offset.y);
-  return {whole.begin_B + layout.row_pitch_B * y, whole.end_B - layout.size_B + layout.row_pitch_B * (y + side.extent.height - 1) +
-                                                      static_cast<uint64_t>(side.offset.x + int64_t{side.extent.width}) * layout.texel_B};
+  const BlockBox box = blocks_of(side);
+  return {whole.begin_B + layout.row_pitch_B * box.y,
+          whole.end_B - layout.size_B + layout.row_pitch_B * (box.y + box.rows - 1) + (uint64_t{box.x} + box.columns) * layout.texel_B};
 }
 
 bool meet(int64_t a, int64_t a_size, int64_t b, int64_t b_size) { return a < b + b_size && b < a + a_size; }
@@ -92,6 +92,16 @@ Status check_box(const Side& side) {
     return error_of(side, "Offset and extent", extent_text(e) + " at " + offset_text(o),
                     "at least 1x1x1 px within the level's " + extent_text(level), "cut it with the image");
   if (!side.is_3d() && o.z != 0) return error_of(side, "Offset.z", number(o.z), "0 where the image is not 3d", "layers are baseArrayLayer");
+  const vk::FormatInfo& format = format_of(side.image);
+  const auto whole_blocks = [](int32_t from, uint32_t size, uint32_t block_px, uint32_t limit) {
+    const uint32_t begin = static_cast<uint32_t>(from), end = begin + size;
+    return begin % block_px == 0 && (end % block_px == 0 || end == limit);
+  };
+  if (!whole_blocks(o.x, e.width, format.block_width_px, level.width) || !whole_blocks(o.y, e.height, format.block_height_px, level.height))
+    return error_of(side, "Offset and extent", extent_text(e) + " at " + offset_text(o),
+                    std::string("whole texel blocks of ") + format.name + ", " + number(format.block_width_px) + "x" +
+                        number(format.block_height_px) + " px, or to the level's edge (" + extent_text(level) + ")",
+                    "begin and end between blocks");
   return Ok{};
 }
 
@@ -99,6 +109,13 @@ Slabs slabs_of(const Side& side) {
   if (side.is_3d()) return {static_cast<uint32_t>(side.offset.z), side.extent.depth};
   const uint32_t count = side.part.layerCount;
   return {side.part.baseArrayLayer, count == VK_REMAINING_ARRAY_LAYERS ? side.image.info().array_layers - side.part.baseArrayLayer : count};
+}
+
+BlockBox blocks_of(const Side& side) {
+  const vk::FormatInfo& format = format_of(side.image);
+  const auto x = static_cast<uint32_t>(side.offset.x), y = static_cast<uint32_t>(side.offset.y);
+  assert(x % format.block_width_px == 0 && y % format.block_height_px == 0);
+  return {x / format.block_width_px, y / format.block_height_px, format.blocks_x(side.extent.width), format.blocks_y(side.extent.height)};
 }
 
 bool resolve_range(const Image& image, VkImageSubresourceRange& range) {

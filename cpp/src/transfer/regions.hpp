@@ -34,6 +34,11 @@ struct Side {
   bool is_3d() const { return image.info().type == VK_IMAGE_TYPE_3D; }
 };
 
+/// A side's box in texel blocks, which are texels but for compressed formats; blocks that an edge cuts are whole.
+struct BlockBox {
+  uint32_t x = 0, y = 0, columns = 0, rows = 0;
+};
+
 inline std::string number(int64_t value) { return std::to_string(value); }
 inline std::string offset_text(const VkOffset3D& o) {
   std::string text = "(";
@@ -57,10 +62,12 @@ Status check_bytes(const char* command, size_t region, const char* name, const B
 
 /// Aspects, level and layers are there; of a 3D image layer 0 alone.
 Status check_part(const Side& side);
-/// The part, and the box within the level. Depth counts slices of a 3D image;
+/// The part, and the box within the level, which cuts no texel block. Depth counts slices of a 3D image;
 /// elsewhere offset.z is 0.
 Status check_box(const Side& side);
 Slabs slabs_of(const Side& side);
+/// Of a side that was checked.
+BlockBox blocks_of(const Side& side);
 /// layerCount and levelCount without VK_REMAINING; false: there is nothing of
 /// the kind.
 bool resolve_range(const Image& image, VkImageSubresourceRange& range);
@@ -85,21 +92,21 @@ Status check_apart(const Image& source, const Image& destination, size_t regions
   return Ok{};
 }
 
-/// Rows [y0, y1) of each slab in turn: work(slab, y0, y1). A block-compressed
+/// Rows [y0, y1) of `height` in each slab in turn: work(slab, y0, y1). A block-compressed
 /// destination is shared by whole slabs: its superblocks span rows.
 template <class Work>
-void run_slabs(const ShareRows& share, const Image* destination, uint32_t slabs, uint32_t height_px, Work work) {
-  if (slabs == 0 || height_px == 0) return;
+void run_slabs(const ShareRows& share, const Image* destination, uint32_t slabs, uint32_t height, Work work) {
+  if (slabs == 0 || height == 0) return;
   if (destination && destination->info().tiling == ImageTiling::block_compressed) {
     share(slabs, [&](RowRange range) {
-      for (uint32_t slab = range.begin; slab < range.end; ++slab) work(slab, 0u, height_px);
+      for (uint32_t slab = range.begin; slab < range.end; ++slab) work(slab, 0u, height);
     });
     return;
   }
-  share(slabs * height_px, [&](RowRange range) {
-    assert(range.begin <= range.end && range.end <= slabs * height_px);
+  share(slabs * height, [&](RowRange range) {
+    assert(range.begin <= range.end && range.end <= slabs * height);
     for (uint32_t row = range.begin; row < range.end;) {
-      const uint32_t slab = row / height_px, y0 = row % height_px, y1 = std::min(height_px, y0 + range.end - row);
+      const uint32_t slab = row / height, y0 = row % height, y1 = std::min(height, y0 + range.end - row);
       work(slab, y0, y1);
       row += y1 - y0;
     }

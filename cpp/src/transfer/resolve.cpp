@@ -87,7 +87,7 @@ void resolve_image(const Image& source, const Image& destination, std::span<cons
     run_slabs(share, &destination, out_slabs.count, r.extent.height, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
       const Samples in = open_samples(source, r.srcSubresource.mipLevel, in_slabs.first + slab);
       TexelRows out = open_texels(destination, kColor, r.dstSubresource.mipLevel, out_slabs.first + slab, 0);
-      assert(static_cast<uint32_t>(r.dstOffset.x) + r.extent.width <= out.rows.width_px);
+      assert(static_cast<uint32_t>(r.dstOffset.x) + r.extent.width <= out.rows.texel_blocks_x);
       for (uint32_t y = y0; y < y1; ++y) {
         const uint8_t* row =
             in.first + in.row_B * (static_cast<uint32_t>(r.srcOffset.y) + y) + static_cast<uint32_t>(r.srcOffset.x) * texel_B;

@@ -162,6 +162,38 @@ constexpr DepthRow kDepthRows[] = {
     {VK_FORMAT_S8_UINT, "s8_uint", 1, 0, 8, Numeric::uint},
 };
 
+struct CompressedRow {
+  VkFormat format;
+  const char* name;
+  Compression compression;
+  uint8_t block_B, block_width_px, block_height_px;
+  Numeric numeric;
+  uint8_t component_count;
+  std::array<uint16_t, 4> code_maximum;
+};
+
+// Codes are as fine as the exact values: endpoints of 5, 6 and 8 bits mixed by halves and thirds, or by fifths and sevenths.
+constexpr uint16_t kRed5 = 31 * 6, kGreen6 = 63 * 6, kAlpha8 = 255 * 35, kSigned8 = 127 * 35;
+
+constexpr CompressedRow kCompressedRows[] = {
+    {VK_FORMAT_BC1_RGB_UNORM_BLOCK, "bc1_rgb_unorm_block", Compression::bc1_rgb, 8, 4, 4, Numeric::unorm, 3, {kRed5, kGreen6, kRed5}},
+    {VK_FORMAT_BC1_RGB_SRGB_BLOCK, "bc1_rgb_srgb_block", Compression::bc1_rgb, 8, 4, 4, Numeric::srgb, 3, {}},
+    {VK_FORMAT_BC1_RGBA_UNORM_BLOCK, "bc1_rgba_unorm_block", Compression::bc1_rgba, 8, 4, 4, Numeric::unorm, 4, {kRed5, kGreen6, kRed5, 1}},
+    {VK_FORMAT_BC1_RGBA_SRGB_BLOCK, "bc1_rgba_srgb_block", Compression::bc1_rgba, 8, 4, 4, Numeric::srgb, 4, {0, 0, 0, 1}},
+    {VK_FORMAT_BC2_UNORM_BLOCK, "bc2_unorm_block", Compression::bc2, 16, 4, 4, Numeric::unorm, 4, {kRed5, kGreen6, kRed5, 15}},
+    {VK_FORMAT_BC2_SRGB_BLOCK, "bc2_srgb_block", Compression::bc2, 16, 4, 4, Numeric::srgb, 4, {0, 0, 0, 15}},
+    {VK_FORMAT_BC3_UNORM_BLOCK, "bc3_unorm_block", Compression::bc3, 16, 4, 4, Numeric::unorm, 4, {kRed5, kGreen6, kRed5, kAlpha8}},
+    {VK_FORMAT_BC3_SRGB_BLOCK, "bc3_srgb_block", Compression::bc3, 16, 4, 4, Numeric::srgb, 4, {0, 0, 0, kAlpha8}},
+    {VK_FORMAT_BC4_UNORM_BLOCK, "bc4_unorm_block", Compression::bc4, 8, 4, 4, Numeric::unorm, 1, {kAlpha8}},
+    {VK_FORMAT_BC4_SNORM_BLOCK, "bc4_snorm_block", Compression::bc4, 8, 4, 4, Numeric::snorm, 1, {kSigned8}},
+    {VK_FORMAT_BC5_UNORM_BLOCK, "bc5_unorm_block", Compression::bc5, 16, 4, 4, Numeric::unorm, 2, {kAlpha8, kAlpha8}},
+    {VK_FORMAT_BC5_SNORM_BLOCK, "bc5_snorm_block", Compression::bc5, 16, 4, 4, Numeric::snorm, 2, {kSigned8, kSigned8}},
+    {VK_FORMAT_BC6H_UFLOAT_BLOCK, "bc6h_ufloat_block", Compression::bc6h, 16, 4, 4, Numeric::ufloat, 3, {}},
+    {VK_FORMAT_BC6H_SFLOAT_BLOCK, "bc6h_sfloat_block", Compression::bc6h, 16, 4, 4, Numeric::sfloat, 3, {}},
+    {VK_FORMAT_BC7_UNORM_BLOCK, "bc7_unorm_block", Compression::bc7, 16, 4, 4, Numeric::unorm, 4, {255, 255, 255, 255}},
+    {VK_FORMAT_BC7_SRGB_BLOCK, "bc7_srgb_block", Compression::bc7, 16, 4, 4, Numeric::srgb, 4, {0, 0, 0, 255}},
+};
+
 constexpr FormatInfo info_of(const Row& row) {
   FormatInfo info;
   info.format = row.format;
@@ -194,8 +226,23 @@ constexpr FormatInfo info_of(const DepthRow& row) {
   return info;
 }
 
+constexpr FormatInfo info_of(const CompressedRow& row) {
+  FormatInfo info;
+  info.format = row.format;
+  info.name = row.name;
+  info.texel_B = row.block_B;
+  info.component_count = row.component_count;
+  info.numeric = row.numeric;
+  for (uint8_t c = 0; c < row.component_count; ++c) info.rgba[c] = {16, 0};
+  info.sampled = info.linear_filter = true;
+  info.compression = row.compression;
+  info.block_width_px = row.block_width_px, info.block_height_px = row.block_height_px;
+  info.code_maximum = row.code_maximum;
+  return info;
+}
+
 // Made by the compiler: a process that asks for a few formats builds no table.
-constexpr size_t kCount = std::size(kRows) + std::size(kDepthRows);
+constexpr size_t kCount = std::size(kRows) + std::size(kDepthRows) + std::size(kCompressedRows);
 using Infos = std::array<FormatInfo, kCount>;
 
 constexpr Infos make_infos() {
@@ -203,6 +250,7 @@ constexpr Infos make_infos() {
   size_t k = 0;
   for (const Row& row : kRows) infos[k++] = info_of(row);
   for (const DepthRow& row : kDepthRows) infos[k++] = info_of(row);
+  for (const CompressedRow& row : kCompressedRows) infos[k++] = info_of(row);
   return infos;
 }
 

@@ -21,16 +21,43 @@ struct Component {
   uint8_t shift = 0;  // bit offset from the texel's least significant bit (little endian)
 };
 
+/// How a compressed format's texel blocks hold texels: Vulkan's compatibility classes of such formats (of ASTC: with the block's size).
+enum class Compression : uint8_t {
+  none,
+  bc1_rgb,
+  bc1_rgba,
+  bc2,
+  bc3,
+  bc4,
+  bc5,
+  bc6h,
+  bc7,
+  etc2_rgb,
+  etc2_rgb_a1,
+  etc2_rgba,
+  eac_r11,
+  eac_r11g11,
+  astc,
+};
+
 struct FormatInfo {
   VkFormat format = VK_FORMAT_UNDEFINED;
-  const char* name = "undefined";  // Vulkan's, without prefix, lower case
-  uint8_t texel_B = 0;
+  const char* name = "undefined";   // Vulkan's, without prefix, lower case
+  uint8_t texel_B = 0;              // of a texel; of compressed formats: of a texel block
   uint8_t component_count = 0;      // colour components
   Numeric numeric = Numeric::none;  // of colour; depth formats: of depth
-  std::array<Component, 4> rgba{};  // in R, G, B, A order whatever the memory order
+  std::array<Component, 4> rgba{};  // in R, G, B, A order whatever the memory order; of compressed formats bits only say what is there
   uint8_t depth_bits = 0, stencil_bits = 0;
   bool vertex = false, sampled = false, linear_filter = false, color_attachment = false, blend = false;
   bool storage = false;  // storage images, uniform and storage texel buffers
+  Compression compression = Compression::none;
+  uint8_t block_width_px = 1, block_height_px = 1;  // of a texel block
+  /// Of compressed formats: a component is decoded to a whole number, which stands for itself divided by this; 0: to the value.
+  std::array<uint16_t, 4> code_maximum{};
+  bool is_compressed() const { return compression != Compression::none; }
+  /// How many texel blocks hold so many texels.
+  uint32_t blocks_x(uint32_t width_px) const { return (width_px + block_width_px - 1) / block_width_px; }
+  uint32_t blocks_y(uint32_t height_px) const { return (height_px + block_height_px - 1) / block_height_px; }
   bool is_depth_stencil() const { return depth_bits || stencil_bits; }
   /// Shaders may do atomic operations on texels in images and texel buffers.
   bool is_atomic() const { return format == VK_FORMAT_R32_UINT || format == VK_FORMAT_R32_SINT; }
@@ -54,6 +81,7 @@ union Texel {
 /// Absent components read 0, 0, 0, 1. Exact: round to nearest even, sRGB within 0.6 ulp of 8 bits, NaN to 0 in fixed point.
 /// Integers saturate. NaNs stored as floats become canonical (quiet, positive). Depth formats hold depth in f[0], S8_UINT stencil in
 /// u[0]; packing depth into D24S8 keeps the stencil bits and into X8_D24 clears nothing but the low 24. D32S8: the depth plane.
+/// Not for compressed formats, whose texels are in blocks: vk/compressed/texels.hpp.
 TILEGPU_API Texel unpack_texel(const FormatInfo& format, const uint8_t* bytes);
 TILEGPU_API void pack_texel(const FormatInfo& format, const Texel& texel, uint8_t* bytes);
 

@@ -11,6 +11,10 @@
 
 #include "shader/abi/code.hpp"
 
+namespace tilegpu::vk {
+struct TexelDecoder;  // vk/compressed/texels.hpp
+}
+
 namespace tilegpu::shader {
 
 inline constexpr uint32_t kMaxLanes = 16;
@@ -61,6 +65,7 @@ struct ImageViewAbi {
   float middle_x[kMaxMipLevels + 1], middle_y[kMaxMipLevels + 1];           // 32768 times the last texel's index
   float width_f, height_f;                                                  // of level 0
   int32_t last_level, last_level_fixed;                                     // times 32768
+  const vk::TexelDecoder* decoder;                                          // of compressed formats, whose rows are of texel blocks
 };
 
 /// After `level` and `level_count` are filled. Of texels of 4 bytes; others use the last three rows only.

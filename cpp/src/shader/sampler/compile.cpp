@@ -428,6 +428,9 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
       TexelComponent& component = plan.components[c];
       if (bits == 0) {
         component.kind = c == 3 ? ComponentKind::one : ComponentKind::zero;
+      } else if (f.is_compressed()) {
+        component = f.code_maximum[c] ? TexelComponent{ComponentKind::code, f.code_maximum[c], f.numeric == vk::Numeric::snorm}
+                                      : TexelComponent{ComponentKind::direct, 1, false};
       } else if (f.numeric == vk::Numeric::unorm || (f.numeric == vk::Numeric::srgb && c == 3)) {
         component = {ComponentKind::code, (1u << bits) - 1, false};
       } else if (f.numeric == vk::Numeric::snorm) {
@@ -457,7 +460,7 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
                       (plan.volume && s.address_w == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER));
   plan.anisotropic = key.has_sampler && s.max_anisotropy > 1 && plan.linear_min && !s.unnormalized_coordinates;
   plan.reduction = key.has_sampler ? s.reduction_mode : VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
-  plan.finite = !plan.uses_border;
+  plan.finite = !plan.uses_border;  // BC6H has an infinity
   for (const TexelComponent& c : plan.components)
     plan.finite = plan.finite && (c.kind != ComponentKind::direct || f.numeric == vk::Numeric::srgb);
   plan.fixed = plan.linear_mag && plan.linear_min && plan.texel_B == 4 && !plan.cube && !plan.volume && !plan.one_dimensional &&

@@ -83,7 +83,12 @@ void SamplerFunctionBuilder::four_texels(const Level& level, Value s, Value t, V
     }
     ay = address_axis(c, plan.key.sampler.address_v, t, level.height, level.height_f, c.offset_y, true);
     const Value xs[4] = {ax.low, ax.high, ax.low, ax.high}, ys[4] = {ay.low, ay.low, ay.high, ay.high};
-    for (int k = 0; k < 4; ++k) out[k] = load_texel(c, level, xs[k], ys[k], nullptr);
+    if (plan.format->is_compressed()) {
+      const TexelPosition at[4] = {{xs[0], ys[0]}, {xs[1], ys[1]}, {xs[2], ys[2]}, {xs[3], ys[3]}};
+      load_compressed(c, level, 4, at, out);
+    } else {
+      for (int k = 0; k < 4; ++k) out[k] = load_texel(c, level, xs[k], ys[k], nullptr);
+    }
     replace_and_compare();
     return;
   }

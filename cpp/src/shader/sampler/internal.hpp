@@ -127,9 +127,16 @@ struct CubeTexel {
 CubeTexel cube_neighbour(const Ir& ir, Value face, Value x, Value y, Value size);
 
 // -- texels (sampler_texel.cpp)
+struct TexelPosition {
+  Value x, y;                    // i32, in range
+  Value layer_offset = nullptr;  // i64, bytes; overrides the level's
+};
+/// Raw values of up to four texels of a compressed format (shader/sampler/compressed.cpp).
+void load_compressed(const SamplerContext& c, const Level& level, uint32_t count, const TexelPosition* texels, TexelValues* out);
 /// Raw values at (x, y), in range. `layer_offset` overrides the level's.
 TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset);
-/// Byte offsets of texels from the level's data: i32, or i64 with layers and samples.
+/// Byte offsets of texels (texel blocks of compressed formats, by column and row) from the level's data: i32, or i64 with layers and
+/// samples.
 Value texel_offsets(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset);
 /// The four texels of a linear filter, (low, low), (high, low), (low, high), (high, high), of 4 bytes each: two wide loads for a lane where
 /// every lane's columns are neighbours in memory. Where all lanes' four texels lie inside of the level, nothing is wrapped.

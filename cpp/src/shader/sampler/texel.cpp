@@ -119,6 +119,12 @@ TexelValues unpack_raw(const SamplerContext& c, Word&& word, uint32_t components
 }  // namespace
 
 TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset) {
+  if (c.plan.format->is_compressed()) {
+    const TexelPosition at = {x, y, layer_offset};
+    TexelValues texel;
+    load_compressed(c, level, 1, &at, &texel);
+    return texel;
+  }
   Value offsets = texel_offsets(c, level, x, y, layer_offset);
   Value words[4] = {};
   return unpack_raw(c, [&](uint32_t w) {
