@@ -6,11 +6,13 @@ A block is one whole number, its first byte the lowest. Fractions are exact unti
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.oracle import compressed_etc2
 
 Color = list[Fraction]  # R, G, B, A
 Texels = list[Color]  # of a block, row by row
@@ -348,14 +350,15 @@ DECODERS: dict[str, Callable[[int], Texels]] = {
     "bc5_unorm": _bc5(False),
     "bc5_snorm": _bc5(True),
     "bc7_unorm": _bc7,
+    **compressed_etc2.DECODERS,
 }
 
 FORMATS = [f"{name}_block" for name in DECODERS]
-FORMATS += [name.replace("unorm", "srgb") for name in FORMATS if name[:3] not in ("bc4", "bc5") and "unorm" in name]
+FORMATS += [name.replace("unorm", "srgb") for name in FORMATS if name[:3] not in ("bc4", "bc5", "eac") and "unorm" in name]
 FORMATS += ["bc6h_ufloat_block", "bc6h_sfloat_block"]
 
 # One of each kind of number that filters see.
-FILTERED = ["bc1_rgba_unorm_block", "bc3_srgb_block", "bc5_snorm_block", "bc6h_sfloat_block"]
+FILTERED = ["bc1_rgba_unorm_block", "bc3_srgb_block", "bc5_snorm_block", "bc6h_sfloat_block", "eac_r11_unorm_block"]
 
 
 def block_px(name: str) -> tuple[int, int]:
@@ -365,7 +368,7 @@ def block_px(name: str) -> tuple[int, int]:
 
 def block_B(name: str) -> int:
     """Bytes of a texel block."""
-    return 8 if name[:3] in ("bc1", "bc4") else 16
+    return 8 if re.match("bc[14]|etc2_r8g8b8_|etc2_r8g8b8a1_|eac_r11_", name) else 16
 
 
 def _rounded(value: Fraction) -> np.float32:

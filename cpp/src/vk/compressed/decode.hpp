@@ -23,6 +23,7 @@ using DecodeSquare = decltype(TexelDecoder::decode);
 /// Null where the format is none of the file's.
 DecodeSquare s3tc_decoder(const FormatInfo& format);
 DecodeSquare bptc_decoder(const FormatInfo& format);
+DecodeSquare etc2_decoder(const FormatInfo& format);
 
 inline uint64_t read_64(const uint8_t* bytes) {
   uint64_t value;
