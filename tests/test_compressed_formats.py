@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image as PillowImage
 from tests.oracle import compressed as oracle
+from tests.oracle import compressed_astc
 
 import tilegpu as tg
 
@@ -26,6 +27,18 @@ def dev() -> tg.Device:
     return tg.Device(threads=2)
 
 
+def legal_astc(name: str, block: NDArray[np.uint8], i: int, rng: np.random.Generator) -> None:
+    """In place: most of random bytes are no block; one in four stays as it is."""
+    while i % 4 and not compressed_astc.is_legal(int.from_bytes(block.tobytes(), "little"), *oracle.block_px(name)):
+        block[:] = rng.integers(0, 256, 16, dtype=np.uint8)
+        if i % 4 == 1:
+            block[1] &= 0xE7  # one partition
+    if i % 16 == 0:  # one colour; in turn of an extent, HDR, without an extent
+        block[:2] = 0xFC, 0xFD if i % 48 == 0 else 0xFF
+        if i % 48 == 32:
+            block[1:8] = [0xFD, *[0xFF] * 6]
+
+
 def random_blocks(name: str, rows: int, columns: int, seed: int = 0) -> NDArray[np.uint8]:
     """(rows, columns, bytes): every mode, the reserved ones among them, and endpoints that are equal or the other way round."""
     rng = np.random.default_rng([seed, *name.encode()])
@@ -35,6 +48,8 @@ def random_blocks(name: str, rows: int, columns: int, seed: int = 0) -> NDArray[
         if name.startswith("bc7"):
             mode = i % 9
             block[0] = (int(block[0]) << (mode + 1) | 1 << mode) & 0xFF if mode < 8 else 0
+        elif name.startswith("astc"):
+            legal_astc(name, block, i, rng)
         elif name.startswith("bc6h"):
             block[0] = block[0] & 0xE0 | i % 32
         else:
@@ -85,7 +100,8 @@ def test_every_block_reads_as_specified(dev: tg.Device, lanes: list[tg.Device], 
         components = info.component_count
         assert same_bits(image.numpy(level), want[..., :components].copy())
         if level == 0:
-            for d in lanes:
+            number = oracle.FORMATS.index(name)
+            for d in lanes if name in oracle.FILTERED else [lanes[number % 3]]:
                 there = d.image(size, name)
                 d.copy(blocks, there)
                 assert same_bits(draw(d, FETCH, {"t": (there, d.sampler(filter="nearest"))}, size), want)
@@ -114,7 +130,7 @@ SHAPES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
     "1d": ("sampler1D", "texture(t, p.x * 1.7)", {"size": (23,), "mip_levels": None}, {}),
     "2d": ("sampler2D", "texture(t, p.xy * 1.7 - 0.3)", {"size": (23, 18), "mip_levels": None}, {}),
     "border": ("sampler2D", "texture(t, p.xy * 1.7 - 0.3)", {"size": (9, 10)},
-               {"address": "clamp_to_border", "border_color": "float_opaque_white"}),
+               {"address": "clamp_to_border", "border_color": "float_opaque_black"}),
     "2d anisotropy": ("sampler2D", "texture(t, p.xy * vec2(3.1, 0.4))", {"size": (23, 18), "mip_levels": None}, {"max_anisotropy": 8}),
     "2d least": ("sampler2D", "texture(t, p.xy)", {"size": (23, 18)}, {"reduction": "min"}),
     "gather": ("sampler2D", "textureGather(t, p.xy, 0)", {"size": (7, 5)}, {}),
@@ -125,8 +141,11 @@ SHAPES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name", oracle.FILTERED)
+# Every shape with one format, each kind of number with some.
+FILTERS = [(n, s) for n in oracle.FILTERED for s in (SHAPES if n == oracle.FILTERED[0] else ("2d", "border", "cube"))]
+
+
+@pytest.mark.parametrize(("name", "shape"), FILTERS)
 def test_filters_see_the_texels(dev: tg.Device, name: str, shape: str) -> None:
     """The sampler's own tests are of uncompressed formats: here both must agree. Codes are divided after the filter: within rounding."""
     kind, asked, image, sampling = SHAPES[shape]
@@ -142,13 +161,17 @@ def test_filters_give_the_same_bits_anywhere() -> None:
     hashes = set()
     for lanes, threads in ((4, 1), (8, 2), (16, 2)):
         d = tg.Device(lanes=lanes, threads=threads)
-        image, _ = filled(d, "bc3_unorm_block", size=(31, 22), mip_levels=None)
+        image = d.image((31, 22), "bc3_unorm_block", mip_levels=2)
+        for level, size in enumerate(((31, 22), (15, 11))):
+            blocks = random_blocks("bc3_unorm_block", *block_counts("bc3_unorm_block", size), seed=level)
+            d.copy(blocks, image, destination_level=level)
         hashes.add(draw(d, frag, {"t": (image, d.sampler(filter="linear"))}, (40, 40)).tobytes())
     assert len(hashes) == 1
 
 
-def test_blocks_are_copied_by_regions(dev: tg.Device) -> None:
-    name, size = oracle.FORMATS[-1], (22, 17)
+@pytest.mark.parametrize("name", ["bc6h_sfloat_block", "astc_5x4_unorm_block"])
+def test_blocks_are_copied_by_regions(dev: tg.Device, name: str) -> None:
+    size = (22, 17)
     blocks, others = (random_blocks(name, *block_counts(name, size), seed=s) for s in (1, 2))
     rows, columns = blocks.shape[:2]
     (w, h), size_B = oracle.block_px(name), oracle.block_B(name)
@@ -253,7 +276,7 @@ WRONG = {
     r"is 4x4x1 px at \(2, 0, 0\), allowed is whole texel blocks": lambda d: d.copy(
         compressed(d), d.buffer(64), source_pos=(2, 0), extent=(4, 4)
     ),
-    r"bufferRowLength and bufferImageHeight is 18 and 0, allowed is multiples of the texel block": lambda d: d.copy(
+    r"row_length and image_height is 18 and 0, allowed is multiples of the texel block": lambda d: d.copy(
         compressed(d), d.buffer(512), row_length=18
     ),
     r"bytes of buffer .*96 bytes from byte 0": lambda d: d.copy(compressed(d), d.buffer(95)),
@@ -266,7 +289,7 @@ WRONG = {
     r"destination format is bc7_unorm_block, allowed is a format that can be rendered to": lambda d: d.blit(
         defined(d), d.image((10, 6), "bc7_unorm_block")
     ),
-    r"is 16x8x1 px at \(0, 0, 0\), allowed is .* within the level's 10x6x1 px": lambda d: d.copy(
+    r"is 16x6x1 px at \(0, 0, 0\), allowed is .* within the level's 10x6x1 px": lambda d: d.copy(
         np.zeros((2, 4, 16), np.uint8), compressed(d)
     ),
     r"can't be viewed as an array; use image.numpy": lambda d: np.asarray(compressed(d)),

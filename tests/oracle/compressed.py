@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-from tests.oracle import compressed_etc2
+from tests.oracle import compressed_astc, compressed_etc2
 
 Color = list[Fraction]  # R, G, B, A
 Texels = list[Color]  # of a block, row by row
@@ -356,14 +356,23 @@ DECODERS: dict[str, Callable[[int], Texels]] = {
 FORMATS = [f"{name}_block" for name in DECODERS]
 FORMATS += [name.replace("unorm", "srgb") for name in FORMATS if name[:3] not in ("bc4", "bc5", "eac") and "unorm" in name]
 FORMATS += ["bc6h_ufloat_block", "bc6h_sfloat_block"]
+FORMATS += [f"astc_{w}x{h}_{kind}_block" for w, h in compressed_astc.FOOTPRINTS for kind in ("unorm", "srgb")]
 
 # One of each kind of number that filters see.
-FILTERED = ["bc1_rgba_unorm_block", "bc3_srgb_block", "bc5_snorm_block", "bc6h_sfloat_block", "eac_r11_unorm_block"]
+FILTERED = [
+    "bc1_rgba_unorm_block",
+    "bc3_srgb_block",
+    "bc5_snorm_block",
+    "bc6h_sfloat_block",
+    "eac_r11_unorm_block",
+    "astc_10x6_unorm_block",
+]
 
 
 def block_px(name: str) -> tuple[int, int]:
     """Width and height of a texel block."""
-    return 4, 4
+    found = re.match(r"astc_(\d+)x(\d+)_", name)
+    return (int(found[1]), int(found[2])) if found else (4, 4)
 
 
 def block_B(name: str) -> int:
@@ -389,6 +398,11 @@ def decode(name: str, block: bytes) -> NDArray[np.float32]:
     if name.startswith("bc6h"):
         halves = np.array(_bc6h_halves(number, "sfloat" in name), np.uint16)
         out[:, :3], out[:, 3] = halves.view(np.float16), 1
+    elif name.startswith("astc"):
+        srgb = "srgb" in name
+        for i, texel in enumerate(compressed_astc.decode(number, width, height, srgb)):
+            bytes_ = [Fraction(int(v), 255) for v in texel]
+            out[i] = [_linear(v) if c < 3 else _rounded(v) for c, v in enumerate(bytes_)] if srgb else texel
     else:
         srgb = "srgb" in name
         for i, texel in enumerate(DECODERS[name.replace("srgb", "unorm").removesuffix("_block")](number)):

@@ -225,7 +225,7 @@ Features make_features() {
   f.vertexPipelineStoresAndAtomics = true;
   f.fragmentStoresAndAtomics = true;
   f.samplerAnisotropy = true;
-  f.textureCompressionBC = f.textureCompressionETC2 = true;
+  f.textureCompressionBC = f.textureCompressionETC2 = f.textureCompressionASTC_LDR = true;
   f.samplerFilterMinmax = true;
   f.customBorderColors = f.customBorderColorWithoutFormat = true;
   f.shaderImageGatherExtended = true;

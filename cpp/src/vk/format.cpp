@@ -175,6 +175,22 @@ struct CompressedRow {
 // Codes are as fine as the exact values: endpoints of 5, 6 and 8 bits mixed by halves and thirds, or by fifths and sevenths.
 constexpr uint16_t kRed5 = 31 * 6, kGreen6 = 63 * 6, kAlpha8 = 255 * 35, kSigned8 = 127 * 35;
 
+// Linear ones decode to floats of 16 bits.
+#define TILEGPU_ASTC(width, height)                                                                                                 \
+  {VK_FORMAT_ASTC_##width##x##height##_UNORM_BLOCK,                                                                                 \
+   "astc_" #width "x" #height "_unorm_block",                                                                                       \
+   Compression::astc,                                                                                                               \
+   16,                                                                                                                              \
+   width,                                                                                                                           \
+   height,                                                                                                                          \
+   Numeric::unorm,                                                                                                                  \
+   4,                                                                                                                               \
+   {}},                                                                                                                             \
+  {                                                                                                                                 \
+    VK_FORMAT_ASTC_##width##x##height##_SRGB_BLOCK, "astc_" #width "x" #height "_srgb_block", Compression::astc, 16, width, height, \
+        Numeric::srgb, 4, {0, 0, 0, 255}                                                                                            \
+  }
+
 constexpr CompressedRow kCompressedRows[] = {
     {VK_FORMAT_BC1_RGB_UNORM_BLOCK, "bc1_rgb_unorm_block", Compression::bc1_rgb, 8, 4, 4, Numeric::unorm, 3, {kRed5, kGreen6, kRed5}},
     {VK_FORMAT_BC1_RGB_SRGB_BLOCK, "bc1_rgb_srgb_block", Compression::bc1_rgb, 8, 4, 4, Numeric::srgb, 3, {}},
@@ -218,6 +234,20 @@ constexpr CompressedRow kCompressedRows[] = {
     {VK_FORMAT_EAC_R11_SNORM_BLOCK, "eac_r11_snorm_block", Compression::eac_r11, 8, 4, 4, Numeric::snorm, 1, {1023}},
     {VK_FORMAT_EAC_R11G11_UNORM_BLOCK, "eac_r11g11_unorm_block", Compression::eac_r11g11, 16, 4, 4, Numeric::unorm, 2, {2047, 2047}},
     {VK_FORMAT_EAC_R11G11_SNORM_BLOCK, "eac_r11g11_snorm_block", Compression::eac_r11g11, 16, 4, 4, Numeric::snorm, 2, {1023, 1023}},
+    TILEGPU_ASTC(4, 4),
+    TILEGPU_ASTC(5, 4),
+    TILEGPU_ASTC(5, 5),
+    TILEGPU_ASTC(6, 5),
+    TILEGPU_ASTC(6, 6),
+    TILEGPU_ASTC(8, 5),
+    TILEGPU_ASTC(8, 6),
+    TILEGPU_ASTC(8, 8),
+    TILEGPU_ASTC(10, 5),
+    TILEGPU_ASTC(10, 6),
+    TILEGPU_ASTC(10, 8),
+    TILEGPU_ASTC(10, 10),
+    TILEGPU_ASTC(12, 10),
+    TILEGPU_ASTC(12, 12),
 };
 
 constexpr FormatInfo info_of(const Row& row) {

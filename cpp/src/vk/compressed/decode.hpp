@@ -24,6 +24,7 @@ using DecodeSquare = decltype(TexelDecoder::decode);
 DecodeSquare s3tc_decoder(const FormatInfo& format);
 DecodeSquare bptc_decoder(const FormatInfo& format);
 DecodeSquare etc2_decoder(const FormatInfo& format);
+DecodeSquare astc_decoder(const FormatInfo& format);
 
 inline uint64_t read_64(const uint8_t* bytes) {
   uint64_t value;

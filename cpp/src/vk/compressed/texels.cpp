@@ -60,7 +60,7 @@ void read_texels(const TexelDecoder* decoder, const uint8_t* data, const uint64_
 }
 
 DecodeSquare find_decoder(const FormatInfo& format) {
-  for (const auto find : {s3tc_decoder, bptc_decoder, etc2_decoder})
+  for (const auto find : {s3tc_decoder, bptc_decoder, etc2_decoder, astc_decoder})
     if (const DecodeSquare decode = find(format)) return decode;
   return nullptr;
 }
