@@ -189,7 +189,6 @@ def test_case(devices: list[tg.Device], case: Case) -> None:
 
 
 UNSUPPORTED = [
-    ("fragment", "#extension GL_KHR_shader_subgroup_basic : enable\n", "o.x = gl_SubgroupSize;", "SubgroupSize"),
     ("fragment", "#extension GL_EXT_fragment_shader_barycentric : enable\n", "o.xyz = gl_BaryCoordEXT;", "FragmentBarycentric"),
     ("fragment", "#extension GL_ARB_shader_clock : enable\n", "o.x = float(clock2x32ARB().x);", "ShaderClock|extension"),
     ("fragment", "#extension GL_ARB_fragment_shader_interlock : enable\nlayout(pixel_interlock_ordered) in;\n", "beginInvocationInterlockARB(); endInvocationInterlockARB();", "Interlock|extension"),

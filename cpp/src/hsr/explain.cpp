@@ -11,7 +11,10 @@ const char* early_test_obstacle(const command::DrawState& state) {
   if (traits.writes_depth) return "the fragment shader writes gl_FragDepth: tests come after shading";
   if (traits.writes_stencil) return "the fragment shader writes the stencil value: tests come after shading";
   if (c.side_effects)
-    return "the fragment shader writes memory and does not ask for early_fragment_tests: even fragments that fail must run";
+    return traits.writes_memory
+               ? "the fragment shader writes memory and does not ask for early_fragment_tests: even fragments that fail must run"
+               : "the fragment shader asks which invocations of a subgroup run, and not for early_fragment_tests: even those that fail "
+                 "must run";
   if (traits.reads_tile && !c.early_write && !traits.discards && !traits.writes_sample_mask && !state.multisample.alpha_to_coverage)
     return "the fragment shader reads the depth or stencil that the draw writes: written after shading";
   if (traits.discards) return "the fragment shader discards: tested early, written after shading";
@@ -27,7 +30,9 @@ const char* visibility_obstacle(const command::DrawState& state, bool enabled) {
   if (!enabled) return "switched off (hsr)";
   if (!resolved.shades()) return "nothing is shaded";
   if (const char* obstacle = early_test_obstacle(state)) return obstacle;
-  if (c.side_effects) return "the fragment shader writes memory: every fragment that passes must run";
+  if (c.side_effects)
+    return traits.writes_memory ? "the fragment shader writes memory: every fragment that passes must run"
+                                : "the fragment shader asks which invocations of a subgroup run: every one that passes must";
   if (traits.reads_tile) return "the fragment shader reads the tile (input attachment)";
   if (c.reads_tile) return "reads the tile: blending, a logic op or a write mask keeps part of the old colour";
   if (!resolved.output.epilogue || !c.writes_color) return "no colour is written";
@@ -46,10 +51,14 @@ const char* forward_kill_obstacle(const command::DrawState& state, bool& half) {
   const uint32_t colors = c.writes_color ? resolved.output.written_targets & 0xff : 0;
   const bool kills = colors && c.overwritten_colors == colors && !c.kills && !resolved.classification.reads_inputs;
   half = true;
-  if (kills && c.side_effects) return "kills, but is never killed: the fragment shader writes memory";
+  const bool memory = resolved.traits(VK_SHADER_STAGE_FRAGMENT_BIT).writes_memory;
+  if (kills && c.side_effects)
+    return memory ? "kills, but is never killed: the fragment shader writes memory"
+                  : "kills, but is never killed: the fragment shader asks which invocations of a subgroup run";
   if (c.side_effects) {
     half = false;
-    return "the fragment shader writes memory, and what it draws is not opaque";
+    return memory ? "the fragment shader writes memory, and what it draws is not opaque"
+                  : "the fragment shader asks which invocations of a subgroup run, and what it draws is not opaque";
   }
   if (!kills) return "can be killed, but does not kill: not opaque";
   half = false;

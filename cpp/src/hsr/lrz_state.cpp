@@ -60,7 +60,8 @@ void add_pass_rules(const LrzState& s, const LrzDrawFacts& d, Verdict& v) {
   if (d.bounds_test) v.add(kPass, "the depth bounds test depends on the depth below");
   if (d.query && d.depth_test) v.add(kPass, "an occlusion query counts what passes");
   if (d.side_effects && d.early_fragment_tests && d.depth_test)
-    v.add(kPass, "the fragment shader writes memory for what passes its early tests");
+    v.add(kPass, d.writes_memory ? "the fragment shader writes memory for what passes its early tests"
+                                 : "the fragment shader asks which invocations of a subgroup pass its early tests");
   if (d.reads_tile && (d.depth_write || d.side_effects || d.stencil_test || d.query)) v.add(kPass, "the fragment shader reads the tile");
 }
 
@@ -158,6 +159,7 @@ LrzDrawFacts lrz_draw_facts(const command::DrawState& state, bool query, bool ha
   d.writes_stencil = t.writes_stencil;
   d.depth_layout = t.depth_layout;
   d.side_effects = c.side_effects;
+  d.writes_memory = t.writes_memory;
   d.discards = t.discards;
   d.writes_sample_mask = t.writes_sample_mask;
   d.alpha_to_coverage = state.multisample.alpha_to_coverage;
@@ -233,8 +235,9 @@ LrzDecision lrz_draw(LrzState& s, const LrzDrawFacts& d, int32_t number) {
     if (late_depth || late_effects) {
       const bool lost = was_unknown && s.generation >= kLrzGpuTracking;
       v.add(lost ? LrzSeverity::invalid : LrzSeverity::off_draw,
-            late_depth ? "the fragment shader writes gl_FragDepth without a layout that keeps the direction"
-                       : "the fragment shader writes memory and does not ask for early_fragment_tests");
+            late_depth        ? "the fragment shader writes gl_FragDepth without a layout that keeps the direction"
+            : d.writes_memory ? "the fragment shader writes memory and does not ask for early_fragment_tests"
+                              : "the fragment shader asks which invocations of a subgroup run, and not for early_fragment_tests");
     }
     if (d.stencil_test && (lrz_stencil_written_on_depth_fail(d.front) || lrz_stencil_written_on_depth_fail(d.back)))
       v.add(LrzSeverity::off_draw, "stencil is written where the depth test fails");

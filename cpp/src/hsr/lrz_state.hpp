@@ -56,7 +56,7 @@ struct LrzDrawFacts {
   VkStencilOpState front{}, back{};
   // fragment shader, as specialised
   bool early_fragment_tests = false;
-  bool writes_depth = false, writes_stencil = false, side_effects = false;
+  bool writes_depth = false, writes_stencil = false, side_effects = false, writes_memory = false;
   shader::DepthLayout depth_layout = shader::DepthLayout::any;
   bool discards = false, writes_sample_mask = false, alpha_to_coverage = false;
   bool per_sample = false, reads_tile = false;

@@ -384,7 +384,7 @@ Properties make_properties() {
   p.subgroupSize = p.minSubgroupSize = p.maxSubgroupSize = kSubgroupSize;
   p.maxComputeWorkgroupSubgroups = kMaxWorkgroupInvocations / kSubgroupSize;
   p.requiredSubgroupSizeStages = VK_SHADER_STAGE_COMPUTE_BIT;
-  p.subgroupSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
+  p.subgroupSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_FRAGMENT_BIT;
   p.subgroupSupportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
                                   VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT |
                                   VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT | VK_SUBGROUP_FEATURE_CLUSTERED_BIT |

@@ -62,7 +62,7 @@ Classification classify(const Program& program, const GraphicsState& state) {
   const bool kills = shaded && (fragment.discards || fragment.writes_sample_mask || state.multisample.alpha_to_coverage);
   c.kills = kills;
   c.needs_slice = kills || (shaded && !fragment.early_fragment_tests && (fragment.writes_depth || fragment.writes_stencil));
-  c.side_effects = shaded && fragment.writes_memory;
+  c.side_effects = shaded && (fragment.writes_memory || fragment.asks_who_runs);
   c.per_sample = shaded && state.multisample.samples > 1 &&
                  (fragment.per_sample || (state.multisample.sample_shading && state.multisample.min_sample_shading > 0));
   if (!fragment.early_fragment_tests) {

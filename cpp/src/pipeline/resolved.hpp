@@ -16,7 +16,7 @@ struct Classification {
   bool reads_inputs = false;  // the shader reads input attachments
   bool reads_tile = false;    // blending, logic op, partial write masks, input attachments: order within a pixel matters
   bool pins_order = false;    // reads a depth or stencil value that its own early tests write: each primitive is shaded before the next
-  bool side_effects = false;
+  bool side_effects = false;  // memory, or what invocations see of one another: all that the rasterizer covers must run
   bool per_sample = false;
   bool writes_color = false;  // any attachment at all
   bool kills = false;         // the shader or its alpha changes coverage

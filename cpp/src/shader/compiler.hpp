@@ -111,7 +111,8 @@ struct StageTraits {
   bool discards = false, writes_depth = false, writes_sample_mask = false, writes_stencil = false;
   DepthLayout depth_layout = DepthLayout::any;
   bool reads_sample_mask = false, reads_helper = false, uses_centroid = false;
-  bool per_sample = false;  // SampleId, SamplePosition or `sample` inputs
+  bool asks_who_runs = false;  // subgroup operations whose result depends on which invocations take part: ballots, votes, sums
+  bool per_sample = false;     // SampleId, SamplePosition or `sample` inputs
   bool reads_primitive_id = false, reads_front_facing = false, reads_frag_coord = false;
   bool early_fragment_tests = false;
   bool reads_tile = false;  // input attachments

@@ -23,7 +23,22 @@ bool crosses_lanes(spv::Op op) {
       return true;
     default:
       return (op >= spv::OpDPdx && op <= spv::OpFwidthCoarse) ||
-             (op >= spv::OpGroupNonUniformElect && op <= spv::OpGroupNonUniformQuadSwap);
+             (op >= spv::OpGroupNonUniformElect && op <= spv::OpGroupNonUniformQuadSwap) || op == spv::OpGroupNonUniformRotateKHR;
+  }
+}
+
+/// Those that take a value from a lane by its number don't: it is there whether the lane runs or not.
+bool asks_who_runs(spv::Op op) {
+  switch (op) {
+    case spv::OpGroupNonUniformElect:
+    case spv::OpGroupNonUniformAll:
+    case spv::OpGroupNonUniformAny:
+    case spv::OpGroupNonUniformAllEqual:
+    case spv::OpGroupNonUniformBroadcastFirst:
+    case spv::OpGroupNonUniformBallot:
+      return true;
+    default:
+      return op >= spv::OpGroupNonUniformIAdd && op <= spv::OpGroupNonUniformLogicalXor;
   }
 }
 
@@ -404,6 +419,7 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
       t.discards = fragment;
     }
     if (crosses_lanes(i.op)) t.crosses_lanes = true;
+    if (asks_who_runs(i.op)) t.asks_who_runs = true;
     if (i.op == spv::OpLoopMerge) t.loops = true;
     if (i.op == spv::OpIsHelperInvocationEXT) t.reads_helper = true;
     if (i.op == spv::OpExtInst && m.operand(i, 0) == m.glsl450 && m.operand(i, 1) == 76) t.uses_centroid = true;

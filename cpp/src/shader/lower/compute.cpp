@@ -68,20 +68,6 @@ void ComputeBuilder::find_local() {
   local = {rest(index, sx), rest(row, sy), over(row, sy)};
 }
 
-/// The first word of gl_SubgroupEqMask and its like.
-Value subgroup_mask(const Ir& ir, uint32_t builtin) {
-  std::vector<Value> bits;
-  for (uint32_t k = 0; k < ir.lanes; ++k) {
-    const uint32_t own = 1u << k % kSubgroupSize, below = own - 1, all = (1u << kSubgroupSize) - 1;
-    bits.push_back(ir.c32(builtin == spv::BuiltInSubgroupEqMask   ? own
-                          : builtin == spv::BuiltInSubgroupGeMask ? all & ~below
-                          : builtin == spv::BuiltInSubgroupGtMask ? all & ~below & ~own
-                          : builtin == spv::BuiltInSubgroupLeMask ? below | own
-                                                                  : below));
-  }
-  return LLVMConstVector(bits.data(), ir.lanes);
-}
-
 Value ComputeBuilder::builtin(const InterfaceScalar& s) {
   const Ir& ir = l.ir;
   const uint32_t k = std::min(s.element, 2u);
@@ -99,23 +85,14 @@ Value ComputeBuilder::builtin(const InterfaceScalar& s) {
     }
     case spv::BuiltInLocalInvocationIndex:
       return index;
-    case spv::BuiltInSubgroupSize:
-      return ir.c32(kSubgroupSize);
     case spv::BuiltInNumSubgroups:
       return ir.c32(static_cast<uint32_t>((facts.invocations() + kSubgroupSize - 1) / kSubgroupSize));
     case spv::BuiltInSubgroupId:
       return ir.lshr(index, 2);
-    case spv::BuiltInSubgroupLocalInvocationId:
-      return ir.and_(ir.lane_index(), ir.ik(kSubgroupSize - 1));
-    case spv::BuiltInSubgroupEqMask:
-    case spv::BuiltInSubgroupGeMask:
-    case spv::BuiltInSubgroupGtMask:
-    case spv::BuiltInSubgroupLeMask:
-    case spv::BuiltInSubgroupLtMask:
-      return s.element == 0 ? subgroup_mask(ir, s.builtin) : ir.c32(0);
     case spv::BuiltInDeviceIndex:
       return ir.c32(0);
     default:
+      if (Value of_subgroup = subgroup_builtin(ir, s)) return of_subgroup;
       break;
   }
   l.unsupported("the built-in input " + builtin_name(s.builtin) + " is not supported in compute shaders");

@@ -70,6 +70,7 @@ Value FragmentBuilder::builtin(const InterfaceScalar& s, const Interpolator::Pos
     case spv::BuiltInViewIndex:
       return ir.field(ir.i32, l.args, offsetof(FragmentArgs, view_index));
     default:
+      if (Value of_subgroup = subgroup_builtin(ir, s)) return of_subgroup;
       break;
   }
   l.unsupported("the built-in input " + builtin_name(s.builtin) + " is not supported in fragment shaders");
@@ -349,7 +350,8 @@ void add_fragment(CodeKey& code, const FragmentKey& key) {
 bool suits_pixels(const Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue) {
   return jit.wide() && jit.lanes() == 16 && !key.per_sample && !traits.discards && !traits.writes_depth && !traits.writes_sample_mask &&
          !traits.writes_stencil && !traits.reads_tile && !traits.reads_sample_mask && !traits.reads_helper && !traits.uses_centroid &&
-         !traits.per_sample && !traits.writes_memory && !traits.dual_source && traits.lanes_alone && replaces_texels(epilogue);
+         !traits.per_sample && !traits.writes_memory && !traits.asks_who_runs && !traits.dual_source && traits.lanes_alone &&
+         replaces_texels(epilogue);
 }
 
 Code<FragmentFunction> offer_pixels(Jit& jit, const FragmentKey& key, const EpilogueKey& epilogue) {

@@ -31,7 +31,9 @@ uint32_t differentiated(const Module& m, const Instruction& i) {
     case spv::OpFwidthFine:
       return 0;
     default:
-      return i.op >= spv::OpGroupNonUniformElect && i.op <= spv::OpGroupNonUniformQuadSwap ? 0 : kNone;
+      return (i.op >= spv::OpGroupNonUniformElect && i.op <= spv::OpGroupNonUniformQuadSwap) || i.op == spv::OpGroupNonUniformRotateKHR
+                 ? 0
+                 : kNone;
   }
 }
 

@@ -17,6 +17,8 @@ constexpr uint32_t kLast = kSubgroupSize - 1;
 struct Subgroup {
   Lowering& l;
   const Ir& ir = l.ir;
+  /// Lanes that take part; null: all. Helper invocations don't: what they computed would be nobody's.
+  Value active = l.write_mask();
 
   /// Each lane takes the lane of its group that `from` says of its place in it.
   template <class From>
@@ -43,7 +45,7 @@ struct Subgroup {
   }
   /// A bit for each lane of the group that runs and of which it holds.
   Value ballot(Value holds) const {
-    Value bits = ir.shl(ir.zext(l.and_masks(l.exec, l.vary(holds)), ir.i32), place());
+    Value bits = ir.shl(ir.zext(l.and_masks(active, l.vary(holds)), ir.i32), place());
     bits = ir.or_(bits, swapped(bits, 1));
     return ir.or_(bits, swapped(bits, 2));
   }
@@ -133,7 +135,7 @@ Val Subgroup::reduce(const Instruction& i) const {
   for (Value x : given.c) {
     x = l.vary(x);
     Value none = neutral(i.op, x);
-    if (l.exec) x = ir.select(l.exec, x, none);
+    if (active) x = ir.select(active, x, none);
     if (operation == spv::GroupOperationInclusiveScan || operation == spv::GroupOperationExclusiveScan) {
       // What is `reach` lanes before, or nothing.
       const auto before = [&](Value v, uint32_t reach) {
@@ -173,13 +175,44 @@ Value Subgroup::all_equal(const Val& v) const {
   return ir.eq(ballot(differs), ir.ik(0));
 }
 
+/// The first word of gl_SubgroupEqMask and its like.
+Value subgroup_mask(const Ir& ir, uint32_t builtin) {
+  std::vector<Value> bits;
+  for (uint32_t k = 0; k < ir.lanes; ++k) {
+    const uint32_t own = 1u << k % kSubgroupSize, below = own - 1, all = (1u << kSubgroupSize) - 1;
+    bits.push_back(ir.c32(builtin == spv::BuiltInSubgroupEqMask   ? own
+                          : builtin == spv::BuiltInSubgroupGeMask ? all & ~below
+                          : builtin == spv::BuiltInSubgroupGtMask ? all & ~below & ~own
+                          : builtin == spv::BuiltInSubgroupLeMask ? below | own
+                                                                  : below));
+  }
+  return LLVMConstVector(bits.data(), ir.lanes);
+}
+
 }  // namespace
+
+Value subgroup_builtin(const Ir& ir, const InterfaceScalar& s) {
+  switch (static_cast<spv::BuiltIn>(s.builtin)) {
+    case spv::BuiltInSubgroupSize:
+      return ir.c32(kSubgroupSize);
+    case spv::BuiltInSubgroupLocalInvocationId:
+      return ir.and_(ir.lane_index(), ir.ik(kSubgroupSize - 1));
+    case spv::BuiltInSubgroupEqMask:
+    case spv::BuiltInSubgroupGeMask:
+    case spv::BuiltInSubgroupGtMask:
+    case spv::BuiltInSubgroupLeMask:
+    case spv::BuiltInSubgroupLtMask:
+      return s.element == 0 ? subgroup_mask(ir, s.builtin) : ir.c32(0);
+    default:
+      return nullptr;
+  }
+}
 
 bool Lowering::subgroup(const Instruction& i) {
   const bool rotates = i.op == spv::OpGroupNonUniformRotateKHR;
   if (!rotates && (i.op < spv::OpGroupNonUniformElect || i.op > spv::OpGroupNonUniformQuadSwap)) return false;
-  if (!compute) {
-    unsupported(op_name(i.op) + " is supported in compute shaders only");
+  if (!compute && !fragment) {
+    unsupported(op_name(i.op) + " is supported in compute and fragment shaders only");
     define(i.id, zero(i.type));
     return true;
   }
@@ -193,7 +226,7 @@ bool Lowering::subgroup(const Instruction& i) {
   };
   switch (i.op) {
     case spv::OpGroupNonUniformElect:
-      yes(ir.and_(exec_mask(), ir.eq(ir.and_(s.running(), s.below()), ir.ik(0))));
+      yes(and_masks(s.active, ir.eq(ir.and_(s.running(), s.below()), ir.ik(0))));
       return true;
     case spv::OpGroupNonUniformAll:
       yes(ir.eq(s.ballot(ir.not_(vary(scalar(o(1))))), ir.ik(0)));

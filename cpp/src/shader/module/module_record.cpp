@@ -24,7 +24,7 @@ consteval size_t fields_of() {
 // A field that is not in the lists below would come back with its default.
 static_assert(fields_of<ReflectedType>() == 14 && fields_of<ReflectedType::Member>() == 3 && fields_of<ReflectedVariable>() == 5);
 static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant>() == 4 && fields_of<Reflection>() == 9);
-static_assert(fields_of<StageTraits>() == 41 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 5);
+static_assert(fields_of<StageTraits>() == 42 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 5);
 static_assert(fields_of<BufferSlot>() == 6 && fields_of<TextureSlot>() == 10 && fields_of<ResourceTable>() == 2);
 
 class Writer {
@@ -202,6 +202,7 @@ void fields(A& archive, StageTraits& t) {
                      &t.writes_stencil,
                      &t.reads_sample_mask,
                      &t.reads_helper,
+                     &t.asks_who_runs,
                      &t.uses_centroid,
                      &t.per_sample,
                      &t.reads_primitive_id,

@@ -72,7 +72,7 @@ constexpr spv::Capability kSupported[] = {
     spv::CapabilityDotProductInputAll,
     spv::CapabilityDotProductInput4x8Bit,
     spv::CapabilityDotProductInput4x8BitPacked,
-    // Of compute shaders; others refuse the instructions.
+    // Of compute and fragment shaders; vertex shaders refuse the instructions.
     spv::CapabilityGroupNonUniform,
     spv::CapabilityGroupNonUniformVote,
     spv::CapabilityGroupNonUniformArithmetic,
