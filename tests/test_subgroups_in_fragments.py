@@ -1,4 +1,4 @@
-"""Subgroups of fragments: the quads of a primitive. Against NumPy, from coverage alone; the same for lanes, threads, profiles, techniques."""
+"""Subgroups of fragments: the quads of a primitive. Against NumPy, from coverage alone; the same for lanes, profiles, techniques."""
 
 from __future__ import annotations
 

@@ -101,6 +101,8 @@ void test_side_effects() {
   using S = LrzSeverity;
   LrzDrawFacts d = opaque();
   d.side_effects = true;
+  expect(after_opaque(d), S::off_draw, S::none, "asks which invocations of a subgroup run");
+  d.writes_memory = true;
   expect(after_opaque(d), S::off_draw, S::none, "writes memory");
   // Direction still unknown: the GPU can not tell it any more.
   for (bool effects : {false, true}) {
