@@ -421,6 +421,11 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
     if (crosses_lanes(i.op)) t.crosses_lanes = true;
     if (asks_who_runs(i.op)) t.asks_who_runs = true;
     if (i.op == spv::OpLoopMerge) t.loops = true;
+    if (i.op == spv::OpLoad) {
+      const spv::StorageClass from = m.type(m.type_of(m.operand(i, 0))).storage;
+      if (from == spv::StorageClassStorageBuffer || from == spv::StorageClassWorkgroup || from == spv::StorageClassUniform)
+        t.loads_words = true;
+    }
     if (i.op == spv::OpIsHelperInvocationEXT) t.reads_helper = true;
     if (i.op == spv::OpExtInst && m.operand(i, 0) == m.glsl450 && m.operand(i, 1) == 76) t.uses_centroid = true;
   });

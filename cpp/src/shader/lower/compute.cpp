@@ -360,8 +360,8 @@ uint32_t compute_lanes(const Jit& jit, const StageTraits& traits) {
   const uint64_t invocations = uint64_t{size[0]} * size[1] * size[2];
   uint32_t lanes = jit.lanes();
   while (lanes > 4 && lanes / 2 >= invocations) lanes /= 2;
-  // Rows of eight: their words are side by side.
-  return lanes == 16 && size[0] == 8 ? 8 : lanes;
+  // Rows of eight: their words are side by side. A loop that loads none goes faster by sixteen.
+  return lanes == 16 && size[0] == 8 && (traits.loads_words || !traits.loops) ? 8 : lanes;
 }
 
 Expected<Code<ComputeFunction>> compile_compute(Jit& jit, const ComputeKey& key, const StageTraits& traits) {

@@ -231,6 +231,7 @@ struct Lowering {
   void leave(uint32_t r, const Item& item);  // return, kill, unreachable
   void block_construct(uint32_t c);
   void selection(uint32_t r, uint32_t c);
+  void forget_phis(uint32_t label);
   void switch_(uint32_t r, uint32_t c);
   void loop(uint32_t r, const Item& item);
   void after_construct(uint32_t r, uint32_t c, size_t position);

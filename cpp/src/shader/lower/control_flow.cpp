@@ -296,6 +296,21 @@ void Lowering::block_construct(uint32_t c) {
   exec = remaining(state.entry_exec, facts.outer_jumps);
 }
 
+/// What the OpPhi of a merge block held in an earlier iteration is nobody's: those who come to it store anew. Without this each
+/// iteration would wait for the one before.
+void Lowering::forget_phis(uint32_t label) {
+  const FunctionTree& tree = frame().facts->tree;
+  const auto found = tree.function->block_of_label.find(label);
+  if (found == tree.function->block_of_label.end()) return;
+  const BasicBlock& b = tree.function->blocks[found->second];
+  for (uint32_t k = b.first; k < b.end; ++k) {
+    const Instruction& i = m.instructions[k];
+    if (i.op == spv::OpLine || i.op == spv::OpNoLine) continue;
+    if (i.op != spv::OpPhi) break;
+    zero_variable(slot_of(i.id, i.type, false));
+  }
+}
+
 void Lowering::selection(uint32_t, uint32_t c) {
   const Construct& construct = frame().facts->tree.constructs[c];
   const ConstructFacts& facts = frame().facts->constructs[c];
@@ -315,6 +330,7 @@ void Lowering::selection(uint32_t, uint32_t c) {
       region(construct.regions[arm]);
     }
   } else {
+    forget_phis(construct.merge);
     condition = vary(condition);
     Value masks[2] = {and_masks(state.entry_exec, condition), and_masks(state.entry_exec, ir.not_(condition))};
     state.arm_end = {ir.block("then_end"), state.merge};

@@ -24,7 +24,7 @@ consteval size_t fields_of() {
 // A field that is not in the lists below would come back with its default.
 static_assert(fields_of<ReflectedType>() == 14 && fields_of<ReflectedType::Member>() == 3 && fields_of<ReflectedVariable>() == 5);
 static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant>() == 4 && fields_of<Reflection>() == 9);
-static_assert(fields_of<StageTraits>() == 42 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 5);
+static_assert(fields_of<StageTraits>() == 43 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 5);
 static_assert(fields_of<BufferSlot>() == 6 && fields_of<TextureSlot>() == 10 && fields_of<ResourceTable>() == 2);
 
 class Writer {
@@ -218,6 +218,7 @@ void fields(A& archive, StageTraits& t) {
                      &t.reads_written_memory,
                      &t.loops,
                      &t.uses_images,
+                     &t.loads_words,
                      &t.tile_crosses_lanes,
                      &t.crosses_lanes,
                      &t.lanes_alone,
