@@ -1,4 +1,5 @@
 """clang-tidy over the C++ sources, those alone that changed since they were last clean (`make tidy` calls it).
+A FILE that is a header stands for the sources that include it.
 
     python scripts/tidy.py --build build/release [--tool clang-tidy] [--jobs N] [FILE ...]
 
@@ -72,6 +73,11 @@ def key(source: Path, entry: dict[str, str], read: list[str], version: str, hash
     return hashlib.sha256(whole.encode()).hexdigest()
 
 
+def read_by(entry: dict[str, str], read: dict[str, list[str]]) -> set[Path]:
+    """What a source's compile read."""
+    return {Path(entry["directory"], name).resolve() for name in read.get(entry.get("output", ""), [])}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("files", nargs="*", type=Path, help="default: all sources of the build")
@@ -79,12 +85,17 @@ def main() -> int:
     parser.add_argument("--tool", default="clang-tidy")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
+    if not (options.build / "compile_commands.json").exists():
+        print(f"tidy: there is no build in {options.build}; make build-tests makes one", file=sys.stderr)
+        return 1
     version = subprocess.run([options.tool, "--version"], capture_output=True, text=True, check=True).stdout
     all_commands, read = commands(options.build), dependencies(options.build)
     notes = options.build / "tidy.json"
     clean: dict[str, str] = json.loads(notes.read_text()) if notes.exists() else {}
     hash_of = Hashes()
     wanted = [f.resolve() for f in options.files if f.suffix == ".cpp"] if options.files else list(all_commands)
+    headers = {f.resolve() for f in options.files if f.suffix == ".hpp"}
+    wanted += [s for s, entry in all_commands.items() if s not in wanted and headers & read_by(entry, read)]
     work = {}
     for source in wanted:
         if source not in all_commands:

@@ -57,13 +57,28 @@ def test_numbers_are_given_once() -> None:
 SOURCE = re.compile(r"(?<![\w/.<-])((?:[a-z_0-9]+/)+[a-z_0-9]+\.[ch]pp)\b")
 
 
+#: A folder of the core that a comment names.
+FOLDER = re.compile(r"(?<![\w/.<-])((?:cpp/)?src/(?:[a-z_0-9]+/?)+)(?![\w./*{])")
+
+
+def test_named_folders_are_there() -> None:
+    found = [
+        f"{name}: {match[1]}"
+        for name, text in texts()
+        if name.startswith(("cpp", "docs", "python"))
+        for match in FOLDER.finditer(text)
+        if not (ROOT / "cpp" / match[1].removeprefix("cpp/")).is_dir()
+    ]
+    assert found == []
+
+
 def test_named_sources_are_there() -> None:
     there = [f"/{path.relative_to(ROOT)}" for path in (ROOT / "cpp").rglob("*.[ch]pp")]
     there += [f"/{path.relative_to(ROOT)}" for folder in ("samples", "benchmarks") for path in (ROOT / folder).rglob("*.[ch]pp")]
     wrong = [
         f"{name}: {match[1]}"
         for name, text in texts()
-        if name.startswith(("cpp", "docs"))
+        if name.startswith(("cpp", "docs", "python"))
         for match in SOURCE.finditer(text)
         if not any(path.endswith(f"/{match[1]}") for path in there)
     ]

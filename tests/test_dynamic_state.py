@@ -247,7 +247,7 @@ def open_plain(dev: tg.Device) -> tuple[tg.RenderPass, Target]:
 )
 def test_a_state_that_was_never_set_is_named(dev: tg.Device, name: str, more: dict[str, Any]) -> None:
     pipeline = everything_dynamic(dev, dynamic=[name], **more)
-    with pytest.raises(ValidationError, match=f"VK_DYNAMIC_STATE_{name.upper()}.*not set"), open_plain(dev)[0] as rp:
+    with pytest.raises(ValidationError, match=f"{name}.*not set"), open_plain(dev)[0] as rp:
         rp.draw(pipeline, shapes(random.Random(1)))
 
 
@@ -270,7 +270,7 @@ def test_what_a_draw_does_not_read_need_not_be_set(dev: tg.Device) -> None:
 
 def test_state_for_one_attachment_of_two(dev: tg.Device) -> None:
     pipeline = everything_dynamic(dev, dynamic=["color_write_mask"])
-    with pytest.raises(ValidationError, match=r"COLOR_WRITE_MASK_EXT.*color\[1\]"), open_plain(dev)[0] as rp:
+    with pytest.raises(ValidationError, match=r"color_write_mask.*color\[1\]"), open_plain(dev)[0] as rp:
         rp.set(color_write_mask=["rgba"])
         rp.draw(pipeline, shapes(random.Random(3)))
 
@@ -316,13 +316,13 @@ def test_a_pipeline_that_fixes_a_state_makes_what_was_set_invalid(dev: tg.Device
     commands.bind_pipeline(fixed.core)
     commands.draw(3, 1, 0, 0)
     commands.bind_pipeline(listed.core)
-    with pytest.raises(ValidationError, match=r"VK_DYNAMIC_STATE_FRONT_FACE.*not set"):
+    with pytest.raises(ValidationError, match=r"front_face.*not set"):
         commands.draw(3, 1, 0, 0)
     commands.set_front_face(1)
     commands.draw(3, 1, 0, 0)
     commands.bind_pipeline(fixed.core)
     commands.set_front_face(0)
-    with pytest.raises(ValidationError, match="'fixes' fixes VK_DYNAMIC_STATE_FRONT_FACE"):
+    with pytest.raises(ValidationError, match="'fixes' fixes front_face"):
         commands.draw(3, 1, 0, 0)
     commands.discard_rendering()
 

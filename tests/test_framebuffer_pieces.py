@@ -209,7 +209,7 @@ def test_what_does_not_fit_together_is_an_error() -> None:
     with pytest.raises(tg.Error, match=r"samples is 4.*1 as color0 has"), device.render_pass(color=[one, four]):
         pass
     with (
-        pytest.raises(tg.Error, match=r"resolve_view.format is r16g16b16a16_sfloat.*r8g8b8a8_unorm"),
+        pytest.raises(tg.Error, match=r"resolve.format is r16g16b16a16_sfloat.*r8g8b8a8_unorm"),
         device.render_pass(color=[tg.Attachment(four, clear=(0, 0, 0, 0), resolve=other)]),
     ):
         pass

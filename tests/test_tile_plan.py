@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tilegpu as tg
+from tilegpu.history import MAP_COUNTERS, ORDER_COUNTS
 
 VERT = """#version 450
 layout(push_constant) uniform P { float z; };
@@ -14,6 +16,16 @@ layout(location = 0) out vec4 o_color;
 void main() { o_color = vec4(gl_FragCoord.xy / 64.0, 0.0, 1.0); }"""
 DISCARDS = FRAG.replace("o_color =", "if (gl_FragCoord.x < 8.0) discard; o_color =")
 WRITES_DEPTH = FRAG.replace("o_color =", "gl_FragDepth = 0.5; o_color =")
+
+#: Ten triangles over the whole view, far to near.
+LAYERS = """#version 450
+void main() {
+  int corner = gl_VertexIndex % 3, layer = gl_VertexIndex / 3;
+  gl_Position = vec4(vec2(corner & 1, corner >> 1) * 4.0 - 1.0, float(10 - layer) / 16.0, 1.0);
+}"""
+SOLID = """#version 450
+layout(location = 0) out vec4 o_color;
+void main() { o_color = vec4(gl_FragCoord.z); }"""
 
 DEPTH = {"depth_test": True, "depth_write": True, "depth_compare": "less"}
 
@@ -39,6 +51,50 @@ def test_opaque_draws_go_through_the_visibility_buffer(lanes: int, samples: int)
     assert ("whole blocks as one primitive, near ones first" in plan) == (samples == 1)
     plain = plan_of(tg.Device(lanes=lanes, compress_samples=False), FRAG, samples)
     assert "visibility buffer" in plain and "lists" not in plain and "one primitive" not in plain
+
+
+def test_near_ones_first_where_they_are() -> None:
+    """Neither in a query, nor with low-resolution Z, nor traced: said as it is counted."""
+    for profile, query, trace, first in (
+        ("host", False, False, True),
+        ("host", True, False, False),
+        ("host", False, "fragments", False),
+        ("adreno-a740", False, False, False),
+    ):
+        device = tg.Device(profile=profile, threads=2, cache_dir="off")
+        color, depth = device.image((128, 128), "r8g8b8a8_unorm"), device.image((128, 128), "d32_sfloat")
+        pipe = device.pipeline(LAYERS, SOLID, color=[color.format], depth=depth.format, **DEPTH)
+        with device.render_pass(
+            color=[tg.Attachment(color, clear=(0, 0, 0, 1))], depth=tg.Attachment(depth, clear=1.0), trace=trace
+        ) as rp:
+            if query:
+                with rp.query():
+                    rp.draw(pipe, count=30)
+            else:
+                rp.draw(pipe, count=30)
+        said = "near ones first" in rp.explain().rows[0]["plan"]
+        done = rp.stats.fragments_killed_by_hierarchical_z > 0
+        assert said == done == first, (profile, query, trace)
+
+
+def test_what_order_changes_in_traces() -> None:
+    """A traced pass draws in API order: pictures, and all counters but those of history.ORDER_COUNTS, are the same."""
+    device = tg.Device(threads=2, cache_dir="off")
+    counters, pictures = [], []
+    for trace in (False, "fragments"):
+        color, depth = device.image((128, 128), "r8g8b8a8_unorm"), device.image((128, 128), "d32_sfloat")
+        pipe = device.pipeline(LAYERS, SOLID, color=[color.format], depth=depth.format, **DEPTH)
+        with device.render_pass(
+            color=[tg.Attachment(color, clear=(0, 0, 0, 1))], depth=tg.Attachment(depth, clear=1.0), trace=trace
+        ) as rp:
+            rp.draw(pipe, count=30)
+        counters.append({kind: getattr(rp.stats, name) for kind, name in MAP_COUNTERS.items()})
+        pictures.append(color.numpy())
+        traced = {kind: int(rp.heatmap(kind).sum()) for kind in MAP_COUNTERS}
+        assert trace is False or traced == counters[-1]
+    np.testing.assert_array_equal(*pictures)
+    differ = {kind for kind in MAP_COUNTERS if counters[0][kind] != counters[1][kind]}
+    assert differ and differ <= set(ORDER_COUNTS)
 
 
 def test_other_states_take_other_ways() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 
@@ -83,7 +83,7 @@ _CLASSES: dict[str, type[Error]] = {
 
 
 #: The core speaks Vulkan; what it says of a field, and what the argument is called here. Objects' labels, which stand in quotes, stay.
-_WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+_WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
     (re.compile(pattern), words)
     for pattern, words in (
         (r"create the pipeline with rasterizationSamples (\d+)", r"create the pipeline with samples=\1"),
@@ -96,6 +96,13 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "ask before, while it is recorded: dev.render_pass(..., trace=[(x, y)]) or trace='fragments'",
         ),
         (r"\bset render_area\b", "give area="),
+        (r"\bwhere resolve_view is set\b", "where resolve= is given"),
+        (r"\bresolve_view\b", "resolve"),
+        (r"\bVK_DYNAMIC_STATE_([A-Z0-9_]+?)(?:_EXT)?\b", lambda match: match[1].lower()),
+        (
+            r"\bto the command buffer, and it is not set; set it before the draw\b",
+            "open, and it is not set; give it by rp.set before the draw",
+        ),
         (r"\brender_area\b", "area"),
         (r"\bor 0 for single_sampled_samples\b", "or samples=0"),
         (r"\bsingle_sampled_samples\b", "samples"),

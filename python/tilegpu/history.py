@@ -1,6 +1,7 @@
 """What became of every fragment of a pass: the history of a pixel, costs for each draw, maps.
 
-The tile phase has a second build that notes what happens (``cpp/src/trace``); it gives the same bits and the same counters. A pass that
+The tile phase has a second build that notes what happens (``cpp/src/tile/worker/fragment_trace.hpp``); it gives the same bits, and the same
+counters but for :data:`ORDER_COUNTS`, because it draws in API order and never near ones first. A pass that
 begins with cleared attachments and writes no memory can be asked after its end: it is executed again beside what happens to its images.
 Any other pass is asked before: ``dev.render_pass(..., trace=...)``.
 """
@@ -19,6 +20,8 @@ from tilegpu.errors import ValidationError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+#: Maps whose sums depend on the order in which a bin's triangles were drawn.
+ORDER_COUNTS = ("early_killed", "hierarchical_z", "visibility_buffer")
 #: kind: what a pixel's number is; those with a counter sum up to it.
 HEATMAPS: dict[str, str] = {
     "rasterized": "fragments rasterized: overdraw",

@@ -163,7 +163,9 @@ class PassResults:
         """A number for each pixel of the framebuffer, (height, width).
 
         ``kind``: a key of :data:`tilegpu.history.HEATMAPS`. Counts of fragments are int32, and sum up to the counter of
-        ``rp.stats`` exactly; ``"tile_ms"`` is float64, in milliseconds, and of a new execution (best of three for each tile).
+        ``rp.stats`` exactly, but that three are of API order where the pass was drawn near ones first
+        (:data:`tilegpu.history.ORDER_COUNTS`); ``"tile_ms"`` is float64, in milliseconds, and of a new execution (best of
+        three for each tile).
         Raises :class:`tilegpu.ValidationError` for a pass that can't be repeated (see :meth:`why`) and was not
         made with ``trace="fragments"``.
         """

@@ -1,6 +1,7 @@
 // tilegpu/trace.hpp -- what became of every fragment of a pass: what to trace, and what was found.
 //
-// A traced pass runs the tile phase's second build (src/trace/), whose results and counters are those of the first, bit for bit.
+// A traced pass runs the tile phase's second build (tile/worker/variant.hpp), whose results are those of the first, bit for bit; so are its
+// counters, but for what early tests, hierarchical Z and the visibility buffer killed where the first draws near ones first.
 #pragma once
 
 #include <array>

@@ -119,6 +119,23 @@ const PassTrace* Submission::fragment_trace(size_t pass) const {
   return trace ? &*trace : nullptr;
 }
 
+namespace {
+
+/// Of a technique that the row has; "": on, or not there.
+std::string reason_of(const DrawExplanation& row, const std::string& technique) {
+  for (const TechniqueExplanation& one : row.techniques)
+    if (one.technique == technique) return one.reason;
+  return "";
+}
+
+bool same_techniques(const DrawExplanation& a, const DrawExplanation& b) {
+  return std::equal(
+      a.techniques.begin(), a.techniques.end(), b.techniques.begin(), b.techniques.end(),
+      [](const TechniqueExplanation& x, const TechniqueExplanation& y) { return x.technique == y.technique && x.reason == y.reason; });
+}
+
+}  // namespace
+
 std::vector<DrawExplanation> Submission::explain(size_t pass) const {
   const PassExecution& found = execution_of(*this, pass);
   const command::Pass& record = *found.pass;
@@ -140,7 +157,7 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
     number += count;
     const bool counted = draw.query >= 0;
     const bool near = resolved == last && !stops && rows.back().part == part && rows.back().low_resolution_z_off == low &&
-                      rows.back().techniques.back().reason == deferral.reason;
+                      reason_of(rows.back(), deferral.technique) == deferral.reason;
     if (near && draw.state == last_state && counted == last_counted) {
       rows.back().draw_count += count;
       return;
@@ -157,7 +174,7 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
     last_counted = counted;
     // Dynamic state may lead draws of one pipeline other ways; states that differ in what no row says are one row.
     if (near && rows.back().plan == row.plan && rows.back().early_tests_off == row.early_tests_off &&
-        rows.back().visibility_off == row.visibility_off && rows.back().techniques.front().reason == row.techniques.front().reason)
+        rows.back().visibility_off == row.visibility_off && same_techniques(rows.back(), row))
       rows.back().draw_count += count;
     else
       rows.push_back(std::move(row));

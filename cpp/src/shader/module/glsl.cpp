@@ -139,7 +139,9 @@ std::vector<ShaderMessage> parse_log(const std::string& log, const Files& files)
 }
 
 Error make_error(const GlslSource& source, const std::vector<ShaderMessage>& messages) {
-  const char* stage = source.stage == VK_SHADER_STAGE_VERTEX_BIT ? "vertex" : "fragment";
+  const char* stage = source.stage == VK_SHADER_STAGE_VERTEX_BIT    ? "vertex"
+                      : source.stage == VK_SHADER_STAGE_COMPUTE_BIT ? "compute"
+                                                                    : "fragment";
   std::string text = std::string(stage) + " shader '" + source.file + "' does not compile: " + std::to_string(messages.size()) +
                      (messages.size() == 1 ? " error" : " errors");
   for (const ShaderMessage& message : messages) {

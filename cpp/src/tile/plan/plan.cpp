@@ -167,7 +167,8 @@ std::string describe_plan(const PassTraits& pass, const command::DrawState& stat
       text += "; visibility buffer";
       if (plan.lists && plan.coverage != Coverage::listed) text += ", blocks as lists";
       if (plan.covers) text += ", whole blocks as one primitive";
-      if (plan.may_swap && !pass.traced) text += ", near ones first";
+      // What begin_any_order and draw_near_to_far ask of a bin and a draw.
+      if (plan.may_swap && !pass.traced && !pass.filtered && !pass.hsr.low_resolution_z && !counts) text += ", near ones first";
       break;
     case Route::shade:
       text += pass.hsr.forward_pixel_kill ? "; quad queue, forward pixel kill" : "; quad queue";
