@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         return EXIT_OK
     pictures = replay.pictures
     if path.suffix.lower() == ".npz":
-        arrays = {f"picture{i}": picture for i, picture in enumerate(pictures)}
+        arrays: dict[str, Any] = {f"picture{i}": picture for i, picture in enumerate(pictures)}
         arrays |= {f"buffer{i}": content for i, (_, content) in enumerate(replay.buffers)}
         np.savez(path, **arrays)
         print(f"{path}: {counts}; " + ", ".join(f"{name} {array.shape}" for name, array in arrays.items()))
