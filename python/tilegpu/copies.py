@@ -190,8 +190,9 @@ def copy(
             volume = destination.type == "3d"
             if extent is None:
                 left = destination._level_size(destination_level, destination_pos)
-                size = [_cut(n, b, v) for n, b, v in zip((row_length, image_height), destination.format_info.block_px, left, strict=False)]
-                extent = (*size, given) if volume else size
+                block_px = destination.format_info.block_px
+                fitting = [_cut(n, b, v) for n, b, v in zip((row_length, image_height), block_px, left, strict=False)]
+                extent = [*fitting, given] if volume else fitting
             if layers is None and not volume:
                 layers = given
         source = Buffer.create(source, None, "source of copy")
