@@ -11,7 +11,7 @@ import pytest
 import spirv
 import tilegpu as tg
 
-CASES = [(4, 1), (8, 2), (16, 1)]
+CASES = [(4, 1, ""), (8, 2, "x86-64-v3"), (16, 1, "")]
 HEAD = """#version 450
 #extension GL_EXT_shader_explicit_arithmetic_types : require
 #extension GL_EXT_shader_8bit_storage : require
@@ -25,8 +25,8 @@ ALL = INTEGERS | FLOATS
 
 
 @functools.cache
-def device(lanes: int, threads: int) -> tg.Device:
-    return tg.Device(lanes=lanes, threads=threads, cache_dir="off")
+def device(lanes: int, threads: int, target: str) -> tg.Device:
+    return tg.Device(lanes=lanes, threads=threads, jit_target=target, cache_dir="off")
 
 
 def same(got: np.ndarray[Any, Any], want: np.ndarray[Any, Any]) -> bool:
@@ -43,8 +43,8 @@ def run(
     """Kernels of 32 invocations for ``n`` elements; ``declarations`` has the blocks, bound by name."""
     text = HEAD + "layout(local_size_x = 32) in;\n" + declarations + "\nvoid main() { uint i = gl_GlobalInvocationID.x;\n" + body + "\n}"
     push = more.pop("push", None)
-    for lanes, threads in CASES:
-        dev = device(lanes, threads)
+    for case in CASES:
+        dev = device(*case)
         pipe = dev.compute_pipeline(text, **more)
         bound = {name: dev.buffer(array) for name, array in buffers.items()}
         dev.dispatch(pipe, (n + 31) // 32, bind=bound, push=push)
@@ -52,7 +52,7 @@ def run(
             got = bound[name].numpy(array.dtype, array.shape)
             if not same(got, array):
                 at = next(k for k in range(len(array)) if not same(got[k : k + 1], array[k : k + 1]))
-                raise AssertionError(f"lanes {lanes}: {name}[{at}] is {got[at]!r}, not {array[at]!r}")
+                raise AssertionError(f"{case}: {name}[{at}] is {got[at]!r}, not {array[at]!r}")
 
 
 def some(dtype: Any, n: int, seed: int) -> np.ndarray[Any, Any]:
@@ -253,7 +253,7 @@ def test_kinds_of_memory(glsl: str) -> None:
     }
     structs = np.zeros(n, np.dtype(element))
     rng = np.random.default_rng(8)
-    structs["small"], structs["one"], structs["three"] = rng.integers(0, 200, n), rng.integers(0, 90, n), rng.integers(0, 90, (n, 3))
+    structs["small"], structs["one"], structs["three"] = (rng.integers(0, 200, n), rng.integers(0, 90, n), rng.integers(0, 90, (n, 3)))
     group = np.arange(n) // 32 * 32
     turned = values[group + (np.arange(n) + 5) % 32]
     want = np.stack(
@@ -296,9 +296,7 @@ shared {prefix}vec4 all_of_it[32];
             "Bv": values,
             "Bs": structs,
             "Br": np.zeros(n * 8, dtype),
-            "Bu": np.frombuffer(
-                (b"\0" * max(4, size_B) + np.array([7], dtype).tobytes()).ljust(16, b"\0"), np.uint8
-            ).copy(),
+            "Bu": np.frombuffer((b"\0" * max(4, size_B) + np.array([7], dtype).tobytes()).ljust(16, b"\0"), np.uint8).copy(),
         },
         {"Br": want.ravel()},
         n,
@@ -335,68 +333,67 @@ shared uint64_t here;"""
     run(text, body, {"Bv": values, "Br": start}, {"Br": want}, n)
 
 
-SWITCHES = """OpCapability Shader
-OpCapability Int64
-OpCapability Int16
-OpCapability Int8
-OpExtension "SPV_KHR_storage_buffer_storage_class"
+def kernel(capabilities: str, element: str, stride_B: int, types: str, body: str, variables: str = "") -> bytes:
+    """SPIR-V of 32 invocations that GLSL can't say: block B is an array of ``element`` (%b), R of %uint (%out); %i is the invocation."""
+    asked = "\n".join(f"OpCapability {name}" for name in capabilities.split())
+    dots = 'OpExtension "SPV_KHR_integer_dot_product"\n' if "DotProduct" in capabilities else ""
+    return spirv.assemble(f"""OpCapability Shader
+{asked}
+{dots}OpExtension "SPV_KHR_storage_buffer_storage_class"
 OpMemoryModel Logical GLSL450
 OpEntryPoint GLCompute %main "main" %id
 OpExecutionMode %main LocalSize 32 1 1
-OpName %Bk "Bk"
-OpName %Br "Br"
-OpMemberName %Bk 0 "k"
-OpMemberName %Br 0 "r"
+OpName %B "B"
+OpName %R "R"
+OpMemberName %B 0 "v"
+OpMemberName %R 0 "v"
 OpDecorate %id BuiltIn GlobalInvocationId
-OpDecorate %longs ArrayStride 8
+OpDecorate %elements ArrayStride {stride_B}
 OpDecorate %words ArrayStride 4
-OpDecorate %Bk Block
-OpMemberDecorate %Bk 0 Offset 0
-OpDecorate %Br Block
-OpMemberDecorate %Br 0 Offset 0
-OpDecorate %bk DescriptorSet 0
-OpDecorate %bk Binding 0
-OpDecorate %br DescriptorSet 0
-OpDecorate %br Binding 1
+OpDecorate %B Block
+OpMemberDecorate %B 0 Offset 0
+OpDecorate %R Block
+OpMemberDecorate %R 0 Offset 0
+OpDecorate %b DescriptorSet 0
+OpDecorate %b Binding 0
+OpDecorate %out DescriptorSet 0
+OpDecorate %out Binding 1
 %void = OpTypeVoid
 %f = OpTypeFunction %void
 %uint = OpTypeInt 32 0
-%long = OpTypeInt 64 1
-%short = OpTypeInt 16 1
-%byte = OpTypeInt 8 0
 %uint3 = OpTypeVector %uint 3
 %in3 = OpTypePointer Input %uint3
 %id = OpVariable %in3 Input
-%longs = OpTypeRuntimeArray %long
+{"".join(f"%u{k} = OpConstant %uint {k}" + chr(10) for k in range(7))}{types}
+%elements = OpTypeRuntimeArray {element}
 %words = OpTypeRuntimeArray %uint
-%Bk = OpTypeStruct %longs
-%Br = OpTypeStruct %words
-%pBk = OpTypePointer StorageBuffer %Bk
-%pBr = OpTypePointer StorageBuffer %Br
-%plong = OpTypePointer StorageBuffer %long
+%B = OpTypeStruct %elements
+%R = OpTypeStruct %words
+%pB = OpTypePointer StorageBuffer %B
+%pR = OpTypePointer StorageBuffer %R
+%pelement = OpTypePointer StorageBuffer {element}
 %puint = OpTypePointer StorageBuffer %uint
-%bk = OpVariable %pBk StorageBuffer
-%br = OpVariable %pBr StorageBuffer
-%u0 = OpConstant %uint 0
-%u1 = OpConstant %uint 1
-%u2 = OpConstant %uint 2
-%u3 = OpConstant %uint 3
-%u4 = OpConstant %uint 4
-%u5 = OpConstant %uint 5
-%u10 = OpConstant %uint 10
-%u100 = OpConstant %uint 100
-%l0 = OpConstant %long 0
+%b = OpVariable %pB StorageBuffer
+%out = OpVariable %pR StorageBuffer
+%main = OpFunction %void None %f
+%start = OpLabel
+{variables}%id3 = OpLoad %uint3 %id
+%i = OpCompositeExtract %uint %id3 0
+{body}
+OpReturn
+OpFunctionEnd
+""")
+
+
+SWITCH_TYPES = """%long = OpTypeInt 64 1
+%short = OpTypeInt 16 1
+%byte = OpTypeInt 8 0
 %five = OpTypeArray %uint %u5
 %list0 = OpConstantComposite %five %u1 %u2 %u3 %u4 %u5
 %pfive = OpTypePointer Function %five
-%pone = OpTypePointer Function %uint
-%main = OpFunction %void None %f
-%start = OpLabel
-%list = OpVariable %pfive Function %list0
-%id3 = OpLoad %uint3 %id
-%i = OpCompositeExtract %uint %id3 0
-%i_long = OpSConvert %long %i
-%at = OpAccessChain %plong %bk %u0 %i_long
+%pone = OpTypePointer Function %uint"""
+SWITCHES = """%i_long = OpSConvert %long %i
+%at = OpAccessChain %pelement %b %u0 %i_long
 %k = OpLoad %long %at
 %small = OpSConvert %short %k
 %tiny = OpUConvert %byte %k
@@ -429,25 +426,22 @@ OpBranch %after2
 %p3 = OpAccessChain %pone %list %tiny
 %v3 = OpLoad %uint %p3
 %base = OpIMul %uint %i %u5
-%o0 = OpAccessChain %puint %br %u0 %base
+%o0 = OpAccessChain %puint %out %u0 %base
 OpStore %o0 %r
 %b1 = OpIAdd %uint %base %u1
-%o1 = OpAccessChain %puint %br %u0 %b1
+%o1 = OpAccessChain %puint %out %u0 %b1
 OpStore %o1 %s
 %b2 = OpIAdd %uint %base %u2
-%o2 = OpAccessChain %puint %br %u0 %b2
+%o2 = OpAccessChain %puint %out %u0 %b2
 OpStore %o2 %v1
 %b3 = OpIAdd %uint %base %u3
 %b3l = OpSConvert %long %b3
-%o3 = OpAccessChain %puint %br %u0 %b3l
+%o3 = OpAccessChain %puint %out %u0 %b3l
 OpStore %o3 %v2
 %b4 = OpIAdd %uint %base %u4
 %b4s = OpSConvert %short %b4
-%o4 = OpAccessChain %puint %br %u0 %b4s
-OpStore %o4 %v3
-OpReturn
-OpFunctionEnd
-"""
+%o4 = OpAccessChain %puint %out %u0 %b4s
+OpStore %o4 %v3"""
 
 
 def test_switches_and_indices() -> None:
@@ -466,12 +460,12 @@ def test_switches_and_indices() -> None:
         ],
         1,
     ).astype(np.uint32)
-    module = spirv.assemble(SWITCHES)
-    for lanes, threads in CASES:
-        dev = device(lanes, threads)
+    module = kernel("Int64 Int16 Int8", "%long", 8, SWITCH_TYPES, SWITCHES, "%list = OpVariable %pfive Function %list0\n")
+    for case in CASES:
+        dev = device(*case)
         pipe = dev.compute_pipeline(module)
         out = dev.buffer(want.nbytes)
-        dev.dispatch(pipe, 1, bind={"Bk": dev.buffer(keys), "Br": out})
+        dev.dispatch(pipe, 1, bind={"B": dev.buffer(keys), "R": out})
         np.testing.assert_array_equal(out.numpy(np.uint32, want.shape), want)
 
 
@@ -496,7 +490,9 @@ layout(binding = 0, std430) buffer Br { int64_t r[8]; double s[2]; };""",
 
 def test_subgroups_of_every_number() -> None:
     n = 64
-    declarations, body, buffers, want = "", "", {}, {}
+    declarations, body = "", ""
+    buffers: dict[str, np.ndarray[Any, Any]] = {}
+    want: dict[str, np.ndarray[Any, Any]] = {}
     for k, (glsl, dtype) in enumerate(ALL.items()):
         values = np.random.default_rng(k).integers(1, 9, n).astype(dtype)
         four = values.reshape(-1, 4)
@@ -507,9 +503,9 @@ def test_subgroups_of_every_number() -> None:
   r{k}[i * 4 + 2] = subgroupShuffleXor(v{k}[i], 3); r{k}[i * 4 + 3] = subgroupMax(v{k}[i]);\n"""
         buffers |= {f"Bv{k}": values, f"Br{k}": np.zeros(4 * n, dtype)}
         want[f"Br{k}"] = result.astype(dtype).ravel()
-    extensions = "".join(
-        f"#extension GL_KHR_shader_subgroup_{one} : require\n" for one in ("arithmetic", "shuffle")
-    ) + "".join(f"#extension GL_EXT_shader_subgroup_extended_types_{one} : require\n" for one in ("int8", "int16", "int64", "float16"))
+    extensions = "".join(f"#extension GL_KHR_shader_subgroup_{one} : require\n" for one in ("arithmetic", "shuffle")) + "".join(
+        f"#extension GL_EXT_shader_subgroup_extended_types_{one} : require\n" for one in ("int8", "int16", "int64", "float16")
+    )
     run(extensions + declarations, body, buffers, want, n)
 
 
@@ -541,7 +537,7 @@ def test_doubles_by_parts() -> None:
         {"Br": want.ravel()},
         n,
     )
-    dev = device(8, 2)
+    dev = device(*CASES[1])
     pipe = dev.compute_pipeline(
         HEAD
         + "layout(local_size_x = 32) in;\n"
@@ -564,7 +560,7 @@ def test_halves_by_the_functions_of_floats() -> None:
     """Vulkan's precision of 16-bit floats: sin and cos to 2^-7 absolutely, exp2 and log2 to a few units in the last place."""
     n = 512
     a = np.linspace(0.05, 3, n).astype(np.float16)
-    dev = device(16, 1)
+    dev = device(*CASES[2])
     pipe = dev.compute_pipeline(
         HEAD
         + "layout(local_size_x = 32) in;\n"
@@ -606,8 +602,8 @@ void main() {
   if (f.w == 0.25) ok |= 32;
   o = uvec4(ok);
 }"""
-    for lanes, threads in CASES:
-        dev = device(lanes, threads)
+    for case in CASES:
+        dev = device(*case)
         pipe = dev.pipeline(vertex, fragment, color="r8g8b8a8_uint")
         target = dev.image((16, 16), "r8g8b8a8_uint")
         with dev.render_pass(color=[tg.Attachment(target, clear=(0, 0, 0, 0))]) as rp:
@@ -616,8 +612,8 @@ void main() {
 
 
 def test_what_is_not_there() -> None:
-    dev = device(8, 2)
-    with pytest.raises(tg.ValidationError, match="64-bit floats can't be vertex data"):
+    dev = device(*CASES[1])
+    with pytest.raises(tg.ValidationError, match=r"'a' is dvec2, which vertex data can't become; declare a float in the shader"):
         dev.pipeline(
             "#version 450\nlayout(location = 0) in dvec2 a; void main() { gl_Position = vec4(a, 0, 1); }",
             "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(1); }",
@@ -626,56 +622,10 @@ def test_what_is_not_there() -> None:
         )
 
 
-DOT = """OpCapability Shader
-OpCapability Int8
-OpCapability DotProduct
-OpCapability DotProductInput4x8Bit
-OpCapability DotProductInput4x8BitPacked
-OpExtension "SPV_KHR_integer_dot_product"
-OpExtension "SPV_KHR_storage_buffer_storage_class"
-OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %main "main" %id
-OpExecutionMode %main LocalSize 32 1 1
-OpName %B "B"
-OpMemberName %B 0 "v"
-OpName %R "R"
-OpMemberName %R 0 "v"
-OpDecorate %id BuiltIn GlobalInvocationId
-OpDecorate %words ArrayStride 4
-OpDecorate %B Block
-OpMemberDecorate %B 0 Offset 0
-OpDecorate %R Block
-OpMemberDecorate %R 0 Offset 0
-OpDecorate %b DescriptorSet 0
-OpDecorate %b Binding 0
-OpDecorate %r DescriptorSet 0
-OpDecorate %r Binding 1
-%void = OpTypeVoid
-%f = OpTypeFunction %void
-%uint = OpTypeInt 32 0
-%byte = OpTypeInt 8 0
+DOT_TYPES = """%byte = OpTypeInt 8 0
 %bytes = OpTypeVector %byte 4
-%uint3 = OpTypeVector %uint 3
-%in3 = OpTypePointer Input %uint3
-%id = OpVariable %in3 Input
-%words = OpTypeRuntimeArray %uint
-%B = OpTypeStruct %words
-%R = OpTypeStruct %words
-%pB = OpTypePointer StorageBuffer %B
-%pR = OpTypePointer StorageBuffer %R
-%puint = OpTypePointer StorageBuffer %uint
-%b = OpVariable %pB StorageBuffer
-%r = OpVariable %pR StorageBuffer
-%u0 = OpConstant %uint 0
-%u1 = OpConstant %uint 1
-%u2 = OpConstant %uint 2
-%u6 = OpConstant %uint 6
-%near = OpConstant %uint 0x7fffff00
-%main = OpFunction %void None %f
-%start = OpLabel
-%id3 = OpLoad %uint3 %id
-%i = OpCompositeExtract %uint %id3 0
-%i2 = OpIMul %uint %i %u2
+%near = OpConstant %uint 0x7fffff00"""
+DOT = """%i2 = OpIMul %uint %i %u2
 %i21 = OpIAdd %uint %i2 %u1
 %p0 = OpAccessChain %puint %b %u0 %i2
 %p1 = OpAccessChain %puint %b %u0 %i21
@@ -689,31 +639,106 @@ OpDecorate %r Binding 1
 %d3 = OpSDotAccSatKHR %uint %xv %yv %near
 %d4 = OpUDotAccSatKHR %uint %x %y %near PackedVectorFormat4x8BitKHR
 %d5 = OpSUDotAccSatKHR %uint %xv %yv %near
-%base = OpIMul %uint %i %u6
-STORES
-OpReturn
-OpFunctionEnd
-"""
+%base = OpIMul %uint %i %u6"""
 
 
 def test_integer_dot_products() -> None:
     n = 128
     stores = "\n".join(
-        f"%k{k} = OpConstant %uint {k}" for k in range(6)
-    )
-    text = DOT.replace("%main = OpFunction", stores + "\n%main = OpFunction").replace(
-        "STORES",
-        "\n".join(f"%a{k} = OpIAdd %uint %base %k{k}\n%o{k} = OpAccessChain %puint %r %u0 %a{k}\nOpStore %o{k} %d{k}" for k in range(6)),
+        f"%a{k} = OpIAdd %uint %base %u{k}\n%o{k} = OpAccessChain %puint %out %u0 %a{k}\nOpStore %o{k} %d{k}" for k in range(6)
     )
     words = np.random.default_rng(11).integers(0, 2**32, (n, 2), np.uint32)
-    signed, unsigned = words.view(np.int8).reshape(n, 2, 4).astype(np.int64), words.view(np.uint8).reshape(n, 2, 4).astype(np.int64)
-    s, u, mixed = (signed[:, 0] * signed[:, 1]).sum(1), (unsigned[:, 0] * unsigned[:, 1]).sum(1), (signed[:, 0] * unsigned[:, 1]).sum(1)
+    signed, unsigned = (words.view(np.int8).reshape(n, 2, 4).astype(np.int64), words.view(np.uint8).reshape(n, 2, 4).astype(np.int64))
+    s, u, mixed = ((signed[:, 0] * signed[:, 1]).sum(1), (unsigned[:, 0] * unsigned[:, 1]).sum(1), (signed[:, 0] * unsigned[:, 1]).sum(1))
     top = 2**31 - 1
     columns = [s, u, mixed, np.minimum(s + 0x7FFFFF00, top), np.minimum(u + 0x7FFFFF00, 2**32 - 1), np.minimum(mixed + 0x7FFFFF00, top)]
     want = np.stack(columns, 1).astype(np.int64).astype(np.uint32)
-    module = spirv.assemble(text)
-    for lanes, threads in CASES:
-        dev = device(lanes, threads)
+    module = kernel("Int8 DotProduct DotProductInput4x8Bit DotProductInput4x8BitPacked", "%uint", 4, DOT_TYPES, DOT + "\n" + stores)
+    for case in CASES:
+        dev = device(*case)
         out = dev.buffer(want.nbytes)
         dev.dispatch(dev.compute_pipeline(module), n // 32, bind={"B": dev.buffer(words), "R": out})
         np.testing.assert_array_equal(out.numpy(np.uint32, want.shape), want)
+
+
+NARROW = """OpCapability Shader
+OpCapability {capability}
+OpMemoryModel Logical GLSL450
+OpEntryPoint {model} %main "main" %in %out %place
+{mode}OpName %in "a"
+OpName %out "a"
+OpDecorate %out Location 0
+OpDecorate %in Location 0
+{decorate}
+%void = OpTypeVoid
+%f = OpTypeFunction %void
+%float = OpTypeFloat 32
+%float4 = OpTypeVector %float 4
+%int = OpTypeInt 32 1
+%uint = OpTypeInt 32 0
+%narrow = {narrow}
+%pin = OpTypePointer Input {read}
+%in = OpVariable %pin Input
+%pout = OpTypePointer Output {written}
+%out = OpVariable %pout Output
+%pplace = OpTypePointer {place} %float4
+%place = OpVariable %pplace {place}
+%main = OpFunction %void None %f
+%start = OpLabel
+%v = OpLoad {read} %in
+%w = {convert} {written} %v
+OpStore %out %w
+OpReturn
+OpFunctionEnd
+"""
+
+
+@pytest.mark.parametrize("output", [False, True])
+@pytest.mark.parametrize("stage", ["Vertex", "Fragment"])
+@pytest.mark.parametrize(
+    ("capability", "narrow", "wide"),
+    [("Int16", "OpTypeInt 16 1", "%int"), ("Int8", "OpTypeInt 8 0", "%uint"), ("Float16", "OpTypeFloat 16", "%float")],
+)
+def test_inputs_and_outputs_of_fewer_bits(capability: str, narrow: str, wide: str, stage: str, output: bool) -> None:
+    """Without StorageInputOutput16, which is not there, no stage may have them: refused by name, not drawn as what they are not."""
+    fragment = stage == "Fragment"
+    conversion = "OpFConvert" if narrow.startswith("OpTypeFloat") else "OpSConvert" if narrow.endswith("16 1") else "OpUConvert"
+    module = spirv.assemble(
+        NARROW.format(
+            capability=capability,
+            model=stage,
+            mode="OpExecutionMode %main OriginUpperLeft\n" if fragment else "",
+            decorate="OpDecorate %in Flat\nOpDecorate %place BuiltIn FragCoord" if fragment else "OpDecorate %place BuiltIn Position",
+            narrow=narrow,
+            read=wide if output else "%narrow",
+            written="%narrow" if output else wide,
+            place="Input" if fragment else "Output",
+            convert=conversion,
+        ),
+        validate=False,
+    )
+    glsl = wide[1:]
+    vertex: Any = f"#version 450\nlayout(location = 0) flat out {glsl} a; void main() {{ a = {glsl}(1); gl_Position = vec4(0); }}"
+    other: Any = f"#version 450\nlayout(location = 0) flat in {glsl} a; layout(location = 0) out vec4 o; void main() {{ o = vec4(a); }}"
+    why = r"a' has scalars of (8|16) bits; inputs and outputs have 32 or 64|is float16_t, which vertex data can't become"
+    with pytest.raises(tg.Error, match=why):
+        device(*CASES[1]).pipeline(
+            vertex if fragment else module,
+            module if fragment else other,
+            vertex=None if fragment else np.dtype([("a", {"%int": "i4", "%uint": "u4", "%float": "f4"}[wide])]),
+            color="r8g8b8a8_unorm",
+        )
+
+
+def test_the_fraction_of_a_half_stays_below_one() -> None:
+    """What rounds to 1 is the last half before it; infinity has none."""
+    values = np.array([-6e-8, -1e-4, -0.25, 0.75, 1, -1, 2.5, -2.5, 65504, -0.0, 0.9995, -0.0004], np.float16).repeat(3)[:32]
+    exact = values.astype(np.float64) - np.floor(values.astype(np.float64))
+    want = np.minimum(exact.astype(np.float16), np.float16(1 - 2**-11))
+    run(
+        blocks(a="float16_t", r="float16_t"),
+        "float16_t x = a[i] * float16_t(1); r[i] = fract(x);",
+        {"Ba": values, "Br": np.zeros_like(values)},
+        {"Br": want},
+        32,
+    )

@@ -59,6 +59,10 @@ struct Matcher {
     const VertexField& f = fields[k];
     const std::string where = who + ": vertex field '" + name_of(k, input) + "' of dtype " + type_of(k);
     const bool integers = f.kind == 'i' || f.kind == 'u' || f.kind == 'b', to_float = input.type.base == ReflectedType::Base::f32;
+    const auto base = input.type.base;
+    if (base == ReflectedType::Base::f16 || base == ReflectedType::Base::f64)
+      return invalid(where + ": the shader's '" + input.name + "' is " + type_name(input.type) +
+                     ", which vertex data can't become; declare a float in the shader");
     if (f.kind == 'f' && f.size_B == 8) return invalid(where + ": 64-bit floats can't be vertex data; use 'f4' (array.astype)");
     if (integers && to_float && f.size_B == 4)
       return invalid(where + ": the shader's '" + input.name +

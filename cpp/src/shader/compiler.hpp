@@ -129,7 +129,7 @@ struct StageTraits {
   // all
   bool writes_memory = false, atomic_results_used = false, reads_written_memory = false;
   bool loops = false, uses_images = false;
-  bool loads_words = false;         // of storage buffers or shared memory
+  bool loads_words = false;         // of buffers or shared memory
   bool tile_crosses_lanes = false;  // what was read from the tile reaches neighbours: a derivative, a coordinate with a computed level
   bool crosses_lanes = false;       // derivatives, sampling with a computed level, subgroup operations: neighbours' values count
   bool lanes_alone = true;          // what lanes ask of their neighbours they can find out alone (pixel_slices.hpp)

@@ -27,7 +27,7 @@ Arrays = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Step:
-    """One dispatch of a kernel. Blocks are those of :class:`Kernel`, in the order of their bindings."""
+    """One dispatch of a kernel; its blocks are named B and the name of the array."""
 
     source: str
     groups: tuple[int, int, int]
@@ -268,10 +268,10 @@ def kernels(shrink: int = 1, names: Sequence[str] = ()) -> list[Kernel]:
 def on_tilegpu(device: tg.Device, kernel: Kernel) -> tuple[Callable[[], object], Callable[[], NDArray[Any]]]:
     """What runs it, and what reads its result."""
     buffers = {f"B{name}": device.buffer(array) for name, array in kernel.arrays.items()}
-    made: dict[str, tg.ComputePipeline] = {}
+    made = {source: device.compute_pipeline(source, label=kernel.name) for source in {step.source for step in kernel.steps}}
     steps = []
     for step in kernel.steps:
-        pipe = made.setdefault(step.source, device.compute_pipeline(step.source, label=kernel.name))
+        pipe = made[step.source]
         used = {name: buffers[name] for name in buffers if name in {b.block_name for b in pipe.interface.bindings.values() if b.used}}
         steps.append((pipe, step.groups, used))
 
@@ -285,8 +285,8 @@ def on_tilegpu(device: tg.Device, kernel: Kernel) -> tuple[Callable[[], object],
 def on_opengl(context: Any, kernel: Kernel) -> tuple[Callable[[], object], Callable[[], NDArray[Any]]]:
     """The same by moderngl."""
     buffers = {name: context.buffer(array.tobytes()) for name, array in kernel.arrays.items()}
-    made: dict[str, Any] = {}
-    steps = [(made.setdefault(step.source, None) or _compiled(context, made, step.source), step.groups) for step in kernel.steps]
+    made = {source: context.compute_shader(source) for source in {step.source for step in kernel.steps}}
+    steps = [(made[step.source], step.groups) for step in kernel.steps]
 
     def run() -> None:
         for binding, buffer in enumerate(buffers.values()):
@@ -297,11 +297,6 @@ def on_opengl(context: Any, kernel: Kernel) -> tuple[Callable[[], object], Calla
         context.finish()
 
     return run, lambda: np.frombuffer(buffers[kernel.result].read(), kernel.want.dtype)
-
-
-def _compiled(context: Any, made: dict[str, Any], source: str) -> Any:
-    made[source] = context.compute_shader(source)
-    return made[source]
 
 
 def measure(names: Sequence[str], seconds: float, rounds: int, opengl: bool, shrink: int = 1) -> list[dict[str, Any]]:

@@ -289,6 +289,13 @@ Val Lowering::glsl450(const Instruction& i) {
   if (op == GLSLstd450Pow) {
     if (Val power = constant_power(i); !power.c.empty()) return power;
   }
+  if (op == GLSLstd450Fract && bases(i.type).front() == Base::f16) {
+    // What rounds to 1 in a half stays below it, as with wider floats.
+    return map(i.type, arg(0), [](const Ir& ir, Value x) {
+      Value part = emit_fract(ir, x), most = ir.number(x, 0x1.ffcp-1);
+      return ir.select(ir.fgt(part, most), most, part);
+    });
+  }
   if (const auto* unary = row_of(kUnary, op)) return map(i.type, arg(0), unary->emit);
   if (const auto* binary = row_of(kBinary, op)) {
     const Val a = arg(0);

@@ -150,6 +150,7 @@ Type Lowering::scalar_type(Base base) const {
 
 Type Lowering::memory_type(Base base) const { return base == Base::boolean ? ir.i32 : base == Base::f16 ? ir.i16 : scalar_type(base); }
 
+// A half's NaN is one, whatever it was made of: registers hold it as a 32-bit float.
 Value Lowering::to_memory(Base base, Value v) const {
   assert(Ir::element_of(Ir::type_of(v)) == scalar_type(base));
   if (base == Base::boolean) return bool_to_int(v);

@@ -105,6 +105,13 @@ bool Checker::interface(uint32_t id, bool output) {
   const uint32_t limit = fragment && output ? kMaxTargets : kMaxLocations;
   const auto used = used_scalars(m, constants, id);
   const auto scalars = interface_of(m, constants, id);
+  for (const InterfaceScalar& s : scalars) {
+    if (size_B(s.base) >= 4) continue;
+    if (status)
+      status = Error{VK_ERROR_FEATURE_NOT_PRESENT,
+                     name + " has scalars of " + std::to_string(8 * size_B(s.base)) + " bits; inputs and outputs have 32 or 64"};
+    return false;
+  }
   for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {
     if (!used[k] || scalars[k].builtin != kNone) continue;
     if (scalars[k].location >= limit)
