@@ -222,6 +222,7 @@ def test_wrong_uses(dev: tg.Device) -> None:
     [
         ({"color": "no_format"}, "secondary command buffer 's': color.0.: format 'no_format' is not known"),
         ({"color": COLOR, "samples": 3}, "'s': samples is 3; allowed are 1, 2, 4, 8 and 16"),
+        ({"color": [COLOR, DEPTH]}, r"'s': color\[1\] is d32_sfloat, which can't be a colour attachment"),
         ({"depth": COLOR}, "'s': depth is r8g8b8a8_unorm, which has no depth"),
         ({"stencil": DEPTH}, "'s': stencil is d32_sfloat, which has no stencil"),
         ({"color": [COLOR] * 9}, "'s': color has 9 formats; at most 8 are allowed"),

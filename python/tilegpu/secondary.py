@@ -31,6 +31,9 @@ class SecondaryCommandBuffer(PassCommands):
             raise ValidationError(f"{self._what}: color has {len(colors)} formats; at most {_core.MAX_COLOR_ATTACHMENTS} are allowed")
         if not isinstance(samples, int) or samples not in (1, 2, 4, 8, 16):
             raise ValidationError(f"{self._what}: samples is {arguments.shown(samples)}; allowed are 1, 2, 4, 8 and 16")
+        for k, info in enumerate(colors):
+            if info is not None and not info.color_attachment:
+                raise ValidationError(f"{self._what}: color[{k}] is {info.name}, which can't be a colour attachment")
         if depth_info is not None and not depth_info.depth_bits:
             raise ValidationError(f"{self._what}: depth is {depth_info.name}, which has no depth")
         if stencil_info is not None and not stencil_info.stencil_bits:

@@ -4,6 +4,7 @@
 // field. Source: Vulkan specification, "Command Buffer Lifecycle".
 #include "base/host_memory.hpp"
 #include "device/recorder.hpp"
+#include "vk/format.hpp"
 
 namespace tilegpu {
 
@@ -87,6 +88,14 @@ Status begin_part(Recorder& r, const InheritanceInfo& inheritance) {
   if (inheritance.color_formats.size() > kMaxColorAttachments)
     return invalid(who + std::to_string(inheritance.color_formats.size()) + " colour formats; at most " +
                    std::to_string(kMaxColorAttachments) + " are allowed");
+  const auto check = [&](VkFormat format, VkImageAspectFlagBits aspect, const std::string& name) -> Status {
+    const std::string why = format ? vk::why_no_attachment(format, aspect) : "";
+    return why.empty() ? Status(Ok{}) : invalid(who + name + ": format " + format_name(format) + why);
+  };
+  for (size_t i = 0; i < inheritance.color_formats.size(); ++i)
+    if (Status ok = check(inheritance.color_formats[i], VK_IMAGE_ASPECT_COLOR_BIT, "color[" + std::to_string(i) + "]"); !ok) return ok;
+  if (Status ok = check(inheritance.depth_format, VK_IMAGE_ASPECT_DEPTH_BIT, "depth"); !ok) return ok;
+  if (Status ok = check(inheritance.stencil_format, VK_IMAGE_ASPECT_STENCIL_BIT, "stencil"); !ok) return ok;
   if (Status ok = begin_recording(r); !ok) return ok;
   auto part = std::make_unique<command::Pass>();
   part->info.label = inheritance.label;

@@ -3,6 +3,8 @@
 // In: Vulkan's create infos and commands. Out: the core's, of the same names. Source: Vulkan specification, "Compute Pipelines",
 // "Dispatching Commands".
 #include "tilegpu/compute.hpp"
+
+#include <cassert>
 #include "icd/command_buffer.hpp"
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
@@ -20,6 +22,7 @@ Status check_subgroups(const VkPipelineShaderStageCreateInfo& stage, const tileg
   if (size && size->requiredSubgroupSize != kSubgroupSize)
     return wrong("requiredSubgroupSize is " + std::to_string(size->requiredSubgroupSize) + "; subgroups have 4 invocations");
   const uint32_t row = made.workgroup_size()[0];
+  assert(row > 0);
   if (stage.flags & VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT && row % kSubgroupSize)
     return wrong("full subgroups are required of workgroups whose rows have " + std::to_string(row) +
                  " invocations; make it a multiple of 4");

@@ -28,6 +28,15 @@ Expected<Ptr<const DescriptorSetLayout>> layout_of(const VkDescriptorSetLayoutCr
   return DescriptorSetLayout::create(std::move(bindings), in.flags);
 }
 
+bool is_buffer(VkDescriptorType type) {
+  return type >= VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER && type <= VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC;
+}
+bool is_image(VkDescriptorType type) { return type <= VK_DESCRIPTOR_TYPE_STORAGE_IMAGE || type == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT; }
+
+bool is_texels(VkDescriptorType type) {
+  return type == VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER || type == VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
+}
+
 Descriptor of_buffer(const VkDescriptorBufferInfo& in) {
   Descriptor out;
   if (!in.buffer) return out;
@@ -36,6 +45,7 @@ Descriptor of_buffer(const VkDescriptorBufferInfo& in) {
 }
 
 Descriptor of_image(const VkDescriptorImageInfo& in, VkDescriptorType type) {
+  assert(is_image(type));
   Descriptor out;
   if (type != VK_DESCRIPTOR_TYPE_SAMPLER && in.imageView) out.view = in.imageView->core;
   if (has_samplers(type) && in.sampler) out.sampler = in.sampler->core;
@@ -46,15 +56,6 @@ Descriptor of_texels(VkBufferView in) {
   Descriptor out;
   if (in) out.texels = in->core;
   return out;
-}
-
-bool is_buffer(VkDescriptorType type) {
-  return type >= VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER && type <= VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC;
-}
-bool is_image(VkDescriptorType type) { return type <= VK_DESCRIPTOR_TYPE_STORAGE_IMAGE || type == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT; }
-
-bool is_texels(VkDescriptorType type) {
-  return type == VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER || type == VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
 }
 
 /// The binding and element `n` behind (binding, element): a write goes on in the bindings that follow.
@@ -83,7 +84,7 @@ Descriptor descriptor_of(const VkWriteDescriptorSet& write, uint32_t i) {
 
 /// Element `i` of an entry whose data begin at `data`.
 Descriptor descriptor_of(const VkDescriptorUpdateTemplateEntry& entry, const uint8_t* data, uint32_t i) {
-  assert(i < entry.descriptorCount);
+  assert(i < entry.descriptorCount && data);
   const void* const at = data + i * entry.stride;
   VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
   write.descriptorType = entry.descriptorType;

@@ -37,6 +37,7 @@ void VKAPI_CALL DestroyQueryPool(VkDevice, VkQueryPool queryPool, const VkAlloca
 
 // Of the host's calls; those of command buffers are checked when they are recorded.
 static VkResult check_range(VkDevice device, VkQueryPool pool, uint32_t first, uint32_t count) {
+  assert(pool && pool->core);
   const size_t all = pool->core->count();
   if (first <= all && count <= all - first) return VK_SUCCESS;
   return fail(device, VK_ERROR_VALIDATION_FAILED_EXT,

@@ -13,6 +13,7 @@ namespace {
 
 // Whether every value that the batch waits for is there or on its way: the queue's order does the rest.
 bool may_go(VkDevice device, const Batch& batch) {
+  assert(std::all_of(batch.waits.begin(), batch.waits.end(), [](const auto& wait) { return wait.first != nullptr; }));
   const std::lock_guard guard(device->timeline_lock);
   for (const auto& [semaphore, value] : batch.waits)
     if (semaphore->timeline && on_its_way(*semaphore) < value) return false;
@@ -66,6 +67,7 @@ VkResult submit_now(VkQueue queue, Batch batch) {
   {
     const std::lock_guard guard(device->timeline_lock);
     for (const auto& [semaphore, value] : batch.signals) {
+      assert(semaphore);
       if (!semaphore->timeline) continue;
       if (queue->last && !queue->last->signaled())
         semaphore->pending.emplace_back(value, queue->last);

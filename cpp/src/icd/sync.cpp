@@ -27,6 +27,7 @@ int64_t left_ms(Clock::time_point deadline) {
 // Whether the fence is signaled; what was pending and has ended is checked.
 VkResult status_of(VkDevice device, Fence& fence) {
   const std::lock_guard guard(fence.lock);
+  assert(!fence.signaled || !fence.pending || fence.pending->signaled());
   if (fence.signaled) return VK_SUCCESS;
   if (!fence.pending || !fence.pending->signaled()) return VK_NOT_READY;
   const VkResult result = check(device, *fence.pending);

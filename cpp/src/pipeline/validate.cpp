@@ -3,6 +3,7 @@
 // VkGraphicsPipelineCreateInfo and its parts, and "Shader Interfaces".
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "descriptor/set_memory.hpp"
 #include "pipeline/create.hpp"
@@ -111,9 +112,9 @@ struct Checker {
         return error("attachment_locations of " + name + " is " + std::to_string(location) +
                      ", as of another attachment; give each its own");
       if (location != VK_ATTACHMENT_UNUSED) taken |= 1u << location;
+      if (const std::string why = vk::why_no_attachment(formats[i], VK_IMAGE_ASPECT_COLOR_BIT); !why.empty())
+        return error(name + ": format " + format_name(formats[i]) + why);
       const vk::FormatInfo* format = vk::find_format(formats[i]);
-      if (!format || !format->color_attachment)
-        return error(name + ": format " + format_name(formats[i]) + " can't be a colour attachment");
       if (!fragment()) continue;
       for (const ReflectedVariable& output : fragment()->outputs)
         if (output.location == program.attachment_locations[i] && innermost(output.type).base != base_of_format(*format) &&
@@ -121,16 +122,10 @@ struct Checker {
           return error(name + " has format " + format->name + ", but the fragment shader's '" + output.name + "' is of base type " +
                        base_name(innermost(output.type).base));
     }
-    const auto depth_ok = [](VkFormat f, bool stencil) {
-      const vk::FormatInfo* format = vk::find_format(f);
-      return format && (stencil ? format->stencil_bits : format->depth_bits);
-    };
-    if (program.depth_format != VK_FORMAT_UNDEFINED && !depth_ok(program.depth_format, false))
-      return error("depth: format " + format_name(program.depth_format) +
-                   " has no depth; use d16_unorm, x8_d24_unorm_pack32, d24_unorm_s8_uint, d32_sfloat or d32_sfloat_s8_uint");
-    if (program.stencil_format != VK_FORMAT_UNDEFINED && !depth_ok(program.stencil_format, true))
-      return error("stencil: format " + format_name(program.stencil_format) +
-                   " has no stencil; use s8_uint, d24_unorm_s8_uint or d32_sfloat_s8_uint");
+    for (const auto& [name, aspect, format] : {std::tuple("depth", VK_IMAGE_ASPECT_DEPTH_BIT, program.depth_format),
+                                               std::tuple("stencil", VK_IMAGE_ASPECT_STENCIL_BIT, program.stencil_format)})
+      if (const std::string why = format ? vk::why_no_attachment(format, aspect) : ""; !why.empty())
+        return error(std::string(name) + ": format " + format_name(format) + why);
     return Ok{};
   }
 

@@ -29,6 +29,7 @@ struct VaryingComponent {
 /// Locations beyond all that a shader may name: clip and cull distances that the fragment shader reads travel like varyings, with
 /// the element as component.
 inline constexpr uint32_t kClipDistanceLocation = 254, kCullDistanceLocation = 255;
+static_assert(kCullDistanceLocation == kClipDistanceLocation + 1);  // and all below are locations
 struct VaryingLayout {
   std::vector<VaryingComponent> components;               // those that the fragment shader reads, by (location, component)
   int find(uint32_t location, uint32_t component) const;  // -1: not read

@@ -4,6 +4,7 @@
 #include "vk/format.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cctype>
 #include <string>
 #include <string_view>
@@ -250,12 +251,17 @@ constexpr CompressedRow kCompressedRows[] = {
     TILEGPU_ASTC(12, 12),
 };
 
-constexpr FormatInfo info_of(const Row& row) {
+/// What rows of all three tables say.
+constexpr FormatInfo named(const auto& row, uint8_t texel_B) {
   FormatInfo info;
-  info.format = row.format;
-  info.name = row.name;
-  info.texel_B = row.texel_B;
+  info.format = row.format, info.name = row.name;
   info.numeric = row.numeric;
+  info.texel_B = texel_B;
+  return info;
+}
+
+constexpr FormatInfo info_of(const Row& row) {
+  FormatInfo info = named(row, row.texel_B);
   info.rgba = row.rgba;
   info.component_count = static_cast<uint8_t>(std::count_if(row.rgba.begin(), row.rgba.end(), [](Component c) { return c.bits != 0; }));
   info.vertex = row.uses & kVertex;
@@ -268,12 +274,8 @@ constexpr FormatInfo info_of(const Row& row) {
 }
 
 constexpr FormatInfo info_of(const DepthRow& row) {
-  FormatInfo info;
-  info.format = row.format;
-  info.name = row.name;
-  info.texel_B = row.texel_B;
+  FormatInfo info = named(row, row.texel_B);
   info.component_count = 1;
-  info.numeric = row.numeric;
   info.rgba[0] = {row.depth_bits ? row.depth_bits : row.stencil_bits, 0};
   info.depth_bits = row.depth_bits;
   info.stencil_bits = row.stencil_bits;
@@ -283,12 +285,8 @@ constexpr FormatInfo info_of(const DepthRow& row) {
 }
 
 constexpr FormatInfo info_of(const CompressedRow& row) {
-  FormatInfo info;
-  info.format = row.format;
-  info.name = row.name;
-  info.texel_B = row.block_B;
+  FormatInfo info = named(row, row.block_B);
   info.component_count = row.component_count;
-  info.numeric = row.numeric;
   for (uint8_t c = 0; c < row.component_count; ++c) info.rgba[c] = {16, 0};
   info.sampled = info.linear_filter = true;
   info.compression = row.compression;
@@ -338,6 +336,12 @@ constexpr std::array<uint8_t, kCount> kByName = [] {
   return places;
 }();
 
+// Every format once, under one name.
+static_assert(std::adjacent_find(kByFormat.begin(), kByFormat.end(), [](const auto& x, const auto& y) { return x.format == y.format; }) ==
+              kByFormat.end());
+static_assert(std::adjacent_find(kByName.begin(), kByName.end(),
+                                 [](uint8_t x, uint8_t y) { return name_of(kByFormat[x]) == name_of(kByFormat[y]); }) == kByName.end());
+
 }  // namespace
 
 std::span<const FormatInfo> all_formats() { return kByFormat; }
@@ -358,6 +362,21 @@ const FormatInfo* find_format(const std::string& name) {
   const auto found = std::lower_bound(kByName.begin(), kByName.end(), key,
                                       [](uint8_t place, const std::string& wanted) { return name_of(kByFormat[place]) < wanted; });
   return found != kByName.end() && name_of(kByFormat[*found]) == key ? &kByFormat[*found] : nullptr;
+}
+
+const char* why_no_attachment(VkFormat format, VkImageAspectFlagBits aspect) {
+  const FormatInfo* info = find_format(format);
+  switch (aspect) {
+    case VK_IMAGE_ASPECT_DEPTH_BIT:
+      return info && info->depth_bits
+                 ? ""
+                 : " has no depth; use d16_unorm, x8_d24_unorm_pack32, d24_unorm_s8_uint, d32_sfloat or d32_sfloat_s8_uint";
+    case VK_IMAGE_ASPECT_STENCIL_BIT:
+      return info && info->stencil_bits ? "" : " has no stencil; use s8_uint, d24_unorm_s8_uint or d32_sfloat_s8_uint";
+    default:
+      assert(aspect == VK_IMAGE_ASPECT_COLOR_BIT);
+      return info && info->color_attachment ? "" : " can't be a colour attachment";
+  }
 }
 
 }  // namespace tilegpu::vk

@@ -101,4 +101,7 @@ uint32_t float_to_ufloat(float value, int mantissa_bits);
 uint32_t depth_to_unorm(float depth, int bits);  // clamps, round to nearest even
 TILEGPU_API float unorm_to_depth(uint32_t value, int bits);
 
+/// Why attachments of this aspect can't have the format, to follow its name, with what to use; empty: they can.
+const char* why_no_attachment(VkFormat format, VkImageAspectFlagBits aspect);
+
 }  // namespace tilegpu::vk

@@ -6,6 +6,7 @@
 // p of quad q, p = 0 (x,y), 1 (x+1,y), 2 (x,y+1), 3 (x+1,y+1).
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
@@ -21,6 +22,7 @@ inline constexpr uint32_t kMaxLanes = 16;
 inline constexpr uint32_t kMaxQuads = kMaxLanes / 4;
 /// Vertices of a batch are kept component-major: component c of slot v is at [c * kBatchStride + v].
 inline constexpr uint32_t kBatchStride = 32;
+static_assert(kBatchStride % kMaxLanes == 0);  // a batch is whole vectors
 inline constexpr uint32_t kMaxTargets = 8;
 inline constexpr uint32_t kMaxClipDistances = 8, kMaxCullDistances = 8;
 inline constexpr uint32_t kDynamicSet = 8, kSetTables = kDynamicSet + 1;
@@ -70,6 +72,7 @@ struct ImageViewAbi {
 
 /// After `level` and `level_count` are filled. Of texels of 4 bytes; others use the last three rows only.
 inline void fill_level_tables(ImageViewAbi& view) {
+  assert(view.level_count >= 0 && view.level_count <= static_cast<int32_t>(kMaxMipLevels) + 1);
   view.width_f = static_cast<float>(view.level[0].width_px), view.height_f = static_cast<float>(view.level[0].height_px);
   for (uint32_t k = 0; k <= kMaxMipLevels; ++k) {
     const ViewLevel& level = view.level[k];

@@ -4,6 +4,7 @@
 // overflow in one mode chooses another. Source: Khronos Data Format Specification 1.3, "ETC2 Compressed Texture Image Formats".
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "vk/compressed/decode.hpp"
 
@@ -28,11 +29,15 @@ constexpr int32_t kComponentModifiers[16][4] = {{-3, -6, -9, -15}, {-3, -7, -10,
 
 struct Word {
   uint64_t bits;
-  uint32_t get(uint32_t high, uint32_t low) const { return static_cast<uint32_t>(bits >> low) & ((1u << (high - low + 1)) - 1); }
+  uint32_t get(uint32_t high, uint32_t low) const {
+    assert(high >= low && high - low < 31 && high < 64);
+    return static_cast<uint32_t>(bits >> low) & ((1u << (high - low + 1)) - 1);
+  }
   int32_t value(uint32_t high, uint32_t low) const { return static_cast<int32_t>(get(high, low)); }
   int32_t signed_3(uint32_t low) const { return value(low + 2, low) - (get(low + 2, low + 2) ? 8 : 0); }
   /// Texels are counted by columns.
   uint32_t index(uint32_t x, uint32_t y) const {
+    assert(x < 4 && y < 4);
     const uint32_t texel = x * 4 + y;
     return get(16 + texel, 16 + texel) * 2 + get(texel, texel);
   }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 
 #include "vk/compressed/decode.hpp"
 
@@ -51,6 +52,7 @@ uint32_t texel_in_square(uint32_t position) { return (position >> 8 & 3) * kSqua
 template <uint32_t kBlock_B>
 void read_texels(const TexelDecoder* decoder, const uint8_t* data, const uint64_t* offsets_B, const uint32_t* positions, uint32_t count,
                  float* raw) {
+  assert(decoder && decoder->decode);
   KeptSquares& kept = kept_squares;
   for (uint32_t i = 0; i < count; ++i) {
     const TexelSquare& square = find_square<kBlock_B>(kept, data + offsets_B[i], square_of(positions[i]), decoder->decode);
@@ -81,6 +83,7 @@ Decoders make_decoders() {
 
 /// Absent components are 0, 0, 0, 1.
 Texel finished(const FormatInfo& format, const RawTexel& raw) {
+  assert(format.component_count <= 4);
   Texel texel{};
   texel.f[3] = 1;
   for (uint32_t c = 0; c < format.component_count; ++c)
