@@ -400,18 +400,8 @@ int VaryingLayout::find(uint32_t location, uint32_t component) const {
   return -1;
 }
 
-static Expected<StageTraits> find_traits(const ShaderModule& shader_module, const Specialization& specialization) {
-  Expected<Constants> constants = specialise(shader_module, specialization);
-  if (!constants) return constants.error();
-  const Module& m = shader_module.module();
-  Expected<Divergence> divergence = analyze_divergence(m, *constants, [](uint32_t, uint32_t) { return false; });
-  if (!divergence) return divergence.error();
-  StageTraits t;
-  const bool fragment = m.entry.model == spv::ExecutionModelFragment;
-  Expected<uint32_t> memory_B = private_memory_B(m, *constants, *divergence);
-  if (!memory_B) return Error{memory_B.error().code, "shader '" + shader_module.label() + "': " + memory_B.error().message};
-  t.private_memory_B = *memory_B;
-
+/// Kills, loops, loads and what else single instructions tell.
+static void instruction_traits(const Module& m, bool fragment, StageTraits& t) {
   each_instruction(m, [&](const Instruction& i) {
     ++t.instructions;
     if (i.op == spv::OpKill || i.op == spv::OpTerminateInvocation || i.op == spv::OpDemoteToHelperInvocation) {
@@ -429,29 +419,25 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
     if (i.op == spv::OpIsHelperInvocationEXT) t.reads_helper = true;
     if (i.op == spv::OpExtInst && m.operand(i, 0) == m.glsl450 && m.operand(i, 1) == 76) t.uses_centroid = true;
   });
-  memory_traits(m, t);
-  t.uses_images = !used_variables(m, spv::StorageClassUniformConstant).empty();
+}
 
-  if (m.entry.model == spv::ExecutionModelGLCompute) {
-    compute_traits(m, *constants, t);
-    return t;
-  }
-  if (!fragment) {
-    const DistanceCounts distances = count_distances(m, *constants);
-    t.clip_distances = distances.clip, t.cull_distances = distances.cull;
-    for (uint32_t id : used_variables(m, spv::StorageClassOutput)) {
-      const auto scalars = interface_of(m, *constants, id);
-      const auto used = used_scalars(m, *constants, id);
-      for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {
-        t.writes_layer |= used[k] && scalars[k].builtin == spv::BuiltInLayer;
-        t.writes_viewport_index |= used[k] && scalars[k].builtin == spv::BuiltInViewportIndex;
-      }
-    }
-    return t;
-  }
+static void vertex_output_traits(const Module& m, const Constants& constants, StageTraits& t) {
+  const DistanceCounts distances = count_distances(m, constants);
+  t.clip_distances = distances.clip, t.cull_distances = distances.cull;
   for (uint32_t id : used_variables(m, spv::StorageClassOutput)) {
-    const auto scalars = interface_of(m, *constants, id);
-    const auto used = used_scalars(m, *constants, id);
+    const auto scalars = interface_of(m, constants, id);
+    const auto used = used_scalars(m, constants, id);
+    for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {
+      t.writes_layer |= used[k] && scalars[k].builtin == spv::BuiltInLayer;
+      t.writes_viewport_index |= used[k] && scalars[k].builtin == spv::BuiltInViewportIndex;
+    }
+  }
+}
+
+static void fragment_output_traits(const Module& m, const Constants& constants, StageTraits& t) {
+  for (uint32_t id : used_variables(m, spv::StorageClassOutput)) {
+    const auto scalars = interface_of(m, constants, id);
+    const auto used = used_scalars(m, constants, id);
     for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {
       if (!used[k]) continue;
       const InterfaceScalar& s = scalars[k];
@@ -469,9 +455,12 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
       }
     }
   }
+}
+
+static void fragment_input_traits(const Module& m, const Constants& constants, StageTraits& t) {
   for (uint32_t id : used_variables(m, spv::StorageClassInput)) {
-    const auto scalars = interface_of(m, *constants, id);
-    const auto used = used_scalars(m, *constants, id);
+    const auto scalars = interface_of(m, constants, id);
+    const auto used = used_scalars(m, constants, id);
     for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {
       if (!used[k]) continue;
       if (scalars[k].builtin != kNone) fragment_builtins(t, scalars[k].builtin, false);
@@ -479,6 +468,9 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
       t.uses_centroid = t.uses_centroid || scalars[k].centroid;
     }
   }
+}
+
+static void input_attachment_traits(const Module& m, const Constants& constants, StageTraits& t) {
   for (uint32_t id : used_variables(m, spv::StorageClassUniformConstant)) {
     const TypeInfo& image = m.type(descriptor_type(m, id));
     if (image.kind != Kind::image || image.dim != spv::DimSubpassData) continue;
@@ -486,7 +478,7 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
     InputAttachment input;
     input.variable = id;
     input.index = m.decoration(id).input_attachment;
-    if (m.type(m.pointee(id)).kind == Kind::array) input.count = array_length(*constants, m.pointee(id));
+    if (m.type(m.pointee(id)).kind == Kind::array) input.count = array_length(constants, m.pointee(id));
     const TypeInfo& texel = m.type(image.element);
     input.base = texel.kind == Kind::floating ? ReflectedType::Base::f32
                  : texel.is_signed            ? ReflectedType::Base::i32
@@ -495,12 +487,44 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
     input.name = m.name(id);
     t.input_attachments.push_back(std::move(input));
   }
-  if (t.reads_tile && t.crosses_lanes) tile_traits(m, t);
-  if (t.crosses_lanes) t.lanes_alone = find_pixel_slices(m, *constants, *divergence).has_value();
+}
+
+static void mode_traits(const Module& m, StageTraits& t) {
   t.early_fragment_tests = m.entry.has_mode(spv::ExecutionModeEarlyFragmentTests);
   if (m.entry.has_mode(spv::ExecutionModeDepthGreater)) t.depth_layout = DepthLayout::greater;
   if (m.entry.has_mode(spv::ExecutionModeDepthLess)) t.depth_layout = DepthLayout::less;
   if (m.entry.has_mode(spv::ExecutionModeDepthUnchanged)) t.depth_layout = DepthLayout::unchanged;
+}
+
+static Expected<StageTraits> find_traits(const ShaderModule& shader_module, const Specialization& specialization) {
+  Expected<Constants> constants = specialise(shader_module, specialization);
+  if (!constants) return constants.error();
+  const Module& m = shader_module.module();
+  Expected<Divergence> divergence = analyze_divergence(m, *constants, [](uint32_t, uint32_t) { return false; });
+  if (!divergence) return divergence.error();
+  StageTraits t;
+  const bool fragment = m.entry.model == spv::ExecutionModelFragment;
+  Expected<uint32_t> memory_B = private_memory_B(m, *constants, *divergence);
+  if (!memory_B) return Error{memory_B.error().code, "shader '" + shader_module.label() + "': " + memory_B.error().message};
+  t.private_memory_B = *memory_B;
+  instruction_traits(m, fragment, t);
+  memory_traits(m, t);
+  t.uses_images = !used_variables(m, spv::StorageClassUniformConstant).empty();
+
+  if (m.entry.model == spv::ExecutionModelGLCompute) {
+    compute_traits(m, *constants, t);
+    return t;
+  }
+  if (!fragment) {
+    vertex_output_traits(m, *constants, t);
+    return t;
+  }
+  fragment_output_traits(m, *constants, t);
+  fragment_input_traits(m, *constants, t);
+  input_attachment_traits(m, *constants, t);
+  if (t.reads_tile && t.crosses_lanes) tile_traits(m, t);
+  if (t.crosses_lanes) t.lanes_alone = find_pixel_slices(m, *constants, *divergence).has_value();
+  mode_traits(m, t);
   return t;
 }
 
