@@ -272,6 +272,25 @@ def test_mutated_functions_are_drawn_or_refused() -> None:
     assert drawn > 1
 
 
+def test_the_bits_of_a_pointer_are_refused() -> None:
+    """OpBitcast takes pointers by its grammar, and the validator lets them pass; without addresses they have no bits."""
+    code = np.frombuffer(tg.compile_glsl(MUTATED_VERTEX, "vertex"), np.uint32).copy()
+    access_chain, bitcast, pointer, at, changed = 65, 124, 0, body(code), 0
+    while at < len(code):
+        op = int(code[at]) & 0xFFFF
+        if op == access_chain:
+            pointer = code[at + 2]
+        elif op == bitcast and pointer:
+            code[at + 3] = pointer
+            changed += 1
+        at += int(code[at]) >> 16
+    assert changed > 0
+    with pytest.raises(tg.UnsupportedError, match=r"OpBitcast is not supported"):
+        tg.Device(cache_dir="off").pipeline(
+            code.tobytes(), MUTATED_FRAGMENT, vertex=np.dtype([("p", "f4", 3), ("q", "u4", 2)]), color=["r8g8b8a8_unorm"]
+        )
+
+
 def test_second_process_neither_compiles_nor_validates(tmp_path: Path) -> None:
     """What a device's disk cache knows: GLSL, validity, machine code. Shaders with #include are read again: files change."""
     vertex = "#version 450\nvoid main() { gl_Position = vec4(0.0); }"

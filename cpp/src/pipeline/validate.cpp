@@ -95,6 +95,10 @@ struct Checker {
     return Ok{};
   }
 
+  Error no_attachment(const std::string& name, VkFormat format, const std::string& why) const {
+    return error(name + ": format " + format_name(format) + why);
+  }
+
   Status targets() const {
     const auto& formats = program.color_formats;
     if (formats.size() > kMaxColorAttachments)
@@ -113,7 +117,7 @@ struct Checker {
                      ", as of another attachment; give each its own");
       if (location != VK_ATTACHMENT_UNUSED) taken |= 1u << location;
       if (const std::string why = vk::why_no_attachment(formats[i], VK_IMAGE_ASPECT_COLOR_BIT); !why.empty())
-        return error(name + ": format " + format_name(formats[i]) + why);
+        return no_attachment(name, formats[i], why);
       const vk::FormatInfo* format = vk::find_format(formats[i]);
       if (!fragment()) continue;
       for (const ReflectedVariable& output : fragment()->outputs)
@@ -125,7 +129,7 @@ struct Checker {
     for (const auto& [name, aspect, format] : {std::tuple("depth", VK_IMAGE_ASPECT_DEPTH_BIT, program.depth_format),
                                                std::tuple("stencil", VK_IMAGE_ASPECT_STENCIL_BIT, program.stencil_format)})
       if (const std::string why = format ? vk::why_no_attachment(format, aspect) : ""; !why.empty())
-        return error(std::string(name) + ": format " + format_name(format) + why);
+        return no_attachment(name, format, why);
     return Ok{};
   }
 

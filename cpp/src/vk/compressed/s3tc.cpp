@@ -53,8 +53,8 @@ void decode_component(const uint8_t* block, uint32_t component, TexelSquare& squ
   const bool sevenths = end(0) > end(8);
   const int32_t low = kSigned ? -127 : 0, high = kSigned ? 127 : 255, a = std::max(end(0), low), b = std::max(end(8), low);
   float palette[8] = {static_cast<float>(35 * a), static_cast<float>(35 * b)};
-  const int32_t parts = sevenths ? 7 : 5;
-  for (int32_t k = 1; k < parts; ++k) palette[k + 1] = static_cast<float>(35 / parts * ((parts - k) * a + k * b));
+  const int32_t parts = sevenths ? 7 : 5, weight = sevenths ? 5 : 7;  // in 35ths
+  for (int32_t k = 1; k < parts; ++k) palette[k + 1] = static_cast<float>(weight * ((parts - k) * a + k * b));
   if (!sevenths) palette[6] = static_cast<float>(35 * low), palette[7] = static_cast<float>(35 * high);
   for (uint32_t i = 0; i < 16; ++i) square.texel[i].c[component] = palette[bits >> (16 + 3 * i) & 7];
 }
