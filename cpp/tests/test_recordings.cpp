@@ -1,4 +1,5 @@
 // tests/test_recordings.cpp -- recordings are data: submitted while they run, called from others, suspended and resumed; equal bits.
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <thread>
@@ -216,6 +217,60 @@ void captured(const Scene& s, const std::vector<Ptr<CommandBuffer>>& list, const
   auto done = device->submit_and_wait({capture->command_buffers, {}}, {});
   if (!CHECK_MESSAGE(done, done ? "" : done.error().message) || !CHECK(capture->pictures.size() == 1)) return;
   CHECK(Target::pixels_of(*capture->pictures[0]->image()) == right);
+}
+
+// A pass that adds to what the image holds, all over it: between two of them all texels are equal, and a file has them so, although
+// others go on submitting.
+void captures_see_no_half_of_a_submission() {
+  const Scene s;
+  GraphicsPipelineCreateInfo info;
+  info.stages = {
+      {module("#version 450\nvoid main() { gl_Position = vec4(gl_VertexIndex == 1 ? 3 : -1, gl_VertexIndex == 2 ? 3 : -1, 0, 1); }",
+              VK_SHADER_STAGE_VERTEX_BIT),
+       {}},
+      {module("#version 450\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(1.0 / 255.0); }", VK_SHADER_STAGE_FRAGMENT_BIT), {}}};
+  info.blend.attachments = {
+      {VK_TRUE, VK_BLEND_FACTOR_ONE, VK_BLEND_FACTOR_ONE, VK_BLEND_OP_ADD, VK_BLEND_FACTOR_ONE, VK_BLEND_FACTOR_ONE, VK_BLEND_OP_ADD, 0xf}};
+  info.color_formats = {VK_FORMAT_R8G8B8A8_UNORM};
+  info.label = "adds";
+  auto pipeline = s.device->create_pipeline(info);
+  if (!CHECK_MESSAGE(pipeline, pipeline ? "" : pipeline.error().message)) return;
+  const Target target;
+  std::vector<Ptr<CommandBuffer>> clear_and_add;
+  for (const VkAttachmentLoadOp load : {VK_ATTACHMENT_LOAD_OP_CLEAR, VK_ATTACHMENT_LOAD_OP_LOAD}) {
+    RenderingInfo rendering = target.rendering();
+    rendering.render_area = {{0, 0}, {kWidth_px, kHeight_px}};
+    rendering.color[0].load_op = load, rendering.color[0].clear.color = {};
+    clear_and_add.push_back(s.commands());
+    CommandBuffer& cb = *clear_and_add.back();
+    CHECK(cb.begin() && cb.begin_rendering(rendering));
+    cb.bind_pipeline(*pipeline);
+    cb.set_scissor({{0, 0}, {kWidth_px, kHeight_px}});
+    CHECK(cb.draw(3, 1, 0, 0) && cb.end_rendering() && cb.end());
+  }
+  s.run(clear_and_add);
+  std::atomic<bool> stop = false;
+  std::thread other([&] {
+    for (int i = 0; !stop; i++) {  // codes never reach 255
+      auto queued = s.device->submit({{clear_and_add[i % 200 == 0 ? 0 : 1]}, {}});
+      if (queued) (*queued)->wait(-1);
+    }
+  });
+  const std::string path = "test_recordings_half.tgcap";
+  const auto device = *Device::create({.threads = 1, .cache_dir = "off"});
+  int torn = 0;
+  for (int i = 0; i < 40; i++) {
+    CHECK(save_capture(s.device, {clear_and_add[1]}, path));
+    auto capture = load_capture(device, path);
+    if (!CHECK_MESSAGE(capture, capture ? "" : capture.error().message)) break;
+    CHECK(device->submit_and_wait({capture->command_buffers, {}}, {}));
+    const auto pixels = Target::pixels_of(*capture->pictures[0]->image());
+    torn += std::any_of(pixels.begin(), pixels.end(), [&](uint8_t code) { return code != pixels[0]; });
+  }
+  stop = true;
+  other.join();
+  std::remove(path.c_str());
+  CHECK(torn == 0);
 }
 
 InheritanceInfo inheritance() { return {.color_formats = {VK_FORMAT_R8G8B8A8_UNORM}, .label = "part"}; }
@@ -436,6 +491,7 @@ int main() {
   states_are_kept();
   plans_go_with_their_passes();
   one_recording_runs_from_two_threads();
+  captures_see_no_half_of_a_submission();
   secondary_is_part_of_two_passes();
   buffers_on_targets_are_feedback();
   secondary_that_does_not_fit_is_refused();

@@ -16,8 +16,9 @@ struct Capture {
   std::vector<Ptr<Buffer>> buffers;  ///< that dispatches may write, in order
 };
 
-/// Memory is written as it is now: what an execution of these would read. Waits until the device is idle. What was recorded is kept:
-/// pipelines with their dynamic states, what each draw found set, secondary command buffers, which come with those that execute them.
+/// Memory is written as an execution of these would read it, in its turn of the queue: what was submitted before has ended, what others
+/// submit meanwhile waits. What was recorded is kept: pipelines with their dynamic states, what each draw found set, secondary command
+/// buffers, which come with those that execute them.
 TILEGPU_API Status save_capture(const Ptr<Device>& device, const std::vector<Ptr<CommandBuffer>>& command_buffers, const std::string& path);
 TILEGPU_API Expected<Capture> load_capture(const Ptr<Device>& device, const std::string& path);
 /// DeviceCreateInfo::profile of the device that wrote the file.

@@ -11,6 +11,7 @@
 #include "capture/fields.hpp"
 #include "capture/file.hpp"
 #include "capture/objects.hpp"
+#include "device/device_state.hpp"
 
 namespace tilegpu {
 namespace capture {
@@ -545,12 +546,21 @@ Status save_capture(const Ptr<Device>& device, const std::vector<Ptr<CommandBuff
     if (commands->level() != VK_COMMAND_BUFFER_LEVEL_PRIMARY) return invalid("a command buffer is secondary; name those that execute it");
     recordings.push_back(commands->recording());
   }
-  device->wait_idle();
+  const Error refused{VK_ERROR_OUT_OF_HOST_MEMORY, "capture '" + path + "': the system refused memory for what is to be written"};
   try {
-    const std::vector<uint8_t> payload = capture::bytes_of(recordings);
+    std::vector<uint8_t> payload;
+    const auto collect = [&]() -> Status {
+      try {
+        payload = capture::bytes_of(recordings);
+        return Ok{};
+      } catch (const std::bad_alloc&) {
+        return refused;
+      }
+    };
+    if (Status done = device::between_submissions(*device, collect); !done) return done;
     return capture::write_file(path, device->info().profile, payload);
   } catch (const std::bad_alloc&) {
-    return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "capture '" + path + "': the system refused memory for what is to be written"};
+    return refused;
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 
 #include "descriptor/textures.hpp"
@@ -37,3 +38,10 @@ struct DeviceState {
 };
 
 }  // namespace tilegpu::exec
+
+namespace tilegpu::device {
+
+/// Runs `work` in its turn of the device's queue, and waits: nothing that was submitted runs meanwhile.
+Status between_submissions(Device& device, const std::function<Status()>& work);
+
+}  // namespace tilegpu::device

@@ -140,7 +140,6 @@ Status run_and_wait(DeviceState& s, const Ptr<Submission::State>& state, const s
                     const std::function<void()>& poll) {
   assert(state && !state->signaled);
   s.ensure_threads();
-  s.cancelled = false;
   Status done = Ok{};
   const auto here = [&] {
     prepare_thread();
@@ -215,6 +214,11 @@ std::string repeat_obstacle(const PassExecution& last) {
 
 }  // namespace
 
+Status device::between_submissions(Device& device, const std::function<Status()>& work) {
+  return without_exceptions<Status>(
+      [&]() -> Status { return run_and_wait(device.state(), std::make_shared<Submission::State>(), work, {}); });
+}
+
 Expected<Ptr<Submission>> Device::submit(SubmitInfo info) {
   return without_exceptions<Expected<Ptr<Submission>>>([&]() -> Expected<Ptr<Submission>> {
     auto submission = make_submission(*this, info);
@@ -233,6 +237,7 @@ Expected<Ptr<Submission>> Device::submit_and_wait(SubmitInfo info, const std::fu
     auto submission = make_submission(*this, info);
     if (!submission) return submission;
     const Ptr<Submission::State>& state = (*submission)->state;
+    state_->cancelled = false;
     if (Status done = run_and_wait(*state_, state, [&] { return execute(*state_, state->execution); }, poll); !done) return done.error();
     return submission;
   });
@@ -257,6 +262,7 @@ Expected<PassTrace> Device::trace_again(const Ptr<Submission>& submission, size_
       found = std::move(*trace);
       return Ok{};
     };
+    state_->cancelled = false;
     if (Status done = run_and_wait(*state_, state, work, poll); !done) return done.error();
     return found;
   });
