@@ -59,8 +59,8 @@ def test_missing_location_is_named() -> None:
 
 
 def test_stage_is_checked() -> None:
-    with pytest.raises(tg.ValidationError, match="stage is 'geometry', which is no shader_stage.*vertex, fragment"):
-        tg.compile_glsl(GOOD, "geometry")
+    with pytest.raises(tg.ValidationError, match="stage is 'mesh', which is no shader_stage.*vertex, tessellation_control"):
+        tg.compile_glsl(GOOD, "mesh")
 
 
 def test_defines() -> None:
@@ -171,7 +171,7 @@ def test_unsupported_capability_is_named() -> None:
 
 def test_wrong_stage_is_said() -> None:
     device = tg.Device(cache_dir="off")
-    with pytest.raises(tg.ValidationError, match="given as the fragment shader, but it is the other stage"):
+    with pytest.raises(tg.ValidationError, match="given as the fragment shader, but it is a vertex shader"):
         device.pipeline(GOOD, words().tobytes(), vertex=np.dtype([("p", "f4", 3)]), color=["r8g8b8a8_unorm"])
 
 

@@ -254,13 +254,37 @@ void bind_draws(CommandBufferClass& c) {
           py::arg("layer_count") = VK_REMAINING_ARRAY_LAYERS);
 }
 
+using Places = std::vector<std::tuple<Ptr<Buffer>, uint64_t, uint64_t>>;
+std::vector<BufferPlace> places_of(const Places& places) {
+  std::vector<BufferPlace> out;
+  for (const auto& [buffer, offset_B, size_B] : places) out.push_back({buffer, offset_B, size_B});
+  return out;
+}
+
 void bind_queries(CommandBufferClass& c) {
   c.def(
        "begin_query",
-       [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t query, bool precise) {
-         unwrap(cb.begin_query(std::move(pool), query, precise));
+       [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t query, bool precise, uint32_t stream) {
+         unwrap(cb.begin_query_indexed(std::move(pool), query, precise, stream));
        },
-       py::arg("pool"), py::arg("query"), py::arg("precise"))
+       py::arg("pool"), py::arg("query"), py::arg("precise"), py::arg("stream") = 0)
+      .def(
+          "bind_transform_feedback_buffers",
+          [](CommandBuffer& cb, const Places& buffers) { unwrap(cb.bind_transform_feedback_buffers(0, places_of(buffers))); },
+          py::arg("buffers"))
+      .def(
+          "begin_transform_feedback",
+          [](CommandBuffer& cb, const Places& counters) { unwrap(cb.begin_transform_feedback(0, places_of(counters))); },
+          py::arg("counters"))
+      .def(
+          "end_transform_feedback",
+          [](CommandBuffer& cb, const Places& counters) { unwrap(cb.end_transform_feedback(0, places_of(counters))); }, py::arg("counters"))
+      .def(
+          "draw_indirect_byte_count",
+          [](CommandBuffer& cb, Ptr<Buffer> counter, uint64_t offset_B, uint32_t stride_B) {
+            unwrap(cb.draw_indirect_byte_count(1, 0, std::move(counter), offset_B, 0, stride_B));
+          },
+          py::arg("counter"), py::arg("offset_B"), py::arg("vertex_stride_B"))
       .def(
           "end_query", [](CommandBuffer& cb, Ptr<QueryPool> pool, uint32_t query) { unwrap(cb.end_query(std::move(pool), query)); },
           py::arg("pool"), py::arg("query"))
@@ -385,6 +409,9 @@ void bind_query_pool(py::module_& m) {
             return std::make_shared<QueryPool>(QueryType::pipeline_statistics, count, statistics);
           },
           py::arg("count"), py::arg("statistics"))
+      .def_static(
+          "transform_feedback", [](uint32_t count) { return std::make_shared<QueryPool>(QueryType::transform_feedback_stream, count); },
+          py::arg("count"))
       .def_static(
           "primitives_generated", [](uint32_t count) { return std::make_shared<QueryPool>(QueryType::primitives_generated, count); },
           py::arg("count"))

@@ -183,6 +183,12 @@ void bind_fixed_functions(py::class_<Info>& info) {
           [](Info& i, int topology) { i.topology = static_cast<VkPrimitiveTopology>(topology); })
       .def_property(
           "primitive_restart", [](const Info& i) { return i.primitive_restart; }, [](Info& i, bool on) { i.primitive_restart = on; })
+      .def_property(
+          "patch_control_points", [](const Info& i) { return i.patch_control_points; },
+          [](Info& i, uint32_t count) { i.patch_control_points = count; })
+      .def_property(
+          "domain_origin", [](const Info& i) { return static_cast<int>(i.domain_origin); },
+          [](Info& i, int origin) { i.domain_origin = static_cast<VkTessellationDomainOrigin>(origin); })
       .def_property_readonly(
           "rasterization", [](Info& i) { return &i.rasterization; }, py::return_value_policy::reference_internal)
       .def_property_readonly(

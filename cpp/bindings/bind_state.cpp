@@ -54,6 +54,8 @@ void bind_state(py::module_& m) {
       .def("set_front_face", by_number(&CB::set_front_face), value)
       .def("set_primitive_topology", by_number(&CB::set_primitive_topology), value)
       .def("set_primitive_restart_enable", &CB::set_primitive_restart_enable, enable)
+      .def("set_patch_control_points", &CB::set_patch_control_points, py::arg("count"))
+      .def("set_tessellation_domain_origin", by_number(&CB::set_tessellation_domain_origin), value)
       .def("set_rasterizer_discard_enable", &CB::set_rasterizer_discard_enable, enable)
       .def("set_line_width", &CB::set_line_width, py::arg("width"))
       .def("set_polygon_mode", by_number(&CB::set_polygon_mode), value)

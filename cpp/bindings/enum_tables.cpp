@@ -48,11 +48,22 @@ void add_fixed_function(py::dict& t) {
                                    {"line_strip", VK_PRIMITIVE_TOPOLOGY_LINE_STRIP},
                                    {"triangle_list", VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST},
                                    {"triangle_strip", VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP},
-                                   {"triangle_fan", VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN}});
+                                   {"triangle_fan", VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN},
+                                   {"line_list_with_adjacency", VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY},
+                                   {"line_strip_with_adjacency", VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY},
+                                   {"triangle_list_with_adjacency", VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST_WITH_ADJACENCY},
+                                   {"triangle_strip_with_adjacency", VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP_WITH_ADJACENCY},
+                                   {"patch_list", VK_PRIMITIVE_TOPOLOGY_PATCH_LIST}});
+  t["tessellation_domain_origin"] =
+      table({{"upper_left", VK_TESSELLATION_DOMAIN_ORIGIN_UPPER_LEFT}, {"lower_left", VK_TESSELLATION_DOMAIN_ORIGIN_LOWER_LEFT}});
   t["vertex_input_rate"] = table({{"vertex", VK_VERTEX_INPUT_RATE_VERTEX}, {"instance", VK_VERTEX_INPUT_RATE_INSTANCE}});
   t["index_type"] = table({{"uint8", VK_INDEX_TYPE_UINT8_EXT}, {"uint16", VK_INDEX_TYPE_UINT16}, {"uint32", VK_INDEX_TYPE_UINT32}});
-  t["shader_stage"] =
-      table({{"vertex", VK_SHADER_STAGE_VERTEX_BIT}, {"fragment", VK_SHADER_STAGE_FRAGMENT_BIT}, {"compute", VK_SHADER_STAGE_COMPUTE_BIT}});
+  t["shader_stage"] = table({{"vertex", VK_SHADER_STAGE_VERTEX_BIT},
+                             {"tessellation_control", VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT},
+                             {"tessellation_evaluation", VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT},
+                             {"geometry", VK_SHADER_STAGE_GEOMETRY_BIT},
+                             {"fragment", VK_SHADER_STAGE_FRAGMENT_BIT},
+                             {"compute", VK_SHADER_STAGE_COMPUTE_BIT}});
 }
 
 void add_attachments(py::dict& t) {

@@ -79,7 +79,11 @@ void test_vertex_reuse_is_what_a_search_finds() {
   }
 }
 
-// The triangles of a strip, fan or list, as a list, from the specification's formulas.
+bool draws_lines(VkPrimitiveTopology topology) {
+  return topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY || topology == VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY;
+}
+
+// The triangles or lines of a strip, fan or list, as a list, from the specification's formulas; without adjacent vertices.
 std::vector<uint32_t> as_list(VkPrimitiveTopology topology, const std::vector<uint32_t>& v, uint32_t restart, bool restarts) {
   std::vector<uint32_t> list, run;
   const auto flush = [&] {
@@ -88,8 +92,16 @@ std::vector<uint32_t> as_list(VkPrimitiveTopology topology, const std::vector<ui
       for (uint32_t i = 0; i + 2 < n; i += 3) list.insert(list.end(), {run[i], run[i + 1], run[i + 2]});
     } else if (topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP) {
       for (uint32_t i = 0; i + 2 < n; i++) list.insert(list.end(), {run[i], run[i + 1 + i % 2], run[i + 2 - i % 2]});
-    } else {
+    } else if (topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN) {
       for (uint32_t i = 0; i + 2 < n; i++) list.insert(list.end(), {run[i + 1], run[i + 2], run[0]});
+    } else if (topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST_WITH_ADJACENCY) {
+      for (uint32_t i = 0; i + 5 < n; i += 6) list.insert(list.end(), {run[i], run[i + 2], run[i + 4]});
+    } else if (topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP_WITH_ADJACENCY) {
+      for (uint32_t i = 0; 2 * i + 5 < n; i++) list.insert(list.end(), {run[2 * i], run[2 * (i + 1 + i % 2)], run[2 * (i + 2 - i % 2)]});
+    } else {
+      CHECK(draws_lines(topology));
+      const uint32_t step = topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY ? 4 : 1;
+      for (uint32_t i = 0; i + 3 < n; i += step) list.insert(list.end(), {run[i + 1], run[i + 2]});
     }
     run.clear();
   };
@@ -120,6 +132,7 @@ void check_topology(VkPrimitiveTopology topology, bool restart, uint32_t count, 
       b.resolved.stages.find(VK_SHADER_STAGE_FRAGMENT_BIT)->traits.reads_primitive_id = true;
   a.info.topology = topology;
   a.info.primitive_restart = restart;
+  if (draws_lines(topology)) b.info.topology = VK_PRIMITIVE_TOPOLOGY_LINE_LIST;
   a.draw_indexed(indices, instances);
   a.run();
   b.draw_indexed(as_list(topology, wide, marker, restart), instances);
@@ -138,7 +151,9 @@ void check_topology(VkPrimitiveTopology topology, bool restart, uint32_t count, 
 }
 
 void test_strips_fans_and_restart_are_lists() {
-  for (auto topology : {VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST, VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP, VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN}) {
+  for (auto topology : {VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST, VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP, VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN,
+                        VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST_WITH_ADJACENCY, VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP_WITH_ADJACENCY,
+                        VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY, VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY}) {
     for (bool restart : {false, true}) {
       for (uint32_t count : {0u, 1u, 2u, 3u, 5u, 300u, 13000u}) {
         check_topology<uint8_t>(topology, restart, count);

@@ -204,6 +204,8 @@ _SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
     "cull_mode": _named("cull_mode", "cull_mode"),
     "front_face": _named("front_face", "front_face"),
     "primitive_topology": _named("primitive_topology", "primitive_topology"),
+    "patch_control_points": lambda v, what: [("set_patch_control_points", (arguments.count(v, what, 32),))],
+    "tessellation_domain_origin": _named("tessellation_domain_origin", "tessellation_domain_origin"),
     "polygon_mode": _named("polygon_mode", "polygon_mode"),
     "depth_compare_op": _named("depth_compare_op", "compare_op"),
     "logic_op": _named("logic_op", "logic_op"),

@@ -17,6 +17,7 @@ from tilegpu.buffer import Buffer, BufferSlice, require_usage
 from tilegpu.draw_arguments import MAX_U32, DrawArguments
 from tilegpu.errors import ValidationError
 from tilegpu.query import Query, StatisticsQuery
+from tilegpu.transform_feedback import TransformFeedback
 
 _REMAINING = 0xFFFFFFFF  #: VK_REMAINING_ARRAY_LAYERS
 
@@ -162,6 +163,7 @@ class PassCommands:
         offset: int = 0,
         draw_count: int | None = None,
         stride: int | None = None,
+        byte_count: int | None = None,
         viewport: Sequence[Any] | None = None,
         scissor: Sequence[Any] | None = None,
         stencil_reference: int | tuple[int, int] | None = None,
@@ -174,13 +176,18 @@ class PassCommands:
         count, instance count, first
         vertex, first instance); with ``indices`` (n, 5): index count, instance count, first index, vertex offset,
         first instance.
-        ``offset`` and ``stride`` in bytes. The other arguments are those of :meth:`draw`; ``instances`` is the data
+        ``offset`` and ``stride`` in bytes. ``byte_count``: ``indirect`` is a counter of transform feedback instead, and the
+        draw has as many vertices of so many bytes as were written. The other arguments are those of :meth:`draw`; ``instances`` is the data
         of per-instance bindings.
         """
         draws = self._open()
         draws.require_pipeline(pipeline)
         what = f"{self._what}, {pipeline.title}"
         words = 4 if indices is None else 5
+        if byte_count is not None:
+            byte_count = arguments.count(byte_count, f"{what}: byte_count", MAX_U32)
+            if indices is not None or not isinstance(indirect, (Buffer, BufferSlice)):
+                raise ValidationError(f"{what}: with byte_count indirect must be a buffer, and there are no indices")
         offset = arguments.whole(offset, f"{what}: offset")
         stride = None if stride is None else arguments.whole(stride, f"{what}: stride")
         draw_count = None if draw_count is None else arguments.whole(draw_count, f"{what}: draw_count")
@@ -190,7 +197,8 @@ class PassCommands:
         if isinstance(indirect, BufferSlice):
             offset, indirect = offset + indirect.offset, indirect.buffer
         if isinstance(indirect, Buffer):
-            require_usage(indirect, "indirect_buffer", f"{what}: indirect")
+            if byte_count is None:
+                require_usage(indirect, "indirect_buffer", f"{what}: indirect")
             stride = words * 4 if stride is None else stride
             if draw_count is None:
                 draw_count = max(0, (indirect.size - offset - words * 4) // max(1, stride) + 1)
@@ -219,7 +227,10 @@ class PassCommands:
         )
         if instances is not None or pipeline.vertex_layout.per_instance:
             draws.instances(pipeline, instances)
-        draws.commands.draw_indirect(indices is not None, core, offset, draw_count, stride)
+        if byte_count is not None:
+            draws.commands.draw_indirect_byte_count(core, offset, byte_count)
+        else:
+            draws.commands.draw_indirect(indices is not None, core, offset, draw_count, stride)
 
     def clear(
         self,
@@ -266,6 +277,19 @@ class PassCommands:
         the sum, and ``q.views`` has that of each."""
         self._open()
         return Query(self.label, lambda: self._open().commands, self._views)
+
+    def transform_feedback(
+        self, buffers: Any, *, resume: Any = None, keep: Any = None, stream: int = 0
+    ) -> TransformFeedback:
+        """Captures vertices: ``with rp.transform_feedback(buffer) as captured: rp.draw(...)``, after the pass ``captured.primitives``.
+
+        The last shader before the rasterizer says which of its outputs go where, by ``layout(xfb_buffer = 0, xfb_offset = 0,
+        xfb_stride = 16)``. ``buffers``: one, or a list of up to four, or parts of them. ``keep``: buffers of 4 bytes that get the
+        number of bytes written, one for each; ``resume``: the same, from which a later one goes on.
+        ``stream``: whose primitives the result counts.
+        """
+        self._open()
+        return TransformFeedback(self.label, lambda: self._open().commands, buffers, resume, keep, stream)
 
     def statistics(self) -> StatisticsQuery:
         """A pipeline-statistics query: ``with rp.statistics() as q: rp.draw(...)``, after the pass ``q["vertex_shader_invocations"]``."""

@@ -76,8 +76,7 @@ def formats_of(
 
 def _load_stages(
     device: Context,
-    vert: tuple[shader.ShaderSource, str],
-    frag: tuple[shader.ShaderSource | None, str],
+    sources: Mapping[str, tuple[shader.ShaderSource | None, str]],
     label: str,
     defines: Mapping[str, Any] | None,
     include: Sequence[str | os.PathLike[str]],
@@ -86,12 +85,16 @@ def _load_stages(
     label = arguments.text(label, "pipeline: label")
     what = f"pipeline '{label}'" if label else "pipeline"
     load = functools.partial(shader.load, defines=defines, include=include, label=label, device=device.core)
-    stages: Stages = {"vertex": load(vert[0], "vertex", file=vert[1])}
-    if frag[0] is not None:
-        stages["fragment"] = load(frag[0], "fragment", file=frag[1])
+    given = {stage: (source, file) for stage, (source, file) in sources.items() if source is not None}
+    stages: Stages = {stage: load(source, stage, file=file) for stage, (source, file) in given.items()}
+    if "vertex" not in stages:
+        raise ValidationError(f"{what}: vertex shader is None; give GLSL text, a path, or SPIR-V bytes")
     for stage, module in stages.items():
         if module.reflection.stage != _core.ENUMS["shader_stage"][stage]:
-            raise ValidationError(f"{what}: '{module.label}' is given as the {stage} shader, but it is the other stage")
+            known = {number: name for name, number in _core.ENUMS["shader_stage"].items()}
+            raise ValidationError(
+                f"{what}: '{module.label}' is given as the {stage} shader, but it is a {known[module.reflection.stage]} shader"
+            )
     if not label:
         names = [module.label for module in stages.values()]
         label = "+".join(n for n in names if "<" not in n) or "pipeline"
@@ -109,7 +112,8 @@ def _specialize(
         raise ValidationError(f"{what}: constants is {arguments.shown(constants)}; it must be a mapping by name or id")
     fragment = stages.get("fragment")
     if not constants and (
-        fragment is None or _core.same_push_constants(stages["vertex"].reflection, fragment.reflection)
+        set(stages) <= {"vertex", "fragment"}
+        and (fragment is None or _core.same_push_constants(stages["vertex"].reflection, fragment.reflection))
     ):
         return None, {}
     interface = Interface(what, stages)
@@ -132,7 +136,17 @@ def _start_info(
     return info
 
 
-def _set_assembly(info: _core.GraphicsPipelineCreateInfo, topology: str, primitive_restart: bool, what: str) -> None:
+def _set_assembly(
+    info: _core.GraphicsPipelineCreateInfo,
+    topology: str,
+    primitive_restart: bool,
+    patch_control_points: int,
+    domain_origin: str,
+    what: str,
+) -> None:
+    info.patch_control_points = arguments.count(patch_control_points, f"{what}: patch_control_points", 32)
+    if domain_origin != "upper_left":
+        info.domain_origin = enums.parse("tessellation_domain_origin", domain_origin, f"{what}: domain_origin")
     if not isinstance(topology, str) or topology != "triangle_list":
         info.topology = enums.parse("primitive_topology", topology, f"{what}: topology")
     if arguments.flag(primitive_restart, f"{what}: primitive_restart"):
@@ -191,6 +205,9 @@ def create_pipeline(
     vert: shader.ShaderSource,
     frag: shader.ShaderSource | None = None,
     *,
+    tessellation_control: shader.ShaderSource | None = None,
+    tessellation_evaluation: shader.ShaderSource | None = None,
+    geometry: shader.ShaderSource | None = None,
     vertex: Any = None,
     instance: Any = None,
     color: Any = (),
@@ -199,6 +216,8 @@ def create_pipeline(
     samples: int = 1,
     topology: str = "triangle_list",
     primitive_restart: bool = False,
+    patch_control_points: int = 3,
+    domain_origin: str = "upper_left",
     polygon_mode: str = "fill",
     cull: str | None = "none",
     front_face: str = "counter_clockwise",
@@ -238,6 +257,10 @@ def create_pipeline(
     Shaders are GLSL text, a path (.vert, .frag, .glsl, .spv) or SPIR-V bytes; ``frag=None`` renders depth only. ``vert_file`` and
     ``frag_file`` are what messages call a text.
 
+    ``tessellation_control`` and ``tessellation_evaluation`` go together: patches of ``patch_control_points`` vertices (the topology is
+    then ``"patch_list"``) are cut as ``domain_origin`` and the shaders say. ``geometry``: a shader that makes primitives of primitives;
+    topologies ``..._with_adjacency`` give it the neighbours' vertices.
+
     ``vertex``: dtype of the vertex array, a list of dtypes (one for each binding) or :class:`tilegpu.VertexBinding`; ``instance``: the
     same for data that advances with the instance. Fields feed the shader's inputs by name, or by order = location where no name
     matches. ``color``: formats of the colour attachments, ``depth`` and ``stencil``: formats of these; ``samples``: of all.
@@ -263,14 +286,23 @@ def create_pipeline(
 
     Raises :class:`ShaderError` with all errors of a compile, :class:`ValidationError` and :class:`UnsupportedError` otherwise.
     """
-    label, stages = _load_stages(self, (vert, vert_file), (frag, frag_file), label, defines, include)
+    sources = {
+        "vertex": (vert, vert_file),
+        "tessellation_control": (tessellation_control, ""),
+        "tessellation_evaluation": (tessellation_evaluation, ""),
+        "geometry": (geometry, ""),
+        "fragment": (frag, frag_file),
+    }
+    label, stages = _load_stages(self, sources, label, defines, include)
     what = f"pipeline '{label}'"
     interface, specialization = _specialize(stages, constants, what)
     reflection = interface.reflections["vertex"] if interface else stages["vertex"].reflection
     layout = make_layout(vertex, instance, reflection, what)
     info = _start_info(label, stages, specialization, layout)
     colors, depth_info, stencil_info = formats_of(color, depth, stencil, what)
-    _set_assembly(info, topology, primitive_restart, what)
+    if stages.get("tessellation_control") and topology == "triangle_list":
+        topology = "patch_list"
+    _set_assembly(info, topology, primitive_restart, patch_control_points, domain_origin, what)
     rasterization = (polygon_mode, cull, front_face, provoking_vertex, line_width, rasterizer_discard, depth_clamp)
     set_rasterization(info.rasterization, *rasterization, what)
     bias = set_depth_bias(info.rasterization, depth_bias, what)

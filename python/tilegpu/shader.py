@@ -14,7 +14,7 @@ from tilegpu.errors import ShaderError, ShaderMessage, ValidationError
 #: GLSL text, a path of GLSL (.vert, .frag, .comp, .glsl) or SPIR-V (.spv), SPIR-V bytes, or a module.
 ShaderSource = str | os.PathLike[str] | bytes | bytearray | memoryview | _core.ShaderModule
 
-_SUFFIXES = (".vert", ".frag", ".comp", ".glsl", ".spv")
+_SUFFIXES = (".vert", ".tesc", ".tese", ".geom", ".frag", ".comp", ".glsl", ".spv")
 _MAX_CACHED = 512
 _MAX_FILE_B = 1 << 26
 _cache: dict[Any, _core.ShaderModule] = {}
@@ -32,9 +32,10 @@ def compile_glsl(
 ) -> bytes:
     """SPIR-V 1.6 of a GLSL shader (``#version 450``) for Vulkan 1.3.
 
-    ``stage`` is ``"vertex"``, ``"fragment"`` or ``"compute"``; ``file`` is what messages call it, and where ``#include "x"`` looks
-    first; ``include`` has
-    more directories. With a ``device`` (:attr:`tilegpu.Device.core`) its disk cache is used.
+    ``stage`` is ``"vertex"``, ``"tessellation_control"``, ``"tessellation_evaluation"``, ``"geometry"``, ``"fragment"`` or
+    ``"compute"``; ``file`` is what messages call it, and where ``#include "x"`` looks
+    first; ``include`` has more directories.
+    With a ``device`` (:attr:`tilegpu.Device.core`) its disk cache is used.
     Raises :class:`ShaderError` with every error of the compile in ``messages``.
     """
     if not isinstance(text, str):

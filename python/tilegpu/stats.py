@@ -21,6 +21,15 @@ _GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
         ("bins_with_primitives", "bins with primitives"),
         ("bins", "bins"),
     ),
+    "tessellation, geometry shaders, transform feedback": (
+        ("patches", "patches"),
+        ("control_invocations", "invocations of control shaders"),
+        ("evaluation_invocations", "invocations of evaluation shaders"),
+        ("geometry_invocations", "invocations of geometry shaders"),
+        ("geometry_primitives", "primitives of geometry shaders"),
+        ("primitives_captured", "primitives captured"),
+        ("captured_B", "captured (bytes)"),
+    ),
     "fragments": (
         ("fragments_rasterized", "rasterized"),
         ("fragments_early_killed", "killed by early tests"),

@@ -106,6 +106,8 @@ class TILEGPU_API CommandBuffer {
   void set_front_face(VkFrontFace face);
   void set_primitive_topology(VkPrimitiveTopology topology);
   void set_primitive_restart_enable(bool enable);
+  void set_patch_control_points(uint32_t count);
+  void set_tessellation_domain_origin(VkTessellationDomainOrigin origin);
   void set_rasterizer_discard_enable(bool enable);
   void set_line_width(float width);
   void set_polygon_mode(VkPolygonMode mode);
@@ -148,6 +150,17 @@ class TILEGPU_API CommandBuffer {
   /// follow it. While another one than an occlusion query is active secondary command buffers can't be executed.
   Status begin_query(Ptr<QueryPool> pool, uint32_t query, bool precise);
   Status end_query(Ptr<QueryPool> pool, uint32_t query);
+
+  /// VK_EXT_transform_feedback, inside passes: what the last stage before the rasterizer captures of the draws between begin and end. A
+  /// counter says how many bytes a buffer holds already, and gets how many it holds then.
+  Status bind_transform_feedback_buffers(uint32_t first, std::span<const BufferPlace> buffers);
+  Status begin_transform_feedback(uint32_t first_counter = 0, std::span<const BufferPlace> counters = {});
+  Status end_transform_feedback(uint32_t first_counter = 0, std::span<const BufferPlace> counters = {});
+  /// As many vertices as a counter, less `counter_offset_B`, has strides of `vertex_stride_B`.
+  Status draw_indirect_byte_count(uint32_t instance_count, uint32_t first_instance, Ptr<Buffer> counter, uint64_t offset_B,
+                                  uint32_t counter_offset_B, uint32_t vertex_stride_B);
+  /// `stream`: of transform_feedback_stream and primitives_generated, of which vertex stream.
+  Status begin_query_indexed(Ptr<QueryPool> pool, uint32_t query, bool precise, uint32_t stream);
 
   /// Executable secondary command buffers: inside a pass those with inheritance info, outside of passes those without. What they recorded
   /// is part of this recording from here on; state that was set before is as it was afterwards.

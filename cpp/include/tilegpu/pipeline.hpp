@@ -16,9 +16,15 @@ namespace tilegpu {
 inline constexpr uint32_t kMaxPushConstants_B = 256;
 inline constexpr uint32_t kMaxImageSize_px = 16384;
 inline constexpr uint32_t kMaxVaryingComponents = 128;
-inline constexpr uint32_t kMaxWorkgroupInvocations = 1024;  ///< of one workgroup, and of each of its sides
-inline constexpr uint32_t kMaxSharedMemory_B = 64u << 10;   ///< of one workgroup
-inline constexpr uint32_t kMaxWorkgroups = 65535;           ///< of a dispatch, in x, y and z
+inline constexpr uint32_t kMaxPatchVertices = 32;
+inline constexpr uint32_t kMaxEmittedVertices = 256;     ///< by an invocation of a geometry shader
+inline constexpr uint32_t kMaxEmittedComponents = 1024;  ///< of all of them
+inline constexpr uint32_t kMaxGeometryInvocations = 32;
+inline constexpr uint32_t kMaxTransformFeedbackBuffers = 4, kMaxStreams = 4;
+inline constexpr uint32_t kMaxTransformFeedbackStride_B = 2048;  ///< from vertex to vertex
+inline constexpr uint32_t kMaxWorkgroupInvocations = 1024;       ///< of one workgroup, and of each of its sides
+inline constexpr uint32_t kMaxSharedMemory_B = 64u << 10;        ///< of one workgroup
+inline constexpr uint32_t kMaxWorkgroups = 65535;                ///< of a dispatch, in x, y and z
 
 struct ShaderStage {
   Ptr<ShaderModule> module;

@@ -40,18 +40,26 @@ struct RenderingInfo {
   std::string label;
 };
 
-enum class QueryType : uint8_t { occlusion, timestamp, pipeline_statistics, primitives_generated };
+/// A part of a buffer: where transform feedback writes, or where a counter is (of 4 bytes; null: none).
+struct BufferPlace {
+  Ptr<Buffer> buffer;
+  uint64_t offset_B = 0, size_B = VK_WHOLE_SIZE;
+};
+
+enum class QueryType : uint8_t { occlusion, timestamp, pipeline_statistics, primitives_generated, transform_feedback_stream };
 
 /// Occlusion queries: counts of samples that passed. Timestamps: nanoseconds. Pipeline statistics: a result for each bit of `statistics`,
-/// from the lowest on; there are no stages of tessellation and geometry, whose counts are 0. Primitives generated: those that vertex
-/// shaders give to rasterization, also where that is switched off. Any thread may read while others execute: what is available
-/// has its value, until a command resets it or begins it again.
+/// from the lowest on. Primitives generated: those that the last stage gives to rasterization, also where that is switched off, or to
+/// another stream. Transform feedback: primitives that were written, and those that there would have been room needed for. Any thread may
+/// read while others execute: what is available has its value, until a command resets it or begins it again.
 class TILEGPU_API QueryPool {
  public:
   QueryPool(QueryType type, uint32_t count, VkQueryPipelineStatisticFlags statistics = 0)
       : type(type),
         statistics(type == QueryType::pipeline_statistics ? statistics : 0),
-        results(type == QueryType::pipeline_statistics ? static_cast<uint32_t>(std::popcount(statistics)) : 1),
+        results(type == QueryType::pipeline_statistics         ? static_cast<uint32_t>(std::popcount(statistics))
+                : type == QueryType::transform_feedback_stream ? 2
+                                                               : 1),
         values(size_t{count} * results),
         available(count) {}
   uint32_t count() const { return static_cast<uint32_t>(available.size()); }

@@ -66,8 +66,9 @@ TILEGPU_API uint32_t base_size_B(ReflectedType::Base base);
 struct ReflectedVariable {
   std::string name;
   uint32_t location = 0, component = 0;
-  ReflectedType type;
+  ReflectedType type;  ///< of one vertex, where the stage sees several
   bool used = true;
+  bool patch = false;  ///< one for all vertices of a patch
   bool operator==(const ReflectedVariable&) const = default;
 };
 

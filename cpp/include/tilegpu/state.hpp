@@ -186,8 +186,10 @@ struct ColorBlendState {
 
 /// What fixed functions read while a draw runs.
 struct FixedFunctionState {
-  VkPrimitiveTopology topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;  ///< PRIMITIVE_TOPOLOGY
-  bool primitive_restart = false;                                      ///< PRIMITIVE_RESTART_ENABLE
+  VkPrimitiveTopology topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;                   ///< PRIMITIVE_TOPOLOGY
+  bool primitive_restart = false;                                                       ///< PRIMITIVE_RESTART_ENABLE
+  uint32_t patch_control_points = 3;                                                    ///< PATCH_CONTROL_POINTS_EXT
+  VkTessellationDomainOrigin domain_origin = VK_TESSELLATION_DOMAIN_ORIGIN_UPPER_LEFT;  ///< TESSELLATION_DOMAIN_ORIGIN_EXT
   RasterizationState rasterization;
   MultisampleState multisample;
   DepthStencilState depth_stencil;

@@ -73,6 +73,9 @@ struct PrepassStop {
 struct PassStats {
   uint64_t draws = 0;
   uint64_t indices = 0, vertices_unique_requested = 0, vertices_shaded = 0, vertex_batches = 0;
+  // Tessellation and geometry shaders: patches that went in, invocations, primitives that geometry shaders put out (of all streams).
+  uint64_t patches = 0, control_invocations = 0, evaluation_invocations = 0, geometry_invocations = 0, geometry_primitives = 0;
+  uint64_t primitives_captured = 0, captured_B = 0;  ///< by transform feedback
   uint64_t primitives_in = 0, primitives_culled = 0, primitives_clipped = 0, primitives_out = 0;
   uint64_t bin_entries = 0, bins = 0, bins_with_primitives = 0;
   uint64_t fragments_rasterized = 0;    ///< covered pixels of each primitive, before any test
@@ -112,6 +115,13 @@ void each_counter(const PassStats& s, Visit visit) {
   visit("vertices_unique_requested", s.vertices_unique_requested);
   visit("vertices_shaded", s.vertices_shaded);
   visit("vertex_batches", s.vertex_batches);
+  visit("patches", s.patches);
+  visit("control_invocations", s.control_invocations);
+  visit("evaluation_invocations", s.evaluation_invocations);
+  visit("geometry_invocations", s.geometry_invocations);
+  visit("geometry_primitives", s.geometry_primitives);
+  visit("primitives_captured", s.primitives_captured);
+  visit("captured_B", s.captured_B);
   visit("primitives_in", s.primitives_in);
   visit("primitives_culled", s.primitives_culled);
   visit("primitives_clipped", s.primitives_clipped);

@@ -32,7 +32,18 @@ enum class Tag : uint8_t {
 };
 
 /// Commands of a pass, or of a part of one.
-enum class PassTag : uint8_t { draw, clear, indirect, execute_commands, begin_query, end_query, count };
+enum class PassTag : uint8_t {
+  draw,
+  clear,
+  indirect,
+  execute_commands,
+  begin_query,
+  end_query,
+  byte_count,
+  begin_transform_feedback,
+  end_transform_feedback,
+  count
+};
 
 /// Position among the alternatives of command::Command; the tags have the same order.
 template <class C, size_t I = 0>

@@ -69,6 +69,8 @@ constexpr Setter kSetters[] = {
     {S::cull_mode, [](Commands& c, const State& s) { c.set_cull_mode(s.rasterization.cull_mode); }},
     {S::front_face, [](Commands& c, const State& s) { c.set_front_face(s.rasterization.front_face); }},
     {S::primitive_topology, [](Commands& c, const State& s) { c.set_primitive_topology(s.topology); }},
+    {S::patch_control_points, [](Commands& c, const State& s) { c.set_patch_control_points(s.patch_control_points); }},
+    {S::tessellation_domain_origin, [](Commands& c, const State& s) { c.set_tessellation_domain_origin(s.domain_origin); }},
     {S::primitive_restart_enable, [](Commands& c, const State& s) { c.set_primitive_restart_enable(s.primitive_restart); }},
     {S::depth_test_enable, [](Commands& c, const State& s) { c.set_depth_test_enable(s.depth_stencil.depth_test); }},
     {S::depth_write_enable, [](Commands& c, const State& s) { c.set_depth_write_enable(s.depth_stencil.depth_write); }},

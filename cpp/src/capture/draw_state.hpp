@@ -77,6 +77,10 @@ void state_fields(A& a, DynamicState which, GraphicsState& s) {
       return a.below(r.front_face, 2, "front face");
     case S::primitive_topology:
       return a.below(s.topology, VK_PRIMITIVE_TOPOLOGY_PATCH_LIST + 1, "topology");
+    case S::patch_control_points:
+      return a.number(s.patch_control_points, "patch control points");
+    case S::tessellation_domain_origin:
+      return a.below(s.domain_origin, VK_TESSELLATION_DOMAIN_ORIGIN_LOWER_LEFT + 1, "domain origin");
     case S::primitive_restart_enable:
       return a.flag(s.primitive_restart, "primitive restart");
     case S::vertex_input:

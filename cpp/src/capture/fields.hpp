@@ -86,6 +86,8 @@ void fields(A& a, VkStencilOpState& s) {
 template <class A>
 void fields(A& a, FixedFunctionState& s) {
   a.below(s.topology, VK_PRIMITIVE_TOPOLOGY_PATCH_LIST + 1, "topology"), a.flag(s.primitive_restart, "primitive restart");
+  a.number(s.patch_control_points, "patch control points"),
+      a.below(s.domain_origin, VK_TESSELLATION_DOMAIN_ORIGIN_LOWER_LEFT + 1, "domain origin");
   RasterizationState& r = s.rasterization;
   a.flag(r.depth_clamp, "depth clamp"), a.below(r.depth_clip, 3, "depth clip"), a.flag(r.rasterizer_discard, "discard"),
       a.below(r.polygon_mode, 3, "polygon mode");

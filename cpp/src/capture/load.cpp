@@ -224,7 +224,7 @@ struct Loader {
 
   Ptr<QueryPool> pool() {
     uint32_t type = 0, statistics = 0;
-    r.below(type, 4, "query type"), r.below(statistics, 1u << 11, "pipeline statistics");
+    r.below(type, 5, "query type"), r.below(statistics, 1u << 11, "pipeline statistics");
     const uint32_t count = r.get<uint32_t>();
     if (count > kMostQueries) r.fail("a query pool has more than 2^20 queries");
     return ok() ? std::make_shared<QueryPool>(static_cast<QueryType>(type), count, statistics) : nullptr;
@@ -380,7 +380,25 @@ struct Loader {
     return ok();
   }
 
-  void draw(CommandBuffer& cb, PassInFile& pass, bool indirect) {
+  // Null ones are not bound.
+  std::array<BufferPlace, kMaxTransformFeedbackBuffers> places() {
+    std::array<BufferPlace, kMaxTransformFeedbackBuffers> out;
+    for (BufferPlace& place : out) {
+      place.buffer = o.buffers.read(r, "buffer");
+      place.offset_B = r.get<uint64_t>(), place.size_B = r.get<uint64_t>();
+    }
+    return out;
+  }
+  void change_transform_feedback(CommandBuffer& cb, bool begins) {
+    const auto bound = begins ? places() : std::array<BufferPlace, kMaxTransformFeedbackBuffers>{};
+    const auto counters = places();
+    for (uint32_t i = 0; i < bound.size() && begins && ok(); i++)
+      if (bound[i].buffer) check(cb.bind_transform_feedback_buffers(i, std::span(&bound[i], 1)));
+    if (ok()) check(begins ? cb.begin_transform_feedback(0, counters) : cb.end_transform_feedback(0, counters));
+  }
+
+  void draw(CommandBuffer& cb, PassInFile& pass, PassTag tag) {
+    const bool indirect = tag != PassTag::draw;
     bool indexed = false;
     if (!begin_draw(cb, pass, indexed)) return;
     const uint32_t first = r.get<uint32_t>(), count = r.get<uint32_t>(), instances = r.get<uint32_t>(), first_instance = r.get<uint32_t>();
@@ -394,6 +412,10 @@ struct Loader {
     const Ptr<Buffer> buffer = o.buffers.read(r, "buffer");
     const uint64_t offset_B = r.get<uint64_t>();
     const uint32_t draws = r.get<uint32_t>(), stride_B = r.get<uint32_t>();
+    if (tag == PassTag::byte_count) {
+      if (ok()) check(cb.draw_indirect_byte_count(instances, first_instance, buffer, offset_B, draws, stride_B));
+      return;
+    }
     if (ok())
       check(indexed ? cb.draw_indexed_indirect(buffer, offset_B, draws, stride_B) : cb.draw_indirect(buffer, offset_B, draws, stride_B));
   }
@@ -401,9 +423,9 @@ struct Loader {
   // Of what stages do.
   void change_counting(CommandBuffer& cb, bool begins) {
     const Ptr<QueryPool> pool = o.pools.read(r, "query pool");
-    const uint32_t query = r.get<uint32_t>();
+    const uint32_t query = r.get<uint32_t>(), stream = r.get<uint32_t>();
     if (r.ok() && (!pool || pool->type == QueryType::occlusion)) r.fail("a query of a pass has a pool of another type");
-    if (ok()) check(begins ? cb.begin_query(pool, query, false) : cb.end_query(pool, query));
+    if (ok()) check(begins ? cb.begin_query_indexed(pool, query, false, stream) : cb.end_query(pool, query));
   }
 
   void clear(CommandBuffer& cb) {
@@ -454,7 +476,9 @@ struct Loader {
       if (tag == PassTag::clear) clear(cb);
       if (tag == PassTag::begin_query || tag == PassTag::end_query) change_counting(cb, tag == PassTag::begin_query);
       if (tag == PassTag::execute_commands) execute_in(cb, pass);
-      if (tag == PassTag::draw || tag == PassTag::indirect) draw(cb, pass, tag == PassTag::indirect);
+      if (tag == PassTag::draw || tag == PassTag::indirect || tag == PassTag::byte_count) draw(cb, pass, tag);
+      if (tag == PassTag::begin_transform_feedback || tag == PassTag::end_transform_feedback)
+        change_transform_feedback(cb, tag == PassTag::begin_transform_feedback);
     }
     if (ok() && !outer) change_query(cb, pass, -1);
     if (ok() && pass.next_query < pass.queries.size()) {

@@ -110,6 +110,9 @@ struct Collector {
     for (const command::IndirectDraw& indirect : pass.indirects) add(indirect.buffer);
     for (const command::ActiveQuery& query : pass.queries) objects.pools.add(query.pool);
     for (const command::ActiveQuery& query : pass.counting) objects.pools.add(query.pool);
+    for (const command::TransformFeedback& t : pass.transform_feedback)
+      for (const auto* places : {&t.bound, &t.resumed, &t.kept})
+        for (const BufferPlace& place : *places) add(place.buffer);
     for (const command::ExecutedPart& part : pass.executed) add(part.recording);
   }
   void add(const Ptr<const command::Recording>& secondary) {
@@ -421,9 +424,9 @@ class PassWriter {
         return draw(pass_.draws[c.index]);
       case command::RecordedCommand::Kind::indirect: {
         const command::IndirectDraw& d = pass_.indirects[c.index];
-        w_.put(PassTag::indirect);
+        w_.put(d.by_bytes ? PassTag::byte_count : PassTag::indirect);
         draw(d.base);
-        o_.buffers.write(w_, d.buffer), w_.put(d.offset_B), w_.put(d.count), w_.put(d.stride_B);
+        o_.buffers.write(w_, d.buffer), w_.put(d.offset_B), w_.put(d.by_bytes ? d.counter_offset_B : d.count), w_.put(d.stride_B);
         return;
       }
       case command::RecordedCommand::Kind::clear: {
@@ -439,9 +442,22 @@ class PassWriter {
         const command::ActiveQuery& query = pass_.counting[c.index];
         if (!is_written(c)) return;
         w_.put(c.kind == command::RecordedCommand::Kind::begin_counting ? PassTag::begin_query : PassTag::end_query);
-        o_.pools.write(w_, query.pool), w_.put(query.query);
+        o_.pools.write(w_, query.pool), w_.put(query.query), w_.put(query.stream);
+        return;
       }
+      case command::RecordedCommand::Kind::begin_transform_feedback: {
+        const command::TransformFeedback& t = pass_.transform_feedback[c.index];
+        w_.put(PassTag::begin_transform_feedback);
+        places(t.bound), places(t.resumed);
+        return;
+      }
+      case command::RecordedCommand::Kind::end_transform_feedback:
+        w_.put(PassTag::end_transform_feedback);
+        places(pass_.transform_feedback[c.index].kept);
     }
+  }
+  void places(const std::array<BufferPlace, kMaxTransformFeedbackBuffers>& of) {
+    for (const BufferPlace& place : of) o_.buffers.write(w_, place.buffer), w_.put(place.offset_B), w_.put(place.size_B);
   }
   void executed(const command::ExecutedPart& part) {
     w_.put(PassTag::execute_commands);

@@ -44,9 +44,10 @@ struct DrawCall {
   uint32_t first = 0, count = 0;  // vertices or indices
   uint32_t instance_count = 1, first_instance = 0;
   int32_t vertex_offset = 0;
-  uint32_t draw_index = 0;  // gl_DrawID of indirect draws
-  int32_t query = -1;       // active occlusion query, index in Pass::queries, or -1; of the first view
-  uint32_t counted = 0;     // made by the plan: 1 + the place of the draw's counts among those of the pass; 0: no query wants them
+  uint32_t draw_index = 0;          // gl_DrawID of indirect draws
+  int32_t query = -1;               // active occlusion query, index in Pass::queries, or -1; of the first view
+  int32_t transform_feedback = -1;  // what captures its vertices, index in Pass::transform_feedback, or -1
+  uint32_t counted = 0;             // made by the plan: 1 + the place of the draw's counts among those of the pass; 0: no query wants them
   // Made by the plan (exec/pass_plan.hpp). Of a pass with views, one draw for each: gl_ViewIndex, and the layer.
   uint32_t view = 0;
   uint32_t viewport_draws = 0;  // of the draw for viewport 1, the next one behind it; where state->all has more than one
@@ -67,10 +68,17 @@ struct PassCommand {
   const ClearCall* clear = nullptr;  // set: a clear, `draw` is unused
 };
 
+/// What lies between vkCmdBeginTransformFeedbackEXT and its end.
+struct TransformFeedback {
+  std::array<BufferPlace, kMaxTransformFeedbackBuffers> bound;          // null: nothing fits
+  std::array<BufferPlace, kMaxTransformFeedbackBuffers> resumed, kept;  // counters at its beginning and at its end; null: none
+};
+
 struct ActiveQuery {
   Ptr<QueryPool> pool;
   uint32_t query = 0;
-  bool outer = false;  // begun outside of the pass, whose samples are added (command/transfer.hpp, BeginQuery)
+  bool outer = false;   // begun outside of the pass, whose samples are added (command/transfer.hpp, BeginQuery)
+  uint32_t stream = 0;  // of transform feedback and primitives generated
 };
 
 }  // namespace tilegpu::command

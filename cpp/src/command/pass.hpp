@@ -21,8 +21,16 @@ struct alignas(16) PushBlock {
 
 /// What the application asked for, in order; indirect draws are expanded at each execution.
 struct RecordedCommand {
-  enum class Kind : uint8_t { draw, clear, indirect, begin_counting, end_counting } kind = Kind::draw;
-  uint32_t index = 0;  // in draws, clears, indirects or counting
+  enum class Kind : uint8_t {
+    draw,
+    clear,
+    indirect,
+    begin_counting,
+    end_counting,
+    begin_transform_feedback,
+    end_transform_feedback
+  } kind = Kind::draw;
+  uint32_t index = 0;  // in draws, clears, indirects, counting or transform_feedback
 };
 
 struct IndirectDraw {
@@ -30,6 +38,8 @@ struct IndirectDraw {
   Ptr<Buffer> buffer;
   uint64_t offset_B = 0;
   uint32_t count = 0, stride_B = 0;
+  bool by_bytes = false;          // vkCmdDrawIndirectByteCountEXT: the buffer holds a counter, of vertices of `stride_B`
+  uint32_t counter_offset_B = 0;  // that the counter is more
 };
 
 /// The sets of a pipeline's draws, with what keeps them.
@@ -106,6 +116,7 @@ struct Pass {
   std::vector<size_t> part_ends;      // in commands, of a pass that was suspended and resumed; empty: in one piece
   std::vector<ActiveQuery> queries;   // occlusion
   std::vector<ActiveQuery> counting;  // of other types
+  std::vector<TransformFeedback> transform_feedback;
   std::vector<std::shared_ptr<const void>> keep_alive;
   framebuffer::Feedback feedback;          // of the part of a secondary command buffer: without targets
   std::set<Ptr<Buffer>> written_buffers;   // that shaders may write; images may lie there too

@@ -127,6 +127,8 @@ Status CommandBuffer::end() {
   if (r.open && !r.inherits) return invalid("end: " + pass_name(*r.open) + " is still open; call end_rendering first");
   if (r.open && (r.active_query >= 0 || !r.counting.empty()))
     return invalid("end: a query is active in " + pass_name(*r.open) + "; call end_query first");
+  if (r.open && r.transform_feedback >= 0)
+    return invalid("end: transform feedback is active in " + pass_name(*r.open) + "; call end_transform_feedback first");
   if (r.outer_query) return invalid("end: query " + std::to_string(r.outer_query->query) + " is active; call end_query first");
   if (!r.outer_counting.empty())
     return invalid("end: query " + std::to_string(r.outer_counting.front().query) + " is active; call end_query first");

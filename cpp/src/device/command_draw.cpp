@@ -73,6 +73,7 @@ Status take_state(Recorder& r, const command::Pass& pass) {
     pipeline::leave_out_tests(left_out, without_tests.emplace(r.dynamic.state()).depth_stencil);
   const GraphicsState& state = without_tests ? *without_tests : r.dynamic.state();
   if (Status ok = check_targets(pass, pipeline, state); !ok) return ok.error();
+  if (Status ok = pipeline::check_topology(pipeline.program(), state); !ok) return named(ok.error());
   if (r.dynamic.needs_resolving()) {
     if (pipeline.resolved()) {
       r.state.resolved = pipeline.resolved();
@@ -113,7 +114,7 @@ void take_viewports(Recorder& r, const command::Pass& pass) {
   state.viewport = state.whole_viewport ? device::viewport_of(pass) : set.viewports[0];
   state.scissor = scissor(0);
   state.all = nullptr;
-  if (!state.resolved->traits(VK_SHADER_STAGE_VERTEX_BIT).writes_viewport_index) return;
+  if (!state.resolved->last_traits().writes_viewport_index) return;
   command::Viewports all;
   all.count = std::min(state.whole_viewport ? 1 : set.viewports.size(), has_scissors ? set.scissors.size() : kMaxViewports);
   for (uint32_t i = 0; i < all.count; i++) {
@@ -171,6 +172,7 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
   draw.push_constants = pass.pushes.back().bytes;
   draw.indexed = indexed;
   draw.query = r.active_query;
+  if (!r.state.resolved->primitives.captured.words.empty()) draw.transform_feedback = r.transform_feedback;
   return draw;
 }
 
@@ -232,6 +234,31 @@ Status prepare_deferral(const Recorder& recorder, const command::Pass& pass, con
 }
 
 }  // namespace device
+
+Status CommandBuffer::draw_indirect_byte_count(uint32_t instance_count, uint32_t first_instance, Ptr<Buffer> counter, uint64_t offset_B,
+                                               uint32_t counter_offset_B, uint32_t vertex_stride_B) {
+  return device::record(*recorder_, "draw_indirect_byte_count", [&]() -> Status {
+    const std::string who = "draw_indirect_byte_count: ";
+    if (!counter || !counter->data()) return invalid(who + "the buffer is null or has no memory bound");
+    if (offset_B % 4 || offset_B + 4 > counter->size_B())
+      return invalid(who + "offset_B is " + std::to_string(offset_B) + "; the counter takes 4 bytes at a multiple of 4 of " +
+                     std::to_string(counter->size_B()));
+    if (vertex_stride_B == 0 || vertex_stride_B > kMaxTransformFeedbackStride_B)
+      return invalid(who + "vertex_stride_B is " + std::to_string(vertex_stride_B) + "; 1 to " +
+                     std::to_string(kMaxTransformFeedbackStride_B) + " are allowed");
+    auto base = resolve_draw(*recorder_, false);
+    if (!base) return base.error();
+    command::Pass& pass = *recorder_->open;
+    if (Status ok = device::count_draws(pass, *base->state, 1); !ok) return ok;
+    if (Status ok = device::note_buffer(pass, *recorder_->dynamic.pipeline(), "indirect buffer", *counter, counter->data() + offset_B, 4);
+        !ok)
+      return ok;
+    base->instance_count = instance_count, base->first_instance = first_instance;
+    pass.commands.push_back({command::RecordedCommand::Kind::indirect, static_cast<uint32_t>(pass.indirects.size())});
+    pass.indirects.push_back({*base, std::move(counter), offset_B, 1, vertex_stride_B, true, counter_offset_B});
+    return Ok{};
+  });
+}
 
 Status CommandBuffer::draw(uint32_t vertex_count, uint32_t instance_count, uint32_t first_vertex, uint32_t first_instance) {
   return device::record(*recorder_, "draw", [&]() -> Status {

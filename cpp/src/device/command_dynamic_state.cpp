@@ -196,6 +196,12 @@ void CommandBuffer::set_front_face(VkFrontFace face) {
 void CommandBuffer::set_primitive_topology(VkPrimitiveTopology topology) {
   put(recorder_, S::primitive_topology, recorder_->dynamic.given().topology, topology);
 }
+void CommandBuffer::set_patch_control_points(uint32_t count) {
+  put(recorder_, S::patch_control_points, recorder_->dynamic.given().patch_control_points, count);
+}
+void CommandBuffer::set_tessellation_domain_origin(VkTessellationDomainOrigin origin) {
+  put(recorder_, S::tessellation_domain_origin, recorder_->dynamic.given().domain_origin, origin);
+}
 void CommandBuffer::set_primitive_restart_enable(bool enable) {
   put(recorder_, S::primitive_restart_enable, recorder_->dynamic.given().primitive_restart, enable);
 }

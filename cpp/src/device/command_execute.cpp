@@ -53,6 +53,8 @@ Status check_secondary(Recorder& r, const CommandBuffer* secondary) {
     return invalid(
         "execute_commands: a query of pipeline statistics or primitives generated is active; end it before, or begin it in the "
         "secondary command buffer");
+  if (r.transform_feedback >= 0)
+    return invalid("execute_commands: transform feedback is active; end it before, or begin it in the secondary command buffer");
   if (r.outer_query && std::any_of(recording.commands.begin(), recording.commands.end(), is_pass))
     return invalid("execute_commands: a query is active, and a secondary command buffer has passes of its own, which do not know it");
   return r.open ? check_part(r, recording) : Status(Ok{});

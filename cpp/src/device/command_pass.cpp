@@ -50,7 +50,7 @@ Status begin_pass(Recorder& r, const RenderingInfo& info) {
   r.open = std::move(pass);
   r.noted_uses.clear();
   r.state_dirty = r.push_dirty = r.sets.dirty = true;
-  r.active_query = -1;
+  r.active_query = r.transform_feedback = -1;
   if (r.outer_query) r.open->queries.push_back(*r.outer_query), r.active_query = 0;
   r.counting.clear();
   for (const command::ActiveQuery& query : r.outer_counting) {
@@ -65,6 +65,8 @@ Status end_pass(Recorder& r) {
   if (r.inherits) return invalid("end_rendering: " + pass_name(*r.open) + " was not begun here; end the command buffer");
   if ((r.active_query >= 0 && !r.outer_query) || !r.counting.empty())
     return invalid(pass_name(*r.open) + ": end_rendering while a query is active; call end_query first");
+  if (r.transform_feedback >= 0)
+    return invalid(pass_name(*r.open) + ": end_rendering while transform feedback is active; call end_transform_feedback first");
   r.making->commands.emplace_back(Ptr<const command::Pass>(std::move(r.open)));
   r.active_query = -1;
   return Ok{};

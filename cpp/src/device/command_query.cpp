@@ -27,11 +27,13 @@ bool is_query(const command::ActiveQuery& active, const Ptr<QueryPool>& pool, ui
 }
 
 // Queries of what stages do: commands of the open pass, or outside of passes.
-Status begin_counting(Recorder& r, Ptr<QueryPool> pool, uint32_t query, const std::string& who) {
+Status begin_counting(Recorder& r, Ptr<QueryPool> pool, uint32_t query, uint32_t stream, const std::string& who) {
   const auto same = [&](const command::ActiveQuery& active) { return is_query(active, pool, query); };
   const bool active = std::any_of(r.outer_counting.begin(), r.outer_counting.end(), same) ||
                       (r.open && std::any_of(r.counting.begin(), r.counting.end(), [&](uint32_t i) { return same(r.open->counting[i]); }));
   if (active) return invalid(who + " " + std::to_string(query) + ": it is active; call end_query first");
+  if (!r.open && stream)
+    return invalid(who + " " + std::to_string(query) + ": of stream " + std::to_string(stream) + " it begins within a pass");
   if (!r.open) {
     r.outer_counting.push_back({pool, query, true});
     return device::add(r, command::BeginQuery{std::move(pool), query}, "begin_query");
@@ -39,7 +41,7 @@ Status begin_counting(Recorder& r, Ptr<QueryPool> pool, uint32_t query, const st
   const auto number = static_cast<uint32_t>(r.open->counting.size());
   r.open->commands.push_back({command::RecordedCommand::Kind::begin_counting, number});
   r.counting.push_back(number);
-  r.open->counting.push_back({std::move(pool), query});
+  r.open->counting.push_back({std::move(pool), query, false, stream});
   return Ok{};
 }
 
@@ -61,6 +63,10 @@ Status end_counting(Recorder& r, Ptr<QueryPool> pool, uint32_t query) {
 }  // namespace
 
 Status CommandBuffer::begin_query(Ptr<QueryPool> pool, uint32_t query, bool precise) {
+  return begin_query_indexed(std::move(pool), query, precise, 0);
+}
+
+Status CommandBuffer::begin_query_indexed(Ptr<QueryPool> pool, uint32_t query, bool precise, uint32_t stream) {
   (void)precise;  // counts are exact either way
   Recorder& r = *recorder_;
   return device::record(r, "begin_query", [&]() -> Status {
@@ -71,7 +77,11 @@ Status CommandBuffer::begin_query(Ptr<QueryPool> pool, uint32_t query, bool prec
     if (query >= pool->count() || pool->count() - query < views)
       return invalid(who + " " + std::to_string(query) + ": the pool has " + std::to_string(pool->count()) + " queries" +
                      (views > 1 ? ", and " + std::to_string(views) + " views take one each" : ""));
-    if (pool->type != QueryType::occlusion) return begin_counting(r, std::move(pool), query, who);
+    const bool streams = pool->type == QueryType::transform_feedback_stream || pool->type == QueryType::primitives_generated;
+    if (stream >= (streams ? kMaxStreams : 1))
+      return invalid(who + " " + std::to_string(query) + ": index is " + std::to_string(stream) +
+                     (streams ? "; there are streams 0 to 3" : "; it is 0 for this type of query"));
+    if (pool->type != QueryType::occlusion) return begin_counting(r, std::move(pool), query, stream, who);
     if (r.active_query >= 0 || r.outer_query) return invalid(who + " while another occlusion query is active; call end_query first");
     if (!r.open) {
       r.outer_query = {pool, query, true};

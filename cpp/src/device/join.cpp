@@ -50,6 +50,7 @@ const DrawState* as_it_is(Pass&, const Pass&, const DrawState& of_piece, const c
 // The commands of a piece behind those of the pass. States stand in the order of the commands that use them.
 void append(Pass& pass, const Pass& piece, const Fit& fit) {
   const int32_t first_query = static_cast<int32_t>(pass.queries.size());
+  const auto first_feedback = static_cast<int32_t>(pass.transform_feedback.size());
   const auto first_counting = static_cast<uint32_t>(pass.counting.size());
   const DrawState *from = nullptr, *to = nullptr;
   size_t at = 0;  // of the state in the piece; the order of states is that of the commands
@@ -66,6 +67,7 @@ void append(Pass& pass, const Pass& piece, const Fit& fit) {
     }
     draw.state = to;
     draw.query = draw.query >= 0 ? first_query + draw.query : fit.active_query;
+    if (draw.transform_feedback >= 0) draw.transform_feedback += first_feedback;
     return draw;
   };
   pass.commands.reserve(pass.commands.size() + piece.commands.size());
@@ -89,9 +91,14 @@ void append(Pass& pass, const Pass& piece, const Fit& fit) {
       case RecordedCommand::Kind::begin_counting:
       case RecordedCommand::Kind::end_counting:
         pass.commands.push_back({c.kind, first_counting + c.index});
+        break;
+      case RecordedCommand::Kind::begin_transform_feedback:
+      case RecordedCommand::Kind::end_transform_feedback:
+        pass.commands.push_back({c.kind, static_cast<uint32_t>(first_feedback) + c.index});
     }
   pass.queries.insert(pass.queries.end(), piece.queries.begin(), piece.queries.end());
   pass.counting.insert(pass.counting.end(), piece.counting.begin(), piece.counting.end());
+  pass.transform_feedback.insert(pass.transform_feedback.end(), piece.transform_feedback.begin(), piece.transform_feedback.end());
   pass.written_buffers.insert(piece.written_buffers.begin(), piece.written_buffers.end());
   pass.written_views.insert(piece.written_views.begin(), piece.written_views.end());
   pass.has_late_sets |= piece.has_late_sets;

@@ -54,7 +54,9 @@ struct Recorder {
   SetUse use;                                      // scratch
   command::PushBlock push;
   bool state_dirty = true, push_dirty = true;
-  int32_t active_query = -1;  // in the open pass
+  int32_t active_query = -1;        // in the open pass
+  int32_t transform_feedback = -1;  // the same
+  std::array<BufferPlace, kMaxTransformFeedbackBuffers> transform_feedback_buffers;
   ComputeState compute;
   std::optional<command::ActiveQuery> outer_query;   // begun outside of passes: it counts in all until it ends
   std::vector<command::ActiveQuery> outer_counting;  // the same of other types

@@ -7,6 +7,7 @@
 #include <cassert>
 
 #include "exec/pass_run.hpp"
+#include "exec/stream_out.hpp"
 
 namespace tilegpu::exec {
 
@@ -18,6 +19,9 @@ constexpr uint32_t kWaveChunks = 64;
 void add_geometry_counters(PassStats& sum, const PassStats& part) {
   sum.indices += part.indices;
   sum.vertices_shaded += part.vertices_shaded;
+  sum.patches += part.patches, sum.control_invocations += part.control_invocations;
+  sum.evaluation_invocations += part.evaluation_invocations, sum.geometry_invocations += part.geometry_invocations;
+  sum.geometry_primitives += part.geometry_primitives;
   sum.vertex_batches += part.vertex_batches;
   sum.primitives_in += part.primitives_in;
   sum.primitives_culled += part.primitives_culled;
@@ -34,6 +38,9 @@ void add_counts(records::StageCounts& sum, const records::StageCounts& part) {
   sum.vertices += part.vertices;
   sum.primitives += part.primitives;
   sum.vertex_invocations += part.vertex_invocations;
+  sum.patches += part.patches, sum.evaluation_invocations += part.evaluation_invocations;
+  sum.geometry_invocations += part.geometry_invocations, sum.geometry_primitives += part.geometry_primitives;
+  for (uint32_t k = 0; k < 4; k++) sum.generated[k] += part.generated[k];
   sum.clipped_in += part.clipped_in;
   sum.clipped_out += part.clipped_out;
 }
@@ -106,6 +113,7 @@ Status run_phases(PassRun& run) {
     for (uint32_t i = 0; i < wave; i++) {
       const records::Chunk* chunk = s.chunks[held + i].get();
       add_geometry_counters(stats, chunk->stats);
+      if (!chunk->captured.empty() && !run.dry) write_captured(run, *chunk);  // a trace of what was executed writes nothing again
       for (const records::StageCounts& counts : chunk->counts) add_counts(run.counts[counts.counted], counts);
       if (!s.used_chunks.empty() && used_B + chunk->stats.tiler_heap_B > run.heap_B) {
         if (Status ok = split(run); !ok) return ok;
@@ -117,6 +125,7 @@ Status run_phases(PassRun& run) {
     done += wave;
     move_used_chunks_to_front(s);
   }
+  if (!run.dry) finish_captured(run);
   if (!run.cancelled) flush(run, stats.splits ? framebuffer::Part::last : framebuffer::Part::normal);
   return Ok{};
 }

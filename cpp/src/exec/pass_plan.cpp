@@ -23,6 +23,14 @@ DrawCall read_indirect(const IndirectDraw& indirect, uint32_t i) {
   assert(indirect.buffer && i < indirect.count);
   DrawCall draw = indirect.base;
   uint32_t words[5] = {};
+  if (indirect.by_bytes) {
+    uint32_t counter;
+    std::memcpy(&counter, indirect.buffer->data() + indirect.offset_B, 4);
+    draw.count = (counter - std::min(counter, indirect.counter_offset_B)) / indirect.stride_B;
+    if (draw.count)
+      draw.instance_count = static_cast<uint32_t>(std::min<uint64_t>(draw.instance_count, command::kMaxDrawVertices / draw.count));
+    return draw;
+  }
   const uint64_t at = indirect.offset_B + static_cast<uint64_t>(i) * indirect.stride_B;
   const uint64_t size = indirect.base.indexed ? 20 : 16;
   if (at + size <= indirect.buffer->size_B()) std::memcpy(words, indirect.buffer->data() + at, size);

@@ -116,10 +116,14 @@ void number_draws(PassRun& run) {
 }
 
 // Results of one query's bits, in their order.
-static void add_results(QueryPool& pool, uint32_t query, const records::StageCounts& counts, uint64_t fragments) {
+static void add_results(QueryPool& pool, uint32_t query, uint32_t stream, const records::StageCounts& counts, uint64_t fragments) {
   std::atomic<uint64_t>* to = pool.values.data() + size_t{query} * pool.results;
   if (pool.type == QueryType::primitives_generated) {
-    *to += counts.primitives;
+    *to += counts.generated[stream];
+    return;
+  }
+  if (pool.type == QueryType::transform_feedback_stream) {
+    to[0] += counts.captured[stream], to[1] += counts.capturable[stream];
     return;
   }
   for (uint32_t left = pool.statistics; left; left &= left - 1) {
@@ -132,6 +136,18 @@ static void add_results(QueryPool& pool, uint32_t query, const records::StageCou
         break;
       case VK_QUERY_PIPELINE_STATISTIC_VERTEX_SHADER_INVOCATIONS_BIT:
         *to += counts.vertex_invocations;
+        break;
+      case VK_QUERY_PIPELINE_STATISTIC_GEOMETRY_SHADER_INVOCATIONS_BIT:
+        *to += counts.geometry_invocations;
+        break;
+      case VK_QUERY_PIPELINE_STATISTIC_GEOMETRY_SHADER_PRIMITIVES_BIT:
+        *to += counts.geometry_primitives;
+        break;
+      case VK_QUERY_PIPELINE_STATISTIC_TESSELLATION_CONTROL_SHADER_PATCHES_BIT:
+        *to += counts.patches;
+        break;
+      case VK_QUERY_PIPELINE_STATISTIC_TESSELLATION_EVALUATION_SHADER_INVOCATIONS_BIT:
+        *to += counts.evaluation_invocations;
         break;
       case VK_QUERY_PIPELINE_STATISTIC_CLIPPING_INVOCATIONS_BIT:
         *to += counts.clipped_in;
@@ -160,7 +176,7 @@ void finish_counting(PassRun& run) {
       for_each_worker(run, [&](auto& worker) { fragments += worker.counted_fragments(counted); });
       for (const uint32_t i : run.plan->counting[slot]) {
         const command::ActiveQuery& query = run.pass.counting[i];
-        add_results(*query.pool, query.query + (query.outer ? 0 : v), run.counts[counted], fragments);
+        add_results(*query.pool, query.query + (query.outer ? 0 : v), query.stream, run.counts[counted], fragments);
       }
     }
   for (const command::ActiveQuery& query : run.pass.counting)

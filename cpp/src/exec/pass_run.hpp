@@ -46,6 +46,12 @@ struct PassExecutor::State {
   void release();
 };
 
+/// How far transform feedback has come.
+struct CapturedState {
+  uint32_t next = 0;  // interval that has not begun
+  std::array<uint64_t, kMaxTransformFeedbackBuffers> offset_B{};
+};
+
 /// One run of a pass.
 struct PassRun {
   PassExecutor::State& kept;
@@ -70,6 +76,7 @@ struct PassRun {
   hsr::FilterPosition* filter_position = nullptr;
   uint64_t heap_B = 0;                       // of the tiler
   std::vector<records::StageCounts> counts;  // by DrawCall::counted
+  CapturedState captured;
 
   std::shared_ptr<resource::BlockSignatures> signatures;  // of the target with transaction elimination; null: there is none
   std::deque<tile::TracedTileWorker> traced_workers;

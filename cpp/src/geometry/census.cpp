@@ -27,9 +27,9 @@ uint64_t vertices_of(const command::DrawCall& draw) {
 
 // Vertices of an instance, if each index names another one.
 uint64_t named_by(const command::DrawCall& draw) {
-  const VkPrimitiveTopology topology = draw.state->topology;
-  const uint64_t primitives = primitives_of(topology, draw.count), per_primitive = vertices_per_primitive(topology);
-  return primitives == 0 ? 0 : is_list(topology) ? primitives * per_primitive : primitives + per_primitive - 1;
+  const PrimitiveShape shape = shape_of(*draw.state);
+  const uint64_t primitives = primitives_of(shape, draw.count);
+  return primitives == 0 ? 0 : (primitives - 1) * shape.step + shape.vertices;
 }
 
 uint64_t sum_bytes(const uint8_t* bytes, uint64_t count) {

@@ -17,6 +17,8 @@ PrimitiveKind kind_of(VkPrimitiveTopology topology) {
       return PrimitiveKind::point;
     case VK_PRIMITIVE_TOPOLOGY_LINE_LIST:
     case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP:
+    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY:
+    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY:
       return PrimitiveKind::line;
     default:
       return PrimitiveKind::triangle;
@@ -54,7 +56,11 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   const VkViewport& viewport = state.viewport;
   out.state = &state;
   out.resolved = &resolved;
-  out.kind = kind_of(state.topology);
+  const uint32_t made = resolved.primitives.made_vertices();
+  out.kind = made == 0   ? kind_of(state.topology)
+             : made == 1 ? PrimitiveKind::point
+             : made == 2 ? PrimitiveKind::line
+                         : PrimitiveKind::triangle;
   out.polygon_mode = raster.polygon_mode;
 
   out.scale_x = viewport.width * 0.5f;
@@ -96,11 +102,16 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   side_planes(out.scale_y, out.offset_y, low, high, out.y0_px, out.y1_px + 1, &out.side[2], &out.side[3]);
 
   out.clip_depth = raster.clips_depth();
-  const shader::StageTraits& traits = resolved.traits(VK_SHADER_STAGE_VERTEX_BIT);
+  const shader::StageTraits& traits = resolved.last_traits();
   out.shade = resolved.code<shader::VertexFunction>();
-  out.shade_memory_B = traits.private_memory_B;
-  out.shade_has_effect = traits.writes_memory;
+  out.shade_memory_B = 0, out.shade_has_effect = false;
+  for (const pipeline::ResolvedStage& stage : resolved.stages) {
+    if (stage.stage == VK_SHADER_STAGE_FRAGMENT_BIT) continue;
+    out.shade_memory_B = std::max(out.shade_memory_B, stage.traits.private_memory_B);
+    out.shade_has_effect |= stage.traits.writes_memory;
+  }
   out.writes_layer = traits.writes_layer, out.writes_viewport_index = traits.writes_viewport_index;
+  out.writes_primitive_id = traits.writes_primitive_id;
   out.clip_distances = traits.clip_distances, out.cull_distances = traits.cull_distances;
   assert(out.clip_distances <= shader::kMaxClipDistances && out.cull_distances <= shader::kMaxCullDistances);
   out.components = static_cast<uint32_t>(resolved.varyings.components.size());

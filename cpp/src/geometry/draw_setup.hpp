@@ -52,7 +52,7 @@ struct DrawSetup {
   shader::VertexFunction shade = nullptr;
   uint32_t shade_memory_B = 0;    // VertexArgs::scratch
   bool shade_has_effect = false;  // beside what is drawn
-  bool writes_layer = false, writes_viewport_index = false;
+  bool writes_layer = false, writes_viewport_index = false, writes_primitive_id = false;
   PrimitiveKind kind = PrimitiveKind::triangle;
   VkPolygonMode polygon_mode = VK_POLYGON_MODE_FILL;
   float scale_x = 0, scale_y = 0, scale_z = 0, offset_x = 0, offset_y = 0, offset_z = 0;  // viewport transform
@@ -92,7 +92,7 @@ struct Batch {
   alignas(64) PostVertex post[kBatchStride];
   alignas(64) uint32_t code[kBatchStride];
   alignas(64) uint32_t vertex_index[kBatchStride];
-  alignas(64) uint32_t layer[kBatchStride], viewport[kBatchStride];  // only where the shader writes them
+  alignas(64) uint32_t layer[kBatchStride], viewport[kBatchStride], primitive_id[kBatchStride];  // only where the shader writes them
   alignas(64) uint8_t slot[3][kMaxBatchPrimitives + 16];
   uint32_t vertex_count = 0, primitive_count = 0;
   uint32_t first_primitive = 0;             // gl_PrimitiveID of the first
@@ -109,12 +109,16 @@ struct Output {
   Chunk* chunk = nullptr;
   Binner* binner = nullptr;
   bool primitive_ids = false;
+  uint32_t primitive_id_step = 1;  // from each primitive of a batch to the next; 0: they are all of one
   SampleGrid grid;
   uint32_t components = 0;  // of what is in the blocks that still take vertices
   uint32_t shared_varyings = 0, shared_used = kBatchStride;
   uint32_t deferred_used = kBatchStride;  // of a block that would have been there without deferred vertex shading
   uint32_t extra_varyings = 0, extra_used = kBatchStride;
   uint64_t survivors = 0;                    // primitives with a record
+  uint64_t went_in = 0;                      // of draws with tessellation or geometry shaders: primitives of the input assembler
+  uint64_t assembled = 0;                    // of draws with tessellation or geometry shaders: what they gave to the rasterizer
+  uint64_t generated[4] = {};                // the same by stream
   bool wide = false;                         // AVX-512
   hsr::LrzWriter lrz;                        // of the draw
   int32_t lrz_reach_x = 0, lrz_reach_y = 0;  // a triangle whose last pixel is not so far from its first covers no texel

@@ -1,5 +1,6 @@
 // geometry/index_fetch.cpp -- stage: input assembler. In: index buffer (or none) and topology. Out: for each primitive its three
-// vertex indices, in an order that keeps the winding and puts the provoking vertex first (or last, where that provokes).
+// vertex indices, in an order that keeps the winding and puts the provoking vertex first (or last, where that provokes); or all of its
+// vertices, with adjacent ones and patches' control points.
 // Source: Vulkan specification, "Primitive Topologies", "Primitive Restart"; reads outside the buffer give 0 (robustBufferAccess).
 #include "geometry/index_fetch.hpp"
 
@@ -58,7 +59,42 @@ decltype(auto) with_indices(const command::DrawCall& draw, F&& f) {
 
 VkPrimitiveTopology topology_of(const command::DrawCall& draw) { return draw.state->topology; }
 
-// The primitive that `last` completes; its strip or fan began at `begin`.
+constexpr PrimitiveShape shape_of(VkPrimitiveTopology topology, uint32_t patch_control_points) {
+  switch (topology) {
+    case VK_PRIMITIVE_TOPOLOGY_POINT_LIST:
+      return {1, 1};
+    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST:
+      return {2, 2};
+    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP:
+      return {2, 1};
+    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST:
+      return {3, 3};
+    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP:
+    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN:
+      return {3, 1};
+    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY:
+      return {4, 4};
+    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY:
+      return {4, 1};
+    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST_WITH_ADJACENCY:
+      return {6, 6};
+    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP_WITH_ADJACENCY:
+      return {6, 2};
+    case VK_PRIMITIVE_TOPOLOGY_PATCH_LIST:
+      return {patch_control_points, patch_control_points};
+    default:
+      return {};  // refused when the pipeline is made
+  }
+}
+
+// {v(i), v(i + 1 + i%2), v(i + 2 - i%2)}: provoking are v(i), or v(i + 2) where the last one is.
+inline void strip_triangle(uint32_t a, uint32_t b, uint32_t c, bool odd, bool provoking_last, uint32_t* out) {
+  out[0] = odd && provoking_last ? b : a;
+  out[1] = !odd ? b : provoking_last ? a : c;
+  out[2] = odd && !provoking_last ? b : c;
+}
+
+// The primitive that `last` completes, without adjacent vertices; its strip or fan began at `begin`.
 template <class Indices>
 inline void primitive_at(const Indices& index, VkPrimitiveTopology topology, bool provoking_last, uint64_t last, uint64_t begin,
                          uint32_t* out) {
@@ -71,15 +107,9 @@ inline void primitive_at(const Indices& index, VkPrimitiveTopology topology, boo
       out[0] = index(last - 1);
       out[1] = out[2] = index(last);
       break;
-    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP: {
-      // {v(i), v(i + 1 + i%2), v(i + 2 - i%2)}: provoking are v(i), or v(i + 2) where the last one is.
-      const uint32_t a = index(last - 2), b = index(last - 1), c = index(last);
-      const bool odd = (last - begin) & 1;
-      out[0] = odd && provoking_last ? b : a;
-      out[1] = !odd ? b : provoking_last ? a : c;
-      out[2] = odd && !provoking_last ? b : c;
+    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP:
+      strip_triangle(index(last - 2), index(last - 1), index(last), (last - begin) & 1, provoking_last, out);
       break;
-    }
     case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN: {
       // {v(i + 1), v(i + 2), v(0)}
       const uint32_t hub = index(begin), a = index(last - 1), b = index(last);
@@ -95,19 +125,105 @@ inline void primitive_at(const Indices& index, VkPrimitiveTopology topology, boo
   }
 }
 
+// The same of a topology with adjacency.
 template <class Indices>
-void fetch_plain(const Indices& index, VkPrimitiveTopology topology, bool provoking_last, const ChunkPiece& piece, uint32_t* out) {
-  const uint64_t vertices = vertices_per_primitive(topology);
-  const uint64_t step = is_list(topology) ? vertices : 1;
-  uint64_t last = piece.first_primitive * step + vertices - 1;
-  for (uint32_t i = 0; i < piece.primitive_count; i++, last += step, out += 3) primitive_at(index, topology, provoking_last, last, 0, out);
+inline void adjacent_primitive_at(const Indices& index, VkPrimitiveTopology topology, bool provoking_last, uint64_t last, uint64_t begin,
+                                  uint32_t* out) {
+  switch (topology) {
+    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY:
+    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY:
+      out[0] = index(last - 2);
+      out[1] = out[2] = index(last - 1);
+      break;
+    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST_WITH_ADJACENCY:
+      out[0] = index(last - 5);
+      out[1] = index(last - 3);
+      out[2] = index(last - 1);
+      break;
+    default:
+      strip_triangle(index(last - 5), index(last - 3), index(last - 1), (last - 5 - begin) & 2, provoking_last, out);
+      break;
+  }
 }
 
+// A triangle of a strip with adjacency: v(2i), v(2i + 2), v(2i + 4) and what lies behind its edges: a vertex of the triangle before, of
+// the one after, and v(2i + 3). At the strip's ends there is no such triangle but a vertex of its own: v(1), v(2i + 5).
 template <class Indices>
-void fetch_restarted(const Indices& index, VkPrimitiveTopology topology, bool provoking_last, const ChunkPiece& piece, uint64_t end,
-                     uint32_t* out) {
-  const uint64_t vertices = vertices_per_primitive(topology);
-  const bool list = is_list(topology);
+inline void adjacent_strip_triangle(const Indices& index, bool restarts, bool provoking_last, uint64_t last, uint64_t begin, uint64_t end,
+                                    uint32_t* out) {
+  const uint64_t v = last - 5;
+  const bool odd = (v - begin) & 2;
+  const bool is_last = last + 2 >= end || (restarts && (index.restart(last + 1) || index.restart(last + 2)));
+  const uint32_t before = index(v == begin ? v + 1 : v - 2), after = index(is_last ? last : last + 1);
+  const uint32_t a = index(v), b = index(v + 2), c = index(v + 4), beside = index(v + 3);
+  const uint32_t even_order[6] = {a, before, b, after, c, beside}, odd_order[6] = {a, beside, c, after, b, before},
+                 turned[6] = {b, before, a, beside, c, after};
+  std::memcpy(out, !odd ? even_order : provoking_last ? turned : odd_order, sizeof even_order);
+}
+
+// The primitive that `last` completes, with all its vertices; `end`: of the draw.
+template <class Indices>
+inline void whole_primitive_at(const Indices& index, VkPrimitiveTopology topology, uint32_t vertices, bool restarts, bool provoking_last,
+                               uint64_t last, uint64_t begin, uint64_t end, uint32_t* out) {
+  switch (topology) {
+    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP:
+    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN:
+      primitive_at(index, topology, provoking_last, last, begin, out);
+      break;
+    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP_WITH_ADJACENCY:
+      adjacent_strip_triangle(index, restarts, provoking_last, last, begin, end, out);
+      break;
+    default:
+      for (uint32_t k = 0; k < vertices; k++) out[k] = index(last + 1 - vertices + k);
+  }
+}
+
+// Whether the index at `last` completes a primitive of what began at `begin`, where no primitive of a list is before it.
+template <bool pairs>  // its step may be 2
+inline bool completes(const PrimitiveShape& shape, uint64_t last, uint64_t begin) {
+  const uint64_t count = last - begin + 1;
+  return count >= shape.vertices && (!pairs || shape.step != 2 || (count - shape.vertices) % 2 == 0);
+}
+
+/// Makes the triples of a piece.
+template <bool adjacent>
+struct Triples {
+  VkPrimitiveTopology topology;
+  bool provoking_last;
+  template <class Indices>
+  void operator()(const Indices& index, uint64_t last, uint64_t begin, uint32_t* out) const {
+    if constexpr (adjacent)
+      adjacent_primitive_at(index, topology, provoking_last, last, begin, out);
+    else
+      primitive_at(index, topology, provoking_last, last, begin, out);
+  }
+  uint32_t words() const { return 3; }
+};
+
+/// Makes its primitives with all their vertices.
+struct WholePrimitives {
+  VkPrimitiveTopology topology;
+  bool provoking_last, restarts;
+  uint32_t vertices;
+  uint64_t end;
+  template <class Indices>
+  void operator()(const Indices& index, uint64_t last, uint64_t begin, uint32_t* out) const {
+    whole_primitive_at(index, topology, vertices, restarts, provoking_last, last, begin, end, out);
+  }
+  uint32_t words() const { return vertices; }
+};
+
+template <class Indices, class Make>
+[[gnu::always_inline]] inline void fetch_plain(const Indices& index, PrimitiveShape shape, const Make make, const ChunkPiece& piece,
+                                               uint32_t* out) {
+  uint64_t last = uint64_t{piece.first_primitive} * shape.step + shape.vertices - 1;
+  for (uint32_t left = piece.primitive_count; left > 0; left--, last += shape.step, out += make.words()) make(index, last, 0, out);
+}
+
+template <bool pairs, class Indices, class Make>
+[[gnu::always_inline]] inline void fetch_restarted(const Indices& index, PrimitiveShape shape, const Make make, const ChunkPiece& piece,
+                                                   uint64_t end, uint32_t* out) {
+  const bool list = shape.list();
   uint64_t begin = piece.restart_begin;
   assert(begin <= piece.restart_index);
   uint32_t done = 0;
@@ -116,52 +232,44 @@ void fetch_restarted(const Indices& index, VkPrimitiveTopology topology, bool pr
       begin = last + 1;
       continue;
     }
-    if (last - begin + 1 < vertices) continue;
-    primitive_at(index, topology, provoking_last, last, begin, out);
-    out += 3;
+    if (!completes<pairs>(shape, last, begin)) continue;
+    make(index, last, begin, out);
+    out += make.words();
     done++;
     if (list) begin = last + 1;
   }
   // The buffer changed since it was scanned: what is missing becomes points without area.
-  for (; done < piece.primitive_count; done++, out += 3) out[0] = out[1] = out[2] = 0;
+  std::memset(out, 0, size_t{piece.primitive_count - done} * make.words() * sizeof *out);
+}
+
+template <bool pairs, class Indices>
+[[gnu::always_inline]] inline void scan(const Indices& index, PrimitiveShape shape, uint32_t count, uint32_t limit,
+                                        std::vector<ChunkPiece>& pieces) {
+  const bool list = shape.list();
+  uint64_t begin = 0;
+  uint32_t total = 0;
+  for (uint64_t last = 0; last < count; last++) {
+    if (index.restart(last)) {
+      begin = last + 1;
+      continue;
+    }
+    if (!completes<pairs>(shape, last, begin)) continue;
+    if (pieces.empty() || pieces.back().primitive_count == limit) {
+      ChunkPiece piece;
+      piece.first_primitive = total;
+      piece.restart_index = static_cast<uint32_t>(last);
+      piece.restart_begin = static_cast<uint32_t>(begin);
+      pieces.push_back(piece);
+    }
+    pieces.back().primitive_count++;
+    total++;
+    if (list) begin = last + 1;
+  }
 }
 
 }  // namespace
 
-uint32_t vertices_per_primitive(VkPrimitiveTopology topology) {
-  switch (topology) {
-    case VK_PRIMITIVE_TOPOLOGY_POINT_LIST:
-      return 1;
-    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST:
-    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP:
-      return 2;
-    default:
-      return 3;
-  }
-}
-
-bool is_list(VkPrimitiveTopology topology) {
-  return topology == VK_PRIMITIVE_TOPOLOGY_POINT_LIST || topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST ||
-         topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
-}
-
-uint32_t primitives_of(VkPrimitiveTopology topology, uint32_t vertices) {
-  switch (topology) {
-    case VK_PRIMITIVE_TOPOLOGY_POINT_LIST:
-      return vertices;
-    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST:
-      return vertices / 2;
-    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP:
-      return vertices < 2 ? 0 : vertices - 1;
-    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST:
-      return vertices / 3;
-    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP:
-    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN:
-      return vertices < 3 ? 0 : vertices - 2;
-    default:
-      return 0;  // refused when the pipeline is made
-  }
-}
+PrimitiveShape shape_of(const command::DrawState& state) { return shape_of(state.topology, state.patch_control_points); }
 
 bool uses_restart(const command::DrawCall& draw) { return draw.indexed && draw.state->primitive_restart; }
 
@@ -186,47 +294,52 @@ IndexTriples fetch_indices(const command::DrawCall& draw, const ChunkPiece& piec
   assert(piece.primitive_count > 0 && piece.primitive_count <= kLargestChunk);
   if (const IndexTriples there = indices_in_place(draw, piece); there.bytes) return there;
   const VkPrimitiveTopology topology = topology_of(draw);
-  const bool restart = uses_restart(draw);
+  assert(topology != VK_PRIMITIVE_TOPOLOGY_PATCH_LIST);
+  const PrimitiveShape shape = shape_of(*draw.state);
+  const bool restart = uses_restart(draw), adjacent = topology >= VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY;
   scratch.resize(size_t{piece.primitive_count} * 3);
   const bool provoking_last = draw.state->rasterization.provoking_vertex_last;
   with_indices(draw, [&](auto index) {
-    if (restart)
-      fetch_restarted(index, topology, provoking_last, piece, draw.count, scratch.data());
+    if (restart && adjacent)
+      fetch_restarted<true>(index, shape, Triples<true>{topology, provoking_last}, piece, draw.count, scratch.data());
+    else if (restart)
+      fetch_restarted<false>(index, shape, Triples<false>{topology, provoking_last}, piece, draw.count, scratch.data());
     else if (topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST)
-      fetch_plain(index, VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST, false, piece, scratch.data());
+      fetch_plain(index, PrimitiveShape{3, 3}, Triples<false>{VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST, false}, piece, scratch.data());
+    else if (adjacent)
+      fetch_plain(index, shape, Triples<true>{topology, provoking_last}, piece, scratch.data());
     else
-      fetch_plain(index, topology, provoking_last, piece, scratch.data());
+      fetch_plain(index, shape, Triples<false>{topology, provoking_last}, piece, scratch.data());
   });
   return {reinterpret_cast<const uint8_t*>(scratch.data())};
+}
+
+uint32_t fetch_primitives(const command::DrawCall& draw, const ChunkPiece& piece, bool provoking_last, Arena<uint32_t>& out) {
+  assert(piece.primitive_count > 0 && piece.primitive_count <= kLargestChunk);
+  const PrimitiveShape shape = shape_of(*draw.state);
+  assert(shape.vertices > 0);
+  out.resize(size_t{piece.primitive_count} * shape.vertices);
+  const bool restarts = uses_restart(draw);
+  const WholePrimitives make{topology_of(draw), provoking_last, restarts, shape.vertices, draw.count};
+  with_indices(draw, [&](auto index) {
+    if (restarts)
+      fetch_restarted<true>(index, shape, make, piece, draw.count, out.data());
+    else
+      fetch_plain(index, shape, make, piece, out.data());
+  });
+  return shape.vertices;
 }
 
 std::vector<ChunkPiece> scan_restart(const command::DrawCall& draw, uint32_t limit) {
   assert(limit > 0 && uses_restart(draw));
   std::vector<ChunkPiece> pieces;
-  const VkPrimitiveTopology topology = topology_of(draw);
-  if (primitives_of(topology, 3) == 0) return pieces;
-  const uint64_t vertices = vertices_per_primitive(topology);
-  const bool list = is_list(topology);
+  const PrimitiveShape shape = shape_of(*draw.state);
+  if (shape.vertices == 0) return pieces;
   with_indices(draw, [&](auto index) {
-    uint64_t begin = 0;
-    uint32_t total = 0;
-    for (uint64_t last = 0; last < draw.count; last++) {
-      if (index.restart(last)) {
-        begin = last + 1;
-        continue;
-      }
-      if (last - begin + 1 < vertices) continue;
-      if (pieces.empty() || pieces.back().primitive_count == limit) {
-        ChunkPiece piece;
-        piece.first_primitive = total;
-        piece.restart_index = static_cast<uint32_t>(last);
-        piece.restart_begin = static_cast<uint32_t>(begin);
-        pieces.push_back(piece);
-      }
-      pieces.back().primitive_count++;
-      total++;
-      if (list) begin = last + 1;
-    }
+    if (shape.step == 2 && !shape.list())
+      scan<true>(index, shape, draw.count, limit, pieces);
+    else
+      scan<false>(index, shape, draw.count, limit, pieces);
   });
   return pieces;
 }

@@ -12,15 +12,28 @@ struct IndexTriples {
   const uint8_t* bytes = nullptr;
 };
 
+/// How vertices make primitives: how many one has, adjacent ones too, and how many further on the next one begins.
+struct PrimitiveShape {
+  uint32_t vertices = 0, step = 0;
+  /// Nothing is shared: each primitive begins where the one before ends.
+  bool list() const { return step == vertices; }
+};
+/// All 0: there is no such topology, and nothing is drawn.
+PrimitiveShape shape_of(const command::DrawState& state);
 /// Primitives of one instance, restart aside.
-uint32_t primitives_of(VkPrimitiveTopology topology, uint32_t vertices);
-uint32_t vertices_per_primitive(VkPrimitiveTopology topology);
-bool is_list(VkPrimitiveTopology topology);
+inline uint32_t primitives_of(const PrimitiveShape& shape, uint32_t vertices) {
+  if (vertices < shape.vertices || shape.vertices == 0) return 0;
+  return shape.step == 1 ? vertices - shape.vertices + 1 : (vertices - shape.vertices) / shape.step + 1;
+}
 bool uses_restart(const command::DrawCall& draw);
 /// Where the triples are in the index buffer as such; null: they are not.
 IndexTriples indices_in_place(const command::DrawCall& draw, const ChunkPiece& piece);
-/// `scratch` holds the triples where they are not in the buffer as such.
+/// `scratch` holds the triples where they are not in the buffer as such. Adjacent vertices are left out; patches have no triples.
 IndexTriples fetch_indices(const command::DrawCall& draw, const ChunkPiece& piece, Arena<uint32_t>& scratch);
+/// All vertices of each primitive of a piece, in the order in which gl_in has them; a patch's are its control points. Returns how many a
+/// primitive has: `out` holds so many words for each. `provoking_last`: of strips and fans each primitive is turned, as triples are, so
+/// that the last of its own (not adjacent) vertices provokes.
+uint32_t fetch_primitives(const command::DrawCall& draw, const ChunkPiece& piece, bool provoking_last, Arena<uint32_t>& out);
 /// One index; outside the buffer: 0.
 uint32_t read_index(const command::DrawState& state, uint64_t position);
 

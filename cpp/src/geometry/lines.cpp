@@ -91,7 +91,7 @@ void assemble_lines_and_points(const DrawSetup& draw, uint32_t draw_index, const
   assert(run.end <= batch.primitive_count);
   for (uint32_t i = run.first; i < run.end; i++) {
     const uint32_t slot[3] = {batch.slot[0][i], batch.slot[1][i], batch.slot[2][i]};
-    const uint32_t id = batch.first_primitive + i;
+    const uint32_t id = batch.first_primitive + i * out.primitive_id_step;
     uint32_t emitted = 0;
     if (draw.kind == PrimitiveKind::point) {
       emitted = emit_point(draw, draw_index | kFrontFacing, batch, slot[0], slot[0], 0, id, out);

@@ -12,7 +12,8 @@ namespace tilegpu::geometry {
 struct Planner {
   ChunkPlans& out;
   uint32_t limit;
-  uint32_t room = 0;  // primitives that the last plan still takes
+  uint32_t room = 0;    // primitives that the last plan still takes
+  uint32_t weight = 1;  // of a primitive of the draw at hand: as many may come of it
 
   Planner(ChunkPlans& plans, uint32_t most) : out(plans), limit(most) {
     out.plans_.clear();
@@ -36,26 +37,30 @@ struct Planner {
 
   void add(const ChunkPiece& piece) {
     assert(piece.primitive_count > 0 && piece.instance_count > 0);
-    const uint32_t primitives = piece.primitive_count * piece.instance_count;
+    const uint32_t primitives = piece.primitive_count * piece.instance_count * weight;
     if (primitives > room) begin_plan(nullptr);
     out.pieces_.push_back(piece);
-    assert(primitives <= room);  // a piece is cut to the limit before
-    room -= primitives;
+    assert(primitives <= room || piece.primitive_count == 1);  // a piece is cut to the limit before
+    room -= std::min(room, primitives);
   }
+
+  // Primitives that still go into the last plan; of an empty one.
+  uint32_t room_for() const { return room / weight; }
+  uint32_t most() const { return std::max(1u, limit / weight); }
 
   void add_plain(uint32_t draw, uint32_t instances, uint32_t primitives) {
     ChunkPiece piece;
     piece.draw = draw;
-    if (instances == 1 && primitives <= room) {
+    if (instances == 1 && primitives <= room_for()) {
       piece.primitive_count = primitives;
       add(piece);
       return;
     }
     for (uint32_t instance = 0; instance < instances;) {
-      if (room == 0) begin_plan(nullptr);
+      if (room_for() == 0) begin_plan(nullptr);
       piece.instance = instance;
-      if (primitives <= room) {
-        piece.instance_count = std::min(instances - instance, room / primitives);
+      if (primitives <= room_for()) {
+        piece.instance_count = std::min(instances - instance, room_for() / primitives);
         piece.first_primitive = 0;
         piece.primitive_count = primitives;
         add(piece);
@@ -65,7 +70,7 @@ struct Planner {
       piece.instance_count = 1;
       for (uint32_t first = 0; first < primitives; first += piece.primitive_count) {
         piece.first_primitive = first;
-        piece.primitive_count = std::min(primitives - first, room ? room : limit);
+        piece.primitive_count = std::min(primitives - first, room_for() ? room_for() : most());
         add(piece);
       }
       instance++;
@@ -78,7 +83,8 @@ struct Planner {
     for (uint32_t instance = 0; instance < instances;) {
       if (pieces.size() == 1) {
         const uint32_t primitives = pieces[0].primitive_count;
-        pieces[0].instance_count = std::min(instances - instance, std::max(1u, (primitives <= room ? room : limit) / primitives));
+        pieces[0].instance_count =
+            std::min(instances - instance, std::max(1u, (primitives <= room_for() ? room_for() : most()) / primitives));
       }
       for (ChunkPiece& piece : pieces) {
         piece.draw = draw;
@@ -92,18 +98,29 @@ struct Planner {
 
 namespace {
 
+// What may come of a primitive, roughly: so that threads share the work of few patches. A patch of level 8 has a hundred triangles.
+uint32_t weight_of(const pipeline::Resolved& resolved) {
+  constexpr uint32_t kOfPatch = 64, kMost = 1024;
+  const pipeline::PrimitiveStages& stages = resolved.primitives;
+  uint32_t weight = stages.tessellates ? kOfPatch : 1;
+  if (stages.makes_primitives) weight *= std::max(1u, stages.geometry.output_vertices * stages.geometry.invocations / 3);
+  return std::min(weight, kMost);
+}
+
 // What draws with the same state have in common.
 struct Topology {
   const command::DrawState* state = nullptr;
-  VkPrimitiveTopology topology{};
+  PrimitiveShape shape;
   bool restart = false;
-  VkPrimitiveTopology of(const command::DrawCall& draw) {
+  uint32_t weight = 1;
+  const PrimitiveShape& of(const command::DrawCall& draw) {
     if (draw.state != state) {
       state = draw.state;
-      topology = draw.state->topology;
+      shape = shape_of(*draw.state);
       restart = draw.state->primitive_restart;
+      weight = weight_of(*draw.state->resolved);
     }
-    return topology;
+    return shape;
   }
 };
 
@@ -115,7 +132,7 @@ uint32_t chunk_primitives_of(std::span<const command::DrawCall> draws, std::span
   for (const PassCommand& command : commands) {
     if (command.clear) continue;
     const command::DrawCall& draw = draws[command.draw];
-    sum += uint64_t{primitives_of(topology.of(draw), draw.count)} * draw.instance_count;
+    sum += uint64_t{primitives_of(topology.of(draw), draw.count)} * draw.instance_count * topology.weight;
   }
   if (sum < 16 * kChunkPrimitives) return static_cast<uint32_t>(std::max<uint64_t>(std::bit_floor(sum / 16), kSmallestChunk));
   return static_cast<uint32_t>(std::clamp<uint64_t>(std::bit_floor(sum / 32), kChunkPrimitives, kLargestChunk));
@@ -135,8 +152,9 @@ void plan_chunks(const GeometryPass& pass, ChunkPlans& out) {
     const command::DrawCall& draw = pass.draws[command.draw];
     if (draw.count == 0 || draw.instance_count == 0) continue;
     const uint32_t primitives = primitives_of(topology.of(draw), draw.count);
+    planner.weight = topology.weight;
     if (topology.restart && draw.indexed) {
-      planner.add_restarted(command.draw, draw.instance_count, scan_restart(draw, pass.chunk_primitives));
+      planner.add_restarted(command.draw, draw.instance_count, scan_restart(draw, planner.most()));
     } else if (primitives) {
       planner.add_plain(command.draw, draw.instance_count, primitives);
     }

@@ -7,62 +7,11 @@
 
 #include "geometry/census.hpp"
 #include "geometry/deferred.hpp"
-#include "geometry/draw_setup.hpp"
-#include "geometry/index_fetch.hpp"
-#include "geometry/vertex_batch.hpp"
-#include "geometry/vertex_range.hpp"
+#include "geometry/worker_state.hpp"
 #include "hsr/lrz_pass.hpp"
 #include "hsr/vertex_deferral.hpp"
 
 namespace tilegpu::geometry {
-
-// What stays the same for a piece: primitives of one draw, over some instances.
-struct Piece {
-  const GeometryPass& pass;
-  const ChunkPiece& piece;
-  const command::DrawCall& call;
-  Output& out;
-  Chunk& chunk;
-  PassStats& stats;
-  shader::VertexFunction shade, position;  // position: deferred vertex shading; else null
-  size_t varying_floats;                   // of a block
-  uint32_t limit;                          // vertices of a batch
-  uint32_t vertex_offset;
-  bool draws;     // else the vertex shader only writes memory
-  bool chooses;   // layer or viewport: where each primitive goes
-  bool sequence;  // vertices in order, three each
-  IndexTriples triples;
-  shader::VertexArgs args;
-};
-
-struct GeometryWorker::State {
-  TagStore tags;
-  Batch batch;
-  VertexRange range;
-  DrawSetup draw;
-  std::vector<DrawSetup> others;  // of a draw with several viewports: that of each but the first, in use as draws come to need them
-  Binner binner;
-  Arena<uint32_t> indices;
-  VertexRange::Ahead ahead;  // of the next chunk
-  Arena<uint8_t> scratch;
-  alignas(64) float no_varyings[kBatchStride];
-
-  void process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
-  void count_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
-
- private:
-  // One function to the compiler: a piece may be one triangle of ten thousand draws.
-  void begin_piece(Piece& p);
-  bool takes_range(const Piece& p);
-  void draw_range(Piece& p);
-  void draw_batches(Piece& p, uint32_t instance);
-  uint32_t fill_batch(const Piece& p, uint32_t done);
-  void shade_whole(Piece& p, size_t varyings_before);
-  bool draw_positions(Piece& p, size_t records_before, size_t varyings_before);
-  void assemble(Piece& p);
-  void assemble_runs(Piece& p);
-  const DrawSetup& setup_of(const Piece& p, uint32_t viewport);
-};
 
 // A shader writes whole vectors, and a block's rows follow each other: past the last vertex they must end in the row.
 static bool needs_block(uint32_t used, uint32_t vertices) {
@@ -112,9 +61,9 @@ static void forget_varyings(Output& out, size_t varyings_before, uint32_t shared
 
 // Whether the piece's vertices are shaded as a range, each once: indices are dense, and nothing but filled triangles comes of them.
 [[gnu::always_inline]] inline bool GeometryWorker::State::takes_range(const Piece& p) {
-  return p.pass.vertex_ranges && p.draws && p.call.indexed && !p.position && !draw.shade_has_effect && !draw.clip_distances &&
-         !draw.cull_distances && !p.chooses && draw.kind == PrimitiveKind::triangle && draw.polygon_mode == VK_POLYGON_MODE_FILL &&
-         range.begin(p.triples.bytes, p.piece.primitive_count);
+  return p.pass.vertex_ranges && p.draws && !p.captures && p.call.indexed && !p.position && !draw.shade_has_effect &&
+         !draw.clip_distances && !draw.cull_distances && !p.chooses && draw.kind == PrimitiveKind::triangle &&
+         draw.polygon_mode == VK_POLYGON_MODE_FILL && range.begin(p.triples.bytes, p.piece.primitive_count);
 }
 
 void GeometryWorker::State::draw_range(Piece& p) {
@@ -135,7 +84,8 @@ void GeometryWorker::State::draw_range(Piece& p) {
   return tags.fill(p.triples.bytes + size_t{done} * 12, left, p.limit, p.vertex_offset, batch);
 }
 
-[[gnu::always_inline]] inline void GeometryWorker::State::shade_whole(Piece& p, size_t varyings_before) {
+// Room in the chunk for the batch's varyings: where the shader leaves them.
+[[gnu::always_inline]] static inline void take_room(Piece& p, Batch& batch, float* no_varyings, size_t varyings_before) {
   assert(batch.vertex_count >= 1 && batch.vertex_count <= kBatchStride);
   Output& out = p.out;
   if (needs_block(out.shared_used, batch.vertex_count)) {
@@ -146,6 +96,12 @@ void GeometryWorker::State::draw_range(Piece& p) {
   batch.varyings = out.shared_varyings + out.shared_used;
   p.args.varyings = p.varying_floats ? p.chunk.varyings.data() + batch.varyings : no_varyings;
   out.shared_used += batch.vertex_count;
+}
+
+void GeometryWorker::State::place_varyings(Piece& p, size_t varyings_before) { take_room(p, batch, no_varyings, varyings_before); }
+
+[[gnu::always_inline]] inline void GeometryWorker::State::shade_whole(Piece& p, size_t varyings_before) {
+  take_room(p, batch, no_varyings, varyings_before);
   p.args.loop_budget = p.pass.loop_budget;
   p.shade(&p.args);
   p.stats.vertices_shaded += batch.vertex_count;
@@ -207,11 +163,13 @@ void GeometryWorker::State::assemble_runs(Piece& p) {
   const uint32_t viewports = p.call.state->all ? p.call.state->all->count : 1, layers = p.pass.grid.layers;
   const auto layer_of = [&](uint32_t i) { return draw.writes_layer ? batch.layer[provoking[i]] : p.call.view; };
   const auto viewport_of = [&](uint32_t i) { return draw.writes_viewport_index ? batch.viewport[provoking[i]] : 0; };
+  const auto id_of = [&](uint32_t i) { return draw.writes_primitive_id ? batch.primitive_id[provoking[i]] : batch.first_primitive; };
   uint32_t transformed = 0;  // viewport that the batch's vertices are transformed to
   for (PrimitiveRun run{0, 0}; run.first < batch.primitive_count; run.first = run.end) {
-    const uint32_t layer = layer_of(run.first), viewport = viewport_of(run.first);
+    const uint32_t layer = layer_of(run.first), viewport = viewport_of(run.first), id = id_of(run.first);
     do run.end++;
-    while (run.end < batch.primitive_count && layer_of(run.end) == layer && viewport_of(run.end) == viewport);
+    while (run.end < batch.primitive_count && layer_of(run.end) == layer && viewport_of(run.end) == viewport && id_of(run.end) == id);
+    batch.first_primitive = id;
     if (layer >= layers || viewport >= viewports) continue;
     const DrawSetup& setup = setup_of(p, viewport);
     if (setup.empty) continue;
@@ -226,10 +184,30 @@ void GeometryWorker::State::assemble_runs(Piece& p) {
   }
 }
 
+GeometryWorker::State::Before GeometryWorker::State::begin_batch(Piece& p) {
+  return {p.chunk.varyings.size(), p.chunk.records.size(), p.out.shared_used};
+}
+
+// A batch whose vertices are shaded.
+void GeometryWorker::State::end_batch(Piece& p, const Before& before) {
+  p.out.assembled += batch.primitive_count;
+  if (!draw.resolved->primitives.makes_primitives) {
+    p.out.generated[0] += batch.primitive_count;
+    if (p.captures) capture_batch(p);
+  }
+  if (p.draws) {
+    transform_batch(draw, batch);
+    assemble(p);
+    if (p.chunk.records.size() > before.records) return;
+  }
+  // Nothing was left of the batch: its vertices need not be kept.
+  forget_varyings(p.out, before.varyings, before.shared);
+  if (p.out.extra_varyings >= before.varyings) p.out.extra_used = kBatchStride;
+}
+
 // One instance, batch by batch.
 [[gnu::always_inline]] inline void GeometryWorker::State::draw_batches(Piece& p, uint32_t instance) {
   const uint32_t per_primitive = draw.kind == PrimitiveKind::triangle ? 3 : draw.kind == PrimitiveKind::line ? 2 : 1;
-  Output& out = p.out;
   for (uint32_t done = 0; done < p.piece.primitive_count;) {
     done += fill_batch(p, done);
     assert(batch.vertex_count <= p.limit && batch.primitive_count > 0);
@@ -240,13 +218,14 @@ void GeometryWorker::State::assemble_runs(Piece& p) {
     p.stats.vertex_batches++;
     p.stats.indices += batch.primitive_count * per_primitive;
     const size_t varyings_before = p.chunk.varyings.size(), records_before = p.chunk.records.size();
-    const uint32_t shared_before = out.shared_used;
+    const uint32_t shared_before = p.out.shared_used;
     if (p.position) {
       if (draw_positions(p, records_before, varyings_before)) continue;
     } else {
       shade_whole(p, varyings_before);
+      if (__builtin_expect(p.captures, 0)) capture_batch(p);
       if (!p.draws) {
-        forget_varyings(out, varyings_before, shared_before);
+        forget_varyings(p.out, varyings_before, shared_before);
         continue;
       }
       transform_batch(draw, batch);
@@ -254,8 +233,8 @@ void GeometryWorker::State::assemble_runs(Piece& p) {
     assemble(p);
     if (p.chunk.records.size() > records_before) continue;
     // Nothing was left of the batch: its vertices need not be kept.
-    forget_varyings(out, varyings_before, shared_before);
-    if (out.extra_varyings >= varyings_before) out.extra_used = kBatchStride;
+    forget_varyings(p.out, varyings_before, shared_before);
+    if (p.out.extra_varyings >= varyings_before) p.out.extra_used = kBatchStride;
   }
 }
 
@@ -265,9 +244,14 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   if (draw.state != call.state) setup_draw(pass, *call.state, draw);
   PassStats& stats = out.chunk->stats;
   stats.primitives_in += uint64_t{piece.primitive_count} * piece.instance_count;
-  const bool chooses = draw.writes_layer || draw.writes_viewport_index;
+  const bool chooses = draw.writes_layer || draw.writes_viewport_index || draw.writes_primitive_id;
+  const bool captures = call.transform_feedback >= 0, stages = draw.resolved->primitives.any();
   const bool draws = (!draw.empty || draw.writes_viewport_index) && !draw.state->rasterization.rasterizer_discard;
-  if (!draws && !draw.shade_has_effect) return;
+  const bool counted = call.counted && stages;  // what comes of it is not known before
+  if (!draws && !draw.shade_has_effect && !captures && !counted) {
+    if (stages) out.went_in += uint64_t{piece.primitive_count} * piece.instance_count;
+    return;
+  }
 
   const bool sequence = !call.indexed && draw.state->topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
   Piece p{.pass = pass,
@@ -282,11 +266,23 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
           .limit = std::clamp(pass.vertex_batch, 3u, kBatchStride),
           .vertex_offset = call.indexed ? static_cast<uint32_t>(call.vertex_offset) : 0,
           .draws = draws,
+          .captures = captures,
           .chooses = chooses,
           .sequence = sequence,
-          .triples = sequence ? IndexTriples{} : fetch_indices(call, piece, indices),
+          .triples = sequence || stages ? IndexTriples{} : fetch_indices(call, piece, indices),
           .args = {}};
   begin_piece(p);
+  out.primitive_id_step = 1;
+  if (__builtin_expect(stages, 0)) {
+    out.went_in += uint64_t{piece.primitive_count} * piece.instance_count;
+    begin_primitives(p);
+    for (uint32_t i = 0; i < piece.instance_count; i++) {
+      p.args.instance_index = call.first_instance + piece.instance + i;
+      if (pass.traced) p.chunk.instances.push_back({static_cast<uint32_t>(p.chunk.records.size()), piece.instance + i});
+      draw_primitives(p);
+    }
+    return;
+  }
   const bool ranged = takes_range(p);
   if (ranged && pass.census && piece.instance == 0) range.mark(*pass.census, piece.draw);
   for (uint32_t i = 0; i < piece.instance_count; i++) {
@@ -303,15 +299,27 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
 void GeometryWorker::State::count_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
   const command::DrawCall& call = pass.draws[piece.draw];
   const PassStats& stats = out.chunk->stats;
-  const uint64_t shaded = stats.vertices_shaded + stats.vertices_position_shaded, survivors = out.survivors;
+  const PassStats before = stats;
+  const uint64_t survivors = out.survivors, assembled = out.assembled;
+  uint64_t generated[4];
+  std::copy_n(out.generated, 4, generated);
   process_piece(pass, piece, out);
+  const bool stages = call.state->resolved->primitives.any();
   const uint64_t primitives = uint64_t{piece.primitive_count} * piece.instance_count;
   records::StageCounts counts;
   counts.counted = call.counted;
   counts.primitives = primitives;
   if (piece.first_primitive == 0) counts.vertices = assembled_vertices(call) * piece.instance_count;
-  counts.vertex_invocations = stats.vertices_shaded + stats.vertices_position_shaded - shaded;
-  if (!call.state->rasterization.rasterizer_discard) counts.clipped_in = primitives, counts.clipped_out = out.survivors - survivors;
+  counts.vertex_invocations =
+      stats.vertices_shaded + stats.vertices_position_shaded - before.vertices_shaded - before.vertices_position_shaded;
+  counts.patches = stats.patches - before.patches;
+  counts.evaluation_invocations = stats.evaluation_invocations - before.evaluation_invocations;
+  counts.geometry_invocations = stats.geometry_invocations - before.geometry_invocations;
+  counts.geometry_primitives = stats.geometry_primitives - before.geometry_primitives;
+  for (uint32_t k = 0; k < 4; k++) counts.generated[k] = out.generated[k] - generated[k];
+  if (!stages) counts.generated[0] = primitives;
+  if (!call.state->rasterization.rasterizer_discard)
+    counts.clipped_in = stages ? out.assembled - assembled : primitives, counts.clipped_out = out.survivors - survivors;
   out.chunk->counts.push_back(counts);
 }
 
@@ -326,6 +334,8 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   chunk.entries.clear();
   chunk.runs.clear();
   chunk.counts.clear();
+  chunk.captured.clear();
+  chunk.captured_words.clear();
   chunk.stats = PassStats{};
   if (plan.clear) return;
   const uint32_t mxcsr = _mm_getcsr();
@@ -365,7 +375,7 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
 
   PassStats& stats = chunk.stats;
   stats.primitives_out = chunk.records.size();
-  stats.primitives_culled = stats.primitives_in - out.survivors;
+  stats.primitives_culled = stats.primitives_in - out.went_in + out.assembled - out.survivors;
   stats.bin_entries = chunk.entries.size();
   stats.tiler_heap_B = chunk.records.size() * sizeof(TriangleRecord) + (counts_ids ? chunk.primitive_id.size() * sizeof(uint32_t) : 0) +
                        chunk.varyings.size() * sizeof(float) + chunk.deferred_instances.size() * sizeof(DeferredRun) +

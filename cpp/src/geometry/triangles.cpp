@@ -172,7 +172,7 @@ inline void emit_group(const DrawSetup& draw, uint32_t draw_index, const uint32_
     const auto a = static_cast<uint32_t>(g.slot[0][i]);
     if (__builtin_expect(cut >> i & 1, 0)) {
       const uint32_t slots[3] = {a, static_cast<uint32_t>(g.slot[1][i]), static_cast<uint32_t>(g.slot[2][i])};
-      source.clip(draw, draw_index, slots, first_primitive + static_cast<uint32_t>(i), out);
+      source.clip(draw, draw_index, slots, first_primitive + static_cast<uint32_t>(i) * out.primitive_id_step, out);
       chunk.records.reserve(chunk.records.size() + kGroup);
       continue;
     }
@@ -184,7 +184,7 @@ inline void emit_group(const DrawSetup& draw, uint32_t draw_index, const uint32_
       const float bias = depth_bias(draw, source.post[a], source.post[b], source.post[c]);
       for (float& z : record.z) z += bias;
     }
-    if (out.primitive_ids) chunk.primitive_id.push_back(first_primitive + static_cast<uint32_t>(i));
+    if (out.primitive_ids) chunk.primitive_id.push_back(first_primitive + static_cast<uint32_t>(i) * out.primitive_id_step);
     if (g.wide >> i & 1) hsr::lrz_insert(out.lrz, record);
     if (g.one_bin >> i & 1)
       out.binner->add(index, static_cast<uint32_t>(g.bin[i]));
@@ -257,7 +257,7 @@ void assemble_triangles(const DrawSetup& draw, uint32_t draw_index, const Batch&
       cull_halves(setup, batch.post, lanes, g);
     }
     if (!g.visible && !source.codes) continue;
-    emit_group(draw, draw_index, flags.flags, g, lanes, batch.first_primitive + first, source, out);
+    emit_group(draw, draw_index, flags.flags, g, lanes, batch.first_primitive + first * out.primitive_id_step, source, out);
   }
 }
 

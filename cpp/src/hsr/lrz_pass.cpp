@@ -99,7 +99,7 @@ void LrzCache::begin(const LrzPassInfo& info, std::span<const command::PassComma
     const pipeline::Resolved* resolved = command.clear ? seen : draws[command.draw].state->resolved.get();
     if (resolved == seen) continue;
     seen = resolved;
-    const shader::StageTraits& vertex = resolved->traits(VK_SHADER_STAGE_VERTEX_BIT);
+    const shader::StageTraits& vertex = resolved->last_traits();
     facts.several_layers |= vertex.writes_layer;
     facts.several_viewports |= vertex.writes_viewport_index;
   }

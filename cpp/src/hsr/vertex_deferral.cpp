@@ -123,11 +123,15 @@ const char* deferral_obstacle(const command::DrawState& state) {
   const pipeline::Resolved& resolved = *state.resolved;
   if (resolved.traits(VK_SHADER_STAGE_VERTEX_BIT).writes_memory)
     return "the vertex shader writes memory: each vertex is shaded as the API says";
+  if (resolved.primitives.any()) return "tessellation and geometry shaders make the vertices";
+  if (!resolved.primitives.captured.words.empty()) return "transform feedback captures vertices";
   if (state.rasterization.rasterizer_discard) return "nothing is rasterized";
   if (resolved.traits(VK_SHADER_STAGE_VERTEX_BIT).writes_layer || resolved.traits(VK_SHADER_STAGE_VERTEX_BIT).writes_viewport_index)
     return "the vertex shader chooses layers or viewports";
-  const bool lines = state.topology == VK_PRIMITIVE_TOPOLOGY_POINT_LIST || state.topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST ||
-                     state.topology == VK_PRIMITIVE_TOPOLOGY_LINE_STRIP || state.rasterization.polygon_mode != VK_POLYGON_MODE_FILL;
+  const bool lines =
+      state.topology == VK_PRIMITIVE_TOPOLOGY_POINT_LIST || state.topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST ||
+      state.topology == VK_PRIMITIVE_TOPOLOGY_LINE_STRIP || state.topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY ||
+      state.topology == VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY || state.rasterization.polygon_mode != VK_POLYGON_MODE_FILL;
   if (lines) return "points and lines: only filled triangles are deferred";
   if (!resolved.shades() && !resolved.output.slice) return "nothing is shaded";
   if (resolved.varyings.components.empty())

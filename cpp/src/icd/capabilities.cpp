@@ -95,6 +95,9 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_shader_viewport_index_layer,
     Extension::EXT_vertex_input_dynamic_state,
     Extension::EXT_primitives_generated_query,
+    Extension::EXT_transform_feedback,
+    Extension::KHR_vulkan_memory_model,
+    Extension::KHR_zero_initialize_workgroup_memory,
     Extension::EXT_private_data,
     Extension::EXT_image_robustness,
     Extension::EXT_robustness2,
@@ -221,6 +224,14 @@ Features make_features() {
   f.alphaToOne = true;
   f.occlusionQueryPrecise = true;
   f.pipelineStatisticsQuery = true;
+  f.geometryShader = f.tessellationShader = true;
+  f.shaderTessellationAndGeometryPointSize = true;
+  f.transformFeedback = f.geometryStreams = true;
+  f.vulkanMemoryModel = f.vulkanMemoryModelDeviceScope = true;
+  f.shaderZeroInitializeWorkgroupMemory = true;  // it is zeros anyway
+  f.primitivesGeneratedQueryWithNonZeroStreams = true;
+  f.multiviewGeometryShader = f.multiviewTessellationShader = true;
+  f.extendedDynamicState2PatchControlPoints = f.extendedDynamicState3TessellationDomainOrigin = true;
   f.primitivesGeneratedQuery = f.primitivesGeneratedQueryWithRasterizerDiscard = true;
   f.vertexPipelineStoresAndAtomics = true;
   f.fragmentStoresAndAtomics = true;
@@ -302,6 +313,16 @@ void set_stages(VkPhysicalDeviceLimits& l) {
   l.maxComputeWorkGroupCount[0] = l.maxComputeWorkGroupCount[1] = l.maxComputeWorkGroupCount[2] = kMaxWorkgroups;
   l.maxComputeWorkGroupInvocations = kMaxWorkgroupInvocations;
   l.maxComputeWorkGroupSize[0] = l.maxComputeWorkGroupSize[1] = l.maxComputeWorkGroupSize[2] = kMaxWorkgroupInvocations;
+  l.maxTessellationGenerationLevel = 64;
+  l.maxTessellationPatchSize = kMaxPatchVertices;
+  l.maxTessellationControlPerVertexInputComponents = l.maxTessellationControlPerVertexOutputComponents = kMaxVaryingComponents;
+  l.maxTessellationControlPerPatchOutputComponents = 120;
+  l.maxTessellationControlTotalOutputComponents = kMaxPatchVertices * kMaxVaryingComponents;
+  l.maxTessellationEvaluationInputComponents = l.maxTessellationEvaluationOutputComponents = kMaxVaryingComponents;
+  l.maxGeometryShaderInvocations = kMaxGeometryInvocations;
+  l.maxGeometryInputComponents = l.maxGeometryOutputComponents = kMaxVaryingComponents;
+  l.maxGeometryOutputVertices = kMaxEmittedVertices;
+  l.maxGeometryTotalOutputComponents = kMaxEmittedComponents;
   l.maxClipDistances = l.maxCullDistances = l.maxCombinedClipAndCullDistances = 8;
 }
 
@@ -391,6 +412,12 @@ Properties make_properties() {
                                   VK_SUBGROUP_FEATURE_QUAD_BIT;
   p.pointClippingBehavior = VK_POINT_CLIPPING_BEHAVIOR_ALL_CLIP_PLANES;
   p.maxMultiviewViewCount = 32;
+  p.maxTransformFeedbackStreams = kMaxStreams, p.maxTransformFeedbackBuffers = kMaxTransformFeedbackBuffers;
+  p.maxTransformFeedbackBufferSize = ~uint32_t{0};  // counters have 32 bits
+  p.maxTransformFeedbackStreamDataSize = 4 * kMaxVaryingComponents;
+  p.maxTransformFeedbackBufferDataSize = 4 * kMaxVaryingComponents;
+  p.maxTransformFeedbackBufferDataStride = kMaxTransformFeedbackStride_B;
+  p.transformFeedbackQueries = p.transformFeedbackDraw = VK_TRUE;
   p.maxMultiviewInstanceIndex = (1u << 27) - 1;
   p.robustStorageBufferAccessSizeAlignment = p.robustUniformBufferAccessSizeAlignment = 4;
   p.maxMemoryAllocationSize = memory_B();

@@ -176,11 +176,11 @@ void take_colors(VkCommandBuffer commands) {
 
 static void missing(VkCommandBuffer commands, VkDynamicState state) { record(commands, commands->core->set_missing_state(state)); }
 
-void VKAPI_CALL CmdSetPatchControlPointsEXT(VkCommandBuffer commandBuffer, uint32_t) {
-  missing(commandBuffer, VK_DYNAMIC_STATE_PATCH_CONTROL_POINTS_EXT);
+void VKAPI_CALL CmdSetPatchControlPointsEXT(VkCommandBuffer commandBuffer, uint32_t patchControlPoints) {
+  commandBuffer->core->set_patch_control_points(patchControlPoints);
 }
-void VKAPI_CALL CmdSetTessellationDomainOriginEXT(VkCommandBuffer commandBuffer, VkTessellationDomainOrigin) {
-  missing(commandBuffer, VK_DYNAMIC_STATE_TESSELLATION_DOMAIN_ORIGIN_EXT);
+void VKAPI_CALL CmdSetTessellationDomainOriginEXT(VkCommandBuffer commandBuffer, VkTessellationDomainOrigin domainOrigin) {
+  commandBuffer->core->set_tessellation_domain_origin(domainOrigin);
 }
 void VKAPI_CALL CmdSetRasterizationStreamEXT(VkCommandBuffer commandBuffer, uint32_t) {
   missing(commandBuffer, VK_DYNAMIC_STATE_RASTERIZATION_STREAM_EXT);

@@ -226,6 +226,16 @@ void take_state(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateIn
     out.topology = in.pInputAssemblyState->topology;
     out.primitive_restart = in.pInputAssemblyState->primitiveRestartEnable;
   }
+  const VkShaderStageFlags tessellation = VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT | VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT;
+  const bool tessellates =
+      std::any_of(in.pStages, in.pStages + in.stageCount, [&](const auto& stage) { return stage.stage & tessellation; });
+  if (in.pTessellationState && tessellates) {
+    out.patch_control_points = in.pTessellationState->patchControlPoints;
+    using Origin = VkPipelineTessellationDomainOriginStateCreateInfo;
+    const auto* origin =
+        find_next<Origin>(in.pTessellationState->pNext, VK_STRUCTURE_TYPE_PIPELINE_TESSELLATION_DOMAIN_ORIGIN_STATE_CREATE_INFO);
+    if (origin) out.domain_origin = origin->domainOrigin;
+  }
   if (in.pRasterizationState) take_rasterization(*in.pRasterizationState, out.rasterization);
   const bool discards = out.rasterization.rasterizer_discard && !is_dynamic(in, {VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE});
   if (discards) return;  // the pointers below may lead anywhere

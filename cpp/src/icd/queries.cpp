@@ -19,6 +19,8 @@ VkResult VKAPI_CALL CreateQueryPool(VkDevice device, const VkQueryPoolCreateInfo
         return QueryType::timestamp;
       case VK_QUERY_TYPE_PIPELINE_STATISTICS:
         return QueryType::pipeline_statistics;
+      case VK_QUERY_TYPE_TRANSFORM_FEEDBACK_STREAM_EXT:
+        return QueryType::transform_feedback_stream;
       case VK_QUERY_TYPE_PRIMITIVES_GENERATED_EXT:
         return QueryType::primitives_generated;
       default:
@@ -28,7 +30,7 @@ VkResult VKAPI_CALL CreateQueryPool(VkDevice device, const VkQueryPoolCreateInfo
   if (!type)
     return fail(device, VK_ERROR_FEATURE_NOT_PRESENT,
                 "query pool: queryType is " + std::to_string(pCreateInfo->queryType) +
-                    "; there are occlusion queries, timestamps, pipeline statistics and primitives generated");
+                    "; there are occlusion queries, timestamps, pipeline statistics, transform feedback streams and primitives generated");
   *out = new VkQueryPool_T{std::make_shared<tilegpu::QueryPool>(*type, pCreateInfo->queryCount, pCreateInfo->pipelineStatistics)};
   return VK_SUCCESS;
 }

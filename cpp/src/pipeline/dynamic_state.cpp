@@ -9,7 +9,6 @@ namespace tilegpu {
 
 namespace {
 
-constexpr const char* kNoTessellation = "tessellation shaders";
 constexpr const char* kOneStream = "transform feedback streams";
 constexpr const char* kConservative = "conservative rasterization";
 constexpr const char* kSampleLocations = "sample locations other than the standard ones";
@@ -42,11 +41,11 @@ constexpr DynamicStateInfo kStates[] = {
     STATE(rasterizer_discard_enable, RASTERIZER_DISCARD_ENABLE, nullptr),
     STATE(depth_bias_enable, DEPTH_BIAS_ENABLE, nullptr),
     STATE(primitive_restart_enable, PRIMITIVE_RESTART_ENABLE, nullptr),
-    STATE(patch_control_points, PATCH_CONTROL_POINTS_EXT, kNoTessellation),
+    STATE(patch_control_points, PATCH_CONTROL_POINTS_EXT, nullptr),
     STATE(logic_op, LOGIC_OP_EXT, nullptr),
     STATE(vertex_input, VERTEX_INPUT_EXT, nullptr),
     STATE(color_write_enable, COLOR_WRITE_ENABLE_EXT, nullptr),
-    STATE(tessellation_domain_origin, TESSELLATION_DOMAIN_ORIGIN_EXT, kNoTessellation),
+    STATE(tessellation_domain_origin, TESSELLATION_DOMAIN_ORIGIN_EXT, nullptr),
     STATE(depth_clamp_enable, DEPTH_CLAMP_ENABLE_EXT, nullptr),
     STATE(polygon_mode, POLYGON_MODE_EXT, nullptr),
     STATE(rasterization_samples, RASTERIZATION_SAMPLES_EXT, nullptr),
@@ -124,9 +123,9 @@ constexpr DynamicStates kResolving =
             S::stencil_op, S::stencil_write_mask, S::rasterization_samples, S::alpha_to_coverage_enable, S::alpha_to_one_enable,
             S::logic_op, S::logic_op_enable, S::color_blend_enable, S::color_blend_equation, S::color_write_mask, S::color_write_enable);
 // Nothing else is read where nothing is rasterized.
-constexpr DynamicStates kBeforeRasterization =
-    mask_of(S::vertex_input, S::vertex_input_binding_stride, S::primitive_topology, S::primitive_restart_enable,
-            S::rasterizer_discard_enable, S::viewport, S::viewport_with_count, S::rasterization_samples);
+constexpr DynamicStates kBeforeRasterization = mask_of(
+    S::vertex_input, S::vertex_input_binding_stride, S::primitive_topology, S::primitive_restart_enable, S::rasterizer_discard_enable,
+    S::viewport, S::viewport_with_count, S::rasterization_samples, S::patch_control_points, S::tessellation_domain_origin);
 
 bool uses_constant(VkBlendFactor factor) {
   return factor == VK_BLEND_FACTOR_CONSTANT_COLOR || factor == VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_COLOR ||
@@ -224,6 +223,8 @@ constexpr Copies kCopies = [] {
   c[S::front_face] = copy_part<raster, &R::front_face>;
   c[S::primitive_topology] = copy_members<&G::topology>;
   c[S::primitive_restart_enable] = copy_members<&G::primitive_restart>;
+  c[S::patch_control_points] = copy_members<&G::patch_control_points>;
+  c[S::tessellation_domain_origin] = copy_members<&G::domain_origin>;
   c[S::vertex_input] = copy_members<&G::vertex_bindings, &G::vertex_attributes>;
   c[S::vertex_input_binding_stride] = copy_strides;
   c[S::depth_test_enable] = copy_part<depth, &D::depth_test>;
@@ -280,6 +281,7 @@ DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic) {
   const auto drop = [&](DynamicStates mask) { dynamic.bits &= ~mask.bits; };
   if (dynamic.has(S::vertex_input)) drop(mask_of(S::vertex_input_binding_stride));  // it comes with the whole
   if (state.vertex_bindings.empty()) drop(mask_of(S::vertex_input_binding_stride));
+  if (state.topology != VK_PRIMITIVE_TOPOLOGY_PATCH_LIST) drop(mask_of(S::patch_control_points, S::tessellation_domain_origin));
   if (state.rasterization.rasterizer_discard) return {dynamic.bits & kBeforeRasterization.bits};
   const DepthStencilState& ds = state.depth_stencil;
   if (!ds.depth_test) drop(mask_of(S::depth_write_enable, S::depth_compare_op));

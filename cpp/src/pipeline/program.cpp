@@ -19,9 +19,9 @@ struct Kind {
 // Each stage's neighbours are those that a program has before and after it here.
 constexpr Kind kOrder[] = {
     {VK_SHADER_STAGE_VERTEX_BIT, "vertex", true},
-    {VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT, "tessellation_control", false},
-    {VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT, "tessellation_evaluation", false},
-    {VK_SHADER_STAGE_GEOMETRY_BIT, "geometry", false},
+    {VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT, "tessellation_control", true},
+    {VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT, "tessellation_evaluation", true},
+    {VK_SHADER_STAGE_GEOMETRY_BIT, "geometry", true},
     {VK_SHADER_STAGE_TASK_BIT_EXT, "task", false},
     {VK_SHADER_STAGE_MESH_BIT_EXT, "mesh", false},
     {VK_SHADER_STAGE_FRAGMENT_BIT, "fragment", true},
@@ -43,7 +43,7 @@ Status find_stages(const GraphicsPipelineCreateInfo& info, Program& program) {
     const size_t place = place_of(stage.stage);
     if (place == std::size(kOrder) || !kOrder[place].compiled)
       return wrong("module '" + given.module->label() + "' is a " + stage_name(stage.stage) +
-                       " shader; graphics pipelines of tilegpu have vertex and fragment shaders",
+                       " shader; graphics pipelines of tilegpu have vertex, tessellation, geometry and fragment shaders",
                    VK_ERROR_FEATURE_NOT_PRESENT);
     if (std::any_of(stages.begin(), stages.end(), [&](const Stage& other) { return other.stage == stage.stage; }))
       return wrong(std::string("two ") + stage_name(stage.stage) + " shaders; give one");
@@ -215,6 +215,9 @@ Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info) {
   }
   if (Status ok = check_program(*program); !ok) return ok.error();
   if (Status ok = analyze_stages(info, *program); !ok) return named(ok.error());
+  auto primitives = primitive_stages(*program);
+  if (!primitives) return named(primitives.error());
+  program->primitives = std::move(*primitives);
   info.layout = program->layout;
   assert(program->interfaces.size() + 1 == program->stages.size());
   return Ptr<const Program>(std::move(program));

@@ -5,6 +5,7 @@
 // specification, "Shader Interfaces", "Graphics Pipelines".
 #pragma once
 
+#include "pipeline/primitive_stages.hpp"
 #include "pipeline/stage_list.hpp"
 #include "shader/compiler.hpp"
 #include "tilegpu/compute.hpp"
@@ -45,6 +46,7 @@ struct Program {
   std::string label;
   StageList<Stage> stages;                 // in order
   std::vector<StageInterface> interfaces;  // [i]: between stages[i] and stages[i + 1]
+  PrimitiveStages primitives;              // graphics: what goes on before the rasterizer
   Ptr<const PipelineLayout> layout;
   shader::ResourceTable resources;                  // of all stages together
   uint32_t used_sets = 0;                           // a bit for each set in `resources`
@@ -80,6 +82,9 @@ Status check_program(Program& program);
 
 /// Everything in a state that a program can not be drawn with: vertex input, targets, samples.
 Status check_state(const Program& program, const GraphicsState& state);
+
+/// A topology that the program's stages don't take. Asked at draws: it may be dynamic.
+Status check_topology(const Program& program, const FixedFunctionState& state);
 
 /// "vertex", "tessellation_control", ...
 const char* stage_name(VkShaderStageFlagBits stage);

@@ -23,8 +23,20 @@ shader::VertexKey vertex_key(const Program& program, const GraphicsState& state)
   key.specialization = vertex.specialization;
   key.bindings.assign(state.vertex_bindings.begin(), state.vertex_bindings.end());
   key.attributes.assign(state.vertex_attributes.begin(), state.vertex_attributes.end());
-  key.varyings = program.written_by(vertex.stage);
+  const bool last = program.before_rasterization().stage == vertex.stage;
+  key.varyings = last ? with_captured(program.primitives.of_vertices, program.primitives.captured) : program.primitives.of_vertices;
   key.resources = vertex.resources;
+  return key;
+}
+
+shader::VertexKey evaluation_key(const Program& program) {
+  const Stage& stage = *program.find(VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT);
+  shader::VertexKey key;
+  key.module = stage.module;
+  key.specialization = stage.specialization;
+  const bool last = program.before_rasterization().stage == stage.stage;
+  key.varyings = last ? with_captured(program.primitives.of_evaluation, program.primitives.captured) : program.primitives.of_evaluation;
+  key.resources = stage.resources;
   return key;
 }
 
@@ -49,7 +61,8 @@ std::shared_ptr<Resolved> describe(const Program& program, const GraphicsState& 
   resolved->depth_format = program.depth_format;
   resolved->samples = static_cast<uint32_t>(state.multisample.samples);
   for (const Stage& stage : program.stages) resolved->stages.add({stage.stage, stage.traits, stage.resources, {}});
-  resolved->varyings = program.written_by(program.before_rasterization().stage);
+  resolved->primitives = program.primitives;
+  resolved->varyings = with_captured(program.written_by(program.before_rasterization().stage), program.primitives.captured);
   resolved->inputs = program.inputs;
   resolved->written_buffers = program.written_buffers, resolved->written_images = program.written_images;
   resolved->classification = classify(program, state);
@@ -133,6 +146,22 @@ Expected<Ptr<const Resolved>> resolve(shader::Jit& jit, const Ptr<const Program>
   }
   const shader::VertexKey vertex = vertex_key(program, state);
   add(resolved->stages.find(VK_SHADER_STAGE_VERTEX_BIT)->code, "vertex shader", [&] { return shader::compile_vertex(jit, vertex); });
+  shader::VertexKey evaluation;
+  shader::ComputeKey control;
+  shader::GeometryKey geometry;
+  if (const Stage* stage = program.find(VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT)) {
+    control = {stage->module, stage->specialization, stage->resources};
+    add(resolved->stages.find(stage->stage)->code, "tessellation control shader",
+        [&, stage] { return shader::compile_compute(jit, control, stage->traits); });
+    evaluation = evaluation_key(program);
+    add(resolved->stages.find(VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT)->code, "tessellation evaluation shader",
+        [&] { return shader::compile_vertex(jit, evaluation); });
+  }
+  if (const Stage* stage = program.find(VK_SHADER_STAGE_GEOMETRY_BIT)) {
+    geometry = {stage->module, stage->specialization, program.primitives.emits, stage->resources};
+    add(resolved->stages.find(stage->stage)->code, "geometry shader", [&] { return shader::compile_geometry(jit, geometry); });
+  }
+  resolved->lanes = jit.lanes();
   resolved->position.key = vertex;
   resolved->position.key.position_only = true;
   resolved->position.code = shader::reserve_vertex(jit, resolved->position.key);

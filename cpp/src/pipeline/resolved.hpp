@@ -1,6 +1,7 @@
 // pipeline/resolved.hpp -- what a draw runs: machine code, tables, and the classification that its state and its shaders lead to.
 #pragma once
 
+#include "pipeline/primitive_stages.hpp"
 #include "pipeline/stage_list.hpp"
 #include "shader/compiler.hpp"
 
@@ -39,6 +40,10 @@ inline constexpr VkShaderStageFlagBits kStageOf = VK_SHADER_STAGE_FLAG_BITS_MAX_
 template <>
 inline constexpr VkShaderStageFlagBits kStageOf<shader::VertexFunction> = VK_SHADER_STAGE_VERTEX_BIT;
 template <>
+inline constexpr VkShaderStageFlagBits kStageOf<shader::GeometryFunction> = VK_SHADER_STAGE_GEOMETRY_BIT;
+template <>
+inline constexpr VkShaderStageFlagBits kStageOf<shader::ComputeFunction> = VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT;
+template <>
 inline constexpr VkShaderStageFlagBits kStageOf<shader::FragmentFunction> = VK_SHADER_STAGE_FRAGMENT_BIT;
 
 /// Behind the fragment shader, and it together with what is behind it.
@@ -61,7 +66,9 @@ struct PositionShader {
 struct Resolved {
   std::string label;  // of the pipeline, for messages
   StageList<ResolvedStage> stages;
-  shader::VaryingLayout varyings;                   // that reach the rasterizer
+  PrimitiveStages primitives;                       // between the vertex shader and the rasterizer
+  uint32_t lanes = 0;                               // of geometry shaders
+  shader::VaryingLayout varyings;                   // that reach the rasterizer, and what is captured
   std::vector<shader::InputSource> inputs;          // input attachments, mapped to planes of the tile
   std::vector<shader::BufferSlot> written_buffers;  // by any stage
   std::vector<shader::TextureSlot> written_images;  // by any stage
@@ -76,6 +83,12 @@ struct Resolved {
   const shader::StageTraits& traits(VkShaderStageFlagBits stage) const {
     const ResolvedStage* found = stages.find(stage);
     return found ? found->traits : kNoTraits;
+  }
+  /// Of the stage whose positions are rasterized.
+  const shader::StageTraits& last_traits() const {
+    const size_t n = stages.size();
+    assert(n > 0);
+    return stages[n > 1 && stages[n - 1].stage == VK_SHADER_STAGE_FRAGMENT_BIT ? n - 2 : n - 1].traits;
   }
   /// Null where there is no such stage, or it need not run.
   template <class Function>

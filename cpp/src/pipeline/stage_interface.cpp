@@ -15,18 +15,6 @@ std::string names_of(const std::vector<ReflectedVariable>& variables) {
   return text.empty() ? "none" : text;
 }
 
-// Some stages see the variables of several vertices: the outermost array counts vertices and takes no locations.
-bool reads_vertices(VkShaderStageFlagBits stage) {
-  return stage & (VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT | VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT | VK_SHADER_STAGE_GEOMETRY_BIT);
-}
-bool writes_vertices(VkShaderStageFlagBits stage) {
-  return stage & (VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT | VK_SHADER_STAGE_MESH_BIT_EXT);
-}
-
-const ReflectedType& of_one_vertex(const ReflectedType& type, bool several) {
-  return several && type.kind == ReflectedType::Kind::array && !type.members.empty() ? type.members[0].type : type;
-}
-
 }  // namespace
 
 uint32_t locations_of(const ReflectedType& type) {
@@ -45,10 +33,10 @@ Expected<StageInterface> connect(const Stage& writer, const Stage& reader) {
   const auto& outputs = writer.reflection->outputs;
   for (const ReflectedVariable& input : reader.reflection->inputs) {
     if (!input.used) continue;
-    const uint32_t count = locations_of(of_one_vertex(input.type, reads_vertices(reader.stage)));
+    const uint32_t count = locations_of(input.type);
     for (uint32_t l = input.location; l < input.location + count; l++) {
       const bool fed = std::any_of(outputs.begin(), outputs.end(), [&](const ReflectedVariable& o) {
-        return l >= o.location && l < o.location + locations_of(of_one_vertex(o.type, writes_vertices(writer.stage)));
+        return o.patch == input.patch && l >= o.location && l < o.location + locations_of(o.type);
       });
       if (!fed)
         return Error{VK_ERROR_INITIALIZATION_FAILED, std::string("the ") + stage_name(reader.stage) + " shader reads '" + input.name +

@@ -49,6 +49,36 @@ bool may_be(VkDescriptorType of_shader, VkDescriptorType of_layout) {
   }
 }
 
+struct Topology {
+  VkPrimitiveTopology topology;
+  const char* name;
+  uint32_t vertices;  // of a primitive, with its neighbours'
+};
+constexpr Topology kTopologies[] = {
+    {VK_PRIMITIVE_TOPOLOGY_POINT_LIST, "POINT_LIST", 1},
+    {VK_PRIMITIVE_TOPOLOGY_LINE_LIST, "LINE_LIST", 2},
+    {VK_PRIMITIVE_TOPOLOGY_LINE_STRIP, "LINE_STRIP", 2},
+    {VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST, "TRIANGLE_LIST", 3},
+    {VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP, "TRIANGLE_STRIP", 3},
+    {VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN, "TRIANGLE_FAN", 3},
+    {VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY, "LINE_LIST_WITH_ADJACENCY", 4},
+    {VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY, "LINE_STRIP_WITH_ADJACENCY", 4},
+    {VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST_WITH_ADJACENCY, "TRIANGLE_LIST_WITH_ADJACENCY", 6},
+    {VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP_WITH_ADJACENCY, "TRIANGLE_STRIP_WITH_ADJACENCY", 6},
+    {VK_PRIMITIVE_TOPOLOGY_PATCH_LIST, "PATCH_LIST", 0},
+};
+
+std::string topology_name(VkPrimitiveTopology topology) {
+  for (const Topology& known : kTopologies)
+    if (known.topology == topology) return known.name;
+  return "number " + std::to_string(topology);
+}
+uint32_t vertices_of(VkPrimitiveTopology topology) {
+  for (const Topology& known : kTopologies)
+    if (known.topology == topology) return known.vertices;
+  return 0;
+}
+
 struct Checker {
   const Program& program;
   Error error(const std::string& text, VkResult code = VK_ERROR_INITIALIZATION_FAILED) const {
@@ -279,6 +309,24 @@ Status check_program(Program& program) {
   if (program.layout->push_constants_B > kMaxPushConstants_B)
     return check.error("push constants take " + std::to_string(program.layout->push_constants_B) + " bytes; at most " +
                        std::to_string(kMaxPushConstants_B) + " are allowed");
+  return Ok{};
+}
+
+Status check_topology(const Program& program, const FixedFunctionState& state) {
+  const Checker check{program};
+  const PrimitiveStages& stages = program.primitives;
+  const bool patches = state.topology == VK_PRIMITIVE_TOPOLOGY_PATCH_LIST;
+  if (patches != stages.tessellates)
+    return check.error(patches
+                           ? "the topology is PATCH_LIST, but there are no tessellation shaders"
+                           : "there are tessellation shaders, whose topology is PATCH_LIST; this one is " + topology_name(state.topology));
+  if (patches && (state.patch_control_points == 0 || state.patch_control_points > kMaxPatchVertices))
+    return check.error("patch_control_points is " + std::to_string(state.patch_control_points) + "; 1 to " +
+                       std::to_string(kMaxPatchVertices) + " are allowed");
+  const uint32_t vertices = vertices_of(state.topology);
+  if (!patches && stages.makes_primitives && vertices != stages.geometry.input_vertices)
+    return check.error("the geometry shader takes primitives of " + std::to_string(stages.geometry.input_vertices) +
+                       " vertices; those of topology " + topology_name(state.topology) + " have " + std::to_string(vertices));
   return Ok{};
 }
 

@@ -48,6 +48,17 @@ struct DeferredRun {
 struct StageCounts {
   uint32_t counted = 0;  // DrawCall::counted
   uint64_t vertices = 0, primitives = 0, vertex_invocations = 0, clipped_in = 0, clipped_out = 0;
+  uint64_t patches = 0, evaluation_invocations = 0, geometry_invocations = 0, geometry_primitives = 0;
+  uint64_t generated[4] = {};                     // by stream: what the last stage made
+  uint64_t captured[4] = {}, capturable[4] = {};  // by stream: primitives that transform feedback wrote; and that it would have
+};
+
+/// Primitives that transform feedback captured of a draw from one stream, one after the other: of each vertex the stream's captured words.
+struct CapturedRun {
+  uint32_t interval = 0;  // DrawCall::transform_feedback
+  uint32_t draw = 0, stream = 0, vertices_of_primitive = 0;
+  uint64_t primitives = 0;
+  size_t first_word = 0;  // in Chunk::captured_words
 };
 
 struct Chunk {
@@ -63,6 +74,8 @@ struct Chunk {
   Arena<uint32_t> entries;                // indices into records, bin by bin
   Arena<BinRun> runs;                     // sorted by bin
   std::vector<StageCounts> counts;        // only of draws that queries count
+  std::vector<CapturedRun> captured;
+  Arena<uint32_t> captured_words;
   PassStats stats;
 };
 

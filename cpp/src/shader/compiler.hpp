@@ -24,15 +24,17 @@ struct VaryingComponent {
   uint8_t location = 0, component = 0;
   Interpolation interpolation = Interpolation::smooth;
   bool centroid = false, sample = false;
+  bool patch = false;  // of the patch: a word that all of its vertices share
   bool operator==(const VaryingComponent&) const = default;
 };
-/// Locations beyond all that a shader may name: clip and cull distances that the fragment shader reads travel like varyings, with
-/// the element as component.
-inline constexpr uint32_t kClipDistanceLocation = 254, kCullDistanceLocation = 255;
-static_assert(kCullDistanceLocation == kClipDistanceLocation + 1);  // and all below are locations
+/// Locations beyond all that a shader may name: built-ins that the next stage reads, or that transform feedback captures, travel like
+/// varyings, with the element as component.
+inline constexpr uint32_t kPositionLocation = 240, kPointSizeLocation = 241, kLayerLocation = 242, kViewportLocation = 243,
+                          kPrimitiveIdLocation = 244, kOuterLevelLocation = 245, kInnerLevelLocation = 246, kClipDistanceLocation = 254,
+                          kCullDistanceLocation = 255;
 struct VaryingLayout {
-  std::vector<VaryingComponent> components;               // those that the fragment shader reads, by (location, component)
-  int find(uint32_t location, uint32_t component) const;  // -1: not read
+  std::vector<VaryingComponent> components;  // those that the fragment shader reads, by (location, component)
+  int find(uint32_t location, uint32_t component, bool patch = false) const;  // -1: not read
   bool operator==(const VaryingLayout&) const = default;
 };
 
@@ -103,11 +105,59 @@ struct InputSource {
 };
 inline constexpr uint32_t kInputDepth = kMaxTargets, kInputStencil = kMaxTargets + 1;
 
+/// The execution modes of stages that take or make primitives. Source: Vulkan specification, "Tessellation", "Geometry Shading".
+struct PrimitiveModes {
+  enum class Domain : uint8_t { none, triangles, quads, isolines };
+  enum class Spacing : uint8_t { none, equal, fractional_even, fractional_odd };
+  enum class Order : uint8_t { none, clockwise, counter_clockwise };
+  uint32_t input_vertices = 0;   // of a primitive, with its neighbours': geometry shaders
+  uint32_t made_vertices = 0;    // of each primitive that comes out: 1 to 3
+  uint32_t output_vertices = 0;  // of the patch: control shaders; at most, in all streams: geometry shaders
+  uint32_t invocations = 1;      // of a geometry shader for each primitive
+  Domain domain = Domain::none;
+  Spacing spacing = Spacing::none;
+  Order order = Order::none;
+  bool point_mode = false;
+  bool operator==(const PrimitiveModes&) const = default;
+};
+
+/// A word that transform feedback captures of each vertex.
+struct CapturedWord {
+  uint32_t stream = 0, buffer = 0, offset_B = 0;
+  uint32_t location = 0, component = 0;  // of VaryingComponent
+  bool operator==(const CapturedWord&) const = default;
+};
+/// A word of a vertex, or of a patch, in the memory from which a stage reads its inputs, or in which a control shader leaves its outputs.
+/// Where each lane has its own memory (geometry shaders, of N lanes) offsets count N times, and lanes lie scalar_B apart.
+struct InterfaceWord {
+  uint8_t location = 0, component = 0;  // of VaryingComponent
+  bool patch = false;
+  uint8_t scalar_B = 4, half_B = 0;  // 64 bits: 8, of which this is the lower word (0) or the upper one (4)
+  uint32_t offset_B = 0, vertex_step_B = 0;
+  bool operator==(const InterfaceWord&) const = default;
+};
+struct InterfaceMemory {
+  std::vector<InterfaceWord> words;
+  uint32_t vertices = 0;  // that there is room for
+  uint32_t size_B = 0;    // of one lane
+  bool operator==(const InterfaceMemory&) const = default;
+};
+struct TransformFeedback {
+  std::vector<CapturedWord> words;                                // by stream, buffer, offset
+  std::array<uint32_t, kMaxTransformFeedbackBuffers> stride_B{};  // from vertex to vertex; 0: nothing goes there
+  bool operator==(const TransformFeedback&) const = default;
+};
+
 /// What the specialised stage does; everything that classification and hidden-surface removal ask.
 struct StageTraits {
-  // vertex
+  // vertex, evaluation, geometry
   uint32_t clip_distances = 0, cull_distances = 0;  // clip first, then cull, in VertexArgs::clip_distance
   bool writes_layer = false, writes_viewport_index = false;
+  // before the rasterizer
+  bool writes_primitive_id = false;
+  PrimitiveModes modes;
+  InterfaceMemory reads, leaves;  // inputs of several vertices; outputs of a control shader
+  TransformFeedback transform_feedback;
   // fragment
   bool discards = false, writes_depth = false, writes_sample_mask = false, writes_stencil = false;
   DepthLayout depth_layout = DepthLayout::any;
@@ -153,6 +203,7 @@ struct StageModule {
 Expected<ResourceTable> resource_table(std::span<const StageModule> stages);
 Expected<ResourceTable> resource_table(const ShaderModule& module, const std::vector<std::pair<uint32_t, uint64_t>>& specialization);
 
+/// Of vertex shaders, and of tessellation evaluation shaders, which have no attributes.
 struct VertexKey {
   Ptr<const ShaderModule> module;
   std::vector<std::pair<uint32_t, uint64_t>> specialization;
@@ -161,6 +212,7 @@ struct VertexKey {
   VaryingLayout varyings;
   ResourceTable resources;
   bool position_only = false;  // sliced, for deferred vertex shading: gl_Position, clip and cull distances only
+  bool is_evaluation() const { return module->reflection().stage == VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT; }
 };
 struct FragmentKey {
   Ptr<const ShaderModule> module;
@@ -174,6 +226,14 @@ struct FragmentKey {
   bool coverage_needs_alpha = false;
 };
 
+struct GeometryKey {
+  Ptr<const ShaderModule> module;
+  std::vector<std::pair<uint32_t, uint64_t>> specialization;
+  VaryingLayout emits;  // all that is kept of an emitted vertex
+  ResourceTable resources;
+};
+
+/// Compute shaders, and tessellation control shaders: a patch is a workgroup, of one invocation for each vertex that comes out.
 struct ComputeKey {
   Ptr<const ShaderModule> module;
   std::vector<std::pair<uint32_t, uint64_t>> specialization;
@@ -211,6 +271,7 @@ Expected<Code<VertexFunction>> compile_vertex(Jit& jit, const VertexKey& key);
 /// The same function before anybody has asked for it: null until compile_vertex() has made it.
 Code<VertexFunction> reserve_vertex(Jit& jit, const VertexKey& key);
 Expected<Code<FragmentFunction>> compile_fragment(Jit& jit, const FragmentKey& key);
+Expected<Code<GeometryFunction>> compile_geometry(Jit& jit, const GeometryKey& key);
 Expected<Code<ComputeFunction>> compile_compute(Jit& jit, const ComputeKey& key, const StageTraits& traits);
 /// Invocations at a time: the Jit's lanes, or fewer where rows of the workgroup are shorter, or the order of atomics shall not depend on
 /// it.

@@ -174,7 +174,29 @@ struct VertexArgs {
   uint32_t* layer;       // gl_Layer, then gl_ViewportIndex, component-major; only where the shader writes them
   uint8_t* scratch;      // private memory of the thread: PrivateMemory::size_B bytes for N lanes
   uint64_t loop_budget;  // iterations for each N vertices of the call; at 0 loops end
+  // Evaluation shaders: vertices of one patch, for which vertex_index is not read.
+  const float* tess_coord;  // 3 components, component-major
+  const uint8_t* inputs;    // by InterfaceMemory
+  uint32_t primitive_id, patch_vertices;
 };
+
+/// One call runs one invocation of a geometry shader for each of up to N primitives, the lanes. What is emitted lies in rows of kMaxLanes
+/// words: vertex v's k-th word (GeometryKey::emits) at [(v * words + k) * kMaxLanes + lane].
+struct GeometryArgs {
+  const uint8_t* push_constants;
+  const uint8_t* const* sets;
+  const uint8_t* inputs;         // by InterfaceMemory, for N lanes
+  const uint32_t* primitive_id;  // [N] gl_PrimitiveIDIn
+  uint32_t count;                // 1..N
+  uint32_t invocation;           // gl_InvocationID
+  uint32_t view_index;
+  uint32_t* vertices;
+  uint32_t* ends;  // [vertex][kMaxLanes]: the stream; kEndsStrip: the last vertex of its strip
+  uint8_t* scratch;
+  uint64_t loop_budget;
+  uint32_t emitted[kMaxLanes];  // out: vertices of all streams
+};
+inline constexpr uint32_t kEndsStrip = 1u << 31;
 
 /// Set up by the tile phase for a primitive: what interpolation needs. Planes are relative to the anchor: value at pixel-relative
 /// position (x, y) (framebuffer coordinates of the sample point) is v0 + vx*(x - anchor_x) + vy*(y - anchor_y).
@@ -262,10 +284,13 @@ struct ComputeArgs {
   uint32_t loops_ended;  // out: 1: a vector had no iterations left; else untouched
   uint32_t groups[3];    // NumWorkgroups
   uint32_t base[3];      // added to WorkgroupId
+  // Tessellation control shaders: the patch, whose inputs and outputs lie in `shared`.
+  uint32_t primitive_id, patch_vertices, view_index;
 };
 
 using ComputeFunction = void (*)(ComputeArgs*);
 using VertexFunction = void (*)(VertexArgs*);
+using GeometryFunction = void (*)(GeometryArgs*);
 using FragmentFunction = void (*)(FragmentArgs*);  // body, and epilogue
 /// Body and epilogue over the packets that begin at `tile_pixel`, at (x_px, y_px), and at the same place of the `blocks` - 1 blocks (1 or
 /// more in all) to the right. All pixels are of primitive[0] and live; their first sample is written. Reads nothing else that is of a

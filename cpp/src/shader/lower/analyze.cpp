@@ -1,11 +1,12 @@
-// shader/lower/analyze.cpp -- what a specialised stage does: traits for classification, the fragment stage's inputs, the resource table.
+// shader/lower/analyze.cpp -- what a specialised stage does: traits for classification, the resource table.
 //
-// In: ShaderModules and specialisation. Out: StageTraits, VaryingLayout, ResourceTable of compiler.hpp.
+// In: ShaderModules and specialisation. Out: StageTraits, ResourceTable of compiler.hpp.
 // Source: Vulkan specification, "Fragment Operations" (early tests, sample shading), "Shader Resource Interface".
 #include <algorithm>
 #include <cassert>
 
 #include "shader/lower/context.hpp"
+#include "shader/lower/stage_modes.hpp"
 #include "shader/module/module_facts.hpp"
 #include "shader/spirv/limits.hpp"
 #include "shader/spirv/workgroup.hpp"
@@ -87,6 +88,7 @@ Expected<uint32_t> private_memory_B(const Module& m, const Constants& constants,
   uint64_t words = memory_of(m, constants, divergence, m.entry.function, known);
   for (spv::StorageClass storage : {spv::StorageClassInput, spv::StorageClassOutput, spv::StorageClassPrivate}) {
     for (uint32_t id : used_variables(m, storage)) {
+      if (is_per_vertex(m, id) || is_of_patch(m, id)) continue;  // in memory of the stage
       const uint64_t own = scalar_count(constants, m.pointee(id));
       if (kept_in_memory(own, divergence.dynamic[id] != 0)) words += memory_words(constants, m.pointee(id));
     }
@@ -393,13 +395,6 @@ Status add_resources(const ShaderModule& module, const Specialization& specializ
 
 }  // namespace
 
-int VaryingLayout::find(uint32_t location, uint32_t component) const {
-  for (size_t k = 0; k < components.size(); ++k) {
-    if (components[k].location == location && components[k].component == component) return static_cast<int>(k);
-  }
-  return -1;
-}
-
 /// Kills, loops, loads and what else single instructions tell.
 static void instruction_traits(const Module& m, bool fragment, StageTraits& t) {
   each_instruction(m, [&](const Instruction& i) {
@@ -430,8 +425,20 @@ static void vertex_output_traits(const Module& m, const Constants& constants, St
     for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {
       t.writes_layer |= used[k] && scalars[k].builtin == spv::BuiltInLayer;
       t.writes_viewport_index |= used[k] && scalars[k].builtin == spv::BuiltInViewportIndex;
+      t.writes_primitive_id |= used[k] && scalars[k].builtin == spv::BuiltInPrimitiveId;
     }
   }
+}
+
+/// Of stages before the rasterizer: what goes in and out beside single vertices.
+static Status primitive_traits(const Module& m, const Constants& constants, StageTraits& t) {
+  t.modes = primitive_modes(m, constants);
+  if (Status ok = check_modes(m, t.modes); !ok) return ok;
+  Expected<TransformFeedback> captured = transform_feedback_of(m, constants);
+  if (!captured) return captured.error();
+  t.transform_feedback = std::move(*captured);
+  t.reads = input_memory(m, constants), t.leaves = output_memory(m, constants);
+  return Ok{};
 }
 
 static void fragment_output_traits(const Module& m, const Constants& constants, StageTraits& t) {
@@ -516,7 +523,12 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
     return t;
   }
   if (!fragment) {
-    vertex_output_traits(m, *constants, t);
+    if (Status ok = primitive_traits(m, *constants, t); !ok)
+      return Error{ok.error().code, "shader '" + shader_module.label() + "': " + ok.error().message};
+    if (m.entry.model == spv::ExecutionModelTessellationControl)
+      compute_traits(m, *constants, t);
+    else
+      vertex_output_traits(m, *constants, t);
     return t;
   }
   fragment_output_traits(m, *constants, t);
@@ -530,48 +542,6 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
 
 Expected<StageTraits> analyze(const ShaderModule& module, const Specialization& specialization) {
   return known_or(module.facts(), &ModuleFacts::traits, specialization, [&] { return find_traits(module, specialization); });
-}
-
-static Expected<VaryingLayout> find_varyings(const ShaderModule& fragment, const Specialization& specialization) {
-  Expected<Constants> constants = specialise(fragment, specialization);
-  if (!constants) return constants.error();
-  const Module& m = fragment.module();
-  VaryingLayout layout;
-  for (uint32_t id : used_variables(m, spv::StorageClassInput)) {
-    const auto scalars = interface_of(m, *constants, id);
-    const auto used = used_scalars(m, *constants, id);
-    for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {
-      const InterfaceScalar& s = scalars[k];
-      if (!used[k]) continue;
-      const bool clip = s.builtin == spv::BuiltInClipDistance, cull = s.builtin == spv::BuiltInCullDistance;
-      if (clip || cull) {
-        layout.components.push_back({static_cast<uint8_t>(clip ? kClipDistanceLocation : kCullDistanceLocation),
-                                     static_cast<uint8_t>(s.element), Interpolation::smooth, s.centroid, s.sample});
-        continue;
-      }
-      if (s.builtin != kNone) continue;
-      assert(s.location < kMaxLocations && s.component < 4);  // check_limits
-      layout.components.push_back(
-          {static_cast<uint8_t>(s.location), static_cast<uint8_t>(s.component), s.interpolation, s.centroid, s.sample});
-    }
-  }
-  std::sort(layout.components.begin(), layout.components.end(), [](const VaryingComponent& a, const VaryingComponent& b) {
-    return std::pair(a.location, a.component) < std::pair(b.location, b.component);
-  });
-  layout.components.erase(std::unique(layout.components.begin(), layout.components.end(),
-                                      [](const VaryingComponent& a, const VaryingComponent& b) {
-                                        return a.location == b.location && a.component == b.component;
-                                      }),
-                          layout.components.end());
-  if (layout.components.size() > kMaxVaryingComponents) {
-    return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + fragment.label() + "': it reads " + std::to_string(layout.components.size()) +
-                                                 " varying components; the limit is " + std::to_string(kMaxVaryingComponents)};
-  }
-  return layout;
-}
-
-Expected<VaryingLayout> varying_layout(const ShaderModule& fragment, const Specialization& specialization) {
-  return known_or(fragment.facts(), &ModuleFacts::varyings, specialization, [&] { return find_varyings(fragment, specialization); });
 }
 
 Expected<ResourceTable> resource_table(std::span<const StageModule> stages) {

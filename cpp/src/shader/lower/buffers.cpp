@@ -36,7 +36,7 @@ Lowering::BufferAddress Lowering::buffer_address(const Pointer& p) {
   BufferAddress a;
   if (p.space == Pointer::Space::workgroup) {
     assert(shared && workgroup);
-    a.data = shared, a.whole = a.inside = true, a.static_size_B = workgroup->shared_B;
+    a.data = shared, a.whole = a.inside = true, a.static_size_B = workgroup->shared_B + workgroup->inputs_B;
     return a;
   }
   if (p.space == Pointer::Space::push_constants) {

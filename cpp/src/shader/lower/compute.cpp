@@ -91,6 +91,14 @@ Value ComputeBuilder::builtin(const InterfaceScalar& s) {
       return ir.lshr(index, 2);
     case spv::BuiltInDeviceIndex:
       return ir.c32(0);
+    case spv::BuiltInInvocationId:
+      return index;
+    case spv::BuiltInPrimitiveId:
+      return word(offsetof(ComputeArgs, primitive_id), 0);
+    case spv::BuiltInPatchVertices:
+      return word(offsetof(ComputeArgs, patch_vertices), 0);
+    case spv::BuiltInViewIndex:
+      return word(offsetof(ComputeArgs, view_index), 0);
     default:
       if (Value of_subgroup = subgroup_builtin(ir, s)) return of_subgroup;
       break;
@@ -101,6 +109,7 @@ Value ComputeBuilder::builtin(const InterfaceScalar& s) {
 
 void ComputeBuilder::make_inputs() {
   for (uint32_t id : used_variables(l.m, spv::StorageClassInput)) {
+    if (facts.find(id)) continue;  // of a patch's vertices
     std::vector<Value> values;
     for (const InterfaceScalar& s : interface_of(l.m, l.constants, id)) {
       values.push_back(s.builtin == kNone ? nullptr : builtin(s));
@@ -318,6 +327,9 @@ UniformInput uniform_inputs(const Module& m, const WorkgroupFacts& facts, uint32
       case spv::BuiltInSubgroupSize:
       case spv::BuiltInNumSubgroups:
       case spv::BuiltInDeviceIndex:
+      case spv::BuiltInPrimitiveId:
+      case spv::BuiltInPatchVertices:
+      case spv::BuiltInViewIndex:
         return true;
       case spv::BuiltInLocalInvocationId:
       case spv::BuiltInGlobalInvocationId:
@@ -365,7 +377,8 @@ uint32_t compute_lanes(const Jit& jit, const StageTraits& traits) {
 }
 
 Expected<Code<ComputeFunction>> compile_compute(Jit& jit, const ComputeKey& key, const StageTraits& traits) {
-  assert(key.module && key.module->reflection().stage == VK_SHADER_STAGE_COMPUTE_BIT);
+  assert(key.module && (key.module->reflection().stage == VK_SHADER_STAGE_COMPUTE_BIT ||
+                        key.module->reflection().stage == VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT));
   CodeKey code("compute");
   add_stage(code, *key.module, key.specialization, {}, key.resources);
   const uint32_t at_once = compute_lanes(jit, traits), lanes = traits.uses_images ? jit.lanes() : at_once;

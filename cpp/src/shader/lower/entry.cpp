@@ -70,6 +70,7 @@ void share_beginning(Lowering& l, const Lowering& first) {
 void make_globals(Lowering& l) {
   for (spv::StorageClass storage : {spv::StorageClassPrivate, spv::StorageClassOutput}) {
     for (uint32_t id : used_variables(l.m, storage)) {
+      if (l.workgroup && l.workgroup->find(id)) continue;  // in memory that invocations share
       const uint32_t type = l.m.pointee(id);
       if (!l.globals.count(id)) l.globals[id] = l.new_variable(type, l.d.is_varying(id), l.d.dynamic[id] != 0, l.m.name(id).c_str());
       const Instruction& i = *l.m.find(id);
@@ -94,6 +95,17 @@ void set_input(Lowering& l, uint32_t variable, std::vector<Value> scalars) {
   auto v = l.new_variable(type, true, true, l.m.name(variable).c_str());
   l.store_variable(*v, {type, std::move(scalars)}, 0, nullptr, nullptr);
   l.globals[variable] = std::move(v);
+}
+
+void place_inputs(Lowering& l, Value memory, bool varying) {
+  const PlacedInputs placed = placed_inputs(l.m, l.constants);
+  for (const SharedVariable& input : placed.variables) {
+    auto v = std::make_unique<Variable>();
+    v->form = Variable::Form::memory, v->type = l.m.pointee(input.id), v->varying = varying;
+    v->word_B = input.scalar_B > 4 ? 8 : 4;
+    v->memory = l.ir.offset(memory, input.offset_B * (varying ? l.ir.lanes : 1));
+    l.globals[input.id] = std::move(v);
+  }
 }
 
 std::vector<Value> words_of(Lowering& l, const Val& v) {
@@ -143,7 +155,7 @@ void add_stage(CodeKey& key, const ShaderModule& module, const Specialization& s
   for (auto [id, bits] : specialization) word(id), key.add(bits);
   word(static_cast<uint32_t>(varyings.components.size()));
   for (const VaryingComponent& c : varyings.components)
-    word(c.location), word(c.component), word(static_cast<uint32_t>(c.interpolation)), word(c.centroid), word(c.sample);
+    word(c.location), word(c.component), word(static_cast<uint32_t>(c.interpolation)), word(c.centroid), word(c.sample), word(c.patch);
   word(static_cast<uint32_t>(resources.buffers.size()));
   for (const BufferSlot& s : resources.buffers) {
     word(s.set), word(s.binding), word(s.count), word(s.writable);

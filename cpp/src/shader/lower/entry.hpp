@@ -26,6 +26,9 @@ Status analyse_and_build(const Key& key, Build&& build) {
   Expected<Constants> constants = specialise(m, key.specialization);
   if (!constants) return constants.error();
   const auto uniform_input = [&](uint32_t id, uint32_t) {  // asked of inputs only
+    if (m.entry.model == spv::ExecutionModelTessellationEvaluation) return m.decoration(id).builtin != spv::BuiltInTessCoord;
+    if (m.entry.model == spv::ExecutionModelGeometry)
+      return m.decoration(id).builtin == spv::BuiltInInvocationId || m.decoration(id).builtin == spv::BuiltInViewIndex;
     switch (m.decoration(id).builtin) {
       case spv::BuiltInInstanceIndex:  // inputs of vertex shaders
       case spv::BuiltInBaseInstance:
@@ -47,6 +50,8 @@ Status analyse_and_build(const Key& key, Build&& build) {
 }
 /// An input made of ready values; a copy in memory where it is indexed dynamically.
 void set_input(Lowering& l, uint32_t variable, std::vector<Value> scalars);
+/// Inputs of several vertices, or of a patch, as they lie in memory: rows of lanes where they vary.
+void place_inputs(Lowering& l, Value memory, bool varying);
 /// Scalars of 64 bits as two words, the lower first; what has fewer as it is. And back, to the scalars of `type`.
 std::vector<Value> words_of(Lowering& l, const Val& v);
 std::vector<Value> from_words(Lowering& l, uint32_t type, const std::vector<Value>& words);

@@ -105,6 +105,16 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
     case spv::OpControlBarrier:
       if (wait && waits_for_workgroup(m, constants, i)) wait();
       return;
+    case spv::OpEmitVertex:
+    case spv::OpEmitStreamVertex:
+    case spv::OpEndPrimitive:
+    case spv::OpEndStreamPrimitive: {
+      const bool emits = i.op == spv::OpEmitVertex || i.op == spv::OpEmitStreamVertex;
+      const uint32_t stream = i.count > 0 ? constants.word(o(0)) : 0;
+      if (!emit_vertex) return fail(op_name(i.op) + " stands outside of a geometry shader");
+      if (stream >= kMaxStreams) return fail("a vertex goes to stream " + std::to_string(stream) + "; there are 0 to 3");
+      return (emits ? emit_vertex : end_primitive)(stream);
+    }
     case spv::OpUndef:
       return define(i.id, zero(i.type));
     case spv::OpPhi:

@@ -100,6 +100,8 @@ Pointer Lowering::pointer(uint32_t id) {
       case spv::StorageClassUniformConstant:
         p.space = Pointer::Space::resource;
         return p;
+      case spv::StorageClassInput:  // of control shaders, as outputs
+      case spv::StorageClassOutput:
       case spv::StorageClassWorkgroup:
         if (!workgroup || !workgroup->find(id)) break;
         p.space = Pointer::Space::workgroup;

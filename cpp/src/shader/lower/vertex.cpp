@@ -1,4 +1,5 @@
-// shader/lower/vertex.cpp -- the vertex entry point: void f(VertexArgs*) shades up to kBatchStride vertices, N at a time.
+// shader/lower/vertex.cpp -- the vertex entry point: void f(VertexArgs*) shades up to kBatchStride vertices, N at a time. The same of
+// tessellation evaluation shaders, whose vertices are points of one patch.
 //
 // In: VertexKey. Out: machine code. Attributes are fetched in their Vulkan format; reads beyond the bound range give zero. A sliced
 // shader (position_only) stores gl_Position, clip and cull distances; LLVM removes the rest. Both come from the same expressions in the
@@ -225,6 +226,16 @@ std::vector<Value> VertexBuilder::fetch(const VkVertexInputAttributeDescription&
 Value VertexBuilder::builtin(const InterfaceScalar& s) {
   const Ir& ir = l.ir;
   switch (static_cast<spv::BuiltIn>(s.builtin)) {
+    case spv::BuiltInTessCoord:
+      return ir.load(
+          ir.vf32,
+          ir.offset(ir.offset(ir.field(ir.ptr, l.args, offsetof(VertexArgs, tess_coord), 8), uint64_t{s.element} * kBatchStride * 4),
+                    ir.shl(ir.zext(first, ir.i64), 2)),
+          4);
+    case spv::BuiltInPrimitiveId:
+      return ir.field(ir.i32, l.args, offsetof(VertexArgs, primitive_id));
+    case spv::BuiltInPatchVertices:
+      return ir.field(ir.i32, l.args, offsetof(VertexArgs, patch_vertices));
     case spv::BuiltInVertexIndex:
       return index;
     case spv::BuiltInInstanceIndex:
@@ -247,7 +258,9 @@ Value VertexBuilder::builtin(const InterfaceScalar& s) {
 void VertexBuilder::make_inputs() {
   const Ir& ir = l.ir;
   std::map<uint32_t, std::vector<Value>> fetched;
+  if (key.is_evaluation()) place_inputs(l, ir.field(ir.ptr, l.args, offsetof(VertexArgs, inputs), 8), false);
   for (uint32_t id : used_variables(l.m, spv::StorageClassInput)) {
+    if (l.globals.count(id)) continue;
     const auto scalars = interface_of(l.m, l.constants, id);
     const auto& kinds = l.bases(l.m.pointee(id));
     std::vector<Value> values;
@@ -300,10 +313,9 @@ void VertexBuilder::write_outputs() {
     }
     for (size_t k = 0; k < scalars.size() && k < used.size() && k < v.c.size(); ++k) {
       const InterfaceScalar& s = scalars[k];
-      const bool clip = s.builtin == spv::BuiltInClipDistance, cull = s.builtin == spv::BuiltInCullDistance;
-      if ((clip || cull) && !key.position_only) {
-        // The fragment shader may read it too.
-        const int row = key.varyings.find(clip ? kClipDistanceLocation : kCullDistanceLocation, s.element);
+      if (const uint32_t location = builtin_location(s.builtin); location != kNone && used[k] && !key.position_only) {
+        // The next stage may read it too, or transform feedback capture it.
+        const int row = key.varyings.find(location, s.element);
         if (row >= 0) {
           written[static_cast<size_t>(row)] = true;
           put(offsetof(VertexArgs, varyings), static_cast<uint32_t>(row), v.c[k]);
@@ -361,9 +373,11 @@ Status build_vertex(const VertexKey& key, const Constants& constants, const Dive
   ir.store(ir.field(ir.i64, l.args, offsetof(VertexArgs, loop_budget)), l.budget, 8);
   VertexBuilder builder{l, key};
   builder.first = ir.load(ir.i32, next, 4);
-  Value indices = ir.field(ir.ptr, l.args, offsetof(VertexArgs, vertex_index), 8);
-  builder.index_address = ir.offset(indices, ir.shl(ir.zext(builder.first, ir.i64), 2));
-  builder.index = ir.load(ir.vi32, builder.index_address, 4);
+  if (!key.is_evaluation()) {
+    Value indices = ir.field(ir.ptr, l.args, offsetof(VertexArgs, vertex_index), 8);
+    builder.index_address = ir.offset(indices, ir.shl(ir.zext(builder.first, ir.i64), 2));
+    builder.index = ir.load(ir.vi32, builder.index_address, 4);
+  }
   l.store_mask(l.alive, ir.ult(ir.add(ir.splat(builder.first), ir.lane_index()), ir.splat(count)));
   builder.make_inputs();
   make_globals(l);
@@ -395,8 +409,8 @@ CodeKey code_key(const VertexKey& key) {
 Code<VertexFunction> reserve_vertex(Jit& jit, const VertexKey& key) { return Code<VertexFunction>(jit.reserve(code_key(key))); }
 
 Expected<Code<VertexFunction>> compile_vertex(Jit& jit, const VertexKey& key) {
-  if (key.module->reflection().stage != VK_SHADER_STAGE_VERTEX_BIT)
-    return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + key.module->label() + "' is no vertex shader"};
+  if (key.module->reflection().stage != VK_SHADER_STAGE_VERTEX_BIT && !key.is_evaluation())
+    return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + key.module->label() + "' is no vertex or tessellation evaluation shader"};
   Expected<const CodeSlot*> slot =
       jit.function(code_key(key), [key, lanes = jit.lanes()](LLVMModuleRef module, const char* name) -> Status {
         return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {

@@ -138,10 +138,29 @@ std::vector<ShaderMessage> parse_log(const std::string& log, const Files& files)
   return messages;
 }
 
+struct StageName {
+  VkShaderStageFlagBits stage;
+  EShLanguage language;
+  const char* name;
+};
+constexpr StageName kStages[] = {
+    {VK_SHADER_STAGE_VERTEX_BIT, EShLangVertex, "vertex"},
+    {VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT, EShLangTessControl, "tessellation control"},
+    {VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT, EShLangTessEvaluation, "tessellation evaluation"},
+    {VK_SHADER_STAGE_GEOMETRY_BIT, EShLangGeometry, "geometry"},
+    {VK_SHADER_STAGE_FRAGMENT_BIT, EShLangFragment, "fragment"},
+    {VK_SHADER_STAGE_COMPUTE_BIT, EShLangCompute, "compute"},
+};
+
+/// Null: no shader of it is compiled.
+const StageName* find_stage(VkShaderStageFlagBits stage) {
+  const auto found = std::find_if(std::begin(kStages), std::end(kStages), [&](const StageName& s) { return s.stage == stage; });
+  return found == std::end(kStages) ? nullptr : found;
+}
+
 Error make_error(const GlslSource& source, const std::vector<ShaderMessage>& messages) {
-  const char* stage = source.stage == VK_SHADER_STAGE_VERTEX_BIT    ? "vertex"
-                      : source.stage == VK_SHADER_STAGE_COMPUTE_BIT ? "compute"
-                                                                    : "fragment";
+  const StageName* known = find_stage(source.stage);
+  const char* stage = known ? known->name : "unknown";
   std::string text = std::string(stage) + " shader '" + source.file + "' does not compile: " + std::to_string(messages.size()) +
                      (messages.size() == 1 ? " error" : " errors");
   for (const ShaderMessage& message : messages) {
@@ -183,15 +202,12 @@ Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vect
     if (messages_out) *messages_out = messages;
     return error;
   };
-  EShLanguage language = EShLangVertex;
-  if (source.stage == VK_SHADER_STAGE_FRAGMENT_BIT) {
-    language = EShLangFragment;
-  } else if (source.stage == VK_SHADER_STAGE_COMPUTE_BIT) {
-    language = EShLangCompute;
-  } else if (source.stage != VK_SHADER_STAGE_VERTEX_BIT) {
-    messages.push_back({source.file, 0, "the stage must be vertex, fragment or compute", {}});
+  const StageName* known = find_stage(source.stage);
+  if (!known) {
+    messages.push_back({source.file, 0, "the stage must be vertex, tessellation control or evaluation, geometry, fragment or compute", {}});
     return fail();
   }
+  const EShLanguage language = known->language;
   if (source.text.size() > kMaxSource_B) {
     messages.push_back(
         {source.file,

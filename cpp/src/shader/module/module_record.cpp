@@ -22,9 +22,11 @@ consteval size_t fields_of() {
     return sizeof...(Given);
 }
 // A field that is not in the lists below would come back with its default.
-static_assert(fields_of<ReflectedType>() == 14 && fields_of<ReflectedType::Member>() == 3 && fields_of<ReflectedVariable>() == 5);
+static_assert(fields_of<ReflectedType>() == 14 && fields_of<ReflectedType::Member>() == 3 && fields_of<ReflectedVariable>() == 6);
 static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant>() == 4 && fields_of<Reflection>() == 9);
-static_assert(fields_of<StageTraits>() == 43 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 5);
+static_assert(fields_of<StageTraits>() == 48 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 6);
+static_assert(fields_of<PrimitiveModes>() == 8 && fields_of<TransformFeedback>() == 2 && fields_of<CapturedWord>() == 5);
+static_assert(fields_of<InterfaceMemory>() == 3 && fields_of<InterfaceWord>() == 7);
 static_assert(fields_of<BufferSlot>() == 6 && fields_of<TextureSlot>() == 10 && fields_of<ResourceTable>() == 2);
 
 class Writer {
@@ -150,7 +152,7 @@ void fields(A& archive, ReflectedType::Member& m) {
 
 template <class A>
 void fields(A& archive, ReflectedVariable& v) {
-  archive.text(v.name), archive.number(v.location), archive.number(v.component), archive.flag(v.used);
+  archive.text(v.name), archive.number(v.location), archive.number(v.component), archive.flag(v.used), archive.flag(v.patch);
   fields(archive, v.type);
 }
 
@@ -192,7 +194,33 @@ void fields(A& archive, InputAttachment& i) {
 }
 
 template <class A>
+void fields(A& archive, PrimitiveModes& m) {
+  archive.number(m.input_vertices), archive.number(m.made_vertices), archive.number(m.output_vertices), archive.number(m.invocations);
+  archive.enumerator(m.domain, PrimitiveModes::Domain::isolines), archive.enumerator(m.spacing, PrimitiveModes::Spacing::fractional_odd);
+  archive.enumerator(m.order, PrimitiveModes::Order::counter_clockwise), archive.flag(m.point_mode);
+}
+
+template <class A>
+void fields(A& archive, CapturedWord& w) {
+  archive.number(w.stream), archive.number(w.buffer), archive.number(w.offset_B), archive.number(w.location), archive.number(w.component);
+}
+
+template <class A>
+void fields(A& archive, InterfaceWord& w) {
+  archive.number(w.location), archive.number(w.component), archive.flag(w.patch), archive.number(w.scalar_B), archive.number(w.half_B);
+  archive.number(w.offset_B), archive.number(w.vertex_step_B);
+}
+
+template <class A>
+void fields(A& archive, InterfaceMemory& m) {
+  list_of(archive, m.words), archive.number(m.vertices), archive.number(m.size_B);
+}
+
+template <class A>
 void fields(A& archive, StageTraits& t) {
+  fields(archive, t.modes), fields(archive, t.reads), fields(archive, t.leaves);
+  list_of(archive, t.transform_feedback.words);
+  for (uint32_t& stride_B : t.transform_feedback.stride_B) archive.number(stride_B);
   archive.number(t.clip_distances), archive.number(t.cull_distances), archive.number(t.outputs_written);
   archive.number(t.private_memory_B), archive.number(t.instructions), archive.number(t.shared_memory_B);
   for (uint32_t& size : t.workgroup_size) archive.number(size);
@@ -208,6 +236,7 @@ void fields(A& archive, StageTraits& t) {
                      &t.reads_primitive_id,
                      &t.writes_layer,
                      &t.writes_viewport_index,
+                     &t.writes_primitive_id,
                      &t.reads_front_facing,
                      &t.reads_frag_coord,
                      &t.early_fragment_tests,
@@ -236,7 +265,7 @@ template <class A>
 void fields(A& archive, VaryingComponent& c) {
   archive.number(c.location), archive.number(c.component);
   archive.enumerator(c.interpolation, Interpolation::flat);
-  archive.flag(c.centroid), archive.flag(c.sample);
+  archive.flag(c.centroid), archive.flag(c.sample), archive.flag(c.patch);
 }
 
 template <class A>

@@ -200,7 +200,8 @@ struct Reflector {
   void add_variable(uint32_t id, std::vector<ReflectedVariable>& variables) {
     const Decorations& decoration = module.decoration(id);
     if (decoration.builtin != kNone) return;
-    const uint32_t pointee = module.pointee(id);
+    const bool vertices = is_per_vertex(module, id), patch = is_of_patch(module, id);
+    const uint32_t pointee = vertices ? module.type(module.pointee(id)).element : module.pointee(id);
     const TypeInfo& info = module.type(pointee);
     if (info.kind == Kind::structure && module.decoration(pointee).block) {
       // An interface block: each member is a variable; members without locations follow the one before.
@@ -214,7 +215,7 @@ struct Reflector {
         variable.location = member.location == kNone ? next : member.location;
         variable.component = member.component == kNone ? 0 : member.component;
         variable.type = type_of(info.members[k], member, 0);
-        variable.used = is_used(id);
+        variable.used = is_used(id), variable.patch = patch;
         next = variable.location + locations_of(variable.type);
         variables.push_back(std::move(variable));
       }
@@ -225,7 +226,7 @@ struct Reflector {
     variable.location = decoration.location == kNone ? 0 : decoration.location;
     variable.component = decoration.component == kNone ? 0 : decoration.component;
     variable.type = type_of(pointee, decoration, 0);
-    variable.used = is_used(id);
+    variable.used = is_used(id), variable.patch = patch;
     variables.push_back(std::move(variable));
   }
 
@@ -291,9 +292,9 @@ struct Reflector {
   }
 
   void run() {
-    result.stage = module.entry.model == spv::ExecutionModelFragment    ? VK_SHADER_STAGE_FRAGMENT_BIT
-                   : module.entry.model == spv::ExecutionModelGLCompute ? VK_SHADER_STAGE_COMPUTE_BIT
-                                                                        : VK_SHADER_STAGE_VERTEX_BIT;
+    // Both count from the vertex stage on, in the same order.
+    assert(module.entry.model <= spv::ExecutionModelGLCompute);
+    result.stage = static_cast<VkShaderStageFlagBits>(1u << module.entry.model);
     if (result.stage == VK_SHADER_STAGE_COMPUTE_BIT) result.workgroup_size = workgroup_of(module, constants).size;
     result.entry_point = module.entry.name;
     for (uint32_t id : module.global_variables) {

@@ -124,10 +124,76 @@ static std::vector<uint32_t> words_in(const Module& m, const Constants& constant
   return words;
 }
 
+/// An array that is one built-in by itself, not one for each vertex.
+static bool is_whole_builtin(const Module& m, uint32_t variable) {
+  const uint32_t builtin = m.decoration(variable).builtin;
+  return builtin == spv::BuiltInTessLevelOuter || builtin == spv::BuiltInTessLevelInner || builtin == spv::BuiltInSampleMask;
+}
+
+bool is_per_vertex(const Module& m, uint32_t variable) {
+  const bool output = m.storage_of(variable) == spv::StorageClassOutput;
+  if (!output && m.storage_of(variable) != spv::StorageClassInput) return false;
+  switch (m.entry.model) {
+    case spv::ExecutionModelTessellationControl:
+      break;
+    case spv::ExecutionModelTessellationEvaluation:
+    case spv::ExecutionModelGeometry:
+      if (output) return false;
+      break;
+    default:
+      return false;
+  }
+  return m.type(m.pointee(variable)).kind == Kind::array && !is_of_patch(m, variable) && !is_whole_builtin(m, variable);
+}
+
+bool is_of_patch(const Module& m, uint32_t variable) {
+  const spv::ExecutionModel model = m.entry.model;
+  const bool output = m.storage_of(variable) == spv::StorageClassOutput;
+  if (model != (output ? spv::ExecutionModelTessellationControl : spv::ExecutionModelTessellationEvaluation)) return false;
+  const Decorations& d = m.decoration(variable);
+  if (d.patch || d.builtin == spv::BuiltInTessLevelOuter || d.builtin == spv::BuiltInTessLevelInner) return true;
+  const uint32_t type = m.pointee(variable);  // a block whose members are decorated
+  for (uint32_t k = 0; m.type(type).kind == Kind::structure && k < m.type(type).members.size(); ++k)
+    if (m.member(type, k).patch) return true;
+  return false;
+}
+
+/// Of one vertex.
+static uint32_t type_of_interface(const Module& m, uint32_t variable) {
+  const uint32_t type = m.pointee(variable);
+  return is_per_vertex(m, variable) ? m.type(type).element : type;
+}
+
+uint32_t builtin_location(uint32_t builtin) {
+  switch (static_cast<spv::BuiltIn>(builtin)) {
+    case spv::BuiltInPosition:
+      return kPositionLocation;
+    case spv::BuiltInPointSize:
+      return kPointSizeLocation;
+    case spv::BuiltInLayer:
+      return kLayerLocation;
+    case spv::BuiltInViewportIndex:
+      return kViewportLocation;
+    case spv::BuiltInPrimitiveId:
+      return kPrimitiveIdLocation;
+    case spv::BuiltInTessLevelOuter:
+      return kOuterLevelLocation;
+    case spv::BuiltInTessLevelInner:
+      return kInnerLevelLocation;
+    case spv::BuiltInClipDistance:
+      return kClipDistanceLocation;
+    case spv::BuiltInCullDistance:
+      return kCullDistanceLocation;
+    default:
+      return kNone;
+  }
+}
+
 std::vector<InterfaceScalar> interface_of(const Module& m, const Constants& constants, uint32_t variable) {
   assert(m.find(variable) && m.find(variable)->op == spv::OpVariable);
   std::vector<InterfaceScalar> out;
-  if (scalar_count(constants, m.pointee(variable)) > 65536) return out;
+  const uint32_t type = type_of_interface(m, variable);
+  if (scalar_count(constants, type) > 65536) return out;
   const Decorations& d = m.decoration(variable);
   InterfaceScalar at;
   at.builtin = d.builtin;
@@ -135,9 +201,17 @@ std::vector<InterfaceScalar> interface_of(const Module& m, const Constants& cons
   at.component = d.component == kNone ? 0 : d.component;
   at.index = d.index;
   Walk::decorate(at, d);
-  Walk{m, constants, out}.go(m.pointee(variable), at);
-  assert(out.size() == words_in(m, constants, m.pointee(variable)).size());
+  Walk{m, constants, out}.go(type, at);
+  assert(out.size() == words_in(m, constants, type).size());
   return out;
+}
+
+std::vector<bool> scalar_widths(const Module& m, const Constants& constants, uint32_t variable) {
+  const std::vector<uint32_t> scalar = words_in(m, constants, type_of_interface(m, variable));
+  std::vector<bool> wide(scalar.size());
+  for (size_t k = 0; k < scalar.size(); ++k)
+    wide[k] = (k > 0 && scalar[k - 1] == scalar[k]) || (k + 1 < scalar.size() && scalar[k + 1] == scalar[k]);
+  return wide;
 }
 
 std::vector<uint32_t> used_variables(const Module& m, spv::StorageClass storage) {
@@ -150,7 +224,9 @@ std::vector<uint32_t> used_variables(const Module& m, spv::StorageClass storage)
 
 std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint32_t variable) {
   assert(m.find(variable) && m.find(variable)->op == spv::OpVariable);
-  const uint64_t count = scalar_count(constants, m.pointee(variable));
+  const bool vertices = is_per_vertex(m, variable);
+  const uint32_t of_one = type_of_interface(m, variable);
+  const uint64_t count = scalar_count(constants, of_one);
   std::vector<bool> used(count <= 65536 ? count : 0, false);  // by scalar
   const auto mark = [&](uint64_t first, uint64_t n) {
     for (uint64_t k = first; k < first + n && k < used.size(); ++k) used[k] = true;
@@ -164,9 +240,9 @@ std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint
         const Instruction& i = m.instructions[k];
         if (i.op == spv::OpAccessChain || i.op == spv::OpInBoundsAccessChain) {
           if (m.operand(i, 0) != variable) continue;
-          uint32_t type = m.pointee(variable);
+          uint32_t type = of_one;
           uint64_t first = 0;
-          for (uint32_t n = 1; n < i.count; ++n) {
+          for (uint32_t n = vertices ? 2 : 1; n < i.count; ++n) {
             const TypeInfo& t = m.type(type);
             if (!constants.find(m.operand(i, n))) break;  // dynamic: everything from here on
             const uint32_t index = constants.word(m.operand(i, n));
@@ -193,9 +269,9 @@ std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint
       }
     }
   }
-  if (constants.size(m.pointee(variable)).widest_B <= 4 || used.empty()) return used;
+  if (constants.size(of_one).widest_B <= 4 || used.empty()) return used;
   std::vector<bool> words;
-  for (uint32_t scalar : words_in(m, constants, m.pointee(variable))) words.push_back(used[scalar]);
+  for (uint32_t scalar : words_in(m, constants, of_one)) words.push_back(used[scalar]);
   return words;
 }
 

@@ -27,9 +27,18 @@ struct InterfaceScalar {
   bool centroid = false, sample = false;
 };
 
+/// Whether the variable's outermost array counts the vertices of a primitive or a patch, and takes no locations.
+bool is_per_vertex(const Module& m, uint32_t variable);
+/// One for all vertices of a patch.
+bool is_of_patch(const Module& m, uint32_t variable);
+/// Of one vertex, where there are several.
 std::vector<InterfaceScalar> interface_of(const Module& m, const Constants& constants, uint32_t variable);
-/// Which of these reachable code names; all of them where it is indexed dynamically.
+/// Which of these reachable code names; all of them where it is indexed dynamically. Of several vertices: of any.
 std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint32_t variable);
+/// Of each of the interface's words: whether its scalar has 64 bits.
+std::vector<bool> scalar_widths(const Module& m, const Constants& constants, uint32_t variable);
+/// Where words of a built-in travel between stages, by element; kNone: it stays in its stage.
+uint32_t builtin_location(uint32_t builtin);
 /// Variables of a storage class that reachable code names.
 std::vector<uint32_t> used_variables(const Module& m, spv::StorageClass storage);
 /// Of an array the kind of its elements.

@@ -97,7 +97,8 @@ bool Checker::interface(uint32_t id, bool output) {
   const TypeSize& size = constants.size(m.pointee(id));
   if (size.parts > kMaxValueParts)
     return fail(name + " has " + std::to_string(size.parts) + " parts; at most " + std::to_string(kMaxValueParts) + " are allowed");
-  if (size.widest_B > 4 && (fragment == output || m.entry.model == spv::ExecutionModelGLCompute)) {
+  const bool fixed = output ? fragment : m.entry.model == spv::ExecutionModelVertex;
+  if (size.widest_B > 4 && (fixed || m.entry.model == spv::ExecutionModelGLCompute)) {
     // No format of an attribute or an attachment has them.
     if (status) status = Error{VK_ERROR_FEATURE_NOT_PRESENT, name + " has scalars of 64 bits; vertex inputs and fragment outputs have 32"};
     return false;

@@ -14,8 +14,8 @@ namespace tilegpu::shader {
 inline constexpr uint64_t kMaxValueParts = 65536;
 /// Of one array.
 inline constexpr uint32_t kMaxDescriptors = kMaxDescriptorsOfSet;
-/// Locations go from 0 to this one less; beyond are those of clip and cull distances.
-inline constexpr uint32_t kMaxLocations = kClipDistanceLocation;
+/// Locations go from 0 to this one less; beyond are those of built-ins.
+inline constexpr uint32_t kMaxLocations = kPositionLocation;
 
 /// The constants of a specialised stage, within limits. Every analysis and every compile begins here.
 Expected<Constants> specialise(const Module& module, const Specialization& specialization);

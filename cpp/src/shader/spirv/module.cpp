@@ -196,6 +196,18 @@ void Reader::decorate(Decorations& d, const Instruction& i, uint32_t operand) {
     case spv::DecorationRelaxedPrecision:
       d.relaxed_precision = true;
       break;
+    case spv::DecorationPatch:
+      d.patch = true;
+      break;
+    case spv::DecorationStream:
+      d.stream = value;
+      break;
+    case spv::DecorationXfbBuffer:
+      d.xfb_buffer = value;
+      break;
+    case spv::DecorationXfbStride:
+      d.xfb_stride_B = value;
+      break;
     default:
       break;
   }
@@ -270,8 +282,7 @@ void Reader::read_entry_point(const Instruction& i) {
   uint32_t used = 0;
   const std::string name = literal(m, i, 2, &used);
   const auto model = static_cast<spv::ExecutionModel>(m.operand(i, 0));
-  const bool known = model == spv::ExecutionModelVertex || model == spv::ExecutionModelFragment || model == spv::ExecutionModelGLCompute;
-  if (found_entry || name != entry_name || !known) return;
+  if (found_entry || name != entry_name || model > spv::ExecutionModelGLCompute) return;  // vertex to compute
   found_entry = true;
   m.entry.model = model;
   m.entry.name = name;

@@ -85,6 +85,8 @@ struct Decorations {
   bool flat = false, noperspective = false, centroid = false, sample = false;
   bool nonwritable = false, nonreadable = false, coherent = false, volatile_ = false;
   bool no_contraction = false, invariant = false, relaxed_precision = false;
+  bool patch = false;                                             // of tessellation: one for all vertices
+  uint32_t stream = 0, xfb_buffer = kNone, xfb_stride_B = kNone;  // transform feedback; its offset is offset_B
 };
 
 struct BasicBlock {
@@ -168,7 +170,8 @@ struct Module {
 /// Turns words of the other byte order round.
 void to_native_order(std::vector<uint32_t>& words);
 
-/// Parses, picks the entry point (vertex, fragment or compute; by name, the first of that name), checks capabilities and instructions.
+/// Parses, picks the entry point (vertex, tessellation, geometry, fragment or compute; by name, the first of that name), checks
+/// capabilities and instructions.
 Expected<std::unique_ptr<Module>> parse(std::vector<uint32_t> words, const std::string& entry_point);
 
 /// A constant, flattened: the bits of each scalar (bool: 0 or 1), composites in order; above its width zeros.

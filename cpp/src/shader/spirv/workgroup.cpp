@@ -7,9 +7,12 @@
 
 namespace tilegpu::shader {
 
+static constexpr uint64_t kLine_B = 64;
+
 WorkgroupFacts workgroup_of(const Module& m, const Constants& constants) {
   WorkgroupFacts facts;
   for (const auto& [mode, values] : m.entry.modes) {
+    if (mode == spv::ExecutionModeOutputVertices && !values.empty()) facts.size[0] = values[0];
     if (values.size() < 3) continue;
     if (mode == spv::ExecutionModeLocalSize) std::copy_n(values.begin(), 3, facts.size.begin());
     if (mode == spv::ExecutionModeLocalSizeId)
@@ -20,13 +23,28 @@ WorkgroupFacts workgroup_of(const Module& m, const Constants& constants) {
     if (size && size->words.size() == 3)
       for (size_t k = 0; k < 3; ++k) facts.size[k] = static_cast<uint32_t>(size->words[k]);
   }
-  constexpr uint64_t kLine_B = 64;
-  for (uint32_t id : used_variables(m, spv::StorageClassWorkgroup)) {
+  const auto place = [&](uint32_t id, uint64_t& end_B) {
     const uint32_t scalar_B = constants.size(m.pointee(id)).widest_B;
-    facts.shared.push_back({id, facts.shared_B, scalar_B});
-    facts.shared_B += (scalar_count(constants, m.pointee(id)) * scalar_B + kLine_B - 1) / kLine_B * kLine_B;
-  }
+    facts.shared.push_back({id, facts.shared_B + facts.inputs_B, scalar_B});
+    end_B += (scalar_count(constants, m.pointee(id)) * scalar_B + kLine_B - 1) / kLine_B * kLine_B;
+  };
+  for (uint32_t id : used_variables(m, spv::StorageClassWorkgroup)) place(id, facts.shared_B);
+  if (m.entry.model != spv::ExecutionModelTessellationControl) return facts;
+  for (uint32_t id : used_variables(m, spv::StorageClassOutput)) place(id, facts.shared_B);
+  for (uint32_t id : used_variables(m, spv::StorageClassInput))
+    if (is_per_vertex(m, id)) place(id, facts.inputs_B);
   return facts;
+}
+
+PlacedInputs placed_inputs(const Module& m, const Constants& constants) {
+  PlacedInputs placed;
+  for (uint32_t id : used_variables(m, spv::StorageClassInput)) {
+    if (!is_per_vertex(m, id) && !is_of_patch(m, id)) continue;
+    const uint32_t scalar_B = constants.size(m.pointee(id)).widest_B;
+    placed.variables.push_back({id, placed.size_B, scalar_B});
+    placed.size_B += (scalar_count(constants, m.pointee(id)) * scalar_B + kLine_B - 1) / kLine_B * kLine_B;
+  }
+  return placed;
 }
 
 bool waits_for_workgroup(const Module& m, const Constants& constants, const Instruction& i) {

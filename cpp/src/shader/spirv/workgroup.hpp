@@ -21,9 +21,11 @@ struct SharedVariable {
 
 struct WorkgroupFacts {
   std::array<uint32_t, 3> size = {1, 1, 1};  // invocations in x, y, z
-  /// Variables of the Workgroup storage class that reachable code names: scalar after scalar, each variable in cache lines of its own.
+  /// Variables of the Workgroup storage class that reachable code names: scalar after scalar, each variable in cache lines of its own. Of
+  /// tessellation control shaders: outputs, then inputs of several vertices.
   std::vector<SharedVariable> shared;
-  uint64_t shared_B = 0;
+  uint64_t shared_B = 0;  // zeros when a workgroup begins
+  uint64_t inputs_B = 0;  // behind them: filled by the caller
 
   uint64_t invocations() const { return uint64_t{size[0]} * size[1] * size[2]; }
   /// Of a shared variable.
@@ -37,6 +39,14 @@ struct WorkgroupFacts {
 };
 
 WorkgroupFacts workgroup_of(const Module& module, const Constants& constants);
+
+/// Inputs of several vertices, or of a patch, in memory of their own: tessellation evaluation and geometry shaders. The end of the last
+/// one.
+struct PlacedInputs {
+  std::vector<SharedVariable> variables;
+  uint64_t size_B = 0;
+};
+PlacedInputs placed_inputs(const Module& module, const Constants& constants);
 
 /// Does a barrier make invocations of the workgroup wait for one another? Not where it is for a subgroup, which runs in step.
 bool waits_for_workgroup(const Module& module, const Constants& constants, const Instruction& barrier);

@@ -1,0 +1,60 @@
+// geometry/primitive_scratch.hpp -- memory of one thread between the stages of draws with tessellation or geometry shaders.
+#pragma once
+
+#include <vector>
+
+#include "base/aligned_buffer.hpp"
+#include "base/arena.hpp"
+#include "geometry/tessellator.hpp"
+#include "shader/abi/abi.hpp"
+
+namespace tilegpu::geometry {
+
+/// Vertices that a stage has made, `words` each: blocks of kBatchStride, component-major, as shaders leave them.
+struct StageVertices {
+  static constexpr uint32_t kStride = shader::kBatchStride;
+  uint32_t words = 0, count = 0;
+  std::vector<float> data;
+
+  void reset(uint32_t words_of_one, uint32_t vertices) {
+    words = words_of_one, count = vertices;
+    data.resize((size_t{vertices} + kStride - 1) / kStride * kStride * words);
+  }
+  float* block(uint32_t first) {
+    assert(first % kStride == 0 && first < count);
+    return data.data() + size_t{first} * words;
+  }
+  float& word(uint32_t vertex, uint32_t row) {
+    assert(vertex < count && row < words);
+    return data[(size_t{vertex / kStride} * words + row) * kStride + vertex % kStride];
+  }
+  float word(uint32_t vertex, uint32_t row) const { return const_cast<StageVertices*>(this)->word(vertex, row); }
+  /// One more; returns its number.
+  uint32_t add() {
+    if (count % kStride == 0) data.resize(data.size() + size_t{kStride} * words);
+    return count++;
+  }
+};
+
+/// Which vertices a piece names, each once, and where.
+struct NamedVertices {
+  std::vector<uint32_t> index;  // gl_VertexIndex without the vertex offset
+  std::vector<uint32_t> slot;   // of each vertex of each primitive: in `index`
+  std::vector<uint32_t> table;  // open addressing, of numbers in `index` + 1
+  void find(const uint32_t* indices, size_t count);
+};
+
+struct PrimitiveScratch {
+  Arena<uint32_t> indices;  // of the piece's primitives, all vertices of each
+  NamedVertices named;
+  StageVertices vertices, domain, made;  // of the vertex, the evaluation and the geometry shader
+  TessellatedPatch patch;
+  AlignedBuffer control_memory, control_scratch, control_frames, evaluation_memory, geometry_memory, scratch;
+  std::vector<uint32_t> emitted_words, emitted_ends;  // of each invocation of a geometry shader
+  std::vector<uint32_t> emitted;                      // vertices, by invocation and lane
+  std::vector<uint32_t> triples;                      // primitives among `made`
+  std::vector<uint32_t> ids;                          // gl_PrimitiveID of each primitive that goes into a geometry shader
+  alignas(64) float tess_coord[3 * shader::kBatchStride];
+};
+
+}  // namespace tilegpu::geometry

@@ -1,0 +1,89 @@
+// geometry/worker_state.hpp -- what one thread of the geometry phase has, and what it knows of the piece at hand; process.cpp and
+// primitive_stages.cpp are its steps.
+#pragma once
+
+#include "geometry/draw_setup.hpp"
+#include "geometry/index_fetch.hpp"
+#include "geometry/primitive_scratch.hpp"
+#include "geometry/vertex_batch.hpp"
+#include "geometry/vertex_range.hpp"
+
+namespace tilegpu::geometry {
+
+// What stays the same for a piece: primitives of one draw, over some instances.
+struct Piece {
+  const GeometryPass& pass;
+  const ChunkPiece& piece;
+  const command::DrawCall& call;
+  Output& out;
+  Chunk& chunk;
+  PassStats& stats;
+  shader::VertexFunction shade, position;  // position: deferred vertex shading; else null
+  size_t varying_floats;                   // of a block
+  uint32_t limit;                          // vertices of a batch
+  uint32_t vertex_offset;
+  bool draws;     // else shaders only write memory, or are captured
+  bool captures;  // by transform feedback
+  bool chooses;   // layer, viewport or number of each primitive
+  bool sequence;  // vertices in order, three each
+  IndexTriples triples;
+  shader::VertexArgs args;
+};
+
+struct GeometryWorker::State {
+  TagStore tags;
+  Batch batch;
+  VertexRange range;
+  DrawSetup draw;
+  std::vector<DrawSetup> others;  // of a draw with several viewports: that of each but the first, in use as draws come to need them
+  Binner binner;
+  Arena<uint32_t> indices;
+  VertexRange::Ahead ahead;  // of the next chunk
+  Arena<uint8_t> scratch;
+  alignas(64) float no_varyings[kBatchStride];
+  PrimitiveScratch primitives;  // of draws with tessellation or geometry shaders
+
+  void process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
+  void count_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
+
+ private:
+  // One function to the compiler: a piece may be one triangle of ten thousand draws.
+  void begin_piece(Piece& p);
+  bool takes_range(const Piece& p);
+  void draw_range(Piece& p);
+  void draw_batches(Piece& p, uint32_t instance);
+  uint32_t fill_batch(const Piece& p, uint32_t done);
+  void shade_whole(Piece& p, size_t varyings_before);
+  bool draw_positions(Piece& p, size_t records_before, size_t varyings_before);
+  void assemble(Piece& p);
+  void assemble_runs(Piece& p);
+  const DrawSetup& setup_of(const Piece& p, uint32_t viewport);
+  void place_varyings(Piece& p, size_t varyings_before);
+  struct Before;
+  Before begin_batch(Piece& p);
+  void end_batch(Piece& p, const Before& before);
+
+  // primitive_stages.cpp: what tessellation and geometry shaders make of a piece, and what is captured.
+  void begin_primitives(Piece& p);
+  void draw_primitives(Piece& p);
+  void shade_vertices(Piece& p);
+  void run_control(Piece& p, uint32_t first_slot, uint32_t primitive);
+  void tessellate_patch(Piece& p, uint32_t first_slot, uint32_t primitive);
+  void evaluate(Piece& p, const uint32_t* at, uint32_t count, float* varyings);
+  void draw_domain(Piece& p, uint32_t primitive);
+  void shade_domain(Piece& p);
+  void run_geometry(Piece& p, const StageVertices& from, const uint32_t* slots, uint32_t step, const uint32_t* ids, uint32_t count);
+  void collect_primitives(Piece& p, uint32_t count);
+  void draw_made(Piece& p);
+  void capture(Piece& p, uint32_t stream, const StageVertices& from, const uint32_t* slots, uint32_t vertices);
+  void capture_batch(Piece& p);
+  records::CapturedRun& captured_run(Piece& p, uint32_t stream, uint32_t vertices);
+};
+
+/// A batch in the making: what of the chunk was there before it.
+struct GeometryWorker::State::Before {
+  size_t varyings, records;
+  uint32_t shared;
+};
+
+}  // namespace tilegpu::geometry

@@ -1,0 +1,244 @@
+// shader/lower/stage_modes.cpp -- see stage_modes.hpp.
+#include "shader/lower/stage_modes.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <functional>
+#include <tuple>
+
+#include "shader/spirv/workgroup.hpp"
+
+namespace tilegpu::shader {
+
+PrimitiveModes primitive_modes(const Module& m, const Constants&) {
+  PrimitiveModes modes;
+  const bool geometry = m.entry.model == spv::ExecutionModelGeometry;
+  for (const auto& [mode, values] : m.entry.modes) {
+    const uint32_t value = values.empty() ? 0 : values[0];
+    switch (mode) {
+      case spv::ExecutionModeInvocations:
+        modes.invocations = value;
+        break;
+      case spv::ExecutionModeOutputVertices:
+        modes.output_vertices = value;
+        break;
+      case spv::ExecutionModeInputPoints:
+        modes.input_vertices = 1;
+        break;
+      case spv::ExecutionModeInputLines:
+        modes.input_vertices = 2;
+        break;
+      case spv::ExecutionModeInputLinesAdjacency:
+        modes.input_vertices = 4;
+        break;
+      case spv::ExecutionModeTriangles:
+        if (geometry)
+          modes.input_vertices = 3;
+        else
+          modes.domain = PrimitiveModes::Domain::triangles;
+        break;
+      case spv::ExecutionModeInputTrianglesAdjacency:
+        modes.input_vertices = 6;
+        break;
+      case spv::ExecutionModeQuads:
+        modes.domain = PrimitiveModes::Domain::quads;
+        break;
+      case spv::ExecutionModeIsolines:
+        modes.domain = PrimitiveModes::Domain::isolines;
+        break;
+      case spv::ExecutionModeSpacingEqual:
+        modes.spacing = PrimitiveModes::Spacing::equal;
+        break;
+      case spv::ExecutionModeSpacingFractionalEven:
+        modes.spacing = PrimitiveModes::Spacing::fractional_even;
+        break;
+      case spv::ExecutionModeSpacingFractionalOdd:
+        modes.spacing = PrimitiveModes::Spacing::fractional_odd;
+        break;
+      case spv::ExecutionModeVertexOrderCw:
+        modes.order = PrimitiveModes::Order::clockwise;
+        break;
+      case spv::ExecutionModeVertexOrderCcw:
+        modes.order = PrimitiveModes::Order::counter_clockwise;
+        break;
+      case spv::ExecutionModePointMode:
+        modes.point_mode = true;
+        break;
+      case spv::ExecutionModeOutputPoints:
+        modes.made_vertices = 1;
+        break;
+      case spv::ExecutionModeOutputLineStrip:
+        modes.made_vertices = 2;
+        break;
+      case spv::ExecutionModeOutputTriangleStrip:
+        modes.made_vertices = 3;
+        break;
+      default:
+        break;
+    }
+  }
+  return modes;
+}
+
+Status check_modes(const Module& m, const PrimitiveModes& modes) {
+  const auto wrong = [](const std::string& what, uint32_t value, uint32_t most) {
+    return Error{VK_ERROR_INVALID_SHADER_NV, what + " is " + std::to_string(value) + "; 1 to " + std::to_string(most) + " are allowed"};
+  };
+  if (m.entry.model == spv::ExecutionModelTessellationControl && (modes.output_vertices == 0 || modes.output_vertices > kMaxPatchVertices))
+    return wrong("the number of vertices that the control shader puts out (layout(vertices = ...))", modes.output_vertices,
+                 kMaxPatchVertices);
+  if (m.entry.model != spv::ExecutionModelGeometry) return Ok{};
+  if (modes.output_vertices > kMaxEmittedVertices) return wrong("max_vertices", modes.output_vertices, kMaxEmittedVertices);
+  if (modes.invocations == 0 || modes.invocations > kMaxGeometryInvocations)
+    return wrong("the number of invocations of the geometry shader", modes.invocations, kMaxGeometryInvocations);
+  return Ok{};
+}
+
+namespace {
+
+void add_words(const Module& m, const Constants& constants, const SharedVariable& v, InterfaceMemory& out) {
+  const bool vertices = is_per_vertex(m, v.id), patch = is_of_patch(m, v.id);
+  const uint32_t type = m.pointee(v.id), of_one = vertices ? m.type(type).element : type;
+  const auto step_B = static_cast<uint32_t>(scalar_count(constants, of_one) * v.scalar_B);
+  if (vertices) out.vertices = std::max(out.vertices, array_length(constants, type));
+  const auto scalars = interface_of(m, constants, v.id);
+  const auto used = used_scalars(m, constants, v.id);
+  auto offset_B = static_cast<uint32_t>(v.offset_B);
+  bool upper = false;  // the second word of a scalar of 64 bits
+  const auto wide = scalar_widths(m, constants, v.id);
+  for (size_t k = 0; k < scalars.size() && k < used.size() && k < wide.size(); ++k) {
+    const InterfaceScalar& s = scalars[k];
+    const uint32_t location = s.builtin == kNone ? s.location : builtin_location(s.builtin);
+    if (used[k] && location != kNone)
+      out.words.push_back({static_cast<uint8_t>(location), static_cast<uint8_t>(s.builtin == kNone ? s.component : s.element), patch,
+                           static_cast<uint8_t>(v.scalar_B), static_cast<uint8_t>(upper ? 4 : 0), offset_B, vertices ? step_B : 0});
+    upper = wide[k] && !upper;
+    if (!upper) offset_B += v.scalar_B;
+  }
+}
+
+}  // namespace
+
+InterfaceMemory input_memory(const Module& m, const Constants& constants) {
+  InterfaceMemory memory;
+  if (m.entry.model == spv::ExecutionModelTessellationControl) {
+    const WorkgroupFacts facts = workgroup_of(m, constants);
+    memory.size_B = static_cast<uint32_t>(facts.shared_B + facts.inputs_B);
+    for (const SharedVariable& v : facts.shared)
+      if (m.storage_of(v.id) == spv::StorageClassInput) add_words(m, constants, v, memory);
+    return memory;
+  }
+  const PlacedInputs placed = placed_inputs(m, constants);
+  memory.size_B = static_cast<uint32_t>(placed.size_B);
+  for (const SharedVariable& v : placed.variables) add_words(m, constants, v, memory);
+  return memory;
+}
+
+InterfaceMemory output_memory(const Module& m, const Constants& constants) {
+  InterfaceMemory memory;
+  if (m.entry.model != spv::ExecutionModelTessellationControl) return memory;
+  const WorkgroupFacts facts = workgroup_of(m, constants);
+  memory.size_B = static_cast<uint32_t>(facts.shared_B);
+  for (const SharedVariable& v : facts.shared)
+    if (m.storage_of(v.id) == spv::StorageClassOutput) add_words(m, constants, v, memory);
+  return memory;
+}
+
+namespace {
+
+/// Where a variable or a member of its block is captured.
+struct Place {
+  uint32_t buffer = kNone, offset_B = kNone, stride_B = kNone, stream = 0;
+  Place with(const Decorations& d) const {
+    Place p = *this;
+    if (d.xfb_buffer != kNone) p.buffer = d.xfb_buffer;
+    if (d.xfb_stride_B != kNone) p.stride_B = d.xfb_stride_B;
+    if (d.offset_B != kNone) p.offset_B = d.offset_B;
+    if (d.stream) p.stream = d.stream;
+    return p;
+  }
+};
+
+struct Capture {
+  const Module& m;
+  const Constants& constants;
+  TransformFeedback out;
+  std::string wrong;
+
+  /// Scalars [first, first + count) of the variable's interface, from `place` on.
+  void add(const std::vector<InterfaceScalar>& scalars, uint64_t first, uint64_t count, const Place& place) {
+    if (place.buffer == kNone || place.offset_B == kNone) return;
+    if (place.buffer >= kMaxTransformFeedbackBuffers || place.stream >= kMaxStreams) {
+      wrong = "transform feedback goes to buffer " + std::to_string(place.buffer) + " from stream " + std::to_string(place.stream) +
+              "; there are buffers 0 to 3 and streams 0 to 3";
+      return;
+    }
+    if (place.stride_B == kNone || place.stride_B % 4 || place.stride_B > kMaxTransformFeedbackStride_B || place.offset_B % 4 ||
+        place.offset_B + 4 * count > place.stride_B) {
+      wrong = "transform feedback captures bytes " + std::to_string(place.offset_B) + " to " + std::to_string(place.offset_B + 4 * count) +
+              " of buffer " + std::to_string(place.buffer) + ", whose stride is " + std::to_string(place.stride_B) +
+              "; multiples of 4 within a stride of at most " + std::to_string(kMaxTransformFeedbackStride_B) + " are allowed";
+      return;
+    }
+    out.stride_B[place.buffer] = place.stride_B;
+    for (uint64_t k = 0; k < count && first + k < scalars.size(); ++k) {
+      const InterfaceScalar& s = scalars[first + k];
+      const uint32_t location = s.builtin == kNone ? s.location : builtin_location(s.builtin);
+      if (location == kNone) continue;
+      out.words.push_back({place.stream, place.buffer, place.offset_B + 4 * static_cast<uint32_t>(k), location,
+                           s.builtin == kNone ? s.component : s.element});
+    }
+  }
+};
+
+/// Words in an interface of this type: those of 64 bits are two.
+uint64_t words_of_type(const Module& m, const Constants& constants, uint32_t type) {
+  const TypeInfo& t = m.type(type);
+  switch (t.kind) {
+    case Kind::vector:
+    case Kind::matrix:
+      return t.count * words_of_type(m, constants, t.element);
+    case Kind::array:
+      return array_length(constants, type) * words_of_type(m, constants, t.element);
+    case Kind::structure: {
+      uint64_t sum = 0;
+      for (uint32_t member : t.members) sum += words_of_type(m, constants, member);
+      return sum;
+    }
+    default:
+      return t.width_bits == 64 ? 2 : 1;
+  }
+}
+
+}  // namespace
+
+Expected<TransformFeedback> transform_feedback_of(const Module& m, const Constants& constants) {
+  if (!m.entry.has_mode(spv::ExecutionModeXfb)) return TransformFeedback{};
+  Capture capture{m, constants, {}, {}};
+  for (uint32_t id : m.global_variables) {
+    if (m.storage_of(id) != spv::StorageClassOutput) continue;
+    if (std::find(m.entry.interface.begin(), m.entry.interface.end(), id) == m.entry.interface.end()) continue;
+    const auto scalars = interface_of(m, constants, id);
+    const Place place = Place{}.with(m.decoration(id));
+    const uint32_t type = m.pointee(id);
+    const TypeInfo& t = m.type(type);
+    if (t.kind == Kind::structure && place.offset_B == kNone) {
+      uint64_t first = 0;
+      for (uint32_t k = 0; k < t.members.size(); ++k) {
+        const uint64_t count = words_of_type(m, constants, t.members[k]);
+        capture.add(scalars, first, count, place.with(m.member(type, k)));
+        first += count;
+      }
+    } else {
+      capture.add(scalars, 0, scalars.size(), place);
+    }
+    if (place.buffer < kMaxTransformFeedbackBuffers && place.stride_B != kNone) capture.out.stride_B[place.buffer] = place.stride_B;
+  }
+  if (!capture.wrong.empty()) return Error{VK_ERROR_INVALID_SHADER_NV, capture.wrong};
+  std::sort(capture.out.words.begin(), capture.out.words.end(), [](const CapturedWord& a, const CapturedWord& b) {
+    return std::tuple(a.stream, a.buffer, a.offset_B) < std::tuple(b.stream, b.buffer, b.offset_B);
+  });
+  return std::move(capture.out);
+}
+
+}  // namespace tilegpu::shader

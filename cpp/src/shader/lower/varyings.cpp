@@ -1,0 +1,71 @@
+// shader/lower/varyings.cpp -- what a stage reads of the one before: the rows of memory between the two.
+//
+// In: the second stage's module and specialisation. Out: VaryingLayout. Source: Vulkan specification, "Shader Interfaces", "Interface
+// Matching".
+#include <algorithm>
+#include <cassert>
+#include <tuple>
+
+#include "shader/module/module_facts.hpp"
+#include "shader/spirv/limits.hpp"
+
+namespace tilegpu::shader {
+
+int VaryingLayout::find(uint32_t location, uint32_t component, bool patch) const {
+  for (size_t k = 0; k < components.size(); ++k) {
+    if (components[k].location == location && components[k].component == component && components[k].patch == patch)
+      return static_cast<int>(k);
+  }
+  return -1;
+}
+
+/// Built-ins that a stage has from the one before; a fragment shader finds all but distances by itself.
+static bool travels(const Module& m, uint32_t variable, uint32_t builtin) {
+  if (builtin == spv::BuiltInClipDistance || builtin == spv::BuiltInCullDistance) return true;
+  if (builtin == spv::BuiltInTessLevelOuter || builtin == spv::BuiltInTessLevelInner) return true;
+  return is_per_vertex(m, variable) && builtin_location(builtin) != kNone;
+}
+
+static Expected<VaryingLayout> find_varyings(const ShaderModule& fragment, const Specialization& specialization) {
+  Expected<Constants> constants = specialise(fragment, specialization);
+  if (!constants) return constants.error();
+  const Module& m = fragment.module();
+  VaryingLayout layout;
+  for (uint32_t id : used_variables(m, spv::StorageClassInput)) {
+    const auto scalars = interface_of(m, *constants, id);
+    const auto used = used_scalars(m, *constants, id);
+    for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {
+      const InterfaceScalar& s = scalars[k];
+      if (!used[k]) continue;
+      const bool patch = is_of_patch(m, id);
+      if (s.builtin != kNone) {
+        if (!travels(m, id, s.builtin)) continue;
+        layout.components.push_back({static_cast<uint8_t>(builtin_location(s.builtin)), static_cast<uint8_t>(s.element),
+                                     Interpolation::smooth, s.centroid, s.sample, patch});
+        continue;
+      }
+      assert(s.location < kMaxLocations && s.component < 4);  // check_limits
+      layout.components.push_back(
+          {static_cast<uint8_t>(s.location), static_cast<uint8_t>(s.component), s.interpolation, s.centroid, s.sample, patch});
+    }
+  }
+  std::sort(layout.components.begin(), layout.components.end(), [](const VaryingComponent& a, const VaryingComponent& b) {
+    return std::tuple(a.patch, a.location, a.component) < std::tuple(b.patch, b.location, b.component);
+  });
+  layout.components.erase(std::unique(layout.components.begin(), layout.components.end(),
+                                      [](const VaryingComponent& a, const VaryingComponent& b) {
+                                        return a.location == b.location && a.component == b.component && a.patch == b.patch;
+                                      }),
+                          layout.components.end());
+  if (layout.components.size() > kMaxVaryingComponents) {
+    return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + fragment.label() + "': it reads " + std::to_string(layout.components.size()) +
+                                                 " varying components; the limit is " + std::to_string(kMaxVaryingComponents)};
+  }
+  return layout;
+}
+
+Expected<VaryingLayout> varying_layout(const ShaderModule& fragment, const Specialization& specialization) {
+  return known_or(fragment.facts(), &ModuleFacts::varyings, specialization, [&] { return find_varyings(fragment, specialization); });
+}
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,81 @@
+"""Transform feedback. In: a pass while it is open, buffers. Out: what the last stage before the rasterizer writes of each vertex."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any
+
+from tilegpu import _core, arguments
+from tilegpu.buffer import Buffer, BufferSlice
+from tilegpu.errors import ValidationError
+
+Place = tuple[_core.Buffer, int, int]
+_BUFFERS = 4
+
+
+def place_of(given: Any, what: str) -> Place:
+    """A buffer or a part of one: with its offset and size in bytes."""
+    if isinstance(given, Buffer):
+        return given.core, 0, given.size
+    if isinstance(given, BufferSlice):
+        return given.buffer.core, given.offset, given.size
+    raise ValidationError(f"{what} is {arguments.shown(given)}; it must be a buffer or a part of one")
+
+
+def places_of(given: Any, what: str) -> list[Place]:
+    """One for each of the four buffers, from the first on."""
+    items: Sequence[Any] = given if isinstance(given, (list, tuple)) else [given]
+    if not 1 <= len(items) <= _BUFFERS:
+        raise ValidationError(f"{what} has {len(items)} buffers; 1 to {_BUFFERS} are allowed")
+    return [place_of(item, f"{what}[{k}]") for k, item in enumerate(items)]
+
+
+class TransformFeedback:
+    """Vertices of the draws in its ``with`` block, in buffers. Made by ``rp.transform_feedback``.
+
+    ``primitives`` that were written, and how many were ``needed``, once the pass has ended; of ``stream`` 0, or of another.
+    """
+
+    def __init__(
+        self, label: str, commands: Callable[[], _core.CommandBuffer], buffers: Any, resume: Any, keep: Any, stream: int
+    ) -> None:
+        what = f"transform feedback of pass '{label}'"
+        self._label, self._commands = label, commands
+        self._buffers = places_of(buffers, f"{what}: buffers")
+        self._resume = [] if resume is None else places_of(resume, f"{what}: resume")
+        self._keep = [] if keep is None else places_of(keep, f"{what}: keep")
+        self._stream = arguments.count(stream, f"{what}: stream", 3)
+        self._pool = _core.QueryPool.transform_feedback(1)
+
+    def _result(self, k: int) -> int:
+        if not self._pool.available(0):
+            raise ValidationError(
+                f"transform feedback of pass '{self._label}': the result is there only after the pass's with block has ended"
+            )
+        return self._pool.value(k)
+
+    @property
+    def primitives(self) -> int:
+        """Primitives that were written. Raises before the pass has ended."""
+        return self._result(0)
+
+    @property
+    def needed(self) -> int:
+        """Primitives that there would have been, had the buffers been large enough."""
+        return self._result(1)
+
+    def __enter__(self) -> TransformFeedback:
+        commands = self._commands()
+        commands.bind_transform_feedback_buffers(self._buffers)
+        commands.begin_query(self._pool, 0, False, self._stream)
+        commands.begin_transform_feedback(self._resume)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            commands = self._commands()
+            commands.end_transform_feedback(self._keep)
+            commands.end_query(self._pool, 0)
