@@ -579,3 +579,39 @@ def test_captures_and_secondaries_and_dynamic_state(tmp_path: Any) -> None:
         np.testing.assert_array_equal(picture_, results[0][0])
         np.testing.assert_array_equal(words, results[0][1])
     assert results[0][0].any() and results[0][1].any()
+
+
+@pytest.mark.parametrize("divisor", [0, 1, 3, 100])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_instances_that_share_attributes(divisor: int, dynamic: bool) -> None:
+    """VK_EXT_vertex_attribute_divisor: the first instance has the first element, the next divisor - 1 as well; from firstInstance on."""
+    capture = """#version 450
+layout(location = 0) in vec4 own; layout(location = 1) in float shared_;
+layout(xfb_buffer = 0, xfb_stride = 8, xfb_offset = 0, location = 0) out vec2 seen;
+void main() { gl_Position = own; seen = vec2(shared_, gl_InstanceIndex); }"""
+    n, first = 20, 4
+    values = np.arange(30, dtype=np.float32) * 7
+
+    def make(dev: tg.Device) -> Array:
+        pipe = dev.pipeline(
+            capture,
+            None,
+            vertex=[
+                tg.VertexBinding(16, [(0, "r32g32b32a32_sfloat", 0)]),
+                tg.VertexBinding(4, [(1, "r32_sfloat", 0)], "instance", divisor),
+            ],
+            color=FORMAT,
+            topology="point_list",
+            rasterizer_discard=True,
+            dynamic=["vertex_input"] if dynamic else (),
+        )
+        out = dev.buffer(8 * n)
+        command = dev.buffer(np.array([1, n, 0, first], np.uint32), usage=("indirect_buffer", "storage_buffer"))
+        with dev.render_pass(color=[dev.image(SIZE, FORMAT)]) as rp, rp.transform_feedback(out):
+            rp.draw_indirect(pipe, command, dev.buffer(np.zeros(4, np.float32)), instances=dev.buffer(values))
+        got = out.numpy(np.float32, (n, 2))
+        element = first + (np.arange(n) // divisor if divisor else np.zeros(n, int))
+        np.testing.assert_array_equal(got, np.stack([values[element], first + np.arange(n)], 1))
+        return got
+
+    same_everywhere(make)

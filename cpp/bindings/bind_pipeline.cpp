@@ -165,10 +165,10 @@ void bind_stages(py::class_<Info>& info) {
           py::arg("sets"))
       .def(
           "add_vertex_binding",
-          [](Info& i, uint32_t binding, uint32_t stride_B, int rate) {
-            i.vertex_bindings.push_back({binding, stride_B, static_cast<VkVertexInputRate>(rate)});
+          [](Info& i, uint32_t binding, uint32_t stride_B, int rate, uint32_t divisor) {
+            i.vertex_bindings.push_back({{binding, stride_B, static_cast<VkVertexInputRate>(rate)}, divisor});
           },
-          py::arg("binding"), py::arg("stride_B"), py::arg("rate"))
+          py::arg("binding"), py::arg("stride_B"), py::arg("rate"), py::arg("divisor") = 1)
       .def(
           "add_vertex_attribute",
           [](Info& i, uint32_t location, uint32_t binding, int format, uint32_t offset_B) {

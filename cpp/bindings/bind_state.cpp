@@ -89,12 +89,12 @@ void bind_state(py::module_& m) {
           py::arg("enables"))
       .def(
           "set_vertex_input",
-          [](CB& c, const std::vector<std::array<uint32_t, 3>>& bindings, const std::vector<std::array<uint32_t, 4>>& attributes) {
+          [](CB& c, const std::vector<std::array<uint32_t, 4>>& bindings, const std::vector<std::array<uint32_t, 4>>& attributes) {
             std::vector<VkVertexInputBindingDescription2EXT> b;
             std::vector<VkVertexInputAttributeDescription2EXT> a;
-            for (const auto& [binding, stride_B, rate] : bindings)
+            for (const auto& [binding, stride_B, rate, divisor] : bindings)
               b.push_back({VK_STRUCTURE_TYPE_VERTEX_INPUT_BINDING_DESCRIPTION_2_EXT, nullptr, binding, stride_B,
-                           static_cast<VkVertexInputRate>(rate), 1});
+                           static_cast<VkVertexInputRate>(rate), divisor});
             for (const auto& [location, binding, format, offset_B] : attributes)
               a.push_back({VK_STRUCTURE_TYPE_VERTEX_INPUT_ATTRIBUTE_DESCRIPTION_2_EXT, nullptr, location, binding,
                            static_cast<VkFormat>(format), offset_B});

@@ -140,7 +140,7 @@ class DrawArguments:
     def _vertex_input(self, pipeline: Pipeline) -> None:
         layout = pipeline.vertex_layout
         rates = _core.ENUMS["vertex_input_rate"]
-        bindings = [[number, b.stride_B, rates[b.rate]] for number, b in enumerate(layout.bindings)]
+        bindings = [[number, b.stride_B, rates[b.rate], b.divisor] for number, b in enumerate(layout.bindings)]
         self.commands.set_vertex_input(bindings, [list(attribute) for attribute in layout.attributes])
 
     def _source(
@@ -233,6 +233,11 @@ class DrawArguments:
             binding = layout.bindings[number]
             buffer, offset, count = self._source(data, binding.dtype, binding.stride_B, what)
             self._bind_vertex(number, (buffer, offset))
+            if binding.rate == "instance":
+                if binding.divisor == 0:
+                    available = 1 if available is None and len(sources) == 1 else available
+                    continue
+                count *= binding.divisor
             available = count if available is None else min(available, count)
         return available
 

@@ -130,7 +130,7 @@ def _start_info(
     for stage, module in stages.items():
         info.set_stage(module, specialization.get(stage, []))
     for number, binding in enumerate(layout.bindings):
-        info.add_vertex_binding(number, binding.stride_B, _core.ENUMS["vertex_input_rate"][binding.rate])
+        info.add_vertex_binding(number, binding.stride_B, _core.ENUMS["vertex_input_rate"][binding.rate], binding.divisor)
     for location, number, format_, offset_B in layout.attributes:
         info.add_vertex_attribute(location, number, format_, offset_B)
     return info

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 class VertexBinding(NamedTuple):
     """One vertex buffer, said explicitly: ``attributes`` are (location, format, offset in bytes).
 
-    ``rate`` is ``"vertex"`` or ``"instance"``.
+    ``rate`` is ``"vertex"`` or ``"instance"``; ``divisor``: of the latter, how many instances share an element (0: all).
     """
 
     stride: int
     attributes: Sequence[tuple[int, str, int]]
     rate: str = "vertex"
+    divisor: int = 1
 
 
 class BoundLayout(NamedTuple):
@@ -32,6 +33,7 @@ class BoundLayout(NamedTuple):
     stride_B: int
     rate: str
     dtype: np.dtype[Any] | None  #: None: explicit, only buffers fit
+    divisor: int = 1
 
 
 class VertexLayout:
@@ -71,7 +73,8 @@ def make_layout(vertex: Any, instance: Any, reflection: _core.Reflection, what: 
             number = len(layout.bindings)
             if isinstance(entry, VertexBinding):
                 enums.parse("vertex_input_rate", entry.rate, f"{what}: rate of vertex binding {number}")
-                layout.bindings.append(BoundLayout(int(entry.stride), entry.rate.lower(), None))
+                divisor = arguments.count(entry.divisor, f"{what}: {rate}: divisor", 0xFFFFFFFF)
+                layout.bindings.append(BoundLayout(int(entry.stride), entry.rate.lower(), None, divisor))
                 for location, format_, offset_B in entry.attributes:
                     info = enums.parse_format(format_, f"{what}: vertex attribute at location {location}")
                     layout.attributes.append((int(location), number, info.number, int(offset_B)))

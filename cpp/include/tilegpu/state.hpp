@@ -184,6 +184,10 @@ struct ColorBlendState {
   uint32_t color_write_enables = ~0u;  ///< COLOR_WRITE_ENABLE, a bit for each colour attachment
 };
 
+struct VertexInputBinding : VkVertexInputBindingDescription {
+  uint32_t divisor = 1;  ///< by instance: instances that share an element; 0: all of them
+};
+
 /// What fixed functions read while a draw runs.
 struct FixedFunctionState {
   VkPrimitiveTopology topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;                   ///< PRIMITIVE_TOPOLOGY
@@ -201,7 +205,7 @@ struct GraphicsState : FixedFunctionState {
   FixedList<VkViewport, kMaxViewports> viewports;  ///< VIEWPORT, VIEWPORT_WITH_COUNT
   FixedList<VkRect2D, kMaxViewports> scissors;     ///< SCISSOR, SCISSOR_WITH_COUNT
   /// VERTEX_INPUT; strides alone: VERTEX_INPUT_BINDING_STRIDE
-  FixedList<VkVertexInputBindingDescription, kMaxVertexBindings> vertex_bindings;
+  FixedList<VertexInputBinding, kMaxVertexBindings> vertex_bindings;
   FixedList<VkVertexInputAttributeDescription, kMaxVertexAttributes> vertex_attributes;
   ColorBlendState blend;
 };

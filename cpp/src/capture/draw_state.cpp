@@ -43,8 +43,8 @@ Status set_color_writes(CommandBuffer& commands, uint32_t bits) {
 Status set_input(CommandBuffer& commands, const GraphicsState& s) {
   std::vector<VkVertexInputBindingDescription2EXT> bindings;
   std::vector<VkVertexInputAttributeDescription2EXT> attributes;
-  for (const VkVertexInputBindingDescription& b : s.vertex_bindings)
-    bindings.push_back({VK_STRUCTURE_TYPE_VERTEX_INPUT_BINDING_DESCRIPTION_2_EXT, nullptr, b.binding, b.stride, b.inputRate, 1});
+  for (const VertexInputBinding& b : s.vertex_bindings)
+    bindings.push_back({VK_STRUCTURE_TYPE_VERTEX_INPUT_BINDING_DESCRIPTION_2_EXT, nullptr, b.binding, b.stride, b.inputRate, b.divisor});
   for (const VkVertexInputAttributeDescription& v : s.vertex_attributes)
     attributes.push_back({VK_STRUCTURE_TYPE_VERTEX_INPUT_ATTRIBUTE_DESCRIPTION_2_EXT, nullptr, v.location, v.binding, v.format, v.offset});
   return commands.set_vertex_input(bindings, attributes);
@@ -112,7 +112,7 @@ DynamicStates kept_states(const Pipeline& pipeline) {
 
 std::optional<uint32_t> stride_of(const Pipeline& pipeline, const GraphicsState& state, uint32_t binding) {
   if (!kept_states(pipeline).has(S::vertex_input_binding_stride)) return std::nullopt;
-  for (const VkVertexInputBindingDescription& b : state.vertex_bindings)
+  for (const VertexInputBinding& b : state.vertex_bindings)
     if (b.binding == binding) return b.stride;
   return std::nullopt;
 }

@@ -86,7 +86,7 @@ void state_fields(A& a, DynamicState which, GraphicsState& s) {
     case S::vertex_input:
       return vertex_input_fields(a, s);
     case S::vertex_input_binding_stride:
-      for (VkVertexInputBindingDescription& b : s.vertex_bindings) a.number(b.stride, "stride");
+      for (VertexInputBinding& b : s.vertex_bindings) a.number(b.stride, "stride");
       return;
     case S::depth_test_enable:
       return a.flag(d.depth_test, "depth test");

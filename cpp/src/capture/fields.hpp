@@ -114,8 +114,8 @@ void fixed_list(A& a, FixedList<T, N>& list, size_t least_B, const char* what, F
 
 template <class A>
 void vertex_input_fields(A& a, GraphicsState& s) {
-  fixed_list(a, s.vertex_bindings, 12, "vertex bindings", [&](VkVertexInputBindingDescription& b) {
-    a.number(b.binding, "binding"), a.number(b.stride, "stride"), a.below(b.inputRate, 2, "input rate");
+  fixed_list(a, s.vertex_bindings, 16, "vertex bindings", [&](VertexInputBinding& b) {
+    a.number(b.binding, "binding"), a.number(b.stride, "stride"), a.below(b.inputRate, 2, "input rate"), a.number(b.divisor, "divisor");
   });
   fixed_list(a, s.vertex_attributes, 16, "vertex attributes", [&](VkVertexInputAttributeDescription& v) {
     a.number(v.location, "location"), a.number(v.binding, "binding"), a.number(v.format, "format"), a.number(v.offset, "offset");

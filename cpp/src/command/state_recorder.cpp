@@ -60,7 +60,7 @@ bool StateRecorder::note_attachments(DynamicState which, uint32_t first, uint32_
 bool StateRecorder::set_stride(uint32_t binding, uint32_t stride_B) {
   assert(binding < kMaxVertexBindings);
   const auto put = [&](auto& list) {
-    for (VkVertexInputBindingDescription& b : list)
+    for (VertexInputBinding& b : list)
       if (b.binding == binding) return std::exchange(b.stride, stride_B) == stride_B ? 1 : 2;
     return 0;
   };
@@ -88,7 +88,7 @@ Status StateRecorder::check_parts() const {
   const GraphicsPipelineCreateInfo& info = pipeline_->info();
   const std::string who = "pipeline '" + info.label + "' leaves ";
   if (dynamic.has(S::vertex_input_binding_stride) && !dynamic.has(S::vertex_input))
-    for (const VkVertexInputBindingDescription& binding : state_.vertex_bindings)
+    for (const VertexInputBinding& binding : state_.vertex_bindings)
       if (std::none_of(strides_.begin(), strides_.end(), [&](const auto& s) { return s.binding == binding.binding; }))
         return invalid(who + "VK_DYNAMIC_STATE_VERTEX_INPUT_BINDING_STRIDE to the command buffer, and binding " +
                        std::to_string(binding.binding) + " has no stride; bind it with bind_vertex_buffer2");
@@ -119,8 +119,8 @@ Status StateRecorder::take() {
       continue;
     }
     if (dynamic.has(S::vertex_input)) continue;  // they are in it
-    for (VkVertexInputBindingDescription& binding : state_.vertex_bindings)
-      for (const VkVertexInputBindingDescription& given : strides_)
+    for (VertexInputBinding& binding : state_.vertex_bindings)
+      for (const VertexInputBinding& given : strides_)
         if (given.binding == binding.binding) binding.stride = given.stride;
   }
   fresh_ = {};

@@ -53,7 +53,7 @@ class StateRecorder {
 
   Ptr<Pipeline> pipeline_;
   GraphicsState given_;  // by set_*
-  FixedList<VkVertexInputBindingDescription, kMaxVertexBindings> strides_;
+  FixedList<VertexInputBinding, kMaxVertexBindings> strides_;
   DynamicStates set_;                          // of given_, and not made invalid since
   DynamicStates fresh_;                        // of set_, and not in state_ yet
   DynamicStates in_vain_;                      // set after a pipeline that fixes it was bound

@@ -266,10 +266,7 @@ Status CommandBuffer::set_vertex_input(std::span<const VkVertexInputBindingDescr
                                        std::span<const VkVertexInputAttributeDescription2EXT> attributes) {
   GraphicsState input;
   for (const VkVertexInputBindingDescription2EXT& b : bindings) {
-    if (b.inputRate == VK_VERTEX_INPUT_RATE_INSTANCE && b.divisor != 1)
-      return refuse(S::vertex_input,
-                    "binding " + std::to_string(b.binding) + " has divisor " + std::to_string(b.divisor) + "; it must be 1");
-    input.vertex_bindings.push_back({b.binding, b.stride, b.inputRate});
+    input.vertex_bindings.push_back({{b.binding, b.stride, b.inputRate}, b.inputRate == VK_VERTEX_INPUT_RATE_INSTANCE ? b.divisor : 1});
   }
   for (const VkVertexInputAttributeDescription2EXT& a : attributes)
     input.vertex_attributes.push_back({a.location, a.binding, a.format, a.offset});

@@ -19,7 +19,7 @@ uint64_t vertices_of(const command::DrawCall& draw) {
                   : state.index_type == VK_INDEX_TYPE_UINT16  ? 1u << 16
                                                               : uint64_t{1} << 32;
   uint64_t bound = 0;
-  for (const VkVertexInputBindingDescription& binding : state.resolved->vertex_input)
+  for (const VertexInputBinding& binding : state.resolved->vertex_input)
     if (binding.inputRate == VK_VERTEX_INPUT_RATE_VERTEX && binding.stride && binding.binding < kMaxVertexBindings)
       bound = std::max(bound, state.vertex_bindings[binding.binding].size_B / binding.stride + 1);
   return std::min(most, bound ? bound : most);

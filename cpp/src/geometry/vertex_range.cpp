@@ -58,7 +58,7 @@ namespace {
 
 // What a block of vertices is made from, on its way while the ones before are shaded.
 inline void prefetch_vertices(const DrawSetup& draw, const shader::VertexArgs& args, uint32_t first) {
-  for (const VkVertexInputBindingDescription& binding : draw.resolved->vertex_input) {
+  for (const VertexInputBinding& binding : draw.resolved->vertex_input) {
     if (binding.inputRate != VK_VERTEX_INPUT_RATE_VERTEX) continue;
     const auto at = reinterpret_cast<uintptr_t>(args.bindings[binding.binding].data) + uint64_t{first} * binding.stride;
     for (uint32_t i = 0; i < kBatchStride * binding.stride; i += 64) __builtin_prefetch(reinterpret_cast<const void*>(at + i));

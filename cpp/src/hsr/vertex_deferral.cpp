@@ -93,7 +93,7 @@ VertexDeferral decide(const command::DrawState& state, std::span<const Written> 
       }
     return false;
   };
-  for (const VkVertexInputBindingDescription& binding : resolved.vertex_input) {
+  for (const VertexInputBinding& binding : resolved.vertex_input) {
     const shader::VertexBinding& bound = state.vertex_bindings[binding.binding];
     if (refuse("a vertex buffer is memory that a shader of the pass may write", bound.data, bound.size_B)) return decision;
   }

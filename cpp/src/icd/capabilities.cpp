@@ -96,6 +96,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_vertex_input_dynamic_state,
     Extension::EXT_primitives_generated_query,
     Extension::EXT_transform_feedback,
+    Extension::EXT_vertex_attribute_divisor,
     Extension::KHR_vulkan_memory_model,
     Extension::KHR_zero_initialize_workgroup_memory,
     Extension::EXT_private_data,
@@ -226,6 +227,8 @@ Features make_features() {
   f.pipelineStatisticsQuery = true;
   f.geometryShader = f.tessellationShader = true;
   f.shaderTessellationAndGeometryPointSize = true;
+  f.vertexAttributeInstanceRateDivisor = f.vertexAttributeInstanceRateZeroDivisor = true;
+  f.fillModeNonSolid = true;
   f.transformFeedback = f.geometryStreams = true;
   f.vulkanMemoryModel = f.vulkanMemoryModelDeviceScope = true;
   f.shaderZeroInitializeWorkgroupMemory = true;  // it is zeros anyway
@@ -412,6 +415,7 @@ Properties make_properties() {
                                   VK_SUBGROUP_FEATURE_QUAD_BIT;
   p.pointClippingBehavior = VK_POINT_CLIPPING_BEHAVIOR_ALL_CLIP_PLANES;
   p.maxMultiviewViewCount = 32;
+  p.maxVertexAttribDivisor = ~0U;
   p.maxTransformFeedbackStreams = kMaxStreams, p.maxTransformFeedbackBuffers = kMaxTransformFeedbackBuffers;
   p.maxTransformFeedbackBufferSize = ~uint32_t{0};  // counters have 32 bits
   p.maxTransformFeedbackStreamDataSize = 4 * kMaxVaryingComponents;

@@ -125,7 +125,14 @@ constexpr std::pair<VkDynamicState, DynamicState> kColorStates[] = {
 };
 
 void take_vertex_input(const VkPipelineVertexInputStateCreateInfo& in, GraphicsState& out) {
-  out.vertex_bindings.assign(in.pVertexBindingDescriptions, in.pVertexBindingDescriptions + in.vertexBindingDescriptionCount);
+  using Divisors = VkPipelineVertexInputDivisorStateCreateInfoEXT;
+  const auto* divisors = find_next<Divisors>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_DIVISOR_STATE_CREATE_INFO_EXT);
+  for (uint32_t i = 0; i < in.vertexBindingDescriptionCount; ++i) {
+    VertexInputBinding binding{in.pVertexBindingDescriptions[i]};
+    for (uint32_t k = 0; divisors && k < divisors->vertexBindingDivisorCount; ++k)
+      if (divisors->pVertexBindingDivisors[k].binding == binding.binding) binding.divisor = divisors->pVertexBindingDivisors[k].divisor;
+    out.vertex_bindings.push_back(binding);
+  }
   out.vertex_attributes.assign(in.pVertexAttributeDescriptions, in.pVertexAttributeDescriptions + in.vertexAttributeDescriptionCount);
 }
 

@@ -182,8 +182,8 @@ void copy_faces(const GraphicsState& from, GraphicsState& to) {
 }
 
 void copy_strides(const GraphicsState& from, GraphicsState& to) {
-  for (VkVertexInputBindingDescription& binding : to.vertex_bindings)
-    for (const VkVertexInputBindingDescription& given : from.vertex_bindings)
+  for (VertexInputBinding& binding : to.vertex_bindings)
+    for (const VertexInputBinding& given : from.vertex_bindings)
       if (given.binding == binding.binding) binding.stride = given.stride;
 }
 

@@ -72,7 +72,7 @@ struct Resolved {
   std::vector<shader::InputSource> inputs;          // input attachments, mapped to planes of the tile
   std::vector<shader::BufferSlot> written_buffers;  // by any stage
   std::vector<shader::TextureSlot> written_images;  // by any stage
-  FixedList<VkVertexInputBindingDescription, kMaxVertexBindings> vertex_input;
+  FixedList<VertexInputBinding, kMaxVertexBindings> vertex_input;
   PositionShader position;
   FragmentOutput output;
   Classification classification;

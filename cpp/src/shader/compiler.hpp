@@ -207,7 +207,7 @@ Expected<ResourceTable> resource_table(const ShaderModule& module, const std::ve
 struct VertexKey {
   Ptr<const ShaderModule> module;
   std::vector<std::pair<uint32_t, uint64_t>> specialization;
-  std::vector<VkVertexInputBindingDescription> bindings;
+  std::vector<VertexInputBinding> bindings;
   std::vector<VkVertexInputAttributeDescription> attributes;
   VaryingLayout varyings;
   ResourceTable resources;

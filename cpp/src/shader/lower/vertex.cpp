@@ -27,10 +27,11 @@ struct VertexBuilder {
     auto found = std::find_if(key.attributes.begin(), key.attributes.end(), [&](const auto& a) { return a.location == location; });
     return found == key.attributes.end() ? nullptr : &*found;
   }
-  const VkVertexInputBindingDescription* binding(uint32_t number) const {
+  const VertexInputBinding* binding(uint32_t number) const {
     auto found = std::find_if(key.bindings.begin(), key.bindings.end(), [&](const auto& b) { return b.binding == number; });
     return found == key.bindings.end() ? nullptr : &*found;
   }
+  Value instance_element(uint32_t divisor) const;
   std::vector<Value> load_rows(const std::vector<Value>& address, int64_t from_B);
   std::vector<Value> fetch(const VkVertexInputAttributeDescription& a);
   std::vector<Value> fetch_by_call(const VkVertexInputAttributeDescription& a, const vk::FormatInfo& format, Value binding,
@@ -125,11 +126,20 @@ std::vector<Value> VertexBuilder::fetch_by_call(const VkVertexInputAttributeDesc
   return result;
 }
 
+/// The first instance's is the first; then each has `divisor` instances. Source: "Vertex Attribute Divisor in Instanced Rendering".
+Value VertexBuilder::instance_element(uint32_t divisor) const {
+  const Ir& ir = l.ir;
+  Value instance = ir.field(ir.i32, l.args, offsetof(VertexArgs, instance_index));
+  if (divisor == 1) return instance;
+  Value first = ir.field(ir.i32, l.args, offsetof(VertexArgs, first_instance));
+  return divisor == 0 ? first : ir.add(first, LLVMBuildUDiv(ir.builder, ir.sub(instance, first), ir.c32(divisor), ""));
+}
+
 /// Four components as the format gives them: floats, or integers in i32. Absent ones are 0, 0, 0, 1.
 std::vector<Value> VertexBuilder::fetch(const VkVertexInputAttributeDescription& a) {
   const Ir& ir = l.ir;
   const vk::FormatInfo* format = vk::find_format(a.format);
-  const VkVertexInputBindingDescription* b = binding(a.binding);
+  const VertexInputBinding* b = binding(a.binding);
   if (!format || !b || format->texel_B == 0) {
     l.fail("vertex attribute " + std::to_string(a.location) + " has a format or a binding that is not known");
     return {ir.cf(0), ir.cf(0), ir.cf(0), ir.cf(0)};
@@ -140,7 +150,7 @@ std::vector<Value> VertexBuilder::fetch(const VkVertexInputAttributeDescription&
   if (ir.quick && !l.slice && !by_instance) return fetch_by_call(a, *format, source, b->stride);
   Value data = ir.field(ir.ptr, source, offsetof(VertexBinding, data), 8),
         size_B = ir.field(ir.i64, source, offsetof(VertexBinding, size_B), 8);
-  Value element = by_instance ? ir.field(ir.i32, l.args, offsetof(VertexArgs, instance_index)) : index;
+  Value element = by_instance ? instance_element(b->divisor) : index;
   // The last element that lies inside, so that one comparison of indices bounds every address.
   const uint64_t end_B = static_cast<uint64_t>(a.offset) + format->texel_B;
   Value any = ir.uge(size_B, ir.c64(end_B));
@@ -397,7 +407,7 @@ CodeKey code_key(const VertexKey& key) {
   add_stage(code, *key.module, key.specialization, key.varyings, key.resources);
   const auto word = [&](uint32_t w) { code.add(w); };
   word(static_cast<uint32_t>(key.bindings.size()));
-  for (const auto& b : key.bindings) word(b.binding), word(b.stride), word(static_cast<uint32_t>(b.inputRate));
+  for (const auto& b : key.bindings) word(b.binding), word(b.stride), word(static_cast<uint32_t>(b.inputRate)), word(b.divisor);
   word(static_cast<uint32_t>(key.attributes.size()));
   for (const auto& a : key.attributes) word(a.location), word(a.binding), word(static_cast<uint32_t>(a.format)), word(a.offset);
   word(key.position_only);
