@@ -615,3 +615,96 @@ void main() { gl_Position = own; seen = vec2(shared_, gl_InstanceIndex); }"""
         return got
 
     same_everywhere(make)
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+@pytest.mark.parametrize("draws", [0, 3, 5, 9])
+def test_a_number_of_draws_in_a_buffer(indexed: bool, draws: int) -> None:
+    """Of five commands as many are drawn as the buffer says, at most all."""
+    capture = """#version 450
+layout(location = 0) in vec4 p;
+layout(xfb_buffer = 0, xfb_stride = 8, xfb_offset = 0, location = 0) out ivec2 seen;
+void main() { gl_Position = p; seen = ivec2(gl_VertexIndex, gl_InstanceIndex); }"""
+    dev = device(*CASES[1])
+    pipe = dev.pipeline(capture, None, vertex=np.dtype([("p", "f4", 4)]), color=FORMAT, topology="point_list", rasterizer_discard=True)
+    words = [[2, 1, 10 * k, *([0, k] if indexed else [k])] for k in range(5)]
+    commands = dev.buffer(np.array(words, np.uint32), usage=("indirect_buffer", "storage_buffer"))
+    number, out = dev.buffer(np.array([77, draws], np.uint32)), dev.buffer(8 * 20)
+    points = np.zeros(64, np.dtype([("p", "f4", 4)]))
+    with dev.render_pass(color=[dev.image(SIZE, FORMAT)]) as rp, rp.transform_feedback(out) as captured:
+        rp.draw_indirect(
+            pipe, commands, points, indices=np.arange(64, dtype=np.uint32) if indexed else None, draw_count=number.slice(4, 4)
+        )
+    n = min(draws, 5)
+    assert captured.primitives == 2 * n
+    want = [(10 * k + i, k) for k in range(n) for i in range(2)]
+    np.testing.assert_array_equal(out.numpy(np.int32, (20, 2))[: 2 * n], np.array(want, np.int32).reshape(-1, 2))
+
+
+def changed(glsl: str, stage: str, change: Any) -> bytes:
+    """The SPIR-V of a shader, each instruction (opcode, operands) changed in place by ``change``; GLSL can't say it."""
+    words = np.frombuffer(tg.compile_glsl(glsl, stage), np.uint32).copy()
+    at = 5
+    while at < len(words):
+        count = int(words[at] >> 16)
+        change(int(words[at] & 0xFFFF), words[at + 1 : at + count])
+        at += count
+    return words.tobytes()
+
+
+def test_declarations_that_do_not_agree() -> None:
+    """Strides of one buffer, words at one place, streams in one buffer, arrays of other lengths: errors, not memory of others."""
+    dev = device(*CASES[1])
+    decorate, xfb_stride, offset, array, constant = 71, 37, 35, 28, 43
+    two = """#version 450
+layout(location = 0) in vec4 p; layout(location = 1) in vec3 c;
+layout(location = 0, xfb_buffer = 0, xfb_stride = 16, xfb_offset = 0) out vec2 a;
+layout(location = 1, xfb_buffer = 0, xfb_offset = 8) out vec2 b;
+void main() { gl_Position = p; a = c.xy; b = c.yz; }"""
+    seen: list[int] = []
+
+    def other_stride(op: int, operands: Array) -> None:
+        if op == decorate and operands[1] == xfb_stride:
+            seen.append(1)
+            operands[2] = 16 * len(seen)
+
+    def same_place(op: int, operands: Array) -> None:
+        if op == decorate and operands[1] == offset and operands[2] == 8:
+            operands[2] = 4
+
+    one: list[int] = []
+
+    def shorter(op: int, operands: Array) -> None:  # arrays of three become arrays of one
+        if op == constant and operands[2] in (1, 3):
+            one.append(int(operands[1]))
+            operands[2] = 1 if operands[2] == 3 else operands[2]
+
+    state: dict[str, Any] = {"vertex": triangles(1, 0).dtype, "color": FORMAT}
+    with pytest.raises(tg.Error, match=r"has strides \d+ and \d+ for buffer 0"):
+        dev.pipeline(changed(two, "vertex", other_stride), None, topology="point_list", rasterizer_discard=True, **state)
+    with pytest.raises(tg.Error, match="captures byte 4 of buffer 0 twice"):
+        dev.pipeline(changed(two, "vertex", same_place), None, topology="point_list", rasterizer_discard=True, **state)
+    with pytest.raises(tg.Error, match="is an array of 1 vertices; the primitives have 3"):
+        dev.pipeline(PLAIN, SHADE, geometry=changed(PASS_TRIANGLES, "geometry", shorter), **state)
+    assert seen and one and array
+    streams = """#version 450
+layout(points) in; layout(points, max_vertices = 2) out;
+layout(stream = 0, xfb_buffer = 0, xfb_stride = 8, xfb_offset = 0, location = 0) out float a;
+layout(stream = 1, xfb_buffer = 1, xfb_stride = 8, xfb_offset = 4, location = 1) out float b;
+void main() { a = 1; EmitStreamVertex(0); b = 2; EmitStreamVertex(1); }"""
+
+    def same_buffer(op: int, operands: Array) -> None:
+        if op == decorate and operands[1] == 36 and operands[2] == 1:
+            operands[2] = 0
+
+    wrong = [
+        (changed(streams, "geometry", same_buffer), "writes streams 0 and 1 to buffer 0"),
+        (streams.replace("layout(points, max", "layout(line_strip, max"), "goes to stream 1; only points do"),
+        (streams.replace("max_vertices = 2", "max_vertices = 0"), "max_vertices is 0; 1 to 256 are allowed"),
+    ]
+    for geometry, message in wrong:
+        with pytest.raises(tg.Error, match=message):
+            dev.pipeline(PLAIN, None, geometry=geometry, topology="point_list", rasterizer_discard=True, **state)
+    number = "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(gl_PrimitiveID); }"
+    with pytest.raises(tg.Error, match="reads gl_PrimitiveID, which the geometry shader does not write"):
+        dev.pipeline(PLAIN, number, geometry=PASS_TRIANGLES, **state)

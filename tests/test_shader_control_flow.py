@@ -523,3 +523,35 @@ if __name__ == "__main__":
             failed += 1
             print(number, type(error).__name__, str(error)[:400], flush=True)
     print(f"{count} programs, {failed} failed")
+
+
+def test_what_lanes_that_continue_have_missed() -> None:
+    """A counter that only those who did not `continue` advance: each lane has its own, though all began alike."""
+    text = """#version 450
+layout(local_size_x = 32) in;
+layout(std430, binding = 0) buffer R { uint r[]; };
+void main() {
+  uint x = gl_GlobalInvocationID.x, k = 0, sum = 0, last = 7;
+  for (uint i = 0; i < 6; i++) {
+    if ((i + x) % 3 == 1) continue;
+    r[8 * x + i] = k++;
+    for (uint j = 0; j < 3; j++) { if ((x >> j & 1) == 0) continue; sum += j + 1; last = i; }
+  }
+  r[8 * x + 6] = sum; r[8 * x + 7] = last;
+}"""
+    want = np.full((32, 8), 9, np.uint32)
+    for x in range(32):
+        k, total, last = 0, 0, 7
+        for i in range(6):
+            if (i + x) % 3 == 1:
+                continue
+            want[x, i], k = k, k + 1
+            for j in range(3):
+                if x >> j & 1:
+                    total, last = total + j + 1, i
+        want[x, 6:] = total, last
+    for lanes in (4, 8, 16):
+        dev = tg.Device(lanes=lanes, cache_dir="off")
+        result = dev.buffer(np.full((32, 8), 9, np.uint32))
+        dev.dispatch(dev.compute_pipeline(text), 1, bind={"R": result})
+        np.testing.assert_array_equal(result.numpy(np.uint32, (32, 8)), want)

@@ -574,6 +574,25 @@ void main() {{ {AT} values[at] = {read % "at"}; if (at == 0) size = {"textureSiz
         assert got.view(np.int32)[COUNT * 4] == COUNT and got.view(np.uint32)[COUNT * 4 + 1] == 0
 
 
+@pytest.mark.parametrize(("name", "kind"), [("r32g32b32_sfloat", np.float32), ("r32g32b32_uint", np.uint32), ("r32g32b32_sint", np.int32)])
+def test_texel_buffers_of_three_components_are_read(dev: tg.Device, name: str, kind: Any) -> None:
+    """The fourth is 1; what is beyond reads 0; writes are refused."""
+    prefix = {np.float32: "", np.uint32: "u", np.int32: "i"}[kind]
+    values = np.random.default_rng(5).integers(-1000, 1000, (COUNT, 3)).astype(np.int32).astype(kind)
+    source = dev.buffer(np.concatenate([np.zeros(16, np.uint8), values.view(np.uint8).ravel()])).texels(name, 16)
+    result = dev.buffer(np.full(COUNT * 4 + 4, 77, kind))
+    frag = f"""layout(binding = 0) uniform {prefix}samplerBuffer source;
+layout(std430, binding = 1) buffer B {{ {prefix}vec4 values[256]; {prefix}vec4 beyond; }};
+void main() {{ {AT} values[at] = texelFetch(source, at); if (at == 1) beyond = texelFetch(source, 256) + texelFetch(source, -1); }}"""
+    run(dev, frag, {"source": source, "B": result})
+    got = result.numpy().reshape(-1, 4)
+    np.testing.assert_array_equal(got[:COUNT], np.concatenate([values, np.ones((COUNT, 1), kind)], 1))
+    assert not got[COUNT, :3].any()
+    store = f"layout(binding = 0) uniform writeonly {prefix}imageBuffer source; void main() {{ {AT} imageStore(source, at, {prefix}vec4(1)); }}"
+    with pytest.raises(tg.ValidationError, match="which shaders can write"):
+        run(dev, store, {"source": source})
+
+
 def test_texel_buffers_by_arrays_formats_and_names(dev: tg.Device) -> None:
     numbers = np.arange(COUNT * 4, dtype=np.float32).reshape(COUNT, 4)
     frag = f"""layout(binding = 0) uniform samplerBuffer source; layout(binding = 1, r32f) uniform imageBuffer target;

@@ -240,11 +240,17 @@ void bind_draws(CommandBufferClass& c) {
           py::arg("index_count"), py::arg("instance_count"), py::arg("first_index"), py::arg("vertex_offset"), py::arg("first_instance"))
       .def(
           "draw_indirect",
-          [](CommandBuffer& cb, bool indexed, Ptr<Buffer> buffer, uint64_t offset_B, uint32_t count, uint32_t stride_B) {
+          [](CommandBuffer& cb, bool indexed, Ptr<Buffer> buffer, uint64_t offset_B, uint32_t count, uint32_t stride_B, Ptr<Buffer> draws,
+             uint64_t draws_offset_B) {
+            const BufferPlace place{std::move(draws), draws_offset_B};
+            if (place.buffer)
+              return unwrap(indexed ? cb.draw_indexed_indirect_count(std::move(buffer), offset_B, place, count, stride_B)
+                                    : cb.draw_indirect_count(std::move(buffer), offset_B, place, count, stride_B));
             unwrap(indexed ? cb.draw_indexed_indirect(std::move(buffer), offset_B, count, stride_B)
                            : cb.draw_indirect(std::move(buffer), offset_B, count, stride_B));
           },
-          py::arg("indexed"), py::arg("buffer"), py::arg("offset_B"), py::arg("draw_count"), py::arg("stride_B"))
+          py::arg("indexed"), py::arg("buffer"), py::arg("offset_B"), py::arg("draw_count"), py::arg("stride_B"),
+          py::arg("draws") = nullptr, py::arg("draws_offset_B") = 0)
       .def(
           "clear_attachment",
           [](CommandBuffer& cb, int attachment, uint32_t aspects, const VkClearValue& value, const std::array<int64_t, 4>& rect,

@@ -17,7 +17,7 @@ from tilegpu.buffer import Buffer, BufferSlice, require_usage
 from tilegpu.draw_arguments import MAX_U32, DrawArguments
 from tilegpu.errors import ValidationError
 from tilegpu.query import Query, StatisticsQuery
-from tilegpu.transform_feedback import TransformFeedback
+from tilegpu.transform_feedback import TransformFeedback, place_of
 
 _REMAINING = 0xFFFFFFFF  #: VK_REMAINING_ARRAY_LAYERS
 
@@ -161,7 +161,7 @@ class PassCommands:
         sets: Mapping[int, DescriptorSet] | None = None,
         push: Mapping[str, Any] | bytes | None = None,
         offset: int = 0,
-        draw_count: int | None = None,
+        draw_count: int | Buffer | BufferSlice | None = None,
         stride: int | None = None,
         byte_count: int | None = None,
         viewport: Sequence[Any] | None = None,
@@ -176,6 +176,7 @@ class PassCommands:
         count, instance count, first
         vertex, first instance); with ``indices`` (n, 5): index count, instance count, first index, vertex offset,
         first instance.
+        ``draw_count``: how many, or a buffer with the number (uint32), read when the pass runs: no more than lie in ``indirect``.
         ``offset`` and ``stride`` in bytes. ``byte_count``: ``indirect`` is a counter of transform feedback instead, and the
         draw has as many vertices of so many bytes as were written. The other arguments are those of :meth:`draw`; ``instances`` is the data
         of per-instance bindings.
@@ -190,6 +191,10 @@ class PassCommands:
                 raise ValidationError(f"{what}: with byte_count indirect must be a buffer, and there are no indices")
         offset = arguments.whole(offset, f"{what}: offset")
         stride = None if stride is None else arguments.whole(stride, f"{what}: stride")
+        counter: tuple[_core.Buffer, int] | None = None
+        if isinstance(draw_count, (Buffer, BufferSlice)):
+            core_of_count, count_offset, _ = place_of(draw_count, f"{what}: draw_count")
+            counter, draw_count = (core_of_count, count_offset), None
         draw_count = None if draw_count is None else arguments.whole(draw_count, f"{what}: draw_count")
         for name, value in (("offset", offset), ("stride", stride), ("draw_count", draw_count)):
             if value is not None and not 0 <= value <= MAX_U32:
@@ -230,7 +235,7 @@ class PassCommands:
         if byte_count is not None:
             draws.commands.draw_indirect_byte_count(core, offset, byte_count)
         else:
-            draws.commands.draw_indirect(indices is not None, core, offset, draw_count, stride)
+            draws.commands.draw_indirect(indices is not None, core, offset, draw_count, stride, *(counter or ()))
 
     def clear(
         self,

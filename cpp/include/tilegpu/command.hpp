@@ -135,6 +135,9 @@ class TILEGPU_API CommandBuffer {
   Status draw_indexed(uint32_t index_count, uint32_t instance_count, uint32_t first_index, int32_t vertex_offset, uint32_t first_instance);
   Status draw_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint32_t draw_count, uint32_t stride_B);
   Status draw_indexed_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint32_t draw_count, uint32_t stride_B);
+  /// At most so many draws: as many as `draws` says when it is executed.
+  Status draw_indirect_count(Ptr<Buffer> buffer, uint64_t offset_B, const BufferPlace& draws, uint32_t most, uint32_t stride_B);
+  Status draw_indexed_indirect_count(Ptr<Buffer> buffer, uint64_t offset_B, const BufferPlace& draws, uint32_t most, uint32_t stride_B);
   /// Workgroups of the bound compute pipeline, outside of passes; each direction's end at most kMaxWorkgroups.
   Status dispatch(uint32_t x, uint32_t y, uint32_t z);
   /// The workgroups' ids begin at the base; NumWorkgroups is x, y, z.

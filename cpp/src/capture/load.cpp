@@ -412,12 +412,17 @@ struct Loader {
     const Ptr<Buffer> buffer = o.buffers.read(r, "buffer");
     const uint64_t offset_B = r.get<uint64_t>();
     const uint32_t draws = r.get<uint32_t>(), stride_B = r.get<uint32_t>();
+    BufferPlace places;
+    places.buffer = o.buffers.read(r, "buffer"), places.offset_B = r.get<uint64_t>();
+    if (!ok()) return;
     if (tag == PassTag::byte_count) {
-      if (ok()) check(cb.draw_indirect_byte_count(instances, first_instance, buffer, offset_B, draws, stride_B));
-      return;
-    }
-    if (ok())
+      check(cb.draw_indirect_byte_count(instances, first_instance, buffer, offset_B, draws, stride_B));
+    } else if (places.buffer) {
+      check(indexed ? cb.draw_indexed_indirect_count(buffer, offset_B, places, draws, stride_B)
+                    : cb.draw_indirect_count(buffer, offset_B, places, draws, stride_B));
+    } else {
       check(indexed ? cb.draw_indexed_indirect(buffer, offset_B, draws, stride_B) : cb.draw_indirect(buffer, offset_B, draws, stride_B));
+    }
   }
 
   // Of what stages do.

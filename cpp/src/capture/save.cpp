@@ -107,7 +107,7 @@ struct Collector {
     add(pass.info.depth), add(pass.info.stencil);
     for (const command::Bound& bound : pass.bound) add(bound);
     for (const command::BoundVertexBuffer& bound : pass.vertex_buffers) add(bound.buffer);
-    for (const command::IndirectDraw& indirect : pass.indirects) add(indirect.buffer);
+    for (const command::IndirectDraw& indirect : pass.indirects) add(indirect.buffer), add(indirect.draws_in.buffer);
     for (const command::ActiveQuery& query : pass.queries) objects.pools.add(query.pool);
     for (const command::ActiveQuery& query : pass.counting) objects.pools.add(query.pool);
     for (const command::TransformFeedback& t : pass.transform_feedback)
@@ -427,6 +427,7 @@ class PassWriter {
         w_.put(d.by_bytes ? PassTag::byte_count : PassTag::indirect);
         draw(d.base);
         o_.buffers.write(w_, d.buffer), w_.put(d.offset_B), w_.put(d.by_bytes ? d.counter_offset_B : d.count), w_.put(d.stride_B);
+        o_.buffers.write(w_, d.draws_in.buffer), w_.put(d.draws_in.offset_B);
         return;
       }
       case command::RecordedCommand::Kind::clear: {

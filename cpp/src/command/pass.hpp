@@ -40,6 +40,7 @@ struct IndirectDraw {
   uint32_t count = 0, stride_B = 0;
   bool by_bytes = false;          // vkCmdDrawIndirectByteCountEXT: the buffer holds a counter, of vertices of `stride_B`
   uint32_t counter_offset_B = 0;  // that the counter is more
+  BufferPlace draws_in;           // vkCmdDrawIndirectCount: how many of the `count` there are; null: all
 };
 
 /// The sets of a pipeline's draws, with what keeps them.

@@ -283,10 +283,13 @@ Status note_draws_of_part(exec::DeviceState& device, command::Pass& pass, const 
     if (Status ok = note_sets(noted, {device, scratch}, pass, pipeline.program(), *last_sets, false, anisotropic); !ok) return ok;
   }
   for (const command::IndirectDraw& draw : part.indirects)
-    if (Status ok = note_buffer(pass, *part.bound.front().pipeline, "indirect buffer", *draw.buffer, draw.buffer->data() + draw.offset_B,
-                                draw.buffer->size_B() - draw.offset_B);
-        !ok)
-      return ok;
+    for (const auto& [buffer, offset_B] :
+         {std::pair(draw.buffer.get(), draw.offset_B), std::pair(draw.draws_in.buffer.get(), draw.draws_in.offset_B)}) {
+      if (!buffer) continue;
+      const Status ok = note_buffer(pass, *part.bound.front().pipeline, "indirect buffer", *buffer, buffer->data() + offset_B,
+                                    buffer->size_B() - offset_B);
+      if (!ok) return ok;
+    }
   return Ok{};
 }
 

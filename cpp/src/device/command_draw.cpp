@@ -187,7 +187,8 @@ Status add_draw(Recorder& r, command::DrawCall draw) {
   return Ok{};
 }
 
-Status add_indirect(Recorder& r, bool indexed, Ptr<Buffer> buffer, uint64_t offset_B, uint32_t count, uint32_t stride_B) {
+Status add_indirect(Recorder& r, bool indexed, Ptr<Buffer> buffer, uint64_t offset_B, uint32_t count, uint32_t stride_B,
+                    const BufferPlace& draws = {}) {
   const uint64_t command_B = indexed ? 20 : 16;
   if (!buffer || !buffer->data()) return invalid("draw_indirect: the buffer is null or has no memory bound");
   if (offset_B % 4) return invalid("draw_indirect: offset_B is " + std::to_string(offset_B) + "; it must be a multiple of 4");
@@ -198,15 +199,24 @@ Status add_indirect(Recorder& r, bool indexed, Ptr<Buffer> buffer, uint64_t offs
   if (end > buffer->size_B())
     return invalid("draw_indirect: " + std::to_string(count) + " commands from byte " + std::to_string(offset_B) + " end at byte " +
                    std::to_string(end) + ", buffer '" + buffer->info().label + "' has " + std::to_string(buffer->size_B()));
+  if (draws.buffer && (!draws.buffer->data() || draws.offset_B % 4 || draws.offset_B + 4 > draws.buffer->size_B()))
+    return invalid("draw_indirect_count: the number of draws lies at byte " + std::to_string(draws.offset_B) + " of buffer '" +
+                   draws.buffer->info().label + "', which has " + std::to_string(draws.buffer->size_B()) +
+                   "; it takes 4, at a multiple of 4");
   auto base = resolve_draw(r, indexed);
   if (!base) return base.error();
   command::Pass& pass = *r.open;
   if (Status ok = device::count_draws(pass, *base->state, count); !ok) return ok;
+  if (draws.buffer)
+    if (Status ok =
+            device::note_buffer(pass, *r.dynamic.pipeline(), "indirect buffer", *draws.buffer, draws.buffer->data() + draws.offset_B, 4);
+        !ok)
+      return ok;
   if (Status ok = device::note_buffer(pass, *r.dynamic.pipeline(), "indirect buffer", *buffer, buffer->data() + offset_B, end - offset_B);
       !ok)
     return ok;
   pass.commands.push_back({command::RecordedCommand::Kind::indirect, static_cast<uint32_t>(pass.indirects.size())});
-  pass.indirects.push_back({*base, std::move(buffer), offset_B, count, stride_B});
+  pass.indirects.push_back({*base, std::move(buffer), offset_B, count, stride_B, false, 0, draws});
   return Ok{};
 }
 
@@ -293,6 +303,19 @@ Status CommandBuffer::draw_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint3
 Status CommandBuffer::draw_indexed_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint32_t draw_count, uint32_t stride_B) {
   return device::record(*recorder_, "draw_indexed_indirect",
                         [&] { return add_indirect(*recorder_, true, std::move(buffer), offset_B, draw_count, stride_B); });
+}
+
+Status CommandBuffer::draw_indirect_count(Ptr<Buffer> buffer, uint64_t offset_B, const BufferPlace& draws, uint32_t most,
+                                          uint32_t stride_B) {
+  if (!draws.buffer) return invalid("draw_indirect_count: the buffer of the number of draws is null");
+  return device::record(*recorder_, "draw_indirect_count",
+                        [&] { return add_indirect(*recorder_, false, std::move(buffer), offset_B, most, stride_B, draws); });
+}
+Status CommandBuffer::draw_indexed_indirect_count(Ptr<Buffer> buffer, uint64_t offset_B, const BufferPlace& draws, uint32_t most,
+                                                  uint32_t stride_B) {
+  if (!draws.buffer) return invalid("draw_indexed_indirect_count: the buffer of the number of draws is null");
+  return device::record(*recorder_, "draw_indexed_indirect_count",
+                        [&] { return add_indirect(*recorder_, true, std::move(buffer), offset_B, most, stride_B, draws); });
 }
 
 }  // namespace tilegpu

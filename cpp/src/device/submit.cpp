@@ -205,6 +205,9 @@ std::string repeat_obstacle(const PassExecution& last) {
   const auto named = [](const command::DrawCall& draw) {
     return "the shaders of pipeline '" + draw.state->resolved->label + "' write memory, and would again";
   };
+  for (const command::TransformFeedback& t : pass.transform_feedback)
+    if (std::any_of(t.resumed.begin(), t.resumed.end(), [](const BufferPlace& place) { return place.buffer != nullptr; }))
+      return "its transform feedback goes on where counters say, and would go on again";
   for (const command::DrawCall& draw : pass.draws)
     if (writes(draw)) return named(draw);
   for (const command::IndirectDraw& draw : pass.indirects)

@@ -31,6 +31,11 @@ DrawCall read_indirect(const IndirectDraw& indirect, uint32_t i) {
       draw.instance_count = static_cast<uint32_t>(std::min<uint64_t>(draw.instance_count, command::kMaxDrawVertices / draw.count));
     return draw;
   }
+  if (indirect.draws_in.buffer) {
+    uint32_t draws;
+    std::memcpy(&draws, indirect.draws_in.buffer->data() + indirect.draws_in.offset_B, 4);
+    if (i >= draws) return draw;  // of no vertices
+  }
   const uint64_t at = indirect.offset_B + static_cast<uint64_t>(i) * indirect.stride_B;
   const uint64_t size = indirect.base.indexed ? 20 : 16;
   if (at + size <= indirect.buffer->size_B()) std::memcpy(words, indirect.buffer->data() + at, size);

@@ -86,7 +86,7 @@ void GeometryWorker::State::run_control(Piece& p, uint32_t first_slot, uint32_t 
   const uint32_t control_points = p.call.state->patch_control_points;
   uint8_t* memory = s.control_memory.data();
   for (const pipeline::RowWord& word : stages.control_inputs)
-    for (uint32_t v = 0; v < std::min(control_points, stages.control_memory.vertices); ++v)
+    for (uint32_t v = 0; v < std::min(control_points, word.to.vertices); ++v)
       put_word(memory + word.to.offset_B + word.to.half_B + size_t{v} * word.to.vertex_step_B,
                s.vertices.word(s.named.slot[first_slot + v], word.row));
   shader::ComputeArgs args{};
@@ -122,7 +122,7 @@ void GeometryWorker::State::tessellate_patch(Piece& p, uint32_t first_slot, uint
   uint8_t* const memory = s.evaluation_memory.data();
   for (const pipeline::PatchWord& word : stages.evaluation_inputs) {
     const InterfaceWord &from = word.from, &to = word.to;
-    const uint32_t vertices = to.patch ? 1 : std::min(stages.modes.output_vertices, stages.evaluation_memory.vertices);
+    const uint32_t vertices = std::min({stages.modes.output_vertices, from.vertices, to.vertices});  // one, of the patch
     for (uint32_t v = 0; v < vertices; ++v)
       std::memcpy(memory + to.offset_B + to.half_B + size_t{v} * to.vertex_step_B,
                   s.control_memory.data() + from.offset_B + from.half_B + size_t{v} * from.vertex_step_B, 4);
@@ -197,7 +197,7 @@ void GeometryWorker::State::run_geometry(Piece& p, const StageVertices& from, co
   for (uint32_t first = 0; first < count; first += lanes) {
     const uint32_t n = std::min(lanes, count - first);
     for (const pipeline::RowWord& word : stages.geometry_inputs)
-      for (uint32_t v = 0; v < std::min(modes.input_vertices, stages.geometry_memory.vertices); ++v) {
+      for (uint32_t v = 0; v < std::min(modes.input_vertices, word.to.vertices); ++v) {
         uint8_t* row = memory + (word.to.offset_B + size_t{v} * word.to.vertex_step_B) * lanes + word.to.half_B;
         for (uint32_t lane = 0; lane < n; ++lane)
           put_word(row + size_t{lane} * word.to.scalar_B, from.word(slots[size_t{first + lane} * step + v], word.row));

@@ -96,6 +96,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_vertex_input_dynamic_state,
     Extension::EXT_primitives_generated_query,
     Extension::EXT_transform_feedback,
+    Extension::KHR_draw_indirect_count,
     Extension::EXT_vertex_attribute_divisor,
     Extension::KHR_vulkan_memory_model,
     Extension::KHR_zero_initialize_workgroup_memory,
@@ -219,6 +220,7 @@ Features make_features() {
   f.logicOp = true;
   f.multiDrawIndirect = true;
   f.drawIndirectFirstInstance = true;
+  f.drawIndirectCount = true;
   f.depthClamp = true;
   f.depthBiasClamp = true;
   f.depthBounds = true;

@@ -78,6 +78,20 @@ void VKAPI_CALL CmdDrawIndexed(VkCommandBuffer commandBuffer, uint32_t indexCoun
   set_colors(commandBuffer);
   record(commandBuffer, commandBuffer->core->draw_indexed(indexCount, instanceCount, firstIndex, vertexOffset, firstInstance));
 }
+void VKAPI_CALL CmdDrawIndirectCount(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset, VkBuffer countBuffer,
+                                     VkDeviceSize countBufferOffset, uint32_t maxDrawCount, uint32_t stride) {
+  set_colors(commandBuffer);
+  record(commandBuffer,
+         commandBuffer->core->draw_indirect_count(buffer->core, offset, {countBuffer->core, countBufferOffset}, maxDrawCount, stride));
+}
+
+void VKAPI_CALL CmdDrawIndexedIndirectCount(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset, VkBuffer countBuffer,
+                                            VkDeviceSize countBufferOffset, uint32_t maxDrawCount, uint32_t stride) {
+  set_colors(commandBuffer);
+  record(commandBuffer, commandBuffer->core->draw_indexed_indirect_count(buffer->core, offset, {countBuffer->core, countBufferOffset},
+                                                                         maxDrawCount, stride));
+}
+
 void VKAPI_CALL CmdDrawIndirect(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset, uint32_t drawCount, uint32_t stride) {
   set_colors(commandBuffer);
   record(commandBuffer, commandBuffer->core->draw_indirect(buffer->core, offset, drawCount, stride));

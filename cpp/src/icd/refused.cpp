@@ -16,14 +16,6 @@ VkResult VKAPI_CALL CreateSamplerYcbcrConversion(VkDevice device, const VkSample
 }
 void VKAPI_CALL DestroySamplerYcbcrConversion(VkDevice, VkSamplerYcbcrConversion, const VkAllocationCallbacks*) {}  // there is none
 
-void VKAPI_CALL CmdDrawIndirectCount(VkCommandBuffer commandBuffer, VkBuffer, VkDeviceSize, VkBuffer, VkDeviceSize, uint32_t, uint32_t) {
-  record_missing(commandBuffer, "vkCmdDrawIndirectCount: drawIndirectCount is not there; use vkCmdDrawIndirect");
-}
-void VKAPI_CALL CmdDrawIndexedIndirectCount(VkCommandBuffer commandBuffer, VkBuffer, VkDeviceSize, VkBuffer, VkDeviceSize, uint32_t,
-                                            uint32_t) {
-  record_missing(commandBuffer, "vkCmdDrawIndexedIndirectCount: drawIndirectCount is not there; use vkCmdDrawIndexedIndirect");
-}
-
 VkDeviceAddress VKAPI_CALL GetBufferDeviceAddress(VkDevice device, const VkBufferDeviceAddressInfo*) {
   (void)fail(device, VK_ERROR_FEATURE_NOT_PRESENT, "vkGetBufferDeviceAddress: bufferDeviceAddress is not there");
   return 0;

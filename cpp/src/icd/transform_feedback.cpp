@@ -2,7 +2,7 @@
 // specification, "Transform Feedback", "Queries".
 #include <cassert>
 
-#include "icd/command_buffer.hpp"
+#include "icd/dynamic_state.hpp"
 #include "icd/generated/commands.hpp"
 
 namespace tilegpu::icd {
@@ -53,6 +53,7 @@ void VKAPI_CALL CmdEndQueryIndexedEXT(VkCommandBuffer commandBuffer, VkQueryPool
 void VKAPI_CALL CmdDrawIndirectByteCountEXT(VkCommandBuffer commandBuffer, uint32_t instanceCount, uint32_t firstInstance,
                                             VkBuffer counterBuffer, VkDeviceSize counterBufferOffset, uint32_t counterOffset,
                                             uint32_t vertexStride) {
+  set_colors(commandBuffer);
   record(commandBuffer, commandBuffer->core->draw_indirect_byte_count(instanceCount, firstInstance, counterBuffer->core,
                                                                       counterBufferOffset, counterOffset, vertexStride));
 }

@@ -92,9 +92,9 @@ Status add_geometry(const Program& program, const Stage& stage, PrimitiveStages&
   if (incoming && incoming != traits.modes.input_vertices)
     return wrong("the geometry shader takes primitives of " + std::to_string(traits.modes.input_vertices) +
                  " vertices; tessellation makes some of " + std::to_string(incoming));
-  if (out.geometry_memory.vertices > traits.modes.input_vertices)
-    return wrong("the geometry shader's inputs are arrays of " + std::to_string(out.geometry_memory.vertices) +
-                 " vertices; its primitives have " + std::to_string(traits.modes.input_vertices));
+  const Stage* fragment = program.fragment();
+  if (fragment && fragment->traits.reads_primitive_id && !traits.writes_primitive_id)
+    return wrong("the fragment shader reads gl_PrimitiveID, which the geometry shader does not write");
   out.geometry_inputs = copies(out.tessellates ? out.of_evaluation : out.of_vertices, out.geometry_memory);
   out.emits = with_captured(of_vertices(program.written_by(stage.stage)), traits.transform_feedback);
   for (uint32_t c = 0; c < 4; ++c) add(out.emits, shader::kPositionLocation, c);

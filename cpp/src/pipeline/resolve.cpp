@@ -85,7 +85,8 @@ std::string resolve_key(const Program& program, const GraphicsState& state) {
   key.reserve(256);
   put(key, program.id);
   put(key, state.vertex_bindings.size());
-  for (const VertexInputBinding& b : state.vertex_bindings) put(key, b.binding), put(key, b.stride), put(key, b.inputRate), put(key, b.divisor);
+  for (const VertexInputBinding& b : state.vertex_bindings)
+    put(key, b.binding), put(key, b.stride), put(key, b.inputRate), put(key, b.divisor);
   put(key, state.vertex_attributes.size());
   for (const VkVertexInputAttributeDescription& a : state.vertex_attributes)
     put(key, a.location), put(key, a.binding), put(key, a.format), put(key, a.offset);

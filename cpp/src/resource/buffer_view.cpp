@@ -18,9 +18,10 @@ Expected<Ptr<BufferView>> BufferView::create(const BufferViewCreateInfo& info) {
     return field_error(name, "usage of its buffer", "one without texel buffers", "uniform_texel_buffer or storage_texel_buffer",
                        "create the buffer with that usage");
   const vk::FormatInfo* format = vk::find_format(info.format);
-  if (!format || !format->storage)
+  if (!format || !format->is_texel_buffer())
     return field_error(name, "format", format ? format->name : number(static_cast<uint32_t>(info.format)), "a format of texel buffers",
-                       "formats of colours with 1, 2 or 4 components, but for sRGB, are", VK_ERROR_FORMAT_NOT_SUPPORTED);
+                       "formats of colours with 1, 2 or 4 components, but for sRGB, are, and those of three with 32 bits",
+                       VK_ERROR_FORMAT_NOT_SUPPORTED);
   if (info.offset_B % kTexelBufferAlignment_B || info.offset_B >= buffer.size_B())
     return field_error(name, "offset_B", number(info.offset_B),
                        "a multiple of " + number(kTexelBufferAlignment_B) + " below the buffer's " + number(buffer.size_B()), "");

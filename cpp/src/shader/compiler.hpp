@@ -133,13 +133,12 @@ struct InterfaceWord {
   uint8_t location = 0, component = 0;  // of VaryingComponent
   bool patch = false;
   uint8_t scalar_B = 4, half_B = 0;  // 64 bits: 8, of which this is the lower word (0) or the upper one (4)
-  uint32_t offset_B = 0, vertex_step_B = 0;
+  uint32_t offset_B = 0, vertex_step_B = 0, vertices = 1;
   bool operator==(const InterfaceWord&) const = default;
 };
 struct InterfaceMemory {
   std::vector<InterfaceWord> words;
-  uint32_t vertices = 0;  // that there is room for
-  uint32_t size_B = 0;    // of one lane
+  uint32_t size_B = 0;  // of one lane
   bool operator==(const InterfaceMemory&) const = default;
 };
 struct TransformFeedback {

@@ -59,6 +59,8 @@ struct FormatInfo {
   uint32_t blocks_x(uint32_t width_px) const { return (width_px + block_width_px - 1) / block_width_px; }
   uint32_t blocks_y(uint32_t height_px) const { return (height_px + block_height_px - 1) / block_height_px; }
   bool is_depth_stencil() const { return depth_bits || stencil_bits; }
+  /// Uniform texel buffers: those of three components are read there only.
+  bool is_texel_buffer() const { return storage || texel_B == 12; }
   /// Shaders may do atomic operations on texels in images and texel buffers.
   bool is_atomic() const { return format == VK_FORMAT_R32_UINT || format == VK_FORMAT_R32_SINT; }
   bool is_integer() const { return numeric == Numeric::uint || numeric == Numeric::sint; }

@@ -434,6 +434,7 @@ static void vertex_output_traits(const Module& m, const Constants& constants, St
 static Status primitive_traits(const Module& m, const Constants& constants, StageTraits& t) {
   t.modes = primitive_modes(m, constants);
   if (Status ok = check_modes(m, t.modes); !ok) return ok;
+  if (Status ok = check_lengths(m, constants, t.modes); !ok) return ok;
   Expected<TransformFeedback> captured = transform_feedback_of(m, constants);
   if (!captured) return captured.error();
   t.transform_feedback = std::move(*captured);

@@ -412,7 +412,10 @@ bool Analysis::variable_varies(uint32_t root, const FunctionFacts& f, const std:
     for (const Access& a : list) {
       if (&a != before && a.order < before->order) return true;
     }
-    return f.tree.loop_around(before->region) != f.tree.loop_around(f.tree.regions[node_region].parent);
+    // Lanes that wait at the continue target of a loop come back in the next iteration, having missed what the others stored.
+    const Region& top = f.tree.regions[node_region];
+    const bool comes_back = deepest == 2 * node_region && f.tree.constructs[top.construct].kind == ConstructKind::loop;
+    return f.tree.loop_around(before->region) != f.tree.loop_around(comes_back ? node_region : top.parent);
   }
   return deepest != function_node && !dominating_store(f, list);
 }

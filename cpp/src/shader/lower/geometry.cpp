@@ -119,7 +119,11 @@ Status build_geometry(const GeometryKey& key, const Constants& constants, const 
   builder.running = ir.ult(ir.lane_index(), ir.splat(count));
   l.alive = l.mask_alloca("alive");
   l.store_mask(l.alive, builder.running);
-  l.emit_vertex = [&](uint32_t stream) { builder.emit_vertex(stream); };
+  l.emit_vertex = [&](uint32_t stream) {
+    if (stream && modes.made_vertices != 1)
+      l.unsupported("a vertex of a strip goes to stream " + std::to_string(stream) + "; only points do");
+    builder.emit_vertex(stream);
+  };
   l.end_primitive = [&](uint32_t) { builder.end_primitive(); };
   builder.make_inputs();
   make_globals(l);

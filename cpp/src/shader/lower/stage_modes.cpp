@@ -88,9 +88,26 @@ Status check_modes(const Module& m, const PrimitiveModes& modes) {
     return wrong("the number of vertices that the control shader puts out (layout(vertices = ...))", modes.output_vertices,
                  kMaxPatchVertices);
   if (m.entry.model != spv::ExecutionModelGeometry) return Ok{};
-  if (modes.output_vertices > kMaxEmittedVertices) return wrong("max_vertices", modes.output_vertices, kMaxEmittedVertices);
+  if (modes.input_vertices == 0 || modes.made_vertices == 0)
+    return Error{VK_ERROR_INVALID_SHADER_NV, "the geometry shader does not say what primitives it takes and makes"};
+  if (modes.output_vertices == 0 || modes.output_vertices > kMaxEmittedVertices)
+    return wrong("max_vertices", modes.output_vertices, kMaxEmittedVertices);
   if (modes.invocations == 0 || modes.invocations > kMaxGeometryInvocations)
     return wrong("the number of invocations of the geometry shader", modes.invocations, kMaxGeometryInvocations);
+  return Ok{};
+}
+
+Status check_lengths(const Module& m, const Constants& constants, const PrimitiveModes& modes) {
+  const bool control = m.entry.model == spv::ExecutionModelTessellationControl, geometry = m.entry.model == spv::ExecutionModelGeometry;
+  if (!control && !geometry) return Ok{};  // a patch may have fewer vertices than there is room for
+  const uint32_t wanted = control ? modes.output_vertices : modes.input_vertices;
+  for (uint32_t id : used_variables(m, control ? spv::StorageClassOutput : spv::StorageClassInput)) {
+    if (!is_per_vertex(m, id) || array_length(constants, m.pointee(id)) == wanted) continue;
+    return Error{VK_ERROR_INVALID_SHADER_NV, std::string(control ? "output '" : "input '") + m.name(id) + "' is an array of " +
+                                                 std::to_string(array_length(constants, m.pointee(id))) + " vertices; " +
+                                                 (control ? "the control shader puts out " : "the primitives have ") +
+                                                 std::to_string(wanted)};
+  }
   return Ok{};
 }
 
@@ -100,7 +117,7 @@ void add_words(const Module& m, const Constants& constants, const SharedVariable
   const bool vertices = is_per_vertex(m, v.id), patch = is_of_patch(m, v.id);
   const uint32_t type = m.pointee(v.id), of_one = vertices ? m.type(type).element : type;
   const auto step_B = static_cast<uint32_t>(scalar_count(constants, of_one) * v.scalar_B);
-  if (vertices) out.vertices = std::max(out.vertices, array_length(constants, type));
+  const uint32_t count = vertices ? array_length(constants, type) : 1;
   const auto scalars = interface_of(m, constants, v.id);
   const auto used = used_scalars(m, constants, v.id);
   auto offset_B = static_cast<uint32_t>(v.offset_B);
@@ -111,7 +128,7 @@ void add_words(const Module& m, const Constants& constants, const SharedVariable
     const uint32_t location = s.builtin == kNone ? s.location : builtin_location(s.builtin);
     if (used[k] && location != kNone)
       out.words.push_back({static_cast<uint8_t>(location), static_cast<uint8_t>(s.builtin == kNone ? s.component : s.element), patch,
-                           static_cast<uint8_t>(v.scalar_B), static_cast<uint8_t>(upper ? 4 : 0), offset_B, vertices ? step_B : 0});
+                           static_cast<uint8_t>(v.scalar_B), static_cast<uint8_t>(upper ? 4 : 0), offset_B, vertices ? step_B : 0, count});
     upper = wide[k] && !upper;
     if (!upper) offset_B += v.scalar_B;
   }
@@ -180,6 +197,11 @@ struct Capture {
               "; multiples of 4 within a stride of at most " + std::to_string(kMaxTransformFeedbackStride_B) + " are allowed";
       return;
     }
+    if (out.stride_B[place.buffer] && out.stride_B[place.buffer] != place.stride_B) {
+      wrong = "transform feedback has strides " + std::to_string(out.stride_B[place.buffer]) + " and " + std::to_string(place.stride_B) +
+              " for buffer " + std::to_string(place.buffer) + "; give it one";
+      return;
+    }
     out.stride_B[place.buffer] = place.stride_B;
     for (uint64_t k = 0; k < count && first + k < scalars.size(); ++k) {
       const InterfaceScalar& s = scalars[first + k];
@@ -190,6 +212,22 @@ struct Capture {
     }
   }
 };
+
+/// Words sorted by stream, buffer and offset: two at one place, or a buffer of two streams; empty: neither.
+std::string overlap_of(const std::vector<CapturedWord>& words) {
+  uint32_t stream_of[kMaxTransformFeedbackBuffers] = {kNone, kNone, kNone, kNone};
+  for (size_t k = 0; k < words.size(); ++k) {
+    const CapturedWord& w = words[k];
+    if (k > 0 && words[k - 1].stream == w.stream && words[k - 1].buffer == w.buffer && w.offset_B < words[k - 1].offset_B + 4)
+      return "transform feedback captures byte " + std::to_string(w.offset_B) + " of buffer " + std::to_string(w.buffer) + " twice";
+    uint32_t& stream = stream_of[w.buffer];
+    if (stream != kNone && stream != w.stream)
+      return "transform feedback writes streams " + std::to_string(stream) + " and " + std::to_string(w.stream) + " to buffer " +
+             std::to_string(w.buffer) + "; give each its own";
+    stream = w.stream;
+  }
+  return {};
+}
 
 /// Words in an interface of this type: those of 64 bits are two.
 uint64_t words_of_type(const Module& m, const Constants& constants, uint32_t type) {
@@ -232,12 +270,12 @@ Expected<TransformFeedback> transform_feedback_of(const Module& m, const Constan
     } else {
       capture.add(scalars, 0, scalars.size(), place);
     }
-    if (place.buffer < kMaxTransformFeedbackBuffers && place.stride_B != kNone) capture.out.stride_B[place.buffer] = place.stride_B;
   }
   if (!capture.wrong.empty()) return Error{VK_ERROR_INVALID_SHADER_NV, capture.wrong};
   std::sort(capture.out.words.begin(), capture.out.words.end(), [](const CapturedWord& a, const CapturedWord& b) {
     return std::tuple(a.stream, a.buffer, a.offset_B) < std::tuple(b.stream, b.buffer, b.offset_B);
   });
+  if (std::string wrong = overlap_of(capture.out.words); !wrong.empty()) return Error{VK_ERROR_INVALID_SHADER_NV, wrong};
   return std::move(capture.out);
 }
 

@@ -12,6 +12,8 @@ namespace tilegpu::shader {
 
 PrimitiveModes primitive_modes(const Module& module, const Constants& constants);
 Status check_modes(const Module& module, const PrimitiveModes& modes);
+/// Arrays of vertices have as many as the modes say.
+Status check_lengths(const Module& module, const Constants& constants, const PrimitiveModes& modes);
 /// Of inputs of several vertices or of a patch; of what a control shader leaves.
 InterfaceMemory input_memory(const Module& module, const Constants& constants);
 InterfaceMemory output_memory(const Module& module, const Constants& constants);

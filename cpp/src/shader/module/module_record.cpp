@@ -26,7 +26,7 @@ static_assert(fields_of<ReflectedType>() == 14 && fields_of<ReflectedType::Membe
 static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant>() == 4 && fields_of<Reflection>() == 9);
 static_assert(fields_of<StageTraits>() == 48 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 6);
 static_assert(fields_of<PrimitiveModes>() == 8 && fields_of<TransformFeedback>() == 2 && fields_of<CapturedWord>() == 5);
-static_assert(fields_of<InterfaceMemory>() == 3 && fields_of<InterfaceWord>() == 7);
+static_assert(fields_of<InterfaceMemory>() == 2 && fields_of<InterfaceWord>() == 8);
 static_assert(fields_of<BufferSlot>() == 6 && fields_of<TextureSlot>() == 10 && fields_of<ResourceTable>() == 2);
 
 class Writer {
@@ -208,12 +208,12 @@ void fields(A& archive, CapturedWord& w) {
 template <class A>
 void fields(A& archive, InterfaceWord& w) {
   archive.number(w.location), archive.number(w.component), archive.flag(w.patch), archive.number(w.scalar_B), archive.number(w.half_B);
-  archive.number(w.offset_B), archive.number(w.vertex_step_B);
+  archive.number(w.offset_B), archive.number(w.vertex_step_B), archive.number(w.vertices);
 }
 
 template <class A>
 void fields(A& archive, InterfaceMemory& m) {
-  list_of(archive, m.words), archive.number(m.vertices), archive.number(m.size_B);
+  list_of(archive, m.words), archive.number(m.size_B);
 }
 
 template <class A>

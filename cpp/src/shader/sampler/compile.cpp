@@ -382,7 +382,7 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
   SamplerPlan plan;
   plan.key = key;
   plan.format = vk::find_format(key.format);
-  if (!plan.format || !plan.format->sampled) {
+  if (!plan.format || !(plan.format->sampled || (plan.format->is_texel_buffer() && !key.has_sampler))) {
     return Error{VK_ERROR_FORMAT_NOT_SUPPORTED, std::string("sampler: view format ") +
                                                     (plan.format ? plan.format->name : std::to_string(key.format)) + " cannot be sampled"};
   }
