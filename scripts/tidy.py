@@ -14,6 +14,7 @@ import concurrent.futures
 import hashlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,12 @@ def commands(build: Path) -> dict[Path, dict[str, str]]:
     return found
 
 
+def output_of(entry: dict[str, str]) -> str:
+    """The object file as ninja names it; not every CMake notes it beside the command."""
+    words = shlex.split(entry["command"])
+    return entry.get("output") or (words[words.index("-o") + 1] if "-o" in words[:-1] else "")
+
+
 class Hashes:
     """Of files, each read once."""
 
@@ -75,7 +82,7 @@ def key(source: Path, entry: dict[str, str], read: list[str], version: str, hash
 
 def read_by(entry: dict[str, str], read: dict[str, list[str]]) -> set[Path]:
     """What a source's compile read."""
-    return {Path(entry["directory"], name).resolve() for name in read.get(entry.get("output", ""), [])}
+    return {Path(entry["directory"], name).resolve() for name in read.get(output_of(entry), [])}
 
 
 def main() -> int:
@@ -102,7 +109,7 @@ def main() -> int:
             print(f"tidy: {source} is in no build; build first", file=sys.stderr)
             return 1
         entry = all_commands[source]
-        now = key(source, entry, read.get(entry.get("output", ""), []), version, hash_of)
+        now = key(source, entry, read.get(output_of(entry), []), version, hash_of)
         if clean.get(str(source.relative_to(REPOSITORY))) != now:
             work[source] = now
 

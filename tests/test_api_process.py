@@ -138,7 +138,7 @@ def test_other_python_threads_run_while_a_pass_renders() -> None:
     longest_s = pass_s = 0.0
     try:
         # With the interpreter's lock held nothing ticks for as long as the pass takes. A busy machine may leave the thread no processor
-        # during one pass, not during twenty.
+        # for most of one pass, not of twenty.
         for _ in range(20):
             start = time.monotonic()
             with device.render_pass(color=[tg.Attachment(out, clear=(0,))]) as rp:
@@ -147,12 +147,12 @@ def test_other_python_threads_run_while_a_pass_renders() -> None:
             pass_s = (rp.stats.geometry_ms + rp.stats.tiles_ms) / 1000
             times = [start, *(t for t in ticks if start < t < end), end]
             longest_s = max(after - before for before, after in itertools.pairwise(times))
-            if longest_s < pass_s / 2:
+            if longest_s < 0.9 * pass_s:
                 break
     finally:
         stop.set()
         thread.join()
-    assert longest_s < pass_s / 2
+    assert longest_s < 0.9 * pass_s
 
 
 def test_ctrl_c_ends_a_long_pass() -> None:
