@@ -427,6 +427,17 @@ def test_what_is_refused() -> None:
     ):
         rp.transform_feedback(dev.buffer(64)).__enter__()
         rp.draw(pipe, triangles(1, 0))
+    views = dev.image(SIZE, FORMAT, layers=2)
+    with pytest.raises(tg.ValidationError, match="the pass has several views; transform feedback takes one"), dev.render_pass(
+        color=[views.view("2d_array")], view_mask=0b11
+    ) as rp, rp.transform_feedback(dev.buffer(64)):
+        pass
+    with dev.secondary(color=[FORMAT]) as part:
+        part.draw(pipe, triangles(1, 0))
+    with pytest.raises(tg.ValidationError, match="execute_commands: transform feedback is active"), dev.render_pass(
+        color=[dev.image(SIZE, FORMAT)]
+    ) as rp, rp.transform_feedback(dev.buffer(64)):
+        rp.execute_commands(part)
 
 
 def test_numbers_of_64_bits_and_blocks_go_through_all_stages() -> None:

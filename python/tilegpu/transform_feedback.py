@@ -68,8 +68,8 @@ class TransformFeedback:
     def __enter__(self) -> TransformFeedback:
         commands = self._commands()
         commands.bind_transform_feedback_buffers(self._buffers)
+        commands.begin_transform_feedback(self._resume)  # says first what the pass can't have
         commands.begin_query(self._pool, 0, False, self._stream)
-        commands.begin_transform_feedback(self._resume)
         return self
 
     def __exit__(
@@ -77,5 +77,5 @@ class TransformFeedback:
     ) -> None:
         if kind is None:
             commands = self._commands()
-            commands.end_transform_feedback(self._keep)
             commands.end_query(self._pool, 0)
+            commands.end_transform_feedback(self._keep)

@@ -49,12 +49,12 @@ Status check_secondary(Recorder& r, const CommandBuffer* secondary) {
   if (!r.open && recording.part)
     return invalid("execute_commands: a secondary command buffer was begun with inheritance info, but no pass is open");
   const auto is_pass = [](const command::Command& c) { return std::holds_alternative<Ptr<const command::Pass>>(c); };
+  if (r.transform_feedback >= 0)
+    return invalid("execute_commands: transform feedback is active; end it before, or begin it in the secondary command buffer");
   if (!r.counting.empty() || !r.outer_counting.empty())
     return invalid(
         "execute_commands: a query of pipeline statistics or primitives generated is active; end it before, or begin it in the "
         "secondary command buffer");
-  if (r.transform_feedback >= 0)
-    return invalid("execute_commands: transform feedback is active; end it before, or begin it in the secondary command buffer");
   if (r.outer_query && std::any_of(recording.commands.begin(), recording.commands.end(), is_pass))
     return invalid("execute_commands: a query is active, and a secondary command buffer has passes of its own, which do not know it");
   return r.open ? check_part(r, recording) : Status(Ok{});
