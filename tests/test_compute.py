@@ -475,3 +475,32 @@ def test_messages() -> None:
         dev.dispatch(endless, 60000, bind={"Out": out})
     dev.dispatch(pipe, 1, bind={"Out": out})
     assert out.numpy(np.uint32)[0] == 1
+
+
+def test_the_vulkan_memory_model() -> None:
+    """Scopes and semantics of its own, coherent buffers and images, shared memory that begins as zeros: what orders more is always done."""
+    text = """#version 450
+#pragma use_vulkan_memory_model
+#extension GL_KHR_memory_scope_semantics : require
+#extension GL_EXT_null_initializer : require
+layout(local_size_x = 32) in;
+layout(std430, binding = 0) devicecoherent buffer B { uint a[]; };
+layout(std430, binding = 1) nonprivate buffer R { uint r[33]; };
+layout(binding = 2, r32ui) workgroupcoherent uniform uimage2D target;
+shared uint s[32] = {};
+void main() {
+  uint i = gl_LocalInvocationIndex;
+  s[31 - i] += a[i];
+  controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
+  atomicAdd(r[0], s[i], gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelaxed);
+  imageStore(target, ivec2(i, 0), uvec4(s[i]));
+  memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsImage, gl_SemanticsAcquireRelease);
+  atomicStore(r[1 + i], imageLoad(target, ivec2(i, 0)).x + 1u, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease);
+}"""
+    for lanes in (4, 8, 16):
+        dev = tg.Device(lanes=lanes, cache_dir="off")
+        result = dev.buffer(np.zeros(33, np.uint32))
+        target = dev.image((32, 1), "r32_uint", usage=("storage", "transfer_src", "transfer_dst"))
+        values = dev.buffer(np.arange(32, dtype=np.uint32))
+        dev.dispatch(dev.compute_pipeline(text), 1, bind={"B": values, "R": result, "target": target})
+        np.testing.assert_array_equal(result.numpy(np.uint32, (33,)), [496, *range(32, 0, -1)])
