@@ -87,13 +87,6 @@ constexpr PrimitiveShape shape_of(VkPrimitiveTopology topology, uint32_t patch_c
   }
 }
 
-// {v(i), v(i + 1 + i%2), v(i + 2 - i%2)}: provoking are v(i), or v(i + 2) where the last one is.
-inline void strip_triangle(uint32_t a, uint32_t b, uint32_t c, bool odd, bool provoking_last, uint32_t* out) {
-  out[0] = odd && provoking_last ? b : a;
-  out[1] = !odd ? b : provoking_last ? a : c;
-  out[2] = odd && !provoking_last ? b : c;
-}
-
 // The primitive that `last` completes, without adjacent vertices; its strip or fan began at `begin`.
 template <class Indices>
 inline void primitive_at(const Indices& index, VkPrimitiveTopology topology, bool provoking_last, uint64_t last, uint64_t begin,

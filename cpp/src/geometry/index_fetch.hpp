@@ -25,6 +25,13 @@ inline uint32_t primitives_of(const PrimitiveShape& shape, uint32_t vertices) {
   if (vertices < shape.vertices || shape.vertices == 0) return 0;
   return shape.step == 1 ? vertices - shape.vertices + 1 : (vertices - shape.vertices) / shape.step + 1;
 }
+/// The i-th triangle of a strip, of vertices a, b, c: {v(i), v(i + 1 + i%2), v(i + 2 - i%2)}. Provoking are v(i), or v(i + 2) where the
+/// last one is.
+inline void strip_triangle(uint32_t a, uint32_t b, uint32_t c, bool odd, bool provoking_last, uint32_t* out) {
+  out[0] = odd && provoking_last ? b : a;
+  out[1] = !odd ? b : provoking_last ? a : c;
+  out[2] = odd && !provoking_last ? b : c;
+}
 bool uses_restart(const command::DrawCall& draw);
 /// Where the triples are in the index buffer as such; null: they are not.
 IndexTriples indices_in_place(const command::DrawCall& draw, const ChunkPiece& piece);

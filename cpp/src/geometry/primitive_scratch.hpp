@@ -24,15 +24,18 @@ struct StageVertices {
     assert(first % kStride == 0 && first < count);
     return data.data() + size_t{first} * words;
   }
-  float& word(uint32_t vertex, uint32_t row) {
-    assert(vertex < count && row < words);
-    return data[(size_t{vertex / kStride} * words + row) * kStride + vertex % kStride];
-  }
-  float word(uint32_t vertex, uint32_t row) const { return const_cast<StageVertices*>(this)->word(vertex, row); }
+  float& word(uint32_t vertex, uint32_t row) { return data[place(vertex, row)]; }
+  float word(uint32_t vertex, uint32_t row) const { return data[place(vertex, row)]; }
   /// One more; returns its number.
   uint32_t add() {
     if (count % kStride == 0) data.resize(data.size() + size_t{kStride} * words);
     return count++;
+  }
+
+ private:
+  size_t place(uint32_t vertex, uint32_t row) const {
+    assert(vertex < count && row < words);
+    return (size_t{vertex / kStride} * words + row) * kStride + vertex % kStride;
   }
 };
 
@@ -49,7 +52,7 @@ struct PrimitiveScratch {
   NamedVertices named;
   StageVertices vertices, domain, made;  // of the vertex, the evaluation and the geometry shader
   TessellatedPatch patch;
-  AlignedBuffer control_memory, control_scratch, control_frames, evaluation_memory, geometry_memory, scratch;
+  AlignedBuffer control_memory, control_scratch, control_frames, evaluation_memory, geometry_memory;
   std::vector<uint32_t> emitted_words, emitted_ends;  // of each invocation of a geometry shader
   std::vector<uint32_t> emitted;                      // vertices, by invocation and lane
   std::vector<uint32_t> triples;                      // primitives among `made`

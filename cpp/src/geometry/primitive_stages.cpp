@@ -6,8 +6,10 @@
 // emits is put in the order of the API: primitive after primitive, of each invocation after invocation.
 // Source: Vulkan specification, "Tessellation", "Geometry Shading", "Transform Feedback".
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cstring>
+#include <span>
 
 #include "geometry/worker_state.hpp"
 
@@ -27,14 +29,6 @@ uint32_t bits_of(float word) {
 }
 
 void put_word(uint8_t* memory, float word) { std::memcpy(memory, &word, 4); }
-
-/// The triangle of a strip from vertex `a` on: the order keeps winding and provoking vertex, as of strips that are drawn (index_fetch.cpp).
-void triple_of_strip(uint32_t a, bool odd, bool provoking_last, uint32_t out[3]) {
-  const uint32_t b = a + 1, c = a + 2;
-  out[0] = odd && provoking_last ? b : a;
-  out[1] = !odd ? b : provoking_last ? a : c;
-  out[2] = odd && !provoking_last ? b : c;
-}
 
 TessellationModes modes_of(const PrimitiveStages& stages, const command::DrawState& state) {
   using Modes = shader::PrimitiveModes;
@@ -242,7 +236,7 @@ void GeometryWorker::State::collect_primitives(Piece& p, uint32_t count) {
         if (in_strip >= vertices || vertices == 1) {
           uint32_t triple[3] = {slot, slot, slot};
           if (vertices == 2) triple[0] = slot - 1;
-          if (vertices == 3) triple_of_strip(slot - 2, (in_strip - vertices) & 1, draw.provoking_last, triple);
+          if (vertices == 3) strip_triangle(slot - 2, slot - 1, slot, (in_strip - vertices) & 1, draw.provoking_last, triple);
           if (stream == 0) s.triples.insert(s.triples.end(), triple, triple + 3);
           p.stats.geometry_primitives++, p.out.generated[stream]++;
           capture(p, stream, s.made, triple, vertices);
@@ -258,9 +252,22 @@ void GeometryWorker::State::draw_made(Piece& p) {
   PrimitiveScratch& s = primitives;
   const shader::VaryingLayout& emits = draw.resolved->primitives.emits;
   const auto count = static_cast<uint32_t>(s.triples.size() / 3);
-  const auto row_of = [&](uint32_t location, uint32_t component) { return emits.find(location, component); };
-  const int layer = row_of(shader::kLayerLocation, 0), viewport = row_of(shader::kViewportLocation, 0);
-  const int id = row_of(shader::kPrimitiveIdLocation, 0);
+  // Where each word that the fixed functions want stands in a vertex; -1: it was not emitted.
+  struct Wanted {
+    uint8_t* to;  // the batch's, of vertex 0
+    int row;
+  };
+  std::array<Wanted, 4 + kMaxClipComponents + 3> wanted;
+  size_t wants = 0;
+  const auto want = [&](auto* to, uint32_t location, uint32_t component = 0) {
+    wanted[wants++] = {reinterpret_cast<uint8_t*>(to), emits.find(location, component)};
+  };
+  for (uint32_t c = 0; c < 4; ++c) want(batch.position + c * kBatchStride, shader::kPositionLocation, c);
+  for (uint32_t c = 0; c < draw.clip_distances; ++c) want(batch.clip_distance + c * kBatchStride, shader::kClipDistanceLocation, c);
+  for (uint32_t c = 0; c < draw.cull_distances; ++c)
+    want(batch.clip_distance + (draw.clip_distances + c) * kBatchStride, shader::kCullDistanceLocation, c);
+  want(batch.layer, shader::kLayerLocation), want(batch.viewport, shader::kViewportLocation);
+  want(batch.primitive_id, shader::kPrimitiveIdLocation);
   p.out.primitive_id_step = 0;
   for (uint32_t done = 0; done < count && p.draws;) {
     done += tags.fill(reinterpret_cast<const uint8_t*>(s.triples.data() + size_t{done} * 3), count - done, p.limit, 0, batch);
@@ -270,18 +277,11 @@ void GeometryWorker::State::draw_made(Piece& p) {
     float* const varyings = p.varying_floats ? p.chunk.varyings.data() + batch.varyings : no_varyings;
     for (uint32_t i = 0; i < batch.vertex_count; ++i) {
       const uint32_t slot = batch.vertex_index[i];
-      const auto row = [&](uint32_t location, uint32_t component) {
-        const int r = row_of(location, component);
-        return r < 0 ? 0.0f : s.made.word(slot, static_cast<uint32_t>(r));
-      };
       for (uint32_t k = 0; k < draw.components; ++k) varyings[k * kBatchStride + i] = s.made.word(slot, k);
-      for (uint32_t c = 0; c < 4; ++c) batch.position[c * kBatchStride + i] = row(shader::kPositionLocation, c);
-      for (uint32_t c = 0; c < draw.clip_distances; ++c) batch.clip_distance[c * kBatchStride + i] = row(shader::kClipDistanceLocation, c);
-      for (uint32_t c = 0; c < draw.cull_distances; ++c)
-        batch.clip_distance[(draw.clip_distances + c) * kBatchStride + i] = row(shader::kCullDistanceLocation, c);
-      if (layer >= 0) batch.layer[i] = bits_of(s.made.word(slot, static_cast<uint32_t>(layer)));
-      if (viewport >= 0) batch.viewport[i] = bits_of(s.made.word(slot, static_cast<uint32_t>(viewport)));
-      if (id >= 0) batch.primitive_id[i] = bits_of(s.made.word(slot, static_cast<uint32_t>(id)));
+      for (const Wanted& w : std::span(wanted.data(), wants)) {
+        const float word = w.row < 0 ? 0.0f : s.made.word(slot, static_cast<uint32_t>(w.row));
+        std::memcpy(w.to + size_t{i} * 4, &word, 4);
+      }
     }
     end_batch(p, before);
   }

@@ -295,31 +295,33 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   }
 }
 
+// What a chunk has counted so far; of draws without tessellation and geometry shaders their primitives are not among it.
+static records::StageCounts counted_so_far(const PassStats& stats, const Output& out) {
+  records::StageCounts counts;
+  counts.vertex_invocations = stats.vertices_shaded + stats.vertices_position_shaded;
+  counts.patches = stats.patches, counts.evaluation_invocations = stats.evaluation_invocations;
+  counts.geometry_invocations = stats.geometry_invocations, counts.geometry_primitives = stats.geometry_primitives;
+  counts.clipped_in = out.assembled, counts.clipped_out = out.survivors;
+  std::copy_n(out.generated, std::size(counts.generated), counts.generated);
+  return counts;
+}
+
 // The same for a draw that queries count. Its vertices are noted with its first primitive.
 void GeometryWorker::State::count_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
   const command::DrawCall& call = pass.draws[piece.draw];
-  const PassStats& stats = out.chunk->stats;
-  const PassStats before = stats;
-  const uint64_t survivors = out.survivors, assembled = out.assembled;
-  uint64_t generated[4];
-  std::copy_n(out.generated, 4, generated);
+  const records::StageCounts before = counted_so_far(out.chunk->stats, out);
   process_piece(pass, piece, out);
-  const bool stages = call.state->resolved->primitives.any();
-  const uint64_t primitives = uint64_t{piece.primitive_count} * piece.instance_count;
-  records::StageCounts counts;
+  records::StageCounts counts = counted_so_far(out.chunk->stats, out);
   counts.counted = call.counted;
-  counts.primitives = primitives;
+  counts.primitives = uint64_t{piece.primitive_count} * piece.instance_count;
   if (piece.first_primitive == 0) counts.vertices = assembled_vertices(call) * piece.instance_count;
-  counts.vertex_invocations =
-      stats.vertices_shaded + stats.vertices_position_shaded - before.vertices_shaded - before.vertices_position_shaded;
-  counts.patches = stats.patches - before.patches;
-  counts.evaluation_invocations = stats.evaluation_invocations - before.evaluation_invocations;
-  counts.geometry_invocations = stats.geometry_invocations - before.geometry_invocations;
-  counts.geometry_primitives = stats.geometry_primitives - before.geometry_primitives;
-  for (uint32_t k = 0; k < 4; k++) counts.generated[k] = out.generated[k] - generated[k];
-  if (!stages) counts.generated[0] = primitives;
-  if (!call.state->rasterization.rasterizer_discard)
-    counts.clipped_in = stages ? out.assembled - assembled : primitives, counts.clipped_out = out.survivors - survivors;
+  counts.vertex_invocations -= before.vertex_invocations;
+  counts.patches -= before.patches, counts.evaluation_invocations -= before.evaluation_invocations;
+  counts.geometry_invocations -= before.geometry_invocations, counts.geometry_primitives -= before.geometry_primitives;
+  counts.clipped_in -= before.clipped_in, counts.clipped_out -= before.clipped_out;
+  for (size_t k = 0; k < std::size(counts.generated); k++) counts.generated[k] -= before.generated[k];
+  if (!call.state->resolved->primitives.any()) counts.generated[0] = counts.clipped_in = counts.primitives;
+  if (call.state->rasterization.rasterizer_discard) counts.clipped_in = counts.clipped_out = 0;
   out.chunk->counts.push_back(counts);
 }
 

@@ -1,7 +1,5 @@
 // icd/transform_feedback.cpp -- VK_EXT_transform_feedback. In: Vulkan's commands. Out: the core's, of the same names. Source: Vulkan
 // specification, "Transform Feedback", "Queries".
-#include <cassert>
-
 #include "icd/dynamic_state.hpp"
 #include "icd/generated/commands.hpp"
 
@@ -22,10 +20,8 @@ std::vector<BufferPlace> counters_of(uint32_t count, const VkBuffer* buffers, co
 void VKAPI_CALL CmdBindTransformFeedbackBuffersEXT(VkCommandBuffer commandBuffer, uint32_t firstBinding, uint32_t bindingCount,
                                                    const VkBuffer* pBuffers, const VkDeviceSize* pOffsets, const VkDeviceSize* pSizes) {
   std::vector<BufferPlace> places;
-  for (uint32_t i = 0; i < bindingCount; ++i) {
-    assert(pBuffers[i]);
-    places.push_back({pBuffers[i]->core, pOffsets[i], pSizes ? pSizes[i] : VK_WHOLE_SIZE});
-  }
+  for (uint32_t i = 0; i < bindingCount; ++i)
+    places.push_back({pBuffers[i] ? pBuffers[i]->core : nullptr, pOffsets[i], pSizes ? pSizes[i] : VK_WHOLE_SIZE});
   record(commandBuffer, commandBuffer->core->bind_transform_feedback_buffers(firstBinding, places));
 }
 

@@ -432,7 +432,7 @@ static void vertex_output_traits(const Module& m, const Constants& constants, St
 
 /// Of stages before the rasterizer: what goes in and out beside single vertices.
 static Status primitive_traits(const Module& m, const Constants& constants, StageTraits& t) {
-  t.modes = primitive_modes(m, constants);
+  t.modes = primitive_modes(m);
   if (Status ok = check_modes(m, t.modes); !ok) return ok;
   if (Status ok = check_lengths(m, constants, t.modes); !ok) return ok;
   Expected<TransformFeedback> captured = transform_feedback_of(m, constants);

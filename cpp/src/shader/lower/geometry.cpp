@@ -103,7 +103,7 @@ Status build_geometry(const GeometryKey& key, const Constants& constants, const 
                       const char* name, uint32_t lanes) {
   Lowering l(module, lanes, key.module->module(), constants, divergence, key.resources);
   const Ir& ir = l.ir;
-  const PrimitiveModes modes = primitive_modes(l.m, constants);
+  const PrimitiveModes modes = primitive_modes(l.m);
   Value f = ir.function(name, LLVMFunctionType(ir.void_type, const_cast<Type*>(&ir.ptr), 1, 0));
   l.args = LLVMGetParam(f, 0);
   l.entry = ir.block(f, "entry");

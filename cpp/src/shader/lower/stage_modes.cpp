@@ -10,7 +10,7 @@
 
 namespace tilegpu::shader {
 
-PrimitiveModes primitive_modes(const Module& m, const Constants&) {
+PrimitiveModes primitive_modes(const Module& m) {
   PrimitiveModes modes;
   const bool geometry = m.entry.model == spv::ExecutionModelGeometry;
   for (const auto& [mode, values] : m.entry.modes) {
@@ -177,8 +177,6 @@ struct Place {
 };
 
 struct Capture {
-  const Module& m;
-  const Constants& constants;
   TransformFeedback out;
   std::string wrong;
 
@@ -252,7 +250,7 @@ uint64_t words_of_type(const Module& m, const Constants& constants, uint32_t typ
 
 Expected<TransformFeedback> transform_feedback_of(const Module& m, const Constants& constants) {
   if (!m.entry.has_mode(spv::ExecutionModeXfb)) return TransformFeedback{};
-  Capture capture{m, constants, {}, {}};
+  Capture capture;
   for (uint32_t id : m.global_variables) {
     if (m.storage_of(id) != spv::StorageClassOutput) continue;
     if (std::find(m.entry.interface.begin(), m.entry.interface.end(), id) == m.entry.interface.end()) continue;

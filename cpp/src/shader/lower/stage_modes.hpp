@@ -10,7 +10,7 @@
 
 namespace tilegpu::shader {
 
-PrimitiveModes primitive_modes(const Module& module, const Constants& constants);
+PrimitiveModes primitive_modes(const Module& module);
 Status check_modes(const Module& module, const PrimitiveModes& modes);
 /// Arrays of vertices have as many as the modes say.
 Status check_lengths(const Module& module, const Constants& constants, const PrimitiveModes& modes);
