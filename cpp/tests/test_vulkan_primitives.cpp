@@ -1,0 +1,184 @@
+// tests/test_vulkan_primitives.cpp -- tessellation and geometry shaders, transform feedback, attribute divisors and counts of indirect
+// draws on the driver: all in one pipeline, whose vertices come back in a buffer. What each computes: tests/test_primitive_stages.py.
+#include <algorithm>
+#include <array>
+
+#include "vulkan_fixture.hpp"
+
+using namespace tilegpu;
+using namespace tilegpu::test;
+
+namespace {
+
+constexpr uint32_t kSide_px = 8;
+constexpr VkRect2D kArea = {{0, 0}, {kSide_px, kSide_px}};
+// clang-format off
+constexpr const char* kVertex = R"(#version 450
+layout(location = 0) in float shared_; layout(location = 0) out vec2 seen;
+void main() { gl_Position = vec4(0, 0, 0, 1); seen = vec2(shared_, gl_VertexIndex + 100 * gl_InstanceIndex); })";
+constexpr const char* kControl = R"(#version 450
+layout(vertices = 3) out;
+layout(location = 0) in vec2 seen[]; layout(location = 0) out vec2 kept[];
+void main() {
+  kept[gl_InvocationID] = seen[gl_InvocationID];
+  gl_TessLevelOuter[0] = gl_TessLevelOuter[1] = gl_TessLevelOuter[2] = gl_TessLevelInner[0] = 1.0;
+})";
+constexpr const char* kEvaluation = R"(#version 450
+layout(triangles, point_mode) in;
+layout(location = 0) in vec2 kept[]; layout(location = 0) out vec2 seen;
+void main() { gl_Position = vec4(0, 0, 0, 1); seen = kept[gl_TessCoord.x == 1 ? 0 : gl_TessCoord.y == 1 ? 1 : 2]; })";
+constexpr const char* kGeometry = R"(#version 450
+layout(points) in; layout(points, max_vertices = 2) out;
+layout(location = 0) in vec2 seen[];
+layout(location = 0, xfb_buffer = 0, xfb_stride = 8, xfb_offset = 0) out vec2 caught;
+void main() { for (int i = 0; i < 2; i++) { caught = seen[0] + vec2(0, 0.5 * i); gl_Position = vec4(0, 0, 0, 1); EmitVertex(); } })";
+#define TILEGPU_MORE(X) X(CmdBindTransformFeedbackBuffersEXT) X(CmdBeginTransformFeedbackEXT) X(CmdEndTransformFeedbackEXT) \
+  X(CmdBeginQueryIndexedEXT) X(CmdEndQueryIndexedEXT) X(CmdDrawIndirectByteCountEXT) X(CmdDrawIndirectCountKHR)
+// clang-format on
+
+struct Scene : Program {
+#define TILEGPU_VK(name) PFN_vk##name name = nullptr;
+  TILEGPU_MORE(TILEGPU_VK)
+#undef TILEGPU_VK
+  VkRenderPass pass = nullptr;
+  BoundImage target{};
+  VkFramebuffer view = nullptr;
+  VkPipelineLayout layout = nullptr;
+  VkQueryPool queries = nullptr;
+  MappedBuffer attributes{}, commands{}, caught{}, counter{};
+
+  Scene() {
+#define TILEGPU_VK(name) load(name, "vk" #name);
+    TILEGPU_MORE(TILEGPU_VK)
+#undef TILEGPU_VK
+    pass = one_subpass();
+    target = image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT);
+    view = framebuffer(pass, {target.view}, kSide_px);
+    VkPipelineLayoutCreateInfo none{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+    CHECK(CreatePipelineLayout(device, &none, nullptr, &layout) == VK_SUCCESS);
+    VkQueryPoolCreateInfo info{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
+    info.queryType = VK_QUERY_TYPE_TRANSFORM_FEEDBACK_STREAM_EXT, info.queryCount = 1;
+    CHECK(CreateQueryPool(device, &info, nullptr, &queries) == VK_SUCCESS);
+    attributes = buffer(64, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT);
+    commands = buffer(64, VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT);
+    caught = buffer(1024, VK_BUFFER_USAGE_TRANSFORM_FEEDBACK_BUFFER_BIT_EXT);
+    counter = buffer(16, VK_BUFFER_USAGE_TRANSFORM_FEEDBACK_COUNTER_BUFFER_BIT_EXT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT);
+  }
+
+  VkPipeline pipeline() {
+    const std::array<std::pair<const char*, VkShaderStageFlagBits>, 4> texts = {{{kVertex, VK_SHADER_STAGE_VERTEX_BIT},
+                                                                                 {kControl, VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT},
+                                                                                 {kEvaluation, VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT},
+                                                                                 {kGeometry, VK_SHADER_STAGE_GEOMETRY_BIT}}};
+    std::vector<VkPipelineShaderStageCreateInfo> stages;
+    for (const auto& [text, stage] : texts)
+      stages.push_back({VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, nullptr, 0, stage, shader(text, stage), "main", nullptr});
+    const VkVertexInputBindingDescription binding{0, 4, VK_VERTEX_INPUT_RATE_INSTANCE};
+    const VkVertexInputAttributeDescription attribute{0, 0, VK_FORMAT_R32_SFLOAT, 0};
+    const VkVertexInputBindingDivisorDescriptionEXT by_two{0, 2};
+    const VkPipelineVertexInputDivisorStateCreateInfoEXT divisors{VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_DIVISOR_STATE_CREATE_INFO_EXT,
+                                                                  nullptr, 1, &by_two};
+    const VkPipelineVertexInputStateCreateInfo input{
+        VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO, &divisors, 0, 1, &binding, 1, &attribute};
+    VkPipelineInputAssemblyStateCreateInfo assembly{VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO};
+    assembly.topology = VK_PRIMITIVE_TOPOLOGY_PATCH_LIST;
+    const VkPipelineTessellationStateCreateInfo patches{VK_STRUCTURE_TYPE_PIPELINE_TESSELLATION_STATE_CREATE_INFO, nullptr, 0, 3};
+    VkPipelineRasterizationStateCreateInfo raster{VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO};
+    raster.rasterizerDiscardEnable = VK_TRUE, raster.lineWidth = 1;
+    VkGraphicsPipelineCreateInfo info{VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO};
+    info.stageCount = static_cast<uint32_t>(stages.size()), info.pStages = stages.data();
+    info.pVertexInputState = &input, info.pInputAssemblyState = &assembly, info.pTessellationState = &patches;
+    info.pRasterizationState = &raster, info.layout = layout, info.renderPass = pass;
+    VkPipeline made = nullptr;
+    CHECK(CreateGraphicsPipelines(device, nullptr, 1, &info, nullptr, &made) == VK_SUCCESS);
+    return made;
+  }
+  void begin_pass(VkCommandBuffer c) const {
+    const VkClearValue clear{};
+    VkRenderPassBeginInfo info{VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
+    info.renderPass = pass, info.framebuffer = view, info.renderArea = kArea, info.clearValueCount = 1, info.pClearValues = &clear;
+    CmdBeginRenderPass(c, &info, VK_SUBPASS_CONTENTS_INLINE);
+  }
+  /// One pass that captures from the counter on, and leaves it there. `draw` records draws.
+  template <class Draw>
+  void capture(VkCommandBuffer c, VkPipeline with, Draw draw) {
+    const VkDeviceSize zero = 0;
+    begin_pass(c);
+    CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, with);
+    CmdBindVertexBuffers(c, 0, 1, &attributes.buffer, &zero);
+    CmdBindTransformFeedbackBuffersEXT(c, 0, 1, &caught.buffer, &zero, nullptr);
+    CmdBeginTransformFeedbackEXT(c, 0, 1, &counter.buffer, &zero);
+    draw();
+    CmdEndTransformFeedbackEXT(c, 0, 1, &counter.buffer, &zero);
+    CmdEndRenderPass(c);
+  }
+};
+
+// Of three commands two are drawn; each instance's attribute is that of its pair; each of a patch's three points is caught twice.
+void every_stage_in_one_pipeline() {
+  Scene s;
+  const float values[] = {10, 20, 30};
+  std::memcpy(s.attributes.data, values, sizeof values);
+  const uint32_t commands[] = {3, 3, 0, 0, 6, 1, 3, 0, 3, 9, 0, 0, /* how many: */ 2};
+  std::memcpy(s.commands.data, commands, sizeof commands);
+  const VkPipeline all = s.pipeline();
+  VkCommandBuffer c = s.begin();
+  s.CmdResetQueryPool(c, s.queries, 0, 1);
+  s.capture(c, all, [&] {
+    s.CmdBeginQueryIndexedEXT(c, s.queries, 0, 0, 0);
+    s.CmdDrawIndirectCountKHR(c, s.commands.buffer, 0, s.commands.buffer, 48, 3, 16);
+    s.CmdEndQueryIndexedEXT(c, s.queries, 0, 0);
+  });
+  s.run(c);
+  std::vector<std::pair<float, float>> want;
+  for (float twice : {0.0F, 0.5F}) {
+    for (uint32_t instance = 0; instance < 3; ++instance)
+      for (uint32_t v = 0; v < 3; ++v) want.emplace_back(values[instance / 2], static_cast<float>(v + 100 * instance) + twice);
+    for (uint32_t v = 3; v < 9; ++v) want.emplace_back(values[0], static_cast<float>(v) + twice);
+  }
+  std::sort(want.begin(), want.end());
+  const auto* found = reinterpret_cast<const std::pair<float, float>*>(s.caught.data);
+  std::vector<std::pair<float, float>> got(found, found + want.size());
+  std::sort(got.begin(), got.end());
+  CHECK(got == want);
+  uint64_t results[2] = {};
+  CHECK(s.GetQueryPoolResults(s.device, s.queries, 0, 1, sizeof results, results, sizeof results, VK_QUERY_RESULT_64_BIT) == VK_SUCCESS);
+  CHECK(results[0] == want.size() && results[1] == want.size());
+  uint32_t written_B = 0;
+  std::memcpy(&written_B, s.counter.data, 4);
+  CHECK(written_B == want.size() * 8);
+
+  // As many vertices as were written, behind them: 30 of 8 bytes are ten patches.
+  c = s.begin();
+  s.capture(c, all, [&] { s.CmdDrawIndirectByteCountEXT(c, 1, 0, s.counter.buffer, 0, 0, 8); });
+  s.run(c);
+  std::memcpy(&written_B, s.counter.data, 4);
+  CHECK(written_B == want.size() * 8 + 30 * 2 * 8);
+  for (const std::string& text : s.said) CHECK_MESSAGE(false, text);
+}
+
+// Buffers that are null, and an interval that nobody ends: errors of vkEndCommandBuffer, named.
+void wrong_use_is_said() {
+  Scene s;
+  const VkDeviceSize zero = 0;
+  const VkBuffer none = nullptr;
+  VkCommandBuffer c = s.begin();
+  s.CmdBindTransformFeedbackBuffersEXT(c, 0, 1, &none, &zero, nullptr);
+  CHECK(s.EndCommandBuffer(c) != VK_SUCCESS);
+  CHECK(s.heard("bind_transform_feedback_buffers: buffer 0 is null"));
+  c = s.begin();
+  s.begin_pass(c);
+  s.CmdBindTransformFeedbackBuffersEXT(c, 0, 1, &s.caught.buffer, &zero, nullptr);
+  s.CmdBeginTransformFeedbackEXT(c, 0, 0, nullptr, nullptr);
+  s.CmdEndRenderPass(c);
+  CHECK(s.EndCommandBuffer(c) != VK_SUCCESS);
+  CHECK(s.heard("while transform feedback is active"));
+}
+
+}  // namespace
+
+int main() {
+  every_stage_in_one_pipeline();
+  wrong_use_is_said();
+  return finish("test_vulkan_primitives");
+}
