@@ -1,8 +1,7 @@
-"""Geometry and tessellation shaders, transform feedback: against NumPy, and against what the same primitives give without them."""
+"""Geometry and tessellation shaders: against NumPy, and against what the same primitives give without them."""
 
 from __future__ import annotations
 
-import functools
 import itertools
 from typing import Any
 
@@ -10,69 +9,21 @@ import numpy as np
 import pytest
 
 import tilegpu as tg
-
-CASES = [(4, 1, ""), (8, 2, "x86-64-v3"), (16, 2, "")]
-SIZE = (64, 64)
-FORMAT = "r8g8b8a8_unorm"
-Array = np.ndarray[Any, Any]
-
-PLAIN = """#version 450
-layout(location = 0) in vec4 p; layout(location = 1) in vec3 c; layout(location = 0) out vec3 color;
-void main() { gl_Position = p; color = c; }"""
-SHADE = """#version 450
-layout(location = 0) in vec3 color; layout(location = 0) out vec4 o;
-void main() { o = vec4(color, 1); }"""
-PASS_TRIANGLES = """#version 450
-layout(triangles) in; layout(triangle_strip, max_vertices = 3) out;
-layout(location = 0) in vec3 color[]; layout(location = 0) out vec3 out_color;
-void main() { for (int i = 0; i < 3; i++) { gl_Position = gl_in[i].gl_Position; out_color = color[i]; EmitVertex(); } }"""
-PASS_CONTROL = """#version 450
-layout(vertices = 3) out;
-layout(location = 0) in vec3 color[]; layout(location = 0) out vec3 out_color[];
-void main() {
-  out_color[gl_InvocationID] = color[gl_InvocationID];
-  gl_out[gl_InvocationID].gl_Position = gl_in[gl_InvocationID].gl_Position;
-  gl_TessLevelOuter[0] = gl_TessLevelOuter[1] = gl_TessLevelOuter[2] = LEVEL;
-  gl_TessLevelInner[0] = LEVEL;
-}"""
-FLAT_EVALUATION = """#version 450
-layout(triangles, equal_spacing, ccw) in;
-layout(location = 0) in vec3 color[]; layout(location = 0) out vec3 out_color;
-void main() {
-  vec3 t = gl_TessCoord;
-  gl_Position = t.x * gl_in[0].gl_Position + t.y * gl_in[1].gl_Position + t.z * gl_in[2].gl_Position;
-  out_color = t.x * color[0] + t.y * color[1] + t.z * color[2];
-}"""
-
-
-@functools.cache
-def device(lanes: int, threads: int, target: str) -> tg.Device:
-    return tg.Device(lanes=lanes, threads=threads, jit_target=target, cache_dir="off")
-
-
-def triangles(n: int, seed: int, w: bool = True) -> Array:
-    rng = np.random.default_rng(seed)
-    points = np.zeros(3 * n, np.dtype([("p", "f4", 4), ("c", "f4", 3)]))
-    points["p"][:, :2] = rng.uniform(-1.3, 1.3, (3 * n, 2))
-    points["p"][:, 2] = rng.uniform(0, 1, 3 * n)
-    points["p"][:, 3] = rng.uniform(0.5, 2, 3 * n) if w else 1
-    points["c"] = rng.uniform(0, 1, (3 * n, 3))
-    return points
-
-
-def picture(dev: tg.Device, pipe: tg.Pipeline, vertices: Any = None, **more: Any) -> Array:
-    target = dev.image(SIZE, FORMAT)
-    with dev.render_pass(color=[tg.Attachment(target, clear=(0, 0, 0, 0))]) as rp:
-        rp.draw(pipe, vertices, **more)
-    return target.numpy()
-
-
-def same_everywhere(make: Any) -> Array:
-    """``make(device)`` on every device: the same array."""
-    first, *others = [make(device(*case)) for case in CASES]
-    for other in others:
-        np.testing.assert_array_equal(first, other)
-    return first
+from primitive_scenes import (
+    CASES,
+    FLAT_EVALUATION,
+    FORMAT,
+    PASS_CONTROL,
+    PASS_TRIANGLES,
+    PLAIN,
+    SHADE,
+    SIZE,
+    Array,
+    device,
+    picture,
+    same_everywhere,
+    triangles,
+)
 
 
 @pytest.mark.parametrize("topology", ["triangle_list", "triangle_strip", "triangle_fan"])
@@ -205,117 +156,6 @@ void main() {
     assert got[0, 7, 0] == 10 and got[0, 7, 7] == 11 and got[1, 7, 0] == 110 and got[1, 7, 7] == 111
 
 
-CAPTURE = """#version 450
-layout(location = 0) in vec4 p; layout(location = 1) in vec3 c;
-layout(xfb_buffer = 0, xfb_stride = 32) out;
-layout(location = 0, xfb_offset = 16) out vec3 color;
-layout(location = 1, xfb_buffer = 1, xfb_offset = 4, xfb_stride = 12) flat out ivec2 number;
-out gl_PerVertex { layout(xfb_offset = 0) vec4 gl_Position; };
-void main() { gl_Position = p * 2; color = c + 1; number = ivec2(gl_VertexIndex, gl_InstanceIndex); }"""
-
-
-@pytest.mark.parametrize("discard", [False, True])
-@pytest.mark.parametrize("topology", ["triangle_list", "triangle_strip", "line_strip", "point_list"])
-def test_transform_feedback_of_vertices(topology: str, discard: bool) -> None:
-    """Many chunks and instances, in order; gaps keep what was there; what doesn't fit is counted and not written."""
-    vertices = triangles(2000, 5)
-    n, instances = len(vertices), 2
-    starts = {
-        "triangle_list": [(i, i + 1, i + 2) for i in range(0, n, 3)],
-        "triangle_strip": [(i, i + 1 + i % 2, i + 2 - i % 2) for i in range(n - 2)],
-        "line_strip": [(i, i + 1) for i in range(n - 1)],
-        "point_list": [(i,) for i in range(n)],
-    }[topology]
-    order = np.array(starts).ravel()
-    per = len(starts[0])
-
-    def make(dev: tg.Device) -> Array:
-        pipe = dev.pipeline(
-            CAPTURE, None if discard else SHADE, vertex=vertices.dtype, color=FORMAT, topology=topology, rasterizer_discard=discard
-        )
-        room = instances * len(order) - per  # one primitive too few
-        first = dev.buffer(np.full((room, 8), 7, np.float32))
-        second = dev.buffer(np.full((instances * len(order), 3), 9, np.int32))
-        target = dev.image(SIZE, FORMAT)
-        with dev.render_pass(color=[target]) as rp, rp.transform_feedback([first, second]) as captured:
-            rp.draw(pipe, vertices, instances=instances)
-        assert (captured.needed, captured.primitives) == (instances * len(starts), instances * len(starts) - 1)
-        got, numbers = first.numpy(np.float32, (room, 8)), second.numpy(np.int32, (instances * len(order), 3))
-        want = np.concatenate([vertices[order]] * instances)[:room]
-        np.testing.assert_array_equal(got[:, :4], want["p"] * 2)
-        np.testing.assert_array_equal(got[:, 4:7], want["c"] + np.float32(1))
-        assert (got[:, 7] == 7).all() and (numbers[:, 0] == 9).all() and (numbers[room:] == 9).all()
-        np.testing.assert_array_equal(numbers[:room, 1], np.concatenate([order] * instances)[:room])
-        np.testing.assert_array_equal(numbers[:room, 2], np.repeat(np.arange(instances), len(order))[:room])
-        return got
-
-    same_everywhere(make)
-
-
-def test_transform_feedback_goes_on_and_is_drawn() -> None:
-    """Two intervals of one pass and one of the next share a counter; then as many vertices are drawn as were written."""
-    vertices = triangles(40, 6)
-
-    def make(dev: tg.Device) -> Array:
-        pipe = dev.pipeline(CAPTURE.replace("* 2", ""), SHADE, vertex=vertices.dtype, color=FORMAT)
-        data, other = dev.buffer(32 * 200, label="data"), dev.buffer(12 * 200)
-        counters = dev.buffer(np.zeros(2, np.uint32))
-        keep = [counters.slice(0, 4), counters.slice(4, 4)]
-        target = dev.image(SIZE, FORMAT)
-        with dev.render_pass(color=[target]) as rp:
-            with rp.transform_feedback([data, other], keep=keep):
-                rp.draw(pipe, vertices[:30])
-            with rp.transform_feedback([data, other], resume=keep, keep=keep):
-                rp.draw(pipe, vertices[30:60])
-        with dev.render_pass(color=[target]) as rp, rp.transform_feedback([data, other], resume=keep, keep=keep):
-            rp.draw(pipe, vertices[60:])
-        assert counters.numpy(np.uint32, (2,)).tolist() == [32 * 120, 12 * 120]
-        layout = np.dtype({"names": ["p", "c"], "formats": [("f4", 4), ("f4", 3)], "offsets": [0, 16], "itemsize": 32})
-        again = dev.pipeline(PLAIN.replace("color = c", "color = c - 1"), SHADE, vertex=layout, color=FORMAT)
-        with dev.render_pass(color=[tg.Attachment(target, clear=(0, 0, 0, 0))]) as rp:
-            rp.draw_indirect(again, counters, data, byte_count=32)
-        got = target.numpy()
-        want = picture(
-            dev, dev.pipeline(PLAIN.replace("color = c", "color = (c + 1) - 1"), SHADE, vertex=vertices.dtype, color=FORMAT), vertices
-        )
-        np.testing.assert_array_equal(got, want)
-        return got
-
-    same_everywhere(make)
-
-
-def test_streams_of_a_geometry_shader() -> None:
-    geometry = """#version 450
-layout(points) in; layout(points, max_vertices = 6) out;
-layout(location = 0) in vec3 color[];
-layout(stream = 0, xfb_buffer = 0, xfb_stride = 4, xfb_offset = 0, location = 0) out float a;
-layout(stream = 1, xfb_buffer = 1, xfb_stride = 8, xfb_offset = 0, location = 1) out vec2 b;
-void main() {
-  for (int i = 0; i < 1 + gl_PrimitiveIDIn % 3; i++) { b = vec2(gl_PrimitiveIDIn, i); EmitStreamVertex(1); EndStreamPrimitive(1); }
-  gl_Position = vec4(0, 0, 0, 1); a = gl_PrimitiveIDIn * 0.5; EmitStreamVertex(0);
-}"""
-    vertices = triangles(100, 7)
-
-    def make(dev: tg.Device) -> Array:
-        pipe = dev.pipeline(
-            PLAIN, None, geometry=geometry, vertex=vertices.dtype, color=FORMAT, topology="point_list", rasterizer_discard=True
-        )
-        first, second = dev.buffer(4 * 300), dev.buffer(8 * 600)
-        with (
-            dev.render_pass(color=[dev.image(SIZE, FORMAT)]) as rp,
-            rp.transform_feedback([first, second], stream=1) as captured,
-            rp.statistics() as counts,
-        ):
-            rp.draw(pipe, vertices)
-        assert captured.primitives == 600 and counts["geometry_shader_invocations"] == 300 and counts["geometry_shader_primitives"] == 900
-        np.testing.assert_array_equal(first.numpy(np.float32, (300,)), np.arange(300) * np.float32(0.5))
-        want = [(k, i) for k in range(300) for i in range(1 + k % 3)]
-        np.testing.assert_array_equal(second.numpy(np.float32, (600, 2)), np.array(want, np.float32))
-        return first.numpy(np.float32, (300,))
-
-    same_everywhere(make)
-
-
 def test_control_shaders_share_their_outputs() -> None:
     """Patches of 32 control points: each invocation reads its neighbours' outputs behind a barrier; patch outputs, inputs of the patch."""
     control = """#version 450
@@ -428,15 +268,19 @@ def test_what_is_refused() -> None:
         rp.transform_feedback(dev.buffer(64)).__enter__()
         rp.draw(pipe, triangles(1, 0))
     views = dev.image(SIZE, FORMAT, layers=2)
-    with pytest.raises(tg.ValidationError, match="the pass has several views; transform feedback takes one"), dev.render_pass(
-        color=[views.view("2d_array")], view_mask=0b11
-    ) as rp, rp.transform_feedback(dev.buffer(64)):
+    with (
+        pytest.raises(tg.ValidationError, match="the pass has several views; transform feedback takes one"),
+        dev.render_pass(color=[views.view("2d_array")], view_mask=0b11) as rp,
+        rp.transform_feedback(dev.buffer(64)),
+    ):
         pass
     with dev.secondary(color=[FORMAT]) as part:
         part.draw(pipe, triangles(1, 0))
-    with pytest.raises(tg.ValidationError, match="execute_commands: transform feedback is active"), dev.render_pass(
-        color=[dev.image(SIZE, FORMAT)]
-    ) as rp, rp.transform_feedback(dev.buffer(64)):
+    with (
+        pytest.raises(tg.ValidationError, match="execute_commands: transform feedback is active"),
+        dev.render_pass(color=[dev.image(SIZE, FORMAT)]) as rp,
+        rp.transform_feedback(dev.buffer(64)),
+    ):
         rp.execute_commands(part)
 
 
@@ -590,132 +434,3 @@ def test_captures_and_secondaries_and_dynamic_state(tmp_path: Any) -> None:
         np.testing.assert_array_equal(picture_, results[0][0])
         np.testing.assert_array_equal(words, results[0][1])
     assert results[0][0].any() and results[0][1].any()
-
-
-@pytest.mark.parametrize("divisor", [0, 1, 3, 100])
-@pytest.mark.parametrize("dynamic", [False, True])
-def test_instances_that_share_attributes(divisor: int, dynamic: bool) -> None:
-    """VK_EXT_vertex_attribute_divisor: the first instance has the first element, the next divisor - 1 as well; from firstInstance on."""
-    capture = """#version 450
-layout(location = 0) in vec4 own; layout(location = 1) in float shared_;
-layout(xfb_buffer = 0, xfb_stride = 8, xfb_offset = 0, location = 0) out vec2 seen;
-void main() { gl_Position = own; seen = vec2(shared_, gl_InstanceIndex); }"""
-    n, first = 20, 4
-    values = np.arange(30, dtype=np.float32) * 7
-
-    def make(dev: tg.Device) -> Array:
-        pipe = dev.pipeline(
-            capture,
-            None,
-            vertex=[
-                tg.VertexBinding(16, [(0, "r32g32b32a32_sfloat", 0)]),
-                tg.VertexBinding(4, [(1, "r32_sfloat", 0)], "instance", divisor),
-            ],
-            color=FORMAT,
-            topology="point_list",
-            rasterizer_discard=True,
-            dynamic=["vertex_input"] if dynamic else (),
-        )
-        out = dev.buffer(8 * n)
-        command = dev.buffer(np.array([1, n, 0, first], np.uint32), usage=("indirect_buffer", "storage_buffer"))
-        with dev.render_pass(color=[dev.image(SIZE, FORMAT)]) as rp, rp.transform_feedback(out):
-            rp.draw_indirect(pipe, command, dev.buffer(np.zeros(4, np.float32)), instances=dev.buffer(values))
-        got = out.numpy(np.float32, (n, 2))
-        element = first + (np.arange(n) // divisor if divisor else np.zeros(n, int))
-        np.testing.assert_array_equal(got, np.stack([values[element], first + np.arange(n)], 1))
-        return got
-
-    same_everywhere(make)
-
-
-@pytest.mark.parametrize("indexed", [False, True])
-@pytest.mark.parametrize("draws", [0, 3, 5, 9])
-def test_a_number_of_draws_in_a_buffer(indexed: bool, draws: int) -> None:
-    """Of five commands as many are drawn as the buffer says, at most all."""
-    capture = """#version 450
-layout(location = 0) in vec4 p;
-layout(xfb_buffer = 0, xfb_stride = 8, xfb_offset = 0, location = 0) out ivec2 seen;
-void main() { gl_Position = p; seen = ivec2(gl_VertexIndex, gl_InstanceIndex); }"""
-    dev = device(*CASES[1])
-    pipe = dev.pipeline(capture, None, vertex=np.dtype([("p", "f4", 4)]), color=FORMAT, topology="point_list", rasterizer_discard=True)
-    words = [[2, 1, 10 * k, *([0, k] if indexed else [k])] for k in range(5)]
-    commands = dev.buffer(np.array(words, np.uint32), usage=("indirect_buffer", "storage_buffer"))
-    number, out = dev.buffer(np.array([77, draws], np.uint32)), dev.buffer(8 * 20)
-    points = np.zeros(64, np.dtype([("p", "f4", 4)]))
-    with dev.render_pass(color=[dev.image(SIZE, FORMAT)]) as rp, rp.transform_feedback(out) as captured:
-        rp.draw_indirect(
-            pipe, commands, points, indices=np.arange(64, dtype=np.uint32) if indexed else None, draw_count=number.slice(4, 4)
-        )
-    n = min(draws, 5)
-    assert captured.primitives == 2 * n
-    want = [(10 * k + i, k) for k in range(n) for i in range(2)]
-    np.testing.assert_array_equal(out.numpy(np.int32, (20, 2))[: 2 * n], np.array(want, np.int32).reshape(-1, 2))
-
-
-def changed(glsl: str, stage: str, change: Any) -> bytes:
-    """The SPIR-V of a shader, each instruction (opcode, operands) changed in place by ``change``; GLSL can't say it."""
-    words = np.frombuffer(tg.compile_glsl(glsl, stage), np.uint32).copy()
-    at = 5
-    while at < len(words):
-        count = int(words[at] >> 16)
-        change(int(words[at] & 0xFFFF), words[at + 1 : at + count])
-        at += count
-    return words.tobytes()
-
-
-def test_declarations_that_do_not_agree() -> None:
-    """Strides of one buffer, words at one place, streams in one buffer, arrays of other lengths: errors, not memory of others."""
-    dev = device(*CASES[1])
-    decorate, xfb_stride, offset, array, constant = 71, 37, 35, 28, 43
-    two = """#version 450
-layout(location = 0) in vec4 p; layout(location = 1) in vec3 c;
-layout(location = 0, xfb_buffer = 0, xfb_stride = 16, xfb_offset = 0) out vec2 a;
-layout(location = 1, xfb_buffer = 0, xfb_offset = 8) out vec2 b;
-void main() { gl_Position = p; a = c.xy; b = c.yz; }"""
-    seen: list[int] = []
-
-    def other_stride(op: int, operands: Array) -> None:
-        if op == decorate and operands[1] == xfb_stride:
-            seen.append(1)
-            operands[2] = 16 * len(seen)
-
-    def same_place(op: int, operands: Array) -> None:
-        if op == decorate and operands[1] == offset and operands[2] == 8:
-            operands[2] = 4
-
-    one: list[int] = []
-
-    def shorter(op: int, operands: Array) -> None:  # arrays of three become arrays of one
-        if op == constant and operands[2] in (1, 3):
-            one.append(int(operands[1]))
-            operands[2] = 1 if operands[2] == 3 else operands[2]
-
-    state: dict[str, Any] = {"vertex": triangles(1, 0).dtype, "color": FORMAT}
-    with pytest.raises(tg.Error, match=r"has strides \d+ and \d+ for buffer 0"):
-        dev.pipeline(changed(two, "vertex", other_stride), None, topology="point_list", rasterizer_discard=True, **state)
-    with pytest.raises(tg.Error, match="captures byte 4 of buffer 0 twice"):
-        dev.pipeline(changed(two, "vertex", same_place), None, topology="point_list", rasterizer_discard=True, **state)
-    with pytest.raises(tg.Error, match="is an array of 1 vertices; the primitives have 3"):
-        dev.pipeline(PLAIN, SHADE, geometry=changed(PASS_TRIANGLES, "geometry", shorter), **state)
-    assert seen and one and array
-    streams = """#version 450
-layout(points) in; layout(points, max_vertices = 2) out;
-layout(stream = 0, xfb_buffer = 0, xfb_stride = 8, xfb_offset = 0, location = 0) out float a;
-layout(stream = 1, xfb_buffer = 1, xfb_stride = 8, xfb_offset = 4, location = 1) out float b;
-void main() { a = 1; EmitStreamVertex(0); b = 2; EmitStreamVertex(1); }"""
-
-    def same_buffer(op: int, operands: Array) -> None:
-        if op == decorate and operands[1] == 36 and operands[2] == 1:
-            operands[2] = 0
-
-    wrong = [
-        (changed(streams, "geometry", same_buffer), "writes streams 0 and 1 to buffer 0"),
-        (streams.replace("layout(points, max", "layout(line_strip, max"), "goes to stream 1; only points do"),
-        (streams.replace("max_vertices = 2", "max_vertices = 0"), "max_vertices is 0; 1 to 256 are allowed"),
-    ]
-    for geometry, message in wrong:
-        with pytest.raises(tg.Error, match=message):
-            dev.pipeline(PLAIN, None, geometry=geometry, topology="point_list", rasterizer_discard=True, **state)
-    number = "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(gl_PrimitiveID); }"
-    with pytest.raises(tg.Error, match="reads gl_PrimitiveID, which the geometry shader does not write"):
-        dev.pipeline(PLAIN, number, geometry=PASS_TRIANGLES, **state)

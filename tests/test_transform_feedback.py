@@ -1,0 +1,192 @@
+"""Transform feedback: vertices in buffers, against NumPy; streams, counters, declarations that are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+from primitive_scenes import (
+    CASES,
+    FORMAT,
+    PASS_TRIANGLES,
+    PLAIN,
+    SHADE,
+    SIZE,
+    Array,
+    changed,
+    device,
+    picture,
+    same_everywhere,
+    triangles,
+)
+
+CAPTURE = """#version 450
+layout(location = 0) in vec4 p; layout(location = 1) in vec3 c;
+layout(xfb_buffer = 0, xfb_stride = 32) out;
+layout(location = 0, xfb_offset = 16) out vec3 color;
+layout(location = 1, xfb_buffer = 1, xfb_offset = 4, xfb_stride = 12) flat out ivec2 number;
+out gl_PerVertex { layout(xfb_offset = 0) vec4 gl_Position; };
+void main() { gl_Position = p * 2; color = c + 1; number = ivec2(gl_VertexIndex, gl_InstanceIndex); }"""
+
+
+@pytest.mark.parametrize("discard", [False, True])
+@pytest.mark.parametrize("topology", ["triangle_list", "triangle_strip", "line_strip", "point_list"])
+def test_transform_feedback_of_vertices(topology: str, discard: bool) -> None:
+    """Many chunks and instances, in order; gaps keep what was there; what doesn't fit is counted and not written."""
+    vertices = triangles(2000, 5)
+    n, instances = len(vertices), 2
+    starts = {
+        "triangle_list": [(i, i + 1, i + 2) for i in range(0, n, 3)],
+        "triangle_strip": [(i, i + 1 + i % 2, i + 2 - i % 2) for i in range(n - 2)],
+        "line_strip": [(i, i + 1) for i in range(n - 1)],
+        "point_list": [(i,) for i in range(n)],
+    }[topology]
+    order = np.array(starts).ravel()
+    per = len(starts[0])
+
+    def make(dev: tg.Device) -> Array:
+        pipe = dev.pipeline(
+            CAPTURE, None if discard else SHADE, vertex=vertices.dtype, color=FORMAT, topology=topology, rasterizer_discard=discard
+        )
+        room = instances * len(order) - per  # one primitive too few
+        first = dev.buffer(np.full((room, 8), 7, np.float32))
+        second = dev.buffer(np.full((instances * len(order), 3), 9, np.int32))
+        target = dev.image(SIZE, FORMAT)
+        with dev.render_pass(color=[target]) as rp, rp.transform_feedback([first, second]) as captured:
+            rp.draw(pipe, vertices, instances=instances)
+        assert (captured.needed, captured.primitives) == (instances * len(starts), instances * len(starts) - 1)
+        got, numbers = first.numpy(np.float32, (room, 8)), second.numpy(np.int32, (instances * len(order), 3))
+        want = np.concatenate([vertices[order]] * instances)[:room]
+        np.testing.assert_array_equal(got[:, :4], want["p"] * 2)
+        np.testing.assert_array_equal(got[:, 4:7], want["c"] + np.float32(1))
+        assert (got[:, 7] == 7).all() and (numbers[:, 0] == 9).all() and (numbers[room:] == 9).all()
+        np.testing.assert_array_equal(numbers[:room, 1], np.concatenate([order] * instances)[:room])
+        np.testing.assert_array_equal(numbers[:room, 2], np.repeat(np.arange(instances), len(order))[:room])
+        return got
+
+    same_everywhere(make)
+
+
+def test_transform_feedback_goes_on_and_is_drawn() -> None:
+    """Two intervals of one pass and one of the next share a counter; then as many vertices are drawn as were written."""
+    vertices = triangles(40, 6)
+
+    def make(dev: tg.Device) -> Array:
+        pipe = dev.pipeline(CAPTURE.replace("* 2", ""), SHADE, vertex=vertices.dtype, color=FORMAT)
+        data, other = dev.buffer(32 * 200, label="data"), dev.buffer(12 * 200)
+        counters = dev.buffer(np.zeros(2, np.uint32))
+        keep = [counters.slice(0, 4), counters.slice(4, 4)]
+        target = dev.image(SIZE, FORMAT)
+        with dev.render_pass(color=[target]) as rp:
+            with rp.transform_feedback([data, other], keep=keep):
+                rp.draw(pipe, vertices[:30])
+            with rp.transform_feedback([data, other], resume=keep, keep=keep):
+                rp.draw(pipe, vertices[30:60])
+        with dev.render_pass(color=[target]) as rp, rp.transform_feedback([data, other], resume=keep, keep=keep):
+            rp.draw(pipe, vertices[60:])
+        assert counters.numpy(np.uint32, (2,)).tolist() == [32 * 120, 12 * 120]
+        layout = np.dtype({"names": ["p", "c"], "formats": [("f4", 4), ("f4", 3)], "offsets": [0, 16], "itemsize": 32})
+        again = dev.pipeline(PLAIN.replace("color = c", "color = c - 1"), SHADE, vertex=layout, color=FORMAT)
+        with dev.render_pass(color=[tg.Attachment(target, clear=(0, 0, 0, 0))]) as rp:
+            rp.draw_indirect(again, counters, data, byte_count=32)
+        got = target.numpy()
+        want = picture(
+            dev, dev.pipeline(PLAIN.replace("color = c", "color = (c + 1) - 1"), SHADE, vertex=vertices.dtype, color=FORMAT), vertices
+        )
+        np.testing.assert_array_equal(got, want)
+        return got
+
+    same_everywhere(make)
+
+
+def test_streams_of_a_geometry_shader() -> None:
+    geometry = """#version 450
+layout(points) in; layout(points, max_vertices = 6) out;
+layout(location = 0) in vec3 color[];
+layout(stream = 0, xfb_buffer = 0, xfb_stride = 4, xfb_offset = 0, location = 0) out float a;
+layout(stream = 1, xfb_buffer = 1, xfb_stride = 8, xfb_offset = 0, location = 1) out vec2 b;
+void main() {
+  for (int i = 0; i < 1 + gl_PrimitiveIDIn % 3; i++) { b = vec2(gl_PrimitiveIDIn, i); EmitStreamVertex(1); EndStreamPrimitive(1); }
+  gl_Position = vec4(0, 0, 0, 1); a = gl_PrimitiveIDIn * 0.5; EmitStreamVertex(0);
+}"""
+    vertices = triangles(100, 7)
+
+    def make(dev: tg.Device) -> Array:
+        pipe = dev.pipeline(
+            PLAIN, None, geometry=geometry, vertex=vertices.dtype, color=FORMAT, topology="point_list", rasterizer_discard=True
+        )
+        first, second = dev.buffer(4 * 300), dev.buffer(8 * 600)
+        with (
+            dev.render_pass(color=[dev.image(SIZE, FORMAT)]) as rp,
+            rp.transform_feedback([first, second], stream=1) as captured,
+            rp.statistics() as counts,
+        ):
+            rp.draw(pipe, vertices)
+        assert captured.primitives == 600 and counts["geometry_shader_invocations"] == 300 and counts["geometry_shader_primitives"] == 900
+        np.testing.assert_array_equal(first.numpy(np.float32, (300,)), np.arange(300) * np.float32(0.5))
+        want = [(k, i) for k in range(300) for i in range(1 + k % 3)]
+        np.testing.assert_array_equal(second.numpy(np.float32, (600, 2)), np.array(want, np.float32))
+        return first.numpy(np.float32, (300,))
+
+    same_everywhere(make)
+
+
+def test_declarations_that_do_not_agree() -> None:
+    """Strides of one buffer, words at one place, streams in one buffer, arrays of other lengths: errors, not memory of others."""
+    dev = device(*CASES[1])
+    decorate, xfb_stride, offset, array, constant = 71, 37, 35, 28, 43
+    two = """#version 450
+layout(location = 0) in vec4 p; layout(location = 1) in vec3 c;
+layout(location = 0, xfb_buffer = 0, xfb_stride = 16, xfb_offset = 0) out vec2 a;
+layout(location = 1, xfb_buffer = 0, xfb_offset = 8) out vec2 b;
+void main() { gl_Position = p; a = c.xy; b = c.yz; }"""
+    seen: list[int] = []
+
+    def other_stride(op: int, operands: Array) -> None:
+        if op == decorate and operands[1] == xfb_stride:
+            seen.append(1)
+            operands[2] = 16 * len(seen)
+
+    def same_place(op: int, operands: Array) -> None:
+        if op == decorate and operands[1] == offset and operands[2] == 8:
+            operands[2] = 4
+
+    one: list[int] = []
+
+    def shorter(op: int, operands: Array) -> None:  # arrays of three become arrays of one
+        if op == constant and operands[2] in (1, 3):
+            one.append(int(operands[1]))
+            operands[2] = 1 if operands[2] == 3 else operands[2]
+
+    state: dict[str, Any] = {"vertex": triangles(1, 0).dtype, "color": FORMAT}
+    with pytest.raises(tg.Error, match=r"has strides \d+ and \d+ for buffer 0"):
+        dev.pipeline(changed(two, "vertex", other_stride), None, topology="point_list", rasterizer_discard=True, **state)
+    with pytest.raises(tg.Error, match="captures byte 4 of buffer 0 twice"):
+        dev.pipeline(changed(two, "vertex", same_place), None, topology="point_list", rasterizer_discard=True, **state)
+    with pytest.raises(tg.Error, match="is an array of 1 vertices; the primitives have 3"):
+        dev.pipeline(PLAIN, SHADE, geometry=changed(PASS_TRIANGLES, "geometry", shorter), **state)
+    assert seen and one and array
+    streams = """#version 450
+layout(points) in; layout(points, max_vertices = 2) out;
+layout(stream = 0, xfb_buffer = 0, xfb_stride = 8, xfb_offset = 0, location = 0) out float a;
+layout(stream = 1, xfb_buffer = 1, xfb_stride = 8, xfb_offset = 4, location = 1) out float b;
+void main() { a = 1; EmitStreamVertex(0); b = 2; EmitStreamVertex(1); }"""
+
+    def same_buffer(op: int, operands: Array) -> None:
+        if op == decorate and operands[1] == 36 and operands[2] == 1:
+            operands[2] = 0
+
+    wrong = [
+        (changed(streams, "geometry", same_buffer), "writes streams 0 and 1 to buffer 0"),
+        (streams.replace("layout(points, max", "layout(line_strip, max"), "goes to stream 1; only points do"),
+        (streams.replace("max_vertices = 2", "max_vertices = 0"), "max_vertices is 0; 1 to 256 are allowed"),
+    ]
+    for geometry, message in wrong:
+        with pytest.raises(tg.Error, match=message):
+            dev.pipeline(PLAIN, None, geometry=geometry, topology="point_list", rasterizer_discard=True, **state)
+    number = "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(gl_PrimitiveID); }"
+    with pytest.raises(tg.Error, match="reads gl_PrimitiveID, which the geometry shader does not write"):
+        dev.pipeline(PLAIN, number, geometry=PASS_TRIANGLES, **state)
