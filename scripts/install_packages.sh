@@ -1,10 +1,15 @@
 #!/bin/sh
 # Installs the system packages listed in $1 that are missing: with apt as root or through sudo; elsewhere prints the list.
+# "package:program" is a package that isn't wanted where the program is there from elsewhere (its makers' own packages often conflict).
 set -eu
-wanted=$(sed -e 's/#.*//' "$1" | tr -s '[:space:]' ' ')
+wanted=
+for entry in $(sed -e 's/#.*//' "$1"); do
+  program=${entry#*:}
+  [ "$program" != "$entry" ] && command -v "$program" >/dev/null 2>&1 || wanted="$wanted ${entry%%:*}"
+done
 if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
   echo "tilegpu: this is not a Debian or Ubuntu system; its packages are to be installed by hand. On Debian they are:" >&2
-  echo "  $wanted" >&2
+  echo " $wanted" >&2
   exit 0
 fi
 missing=
