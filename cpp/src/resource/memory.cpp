@@ -27,7 +27,11 @@ uint64_t physical_memory_B() {
   return pages > 0 ? static_cast<uint64_t>(pages) * page_size_B() : ~0ull;
 }
 
-uint64_t mapped_size_B(uint64_t size_B) { return (size_B + kSlack_B + page_size_B() - 1) / page_size_B() * page_size_B(); }
+// Whole pages; where they are huge, the last one too: the system gives none to a mapping that ends within it.
+uint64_t mapped_size_B(uint64_t size_B) {
+  const uint64_t page_B = size_B >= kHugeFrom_B ? kHugePage_B : page_size_B();
+  return (size_B + kSlack_B + page_B - 1) / page_B * page_B;
+}
 
 }  // namespace
 
