@@ -178,6 +178,7 @@ struct StageTraits {
   bool orders_groups = false;  // the same of a buffer, which other workgroups see
   // all
   bool writes_memory = false, atomic_results_used = false, reads_written_memory = false;
+  bool reads_addresses = false, writes_addresses = false;  // memory by address: of any buffer that has one
   bool loops = false, uses_images = false;
   bool loads_words = false;         // of buffers or shared memory
   bool tile_crosses_lanes = false;  // what was read from the tile reaches neighbours: a derivative, a coordinate with a computed level
@@ -188,6 +189,7 @@ struct StageTraits {
   uint32_t private_memory_B = 0;                                // of VertexArgs/FragmentArgs::scratch, for N = kMaxLanes
   std::string side_effect_line;                                 // "file:line" of the first, for explanations
   std::string discard_line, tile_cross_line;
+  bool uses_addresses() const { return reads_addresses || writes_addresses; }
   bool operator==(const StageTraits&) const = default;
 };
 

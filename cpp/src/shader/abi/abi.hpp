@@ -25,7 +25,7 @@ inline constexpr uint32_t kBatchStride = 32;
 static_assert(kBatchStride % kMaxLanes == 0);  // a batch is whole vectors
 inline constexpr uint32_t kMaxTargets = 8;
 inline constexpr uint32_t kMaxClipDistances = 8, kMaxCullDistances = 8;
-inline constexpr uint32_t kDynamicSet = 8, kSetTables = kDynamicSet + 1;
+inline constexpr uint32_t kDynamicSet = 8, kAddressSet = kDynamicSet + 1, kSetTables = kAddressSet + 1;
 inline constexpr uint32_t kMaxMipLevels = 15;  // 16384 px
 inline constexpr float kMaxLodBias = 16;       // maxSamplerLodBias
 /// From so many samples on pixel packets can leave their texels to the caller: FragmentArgs::texels. With fewer, scattering them to the
@@ -36,6 +36,14 @@ inline constexpr uint32_t kFewestSamplesApart = 8;
 struct BufferDescriptor {
   uint8_t* data;
   uint64_t size_B;
+};
+
+/// What shaders reach by address (the PhysicalStorageBuffer class): an address is the number of a window and the offset in it. A buffer
+/// begins a window; one that is larger takes those behind it too, each with all that is left. Windows where nothing is are null.
+inline constexpr uint32_t kAddressOffsetBits = 32;
+struct AddressTable {
+  const BufferDescriptor* windows;
+  uint64_t count;
 };
 
 /// One mip level of a view. Texels lie in rows.
@@ -160,7 +168,8 @@ struct VertexBinding {
 struct VertexArgs {
   const VertexBinding* bindings;  // [kMaxVertexBindings]
   const uint8_t* push_constants;
-  const uint8_t* const* sets;    // memory of the bound sets, by number; kDynamicSet: BufferDescriptor[] with the draw's offsets
+  const uint8_t* const*
+      sets;  // memory of the bound sets, by number; kDynamicSet: BufferDescriptor[] with the draw's offsets; kAddressSet: AddressTable
   const uint32_t* vertex_index;  // [kBatchStride], gl_VertexIndex (vertex offset added); padded by repetition
   uint32_t count;
   uint32_t instance_index;  // gl_InstanceIndex
@@ -250,7 +259,8 @@ struct alignas(64) FragmentArgs {
   uint32_t sample_index;       // per-sample shading: gl_SampleID, else 0
   uint32_t alive;              // a bit for each lane: not discarded, and not outside the primitive. In and out.
   const uint8_t* push_constants;
-  const uint8_t* const* sets;    // memory of the bound sets, by number; kDynamicSet: BufferDescriptor[] with the draw's offsets
+  const uint8_t* const*
+      sets;  // memory of the bound sets, by number; kDynamicSet: BufferDescriptor[] with the draw's offsets; kAddressSet: AddressTable
   uint8_t* target[kMaxTargets];  // tile memory of each colour attachment, see framebuffer/tile_memory.hpp
   uint8_t* tile_depth;
   uint8_t* tile_stencil;

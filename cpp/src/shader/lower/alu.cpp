@@ -226,8 +226,9 @@ Val Lowering::alu_of_whole(const Instruction& i) {
       Value offset = scalar(m.operand(i, insert ? 2 : 1)), count = scalar(m.operand(i, insert ? 3 : 2));
       return map(i.type, base, other, [&](const Ir&, Value x, Value y) { return bit_field(i.op, x, y, offset, count); });
     }
-    case spv::OpBitcast:  // the validator lets pointers pass
-      if (m.type(i.type).kind == Kind::pointer || m.type(m.type_of(m.operand(i, 0))).kind == Kind::pointer) return r;
+    case spv::OpBitcast:  // the validator lets pointers of any class pass
+      for (uint32_t type : {i.type, m.type_of(m.operand(i, 0))})
+        if (m.type(type).kind == Kind::pointer && !is_address(m.type(type))) return r;
       return reinterpreted(o(0), i.type);
     case spv::OpSelect: {
       const Val c = o(0), a = o(1), b = o(2);

@@ -104,7 +104,7 @@ Expected<uint32_t> private_memory_B(const Module& m, const Constants& constants,
 // operands that look like such an id only make the answer yes.
 void tile_traits(const Module& m, StageTraits& t) {
   std::set<uint32_t> from_tile;
-  bool decides = false, changed = true;
+  bool decides = false, changed = true, addressed = false;  // addressed: memory that any address may be of
   const auto reached = [&](uint32_t id) { return from_tile.count(id) != 0; };
   const auto reach = [&](uint32_t id) { changed |= id && from_tile.insert(id).second; };
   while (changed) {
@@ -120,6 +120,7 @@ void tile_traits(const Module& m, StageTraits& t) {
         case spv::OpCopyMemory:
           if (any)
             for (uint32_t root : resource_roots(m, m.operand(i, 0))) reach(root);
+          if (any && m.holds_address(m.operand(i, 0)) && !addressed) addressed = changed = true;
           break;
         case spv::OpBranchConditional:
         case spv::OpSwitch:
@@ -135,6 +136,7 @@ void tile_traits(const Module& m, StageTraits& t) {
           break;
         }
         default:
+          if (i.op == spv::OpLoad && addressed && m.holds_address(m.operand(i, 0))) reach(i.id);
           // A load through a parameter is of what the caller passed.
           if (i.op == spv::OpLoad)
             for (uint32_t root : resource_roots(m, m.operand(i, 0)))
@@ -201,13 +203,15 @@ void memory_traits(const Module& m, StageTraits& t) {
   };
   std::vector<uint32_t> atomic_ids;
   const auto writes = [&](uint32_t id, const Instruction& i) {
+    t.writes_addresses |= m.holds_address(id);
     const auto roots = storage_roots(id);
-    if (roots.empty()) return;
+    if (roots.empty() && !m.holds_address(id)) return;
     written.insert(roots.begin(), roots.end());
     if (!t.writes_memory) t.side_effect_line = m.source_of(i);
     t.writes_memory = true;
   };
   const auto reads = [&](uint32_t id) {
+    t.reads_addresses |= m.holds_address(id);
     const auto roots = storage_roots(id);
     read.insert(roots.begin(), roots.end());
   };
@@ -216,6 +220,7 @@ void memory_traits(const Module& m, StageTraits& t) {
     if ((i.op == spv::OpLoad && !holds_images(m, i.type)) || i.op == spv::OpImageRead) reads(m.operand(i, 0));
     if (i.op == spv::OpCopyMemory) reads(m.operand(i, 1));
     if (is_atomic(i.op)) {
+      t.reads_addresses |= m.holds_address(m.operand(i, 0));
       if (i.op != spv::OpAtomicLoad) writes(m.operand(i, 0), i);
       if (i.id) atomic_ids.push_back(i.id);
     }
@@ -227,7 +232,9 @@ void memory_traits(const Module& m, StageTraits& t) {
   });
   for (uint32_t root : written)
     t.written_bindings.emplace_back(m.decoration(root).set == kNone ? 0 : m.decoration(root).set, m.decoration(root).binding);
-  t.reads_written_memory = std::any_of(read.begin(), read.end(), [&](uint32_t id) { return written.count(id) != 0; });
+  // An address may be of any buffer.
+  t.reads_written_memory = std::any_of(read.begin(), read.end(), [&](uint32_t id) { return written.count(id) != 0; }) ||
+                           (t.writes_addresses && (t.reads_addresses || !read.empty())) || (t.reads_addresses && t.writes_memory);
 }
 
 /// Of a compute shader.
@@ -408,7 +415,8 @@ static void instruction_traits(const Module& m, bool fragment, StageTraits& t) {
     if (i.op == spv::OpLoopMerge) t.loops = true;
     if (i.op == spv::OpLoad) {
       const spv::StorageClass from = m.type(m.type_of(m.operand(i, 0))).storage;
-      if (from == spv::StorageClassStorageBuffer || from == spv::StorageClassWorkgroup || from == spv::StorageClassUniform)
+      if (from == spv::StorageClassStorageBuffer || from == spv::StorageClassWorkgroup || from == spv::StorageClassUniform ||
+          from == spv::StorageClassPhysicalStorageBuffer)
         t.loads_words = true;
     }
     if (i.op == spv::OpIsHelperInvocationEXT) t.reads_helper = true;

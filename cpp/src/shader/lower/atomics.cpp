@@ -106,12 +106,13 @@ Val Lowering::atomic(const Instruction& i) {
   Val none = i.type ? zero(i.type) : Val{};
   const TypeInfo& target = m.type(m.type(m.type_of(o(0))).element);
   const bool shared_memory = p.space == Pointer::Space::workgroup;
-  const bool has_place = texel || shared_memory || p.space == Pointer::Space::buffer;
+  const bool by_address = p.space == Pointer::Space::address;
+  const bool has_place = texel || shared_memory || by_address || p.space == Pointer::Space::buffer;
   const bool has_width = target.width_bits == 32 || (target.width_bits == 64 && !texel);
   if (!has_place || target.kind != Kind::integer || !has_width) {
     fail(op_name(i.op) +
          " is supported on integers of 32 bits in storage buffers, storage images, texel buffers and shared memory, and of "
-         "64 bits in storage buffers and shared memory");
+         "64 bits in storage buffers and shared memory; addresses are of storage buffers");
     return none;
   }
   if (slice && i.op != spv::OpAtomicLoad) return none;  // results of atomics are never used where a shader is sliced
@@ -130,7 +131,8 @@ Val Lowering::atomic(const Instruction& i) {
   Value bits = ir.movemask(mask ? mask : ir.true_mask());
   Value result = alloca_of(words, "atomic", all_B);
   ir.store(Ir::zero(words), result, all_B);
-  const BufferAddress a = texel ? BufferAddress{} : buffer_address(p);
+  const BufferAddress a = texel || by_address ? BufferAddress{} : buffer_address(p);
+  Value addresses = by_address ? exact_address(p) : nullptr;
   Value texels = texel ? texel_addresses(*texel, mask) : nullptr;
   for (uint32_t lane = 0; lane < ir.lanes; ++lane) {
     Value address, ok;
@@ -138,6 +140,11 @@ Val Lowering::atomic(const Instruction& i) {
     if (texel) {
       Value number = ir.extract(texels, lane);  // of lanes outside of the mask 0 too
       ok = ir.ne(number, ir.c64(0)), address = LLVMBuildIntToPtr(ir.builder, number, ir.ptr, "");
+    } else if (by_address) {
+      Value number = ir.extract(addresses, lane);
+      Value aligned = ir.eq(ir.and_(number, ir.c64(word_B - 1)), ir.c64(0));
+      std::tie(address, ok) = place_of(number, word_B);
+      ok = ir.and_(ir.and_(ok, aligned), runs);
     } else if (shared_memory) {
       const auto change = [&] {
         address = ir.offset(a.data, ir.zext(lane_offset(ir, p, lane), ir.i64));

@@ -78,10 +78,10 @@ Value Lowering::load_word(const BufferAddress& a, Base base, uint32_t offset_B, 
     if (offset_B + own_B > a.static_size_B) return finish(Ir::zero(type));
     return finish(ir.load(type, ir.offset(a.data, offset_B), aligned_B));
   }
-  if (a.inside) {
+  if (a.inside || a.checked) {
     Value at = ir.add(dynamic, Ir::same(dynamic, offset_B));
-    return finish(is_varying(at) ? ir.load_lanes(type, a.data, at, aligned_B)
-                                 : ir.load(type, ir.offset(a.data, ir.zext(at, ir.i64)), aligned_B));
+    const uint32_t sure_B = a.checked ? 1 : aligned_B;
+    return finish(is_varying(at) ? ir.load_lanes(type, a.data, at, sure_B) : ir.load(type, ir.offset(a.data, ir.zext(at, ir.i64)), sure_B));
   }
   const bool by_lane = is_varying(a.data);
   Value offset = dynamic ? ir.add(dynamic, Ir::same(dynamic, offset_B)) : ir.c32(offset_B);
@@ -125,6 +125,9 @@ void Lowering::walk_layout(const Pointer& p, uint32_t type, const std::function<
         case Kind::floating:
           visit(static_cast<uint32_t>(at), base_of(t));
           break;
+        case Kind::pointer:  // an address
+          visit(static_cast<uint32_t>(at), Base::i64);
+          break;
         case Kind::vector: {
           const uint32_t step_B = component_stride_B ? component_stride_B : l.constants.size(type).widest_B;
           for (uint32_t k = 0; k < t.count; ++k) go(t.element, at + uint64_t{k} * step_B, false, 0, 0);
@@ -160,76 +163,79 @@ void Lowering::walk_layout(const Pointer& p, uint32_t type, const std::function<
   Walk{*this, visit}.go(type, p.offset_B, p.row_major, p.matrix_stride_B, p.component_stride_B);
 }
 
-Val Lowering::load_buffer(const Pointer& p) {
-  Val v{p.type, {}};
-  const BufferAddress a = buffer_address(p);
-  std::vector<uint32_t> offsets;
-  std::vector<Base> kinds;
-  walk_layout(p, p.type, [&](uint32_t offset_B, Base base) { offsets.push_back(offset_B), kinds.push_back(base); });
+Lowering::Scalars Lowering::layout_of(const Pointer& p) {
+  Scalars scalars;
+  walk_layout(p, p.type, [&](uint32_t offset_B, Base base) { scalars.offsets.push_back(offset_B), scalars.kinds.push_back(base); });
+  return scalars;
+}
+
+Val Lowering::load_buffer(const Pointer& p) { return {p.type, load_scalars(buffer_address(p), p, layout_of(p))}; }
+
+std::vector<Value> Lowering::load_scalars(const BufferAddress& a, const Pointer& p, const Scalars& scalars) {
+  const auto& [offsets, kinds] = scalars;
   const auto one_by_one = [&] {
     std::vector<Value> words;
-    for (size_t k = 0; k < offsets.size(); ++k) words.push_back(load_word(a, kinds[k], offsets[k], p.offset_dynamic));
+    for (size_t k = 0; k < scalars.offsets.size(); ++k)
+      words.push_back(load_word(a, scalars.kinds[k], scalars.offsets[k], a.safe ? a.safe : p.offset_dynamic));
     return words;
   };
   constexpr size_t kMostAtOnce = 16;  // more are not written twice
   const bool by_lane = compute && p.offset_dynamic && is_varying(p.offset_dynamic) && !is_varying(a.data) && offsets.size() <= kMostAtOnce;
-  if (!by_lane) {
-    v.c = one_by_one();
-    return v;
-  }
-  const auto same_or_one_by_one = [&] { return load_same(a, p.offset_dynamic, offsets, kinds, one_by_one); };
+  if (!by_lane) return one_by_one();
+  const auto same_or_one_by_one = [&] { return load_same(a, p.offset_dynamic, scalars.offsets, scalars.kinds, one_by_one); };
   const uint32_t step_B = lane_step_B(p, a, offsets, kinds);
-  if (!step_B) {
-    v.c = same_or_one_by_one();
-    return v;
-  }
-  v.c = ir.if_else(
+  if (!step_B) return same_or_one_by_one();
+  return ir.if_else(
       reaches_in_order(a, p.offset_dynamic, exec, step_B, offsets[0]),
       [&] {
-        std::vector<Value> words = load_in_order(a, p.offset_dynamic, step_B, offsets, size_B(kinds[0]));
-        for (size_t k = 0; k < words.size(); ++k) words[k] = from_memory(kinds[k], ir.bitcast(words[k], ir.vec(memory_type(kinds[k]))));
+        std::vector<Value> words = load_in_order(a, p.offset_dynamic, step_B, scalars.offsets, size_B(scalars.kinds[0]));
+        for (size_t k = 0; k < words.size(); ++k)
+          words[k] = from_memory(scalars.kinds[k], ir.bitcast(words[k], ir.vec(memory_type(scalars.kinds[k]))));
         return words;
       },
       same_or_one_by_one);
-  return v;
 }
 
-/// Lanes write one after the other; those that are inactive, dead or helpers do not.
+// Which NaN an operation gives depends on the order that LLVM chose for its operands: one is stored. What uintBitsToFloat gives to the
+// store at once keeps its bits.
+std::vector<Value> Lowering::stored_words(const Val& v, const Scalars& scalars) const {
+  assert(failed() || scalars.kinds.size() == v.c.size());
+  std::vector<Value> words = v.c;
+  words.resize(std::min(words.size(), scalars.kinds.size()));
+  for (size_t k = 0; k < words.size(); ++k) {
+    const Base kind = scalars.kinds[k];
+    Value& x = words[k];
+    if ((kind == Base::f32 || kind == Base::f64) && !LLVMIsABitCastInst(x)) x = emit_canonical_nan(ir, x);
+    x = to_memory(kind, x);
+  }
+  return words;
+}
+
 void Lowering::store_buffer(const Pointer& p, const Val& v) {
   if (slice) return;
   const BufferAddress a = buffer_address(p);
   Value mask = write_mask();
-  // Which NaN an operation gives depends on the order that LLVM chose for its operands: one is stored. What uintBitsToFloat
-  // gives to the store at once keeps its bits.
-  Val canonical = v;
-  std::vector<uint32_t> offsets;
-  std::vector<Base> kinds;
-  walk_layout(p, p.type, [&](uint32_t offset_B, Base base) { offsets.push_back(offset_B), kinds.push_back(base); });
-  assert(failed() || kinds.size() == v.c.size());
-  for (size_t k = 0; k < v.c.size() && k < kinds.size(); ++k) {
-    Value& x = canonical.c[k];
-    if ((kinds[k] == Base::f32 || kinds[k] == Base::f64) && !LLVMIsABitCastInst(x)) x = emit_canonical_nan(ir, x);
-    x = to_memory(kinds[k], x);
-  }
+  const Scalars scalars = layout_of(p);
+  store_scalars(a, p, scalars, stored_words(v, scalars), mask);
+}
+
+/// Lanes write one after the other; those that are inactive, dead or helpers do not.
+void Lowering::store_scalars(const BufferAddress& a, const Pointer& p, const Scalars& scalars, const std::vector<Value>& words,
+                             Value mask) {
+  const std::vector<uint32_t>& offsets = scalars.offsets;
   Value dynamic = p.offset_dynamic;
   bool same_everywhere = !is_varying(a.data) && !(dynamic && is_varying(dynamic));
-  for (Value x : v.c) same_everywhere = same_everywhere && !is_varying(x);
+  for (Value x : words) same_everywhere = same_everywhere && !is_varying(x);
   Value sink = alloca_of(ir.i64, "sink", 8);
   const auto write = [&](uint32_t lane) {
-    if (a.inside) {
-      for (size_t k = 0; k < v.c.size() && k < offsets.size(); ++k) {
-        Value offset = dynamic ? ir.add(ir.extract(dynamic, lane), ir.c32(offsets[k])) : ir.c32(offsets[k]);
-        ir.store(ir.extract(canonical.c[k], lane), ir.offset(a.data, ir.zext(offset, ir.i64)), std::min(size_B(kinds[k]), 4u));
-      }
-      return;
-    }
     Value data = is_varying(a.data) ? LLVMBuildIntToPtr(ir.builder, ir.extract(a.data, lane), ir.ptr, "") : a.data;
-    Value room_B = ir.extract(a.size_B, lane);
-    for (size_t k = 0; k < v.c.size() && k < offsets.size(); ++k) {
+    Value room_B = a.inside || a.checked ? nullptr : ir.extract(a.size_B, lane);
+    for (size_t k = 0; k < words.size(); ++k) {
       Value offset = dynamic ? ir.add(ir.extract(dynamic, lane), ir.c32(offsets[k])) : ir.c32(offsets[k]);
-      Value at = ir.zext(offset, ir.i64);
-      Value ok = ir.ule(ir.add(at, ir.c64(size_B(kinds[k]))), room_B);
-      ir.store(ir.extract(canonical.c[k], lane), ir.select(ok, ir.offset(data, at), sink), 1);
+      Value at = ir.zext(offset, ir.i64), to = ir.offset(data, at);
+      const uint32_t own_B = size_B(scalars.kinds[k]);
+      if (room_B) to = ir.select(ir.ule(ir.add(at, ir.c64(own_B)), room_B), to, sink);
+      ir.store(ir.extract(words[k], lane), to, a.inside ? std::min(own_B, 4u) : 1);
     }
   };
   if (same_everywhere) {
@@ -246,14 +252,14 @@ void Lowering::store_buffer(const Pointer& p, const Val& v) {
       ir.if_then(ir.ne(ir.and_(bits, ir.c32(1u << lane)), ir.c32(0)), [&] { write(lane); });
     }
   };
-  const uint32_t step_B = lane_step_B(p, a, offsets, kinds);
-  if (!step_B || step_B != size_B(kinds[0]) * offsets.size()) return lane_by_lane();  // or something lies between
+  const uint32_t step_B = lane_step_B(p, a, offsets, scalars.kinds);
+  if (!step_B || step_B != size_B(scalars.kinds[0]) * offsets.size()) return lane_by_lane();  // or something lies between
   Value in_order = reaches_in_order(a, dynamic, mask, step_B, offsets[0]);
   if (mask && offsets.size() > 1) in_order = ir.and_(in_order, ir.all(mask));
   ir.if_else(
       in_order,
       [&] {
-        store_in_order(a, dynamic, offsets[0], canonical.c, mask);
+        store_in_order(a, dynamic, offsets[0], words, mask);
         return std::vector<Value>();
       },
       [&] {

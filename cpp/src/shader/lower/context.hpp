@@ -6,7 +6,7 @@
 //   structure, divergence   analyses
 //   control_flow            masks, selections, switches, loops, calls, OpPhi
 //   instructions            dispatch; alu, composites, matrices, derivatives, glsl450: arithmetic
-//   pointers                access chains; variables, buffers, atomics: memory
+//   pointers                access chains; variables, buffers, addresses, atomics: memory
 //   image                   images and textures; inputs: interpolation
 //   vertex, fragment, blocks   entry points
 #pragma once
@@ -51,8 +51,14 @@ struct Variable {
   uint32_t word_B = 4;       // memory: 8 where one of its scalars has 64 bits
 };
 
+/// A part of an address: an index, an integer of any width taken as signed, times a stride.
+struct AddressTerm {
+  Value index = nullptr;
+  uint64_t stride_B = 0;
+};
+
 struct Pointer {
-  enum class Space : uint8_t { none, variable, buffer, push_constants, workgroup, resource };
+  enum class Space : uint8_t { none, variable, buffer, push_constants, workgroup, resource, address };
   Space space = Space::none;
   uint32_t type = 0;  // pointee
   // variable
@@ -64,10 +70,14 @@ struct Pointer {
   Value element = nullptr;         // index in the descriptor array; null: 0
   uint32_t offset_B = 0;           // constant part
   Value offset_dynamic = nullptr;  // i32
-  uint32_t step_B = 0;             // of the last index that varies between lanes
+  uint32_t step_B = 0;             // of the last index that varies between lanes; of addresses too
   bool row_major = false;
   uint32_t matrix_stride_B = 0;     // of the matrix that the pointer is (in)
   uint32_t component_stride_B = 0;  // of a vector: matrix_stride_B for a column of a row-major matrix; 0: its scalar's size
+  // address: the sum of these, modulo 2^64
+  Value address = nullptr;  // i64
+  uint64_t address_B = 0;
+  std::vector<AddressTerm> terms;
 };
 
 /// OpTypeImage, OpTypeSampler and OpTypeSampledImage values.
@@ -318,12 +328,24 @@ struct Lowering {
     Value data = nullptr, size_B = nullptr;  // scalars, or vectors where the element varies
     bool whole = false;                      // constant offsets need no check
     bool inside = false;                     // every offset was clamped before
+    bool checked = false;                    // every offset was found to be inside, aligned or not: `safe`, where lanes do not run too
+    Value safe = nullptr;
     uint64_t static_size_B = 0;
   };
   BufferAddress buffer_address(const Pointer& p);
   Value load_word(const BufferAddress& a, Base base, uint32_t offset_B, Value dynamic);
   void store_word(const BufferAddress& a, Value v, uint32_t offset_B, Value dynamic, Value mask);
   void walk_layout(const Pointer& p, uint32_t type, const std::function<void(uint32_t offset_B, Base base)>& visit);
+  /// What a value is made of in memory, in order.
+  struct Scalars {
+    std::vector<uint32_t> offsets;
+    std::vector<Base> kinds;
+  };
+  Scalars layout_of(const Pointer& p);
+  std::vector<Value> load_scalars(const BufferAddress& a, const Pointer& p, const Scalars& scalars);
+  /// As memory has them.
+  std::vector<Value> stored_words(const Val& v, const Scalars& scalars) const;
+  void store_scalars(const BufferAddress& a, const Pointer& p, const Scalars& scalars, const std::vector<Value>& words, Value mask);
   Val load_buffer(const Pointer& p);
   void store_buffer(const Pointer& p, const Val& v);
 
@@ -342,6 +364,28 @@ struct Lowering {
   Val array_length_of(const Instruction& i);
   const BufferSlot* buffer_slot(uint32_t variable) const;
   Value zero_page(uint32_t size_B);
+
+  // -- addresses.cpp ---------------------------------------------------------------------------------------------------------------
+  bool address(const Instruction& i);
+  Pointer address_pointer(uint32_t id);
+  void address_step(Pointer& p, uint32_t index_id, uint64_t stride_B);
+  void define_address(const Instruction& i, const Pointer& p);
+  Value exact_address(const Pointer& p) const;
+  BufferAddress window_of(Value address) const;
+  /// Where so many bytes at an address are, and whether they are there (i1).
+  std::pair<Value, Value> place_of(Value address, uint32_t own_B) const;
+  /// The lanes' offsets in one window, and whether all in `mask` are in it with `span_B` bytes.
+  struct Near {
+    BufferAddress window;
+    Value offset = nullptr, all = nullptr;
+  };
+  Near near_address(const Pointer& p, uint64_t span_B, Value mask);
+  bool has_layout(const Pointer& p);
+  void each_lane(Value mask, const std::function<void(Value lane)>& body);
+  Val load_address(const Pointer& p);
+  std::vector<Value> load_apart(Value exact, const Scalars& scalars);
+  void store_address(const Pointer& p, const Val& v);
+  void store_apart(Value exact, const Scalars& scalars, const std::vector<Value>& words, Value mask);
 
   // -- subgroups.cpp ---------------------------------------------------------------------------------------------------------------
   bool subgroup(const Instruction& i);

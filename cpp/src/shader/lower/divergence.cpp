@@ -172,6 +172,7 @@ uint32_t Analysis::component_of(uint32_t pointer) const {
 
 bool Analysis::load_varies(const Instruction& i) const {
   const uint32_t pointer = m.operand(i, 0), root = pointer_root(m, pointer);
+  if (m.holds_address(pointer)) return varies(pointer);
   if (root != pointer && varies(pointer)) return true;  // an index varies
   switch (m.type(m.type_of(pointer)).storage) {
     case spv::StorageClassInput:
@@ -226,6 +227,7 @@ bool Analysis::result_varies(const FunctionFacts&, const Instruction& i) {
       return load_varies(i);
     case spv::OpAccessChain:
     case spv::OpInBoundsAccessChain: {
+      if (m.holds_address(i.id)) return any(0, i.count);
       const Instruction* base = m.find(o(0));
       const bool chain =
           base && (base->op == spv::OpAccessChain || base->op == spv::OpInBoundsAccessChain || base->op == spv::OpCopyObject);
@@ -279,7 +281,7 @@ void Analysis::call(uint32_t caller, FunctionFacts&, const Instruction& i, uint3
   for (uint32_t n = 0; n < callee.parameters.size() && n + 1 < i.count; ++n) {
     const uint32_t parameter = callee.parameters[n], argument = m.operand(i, n + 1);
     const TypeInfo& type = m.type(m.type_of(parameter));
-    if (type.kind != Kind::pointer) {
+    if (type.kind != Kind::pointer || is_address(type)) {
       if (varies(argument)) set_varying(parameter);
       continue;
     }

@@ -47,6 +47,7 @@ void begin_body(Lowering& l, size_t sets_B, size_t push_constants_B, size_t scra
     l.set_memory[table] = ir.constant_field(ir.ptr, sets, table * sizeof(void*), 8);
   };
   for (const BufferSlot& s : l.resources.buffers) use_set(s.table);
+  if (uses_addresses(l.m)) use_set(kAddressSet);
   for (const TextureSlot& s : l.resources.textures) {
     use_set(s.image_set);
     if (!s.is_alone()) use_set(s.sampler_set);

@@ -72,6 +72,7 @@ void Lowering::function_call(const Instruction& i) {
   for (size_t k = 0; k < f.parameters.size(); ++k) {
     const uint32_t parameter = f.parameters[k], argument = m.operand(i, static_cast<uint32_t>(k) + 1);
     const Kind kind = m.type(m.type_of(parameter)).kind;
+    if (m.holds_address(parameter)) callee.values[parameter] = value(argument);
     if (kind == Kind::pointer) {
       callee.pointers[parameter] = pointer(argument);
     } else if (holds_images(m, m.type_of(parameter))) {
@@ -152,6 +153,7 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
     case spv::OpAccessChain:
     case spv::OpInBoundsAccessChain: {
       const Pointer p = access_chain(i);
+      if (p.space == Pointer::Space::address) return define_address(i, p);
       frame().pointers[i.id] = p;
       keep_indices(i.id, {p.word_dynamic, p.element, p.offset_dynamic});
       return;
@@ -170,6 +172,7 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
     case spv::OpCopyObject:
       if (m.type(i.type).kind == Kind::pointer) {
         const Pointer p = pointer(o(0));
+        if (p.space == Pointer::Space::address) return define_address(i, p);
         frame().pointers[i.id] = p;
         keep_indices(i.id, {p.word_dynamic, p.element, p.offset_dynamic});
         return;
@@ -191,7 +194,7 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
     if (i.id) define(i.id, v);
     return;
   }
-  if (subgroup(i) || image(i) || composite(i) || alu(i) || products(i) || integer_dot(i) || derivatives(i)) return;
+  if (address(i) || subgroup(i) || image(i) || composite(i) || alu(i) || products(i) || integer_dot(i) || derivatives(i)) return;
   unsupported(op_name(i.op) + " is not supported");
 }
 

@@ -70,6 +70,7 @@ void Lowering::kept_indices(uint32_t id, std::initializer_list<Value*> indices) 
 
 Pointer Lowering::pointer(uint32_t id) {
   assert(m.type(m.type_of(id)).kind == Kind::pointer);
+  if (m.holds_address(id)) return address_pointer(id);
   auto known = frame().pointers.find(id);
   if (known != frame().pointers.end()) {
     Pointer p = known->second;
@@ -136,7 +137,11 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
       p.offset_B += workgroup->scalar_B(p.resource) * part_offset(p.type, literal);
     } else {
       const Decorations& member = m.member(p.type, literal);
-      p.offset_B += member.offset_B == kNone ? 0 : member.offset_B;
+      const uint32_t member_B = member.offset_B == kNone ? 0 : member.offset_B;
+      if (p.space == Pointer::Space::address)
+        p.address_B += member_B;
+      else
+        p.offset_B += member_B;
       p.row_major = member.row_major, p.matrix_stride_B = member.matrix_stride_B;
     }
     p.type = t.members[literal];
@@ -147,7 +152,7 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
     return;
   }
   const uint32_t length = t.kind == Kind::array ? array_length(constants, p.type) : t.kind == Kind::runtime_array ? 0 : t.count;
-  Value index = is_constant ? nullptr : index_of(index_id);
+  Value index = is_constant || p.space == Pointer::Space::address ? nullptr : index_of(index_id);
   const uint32_t type = p.type;
   p.type = t.element;
   if (in_variable) {
@@ -184,6 +189,7 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
   } else if (t.kind == Kind::vector) {
     stride_B = p.component_stride_B ? p.component_stride_B : constants.size(t.element).widest_B;
   }
+  if (p.space == Pointer::Space::address) return address_step(p, index_id, stride_B);
   if (is_constant) {
     p.offset_B = static_cast<uint32_t>(std::min<uint64_t>(p.offset_B + static_cast<uint64_t>(literal) * stride_B, 0xfffffff0u));
   } else {

@@ -18,6 +18,10 @@ bool flatten(const Module& m, const Constants& constants, uint32_t type, std::ve
     case Kind::floating:
       out.push_back(base_of(t));
       return true;
+    case Kind::pointer:
+      if (!is_address(t)) return false;
+      out.push_back(Base::i64);
+      return true;
     case Kind::vector:
     case Kind::matrix:
       for (uint32_t k = 0; k < t.count; ++k) flatten(m, constants, t.element, out);

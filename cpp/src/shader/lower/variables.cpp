@@ -137,6 +137,8 @@ Val Lowering::load(const Pointer& p) {
     case Pointer::Space::push_constants:
     case Pointer::Space::workgroup:
       return load_buffer(p);
+    case Pointer::Space::address:
+      return load_address(p);
     default:
       fail("a pointer is read that has no memory");
       return zero(p.type);
@@ -157,6 +159,9 @@ void Lowering::store(const Pointer& p, const Val& v, bool masked) {
     case Pointer::Space::buffer:
     case Pointer::Space::workgroup:
       store_buffer(p, typed);
+      break;
+    case Pointer::Space::address:
+      store_address(p, typed);
       break;
     default:
       fail("a pointer is written that has no writable memory");

@@ -125,7 +125,7 @@ struct Reflector {
   ReflectedType type_of(uint32_t id, const Decorations& layout, int depth) {
     ReflectedType type;
     const TypeInfo& info = module.type(id);
-    assert(info.kind != Kind::none && info.kind != Kind::pointer && depth >= 0);
+    assert(info.kind != Kind::none && depth >= 0);
     if (depth > kMaxDepth || ++members > kMaxReflectedMembers) {
       wrong = "its interface nests types too deeply or has too many members";
       return type;
@@ -135,6 +135,11 @@ struct Reflector {
       case Kind::integer:
       case Kind::floating:
         type.base = base_of(info);
+        type.size_B = base_size_B(type.base);
+        break;
+      case Kind::pointer:  // an address, as the host writes it
+        assert(is_address(info));
+        type.base = ReflectedType::Base::u64;
         type.size_B = base_size_B(type.base);
         break;
       case Kind::vector:

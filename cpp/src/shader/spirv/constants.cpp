@@ -108,8 +108,9 @@ Status Evaluator::measure(uint32_t type) {
   TypeSize& size = out.sizes[type];
   uint32_t depth = 0;
   const auto add = [&](uint32_t part, uint64_t times) {
-    assert(part < type || part < out.sizes.size());
-    const TypeSize& one = out.size(part);
+    static const TypeSize kAddress = {1, 1, 0, 8};  // which may be declared behind what holds it
+    const TypeSize& one = is_address(m.type(part)) ? kAddress : out.size(part);
+    assert(is_address(m.type(part)) || part < type || part < out.sizes.size());
     // Both factors are below 2^40 and 2^32: the smaller one decides whether their product is.
     const auto product = [&](uint64_t count) { return times && count > kTooMany / times ? kTooMany : count * times; };
     size.scalars = std::min(kTooMany, size.scalars + product(one.scalars));
@@ -137,6 +138,9 @@ Status Evaluator::measure(uint32_t type) {
       break;
     case Kind::structure:
       for (uint32_t member : t.members) add(member, 1);
+      break;
+    case Kind::pointer:
+      if (is_address(t)) size.scalars = 1, size.widest_B = 8;
       break;
     case Kind::runtime_array: {
       TypeSize none;

@@ -275,6 +275,19 @@ std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint
   return words;
 }
 
+bool uses_addresses(const Module& m) {
+  for (uint32_t id : m.reachable)
+    for (const BasicBlock& b : m.functions.at(id).blocks)
+      for (uint32_t k = b.first; k < b.end; ++k) {
+        const Instruction& i = m.instructions[k];
+        const bool copies = i.op == spv::OpCopyMemory;
+        const bool reaches =
+            copies || i.op == spv::OpLoad || i.op == spv::OpStore || (i.op >= spv::OpAtomicLoad && i.op <= spv::OpAtomicXor);
+        if (reaches && (m.holds_address(m.operand(i, 0)) || (copies && m.holds_address(m.operand(i, 1))))) return true;
+      }
+  return false;
+}
+
 Kind innermost_kind(const Module& m, uint32_t type) {
   while (is_array(m.type(type).kind)) type = m.type(type).element;
   return m.type(type).kind;

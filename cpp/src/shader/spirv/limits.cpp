@@ -35,6 +35,21 @@ struct Checker {
     }
     return seen.count(part) != 0;
   }
+  /// Is there an address in a value of the type?
+  bool has_address(uint32_t type) const {
+    std::set<uint32_t> seen;
+    std::vector<uint32_t> work = {type};
+    while (!work.empty()) {
+      const uint32_t id = work.back();
+      work.pop_back();
+      if (!seen.insert(id).second) continue;
+      const TypeInfo& t = m.type(id);
+      if (is_address(t)) return true;
+      if (is_array(t.kind)) work.push_back(t.element);
+      if (t.kind == Kind::structure) work.insert(work.end(), t.members.begin(), t.members.end());
+    }
+    return false;
+  }
   std::string name_of(uint32_t id, const char* kind) const {
     const std::string name = m.name(id);
     return name.empty() ? std::string(kind) + " " + std::to_string(id) : std::string(kind) + " '" + name + "'";
@@ -97,6 +112,8 @@ bool Checker::interface(uint32_t id, bool output) {
   const TypeSize& size = constants.size(m.pointee(id));
   if (size.parts > kMaxValueParts)
     return fail(name + " has " + std::to_string(size.parts) + " parts; at most " + std::to_string(kMaxValueParts) + " are allowed");
+  if (has_address(m.pointee(id)))
+    return fail(name + " has a pointer to a buffer in it; inputs and outputs hold numbers: pass it as uint64_t or uvec2");
   const bool fixed = output ? fragment : m.entry.model == spv::ExecutionModelVertex;
   if (size.widest_B > 4 && (fixed || m.entry.model == spv::ExecutionModelGLCompute)) {
     // No format of an attribute or an attachment has them.
@@ -293,6 +310,7 @@ uint64_t block_size_B(const Module& m, const Constants& constants, uint32_t type
     case Kind::integer:
     case Kind::floating:
     case Kind::boolean:
+    case Kind::pointer:
       return constants.size(type).widest_B;
     default:
       return 0;

@@ -48,6 +48,7 @@ struct Reader {
   std::string entry_name;
   bool found_entry = false;
   std::map<std::pair<uint32_t, uint32_t>, std::vector<std::pair<spv::ExecutionMode, std::vector<uint32_t>>>> modes;
+  std::vector<uint32_t> forward_pointers;
 
   Status split();
   Status read_declarations();
@@ -56,6 +57,7 @@ struct Reader {
   Status read_annotation(const Instruction& i);
   Status read_functions();
   Status read_type(const Instruction& i);
+  Status read_forward_pointer(const Instruction& i);
   Status read_calls();
   void decorate(Decorations& d, const Instruction& i, uint32_t operand);
   bool valid(uint32_t id) const { return id != 0 && id < m.bound; }
@@ -213,12 +215,27 @@ void Reader::decorate(Decorations& d, const Instruction& i, uint32_t operand) {
   }
 }
 
+/// A pointer that structures name before its own declaration, which says to what.
+Status Reader::read_forward_pointer(const Instruction& i) {
+  const uint32_t id = m.operand(i, 0);
+  if (!valid(id) || m.types[id].kind != Kind::none)
+    return error("OpTypeForwardPointer names " + std::to_string(id) + ", which is no new id");
+  if (m.operand(i, 1) != spv::StorageClassPhysicalStorageBuffer)
+    return unsupported("OpTypeForwardPointer of another storage class than PhysicalStorageBuffer is");
+  m.types[id].kind = Kind::pointer, m.types[id].id = id, m.types[id].storage = spv::StorageClassPhysicalStorageBuffer;
+  forward_pointers.push_back(id);
+  return Ok{};
+}
+
 Status Reader::read_type(const Instruction& i) {
-  assert(is_type(i.op) && i.id < m.bound);  // forward pointers have no id
+  if (i.op == spv::OpTypeForwardPointer) return read_forward_pointer(i);
+  assert(is_type(i.op) && i.id != 0 && i.id < m.bound);
   TypeInfo& t = m.types[i.id];
+  if (is_address(t) && (i.op != spv::OpTypePointer || m.operand(i, 0) != spv::StorageClassPhysicalStorageBuffer))
+    return error("type " + std::to_string(i.id) + " is not the pointer that OpTypeForwardPointer announced");
   t.id = i.id;
   const auto o = [&](uint32_t k) { return m.operand(i, k); };
-  // A type's parts come before it (forward pointers are not supported), so that types are finite.
+  // A type's parts come before it, but for what addresses point to: types are finite, and a walk ends at an address.
   const auto part = [&](uint32_t id) { return valid(id) && m.types[id].kind != Kind::none && id != i.id; };
   bool parts_ok = true;
   switch (i.op) {
@@ -380,6 +397,8 @@ Status Reader::read_declarations() {
       in_function = i.op == spv::OpFunction;
     }
   }
+  for (uint32_t id : forward_pointers)
+    if (!m.types[id].element) return error("OpTypeForwardPointer announced " + std::to_string(id) + ", which is declared nowhere");
   if (!found_entry) return error("there is no vertex, fragment or compute entry point '" + entry_name + "'");
   m.entry.modes = modes[{m.entry.function, 0}];
   return Ok{};

@@ -72,6 +72,9 @@ struct TypeInfo {
   spv::ImageFormat format = spv::ImageFormatUnknown;
 };
 
+/// A pointer of the PhysicalStorageBuffer class: a number of 64 bits, in memory and in registers.
+inline bool is_address(const TypeInfo& t) { return t.kind == Kind::pointer && t.storage == spv::StorageClassPhysicalStorageBuffer; }
+
 inline constexpr uint32_t kNone = ~0u;
 
 /// Decorations of an id or of a structure's member.
@@ -146,6 +149,8 @@ struct Module {
   /// Null for ids that are not defined.
   const Instruction* find(uint32_t id) const { return id < bound && definition[id] != kNone ? &instructions[definition[id]] : nullptr; }
   const TypeInfo& type(uint32_t id) const { return types[id < bound ? id : 0]; }
+  /// Of a value: its type is that of an address.
+  bool holds_address(uint32_t id) const { return is_address(type(type_of(id))); }
   /// Type of the value `id`; of a variable: its pointer type.
   uint32_t type_of(uint32_t id) const;
   const Decorations& decoration(uint32_t id) const { return decorations[id < bound ? id : 0]; }
