@@ -88,6 +88,9 @@ void bind_device(py::module_& m) {
             return unwrap(device.create_pipeline(std::move(info)));
           },
           py::arg("info"))
+      .def(
+          "buffer_address", [](Device& device, const Ptr<Buffer>& buffer) { return unwrap(device.buffer_address(buffer)); },
+          py::arg("buffer").none(false))
       .def("cancel", &Device::cancel)
       .def("wait_compiles", &Device::wait_compiles, py::call_guard<py::gil_scoped_release>())
       .def("wait_idle", &Device::wait_idle, py::call_guard<py::gil_scoped_release>());

@@ -80,17 +80,22 @@ class Buffer:
     what is written through it is what the next pass reads.
     """
 
-    __slots__ = ("_array_dtype", "core", "dtype", "label", "usage")
+    __slots__ = ("_array_dtype", "_device", "core", "dtype", "label", "usage")
 
-    def __init__(self, core: _core.Buffer, usage: int, label: str, dtype: np.dtype[Any] | None) -> None:
+    def __init__(
+        self, core: _core.Buffer, usage: int, label: str, dtype: np.dtype[Any] | None, device: _core.Device | None = None
+    ) -> None:
         self.core = core
+        self._device = device
         self.usage = usage
         self.label = label
         self.dtype = dtype
         self._array_dtype = None if dtype is None else transposed_dtype(dtype)
 
     @classmethod
-    def create(cls, data: Any, usage: str | Iterable[str] | None, label: str) -> Buffer:
+    def create(
+        cls, data: Any, usage: str | Iterable[str] | None, label: str, device: _core.Device | None = None
+    ) -> Buffer:
         """See :meth:`tilegpu.Device.buffer`."""
         label = arguments.text(label, "buffer: label")
         what = f"buffer '{label}'"
@@ -121,12 +126,29 @@ class Buffer:
         core.bind(_core.DeviceMemory(size_B), 0)
         if array is not None:
             np.frombuffer(memoryview(core), np.uint8)[...] = array.reshape(-1).view(np.uint8)
-        return cls(core, mask, label, dtype)
+        return cls(core, mask, label, dtype, device)
 
     @property
     def size(self) -> int:
         """Bytes."""
         return self.core.size_B
+
+    @property
+    def device_address(self) -> int:
+        """The address of byte 0 for shaders: what ``GL_EXT_buffer_reference`` points to, to be passed as ``uint64_t``, ``uvec2`` or
+        in the place of a reference, in push constants or in another buffer. Counts bytes: element ``i`` of floats is at
+        ``device_address + 4 * i``.
+
+        Given when it is asked for the first time, in the order of asking, and never changed: a multiple of 4 GiB, no address of this
+        process, the same on every run. Shaders reach the buffer by it for as long as the buffer lives: keep it until the work that
+        does so was executed. An address where no buffer is reads as 0, and what is stored there vanishes.
+        """
+        if self._device is None:
+            raise ValidationError(
+                f"buffer '{self.label}': device_address: the buffer was made without a device; make it by dev.buffer"
+            )
+        require_usage(self, "shader_device_address", "device_address")
+        return self._device.buffer_address(self.core)
 
     def numpy(self, dtype: DTypeLike | None = None, shape: tuple[int, ...] | None = None) -> NDArray[Any]:
         """Writable view of the memory, without a copy; dtype by default that of the data that the buffer was made
@@ -217,6 +239,11 @@ class BufferSlice:
 
     def __init__(self, buffer: Buffer, offset: int, size: int) -> None:
         self.buffer, self.offset, self.size = buffer, offset, size
+
+    @property
+    def device_address(self) -> int:
+        """The address of its first byte; see :attr:`Buffer.device_address`."""
+        return self.buffer.device_address + self.offset
 
     def __repr__(self) -> str:
         return f"<tilegpu.BufferSlice of '{self.buffer.label}', bytes {self.offset} to {self.offset + self.size}>"

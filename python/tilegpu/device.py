@@ -237,11 +237,11 @@ class Device(Context):
         """A buffer with a copy of an array or bytes, or of a size in bytes, then zero.
 
         ``usage``: some of ``"uniform"``, ``"storage"``, ``"vertex"``, ``"index"``, ``"indirect"``,
-        ``"uniform_texel"``, ``"storage_texel"``, ``"transfer_src"``, ``"transfer_dst"``, joined by ``|``;
-        by default all. Fields of shape (rows, columns) of a structured array are matrices and are transposed to the
+        ``"uniform_texel"``, ``"storage_texel"``, ``"transfer_src"``, ``"transfer_dst"``, ``"shader_device_address"``,
+        joined by ``|``; by default all. Fields of shape (rows, columns) of a structured array are matrices and are transposed to the
         shader's columns.
         """
-        return Buffer.create(data, usage, label)
+        return Buffer.create(data, usage, label, self.core)
 
     pipeline = create_pipeline
     compute_pipeline = create_compute_pipeline

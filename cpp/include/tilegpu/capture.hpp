@@ -13,7 +13,8 @@ struct Capture {
   /// What the last pass stores in colour, or resolves it to, or what the last dispatch that writes images writes, whichever comes later;
   /// their first layers are the pictures.
   std::vector<Ptr<ImageView>> pictures;
-  std::vector<Ptr<Buffer>> buffers;  ///< that dispatches may write, in order
+  std::vector<Ptr<Buffer>> buffers;    ///< that dispatches may write, in order
+  std::vector<Ptr<Buffer>> addressed;  ///< that shaders reach by the addresses that they had: they must live while it is executed
 };
 
 /// Memory is written as an execution of these would read it, in its turn of the queue: what was submitted before has ended, what others

@@ -45,6 +45,9 @@ class TILEGPU_API Device : public std::enable_shared_from_this<Device> {
   Expected<Ptr<ComputePipeline>> create_pipeline(ComputePipelineCreateInfo info);
   /// All elements null. `variable_count`: of the last binding, where the layout says that its count varies.
   Expected<Ptr<DescriptorSet>> create_descriptor_set(Ptr<const DescriptorSetLayout> layout, uint32_t variable_count = 0);
+  /// The buffer's address for shaders (PhysicalStorageBuffer), a multiple of 4 GiB, until it is destroyed: no host's pointer, and the same
+  /// on every run that asks in the same order. Its usage must allow it, if it says any. `wanted`: the address that it had in a capture.
+  Expected<uint64_t> buffer_address(const Ptr<Buffer>& buffer, uint64_t wanted = 0);
   /// Queues the command buffers in order; returns at once. From any thread.
   Expected<Ptr<Submission>> submit(SubmitInfo info);
   /// vkQueueSubmit and vkWaitForFences in one: where nothing else runs or waits, the calling thread is the first of the workers, so that

@@ -11,7 +11,9 @@ class Device;
 
 namespace resource {
 class MemoryContents;  // what is known of a memory's bytes: cpp/src/resource/memory_contents.hpp
-}
+class AddressSpace;    // the addresses of a device: cpp/src/resource/address_space.hpp
+struct AddressLease;
+}  // namespace resource
 
 /// Page-aligned host memory, zero at first, committed by the kernel when touched. All of it is host visible and coherent.
 class TILEGPU_API DeviceMemory {
@@ -56,12 +58,16 @@ class TILEGPU_API Buffer {
   uint8_t* data() const { return data_; }
   const Ptr<DeviceMemory>& memory() const { return memory_; }
   uint64_t memory_offset_B() const { return memory_offset_B_; }
+  /// What Device::buffer_address gave it; 0: nobody asked yet.
+  uint64_t device_address() const;
 
  private:
+  friend class resource::AddressSpace;
   BufferCreateInfo info_;
   Ptr<DeviceMemory> memory_;
   uint64_t memory_offset_B_ = 0;
   uint8_t* data_ = nullptr;
+  std::shared_ptr<resource::AddressLease> address_;
 };
 
 struct BufferViewCreateInfo {

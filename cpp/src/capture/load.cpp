@@ -98,6 +98,11 @@ struct Loader {
     if (!ok()) return nullptr;
     Ptr<Buffer> buffer = made(Buffer::create(info));
     if (buffer) bind(buffer);
+    const uint64_t address = r.get<uint64_t>();
+    if (!ok() || !buffer || !address) return buffer;
+    const auto given = device->buffer_address(buffer, address);
+    if (!given) check(given.error());
+    out.addressed.push_back(buffer);
     return buffer;
   }
 
@@ -232,7 +237,7 @@ struct Loader {
 
   void objects() {
     table(o.memories, 16, "memories", [&] { return memory(); });
-    table(o.buffers, 28, "buffers", [&] { return buffer(); });
+    table(o.buffers, 36, "buffers", [&] { return buffer(); });
     table(o.images, 40, "images", [&] { return image(); });
     table(o.views, 40, "views", [&] { return view(); });
     table(o.buffer_views, 24, "buffer views", [&] { return buffer_view(); });
@@ -608,6 +613,8 @@ struct Loader {
     };
     for (const shader::BufferSlot& slot : program.written_buffers)
       each(slot.set, slot.binding, slot.count, [&](const descriptor::Element& e) { add_buffer(e.buffer); });
+    for (const Ptr<Buffer>& buffer : out.addressed)
+      if (program.writes_addresses) add_buffer(buffer);
     std::vector<Ptr<ImageView>> pictures;
     for (const shader::TextureSlot& slot : program.written_images)
       each(slot.image_set, slot.image_binding, slot.image_count, [&](const descriptor::Element& e) {
@@ -674,8 +681,8 @@ Expected<Capture> load_capture(const Ptr<Device>& device, const std::string& pat
     capture::Loader loader{reader, device, {}, {}};
     loader.objects();
     if (loader.ok()) loader.commands();
+    if (!loader.wrong) return invalid(loader.wrong.error());  // what comes behind it in the file was not read in its place
     if (!reader.ok()) return invalid({VK_ERROR_INITIALIZATION_FAILED, reader.why()});
-    if (!loader.wrong) return invalid(loader.wrong.error());
     return std::move(loader.out);
   } catch (const std::bad_alloc&) {
     return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "capture '" + path + "': the system refused memory for what it names"};

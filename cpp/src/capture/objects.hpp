@@ -35,6 +35,7 @@ struct Table {
 };
 
 struct Objects {
+  bool addressed = false;  // shaders reach buffers by address: all that have one are here
   Table<DeviceMemory> memories;
   Table<Buffer> buffers;
   Table<Image> images;

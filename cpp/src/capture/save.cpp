@@ -12,6 +12,7 @@
 #include "capture/file.hpp"
 #include "capture/objects.hpp"
 #include "device/device_state.hpp"
+#include "pipeline/program.hpp"
 
 namespace tilegpu {
 namespace capture {
@@ -44,6 +45,7 @@ class BoundMemories {
 };
 
 struct Collector {
+  Device& device;
   Objects& objects;
   std::unordered_map<const DeviceMemory*, const uint8_t*>& contents;
   BoundMemories& bound_memories;
@@ -86,6 +88,7 @@ struct Collector {
     if (objects.compute_pipelines.add(dispatch.pipeline)) objects.modules.add(info.stage.module), add(info.layout);
     add(dispatch.indirect);
     for (uint32_t i = 0; dispatch.sets && i < kMaxDescriptorSets; i++) add(bound_memories.take(dispatch.sets->bound, i));
+    if (dispatch.pipeline->program().uses_addresses) add_addressed();
   }
   void add(const Ptr<const DescriptorSetLayout>& layout) {
     if (!layout || !objects.set_layouts.add(layout)) return;
@@ -114,6 +117,13 @@ struct Collector {
       for (const auto* places : {&t.bound, &t.resumed, &t.kept})
         for (const BufferPlace& place : *places) add(place.buffer);
     for (const command::ExecutedPart& part : pass.executed) add(part.recording);
+    if (pass.uses_addresses) add_addressed();
+  }
+  // Whatever can be reached: which of it is known to the shaders alone.
+  void add_addressed() {
+    if (objects.addressed) return;
+    objects.addressed = true;
+    for (const Ptr<Buffer>& buffer : device.state().addresses->buffers()) add(buffer);
   }
   void add(const Ptr<const command::Recording>& secondary) {
     if (!objects.secondaries.add(secondary)) return;
@@ -243,6 +253,7 @@ void write_objects(Writer& w, const Objects& o, const std::unordered_map<const D
     BufferCreateInfo info = buffer.info();
     fields(w, info);
     o.memories.write(w, buffer.memory()), w.put(buffer.memory_offset_B());
+    w.put<uint64_t>(o.addressed ? buffer.device_address() : 0);
   });
   write_table(w, o.images, [&](const Image& image) {
     ImageCreateInfo info = image.info();
@@ -536,11 +547,11 @@ struct CommandWriter {
 
 }  // namespace
 
-std::vector<uint8_t> bytes_of(const std::vector<Ptr<const command::Recording>>& recordings) {
+std::vector<uint8_t> bytes_of(Device& device, const std::vector<Ptr<const command::Recording>>& recordings) {
   Objects objects;
   std::unordered_map<const DeviceMemory*, const uint8_t*> contents;
   BoundMemories bound_memories;
-  Collector collector{objects, contents, bound_memories};
+  Collector collector{device, objects, contents, bound_memories};
   for (const auto& recording : recordings)
     for (const command::Command& command : recording->commands) std::visit(collector, command);
   Writer writer;
@@ -568,7 +579,7 @@ Status save_capture(const Ptr<Device>& device, const std::vector<Ptr<CommandBuff
     std::vector<uint8_t> payload;
     const auto collect = [&]() -> Status {
       try {
-        payload = capture::bytes_of(recordings);
+        payload = capture::bytes_of(*device, recordings);
         return Ok{};
       } catch (const std::bad_alloc&) {
         return refused;

@@ -108,6 +108,7 @@ struct Pass {
   std::deque<PushBlock> pushes;
   std::deque<BoundSets> sets;
   bool has_late_sets = false;
+  bool uses_addresses = false, writes_addresses = false;  // some draw: memory by address
   std::deque<ClearCall> clears;
   std::vector<DrawCall> draws;
   uint64_t executed_draws = 0;  // one for each view and viewport, indirect ones too

@@ -142,7 +142,7 @@ bool is_late(const BoundSets& bound) {
 }  // namespace
 
 Status bind_sets(const exec::DeviceState& device, const SetBindings& sets, const Program& program, BoundSets& bound) {
-  assert(program.used_sets);
+  assert(program.reads_sets());
   const PipelineLayout& layout = *program.layout;
   for (uint32_t i = 0; i < layout.sets.size(); i++) {
     // What no shader uses may be missing, or of another layout.
@@ -154,6 +154,7 @@ Status bind_sets(const exec::DeviceState& device, const SetBindings& sets, const
     if (sets.set[i]->layout().updates_after_bind()) bound.late[i] = sets.set[i];
   }
   resolve_dynamic(bound, layout);
+  bound.address[shader::kAddressSet] = reinterpret_cast<const uint8_t*>(device.addresses->table());
   return Ok{};
 }
 
@@ -161,7 +162,7 @@ Status bind_sets_of_draw(Recorder& r) {
   assert(r.open && r.dynamic.pipeline());
   const Program& program = r.dynamic.pipeline()->program();
   r.state.sets = nullptr, r.bound_sets = nullptr, r.state.anisotropic = false;
-  if (!program.used_sets) return Ok{};
+  if (!program.reads_sets()) return Ok{};
   command::Pass& pass = *r.open;
   BoundSets& bound = pass.sets.emplace_back();
   Status ok = bind_sets(r.device->state(), r.sets, program, bound);
@@ -171,6 +172,7 @@ Status bind_sets_of_draw(Recorder& r) {
     return ok;
   }
   pass.has_late_sets |= is_late(bound);
+  pass.uses_addresses |= program.uses_addresses, pass.writes_addresses |= program.writes_addresses;
   r.state.sets = bound.address.data(), r.bound_sets = &bound, r.state.anisotropic = bound.anisotropic;
   return Ok{};
 }

@@ -23,7 +23,7 @@ Status take_sets(Recorder& r, const pipeline::Program& program) {
   if (!c.sets.dirty) return Ok{};
   c.bound = nullptr;
   for (uint32_t i = 0; i < kMaxDescriptorSets; i++) c.sets.version[i] = c.sets.set[i] ? c.sets.set[i]->version() : 0;
-  if (program.used_sets) {
+  if (program.reads_sets()) {
     auto sets = std::make_shared<command::ComputeSets>();
     if (Status ok = device::bind_sets(r.device->state(), c.sets, program, sets->bound); !ok) return ok;
     if (Status ok = device::check_compute_sets(r.device->state(), r.use, program, *sets, false); !ok) return ok;

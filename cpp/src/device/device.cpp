@@ -86,6 +86,7 @@ Expected<Ptr<Device>> Device::create(const DeviceCreateInfo& info) {
   s.threads = threads;
   s.jit = std::move(*jit);
   s.textures = std::make_shared<descriptor::Textures>(*s.jit, threads);
+  s.addresses = std::make_shared<resource::AddressSpace>();
   return device;
 }
 
@@ -132,6 +133,11 @@ Expected<Ptr<DescriptorSet>> Device::create_descriptor_set(Ptr<const DescriptorS
   } catch (const std::bad_alloc& refused) {
     return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "descriptor set: no memory: " + refused_text(refused, "a descriptor set")};
   }
+}
+
+Expected<uint64_t> Device::buffer_address(const Ptr<Buffer>& buffer, uint64_t wanted) {
+  if (!buffer) return Error{VK_ERROR_VALIDATION_FAILED_EXT, "buffer_address: the buffer is null"};
+  return state_->addresses->assign(buffer, wanted);
 }
 
 void Device::wait_compiles() { state_->jit->wait(); }

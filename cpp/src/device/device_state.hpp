@@ -11,6 +11,7 @@
 #include "exec/queue.hpp"
 #include "exec/thread_pool.hpp"
 #include "pipeline/resolve.hpp"
+#include "resource/address_space.hpp"
 #include "shader/compiler.hpp"
 #include "shader/jit/jit.hpp"
 #include "tilegpu/device.hpp"
@@ -25,7 +26,8 @@ struct DeviceState {
   std::atomic<bool> cancelled{false};
   std::atomic<uint64_t> pipelines{0}, glsl_compiled{0}, glsl_from_disk{0}, modules_validated{0}, large_sets_checked{0};
 
-  Ptr<descriptor::Textures> textures;  // sets keep it too
+  Ptr<descriptor::Textures> textures;                 // sets keep it too
+  std::shared_ptr<resource::AddressSpace> addresses;  // buffers that have one keep it too
 
   // Threads do not survive a fork: the process that made them is remembered, and a child makes its own.
   std::mutex threads_mutex;

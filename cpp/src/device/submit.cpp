@@ -77,10 +77,22 @@ Status lay_out(Device& device, SubmitInfo& info, Execution& execution) {
     if (request.timed) return invalid("submit: a pass is timed by trace_again, not as it runs for the first time");
   }
   execution.traces = std::move(info.traces);
+  execution.addresses = device.state().addresses->ranges();
   return Ok{};
 }
 
+// What can be reached by address, for as long as it lives.
+struct Addressed {
+  resource::AddressSpace& space;
+  Addressed(DeviceState& s, const Ptr<const resource::AddressRanges>& submitted) : space(*s.addresses) { space.begin(submitted); }
+  ~Addressed() { space.end(); }
+  Addressed(const Addressed&) = delete;
+  Addressed& operator=(const Addressed&) = delete;
+};
+
 Status execute(DeviceState& s, Execution& execution) {
+  const Addressed addressed(s, execution.addresses);
+  execution.addresses = nullptr;
   const exec::PassOptions options = pass_options(s);
   size_t pass = 0, dispatch = 0;
   std::vector<const command::BeginQuery*> counting;  // that were begun outside of passes
@@ -96,12 +108,14 @@ Status execute(DeviceState& s, Execution& execution) {
         PassExecution& out = execution.passes[pass];
         Status done = s.executor->execute(out, execution.trace_of(pass), options, s.cancelled);
         pass++;
+        if (c->writes_addresses) s.addresses->mark_written();
         if (done) s.jit->make_wanted();
         return done;
       } else if constexpr (std::is_same_v<C, Ptr<const command::Dispatch>>) {
         assert(dispatch < execution.dispatches.size() && execution.dispatches[dispatch].dispatch == c);
         DispatchStats& stats = execution.dispatches[dispatch++].stats;
         Status done = s.dispatcher->execute(*c, s.info.ordered_atomics, stats, s.cancelled);
+        if (c->pipeline->program().writes_addresses) s.addresses->mark_written();
         for (const command::BeginQuery* query : counting) exec::add_invocations(*query, stats.invocations);
         return done;
       } else if constexpr (std::is_same_v<C, command::WaitEvents>) {
@@ -260,6 +274,7 @@ Expected<PassTrace> Device::trace_again(const Ptr<Submission>& submission, size_
     auto state = std::make_shared<Submission::State>();
     PassTrace found;
     const auto work = [&]() -> Status {
+      const Addressed addressed(*state_, state_->addresses->ranges());
       auto trace = state_->executor->repeat(last, request, pass_options(*state_), state_->cancelled);
       if (!trace) return trace.error();
       found = std::move(*trace);

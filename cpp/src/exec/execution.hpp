@@ -10,6 +10,7 @@
 #include "command/recording.hpp"
 #include "hsr/lrz_state.hpp"
 #include "hsr/vertex_deferral.hpp"
+#include "resource/address_space.hpp"
 #include "tile/plan/plan.hpp"
 #include "tilegpu/stats.hpp"
 #include "tilegpu/trace.hpp"
@@ -37,6 +38,7 @@ struct DispatchExecution {
 
 struct Execution {
   std::vector<Ptr<const command::Recording>> recordings;
+  Ptr<const resource::AddressRanges> addresses;         // that there were when it was submitted; until it has ended
   std::vector<const command::Command*> steps;           // of the recordings and of those that they execute, in order
   std::deque<command::Command> joined;                  // the steps that were made of several: passes that were suspended and resumed
   std::vector<PassExecution> passes;                    // one for each pass among the steps

@@ -77,11 +77,24 @@ std::vector<Written> written_memory(std::span<const command::DrawCall> draws, co
   return written;
 }
 
-VertexDeferral decide(const command::DrawState& state, std::span<const Written> written) {
+/// The first draw whose shaders write memory by address, which may be any; -1: none.
+int32_t writes_anywhere(std::span<const command::DrawCall> draws) {
+  for (size_t i = 0; i < draws.size(); i++)
+    for (const pipeline::ResolvedStage& stage : draws[i].state->resolved->stages)
+      if (stage.traits.writes_addresses) return static_cast<int32_t>(i);
+  return -1;
+}
+
+VertexDeferral decide(const command::DrawState& state, std::span<const Written> written, int32_t anywhere) {
   const pipeline::Resolved& resolved = *state.resolved;
   VertexDeferral decision;
   if (const char* obstacle = deferral_obstacle(state)) {
     decision.reason = obstacle;
+    return decision;
+  }
+  if (anywhere >= 0) {
+    decision.reason = "a shader of the pass writes memory by address, which may be what the vertex shader reads";
+    decision.by_draw = anywhere;
     return decision;
   }
   const auto refuse = [&](const char* reason, const uint8_t* data, uint64_t size_B) {
@@ -123,6 +136,8 @@ const char* deferral_obstacle(const command::DrawState& state) {
   const pipeline::Resolved& resolved = *state.resolved;
   if (resolved.traits(VK_SHADER_STAGE_VERTEX_BIT).writes_memory)
     return "the vertex shader writes memory: each vertex is shaded as the API says";
+  if (resolved.traits(VK_SHADER_STAGE_VERTEX_BIT).reads_addresses)
+    return "the vertex shader reads memory by address: what else of the pass lies there is not known";
   if (resolved.primitives.any()) return "tessellation and geometry shaders make the vertices";
   if (!resolved.primitives.captured.words.empty()) return "transform feedback captures vertices";
   if (state.rasterization.rasterizer_discard) return "nothing is rasterized";
@@ -143,9 +158,10 @@ const char* deferral_obstacle(const command::DrawState& state) {
 void decide_deferral(std::span<const command::DrawCall> draws, const RenderingInfo& pass, std::vector<VertexDeferral>& out) {
   out.clear();
   const std::vector<Written> written = written_memory(draws, pass);
+  const int32_t anywhere = writes_anywhere(draws);
   const command::DrawState* last = nullptr;
   for (const command::DrawCall& draw : draws) {
-    out.push_back(draw.state == last ? out.back() : decide(*draw.state, written));
+    out.push_back(draw.state == last ? out.back() : decide(*draw.state, written, anywhere));
     last = draw.state;
   }
 }

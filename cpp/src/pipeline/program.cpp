@@ -115,6 +115,10 @@ Status find_resources(Program& program) {
         if (slot.set == set && slot.binding == binding) program.written_buffers.push_back(slot);
   for (const shader::TextureSlot& slot : program.resources.textures)
     if (slot.is_written()) program.written_images.push_back(slot);
+  for (const Stage& stage : program.stages) {
+    program.uses_addresses |= stage.traits.uses_addresses();
+    program.writes_addresses |= stage.traits.writes_addresses;
+  }
   group_by_sets(program);
   return Ok{};
 }

@@ -48,8 +48,10 @@ struct Program {
   std::vector<StageInterface> interfaces;  // [i]: between stages[i] and stages[i + 1]
   PrimitiveStages primitives;              // graphics: what goes on before the rasterizer
   Ptr<const PipelineLayout> layout;
-  shader::ResourceTable resources;                  // of all stages together
-  uint32_t used_sets = 0;                           // a bit for each set in `resources`
+  shader::ResourceTable resources;  // of all stages together
+  uint32_t used_sets = 0;           // a bit for each set in `resources`
+  bool uses_addresses = false;      // of buffers, in some stage
+  bool writes_addresses = false;
   std::vector<SetGroup> set_groups;                 // of `resources`
   std::vector<shader::BufferSlot> dynamic_buffers;  // of `resources`
   std::vector<shader::InputSource> inputs;          // input attachments, mapped to planes of the tile
@@ -59,6 +61,8 @@ struct Program {
   std::array<uint32_t, kMaxColorAttachments> attachment_locations{};  // of the fragment shader, by attachment
   VkFormat depth_format = VK_FORMAT_UNDEFINED, stencil_format = VK_FORMAT_UNDEFINED;
 
+  /// Does code read `args.sets`?
+  bool reads_sets() const { return used_sets || uses_addresses; }
   /// Null: it has none.
   const Stage* find(VkShaderStageFlagBits stage) const { return stages.find(stage); }
   /// A colour attachment that is there, by the fragment shader.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/field_error.hpp"
+#include "resource/address_space.hpp"
 #include "resource/memory_contents.hpp"
 
 namespace tilegpu {
@@ -123,7 +124,10 @@ Status Buffer::bind(Ptr<DeviceMemory> memory, uint64_t offset_B) {
   data_ = memory->data_ + offset_B;
   memory_offset_B_ = offset_B;
   memory_ = std::move(memory);
+  if (address_) address_->space->bound(address_->window, memory_, data_, memory_offset_B_);
   return Ok{};
 }
+
+uint64_t Buffer::device_address() const { return address_ ? address_->address() : 0; }
 
 }  // namespace tilegpu
