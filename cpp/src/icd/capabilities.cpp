@@ -44,6 +44,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_maintenance4,
     Extension::KHR_multiview,
     Extension::KHR_bind_memory2,
+    Extension::KHR_buffer_device_address,
     Extension::KHR_get_memory_requirements2,
     Extension::KHR_dedicated_allocation,
     Extension::KHR_device_group,
@@ -78,6 +79,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_push_descriptor,
     Extension::KHR_sampler_mirror_clamp_to_edge,
     Extension::KHR_separate_depth_stencil_layouts,
+    Extension::EXT_buffer_device_address,
     Extension::EXT_color_write_enable,
     Extension::EXT_depth_clip_enable,
     Extension::EXT_descriptor_indexing,
@@ -238,6 +240,7 @@ Features make_features() {
   f.multiviewGeometryShader = f.multiviewTessellationShader = true;
   f.extendedDynamicState2PatchControlPoints = f.extendedDynamicState3TessellationDomainOrigin = true;
   f.primitivesGeneratedQuery = f.primitivesGeneratedQueryWithRasterizerDiscard = true;
+  f.bufferDeviceAddress = f.bufferDeviceAddressCaptureReplay = true;
   f.vertexPipelineStoresAndAtomics = true;
   f.fragmentStoresAndAtomics = true;
   f.samplerAnisotropy = true;

@@ -8,6 +8,19 @@
 
 namespace tilegpu::icd {
 
+namespace {
+
+/// That a capture gave the buffer; 0: none.
+uint64_t captured_address(const VkBufferCreateInfo& info) {
+  if (const auto* wanted =
+          find_next<VkBufferOpaqueCaptureAddressCreateInfo>(info.pNext, VK_STRUCTURE_TYPE_BUFFER_OPAQUE_CAPTURE_ADDRESS_CREATE_INFO))
+    return wanted->opaqueCaptureAddress;
+  const auto* wanted = find_next<VkBufferDeviceAddressCreateInfoEXT>(info.pNext, VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_CREATE_INFO_EXT);
+  return wanted ? wanted->deviceAddress : 0;
+}
+
+}  // namespace
+
 VkResult VKAPI_CALL CreateBuffer(VkDevice device, const VkBufferCreateInfo* pCreateInfo, const VkAllocationCallbacks*, VkBuffer* pBuffer) {
   if (pCreateInfo->flags & ~static_cast<VkBufferCreateFlags>(VK_BUFFER_CREATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT))
     return fail(device, VK_ERROR_FEATURE_NOT_PRESENT,
@@ -18,11 +31,27 @@ VkResult VKAPI_CALL CreateBuffer(VkDevice device, const VkBufferCreateInfo* pCre
   info.usage = pCreateInfo->usage;
   auto core = tilegpu::Buffer::create(info);
   if (!core) return fail(device, core.error(), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+  if (const uint64_t wanted = captured_address(*pCreateInfo)) {
+    const auto given = device->core->buffer_address(*core, wanted);
+    if (!given) return fail(device, given.error(), VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS);
+  }
   *pBuffer = new VkBuffer_T{*core};
   return VK_SUCCESS;
 }
 
 void VKAPI_CALL DestroyBuffer(VkDevice, VkBuffer buffer, const VkAllocationCallbacks*) { delete buffer; }
+
+// An address is the buffer's, not its memory's: it is the same on every run, so that a capture needs no more.
+VkDeviceAddress VKAPI_CALL GetBufferDeviceAddress(VkDevice device, const VkBufferDeviceAddressInfo* pInfo) {
+  auto address = device->core->buffer_address(pInfo->buffer->core);
+  if (address) return *address;
+  (void)fail(device, address.error(), VK_ERROR_VALIDATION_FAILED_EXT);
+  return 0;
+}
+
+uint64_t VKAPI_CALL GetBufferOpaqueCaptureAddress(VkDevice device, const VkBufferDeviceAddressInfo* pInfo) {
+  return GetBufferDeviceAddress(device, pInfo);
+}
 
 VkResult VKAPI_CALL CreateBufferView(VkDevice device, const VkBufferViewCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
                                      VkBufferView* pView) {

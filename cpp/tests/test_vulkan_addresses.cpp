@@ -1,0 +1,161 @@
+// tests/test_vulkan_addresses.cpp -- VK_KHR_buffer_device_address: a program that knows its buffers by address alone; captured addresses.
+#include "vulkan_fixture.hpp"
+
+using namespace tilegpu;
+using namespace tilegpu::test;
+
+namespace {
+
+const char* kAdd = R"(#version 450
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+layout(local_size_x = 64) in;
+layout(buffer_reference, std430) buffer Words { uint at[]; };
+layout(push_constant) uniform Push { Words from; Words to; uint add; };
+void main() { uint i = gl_GlobalInvocationID.x; to.at[i] = from.at[i] + add; })";
+
+struct Push {
+  VkDeviceAddress from, to;
+  uint32_t add;
+};
+
+struct Addressing : Program {
+  PFN_vkGetPhysicalDeviceFeatures2 GetPhysicalDeviceFeatures2 = nullptr;
+  PFN_vkGetBufferDeviceAddress GetBufferDeviceAddress = nullptr;
+  PFN_vkGetBufferOpaqueCaptureAddress GetBufferOpaqueCaptureAddress = nullptr;
+  PFN_vkGetDeviceMemoryOpaqueCaptureAddress GetDeviceMemoryOpaqueCaptureAddress = nullptr;
+  PFN_vkEnumerateDeviceExtensionProperties EnumerateDeviceExtensionProperties = nullptr;
+  VkPipelineLayout layout = nullptr;
+  VkPipeline pipeline = nullptr;
+  static constexpr VkBufferUsageFlags kUsage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+
+  Addressing() {
+    load(GetPhysicalDeviceFeatures2, "vkGetPhysicalDeviceFeatures2");
+    load(EnumerateDeviceExtensionProperties, "vkEnumerateDeviceExtensionProperties");
+    remake_device();
+    const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Push)};
+    VkPipelineLayoutCreateInfo layout_info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+    layout_info.pushConstantRangeCount = 1, layout_info.pPushConstantRanges = &range;
+    CHECK(CreatePipelineLayout(device, &layout_info, nullptr, &layout) == VK_SUCCESS);
+    VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+    const VkShaderModule module = shader(kAdd, VK_SHADER_STAGE_COMPUTE_BIT);
+    info.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, nullptr, 0, VK_SHADER_STAGE_COMPUTE_BIT, module, "main", nullptr};
+    info.layout = layout;
+    CHECK(CreateComputePipelines(device, nullptr, 1, &info, nullptr, &pipeline) == VK_SUCCESS);
+    DestroyShaderModule(device, module, nullptr);
+  }
+  ~Addressing() {
+    DestroyPipeline(device, pipeline, nullptr);
+    DestroyPipelineLayout(device, layout, nullptr);
+  }
+
+  /// With the extension and its feature on.
+  void remake_device() {
+    DestroyCommandPool(device, pool, nullptr);
+    DestroyDevice(device, nullptr);
+    const char* extensions[] = {"VK_KHR_buffer_device_address", "VK_KHR_device_group"};
+    VkPhysicalDeviceBufferDeviceAddressFeatures wanted{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES, nullptr, VK_TRUE,
+                                                       VK_TRUE, VK_FALSE};
+    const float priority = 1;
+    VkDeviceQueueCreateInfo queues{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
+    queues.queueCount = 1, queues.pQueuePriorities = &priority;
+    VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &wanted};
+    info.queueCreateInfoCount = 1, info.pQueueCreateInfos = &queues;
+    info.enabledExtensionCount = 2, info.ppEnabledExtensionNames = extensions;
+    CHECK(CreateDevice(physical_device, &info, nullptr, &device) == VK_SUCCESS);
+    GetDeviceQueue(device, 0, 0, &queue);
+    VkCommandPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    CHECK(CreateCommandPool(device, &pool_info, nullptr, &pool) == VK_SUCCESS);
+    const auto of_device = [&](auto& function, const char* name) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(GetDeviceProcAddr(device, name));
+      CHECK_MESSAGE(function, name);
+    };
+    of_device(GetBufferDeviceAddress, "vkGetBufferDeviceAddressKHR");
+    of_device(GetBufferOpaqueCaptureAddress, "vkGetBufferOpaqueCaptureAddressKHR");
+    of_device(GetDeviceMemoryOpaqueCaptureAddress, "vkGetDeviceMemoryOpaqueCaptureAddressKHR");
+  }
+
+  VkDeviceAddress address(VkBuffer buffer) {
+    const VkBufferDeviceAddressInfo info{VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, nullptr, buffer};
+    return GetBufferDeviceAddress(device, &info);
+  }
+  void dispatch(const Push& push, uint32_t groups) {
+    VkCommandBuffer c = begin();
+    CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    CmdPushConstants(c, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof push, &push);
+    CmdDispatch(c, groups, 1, 1);
+    run(c);
+  }
+};
+
+void features_and_extensions() {
+  Addressing p;
+  VkPhysicalDeviceBufferDeviceAddressFeatures have{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES};
+  VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &have};
+  p.GetPhysicalDeviceFeatures2(p.physical_device, &features);
+  CHECK(have.bufferDeviceAddress && have.bufferDeviceAddressCaptureReplay && !have.bufferDeviceAddressMultiDevice);
+  uint32_t count = 0;
+  CHECK(p.EnumerateDeviceExtensionProperties(p.physical_device, nullptr, &count, nullptr) == VK_SUCCESS);
+  std::vector<VkExtensionProperties> all(count);
+  CHECK(p.EnumerateDeviceExtensionProperties(p.physical_device, nullptr, &count, all.data()) == VK_SUCCESS);
+  int listed = 0;
+  for (const VkExtensionProperties& e : all)
+    for (const char* name : {"VK_KHR_buffer_device_address", "VK_EXT_buffer_device_address"}) listed += !std::strcmp(e.extensionName, name);
+  CHECK(listed == 2);
+}
+
+void words_by_address() {
+  Addressing p;
+  constexpr uint32_t kCount = 1024;
+  const auto from = p.buffer(kCount * 4, Addressing::kUsage), to = p.buffer(kCount * 4, Addressing::kUsage);
+  for (uint32_t i = 0; i < kCount; ++i) reinterpret_cast<uint32_t*>(from.data)[i] = i * 2654435761u;
+  const VkDeviceAddress a = p.address(from.buffer), b = p.address(to.buffer);
+  CHECK(a && b && a != b && p.address(from.buffer) == a && a % 64 == 0 && b % 64 == 0);
+  p.dispatch({a, b, 5}, 32);  // twice as many invocations as there are words
+  for (uint32_t i = 0; i < kCount; ++i)
+    if (!CHECK(reinterpret_cast<uint32_t*>(to.data)[i] == i * 2654435761u + 5)) return;
+  // Nowhere: zeros come from there, and nothing goes there.
+  p.dispatch({0, b + 64, 9}, 1);
+  CHECK(reinterpret_cast<uint32_t*>(to.data)[16] == 9 && reinterpret_cast<uint32_t*>(to.data)[15] == 15 * 2654435761u + 5);
+  p.dispatch({a, ~0ull - 3, 9}, 4);
+  p.DestroyBuffer(p.device, from.buffer, nullptr);
+  p.dispatch({a, b, 1}, 1);
+  CHECK(reinterpret_cast<uint32_t*>(to.data)[3] == 1);
+  CHECK(p.said.empty());
+  p.FreeMemory(p.device, from.memory, nullptr);
+
+  const auto plain = p.buffer(64, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+  CHECK(p.address(plain.buffer) == 0 && p.heard("shader_device_address"));
+  p.destroy(plain), p.destroy(to);
+}
+
+void captured_addresses() {
+  Addressing p;
+  const auto made = p.buffer(256, Addressing::kUsage);
+  const VkBufferDeviceAddressInfo asked{VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, nullptr, made.buffer};
+  const uint64_t opaque = p.GetBufferOpaqueCaptureAddress(p.device, &asked);
+  CHECK(opaque != 0);
+  const VkDeviceMemoryOpaqueCaptureAddressInfo of_memory{VK_STRUCTURE_TYPE_DEVICE_MEMORY_OPAQUE_CAPTURE_ADDRESS_INFO, nullptr, made.memory};
+  (void)p.GetDeviceMemoryOpaqueCaptureAddress(p.device, &of_memory);
+  VkBufferOpaqueCaptureAddressCreateInfo wanted{VK_STRUCTURE_TYPE_BUFFER_OPAQUE_CAPTURE_ADDRESS_CREATE_INFO, nullptr, opaque};
+  VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, &wanted, VK_BUFFER_CREATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT};
+  info.size = 256, info.usage = Addressing::kUsage;
+  VkBuffer again = nullptr;
+  CHECK(p.CreateBuffer(p.device, &info, nullptr, &again) == VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS);
+  CHECK(p.heard("one that no other buffer has"));
+  p.destroy(made);
+  CHECK(p.CreateBuffer(p.device, &info, nullptr, &again) == VK_SUCCESS && p.address(again) == opaque);
+  p.DestroyBuffer(p.device, again, nullptr);
+  wanted.opaqueCaptureAddress = opaque << 4;
+  CHECK(p.CreateBuffer(p.device, &info, nullptr, &again) == VK_SUCCESS && p.address(again) == opaque << 4);
+  p.DestroyBuffer(p.device, again, nullptr);
+}
+
+}  // namespace
+
+int main() {
+  features_and_extensions();
+  words_by_address();
+  captured_addresses();
+  return finish("vulkan addresses");
+}
