@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 
 #include "check.hpp"
@@ -62,9 +63,10 @@ struct Follow {
     CHECK(given);
     return given ? *given : 0;
   }
-  Ptr<CommandBuffer> record(uint64_t chain, const Ptr<Event>& after = nullptr) const {
+  Ptr<CommandBuffer> record(uint64_t chain, const Ptr<Event>& after = nullptr, const Ptr<Event>& begun = nullptr) const {
     auto commands = std::make_shared<CommandBuffer>(device);
     CHECK(commands->begin());
+    if (begun) CHECK(commands->set_event(begun));
     if (after) CHECK(commands->wait_events({after}));
     commands->bind_pipeline(pipeline);
     CHECK(commands->push_constants(0, &chain, sizeof chain));
@@ -121,8 +123,9 @@ void what_is_there_is_reached() {
   Ptr<Buffer> from = bound(64), to = bound(64), chain = bound(64);
   at<uint64_t>(*chain, 0) = f.address(from), at<uint64_t>(*chain, 1) = f.address(to);
   at<uint32_t>(*from) = 41;
-  f.run(f.address(chain));
+  auto done = f.device->submit_and_wait({{f.record(f.address(chain))}, {}}, {});
   CHECK(at<uint32_t>(*to) == 42);
+  CHECK(done && (*done)->explain_dispatch(0).reads_addresses && (*done)->explain_dispatch(0).writes_addresses);
   // A buffer that got memory after its address.
   Ptr<Buffer> late = unbound(64);
   at<uint64_t>(*chain, 0) = f.address(late);
@@ -146,8 +149,9 @@ void what_an_execution_reaches() {
   at<uint64_t>(*chain, 0) = f.address(from), at<uint64_t>(*chain, 1) = f.address(to);
   at<uint32_t>(*from) = 41;
   auto event = std::make_shared<Event>();
-  auto waiting = f.device->submit({{f.record(f.address(chain), event)}, {}});
-  if (!CHECK(waiting)) return;
+  auto before = f.device->submit({{f.record(0, event)}, {}});  // which keeps the queue
+  auto waiting = f.device->submit({{f.record(f.address(chain))}, {}});
+  if (!CHECK(before && waiting)) return;
   from = nullptr;  // a fault of the program, which must not be one of ours
   event->set();
   (*waiting)->wait(-1);
@@ -156,8 +160,10 @@ void what_an_execution_reaches() {
   CHECK(at<uint32_t>(*to) == 1);
 
   event->reset();
-  waiting = f.device->submit({{f.record(f.address(chain), event)}, {}});
-  if (!CHECK(waiting)) return;
+  auto begun = std::make_shared<Event>();
+  waiting = f.device->submit({{f.record(f.address(chain), event, begun)}, {}});
+  const std::atomic<bool> never = false;
+  if (!CHECK(waiting) || !CHECK(begun->wait(never))) return;
   from = bound(64);
   at<uint32_t>(*from) = 6, at<uint64_t>(*chain, 0) = f.address(from);
   event->set();

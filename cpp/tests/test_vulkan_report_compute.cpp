@@ -58,7 +58,8 @@ int main() {
   for (const char* part :
        {"\"dispatch\": 0", "\"submission\": 1", "\"workgroups\": [5, 1, 1]", "\"workgroup_size\": [96, 1, 1]", "\"invocations\": 480",
         "\"ordered\": false", "\"shared_memory_B\": 384", "\"bound_B\": 24576", "\"name\": \"Out\", \"set\": 1, \"binding\": 1",
-        "\"size_B\": 16384, \"written\": true", "\"size_B\": 8192, \"written\": false", "\"passes\": []", "\"dispatches_left_out\": 0"})
+        "\"size_B\": 16384, \"written\": true", "\"size_B\": 8192, \"written\": false", "\"passes\": []", "\"reads_addresses\": false",
+        "\"dispatches_left_out\": 0"})
     CHECK_MESSAGE(text.find(part) != std::string::npos, std::string(part) + " is not in the report: " + text);
 
   auto device = Device::create({.threads = 2, .cache_dir = "off"});

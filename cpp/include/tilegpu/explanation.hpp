@@ -41,6 +41,7 @@ struct DispatchExplanation {
   std::string pipeline;
   std::array<uint32_t, 3> workgroup_size{};
   std::vector<BoundDescriptors> bound;
+  bool reads_addresses = false, writes_addresses = false;  ///< memory by address: any buffer that has one
 };
 
 }  // namespace tilegpu

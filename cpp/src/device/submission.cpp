@@ -93,7 +93,9 @@ DispatchExplanation Submission::explain_dispatch(size_t dispatch) const {
   assert(dispatch < dispatch_count() && signaled());
   const command::Dispatch& record = *state->execution.dispatches[dispatch].dispatch;
   const pipeline::Program& program = record.pipeline->program();
-  DispatchExplanation out{record.pipeline->info().label, record.pipeline->workgroup_size(), {}};
+  const shader::StageTraits& traits = program.stages.front().traits;
+  DispatchExplanation out{
+      record.pipeline->info().label, record.pipeline->workgroup_size(), {}, traits.reads_addresses, traits.writes_addresses};
   const auto is_written = [&](uint32_t set, uint32_t binding) {
     return std::any_of(program.written_buffers.begin(), program.written_buffers.end(),
                        [&](const shader::BufferSlot& slot) { return slot.set == set && slot.binding == binding; });

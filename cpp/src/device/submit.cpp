@@ -119,7 +119,9 @@ Status execute(DeviceState& s, Execution& execution) {
         for (const command::BeginQuery* query : counting) exec::add_invocations(*query, stats.invocations);
         return done;
       } else if constexpr (std::is_same_v<C, command::WaitEvents>) {
-        return exec::execute(c, s.cancelled);
+        Status done = exec::execute(c, s.cancelled);
+        s.addresses->take_new();
+        return done;
       } else if constexpr (!std::is_same_v<C, command::ExecuteCommands>) {
         exec::execute(c, *s.pool);
       }

@@ -251,6 +251,8 @@ void Explained::take_dispatch(size_t submission, size_t frame, const Submission&
                             .number("waiting_memory_B", stats.waiting_memory_B)
                             .number("bound_B", bound_B)
                             .raw("bound", bound_json(row.bound))
+                            .boolean("reads_addresses", row.reads_addresses)
+                            .boolean("writes_addresses", row.writes_addresses)
                             .real("time_ms", stats.time_ms)
                             .json());
 }

@@ -72,7 +72,8 @@ function passOf(p, most) {
 }
 const size3 = xyz => xyz.join(' x ');
 function dispatchTable(rows) {
-  const bound = d => add(make('div'), ...d.bound.map(b => make('div', `${b.name} (${b.set}, ${b.binding})${b.count > 1 ? ' x ' + b.count : ''}: ${bytes(b.size_B)}${b.written ? ', written' : ''}`)));
+  const bound = d => add(make('div'), ...d.bound.map(b => make('div', `${b.name} (${b.set}, ${b.binding})${b.count > 1 ? ' x ' + b.count : ''}: ${bytes(b.size_B)}${b.written ? ', written' : ''}`)),
+    ...(d.reads_addresses || d.writes_addresses ? [make('div', `by address: any buffer that has one${d.writes_addresses ? ', written' : ''}`)] : []));
   return table(['dispatch', 'pipeline', 'workgroups', 'of', 'invocations', 'at a time', 'shared', 'bound', 'what', 'ms'], rows.map(d => [String(d.dispatch), named(d.pipeline), size3(d.workgroups), size3(d.workgroup_size),
     count(d.invocations), `${d.lanes} on ${d.threads} thread${d.threads > 1 ? 's' : ''}${d.ordered ? ', workgroups in order: atomics want it' : ''}`, bytes(d.shared_memory_B), bytes(d.bound_B), bound(d), d.time_ms.toFixed(3)]));
 }

@@ -148,13 +148,23 @@ std::vector<Ptr<Buffer>> AddressSpace::buffers() {
 }
 
 void AddressSpace::begin(const Ptr<const AddressRanges>& submitted) {
+  {
+    std::lock_guard lock(mutex_);
+    current_ = submitted;
+  }
+  take_new();
+}
+
+void AddressSpace::take_new() {
+  Ptr<const AddressRanges> let_go;  // not under the lock
   std::lock_guard lock(mutex_);
-  current_ = submitted;
-  if (numbers_ > (submitted ? submitted->newest : 0)) {
-    auto both = submitted ? std::make_shared<AddressRanges>(*submitted) : std::make_shared<AddressRanges>();
+  if (numbers_ > (current_ ? current_->newest : 0)) {
+    auto both = current_ ? std::make_shared<AddressRanges>(*current_) : std::make_shared<AddressRanges>();
     if (both->windows.empty()) both->windows.resize(1);
     for (const auto& [window, given] : given_)
       if (given.number > both->newest) place(*both, window, given);
+    both->newest = numbers_;
+    let_go = std::move(current_);
     current_ = std::move(both);
   }
   table_ = current_ ? shader::AddressTable{current_->windows.data(), current_->windows.size()} : shader::AddressTable{kNothing, 1};

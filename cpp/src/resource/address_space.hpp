@@ -43,6 +43,8 @@ class AddressSpace : public std::enable_shared_from_this<AddressSpace> {
   const shader::AddressTable* table() const { return &table_; }
   /// An execution begins: there is what there was when it was submitted, and what is new since then.
   void begin(const Ptr<const AddressRanges>& submitted);
+  /// The same of what came since: a command may have waited for the host. Between commands.
+  void take_new();
   void end();
   /// Code that stores by address ran: any byte may have changed.
   void mark_written() const;
