@@ -442,6 +442,44 @@ void main() {
     )
 
 
+def test_large_values_in_pieces() -> None:
+    """Structures of 45 scalars, from three buffers to three others, the last one across the end: what lies outside is not kept."""
+    n, size = 40, 180
+    rng = np.random.default_rng(7)
+    given = [rng.integers(0, 2**32, n * 45, np.uint32) for _ in range(3)]
+    want = [np.zeros(n * 45 - 20, np.uint32) for _ in range(3)]
+    for i in range(n):
+        value = given[i % 3][45 * i : 45 * i + 45] + np.uint32(1)
+        kept = want[(i + 1) % 3][45 * i : 45 * i + 45]
+        kept[:] = value[: len(kept)]
+
+    def make(dev: tg.Device) -> tuple[dict[str, tg.Buffer], Arrays]:
+        sources = [dev.buffer(array) for array in given]
+        targets = [dev.buffer(size * n - 80) for _ in range(3)]
+        table = dev.buffer(np.array([b.device_address for b in sources + targets], np.uint64))
+        buffers = {f"s{k}": b for k, b in enumerate(sources)} | {f"t{k}": b for k, b in enumerate(targets)} | {"table": table}
+        return buffers, {"table": table.device_address, "n": n}
+
+    everywhere(
+        """
+layout(local_size_x = 32) in;
+struct Large { uint a[45]; };
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Many { Large of[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Table { Many of[6]; };
+layout(push_constant) uniform Push { Table table; uint n; };
+void main() {
+  uint i = gl_GlobalInvocationID.x;
+  if (i >= n) return;
+  Large x = table.of[i % 3].of[i];
+  for (int k = 0; k < 45; k++) x.a[k]++;
+  table.of[3 + (i + 1) % 3].of[i] = x;
+}""",
+        make,
+        {f"t{k}": array for k, array in enumerate(want)},
+        invocations=n,
+    )
+
+
 def test_a_pass_sees_what_the_one_before_stored() -> None:
     """Nothing is read before its store: in a loop of one invocation, and from dispatch to dispatch."""
     dev = device(16, 2)

@@ -227,28 +227,44 @@ void Lowering::each_lane(Value mask, const std::function<void(Value lane)>& body
 
 // ---- loads
 
+/// Where lanes leave what each of them looks up by itself: their addresses, then up to kMostAtOnce scalars of each. One for all accesses,
+/// so that their number does not ask for stack.
+Value Lowering::apart_memory() {
+  const uint32_t all_B = ir.lanes * kWord_B;
+  if (!apart_) apart_ = alloca_of(LLVMArrayType2(ir.i8, uint64_t{all_B} * (1 + kMostAtOnce)), "apart", all_B);
+  return apart_;
+}
+
+/// Stores go there that lead nowhere.
+Value Lowering::sink() {
+  if (!sink_) sink_ = alloca_of(ir.i64, "sink", kWord_B);
+  return sink_;
+}
+
 /// Each lane by itself, each scalar by itself.
 std::vector<Value> Lowering::load_apart(Value exact, const Scalars& scalars) {
   const uint32_t all_B = ir.lanes * kWord_B;
-  Value addresses = alloca_of(ir.vec(ir.i64), "addresses", all_B), zeros = zero_page(64);
-  ir.store(vary(exact), addresses, all_B);
-  std::vector<Value> found;
-  for (Base kind : scalars.kinds) {
-    found.push_back(alloca_of(ir.vec(memory_type(kind)), "found", all_B));
-    ir.store(Ir::zero(ir.vec(memory_type(kind))), found.back(), all_B);
-  }
-  each_lane(exec, [&](Value lane) {
-    Value address = ir.load(ir.i64, ir.offset(addresses, ir.mul(lane, ir.c64(kWord_B))), kWord_B);
-    for (size_t k = 0; k < found.size(); ++k) {
-      const uint32_t own_B = size_B(scalars.kinds[k]);
-      const auto [data, there] = place_of(ir.add(address, ir.c64(scalars.offsets[k])), own_B);
-      Value x = ir.load(memory_type(scalars.kinds[k]), ir.select(there, data, zeros), 1);
-      ir.store(x, ir.offset(found[k], ir.mul(lane, ir.c64(own_B))), 1);
-    }
-  });
+  Value addresses = apart_memory(), zeros = zero_page(64);
   std::vector<Value> words;
-  for (size_t k = 0; k < found.size(); ++k)
-    words.push_back(from_memory(scalars.kinds[k], ir.load(ir.vec(memory_type(scalars.kinds[k])), found[k], all_B)));
+  for (size_t first = 0; first < scalars.kinds.size(); first += kMostAtOnce) {
+    const size_t count = std::min(kMostAtOnce, scalars.kinds.size() - first);
+    const auto slot = [&](size_t k) { return ir.offset(addresses, (1 + k) * all_B); };
+    ir.store(vary(exact), addresses, all_B);
+    for (size_t k = 0; k < count; ++k) ir.store(Ir::zero(ir.vec(memory_type(scalars.kinds[first + k]))), slot(k), all_B);
+    each_lane(exec, [&](Value lane) {
+      Value address = ir.load(ir.i64, ir.offset(addresses, ir.mul(lane, ir.c64(kWord_B))), kWord_B);
+      for (size_t k = 0; k < count; ++k) {
+        const Base kind = scalars.kinds[first + k];
+        const auto [data, there] = place_of(ir.add(address, ir.c64(scalars.offsets[first + k])), size_B(kind));
+        Value x = ir.load(memory_type(kind), ir.select(there, data, zeros), 1);
+        ir.store(x, ir.offset(slot(k), ir.mul(lane, ir.c64(size_B(kind)))), 1);
+      }
+    });
+    for (size_t k = 0; k < count; ++k) {
+      const Base kind = scalars.kinds[first + k];
+      words.push_back(from_memory(kind, ir.load(ir.vec(memory_type(kind)), slot(k), all_B)));
+    }
+  }
   return words;
 }
 
@@ -295,22 +311,22 @@ Val Lowering::load_address(const Pointer& p) {
 
 void Lowering::store_apart(Value exact, const Scalars& scalars, const std::vector<Value>& words, Value mask) {
   const uint32_t all_B = ir.lanes * kWord_B;
-  Value addresses = alloca_of(ir.vec(ir.i64), "addresses", all_B), sink = alloca_of(ir.i64, "sink", kWord_B);
-  ir.store(vary(exact), addresses, all_B);
-  std::vector<Value> given;
-  for (Value word : words) {
-    given.push_back(alloca_of(ir.vec(Ir::element_of(Ir::type_of(word))), "given", all_B));
-    ir.store(vary(word), given.back(), all_B);
+  Value addresses = apart_memory(), nowhere = sink();
+  for (size_t first = 0; first < words.size(); first += kMostAtOnce) {
+    const size_t count = std::min(kMostAtOnce, words.size() - first);
+    const auto slot = [&](size_t k) { return ir.offset(addresses, (1 + k) * all_B); };
+    ir.store(vary(exact), addresses, all_B);
+    for (size_t k = 0; k < count; ++k) ir.store(vary(words[first + k]), slot(k), all_B);
+    each_lane(mask, [&](Value lane) {
+      Value address = ir.load(ir.i64, ir.offset(addresses, ir.mul(lane, ir.c64(kWord_B))), kWord_B);
+      for (size_t k = 0; k < count; ++k) {
+        const Base kind = scalars.kinds[first + k];
+        Value x = ir.load(memory_type(kind), ir.offset(slot(k), ir.mul(lane, ir.c64(size_B(kind)))), 1);
+        const auto [data, there] = place_of(ir.add(address, ir.c64(scalars.offsets[first + k])), size_B(kind));
+        ir.store(x, ir.select(there, data, nowhere), 1);
+      }
+    });
   }
-  each_lane(mask, [&](Value lane) {
-    Value address = ir.load(ir.i64, ir.offset(addresses, ir.mul(lane, ir.c64(kWord_B))), kWord_B);
-    for (size_t k = 0; k < given.size(); ++k) {
-      const uint32_t own_B = size_B(scalars.kinds[k]);
-      Value x = ir.load(memory_type(scalars.kinds[k]), ir.offset(given[k], ir.mul(lane, ir.c64(own_B))), 1);
-      const auto [data, there] = place_of(ir.add(address, ir.c64(scalars.offsets[k])), own_B);
-      ir.store(x, ir.select(there, data, sink), 1);
-    }
-  });
 }
 
 void Lowering::store_address(const Pointer& p, const Val& v) {
@@ -324,11 +340,11 @@ void Lowering::store_address(const Pointer& p, const Val& v) {
   bool same_everywhere = !is_varying(exact);
   for (Value word : words) same_everywhere = same_everywhere && !is_varying(word);
   if (same_everywhere) {
-    Value sink = alloca_of(ir.i64, "sink", kWord_B);
+    Value nowhere = sink();
     ir.if_then(mask ? ir.any(mask) : ir.c1(true), [&] {
       for (size_t k = 0; k < words.size(); ++k) {
         const auto [data, there] = place_of(ir.add(exact, ir.c64(scalars.offsets[k])), size_B(scalars.kinds[k]));
-        ir.store(words[k], ir.select(there, data, sink), 1);
+        ir.store(words[k], ir.select(there, data, nowhere), 1);
       }
     });
     return;

@@ -226,7 +226,7 @@ void Lowering::store_scalars(const BufferAddress& a, const Pointer& p, const Sca
   Value dynamic = p.offset_dynamic;
   bool same_everywhere = !is_varying(a.data) && !(dynamic && is_varying(dynamic));
   for (Value x : words) same_everywhere = same_everywhere && !is_varying(x);
-  Value sink = alloca_of(ir.i64, "sink", 8);
+  Value nowhere = a.inside || a.checked ? nullptr : sink();
   const auto write = [&](uint32_t lane) {
     Value data = is_varying(a.data) ? LLVMBuildIntToPtr(ir.builder, ir.extract(a.data, lane), ir.ptr, "") : a.data;
     Value room_B = a.inside || a.checked ? nullptr : ir.extract(a.size_B, lane);
@@ -234,7 +234,7 @@ void Lowering::store_scalars(const BufferAddress& a, const Pointer& p, const Sca
       Value offset = dynamic ? ir.add(ir.extract(dynamic, lane), ir.c32(offsets[k])) : ir.c32(offsets[k]);
       Value at = ir.zext(offset, ir.i64), to = ir.offset(data, at);
       const uint32_t own_B = size_B(scalars.kinds[k]);
-      if (room_B) to = ir.select(ir.ule(ir.add(at, ir.c64(own_B)), room_B), to, sink);
+      if (room_B) to = ir.select(ir.ule(ir.add(at, ir.c64(own_B)), room_B), to, nowhere);
       ir.store(ir.extract(words[k], lane), to, a.inside ? std::min(own_B, 4u) : 1);
     }
   };

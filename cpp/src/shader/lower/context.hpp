@@ -383,6 +383,8 @@ struct Lowering {
   bool has_layout(const Pointer& p);
   void each_lane(Value mask, const std::function<void(Value lane)>& body);
   Val load_address(const Pointer& p);
+  Value apart_memory();
+  Value sink();
   std::vector<Value> load_apart(Value exact, const Scalars& scalars);
   void store_address(const Pointer& p, const Val& v);
   void store_apart(Value exact, const Scalars& scalars, const std::vector<Value>& words, Value mask);
@@ -401,6 +403,7 @@ struct Lowering {
     uint32_t count = 0, user = 0;  // operands that name an id, and the last instruction that does
   };
   std::vector<Use> uses_;
+  Value apart_ = nullptr, sink_ = nullptr;  // on the stack, for all accesses
   std::unordered_map<uint32_t, std::vector<Base>> bases_;
 };
 
