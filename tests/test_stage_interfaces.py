@@ -51,7 +51,7 @@ def test_numbers_of_another_kind_are_refused(written: str) -> None:
     for read in SHOWN:
         vert, frag = vertex(written, f"{written}(1)"), fragment(read)
         if KINDS[written] == KINDS[read]:
-            if not (read == "mat2" and written != "mat2" or read == "dvec2"):  # of more locations
+            if not ((read == "mat2" and written != "mat2") or read == "dvec2"):  # of more locations
                 dev.pipeline(vert, frag, color=[FMT])
             continue
         with pytest.raises(tg.Error) as caught:

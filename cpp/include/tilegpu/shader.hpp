@@ -62,6 +62,8 @@ TILEGPU_API std::string type_name(const ReflectedType& type);
 TILEGPU_API const char* base_name(ReflectedType::Base base);
 /// In buffers.
 TILEGPU_API uint32_t base_size_B(ReflectedType::Base base);
+/// Locations that an input or output of it takes: vectors of three and four numbers of 64 bits take two.
+TILEGPU_API uint32_t locations_of(const ReflectedType& type);
 
 struct ReflectedVariable {
   std::string name;

@@ -96,7 +96,4 @@ const char* stage_name(VkShaderStageFlagBits stage);
 /// Checks that `writer` feeds all that `reader` uses, and lays it out.
 Expected<StageInterface> connect(const Stage& writer, const Stage& reader);
 
-/// Locations that a variable takes: columns of a matrix, elements of an array, each one (32-bit types only).
-uint32_t locations_of(const ReflectedType& type);
-
 }  // namespace tilegpu::pipeline

@@ -67,17 +67,6 @@ const ReflectedVariable* of_another_kind(const ReflectedVariable& input, const s
 
 }  // namespace
 
-uint32_t locations_of(const ReflectedType& type) {
-  if (type.kind == ReflectedType::Kind::array) return type.members.empty() ? 1 : type.array_length * locations_of(type.members[0].type);
-  if (type.kind == ReflectedType::Kind::structure) {
-    uint32_t n = 0;
-    for (const auto& member : type.members) n += locations_of(member.type);
-    return n;
-  }
-  const uint32_t of_vector = base_size_B(type.base) * type.rows > 16 ? 2 : 1;
-  return type.kind == ReflectedType::Kind::matrix ? type.columns * of_vector : of_vector;
-}
-
 Expected<StageInterface> connect(const Stage& writer, const Stage& reader) {
   assert(writer.reflection && reader.reflection && writer.stage != reader.stage);
   const auto& outputs = writer.reflection->outputs;

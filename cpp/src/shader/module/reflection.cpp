@@ -235,16 +235,6 @@ struct Reflector {
     variables.push_back(std::move(variable));
   }
 
-  static uint32_t locations_of(const ReflectedType& type) {
-    assert(type.kind != ReflectedType::Kind::array || type.members.size() == 1);
-    if (type.kind == ReflectedType::Kind::array) return type.array_length * locations_of(type.members[0].type);
-    if (type.kind == ReflectedType::Kind::matrix) return type.columns;
-    if (type.kind != ReflectedType::Kind::structure) return 1;
-    uint32_t count = 0;
-    for (const auto& member : type.members) count += locations_of(member.type);
-    return count;
-  }
-
   VkDescriptorType descriptor_of(spv::StorageClass storage, uint32_t type_id) const {
     const TypeInfo& type = module.type(type_id);
     if (storage == spv::StorageClassStorageBuffer || module.decoration(type_id).buffer_block) return VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
@@ -380,6 +370,18 @@ const BaseNames& names_of(ReflectedType::Base base) {
 
 const char* base_name(ReflectedType::Base base) { return names_of(base).scalar; }
 uint32_t base_size_B(ReflectedType::Base base) { return names_of(base).size_B; }
+
+uint32_t locations_of(const ReflectedType& type) {
+  assert(type.kind != ReflectedType::Kind::array || type.members.size() <= 1);
+  if (type.kind == ReflectedType::Kind::array) return type.members.empty() ? 1 : type.array_length * locations_of(type.members[0].type);
+  if (type.kind == ReflectedType::Kind::structure) {
+    uint32_t n = 0;
+    for (const auto& member : type.members) n += locations_of(member.type);
+    return n;
+  }
+  const uint32_t of_vector = base_size_B(type.base) * type.rows > 16 ? 2 : 1;
+  return type.kind == ReflectedType::Kind::matrix ? type.columns * of_vector : of_vector;
+}
 
 std::string type_name(const ReflectedType& type) {
   using Kind = ReflectedType::Kind;
