@@ -1,0 +1,110 @@
+"""pytest's plugin for golden pictures: ``--tilegpu-update``, ``--tilegpu-report``, a summary, one page of all pictures that failed.
+
+It is loaded in every pytest of an environment with tilegpu, so it imports nothing of tilegpu until a test has compared a picture.
+Processes of pytest-xdist send what they compared with their test reports.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_ENVIRONMENT = (
+    "TILEGPU_GOLDEN_UPDATE",
+    "TILEGPU_GOLDEN_FOLDER",
+    "TILEGPU_GOLDEN_OUTPUT",
+    "TILEGPU_GOLDEN_ROOT",
+    "TILEGPU_GOLDEN_KEEP",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of ``tilegpu.testing``."""
+    group = parser.getgroup("tilegpu", "golden pictures (tilegpu.testing)")
+    group.addoption("--tilegpu-update", action="store_true", help="write golden pictures that are missing or differ: then look at them")
+    group.addoption("--tilegpu-report", metavar="FILE.html", help="one page of all pictures (else: of a run in which one failed)")
+    group.addoption(
+        "--tilegpu-output", metavar="DIR", default="tilegpu-pictures", help="folder for pictures that differ (default: %(default)s)"
+    )
+    parser.addini("tilegpu_golden", "folder of golden pictures beside each test file", default="golden")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tells ``tilegpu.testing``, which pytest needn't know, by environment variables."""
+    before = {name: os.environ.get(name) for name in _ENVIRONMENT}
+    output = config.rootpath / config.getoption("--tilegpu-output")
+    if config.getoption("--tilegpu-update"):
+        os.environ["TILEGPU_GOLDEN_UPDATE"] = "1"
+    if config.getoption("--tilegpu-report"):
+        os.environ["TILEGPU_GOLDEN_KEEP"] = "1"
+    os.environ["TILEGPU_GOLDEN_FOLDER"] = config.getini("tilegpu_golden")
+    os.environ["TILEGPU_GOLDEN_ROOT"] = str(config.rootpath)
+    os.environ["TILEGPU_GOLDEN_OUTPUT"] = str(output)
+    config.pluginmanager.register(_Pictures(config, output, before), "tilegpu-pictures")
+
+
+class _Pictures:
+    """What the tests of a run compared."""
+
+    def __init__(self, config: pytest.Config, output: Path, before: dict[str, str | None]) -> None:
+        self.config, self.output, self.before = config, output, before
+        self.pictures: list[dict[str, Any]] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> None:
+        """Removes the last run's pictures, so that what lies there is of this one: files of our names, folders that are then empty."""
+        if hasattr(self.config, "workerinput") or self.config.getoption("collectonly"):
+            return
+        folders = {self.output}
+        for kind in ("expected", "actual", "difference"):
+            for path in self.output.rglob(f"*.{kind}.png"):
+                path.unlink(missing_ok=True)
+                folders.add(path.parent)
+        (self.output / "index.html").unlink(missing_ok=True)
+        for folder in sorted(folders, key=lambda f: len(f.parts), reverse=True):
+            with contextlib.suppress(OSError):  # not there, or something else is in it
+                folder.rmdir()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Gives each report the comparisons of its test's phase."""
+        report = yield
+        testing = sys.modules.get("tilegpu.testing")
+        if testing is not None:
+            report.tilegpu_pictures = [picture.as_dict() for picture in testing.take_pictures()]  # type: ignore[attr-defined]
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Gathers them, from other processes too."""
+        self.pictures += getattr(report, "tilegpu_pictures", [])
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Counts, and the page."""
+        if not self.pictures or hasattr(self.config, "workerinput"):
+            return
+        from tilegpu.testing import Picture, write_report
+
+        pictures = [Picture(**fields) for fields in self.pictures]
+        wanted = self.config.getoption("--tilegpu-report")
+        words = {"missing": "without a golden", "updated": "replaced"}
+        order = ("different", "missing", "updated", "written", "near", "equal")
+        counts = {words.get(status, status): sum(p.status == status for p in pictures) for status in order}
+        terminalreporter.section("golden pictures")
+        terminalreporter.line(", ".join(f"{n} {word}" for word, n in counts.items() if n))
+        if wanted or any(picture.files for picture in pictures):
+            path = self.config.rootpath / wanted if wanted else self.output / "index.html"
+            terminalreporter.line(f"look at {write_report(pictures, path)}")
+
+    def pytest_unconfigure(self) -> None:
+        """Leaves the environment as it was."""
+        for name, value in self.before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

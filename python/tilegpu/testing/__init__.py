@@ -1,0 +1,19 @@
+"""Golden pictures: what a test draws against what was looked at once and committed.
+
+tilegpu gives the same bits on any machine, so a golden test compares bits: no tolerance that hides a mistake, no GPU in CI.
+
+    from tilegpu.testing import assert_image_equal
+
+    def test_shadow():
+        assert_image_equal(draw_shadow(), "shadow.png")
+
+``pytest --tilegpu-update`` writes the pictures into ``golden/`` beside the test, to be looked at and committed. Where one differs
+the test fails with the pixels' number, place and values; expected, actual and difference lie side by side in ``tilegpu-pictures/``,
+with one HTML page of all of them. Under other test runners the environment variable ``TILEGPU_GOLDEN_UPDATE=1`` does the same.
+"""
+
+from tilegpu.testing.difference import Difference, difference_of
+from tilegpu.testing.golden import ImageMismatch, Picture, assert_image_equal, take_pictures
+from tilegpu.testing.report import write_report
+
+__all__ = ["Difference", "ImageMismatch", "Picture", "assert_image_equal", "difference_of", "take_pictures", "write_report"]

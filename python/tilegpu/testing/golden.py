@@ -1,0 +1,227 @@
+"""``assert_image_equal``: a picture against the golden one of its name.
+
+In: a picture, a name; from the environment (set by the pytest plugin): TILEGPU_GOLDEN_UPDATE, TILEGPU_GOLDEN_FOLDER,
+TILEGPU_GOLDEN_OUTPUT, TILEGPU_GOLDEN_ROOT. Out: nothing, or ``ImageMismatch`` with files to look at; a record for the report.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from tilegpu import __version__
+from tilegpu.testing.difference import Difference, difference_of, marked, shown
+from tilegpu.testing.pictures import Array, as_array, decode, encode, like_golden, png_bytes, write_file
+
+Status = Literal["equal", "near", "different", "missing", "written", "updated"]
+
+
+class ImageMismatch(AssertionError):
+    """A picture that is not the golden one. ``picture``: what is known of it."""
+
+    def __init__(self, message: str, picture: Picture) -> None:
+        super().__init__(message)
+        self.picture = picture
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One comparison. ``test``: of pytest, else "". ``golden``: the file. ``message``: why it failed.
+
+    ``files``: pictures to look at, by "expected", "actual", "difference" (PNG of 8 bits; of a picture that is equal only "actual").
+    """
+
+    name: str
+    test: str
+    golden: str
+    status: Status
+    message: str = ""
+    files: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the assertion failed."""
+        return self.status in ("different", "missing")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields by name: what goes from one process to another."""
+        return asdict(self)
+
+
+_pictures: list[Picture] = []
+
+
+def take_pictures() -> list[Picture]:
+    """All comparisons since the last call, in order, and forgets them."""
+    taken = _pictures[:]
+    _pictures.clear()
+    return taken
+
+
+def _test() -> str:
+    """pytest's name of the running test, else ""."""
+    return os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
+
+
+def _safe(name: str) -> str:
+    return re.sub(r"[^\w.\-]+", "_", name).strip("_") or "picture"
+
+
+def _folder() -> Path:
+    """Where goldens with a relative name are: beside the file of the test, or of the code that called."""
+    inside = os.environ.get("TILEGPU_GOLDEN_FOLDER", "golden")
+    root = os.environ.get("TILEGPU_GOLDEN_ROOT")
+    if root and _test():
+        return (Path(root) / _test().partition("::")[0]).parent / inside
+    frame = sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("tilegpu.testing"):
+        frame = frame.f_back
+    return Path(frame.f_globals.get("__file__", "here")).absolute().parent / inside
+
+
+def _name_of_test() -> str:
+    name = _test().rpartition("/")[2]
+    if not name:
+        raise ValueError('assert_image_equal: without pytest a picture needs a name: assert_image_equal(image, "name.png")')
+    return _safe(name.replace(".py::", ".").replace("::", "."))
+
+
+def assert_image_equal(
+    image: Any,
+    name: str | os.PathLike[str] | None = None,
+    *,
+    tolerance: float = 0.0,
+    differing_px: int = 0,
+    perceptual: float | None = None,
+) -> None:
+    """Compares a picture with the golden one of this name, bit by bit.
+
+    ``image``: a ``tilegpu.Image``, or (H, W) or (H, W, channels) of integers or floats. ``name``: ``"name.png"`` in the folder
+    ``golden`` beside the test (an absolute path as it is); ``"name.npy"`` for what a PNG doesn't hold exactly; without one the test's.
+
+    ``tolerance``: largest difference of a channel that counts as equal, in the values' units (2: of 255 for uint8).
+    ``differing_px``: number of pixels that may differ by more. ``perceptual``: largest mean of FLIP, 0 to 1 (about 0.05 is seen by who
+    looks twice); alone it is the only condition, with the others one more. tilegpu's own pictures need none of them.
+
+    Raises ``ImageMismatch`` (an ``AssertionError``) if the picture differs or there is no golden one; writes expected, actual and
+    difference below ``tilegpu-pictures/``. With ``pytest --tilegpu-update`` or TILEGPU_GOLDEN_UPDATE=1 the golden is written instead.
+    Raises ``TypeError`` or ``ValueError`` for what is no picture, and for names and values that don't fit.
+    """
+    __tracebackhide__ = True  # pytest shows the test's line
+    array = as_array(image)
+    path = Path(name) if name is not None else Path(_name_of_test() + (".png" if array.dtype == np.uint8 else ".npy"))
+    path = path if path.is_absolute() else _folder() / path
+    data = encode(array, path)  # a wrong suffix is wrong whether there is a golden or not
+    if differing_px < 0 or not tolerance >= 0 or (perceptual is not None and not 0 <= perceptual <= 1):
+        raise ValueError("assert_image_equal: tolerance and differing_px are 0 or more, perceptual is 0 to 1")
+    try:
+        golden, made_by = decode(path)
+    except FileNotFoundError:
+        golden, made_by = None, None
+    except (OSError, ValueError) as error:
+        raise ValueError(f"golden picture '{path}': {getattr(error, 'strerror', None) or error}") from None
+
+    update = os.environ.get("TILEGPU_GOLDEN_UPDATE", "") not in ("", "0")
+    if golden is None:
+        if update:
+            write_file(path, data)
+            _keep(path, "written", actual=array)
+            return
+        message = f"picture '{path.name}': there is no golden {_relative(path)} yet; "
+        message += "`pytest --tilegpu-update` writes it: look at it, commit it"
+        _fail(path, "missing", message, actual=array)
+    assert golden is not None
+    array = like_golden(array, golden)
+    reason = _reason(golden, array, tolerance, differing_px, perceptual)
+    if reason is None:
+        _keep(path, "equal" if golden.tobytes() == array.tobytes() else "near", actual=array)
+    elif update:
+        write_file(path, data)
+        _keep(path, "updated", expected=golden, actual=array, tolerance=tolerance)
+    else:
+        made = f"the golden is of tilegpu {made_by}, this is {__version__}" if made_by and made_by != __version__ else ""
+        message = f"picture '{path.name}' is not the golden {_relative(path)}: {reason}" + (f"\n  {made}" if made else "")
+        _fail(path, "different", message, expected=golden, actual=array, tolerance=tolerance)
+
+
+def _relative(path: Path) -> str:
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def _reason(golden: Array, array: Array, tolerance: float, differing_px: int, perceptual: float | None) -> str | None:
+    """What is wrong, in words; None if nothing is."""
+    if golden.shape != array.shape or golden.dtype != array.dtype:
+        return f"it is {array.dtype} {array.shape}, the golden {golden.dtype} {golden.shape}"
+    if golden.tobytes() == array.tobytes():
+        return None
+    found = difference_of(golden, array, tolerance, perceptual=perceptual is not None)
+    words = []
+    if found.differing_px > differing_px and (perceptual is None or tolerance or differing_px):
+        words.append(_where(golden, array, found, tolerance, differing_px))
+    if perceptual is not None and found.flip is not None and found.flip > perceptual:
+        words.append(f"FLIP has a mean of {found.flip:.4f}, allowed is {perceptual:g}")
+    return "; ".join(words) or None
+
+
+def _where(golden: Array, array: Array, found: Difference, tolerance: float, allowed_px: int) -> str:
+    assert found.box is not None and found.first is not None
+    x0, y0, x1, y1 = found.box
+    x, y = found.first
+    full = f" of {np.iinfo(golden.dtype).max}" if golden.dtype.kind in "ui" else ""
+    more = f" by more than {tolerance:g}" if tolerance else ""
+    allowed = f" ({allowed_px} may)" if allowed_px else ""
+    return (
+        f"{found.differing_px:,} of {found.pixels:,} pixels ({100 * found.differing_px / found.pixels:.3g} %) differ{more}{allowed}, "
+        f"the largest by {found.largest:g}{full}, in columns {x0} to {x1 - 1}, rows {y0} to {y1 - 1}\n"
+        f"  first at x {x}, y {y}: expected {_values(golden[y, x])}, is {_values(array[y, x])}"
+    )
+
+
+def _values(texel: Any) -> str:
+    return str(tuple(np.atleast_1d(texel).ravel().tolist()))
+
+
+def _fail(path: Path, status: Status, message: str, **pictures: Any) -> None:
+    __tracebackhide__ = True
+    record = _keep(path, status, message=message, **pictures)
+    looked_at = ", ".join(f"{kind} {_relative(Path(file))}" for kind, file in record.files.items())
+    raise ImageMismatch(f"{message}\n  look at: {looked_at}", record) from None
+
+
+def _keep(
+    path: Path,
+    status: Status,
+    *,
+    actual: Array,
+    expected: Array | None = None,
+    tolerance: float = 0.0,
+    message: str = "",
+) -> Picture:
+    """Notes the comparison, with files to look at: all pictures of those that differ, and of others where a report is wanted."""
+    test = _test()
+    failed = status in ("different", "missing", "updated")
+    kept: dict[str, str] = {}
+    if failed or os.environ.get("TILEGPU_GOLDEN_KEEP", "") not in ("", "0"):
+        root = Path(os.environ.get("TILEGPU_GOLDEN_OUTPUT", "tilegpu-pictures"))
+        folder = root / _safe(test.replace("/", ".")) if test else root
+        pictures = {"actual": shown(actual)}
+        if expected is not None:
+            pictures = {"expected": shown(expected), **pictures}
+            if expected.shape == actual.shape and expected.dtype == actual.dtype:
+                pictures["difference"] = marked(expected, actual, tolerance)
+        for kind, picture in pictures.items():
+            file = folder / f"{_safe(path.name)}.{kind}.png"
+            write_file(file, png_bytes(picture))
+            kept[kind] = str(file.absolute())
+    record = Picture(path.name, test, str(path), status, message, kept)
+    _pictures.append(record)
+    return record

@@ -1,0 +1,107 @@
+"""Pictures as arrays, and in files: PNG for 8 bits and for one channel of 16, ``.npy`` for everything else."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilegpu import __version__, files
+
+Array = NDArray[Any]
+
+#: A golden picture has no more bytes than this.
+LIMIT_B = 1 << 30
+#: The key under which a PNG says which tilegpu wrote it.
+_MADE_BY = "tilegpu"
+_MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
+
+
+def as_array(image: Any) -> Array:
+    """The values of a ``tilegpu.Image``, a Pillow image or anything that NumPy takes. Raises ``TypeError`` for what is no numbers."""
+    array = image.numpy() if callable(getattr(image, "numpy", None)) else np.asarray(image)
+    array = np.asarray(array)
+    if array.dtype.kind not in "buif":
+        raise TypeError(f"a picture of {array.dtype} has no pixels to compare; give an image, or an array of integers or floats")
+    if array.ndim < 2 or 0 in array.shape:
+        raise TypeError(f"a picture has the shape (height, width) or (height, width, channels), this one {array.shape}")
+    return np.ascontiguousarray(array)
+
+
+def _fits_png(array: Array) -> bool:
+    if array.dtype == np.uint16:
+        return array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 1)
+    return array.dtype == np.uint8 and (array.ndim == 2 or (array.ndim == 3 and array.shape[2] in _MODES))
+
+
+def png_bytes(array: Array, made_by: str | None = None) -> bytes:
+    """A PNG of (H, W) or (H, W, 1 to 4) of uint8, or of one channel of uint16."""
+    from PIL import Image as Pillow
+    from PIL import PngImagePlugin
+
+    assert _fits_png(array), (array.dtype, array.shape)
+    flat = array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array
+    notes = PngImagePlugin.PngInfo()
+    if made_by is not None:
+        notes.add_text(_MADE_BY, made_by)
+    out = io.BytesIO()
+    Pillow.fromarray(flat).save(out, "png", pnginfo=notes, optimize=False)
+    return out.getvalue()
+
+
+def encode(array: Array, path: Path) -> bytes:
+    """The bytes of the file. Raises ``ValueError`` for a suffix that can't hold the picture exactly."""
+    if path.suffix == ".npy":
+        out = io.BytesIO()
+        np.save(out, array, allow_pickle=False)
+        return out.getvalue()
+    if path.suffix != ".png":
+        raise ValueError(f"golden picture '{path.name}': a name ends in .png or .npy")
+    if not _fits_png(array):
+        raise ValueError(
+            f"golden picture '{path.name}': PNG holds 1 to 4 channels of uint8 or one of uint16 exactly, this picture has {array.dtype} "
+            f"{array.shape}; name it '{path.stem}.npy'"
+        )
+    return png_bytes(array, __version__)
+
+
+def decode(path: Path) -> tuple[Array, str | None]:
+    """What the file holds, and which tilegpu wrote it (PNG; else None). Raises ``OSError`` or ``ValueError`` with the reason."""
+    data = files.read_regular(path, LIMIT_B)
+    if path.suffix == ".npy":
+        return np.load(io.BytesIO(data), allow_pickle=False), None
+    picture = files.open_picture(data, ("PNG",))
+    made_by = getattr(picture, "text", {}).get(_MADE_BY)
+    if picture.mode == "P":
+        raise ValueError("is a PNG with a palette, which tilegpu did not write; save it without")
+    if picture.mode.startswith("I"):
+        return np.asarray(picture).astype(np.uint16), made_by
+    return np.asarray(picture).copy(), made_by
+
+
+def like_golden(array: Array, golden: Array) -> Array:
+    """The picture without its only channel, where the file has none: a PNG does not tell (H, W, 1) from (H, W)."""
+    if array.ndim == 3 and array.shape[2] == 1 and golden.ndim == 2:
+        return array[..., 0]
+    return array
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Writes beside the place and renames, so that nobody reads half a file (pytest-xdist runs tests side by side)."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(number, "wb") as stream:
+            stream.write(data)
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(name).chmod(0o666 & ~umask)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,112 @@
+"""One HTML page of all pictures of a test run: failures first, expected, actual and difference side by side; works without a network.
+
+In: records of ``assert_image_equal``. Out: the page, with pictures inside, so that one file can be kept by a CI service.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Iterable
+from pathlib import Path
+
+from tilegpu import __version__
+from tilegpu.testing.golden import Picture
+from tilegpu.testing.pictures import write_file
+
+#: Pictures that are as they should be are shown no larger, so that the page of a large suite stays small.
+_THUMBNAIL_PX = 256
+_WORDS = {
+    "different": "different from the golden picture",
+    "missing": "without a golden picture",
+    "updated": "golden picture replaced",
+    "written": "golden picture written",
+    "near": "within the tolerance",
+    "equal": "equal",
+}
+
+_STYLE = """
+:root { color-scheme: light dark; --line: #8884; --bad: #c0392b; --new: #b7791f; --good: #2e7d32; }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 1.5rem auto; padding: 0 1rem; max-width: 96rem; }
+h1 { font-size: 1.3rem; }
+h2 { font-size: 1rem; margin: 0; }
+pre { white-space: pre-wrap; margin: .4rem 0; }
+code { font-size: .9em; }
+article { border: 1px solid var(--line); border-left: 5px solid var(--good); border-radius: 4px; padding: .7rem 1rem; margin: .8rem 0; }
+article.different, article.missing { border-left-color: var(--bad); }
+article.updated, article.written, article.near { border-left-color: var(--new); }
+.pictures, .fine { display: flex; flex-wrap: wrap; gap: .8rem; }
+.fine article { margin: 0; }
+figure { margin: 0; max-width: 100%; }
+figcaption { font-size: .85rem; opacity: .8; }
+img { max-width: 100%; image-rendering: pixelated; }
+img { background: repeating-conic-gradient(#8883 0 25%, transparent 0 50%) 0 0 / 16px 16px; }
+.failed img { min-width: min(256px, 100%); cursor: pointer; }
+"""
+#: A click on one of the pictures shows the other in its place: what moves is what differs.
+_SCRIPT = """
+document.querySelectorAll('.failed .pictures').forEach(row => {
+  const [expected, actual] = ['expected', 'actual'].map(kind => row.querySelector(`img.${kind}`));
+  if (!expected || !actual) return;
+  [expected, actual].forEach(img => img.addEventListener('click', () => {
+    [expected.src, actual.src] = [actual.src, expected.src];
+    row.querySelectorAll('.swapped').forEach(s => s.hidden = !s.hidden);
+  }));
+});
+"""
+
+
+def _data_uri(path: str, largest_px: int | None) -> str | None:
+    """The file's picture for a page; None if it is gone."""
+    from PIL import Image as Pillow
+
+    try:
+        data = Path(path).read_bytes()
+    except OSError:
+        return None
+    if largest_px is not None:
+        picture = Pillow.open(io.BytesIO(data))
+        if max(picture.size) > largest_px:
+            picture.thumbnail((largest_px, largest_px))
+            out = io.BytesIO()
+            picture.save(out, "png")
+            data = out.getvalue()
+    return "data:image/png;base64," + base64.b64encode(data).decode("ascii")
+
+
+def _article(picture: Picture) -> str:
+    failed = picture.failed or picture.status == "updated"
+    figures = []
+    for kind, file in picture.files.items():
+        uri = _data_uri(file, None if failed else _THUMBNAIL_PX)
+        if uri is None:
+            continue
+        swapped = '<span class="swapped" hidden> (swapped)</span>' if failed and kind in ("expected", "actual") else ""
+        figures.append(f'<figure><figcaption>{kind}{swapped}</figcaption><img class="{kind}" alt="{kind}" src="{uri}"></figure>')
+    test = f"<code>{html.escape(picture.test)}</code>" if picture.test else ""
+    message = f"<pre>{html.escape(picture.message)}</pre>" if picture.message else ""
+    return (
+        f'<article class="{picture.status}{" failed" if failed else ""}"><h2>{html.escape(picture.name)}</h2>{_WORDS[picture.status]} '
+        f'{test}{message}<div class="pictures">{"".join(figures)}</div></article>'
+    )
+
+
+def write_report(pictures: Iterable[Picture], path: str | Path) -> Path:
+    """Writes the page; its path. Pictures whose files are gone are named without."""
+    order = list(_WORDS)
+    rows = sorted(pictures, key=lambda p: order.index(p.status))
+    counts = {status: sum(p.status == status for p in rows) for status in order}
+    summary = ", ".join(f"{n} {_WORDS[status]}" for status, n in counts.items() if n) or "no pictures"
+    bad = [p for p in rows if p.failed or p.status == "updated"]
+    fine = [p for p in rows if p not in bad]
+    hint = "<p>Click a picture to see expected and actual in the same place.</p>" if bad else ""
+    page = (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"<title>Pictures: {summary}</title><style>{_STYLE}</style><h1>Pictures: {summary}</h1>{hint}"
+        f'{"".join(map(_article, bad))}<div class="fine">{"".join(map(_article, fine))}</div>'
+        f"<footer><p>tilegpu {__version__}</p></footer><script>{_SCRIPT}</script></html>\n"
+    )
+    target = Path(path)
+    write_file(target, page.encode())
+    return target

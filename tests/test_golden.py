@@ -1,0 +1,280 @@
+"""tilegpu.testing: golden pictures, by itself and as a plugin of a pytest of its own, as a project of somebody else has them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+
+import tilegpu as tg
+from tilegpu import testing
+from tilegpu.testing import ImageMismatch, assert_image_equal, difference_of
+
+RNG = np.random.default_rng(7)
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("TILEGPU_GOLDEN_OUTPUT", str(tmp_path / "out"))
+    monkeypatch.delenv("TILEGPU_GOLDEN_UPDATE", raising=False)
+    monkeypatch.delenv("TILEGPU_GOLDEN_KEEP", raising=False)
+    yield
+    testing.take_pictures()  # not of the session that runs this
+
+
+def written(path: Path, picture: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TILEGPU_GOLDEN_UPDATE", "1")
+    assert_image_equal(picture, path)
+    monkeypatch.delenv("TILEGPU_GOLDEN_UPDATE")
+    return path
+
+
+def array_of(dtype: str, shape: tuple[int, ...]) -> np.ndarray:
+    kind = np.dtype(dtype)
+    if kind.kind == "f":
+        return RNG.standard_normal(shape).astype(kind)
+    return RNG.integers(np.iinfo(kind).min, np.iinfo(kind).max, shape, kind, endpoint=True)
+
+
+KINDS = [
+    ("a.png", "u1", (5, 7)), ("a.png", "u1", (5, 7, 1)), ("a.png", "u1", (5, 7, 2)), ("a.png", "u1", (5, 7, 3)), ("a.png", "u1", (5, 7, 4)),
+    ("a.png", "u2", (5, 7)), ("a.png", "u2", (5, 7, 1)), ("a.npy", "f4", (5, 7, 4)), ("a.npy", "f2", (5, 7)), ("a.npy", "u4", (5, 7, 2)),
+    ("a.npy", "i8", (5, 7)), ("a.npy", "u8", (5, 7)), ("a.npy", "u2", (5, 7, 4)), ("a.npy", "u1", (3, 5, 7, 4)), ("a.npy", "f8", (5, 7)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, dtype, shape", KINDS)
+def test_what_was_written_is_equal_and_one_bit_is_not(
+    name: str, dtype: str, shape: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    picture = array_of(dtype, shape)
+    golden = written(tmp_path / name, picture, monkeypatch)
+    before = golden.read_bytes()
+    assert_image_equal(picture, golden)
+    other = picture.copy()
+    other.view(np.uint8).reshape(-1)[-picture.itemsize] ^= 1  # of the last value the last bit
+    with pytest.raises(ImageMismatch, match=r"1 of \d+ pixels") as caught:
+        assert_image_equal(other, golden)
+    assert caught.value.picture.status == "different" and golden.read_bytes() == before
+    for file in caught.value.picture.files.values():
+        assert Pillow.open(file).size == (shape[1], shape[0])
+
+
+def test_the_message_says_number_size_and_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = np.zeros((64, 100, 4), np.uint8)
+    golden = written(tmp_path / "a.png", picture, monkeypatch)
+    picture[10:12, 20:23] = (0, 13, 0, 0)
+    picture[11, 22] = (0, 0, 200, 0)
+    with pytest.raises(ImageMismatch) as caught:
+        assert_image_equal(picture, golden)
+    said = str(caught.value)
+    assert "6 of 6,400 pixels (0.0938 %) differ, the largest by 200 of 255, in columns 20 to 22, rows 10 to 11" in said
+    assert "first at x 20, y 10: expected (0, 0, 0, 0), is (0, 13, 0, 0)" in said
+    assert set(caught.value.picture.files) == {"expected", "actual", "difference"}
+    marked = np.asarray(Pillow.open(caught.value.picture.files["difference"]))
+    assert (marked[11, 22] == (255, 220, 40)).all()  # the most
+    assert (marked[10, 20] > (160, 0, 0)).any() and marked[10, 20, 1] < 60 and not marked[0, 0].any()
+    assert_image_equal(picture, golden, tolerance=13, differing_px=1)
+    assert_image_equal(picture, golden, tolerance=200)
+    for limits in ({"tolerance": 12}, {"tolerance": 13}, {"differing_px": 5}):
+        with pytest.raises(ImageMismatch, match="pixels"):
+            assert_image_equal(picture, golden, **limits)  # type: ignore[arg-type]
+
+
+def test_exact_means_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = np.array([[0.0, np.nan], [np.inf, 1.0]], np.float32)
+    golden = written(tmp_path / "a.npy", picture, monkeypatch)
+    assert_image_equal(picture, golden)
+    for y, x, value in ((0, 0, -0.0), (0, 1, 1.0), (1, 0, -np.inf), (1, 1, np.nextafter(np.float32(1), np.float32(2)))):
+        other = picture.copy()
+        other[y, x] = value
+        with pytest.raises(ImageMismatch, match=f"1 of 4 pixels.*first at x {x}, y {y}".replace(".*", r"[\s\S]*")):
+            assert_image_equal(other, golden)
+    assert_image_equal(np.array([[-0.0, np.nan], [np.inf, 1.0]], np.float32), golden, tolerance=1e-6)
+    with pytest.raises(ImageMismatch):
+        assert_image_equal(np.array([[0.0, 5.0], [np.inf, 1.0]], np.float32), golden, tolerance=1e6)
+
+
+def test_figures_of_random_pictures() -> None:
+    """Against the words of the document, pixel by pixel."""
+    for dtype in ("u1", "u2", "i4", "u8", "i8", "f4"):
+        a = array_of(dtype, (6, 9, 3))
+        b = np.where(RNG.random(a.shape) < 0.2, array_of(dtype, a.shape), a).astype(a.dtype)
+        number = float if a.dtype.kind == "f" else int
+        values = zip(a.reshape(-1, 3), b.reshape(-1, 3), strict=True)
+        by_pixel = [max(abs(number(p) - number(q)) for p, q in zip(*texels, strict=True)) for texels in values]
+        far = np.array(by_pixel, np.float64).reshape(6, 9)
+        for tolerance in (0, float(np.median(far)), 40):
+            found = difference_of(a, b, tolerance)
+            assert found.differing_px == (far > tolerance).sum() and found.largest == far.max() and found.pixels == 54
+            if found.differing_px:
+                rows, columns = np.nonzero(far > tolerance)
+                assert found.box == (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)
+
+
+def test_what_is_no_picture_or_does_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = np.zeros((4, 4, 4), np.uint8)
+    golden = written(tmp_path / "a.png", picture, monkeypatch)
+    for wrong in (np.zeros(4, np.uint8), np.zeros((0, 4), np.uint8), "picture", np.zeros((4, 4), object), np.zeros((4, 4), complex)):
+        with pytest.raises(TypeError, match=r"a picture (of|has)"):
+            assert_image_equal(wrong, golden)
+    for shape in ((4, 5, 4), (4, 4, 3), (4, 4)):
+        with pytest.raises(ImageMismatch, match=re.escape(f"it is uint8 {shape}, the golden uint8 (4, 4, 4)")):
+            assert_image_equal(np.zeros(shape, np.uint8), golden)
+    with pytest.raises(ValueError, match=r"name it 'a\.npy'"):
+        assert_image_equal(np.zeros((4, 4, 4), np.float32), golden)
+    with pytest.raises(ValueError, match=r"ends in \.png or \.npy"):
+        assert_image_equal(picture, tmp_path / "a.jpg")
+    golden.write_bytes(b"no picture")
+    with pytest.raises(ValueError, match="golden picture"):
+        assert_image_equal(picture, golden)
+    (tmp_path / "b.npy").write_bytes(b"\x93NUMPY\x01\x00\x76\x00{'descr': '|O', 'fortran_order': False, 'shape': (1,), }")
+    with pytest.raises(ValueError, match=r"b\.npy"):
+        assert_image_equal(picture, tmp_path / "b.npy")
+    for limits in ({"tolerance": -1}, {"tolerance": float("nan")}, {"differing_px": -1}, {"perceptual": 2}):
+        with pytest.raises(ValueError, match=r"0 or more|0 to 1"):
+            assert_image_equal(picture, golden, **limits)  # type: ignore[arg-type]
+
+
+def test_perceptual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("flip_evaluator")
+    y, x = np.mgrid[0:64, 0:64]
+    picture = np.dstack([x * 4, y * 4, (x ^ y) * 4, np.full_like(x, 255)]).astype(np.uint8)
+    golden = written(tmp_path / "a.png", picture, monkeypatch)
+    near, far = picture.copy(), picture.copy()
+    near[..., 0] ^= 1
+    far[16:48, 16:48, :3] = 255 - far[16:48, 16:48, :3]
+    assert_image_equal(near, golden, perceptual=0.05)
+    with pytest.raises(ImageMismatch, match=r"FLIP has a mean of 0\.\d+, allowed is 0\.05"):
+        assert_image_equal(far, golden, perceptual=0.05)
+    with pytest.raises(ImageMismatch, match="pixels"):
+        assert_image_equal(near, golden, perceptual=0.05, differing_px=1)
+    assert_image_equal(picture.astype(np.float32)[..., 0] / 1024, written(tmp_path / "f.npy", picture.astype(np.float32)[..., 0] / 1024, monkeypatch), perceptual=0)  # fmt: skip  # noqa: E501
+
+
+def test_images_of_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dev = tg.Device()
+    for fmt, name in (("r8g8b8a8_srgb", "c.png"), ("r16_unorm", "r.png"), ("r16g16b16a16_sfloat", "h.npy"), ("d32_sfloat", "d.npy")):
+        image = dev.image((9, 5), fmt)
+        with dev.render_pass(**({"depth": image} if fmt[0] == "d" else {"color": image})):
+            pass
+        golden = written(tmp_path / name, image, monkeypatch)
+        assert_image_equal(image, golden)
+
+
+PROJECT = """
+import numpy as np, pytest
+from tilegpu.testing import assert_image_equal
+
+def ramp(value):
+    picture = np.zeros((16, 16, 4), np.uint8); picture[..., 0] = np.arange(16); picture[3, 5] = value; return picture
+
+def test_named(): assert_image_equal(ramp(VALUE), "ramp.png")
+@pytest.mark.parametrize("k", [1, 2])
+def test_by_its_own_name(k): assert_image_equal(ramp(k))
+def test_of_floats(): assert_image_equal(ramp(3).astype(np.float32), "ramp.npy")
+"""
+
+
+def project(folder: Path, *words: str, value: int = 9) -> tuple[int, str]:
+    """pytest on somebody's project; its exit code and what it said."""
+    tests = folder / "checks" / "deep"
+    tests.mkdir(parents=True, exist_ok=True)
+    (tests / "test_ramp.py").write_text(PROJECT.replace("VALUE", str(value)))
+    return run_pytest(folder, *words)
+
+
+def run_pytest(folder: Path, *words: str) -> tuple[int, str]:
+    """pytest in a folder that knows nothing of this project's settings."""
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    package = str(Path(tg.__file__).parent.parent)
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("TILEGPU_GOLDEN", "PYTEST_"))}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "pytest_tilegpu", "-q", *words],
+        cwd=folder,
+        env=clean | {"PYTHONPATH": os.pathsep.join([package, os.environ.get("PYTHONPATH", "")])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_project_from_its_first_run_to_its_report(tmp_path: Path) -> None:
+    code, said = project(tmp_path)
+    assert code == 1 and "4 without a golden" in said and "`pytest --tilegpu-update` writes it: look at it, commit it" in said, said
+    code, said = project(tmp_path, "--tilegpu-update")
+    assert code == 0 and "4 written" in said, said
+    golden = tmp_path / "checks" / "deep" / "golden"
+    names = ["ramp.npy", "ramp.png", "test_ramp.test_by_its_own_name_1.png", "test_ramp.test_by_its_own_name_2.png"]
+    assert sorted(p.name for p in golden.iterdir()) == names
+    before = {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in golden.iterdir()}
+    code, said = project(tmp_path, "--tilegpu-update")
+    assert code == 0 and "4 equal" in said and "look at" not in said, said
+    assert before == {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in golden.iterdir()}
+    assert not (tmp_path / "tilegpu-pictures").exists()
+
+    (tmp_path / "tilegpu-pictures").mkdir()
+    (tmp_path / "tilegpu-pictures" / "mine.png").write_bytes(b"")  # nobody else's file goes
+    code, said = project(tmp_path, value=7)
+    assert code == 1 and "1 different, 3 equal" in said, said
+    assert "picture 'ramp.png' is not the golden checks/deep/golden/ramp.png: 1 of 256 pixels" in said
+    page = (tmp_path / "tilegpu-pictures" / "index.html").read_text()
+    assert page.count("<article") == 4 and page.count('class="different failed"') == 1
+    assert len(re.findall('src="data:image/png;base64,', page)) == 3 and "http" not in page.replace("http-equiv", "")
+    kept = {p.name for p in (tmp_path / "tilegpu-pictures").rglob("*.png")}
+    assert kept == {"mine.png"} | {f"ramp.png.{kind}.png" for kind in ("expected", "actual", "difference")}
+
+    code, said = project(tmp_path, "--tilegpu-report", "all.html", "--tilegpu-output", "elsewhere")
+    page = (tmp_path / "all.html").read_text()
+    assert code == 0 and page.count("<article") == 4 and page.count("data:image/png") == 4
+    code, said = project(tmp_path, "--tilegpu-update", value=7)
+    assert code == 0 and "1 replaced, 3 equal" in said, said
+    assert project(tmp_path, value=7)[0] == 0
+
+
+def test_the_document_as_written(tmp_path: Path) -> None:
+    text = (Path(__file__).parent.parent / "docs" / "golden-tests.md").read_text()
+    found = re.search(r"```python\n# tests/test_triangle.py\n(.*?)```", text, re.DOTALL)
+    assert found
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_triangle.py").write_text(found.group(1))
+    assert [run_pytest(tmp_path, *words)[0] for words in ((), ("--tilegpu-update",), ())] == [1, 0, 0]
+    assert np.asarray(Pillow.open(tmp_path / "tests" / "golden" / "triangle.png")).std() > 50
+    assert set(re.findall(r"`(--tilegpu-\w+)", text)) == set(re.findall(r"--tilegpu-\w+", run_pytest(tmp_path, "--help")[1]))
+
+
+def test_processes_of_xdist(tmp_path: Path) -> None:
+    pytest.importorskip("xdist")
+    project(tmp_path, "--tilegpu-update", "-n", "2")
+    code, said = project(tmp_path, "-n", "2", value=7)
+    assert code == 1 and "1 different, 3 equal" in said, said
+
+
+def test_without_pytest(tmp_path: Path) -> None:
+    script = tmp_path / "look.py"
+    script.write_text("import numpy as np\nfrom tilegpu.testing import *\nassert_image_equal(np.zeros((2, 2), np.uint8), 'a.png')\n")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("TILEGPU_GOLDEN", "PYTEST_"))}
+    environment["PYTHONPATH"] = os.pathsep.join([str(Path(tg.__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
+
+    def run(**more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, script], cwd=tmp_path, env=environment | more, capture_output=True, text=True, check=False)
+
+    assert "there is no golden golden/a.png yet" in run().stderr
+    assert run(TILEGPU_GOLDEN_UPDATE="1").returncode == 0 and (tmp_path / "golden" / "a.png").exists()
+    assert run().returncode == 0
+
+
+def test_the_plugin_does_not_load_tilegpu_by_itself(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text("import sys\ndef test(): assert 'tilegpu' not in sys.modules\n")
+    words = [sys.executable, "-m", "pytest", "-p", "pytest_tilegpu", "-q", "-c", "/dev/null", "--rootdir", str(tmp_path)]
+    environment = os.environ | {"PYTHONPATH": str(Path(tg.__file__).parent.parent)}
+    done = subprocess.run([*words, "test_a.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
