@@ -41,7 +41,21 @@ void bind_format(py::module_& m) {
       .def_readonly("storage", &FormatInfo::storage)
       .def_property_readonly(
           "block_px", [](const FormatInfo& f) { return py::make_tuple(f.block_width_px, f.block_height_px); },
-          "Width and height of a texel block, which has texel_B bytes: (1, 1), but for compressed formats.")
+          "Width and height of a texel block, which has texel_B bytes: (1, 1), but for compressed and packed 4:2:2 formats.")
+      .def_property_readonly(
+          "planes",
+          [](const FormatInfo& f) {
+            py::list planes;
+            for (uint32_t k = 0; f.is_multi_planar() && k < f.plane_count; ++k)
+              planes.append(py::cast(vk::find_format(f.planes[k].format), py::return_value_policy::reference));
+            return planes;
+          },
+          "Formats of the planes of a multi-planar format; else [].")
+      .def_property_readonly(
+          "chroma_px", [](const FormatInfo& f) { return py::make_tuple(1 << f.chroma_x_log2, 1 << f.chroma_y_log2); },
+          "Columns and rows that share their chroma: (1, 1), but for 4:2:2 and 4:2:0.")
+      .def_property_readonly("needs_conversion", &FormatInfo::needs_conversion,
+                             "Luma and chroma lie apart: only sampled with a sampler Y'CbCr conversion.")
       .def_property_readonly("is_compressed", &FormatInfo::is_compressed, "Texels are compressed in blocks.")
       .def_property_readonly("is_depth_stencil", &FormatInfo::is_depth_stencil, "The format has depth or stencil.")
       .def_property_readonly("is_atomic", &FormatInfo::is_atomic, "Shaders may do atomic operations on its texels.")

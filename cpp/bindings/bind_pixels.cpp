@@ -2,7 +2,8 @@
 //
 // In: an image with linear tiling and one subresource. Out: arrays of shape (H, W[, samples], C). Components that are all 8, 16 or
 // 32 bits wide and byte-aligned keep their bits (sRGB too); packed formats become float32, or 32-bit integers where they hold
-// integers; compressed formats become float32 (sRGB: linear, as shaders read it); depth becomes float32, stencil uint8.
+// integers; compressed formats become float32 (sRGB: linear, as shaders read it); packed 4:2:2 is (H, W / 2, 4) words; depth becomes
+// float32, stencil uint8.
 #include <cstring>
 
 #include "bindings.hpp"
@@ -23,6 +24,7 @@ ArrayFormat array_format(const vk::FormatInfo& format) {
   const uint8_t bits = format.rgba[0].bits;
   ArrayFormat result;
   if (format.is_compressed()) return {"f4", 4, false, false};
+  if (format.needs_conversion()) return {bits == 8 ? "u1" : "u2", bits == 8 ? 1u : 2u, false, false};  // words of blocks
   result.same_bits = bits == 8 || bits == 16 || bits == 32;
   result.same_order = result.same_bits;
   for (uint32_t c = 0; c < format.component_count; ++c) {
@@ -53,6 +55,7 @@ const vk::FormatInfo& format_of(const Image& image) {
 SubresourceLayout subresource(const Image& image, VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer) {
   if (level >= image.info().mip_levels || layer >= image.layer_count(level)) throw py::index_error("level or layer outside the image");
   if (image.info().tiling != ImageTiling::linear) throw py::value_error("pixels of this tiling are read through a copy");
+  if (!image.planes().empty()) throw py::value_error("pixels of a multi-planar image are those of its planes");
   if (!image.data()) throw py::value_error("the image has no memory");
   return image.layout(aspect, level, layer);
 }
@@ -78,6 +81,15 @@ py::array read_color(const Image& image, uint32_t level, uint32_t layer) {
   const vk::FormatInfo& format = format_of(image);
   const SubresourceLayout layout = subresource(image, VK_IMAGE_ASPECT_COLOR_BIT, level, layer);
   const ArrayFormat how = array_format(format);
+  if (format.needs_conversion()) {  // packed 4:2:2: blocks of four words, as they lie there
+    const py::ssize_t columns = format.blocks_x(layout.width_px), rows = layout.height_px;
+    py::array blocks(py::dtype(how.dtype), std::vector<py::ssize_t>{rows, columns, 4});
+    const size_t row_B = static_cast<size_t>(columns) * format.texel_B;
+    auto* out = static_cast<uint8_t*>(blocks.mutable_data());
+    for (py::ssize_t y = 0; y < rows; ++y, out += row_B)
+      std::memcpy(out, image.data() + layout.offset_B + static_cast<uint64_t>(y) * layout.row_pitch_B, row_B);
+    return blocks;
+  }
   const uint32_t components = format.component_count;
   py::array result(py::dtype(how.dtype), shape_of(image, layout, components));
   auto* destination = static_cast<uint8_t*>(result.mutable_data());
@@ -147,7 +159,7 @@ py::array read_stencil(const Image& image, uint32_t level, uint32_t layer) {
 /// Read-only view of the subresource's memory, or None where the format has no dtype of NumPy.
 py::object view(const Ptr<Image>& image, uint32_t aspect, uint32_t level, uint32_t layer) {
   const vk::FormatInfo& format = format_of(*image);
-  if (image->info().tiling != ImageTiling::linear || !image->data()) return py::none();
+  if (image->info().tiling != ImageTiling::linear || !image->data() || format.needs_conversion()) return py::none();
   std::string dtype;
   uint32_t components = 1, component_B = 0;
   if (aspect == VK_IMAGE_ASPECT_COLOR_BIT) {
@@ -191,7 +203,8 @@ void write(Image& image, uint32_t level, uint32_t layer, const py::buffer& texel
 /// Packs (n, components) float32 or 32-bit integers into texels of the format.
 py::array_t<uint8_t> pack_texels(int format_number, const py::array& values) {
   const vk::FormatInfo* format = vk::find_format(static_cast<VkFormat>(format_number));
-  if (!format || format->is_compressed()) throw py::value_error("unknown format, or a compressed one");
+  if (!format || format->is_compressed() || format->needs_conversion())
+    throw py::value_error("unknown format, or one whose texels don't stand alone");
   if (values.ndim() != 2 || values.itemsize() != 4 || !(values.flags() & py::array::c_style))
     throw py::value_error("values must be (n, C) of 4-byte numbers");
   const auto count = static_cast<size_t>(values.shape(0));

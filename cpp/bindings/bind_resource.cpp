@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "bindings.hpp"
+#include "vk/format.hpp"
 
 namespace tilegpu::bindings {
 namespace {
@@ -69,6 +70,9 @@ void bind_images(py::module_& m) {
              info.depth_px = depth_px;
              info.flags = cube ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0;
              if (info.type == VK_IMAGE_TYPE_3D) info.flags |= VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT;
+             // So that planes can be viewed, as whatever their formats can be.
+             if (const vk::FormatInfo* f = vk::find_format(info.format); f && f->is_multi_planar())
+               info.flags |= VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_EXTENDED_USAGE_BIT;
              info.tiling = static_cast<ImageTiling>(tiling);
              info.label = std::move(label);
              return unwrap(Image::create(info));
@@ -79,6 +83,7 @@ void bind_images(py::module_& m) {
       .def(
           "bind", [](Image& i, Ptr<DeviceMemory> memory, uint64_t offset_B) { unwrap(i.bind(std::move(memory), offset_B)); },
           py::arg("memory"), py::arg("offset_B"))
+      .def_property_readonly("planes", &Image::planes, "Of a multi-planar image: the planes' own images; else [].")
       .def("ensure_memory", [](Image& i) { unwrap(i.ensure_memory()); })
       .def_property_readonly("has_memory", [](const Image& i) { return i.data() != nullptr; })
       .def_property_readonly("required_B", &Image::required_B)
@@ -99,12 +104,31 @@ void bind_images(py::module_& m) {
 
   py::class_<ImageView, Ptr<ImageView>>(m, "ImageView")
       .def(py::init([](Ptr<Image> source, int type, int format, uint32_t aspects, uint32_t base_level, uint32_t level_count,
-                       uint32_t base_layer, uint32_t layer_count, const std::array<int, 4>& swizzle) {
+                       uint32_t base_layer, uint32_t layer_count, const std::array<int, 4>& swizzle, Ptr<SamplerYcbcrConversion> ycbcr) {
              return unwrap(ImageView::create({std::move(source), static_cast<VkImageViewType>(type), static_cast<VkFormat>(format), aspects,
-                                              base_level, level_count, base_layer, layer_count, swizzle_of(swizzle)}));
+                                              base_level, level_count, base_layer, layer_count, swizzle_of(swizzle), std::move(ycbcr)}));
            }),
            py::arg("image"), py::arg("type"), py::arg("format"), py::arg("aspects"), py::arg("base_level"), py::arg("level_count"),
-           py::arg("base_layer"), py::arg("layer_count"), py::arg("swizzle"));
+           py::arg("base_layer"), py::arg("layer_count"), py::arg("swizzle"), py::arg("ycbcr") = py::none());
+}
+
+void bind_conversions(py::module_& m) {
+  py::class_<SamplerYcbcrConversion, Ptr<SamplerYcbcrConversion>>(m, "SamplerYcbcrConversion")
+      .def(py::init([](int format, int model, int range, const std::array<int, 4>& components, int x_chroma_offset, int y_chroma_offset,
+                       int chroma_filter, bool force_explicit_reconstruction) {
+             SamplerYcbcrConversionCreateInfo info;
+             info.format = static_cast<VkFormat>(format);
+             info.model = static_cast<VkSamplerYcbcrModelConversion>(model);
+             info.range = static_cast<VkSamplerYcbcrRange>(range);
+             info.components = swizzle_of(components);
+             info.x_chroma_offset = static_cast<VkChromaLocation>(x_chroma_offset);
+             info.y_chroma_offset = static_cast<VkChromaLocation>(y_chroma_offset);
+             info.chroma_filter = static_cast<VkFilter>(chroma_filter);
+             info.force_explicit_reconstruction = force_explicit_reconstruction;
+             return unwrap(SamplerYcbcrConversion::create(info));
+           }),
+           py::arg("format"), py::arg("model"), py::arg("range"), py::arg("components"), py::arg("x_chroma_offset"),
+           py::arg("y_chroma_offset"), py::arg("chroma_filter"), py::arg("force_explicit_reconstruction"));
 }
 
 void bind_samplers(py::module_& m) {
@@ -134,6 +158,7 @@ void bind_samplers(py::module_& m) {
             std::copy(bits.begin(), bits.end(), i.custom_border_color.uint32);
           })
       .def_readwrite("compare_enable", &SamplerCreateInfo::compare_enable)
+      .def_readwrite("ycbcr", &SamplerCreateInfo::ycbcr)
       .def_readwrite("unnormalized_coordinates", &SamplerCreateInfo::unnormalized_coordinates);
   py::class_<Sampler, Ptr<Sampler>>(m, "Sampler")
       .def(py::init([](const SamplerCreateInfo& info) { return unwrap(Sampler::create(info)); }), py::arg("info"));
@@ -143,6 +168,7 @@ void bind_samplers(py::module_& m) {
 
 void bind_resource(py::module_& m) {
   bind_memory(m);
+  bind_conversions(m);
   bind_images(m);
   bind_samplers(m);
 }

@@ -142,12 +142,23 @@ void add_samplers(py::dict& t) {
   t["sampler_reduction_mode"] = table({{"weighted_average", VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE},
                                        {"min", VK_SAMPLER_REDUCTION_MODE_MIN},
                                        {"max", VK_SAMPLER_REDUCTION_MODE_MAX}});
+  t["sampler_ycbcr_model_conversion"] = table({{"rgb_identity", VK_SAMPLER_YCBCR_MODEL_CONVERSION_RGB_IDENTITY},
+                                               {"ycbcr_identity", VK_SAMPLER_YCBCR_MODEL_CONVERSION_YCBCR_IDENTITY},
+                                               {"ycbcr_709", VK_SAMPLER_YCBCR_MODEL_CONVERSION_YCBCR_709},
+                                               {"ycbcr_601", VK_SAMPLER_YCBCR_MODEL_CONVERSION_YCBCR_601},
+                                               {"ycbcr_2020", VK_SAMPLER_YCBCR_MODEL_CONVERSION_YCBCR_2020}});
+  t["sampler_ycbcr_range"] = table({{"itu_full", VK_SAMPLER_YCBCR_RANGE_ITU_FULL}, {"itu_narrow", VK_SAMPLER_YCBCR_RANGE_ITU_NARROW}});
+  t["chroma_location"] = table({{"cosited_even", VK_CHROMA_LOCATION_COSITED_EVEN}, {"midpoint", VK_CHROMA_LOCATION_MIDPOINT}});
 }
 
 // Images, views, buffers, and how shaders see them.
 void add_resources(py::dict& t) {
-  t["image_aspect"] =
-      table({{"color", VK_IMAGE_ASPECT_COLOR_BIT}, {"depth", VK_IMAGE_ASPECT_DEPTH_BIT}, {"stencil", VK_IMAGE_ASPECT_STENCIL_BIT}});
+  t["image_aspect"] = table({{"color", VK_IMAGE_ASPECT_COLOR_BIT},
+                             {"depth", VK_IMAGE_ASPECT_DEPTH_BIT},
+                             {"stencil", VK_IMAGE_ASPECT_STENCIL_BIT},
+                             {"plane_0", VK_IMAGE_ASPECT_PLANE_0_BIT},
+                             {"plane_1", VK_IMAGE_ASPECT_PLANE_1_BIT},
+                             {"plane_2", VK_IMAGE_ASPECT_PLANE_2_BIT}});
   t["image_usage"] = table({{"transfer_src", VK_IMAGE_USAGE_TRANSFER_SRC_BIT},
                             {"transfer_dst", VK_IMAGE_USAGE_TRANSFER_DST_BIT},
                             {"sampled", VK_IMAGE_USAGE_SAMPLED_BIT},

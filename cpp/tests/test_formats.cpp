@@ -23,7 +23,10 @@ std::vector<const FormatInfo*> all_formats() {
     const FormatInfo* f = vk::find_format(static_cast<VkFormat>(i));
     if (f && !f->is_compressed()) list.push_back(f);  // those are tests/test_compressed_formats.py's
   }
-  for (VkFormat f : {VK_FORMAT_A4R4G4B4_UNORM_PACK16, VK_FORMAT_A4B4G4R4_UNORM_PACK16}) list.push_back(vk::find_format(f));
+  for (VkFormat f : {VK_FORMAT_A4R4G4B4_UNORM_PACK16, VK_FORMAT_A4B4G4R4_UNORM_PACK16, VK_FORMAT_R10X6_UNORM_PACK16,
+                     VK_FORMAT_R10X6G10X6_UNORM_2PACK16, VK_FORMAT_R10X6G10X6B10X6A10X6_UNORM_4PACK16, VK_FORMAT_R12X4_UNORM_PACK16,
+                     VK_FORMAT_R12X4G12X4_UNORM_2PACK16, VK_FORMAT_R12X4G12X4B12X4A12X4_UNORM_4PACK16})
+    list.push_back(vk::find_format(f));
   return list;
 }
 
@@ -37,7 +40,9 @@ struct Parsed {
 
 Parsed parse(const std::string& name) {
   Parsed p;
-  p.packed = name.find("_pack") != std::string::npos;
+  const size_t pack = name.find("pack");
+  p.packed = pack != std::string::npos;
+  const int words = p.packed && std::isdigit(static_cast<unsigned char>(name[pack - 1])) ? name[pack - 1] - '0' : 1;
   size_t i = 0;
   std::vector<std::pair<char, int>> order;
   while (name[i] != '_') {
@@ -49,12 +54,14 @@ Parsed parse(const std::string& name) {
   }
   const size_t end = name.find('_', i + 1);
   p.numeric = name.substr(i + 1, end == std::string::npos ? std::string::npos : end - i - 1);
-  int at = p.packed ? p.total : 0;
-  for (auto [c, bits] : order) {
+  int at = 0;
+  for (size_t k = 0; k < order.size(); ++k) {
+    const auto [c, bits] = order[k];
     const int index = c == 'r' ? 0 : c == 'g' ? 1 : c == 'b' ? 2 : 3;
+    const size_t of_word = order.size() / static_cast<size_t>(words);
+    if (p.packed && k % of_word == 0) at = static_cast<int>(k / of_word + 1) * p.total / words;  // a word begins at its highest bit
     if (p.packed) at -= bits;
-    p.bits[index] = bits;
-    p.shift[index] = at;
+    if (c != 'x') p.bits[index] = bits, p.shift[index] = at;
     if (!p.packed) at += bits;
   }
   return p;

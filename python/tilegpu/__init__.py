@@ -49,6 +49,7 @@ from tilegpu.set_layout import DescriptorSetLayout
 from tilegpu.shader import compile_glsl
 from tilegpu.stats import PassStats
 from tilegpu.vertex import VertexBinding
+from tilegpu.ycbcr import SamplerYcbcrConversion
 
 __version__: str = _core.version()
 
@@ -87,6 +88,7 @@ __all__ = [
     "RenderPass",
     "Replay",
     "Sampler",
+    "SamplerYcbcrConversion",
     "SecondaryCommandBuffer",
     "ShaderError",
     "ShaderMessage",

@@ -151,6 +151,8 @@ class Image:
     ) -> None: ...
     def bind(self, memory: DeviceMemory, offset_B: int) -> None: ...
     def ensure_memory(self) -> None: ...
+    @property
+    def planes(self) -> list[Image]: ...
     def read(self, aspect: int, level: int, layer: int) -> NDArray[Any]: ...
     def view(self, aspect: int, level: int, layer: int) -> NDArray[Any] | None: ...
     def why_undefined(
@@ -174,6 +176,20 @@ class ImageView:
         base_layer: int,
         layer_count: int,
         swizzle: Sequence[int],
+        ycbcr: SamplerYcbcrConversion | None = None,
+    ) -> None: ...
+
+class SamplerYcbcrConversion:
+    def __init__(
+        self,
+        format: int,
+        model: int,
+        range: int,
+        components: Sequence[int],
+        x_chroma_offset: int,
+        y_chroma_offset: int,
+        chroma_filter: int,
+        force_explicit_reconstruction: bool,
     ) -> None: ...
 
 class BufferView:
@@ -183,6 +199,7 @@ class BufferView:
 
 class SamplerCreateInfo:
     compare_enable: bool
+    ycbcr: SamplerYcbcrConversion | None
     unnormalized_coordinates: bool
     def __init__(self) -> None: ...
     address_u: int
@@ -668,6 +685,12 @@ class FormatInfo:
     def blend(self) -> bool: ...
     @property
     def block_px(self) -> tuple[int, int]: ...
+    @property
+    def planes(self) -> list[FormatInfo]: ...
+    @property
+    def chroma_px(self) -> tuple[int, int]: ...
+    @property
+    def needs_conversion(self) -> bool: ...
     @property
     def is_compressed(self) -> bool: ...
     @property

@@ -12,7 +12,7 @@ from tilegpu import _core, arguments
 from tilegpu.buffer import Buffer, BufferSlice
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
-from tilegpu.image import Image, image_of
+from tilegpu.image import Image, image_of, plane_of
 
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
 _MAX_U32 = 0xFFFFFFFF
@@ -176,10 +176,12 @@ def copy(
     Of compressed formats they are whole texel blocks, or reach to the level's edge; between a compressed and another format a texel
     block is one texel, and ``extent`` is in texels of the source.
     ``row_length``: pixels in a row of the buffer, 0 for the extent's width,
-    ``image_height``: rows of a layer or slice. ``aspect``: ``"depth"`` or ``"stencil"`` of such images. ``layers``: how
+    ``image_height``: rows of a layer or slice. ``aspect``: ``"depth"`` or ``"stencil"`` of such images, ``"plane_0"`` to ``"plane_2"``
+    of multi-planar ones, where positions and sizes are the plane's. ``layers``: how
     many, by default one; where one of two images is 3D they are slices of it, by default as many as fit both.
     """
-    source, destination = image_of(source), image_of(destination)
+    source, destination = plane_of(image_of(source), aspect), plane_of(image_of(destination), aspect)
+    aspect = None if isinstance(aspect, str) and aspect.startswith("plane_") else aspect
     size = None if size is None else arguments.count(size, "copy: size")
     layers = None if layers is None else arguments.count(layers, "copy: layers", _MAX_U32)
     row_length = arguments.count(row_length, "copy: row_length", _MAX_U32)

@@ -18,6 +18,7 @@ from tilegpu.image import Image, ImageView, Texture
 from tilegpu.program import Program
 from tilegpu.sampler import Sampler
 from tilegpu.structs import StructLayout
+from tilegpu.ycbcr import SamplerYcbcrConversion
 
 _WHOLE = 0xFFFFFFFFFFFFFFFF
 
@@ -168,7 +169,7 @@ class DescriptorWriter:
                     f"{what} is a {kind}; given is {arguments.shown(value)}, it must be "
                     + ("a texture or (image, sampler)" if kind == "combined_image_sampler" else "an image or a view")
                 )
-            seen = self._view(binding, image, what)
+            seen = self._view(binding, image, what, None if given_sampler is None else given_sampler.ycbcr)
             view = seen.core
         try:
             target.write_image(binding.binding, element, view, sampler)
@@ -178,9 +179,11 @@ class DescriptorWriter:
             self._noted(binding, element, seen, what)
 
     @staticmethod
-    def _view(binding: Slot, image: Image | ImageView, what: str) -> ImageView:
+    def _view(
+        binding: Slot, image: Image | ImageView, what: str, ycbcr: SamplerYcbcrConversion | None
+    ) -> ImageView:
         if binding.type is None:
-            return image if isinstance(image, ImageView) else image.view(aspect=_read_aspect(image))
+            return image if isinstance(image, ImageView) else image.view(aspect=_read_aspect(image), ycbcr=ycbcr)
         wanted = enums.name_of("image_view_type", binding.type.dim)
         if isinstance(image, ImageView):
             if image.type != wanted:
@@ -208,7 +211,7 @@ class DescriptorWriter:
                     f"{what}: the shader reads a {wanted} image, image '{image.label}' has {image.layers} layers; "
                     f"bind image.view('{wanted}', layer=, layers=1)"
                 )
-            view = image.view(wanted, aspect=_read_aspect(image))
+            view = image.view(wanted, aspect=_read_aspect(image), ycbcr=ycbcr)
         multisampled = view.image.samples > 1
         if binding.type.multisampled != multisampled:
             have = f"has {view.image.samples} sample{'s' if multisampled else ''}"

@@ -26,6 +26,7 @@ from tilegpu.sampler import Sampler, SamplerOptions
 from tilegpu.secondary import SecondaryCommandBuffer
 from tilegpu.set_layout import DescriptorSetLayout
 from tilegpu.texels import default_texture_format, layers_of, texels_of
+from tilegpu.ycbcr import SamplerYcbcrConversion
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -168,6 +169,7 @@ class Device(Context):
         )
 
     sampler = Sampler
+    sampler_ycbcr_conversion = SamplerYcbcrConversion
 
     def texture(
         self,
@@ -191,7 +193,8 @@ class Device(Context):
         sequence of arrays is levels 1 and
         up. ``cube``: 6 layers +x, -x, +y, -y, +z, -z. ``type``: ``"1d"`` for shaders with ``sampler1D``; pixels are
         (W,), (W, C) or (L, W, C) then. The sampler's parameters (``filter``, ``address`` and the others) are
-        those of :meth:`sampler`; ``sampler`` takes a ready one.
+        those of :meth:`sampler`; ``sampler`` takes a ready one. Of a multi-planar ``format`` pixels are a list of its planes: luma (H, W),
+        then chroma of its own height and width, (H, W, 2) as Cb, Cr, or (H, W) twice; ``ycbcr`` says how they become RGB.
         """
         name = arguments.text(label, "texture: label") or (
             str(pixels) if isinstance(pixels, (str, os.PathLike)) else ""
@@ -206,6 +209,8 @@ class Device(Context):
             mipmaps = arguments.sequence(mipmaps, f"{what}: mipmaps", "it must be True, False or a list of levels")
         if type not in ("1d", "2d"):
             raise ValidationError(f"{what}: type is {arguments.shown(type)}; it must be '1d' or '2d'")
+        if format is not None and (planar := enums.parse_format(format, what)).planes:
+            return Texture(self._planes(pixels, planar, what, name), chosen)
         levels = [layers_of(p, what, type == "1d") for p in (pixels, *([] if isinstance(mipmaps, bool) else mipmaps))]
         base = levels[0]
         count, height, width = base.shape[:3]
@@ -232,6 +237,25 @@ class Device(Context):
         if mipmaps is True and image.mip_levels > 1:
             self.generate_mipmaps(image)
         return Texture(image, chosen)
+
+    def _planes(self, pixels: Any, info: enums.FormatInfo, what: str, label: str) -> Image:
+        """An image of a multi-planar format with these pixels, plane by plane."""
+        count = len(info.planes)
+        if not isinstance(pixels, (list, tuple)) or len(pixels) != count:
+            given = f"{len(pixels)} arrays" if isinstance(pixels, (list, tuple)) else arguments.shown(pixels)
+            raise ValidationError(f"{what}: pixels are {given}; of {info.name} they are a list of {count} planes")
+        arrays = [layers_of(p, f"{what}: plane {k}") for k, p in enumerate(pixels)]
+        layers, height, width = arrays[0].shape[:3]
+        image = self.image((width, height), info.name, layers=layers, label=label)
+        for k, (array, plane) in enumerate(zip(arrays, image.planes, strict=True)):
+            shape = (layers, plane.height, plane.width)
+            if array.shape[:3] != shape:
+                raise ValidationError(
+                    f"{what}: plane {k} has {array.shape[0]} layer(s) of {array.shape[1:3]}; it must be {layers} of {shape[1:]}"
+                )
+            for layer in range(layers):
+                plane.core.write(0, layer, texels_of(array[layer], plane.format_info, f"{what}: plane {k}"))
+        return image
 
     def buffer(self, data: Any, *, usage: str | Iterable[str] | None = None, label: str = "buffer") -> Buffer:
         """A buffer with a copy of an array or bytes, or of a size in bytes, then zero.

@@ -67,6 +67,16 @@ def name_of(kind: str, value: int) -> str:
     return str(value)
 
 
+def parse_swizzle(text: str | None, what: str) -> list[int]:
+    """Four letters of ``rgba01`` as component swizzles; ``None`` is identity."""
+    table = _core.ENUMS["component_swizzle"]
+    if text is None:
+        return [table["identity"]] * 4
+    if not isinstance(text, str) or len(text) != 4 or any(c not in "rgba01" for c in text.lower()):
+        raise ValidationError(f"{what} is {shown(text)}; it must be four letters of 'rgba01', such as 'rrr1'")
+    return [table[{"0": "zero", "1": "one"}.get(c, c)] for c in text.lower()]
+
+
 FormatInfo = _core.FormatInfo
 
 

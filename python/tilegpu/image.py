@@ -13,13 +13,13 @@ from tilegpu.context import Context
 from tilegpu.errors import UndefinedContentsError, ValidationError
 from tilegpu.sampler import Sampler
 from tilegpu.texels import to_pillow
+from tilegpu.ycbcr import SamplerYcbcrConversion
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
 _ASPECT_BITS: dict[str, int] = _core.ENUMS["image_aspect"]
 _REMAINING = _MAX_U32 = 0xFFFFFFFF
-_SWIZZLE_LETTERS = {"0": "zero", "1": "one"}
 
 
 class Image:
@@ -28,6 +28,8 @@ class Image:
 
     ``size`` is (width, height) in pixels; row 0 is the top row. In arrays the shape is (height, width[, samples],
     components). ``type``: ``"1d"``, ``"2d"`` or ``"3d"``; ``depth``: the slices of a 3D image, each read and drawn to as a ``layer``.
+    ``planes``: of a multi-planar format an image each, with the plane's format and size: pixels are theirs, and they can be copied,
+    sampled and drawn to like others. Elsewhere ``()``.
     """
 
     def __init__(
@@ -61,6 +63,22 @@ class Image:
         self.type = type_
         self._device = device
         self._views: dict[tuple[Any, ...], ImageView] = {}
+        self.planes: tuple[Image, ...] = tuple(
+            Image(
+                device,
+                plane,
+                size if k == 0 else (size[0] // format_.chroma_px[0], size[1] // format_.chroma_px[1]),
+                format_.planes[k],
+                samples=1,
+                mip_levels=1,
+                layers=layers,
+                cube=False,
+                transient=False,
+                tiling=tiling,
+                label=f"{label} (plane {k})",
+            )
+            for k, plane in enumerate(core.planes)
+        )
 
     @classmethod
     def create(
@@ -171,13 +189,17 @@ class Image:
         layer: int = 0,
         layers: int | None = None,
         swizzle: str | None = None,
+        ycbcr: SamplerYcbcrConversion | None = None,
     ) -> ImageView:
         """A view of some levels and layers; of a 3D image as ``"2d"`` or ``"2d_array"``, some slices of one level.
 
         ``type``: ``"2d"``, ``"2d_array"``, ``"cube"``, ...; by default what the image is. ``levels`` and
         ``layers``: how many, ``None`` for the
-        rest. ``swizzle``: four letters of ``rgba01``, such as ``"rrr1"``.
+        rest. ``swizzle``: four letters of ``rgba01``, such as ``"rrr1"``. ``aspect``: ``"depth"``, ``"stencil"``, or ``"plane_0"`` to
+        ``"plane_2"`` of a multi-planar image. ``ycbcr``: a conversion, which views of multi-planar and packed 4:2:2 images have.
         """
+        if (plane := plane_of(self, aspect)) is not self:
+            return plane.view(type, format, None, level, levels, layer, layers, swizzle, ycbcr)
         what = f"view of image '{self.label}'"
         level, layer = self._u32(level, f"{what}: level"), self._u32(layer, f"{what}: layer")
         levels = None if levels is None else self._u32(levels, f"{what}: levels")
@@ -197,8 +219,8 @@ class Image:
             else enums.parse_format(format, f"view of image '{self.label}'").number
         )
         aspects = 0 if aspect is None else _ASPECT_BITS[self._aspect(aspect)]
-        components = None if swizzle is None else _swizzle(swizzle, what)  # before the key: it must be text
-        key = (kind, number, aspects, level, levels, layer, layers, swizzle)
+        components = enums.parse_swizzle(swizzle, f"{what}: swizzle")  # before the key: it must be text
+        key = (kind, number, aspects, level, levels, layer, layers, swizzle, ycbcr)
         found = self._views.get(key)
         if found is None:
             core = _core.ImageView(
@@ -210,10 +232,16 @@ class Image:
                 _REMAINING if levels is None else levels,
                 layer,
                 _REMAINING if layers is None else layers,
-                components or _swizzle(None, what),
+                components,
+                None if ycbcr is None else ycbcr.core,
             )
             found = self._views[key] = ImageView(self, core, enums.name_of("image_view_type", kind), level, layer)
         return found
+
+    def _plane(self, aspect: str) -> Image | None:
+        """The plane that an aspect is."""
+        number = {"plane_0": 0, "plane_1": 1, "plane_2": 2}.get(aspect, -1) if isinstance(aspect, str) else -1
+        return self.planes[number] if 0 <= number < len(self.planes) else None
 
     @staticmethod
     def _u32(value: Any, what: str) -> int:
@@ -310,19 +338,29 @@ class Image:
         encoded), ``*_sfloat``
         floats. Packed formats become float32 (or 32-bit integers where they hold integers). Order is R, G, B, A
         whatever the memory order. Compressed formats become float32, as shaders read them (``*_srgb``: linear).
+        Packed 4:2:2 is (H, W / 2, 4) words as they lie in memory; of a multi-planar image ``aspect`` is ``"plane_0"`` to ``"plane_2"``.
         Depth is float32 and stencil uint8, with C = 1; ``aspect`` is ``"depth"`` (default) or ``"stencil"``.
 
         Raises :class:`UndefinedContentsError` for a level and layer that was never stored.
         """
+        if (plane := plane_of(self, aspect)) is not self:
+            return plane.numpy(level, layer)
         name = self._require_readable(aspect, level, layer)
+        self._require_pixels()
         source = self.core if self.tiling == "linear" else self._linear_copy(level, layer, name)
         if source is not self.core:
             level = layer = 0
         return source.read(_ASPECT_BITS[name], int(level), int(layer))
 
+    def _require_pixels(self) -> None:
+        if self.planes:
+            formats = ", ".join(f"planes[{k}] of {p.format}" for k, p in enumerate(self.planes))
+            raise ValidationError(f"image '{self.label}' of {self.format} has no pixels of its own; read its planes: {formats}")
+
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """Read-only view of level 0, layer 0 without a copy, where the format and tiling allow it."""
         name = self._require_readable(None, 0, 0)
+        self._require_pixels()
         if self.samples > 1:
             raise ValidationError(
                 f"np.asarray: image '{self.label}' has {self.samples} samples; "
@@ -372,6 +410,9 @@ class Image:
         self._pillow(name, sample, level, layer).save(target, format="PNG")
 
     def _pillow(self, aspect: str, sample: int | None, level: int, layer: int) -> Any:
+        self._require_pixels()
+        if self.format_info.needs_conversion:
+            raise ValidationError(f"image '{self.label}' of {self.format} is no picture; draw it with a conversion, or save as .npy")
         if self.samples > 1 and sample is None:
             raise ValidationError(
                 f"image '{self.label}' has {self.samples} samples; resolve it (resolve= of its attachment), "
@@ -383,7 +424,7 @@ class Image:
         return to_pillow(array, self.format_info)
 
     def _repr_png_(self) -> bytes | None:
-        if self.samples > 1 or self.core.why_undefined(_ASPECT_BITS[self._aspect(None)], 0, 0):
+        if self.samples > 1 or self.format_info.needs_conversion or self.core.why_undefined(_ASPECT_BITS[self._aspect(None)], 0, 0):
             return None
         import io
 
@@ -457,6 +498,18 @@ def image_of(value: Any) -> Any:
     return value.image if isinstance(value, (Texture, ImageView)) else value
 
 
+def plane_of(image: Any, aspect: str | None) -> Any:
+    """The plane's own image, where the aspect is one; anything else as it is."""
+    if not isinstance(aspect, str) or not aspect.startswith("plane_") or not isinstance(image, Image) or not image.planes:
+        return image
+    plane = image._plane(aspect)
+    if plane is None:
+        raise ValidationError(
+            f"image '{image.label}' of {image.format} has no {aspect}; it has {len(image.planes)} planes, from plane_0 on"
+        )
+    return plane
+
+
 def _sizes_of(size: Any, what: str) -> list[int]:
     """Width, height and depth of a 3D image; without the depth of a 2D, only the width of a 1D."""
     must = "it must be (width, height) in pixels, (width,) for 1d, (width, height, depth) for 3d"
@@ -473,6 +526,8 @@ def _sizes_of(size: Any, what: str) -> list[int]:
 
 def _default_usage(info: enums.FormatInfo, transient: bool, tiling: str) -> int:
     usage = _core.ENUMS["image_usage"]
+    if info.planes:  # what those can do, and only a view with a conversion can't: it is sampled alone
+        return _default_usage(info.planes[0], transient, tiling)
     attachment = (
         usage["depth_stencil_attachment"]
         if info.is_depth_stencil
@@ -490,12 +545,3 @@ def _default_usage(info: enums.FormatInfo, transient: bool, tiling: str) -> int:
     return mask
 
 
-def _swizzle(text: str | None, what: str) -> list[int]:
-    table = _core.ENUMS["component_swizzle"]
-    if text is None:
-        return [table["identity"]] * 4
-    if not isinstance(text, str) or len(text) != 4 or any(c not in "rgba01" for c in text.lower()):
-        raise ValidationError(
-            f"{what}: swizzle is {arguments.shown(text)}; it must be four letters of 'rgba01', such as 'rrr1'"
-        )
-    return [table[_SWIZZLE_LETTERS.get(c, c)] for c in text.lower()]

@@ -9,6 +9,7 @@ import numpy as np
 
 from tilegpu import _core, arguments, enums
 from tilegpu.errors import ValidationError
+from tilegpu.ycbcr import SamplerYcbcrConversion
 
 
 class SamplerOptions(TypedDict, total=False):
@@ -18,7 +19,7 @@ class SamplerOptions(TypedDict, total=False):
     mag_filter: str
     min_filter: str
     mipmap_mode: str
-    address: str | Sequence[str]
+    address: str | Sequence[str] | None
     mip_lod_bias: float
     min_lod: float
     max_lod: float | None
@@ -27,18 +28,22 @@ class SamplerOptions(TypedDict, total=False):
     max_anisotropy: float
     reduction: str
     unnormalized_coordinates: bool
+    ycbcr: SamplerYcbcrConversion | None
 
 
 class Sampler:
     """How a texture is read. Made by :meth:`tilegpu.Device.sampler`.
 
-    ``filter`` sets all three filters; ``address`` is one mode or one each for u, v, w; ``max_lod=None`` is no limit.
+    ``filter`` sets all three filters; ``address`` is one mode or one each for u, v, w, by default ``"repeat"``; ``max_lod=None`` is no
+    limit.
     ``border_color``: a name, or four numbers, which are integers for integer formats and floats for others.
     ``max_anisotropy``: up to so many samples (16) along the longer side of what a pixel covers, where ``min_filter`` is linear.
     ``reduction``: ``"min"`` and ``"max"`` take the least or greatest of the texels in place of their average.
+    ``ycbcr``: a conversion (:meth:`tilegpu.Device.sampler_ycbcr_conversion`); shaders then only sample, without gather, fetch and
+    offsets, ``address`` is ``"clamp_to_edge"``, and there is no anisotropy, reduction, comparison.
     """
 
-    __slots__ = ("_text", "core")
+    __slots__ = ("_text", "core", "ycbcr")
 
     def __init__(
         self,
@@ -47,7 +52,7 @@ class Sampler:
         mag_filter: str = "linear",
         min_filter: str = "linear",
         mipmap_mode: str = "linear",
-        address: str | Sequence[str] = "repeat",
+        address: str | Sequence[str] | None = None,
         mip_lod_bias: float = 0.0,
         min_lod: float = 0.0,
         max_lod: float | None = None,
@@ -56,9 +61,16 @@ class Sampler:
         max_anisotropy: float = 1.0,
         reduction: str = "weighted_average",
         unnormalized_coordinates: bool = False,
+        ycbcr: SamplerYcbcrConversion | None = None,
     ) -> None:
         if filter is not None:
             mag_filter = min_filter = mipmap_mode = filter
+        if ycbcr is not None and not isinstance(ycbcr, SamplerYcbcrConversion):
+            raise ValidationError(
+                f"sampler: ycbcr is {arguments.shown(ycbcr)}; it must be a conversion (dev.sampler_ycbcr_conversion)"
+            )
+        if address is None:
+            address = "repeat" if ycbcr is None else "clamp_to_edge"
         addresses: list[Any] = list(address) if isinstance(address, (list, tuple)) else [address] * 3
         if not 1 <= len(addresses) <= 3:
             raise ValidationError(f"sampler: address is {arguments.shown(address)}; give one mode, or one each for u, v (and w)")
@@ -83,9 +95,12 @@ class Sampler:
         info.max_anisotropy = arguments.number(max_anisotropy, "sampler: max_anisotropy")
         info.reduction_mode = enums.parse("sampler_reduction_mode", reduction, "sampler: reduction")
         info.unnormalized_coordinates = arguments.flag(unnormalized_coordinates, "sampler: unnormalized_coordinates")
+        info.ycbcr = None if ycbcr is None else ycbcr.core
+        self.ycbcr = ycbcr
         self.core = _core.Sampler(info)
         self._text = (
             f"mag {mag_filter}, min {min_filter}, mip {mipmap_mode}, address {'/'.join(dict.fromkeys(map(str, addresses)))}"
+            + ("" if ycbcr is None else f", {ycbcr!r}")
         )
 
     def __repr__(self) -> str:

@@ -101,6 +101,10 @@ def texels_of(pixels: NDArray[Any], info: enums.FormatInfo, what: str) -> NDArra
     uint8 also to float
     formats as value / 255. A missing alpha is 1.
     """
+    if info.needs_conversion:
+        raise ValidationError(
+            f"{what}: format {info.name} keeps two columns together; copy blocks of (H, W / 2, 4) words to an image (dev.copy)"
+        )
     if info.is_compressed:
         raise ValidationError(
             f"{what}: format {info.name} is compressed, and tilegpu compresses nothing; copy texel blocks to an image (dev.copy)"

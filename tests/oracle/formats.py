@@ -40,11 +40,13 @@ class Format:
 
 def parse(name: str) -> Format:
     """From Vulkan's name: an array format lists its components by address, a packed one from the highest bit down."""
-    match = re.fullmatch(r"((?:[rgbax]\d+)+)_([a-z]+)(?:_pack(\d+))?", name)
+    match = re.fullmatch(r"((?:[rgbax]\d+)+)_([a-z]+)(?:_(\d?)pack(\d+))?", name)
     assert match, name
     parts = [("rgbax".index(c), int(bits)) for c, bits in re.findall(r"([rgbax])(\d+)", match[1])]
-    if match[3]:
-        parts.reverse()
+    if match[4]:  # of several words each
+        words = int(match[3] or 1)
+        each = len(parts) // words
+        parts = [part for k in range(words) for part in reversed(parts[k * each : (k + 1) * each])]
     components, shift = [], 0
     for channel, bits in parts:
         if channel < 4:  # x: nobody reads these bits
@@ -62,6 +64,7 @@ COLOR_FORMATS = [
     *(f"a8b8g8r8_{n}_pack32" for n in ("unorm", "snorm", "uint", "sint", "srgb")),
     *(f"a2{o}_{n}_pack32" for o in ("b10g10r10", "r10g10b10") for n in ("unorm", "uint")),
     "b10g11r11_ufloat_pack32",
+    *(f"{o}_unorm_{n}pack16" for x in ("10x6", "12x4") for n, o in (("", f"r{x}"), (2, f"r{x}g{x}"), (4, f"r{x}g{x}b{x}a{x}"))),
     *(f"{o}_unorm_pack16" for o in ("r5g6b5", "b5g6r5", "r5g5b5a1", "b5g5r5a1", "a1r5g5b5", "r4g4b4a4", "b4g4r4a4")),
 ]  # fmt: skip
 

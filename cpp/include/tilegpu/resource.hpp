@@ -9,6 +9,9 @@ namespace tilegpu {
 
 class Device;
 
+namespace vk {
+struct FormatInfo;  // cpp/src/vk/format.hpp
+}
 namespace resource {
 class MemoryContents;  // what is known of a memory's bytes: cpp/src/resource/memory_contents.hpp
 class AddressSpace;    // the addresses of a device: cpp/src/resource/address_space.hpp
@@ -102,13 +105,15 @@ struct ImageCreateInfo {
   VkImageType type = VK_IMAGE_TYPE_2D;
   uint32_t depth_px = 1;  ///< slices of level 0; more than one for 3D only
   VkSampleCountFlagBits samples = VK_SAMPLE_COUNT_1_BIT;
-  VkImageUsageFlags usage = 0;   ///< 0: whatever the format can do. TRANSIENT_ATTACHMENT: memory only if a spill needs it
-  VkImageCreateFlags flags = 0;  ///< CUBE_COMPATIBLE, 2D_ARRAY_COMPATIBLE (3D: slices as 2D views), MUTABLE_FORMAT, ALIAS
+  VkImageUsageFlags usage = 0;  ///< 0: whatever the format can do. TRANSIENT_ATTACHMENT: memory only if a spill needs it
+  /// CUBE_COMPATIBLE, 2D_ARRAY_COMPATIBLE (3D: slices as 2D views), MUTABLE_FORMAT (multi-planar: views of planes), EXTENDED_USAGE (what
+  /// views of other formats can do), ALIAS, DISJOINT (multi-planar: memory by plane)
+  VkImageCreateFlags flags = 0;
   ImageTiling tiling = ImageTiling::linear;
   std::string label;
 };
 
-/// A plane is one aspect stored apart: colour, or depth (D32S8: depth then stencil; D24S8: one packed 32-bit plane, depth in
+/// An aspect may be stored apart: depth and stencil (D32S8: depth then stencil; D24S8: one packed 32-bit plane, depth in
 /// the low 24 bits). Multisampled images hold sample 0 of the whole level, then sample 1, ... A level's layers, or the depth slices of
 /// a 3D image, lie one behind the other.
 struct SubresourceLayout {
@@ -125,14 +130,21 @@ struct SubresourceLayout {
   uint32_t payload_slot_B = 0;    ///< 256 * texel_B
 };
 
+/// A multi-planar image is its planes: an image each, of the plane's format and size, which copies and views of the aspect PLANE_0 to
+/// PLANE_2 mean. What asks for COLOR of it as a whole, asks all of them.
 class TILEGPU_API Image {
  public:
   static Expected<Ptr<Image>> create(const ImageCreateInfo& info);
   uint64_t required_B() const { return required_B_; }
   Status bind(Ptr<DeviceMemory> memory, uint64_t offset_B);
+  /// Of a DISJOINT image, each of whose planes needs required_B of its own.
+  Status bind_plane(uint32_t plane, Ptr<DeviceMemory> memory, uint64_t offset_B);
   /// Allocates memory of its own if none is bound (transient images: at the first spill).
   Status ensure_memory();
   const ImageCreateInfo& info() const { return info_; }
+  /// Of multi-planar formats; else none.
+  const std::vector<Ptr<Image>>& planes() const { return planes_; }
+  bool is_disjoint() const { return info_.flags & VK_IMAGE_CREATE_DISJOINT_BIT; }
   /// Null until bound. For who reads results; who writes maps the memory.
   uint8_t* data() const { return data_; }
   const Ptr<DeviceMemory>& memory() const { return memory_; }
@@ -141,7 +153,8 @@ class TILEGPU_API Image {
   VkExtent3D extent(uint32_t level) const;
   /// What `layer` counts in a level: array layers, or the depth slices of a 3D image.
   uint32_t layer_count(uint32_t level) const;
-  /// `aspect` is COLOR, DEPTH or STENCIL (exactly one bit).
+  /// `aspect` is COLOR, DEPTH or STENCIL, or of a multi-planar image PLANE_0 to PLANE_2 (exactly one bit). Of a plane of a DISJOINT image
+  /// from the plane's own memory on.
   SubresourceLayout layout(VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer) const;
   uint32_t sample_count() const { return static_cast<uint32_t>(info_.samples); }
   /// Why a subresource's contents are undefined ("store_op of pass 'main' was dont_care"); "": they were stored, copied, cleared or mapped.
@@ -156,14 +169,43 @@ class TILEGPU_API Image {
   resource::MemoryContents& contents() const { return *contents_; }
 
  private:
+  Status make_planes(const vk::FormatInfo& format);
+  void take_planes_memory();
+  template <class Why>
+  std::string why_planes_undefined(VkImageAspectFlags aspect, Why why) const;
   ImageCreateInfo info_;
   Ptr<DeviceMemory> memory_;
   uint64_t memory_offset_B_ = 0;
   uint8_t* data_ = nullptr;
   std::shared_ptr<resource::MemoryContents> contents_;
   uint64_t required_B_ = 0;
-  std::vector<uint64_t> plane_offsets_B_;
+  std::vector<uint64_t> plane_offsets_B_;  // of aspects and levels; multi-planar: of planes
+  std::vector<Ptr<Image>> planes_;
 };
+
+/// VkSamplerYcbcrConversionCreateInfo.
+struct SamplerYcbcrConversionCreateInfo {
+  VkFormat format = VK_FORMAT_UNDEFINED;  ///< of the views
+  VkSamplerYcbcrModelConversion model = VK_SAMPLER_YCBCR_MODEL_CONVERSION_RGB_IDENTITY;
+  VkSamplerYcbcrRange range = VK_SAMPLER_YCBCR_RANGE_ITU_FULL;
+  VkComponentMapping components = {};  ///< before the conversion, in place of a view's swizzle
+  VkChromaLocation x_chroma_offset = VK_CHROMA_LOCATION_COSITED_EVEN, y_chroma_offset = VK_CHROMA_LOCATION_COSITED_EVEN;
+  VkFilter chroma_filter = VK_FILTER_NEAREST;
+  /// Chroma is filtered to where luma's texels are, and both then as those are; else each is filtered by its own coordinates.
+  bool force_explicit_reconstruction = false;
+};
+
+/// How luma and chroma become RGB: a sampler and the views that it meets have the same one.
+class TILEGPU_API SamplerYcbcrConversion {
+ public:
+  static Expected<Ptr<SamplerYcbcrConversion>> create(const SamplerYcbcrConversionCreateInfo& info);
+  const SamplerYcbcrConversionCreateInfo& info() const { return info_; }  ///< components have no IDENTITY left
+
+ private:
+  SamplerYcbcrConversionCreateInfo info_;
+};
+/// "Identically defined", or none both times.
+TILEGPU_API bool is_same(const Ptr<SamplerYcbcrConversion>& a, const Ptr<SamplerYcbcrConversion>& b);
 
 struct ImageViewCreateInfo {
   Ptr<Image> image;
@@ -174,11 +216,13 @@ struct ImageViewCreateInfo {
   /// Of 2D views of a 3D image: slices of the one level. A 3D view has layer 0 alone, with all slices.
   uint32_t base_layer = 0, layer_count = VK_REMAINING_ARRAY_LAYERS;
   VkComponentMapping swizzle = {};
+  Ptr<SamplerYcbcrConversion> ycbcr = nullptr;  ///< what a format that lies in planes, or is packed 4:2:2, must have to be read as a whole
 };
 
 class TILEGPU_API ImageView {
  public:
   static Expected<Ptr<ImageView>> create(const ImageViewCreateInfo& info);
+  /// All defaults resolved; of a plane: that plane's image, and COLOR.
   const ImageViewCreateInfo& info() const { return info_; }
   const Ptr<Image>& image() const { return info_.image; }
 
@@ -199,6 +243,7 @@ struct SamplerCreateInfo {
   VkSamplerReductionMode reduction_mode = VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
   float max_anisotropy = 1;  ///< more than 1: where min_filter is linear, up to so many (16 at most) samples along the longer derivative
   bool unnormalized_coordinates = false;
+  Ptr<SamplerYcbcrConversion> ycbcr = nullptr;
 };
 
 class TILEGPU_API Sampler {

@@ -45,6 +45,38 @@ void fields(A& a, ImageCreateInfo& i) {
   a.text(i.label, "label");
 }
 
+template <class A>
+void fields(A& a, SamplerYcbcrConversionCreateInfo& i) {
+  a.number(i.format, "format"), a.below(i.model, VK_SAMPLER_YCBCR_MODEL_CONVERSION_YCBCR_2020 + 1, "model");
+  a.below(i.range, VK_SAMPLER_YCBCR_RANGE_ITU_NARROW + 1, "range");
+  for (VkComponentSwizzle* s : {&i.components.r, &i.components.g, &i.components.b, &i.components.a})
+    a.below(*s, VK_COMPONENT_SWIZZLE_A + 1, "components");
+  for (VkChromaLocation* at : {&i.x_chroma_offset, &i.y_chroma_offset}) a.below(*at, VK_CHROMA_LOCATION_MIDPOINT + 1, "chroma offset");
+  a.below(i.chroma_filter, 2, "chroma filter"), a.flag(i.force_explicit_reconstruction, "explicit reconstruction");
+}
+
+// Equal ones need not be one object.
+inline void conversion(Writer& w, const Ptr<SamplerYcbcrConversion>& c) {
+  bool there = c != nullptr;
+  w.flag(there, "conversion");
+  if (!there) return;
+  SamplerYcbcrConversionCreateInfo info = c->info();
+  fields(w, info);
+}
+inline void conversion(Reader& r, Ptr<SamplerYcbcrConversion>& c) {
+  bool there = false;
+  r.flag(there, "conversion");
+  if (!r.ok() || !there) return;
+  SamplerYcbcrConversionCreateInfo info;
+  fields(r, info);
+  if (!r.ok()) return;
+  auto made = SamplerYcbcrConversion::create(info);
+  if (made)
+    c = *made;
+  else
+    r.fail(made.error().message);
+}
+
 // Without the image.
 template <class A>
 void fields(A& a, ImageViewCreateInfo& i) {
@@ -53,6 +85,7 @@ void fields(A& a, ImageViewCreateInfo& i) {
   a.below(i.aspects, 8, "aspects");
   a.number(i.base_level, "level"), a.number(i.level_count, "levels"), a.number(i.base_layer, "layer"), a.number(i.layer_count, "layers");
   for (VkComponentSwizzle* s : {&i.swizzle.r, &i.swizzle.g, &i.swizzle.b, &i.swizzle.a}) a.below(*s, VK_COMPONENT_SWIZZLE_A + 1, "swizzle");
+  conversion(a, i.ycbcr);
 }
 
 // Without the buffer.
@@ -74,6 +107,7 @@ void fields(A& a, SamplerCreateInfo& i) {
   a.among(i.border_color, kBorders, "border color"), a.flag(i.unnormalized_coordinates, "unnormalized");
   for (uint32_t& bits : i.custom_border_color.uint32) a.number(bits, "border color");
   a.below(i.reduction_mode, 3, "reduction mode"), a.number(i.max_anisotropy, "anisotropy");
+  conversion(a, i.ycbcr);
 }
 
 template <class A>

@@ -6,7 +6,7 @@
 namespace tilegpu::capture {
 
 /// Grows with every change of what is written; other versions are not read.
-inline constexpr uint32_t kVersion = 11;
+inline constexpr uint32_t kVersion = 12;
 
 struct File {
   std::string profile;

@@ -112,7 +112,15 @@ struct Loader {
     if (!ok()) return nullptr;
     Ptr<Image> image = made(Image::create(info));
     if (!image) return nullptr;
-    bind(image);
+    if (!image->is_disjoint()) {
+      bind(image);
+      return image;
+    }
+    for (uint32_t k = 0; k < image->planes().size(); ++k) {
+      const Ptr<DeviceMemory> memory = o.memories.read(r, "memory");
+      const uint64_t offset_B = r.get<uint64_t>();
+      if (ok() && memory) check(image->bind_plane(k, memory, offset_B));
+    }
     return image;
   }
 

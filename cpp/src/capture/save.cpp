@@ -55,9 +55,14 @@ struct Collector {
     if (objects.memories.add(buffer->memory())) contents[buffer->memory().get()] = buffer->data() - buffer->memory_offset_B();
     objects.buffers.add(buffer);
   }
+  void add_memory(const Image& image) {
+    if (objects.memories.add(image.memory())) contents[image.memory().get()] = image.data() - image.memory_offset_B();
+  }
+  /// A plane that is viewed alone is an image like others: its memory says that it is a part of another.
   void add(const Ptr<Image>& image) {
     if (!image) return;
-    if (objects.memories.add(image->memory())) contents[image->memory().get()] = image->data() - image->memory_offset_B();
+    for (const Ptr<Image>& plane : image->planes()) add_memory(*plane);
+    add_memory(*image);
     objects.images.add(image);
   }
   void add(const Ptr<ImageView>& view) {
@@ -258,7 +263,9 @@ void write_objects(Writer& w, const Objects& o, const std::unordered_map<const D
   write_table(w, o.images, [&](const Image& image) {
     ImageCreateInfo info = image.info();
     fields(w, info);
-    o.memories.write(w, image.memory()), w.put(image.memory_offset_B());
+    const auto write_place = [&](const Image& part) { o.memories.write(w, part.memory()), w.put(part.memory_offset_B()); };
+    if (!image.is_disjoint()) return write_place(image);
+    for (const Ptr<Image>& plane : image.planes()) write_place(*plane);
   });
   write_table(w, o.views, [&](const ImageView& view) {
     ImageViewCreateInfo info = view.info();

@@ -199,13 +199,32 @@ std::string check_image(VkDescriptorType type, const Descriptor& d) {
   return {};
 }
 
+/// A sampler Y'CbCr conversion is of both, the view and the sampler that it is combined with.
+std::string check_conversion(const DescriptorBinding& binding, uint32_t element, const Descriptor& d) {
+  const bool combined = descriptor::kind_of(binding.type) == Kind::combined;
+  const Ptr<Sampler>& sampler = binding.immutable_samplers.empty() ? d.sampler : binding.immutable_samplers[element];
+  const Ptr<SamplerYcbcrConversion> none, &of_view = d.view ? d.view->info().ycbcr : none,
+                                          &of_sampler = sampler ? sampler->info().ycbcr : none;
+  if (!of_view && !of_sampler) return {};
+  const std::string view = d.view ? "view of '" + d.view->image()->info().label + "'" : "";
+  if (!combined && of_view) return "can't have a " + view + " with a sampler Y'CbCr conversion; bind it as combined_image_sampler";
+  if (!combined) return "can't have a sampler with a Y'CbCr conversion; bind it with its image as combined_image_sampler";
+  if (!d.view || !sampler || is_same(of_view, of_sampler)) return {};
+  return "has a " + view + (of_view ? " with" : " without") + " a sampler Y'CbCr conversion and a sampler with " +
+         (of_view && of_sampler ? "another"
+          : of_sampler          ? "one"
+                                : "none") +
+         "; make both with the same";
+}
+
 /// What the type of the binding asks of the descriptor; empty when it is right.
-std::string check(const DescriptorBinding& binding, const Descriptor& d) {
+std::string check(const DescriptorBinding& binding, uint32_t element, const Descriptor& d) {
   if (d.texels && descriptor::kind_of(binding.type) != Kind::texel_buffer) return "takes no buffer view";
   const bool immutable = !binding.immutable_samplers.empty();
   // What an input attachment reads lies in tile memory.
   if (d.view && binding.type != VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT && !d.view->image()->data())
     return "needs a view of an image with memory; bind memory to '" + d.view->image()->info().label + "' first";
+  if (std::string wrong = check_conversion(binding, element, d); !wrong.empty()) return wrong;
   switch (descriptor::kind_of(binding.type)) {
     case Kind::buffer:
     case Kind::dynamic_buffer:
@@ -270,7 +289,7 @@ Status DescriptorSet::write_element(uint32_t binding, uint32_t element, const De
   const uint32_t count = count_of(*b);
   if (element >= count)
     return invalid(name_of(*b) + " has " + std::to_string(count) + " elements; element " + std::to_string(element) + " does not exist");
-  if (const std::string wrong = check(*b, d); !wrong.empty()) return invalid(name_of(*b) + " " + wrong);
+  if (const std::string wrong = check(*b, element, d); !wrong.empty()) return invalid(name_of(*b) + " " + wrong);
   Element made;
   made.written = true;
   if (d.buffer) {

@@ -33,10 +33,18 @@ std::string bytes_of(const T&... values) {
   return bytes;
 }
 
+std::string conversion_bytes(const Ptr<SamplerYcbcrConversion>& conversion) {
+  if (!conversion) return {};
+  const SamplerYcbcrConversionCreateInfo& i = conversion->info();
+  return bytes_of(i.format, i.model, i.range, i.components, i.x_chroma_offset, i.y_chroma_offset, i.chroma_filter,
+                  i.force_explicit_reconstruction);
+}
+
 // Of what a function depends on; bias, lods, the exact border and how much anisotropy are read at run time.
 std::string function_bytes(const SamplerCreateInfo& i) {
   return bytes_of(i.mag_filter, i.min_filter, i.mipmap_mode, i.address_u, i.address_v, i.address_w, i.compare_enable, i.compare_op,
-                  i.border_color, i.unnormalized_coordinates, i.reduction_mode, i.max_anisotropy > 1);
+                  i.border_color, i.unnormalized_coordinates, i.reduction_mode, i.max_anisotropy > 1) +
+         conversion_bytes(i.ycbcr);
 }
 std::string sampler_bytes(const SamplerCreateInfo& i) {
   return function_bytes(i) + bytes_of(i.mip_lod_bias, i.min_lod, i.max_lod, i.max_anisotropy, i.custom_border_color);
@@ -62,6 +70,10 @@ shader::SamplerKey sampler_key(const TexturedView& textured, const NumberedSampl
   key.multisampled = view.image()->sample_count() > 1;
   key.has_sampler = sampler != nullptr;
   if (sampler) key.sampler = sampler->sampler->info();
+  if (sampler && key.sampler.ycbcr) {  // in place of the view's, which is none
+    const VkComponentMapping& components = key.sampler.ycbcr->info().components;
+    key.swizzle = {components.r, components.g, components.b, components.a};
+  }
   key.sampler.mip_lod_bias = key.sampler.min_lod = 0;
   key.sampler.max_lod = VK_LOD_CLAMP_NONE;
   return key;
@@ -100,6 +112,13 @@ NumberedSampler::~NumberedSampler() {
 TexturedView::TexturedView(Ptr<Textures> owner, Ptr<ImageView> of) : textures(std::move(owner)), view(std::move(of)) {
   integer = vk::find_format(view->info().format)->is_integer() || view->info().aspects == VK_IMAGE_ASPECT_STENCIL_BIT;
   resource::fill_view_abi(*view, abi);
+  if (const size_t count = view->image()->planes().size()) {
+    planes = std::make_unique<std::array<shader::ImageViewAbi, 2>>();
+    for (uint32_t k = 1; k < count; ++k) {
+      resource::fill_view_abi(*view, (*planes)[k - 1], k);
+      abi.plane[k - 1] = &(*planes)[k - 1];
+    }
+  }
   begin_as_null(*this);
 }
 

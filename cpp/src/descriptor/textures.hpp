@@ -53,6 +53,7 @@ struct TexturedView {
   const resource::MemoryContents& contents() const { return texels ? texels->buffer()->memory()->contents() : view->image()->contents(); }
   bool integer;  // opaque border colours are integer ones
   shader::ImageViewAbi abi;
+  std::unique_ptr<std::array<shader::ImageViewAbi, 2>> planes;  // 1 and 2 of a multi-planar image
   shader::SampledImage image{};
   std::atomic<uint8_t> alone_uses{0};
   using Page = std::array<const shader::TextureDescriptor*, shader::kSamplersOfPage>;

@@ -99,6 +99,26 @@ Status check_view_fits(const Program& program, const pipeline::TextureUse& use, 
   return check_format(program, use, name, object_name("image", image.label), *vk::find_format(info.format), integer);
 }
 
+/// Of a view or a sampler with a Y'CbCr conversion: what shaders can't do with it.
+Status check_conversion(const Program& program, const shader::TextureSlot& slot, const DescriptorName& name, const ImageView& view,
+                        const descriptor::NumberedSampler* sampler) {
+  const Ptr<SamplerYcbcrConversion> none, &of_sampler = sampler ? sampler->sampler->info().ycbcr : none;
+  if (!view.info().ycbcr && !of_sampler) return Ok{};
+  const auto wrong = [&](const char* what) {
+    return Error{VK_ERROR_VALIDATION_FAILED_EXT, describe(program, name) + ": " + object_name("image", view.image()->info().label) +
+                                                     " is viewed or sampled with a sampler Y'CbCr conversion, and the shader " + what};
+  };
+  if (!slot.uses) return Ok{};  // asks its size
+  if (slot.is_alone() || slot.uses & shader::kUseFetch)
+    return wrong("fetches texels of it; it can only be sampled (texture, textureLod, textureGrad)");
+  if (!slot.combined) return wrong("combines it with a sampler of its own; it must be a combined image sampler (sampler2D)");
+  if (!is_same(view.info().ycbcr, of_sampler)) return wrong("finds another one in the sampler; make both with the same");
+  if (slot.uses & shader::kUseGather) return wrong("gathers from it; it can only be sampled (texture, textureLod, textureGrad)");
+  if (slot.uses & shader::kUseQueryLod) return wrong("asks its level of detail; it can only be sampled (texture, textureLod, textureGrad)");
+  if (slot.offsets) return wrong("samples it with texel offsets; it can only be sampled without");
+  return Ok{};
+}
+
 /// What one group of descriptors is used for.
 struct Checker {
   exec::DeviceState& device;
@@ -147,7 +167,12 @@ struct Checker {
         view.texels ? check_texels_fit(program, use, at, *view.texels, type) : check_view_fits(program, use, at, *view.view, type);
     if (!fits) return fits;
     out.reads.push_back({&view.contents(), image, at, slot.is_written()});
+    if (view.view)  // planes may have memories of their own
+      for (const Ptr<Image>& plane : view.view->image()->planes())
+        if (&plane->contents() != &view.contents()) out.reads.push_back({&plane->contents(), image, at, false});
     if (slot.is_alone()) {
+      if (view.view)
+        if (Status ok = check_conversion(program, slot, at, *view.view, nullptr); !ok) return ok;
       need(view, view.image.alone, view.alone_uses, nullptr, slot.uses, at);
       return Ok{};
     }
@@ -160,6 +185,7 @@ struct Checker {
         with = *sampler;
       }
       if (!with || !with->sampler) continue;
+      if (Status ok = check_conversion(program, slot, at, *view.view, with->sampler.get()); !ok) return ok;
       if (slot.uses & shader::kUseImplicit) out.anisotropic |= with->sampler->sampler->info().max_anisotropy > 1;
       descriptor::Texture& pair = device.textures->pair(view, *with->sampler);
       need(view, pair.abi, pair.uses, with->sampler.get(), slot.uses, at);

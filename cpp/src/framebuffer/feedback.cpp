@@ -100,21 +100,33 @@ Feedback begin_feedback(const RenderingInfo& info) {
   return f;
 }
 
-uint32_t targets_read(const Feedback& f, const ImageView& view) {
-  const ImageViewCreateInfo& info = view.info();
+namespace {
+
+/// `image`: the view's, or a plane of it.
+uint32_t targets_read(const Feedback& f, const ImageViewCreateInfo& info, const Image& image) {
   uint32_t read = 0;
   for (const TargetBytes& t : f.targets) {
-    if (t.memory != &info.image->contents()) continue;
+    if (t.memory != &image.contents()) continue;
     const VkImageAspectFlagBits aspect = resource::sampled_aspect(info.aspects);
     TargetBytes bytes = t;
-    bytes.fields = resource::fields_of(*info.image, aspect);
+    bytes.fields = resource::fields_of(image, aspect);
     for (uint32_t i = 0; i < info.level_count; ++i) {
       const uint32_t level = info.base_level + i;
-      const uint32_t layers = info.type == VK_IMAGE_VIEW_TYPE_3D ? info.image->layer_count(level) : info.layer_count;
-      bytes.range = resource::range_of(*info.image, aspect, level, info.base_layer, layers);
+      const uint32_t layers = info.type == VK_IMAGE_VIEW_TYPE_3D ? image.layer_count(level) : info.layer_count;
+      bytes.range = resource::range_of(image, aspect, level, info.base_layer, layers);
       if (overlap(t, bytes)) read |= 1u << t.target;
     }
   }
+  return read;
+}
+
+}  // namespace
+
+uint32_t targets_read(const Feedback& f, const ImageView& view) {
+  const ImageViewCreateInfo& info = view.info();
+  if (info.image->planes().empty()) return targets_read(f, info, *info.image);
+  uint32_t read = 0;
+  for (const Ptr<Image>& plane : info.image->planes()) read |= targets_read(f, info, *plane);
   return read;
 }
 

@@ -78,6 +78,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_imageless_framebuffer,
     Extension::KHR_push_descriptor,
     Extension::KHR_sampler_mirror_clamp_to_edge,
+    Extension::KHR_sampler_ycbcr_conversion,
     Extension::KHR_separate_depth_stencil_layouts,
     Extension::EXT_buffer_device_address,
     Extension::EXT_color_write_enable,
@@ -106,6 +107,9 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_robustness2,
     Extension::EXT_sampler_filter_minmax,
     Extension::EXT_custom_border_color,
+    Extension::EXT_rgba10x6_formats,
+    Extension::EXT_ycbcr_2plane_444_formats,
+    Extension::EXT_ycbcr_image_arrays,
     Extension::EXT_host_query_reset,
     Extension::EXT_tooling_info,
     Extension::EXT_subgroup_size_control,
@@ -247,6 +251,7 @@ Features make_features() {
   f.textureCompressionBC = f.textureCompressionETC2 = f.textureCompressionASTC_LDR = true;
   f.samplerFilterMinmax = true;
   f.customBorderColors = f.customBorderColorWithoutFormat = true;
+  f.samplerYcbcrConversion = f.ycbcr2plane444Formats = f.ycbcrImageArrays = f.formatRgba10x6WithoutYCbCrSampler = true;
   f.shaderImageGatherExtended = true;
   f.shaderStorageImageExtendedFormats = true;
   f.shaderStorageImageMultisample = true;

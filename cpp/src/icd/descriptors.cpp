@@ -44,11 +44,12 @@ Descriptor of_buffer(const VkDescriptorBufferInfo& in) {
   return out;
 }
 
-Descriptor of_image(const VkDescriptorImageInfo& in, VkDescriptorType type) {
+/// `immutable`: the layout has the samplers, and what is given as one may be anything.
+Descriptor of_image(const VkDescriptorImageInfo& in, VkDescriptorType type, bool immutable) {
   assert(is_image(type));
   Descriptor out;
   if (type != VK_DESCRIPTOR_TYPE_SAMPLER && in.imageView) out.view = in.imageView->core;
-  if (has_samplers(type) && in.sampler) out.sampler = in.sampler->core;
+  if (has_samplers(type) && !immutable && in.sampler) out.sampler = in.sampler->core;
   return out;
 }
 
@@ -74,16 +75,22 @@ std::pair<uint32_t, uint32_t> place(const DescriptorSetLayout& layout, uint32_t 
   return {binding, element};
 }
 
-Descriptor descriptor_of(const VkWriteDescriptorSet& write, uint32_t i) {
+bool has_immutable(const DescriptorSetLayout& layout, uint32_t binding) {
+  const DescriptorBinding* at = layout.find(binding);
+  return at && !at->immutable_samplers.empty();
+}
+
+/// `immutable`: the binding has samplers of its own.
+Descriptor descriptor_of(const VkWriteDescriptorSet& write, uint32_t i, bool immutable) {
   assert(i < std::max(1U, write.descriptorCount));
   if (is_buffer(write.descriptorType)) return of_buffer(write.pBufferInfo[i]);
-  if (is_image(write.descriptorType)) return of_image(write.pImageInfo[i], write.descriptorType);
+  if (is_image(write.descriptorType)) return of_image(write.pImageInfo[i], write.descriptorType, immutable);
   if (is_texels(write.descriptorType)) return of_texels(write.pTexelBufferView[i]);
   return {};
 }
 
 /// Element `i` of an entry whose data begin at `data`.
-Descriptor descriptor_of(const VkDescriptorUpdateTemplateEntry& entry, const uint8_t* data, uint32_t i) {
+Descriptor descriptor_of(const VkDescriptorUpdateTemplateEntry& entry, const uint8_t* data, uint32_t i, bool immutable) {
   assert(i < entry.descriptorCount && data);
   const void* const at = data + i * entry.stride;
   VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
@@ -91,7 +98,16 @@ Descriptor descriptor_of(const VkDescriptorUpdateTemplateEntry& entry, const uin
   write.pBufferInfo = static_cast<const VkDescriptorBufferInfo*>(at);
   write.pImageInfo = static_cast<const VkDescriptorImageInfo*>(at);
   write.pTexelBufferView = static_cast<const VkBufferView*>(at);
-  return descriptor_of(write, 0);
+  return descriptor_of(write, 0, immutable);
+}
+
+/// The core lets any sampler meet a view with the same conversion; Vulkan wants an immutable one.
+Status check_immutable(const Descriptor& d, uint32_t binding, bool immutable) {
+  if (immutable || !((d.view && d.view->info().ycbcr) || (d.sampler && d.sampler->info().ycbcr))) return Ok{};
+  return Error{VK_ERROR_VALIDATION_FAILED_EXT,
+               "descriptor: binding " + std::to_string(binding) +
+                   " is written with a sampler Y'CbCr conversion, but its layout has no immutable samplers; "
+                   "give the layout the sampler"};
 }
 
 void report(VkDevice device, const Status& status) {
@@ -184,7 +200,10 @@ void VKAPI_CALL UpdateDescriptorSets(VkDevice device, uint32_t descriptorWriteCo
     }
     for (uint32_t i = 0; i < write.descriptorCount; ++i) {
       const auto [binding, element] = place(set.layout(), write.dstBinding, write.dstArrayElement, i);
-      report(device, set.write(binding, element, descriptor_of(write, i)));
+      const bool immutable = has_immutable(set.layout(), binding);
+      const Descriptor d = descriptor_of(write, i, immutable);
+      const Status ok = check_immutable(d, binding, immutable);
+      report(device, ok ? set.write(binding, element, d) : ok);
     }
   }
   for (uint32_t c = 0; c < descriptorCopyCount; ++c) {
@@ -223,7 +242,10 @@ void VKAPI_CALL UpdateDescriptorSetWithTemplate(VkDevice device, VkDescriptorSet
     }
     for (uint32_t i = 0; i < entry.descriptorCount; ++i) {
       const auto [binding, element] = place(set.layout(), entry.dstBinding, entry.dstArrayElement, i);
-      report(device, set.write(binding, element, descriptor_of(entry, data, i)));
+      const bool immutable = has_immutable(set.layout(), binding);
+      const Descriptor d = descriptor_of(entry, data, i, immutable);
+      const Status ok = check_immutable(d, binding, immutable);
+      report(device, ok ? set.write(binding, element, d) : ok);
     }
   }
 }
@@ -249,8 +271,10 @@ void VKAPI_CALL CmdPushDescriptorSetKHR(VkCommandBuffer commandBuffer, VkPipelin
     const VkWriteDescriptorSet& write = pDescriptorWrites[w];
     for (uint32_t i = 0; i < write.descriptorCount; ++i) {
       const auto [binding, element] = place(*of, write.dstBinding, write.dstArrayElement, i);
-      record(commandBuffer,
-             commandBuffer->core->push_descriptor(layout->core, set, binding, element, descriptor_of(write, i), pipelineBindPoint));
+      const bool immutable = has_immutable(*of, binding);
+      const Descriptor d = descriptor_of(write, i, immutable);
+      const Status ok = check_immutable(d, binding, immutable);
+      record(commandBuffer, ok ? commandBuffer->core->push_descriptor(layout->core, set, binding, element, d, pipelineBindPoint) : ok);
     }
   }
 }
@@ -263,8 +287,11 @@ void VKAPI_CALL CmdPushDescriptorSetWithTemplateKHR(VkCommandBuffer commandBuffe
     for (uint32_t i = 0; i < entry.descriptorCount; ++i) {
       const auto [binding, element] = place(*of, entry.dstBinding, entry.dstArrayElement, i);
       const auto* data = static_cast<const uint8_t*>(pData) + entry.offset;
-      record(commandBuffer, commandBuffer->core->push_descriptor(layout->core, set, binding, element, descriptor_of(entry, data, i),
-                                                                 descriptorUpdateTemplate->bind_point));
+      const bool immutable = has_immutable(*of, binding);
+      const Descriptor d = descriptor_of(entry, data, i, immutable);
+      const Status ok = check_immutable(d, binding, immutable);
+      record(commandBuffer,
+             ok ? commandBuffer->core->push_descriptor(layout->core, set, binding, element, d, descriptorUpdateTemplate->bind_point) : ok);
     }
 }
 

@@ -8,7 +8,7 @@
 
 #include "icd/capabilities.hpp"
 #include "tilegpu/pipeline.hpp"
-#include "vk/format.hpp"
+#include "vk/ycbcr.hpp"
 
 namespace tilegpu::icd {
 
@@ -18,9 +18,17 @@ VkFormatFeatureFlags2 image_features(VkFormat format) {
   assert((!info->blend || info->color_attachment) && (!info->linear_filter || info->sampled));
   assert(!info->is_depth_stencil() || !info->color_attachment);
   VkFormatFeatureFlags2 flags = 0;
-  if (info->sampled) flags |= VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_BIT | VK_FORMAT_FEATURE_2_BLIT_SRC_BIT;
-  if (info->linear_filter)
-    flags |= VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_FILTER_LINEAR_BIT | VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_FILTER_MINMAX_BIT;
+  if (info->sampled) flags |= VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_BIT;
+  if (info->sampled && !info->needs_conversion()) flags |= VK_FORMAT_FEATURE_2_BLIT_SRC_BIT;
+  // Reconstruction is implicit, and explicit where it is forced; any filters go together.
+  if (vk::can_be_converted(*info))
+    flags |= VK_FORMAT_FEATURE_2_MIDPOINT_CHROMA_SAMPLES_BIT | VK_FORMAT_FEATURE_2_COSITED_CHROMA_SAMPLES_BIT |
+             VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_YCBCR_CONVERSION_LINEAR_FILTER_BIT |
+             VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_YCBCR_CONVERSION_SEPARATE_RECONSTRUCTION_FILTER_BIT |
+             VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_YCBCR_CONVERSION_CHROMA_RECONSTRUCTION_EXPLICIT_FORCEABLE_BIT;
+  if (info->is_multi_planar()) flags |= VK_FORMAT_FEATURE_2_DISJOINT_BIT;
+  if (info->linear_filter) flags |= VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_FILTER_LINEAR_BIT;
+  if (info->linear_filter && !info->needs_conversion()) flags |= VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_FILTER_MINMAX_BIT;
   if (info->color_attachment) flags |= VK_FORMAT_FEATURE_2_COLOR_ATTACHMENT_BIT | VK_FORMAT_FEATURE_2_BLIT_DST_BIT;
   if (info->blend) flags |= VK_FORMAT_FEATURE_2_COLOR_ATTACHMENT_BLEND_BIT;
   if (info->is_depth_stencil()) flags |= VK_FORMAT_FEATURE_2_DEPTH_STENCIL_ATTACHMENT_BIT | VK_FORMAT_FEATURE_2_BLIT_DST_BIT;
@@ -64,7 +72,8 @@ constexpr Need kNeeds[] = {
 
 constexpr VkImageUsageFlags kAttachments = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
 constexpr VkImageCreateFlags kFlags = VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT | VK_IMAGE_CREATE_ALIAS_BIT |
-                                      VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT | VK_IMAGE_CREATE_EXTENDED_USAGE_BIT;
+                                      VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT | VK_IMAGE_CREATE_EXTENDED_USAGE_BIT |
+                                      VK_IMAGE_CREATE_DISJOINT_BIT;
 
 }  // namespace
 
@@ -72,6 +81,8 @@ VkResult image_limits(const VkPhysicalDeviceImageFormatInfo2& info, VkImageForma
   out = {};
   const VkFormatFeatureFlags2 features = image_features(info.format);
   if (!features || info.flags & ~kFlags) return VK_ERROR_FORMAT_NOT_SUPPORTED;
+  if (info.flags & VK_IMAGE_CREATE_DISJOINT_BIT && !(features & VK_FORMAT_FEATURE_2_DISJOINT_BIT)) return VK_ERROR_FORMAT_NOT_SUPPORTED;
+  const bool apart = vk::find_format(info.format)->needs_conversion();
   if (info.tiling != VK_IMAGE_TILING_OPTIMAL && info.tiling != VK_IMAGE_TILING_LINEAR) return VK_ERROR_FORMAT_NOT_SUPPORTED;
   // Views of a compressed image are of compressed formats, and can't do more.
   if (!(info.flags & VK_IMAGE_CREATE_EXTENDED_USAGE_BIT) || vk::find_format(info.format)->is_compressed()) {
@@ -96,7 +107,9 @@ VkResult image_limits(const VkPhysicalDeviceImageFormatInfo2& info, VkImageForma
       return VK_ERROR_FORMAT_NOT_SUPPORTED;
   }
   if (cube && info.type != VK_IMAGE_TYPE_2D) return VK_ERROR_FORMAT_NOT_SUPPORTED;
-  out.maxMipLevels = static_cast<uint32_t>(std::bit_width(out.maxExtent.width));
+  if (apart && (cube || info.type != VK_IMAGE_TYPE_2D || info.usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT))
+    return VK_ERROR_FORMAT_NOT_SUPPORTED;
+  out.maxMipLevels = apart ? 1 : static_cast<uint32_t>(std::bit_width(out.maxExtent.width));
   out.maxArrayLayers = info.type == VK_IMAGE_TYPE_3D ? 1 : limits.maxImageArrayLayers;
   out.sampleCounts = VK_SAMPLE_COUNT_1_BIT;
   if (info.type == VK_IMAGE_TYPE_2D && info.tiling == VK_IMAGE_TILING_OPTIMAL && !cube &&

@@ -6,6 +6,7 @@
 
 #include "icd/debug_utils.hpp"
 #include "icd/generated/commands.hpp"
+#include "vk/ycbcr.hpp"
 
 namespace tilegpu::icd {
 
@@ -83,6 +84,13 @@ VkMemoryRequirements image_requirements(const tilegpu::Image& image) {
   return out;
 }
 
+/// `aspect`: of a disjoint image, a plane's; 0: of the image as a whole.
+VkMemoryRequirements part_requirements(const tilegpu::Image& image, VkImageAspectFlags aspect) {
+  const int plane = vk::plane_number(aspect);
+  const bool there = plane >= 0 && static_cast<size_t>(plane) < image.planes().size();
+  return image_requirements(there && image.is_disjoint() ? *image.planes()[static_cast<size_t>(plane)] : image);
+}
+
 void fill_requirements(const VkMemoryRequirements& requirements, bool lazy, VkMemoryRequirements2& out) {
   out.memoryRequirements = requirements;
   if (auto* dedicated = find_next<VkMemoryDedicatedRequirements>(out.pNext, VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS)) {
@@ -99,9 +107,14 @@ VkResult bind_buffer(VkDevice device, VkBuffer buffer, VkDeviceMemory memory, ui
   return ok ? VK_SUCCESS : fail(device, ok.error(), VK_ERROR_VALIDATION_FAILED_EXT);
 }
 
-VkResult bind_image(VkDevice device, VkImage image, VkDeviceMemory memory, uint64_t offset_B) {
+/// `aspect`: of a disjoint image, a plane's; 0: of the image as a whole.
+VkResult bind_image(VkDevice device, VkImage image, VkImageAspectFlags aspect, VkDeviceMemory memory, uint64_t offset_B) {
   if (!memory->core) return VK_SUCCESS;  // transient: the core finds memory when a pass spills
-  const Status ok = image->core->bind(memory->core, offset_B);
+  const int plane = vk::plane_number(aspect);
+  if (aspect && plane < 0)
+    return fail(device, VK_ERROR_VALIDATION_FAILED_EXT, "image: planeAspect is " + std::to_string(aspect) + ", which is no plane");
+  const Status ok =
+      plane < 0 ? image->core->bind(memory->core, offset_B) : image->core->bind_plane(static_cast<uint32_t>(plane), memory->core, offset_B);
   return ok ? VK_SUCCESS : fail(device, ok.error(), VK_ERROR_VALIDATION_FAILED_EXT);
 }
 
@@ -125,7 +138,10 @@ void VKAPI_CALL GetImageMemoryRequirements(VkDevice, VkImage image, VkMemoryRequ
 
 void VKAPI_CALL GetImageMemoryRequirements2(VkDevice, const VkImageMemoryRequirementsInfo2* pInfo, VkMemoryRequirements2* out) {
   const auto& info = pInfo->image->core->info();
-  fill_requirements(image_requirements(*pInfo->image->core), info.usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT, *out);
+  using Plane = VkImagePlaneMemoryRequirementsInfo;
+  const auto* plane = find_next<Plane>(pInfo->pNext, VK_STRUCTURE_TYPE_IMAGE_PLANE_MEMORY_REQUIREMENTS_INFO);
+  fill_requirements(part_requirements(*pInfo->image->core, plane ? plane->planeAspect : 0),
+                    info.usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT, *out);
 }
 
 void VKAPI_CALL GetDeviceImageMemoryRequirements(VkDevice device, const VkDeviceImageMemoryRequirements* pInfo,
@@ -135,7 +151,7 @@ void VKAPI_CALL GetDeviceImageMemoryRequirements(VkDevice device, const VkDevice
     fill_requirements({0, kAlignment_B, 0}, false, *out);
     return;
   }
-  fill_requirements(image_requirements(*image->core), false, *out);
+  fill_requirements(part_requirements(*image->core, pInfo->planeAspect), false, *out);
   DestroyImage(device, image, nullptr);
 }
 
@@ -156,7 +172,7 @@ VkResult VKAPI_CALL BindBufferMemory(VkDevice device, VkBuffer buffer, VkDeviceM
 }
 
 VkResult VKAPI_CALL BindImageMemory(VkDevice device, VkImage image, VkDeviceMemory memory, VkDeviceSize memoryOffset) {
-  return bind_image(device, image, memory, memoryOffset);
+  return bind_image(device, image, 0, memory, memoryOffset);
 }
 
 // All of them are tried; the first error is the result.
@@ -174,8 +190,11 @@ VkResult VKAPI_CALL BindBufferMemory2(VkDevice device, uint32_t bindInfoCount, c
 }
 
 VkResult VKAPI_CALL BindImageMemory2(VkDevice device, uint32_t bindInfoCount, const VkBindImageMemoryInfo* pBindInfos) {
-  return bind_each(pBindInfos, bindInfoCount,
-                   [&](const auto& info) { return bind_image(device, info.image, info.memory, info.memoryOffset); });
+  using Plane = VkBindImagePlaneMemoryInfo;
+  return bind_each(pBindInfos, bindInfoCount, [&](const auto& info) {
+    const auto* plane = find_next<Plane>(info.pNext, VK_STRUCTURE_TYPE_BIND_IMAGE_PLANE_MEMORY_INFO);
+    return bind_image(device, info.image, plane ? plane->planeAspect : 0, info.memory, info.memoryOffset);
+  });
 }
 
 }  // namespace tilegpu::icd

@@ -143,6 +143,9 @@ struct VkBufferView_T {
 struct VkImageView_T {
   std::shared_ptr<tilegpu::ImageView> core;
 };
+struct VkSamplerYcbcrConversion_T {
+  std::shared_ptr<tilegpu::SamplerYcbcrConversion> core;
+};
 struct VkSampler_T {
   std::shared_ptr<tilegpu::Sampler> core;
 };

@@ -79,6 +79,10 @@ VkResult VKAPI_CALL GetPhysicalDeviceImageFormatProperties2(VkPhysicalDevice, co
     pImageFormatProperties->imageFormatProperties = {};
     return VK_ERROR_FORMAT_NOT_SUPPORTED;  // no memory goes in or out
   }
+  using Conversion = VkSamplerYcbcrConversionImageFormatProperties;
+  if (auto* conversion =
+          find_next<Conversion>(pImageFormatProperties->pNext, VK_STRUCTURE_TYPE_SAMPLER_YCBCR_CONVERSION_IMAGE_FORMAT_PROPERTIES))
+    conversion->combinedImageSamplerDescriptorCount = 1;  // planes lie behind one descriptor
   return image_limits(*pImageFormatInfo, pImageFormatProperties->imageFormatProperties);
 }
 

@@ -1,10 +1,11 @@
-// icd/resources.cpp -- buffers, images, views of both, samplers.
+// icd/resources.cpp -- buffers, images, views of both, samplers, conversions of luma and chroma.
 //
 // In: Vulkan's create infos. Out: the core's objects; what the core does not have is refused with its message.
 // Source: Vulkan specification, "Resource Creation", "Samplers".
 #include "icd/debug_utils.hpp"
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
+#include "resource/image_layout.hpp"
 
 namespace tilegpu::icd {
 
@@ -91,9 +92,23 @@ VkResult VKAPI_CALL CreateImage(VkDevice device, const VkImageCreateInfo* pCreat
 
 void VKAPI_CALL DestroyImage(VkDevice, VkImage image, const VkAllocationCallbacks*) { delete image; }
 
+namespace {
+
+/// Of VkSamplerYcbcrConversionInfo, in a sampler's or a view's chain; null: none.
+Ptr<SamplerYcbcrConversion> conversion_of(const void* next) {
+  const auto* info = find_next<VkSamplerYcbcrConversionInfo>(next, VK_STRUCTURE_TYPE_SAMPLER_YCBCR_CONVERSION_INFO);
+  return info && info->conversion ? info->conversion->core : nullptr;
+}
+
+}  // namespace
+
 void VKAPI_CALL GetImageSubresourceLayout(VkDevice, VkImage image, const VkImageSubresource* pSubresource, VkSubresourceLayout* pLayout) {
   const tilegpu::Image& core = *image->core;
   const auto aspect = static_cast<VkImageAspectFlagBits>(pSubresource->aspectMask);
+  if (VkImageAspectFlags part = aspect; !core.planes().empty() && &resource::part_of(core, part) == &core) {
+    *pLayout = {};  // not a plane of it
+    return;
+  }
   const bool volume = core.info().type == VK_IMAGE_TYPE_3D;
   const SubresourceLayout at = core.layout(aspect, pSubresource->mipLevel, volume ? 0 : pSubresource->arrayLayer);
   const uint64_t all_B = volume ? at.size_B * core.extent(pSubresource->mipLevel).depth : at.size_B;
@@ -110,6 +125,7 @@ VkResult VKAPI_CALL CreateImageView(VkDevice device, const VkImageViewCreateInfo
   info.base_level = pCreateInfo->subresourceRange.baseMipLevel, info.level_count = pCreateInfo->subresourceRange.levelCount;
   info.base_layer = pCreateInfo->subresourceRange.baseArrayLayer, info.layer_count = pCreateInfo->subresourceRange.layerCount;
   info.swizzle = pCreateInfo->components;
+  info.ycbcr = conversion_of(pCreateInfo->pNext);
   auto core = tilegpu::ImageView::create(info);
   if (!core) return fail(device, core.error(), VK_ERROR_VALIDATION_FAILED_EXT);
   *pView = new VkImageView_T{*core};
@@ -117,6 +133,25 @@ VkResult VKAPI_CALL CreateImageView(VkDevice device, const VkImageViewCreateInfo
 }
 
 void VKAPI_CALL DestroyImageView(VkDevice, VkImageView imageView, const VkAllocationCallbacks*) { delete imageView; }
+
+VkResult VKAPI_CALL CreateSamplerYcbcrConversion(VkDevice device, const VkSamplerYcbcrConversionCreateInfo* pCreateInfo,
+                                                 const VkAllocationCallbacks*, VkSamplerYcbcrConversion* pYcbcrConversion) {
+  SamplerYcbcrConversionCreateInfo info;
+  info.format = pCreateInfo->format;
+  info.model = pCreateInfo->ycbcrModel, info.range = pCreateInfo->ycbcrRange;
+  info.components = pCreateInfo->components;
+  info.x_chroma_offset = pCreateInfo->xChromaOffset, info.y_chroma_offset = pCreateInfo->yChromaOffset;
+  info.chroma_filter = pCreateInfo->chromaFilter;
+  info.force_explicit_reconstruction = pCreateInfo->forceExplicitReconstruction;
+  auto core = SamplerYcbcrConversion::create(info);
+  if (!core) return fail(device, core.error(), VK_ERROR_VALIDATION_FAILED_EXT);
+  *pYcbcrConversion = new VkSamplerYcbcrConversion_T{*core};
+  return VK_SUCCESS;
+}
+
+void VKAPI_CALL DestroySamplerYcbcrConversion(VkDevice, VkSamplerYcbcrConversion ycbcrConversion, const VkAllocationCallbacks*) {
+  delete ycbcrConversion;
+}
 
 VkResult VKAPI_CALL CreateSampler(VkDevice device, const VkSamplerCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
                                   VkSampler* pSampler) {
@@ -135,6 +170,7 @@ VkResult VKAPI_CALL CreateSampler(VkDevice device, const VkSamplerCreateInfo* pC
   info.compare_enable = pCreateInfo->compareEnable, info.compare_op = pCreateInfo->compareOp;
   info.border_color = pCreateInfo->borderColor;
   info.unnormalized_coordinates = pCreateInfo->unnormalizedCoordinates;
+  info.ycbcr = conversion_of(pCreateInfo->pNext);
   auto core = tilegpu::Sampler::create(info);
   if (!core) return fail(device, core.error(), VK_ERROR_VALIDATION_FAILED_EXT);
   *pSampler = new VkSampler_T{*core};

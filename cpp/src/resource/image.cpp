@@ -11,7 +11,7 @@
 #include "resource/memory_contents.hpp"
 #include "resource/view_abi.hpp"
 #include "tilegpu/pipeline.hpp"
-#include "vk/format.hpp"
+#include "vk/ycbcr.hpp"
 
 namespace tilegpu {
 namespace {
@@ -19,6 +19,7 @@ namespace {
 constexpr uint32_t kMaxLayers = 2048, kMaxDepth_px = 2048;
 constexpr uint32_t kMaxSamples = 16;
 constexpr uint64_t kAlignment_B = 64;
+constexpr VkImageAspectFlagBits kColor = VK_IMAGE_ASPECT_COLOR_BIT;
 
 uint32_t level_extent(uint32_t base_px, uint32_t level) { return std::max(1u, base_px >> level); }
 
@@ -37,11 +38,12 @@ Status check_usage(const ImageCreateInfo& info, const vk::FormatInfo& format, co
     return field_error(name, "format", format.name, "a format for images",
                        "this one is for vertex buffers; use the one with four components", VK_ERROR_FORMAT_NOT_SUPPORTED);
   }
-  const bool attachment = format.color_attachment || format.is_depth_stencil();
   // Views of another format may do what the image's own can't.
   const bool extended = info.flags & VK_IMAGE_CREATE_EXTENDED_USAGE_BIT && !format.is_depth_stencil() && !format.is_compressed();
+  const bool color = format.color_attachment || (extended && format.is_multi_planar());  // by the planes' formats
+  const bool attachment = color || format.is_depth_stencil();
   const UsageRule rules[] = {
-      {VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT, "color_attachment", format.color_attachment, "take another format"},
+      {VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT, "color_attachment", color, "take another format"},
       {VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT, "depth_stencil_attachment", format.is_depth_stencil(),
        "take a depth or stencil format"},
       {VK_IMAGE_USAGE_SAMPLED_BIT, "sampled", format.sampled && info.tiling == ImageTiling::linear,
@@ -87,12 +89,35 @@ Status check_dimensions(const ImageCreateInfo& info, const std::string& name) {
     return field_error(name, "flags", "cube_compatible with a 1d or 3d image", "a 2d image", "make it 2d, with a layer for each face");
   constexpr VkImageCreateFlags kKnownFlags = VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT | VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT |
                                              VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_ALIAS_BIT |
-                                             VK_IMAGE_CREATE_EXTENDED_USAGE_BIT;
+                                             VK_IMAGE_CREATE_EXTENDED_USAGE_BIT | VK_IMAGE_CREATE_DISJOINT_BIT;
   if (info.flags & ~kKnownFlags)
-    return field_error(name, "flags", number(info.flags), "cube_compatible, 2d_array_compatible, mutable_format, extended_usage and alias",
-                       "drop the others", VK_ERROR_FEATURE_NOT_PRESENT);
+    return field_error(name, "flags", number(info.flags),
+                       "cube_compatible, 2d_array_compatible, mutable_format, extended_usage, alias and disjoint", "drop the others",
+                       VK_ERROR_FEATURE_NOT_PRESENT);
   if ((info.flags & VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT) && !is_3d)
     return field_error(name, "flags", "2d_array_compatible with a 1d or 2d image", "a 3d image", "drop the flag: only slices need it");
+  return Ok{};
+}
+
+/// What images of formats that need a sampler Y'CbCr conversion can't have.
+Status check_ycbcr(const ImageCreateInfo& info, const vk::FormatInfo& format, const std::string& name) {
+  if ((info.flags & VK_IMAGE_CREATE_DISJOINT_BIT) && !format.is_multi_planar())
+    return field_error(name, "flags", std::string("disjoint with format ") + format.name, "disjoint with multi-planar formats",
+                       "drop the flag: there is one plane", VK_ERROR_FORMAT_NOT_SUPPORTED);
+  if (!format.needs_conversion()) return Ok{};
+  const auto refuse = [&](const char* field, const std::string& value, const char* allowed, const char* fix) {
+    return field_error(name, field, value, std::string(allowed) + " with format " + format.name, fix, VK_ERROR_FORMAT_NOT_SUPPORTED);
+  };
+  if (info.type != VK_IMAGE_TYPE_2D) return refuse("type", "1d or 3d", "2d", "make it 2d");
+  if (info.mip_levels != 1) return refuse("mip_levels", number(info.mip_levels), "1", "draw smaller ones to images of another format");
+  if (info.samples != VK_SAMPLE_COUNT_1_BIT) return refuse("samples", number(static_cast<uint32_t>(info.samples)), "1", "");
+  if (info.tiling != ImageTiling::linear) return refuse("tiling", "block_compressed", "linear", "");
+  if (info.flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT) return refuse("flags", "cube_compatible", "no cube", "sample it as 2d or 2d_array");
+  if (info.usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT) return refuse("usage", "transient_attachment", "no transient_attachment", "");
+  if (info.width_px >> format.chroma_x_log2 << format.chroma_x_log2 != info.width_px)
+    return refuse("width_px", number(info.width_px), "an even number", "4:2:2 and 4:2:0 have chroma for two columns each");
+  if (info.height_px >> format.chroma_y_log2 << format.chroma_y_log2 != info.height_px)
+    return refuse("height_px", number(info.height_px), "an even number", "4:2:0 has chroma for two rows each");
   return Ok{};
 }
 
@@ -115,6 +140,7 @@ Status check_shape(const ImageCreateInfo& info, const std::string& name) {
     return field_error(name, "samples", number(samples), "1, 2, 4, 8 or 16", "");
   }
   const vk::FormatInfo& format = *vk::find_format(info.format);
+  if (Status planes = check_ycbcr(info, format, name); !planes) return planes;
   if (format.is_compressed() && (samples > 1 || info.tiling != ImageTiling::linear)) {
     return field_error(name, samples > 1 ? "samples" : "tiling", samples > 1 ? number(samples) : "block_compressed",
                        std::string(samples > 1 ? "1" : "linear") + " with format " + format.name, "compressed formats are for textures",
@@ -151,11 +177,21 @@ uint32_t plane_of(const vk::FormatInfo& format, VkImageAspectFlags aspect) {
   return plane_count(format) == 2 && !(aspect & VK_IMAGE_ASPECT_DEPTH_BIT) && (aspect & VK_IMAGE_ASPECT_STENCIL_BIT) ? 1 : 0;
 }
 
+const Image& part_of(const Image& image, VkImageAspectFlags& aspects) {
+  const int plane = vk::plane_number(aspects);
+  if (plane < 0 || static_cast<size_t>(plane) >= image.planes().size()) return image;
+  aspects = VK_IMAGE_ASPECT_COLOR_BIT;
+  return *image.planes()[static_cast<size_t>(plane)];
+}
+
 VkImageAspectFlags format_aspects(const vk::FormatInfo& format) {
   VkImageAspectFlags aspects = 0;
   if (format.depth_bits) aspects |= VK_IMAGE_ASPECT_DEPTH_BIT;
   if (format.stencil_bits) aspects |= VK_IMAGE_ASPECT_STENCIL_BIT;
   if (!aspects) aspects = VK_IMAGE_ASPECT_COLOR_BIT;
+  constexpr VkImageAspectFlags kPlanes[] = {0, VK_IMAGE_ASPECT_PLANE_0_BIT, VK_IMAGE_ASPECT_PLANE_0_BIT | VK_IMAGE_ASPECT_PLANE_1_BIT,
+                                            vk::kPlaneAspects};
+  if (format.is_multi_planar()) aspects |= kPlanes[format.plane_count];
   return aspects;
 }
 
@@ -197,6 +233,11 @@ Expected<Ptr<Image>> Image::create(const ImageCreateInfo& info) {
   if (Status usage = check_usage(info, *format, name); !usage) return usage.error();
   auto image = std::make_shared<Image>();
   image->info_ = info;
+  image->contents_ = std::make_shared<resource::MemoryContents>();
+  if (format->is_multi_planar()) {
+    if (Status made = image->make_planes(*format); !made) return made.error();
+    return image;
+  }
   uint64_t end_B = 0;
   for (uint32_t plane = 0; plane < resource::plane_count(*format); ++plane) {
     for (uint32_t level = 0; level < info.mip_levels; ++level) {
@@ -215,18 +256,60 @@ Expected<Ptr<Image>> Image::create(const ImageCreateInfo& info) {
                        "at most " + number(kLevelsLimit_B) + " B with mip levels", "use fewer layers, or one level");
   }
   image->required_B_ = end_B;
-  image->contents_ = std::make_shared<resource::MemoryContents>();
   return image;
+}
+
+/// One behind the other, where they share memory.
+Status Image::make_planes(const vk::FormatInfo& format) {
+  for (uint32_t k = 0; k < format.plane_count; ++k) {
+    ImageCreateInfo part = info_;
+    part.format = format.planes[k].format;
+    part.width_px >>= format.planes[k].x_log2, part.height_px >>= format.planes[k].y_log2;
+    part.flags = 0;
+    part.label = (info_.label.empty() ? std::string(format.name) : info_.label) + " (plane " + number(k) + ")";
+    Expected<Ptr<Image>> plane = Image::create(part);
+    if (!plane) return plane.error();
+    plane_offsets_B_.push_back(required_B_);
+    required_B_ += (*plane)->required_B();
+    planes_.push_back(std::move(*plane));
+  }
+  return Ok{};
+}
+
+/// Once all have memory, the image has that of its first.
+void Image::take_planes_memory() {
+  for (const Ptr<Image>& plane : planes_)
+    if (!plane->data()) return;
+  const Image& first = *planes_.front();
+  memory_ = first.memory_, memory_offset_B_ = first.memory_offset_B_, data_ = first.data_, contents_ = first.contents_;
+}
+
+Status Image::bind_plane(uint32_t plane, Ptr<DeviceMemory> memory, uint64_t offset_B) {
+  const std::string name = object_name("image", info_.label);
+  if (!is_disjoint() || plane >= planes_.size())
+    return field_error(name, "plane", number(plane),
+                       is_disjoint() ? "0 to " + number(planes_.size() - 1) : "none: the image is not disjoint",
+                       "bind memory to the whole image, or create it with disjoint");
+  if (Status bound = planes_[plane]->bind(std::move(memory), offset_B); !bound) return bound;
+  take_planes_memory();
+  return Ok{};
 }
 
 Status Image::bind(Ptr<DeviceMemory> memory, uint64_t offset_B) {
   const std::string name = object_name("image", info_.label);
+  if (is_disjoint()) return Error{VK_ERROR_VALIDATION_FAILED_EXT, name + ": it is disjoint; bind memory to each of its planes"};
   if (data_) return Error{VK_ERROR_VALIDATION_FAILED_EXT, name + ": memory is bound already; create another image to alias memory"};
   if (!memory) return field_error(name, "memory", "null", "device memory", "allocate required_B bytes and bind them");
   if (offset_B % kAlignment_B) return field_error(name, "offset_B", number(offset_B), "a multiple of 64", "round the offset up");
   if (offset_B > memory->size_B() || required_B_ > memory->size_B() - offset_B) {
     return field_error(name, "offset_B + required_B", number(offset_B) + " + " + number(required_B_),
                        "at most the memory's " + number(memory->size_B()), "allocate more memory");
+  }
+  if (!planes_.empty()) {
+    for (size_t k = 0; k < planes_.size(); ++k)
+      if (Status bound = planes_[k]->bind(memory, offset_B + plane_offsets_B_[k]); !bound) return bound;
+    take_planes_memory();
+    return Ok{};
   }
   memory->contents_->adopt(*contents_, offset_B);
   contents_ = memory->contents_;
@@ -238,16 +321,45 @@ Status Image::bind(Ptr<DeviceMemory> memory, uint64_t offset_B) {
 
 Status Image::ensure_memory() {
   if (data_) return Ok{};
+  if (is_disjoint()) {
+    for (const Ptr<Image>& plane : planes_)
+      if (Status there = plane->ensure_memory(); !there) return there;
+    take_planes_memory();
+    return Ok{};
+  }
   Expected<Ptr<DeviceMemory>> memory = DeviceMemory::allocate(required_B_);
   if (!memory) return Error{memory.error().code, object_name("image", info_.label) + ": " + memory.error().message};
   return bind(*memory, 0);
 }
 
+/// The first reason of the planes that the aspect means; `why` is told how much smaller each is than what is asked for.
+template <class Why>
+std::string Image::why_planes_undefined(VkImageAspectFlags aspect, Why why) const {
+  const Image& part = resource::part_of(*this, aspect);
+  if (&part != this) return why(part, vk::Plane{});
+  const vk::FormatInfo& format = *vk::find_format(info_.format);
+  for (size_t k = 0; k < planes_.size(); ++k)
+    if (std::string found = why(*planes_[k], format.planes[k]); !found.empty()) return found;
+  return {};
+}
+
 std::string Image::why_undefined(VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer) const {
+  if (!planes_.empty())
+    return why_planes_undefined(aspect, [&](const Image& plane, const vk::Plane&) { return plane.why_undefined(kColor, level, layer); });
   return contents_->why_undefined(resource::range_of(*this, aspect, level, layer, 1), resource::fields_of(*this, aspect));
 }
 
 std::string Image::why_undefined(VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer, const VkRect2D& rect) const {
+  if (!planes_.empty())
+    return why_planes_undefined(aspect, [&](const Image& plane, const vk::Plane& smaller) {
+      const auto cut = [](int32_t begin_px, uint32_t size_px, uint32_t log2) {
+        const uint32_t begin = static_cast<uint32_t>(begin_px) >> log2, end = (static_cast<uint32_t>(begin_px) + size_px - 1) >> log2;
+        return std::pair(static_cast<int32_t>(begin), end - begin + 1);
+      };
+      const auto [x, width] = cut(rect.offset.x, rect.extent.width, smaller.x_log2);
+      const auto [y, height] = cut(rect.offset.y, rect.extent.height, smaller.y_log2);
+      return plane.why_undefined(kColor, level, layer, {{x, y}, {width, height}});
+    });
   assert(rect.offset.x >= 0 && rect.offset.y >= 0);
   return resource::why_undefined(*this, {static_cast<VkImageAspectFlags>(aspect), level, layer, 1, static_cast<uint32_t>(rect.offset.x),
                                          static_cast<uint32_t>(rect.offset.y), rect.extent.width, rect.extent.height});
@@ -264,6 +376,14 @@ uint32_t Image::layer_count(uint32_t level) const {
 
 SubresourceLayout Image::layout(VkImageAspectFlagBits aspect, uint32_t level, uint32_t layer) const {
   assert(level < info_.mip_levels && layer < layer_count(level));
+  if (!planes_.empty()) {
+    const int plane = vk::plane_number(aspect);
+    assert(plane >= 0 && static_cast<size_t>(plane) < planes_.size());
+    const auto k = static_cast<size_t>(plane);
+    SubresourceLayout of_plane = planes_[k]->layout(kColor, level, layer);
+    if (!is_disjoint()) of_plane.offset_B += plane_offsets_B_[k];
+    return of_plane;
+  }
   const vk::FormatInfo& format = *vk::find_format(info_.format);
   const uint32_t plane = resource::plane_of(format, aspect);
   SubresourceLayout out = resource::level_layout(info_, plane, level);
@@ -316,10 +436,41 @@ Status check_view_type(const ImageViewCreateInfo& view, const ImageCreateInfo& i
 
 bool valid_swizzle(VkComponentSwizzle swizzle) { return swizzle >= VK_COMPONENT_SWIZZLE_IDENTITY && swizzle <= VK_COMPONENT_SWIZZLE_A; }
 
+/// With a sampler Y'CbCr conversion, or where there must be one.
+Status check_view_conversion(const ImageViewCreateInfo& view, const vk::FormatInfo& format, const std::string& name) {
+  if (format.needs_conversion()) {
+    if (view.type != VK_IMAGE_VIEW_TYPE_2D && view.type != VK_IMAGE_VIEW_TYPE_2D_ARRAY)
+      return field_error(name, "type", resource::view_type_name(view.type), std::string("2d or 2d_array with format ") + format.name, "");
+    if (!view.ycbcr)
+      return field_error(name, "ycbcr", "null", std::string("a sampler Y'CbCr conversion with format ") + format.name,
+                         format.is_multi_planar() ? "give one, or view a plane alone by aspect plane_0, plane_1 or plane_2" : "give one");
+  }
+  if (!view.ycbcr) return Ok{};
+  if (view.ycbcr->info().format != format.format)
+    return field_error(name, "ycbcr", std::string("a conversion of ") + vk::find_format(view.ycbcr->info().format)->name,
+                       std::string("one of ") + format.name, "make it for the view's format");
+  const VkComponentMapping& s = view.swizzle;
+  const VkComponentSwizzle of[4] = {s.r, s.g, s.b, s.a};
+  for (int k = 0; k < 4; k++)
+    if (of[k] != VK_COMPONENT_SWIZZLE_IDENTITY && of[k] != VK_COMPONENT_SWIZZLE_R + k)
+      return field_error(name, "swizzle", "another than identity", "identity where there is a sampler Y'CbCr conversion",
+                         "give the conversion components in its place");
+  return Ok{};
+}
+
 }  // namespace
 
 Expected<Ptr<ImageView>> ImageView::create(const ImageViewCreateInfo& info) {
   if (!info.image) return field_error("image view", "image", "null", "an image", "give the view its image");
+  if (VkImageAspectFlags aspects = info.aspects; &resource::part_of(*info.image, aspects) != info.image.get()) {
+    if (!(info.image->info().flags & VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT))
+      return field_error("view of " + object_name("image", info.image->info().label), "aspects", "a plane's",
+                         "color without mutable_format", "create the image with mutable_format");
+    ImageViewCreateInfo of_plane = info;
+    of_plane.image = info.image->planes()[static_cast<size_t>(vk::plane_number(info.aspects))];
+    of_plane.aspects = aspects;
+    return create(of_plane);
+  }
   const ImageCreateInfo& image = info.image->info();
   const std::string name = "view of " + object_name("image", image.label);
   auto view = std::make_shared<ImageView>();
@@ -330,16 +481,18 @@ Expected<Ptr<ImageView>> ImageView::create(const ImageViewCreateInfo& info) {
   const vk::FormatInfo& image_format = *vk::find_format(image.format);
   const bool same_class = format && !format->is_depth_stencil() && !image_format.is_depth_stencil() &&
                           format->texel_B == image_format.texel_B && (format->color_attachment || format->sampled) &&
+                          !format->needs_conversion() && !image_format.needs_conversion() &&
                           format->compression == image_format.compression && format->block_width_px == image_format.block_width_px &&
                           format->block_height_px == image_format.block_height_px;
   if (!format || (out.format != image.format && !same_class)) {
     return field_error(name, "format", format ? format->name : number(static_cast<uint32_t>(out.format)),
-                       std::string(image_format.name) + (image_format.is_compressed()
-                                                             ? std::string(", or one of the same compression")
+                       std::string(image_format.name) + (image_format.is_compressed() ? std::string(", or one of the same compression")
+                                                         : image_format.needs_conversion()
+                                                             ? std::string(" alone")
                                                              : ", or for colour any format of " + number(image_format.texel_B) + " bytes"),
                        "use the image's format", VK_ERROR_FORMAT_NOT_SUPPORTED);
   }
-  const VkImageAspectFlags all = resource::format_aspects(*format);
+  const VkImageAspectFlags all = resource::format_aspects(*format) & ~vk::kPlaneAspects;
   if (out.aspects == 0) out.aspects = all;
   if (out.aspects & ~all)
     return field_error(name, "aspects", number(out.aspects), "within " + number(all) + " for " + format->name, "leave it 0 for all");
@@ -373,6 +526,7 @@ Expected<Ptr<ImageView>> ImageView::create(const ImageViewCreateInfo& info) {
     if (!valid_swizzle(swizzle))
       return field_error(name, "swizzle", number(static_cast<uint32_t>(swizzle)), "identity, zero, one, r, g, b or a", "");
   }
+  if (Status conversion = check_view_conversion(out, *format, name); !conversion) return conversion.error();
   return view;
 }
 

@@ -1,6 +1,7 @@
 // resource/image_layout.hpp -- planes, aspects and the memory of one level: what images, copies and the framebuffer share.
 //
-// In: create info and format. Out: sizes and offsets. A plane is one aspect stored apart (D32S8 has two).
+// In: create info and format. Out: sizes and offsets. A plane is here one aspect stored apart (D32S8 has two); those of multi-planar
+// formats are images of their own.
 #pragma once
 
 #include "tilegpu/resource.hpp"
@@ -14,6 +15,8 @@ uint32_t plane_count(const vk::FormatInfo& format);
 uint32_t plane_texel_B(const vk::FormatInfo& format, uint32_t plane);
 uint32_t plane_of(const vk::FormatInfo& format, VkImageAspectFlags aspect);
 VkImageAspectFlags format_aspects(const vk::FormatInfo& format);
+/// The image that an aspect is of: a plane, where it is PLANE_0 to PLANE_2 of a multi-planar image, and then COLOR of it; else the image.
+const Image& part_of(const Image& image, VkImageAspectFlags& aspects);
 /// One layer of a level; offset_B is left 0.
 SubresourceLayout level_layout(const ImageCreateInfo& info, uint32_t plane, uint32_t level);
 

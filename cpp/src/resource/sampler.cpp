@@ -31,6 +31,21 @@ Status check_unnormalized(const SamplerCreateInfo& info) {
   return Ok{};
 }
 
+/// Where the sampler has a Y'CbCr conversion.
+Status check_conversion(const SamplerCreateInfo& info) {
+  const auto refuse = [](const char* field, const std::string& value, const char* allowed) {
+    return field_error("sampler", field, value, std::string(allowed) + " where the sampler has a Y'CbCr conversion", "");
+  };
+  for (VkSamplerAddressMode mode : {info.address_u, info.address_v, info.address_w})
+    if (mode != VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE)
+      return refuse("address mode", "number " + number(static_cast<uint32_t>(mode)), "clamp_to_edge");
+  if (info.max_anisotropy > 1) return refuse("max_anisotropy", std::to_string(info.max_anisotropy), "1");
+  if (info.unnormalized_coordinates) return refuse("unnormalized_coordinates", "true", "false");
+  if (info.reduction_mode != VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE) return refuse("reduction_mode", "min or max", "weighted_average");
+  if (info.compare_enable) return refuse("compare_enable", "true", "false");
+  return Ok{};
+}
+
 }  // namespace
 
 Expected<Ptr<Sampler>> Sampler::create(const SamplerCreateInfo& info) {
@@ -71,6 +86,9 @@ Expected<Ptr<Sampler>> Sampler::create(const SamplerCreateInfo& info) {
     return field_error("sampler", "reduction_mode", "min or max with comparison", "weighted_average", "compare, or take the least");
   if (info.unnormalized_coordinates) {
     if (Status status = check_unnormalized(info); !status) return status.error();
+  }
+  if (info.ycbcr) {
+    if (Status status = check_conversion(info); !status) return status.error();
   }
   auto sampler = std::make_shared<Sampler>();
   sampler->info_ = info;

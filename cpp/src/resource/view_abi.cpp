@@ -34,9 +34,9 @@ void fill_null_view_abi(shader::ImageViewAbi& abi) {
   shader::fill_level_tables(abi);
 }
 
-void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi) {
+void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi, uint32_t plane) {
   const ImageViewCreateInfo& info = view.info();
-  const Image& image = *info.image;
+  const Image& image = info.image->planes().empty() ? *info.image : *info.image->planes()[plane];
   if (!image.data() || image.info().tiling != ImageTiling::linear) {
     fill_null_view_abi(abi);
     assert(!vk::find_format(info.format)->is_compressed());

@@ -14,8 +14,8 @@ namespace tilegpu::resource {
 const char* view_type_name(VkImageViewType type);
 /// What a shader reads of a view: its depth where it has depth, else its stencil or colour.
 VkImageAspectFlagBits sampled_aspect(VkImageAspectFlags aspects);
-/// A view without memory or of a tiling that code can't read becomes the null view.
-void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi);
+/// A view without memory or of a tiling that code can't read becomes the null view. `plane`: of a multi-planar view.
+void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi, uint32_t plane = 0);
 /// One texel of zeros, one level, one layer, one sample.
 void fill_null_view_abi(shader::ImageViewAbi& abi);
 /// `integer`: the view's format is UINT or SINT (or stencil), so that opaque border colours are integer ones.

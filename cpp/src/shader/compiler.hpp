@@ -74,6 +74,7 @@ struct TextureSlot {
   uint32_t image_count = 1, sampler_count = 1;
   uint8_t uses = 0;                  // TextureUse bits: the functions that must exist
   bool combined = false;             // one variable for both
+  bool offsets = false;              // samples with texel offsets are among the uses
   DescriptorAddress image, sampler;  // of ImageDescriptor and SamplerDescriptor; combined: image is of CombinedDescriptor
   bool is_alone() const { return sampler_set == ~0u; }
   bool is_written() const { return uses & kUsesThatWrite; }

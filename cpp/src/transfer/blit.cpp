@@ -218,6 +218,11 @@ Status check_formats(const Image& source, const Image& destination, VkFilter fil
   const vk::FormatInfo &a = format_of(source), &b = format_of(destination);
   for (const Image* image : {&source, &destination})
     if (image->sample_count() != 1) return multisampled_error(kCommand, *image, "resolve it first");
+  for (const vk::FormatInfo* format : {&a, &b})
+    if (format->needs_conversion())
+      return field_error(kCommand, format == &a ? "source format" : "destination format", format->name,
+                         "a format that needs no sampler Y'CbCr conversion", "sample it, or copy its planes",
+                         VK_ERROR_FORMAT_NOT_SUPPORTED);
   if (class_of(a) != class_of(b) || (class_of(a) == Class::depth && a.format != b.format)) {
     return field_error(kCommand, "destination format", b.name,
                        std::string("a format of the same kind as ") + a.name + " (unsigned, signed, other; depth and stencil: the same)",

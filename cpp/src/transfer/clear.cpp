@@ -91,6 +91,12 @@ Status check_clear_color_image(const Image& image, std::span<const VkImageSubres
     return field_error("clear_color_image", object_name("image", image.info().label) + ".format", format_of(image).name, "a colour format",
                        "use clear_depth_stencil_image");
   }
+  if (format_of(image).needs_conversion()) {
+    return field_error(
+        "clear_color_image", object_name("image", image.info().label) + ".format", format_of(image).name,
+        "a format that needs no sampler Y'CbCr conversion",
+        format_of(image).is_multi_planar() ? "clear the planes in a pass, by views of them" : "copy texel blocks from a buffer");
+  }
   if (format_of(image).is_compressed()) {
     return field_error("clear_color_image", object_name("image", image.info().label) + ".format", format_of(image).name,
                        "a format that is not compressed", "copy texel blocks from a buffer");

@@ -26,12 +26,12 @@ BufferShape buffer_shape(const VkBufferImageCopy2& r, const vk::FormatInfo& form
 }
 
 Side image_side(const char* command, size_t i, const Image& image, const VkBufferImageCopy2& r) {
-  return {command, i, "image", image, r.imageSubresource, r.imageOffset, r.imageExtent};
+  return side_of_part(command, i, "image", image, r.imageSubresource, r.imageOffset, r.imageExtent);
 }
 
-VkImageAspectFlagBits aspect_of(const VkBufferImageCopy2& r) {
-  assert(std::has_single_bit(r.imageSubresource.aspectMask));
-  return static_cast<VkImageAspectFlagBits>(r.imageSubresource.aspectMask);
+VkImageAspectFlagBits aspect_of(const Side& side) {
+  assert(std::has_single_bit(side.part.aspectMask));
+  return static_cast<VkImageAspectFlagBits>(side.part.aspectMask);
 }
 
 Status check_buffer_image(const char* command, const Buffer& buffer, const Image& image, std::span<const VkBufferImageCopy2> regions) {
@@ -55,14 +55,14 @@ Status check_buffer_image(const char* command, const Buffer& buffer, const Image
     if (r.bufferImageHeight && r.bufferImageHeight < r.imageExtent.height)
       return region_error(command, i, "bufferImageHeight", number(r.bufferImageHeight),
                           "0 or at least the extent's height, " + number(r.imageExtent.height), "");
-    const vk::FormatInfo& format = format_of(image);
+    const vk::FormatInfo& format = format_of(side.image);
     if (r.bufferRowLength % format.block_width_px || r.bufferImageHeight % format.block_height_px)
       return region_error(command, i, "bufferRowLength and bufferImageHeight",
                           number(r.bufferRowLength) + " and " + number(r.bufferImageHeight),
                           std::string("multiples of the texel block of ") + format.name + ", " + number(format.block_width_px) + " and " +
                               number(format.block_height_px),
                           "0 takes the extent's");
-    const BufferShape shape = buffer_shape(r, format, slabs_of(side).count, aspect_field(format, aspect_of(r)).buffer_B);
+    const BufferShape shape = buffer_shape(r, format, slabs_of(side).count, aspect_field(format, aspect_of(side)).buffer_B);
     if (Status ok = check_bytes(command, i, "buffer", buffer, r.bufferOffset, shape.size_B); !ok) return ok;
     if (overlap(side, buffer, r.bufferOffset, shape.size_B))
       return Error{VK_ERROR_VALIDATION_FAILED_EXT,
@@ -103,7 +103,7 @@ void field_to_field(const uint8_t* in, AspectField field, uint32_t count, uint8_
 }
 
 Side source_side(size_t i, const Image& image, const VkImageCopy2& r) {
-  return {"copy_image", i, "src", image, r.srcSubresource, r.srcOffset, r.extent};
+  return side_of_part("copy_image", i, "src", image, r.srcSubresource, r.srcOffset, r.extent);
 }
 /// The extent is in texels of the source: as many texel blocks of the destination, of which an edge may cut the last ones.
 VkExtent3D destination_extent(const Image& source, const Image& destination, const VkImageCopy2& r) {
@@ -123,7 +123,9 @@ VkExtent3D destination_extent(const Image& source, const Image& destination, con
 }
 
 Side destination_side(size_t i, const Image& source, const Image& image, const VkImageCopy2& r) {
-  return {"copy_image", i, "dst", image, r.dstSubresource, r.dstOffset, destination_extent(source, image, r)};
+  Side side = side_of_part("copy_image", i, "dst", image, r.dstSubresource, r.dstOffset, r.extent);
+  side.extent = destination_extent(source_side(i, source, r).image, side.image, r);
+  return side;
 }
 
 /// Formats that are copied bit by bit: the same, or colour whose texels, or texel blocks, are of one size.
@@ -161,13 +163,13 @@ void copy_buffer_to_image(const Buffer& source, const Image& destination, std::s
                           const ShareRows& share) {
   for (const VkBufferImageCopy2& r : regions) {
     const Side side = image_side("copy_buffer_to_image", 0, destination, r);
-    const VkImageAspectFlagBits aspect = aspect_of(r);
-    const AspectField field = aspect_field(format_of(destination), aspect);
+    const VkImageAspectFlagBits aspect = aspect_of(side);
+    const AspectField field = aspect_field(format_of(side.image), aspect);
     const Slabs slabs = slabs_of(side);
-    const BufferShape shape = buffer_shape(r, format_of(destination), slabs.count, field.buffer_B);
+    const BufferShape shape = buffer_shape(r, format_of(side.image), slabs.count, field.buffer_B);
     const BlockBox box = blocks_of(side);
-    run_slabs(share, &destination, slabs.count, box.rows, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
-      TexelRows texels = open_texels(destination, aspect, r.imageSubresource.mipLevel, slabs.first + slab, 0);
+    run_slabs(share, &side.image, slabs.count, box.rows, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
+      TexelRows texels = open_texels(side.image, aspect, r.imageSubresource.mipLevel, slabs.first + slab, 0);
       assert(box.x + box.columns <= texels.rows.texel_blocks_x && box.y + y1 <= texels.rows.texel_blocks_y);
       for (uint32_t y = y0; y < y1; ++y) {
         const uint8_t* in = source.data() + r.bufferOffset + shape.slab_B * slab + shape.row_B * y;
@@ -180,7 +182,7 @@ void copy_buffer_to_image(const Buffer& source, const Image& destination, std::s
       }
       close_texels(texels);
     });
-    mark_box_written(destination, box_of(side, aspect), Writer::transfer);
+    mark_box_written(side.image, box_of(side, aspect), Writer::transfer);
   }
 }
 
@@ -191,16 +193,16 @@ Status check_copy_image_to_buffer(const Image& source, const Buffer& destination
 void copy_image_to_buffer(const Image& source, const Buffer& destination, std::span<const VkBufferImageCopy2> regions,
                           const ShareRows& share) {
   for (const VkBufferImageCopy2& r : regions) {
-    const VkImageAspectFlagBits aspect = aspect_of(r);
-    const AspectField field = aspect_field(format_of(source), aspect);
     const Side side = image_side("copy_image_to_buffer", 0, source, r);
+    const VkImageAspectFlagBits aspect = aspect_of(side);
+    const AspectField field = aspect_field(format_of(side.image), aspect);
     const Slabs slabs = slabs_of(side);
-    const BufferShape shape = buffer_shape(r, format_of(source), slabs.count, field.buffer_B);
+    const BufferShape shape = buffer_shape(r, format_of(side.image), slabs.count, field.buffer_B);
     const BlockBox box = blocks_of(side);
     // A compressed source is decoded by slab: shared like a destination, each
     // is decoded once.
-    run_slabs(share, &source, slabs.count, box.rows, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
-      const TexelRows texels = open_texels(source, aspect, r.imageSubresource.mipLevel, slabs.first + slab, 0);
+    run_slabs(share, &side.image, slabs.count, box.rows, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
+      const TexelRows texels = open_texels(side.image, aspect, r.imageSubresource.mipLevel, slabs.first + slab, 0);
       assert(box.x + box.columns <= texels.rows.texel_blocks_x && box.y + y1 <= texels.rows.texel_blocks_y);
       for (uint32_t y = y0; y < y1; ++y) {
         const uint8_t* in = texels.rows.at(box.x, box.y + y);
@@ -221,13 +223,20 @@ Status check_copy_image(const Image& source, const Image& destination, std::span
   if (Status ok = check_regions(kCommand, regions.size()); !ok) return ok;
   for (const Image* image : {&source, &destination})
     if (Status ok = check_has_memory(kCommand, *image); !ok) return ok;
-  if (Status ok = check_formats(source, destination); !ok) return ok;
+  const bool planes = !source.planes().empty() || !destination.planes().empty();
+  if (!planes)
+    if (Status ok = check_formats(source, destination); !ok) return ok;
   if (source.sample_count() != destination.sample_count()) {
     return field_error(kCommand, "destination samples", number(destination.sample_count()),
                        number(source.sample_count()) + " as the source", "use resolve_image");
   }
   for (size_t i = 0; i < regions.size(); ++i) {
     const Side from = source_side(i, source, regions[i]), to = destination_side(i, source, destination, regions[i]);
+    if (planes) {
+      for (const Side* side : {&from, &to})
+        if (Status ok = check_part(*side); !ok) return ok;
+      if (Status ok = check_formats(from.image, to.image); !ok) return ok;
+    }
     for (const Side* side : {&from, &to})
       if (Status ok = check_box(*side); !ok) return ok;
     if (Status ok = check_pair(from, to); !ok) return ok;
@@ -244,12 +253,12 @@ void copy_image(const Image& source, const Image& destination, std::span<const V
     const BlockBox in_box = blocks_of(from), out_box = blocks_of(to);
     assert(in_slabs.count == out_slabs.count && source.sample_count() == destination.sample_count());
     assert(in_box.columns == out_box.columns && in_box.rows == out_box.rows);
-    for_each_aspect(r.srcSubresource.aspectMask, [&](VkImageAspectFlagBits aspect) {
-      const AspectField field = aspect_field(format_of(source), aspect);
-      run_slabs(share, &destination, out_slabs.count, out_box.rows, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
+    for_each_aspect(from.part.aspectMask, [&](VkImageAspectFlagBits aspect) {
+      const AspectField field = aspect_field(format_of(from.image), aspect);
+      run_slabs(share, &to.image, out_slabs.count, out_box.rows, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
         for (uint32_t s = 0; s < source.sample_count(); ++s) {
-          const TexelRows in = open_texels(source, aspect, r.srcSubresource.mipLevel, in_slabs.first + slab, s);
-          TexelRows out = open_texels(destination, aspect, r.dstSubresource.mipLevel, out_slabs.first + slab, s);
+          const TexelRows in = open_texels(from.image, aspect, r.srcSubresource.mipLevel, in_slabs.first + slab, s);
+          TexelRows out = open_texels(to.image, aspect, r.dstSubresource.mipLevel, out_slabs.first + slab, s);
           assert(in.rows.texel_B == out.rows.texel_B && (!field.mask || in.rows.texel_B == 4));
           assert(in_box.x + in_box.columns <= in.rows.texel_blocks_x && out_box.x + out_box.columns <= out.rows.texel_blocks_x);
           for (uint32_t y = y0; y < y1; ++y) {
@@ -265,7 +274,7 @@ void copy_image(const Image& source, const Image& destination, std::span<const V
         }
       });
     });
-    mark_box_written(destination, box_of(to, r.dstSubresource.aspectMask), Writer::transfer);
+    mark_box_written(to.image, box_of(to, to.part.aspectMask), Writer::transfer);
   }
 }
 

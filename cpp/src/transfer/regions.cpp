@@ -66,6 +66,10 @@ Status check_bytes(const char* command, size_t region, const char* name, const B
 Status check_part(const Side& side) {
   const VkImageAspectFlags all = format_aspects(format_of(side.image));
   const VkImageSubresourceLayers& part = side.part;
+  if (!side.image.planes().empty())  // else the side would be the plane's
+    return error_of(side, "Subresource.aspectMask", number(part.aspectMask),
+                    side.image.planes().size() == 2 ? "plane_0 or plane_1, one of them" : "plane_0, plane_1 or plane_2, one of them",
+                    "planes are copied one by one");
   if (part.aspectMask == 0 || (part.aspectMask & ~all)) {
     return error_of(side, "Subresource.aspectMask", number(part.aspectMask), "aspects of the format (mask " + number(all) + ")", "");
   }

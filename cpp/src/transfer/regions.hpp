@@ -34,6 +34,13 @@ struct Side {
   bool is_3d() const { return image.info().type == VK_IMAGE_TYPE_3D; }
 };
 
+/// Of a plane of a multi-planar image, where the aspect says so: positions and sizes are the plane's.
+inline Side side_of_part(const char* command, size_t region, const char* name, const Image& image, VkImageSubresourceLayers part,
+                         VkOffset3D offset, VkExtent3D extent) {
+  const Image& of = resource::part_of(image, part.aspectMask);
+  return {command, region, name, of, part, offset, extent};
+}
+
 /// A side's box in texel blocks, which are texels but for compressed formats; blocks that an edge cuts are whole.
 struct BlockBox {
   uint32_t x = 0, y = 0, columns = 0, rows = 0;
@@ -85,7 +92,8 @@ Error overlap_error(const Side& source, const Side& destination, const char* fix
 /// No source box shares bytes with a destination box: from(i) and to(i) are the sides of region i.
 template <class From, class To>
 Status check_apart(const Image& source, const Image& destination, size_t regions, From from, To to, const char* fix) {
-  if (source.memory() != destination.memory()) return Ok{};
+  // Planes may have memories of their own.
+  if (source.memory() != destination.memory() && source.planes().empty() && destination.planes().empty()) return Ok{};
   for (size_t i = 0; i < regions; ++i)
     for (size_t j = 0; j < regions; ++j)
       if (overlap(from(i), to(j))) return overlap_error(from(i), to(j), fix);

@@ -78,6 +78,14 @@ constexpr Row packed_row(VkFormat format, const char* name, uint8_t texel_B, Num
 
 constexpr uint32_t kUnorm = uses_of(Numeric::unorm);
 
+/// Components in the high bits of words of 16; the low ones are written as 0, and nobody reads them.
+#define TILEGPU_HIGH_BITS(N, n, bits, low)                                                                                          \
+  packed_row(VK_FORMAT_R##N##_UNORM_PACK16, "r" #n "_unorm_pack16", 2, Numeric::unorm, kUnorm, {bits, low}, {}, {}, {}),            \
+      packed_row(VK_FORMAT_R##N##G##N##_UNORM_2PACK16, "r" #n "g" #n "_unorm_2pack16", 4, Numeric::unorm, kUnorm, {bits, low},      \
+                 {bits, 16 + low}, {}, {}),                                                                                         \
+      packed_row(VK_FORMAT_R##N##G##N##B##N##A##N##_UNORM_4PACK16, "r" #n "g" #n "b" #n "a" #n "_unorm_4pack16", 8, Numeric::unorm, \
+                 kUnorm, {bits, low}, {bits, 16 + low}, {bits, 32 + low}, {bits, 48 + low})
+
 constexpr Row kRows[] = {
     TILEGPU_NORMS(R8, r8, 8, 1),
     TILEGPU_INTEGERS(R8, r8, 8, 1),
@@ -142,6 +150,8 @@ constexpr Row kRows[] = {
     packed_row(VK_FORMAT_A1R5G5B5_UNORM_PACK16, "a1r5g5b5_unorm_pack16", 2, Numeric::unorm, kUnorm, {5, 10}, {5, 5}, {5, 0}, {1, 15}),
     packed_row(VK_FORMAT_B10G11R11_UFLOAT_PACK32, "b10g11r11_ufloat_pack32", 4, Numeric::ufloat, uses_of(Numeric::ufloat) | kVertex,
                {11, 0}, {11, 11}, {10, 22}, {}),
+    TILEGPU_HIGH_BITS(10X6, 10x6, 10, 6),
+    TILEGPU_HIGH_BITS(12X4, 12x4, 12, 4),
     // The shared exponent (5 bits at 27) is not a component; conversion knows it by the format.
     packed_row(VK_FORMAT_E5B9G9R9_UFLOAT_PACK32, "e5b9g9r9_ufloat_pack32", 4, Numeric::ufloat, kSampled | kFilter, {9, 0}, {9, 9}, {9, 18},
                {}),
@@ -251,7 +261,44 @@ constexpr CompressedRow kCompressedRows[] = {
     TILEGPU_ASTC(12, 12),
 };
 
-/// What rows of all three tables say.
+struct YcbcrRow {
+  static constexpr Numeric numeric = Numeric::unorm;
+  VkFormat format;
+  const char* name;
+  uint8_t bits, word_B;    // of a component, and of the word whose highest bits it is
+  uint8_t plane_count;     // 1: packed, blocks of two texels
+  uint8_t x_log2, y_log2;  // of chroma
+  bool luma_first;         // packed: G B G R, else B G R G
+};
+
+// N: a component's letter goes before it (8, 10X6); P3, P4: what the name ends with.
+#define TILEGPU_PLANES(N, n, bits, word_B, P3, p3, layout, x, y)                                                                         \
+  {VK_FORMAT_G##N##_B##N##_R##N##_3PLANE_##layout##_UNORM##P3,                                                                           \
+   "g" #n "_b" #n "_r" #n "_3plane_" #layout "_unorm" p3,                                                                                \
+   bits,                                                                                                                                 \
+   word_B,                                                                                                                               \
+   3,                                                                                                                                    \
+   x,                                                                                                                                    \
+   y,                                                                                                                                    \
+   false},                                                                                                                               \
+  {                                                                                                                                      \
+    VK_FORMAT_G##N##_B##N##R##N##_2PLANE_##layout##_UNORM##P3, "g" #n "_b" #n "r" #n "_2plane_" #layout "_unorm" p3, bits, word_B, 2, x, \
+        y, false                                                                                                                         \
+  }
+#define TILEGPU_YCBCR(N, n, bits, word_B, P3, p3, P4, p4)                                                                            \
+  {VK_FORMAT_G##N##B##N##G##N##R##N##_422_UNORM##P4, "g" #n "b" #n "g" #n "r" #n "_422_unorm" p4, bits, word_B, 1, 1, 0, true},      \
+      {VK_FORMAT_B##N##G##N##R##N##G##N##_422_UNORM##P4, "b" #n "g" #n "r" #n "g" #n "_422_unorm" p4, bits, word_B, 1, 1, 0, false}, \
+      TILEGPU_PLANES(N, n, bits, word_B, P3, p3, 420, 1, 1), TILEGPU_PLANES(N, n, bits, word_B, P3, p3, 422, 1, 0),                  \
+      TILEGPU_PLANES(N, n, bits, word_B, P3, p3, 444, 0, 0)
+
+constexpr YcbcrRow kYcbcrRows[] = {
+    TILEGPU_YCBCR(8, 8, 8, 1, , "", , ""),
+    TILEGPU_YCBCR(10X6, 10x6, 10, 2, _3PACK16, "_3pack16", _4PACK16, "_4pack16"),
+    TILEGPU_YCBCR(12X4, 12x4, 12, 2, _3PACK16, "_3pack16", _4PACK16, "_4pack16"),
+    TILEGPU_YCBCR(16, 16, 16, 2, , "", , ""),
+};
+
+/// What rows of all four tables say.
 constexpr FormatInfo named(const auto& row, uint8_t texel_B) {
   FormatInfo info;
   info.format = row.format, info.name = row.name;
@@ -295,8 +342,36 @@ constexpr FormatInfo info_of(const CompressedRow& row) {
   return info;
 }
 
+constexpr VkFormat plane_format(const YcbcrRow& row, bool two) {
+  if (row.bits == 8) return two ? VK_FORMAT_R8G8_UNORM : VK_FORMAT_R8_UNORM;
+  if (row.bits == 10) return two ? VK_FORMAT_R10X6G10X6_UNORM_2PACK16 : VK_FORMAT_R10X6_UNORM_PACK16;
+  if (row.bits == 12) return two ? VK_FORMAT_R12X4G12X4_UNORM_2PACK16 : VK_FORMAT_R12X4_UNORM_PACK16;
+  return two ? VK_FORMAT_R16G16_UNORM : VK_FORMAT_R16_UNORM;
+}
+
+constexpr FormatInfo info_of(const YcbcrRow& row) {
+  const bool packed = row.plane_count == 1;
+  FormatInfo info = named(row, static_cast<uint8_t>(packed ? 4 * row.word_B : row.word_B));
+  info.component_count = 3;
+  info.sampled = info.linear_filter = true;
+  info.plane_count = row.plane_count;
+  info.chroma_x_log2 = row.x_log2, info.chroma_y_log2 = row.y_log2;
+  const uint8_t word_bits = static_cast<uint8_t>(8 * row.word_B), low = static_cast<uint8_t>(word_bits - row.bits);
+  const auto in_word = [&](int n) { return Component{row.bits, static_cast<uint8_t>(n * word_bits + low)}; };
+  if (packed) {
+    info.block_width_px = 2;
+    info.rgba = row.luma_first ? std::array<Component, 4>{in_word(3), in_word(0), in_word(1), {}}
+                               : std::array<Component, 4>{in_word(2), in_word(1), in_word(0), {}};
+    return info;
+  }
+  info.rgba = {in_word(row.plane_count == 2 ? 1 : 0), in_word(0), in_word(0), {}};
+  info.planes[0] = {plane_format(row, false), 0, 0};
+  for (uint8_t k = 1; k < row.plane_count; ++k) info.planes[k] = {plane_format(row, row.plane_count == 2), row.x_log2, row.y_log2};
+  return info;
+}
+
 // Made by the compiler: a process that asks for a few formats builds no table.
-constexpr size_t kCount = std::size(kRows) + std::size(kDepthRows) + std::size(kCompressedRows);
+constexpr size_t kCount = std::size(kRows) + std::size(kDepthRows) + std::size(kCompressedRows) + std::size(kYcbcrRows);
 using Infos = std::array<FormatInfo, kCount>;
 
 constexpr Infos make_infos() {
@@ -305,6 +380,7 @@ constexpr Infos make_infos() {
   for (const Row& row : kRows) infos[k++] = info_of(row);
   for (const DepthRow& row : kDepthRows) infos[k++] = info_of(row);
   for (const CompressedRow& row : kCompressedRows) infos[k++] = info_of(row);
+  for (const YcbcrRow& row : kYcbcrRows) infos[k++] = info_of(row);
   return infos;
 }
 

@@ -21,6 +21,12 @@ struct Component {
   uint8_t shift = 0;  // bit offset from the texel's least significant bit (little endian)
 };
 
+/// One plane of a multi-planar format: rows of texels of their own, in as many columns and rows as the image has, divided by powers of two.
+struct Plane {
+  VkFormat format = VK_FORMAT_UNDEFINED;  // views of the plane are compatible with
+  uint8_t x_log2 = 0, y_log2 = 0;
+};
+
 /// How a compressed format's texel blocks hold texels: Vulkan's compatibility classes of such formats (of ASTC: with the block's size).
 enum class Compression : uint8_t {
   none,
@@ -42,11 +48,12 @@ enum class Compression : uint8_t {
 
 struct FormatInfo {
   VkFormat format = VK_FORMAT_UNDEFINED;
-  const char* name = "undefined";   // Vulkan's, without prefix, lower case
-  uint8_t texel_B = 0;              // of a texel; of compressed formats: of a texel block
-  uint8_t component_count = 0;      // colour components
+  const char* name = "undefined";  // Vulkan's, without prefix, lower case
+  uint8_t texel_B = 0;             // of a texel; of compressed and packed 4:2:2 formats: of a texel block; of multi-planar ones: in plane 0
+  uint8_t component_count = 0;     // colour components
   Numeric numeric = Numeric::none;  // of colour; depth formats: of depth
-  std::array<Component, 4> rgba{};  // in R, G, B, A order whatever the memory order; of compressed formats bits only say what is there
+  std::array<Component, 4> rgba{};  // in R, G, B, A order whatever the memory order; compressed: bits only say what is there; multi-planar:
+                                    // each in its plane; packed 4:2:2: G is that of the even column
   uint8_t depth_bits = 0, stencil_bits = 0;
   bool vertex = false, sampled = false, linear_filter = false, color_attachment = false, blend = false;
   bool storage = false;  // storage images, uniform and storage texel buffers
@@ -54,7 +61,13 @@ struct FormatInfo {
   uint8_t block_width_px = 1, block_height_px = 1;  // of a texel block
   /// Of compressed formats: a component is decoded to a whole number, which stands for itself divided by this; 0: to the value.
   std::array<uint16_t, 4> code_maximum{};
+  uint8_t plane_count = 1;
+  std::array<Plane, 3> planes{};                 // of multi-planar formats
+  uint8_t chroma_x_log2 = 0, chroma_y_log2 = 0;  // R and B are there once for 1 << log2 columns, rows
   bool is_compressed() const { return compression != Compression::none; }
+  bool is_multi_planar() const { return plane_count > 1; }
+  /// Luma and chroma lie apart: only views with a sampler Y'CbCr conversion can be sampled, and none be rendered to.
+  bool needs_conversion() const { return is_multi_planar() || chroma_x_log2 != 0; }
   /// How many texel blocks hold so many texels.
   uint32_t blocks_x(uint32_t width_px) const { return (width_px + block_width_px - 1) / block_width_px; }
   uint32_t blocks_y(uint32_t height_px) const { return (height_px + block_height_px - 1) / block_height_px; }

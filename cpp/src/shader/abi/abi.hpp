@@ -76,6 +76,7 @@ struct ImageViewAbi {
   float width_f, height_f;                                                  // of level 0
   int32_t last_level, last_level_fixed;                                     // times 32768
   const vk::TexelDecoder* decoder;                                          // of compressed formats, whose rows are of texel blocks
+  const ImageViewAbi* plane[2];  // planes 1 and 2 of a multi-planar view, which is itself plane 0
 };
 
 /// After `level` and `level_count` are filled. Of texels of 4 bytes; others use the last three rows only.

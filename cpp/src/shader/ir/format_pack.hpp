@@ -12,7 +12,7 @@
 namespace tilegpu::shader {
 
 /// v / maximum correctly rounded, for integers 0..maximum as floats: a multiplication and a fused one, verified for every value of
-/// maximum = 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023, 32767, 65535, 2^24-1.
+/// maximum = 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023, 4095, 32767, 65535, 2^24-1.
 Value emit_divide_by_maximum(const Ir& ir, Value v, uint32_t maximum);
 /// Raw bits (zero-extended) of one component to f32; `alpha`: sRGB's linear component.
 Value emit_unpack_component(const Ir& ir, vk::Numeric numeric, Value raw, uint32_t component_bits, bool alpha);

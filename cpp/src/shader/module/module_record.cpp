@@ -27,7 +27,7 @@ static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant
 static_assert(fields_of<StageTraits>() == 50 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 6);
 static_assert(fields_of<PrimitiveModes>() == 8 && fields_of<TransformFeedback>() == 2 && fields_of<CapturedWord>() == 5);
 static_assert(fields_of<InterfaceMemory>() == 2 && fields_of<InterfaceWord>() == 8);
-static_assert(fields_of<BufferSlot>() == 6 && fields_of<TextureSlot>() == 10 && fields_of<ResourceTable>() == 2);
+static_assert(fields_of<BufferSlot>() == 6 && fields_of<TextureSlot>() == 11 && fields_of<ResourceTable>() == 2);
 
 class Writer {
  public:
@@ -284,7 +284,7 @@ void fields(A& archive, BufferSlot& s) {
 template <class A>
 void fields(A& archive, TextureSlot& s) {
   archive.number(s.image_set), archive.number(s.image_binding), archive.number(s.sampler_set), archive.number(s.sampler_binding);
-  archive.number(s.image_count), archive.number(s.sampler_count), archive.number(s.uses), archive.flag(s.combined);
+  archive.number(s.image_count), archive.number(s.sampler_count), archive.number(s.uses), archive.flag(s.combined), archive.flag(s.offsets);
 }
 
 template <class A>

@@ -50,14 +50,16 @@ Value fold_coordinate(const SamplerContext& c, VkSamplerAddressMode mode, Value 
   return ir.fmax_second(s, ir.fk(0));  // at most 1 or 2; NaN becomes 0
 }
 
-AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear) {
+AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear, float move) {
   const Ir& ir = c.ir;
   assert(Ir::type_of(coordinate) == ir.vf32 && Ir::type_of(size_f) == ir.vf32);
   const bool unnormalized = c.plan.key.sampler.unnormalized_coordinates, mirrors = mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT;
-  Value half = ir.fk(linear ? -0.5f : 0.0f);
-  Value u = unnormalized ? (linear ? ir.fadd(coordinate, half) : coordinate)
-            : linear     ? ir.fma(coordinate, size_f, half)
-                         : ir.fmul(coordinate, size_f);
+  const float before = (linear ? -0.5f : 0.0f) + move;
+  assert(!unnormalized || move == 0);
+  Value half = ir.fk(before);
+  Value u = unnormalized  ? (linear ? ir.fadd(coordinate, half) : coordinate)
+            : before != 0 ? ir.fma(coordinate, size_f, half)
+                          : ir.fmul(coordinate, size_f);
   if (repeats(c, mode)) {
     // Indices -1 to period - 1. With a linear filter they are: a folded coordinate gives -0.5 to period - 0.5, and sizes are exact.
     if (!linear) u = ir.fmin_second(u, ir.fsub(mirrors ? ir.fadd(size_f, size_f) : size_f, ir.fk(0.5f)));

@@ -102,6 +102,7 @@ bool SamplerFunctionBuilder::levels_by_lane() const {
 /// `magnified`: lanes that take level 0 whatever lambda is; or null. `choose` is emitted where it is needed.
 void SamplerFunctionBuilder::sample(Value s, Value t, Value face, const std::function<LevelChoice()>& choose, Value magnified, Value mask) {
   assert(plan.key.has_sampler && Ir::type_of(s) == ir.vf32 && Ir::type_of(t) == ir.vf32 && Ir::type_of(mask) == ir.i32);
+  if (plan.planes) return sample_planes(s, t, plan.linear_mag != plan.linear_min ? choose().magnified : nullptr);
   fold(s, t, plan.fixed);
   if (plan.alpha_alone) c.wants_alpha = ir.eq(ir.and_(mask, ir.c32(kWithoutAlpha)), ir.c32(0));
   mask = ir.and_(mask, ir.c32((1u << ir.lanes) - 1));
@@ -373,6 +374,13 @@ CodeKey code_key(const SamplerPlan& plan, TextureUse use) {
     const auto swizzle = static_cast<uint32_t>(k.swizzle[c]);
     code.add(swizzle == VK_COMPONENT_SWIZZLE_IDENTITY ? VK_COMPONENT_SWIZZLE_R + c : swizzle);
   }
+  if (sampled && s.ycbcr) {
+    const SamplerYcbcrConversionCreateInfo& how = s.ycbcr->info();  // but for what the plan has of it
+    for (uint32_t word : {static_cast<uint32_t>(how.model), static_cast<uint32_t>(how.range), static_cast<uint32_t>(how.x_chroma_offset),
+                          static_cast<uint32_t>(how.y_chroma_offset), static_cast<uint32_t>(how.chroma_filter),
+                          static_cast<uint32_t>(how.force_explicit_reconstruction)})
+      code.add(word);
+  }
   return code;
 }
 
@@ -460,15 +468,19 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
                       (plan.volume && s.address_w == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER));
   plan.anisotropic = key.has_sampler && s.max_anisotropy > 1 && plan.linear_min && !s.unnormalized_coordinates;
   plan.reduction = key.has_sampler ? s.reduction_mode : VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
+  plan.planes = f.needs_conversion();
+  if (plan.planes && !s.ycbcr)
+    return Error{VK_ERROR_FORMAT_NOT_SUPPORTED, std::string("sampler: views of ") + f.name + " are sampled with a Y'CbCr conversion alone"};
+  plan.convert = key.has_sampler && s.ycbcr && s.ycbcr->info().model != VK_SAMPLER_YCBCR_MODEL_CONVERSION_RGB_IDENTITY;
   plan.finite = !plan.uses_border;  // BC6H has an infinity
   for (const TexelComponent& c : plan.components)
     plan.finite = plan.finite && (c.kind != ComponentKind::direct || f.numeric == vk::Numeric::srgb);
   plan.fixed = plan.linear_mag && plan.linear_min && plan.texel_B == 4 && !plan.cube && !plan.volume && !plan.one_dimensional &&
                !plan.uses_border && !plan.compare && !plan.anisotropic && plan.reduction == VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE &&
-               f.numeric == vk::Numeric::unorm;
+               f.numeric == vk::Numeric::unorm && !plan.planes;
   for (const vk::Component& component : f.rgba) plan.fixed = plan.fixed && component.bits == 8;
   plan.alpha_alone = plan.components[3].kind == ComponentKind::code && plan.texel_B == 4 && !plan.cube && !plan.volume &&
-                     !plan.one_dimensional && !plan.uses_border && !plan.compare;
+                     !plan.one_dimensional && !plan.uses_border && !plan.compare && !plan.planes;
   for (uint32_t c = 0; c < 4; ++c) {
     const VkComponentSwizzle from = key.swizzle[c];
     const bool takes_alpha = from == VK_COMPONENT_SWIZZLE_A || (from == VK_COMPONENT_SWIZZLE_IDENTITY && c == 3);

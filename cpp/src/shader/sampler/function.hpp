@@ -1,7 +1,8 @@
 // shader/sampler/function.hpp -- what builds one function of a sampler. In: plan. Out: IR.
 //
 // compile.cpp has the functions' beginnings and ends, the levels and the groups of lanes; filter.cpp the texels of one level and their
-// sums; storage.cpp texels by integer coordinates; anisotropy.cpp several samples along a line, and queries of the LOD.
+// sums; ycbcr.cpp those of luma and chroma apart; storage.cpp texels by integer coordinates; anisotropy.cpp several samples along a line,
+// and queries of the LOD.
 #pragma once
 
 #include <functional>
@@ -47,6 +48,7 @@ class SamplerFunctionBuilder {
   void load_context(Value descriptor, Value layer_argument);
   void sample(Value s, Value t, Value face, const std::function<LevelChoice()>& choose, Value magnified, Value mask);
   void sample_at(Value s, Value t, Value rho2, Value bias, Value mask);
+  void sample_planes(Value s, Value t, Value magnified);
   TexelValues sample_level(Value level_index, Value s, Value t, Value face, bool linear);
   TexelValues filter_level(const Level& level, Value s, Value t, Value face);
   TexelValues filter_slices(const Level& level, Value s, Value t);

@@ -10,6 +10,7 @@
 #include "shader/compiler.hpp"
 #include "shader/ir/format_pack.hpp"
 #include "shader/ir/sampler_types.hpp"
+#include "vk/ycbcr.hpp"
 
 namespace tilegpu::shader {
 
@@ -35,6 +36,8 @@ struct SamplerPlan {
   bool linear_mag = false, linear_min = false, mip_linear = false;
   bool uses_border = false;
   bool anisotropic = false;
+  bool planes = false;   // luma and chroma lie apart (ycbcr.cpp)
+  bool convert = false;  // a Y'CbCr model and range; RGB_IDENTITY is only a swizzle
   VkSamplerReductionMode reduction = VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
   bool finite = false;       // raw components are never infinite or NaN
   bool fixed = false;        // linear filters by integers (sampler_fixed.cpp)
@@ -103,11 +106,11 @@ struct Axis {
 };
 /// What does not depend on the level: repeating coordinates folded to one period. NaN becomes 0 there.
 Value fold_coordinate(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate);
-/// Before wrapping: the lower texel's index, and the weight of the next one (null for nearest).
+/// Before wrapping: the lower texel's index, and the weight of the next one (null for nearest). `move`: texels, of normalised coordinates.
 struct AxisPosition {
   Value low, fraction;
 };
-AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear);
+AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear, float move = 0);
 Axis wrap_axis(const SamplerContext& c, VkSamplerAddressMode mode, const AxisPosition& at, Value size, Value offset);
 /// Both. `coordinate`: folded; normalised unless the sampler says otherwise. `offset`: i32 scalar or vector.
 Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size, Value size_f, Value offset,
@@ -152,6 +155,8 @@ TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Va
 TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel);
 /// Codes times `one` to numbers, absent components, swizzle.
 std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& raw, uint32_t one = 1);
+/// The end of finish_texel where the plan converts (ycbcr.cpp).
+std::array<Value, 4> convert_ycbcr(const SamplerContext& c, const TexelValues& raw, const std::array<Value, 4>& result, uint32_t one);
 /// a + w * (b - a): exact where a equals b.
 TexelValues mix_texels(const Ir& ir, const TexelValues& a, const TexelValues& b, Value weight);
 /// The least or the greatest of those that have weight; else the mix.

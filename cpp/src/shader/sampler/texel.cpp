@@ -290,7 +290,7 @@ std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& ra
         break;
     }
   }
-  return result;
+  return plan.convert ? convert_ycbcr(c, raw, result, one_code) : result;
 }
 
 TexelValues mix_texels(const Ir& ir, const TexelValues& a, const TexelValues& b, Value weight) {
