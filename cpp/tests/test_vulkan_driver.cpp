@@ -137,10 +137,6 @@ void commands_of_the_version_are_there() {
       CHECK_MESSAGE(vk_icdGetInstanceProcAddr(r.level == Level::global ? nullptr : p.instance, r.name), r.name);
   }
   CHECK(found == 165);
-  const auto create = reinterpret_cast<PFN_vkCreateSamplerYcbcrConversion>(p.GetDeviceProcAddr(p.device, "vkCreateSamplerYcbcrConversion"));
-  const VkSamplerYcbcrConversionCreateInfo info{VK_STRUCTURE_TYPE_SAMPLER_YCBCR_CONVERSION_CREATE_INFO};
-  VkSamplerYcbcrConversion made{};
-  CHECK(create(p.device, &info, nullptr, &made) == VK_ERROR_FEATURE_NOT_PRESENT && p.heard("samplerYcbcrConversion is not there"));
 }
 
 void what_is_not_there_is_refused_and_named() {

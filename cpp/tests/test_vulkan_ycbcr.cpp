@@ -262,11 +262,62 @@ void frames_are_drawn(bool by_template) {
   p.destroy(color), p.destroy(nv12), p.destroy(i420), p.destroy(out);
 }
 
+/// A plane of an image with EXTENDED_USAGE is rendered to, by a view of its own, and read back.
+void planes_are_attachments() {
+  YcbcrProgram p;
+  constexpr uint32_t kHalf_px = kSide_px / 2;
+  VkImageCreateInfo info = YcbcrProgram::image_info(kI420, VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_EXTENDED_USAGE_BIT);
+  info.usage |= VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_STORAGE_BIT;
+  VkImage image = nullptr;
+  CHECK(p.CreateImage(p.device, &info, nullptr, &image) == VK_SUCCESS);
+  VkMemoryRequirements needs;
+  p.GetImageMemoryRequirements(p.device, image, &needs);
+  const VkDeviceMemory memory = p.allocate(needs.size);
+  CHECK(p.BindImageMemory(p.device, image, memory, 0) == VK_SUCCESS);
+  VkImageViewCreateInfo view_info{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
+  view_info.image = image, view_info.viewType = VK_IMAGE_VIEW_TYPE_2D, view_info.format = VK_FORMAT_R8_UNORM;
+  view_info.subresourceRange = {VK_IMAGE_ASPECT_PLANE_2_BIT, 0, 1, 0, 1};
+  VkImageView view = nullptr;
+  CHECK(p.CreateImageView(p.device, &view_info, nullptr, &view) == VK_SUCCESS);
+  VkAttachmentDescription color{};
+  color.format = VK_FORMAT_R8_UNORM, color.samples = VK_SAMPLE_COUNT_1_BIT;
+  color.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR, color.storeOp = VK_ATTACHMENT_STORE_OP_STORE;
+  color.finalLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
+  const VkAttachmentReference reference{0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+  VkSubpassDescription subpass{};
+  subpass.colorAttachmentCount = 1, subpass.pColorAttachments = &reference;
+  VkRenderPassCreateInfo pass_info{VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO};
+  pass_info.attachmentCount = 1, pass_info.pAttachments = &color, pass_info.subpassCount = 1, pass_info.pSubpasses = &subpass;
+  VkRenderPass pass = nullptr;
+  CHECK(p.CreateRenderPass(p.device, &pass_info, nullptr, &pass) == VK_SUCCESS);
+  const VkFramebuffer framebuffer = p.framebuffer(pass, {view}, kHalf_px);
+  const auto out = p.buffer(kHalf_px * kHalf_px, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  const VkCommandBuffer c = p.begin();
+  VkClearValue clear{};
+  clear.color.float32[0] = 0.6F;
+  VkRenderPassBeginInfo begin{VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
+  begin.renderPass = pass, begin.framebuffer = framebuffer, begin.renderArea = {{0, 0}, {kHalf_px, kHalf_px}};
+  begin.clearValueCount = 1, begin.pClearValues = &clear;
+  p.CmdBeginRenderPass(c, &begin, VK_SUBPASS_CONTENTS_INLINE);
+  p.CmdEndRenderPass(c);
+  VkBufferImageCopy region{};
+  region.imageSubresource = {VK_IMAGE_ASPECT_PLANE_2_BIT, 0, 0, 1}, region.imageExtent = {kHalf_px, kHalf_px, 1};
+  p.CmdCopyImageToBuffer(c, image, VK_IMAGE_LAYOUT_GENERAL, out.buffer, 1, &region);
+  p.run(c);
+  for (uint32_t i = 0; i < kHalf_px * kHalf_px; ++i) CHECK(out.data[i] == 153);
+  CHECK_MESSAGE(p.said.empty(), p.said.empty() ? "" : p.said.back());
+  p.DestroyFramebuffer(p.device, framebuffer, nullptr), p.DestroyRenderPass(p.device, pass, nullptr);
+  p.DestroyImageView(p.device, view, nullptr), p.DestroyImage(p.device, image, nullptr);
+  p.FreeMemory(p.device, memory, nullptr), p.destroy(out);
+}
+
 void wrong_use_is_refused() {
   YcbcrProgram p;
   VkSamplerYcbcrConversionCreateInfo info = YcbcrProgram::conversion_info(VK_FORMAT_R8G8B8A8_SRGB);
   VkSamplerYcbcrConversion made = nullptr;
   CHECK(p.CreateSamplerYcbcrConversion(p.device, &info, nullptr, &made) != VK_SUCCESS && p.heard("UNORM"));
+  info.format = VK_FORMAT_UNDEFINED;  // an external format, which there is none of
+  CHECK(p.CreateSamplerYcbcrConversion(p.device, &info, nullptr, &made) != VK_SUCCESS && p.heard("format is 0"));
   VkImage image = nullptr;
   VkImageCreateInfo odd = YcbcrProgram::image_info(kNv12, 0);
   odd.extent.width = 15;
@@ -316,6 +367,7 @@ int main() {
   features_and_formats_are_listed();
   frames_are_drawn(false);
   frames_are_drawn(true);
+  planes_are_attachments();
   wrong_use_is_refused();
   return finish("test_vulkan_ycbcr");
 }
