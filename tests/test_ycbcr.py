@@ -275,6 +275,9 @@ def test_planes_are_copied(dev: tg.Device) -> None:
     blocks = rng.integers(0, 256, (10, 6, 4)).astype(np.uint8)
     dev.copy(blocks, packed)
     assert np.array_equal(packed.numpy(), blocks)
+    words = dev.image((6, 10), "r8g8b8a8_unorm")  # a block is a texel
+    dev.copy(packed, words)
+    assert np.array_equal(words.numpy(), blocks)
 
 
 def test_what_is_refused(dev: tg.Device) -> None:

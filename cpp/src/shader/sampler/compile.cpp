@@ -384,17 +384,9 @@ CodeKey code_key(const SamplerPlan& plan, TextureUse use) {
   return code;
 }
 
-}  // namespace
-
-Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
-  SamplerPlan plan;
-  plan.key = key;
-  plan.format = vk::find_format(key.format);
-  if (!plan.format || !(plan.format->sampled || (plan.format->is_texel_buffer() && !key.has_sampler))) {
-    return Error{VK_ERROR_FORMAT_NOT_SUPPORTED, std::string("sampler: view format ") +
-                                                    (plan.format ? plan.format->name : std::to_string(key.format)) + " cannot be sampled"};
-  }
-  switch (key.dim) {
+/// What the view's type says.
+Status set_dimension(VkImageViewType dim, SamplerPlan& plan) {
+  switch (dim) {
     case VK_IMAGE_VIEW_TYPE_1D:
       plan.one_dimensional = true;
       break;
@@ -417,8 +409,22 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
       break;
     default:
       return Error{VK_ERROR_FEATURE_NOT_PRESENT,
-                   "sampler: view type " + std::to_string(key.dim) + "; allowed are 1D, 2D, 3D, cube and arrays of them"};
+                   "sampler: view type " + std::to_string(dim) + "; allowed are 1D, 2D, 3D, cube and arrays of them"};
   }
+  return Ok{};
+}
+
+}  // namespace
+
+Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
+  SamplerPlan plan;
+  plan.key = key;
+  plan.format = vk::find_format(key.format);
+  if (!plan.format || !(plan.format->sampled || (plan.format->is_texel_buffer() && !key.has_sampler))) {
+    return Error{VK_ERROR_FORMAT_NOT_SUPPORTED, std::string("sampler: view format ") +
+                                                    (plan.format ? plan.format->name : std::to_string(key.format)) + " cannot be sampled"};
+  }
+  if (Status known = set_dimension(key.dim, plan); !known) return known.error();
   const vk::FormatInfo& f = *plan.format;
   plan.texel_B = f.texel_B;
   if (f.is_depth_stencil()) {
