@@ -73,7 +73,7 @@ std::vector<Value> GeometryBuilder::words() {
 Value GeometryBuilder::row_offset(Value vertex, uint32_t words_of_vertex, uint32_t word) {
   const Ir& ir = l.ir;
   Value row = ir.add(ir.mul(vertex, ir.ik(words_of_vertex)), ir.ik(word));
-  return ir.mul(ir.add(ir.mul(row, ir.ik(kMaxLanes)), ir.lane_index()), ir.ik(4));
+  return ir.zext(ir.mul(ir.add(ir.mul(row, ir.ik(kMaxLanes)), ir.lane_index()), ir.ik(4)), ir.i64);
 }
 
 void GeometryBuilder::emit_vertex(uint32_t stream) {
