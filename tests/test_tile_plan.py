@@ -1,5 +1,6 @@
 """rp.explain() says which way each draw took through the tile phase (cpp/src/tile/plan/plan.hpp), by what its state asks for."""
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,34 @@ def test_near_ones_first_where_they_are() -> None:
         said = "near ones first" in rp.explain().rows[0]["plan"]
         done = rp.stats.fragments_killed_by_hierarchical_z > 0
         assert said == done == first, (profile, query, trace)
+
+
+@pytest.mark.parametrize("lanes", [8, 16])
+@pytest.mark.parametrize("samples", [1, 4])
+def test_coverage_of_a_query_and_of_low_resolution_z(lanes: int, samples: int) -> None:
+    """Batches go together where nothing is asked of each triangle: a query's lists, and blocks behind low-resolution Z, are not."""
+
+    def coverage(profile: str, query: bool, order: tuple[float, ...] = (0.5,)) -> tuple[str, tg.RenderPass]:
+        device = tg.Device(profile=profile, lanes=lanes, threads=1, cache_dir="off")
+        color = device.image((64, 64), "r8g8b8a8_unorm", samples=samples)
+        depth = device.image((64, 64), "d32_sfloat", samples=samples)
+        pipe = device.pipeline(VERT, FRAG, color=[color.format], depth=depth.format, samples=samples, **DEPTH)
+        with device.render_pass(color=[color], depth=tg.Attachment(depth, clear=1.0)) as rp:
+            with rp.query() if query else contextlib.nullcontext():
+                for z in order:
+                    rp.draw(pipe, count=3, push={"z": z})
+        return str(rp.explain().rows[-1]["plan"]).split(";")[0], rp
+
+    plain, _ = coverage("host", False)
+    together = "coverage of a batch together, into lists of blocks" if samples > 1 else "coverage and tests of a batch at once (AVX-512)"
+    each = "coverage triangle by triangle"
+    assert plain == (together if samples > 1 else plain) and plain in (together, each)
+    assert coverage("host", True)[0] == (each if samples > 1 else plain)
+    tested, rp = coverage("adreno-a740", False, (0.25, 0.5))
+    assert rp.stats.lrz_primitives_rejected
+    rejects = ", but triangle by triangle where low-resolution Z may reject some"
+    assert tested == (plain if plain == each else plain + rejects)
+    assert coverage("adreno-a740", True, (0.25, 0.5))[0] == (each if samples > 1 else plain)  # a query switches it off
 
 
 def test_what_order_changes_in_traces() -> None:

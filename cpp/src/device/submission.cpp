@@ -157,7 +157,8 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
                                 : std::string(chosen.low_resolution_z ? "off: not executed yet" : "off: switched off (hsr)");
     TechniqueExplanation deferral = hsr::explain_deferral(found.vertex_deferral, index, *draw.state, chosen.deferred_vertex_shading);
     number += count;
-    const bool counted = draw.query >= 0;
+    const bool counted = draw.query >= 0,
+               rejects = found.traits.lrz && index < found.lrz_decisions.size() && found.lrz_decisions[index].test;
     const bool near = resolved == last && !stops && rows.back().part == part && rows.back().low_resolution_z_off == low &&
                       reason_of(rows.back(), deferral.technique) == deferral.reason;
     if (near && draw.state == last_state && counted == last_counted) {
@@ -165,10 +166,10 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
       return;
     }
     const char* early = hsr::early_test_obstacle(*draw.state);
-    const char* visibility = hsr::visibility_obstacle(*draw.state, chosen.visibility_buffer);
+    const char* visibility = tile::visibility_obstacle(*draw.state, chosen.visibility_buffer);
     DrawExplanation row{number - count, count, part, resolved->label, early ? early : "", visibility ? visibility : "", {}, low};
     const tile::TestRules rules = tile::make_test_rules(*draw.state, found.tile);
-    row.plan = tile::describe_plan(found.traits, *draw.state, rules, counted);
+    row.plan = tile::describe_plan(found.traits, *draw.state, rules, {counted, rejects});
     row.techniques.push_back(hsr::explain_forward_kill(*draw.state, chosen.forward_pixel_kill));
     row.techniques.push_back(std::move(deferral));
     last = resolved;

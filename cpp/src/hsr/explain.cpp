@@ -23,25 +23,6 @@ const char* early_test_obstacle(const command::DrawState& state) {
   return "the fragment shader changes coverage: tested early, written after shading";
 }
 
-const char* visibility_obstacle(const command::DrawState& state, bool enabled) {
-  const pipeline::Resolved& resolved = *state.resolved;
-  const pipeline::Classification& c = resolved.classification;
-  const shader::StageTraits& traits = resolved.traits(VK_SHADER_STAGE_FRAGMENT_BIT);
-  if (!enabled) return "switched off (hsr)";
-  if (!resolved.shades()) return "nothing is shaded";
-  if (const char* obstacle = early_test_obstacle(state)) return obstacle;
-  if (c.side_effects)
-    return traits.writes_memory ? "the fragment shader writes memory: every fragment that passes must run"
-                                : "the fragment shader asks which invocations of a subgroup run: every one that passes must";
-  if (traits.reads_tile) return "the fragment shader reads the tile (input attachment)";
-  if (c.reads_tile) return "reads the tile: blending, a logic op or a write mask keeps part of the old colour";
-  if (!resolved.output.epilogue || !c.writes_color) return "no colour is written";
-  if (!c.opaque) return "does not write every colour attachment: what is below shows in the others";
-  if (traits.discards || traits.writes_sample_mask || state.multisample.alpha_to_coverage) return "the fragment shader changes coverage";
-  if (traits.reads_helper) return "the fragment shader asks for helper lanes";
-  return nullptr;
-}
-
 const char* forward_kill_obstacle(const command::DrawState& state, bool& half) {
   const pipeline::Resolved& resolved = *state.resolved;
   const pipeline::Classification& c = resolved.classification;

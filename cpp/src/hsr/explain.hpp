@@ -1,7 +1,6 @@
-// hsr/explain.hpp -- which hidden-surface removal a pipeline's draws get on `host`, and the state that keeps them from it.
+// hsr/explain.hpp -- which techniques of modelled GPUs a draw gets, and the state that keeps it from them.
 //
-// In: pipeline. Out: a reason in words, or null where the technique is on. The tile phase asks the same functions, so that what is
-// explained is what is done.
+// In: a draw's state. Out: a reason in words, or null where the technique is on. What is the host's own way: tile/plan/plan.hpp.
 #pragma once
 
 #include "command/draw.hpp"
@@ -10,8 +9,6 @@
 
 namespace tilegpu::hsr {
 
-/// Why the draws do not go through the visibility buffer (shaded once, when the tile's visible primitives are known).
-const char* visibility_obstacle(const command::DrawState& state, bool enabled);
 /// Why depth and stencil are not both tested and written before shading.
 const char* early_test_obstacle(const command::DrawState& state);
 

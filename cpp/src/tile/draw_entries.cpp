@@ -104,6 +104,7 @@ void select_draw(Worker& w, uint32_t draw) {
     if (retained && !w.kill.retains) release();
   }
   lrz_select_draw(w.lrz, draw);
+  d.coverage = coverage_of_draw(d.plan, {d.early_query >= 0, w.lrz.now != nullptr});
   if (d.plan.route != Route::shade) return;
   const pipeline::Classification& c = d.state->resolved->classification;
   if (w.bin.phase == Phase::ordinary && !w.visibility.primitives.empty() && (c.reads_tile || (c.writes_color && !c.opaque)))
@@ -150,14 +151,12 @@ bool draw_unlisted(void* context, const TriangleBatch& batch, const CoveredBlock
   return sink.seen();
 }
 
-bool lists_blocks(const CurrentDraw& d, const LrzBin& lrz) {
-  return d.takes_lists && d.plan.coverage == Coverage::listed && d.early_query < 0 && !lrz.now;
-}
+bool lists_blocks(const CurrentDraw& d) { return d.takes_lists && d.coverage == Coverage::listed; }
 
 // Of the triangles `left` of a batch the first ones, as far as the blocks of all of them can be tested in one go. Returns the others.
 uint32_t draw_run(Worker& w, const records::TriangleRecord* const* records, const records::Chunk& chunk, const TriangleBatch& batch,
                   uint32_t left) {
-  if (w.lrz.now || !(w.draw.wide_triangles || lists_blocks(w.draw, w.lrz))) return left;
+  if (!(w.draw.coverage == Coverage::at_once || lists_blocks(w.draw))) return left;
   const uint32_t others = left & ~(batch.medium | batch.small);
   const uint32_t run = left & ((others & (0u - others)) - 1);
   if (!run) return left;
@@ -200,7 +199,7 @@ inline void draw_batch(Worker& w, const records::TriangleRecord** batch, const r
   TriangleBatch setup;
   prepare_batch(batch, count, w.bin.origin_x_px, w.bin.origin_y_px, w.draw.rect, w.shape.samples, w.bounds.block_limit,
                 w.draw.test.range_lo, w.draw.test.range_hi, setup);
-  [[maybe_unused]] const bool waits = w.shape.samples > 1 && lists_blocks(w.draw, w.lrz);
+  [[maybe_unused]] const bool waits = w.shape.samples > 1 && lists_blocks(w.draw);
   [[maybe_unused]] RunRecords context{w, batch, chunks[0]};
   for (uint32_t left = ((1u << count) - 1) & ~setup.outside; left; left &= left - 1) {
     if constexpr (!kTraced && !kNumbered) {
@@ -243,7 +242,7 @@ namespace {
 // Whether records of other draws with the same state may stand in a batch with those of the current one: nothing but their numbers is kept.
 bool joins_draws(const TileContext& t, const CurrentDraw& d, const KillQueue& kill) {
   return t.bin.phase == Phase::ordinary && d.plan.route == Route::visibility && d.plan.early == EarlyTests::full && d.early_query < 0 &&
-         !d.plan.one_by_one && !kill.on && !t.pass->lrz;
+         !d.plan.one_by_one && !kill.on && !t.shape.traits.lrz;
 }
 bool joins(const PassContext& pass, const CurrentDraw& d, uint32_t draw) {
   return pass.draws[draw].state == d.state && pass.draws[draw].query < 0 && pass.draws[draw].counted == pass.draws[d.number].counted;

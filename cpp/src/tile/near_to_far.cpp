@@ -182,7 +182,7 @@ void draw_ordered(Worker& w, const Run& run, const std::array<uint16_t, kMost>& 
 }  // namespace
 
 bool begin_any_order(const TileContext& t, const BlockCovers& covers, const BinFilter& filter) {
-  return covers.active && t.bin.phase == Phase::ordinary && !t.pass->lrz && !filter.tile.on();
+  return covers.active && t.bin.phase == Phase::ordinary && !t.shape.traits.lrz && !filter.tile.on();
 }
 
 bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, bool& again) {
@@ -194,7 +194,7 @@ bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, 
   }
   const uint32_t first_draw = draw_of(record_of(binned.segments[segment], at));
   if (first_draw != w.draw.number) select_draw(w, first_draw);
-  if (!w.draw.takes_covers || !w.draw.plan.may_swap || w.draw.early_query >= 0) return false;
+  if (!w.draw.takes_covers || !may_swap_draw(w.shape.traits, w.draw.plan, {w.draw.early_query >= 0, false})) return false;
   if (w.visibility.primitives.size() + kMost > kMaxVisible) flush_visibility(w);
   Run run;
   number_run(w, w.draw, w.visibility, segment, at, end, run);

@@ -24,6 +24,7 @@ PassTraits traits_of(const PassContext& pass, bool traced) {
   traits.traced = traced;
   traits.kept_once = pass.tile.equal_quads_B != 0;
   traits.filtered = pass.filter_planes.count != 0;
+  traits.lrz = pass.lrz != nullptr;
   traits.keeps = pass.keeps;
   traits.hsr = pass.hsr;
   return traits;
@@ -37,7 +38,7 @@ EarlyTests early_tests(const command::DrawState& state, const TestRules& rules) 
   return c.early_test && rules.kills_early() ? EarlyTests::kill : EarlyTests::none;
 }
 
-Coverage coverage_of(const PassTraits& pass, const TilePlan& plan) {
+Coverage coverage_of_state(const PassTraits& pass, const TilePlan& plan) {
   if (pass.traced || plan.route != Route::visibility || plan.early != EarlyTests::full || plan.masks_samples) return Coverage::each;
   if (pass.samples > 1) return plan.lists ? Coverage::listed : Coverage::each;
   const TestRules& rules = plan.rules;
@@ -46,6 +47,25 @@ Coverage coverage_of(const PassTraits& pass, const TilePlan& plan) {
 }
 
 }  // namespace
+
+const char* visibility_obstacle(const command::DrawState& state, bool enabled) {
+  const pipeline::Resolved& resolved = *state.resolved;
+  const pipeline::Classification& c = resolved.classification;
+  const shader::StageTraits& traits = resolved.traits(VK_SHADER_STAGE_FRAGMENT_BIT);
+  if (!enabled) return "switched off (hsr)";
+  if (!resolved.shades()) return "nothing is shaded";
+  if (const char* obstacle = hsr::early_test_obstacle(state)) return obstacle;
+  if (c.side_effects)
+    return traits.writes_memory ? "the fragment shader writes memory: every fragment that passes must run"
+                                : "the fragment shader asks which invocations of a subgroup run: every one that passes must";
+  if (traits.reads_tile) return "the fragment shader reads the tile (input attachment)";
+  if (c.reads_tile) return "reads the tile: blending, a logic op or a write mask keeps part of the old colour";
+  if (!resolved.output.epilogue || !c.writes_color) return "no colour is written";
+  if (!c.opaque) return "does not write every colour attachment: what is below shows in the others";
+  if (traits.discards || traits.writes_sample_mask || state.multisample.alpha_to_coverage) return "the fragment shader changes coverage";
+  if (traits.reads_helper) return "the fragment shader asks for helper lanes";
+  return nullptr;
+}
 
 TilePlan plan_draw(const PassTraits& pass, const command::DrawState& state, const TestRules& rules, Phase phase,
                    const hsr::Verdict& verdict, bool opaque_replay) {
@@ -59,7 +79,7 @@ TilePlan plan_draw(const PassTraits& pass, const command::DrawState& state, cons
   plan.one_by_one = c.pins_order;
   switch (phase) {
     case Phase::ordinary:
-      if (shades && !hsr::visibility_obstacle(state, pass.hsr.visibility_buffer)) plan.route = Route::visibility;
+      if (shades && !visibility_obstacle(state, pass.hsr.visibility_buffer)) plan.route = Route::visibility;
       break;
     case Phase::pre:
       if (c.needs_slice && shades) break;
@@ -80,9 +100,18 @@ TilePlan plan_draw(const PassTraits& pass, const command::DrawState& state, cons
   plan.lists = pass.keeps.lists && numbered && lists_serve(plan.rules, plan.list);
   plan.covers = pass.keeps.covers && phase == Phase::ordinary && numbered && plan.rules.bounded() && plan.rules.depth_write;
   plan.may_swap = plan.covers && !plan.masks_samples && !plan.one_by_one;
-  plan.coverage = coverage_of(pass, plan);
+  plan.coverage = coverage_of_state(pass, plan);
   assert(!(plan.lists && plan.covers));  // a block is kept in one way
   return plan;
+}
+
+Coverage coverage_of_draw(const TilePlan& plan, const DrawTraits& draw) {
+  if (draw.lrz) return Coverage::each;
+  return draw.counts && plan.coverage == Coverage::listed ? Coverage::each : plan.coverage;
+}
+
+bool may_swap_draw(const PassTraits& pass, const TilePlan& plan, const DrawTraits& draw) {
+  return plan.may_swap && !pass.traced && !pass.filtered && !pass.lrz && !draw.counts;
 }
 
 ShadePlan plan_shading(const PassTraits& pass, const command::DrawState& state, const ShadeMoment& moment) {
@@ -153,11 +182,13 @@ std::string describe_tests(const PassTraits& pass, const TilePlan& plan) {
 
 }  // namespace
 
-std::string describe_plan(const PassTraits& pass, const command::DrawState& state, const TestRules& rules, bool counts) {
+std::string describe_plan(const PassTraits& pass, const command::DrawState& state, const TestRules& rules, const DrawTraits& draw) {
   const TilePlan plan = plan_draw(pass, state, rules, Phase::ordinary, {}, false);
-  std::string text = plan.coverage == Coverage::at_once  ? "coverage and tests of a batch at once (AVX-512)"
-                     : plan.coverage == Coverage::listed ? "coverage of a batch together, into lists of blocks"
-                                                         : "coverage triangle by triangle";
+  const Coverage coverage = coverage_of_draw(plan, {draw.counts, false});
+  std::string text = coverage == Coverage::at_once  ? "coverage and tests of a batch at once (AVX-512)"
+                     : coverage == Coverage::listed ? "coverage of a batch together, into lists of blocks"
+                                                    : "coverage triangle by triangle";
+  if (coverage != coverage_of_draw(plan, draw)) text += ", but triangle by triangle where low-resolution Z may reject some";
   text += "; " + describe_tests(pass, plan);
   if (plan.one_by_one) text += ", each primitive shaded before the next";
   switch (plan.route) {
@@ -165,10 +196,9 @@ std::string describe_plan(const PassTraits& pass, const command::DrawState& stat
       return text + "; nothing is shaded";
     case Route::visibility:
       text += "; visibility buffer";
-      if (plan.lists && plan.coverage != Coverage::listed) text += ", blocks as lists";
+      if (plan.lists && coverage != Coverage::listed) text += ", blocks as lists";
       if (plan.covers) text += ", whole blocks as one primitive";
-      // What begin_any_order and draw_near_to_far ask of a bin and a draw.
-      if (plan.may_swap && !pass.traced && !pass.filtered && !pass.hsr.low_resolution_z && !counts) text += ", near ones first";
+      if (may_swap_draw(pass, plan, draw)) text += ", near ones first";
       break;
     case Route::shade:
       text += pass.hsr.forward_pixel_kill ? "; quad queue, forward pixel kill" : "; quad queue";
@@ -177,7 +207,7 @@ std::string describe_plan(const PassTraits& pass, const command::DrawState& stat
   moment.early = plan.early;
   moment.from_ids = plan.route == Route::visibility;
   moment.late = plan.late;
-  moment.counts = counts;
+  moment.counts = draw.counts;
   const ShadePlan shading = plan_shading(pass, state, moment);
   text += shading.per_sample ? "; shaded by samples" : shading.takes_blocks ? "; shaded by blocks" : "; shaded by quads";
   if (moment.from_ids && shading.takes_pixels && pass.wide && !pass.traced) text += " or groups of pixels";

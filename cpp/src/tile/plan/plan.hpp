@@ -59,28 +59,43 @@ struct PassTraits {
   bool traced = false;     // each fragment is noted: nothing is done for several triangles at once
   bool kept_once = false;  // equal samples may be kept once (tile_io/equal_quads.hpp)
   bool filtered = false;   // depth filter
+  bool lrz = false;        // low-resolution Z was made in the geometry phase: draws may be tested against it
   KeptBlocks keeps;
   HiddenSurfaceRemoval hsr;
 };
 
 struct TilePlan {
-  Coverage coverage = Coverage::each;
+  Coverage coverage = Coverage::each;  // of a draw without DrawTraits
   EarlyTests early = EarlyTests::none;
   Route route = Route::nothing;
   bool late = false;           // there is something to test after shading, where it was not done before
   bool one_by_one = false;     // each primitive is shaded before the next is tested (Classification::pins_order)
   bool lists = false;          // blocks may become lists, tested by `list` ...
   bool covers = false;         // ... or may be held by one primitive ...
-  bool may_swap = false;       // ... and then draws with plans alike may change places (near_to_far.hpp)
+  bool may_swap = false;       // ... and then draws with plans alike may change places (may_swap_draw)
   bool masks_samples = false;  // the static sample mask leaves some out
   uint64_t sample_mask = 0;    // for every pixel of a quad
   ListTest list;
   TestRules rules;  // of the tests before shading, or of what would be tested then
 };
 
+/// Why the draws do not go through the visibility buffer (shaded once, when the tile's visible primitives are known), in words; null where
+/// they do.
+const char* visibility_obstacle(const command::DrawState& state, bool enabled);
+
 /// `verdict`: of the pre-pass, in its phases. `opaque_replay`: main phase, what is drawn again was opaque.
 TilePlan plan_draw(const PassTraits& pass, const command::DrawState& state, const TestRules& rules, Phase phase,
                    const hsr::Verdict& verdict, bool opaque_replay);
+
+/// What a draw has beyond its state.
+struct DrawTraits {
+  bool counts = false;  // an occlusion query is active
+  bool lrz = false;     // it is tested against low-resolution Z, by primitives and by blocks
+};
+/// The plan's coverage for such a draw: lists don't say which samples passed when, and low-resolution Z rejects one triangle's blocks.
+Coverage coverage_of_draw(const TilePlan& plan, const DrawTraits& draw);
+/// Draws with plans like this one may change places with it: near ones first (near_to_far.hpp).
+bool may_swap_draw(const PassTraits& pass, const TilePlan& plan, const DrawTraits& draw);
 
 /// How quads are shaded: everything that is constant for a draw.
 struct ShadePlan {
@@ -117,7 +132,8 @@ struct ShadeMoment {
 };
 ShadePlan plan_shading(const PassTraits& pass, const command::DrawState& state, const ShadeMoment& moment);
 
-/// Both, in words; for a draw as the ordinary phase sees it. `counts`: an occlusion query is active.
-std::string describe_plan(const PassTraits& pass, const command::DrawState& state, const TestRules& rules, bool counts);
+/// Both, in words; for a draw as the ordinary phase sees it. Where `draw` is tested against low-resolution Z, bins in which that can reject
+/// nothing draw it as if it weren't.
+std::string describe_plan(const PassTraits& pass, const command::DrawState& state, const TestRules& rules, const DrawTraits& draw);
 
 }  // namespace tilegpu::tile

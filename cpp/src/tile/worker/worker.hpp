@@ -115,6 +115,7 @@ struct CurrentDraw {
   PixelRect rect;
   TestState test, late_test;
   int32_t early_query = -1;
+  Coverage coverage = Coverage::each;      // coverage_of_draw
   WideTriangles wide_triangles = nullptr;  // of `test`, for Coverage::at_once; else null
   bool takes_lists = false;                // its plan has lists, and so has the bin
   bool takes_covers = false;               // the same of covers
