@@ -82,6 +82,42 @@ def test_the_same_bytes_are_feedback_and_both_are_named(dev: tg.Device) -> None:
         rp.draw(pipe, count=3, bind={"src": (film.view(), dev.sampler())}, push={"depth": 0.0})
 
 
+TWO = """#version 450
+layout(binding = 0) uniform sampler2D t[2];
+layout(push_constant) uniform PC { layout(offset = 16) uint which; } pc;
+layout(location = 0) out vec4 o;
+void main() { o = texelFetch(t[INDEX], ivec2(gl_FragCoord.xy), 0) + 0.25; }"""
+PLACED = "#version 450\nvoid main() { vec2 p = vec2((gl_VertexIndex << 1) & 2, gl_VertexIndex & 2); gl_Position = vec4(p * 2 - 1, 0, 1); }"
+
+
+def test_an_element_of_an_array_counts_where_a_constant_names_it(dev: tg.Device) -> None:
+    """An attachment beside what is read is none of the shader's; by another index it may be read, which lint() says."""
+    rng = np.random.default_rng(3)
+    format_ = "r32g32b32a32_sfloat"
+    source, film = dev.image((32, 32), format_), dev.image((32, 32), format_, label="film")
+    texels = rng.random((32, 32, 4), dtype=np.float32)
+    dev.copy(texels, source)
+    views = [(image.view(), dev.sampler(filter="nearest")) for image in (source, film)]
+
+    def draw(index: str) -> tg.RenderPass:
+        pipe = dev.pipeline(PLACED, TWO.replace("INDEX", index), color=[format_], label="pick")
+        push = {"which": np.uint32(0)} if "which" in index else None
+        with dev.render_pass(color=[tg.Attachment(film, clear=(0, 0, 0, 0))], label="bloom") as rp:
+            rp.draw(pipe, count=3, bind={"t": views}, push=push)
+        assert np.array_equal(film.numpy(), texels + np.float32(0.25))
+        return rp
+
+    dev.clear(film, (0, 0, 0, 0))
+    assert not [line for line in draw("0").lint() if "may read" in line]
+    (said,) = [line for line in draw("pc.which").lint() if "may read" in line]
+    assert said == (
+        "pipeline 'pick': 't' (set 0, binding 0, element 1) may read color0 of this pass, image 'film' (level 0, layer 0), "
+        "which its load_op clear writes: by an index that is not constant; if it does, the values are undefined"
+    )
+    with pytest.raises(tg.Error, match=r"'t' \(set 0, binding 0, element 1\) reads color0 of this pass, image 'film'"):
+        draw("1")
+
+
 @pytest.mark.parametrize("format_", ["d32_sfloat", "d24_unorm_s8_uint"])
 def test_depth_that_nobody_writes_may_be_read(dev: tg.Device, format_: str) -> None:
     """Tested and sampled in one pass; a draw or a clear that writes it, before or after, is feedback."""

@@ -48,6 +48,10 @@ class TILEGPU_API Submission {
   /// What costs bytes without need, a line each, with the bytes.
   std::vector<std::string> lint(size_t pass) const;
 
+  /// What may be undefined, known when it is submitted, a line each: attachments among the descriptors of an array that the pass's shaders
+  /// index by what is no constant. They are lines of lint() too.
+  std::vector<std::string> warnings(size_t pass) const;
+
   /// Dispatches that were to be executed, in order, those of secondary command buffers among them.
   size_t dispatch_count() const;
   const std::string& dispatch_label(size_t dispatch) const;

@@ -17,17 +17,26 @@ using descriptor::Element;
 using descriptor::SetMemory;
 using pipeline::Program;
 
+/// What a shader does with an element.
+struct Access {
+  bool writes, certain;
+};
+
 /// Targets that a shader reads parts of, and may write them.
-Status note_targets(command::Pass& pass, const Program& program, const DescriptorName& name, uint32_t read, bool writes) {
+Status note_targets(command::Pass& pass, const Program& program, const DescriptorName& name, uint32_t read, Access access) {
   if (!read) return Ok{};
   const std::string who = describe(program, name);
+  if (!access.certain) {
+    framebuffer::note_may_read(pass.feedback, read, who, access.writes);
+    return Ok{};
+  }
   Status ok = framebuffer::note_read(pass.feedback, read, who);
-  return ok && writes ? framebuffer::note_written(pass.feedback, read, who) : ok;
+  return ok && access.writes ? framebuffer::note_written(pass.feedback, read, who) : ok;
 }
 
 Status note_range(command::Pass& pass, const Program& program, const DescriptorName& name, const Buffer& buffer,
-                  resource::MemoryRange range, bool writes) {
-  return note_targets(pass, program, name, framebuffer::targets_read(pass.feedback, buffer.memory()->contents(), range), writes);
+                  resource::MemoryRange range, Access access) {
+  return note_targets(pass, program, name, framebuffer::targets_read(pass.feedback, buffer.memory()->contents(), range), access);
 }
 
 void note_written(command::Pass& pass, const Element& e) {
@@ -43,36 +52,43 @@ Status note_use(command::Pass& pass, const Program& program, const SetUse& use) 
     const auto& targets = pass.feedback.targets;
     if (std::none_of(targets.begin(), targets.end(), [&](const auto& t) { return t.memory == read.memory; })) continue;
     Status ok = Ok{};
+    const Access access{read.written, read.certain};
     if (e.buffer) {
       const uint64_t begin_B = e.buffer->memory_offset_B() + e.offset_B;
-      if (e.range_B) ok = note_range(pass, program, read.name, *e.buffer, {begin_B, begin_B + e.range_B}, read.written);
+      if (e.range_B) ok = note_range(pass, program, read.name, *e.buffer, {begin_B, begin_B + e.range_B}, access);
     } else if (e.view->texels) {
       const BufferViewCreateInfo& texels = e.view->texels->info();
       const uint64_t begin_B = texels.buffer->memory_offset_B() + texels.offset_B;
-      ok = note_range(pass, program, read.name, *texels.buffer, {begin_B, begin_B + texels.range_B}, read.written);
+      ok = note_range(pass, program, read.name, *texels.buffer, {begin_B, begin_B + texels.range_B}, access);
     } else {
-      ok = note_targets(pass, program, read.name, framebuffer::targets_read(pass.feedback, *e.view->view), read.written);
+      ok = note_targets(pass, program, read.name, framebuffer::targets_read(pass.feedback, *e.view->view), access);
     }
     if (!ok) return ok;
   }
   return Ok{};
 }
 
+Status note_dynamic(command::Pass& pass, const Program& program, const BoundSets& bound, const shader::BufferSlot& slot, uint32_t element,
+                    bool certain) {
+  const DescriptorName name{slot.set, slot.binding, element};
+  auto found = find_element(program, bound, name);
+  if (!found) return found.error();
+  if (!*found || !(*found)->buffer) return Ok{};
+  const Buffer& buffer = *(*found)->buffer;
+  if (slot.writable) pass.written_buffers.insert((*found)->buffer);
+  const uint8_t* at = bound.address[slot.table] + slot.at.offset_B + size_t{element} * slot.at.stride_B;
+  const auto& code = *reinterpret_cast<const shader::BufferDescriptor*>(at);
+  if (!code.size_B) return Ok{};
+  const uint64_t begin_B = buffer.memory_offset_B() + static_cast<uint64_t>(code.data - buffer.data());
+  return note_range(pass, program, name, buffer, {begin_B, begin_B + code.size_B}, {slot.writable, certain});
+}
+
 /// Dynamic buffers are where the draw's offsets put them.
 Status note_dynamic(command::Pass& pass, const Program& program, const BoundSets& bound, bool late) {
   for (const shader::BufferSlot& slot : program.dynamic_buffers)
-    for (uint32_t i = 0; (bound.late[slot.set] != nullptr) == late && i < slot.count; i++) {
-      const DescriptorName name{slot.set, slot.binding, i};
-      auto found = find_element(program, bound, name);
-      if (!found) return found.error();
-      if (!*found || !(*found)->buffer) continue;
-      const Buffer& buffer = *(*found)->buffer;
-      if (slot.writable) pass.written_buffers.insert((*found)->buffer);
-      const uint8_t* at = bound.address[slot.table] + slot.at.offset_B + size_t{i} * slot.at.stride_B;
-      const auto& code = *reinterpret_cast<const shader::BufferDescriptor*>(at);
-      if (!code.size_B) continue;
-      const uint64_t begin_B = buffer.memory_offset_B() + static_cast<uint64_t>(code.data - buffer.data());
-      if (Status ok = note_range(pass, program, name, buffer, {begin_B, begin_B + code.size_B}, slot.writable); !ok) return ok;
+    if ((bound.late[slot.set] != nullptr) == late) {
+      const auto one = [&](uint32_t i, bool certain) { return note_dynamic(pass, program, bound, slot, i, certain); };
+      if (Status ok = each_element(slot.named, slot.count, slot.count, one); !ok) return ok;
     }
   return Ok{};
 }
@@ -222,10 +238,14 @@ Status check_compute_sets(exec::DeviceState& device, SetUse& scratch, const Prog
       if (read.written) note_written(sets, *read.element);
   }
   for (const shader::BufferSlot& slot : program.dynamic_buffers)
-    for (uint32_t i = 0; (bound.late[slot.set] != nullptr) == late && i < slot.count; i++) {
-      auto found = find_element(program, bound, {slot.set, slot.binding, i});
-      if (!found) return found.error();
-      if (slot.writable && *found && (*found)->buffer) sets.written.push_back((*found)->buffer);
+    if ((bound.late[slot.set] != nullptr) == late) {
+      const auto one = [&](uint32_t i, bool) -> Status {
+        auto found = find_element(program, bound, {slot.set, slot.binding, i});
+        if (!found) return found.error();
+        if (slot.writable && *found && (*found)->buffer) sets.written.push_back((*found)->buffer);
+        return Ok{};
+      };
+      if (Status ok = each_element(slot.named, slot.count, slot.count, one); !ok) return ok;
     }
   sets.late |= is_late(bound);
   return Ok{};

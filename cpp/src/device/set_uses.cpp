@@ -143,18 +143,17 @@ struct Checker {
 
   Status buffers(const shader::BufferSlot& slot) {
     assert(slot.table == slot.set);
-    const uint32_t count = count_of(slot.set, slot.binding, slot.count);
-    for (uint32_t i = 0; i < count; i++) {
+    return each_element(slot.named, slot.count, count_of(slot.set, slot.binding, slot.count), [&](uint32_t i, bool certain) -> Status {
       const DescriptorName at{slot.set, slot.binding, i};
       auto found = find_element(program, bound, at);
       if (!found) return found.error();
       const Element* e = *found;
-      if (e && e->buffer) out.reads.push_back({&e->buffer->memory()->contents(), e, at, slot.writable});
-    }
-    return Ok{};
+      if (e && e->buffer) out.reads.push_back({&e->buffer->memory()->contents(), e, at, slot.writable, certain});
+      return Ok{};
+    });
   }
 
-  Status texture(const pipeline::TextureUse& use, uint32_t i) {
+  Status texture(const pipeline::TextureUse& use, uint32_t i, bool certain) {
     const shader::TextureSlot& slot = use.slot;
     const DescriptorName at{slot.image_set, slot.image_binding, i};
     auto found = find_element(program, bound, at);
@@ -166,10 +165,10 @@ struct Checker {
     Status fits =
         view.texels ? check_texels_fit(program, use, at, *view.texels, type) : check_view_fits(program, use, at, *view.view, type);
     if (!fits) return fits;
-    out.reads.push_back({&view.contents(), image, at, slot.is_written()});
+    out.reads.push_back({&view.contents(), image, at, slot.is_written(), certain});
     if (view.view)  // planes may have memories of their own
       for (const Ptr<Image>& plane : view.view->image()->planes())
-        if (&plane->contents() != &view.contents()) out.reads.push_back({&plane->contents(), image, at, false});
+        if (&plane->contents() != &view.contents()) out.reads.push_back({&plane->contents(), image, at, false, certain});
     if (slot.is_alone()) {
       if (view.view)
         if (Status ok = check_conversion(program, slot, at, *view.view, nullptr); !ok) return ok;
@@ -211,8 +210,9 @@ struct Checker {
     for (const pipeline::TextureUse& use : group.textures) {
       const uint32_t count = count_of(use.slot.image_set, use.slot.image_binding, use.slot.image_count);
       if (Status ok = check_pairs(use.slot, count); !ok) return ok;
-      for (uint32_t i = 0; i < count; i++)
-        if (Status done = texture(use, i); !done) return done;
+      const Status done =
+          each_element(use.slot.named, use.slot.image_count, count, [&](uint32_t i, bool certain) { return texture(use, i, certain); });
+      if (!done) return done;
     }
     if (requests.empty()) return Ok{};
     return device.textures->ensure(requests, [&](size_t k) { return describe(program, names[k]); });
@@ -220,6 +220,24 @@ struct Checker {
 };
 
 }  // namespace
+
+Status each_element(const shader::NamedElements& named, uint32_t of_slot, uint32_t count,
+                    const std::function<Status(uint32_t element, bool certain)>& visit) {
+  assert(count <= of_slot && std::is_sorted(named.constant.begin(), named.constant.end()));
+  if (!named.any) {
+    for (size_t k = 0; k < named.constant.size(); k++) {
+      const uint32_t i = std::min(named.constant[k], of_slot - 1);  // as the code has it
+      if (i >= count || (k && i == std::min(named.constant[k - 1], of_slot - 1))) continue;
+      if (Status done = visit(i, true); !done) return done;
+    }
+    return Ok{};
+  }
+  for (uint32_t i = 0, k = 0; i < count; i++) {
+    while (k < named.constant.size() && named.constant[k] < i) k++;
+    if (Status done = visit(i, count == 1 || (k < named.constant.size() && named.constant[k] == i)); !done) return done;
+  }
+  return Ok{};
+}
 
 std::string describe(const Program& program, const DescriptorName& at) {
   std::string name;

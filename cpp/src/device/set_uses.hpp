@@ -5,6 +5,8 @@
 // Binding"; VK_EXT_descriptor_indexing.
 #pragma once
 
+#include <functional>
+
 #include "command/pass.hpp"
 #include "device/device_state.hpp"
 #include "pipeline/program.hpp"
@@ -24,6 +26,7 @@ struct SetUse {
     const descriptor::Element* element;  // of the set's memory, which whoever asks keeps
     DescriptorName name;
     bool written;
+    bool certain;  // the shader names it by a constant; else by an index that may be another's
   };
   std::vector<Read> reads;   // views and buffers
   bool anisotropic = false;  // a pair with such a sampler is sampled with computed derivatives
@@ -39,6 +42,10 @@ struct SetUses {
   /// kind than the shader's variable.
   Expected<Ptr<const SetUse>> find(const pipeline::Program& program, size_t group, const command::BoundSets& bound) const;
 };
+
+/// Elements that a shader names, of `count` that there are and `of_slot` that its code clamps indices to; `certain`: by a constant.
+Status each_element(const shader::NamedElements& named, uint32_t of_slot, uint32_t count,
+                    const std::function<Status(uint32_t element, bool certain)>& visit);
 
 /// The element of a bound set; null where nothing is there and nothing has to be.
 Expected<const descriptor::Element*> find_element(const pipeline::Program& program, const command::BoundSets& bound,

@@ -200,6 +200,10 @@ std::string Submission::describe_framebuffer(size_t pass) const {
   return framebuffer::describe(execution_of(*this, pass).pass->framebuffer);
 }
 
+std::vector<std::string> Submission::warnings(size_t pass) const {
+  return framebuffer::possible_feedback(execution_of(*this, pass).pass->feedback);
+}
+
 std::vector<std::string> Submission::lint(size_t pass) const {
   const PassExecution& found = execution_of(*this, pass);
   const command::Pass& record = *found.pass;
@@ -216,7 +220,9 @@ std::vector<std::string> Submission::lint(size_t pass) const {
     if (clear.attachment < 0 && (clear.aspects & VK_IMAGE_ASPECT_DEPTH_BIT)) cleared |= 1u << 8;
     if (clear.attachment < 0 && (clear.aspects & VK_IMAGE_ASPECT_STENCIL_BIT)) cleared |= 1u << 9;
   }
-  return framebuffer::lint(record.framebuffer, found.stats, cleared);
+  std::vector<std::string> lines = framebuffer::lint(record.framebuffer, found.stats, cleared);
+  for (std::string& line : warnings(pass)) lines.push_back(std::move(line));
+  return lines;
 }
 
 }  // namespace tilegpu

@@ -67,6 +67,12 @@ Status check(const Feedback& f) {
   return feedback_error(f, static_cast<uint32_t>(std::countr_zero(both)));
 }
 
+void note(uint32_t& known, std::array<std::string, kFeedbackTargets>& names, uint32_t targets, const std::string& who) {
+  for (uint32_t i = 0; i < kFeedbackTargets; ++i)
+    if ((targets & ~known) >> i & 1) names[i] = who;
+  known |= targets;
+}
+
 }  // namespace
 
 std::string target_name(uint32_t target) {
@@ -138,14 +144,33 @@ uint32_t targets_read(const Feedback& f, const resource::MemoryContents& memory,
 }
 
 Status note_read(Feedback& f, uint32_t targets, const std::string& who) {
-  for (uint32_t i = 0; i < kFeedbackTargets; ++i)
-    if ((targets & ~f.read) >> i & 1) f.reader[i] = who;
-  f.read |= targets;
+  note(f.read, f.reader, targets, who);
   return check(f);
+}
+
+void note_may_read(Feedback& f, uint32_t targets, const std::string& who, bool writes) {
+  note(f.may_read, f.may_reader, targets, who);
+  if (writes) note(f.may_write, f.may_writer, targets, who);
+}
+
+std::vector<std::string> possible_feedback(const Feedback& f) {
+  std::vector<std::string> lines;
+  for (uint32_t i = 0; i < kFeedbackTargets; ++i) {
+    const uint32_t bit = 1u << i;
+    const bool writes = f.may_write & bit, meets = (f.may_read & f.written & bit) || (writes && ((f.read | f.written) & bit));
+    if (!meets) continue;
+    const std::string does = f.written & bit ? f.writer[i] + " writes" : f.reader[i] + " reads";
+    lines.push_back((writes ? f.may_writer[i] : f.may_reader[i]) + (writes ? " may write " : " may read ") + target_name(i) +
+                    " of this pass, " + part_name(bytes_of(f, i)) + ", which " + does +
+                    ": by an index that is not constant; if it does, the values are undefined");
+  }
+  return lines;
 }
 
 Status note_part(Feedback& f, const Feedback& part) {
   for (uint32_t i = 0; i < kFeedbackTargets; ++i) {
+    if (part.may_read >> i & 1) note_may_read(f, 1u << i, part.may_reader[i], false);
+    if (part.may_write >> i & 1) note_may_read(f, 1u << i, part.may_writer[i], true);
     if (part.read >> i & 1)
       if (Status ok = note_read(f, 1u << i, part.reader[i]); !ok) return ok;
     if (part.written >> i & 1)
@@ -155,9 +180,7 @@ Status note_part(Feedback& f, const Feedback& part) {
 }
 
 Status note_written(Feedback& f, uint32_t targets, const std::string& who) {
-  for (uint32_t i = 0; i < kFeedbackTargets; ++i)
-    if ((targets & ~f.written) >> i & 1) f.writer[i] = who;
-  f.written |= targets;
+  note(f.written, f.writer, targets, who);
   return check(f);
 }
 

@@ -2,7 +2,10 @@
 //
 // In: the attachments, then in any order what shaders read and what commands write. Out: an error that names both sides. Bytes decide:
 // another level, another layer or the other aspect is no feedback, another image on the same memory is. An attachment that is loaded and
-// that no command of the pass writes may be read. Source: Vulkan specification, "Render Pass Feedback Loop".
+// that no command of the pass writes may be read. A descriptor of an array counts if a shader names it by a constant; what it may read by
+// another index is no error, but a note. Where it does read bytes that the pass changes, their values are undefined: those before the pass
+// or those after it, by bins that other threads may draw, so that they may differ from run to run. Source: Vulkan specification, "Render
+// Pass Feedback Loop".
 #pragma once
 
 #include <array>
@@ -36,6 +39,9 @@ struct Feedback {
   std::vector<TargetBytes> targets;
   uint32_t read = 0, written = 0;                            // targets that shaders read, that the pass changes
   std::array<std::string, kFeedbackTargets> reader, writer;  // the first of each
+  // The same of what shaders only may do, by indices that are not constants.
+  uint32_t may_read = 0, may_write = 0;
+  std::array<std::string, kFeedbackTargets> may_reader, may_writer;
 };
 
 /// Load operations and resolves write from the beginning.
@@ -45,6 +51,10 @@ uint32_t targets_read(const Feedback& feedback, const ImageView& view);
 uint32_t targets_read(const Feedback& feedback, const resource::MemoryContents& memory, resource::MemoryRange range);
 /// `who`: "pipeline 'p': 'albedo' (set 0, binding 1)".
 Status note_read(Feedback& feedback, uint32_t targets, const std::string& who);
+/// An element of an array that is named by no constant: never an error.
+void note_may_read(Feedback& feedback, uint32_t targets, const std::string& who, bool writes);
+/// A line for each target where what may be read or written meets what is, with the names of both.
+std::vector<std::string> possible_feedback(const Feedback& feedback);
 /// What another part of the same pass (suspended, or a secondary) reads and writes of these targets.
 Status note_part(Feedback& feedback, const Feedback& part);
 /// `who`: "pipeline 'p'".

@@ -75,6 +75,7 @@ struct VkDevice_T {
   std::condition_variable timeline_moved;                          ///< a semaphore has a new value, or one that is on its way
   std::mutex lock;                                                 ///< of what is below
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> private_data;  ///< (slot, object): value
+  std::set<std::string> warned;                                    ///< what need not be said again
 };
 
 namespace tilegpu::icd {

@@ -40,6 +40,19 @@ void defer(VkQueue queue) {
   }
 }
 
+/// Each warning once, however often it is submitted.
+void warn(VkDevice device, const Submission& submission) {
+  for (size_t pass = 0; pass < submission.pass_count(); ++pass)
+    for (const std::string& line : submission.warnings(pass)) {
+      const std::string text = "pass '" + submission.pass_label(pass) + "': " + line;
+      {
+        const std::lock_guard guard(device->lock);
+        if (!device->warned.insert(text).second) continue;
+      }
+      say(device->instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT, text);
+    }
+}
+
 template <class Info>
 const uint64_t* values_of(const Info& info, bool waits, uint32_t& count) {
   const auto* timeline = find_next<VkTimelineSemaphoreSubmitInfo>(info.pNext, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
@@ -63,6 +76,7 @@ VkResult submit_now(VkQueue queue, Batch batch) {
     assert(*submitted);
     queue->last = *submitted;
     if (explained) explained->submitted(*submitted);
+    warn(device, **submitted);
   }
   {
     const std::lock_guard guard(device->timeline_lock);

@@ -49,9 +49,16 @@ struct DescriptorAddress {
   bool counted = false;                 // the set's first word says how many there are; one more, a null one, lies behind them
   bool operator==(const DescriptorAddress&) const = default;
 };
+/// Which elements of an array of descriptors a shader names: those of constant indices, and any where another index is among them.
+struct NamedElements {
+  std::vector<uint32_t> constant;  // in order
+  bool any = false;
+  bool operator==(const NamedElements&) const = default;
+};
 struct BufferSlot {
   uint32_t set = 0, binding = 0, count = 1;
   bool writable = false;
+  NamedElements named;
   uint32_t table = 0;  // the set, or kDynamicSet
   DescriptorAddress at;
   bool operator==(const BufferSlot&) const = default;
@@ -72,6 +79,7 @@ struct TextureSlot {
   uint32_t image_set = 0, image_binding = 0;
   uint32_t sampler_set = 0, sampler_binding = 0;  // ~0u: the image alone is asked, for texels or its size
   uint32_t image_count = 1, sampler_count = 1;
+  NamedElements named;               // of the image's elements
   uint8_t uses = 0;                  // TextureUse bits: the functions that must exist
   bool combined = false;             // one variable for both
   bool offsets = false;              // samples with texel offsets are among the uses

@@ -4,6 +4,8 @@
 // Source: Vulkan specification, "Fragment Operations" (early tests, sample shading), "Shader Resource Interface".
 #include <algorithm>
 #include <cassert>
+#include <iterator>
+#include <map>
 
 #include "shader/lower/context.hpp"
 #include "shader/lower/stage_modes.hpp"
@@ -267,10 +269,42 @@ void compute_traits(const Module& m, const Constants& constants, StageTraits& t)
   t.orders_lanes = t.orders_groups || ordered(shared);
 }
 
+void merge(NamedElements& known, const NamedElements& more) {
+  std::vector<uint32_t> both;
+  std::set_union(known.constant.begin(), known.constant.end(), more.constant.begin(), more.constant.end(), std::back_inserter(both));
+  known = {std::move(both), known.any || more.any};
+}
+
+/// Of the arrays of descriptors among global variables, by variable.
+std::map<uint32_t, NamedElements> named_elements(const Module& m, const Constants& constants) {
+  std::map<uint32_t, NamedElements> named;
+  for (uint32_t id : m.global_variables)
+    if (is_array(m.type(m.pointee(id)).kind)) named[id];
+  if (named.empty()) return named;
+  each_instruction(m, [&](const Instruction& i) {
+    const bool chain = i.op == spv::OpAccessChain || i.op == spv::OpInBoundsAccessChain;
+    if (chain) {
+      const auto found = named.find(m.operand(i, 0));
+      if (found == named.end()) return;
+      const uint32_t index = m.operand(i, 1);
+      if (constants.find(index))
+        merge(found->second, {{constants.word(index)}, false});
+      else
+        found->second.any = true;
+    } else if (i.op == spv::OpLoad || i.op == spv::OpCopyObject || i.op == spv::OpSelect || i.op == spv::OpFunctionCall) {
+      // Handed on as a whole; the name of a function is no variable's.
+      for (uint32_t word : m.operands(i))
+        if (const auto found = named.find(word); found != named.end()) found->second.any = true;
+    }
+  });
+  return named;
+}
+
 void merge(ResourceTable& table, const BufferSlot& s) {
   for (BufferSlot& known : table.buffers) {
     if (known.set != s.set || known.binding != s.binding) continue;
     known.count = std::max(known.count, s.count), known.writable = known.writable || s.writable;
+    merge(known.named, s.named);
     return;
   }
   table.buffers.push_back(s);
@@ -282,6 +316,7 @@ void merge(ResourceTable& table, const TextureSlot& s) {
         known.sampler_binding != s.sampler_binding || known.combined != s.combined)
       continue;
     known.uses |= s.uses, known.offsets = known.offsets || s.offsets;
+    merge(known.named, s.named);
     known.image_count = std::max(known.image_count, s.image_count), known.sampler_count = std::max(known.sampler_count, s.sampler_count);
     return;
   }
@@ -293,8 +328,13 @@ struct TextureBuilder {
   ResourceTable& table;
   const Module& m;
   const Constants& constants;
+  std::map<uint32_t, NamedElements> named = named_elements(m, constants);
 
   uint32_t count_of(uint32_t variable) const { return descriptor_count(m, constants, variable); }
+  NamedElements named_of(uint32_t variable) const {
+    const auto found = named.find(variable);
+    return found == named.end() ? NamedElements{{0}, false} : found->second;
+  }
   void add(uint32_t image, uint32_t sampler, uint8_t uses, bool offsets) {
     const Decorations &di = m.decoration(image), &ds = m.decoration(sampler);
     TextureSlot s;
@@ -302,7 +342,7 @@ struct TextureBuilder {
     s.offsets = offsets;
     s.sampler_set = s.sampler_binding = ~0u;
     if (sampler) s.sampler_set = ds.set == kNone ? 0 : ds.set, s.sampler_binding = ds.binding;
-    s.combined = sampler == image;
+    s.combined = sampler == image, s.named = named_of(image);
     if (sampler && !s.combined) s.sampler_count = count_of(sampler);
     merge(table, s);
   }
@@ -348,7 +388,7 @@ Expected<ResourceTable> find_resources(const ShaderModule& module, const Special
     const Decorations& deco = m.decoration(id);
     const uint32_t block = descriptor_type(m, id);
     BufferSlot s;
-    s.set = deco.set == kNone ? 0 : deco.set, s.binding = deco.binding, s.count = builder.count_of(id);
+    s.set = deco.set == kNone ? 0 : deco.set, s.binding = deco.binding, s.count = builder.count_of(id), s.named = builder.named_of(id);
     s.writable = (storage == spv::StorageClassStorageBuffer || m.decoration(block).buffer_block) && !deco.nonwritable;
     merge(table, s);
   }

@@ -27,7 +27,8 @@ static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant
 static_assert(fields_of<StageTraits>() == 50 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 6);
 static_assert(fields_of<PrimitiveModes>() == 8 && fields_of<TransformFeedback>() == 2 && fields_of<CapturedWord>() == 5);
 static_assert(fields_of<InterfaceMemory>() == 2 && fields_of<InterfaceWord>() == 8);
-static_assert(fields_of<BufferSlot>() == 6 && fields_of<TextureSlot>() == 11 && fields_of<ResourceTable>() == 2);
+static_assert(fields_of<NamedElements>() == 2 && fields_of<BufferSlot>() == 7 && fields_of<TextureSlot>() == 12 &&
+              fields_of<ResourceTable>() == 2);
 
 class Writer {
  public:
@@ -276,8 +277,18 @@ void fields(A& archive, VaryingLayout& layout) {
 }
 
 template <class A>
+void fields(A& archive, uint32_t& number) {
+  archive.number(number);
+}
+
+template <class A>
+void fields(A& archive, NamedElements& n) {
+  list_of(archive, n.constant), archive.flag(n.any);
+}
+
+template <class A>
 void fields(A& archive, BufferSlot& s) {
-  archive.number(s.set), archive.number(s.binding), archive.number(s.count), archive.flag(s.writable);
+  archive.number(s.set), archive.number(s.binding), archive.number(s.count), archive.flag(s.writable), fields(archive, s.named);
   // Not its place, which is the pipeline's.
 }
 
@@ -285,6 +296,7 @@ template <class A>
 void fields(A& archive, TextureSlot& s) {
   archive.number(s.image_set), archive.number(s.image_binding), archive.number(s.sampler_set), archive.number(s.sampler_binding);
   archive.number(s.image_count), archive.number(s.sampler_count), archive.number(s.uses), archive.flag(s.combined), archive.flag(s.offsets);
+  fields(archive, s.named);
 }
 
 template <class A>
