@@ -57,6 +57,11 @@ def test_numbers_are_given_once() -> None:
 SOURCE = re.compile(r"(?<![\w/.<-])((?:[a-z_0-9]+/)+[a-z_0-9]+\.[ch]pp)\b")
 
 
+#: The same without one, beside who names it or anywhere; and several by one name, with a star.
+BARE = re.compile(r"(?<![\w/.<*-])([a-z_0-9]+\.(?:[ch]pp|py))\b(?!\.)")
+STARRED = re.compile(r"(?<![\w/.<-])((?:[a-z_0-9]+/)*[a-z_0-9]*\*[a-z_0-9]*\.[ch]pp)\b")
+
+
 #: A folder of the core that a comment names.
 FOLDER = re.compile(r"(?<![\w/.<-])((?:cpp/)?src/(?:[a-z_0-9]+/?)+)(?![\w./*{])")
 
@@ -81,5 +86,21 @@ def test_named_sources_are_there() -> None:
         if name.startswith(("cpp", "docs", "python"))
         for match in SOURCE.finditer(text)
         if not any(path.endswith(f"/{match[1]}") for path in there)
+    ]
+    assert wrong == []
+
+
+def test_bare_names_of_sources_are_there() -> None:
+    """Outside of tests, which make up names."""
+    there = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES]
+    names = {path.name for path in there} | {path.name for path in ROOT.glob("*.py")}
+    read = [(name, text) for name, text in texts() if not name.startswith("tests/")]
+    read += [(name, (ROOT / name).read_text(encoding="utf-8")) for name in ("README.md", "CONTRIBUTING.md")]
+    wrong = [f"{name}: {match[1]}" for name, text in read for match in BARE.finditer(text) if match[1] not in names]
+    wrong += [
+        f"{name}: {match[1]}"
+        for name, text in read
+        for match in STARRED.finditer(text)
+        if not any(path.match(match[1]) for path in there)
     ]
     assert wrong == []

@@ -65,7 +65,7 @@ PrimitiveSetup constant_primitive(Rows& rows) {
   return p;
 }
 
-/// What the loop without a body is chosen by (lower_blocks.cpp), and what forbids it: one at a time.
+/// What the loop without a body is chosen by (shader/lower/blocks.cpp), and what forbids it: one at a time.
 std::vector<MakePrimitive> edges() {
   std::vector<MakePrimitive> all;
   const auto add = [&](float value, auto&& change) {

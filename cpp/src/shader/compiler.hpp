@@ -1,5 +1,5 @@
 // shader/compiler.hpp -- what the rest of the core asks of the shader compiler: analyse a stage, compile a stage, compile the
-// sampler functions and the epilogue. One file each behind it: lowering (lower_*.cpp), sampling (sampler_*.cpp), epilogue.cpp.
+// sampler functions and the epilogue. One file each behind it: lower/, sampler/, epilogue/.
 //
 // In: parsed SPIR-V and keys. Out: machine code with the signatures of abi.hpp, kept by the Jit for the device's life.
 #pragma once

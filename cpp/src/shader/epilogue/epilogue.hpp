@@ -1,5 +1,5 @@
 // shader/epilogue/epilogue.hpp -- the end of a whole packet as instructions, for functions that hold the shader's body too
-// (lower_blocks.cpp, lower_fragment.cpp).
+// (lower/blocks.cpp, lower/fragment.cpp).
 //
 // In: the body's outputs as values. Out: words in tile memory, bit for bit those of compile_epilogue for a packet that is whole.
 #pragma once

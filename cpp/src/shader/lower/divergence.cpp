@@ -1,4 +1,4 @@
-// shader/lower/divergence.cpp -- the fixpoint of lower_divergence.hpp.
+// shader/lower/divergence.cpp -- the fixpoint of divergence.hpp.
 //
 // In: Module, constants. Out: Divergence. Functions are analysed once for all calls: a parameter varies if any call's argument does.
 #include "shader/lower/divergence.hpp"

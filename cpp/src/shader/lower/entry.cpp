@@ -1,4 +1,4 @@
-// shader/lower/entry.cpp -- see lower_entry.hpp: set-up that the vertex and fragment entry points share.
+// shader/lower/entry.cpp -- see entry.hpp: set-up that the vertex and fragment entry points share.
 #include "shader/lower/entry.hpp"
 
 #include <algorithm>

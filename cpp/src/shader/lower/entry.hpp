@@ -107,7 +107,7 @@ struct Interpolator {
   FourFields four_fields_[4] = {{}, {}, {}, {}};
 };
 
-/// OpImageRead of an input attachment (lower_attachment.cpp).
+/// OpImageRead of an input attachment (attachment.cpp).
 Val read_input_attachment(Interpolator& at, const Instruction& i);
 
 }  // namespace tilegpu::shader

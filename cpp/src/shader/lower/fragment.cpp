@@ -1,5 +1,5 @@
 // shader/lower/fragment.cpp -- the fragment entry point: void f(FragmentArgs*) shades one packet of N/4 quads; and the same with the
-// epilogue behind it, for pixel packets. Loops over whole blocks: lower_blocks.cpp.
+// epilogue behind it, for pixel packets. Loops over whole blocks: blocks.cpp.
 //
 // In: FragmentKey. Out: machine code. Order: inputs (one version for packets of one primitive, one for mixed ones, joined), the body,
 // outputs as 32-bit patterns. A sliced shader (coverage_only) stores only what decides coverage; LLVM removes the rest.

@@ -25,7 +25,7 @@ __m128 plane(const PrimitiveSetup& s, const float* first, const Place& p) {
   return _mm_fmadd_ps(all(first[2]), dy, _mm_fmadd_ps(all(first[1]), dx, all(first[0])));
 }
 
-/// Of each quad: Interpolator::Barycentrics (lower_entry.hpp).
+/// Of each quad: Interpolator::Barycentrics (entry.hpp).
 struct Weights {
   bool known = false;
   __m128 q[kMaxQuads], b1[kMaxQuads], b2[kMaxQuads], l1[kMaxQuads], l2[kMaxQuads];

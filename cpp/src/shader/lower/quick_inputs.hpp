@@ -1,8 +1,8 @@
 // shader/lower/quick_inputs.hpp -- inputs of both stages by calls into the core.
 //
 // Quick code (jit.hpp) asks for its vertex attributes and its interpolated inputs here: generating the loads of every lane and quad costs
-// half of its compile time, and a call runs nearly as fast. The formulas, and so the bits, are those of lower_inputs.cpp and
-// lower_vertex.cpp. In: the arguments of the stage's call, and words that the compiler puts beside the code. Out: rows of lanes.
+// half of its compile time, and a call runs nearly as fast. The formulas, and so the bits, are those of inputs.cpp and
+// vertex.cpp. In: the arguments of the stage's call, and words that the compiler puts beside the code. Out: rows of lanes.
 #pragma once
 
 #include <vector>

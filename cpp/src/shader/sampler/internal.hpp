@@ -1,7 +1,7 @@
 // shader/sampler/internal.hpp -- what the stages of a sampler function share while they emit it.
 //
-// Stages, a file each: sampler_lod.cpp (which level), sampler_address.cpp (which texels, with what weights), sampler_cube.cpp (faces),
-// sampler_texel.cpp (load, unpack, border, finish), sampler_compile.cpp (the functions). A "raw" texel component is what is filtered:
+// Stages, a file each: lod.cpp (which level), address.cpp (which texels, with what weights), cube.cpp (faces),
+// texel.cpp (load, unpack, border, finish), compile.cpp (the functions). A "raw" texel component is what is filtered:
 // fixed-point codes as floats (divided by their maximum once, at the end), other numbers as they are.
 #pragma once
 
@@ -40,7 +40,7 @@ struct SamplerPlan {
   bool convert = false;  // a Y'CbCr model and range; RGB_IDENTITY is only a swizzle
   VkSamplerReductionMode reduction = VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
   bool finite = false;       // raw components are never infinite or NaN
-  bool fixed = false;        // linear filters by integers (sampler_fixed.cpp)
+  bool fixed = false;        // linear filters by integers (fixed.cpp)
   bool alpha_alone = false;  // alpha is a code that only the result's alpha takes: left out where the caller does not want it
 };
 
@@ -74,7 +74,7 @@ Level load_level(const SamplerContext& c, Value level);
 /// Of 2D views with texels of 4 bytes; 16 lanes, AVX-512.
 Level load_level_of_lanes(const SamplerContext& c, Value levels);
 
-// -- LOD (sampler_lod.cpp)
+// -- LOD (lod.cpp)
 /// Vulkan's lambda before the clamp to the sampler's limits: log2 of the longer scaled derivative, bias.
 /// `x`, `y`: of s, t and r; what the dimension lacks is not read.
 Value lod_of_gradients(const SamplerContext& c, const Value x[3], const Value y[3], Value bias);
@@ -98,7 +98,7 @@ Value clamp_lod(const SamplerContext& c, Value lambda);
 /// Of a finite lambda times kFixedOne + 1; mips are filtered by integers.
 LevelChoice choose_fixed_level(const SamplerContext& c, Value scaled_lambda);
 
-// -- addressing (sampler_address.cpp)
+// -- addressing (address.cpp)
 struct Axis {
   Value low, high;                                      // texel indices in range; high null for nearest
   Value fraction = nullptr;                             // weight of high
@@ -116,7 +116,7 @@ Axis wrap_axis(const SamplerContext& c, VkSamplerAddressMode mode, const AxisPos
 Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size, Value size_f, Value offset,
                   bool linear);
 
-// -- cubes (sampler_cube.cpp)
+// -- cubes (cube.cpp)
 struct CubeCoordinates {
   Value face;                    // i32
   Value s, t;                    // 0..1 on the face
@@ -129,7 +129,7 @@ struct CubeTexel {
 };
 CubeTexel cube_neighbour(const Ir& ir, Value face, Value x, Value y, Value size);
 
-// -- texels (sampler_texel.cpp)
+// -- texels (texel.cpp)
 struct TexelPosition {
   Value x, y;                    // i32, in range
   Value layer_offset = nullptr;  // i64, bytes; overrides the level's
@@ -163,7 +163,7 @@ TexelValues mix_texels(const Ir& ir, const TexelValues& a, const TexelValues& b,
 TexelValues reduce_texels(const SamplerContext& c, const TexelValues& a, const TexelValues& b, Value weight);
 TexelValues select_texels(const Ir& ir, Value condition, const TexelValues& a, const TexelValues& b);
 
-// -- filters by integers (sampler_fixed.cpp)
+// -- filters by integers (fixed.cpp)
 inline constexpr uint32_t kFixedOne = 32767;  // the sum of all weights
 struct FixedLevel {
   Value data;                                    // ptr

@@ -1,6 +1,6 @@
 // shader/sampler/texel.cpp -- texels: addresses, loads, unpacking, border colour, depth comparison, the end of a sample.
 //
-// In: indices in range, or before wrapping. Out: raw components (see sampler_internal.hpp), and from raw ones the function's result. A read
+// In: indices in range, or before wrapping. Out: raw components (see internal.hpp), and from raw ones the function's result. A read
 // is a lane's load or gather at an address in range. Source: Vulkan specification, "Texel Input Operations": format conversion, texel
 // replacement, depth comparison, conversion to RGBA, component swizzle.
 #include "shader/sampler/internal.hpp"
