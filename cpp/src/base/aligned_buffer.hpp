@@ -1,4 +1,4 @@
-// base/aligned_buffer.hpp -- 64-byte aligned memory that only grows.
+// base/aligned_buffer.hpp -- 64-byte aligned memory that only grows. In: a size. Out: its bytes.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // base/arena.hpp -- a growing array of plain data that is never zero-filled and keeps its memory from frame to frame.
-//
+// In: a size. Out: memory, its bytes undefined.
 // std::vector::resize writes zeros over what the geometry phase is about to write anyway; here resize leaves bytes undefined.
 #pragma once
 

@@ -1,5 +1,5 @@
 // base/host_memory.hpp -- working memory of a pass, and what happens when the system has none left.
-//
+// In: a size that the system refused, and for what. Out: OutOfMemory, then an Error.
 // Inside the core a refusal travels as OutOfMemory (a std::bad_alloc that says what was wanted) from wherever it happens to the
 // executor of the pass, on any thread; there it becomes an Error. Nothing on a hot path has to ask, and no exception leaves the core.
 #pragma once

@@ -1,4 +1,4 @@
-// base/json.hpp -- JSON, written member by member. Source: RFC 8259.
+// base/json.hpp -- JSON, written member by member. Source: RFC 8259. In: members. Out: text.
 #pragma once
 
 #include <charconv>

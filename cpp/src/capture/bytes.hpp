@@ -1,5 +1,5 @@
 // capture/bytes.hpp -- numbers and text to bytes and back; the reader never looks behind its end, and never believes a count.
-//
+// In, out: numbers and text, bytes.
 // Little endian, without padding. A reader that failed gives zeros from then on; who reads asks for ok() before it uses what it got.
 #pragma once
 

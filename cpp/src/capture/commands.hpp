@@ -1,4 +1,5 @@
 // capture/commands.hpp -- commands outside passes in a file: their tags, and one description of each for writing and reading.
+// In, out: commands, bytes.
 #pragma once
 
 #include "capture/fields.hpp"

@@ -1,5 +1,5 @@
 // capture/draw_state.hpp -- what a draw found set in the command buffer, state by state: in a file, and set again.
-//
+// In, out: a state's value, bytes; from a value also the commands that set it.
 // A pipeline stands in a file as it was created, with its list of dynamic states; a draw has a value of each of those, and of the few that
 // may be set beside any pipeline. What was set and is never read is there too: a capture of a replayed capture is the same file.
 // Source: Vulkan specification, "Dynamic State".

@@ -1,5 +1,5 @@
 // capture/fields.hpp -- what of Vulkan's structs is in a file: one description of each, for writing and for reading.
-//
+// In, out: structs, bytes.
 // `a` is a Writer or a Reader. Enumerators are checked here, where the API takes them as they come; whether values fit one another the
 // API checks when the objects are made. What is new in a struct belongs here, with a new version (capture/file.hpp).
 #pragma once

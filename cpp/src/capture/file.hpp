@@ -1,4 +1,5 @@
 // capture/file.hpp -- the file around a capture: what it is, its version, its size and its checksum.
+// In, out: the bytes of a capture, a file.
 #pragma once
 
 #include "tilegpu/capture.hpp"

@@ -1,5 +1,5 @@
 // capture/objects.hpp -- the objects that recordings name, numbered: in a file a reference is the number plus one, 0 is null.
-//
+// In: objects. Out: their numbers, and back.
 // Written in the order of the members: each names only objects before it.
 #pragma once
 

@@ -1,5 +1,5 @@
 // command/dispatch.hpp -- a recorded dispatch: the pipeline, the sets and push constants that it found bound, how many workgroups.
-//
+// In: what was bound when it was recorded. Out: for exec/dispatch_executor.cpp.
 // Plain data, const once it is recorded, between passes. Source: Vulkan specification, "Dispatching Commands".
 #pragma once
 

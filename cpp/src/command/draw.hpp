@@ -1,4 +1,4 @@
-// command/draw.hpp -- what a pass is made of: draws with their state resolved, clears, queries. Plain data.
+// command/draw.hpp -- what a pass is made of: draws with their state resolved, clears, queries. In: recorded commands. Out: for phases.
 #pragma once
 
 #include <array>

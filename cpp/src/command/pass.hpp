@@ -1,5 +1,5 @@
 // command/pass.hpp -- a recorded pass: its framebuffer, and draws and clears in order with everything that they point to.
-//
+// In: what was recorded between begin and end of rendering. Out: for the executor.
 // What a draw points to (state, push constants, addresses of sets) lies in deques, whose addresses are stable: a pass is made once, in its
 // place, and never moved or copied. Once ended it is const, and any number of executions read it at once.
 #pragma once

@@ -1,5 +1,5 @@
 // command/recording.hpp -- what a command buffer recorded: a stream of typed commands. Plain data, const once the command buffer ended.
-//
+// In: recorded commands. Out: for executions.
 // It keeps alive what it names. No execution writes to it: what an execution needs and finds is its own (exec/execution.hpp), so that a
 // recording may run any number of times at once, and be part of other recordings.
 #pragma once

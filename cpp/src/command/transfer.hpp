@@ -1,5 +1,5 @@
 // command/transfer.hpp -- commands outside passes as data: what they name, and their parameters as they were checked at recording.
-//
+// In: checked parameters. Out: for exec/commands.cpp.
 // Source: Vulkan specification, "Copy Commands", "Clear Commands", "Queries".
 #pragma once
 

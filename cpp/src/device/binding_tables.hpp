@@ -1,4 +1,5 @@
 // device/binding_tables.hpp -- the bound descriptor sets of a draw: what its pipeline asks of them, and their addresses.
+// Stage, In and Out: binding_tables.cpp.
 #pragma once
 
 #include "device/recorder.hpp"

@@ -1,5 +1,5 @@
 // device/cpu_check.cpp -- the first thing that runs: is this CPU at least x86-64-v3?
-//
+// In: what CPUID says. Out: the name of a feature that lacks, or null.
 // Compiled for plain x86-64, and free of library code that the linker could take from a unit compiled for v3, so that an older
 // CPU gets a sentence instead of an illegal instruction.
 #include "device/cpu_check.hpp"

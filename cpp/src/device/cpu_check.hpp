@@ -1,4 +1,4 @@
-// device/cpu_check.hpp -- which feature of x86-64-v3 this CPU lacks; null when it lacks none.
+// device/cpu_check.hpp -- which feature of x86-64-v3 this CPU lacks; null when it lacks none. In: CPUID. Out: its name.
 #pragma once
 
 #include "tilegpu/api.hpp"

@@ -1,4 +1,5 @@
 // device/device.cpp -- the device: made from DeviceCreateInfo, gives pipelines and sampler functions; device/submit.cpp executes.
+// In: create infos. Out: objects.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// device/device_state.hpp -- what a device owns: code generator, textures, workers, queue, profile.
+// device/device_state.hpp -- what a device owns: code generator, textures, workers, queue, profile. In: create info. Out: for device/.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // device/recorder.hpp -- a command buffer while it records: what is being made, and the state that the next draw takes.
-//
+// In: calls. Out: a recording.
 // Pieces of device/command_*.cpp share it; nobody else sees it. Source: Vulkan specification, "Command Buffer Lifecycle".
 #pragma once
 

@@ -1,4 +1,5 @@
 // exec/commands.hpp -- the execution of one command outside passes, by all workers where there are rows to share.
+// In: a command. Out: images, buffers, queries.
 #pragma once
 
 #include "command/transfer.hpp"

@@ -1,4 +1,4 @@
-// exec/pass_executor.hpp -- runs a recorded pass: the geometry phase, then the tiles, on all workers.
+// exec/pass_executor.hpp -- geometry phase, then tiles, on all workers. In: a recorded pass. Out: images, a PassExecution.
 #pragma once
 
 #include <atomic>

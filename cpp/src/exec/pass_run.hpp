@@ -1,5 +1,5 @@
 // exec/pass_run.hpp -- one run of a pass, as the stages of its execution hand it on; and what an executor keeps between runs.
-//
+// In: a pass and what an executor keeps. Out: what the stages add to it, one after the other.
 // The stages are declared here in the order in which they run; each file of exec/ that implements some says which.
 #pragma once
 

@@ -1,4 +1,4 @@
-// exec/queue.hpp -- the device's queue: submissions in order, executed by a thread of its own or by who waits for them.
+// exec/queue.hpp -- the device's queue, by a thread of its own or who waits. In: submissions, in order. Out: executed, signaled.
 #pragma once
 
 #include <condition_variable>

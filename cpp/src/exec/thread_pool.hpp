@@ -1,5 +1,5 @@
 // exec/thread_pool.hpp -- the workers of a device: lazy, kept, and no more of them than affinity and cgroup quota allow.
-//
+// In: a function and a number of jobs. Out: it was called once for each.
 // Each worker has its own run of the job numbers, the same in every frame, and takes them in order; who has done all of its own takes
 // the last one of whoever has most left. So neighbouring chunks and bins, and what a frame leaves for the next, stay in one core's
 // cache. The caller is worker 0. Order never depends on who takes which job.

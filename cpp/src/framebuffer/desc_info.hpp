@@ -1,4 +1,5 @@
 // framebuffer/desc_info.hpp -- fifth piece: what a pass needs that is neither layout nor operation.
+// In: a pass. Out: for executor and profiles.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // framebuffer/load.hpp -- second piece: what a tile starts with, per target, inside the render area and in the border around it.
+// In: load operations. Out: for tile_io/tile_load.cpp.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // framebuffer/profile.cpp -- the table of GPU profiles.
-//
+// In: a name. Out: a Profile.
 // Forward pixel kill's capacity is published for none of them: 256 quads are a model.
 // So are the 256 px2 of a small triangle; Arm's article has deferred vertex shading from the Immortalis-G920 series on.
 // A fact without a published source is marked as a model in the row's description or source.

@@ -1,4 +1,5 @@
 // framebuffer/rendering_checks.hpp -- validation of a pass before work starts; fills the layout's sizes, formats and samples.
+// In: RenderingInfo. Out: Layout, or an error.
 #pragma once
 
 #include "framebuffer/layout.hpp"

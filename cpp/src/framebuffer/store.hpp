@@ -1,5 +1,5 @@
 // framebuffer/store.hpp -- third piece: what leaves the tile, per target, and where to; its view need not be the load's.
-//
+// In: store operations. Out: for tile_io/tile_store.cpp.
 // A target may be written twice in one go: all samples (`rts`), and reduced to one (`resolved_rts`). Hardware with one writer per
 // target takes a second render target for the latter; the host's writer needs none.
 #pragma once

@@ -1,5 +1,5 @@
 // framebuffer/tile_memory.hpp -- how a tile lies in the worker's buffer while it is rendered.
-//
+// In: a pixel and a sample. Out: the place of their word.
 // A bin of bin_px x bin_px pixels (powers of two, 32 or more) is rows of 4x4-pixel blocks; inside a block four 2x2 quads
 // (left-top, right-top, left-bottom, right-bottom), inside a quad four pixels. A pixel's index is
 // block * 16 + quad * 4 + pixel, and a quad is one contiguous access. An attachment is a plane of 32-bit words: a sample of up to

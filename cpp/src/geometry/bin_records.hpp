@@ -1,5 +1,5 @@
 // geometry/bin_records.hpp -- which bins a record touches, and the sort of a chunk's records by bin.
-//
+// In: records. Out: their numbers by bin.
 // While records are made, the binner notes spans (consecutive records in one bin, or one record in consecutive bins of a row);
 // finish() turns them by a counting sort into Chunk::entries and Chunk::runs.
 #pragma once

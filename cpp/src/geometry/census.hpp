@@ -1,5 +1,5 @@
 // geometry/census.hpp -- how many different vertices the draws of a pass name: the least that any batching could shade.
-//
+// In: indices. Out: a count for each draw.
 // One byte for each vertex of an indexed draw; a batch stores 1 for each of its vertices, whatever the thread. Statistics only.
 #pragma once
 

@@ -1,5 +1,5 @@
 // geometry/draw_setup.hpp -- what the stages of the geometry phase need of a draw's state, worked out once for each state; the
-// batch of vertices that they hand on; the place to which records go.
+// batch of vertices that they hand on; the place to which records go. In: a DrawState. Out: DrawSetup.
 #pragma once
 
 #include "geometry/bin_records.hpp"

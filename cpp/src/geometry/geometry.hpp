@@ -1,5 +1,5 @@
 // geometry/geometry.hpp -- the geometry phase: commands in, chunks out.
-//
+// In: draws. Out: records::BinnedGeometry.
 // plan_chunks cuts the pass's commands (serial, cheap); process_chunk does one chunk (any thread): indices -> batches of unique
 // vertices -> vertex shader -> primitives -> clip, cull, snap -> records -> bins; gather_bins joins the chunks' runs (serial).
 // Source: seeds, graphics-pipeline-part3-vertex; Vulkan specification, "Drawing Commands", "Fixed-Function Vertex Post-Processing".

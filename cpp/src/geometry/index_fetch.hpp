@@ -1,4 +1,5 @@
 // geometry/index_fetch.hpp -- what comes before vertices: cutting draws into chunks, and the indices of a piece's primitives.
+// In: draws. Out: pieces; index triples.
 #pragma once
 
 #include "base/arena.hpp"

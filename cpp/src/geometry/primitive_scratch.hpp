@@ -1,4 +1,5 @@
 // geometry/primitive_scratch.hpp -- memory of one thread between the stages of draws with tessellation or geometry shaders.
+// In: a stage. Out: for the next.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
 // geometry/tessellator.hpp -- the fixed-function tessellator: a patch's levels in, points of its domain and primitives among them out.
+// In: levels. Out: points and their order.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // geometry/vertex_batch.hpp -- batches of unique vertices: which triangles fit with at most `limit` different indices.
+// In: indices. Out: batches.
 #pragma once
 
 #include "geometry/draw_setup.hpp"

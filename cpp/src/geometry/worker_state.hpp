@@ -1,5 +1,5 @@
 // geometry/worker_state.hpp -- what one thread of the geometry phase has, and what it knows of the piece at hand; process.cpp and
-// primitive_stages.cpp are its steps.
+// primitive_stages.cpp are its steps. In: a chunk. Out: for its steps.
 #pragma once
 
 #include "geometry/draw_setup.hpp"

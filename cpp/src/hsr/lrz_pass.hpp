@@ -1,6 +1,6 @@
 // hsr/lrz_pass.hpp -- low-resolution Z of one pass: before the geometry phase the draws are judged in the order of recording and the
 // buffers made ready; afterwards they are kept for the next pass on the same depth view.
-//
+// In: draws in order. Out: LrzDecisions, buffers.
 // The decision needs no depth, so it is serial and cheap; what it decides is used by all threads of both phases.
 #pragma once
 

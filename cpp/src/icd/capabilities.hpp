@@ -1,5 +1,5 @@
 // icd/capabilities.hpp -- the one table of what the driver has: version, extensions, features, limits, queues, memory, formats.
-//
+// In: nothing. Out: tables.
 // What is listed works; what is not is refused where it would be created. Source: Vulkan specification, "Limits", "Features", "Formats".
 #pragma once
 

@@ -1,4 +1,5 @@
 // icd/command_buffer.hpp -- recording through Vulkan's commands: errors are said at once, and given by vkEndCommandBuffer.
+// In: results of recording. Out: messages.
 #pragma once
 
 #include "icd/debug_utils.hpp"

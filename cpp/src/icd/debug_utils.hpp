@@ -1,5 +1,5 @@
 // icd/debug_utils.hpp -- what the driver says: through VK_EXT_debug_utils and VK_EXT_debug_report, and to stderr where nobody listens.
-//
+// In: messages. Out: the program's callbacks, or stderr.
 // Source: Vulkan specification, "Debugging"; an error is never silent.
 #pragma once
 

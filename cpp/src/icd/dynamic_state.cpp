@@ -172,9 +172,7 @@ void take_colors(VkCommandBuffer commands) {
   colors.changed = false, colors.subpass = commands->pass.subpass, colors.taken = colors.pipeline_takes;
 }
 
-// --- what the core lacks
-
-static void missing(VkCommandBuffer commands, VkDynamicState state) { record(commands, commands->core->set_missing_state(state)); }
+// --- of tessellation
 
 void VKAPI_CALL CmdSetPatchControlPointsEXT(VkCommandBuffer commandBuffer, uint32_t patchControlPoints) {
   commandBuffer->core->set_patch_control_points(patchControlPoints);
@@ -182,6 +180,11 @@ void VKAPI_CALL CmdSetPatchControlPointsEXT(VkCommandBuffer commandBuffer, uint3
 void VKAPI_CALL CmdSetTessellationDomainOriginEXT(VkCommandBuffer commandBuffer, VkTessellationDomainOrigin domainOrigin) {
   commandBuffer->core->set_tessellation_domain_origin(domainOrigin);
 }
+
+// --- what the core lacks: the features say so, and who sets it all the same gets an error
+
+static void missing(VkCommandBuffer commands, VkDynamicState state) { record(commands, commands->core->set_missing_state(state)); }
+
 void VKAPI_CALL CmdSetRasterizationStreamEXT(VkCommandBuffer commandBuffer, uint32_t) {
   missing(commandBuffer, VK_DYNAMIC_STATE_RASTERIZATION_STREAM_EXT);
 }

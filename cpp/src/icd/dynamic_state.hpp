@@ -1,5 +1,5 @@
 // icd/dynamic_state.hpp -- dynamic state of colours, which the core has by the attachments of a tile pass.
-//
+// In: states by location. Out: states by attachment.
 // A program sets it by the locations of a subpass, at any time. It is kept, and given to the core before a draw whose pipeline takes it.
 #pragma once
 

@@ -1,5 +1,5 @@
 // icd/entry_points.hpp -- the driver's commands and extensions by name.
-//
+// In: a name. Out: an address.
 // Source: Vulkan specification, "Command Function Pointers"; the rows are made from the registry (generated/entry_points.inc).
 #pragma once
 

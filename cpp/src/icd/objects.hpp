@@ -1,6 +1,6 @@
 // icd/objects.hpp -- what Vulkan's handles point to. Non-dispatchable objects share the core's object, so that work that still runs keeps
 // it alive when a program destroys it early.
-//
+// In: create infos. Out: handles.
 // Source: Vulkan specification, "Object Model"; the loader's driver interface: a dispatchable object begins with the loader's word.
 #pragma once
 

@@ -1,5 +1,5 @@
 // icd/shader_stage.hpp -- what graphics and compute pipelines share: a stage (its module by entry point, its specialization constants), and
-// the loop over what one call creates.
+// the loop over what one call creates. In: VkPipelineShaderStageCreateInfo. Out: a module and its constants.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // icd/subpass.hpp -- what a subpass draws to, and which subpasses are one pass of tiles.
-//
+// In: subpasses and dependencies. Out: tile passes.
 // Subpasses that depend on each other by region are one tile pass: what one wrote the next reads in tile memory, and nothing is stored
 // between. Source: Vulkan specification, "Render Pass", "Render Pass Compatibility", VkSubpassDependency.
 #pragma once

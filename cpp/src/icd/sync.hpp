@@ -1,4 +1,5 @@
 // icd/sync.hpp -- what is known of fences and semaphores at a moment. Source: Vulkan specification, "Synchronization and Cache Control".
+// In: submissions. Out: states.
 #pragma once
 
 #include "icd/objects.hpp"

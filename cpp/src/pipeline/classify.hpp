@@ -1,4 +1,5 @@
 // pipeline/classify.hpp -- what a program's draws may do early with a state, and which hidden-surface removal may touch them.
+// In: traits, a state. Out: Classification.
 #pragma once
 
 #include "pipeline/program.hpp"

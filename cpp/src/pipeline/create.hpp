@@ -1,4 +1,4 @@
-// pipeline/create.hpp -- vkCreateGraphicsPipelines: checks, classification, machine code.
+// pipeline/create.hpp -- vkCreateGraphicsPipelines: checks, classification, machine code. In: GraphicsPipelineCreateInfo. Out: Pipeline.
 #pragma once
 
 #include "pipeline/resolved.hpp"

@@ -9,7 +9,7 @@ namespace tilegpu {
 
 namespace {
 
-constexpr const char* kOneStream = "transform feedback streams";
+constexpr const char* kOneStream = "other streams than 0 to the rasterizer";
 constexpr const char* kConservative = "conservative rasterization";
 constexpr const char* kSampleLocations = "sample locations other than the standard ones";
 constexpr const char* kLineModes = "line rasterization modes other than the default, and stipple";

@@ -1,4 +1,5 @@
 // pipeline/input_attachments.hpp -- which plane of the tile each input attachment of the fragment shader reads.
+// In: variables. Out: InputSources.
 #pragma once
 
 #include "pipeline/resolved.hpp"

@@ -1,4 +1,4 @@
-// pipeline/resolved.hpp -- what a draw runs: machine code, tables, and the classification that its state and its shaders lead to.
+// pipeline/resolved.hpp -- what a draw runs: code, tables, classification. In: a program and its state (resolve.hpp). Out: for draws.
 #pragma once
 
 #include "pipeline/primitive_stages.hpp"

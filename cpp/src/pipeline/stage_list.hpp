@@ -1,5 +1,5 @@
 // pipeline/stage_list.hpp -- things of stages, one of each at most, in the order in which they were added; found by stage at once.
-//
+// In: a stage. Out: what is of it, or null.
 // What there is for each stage of a program or of what a draw runs lies in such a list: another kind of stage needs no field.
 #pragma once
 

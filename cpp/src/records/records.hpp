@@ -1,5 +1,5 @@
 // records/records.hpp -- what the geometry phase leaves for the tile phase.
-//
+// In: geometry/. Out: for tile/.
 // A pass's commands are cut into chunks of consecutive primitives; a chunk is processed by one thread, into its own arenas, so
 // that order is chunk number and no lock is needed. A chunk keeps the shaded vertices of its batches, one 64-byte record for
 // each triangle that survives culling and clipping, and for each bin that it touches the list of its records there.

@@ -1,5 +1,5 @@
 // resource/block_compression.hpp -- lossless block-compressed images: headers and 16x16-pixel superblocks, as AFBC has them.
-//
+// In: texels of a superblock. Out: header and payload, and back.
 // A header is {uint32 payload_B, uint32 mode, value}: payload_B 0 is a solid superblock whose texel is the header's value (all zero
 // bytes are a valid image of zeros). Otherwise the superblock's slot holds payload_B bytes: sixteen 4x4 blocks, each byte of a texel as
 // base and residuals of 0, 1, 2, 4 or 8 bits; or the raw texels where that is not smaller.

@@ -1,4 +1,4 @@
-// stats/ledger.hpp -- the plain per-worker structs in which work is counted where it happens; merged at the end of the pass.
+// stats/ledger.hpp -- plain per-worker structs. In: work, counted where it happens. Out: merged at the end of the pass.
 #pragma once
 
 #include <array>

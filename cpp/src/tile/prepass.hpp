@@ -1,4 +1,4 @@
-// tile/prepass.hpp -- stage: tile phase, the fragment pre-pass; see prepass.cpp.
+// tile/prepass.hpp -- stage: tile phase, the fragment pre-pass; see prepass.cpp. In, out: there.
 #pragma once
 
 #include "tile/worker/worker.hpp"

@@ -1,4 +1,4 @@
-// tile_io/equal_quads.cpp -- whole tiles of equal_quads.hpp: eight blocks' bytes at a time.
+// tile_io/equal_quads.cpp -- whole tiles of equal_quads.hpp: eight blocks' bytes at a time. In, out: tile memory.
 #include "tile_io/equal_quads.hpp"
 
 #include <cassert>

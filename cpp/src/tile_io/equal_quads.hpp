@@ -1,5 +1,5 @@
 // tile_io/equal_quads.hpp -- samples of a quad are kept once while all are equal.
-//
+// In: tile memory and its bytes. Out: the same, with samples once or all.
 // In tile memory, behind the planes, lies a byte for each block; bit q set: in every colour plane the four pixels of quad q have
 // equal samples, and only those of sample 0 are there. Loads by clear set the bits, a write to some of a quad's samples expands it
 // first, a write to all keeps (or sets) the bit. Load, resolve and store know the bits; who else reads samples calls expand_quads.

@@ -1,5 +1,5 @@
 // vk/format.hpp -- Vulkan's format table: bits, order, numeric type, what a format may be used for; scalar conversions.
-//
+// In: a format. Out: its row; components of a texel.
 // Source: Vulkan specification, chapter "Formats" (packed formats, fixed-point conversion, 10/11-bit floats, sRGB).
 #pragma once
 

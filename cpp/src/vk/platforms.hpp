@@ -1,5 +1,5 @@
 // vk/platforms.hpp -- the types of window systems that Vulkan's headers name; only pointers and numbers, so that no header of theirs is
-// needed to build. Their libraries are opened when a window is.
+// needed to build. Their libraries are opened when a window is. In: nothing. Out: names for Vulkan's headers.
 #pragma once
 
 #include <cstdint>

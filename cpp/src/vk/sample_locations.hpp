@@ -1,5 +1,5 @@
 // vk/sample_locations.hpp -- Vulkan's standard sample locations, in 1/16 pixel from the pixel's top-left corner.
-//
+// In: a count of samples. Out: their places.
 // Source: Vulkan specification, section "Multisampling" (standardSampleLocations).
 #pragma once
 

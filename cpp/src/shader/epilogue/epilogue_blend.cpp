@@ -1,5 +1,5 @@
 // shader/epilogue/epilogue_blend.cpp -- Vulkan's blend equations; see epilogue_blend.hpp.
-//
+// In, out: see epilogue_blend.hpp.
 // Fixed-point attachments clamp source, constants and factors to their range before the equation; a factor ZERO gives 0 and ONE the
 // operand itself, also for infinities and NaN. Every equation is s * sf + (d * df) with the sum fused: one rounding for the product
 // with the destination, one for the rest. Source: Vulkan specification, "Blending", "Blend Factors", "Blend Operations".

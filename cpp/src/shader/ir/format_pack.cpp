@@ -1,5 +1,5 @@
 // shader/ir/format_pack.cpp -- texel words to components and back; see format_pack.hpp.
-//
+// In, out: see format_pack.hpp.
 // Source: Vulkan specification, "Fixed-Point Data Conversions", "16-Bit Floating-Point Numbers", "Unsigned 11-Bit ..." and "10-Bit ...",
 // "sRGB". Rounding to nearest even of x * maximum is one fused multiply-add to 2^23 (or 1.5 * 2^23): the sum's last bit is
 // worth 1, the rounding is single, and the integer stands in the low bits of the result.

@@ -1,4 +1,4 @@
-// shader/jit/jit_schedule.hpp -- which of LLVM's instruction schedulers a function gets. See jit_schedule.cpp.
+// shader/jit/jit_schedule.hpp -- which of LLVM's instruction schedulers a function gets. See jit_schedule.cpp. In: a function. Out: a name.
 #pragma once
 
 namespace tilegpu::shader {

@@ -1,4 +1,4 @@
-// shader/jit/object_cache.cpp -- the disk cache of compiled objects; see object_cache.hpp.
+// shader/jit/object_cache.cpp -- the disk cache of compiled objects; see object_cache.hpp. In, out: a key, an object.
 #include "shader/jit/object_cache.hpp"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-// shader/jit/object_file.hpp -- what tilegpu reads of the ELF objects that LLVM makes.
+// shader/jit/object_file.hpp -- what tilegpu reads of the ELF objects that LLVM makes. In: an object. Out: its sections and symbols.
 #pragma once
 
 #include <cstdint>

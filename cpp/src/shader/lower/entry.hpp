@@ -1,4 +1,5 @@
 // shader/lower/entry.hpp -- what both entry points share: set-up of a Lowering, and the interpolation of fragment inputs.
+// In: a key. Out: values of inputs.
 #pragma once
 
 #include "shader/jit/jit.hpp"

@@ -1,4 +1,5 @@
 // shader/lower/fragment.hpp -- what the entry points of a fragment shader share: its inputs, its outputs, the first blocks of a function.
+// In, out: see fragment.cpp.
 #pragma once
 
 #include <bitset>

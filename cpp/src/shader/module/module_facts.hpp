@@ -1,5 +1,5 @@
 // shader/module/module_facts.hpp -- what analyses found out about a module, kept with it: pipelines of the same shaders don't ask twice.
-// The disk cache keeps it too (module_record.hpp).
+// The disk cache keeps it too (module_record.hpp). In: constants. Out: facts of the module with them.
 #pragma once
 
 #include <map>

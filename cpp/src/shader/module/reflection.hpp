@@ -1,4 +1,5 @@
 // shader/module/reflection.hpp -- the interface of a parsed module, by name, for front ends and pipeline layouts.
+// In: a Module. Out: Reflection.
 #pragma once
 
 #include "shader/spirv/module.hpp"

@@ -1,5 +1,5 @@
 // shader/sampler/internal.hpp -- what the stages of a sampler function share while they emit it.
-//
+// In: a view and a sampler. Out: instructions.
 // Stages, a file each: lod.cpp (which level), address.cpp (which texels, with what weights), cube.cpp (faces),
 // texel.cpp (load, unpack, border, finish), compile.cpp (the functions). A "raw" texel component is what is filtered:
 // fixed-point codes as floats (divided by their maximum once, at the end), other numbers as they are.

@@ -1,5 +1,5 @@
 // shader/spirv/support.cpp -- the one list of SPIR-V capabilities that are supported, and names for messages.
-//
+// In: a capability, a built-in, an instruction. Out: its name, or null where it is supported.
 // Source: SPIR-V specification 1.6, section 3.31 "Capability"; Vulkan specification, "Capabilities".
 #include <spirv-tools/libspirv.h>
 

@@ -1,5 +1,5 @@
 // tile/worker/packets.hpp -- quads on their way to the shader: those that wait, the packet that is filled, the plan and code of the draw
-// that they are of; and, with forward pixel kill, those that wait before them. Plain data: room tile/shading works on it.
+// that they are of; and, with forward pixel kill, those that wait before them. In: quads that passed. Out: for room tile/shading.
 #pragma once
 
 #include <array>

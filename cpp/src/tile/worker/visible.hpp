@@ -1,5 +1,5 @@
 // tile/worker/visible.hpp -- the state of the host's hidden-surface removal in one bin: which primitives have numbers, what is seen of each
-// block where that is kept shorter than by samples (lists, covers), and what a flush gathers. Plain data: room tile/visibility works on it.
+// block where that is kept shorter than by samples (lists, covers), and what a flush gathers. In: what passed. Out: for tile/visibility.
 #pragma once
 
 #include <algorithm>

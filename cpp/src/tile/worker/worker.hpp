@@ -1,6 +1,6 @@
 // tile/worker/worker.hpp -- the state of one thread in the tile phase, a plain struct for each stage. Everything allocated is kept from bin
 // to bin.
-//
+// In: a pass. Out: for the stages of a bin.
 // Stages are free functions that take the structs that they touch, beside what all stand on: the TileContext (pass, sizes, buffers, bin),
 // as a constant. The whole Worker is for those that lead a primitive or a bin through all stages, and say in which order:
 //   tile_job.cpp      begin_pass, run and their steps: a bin from its first segment to the last flush
