@@ -1,8 +1,9 @@
-"""The house in figures: for each room of cpp/src its files, lines, asserts per thousand lines and longest functions.
+"""The house in figures: for each room of cpp/src its files, lines, asserts per thousand lines and longest functions; the longest ones of
+python/tilegpu.
 
     python scripts/house.py [--functions 10] [--json]
 
-In: the sources of cpp/src, read as text. A function is a body of braces that follows a parameter list at the level of a namespace or
+In: the sources of cpp/src, read as text, and those of python/tilegpu, by Python's own parser. A function is a body of braces that follows a parameter list at the level of a namespace or
 a class; lambdas belong to the function that they stand in. No compiler and no ctags is asked, so that the figures are the same
 everywhere. Blank lines and comments count as lines.
 """
@@ -10,12 +11,15 @@ everywhere. Blank lines and comments count as lines.
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parent.parent / "cpp" / "src"
+PYTHON = Path(__file__).resolve().parent.parent / "python" / "tilegpu"
+GENERATED = "icd/generated"
 ASSERT = re.compile(r"(?<![\w_])assert\s*\(")
 #: What may stand between the parameter list and the body.
 AFTER_PARAMETERS = re.compile(r"\)\s*(?:const|noexcept|override|final|mutable|&|&&|->[^{};]*|\s)*$")
@@ -119,6 +123,27 @@ def house() -> list[Room]:
     return [room_of(folder) for folder in sorted(folders)]
 
 
+def python_functions() -> list[Function]:
+    """Those of python/tilegpu, the longest first; functions inside of others belong to them. What a function says of itself doesn't count."""
+    found = []
+
+    def lines_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+        first = node.body[0]
+        said = (first.end_lineno or first.lineno) - first.lineno + 1 if ast.get_docstring(node, clean=False) is not None else 0
+        return (node.end_lineno or node.lineno) - node.lineno + 1 - said
+
+    def visit(node: ast.AST, file: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                found.append(Function(lines_of(child), child.name, file, child.lineno))
+            else:
+                visit(child, file)
+
+    for path in sorted(PYTHON.rglob("*.py")):
+        visit(ast.parse(path.read_text(encoding="utf-8")), str(path.relative_to(PYTHON)))
+    return sorted(found, key=lambda f: (-f.lines, f.file, f.line))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--functions", type=int, default=10, help="how many of the longest functions (default 10)")
@@ -132,7 +157,8 @@ def main() -> int:
             {**asdict(r), "functions": [asdict(f) for f in r.functions[: options.functions]], "asserts_per_1000": r.asserts_per_1000}
             for r in rooms
         ]
-        print(json.dumps({"rooms": rows, "longest": [asdict(f) for f in everything[: options.functions]]}, indent=1))
+        longest, python = ([asdict(f) for f in all_of[: options.functions]] for all_of in (everything, python_functions()))
+        print(json.dumps({"rooms": rows, "longest": longest, "python": python}, indent=1))
         return 0
     print(f"{'room':<18} {'files':>5} {'lines':>6} {'asserts':>7} {'per 1000':>8}  longest function")
     for r in rooms:
@@ -140,7 +166,8 @@ def main() -> int:
         print(f"{r.name:<18} {r.files:>5} {r.lines:>6} {r.asserts:>7} {r.asserts_per_1000:>8.1f}  {longest}")
     lines, asserts = sum(r.lines for r in rooms), sum(r.asserts for r in rooms)
     print(f"{'all':<18} {sum(r.files for r in rooms):>5} {lines:>6} {asserts:>7} {1000 * asserts / lines:>8.1f}")
-    for title, functions in [(r.name, r.functions) for r in rooms] if options.rooms else [("all", everything)]:
+    titles = [(r.name, r.functions) for r in rooms] if options.rooms else [("all", everything)]
+    for title, functions in [*titles, ("python/tilegpu", python_functions())]:
         print(f"\nlongest functions of {title}:")
         for f in functions[: options.functions]:
             print(f"  {f.lines:>4}  {f.name}  {f.file}:{f.line}")

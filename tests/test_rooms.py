@@ -1,7 +1,10 @@
 """The rooms of the core: folders of cpp/src include only folders that stand before them in the order of docs/architecture.md."""
 
 import re
+import subprocess
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent.parent
 SOURCES = ROOT / "cpp" / "src"
@@ -65,6 +68,39 @@ def test_every_source_is_in_a_room() -> None:
 def test_includes_follow_the_order() -> None:
     files = {str(path.relative_to(SOURCES)): path.read_text() for path in sources()}
     assert wrong_includes(rooms_of_build(), files) == []
+
+
+#: Of a line of nm: file, kind (T, D, B, R: defined for others; U: wanted), name.
+SYMBOL = re.compile(r"^(.*):\S*\s+([A-Z])\s+(\S+)$", re.MULTILINE)
+
+
+def wrong_symbols(order: list[str], symbols: dict[str, list[tuple[str, str]]]) -> list[str]:
+    """Of the rooms' symbols (kind, name): each that a room wants and only later ones define."""
+    defined: dict[str, list[str]] = {}
+    for room in order:
+        for kind, name in symbols.get(room, []):
+            if kind in "TDBR":
+                defined.setdefault(name, []).append(room)
+    rank = {room: i for i, room in enumerate(order)}
+    wanted = sorted({(room, name) for room, found in symbols.items() for kind, name in found if kind == "U" and name in defined})
+    return [f"{room} wants {name} of {defined[name][0]}" for room, name in wanted if rank[defined[name][0]] > rank[room]]
+
+
+def test_symbols_follow_the_order() -> None:
+    """What a header declares may be defined in a room below: the linker finds it, the includes don't show it."""
+    assert wrong_symbols(["a", "b"], {"a": [("T", "f"), ("U", "g")], "b": [("T", "g"), ("U", "f")]}) == ["a wants g of b"]
+    build = ROOT / "build" / "release" / "CMakeFiles"
+    symbols: dict[str, list[tuple[str, str]]] = {}
+    for room in rooms_of_build():
+        objects = [build / f"tilegpu_{room.replace('/', '_')}.dir" / "cpp" / "src" / room / f"{source.name}.o"
+                   for source in (SOURCES / room).glob("*.cpp")]
+        there = [str(path) for path in objects if path.exists()]
+        if there:
+            text = subprocess.run(["nm", "-A", *there], capture_output=True, text=True, check=True).stdout
+            symbols[room] = [(kind, name) for _, kind, name in SYMBOL.findall(text)]
+    if len(symbols) < 20:
+        pytest.skip("not built in build/release")
+    assert wrong_symbols(rooms_of_build(), symbols) == []
 
 
 def test_files_that_the_document_names_are_there() -> None:

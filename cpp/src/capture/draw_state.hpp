@@ -31,19 +31,52 @@ void color_attachments(A& a, GraphicsState& s) {
   if (list.size() > count) list.assign(list.begin(), list.begin() + count);
 }
 
+/// The value of one state of samples and colours.
+template <class A>
+void output_state_fields(A& a, DynamicState which, GraphicsState& s) {
+  using S = DynamicState;
+  MultisampleState& m = s.multisample;
+  const auto attachments = [&](auto one) {
+    color_attachments(a, s);
+    for (VkPipelineColorBlendAttachmentState& b : s.blend.attachments) one(b);
+  };
+  switch (which) {
+    case S::blend_constants:
+      for (float& c : s.blend_constants) a.number(c, "blend constant");
+      return;
+    case S::rasterization_samples:
+      return a.among(m.samples, kSampleCounts, "samples");
+    case S::sample_mask:
+      return a.number(m.sample_mask, "sample mask");
+    case S::alpha_to_coverage_enable:
+      return a.flag(m.alpha_to_coverage, "alpha to coverage");
+    case S::alpha_to_one_enable:
+      return a.flag(m.alpha_to_one, "alpha to one");
+    case S::logic_op:
+      return a.below(s.blend.logic_op, VK_LOGIC_OP_SET + 1, "logic op");
+    case S::logic_op_enable:
+      return a.flag(s.blend.logic_op_enable, "logic op");
+    case S::color_write_enable:
+      return a.number(s.blend.color_write_enables, "color write enables");
+    case S::color_blend_enable:
+      return attachments([&](auto& b) { a.below(b.blendEnable, 2, "blend enable"); });
+    case S::color_blend_equation:
+      return attachments([&](auto& b) { blend_equation_fields(a, b); });
+    case S::color_write_mask:
+      return attachments([&](auto& b) { a.below(b.colorWriteMask, 16, "write mask"); });
+    default:
+      assert(!"a state that is missing, or written for another");
+  }
+}
+
 /// The value of one state. A reader begins with what the pipeline was created with.
 template <class A>
 void state_fields(A& a, DynamicState which, GraphicsState& s) {
   using S = DynamicState;
   RasterizationState& r = s.rasterization;
-  MultisampleState& m = s.multisample;
   DepthStencilState& d = s.depth_stencil;
   const auto faces = [&](const char* what, auto field) {
     for (VkStencilOpState* face : {&d.front, &d.back}) a.number(face->*field, what);
-  };
-  const auto attachments = [&](auto one) {
-    color_attachments(a, s);
-    for (VkPipelineColorBlendAttachmentState& b : s.blend.attachments) one(b);
   };
   switch (which) {
     case S::viewport:
@@ -54,9 +87,6 @@ void state_fields(A& a, DynamicState which, GraphicsState& s) {
       return a.number(r.line_width, "line width");
     case S::depth_bias:
       return a.number(r.depth_bias_constant, "bias"), a.number(r.depth_bias_clamp, "bias"), a.number(r.depth_bias_slope, "bias");
-    case S::blend_constants:
-      for (float& c : s.blend_constants) a.number(c, "blend constant");
-      return;
     case S::depth_bounds:
       return a.number(d.min_depth_bounds, "bounds"), a.number(d.max_depth_bounds, "bounds");
     case S::stencil_compare_mask:
@@ -110,28 +140,8 @@ void state_fields(A& a, DynamicState which, GraphicsState& s) {
       return a.below(r.polygon_mode, 3, "polygon mode");
     case S::provoking_vertex_mode:
       return a.flag(r.provoking_vertex_last, "provoking vertex");
-    case S::rasterization_samples:
-      return a.among(m.samples, kSampleCounts, "samples");
-    case S::sample_mask:
-      return a.number(m.sample_mask, "sample mask");
-    case S::alpha_to_coverage_enable:
-      return a.flag(m.alpha_to_coverage, "alpha to coverage");
-    case S::alpha_to_one_enable:
-      return a.flag(m.alpha_to_one, "alpha to one");
-    case S::logic_op:
-      return a.below(s.blend.logic_op, VK_LOGIC_OP_SET + 1, "logic op");
-    case S::logic_op_enable:
-      return a.flag(s.blend.logic_op_enable, "logic op");
-    case S::color_write_enable:
-      return a.number(s.blend.color_write_enables, "color write enables");
-    case S::color_blend_enable:
-      return attachments([&](auto& b) { a.below(b.blendEnable, 2, "blend enable"); });
-    case S::color_blend_equation:
-      return attachments([&](auto& b) { blend_equation_fields(a, b); });
-    case S::color_write_mask:
-      return attachments([&](auto& b) { a.below(b.colorWriteMask, 16, "write mask"); });
     default:
-      assert(!"a state that is missing, or written for another");
+      return output_state_fields(a, which, s);
   }
 }
 

@@ -30,17 +30,6 @@ Status check_cpu() {
 
 const char* version() { return "0.1.0"; }
 
-VkFormat format_from_name(const std::string& name) {
-  const vk::FormatInfo* info = vk::find_format(name);
-  return info ? info->format : VK_FORMAT_UNDEFINED;
-}
-
-std::string format_name(VkFormat format) {
-  if (format == VK_FORMAT_UNDEFINED) return "none";
-  const vk::FormatInfo* info = vk::find_format(format);
-  return info ? info->name : "VkFormat " + std::to_string(static_cast<int>(format));
-}
-
 Device::Device() : state_(std::make_unique<exec::DeviceState>()) {}
 
 Device::~Device() {

@@ -45,6 +45,7 @@ struct DispatchExecutor::Run {
   uint64_t invocations = 0;  // of a workgroup
   std::array<uint32_t, 3> groups{};
   std::atomic<bool> loops_ended{false};
+  std::atomic<uint64_t> frames_B{0};  // that a workgroup's invocations keep at barriers; known once one of them has run
 };
 
 void DispatchExecutor::run_groups(Run& run, uint32_t worker, uint64_t first, uint64_t end) {
@@ -63,13 +64,13 @@ void DispatchExecutor::run_groups(Run& run, uint32_t worker, uint64_t first, uin
   while (first < end && !run.cancelled.load(std::memory_order_relaxed) && !run.loops_ended.load(std::memory_order_relaxed)) {
     args.first = first, args.count = static_cast<uint32_t>(std::min(step, end - first));
     args.frames = memory.frames.data(), args.frames_needed_B = 0;
-    args.frames_B = std::min<uint64_t>(memory.frames.size_B(), run.kernel.frames_B);  // so that it says what it takes
-    run.kernel.code(&args);                                                           // better code may have come since the last call
+    args.frames_B = std::min<uint64_t>(memory.frames.size_B(), run.frames_B);  // so that it says what it takes
+    run.kernel.code(&args);                                                    // better code may have come since the last call
     if (args.frames_needed_B) {
       memory.frames.reserve(args.frames_needed_B);
       // Code that was made quickly keeps other values than what takes its place.
-      for (uint64_t known = run.kernel.frames_B; known < args.frames_needed_B;)
-        if (run.kernel.frames_B.compare_exchange_weak(known, args.frames_needed_B)) break;
+      for (uint64_t known = run.frames_B; known < args.frames_needed_B;)
+        if (run.frames_B.compare_exchange_weak(known, args.frames_needed_B)) break;
       continue;
     }
     if (args.loops_ended) run.loops_ended = true;
@@ -112,7 +113,7 @@ Status DispatchExecutor::execute(const command::Dispatch& dispatch, bool ordered
            run.kernel.lanes,
            static_cast<uint32_t>(std::min<uint64_t>(runs, pool_.threads())),
            ordered,
-           run.kernel.frames_B,
+           run.frames_B,
            now_ms() - start_ms};
   if (cancelled) return Error{VK_ERROR_DEVICE_LOST, who + "cancelled; some workgroups were run, others not"};
   if (run.loops_ended)

@@ -3,8 +3,6 @@
 // In: ComputePipelineCreateInfo. Out: ComputePipeline. Source: Vulkan specification, "Compute Pipelines".
 #pragma once
 
-#include <atomic>
-
 #include "pipeline/program.hpp"
 #include "tilegpu/compute.hpp"
 
@@ -12,8 +10,7 @@ namespace tilegpu::pipeline {
 
 struct Kernel {
   shader::Code<shader::ComputeFunction> code;
-  uint32_t lanes = 0;                         // invocations at a time
-  mutable std::atomic<uint64_t> frames_B{0};  // that a workgroup's invocations keep at barriers; known once it has run
+  uint32_t lanes = 0;  // invocations at a time
 };
 
 Expected<Ptr<ComputePipeline>> create_compute_pipeline(shader::Jit& jit, ComputePipelineCreateInfo info);

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "tilegpu/device.hpp"
+
 namespace tilegpu::vk {
 namespace {
 
@@ -456,3 +458,19 @@ const char* why_no_attachment(VkFormat format, VkImageAspectFlagBits aspect) {
 }
 
 }  // namespace tilegpu::vk
+
+// What the interface says of formats stands here, and not in device/: rooms between use it for messages.
+namespace tilegpu {
+
+VkFormat format_from_name(const std::string& name) {
+  const vk::FormatInfo* info = vk::find_format(name);
+  return info ? info->format : VK_FORMAT_UNDEFINED;
+}
+
+std::string format_name(VkFormat format) {
+  if (format == VK_FORMAT_UNDEFINED) return "none";
+  const vk::FormatInfo* info = vk::find_format(format);
+  return info ? info->name : "VkFormat " + std::to_string(static_cast<int>(format));
+}
+
+}  // namespace tilegpu

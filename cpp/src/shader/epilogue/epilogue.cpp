@@ -13,6 +13,7 @@
 #include "shader/epilogue/epilogue.hpp"
 #include "shader/epilogue/epilogue_blend.hpp"
 #include "shader/ir/format_pack.hpp"
+#include "shader/ir/lane_range.hpp"
 #include "shader/jit/jit.hpp"
 
 namespace tilegpu::shader {
@@ -95,15 +96,9 @@ Value word_address(const Ir& ir, const Target& t, const Packet& p, uint32_t q, V
   return ir.offset(ir.offset(t.pointer, at), w * framebuffer::kPixelsPerBlock * 4ull);
 }
 
-std::vector<int> range(uint32_t first, uint32_t count) {
-  std::vector<int> r;
-  for (uint32_t k = 0; k < count; ++k) r.push_back(static_cast<int>(first + k));
-  return r;
-}
-
 Value quad_of(const Ir& ir, Value v, uint32_t q) {
   assert(Ir::lanes_of(v) == ir.lanes && q < ir.lanes / 4);
-  return ir.lanes == 4 ? v : ir.shuffle(v, range(4 * q, 4));
+  return ir.lanes == 4 ? v : ir.shuffle(v, lane_range(4 * q, 4));
 }
 
 /// N lanes from N/4 quads.
@@ -112,7 +107,7 @@ Value concatenate(const Ir& ir, const std::vector<Value>& quads) {
   std::vector<Value> parts = quads;
   for (uint32_t width = 4; parts.size() > 1; width *= 2) {
     std::vector<Value> next;
-    for (size_t k = 0; k + 1 < parts.size(); k += 2) next.push_back(ir.shuffle(parts[k], parts[k + 1], range(0, 2 * width)));
+    for (size_t k = 0; k + 1 < parts.size(); k += 2) next.push_back(ir.shuffle(parts[k], parts[k + 1], lane_range(0, 2 * width)));
     parts = next;
   }
   return parts[0];
@@ -289,7 +284,7 @@ void Builder::write_whole(const Target& t, Value sample, const std::vector<Value
       // Loops that only store whole cache lines hold up the stores around them on a Zen 5 (docs/performance.md); halves do not, where LLVM
       // cannot see that they are of one vector.
       for (uint32_t half = 0; half < 2; ++half)
-        ir.store(once(ir, whole, [&] { return ir.shuffle(merge_word(ir, key, t, w, values[w], ir.zero(ir.vi32)), range(8 * half, 8)); }),
+        ir.store(once(ir, whole, [&] { return ir.shuffle(merge_word(ir, key, t, w, values[w], ir.zero(ir.vi32)), lane_range(8 * half, 8)); }),
                  ir.offset(address, uint64_t{32} * half), 32);
       continue;
     }

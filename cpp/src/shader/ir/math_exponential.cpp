@@ -9,20 +9,15 @@
 
 #include <bit>
 #include <cmath>
-#include <iterator>
 #include <string>
+
+#include "shader/ir/polynomial.hpp"
 
 namespace tilegpu::shader {
 namespace {
 
 constexpr float kInfinity = __builtin_inff();
 constexpr float kLn2High = 0x1.62e43p-1f, kLn2Low = -0x1.05c61p-29f;
-
-Value horner(const Ir& ir, Value x, std::initializer_list<float> coefficients) {  // lowest power first
-  Value sum = nullptr;
-  for (auto c = std::rbegin(coefficients); c != std::rend(coefficients); ++c) sum = sum ? ir.fma(sum, x, ir.fk(x, *c)) : ir.fk(x, *c);
-  return sum;
-}
 
 /// 2^n of an integral n in [-126, 127] as i32.
 Value power_of_two(const Ir& ir, Value n) { return ir.as_float(ir.shl(ir.add(n, ir.ik(n, 127)), 23)); }

@@ -4,18 +4,13 @@
 // results stay within -1..1 but say nothing. Largest errors measured by tests/test_math.cpp against double precision, in ulp
 // (Vulkan's limit in parentheses): sin, cos 1.5 for |x| < 2^20 (absolute 2^-11); tan 2.9; asin 1.9, acos 1.3, atan 1.4, atan2 1.5 (4096).
 #include "shader/ir/math.hpp"
+#include "shader/ir/polynomial.hpp"
 
 namespace tilegpu::shader {
 namespace {
 
 constexpr float kHalfPiHigh = 0x1.921fb6p+0f, kHalfPiLow = -0x1.777a5cp-25f;
 constexpr float kPiHigh = 0x1.921fb6p+1f, kPiLow = -0x1.777a5cp-24f;
-
-Value horner(const Ir& ir, Value x, std::initializer_list<float> coefficients) {
-  Value sum = nullptr;
-  for (auto c = std::rbegin(coefficients); c != std::rend(coefficients); ++c) sum = sum ? ir.fma(sum, x, ir.fk(x, *c)) : ir.fk(x, *c);
-  return sum;
-}
 
 struct Angle {
   Value r, square;  // in [-pi/4, pi/4]

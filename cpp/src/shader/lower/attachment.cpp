@@ -7,18 +7,13 @@
 // framebuffer/tile_memory.hpp for the addresses.
 #include "framebuffer/tile_memory.hpp"
 #include "shader/ir/format_pack.hpp"
+#include "shader/ir/lane_range.hpp"
 #include "shader/lower/entry.hpp"
 #include "shader/spirv/limits.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::shader {
 namespace {
-
-std::vector<int> range(uint32_t first, uint32_t count) {
-  std::vector<int> r;
-  for (uint32_t k = 0; k < count; ++k) r.push_back(static_cast<int>(first + k));
-  return r;
-}
 
 struct TileReader {
   Interpolator& at;
@@ -54,7 +49,7 @@ struct TileReader {
     for (uint32_t q = 0; q < ir.lanes / 4; ++q) quads.push_back(ir.load(Ir::vec(ir.i32, 4), address(q), 16));
     for (uint32_t width = 4; quads.size() > 1; width *= 2) {
       std::vector<Value> next;
-      for (size_t k = 0; k + 1 < quads.size(); k += 2) next.push_back(ir.shuffle(quads[k], quads[k + 1], range(0, 2 * width)));
+      for (size_t k = 0; k + 1 < quads.size(); k += 2) next.push_back(ir.shuffle(quads[k], quads[k + 1], lane_range(0, 2 * width)));
       quads = next;
     }
     return quads[0];

@@ -85,6 +85,41 @@ void Lowering::function_call(const Instruction& i) {
   if (callee.result) define(i.id, load_variable(*callee.result, callee.result->type, 0, nullptr));
 }
 
+namespace {
+
+/// The instruction's pointer: a place that is known but for indices, or an address, which is a number.
+void define_pointer(Lowering& l, const Instruction& i, const Pointer& p) {
+  if (p.space == Pointer::Space::address) return l.define_address(i, p);
+  l.frame().pointers[i.id] = p;
+  l.keep_indices(i.id, {p.word_dynamic, p.element, p.offset_dynamic});
+}
+
+void define_image(Lowering& l, uint32_t id, const ImageValue& v) {
+  l.frame().images[id] = v;
+  l.keep_indices(id, {v.image_element, v.sampler_element});
+}
+
+/// Images and samplers are no values: the variable, and the element of an array of them.
+void load_image(Lowering& l, const Instruction& i) {
+  assert(i.op == spv::OpLoad && holds_images(l.m, i.type));
+  const Kind kind = innermost_kind(l.m, i.type);
+  const Pointer p = l.pointer(l.m.operand(i, 0));
+  ImageValue v;
+  if (kind != Kind::sampler) v.image = p.resource, v.image_element = p.element;
+  if (kind != Kind::image) v.sampler = p.resource, v.sampler_element = p.element;
+  define_image(l, i.id, v);
+}
+
+void copy_object(Lowering& l, const Instruction& i) {
+  assert(i.op == spv::OpCopyObject);
+  const uint32_t of = l.m.operand(i, 0);
+  if (l.m.type(i.type).kind == Kind::pointer) return define_pointer(l, i, l.pointer(of));
+  if (l.frame().images.count(of)) return define_image(l, i.id, l.image_value(of));
+  l.define(i.id, l.value(of));
+}
+
+}  // namespace
+
 void Lowering::instruction(const Instruction& i, uint32_t index) {
   const auto o = [&](uint32_t k) { return m.operand(i, k); };
   switch (i.op) {
@@ -131,19 +166,8 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
       }
       return;
     }
-    case spv::OpLoad: {
-      if (holds_images(m, i.type)) {
-        const Kind kind = innermost_kind(m, i.type);
-        const Pointer p = pointer(o(0));
-        ImageValue v;
-        if (kind != Kind::sampler) v.image = p.resource, v.image_element = p.element;
-        if (kind != Kind::image) v.sampler = p.resource, v.sampler_element = p.element;
-        frame().images[i.id] = v;
-        keep_indices(i.id, {v.image_element, v.sampler_element});
-        return;
-      }
-      return define(i.id, load(pointer(o(0))));
-    }
+    case spv::OpLoad:
+      return holds_images(m, i.type) ? load_image(*this, i) : define(i.id, load(pointer(o(0))));
     case spv::OpStore:
       return store(pointer(o(0)), value(o(1)), !d.unmasked_store[index]);
     case spv::OpCopyMemory: {
@@ -151,13 +175,8 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
       return store(to, load(pointer(o(1))), true);
     }
     case spv::OpAccessChain:
-    case spv::OpInBoundsAccessChain: {
-      const Pointer p = access_chain(i);
-      if (p.space == Pointer::Space::address) return define_address(i, p);
-      frame().pointers[i.id] = p;
-      keep_indices(i.id, {p.word_dynamic, p.element, p.offset_dynamic});
-      return;
-    }
+    case spv::OpInBoundsAccessChain:
+      return define_pointer(*this, i, access_chain(i));
     case spv::OpFunctionCall:
       return function_call(i);
     case spv::OpArrayLength:
@@ -170,20 +189,7 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
     case spv::OpIsHelperInvocationEXT:
       return define(i.id, {i.type, {alive ? ir.not_(load_mask(alive)) : ir.c1(false)}});
     case spv::OpCopyObject:
-      if (m.type(i.type).kind == Kind::pointer) {
-        const Pointer p = pointer(o(0));
-        if (p.space == Pointer::Space::address) return define_address(i, p);
-        frame().pointers[i.id] = p;
-        keep_indices(i.id, {p.word_dynamic, p.element, p.offset_dynamic});
-        return;
-      }
-      if (frame().images.count(o(0))) {
-        const ImageValue v = image_value(o(0));
-        frame().images[i.id] = v;
-        keep_indices(i.id, {v.image_element, v.sampler_element});
-        return;
-      }
-      return define(i.id, value(o(0)));
+      return copy_object(*this, i);
     case spv::OpCopyLogical:
       return define(i.id, value(o(0)));
     default:
