@@ -1,6 +1,7 @@
 // tilegpu/state.hpp -- the state that a draw is made with: what Vulkan 1.3 and VK_EXT_extended_dynamic_state3 let vary, as far
-// as the core has it: ten states of them are of things that it lacks (DynamicStateInfo::missing). Plain data, hashed freely. Source: Vulkan specification, chapters "Fixed-Function Vertex Processing",
-// "Rasterization", "Fragment Operations", "The Framebuffer", and VkDynamicState.
+// as the core has it: ten states of them are of things that it lacks (DynamicStateInfo::missing). Plain data, hashed freely. Source: Vulkan
+// specification, chapters "Fixed-Function Vertex Processing", "Rasterization", "Fragment Operations", "The Framebuffer", and
+// VkDynamicState.
 #pragma once
 
 #include <algorithm>

@@ -238,61 +238,71 @@ void GeometryWorker::State::end_batch(Piece& p, const Before& before) {
   }
 }
 
-void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
-  assert(piece.draw < pass.draws.size() && out.chunk && out.binner == &binner);
-  const command::DrawCall& call = pass.draws[piece.draw];
-  if (draw.state != call.state) setup_draw(pass, *call.state, draw);
-  PassStats& stats = out.chunk->stats;
-  stats.primitives_in += uint64_t{piece.primitive_count} * piece.instance_count;
-  const bool chooses = draw.writes_layer || draw.writes_viewport_index || draw.writes_primitive_id;
-  const bool captures = call.transform_feedback >= 0, stages = draw.resolved->primitives.any();
-  const bool draws = (!draw.empty || draw.writes_viewport_index) && !draw.state->rasterization.rasterizer_discard;
-  const bool counted = call.counted && stages;  // what comes of it is not known before
-  if (!draws && !draw.shade_has_effect && !captures && !counted) {
-    if (stages) out.went_in += uint64_t{piece.primitive_count} * piece.instance_count;
-    return;
-  }
+// Whether anything comes of the draw: pictures, what its shaders write, captured vertices, or counts that are not known before.
+bool GeometryWorker::State::has_effect(const command::DrawCall& call) const {
+  const bool counted = call.counted && draw.resolved->primitives.any();
+  return draws_anything() || draw.shade_has_effect || call.transform_feedback >= 0 || counted;
+}
 
+bool GeometryWorker::State::draws_anything() const {
+  return (!draw.empty || draw.writes_viewport_index) && !draw.state->rasterization.rasterizer_discard;
+}
+
+// Indices are fetched here, but for draws whose stages find their own.
+Piece GeometryWorker::State::fetch_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
+  const command::DrawCall& call = pass.draws[piece.draw];
   const bool sequence = !call.indexed && draw.state->topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
-  Piece p{.pass = pass,
+  const bool stages = draw.resolved->primitives.any();
+  return {.pass = pass,
           .piece = piece,
           .call = call,
           .out = out,
           .chunk = *out.chunk,
-          .stats = stats,
+          .stats = out.chunk->stats,
           .shade = draw.shade,
           .position = pass.deferral.empty() ? nullptr : pass.deferral[piece.draw].position,
           .varying_floats = size_t{draw.components} * kBatchStride,
           .limit = std::clamp(pass.vertex_batch, 3u, kBatchStride),
           .vertex_offset = call.indexed ? static_cast<uint32_t>(call.vertex_offset) : 0,
-          .draws = draws,
-          .captures = captures,
-          .chooses = chooses,
+          .draws = draws_anything(),
+          .captures = call.transform_feedback >= 0,
+          .chooses = draw.writes_layer || draw.writes_viewport_index || draw.writes_primitive_id,
           .sequence = sequence,
           .triples = sequence || stages ? IndexTriples{} : fetch_indices(call, piece, indices),
           .args = {}};
+}
+
+template <class Step>
+[[gnu::always_inline]] inline void GeometryWorker::State::each_instance(Piece& p, const Step& step) {
+  for (uint32_t i = 0; i < p.piece.instance_count; i++) {
+    p.args.instance_index = p.call.first_instance + p.piece.instance + i;
+    if (p.pass.traced) p.chunk.instances.push_back({static_cast<uint32_t>(p.chunk.records.size()), p.piece.instance + i});
+    step(p.piece.instance + i);
+  }
+}
+
+// State, indices, then each instance: its vertices in ranges, batches or patches (fetch, shade), what is made of them (assemble: clip,
+// cull, snap, bin).
+void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
+  assert(piece.draw < pass.draws.size() && out.chunk && out.binner == &binner);
+  const command::DrawCall& call = pass.draws[piece.draw];
+  if (draw.state != call.state) setup_draw(pass, *call.state, draw);
+  const bool stages = draw.resolved->primitives.any();
+  const uint64_t primitives = uint64_t{piece.primitive_count} * piece.instance_count;
+  out.chunk->stats.primitives_in += primitives;
+  if (stages) out.went_in += primitives;
+  if (!has_effect(call)) return;
+
+  Piece p = fetch_piece(pass, piece, out);
   begin_piece(p);
   out.primitive_id_step = 1;
   if (__builtin_expect(stages, 0)) {
-    out.went_in += uint64_t{piece.primitive_count} * piece.instance_count;
     begin_primitives(p);
-    for (uint32_t i = 0; i < piece.instance_count; i++) {
-      p.args.instance_index = call.first_instance + piece.instance + i;
-      if (pass.traced) p.chunk.instances.push_back({static_cast<uint32_t>(p.chunk.records.size()), piece.instance + i});
-      draw_primitives(p);
-    }
-    return;
+    return each_instance(p, [&](uint32_t) { draw_primitives(p); });
   }
   const bool ranged = takes_range(p);
   if (ranged && pass.census && piece.instance == 0) range.mark(*pass.census, piece.draw);
-  for (uint32_t i = 0; i < piece.instance_count; i++) {
-    p.args.instance_index = call.first_instance + piece.instance + i;
-    if (pass.traced) p.chunk.instances.push_back({static_cast<uint32_t>(p.chunk.records.size()), piece.instance + i});
-    if (ranged)
-      draw_range(p);
-    else
-      draw_batches(p, piece.instance + i);
-  }
+  each_instance(p, [&](uint32_t instance) { ranged ? draw_range(p) : draw_batches(p, instance); });
 }
 
 // What a chunk has counted so far; of draws without tessellation and geometry shaders their primitives are not among it.

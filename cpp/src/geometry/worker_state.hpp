@@ -44,6 +44,11 @@ struct GeometryWorker::State {
   PrimitiveScratch primitives;  // of draws with tessellation or geometry shaders
 
   void process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
+  bool has_effect(const command::DrawCall& call) const;
+  bool draws_anything() const;
+  Piece fetch_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
+  template <class Step>
+  void each_instance(Piece& p, const Step& step);
   void count_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
 
  private:

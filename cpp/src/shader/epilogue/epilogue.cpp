@@ -284,8 +284,9 @@ void Builder::write_whole(const Target& t, Value sample, const std::vector<Value
       // Loops that only store whole cache lines hold up the stores around them on a Zen 5 (docs/performance.md); halves do not, where LLVM
       // cannot see that they are of one vector.
       for (uint32_t half = 0; half < 2; ++half)
-        ir.store(once(ir, whole, [&] { return ir.shuffle(merge_word(ir, key, t, w, values[w], ir.zero(ir.vi32)), lane_range(8 * half, 8)); }),
-                 ir.offset(address, uint64_t{32} * half), 32);
+        ir.store(
+            once(ir, whole, [&] { return ir.shuffle(merge_word(ir, key, t, w, values[w], ir.zero(ir.vi32)), lane_range(8 * half, 8)); }),
+            ir.offset(address, uint64_t{32} * half), 32);
       continue;
     }
     Value old = reads ? ir.load(ir.vi32, address, ir.lanes * 4) : ir.zero(ir.vi32);
