@@ -12,8 +12,8 @@ import sys
 import numpy as np
 
 import tilegpu as tg
+from tilegpu.scene import shader_text
 from tilegpu.scene.camera import OrbitCamera
-from tilegpu.scene.resources import shader_text
 from tilegpu.scene.shapes import ball, disc, torus_knot
 
 SCENES: list = []

@@ -13,11 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture, bake, procedural, shapes
+from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture, bake, mip_chain, procedural, program, shapes
 from tilegpu.scene.camera import OrbitCamera, multiply, rotate_x, rotate_y, transform, translate
 from tilegpu.scene.mesh import Mesh
-from tilegpu.scene.mipmaps import mip_chain
-from tilegpu.scene.resources import program
 
 LIGHTS = ((-4.5, 7.0, 5.0), (6.0, 5.0, 4.0), (2.5, 6.5, -6.0))  # as in demo.frag
 

@@ -10,10 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture
+from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture, program
 from tilegpu.scene.camera import OrbitCamera, identity, multiply, normalize, perspective, rotate_x, rotate_y, translate
 from tilegpu.scene.mesh import columns, reference_texture_levels, sphere
-from tilegpu.scene.resources import program
 
 F = np.float32
 LIGHT = normalize([0.4, 0.6, 0.7])

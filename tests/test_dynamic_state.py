@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import re
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,10 +29,16 @@ layout(location = 0) out vec4 o_first;
 layout(location = 1) out vec4 o_second;
 void main() { o_first = v_color; o_second = f_color; }"""
 DTYPE = np.dtype([("position", "f4", 4), ("color", "f4", 4)])
+#: The same fields otherwise: another order, other offsets and strides, other numbers.
+DTYPES = [
+    DTYPE,
+    np.dtype({"names": ["color", "position"], "formats": ["4f4", "4f4"], "offsets": [4, 24], "itemsize": 44}),
+    np.dtype([("position", "f2", 4), ("color", "f4", 4)]),
+]
 SIZE = 24
 COMPARE = ["never", "less", "equal", "less_or_equal", "greater", "not_equal", "greater_or_equal", "always"]
-STENCIL = ["keep", "zero", "replace", "increment_and_clamp", "decrement_and_clamp", "invert", "increment_and_wrap"]
-LOGIC = ["clear", "and", "copy", "xor", "or", "invert", "nand", "set"]
+STENCIL = list(_core.ENUMS["stencil_op"])
+LOGIC = list(_core.ENUMS["logic_op"])
 BLENDS: list[Any] = [
     "alpha",
     "premultiplied",
@@ -65,7 +74,7 @@ def random_state(rng: random.Random, samples: int) -> tuple[dict[str, Any], dict
     polygon = rng.choice(["fill", "fill", "fill", "line", "point"])
     cull, front = rng.choice(["none", "none", "front", "back"]), rng.choice(["clockwise", "counter_clockwise"])
     provoking, width = rng.choice(["first", "last"]), rng.choice([1.0, 3.0])
-    clamp, discard = flag(0.3), flag(0.05)
+    clamp, clip, discard = flag(0.3), flag(0.7), flag(0.05)
     bias = (rng.uniform(-100, 100), 0.0, rng.uniform(-2, 2)) if flag(0.4) else None
     depth_test, write, compare = flag(0.8), flag(0.7), rng.choice(COMPARE[1:])
     bounds = (rng.uniform(0, 0.4), rng.uniform(0.5, 1)) if flag(0.2) else None
@@ -130,7 +139,7 @@ def random_state(rng: random.Random, samples: int) -> tuple[dict[str, Any], dict
         "provoking_vertex_mode": provoking,
         "line_width": width,
         "depth_clamp_enable": clamp,
-        "depth_clip_enable": not clamp,
+        "depth_clip_enable": clip,
         "rasterizer_discard_enable": discard,
         "depth_bias_enable": bias is not None,
         "depth_bias": bias or (0, 0, 0),
@@ -161,6 +170,31 @@ def random_state(rng: random.Random, samples: int) -> tuple[dict[str, Any], dict
     return fixed, dynamic
 
 
+#: What a pipeline has where nothing is said.
+PLAIN: dict[str, Any] = {
+    "primitive_restart_enable": False,
+    "polygon_mode": "fill",
+    "provoking_vertex_mode": "first",
+    "line_width": 1.0,
+    "depth_clamp_enable": False,
+    "depth_clip_enable": True,
+    "rasterizer_discard_enable": False,
+    "depth_bias_enable": False,
+    "depth_write_enable": True,
+    "depth_bounds_test_enable": False,
+    "stencil_test_enable": False,
+    "color_blend_enable": [False, False],
+    "color_write_mask": ["rgba", "rgba"],
+    "color_write_enable": [True, True],
+    "logic_op_enable": False,
+    "sample_mask": 0xFFFFFFFF,
+    "alpha_to_coverage_enable": False,
+    "alpha_to_one_enable": False,
+    "viewport": (0, 0, SIZE, SIZE),
+    "scissor": (0, 0, SIZE, SIZE),
+}
+
+
 class Target:
     def __init__(self, dev: tg.Device, samples: int) -> None:
         self.dev, self.samples = dev, samples
@@ -181,7 +215,7 @@ class Target:
         return [c.numpy() for c in self.colors] + [self.zs.numpy(aspect=a) for a in ("depth", "stencil")]
 
 
-def draw_both(dev: tg.Device, everything: tg.Pipeline, samples: int, seed: int) -> None:
+def draw_both(dev: tg.Device, everything: Mapping[Any, tg.Pipeline], samples: int, seed: int) -> None:
     rng = random.Random(seed)
     fixed_target, dynamic_target = Target(dev, samples), Target(dev, samples)
     draws = []
@@ -190,16 +224,18 @@ def draw_both(dev: tg.Device, everything: tg.Pipeline, samples: int, seed: int) 
         indices = np.array([rng.randrange(18) for _ in range(24)], np.uint16)
         if fixed["primitive_restart"]:
             indices[rng.randrange(24)] = indices[rng.randrange(24)] = 0xFFFF
-        draws.append((fixed, dynamic, shapes(rng), indices))
+        draws.append((fixed, dynamic, shapes(rng).astype(rng.choice(DTYPES)), indices))
     formats = fixed_target.formats()
     with fixed_target.open() as rp:
         for fixed, dynamic, vertices, indices in draws:
-            pipeline = dev.pipeline(VERT, FRAG, vertex=DTYPE, **formats, **fixed)
+            # Clipping apart from clamping is no argument of a pipeline.
+            pipeline = dev.pipeline(VERT, FRAG, vertex=vertices.dtype, dynamic=["depth_clip_enable"], **formats, **fixed)
+            rp.set(depth_clip_enable=dynamic["depth_clip_enable"])
             rp.draw(pipeline, vertices, indices=indices, viewport=dynamic["viewport"], scissor=dynamic["scissor"])
     with dynamic_target.open() as rp:
         for _, dynamic, vertices, indices in draws:
             rp.set(**dynamic)
-            rp.draw(everything, vertices, indices=indices)
+            rp.draw(everything[vertices.dtype], vertices, indices=indices)
     for name, a, b in zip(
         ("first", "second", "depth", "stencil"), fixed_target.contents(), dynamic_target.contents(), strict=True
     ):
@@ -208,19 +244,69 @@ def draw_both(dev: tg.Device, everything: tg.Pipeline, samples: int, seed: int) 
 
 def everything_dynamic(dev: tg.Device, **more: Any) -> tg.Pipeline:
     return dev.pipeline(
-        VERT, FRAG, vertex=DTYPE, **{**Target(dev, 1).formats(), "dynamic": "all", "label": "all", **more}
+        VERT, FRAG, **{"vertex": DTYPE, **Target(dev, 1).formats(), "dynamic": "all", "label": "all", **more}
     )
 
 
 @pytest.mark.parametrize("samples", [1, 4])
 def test_all_dynamic_equals_all_fixed(dev: tg.Device, samples: int) -> None:
-    everything = everything_dynamic(dev)
-    for seed in range(12):
+    everything = {dtype: everything_dynamic(dev, vertex=dtype) for dtype in DTYPES}
+    for seed in range(24):
         draw_both(dev, everything, samples, 100 * samples + seed)
 
 
+CONTROL = """#version 450
+layout(vertices = 3) out;
+layout(location = 0) in vec4 v_color[]; layout(location = 1) flat in vec4 f_color[];
+layout(location = 0) out vec4 c_color[];
+void main() {
+  int last = gl_PatchVerticesIn - 1;
+  gl_out[gl_InvocationID].gl_Position = gl_in[gl_InvocationID * last / 2].gl_Position;
+  c_color[gl_InvocationID] = v_color[last - gl_InvocationID] + 0.1 * f_color[0];
+  gl_TessLevelOuter[0] = 2.0; gl_TessLevelOuter[1] = 3.0; gl_TessLevelOuter[2] = 4.5; gl_TessLevelInner[0] = 2.5;
+}"""
+EVALUATION = """#version 450
+layout(triangles, fractional_odd_spacing, ccw) in;
+layout(location = 0) in vec4 c_color[];
+layout(location = 0) out vec4 v_color; layout(location = 1) flat out vec4 f_color;
+void main() {
+  vec3 t = gl_TessCoord;
+  gl_Position = t.x * gl_in[0].gl_Position + t.y * gl_in[1].gl_Position + t.z * gl_in[2].gl_Position;
+  v_color = t.x * c_color[0] + t.y * c_color[1] + t.z * c_color[2];
+  f_color = vec4(t, 1.0);
+}"""
+
+
+def test_patches_by_dynamic_state(dev: tg.Device) -> None:
+    """Vertices of a patch and the origin of its domain, which says what is front: as a pipeline fixes them."""
+    stages = {"tessellation_control": CONTROL, "tessellation_evaluation": EVALUATION, "depth_compare": "less", "cull": "back"}
+    everything = everything_dynamic(dev, **stages)
+    pictures = []
+    for seed in range(8):
+        rng = random.Random(seed)
+        points, origin = rng.choice([3, 4, 6, 9]), rng.choice(["upper_left", "lower_left"])
+        vertices, front = shapes(rng), rng.choice(["clockwise", "counter_clockwise"])
+        one, other = Target(dev, 1), Target(dev, 1)
+        fixed = dev.pipeline(
+            VERT, FRAG, vertex=DTYPE, patch_control_points=points, domain_origin=origin, front_face=front, **stages, **one.formats()
+        )
+        with one.open() as rp:
+            rp.draw(fixed, vertices)
+        _, dynamic = random_state(random.Random(0), 1)
+        dynamic |= {"patch_control_points": points, "tessellation_domain_origin": origin, "primitive_topology": "patch_list"}
+        dynamic |= {"front_face": front, "cull_mode": "back", "depth_compare_op": "less", "depth_test_enable": True}
+        dynamic |= PLAIN
+        with other.open() as rp:
+            rp.set(**dynamic)
+            rp.draw(everything, vertices)
+        pictures.append(one.contents()[0])
+        for a, b in zip(one.contents(), other.contents(), strict=True):
+            assert np.array_equal(a, b), f"seed {seed}: {points} points, {origin}"
+    assert len({p.tobytes() for p in pictures}) > 4
+
+
 def test_from_several_threads(dev: tg.Device) -> None:
-    everything = everything_dynamic(dev)
+    everything = {dtype: everything_dynamic(dev, vertex=dtype) for dtype in DTYPES}
     with ThreadPoolExecutor(4) as pool:
         for done in [pool.submit(draw_both, dev, everything, 1, 900 + i // 2) for i in range(8)]:
             done.result()
@@ -273,6 +359,16 @@ def test_state_for_one_attachment_of_two(dev: tg.Device) -> None:
     with pytest.raises(ValidationError, match=r"color_write_mask.*color\[1\]"), open_plain(dev)[0] as rp:
         rp.set(color_write_mask=["rgba"])
         rp.draw(pipeline, shapes(random.Random(3)))
+
+
+def test_documents_count_and_name_the_states() -> None:
+    here, missing = len(_core.DYNAMIC_STATES), sorted(_core.MISSING_DYNAMIC_STATES)
+    docs = Path(__file__).parent.parent / "docs"
+    text = (docs / "vulkan.md").read_text(encoding="utf-8")
+    assert f"({here} of {here + len(missing)} states" in text
+    assert f"({here} of {here + len(missing)} states" in (docs / "architecture.md").read_text(encoding="utf-8")
+    row = re.search(r"\| ten dynamic states: ([a-z_, ]+), as the core", text)
+    assert row and sorted(row[1].split(", ")) == missing and len(missing) == 10
 
 
 def test_what_the_core_lacks_is_named(dev: tg.Device) -> None:

@@ -140,7 +140,7 @@ def test_points_and_lines_have_layers_too(topology: str) -> None:
 
 
 def test_instances_choose_layers_of_every_kind_of_image() -> None:
-    """The finding's program, to an array, a cube and slices of a volume."""
+    """A full triangle for each instance, into layers of an array, a cube and slices of a volume: each has its instance's number."""
     vert = """#version 450
     #extension GL_ARB_shader_viewport_layer_array : require
     layout(location = 0) flat out int number;

@@ -100,7 +100,7 @@ def test_every_module_of_the_document_is_there() -> None:
     assert set(named) == set(modules_of_package()) - {"tilegpu.__main__"}
 
 
-@pytest.mark.parametrize("folder", ["benchmarks", "scripts"])
+@pytest.mark.parametrize("folder", ["benchmarks", "scripts", "samples"])
 def test_programs_beside_the_package_use_its_doors(folder: str) -> None:
     rooms, known = rooms_of_document(), set(modules_of_package())
     public = set().union(*(room.public for room in rooms))

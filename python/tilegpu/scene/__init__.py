@@ -19,8 +19,9 @@ from tilegpu.scene.description import (
     State,
     Texture,
 )
+from tilegpu.scene.mipmaps import mip_chain
 from tilegpu.scene.model_file import ModelError
-from tilegpu.scene.programs import program
+from tilegpu.scene.programs import program, shader_text
 from tilegpu.scene.render import SceneRenderer
 from tilegpu.scene.resources import MODEL_SUFFIXES, find_scene, scenes
 
@@ -42,8 +43,10 @@ __all__ = [
     "camera",
     "find_scene",
     "mesh",
+    "mip_chain",
     "procedural",
     "program",
     "scenes",
+    "shader_text",
     "shapes",
 ]
