@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import json
 import re
 from dataclasses import asdict, dataclass
@@ -117,6 +118,7 @@ def room_of(folder: Path) -> Room:
     return Room(str(folder.relative_to(SOURCES)), len(files), lines, asserts, functions)
 
 
+@functools.cache
 def house() -> list[Room]:
     """The rooms in the order of their names."""
     folders = {file.parent for file in SOURCES.rglob("*.[ch]pp")}

@@ -61,3 +61,37 @@ def test_recordings_are_plain_data() -> None:
     for file in files:
         text = house.without_texts(file.read_text())
         assert not re.search(r"\bmutable\b|\bstd::mutex\b|\bconst_cast\b|(?<!static )\bstd::atomic\b", text), file.name
+
+
+#: Rooms of tables and structs: what functions they have are a few lines.
+FEW_LINES = 100
+
+
+def test_asserts_stand_in_every_room() -> None:
+    """About ten for each thousand lines, where there are functions: headers of structs have nothing to ask."""
+    rooms = [room for room in house.house() if room.name != house.GENERATED and sum(f.lines for f in room.functions) >= FEW_LINES]
+    assert len(rooms) > 30
+    assert [(room.name, round(room.asserts_per_1000, 1)) for room in rooms if room.asserts_per_1000 < 10] == []
+
+
+def test_functions_are_short() -> None:
+    """At most a hundred lines, what a Python function says of itself left out."""
+    functions = [f for room in house.house() if room.name != house.GENERATED for f in room.functions] + house.python_functions()
+    assert [(f.file, f.name, f.lines) for f in functions if f.lines > 100] == []
+
+
+#: The head's last line is the first that is no comment.
+HEAD = re.compile(r"\A(?://[^\n]*\n)+")
+SAYS = re.compile(r"\bIn(?:, out)?: |\bOut: |\b[Ss]ee [\w/]+\.[ch]pp|of [\w/]+\.hpp\b")
+
+
+def test_heads_say_what_goes_in_and_out() -> None:
+    """Or which file says it."""
+    files = [f for f in (PATH.parent.parent / "cpp" / "src").rglob("*.[ch]pp") if house.GENERATED not in str(f)]
+    heads = {str(f): HEAD.match(f.read_text()) for f in files}
+    assert [name for name, head in heads.items() if not head or not SAYS.search(head[0].replace("\n// ", " "))] == []
+
+
+def test_python_functions_are_read() -> None:
+    found = {f.name: f.lines for f in house.python_functions()}
+    assert found["create_pipeline"] <= 100 and found["viewports_of"] == 3

@@ -40,6 +40,7 @@ uint32_t float_to_unorm(float value, int bits) {
 }
 
 float unorm_to_float(uint32_t value, int bits) {
+  assert(bits >= 1 && bits <= 32 && value <= low_mask(bits));
   // One rounding: both operands are exact up to 24 bits.
   return static_cast<float>(value) / static_cast<float>(low_mask(bits));
 }
@@ -51,11 +52,13 @@ uint32_t float_to_snorm(float value, int bits) {
 }
 
 float snorm_to_float(uint32_t value, int bits) {
+  assert(bits >= 2 && bits <= 32);
   return std::max(static_cast<float>(sign_extend(value, bits)) / static_cast<float>(low_mask(bits - 1)), -1.0f);
 }
 
 uint32_t saturate_uint(uint32_t value, int bits) { return std::min(value, low_mask(bits)); }
 uint32_t saturate_sint(int32_t value, int bits) {
+  assert(bits >= 2 && bits <= 32);
   const auto high = static_cast<int32_t>(low_mask(bits - 1));
   return static_cast<uint32_t>(std::clamp(value, -high - 1, high));
 }

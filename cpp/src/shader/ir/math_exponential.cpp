@@ -8,6 +8,7 @@
 #include "shader/ir/math.hpp"
 
 #include <bit>
+#include <cassert>
 #include <cmath>
 #include <string>
 
@@ -24,6 +25,7 @@ Value power_of_two(const Ir& ir, Value n) { return ir.as_float(ir.shl(ir.add(n, 
 
 /// p * 2^n for p near 1 and n in [-250, 250]: two steps, so that only the last one can round (to a denormal).
 Value scale(const Ir& ir, Value p, Value n) {
+  assert(Ir::is_float(p) && Ir::is_integer(n));
   Value half = ir.ashr(n, 1);
   return ir.fmul(ir.fmul(p, power_of_two(ir, half)), power_of_two(ir, ir.sub(n, half)));
 }
@@ -36,6 +38,7 @@ Value exp2_fraction(const Ir& ir, Value r) {
 
 /// e^x * 2^shift.
 Value exp_scaled(const Ir& ir, Value x, int shift) {
+  assert(shift >= -1 && shift <= 1);  // so that the sum of powers stays within scale()'s
   Value clamped = ir.fclamp(x, ir.fk(x, -110), ir.fk(x, 100));
   Value n = ir.round_even(ir.fmul(clamped, ir.fk(x, 0x1.715476p+0f)));
   Value r = ir.fma(n, ir.fk(x, -kLn2High), clamped);
@@ -53,6 +56,7 @@ struct Reduced {
 
 /// Finite results for every x, also where they mean nothing (x below 0, infinite, NaN).
 Reduced reduce_log(const Ir& ir, Value x) {
+  assert(Ir::bits_of(x) == 32 && Ir::is_float(x));
   Value denormal = ir.flt(x, ir.fk(x, 0x1p-126f));
   Value pattern = ir.bits(ir.select(denormal, ir.fmul(x, ir.fk(x, 0x1p24f)), x));
   Value exponent = ir.ashr(ir.sub(pattern, ir.ik(x, 0x3f3504f3u)), 23);
@@ -108,6 +112,7 @@ template <class Make>
 Value call_shared(const Ir& ir, const std::string& name, std::initializer_list<Value> arguments, Make&& make) {
   const auto count = static_cast<unsigned>(arguments.size());
   std::vector<Value> values(arguments);
+  assert(count && Ir::type_of(values[0]) == Ir::type_of(values[count - 1]));
   const std::vector<Type> types(count, Ir::type_of(values[0]));
   Type signature = LLVMFunctionType(types[0], const_cast<Type*>(types.data()), count, 0);
   Value fn = LLVMGetNamedFunction(ir.module, name.c_str());

@@ -6,6 +6,7 @@
 #include <spirv/unified1/GLSL.std.450.h>
 
 #include <bit>
+#include <cassert>
 
 #include "shader/lower/fragment.hpp"
 
@@ -68,6 +69,7 @@ struct BlocksBuilder {
 /// The loop, with what is done once per call before it. Returns the block to enter at. `constant`: all pixels' inputs are those of the
 /// first vertex.
 Block BlocksBuilder::loop_over(Lowering& l, const std::vector<FragmentBuilder::InputVariable>& variables, bool constant) {
+  assert(f && end && l.fragment);
   const Ir& ir = l.ir;
   Block once = ir.block(f, "once"), loop = ir.block(f, "packet");
   ir.at(once);
@@ -122,6 +124,7 @@ Block BlocksBuilder::loop_over(Lowering& l, const std::vector<FragmentBuilder::I
 /// b2 * 0 with finite barycentrics (anchors are fixed-point numbers, so they are finite). v0 itself is finite, no denormal, and not -0,
 /// which a sum with +0 would lose.
 void BlocksBuilder::choose(const Lowering& l, const std::vector<uint32_t>& rows, Block constant, Block any) const {
+  assert(!rows.empty() && constant != any);  // without rows there is nothing to choose by
   const Ir& ir = l.ir;
   Value setup = ir.field(ir.ptr, l.args, offsetof(FragmentArgs, primitive), 8);
   const auto word = [&](uint32_t vertex, uint32_t row) {
@@ -204,6 +207,7 @@ bool suits_blocks(const FragmentKey& key, const StageTraits& traits) {
 }
 
 Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue) {
+  assert(suits_blocks(key, traits));
   const bool is_short = traits.instructions <= kMostBlockInstructions && !traits.uses_images;
   CodeKey code("blocks");
   add_fragment(code, key);

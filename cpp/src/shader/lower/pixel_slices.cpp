@@ -4,6 +4,7 @@
 #include <spirv/unified1/GLSL.std.450.h>
 
 #include <algorithm>
+#include <cassert>
 
 #include "shader/spirv/interface.hpp"
 
@@ -94,6 +95,7 @@ bool is_plain(const Module& m, const Instruction& i) {
 /// The store that gives a local variable its only value, for all lanes, before anything reads it; kNone: there is no such.
 uint32_t only_store(const Module& m, const Divergence& d, const Function& function, uint32_t variable) {
   const Instruction* declared = m.find(variable);
+  assert(declared && declared->op == spv::OpVariable && variable < d.dynamic.size());
   if (declared->count > 1 || d.dynamic[variable]) return kNone;
   uint32_t store = kNone, first_read = kNone;
   std::set<uint32_t> pointers{variable};  // to it and to its parts
@@ -164,6 +166,7 @@ struct Walk {
     const uint32_t store = only_store(m, d, function, root);
     if (store == kNone) return false;
     if (!locals.insert(root).second) return true;
+    assert(m.instructions[store].op == spv::OpStore && in_function(store));
     found.push_back(store);
     return value(m.operand(m.instructions[store], 1));
   }

@@ -101,6 +101,7 @@ Status check_lengths(const Module& m, const Constants& constants, const Primitiv
   const bool control = m.entry.model == spv::ExecutionModelTessellationControl, geometry = m.entry.model == spv::ExecutionModelGeometry;
   if (!control && !geometry) return Ok{};  // a patch may have fewer vertices than there is room for
   const uint32_t wanted = control ? modes.output_vertices : modes.input_vertices;
+  assert(wanted >= 1 && wanted <= kMaxPatchVertices);  // check_modes was asked before
   for (uint32_t id : used_variables(m, control ? spv::StorageClassOutput : spv::StorageClassInput)) {
     if (!is_per_vertex(m, id) || array_length(constants, m.pointee(id)) == wanted) continue;
     return Error{VK_ERROR_INVALID_SHADER_NV, std::string(control ? "output '" : "input '") + m.name(id) + "' is an array of " +
@@ -114,7 +115,9 @@ Status check_lengths(const Module& m, const Constants& constants, const Primitiv
 namespace {
 
 void add_words(const Module& m, const Constants& constants, const SharedVariable& v, InterfaceMemory& out) {
+  assert(v.scalar_B && v.offset_B % v.scalar_B == 0);
   const bool vertices = is_per_vertex(m, v.id), patch = is_of_patch(m, v.id);
+  assert(!(vertices && patch));  // an array over the vertices, or one for all of them
   const uint32_t type = m.pointee(v.id), of_one = vertices ? m.type(type).element : type;
   const auto step_B = static_cast<uint32_t>(scalar_count(constants, of_one) * v.scalar_B);
   const uint32_t count = vertices ? array_length(constants, type) : 1;
@@ -183,6 +186,7 @@ struct Capture {
   /// Scalars [first, first + count) of the variable's interface, from `place` on.
   void add(const std::vector<InterfaceScalar>& scalars, uint64_t first, uint64_t count, const Place& place) {
     if (place.buffer == kNone || place.offset_B == kNone) return;
+    assert(first <= scalars.size());
     if (place.buffer >= kMaxTransformFeedbackBuffers || place.stream >= kMaxStreams) {
       wrong = "transform feedback goes to buffer " + std::to_string(place.buffer) + " from stream " + std::to_string(place.stream) +
               "; there are buffers 0 to 3 and streams 0 to 3";
@@ -216,6 +220,7 @@ std::string overlap_of(const std::vector<CapturedWord>& words) {
   uint32_t stream_of[kMaxTransformFeedbackBuffers] = {kNone, kNone, kNone, kNone};
   for (size_t k = 0; k < words.size(); ++k) {
     const CapturedWord& w = words[k];
+    assert(w.buffer < kMaxTransformFeedbackBuffers && w.offset_B % 4 == 0);  // Capture::add refuses others
     if (k > 0 && words[k - 1].stream == w.stream && words[k - 1].buffer == w.buffer && w.offset_B < words[k - 1].offset_B + 4)
       return "transform feedback captures byte " + std::to_string(w.offset_B) + " of buffer " + std::to_string(w.buffer) + " twice";
     uint32_t& stream = stream_of[w.buffer];
