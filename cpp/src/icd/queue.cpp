@@ -42,6 +42,7 @@ void defer(VkQueue queue) {
 
 /// Each warning once, however often it is submitted.
 void warn(VkDevice device, const Submission& submission) {
+  assert(device && device->instance);  // who listens
   for (size_t pass = 0; pass < submission.pass_count(); ++pass)
     for (const std::string& line : submission.warnings(pass)) {
       const std::string text = "pass '" + submission.pass_label(pass) + "': " + line;
