@@ -87,7 +87,7 @@ void test_unbound_is_an_error() {
   Bench bench("layout(set=0, binding=2) uniform A { uint a; } named[3];", "r = named[2].a;",
               {{{.binding = 2, .type = kUniform, .count = 3}}});
   auto cb = bench.begin();
-  refused(cb->draw(3, 1, 0, 0), "'named' (set 0, binding 2) is used by the shader, but nothing is bound there");
+  refused(cb->draw(3, 1, 0, 0), "'named' (set 0, binding 2, element 2) is used by the shader, but nothing is bound there");
   auto set = bench.set();
   for (uint32_t i : {0u, 1u}) must(set->write(2, i, of(buffer({i, 0, 0, 0}))));
   cb->bind_descriptor_set(0, set);
