@@ -126,6 +126,7 @@ void keep(VkCommandBuffer commands, const char* command, uint32_t first, uint32_
 /// Of the location `k`; none: no attachment of the pass that is open takes it.
 std::optional<uint32_t> slot_of_location(const OpenPass& open, uint32_t k) {
   if (!open.render_pass) return k;
+  assert(open.subpass < open.render_pass->subpasses.size());
   const Subpass& subpass = open.render_pass->subpasses[open.subpass];
   if (k >= subpass.color.size() || subpass.color[k] == VK_ATTACHMENT_UNUSED) return std::nullopt;
   const uint32_t slot = slot_of(open.render_pass->tile_passes[subpass.tile_pass], subpass.color[k]);
@@ -183,7 +184,10 @@ void VKAPI_CALL CmdSetTessellationDomainOriginEXT(VkCommandBuffer commandBuffer,
 
 // --- what the core lacks: the features say so, and who sets it all the same gets an error
 
-static void missing(VkCommandBuffer commands, VkDynamicState state) { record(commands, commands->core->set_missing_state(state)); }
+static void missing(VkCommandBuffer commands, VkDynamicState state) {
+  assert(find_dynamic_state(state) && find_dynamic_state(state)->missing);
+  record(commands, commands->core->set_missing_state(state));
+}
 
 void VKAPI_CALL CmdSetRasterizationStreamEXT(VkCommandBuffer commandBuffer, uint32_t) {
   missing(commandBuffer, VK_DYNAMIC_STATE_RASTERIZATION_STREAM_EXT);

@@ -216,6 +216,7 @@ void Explained::take(bool wait) {
 }
 
 void Explained::take_pass(size_t submission, size_t frame, const Submission& done, size_t pass) {
+  assert(pass < done.pass_count() && done.signaled());
   JsonArray draws, lint;
   for (const DrawExplanation& row : done.explain(pass)) draws.add(draw_json(row));
   for (const std::string& line : done.lint(pass)) lint.add(json_text(line));
