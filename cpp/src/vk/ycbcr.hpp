@@ -1,5 +1,5 @@
 // vk/ycbcr.hpp -- formats whose luma and chroma lie apart: the texels of each, and the numbers of the conversion to RGB.
-//
+// In: a format, a model and a range. Out: its planes; the coefficients of the conversion.
 // Source: Vulkan specification, "Formats Requiring Sampler Y'CbCr Conversion", "Compatible Formats of Planes of Multi-Planar Formats",
 // "Sampler Y'CbCr Range Expansion", "Sampler Y'CbCr Model Conversion".
 #pragma once
