@@ -239,17 +239,17 @@ void GeometryWorker::State::end_batch(Piece& p, const Before& before) {
 }
 
 // Whether anything comes of the draw: pictures, what its shaders write, captured vertices, or counts that are not known before.
-bool GeometryWorker::State::has_effect(const command::DrawCall& call) const {
+[[gnu::always_inline]] inline bool GeometryWorker::State::has_effect(const command::DrawCall& call) const {
   const bool counted = call.counted && draw.resolved->primitives.any();
   return draws_anything() || draw.shade_has_effect || call.transform_feedback >= 0 || counted;
 }
 
-bool GeometryWorker::State::draws_anything() const {
+[[gnu::always_inline]] inline bool GeometryWorker::State::draws_anything() const {
   return (!draw.empty || draw.writes_viewport_index) && !draw.state->rasterization.rasterizer_discard;
 }
 
 // Indices are fetched here, but for draws whose stages find their own.
-Piece GeometryWorker::State::fetch_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
+[[gnu::always_inline]] inline Piece GeometryWorker::State::fetch_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
   const command::DrawCall& call = pass.draws[piece.draw];
   const bool sequence = !call.indexed && draw.state->topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
   const bool stages = draw.resolved->primitives.any();

@@ -194,24 +194,20 @@ struct RegionEdges {
   using V = typename VectorOf<T>::Type;
   static constexpr T kUnits = kMulti ? 16 : 1;  // a pixel
   static constexpr bool kPairs = kMulti && sizeof(T) == 4;
-  // One sample: always three, those that are not there are nowhere negative. Loops of a length that is known cost less than edges.
-  static constexpr bool kThree = !kMulti && sizeof(T) == 4;
 
-  uint32_t edges_there;
-  uint32_t count() const { return kThree ? 3 : edges_there; }
+  uint32_t count;
   T at_corner[3], x_step[3], y_step[3];      // of the region; from pixel to pixel
   T block_max[3], block_min[3];              // from a block's corner to the sample points where the edge is most and least
   T window_max[3], window_min[3];            // the same of a window
   V block_offset[3][2], pixel_offset[3][2];  // to the blocks of a window, to the pixels of a block
   T sample_offset[3][kMaxSamples];           // several samples: from a pixel's corner
 
-  [[gnu::always_inline]] inline RegionEdges(const UnitEdge* edges, uint32_t edge_count, uint32_t samples) : edges_there(edge_count) {
+  [[gnu::always_inline]] inline RegionEdges(const UnitEdge* edges, uint32_t edge_count, uint32_t samples) : count(edge_count) {
     const V lane_x = {0, 1, 0, 1, 2, 3, 2, 3}, lane_y = {0, 0, 1, 1, 0, 0, 1, 1};
     const V column = {0, 1, 2, 3, 0, 1, 2, 3}, row = {0, 0, 0, 0, 1, 1, 1, 1};
-    for (uint32_t e = 0; e < count(); e++) {
-      const bool there = e < edge_count;
-      const T ux = there ? edges[e].ux : 0, uy = there ? edges[e].uy : 0;
-      at_corner[e] = there ? static_cast<T>(edges[e].c) : 0;
+    for (uint32_t e = 0; e < edge_count; e++) {
+      const T ux = edges[e].ux, uy = edges[e].uy;
+      at_corner[e] = static_cast<T>(edges[e].c);
       x_step[e] = ux * kUnits;
       y_step[e] = uy * kUnits;
       const V px = lane_x * x_step[e], py = lane_y * y_step[e];
@@ -254,7 +250,7 @@ template <class T, bool kMulti>
   using Edges = RegionEdges<T, kMulti>;
   using V = typename Edges::V;
   bool outside = false, inside = true;
-  for (uint32_t e = 0; e < edges.count(); e++) {
+  for (uint32_t e = 0; e < edges.count; e++) {
     window.at[e] = edges.at_corner[e] + edges.x_step[e] * wx + edges.y_step[e] * wy;
     outside |= window.at[e] + edges.window_max[e] < 0;
     inside &= window.at[e] + edges.window_min[e] >= 0;
@@ -269,7 +265,7 @@ template <class T, bool kMulti>
   if constexpr (Edges::kPairs) window.edge_cuts[0] = window.edge_cuts[1] = window.edge_cuts[2] = 0;
   if (inside) return true;
   V out0{}, out1{}, cut0{}, cut1{};
-  for (uint32_t e = 0; e < edges.count(); e++) {
+  for (uint32_t e = 0; e < edges.count; e++) {
     const V v0 = edges.block_offset[e][0] + window.at[e], v1 = edges.block_offset[e][1] + window.at[e];
     std::memcpy(window.at_block[e], &v0, sizeof v0);
     std::memcpy(window.at_block[e] + 8, &v1, sizeof v1);
@@ -331,7 +327,7 @@ template <class T, bool kMulti>
     i32x8 base[3][2];
     const int32_t* offsets[3];
     uint32_t used = 0;
-    for (uint32_t e = 0; e < edges.count(); e++) {
+    for (uint32_t e = 0; e < edges.count; e++) {
       if (!(cuts >> e & 1)) continue;
       base[used][0] = edges.pixel_offset[e][0] + corner[e];
       base[used][1] = edges.pixel_offset[e][1] + corner[e];
@@ -342,7 +338,7 @@ template <class T, bool kMulti>
     uint32_t any = 0;
     for (uint32_t s = 0; s < (kMulti ? samples : 1); s++) {
       V out0{}, out1{};
-      for (uint32_t e = 0; e < edges.count(); e++) {
+      for (uint32_t e = 0; e < edges.count; e++) {
         T v = corner[e];
         if constexpr (kMulti) v += edges.sample_offset[e][s];
         out0 |= edges.pixel_offset[e][0] + v;
@@ -365,7 +361,7 @@ template <class T, bool kMulti, class Sink>
     const uint16_t allowed = clipped ? rect_bits(clip, x, y) : uint16_t{0xffff};
     T corner[3];
     uint32_t cuts = 0;
-    for (uint32_t e = 0; e < edges.count(); e++) {
+    for (uint32_t e = 0; e < edges.count; e++) {
       corner[e] = window.at_block[e][b];
       if constexpr (RegionEdges<T, kMulti>::kPairs) cuts |= (window.edge_cuts[e] >> b & 1) << e;
     }
@@ -396,7 +392,7 @@ void traverse(const UnitEdge* unit_edges, uint32_t edge_count, const PixelRect& 
         hidden = sink.window_blocks(block_x, block_y, window.full, window.part);
       if constexpr (RegionEdges<T, kMulti>::kPairs && requires { sink.takes_parts(); })
         if (window.part && sink.takes_parts()) {
-          sink.window_parts(window.at, edges.x_step, edges.y_step, edges.sample_offset, edges.count(), block_x, block_y, window.part);
+          sink.window_parts(window.at, edges.x_step, edges.y_step, edges.sample_offset, edges.count, block_x, block_y, window.part);
           continue;
         }
       cover_parts(edges, window, clip, clipped, samples, hidden, sink);
