@@ -114,15 +114,13 @@ void tile_traits(const Module& m, StageTraits& t) {
     each_instruction(m, [&](const Instruction& i) {
       const auto operands = m.operands(i);
       const bool any = std::any_of(operands.begin(), operands.end(), reached);
+      if (const uint32_t pointer = stored_pointer(m, i); any && pointer) {
+        for (uint32_t root : resource_roots(m, pointer)) reach(root);
+        if (m.holds_address(pointer) && !addressed) addressed = changed = true;
+      }
       switch (i.op) {
         case spv::OpImageRead:
           if (reads_attachment(m, i) || any) reach(i.id);
-          break;
-        case spv::OpStore:
-        case spv::OpCopyMemory:
-          if (any)
-            for (uint32_t root : resource_roots(m, m.operand(i, 0))) reach(root);
-          if (any && m.holds_address(m.operand(i, 0)) && !addressed) addressed = changed = true;
           break;
         case spv::OpBranchConditional:
         case spv::OpSwitch:
@@ -218,7 +216,8 @@ void memory_traits(const Module& m, StageTraits& t) {
     read.insert(roots.begin(), roots.end());
   };
   each_instruction(m, [&](const Instruction& i) {
-    if (i.op == spv::OpStore || i.op == spv::OpCopyMemory || i.op == spv::OpImageWrite) writes(m.operand(i, 0), i);
+    if (const uint32_t pointer = stored_pointer(m, i)) writes(pointer, i);
+    if (i.op == spv::OpImageWrite) writes(m.operand(i, 0), i);
     if ((i.op == spv::OpLoad && !holds_images(m, i.type)) || i.op == spv::OpImageRead) reads(m.operand(i, 0));
     if (i.op == spv::OpCopyMemory) reads(m.operand(i, 1));
     if (is_atomic(i.op)) {

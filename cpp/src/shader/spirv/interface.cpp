@@ -1,4 +1,6 @@
 // shader/spirv/interface.cpp -- see interface.hpp.
+#include <spirv/unified1/GLSL.std.450.h>
+
 #include "shader/spirv/interface.hpp"
 
 #include <algorithm>
@@ -275,15 +277,23 @@ std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint
   return words;
 }
 
+uint32_t stored_pointer(const Module& m, const Instruction& i) {
+  if (i.op == spv::OpStore || i.op == spv::OpCopyMemory) return m.operand(i, 0);
+  if (i.op != spv::OpExtInst || m.operand(i, 0) != m.glsl450) return 0;
+  assert(i.count >= 2);
+  return m.operand(i, 1) == GLSLstd450Modf || m.operand(i, 1) == GLSLstd450Frexp ? m.operand(i, 3) : 0;
+}
+
 bool uses_addresses(const Module& m) {
+  const auto is_address = [&](uint32_t id) { return id && m.holds_address(id); };
   for (uint32_t id : m.reachable)
     for (const BasicBlock& b : m.functions.at(id).blocks)
       for (uint32_t k = b.first; k < b.end; ++k) {
         const Instruction& i = m.instructions[k];
-        const bool copies = i.op == spv::OpCopyMemory;
-        const bool reaches =
-            copies || i.op == spv::OpLoad || i.op == spv::OpStore || (i.op >= spv::OpAtomicLoad && i.op <= spv::OpAtomicXor);
-        if (reaches && (m.holds_address(m.operand(i, 0)) || (copies && m.holds_address(m.operand(i, 1))))) return true;
+        const bool reads = i.op == spv::OpLoad || (i.op >= spv::OpAtomicLoad && i.op <= spv::OpAtomicXor);
+        if (is_address(stored_pointer(m, i)) || (reads && is_address(m.operand(i, 0))) ||
+            (i.op == spv::OpCopyMemory && is_address(m.operand(i, 1))))
+          return true;
       }
   return false;
 }

@@ -42,6 +42,8 @@ uint32_t builtin_location(uint32_t builtin);
 /// Variables of a storage class that reachable code names.
 std::vector<uint32_t> used_variables(const Module& m, spv::StorageClass storage);
 /// Of an array the kind of its elements.
+/// The pointer that an instruction stores through, atomics apart; 0: none. Of GLSL.std.450 Modf and Frexp do.
+uint32_t stored_pointer(const Module& module, const Instruction& instruction);
 /// Does reachable code read or write memory by address?
 bool uses_addresses(const Module& module);
 Kind innermost_kind(const Module& m, uint32_t type);
