@@ -33,7 +33,7 @@ layout(location = 0) in vec2 seen[];
 layout(location = 0, xfb_buffer = 0, xfb_stride = 8, xfb_offset = 0) out vec2 caught;
 void main() { for (int i = 0; i < 2; i++) { caught = seen[0] + vec2(0, 0.5 * i); gl_Position = vec4(0, 0, 0, 1); EmitVertex(); } })";
 #define TILEGPU_MORE(X) X(CmdBindTransformFeedbackBuffersEXT) X(CmdBeginTransformFeedbackEXT) X(CmdEndTransformFeedbackEXT) \
-  X(CmdBeginQueryIndexedEXT) X(CmdEndQueryIndexedEXT) X(CmdDrawIndirectByteCountEXT) X(CmdDrawIndirectCountKHR)
+  X(CmdBeginQueryIndexedEXT) X(CmdEndQueryIndexedEXT) X(CmdDrawIndirectByteCountEXT) X(CmdDrawIndirectCountKHR) X(CmdDrawIndirect)
 // clang-format on
 
 struct Scene : Program {
@@ -175,10 +175,36 @@ void wrong_use_is_said() {
   CHECK(s.heard("while transform feedback is active"));
 }
 
+// Places whose end is beyond 2^64: behind the buffer, not at its begin.
+void offsets_that_wrap_are_refused() {
+  Scene s;
+  const VkPipeline all = s.pipeline();
+  const VkBuffer commands = s.commands.buffer, counter = s.counter.buffer;
+  const auto refused = [&](const char* what, auto draw) {
+    s.said.clear();
+    const VkCommandBuffer c = s.begin();
+    s.capture(c, all, [&] { draw(c); });
+    CHECK(s.EndCommandBuffer(c) != VK_SUCCESS);
+    CHECK_MESSAGE(s.heard(what), what);
+  };
+  for (const VkDeviceSize far : {~VkDeviceSize{3}, ~VkDeviceSize{15}, ~VkDeviceSize{0} / 2 + 1}) {
+    refused("draw_indirect:", [&](VkCommandBuffer c) { s.CmdDrawIndirect(c, commands, far, 1, 16); });
+    refused("draw_indirect:", [&](VkCommandBuffer c) { s.CmdDrawIndirectCountKHR(c, commands, far, commands, 48, 3, 16); });
+    refused("draw_indirect_count:", [&](VkCommandBuffer c) { s.CmdDrawIndirectCountKHR(c, commands, 0, commands, far, 3, 16); });
+    refused("draw_indirect_byte_count:", [&](VkCommandBuffer c) { s.CmdDrawIndirectByteCountEXT(c, 1, 0, counter, far, 0, 8); });
+    refused("end_transform_feedback:", [&](VkCommandBuffer c) { s.CmdEndTransformFeedbackEXT(c, 0, 1, &counter, &far); });
+    refused("begin_transform_feedback:", [&](VkCommandBuffer c) {
+      s.CmdEndTransformFeedbackEXT(c, 0, 0, nullptr, nullptr);
+      s.CmdBeginTransformFeedbackEXT(c, 0, 1, &counter, &far);
+    });
+  }
+}
+
 }  // namespace
 
 int main() {
   every_stage_in_one_pipeline();
   wrong_use_is_said();
+  offsets_that_wrap_are_refused();
   return finish("test_vulkan_primitives");
 }

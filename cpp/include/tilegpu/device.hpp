@@ -72,8 +72,5 @@ class TILEGPU_API Device : public std::enable_shared_from_this<Device> {
 /// The CPU is at least x86-64-v3; otherwise the message says what is missing. Called before any other code runs.
 TILEGPU_API Status check_cpu();
 TILEGPU_API const char* version();
-/// Vulkan's name without prefix, lower case ("r8g8b8a8_srgb"), and back; UNDEFINED / null where unknown.
-TILEGPU_API VkFormat format_from_name(const std::string& name);
-TILEGPU_API std::string format_name(VkFormat format);
 
 }  // namespace tilegpu

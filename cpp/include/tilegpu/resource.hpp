@@ -9,6 +9,10 @@ namespace tilegpu {
 
 class Device;
 
+/// Vulkan's name without prefix, lower case ("r8g8b8a8_srgb"), and back; UNDEFINED / "none" where there is none.
+TILEGPU_API VkFormat format_from_name(const std::string& name);
+TILEGPU_API std::string format_name(VkFormat format);
+
 namespace vk {
 struct FormatInfo;  // cpp/src/vk/format.hpp
 }
@@ -61,6 +65,8 @@ class TILEGPU_API Buffer {
   uint8_t* data() const { return data_; }
   const Ptr<DeviceMemory>& memory() const { return memory_; }
   uint64_t memory_offset_B() const { return memory_offset_B_; }
+  /// Whether these bytes are all of it; for any numbers: none are added.
+  bool holds(uint64_t offset_B, uint64_t size_B) const { return offset_B <= info_.size_B && size_B <= info_.size_B - offset_B; }
   /// What Device::buffer_address gave it; 0: nobody asked yet.
   uint64_t device_address() const;
 

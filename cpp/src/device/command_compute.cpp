@@ -74,7 +74,7 @@ Status CommandBuffer::dispatch_indirect(Ptr<Buffer> buffer, uint64_t offset_B) {
     if (!buffer || !buffer->data()) return invalid("dispatch_indirect: the buffer is null or has no memory bound");
     if (offset_B % 4) return invalid("dispatch_indirect: offset_B is " + std::to_string(offset_B) + "; it must be a multiple of 4");
     constexpr uint64_t kCommand_B = sizeof(VkDispatchIndirectCommand);
-    if (buffer->size_B() < kCommand_B || offset_B > buffer->size_B() - kCommand_B)
+    if (!buffer->holds(offset_B, kCommand_B))
       return invalid("dispatch_indirect: the command at byte " + std::to_string(offset_B) + " ends behind buffer '" + buffer->info().label +
                      "', which has " + std::to_string(buffer->size_B()) + " bytes; it takes 12");
     command::Dispatch dispatch;

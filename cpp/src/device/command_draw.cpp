@@ -195,11 +195,11 @@ Status add_indirect(Recorder& r, bool indexed, Ptr<Buffer> buffer, uint64_t offs
   if (count > 1 && (stride_B % 4 || stride_B < command_B))
     return invalid("draw_indirect: stride_B is " + std::to_string(stride_B) + "; it must be a multiple of 4 and at least " +
                    std::to_string(command_B));
-  const uint64_t end = count == 0 ? offset_B : offset_B + uint64_t{count - 1} * stride_B + command_B;
-  if (end > buffer->size_B())
-    return invalid("draw_indirect: " + std::to_string(count) + " commands from byte " + std::to_string(offset_B) + " end at byte " +
-                   std::to_string(end) + ", buffer '" + buffer->info().label + "' has " + std::to_string(buffer->size_B()));
-  if (draws.buffer && (!draws.buffer->data() || draws.offset_B % 4 || draws.offset_B + 4 > draws.buffer->size_B()))
+  const uint64_t span_B = count == 0 ? 0 : uint64_t{count - 1} * stride_B + command_B;
+  if (!buffer->holds(offset_B, span_B))
+    return invalid("draw_indirect: " + std::to_string(count) + " commands take " + std::to_string(span_B) + " bytes from byte " +
+                   std::to_string(offset_B) + " on, buffer '" + buffer->info().label + "' has " + std::to_string(buffer->size_B()));
+  if (draws.buffer && (!draws.buffer->data() || draws.offset_B % 4 || !draws.buffer->holds(draws.offset_B, 4)))
     return invalid("draw_indirect_count: the number of draws lies at byte " + std::to_string(draws.offset_B) + " of buffer '" +
                    draws.buffer->info().label + "', which has " + std::to_string(draws.buffer->size_B()) +
                    "; it takes 4, at a multiple of 4");
@@ -212,8 +212,7 @@ Status add_indirect(Recorder& r, bool indexed, Ptr<Buffer> buffer, uint64_t offs
             device::note_buffer(pass, *r.dynamic.pipeline(), "indirect buffer", *draws.buffer, draws.buffer->data() + draws.offset_B, 4);
         !ok)
       return ok;
-  if (Status ok = device::note_buffer(pass, *r.dynamic.pipeline(), "indirect buffer", *buffer, buffer->data() + offset_B, end - offset_B);
-      !ok)
+  if (Status ok = device::note_buffer(pass, *r.dynamic.pipeline(), "indirect buffer", *buffer, buffer->data() + offset_B, span_B); !ok)
     return ok;
   pass.commands.push_back({command::RecordedCommand::Kind::indirect, static_cast<uint32_t>(pass.indirects.size())});
   pass.indirects.push_back({*base, std::move(buffer), offset_B, count, stride_B, false, 0, draws});
@@ -250,7 +249,7 @@ Status CommandBuffer::draw_indirect_byte_count(uint32_t instance_count, uint32_t
   return device::record(*recorder_, "draw_indirect_byte_count", [&]() -> Status {
     const std::string who = "draw_indirect_byte_count: ";
     if (!counter || !counter->data()) return invalid(who + "the buffer is null or has no memory bound");
-    if (offset_B % 4 || offset_B + 4 > counter->size_B())
+    if (offset_B % 4 || !counter->holds(offset_B, 4))
       return invalid(who + "offset_B is " + std::to_string(offset_B) + "; the counter takes 4 bytes at a multiple of 4 of " +
                      std::to_string(counter->size_B()));
     if (vertex_stride_B == 0 || vertex_stride_B > kMaxTransformFeedbackStride_B)

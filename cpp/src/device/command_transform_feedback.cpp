@@ -20,7 +20,7 @@ Status check_counters(uint32_t first, std::span<const BufferPlace> counters, con
                    "; there are buffers 0 to 3");
   for (const BufferPlace& counter : counters) {
     if (!counter.buffer) continue;
-    if (!counter.buffer->data() || counter.offset_B % 4 || counter.offset_B + 4 > counter.buffer->size_B())
+    if (!counter.buffer->data() || counter.offset_B % 4 || !counter.buffer->holds(counter.offset_B, 4))
       return invalid(who + ": a counter lies at byte " + std::to_string(counter.offset_B) + " of buffer '" + counter.buffer->info().label +
                      "', which has " + std::to_string(counter.buffer->size_B()) + "; it takes 4, at a multiple of 4");
   }

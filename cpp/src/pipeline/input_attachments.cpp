@@ -5,7 +5,7 @@
 // read). A single-sampled input in a multisampled pass, and the other way round, is an error there, and is one here.
 #include "pipeline/input_attachments.hpp"
 
-#include "tilegpu/device.hpp"
+#include "tilegpu/resource.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::pipeline {

@@ -9,7 +9,7 @@
 #include "pipeline/create.hpp"
 #include "pipeline/input_attachments.hpp"
 #include "pipeline/program.hpp"
-#include "tilegpu/device.hpp"
+#include "tilegpu/resource.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::pipeline {

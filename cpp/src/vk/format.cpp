@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "tilegpu/device.hpp"
+#include "tilegpu/resource.hpp"
 
 namespace tilegpu::vk {
 namespace {

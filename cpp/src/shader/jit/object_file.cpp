@@ -26,6 +26,7 @@ Expected<std::string> foreign_symbol(const std::string& object) {
       header.e_shoff > object.size() || (object.size() - header.e_shoff) / sizeof(Elf64_Shdr) < header.e_shnum) {
     return error("the object file is not x86-64 ELF");
   }
+  const auto lies_in = [&](uint64_t offset, uint64_t size) { return offset <= object.size() && size <= object.size() - offset; };
   auto section = [&](uint32_t k) {
     Elf64_Shdr s;
     std::memcpy(&s, base + header.e_shoff + k * sizeof s, sizeof s);
@@ -35,7 +36,7 @@ Expected<std::string> foreign_symbol(const std::string& object) {
     const Elf64_Shdr symbols = section(k);
     if (symbols.sh_type != SHT_SYMTAB || symbols.sh_link >= header.e_shnum) continue;
     const Elf64_Shdr strings = section(symbols.sh_link);
-    if (symbols.sh_offset + symbols.sh_size > object.size() || strings.sh_offset + strings.sh_size > object.size() || !strings.sh_size) {
+    if (!lies_in(symbols.sh_offset, symbols.sh_size) || !lies_in(strings.sh_offset, strings.sh_size) || !strings.sh_size) {
       return error("the object file's symbol table is broken");
     }
     for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols.sh_size; at += sizeof(Elf64_Sym)) {
