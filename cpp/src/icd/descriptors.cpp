@@ -110,6 +110,17 @@ Status check_immutable(const Descriptor& d, uint32_t binding, bool immutable) {
                    "give the layout the sampler"};
 }
 
+/// Element `i` of a write that begins at (`binding`, `element`): `read` is told whether the layout has the samplers, `take` gets what was
+/// read, with its place.
+template <class Read, class Take>
+Status update(const DescriptorSetLayout& layout, uint32_t binding, uint32_t element, uint32_t i, Read read, Take take) {
+  const auto [at, k] = place(layout, binding, element, i);
+  const bool immutable = has_immutable(layout, at);
+  const Descriptor d = read(immutable);
+  if (Status ok = check_immutable(d, at, immutable); !ok) return ok;
+  return take(at, k, d);
+}
+
 void report(VkDevice device, const Status& status) {
   if (!status) (void)fail(device, status.error());
 }
@@ -198,12 +209,10 @@ void VKAPI_CALL UpdateDescriptorSets(VkDevice device, uint32_t descriptorWriteCo
       if (block) report(device, set.write_inline(write.dstBinding, write.dstArrayElement, block->pData, block->dataSize));
       continue;
     }
+    const auto put = [&](uint32_t binding, uint32_t element, const Descriptor& d) { return set.write(binding, element, d); };
     for (uint32_t i = 0; i < write.descriptorCount; ++i) {
-      const auto [binding, element] = place(set.layout(), write.dstBinding, write.dstArrayElement, i);
-      const bool immutable = has_immutable(set.layout(), binding);
-      const Descriptor d = descriptor_of(write, i, immutable);
-      const Status ok = check_immutable(d, binding, immutable);
-      report(device, ok ? set.write(binding, element, d) : ok);
+      const auto read = [&](bool immutable) { return descriptor_of(write, i, immutable); };
+      report(device, update(set.layout(), write.dstBinding, write.dstArrayElement, i, read, put));
     }
   }
   for (uint32_t c = 0; c < descriptorCopyCount; ++c) {
@@ -240,12 +249,10 @@ void VKAPI_CALL UpdateDescriptorSetWithTemplate(VkDevice device, VkDescriptorSet
       report(device, set.write_inline(entry.dstBinding, entry.dstArrayElement, data, entry.descriptorCount));
       continue;
     }
+    const auto put = [&](uint32_t binding, uint32_t element, const Descriptor& d) { return set.write(binding, element, d); };
     for (uint32_t i = 0; i < entry.descriptorCount; ++i) {
-      const auto [binding, element] = place(set.layout(), entry.dstBinding, entry.dstArrayElement, i);
-      const bool immutable = has_immutable(set.layout(), binding);
-      const Descriptor d = descriptor_of(entry, data, i, immutable);
-      const Status ok = check_immutable(d, binding, immutable);
-      report(device, ok ? set.write(binding, element, d) : ok);
+      const auto read = [&](bool immutable) { return descriptor_of(entry, data, i, immutable); };
+      report(device, update(set.layout(), entry.dstBinding, entry.dstArrayElement, i, read, put));
     }
   }
 }
@@ -267,14 +274,14 @@ const DescriptorSetLayout* pushed_layout(VkCommandBuffer commands, VkPipelineLay
 void VKAPI_CALL CmdPushDescriptorSetKHR(VkCommandBuffer commandBuffer, VkPipelineBindPoint pipelineBindPoint, VkPipelineLayout layout,
                                         uint32_t set, uint32_t descriptorWriteCount, const VkWriteDescriptorSet* pDescriptorWrites) {
   const DescriptorSetLayout* const of = pushed_layout(commandBuffer, layout, set);
+  const auto push = [&](uint32_t binding, uint32_t element, const Descriptor& d) {
+    return commandBuffer->core->push_descriptor(layout->core, set, binding, element, d, pipelineBindPoint);
+  };
   for (uint32_t w = 0; of && w < descriptorWriteCount; ++w) {
     const VkWriteDescriptorSet& write = pDescriptorWrites[w];
     for (uint32_t i = 0; i < write.descriptorCount; ++i) {
-      const auto [binding, element] = place(*of, write.dstBinding, write.dstArrayElement, i);
-      const bool immutable = has_immutable(*of, binding);
-      const Descriptor d = descriptor_of(write, i, immutable);
-      const Status ok = check_immutable(d, binding, immutable);
-      record(commandBuffer, ok ? commandBuffer->core->push_descriptor(layout->core, set, binding, element, d, pipelineBindPoint) : ok);
+      const auto read = [&](bool immutable) { return descriptor_of(write, i, immutable); };
+      record(commandBuffer, update(*of, write.dstBinding, write.dstArrayElement, i, read, push));
     }
   }
 }
@@ -283,16 +290,16 @@ void VKAPI_CALL CmdPushDescriptorSetWithTemplateKHR(VkCommandBuffer commandBuffe
                                                     VkPipelineLayout layout, uint32_t set, const void* pData) {
   const DescriptorSetLayout* const of = pushed_layout(commandBuffer, layout, set);
   if (!of) return;
-  for (const VkDescriptorUpdateTemplateEntry& entry : descriptorUpdateTemplate->entries)
+  const auto push = [&](uint32_t binding, uint32_t element, const Descriptor& d) {
+    return commandBuffer->core->push_descriptor(layout->core, set, binding, element, d, descriptorUpdateTemplate->bind_point);
+  };
+  for (const VkDescriptorUpdateTemplateEntry& entry : descriptorUpdateTemplate->entries) {
+    const auto* data = static_cast<const uint8_t*>(pData) + entry.offset;
     for (uint32_t i = 0; i < entry.descriptorCount; ++i) {
-      const auto [binding, element] = place(*of, entry.dstBinding, entry.dstArrayElement, i);
-      const auto* data = static_cast<const uint8_t*>(pData) + entry.offset;
-      const bool immutable = has_immutable(*of, binding);
-      const Descriptor d = descriptor_of(entry, data, i, immutable);
-      const Status ok = check_immutable(d, binding, immutable);
-      record(commandBuffer,
-             ok ? commandBuffer->core->push_descriptor(layout->core, set, binding, element, d, descriptorUpdateTemplate->bind_point) : ok);
+      const auto read = [&](bool immutable) { return descriptor_of(entry, data, i, immutable); };
+      record(commandBuffer, update(*of, entry.dstBinding, entry.dstArrayElement, i, read, push));
     }
+  }
 }
 
 }  // namespace tilegpu::icd

@@ -40,17 +40,16 @@ void defer(VkQueue queue) {
   }
 }
 
-/// Each warning once, however often it is submitted.
+/// Each warning once, in whichever passes: programs may give every frame's a name of its own.
 void warn(VkDevice device, const Submission& submission) {
   assert(device && device->instance);  // who listens
   for (size_t pass = 0; pass < submission.pass_count(); ++pass)
     for (const std::string& line : submission.warnings(pass)) {
-      const std::string text = "pass '" + submission.pass_label(pass) + "': " + line;
       {
         const std::lock_guard guard(device->lock);
-        if (!device->warned.insert(text).second) continue;
+        if (!device->warned.insert(line).second) continue;
       }
-      say(device->instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT, text);
+      say(device->instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT, "pass '" + submission.pass_label(pass) + "': " + line);
     }
 }
 
