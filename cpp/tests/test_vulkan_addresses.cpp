@@ -37,12 +37,7 @@ struct Addressing : Program {
     VkPipelineLayoutCreateInfo layout_info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
     layout_info.pushConstantRangeCount = 1, layout_info.pPushConstantRanges = &range;
     CHECK(CreatePipelineLayout(device, &layout_info, nullptr, &layout) == VK_SUCCESS);
-    VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
-    const VkShaderModule module = shader(kAdd, VK_SHADER_STAGE_COMPUTE_BIT);
-    info.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, nullptr, 0, VK_SHADER_STAGE_COMPUTE_BIT, module, "main", nullptr};
-    info.layout = layout;
-    CHECK(CreateComputePipelines(device, nullptr, 1, &info, nullptr, &pipeline) == VK_SUCCESS);
-    DestroyShaderModule(device, module, nullptr);
+    pipeline = compute_pipeline(kAdd, layout);
   }
   ~Addressing() {
     DestroyPipeline(device, pipeline, nullptr);
@@ -51,21 +46,9 @@ struct Addressing : Program {
 
   /// With the extension and its feature on.
   void remake_device() {
-    DestroyCommandPool(device, pool, nullptr);
-    DestroyDevice(device, nullptr);
-    const char* extensions[] = {"VK_KHR_buffer_device_address", "VK_KHR_device_group"};
-    VkPhysicalDeviceBufferDeviceAddressFeatures wanted{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES, nullptr, VK_TRUE,
-                                                       VK_TRUE, VK_FALSE};
-    const float priority = 1;
-    VkDeviceQueueCreateInfo queues{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
-    queues.queueCount = 1, queues.pQueuePriorities = &priority;
-    VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &wanted};
-    info.queueCreateInfoCount = 1, info.pQueueCreateInfos = &queues;
-    info.enabledExtensionCount = 2, info.ppEnabledExtensionNames = extensions;
-    CHECK(CreateDevice(physical_device, &info, nullptr, &device) == VK_SUCCESS);
-    GetDeviceQueue(device, 0, 0, &queue);
-    VkCommandPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-    CHECK(CreateCommandPool(device, &pool_info, nullptr, &pool) == VK_SUCCESS);
+    const VkPhysicalDeviceBufferDeviceAddressFeatures wanted{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES, nullptr,
+                                                             VK_TRUE, VK_TRUE, VK_FALSE};
+    Program::remake_device({"VK_KHR_buffer_device_address", "VK_KHR_device_group"}, &wanted);
     const auto of_device = [&](auto& function, const char* name) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(GetDeviceProcAddr(device, name));
       CHECK_MESSAGE(function, name);

@@ -49,12 +49,7 @@ struct Reader : Program {
     VkPipelineLayoutCreateInfo layout_info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
     layout_info.setLayoutCount = 1, layout_info.pSetLayouts = &set_layout;
     CHECK(CreatePipelineLayout(device, &layout_info, nullptr, &layout) == VK_SUCCESS);
-    VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
-    const VkShaderModule module = shader(kFetch, VK_SHADER_STAGE_COMPUTE_BIT);
-    info.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, nullptr, 0, VK_SHADER_STAGE_COMPUTE_BIT, module, "main", nullptr};
-    info.layout = layout;
-    CHECK(CreateComputePipelines(device, nullptr, 1, &info, nullptr, &pipeline) == VK_SUCCESS);
-    DestroyShaderModule(device, module, nullptr);
+    pipeline = compute_pipeline(kFetch, layout);
     const VkSamplerCreateInfo sampler_info{VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO};
     CHECK(CreateSampler(device, &sampler_info, nullptr, &sampler) == VK_SUCCESS);
     source = image(VK_FORMAT_BC1_RGBA_UNORM_BLOCK, kSide_px, kSide_px,

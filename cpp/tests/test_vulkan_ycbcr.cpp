@@ -55,6 +55,25 @@ struct YcbcrProgram : Program {
     CHECK(CreateSamplerYcbcrConversion(device, &info, nullptr, &made) == VK_SUCCESS);
     return made;
   }
+  struct Textures {
+    VkDescriptorSetLayout layout;
+    VkDescriptorPool pool;
+    VkDescriptorSet set;
+  };
+  /// A set of so many combined image samplers at binding 0. `immutable`: theirs, or null.
+  Textures textures(uint32_t count, const VkSampler* immutable) {
+    Textures out{};
+    const VkDescriptorSetLayoutBinding binding{0, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, count, VK_SHADER_STAGE_FRAGMENT_BIT,
+                                               immutable};
+    const VkDescriptorSetLayoutCreateInfo layout{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr, 0, 1, &binding};
+    CHECK(CreateDescriptorSetLayout(device, &layout, nullptr, &out.layout) == VK_SUCCESS);
+    const VkDescriptorPoolSize sizes{VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, count};
+    const VkDescriptorPoolCreateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, nullptr, 0, 1, 1, &sizes};
+    CHECK(CreateDescriptorPool(device, &info, nullptr, &out.pool) == VK_SUCCESS);
+    const VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, out.pool, 1, &out.layout};
+    CHECK(AllocateDescriptorSets(device, &allocate, &out.set) == VK_SUCCESS);
+    return out;
+  }
   VkSampler sampler(VkSamplerYcbcrConversion conversion) {
     const VkSamplerYcbcrConversionInfo next{VK_STRUCTURE_TYPE_SAMPLER_YCBCR_CONVERSION_INFO, nullptr, conversion};
     VkSamplerCreateInfo info{VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO, &next};
@@ -192,21 +211,11 @@ void frames_are_drawn(bool by_template) {
     nv12.data[kTexels + 2 * i] = i420.data[kTexels + i] = 90;
     nv12.data[kTexels + 2 * i + 1] = i420.data[kTexels + kTexels / 4 + i] = 240;
   }
-  const VkDescriptorSetLayoutBinding binding{0, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 2, VK_SHADER_STAGE_FRAGMENT_BIT, samplers};
-  const VkDescriptorSetLayoutCreateInfo set_info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr, 0, 1, &binding};
-  VkDescriptorSetLayout set_layout = nullptr;
-  CHECK(p.CreateDescriptorSetLayout(p.device, &set_info, nullptr, &set_layout) == VK_SUCCESS);
+  const auto [set_layout, pool, set] = p.textures(2, samplers);
   VkPipelineLayoutCreateInfo layout_info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
   layout_info.setLayoutCount = 1, layout_info.pSetLayouts = &set_layout;
   VkPipelineLayout layout = nullptr;
   CHECK(p.CreatePipelineLayout(p.device, &layout_info, nullptr, &layout) == VK_SUCCESS);
-  const VkDescriptorPoolSize sizes{VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 2};
-  const VkDescriptorPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, nullptr, 0, 1, 1, &sizes};
-  VkDescriptorPool pool = nullptr;
-  CHECK(p.CreateDescriptorPool(p.device, &pool_info, nullptr, &pool) == VK_SUCCESS);
-  const VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, pool, 1, &set_layout};
-  VkDescriptorSet set = nullptr;
-  CHECK(p.AllocateDescriptorSets(p.device, &allocate, &set) == VK_SUCCESS);
   // Nobody looks at the sampler where the layout has one.
   const auto nonsense = reinterpret_cast<VkSampler>(uintptr_t{8});
   const VkDescriptorImageInfo images[2] = {{nonsense, frames[0].view, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
@@ -279,17 +288,7 @@ void planes_are_attachments() {
   view_info.subresourceRange = {VK_IMAGE_ASPECT_PLANE_2_BIT, 0, 1, 0, 1};
   VkImageView view = nullptr;
   CHECK(p.CreateImageView(p.device, &view_info, nullptr, &view) == VK_SUCCESS);
-  VkAttachmentDescription color{};
-  color.format = VK_FORMAT_R8_UNORM, color.samples = VK_SAMPLE_COUNT_1_BIT;
-  color.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR, color.storeOp = VK_ATTACHMENT_STORE_OP_STORE;
-  color.finalLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
-  const VkAttachmentReference reference{0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
-  VkSubpassDescription subpass{};
-  subpass.colorAttachmentCount = 1, subpass.pColorAttachments = &reference;
-  VkRenderPassCreateInfo pass_info{VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO};
-  pass_info.attachmentCount = 1, pass_info.pAttachments = &color, pass_info.subpassCount = 1, pass_info.pSubpasses = &subpass;
-  VkRenderPass pass = nullptr;
-  CHECK(p.CreateRenderPass(p.device, &pass_info, nullptr, &pass) == VK_SUCCESS);
+  const VkRenderPass pass = p.one_subpass(VK_FORMAT_R8_UNORM);
   const VkFramebuffer framebuffer = p.framebuffer(pass, {view}, kHalf_px);
   const auto out = p.buffer(kHalf_px * kHalf_px, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
   const VkCommandBuffer c = p.begin();
@@ -337,17 +336,7 @@ void wrong_use_is_refused() {
   CHECK(p.CreateImageView(p.device, &view, nullptr, &none) != VK_SUCCESS && p.heard("mutable_format"));
 
   // A layout without immutable samplers.
-  const VkDescriptorSetLayoutBinding binding{0, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1, VK_SHADER_STAGE_FRAGMENT_BIT, nullptr};
-  const VkDescriptorSetLayoutCreateInfo set_info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr, 0, 1, &binding};
-  VkDescriptorSetLayout set_layout = nullptr;
-  CHECK(p.CreateDescriptorSetLayout(p.device, &set_info, nullptr, &set_layout) == VK_SUCCESS);
-  const VkDescriptorPoolSize sizes{VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1};
-  const VkDescriptorPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, nullptr, 0, 1, 1, &sizes};
-  VkDescriptorPool pool = nullptr;
-  CHECK(p.CreateDescriptorPool(p.device, &pool_info, nullptr, &pool) == VK_SUCCESS);
-  const VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, pool, 1, &set_layout};
-  VkDescriptorSet set = nullptr;
-  CHECK(p.AllocateDescriptorSets(p.device, &allocate, &set) == VK_SUCCESS);
+  const auto [set_layout, pool, set] = p.textures(1, nullptr);
   const VkDescriptorImageInfo frame{sampler, f.view, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
   VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
   write.dstSet = set, write.descriptorCount = 1, write.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;

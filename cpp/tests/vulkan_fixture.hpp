@@ -94,14 +94,23 @@ struct Program {
   }
 
   void make_device() {
-    const char* extensions[] = {"VK_KHR_timeline_semaphore"};
-    VkPhysicalDeviceTimelineSemaphoreFeatures timeline{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES, nullptr, VK_TRUE};
+    const VkPhysicalDeviceTimelineSemaphoreFeatures timeline{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES, nullptr,
+                                                             VK_TRUE};
+    make_device({"VK_KHR_timeline_semaphore"}, &timeline);
+  }
+  /// In place of the one that there is.
+  void remake_device(const std::vector<const char*>& extensions, const void* features) {
+    DestroyCommandPool(device, pool, nullptr);
+    DestroyDevice(device, nullptr);
+    make_device(extensions, features);
+  }
+  void make_device(const std::vector<const char*>& extensions, const void* features) {
     const float priority = 1;
     VkDeviceQueueCreateInfo queues{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
     queues.queueCount = 1, queues.pQueuePriorities = &priority;
-    VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &timeline};
+    VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, features};
     info.queueCreateInfoCount = 1, info.pQueueCreateInfos = &queues;
-    info.enabledExtensionCount = 1, info.ppEnabledExtensionNames = extensions;
+    info.enabledExtensionCount = static_cast<uint32_t>(extensions.size()), info.ppEnabledExtensionNames = extensions.data();
     CHECK(CreateDevice(physical_device, &info, nullptr, &device) == VK_SUCCESS);
     GetDeviceQueue(device, 0, 0, &queue);
     VkCommandPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
@@ -173,10 +182,10 @@ struct Program {
     FreeMemory(device, i.memory, nullptr);
   }
 
-  /// One colour of 8 bits, cleared and stored.
-  VkRenderPass one_subpass() {
+  /// One colour, cleared and stored.
+  VkRenderPass one_subpass(VkFormat format = VK_FORMAT_R8G8B8A8_UNORM) {
     VkAttachmentDescription color{};
-    color.format = VK_FORMAT_R8G8B8A8_UNORM, color.samples = VK_SAMPLE_COUNT_1_BIT;
+    color.format = format, color.samples = VK_SAMPLE_COUNT_1_BIT;
     color.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR, color.storeOp = VK_ATTACHMENT_STORE_OP_STORE;
     color.finalLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
     const VkAttachmentReference reference{0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
@@ -206,6 +215,17 @@ struct Program {
     VkShaderModule module = nullptr;
     CHECK(CreateShaderModule(device, &info, nullptr, &module) == VK_SUCCESS);
     return module;
+  }
+
+  VkPipeline compute_pipeline(const char* text, VkPipelineLayout layout) {
+    VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+    const VkShaderModule module = shader(text, VK_SHADER_STAGE_COMPUTE_BIT);
+    info.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, nullptr, 0, VK_SHADER_STAGE_COMPUTE_BIT, module, "main", nullptr};
+    info.layout = layout;
+    VkPipeline out = nullptr;
+    CHECK(CreateComputePipelines(device, nullptr, 1, &info, nullptr, &out) == VK_SUCCESS);
+    DestroyShaderModule(device, module, nullptr);
+    return out;
   }
 
   VkCommandBuffer begin() {
