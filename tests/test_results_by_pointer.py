@@ -8,6 +8,12 @@ import pytest
 import spirv
 import tilegpu as tg
 
+TYPES = """
+%void = OpTypeVoid
+%function = OpTypeFunction %void
+%uint = OpTypeInt 32 0
+%int = OpTypeInt 32 1
+%float = OpTypeFloat 32"""
 KERNEL = """
 OpCapability Shader
 OpCapability Int64
@@ -26,11 +32,7 @@ OpDecorate %push_type Block
 OpMemberDecorate %push_type 0 Offset 0
 OpDecorate %bound DescriptorSet 0
 OpDecorate %bound Binding 0
-%void = OpTypeVoid
-%function = OpTypeFunction %void
-%uint = OpTypeInt 32 0
-%int = OpTypeInt 32 1
-%float = OpTypeFloat 32
+TYPES
 %uvec3 = OpTypeVector %uint 3
 %to_id = OpTypePointer Input %uvec3
 %to_id_x = OpTypePointer Input %uint
@@ -77,11 +79,7 @@ OpDecorate %bound DescriptorSet 0
 OpDecorate %bound Binding 0
 OpDecorate %push_type Block
 OpMemberDecorate %push_type 0 Offset 0
-%void = OpTypeVoid
-%function = OpTypeFunction %void
-%uint = OpTypeInt 32 0
-%int = OpTypeInt 32 1
-%float = OpTypeFloat 32
+TYPES
 %vec4 = OpTypeVector %float 4
 %to_at = OpTypePointer Input %vec4
 %at = OpVariable %to_at Input
@@ -109,22 +107,30 @@ OpStore %color %c
 OpReturn
 OpFunctionEnd
 """
+RESULTS = {"Modf": "float", "Frexp": "int"}
 VERTEX = """#version 450
 layout(push_constant) uniform P { uint k; };
 void main() { gl_Position = vec4(vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4 - 1, 0.9 - 0.1 * float(k), 1); }"""
-RESULTS = {"Modf": "float", "Frexp": "int"}
+
+
+def assembled(text: str, operation: str, place: str = "", *, validate: bool = True) -> bytes:
+    """SPIR-V of one of the two, with Modf or Frexp."""
+    words = {"TYPES": TYPES, "RESULT": RESULTS[operation], "OPERATION": operation, "PLACE": place}
+    for name, word in words.items():
+        text = text.replace(name, word)
+    return spirv.assemble(text, validate=validate)
 
 
 @pytest.mark.parametrize("operation", RESULTS)
 @pytest.mark.parametrize("place", ["to_near %bound", "to_far %from"])
 def test_stored_by_binding_and_by_address(operation: str, place: str) -> None:
-    text = KERNEL.replace("RESULT", RESULTS[operation]).replace("OPERATION", operation).replace("PLACE", place)
+    words = assembled(KERNEL, operation, place, validate=False)
     x = np.arange(32, dtype=np.float32) + np.float32(2.5)
     expected = np.trunc(x) if operation == "Modf" else np.frexp(x)[1].astype(np.int32)
     for lanes in (4, 8, 16):
         dev = tg.Device(cache_dir="off", lanes=lanes)
         out = dev.buffer(np.zeros(32, expected.dtype))
-        pipe = dev.compute_pipeline(spirv.assemble(text, validate=False))
+        pipe = dev.compute_pipeline(words)
         push = np.array([out.device_address], np.uint64).tobytes()
         dev.dispatch(pipe, groups=1, push=push, bind={} if "far" in place else {(0, 0): out})
         assert (out.numpy(expected.dtype) == expected).all(), lanes
@@ -133,7 +139,7 @@ def test_stored_by_binding_and_by_address(operation: str, place: str) -> None:
 @pytest.mark.parametrize("operation", RESULTS)
 def test_a_side_effect_that_no_removal_takes_away(operation: str) -> None:
     """Four draws, each in front of the one before: all of them store."""
-    words = spirv.assemble(FRAGMENT.replace("RESULT", RESULTS[operation]).replace("OPERATION", operation))
+    words = assembled(FRAGMENT, operation)
     kind = np.float32 if operation == "Modf" else np.int32
     for hsr in ("off", "all"):
         dev = tg.Device(cache_dir="off")

@@ -306,6 +306,7 @@ def test_what_is_refused(dev: tg.Device) -> None:
         ("needs no sampler|sampler Y'CbCr conversion", lambda: dev.clear(image, (0, 0, 0, 0))),
         ("sampler Y'CbCr conversion", lambda: dev.clear(packed, (0, 0, 0, 0))),
         ("plane_0 or plane_1", lambda: dev.copy(image, dev.image(SIZE, NV12))),
+        ("plane_0", lambda: dev.copy(dev.image(SIZE, "r8_unorm"), dev.image(SIZE, "r8_unorm"), aspect="plane_0")),
         ("has no plane_2", lambda: dev.copy(image, dev.image(SIZE, I420), aspect="plane_2")),
         ("sampler Y'CbCr conversion", lambda: dev.blit(image, dev.image(SIZE, "r8g8b8a8_unorm"))),
         ("read its planes", lambda: image.numpy()),

@@ -88,15 +88,12 @@ class _Pictures:
         """Counts, and the page."""
         if not self.pictures or hasattr(self.config, "workerinput"):
             return
-        from tilegpu.testing import Picture, write_report
+        from tilegpu.testing import Picture, summary, write_report
 
         pictures = [Picture(**fields) for fields in self.pictures]
         wanted = self.config.getoption("--tilegpu-report")
-        words = {"missing": "without a golden", "updated": "replaced"}
-        order = ("different", "missing", "updated", "written", "near", "equal")
-        counts = {words.get(status, status): sum(p.status == status for p in pictures) for status in order}
         terminalreporter.section("golden pictures")
-        terminalreporter.line(", ".join(f"{n} {word}" for word, n in counts.items() if n))
+        terminalreporter.line(summary(pictures))
         if wanted or any(picture.files for picture in pictures):
             path = self.config.rootpath / wanted if wanted else self.output / "index.html"
             terminalreporter.line(f"look at {write_report(pictures, path)}")

@@ -180,8 +180,10 @@ def copy(
     of multi-planar ones, where positions and sizes are the plane's. ``layers``: how
     many, by default one; where one of two images is 3D they are slices of it, by default as many as fit both.
     """
-    source, destination = plane_of(image_of(source), aspect), plane_of(image_of(destination), aspect)
-    aspect = None if isinstance(aspect, str) and aspect.startswith("plane_") else aspect
+    sides = image_of(source), image_of(destination)
+    source, destination = (plane_of(side, aspect) for side in sides)
+    if source is not sides[0] or destination is not sides[1]:
+        aspect = None  # said by the plane
     size = None if size is None else arguments.count(size, "copy: size")
     layers = None if layers is None else arguments.count(layers, "copy: layers", _MAX_U32)
     row_length = arguments.count(row_length, "copy: row_length", _MAX_U32)

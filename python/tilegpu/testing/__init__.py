@@ -14,6 +14,6 @@ with one HTML page of all of them. Under other test runners the environment vari
 
 from tilegpu.testing.difference import Difference, difference_of
 from tilegpu.testing.golden import ImageMismatch, Picture, assert_image_equal, take_pictures
-from tilegpu.testing.report import write_report
+from tilegpu.testing.report import summary, write_report
 
-__all__ = ["Difference", "ImageMismatch", "Picture", "assert_image_equal", "difference_of", "take_pictures", "write_report"]
+__all__ = ["Difference", "ImageMismatch", "Picture", "assert_image_equal", "difference_of", "summary", "take_pictures", "write_report"]

@@ -80,34 +80,30 @@ def _flip(expected: Array, actual: Array) -> float:
             unit = picture.astype(np.float32)
         else:
             raise ValueError(f"perceptual= takes pictures of uint8, or of floats from 0 to 1, not {picture.dtype} beyond")
-        unit = unit[..., None] if unit.ndim == 2 else unit
-        if unit.ndim != 3:
-            raise ValueError(f"perceptual= takes pictures of the shape (height, width, channels), not {picture.shape}")
-        if unit.shape[2] in (2, 4):
-            unit = unit[..., :-1] * unit[..., -1:]  # over black, as it is shown
-        return np.ascontiguousarray(np.repeat(unit, 3, 2) if unit.shape[2] == 1 else unit)
+        if unit.ndim > 3 or (unit.ndim == 3 and unit.shape[2] > 4):
+            raise ValueError(f"perceptual= takes pictures of up to four channels, not of the shape {picture.shape}")
+        return np.ascontiguousarray(_rgb(unit))
 
     return float(flip_evaluator.evaluate(colours(expected), colours(actual), "LDR")[1])
 
 
+def _rgb(unit: Array) -> Array:
+    """(H, W, 3) of values from 0 to 1 in (H, W) or (H, W, ...): grey, with alpha over black, of more channels the first three."""
+    values = unit.reshape(*unit.shape[:2], -1)
+    if values.shape[2] in (2, 4):
+        values = values[..., :-1] * values[..., -1:]
+    return np.repeat(values, 3, 2) if values.shape[2] == 1 else values[..., :3]
+
+
 def shown(picture: Array) -> NDArray[np.uint8]:
     """(H, W, 3) of uint8 to look at: 8 bits as they are over black, 16 bits by 257, others stretched from their least to their largest."""
-    values = picture[..., None] if picture.ndim == 2 else picture.reshape(*picture.shape[:2], -1)
-    if values.dtype == np.uint8:
-        unit = values / 255.0
-    elif values.dtype == np.uint16:
-        unit = values / 65535.0
+    if picture.dtype in (np.uint8, np.uint16):
+        unit = picture / float(np.iinfo(picture.dtype).max)
     else:
-        finite = np.where(np.isfinite(values), values, 0).astype(np.float64)
+        finite = np.where(np.isfinite(picture), picture, 0).astype(np.float64)
         least, most = min(float(finite.min()), 0.0), max(float(finite.max()), 1.0)
         unit = (finite - least) / (most - least)
-    if unit.shape[2] in (2, 4):
-        unit = unit[..., :-1] * unit[..., -1:]
-    if unit.shape[2] == 1:
-        unit = np.repeat(unit, 3, 2)
-    elif unit.shape[2] == 2:
-        unit = np.dstack([unit, np.zeros_like(unit[..., 0])])
-    return np.rint(unit[..., :3] * 255).astype(np.uint8)
+    return np.rint(_rgb(unit) * 255).astype(np.uint8)
 
 
 def marked(expected: Array, actual: Array, tolerance: float = 0.0) -> NDArray[np.uint8]:

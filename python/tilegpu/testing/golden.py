@@ -17,7 +17,7 @@ import numpy as np
 
 from tilegpu import __version__
 from tilegpu.testing.difference import Difference, difference_of, marked, shown
-from tilegpu.testing.pictures import Array, as_array, decode, encode, like_golden, png_bytes, write_file
+from tilegpu.testing.pictures import Array, as_array, check_name, decode, encode, like_golden, png_bytes, write_file
 
 Status = Literal["equal", "near", "different", "missing", "written", "updated"]
 
@@ -117,7 +117,7 @@ def assert_image_equal(
     array = as_array(image)
     path = Path(name) if name is not None else Path(_name_of_test() + (".png" if array.dtype == np.uint8 else ".npy"))
     path = path if path.is_absolute() else _folder() / path
-    data = encode(array, path)  # a wrong suffix is wrong whether there is a golden or not
+    check_name(array, path)  # wrong whether there is a golden or not
     if differing_px < 0 or not tolerance >= 0 or (perceptual is not None and not 0 <= perceptual <= 1):
         raise ValueError("assert_image_equal: tolerance and differing_px are 0 or more, perceptual is 0 to 1")
     try:
@@ -130,7 +130,7 @@ def assert_image_equal(
     update = os.environ.get("TILEGPU_GOLDEN_UPDATE", "") not in ("", "0")
     if golden is None:
         if update:
-            write_file(path, data)
+            write_file(path, encode(array, path))
             _keep(path, "written", actual=array)
             return
         message = f"picture '{path.name}': there is no golden {_relative(path)} yet; "
@@ -142,7 +142,7 @@ def assert_image_equal(
     if reason is None:
         _keep(path, "equal" if golden.tobytes() == array.tobytes() else "near", actual=array)
     elif update:
-        write_file(path, data)
+        write_file(path, encode(array, path))
         _keep(path, "updated", expected=golden, actual=array, tolerance=tolerance)
     else:
         made = f"the golden is of tilegpu {made_by}, this is {__version__}" if made_by and made_by != __version__ else ""

@@ -54,12 +54,10 @@ def png_bytes(array: Array, made_by: str | None = None) -> bytes:
     return out.getvalue()
 
 
-def encode(array: Array, path: Path) -> bytes:
-    """The bytes of the file. Raises ``ValueError`` for a suffix that can't hold the picture exactly."""
+def check_name(array: Array, path: Path) -> None:
+    """Raises ``ValueError`` for a suffix that can't hold the picture exactly."""
     if path.suffix == ".npy":
-        out = io.BytesIO()
-        np.save(out, array, allow_pickle=False)
-        return out.getvalue()
+        return
     if path.suffix != ".png":
         raise ValueError(f"golden picture '{path.name}': a name ends in .png or .npy")
     if not _fits_png(array):
@@ -67,7 +65,15 @@ def encode(array: Array, path: Path) -> bytes:
             f"golden picture '{path.name}': PNG holds 1 to 4 channels of uint8 or one of uint16 exactly, this picture has {array.dtype} "
             f"{array.shape}; name it '{path.stem}.npy'"
         )
-    return png_bytes(array, __version__)
+
+
+def encode(array: Array, path: Path) -> bytes:
+    """The bytes of the file, whose name :func:`check_name` let pass."""
+    if path.suffix == ".png":
+        return png_bytes(array, __version__)
+    out = io.BytesIO()
+    np.save(out, array, allow_pickle=False)
+    return out.getvalue()
 
 
 def decode(path: Path) -> tuple[Array, str | None]:

@@ -12,17 +12,18 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tilegpu import __version__
-from tilegpu.testing.golden import Picture
+from tilegpu.testing.golden import Picture, Status
 from tilegpu.testing.pictures import write_file
 
 #: Pictures that are as they should be are shown no larger, so that the page of a large suite stays small.
 _THUMBNAIL_PX = 256
-_WORDS = {
-    "different": "different from the golden picture",
-    "missing": "without a golden picture",
-    "updated": "golden picture replaced",
-    "written": "golden picture written",
-    "near": "within the tolerance",
+#: Of each status, those that ask for a look first.
+_WORDS: dict[Status, str] = {
+    "different": "different",
+    "missing": "without a golden",
+    "updated": "replaced",
+    "written": "written",
+    "near": "near",
     "equal": "equal",
 }
 
@@ -75,8 +76,12 @@ def _data_uri(path: str, largest_px: int | None) -> str | None:
     return "data:image/png;base64," + base64.b64encode(data).decode("ascii")
 
 
+def _wants_a_look(picture: Picture) -> bool:
+    return picture.failed or picture.status == "updated"
+
+
 def _article(picture: Picture) -> str:
-    failed = picture.failed or picture.status == "updated"
+    failed = _wants_a_look(picture)
     figures = []
     for kind, file in picture.files.items():
         uri = _data_uri(file, None if failed else _THUMBNAIL_PX)
@@ -92,18 +97,23 @@ def _article(picture: Picture) -> str:
     )
 
 
+def summary(pictures: Iterable[Picture]) -> str:
+    """How many there are of each status, in words: "1 different, 3 equal"."""
+    statuses = [picture.status for picture in pictures]
+    return ", ".join(f"{n} {words}" for status, words in _WORDS.items() if (n := statuses.count(status))) or "no pictures"
+
+
 def write_report(pictures: Iterable[Picture], path: str | Path) -> Path:
     """Writes the page; its path. Pictures whose files are gone are named without."""
     order = list(_WORDS)
     rows = sorted(pictures, key=lambda p: order.index(p.status))
-    counts = {status: sum(p.status == status for p in rows) for status in order}
-    summary = ", ".join(f"{n} {_WORDS[status]}" for status, n in counts.items() if n) or "no pictures"
-    bad = [p for p in rows if p.failed or p.status == "updated"]
+    title = f"Pictures: {summary(rows)}"
+    bad = [p for p in rows if _wants_a_look(p)]
     fine = [p for p in rows if p not in bad]
     hint = "<p>Click a picture to see expected and actual in the same place.</p>" if bad else ""
     page = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>Pictures: {summary}</title><style>{_STYLE}</style><h1>Pictures: {summary}</h1>{hint}"
+        f"<title>{title}</title><style>{_STYLE}</style><h1>{title}</h1>{hint}"
         f'{"".join(map(_article, bad))}<div class="fine">{"".join(map(_article, fine))}</div>'
         f"<footer><p>tilegpu {__version__}</p></footer><script>{_SCRIPT}</script></html>\n"
     )
