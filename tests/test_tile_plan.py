@@ -88,10 +88,12 @@ def test_coverage_of_a_query_and_of_low_resolution_z(lanes: int, samples: int) -
         color = device.image((64, 64), "r8g8b8a8_unorm", samples=samples)
         depth = device.image((64, 64), "d32_sfloat", samples=samples)
         pipe = device.pipeline(VERT, FRAG, color=[color.format], depth=depth.format, samples=samples, **DEPTH)
-        with device.render_pass(color=[color], depth=tg.Attachment(depth, clear=1.0)) as rp:
-            with rp.query() if query else contextlib.nullcontext():
-                for z in order:
-                    rp.draw(pipe, count=3, push={"z": z})
+        with (
+            device.render_pass(color=[color], depth=tg.Attachment(depth, clear=1.0)) as rp,
+            rp.query() if query else contextlib.nullcontext(),
+        ):
+            for z in order:
+                rp.draw(pipe, count=3, push={"z": z})
         return str(rp.explain().rows[-1]["plan"]).split(";")[0], rp
 
     plain, _ = coverage("host", False)
