@@ -167,7 +167,7 @@ class CoverageSink : public RecordTests {
   }
 
   /// The blocks of a window of 16x16 pixels that are covered whole, and by part (bit: row-major); one sample. Draws the former;
-  /// returns which of the latter are hidden: only counted, by hidden_part, not drawn.
+  /// returns which of the latter are hidden: only counted, by hidden_part, not drawn. Not inline: the traversal around it would spill.
   __attribute__((noinline)) uint32_t window_blocks(int32_t block_x, int32_t block_y, uint32_t full, uint32_t part) {
     uint32_t hidden = 0;
     if (prefers_windows()) {
