@@ -1,4 +1,7 @@
 // test_memory_contents.cpp -- what is known of bytes: against a plain table by byte, for random writers; images and buffers on one memory.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <random>
 #include <string>
@@ -146,6 +149,10 @@ void signatures_are_forgotten() {
   CHECK(contents.signatures(shape) != mine, "made anew");
   shape.width_px = 16, shape.height_px = 64;
   CHECK(contents.signatures(shape)->of_block.size() == 4, "of another image on these bytes");
+  contents.map({shape.range.begin_B, shape.range.begin_B + 1});
+  const auto seen = contents.signatures(shape);
+  contents.touch(shape.range, kAllFields, seen.get());
+  CHECK(contents.signatures(shape) != seen, "the host may write at any time");
 }
 
 /// Ever other places: knowledge stays bounded, versions stay true.
@@ -169,6 +176,33 @@ Ptr<Image> image_on(const Ptr<DeviceMemory>& memory, VkFormat format, uint32_t s
   const Ptr<Image> image = must(Image::create(info));
   must(image->bind(memory, 64));
   return image;
+}
+
+// What others share is never undefined, and never has a number twice, whoever unmaps it.
+void shared_memory() {
+  MemoryContents contents;
+  contents.share();
+  CHECK(contents.why_undefined({0, 16}, kAllFields).empty(), "others may have written");
+  contents.discard({0, 16}, kAllFields, "dont_care");
+  contents.unmap();
+  CHECK(contents.why_undefined({4, 8}, kAllFields).empty(), "and may again");
+  const uint64_t version = contents.version({0, 16}, kAllFields);
+  CHECK(contents.version({0, 16}, kAllFields) != version, "at any time");
+
+  const auto first = must(DeviceMemory::allocate_shared(10000));
+  const int fd = must(first->export_fd());
+  const auto second = must(DeviceMemory::import_fd(fd, 10000));
+  CHECK(fcntl(fd, F_GETFD) >= 0, "the descriptor stays its owner's");
+  must(first->map())[9999] = 7;
+  CHECK(must(second->map())[9999] == 7 && must(second->map()) != must(first->map()), "the same bytes at two places");
+  CHECK(must(second->map())[0] == 0, "zeroed");
+  CHECK(DeviceMemory::import_fd(fd, 20000).error().code == VK_ERROR_INVALID_EXTERNAL_HANDLE, "more than there is");
+  CHECK(ftruncate(fd, 0) != 0, "nobody takes bytes away");
+  close(fd);
+  const int other = open("/dev/zero", O_RDWR | O_CLOEXEC);
+  CHECK(DeviceMemory::import_fd(other, 100).error().code == VK_ERROR_INVALID_EXTERNAL_HANDLE, "a file of somebody");
+  close(other);
+  CHECK(!DeviceMemory::import_fd(-1, 100) && !must(DeviceMemory::allocate(64))->export_fd(), "nothing to share");
 }
 
 void images_on_one_memory() {
@@ -219,6 +253,7 @@ int main() {
   mapped_bytes_have_no_version_twice();
   signatures_are_forgotten();
   spans_are_bounded();
+  shared_memory();
   images_on_one_memory();
   interleaved_aspects();
   an_image_gets_memory();

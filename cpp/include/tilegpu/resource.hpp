@@ -26,6 +26,14 @@ struct AddressLease;
 class TILEGPU_API DeviceMemory {
  public:
   static Expected<Ptr<DeviceMemory>> allocate(uint64_t size_B);
+  /// Memory that other devices and other processes may have too, by a file descriptor. As others write at any time, it counts as mapped
+  /// for as long as it is there, and what a pass left undefined is whatever lies there.
+  static Expected<Ptr<DeviceMemory>> allocate_shared(uint64_t size_B);
+  /// The same bytes as those that `export_fd` gave a descriptor of, here or in another process. The descriptor stays the caller's. An error
+  /// (VK_ERROR_INVALID_EXTERNAL_HANDLE) for one of anything else, or of fewer bytes.
+  static Expected<Ptr<DeviceMemory>> import_fd(int fd, uint64_t size_B);
+  /// A new descriptor of shared memory; the caller closes it.
+  Expected<int> export_fd() const;
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
@@ -44,8 +52,10 @@ class TILEGPU_API DeviceMemory {
   friend class Buffer;
   friend class Image;
   DeviceMemory() = default;
+  static Expected<Ptr<DeviceMemory>> map_shared(int fd, uint64_t size_B);
   uint8_t* data_ = nullptr;
   uint64_t size_B_ = 0;
+  int fd_ = -1;  // of shared memory
   std::shared_ptr<resource::MemoryContents> contents_;
 };
 

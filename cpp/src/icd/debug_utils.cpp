@@ -76,7 +76,8 @@ VkResult fail(VkInstance instance, VkResult result, const std::string& text) {
 VkResult fail(VkDevice device, const Error& error, VkResult otherwise) {
   assert(error.code != VK_SUCCESS);
   const bool vulkans = error.code == VK_ERROR_OUT_OF_HOST_MEMORY || error.code == VK_ERROR_OUT_OF_DEVICE_MEMORY ||
-                       error.code == VK_ERROR_FORMAT_NOT_SUPPORTED;
+                       error.code == VK_ERROR_FORMAT_NOT_SUPPORTED || error.code == VK_ERROR_INVALID_EXTERNAL_HANDLE ||
+                       error.code == VK_ERROR_TOO_MANY_OBJECTS;
   return fail(device, vulkans ? error.code : otherwise, error.message);
 }
 

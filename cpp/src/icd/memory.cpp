@@ -1,7 +1,9 @@
-// icd/memory.cpp -- device memory: allocated, mapped, bound to buffers and images.
+// icd/memory.cpp -- device memory: allocated, imported, mapped, bound to buffers and images.
 //
 // In: Vulkan's structures. Out: the core's memory (pages of the host; type 0), or none yet (type 1, lazily allocated).
-// Source: Vulkan specification, "Device Memory", "Resource Memory Association".
+// Source: Vulkan specification, "Device Memory", "External Memory", "Resource Memory Association".
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "icd/debug_utils.hpp"
@@ -10,12 +12,45 @@
 
 namespace tilegpu::icd {
 
+namespace {
+
+constexpr VkExternalMemoryHandleTypeFlags kShared = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+
+Error unknown_handle(const std::string& field, uint32_t type) {
+  return {VK_ERROR_INVALID_EXTERNAL_HANDLE, "memory: " + field + " is " + std::to_string(type) + "; memory is shared as OPAQUE_FD (1)"};
+}
+
+/// As the chain asks: of this device alone, for others too, or of others.
+Expected<tilegpu::Ptr<tilegpu::DeviceMemory>> allocate(const VkMemoryAllocateInfo& info) {
+  if (const auto* from = find_next<VkImportMemoryFdInfoKHR>(info.pNext, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
+      from && from->handleType) {
+    if (from->handleType != kShared) return unknown_handle("VkImportMemoryFdInfoKHR::handleType", from->handleType);
+    auto memory = tilegpu::DeviceMemory::import_fd(from->fd, info.allocationSize);
+    if (memory) close(from->fd);  // it was given to us
+    return memory;
+  }
+  const auto* wanted = find_next<VkExportMemoryAllocateInfo>(info.pNext, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
+  if (!wanted || !wanted->handleTypes) return tilegpu::DeviceMemory::allocate(info.allocationSize);
+  if (wanted->handleTypes != kShared) return unknown_handle("VkExportMemoryAllocateInfo::handleTypes", wanted->handleTypes);
+  return tilegpu::DeviceMemory::allocate_shared(info.allocationSize);
+}
+
+bool is_external(const VkMemoryAllocateInfo& info) {
+  const auto* from = find_next<VkImportMemoryFdInfoKHR>(info.pNext, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
+  const auto* wanted = find_next<VkExportMemoryAllocateInfo>(info.pNext, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
+  return (from && from->handleType) || (wanted && wanted->handleTypes);
+}
+
+}  // namespace
+
 VkResult VKAPI_CALL AllocateMemory(VkDevice device, const VkMemoryAllocateInfo* pAllocateInfo, const VkAllocationCallbacks*,
                                    VkDeviceMemory* pMemory) {
   const uint64_t size_B = pAllocateInfo->allocationSize;
   if (pAllocateInfo->memoryTypeIndex >= capabilities().memory.memoryTypeCount)
     return fail(device, VK_ERROR_VALIDATION_FAILED_EXT,
                 "memory: memoryTypeIndex is " + std::to_string(pAllocateInfo->memoryTypeIndex) + "; there are types 0 and 1");
+  if (pAllocateInfo->memoryTypeIndex == kTypeLazy && is_external(*pAllocateInfo))
+    return fail(device, VK_ERROR_VALIDATION_FAILED_EXT, "memory: type 1 is lazily allocated and can't be shared; use type 0");
   auto memory = std::make_unique<VkDeviceMemory_T>();
   memory->size_B = size_B;
   if (pAllocateInfo->memoryTypeIndex == kTypeHost) {
@@ -25,7 +60,7 @@ VkResult VKAPI_CALL AllocateMemory(VkDevice device, const VkMemoryAllocateInfo* 
       return fail(device, VK_ERROR_OUT_OF_DEVICE_MEMORY,
                   "memory: " + std::to_string(size_B) + " bytes are more than the heap has left (" + std::to_string(heap_B) + " in all)");
     }
-    auto core = tilegpu::DeviceMemory::allocate(size_B);
+    auto core = allocate(*pAllocateInfo);
     if (!core) {
       device->allocated_B -= size_B;
       return fail(device, core.error(), VK_ERROR_OUT_OF_DEVICE_MEMORY);
@@ -42,6 +77,23 @@ void VKAPI_CALL FreeMemory(VkDevice device, VkDeviceMemory memory, const VkAlloc
   assert(!memory->core || device->allocated_B >= memory->size_B);
   if (memory->core) device->allocated_B -= memory->size_B;
   delete memory;
+}
+
+VkResult VKAPI_CALL GetMemoryFdKHR(VkDevice device, const VkMemoryGetFdInfoKHR* pGetFdInfo, int* pFd) {
+  if (pGetFdInfo->handleType != kShared) return fail(device, unknown_handle("VkMemoryGetFdInfoKHR::handleType", pGetFdInfo->handleType));
+  const auto& memory = pGetFdInfo->memory->core;
+  if (!memory) return fail(device, VK_ERROR_VALIDATION_FAILED_EXT, "memory: type 1 is lazily allocated and can't be shared; use type 0");
+  auto fd = memory->export_fd();
+  if (!fd) return fail(device, fd.error());
+  *pFd = *fd;
+  return VK_SUCCESS;
+}
+
+// Opaque descriptors have no properties: the specification forbids to ask for them.
+VkResult VKAPI_CALL GetMemoryFdPropertiesKHR(VkDevice device, VkExternalMemoryHandleTypeFlagBits handleType, int,
+                                             VkMemoryFdPropertiesKHR* pMemoryFdProperties) {
+  pMemoryFdProperties->memoryTypeBits = 0;
+  return fail(device, unknown_handle("handleType of vkGetMemoryFdPropertiesKHR", handleType));
 }
 
 VkResult VKAPI_CALL MapMemory(VkDevice device, VkDeviceMemory memory, VkDeviceSize offset, VkDeviceSize size, VkMemoryMapFlags,

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "icd/capabilities.hpp"
+#include "icd/semaphore_payload.hpp"
 #include "tilegpu/device.hpp"
 
 // --- dispatchable: the loader writes its own pointer over the first word
@@ -50,6 +51,13 @@ struct Batch {
   std::shared_ptr<struct Fence> fence;
 };
 
+/// What others see of a semaphore once `after` has ended.
+struct ForeignSignal {
+  std::shared_ptr<tilegpu::Submission> after;
+  std::shared_ptr<SemaphorePayload> payload;
+  uint64_t value = 0;
+};
+
 }  // namespace tilegpu::icd
 
 struct VkQueue_T {
@@ -60,6 +68,9 @@ struct VkQueue_T {
   std::deque<tilegpu::icd::Batch> deferred;   ///< behind a wait for a value that nobody has submitted yet
   std::thread deferring;                      ///< submits them; joined by vkDestroyDevice
   bool ending = false;
+  std::deque<tilegpu::icd::ForeignSignal> foreign;  ///< of semaphores that others have too, in order
+  std::condition_variable foreign_added;
+  std::thread signaling;  ///< makes them when their work has ended; joined by vkDestroyDevice
 };
 
 struct VkDevice_T {
@@ -197,10 +208,13 @@ struct Fence {
   std::shared_ptr<tilegpu::Submission> pending;
 };
 
-/// Binary semaphores need no state: there is one queue, and it keeps the order of submission.
+/// Binary semaphores need no state where they are the device's alone: there is one queue, and it keeps the order of submission.
 struct Semaphore {
   bool timeline = false;
-  // Of timelines, under the device's timeline_lock:
+  std::shared_ptr<SemaphorePayload> payload;  ///< of those that others may have too
+  /// It has values: of timelines, and numbers of binary signals that others see.
+  bool counts() const { return timeline || payload; }
+  // Of those that count, under the device's timeline_lock:
   uint64_t value = 0;
   std::vector<std::pair<uint64_t, std::shared_ptr<tilegpu::Submission>>> pending;  ///< values on their way, in order
 };
@@ -248,6 +262,7 @@ struct VkFence_T {
 };
 struct VkSemaphore_T {
   std::shared_ptr<tilegpu::icd::Semaphore> shared;
+  std::shared_ptr<tilegpu::icd::Semaphore> temporary;  ///< in its place until the next wait was submitted; mostly null
 };
 struct VkEvent_T {
   std::shared_ptr<tilegpu::Event> core;

@@ -63,6 +63,17 @@ void VKAPI_CALL GetPhysicalDeviceFormatProperties2(VkPhysicalDevice physicalDevi
   }
 }
 
+namespace {
+
+/// What goes in and out of the driver as a descriptor: whole memory, opaque.
+VkExternalMemoryProperties shared_memory(VkExternalMemoryHandleTypeFlagBits type) {
+  constexpr VkExternalMemoryHandleTypeFlags kOpaque = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+  if (type != VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT) return {};
+  return {VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT, kOpaque, kOpaque};
+}
+
+}  // namespace
+
 VkResult VKAPI_CALL GetPhysicalDeviceImageFormatProperties(VkPhysicalDevice, VkFormat format, VkImageType type, VkImageTiling tiling,
                                                            VkImageUsageFlags usage, VkImageCreateFlags flags,
                                                            VkImageFormatProperties* pImageFormatProperties) {
@@ -74,10 +85,15 @@ VkResult VKAPI_CALL GetPhysicalDeviceImageFormatProperties(VkPhysicalDevice, VkF
 VkResult VKAPI_CALL GetPhysicalDeviceImageFormatProperties2(VkPhysicalDevice, const VkPhysicalDeviceImageFormatInfo2* pImageFormatInfo,
                                                             VkImageFormatProperties2* pImageFormatProperties) {
   using External = VkPhysicalDeviceExternalImageFormatInfo;
-  if (const auto* external = find_next<External>(pImageFormatInfo->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO);
-      external && external->handleType != 0) {
-    pImageFormatProperties->imageFormatProperties = {};
-    return VK_ERROR_FORMAT_NOT_SUPPORTED;  // no memory goes in or out
+  const auto* external = find_next<External>(pImageFormatInfo->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO);
+  if (external && external->handleType != 0) {
+    if (external->handleType != VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT) {
+      pImageFormatProperties->imageFormatProperties = {};
+      return VK_ERROR_FORMAT_NOT_SUPPORTED;
+    }
+    if (auto* out =
+            find_next<VkExternalImageFormatProperties>(pImageFormatProperties->pNext, VK_STRUCTURE_TYPE_EXTERNAL_IMAGE_FORMAT_PROPERTIES))
+      out->externalMemoryProperties = shared_memory(external->handleType);
   }
   using Conversion = VkSamplerYcbcrConversionImageFormatProperties;
   if (auto* conversion =
@@ -97,9 +113,9 @@ void VKAPI_CALL GetPhysicalDeviceSparseImageFormatProperties2(VkPhysicalDevice, 
   *pPropertyCount = 0;
 }
 
-void VKAPI_CALL GetPhysicalDeviceExternalBufferProperties(VkPhysicalDevice, const VkPhysicalDeviceExternalBufferInfo*,
+void VKAPI_CALL GetPhysicalDeviceExternalBufferProperties(VkPhysicalDevice, const VkPhysicalDeviceExternalBufferInfo* pInfo,
                                                           VkExternalBufferProperties* pExternalBufferProperties) {
-  pExternalBufferProperties->externalMemoryProperties = {};
+  pExternalBufferProperties->externalMemoryProperties = shared_memory(pInfo->handleType);
 }
 
 void VKAPI_CALL GetPhysicalDeviceExternalFenceProperties(VkPhysicalDevice, const VkPhysicalDeviceExternalFenceInfo*,
@@ -107,9 +123,12 @@ void VKAPI_CALL GetPhysicalDeviceExternalFenceProperties(VkPhysicalDevice, const
   out->exportFromImportedHandleTypes = out->compatibleHandleTypes = out->externalFenceFeatures = 0;
 }
 
-void VKAPI_CALL GetPhysicalDeviceExternalSemaphoreProperties(VkPhysicalDevice, const VkPhysicalDeviceExternalSemaphoreInfo*,
+// Binary ones and timelines alike.
+void VKAPI_CALL GetPhysicalDeviceExternalSemaphoreProperties(VkPhysicalDevice, const VkPhysicalDeviceExternalSemaphoreInfo* pInfo,
                                                              VkExternalSemaphoreProperties* out) {
-  out->exportFromImportedHandleTypes = out->compatibleHandleTypes = out->externalSemaphoreFeatures = 0;
+  const bool shared = pInfo->handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT;
+  out->exportFromImportedHandleTypes = out->compatibleHandleTypes = shared ? VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT : 0;
+  out->externalSemaphoreFeatures = shared ? VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT : 0;
 }
 
 VkResult VKAPI_CALL GetPhysicalDeviceToolProperties(VkPhysicalDevice, uint32_t* pToolCount, VkPhysicalDeviceToolProperties*) {

@@ -16,8 +16,20 @@ bool may_go(VkDevice device, const Batch& batch) {
   assert(std::all_of(batch.waits.begin(), batch.waits.end(), [](const auto& wait) { return wait.first != nullptr; }));
   const std::lock_guard guard(device->timeline_lock);
   for (const auto& [semaphore, value] : batch.waits)
-    if (semaphore->timeline && on_its_way(*semaphore) < value) return false;
+    if (semaphore->counts() && on_its_way(*semaphore) < value) return false;
   return true;
+}
+
+// Sleeps until a wait of the batch may have ended.
+void rest(VkDevice device, const Batch& batch) {
+  std::unique_lock timeline(device->timeline_lock);
+  for (const auto& [semaphore, value] : batch.waits)
+    if (semaphore->payload && on_its_way(*semaphore) < value) {
+      const auto payload = semaphore->payload;
+      timeline.unlock();
+      return payload->wait(value, std::chrono::milliseconds(10));
+    }
+  device->timeline_moved.wait_for(timeline, std::chrono::milliseconds(10));
 }
 
 void defer(VkQueue queue) {
@@ -31,13 +43,40 @@ void defer(VkQueue queue) {
       (void)submit_now(queue, std::move(batch));
       continue;
     }
+    const Batch first = queue->deferred.empty() ? Batch() : queue->deferred.front();
     guard.unlock();
-    {
-      std::unique_lock timeline(device->timeline_lock);
-      device->timeline_moved.wait_for(timeline, std::chrono::milliseconds(10));
-    }
+    rest(device, first);
     guard.lock();
   }
+}
+
+// What others are to see, in order, each when its work has ended.
+void signal_others(VkQueue queue) {
+  std::unique_lock guard(queue->lock);
+  for (;;) {
+    queue->foreign_added.wait(guard, [&] { return queue->ending || !queue->foreign.empty(); });
+    if (queue->foreign.empty()) return;
+    const ForeignSignal now = queue->foreign.front();
+    guard.unlock();
+    if (now.after) now.after->wait(-1);
+    now.payload->signal(now.value);
+    guard.lock();
+    queue->foreign.pop_front();
+    queue->device->timeline_moved.notify_all();  // wait_idle waits for it too
+  }
+}
+
+void signal_others_later(VkQueue queue, ForeignSignal signal) {
+  if (queue->foreign.empty() && (!signal.after || signal.after->signaled())) return signal.payload->signal(signal.value);
+  queue->foreign.push_back(std::move(signal));
+  if (!queue->signaling.joinable()) queue->signaling = std::thread(signal_others, queue);
+  queue->foreign_added.notify_one();
+}
+
+// The n-th wait for a binary semaphore that others have too is for its n-th signal.
+void number_waits(Batch& batch) {
+  for (auto& [semaphore, value] : batch.waits)
+    if (semaphore->payload && !semaphore->timeline) value = semaphore->payload->expect();
 }
 
 /// Each warning once, in whichever passes: programs may give every frame's a name of its own.
@@ -80,9 +119,13 @@ VkResult submit_now(VkQueue queue, Batch batch) {
   }
   {
     const std::lock_guard guard(device->timeline_lock);
-    for (const auto& [semaphore, value] : batch.signals) {
+    for (auto& [semaphore, value] : batch.signals) {
       assert(semaphore);
-      if (!semaphore->timeline) continue;
+      if (!semaphore->counts()) continue;
+      if (semaphore->payload) {
+        if (!semaphore->timeline) value = semaphore->payload->announce();
+        signal_others_later(queue, {queue->last, semaphore->payload, value});
+      }
       if (queue->last && !queue->last->signaled())
         semaphore->pending.emplace_back(value, queue->last);
       else
@@ -101,6 +144,7 @@ VkResult submit_now(VkQueue queue, Batch batch) {
 VkResult submit(VkQueue queue, Batch batch) {
   const std::lock_guard guard(queue->lock);
   if (queue->device->lost) return VK_ERROR_DEVICE_LOST;
+  number_waits(batch);
   if (queue->deferred.empty() && may_go(queue->device, batch)) return submit_now(queue, std::move(batch));
   queue->deferred.push_back(std::move(batch));
   if (!queue->deferring.joinable()) queue->deferring = std::thread(defer, queue);
@@ -114,7 +158,7 @@ VkResult wait_idle(VkQueue queue) {
     {
       const std::lock_guard guard(queue->lock);
       last = queue->last;
-      deferred = !queue->deferred.empty();
+      deferred = !queue->deferred.empty() || !queue->foreign.empty();
     }
     if (last) {
       last->wait(-1);
@@ -133,7 +177,9 @@ void end_queue(VkQueue queue) {
     queue->ending = true;
   }
   queue->device->timeline_moved.notify_all();
+  queue->foreign_added.notify_all();
   if (queue->deferring.joinable()) queue->deferring.join();
+  if (queue->signaling.joinable()) queue->signaling.join();
 }
 
 VkResult VKAPI_CALL QueueSubmit(VkQueue queue, uint32_t submitCount, const VkSubmitInfo* pSubmits, VkFence fence) {
@@ -145,9 +191,9 @@ VkResult VKAPI_CALL QueueSubmit(VkQueue queue, uint32_t submitCount, const VkSub
       const uint64_t* waits = values_of(info, true, wait_count);
       const uint64_t* signals = values_of(info, false, signal_count);
       for (uint32_t k = 0; k < info.waitSemaphoreCount; ++k)
-        batch.waits.emplace_back(info.pWaitSemaphores[k]->shared, k < wait_count ? waits[k] : 0);
+        batch.waits.emplace_back(waited(info.pWaitSemaphores[k]), k < wait_count ? waits[k] : 0);
       for (uint32_t k = 0; k < info.signalSemaphoreCount; ++k)
-        batch.signals.emplace_back(info.pSignalSemaphores[k]->shared, k < signal_count ? signals[k] : 0);
+        batch.signals.emplace_back(current(info.pSignalSemaphores[k]), k < signal_count ? signals[k] : 0);
       for (uint32_t k = 0; k < info.commandBufferCount; ++k) batch.command_buffers.push_back(info.pCommandBuffers[k]->core);
     }
     if (fence && i + 1 >= submitCount) batch.fence = fence->shared;
@@ -162,9 +208,9 @@ VkResult VKAPI_CALL QueueSubmit2(VkQueue queue, uint32_t submitCount, const VkSu
     if (i < submitCount) {
       const VkSubmitInfo2& info = pSubmits[i];
       for (uint32_t k = 0; k < info.waitSemaphoreInfoCount; ++k)
-        batch.waits.emplace_back(info.pWaitSemaphoreInfos[k].semaphore->shared, info.pWaitSemaphoreInfos[k].value);
+        batch.waits.emplace_back(waited(info.pWaitSemaphoreInfos[k].semaphore), info.pWaitSemaphoreInfos[k].value);
       for (uint32_t k = 0; k < info.signalSemaphoreInfoCount; ++k)
-        batch.signals.emplace_back(info.pSignalSemaphoreInfos[k].semaphore->shared, info.pSignalSemaphoreInfos[k].value);
+        batch.signals.emplace_back(current(info.pSignalSemaphoreInfos[k].semaphore), info.pSignalSemaphoreInfos[k].value);
       for (uint32_t k = 0; k < info.commandBufferInfoCount; ++k)
         batch.command_buffers.push_back(info.pCommandBufferInfos[k].commandBuffer->core);
     }

@@ -3,6 +3,8 @@
 // In: handles, timeouts. Out: their states. Source: Vulkan specification, "Fences", "Semaphores".
 #include "icd/sync.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "icd/debug_utils.hpp"
@@ -36,7 +38,8 @@ VkResult status_of(VkDevice device, Fence& fence) {
   return result;
 }
 
-// Waits until `deadline` at most.
+}  // namespace
+
 VkResult wait_for(VkDevice device, Fence& fence, Clock::time_point deadline) {
   for (;;) {
     if (const VkResult r = status_of(device, fence); r != VK_NOT_READY) return r;
@@ -57,8 +60,6 @@ VkResult wait_for(VkDevice device, Fence& fence, Clock::time_point deadline) {
   }
 }
 
-}  // namespace
-
 VkResult check(VkDevice device, const tilegpu::Submission& submission) {
   assert(submission.signaled());
   const Error* error = submission.error();
@@ -75,6 +76,7 @@ uint64_t reached(Semaphore& semaphore) {
     done++;
   }
   semaphore.pending.erase(semaphore.pending.begin(), semaphore.pending.begin() + static_cast<ptrdiff_t>(done));
+  if (semaphore.payload) semaphore.value = std::max(semaphore.value, semaphore.payload->value());
   return semaphore.value;
 }
 
@@ -126,30 +128,81 @@ VkResult VKAPI_CALL WaitForFences(VkDevice device, uint32_t fenceCount, const Vk
 
 // --- semaphores
 
-VkResult VKAPI_CALL CreateSemaphore(VkDevice, const VkSemaphoreCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
+namespace {
+
+VkResult unknown_handle(VkDevice device, uint32_t type) {
+  return fail(device, VK_ERROR_INVALID_EXTERNAL_HANDLE,
+              "semaphore: handleType is " + std::to_string(type) + "; semaphores are shared as OPAQUE_FD (1)");
+}
+
+}  // namespace
+
+VkResult VKAPI_CALL CreateSemaphore(VkDevice device, const VkSemaphoreCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
                                     VkSemaphore* pSemaphore) {
   auto semaphore = std::make_shared<Semaphore>();
   if (const auto* type = find_next<VkSemaphoreTypeCreateInfo>(pCreateInfo->pNext, VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO)) {
     semaphore->timeline = type->semaphoreType == VK_SEMAPHORE_TYPE_TIMELINE;
     semaphore->value = type->initialValue;
   }
-  *pSemaphore = new VkSemaphore_T{std::move(semaphore)};
+  using Export = VkExportSemaphoreCreateInfo;
+  if (const auto* wanted = find_next<Export>(pCreateInfo->pNext, VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO);
+      wanted && wanted->handleTypes) {
+    if (wanted->handleTypes != VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT)
+      return fail(device, VK_ERROR_VALIDATION_FAILED_EXT,
+                  "semaphore: VkExportSemaphoreCreateInfo::handleTypes is " + std::to_string(wanted->handleTypes) +
+                      "; semaphores are exported as OPAQUE_FD (1)");
+    auto payload = SemaphorePayload::create(semaphore->timeline, semaphore->value);
+    if (!payload) return fail(device, payload.error());
+    semaphore->payload = *payload;
+  }
+  *pSemaphore = new VkSemaphore_T{std::move(semaphore), nullptr};
   return VK_SUCCESS;
 }
 
 void VKAPI_CALL DestroySemaphore(VkDevice, VkSemaphore semaphore, const VkAllocationCallbacks*) { delete semaphore; }
 
+VkResult VKAPI_CALL GetSemaphoreFdKHR(VkDevice device, const VkSemaphoreGetFdInfoKHR* pGetFdInfo, int* pFd) {
+  if (pGetFdInfo->handleType != VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT) return unknown_handle(device, pGetFdInfo->handleType);
+  const auto& payload = current(pGetFdInfo->semaphore)->payload;
+  if (!payload)
+    return fail(device, VK_ERROR_VALIDATION_FAILED_EXT,
+                "semaphore: it was not made for others; put VkExportSemaphoreCreateInfo into the chain of its creation");
+  auto fd = payload->export_fd();
+  if (!fd) return fail(device, fd.error());
+  *pFd = *fd;
+  return VK_SUCCESS;
+}
+
+VkResult VKAPI_CALL ImportSemaphoreFdKHR(VkDevice device, const VkImportSemaphoreFdInfoKHR* pImportSemaphoreFdInfo) {
+  const VkImportSemaphoreFdInfoKHR& info = *pImportSemaphoreFdInfo;
+  if (info.handleType != VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT) return unknown_handle(device, info.handleType);
+  auto semaphore = std::make_shared<Semaphore>();
+  semaphore->timeline = info.semaphore->shared->timeline;
+  auto payload = SemaphorePayload::import_fd(info.fd, semaphore->timeline);
+  if (!payload) return fail(device, payload.error());
+  close(info.fd);  // it was given to us
+  semaphore->payload = *payload;
+  if (info.flags & VK_SEMAPHORE_IMPORT_TEMPORARY_BIT) {
+    info.semaphore->temporary = std::move(semaphore);
+  } else {
+    info.semaphore->shared = std::move(semaphore);
+    info.semaphore->temporary.reset();
+  }
+  return VK_SUCCESS;
+}
+
 VkResult VKAPI_CALL GetSemaphoreCounterValue(VkDevice device, VkSemaphore semaphore, uint64_t* pValue) {
   const std::lock_guard guard(device->timeline_lock);
-  *pValue = reached(*semaphore->shared);
+  *pValue = reached(*current(semaphore));
   return device->lost ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
 }
 
 VkResult VKAPI_CALL SignalSemaphore(VkDevice device, const VkSemaphoreSignalInfo* pSignalInfo) {
   {
     const std::lock_guard guard(device->timeline_lock);
-    Semaphore& semaphore = *pSignalInfo->semaphore->shared;
+    Semaphore& semaphore = *current(pSignalInfo->semaphore);
     semaphore.value = std::max(semaphore.value, pSignalInfo->value);
+    if (semaphore.payload) semaphore.payload->signal(pSignalInfo->value);
   }
   device->timeline_moved.notify_all();
   return VK_SUCCESS;
@@ -162,20 +215,31 @@ VkResult VKAPI_CALL WaitSemaphores(VkDevice device, const VkSemaphoreWaitInfo* p
   for (;;) {
     uint32_t there = 0;
     std::shared_ptr<tilegpu::Submission> next;  // whose end may change the answer
+    std::shared_ptr<SemaphorePayload> foreign;  // others may signal it
+    uint64_t foreign_value = 0;
     for (uint32_t i = 0; i < pWaitInfo->semaphoreCount; ++i) {
-      Semaphore& semaphore = *pWaitInfo->pSemaphores[i]->shared;
-      if (reached(semaphore) >= pWaitInfo->pValues[i])
+      Semaphore& semaphore = *current(pWaitInfo->pSemaphores[i]);
+      if (reached(semaphore) >= pWaitInfo->pValues[i]) {
         there++;
-      else if (!semaphore.pending.empty())
+      } else if (!semaphore.pending.empty()) {
         next = semaphore.pending.front().second;
+      } else if (semaphore.payload) {
+        foreign = semaphore.payload;
+        foreign_value = pWaitInfo->pValues[i];
+      }
     }
     if (device->lost) return VK_ERROR_DEVICE_LOST;
     if (there == pWaitInfo->semaphoreCount || (any && there)) return VK_SUCCESS;
     if (Clock::now() >= deadline) return VK_TIMEOUT;
-    if (next) {
+    const auto soon = std::chrono::milliseconds(std::min<int64_t>(any ? 1 : 10, left_ms(deadline)));
+    if (next && !foreign) {
       guard.unlock();
-      next->wait(any ? std::min<int64_t>(1, left_ms(deadline)) : left_ms(deadline));
+      next->wait(any ? soon.count() : left_ms(deadline));
       if (next->signaled()) (void)check(device, *next);
+      guard.lock();
+    } else if (foreign) {  // nobody of this device says when
+      guard.unlock();
+      foreign->wait(foreign_value, soon);
       guard.lock();
     } else {
       device->timeline_moved.wait_until(guard, deadline);

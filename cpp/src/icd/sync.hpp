@@ -12,7 +12,19 @@ std::chrono::steady_clock::time_point deadline_of(uint64_t timeout_ns);
 /// VK_ERROR_DEVICE_LOST (said once) if a submission ended with an error; else VK_SUCCESS.
 VkResult check(VkDevice device, const tilegpu::Submission& submission);
 
-/// The value that a timeline has reached. Under timeline_lock.
+/// VK_SUCCESS, VK_TIMEOUT at the deadline, or what check() says.
+VkResult wait_for(VkDevice device, Fence& fence, std::chrono::steady_clock::time_point deadline);
+
+/// What a handle means at the moment.
+inline const std::shared_ptr<Semaphore>& current(VkSemaphore semaphore) {
+  return semaphore->temporary ? semaphore->temporary : semaphore->shared;
+}
+/// For a wait, which ends what was imported temporarily.
+inline std::shared_ptr<Semaphore> waited(VkSemaphore semaphore) {
+  return semaphore->temporary ? std::exchange(semaphore->temporary, nullptr) : semaphore->shared;
+}
+
+/// The value that one that counts has reached. Under timeline_lock.
 uint64_t reached(Semaphore& semaphore);
 /// The value that it has, or will have by what was submitted. Under timeline_lock.
 uint64_t on_its_way(Semaphore& semaphore);

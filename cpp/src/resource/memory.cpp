@@ -1,7 +1,11 @@
-// resource/memory.cpp -- device memory (anonymous mappings, committed by the kernel when touched) and buffers.
+// resource/memory.cpp -- device memory (anonymous mappings, committed by the kernel when touched; files in memory, where it is shared) and
+// buffers.
 //
-// In: sizes. Out: page-aligned zeroed memory; buffers bound to a range of it. Source: Vulkan specification, "Memory Allocation".
+// In: sizes, descriptors. Out: page-aligned zeroed memory; buffers bound to a range of it. Source: Vulkan specification, "Memory
+// Allocation", "External Memory"; memfd_create(2).
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/field_error.hpp"
@@ -28,29 +32,43 @@ uint64_t physical_memory_B() {
   return pages > 0 ? static_cast<uint64_t>(pages) * page_size_B() : ~0ull;
 }
 
+// Of all shared memory; nobody can take bytes away from those who mapped them.
+constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
+
+uint64_t file_size_B(uint64_t size_B) { return (size_B + page_size_B() - 1) / page_size_B() * page_size_B(); }
+
 // Whole pages; where they are huge, the last one too: the system gives none to a mapping that ends within it.
 uint64_t mapped_size_B(uint64_t size_B) {
   const uint64_t page_B = size_B >= kHugeFrom_B ? kHugePage_B : page_size_B();
   return (size_B + kSlack_B + page_B - 1) / page_B * page_B;
 }
 
-}  // namespace
-
-Expected<Ptr<DeviceMemory>> DeviceMemory::allocate(uint64_t size_B) {
+Status check_size(uint64_t size_B) {
   if (size_B == 0) return field_error("device memory", "size_B", "0", "1 or more", "allocate what the buffer or image requires");
   const uint64_t physical_B = physical_memory_B();
   if (size_B > physical_B) {
     return field_error("device memory", "size_B", std::to_string(size_B), "at most this machine's " + std::to_string(physical_B) + " bytes",
                        "use a smaller image, fewer samples or fewer layers", VK_ERROR_OUT_OF_DEVICE_MEMORY);
   }
+  return Ok{};
+}
+
+Error refused(uint64_t size_B) {
+  return {VK_ERROR_OUT_OF_DEVICE_MEMORY,
+          "device memory: the system refused " + std::to_string(size_B) + " bytes; close other programs or use smaller images"};
+}
+
+}  // namespace
+
+Expected<Ptr<DeviceMemory>> DeviceMemory::allocate(uint64_t size_B) {
+  if (Status ok = check_size(size_B); !ok) return ok.error();
   const uint64_t mapped_B = mapped_size_B(size_B);
   const bool huge = size_B >= kHugeFrom_B;
   // Huge pages want alignment: map more, give the ends back.
   const uint64_t request_B = huge ? mapped_B + kHugePage_B : mapped_B;
   void* address = mmap(nullptr, request_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) {
-    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY,
-                 "device memory: the system refused " + std::to_string(size_B) + " bytes; close other programs or use smaller images"};
+    return refused(size_B);
   }
   auto* data = static_cast<uint8_t*>(address);
   if (huge) {
@@ -67,6 +85,59 @@ Expected<Ptr<DeviceMemory>> DeviceMemory::allocate(uint64_t size_B) {
   memory->size_B_ = size_B;
   memory->contents_ = std::make_shared<resource::MemoryContents>();
   return memory;
+}
+
+// The bytes after the last one are readable here too: of the file's last page, or of one that is nobody's.
+Expected<Ptr<DeviceMemory>> DeviceMemory::map_shared(int fd, uint64_t size_B) {
+  assert(fd >= 0 && size_B);
+  const uint64_t mapped_B = mapped_size_B(size_B);
+  void* address = mmap(nullptr, mapped_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (address == MAP_FAILED) return refused(size_B);
+  auto memory = Ptr<DeviceMemory>(new DeviceMemory());
+  memory->data_ = static_cast<uint8_t*>(address);
+  memory->size_B_ = size_B;
+  memory->contents_ = std::make_shared<resource::MemoryContents>();
+  memory->contents_->share();
+  memory->fd_ = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (memory->fd_ < 0) return Error{VK_ERROR_TOO_MANY_OBJECTS, "device memory: the process has no file descriptors left; close some"};
+  if (mmap(address, file_size_B(size_B), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) return refused(size_B);
+  return memory;
+}
+
+Expected<Ptr<DeviceMemory>> DeviceMemory::allocate_shared(uint64_t size_B) {
+  if (Status ok = check_size(size_B); !ok) return ok.error();
+  const int fd = memfd_create("tilegpu", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0) return Error{VK_ERROR_TOO_MANY_OBJECTS, "device memory: the process has no file descriptors left; close some"};
+  const bool sized = ftruncate(fd, static_cast<off_t>(file_size_B(size_B))) == 0 && fcntl(fd, F_ADD_SEALS, kSeals) == 0;
+  Expected<Ptr<DeviceMemory>> memory = sized ? map_shared(fd, size_B) : refused(size_B);
+  close(fd);
+  return memory;
+}
+
+Expected<Ptr<DeviceMemory>> DeviceMemory::import_fd(int fd, uint64_t size_B) {
+  if (Status ok = check_size(size_B); !ok) return ok.error();
+  struct stat file = {};
+  const int seals = fd < 0 ? -1 : fcntl(fd, F_GET_SEALS);
+  if (seals < 0 || (seals & kSeals) != kSeals || fstat(fd, &file) != 0) {
+    return field_error("device memory", "fd", std::to_string(fd), "a descriptor that tilegpu exported", "export it from shared memory",
+                       VK_ERROR_INVALID_EXTERNAL_HANDLE);
+  }
+  if (static_cast<uint64_t>(file.st_size) < file_size_B(size_B)) {
+    return field_error("device memory", "size_B", std::to_string(size_B),
+                       "at most the " + std::to_string(file.st_size) + " bytes of the memory that is imported",
+                       "give the exported memory's size", VK_ERROR_INVALID_EXTERNAL_HANDLE);
+  }
+  return map_shared(fd, size_B);
+}
+
+Expected<int> DeviceMemory::export_fd() const {
+  if (fd_ < 0) {
+    return Error{VK_ERROR_VALIDATION_FAILED_EXT,
+                 "device memory: it isn't shared, so that it has no descriptor; allocate it as shared memory"};
+  }
+  const int fd = fcntl(fd_, F_DUPFD_CLOEXEC, 0);
+  if (fd < 0) return Error{VK_ERROR_TOO_MANY_OBJECTS, "device memory: the process has no file descriptors left; close some"};
+  return fd;
 }
 
 Expected<uint8_t*> DeviceMemory::map(uint64_t offset_B, uint64_t size_B) {
@@ -97,6 +168,7 @@ void DeviceMemory::unmap() { contents_->unmap(); }
 
 DeviceMemory::~DeviceMemory() {
   if (data_) munmap(data_, mapped_size_B(size_B_));
+  if (fd_ >= 0) close(fd_);
 }
 
 Expected<Ptr<Buffer>> Buffer::create(const BufferCreateInfo& info) {

@@ -117,6 +117,7 @@ void MemoryContents::write(MemoryRange range, uint8_t fields, Writer writer, con
 /// A reason why bytes there are undefined; null: there is none.
 const std::string* MemoryContents::discarded(MemoryRange range, uint8_t fields) const {
   const std::string* found = nullptr;
+  if (shared_) return found;
   visit(range, fields, [&](const Field& field) {
     if (field.discarded) found = field.discarded.get();
   });
@@ -187,9 +188,17 @@ void MemoryContents::map(MemoryRange range) {
   ++newest_;
 }
 
+void MemoryContents::share() {
+  std::lock_guard lock(mutex_);
+  assert(spans_.empty() && mapped_.empty());
+  shared_ = true;
+  mapped_.push_back({0, ~uint64_t{0}});
+}
+
 void MemoryContents::unmap() {
   std::lock_guard lock(mutex_);
   ++newest_;
+  if (shared_) return;  // the others go on
   // What the host wrote last is younger than what was derived before, and is there.
   for (const MemoryRange& range : mapped_) {
     change(range, kAllFields, [&](Field& field) {
@@ -227,6 +236,7 @@ uint64_t MemoryContents::version(MemoryRange range, uint8_t fields) {
 std::shared_ptr<BlockSignatures> MemoryContents::signatures(const BlockSignatures& shape) {
   assert(!shape.range.empty() && shape.width_px && shape.height_px && shape.layers);
   std::lock_guard lock(mutex_);
+  if (is_mapped(shape.range)) forget_signatures(shape.range, nullptr);  // the host may have written since they were taken
   for (const auto& s : signatures_)
     if (s->range == shape.range && s->width_px == shape.width_px && s->height_px == shape.height_px && s->layers == shape.layers &&
         s->texel_B == shape.texel_B)

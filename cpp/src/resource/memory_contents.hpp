@@ -59,6 +59,8 @@ class MemoryContents {
   /// From now on the host may write these bytes at any time: nothing derived from them is kept.
   void map(MemoryRange range);
   void unmap();
+  /// Others write too, and are never seen: all bytes are mapped for ever, and none undefined.
+  void share();
 
   /// "": somebody wrote there, and nothing there was discarded since. What was never written beside it is zero.
   std::string why_undefined(MemoryRange range, uint8_t fields) const;
@@ -101,6 +103,7 @@ class MemoryContents {
   uint64_t newest_ = 0;
   Spans spans_;
   std::vector<MemoryRange> mapped_;
+  bool shared_ = false;
   std::vector<std::shared_ptr<BlockSignatures>> signatures_;
 };
 

@@ -24,7 +24,7 @@ struct VkSwapchainKHR_T {
 
   struct Presented {
     uint32_t image;
-    std::shared_ptr<tilegpu::Submission> drawn;  ///< null: nothing was ever submitted
+    std::shared_ptr<tilegpu::icd::Fence> drawn;  ///< null: the device was lost
   };
   std::mutex lock;
   std::condition_variable changed;
@@ -40,6 +40,14 @@ namespace {
 
 constexpr auto kPace = std::chrono::nanoseconds(1'000'000'000 / 60);
 
+// Unless the swapchain ends while nobody has submitted what the drawing waits for.
+void wait_until_drawn(VkSwapchainKHR chain, Fence& drawn) {
+  while (wait_for(chain->device, drawn, Clock::now() + std::chrono::milliseconds(100)) == VK_TIMEOUT) {
+    const std::scoped_lock guard(chain->lock, drawn.lock);
+    if (chain->ending && !drawn.pending) return;
+  }
+}
+
 void show(VkSwapchainKHR chain) {
   auto next = Clock::now();
   std::unique_lock guard(chain->lock);
@@ -53,7 +61,7 @@ void show(VkSwapchainKHR chain) {
     const VkSwapchainKHR_T::Presented now = std::move(chain->queue.front());
     chain->queue.pop_front();
     guard.unlock();
-    if (now.drawn) now.drawn->wait(-1);
+    if (now.drawn) wait_until_drawn(chain, *now.drawn);
     if (chain->mode == VK_PRESENT_MODE_FIFO_KHR && chain->window->has_pace()) {
       std::this_thread::sleep_until(next);
       next = std::max(next + kPace, Clock::now());
@@ -89,7 +97,8 @@ VkResult make_images(VkDevice device, const VkSwapchainCreateInfoKHR& info, VkSw
 }
 
 void signal(VkSemaphore semaphore, VkFence fence) {
-  (void)semaphore;  // binary: the image is free when it is given, and the queue keeps its order
+  // Of one that is the device's alone nothing need be known: the image is free when it is given, and the queue keeps its order.
+  if (const auto payload = semaphore ? current(semaphore)->payload : nullptr) payload->signal(payload->announce());
   if (!fence) return;
   const std::lock_guard guard(fence->shared->lock);
   fence->shared->signaled = true;
@@ -158,11 +167,11 @@ VkResult VKAPI_CALL AcquireNextImage2KHR(VkDevice device, const VkAcquireNextIma
 }
 
 VkResult VKAPI_CALL QueuePresentKHR(VkQueue queue, const VkPresentInfoKHR* pPresentInfo) {
-  std::shared_ptr<tilegpu::Submission> drawn;
-  {
-    const std::lock_guard guard(queue->lock);
-    drawn = queue->last;  // all that was submitted, the semaphores' batches among it
-  }
+  // Behind all that was submitted, the semaphores' batches among it, and behind what others signal.
+  Batch batch;
+  for (uint32_t i = 0; i < pPresentInfo->waitSemaphoreCount; ++i) batch.waits.emplace_back(waited(pPresentInfo->pWaitSemaphores[i]), 0);
+  auto drawn = batch.fence = std::make_shared<Fence>();
+  if (submit(queue, std::move(batch)) != VK_SUCCESS) drawn = nullptr;
   if (Explained* const explained = Explained::asked()) explained->presented();
   VkResult result = queue->device->lost ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
   for (uint32_t i = 0; i < pPresentInfo->swapchainCount; ++i) {
