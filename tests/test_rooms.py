@@ -13,7 +13,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 NOT_CODE = re.compile(r"\\\n|/\*.*?\*/", re.DOTALL)
 SUFFIXES = {".cpp", ".hpp", ".inc"}
 #: First folders of what isn't ours; "": the language's own headers.
-OUTSIDE = {"", "glslang", "llvm", "llvm-c", "spirv", "spirv-tools", "sys", "vulkan"}
+OUTSIDE = {"", "glslang", "linux", "llvm", "llvm-c", "spirv", "spirv-tools", "sys", "vulkan"}
 
 
 def includes_of(text: str) -> list[str]:
