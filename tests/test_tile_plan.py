@@ -144,6 +144,100 @@ def test_without_the_visibility_buffer_quads_wait_in_order() -> None:
     assert "; quad queue" in plan and "visibility" not in plan and "hierarchical" not in plan
 
 
+def prepass_rows(
+    hsr: str | list[str], kinds: list[tuple[str, tuple[int, int, int, int]]]
+) -> tuple[list[str], tg.RenderPass]:
+    """Plans on a GPU with a pre-pass: in four tiles; of each draw the kind, and where."""
+    device = tg.Device(profile="immortalis-g925", lanes=8, threads=2, bin_px=32, cache_dir="off", hsr=hsr)
+    images = [device.image((64, 64), "r8g8b8a8_unorm") for _ in range(2)]
+    depth = device.image((64, 64), "d32_sfloat")
+    both = FRAG.replace("void", "layout(location = 1) out vec4 o_other; void").replace(
+        "o_color =", "o_other = o_color ="
+    )
+    tested = DEPTH | {"depth_write": False}
+    states: dict[str, tuple[str | None, dict[str, Any]]] = {
+        "opaque": (both, DEPTH),
+        "discards": (both.replace("o_other =", "if (gl_FragCoord.x < 8.0) discard; o_other ="), DEPTH),
+        "blend": (both, tested | {"blend": "alpha"}),
+        "blend and write": (both, DEPTH | {"blend": "alpha"}),
+        "one target": (FRAG, tested | {"write_mask": ["rgba", ""]}),
+        "depth alone": (None, DEPTH),
+    }
+    pipes = {
+        kind: device.pipeline(VERT, frag, color=images, depth=depth.format, label=kind, **state)
+        for kind, (frag, state) in states.items()
+    }
+    with device.render_pass(
+        color=[tg.Attachment(image, clear=(0, 0, 0, 0)) for image in images], depth=tg.Attachment(depth, clear=1.0)
+    ) as rp:
+        for i, (kind, where) in enumerate(kinds):
+            rp.draw(pipes[kind], count=3, push={"z": 0.5 - i / 16}, scissor=where)
+    rows = rp.explain().rows
+    assert [row["draws"] for row in rows] == [1] * len(kinds)
+    assert all(row["plan"] in str(rp.explain()) for row in rows)
+    return [str(row["plan"]) for row in rows], rp
+
+
+def test_what_the_pre_pass_took() -> None:
+    """Its way there and in the main pass; the ordinary one where it was not taken."""
+    whole, corner = (0, 0, 64, 64), (0, 0, 32, 32)
+    plans, rp = prepass_rows(
+        "default",
+        [
+            ("opaque", whole),
+            ("blend", whole),
+            ("discards", whole),
+            ("blend and write", corner),
+            ("opaque", whole),
+            ("blend", whole),
+        ],
+    )
+    assert rp.stats.prepass_tiles == 4 and rp.stats.fragments_killed_by_prepass > 0
+    each = "coverage triangle by triangle; "
+    tests = "early tests, depth LESS, hierarchical Z"
+    opaque = (
+        f"pre-pass: {each}{tests}; ids of what is seen are kept | main pass: from the ids, each sample once; shaded by "
+    )
+    assert plans[0].startswith(opaque) and plans[0].endswith("; epilogue in the same code") and plans[0].count("|") == 1
+    blend = f"pre-pass: skipped | main pass: {each}{tests}; quad queue, without what newer primitives hide; shaded by "
+    assert plans[1].startswith(blend) and plans[1].count("|") == 1
+    assert plans[2].startswith(
+        f"pre-pass: {each}early tests without writes, late tests, depth LESS, hierarchical Z; shaded as far as coverage; ids of what is "
+        "seen are kept | main pass: from the ids, each sample once; shaded by quads; epilogue after what the shader decides"
+    )
+    assert plans[3].startswith(f"{each}{tests}; quad queue, forward pixel kill; ")  # no tile takes it
+    elsewhere = f" | in tiles whose pre-pass ended before: {each}{tests}; quad queue, forward pixel kill; shaded by "
+    assert plans[4].startswith(opaque) and elsewhere in plans[4]
+    assert plans[5].startswith(blend) and elsewhere in plans[5]
+
+
+def test_what_the_pre_pass_took_depends_on_the_tile() -> None:
+    whole, corner = (0, 0, 64, 64), (0, 0, 32, 32)
+    plans, rp = prepass_rows("default", [("opaque", corner), ("one target", whole), ("depth alone", whole)])
+    assert rp.stats.prepass_tiles == 4
+    assert (
+        plans[1].count("pre-pass: ") == 2
+        and "| where draws before it wrote attachments that it leaves alone: pre-pass: skipped |" in plans[1]
+    )
+    assert (
+        plans[2].startswith("pre-pass: coverage")
+        and "| main pass: nothing is shaded | in tiles whose pre-pass ended before: " in plans[2]
+    )
+    plans, _ = prepass_rows("default", [("depth alone", whole), ("one target", whole)])
+    assert plans[0].endswith("| main pass: nothing is shaded") and plans[1].count("pre-pass: ") == 1
+
+
+def test_without_a_pre_pass_there_is_one_way() -> None:
+    whole = (0, 0, 64, 64)
+    plans, rp = prepass_rows(["hierarchical_z", "forward_pixel_kill"], [("opaque", whole), ("blend", whole)])
+    assert rp.stats.prepass_tiles == 0
+    for plan in plans:
+        assert plan.startswith(
+            "coverage triangle by triangle; early tests, depth LESS, hierarchical Z; quad queue, forward pixel kill; "
+        )
+        assert "|" not in plan and "pass" not in plan
+
+
 def test_dynamic_state_that_leads_another_way_is_a_row_of_its_own() -> None:
     device = tg.Device(cache_dir="off")
     out, depth = device.image((64, 64), "r8g8b8a8_unorm"), device.image((64, 64), "d32_sfloat")

@@ -22,7 +22,8 @@ class Explanation:
     ``early_tests_off``, ``visibility_off`` and ``low_resolution_z_off`` ("" where the technique was on), and ``techniques``: a list of
     dictionaries with ``technique``, ``state`` ("on", "off", "stopped"), ``rule``, ``reason`` and ``by_draw`` (the draw that broke it
     first, -1 for none). ``plan`` is the way through the tile phase in words: how coverage is found and tested, where fragments go, how they
-    are shaded and what follows.
+    are shaded and what follows. Where a pre-pass took the draw, its way there and its way in the main pass, and then, if the pre-pass of
+    some tiles had ended before, its ordinary way in these.
 
     What it cost is in :attr:`costs`, and in the table when it is printed.
     """

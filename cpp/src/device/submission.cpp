@@ -7,7 +7,9 @@
 #include "exec/queue.hpp"
 #include "framebuffer/describe.hpp"
 #include "hsr/explain.hpp"
+#include "hsr/prepass_rules.hpp"
 #include "pipeline/program.hpp"
+#include "tile/plan/describe.hpp"
 
 namespace tilegpu {
 
@@ -146,6 +148,7 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
   const pipeline::Resolved* last = nullptr;
   const void* last_state = nullptr;  // of the last row's draws, and whether they were counted by a query
   bool last_counted = false;
+  hsr::TileHistory history;  // of a tile that every draw reaches
   uint32_t number = 0, part = 0;
   // `index`: of the draw when the pass is executed; that is what the rules of low-resolution Z count.
   const auto add = [&](const command::DrawCall& draw, uint32_t index, uint32_t count) {
@@ -169,7 +172,11 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
     const char* visibility = tile::visibility_obstacle(*draw.state, chosen.visibility_buffer);
     DrawExplanation row{number - count, count, part, resolved->label, early ? early : "", visibility ? visibility : "", {}, low};
     const tile::TestRules rules = tile::make_test_rules(*draw.state, found.tile);
-    row.plan = tile::describe_plan(found.traits, *draw.state, rules, {counted, rejects});
+    const std::vector<hsr::Verdict> verdicts = hsr::possible_verdicts(*draw.state, row.first_draw, counted, history);
+    const hsr::PrepassTiles tiles = hsr::prepass_tiles(found.stats, row.first_draw);
+    const bool taken = chosen.pre_pass && tiles.taken && !verdicts.empty();
+    row.plan = tile::describe_plan(found.traits, *draw.state, rules, {counted, rejects},
+                                   {taken ? std::span(verdicts) : std::span<const hsr::Verdict>(), !taken || tiles.ended});
     row.techniques.push_back(hsr::explain_forward_kill(*draw.state, chosen.forward_pixel_kill));
     row.techniques.push_back(std::move(deferral));
     last = resolved;

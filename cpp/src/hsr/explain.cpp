@@ -1,6 +1,8 @@
 // hsr/explain.cpp -- see explain.hpp. Source: Vulkan specification, "Early Fragment Test"; docs/decisions.md, 8.
 #include "hsr/explain.hpp"
 
+#include <algorithm>
+
 namespace tilegpu::hsr {
 
 const char* early_test_obstacle(const command::DrawState& state) {
@@ -79,6 +81,16 @@ TechniqueExplanation explain_prepass(const PassStats& stats, uint32_t first_draw
             "draw " + std::to_string(before->draw) + " ended the pre-pass before it, in " + in_tiles(tiles_before),
             static_cast<int32_t>(before->draw)};
   return {"pre_pass", "on", "", "", -1};
+}
+
+PrepassTiles prepass_tiles(const PassStats& stats, uint32_t draw) {
+  PrepassTiles tiles{stats.prepass_tiles, 0};
+  for (const PrepassStop& stop : stats.prepass_stops) {
+    const bool clear = stop.rule.empty();  // ... after this draw, which was still taken
+    if (stop.draw < draw || (stop.draw == draw && !clear)) tiles.ended += stop.tiles;
+  }
+  tiles.taken -= std::min(tiles.taken, tiles.ended);
+  return tiles;
 }
 
 }  // namespace tilegpu::hsr

@@ -16,6 +16,11 @@ const char* early_test_obstacle(const command::DrawState& state);
 const char* forward_kill_obstacle(const command::DrawState& state, bool& half);
 /// The pre-pass and consecutive draws, from what became of it in the tiles; `stats` of a pass that was executed.
 TechniqueExplanation explain_prepass(const PassStats& stats, uint32_t first_draw, uint32_t count, bool enabled);
+/// Tiles whose pre-pass had not ended when this draw came, and those where it had.
+struct PrepassTiles {
+  uint64_t taken = 0, ended = 0;
+};
+PrepassTiles prepass_tiles(const PassStats& stats, uint32_t draw);
 TechniqueExplanation explain_forward_kill(const command::DrawState& state, bool enabled);
 
 }  // namespace tilegpu::hsr

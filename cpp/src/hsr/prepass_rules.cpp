@@ -109,4 +109,14 @@ Verdict judge(const command::DrawState& state, uint32_t draw, bool counts, TileH
   return v;
 }
 
+std::vector<Verdict> possible_verdicts(const command::DrawState& state, uint32_t draw, bool counts, TileHistory& all) {
+  // Draws before it only ever take something away, and what they take from its being opaque they take at once.
+  TileHistory none;
+  const Verdict first = judge(state, draw, counts, none), after_all = judge(state, draw, counts, all);
+  if (!first.compatible) return {};
+  all.written_colors |= none.written_colors;  // some tile took it, even where this one would not
+  if (!after_all.compatible || after_all.opaque == first.opaque) return {first};
+  return {first, after_all};
+}
+
 }  // namespace tilegpu::hsr

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "command/draw.hpp"
 
@@ -33,5 +34,16 @@ struct Verdict {
 
 /// Judges the next draw of a tile and, where it is compatible, adds it to the history. `counts`: an occlusion query is active.
 Verdict judge(const command::DrawState& state, uint32_t draw, bool counts, TileHistory& history);
+/// The verdicts of the tiles that take the pass's next draw: one for each tile history that makes a difference, none if no tile takes it.
+/// `all`: of a tile that holds every draw of the pass before it.
+std::vector<Verdict> possible_verdicts(const command::DrawState& state, uint32_t draw, bool counts, TileHistory& all);
+
+/// Nothing is to be found out about such a draw before the main phase.
+inline bool skips(const Verdict& verdict, bool counts) { return !verdict.opaque && !verdict.writes_zs && !counts; }
+/// The main phase rasterizes the draw (again); otherwise it has what it needs from the pre-pass.
+inline bool draws_again(const command::DrawState& state, const Verdict& verdict) {
+  const pipeline::Classification& c = state.resolved->classification;
+  return state.resolved->shades() && (c.side_effects || (c.writes_color && !verdict.opaque));
+}
 
 }  // namespace tilegpu::hsr

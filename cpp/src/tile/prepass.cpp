@@ -62,16 +62,14 @@ void replay(Worker& w) {
 bool enter_prepass_draw(const PassContext& pass, PrePass& p, uint32_t draw) {
   assert(p.enabled && draw < pass.draws.size());
   const command::DrawCall& call = pass.draws[draw];
-  const pipeline::Resolved& resolved = *call.state->resolved;
   const hsr::Verdict verdict = judge(*call.state, draw, call.query >= 0, p.history);
   if (!verdict.compatible) {
     note_stop(p, draw, verdict);
     return false;
   }
   p.verdict = verdict;
-  const pipeline::Classification& c = resolved.classification;
-  p.replays_draw = resolved.shades() && (c.side_effects || (c.writes_color && !verdict.opaque));
-  p.skips = !verdict.opaque && !verdict.writes_zs && call.query < 0;
+  p.replays_draw = hsr::draws_again(*call.state, verdict);
+  p.skips = hsr::skips(verdict, call.query >= 0);
   return true;
 }
 

@@ -2,7 +2,6 @@
 #include "tile/plan/plan.hpp"
 
 #include <cassert>
-#include <iterator>
 
 #include "base/simd.hpp"
 #include "hsr/explain.hpp"
@@ -157,71 +156,6 @@ ShadePlan plan_shading(const PassTraits& pass, const command::DrawState& state, 
   plan.takes_blocks = resolved.output.blocks.identity() && (pass.samples == 1 || pass.kept_once);
   plan.finish = plan.takes_pixels || plan.takes_blocks ? Epilogue::fused : Epilogue::next;
   return plan;
-}
-
-namespace {
-
-const char* name_of(VkCompareOp op) {
-  constexpr const char* kNames[] = {"NEVER", "LESS", "EQUAL", "LESS_OR_EQUAL", "GREATER", "NOT_EQUAL", "GREATER_OR_EQUAL", "ALWAYS"};
-  return op < std::size(kNames) ? kNames[op] : "?";
-}
-
-std::string describe_tests(const PassTraits& pass, const TilePlan& plan) {
-  const TestRules& rules = plan.rules;
-  if (!plan.late) return "no tests";
-  std::string text = plan.early == EarlyTests::full   ? "early tests"
-                     : plan.early == EarlyTests::kill ? "early tests without writes, late tests"
-                                                      : "late tests";
-  if (rules.bounds_test) text += ", depth bounds";
-  if (rules.stencil_test) text += ", stencil";
-  if (rules.depth_test) text += std::string(", depth ") + name_of(rules.compare);
-  if (pass.filtered) text += ", behind the depth filter";
-  if (plan.early != EarlyTests::none && pass.hsr.hierarchical_z && rules.bounded()) text += ", hierarchical Z";
-  return text;
-}
-
-}  // namespace
-
-std::string describe_plan(const PassTraits& pass, const command::DrawState& state, const TestRules& rules, const DrawTraits& draw) {
-  const TilePlan plan = plan_draw(pass, state, rules, Phase::ordinary, {}, false);
-  const Coverage coverage = coverage_of_draw(plan, {draw.counts, false});
-  std::string text = coverage == Coverage::at_once  ? "coverage and tests of a batch at once (AVX-512)"
-                     : coverage == Coverage::listed ? "coverage of a batch together, into lists of blocks"
-                                                    : "coverage triangle by triangle";
-  if (coverage != coverage_of_draw(plan, draw)) text += ", but triangle by triangle where low-resolution Z may reject some";
-  text += "; " + describe_tests(pass, plan);
-  if (plan.one_by_one) text += ", each primitive shaded before the next";
-  switch (plan.route) {
-    case Route::nothing:
-      return text + "; nothing is shaded";
-    case Route::visibility:
-      text += "; visibility buffer";
-      if (plan.lists && coverage != Coverage::listed) text += ", blocks as lists";
-      if (plan.covers) text += ", whole blocks as one primitive";
-      if (may_swap_draw(pass, plan, draw)) text += ", near ones first";
-      break;
-    case Route::shade:
-      text += pass.hsr.forward_pixel_kill ? "; quad queue, forward pixel kill" : "; quad queue";
-  }
-  ShadeMoment moment;
-  moment.early = plan.early;
-  moment.from_ids = plan.route == Route::visibility;
-  moment.late = plan.late;
-  moment.counts = draw.counts;
-  const ShadePlan shading = plan_shading(pass, state, moment);
-  text += shading.per_sample ? "; shaded by samples" : shading.takes_blocks ? "; shaded by blocks" : "; shaded by quads";
-  if (moment.from_ids && shading.takes_pixels && pass.wide && !pass.traced) text += " or groups of pixels";
-  switch (shading.finish) {
-    case Epilogue::none:
-      return text + "; no epilogue";
-    case Epilogue::fused:
-      return text + "; epilogue in the same code";
-    case Epilogue::next:
-      return text + "; epilogue";
-    case Epilogue::last:
-      return text + "; epilogue after what the shader decides";
-  }
-  return text;
 }
 
 }  // namespace tilegpu::tile

@@ -2,12 +2,12 @@
 //
 // In: what is the same in all bins of a pass, a draw's state, the phase that the bin is in. Out: a TilePlan (coverage, tests, where
 // fragments go) and a ShadePlan (how they are shaded and what follows). Both are plain and made of nothing else: the tile phase dispatches
-// on them, and explanations print them. What only a bin knows comes on top: lists and covers end in a bin with the first draw that they
-// don't serve. Source: Vulkan specification, "Fragment Operations", "Early Fragment Test"; tile_job.cpp has the way as a whole.
+// on them, and explanations print them (describe.hpp). What only a bin knows comes on top: lists and covers end in a bin with the first
+// draw that they don't serve. Source: Vulkan specification, "Fragment Operations", "Early Fragment Test"; tile_job.cpp has the way as a
+// whole.
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "command/draw.hpp"
 #include "hsr/prepass_rules.hpp"
@@ -131,9 +131,5 @@ struct ShadeMoment {
   bool operator==(const ShadeMoment&) const = default;
 };
 ShadePlan plan_shading(const PassTraits& pass, const command::DrawState& state, const ShadeMoment& moment);
-
-/// Both, in words; for a draw as the ordinary phase sees it. Where `draw` is tested against low-resolution Z, bins in which that can reject
-/// nothing draw it as if it weren't.
-std::string describe_plan(const PassTraits& pass, const command::DrawState& state, const TestRules& rules, const DrawTraits& draw);
 
 }  // namespace tilegpu::tile
