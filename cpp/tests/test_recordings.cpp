@@ -1,10 +1,8 @@
-// tests/test_recordings.cpp -- recordings are data: submitted while they run, called from others, suspended and resumed; equal bits.
+// tests/test_recordings.cpp -- recordings are data: called from others, captured, suspended and resumed; equal bits. Submitted at once:
+// test_recordings_at_once.cpp.
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <thread>
 
 #include "check.hpp"
@@ -182,32 +180,6 @@ void plans_go_with_their_passes() {
   CHECK(plans.size() == 0);
 }
 
-void one_recording_runs_from_two_threads() {
-  const Scene s;
-  const auto right = s.right();
-  const Target target;
-  const auto cb = s.plain(target);
-  const auto recording = cb->recording();
-  std::atomic<int> wrong = 0;
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 2; t++)
-    threads.emplace_back([&, t] {
-      for (int i = 0; i < 8; i++) {
-        if (t) {
-          const auto done = s.run({cb, cb});
-          wrong += !(done && done->pass_count() == 2 && done->pass_stats(0).draws == 5 && done->pass_stats(1).draws == 5);
-        } else {
-          auto queued = s.device->submit({{cb}, {}});
-          wrong += !(queued && (*queued)->wait(-1) && !(*queued)->error() && (*queued)->pass_stats(0).primitives_out == 10);
-        }
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  CHECK(wrong == 0);
-  CHECK(cb->recording() == recording);
-  CHECK(target.pixels() == right);
-}
-
 // Written to a file and read on another device: the same bits.
 void captured(const Scene& s, const std::vector<Ptr<CommandBuffer>>& list, const std::vector<uint8_t>& right) {
   const std::string path = "test_recordings.tgcap";
@@ -308,65 +280,6 @@ void secondary_is_part_of_two_passes() {
   for (const Target& target : targets) CHECK(target.pixels() == right);
   captured(s, primaries, right);
   CHECK(s.queries->values[1] == samples);
-}
-
-// Another process: draws a capture, and writes its picture.
-int replay(const char* path, const char* out) {
-  const auto device = *Device::create({.threads = 1, .lanes = 4, .cache_dir = "off"});
-  auto capture = load_capture(device, path);
-  if (!CHECK_MESSAGE(capture, capture ? "" : capture.error().message)) return 1;
-  auto done = device->submit_and_wait({capture->command_buffers, {}}, {});
-  if (!CHECK_MESSAGE(done, done ? "" : done.error().message) || !CHECK(capture->pictures.size() == 1)) return 1;
-  const auto pixels = Target::pixels_of(*capture->pictures[0]->image());
-  std::ofstream(out, std::ios::binary).write(reinterpret_cast<const char*>(pixels.data()), static_cast<std::streamsize>(pixels.size()));
-  return 0;
-}
-
-// All that may be done with one recording: two primaries call it, two threads submit these at the same time, and what a file has of it
-// is drawn by another process. The same bits everywhere, and nobody wrote to it.
-void one_recording_everywhere(const std::string& program) {
-  const Scene s;
-  uint64_t samples = 0;
-  const auto right = s.right(&samples);
-  auto secondary = s.commands(VK_COMMAND_BUFFER_LEVEL_SECONDARY);
-  CHECK(secondary->begin(inheritance()));
-  s.draw(*secondary, 0, 4);
-  CHECK(secondary->end());
-  const auto recording = secondary->recording();
-  Target targets[2];
-  std::vector<Ptr<CommandBuffer>> primaries;
-  for (const Target& target : targets) {
-    primaries.push_back(s.commands());
-    CommandBuffer& cb = *primaries.back();
-    CHECK(cb.begin() && cb.begin_rendering(target.rendering()));
-    CHECK(cb.execute_commands({secondary}));
-    s.draw(cb, 4, 5);
-    CHECK(cb.end_rendering() && cb.end());
-  }
-  std::atomic<int> ready = 0, wrong = 0;
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 2; t++)
-    threads.emplace_back([&, t] {
-      for (ready++; ready < 2;) std::this_thread::yield();
-      for (int i = 0; i < 8; i++) {
-        const size_t other = static_cast<size_t>(t ^ (i & 1));
-        auto queued = s.device->submit({{primaries[other], primaries[1 - other]}, {}});
-        wrong += !(queued && (*queued)->wait(-1) && !(*queued)->error() && (*queued)->pass_count() == 2);
-        if (queued && i == 7) wrong += (*queued)->pass_stats(0).draws != 5;
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  CHECK(wrong == 0 && secondary->recording() == recording && s.queries->values[1] == samples);
-  for (const Target& target : targets) CHECK(target.pixels() == right);
-  const std::string path = "test_recordings_everywhere.tgcap", picture = path + ".rgba";
-  for (const Ptr<CommandBuffer>& primary : primaries) {
-    CHECK(save_capture(s.device, {primary}, path));
-    CHECK(std::system(("'" + program + "' replay " + path + " " + picture).c_str()) == 0);
-    std::ifstream file(picture, std::ios::binary);
-    const std::vector<uint8_t> drawn{std::istreambuf_iterator<char>(file), {}};
-    CHECK(drawn == right);
-    std::remove(path.c_str()), std::remove(picture.c_str());
-  }
 }
 
 // Indices and indirect commands that lie in what the pass writes; in a secondary, which does not know the pass, as well.
@@ -549,14 +462,11 @@ void query_around_passes() {
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  if (count == 4 && std::string(arguments[1]) == "replay") return replay(arguments[2], arguments[3]);
+int main() {
   states_are_kept();
   plans_go_with_their_passes();
-  one_recording_runs_from_two_threads();
   captures_see_no_half_of_a_submission();
   secondary_is_part_of_two_passes();
-  one_recording_everywhere(arguments[0]);
   buffers_on_targets_are_feedback();
   secondary_that_does_not_fit_is_refused();
   suspended_pass_is_one_pass();
