@@ -235,7 +235,8 @@ def test_what_is_wrong_with_a_file_is_an_error(
     capture: tuple[Path, np.ndarray], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = capture[0].read_bytes()
-    header, payload = whole[:20], whole[36:]  # magic, version, "host"; sizes; the rest
+    sizes = 24 + len(tg.__version__)  # behind: magic, format version, version, "host"
+    header, payload = whole[:sizes], whole[sizes + 16 :]
     assert with_checksum(header, payload) == whole
     wrong = [b"", whole[:10], whole[:-1], whole + b"x", whole[:8] + b"\x63" + whole[9:]]
     wrong.append(whole[:400] + bytes([whole[400] ^ 1]) + whole[401:])  # only the checksum tells

@@ -1,12 +1,15 @@
-// capture/file.cpp -- see file.hpp. Header: "TILEGPU\n", version, profile, bytes of the payload, their checksum (FNV-1a over 64-bit words:
-// against accidents, not against strangers; whose files every reader checks all the same).
+// capture/file.cpp -- see file.hpp. Header: "TILEGPU\n", version of the format, of the tilegpu that writes; profile, bytes of the payload,
+// their checksum (FNV-1a over 64-bit words: against accidents, not against strangers; whose files every reader checks all the same). The
+// first three stay where they are in every version, so that what can't be read can say who reads it.
 #include "capture/file.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cstdio>
 #include <memory>
 
 #include "capture/bytes.hpp"
+#include "tilegpu/device.hpp"
 
 namespace tilegpu::capture {
 
@@ -26,6 +29,26 @@ uint64_t checksum(const std::vector<uint8_t>& bytes) {
   return sum;
 }
 
+constexpr uint32_t kFirstWithWriter = 13;  // format versions before it don't say who wrote them
+
+/// A version as people write them; whatever else a file says there is not repeated.
+bool is_version(const std::string& text) {
+  const auto part_of_one = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '.' || c == '+'; };
+  return !text.empty() && text.size() <= 32 && std::all_of(text.begin(), text.end(), part_of_one);
+}
+
+// Of a file whose format has another version: who reads it.
+Error refused(const std::string& path, uint32_t format, Reader& reader) {
+  const std::string own = version(), writer = format >= kFirstWithWriter ? reader.get_text("the writer's version") : "";
+  const bool known = reader.ok() && is_version(writer);
+  std::string why = "its format is version " + std::to_string(format) + ", written by ";
+  why += known ? "tilegpu " + writer : "a tilegpu that did not say its own version";
+  why += "; this is tilegpu " + own + ", which reads format version " + std::to_string(kVersion) + "; ";
+  if (known && writer != own)
+    return failed(path, why + "replay it with that one (pip install tilegpu==" + writer + "), or capture it anew");
+  return failed(path, why + "capture it anew, or replay it with the " + (known ? "state of tilegpu " + own : "tilegpu") + " that wrote it");
+}
+
 using Handle = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 }  // namespace
@@ -35,6 +58,7 @@ Status write_file(const std::string& path, const std::string& profile, const std
   Writer header;
   header.put_bytes(kMagic, sizeof kMagic);
   header.put(kVersion);
+  header.put_text(version());
   header.put_text(profile);
   header.put<uint64_t>(payload.size());
   header.put(checksum(payload));
@@ -58,10 +82,9 @@ Expected<File> read_file(const std::string& path) {
   Reader reader(bytes);
   const uint8_t* magic = reader.take(sizeof kMagic);
   if (!magic || std::memcmp(magic, kMagic, sizeof kMagic) != 0) return failed(path, "this is no capture of tilegpu");
-  const uint32_t version = reader.get<uint32_t>();
-  if (version != kVersion)
-    return failed(path, "its version is " + std::to_string(version) + "; this tilegpu reads version " + std::to_string(kVersion) +
-                            "; capture it anew, or replay it with the tilegpu that wrote it");
+  const uint32_t format = reader.get<uint32_t>();
+  if (format != kVersion) return refused(path, format, reader);
+  reader.get_text("the writer's version");
   File file;
   file.profile = reader.get_text("the profile");
   const uint64_t size_B = reader.get<uint64_t>(), sum = reader.get<uint64_t>();

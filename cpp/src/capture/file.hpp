@@ -1,4 +1,4 @@
-// capture/file.hpp -- the file around a capture: what it is, its version, its size and its checksum.
+// capture/file.hpp -- the file around a capture: what it is, its version, who wrote it, its size and its checksum.
 // In, out: the bytes of a capture, a file.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace tilegpu::capture {
 
-/// Grows with every change of what is written; other versions are not read.
-inline constexpr uint32_t kVersion = 12;
+/// Grows with every change of what is written; other versions are not read, and who reads them is said.
+inline constexpr uint32_t kVersion = 13;
 
 struct File {
   std::string profile;
