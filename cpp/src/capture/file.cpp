@@ -39,6 +39,7 @@ bool is_version(const std::string& text) {
 
 // Of a file whose format has another version: who reads it.
 Error refused(const std::string& path, uint32_t format, Reader& reader) {
+  assert(format != kVersion);
   const std::string own = version(), writer = format >= kFirstWithWriter ? reader.get_text("the writer's version") : "";
   const bool known = reader.ok() && is_version(writer);
   std::string why = "its format is version " + std::to_string(format) + ", written by ";
@@ -54,7 +55,7 @@ using Handle = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 }  // namespace
 
 Status write_file(const std::string& path, const std::string& profile, const std::vector<uint8_t>& payload) {
-  assert(!payload.empty());
+  assert(!payload.empty() && is_version(version()));
   Writer header;
   header.put_bytes(kMagic, sizeof kMagic);
   header.put(kVersion);
