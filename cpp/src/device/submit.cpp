@@ -2,7 +2,6 @@
 //
 // What is submitted is checked and laid out here, on the caller's thread; afterwards only the execution changes.
 // Source: Vulkan specification, "Command Buffer Submission".
-#include <immintrin.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/default_floats.hpp"
 #include "base/host_memory.hpp"
 #include "device/join.hpp"
 #include "device/recorder.hpp"
@@ -159,12 +159,10 @@ Status run_and_wait(DeviceState& s, const Ptr<Submission::State>& state, const s
   Status done = Ok{};
   const auto here = [&] {
     prepare_thread();
-    const uint32_t mxcsr = _mm_getcsr();
-    _mm_setcsr(0x1f80);  // transfers compute too, and the thread is another's
+    const DefaultFloats floats;  // transfers compute too, and the thread is another's
     s.pool->set_poll(poll ? &poll : nullptr);
     const Status executed = work();
     s.pool->set_poll(nullptr);
-    _mm_setcsr(mxcsr);
     return executed;
   };
   if (stack_suffices() && s.queue->run_here(here, done)) {

@@ -1,10 +1,9 @@
 // geometry/process.cpp -- the geometry phase of one chunk, all its stages in turn. In: a chunk plan. Out: a Chunk.
-#include <immintrin.h>
-
 #include <algorithm>
 #include <cassert>
 #include <utility>
 
+#include "base/default_floats.hpp"
 #include "geometry/census.hpp"
 #include "geometry/deferred.hpp"
 #include "geometry/worker_state.hpp"
@@ -350,8 +349,7 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   chunk.captured_words.clear();
   chunk.stats = PassStats{};
   if (plan.clear) return;
-  const uint32_t mxcsr = _mm_getcsr();
-  _mm_setcsr(0x1f80);  // round to nearest even, denormals kept, no traps: whatever the thread's owner set
+  const DefaultFloats floats;
 
   Output out;
   out.chunk = &chunk;
@@ -383,7 +381,6 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
       s.process_piece(pass, piece, out);
   }
   s.binner.finish(chunk);
-  _mm_setcsr(mxcsr);
 
   PassStats& stats = chunk.stats;
   stats.primitives_out = chunk.records.size();

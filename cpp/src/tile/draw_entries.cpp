@@ -248,6 +248,55 @@ bool joins(const PassContext& pass, const CurrentDraw& d, uint32_t draw) {
   return pass.draws[draw].state == d.state && pass.draws[draw].query < 0 && pass.draws[draw].counted == pass.draws[d.number].counted;
 }
 
+// What comes before a draw's entries. False: the phase ends with the entry before.
+bool enter_draw(Worker& w, uint32_t draw) {
+  if (w.bin.phase == Phase::pre) {
+    if (w.visibility.primitives.size() + kBatch > kMaxVisible) return false;
+    if (draw == w.draw.number) return true;
+    if (!enter_prepass_draw(*w.pass, w.prepass, draw)) return false;
+    if (w.prepass.skips) {
+      release_queue(w, w.draw, w.kill, w.packets, w.results);
+      w.draw.forget();
+      w.draw.number = draw;
+      return true;
+    }
+  }
+  if (draw != w.draw.number) select_draw(w, draw);
+  return true;
+}
+
+// Up to eight records of the current draw, or of draws that may stand together, from the first of `left` entries on. Returns how many.
+uint32_t take_batch(Worker& w, const records::TriangleRecord* records, const uint32_t* entries, uint32_t left,
+                    const records::TriangleRecord** batch) {
+  const uint32_t most = std::min(left, kBatch);
+  const bool several = joins_draws(w, w.draw, w.kill);
+  batch[0] = &records[entries[0]];
+  uint32_t count = 1, last = draw_of(*batch[0]);
+  for (; count < most; count++) {
+    batch[count] = &records[entries[count]];
+    const uint32_t next = draw_of(*batch[count]);
+    if (next != last && !(several && joins(*w.pass, w.draw, next))) break;
+    last = next;
+  }
+  if (several) w.draw.number = last;
+  return count;
+}
+
+// Those that low-resolution Z does not hide, which stay in order. Returns how many.
+uint32_t leave_hidden_out(Worker& w, const records::Chunk& chunk, const records::TriangleRecord** batch, uint32_t count) {
+  uint32_t kept = 0;
+  for (uint32_t k = 0; k < count; k++) {
+    batch[kept] = batch[k];
+    const bool hides = lrz_hides(w.lrz, *batch[k], w.draw.test, w.bin.origin_x_px, w.bin.origin_y_px, w.draw.rect);
+    if constexpr (kTraced)
+      if (hides) trace::lrz_primitive(w, {batch[k], &chunk});
+    kept += !hides;
+  }
+  w.results.counters.lrz_primitives_tested += count;
+  w.results.counters.lrz_primitives_rejected += count - kept;
+  return kept;
+}
+
 }  // namespace
 
 uint32_t draw_entries(Worker& w, const records::BinSegment& segment, uint32_t from, uint32_t to) {
@@ -256,59 +305,20 @@ uint32_t draw_entries(Worker& w, const records::BinSegment& segment, uint32_t fr
   const uint32_t* entries = chunk.entries.data() + segment.first;
   const records::TriangleRecord* records = chunk.records.data();
   for (uint32_t i = from; i < to;) {
-    // Up to eight records of one draw, or of draws that may stand together.
+    if (!enter_draw(w, draw_of(records[entries[i]]))) return i;
     const records::TriangleRecord* batch[kBatch];
-    batch[0] = &records[entries[i]];
-    const uint32_t draw = draw_of(*batch[0]);
-    if (draw != w.draw.number && w.bin.phase == Phase::ordinary) select_draw(w, draw);
-    const uint32_t most = std::min(to - i, kBatch);
-    const bool several = joins_draws(w, w.draw, w.kill);
-    uint32_t count = 1, last = draw;
-    for (; count < most; count++) {
-      batch[count] = &records[entries[i + count]];
-      const uint32_t next = draw_of(*batch[count]);
-      if (next != last && !(several && joins(*w.pass, w.draw, next))) break;
-      last = next;
-    }
-    if (several) w.draw.number = last;
-    if (w.bin.phase == Phase::pre) {
-      if (w.visibility.primitives.size() + kBatch > kMaxVisible) return i;
-      if (draw != w.draw.number) {
-        if (!enter_prepass_draw(*w.pass, w.prepass, draw)) return i;
-        if (w.prepass.skips) {
-          release_queue(w, w.draw, w.kill, w.packets, w.results);
-          w.draw.number = draw;
-          w.draw.state = nullptr;
-        }
-      }
-    }
-    i += count;
+    const uint32_t taken = take_batch(w, records, entries + i, to - i, batch), first = i;
+    i += taken;
     for (uint32_t k = 0; k < kBatch && i + k < to; k++) __builtin_prefetch(&records[entries[i + k]]);
-    if (draw != w.draw.number && w.bin.phase != Phase::ordinary) select_draw(w, draw);
     if (w.bin.phase == Phase::pre) {
-      if (w.prepass.replays_draw) note_replay(w.prepass, w.draw.number, w.visibility.primitives.size(), segment, i - count, count);
+      if (w.prepass.replays_draw) note_replay(w.prepass, w.draw.number, w.visibility.primitives.size(), segment, first, taken);
       if (w.prepass.skips) continue;
     }
     if (w.bin.phase == Phase::ordinary && w.visibility.primitives.size() + kBatch > kMaxVisible && w.draw.plan.route == Route::visibility)
       flush_visibility(w);
-
-    if (w.lrz.now) {
-      uint32_t kept = 0;
-      for (uint32_t k = 0; k < count; k++) {
-        batch[kept] = batch[k];
-        const bool hides = lrz_hides(w.lrz, *batch[k], w.draw.test, w.bin.origin_x_px, w.bin.origin_y_px, w.draw.rect);
-        if constexpr (kTraced)
-          if (hides) trace::lrz_primitive(w, {batch[k], &chunk});
-        kept += !hides;
-      }
-      w.results.counters.lrz_primitives_tested += count;
-      w.results.counters.lrz_primitives_rejected += count - kept;
-      count = kept;
-      if (!count) continue;
-    }
-
+    const uint32_t count = w.lrz.now ? leave_hidden_out(w, chunk, batch, taken) : taken;
     const records::Chunk* const only = &chunk;
-    draw_batch<false>(w, batch, &only, nullptr, count);
+    if (count) draw_batch<false>(w, batch, &only, nullptr, count);
   }
   return to;
 }

@@ -83,8 +83,7 @@ bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end) {
   w.results.recorded = 0;
   p.tiles++;
   w.bin.phase = Phase::pre;
-  w.draw.number = ~0u;
-  w.draw.state = nullptr;
+  w.draw.forget();
   bool full = false;
   while (segment < end) {
     const records::BinSegment& now = segments[segment];
@@ -116,8 +115,8 @@ bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end) {
     w.packets.setups.reset();
   }
   w.bin.phase = Phase::ordinary;
-  w.draw.number = w.packets.bound_draw = ~0u;
-  w.draw.state = nullptr;
+  w.draw.forget();
+  w.packets.bound_draw = ~0u;
   return full;
 }
 

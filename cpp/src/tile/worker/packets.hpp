@@ -2,6 +2,7 @@
 // that they are of; and, with forward pixel kill, those that wait before them. In: quads that passed. Out: for room tile/shading.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -11,7 +12,7 @@
 #include "pipeline/resolved.hpp"
 #include "shader/abi/abi.hpp"
 #include "tile/depth_stencil/depth_stencil.hpp"
-#include "tile/plan/plan.hpp"
+#include "tile/plan/pass_context.hpp"
 #include "tile/worker/vertex_store.hpp"
 
 namespace tilegpu::tile {
@@ -70,6 +71,28 @@ struct Packets {
   uint32_t bound_draw = ~0u;  // that `shading` is of
   shader::FragmentArgs args;
   AlignedBuffer scratch;  // the shader's private memory
+
+  /// `memory`: of the tile.
+  void begin_pass(const PassContext& pass, uint32_t blocks, uint8_t* memory) {
+    waiting.assign(blocks, 0);
+    queue_count = 0;
+    bound_draw = ~0u;
+    const auto plane = [&](const auto& p) { return p.words ? memory + p.offset_B : nullptr; };
+    for (uint32_t t = 0; t < shader::kMaxTargets; t++) args.target[t] = plane(pass.tile.color[t]);
+    args.tile_depth = plane(pass.tile.depth);
+    args.tile_stencil = plane(pass.tile.stencil);
+    args.sample_positions = sample_positions(pass.samples);
+    const VkRect2D& area = pass.render_area;
+    args.area_x0_px = area.offset.x;
+    args.area_y0_px = area.offset.y;
+    args.area_x1_px = area.offset.x + static_cast<int32_t>(area.extent.width);
+    args.area_y1_px = area.offset.y + static_cast<int32_t>(area.extent.height);
+  }
+  void begin_bin(bool has_deferred_vertices) {
+    bound_draw = ~0u;         // how quads are shaded depends on what the bin's visibility buffer holds
+    shading.state = nullptr;  // code that was compiled since is taken from here on
+    if (has_deferred_vertices) vertices.reset();
+  }
 };
 
 /// Forward pixel kill: quads in order, waiting before the packing queue.
@@ -87,6 +110,16 @@ struct KillQueue {
   uint32_t capacity = 64, first = 0, end = 0;  // numbers of quads, from 1 on; quad n is at [n % capacity]
   std::vector<KillQuad> quads;
   std::vector<uint32_t> newest;  // by place: number of the newest waiting quad; at most `first`: none
+
+  void begin_pass(const PassContext& pass, uint32_t blocks) {
+    on = pass.hsr.forward_pixel_kill;
+    retains = false;
+    if (!on) return;
+    capacity = std::max(1u, pass.fpk_quads);
+    quads.resize(capacity);
+    newest.assign(size_t{blocks} * 4, 0);
+    first = end = 0;
+  }
 };
 
 }  // namespace tilegpu::tile

@@ -155,6 +155,12 @@ struct Visibility {
   std::vector<uint8_t> seen;  // of `primitives`: 1 where a quad or pixel was gathered
   std::vector<uint32_t> slot_first;
   shader::PrimitiveSetup unused_setup;  // where the lanes of an incomplete batch write
+
+  void begin_pass(bool on) {
+    enabled = on;
+    primitives.clear();
+    draws.clear();
+  }
 };
 /// Of the next primitive in the visibility buffer, which is of this draw.
 inline uint32_t visible_slot(Visibility& v, uint32_t draw) {

@@ -3,7 +3,59 @@
 
 #include "tile/worker/worker.hpp"
 
+#include <cstring>
+
+#include "tile_io/equal_quads.hpp"
+
 namespace tilegpu::TILEGPU_TILE {
+
+void TileShape::begin_pass(const PassContext& pass) {
+  assert(std::has_single_bit(pass.tile.bin_px) && pass.tile.bin_px >= 32 && pass.tile.bin_px / 4 <= BinPlace::kMostBlocks);
+  assert(std::has_single_bit(pass.samples) && pass.samples <= kMaxSamples && pass.samples == pass.tile.samples);
+  assert(pass.lanes == 4 || pass.lanes == 8 || pass.lanes == 16);
+  bin_px = pass.tile.bin_px;
+  blocks_per_row = bin_px / 4;
+  row_shift = static_cast<uint32_t>(std::countr_zero(blocks_per_row));
+  samples = pass.samples;
+  quads_per_packet = pass.lanes / 4;
+  wide = wide_vectors(pass.lanes);
+  all_samples = samples == 16 ? ~uint64_t{0} : (uint64_t{1} << 4 * samples) - 1;
+}
+
+void TileBuffers::begin_pass(const PassContext& pass, const TileShape& shape) {
+  memory.reserve(std::max<uint32_t>(pass.tile.size_B, 64));
+  equal = tile_io::equal_quads(pass.tile, memory.data());
+  const size_t blocks = shape.blocks();
+  dirty_memory.reserve(blocks + 8);  // eight are written at once
+  dirty = dirty_memory.data();
+  std::memset(dirty, 0, blocks + 8);
+  ids = nullptr;
+  if (!pass.hsr.visibility_buffer && !pass.hsr.pre_pass) return;
+  const size_t size_B = blocks * shape.samples * 64;
+  ids_memory.reserve(size_B);
+  ids = reinterpret_cast<uint32_t*>(ids_memory.data());
+  std::memset(ids, 0, size_B);  // and every flush leaves it zero
+}
+
+void Bin::begin_bin(const records::BinGrid& grid, uint32_t bin, const TileShape& shape) {
+  assert(bin < grid.bins() && grid.bin_px == shape.bin_px);
+  layer = bin / grid.bins_of_layer();
+  const uint32_t in_layer = bin % grid.bins_of_layer();
+  origin_x_px = grid.origin_x_px + static_cast<int32_t>(in_layer % grid.columns * grid.bin_px);
+  origin_y_px = grid.origin_y_px + static_cast<int32_t>(in_layer / grid.columns * grid.bin_px);
+  place.place(origin_x_px, origin_y_px, shape.blocks_per_row);
+  phase = Phase::ordinary;
+  last_flush = false;
+}
+
+void Results::begin_pass(const PassContext& pass, const TileShape& shape) {
+  counters = {};
+  ledger = {};
+  query_samples.assign(pass.query_count, 0);
+  counted_fragments.assign(pass.counted + 1, 0);
+  counted = 0;
+  pass_masks.resize(size_t{shape.blocks_per_row} * shape.samples);
+}
 
 PixelRect draw_rect(const TileContext& t, const command::DrawState& state) {
   const auto low = [](int64_t a, int64_t b, int64_t origin) { return static_cast<int32_t>(std::max<int64_t>(std::max(a, b) - origin, 0)); };

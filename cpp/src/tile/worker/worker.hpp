@@ -1,5 +1,5 @@
 // tile/worker/worker.hpp -- the state of one thread in the tile phase, a plain struct for each stage. Everything allocated is kept from bin
-// to bin.
+// to bin; what begins with a pass or a bin begins here, by begin_pass and begin_bin of each struct.
 // In: a pass. Out: for the stages of a bin.
 // Stages are free functions that take the structs that they touch, beside what all stand on: the TileContext (pass, sizes, buffers, bin),
 // as a constant. The whole Worker is for those that lead a primitive or a bin through all stages, and say in which order:
@@ -60,6 +60,12 @@ struct PrePass {
   bool opaque_replay = false;
   std::vector<PrepassStopCount> stops;
   uint64_t tiles = 0;
+
+  void begin_pass(bool on) {
+    enabled = on;
+    stops.clear();
+    tiles = 0;
+  }
 };
 
 // -- what all stages stand on; they take it as constant (the planes that it points to are what they write)
@@ -70,6 +76,7 @@ struct TileShape {
   uint64_t all_samples = 0xf;  // coverage of a whole quad
   bool wide = false;           // AVX-512
   PassTraits traits;
+  void begin_pass(const PassContext& pass);
   uint32_t blocks() const { return blocks_per_row * blocks_per_row; }
   uint32_t block_of(int32_t block_x, int32_t block_y) const {
     assert(static_cast<uint32_t>(block_x) < blocks_per_row && static_cast<uint32_t>(block_y) < blocks_per_row);
@@ -86,6 +93,8 @@ struct TileBuffers {
   uint32_t* ids = nullptr;   // the visibility buffer's plane: a number for each sample
   uint8_t* dirty = nullptr;  // with it: 1 for each block with a number; and eight more
   uint8_t* equal = nullptr;  // tile_io/equal_quads.hpp; null: every sample is always there
+
+  void begin_pass(const PassContext& pass, const TileShape& shape);
 };
 
 /// The bin that is drawn.
@@ -95,6 +104,8 @@ struct Bin {
   BinPlace place{};
   Phase phase = Phase::ordinary;
   bool last_flush = false;  // nothing is drawn in the bin any more
+
+  void begin_bin(const records::BinGrid& grid, uint32_t bin, const TileShape& shape);
 };
 
 struct TileContext {
@@ -121,6 +132,16 @@ struct CurrentDraw {
   bool takes_covers = false;               // the same of covers
   ShadeMoment moment;                      // of its quads, where they go to the queue
   uint32_t replay_ids = 0;                 // main phase: primitives that the pre-pass recorded before it
+
+  void begin_bin() {
+    takes_lists = takes_covers = false;
+    forget();
+  }
+  /// The next one is selected whatever it is.
+  void forget() {
+    number = ~0u;
+    state = nullptr;
+  }
 };
 
 /// Hierarchical depth.
@@ -132,6 +153,16 @@ struct DepthBounds {
   std::vector<int32_t> window_far;  // one sample, per window of 16x16 pixels: not below any of them
   bool broken = false;              // the current draw may make depth grow: the bounds end with it
 
+  void begin_pass(bool on, uint32_t blocks) {
+    enabled = on;
+    far.resize(size_t{blocks} + 8);  // eight are read at once
+    window_far.resize(blocks / 16);
+  }
+  void begin_bin(uint32_t samples) {
+    broken = false;
+    block_limit = samples > 1 ? detail::kSmallTriangle : detail::kSmallInDeepBins;  // one sample: near_to_far.cpp may raise it
+    reset(INT32_MAX);
+  }
   /// They begin anew: nothing is known (INT32_MAX), or all is `depth`.
   void reset(int32_t depth) {
     std::fill(far.begin(), far.end(), depth);
@@ -144,6 +175,15 @@ struct DepthBounds {
 struct BinFilter {
   hsr::TileFilter tile;
   bool broken = false;  // the current draw may make depth grow: what it knows ends with it
+
+  void begin_bin(bool depth_holds_far) {
+    broken = false;
+    tile.begin_bin(depth_holds_far);
+  }
+  void forget() {
+    broken = false;
+    if (tile.on()) tile.forget();
+  }
 };
 
 /// What is counted, and results of tests on their way.
@@ -156,6 +196,8 @@ struct Results {
   uint64_t counted_from = 0;                // ... and fragments_shaded when that came to be
   std::vector<uint16_t> pass_masks;         // of tests over a row of blocks
   uint64_t recorded = 0;                    // fragments with a number, since the bin's pre-pass began
+
+  void begin_pass(const PassContext& pass, const TileShape& shape);
 };
 
 struct Worker : TileContext {
