@@ -41,6 +41,8 @@ SCENES = {
     "multisampling4_pass_resolve": "128x72",
     "gbuffer5": "128x72",
     "draws_10k": "100x100",
+    "draws_10k recorded": "100x100",
+    "draws_10k recorded dynamic": "100x100",
 }  # fmt: skip
 
 
@@ -140,7 +142,7 @@ def count_frame(scene: str, environment: dict[str, str], folder: Path) -> Counte
 def count_shaders(folder: Path) -> dict[str, int]:
     """Instructions of the machine code of each stage of each reference scene, 16 lanes."""
     found: dict[str, int] = {}
-    for scene in SCENES:
+    for scene in (name for name in SCENES if " " not in name):  # with words: how it is drawn, guard_scene.py
         dump = folder / f"dump_{scene}"
         dump.mkdir()
         os.environ["TILEGPU_DUMP"] = str(dump)

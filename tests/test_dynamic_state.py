@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -439,4 +440,76 @@ def test_the_front_end_sets_again_what_another_pipeline_fixed(dev: tg.Device) ->
         rp.draw(fixed, vertices[:3], scissor=(0, 0, 1, 1))
         rp.draw(plain, vertices, viewport=(0, 0, 12, 12))
     for a, b in zip(both.contents(), once.contents(), strict=True):
+        assert np.array_equal(a, b)
+
+
+def calls_of_draws(dev: tg.Device, pipeline: tg.Pipeline, state: Mapping[str, Any], count: int) -> list[str]:
+    """Functions of the front end and the core that draws with one state call, in order; the first draw, which sets it, apart."""
+    vertices = dev.buffer(shapes(random.Random(6)), usage="vertex_buffer")
+    calls: list[str] = []
+
+    def note(frame: Any, event: str, called: Any) -> None:
+        if event in ("call", "c_call"):
+            calls.append(frame.f_code.co_name if event == "call" else called.__name__)
+
+    with open_plain(dev)[0] as rp:
+        rp.set(**state)
+        rp.draw(pipeline, vertices)
+        sys.setprofile(note)
+        try:
+            for _ in range(count):
+                rp.draw(pipeline, vertices)
+        finally:
+            sys.setprofile(None)
+    return calls
+
+
+def test_a_draw_with_everything_dynamic_costs_the_calls_of_a_fixed_one(dev: tg.Device) -> None:
+    state = random_state(random.Random(7), 1)[1]
+    fixed = calls_of_draws(dev, everything_dynamic(dev, dynamic=[]), {}, 3)
+    assert fixed.count("draw") == 6  # the pass's and the command buffer's
+    for names in ("all", ["cull_mode"], ["viewport", "scissor_with_count"]):
+        assert calls_of_draws(dev, everything_dynamic(dev, dynamic=names), state, 3) == fixed
+
+
+def test_the_same_value_again_costs_no_command(dev: tg.Device) -> None:
+    pipeline, vertices = everything_dynamic(dev, dynamic=["cull_mode"]), shapes(random.Random(8))
+    rp, _ = open_plain(dev)
+    sent: list[str] = []
+    with rp:
+        draws = rp._open()
+        commands, draws.commands = draws.commands, None  # type: ignore[assignment]
+
+        class Noting:
+            def __getattr__(self, name: str) -> Any:
+                sent.append(name)
+                return getattr(commands, name)
+
+        draws.commands = Noting()  # type: ignore[assignment]
+        for value in ("back", "back", "back", "none"):
+            rp.set(cull_mode=value)
+            rp.draw(pipeline, vertices)
+        draws.commands = commands
+    assert sent.count("set_cull_mode") == 2 and sent.count("draw") == 4
+
+
+def test_the_later_of_two_names_of_one_state_holds(dev: tg.Device) -> None:
+    vertices = shapes(random.Random(9))
+    everything = everything_dynamic(dev, dynamic=["viewport", "scissor"])
+    plain = everything_dynamic(dev, dynamic=[])
+    one, other = Target(dev, 1), Target(dev, 1)
+    with one.open() as rp:
+        rp.set(viewport=(0, 0, 12, 12), scissor=(0, 0, 9, 9))
+        rp.draw(everything, vertices)
+        rp.set(viewport_with_count=(4, 4, 20, 20))
+        rp.draw(everything, vertices)
+        rp.set(viewport=(0, 0, 12, 12), scissor_with_count=(0, 0, 20, 20))
+        rp.draw(everything, vertices)
+        rp.draw(plain, vertices[:3])
+    with other.open() as rp:
+        rp.draw(plain, vertices, viewport=(0, 0, 12, 12), scissor=(0, 0, 9, 9))
+        rp.draw(plain, vertices, viewport=(4, 4, 20, 20), scissor=(0, 0, 9, 9))
+        rp.draw(plain, vertices, viewport=(0, 0, 12, 12), scissor=(0, 0, 20, 20))
+        rp.draw(plain, vertices[:3])
+    for a, b in zip(one.contents(), other.contents(), strict=True):
         assert np.array_equal(a, b)

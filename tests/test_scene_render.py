@@ -82,6 +82,14 @@ def test_the_same_frame_is_replayed(renderer: SceneRenderer) -> None:
     assert renderer.render(frame, read=False).images == []
 
 
+@pytest.mark.parametrize("name", ["draws_10k", "fill_blend", "gbuffer5", "msaa4_pass_resolve", "demo"])
+def test_everything_dynamic_is_the_same_picture(renderer: SceneRenderer, name: str) -> None:
+    frame = scenes()[name].frame(SMALL)
+    fixed, dynamic = renderer.render(frame), SceneRenderer(renderer.device, dynamic=True).render(frame)
+    for a, b in zip(fixed.images, dynamic.images, strict=True):
+        assert np.array_equal(a, b)
+
+
 def test_what_frames_share_is_uploaded_once(renderer: SceneRenderer, monkeypatch: pytest.MonkeyPatch) -> None:
     scene = scenes()["multisampling1"]
     camera = scene.camera()

@@ -2,6 +2,8 @@
 #include <thread>
 
 #include "check.hpp"
+#include "command/recording.hpp"
+#include "command/same_state.hpp"
 #include "device/device_state.hpp"
 #include "pipeline/dynamic_state.hpp"
 #include "tilegpu/device.hpp"
@@ -183,6 +185,35 @@ void few_states_are_resolved(const Ptr<Device>& device) {
   says(missing.error(), "conservative rasterization");
   CHECK(cb.end_rendering());
   CHECK(cb.end());
+  // Four states were drawn with, one of them three times.
+  const auto& pass = *std::get<Ptr<const command::Pass>>(cb.recording()->commands.front());
+  CHECK(pass.draws.size() == 6 && pass.states.size() == 4 && pass.bound.size() == 4);
+  CHECK(pass.draws[0].state == pass.draws[1].state && pass.draws[0].state == pass.draws[4].state);
+}
+
+// Numbers are compared by their bits: 0 and -0 give different pictures.
+void states_are_one_by_their_bits() {
+  command::DrawState a;
+  a.all = std::make_shared<const command::Viewports>();
+  const auto differs = [&](auto change) {
+    command::DrawState b = a;
+    b.all = std::make_shared<const command::Viewports>(*a.all);
+    CHECK(command::is_same(a, b));
+    change(b);
+    return !command::is_same(a, b) && !command::is_same(b, a);
+  };
+  CHECK(differs([](auto& s) { s.blend_constants[3] = -0.0f; }));
+  CHECK(differs([](auto& s) { s.rasterization.depth_bias_clamp = -0.0f; }));
+  CHECK(differs([](auto& s) { s.depth_stencil.back.reference = 1; }));
+  CHECK(differs([](auto& s) { s.viewport.maxDepth = 1; }));
+  CHECK(differs([](auto& s) { s.scissor.extent.height = 1; }));
+  CHECK(differs([](auto& s) { s.vertex_bindings[15].size_B = 1; }));
+  CHECK(differs([](auto& s) { s.all = nullptr; }));
+  CHECK(differs([](auto& s) {
+    command::Viewports other;
+    other.scissor[15].offset.x = 1;
+    s.all = std::make_shared<const command::Viewports>(other);
+  }));
 }
 
 void the_cache_is_bounded_and_compiles_once(Device& device) {
@@ -226,6 +257,7 @@ int main() {
   locations_are_given_once(**device);
   every_state_is_known();
   few_states_are_resolved(*device);
+  states_are_one_by_their_bits();
   the_cache_is_bounded_and_compiles_once(**device);
   return test::finish("test_programs");
 }

@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 MAX_U32 = 0xFFFFFFFF
 _INDEX_TYPES = {np.dtype(np.uint8): "uint8", np.dtype(np.uint16): "uint16", np.dtype(np.uint32): "uint32"}
 _FRONT, _BACK = 1, 2
+_VIEWPORT, _SCISSOR = frozenset({"viewport", "viewport_with_count"}), frozenset({"scissor", "scissor_with_count"})
+#: A draw's own values in their order, and what a pipeline lists them as.
+_AS_STATE = {
+    "viewport": _VIEWPORT,
+    "scissor": _SCISSOR,
+    **{name: frozenset({name}) for name in ("stencil_reference", "blend_constants", "depth_bias")},
+}
 
 
 class DrawArguments:
@@ -37,7 +44,7 @@ class DrawArguments:
     def __init__(self, device: Context, commands: _core.CommandBuffer, what: str, size: tuple[int, int]) -> None:
         self.commands = commands
         self._what = what
-        self._size = size
+        self._whole = [[0, 0, *size]]
         self.arena = Arena(device)  #: copies of arrays, for as long as somebody holds it
         self._binder = DescriptorBinder(self.arena)
         self.undefined = self._binder.undefined  #: what draws may read though nobody wrote it
@@ -50,8 +57,9 @@ class DrawArguments:
         self.state = StateOfPass()
         self._dynamic: tuple[Any, ...] = ()
         self._pipelines_own: tuple[Any, ...] = ()  # what the bound pipeline says where the draw says nothing
-        self._viewport: list[tuple[float, ...]] | None = None
+        self._viewport: list[tuple[float, ...]] | None = None  # None: the whole; empty: as state says
         self._scissor: list[list[int]] | None = None
+        self._resets = False  # a draw that says nothing has something to set back
 
     def require_pipeline(self, pipeline: Any) -> None:
         """Raises for anything else."""
@@ -85,57 +93,68 @@ class DrawArguments:
         """Binds everything; returns the number of indices or vertices that there are, if known."""
         self.require_pipeline(pipeline)
         if pipeline is not self._pipeline:
-            self.commands.bind_pipeline(pipeline.core)
-            state = pipeline.state
-            self._dynamic = self._pipelines_own = (state.stencil_reference, state.blend_constants, state.depth_bias)
-            self._pipeline = pipeline
-            self.state.forget()
-            if "vertex_input" in pipeline.dynamic:
-                self._vertex_input(pipeline)
-            self._last_vertices = None if "vertex_input_binding_stride" in pipeline.dynamic else self._last_vertices
-        if pipeline.dynamic:
-            given = {
-                "viewport": viewport,
-                "scissor": scissor,
-                "stencil_reference": stencil_reference,
-                "blend_constants": blend_constants,
-                "depth_bias": depth_bias,
-            }
-            given = {name: v for name, v in given.items() if v is not None and name in pipeline.dynamic}
-            if given:
-                self.state.set(given, f"{self._what}, {pipeline.title}")
-                viewport = None if "viewport" in given else viewport
-                scissor = None if "scissor" in given else scissor
-                stencil_reference = None if "stencil_reference" in given else stencil_reference
-                blend_constants = None if "blend_constants" in given else blend_constants
-                depth_bias = None if "depth_bias" in given else depth_bias
+            self._bind_pipeline(pipeline)
+        given = (
+            viewport is not None
+            or scissor is not None
+            or stencil_reference is not None
+            or blend_constants is not None
+            or depth_bias is not None
+        )
+        if given and pipeline.dynamic:
+            viewport, scissor, stencil_reference, blend_constants, depth_bias = self._take_as_state(
+                pipeline, viewport, scissor, stencil_reference, blend_constants, depth_bias
+            )
         available = self._vertices(pipeline, vertices)
         if indices is not None:
             available = self._indices(pipeline, indices)
         self._binder.bind(self.commands, pipeline, bind, sets, self._what)
         if push is not None or pipeline.has_push:
             self._push_constants(pipeline, push)
-        if (
-            self._dynamic is not self._pipelines_own
-            or viewport is not None
-            or scissor is not None
-            or stencil_reference is not None
-            or blend_constants is not None
-            or depth_bias is not None
-            or self._viewport is not None
-            or self._scissor is not None
-        ):
+        if given or self._resets:
             self._dynamic_state(pipeline, viewport, scissor, stencil_reference, blend_constants, depth_bias)
-        if pipeline.dynamic:
-            self.state.apply(self.commands, pipeline.dynamic)
-            # What pipelines that leave it to draws find set.
-            for name in ("viewport", "viewport_with_count", "scissor", "scissor_with_count"):
-                if name in pipeline.dynamic and name in self.state.values:
-                    if name.startswith("viewport"):
-                        self._viewport = []
-                    else:
-                        self._scissor = []
+        if self.state.pending:
+            self._apply_state(pipeline)
         return available
+
+    def _bind_pipeline(self, pipeline: Pipeline) -> None:
+        self.commands.bind_pipeline(pipeline.core)
+        state = pipeline.state
+        self._dynamic = self._pipelines_own = (state.stencil_reference, state.blend_constants, state.depth_bias)
+        self._pipeline = pipeline
+        self.state.forget()
+        if "vertex_input" in pipeline.dynamic:
+            self._vertex_input(pipeline)
+        if "vertex_input_binding_stride" in pipeline.dynamic:
+            self._last_vertices = None
+        self._note_resets(pipeline)
+
+    def _note_resets(self, pipeline: Pipeline) -> None:
+        """What was set for one draw, or as state of pipelines that list it, ends with a draw that doesn't say it."""
+        self._resets = (
+            self._dynamic is not self._pipelines_own
+            or (self._viewport is not None and _VIEWPORT.isdisjoint(pipeline.dynamic))
+            or (self._scissor not in (None, self._whole) and _SCISSOR.isdisjoint(pipeline.dynamic))
+        )
+
+    def _take_as_state(self, pipeline: Pipeline, *values: Any) -> tuple[Any, ...]:
+        """Of a draw's own values those that the pipeline lists are state, as if set before; returns the others in their places."""
+        taken: dict[str, Any] = {}
+        left = list(values)
+        for i, (name, names) in enumerate(_AS_STATE.items()):
+            if values[i] is not None and not names.isdisjoint(pipeline.dynamic):
+                taken[name], left[i] = values[i], None
+        if taken:
+            self.state.set(taken, f"{self._what}, {pipeline.title}")
+        return tuple(left)
+
+    def _apply_state(self, pipeline: Pipeline) -> None:
+        applied = self.state.apply(self.commands, pipeline.dynamic)
+        # What pipelines that leave it to draws find set.
+        if "viewport" in applied:
+            self._viewport = []
+        if "scissor" in applied:
+            self._scissor = []
 
     def _vertex_input(self, pipeline: Pipeline) -> None:
         layout = pipeline.vertex_layout
@@ -296,17 +315,17 @@ class DrawArguments:
     ) -> None:
         state = pipeline.state
         what = f"{self._what}, {pipeline.title}"
-        if viewport is not None or (self._viewport is not None and "viewport" not in pipeline.dynamic):
+        if viewport is not None or (self._viewport is not None and _VIEWPORT.isdisjoint(pipeline.dynamic)):
             if viewport is None:
                 self.commands.reset_viewport()
                 self._viewport = None
             elif (values := viewports_of(viewport, f"{what}: viewport")) != self._viewport:
                 self.commands.set_viewports(values)
                 self._viewport = values
-        if scissor is not None or (self._scissor is not None and "scissor" not in pipeline.dynamic):
-            whole = [[0, 0, *self._size]]
+        if scissor is not None or (self._scissor is not None and _SCISSOR.isdisjoint(pipeline.dynamic)):
+            whole = self._whole
             if scissor is None and viewport is not None:
-                whole *= len(self._viewport or whole)
+                whole = whole * len(self._viewport or whole)
             rects = whole if scissor is None else scissors_of(scissor, f"{what}: scissor")
             if rects != self._scissor:
                 self.commands.set_scissors(rects)
@@ -341,3 +360,4 @@ class DrawArguments:
             self.commands.set_depth_bias(*bias)
         now = (reference, constants, bias)
         self._dynamic = self._pipelines_own if now == self._pipelines_own else now
+        self._note_resets(pipeline)

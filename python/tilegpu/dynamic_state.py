@@ -218,6 +218,10 @@ _SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
     "color_write_enable": _write_enable,
 }
 assert set(_SETTERS) == set(_core.DYNAMIC_STATES)
+#: One of these that is the same object has the same value.
+_IMMUTABLE = (bool, int, float, str)
+#: States that are set as one with another: with either name the later value holds.
+_SLOTS = {"viewport_with_count": "viewport", "scissor_with_count": "scissor"}
 
 
 class StateOfPass:
@@ -226,22 +230,37 @@ class StateOfPass:
     def __init__(self) -> None:
         self._calls: dict[str, list[Call]] = {}
         self._stale: set[str] = set()
-        self.values: dict[str, Any] = {}  #: as the user gave them
+        self.pending = False  #: the next draw should :meth:`apply`
+        self.values: dict[str, Any] = {}  #: as the user gave them, by slot
 
     def set(self, state: Mapping[str, Any], what: str) -> None:
-        """Checks all of them before it takes any."""
-        short = {known_state(name, what): value for name, value in state.items()}
-        calls = {name: _SETTERS[name](value, f"{what}: {name}") for name, value in short.items()}
-        self._calls.update(calls)
-        self._stale.update(calls)
-        self.values.update(short)
+        """Checks all of them before it takes any. What is the same as before changes nothing."""
+        values: dict[str, Any] = {}
+        calls: dict[str, list[Call]] = {}
+        for given, value in state.items():
+            name = given if given in _SETTERS else known_state(given, what)
+            slot = _SLOTS.get(name, name)
+            if type(value) in _IMMUTABLE and value is self.values.get(slot, self) and slot not in calls:
+                continue
+            values[slot], calls[slot] = value, _SETTERS[name](value, f"{what}: {name}")
+        self.values.update(values)
+        if calls:
+            self._calls.update(calls)
+            self._stale.update(calls)
+            self.pending = True
 
     def forget(self) -> None:
         """Another pipeline was bound, which may have replaced what was set."""
         self._stale.update(self._calls)
+        self.pending = bool(self._stale)
 
-    def apply(self, commands: _core.CommandBuffer, wanted: frozenset[str]) -> None:
-        for name in sorted(self._stale & wanted):
+    def apply(self, commands: _core.CommandBuffer, wanted: frozenset[str]) -> list[str]:
+        """Sets what is wanted and not there yet; returns what that is."""
+        wanted = wanted.union(slot for name, slot in _SLOTS.items() if name in wanted)
+        names = sorted(self._stale & wanted)
+        for name in names:
             for command, given in self._calls[name]:
                 getattr(commands, command)(*given)
         self._stale -= wanted
+        self.pending = False
+        return names

@@ -22,6 +22,7 @@ bool StateRecorder::bind(Ptr<Pipeline> pipeline) {
   assert(pipeline);
   if (pipeline == pipeline_) return false;
   pipeline_ = std::move(pipeline);
+  settable_.bits = pipeline_->dynamic().bits | pipeline::always_settable().bits;
   // What it fixes was set for others; viewport and scissor, where it doesn't list them, are the command buffer's alone.
   set_.bits &= pipeline_->dynamic().bits | kFramebufferStates;
   fresh_ = set_;
@@ -31,15 +32,6 @@ bool StateRecorder::bind(Ptr<Pipeline> pipeline) {
   state_ = static_cast<const GraphicsState&>(pipeline_->info());
   state_.viewports = viewports, state_.scissors = scissors;
   resolving_ = true;
-  return true;
-}
-
-bool StateRecorder::note(DynamicState which, bool changed) {
-  assert(which < S::count && !dynamic_state_info(which).missing);
-  if (pipeline_ && !pipeline_->dynamic().has(which) && !pipeline::always_settable().has(which)) in_vain_.add(which);
-  if (!changed) return false;
-  set_.add(which);
-  fresh_.add(which);
   return true;
 }
 
@@ -72,13 +64,28 @@ bool StateRecorder::set_stride(uint32_t binding, uint32_t stride_B) {
   return note(S::vertex_input_binding_stride, changed || !set_.has(S::vertex_input_binding_stride));
 }
 
-bool StateRecorder::set_vertex_input(const GraphicsState& input) {
-  const auto same = [](const auto& a, const auto& b) {
-    return a.size() == b.size() && std::memcmp(a.begin(), b.begin(), a.size() * sizeof *a.begin()) == 0;
+bool StateRecorder::set_vertex_input(std::span<const VkVertexInputBindingDescription2EXT> bindings,
+                                     std::span<const VkVertexInputAttributeDescription2EXT> attributes) {
+  assert(bindings.size() <= kMaxVertexBindings && attributes.size() <= kMaxVertexAttributes);
+  bool changed = !set_.has(S::vertex_input);
+  // Brings the list to what is given, item by item.
+  const auto put = [&](auto& list, const auto& given, auto&& plain_of) {
+    if (list.size() != given.size()) list.clear(), changed = true;
+    for (size_t i = 0; i < given.size(); i++) {
+      const auto item = plain_of(given[i]);
+      static_assert(std::has_unique_object_representations_v<decltype(item)>);
+      if (i == list.size())
+        list.push_back(item);
+      else if (std::memcmp(&list[i], &item, sizeof item) != 0)
+        list[i] = item, changed = true;
+    }
   };
-  const bool changed = !set_.has(S::vertex_input) || !same(given_.vertex_bindings, input.vertex_bindings) ||
-                       !same(given_.vertex_attributes, input.vertex_attributes);
-  if (changed) given_.vertex_bindings = input.vertex_bindings, given_.vertex_attributes = input.vertex_attributes;
+  put(given_.vertex_bindings, bindings, [](const VkVertexInputBindingDescription2EXT& b) {
+    return VertexInputBinding{{b.binding, b.stride, b.inputRate}, b.inputRate == VK_VERTEX_INPUT_RATE_INSTANCE ? b.divisor : 1};
+  });
+  put(given_.vertex_attributes, attributes, [](const VkVertexInputAttributeDescription2EXT& a) {
+    return VkVertexInputAttributeDescription{a.location, a.binding, a.format, a.offset};
+  });
   return note(S::vertex_input, changed);
 }
 
@@ -110,7 +117,7 @@ Status StateRecorder::take() {
   if (in_vain_.bits)
     return invalid("pipeline '" + pipeline_->info().label + "' fixes " + pipeline::names_of(in_vain_) +
                    ", which was set after it was bound; list it among the pipeline's dynamic states, or don't set it");
-  uint64_t left = fresh_.bits & (dynamic.bits | pipeline::always_settable().bits);
+  uint64_t left = fresh_.bits & settable_.bits;
   if (left & pipeline::resolving_states().bits) resolving_ = true;
   for (; left; left &= left - 1) {
     const auto which = static_cast<S>(std::countr_zero(left));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstring>
+#include <span>
 
 #include "pipeline/dynamic_state.hpp"
 
@@ -25,7 +26,14 @@ class StateRecorder {
     return note(which, true);
   }
   /// The same for a change that was made to given() by hand.
-  bool note(DynamicState which, bool changed);
+  bool note(DynamicState which, bool changed) {
+    assert(which < DynamicState::count && !dynamic_state_info(which).missing);
+    if (!settable_.has(which)) in_vain_.add(which);
+    if (!changed) return false;
+    set_.add(which);
+    fresh_.add(which);
+    return true;
+  }
   GraphicsState& given() { return given_; }
 
   /// The same for states of each colour attachment, those from `first` on.
@@ -34,7 +42,8 @@ class StateRecorder {
   /// Strides beside the vertex input.
   bool set_stride(uint32_t binding, uint32_t stride_B);
   /// The vertex input as a whole, strides with it.
-  bool set_vertex_input(const GraphicsState& input);
+  bool set_vertex_input(std::span<const VkVertexInputBindingDescription2EXT> bindings,
+                        std::span<const VkVertexInputAttributeDescription2EXT> attributes);
 
   /// As if nobody had set it: for state that has a default.
   void unset(DynamicState which);
@@ -54,6 +63,7 @@ class StateRecorder {
   Ptr<Pipeline> pipeline_;
   GraphicsState given_;  // by set_*
   FixedList<VertexInputBinding, kMaxVertexBindings> strides_;
+  DynamicStates settable_{~uint64_t{0}};       // with the pipeline that is bound; what others fix is set in vain
   DynamicStates set_;                          // of given_, and not made invalid since
   DynamicStates fresh_;                        // of set_, and not in state_ yet
   DynamicStates in_vain_;                      // set after a pipeline that fixes it was bound

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 
+#include "command/same_state.hpp"
 #include "device/binding_tables.hpp"
 #include "device/recorder.hpp"
 #include "hsr/vertex_deferral.hpp"
@@ -24,9 +25,9 @@ namespace {
 
 Status check_targets(const command::Pass& pass, const Pipeline& pipeline, const GraphicsState& state) {
   const GraphicsPipelineCreateInfo& info = pipeline.info();
-  const std::string who = pass_name(pass) + ", pipeline '" + info.label + "': ";
+  const auto who = [&] { return pass_name(pass) + ", pipeline '" + info.label + "': "; };
   if (static_cast<uint32_t>(state.multisample.samples) != pass.samples)
-    return invalid(who + "the pipeline is made for " + std::to_string(state.multisample.samples) + " samples, the pass has " +
+    return invalid(who() + "the pipeline is made for " + std::to_string(state.multisample.samples) + " samples, the pass has " +
                    std::to_string(pass.samples) + "; create the pipeline with rasterizationSamples " + std::to_string(pass.samples));
   const command::Targets& targets = pass.targets;
   const size_t count = std::max(info.color_formats.size(), targets.color.size());
@@ -34,30 +35,30 @@ Status check_targets(const command::Pass& pass, const Pipeline& pipeline, const 
     const VkFormat of_pipeline = i < info.color_formats.size() ? info.color_formats[i] : VK_FORMAT_UNDEFINED;
     const VkFormat of_pass = i < targets.color.size() ? targets.color[i] : VK_FORMAT_UNDEFINED;
     if (of_pipeline != of_pass)
-      return invalid(who + "color[" + std::to_string(i) + "] has format " + format_name(of_pass) + " in the pass and " +
+      return invalid(who() + "color[" + std::to_string(i) + "] has format " + format_name(of_pass) + " in the pass and " +
                      format_name(of_pipeline) + " in the pipeline; they must be the same");
   }
   const VkFormat depth = targets.depth, stencil = targets.stencil;
   if (state.depth_stencil.depth_test && depth == VK_FORMAT_UNDEFINED)
-    return invalid(who +
+    return invalid(who() +
                    "the pipeline tests depth, but the pass has no depth attachment; begin rendering with pDepthAttachment, or create the "
                    "pipeline without depthTestEnable");
   if (state.depth_stencil.stencil_test && stencil == VK_FORMAT_UNDEFINED)
-    return invalid(who +
+    return invalid(who() +
                    "the pipeline tests stencil, but the pass has no stencil attachment; begin rendering with pStencilAttachment, or create "
                    "the pipeline without stencilTestEnable");
   if (depth != VK_FORMAT_UNDEFINED && info.depth_format != depth)
-    return invalid(who + "depth has format " + format_name(depth) + " in the pass and " + format_name(info.depth_format) +
+    return invalid(who() + "depth has format " + format_name(depth) + " in the pass and " + format_name(info.depth_format) +
                    " in the pipeline; they must be the same");
   if (state.depth_stencil.stencil_test && info.stencil_format != stencil)
-    return invalid(who + "stencil has format " + format_name(stencil) + " in the pass and " + format_name(info.stencil_format) +
+    return invalid(who() + "stencil has format " + format_name(stencil) + " in the pass and " + format_name(info.stencil_format) +
                    " in the pipeline; they must be the same");
   for (const shader::InputSource& input : pipeline.program().inputs) {
     const bool of_depth = input.target == shader::kInputDepth;
     if (!of_depth && input.target != shader::kInputStencil) continue;
     const VkFormat of_pass = of_depth ? depth : stencil;
     if (of_pass != input.format)
-      return invalid(who + "the fragment shader reads " + (of_depth ? "depth" : "stencil") + " as an input attachment; its format is " +
+      return invalid(who() + "the fragment shader reads " + (of_depth ? "depth" : "stencil") + " as an input attachment; its format is " +
                      format_name(of_pass) + " in the pass and " + format_name(input.format) + " in the pipeline; they must be the same");
   }
   return Ok{};
@@ -101,6 +102,19 @@ void keep_bound(const Recorder& r, command::Pass& pass) {
   for (uint32_t i = 0; i < kMaxVertexBindings; i++)
     if (r.vertex_buffers[i]) pass.vertex_buffers.push_back({i, r.vertex_buffers[i]});
   bound.vertex_buffers = static_cast<uint32_t>(pass.vertex_buffers.size()) - bound.first_vertex_buffer;
+}
+
+// Draws that change a state and change it back share the records of both. Each more that is asked costs those who never come back.
+constexpr size_t kLately = 4;
+
+// The state of the next draw among the last ones; null: it is new. What an equal one keeps alive is what this one wants.
+const command::DrawState* find_lately(const Recorder& r, const command::Pass& pass) {
+  assert(pass.states.size() == pass.bound.size());
+  for (size_t left = pass.states.size(), asked = 0; left > 0 && asked < kLately; asked++) {
+    left--;
+    if (pass.bound[left].pipeline == r.dynamic.pipeline() && command::is_same(pass.states[left], r.state)) return &pass.states[left];
+  }
+  return nullptr;
 }
 
 // Viewports and scissors, cut with the framebuffer and the render area.
@@ -159,8 +173,11 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
       if (Status ok = device::bind_sets_of_draw(r); !ok) return ok.error();
     }
     take_viewports(r, pass);
-    pass.states.push_back(r.state);
-    keep_bound(r, pass);
+    r.drawn = find_lately(r, pass);
+    if (!r.drawn) {
+      r.drawn = &pass.states.emplace_back(r.state);
+      keep_bound(r, pass);
+    }
     r.state_dirty = r.sets.dirty = false;
   }
   if (r.push_dirty) {
@@ -168,7 +185,7 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
     r.push_dirty = false;
   }
   command::DrawCall draw;
-  draw.state = &pass.states.back();
+  draw.state = r.drawn;
   draw.push_constants = pass.pushes.back().bytes;
   draw.indexed = indexed;
   draw.query = r.active_query;

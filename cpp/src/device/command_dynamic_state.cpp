@@ -16,10 +16,10 @@ using S = DynamicState;
 
 namespace {
 
-// Of the call that sets it.
+// Of the call that sets it, whose name only misuse wants.
 Recorder& at(const std::unique_ptr<Recorder>& recorder, S which) {
-  const std::string call = "set_" + std::string(dynamic_state_info(which).name);
-  return device::recorder_for(*recorder, call.c_str());
+  if (device::is_outside(*recorder)) device::note_misuse(*recorder, "set_" + std::string(dynamic_state_info(which).name));
+  return *recorder;
 }
 
 template <class T>
@@ -264,16 +264,10 @@ Status CommandBuffer::set_color_write_enable(std::span<const VkBool32> enables) 
 
 Status CommandBuffer::set_vertex_input(std::span<const VkVertexInputBindingDescription2EXT> bindings,
                                        std::span<const VkVertexInputAttributeDescription2EXT> attributes) {
-  GraphicsState input;
-  for (const VkVertexInputBindingDescription2EXT& b : bindings) {
-    input.vertex_bindings.push_back({{b.binding, b.stride, b.inputRate}, b.inputRate == VK_VERTEX_INPUT_RATE_INSTANCE ? b.divisor : 1});
-  }
-  for (const VkVertexInputAttributeDescription2EXT& a : attributes)
-    input.vertex_attributes.push_back({a.location, a.binding, a.format, a.offset});
-  if (input.vertex_bindings.wanted() > kMaxVertexBindings || input.vertex_attributes.wanted() > kMaxVertexAttributes)
+  if (bindings.size() > kMaxVertexBindings || attributes.size() > kMaxVertexAttributes)
     return refuse(S::vertex_input, std::to_string(bindings.size()) + " bindings and " + std::to_string(attributes.size()) +
                                        " attributes; at most 16 of each are allowed");
-  if (at(recorder_, S::vertex_input).dynamic.set_vertex_input(input)) recorder_->state_dirty = true;
+  if (at(recorder_, S::vertex_input).dynamic.set_vertex_input(bindings, attributes)) recorder_->state_dirty = true;
   return Ok{};
 }
 

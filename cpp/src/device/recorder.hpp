@@ -45,6 +45,7 @@ struct Recorder {
   // State that the next draw takes. The flags say what the last DrawState and PushBlock no longer hold.
   command::StateRecorder dynamic;
   command::DrawState state;
+  const command::DrawState* drawn = nullptr;  // of the open pass: as the last draw took it
   std::array<Ptr<Buffer>, kMaxVertexBindings> vertex_buffers;
   uint32_t bound_vertex_buffers = 0;  // a bit each; those of them that are null give zeros
   Ptr<Buffer> index_buffer;
@@ -68,10 +69,15 @@ inline std::string pass_name(const command::Pass& pass) { return "pass '" + pass
 
 /// Ok while recording; else an error that names the call.
 Status require_recording(const Recorder& recorder, const char* call);
+inline bool is_outside(const Recorder& recorder) {
+  return recorder.stage == CommandBufferState::initial || recorder.stage == CommandBufferState::executable;
+}
 /// For calls without a result: outside recording the next begin() or end() fails and names the call.
+inline void note_misuse(Recorder& recorder, std::string call) {
+  if (recorder.misuse.empty()) recorder.misuse = std::move(call);
+}
 inline Recorder& recorder_for(Recorder& recorder, const char* call) {
-  const bool outside = recorder.stage == CommandBufferState::initial || recorder.stage == CommandBufferState::executable;
-  if (outside && recorder.misuse.empty()) recorder.misuse = call;
+  if (is_outside(recorder)) note_misuse(recorder, call);
   return recorder;
 }
 

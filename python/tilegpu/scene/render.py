@@ -17,6 +17,7 @@ import numpy as np
 import tilegpu as tg
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Blend, Draw, Frame, Program, RenderResult, Scene, State, Texture
+from tilegpu.scene.dynamic import dynamic_state
 
 #: Uploads that no frame named for so many frames are let go.
 _KEEP_FRAMES = 8
@@ -53,10 +54,14 @@ class _Targets:
 
 
 class SceneRenderer:
-    """Draws frames on one device and keeps what they share. Not for use by several threads at once."""
+    """Draws frames on one device and keeps what they share. Not for use by several threads at once.
 
-    def __init__(self, device: tg.Device) -> None:
+    ``dynamic``: pipelines leave all state to the pass, which sets it where it changes; pictures are the same.
+    """
+
+    def __init__(self, device: tg.Device, dynamic: bool = False) -> None:
         self.device = device
+        self._dynamic = dynamic
         self._frame_number = 0
         self._kept = _Kept()
         self._pipelines: dict[Any, tg.Pipeline] = {}
@@ -151,7 +156,11 @@ class SceneRenderer:
         color, depth = self._attachments(frame, targets)
         render_pass = self.device.render_pass(color=color, depth=depth, label=frame.label)
         with render_pass:
+            state: State | None = None
             for draw in frame.draws:
+                if self._dynamic and draw.state is not state:
+                    state = draw.state
+                    render_pass.set(**dynamic_state(frame, state))
                 self._draw(render_pass, frame, draw)
         return _Recording(frame, targets, render_pass)
 
@@ -200,6 +209,7 @@ class SceneRenderer:
                     blend=blend,
                     write_mask=state.color_write_mask,
                     alpha_to_coverage=state.alpha_to_coverage,
+                    dynamic="all" if self._dynamic else (),
                     constants=constants,
                     vert_file=program.vertex_file,
                     frag_file=program.fragment_file,
