@@ -3,6 +3,7 @@
 
 #include <cassert>
 #include <cstring>
+#include <unordered_map>
 
 #include "device/binding_tables.hpp"
 #include "records/records.hpp"
@@ -47,23 +48,23 @@ const DrawState* fitted(Pass& pass, const Pass& piece, const DrawState& of_piece
 
 const DrawState* as_it_is(Pass&, const Pass&, const DrawState& of_piece, const command::Bound&) { return &of_piece; }
 
-// The commands of a piece behind those of the pass. States stand in the order of the commands that use them.
+// The commands of a piece behind those of the pass; of its states those that commands use, once each.
 void append(Pass& pass, const Pass& piece, const Fit& fit) {
   const int32_t first_query = static_cast<int32_t>(pass.queries.size());
   const auto first_feedback = static_cast<int32_t>(pass.transform_feedback.size());
   const auto first_counting = static_cast<uint32_t>(pass.counting.size());
   const DrawState *from = nullptr, *to = nullptr;
-  size_t at = 0;  // of the state in the piece; the order of states is that of the commands
+  std::unordered_map<const DrawState*, size_t> places;  // of the piece's states
+  std::vector<const DrawState*> of_place(piece.states.size());
+  for (size_t i = 0; i < piece.states.size(); i++) places.emplace(&piece.states[i], i);
   const auto moved = [&](DrawCall draw) {
     assert(draw.state);
     if (draw.state != from) {
       from = draw.state;
-      while (&piece.states[at] != from) {
-        at++;
-        assert(at < piece.states.size());
-      }
-      assert(piece.bound.size() == piece.states.size());
-      to = fit.state(pass, piece, *from, piece.bound[at]);
+      assert(places.count(from) && piece.bound.size() == piece.states.size());
+      const size_t at = places.find(from)->second;
+      if (!of_place[at]) of_place[at] = fit.state(pass, piece, *from, piece.bound[at]);
+      to = of_place[at];
     }
     draw.state = to;
     draw.query = draw.query >= 0 ? first_query + draw.query : fit.active_query;
