@@ -37,6 +37,11 @@ DTYPES = [
     np.dtype([("position", "f2", 4), ("color", "f4", 4)]),
 ]
 SIZE = 24
+SAMPLES = [1, 2, 4, 8, 16]
+#: Each primitive to one of three viewports, of which there may be fewer.
+VERT_VIEWPORTS = VERT.replace("#version 450", "#version 450\n#extension GL_ARB_shader_viewport_layer_array : require").replace(
+    "f_color = color;", "f_color = color; gl_ViewportIndex = gl_VertexIndex % 3;"
+)
 COMPARE = ["never", "less", "equal", "less_or_equal", "greater", "not_equal", "greater_or_equal", "always"]
 STENCIL = list(_core.ENUMS["stencil_op"])
 LOGIC = list(_core.ENUMS["logic_op"])
@@ -59,32 +64,88 @@ def shapes(rng: random.Random, count: int = 18) -> np.ndarray:
     for vertex in out:
         vertex["position"] = [
             *(rng.uniform(-1.2, 1.2) for _ in range(2)),
-            rng.uniform(-0.2, 1.2),
+            rng.uniform(-1.2, 1.2) if rng.random() < 0.5 else rng.uniform(-0.2, 1.2),
             rng.uniform(0.6, 1.4),
         ]
         vertex["color"] = [rng.random() for _ in range(4)]
     return out
 
 
-def random_state(rng: random.Random, samples: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Arguments of a pipeline that fixes it, and the same state as a pass sets it."""
-    flag = lambda chance=0.5: rng.random() < chance  # noqa: E731
-    topology = rng.choice(
-        ["triangle_list", "triangle_list", "triangle_strip", "triangle_fan", "line_strip", "point_list"]
+State = tuple[dict[str, Any], dict[str, Any]]
+TOPOLOGIES = [name for name in _core.ENUMS["primitive_topology"] if name != "patch_list"]
+VIEWPORTS, SCISSORS = ("viewport", "viewport_with_count"), ("scissor", "scissor_with_count")
+
+
+def flag(rng: random.Random, chance: float = 0.5) -> bool:
+    return rng.random() < chance
+
+
+def assembly(rng: random.Random) -> State:
+    topology = rng.choice(["triangle_list", rng.choice(TOPOLOGIES)])
+    restart = flag(rng) and ("strip" in topology or "fan" in topology)
+    provoking = rng.choice(["first", "last"])
+    stream = int(flag(rng, 0.04))  # without a geometry shader there is only 0
+    fixed = {"topology": topology, "primitive_restart": restart, "provoking_vertex": provoking, "rasterization_stream": stream}
+    dynamic = {
+        "primitive_topology": topology,
+        "primitive_restart_enable": restart,
+        "provoking_vertex_mode": provoking,
+        "rasterization_stream": stream,
+    }
+    return fixed, dynamic
+
+
+def patches(rng: random.Random) -> State:
+    """What only tessellation reads."""
+    points, origin = rng.choice([3, 4, 6, 9]), rng.choice(["upper_left", "lower_left"])
+    return (
+        {"patch_control_points": points, "domain_origin": origin},
+        {"patch_control_points": points, "tessellation_domain_origin": origin},
     )
-    polygon = rng.choice(["fill", "fill", "fill", "line", "point"])
-    cull, front = rng.choice(["none", "none", "front", "back"]), rng.choice(["clockwise", "counter_clockwise"])
-    provoking, width = rng.choice(["first", "last"]), rng.choice([1.0, 3.0])
-    clamp, clip, discard = flag(0.3), flag(0.7), flag(0.05)
-    bias = (rng.uniform(-100, 100), 0.0, rng.uniform(-2, 2)) if flag(0.4) else None
-    depth_test, write, compare = flag(0.8), flag(0.7), rng.choice(COMPARE[1:])
-    bounds = (rng.uniform(0, 0.4), rng.uniform(0.5, 1)) if flag(0.2) else None
-    stencil_on = flag(0.6)
-    faces = [
+
+
+def rasterization(rng: random.Random) -> State:
+    same: dict[str, Any] = {
+        "polygon_mode": rng.choice(["fill", "fill", "fill", "line", "point"]),
+        "front_face": rng.choice(["clockwise", "counter_clockwise"]),
+        "line_width": rng.choice([1.0, 3.0]),
+        "depth_clip_negative_one_to_one": flag(rng),
+    }
+    cull, clamp, clip, discard = rng.choice(["none", "none", "front", "back"]), flag(rng, 0.3), flag(rng, 0.7), flag(rng, 0.05)
+    bias = None
+    if flag(rng, 0.4):
+        bias = (rng.uniform(-100, 100), rng.choice([0.0, 0.001, -0.001]), rng.uniform(-2, 2))
+    fixed = {"cull": cull, "depth_clamp": clamp, "depth_clip": clip, "rasterizer_discard": discard, "depth_bias": bias}
+    dynamic = {
+        "cull_mode": cull,
+        "depth_clamp_enable": clamp,
+        "depth_clip_enable": clip,
+        "rasterizer_discard_enable": discard,
+        "depth_bias_enable": bias is not None,
+        "depth_bias": bias or (0, 0, 0),
+    }
+    return fixed | same, dynamic | same
+
+
+def depth(rng: random.Random) -> State:
+    test, write, compare = flag(rng, 0.8), flag(rng, 0.7), rng.choice(COMPARE[1:])
+    bounds = (rng.uniform(0, 0.4), rng.uniform(0.5, 1)) if flag(rng, 0.2) else None
+    fixed = {"depth_test": test, "depth_write": write, "depth_compare": compare, "depth_bounds": bounds}
+    dynamic = {
+        "depth_test_enable": test,
+        "depth_write_enable": write,
+        "depth_compare_op": compare,
+        "depth_bounds_test_enable": bounds is not None,
+        "depth_bounds": bounds or (0, 1),
+    }
+    return fixed, dynamic
+
+
+def stencil(rng: random.Random) -> State:
+    on = flag(rng, 0.6)
+    faces: list[dict[str, Any]] = [
         {
-            "fail": rng.choice(STENCIL),
-            "pass": rng.choice(STENCIL),
-            "depth_fail": rng.choice(STENCIL),
+            **{name: rng.choice(STENCIL) for name in ("fail", "pass", "depth_fail")},
             "compare": rng.choice(COMPARE[1:]),
             "compare_mask": rng.choice([0xFF, 0x0F]),
             "write_mask": rng.choice([0xFF, 0x3C, 0]),
@@ -92,68 +153,24 @@ def random_state(rng: random.Random, samples: int) -> tuple[dict[str, Any], dict
         }
         for _ in range(2)
     ]
-    equation = [rng.choice(BLENDS) for _ in range(2)]
-    enabled = [flag(), flag()]
-    mask = [rng.choice(["rgba", "rgba", "rg", ""]) for _ in range(2)]
-    constants = tuple(rng.random() for _ in range(4))
-    logic = rng.choice(LOGIC) if flag(0.15) else None
-    sample_mask = rng.choice([0xFFFFFFFF, 0xFFFFFFFF, 0x5])
-    coverage, one = flag(0.2), flag(0.2)
-    near, far = rng.choice([(0.0, 1.0), (0.2, 0.7), (0.9, 0.1)])
-    viewport = (rng.randrange(-4, 4), rng.randrange(4), SIZE - rng.randrange(6), SIZE + rng.randrange(4), near, far)
-    scissor = (rng.randrange(4), rng.randrange(4), SIZE - rng.randrange(4, 9), SIZE - rng.randrange(4, 9))
-    colors = [flag(0.8), flag(0.8)]
-    restart = flag() and topology in ("triangle_strip", "triangle_fan", "line_strip")
-    fixed: dict[str, Any] = {
-        "topology": topology,
-        "polygon_mode": polygon,
-        "cull": cull,
-        "front_face": front,
-        "provoking_vertex": provoking,
-        "line_width": width,
-        "depth_clamp": clamp,
-        "rasterizer_discard": discard,
-        "depth_bias": bias,
-        "depth_test": depth_test,
-        "depth_write": write,
-        "depth_compare": compare,
-        "depth_bounds": bounds,
-        "stencil_test": stencil_on or None,
-        "stencil_front": faces[0] if stencil_on else None,
-        "stencil_back": faces[1] if stencil_on else None,
+    front, back = faces if on else (None, None)
+    dynamic = {f"stencil_{name}": tuple(f[name] for f in faces) for name in ("compare_mask", "write_mask", "reference")}
+    dynamic["stencil_test_enable"] = on
+    dynamic["stencil_op"] = tuple({k: f[k] for k in ("fail", "pass", "depth_fail", "compare")} for f in faces)
+    return {"stencil_test": on or None, "stencil_front": front, "stencil_back": back}, dynamic
+
+
+def blending(rng: random.Random) -> State:
+    equation, enabled = [rng.choice(BLENDS) for _ in range(2)], [flag(rng), flag(rng)]
+    mask, colors = [rng.choice(["rgba", "rgba", "rg", ""]) for _ in range(2)], [flag(rng, 0.8), flag(rng, 0.8)]
+    constants, logic = tuple(rng.random() for _ in range(4)), rng.choice(LOGIC) if flag(rng, 0.15) else None
+    fixed = {
         "blend": [e if on else None for e, on in zip(equation, enabled, strict=True)],
         "write_mask": [m if on else "" for m, on in zip(mask, colors, strict=True)],
-        "primitive_restart": restart,
         "blend_constants": constants,
         "logic_op": logic,
-        "sample_mask": sample_mask,
-        "alpha_to_coverage": coverage,
-        "alpha_to_one": one,
-        "samples": samples,
     }
-    dynamic: dict[str, Any] = {
-        "primitive_topology": topology,
-        "primitive_restart_enable": restart,
-        "polygon_mode": polygon,
-        "cull_mode": cull,
-        "front_face": front,
-        "provoking_vertex_mode": provoking,
-        "line_width": width,
-        "depth_clamp_enable": clamp,
-        "depth_clip_enable": clip,
-        "rasterizer_discard_enable": discard,
-        "depth_bias_enable": bias is not None,
-        "depth_bias": bias or (0, 0, 0),
-        "depth_test_enable": depth_test,
-        "depth_write_enable": write,
-        "depth_compare_op": compare,
-        "depth_bounds_test_enable": bounds is not None,
-        "depth_bounds": bounds or (0, 1),
-        "stencil_test_enable": stencil_on,
-        "stencil_op": tuple({k: f[k] for k in ("fail", "pass", "depth_fail", "compare")} for f in faces),
-        "stencil_compare_mask": tuple(f["compare_mask"] for f in faces),
-        "stencil_write_mask": tuple(f["write_mask"] for f in faces),
-        "stencil_reference": tuple(f["reference"] for f in faces),
+    dynamic = {
         "color_blend_enable": enabled,
         "color_blend_equation": equation,
         "color_write_mask": mask,
@@ -161,14 +178,56 @@ def random_state(rng: random.Random, samples: int) -> tuple[dict[str, Any], dict
         "blend_constants": constants,
         "logic_op_enable": logic is not None,
         "logic_op": logic or "copy",
-        "rasterization_samples": samples,
-        "sample_mask": sample_mask,
-        "alpha_to_coverage_enable": coverage,
-        "alpha_to_one_enable": one,
-        "viewport": viewport,
-        "scissor": scissor,
     }
     return fixed, dynamic
+
+
+def multisampling(rng: random.Random, samples: int) -> State:
+    mask, coverage, one = rng.choice([0xFFFFFFFF, 0xFFFFFFFF, 0x5, 0xA5A5]), flag(rng, 0.2), flag(rng, 0.2)
+    fixed = {"sample_mask": mask, "alpha_to_coverage": coverage, "alpha_to_one": one, "samples": samples}
+    dynamic = {
+        "rasterization_samples": samples,
+        "sample_mask": mask,
+        "alpha_to_coverage_enable": coverage,
+        "alpha_to_one_enable": one,
+    }
+    return fixed, dynamic
+
+
+def framing(rng: random.Random) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Arguments of a draw; one or several, by either of Vulkan's names."""
+    viewports, scissors = [], []
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        near, far = rng.choice([(0.0, 1.0), (0.2, 0.7), (0.9, 0.1)])
+        viewports.append((rng.randrange(-4, 4), rng.randrange(4), SIZE - rng.randrange(6), SIZE + rng.randrange(4), near, far))
+        scissors.append((rng.randrange(4), rng.randrange(4), SIZE - rng.randrange(4, 9), SIZE - rng.randrange(4, 9)))
+    viewport: Any = viewports if len(viewports) > 1 else viewports[0]
+    scissor: Any = scissors if len(scissors) > 1 else scissors[0]
+    return {"viewport": viewport, "scissor": scissor}, {rng.choice(VIEWPORTS): viewport, rng.choice(SCISSORS): scissor}
+
+
+def random_state(rng: random.Random, samples: int) -> State:
+    """Arguments of a pipeline that fixes it, and the same state as a pass sets it; without :func:`framing`."""
+    fixed: dict[str, Any] = {}
+    dynamic: dict[str, Any] = {}
+    for part in (assembly(rng), rasterization(rng), depth(rng), stencil(rng), blending(rng), multisampling(rng, samples)):
+        fixed |= part[0]
+        dynamic |= part[1]
+    return fixed, dynamic
+
+
+def test_every_state_is_drawn_by_the_random_ones() -> None:
+    """A state that the core has and nobody draws fails here: then give it to one of the functions above."""
+    values: dict[str, set[str]] = {}
+    for seed in range(200):
+        rng = random.Random(seed)
+        for part in (random_state(rng, rng.choice(SAMPLES))[1], framing(rng)[1], patches(rng)[1]):
+            for name, value in part.items():
+                values.setdefault(name, set()).add(repr(value))
+    vertex = {"vertex_input", "vertex_input_binding_stride"}  # DTYPES
+    assert set(values) | vertex == set(_core.DYNAMIC_STATES)
+    assert not [name for name, drawn in values.items() if len(drawn) < 2]
+    assert values["primitive_topology"] == {repr(name) for name in TOPOLOGIES}
 
 
 #: What a pipeline has where nothing is said.
@@ -179,6 +238,8 @@ PLAIN: dict[str, Any] = {
     "line_width": 1.0,
     "depth_clamp_enable": False,
     "depth_clip_enable": True,
+    "depth_clip_negative_one_to_one": False,
+    "rasterization_stream": 0,
     "rasterizer_discard_enable": False,
     "depth_bias_enable": False,
     "depth_write_enable": True,
@@ -222,37 +283,39 @@ def draw_both(dev: tg.Device, everything: Mapping[Any, tg.Pipeline], samples: in
     draws = []
     for _ in range(4):
         fixed, dynamic = random_state(rng, samples)
+        frame, dynamic_frame = framing(rng)
         indices = np.array([rng.randrange(18) for _ in range(24)], np.uint16)
         if fixed["primitive_restart"]:
             indices[rng.randrange(24)] = indices[rng.randrange(24)] = 0xFFFF
-        draws.append((fixed, dynamic, shapes(rng).astype(rng.choice(DTYPES)), indices))
+        vertices = shapes(rng).astype(rng.choice(DTYPES))
+        draws.append((rng.choice([VERT, VERT_VIEWPORTS]), vertices, indices, fixed, frame, dynamic | dynamic_frame))
     formats = fixed_target.formats()
     with fixed_target.open() as rp:
-        for fixed, dynamic, vertices, indices in draws:
-            # Clipping apart from clamping is no argument of a pipeline.
-            pipeline = dev.pipeline(VERT, FRAG, vertex=vertices.dtype, dynamic=["depth_clip_enable"], **formats, **fixed)
-            rp.set(depth_clip_enable=dynamic["depth_clip_enable"])
-            rp.draw(pipeline, vertices, indices=indices, viewport=dynamic["viewport"], scissor=dynamic["scissor"])
+        for shader, vertices, indices, fixed, frame, _ in draws:
+            pipeline = dev.pipeline(shader, FRAG, vertex=vertices.dtype, **formats, **fixed)
+            rp.draw(pipeline, vertices, indices=indices, **frame)
     with dynamic_target.open() as rp:
-        for _, dynamic, vertices, indices in draws:
+        for shader, vertices, indices, _, _, dynamic in draws:
             rp.set(**dynamic)
-            rp.draw(everything[vertices.dtype], vertices, indices=indices)
+            rp.draw(everything[shader, vertices.dtype], vertices, indices=indices)
     for name, a, b in zip(
         ("first", "second", "depth", "stencil"), fixed_target.contents(), dynamic_target.contents(), strict=True
     ):
         assert np.array_equal(a, b), f"seed {seed}, {samples} samples: {name} differs"
 
 
-def everything_dynamic(dev: tg.Device, **more: Any) -> tg.Pipeline:
-    return dev.pipeline(
-        VERT, FRAG, **{"vertex": DTYPE, **Target(dev, 1).formats(), "dynamic": "all", "label": "all", **more}
-    )
+def everything_dynamic(dev: tg.Device, vertex: Any = DTYPE, shader: str = VERT, **more: Any) -> tg.Pipeline:
+    return dev.pipeline(shader, FRAG, **{"vertex": vertex, **Target(dev, 1).formats(), "dynamic": "all", "label": "all", **more})
 
 
-@pytest.mark.parametrize("samples", [1, 4])
+def all_of_them(dev: tg.Device) -> dict[Any, tg.Pipeline]:
+    return {(shader, dtype): everything_dynamic(dev, dtype, shader) for shader in (VERT, VERT_VIEWPORTS) for dtype in DTYPES}
+
+
+@pytest.mark.parametrize("samples", SAMPLES)
 def test_all_dynamic_equals_all_fixed(dev: tg.Device, samples: int) -> None:
-    everything = {dtype: everything_dynamic(dev, vertex=dtype) for dtype in DTYPES}
-    for seed in range(24):
+    everything = all_of_them(dev)
+    for seed in range(20 if samples == 1 else 10):
         draw_both(dev, everything, samples, 100 * samples + seed)
 
 
@@ -285,16 +348,13 @@ def test_patches_by_dynamic_state(dev: tg.Device) -> None:
     pictures = []
     for seed in range(8):
         rng = random.Random(seed)
-        points, origin = rng.choice([3, 4, 6, 9]), rng.choice(["upper_left", "lower_left"])
-        vertices, front = shapes(rng), rng.choice(["clockwise", "counter_clockwise"])
+        (of_patch, set_of_patch), vertices, front = patches(rng), shapes(rng), rng.choice(["clockwise", "counter_clockwise"])
         one, other = Target(dev, 1), Target(dev, 1)
-        fixed = dev.pipeline(
-            VERT, FRAG, vertex=DTYPE, patch_control_points=points, domain_origin=origin, front_face=front, **stages, **one.formats()
-        )
+        fixed = dev.pipeline(VERT, FRAG, vertex=DTYPE, front_face=front, **of_patch, **stages, **one.formats())
         with one.open() as rp:
             rp.draw(fixed, vertices)
         _, dynamic = random_state(random.Random(0), 1)
-        dynamic |= {"patch_control_points": points, "tessellation_domain_origin": origin, "primitive_topology": "patch_list"}
+        dynamic |= set_of_patch | {"primitive_topology": "patch_list"}
         dynamic |= {"front_face": front, "cull_mode": "back", "depth_compare_op": "less", "depth_test_enable": True}
         dynamic |= PLAIN
         with other.open() as rp:
@@ -302,12 +362,12 @@ def test_patches_by_dynamic_state(dev: tg.Device) -> None:
             rp.draw(everything, vertices)
         pictures.append(one.contents()[0])
         for a, b in zip(one.contents(), other.contents(), strict=True):
-            assert np.array_equal(a, b), f"seed {seed}: {points} points, {origin}"
+            assert np.array_equal(a, b), f"seed {seed}: {of_patch}"
     assert len({p.tobytes() for p in pictures}) > 4
 
 
 def test_from_several_threads(dev: tg.Device) -> None:
-    everything = {dtype: everything_dynamic(dev, vertex=dtype) for dtype in DTYPES}
+    everything = all_of_them(dev)
     with ThreadPoolExecutor(4) as pool:
         for done in [pool.submit(draw_both, dev, everything, 1, 900 + i // 2) for i in range(8)]:
             done.result()
@@ -368,8 +428,8 @@ def test_documents_count_and_name_the_states() -> None:
     text = (docs / "vulkan.md").read_text(encoding="utf-8")
     assert f"({here} of {here + len(missing)} states" in text
     assert f"({here} of {here + len(missing)} states" in (docs / "architecture.md").read_text(encoding="utf-8")
-    row = re.search(r"\| ten dynamic states: ([a-z_, ]+), as the core", text)
-    assert row and sorted(row[1].split(", ")) == missing and len(missing) == 10
+    row = re.search(r"\| eight dynamic states: ([a-z_, ]+), as the core", text)
+    assert row and sorted(row[1].split(", ")) == missing and len(missing) == 8
 
 
 def test_what_the_core_lacks_is_named(dev: tg.Device) -> None:
@@ -465,7 +525,7 @@ def calls_of_draws(dev: tg.Device, pipeline: tg.Pipeline, state: Mapping[str, An
 
 
 def test_a_draw_with_everything_dynamic_costs_the_calls_of_a_fixed_one(dev: tg.Device) -> None:
-    state = random_state(random.Random(7), 1)[1]
+    state = random_state(random.Random(7), 1)[1] | PLAIN
     fixed = calls_of_draws(dev, everything_dynamic(dev, dynamic=[]), {}, 3)
     assert fixed.count("draw") == 6  # the pass's and the command buffer's
     for names in ("all", ["cull_mode"], ["viewport", "scissor_with_count"]):

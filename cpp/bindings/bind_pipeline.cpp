@@ -102,6 +102,11 @@ void bind_depth_stencil(py::module_& m) {
 void bind_rasterization(py::module_& m) {
   py::class_<RasterizationState> rasterization(m, "RasterizationState");
   rasterization.def_readwrite("depth_clamp", &RasterizationState::depth_clamp)
+      .def_property(
+          "depth_clip", [](const RasterizationState& r) { return r.clips_depth(); },
+          [](RasterizationState& r, bool clip) { r.depth_clip = clip ? DepthClip::enabled : DepthClip::disabled; })
+      .def_readwrite("depth_clip_negative_one_to_one", &RasterizationState::depth_clip_negative_one_to_one)
+      .def_readwrite("rasterization_stream", &RasterizationState::rasterization_stream)
       .def_readwrite("rasterizer_discard", &RasterizationState::rasterizer_discard)
       .def_readwrite("cull_mode", &RasterizationState::cull_mode)
       .def_readwrite("depth_bias_enable", &RasterizationState::depth_bias_enable)

@@ -50,6 +50,9 @@ void bind_state(py::module_& m) {
       .def("set_depth_compare_op", by_number(&CB::set_depth_compare_op), value)
       .def("set_depth_clamp_enable", &CB::set_depth_clamp_enable, enable)
       .def("set_depth_clip_enable", &CB::set_depth_clip_enable, enable)
+      .def("set_depth_clip_negative_one_to_one", &CB::set_depth_clip_negative_one_to_one, py::arg("negative_one_to_one"))
+      .def(
+          "set_rasterization_stream", [](CB& c, uint32_t stream) { unwrap(c.set_rasterization_stream(stream)); }, py::arg("stream"))
       .def("set_cull_mode", by_number(&CB::set_cull_mode), value)
       .def("set_front_face", by_number(&CB::set_front_face), value)
       .def("set_primitive_topology", by_number(&CB::set_primitive_topology), value)

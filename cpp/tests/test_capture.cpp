@@ -61,6 +61,7 @@ GraphicsState random_state(Random& r) {
   s.primitive_restart = false;
   s.rasterization = {.depth_clamp = r.coin(),
                      .depth_clip = static_cast<DepthClip>(r.below(3)),
+                     .depth_clip_negative_one_to_one = r.below(2) != 0,
                      .rasterizer_discard = r.below(6) == 0,
                      .polygon_mode = r.below(4) ? VK_POLYGON_MODE_FILL : VK_POLYGON_MODE_LINE,
                      .cull_mode = r.below(4) ? VK_CULL_MODE_NONE : VK_CULL_MODE_BACK_BIT,
@@ -70,7 +71,8 @@ GraphicsState random_state(Random& r) {
                      .depth_bias_clamp = 0.5f * r.unit(),
                      .depth_bias_slope = r.unit(),
                      .line_width = 1,
-                     .provoking_vertex_last = r.coin()};
+                     .provoking_vertex_last = r.coin(),
+                     .rasterization_stream = r.below(8) == 0};
   s.multisample.sample_mask = r.below(8) ? ~0u : 0;
   s.depth_stencil = {.depth_test = r.coin(),
                      .depth_write = r.coin(),

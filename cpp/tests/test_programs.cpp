@@ -152,6 +152,8 @@ void few_states_are_resolved(const Ptr<Device>& device) {
     cb.set_cull_mode(cull), cb.set_front_face(VK_FRONT_FACE_CLOCKWISE), cb.set_primitive_topology(topology);
     cb.set_primitive_restart_enable(false), cb.set_rasterizer_discard_enable(false), cb.set_polygon_mode(VK_POLYGON_MODE_FILL);
     cb.set_line_width(1), cb.set_depth_bias_enable(false), cb.set_depth_clamp_enable(false), cb.set_depth_clip_enable(true);
+    cb.set_depth_clip_negative_one_to_one(false);
+    CHECK(cb.set_rasterization_stream(0) && !cb.set_rasterization_stream(4));
     cb.set_provoking_vertex_mode(VK_PROVOKING_VERTEX_MODE_FIRST_VERTEX_EXT);
     cb.set_depth_test_enable(false), cb.set_depth_bounds_test_enable(false), cb.set_stencil_test_enable(false);
     cb.set_rasterization_samples(VK_SAMPLE_COUNT_1_BIT), cb.set_sample_mask(~0u);

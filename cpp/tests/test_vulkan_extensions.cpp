@@ -380,7 +380,8 @@ void descriptors_of_other_makes() {
   X(CmdSetVertexInputEXT) X(CmdSetColorWriteEnableEXT) X(CmdSetDepthClampEnableEXT) X(CmdSetPolygonModeEXT) \
   X(CmdSetRasterizationSamplesEXT) X(CmdSetSampleMaskEXT) X(CmdSetAlphaToCoverageEnableEXT) X(CmdSetAlphaToOneEnableEXT) \
   X(CmdSetLogicOpEnableEXT) X(CmdSetColorBlendEnableEXT) X(CmdSetColorBlendEquationEXT) X(CmdSetColorWriteMaskEXT) \
-  X(CmdSetDepthClipEnableEXT) X(CmdSetProvokingVertexModeEXT) X(CmdSetLineStippleEnableEXT)
+  X(CmdSetDepthClipEnableEXT) X(CmdSetProvokingVertexModeEXT) X(CmdSetLineStippleEnableEXT) \
+  X(CmdSetDepthClipNegativeOneToOneEXT) X(CmdSetRasterizationStreamEXT)
 // clang-format on
 
 struct DynamicCommands {
@@ -426,7 +427,9 @@ constexpr VkDynamicState kAllStates[] = {VK_DYNAMIC_STATE_VIEWPORT_WITH_COUNT,
                                          VK_DYNAMIC_STATE_COLOR_BLEND_EQUATION_EXT,
                                          VK_DYNAMIC_STATE_COLOR_WRITE_MASK_EXT,
                                          VK_DYNAMIC_STATE_DEPTH_CLIP_ENABLE_EXT,
-                                         VK_DYNAMIC_STATE_PROVOKING_VERTEX_MODE_EXT};
+                                         VK_DYNAMIC_STATE_PROVOKING_VERTEX_MODE_EXT,
+                                         VK_DYNAMIC_STATE_DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT,
+                                         VK_DYNAMIC_STATE_RASTERIZATION_STREAM_EXT};
 
 void set_all(const DynamicCommands& d, VkCommandBuffer c) {
   const VkViewport viewport{0, 0, kSide_px, kSide_px, 0, 1};
@@ -450,6 +453,7 @@ void set_all(const DynamicCommands& d, VkCommandBuffer c) {
   d.CmdSetRasterizationSamplesEXT(c, VK_SAMPLE_COUNT_1_BIT), d.CmdSetSampleMaskEXT(c, VK_SAMPLE_COUNT_1_BIT, &mask);
   d.CmdSetAlphaToCoverageEnableEXT(c, VK_FALSE), d.CmdSetAlphaToOneEnableEXT(c, VK_FALSE);
   d.CmdSetProvokingVertexModeEXT(c, VK_PROVOKING_VERTEX_MODE_FIRST_VERTEX_EXT);
+  d.CmdSetDepthClipNegativeOneToOneEXT(c, VK_FALSE), d.CmdSetRasterizationStreamEXT(c, 0);
 }
 
 void set_colors(const DynamicCommands& d, VkCommandBuffer c, uint32_t first, VkColorComponentFlags mask) {
@@ -503,6 +507,49 @@ void all_state_is_dynamic() {
   const VkCommandBuffer beyond = p.begin();
   set_colors(d, beyond, 8, 0xf);
   CHECK(p.EndCommandBuffer(beyond) != VK_SUCCESS && p.heard("maxColorAttachments is 8"));
+}
+
+/// Depth from -1 on, and the stream that is rasterized, as a pipeline fixes them and as commands set them.
+void depth_clip_control_and_streams() {
+  Scene s;
+  Program& p = s.p;
+  const DynamicCommands d(p);
+  const char* const depth = R"(#version 450
+layout(location = 0) out vec4 color;
+void main() { color = vec4(gl_FragCoord.z, 0.25, 0.5, 1.0); })";
+  VkPipelineDynamicStateCreateInfo states{VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO};
+  states.dynamicStateCount = static_cast<uint32_t>(std::size(kAllStates)), states.pDynamicStates = kAllStates;
+  VkPipelineViewportDepthClipControlCreateInfoEXT control{VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_DEPTH_CLIP_CONTROL_CREATE_INFO_EXT};
+  VkPipelineRasterizationStateStreamCreateInfoEXT stream{VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_STREAM_CREATE_INFO_EXT};
+  VkPipelineViewportStateCreateInfo viewport{};
+  VkPipelineRasterizationStateCreateInfo rasterization{};
+  const auto fixed = [&](VkBool32 negative, uint32_t rasterized) {
+    control.negativeOneToOne = negative, stream.rasterizationStream = rasterized;
+    const VkPipeline with = s.pipeline(s.layout(), depth, [&](Pipelines& info) {
+      viewport = *info.pViewportState, viewport.pNext = &control, info.pViewportState = &viewport;
+      rasterization = *info.pRasterizationState, rasterization.pNext = &stream, info.pRasterizationState = &rasterization;
+    });
+    return s.picture([&](VkCommandBuffer c) {
+      p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, with);
+      s.draw(c, nullptr);
+    });
+  };
+  const VkPipeline with = s.pipeline(s.layout(), depth, [&](Pipelines& info) { make_dynamic(info, states); });
+  const auto dynamic = [&](VkBool32 negative, uint32_t rasterized) {
+    return s.picture([&](VkCommandBuffer c) {
+      set_all(d, c), set_colors(d, c, 0, 0xb);
+      d.CmdSetDepthClipNegativeOneToOneEXT(c, negative), d.CmdSetRasterizationStreamEXT(c, rasterized);
+      p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, with);
+      s.draw(c, nullptr);
+    });
+  };
+  const auto zero = fixed(VK_FALSE, 0), half = fixed(VK_TRUE, 0), nothing = fixed(VK_FALSE, 1);
+  CHECK(zero != half && zero != nothing && half != nothing);
+  CHECK(dynamic(VK_FALSE, 0) == zero && dynamic(VK_TRUE, 0) == half && dynamic(VK_TRUE, 1) == nothing);
+  const VkCommandBuffer c = p.begin();
+  d.CmdSetRasterizationStreamEXT(c, 4);
+  CHECK(p.EndCommandBuffer(c) != VK_SUCCESS && p.heard("stream is 4; there are 0 to 3"));
+  p.said.clear();
 }
 
 /// Two subpasses that are one tile pass, the second with the colours the other way round: state goes by the subpass's locations.
@@ -581,6 +628,7 @@ int main() {
   passes_of_other_makes();
   descriptors_of_other_makes();
   all_state_is_dynamic();
+  depth_clip_control_and_streams();
   colors_go_by_location();
   return finish("test_vulkan_extensions");
 }

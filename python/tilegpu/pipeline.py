@@ -16,6 +16,7 @@ from tilegpu.pipeline_state import (
     PipelineState,
     set_attachment_locations,
     set_blend,
+    set_clipping,
     set_depth,
     set_depth_bias,
     set_input_attachments,
@@ -229,6 +230,9 @@ def create_pipeline(
     depth_compare: str | None = None,
     depth_bounds: tuple[float, float] | None = None,
     depth_clamp: bool = False,
+    depth_clip: bool | None = None,
+    depth_clip_negative_one_to_one: bool = False,
+    rasterization_stream: int = 0,
     depth_bias: Any = None,
     stencil_test: bool | Mapping[str, Any] | None = None,
     stencil_front: Mapping[str, Any] | None = None,
@@ -266,6 +270,9 @@ def create_pipeline(
     matches. ``color``: formats of the colour attachments, ``depth`` and ``stencil``: formats of these; ``samples``: of all.
 
     ``depth_test`` is on by default where ``depth_compare`` or ``depth`` is given, ``depth_write`` where ``depth_test`` is.
+    ``depth_clip``: whether the near and the far plane cut, by default unless ``depth_clamp``;
+    ``depth_clip_negative_one_to_one``: the near one is z = -w, as OpenGL has it, and depth -1 to 1 is the viewport's range.
+    ``rasterization_stream``: which of a geometry shader's streams (0 to 3) is drawn.
     ``depth_bias``: (constant, slope) or (constant, clamp, slope). ``stencil_test``: a mapping for both faces with ``fail``, ``pass``,
     ``depth_fail``, ``compare``, ``compare_mask``, ``write_mask``, ``reference``; ``stencil_front`` and ``stencil_back`` for one.
     ``blend``: ``None``, ``"alpha"``, ``"premultiplied"``, ``"additive"``, a mapping with ``src_color``, ``dst_color``, ``color_op``,
@@ -305,6 +312,7 @@ def create_pipeline(
     _set_assembly(info, topology, primitive_restart, patch_control_points, domain_origin, what)
     rasterization = (polygon_mode, cull, front_face, provoking_vertex, line_width, rasterizer_discard, depth_clamp)
     set_rasterization(info.rasterization, *rasterization, what)
+    set_clipping(info.rasterization, depth_clip, depth_clip_negative_one_to_one, rasterization_stream, what)
     bias = set_depth_bias(info.rasterization, depth_bias, what)
     state = info.depth_stencil
     set_depth(state, depth_info is not None, depth_test, depth_write, depth_compare, depth_bounds, what)

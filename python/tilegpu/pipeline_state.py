@@ -187,6 +187,18 @@ def set_rasterization(
     state.provoking_vertex_last = provoking_vertex == "last"
 
 
+def set_clipping(
+    state: _core.RasterizationState, depth_clip: bool | None, negative_one_to_one: bool, stream: int, what: str
+) -> None:
+    """What Vulkan's extensions add to it: the near and the far plane, and the stream that is rasterized."""
+    if depth_clip is not None:
+        state.depth_clip = arguments.flag(depth_clip, f"{what}: depth_clip")
+    if negative_one_to_one is not False:
+        state.depth_clip_negative_one_to_one = arguments.flag(negative_one_to_one, f"{what}: depth_clip_negative_one_to_one")
+    if stream != 0:
+        state.rasterization_stream = arguments.count(stream, f"{what}: rasterization_stream", 3)
+
+
 def set_depth_bias(state: _core.RasterizationState, value: Any, what: str) -> tuple[float, float, float]:
     """Constant factor, clamp and slope factor; returns what draws start from."""
     bias = None if value is None else depth_bias_of(value, f"{what}: depth_bias")

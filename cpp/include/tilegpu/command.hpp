@@ -102,9 +102,12 @@ class TILEGPU_API CommandBuffer {
   void set_depth_compare_op(VkCompareOp op);
   void set_depth_clamp_enable(bool enable);
   void set_depth_clip_enable(bool enable);
+  void set_depth_clip_negative_one_to_one(bool negative_one_to_one);
   void set_cull_mode(VkCullModeFlags mode);
   void set_front_face(VkFrontFace face);
   void set_primitive_topology(VkPrimitiveTopology topology);
+  /// Fails for streams that there are none of (kMaxStreams).
+  Status set_rasterization_stream(uint32_t stream);
   void set_primitive_restart_enable(bool enable);
   void set_patch_control_points(uint32_t count);
   void set_tessellation_domain_origin(VkTessellationDomainOrigin origin);

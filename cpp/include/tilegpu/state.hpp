@@ -1,6 +1,6 @@
 // tilegpu/state.hpp -- the state that a draw is made with: what Vulkan 1.3 and VK_EXT_extended_dynamic_state3 let vary, as far
-// as the core has it: ten states of them are of things that it lacks (DynamicStateInfo::missing). Plain data, hashed freely. Source: Vulkan
-// specification, chapters "Fixed-Function Vertex Processing", "Rasterization", "Fragment Operations", "The Framebuffer", and
+// as the core has it: eight states of them are of things that it lacks (DynamicStateInfo::missing). Plain data, hashed freely. Source:
+// Vulkan specification, chapters "Fixed-Function Vertex Processing", "Rasterization", "Fragment Operations", "The Framebuffer", and
 // VkDynamicState.
 #pragma once
 
@@ -152,16 +152,18 @@ struct DepthStencilState {
 enum class DepthClip : uint8_t { unless_clamped, disabled, enabled };
 
 struct RasterizationState {
-  bool depth_clamp = false;                                                   ///< DEPTH_CLAMP_ENABLE
-  DepthClip depth_clip = DepthClip::unless_clamped;                           ///< DEPTH_CLIP_ENABLE
-  bool rasterizer_discard = false;                                            ///< RASTERIZER_DISCARD_ENABLE
-  VkPolygonMode polygon_mode = VK_POLYGON_MODE_FILL;                          ///< POLYGON_MODE
-  VkCullModeFlags cull_mode = VK_CULL_MODE_NONE;                              ///< CULL_MODE
-  VkFrontFace front_face = VK_FRONT_FACE_COUNTER_CLOCKWISE;                   ///< FRONT_FACE
-  bool depth_bias_enable = false;                                             ///< DEPTH_BIAS_ENABLE
+  bool depth_clamp = false;                                  ///< DEPTH_CLAMP_ENABLE
+  DepthClip depth_clip = DepthClip::unless_clamped;          ///< DEPTH_CLIP_ENABLE
+  bool depth_clip_negative_one_to_one = false;               ///< DEPTH_CLIP_NEGATIVE_ONE_TO_ONE: the near plane is z = -w, not z = 0
+  bool rasterizer_discard = false;                           ///< RASTERIZER_DISCARD_ENABLE
+  VkPolygonMode polygon_mode = VK_POLYGON_MODE_FILL;         ///< POLYGON_MODE
+  VkCullModeFlags cull_mode = VK_CULL_MODE_NONE;             ///< CULL_MODE
+  VkFrontFace front_face = VK_FRONT_FACE_COUNTER_CLOCKWISE;  ///< FRONT_FACE
+  bool depth_bias_enable = false;                            ///< DEPTH_BIAS_ENABLE
   float depth_bias_constant = 0, depth_bias_clamp = 0, depth_bias_slope = 0;  ///< DEPTH_BIAS
   float line_width = 1;                                                       ///< LINE_WIDTH
   bool provoking_vertex_last = false;                                         ///< PROVOKING_VERTEX_MODE
+  uint32_t rasterization_stream = 0;  ///< RASTERIZATION_STREAM: of the geometry shader's; without one all is stream 0
 
   bool clips_depth() const { return depth_clip == DepthClip::unless_clamped ? !depth_clamp : depth_clip == DepthClip::enabled; }
 };

@@ -86,6 +86,8 @@ constexpr Setter kSetters[] = {
        const DepthClip clip = s.rasterization.depth_clip;
        if (clip != DepthClip::unless_clamped) c.set_depth_clip_enable(clip == DepthClip::enabled);
      }},
+    {S::depth_clip_negative_one_to_one,
+     [](Commands& c, const State& s) { c.set_depth_clip_negative_one_to_one(s.rasterization.depth_clip_negative_one_to_one); }},
     {S::polygon_mode, [](Commands& c, const State& s) { c.set_polygon_mode(s.rasterization.polygon_mode); }},
     {S::provoking_vertex_mode,
      [](Commands& c, const State& s) {
@@ -132,6 +134,8 @@ Status set_state(CommandBuffer& commands, S which, const GraphicsState& state) {
       return set_attachments(commands, which, state.blend);
     case S::color_write_enable:
       return set_color_writes(commands, state.blend.color_write_enables);
+    case S::rasterization_stream:
+      return commands.set_rasterization_stream(state.rasterization.rasterization_stream);
     case S::viewport:
       return state.viewports.empty() ? Status(Ok{}) : commands.set_viewport_with_count({state.viewports.begin(), state.viewports.end()});
     case S::scissor:

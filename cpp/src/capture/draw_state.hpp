@@ -136,6 +136,10 @@ void state_fields(A& a, DynamicState which, GraphicsState& s) {
       return a.flag(r.depth_clamp, "depth clamp");
     case S::depth_clip_enable:
       return a.below(r.depth_clip, 3, "depth clip");
+    case S::depth_clip_negative_one_to_one:
+      return a.flag(r.depth_clip_negative_one_to_one, "negative one to one");
+    case S::rasterization_stream:
+      return a.below(r.rasterization_stream, kMaxStreams, "rasterization stream");
     case S::polygon_mode:
       return a.below(r.polygon_mode, 3, "polygon mode");
     case S::provoking_vertex_mode:

@@ -123,11 +123,13 @@ void fields(A& a, FixedFunctionState& s) {
   a.number(s.patch_control_points, "patch control points"),
       a.below(s.domain_origin, VK_TESSELLATION_DOMAIN_ORIGIN_LOWER_LEFT + 1, "domain origin");
   RasterizationState& r = s.rasterization;
-  a.flag(r.depth_clamp, "depth clamp"), a.below(r.depth_clip, 3, "depth clip"), a.flag(r.rasterizer_discard, "discard"),
+  a.flag(r.depth_clamp, "depth clamp"), a.below(r.depth_clip, 3, "depth clip"),
+      a.flag(r.depth_clip_negative_one_to_one, "negative one to one"), a.flag(r.rasterizer_discard, "discard"),
       a.below(r.polygon_mode, 3, "polygon mode");
   a.below(r.cull_mode, 4, "cull mode"), a.below(r.front_face, 2, "front face"), a.flag(r.depth_bias_enable, "depth bias");
   a.number(r.depth_bias_constant, "bias"), a.number(r.depth_bias_clamp, "bias"), a.number(r.depth_bias_slope, "bias");
   a.number(r.line_width, "line width"), a.flag(r.provoking_vertex_last, "provoking vertex");
+  a.below(r.rasterization_stream, kMaxStreams, "rasterization stream");
   MultisampleState& m = s.multisample;
   a.among(m.samples, kSampleCounts, "samples"), a.flag(m.sample_shading, "sample shading"), a.number(m.min_sample_shading, "shading");
   a.number(m.sample_mask, "sample mask"), a.flag(m.alpha_to_coverage, "alpha to coverage"), a.flag(m.alpha_to_one, "alpha to one");

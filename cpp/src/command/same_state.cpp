@@ -32,11 +32,12 @@ bool same(const std::array<T, N>& a, const std::array<T, N>& b) {
 }
 
 bool same(const RasterizationState& a, const RasterizationState& b) {
-  const auto& [clamp, clip, discard, polygon, cull, front, bias, constant, bias_clamp, slope, width, provoking] = a;
-  return clamp == b.depth_clamp && clip == b.depth_clip && discard == b.rasterizer_discard && polygon == b.polygon_mode &&
-         cull == b.cull_mode && front == b.front_face && bias == b.depth_bias_enable && same(constant, b.depth_bias_constant) &&
-         same(bias_clamp, b.depth_bias_clamp) && same(slope, b.depth_bias_slope) && same(width, b.line_width) &&
-         provoking == b.provoking_vertex_last;
+  const auto& [clamp, clip, negative, discard, polygon, cull, front, bias, constant, bias_clamp, slope, width, provoking, stream] = a;
+  return clamp == b.depth_clamp && clip == b.depth_clip && negative == b.depth_clip_negative_one_to_one &&
+         discard == b.rasterizer_discard && polygon == b.polygon_mode && cull == b.cull_mode && front == b.front_face &&
+         bias == b.depth_bias_enable && same(constant, b.depth_bias_constant) && same(bias_clamp, b.depth_bias_clamp) &&
+         same(slope, b.depth_bias_slope) && same(width, b.line_width) && provoking == b.provoking_vertex_last &&
+         stream == b.rasterization_stream;
 }
 
 bool same(const MultisampleState& a, const MultisampleState& b) {

@@ -186,6 +186,10 @@ void CommandBuffer::set_depth_clip_enable(bool enable) {
   put(recorder_, S::depth_clip_enable, recorder_->dynamic.given().rasterization.depth_clip,
       enable ? DepthClip::enabled : DepthClip::disabled);
 }
+void CommandBuffer::set_depth_clip_negative_one_to_one(bool negative_one_to_one) {
+  put(recorder_, S::depth_clip_negative_one_to_one, recorder_->dynamic.given().rasterization.depth_clip_negative_one_to_one,
+      negative_one_to_one);
+}
 
 void CommandBuffer::set_cull_mode(VkCullModeFlags mode) {
   put(recorder_, S::cull_mode, recorder_->dynamic.given().rasterization.cull_mode, mode);
@@ -195,6 +199,12 @@ void CommandBuffer::set_front_face(VkFrontFace face) {
 }
 void CommandBuffer::set_primitive_topology(VkPrimitiveTopology topology) {
   put(recorder_, S::primitive_topology, recorder_->dynamic.given().topology, topology);
+}
+Status CommandBuffer::set_rasterization_stream(uint32_t stream) {
+  if (stream >= kMaxStreams)
+    return invalid("set_rasterization_stream: stream is " + std::to_string(stream) + "; there are 0 to " + std::to_string(kMaxStreams - 1));
+  put(recorder_, S::rasterization_stream, recorder_->dynamic.given().rasterization.rasterization_stream, stream);
+  return Ok{};
 }
 void CommandBuffer::set_patch_control_points(uint32_t count) {
   put(recorder_, S::patch_control_points, recorder_->dynamic.given().patch_control_points, count);

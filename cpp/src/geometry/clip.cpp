@@ -27,7 +27,7 @@ float plane_distance(const DrawSetup& draw, const Batch& batch, uint32_t slot, u
   const float z = batch.position[2 * kBatchStride + slot], w = batch.position[3 * kBatchStride + slot];
   switch (plane) {
     case 0:
-      return z;
+      return draw.near_at_minus_w ? z + w : z;
     case 1:
       return w - z;
     case 2:
@@ -45,7 +45,8 @@ float plane_distance(const DrawSetup& draw, const Batch& batch, uint32_t slot, u
   }
 }
 
-ClipVertex cut_edge(const ClipVertex& in, const ClipVertex& out, uint32_t plane_index, uint32_t plane, uint32_t plane_count) {
+ClipVertex cut_edge(const DrawSetup& draw, const ClipVertex& in, const ClipVertex& out, uint32_t plane_index, uint32_t plane,
+                    uint32_t plane_count) {
   ClipVertex made;
   const float d_in = in.distance[plane_index], d_out = out.distance[plane_index];
   const float t = d_in / (d_in - d_out), s = 1.0f - t;
@@ -53,7 +54,7 @@ ClipVertex cut_edge(const ClipVertex& in, const ClipVertex& out, uint32_t plane_
   for (int i = 0; i < 3; i++) made.weight[i] = in.weight[i] * s + out.weight[i] * t;
   for (uint32_t i = 0; i < plane_count; i++) made.distance[i] = in.distance[i] * s + out.distance[i] * t;
   made.distance[plane_index] = 0;
-  if (plane == 0) made.position[2] = 0;
+  if (plane == 0) made.position[2] = draw.near_at_minus_w ? -made.position[3] : 0;
   if (plane == 1) made.position[2] = made.position[3];
   if (plane == 2) made.position[3] = kMinW;
   made.slot = -1;
@@ -92,7 +93,7 @@ void clip_polygon(const DrawSetup& draw, const Batch& batch, const uint32_t* slo
       const ClipVertex& b = from[i + 1 == count ? 0 : i + 1];
       const bool a_in = a.distance[p] >= 0, b_in = b.distance[p] >= 0;
       if (a_in != b_in && kept < kMaxPolygon)
-        to[kept++] = a_in ? cut_edge(a, b, p, planes[p], plane_count) : cut_edge(b, a, p, planes[p], plane_count);
+        to[kept++] = a_in ? cut_edge(draw, a, b, p, planes[p], plane_count) : cut_edge(draw, b, a, p, planes[p], plane_count);
       if (b_in && kept < kMaxPolygon) to[kept++] = b;
     }
     std::swap(from, to);

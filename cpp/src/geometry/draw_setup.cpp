@@ -67,8 +67,10 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   out.offset_x = viewport.x + out.scale_x;
   out.scale_y = viewport.height * 0.5f;
   out.offset_y = viewport.y + out.scale_y;
+  out.near_at_minus_w = raster.depth_clip_negative_one_to_one;
   out.scale_z = viewport.maxDepth - viewport.minDepth;
   out.offset_z = viewport.minDepth;
+  if (out.near_at_minus_w) out.scale_z *= 0.5f, out.offset_z = (viewport.minDepth + viewport.maxDepth) * 0.5f;
 
   const auto cut = [](int64_t a0, int64_t a1, int64_t b0, int64_t b1, int32_t* first, int32_t* last) {
     *first = static_cast<int32_t>(std::max(a0, b0));

@@ -58,6 +58,7 @@ struct DrawSetup {
   float scale_x = 0, scale_y = 0, scale_z = 0, offset_x = 0, offset_y = 0, offset_z = 0;  // viewport transform
   SidePlane side[4];                                                                      // left, right, top, bottom
   bool clip_depth = true;                                                                 // near and far planes cut
+  bool near_at_minus_w = false;                                                           // the near one is z = -w, not z = 0
   uint32_t clip_distances = 0, cull_distances = 0;
   uint32_t components = 0;  // varyings
   bool has_flat = false;

@@ -219,7 +219,7 @@ void GeometryWorker::State::collect_primitives(Piece& p, uint32_t count) {
   PrimitiveScratch& s = primitives;
   const PrimitiveStages& stages = draw.resolved->primitives;
   const uint32_t words = static_cast<uint32_t>(stages.emits.components.size()), most = stages.geometry.output_vertices;
-  const uint32_t vertices = stages.geometry.made_vertices;
+  const uint32_t vertices = stages.geometry.made_vertices, rasterized = draw.state->rasterization.rasterization_stream;
   s.made.words = words, s.made.count = 0, s.made.data.clear();
   s.triples.clear();
   for (uint32_t lane = 0; lane < count; ++lane) {
@@ -237,7 +237,7 @@ void GeometryWorker::State::collect_primitives(Piece& p, uint32_t count) {
           uint32_t triple[3] = {slot, slot, slot};
           if (vertices == 2) triple[0] = slot - 1;
           if (vertices == 3) strip_triangle(slot - 2, slot - 1, slot, (in_strip - vertices) & 1, draw.provoking_last, triple);
-          if (stream == 0) s.triples.insert(s.triples.end(), triple, triple + 3);
+          if (stream == rasterized) s.triples.insert(s.triples.end(), triple, triple + 3);
           p.stats.geometry_primitives++, p.out.generated[stream]++;
           capture(p, stream, s.made, triple, vertices);
         }
@@ -247,7 +247,7 @@ void GeometryWorker::State::collect_primitives(Piece& p, uint32_t count) {
   }
 }
 
-// Batches of what the geometry shader emitted to stream 0.
+// Batches of what the geometry shader emitted to the stream that is rasterized.
 void GeometryWorker::State::draw_made(Piece& p) {
   PrimitiveScratch& s = primitives;
   const shader::VaryingLayout& emits = draw.resolved->primitives.emits;

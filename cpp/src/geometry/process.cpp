@@ -243,8 +243,14 @@ void GeometryWorker::State::end_batch(Piece& p, const Before& before) {
   return draws_anything() || draw.shade_has_effect || call.transform_feedback >= 0 || counted;
 }
 
+// Without a geometry shader all that there is is stream 0.
+[[gnu::always_inline]] inline bool rasterizes(const command::DrawState& state) {
+  const RasterizationState& raster = state.rasterization;
+  return !raster.rasterizer_discard && (raster.rasterization_stream == 0 || state.resolved->primitives.makes_primitives);
+}
+
 [[gnu::always_inline]] inline bool GeometryWorker::State::draws_anything() const {
-  return (!draw.empty || draw.writes_viewport_index) && !draw.state->rasterization.rasterizer_discard;
+  return (!draw.empty || draw.writes_viewport_index) && rasterizes(*draw.state);
 }
 
 // Indices are fetched here, but for draws whose stages find their own.
@@ -330,7 +336,7 @@ void GeometryWorker::State::count_piece(const GeometryPass& pass, const ChunkPie
   counts.clipped_in -= before.clipped_in, counts.clipped_out -= before.clipped_out;
   for (size_t k = 0; k < std::size(counts.generated); k++) counts.generated[k] -= before.generated[k];
   if (!call.state->resolved->primitives.any()) counts.generated[0] = counts.clipped_in = counts.primitives;
-  if (call.state->rasterization.rasterizer_discard) counts.clipped_in = counts.clipped_out = 0;
+  if (!rasterizes(*call.state)) counts.clipped_in = counts.clipped_out = 0;
   out.chunk->counts.push_back(counts);
 }
 

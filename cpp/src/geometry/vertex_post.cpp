@@ -49,7 +49,7 @@ inline uint32_t transform(const DrawSetup& draw, const float* position, const fl
                  bit(~(w - y >= zero), kOutViewBottom) | bit(~(w - splat8(kMinW) >= zero), kOutW) |
                  bit(~(plane(draw.side[0], x, w) >= zero), kOutSide0) | bit(~(plane(draw.side[1], x, w) >= zero), kOutSide0 << 1) |
                  bit(~(plane(draw.side[2], y, w) >= zero), kOutSide0 << 2) | bit(~(plane(draw.side[3], y, w) >= zero), kOutSide0 << 3);
-    if (draw.clip_depth) code |= bit(~(z >= zero), kOutNear) | bit(~(w - z >= zero), kOutFar);
+    if (draw.clip_depth) code |= bit(~((draw.near_at_minus_w ? z + w : z) >= zero), kOutNear) | bit(~(w - z >= zero), kOutFar);
     f32x8 finite = zero_if_finite(x) + zero_if_finite(y) + zero_if_finite(z) + zero_if_finite(w);
     for (uint32_t i = 0; distances && i < draw.clip_distances + draw.cull_distances; i++) {
       const f32x8 distance = load8(distances + i * kBatchStride + v);

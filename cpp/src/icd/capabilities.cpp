@@ -84,6 +84,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_separate_depth_stencil_layouts,
     Extension::EXT_buffer_device_address,
     Extension::EXT_color_write_enable,
+    Extension::EXT_depth_clip_control,
     Extension::EXT_depth_clip_enable,
     Extension::EXT_descriptor_indexing,
     Extension::EXT_extended_dynamic_state,
@@ -153,6 +154,7 @@ void set_state_features(Features& f) {
   f.inlineUniformBlock = true;
   f.pipelineCreationCacheControl = true;
   f.colorWriteEnable = true;
+  f.depthClipControl = true;
   f.depthClipEnable = true;
   f.indexTypeUint8 = true;
   f.provokingVertexLast = true;
@@ -167,10 +169,12 @@ void set_state_features(Features& f) {
   f.extendedDynamicState3ColorWriteMask = true;
   f.extendedDynamicState3DepthClampEnable = true;
   f.extendedDynamicState3DepthClipEnable = true;
+  f.extendedDynamicState3DepthClipNegativeOneToOne = true;
   f.extendedDynamicState3LogicOpEnable = true;
   f.extendedDynamicState3PolygonMode = true;
   f.extendedDynamicState3ProvokingVertexMode = true;
   f.extendedDynamicState3RasterizationSamples = true;
+  f.extendedDynamicState3RasterizationStream = true;
   f.extendedDynamicState3SampleMask = true;
 }
 
@@ -434,6 +438,7 @@ Properties make_properties() {
   p.maxTransformFeedbackBufferDataSize = 4 * kMaxVaryingComponents;
   p.maxTransformFeedbackBufferDataStride = kMaxTransformFeedbackStride_B;
   p.transformFeedbackQueries = p.transformFeedbackDraw = VK_TRUE;
+  p.transformFeedbackRasterizationStreamSelect = VK_TRUE;
   p.maxMultiviewInstanceIndex = (1u << 27) - 1;
   p.robustStorageBufferAccessSizeAlignment = p.robustUniformBufferAccessSizeAlignment = 4;
   p.maxMemoryAllocationSize = memory_B();

@@ -84,6 +84,12 @@ void VKAPI_CALL CmdSetDepthClampEnableEXT(VkCommandBuffer commandBuffer, VkBool3
 void VKAPI_CALL CmdSetDepthClipEnableEXT(VkCommandBuffer commandBuffer, VkBool32 enable) {
   commandBuffer->core->set_depth_clip_enable(enable);
 }
+void VKAPI_CALL CmdSetDepthClipNegativeOneToOneEXT(VkCommandBuffer commandBuffer, VkBool32 negativeOneToOne) {
+  commandBuffer->core->set_depth_clip_negative_one_to_one(negativeOneToOne);
+}
+void VKAPI_CALL CmdSetRasterizationStreamEXT(VkCommandBuffer commandBuffer, uint32_t rasterizationStream) {
+  record(commandBuffer, commandBuffer->core->set_rasterization_stream(rasterizationStream));
+}
 void VKAPI_CALL CmdSetPolygonModeEXT(VkCommandBuffer commandBuffer, VkPolygonMode mode) { commandBuffer->core->set_polygon_mode(mode); }
 void VKAPI_CALL CmdSetRasterizationSamplesEXT(VkCommandBuffer commandBuffer, VkSampleCountFlagBits samples) {
   commandBuffer->core->set_rasterization_samples(samples);
@@ -189,9 +195,6 @@ static void missing(VkCommandBuffer commands, VkDynamicState state) {
   record(commands, commands->core->set_missing_state(state));
 }
 
-void VKAPI_CALL CmdSetRasterizationStreamEXT(VkCommandBuffer commandBuffer, uint32_t) {
-  missing(commandBuffer, VK_DYNAMIC_STATE_RASTERIZATION_STREAM_EXT);
-}
 void VKAPI_CALL CmdSetConservativeRasterizationModeEXT(VkCommandBuffer commandBuffer, VkConservativeRasterizationModeEXT) {
   missing(commandBuffer, VK_DYNAMIC_STATE_CONSERVATIVE_RASTERIZATION_MODE_EXT);
 }
@@ -209,9 +212,6 @@ void VKAPI_CALL CmdSetLineRasterizationModeEXT(VkCommandBuffer commandBuffer, Vk
 }
 void VKAPI_CALL CmdSetLineStippleEnableEXT(VkCommandBuffer commandBuffer, VkBool32) {
   missing(commandBuffer, VK_DYNAMIC_STATE_LINE_STIPPLE_ENABLE_EXT);
-}
-void VKAPI_CALL CmdSetDepthClipNegativeOneToOneEXT(VkCommandBuffer commandBuffer, VkBool32) {
-  missing(commandBuffer, VK_DYNAMIC_STATE_DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT);
 }
 
 // NVIDIA's, which the extension's list has for drivers with that vendor's extensions.

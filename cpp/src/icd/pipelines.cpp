@@ -150,9 +150,26 @@ void take_rasterization(const VkPipelineRasterizationStateCreateInfo& in, Raster
   using Clip = VkPipelineRasterizationDepthClipStateCreateInfoEXT;
   if (const auto* clip = find_next<Clip>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_DEPTH_CLIP_STATE_CREATE_INFO_EXT))
     out.depth_clip = clip->depthClipEnable ? DepthClip::enabled : DepthClip::disabled;
+  using Stream = VkPipelineRasterizationStateStreamCreateInfoEXT;
+  if (const auto* stream = find_next<Stream>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_STREAM_CREATE_INFO_EXT))
+    out.rasterization_stream = stream->rasterizationStream;
   using Provoking = VkPipelineRasterizationProvokingVertexStateCreateInfoEXT;
   if (const auto* vertex = find_next<Provoking>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_PROVOKING_VERTEX_STATE_CREATE_INFO_EXT))
     out.provoking_vertex_last = vertex->provokingVertexMode == VK_PROVOKING_VERTEX_MODE_LAST_VERTEX_EXT;
+}
+
+// Then the state of viewports is not there to be read.
+bool never_rasterizes(const VkGraphicsPipelineCreateInfo& in) {
+  return in.pRasterizationState && in.pRasterizationState->rasterizerDiscardEnable &&
+         !is_dynamic(in, {VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE});
+}
+
+void take_depth_clip_control(const VkGraphicsPipelineCreateInfo& in, RasterizationState& out) {
+  using Control = VkPipelineViewportDepthClipControlCreateInfoEXT;
+  if (!in.pViewportState || never_rasterizes(in)) return;
+  if (const auto* control =
+          find_next<Control>(in.pViewportState->pNext, VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_DEPTH_CLIP_CONTROL_CREATE_INFO_EXT))
+    out.depth_clip_negative_one_to_one = control->negativeOneToOne;
 }
 
 void take_multisample(const VkPipelineMultisampleStateCreateInfo& in, MultisampleState& out) {
@@ -244,6 +261,7 @@ void take_state(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateIn
     if (origin) out.domain_origin = origin->domainOrigin;
   }
   if (in.pRasterizationState) take_rasterization(*in.pRasterizationState, out.rasterization);
+  take_depth_clip_control(in, out.rasterization);
   const bool discards = out.rasterization.rasterizer_discard && !is_dynamic(in, {VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE});
   if (discards) return;  // the pointers below may lead anywhere
   const bool depth_stencil =
@@ -256,8 +274,7 @@ void take_state(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateIn
 
 void take_viewports(const VkGraphicsPipelineCreateInfo& in, VkPipeline_T& out) {
   const VkPipelineViewportStateCreateInfo* state = in.pViewportState;
-  const bool discards = in.pRasterizationState && in.pRasterizationState->rasterizerDiscardEnable;
-  if (!state || discards) return;
+  if (!state || never_rasterizes(in)) return;
   if (!is_dynamic(in, {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_VIEWPORT_WITH_COUNT}) && state->pViewports)
     out.viewports.assign(state->pViewports, state->pViewports + state->viewportCount);
   if (!is_dynamic(in, {VK_DYNAMIC_STATE_SCISSOR, VK_DYNAMIC_STATE_SCISSOR_WITH_COUNT}) && state->pScissors)

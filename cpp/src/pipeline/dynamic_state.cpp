@@ -9,7 +9,6 @@ namespace tilegpu {
 
 namespace {
 
-constexpr const char* kOneStream = "other streams than 0 to the rasterizer";
 constexpr const char* kConservative = "conservative rasterization";
 constexpr const char* kSampleLocations = "sample locations other than the standard ones";
 constexpr const char* kLineModes = "line rasterization modes other than the default, and stipple";
@@ -56,7 +55,7 @@ constexpr DynamicStateInfo kStates[] = {
     STATE(color_blend_enable, COLOR_BLEND_ENABLE_EXT, nullptr),
     STATE(color_blend_equation, COLOR_BLEND_EQUATION_EXT, nullptr),
     STATE(color_write_mask, COLOR_WRITE_MASK_EXT, nullptr),
-    STATE(rasterization_stream, RASTERIZATION_STREAM_EXT, kOneStream),
+    STATE(rasterization_stream, RASTERIZATION_STREAM_EXT, nullptr),
     STATE(conservative_rasterization_mode, CONSERVATIVE_RASTERIZATION_MODE_EXT, kConservative),
     STATE(extra_primitive_overestimation_size, EXTRA_PRIMITIVE_OVERESTIMATION_SIZE_EXT, kConservative),
     STATE(depth_clip_enable, DEPTH_CLIP_ENABLE_EXT, nullptr),
@@ -67,7 +66,7 @@ constexpr DynamicStateInfo kStates[] = {
     STATE(line_rasterization_mode, LINE_RASTERIZATION_MODE_EXT, kLineModes),
     STATE(line_stipple_enable, LINE_STIPPLE_ENABLE_EXT, kLineModes),
     STATE(line_stipple, LINE_STIPPLE_EXT, kLineModes),
-    STATE(depth_clip_negative_one_to_one, DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT, "clip volumes with depth from -w on"),
+    STATE(depth_clip_negative_one_to_one, DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT, nullptr),
 };
 #undef STATE
 
@@ -236,6 +235,8 @@ constexpr Copies kCopies = [] {
   c[S::depth_bias_enable] = copy_part<raster, &R::depth_bias_enable>;
   c[S::depth_clamp_enable] = copy_part<raster, &R::depth_clamp>;
   c[S::depth_clip_enable] = copy_part<raster, &R::depth_clip>;
+  c[S::depth_clip_negative_one_to_one] = copy_part<raster, &R::depth_clip_negative_one_to_one>;
+  c[S::rasterization_stream] = copy_part<raster, &R::rasterization_stream>;
   c[S::polygon_mode] = copy_part<raster, &R::polygon_mode>;
   c[S::provoking_vertex_mode] = copy_part<raster, &R::provoking_vertex_last>;
   c[S::rasterization_samples] = copy_part<multi, &M::samples>;

@@ -28,6 +28,10 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, ResolveCache& cache, G
   if (info.untested_aspects & ~tests)
     return Error{VK_ERROR_INITIALIZATION_FAILED, "pipeline '" + info.label + "': untested_aspects is " +
                                                      std::to_string(info.untested_aspects) + "; depth (2) and stencil (4) are allowed"};
+  if (info.rasterization.rasterization_stream >= kMaxStreams)
+    return Error{VK_ERROR_INITIALIZATION_FAILED, "pipeline '" + info.label + "': rasterization_stream is " +
+                                                     std::to_string(info.rasterization.rasterization_stream) + "; there are 0 to " +
+                                                     std::to_string(kMaxStreams - 1)};
   leave_out_tests(info.untested_aspects, info.depth_stencil);
   auto program = make_program(info);
   if (!program) return program.error();

@@ -26,6 +26,8 @@ def dynamic_state(frame: Frame, state: State) -> dict[str, Any]:
         "rasterizer_discard_enable": False,
         "depth_clamp_enable": False,
         "depth_clip_enable": True,
+        "depth_clip_negative_one_to_one": False,
+        "rasterization_stream": 0,
         "depth_bias_enable": state.depth_bias is not None,
         "depth_bias": (constant, slope),
         "depth_test_enable": depth,
