@@ -1,5 +1,6 @@
 """The rooms of the core: folders of cpp/src include only folders that stand before them in the order of docs/architecture.md."""
 
+import graphlib
 import re
 import subprocess
 from pathlib import Path
@@ -68,6 +69,16 @@ def test_every_source_is_in_a_room() -> None:
 def test_includes_follow_the_order() -> None:
     files = {str(path.relative_to(SOURCES)): path.read_text() for path in sources()}
     assert wrong_includes(rooms_of_build(), files) == []
+
+
+def test_top_folders_have_no_circle() -> None:
+    """Whatever order their rooms have: two folders at the top don't need each other."""
+    needs: dict[str, set[str]] = {}
+    for path in sources():
+        folder = path.relative_to(SOURCES).parts[0]
+        tops = {included.split("/")[0] for included in includes_of(path.read_text()) if (SOURCES / included).is_file()}
+        needs.setdefault(folder, set()).update(tops - {folder})
+    graphlib.TopologicalSorter(needs).prepare()  # raises CycleError, with the circle
 
 
 #: Of a line of nm: file, kind (T, D, B, R: defined for others; U: wanted), name.

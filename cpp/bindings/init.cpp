@@ -9,7 +9,7 @@
 extern "C" PyObject* PyInit__core_impl();
 
 extern "C" __attribute__((visibility("default"))) PyObject* PyInit__core() {
-  if (const char* missing = tilegpu::exec::missing_cpu_feature()) {
+  if (const char* missing = tilegpu::device::missing_cpu_feature()) {
     PyErr_Format(PyExc_ImportError,
                  "tilegpu needs an x86-64-v3 CPU (AVX2, FMA, BMI, F16C: Intel since Haswell 2013, AMD since Zen 2017); this one has no %s",
                  missing);

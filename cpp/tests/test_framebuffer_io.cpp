@@ -13,7 +13,7 @@
 #include "base/simd.hpp"
 #include "check.hpp"
 #include "framebuffer/framebuffer.hpp"
-#include "resolve/tile/tile_resolve.hpp"
+#include "tile_io/tile_resolve.hpp"
 #include "resource/texel_rows.hpp"
 #include "tile_io/tile_io.hpp"
 
@@ -550,7 +550,7 @@ void run_pass(uint32_t seed, stats::Ledger& ledger) {
               fb::intersect(area, {bx, by, bx + static_cast<int32_t>(bin_px) - 1, by + static_cast<int32_t>(bin_px) - 1});
           if (writes && !inside.empty() && random() % 4 == 0) clear_in_pass(pass, tile, region, inside, random, memory);
           for (uint32_t w = 0; w < writes && !inside.empty(); ++w) write_in_pass(pass, tile, region, inside, random, memory);
-          resolve::resolve_tile(f, tile, region, memory, ledger, part);
+          tile_io::resolve_tile(f, tile, region, memory, ledger, part);
           tile_io::store_tile(f, tile, region, memory, ledger, part);
         }
       }
@@ -709,7 +709,7 @@ void ledger_is_exact() {
         for (uint32_t x = 0; x < kWidth; x += 32) {
           const tile_io::TileRegion region{static_cast<int32_t>(x), static_cast<int32_t>(y), 0, random() % 2 == 0};
           tile_io::load_tile(f, tile, region, memory, ledger);
-          resolve::resolve_tile(f, tile, region, memory, ledger);
+          tile_io::resolve_tile(f, tile, region, memory, ledger);
           tile_io::store_tile(f, tile, region, memory, ledger);
         }
       }

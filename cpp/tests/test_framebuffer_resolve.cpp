@@ -9,7 +9,7 @@
 
 #include "check.hpp"
 #include "framebuffer/framebuffer.hpp"
-#include "resolve/tile/tile_resolve.hpp"
+#include "tile_io/tile_resolve.hpp"
 #include "resource/texel_rows.hpp"
 #include "tile_io/tile_io.hpp"
 
@@ -173,7 +173,7 @@ void run(uint32_t seed) {
     for (uint32_t x = 0; x < kWidth; x += bin_px) {
       const tile_io::TileRegion region{static_cast<int32_t>(x), static_cast<int32_t>(y), 0, random() % 2 != 0};
       tile_io::load_tile(f, tile, region, memory, ledger);
-      resolve::resolve_tile(f, tile, region, memory, ledger);
+      tile_io::resolve_tile(f, tile, region, memory, ledger);
       tile_io::store_tile(f, tile, region, memory, ledger);
     }
   }

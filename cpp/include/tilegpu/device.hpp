@@ -25,7 +25,7 @@ struct DeviceCreateInfo {
   bool ordered_atomics = true;
 };
 
-namespace exec {
+namespace device {
 struct DeviceState;  // cpp/src/device/device_state.hpp
 }
 
@@ -62,11 +62,11 @@ class TILEGPU_API Device : public std::enable_shared_from_this<Device> {
   void wait_idle();
   /// Until every function has its optimised code; passes from now on use it. For who measures.
   void wait_compiles();
-  exec::DeviceState& state() { return *state_; }
+  device::DeviceState& state() { return *state_; }
 
  private:
   Device();
-  std::unique_ptr<exec::DeviceState> state_;
+  std::unique_ptr<device::DeviceState> state_;
 };
 
 /// The CPU is at least x86-64-v3; otherwise the message says what is missing. Called before any other code runs.

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "pipeline/resolved.hpp"
-#include "shader/abi/abi.hpp"
+#include "shader_abi/abi.hpp"
 #include "tilegpu/pipeline.hpp"
 #include "tilegpu/rendering.hpp"
 

@@ -1,6 +1,6 @@
 // descriptor/set_memory.hpp -- what a descriptor set holds: memory that shaders read, and what keeps it valid.
 //
-// In: a layout and descriptors. Out: plain descriptors (shader/abi/abi.hpp) at the layout's places. A SetMemory that anybody but its set
+// In: a layout and descriptors. Out: plain descriptors (shader_abi/abi.hpp) at the layout's places. A SetMemory that anybody but its set
 // holds (recordings, executions) is never written again: the set goes on with a copy. So recorded work sees what it was recorded with,
 // no thread reads what another writes, and the holder keeps all that it names alive.
 #pragma once

@@ -110,7 +110,7 @@ Status note_sets(NotedUses& noted, const SetUses& uses, command::Pass& pass, con
 }
 
 /// The set at `number` as the pipeline's layout has it.
-Status check_set(const exec::DeviceState& device, const Program& program, uint32_t number, const DescriptorSet& set,
+Status check_set(const device::DeviceState& device, const Program& program, uint32_t number, const DescriptorSet& set,
                  const SetMemory& memory, size_t offsets) {
   const std::string who = "pipeline '" + program.label + "': descriptor set " + std::to_string(number);
   if (memory.textures != device.textures) return Error{VK_ERROR_INITIALIZATION_FAILED, who + " is of another device"};
@@ -157,7 +157,7 @@ bool is_late(const BoundSets& bound) {
 
 }  // namespace
 
-Status bind_sets(const exec::DeviceState& device, const SetBindings& sets, const Program& program, BoundSets& bound) {
+Status bind_sets(const device::DeviceState& device, const SetBindings& sets, const Program& program, BoundSets& bound) {
   assert(program.reads_sets());
   const PipelineLayout& layout = *program.layout;
   for (uint32_t i = 0; i < layout.sets.size(); i++) {
@@ -193,7 +193,7 @@ Status bind_sets_of_draw(Recorder& r) {
   return Ok{};
 }
 
-Status bind_late_sets(exec::DeviceState& device, command::Pass& pass) {
+Status bind_late_sets(device::DeviceState& device, command::Pass& pass) {
   assert(pass.states.size() == pass.bound.size());
   const BoundSets *from = nullptr, *to = nullptr;
   SetUse scratch;
@@ -226,7 +226,7 @@ void note_written(command::ComputeSets& sets, const Element& e) {
 
 }  // namespace
 
-Status check_compute_sets(exec::DeviceState& device, SetUse& scratch, const Program& program, command::ComputeSets& sets, bool late) {
+Status check_compute_sets(device::DeviceState& device, SetUse& scratch, const Program& program, command::ComputeSets& sets, bool late) {
   const BoundSets& bound = sets.bound;
   const SetUses uses{device, scratch};
   for (size_t i = 0; i < program.set_groups.size(); i++) {
@@ -251,7 +251,7 @@ Status check_compute_sets(exec::DeviceState& device, SetUse& scratch, const Prog
   return Ok{};
 }
 
-Status bind_late_sets(exec::DeviceState& device, const Program& program, command::ComputeSets& sets) {
+Status bind_late_sets(device::DeviceState& device, const Program& program, command::ComputeSets& sets) {
   assert(sets.late);
   BoundSets& bound = sets.bound;
   for (uint32_t i = 0; i < kMaxDescriptorSets; i++)
@@ -275,7 +275,7 @@ Status note_buffer(command::Pass& pass, const Pipeline& pipeline, const char* wh
 namespace {
 
 /// What a secondary's draws read and write: it was recorded without knowing the pass's targets.
-Status note_draws_of_part(exec::DeviceState& device, command::Pass& pass, const command::Pass& part) {
+Status note_draws_of_part(device::DeviceState& device, command::Pass& pass, const command::Pass& part) {
   assert(part.bound.size() == part.states.size());
   SetUse scratch;
   NotedUses noted;
@@ -317,7 +317,7 @@ Status note_draws_of_part(exec::DeviceState& device, command::Pass& pass, const 
 
 }  // namespace
 
-Status note_part(exec::DeviceState& device, command::Pass& pass, const command::Pass& part) {
+Status note_part(device::DeviceState& device, command::Pass& pass, const command::Pass& part) {
   if (Status ok = note_draws_of_part(device, pass, part); !ok) return ok;
   return framebuffer::note_part(pass.feedback, part.feedback);
 }

@@ -79,7 +79,7 @@ Status take_state(Recorder& r, const command::Pass& pass) {
     if (pipeline.resolved()) {
       r.state.resolved = pipeline.resolved();
     } else {
-      exec::DeviceState& device = r.device->state();
+      device::DeviceState& device = r.device->state();
       auto resolved = device.resolved.find(*device.jit, pipeline.shared_program(), state, device.threads);
       if (!resolved) return named(resolved.error());
       r.state.resolved = std::move(*resolved);

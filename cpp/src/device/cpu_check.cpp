@@ -4,7 +4,7 @@
 // CPU gets a sentence instead of an illegal instruction.
 #include "device/cpu_check.hpp"
 
-namespace tilegpu::exec {
+namespace tilegpu::device {
 
 const char* missing_cpu_feature() {
   __builtin_cpu_init();
@@ -17,4 +17,4 @@ const char* missing_cpu_feature() {
   return nullptr;
 }
 
-}  // namespace tilegpu::exec
+}  // namespace tilegpu::device

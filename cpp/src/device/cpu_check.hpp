@@ -3,8 +3,8 @@
 
 #include "tilegpu/api.hpp"
 
-namespace tilegpu::exec {
+namespace tilegpu::device {
 
 TILEGPU_API const char* missing_cpu_feature();
 
-}  // namespace tilegpu::exec
+}  // namespace tilegpu::device

@@ -20,7 +20,7 @@
 namespace tilegpu {
 
 Status check_cpu() {
-  const char* missing = exec::missing_cpu_feature();
+  const char* missing = device::missing_cpu_feature();
   if (!missing) return Ok{};
   return Error{
       VK_ERROR_INCOMPATIBLE_DRIVER,
@@ -30,10 +30,10 @@ Status check_cpu() {
 
 const char* version() { return "0.1.0"; }
 
-Device::Device() : state_(std::make_unique<exec::DeviceState>()) {}
+Device::Device() : state_(std::make_unique<device::DeviceState>()) {}
 
 Device::~Device() {
-  exec::DeviceState& s = *state_;
+  device::DeviceState& s = *state_;
   if (s.owner_process != 0 && s.owner_process != getpid()) {
     // Forked child: the threads behind these are the parent's; joining them would wait for ever.
     (void)s.queue.release();
@@ -70,7 +70,7 @@ Expected<Ptr<Device>> Device::create(const DeviceCreateInfo& info) {
   auto jit = shader::Jit::create({info.lanes, info.jit_target, info.cache_dir, true, threads});
   if (!jit) return jit.error();
   Ptr<Device> device(new Device);
-  exec::DeviceState& s = *device->state_;
+  device::DeviceState& s = *device->state_;
   s.info = info;
   if (!info.hsr) s.info.hsr = framebuffer::default_hsr(info.profile);
   s.threads = threads;
@@ -134,7 +134,7 @@ void Device::wait_compiles() { state_->jit->wait(); }
 
 }  // namespace tilegpu
 
-namespace tilegpu::exec {
+namespace tilegpu::device {
 
 void DeviceState::ensure_threads() {
   if (owner_process == getpid()) return;
@@ -142,10 +142,10 @@ void DeviceState::ensure_threads() {
   if (owner_process == getpid()) return;
   prepare_thread();
   // A forked child has the parent's objects but not its threads; they are left alone and replaced.
-  auto new_pool = std::make_unique<ThreadPool>(threads);
-  auto new_executor = std::make_unique<PassExecutor>(*new_pool);
-  auto new_dispatcher = std::make_unique<DispatchExecutor>(*new_pool);
-  auto new_queue = std::make_unique<Queue>();
+  auto new_pool = std::make_unique<exec::ThreadPool>(threads);
+  auto new_executor = std::make_unique<exec::PassExecutor>(*new_pool);
+  auto new_dispatcher = std::make_unique<exec::DispatchExecutor>(*new_pool);
+  auto new_queue = std::make_unique<exec::Queue>();
   (void)queue.release();
   (void)executor.release();
   (void)dispatcher.release();
@@ -154,4 +154,4 @@ void DeviceState::ensure_threads() {
   owner_process = getpid();
 }
 
-}  // namespace tilegpu::exec
+}  // namespace tilegpu::device

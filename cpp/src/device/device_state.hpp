@@ -16,7 +16,7 @@
 #include "shader/jit/jit.hpp"
 #include "tilegpu/device.hpp"
 
-namespace tilegpu::exec {
+namespace tilegpu::device {
 
 struct DeviceState {
   DeviceCreateInfo info;
@@ -32,16 +32,12 @@ struct DeviceState {
   // Threads do not survive a fork: the process that made them is remembered, and a child makes its own.
   std::mutex threads_mutex;
   std::atomic<int> owner_process{0};
-  std::unique_ptr<ThreadPool> pool;
-  std::unique_ptr<Queue> queue;
-  std::unique_ptr<PassExecutor> executor;
-  std::unique_ptr<DispatchExecutor> dispatcher;
+  std::unique_ptr<exec::ThreadPool> pool;
+  std::unique_ptr<exec::Queue> queue;
+  std::unique_ptr<exec::PassExecutor> executor;
+  std::unique_ptr<exec::DispatchExecutor> dispatcher;
   void ensure_threads();
 };
-
-}  // namespace tilegpu::exec
-
-namespace tilegpu::device {
 
 /// Runs `work` in its turn of the device's queue, and waits: nothing that was submitted runs meanwhile.
 Status between_submissions(Device& device, const std::function<Status()>& work);

@@ -175,7 +175,7 @@ void join_secondary(Pass& pass, const Ptr<const command::Recording>& secondary, 
 namespace {
 
 // Null: its sets are those that it was recorded with.
-Expected<Ptr<const command::Dispatch>> with_late_sets(exec::DeviceState& device, const command::Dispatch& recorded) {
+Expected<Ptr<const command::Dispatch>> with_late_sets(device::DeviceState& device, const command::Dispatch& recorded) {
   if (!recorded.sets || !recorded.sets->late) return Ptr<const command::Dispatch>();
   auto sets = std::make_shared<command::ComputeSets>(*recorded.sets);
   if (Status ok = bind_late_sets(device, recorded.pipeline->program(), *sets); !ok) return ok.error();
@@ -186,7 +186,7 @@ Expected<Ptr<const command::Dispatch>> with_late_sets(exec::DeviceState& device,
 
 }  // namespace
 
-Status take_late_sets(exec::DeviceState& device, exec::Execution& execution) {
+Status take_late_sets(device::DeviceState& device, exec::Execution& execution) {
   for (const command::Command*& step : execution.steps) {
     if (const auto* dispatch = std::get_if<Ptr<const command::Dispatch>>(step)) {
       auto late = with_late_sets(device, **dispatch);

@@ -16,7 +16,7 @@ void join_secondary(command::Pass& pass, const Ptr<const command::Recording>& se
 
 /// Passes and dispatches with sets that may be updated after they were bound become copies with what those sets hold now. To be called
 /// before the next.
-Status take_late_sets(exec::DeviceState& device, exec::Execution& execution);
+Status take_late_sets(device::DeviceState& device, exec::Execution& execution);
 
 /// Passes among the steps that are suspended become one with those that resume them. An error where one is not resumed by the very next
 /// command, resumes nothing, or is not begun like the first.

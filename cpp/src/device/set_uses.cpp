@@ -121,7 +121,7 @@ Status check_conversion(const Program& program, const shader::TextureSlot& slot,
 
 /// What one group of descriptors is used for.
 struct Checker {
-  exec::DeviceState& device;
+  device::DeviceState& device;
   const Program& program;
   const BoundSets& bound;
   SetUse& out;

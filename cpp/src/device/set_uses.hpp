@@ -35,7 +35,7 @@ struct SetUse {
 
 /// Asks for uses; answers about few descriptors are made in `scratch`, and hold until the next question.
 struct SetUses {
-  exec::DeviceState& device;
+  device::DeviceState& device;
   SetUse& scratch;
 
   /// What shaders use and nobody wrote (but for bindings that are partially bound) is an error that names it, and so is a view of another

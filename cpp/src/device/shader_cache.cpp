@@ -18,7 +18,7 @@ void add_text(shader::CodeKey& key, const std::string& text) { key.add_bytes(tex
 }  // namespace
 
 Expected<std::vector<uint32_t>> Device::compile_glsl(const GlslSource& source, std::vector<ShaderMessage>* messages) {
-  exec::DeviceState& s = *state_;
+  device::DeviceState& s = *state_;
   // Files that are included may change.
   bool fixed = source.text.find("#include") == std::string::npos;
   shader::CodeKey key("glsl");
@@ -42,7 +42,7 @@ Expected<std::vector<uint32_t>> Device::compile_glsl(const GlslSource& source, s
 }
 
 Expected<Ptr<ShaderModule>> Device::create_shader_module(std::vector<uint32_t> words, std::string label, const std::string& entry_point) {
-  exec::DeviceState& s = *state_;
+  device::DeviceState& s = *state_;
   shader::to_native_order(words);
   std::string record;
   if (s.jit->load_bytes(shader::record_key(words, entry_point), record))

@@ -22,7 +22,7 @@ namespace tilegpu {
 namespace {
 
 using device::invalid;
-using exec::DeviceState;
+using device::DeviceState;
 using exec::Execution;
 using exec::PassExecution;
 

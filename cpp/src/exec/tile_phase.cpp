@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "exec/pass_run.hpp"
-#include "resolve/tile/tile_resolve.hpp"
+#include "tile_io/tile_resolve.hpp"
 #include "tile/depth_stencil/lrz_test.hpp"
 
 namespace tilegpu::exec {
@@ -73,7 +73,7 @@ void finish_bin(const PassRun& run, const tile_io::TileRegion& region, framebuff
   if (framebuffer::resolves_in(part) && context.lrz && region.layer == 0 && region.has_primitives)
     tile::lrz_feedback(*context.lrz, context.tile, worker.memory(), region.x_px, region.y_px);
   if (framebuffer::resolves_in(part))
-    resolve::resolve_tile(run.pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
+    tile_io::resolve_tile(run.pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
   tile_io::store_tile(run.pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
 }
 

@@ -5,7 +5,7 @@
 #include "geometry/bin_records.hpp"
 #include "geometry/geometry.hpp"
 #include "hsr/lrz_buffer.hpp"
-#include "shader/abi/abi.hpp"
+#include "shader_abi/abi.hpp"
 
 namespace tilegpu::geometry {
 

@@ -7,7 +7,7 @@
 #include "base/aligned_buffer.hpp"
 #include "base/arena.hpp"
 #include "geometry/tessellator.hpp"
-#include "shader/abi/abi.hpp"
+#include "shader_abi/abi.hpp"
 
 namespace tilegpu::geometry {
 

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <string>
 
-#include "shader/abi/abi.hpp"
+#include "shader_abi/abi.hpp"
 #include "tilegpu/device.hpp"
 
 namespace tilegpu::icd {

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "records/records.hpp"
-#include "shader/abi/abi.hpp"
+#include "shader_abi/abi.hpp"
 
 namespace tilegpu::records {
 

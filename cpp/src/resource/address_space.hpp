@@ -1,7 +1,7 @@
 // resource/address_space.hpp -- the addresses that a device gave to buffers, and what lies there.
 //
 // In: buffers whose address was asked for, in the order of asking. Out: addresses that are the same on every run, and the table against
-// which generated code checks each access (shader/abi/abi.hpp, AddressTable). Calls may come from any thread; the table changes only
+// which generated code checks each access (shader_abi/abi.hpp, AddressTable). Calls may come from any thread; the table changes only
 // between executions, of which a device runs one at a time.
 // Source: Vulkan specification, "Buffer Device Addresses"; how addresses are given out is own.
 #pragma once
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "resource/memory_contents.hpp"
-#include "shader/abi/abi.hpp"
+#include "shader_abi/abi.hpp"
 
 namespace tilegpu::resource {
 

@@ -1,10 +1,10 @@
 // resource/view_abi.hpp -- views and samplers as generated code sees them.
 //
-// In: ImageView, Sampler. Out: the plain structs of shader/abi/abi.hpp. What is filled here is safe to index with any level, layer and
+// In: ImageView, Sampler. Out: the plain structs of shader_abi/abi.hpp. What is filled here is safe to index with any level, layer and
 // sample that was clamped to the counts given.
 #pragma once
 
-#include "shader/abi/abi.hpp"
+#include "shader_abi/abi.hpp"
 #include "tilegpu/resource.hpp"
 #include "vk/format.hpp"
 

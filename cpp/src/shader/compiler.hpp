@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "shader/abi/abi.hpp"
-#include "shader/abi/code.hpp"
+#include "shader_abi/abi.hpp"
+#include "shader_abi/code.hpp"
 #include "tilegpu/pipeline.hpp"
 
 namespace tilegpu::shader {

@@ -14,7 +14,7 @@
 
 #include <type_traits>
 
-#include "shader/abi/abi.hpp"
+#include "shader_abi/abi.hpp"
 #include "shader/ir/ir_builder.hpp"
 
 namespace tilegpu::shader {

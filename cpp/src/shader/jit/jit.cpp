@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "base/host_memory.hpp"
-#include "shader/abi/abi.hpp"
+#include "shader_abi/abi.hpp"
 #include "shader/ir/ir_builder.hpp"
 #include "shader/jit/background_crew.hpp"
 #include "shader/jit/code_memory.hpp"

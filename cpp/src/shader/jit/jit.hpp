@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "shader/abi/code.hpp"
+#include "shader_abi/code.hpp"
 #include "tilegpu/device_info.hpp"
 #include "tilegpu/types.hpp"
 

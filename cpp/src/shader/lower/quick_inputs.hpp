@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "shader/abi/abi.hpp"
+#include "shader_abi/abi.hpp"
 #include "shader/ir/ir_builder.hpp"
 
 namespace tilegpu::shader {

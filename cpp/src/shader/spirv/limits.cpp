@@ -5,7 +5,7 @@
 #include <cassert>
 #include <set>
 
-#include "shader/abi/abi.hpp"
+#include "shader_abi/abi.hpp"
 #include "shader/spirv/workgroup.hpp"
 #include "tilegpu/pipeline.hpp"
 

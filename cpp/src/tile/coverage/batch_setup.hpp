@@ -6,7 +6,7 @@
 #pragma once
 
 #include "records/primitive_setup.hpp"
-#include "shader/abi/abi.hpp"
+#include "shader_abi/abi.hpp"
 #include "tile/coverage/coverage.hpp"
 
 namespace tilegpu::tile {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "records/records.hpp"
-#include "shader/abi/abi.hpp"
+#include "shader_abi/abi.hpp"
 #include "tile/plan/pass_trace.hpp"
 #include "tile/worker/packets.hpp"
 #include "tile/worker/variant.hpp"

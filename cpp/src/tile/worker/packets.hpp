@@ -10,7 +10,7 @@
 
 #include "base/aligned_buffer.hpp"
 #include "pipeline/resolved.hpp"
-#include "shader/abi/abi.hpp"
+#include "shader_abi/abi.hpp"
 #include "tile/depth_stencil/depth_stencil.hpp"
 #include "tile/plan/pass_context.hpp"
 #include "tile/worker/vertex_store.hpp"

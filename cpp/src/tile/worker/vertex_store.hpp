@@ -11,7 +11,7 @@
 
 #include "base/aligned_buffer.hpp"
 #include "geometry/draw_setup.hpp"
-#include "shader/abi/abi.hpp"
+#include "shader_abi/abi.hpp"
 #include "stats/ledger.hpp"
 
 namespace tilegpu::tile {

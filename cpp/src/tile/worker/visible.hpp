@@ -12,7 +12,7 @@
 #include "base/arena.hpp"
 #include "base/simd.hpp"
 #include "records/records.hpp"
-#include "shader/abi/abi.hpp"
+#include "shader_abi/abi.hpp"
 #include "tile/depth_stencil/depth_stencil.hpp"
 
 namespace tilegpu::tile {

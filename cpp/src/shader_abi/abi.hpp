@@ -1,4 +1,4 @@
-// shader/abi/abi.hpp -- what generated code and C++ agree on: the structs that machine code reads and writes, by offset.
+// shader_abi/abi.hpp -- what generated code and C++ agree on: the structs that machine code reads and writes, by offset.
 //
 // In: filled by geometry (VertexArgs) and by the quad packer (FragmentArgs). Out: read back by both.
 // Everything here is plain data with fixed layout; generated code takes offsets with offsetof, so a field may be added
@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "shader/abi/code.hpp"
+#include "shader_abi/code.hpp"
 
 namespace tilegpu::vk {
 struct TexelDecoder;  // vk/compressed/texels.hpp

@@ -1,5 +1,5 @@
-// resolve/tile/tile_resolve.cpp -- see tile_resolve.hpp. Source: docs/decisions.md, 20, 25.
-#include "resolve/tile/tile_resolve.hpp"
+// tile_io/tile_resolve.cpp -- see tile_resolve.hpp. Source: docs/decisions.md, 20, 25.
+#include "tile_io/tile_resolve.hpp"
 
 #include <bit>
 #include <cassert>
@@ -8,7 +8,7 @@
 #include "tile_io/equal_quads.hpp"
 #include "tile_io/tile_targets.hpp"
 
-namespace tilegpu::resolve {
+namespace tilegpu::tile_io {
 namespace {
 
 using namespace tile_io;
@@ -187,4 +187,4 @@ void resolve_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& 
   }
 }
 
-}  // namespace tilegpu::resolve
+}  // namespace tilegpu::tile_io

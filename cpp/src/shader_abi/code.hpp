@@ -1,4 +1,4 @@
-// shader/abi/code.hpp -- the address of a generated function, which may be replaced by that of better code for the same key.
+// shader_abi/code.hpp -- the address of a generated function, which may be replaced by that of better code for the same key.
 // In: code as it is made. Out: the best address that there is.
 // A function is ready with code that was generated quickly; the same function optimised takes its place when the background crew has made
 // it (background_crew.hpp). Both give the same bits, so that it doesn't matter who reads which address, nor when.
