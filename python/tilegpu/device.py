@@ -38,6 +38,22 @@ _REMAINING = _MAX_U32 = 0xFFFFFFFF
 _POSITION = "it must be (x, y) in pixels, or (x, y, z) of a 3D image"
 
 
+def _check_conversion(info: enums.FormatInfo, sampler: Sampler, mipmaps: bool, what: str) -> None:
+    """What can't be sampled as it is asked for is refused here, not by the first draw that binds it."""
+    conversion = sampler.ycbcr
+    if conversion is not None and conversion.format_info.name != info.name:
+        raise ValidationError(
+            f"{what}: ycbcr is a conversion of {conversion.format_info.name}, the format is {info.name}; "
+            f'make one of the format: dev.sampler_ycbcr_conversion("{info.name}")'
+        )
+    if conversion is None and info.planes:
+        raise ValidationError(
+            f'{what}: {info.name} is sampled by a conversion alone; give ycbcr=dev.sampler_ycbcr_conversion("{info.name}")'
+        )
+    if mipmaps and info.planes:
+        raise ValidationError(f"{what}: mipmaps= of {info.name}; multi-planar images have one level: leave it out")
+
+
 class Device(Context):
     """A software GPU.
 
@@ -209,8 +225,11 @@ class Device(Context):
             mipmaps = arguments.sequence(mipmaps, f"{what}: mipmaps", "it must be True, False or a list of levels")
         if type not in ("1d", "2d"):
             raise ValidationError(f"{what}: type is {arguments.shown(type)}; it must be '1d' or '2d'")
-        if format is not None and (planar := enums.parse_format(format, what)).planes:
-            return Texture(self._planes(pixels, planar, what, name), chosen)
+        if format is not None:
+            asked = enums.parse_format(format, what)
+            _check_conversion(asked, chosen, mipmaps is not False, what)
+            if asked.planes:
+                return Texture(self._planes(pixels, asked, what, name), chosen)
         levels = [layers_of(p, what, type == "1d") for p in (pixels, *([] if isinstance(mipmaps, bool) else mipmaps))]
         base = levels[0]
         count, height, width = base.shape[:3]
