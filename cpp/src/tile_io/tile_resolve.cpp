@@ -11,8 +11,6 @@
 namespace tilegpu::tile_io {
 namespace {
 
-using namespace tile_io;
-
 struct BlockWords {
   alignas(64) uint32_t words[4][kPixelsPerBlock];
 };
@@ -58,9 +56,9 @@ BlockWords read_target(const Target& from, const HostTile& tile, const TileRegio
                        uint8_t* memory) {
   BlockWords out{};
   const PlaneView plane = plane_view(tile, *from.plane, region, memory, 0);
-  const Reducer reducer = tile_reducer(from.format, from.aspect, copy, tile.samples);
+  const resolve::Reducer reducer = tile_reducer(from.format, from.aspect, copy, tile.samples);
   const size_t size_B = static_cast<size_t>(plane.words) * kWordPlane_B;
-  reduce(reducer, plane.block(column, row), size_B, size_B, reinterpret_cast<uint8_t*>(out.words));
+  resolve::reduce(reducer, plane.block(column, row), size_B, size_B, reinterpret_cast<uint8_t*>(out.words));
   return out;
 }
 
@@ -91,8 +89,8 @@ BlockWords read_image(const Target& t, const TileRegion& region, const Box& part
                            y / size * size,      image.field};
     copy_from_rows(rows, part, plane);
   }
-  const Reducer reducer = tile_reducer(t.format, t.aspect, samples == 1 ? MsaaCopy::sample_zero : copy, samples);
-  reduce(reducer, sampled, words * kWordPlane_B, words * kWordPlane_B, reinterpret_cast<uint8_t*>(out.words));
+  const resolve::Reducer reducer = tile_reducer(t.format, t.aspect, samples == 1 ? MsaaCopy::sample_zero : copy, samples);
+  resolve::reduce(reducer, sampled, words * kWordPlane_B, words * kWordPlane_B, reinterpret_cast<uint8_t*>(out.words));
   return out;
 }
 
