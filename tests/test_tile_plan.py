@@ -255,3 +255,41 @@ def test_dynamic_state_that_leads_another_way_is_a_row_of_its_own() -> None:
     rows = rp.explain().rows
     assert [(row["first_draw"], row["draws"]) for row in rows] == [(0, 2), (2, 1), (3, 1)]
     assert [text in row["plan"] for row, text in zip(rows, ("depth LESS", "depth ALWAYS", "depth GREATER"), strict=True)] == [True] * 3
+
+
+def test_plans_that_are_kept_are_those_of_the_state() -> None:
+    """Twenty states in turn, more than a worker keeps plans of: one pass of all draws has the bits of a pass for each draw."""
+    device, rng = tg.Device(threads=2), np.random.default_rng(5)
+    compares, blends = ("less", "less_or_equal", "greater", "always", "equal"), (None, "alpha", "additive", "premultiplied")
+    vert = """#version 450
+        layout(push_constant) uniform P { vec4 place; vec4 color; };
+        void main() {
+            vec2 corner = vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 2.0 - 1.0;
+            gl_Position = vec4(place.xy + place.w * corner, place.z, 1);
+        }"""
+    frag = """#version 450
+        layout(push_constant) uniform P { vec4 place; vec4 color; };
+        layout(location = 0) out vec4 o;
+        void main() { o = color; }"""
+    pipes = [
+        device.pipeline(vert, frag, color=["r8g8b8a8_unorm"], depth="d32_sfloat", depth_compare=c, blend=b, depth_write=i % 2 == 0)
+        for i, c in enumerate(compares)
+        for b in blends
+    ]
+    draws = [
+        (int(p), {"place": (*rng.uniform(-1, 1, 2), rng.choice([0.2, 0.5, 0.8]), rng.uniform(0.05, 0.6)), "color": tuple(rng.random(4))})
+        for p in rng.integers(0, len(pipes), 160)
+    ]
+    pictures = []
+    for at_once in (len(draws), 1):
+        color, depth = device.image((96, 96), "r8g8b8a8_unorm"), device.image((96, 96), "d32_sfloat")
+        for first in range(0, len(draws), at_once):
+            clears = {"color": (0.1, 0.2, 0.3, 1), "depth": 0.6} if first == 0 else {"color": None, "depth": None}
+            with device.render_pass(
+                color=[tg.Attachment(color, clear=clears["color"])], depth=tg.Attachment(depth, clear=clears["depth"])
+            ) as rp:
+                for p, push in draws[first : first + at_once]:
+                    rp.draw(pipes[p], count=3, push=push)
+        pictures.append((color.numpy().copy(), depth.numpy().copy()))
+    assert np.array_equal(pictures[0][0], pictures[1][0]) and np.array_equal(pictures[0][1], pictures[1][1])
+    assert len(np.unique(pictures[0][0].reshape(-1, 4), axis=0)) > 50  # something was drawn

@@ -64,9 +64,12 @@ void select_tests(const TileContext& t, const TestRules& rules, CurrentDraw& d, 
 // What only depends on the state, not on the draw.
 void select_state(Worker& w, const command::DrawState& state) {
   CurrentDraw& d = w.draw;
-  const TestRules rules = make_test_rules(state, w.pass->tile);
+  const StatePlan& planned = plan_of(w, w.plans, state);
+  const TestRules& rules = planned.rules;
   d.state = &state;
-  d.plan = plan_draw(w.shape.traits, state, rules, w.bin.phase, w.prepass.verdict, w.prepass.opaque_replay);
+  d.plan = planned.plan;
+  if (w.bin.phase != Phase::ordinary)  // the draw's verdict counts too
+    d.plan = plan_draw(w.shape.traits, state, rules, w.bin.phase, w.prepass.verdict, w.prepass.opaque_replay);
   d.rect = draw_rect(w, state);
   w.bin.place.cut(d.rect);
   select_tests(w, rules, d, w.bounds, w.filter);

@@ -84,9 +84,10 @@ bool worth_it(const TileContext& t, DepthBounds& bounds, uint32_t segment, uint3
 }
 
 // Whether a draw with this state may change places with the current one.
-bool tested_alike(const TileContext& t, const CurrentDraw& d, const command::DrawState& state) {
-  const TestRules rules = make_test_rules(state, t.pass->tile), &now = d.plan.rules;
-  if (!plan_draw(t.shape.traits, state, rules, Phase::ordinary, {}, false).may_swap) return false;
+bool tested_alike(const TileContext& t, StatePlans& plans, const CurrentDraw& d, const command::DrawState& state) {
+  const auto& [rules, plan] = plan_of(t, plans, state);
+  if (!plan.may_swap) return false;
+  const TestRules& now = d.plan.rules;
   const PixelRect rect = draw_rect(t, state);
   return rules.compare == now.compare && rules.range_lo == now.range_lo && rules.range_hi == now.range_hi && rect.x0 == d.rect.x0 &&
          rect.y0 == d.rect.y0 && rect.x1 == d.rect.x1 && rect.y1 == d.rect.y1;
@@ -102,7 +103,8 @@ struct Run {
   uint32_t end_segment, end_entry;  // where it ends
 };
 
-void number_run(const TileContext& t, const CurrentDraw& d, Visibility& v, uint32_t segment, uint32_t at, uint32_t end, Run& run) {
+void number_run(const TileContext& t, StatePlans& plans, const CurrentDraw& d, Visibility& v, uint32_t segment, uint32_t at, uint32_t end,
+                Run& run) {
   const records::BinnedGeometry& binned = *t.pass->geometry;
   run.primitives = v.primitives.size();
   run.draws = v.draws.size();
@@ -116,7 +118,7 @@ void number_run(const TileContext& t, const CurrentDraw& d, Visibility& v, uint3
       if (draw_of(r) != draw) {
         const command::DrawCall& call = t.pass->draws[draw_of(r)];
         if (call.query >= 0) break;
-        if (call.state != alike && !tested_alike(t, d, *call.state)) break;
+        if (call.state != alike && !tested_alike(t, plans, d, *call.state)) break;
         alike = call.state;
         draw = draw_of(r);
         v.draws.push_back(draw);
@@ -197,7 +199,7 @@ bool draw_near_to_far(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end, 
   if (!w.draw.takes_covers || !may_swap_draw(w.shape.traits, w.draw.plan, {w.draw.early_query >= 0, false})) return false;
   if (w.visibility.primitives.size() + kMost > kMaxVisible) flush_visibility(w);
   Run run;
-  number_run(w, w.draw, w.visibility, segment, at, end, run);
+  number_run(w, w.plans, w.draw, w.visibility, segment, at, end, run);
   if (run.in_order) {
     draw_in_order(w, segment, at, end, run);
   } else {

@@ -57,6 +57,11 @@ void draw_rest(Worker& w, uint32_t& i, uint32_t at, uint32_t end, [[maybe_unused
     i--;
 }
 
+void forget_plans(Worker& w) {
+  w.plans.forget();
+  w.packets.plans.forget();
+}
+
 }  // namespace
 
 template <bool kWithTrace>
@@ -81,6 +86,7 @@ void BasicTileWorker<kWithTrace>::begin_pass(const PassContext& pass) {
   w.bounds.begin_pass(pass.hsr.hierarchical_z, w.shape.blocks());
   w.filter.tile.begin_pass(pass.filter_planes, w.shape.samples, w.shape.bin_px);
   w.results.begin_pass(pass, w.shape);
+  forget_plans(w);
 #ifdef TILEGPU_TRACED
   w.traced = &w;
   w.trace = {};
@@ -107,7 +113,10 @@ void begin_kept_blocks(Worker& w, const PassContext& pass) {
 
 void begin_bin(Worker& w, const PassContext& pass, uint32_t bin) {
   w.pass = &pass;
-  w.shape.traits = traits_of(pass, kTraced);
+  if (const PassTraits traits = traits_of(pass, kTraced); !(traits == w.shape.traits)) {
+    w.shape.traits = traits;
+    forget_plans(w);
+  }
   w.bin.begin_bin(pass.geometry->grid, bin, w.shape);
   w.draw.begin_bin();
   w.packets.begin_bin(!pass.deferral.empty());

@@ -104,6 +104,11 @@ TilePlan plan_draw(const PassTraits& pass, const command::DrawState& state, cons
   return plan;
 }
 
+StatePlan plan_state(const PassTraits& pass, const command::DrawState& state, const tile_io::HostTile& tile) {
+  const TestRules rules = make_test_rules(state, tile);
+  return {rules, plan_draw(pass, state, rules, Phase::ordinary, {}, false)};
+}
+
 Coverage coverage_of_draw(const TilePlan& plan, const DrawTraits& draw) {
   if (draw.lrz) return Coverage::each;
   return draw.counts && plan.coverage == Coverage::listed ? Coverage::each : plan.coverage;

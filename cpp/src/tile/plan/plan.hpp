@@ -47,6 +47,8 @@ enum class Epilogue : uint8_t {
 /// of it (one sample, whole_blocks.hpp).
 struct KeptBlocks {
   bool lists = false, covers = false;
+
+  bool operator==(const KeptBlocks&) const = default;
 };
 /// `filtered`: by the depth filter. `depth_starts_even`: as one value for the bin, or there is none.
 KeptBlocks keeps_blocks(const HiddenSurfaceRemoval& hsr, bool compress_samples, bool filtered, uint32_t samples, bool has_depth,
@@ -62,6 +64,8 @@ struct PassTraits {
   bool lrz = false;        // low-resolution Z was made in the geometry phase: draws may be tested against it
   KeptBlocks keeps;
   HiddenSurfaceRemoval hsr;
+
+  bool operator==(const PassTraits&) const = default;
 };
 
 struct TilePlan {
@@ -86,6 +90,13 @@ const char* visibility_obstacle(const command::DrawState& state, bool enabled);
 /// `verdict`: of the pre-pass, in its phases. `opaque_replay`: main phase, what is drawn again was opaque.
 TilePlan plan_draw(const PassTraits& pass, const command::DrawState& state, const TestRules& rules, Phase phase,
                    const hsr::Verdict& verdict, bool opaque_replay);
+
+/// As the ordinary phase sees a state.
+struct StatePlan {
+  TestRules rules;
+  TilePlan plan;
+};
+StatePlan plan_state(const PassTraits& pass, const command::DrawState& state, const tile_io::HostTile& tile);
 
 /// What a draw has beyond its state.
 struct DrawTraits {

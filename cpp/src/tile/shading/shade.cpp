@@ -214,9 +214,10 @@ inline void run_packet(const TileContext& t, Packets& p, Results& r, uint32_t co
   finish_packet(t, p, r, count, before);
 }
 
-void choose_shading(const PassTraits& pass, const command::DrawState& state, const ShadeMoment& moment, Shading& sh) {
+void choose_shading(const PassTraits& pass, const command::DrawState& state, const ShadeMoment& moment, Packets& p) {
+  Shading& sh = p.shading;
   const pipeline::Resolved& resolved = *state.resolved;
-  static_cast<ShadePlan&>(sh) = plan_shading(pass, state, moment);
+  static_cast<ShadePlan&>(sh) = p.plans.of(state, moment, [&] { return plan_shading(pass, state, moment); });
   sh.state = &state;
   sh.moment = moment;
   sh.resolved = &resolved;
@@ -247,7 +248,7 @@ void bind_shading(const TileContext& t, const CurrentDraw& current, Packets& p, 
   moment.position_only = !t.pass->deferral.empty() && t.pass->deferral[draw].position;
   Shading& sh = p.shading;
   // Ten thousand draws of one state are planned once.
-  if (sh.state != &state || sh.moment != moment) choose_shading(t.shape.traits, state, moment, sh);
+  if (sh.state != &state || sh.moment != moment) choose_shading(t.shape.traits, state, moment, p);
   assert(!sh.late || current.state == &state);  // tests after shading are those of the current draw
   sh.late_test = &current.late_test;
   sh.replay_ids = current.replay_ids;

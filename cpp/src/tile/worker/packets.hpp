@@ -12,6 +12,7 @@
 #include "pipeline/resolved.hpp"
 #include "shader_abi/abi.hpp"
 #include "tile/depth_stencil/depth_stencil.hpp"
+#include "tile/plan/kept_plans.hpp"
 #include "tile/plan/pass_context.hpp"
 #include "tile/worker/vertex_store.hpp"
 
@@ -68,7 +69,8 @@ struct Packets {
   SetupArena setups;
   VertexStore vertices;  // deferred vertex shading: of those of `setups` that come without
   Shading shading;
-  uint32_t bound_draw = ~0u;  // that `shading` is of
+  KeptPlans<ShadePlan, ShadeMoment> plans;  // of this part of the pass
+  uint32_t bound_draw = ~0u;                // that `shading` is of
   shader::FragmentArgs args;
   AlignedBuffer scratch;  // the shader's private memory
 

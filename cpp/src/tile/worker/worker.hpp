@@ -27,6 +27,7 @@
 #include "tile/depth_stencil/batch_tests.hpp"
 #include "tile/depth_stencil/depth_stencil.hpp"
 #include "tile/depth_stencil/lrz_test.hpp"
+#include "tile/plan/kept_plans.hpp"
 #include "tile/plan/pass_context.hpp"
 #include "tile/worker/fragment_trace.hpp"
 #include "tile/worker/packets.hpp"
@@ -144,6 +145,11 @@ struct CurrentDraw {
   }
 };
 
+using StatePlans = KeptPlans<StatePlan>;
+inline const StatePlan& plan_of(const TileContext& t, StatePlans& plans, const command::DrawState& state) {
+  return plans.of(state, {}, [&] { return plan_state(t.shape.traits, state, t.pass->tile); });
+}
+
 /// Hierarchical depth.
 struct DepthBounds {
   bool enabled = false;
@@ -202,6 +208,7 @@ struct Results {
 
 struct Worker : TileContext {
   CurrentDraw draw;
+  StatePlans plans;  // of this part of the pass
   Packets packets;
   PrePass prepass;
   KillQueue kill;
